@@ -16,15 +16,14 @@ import (
 
 var q0 = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 
-// queued makes a row: seen says when it was first seen, since when it became
-// what it is, both in seconds.
+// queued returns a row that was first seen and last changed at those times, in seconds.
 func queued(id string, st state.State, seen, since int, window string) Row {
 	return Row{SessionID: id, SeatID: "seat-" + id, State: st, NeedsYou: st.NeedsYou(), Unseen: st == state.Idle,
 		FirstSeen: q0.Add(time.Duration(seen) * time.Second), Since: q0.Add(time.Duration(since) * time.Second),
 		Pane: event.Terminal{Kind: "zellij", ID: window + "," + id}}
 }
 
-// office is a busy desk: p and q wait, a, b and c are done, f failed, w works
+// office returns the rows of a busy user: p and q wait, a, b and c are done, f failed, w works
 // and z is set aside.
 func office() []Row {
 	return []Row{
@@ -39,7 +38,7 @@ func office() []Row {
 	}
 }
 
-// desk is a user before rows, who presses keys.
+// desk is a user who presses keys in front of rows.
 type desk struct {
 	q    Queue
 	rows []Row
@@ -47,7 +46,7 @@ type desk struct {
 	now  time.Time
 }
 
-// press goes to the first of what a key leads to, and looks at it.
+// press goes to the first row that a key leads to, and looks at it.
 func (d *desk) press(key func([]Row, string) []Row) string {
 	list := key(d.rows, d.at)
 	if len(list) == 0 {
@@ -92,8 +91,8 @@ func TestQueueModes(t *testing.T) {
 	}
 }
 
-// Sorting ten thousand rows is most of what a screen's first picture of a fleet
-// takes, so no row is copied to be compared.
+// Sorting ten thousand rows is most of the work for the first screen of a fleet, so rows are
+// compared without being copied.
 func TestRowsAreNotCopiedToBeCompared(t *testing.T) {
 	var rows []Row
 	for i := range 200 {
@@ -109,8 +108,8 @@ func TestRowsAreNotCopiedToBeCompared(t *testing.T) {
 	}
 }
 
-// With permission first, what waits comes before what is only done, also for
-// a user who is in the middle of the done ones.
+// With permission first, waiting rows come before those that are only done, even for a user in
+// the middle of the done ones.
 func TestPermissionFirst(t *testing.T) {
 	for _, c := range []struct {
 		mode  Mode
@@ -140,8 +139,8 @@ func visitOrder(q Queue, rows []Row) string {
 	return strings.Join(out, " ")
 }
 
-// A session that becomes idle goes to the end in fair and to the front in
-// prio, and stays where it was in the others.
+// A session that becomes idle goes to the end in fair and to the front in prio, and keeps its
+// place in the other modes.
 func TestBecomingIdleMovesTheRow(t *testing.T) {
 	for mode, want := range map[Mode]string{Fair: "a q b f p c w", Prio: "w c p f b q a", Static: "c p w a q b f", Grouped: "c w q b p a f"} {
 		rows := office()
@@ -152,8 +151,7 @@ func TestBecomingIdleMovesTheRow(t *testing.T) {
 	}
 }
 
-// Looking at a session takes it out of the queue, and the cycle goes on from
-// its place.
+// Looking at a session takes it out of the queue, and the cycle continues from its place.
 func TestCycleGoesOnFromASeenSession(t *testing.T) {
 	rows := office()
 	for i := range rows {
@@ -196,8 +194,8 @@ func TestNobodyWantsYou(t *testing.T) {
 	}
 }
 
-// In every mode the order does not depend on how the rows came, next and prev
-// undo each other, and a cycle visits everybody who wants the user once.
+// In every mode the order does not depend on the order of the input, next and prev undo each
+// other, and a cycle visits every row that needs the user once.
 func TestQueueProperties(t *testing.T) {
 	states := rapid.SampledFrom(state.States[:])
 	rapid.Check(t, func(t *rapid.T) {
@@ -242,15 +240,15 @@ func oneWaits() []Row {
 	}
 }
 
-// A session that waits is visited once a round, like the others, though it
-// still waits and comes first.
+// A waiting session is visited once per round, like the others, although it still waits and
+// comes first.
 func TestRoundVisitsEachOnce(t *testing.T) {
 	for _, nowhere := range []bool{false, true} {
 		d := &desk{q: Queue{PermissionFirst: true}, rows: oneWaits()}
 		var got string
 		for range 4 {
 			got += d.press(d.q.After)
-			if nowhere { // no terminal tells where the user is
+			if nowhere { // no terminal shows where the user is
 				d.at = ""
 			}
 		}
@@ -273,8 +271,8 @@ func TestAllGoesRoundTheIdleOnesToo(t *testing.T) {
 	}
 }
 
-// What comes up during a round is visited before anybody is visited again, and
-// what waits before what is done.
+// A need that arises during a round is visited before any row is visited again, and a waiting
+// row before a done one.
 func TestNewNeedInARound(t *testing.T) {
 	d := &desk{q: Queue{PermissionFirst: true}, rows: oneWaits()}
 	got := d.visits(2)
@@ -287,8 +285,8 @@ func TestNewNeedInARound(t *testing.T) {
 	}
 }
 
-// In any mode and whatever comes up: nobody is visited again while somebody
-// has not been looked at, and who was looked at longest ago comes next.
+// In any mode, whatever arises: no row is visited again while another has not been looked at,
+// and the one looked at longest ago comes next.
 func TestRoundProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := &desk{q: Queue{Mode: rapid.SampledFrom(Modes[:]).Draw(t, "mode"), PermissionFirst: rapid.Bool().Draw(t, "first"), All: rapid.Bool().Draw(t, "all")}, rows: office()}

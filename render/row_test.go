@@ -60,8 +60,7 @@ func TestRowsThatNeedYouComeFirst(t *testing.T) {
 	}
 }
 
-// After /clear, or a new run in the same pane, the row shows the newer session
-// alone (CASE 6).
+// After /clear, or a new run in the same pane, the row shows only the newer session (CASE 6).
 func TestOneRowASeat(t *testing.T) {
 	old := session("old", "seat", event.SessionStart, event.UserPromptSubmit, event.Stop, event.SessionEnd)
 	young := session("young", "seat", event.SessionStart)
@@ -93,7 +92,7 @@ func TestWhatASessionWantsOrDid(t *testing.T) {
 	}
 }
 
-// The JSON form is a promise: names and forms stay.
+// The JSON form is stable: names and forms do not change.
 func TestRowJSON(t *testing.T) {
 	r := Rows(seen(session("s", "1", event.SessionStart, event.UserPromptSubmit, event.PreToolUse, event.PermissionRequest)), false)[0]
 	b, err := json.Marshal(r)

@@ -11,7 +11,7 @@ import (
 	"beckon/state/offer"
 )
 
-// of is the card of a call on this machine.
+// of returns the card of a call on this machine.
 func of(t *testing.T, dir, tool string, input any) Card {
 	t.Helper()
 	payload, err := json.Marshal(map[string]any{"tool_name": tool, "tool_input": input})
@@ -76,7 +76,8 @@ func TestCards(t *testing.T) {
 	}
 }
 
-// What nobody reads to its end, or two readers read differently, is not whole.
+// A card is not whole if nobody reads it to its end, or if two readers may read it
+// differently.
 func TestNotWhole(t *testing.T) {
 	if c := of(t, "/", "Bash", in{"command": strings.Repeat("true\n", maxLines+1)}); c.Whole || c.Why == "" {
 		t.Error("thousands of lines are whole")
@@ -94,7 +95,7 @@ func TestNotWhole(t *testing.T) {
 	}
 }
 
-// Nothing of a card acts on a terminal, whatever the call has.
+// Nothing in a card controls the terminal, whatever the call contains.
 func TestCardPrints(t *testing.T) {
 	for r := rune(0); r < 0x3000; r++ {
 		shown := Line1(string(r))
@@ -129,7 +130,7 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// A notification shows a short call whole, and says so of no other.
+// A notification shows a short call in full, and says so only then.
 func TestBrief(t *testing.T) {
 	const rows = 6
 	for name, c := range map[string]struct {

@@ -27,8 +27,8 @@ func publisher(t testing.TB, host string, epoch uint64) *Link {
 	return p
 }
 
-// What a session says, reads and runs does not leave the host, whatever is put
-// into a row later: only the members of wire do.
+// What a session says, reads and runs does not leave the host, whatever members a row may get
+// later: only wire's members do.
 func TestOnlyTheListLeaves(t *testing.T) {
 	const secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
 	r := fill(reflect.New(reflect.TypeFor[render.Row]()).Elem()).Interface().(render.Row)
@@ -75,7 +75,7 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// fill gives every text in v the name of its field.
+// fill sets every text in v to the name of its field.
 func fill(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -116,8 +116,7 @@ func fill(v reflect.Value) reflect.Value {
 	return v
 }
 
-// What comes from the network cannot draw on the screen, invent states, or grow
-// without bounds.
+// What comes from the network cannot draw on the screen, invent states, or grow without limit.
 func TestStrangersAreCleaned(t *testing.T) {
 	v := NewView()
 	row := wire{Schema: 1, stamp: stamp{1, 1}, Session: "one\x1b[2J", Seat: "s", State: "celebrating", Age: -5, Agent: strings.Repeat("ä", 5000),
@@ -153,8 +152,8 @@ func TestStrangersAreCleaned(t *testing.T) {
 	}
 }
 
-// A host goes by the name of its key, under which the server lets it publish, and
-// not by one that it makes up.
+// A host is shown by the name of its key, under which the server lets it publish, not by one
+// that it chooses.
 func TestNobodyIsCalledAsAnother(t *testing.T) {
 	v := NewView()
 	for key, p := range map[string]Presence{"eve.box.n1": {User: "ann", Host: "prod"}, "ann.prod.n1": {User: "ann", Host: "prod"}} {
@@ -168,7 +167,7 @@ func TestNobodyIsCalledAsAnother(t *testing.T) {
 	}
 }
 
-// A member that this version does not know is a newer one's.
+// A member that this version does not know belongs to a newer one.
 func TestNewerRows(t *testing.T) {
 	w, ok := readWire([]byte(`{"v":9,"epoch":1,"seq":1,"session":"a","state":"idle","mood":{"x":[1]}}`))
 	if !ok || w.State != state.Idle {
@@ -176,8 +175,8 @@ func TestNewerRows(t *testing.T) {
 	}
 }
 
-// Changes go out when they are worth it: news at once, the rest a second later,
-// context and cost each quarter of a minute, nothing for nothing.
+// Changes are published by their value: important ones at once, the rest a second later,
+// context and cost every quarter of a minute, and nothing if nothing changed.
 func TestPaceOfChanges(t *testing.T) {
 	p := publisher(t, "box", 1)
 	r := session("a", state.Working, t0)
@@ -210,13 +209,13 @@ func TestPaceOfChanges(t *testing.T) {
 	}
 }
 
-// The clock of a host says nothing about another: only ages travel.
+// A host's clock affects no other: only ages are sent.
 func TestClocks(t *testing.T) {
 	year := 366 * 24 * time.Hour
 	for _, skew := range []time.Duration{0, year, -year} {
 		p := publisher(t, "box", 1)
 		v := NewView()
-		v.Begin(t0, t0.Add(-3*time.Hour)) // the viewer's own clock is slow
+		v.Begin(t0, t0.Add(-3*time.Hour)) // the viewer's own clock is behind
 		there := t0.Add(skew)
 		for _, m := range append(p.changes([]render.Row{session("a", state.Permission, there.Add(-time.Minute))}, there), p.Presence()) {
 			v.Apply(m, t0, t0.Add(-3*time.Hour))
@@ -228,7 +227,7 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// A host that is not heard keeps its rows, and for a day only.
+// A host that is not heard keeps its rows, but only for a day.
 func TestNotHeard(t *testing.T) {
 	p := publisher(t, "box", 1)
 	v := NewView()
@@ -260,7 +259,7 @@ func TestNotHeard(t *testing.T) {
 	}
 }
 
-// Two hosts of one name are told apart.
+// Two hosts with one name get different names.
 func TestNames(t *testing.T) {
 	v := NewView()
 	for i, id := range []ID{{"ann", "box", "n1"}, {"ann", "box", "n2"}, {"bob", "box", "n1"}, {"ann", "big box!", "n1"}} {
@@ -291,7 +290,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// FuzzMessages: nothing that arrives breaks a view.
+// FuzzMessages: no message breaks a view.
 func FuzzMessages(f *testing.F) {
 	f.Add("a.b.c.r.x", []byte(`{"v":1,"epoch":1,"seq":1,"session":"a","state":"idle","ctx_pct":1e300,"background":null}`), false)
 	f.Add("a.b.c.p", []byte(`{"v":1,"epoch":1,"seq":1,"host":"a","digest":""}`), true)

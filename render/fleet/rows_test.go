@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Every fault that a fleet has to bear, and the tests that hold it does.
+// faults lists every fault that a fleet must survive, and the tests that prove that it does.
 var faults = []struct{ fault, tests string }{
 	{"a link is killed", "bus TestLinkIsKilled"},
 	{"a host is switched off, a container evicted", "fleet TestNotHeard; bus TestLinkIsKilled"},

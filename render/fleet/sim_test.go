@@ -19,8 +19,7 @@ var (
 	simRuns = flag.Int("fleet.runs", 100, "seeds of the simulation to play")
 )
 
-// sim is a fleet in a world of its own: a clock, a network and a server that
-// fail by a seed.
+// sim is a simulated fleet: a clock, a network and a server that fail by a seed.
 type sim struct {
 	rand  *rand.Rand
 	now   time.Time // the server's
@@ -33,7 +32,7 @@ type sim struct {
 	old  map[string]simValue // a backup of it
 	oldN uint64
 
-	copied map[string]bool // hosts of which a copy was made: the two speak under one key for a while
+	copied map[string]bool // hosts that were copied: both use one key for a while
 }
 
 type simValue struct {
@@ -42,7 +41,7 @@ type simValue struct {
 	seq uint64
 }
 
-// simHost is a machine with its files, and the link on it.
+// simHost is a machine with its files, and its link.
 type simHost struct {
 	name, node string
 	skew       time.Duration
@@ -51,18 +50,17 @@ type simHost struct {
 	runs       int
 	link       *Link // nil: not running
 	reach      bool  // the server
-	fresh      bool  // it has connected and not checked yet
+	fresh      bool  // it has connected but not checked yet
 	gone       bool  // it is to stay away
 	beat       time.Time
 }
 
-// simView is a viewer: what is on the way to it comes in order, or is lost with
-// its watch.
+// simView is a viewer: its messages arrive in order, or are lost with its watch.
 type simView struct {
 	v     *View
 	queue []simValue
-	deaf  bool // its watch has died, and it does not know
-	away  bool // it has no connection, and knows
+	deaf  bool // its watch has died without its knowledge
+	away  bool // it knows that it has no connection
 	skew  time.Duration
 	high  map[string]held
 }
@@ -84,7 +82,7 @@ func newSim(seed uint64) *sim {
 	return s
 }
 
-// watch has a viewer read all anew.
+// watch makes a viewer read everything anew.
 func (s *sim) watch(w *simView) {
 	if w.v == nil {
 		w.v = NewView()
@@ -96,7 +94,7 @@ func (s *sim) watch(w *simView) {
 	}
 }
 
-// put is a publication; it reports the number that it was acknowledged with.
+// put publishes a message and returns the number with which it was acknowledged.
 func (s *sim) put(m Message) uint64 {
 	s.seq++
 	val := simValue{m, s.now, s.seq}
@@ -131,7 +129,7 @@ func (s *sim) start(h *simHost) {
 	h.link, h.fresh, h.beat = l, true, s.now
 }
 
-// step is a link's turn: check, rows, presence.
+// step runs a link once: check, rows, presence.
 func (s *sim) step(h *simHost, rough bool) {
 	if h.link == nil || !h.reach || !s.up {
 		h.fresh = true
@@ -162,7 +160,7 @@ func (s *sim) step(h *simHost, rough bool) {
 		case fails(): // it did not arrive
 			h.link.Doubt()
 			return
-		case fails(): // it did, and the link does not know
+		case fails(): // it was, but the link does not know
 			s.put(m)
 			h.link.Doubt()
 			return
@@ -179,7 +177,7 @@ func (s *sim) step(h *simHost, rough bool) {
 	}
 }
 
-// read has a viewer take what has come, and checks what must hold at any moment.
+// read has a viewer read its messages, and checks what must hold at any moment.
 func (s *sim) read(t *testing.T, w *simView, n int) {
 	here := s.now.Add(w.skew)
 	for range min(n, len(w.queue)) {
@@ -190,7 +188,7 @@ func (s *sim) read(t *testing.T, w *simView, n int) {
 	rows, _ := w.v.Snapshot(here)
 	high := map[string]held{}
 	for key, node := range w.v.nodes {
-		for seat, h := range node.rows { // nothing falls but with what the server has
+		for seat, h := range node.rows { // no row is dropped unless the server drops it
 			if old := w.high[key+seat]; !s.copied[node.presence.Host] && h.before(old.stamp) && h.round == old.round && h.at.Sub(old.at) <= Lost {
 				t.Fatalf("row %s %s fell from %v to %v", key, seat, old.stamp, h.stamp)
 			}
@@ -198,7 +196,7 @@ func (s *sim) read(t *testing.T, w *simView, n int) {
 		}
 	}
 	w.high = high
-	for _, r := range rows { // who is not heard is not shown as if he were
+	for _, r := range rows { // the rows of an unheard host must not look current
 		age := here.Sub(r.Remote.AsOf)
 		if age > Lost+time.Second && !r.Remote.Stale {
 			t.Fatalf("%s is shown as fresh, %s after it was heard", r.Remote.Name, age)
@@ -209,7 +207,7 @@ func (s *sim) read(t *testing.T, w *simView, n int) {
 	}
 }
 
-// fault breaks something, or heals it.
+// fault breaks something, or repairs it.
 func (s *sim) fault() {
 	h := s.hosts[s.rand.IntN(len(s.hosts))]
 	w := s.views[s.rand.IntN(len(s.views))]
@@ -244,11 +242,11 @@ func (s *sim) fault() {
 		if w.away && s.up {
 			s.watch(w)
 		}
-	case 13: // its files are those of a backup
+	case 13: // its files are restored from a backup
 		h.link, h.epoch = nil, h.epoch/2
 	case 14: // its clock is set
 		h.skew += time.Duration(s.rand.IntN(7200)-3600) * time.Second
-	case 15: // a machine is made from a copy of it
+	case 15: // a machine is copied from it
 		if len(s.hosts) < 8 && h.epoch > 0 {
 			twin := &simHost{name: h.name, node: h.node, rows: map[string]render.Row{}, epoch: h.epoch, reach: true}
 			s.hosts, s.copied[h.name] = append(s.hosts, twin), true
@@ -267,7 +265,7 @@ func (s *sim) drop() {
 	}
 }
 
-// live changes what some session does.
+// live changes what a session does.
 func (s *sim) live() {
 	h := s.hosts[s.rand.IntN(len(s.hosts))]
 	id := fmt.Sprintf("s%d", s.rand.IntN(5))
@@ -279,11 +277,10 @@ func (s *sim) live() {
 	h.rows[id] = session(h.name+id, states[s.rand.IntN(len(states))], s.now.Add(h.skew))
 }
 
-// TestFleetComesRight plays faults of every kind. Whatever happened: once the
-// network is quiet for some minutes, each view shows what the files of the hosts
-// that run say, no more and no less.
+// TestFleetComesRight plays faults of every kind. Afterwards, once the network has been quiet
+// for some minutes, each view shows exactly what the files of the running hosts say.
 func TestFleetComesRight(t *testing.T) {
-	seed := uint64(1) // the same ones each time: a rare failure is looked for with more runs
+	seed := uint64(1) // the same seeds each time; more runs find rare failures
 	runs := *simRuns
 	if *simSeed != 0 {
 		seed, runs = *simSeed, 1

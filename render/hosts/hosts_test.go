@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Whatever Parse takes is one plain word after "--".
+// Whatever Parse accepts is one plain word after "--".
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"ssh:build", "ssh:-x", "ssh:u@h", "ssh:a b"} {
 		f.Add(s)
@@ -54,7 +54,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// machine is another machine that answers by a function.
+// machine is another machine whose answers a function gives.
 func machine(t *testing.T, dir, name string, answer func() ([]byte, error)) (*Host, *time.Time) {
 	t.Helper()
 	h, err := Open(store.Open(dir), "ssh:"+name)
@@ -84,8 +84,8 @@ func session(id string, st state.State, since time.Time) render.Row {
 	return render.Row{SessionID: id, SeatID: "s" + id, State: st, NeedsYou: st.NeedsYou(), Since: since, Project: "shop"}
 }
 
-// A host's sessions are listed with its name; when it goes away they
-// stay, marked as stale, also for the next program that looks.
+// A host's sessions are listed with its name; if it does not answer they stay, marked as
+// stale, even for the next program that looks.
 func TestAnswersAreKept(t *testing.T) {
 	dir := t.TempDir()
 	refused := errors.New("connect to host: refused")
@@ -128,8 +128,7 @@ func TestAnswersAreKept(t *testing.T) {
 	}
 }
 
-// What another machine says is untrusted: it cannot draw on this screen, nor
-// invent states.
+// What another machine sends is untrusted: it cannot draw on this screen or invent states.
 func TestAnswersAreCleaned(t *testing.T) {
 	row := session("one\x1b[2J", "celebrating", t0)
 	row.NeedsYou, row.Title, row.Host = true, "a\x1b]0;x\x07b\u009b31mc\nd", strings.Repeat("ä", 5000)
@@ -154,7 +153,7 @@ func TestAnswersAreCleaned(t *testing.T) {
 	}
 }
 
-// A clock that is wrong there does not make a wait longer here.
+// A wrong clock there does not make a wait longer here.
 func TestOtherClocks(t *testing.T) {
 	const wrong = 3 * time.Hour
 	row := session("one", state.Permission, t0.Add(-time.Minute-wrong))
@@ -182,7 +181,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A host that hangs does not hold the caller beyond its context.
+// A host that hangs delays the caller no longer than its context.
 func TestHostThatHangs(t *testing.T) {
 	h, _ := machine(t, t.TempDir(), "hangs", nil)
 	h.ask = func(ctx context.Context, _ string) ([]byte, error) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A host that says too much takes no more memory than it may.
+// An answer that is too long takes no more memory than its limit.
 func TestTooLongAnswer(t *testing.T) {
 	bin := t.TempDir()
 	script := "#!/bin/sh\nhead -c 300000000 /dev/zero\nhead -c 100000000 /dev/zero >&2\n"

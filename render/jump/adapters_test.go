@@ -18,7 +18,7 @@ import (
 	"beckon/state"
 )
 
-// desk is a PATH with nothing but fake programs in it.
+// desk is a PATH that has only fake programs.
 type desk struct {
 	t   *testing.T
 	env map[string]string
@@ -52,7 +52,7 @@ func (d *desk) jumper(goos string) *Jumper {
 	return j
 }
 
-// calls returns how the fake programs were called, and forgets it.
+// calls returns how the fake programs were called since the last call.
 func (d *desk) calls() (all []call) {
 	d.t.Helper()
 	data, _ := os.ReadFile(d.log)
@@ -74,7 +74,7 @@ func sitting(kind, id string) render.Row {
 
 func argv(words ...string) call { return call{Argv: words} }
 
-// Every terminal is given exactly these commands.
+// Every terminal gets exactly these commands.
 func TestAdapters(t *testing.T) {
 	const guid = "3A1B-77"
 	listening := sitting("kitty", "991,4")
@@ -152,7 +152,7 @@ func TestAdapters(t *testing.T) {
 	}
 }
 
-// The text of a pane is asked for, and a terminal that does not tell is named.
+// The text of a pane is requested; a terminal that cannot return it is named.
 func TestText(t *testing.T) {
 	kitty := sitting("kitty", "991,4")
 	kitty.Pane.Listen = "unix:/tmp/k-991"
@@ -194,8 +194,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// What cannot be shown from here is left to the user, with where it is; what
-// is gone is told apart.
+// What cannot be shown from here is left to the user, with its place; a pane that is gone is
+// reported as such.
 func TestNotFromHere(t *testing.T) {
 	dead, alive := false, true
 	with := func(r render.Row, f func(*render.Row)) render.Row { f(&r); return r }
@@ -252,7 +252,7 @@ func TestNotFromHere(t *testing.T) {
 	}
 }
 
-// A terminal that does not answer holds nobody up.
+// A terminal that does not answer delays nobody.
 func TestHangingTerminal(t *testing.T) {
 	d := newDesk(t, "wezterm")
 	t.Setenv("FAKE_HANG_wezterm", "1")

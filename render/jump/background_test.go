@@ -14,7 +14,7 @@ import (
 	"beckon/state"
 )
 
-// fakeClaude is a client whose attach says what it was asked, and stays.
+// fakeClaude is a client whose attach prints its arguments and keeps running.
 func fakeClaude(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

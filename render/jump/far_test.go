@@ -9,8 +9,8 @@ import (
 	"beckon/render"
 )
 
-// A session of another machine is reached by the way that is configured for it, else
-// by ssh, and what that machine says never becomes more than a word of a command.
+// A session of another machine is reached through the configured command, else by ssh, and
+// what that machine reports is never more than one word of a command.
 func TestFar(t *testing.T) {
 	ways := func(texts ...string) (list []Way) {
 		for _, s := range texts {

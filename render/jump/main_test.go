@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// The test binary plays the terminals' own programs when it is called by
-// their names: it notes how it was called in $FAKE_LOG and answers with the
-// $FAKE_OUT and $FAKE_EXIT of that program.
+// The test binary plays the terminals' own programs when it is called by their names: it logs
+// the call in $FAKE_LOG and answers with that program's $FAKE_OUT and $FAKE_EXIT.
 func TestMain(m *testing.M) {
 	name := filepath.Base(os.Args[0])
 	if os.Getenv("FAKE_LOG") == "" || strings.HasSuffix(name, ".test") || strings.HasSuffix(name, ".exe") {

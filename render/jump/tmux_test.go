@@ -75,8 +75,8 @@ func (s *tmuxServer) session(name string) []string {
 	return strings.Fields(s.run("list-panes", "-s", "-t", name, "-F", "#{pane_id}"))
 }
 
-// attach attaches a client to the session: a pane of another tmux server is
-// its terminal. It returns the client's name.
+// attach attaches a client to the session, with a pane of another tmux server as its terminal.
+// It returns the client's name.
 func (s *tmuxServer) attach(name string) string {
 	s.t.Helper()
 	before := s.clients()
@@ -98,7 +98,7 @@ func (s *tmuxServer) clients() []string {
 	return strings.Fields(s.run("list-clients", "-F", "#{client_name}"))
 }
 
-// shows returns the pane in front of a client.
+// shows returns the pane that a client shows.
 func (s *tmuxServer) shows(client string) string {
 	s.t.Helper()
 	for line := range strings.Lines(s.run("list-clients", "-F", "#{client_name} #{pane_id}")) {
@@ -110,8 +110,8 @@ func (s *tmuxServer) shows(client string) string {
 	return ""
 }
 
-// inside is the environment of a program in a pane; of one that tmux itself
-// runs when pane is empty.
+// inside is the environment of a program in a pane, or, if pane is empty, of one that tmux
+// itself runs.
 func (s *tmuxServer) inside(session, pane string) func(string) string {
 	n := "-1"
 	if session != "" {
@@ -129,13 +129,13 @@ func (s *tmuxServer) row(id, pane string) render.Row {
 
 func outside(string) string { return "" }
 
-// A jump lands in the right pane of the right window of the right
-// session, in the client it was called from.
+// A jump shows the right pane of the right window of the right session, in the client from
+// which it was called.
 func TestTmuxLands(t *testing.T) {
 	s := newTmux(t)
 	work, play := s.session("work"), s.session("play time")
 	other := s.attach("play time")
-	time.Sleep(1100 * time.Millisecond) // tmux counts in seconds who was used last: the caller's
+	time.Sleep(1100 * time.Millisecond) // tmux counts in seconds which client was used last: the caller's
 	mine := s.attach("work")
 	s.run("select-window", "-t", "work:0")
 	j := New(s.inside("work", work[0]))
@@ -149,7 +149,7 @@ func TestTmuxLands(t *testing.T) {
 		if got := s.shows(mine); got != pane {
 			t.Fatalf("the client shows %s, want %s; %s", got, pane, res.Did)
 		}
-		// The other client looks at the same session when it shows play's windows.
+		// The other client is attached to the same session, so it shows play's windows, too.
 		if got := s.shows(other); got != otherBefore && got != pane {
 			t.Errorf("the other client went from %s to %s", otherBefore, got)
 		}
@@ -177,8 +177,8 @@ func TestTmuxLands(t *testing.T) {
 	}
 }
 
-// A key binding runs in no pane; the client that pressed the key moves. A
-// popup and a given client as well.
+// A key binding runs in no pane: the client whose key was pressed is switched. So are a
+// popup's client and a given one.
 func TestTmuxKeyBinding(t *testing.T) {
 	s := newTmux(t)
 	work, play := s.session("work"), s.session("play")
@@ -202,8 +202,7 @@ func TestTmuxKeyBinding(t *testing.T) {
 	}
 }
 
-// From outside tmux, the client used last shows the pane; from another server
-// too.
+// From outside tmux, the client that was used last shows the pane; from another server, too.
 func TestTmuxFromOutside(t *testing.T) {
 	s, elsewhere := newTmux(t), newTmux(t)
 	s.session("work")
@@ -225,8 +224,8 @@ func TestTmuxFromOutside(t *testing.T) {
 	}
 }
 
-// A server that nobody is attached to: the caller's client goes over to it,
-// and comes back the same way. Outside tmux the user is told how.
+// If no client is attached to the server, the caller's client is moved there, and returns the
+// same way. Outside tmux the user is told how to attach.
 func TestTmuxOverToAnotherServer(t *testing.T) {
 	s, alone := newTmux(t), newTmux(t)
 	work := s.session("work")
@@ -259,7 +258,7 @@ func arrives(t *testing.T, s *tmuxServer, pane string) {
 	t.Fatalf("no client of %s shows %s: %q", s.socket, pane, s.clients())
 }
 
-// CASE 17: %0 of a server that has ended is not %0 of its successor.
+// CASE 17: pane %0 of a server that has ended is not %0 of its successor.
 func TestTmuxPaneIsGone(t *testing.T) {
 	s := newTmux(t)
 	work := s.session("work")
@@ -285,8 +284,7 @@ func TestTmuxPaneIsGone(t *testing.T) {
 	}
 }
 
-// Grouped: sessions of one tmux window are visited together, wherever the
-// window moved to.
+// Sessions of one tmux window are visited together, wherever the window has moved.
 func TestTmuxWindows(t *testing.T) {
 	s, s2 := newTmux(t), newTmux(t)
 	work, other := s.session("work"), s2.session("work")

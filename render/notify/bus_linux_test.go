@@ -15,7 +15,7 @@ import (
 	"beckon/state/offer"
 )
 
-// trustDaemon has the daemon of a test count as the user's, whoever runs the test.
+// trustDaemon makes the daemon of a test count as the user's, whoever runs the test.
 func trustDaemon(t *testing.T) {
 	t.Helper()
 	was := fromClient
@@ -23,7 +23,7 @@ func trustDaemon(t *testing.T) {
 	t.Cleanup(func() { fromClient = was })
 }
 
-// busOf is the process of the test's session bus.
+// busOf returns the process of the test's session bus.
 func busOf(t *testing.T) int {
 	t.Helper()
 	conn, err := net.Dial("unix", socket(address()))
@@ -38,7 +38,7 @@ func busOf(t *testing.T) int {
 	return pid
 }
 
-// asking puts a to the user and waits until it is shown.
+// asking asks the user and waits until that is shown.
 func asking(t *testing.T, ctx context.Context, d *dbustest.Daemon, c *DesktopChannel, a Ask) <-chan asked {
 	t.Helper()
 	n := len(d.Received())
@@ -57,8 +57,7 @@ func asking(t *testing.T, ctx context.Context, d *dbustest.Daemon, c *DesktopCha
 
 var both = Ask{Note: Note{Title: "shop needs a permission", SessionID: "s1"}, Text: "Bash\nmake <all>", Buttons: []offer.Word{offer.Allow, offer.Deny}}
 
-// A button answers, and only for the notification that it is on; then the
-// notification goes.
+// A button answers only for its own notification, which then disappears.
 func TestDesktopButtons(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
@@ -90,7 +89,7 @@ func TestDesktopButtons(t *testing.T) {
 	if got := d.Received()[2].Buttons; got != "default deny" {
 		t.Errorf("what cannot be allowed has %q", got)
 	}
-	d.Press(3, "allow") // which it does not have, and then closes it
+	d.Press(3, "allow") // a word that it does not have, and then closes it
 	if got := <-three; got.word != "" || got.err != nil {
 		t.Errorf("a button that is not there: %+v", got)
 	}
@@ -104,8 +103,7 @@ func TestDesktopButtons(t *testing.T) {
 	}
 }
 
-// Who is not the daemon presses no button, and a daemon that an agent started is
-// none.
+// Only the daemon can press a button, and a daemon that an agent started does not count.
 func TestDesktopForged(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
@@ -135,8 +133,8 @@ func TestDesktopForged(t *testing.T) {
 	}
 }
 
-// A session bus of an agent's says that anybody speaks: nobody behind it is
-// believed, and one that says nothing is not waited for.
+// An agent's session bus claims any sender: no answer from it is believed, and one that does
+// not answer is not waited for.
 func TestDesktopAgentsBus(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "tcp:host=localhost,port=1;"+d.Address)
@@ -170,7 +168,7 @@ func TestDesktopAgentsBus(t *testing.T) {
 	}
 }
 
-// Where any program can have the daemon press a button, nothing is allowed by one.
+// If any program can make the daemon press a button, no button allows anything.
 func TestDesktopDriven(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)

@@ -10,7 +10,7 @@ import (
 	"beckon/render/notify/dbustest"
 )
 
-// A real daemon gets the text as it is, and a click jumps to the session.
+// A real daemon gets the text unchanged, and a click jumps to the session.
 func TestDesktopClick(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
@@ -44,7 +44,7 @@ func TestDesktopMissing(t *testing.T) {
 	}
 }
 
-// A notify-send that knows no clicks still shows; one that hangs is given up.
+// A notify-send that does not support clicks still shows the text; one that hangs is killed.
 func TestDesktopOldAndHanging(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")

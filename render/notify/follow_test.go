@@ -46,14 +46,14 @@ func (sc *scene) deliverer() *Deliverer {
 	return &Deliverer{Store: sc.st, Settings: set, Channels: []Channel{sc.told}, By: "watch", Getenv: os.Getenv}
 }
 
-// event folds an event of now.
+// event folds an event at the current time.
 func (sc *scene) event(e event.Event) {
 	e.At, e.SessionID = event.MillisOf(sc.now), "s1"
 	sc.s = state.Apply(sc.s, state.Change{At: e.At, Event: &e})
 	sc.s.ID = "s1"
 }
 
-// look looks after d has passed, and checks how many were told by then.
+// look looks after d has passed, and checks how many notifications were sent by then.
 func (sc *scene) look(d time.Duration, want int32) {
 	sc.t.Helper()
 	sc.now = sc.now.Add(d)
@@ -66,8 +66,8 @@ func (sc *scene) look(d time.Duration, want int32) {
 
 func tool() event.Tool { return event.Tool{Name: "Bash", UseID: "t", Hash: "h", Summary: "Bash: make"} }
 
-// A dialog is told of when it has been open for six seconds, once; what stood
-// before the first look is not.
+// A dialog causes one notification once it has been open for six seconds; one that was open
+// before the first look causes none.
 func TestFollowDialog(t *testing.T) {
 	sc := newScene(t)
 	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "go"})
@@ -86,7 +86,7 @@ func TestFollowDialog(t *testing.T) {
 	}
 }
 
-// What a hook has told of is told.
+// What a hook has notified of is not notified again.
 func TestFollowClaimed(t *testing.T) {
 	sc := newScene(t)
 	sc.look(0, 0)
@@ -99,8 +99,8 @@ func TestFollowClaimed(t *testing.T) {
 	sc.look(10*time.Second, 0)
 }
 
-// A turn that only seems over for a moment is not told of; its end is. Esc never
-// is.
+// A turn that only seems over for a moment causes no notification; its end does. Esc never
+// does.
 func TestFollowDone(t *testing.T) {
 	sc := newScene(t)
 	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "go", PromptID: "p1"})
@@ -122,8 +122,8 @@ func TestFollowDone(t *testing.T) {
 	sc.look(time.Minute, 1)
 }
 
-// What comes within the limit after another of its kind is told when the limit
-// is over, if it still stands.
+// A notification within the limit after another of its kind is sent when the limit is over, if
+// it still applies.
 func TestFollowLimit(t *testing.T) {
 	for _, kind := range []state.EdgeKind{state.EdgePermission, state.EdgeQuestion, state.EdgeFailed, state.EdgeDone} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestFollowLimit(t *testing.T) {
 	}
 }
 
-// comesTo begins a turn of the user's and brings it to what the kind is.
+// comesTo begins a turn of the user's and brings it to the state of that kind.
 func (sc *scene) comesTo(kind state.EdgeKind) {
 	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "go"})
 	sc.now = sc.now.Add(time.Minute)
@@ -162,7 +162,7 @@ func (sc *scene) comesTo(kind state.EdgeKind) {
 	}
 }
 
-// claimedNow sets the claim's time, which is this machine's, to the scene's.
+// claimedNow sets the claim's time, which is the machine's, to the scene's.
 func (sc *scene) claimedNow() {
 	sc.t.Helper()
 	claims, err := filepath.Glob(filepath.Join(sc.st.Dir, "told", "s1", "*"))

@@ -18,7 +18,7 @@ import (
 	"beckon/state/offer"
 )
 
-// phone is a channel to a server, with short pauses.
+// phone is a channel to a server, with short delays.
 type phone struct {
 	*Phone
 	server *ntfytest.Server
@@ -37,7 +37,7 @@ func newPhone(t *testing.T) *phone {
 	return p
 }
 
-// saw waits until something was logged.
+// saw waits until a text was logged.
 func (p *phone) saw(t *testing.T, what string) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -53,14 +53,14 @@ func (p *phone) saw(t *testing.T, what string) {
 	}
 }
 
-// asked is an answer on its way.
+// asked is an answer that is awaited.
 type asked struct {
 	word   offer.Word
 	become func(string)
 	err    error
 }
 
-// ask puts an offer to the phone and waits until it is there.
+// ask sends an offer to the phone and waits until it is there.
 func (p *phone) ask(t *testing.T, ctx context.Context, a Ask) (ntfytest.Message, <-chan asked) {
 	t.Helper()
 	n := len(p.server.Published("asks"))
@@ -72,7 +72,7 @@ func (p *phone) ask(t *testing.T, ctx context.Context, a Ask) (ntfytest.Message,
 	return p.server.Await(t, "asks", n+1)[n], got
 }
 
-// open reports whether nobody has answered yet.
+// open reports whether there is no answer yet.
 func open(t *testing.T, got <-chan asked, after string) {
 	t.Helper()
 	time.Sleep(100 * time.Millisecond)
@@ -87,8 +87,7 @@ func offered(id string, buttons ...offer.Word) Ask {
 	return Ask{Note: Note{Title: "shop needs a permission", Offer: id}, Digest: "d", Text: "Bash", Buttons: buttons, Expires: time.Now().Add(time.Hour)}
 }
 
-// A button answers the offer that it is of, once, and the phone is told what
-// became of it in the notification's place.
+// A button answers its own offer, once, and its notification is replaced by the outcome.
 func TestPhone(t *testing.T) {
 	p := newPhone(t)
 	p.Ntfy.Page = "https://box.example"
@@ -112,7 +111,7 @@ func TestPhone(t *testing.T) {
 		t.Errorf("of the call leaves this machine: %q", end.Message)
 	}
 	second, got := p.ask(t, t.Context(), offered("O1", offer.Allow, offer.Deny))
-	m.Press(t, "Allow") // of an earlier time that the same was asked
+	m.Press(t, "Allow") // of an earlier request with the same question
 	p.saw(t, "its signature is not ours")
 	second.Press(t, "Deny")
 	if a := <-got; a.word != offer.Deny {
@@ -120,8 +119,8 @@ func TestPhone(t *testing.T) {
 	}
 }
 
-// No message but the button's own answers: not another offer's, another word or
-// time than was signed, nor what was not offered.
+// Only the button's own message answers: not that of another offer, with another word or time
+// than was signed, or with a word that was not offered.
 func TestPhoneAltered(t *testing.T) {
 	p := newPhone(t)
 	other, _ := p.ask(t, t.Context(), offered("O2", offer.Allow, offer.Deny))
@@ -159,7 +158,7 @@ func TestPhoneAltered(t *testing.T) {
 	}
 }
 
-// An answer that comes too late is none.
+// An answer that comes too late does not count.
 func TestPhoneLate(t *testing.T) {
 	p := newPhone(t)
 	var mu sync.Mutex
@@ -179,8 +178,8 @@ func TestPhoneLate(t *testing.T) {
 	}
 }
 
-// The network may be gone when it is asked, while it waits, and when the answer
-// is sent: nothing is lost.
+// The network may fail when the question is sent, while it waits, and when the answer is sent:
+// nothing is lost.
 func TestPhoneWithoutNetwork(t *testing.T) {
 	p := newPhone(t)
 	p.server.Lose()
@@ -212,7 +211,7 @@ func TestPhoneWithoutNetwork(t *testing.T) {
 	}
 }
 
-// A connection that says nothing is not waited at for ever.
+// A silent connection is not waited for forever.
 func TestPhoneSilence(t *testing.T) {
 	p := newPhone(t)
 	p.server.Keepalive, p.quiet = time.Hour, 100*time.Millisecond
@@ -313,7 +312,7 @@ func TestPhoneTexts(t *testing.T) {
 	}
 }
 
-// Settings that cannot work are told of before anything is sent.
+// Wrong settings are reported before anything is sent.
 func TestPhoneSettings(t *testing.T) {
 	for want, n := range map[string]reach.Ntfy{
 		"ntfy_topic is not set":       {Server: "https://x"},
@@ -333,7 +332,8 @@ func TestPhoneSettings(t *testing.T) {
 	}
 }
 
-// What others read on the way to the server is not the call: they could allow it.
+// Over an unencrypted connection the call is not sent: others on the way could read and allow
+// it.
 func TestPhoneUnencrypted(t *testing.T) {
 	for server, full := range map[string]bool{"http://ntfy.example": false, "http://10.0.0.1:80": false, "https://ntfy.example": true, "http://127.0.0.1:80": true} {
 		p := Phone{Settings: reach.Settings{Texts: reach.TextsFull, Ntfy: reach.Ntfy{Server: server}}}

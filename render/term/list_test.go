@@ -44,8 +44,7 @@ func TestListPlain(t *testing.T) {
 	}
 }
 
-// The machine is told where the rows are of several: those of other hosts that
-// were asked say so in any case.
+// The machine is shown if the rows are of several; if other hosts were asked, in any case.
 func TestListNamesTheMachine(t *testing.T) {
 	for _, c := range []struct{ hosts, want string }{
 		{"a a a", ""}, {"a b a", "a: shop b: 日本語の名前 a: docs"}, {"a  b", "a: shop b: docs"},
@@ -69,8 +68,8 @@ func TestListNamesTheMachine(t *testing.T) {
 	}
 }
 
-// Whatever the width, no line is longer than the terminal, and the state and
-// the session stay readable.
+// At any width, no line is longer than the terminal, and the state and the session stay
+// readable.
 func TestListFitsTheTerminal(t *testing.T) {
 	for width := 60; width <= 200; width += 7 {
 		for _, line := range strings.Split(strings.TrimSpace(list(t, Style{Width: width, Color: true})), "\n") {
@@ -105,8 +104,8 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// A list never wraps: narrow ones leave out the id, then what is done; names are
-// shortened in their middle, the branch first.
+// A list never wraps: a narrow one omits the id, then what is done; names are shortened in
+// their middle, the branch first.
 func TestListFits(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	rows := []render.Row{

@@ -54,7 +54,7 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-// Whatever the width, no line is wider, and colours change no column.
+// At any width, no line is wider, and colours take no columns.
 func TestStatusLineFits(t *testing.T) {
 	var others []render.Row
 	for _, name := range []string{"api", "日本語の名前", strings.Repeat("long", 20), "x\x1b[31my\u202e", ""} {

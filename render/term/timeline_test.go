@@ -9,7 +9,7 @@ import (
 	"beckon/state/stats"
 )
 
-// A column shows the most urgent of what happened in it; the hours are the zone's.
+// A column shows the most urgent state in its time; the hours are those of the time zone.
 func TestDrawTimeline(t *testing.T) {
 	zone := time.FixedZone("here", 5*3600+1800)
 	from := time.Date(2026, 3, 1, 9, 0, 0, 0, zone)

@@ -11,7 +11,7 @@ import (
 func stringWidth(s string) int { return ansi.StringWidth(s) }
 func strip(s string) string    { return ansi.Strip(s) }
 
-// drawn is text as it is drawn: without control characters, but for its colours.
+// drawn returns text as it is drawn: without control characters, except those of its colours.
 func drawn() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		var b strings.Builder
@@ -22,7 +22,7 @@ func drawn() *rapid.Generator[string] {
 	})
 }
 
-// Text is as wide as package ansi says, by which the screens draw, and cut to fit.
+// Text is as wide as package ansi says, which the screens use, and is cut to fit.
 func TestWidths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, n := drawn().Draw(t, "s"), rapid.IntRange(1, 20).Draw(t, "width")

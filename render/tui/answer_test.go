@@ -16,7 +16,7 @@ import (
 	"beckon/state/offer"
 )
 
-// offered is an offer of a session, made of what a client sends.
+// offered returns an offer of a session, made from a client's payload.
 func offered(id, record string, kind offer.Kind, payload string) card.Offered {
 	o := offer.Offer{ID: id, Kind: kind, Record: record, Session: record, Cwd: "/home/u/shop", Branch: "main", Host: "here",
 		Tool: "Bash", Payload: []byte(payload), Digest: offer.Digest([]byte(payload)), Made: t0}
@@ -31,7 +31,7 @@ const colours = `{"tool_input":{"questions":[{"question":"Which colour?","option
 const fruits = `{"tool_input":{"questions":[{"question":"Which colour?","options":[{"label":"Red"},{"label":"Blue"}]},` +
 	`{"question":"Which fruits?","multiSelect":true,"options":[{"label":"Apple"},{"label":"Pear"},{"label":"Plum"}]}]}}`
 
-// answering is a rig whose answers are kept, with a clock that is set.
+// answering is a rig that records answers, with a clock that the test sets.
 type answering struct {
 	*rig
 	at    time.Time
@@ -63,7 +63,7 @@ func newAnswering(t *testing.T, width, height int, offers ...card.Offered) *answ
 	return r
 }
 
-// read lets the user read what is on the screen.
+// read gives the user time to read what is on the screen.
 func (r *answering) read() { r.at = r.at.Add(readTime) }
 
 func (r *answering) slowly(names ...string) {
@@ -129,7 +129,7 @@ func TestAnswerKeys(t *testing.T) {
 	}
 }
 
-// Without a panel nothing is on the screen to be answered: the key opens it.
+// Without a panel nothing on the screen can be answered: the key opens it.
 func TestAnswerShowsFirst(t *testing.T) {
 	r := newAnswering(t, 80, 24, bash("A", "make all"))
 	r.slowly("y")
@@ -147,8 +147,8 @@ func TestAnswerShowsFirst(t *testing.T) {
 	r.wantOn("no hook of it waits")
 }
 
-// A session with the mod takes a reply without an offer; another one's row, and that of
-// one at work, does not.
+// A session with the mod takes a reply without an offer; the row of another session, or of one
+// that works, does not.
 func TestReplyKey(t *testing.T) {
 	r := newAnswering(t, 80, 24)
 	r.opt.Reply = func(row render.Row, text string) (string, error) {
@@ -187,7 +187,7 @@ func TestStopKey(t *testing.T) {
 	r.wantDid("stop s-ask")
 }
 
-// A card that does not fit is shown to its end before anything allows it.
+// A card that does not fit must be shown to its end before a key allows it.
 func TestAnswerReadsOn(t *testing.T) {
 	var lines []string
 	for i := range 60 {
@@ -212,7 +212,7 @@ func TestAnswerReadsOn(t *testing.T) {
 			}
 		}
 	}
-	// To the end at once is not having seen it.
+	// Jumping to the end does not count as reading it.
 	r := newAnswering(t, 80, 24, bash("A", strings.Join(lines, "\n")))
 	r.slowly("space")
 	r.peekTop = 50
@@ -270,8 +270,7 @@ func TestAnswerRefuses(t *testing.T) {
 	}
 }
 
-// The same offer with another card (a file changed meanwhile) is not what was
-// read.
+// An offer whose card has changed (a file changed meanwhile) is not the one that was read.
 func TestAnswerOfAChangedCard(t *testing.T) {
 	r := newAnswering(t, 80, 24, bash("A", "make"))
 	r.slowly("space")
@@ -283,13 +282,13 @@ func TestAnswerOfAChangedCard(t *testing.T) {
 		t.Error("allowed what had just changed")
 	}
 	r.wantOn("just came")
-	r.slowly("y") // the clock has not moved since
+	r.slowly("y") // the clock has not moved
 	r.slowly("y")
 	r.last()
 }
 
-// Offers come and go between keys. What a key answers is what was on the screen
-// when it was pressed, and had been there for a while.
+// Offers come and go between keys. A key answers only what was on the screen when it was
+// pressed, and had been there for a while.
 func TestKeysRaceOffers(t *testing.T) {
 	given := 0
 	for seed := range uint64(100) {
@@ -298,7 +297,7 @@ func TestKeysRaceOffers(t *testing.T) {
 		r.slowly("space")
 		command := map[string]string{}
 		var open []card.Offered
-		var since time.Time // when the screen last changed what it asks
+		var since time.Time // when the question on the screen last changed
 		shown := ""
 		asks := func() string {
 			for id, c := range command {
@@ -345,7 +344,7 @@ func TestKeysRaceOffers(t *testing.T) {
 	}
 }
 
-// A line that was begun for one offer is not given to the next.
+// A line that was begun for one offer is not sent to the next.
 func TestTypedForOneOffer(t *testing.T) {
 	first, second := bash("A", "one"), bash("B", "two")
 	r := newAnswering(t, 80, 24, first, second)
@@ -370,7 +369,7 @@ func TestLineEditor(t *testing.T) {
 	}
 }
 
-// What is not printable ASCII is not lost between the lines of a card.
+// Text that is not printable ASCII is not lost between the lines of a card.
 func TestCardIsWrappedWhole(t *testing.T) {
 	for _, command := range []string{strings.Repeat("x", 500), strings.Repeat("日本", 99), "  lead   and trail   " + strings.Repeat(" ", 200) + "; rm -rf", strings.Repeat("e\u0301", 90)} {
 		r := newAnswering(t, 50, 40, bash("A", command))

@@ -14,7 +14,7 @@ import (
 	"beckon/state/offer"
 )
 
-// farAway is a rig with a session of another machine of a fleet, selected.
+// farAway returns a rig with a selected session of another machine of a fleet.
 func farAway(t *testing.T, offers ...card.Offered) *answering {
 	t.Helper()
 	r := newAnswering(t, 100, 30)
@@ -24,7 +24,7 @@ func farAway(t *testing.T, offers ...card.Offered) *answering {
 	return r
 }
 
-// otherMachine counts what it is told.
+// otherMachine counts its requests.
 type otherMachine struct {
 	*answering
 	offers []card.Offered
@@ -50,7 +50,7 @@ func (m otherMachine) Stop(context.Context, render.Row) (string, error) {
 	return "box: stops", nil
 }
 
-// news is the session of the other machine as it is now.
+// news updates the session of the other machine.
 func (r *answering) news(events ...event.Kind) {
 	row := snapshot(session("s-far", "ml", events...)).Rows[0]
 	row.Remote = &render.Remote{Name: "box", User: "ann", AsOf: r.at, Link: "ann.box.n1.run1"}
@@ -63,8 +63,8 @@ func (r *answering) news(events ...event.Kind) {
 	}
 }
 
-// What a session on another machine asks is fetched when the panel is open, drawn
-// whole, and answered there.
+// The question of a session on another machine is fetched when the panel opens, drawn in full,
+// and answered there.
 func TestFarAnswer(t *testing.T) {
 	o := offered("F", "s-far", offer.Permission, `{"tool_input":{"command":"make deploy"}}`)
 	r := farAway(t, o)
@@ -86,7 +86,7 @@ func TestFarAnswer(t *testing.T) {
 	}
 }
 
-// Where the other machine does not let the user, the panel says so in its words.
+// If the other machine refuses the user, the panel shows its reason.
 func TestFarRefused(t *testing.T) {
 	r := farAway(t)
 	r.fails = errors.New("this machine takes no answers from ann")
@@ -107,7 +107,7 @@ func TestFarRefused(t *testing.T) {
 	}
 }
 
-// A reply and a stop go there, too; marks do not.
+// A reply and a stop are sent there, too; marks are not.
 func TestFarReplyAndStop(t *testing.T) {
 	r := farAway(t)
 	r.news(done...)

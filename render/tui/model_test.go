@@ -65,7 +65,7 @@ func day() Snapshot {
 		session("s-done", "docs", done...), session("s-idle", "infra", fresh...), session("s-end", "old", ended...))
 }
 
-// rig is a model with a clock that stands, and a record of what was done.
+// rig is a model whose clock stands still, and a record of what was done.
 type rig struct {
 	*model
 	t   *testing.T
@@ -94,7 +94,7 @@ func newRig(t *testing.T, width, height int, s Snapshot) *rig {
 	return r
 }
 
-// press presses keys by their names and runs what they ask for.
+// press presses keys by their names and runs the resulting commands.
 func (r *rig) press(names ...string) {
 	r.t.Helper()
 	for _, n := range names {
@@ -132,7 +132,7 @@ func key(name string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
 }
 
-// plainScreen is what is on the screen, colours left out.
+// plainScreen returns what is on the screen, without colours.
 func (r *rig) plainScreen() string { return ansi.Strip(r.View().Content) }
 
 func (r *rig) wantOn(parts ...string) {
@@ -247,7 +247,7 @@ func TestSortAndGrouping(t *testing.T) {
 	r.wantOn("by none", "static")
 }
 
-// The selection stays on its session when rows come, go and change places.
+// The selection stays on its session when rows appear, disappear and move.
 func TestSelectionStaysOnItsSession(t *testing.T) {
 	r := newRig(t, 100, 30, day())
 	r.press("j") // s-ask
@@ -282,7 +282,7 @@ func TestPeekTellsWhatIsAsked(t *testing.T) {
 	}
 }
 
-// The panel has the final message and the plan whole, where the transcript has them.
+// The panel shows the whole final message and plan, if the transcript has them.
 func TestPeekTellsTheWhole(t *testing.T) {
 	s := day()
 	for i := range s.Rows {
@@ -301,8 +301,8 @@ func TestPeekTellsTheWhole(t *testing.T) {
 	r.wantOn("1. Look.", "2. Leap.", "All of it", "]0;xs-ask")
 }
 
-// The pane of the selected session is read as long as it is shown, and again when
-// another is selected; its last lines are shown, and nothing of it is a command.
+// The pane of the selected session is read while it is shown, and again when another session
+// is selected; its last lines are shown, and nothing in it controls the terminal.
 func TestLivePane(t *testing.T) {
 	r := newRig(t, 80, 20, day())
 	var read []string
@@ -368,8 +368,8 @@ func TestMouse(t *testing.T) {
 	r.Update(tea.MouseClickMsg{X: 1, Y: 999, Button: tea.MouseLeft})
 }
 
-// A row of another host tells its host, and how old it is when the host does
-// not answer; nothing is done to it.
+// A row of another host shows its host, and its age if the host does not answer; no key acts
+// on it.
 func TestOtherHosts(t *testing.T) {
 	r := newRig(t, 120, 30, day())
 	r.opt.Sources = []Source{{Name: "box"}}
@@ -392,8 +392,7 @@ func TestOtherHosts(t *testing.T) {
 	}
 }
 
-// Whatever the size, the picture has that many lines and columns, and nothing
-// in a text gets out of its cell.
+// At any size, the screen has that many lines and columns, and no text leaves its cell.
 func TestEverySizeHolds(t *testing.T) {
 	evil := session("s-evil", "\x1b]0;pwn\x07shop\u202e", asks...)
 	evil.Prompt.Text = "one\ntwo\x1b[2J\u0000 漢字漢字漢字漢字漢字漢字漢字漢字漢字 👩‍👩‍👧‍👦 end"
@@ -421,7 +420,7 @@ func TestEverySizeHolds(t *testing.T) {
 	}
 }
 
-// Ages are told anew when their text changes and not before.
+// Ages are redrawn when their text changes, and not before.
 func TestAgesTick(t *testing.T) {
 	r := newRig(t, 80, 24, snapshot(session("s-done", "docs", done...)))
 	if want := start.Add(time.Second); !r.nextAt.Equal(want) { // 58 s old
@@ -439,7 +438,7 @@ func TestAgesTick(t *testing.T) {
 	}
 }
 
-// crowd is n sessions of all kinds.
+// crowd returns n sessions of all kinds.
 func crowd(n int) Snapshot {
 	all := [][]event.Kind{asks, works, fails, done, fresh, ended}
 	var sessions []state.Session
@@ -449,7 +448,7 @@ func crowd(n int) Snapshot {
 	return snapshot(sessions...)
 }
 
-// BenchmarkKey500 is a key press with 500 sessions, to the finished frame.
+// BenchmarkKey500 measures a key press with 500 sessions, up to the finished frame.
 func BenchmarkKey500(b *testing.B) {
 	m := newModel(Options{Color: true})
 	m.Update(tea.WindowSizeMsg{Width: 160, Height: 60})
@@ -460,7 +459,7 @@ func BenchmarkKey500(b *testing.B) {
 	}
 }
 
-// BenchmarkLook500 is a changed look of 500 sessions, to the finished frame.
+// BenchmarkLook500 measures a changed look at 500 sessions, up to the finished frame.
 func BenchmarkLook500(b *testing.B) {
 	m := newModel(Options{Color: true})
 	m.Update(tea.WindowSizeMsg{Width: 160, Height: 60})
@@ -471,8 +470,7 @@ func BenchmarkLook500(b *testing.B) {
 	}
 }
 
-// Without this field of Bubble Tea's a screen that shows the same works all the
-// time.
+// Without this field of Bubble Tea's, a screen that does not change works all the time.
 func TestTickerIsThere(t *testing.T) {
 	f, ok := reflect.TypeFor[tea.Program]().FieldByName("ticker")
 	if !ok || f.Type != reflect.TypeFor[*time.Ticker]() {
@@ -480,7 +478,7 @@ func TestTickerIsThere(t *testing.T) {
 	}
 }
 
-// Names and branches shrink in their middle, since their ends tell them apart, and the
+// Names and branches are shortened in their middle, since their ends tell them apart, and the
 // branch before the name.
 func TestLongNames(t *testing.T) {
 	s := snapshot(session("s-a", "customer-portal", works...), session("s-b", "customer-import", works...))

@@ -15,7 +15,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// terminalColors are what 16 colours look like, and the background.
+// terminalColors are a terminal's 16 colours and its background.
 type terminalColors struct {
 	name string
 	dark bool
@@ -34,7 +34,7 @@ var (
 	}
 )
 
-// contrast is the ratio that WCAG 2 defines, from 1 to 21.
+// contrast returns the ratio that WCAG 2 defines, from 1 to 21.
 func contrast(a, b color.Color) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
@@ -52,8 +52,8 @@ func luminance(c color.Color) float64 {
 	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
 }
 
-// looks are what a colour may look like there: of the first eight, bold is the
-// bright one on many terminals.
+// looks returns the ways in which a colour may appear: many terminals brighten the first eight
+// when bold.
 func (t terminalColors) looks(name string, bold bool) []color.Color {
 	n, err := strconv.Atoi(name)
 	switch {
@@ -65,8 +65,8 @@ func (t terminalColors) looks(name string, bold bool) []color.Color {
 	return []color.Color{lipgloss.Color(t.of16[n])}
 }
 
-// Whatever a terminal's background and however many colours it has, text in every
-// colour of watch and of the lists can be read on it.
+// Text in every colour of watch and of the lists is readable, whatever a terminal's background
+// and its number of colours.
 func TestContrast(t *testing.T) {
 	const least = 3 // of large or bold text and of signs, by WCAG
 	bold := map[string]bool{"alarm": true, "ask": true, "fault": true, "accent": true}
@@ -114,7 +114,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// The measure itself, by the examples of WCAG and Solarized.
+// The examples of WCAG and Solarized have their known contrasts.
 func TestContrastOf(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -126,7 +126,7 @@ func TestContrastOf(t *testing.T) {
 	}
 }
 
-// A terminal of 16 colours gets nothing else.
+// A terminal with 16 colours gets only these.
 func TestSixteenColors(t *testing.T) {
 	for _, b := range []background{unknown, dark, light} {
 		p := newPalette(true, colorsFor(colorprofile.ANSI, b))

@@ -33,15 +33,14 @@ no token; another user is one of the same machine.
 |---|---|---|
 `
 
-// abuse is one thing that is tried. do returns what came back.
+// abuse is one attempt. do returns the response.
 type abuse struct {
 	what string
 	do   func(x *site) string
 	want string
 }
 
-// raw sends bytes and returns the status code that comes back, or how the
-// connection ended.
+// raw sends bytes and returns the status code, or how the connection ended.
 func (x *site) raw(parts ...string) string {
 	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
 	if err != nil {
@@ -49,7 +48,7 @@ func (x *site) raw(parts ...string) string {
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
-	go func() { // it may be answered before it is read
+	go func() { // the response may come before all is sent
 		for _, p := range parts {
 			if _, err := io.WriteString(c, p); err != nil {
 				return
@@ -76,7 +75,7 @@ func (x *site) code(method, path, body string, headers ...string) string {
 	return strconv.Itoa(x.do(method, path, body, headers...).status)
 }
 
-// flood posts size bytes of body, with or without saying so before.
+// flood posts a body of size bytes, with or without announcing its length.
 func (x *site) flood(size int64, chunked bool) string {
 	req, err := http.NewRequest("POST", x.url+"/hook", io.LimitReader(zeros{}, size))
 	if err != nil {
@@ -89,7 +88,7 @@ func (x *site) flood(size int64, chunked bool) string {
 	}
 	tr := &http.Transport{DisableKeepAlives: true}
 	res, err := tr.RoundTrip(req)
-	if err != nil { // the answer may be lost when it comes while the body is under way
+	if err != nil { // the response may be lost if it comes while the body is being sent
 		return "refused"
 	}
 	_ = res.Body.Close()
@@ -252,7 +251,7 @@ var abuses = []abuse{
 	}, "200"},
 }
 
-// streamStatus opens a stream and says what came first.
+// streamStatus opens a stream and returns the first thing received.
 func (x *site) streamStatus(header string) string {
 	res, err := http.DefaultClient.Do(x.request("GET", "/events", "", header))
 	if err != nil {
@@ -299,8 +298,8 @@ func slowHeaders(x *site) string {
 	return result
 }
 
-// slowBodies holds requests open that never finish their body, of both sizes,
-// and wants events of others to be heard meanwhile.
+// slowBodies holds requests open whose bodies, of both sizes, never end, and checks that
+// events of others are heard meanwhile.
 func slowBodies(x *site) string {
 	for i := range 200 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
@@ -370,7 +369,7 @@ func TestAbuse(t *testing.T) {
 		t.Errorf("row %s", body)
 	}
 	if others == nil {
-		return // the table has a column that cannot be found out here
+		return // the table has a column that cannot be tested here
 	}
 	if os.Getenv("BECKON_UPDATE") != "" {
 		if err := os.WriteFile(abuseTable, []byte(table.String()), 0o644); err != nil {
@@ -384,7 +383,7 @@ func TestAbuse(t *testing.T) {
 	}
 }
 
-// TestAbuseByAnother is what TestAbuse runs as another user.
+// TestAbuseByAnother is the part of TestAbuse that runs as another user.
 func TestAbuseByAnother(t *testing.T) {
 	url := os.Getenv(anotherEnv)
 	if url == "" {

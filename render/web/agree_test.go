@@ -16,9 +16,9 @@ import (
 	"beckon/render"
 )
 
-// The page and `list --json` agree at every step of a recording: its hooks go
-// through the real hook binary, its registry through real files that name this
-// very process as the agent, and both programs read what they find.
+// The page and `list --json` agree at every step of a recording: its hooks run through the
+// real hook binary, its registry is real files that name this process as the agent, and both
+// programs read them.
 func TestListAndEventsAgree(t *testing.T) {
 	names := []string{"perm_yes", "perm_no", "ask", "esc_tool", "subperm_busy", "bg", "clear", "compact", "overload", "kill9"}
 	if testing.Short() {
@@ -68,8 +68,7 @@ func replay(t *testing.T, name string, watched bool) {
 	}
 }
 
-// register writes the client's registry as the recording has it at that
-// moment, for this process.
+// register writes the client's registry as recorded at that moment, for this process.
 func (x *site) register(records []recording.Registry) {
 	dir := filepath.Join(x.home, ".claude", "sessions")
 	path := filepath.Join(dir, strconv.Itoa(os.Getpid())+".json")
@@ -92,7 +91,7 @@ func (x *site) register(records []recording.Registry) {
 	}
 }
 
-// procStart is field 22 of /proc/self/stat, empty where there is none.
+// procStart returns field 22 of /proc/self/stat, empty without /proc.
 func procStart() string {
 	b, _ := os.ReadFile("/proc/self/stat")
 	_, rest, _ := strings.Cut(string(b), ") ")
@@ -103,12 +102,11 @@ func procStart() string {
 	return fields[19]
 }
 
-// settle is how long a registry status must stand before it is believed, and
-// a little more.
+// settle is how long a registry status must last before it counts, and a little more.
 const settle = 250 * time.Millisecond
 
-// agree waits until the stream shows what the program lists, and both have
-// stood still: what a registry status says is believed only after 200 ms.
+// agree waits until the stream shows what the program lists, and both stay the same: a
+// registry status counts only after 200 ms.
 func (x *site) agree(s *stream, step string, settles bool) {
 	x.t.Helper()
 	if settles {
@@ -124,7 +122,7 @@ func (x *site) agree(s *stream, step string, settles bool) {
 	x.t.Fatalf("after %s list --json has\n%s\nand the stream\n%s", step, listed, shown)
 }
 
-// listed is what the program lists.
+// listed returns what the program lists.
 func (x *site) listed() string {
 	x.t.Helper()
 	cmd := exec.Command(builtProgram(x.t, "beckon"), "list", "--json")
@@ -140,7 +138,7 @@ func (x *site) listed() string {
 	return said(l.Sessions)
 }
 
-// said writes rows out whole. The time at work alone is not told by events.
+// said returns rows as text. Only the time at work is not in events.
 func said(rows []render.Row) string {
 	for i := range rows {
 		rows[i].Busy = nil

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// anotherEnv tells a test that another user runs which server to try.
+// anotherEnv tells a test that runs as another user which server to try.
 const (
 	anotherEnv  = "BECKON_WEB_TEST_ANOTHER"
 	anotherSays = "another user: "
@@ -16,9 +16,8 @@ const (
 // another is the id of a user that is neither this one nor root.
 const another = 64321
 
-// asAnother runs a test of this binary as another user of the machine against
-// the server, and returns what it says of each thing; nil where this user may
-// not do that.
+// asAnother runs a test of this binary against the server as another user of the machine, and
+// returns the result of each attempt; nil if this user may not do that.
 func (x *site) asAnother(test string) map[string]string {
 	x.t.Helper()
 	if os.Geteuid() != 0 {
@@ -27,7 +26,7 @@ func (x *site) asAnother(test string) map[string]string {
 		}
 		return nil
 	}
-	cmd := exec.Command("/proc/self/exe", "-test.run=^"+test+"$") // whatever directory it lies in
+	cmd := exec.Command("/proc/self/exe", "-test.run=^"+test+"$") // whatever directory it is in
 	cmd.Dir, cmd.Env = "/", []string{anotherEnv + "=" + x.url}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: another, Gid: another}}
 	out, err := cmd.CombinedOutput()

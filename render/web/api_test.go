@@ -21,7 +21,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// What a page asks for again and has not changed is not sent again.
+// A response that has not changed is not sent again.
 func TestEntityTags(t *testing.T) {
 	x := serve(t, Options{Config: func() (any, error) { return map[string]int{"a": 1}, nil }})
 	x.post("/hook/user-prompt-submit", `{"session_id":"s","prompt":"one"}`)
@@ -48,8 +48,7 @@ func TestEntityTags(t *testing.T) {
 	x.until("the tag changes", func() bool { return x.get("/api/sessions", "If-None-Match: "+tag).status == http.StatusOK })
 }
 
-// What cannot be read is told once, not every second, and takes nothing else
-// along.
+// An unreadable file is reported once, not every second, and hides nothing else.
 func TestUnreadableFiles(t *testing.T) {
 	x := serve(t, Options{Timing: Timing{Recheck: 5 * time.Millisecond}})
 	x.fold(prompt("good", "one"))
@@ -116,7 +115,7 @@ func TestJournalPages(t *testing.T) {
 	}
 }
 
-// Sessions are found by their id and by their seat, over or not.
+// Sessions are found by id and by seat, whether they are over or not.
 func TestFind(t *testing.T) {
 	x := serve(t, Options{})
 	seat := x.post("/hook/session-start", `{"session_id":"s"}`).field(t, "agent_id")
@@ -218,8 +217,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A storm of one prompt is stopped; what people and tools really do is not
-// (CASE 24).
+// A flood of one prompt is stopped; what people and tools really do is not (CASE 24).
 func TestStorm(t *testing.T) {
 	x := serve(t, Options{})
 	folded := 0
@@ -282,8 +280,8 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// A day and what happened meanwhile are read once for all who ask in some seconds,
-// and one that could not be read is read again.
+// A day and its digest are read once for all callers within some seconds, and read again after
+// an error.
 func TestDay(t *testing.T) {
 	calls := map[string]int{}
 	broken := errors.New("broken")
@@ -323,8 +321,8 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// An event whose session somebody holds is not lost, and its sender is told
-// that it was not folded yet (without the retry).
+// An event whose session is locked is not lost, and its sender learns that it has not been
+// folded yet (without the retry).
 func TestBusySession(t *testing.T) {
 	x := serve(t, Options{})
 	x.post("/hook/session-start", `{"session_id":"s"}`)
@@ -342,8 +340,8 @@ func TestBusySession(t *testing.T) {
 	x.until("it is folded", func() bool { return strings.Contains(x.get("/api/sessions/s").body, `"title":"later"`) })
 }
 
-// A body that comes slowly keeps no other waiting, whatever its size: when its
-// slot is wanted it is given up.
+// A body that is sent slowly delays no other, whatever its size: it is dropped when its slot
+// is needed.
 func TestSlowBodies(t *testing.T) {
 	for i, size := range sizes[:3] {
 		x := serve(t, Options{})
@@ -370,8 +368,7 @@ func TestSlowBodies(t *testing.T) {
 	}
 }
 
-// What half-sent bodies take is bounded by the slots, whatever their size: never
-// more than that is read.
+// The memory of half-sent bodies is bounded by the slots, whatever their announced size.
 func TestBodiesAreBounded(t *testing.T) {
 	total := 0
 	for _, size := range sizes {
@@ -404,15 +401,15 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// Bodies of every size around the slots' come whole.
+// Bodies of every size around the slots' arrive whole.
 func TestBodySizes(t *testing.T) {
 	x := serve(t, Options{})
 	sizes := []int{100, 4095, 4096, 4097, smallBody, smallBody + 1, 2 << 20, 2<<20 + 1, maxBody - 1, maxBody}
 	if testing.Short() {
-		sizes = sizes[:len(sizes)-2] // they take the race detector 20 s
+		sizes = sizes[:len(sizes)-2] // they take 20 s under the race detector
 	}
 	for _, size := range sizes {
-		body := `{"event":"Stop","hookInput":{"session_id":"s"` // what is not known is passed over
+		body := `{"event":"Stop","hookInput":{"session_id":"s"` // unknown members are skipped
 		body += strings.Repeat(" ", size-len(body)-2) + "}}"
 		if r := x.do("POST", "/hook", body); r.status != http.StatusOK {
 			t.Errorf("%d bytes: %d %s", len(body), r.status, r.body)

@@ -29,18 +29,18 @@ func page() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") })
 }
 
-// paths are some of what is served, one of each kind.
+// paths has one path of each kind that is served.
 var paths = []string{"/api/sessions", "/events", "/metrics", "/hook/status", "/readyz", "/api/config", "/nothing"}
 
-// A program of the owner's needs no token; the owner's browser does, and so does
-// whatever came through a proxy.
+// An owner's program needs no token; the owner's browser does, and so does whatever came
+// through a proxy.
 func TestOwnersPrograms(t *testing.T) {
 	needsPeers(t)
 	x := serve(t, Options{Token: aToken, Page: page()})
 	if r := x.get("/api/sessions"); r.status != http.StatusOK {
 		t.Errorf("a program of the owner's: %d %s", r.status, r.body)
 	}
-	// Node and Deno say how they fetch, as browsers do, but not for which site.
+	// Node and Deno send how they fetch, as browsers do, but not for which site.
 	if r := x.get("/api/sessions", "Sec-Fetch-Mode: cors", "User-Agent: node"); r.status != http.StatusOK {
 		t.Errorf("a program in JavaScript: %d %s", r.status, r.body)
 	}
@@ -71,7 +71,7 @@ func TestOwnersPrograms(t *testing.T) {
 	}
 }
 
-// A wrong token opens nothing, also not to a program that would need none.
+// A wrong token opens nothing, even for a program that would need none.
 func TestToken(t *testing.T) {
 	x := serve(t, Options{Token: aToken})
 	for i, auth := range []string{"Bearer " + wrongToken, "Bearer x", "Bearer " + aToken[1:], "Bearer " + aToken + "0", "Bearer " + strings.ToUpper(aToken)} {
@@ -89,7 +89,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// signIn is what a browser sends with a session that it got for key.
+// signIn returns what a browser sends with the session that it got for key.
 func (x *site) signIn(key string) (session string) {
 	x.t.Helper()
 	r := x.do("POST", loginPath, "", withToken(key), browserAgent, "Sec-Fetch-Site: same-origin", "Origin: "+x.url)
@@ -104,8 +104,8 @@ func (x *site) browse(path, session string) int {
 	return x.get(path, withToken(session), browserAgent, "Sec-Fetch-Site: same-origin").status
 }
 
-// A browser gets a session for the token, which is not the token, opens this
-// server alone, and is over when it signs out.
+// A browser gets a session for the token, which is not the token, opens only this server, and
+// ends when it signs out.
 func TestBrowserSession(t *testing.T) {
 	sites := []*site{serve(t, Options{Token: aToken, Page: page()}), serve(t, Options{Token: aToken})}
 	x := sites[0]
@@ -147,8 +147,8 @@ func TestBrowserSession(t *testing.T) {
 	}
 }
 
-// A session is good for the user alone who signed in: a page of http://localhost
-// sends it to another user's program, too, that listens at [::1].
+// A session works only for the user who signed in: a page of http://localhost also sends it to
+// another user's program that listens at [::1].
 func TestSessionIsItsUsers(t *testing.T) {
 	x := serve(t, Options{Token: aToken})
 	ask := func(by peer.Peer, method, path, key string) *httptest.ResponseRecorder {
@@ -175,8 +175,7 @@ func TestSessionIsItsUsers(t *testing.T) {
 	}
 }
 
-// What stands on a browser's command line signs in once, soon, and this user
-// alone.
+// A ticket, which a browser's command line shows, signs in once, soon, and only this user.
 func TestTicket(t *testing.T) {
 	needsPeers(t)
 	x := serve(t, Options{Token: aToken})
@@ -202,8 +201,8 @@ func TestTicket(t *testing.T) {
 	}
 }
 
-// Ten wrong keys a second are answered; then not even the right one is taken.
-// Whoever is signed in stays so: others may come from the same place.
+// Ten wrong keys a second are answered; after that even the right one is refused. A signed-in
+// user stays signed in: others may come from the same address.
 func TestGuesses(t *testing.T) {
 	x := serve(t, Options{Token: aToken})
 	session := x.signIn(aToken)
@@ -218,7 +217,7 @@ func TestGuesses(t *testing.T) {
 			wrong++
 		}
 	}
-	if limited.status == http.StatusOK { // a second began between the two
+	if limited.status == http.StatusOK { // a new second began between the two
 		return
 	}
 	if limited.status != http.StatusTooManyRequests || limited.header.Get("Retry-After") == "" || wrong < maxWrong {
@@ -235,7 +234,7 @@ func TestGuesses(t *testing.T) {
 	}
 }
 
-// A token that could be guessed is refused.
+// A guessable token is refused.
 func TestCheckToken(t *testing.T) {
 	for token, good := range map[string]bool{
 		"": false, "x": false, "secret": false, "correct horse battery staple and so on": false, aToken: true, aToken[1:]: false,
@@ -248,8 +247,7 @@ func TestCheckToken(t *testing.T) {
 	}
 }
 
-// The token is made once, for this user alone, and one that others may know is
-// not used.
+// The token is created once, for this user only; one that others may know is not used.
 func TestTokenFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	made := make(chan string, 8)
@@ -297,8 +295,8 @@ func TestTokenFile(t *testing.T) {
 	}
 }
 
-// Beyond loopback a server is asked by the machine's own names and any address,
-// and everybody needs the token.
+// Beyond loopback a server is addressed by the machine's own names and any address, and
+// everybody needs the token.
 func TestBeyondLoopback(t *testing.T) {
 	l, err := Listen("0.0.0.0:0")
 	if err != nil {
@@ -333,8 +331,7 @@ func TestBeyondLoopback(t *testing.T) {
 	}
 }
 
-// Over TLS everything is as it is without, and a certificate that was renewed is
-// taken up.
+// Over TLS everything works as without it, and a renewed certificate is loaded.
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")

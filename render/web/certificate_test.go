@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// peersAreKnown reports whether this system tells whose process is at the other
-// end of a connection.
+// peersAreKnown reports whether this system tells which process is at the other end of a
+// connection.
 func peersAreKnown() bool {
 	return runtime.GOOS == "linux" || runtime.GOOS == "darwin" || runtime.GOOS == "windows"
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// dial opens a connection and sends what is given, but waits for nothing.
+// dial opens a connection and sends the text, but waits for nothing.
 func (x *site) dial(sent string) net.Conn {
 	x.t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
@@ -25,7 +25,7 @@ func (x *site) dial(sent string) net.Conn {
 	return c
 }
 
-// conns is how many connections the server has, streams included.
+// conns returns how many connections the server has, streams included.
 func (x *site) conns() (all, counted int) {
 	k := x.s.conns
 	k.mu.Lock()
@@ -33,8 +33,8 @@ func (x *site) conns() (all, counted int) {
 	return len(k.all), k.waiting.Len() + k.serving.Len()
 }
 
-// Connections that ask nothing, or never to the end, are bounded, and keep neither
-// a hook out nor an event stream from going on.
+// Connections without a request, or with an incomplete one, are bounded, and block neither
+// hooks nor event streams.
 func TestConnectionsAreBounded(t *testing.T) {
 	needsPeers(t)
 	x := serve(t, Options{Token: aToken})
@@ -60,8 +60,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// A connection that answers is not closed for a newer one while another does
-// nothing, and those that are closed are forgotten.
+// A connection that is being answered is not closed for a newer one while another is idle, and
+// closed connections are forgotten.
 func TestWhoIsClosed(t *testing.T) {
 	x := serve(t, Options{Token: aToken})
 	asking := x.dial("GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + aToken + "\r\n\r\n")
@@ -82,8 +82,7 @@ func TestWhoIsClosed(t *testing.T) {
 	x.until("a stream that ended is forgotten", func() bool { all, _ := x.conns(); return all == maxConns })
 }
 
-// A stream ends at once when the session that opened it is signed out, and no
-// other one does.
+// A stream ends at once when its session is signed out, and no other stream does.
 func TestSignOutEndsStreams(t *testing.T) {
 	x := serve(t, Options{Token: aToken})
 	first, second := x.signIn(aToken), x.signIn(aToken)
@@ -102,7 +101,7 @@ func TestSignOutEndsStreams(t *testing.T) {
 	for _, s := range []*stream{stays, token} {
 		s.await("session_created", sessionIs("a"))
 	}
-	for range maxSessions { // the second is the one that was quiet for longest
+	for range maxSessions { // the second has been idle for longest
 		x.signIn(aToken)
 	}
 	select {

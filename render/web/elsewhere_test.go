@@ -42,8 +42,8 @@ func TestInvite(t *testing.T) {
 	}
 }
 
-// Beyond loopback a server is known by this machine's names in the domains that
-// nobody can be given, and in no other; on loopback by none of them.
+// Beyond loopback a server is known by this machine's names within the domains that nobody can
+// register, and within no other; on loopback by none.
 func TestOwnNames(t *testing.T) {
 	own := ownNames()
 	if own == nil {
@@ -72,8 +72,8 @@ func TestOwnNames(t *testing.T) {
 	}
 }
 
-// Whoever opens what is not for them gets a page that says what to do, with the
-// status that a program gets; programs get JSON.
+// A person who opens what they may not see gets a page that says what to do, with the status
+// that a program gets; programs get JSON.
 func TestRefusalPage(t *testing.T) {
 	x := serve(t, Options{Token: aToken, Page: page()})
 	opening := []string{browserAgent, "Sec-Fetch-Dest: document", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: none", "Accept: text/html,application/xhtml+xml"}
@@ -111,7 +111,7 @@ func TestRefusalPage(t *testing.T) {
 	}
 }
 
-// A phone asks by the name that was given, or by this machine's address.
+// A phone uses the given name, or this machine's address.
 func TestElsewhere(t *testing.T) {
 	for _, c := range []struct {
 		scheme, addr string
@@ -141,7 +141,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// A server over TLS is known by its certificate's names, but for those of a whole domain.
+// A server over TLS is known by its certificate's names, except wildcards.
 func TestCertNames(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")

@@ -10,8 +10,8 @@ import (
 	"beckon/render"
 )
 
-// curl runs a command line of a document against x, in the shell as it is written
-// there, its server's address aside.
+// curl runs a command line of a document against x, in the shell and as written there, except
+// for the server's address.
 func (x *site) curl(script, from string) string {
 	x.t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -48,7 +48,7 @@ const curlStop = `curl -X POST "http://localhost:7483/hook" \
     "hookInput": {"session_id": "abc123"}
   }'`
 
-// Both examples as they are written, the one after the other.
+// Both examples as written, one after the other.
 func TestCurlExamplesOfTheHookServer(t *testing.T) {
 	x := serve(t, Options{})
 	for _, script := range []string{curlStart, curlStop} {
@@ -78,7 +78,7 @@ func TestEnvelope(t *testing.T) {
 		t.Errorf("row %+v", row)
 	}
 	seat := row.SeatID
-	// What a later event does not say stays.
+	// Members that a later event omits keep their values.
 	x.post("/hook", `{"agent":"claude-code","event":"PostToolUse","hookInput":{"session_id":"s1","tool_name":"Bash","tool_use_id":"t1"},"git":{"branch":"fix"}}`)
 	x.get("/api/sessions/s1").into(t, &row)
 	if row.SeatID != seat || row.Git.Branch != "fix" || row.Git.Repo != "shop" || row.Tmux == nil || row.Tmux.Pane != "%4" || row.Host != "build7" {
@@ -86,8 +86,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// Every mapped event, what is ignored, and another agent's own
-// names.
+// Every mapped event, ignored ones, and another agent's own names.
 func TestMappedEvents(t *testing.T) {
 	x := serve(t, Options{})
 	send := func(agent, session, name, more string) string {
@@ -128,8 +127,7 @@ func TestMappedEvents(t *testing.T) {
 	}
 }
 
-// The client's own payload, as its http hooks post it: its answer is no
-// decision.
+// The client's own payload, as its http hooks post it: the response is no decision.
 func TestRawPayload(t *testing.T) {
 	x := serve(t, Options{})
 	r := x.post("/hook", `{"session_id":"raw","cwd":"/tmp","hook_event_name":"UserPromptSubmit","prompt":"hello"}`)

@@ -16,7 +16,7 @@ import (
 	"beckon/state/offer"
 )
 
-// there is another machine, which counts what it is told.
+// there is another machine, which counts its requests.
 type there struct {
 	mu    sync.Mutex
 	rows  chan []render.Row
@@ -79,7 +79,7 @@ func (m *there) calls() []string {
 	return was
 }
 
-// farRow is a session of another machine, whose user has two.
+// farRow returns a session of another machine, whose user has two machines.
 func farRow(id, link string) render.Row {
 	return render.Row{SessionID: id, SeatID: "seat-" + id, State: state.Permission, NeedsYou: true, Host: "ann/box", Remote: &render.Remote{Name: "ann/box", User: "ann", Link: link}}
 }
@@ -91,8 +91,8 @@ func farCall(command string) offer.Offer {
 
 const farPath = "/api/hosts/ann%2Fbox/sessions/seat-s1"
 
-// What a session of another machine asks is answered by who may answer here, as it was
-// drawn, and with nothing that counts beyond it.
+// The question of a session on another machine is answered only by a user who may answer here,
+// as it was drawn; nothing more than that counts there.
 func TestAnswersElsewhere(t *testing.T) {
 	seesProcesses(t)
 	m := &there{asks: []offer.Offer{farCall("make")}}
@@ -171,14 +171,14 @@ func TestAnswersElsewhere(t *testing.T) {
 	}
 }
 
-// Words and stops go to the link that the session's machine has now, and what that
-// refuses is told.
+// Replies and stops go to the link that the session's machine has now, and its refusals are
+// reported.
 func TestSpeaksElsewhere(t *testing.T) {
 	seesProcesses(t)
 	m := &there{}
 	x := serve(t, m.options())
 	session := x.signIn(aToken)
-	for _, link := range []string{"l1", "l2"} { // it began anew, and nothing else has changed
+	for _, link := range []string{"l1", "l2"} { // it restarted, and nothing else has changed
 		m.rows <- []render.Row{farRow("s1", link), farRow("ssh", "")}
 		x.until("its row is there", func() bool {
 			row, ok := x.s.hub.elsewhere("ann/box", "seat-s1")

@@ -115,7 +115,7 @@ func serveOn(t testing.TB, l net.Listener, o Options) *site {
 	return x
 }
 
-// until waits for what must come soon.
+// until waits for a condition that must hold soon.
 func (x *site) until(what string, f func() bool) {
 	x.t.Helper()
 	for end := time.Now().Add(20 * time.Second); !f(); time.Sleep(2 * time.Millisecond) {
@@ -125,7 +125,7 @@ func (x *site) until(what string, f func() bool) {
 	}
 }
 
-// reply is what a request got.
+// reply is the response to a request.
 type reply struct {
 	status int
 	header http.Header
@@ -139,7 +139,7 @@ func (r reply) into(t testing.TB, v any) {
 	}
 }
 
-// field returns a member of a JSON answer as text.
+// field returns a member of a JSON response as text.
 func (r reply) field(t testing.TB, name string) string {
 	t.Helper()
 	m := map[string]any{}
@@ -150,7 +150,7 @@ func (r reply) field(t testing.TB, name string) string {
 	return "(none)"
 }
 
-// request makes one with headers given as "Name: value".
+// request makes a request with headers given as "Name: value".
 func (x *site) request(method, path, body string, headers ...string) *http.Request {
 	x.t.Helper()
 	req, err := http.NewRequest(method, x.url+path, strings.NewReader(body))
@@ -191,7 +191,7 @@ func (x *site) get(path string, headers ...string) reply {
 	return x.do("GET", path, "", headers...)
 }
 
-// post posts to a hook and wants 200.
+// post posts to a hook and expects 200.
 func (x *site) post(path, body string) reply {
 	x.t.Helper()
 	r := x.do("POST", path, body)

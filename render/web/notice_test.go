@@ -9,7 +9,7 @@ import (
 	"beckon/state"
 )
 
-// notices are the edges that a stream was told of.
+// notices returns the edges that a stream has received.
 func (s *stream) notices() (list []notice) {
 	for _, h := range s.events() {
 		if h.name == "notification" {
@@ -21,14 +21,14 @@ func (s *stream) notices() (list []notice) {
 	return list
 }
 
-// settled waits until everything folded so far was looked at.
+// settled waits until everything folded so far has been looked at.
 func (x *site) settled(s *stream) {
 	x.fold(prompt("mark", "mark"))
 	s.await("turn_created", func(m map[string]any) bool { return m["session_id"] == "mark" })
 }
 
-// What a session comes to is told once, with the edge of state.EdgeOf, however
-// many of its events one look takes in.
+// A change of a session is reported once, with the edge of state.EdgeOf, however many of its
+// events one look covers.
 func TestNotices(t *testing.T) {
 	ask := event.Event{Kind: event.PermissionRequest, Tool: event.Tool{Name: "Bash", UseID: "t", Hash: "h", Summary: "Bash: make"}}
 	failed := event.Event{Kind: event.StopFailure, Reason: "overloaded"}
@@ -72,8 +72,8 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// What stood before the server is no news, nor is what is set aside; a second
-// dialog behind the first is.
+// What was so before the server started is not reported, nor is what is set aside; a second
+// dialog after the first is.
 func TestNoticesOnce(t *testing.T) {
 	st := storeIn(t.TempDir())
 	ask := func(use string) event.Event {

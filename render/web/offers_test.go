@@ -33,7 +33,7 @@ const (
 		`{"question":"Which fruits?","multiSelect":true,"options":[{"label":"Apple"},{"label":"Pear"},{"label":"Plum"}]}]}}`
 )
 
-// offerIn makes an offer that this process waits at.
+// offerIn makes an offer at which this process waits.
 func (x *site) offerIn(kind offer.Kind, payload string) offer.Offer {
 	x.t.Helper()
 	here := evidence.ThisMachine()
@@ -50,8 +50,8 @@ func (x *site) offerIn(kind offer.Kind, payload string) offer.Offer {
 	return o
 }
 
-// closes closes an offer as its process would, once it is answered, and returns
-// the answer, whose words are not kept.
+// closes closes an answered offer as its process would, and returns the answer, whose words
+// are not kept.
 func (x *site) closes(id string, out offer.Outcome) <-chan offer.Answer {
 	d, given := offer.In(x.st.Dir), make(chan offer.Answer, 1)
 	go func() {
@@ -67,7 +67,7 @@ func (x *site) closes(id string, out offer.Outcome) <-chan offer.Answer {
 	return given
 }
 
-// shownTo is what the page is told of an offer.
+// shownTo returns what the page gets about an offer.
 func (x *site) shownTo(session, id string) (o oneOffer) {
 	x.t.Helper()
 	r := x.get("/api/offers/"+id, withToken(session))
@@ -78,7 +78,7 @@ func (x *site) shownTo(session, id string) (o oneOffer) {
 	return o
 }
 
-// says answers an offer as the page does that drew it.
+// says answers an offer as the page that drew it does.
 func (x *site) says(session string, o offered, more string) reply {
 	x.t.Helper()
 	return x.do("POST", "/api/offers/"+o.ID, fmt.Sprintf(`{"digest":%q,"drawn":%q,%s}`, o.Digest, o.Drawn, more), withToken(session))
@@ -100,8 +100,8 @@ func seesProcesses(t *testing.T) {
 	}
 }
 
-// An answer is a browser session's to give: not a program's, though it has the
-// token, and though it is the owner's.
+// Only a browser session can answer: a program cannot, even with the token, even if it is the
+// owner's.
 func TestWhoMayAnswer(t *testing.T) {
 	seesProcesses(t)
 	x := serve(t, Options{Token: aToken, User: "kim"})
@@ -123,7 +123,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		t.Errorf("from another site: %s", r.code(t))
 	}
 	seen := x.shownTo(session, o.ID)
-	if seen.From != offer.Remote { // this is not a browser: who knows for whom it asks
+	if seen.From != offer.Remote { // this is not a browser, so it may ask for anybody
 		t.Errorf("answers come from %q: %s", seen.From, seen.Why)
 	}
 	if r := x.says(session, seen.Offer, `"word":"allow","always":1`); r.code(t) != "403 always_elsewhere" {
@@ -141,8 +141,8 @@ func TestWhoMayAnswer(t *testing.T) {
 	}
 }
 
-// A reply becomes the next prompt of a session with the mod whose turn is over, and is
-// the mod's alone to take.
+// A reply becomes the next prompt of a session with the mod whose turn is over, and only the
+// mod takes it.
 func TestReplyByMod(t *testing.T) {
 	seesProcesses(t)
 	x := serve(t, Options{Token: aToken, User: "kim"})
@@ -198,13 +198,13 @@ func TestReplyByMod(t *testing.T) {
 	}
 }
 
-// asEnv makes the test binary post an answer; childEnv have a child do it.
+// asEnv makes the test binary post an answer; childEnv makes its child do it.
 const (
 	asEnv    = "BECKON_WEB_TEST_AS"
 	childEnv = "BECKON_WEB_TEST_CHILD"
 )
 
-// postAs has a program of that name, or its child, post.
+// postAs has a program of that name, or its child, post an answer.
 func (x *site) postAs(name string, child bool, session, path, body string) (out string) {
 	x.t.Helper()
 	self, err := os.Executable()
@@ -261,8 +261,8 @@ func TestPostAs(t *testing.T) {
 	fmt.Printf("%s%d %s\n", anotherSays, r.status, strings.TrimSpace(r.body))
 }
 
-// What an agent's client started does not answer, though it has a session; a
-// browser on this machine may allow always.
+// What an agent's client started cannot answer, even with a session; a browser on this machine
+// may allow always.
 func TestAgentsProgramDoesNotAnswer(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("names of processes are those of their files on Linux")
@@ -292,8 +292,7 @@ func TestAgentsProgramDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// Nobody holds a connection any more that is closed; one that is open has its
-// process.
+// A closed connection belongs to no process; an open one belongs to its own.
 func TestProcesses(t *testing.T) {
 	seesProcesses(t)
 	l, err := Listen("127.0.0.1:0")
@@ -319,7 +318,7 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// Each way an answer fails has its own status, and says why.
+// Each way in which an answer can fail has its own status, and gives the reason.
 func TestAnswersThatDoNotCount(t *testing.T) {
 	seesProcesses(t)
 	x := serve(t, Options{Token: aToken, User: "kim"})
@@ -367,7 +366,7 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 		t.Errorf("over: %d %s", r.status, r.body)
 	}
 
-	// What is shown depends on the file that is there.
+	// What is shown depends on the existing file.
 	o = x.shownTo(session, x.offerIn(offer.Permission, writes).ID).Offer
 	if err := os.WriteFile(file, []byte("kept\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -415,9 +414,8 @@ func TestAnswersToQuestions(t *testing.T) {
 	}
 }
 
-// The stream tells of offers as they come and go, and a snapshot has those that
-// are open.
-// A server makes nothing by which hooks would see that calls are held.
+// The stream reports offers as they appear and disappear, and a snapshot has the open ones. A
+// server creates nothing from which hooks would conclude that calls are held.
 func TestNoOfferNoDirectory(t *testing.T) {
 	o := Options{Store: store.Open(t.TempDir()), Log: func(err error) { t.Error(err) }, Timing: Timing{}.orDefault()}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -16,7 +16,7 @@ import (
 	"beckon/state/offer"
 )
 
-// judge is a policy of a test.
+// judge is a policy for tests.
 type judge struct {
 	ask    func(context.Context, Question) ([]byte, error)
 	answer func(context.Context, Question) []byte
@@ -41,8 +41,8 @@ const (
 	allowed  = `{"version":"1.0","decision":"allow"}`
 )
 
-// A question of protocol 1.0 goes to the policy and is not an event; what is wrong
-// with it is said in the form of that protocol.
+// A question of protocol 1.0 goes to the policy and is not an event; its errors are reported
+// in that protocol's form.
 func TestProtocol(t *testing.T) {
 	x := serve(t, Options{})
 	if r := x.do("POST", "/hook", question); r.status != http.StatusNotImplemented || r.field(t, "status") != "error" {
@@ -68,8 +68,8 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// Who asks again before there is an answer, or did not wait for it, is given
-// the one answer; another question is another.
+// A caller that repeats a question before it is answered, or that did not wait, gets the one
+// answer; another question is separate.
 func TestQuestionAskedAgain(t *testing.T) {
 	var asked atomic.Int32
 	begun, go_ := make(chan bool, 10), make(chan bool)
@@ -105,8 +105,8 @@ func TestQuestionAskedAgain(t *testing.T) {
 	}
 }
 
-// The owner's question is not answered with what was answered to a stranger, nor
-// in a form that the owner did not ask for.
+// The owner's question is never answered with a stranger's answer, nor in a form that the
+// owner did not request.
 func TestQuestionOfAnother(t *testing.T) {
 	needsPeers(t)
 	x := serve(t, Options{Token: aToken, Policy: judge{ask: func(_ context.Context, q Question) ([]byte, error) {
@@ -127,8 +127,8 @@ func TestQuestionOfAnother(t *testing.T) {
 	}
 }
 
-// A question for which there is no room is answered without running anything,
-// and may be asked again.
+// A question for which there is no room is answered without running anything, and may be
+// repeated.
 func TestQuestionWithoutRoom(t *testing.T) {
 	x := serve(t, Options{Policy: judge{ask: func(_ context.Context, q Question) ([]byte, error) {
 		return fmt.Appendf(nil, `{"busy":%v}`, q.Busy), nil
@@ -146,8 +146,8 @@ func TestQuestionWithoutRoom(t *testing.T) {
 	}
 }
 
-// The client's http hook is answered by the policy; what it posts is folded,
-// unless a policy hands it on.
+// The policy answers the client's http hook; the payload is folded, unless a policy passes it
+// on.
 func TestPolicyAnswersPayload(t *testing.T) {
 	const deny = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}`
 	var got Question
@@ -182,8 +182,7 @@ func TestPolicyAnswersPayload(t *testing.T) {
 	}
 }
 
-// Policies that take long keep neither events from being heard nor the server
-// from stopping.
+// Slow policies block neither events nor the server's shutdown.
 func TestSlowPolicy(t *testing.T) {
 	x := serve(t, Options{Policy: judge{
 		answer: func(ctx context.Context, q Question) []byte {
@@ -243,7 +242,7 @@ func TestSlowPolicy(t *testing.T) {
 	wait.Wait()
 }
 
-// Events that ask for nothing, however many, take no place of a question's.
+// Events that ask nothing, however many, take no question's place.
 func TestQuestionsHaveTheirOwnPlaces(t *testing.T) {
 	x := serve(t, Options{Policy: judge{answer: func(ctx context.Context, q Question) []byte {
 		if strings.Contains(string(q.Body), "PreToolUse") {

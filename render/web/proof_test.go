@@ -11,7 +11,7 @@ import (
 	"beckon/render/web/peer"
 )
 
-// prove asks the server for a proof of a key as by whom, and returns it.
+// prove asks the server, as by, for a proof of a key, and returns it.
 func (x *site) prove(by peer.Peer, key, words string) (status int, proof string) {
 	r := httptest.NewRequest("GET", "http://localhost"+proofPath+"?key="+seal(digest(key), "name")+"&words="+words, nil)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -22,8 +22,8 @@ func (x *site) prove(by peer.Peer, key, words string) (status int, proof string)
 	return w.Code, p.Proof
 }
 
-// The server proves that it knows what opens it, and nothing else, and to nobody
-// who asks for another user's page.
+// The server proves that it knows the key that opens it, and nothing else, and not to a caller
+// that asks for another user's page.
 func TestProof(t *testing.T) {
 	x := serve(t, Options{Token: aToken})
 	owner, other, remote := peer.Peer{Who: peer.Owner, Name: "1"}, peer.Peer{Who: peer.Another, Name: "2"}, peer.Peer{}
@@ -56,7 +56,7 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// A pass signs a browser in, as often as one likes, and opens nothing else.
+// A pass signs a browser in, any number of times, and opens nothing else.
 func TestPass(t *testing.T) {
 	x, y := serve(t, Options{Token: aToken}), serve(t, Options{Token: aToken})
 	pass := x.s.Entrance().Pass
@@ -76,7 +76,7 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// The server's own name stands in the addresses of this machine alone.
+// The server's own name appears only in addresses of this machine.
 func TestEntranceAt(t *testing.T) {
 	e := Entrance{Name: "b123.localhost"}
 	if !resolvable(e.Name) {

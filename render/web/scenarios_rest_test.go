@@ -28,7 +28,7 @@ func scenarioActive(t *testing.T) {
 	x := serve(t, Options{})
 	x.post("/hook/session-start", `{"session_id":"s"}`)
 	x.until("the interval is 60 s", x.mode(modeHooks, "60"))
-	// No more than the first sweep comes while hooks are active.
+	// Only the first sweep runs while hooks are active.
 	y := serve(t, Options{Timing: quick})
 	y.fold(prompt("s", "one"))
 	y.until("hooks are active", y.mode(modeHooks, "2"))
@@ -79,7 +79,7 @@ func scenarioUnavailable(t *testing.T) {
 	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("the hook took %v", took)
 	}
-	// The application starts, and has it.
+	// The application starts, and has the session.
 	y := serve(t, Options{Store: x.st})
 	if y.row("s").State != state.Working {
 		t.Errorf("row %+v", y.row("s"))
@@ -144,7 +144,7 @@ func scenarioInstall(t *testing.T) {
 	}
 }
 
-// What the page's status panel is made of.
+// What the page's status panel shows.
 func scenarioStatusDisplay(t *testing.T) {
 	x := serve(t, Options{})
 	x.hook(`{"hook_event_name":"SessionStart","session_id":"s","cwd":"/tmp"}`)
@@ -156,7 +156,7 @@ func scenarioStatusDisplay(t *testing.T) {
 	}
 }
 
-// What the page counts its "last active X ago" from, and that it is told.
+// The page's "last active X ago" counts from the last activity, which it receives.
 func scenarioLastActive(t *testing.T) {
 	x := serve(t, Options{})
 	s := x.stream("/events")

@@ -128,7 +128,7 @@ func scenarioKnown(t *testing.T) {
 	if a == b {
 		t.Fatal("two sessions of one directory are one agent")
 	}
-	for _, cwd := range []string{"/tmp", "/usr"} { // the id wins, also when the agent went elsewhere
+	for _, cwd := range []string{"/tmp", "/usr"} { // the id counts, even if the agent has gone elsewhere
 		if got := x.post("/hook/user-prompt-submit", `{"session_id":"a","cwd":"`+cwd+`","prompt":"in `+cwd+`"}`).field(t, "agent_id"); got != a {
 			t.Errorf("in %s the event went to %s, want %s", cwd, got, a)
 		}
@@ -138,7 +138,7 @@ func scenarioKnown(t *testing.T) {
 	}
 }
 
-// An agent is there whose session has no id yet; the session is its.
+// A known agent has a session without an id yet; the session becomes its own.
 func scenarioKnownDirectory(t *testing.T) {
 	x := serve(t, Options{})
 	dir := t.TempDir()
@@ -154,11 +154,11 @@ func scenarioKnownDirectory(t *testing.T) {
 		t.Errorf("%s, want agent %s", r.body, first.AgentID)
 	}
 	x.until("one row is left", func() bool { return len(s.list()) == 1 && s.list()[0].SessionID == "s" })
-	// It is claimed: the next session there is another agent's.
+	// It is taken: the next session there belongs to another agent.
 	if r = x.post("/hook/session-start", `{"session_id":"t","working_directory":"`+dir+`"}`); r.field(t, "correlation_method") != "created" {
 		t.Errorf("the second: %s", r.body)
 	}
-	// And what stood in for it does not come back when it ends.
+	// Its stand-in does not return when it ends.
 	x.post("/hook/session-end", `{"session_id":"s"}`)
 	x.until("only the other is left", func() bool { return len(s.list()) == 1 && s.list()[0].SessionID == "t" })
 	time.Sleep(50 * time.Millisecond)
@@ -185,7 +185,7 @@ func scenarioTmux(t *testing.T) {
 			t.Errorf("%s: %+v", hook, row.Tmux)
 		}
 	}
-	// It is filled in when it was not set, and a resumed session moves.
+	// It is filled in if it was not set, and a resumed session moves.
 	x.post("/hook/session-start", `{"session_id":"late"}`)
 	x.post("/hook/notification", `{"session_id":"late","tmux_pane":"%77","tmux_session":"later"}`)
 	if row := x.row("late"); row.Tmux == nil || row.Tmux.Session != "later" || row.Tmux.Pane != "%77" {

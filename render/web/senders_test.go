@@ -14,7 +14,7 @@ import (
 	"beckon/state/live"
 )
 
-// rows are the listed rows, as SESSION STATE.
+// rows returns the listed rows, as SESSION STATE.
 func (x *site) rows() string {
 	x.t.Helper()
 	var l render.List
@@ -37,7 +37,7 @@ func (x *site) lists(want string) {
 	x.t.Fatalf("the API lists %q, list %q, want %q", got, x.listedHere(), want)
 }
 
-// listedHere is what `list` makes of the same files.
+// listedHere returns what `list` shows for the same files.
 func (x *site) listedHere() string {
 	x.t.Helper()
 	snap, err := live.NewReader(x.st, x.s.o.Registry).Look(false)
@@ -51,8 +51,8 @@ func (x *site) listedHere() string {
 	return strings.Join(all, ", ")
 }
 
-// envelope posts one event of the hook server's envelope; more is further
-// members of hookInput, with a comma before each.
+// envelope posts an event in the hook server's envelope; more is further members of hookInput,
+// each preceded by a comma.
 func (x *site) envelope(event, terminal, session, more string) {
 	x.t.Helper()
 	id := ""
@@ -61,13 +61,12 @@ func (x *site) envelope(event, terminal, session, more string) {
 	} else {
 		more = strings.TrimPrefix(more, ",")
 	}
-	time.Sleep(2 * time.Millisecond) // two events of one millisecond have no order
+	time.Sleep(2 * time.Millisecond) // events of one millisecond have no order
 	x.post("/hook", `{"agent":"claude-code","event":"`+event+`","terminal":{"sessionId":"`+terminal+`","cwd":"/tmp"},"hookInput":{`+id+more+`}}`)
 }
 
-// The hook server's own two examples, then a second session in the same
-// terminal, then a permission of a sender that does not say whose: what waits
-// is on top throughout.
+// The hook server's own two examples, then a second session in the same terminal, then a
+// permission whose sender does not name the session: the waiting one is on top throughout.
 func TestSeveralSessionsInOneTerminal(t *testing.T) {
 	x := serve(t, Options{})
 	for _, script := range []string{curlStart, curlStop} {
@@ -81,9 +80,9 @@ func TestSeveralSessionsInOneTerminal(t *testing.T) {
 	x.lists("def456 working")
 	x.envelope("PermissionRequest", "test123", "", `,"tool_name":"Bash"`)
 	x.lists("def456 permission")
-	x.envelope("PreToolUse", "test123", "abc123", `,"tool_name":"Read"`) // the first works on beside it
+	x.envelope("PreToolUse", "test123", "abc123", `,"tool_name":"Read"`) // the first works on at the same time
 	x.lists("def456 permission")
-	x.envelope("PostToolUse", "test123", "", `,"tool_name":"Bash"`) // about the open call, not of whoever acted last
+	x.envelope("PostToolUse", "test123", "", `,"tool_name":"Bash"`) // about the open call, not the session that acted last
 	x.lists("def456 working")
 	x.envelope("Stop", "test123", "abc123", "")
 	x.lists("abc123 idle")
@@ -101,11 +100,11 @@ func TestSeveralSessionsInOneTerminal(t *testing.T) {
 	x.lists("")
 }
 
-// OpenCode runs its subagents as sessions of their own, in the same terminal.
+// OpenCode runs its subagents as separate sessions in the same terminal.
 func TestChildSessionDoesNotHideItsParent(t *testing.T) {
 	x := serve(t, Options{})
 	send := func(event, session, more string) {
-		time.Sleep(2 * time.Millisecond) // of two sessions the one that was heard last is shown, by the millisecond
+		time.Sleep(2 * time.Millisecond) // of two sessions the one heard last is shown, to the millisecond
 		x.post("/hook", `{"agent":"opencode","event":"`+event+`","terminal":{"sessionId":"t1"},"hookInput":{"properties":{"sessionID":"`+session+`"`+more+`}}}`)
 	}
 	send("chat.message", "parent", "")
@@ -120,7 +119,7 @@ func TestChildSessionDoesNotHideItsParent(t *testing.T) {
 	x.lists("child permission")
 }
 
-// What an envelope leaves out stands, also when a session starts again.
+// What an envelope omits stays, even when a session starts again.
 func TestUnchangedEnvelopeKeepsThePlace(t *testing.T) {
 	x := serve(t, Options{})
 	body := func(event, more string) string {
@@ -148,7 +147,7 @@ func TestUnchangedEnvelopeKeepsThePlace(t *testing.T) {
 			}
 		}
 	}
-	// It really moves: to another pane, out of tmux, to another terminal program.
+	// The session really moves: to another pane, out of tmux, to another terminal program.
 	x.post("/hook", body("UserPromptSubmit", `,"tmux":{"pane":"%9"}`))
 	if r := x.row("s"); r.Tmux == nil || r.Tmux.Pane != "%9" || r.Host != "build7" {
 		t.Errorf("moved to %+v on %s", r.Tmux, r.Host)
@@ -157,7 +156,7 @@ func TestUnchangedEnvelopeKeepsThePlace(t *testing.T) {
 	if r := x.row("s"); r.Terminal == nil || r.Terminal.Kind != "iterm2" || r.Terminal.ID != "w0t1p0:XYZ" {
 		t.Errorf("moved to %+v", r.Terminal)
 	}
-	// Another host than this one is learned late, and never unlearned.
+	// Another host than this one is learned late, and never forgotten.
 	x.post("/hook", `{"event":"SessionStart","hookInput":{"session_id":"late"}}`)
 	x.post("/hook", `{"event":"Stop","remoteHost":"build8","hookInput":{"session_id":"late"}}`)
 	x.post("/hook", `{"event":"SessionStart","hookInput":{"session_id":"late"}}`)
@@ -166,22 +165,21 @@ func TestUnchangedEnvelopeKeepsThePlace(t *testing.T) {
 	}
 }
 
-// What only mentions a session does not make a row of it; what the session
-// does itself makes one.
+// An event that only mentions a session creates no row; one of the session itself does.
 func TestWhatSaysNothingMakesNoRow(t *testing.T) {
 	x := serve(t, Options{})
 	for _, name := range []string{"SubagentStop", "Notification", "CwdChanged", "SomethingNew", "TaskCompleted"} {
 		x.post("/hook", `{"event":"`+name+`","hookInput":{"session_id":"`+name+`","agent_id":"a"}}`)
 	}
 	x.lists("")
-	if got := x.row("SubagentStop"); got.State != state.Idle { // known, for whoever asks by its id
+	if got := x.row("SubagentStop"); got.State != state.Idle { // known, if asked for by id
 		t.Errorf("%+v", got)
 	}
 	x.envelope("UserPromptSubmit", "t", "Notification", `,"prompt":"go"`)
 	x.lists("Notification working")
 }
 
-// say appends what the agent says to a transcript, as the client writes it.
+// say appends an agent's message to a transcript, as the client writes it.
 func say(t *testing.T, path, text, more string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -195,9 +193,8 @@ func say(t *testing.T, path, text, more string) {
 	}
 }
 
-// The tracker's script passes on neither ids nor the last message: what the
-// transcript ends with says what the turn came to, whether it is written by
-// the time of the Stop or a moment later.
+// The tracker's script passes on neither ids nor the last message: the end of the transcript
+// says how the turn ended, whether it is written by the time of the Stop or a moment later.
 func TestQuestionAtAStopOfTheScript(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		t.Run(fmt.Sprintf("late=%v", late), func(t *testing.T) {
@@ -258,8 +255,8 @@ func TestTranscriptOfAnotherHostIsNotRead(t *testing.T) {
 	x.lists("s idle")
 }
 
-// What the agent says on the way is told within two seconds of the call behind
-// it, while transcripts are reconciled once a minute.
+// An agent's progress is reported within two seconds of the next call, while transcripts are
+// reconciled once a minute.
 func TestProgressIsToldAtOnce(t *testing.T) {
 	x := serve(t, Options{})
 	x.until("the first reconciliation is over", func() bool { return x.s.board.sweep.runs.Load() > 0 && !x.s.board.sweep.busy.Load() })
@@ -287,14 +284,13 @@ func TestProgressIsToldAtOnce(t *testing.T) {
 		if err := json.Unmarshal([]byte(h.data), &turn); err != nil || turn["command_id"] != command || command == "" {
 			t.Errorf("command %v, want %s", turn["command_id"], command)
 		}
-		if took > 10*time.Second { // a machine that stands still is not a failure; the next minute is
+		if took > 10*time.Second { // a machine that stalls is no failure; the next minute is
 			t.Errorf("told after %v", took)
 		}
 	}
 }
 
-// The hook of a client that does not send the message reads it itself: nobody
-// has to look first.
+// The hook of a client that does not send the message reads it itself, before any view looks.
 func TestHookReadsTheFinalMessage(t *testing.T) {
 	x := serve(t, Options{})
 	path := filepath.Join(t.TempDir(), "t.jsonl")
@@ -309,13 +305,13 @@ func TestHookReadsTheFinalMessage(t *testing.T) {
 	}
 }
 
-// What time alone changes is told in time: the board looks at everything only
-// once an hour here.
+// What changes with time alone is reported in time: here the board looks at everything only
+// once an hour.
 func TestTimeChangesAreToldInTime(t *testing.T) {
 	x := serve(t, Options{Timing: Timing{Recheck: time.Hour}})
 	x.envelope("SessionStart", "t", "s", "")
 	x.post("/hook", `{"event":"SessionEnd","hookInput":{"session_id":"s","reason":"clear"}}`)
-	x.lists("s idle") // its successor comes in a moment, or not at all
+	x.lists("s idle") // its successor comes within a moment, or not at all
 	began := time.Now()
 	x.until("it has ended", func() bool { return x.rows() == "" })
 	t.Logf("after %v", time.Since(began))
@@ -323,6 +319,6 @@ func TestTimeChangesAreToldInTime(t *testing.T) {
 	x.post("/hook", `{"event":"SubagentStart","hookInput":{"session_id":"a","agent_id":"x"}}`)
 	x.envelope("Stop", "t", "a", "")
 	x.post("/hook", `{"event":"SubagentStop","hookInput":{"session_id":"a","agent_id":"x"}}`)
-	x.lists("a working") // the client takes up what the subagent brought, or does not
+	x.lists("a working") // the client takes up the subagent's result, or does not
 	x.until("it is idle", func() bool { return x.rows() == "a idle" })
 }

@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// Nothing of a server is left when it is closed, streams and slow requests
-// included.
+// Closing a server leaves nothing behind, even with streams and slow requests.
 func TestCloseLeavesNothing(t *testing.T) {
 	l, err := Listen("127.0.0.1:0")
 	if err != nil {
@@ -63,8 +62,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}
 }
 
-// A request that does not come to its end does not keep the server up beyond
-// the deadline.
+// A request that never ends does not keep the server up beyond the deadline.
 func TestCloseHasADeadline(t *testing.T) {
 	x := serve(t, Options{})
 	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
@@ -85,8 +83,8 @@ func TestCloseHasADeadline(t *testing.T) {
 	}
 }
 
-// The port is taken: by another beckon, which is named with its address, or by
-// something else.
+// The port is taken: by another beckon, which is named with its address, or by another
+// program.
 func TestPortIsTaken(t *testing.T) {
 	x := serve(t, Options{Version: "v9"})
 	_, err := Listen(strings.TrimPrefix(x.url, "http://"))
@@ -161,7 +159,7 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// The names by which a server is asked, however they are written.
+// The names by which a server may be addressed, in any spelling.
 func TestHosts(t *testing.T) {
 	x := serve(t, Options{Hosts: []string{"Box.lan", "desk.lan:7483", "dot.lan."}})
 	for host, want := range map[string]int{
@@ -184,7 +182,7 @@ func TestVanishedClients(t *testing.T) {
 	for range 30 {
 		s := x.stream("/events")
 		s.cancel()
-		c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://")) // says more than its request, and is gone
+		c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://")) // sends more than its request, and disappears
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +196,7 @@ func TestVanishedClients(t *testing.T) {
 	x.until("their goroutines are gone", func() bool { return runtime.NumGoroutine() <= before+5 })
 }
 
-// Every answer says what a browser may do with it.
+// Every response says what a browser may do with it.
 func TestHeaders(t *testing.T) {
 	x := serve(t, Options{})
 	for _, path := range []string{"/api/sessions", "/nothing", "/hook/status", "/metrics"} {

@@ -22,7 +22,7 @@ func stop(id, text string) event.Event {
 	return event.Event{Kind: event.Stop, SessionID: id, Message: text}
 }
 
-// A session's life over events: what comes, in which order, with what in it.
+// The events of a session's life: which come, in which order, with which content.
 func TestEventsOfASession(t *testing.T) {
 	x := serve(t, Options{})
 	s := x.stream("/events")
@@ -58,7 +58,7 @@ func TestEventsOfASession(t *testing.T) {
 	}
 }
 
-// Whoever comes back hears what was missed; whoever cannot is told so.
+// A client that reconnects gets what it missed, or learns that it cannot.
 func TestReplay(t *testing.T) {
 	x := serve(t, Options{})
 	x.fold(prompt("a", "one"))
@@ -115,7 +115,7 @@ func TestFilters(t *testing.T) {
 	}
 	x.fold(stop("b", "Done."))
 	idle.await("session_updated", sessionIs("b"))
-	x.fold(prompt("b", "three")) // it leaves the state: they must hear
+	x.fold(prompt("b", "three")) // it leaves the state, which they must be told
 	idle.await("session_updated", func(m map[string]any) bool {
 		return sessionIs("b")(m) && strings.Contains(fmt.Sprint(m["session"]), "three")
 	})
@@ -145,7 +145,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// Who asks for one session hears that its row is another's now (/clear).
+// A client that follows one session learns that its row belongs to another one now (/clear).
 func TestFilterHearsOfClear(t *testing.T) {
 	x := serve(t, Options{})
 	pane := &event.Origin{Terminal: event.Terminal{Kind: "tmux", ID: "%4", Tmux: event.Tmux{Pane: "%4", Socket: "/s"}}}
@@ -167,8 +167,8 @@ func (x *site) shows(session string) bool {
 	return len(l.Sessions) > 0
 }
 
-// A snapshot stands where its stream goes on, and tells the time of the server,
-// though no row has changed for long.
+// A snapshot is current to the point where its stream continues, and has the server's time,
+// even if no row has changed for long.
 func TestSnapshotIsNew(t *testing.T) {
 	h := newHub()
 	begin := time.Now()
@@ -186,7 +186,7 @@ func TestSnapshotIsNew(t *testing.T) {
 	}
 }
 
-// The limit of streams is told, and a place that is left can be taken.
+// The limit of streams is reported, and a place that becomes free can be taken.
 func TestTooManyClients(t *testing.T) {
 	x := serve(t, Options{})
 	for range maxClients {
@@ -205,8 +205,7 @@ func TestTooManyClients(t *testing.T) {
 	}
 }
 
-// A client that takes nothing keeps nobody waiting, and hears of what it
-// missed when it wakes.
+// A client that reads nothing delays nobody, and gets what it missed when it reads again.
 func TestStalledClient(t *testing.T) {
 	x := serve(t, Options{})
 	f := filter{}
@@ -238,7 +237,7 @@ func TestStalledClient(t *testing.T) {
 	}
 }
 
-// What is set aside before serve runs, and changed by others, shows.
+// What was set aside before serve started, or changed by others, is shown.
 func TestActionsOfOthersShow(t *testing.T) {
 	x := serve(t, Options{})
 	s := x.stream("/events")
@@ -274,7 +273,7 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// newest is the number of the newest event.
+// newest returns the number of the newest event.
 func (h *hub) newest() uint64 {
 	h.mu.RLock()
 	defer h.mu.RUnlock()

@@ -7,7 +7,7 @@ import (
 	"beckon/state"
 )
 
-// Silent hooks are a fault only where a session is at work that they should tell of.
+// Silent hooks are a fault only if a session is at work that they should report.
 func TestUnheard(t *testing.T) {
 	for _, c := range []struct {
 		name, mode string

@@ -16,15 +16,15 @@ import (
 	"beckon/render"
 )
 
-// heard is one event of a stream.
+// heard is an event of a stream.
 type heard struct {
 	id, name string
 	data     string
 	at       time.Time
 }
 
-// stream is an open event stream that keeps what it heard, and what a page
-// would show after it.
+// stream is an open event stream that records its events, and what a page would show after
+// them.
 type stream struct {
 	t      testing.TB
 	cancel context.CancelFunc
@@ -35,8 +35,8 @@ type stream struct {
 	ended  chan struct{}
 }
 
-// stream opens an event stream. One that does not go on from an event has its
-// snapshot when this returns: what happens from then on it is told.
+// stream opens an event stream. One that does not continue after an event has its snapshot
+// when this returns, and receives what happens from then on.
 func (x *site) stream(path string, headers ...string) *stream {
 	x.t.Helper()
 	s := x.open(path, headers)
@@ -104,7 +104,7 @@ func (s *stream) read(body io.ReadCloser) {
 	}
 }
 
-// note shows an event as a page does.
+// note applies an event as a page does.
 func (s *stream) note(h heard) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +139,7 @@ func rowKey(r render.Row) string {
 	return r.SessionID
 }
 
-// find returns the first event of that name for which f holds.
+// find returns the first event of that name for which f returns true.
 func (s *stream) find(name string, f func(data map[string]any) bool) (heard, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +167,7 @@ func (s *stream) await(name string, f func(data map[string]any) bool) heard {
 	}
 }
 
-// told is what was heard, for a failure's message.
+// told returns what was received, for a failure's message.
 func (s *stream) told() string {
 	var b strings.Builder
 	for _, h := range s.all {

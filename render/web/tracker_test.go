@@ -11,7 +11,7 @@ const curlSessionStart = `curl -X POST http://localhost:5055/hook/session-start 
 
 const curlStatus = `curl http://localhost:5055/hook/status`
 
-// The verification of the tracker hooks, as their document has it.
+// The verification of the tracker hooks, as in their document.
 func TestCurlVerificationOfTheTracker(t *testing.T) {
 	x := serve(t, Options{})
 	r := reply{body: x.curl(curlSessionStart, "http://localhost:5055")}
@@ -29,8 +29,7 @@ func TestCurlVerificationOfTheTracker(t *testing.T) {
 	})
 }
 
-// The eight endpoints in the order of a task, with every member of their
-// answers.
+// The eight endpoints in the order of a task, with every member of their responses.
 func TestTrackedHooks(t *testing.T) {
 	x := serve(t, Options{})
 	agent := ""
@@ -57,7 +56,7 @@ func TestTrackedHooks(t *testing.T) {
 	}
 }
 
-// What is wrong with a tracked hook is said with a code of its own.
+// Each fault of a tracked hook is reported with a code of its own.
 func TestTrackedHookFaults(t *testing.T) {
 	x := serve(t, Options{})
 	for _, c := range []struct {

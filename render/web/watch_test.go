@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Where changes are not told they are looked for: often while somebody listens,
-// less often when not.
+// Where changes are not reported they are polled: often while a client listens, less often
+// otherwise.
 func TestPolling(t *testing.T) {
 	x := serve(t, Options{Unwatched: true})
 	interval := func() time.Duration {
@@ -25,8 +25,7 @@ func TestPolling(t *testing.T) {
 	}
 }
 
-// A directory that is moved away under a watch is polled until it is there
-// again.
+// A watched directory that is moved away is polled until it is back.
 func TestWatchIsLost(t *testing.T) {
 	x := serve(t, Options{Timing: Timing{Recheck: 20 * time.Millisecond}})
 	watching := func(want string) func() bool {

@@ -73,7 +73,7 @@ func (h *hub) stop() {
 	}
 }
 
-// wipe takes the server's disk away.
+// wipe removes the server's disk.
 func (h *hub) wipe() {
 	h.stop()
 	if err := os.RemoveAll(h.opts.StoreDir); err != nil {
@@ -81,15 +81,15 @@ func (h *hub) wipe() {
 	}
 }
 
-// proxy is a network that can be cut, or swallow everything.
+// proxy is a network that can be cut, or can swallow everything.
 type proxy struct {
 	l    net.Listener
 	to   string
 	mu   sync.Mutex
 	cut  bool
 	held chan struct{} // not nil: bytes wait until it is closed
-	far  time.Duration // how long bytes are under way
-	rate int           // not 0: how many bytes get through in a second
+	far  time.Duration // how long bytes travel
+	rate int           // not 0: how many bytes get through per second
 	open []net.Conn
 
 	stalled []net.Conn // their bytes go nowhere
@@ -157,7 +157,7 @@ func (p *proxy) serve(c net.Conn) {
 	pipe(up, c)
 }
 
-// crawl carries bytes as a long and narrow way does.
+// crawl forwards bytes with the delay and rate of the proxy.
 func (p *proxy) crawl(dst, src net.Conn) {
 	type parcel struct {
 		data []byte
@@ -189,7 +189,7 @@ func (p *proxy) crawl(dst, src net.Conn) {
 	}
 }
 
-// set cuts the network, or mends it.
+// set cuts the network or restores it.
 func (p *proxy) set(cut bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -202,7 +202,7 @@ func (p *proxy) set(cut bool) {
 	}
 }
 
-// hold has every byte wait, until the function that it returns is called.
+// hold makes every byte wait until the returned function is called.
 func (p *proxy) hold() func() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -270,7 +270,7 @@ func watch(t testing.TB, url string) *Follower {
 	return f
 }
 
-// shown is a view in short: "host session state", with a ~ for what is stale.
+// shown returns a view in short: "host session state", with a ~ for stale rows.
 func shown(f *Follower) string {
 	rows, hosts, _ := f.Snapshot()
 	var out []string
@@ -290,7 +290,7 @@ func shown(f *Follower) string {
 	return strings.Join(out, ", ")
 }
 
-// expect waits until a view shows something.
+// expect waits until a view shows want.
 func expect(t testing.TB, f *Follower, want string) {
 	t.Helper()
 	until := time.Now().Add(60 * time.Second)
@@ -343,8 +343,8 @@ func TestRowsTravel(t *testing.T) {
 	expect(t, f, "")
 }
 
-// A viewer reads everything once: that its connection is there is said late, and is no
-// reason to read all anew.
+// A viewer reads everything once: the report that its connection is up comes late, and is no
+// reason to read everything again.
 func TestReadsOnce(t *testing.T) {
 	h := newHub(t)
 	nc, err := nats.Connect(h.url())
@@ -363,7 +363,7 @@ func TestReadsOnce(t *testing.T) {
 	if err := f.Whole(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for range 4 { // there is room for one, so that two were taken at least
+	for range 4 { // there is room for one, so at least two were taken
 		f.wake <- struct{}{}
 	}
 	if err := nc.Flush(); err != nil {
@@ -399,7 +399,7 @@ func TestHubLosesItsDisk(t *testing.T) {
 	expect(t, watch(t, h.url()), "a one working")
 }
 
-// A network that is cut for a while costs freshness and nothing else.
+// A network that is cut for a while makes rows stale and loses nothing.
 func TestNetworkIsCut(t *testing.T) {
 	h := newHub(t)
 	p := newProxy(t, h.url())
@@ -417,8 +417,8 @@ func TestNetworkIsCut(t *testing.T) {
 	expect(t, f, "a two question")
 }
 
-// A viewer that takes nothing for a while sees how things are when it does, and
-// holds nobody up.
+// A viewer that reads nothing for a while sees the current state when it does, and delays
+// nobody.
 func TestSlowViewer(t *testing.T) {
 	h := newHub(t)
 	p := newProxy(t, h.url())
@@ -442,8 +442,8 @@ func TestSlowViewer(t *testing.T) {
 	expect(t, slow, "a one permission")
 }
 
-// Two machines with one id, made by copying one's files, come apart: each has
-// its rows.
+// Two machines with one id, because one is a copy of the other, separate: each gets its own
+// rows.
 func TestCopiedMachine(t *testing.T) {
 	h := newHub(t)
 	f := watch(t, h.url())
@@ -473,7 +473,7 @@ func TestCopiedMachine(t *testing.T) {
 	a.mu.Unlock()
 }
 
-// A host whose files come from a backup is heard all the same.
+// A host whose files were restored from a backup is heard, too.
 func TestOldEpoch(t *testing.T) {
 	h := newHub(t)
 	f := watch(t, h.url())
@@ -489,7 +489,7 @@ func TestOldEpoch(t *testing.T) {
 	}
 }
 
-// A token says all that a host needs, and nothing else is taken for one.
+// A token has all that a host needs, and nothing else is accepted as one.
 func TestToken(t *testing.T) {
 	a := Access{URL: "tls://hub:4222", User: "ann", Host: "box", CA: "00"}
 	if got, err := ReadToken("  " + a.Token() + "\n"); err != nil || got != a {

@@ -22,14 +22,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// quickly has connections that have died be noticed within a second.
+// quickly makes dead connections be noticed within a second.
 func quickly(t *testing.T) {
 	was := ping
 	ping = 300 * time.Millisecond
 	t.Cleanup(func() { ping = was })
 }
 
-// losesSoon has a view count a host as not heard after two seconds.
+// losesSoon makes a view count a host as unheard after two seconds.
 func losesSoon(f *Follower) *Follower {
 	f.mu.Lock()
 	f.view.Lost = 2 * time.Second
@@ -37,8 +37,7 @@ func losesSoon(f *Follower) *Follower {
 	return f
 }
 
-// stall has the connections that are there carry nothing any more, and say nothing of
-// it. New ones work.
+// stall makes existing connections carry nothing any more, without an error. New ones work.
 func (p *proxy) stall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +45,7 @@ func (p *proxy) stall() {
 	p.open = nil
 }
 
-// reset breaks the connections that are there, in the midst of what they carry.
+// reset breaks existing connections in the middle of what they carry.
 func (p *proxy) reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,8 +56,7 @@ func (p *proxy) reset() {
 	p.open = nil
 }
 
-// A link that is killed says nothing: its rows step back, and are right again with its
-// next run.
+// A killed link reports nothing: its rows become stale, and current again when it next runs.
 func TestLinkIsKilled(t *testing.T) {
 	h := newHub(t)
 	p := newProxy(t, h.url())
@@ -66,7 +64,7 @@ func TestLinkIsKilled(t *testing.T) {
 	a := start(t, Host{Access: Access{URL: p.url(), Host: "a"}})
 	a.rows <- []render.Row{session("one", state.Working, time.Now())}
 	expect(t, f, "a one working")
-	p.set(true) // it gets no word out any more
+	p.set(true) // it can send nothing any more
 	a.end()
 	expect(t, f, "~a one working")
 	b := start(t, Host{Access: Access{URL: h.url(), Host: "a"}, Epoch: a.epoch()})
@@ -74,8 +72,7 @@ func TestLinkIsKilled(t *testing.T) {
 	expect(t, f, "a one permission")
 }
 
-// A connection that carries nothing, and that nobody has ended, is noticed by both
-// ends.
+// Both ends notice a connection that carries nothing and that neither has closed.
 func TestHalfOpen(t *testing.T) {
 	quickly(t)
 	h := newHub(t)
@@ -92,8 +89,8 @@ func TestHalfOpen(t *testing.T) {
 	expect(t, f, "a one question")
 }
 
-// By a long and narrow way, 300 ms there and back with 32 KB a second, all rows of a
-// host arrive, and so do changes; nobody takes it for silence.
+// Through a slow network, with a round trip of 300 ms and 32 KB a second, all rows of a host
+// arrive, and so do changes; the host never counts as silent.
 func TestSlowNetwork(t *testing.T) {
 	h := newHub(t)
 	slow := func() *proxy {
@@ -141,8 +138,7 @@ func TestSlowNetwork(t *testing.T) {
 	}
 }
 
-// Connections that break again and again, in the midst of a message, cost nothing that
-// lasts.
+// Connections that break repeatedly in the middle of messages do no lasting harm.
 func TestResets(t *testing.T) {
 	h := newHub(t)
 	p := newProxy(t, h.url())
@@ -160,7 +156,7 @@ func TestResets(t *testing.T) {
 	expect(t, f, "a one question")
 }
 
-// A hub that comes back with a backup of last week's shows what its hosts say today.
+// A hub restored from last week's backup shows the current rows of its hosts.
 func TestHubIsRestored(t *testing.T) {
 	h := newHub(t)
 	a := start(t, Host{Access: Access{URL: h.url(), Host: "a"}})
@@ -184,8 +180,8 @@ func TestHubIsRestored(t *testing.T) {
 	expect(t, watch(t, h.url()), "a new idle, a one working")
 }
 
-// Two hundred links of one hub that loses its disk have all rows back within a minute,
-// and none of them says more than it must.
+// After their hub loses its disk, two hundred links have restored all rows within a minute,
+// and none sends more than it must.
 func TestHerd(t *testing.T) {
 	const links, each = 200, 10
 	h := newHub(t)
@@ -222,7 +218,7 @@ func TestHerd(t *testing.T) {
 	}
 }
 
-// stream is what the hub keeps, by a connection of its own.
+// stream returns what the hub keeps, through a connection of its own.
 func (h *hub) stream() (context.Context, *nats.Conn, jetstream.Stream) {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -243,7 +239,7 @@ func (h *hub) stream() (context.Context, *nats.Conn, jetstream.Stream) {
 	return ctx, nc, s
 }
 
-// node is a server of a cluster, as a program.
+// node is a server of a cluster, as a process.
 type node struct {
 	config string
 	url    string
@@ -267,7 +263,7 @@ func (n *node) kill() {
 	}
 }
 
-// cluster is three real servers on loopback that know each other.
+// cluster starts three real servers on loopback that know each other.
 func cluster(t *testing.T) (program string, nodes []*node) {
 	t.Helper()
 	dir := t.TempDir()
@@ -305,8 +301,8 @@ func cluster(t *testing.T) (program string, nodes []*node) {
 	return program, nodes
 }
 
-// Of three servers one may die, and nobody sees it. When two are dead the rows step
-// back; they are right again once one of them is there.
+// If one of three servers dies, no viewer notices. If two are dead, rows become stale; they
+// are current again once one is back.
 func TestCluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a quorum takes its time")
@@ -354,8 +350,7 @@ func TestCluster(t *testing.T) {
 	expect(t, f, "a one question")
 }
 
-// A view whose watch has died on the server, and was told nothing of it, reads all
-// again.
+// A view whose watch has died on the server without a report reads everything again.
 func TestWatchDies(t *testing.T) {
 	h := newHub(t)
 	f := watch(t, h.url())
@@ -372,7 +367,7 @@ func TestWatchDies(t *testing.T) {
 	expect(t, f, "a one permission")
 }
 
-// A link that goes mad is held to what one message and one host may be.
+// A link that misbehaves is limited to the size of one message and the rows of one host.
 func TestMadLink(t *testing.T) {
 	h := newHub(t)
 	ctx, nc, s := h.stream()

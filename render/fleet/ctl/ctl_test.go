@@ -28,7 +28,7 @@ func account(t *testing.T) nkeys.KeyPair {
 	return pair
 }
 
-// claims are those of an access that may speak to the hosts of its user.
+// claims returns those of an access that may speak to the hosts of its user.
 func claims(t *testing.T, user, host string) (*jwt.UserClaims, nkeys.KeyPair) {
 	t.Helper()
 	pair, err := nkeys.CreateUser()
@@ -68,7 +68,7 @@ func access(t *testing.T, account nkeys.KeyPair, user, host string) *Identity {
 	return identity(t, account, c, pair)
 }
 
-// counter is a desk that counts.
+// counter is a desk that counts requests.
 type counter struct {
 	denied  error
 	offers  []offer.Offer
@@ -97,7 +97,7 @@ func (d *counter) Answer(w Who, a offer.Answer) (string, error) {
 
 const link = "ann.box.n1.run1"
 
-// rig is an owner with somebody who may speak to it.
+// rig is an owner and an identity that may speak to it.
 type rig struct {
 	t       *testing.T
 	account nkeys.KeyPair
@@ -116,8 +116,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// send has an identity ask, and returns what it is told; ok is false where it is
-// told nothing.
+// send has an identity ask, and returns the reply; ok is false if there is none.
 func (r *rig) send(id *Identity, q asking) (told response, ok bool) {
 	r.t.Helper()
 	subject, reply := Subject(link, id.Key), Inbox(id.Key)+".x"
@@ -176,8 +175,8 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// An order counts once, for half a minute, for the key and the session that its
-// number was given for, and only for an offer of that session.
+// An order counts once, for half a minute, for the key and the session that its number was
+// issued for, and only for an offer of that session.
 func TestNumbers(t *testing.T) {
 	r := newRig(t)
 	n := r.nonce(r.laptop, "s1")
@@ -214,7 +213,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Who is not named is told so, and nothing else happens.
+// A sender that is not named gets a refusal, and nothing else happens.
 func TestNotAllowed(t *testing.T) {
 	r := newRig(t)
 	r.desk.denied = errors.New("not you")
@@ -228,7 +227,7 @@ func TestNotAllowed(t *testing.T) {
 	}
 }
 
-// What nobody who may has signed is not even replied to.
+// A message that no authorised key has signed gets no reply.
 func TestForged(t *testing.T) {
 	r := newRig(t)
 	subject, reply := Subject(link, r.laptop.Key), Inbox(r.laptop.Key)+".x"
@@ -246,7 +245,7 @@ func TestForged(t *testing.T) {
 		data, _ := json.Marshal(f)
 		return data
 	}
-	// sealed is the message of another access.
+	// sealed returns the message of another access.
 	sealed := func(id *Identity, subject string) []byte {
 		data, err := id.Seal(subject, reply, asking{Op: opLook, Session: "s1"})
 		if err != nil {
@@ -261,7 +260,7 @@ func TestForged(t *testing.T) {
 		return id, Subject(link, id.Key)
 	}
 	eve := access(t, r.account, "eve", "laptop")
-	// A hub can make another access of the sender's key.
+	// A hub can issue another access for the sender's key.
 	c := jwt.NewUserClaims(r.laptop.Key)
 	c.Name = Name("root", "laptop")
 	c.Pub.Allow.Add(Spoken("*", r.laptop.Key))
@@ -323,7 +322,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// A reply counts where the machine that was asked has signed it for that question.
+// A reply counts only if the machine that was asked has signed it for that question.
 func TestForgedReply(t *testing.T) {
 	r := newRig(t)
 	out, err := r.owner.ID.Seal("_INBOX_1", "", response{Done: "yes"})
@@ -340,14 +339,14 @@ func TestForgedReply(t *testing.T) {
 	}
 }
 
-// noise is text that no packing makes shorter than three quarters of it.
+// noise returns text that compresses to no less than three quarters.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	rand.NewChaCha8([32]byte{}).Read(b)
 	return []byte(base64.StdEncoding.EncodeToString(b))[:n]
 }
 
-// An offer that is long comes packed, and one that is too long without what it asks.
+// A long offer is sent compressed, one that is too long without its question.
 func TestLongOffer(t *testing.T) {
 	r := newRig(t)
 	r.desk.offers[0].Payload = noise(2 * maxPayload)
@@ -369,7 +368,7 @@ func TestLongOffer(t *testing.T) {
 	}
 }
 
-// What is packed is unpacked, not further than it may be long, and is of its digest.
+// A compressed offer is decompressed up to the limit, and must have its digest.
 func TestPackedOffer(t *testing.T) {
 	o := offer.Offer{ID: strings.Repeat("A", 26), Record: "s1", Payload: []byte(`{"a":"` + strings.Repeat("long ", maxUnpacked/6) + `"}`)}
 	o.Digest = offer.Digest(o.Payload)
@@ -402,8 +401,8 @@ func TestPackedOffer(t *testing.T) {
 	}
 }
 
-// What another machine sends as an offer is one, of the session that was asked for, and
-// with the payload of its digest.
+// What another machine sends as an offer must be one, of the session that was asked for, with
+// a payload that has its digest.
 func TestUnsoundOffer(t *testing.T) {
 	payload := []byte("x")
 	good := asked{Offer: offer.Offer{ID: strings.Repeat("A", 26), Record: "s1", Digest: offer.Digest(payload)}, Payload: payload}
@@ -422,7 +421,7 @@ func TestUnsoundOffer(t *testing.T) {
 	}
 }
 
-// Of a call it is shown what the digest covers, and not what a hub wrote beside it.
+// A call is shown as its digest covers it, without what a hub added.
 func TestOfferOfItsPayload(t *testing.T) {
 	payload := []byte(`{"tool_name":"Bash","cwd":"/home/ann","tool_input":{"command":"rm -r x","plan":"Read on."}}`)
 	a := asked{Offer: offer.Offer{ID: strings.Repeat("A", 26), Kind: offer.Permission, Record: "s1", Tool: "Read", Cwd: "/tmp", Digest: offer.Digest(payload)}, Payload: payload}
@@ -474,7 +473,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// FuzzHandle: no message breaks an owner, or has it do anything.
+// FuzzHandle: no message makes an owner fail or act.
 func FuzzHandle(f *testing.F) {
 	f.Add("a", "b", []byte(`{"access":"x.y.z","body":"e30=","sig":""}`))
 	f.Fuzz(func(t *testing.T, key, reply string, data []byte) {

@@ -9,7 +9,7 @@ import (
 
 var lines = []string{"! shop checkout  Write: note", "? website redesign  Which colour?", "- docs main  Done", "* shop main  Bash: make"}
 
-// keys presses letters, and the keys that have a name.
+// keys presses letters and named keys.
 func keys(m *model, keys ...string) {
 	for _, k := range keys {
 		code := map[string]rune{"enter": tea.KeyEnter, "down": tea.KeyDown, "up": tea.KeyUp, "esc": tea.KeyEscape, "backspace": tea.KeyBackspace}[k]
@@ -48,7 +48,7 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// The cursor's line is on the screen, and no line is wider than it.
+// The cursor's line is on the screen, and no line is wider than the screen.
 func TestView(t *testing.T) {
 	var many []string
 	for range 50 {
