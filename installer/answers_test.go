@@ -10,8 +10,8 @@ import (
 // answersSpec is an install with answers for a client that can wake a session.
 var answersSpec = Spec{Command: "/opt/beckon/bin/beckon-hook", Events: Events(Version{2, 1, 330}, CoreEvents), Client: Version{2, 1, 330}, Answers: true}
 
-// Answers come and go without a trace: without them the entries are, byte for
-// byte, what they were before there was such a thing.
+// Answers are added and removed without a trace: without them the entries are, byte for byte,
+// those of an install that never had them.
 func TestAnswersRoundTrip(t *testing.T) {
 	plain := answersSpec
 	plain.Answers = false
@@ -67,7 +67,7 @@ func TestAnswersEntries(t *testing.T) {
 	}
 }
 
-// What adds the events of a newer client keeps the answers.
+// Adding the events of a newer client keeps the answers.
 func TestCompleteKeepsAnswers(t *testing.T) {
 	h := newHome(t)
 	spec := answersSpec

@@ -32,7 +32,7 @@ func newHome(t *testing.T) home {
 	return home{t, dir, target}
 }
 
-// with is newHome with settings in it.
+// with is newHome with these settings.
 func (h home) with(settings string) home {
 	h.t.Helper()
 	h.write(h.Path, settings)
@@ -75,7 +75,7 @@ func (h home) is(want string) {
 	}
 }
 
-// clean makes sure that no temporary file is left, in all of the home.
+// clean checks that no temporary file is left anywhere in the home.
 func (h home) clean() {
 	h.t.Helper()
 	_ = filepath.WalkDir(h.dir, func(path string, _ fs.DirEntry, _ error) error {
@@ -86,7 +86,7 @@ func (h home) clean() {
 	})
 }
 
-// kept lists what is in the Keep directory, lock files aside.
+// kept lists the files in the Keep directory, except locks.
 func (h home) kept() (names []string) {
 	entries, _ := os.ReadDir(h.Keep)
 	for _, e := range entries {
@@ -135,7 +135,7 @@ func TestApplyWithoutBackup(t *testing.T) {
 	}
 }
 
-// The backup is restored even where remove would not find its way back.
+// The backup is restored even where remove would not restore the original.
 func TestUninstallRestoresBackup(t *testing.T) {
 	h := newHome(t).with("{}")
 	c := h.apply(Install(testSpec))
@@ -194,7 +194,7 @@ func TestUninstallRemovesACreatedFileThatIsEmptyAgain(t *testing.T) {
 	}
 }
 
-// A backup from before other changes must not come back over them.
+// A backup from before other changes must not overwrite them.
 func TestUninstallKeepsChangesSinceInstall(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		t.Run(fmt.Sprintf("updated=%v", again), func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestUpdateKeepsTheFirstBackup(t *testing.T) {
 	h.is("{ }")
 }
 
-// Entries taken out by hand make the next install a first one.
+// After the entries were removed by hand, the next install is a first one.
 func TestInstallAfterRemovalByHand(t *testing.T) {
 	h := newHome(t)
 	h.apply(Install(testSpec))
@@ -283,7 +283,7 @@ func TestScopes(t *testing.T) {
 	if _, err := (Dirs{Config: "x", Keep: root}).Target(User); err == nil {
 		t.Error("a relative directory is taken")
 	}
-	// The project itself must be there.
+	// The project itself must exist.
 	local, _ := d.Target(Local)
 	if _, err := Apply(context.Background(), local, Install(testSpec)); err == nil {
 		t.Error("a project was made")

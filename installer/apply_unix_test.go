@@ -55,7 +55,7 @@ func TestOwnerIsKept(t *testing.T) {
 	}
 }
 
-// A settings file in a repository of dotfiles: the target is edited, the link stays.
+// A settings file in a repository of dotfiles: the link's target is edited, the link stays.
 func TestLinkIsKept(t *testing.T) {
 	for name, dest := range map[string]string{"relative": "../dotfiles/claude.json", "absolute": "", "chain": "../second.json"} {
 		t.Run(name, func(t *testing.T) {

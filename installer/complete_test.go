@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// before is an install that was made when no client was there.
+// before is an install that was made when there was no client.
 func before(h home) Spec {
 	spec := Spec{Command: "/b/beckon-hook", Events: Events(Version{}, CoreEvents), Set: CoreEvents}
 	h.apply(Install(spec))
@@ -27,7 +27,7 @@ func (h home) complete(version string) []Change {
 	return changed
 }
 
-// registered names the events with an entry of ours.
+// registered returns the names of the events that have an entry of ours.
 func (h home) registered() (names []string) {
 	for _, e := range readFile(h.Path, "").Entries {
 		names = append(names, e.Event)
@@ -69,7 +69,7 @@ func TestCompleteAddsWhatANewerClientKnows(t *testing.T) {
 	}
 }
 
-// An install that made the settings file takes it away again.
+// If an install created the settings file, uninstalling removes it.
 func TestCompleteOfAFileThatInstallMade(t *testing.T) {
 	h := newHome(t)
 	before(h)
@@ -97,8 +97,8 @@ func TestCompleteOnlyAdds(t *testing.T) {
 	}
 }
 
-// Entries that something took out are not put back, nor does an install of an
-// earlier beckon, which does not say what it is for, change by itself.
+// Entries that were removed are not put back, and an install of an earlier beckon, which does
+// not say which client it is for, does not change by itself.
 func TestCompleteLeavesAlone(t *testing.T) {
 	h := newHome(t).with("{}\n")
 	before(h)

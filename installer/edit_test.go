@@ -17,7 +17,7 @@ const settingsDir = "../testdata/settings"
 
 var testSpec = Spec{Command: "/opt/beckon/bin/beckon-hook", Events: []string{"SessionStart", "PreToolUse", "SessionEnd"}}
 
-// tester is what checks need of a *testing.T, *testing.F or *rapid.T.
+// tester is the part of a *testing.T, *testing.F or *rapid.T that checks need.
 type tester interface {
 	Helper()
 	Fatal(args ...any)
@@ -25,7 +25,7 @@ type tester interface {
 	Errorf(format string, args ...any)
 }
 
-// settingsFiles gives the awkward files, by name.
+// settingsFiles returns the awkward files, by name.
 func settingsFiles(t tester) map[string][]byte {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(settingsDir, "*.json"))
@@ -88,8 +88,8 @@ func TestRoundTripFiles(t *testing.T) {
 	}
 }
 
-// checkRoundTrip holds Edit and remove to their promises on settings that hold none
-// of our entries.
+// checkRoundTrip checks the promises of Edit and remove on settings that have none of our
+// entries.
 func checkRoundTrip(t tester, old []byte) {
 	t.Helper()
 	before := bytes.Clone(old)
@@ -104,7 +104,7 @@ func checkRoundTrip(t tester, old []byte) {
 	if back := mustRemove(t, once); !bytes.Equal(back, old) {
 		t.Fatalf("Remove did not give the original back:\n%q\n%q\nby way of\n%s", old, back, once)
 	}
-	// Through other events, another program and another form.
+	// With other events, another program and another form.
 	other := Spec{Command: "/home/me/my bin/beckon-hook", Events: []string{"Stop", "SessionEnd", "Notification"}, Shell: true}
 	moved := mustEdit(t, once, other)
 	checkEntries(t, moved, other)
@@ -117,8 +117,8 @@ func checkRoundTrip(t tester, old []byte) {
 	sameOtherwise(t, old, once)
 }
 
-// checkEntries makes sure that the client would find exactly the wanted entries, by
-// way of encoding/json alone.
+// checkEntries checks, with encoding/json alone, that the client would find exactly the wanted
+// entries.
 func checkEntries(t tester, settings []byte, want Spec) {
 	t.Helper()
 	found := map[string]int{}
@@ -183,7 +183,7 @@ func decodeGroup(raw map[string]any) (g decodedGroup) {
 	return g
 }
 
-// sameOtherwise makes sure that, read by encoding/json, only our entries were added.
+// sameOtherwise checks, with encoding/json, that only our entries were added.
 func sameOtherwise(t tester, old, edited []byte) {
 	t.Helper()
 	_, was := cutBOM(old)
@@ -209,8 +209,8 @@ func decodeTop(t tester, text []byte) map[string]any {
 	return m
 }
 
-// stripOurs removes from settings the groups that hold nothing but our entry, and what
-// the original has not once they are gone.
+// stripOurs removes from settings the groups that have only our entry, and then what the
+// original does not have.
 func stripOurs(settings, original map[string]any) {
 	hooks, _ := settings["hooks"].(map[string]any)
 	was, _ := original["hooks"].(map[string]any)

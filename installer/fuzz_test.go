@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// FuzzRoundTrip feeds any bytes. What is refused is refused with a place; what is taken
-// keeps the promises of checkRoundTrip, unless it holds entries of ours already.
+// FuzzRoundTrip takes any bytes. A refusal names the place; what is accepted keeps the
+// promises of checkRoundTrip, unless it already has entries of ours.
 func FuzzRoundTrip(f *testing.F) {
 	for _, data := range settingsFiles(f) {
 		f.Add(data)
@@ -40,8 +40,8 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// checkRefusal makes sure that an error gives a place and no result, and that remove
-// refuses the same or leaves none of our entries.
+// checkRefusal checks that an error names a place and comes without a result, and that remove
+// refuses the same text or leaves none of our entries.
 func checkRefusal(t tester, data, got []byte, err error) {
 	t.Helper()
 	e, ok := errors.AsType[*settingsError](err)
@@ -57,14 +57,14 @@ func checkRefusal(t tester, data, got []byte, err error) {
 	}
 }
 
-// plainSettings reports whether text is an object that surely should be taken: it
-// has no hooks at all.
+// plainSettings reports whether text is an object that must be accepted: it has no hooks at
+// all.
 func plainSettings(text []byte) bool {
 	var top map[string]json.RawMessage
 	return json.Unmarshal(text, &top) == nil && top != nil && top["hooks"] == nil
 }
 
-// checkUpdate holds for settings with entries of ours, in whatever shape.
+// checkUpdate checks settings that have entries of ours, in any form.
 func checkUpdate(t tester, data, got []byte) {
 	t.Helper()
 	checkEntries(t, got, testSpec)
@@ -78,8 +78,8 @@ func checkUpdate(t tester, data, got []byte) {
 	}
 }
 
-// TestRoundTripGenerated makes settings in every layout, with hooks of the shapes that
-// other tools leave.
+// TestRoundTripGenerated makes settings in every layout, with hooks in the forms that other
+// tools write.
 func TestRoundTripGenerated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := generator{t, rapid.SampledFrom([]string{"", " ", "\n", "\r\n", "\n  ", "\n\t", "mixed"}).Draw(t, "style"), ""}
@@ -94,7 +94,7 @@ type generator struct {
 	status string // a status line's command as it is written; empty for none
 }
 
-// ws is white space as the file's style has it, or anything.
+// ws returns white space in the file's style, or any.
 func (g generator) ws() string {
 	if g.style != "mixed" && rapid.IntRange(0, 9).Draw(g.t, "usual") > 0 {
 		return g.style

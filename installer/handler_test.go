@@ -66,7 +66,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// Whatever the path, what is written is found again, and sh would run that path.
+// Whatever the path, the written entry is recognised as ours, and sh would run that path.
 func TestWrittenIsOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dir := rapid.StringOf(rapid.RuneFrom([]rune(`ab /'"\$;&|<>()#*~=éß.`))).Draw(t, "dir")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// inspection is a home and a project with settings of every scope.
+// inspection creates a home and a project with settings of every scope.
 func inspection(t *testing.T, files map[Scope]string) (Inspection, string) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -64,12 +64,12 @@ func TestInspectInstalled(t *testing.T) {
 	if len(r.Programs) != 1 || r.Programs[0].Exists || !r.Programs[0].Absolute {
 		t.Errorf("%+v", r.Programs)
 	}
-	// The program appears, first without the right to run.
+	// The program appears, at first not executable.
 	home{t, root, in.Targets[0]}.write(filepath.Join(root, "bin/beckon-hook"), "")
 	if p := Inspect(in).Programs[0]; !p.Exists || p.Executable {
 		t.Errorf("%+v", p)
 	}
-	// Something else takes the entries out.
+	// Another program removes the entries.
 	home{t, root, in.Targets[0]}.write(in.Targets[0].Path, "{}")
 	if r := Inspect(in); r.Installed() || !r.Files[0].Recorded {
 		t.Errorf("%+v", r)
@@ -132,7 +132,7 @@ func TestInspectDuplicates(t *testing.T) {
 	}
 }
 
-// In a session in the home directory, project and user settings are one file.
+// In a session in the home directory, project and user settings are the same file.
 func TestInspectSameFileOnce(t *testing.T) {
 	in, root := inspection(t, map[Scope]string{User: stop("/a/beckon-hook")})
 	if err := os.Symlink(filepath.Join(root, "home"), filepath.Join(root, "project")); err != nil {

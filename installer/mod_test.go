@@ -13,7 +13,7 @@ func modOf(t *testing.T, dir string) Plugin {
 	return Plugin{Dir: dir, Version: "v1.2.3", Beckon: "/opt/beckon", Spec: Spec{Command: "/opt/beckon-hook", Events: []string{"Stop"}}}
 }
 
-// contents are every file and directory below dir, with the files' bytes.
+// contents returns every file and directory below dir, with the files' bytes.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -38,8 +38,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// What PutMod writes, TakeMod takes away: no file and no directory is left, and
-// those that were there before stay, whoever made them.
+// TakeMod removes what PutMod writes: no file or directory of it is left, and those that
+// existed before stay, whoever created them.
 func TestModGoesWithoutATrace(t *testing.T) {
 	for name, before := range map[string][]string{
 		"nothing there":        nil,
@@ -97,7 +97,7 @@ func same(t *testing.T, want, got map[string]string) {
 	}
 }
 
-// A plugin that is somebody else's, or that has the hooks as well, is not made the mod.
+// Another program's plugin, or one that also has the hooks, is not made the mod.
 func TestModLeavesOthersAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "beckon")
 	p := modOf(t, dir)
@@ -112,7 +112,7 @@ func TestModLeavesOthersAlone(t *testing.T) {
 	same(t, was, contents(t, dir))
 }
 
-// A plugin gets the mod and loses it again, and what others have in its hooks stays.
+// A plugin gets the mod and loses it again, and what others have added to its hooks stays.
 func TestPluginWithMod(t *testing.T) {
 	p := modOf(t, filepath.Join(t.TempDir(), "p"))
 	beckon := p.Beckon
@@ -148,7 +148,7 @@ func TestPluginWithMod(t *testing.T) {
 	}
 }
 
-// A path may hold what JavaScript takes for the end of a text.
+// A path may contain what ends a string in JavaScript.
 func TestModQuotesPaths(t *testing.T) {
 	p := modOf(t, t.TempDir())
 	p.Beckon, p.Version = "/o\u2028p\"t/beckon", "v1\n// evil"

@@ -12,8 +12,7 @@ import (
 	"beckon/event"
 )
 
-// pluginScript has OpenCode's plugin do what OpenCode does, and prints what came
-// of it.
+// pluginScript has OpenCode's plugin do what OpenCode does, and prints the results.
 const pluginScript = `
 import { Beckon } from "./beckon.mjs"
 const replies = []
@@ -50,7 +49,7 @@ await p.dispose()
 console.log(JSON.stringify({ ...out, replies }))
 `
 
-// pluginHook stands for beckon-hook: it answers by the command that it is asked
+// pluginHook stands in for beckon-hook: its answer depends on the command that it is asked
 // about.
 const pluginHook = `#!/bin/sh
 payload=$(cat)
@@ -65,8 +64,8 @@ case "$payload" in
 esac
 `
 
-// OpenCode's plugin gives OpenCode what the hook answers, in its own terms, and
-// whatever the hook does no more than that.
+// OpenCode's plugin gives OpenCode the hook's answer in OpenCode's terms, and nothing more,
+// whatever the hook does.
 func TestOpenCodePluginAnswers(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil || runtime.GOOS == "windows" {

@@ -26,8 +26,7 @@ func writePlugin(t *testing.T, p Plugin) []Change {
 	return files
 }
 
-// What is made is found again by Inspect as it should be, and making it again changes
-// nothing.
+// Inspect finds a new plugin as it should be, and making it again changes nothing.
 func TestPluginIsInspected(t *testing.T) {
 	for _, shell := range []bool{false, true} {
 		p := pluginOf(t, "v1.2.3")
@@ -65,8 +64,8 @@ func TestPluginVersion(t *testing.T) {
 	}
 }
 
-// A newer beckon writes its own files again; those of others stop it before anything is
-// written, each of them by itself.
+// A newer beckon rewrites its own files. Each file of others prevents the install before
+// anything is written.
 func TestPluginOverwrites(t *testing.T) {
 	for _, name := range []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "README.md"} {
 		p := pluginOf(t, "v1.2.3")
@@ -95,7 +94,7 @@ func TestPluginOverwrites(t *testing.T) {
 	}
 }
 
-// A plugin file in the way is refused as settings are, and never emptied.
+// A broken plugin file is refused as settings are, and never emptied.
 func TestPluginHooksBroken(t *testing.T) {
 	p := pluginOf(t, "")
 	path := filepath.Join(p.Dir, "hooks", "hooks.json")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// refused are settings that must not be touched, each with its place.
+// refused are settings that must not be changed, each with the place of the mistake.
 var refused = []struct {
 	name, text   string
 	line, column int
@@ -63,8 +63,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// flawed are settings that clients 2.1.197 or 2.1.329 were seen to ignore the hooks of.
-// Nothing is added to them, but what is ours can be taken out.
+// flawed are settings whose hooks clients 2.1.197 or 2.1.329 were seen to ignore. Nothing is
+// added to them, but our entries can be removed.
 var flawed = []struct {
 	name, group  string
 	line, column int
@@ -100,13 +100,13 @@ func TestFlawed(t *testing.T) {
 	}
 }
 
-// An entry of ours that lost its type is written anew, not refused.
+// An entry of ours that has lost its type is rewritten, not refused.
 func TestFlawedEntryOfOurs(t *testing.T) {
 	got := mustEdit(t, []byte(`{"hooks": {"PreToolUse": [{"hooks": [{"command": "/b/beckon-hook"}]}]}}`), testSpec)
 	checkEntries(t, got, testSpec)
 }
 
-// An error may end up in a bug report: it must not carry values of the settings.
+// An error may be copied into a bug report, so it must not contain values of the settings.
 func TestErrorsHoldNoValues(t *testing.T) {
 	for _, text := range []string{
 		`{"env": {"KEY": "sk-SECRET}`,

@@ -18,7 +18,7 @@ import (
 	"testing"
 )
 
-// release is one release as install.sh finds it, in a directory and over HTTP.
+// release is a release as install.sh finds it, in a directory and over HTTP.
 type release struct {
 	t        *testing.T
 	dir, url string
@@ -26,7 +26,7 @@ type release struct {
 
 const archiveName = "beckon_9.9.9_linux_amd64.tar.gz"
 
-// programVersion is what the archive's beckon does.
+// programVersion is the source of the archive's beckon.
 const programVersion = "#!/bin/sh\n[ \"$1\" = version ] && echo beckon 9.9.9 linux/amd64\n"
 
 func newRelease(t *testing.T) release {
@@ -70,7 +70,7 @@ func (r release) write(name string, data []byte) {
 	}
 }
 
-// list writes checksums.txt with the archive's digest under the names, among others.
+// list writes checksums.txt with the archive's digest under these names, among others.
 func (r release) list(names ...string) {
 	data, err := os.ReadFile(filepath.Join(r.dir, archiveName))
 	if err != nil {
@@ -84,11 +84,11 @@ func (r release) list(names ...string) {
 	r.write("checksums.txt", []byte(text+strings.Repeat("0", 64)+"  beckon_9.9.9_linux_amd64.deb\n"))
 }
 
-// basics are what every system has; the rest of the PATH is each case's.
+// basics are what every system has; each case adds the rest of the PATH.
 const basics = "awk cat chmod cp cut dirname gzip mkdir mktemp mv rm sh tar"
 
-// script runs install.sh with a PATH that holds the basics and the tools, on a machine
-// that calls itself that. It returns what was said and the prefix.
+// script runs install.sh with a PATH that has the basics and the tools, on a machine that
+// uname reports as given. It returns the output and the prefix.
 type script struct {
 	sh      []string // the shell
 	tools   string
@@ -137,7 +137,7 @@ func (s script) run(t *testing.T) (said, prefix string, err error) {
 	return string(out), filepath.Join(home, ".local"), err
 }
 
-// shellPrograms are those that may be a system's sh.
+// shellPrograms returns the programs that may be a system's sh.
 func shellPrograms(t *testing.T) (list [][]string) {
 	for _, words := range [][]string{{"dash"}, {"busybox", "sh"}, {"bash", "--posix"}, {"ksh"}} {
 		if path, err := exec.LookPath(words[0]); err == nil {
@@ -188,7 +188,7 @@ func TestInstallScript(t *testing.T) {
 	}
 }
 
-// What cannot be trusted or run is refused with its reason, and nothing is installed.
+// What cannot be trusted or run is refused with the reason, and nothing is installed.
 func TestInstallScriptRefuses(t *testing.T) {
 	cases := []struct {
 		name    string
@@ -245,7 +245,7 @@ func TestInstallScriptRefuses(t *testing.T) {
 	}
 }
 
-// TestShellcheck has shellcheck read the scripts that users and releases run.
+// TestShellcheck checks the scripts that users and releases run.
 func TestShellcheck(t *testing.T) {
 	path, err := exec.LookPath("shellcheck")
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// tree makes programs below a home directory that is itself temporary, as every home
-// of a test is.
+// tree creates programs in a home directory that is itself temporary, as every test's home is.
 type tree struct {
 	t  *testing.T
 	at Places
@@ -106,7 +105,7 @@ func TestNoPrograms(t *testing.T) {
 	}
 }
 
-// A temporary directory is none when the whole home is in it.
+// A temporary directory does not count as one if it contains the whole home.
 func TestTemporaryPaths(t *testing.T) {
 	tr := newTree(t)
 	path := tr.program("bin/beckon-hook", 0o755)
@@ -123,7 +122,7 @@ func TestTemporaryPaths(t *testing.T) {
 			t.Errorf("home %q: %v", elsewhere, err)
 		}
 	}
-	// The home's own temporary directory is one all the same.
+	// The home's own temporary directory still counts.
 	at := tr.at
 	at.Temp = tr.path("tmp")
 	if _, err := StablePath(tr.program("tmp/beckon-hook", 0o755), at); err == nil {
@@ -160,7 +159,7 @@ func TestVersionedPathsHaveLinks(t *testing.T) {
 	}
 }
 
-// A link of the same name that leads to another program is not offered.
+// A link of the same name to another program is not offered.
 func TestVersionedPathWithAnotherLink(t *testing.T) {
 	tr := newTree(t)
 	path := tr.program("brew/Cellar/beckon/1.2.3/bin/beckon-hook", 0o755)

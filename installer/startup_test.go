@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Whatever the file was, lines go in and out in any order, twice is once, and in
-// the end the file has its bytes again.
+// Whatever the file contained, lines are added and removed in any order, adding twice adds
+// once, and in the end the file has its original bytes.
 func TestEditStartup(t *testing.T) {
 	lines := []StartupLine{{"path", "PATH=/x:$PATH"}, {"prompt", `eval "$(/x/beckon init bash)"`}, {"completion", "source x"}}
 	for name, old := range map[string][]byte{
@@ -30,7 +30,7 @@ func TestEditStartup(t *testing.T) {
 			if got := findBlock(string(text)).lines; len(got) != len(lines) {
 				t.Errorf("%s: lines %v in %q", name, got, text)
 			}
-			// What somebody adds behind it stays.
+			// What somebody adds after it stays.
 			more := append(bytes.Clone(text), "mine\n"...)
 			for _, i := range out {
 				text = editStartup(text, StartupLine{Name: lines[i].Name})
@@ -50,7 +50,7 @@ func TestEditStartup(t *testing.T) {
 	}
 }
 
-// A line with a new text takes the place of the old one.
+// A line with a new text replaces the old one.
 func TestEditStartupReplaces(t *testing.T) {
 	text := editStartup([]byte("a\n"), StartupLine{"path", "old"})
 	text = editStartup(text, StartupLine{"prompt", "p"})
@@ -89,7 +89,7 @@ func TestStartupApply(t *testing.T) {
 	if got, _ := os.ReadFile(real); string(got) != "mine" {
 		t.Errorf("left %q", got)
 	}
-	// A file of ours goes with its last line.
+	// A file that we created is removed with its last line.
 	fresh := Startup{Path: filepath.Join(dir, "config", "fish", "config.fish"), Keep: s.Keep}
 	for _, text := range []string{"x", ""} {
 		if _, err := fresh.Apply(context.Background(), StartupLine{"path", text}); err != nil {

@@ -14,8 +14,8 @@ import (
 // statusSpec is testSpec with the status line.
 var statusSpec = Spec{Command: testSpec.Command, Events: testSpec.Events, StatusLine: "/opt/beckon/bin/beckon"}
 
-// checkStatusRoundTrip holds Edit and remove to their promises with the status line,
-// on settings that hold nothing of ours.
+// checkStatusRoundTrip checks the promises of Edit and remove with the status line, on
+// settings that have nothing of ours.
 func checkStatusRoundTrip(t tester, old []byte) {
 	t.Helper()
 	once, err := Edit(old, statusSpec)
@@ -56,8 +56,8 @@ func checkStatusRoundTrip(t tester, old []byte) {
 	}
 }
 
-// checkStatus makes sure, by way of encoding/json and our own reading of the command
-// line, that the client would run ours, and ours what was there before.
+// checkStatus checks, with encoding/json and our own parsing of the command line, that the
+// client would run our status line, and that it would run the previous one.
 func checkStatus(t tester, old, settings []byte) {
 	t.Helper()
 	line, _ := topOf(t, settings)["statusLine"].(map[string]any)
@@ -98,7 +98,7 @@ func topOf(t tester, settings []byte) map[string]any {
 	return decodeTop(t, text)
 }
 
-// statusCommands are commands that are hard to pass on.
+// statusCommands are commands that are hard to quote.
 var statusCommands = []string{
 	`"~/.claude/line.sh"`, `"npx -y ccstatusline@latest"`, `""`, `" "`,
 	`"echo 'it''s' \"$HOME\" | sed 's/a/b/' && date +%H:%M"`, `"printf '\\u001b[31m%s' \"$(jq -r .model.id)\""`,
@@ -154,7 +154,7 @@ func TestStatusLineThatIsNoCommandIsRefused(t *testing.T) {
 	}
 }
 
-// What the user does to our status line by hand is theirs.
+// Changes that the user makes to our status line stay.
 func TestStatusLineKeepsWhatWasAdded(t *testing.T) {
 	old := []byte("{\n  \"statusLine\": {\"type\": \"command\", \"command\": \"NO_COLOR=1 exec /opt/beckon/bin/beckon statusline --wrap 'a b'\", \"padding\": 2}\n}\n")
 	if got := mustEdit(t, old, statusSpec); !bytes.Contains(got, []byte("NO_COLOR=1 exec /opt/beckon/bin/beckon statusline --wrap 'a b'\", \"padding\": 2}")) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Entries as an earlier version, another path or a user's hand may have left them.
+// Entries as an earlier version, another path or a user may have left them.
 func TestUpdate(t *testing.T) {
 	want := Spec{Command: "/new/beckon-hook", Events: []string{"PreToolUse", "Stop"}}
 	pre := `{"type": "command", "command": "/new/beckon-hook", "args": ["PreToolUse"], "timeout": 60}`
@@ -60,7 +60,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// What Claude Code writes back, JSON.stringify with two blanks, is what Edit wrote.
+// Claude Code's own output, JSON.stringify with two blanks, is what Edit writes.
 func TestLayoutIsTheClients(t *testing.T) {
 	got := string(mustEdit(t, nil, Spec{Command: "/b/beckon-hook", Events: []string{"Stop"}}))
 	want := strings.Join([]string{
@@ -89,7 +89,7 @@ func TestLayoutIsTheClients(t *testing.T) {
 	}
 }
 
-// Entries of others that came after ours stay, wherever they were put.
+// Entries that others added after ours stay, wherever they are.
 func TestRemoveKeepsLaterEntries(t *testing.T) {
 	spec := Spec{Command: "/b/beckon-hook", Events: []string{"Stop", "PreToolUse"}}
 	edited := string(mustEdit(t, []byte("{\n  \"model\": \"opus\"\n}\n"), spec))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What the first release noted of an install gives the original back.
+// The first release's record of an install restores the original.
 func TestUpgradeRecord(t *testing.T) {
 	sample := func(name string) []byte {
 		b, err := os.ReadFile(filepath.Join("../testdata/upgrade/1/install", name))
@@ -37,7 +37,7 @@ func TestUpgradeRecord(t *testing.T) {
 	}
 }
 
-// A record of a newer version stops install and uninstall, and stays as it is.
+// A record of a newer version stops install and uninstall, and is not changed.
 func TestNewerRecord(t *testing.T) {
 	h := newHome(t)
 	h.write(h.Path, `{}`)

@@ -104,7 +104,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Whatever the version, nothing is registered that it does not know.
+// No event is registered that the client's version does not know.
 func TestEventsAreKnown(t *testing.T) {
 	for _, k := range event.Kinds {
 		if !ParseVersion(k.Since).Known() {

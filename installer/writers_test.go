@@ -44,7 +44,7 @@ func TestObstacles(t *testing.T) {
 	}
 }
 
-// Another program writes right before our rename: what it wrote is edited instead.
+// If another program writes the file just before our rename, its version is edited instead.
 func TestRewrittenMeanwhile(t *testing.T) {
 	h := newHome(t).with("{\"n\": 0}")
 	n := 0
@@ -84,7 +84,7 @@ func TestRewrittenForEver(t *testing.T) {
 	}
 }
 
-// A file that appears, or goes, while we edit.
+// A file that appears, or disappears, during an edit.
 func TestAppearsMeanwhile(t *testing.T) {
 	h := newHome(t)
 	once := sync.OnceFunc(func() { h.write(h.Path, "{\"theirs\": 1}") })
@@ -105,8 +105,8 @@ func TestHalfWritten(t *testing.T) {
 	h.is(string(mustEdit(t, []byte("{\"theirs\": 1}"), testSpec)))
 }
 
-// Installs at once, through a link and without, leave one set of entries, while
-// another program keeps writing whole files.
+// Concurrent installs, through a link and without, leave one set of entries, while another
+// program keeps rewriting the file.
 func TestConcurrentInstalls(t *testing.T) {
 	h := newHome(t).with("{\"n\": 0}")
 	stop := make(chan struct{})
@@ -133,8 +133,8 @@ func TestConcurrentInstalls(t *testing.T) {
 	h.clean()
 }
 
-// rewrite changes a number in the settings again and again, as a program that knows
-// nothing of our lock: read, change, rename. Every reading must be whole.
+// rewrite keeps changing a number in the settings, as a program that ignores our lock does:
+// read, change, rename. Every reading must be whole.
 func rewrite(h home, stop chan struct{}) {
 	for n := 1; ; n++ {
 		select {
@@ -157,7 +157,7 @@ func rewrite(h home, stop chan struct{}) {
 	}
 }
 
-// A temporary file that a killed run left goes with the next one, others stay.
+// The next run removes a temporary file that a killed run left; other files stay.
 func TestLeftoversAreSwept(t *testing.T) {
 	h := newHome(t).with("{}")
 	old := time.Now().Add(-2 * leftoverAge)
@@ -201,8 +201,7 @@ func TestLockedByAnother(t *testing.T) {
 
 const killedHome = "BECKON_TEST_KILLED_HOME"
 
-// A kill at any moment leaves the file as it was or as it shall be, and never stands
-// in the way of the next run.
+// A kill at any moment leaves the file as before or as wanted, and never blocks the next run.
 func TestKilled(t *testing.T) {
 	if dir := os.Getenv(killedHome); dir != "" {
 		target, _ := Dirs{Config: filepath.Join(dir, ".claude"), Keep: filepath.Join(dir, "keep")}.Target(User)

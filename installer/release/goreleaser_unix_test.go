@@ -16,14 +16,14 @@ import (
 	"testing"
 )
 
-// shipped is a snapshot that goreleaser made.
+// shipped is a snapshot release made by goreleaser.
 type shipped struct {
 	*testing.T
 	dist, version string
 }
 
-// TestGoreleaser has goreleaser make a release, and installs it in every way that this
-// machine has: from the archive, and from the packages.
+// TestGoreleaser makes a release with goreleaser and installs it in every way that this
+// machine supports: from the archive, and from the packages.
 func TestGoreleaser(t *testing.T) {
 	if !*whole {
 		t.Skip("it compiles for six platforms, with -release")
@@ -70,7 +70,7 @@ func (s shipped) read(name string) []byte {
 	return b
 }
 
-// file is the path of one artifact, such as linux_amd64.deb.
+// file returns the path of an artifact, such as linux_amd64.deb.
 func (s shipped) file(end string) string {
 	return filepath.Join(s.dist, "beckon_"+s.version+"_"+end)
 }
@@ -89,8 +89,8 @@ func (s shipped) run(tool string, args ...string) string {
 	return string(out)
 }
 
-// everythingIsListed: six archives, each with its bill of materials, and six packages, all with
-// the checksums that they have.
+// everythingIsListed checks that there are six archives, each with its bill of materials, and
+// six packages, all with their checksums.
 func (s shipped) everythingIsListed() {
 	s.Helper()
 	sums := string(s.read("checksums.txt"))
@@ -126,8 +126,8 @@ func (s shipped) archives() {
 	}
 }
 
-// boms: the bill of materials of each archive names the modules that its programs are built
-// of, in their versions, and comes out the same when it is made again elsewhere.
+// boms checks that the bill of materials of each archive names the modules of its programs, in
+// their versions, and is the same when made again elsewhere.
 func (s shipped) boms(src string) {
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		for _, goarch := range []string{"amd64", "arm64"} {
@@ -161,7 +161,7 @@ func (s shipped) boms(src string) {
 	}
 }
 
-// modulesOf lists the modules that the programs are built of on a platform, as "path version".
+// modulesOf lists the modules of the programs on a platform, as "path version".
 func modulesOf(t *testing.T, src, goos, goarch string) []string {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/beckon", "./cmd/beckon-hook", "./cmd/beckon-judge", "./cmd/beckon-line")
@@ -246,7 +246,8 @@ func (s shipped) works(prefix string) {
 	}
 }
 
-// packaged are the files of a package; zsh's place is the distribution's.
+// packaged lists the files of a package; the directory of zsh's file depends on the
+// distribution.
 func packaged(zsh string) []string {
 	list := []string{
 		"usr/bin/beckon", "usr/bin/beckon-hook", "usr/bin/beckon-judge", "usr/bin/beckon-line", "usr/share/bash-completion/completions/beckon", "usr/share/doc/beckon/README.md",
@@ -286,7 +287,7 @@ func (s shipped) deb() {
 	s.works(filepath.Join(root, "usr"))
 }
 
-// files lists the files below dir, sorted, as seen from its parent.
+// files lists the files below dir, sorted, relative to its parent.
 func files(t *testing.T, dir, as string) (list []string) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
@@ -315,7 +316,7 @@ func (s shipped) rpm() {
 
 func (s shipped) apk() {
 	root := s.TempDir()
-	// Three streams of gzip, of which tar is to read all.
+	// Three streams of gzip: tar must read all of them.
 	out, err := exec.Command("sh", "-c", `gzip -dc "$1" | tar -xf - --ignore-zeros -C "$2"`, "sh", s.file("linux_amd64.apk"), root).CombinedOutput()
 	if err != nil && !bytes.Contains(out, []byte("APK-TOOLS")) {
 		s.Skipf("the package is opened with GNU tar: %v\n%s", err, out)

@@ -1,5 +1,5 @@
-// Package release holds what makes a release, and the tests of it. Making one whole
-// takes minutes and needs goreleaser, so that has to be asked for:
+// Package release contains what makes a release, and its tests. A whole release takes minutes
+// and needs goreleaser, so it is made only on request:
 //
 //	go test ./installer/release -release -timeout 30m
 package release
@@ -23,7 +23,7 @@ import (
 
 var whole = flag.Bool("release", false, "make a whole release with goreleaser, and compare builds of everything")
 
-// release is the part of goreleaser.yaml that tests hold.
+// release is the part of goreleaser.yaml that tests check.
 type release struct {
 	Version int `yaml:"version"`
 	Builds  []struct {
@@ -60,8 +60,8 @@ func readRelease(t *testing.T) (r release) {
 	return r
 }
 
-// TestRelease reads goreleaser.yaml: all programs, for every platform. With -release it
-// builds them without goreleaser, which TestGoreleaser has do the same.
+// TestRelease reads goreleaser.yaml: all programs, for every platform. With -release it builds
+// them without goreleaser, as TestGoreleaser does with it.
 func TestRelease(t *testing.T) {
 	r := readRelease(t)
 	out := t.TempDir()
@@ -78,7 +78,7 @@ func TestRelease(t *testing.T) {
 					continue // a first build for six platforms takes a small machine ten minutes
 				}
 				ldflags := strings.ReplaceAll(strings.Join(build.Ldflags, " "), "{{.Version}}", "v0.0.0-test")
-				// The tree of a test may have no commit to stamp; TestReproducible's has.
+				// A test's tree may have no commit to stamp; TestReproducible's has one.
 				args := slices.Concat([]string{"build"}, build.Flags, []string{"-buildvcs=auto", "-ldflags", ldflags, "-o", filepath.Join(out, build.Binary+goos+goarch), build.Main})
 				cmd := exec.Command("go", args...)
 				cmd.Dir = "../.."
@@ -104,8 +104,8 @@ func prepared(t *testing.T) (dir string) {
 	return dir
 }
 
-// Everything that archives and packages are to hold is there once prepare.sh ran, and
-// twice the same.
+// After prepare.sh has run, all contents of archives and packages exist, and a second run
+// makes the same.
 func TestReleaseFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the program twice")
@@ -158,14 +158,14 @@ func digests(t *testing.T, dir string) string {
 	return list.String()
 }
 
-// clone clones this repository, which TestReproducible and TestGoreleaser need as a
-// release has it: with a commit, and nothing changed.
+// clone clones this repository as a release has it, with a commit and no changes, for
+// TestReproducible and TestGoreleaser.
 func clone(t *testing.T, dir string) {
 	t.Helper()
 	if out, err := exec.Command("git", "clone", "-q", "../..", dir).CombinedOutput(); err != nil {
 		t.Fatalf("a release is made of a clone: %v\n%s", err, out)
 	}
-	// Tests see what is about to be committed.
+	// The clone includes uncommitted changes.
 	cmd := exec.Command("sh", "-c", `git diff --binary HEAD | git -C "$1" apply --allow-empty && git ls-files -z -o --exclude-standard | tar --null -T - -cf - | tar -xf - -C "$1" && cd "$1" && git add -A &&
 		if ! git diff --cached --quiet; then git -c user.name=t -c user.email=t@example.invalid commit -q -m t --date 2026-01-02T03:04:05Z; fi`, "sh", dir)
 	cmd.Dir = "../.."
@@ -175,8 +175,8 @@ func clone(t *testing.T, dir string) {
 	}
 }
 
-// Two builds of one commit, in two directories and with nothing in common but Go and the
-// modules, are the same bytes.
+// Two builds of one commit, in two directories with only Go and the modules in common, have
+// the same bytes.
 func TestReproducible(t *testing.T) {
 	if !*whole {
 		t.Skip("it compiles everything anew, with -release")
@@ -213,7 +213,7 @@ func TestReproducible(t *testing.T) {
 	t.Logf("both times\n%s", sums[0])
 }
 
-// The manifests name every archive with its own checksum, and leave nothing open.
+// The manifests name every archive with its checksum, and have no placeholder left.
 func TestManifests(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("releases are made on Unix")

@@ -17,8 +17,8 @@ import (
 	"beckon/state/store"
 )
 
-// asks makes an offer of a session that this process waits at, and gives the
-// client of it the answer as the hook would.
+// asks makes an offer for a session, at which this process waits, and gives the client its
+// answer as the hook would.
 func (w *world) asks(record string, kind offer.Kind, tool, payload string) offer.Offer {
 	w.t.Helper()
 	here := evidence.ThisMachine()
@@ -60,19 +60,19 @@ func (w *world) answered(o offer.Offer) (a offer.Answer) {
 	return a
 }
 
-// at is the part of the page that shows an offer.
+// at returns the selector of the part of the page that shows an offer.
 func at(o offer.Offer) string {
 	return fmt.Sprintf(`document.querySelector("[data-offer='%s']")`, o.ID)
 }
 
-// settled waits until an offer is drawn and its buttons can be meant.
+// settled waits until an offer has been drawn long enough for its buttons to work.
 func (p *tab) settled(o offer.Offer) {
 	p.t.Helper()
 	p.await("the offer is drawn", at(o))
 	p.must(p.eval(`new Promise((r) => setTimeout(r, 700))`, nil))
 }
 
-// push clicks the button of that name, as a mouse does.
+// push clicks the button of that name.
 func (p *tab) push(o offer.Offer, name string) {
 	p.t.Helper()
 	button := fmt.Sprintf(`[...%s.querySelectorAll("button")].find(b => b.textContent.startsWith(%q))`, at(o), name)
@@ -89,7 +89,7 @@ func (p *tab) click(x, y float64) {
 	}
 }
 
-// fill puts words into the nth field of an offer, as somebody types them.
+// fill types words into the nth field of an offer.
 func (p *tab) fill(o offer.Offer, field, words string) {
 	p.t.Helper()
 	p.must(p.eval(fmt.Sprintf(`%s.querySelector(%q).focus()`, at(o), field), nil))
@@ -110,7 +110,7 @@ const (
 	bash = `{"tool_name":"Bash","tool_input":{"command":"set -e\nmake test\nmake install \u202e# evil","description":"Install it"},` + suggestions + `}`
 )
 
-// edit is an offer to change a file that is there.
+// edit returns an offer to change an existing file.
 func edit(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "orders.go")
@@ -120,8 +120,7 @@ func edit(t *testing.T) string {
 	return `{"tool_name":"Edit","tool_input":` + quote(map[string]any{"file_path": path, "old_string": "sum += l.Price", "new_string": "sum += l.Price * l.Count"}) + `}`
 }
 
-// Whatever is asked is shown whole and answered from the page, on a phone and at
-// a desk.
+// Every question is shown in full and answered from the page, on a phone and at a desk.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -177,7 +176,7 @@ func TestAnswers(t *testing.T) {
 			look("diff", o)
 			shows(o, "-        sum += l.Price", "+        sum += l.Price * l.Count")
 			p.fill(o, "textarea", "not this one")
-			p.press("Enter") // a line of the reason, and nothing else
+			p.press("Enter") // a line break in the reason, and nothing else
 			p.push(o, "Deny")
 			if a := w.answered(o); a.Word != offer.Deny || a.Message != "not this one" {
 				t.Errorf("deny: %+v", a)
@@ -252,7 +251,8 @@ func TestAnswers(t *testing.T) {
 				}
 			}
 
-			// Who answers elsewhere is named; who answers in the dialog ends it.
+			// If the question is answered elsewhere, the page names where; an answer in the
+			// dialog ends the offer.
 			o = w.asks(record, offer.Permission, "Bash", bash)
 			p.await("it is drawn", at(o))
 			if err := offer.In(w.state).Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal, By: "ada"}, time.Now()); err != nil {
@@ -289,7 +289,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A session with the mod takes a reply on its page without a hook that waits for one.
+// A session with the mod takes a reply on its page, without a hook that waits for one.
 func TestReply(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -341,8 +341,8 @@ func TestReply(t *testing.T) {
 	p.await("at work it takes none", `document.querySelector("#session form[aria-label=Reply]").hidden`)
 }
 
-// A click acts on the offer that was drawn when it was meant: never on one that
-// took its place in between.
+// A click acts on the offer that was drawn when the user aimed at it, never on one that has
+// taken its place.
 func TestAnswerRaces(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -351,7 +351,7 @@ func TestAnswerRaces(t *testing.T) {
 	w.agent("perm_yes").until("PermissionRequest")
 	record := w.list()[0].SessionID
 	p := c.open(t, w.page(""))
-	p.expectOutage() // an answer that is late is refused
+	p.expectOutage() // a late answer is refused
 	p.await("it is live", live)
 	late := 0
 	for round := range 12 {
@@ -371,7 +371,7 @@ func TestAnswerRaces(t *testing.T) {
 		p.click(spot[0], spot[1])
 		b := <-swapped
 		p.await("the other is drawn", at(b))
-		p.must(p.eval(`document.contains(meant) || meant.click(), document.querySelector("[data-offer] .yes").click()`, nil)) // at once, and the one that is gone
+		p.must(p.eval(`document.contains(meant) || meant.click(), document.querySelector("[data-offer] .yes").click()`, nil)) // at once, and on the offer that is gone
 		if _, ok := offer.In(w.state).Answered(a.ID); !ok {
 			late++
 		}

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// axeVersion is the release of axe-core (npm) that the page is checked with.
+// axeVersion is the release of axe-core (npm) with which the page is checked.
 const axeVersion = "4.14.1"
 
-// findAxe returns the source of axe-core, from the directory beside the
-// clients under test. In CI it is installed when it is missing.
+// findAxe returns the source of axe-core, from the directory next to the clients under test.
+// In CI it is installed if it is missing.
 func findAxe(t *testing.T) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()

@@ -13,7 +13,7 @@ import (
 	"beckon/render"
 )
 
-// shownCard is a card as somebody reads it.
+// shownCard is a card as a person reads it.
 type shownCard struct {
 	Session, State, Task, Word, Project, Title, Question string
 	Needs, Unseen                                        bool
@@ -29,7 +29,7 @@ const readCards = `[...document.querySelectorAll("#groups .card")].map(c => ({
 	Options: [...c.querySelectorAll(".options b")].map(e => e.textContent),
 }))`
 
-// cardOf is what the row must look like.
+// cardOf returns what the row must look like.
 func cardOf(r render.Row) shownCard {
 	c := shownCard{Session: r.SessionID, State: string(r.State), Task: "idle", Word: string(r.State), Project: r.Project, Title: r.Title,
 		Needs: r.NeedsYou, Unseen: r.Unseen, Options: []string{}}
@@ -89,8 +89,8 @@ func agrees(t *testing.T, w *world, p *tab, when string) {
 	t.Fatalf("after %s the page shows\n%s\nlist --json says\n%s", when, a, b)
 }
 
-// The page and `list --json` say the same after every hook of recordings that
-// are played side by side.
+// The page and `list --json` agree after every hook of several recordings that are played at
+// the same time.
 func TestPageAgreesWithList(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -119,8 +119,8 @@ func TestPageAgreesWithList(t *testing.T) {
 	agrees(t, w, p, "the death of an agent")
 }
 
-// A day at the board: cards come, move between groups, age, outlive the server,
-// and go.
+// A day at the board: cards appear, change their group, age, survive a restart of the server,
+// and disappear.
 func TestBoardFollows(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -152,13 +152,13 @@ func TestBoardFollows(t *testing.T) {
 		t.Errorf("the age went on by %d s in 3 s", d)
 	}
 
-	// Focus and element outlive what happens to the card.
+	// The focus and the element survive what happens to the card.
 	p.must(p.eval(`document.querySelector(".name").focus(), window.card = document.querySelector(".card")`, nil))
 
 	p.expectOutage()
 	w.stop()
 	p.await("the loss is seen", `document.documentElement.dataset.phase === "lost" && document.getElementById("link").textContent.includes("Reconnecting")`)
-	perm.rest() // hooks go on without a server
+	perm.rest() // hooks continue without a server
 	time.Sleep(time.Second)
 	w.start()
 	p.signInAgain()
@@ -184,7 +184,7 @@ func TestBoardFollows(t *testing.T) {
 	p.await("a killed agent's card goes", `!document.querySelector("#groups .card")`)
 }
 
-// An edge is told once: to a notification, when nobody looks.
+// An edge causes one notification, if nobody is looking.
 func TestNotifications(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -220,11 +220,10 @@ func TestNotifications(t *testing.T) {
 	p.await("its end is told", `raised.length === 2 && raised[1][0] === "proj is done"`)
 }
 
-// shots writes pictures to the directory that BECKON_PAGE_SHOTS names, to be
-// looked at.
+// shots returns the directory for pictures to look at, which BECKON_PAGE_SHOTS names.
 func shots() string { return os.Getenv("BECKON_PAGE_SHOTS") }
 
-// furnish fills the world with a morning's sessions.
+// furnish creates a morning's sessions.
 func furnish(w *world) []*agent {
 	place := func(project string, more ...string) []string {
 		return append(more, "/lab/proj", "/home/you/src/"+project)
@@ -252,8 +251,8 @@ func furnish(w *world) []*agent {
 	return agents
 }
 
-// The page is looked at in light, in dark and on a phone; axe finds nothing
-// serious in any of them.
+// The page is looked at in light, in dark and on a phone; axe finds nothing serious in any of
+// them.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -288,7 +287,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// What opens, and what is shown when nothing works, is as accessible as the rest.
+// Opened parts, and what is shown when nothing works, are as accessible as the rest.
 func TestLooksElsewhere(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// chrome is a headless Chromium, driven through the pipe of its DevTools
-// protocol: messages in JSON, each ended by a zero byte.
+// chrome is a headless Chromium, driven through the pipe of its DevTools protocol: JSON
+// messages, each ended by a zero byte.
 type chrome struct {
 	cmd  *exec.Cmd
 	to   io.Writer
@@ -35,7 +35,7 @@ type reply struct {
 	Error  *struct{ Message string }
 }
 
-// browsers are the programs that will do, the smallest first.
+// browsers lists suitable programs, the smallest first.
 var browsers = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome"}
 
 // lack ends a test whose tools are missing: it is skipped, or fails in CI.
@@ -86,14 +86,13 @@ func startOneOf(t *testing.T, browsers []string) *chrome {
 	go func() { defer close(c.gone); c.read(from) }()
 	t.Cleanup(func() {
 		c.quit()
-		_, _ = to.Close(), from.Close() // a child of the browser may hold the other ends
+		_, _ = to.Close(), from.Close() // a child of the browser may have the other ends
 		<-c.gone
 	})
 	return c
 }
 
-// quit asks the browser to end, so that it takes its children along, and kills
-// it if it does not.
+// quit asks the browser to exit, so that its children exit, too, and kills it if it does not.
 func (c *chrome) quit() {
 	timer := time.AfterFunc(10*time.Second, func() { _ = c.cmd.Process.Kill() })
 	defer timer.Stop()
@@ -109,7 +108,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// read hands out what the browser says until it is gone.
+// read passes on the browser's messages until it is gone.
 func (c *chrome) read(from io.Reader) {
 	in := bufio.NewReader(from)
 	for {
@@ -173,7 +172,7 @@ func (c *chrome) call(session, method string, params, out any) error {
 	}
 }
 
-// tab is one page of the browser. Errors on its console fail the test.
+// tab is a page of the browser. Errors on its console fail the test.
 type tab struct {
 	t       *testing.T
 	c       *chrome
@@ -181,8 +180,8 @@ type tab struct {
 
 	mu     sync.Mutex
 	faults []string
-	quiet  bool // network errors are expected: the server is down
-	mute   bool // all of them are: the page tries what it must not
+	quiet  bool // network errors are expected, since the server is down
+	mute   bool // all are expected: the page tries what it must not do
 }
 
 func (c *chrome) open(t *testing.T, url string) *tab {
@@ -213,7 +212,7 @@ func (c *chrome) open(t *testing.T, url string) *tab {
 	return p
 }
 
-// fault notes an exception, a refusal by the security policy, a missing file.
+// fault records an exception, a violation of the security policy, or a missing file.
 func (p *tab) fault(session string, params json.RawMessage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -246,14 +245,14 @@ func (p *tab) size(width, height int, phone bool) {
 	p.do("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone})
 }
 
-// scheme makes the system light or dark.
+// scheme sets the system to light or dark.
 func (p *tab) scheme(name string) {
 	p.do("Emulation.setEmulatedMedia", map[string]any{"features": []any{
 		map[string]string{"name": "prefers-color-scheme", "value": name},
 		map[string]string{"name": "prefers-reduced-motion", "value": "reduce"}}})
 }
 
-// eval runs an expression in the page, awaits it, and decodes what it gives.
+// eval runs an expression in the page, awaits it, and decodes its value.
 func (p *tab) eval(expr string, out any) error {
 	var r struct {
 		Result           struct{ Value json.RawMessage }
@@ -288,7 +287,7 @@ func (p *tab) await(what, expr string) {
 
 func (p *tab) goTo(url string) {
 	p.t.Helper()
-	p.do("Page.navigate", map[string]any{"url": "about:blank"}) // an address with another # is no other page
+	p.do("Page.navigate", map[string]any{"url": "about:blank"}) // an address that differs only in its # is the same page
 	p.do("Page.navigate", map[string]any{"url": url})
 }
 
@@ -297,7 +296,7 @@ func (p *tab) load(script string) {
 	p.must(p.eval(script+"; 0", nil))
 }
 
-// keys that have no text.
+// named are the keys without text.
 var named = map[string]int{"Enter": 13, "Escape": 27, "Tab": 9}
 
 // press presses a key as a keyboard would.

@@ -15,13 +15,13 @@ import (
 	"beckon/state/store"
 )
 
-// happened is something that a session's hook told a while ago.
+// happened is an event that a session's hook reported a while ago.
 type happened struct {
 	ago time.Duration
 	event.Event
 }
 
-// past gives the world a session that did all that, as its hooks would have.
+// past creates a session that did all that, as its hooks would have.
 func (w *world) past(session, project, branch string, all ...happened) {
 	w.t.Helper()
 	st := store.Open(w.state)
@@ -36,8 +36,8 @@ func (w *world) past(session, project, branch string, all ...happened) {
 	}
 }
 
-// shift gives the world a day's work of some hours, which ended with a break: six
-// sessions, of which one asks, one failed and one is over.
+// shift creates some hours of work, which ended with a break: six sessions, of which one asks,
+// one failed and one is over.
 func (w *world) shift(unit time.Duration) {
 	at := func(n float64, e event.Event) happened { return happened{time.Duration(n * float64(unit)), e} }
 	start := func(n float64) happened {
@@ -57,8 +57,8 @@ func (w *world) shift(unit time.Duration) {
 	w.past("day-auth", "auth", "release/2026-11", start(2.2), prompt(2, "log in with passkeys"), stop(0.6))
 }
 
-// The timeline on the page has the lanes of `beckon stats --timeline`, each with its
-// spans where they belong.
+// The page's timeline has the lanes of `beckon stats --timeline`, each with its spans in their
+// places.
 func TestTimeline(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -120,8 +120,8 @@ func TestTimeline(t *testing.T) {
 	p.await("a lane opens its session", `location.pathname === "/session/day-shop"`)
 }
 
-// What happened while the user was away stands on top until it is dismissed, and
-// again after the next time.
+// What happened while the user was away is shown at the top until it is dismissed, and again
+// after the next absence.
 func TestDigest(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -174,8 +174,8 @@ func TestDigest(t *testing.T) {
 	p.await("the button dismisses it, too", `document.getElementById("digest").hidden`)
 }
 
-// Projects that are pinned in the configuration come first in their group, and have
-// the colours that it gives them.
+// Projects that are pinned in the configuration come first in their group, in the configured
+// colours.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)

@@ -8,11 +8,11 @@ import (
 	"beckon/state/offer"
 )
 
-// driveEnv has the address of a page whose only offer TestDrive allows, for the
-// tests of the real client.
+// driveEnv is the address of a page whose only offer TestDrive allows, for the tests of the
+// real client.
 const driveEnv = "BECKON_PAGE_TEST_DRIVE"
 
-// TestDrive opens a page on a phone and allows what is asked there.
+// TestDrive opens a page on a phone and allows the question there.
 func TestDrive(t *testing.T) {
 	t.Parallel()
 	url := os.Getenv(driveEnv)

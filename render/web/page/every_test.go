@@ -13,7 +13,7 @@ import (
 	"beckon/state/offer"
 )
 
-// browser is a tab of one of the browsers that the page is tried in.
+// browser is a tab of one of the browsers in which the page is tested.
 type browser interface {
 	eval(expr string, out any) error
 	load(script string)
@@ -41,7 +41,7 @@ func awaitIn(t *testing.T, b browser, what, expr string) {
 	}
 }
 
-// checkIn fails the test for what axe finds serious or critical.
+// checkIn fails the test for each problem that axe finds serious or critical.
 func checkIn(t *testing.T, b browser, axe, where string) {
 	t.Helper()
 	b.load(axe)
@@ -57,7 +57,7 @@ func checkIn(t *testing.T, b browser, axe, where string) {
 	}
 }
 
-// entrance is what `beckon serve url` asks the server for.
+// entrance is the server's answer to `beckon serve url`.
 func (w *world) entrance() (e struct{ Ticket, Invite string }) {
 	w.t.Helper()
 	r, err := http.Post(w.url()+"api/ticket", "", nil)
@@ -71,9 +71,9 @@ func (w *world) entrance() (e struct{ Ticket, Invite string }) {
 	return e
 }
 
-// A day with the page, at a desk and on a phone, in each browser: from the page that
-// says how to sign in, by cards, rows and timeline, to the end of the session. In no
-// state does axe find anything serious.
+// A day with the page, at a desk and on a phone, in each browser: from the page that says how
+// to sign in, through cards, rows and timeline, to the end of the session. Axe finds nothing
+// serious at any point.
 func TestEveryBrowser(t *testing.T) {
 	t.Parallel()
 	axe := findAxe(t)
@@ -165,8 +165,8 @@ func TestEveryBrowser(t *testing.T) {
 	}
 }
 
-// On a phone, where a page may raise no notification itself, a service worker does.
-// An answer takes it back, and who signs out leaves neither behind.
+// On a phone, where a page may not show notifications itself, a service worker does. An answer
+// withdraws the notification, and signing out removes both.
 func TestNotificationsOfAPhone(t *testing.T) {
 	t.Parallel()
 	c := startOneOf(t, browsers[1:]) // the first has no service worker's notifications
@@ -202,7 +202,7 @@ func TestNotificationsOfAPhone(t *testing.T) {
 	a.rest()
 	p.await("an answered one is taken back", `takenBack.join() === "proj needs you: question"`)
 	p.await("the end is told", `raised.length === 2`)
-	// Chromium is asked once, and when nothing is being put up: it forgets such a one.
+	// Chromium is asked once, while no notification is being shown: it forgets one that is.
 	if got := get[[]string](p, `(async () => (await (await navigator.serviceWorker.getRegistration("/assets/")).getNotifications()).map((n) => n.title))()`); !slices.Equal(got, []string{"proj is done"}) {
 		t.Errorf("left: %q", got)
 	}

@@ -17,7 +17,7 @@ import (
 	"beckon/state/store"
 )
 
-// otherMachine asks something until it is answered, and tells what it is told.
+// otherMachine asks until it is answered, and records its requests.
 type otherMachine struct {
 	asks     offer.Offer
 	answered atomic.Bool
@@ -47,8 +47,8 @@ func (m *otherMachine) Stop(context.Context, render.Row) (string, error) {
 	return "stops", nil
 }
 
-// A session of another machine is answered on its page, told to stop, and given words
-// when its turn is over. What is done at its machine alone has no buttons.
+// A session of another machine is answered on its page, stopped, and given a reply when its
+// turn is over. Actions that work only at its machine have no buttons.
 func TestAnswersFromAnotherMachine(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// firefox is a headless Firefox with one tab, driven by its own protocol: messages
-// in JSON, each behind its length.
+// firefox is a headless Firefox with one tab, driven by its own protocol: JSON messages, each
+// preceded by its length.
 type firefox struct {
 	t    *testing.T
 	conn net.Conn
@@ -149,7 +149,7 @@ func (f *firefox) eval(expr string, out any) error {
 	return f.run(`const done = arguments[arguments.length - 1]; (async () => (`+expr+`))().then((v) => done(v ?? null), (e) => done({ fault: String(e) }))`, out)
 }
 
-// load runs a script that gives nothing.
+// load runs a script without a result.
 func (f *firefox) load(script string) {
 	f.t.Helper()
 	f.must(f.call("WebDriver:ExecuteScript", map[string]any{"script": script, "args": []any{}, "newSandbox": false}, nil))
@@ -166,7 +166,7 @@ func (f *firefox) inBrowser(expr string, out any) {
 
 func (f *firefox) goTo(url string) {
 	f.t.Helper()
-	f.must(f.call("WebDriver:Navigate", map[string]any{"url": "about:blank"}, nil)) // an address with another # is no other page
+	f.must(f.call("WebDriver:Navigate", map[string]any{"url": "about:blank"}, nil)) // an address that differs only in its # is the same page
 	f.await("the page before is gone", `location.href === "about:blank"`)
 	f.must(f.call("WebDriver:Navigate", map[string]any{"url": url}, nil))
 }
@@ -209,8 +209,8 @@ func (f *firefox) shot(path string) {
 	f.must(os.WriteFile(path, b, 0o644))
 }
 
-// faults fails the test for what the console has of the page: exceptions, and
-// refusals by the security policy.
+// faults fails the test for each exception and each violation of the security policy on the
+// page's console.
 func (f *firefox) faults() {
 	if f.t.Failed() {
 		return

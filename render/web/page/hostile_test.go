@@ -10,12 +10,11 @@ import (
 	"beckon/state/offer"
 )
 
-// evil is markup that runs if it is taken for such, in each way that a text
-// could be.
+// evil is markup that would run if it were interpreted, in each way that a text could be.
 const evil = `"><img src=x onerror=boom()><script>boom()</script><svg onload=boom()>'+boom()+'${boom()}`
 
-// Whatever a session says is shown as it was said: nothing of it runs, loads or
-// becomes an element, on the board and on its own page.
+// Whatever a session says is shown as text: nothing in it runs, loads or becomes an element,
+// on the board and on its own page.
 func TestHostileTextIsText(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -92,7 +91,7 @@ func TestHostileTextIsText(t *testing.T) {
 	p.await("every event is there", `document.querySelectorAll(".line:not(.turn)").length > 4`)
 	harmless("its page")
 
-	// An address is text, too. The console tells of the 404 behind it.
+	// An address is text, too. The console reports its 404.
 	p.expectOutage()
 	p.do("Page.navigate", map[string]any{"url": w.url() + "session/%3Cimg%20src=x%20onerror=boom()%3E"})
 	p.await("it is not found", `document.getElementById("session").textContent.includes("There is no such session.")`)

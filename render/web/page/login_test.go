@@ -14,8 +14,8 @@ import (
 
 const denied = `document.documentElement.dataset.phase === "denied"`
 
-// signInAgain opens the address that signs in, in a tab whose server was started
-// anew: its session ended with the server.
+// signInAgain opens the address that signs in, in a tab whose server was restarted: its
+// session ended with the server.
 func (p *tab) signInAgain() {
 	p.t.Helper()
 	p.await("the session is over", denied+` && !document.getElementById("login").hidden`)
@@ -23,8 +23,8 @@ func (p *tab) signInAgain() {
 	p.await("it is live again", live)
 }
 
-// Who is not signed in is told how to, and sees nothing else. The address that
-// signs in keeps no token, nor does the browser.
+// A user who is not signed in is told how to sign in, and sees nothing else. Neither the
+// address that signs in nor the browser keeps a token.
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -74,7 +74,7 @@ func TestSignIn(t *testing.T) {
 	p.await("actions are taken", `document.getElementById("toast").textContent === "Marked as seen"`)
 }
 
-// A ticket, as `beckon serve --open` gives one to a browser, signs in once.
+// A ticket, which `beckon serve --open` passes to a browser, signs in once.
 func TestTicketInABrowser(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -90,8 +90,8 @@ func TestTicketInABrowser(t *testing.T) {
 	p.await("the ticket is used up", `document.getElementById("login-why").textContent === "that opens nothing here"`)
 }
 
-// otherPort is a web server on another port of this host, as an agent starts one
-// for what it builds: it notes what it is sent, and its page tries to get in.
+// otherPort is a web server on another port of this host, as an agent starts one for its work:
+// it records the requests that it gets, and its page tries to get in.
 type otherPort struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -115,8 +115,8 @@ func newOtherPort(t *testing.T) *otherPort {
 	return o
 }
 
-// tries are what a page of another port does to read or change something. Each
-// gives what it got.
+// tries are the attempts of a page of another port to read or change something. Each returns
+// what it got.
 const tries = `(async (base) => {
 	const got = [];
 	const tried = (what) => (value) => got.push(what + ": " + value);
@@ -158,8 +158,8 @@ const tries = `(async (base) => {
 	return got;
 })(%q)`
 
-// A page of another port of this host, in the browser that is signed in, gets
-// nothing: no header of use is sent to it, and nothing that it asks is answered.
+// A page of another port of this host, in the browser that is signed in, gets nothing: no
+// useful header is sent to it, and none of its requests is answered.
 func TestOtherPort(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)

@@ -24,8 +24,8 @@ import (
 	"beckon/render"
 )
 
-// agentEnv makes the test binary stand in for an agent: the parent of its
-// hooks, alive until it is killed.
+// agentEnv makes the test binary stand in for an agent: the parent of its hooks, which lives
+// until it is killed.
 const agentEnv = "BECKON_PAGE_TEST_AGENT"
 
 func TestMain(m *testing.M) {
@@ -41,14 +41,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// fire is one hook that an agent runs.
+// fire is a hook that an agent runs.
 type fire struct {
 	Event   string
 	Payload json.RawMessage
 	Env     []string
 }
 
-// beAgent runs a hook for each line it reads, and answers when it is over.
+// beAgent runs a hook for each line that it reads, and replies when the hook is over.
 func beAgent(hook string, in io.Reader, out io.Writer) int {
 	_ = os.Unsetenv(agentEnv)
 	lines := bufio.NewReader(in)
@@ -70,13 +70,13 @@ func beAgent(hook string, in io.Reader, out io.Writer) int {
 	}
 }
 
-// atOnce is how many tests run at once: browsers mostly wait.
+// atOnce is how many tests run concurrently: browsers mostly wait.
 const atOnce = 2
 
-// builtDir is the directory that build made.
+// builtDir is the directory of the built programs.
 var builtDir string
 
-// build makes the programs under test, once; tests that need none build nothing.
+// build builds the programs under test, once, for the first test that needs them.
 var build = sync.OnceValue(func() (err error) {
 	if builtDir, err = os.MkdirTemp("", "beckon-page-test-"); err != nil {
 		return err
@@ -88,14 +88,14 @@ var build = sync.OnceValue(func() (err error) {
 	return nil
 })
 
-// world is a machine with beckon on it, and nothing else.
+// world is a machine that has beckon and nothing else.
 type world struct {
 	t           *testing.T
 	bin, home   string
 	state, addr string
 	serve       *exec.Cmd
 	panes       int
-	given       sync.Map // by offer: its answer, as the process took it that held the call
+	given       sync.Map // by offer: the answer that the process which held the call took
 }
 
 func newWorld(t *testing.T) *world {
@@ -118,15 +118,15 @@ func (w *world) env() []string {
 	return []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + w.state, "TZ=UTC"}
 }
 
-// token is what opens serve.
+// token opens the server.
 const token = "6f1ed002ab5595859014ebf0951522d9"
 
 func (w *world) url() string { return "http://" + w.addr + "/" }
 
-// page is the address that opens a part of the page, signed in.
+// page returns the address that signs in and opens a part of the page.
 func (w *world) page(path string) string { return w.url() + path + "#token=" + token }
 
-// start runs `beckon serve` until it answers.
+// start runs `beckon serve` and waits until it answers.
 func (w *world) start() {
 	w.t.Helper()
 	w.serve = exec.Command(filepath.Join(w.bin, "beckon"), "serve", "--addr", w.addr)
@@ -148,8 +148,7 @@ func (w *world) start() {
 	w.t.Fatalf("serve does not answer: %s", said.String())
 }
 
-// stop kills serve: what a page sees when a machine goes to sleep or a program
-// crashes.
+// stop kills serve: a page sees the same when a machine sleeps or a program crashes.
 func (w *world) stop() {
 	if w.serve != nil {
 		_ = w.serve.Process.Kill()
@@ -169,7 +168,7 @@ func (w *world) beckon(args ...string) []byte {
 	return out
 }
 
-// list is what `beckon list --json` says.
+// list returns the rows of `beckon list --json`.
 func (w *world) list() []render.Row {
 	w.t.Helper()
 	var l render.List
@@ -179,7 +178,7 @@ func (w *world) list() []render.Row {
 	return l.Sessions
 }
 
-// agent is a stand-in for the client, which plays a recording.
+// agent is a stand-in for the client that plays a recording.
 type agent struct {
 	w     *world
 	cmd   *exec.Cmd
@@ -190,8 +189,7 @@ type agent struct {
 	pane  string
 }
 
-// agent starts one for the recording. dress replaces strings in its payloads,
-// in pairs.
+// agent starts one for the recording. dress replaces strings in its payloads, in pairs.
 func (w *world) agent(name string, dress ...string) *agent {
 	w.t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "testdata", "recordings", "2.1.329", name+".jsonl"))
@@ -230,8 +228,7 @@ func (a *agent) kill() {
 	_ = a.cmd.Wait()
 }
 
-// step runs the next hook and waits for its end; it reports whether there was
-// one.
+// step runs the next hook and waits for its end; it reports whether there was one.
 func (a *agent) step() bool {
 	a.w.t.Helper()
 	if len(a.steps) == 0 {
@@ -258,7 +255,7 @@ func (a *agent) run(kind, payload string) {
 	}
 }
 
-// report is what the client's status line tells of the agent's session.
+// report reports what the client's status line does for the agent's session.
 func (w *world) report(session string, context int, cost float64) {
 	w.t.Helper()
 	cmd := exec.Command(filepath.Join(w.bin, "beckon"), "statusline")
@@ -269,7 +266,7 @@ func (w *world) report(session string, context int, cost float64) {
 	}
 }
 
-// post sends serve a hook in the client's own form.
+// post posts a hook to serve in the client's own form.
 func (w *world) post(payload map[string]any) {
 	w.t.Helper()
 	b, err := json.Marshal(payload)
@@ -286,7 +283,7 @@ func (w *world) post(payload map[string]any) {
 	}
 }
 
-// until runs hooks up to and with the first of that kind.
+// until runs hooks up to and including the first of that kind.
 func (a *agent) until(kind string) *agent {
 	a.w.t.Helper()
 	for len(a.steps) > 0 {
@@ -300,7 +297,7 @@ func (a *agent) until(kind string) *agent {
 	return a
 }
 
-// rest runs what is left.
+// rest runs the remaining hooks.
 func (a *agent) rest() {
 	a.w.t.Helper()
 	for a.step() {

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// many is how many sessions a board must stay usable with.
+// many is the number of sessions with which a board must stay usable.
 const many = 500
 
-// slowest is how long the page may be deaf to its user, in milliseconds: far
-// above what it takes on a busy machine, far below what makes one give up.
+// slowest is how long the page may not react to its user, in milliseconds: far more than it
+// takes on a busy machine, far less than a user tolerates.
 const slowest = 5000
 
-// work is how many changes of the document an event may cost beside ages.
+// work is how many changes of the document an event may cause besides ages.
 const work = 40
 
-// With 500 sessions the page shows each, answers keys and filter, and a change
-// of one touches its card alone.
+// With 500 sessions the page shows each, reacts to keys and filter, and a change of one
+// session touches only its card.
 func TestManySessions(t *testing.T) {
 	c := startChrome(t)
 	w := newWorld(t)
@@ -43,7 +43,7 @@ func TestManySessions(t *testing.T) {
 	t.Logf("shown after %v", time.Since(began).Round(time.Millisecond))
 	p.await("turns of those in view are there", `document.querySelectorAll("#groups .card .turns").length > 0`)
 
-	// What changes is one card: no other is made, moved or taken away.
+	// One card changes: no other is created, moved or removed.
 	p.must(p.eval(`tasks.length = 0; window.moved = new Set();
 		new MutationObserver(l => { for (const m of l) for (const n of [...m.addedNodes, ...m.removedNodes])
 			if (n.classList?.contains("card")) moved.add(n.dataset.session); })

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The focus outlives the button that had it: who marks a session as seen stays
-// at its card.
+// The focus survives its button: after marking a session as seen it is on the session's card.
 func TestFocusStays(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -31,7 +30,7 @@ func TestFocusStays(t *testing.T) {
 	}
 }
 
-// A card that goes leaves the focus to the one in its place.
+// The focus of a card that disappears moves to the card in its place.
 func TestFocusOfACardThatGoes(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -48,8 +47,7 @@ func TestFocusOfACardThatGoes(t *testing.T) {
 	p.await("the other has the focus", `document.activeElement.classList.contains("name")`)
 }
 
-// stubbed makes a session's page by itself, with answers that come when the
-// test wants.
+// stubbed opens a session's page with responses that arrive when the test wants.
 const stubbed = `(async () => {
 	const { SessionPage } = await import("/assets/session.mjs");
 	const row = { session_id: "s", seat_id: "x", state: "ended", since: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", created_at: "2026-01-01T00:00:00Z", source: "hook", confidence: "high" };
@@ -74,8 +72,8 @@ func blankWorld(t *testing.T) *tab {
 	return p
 }
 
-// A page that was left and came back to while an answer was on its way shows
-// that session, and no fault.
+// A page that was left and opened again while a response was on its way shows that session,
+// without an error.
 func TestOpenedAgain(t *testing.T) {
 	t.Parallel()
 	p := blankWorld(t)
@@ -93,8 +91,7 @@ func TestOpenedAgain(t *testing.T) {
 	}
 }
 
-// A page that is open for days does not grow: lines that are no longer shown
-// are not kept.
+// A page that stays open for days does not grow: lines that are no longer shown are dropped.
 func TestPageDoesNotGrow(t *testing.T) {
 	t.Parallel()
 	p := blankWorld(t)
@@ -114,8 +111,8 @@ func TestPageDoesNotGrow(t *testing.T) {
 	}
 }
 
-// A session's page that was opened in a tab behind has been seen when somebody
-// comes to the tab.
+// The page of a session that was opened in a background tab counts as seen once the tab is
+// shown.
 func TestSeenWhenShown(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -133,8 +130,8 @@ func TestSeenWhenShown(t *testing.T) {
 	p.await("it is seen", `document.querySelector("#session .fresh").hidden`)
 }
 
-// What is known of a session goes with it: when it is cleared, and when it ends
-// while the server cannot be heard.
+// What is known of a session goes with it: when it is cleared, and when it ends while the
+// server is unreachable.
 func TestTurnsGo(t *testing.T) {
 	t.Parallel()
 	p := blankWorld(t)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// every gives the test each file of the page.
+// every calls f with each file of the page.
 func every(t *testing.T, f func(name, text string)) {
 	t.Helper()
 	entries, err := fs.ReadDir(assets, "assets")
@@ -37,8 +37,8 @@ func TestPageIsSmall(t *testing.T) {
 	t.Logf("%d bytes of %d", size, MaxSize)
 }
 
-// markup are the ways by which a text could become markup or code, and styles
-// and scripts that the content security policy refuses.
+// markup matches the ways in which a text could become markup or code, and the styles and
+// scripts that the content security policy blocks.
 var markup = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|DOMParser|setHTML|createContextualFragment|` +
 	`\beval\b|new Function|javascript:|XSLT| on[a-z]+="|<style|style="|\.cssText|setAttribute\("(on|style)|import\(`)
 
@@ -53,7 +53,7 @@ func TestTextIsNeverMarkup(t *testing.T) {
 	})
 }
 
-// The page works without a network: names of other hosts are namespaces alone.
+// The page works without a network: names of other hosts are only namespaces.
 func TestNothingFromElsewhere(t *testing.T) {
 	host := regexp.MustCompile(`(https?:)?//[a-z0-9.-]+\.[a-z]{2,}[^"'\s]*`)
 	every(t, func(name, text string) {
@@ -65,7 +65,7 @@ func TestNothingFromElsewhere(t *testing.T) {
 	})
 }
 
-// What the page asks for is there.
+// Every file that the page requests exists.
 func TestPartsAreThere(t *testing.T) {
 	h := Handler()
 	wants := regexp.MustCompile(`(?:from|href=|src=|import) ?"(\.?/[^"]*\.[a-z]+)"`)
@@ -134,7 +134,7 @@ func TestKeysOfWatch(t *testing.T) {
 	same := 0
 	for _, m := range regexp.MustCompile(`\{"[^"]*", "([^" ]+)[^"]*", "([a-z]+)", "`).FindAllSubmatch(watch, -1) {
 		key, word := string(m[1]), string(m[2])
-		if key == "q" || word == "sort" { // a tab is closed by the browser, and on a session's page s stops, as in a peek
+		if key == "q" || word == "sort" { // the browser closes a tab, and on a session's page s stops, as in a peek
 			continue
 		}
 		if !strings.Contains(does[key], word) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// crowd gives the world sixty sessions in a dozen repositories with long names: five
-// that ask, twenty at work, fifteen that are done and twenty that have just begun.
+// crowd creates sixty sessions in a dozen repositories with long names: five that ask, twenty
+// at work, fifteen that are done and twenty that have just begun.
 func (w *world) crowd() {
 	w.t.Helper()
 	projects := []string{"shop", "billing-and-invoices-service", "website", "customer-portal-frontend", "api", "data-warehouse-ingestion-jobs",
@@ -47,8 +47,8 @@ func (w *world) crowd() {
 	}
 }
 
-// Sixty sessions fit a phone: a row each, those that ask on the first screen, names
-// that keep their ends, and nothing beside the screen.
+// Sixty sessions fit a phone: a row each, those that ask on the first screen, names that keep
+// their ends, and nothing beyond the edge of the screen.
 func TestSixtyOnAPhone(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -97,8 +97,8 @@ func TestSixtyOnAPhone(t *testing.T) {
 	p.await("and keeps them", `document.querySelectorAll("#groups .card").length === 60 && !document.querySelector("#groups.rows")`)
 }
 
-// What the heading counts are the sessions that the filter leaves; the tab's title
-// counts all. A turn that failed is not called complete.
+// The heading counts the sessions that pass the filter; the tab's title counts all. A failed
+// turn is not called complete.
 func TestHeadingFollowsFilter(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)

@@ -13,13 +13,13 @@ import (
 
 var picture = flag.String("picture", "", "file to write the picture of the page to; those of a phone and of the timeline stand beside it")
 
-// maxPicture is what the README's picture may weigh, in bytes.
+// maxPicture is the maximum size of the README's picture, in bytes.
 const maxPicture = 150_000
 
-// The pictures of the page are made from a real run: the demo's recordings up to a
-// moment, for the timeline a day that is made up; the real serve, a real browser.
+// The pictures of the page come from a real run: the demo's recordings up to one moment, a
+// made-up day for the timeline, the real serve, a real browser.
 //
-//	go test ./render/web/page -run Picture -picture "$PWD/testdata/picture/serve.png"
+//	go test ./render/web/page -run Picture -picture
 func TestPicture(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)

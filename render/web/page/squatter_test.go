@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// squatter is a program of another user's that takes the port when serve is gone,
-// with all that such a program can leave in a browser for later.
+// squatter is another user's program that takes the port when serve is gone, and leaves in a
+// browser what such a program can leave for later.
 type squatter struct {
 	*http.Server
 	mu   sync.Mutex
@@ -62,18 +62,17 @@ func squat(t *testing.T, addr string) *squatter {
 	return s
 }
 
-// printed is the address that `beckon serve url` gives for this machine.
+// printed returns the address that `beckon serve url` prints for this machine.
 func (w *world) printed() string {
 	w.t.Helper()
 	url, _, _ := strings.Cut(string(w.beckon("serve", "url", "--addr", w.addr)), "\n")
 	return url
 }
 
-// When serve is gone, whoever takes its port gets nothing from a browser that was
-// signed in: no key is sent to a program that does not prove to be the server,
-// what is in the browser's storage opens nothing, and what was left in it (a
-// service worker, files that are kept for a year, a page) is not there for the
-// next server's name.
+// When serve is gone, a program that takes its port gets nothing from a browser that was
+// signed in: the browser sends no key to a program that does not prove to be the server, what
+// is in its storage opens nothing, and what the program left in it (a service worker, files
+// cached for a year, a page) does not exist for the next server's name.
 func TestSquatter(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -142,8 +141,8 @@ func TestSquatter(t *testing.T) {
 	}
 }
 
-// What signs in is in no entry of the tab's history once the page is there, and
-// the token is in none of the browser's files.
+// The key that signs in is in no entry of the tab's history once the page is there, and the
+// token is in none of the browser's files.
 func TestNoKeyInHistory(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)

@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// hides makes a page that is in a tab behind others, until shown() is called.
+// hides makes a page a background tab until shown() is called.
 const hides = `
 	Object.defineProperty(document, "hidden", { get: () => hides, configurable: true });
 	window.hides = true;
 	window.show = (yes) => { hides = !yes; document.dispatchEvent(new Event("visibilitychange")); };
 	window.shown = () => show(true);`
 
-// A browser opens six connections to one server. Pages in tabs behind others
-// do not use them all up, and are there again when somebody looks.
+// A browser opens six connections to one server. Pages in background tabs do not use them all
+// up, and are current again when they are shown.
 func TestManyTabs(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -38,7 +38,7 @@ func TestManyTabs(t *testing.T) {
 	}
 	tabs[6].await("who goes makes room", `document.documentElement.dataset.phase === "live"`)
 
-	// Who was looked at while others came keeps its line when it is left.
+	// A session that was looked at while others arrived keeps its line when its page is left.
 	first.must(first.eval(`window.heard = 0, new BroadcastChannel("beckon.tabs").onmessage = () => heard++, 0`, nil))
 	tabs[2].must(tabs[2].eval(`shown()`, nil))
 	tabs[3].must(tabs[3].eval(`shown()`, nil))

@@ -8,7 +8,7 @@ import (
 
 const live = `document.documentElement.dataset.phase === "live"`
 
-// The page is used without a mouse, and keeps what was chosen.
+// The page works without a mouse, and remembers its settings.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -54,7 +54,7 @@ func TestKeyboard(t *testing.T) {
 	p.do("Page.reload", map[string]any{})
 	p.await("both are kept", `document.documentElement.dataset.theme === "dark" && document.querySelector(".group")?.dataset.group.startsWith("project-")`)
 
-	// Keys can be switched off, for those whose voice or hand types them by accident.
+	// Keys can be switched off, for people whose voice or hand types them by accident.
 	p.press("?")
 	p.must(p.eval(`document.getElementById("keys").click(), document.querySelector("#help [data-close]").click()`, nil))
 	p.press("j")
@@ -63,7 +63,7 @@ func TestKeyboard(t *testing.T) {
 	}
 }
 
-// However the stream is cut into pieces, the same events are read.
+// However the stream is split, the same events are read.
 func TestParser(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -86,7 +86,7 @@ func TestParser(t *testing.T) {
 	}
 }
 
-// A session is set aside for a time that is chosen.
+// A session is set aside for the chosen time.
 func TestSetAside(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -118,7 +118,7 @@ func TestSetAside(t *testing.T) {
 	a.rest()
 }
 
-// A session's page follows it to its end, and survives a wrong address.
+// A session's page follows the session to its end, and survives a wrong address.
 func TestSessionPage(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -145,8 +145,8 @@ func TestSessionPage(t *testing.T) {
 	p.await("a wrong address is told", `document.getElementById("session").textContent.includes("There is no such session.")`)
 }
 
-// Whoever opens the page of a session has seen it, as with `beckon show`; what
-// ends while the page is open is new.
+// Opening the page of a session marks it as seen, as `beckon show` does; what ends while the
+// page is open is new.
 func TestOpeningIsSeeing(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)

@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Both sources say the same of each connection: the kernel's answer to the one
-// question, and the tables of all.
+// Both sources agree on each connection: the kernel's answer for one connection, and the
+// tables of all.
 func TestTables(t *testing.T) {
 	for _, c := range []struct{ listen, dial string }{{"127.0.0.1:0", "127.0.0.1"}, {"[::1]:0", "::1"}, {":0", "127.0.0.1"}} {
 		served, client := connection(t, c.listen, c.dial)
@@ -76,7 +76,7 @@ func TestMappedSocket(t *testing.T) {
 	}
 }
 
-// Another user is another, also when it is the server that is not root.
+// Another user is recognised, even if the server does not run as root.
 func TestAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be somebody else")
@@ -86,7 +86,7 @@ func TestAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	cmd := exec.Command("/proc/self/exe") // whatever directory it lies in
+	cmd := exec.Command("/proc/self/exe") // whatever directory it is in
 	cmd.Dir, cmd.Env = "/", []string{dialEnv + "=" + l.Addr().String()}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64321, Gid: 64321}}
 	if err := cmd.Start(); err != nil {
@@ -105,7 +105,7 @@ func TestAnotherUser(t *testing.T) {
 	}
 }
 
-// What is looked up once for each connection costs little.
+// The lookup that each connection needs costs little.
 func BenchmarkOf(b *testing.B) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// connection returns both ends of one.
+// connection returns both ends of a connection.
 func connection(t *testing.T, listen, dial string) (served, client net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", listen)
@@ -41,7 +41,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// A socket that is closed is nobody's, whatever the system says of it then.
+// A closed socket belongs to nobody, whatever the system says about it.
 func TestOfClosed(t *testing.T) {
 	served, client := connection(t, "127.0.0.1:0", "127.0.0.1")
 	_ = client.Close()
