@@ -24,7 +24,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// natsServer is the real server as a program, with a hub's configuration.
+// natsServer starts the real server as a process, with a hub's configuration.
 func natsServer(t *testing.T) *hub.Hub {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "nats-server")
@@ -59,7 +59,7 @@ func natsServer(t *testing.T) *hub.Hub {
 	}
 }
 
-// desk is a machine that takes answers from those in from.
+// desk is a machine that takes answers from the users in from.
 type desk struct {
 	mu   sync.Mutex
 	from []string
@@ -83,7 +83,7 @@ func (d *desk) Look(session string) ([]offer.Offer, error) {
 	return []offer.Offer{{ID: idOf(session), Kind: offer.Permission, Record: session, Tool: "Bash", Digest: offer.Digest(payload), Payload: payload}}, nil
 }
 
-// idOf is the id of the offer of a session.
+// idOf returns the id of a session's offer.
 func idOf(session string) string {
 	return (strings.ToUpper(session) + strings.Repeat("A", 26))[:26]
 }
@@ -127,7 +127,7 @@ func (d *desk) notes(t *testing.T, n int) (why []string) {
 	}
 }
 
-// linkDesk publishes one session as a host that may take answers.
+// linkDesk publishes a session as a host that takes answers.
 func linkDesk(t *testing.T, a bus.Access, id string, d *desk) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -140,7 +140,7 @@ func linkDesk(t *testing.T, a bus.Access, id string, d *desk) {
 	t.Cleanup(func() { cancel(); <-done })
 }
 
-// viewer is somebody who looks, and may answer.
+// viewer is a user who looks, and may answer.
 type viewer struct {
 	*bus.Follower
 	*ctl.Client
@@ -156,7 +156,7 @@ func view(t *testing.T, h *hub.Hub, a bus.Access) viewer {
 	return viewer{f, c}
 }
 
-// link is where a host hears, once it has said so.
+// link returns where a host listens, once it has published that.
 func (v viewer) link(t *testing.T, session string) (link string) {
 	t.Helper()
 	eventually(t, v.Follower, session, func(rows []render.Row, _ []render.Host) bool {
@@ -169,7 +169,7 @@ func (v viewer) link(t *testing.T, session string) (link string) {
 	return link
 }
 
-// look asks until somebody listens: a link that is seen may not listen yet.
+// look asks until the host listens: a link that is visible may not listen yet.
 func (v viewer) look(t *testing.T, link, session string) ([]offer.Offer, error) {
 	t.Helper()
 	for until := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -180,8 +180,8 @@ func (v viewer) look(t *testing.T, link, session string) ([]offer.Offer, error) 
 	}
 }
 
-// An answer reaches the session of another machine where that machine lets the user,
-// and nobody else's does, whatever the hub passes on.
+// An answer reaches the session of another machine if that machine allows the user; nobody
+// else's does, whatever the hub passes on.
 func TestAnswerElsewhere(t *testing.T) {
 	for name, running := range map[string]func(*testing.T) *hub.Hub{"beckon-fleet": running, "nats-server": natsServer} {
 		t.Run(name, func(t *testing.T) { answerElsewhere(t, running(t)) })
@@ -218,7 +218,8 @@ func answerElsewhere(t *testing.T, h *hub.Hub) {
 		t.Errorf("done: %q", got)
 	}
 
-	// Who is not named is refused in words, and a machine that names nobody is deaf.
+	// A user who is not named gets a refusal with the reason, and a machine that names nobody
+	// does not listen.
 	var said *ctl.Refused
 	if _, err := lead.look(t, one, "one"); !errors.As(err, &said) || said.Why != "no answers from lead" {
 		t.Errorf("a user who is not named: %v", err)
@@ -232,7 +233,7 @@ func answerElsewhere(t *testing.T, h *hub.Hub) {
 	if _, err := ann.Answer(ctx, three, "three", answer); !errors.Is(err, ctl.ErrMayNot) {
 		t.Errorf("another user's machine: %v", err)
 	}
-	// A key that is named stands for itself alone.
+	// A named key allows only itself.
 	open.mu.Lock()
 	open.from = []string{ann.ID.Key}
 	open.mu.Unlock()
@@ -243,7 +244,7 @@ func answerElsewhere(t *testing.T, h *hub.Hub) {
 	if _, err := ann.Look(ctx, one, "one"); err != nil {
 		t.Errorf("the key that is named: %v", err)
 	}
-	// Consent that is taken back is gone at once.
+	// Withdrawn consent ends at once.
 	open.mu.Lock()
 	open.from = nil
 	open.mu.Unlock()
@@ -255,7 +256,7 @@ func answerElsewhere(t *testing.T, h *hub.Hub) {
 	}
 }
 
-// spy hears what an account's keeper can.
+// spy reads what the operator of an account can read.
 func spy(t *testing.T, h *hub.Hub) (*nats.Conn, *nats.Subscription) {
 	t.Helper()
 	nc, err := h.Dial()
@@ -273,8 +274,8 @@ func spy(t *testing.T, h *hub.Hub) (*nats.Conn, *nats.Subscription) {
 	return nc, sub
 }
 
-// What was sent once does nothing when it is sent again, elsewhere, or by somebody
-// else: not even by who keeps the hub.
+// A message that is sent again, to another machine, or by somebody else, does nothing, even if
+// the hub's operator sends it.
 func TestReplayedAnswer(t *testing.T) {
 	h := running(t)
 	ctx := context.Background()
@@ -311,8 +312,8 @@ func TestReplayedAnswer(t *testing.T) {
 	}
 }
 
-// An access that may not answer gets nothing through: not by publishing, and not by
-// having somebody else publish what it signed.
+// An access without the right to answer cannot answer: neither by publishing, nor by having
+// another one publish what it has signed.
 func TestAnswerWithoutRight(t *testing.T) {
 	h := running(t)
 	d := &desk{from: []string{"ann"}}
@@ -377,7 +378,7 @@ func TestAnswerWithoutRight(t *testing.T) {
 	}
 }
 
-// Of two machines with one's files an answer reaches the one that was asked.
+// Of two machines with the same files, an answer reaches the one that was asked.
 func TestAnswerToCopy(t *testing.T) {
 	h := running(t)
 	box := invite(t, h, bus.Access{User: "ann", Host: "box"})
@@ -390,7 +391,7 @@ func TestAnswerToCopy(t *testing.T) {
 	}
 	linkDesk(t, box, "two", second)
 	ann.link(t, "two")
-	// The first may have taken another name by now: then nobody hears under its old one.
+	// The first may have taken another name by now; then nobody listens under the old one.
 	if _, err := ann.Stop(context.Background(), link, "one"); err != nil && !errors.Is(err, ctl.ErrDeaf) {
 		t.Errorf("%v", err)
 	} else if err == nil && first.done() != "ann stops one" {

@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// running is a hub that is served, for all machines and so with TLS.
+// running starts a hub that serves all machines, and therefore uses TLS.
 func running(t *testing.T) *hub.Hub {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -34,7 +34,7 @@ func running(t *testing.T) *hub.Hub {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served, err := hub.Open(dir) // by another process than the one that invites
+	served, err := hub.Open(dir) // by another process than the one that issues invitations
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func follow(t *testing.T, a bus.Access) *bus.Follower {
 	return f
 }
 
-// eventually waits until what the view has fits.
+// eventually waits until the view satisfies the condition.
 func eventually(t *testing.T, f *bus.Follower, what string, fits func(rows []render.Row, hosts []render.Host) bool) {
 	t.Helper()
 	for until := time.Now().Add(60 * time.Second); ; time.Sleep(30 * time.Millisecond) {
@@ -112,8 +112,8 @@ func eventually(t *testing.T, f *bus.Follower, what string, fits func(rows []ren
 	}
 }
 
-// One command serves a hub; hosts are let in by a token each, can publish their own
-// rows and nothing else, read nothing, and are put out again.
+// One command serves a hub. Each host joins with a token, can publish its own rows and nothing
+// else, reads nothing, and can be revoked.
 func TestHub(t *testing.T) {
 	h := running(t)
 	viewer := invite(t, h, bus.Access{User: "ann", View: true})
@@ -155,7 +155,7 @@ func TestHub(t *testing.T) {
 	}
 }
 
-// An access of a host shows nothing to who steals it.
+// A stolen access of a host reads nothing.
 func TestHostMayDoNothingElse(t *testing.T) {
 	h := running(t)
 	a := invite(t, h, bus.Access{User: "ann", Host: "a"})

@@ -17,7 +17,7 @@ import (
 	"beckon/state/store"
 )
 
-// asks is a payload that asks the user.
+// asks returns a payload that asks the user.
 func asks(session string) string {
 	return `{"session_id":"` + session + `","hook_event_name":"PermissionRequest","tool_name":"Write","cwd":"/","tool_input":{"file_path":"/tmp/x","content":"y <&>"}}`
 }
@@ -39,7 +39,7 @@ func ask(t *testing.T, env []string, session string) *asking {
 	return a
 }
 
-// said waits for the hook's end.
+// said waits until the hook ends and returns its output.
 func (a *asking) said(t *testing.T) string {
 	t.Helper()
 	if err := a.cmd.Wait(); err != nil {
@@ -62,8 +62,8 @@ func offers(t *testing.T, dir offer.Dir, n int) []offer.Offer {
 	}
 }
 
-// waits waits until the process of an offer is the one that waits, and does: it
-// heeds signals by then, and watches files.
+// waits waits until the process of an offer is the one that waits: by then it handles signals
+// and watches files.
 func waits(t *testing.T, o offer.Offer) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -85,8 +85,8 @@ func watches(pid int) bool {
 	})
 }
 
-// Fifty sessions may ask at once: who waits for them is small, and each is told
-// its own answer.
+// Fifty sessions may ask at once: the process that waits for each is small, and each gets its
+// own answer.
 func TestFiftyWait(t *testing.T) {
 	const n, most = 50, 8 << 10 // kilobytes
 	dir := t.TempDir()
@@ -149,7 +149,7 @@ func waited(t *testing.T, dir, session string) bool {
 	return strings.Contains(string(b), `"by":"kim","from":"terminal","waited_ms":`)
 }
 
-// What ends a wait is silent.
+// The end of a wait prints nothing.
 func TestWaitEndsSilently(t *testing.T) {
 	dir := t.TempDir()
 	env := environ(dir)
@@ -189,7 +189,7 @@ func runEvent(t *testing.T, env []string, event, payload string) {
 	runHook(t, cmd, payload)
 }
 
-// Without answers a hook that asks ends at once and leaves no offer, as ever.
+// Without answers a hook that asks ends at once and leaves no offer.
 func TestWithoutAnswersNothingWaits(t *testing.T) {
 	dir := t.TempDir()
 	env := environ(dir)

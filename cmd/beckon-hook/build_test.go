@@ -47,7 +47,7 @@ func program(t testing.TB, name string) string {
 const holdEnv = "BECKON_HOOK_TEST_HOLD"
 
 func TestMain(m *testing.M) {
-	noblock.Off() // a test that panics has failed
+	noblock.Off() // a test that panics fails
 	if path := os.Getenv(holdEnv); path != "" {
 		hold(path)
 	}
@@ -58,13 +58,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// environ is a clean environment with its own home and state directory.
+// environ returns a clean environment with its own home and state directory.
 func environ(dir string, more ...string) []string {
 	return append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + filepath.Join(dir, "state")}, more...)
 }
 
-// runHook runs a program as a hook and fails the test unless it keeps the
-// promise: exit code 0, nothing on stdout or stderr.
+// runHook runs a program as a hook and fails the test unless it exits 0 and prints nothing.
 func runHook(t testing.TB, cmd *exec.Cmd, payload string) {
 	t.Helper()
 	if cmd.Stdin == nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// banned lists what the hook binary must not link, and why. A start is page
-// faults, and page faults are what is linked.
+// banned lists what the hook binary must not link, and why. The time to start goes to page
+// faults, and these grow with what is linked.
 var banned = map[string]string{
 	"net/http":                      "0.5 ms a start; the hook never talks to the network",
 	"net":                           "page faults of its own and of its resolver",
@@ -25,7 +25,7 @@ var banned = map[string]string{
 	"github.com/mattn/go-runewidth": "v0.0.26 and v0.0.27 build a 2 MB table at start",
 }
 
-// bannedTrees are banned with everything below them.
+// bannedTrees are banned with all packages below them.
 var bannedTrees = map[string]string{
 	"github.com/nats-io":          "the hook publishes nothing; beckon link does",
 	"charm.land/":                 "terminal screens belong to the slow program",
@@ -38,8 +38,8 @@ var bannedTrees = map[string]string{
 	"beckon/event/policy/command": "its parser compiles expressions at start",
 }
 
-// judgeBanned is what the program that judges rules must not link either: it
-// starts nothing and asks nobody.
+// judgeBanned is what the program that evaluates rules must not link either: it starts no
+// process and makes no connection.
 var judgeBanned = []string{"net/http", "os/exec", "crypto/tls", "github.com/alecthomas/kong", "github.com/fsnotify/fsnotify",
 	"charm.land/", "github.com/charmbracelet", "beckon/render", "beckon/installer", "beckon/event/policy/run", "github.com/nats-io"}
 
@@ -56,7 +56,7 @@ func depsOf(t *testing.T, program string) []string {
 	return deps
 }
 
-// TestNoServer: the server of a hub is beckon-fleet's alone.
+// TestNoServer: only beckon-fleet links a hub's server.
 func TestNoServer(t *testing.T) {
 	for _, program := range []string{"beckon/cmd/beckon", "beckon/cmd/beckon-judge"} {
 		for _, d := range depsOf(t, program) {
@@ -77,8 +77,8 @@ func TestJudgeDeps(t *testing.T) {
 	}
 }
 
-// lineBanned is what the program of prompts and status lines must not link. With os/user
-// a build on a machine that has a C compiler links libc, which is half a start.
+// lineBanned is what the program of prompts and status lines must not link. With os/user, a
+// build on a machine with a C compiler links libc, which takes half as long as a start.
 var lineBanned = []string{"net", "net/http", "crypto/tls", "regexp", "text/template",
 	"os/user", "github.com/charmbracelet", "github.com/alecthomas/kong", "charm.land", "beckon/installer", "github.com/nats-io"}
 
@@ -103,8 +103,8 @@ func TestDeps(t *testing.T) {
 	}
 }
 
-// layers are the directions that imports run in (package documentation of cmd/beckon): a
-// package below must not import one above it.
+// layers are the directions of imports (package documentation of cmd/beckon): a package must
+// not import one above it.
 func TestLayers(t *testing.T) {
 	for pkg, above := range map[string][]string{
 		"beckon/event/...":     {"beckon/state", "beckon/render", "beckon/installer", "beckon/cmd"},
@@ -126,10 +126,10 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// clock is what reads the clock or waits.
+// clock matches what reads the clock or waits.
 var clock = regexp.MustCompile(`\btime\.(Now|Since|Until|Sleep|After|AfterFunc|Tick|NewTimer|NewTicker)\b`)
 
-// noClock makes sure that a package uses the types of package time alone.
+// noClock checks that a package uses only the types of package time.
 func noClock(t *testing.T, pkg string) {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-f", `{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}`, pkg).Output()
@@ -147,8 +147,8 @@ func noClock(t *testing.T, pkg string) {
 	}
 }
 
-// TestPure holds the pure packages pure: no files, clock, processes or
-// network. What they need of those is passed in.
+// TestPure checks that the pure packages use no files, clock, processes or network. What they
+// need of those is passed in.
 func TestPure(t *testing.T) {
 	for _, pkg := range []string{"beckon/event", "beckon/event/intent", "beckon/event/jsonenc", "beckon/event/nearest", "beckon/event/osc", "beckon/event/redact", "beckon/state", "beckon/state/correlate"} {
 		out, err := exec.Command("go", "list", "-f", `{{join .Imports " "}}`, pkg).Output()

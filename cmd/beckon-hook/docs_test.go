@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Every package says what it is for, and every exported name what it is: for
-// whoever reads the code next, with `go doc`, in an editor.
+// Every package and every exported name has a comment, for readers of the code, of `go doc`
+// and in editors.
 func TestEverythingIsDocumented(t *testing.T) {
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		t.Run(system, func(t *testing.T) { documented(t, system) })
@@ -34,7 +34,7 @@ func documented(t *testing.T, system string) {
 		}
 		b, err := on.ImportDir(dir, 0)
 		if err != nil || len(b.GoFiles) == 0 {
-			return nil // no package, none for this system, or one of tests
+			return nil // no package, or only one of another system or of tests
 		}
 		packages++
 		for _, name := range undocumented(t, dir, b.GoFiles) {

@@ -22,7 +22,7 @@ const (
 	faultReadOnly = "file system read-only (EROFS)"
 )
 
-// plain is one hook meanwhile, with nothing about it.
+// plain is one unmodified hook.
 var plain = []func([]string) []string{nil}
 
 func allFaults() []fault {
@@ -69,15 +69,15 @@ func check(t *testing.T, errs ...error) {
 	}
 }
 
-// shell sets something for a process before it begins.
+// shell sets something for a process before it starts.
 func shell(set string) func([]string) []string {
 	return func(args []string) []string {
 		return append([]string{"/bin/sh", "-c", set + `; exec "$@"`, "sh"}, args...)
 	}
 }
 
-// many are n hooks one after the other: the last block of the journal has room
-// for some lines yet.
+// many is n hooks, one after another: the last block of the journal still has room for some
+// lines.
 func many(n int) []func([]string) []string { return make([]func([]string) []string, n) }
 
 func limited(from, to int) (all []func([]string) []string) {
@@ -87,7 +87,7 @@ func limited(from, to int) (all []func([]string) []string) {
 	return all
 }
 
-// mount puts a small file system in the place of the state directory.
+// mount mounts a small file system over the state directory.
 func (x *trial) mount(t *testing.T, kind string) {
 	t.Helper()
 	options := "size=256k,mode=0700"
@@ -105,7 +105,7 @@ func (x *trial) remount(t *testing.T, flags uintptr) {
 	check(t, syscall.Mount("", x.state, "", syscall.MS_REMOUNT|flags, ""))
 }
 
-// fill writes until there is no room.
+// fill writes until the disk is full.
 func (x *trial) fill(t *testing.T) func() {
 	path := filepath.Join(x.state, "ballast")
 	f, err := os.Create(path)
@@ -123,7 +123,7 @@ func (x *trial) fill(t *testing.T) func() {
 	return func() { check(t, os.Remove(path)) }
 }
 
-// useUp makes files until none more can be made.
+// useUp creates files until none more can be created.
 func (x *trial) useUp(t *testing.T) func() {
 	dir := filepath.Join(x.state, "ballast")
 	err := os.Mkdir(dir, 0o700)
@@ -136,7 +136,7 @@ func (x *trial) useUp(t *testing.T) func() {
 	return func() { check(t, os.RemoveAll(dir)) }
 }
 
-// forbid takes all rights to the state directory from who runs meanwhile.
+// forbid removes all permissions on the state directory from the hooks that run meanwhile.
 func (x *trial) forbid(t *testing.T) func() {
 	if os.Geteuid() == 0 {
 		x.nobody = true // modes do not hold root up
@@ -147,7 +147,7 @@ func (x *trial) forbid(t *testing.T) func() {
 	return func() { check(t, os.Chmod(x.state, 0o700)) }
 }
 
-// drop has cmd run as nobody, if it is to. It must reach its program.
+// drop makes cmd run as nobody, if it is to. It must be able to reach its program.
 func (x *trial) drop(t *testing.T, cmd *exec.Cmd) {
 	if !x.nobody {
 		return
@@ -158,7 +158,7 @@ func (x *trial) drop(t *testing.T, cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 }
 
-// spoil changes a file of the session's; nil removes it.
+// spoil changes a file of the session; nil removes it.
 func spoil(name string, how func([]byte) []byte) func(*testing.T, *trial) func() {
 	return func(t *testing.T, x *trial) func() {
 		path := filepath.Join(x.state, name)
@@ -184,8 +184,8 @@ func fifo(name string) func(*testing.T, *trial) func() {
 	}
 }
 
-// fromTheFuture folds an event of an hour from now: seen from there the clock
-// of the next hook is set back.
+// fromTheFuture folds an event dated an hour ahead: compared with it, the clock of the next
+// hook has been set back.
 func fromTheFuture(t *testing.T, x *trial) func() {
 	at := event.MillisOf(time.Now().Add(time.Hour))
 	e := event.Event{Agent: "claude-code", Kind: event.PreToolUse, Name: "PreToolUse", At: at, SessionID: "s1", Cwd: "/",
@@ -195,7 +195,7 @@ func fromTheFuture(t *testing.T, x *trial) func() {
 	return func() {}
 }
 
-// stoppedHolder has a process take the session's lock and stops it there.
+// stoppedHolder stops a process that has taken the session's lock.
 func stoppedHolder(t *testing.T, x *trial) func() {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), holdEnv+"="+filepath.Join(x.state, "locks", "s1.lock"))
@@ -209,8 +209,8 @@ func stoppedHolder(t *testing.T, x *trial) func() {
 	}
 }
 
-// killSome starts hooks and kills each at another moment of its life. What they
-// were told may be there or not, but once at most, and never half.
+// killSome starts hooks and kills each at another moment. Their events may be there or not,
+// but at most once, and whole.
 func killSome(t *testing.T, x *trial) func() {
 	for i := range 50 {
 		cmd := exec.Command(program(t, "beckon-hook"), "PreToolUse")

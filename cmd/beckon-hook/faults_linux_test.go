@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// maxFaults is how many page faults a tool event may cost over a Go
-// hello-world, as a ratio in one run. Faults are what a start costs, and depend
-// little on how busy or fast the machine is: 1.38 to 1.41 were counted on a
-// quiet one, 1.52 where memory was short of cached pages.
+// maxFaults is how many times the page faults of a Go hello-world a tool event may cost,
+// measured in one run. Page faults are what a start costs, and hardly depend on how busy or
+// fast the machine is: 1.38 to 1.41 on a quiet one, 1.52 where memory was short of cached
+// pages.
 const maxFaults = 1.6
 
 func TestPageFaults(t *testing.T) {
@@ -26,8 +26,7 @@ func TestPageFaults(t *testing.T) {
 	}
 }
 
-// buildHello builds the hello-world that everything is measured against, with
-// the same Go and flags.
+// buildHello builds the reference hello-world, with the same Go and flags.
 func buildHello(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,9 +43,8 @@ func buildHello(t testing.TB) string {
 	return out
 }
 
-// faults returns the medians of the minor page faults of two programs over 41
-// runs each, in turn: single runs vary by a dozen, and all of them with what
-// the machine has in memory.
+// faults returns the median minor page faults of two programs over 41 runs each, in turn:
+// single runs vary by a dozen, and all of them with what the machine has in memory.
 func faults(t testing.TB, hello, hook string, env []string, payload *os.File) (base, got int64) {
 	t.Helper()
 	counts := make([][]int64, 2)

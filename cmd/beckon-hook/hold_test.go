@@ -14,7 +14,7 @@ func holdOpen(path string) (release func(), err error) {
 	return func() { _ = l.Unlock() }, l.Lock()
 }
 
-// hold takes the lock at path, says so, and keeps it until it is killed.
+// hold takes the lock at path, prints that it has it, and keeps it until it is killed.
 func hold(path string) {
 	if err := flock.New(path).Lock(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

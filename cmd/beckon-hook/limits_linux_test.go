@@ -16,17 +16,17 @@ import (
 	"testing"
 )
 
-// lonely is a user who has no other process, so that a limit on their number is
-// the hook's alone. Root is held by none.
+// lonely is a user without other processes, so that a limit on their number applies only to
+// the hook. Such limits do not apply to root.
 const lonely = 54321
 
-// limit is one of the machine's limits on a hook.
+// limit is a limit of the machine on a hook.
 type limit struct {
 	name   string
 	values []string
-	// under returns what comes before a command line to set the limit.
+	// under returns the beginning of a command line that sets the limit.
 	under func(value string) []string
-	user  bool                                      // it holds only who is not root
+	user  bool                                      // it applies only to users other than root
 	join  func(t *testing.T, value string, pid int) // sets the limit for a process that waits
 }
 
@@ -59,8 +59,7 @@ and SIGKILL in PreToolUse, the client runs the call and its screen says "hook er
 |---|---|---|---|
 `
 
-// Under no limit does a hook end with code 2 or with any other code of its own,
-// with a policy and without.
+// No limit makes a hook exit with code 2 or another one of its own, with a policy and without.
 func TestLimits(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("limits are set for another user, which root can")
@@ -92,7 +91,7 @@ func summed(counts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// hookUnder runs one hook under a limit and says what came of it.
+// hookUnder runs a hook under a limit and describes the result.
 func hookUnder(t *testing.T, l limit, value string, policy bool) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -141,7 +140,7 @@ func hookUnder(t *testing.T, l limit, value string, policy bool) string {
 	return "lost"
 }
 
-// joinGroup puts a process into a control group of that many processes at most.
+// joinGroup puts a process into a control group of at most that many processes.
 func joinGroup(t *testing.T, value string, pid int) {
 	for _, at := range []string{"/sys/fs/cgroup/pids", "/sys/fs/cgroup"} {
 		dir := filepath.Join(at, fmt.Sprintf("beckon-test-%d", pid))

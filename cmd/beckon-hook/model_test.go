@@ -25,21 +25,21 @@ import (
 
 var modelTime = flag.Duration("model", 6*time.Second, "how long to hold hook processes against their model")
 
-// told is an event that was given to a hook.
+// told is an event that was sent to a hook.
 type told struct {
 	e      event.Event
 	id     string
-	killed bool // the hook may not have got to it
+	killed bool // the hook may not have handled it
 	seen   bool // the journal has it
 }
 
-// world is what hooks, readers and housekeeping share, and the model of it:
-// every session as the fold of what was sent, in the order of its journal.
+// world is what hooks, readers and housekeeping share, with its model: every session as the
+// fold of its events, in the order of its journal.
 type world struct {
 	st       *store.Store
 	env      []string
 	hook     string
-	told     map[string]*told // by prompt id, which no two have alike
+	told     map[string]*told // by prompt id, which is unique
 	sessions map[string]*state.Session
 	tally    *tally
 	idle     func() bool // whether the time is up
@@ -50,7 +50,7 @@ type tally struct{ storms, hooks, killed, lines, archived, pruned, segments int 
 
 var worldIDs = []string{"one", "two", "../../three"}
 
-// order is one hook to run: on which session, with what, and when to kill it.
+// order is a hook to run: for which session, with which event, and when to kill it.
 type order struct {
 	payload string
 	kill    time.Duration // 0 for never
@@ -75,7 +75,7 @@ func (w *world) order(t *rapid.T) order {
 	return o
 }
 
-// run runs one hook to its end, its own or ours.
+// run runs a hook until it exits or is killed.
 func (w *world) run(o order) error {
 	cmd := exec.Command(w.hook)
 	var errs bytes.Buffer
@@ -98,7 +98,7 @@ func (w *world) run(o order) error {
 	return err
 }
 
-// storm runs some hooks at once, with a reader or housekeeping among them.
+// storm runs some hooks concurrently, and a reader or housekeeping among them.
 func (w *world) storm(t *rapid.T) {
 	if w.idle() {
 		return
@@ -133,7 +133,7 @@ func (w *world) storm(t *rapid.T) {
 	}
 }
 
-// look is what every view does.
+// look does what every view does.
 func (w *world) look() error {
 	snap, err := live.NewReader(w.st, "").Look(true)
 	for _, p := range snap.Problems {
@@ -142,7 +142,7 @@ func (w *world) look() error {
 	return err
 }
 
-// archive moves away what is over, as an hour later.
+// archive archives the sessions that are over, as if an hour later.
 func (w *world) archive() error {
 	var errs []error
 	for _, id := range worldIDs {
@@ -155,7 +155,7 @@ func (w *world) archive() error {
 	return errors.Join(errs...)
 }
 
-// prune removes archived sessions' files, which their journals outlive.
+// prune removes the files of archived sessions, which their journals outlive.
 func (w *world) prune() error {
 	archive := filepath.Join(w.st.Dir, "archive")
 	old := time.Now().Add(-15 * 24 * time.Hour)
@@ -168,14 +168,14 @@ func (w *world) prune() error {
 	return w.st.Prune(time.Now())
 }
 
-// rebuild is fsck --rebuild. What it could not mend for want of the lock is
-// looked at afterwards.
+// rebuild runs fsck --rebuild. What it could not repair because of a lock is checked
+// afterwards.
 func (w *world) rebuild() error {
 	_, err := w.st.Check(true, nil)
 	return err
 }
 
-// held keeps the lock of a session for longer than a hook waits.
+// held holds the lock of a session for longer than a hook waits.
 func (w *world) held(t *rapid.T) {
 	if w.idle() {
 		return
@@ -194,7 +194,7 @@ func (w *world) held(t *rapid.T) {
 	w.storm(t)
 }
 
-// grow gives a session enough of a past to rotate its journal.
+// grow gives a session enough history to rotate its journal.
 func (w *world) grow(t *rapid.T) {
 	if w.idle() {
 		return
@@ -216,7 +216,7 @@ func (w *world) grow(t *rapid.T) {
 	}
 }
 
-// seldom does what takes long once in four times, else the other.
+// seldom runs the slow function once in four times, else the other.
 func seldom(long, short func(*rapid.T)) func(*rapid.T) {
 	return func(t *rapid.T) {
 		if rapid.IntRange(0, 3).Draw(t, "long") == 0 {
@@ -227,8 +227,8 @@ func seldom(long, short func(*rapid.T)) func(*rapid.T) {
 	}
 }
 
-// compare reads on in every journal, folds what it tells in memory, and holds
-// the result against what readers and fsck find.
+// compare reads the new lines of every journal, folds them in memory, and compares the result
+// with what readers and fsck find.
 func (w *world) compare(t *rapid.T) {
 	if w.quiet {
 		return
@@ -265,7 +265,7 @@ func (w *world) compare(t *rapid.T) {
 
 // follow folds the journal's lines after the model's last into the model.
 func (w *world) follow(t *rapid.T, id string, model *state.Session) {
-	var turns []state.Turn // that the change before has made, and that have to follow
+	var turns []state.Turn // that the previous change has made, and that must follow
 	err := w.st.Lines(store.KeyOf(id), model.Seq, func(l store.Line) {
 		w.tally.lines++
 		if l.Change.Seq != model.Seq+1 || l.Snapshot != nil {
@@ -292,8 +292,8 @@ func (w *world) follow(t *rapid.T, id string, model *state.Session) {
 	}
 }
 
-// mark notes that the journal has e, which must be an event that was sent to
-// this session, as it was sent, for the first time.
+// mark records that the journal has e, which must be an event that was sent to this session,
+// unchanged and for the first time.
 func (w *world) mark(t *rapid.T, id string, e *event.Event) {
 	x := w.told[e.PromptID]
 	switch {
@@ -311,9 +311,9 @@ func (w *world) mark(t *rapid.T, id string, e *event.Event) {
 	}
 }
 
-// TestModel runs hook processes at once, kills some of them, rotates, archives,
-// prunes and rebuilds meanwhile, and holds what readers and fsck find against a
-// model in memory after every storm.
+// TestModel runs hook processes concurrently, kills some of them, rotates, archives, prunes
+// and rebuilds meanwhile, and after every storm compares what readers and fsck find with a
+// model in memory.
 func TestModel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts hundreds of processes")

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// plainer maps words of a private dialect to those that the standard library and
-// other programs use. A name has one of them when it is one of its parts.
+// plainer maps unusual words to those that the standard library and other programs use. They
+// are banned as a part of a name.
 var plainer = map[string]string{
 	"tale": "replay", "bring": "load", "believe": "commit", "relieve": "evict", "ousted": "displaced", "unspeak": "clear",
 	"speak": "covers", "speaks": "covers", "spoke": "answered", "tell": "notify, report", "tells": "notify, report",
@@ -21,7 +21,7 @@ var plainer = map[string]string{
 
 var namePart = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 
-// TestNames: what is declared has a name that needs no second reading.
+// TestNames: declared names have no banned word.
 func TestNames(t *testing.T) {
 	eachFile(t, ".go", func(path, text string) {
 		path, _ = filepath.Rel("../..", path)
@@ -67,8 +67,8 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// TestPackages: the first sentence of every package says what it is for, and the
-// architecture names the directory of each, and no other.
+// TestPackages: the first sentence of every package says what it is for, and the architecture
+// names the directory of each, and no others.
 func TestPackages(t *testing.T) {
 	architecture, err := os.ReadFile("../beckon/doc.go")
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 	answer = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Shared branch. (policy global/shared)"}}` + "\n"
 )
 
-// policied is the environment of a user with a global policy.
+// policied returns the environment of a user with a global policy.
 func policied(t *testing.T, more ...string) (dir string, env []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -31,7 +31,7 @@ func policied(t *testing.T, more ...string) (dir string, env []string) {
 	return dir, env
 }
 
-// answered is what a hook says; event may have arguments behind it.
+// answered returns what a hook prints; event may be followed by arguments.
 func answered(t *testing.T, path string, env []string, event, payload string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -43,8 +43,8 @@ func answered(t *testing.T, path string, env []string, event, payload string) st
 	return out.String()
 }
 
-// With a policy the hook program becomes the one that can answer, stdin
-// untouched, and the session has the event and what was decided.
+// With a policy the hook program executes the one that can answer, which reads stdin from its
+// beginning, and the session has the event and the decision.
 func TestHookAnswersThroughItsSibling(t *testing.T) {
 	dir, env := policied(t)
 	if got := answered(t, program(t, "beckon-hook"), env, "PreToolUse", forced); got != answer {
@@ -56,7 +56,7 @@ func TestHookAnswersThroughItsSibling(t *testing.T) {
 	}
 }
 
-// Inside a handler rules still hold: the marker is no way round them.
+// Inside a handler rules still apply: the marker does not disable them.
 func TestMarkerIsNoWayRound(t *testing.T) {
 	_, env := policied(t, "BECKON_POLICY_HANDLER=1")
 	if got := answered(t, program(t, "beckon-hook"), env, "PreToolUse", forced); got != answer {
@@ -95,7 +95,7 @@ func TestHookWithoutItsSibling(t *testing.T) {
 	}
 }
 
-// A project's policy is found through the client's word for the project.
+// A project's policy is found through the project that the client names.
 func TestProjectPolicyIsFound(t *testing.T) {
 	dir := t.TempDir()
 	if err := writeText(filepath.Join(dir, "p", ".beckon", "policy.json"), refuse); err != nil {
@@ -108,7 +108,7 @@ func TestProjectPolicyIsFound(t *testing.T) {
 	}
 }
 
-// Whatever is in the way of the policy's own files, the answer comes.
+// Whatever prevents access to the policy's own files, the hook answers.
 func TestPolicyWithoutAStateDirectory(t *testing.T) {
 	dir, env := policied(t)
 	if err := writeText(filepath.Join(dir, "state"), ""); err != nil {
@@ -129,8 +129,8 @@ func standIn(of, to, script string) error {
 	return errors.Join(os.WriteFile(to, []byte(text), 0o700), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
-// An event of which the policy does not speak stays in this program, as soon as
-// that is known; what changes in the policy is noticed.
+// The hook itself handles an event that the policy does not cover, once that is known, and
+// notices changes of the policy.
 func TestUnspokenEventStaysHere(t *testing.T) {
 	dir, env := policied(t)
 	project := filepath.Join(dir, "p")
@@ -140,9 +140,9 @@ func TestUnspokenEventStaysHere(t *testing.T) {
 	if err := os.Chtimes(file, old, old); err != nil {
 		t.Fatal(err)
 	}
-	// A copy of the program beside a stand-in for its sibling, which says that
-	// it was asked. It has the sibling's size and time: another build would have
-	// to learn anew.
+	// A copy of the program, next to a stand-in for its sibling that reports that it was
+	// asked. It has the sibling's size and time, since another build would have to determine
+	// the coverage again.
 	bin := t.TempDir()
 	b, err := os.ReadFile(program(t, "beckon-hook"))
 	if err != nil {
@@ -160,7 +160,7 @@ func TestUnspokenEventStaysHere(t *testing.T) {
 		}
 	}
 	sibling, aside := filepath.Join(bin, "beckon"), filepath.Join(bin, "aside")
-	learn := func() { // what is known is known of the programs at one place
+	learn := func() { // the coverage is stored for programs at one place
 		t.Helper()
 		err := errors.Join(os.Rename(sibling, aside), os.Link(program(t, "beckon"), sibling))
 		answered(t, here, env, "PreToolUse", forced)
@@ -201,7 +201,7 @@ func TestUnspokenEventStaysHere(t *testing.T) {
 	asked("which the user must be told of", "SessionEnd", `{"session_id":"s1","hook_event_name":"SessionEnd"}`, true)
 }
 
-// settled makes the policy old enough to be known, and has it known.
+// settled makes the policy old enough for its coverage to be stored, and has it stored.
 func settled(t *testing.T, dir string, env []string) {
 	t.Helper()
 	earlier := time.Now().Add(-time.Hour)
@@ -211,9 +211,8 @@ func settled(t *testing.T, dir string, env []string) {
 	answered(t, program(t, "beckon-hook"), env, "PreToolUse", forced)
 }
 
-// A call of which no rule can have anything to say is folded and no more: no
-// other program is started. One that a rule may speak of is handed on whole,
-// however it comes.
+// A call to which no rule can apply is only folded: no other program is started. A call to
+// which one may apply is passed on whole, in whatever form it comes.
 func TestQuietCallsStartNothing(t *testing.T) {
 	dir, env := policied(t)
 	hook := program(t, "beckon-hook")
@@ -252,8 +251,8 @@ func TestQuietCallsStartNothing(t *testing.T) {
 	}
 }
 
-// Another agent's call is read as the rules would read it: of two members of one
-// name the last counts.
+// Another agent's call is read as the rules would read it: of two members with one name the
+// last counts.
 func TestOtherAgentsHideNothing(t *testing.T) {
 	dir, env := policied(t)
 	hook := program(t, "beckon-hook")
@@ -283,7 +282,7 @@ func TestQuietCallsNeedNoSibling(t *testing.T) {
 	for args, payload := range map[string]string{
 		"PreToolUse": quiet, "PreToolUse --agent codex": quiet, "BeforeTool --agent gemini": strings.NewReplacer("PreToolUse", "BeforeTool", `"Bash"`, `"run_shell_command"`).Replace(quiet),
 	} {
-		answered(t, program(t, "beckon-hook"), env, args, payload) // another agent's project is that of this directory, and not yet known
+		answered(t, program(t, "beckon-hook"), env, args, payload) // another agent's project is that of this directory, and not known yet
 		trace := filepath.Join(dir, "trace")
 		cmd := exec.Command("strace", append([]string{"-f", "-e", "trace=execve", "-o", trace, program(t, "beckon-hook")}, strings.Fields(args)...)...)
 		cmd.Env, cmd.Stdin = env, strings.NewReader(payload)

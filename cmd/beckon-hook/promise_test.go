@@ -19,8 +19,7 @@ import (
 
 const start = `{"session_id":"s1","hook_event_name":"SessionStart","source":"startup","cwd":"/"}`
 
-// A stdin that never ends must not hold the agent: the hook gives up, and says
-// so in the log.
+// A stdin that never ends must not block the agent: the hook gives up, and logs that.
 func TestOpenStdinEndsByItself(t *testing.T) {
 	dir := t.TempDir()
 	openStdin(t, dir, `{"session_id":"s1"`)
@@ -30,8 +29,8 @@ func TestOpenStdinEndsByItself(t *testing.T) {
 	}
 }
 
-// An object that is complete is the event, whether stdin ends or not, and
-// whatever the program that wrote it put before it.
+// A complete object is the event, whether stdin ends or not, and whatever the sender wrote
+// before it.
 func TestOpenStdinAfterTheObject(t *testing.T) {
 	dir := t.TempDir()
 	openStdin(t, dir, "\ufeff"+start)
@@ -43,7 +42,7 @@ func TestOpenStdinAfterTheObject(t *testing.T) {
 	}
 }
 
-// openStdin runs a hook that gets text and then nothing, not even an end.
+// openStdin runs a hook whose stdin has text and then stays open.
 func openStdin(t *testing.T, dir, text string) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -66,7 +65,7 @@ func openStdin(t *testing.T, dir, text string) {
 	}
 }
 
-// Whatever is in the way of the state directory, the hook is silent.
+// Whatever is wrong with the state directory, the hook is silent.
 func TestStateDirInTheWay(t *testing.T) {
 	for name, prepare := range map[string]func(state string) error{
 		"a file":            func(s string) error { return os.WriteFile(s, nil, 0o600) },
@@ -100,7 +99,7 @@ func writeText(path, text string) error {
 	return os.WriteFile(path, []byte(text), 0o600)
 }
 
-// A session file of a newer version is left as it is.
+// A session file of a newer version is not changed.
 func TestNewerSchemaIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state", "sessions", "s1.json")
@@ -116,7 +115,7 @@ func TestNewerSchemaIsLeftAlone(t *testing.T) {
 	}
 }
 
-// No secret of the environment reaches a file, and files are the user's own.
+// No secret of the environment reaches a file, and files are private.
 func TestNothingSecretIsKept(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(program(t, "beckon-hook"), "SessionStart")
@@ -149,7 +148,7 @@ func TestNothingSecretIsKept(t *testing.T) {
 	}
 }
 
-// varies are the numbers that two runs differ in.
+// varies matches the numbers in which two runs differ.
 var varies = regexp.MustCompile(`"(at|us|offset|pid|start|[a-z]+_at|asked|active|ended|started|done|first|timestamp|snapshot|seat|seat_id)":("[^"]*"|\d+)`)
 
 // beckon hook and beckon-hook must leave the same files.
@@ -204,8 +203,8 @@ func contents(t *testing.T, dir string) string {
 	return out.String()
 }
 
-// The two programs are told their places by the environment; a hook that
-// finds none is silent too.
+// The two programs learn their directories from the environment; a hook without them is
+// silent, too.
 func TestNoHome(t *testing.T) {
 	cmd := exec.Command(program(t, "beckon-hook"), "Stop")
 	cmd.Env = []string{}

@@ -13,15 +13,15 @@ import (
 var (
 	caseRef     = regexp.MustCompile(`\bCASE (\d+)`)
 	contractRef = regexp.MustCompile(`\bCONTRACT\.md (\d+)`)
-	// What whoever clones the repository does not have.
+	// What a clone of the repository does not have.
 	elsewhere = regexp.MustCompile(`\b([Rr]ows? [A-H]\d+|[Ss]eeds? 00\d|issue \d+|CASES (part|sections?)|[Ss]ection \d+\.\d+|(DESIGN|CLIENT|AUDIT|ANSWER|MISSION|STYLE|FIELD|FLEET|MODS)\.md)\b`)
 	pathRef   = regexp.MustCompile(`(?:^|[^\w/.~$@-])((?:cmd|event|state|render|installer|testdata)/[\w/-]*\w)`)
 	testRef   = regexp.MustCompile("`(Test\\w+)(?:/(\\d+))?`")
 )
 
-// TestReferences: what a comment names is in the repository: files and packages, the
-// numbered situations of state/CASES.md, the sections of event/CONTRACT.md, and the
-// tests that CASES.md names.
+// TestReferences: what a comment names is in the repository: files and packages, the numbered
+// situations of state/CASES.md, the sections of event/CONTRACT.md, and the tests that CASES.md
+// names.
 func TestReferences(t *testing.T) {
 	read := func(path string) string {
 		b, err := os.ReadFile(filepath.Join("../..", path))
@@ -46,7 +46,7 @@ func TestReferences(t *testing.T) {
 				}
 			}
 			for _, m := range pathRef.FindAllStringSubmatch(comment, -1) {
-				here, _ := filepath.Glob("../../" + m[1] + "*") // a file, a directory, or a name of a package's
+				here, _ := filepath.Glob("../../" + m[1] + "*") // a file, a directory, or a name that a package declares
 				beside, _ := filepath.Glob(filepath.Join(filepath.Dir(path), m[1]) + "*")
 				if len(here)+len(beside) == 0 {
 					t.Errorf("%s: there is no %s", path, m[1])
@@ -86,8 +86,8 @@ func comments(text string) iter.Seq[string] {
 	}
 }
 
-// eachFile calls f with the path and the text of each file of the repository
-// that ends so.
+// eachFile calls f with the path and the text of each file of the repository that has the
+// suffix.
 func eachFile(t *testing.T, suffix string, f func(path, text string)) {
 	t.Helper()
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {

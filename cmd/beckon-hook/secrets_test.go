@@ -17,16 +17,16 @@ import (
 	"beckon/event/redact/secrets"
 )
 
-// always is a policy that speaks of every call, so that each is in the trace and
-// in what was decided.
+// always is a policy that covers every call, so that each is in the trace and in the
+// decisions.
 const always = `{"hooks":{"PreToolUse":[{"hooks":[{"type":"rule","id":"no","decision":"deny","reason":"No."}]}]}}`
 
-// kept is how many secrets of the corpus the redactor may miss; which they are is
-// in testdata/secrets/RESULTS.md.
+// kept is how many secrets of the corpus the redactor may miss; testdata/secrets/RESULTS.md
+// lists them.
 const kept = 3
 
-// No secret of the corpus is in any file of the state directory after it went
-// through hooks, the server, a policy and notifications.
+// No secret of the corpus is in any file of the state directory after it has passed through
+// hooks, the server, a policy and notifications.
 func TestNoSecretIsInTheStateDirectory(t *testing.T) {
 	dir := t.TempDir()
 	env := environ(dir, "XDG_CONFIG_HOME="+filepath.Join(dir, "etc"))
@@ -80,7 +80,7 @@ func mustJSON(t *testing.T, v any) []byte {
 	return b
 }
 
-// fire runs one hook; what it prints is not looked at.
+// fire runs one hook and ignores its output.
 func fire(t *testing.T, env []string, name string, payload []byte) {
 	t.Helper()
 	cmd := exec.Command(program(t, "beckon-hook"), name)
@@ -90,7 +90,7 @@ func fire(t *testing.T, env []string, name string, payload []byte) {
 	}
 }
 
-// serve runs a server and returns what posts an event to it.
+// serve runs a server and returns a function that posts an event to it.
 func serve(t *testing.T, env []string) (post func([]byte)) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -127,8 +127,8 @@ func serve(t *testing.T, env []string) (post func([]byte)) {
 	}
 }
 
-// scan looks for the secrets in every file below a directory, and returns in
-// which parts of it there was anything to look at.
+// scan looks for the secrets in every file below a directory, and returns the parts of it that
+// had files.
 func scan(t *testing.T, dir string, all []secrets.Case) (parts map[string]bool) {
 	parts = map[string]bool{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

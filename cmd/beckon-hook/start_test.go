@@ -12,8 +12,8 @@ import (
 
 var initLine = regexp.MustCompile(`(?m)^init (\S+) @\S+ ms, (\S+) ms clock`)
 
-// TestInitBudget holds the work at start small: one dependency with a table
-// to build can cost more than the whole hook.
+// TestInitBudget keeps the work before main small: a dependency that builds one table can cost
+// more than the whole hook.
 func TestInitBudget(t *testing.T) {
 	t.Run("beckon-hook", func(t *testing.T) { initBudget(t, "beckon-hook", "SessionStart") })
 	t.Run("beckon-line", func(t *testing.T) { initBudget(t, "beckon-line", "prompt") })

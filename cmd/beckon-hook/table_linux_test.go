@@ -31,30 +31,30 @@ is what comes while nothing can be written anywhere; the session is right again 
 `
 )
 
-// fault is one thing that goes wrong.
+// fault is something that goes wrong.
 type fault struct {
 	name string
-	// begin makes it; end, which it returns, takes it away.
+	// begin causes it; end, which begin returns, removes it.
 	begin func(t *testing.T, f *trial) (end func())
-	// wrap changes the command line of the hooks meanwhile, once for each.
+	// wrap changes the command lines of the hooks that run meanwhile, one function for each.
 	wrap []func(args []string) []string
-	// wiped says that the fault itself takes what was there.
+	// wiped means that the fault itself removes what was there.
 	wiped bool
-	// some says that how many of the events get through depends on the machine:
-	// on its block sizes, on what Go opens for itself. The row is not compared,
-	// the test's own demands hold.
+	// some means that how many of the events get through depends on the machine: on its block
+	// sizes, on what Go opens itself. The row is not compared, but the test's own conditions
+	// must hold.
 	some bool
 }
 
-// trial is one fault being tried on one session.
+// trial is a fault that is tried on a session.
 type trial struct {
 	dir, state string
 	env        []string
-	nobody     bool // hooks and readers run without rights
+	nobody     bool // hooks and readers run without permissions
 	sent       int
 }
 
-// TestFaults tries every fault and holds what comes of it against the table.
+// TestFaults tries every fault and compares the results with the table.
 func TestFaults(t *testing.T) {
 	golden, err := os.ReadFile(faultTable)
 	if err != nil && os.Getenv("BECKON_UPDATE") == "" {
@@ -81,7 +81,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// try makes the fault and returns its row.
+// try causes the fault and returns its row.
 func (f *fault) try(t *testing.T) string {
 	dir := t.TempDir()
 	x := &trial{dir: dir, state: filepath.Join(dir, "state")}
@@ -121,7 +121,7 @@ func (f *fault) try(t *testing.T) string {
 	return fmt.Sprintf("| %s | %s | %s | %s |\n", f.name, fate(meanwhile, atOnce, all), listed, x.afterwards(t))
 }
 
-// fate says what became of the events that were sent meanwhile.
+// fate describes what became of the events that were sent meanwhile.
 func fate(sent []string, atOnce, all map[string]int) string {
 	first, later := 0, 0
 	for _, call := range sent {
@@ -147,7 +147,7 @@ func fate(sent []string, atOnce, all map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// send runs a hook with an event of its own and returns the event's name.
+// send runs a hook with its own event and returns the event's name.
 func (x *trial) send(t *testing.T, wrap func([]string) []string) string {
 	t.Helper()
 	x.sent++
@@ -161,14 +161,14 @@ func (x *trial) send(t *testing.T, wrap func([]string) []string) string {
 	x.drop(t, cmd)
 	began := time.Now()
 	runHook(t, cmd, `{"session_id":"s1","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"`+call+`","cwd":"/","tool_input":{"command":"make"}}`)
-	// The machine may be busy; a hook that waits for something waits for ever.
+	// The machine may be busy, but a hook that waits for something would wait forever.
 	if took := time.Since(began); took > hook.Deadline+5*time.Second {
 		t.Errorf("the hook took %v", took)
 	}
 	return call
 }
 
-// list runs `beckon list` and says what it made of the fault.
+// list runs `beckon list` and describes what it shows of the fault.
 func (x *trial) list(t *testing.T) string {
 	t.Helper()
 	var errs strings.Builder
@@ -190,7 +190,7 @@ func (x *trial) list(t *testing.T) string {
 	return "is empty"
 }
 
-// journal returns the events in the session's journal, and how often each is.
+// journal returns the events in the session's journal, and how often each occurs.
 func (x *trial) journal(t *testing.T) map[string]int {
 	t.Helper()
 	calls := map[string]int{}
@@ -205,7 +205,7 @@ func (x *trial) journal(t *testing.T) map[string]int {
 	return calls
 }
 
-// afterwards says what fsck finds and what lies about.
+// afterwards describes what fsck finds and which files are left over.
 func (x *trial) afterwards(t *testing.T) string {
 	t.Helper()
 	cmd := exec.Command(program(t, "beckon"), "fsck")

@@ -29,7 +29,8 @@ func newDesk(t *testing.T) *desk {
 	dir := t.TempDir()
 	d := &desk{t: t, dir: dir, env: []string{"PATH=" + commandDir(t) + ":" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=" + noNap, "BECKON_STATE_DIR=" + filepath.Join(dir, "state"), "TERM=xterm", "LC_ALL=C.UTF-8"}}
 	at := time.Now().Add(-time.Minute)
-	// Folded here: hooks that one process starts are of one agent, and one row.
+	// Folded in this process: hooks that one process starts would be of one agent, and one
+	// row.
 	hook := func(id, project, name, more string) {
 		e, err := event.Parse("", name, fmt.Appendf(nil, `{"session_id":%q,"cwd":"/nowhere/%s"%s}`, id, project, more))
 		if err != nil {
@@ -63,7 +64,7 @@ func (d *desk) run(stdin string, argv ...string) string {
 	return string(out)
 }
 
-// words are the words of an answer, their meanings left out.
+// words returns the words of an answer without their meanings.
 func words(out string) (list []string) {
 	for l := range strings.Lines(out) {
 		word, _, _ := strings.Cut(strings.TrimRight(l, "\n"), "\t")
@@ -72,7 +73,7 @@ func words(out string) (list []string) {
 	return list
 }
 
-// completions that every shell is to offer.
+// completed lists completions that every shell must offer.
 var completed = []struct {
 	line []string // the last word is the one to complete
 	want []string // all of them, in order
@@ -102,7 +103,7 @@ func TestComplete(t *testing.T) {
 	}...) {
 		if got := words(d.run("", append([]string{"beckon", "__complete"}, c.line...)...)); !slices.Equal(got, c.want) && len(got)+len(c.want) > 0 {
 			if c.line[0] == "nosuch" && len(got) > 0 {
-				continue // whatever it offers, it says it quietly
+				continue // whatever it offers, it prints no error
 			}
 			t.Errorf("%q: %q, want %q", c.line, got, c.want)
 		}
@@ -156,7 +157,7 @@ func TestFishCompletes(t *testing.T) {
 	}
 }
 
-// zsh completes only on a terminal: it gets one from tmux.
+// zsh completes only on a terminal, which tmux provides.
 func TestZshCompletes(t *testing.T) {
 	needs(t, "zsh")
 	f := newFloor(t)
@@ -190,8 +191,8 @@ func TestZshCompletes(t *testing.T) {
 	})
 }
 
-// The manual is made from the commands themselves and the formatter has
-// nothing to complain about.
+// The manual is made from the commands themselves, and the formatter finds nothing wrong with
+// it.
 func TestManual(t *testing.T) {
 	d := newDesk(t)
 	out := d.run("", "beckon", "man")

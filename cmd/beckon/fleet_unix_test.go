@@ -21,7 +21,7 @@ import (
 	"beckon/state/store"
 )
 
-// fleet is a hub, as a program, with the machines that it lets in.
+// fleet is a hub, as a process, with the machines that have joined.
 type fleet struct {
 	t       *testing.T
 	dir     string
@@ -50,7 +50,7 @@ func newFleet(t *testing.T) *fleet {
 
 func (f *fleet) hubDir() string { return filepath.Join(f.dir, "hub") }
 
-// serve starts the hub, and returns when it listens.
+// serve starts the hub, and waits until it listens.
 func (f *fleet) serve() {
 	f.t.Helper()
 	f.hub = exec.Command(filepath.Join(f.dir, "beckon-fleet"), "serve", "--dir", f.hubDir(), "--listen", f.listen, "--name", "127.0.0.1")
@@ -82,7 +82,7 @@ func (f *fleet) stop() {
 	}
 }
 
-// member is a machine with a home of its own.
+// member is a machine with its own home.
 type member struct {
 	*fleet
 	home string
@@ -90,7 +90,7 @@ type member struct {
 	user string
 }
 
-// join lets a machine in.
+// join adds a machine to the fleet.
 func (f *fleet) join(name, user string, invite ...string) *member {
 	f.t.Helper()
 	m := &member{fleet: f, home: filepath.Join(f.dir, name), user: user}
@@ -114,7 +114,7 @@ func (m *member) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// beckon runs beckon there, and returns what it printed.
+// beckon runs beckon there and returns its output.
 func (m *member) beckon(args ...string) string {
 	m.t.Helper()
 	var out, errs bytes.Buffer
@@ -144,13 +144,13 @@ func (m *member) configure(text string) {
 	}
 }
 
-// until runs beckon until what it prints fits.
+// until runs beckon until its output has want.
 func (m *member) until(want string, args ...string) string {
 	m.t.Helper()
 	re := regexp.MustCompile(want)
 	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		cmd := m.command(args...)
-		out, _ := cmd.Output() // an answer that is refused is an error, and said
+		out, _ := cmd.Output() // a refused answer is an error, and printed
 		if re.Match(out) {
 			return string(out)
 		}
@@ -167,7 +167,7 @@ func TestFleetViews(t *testing.T) {
 	build, gpu, laptop := f.join("build", "ann", "--host", "build"), f.join("gpu", "ann", "--host", "gpu"), f.join("laptop", "ann", "--host", "laptop", "--view")
 	fold(t, build.st, "aaaaaaaa-first", event.SessionStart, event.UserPromptSubmit, event.PreToolUse, event.PermissionRequest)
 	fold(t, gpu.st, "bbbbbbbb-second", event.SessionStart, event.UserPromptSubmit)
-	// What a full disk does not take costs a link nothing: it publishes what it can read.
+	// A full disk does no harm to a link: it publishes what it can read.
 	if err := os.MkdirAll(filepath.Join(gpu.st.Dir, "fleet", "link.json"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestFleetViews(t *testing.T) {
 	if s := laptop.beckon("list", "--fleet", "--json", "--state", "working"); !strings.Contains(s, "bbbbbbbb") || strings.Contains(s, "aaaaaaaa") {
 		t.Errorf("--state: %s", s)
 	}
-	// What waits for nobody shows what a list or a link saw last.
+	// Views that must not wait show what a list or a link saw last.
 	if s := laptop.beckon("prompt", "--fleet"); !strings.Contains(s, "!1") {
 		t.Errorf("prompt: %q", s)
 	}
@@ -236,9 +236,9 @@ func TestFleetViews(t *testing.T) {
 	}
 }
 
-// What a session asks is answered from another machine, by a command and by the keys
-// of a screen, where the configuration of the session's own machine lets the user;
-// and else both say why not.
+// A session's question is answered from another machine, by a command and by the keys of a
+// screen, if the configuration of the session's own machine allows the user; otherwise both
+// give the reason.
 func TestFleetAnswers(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// sshd is a real server on loopback, run by this user with keys of its own.
-// Its sessions have the state directory of another machine.
+// sshd is a real server on loopback, run by this user with its own keys. Its sessions have the
+// state directory of another machine.
 type sshd struct {
 	t       *testing.T
 	dir     string
@@ -67,8 +67,8 @@ PasswordAuthentication no
 PermitRootLogin yes
 SetEnv PATH=%s:/usr/bin:/bin BECKON_STATE_DIR=%s
 `, s.addr, s.path("host"), s.path("authorized"), commandDir(t), s.path("there")))
-	// The user's own ssh_config names the machine; it is given by a wrapper,
-	// since ssh does not look at $HOME for it.
+	// The user's own ssh_config names the machine. A wrapper passes it to ssh, which does not
+	// look for it in $HOME.
 	s.write("ssh_config", fmt.Sprintf(`Host build
   HostName 127.0.0.1
   Port %s
@@ -146,9 +146,8 @@ func (s *sshd) stop() {
 	}
 }
 
-// On a real sshd: the other machine's sessions are in the list; when
-// it cannot be reached they stay, marked; one that swallows everything holds
-// the list up no longer than the deadline.
+// With a real sshd: the other machine's sessions are in the list; if it cannot be reached they
+// stay, marked; one that never answers delays the list no longer than the deadline.
 func TestListOfAnotherHost(t *testing.T) {
 	s := newSSHD(t)
 	bin := commandDir(t)

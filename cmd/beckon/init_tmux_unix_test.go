@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// inner runs a command of the tmux server that is looked at.
+// inner runs a command of the tmux server under test.
 func (d *room) inner(args ...string) string {
 	d.t.Helper()
 	cmd := exec.Command("tmux", append([]string{"-S", d.socket + "i"}, args...)...)
@@ -23,16 +23,16 @@ func (d *room) inner(args ...string) string {
 	return strings.TrimRight(string(out), "\n")
 }
 
-// attach starts a second tmux with the configuration conf inside the first, so
-// that its status line is on a screen.
+// attach starts a second tmux with the configuration conf inside the first, so that its status
+// line is visible.
 func (d *room) attach(conf string) {
 	d.write("tmux.conf", conf)
 	d.t.Cleanup(func() { _ = exec.Command("tmux", "-S", d.socket+"i", "kill-server").Run() })
 	d.start("tmux", "-S", d.socket+"i", "-f", filepath.Join(d.home, "tmux.conf"), "new-session", "-s", "in", "sh")
 }
 
-// TestInitTmux reads the snippet into a real tmux, twice, and looks at its
-// status line, its keys and its hook.
+// TestInitTmux loads the snippet into a real tmux, twice, and checks its status line, its keys
+// and its hook.
 func TestInitTmux(t *testing.T) {
 	t.Parallel()
 	d := newRoom(t)
@@ -59,7 +59,7 @@ func TestInitTmux(t *testing.T) {
 	}
 }
 
-// Keys that the user has bound stay theirs, and an interval of theirs too.
+// Keys that the user has bound stay the user's, and so does the interval.
 func TestInitTmuxKeepsKeys(t *testing.T) {
 	t.Parallel()
 	d := newRoom(t)
@@ -76,8 +76,8 @@ func TestInitTmuxKeepsKeys(t *testing.T) {
 	}
 }
 
-// A tmux that keeps notifications from its terminal is not told as a success, neither
-// by the test of them nor by setup, which goes on.
+// A tmux that does not pass notifications on to its terminal is not reported as a success,
+// neither by the test of notifications nor by setup, which goes on.
 func TestNotifyInTmux(t *testing.T) {
 	t.Parallel()
 	d := newRoom(t)
@@ -103,7 +103,7 @@ func TestNotifyInTmux(t *testing.T) {
 	}
 }
 
-// What a session is called is text, whatever tmux would make of it.
+// A session's name is text, whatever tmux would interpret in it.
 func TestTmuxShowsNamesAsText(t *testing.T) {
 	t.Parallel()
 	d := newRoom(t)
@@ -123,7 +123,7 @@ func TestTmuxShowsNamesAsText(t *testing.T) {
 	}
 }
 
-// The names of directories reach zsh's and bash's prompts as text too.
+// The names of directories are text in zsh's and bash's prompts, too.
 func TestShellsShowNamesAsText(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh"} {
@@ -159,7 +159,7 @@ func TestInitStarship(t *testing.T) {
 	d := newRoom(t, "python3")
 	d.write("s.toml", d.snippet("starship"))
 	d.waits()
-	python, err := exec.LookPath("python3") // by its path: it finds its library from there
+	python, err := exec.LookPath("python3") // by its path, from which it finds its library
 	if err != nil {
 		t.Fatal(err)
 	}

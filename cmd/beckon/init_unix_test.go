@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// room is a user with a state directory, beckon on disk, and a private tmux
-// server to type into.
+// room is a user with a state directory, installed programs, and a private tmux server to type
+// into.
 type room struct {
 	t                   *testing.T
 	home, state, beckon string
@@ -56,7 +56,7 @@ func (d *room) env() []string {
 	return []string{"GORACE=" + noNap, "HOME=" + d.home, "BECKON_STATE_DIR=" + d.state, "PATH=/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
 }
 
-// hook tells beckon of an event of session s1 in the directory cwd.
+// hook reports an event of session s1 in the directory cwd to beckon.
 func (d *room) hook(name, cwd string) {
 	d.t.Helper()
 	payload := fmt.Sprintf(`{"session_id":"s1","hook_event_name":%q,"cwd":%q,"tool_name":"Bash","tool_input":{"command":"npm test"},"prompt":"go on","last_assistant_message":"Done."}`, name, cwd)
@@ -106,13 +106,13 @@ func (d *room) enter(line string) {
 
 func (d *room) screen() string { return d.tmux("capture-pane", "-p", "-t", "main") }
 
-// last is the last line of the screen that has anything on it, where the prompt is.
+// last returns the last line of the screen that is not empty, which has the prompt.
 func last(screen string) string {
 	screen = strings.TrimRight(screen, "\n ")
 	return screen[strings.LastIndexByte(screen, '\n')+1:]
 }
 
-// until waits until the prompt's line is as ok wants it.
+// until waits until ok accepts the prompt's line.
 func (d *room) until(what string, ok func(prompt string) bool) {
 	d.t.Helper()
 	screen := ""
@@ -135,15 +135,14 @@ func has(parts ...string) func(string) bool {
 	}
 }
 
-// shellCase is a shell with a configuration of its own, into which beckon's
-// line goes.
+// shellCase is a shell with its own configuration, to which beckon's line is added.
 type shellCase struct {
 	name   string
 	argv   []string
 	rc     string // the file
-	before string // what stands in it before our line
+	before string // what precedes our line in it
 	after  string
-	mine   string // what of the user's prompt must be there
+	mine   string // what must remain of the user's prompt
 	failed string // what it shows after `false`; empty for nothing
 }
 
@@ -167,7 +166,7 @@ var shellCases = []shellCase{
 		after: "set -g fish_greeting\nfunction fish_prompt; echo 'mine> '; end\nfunction fish_right_prompt; echo right; end\n"},
 }
 
-// TestInitShells starts real shells with our line, twice, in their files.
+// TestInitShells starts real shells with our line, twice, in their configurations.
 func TestInitShells(t *testing.T) {
 	for _, c := range shellCases {
 		t.Run(c.name, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"beckon/render"
 )
 
-// floor is a tmux server whose programs find beckon in their PATH, with a
-// client attached to it whose terminal is a pane of a second server.
+// floor is a tmux server whose programs find beckon in their PATH, with a client attached
+// whose terminal is a pane of a second server.
 type floor struct {
 	t             *testing.T
 	dir           string
@@ -91,7 +91,7 @@ func (f *floor) hook(id, name, more string) {
 	f.run(payload, "beckon-hook", name)
 }
 
-// sit starts a session in a pane: its hook is run by the program there.
+// sit starts a session in a pane: the program there runs its hook.
 func (f *floor) sit(pane, id string) {
 	f.t.Helper()
 	payload := filepath.Join(f.dir, id+".json")
@@ -146,16 +146,15 @@ func (f *floor) ask(id, call string) {
 	f.hook(id, "PermissionRequest", `,"tool_name":`+call)
 }
 
-// done ends a turn of the session that nobody has looked at.
+// done ends a turn of the session which nobody has looked at.
 func (f *floor) done(id string) {
 	f.t.Helper()
 	f.hook(id, "UserPromptSubmit", `,"prompt":"go"`)
 	f.hook(id, "Stop", `,"last_assistant_message":"I did it.","background_tasks":[]`)
 }
 
-// The whole way, as a user goes it: sessions in the panes of two tmux
-// sessions, a key bound to `beckon jump next`, and a client in which the key is
-// pressed.
+// A user's whole way: sessions in the panes of two tmux sessions, a key bound to `beckon jump
+// next`, and a client in which the key is pressed.
 func TestJumpNextOnAKey(t *testing.T) {
 	f := newFloor(t)
 	f.tmux("new-session", "-d", "-s", "work", "-x", "80", "-y", "24", "sleep 600")
@@ -217,8 +216,8 @@ func TestJumpNextOnAKey(t *testing.T) {
 	})
 }
 
-// Enter in watch lands in the pane of the row, over two tmux sessions and two
-// windows of one, and watch then shows it as seen.
+// Enter in watch jumps to the row's pane, across two tmux sessions and two windows of one, and
+// watch then shows the row as seen.
 func TestEnterInWatch(t *testing.T) {
 	f := newFloor(t)
 	f.tmux("new-session", "-d", "-s", "work", "-x", "100", "-y", "24", "beckon watch")
@@ -258,8 +257,8 @@ func TestEnterInWatch(t *testing.T) {
 	f.until("the second screen is gone", func() bool { return !strings.Contains(f.tmux("list-panes", "-a", "-F", "#{pane_id}")+"\n", popup+"\n") })
 }
 
-// A pane that comes into focus marks its session as seen, on its own server
-// only, and says nothing when no session is there.
+// A pane that gets the focus marks its session as seen, on its own server only, and prints
+// nothing if it has no session.
 func TestSeenByFocus(t *testing.T) {
 	f := newFloor(t)
 	f.tmux("new-session", "-d", "-s", "work", "-x", "80", "-y", "24", "sleep 600")

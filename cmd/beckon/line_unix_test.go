@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// beckon-line prints what beckon prints, and hands on what it does not link. Where it
-// is beside beckon, settings and snippets name it; a status line of beckon's becomes
-// one of its, and keeps what it runs first.
+// beckon-line prints what beckon prints, and runs beckon for what it does not link. Where it
+// is next to beckon, settings and snippets name it; beckon's status line becomes its own, and
+// keeps the command that it runs first.
 func TestLine(t *testing.T) {
 	dir := t.TempDir()
 	bin, home := filepath.Join(dir, "home", "bin"), filepath.Join(dir, "home")
@@ -25,7 +25,7 @@ func TestLine(t *testing.T) {
 		cmd.Stdin = strings.NewReader(stdin)
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
-		_ = cmd.Run() // what it ends with is in the output
+		_ = cmd.Run() // how it ends is in the output
 		return out.String()
 	}
 	settings := filepath.Join(home, ".claude", "settings.json")

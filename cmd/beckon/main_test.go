@@ -20,15 +20,15 @@ import (
 
 var update = flag.Bool("update", false, "write what the scripts' cmp commands find into the scripts")
 
-// noNap spares every program that the tests start the second that it would
-// wait at its end under the race detector.
+// noNap saves every program that the tests start the second that it would wait when it exits
+// under the race detector.
 const noNap = "atexit_sleep_ms=0"
 
-// atOnce is how many parallel tests run at once: most wait for clocks and
-// terminals, not for a processor.
+// atOnce is how many parallel tests run concurrently: most wait for clocks and terminals, not
+// for a processor.
 const atOnce = 4
 
-// builtDir is the directory that build made.
+// builtDir is the directory of the built programs.
 var builtDir string
 
 // build builds the programs, once for all tests that need them as files.
@@ -43,7 +43,7 @@ var build = sync.OnceValue(func() (err error) {
 	return nil
 })
 
-// installPrograms puts the built programs into dir, as links.
+// installPrograms links the built programs into dir.
 func installPrograms(t testing.TB, dir string) {
 	t.Helper()
 	if err := build(); err != nil {
@@ -59,7 +59,7 @@ func installPrograms(t testing.TB, dir string) {
 	}
 }
 
-// tests runs the tests of this package and removes what build made.
+// tests runs the tests of this package and removes the built programs.
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {
@@ -71,7 +71,7 @@ func (m tests) Run() int {
 }
 
 func TestMain(m *testing.M) {
-	noblock.Off() // a test that panics has failed
+	noblock.Off() // a test that panics fails
 	os.Setenv("GORACE", noNap)
 	cli.InClient = func() bool { return false } // an agent may run the tests
 	testscript.Main(tests{m}, map[string]func(){

@@ -23,10 +23,10 @@ func documents(t *testing.T) []string {
 	return append([]string{"../../README.md"}, pages...)
 }
 
-// readmeExample is an indented block of the README or the manual that begins
-// with a command, with what each command prints. `<!-- not run: reason -->` on
-// the line before excuses one. `<!-- file: PATH -->` on the line before another
-// block makes it a file in the home directory of the examples that follow.
+// readmeExample is an indented block of the README or the manual that begins with a command,
+// with what each command prints. `<!-- not run: reason -->` on the line before excludes a
+// block. `<!-- file: PATH -->` on the line before another block makes that a file in the home
+// directory of the examples that follow.
 type readmeExample struct {
 	line  int // of the first command, from 0
 	end   int // of the line after the block
@@ -37,7 +37,7 @@ type readmeExample struct {
 type readmeStep struct {
 	command string
 	output  []string
-	gap     bool // a blank line stands before the next command
+	gap     bool // a blank line precedes the next command
 }
 
 // examples finds the examples in the lines of the README.
@@ -76,7 +76,7 @@ func examples(lines []string) (list []readmeExample) {
 	return list
 }
 
-// withFile is files with one more: the indented block that lines begin with.
+// withFile returns files with one more: the indented block with which lines begin.
 func withFile(files map[string]string, name string, lines []string) map[string]string {
 	files = maps.Clone(files)
 	if files == nil {
@@ -94,9 +94,8 @@ func withFile(files map[string]string, name string, lines []string) map[string]s
 	return files
 }
 
-// TestManualExamples runs every example of the README and the manual in the
-// moment of the demo that the README's first picture shows, and compares what
-// it prints.
+// TestManualExamples runs every example of the README and the manual at the moment of the demo
+// that the README's first picture shows, and compares the output.
 func TestManualExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs installed programs for some seconds")
@@ -119,7 +118,7 @@ func runExamples(t *testing.T, path string) int {
 	}
 	lines := strings.Split(string(b), "\n")
 	list := examples(lines)
-	for i := len(list) - 1; i >= 0; i-- { // from the end, so that line numbers hold while it is written anew
+	for i := len(list) - 1; i >= 0; i-- { // from the end, so that line numbers stay valid when the document is rewritten
 		x := list[i]
 		d := newStage(t)
 		d.put(x.files)
@@ -151,7 +150,7 @@ func runExamples(t *testing.T, path string) int {
 	return len(list)
 }
 
-// stage is a home directory with everything installed, in the moment of stand.
+// stage is a home directory with everything installed, at the moment of stand.
 type stage struct {
 	t    *testing.T
 	home string
@@ -192,8 +191,7 @@ func (d *stage) put(files map[string]string) {
 	}
 }
 
-// run runs a line in a shell and returns what it printed, but for what differs
-// from machine to machine.
+// run runs a line in a shell and returns its output, except for what differs between machines.
 func (d *stage) run(line string) []string {
 	d.t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", line)
@@ -209,13 +207,12 @@ func (d *stage) run(line string) []string {
 	return strings.Split(text, "\n")
 }
 
-// varies is what no two runs share: dates, times of day, durations in ms and
-// their ratios, where an empty program lies, the version that the build has
-// given itself.
+// varies matches what differs between any two runs: dates, times of day, durations in ms and
+// their ratios, the path of an empty program, the version of the build.
 var varies = regexp.MustCompile(`\d{4}-\d\d-\d\d(T[\d:.]+Z)?|\d\d:\d\d(:\d\d)?|[\d.]+ (ms|µs|times|launches)|\S+/true|\(devel\)|v\d+\.\d+\.\d+\S*|go1\.\S+|(linux|darwin)/\w+`)
 
-// same compares what was printed with what the README shows; a line of "..."
-// there stands for any number of lines.
+// same compares output with what the README shows, where a line of "..." stands for any number
+// of lines.
 func same(got, want []string) bool {
 	plain := func(l string) string {
 		return strings.Join(strings.Fields(varies.ReplaceAllString(l, "_")), " ")

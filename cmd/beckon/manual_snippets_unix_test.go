@@ -38,7 +38,7 @@ func readmeSnippet(t *testing.T, name string) string {
 	return out.String()
 }
 
-// TestManualSnippets runs what the manual gives for bars.
+// TestManualSnippets runs the manual's snippets for bars.
 func TestManualSnippets(t *testing.T) {
 	t.Parallel()
 	d := newRoom(t)
@@ -85,7 +85,7 @@ func TestManualSnippets(t *testing.T) {
 	}
 }
 
-// TestManualFields: every field of a template is in the manual, and the default is.
+// TestManualFields: every field of a template, and its default, are in the manual.
 func TestManualFields(t *testing.T) {
 	b, err := os.ReadFile(displayPage)
 	if err != nil {
@@ -106,8 +106,8 @@ func TestManualFields(t *testing.T) {
 	}
 }
 
-// README's first command puts the user's programs into place, and neither those
-// that beckon is built with nor a fleet's hub.
+// README's first command installs the user's programs, but neither those that build beckon nor
+// a fleet's hub.
 func TestReadmeInstallsThePrograms(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {

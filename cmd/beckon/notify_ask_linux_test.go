@@ -54,7 +54,7 @@ func (p *office) log() string {
 	return string(log)
 }
 
-// offer waits for what is asked.
+// offer waits for the offer.
 func (h *holding) offer() offer.Offer {
 	h.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -68,7 +68,7 @@ func (h *holding) offer() offer.Offer {
 	}
 }
 
-// said waits for the hook's end.
+// said waits until the hook ends and returns its output.
 func (h *holding) said() string {
 	h.t.Helper()
 	if err := h.cmd.Wait(); err != nil {
@@ -77,8 +77,8 @@ func (h *holding) said() string {
 	return h.out.String()
 }
 
-// A phone answers what a hook holds while nothing listens on this machine; what
-// another process asks about the same offer counts for nothing.
+// A phone answers the call that a hook holds while nothing listens on this machine; an answer
+// through another process's question about the same offer does not count.
 func TestAskedOnPhone(t *testing.T) {
 	t.Parallel()
 	server := ntfytest.Start(t)
@@ -143,8 +143,8 @@ func gone(t *testing.T, pid int) {
 	}
 }
 
-// What was answered elsewhere the phone is told of, and its buttons do nothing
-// any more.
+// The phone learns that a question was answered elsewhere, and its buttons do nothing any
+// more.
 func TestAskedOnPhoneTooLate(t *testing.T) {
 	t.Parallel()
 	server := ntfytest.Start(t)
@@ -172,7 +172,7 @@ func TestAskedOnPhoneTooLate(t *testing.T) {
 	}
 }
 
-// What a call would do to a file is allowed as it was shown, or shown again.
+// A call that changes a file is allowed as it was shown, or shown again.
 func TestAskedAgain(t *testing.T) {
 	t.Parallel()
 	server := ntfytest.Start(t)
@@ -199,7 +199,7 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// A button of the desktop answers what a hook holds.
+// A button of a desktop notification answers the call that a hook holds.
 func TestAskedOnDesktop(t *testing.T) {
 	if evidence.InClient() {
 		t.Skip("an agent runs this: a notification daemon of its is not trusted")

@@ -22,12 +22,12 @@ import (
 	"beckon/testdata"
 )
 
-// daySession is one session of the day.
+// daySession is a session of the day.
 type daySession struct {
 	name  string
 	pause time.Duration // before the event named at
 	at    event.Kind
-	want  []string // kinds that the user must be told of, in order
+	want  []string // the kinds of which the user must be notified, in order
 }
 
 // TestNotifyDay plays a day of eight sessions through the installed programs,
@@ -49,7 +49,7 @@ func TestNotifyDay(t *testing.T) {
 			break
 		}
 	}
-	time.Sleep(2500 * time.Millisecond) // one too many would come now: an edge is held for a second, then told
+	time.Sleep(2500 * time.Millisecond) // an extra one would come now: an edge is held for a second, then notified of
 	total := 0
 	for _, s := range sessions {
 		got := p.told(t, s.name)
@@ -154,8 +154,8 @@ func hookSteps(t *testing.T, name string) (hooks []recording.Step) {
 	return hooks
 }
 
-// told lists the kinds of which the session's user was told, through the one
-// channel that the office has.
+// told lists the kinds of which the session's user was notified, through the office's only
+// channel.
 func (p *office) told(t *testing.T, session string) (kinds []string) {
 	t.Helper()
 	all, err := store.Open(p.state).Decisions()

@@ -16,13 +16,13 @@ import (
 	"beckon/state/store"
 )
 
-// ask brings a session to a permission that the client says nobody answers.
+// ask makes a session wait for a permission that the client reports as unanswered.
 func (p *office) ask(t *testing.T, session string) (out string) {
 	t.Helper()
 	return p.send(t, session, `"UserPromptSubmit","prompt":"go"`) + p.request(t, session, "t1")
 }
 
-// request has the call id of a session wait for a permission.
+// request makes the call id of a session wait for a permission.
 func (p *office) request(t *testing.T, session, id string) (out string) {
 	t.Helper()
 	return p.send(t, session,
@@ -31,7 +31,7 @@ func (p *office) request(t *testing.T, session, id string) (out string) {
 		`"Notification","notification_type":"permission_prompt","message":"waits"`)
 }
 
-// send runs the hooks of events, each given from its name on.
+// send runs the hooks of events, each given by its payload from the event's name on.
 func (p *office) send(t *testing.T, session string, events ...string) (out string) {
 	t.Helper()
 	for _, e := range events {
@@ -44,7 +44,7 @@ func (p *office) send(t *testing.T, session string, events ...string) (out strin
 	return out
 }
 
-// explained waits until `notify explain` says what is wanted of a session.
+// explained waits until `notify explain` says what is wanted about a session.
 func (p *office) explained(t *testing.T, session, want string) {
 	t.Helper()
 	var out []byte
@@ -56,8 +56,8 @@ func (p *office) explained(t *testing.T, session, want string) {
 	t.Errorf("notify explain never said %q:\n%s", want, out)
 }
 
-// A command that hangs is ended, and holds up neither the hook nor the desktop,
-// which is not there.
+// A command that hangs is killed, and delays neither the hook nor the desktop channel, which
+// is not available here.
 func TestNotifyHangingCommand(t *testing.T) {
 	t.Parallel()
 	p := newOffice(t, `{"notify": ["command", "desktop"], "notify_command": ["sh", "-c", "sleep 100 & sleep 100"]}`)
@@ -74,7 +74,7 @@ func TestNotifyMissingProgram(t *testing.T) {
 	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "PATH=/nowhere")
 	p.ask(t, "missing")
 	p.explained(t, "missing", "sent      nothing stands in the way (desktop: notify-send is not installed)")
-	// Without the slow program beside the hook there is nobody to tell.
+	// Without the slow program next to the hook nothing can notify.
 	if err := os.Rename(filepath.Join(p.bin, "beckon"), filepath.Join(p.bin, "away")); err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +85,8 @@ func TestNotifyMissingProgram(t *testing.T) {
 	p.explained(t, "alone", "not sent  the program that notifies did not start")
 }
 
-// A permission that comes within the limit after another is told of when the
-// limit is over, by a process that waits.
+// A permission within the limit after another one is notified of when the limit is over, by a
+// process that waits.
 func TestNotifyLimit(t *testing.T) {
 	t.Parallel()
 	p := newOffice(t, `{"notify": ["command"], "notify_command": ["true"], "notify_limit": "3s"}`)
@@ -103,7 +103,7 @@ func TestNotifyLimit(t *testing.T) {
 	}
 }
 
-// Fifty sessions ask at once: fifty messages, and no hook is late.
+// Fifty sessions ask at once: fifty notifications, and no hook is late.
 func TestNotifyFiftyAtOnce(t *testing.T) {
 	const sessions = 50
 	daemon := dbustest.Start(t)
@@ -123,8 +123,8 @@ func TestNotifyFiftyAtOnce(t *testing.T) {
 	}
 }
 
-// With a full disk the event cannot be folded, and the hook is silent; where
-// only the log cannot be written, the user is told, and explain knows.
+// With a full disk the event cannot be folded, and the hook is silent; if only the log cannot
+// be written, the user is notified, and explain knows it.
 func TestNotifyFullDisk(t *testing.T) {
 	t.Parallel()
 	p := newOffice(t, `{"notify": ["terminal"]}`)

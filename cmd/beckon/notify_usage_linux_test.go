@@ -17,8 +17,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// limitReports are the status line's inputs of a recording that tell usage limits, as
-// if it were recorded now.
+// limitReports returns a recording's inputs of the status line that have usage limits, as if
+// they were recorded now.
 func limitReports(t *testing.T) (reports [][]byte) {
 	t.Helper()
 	f, err := testdata.Recordings.Open("recordings/2.1.329/limits.jsonl")
@@ -30,7 +30,7 @@ func limitReports(t *testing.T) (reports [][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var late int64 // the first of them was given three hours before the end of the short window
+	var late int64 // the first of them was recorded three hours before the end of the short window
 	for _, s := range steps {
 		payload := s.Payload
 		for _, of := range []string{"five_hour", "seven_day"} {
@@ -53,9 +53,8 @@ func limitReports(t *testing.T) (reports [][]byte) {
 	return reports
 }
 
-// What a real client said of the limits of its account is shown, and the user is
-// notified of it once, however many sessions say it at the same moment; not unless
-// they asked for that.
+// The limits that a real client reported are shown, and the user is notified of each once,
+// however many sessions report it at the same moment, and only if they asked for that.
 func TestUsageNotifies(t *testing.T) {
 	t.Parallel()
 	for _, asked := range []bool{false, true} {
@@ -75,7 +74,7 @@ func TestUsageNotifies(t *testing.T) {
 				})
 			}
 			wait.Wait()
-			cmd := p.command("beckon", "statusline") // of reports at the same moment one may be lost until its session reports again
+			cmd := p.command("beckon", "statusline") // of simultaneous reports one may be lost until its session reports again
 			cmd.Stdin = bytes.NewReader(reports[len(reports)-1])
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v: %s", err, out)

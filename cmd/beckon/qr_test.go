@@ -10,8 +10,8 @@ import (
 	"github.com/makiuchi-d/gozxing/qrcode"
 )
 
-// scan reads a QR code off a terminal, as a phone's camera does: light is what the
-// terminal shows light.
+// scan reads a QR code from a terminal, as a phone's camera does: light is what the terminal
+// shows as light.
 func scan(t *testing.T, screen string, darkTerminal bool) string {
 	t.Helper()
 	const side = 4 // pixels of a module
@@ -42,12 +42,12 @@ func scan(t *testing.T, screen string, darkTerminal bool) string {
 	return read.GetText()
 }
 
-// plainText is what is written in a line, without its colours.
+// plainText returns the text of a line, without its colours.
 func plainText(line string) string {
 	return strings.NewReplacer("\x1b[30;107m", "", "\x1b[0m", "").Replace(line)
 }
 
-// What is drawn can be read by another's reader of QR codes, with and without colour.
+// Another program's reader of QR codes can read the code, with and without colour.
 func TestQR(t *testing.T) {
 	for _, text := range []string{"x", "http://192.0.2.7:7483/#ticket=6f1ed002ab5595859014ebf0951522d9", "https://a-machine-with-a-long-name.tail1234.ts.net:7483/#ticket=6f1ed002ab5595859014ebf0951522d9"} {
 		for _, colored := range []bool{true, false} {

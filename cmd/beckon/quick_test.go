@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestQuickAgreesWithKong: what the quick way takes, kong takes the same way.
+// TestQuickAgreesWithKong: kong parses what the quick way accepts to the same result.
 func TestQuickAgreesWithKong(t *testing.T) {
 	for _, line := range []string{
 		"prompt", "prompt --json", "prompt --fleet --json", "statusline --fleet", "prompt --format {need} --for tmux", "prompt --format={need} --json --for=zsh",

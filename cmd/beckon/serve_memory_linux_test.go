@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// peakMiB is the most memory that this test's one `beckon serve` has had.
+// peakMiB returns the peak memory of this test's one `beckon serve`.
 func peakMiB(t *testing.T, state string) int {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -43,8 +43,8 @@ func peakMiB(t *testing.T, state string) int {
 	return 0
 }
 
-// Bodies that are sent by half take little memory, however many and large they
-// are, and keep nobody else from being heard.
+// Half-sent bodies take little memory, however many and large they are, and block nobody
+// else's events.
 func TestHalfSentBodies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("under the race detector, where the short tests run, memory is the detector's")

@@ -15,8 +15,8 @@ import (
 	"beckon/state/store"
 )
 
-// The hook, a watch and two servers see the same edges, and the user is told
-// once of each. What the server's own clients post is among them.
+// The hook, a watch and two servers see the same edges, and the user is notified once of each,
+// including events that the server's own clients post.
 func TestNotifyOnceOfAll(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir()
@@ -68,7 +68,7 @@ func TestNotifyOnceOfAll(t *testing.T) {
 	}
 }
 
-// toldOf reads what the command was given.
+// toldOf returns what the command was given.
 func toldOf(t *testing.T, path string) (notes []notify.Note) {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -64,15 +64,14 @@ func postTo(t *testing.T, url, body string, headers ...string) (status int, answ
 	return res.StatusCode, string(b)
 }
 
-// twoRules deny, ask and rewrite.
+// twoRules denies, asks and rewrites.
 const twoRules = `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
 	{"type": "rule", "id": "no-force", "decision": "deny", "reason": "Shared branch.", "commands": ["git push -f"]},
 	{"type": "rule", "id": "publish", "decision": "ask", "reason": "To the world?", "commands": ["npm publish"]},
 	{"type": "command", "id": "uv", "command": "[ \"$COMMAND\" != 'pip install x' ] || echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"updatedInput\":{\"command\":\"uv pip install x\",\"timeout\":5}}}'"}
 ]}]}}`
 
-// Two people's beckons: the policy of one asks the server of the other, whose
-// policy decides.
+// Two users' beckons: the policy of one asks the server of the other, whose policy decides.
 func TestPolicyAsksAnotherBeckon(t *testing.T) {
 	t.Parallel()
 	theirs := newPolicyHome(t, twoRules)
@@ -92,7 +91,8 @@ func TestPolicyAsksAnotherBeckon(t *testing.T) {
 			t.Errorf("%s: %v, %s, want %s", command, err, out, want)
 		}
 	}
-	// The session is ours: they have answered and noted why, and follow nothing.
+	// The session is ours: the other server has answered and traced the reason, and follows
+	// nothing.
 	if _, body := getFrom(t, url+"/api/sessions?all=1"); strings.Contains(body, "session_id") {
 		t.Errorf("the other follows %s", body)
 	}
@@ -100,7 +100,7 @@ func TestPolicyAsksAnotherBeckon(t *testing.T) {
 	if out, err := p.command("beckon", "policy", "trace", "--refused").CombinedOutput(); err != nil || !strings.Contains(string(out), "git push -f") {
 		t.Errorf("their trace: %v, %s", err, out)
 	}
-	// The seven events of the protocol, as its document writes them.
+	// The seven events of the protocol, as in its document.
 	for _, body := range []string{
 		`{"version":"1.0","event":{"id":"unique-event-id","type":"PreToolUse","name":"PreToolUse","timestamp":1234567890123,"session_id":"session-123","correlation_id":"correlation-456"},"data":{"tool_name":"Bash","tool_input":{"command":"git push -f"}}}`,
 		`{"version":"1.0","event":{"id":"2","type":"PostToolUse","name":"PostToolUse","timestamp":1,"session_id":"s","correlation_id":"c"},"data":{"tool_name":"Bash","tool_input":{},"tool_response":{}}}`,
@@ -143,8 +143,8 @@ func getFrom(t *testing.T, url string) (status int, body string) {
 	return res.StatusCode, string(b)
 }
 
-// The client's own http hook gets the policy's answer as a command hook would on
-// stdout, the session is followed, and what was refused is known of it.
+// The client's own http hook gets the policy's answer as a command hook would on stdout, the
+// session is followed, and the refusal is known.
 func TestPolicyAnswersHTTPHook(t *testing.T) {
 	t.Parallel()
 	h := newPolicyHome(t, twoRules)
@@ -165,7 +165,7 @@ func TestPolicyAnswersHTTPHook(t *testing.T) {
 	}
 }
 
-// A stop that the policy refuses is none: the agent goes on, and nobody is told
+// A stop that the policy refuses does not count: the agent goes on, and nobody is notified
 // that it is done.
 func TestPolicyRefusesAStopOverHTTP(t *testing.T) {
 	t.Parallel()
@@ -188,9 +188,9 @@ func TestPolicyRefusesAStopOverHTTP(t *testing.T) {
 	}
 }
 
-// A project's policy holds for what is posted from within it, one that an agent
-// puts into a directory of its own does not hide it, and commands run where
-// nobody but the user can have put a trap.
+// A project's policy applies to what is posted from within the project. A policy that an agent
+// puts into a directory of its own does not replace it, and commands run where only the user
+// can have changed anything.
 func TestServedPolicyAndDirectories(t *testing.T) {
 	t.Parallel()
 	h := newPolicyHome(t, `{"hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "id": "where", "command": "echo \"$PWD|$CLAUDE_PROJECT_DIR|$BECKON_TOKEN|\""}]}]}}`)
@@ -211,7 +211,7 @@ func TestServedPolicyAndDirectories(t *testing.T) {
 			t.Errorf("in %s: %s", cwd, answer)
 		}
 	}
-	// The project's policy holds there as well; commands do not run there.
+	// The project's policy applies there, too; commands do not run there.
 	open := h.write(t, "proj/open/file", "")
 	open = filepath.Dir(open)
 	if err := os.Chmod(open, 0o777); err != nil {
@@ -228,8 +228,8 @@ func TestServedPolicyAndDirectories(t *testing.T) {
 			t.Errorf("in %q it ran in %q, want %q (%s)", cwd, got, want, answer)
 		}
 	}
-	// Who has the token and is not a process of the user's names no directory; a
-	// project that the user trusts still has its policy.
+	// A sender that has the token but is not a process of the user's cannot choose the
+	// directory; a project that the user trusts still has its policy.
 	token, err := os.ReadFile(filepath.Join(h.dir, "state", "token"))
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestServedPolicyAndDirectories(t *testing.T) {
 	}
 }
 
-// A policy that asks its own server comes to an end, and says so.
+// A policy that asks its own server does not loop, and reports that.
 func TestPolicyCircle(t *testing.T) {
 	t.Parallel()
 	h := newPolicyHome(t, `{}`)

@@ -78,8 +78,7 @@ func TestDoctorStateDir(t *testing.T) {
 	}
 }
 
-// A phone that reads the code is signed in, once; a server that no phone reaches
-// shows none.
+// A phone that reads the code is signed in, once; a server that no phone can reach shows none.
 func TestServeQR(t *testing.T) {
 	home := t.TempDir()
 	env := []string{"GORACE=" + noNap, "HOME=" + home, "PATH=/usr/bin:/bin", "BECKON_STATE_DIR=" + filepath.Join(home, "state"), "NO_COLOR=1"}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What `sudo beckon install` makes in somebody's home is theirs.
+// What `sudo beckon install` creates in a user's home belongs to that user.
 func TestSudoInstall(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be called by sudo")

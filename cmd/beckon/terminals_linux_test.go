@@ -14,7 +14,7 @@ import (
 	"beckon/render/notify/dbustest"
 )
 
-// paneScript is what a pane runs: hooks of a session that is named so, then text.
+// paneScript returns what a pane runs: hooks of a session of that name, then text.
 func paneScript(session string) string {
 	hook := func(event, more string) string {
 		return fmt.Sprintf(`echo '{"session_id":%q,"cwd":"/","hook_event_name":%q%s}' | beckon-hook %s; `, session, event, more, event)
@@ -22,8 +22,8 @@ func paneScript(session string) string {
 	return hook("SessionStart", `,"source":"startup"`) + hook("UserPromptSubmit", `,"prompt":"go"`) + "clear; echo this is the pane of " + session + "; exec sleep 300"
 }
 
-// newAgents is an office where a session is one of the program agent, a shell of
-// another name: shells are passed over on the way to the agent.
+// newAgents returns an office where a session belongs to the program agent, a shell under
+// another name, since shells are skipped on the way to the agent.
 func newAgents(t *testing.T, config string) *office {
 	t.Helper()
 	p := newOffice(t, config)
@@ -42,7 +42,7 @@ func newAgents(t *testing.T, config string) *office {
 	return p
 }
 
-// within waits until f is true; kitty takes its time to draw by software.
+// within waits until f is true; kitty is slow when it draws in software.
 func within(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -63,7 +63,7 @@ func (p *office) run(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// display starts an X server for the time of a test.
+// display starts an X server for the duration of a test.
 func display(t *testing.T) string {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -81,7 +81,7 @@ func display(t *testing.T) string {
 	return ":" + strconv.Itoa(number)
 }
 
-// start starts a program for the time of a test.
+// start starts a program for the duration of a test.
 func start(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
@@ -93,7 +93,7 @@ func start(t *testing.T, cmd *exec.Cmd) {
 	})
 }
 
-// kitty is a running one.
+// kitty is a running kitty.
 type kitty struct {
 	t      *testing.T
 	socket string
@@ -129,7 +129,7 @@ func startKitty(t *testing.T, p *office) *kitty {
 	return k
 }
 
-// do gives kitty a command.
+// do sends kitty a command.
 func (k *kitty) do(args ...string) string {
 	k.t.Helper()
 	cmd := exec.Command("kitty", append([]string{"@", "--to", k.socket}, args...)...)
@@ -158,8 +158,8 @@ func (k *kitty) shows(window, text string) bool {
 	return strings.Contains(k.do("get-text", "--match", "id:"+window), text)
 }
 
-// TestKitty has a real kitty: jump brings a session's window to the front, peek and show
-// tell what is on it, a notification reaches the desktop, and watch draws.
+// TestKitty uses a real kitty: jump brings a session's window to the front, peek and show
+// print what is on it, a notification reaches the desktop, and watch draws.
 func TestKitty(t *testing.T) {
 	needs(t, "kitty")
 	needs(t, "Xvfb")
@@ -206,7 +206,7 @@ func TestKitty(t *testing.T) {
 	})
 }
 
-// TestScreen has a real GNU screen: jump selects a session's window.
+// TestScreen uses a real GNU screen: jump selects a session's window.
 func TestScreen(t *testing.T) {
 	needs(t, "screen")
 	needs(t, "tmux")

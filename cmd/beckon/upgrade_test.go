@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// aged is a copy of what an earlier release left, and today's beckon over it.
+// aged is a copy of what an earlier release left, used by today's beckon.
 type aged struct {
 	*testing.T
 	sample, state, home string
@@ -42,7 +42,7 @@ func (a aged) read(path string) []byte {
 	return b
 }
 
-// beckon runs the program and returns what it printed; it must exit 0 and be silent on stderr.
+// beckon runs the program and returns its output; it must exit 0 and print nothing to stderr.
 func (a aged) beckon(stdin string, args ...string) []byte {
 	a.Helper()
 	env := map[string]string{"HOME": a.home, "USERPROFILE": a.home, "BECKON_STATE_DIR": a.state, "CLAUDE_CONFIG_DIR": filepath.Join(a.home, ".claude")}
@@ -54,9 +54,8 @@ func (a aged) beckon(stdin string, args ...string) []byte {
 	return out.Bytes()
 }
 
-// holds reports, with its path, the first member of want that got lacks or has another
-// value for. Members that came later are no matter; busy_seconds depends on where
-// midnight is.
+// holds returns the path of the first member of want that got lacks or has another value for.
+// Later members do not matter; busy_seconds depends on where midnight is.
 func holds(got, want any, path string) string {
 	switch w := want.(type) {
 	case map[string]any:
@@ -88,7 +87,7 @@ func holds(got, want any, path string) string {
 	return ""
 }
 
-// says checks that today's answer holds all of what the release answered.
+// says checks that today's answer has everything that the release's had.
 func (a aged) says(sample string, got []byte) {
 	a.Helper()
 	var was, is any
@@ -126,7 +125,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// folds: the journals give the sessions again, byte for byte, where they are whole.
+// folds checks that the journals give the sessions again, byte for byte, where they are whole.
 func (a aged) folds() {
 	a.Helper()
 	scratch := newAged(a.T, a.sample)
@@ -161,7 +160,7 @@ func (a aged) folds() {
 	}
 }
 
-// readsTheRest: configuration, policy, trace and log of decisions are understood.
+// readsTheRest checks that configuration, policy, trace and log of decisions can be read.
 func (a aged) readsTheRest() {
 	a.Helper()
 	for want, args := range map[string][]string{
@@ -181,7 +180,7 @@ func (a aged) readsTheRest() {
 	}
 }
 
-// goesOn: an event of today is folded into every live session of then.
+// goesOn checks that an event of today is folded into every live session of the release.
 func (a aged) goesOn() {
 	a.Helper()
 	sessions, err := filepath.Glob(filepath.Join(a.state, "sessions", "*.json"))

@@ -16,7 +16,7 @@ import (
 	"beckon/state/store"
 )
 
-// asking makes an offer of a session at which this process waits.
+// asking makes an offer for a session, at which this process waits.
 func asking(t *testing.T, st *store.Store, session, command string) offer.Offer {
 	t.Helper()
 	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
@@ -33,7 +33,7 @@ func asking(t *testing.T, st *store.Store, session, command string) offer.Offer 
 	return o
 }
 
-// took plays the process that holds a call: it takes the answer and says so.
+// took plays the process that holds a call: it takes the answer and reports that.
 func took(t *testing.T, st *store.Store, o offer.Offer) offer.Answer {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
@@ -49,7 +49,7 @@ func took(t *testing.T, st *store.Store, o offer.Offer) offer.Answer {
 	}
 }
 
-// The keys of a real terminal answer what it shows.
+// Keys in a real terminal answer what it shows.
 func TestWatchAnswers(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -92,8 +92,7 @@ func TestWatchAnswers(t *testing.T) {
 	}
 }
 
-// What a session asks is in show, and the status line of another session says
-// how to answer.
+// A session's question is in show, and the status line of another session says how to answer.
 func TestShowAndStatusLineOfAnOffer(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -27,14 +27,14 @@ import (
 
 var golden = flag.Bool("golden", false, "write the screens that the tests find into testdata/golden")
 
-// terminal is a real tmux pane with a program of ours in it.
+// terminal is a real tmux pane that runs our program.
 type terminal struct {
 	t      testing.TB
 	socket string
 }
 
-// openTerminal runs beckon in a tmux server of its own. Without tmux the test
-// is skipped, except where the check of a landing runs.
+// openTerminal runs beckon in its own tmux server. Without tmux the test is skipped; in CI it
+// fails.
 func openTerminal(t testing.TB, width, height int, env []string, args ...string) *terminal {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -60,7 +60,7 @@ func openTerminal(t testing.TB, width, height int, env []string, args ...string)
 	return term
 }
 
-// program returns this test binary by the name under which it is beckon.
+// program returns the path of this test binary under the name that makes it beckon.
 func program(t testing.TB) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -90,7 +90,7 @@ func (p *terminal) press(keys ...string) {
 	p.run(append([]string{"send-keys"}, keys...)...)
 }
 
-// screen is what the pane shows, without the blanks at the ends of lines.
+// screen returns what the pane shows, without trailing blanks.
 func (p *terminal) screen() string {
 	p.t.Helper()
 	lines := strings.Split(p.run("capture-pane", "-p"), "\n")
@@ -114,7 +114,7 @@ func (p *terminal) wait(pattern string) string {
 	return ""
 }
 
-// gone waits until the screen does not match a regular expression any more.
+// gone waits until the screen no longer matches a regular expression.
 func (p *terminal) gone(pattern string) {
 	p.t.Helper()
 	re := regexp.MustCompile(pattern)
@@ -138,8 +138,8 @@ func stand(t testing.TB) []string {
 	return []string{"GORACE=" + noNap, "BECKON_STATE_DIR=" + dir, "HOME=" + t.TempDir()}
 }
 
-// compare compares the screen that shows pattern with the one that is kept. What
-// comes a moment later, as the turns of a panel do, is waited for.
+// compare compares the screen that shows pattern with the golden file, and waits for what is
+// drawn a moment later, such as the turns of a panel.
 func (p *terminal) compare(name, pattern string) {
 	p.t.Helper()
 	path := filepath.Join("..", "..", "testdata", "golden", name)
@@ -163,7 +163,7 @@ func (p *terminal) compare(name, pattern string) {
 	}
 }
 
-// checkGolden compares a text with the file of the golden one.
+// checkGolden compares a text with a golden file.
 func checkGolden(t *testing.T, path, got string) {
 	t.Helper()
 	got += "\n"
@@ -182,8 +182,8 @@ func checkGolden(t *testing.T, path, got string) {
 	}
 }
 
-// TestScreens drives the real program in a real terminal against recordings of
-// the real client, at the widths people have.
+// TestScreens drives the real program in a real terminal with recordings of the real client,
+// at common widths.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	env := stand(t)
@@ -217,7 +217,7 @@ func TestKeysInATerminal(t *testing.T) {
 	p.press("Enter")
 	p.wait(`/docs 1 of 8`)
 	p.press("Enter")
-	p.wait(`! its tmux server has ended`) // the recording's own is long gone
+	p.wait(`! its tmux server has ended`) // the recording's own has ended
 	p.press("Escape")
 	p.wait(`NEEDS YOU 4`)
 	p.press("End", "d")
@@ -263,8 +263,8 @@ func fold(t testing.TB, st *store.Store, id string, kinds ...event.Kind) {
 	}
 }
 
-// The screen follows: from no state directory at all to a session that comes,
-// asks, and is gone; with and without the system's help.
+// The screen follows the sessions: from no state directory at all to a session that appears,
+// asks, and disappears; with and without reports from the system.
 func TestScreenFollows(t *testing.T) {
 	for _, args := range [][]string{{"watch"}, {"watch", "--poll"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
@@ -293,7 +293,7 @@ func TestScreenFollows(t *testing.T) {
 	}
 }
 
-// An idle screen writes nothing and hardly runs.
+// An idle screen writes nothing and hardly uses the processor.
 func TestIdleScreenIsQuiet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("watches an idle screen for some seconds")
@@ -318,8 +318,8 @@ func TestIdleScreenIsQuiet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 100 ticks are a second. The bound is far above what is measured (README),
-	// and far below what drawing all the time takes.
+	// 100 ticks are a second. The bound is far above the measured use (README), and far below
+	// that of drawing all the time.
 	if used := after - before; used > watched*100/10 {
 		t.Errorf("an idle screen of 100 sessions used %d%% of a processor", used/watched)
 	}
@@ -338,8 +338,8 @@ func cpuTicks(pid string) (int, error) {
 	return user + system, err
 }
 
-// BenchmarkHookToScreen measures from the end of a fold, where a hook exits,
-// to the bytes that the screen of watch writes about it (50 ms at p99), with 100 sessions around it.
+// BenchmarkHookToScreen measures from the end of a fold, where a hook exits, to the bytes that
+// the screen of watch writes about it (50 ms at p99), among 100 sessions.
 func BenchmarkHookToScreen(b *testing.B) {
 	home := b.TempDir()
 	st := store.Open(filepath.Join(home, "state"))
@@ -377,8 +377,8 @@ func BenchmarkHookToScreen(b *testing.B) {
 	b.ReportMetric(ms(took[len(took)*9/10]), "p90-ms")
 }
 
-// wish is a prompt that shares no letter in place, nor a run of letters, with
-// the one before: a screen that writes only what changed writes all of it.
+// wish returns a prompt that shares no letter in place, and no run of letters, with the
+// previous one: a screen that writes only changes writes all of it.
 func wish(i int) string {
 	var b strings.Builder
 	for j := range 20 {
@@ -387,7 +387,7 @@ func wish(i int) string {
 	return b.String()
 }
 
-// wrote is a terminal that only remembers what was written to it.
+// wrote is a terminal that only records what was written to it.
 type wrote struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -413,7 +413,7 @@ func (w *wrote) wait(s string) {
 	}
 }
 
-// blocked is a keyboard that nobody touches.
+// blocked is a keyboard without input.
 type blocked struct{}
 
 func (blocked) Read([]byte) (int, error) { select {} }

@@ -16,7 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// from is one hook of another agent's, with the payload as it gives it.
+// from runs a hook of another agent, with the payload in the agent's form.
 func (u *user) from(agent, name, payload string) string {
 	u.Helper()
 	var out, errs bytes.Buffer
@@ -27,8 +27,8 @@ func (u *user) from(agent, name, payload string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// shells are what each agent sends before a call of its shell: a recorded payload,
-// where its command stands, and what a refusal looks like.
+// shells lists what each agent sends before a call of its shell: a recorded payload, where its
+// command is, and what a refusal looks like.
 var shells = []struct{ agent, event, command, denied, reason string }{
 	{"codex", "PreToolUse", "tool_input.command", "hookSpecificOutput.permissionDecision", "hookSpecificOutput.permissionDecisionReason"},
 	{"gemini", "BeforeTool", "tool_input.command", "decision", "reason"},
@@ -37,8 +37,7 @@ var shells = []struct{ agent, event, command, denied, reason string }{
 	{"opencode", "tool.execute.before", "properties.args.command", "deny", "deny"},
 }
 
-// recordedCall is the payload of a shell's call of that agent, with another
-// command in it.
+// recordedCall returns the payload of a shell call of that agent, with another command.
 func recordedCall(t *testing.T, agent, name, at, command string) string {
 	t.Helper()
 	files, err := filepath.Glob("../../../testdata/agents/" + agent + "-*/subperm.jsonl")
@@ -60,8 +59,7 @@ func recordedCall(t *testing.T, agent, name, at, command string) string {
 	return ""
 }
 
-// Every rule of every pack speaks of the shell of every agent, as its own cases
-// say.
+// Every rule of every pack applies to the shell of every agent as to its own cases.
 func TestPacksSpeakOfEveryShell(t *testing.T) {
 	for _, s := range shells {
 		t.Run(s.agent, func(t *testing.T) {
@@ -90,7 +88,7 @@ func TestPacksSpeakOfEveryShell(t *testing.T) {
 	}
 }
 
-// A refusal is in the agent's own form, the reason in it, and the session goes on.
+// A refusal is in the agent's own form, with the reason, and the session goes on.
 func TestOtherAgentsAreRefused(t *testing.T) {
 	for _, s := range shells {
 		u := newUser(t, on("PreToolUse", `{"type":"rule","id":"r","decision":"deny","reason":"not here","commands":["touch"]}`), titles)
@@ -108,8 +106,8 @@ func TestOtherAgentsAreRefused(t *testing.T) {
 	}
 }
 
-// What a rule asks about and the agent cannot ask is refused, and the user can
-// allow it once.
+// If a rule asks and the agent cannot ask, the call is refused, and the user can allow it
+// once.
 func TestVainQuestionsRefuse(t *testing.T) {
 	u := newUser(t, on("PreToolUse", `{"type":"rule","id":"r","decision":"ask","reason":"sure?","commands":["touch"]}`), "")
 	payload := recordedCall(t, "codex", "PreToolUse", "tool_input.command", "touch a")
@@ -130,8 +128,8 @@ func TestVainQuestionsRefuse(t *testing.T) {
 	}
 }
 
-// A rewrite that an agent cannot take is none that passes unsaid: where the hook
-// fails closed, the call is refused.
+// A rewrite that an agent does not support never passes unnoticed: if the hook fails closed,
+// the call is refused.
 func TestRewritesInVainFail(t *testing.T) {
 	hook := say(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"}}}`)
 	payload := recordedCall(t, "qwen", "PreToolUse", "tool_input.command", "rm x")
@@ -145,7 +143,7 @@ func TestRewritesInVainFail(t *testing.T) {
 	}
 }
 
-// A rule for one agent's files speaks of those of the others.
+// A rule for one agent's file tools applies to those of the others.
 func TestFilesOfOtherAgents(t *testing.T) {
 	policy := on("PreToolUse", `{"type":"rule","id":"r","decision":"deny","reason":"secret","paths":[".env"]}`)
 	for _, c := range []struct{ agent, event, payload string }{
@@ -165,8 +163,8 @@ func TestFilesOfOtherAgents(t *testing.T) {
 	}
 }
 
-// An agent of which nothing is known, and an event at which an agent does not
-// listen, are told nothing; nor is a client that began a prompt itself.
+// An unknown agent gets no answer, nor does an event at which an agent does not listen, nor a
+// client that began a prompt itself.
 func TestNothingIsSaidToWhoDoesNotListen(t *testing.T) {
 	deny := `{"type":"rule","id":"r","decision":"deny","reason":"no"}`
 	policy := `{"hooks":{"PreToolUse":[{"hooks":[` + deny + `]}],"UserPromptSubmit":[{"hooks":[` + deny + `]}],"PreCompact":[{"hooks":[` + deny + `]}],"PermissionRequest":[{"hooks":[` + deny + `]}]}}`
@@ -187,8 +185,7 @@ func TestNothingIsSaidToWhoDoesNotListen(t *testing.T) {
 	}
 }
 
-// What cannot be read is refused in the agent's own form, where a rule could have
-// refused it.
+// An unreadable call is refused in the agent's own form, if a rule could have refused it.
 func TestUnreadableCallsOfOtherAgents(t *testing.T) {
 	for _, s := range shells {
 		u := newUser(t, on("PreToolUse", `{"type":"rule","id":"r","decision":"deny","reason":"no","commands":["touch"]}`), "")
@@ -199,7 +196,7 @@ func TestUnreadableCallsOfOtherAgents(t *testing.T) {
 	}
 }
 
-// Codex's request says more than its call did: an approval closes that one.
+// Codex's request has more than its call: an approval closes that call.
 func TestApprovalOfCodexIsSeen(t *testing.T) {
 	u := newUser(t, on("PermissionRequest", `{"type":"rule","decision":"allow","reason":"fine","commands":["touch a"]}`), "")
 	u.from("codex", "UserPromptSubmit", `{"session_id":"s1","cwd":"/w","prompt":"do it"}`)

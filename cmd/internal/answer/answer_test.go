@@ -19,7 +19,7 @@ import (
 	"beckon/state/store"
 )
 
-// user is somebody with a policy, a configuration and a state directory.
+// user has a policy, a configuration and a state directory.
 type user struct {
 	testing.TB
 	dir string
@@ -35,8 +35,7 @@ func newUser(t testing.TB, policy, config string) *user {
 	return u
 }
 
-// write writes a file of the user's configuration; an empty text leaves it
-// away.
+// write writes a file of the user's configuration; an empty text omits it.
 func (u *user) write(name, text string) {
 	u.Helper()
 	if text == "" {
@@ -53,8 +52,7 @@ func (u *user) write(name, text string) {
 
 func (u *user) store() *store.Store { return store.Open(u.env["BECKON_STATE_DIR"]) }
 
-// fire is one hook: members are those of the payload beside the session and
-// the event.
+// fire runs a hook: members are those of the payload besides the session and the event.
 func (u *user) fire(kind event.Kind, members string) string {
 	u.Helper()
 	payload := `{"session_id":"s1","cwd":"` + u.dir + `","hook_event_name":"` + string(kind) + `"` + members + `}`
@@ -69,7 +67,7 @@ func (u *user) fire(kind event.Kind, members string) string {
 	return out.String()
 }
 
-// object is an answer, which must be one JSON object and nothing else.
+// object parses an answer, which must be one JSON object and nothing else.
 func (u *user) object(answer string) map[string]any {
 	u.Helper()
 	var o map[string]any
@@ -79,7 +77,7 @@ func (u *user) object(answer string) map[string]any {
 	return o
 }
 
-// state is what beckon says of the session, on the strength of hooks alone.
+// state returns the session's state from hooks alone.
 func (u *user) state() state.State {
 	u.Helper()
 	s, err := u.store().Load("s1")
@@ -93,7 +91,7 @@ func on(kind, hooks string) string {
 	return `{"hooks":{"` + kind + `":[{"hooks":[` + hooks + `]}]}}`
 }
 
-// say is a command that prints a text.
+// say returns a command that prints a text.
 func say(text string) string {
 	b, _ := json.Marshal("printf %s '" + text + "'") // a string is always marshalled
 	return `{"type":"command","command":` + string(b) + `}`
@@ -101,7 +99,7 @@ func say(text string) string {
 
 const titles = `{"notify": ["title"]}`
 
-// An answer and a terminal sequence are one object, whatever the answer is.
+// An answer and a terminal sequence make one object, whatever the answer is.
 func TestAnswerAndSequenceAreOneObject(t *testing.T) {
 	for name, c := range map[string]struct {
 		hook string
@@ -131,7 +129,7 @@ func TestAnswerAndSequenceAreOneObject(t *testing.T) {
 	}
 }
 
-// What the policy refuses has not begun: the title stays.
+// A prompt that the policy refuses has not begun: the title stays.
 func TestRefusedPromptChangesNoTitle(t *testing.T) {
 	u := newUser(t, on("UserPromptSubmit", `{"type":"rule","decision":"deny","reason":"no"}`), titles)
 	u.fire(event.SessionStart, `,"source":"startup"`)
@@ -144,7 +142,7 @@ func TestRefusedPromptChangesNoTitle(t *testing.T) {
 	}
 }
 
-// A dialog that the policy answers is none that the user has to hear of.
+// The user is not notified of a dialog that the policy answers.
 func TestApprovedRequestIsNotTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		decision string
@@ -179,8 +177,8 @@ func TestApprovedRequestIsNotTold(t *testing.T) {
 	}
 }
 
-// A turn that the policy keeps going is not over, and the user does not hear
-// that it is; when it may end, they do.
+// A turn that the policy keeps going is not over, and the user is not notified that it is;
+// when it may end, they are.
 func TestKeptTurnIsNotToldAsDone(t *testing.T) {
 	u := newUser(t, on("Stop", say(`{"decision":"block","reason":"once more"}`)), titles)
 	u.fire(event.SessionStart, `,"source":"startup"`)
@@ -201,8 +199,8 @@ func TestKeptTurnIsNotToldAsDone(t *testing.T) {
 	}
 }
 
-// What the client's version does not know is not said: the version is told by
-// the client's own registry.
+// The client gets nothing that its version does not know. The version comes from the client's
+// own registry.
 func TestVersionOfTheClient(t *testing.T) {
 	for version, told := range map[string]bool{"2.1.90": false, "2.1.197": true, "": true} {
 		u := newUser(t, on("PreCompact", `{"type":"rule","decision":"deny","reason":"not now"}`), "")
@@ -220,8 +218,8 @@ func TestVersionOfTheClient(t *testing.T) {
 	}
 }
 
-// Wherever beckon itself has a fault the agent goes on: code 2, with which Go
-// ends a program, would block its call.
+// A fault in beckon itself never stops the agent: code 2, with which Go ends a program that
+// panics, would block the agent's call.
 func TestFaultIsNotTheAgents(t *testing.T) {
 	for name, policy := range map[string]string{
 		"rules":    on("PreToolUse", `{"type":"rule","decision":"ask","reason":"r","words":["zzz"]}`),
@@ -254,8 +252,8 @@ func TestFaultIsNotTheAgents(t *testing.T) {
 	}
 }
 
-// Where too much runs already nothing is started for one more: rules answer all
-// the same, and a command that must be asked refuses.
+// If too much runs already, nothing more is started: rules still answer, and a command that
+// must be asked refuses.
 func TestBusyServer(t *testing.T) {
 	u := newUser(t, `{"hooks": {"PreToolUse": [
 		{"hooks": [{"type": "rule", "id": "no-force", "decision": "deny", "reason": "Shared branch.", "commands": ["git push -f"]}]},

@@ -49,14 +49,14 @@ func serves(t *testing.T) *served {
 	return &served{u, "http://" + l.Addr().String(), stop}
 }
 
-// answer is what a post was answered.
+// answer is the response to a post.
 type answer struct {
 	status int
 	body   string
 	err    error
 }
 
-// post posts an event of a session; the answer comes once there is one.
+// post posts an event of a session, and waits for the response.
 func (s *served) post(ctx context.Context, query, session string, kind event.Kind, members string) <-chan answer {
 	s.Helper()
 	body := fmt.Sprintf(`{"session_id":%q,"cwd":%q,"hook_event_name":%q%s}`, session, s.dir, kind, members)
@@ -79,7 +79,7 @@ func (s *served) post(ctx context.Context, query, session string, kind event.Kin
 	return got
 }
 
-// offers waits until so many are open.
+// offers waits until n offers are open.
 func (s *served) offers(n int) []offer.Offer {
 	s.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
@@ -98,8 +98,8 @@ func (s *served) offers(n int) []offer.Offer {
 
 const aWrite = `,"tool_name":"Write","tool_use_id":"t1","tool_input":{"file_path":"/p/a","content":"x"}`
 
-// A call that is posted is held as long as its sender waits, and is over by what
-// ends one that a hook holds.
+// A posted call is held as long as its sender waits, and ended by what ends one that a hook
+// holds.
 func TestHeldOverHTTP(t *testing.T) {
 	none := answer{http.StatusOK, "{}", nil}
 	for name, c := range map[string]struct {
@@ -153,7 +153,8 @@ func (s *served) give(o offer.Offer, word offer.Word) {
 	}
 }
 
-// Who goes is waited for no longer, and nobody is held for longer than they said.
+// A sender that disconnects is no longer waited for, and none is held for longer than it
+// asked.
 func TestHeldOverHTTPEnds(t *testing.T) {
 	s := serves(t)
 	ctx, leave := context.WithCancel(t.Context())
@@ -182,7 +183,7 @@ func TestHeldOverHTTPEnds(t *testing.T) {
 	s.offers(0)
 }
 
-// So many are held, and no more: the others are answered at once.
+// Only so many are held; the others are answered at once.
 func TestHeldOverHTTPAreBounded(t *testing.T) {
 	s := serves(t)
 	const most = 64
@@ -205,8 +206,8 @@ func TestHeldOverHTTPAreBounded(t *testing.T) {
 	s.offers(0)
 }
 
-// What is posted from elsewhere never names the directory that commands run in, whatever
-// the server's own environment lacks.
+// A post from elsewhere never chooses the directory in which commands run, whatever the
+// server's own environment lacks.
 func TestPostedFromElsewhere(t *testing.T) {
 	u := newUser(t, "", "")
 	payload := fmt.Appendf(nil, `{"session_id":"s","cwd":%q,"hook_event_name":"UserPromptSubmit","prompt":"x"}`, u.dir)

@@ -10,17 +10,16 @@ import (
 	"beckon/event"
 )
 
-// Whenever a policy is there, an agent that is about to change what decides over
-// it has to ask, in whatever words it does so. A home directory may have
-// characters that mean something in a pattern.
+// With a policy, an agent that is about to change what restricts it must ask, in whatever form
+// it does so. A home directory may contain characters that have a meaning in a pattern.
 func TestOwnRules(t *testing.T) {
 	t.Run("plain", func(t *testing.T) { ownRules(t, "home", true) })
 	t.Run("with wildcards", func(t *testing.T) { ownRules(t, "ho[m]e {a,b}", false) })
 }
 
-// ownRules tries them in a home directory. searches says whether a search that
-// begins above beckon's directories is known to end in them: a pattern in such a
-// path is not told from the directory's own characters.
+// ownRules tries them in a home directory. searches says whether a search that begins above
+// beckon's directories is recognised as ending in them: in such a path a pattern cannot be
+// told from the directory's own characters.
 func ownRules(t *testing.T, name string, searches bool) {
 	u := newUser(t, on("PreToolUse", `{"type":"rule","decision":"deny","reason":"Not here.","commands":["never"]}`), "")
 	home := filepath.Join(u.dir, name)

@@ -74,7 +74,7 @@ func alive(t *testing.T, path string) bool {
 	return false
 }
 
-// gone waits until none of them lives: who is killed may take a moment to die.
+// gone waits until none of them lives: a killed process may take a moment to exit.
 func gone(t *testing.T, path string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); alive(t, path); time.Sleep(5 * time.Millisecond) {
@@ -84,14 +84,14 @@ func gone(t *testing.T, path string) {
 	}
 }
 
-// long is a command that makes a child of its own, notes both and sleeps; no
-// signal but the last impresses it.
+// long returns a command that starts a child, notes both pids and sleeps; only SIGKILL ends
+// it.
 func long(pids string) string {
 	return `{"type":"command","id":"long","fail":"closed","command":"trap '' TERM; sleep 60 & echo $$ $! > ` + pids + `; wait; sleep 60"}`
 }
 
-// Who is told to end takes along what the policy started, folds the event and
-// answers nothing; the client kills after 1.5 s.
+// A hook that is told to end also ends what the policy started, folds the event and answers
+// nothing; the client kills it after 1.5 s.
 func TestEndedByTheClient(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("processes are looked at in /proc")
@@ -125,7 +125,7 @@ func TestEndedByTheClient(t *testing.T) {
 	}
 }
 
-// Who is killed cannot take anything along; the system does, where it can.
+// A hook that is killed cannot end anything; the system does, where it can.
 func TestKilledHookLeavesNoCommand(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("only Linux ends a command with its parent")
@@ -142,8 +142,8 @@ func TestKilledHookLeavesNoCommand(t *testing.T) {
 	gone(t, pids)
 }
 
-// The client runs the same hook twice when settings and a plugin both have it:
-// the command runs once, and both give the same answer.
+// The client runs the same hook twice if both its settings and a plugin have it: the command
+// runs once, and both give the same answer.
 func TestTwoCopiesOfAFiring(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "count")
 	u := newUser(t, on("PreToolUse", `{"type":"command","id":"judge","command":"echo ran >> `+count+`; sleep 0.3; echo no >&2; exit 2"}`), "")
@@ -167,8 +167,8 @@ func TestTwoCopiesOfAFiring(t *testing.T) {
 	}
 }
 
-// A hook inside a handler applies rules and starts nothing, or an agent that
-// judges an agent would never end.
+// A hook inside a handler applies rules and starts nothing; otherwise an agent that judges an
+// agent would never end.
 func TestInsideAHandlerNothingIsStarted(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	u := newUser(t, on("PreToolUse", `{"type":"command","command":"touch `+ran+`"},{"type":"rule","id":"r","decision":"deny","reason":"no","commands":["ls"]}`), "")
@@ -183,8 +183,8 @@ func TestInsideAHandlerNothingIsStarted(t *testing.T) {
 	}
 }
 
-// What a handler starts has the marker, and nobody else can give it: a
-// project's settings may set any variable for its hooks.
+// What a handler starts has the marker, and nothing else can set it: a project's settings may
+// set any variable for its hooks.
 func TestMarkerIsNotForOthersToSet(t *testing.T) {
 	seen := filepath.Join(t.TempDir(), "seen")
 	u := newUser(t, on("PreToolUse", `{"type":"command","command":"printf %s $`+run.Marker+` > `+seen+`"}`), "")
@@ -196,8 +196,7 @@ func TestMarkerIsNotForOthersToSet(t *testing.T) {
 	}
 }
 
-// Until the policy has let the turn end, the client is at work and so is the
-// session.
+// The client works until the policy has let the turn end, and so does the session.
 func TestTurnGoesOnWhileThePolicyThinks(t *testing.T) {
 	dir := t.TempDir()
 	begun, go_ := filepath.Join(dir, "begun"), filepath.Join(dir, "go")

@@ -11,9 +11,8 @@ import (
 
 const denyLs = `{"type":"rule","id":"no-ls","decision":"deny","reason":"No.","commands":["ls"]}`
 
-// Whatever shape a call has, the rule holds: nested deeper than anybody looks,
-// as large as the client sends, with a stdin that stays open; and what is no
-// call at all is refused.
+// A rule applies to a call of any shape: nested deeper than anything checks, as large as the
+// client sends, with a stdin that stays open; and what is not a call is refused.
 func TestNoWayAroundByShape(t *testing.T) {
 	call := func(more string) string {
 		return `{"session_id":"s1","hook_event_name":"PreToolUse","cwd":"/","tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"` + more + `}}`

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Whatever keeps the client from being told is said, wrapped or not.
+// Any error that keeps the client from getting the answer is recognised, wrapped or not.
 func TestUnsaid(t *testing.T) {
 	for _, err := range []error{io.ErrShortWrite, errors.Join(io.ErrClosedPipe)} {
 		if why := unsaid(err); !strings.Contains(why, err.Error()) {

@@ -10,8 +10,8 @@ import (
 	"beckon/state/store"
 )
 
-// A state directory that lets nobody in is told with what to do about it, a file of
-// somebody else's without.
+// The error for an inaccessible state directory says what to do about it; that for another
+// user's file does not.
 func TestStateDirectoryOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	for path, advised := range map[string]bool{filepath.Join(dir, "sessions"): true, "/etc/other": false} {

@@ -8,8 +8,8 @@ import (
 	"beckon/state"
 )
 
-// A part of a name, project or branch finds the one live session that has it;
-// what fits several lists them.
+// A part of a name, project or branch finds the one live session that has it; several matches
+// are listed.
 func TestFindNamed(t *testing.T) {
 	seen := []state.Seen{
 		{Session: state.Session{ID: "1aaaaaaa-1", Seat: "1", Name: "shop front"}},

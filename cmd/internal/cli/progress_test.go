@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Nothing is shown of what is done within a second; then a bar grows, which is gone in
-// the end.
+// Nothing is shown for what is done within a second; after that a bar grows, which disappears
+// at the end.
 func TestProgress(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var out strings.Builder

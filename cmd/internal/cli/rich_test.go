@@ -6,7 +6,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// Rich is right where colorprofile says so, for every way that terminals tell.
+// Rich agrees with colorprofile for every kind of terminal.
 func TestRich(t *testing.T) {
 	names := []string{"", "dumb", "linux", "vt100", "ansi", "xterm", "xterm-color", "xterm-16color", "xterm-256color", "xterm-direct",
 		"xterm-kitty", "xterm-ghostty", "alacritty", "foot-extra", "contour", "rio", "st", "st-256color", "wezterm", "tmux", "tmux-256color",

@@ -12,8 +12,8 @@ import (
 	"beckon/state/alert"
 )
 
-// The hook reads the settings key by key with other means: what Load takes, it
-// must read to the same values.
+// The hook reads the settings key by key in its own way: whatever Load accepts, it must read
+// to the same values.
 func TestAlertReadsTheSame(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.json")
 	for _, text := range []string{
@@ -34,7 +34,7 @@ func TestAlertReadsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if len(want.Alert.Channels) == 0 { // off: the rest is of no account
+		if len(want.Alert.Channels) == 0 { // off: the rest does not matter
 			want.Alert, got = alert.Settings{}, alert.Settings{Channels: got.Channels}
 			if len(got.Channels) == 0 {
 				got.Channels = nil
@@ -46,7 +46,7 @@ func TestAlertReadsTheSame(t *testing.T) {
 	}
 }
 
-// So does the program that sends notifications.
+// So must the program that sends notifications.
 func TestReachReadsTheSame(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.json")
 	for _, text := range []string{
@@ -66,7 +66,7 @@ func TestReachReadsTheSame(t *testing.T) {
 	}
 }
 
-// A token is nobody's to see, the file that has it is.
+// A token is not shown, only the file that has it.
 func TestSecretIsNotShown(t *testing.T) {
 	i := slices.IndexFunc(Keys, func(k key) bool { return k.Name == "ntfy_token" })
 	for token, want := range map[string]string{"": "", "tk_x": "(set)", "~/t": "~/t", "/t": "/t"} {
@@ -110,7 +110,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Set changes the one value and no other byte.
+// Set changes one value and no other byte.
 func TestSet(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, before, after string }{
@@ -155,7 +155,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// Taking a value out gives back the file that Set changed, comments too.
+// Unset restores the file that Set changed, comments included.
 func TestUnset(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.json")
 	for _, before := range []string{

@@ -10,7 +10,7 @@ import (
 	"beckon/event"
 )
 
-// An agent's version is that of the package that its program on the path is part of.
+// An agent's version is that of the package that contains its program on the path.
 func TestInstalled(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need rights there")

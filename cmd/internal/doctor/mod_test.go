@@ -10,7 +10,7 @@ import (
 	"beckon/state"
 )
 
-// Why a session has no mod: the first thing that would have to change.
+// The reason why a session has no mod is the first thing that would have to change.
 func TestWhyNoMod(t *testing.T) {
 	newClient := installer.Version{Major: 2, Minor: 1, Patch: 330}
 	all := modSigns{client: newClient, since: 100}
@@ -35,7 +35,7 @@ func TestWhyNoMod(t *testing.T) {
 	}
 }
 
-// An organization's word counts in its own settings, and in the form that the client reads.
+// An organization's setting counts in its own settings, and in the form that the client reads.
 func TestManagedMods(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

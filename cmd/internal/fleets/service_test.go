@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// env is an environment with names that need quoting.
+// env returns an environment with names that need quoting.
 func env(home string) func(string) string {
 	return func(name string) string {
 		return map[string]string{"HOME": home, "BECKON_STATE_DIR": `/srv/my state/100% "new" <&>`}[name]
 	}
 }
 
-// systemd takes the unit, and reads of it what was meant.
+// systemd accepts the unit, and reads from it what was meant.
 func TestSystemdUnit(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -57,7 +57,7 @@ func TestSystemdUnit(t *testing.T) {
 	}
 }
 
-// launchd's file is XML of the form that it reads, with the same in it.
+// launchd's file is XML in its form, with the same content.
 func TestLaunchdAgent(t *testing.T) {
 	path, text, begin, err := service("darwin", "/Users/ann/my <bin>/beckon", env("/Users/ann"))
 	if err != nil || path != "/Users/ann/Library/LaunchAgents/dev.beckon.link.plist" || !strings.Contains(begin, path) {
@@ -104,7 +104,7 @@ func TestNoUnit(t *testing.T) {
 	}
 }
 
-// The container of the manual runs flags that link has, and shares what link needs.
+// The manual's container uses flags that link has, and shares what link needs.
 func TestSidecar(t *testing.T) {
 	page, err := os.ReadFile("../manual/fleet.md")
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"beckon/render"
 )
 
-// --agent takes every name that an agent goes by; a row without a name is Claude
-// Code's.
+// --agent accepts every name of an agent; a row without a name is Claude Code's.
 func TestOnlyTheseAgents(t *testing.T) {
 	for _, c := range []struct {
 		agent string

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// faulty stands for a fault anywhere behind it.
+// faulty stands in for a fault in beckon.
 type faulty struct{}
 
 func (faulty) Read([]byte) (int, error) { var none []int; return none[len(os.Args)], nil }

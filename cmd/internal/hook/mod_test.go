@@ -10,8 +10,8 @@ import (
 	"beckon/state/store"
 )
 
-// The mod's words become observations of the session that the hooks tell of, and
-// of no other; the process ends with 0 whatever it was told.
+// The mod's reports become observations of the session that the hooks report, and of no other;
+// the process exits with 0 whatever it gets.
 func TestModSays(t *testing.T) {
 	st := store.Open(t.TempDir())
 	getenv := func(key string) string { return map[string]string{"BECKON_STATE_DIR": st.Dir}[key] }
@@ -40,7 +40,7 @@ func TestModSays(t *testing.T) {
 	}
 	now := func() string { return strconv.FormatInt(time.Now().UnixMilli(), 10) }
 
-	say("halt", "s1", now(), "aborted") // no hook has told of it: nothing is made
+	say("halt", "s1", now(), "aborted") // no hook has reported it: nothing is created
 	if keys, err := st.Keys(); err != nil || len(keys) > 0 {
 		t.Fatalf("%v, %v", keys, err)
 	}
@@ -62,6 +62,6 @@ func TestModSays(t *testing.T) {
 	time.Sleep(2 * time.Millisecond)
 	fold(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "p2"}, time.Since(start))
 	time.Sleep(2 * time.Millisecond)
-	say("failed", "s1", "99999999999999", "error") // a clock that is ahead says no more than that it is so
+	say("failed", "s1", "99999999999999", "error") // a clock that is ahead only proves that it is ahead
 	is(state.Failed, state.FromMod)
 }

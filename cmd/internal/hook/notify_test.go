@@ -13,7 +13,7 @@ import (
 	"beckon/state/store"
 )
 
-// plot is a session whose hooks have a clock of their own.
+// plot is a session whose hooks have their own clock.
 type plot struct {
 	t     *testing.T
 	st    *store.Store
@@ -35,7 +35,7 @@ func newPlot(t *testing.T, config string) *plot {
 	return p
 }
 
-// after folds e when d has passed and returns what its hook tells the terminal.
+// after folds e once d has passed and returns what its hook writes for the terminal.
 func (p *plot) after(d time.Duration, e event.Event) string {
 	p.clock = p.clock.Add(d)
 	e.At, e.SessionID = event.MillisOf(p.clock), "s1"
@@ -52,7 +52,7 @@ func (p *plot) after(d time.Duration, e event.Event) string {
 	return said
 }
 
-// date gives new claims, which have this machine's time, the plot's.
+// date sets the time of new claims, which is this machine's, to the plot's.
 func (p *plot) date() {
 	claims, err := filepath.Glob(filepath.Join(p.st.Dir, "told", "s1", "*"))
 	if err != nil {
@@ -67,8 +67,8 @@ func (p *plot) date() {
 	}
 }
 
-// What came within the limit after another of its kind is notified of by the next hook
-// of the session when the limit is over, if it still stands, and once.
+// An edge within the limit after another of its kind is notified of once, by the session's
+// next hook after the limit, if it still applies.
 func TestNotifyOverdue(t *testing.T) {
 	call := func(id string) event.Tool {
 		return event.Tool{Name: "Bash", UseID: id, Hash: "h", Summary: "Bash: make"}
@@ -92,7 +92,7 @@ func TestNotifyOverdue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlot(t, `{"notify": ["terminal"], "notify_limit": "30m"}`)
-			p.clock = p.clock.Add(time.Hour) // claims that are made now differ from those that were dated
+			p.clock = p.clock.Add(time.Hour) // new claims differ from those that were dated
 			p.after(0, prompt)
 			p.after(20*time.Second, event.Event{Kind: event.PreToolUse, Tool: call("t1")})
 			if comes(p, "t1") == "" {
@@ -104,7 +104,7 @@ func TestNotifyOverdue(t *testing.T) {
 				t.Errorf("the second was notified within the limit: %q", said)
 			}
 			beside := beside
-			if name != "permission" { // of a turn that is over the client itself reminds
+			if name != "permission" { // the client itself reminds of a turn that is over
 				beside = event.Event{Kind: event.Notification, Notification: "agent_completed"}
 			}
 			for _, step := range []struct {
@@ -119,8 +119,8 @@ func TestNotifyOverdue(t *testing.T) {
 	}
 }
 
-// A usage limit is told by the next hook that changes a state, once, and not when its
-// window is over.
+// The next hook that changes a state notifies of a usage limit, once, and not after its window
+// is over.
 func TestNotifyUsageWithAHook(t *testing.T) {
 	prompt, stop := event.Event{Kind: event.UserPromptSubmit, Prompt: "go"}, event.Event{Kind: event.Stop, Message: "Done."}
 	beside := event.Event{Kind: event.PreToolUse, Tool: event.Tool{Name: "Bash", UseID: "t1", Summary: "Bash: make"}}

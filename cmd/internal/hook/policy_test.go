@@ -12,7 +12,7 @@ import (
 	"beckon/event/policy/trust"
 )
 
-// Whoever has no policy pays three looks for one, and no more than that.
+// A user without a policy pays three lookups to find that out, and no more.
 func TestPoliciedLooksThrice(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	global, local := filepath.Join(home, ".config", "beckon", "policy.json"), filepath.Join(project, ".beckon", "policy.json")
@@ -46,8 +46,8 @@ func TestPoliciedLooksThrice(t *testing.T) {
 	}
 }
 
-// A fault in finding out whether there is a policy, or what it covers, ends no
-// hook with the code that refuses a call.
+// A fault while finding out whether there is a policy, or what it covers, never makes a hook
+// exit with the code that refuses a call.
 func TestFaultsBeforeThePolicy(t *testing.T) {
 	for looks := range 6 {
 		n := 0
@@ -67,8 +67,8 @@ func TestFaultsBeforeThePolicy(t *testing.T) {
 	}
 }
 
-// The next version of the programs, in the place of this one, may have other
-// rules: it finds nothing that is known of the policy files.
+// The next version of the programs, at the same place, may have other rules: it finds no
+// stored coverage of the policy files.
 func TestCoverageOfTheNextVersion(t *testing.T) {
 	judge := home.Beside("beckon-judge")
 	if err := os.WriteFile(judge, []byte("one"), 0o600); err != nil {

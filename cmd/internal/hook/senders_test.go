@@ -21,18 +21,17 @@ import (
 	"beckon/state/store"
 )
 
-// sender is one way in which events reach beckon: it returns the path to post
-// to and the body, with the members that its protocol has and no others, and
-// whether it has the event at all.
+// sender is a way in which events reach beckon: it returns the path to post to and the body,
+// with exactly the members that its protocol has, and whether it has the event at all.
 type sender struct {
 	name string
 	post func(e payload) (path string, body map[string]any, ok bool)
 }
 
-// payload is what the client gave its hook, with a transcript that is there.
+// payload is what the client gave its hook, with an existing transcript.
 type payload map[string]any
 
-// only returns the members of p that are there, by their names elsewhere.
+// only returns the members of p that names lists, under their other names.
 func (p payload) only(names map[string]string) map[string]any {
 	out := map[string]any{}
 	for from, to := range names {
@@ -43,9 +42,8 @@ func (p payload) only(names map[string]string) map[string]any {
 	return out
 }
 
-// senders are those whose protocols others have documented: the client's own
-// http hooks, the hook server's envelope, as its document shows it, and the
-// tracker's script.
+// senders are those with documented protocols: the client's own http hooks, the hook server's
+// envelope, as its document shows it, and the tracker's script.
 var senders = []sender{
 	{"client", func(p payload) (string, map[string]any, bool) { return "/hook", p, true }},
 	{"envelope", func(p payload) (string, map[string]any, bool) {
@@ -75,9 +73,9 @@ var senders = []sender{
 	}},
 }
 
-// Every recording of the real client, played through the hook and, event by
-// event beside it, by senders that know less: after each event every session
-// is at the same, or short names why it cannot be.
+// Every recording of the real client is played through the hook and, event by event, through
+// senders that know less: after each event every session has the same state, or short gives
+// the reason why it cannot.
 func TestSendersAgreeWithTheHook(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "recordings", "*", "*.jsonl"))
 	if err != nil || len(files) < 90 {
@@ -99,8 +97,8 @@ func TestSendersAgreeWithTheHook(t *testing.T) {
 	}
 }
 
-// short is where a sender cannot tell what the hook tells, for want of a member
-// or an event: what its session is then, and why.
+// shortfall is where a sender cannot report what the hook reports, because it lacks a member
+// or an event: the session's state then, and the reason.
 type shortfall struct {
 	sender, recording string // the recordings' names, joined by spaces
 	hook, sends       string // as stateOf has it
@@ -123,7 +121,7 @@ var short = []shortfall{
 	{"endpoints", "subperm_esc", "working", "permission Write", "no agent_id: the end of a subagent does not say whose dialog is gone"},
 }
 
-// play plays one recording and returns how many states it compared.
+// play plays a recording and returns how many states it compared.
 func play(t *testing.T, file string, used map[string]int) (compared int) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -166,7 +164,7 @@ func play(t *testing.T, file string, used map[string]int) (compared int) {
 		for _, x := range sites {
 			x.post(t, p)
 		}
-		time.Sleep(time.Millisecond) // no two events of one millisecond
+		time.Sleep(time.Millisecond) // no two events in one millisecond
 		now := event.MillisOf(time.Now())
 		for id := range known {
 			want := stateOf(t, own, id, now)
@@ -192,7 +190,7 @@ func excused(sender, recording string, want, got string, used map[string]int) bo
 	return false
 }
 
-// say writes the final message where the client has it, too.
+// say writes the final message where the client would.
 func say(t *testing.T, p payload) {
 	t.Helper()
 	text, ok := p["last_assistant_message"].(string)
@@ -216,8 +214,8 @@ func say(t *testing.T, p payload) {
 	}
 }
 
-// stateOf is what hooks alone say of a session, and of what needs the user the
-// reason; none where it is not known.
+// stateOf returns a session's state from hooks alone, with the reason if it needs the user;
+// empty if the session is unknown.
 func stateOf(t *testing.T, st *store.Store, id string, now event.Millis) string {
 	t.Helper()
 	s, err := st.Load(store.KeyOf(id))

@@ -10,7 +10,7 @@ import (
 	"beckon/state/store"
 )
 
-// The hook finds the configuration where config.Path says.
+// The hook finds the configuration where config.Path does.
 func TestConfigFile(t *testing.T) {
 	dir := t.TempDir()
 	for _, env := range []map[string]string{
@@ -29,8 +29,8 @@ func TestConfigFile(t *testing.T) {
 	}
 }
 
-// Each value that the strict reader takes means the same here; what it does
-// not take keeps nothing.
+// Each value that the strict reader accepts means the same here; a value that it rejects keeps
+// no text.
 func TestTexts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "beckon", "config.json")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

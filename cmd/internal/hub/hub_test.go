@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A hub's file that is not whole opens no hub.
+// A hub cannot be opened with an incomplete file.
 func TestOpenWithoutAKey(t *testing.T) {
 	dir := t.TempDir()
 	h, err := Init(dir, "127.0.0.1:7484", nil)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestRealClient proves the lab itself: what is typed arrives, the server's
-// answers show, hooks reach the recorder, and the client leaves in order.
+// TestRealClient tests the lab itself: typed text arrives, the server's answers are shown,
+// hooks reach the recorder, and the client exits in order.
 func TestRealClient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives a real client for some seconds")
@@ -57,7 +57,7 @@ func smoke(t *testing.T, l *Lab) {
 	checkSeen(t, r, "SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop", "SessionEnd", "statusline")
 }
 
-// checkSeen waits until the recorder got each kind.
+// checkSeen waits until the recorder has each kind.
 func checkSeen(t *testing.T, r *Recorder, kinds ...string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(sampleEvery) {

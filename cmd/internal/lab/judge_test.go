@@ -58,9 +58,9 @@ func TestPromptByTheMessagesAPI(t *testing.T) {
 	}
 }
 
-// The client is given its key by a helper in its settings, so that beckon finds
-// none and asks the client. A hook of the user's must not run, or beckon would
-// call itself; the user's and the project's words must not reach the judge.
+// The client gets its key from a helper in its settings, so that beckon finds none and asks
+// the client. The user's hooks must not run, or beckon would call itself; the user's and the
+// project's instructions must not reach the judge.
 func TestPromptByTheClient(t *testing.T) {
 	for _, version := range Bounds {
 		t.Run(version, func(t *testing.T) {

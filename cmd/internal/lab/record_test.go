@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The counts are those of the two clients, less the three that are never registered.
+// The counts are those of the two clients, minus the three events that are never registered.
 func TestEventsOf(t *testing.T) {
 	for version, want := range map[string]int{V197: 30 - 3, V329: 33 - 3, V330: 33 - 3} {
 		names := EventsOf(version)

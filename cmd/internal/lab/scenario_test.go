@@ -41,8 +41,8 @@ func agentScripts() (all []map[string][]Reply) {
 	return all
 }
 
-// checkScenario holds that steps name scripts and panes that exist, and that
-// something is expected.
+// checkScenario checks that steps name existing scripts and panes, and that something is
+// expected.
 func checkScenario(t *testing.T, sc Scenario, scripts map[string][]Reply) {
 	t.Helper()
 	started, expects := 0, false
@@ -105,8 +105,8 @@ func TestParseScenario(t *testing.T) {
 	}
 }
 
-// played makes a player whose samples, 100 ms apart from the origin on, gave
-// these states for its one session.
+// played returns a player whose samples, 100 ms apart from the origin on, had these states for
+// its one session.
 func played(states ...string) *player {
 	origin := time.Now().Add(-time.Duration(len(states)+1) * sampleEvery)
 	p := &player{origin: origin, ids: []SessionID{"s"}}

@@ -28,7 +28,7 @@ func TestScreenState(t *testing.T) {
 	}
 }
 
-// The footer of a client that was told to stop once is that of one at work.
+// A client that was told once to stop has the footer of one at work.
 func TestCopilotScreen(t *testing.T) {
 	const prompt = "\n/you/proj [main]\n────\n❯\n────\n"
 	for _, c := range []struct{ screen, want string }{

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// post sends a conversation and returns status and body.
+// post sends a conversation and returns the status and the body.
 func post(t *testing.T, s *Server, body string) (int, string) {
 	t.Helper()
 	r, err := http.Post(s.URL+"/v1/messages?beta=true", "application/json", strings.NewReader(body))
@@ -74,7 +74,7 @@ func TestServerFails(t *testing.T) {
 	}
 }
 
-// The stream's blocks, put together again, are the answer that does not stream.
+// The joined blocks of the stream are the answer without streaming.
 func TestServerStreams(t *testing.T) {
 	s := NewServer()
 	defer s.Close()
@@ -127,7 +127,7 @@ func TestServerOtherEndpoints(t *testing.T) {
 	}
 }
 
-// Every tool input is valid JSON after filling, whatever the arguments hold.
+// Every tool input is valid JSON once it is filled in, whatever the arguments contain.
 func TestScriptsAreValid(t *testing.T) {
 	for word, script := range scripts {
 		if len(script) == 0 {
@@ -143,8 +143,8 @@ func TestScriptsAreValid(t *testing.T) {
 	}
 }
 
-// Each API gets the same script in its own words: a tool call, then the text
-// that follows its result.
+// Each API returns the same script in its own form: a tool call, then the text after its
+// result.
 func TestServerSpeaksEachProtocol(t *testing.T) {
 	const prompt = `lab:bash ./nap 1`
 	for _, c := range []struct{ agent, path, ask, after, call, last string }{

@@ -9,7 +9,7 @@ import (
 	"beckon/event"
 )
 
-// What the page says that agents can be told is what their rows say.
+// The page lists the answers that agents accept as their rows do.
 func TestAnswersOfAgents(t *testing.T) {
 	page, err := Page("agents")
 	if err != nil {
@@ -22,8 +22,8 @@ func TestAnswersOfAgents(t *testing.T) {
 	}
 }
 
-// answersTable has a line for each of Claude Code's events and a column for each
-// agent that hears anything.
+// answersTable has a line for each of Claude Code's events and a column for each agent that
+// accepts anything.
 func answersTable() string {
 	var b strings.Builder
 	line := func(cells ...string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
@@ -55,7 +55,7 @@ func answersTable() string {
 	return b.String()
 }
 
-// cannotList says what each agent cannot be told.
+// cannotList lists what each agent does not accept.
 func cannotList() string {
 	var b strings.Builder
 	for _, a := range event.Agents() {

@@ -9,8 +9,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Every page fits a terminal: no line but an example is too wide, and no word is lost
-// but those of pictures and of where links lead.
+// Every page fits a terminal: no line except in examples is too wide, and no word is lost
+// except those of pictures and link targets.
 func TestFit(t *testing.T) {
 	for _, topic := range Topics() {
 		page, err := Page(topic.Name)
@@ -35,13 +35,13 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// letters are the words of a text as far as they have letters, without links' targets.
+// letters returns the words of a text, reduced to letters, without the targets of links.
 func letters(text string) []string {
 	text = regexp.MustCompile(`\]\([^)]*\)`).ReplaceAllString(text, "]")
 	return regexp.MustCompile(`[A-Za-z]+`).FindAllString(text, -1)
 }
 
-// without is what is in want and not in got.
+// without returns what is in want and not in got.
 func without(want, got []string) (missing []string) {
 	for _, w := range want {
 		if !slices.Contains(got, w) {

@@ -27,7 +27,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestReadme: the README stays one reading long and names every topic.
+// TestReadme: the README stays short enough to read at once, and names every topic.
 func TestReadme(t *testing.T) {
 	b, err := os.ReadFile(readme)
 	if err != nil {
@@ -49,8 +49,8 @@ var (
 	symbols = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// TestLinks: every link of the README and the manual leads to a file of the
-// repository, and to a heading that is there.
+// TestLinks: every link of the README and the manual leads to an existing file of the
+// repository, and to an existing heading.
 func TestLinks(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A wrapped command that hangs is ended with its children, and what it said
-// until then is shown.
+// A wrapped command that hangs is killed with its children, and its output until then is
+// shown.
 func TestWrappedIsEnded(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for sh")

@@ -10,8 +10,8 @@ import (
 	"beckon/state/offer"
 )
 
-// A file is where a call would write it: beyond links, also one to what is not there
-// yet.
+// A file is where a call would write it: links are followed, even one to a file that does not
+// exist yet.
 func TestUnder(t *testing.T) {
 	dir, elsewhere := filepath.Join(t.TempDir(), "in"), t.TempDir()
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -16,7 +16,7 @@ import (
 	"beckon/state/store"
 )
 
-// machine is a desk with a home of its own.
+// machine returns a desk with its own home.
 func machine(t *testing.T, config string) desk {
 	t.Helper()
 	home := t.TempDir()
@@ -47,8 +47,8 @@ func (d desk) ask(t *testing.T, tool, payload string) offer.Offer {
 	return o
 }
 
-// Only users and keys that the configuration names may answer, and nobody where it
-// names none or cannot be read.
+// Only users and keys that the configuration names may answer, and nobody if it names none or
+// cannot be read.
 func TestDeskAllows(t *testing.T) {
 	key, other := "UA5SVUUFFPKHPYZQJQDYJQ7MNYAOR3VF663YUM2RDBH3J644EXKBBIOK", "UAVODESKC5GPYTOERB4Y726UIMFNFXNBN3Z7E3MTWQE6XVGWIGPKWW7T"
 	laptop := ctl.Who{User: "ann", Host: "laptop", Key: key}
@@ -65,14 +65,14 @@ func TestDeskAllows(t *testing.T) {
 			t.Errorf("%s listens", config)
 		}
 	}
-	// A hub can give users any names, also that of a key.
+	// A hub can give users any name, even that of a key.
 	if d := machine(t, `{"answers_from_fleet": ["`+key+`"]}`); d.Allowed(ctl.Who{User: key, Key: other}) == nil {
 		t.Error("a user who is called as a key that may answer is taken for it")
 	}
 }
 
-// What cannot be shown whole there is not allowed from there, nor is a rule for ever;
-// what is allowed is noted as whose answer it was.
+// A call that cannot be shown in full there cannot be allowed from there, nor can a permanent
+// rule; what is allowed is logged with the user who allowed it.
 func TestDeskAnswers(t *testing.T) {
 	d := machine(t, `{"answers_from_fleet": ["ann"]}`)
 	laptop := ctl.Who{User: "ann", Host: "laptop", Key: "UA"}
@@ -83,7 +83,7 @@ func TestDeskAnswers(t *testing.T) {
 	if _, err := d.Answer(laptop, answer(twice, offer.Allow)); err == nil || !strings.Contains(err.Error(), "at its session") {
 		t.Errorf("a call with a member twice: %v", err)
 	}
-	var text strings.Builder // which no packing makes short
+	var text strings.Builder // which does not compress
 	for text.Len() < 256<<10 {
 		text.WriteString(rand.Text())
 	}
@@ -133,7 +133,7 @@ func taken(d desk, id string) error {
 	return nil
 }
 
-// The notes are the user's own, and do not grow for ever.
+// The log is private, and does not grow without limit.
 func TestDeskNotes(t *testing.T) {
 	d := machine(t, `{}`)
 	long := strings.Repeat("x", 1<<20)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// childEnv has this test's program say whether the process that it names started it.
+// childEnv makes the test binary report whether the named process started it.
 const childEnv = "BECKON_TEST_STARTED_BY"
 
 func TestMain(m *testing.M) {
@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A process in a session of its own is not one that a client started for its mod,
-// though the client is its parent; nor is a process with another parent.
+// A process in its own session does not count as started by a client for its mod, although the
+// client is its parent; nor does a process with another parent.
 func TestStartedBy(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"beckon/state/offer/hold"
 )
 
-// A screen makes nothing by which hooks would see that calls are held, and shows the
+// A screen creates nothing from which hooks would conclude that calls are held, and shows the
 // first offer there ever is.
 func TestFollowFirstOffer(t *testing.T) {
 	d := machine(t, `{}`)

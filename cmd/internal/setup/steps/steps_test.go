@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// fake returns a plan whose steps write down what is done.
+// fake returns a plan whose steps record what is done.
 func fake(did *[]string, steps ...Step) *Plan {
 	for i := range steps {
 		s := steps[i]
@@ -31,7 +31,7 @@ func usual(did *[]string) *Plan {
 		Step{Name: "tmux", Want: true, Absent: "tmux is not installed"}, Step{Name: "old", On: true})
 }
 
-// What is wanted and cannot be done is said.
+// A wanted step that cannot be done is reported.
 func TestMissing(t *testing.T) {
 	var said strings.Builder
 	usual(new([]string)).Missing(&said)
@@ -81,7 +81,7 @@ func TestUndoOrder(t *testing.T) {
 	}
 }
 
-// A step that fails is named, and the others are done.
+// A failed step is named, and the others are done.
 func TestDoFails(t *testing.T) {
 	var did []string
 	p := fake(&did, Step{Name: "a", Want: true, Then: "fail"}, Step{Name: "b", Want: true})
@@ -103,7 +103,7 @@ func TestAsk(t *testing.T) {
 		var did []string
 		var out strings.Builder
 		p := usual(&did)
-		p.Steps[3], p.Steps[2] = p.Steps[2], p.Steps[3] // tmux is told of before the last question
+		p.Steps[3], p.Steps[2] = p.Steps[2], p.Steps[3] // tmux is mentioned before the last question
 		err := p.Ask(strings.NewReader(c.answers), &out)
 		if err == nil {
 			err = p.Do(&out)
@@ -116,7 +116,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// The screen fits the terminal, shows what a step changes, and changes the plan only.
+// The screen fits the terminal, shows what a step changes, and changes only the plan.
 func TestScreen(t *testing.T) {
 	var did []string
 	m := &screen{plan: usual(&did), width: 60, height: 14}
