@@ -19,19 +19,19 @@ import (
 	"beckon/state/offer"
 )
 
-// probe is one answer of a hook's, and what an agent makes of it.
+// probe is an answer of a hook's, and what an agent makes of it.
 type probe struct {
 	name   string
-	policy string // with beckon installed; empty: script is the hook, without beckon
-	script string // what a hook before a call does, once its payload is read
+	policy string // with beckon installed; empty: the hook is script, without beckon
+	script string // what a hook before a call does after reading its payload
 	prompt string
-	drive  func(*probed) error // what is done while the prompt is at work, besides approving
+	drive  func(*probed) error // what happens during the prompt, besides approving
 	says   func(*probed) string
 	// want is what an agent's rows in package agents promise; nil leaves it open.
 	want func(a *agents.Agent) string
 }
 
-// probed is what was seen of a probe.
+// probed is the result of a probe.
 type probed struct {
 	t      testing.TB
 	l      *lab.Lab
@@ -51,7 +51,7 @@ func (p *probed) made(name string) bool {
 	return err == nil
 }
 
-// told says who was given the reason or text.
+// told returns who was given the reason or text.
 func (p *probed) told(text string) string {
 	switch {
 	case p.model:
@@ -79,7 +79,7 @@ func (p *probed) after(text string) string {
 	return text
 }
 
-// hears makes a promise of an agent's row: yes where it can be told that, else no.
+// hears returns yes if an agent's row promises that it accepts the answer, else no.
 func hears(kind event.Kind, w agents.When, yes, no string) func(*agents.Agent) string {
 	return func(a *agents.Agent) string {
 		if row := a.AnswerTo(string(kind)); row != nil && row.Hears(w) {
@@ -89,7 +89,7 @@ func hears(kind event.Kind, w agents.When, yes, no string) func(*agents.Agent) s
 	}
 }
 
-// ruleAt is a policy with one rule at an event.
+// ruleAt returns a policy with one rule at an event.
 func ruleAt(event, members string) string { return of(event, "", `{"type":"rule",`+members+`}`) }
 
 func commandAt(event, output string) string {
@@ -175,7 +175,7 @@ func told(p *probed) string {
 	return "nobody is told"
 }
 
-// went says what became of a prompt whose hook did not work.
+// went returns what became of a prompt whose hook did not work.
 func (p *probed) went() string {
 	if p.asked == 0 {
 		return "nothing goes on, the prompt is refused"
@@ -183,7 +183,7 @@ func (p *probed) went() string {
 	return p.ran()
 }
 
-// answer answers by `beckon answer`, as soon as there is something to answer.
+// answer answers with `beckon answer`, as soon as something is open.
 func (p *probed) answer() error {
 	for end := time.Now().Add(100 * time.Second); p.client.Agent.Shows(p.pane) != "permission" && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 	}
@@ -195,7 +195,7 @@ func (p *probed) answer() error {
 		if err != nil || len(open) == 0 || !p.dialog {
 			continue
 		}
-		time.Sleep(time.Second) // the dialog is there for all that
+		time.Sleep(time.Second) // the dialog is there all the same
 		if p.client.Agent.Shows(p.pane) != "permission" {
 			return fmt.Errorf("the dialog has gone:\n%s", p.pane.Capture())
 		}
@@ -209,7 +209,7 @@ func (p *probed) answer() error {
 	return nil
 }
 
-// ask puts a probe to an agent.
+// ask runs a probe on an agent.
 func (pr probe) ask(t testing.TB, client lab.Client) *probed {
 	l := lab.StartWith(t, client)
 	p := &probed{t: t, l: l, client: client}
@@ -234,7 +234,7 @@ func (pr probe) ask(t testing.TB, client lab.Client) *probed {
 	return p
 }
 
-// install registers beckon and its policy, or the script.
+// install installs beckon with its policy, or the script.
 func (pr probe) install(l *lab.Lab) error {
 	a := l.Client.Agent
 	if pr.script != "" {
@@ -271,9 +271,9 @@ func (pr probe) install(l *lab.Lab) error {
 	return err
 }
 
-// watch approves what is asked until the turn is over.
+// watch approves each request until the turn is over.
 func (p *probed) watch() error {
-	const quiet, slow = 4 * time.Second, 25 * time.Second // opencode takes its time before the first prompt
+	const quiet, slow = 4 * time.Second, 25 * time.Second // opencode is slow before the first prompt
 	var idle time.Time
 	pressed, begun, start := false, p.dialog, time.Now()
 	for ; time.Since(start) < patience+slow; time.Sleep(100 * time.Millisecond) {
@@ -353,7 +353,7 @@ func TestAgentAnswers(t *testing.T) {
 	}
 }
 
-// answers writes the table of probes in Markdown: a line a probe, a column an agent.
+// answers returns the table of probes in Markdown: a line per probe, a column per agent.
 func (t *table) answers() string {
 	heads, names := distinct(t.rows, row.head), distinct(t.rows, func(r row) string { return r.Scenario })
 	var b strings.Builder

@@ -20,12 +20,11 @@ import (
 
 var others = flag.String("agents", "", "other agents of the matrix, separated by commas (all)")
 
-// briefly is the scenario of every landing for the other agents: a wait, an
-// answer, an end of a turn.
+// briefly is the scenario of every landing for the other agents: a wait, an answer, the end of
+// a turn.
 const briefly = "approve"
 
-// unseenOf are the scenarios of which something cannot be seen, by agent and
-// scenario.
+// unseenOf are the scenarios in which something cannot be seen, by agent and scenario.
 var unseenOf = map[string]string{
 	"codex 0.169.0 exit": "not to be seen: its background process tells of a quit a minute later, so the session is lost until then",
 }
@@ -47,7 +46,7 @@ func TestAgents(t *testing.T) {
 				continue
 			}
 			if *others == "" && !*matrix && a.Name == "opencode" {
-				continue // with a plugin it takes a minute to start, and longer beside other tests
+				continue // with a plugin it takes a minute to start, and longer during other tests
 			}
 			client := a.Need(t)
 			for _, sc := range chosenShared(t) {
@@ -94,9 +93,9 @@ func chosenShared(t testing.TB) []lab.Scenario {
 	return slices.DeleteFunc(all, func(s lab.Scenario) bool { return !slices.Contains(names, s.Name) })
 }
 
-// patient gives every step ten times as long: a machine that plays the rest of the
-// suite beside it starts an agent's hooks late. How fast beckon is, the matrix says,
-// which is played on a quiet one.
+// patient multiplies every step's time by ten: a machine that also runs the rest of the suite
+// starts an agent's hooks late. The matrix, which is played on a quiet machine, shows how fast
+// beckon is.
 func patient(sc lab.Scenario) lab.Scenario {
 	sc.Steps = slices.Clone(sc.Steps)
 	for i, s := range sc.Steps {
@@ -151,7 +150,7 @@ func playShared(t testing.TB, sc lab.Scenario, client lab.Client, r row, table *
 	}
 }
 
-// versionsOf are the versions that beckon lists.
+// versionsOf returns the versions that beckon lists.
 func versionsOf(t testing.TB, l *lab.Lab) string {
 	out, err := beckon(l, nil, "list", "--json", "--agent", l.Client.Agent.Name)
 	must(t, err)
@@ -167,7 +166,7 @@ func versionsOf(t testing.TB, l *lab.Lab) string {
 	return strings.Join(all, " ")
 }
 
-// onScreen says which states each state of a screen allows.
+// onScreen lists the states that each state of a screen allows.
 var onScreen = map[string][]string{
 	"idle":       {"idle", "failed", "question"},
 	"working":    {"working", "compacting"},
@@ -175,10 +174,10 @@ var onScreen = map[string][]string{
 	"question":   {"question"},
 }
 
-// screens compares beckon's states with the screens, over the samples in which
-// a screen had stood for settled. Where beckon says what the screen shows next
-// it had it from a hook that runs before the screen is drawn: those samples are
-// left out. wrong is the first time that beckon was behind for longer than lag.
+// screens compares beckon's states with the screens, over the samples in which a screen had
+// not changed for settled. If beckon shows what the screen shows next, a hook reported that
+// before the screen was drawn: those samples are left out. wrong is the first time that beckon
+// was behind for longer than lag.
 func screens(res lab.Result) (right, all int, wrong string) {
 	panes := map[int]*compared{}
 	for _, sm := range res.Samples {
@@ -226,11 +225,11 @@ func screens(res lab.Result) (right, all int, wrong string) {
 	return right, all, wrong
 }
 
-// compared is how far the comparison of one pane has come.
+// compared is the state of the comparison of one pane.
 type compared struct {
 	screen string
 	since  time.Time // the screen shows that
-	off    time.Time // beckon says something else, since then
+	off    time.Time // since when beckon has shown something else
 	behind int       // settled samples since then
 	late   string    // off is longer ago than lag
 }
@@ -244,7 +243,7 @@ func number(b bool) int {
 	return 0
 }
 
-// timeline is what screens and beckon said, whenever either changed.
+// timeline returns what the screens and beckon showed, at each change.
 func timeline(res lab.Result) string {
 	var b strings.Builder
 	last := ""
@@ -266,8 +265,8 @@ func timeline(res lab.Result) string {
 	return b.String()
 }
 
-// Beckon may be ahead of a screen for as long as the agent takes to draw it,
-// and behind it for lag.
+// Beckon may be ahead of a screen for as long as the agent takes to draw it, and behind it for
+// lag.
 func TestScreens(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {

@@ -57,7 +57,7 @@ func (a *answering) read(path string) string {
 	return string(b)
 }
 
-// begin starts the client and says something to it.
+// begin starts the client and sends it a prompt.
 func (a *answering) begin(prompt string, args ...string) {
 	a.Helper()
 	pane, err := a.l.Tmux.StartClient("client", args...)
@@ -80,8 +80,7 @@ func (a *answering) say(prompt string) {
 	}
 }
 
-// command runs beckon in a terminal of the user's own and returns what it
-// printed and its exit code.
+// command runs beckon in the user's own terminal and returns its output and its exit code.
 func (a *answering) command(args ...string) (out string, code int) {
 	a.Helper()
 	a.n++
@@ -108,7 +107,7 @@ func (a *answering) answer(words ...string) string {
 	return out
 }
 
-// open waits for n open offers that are no replies, or are if reply is set.
+// open waits for n open offers. Replies do not count unless kinds begins with offer.Reply.
 func (a *answering) open(n int, kinds ...offer.Kind) (list []offer.Offer) {
 	a.Helper()
 	a.until(fmt.Sprintf("%d offers", n), func() bool {
@@ -149,7 +148,7 @@ func (a *answering) file(name string) bool {
 	return err == nil
 }
 
-// phoneOf has a phone be notified.
+// phoneOf adds a phone that is notified.
 func phoneOf(a *answering) *ntfytest.Server {
 	a.Helper()
 	server := ntfytest.Start(a)
@@ -161,7 +160,7 @@ func phoneOf(a *answering) *ntfytest.Server {
 	return server
 }
 
-// answers are what a person does from elsewhere, and what comes of it.
+// answers lists what a person does from elsewhere, and the result.
 var answers = []struct {
 	name string
 	do   func(*answering)
@@ -247,7 +246,7 @@ var answers = []struct {
 		a.want("the list", list, "Write it down.")
 		a.answer("yes")
 		a.screen("The plan is under way")
-		if a.l.Client.Version != lab.V197 { // it says so of every plan that a hook approves
+		if a.l.Client.Version != lab.V197 { // it says so for every plan that a hook approves
 			a.wantNot("the model's results", a.results(), "edited")
 		}
 	}},
@@ -532,7 +531,7 @@ var answers = []struct {
 		}
 		a.answer(two.ID, "yes")
 		a.until("the second's file", func() bool { return a.file("b.txt") })
-		time.Sleep(2 * time.Second) // what the second does ends nothing of the first's
+		time.Sleep(2 * time.Second) // what the second does does not end the first's
 		if left := a.open(1)[0]; left.ID != one.ID || a.file("a.txt") {
 			a.Errorf("of the first is left %+v, written %t", left, a.file("a.txt"))
 		}
@@ -572,7 +571,7 @@ var answers = []struct {
 	{"the agent itself", func(a *answering) {
 		a.begin("lab:bash " + filepath.Join(bin(a.l), "beckon") + " answer yes; " + filepath.Join(bin(a.l), "beckon") + " away")
 		o := a.open(1)[0]
-		a.answer(o.ID, "yes") // what it asks for is to run this
+		a.answer(o.ID, "yes") // its question is to run this
 		a.screen("It ran")
 		a.want("the model's results", a.results(), "is yours to do")
 	}},
@@ -581,8 +580,8 @@ var answers = []struct {
 // rounds is how often both answer at once, and how many answers are measured.
 var rounds = flag.Int("rounds", 3, "how often TestAnswerBoth has the session and beckon answer at once")
 
-// A dialog that is answered at the session and from elsewhere in the same moment
-// has one effect, and whoever was late is told.
+// If a dialog is answered at the session and from elsewhere at the same moment, one answer
+// counts, and the other user learns that theirs was late.
 func TestAnswerBoth(t *testing.T) {
 	t.Parallel()
 	list := lab.Bounds
@@ -601,7 +600,7 @@ func TestAnswerBoth(t *testing.T) {
 					a.say("lab:write " + name)
 					o := a.open(1)[0]
 					a.screen("Do you want to")
-					time.Sleep(300 * time.Millisecond) // the dialog takes no key in its first moments
+					time.Sleep(300 * time.Millisecond) // the dialog ignores keys in its first moments
 					dir := offer.In(a.l.Home.State)
 					var both sync.WaitGroup
 					var given error
@@ -632,7 +631,7 @@ func TestAnswerBoth(t *testing.T) {
 
 var measureAnswers = flag.Int("measure-answers", 0, "how many answers TestAnswerLatency measures, none unless it is set")
 
-// TestAnswerLatency measures the time from an answer to what the client does.
+// TestAnswerLatency measures the time from an answer to the client's reaction.
 func TestAnswerLatency(t *testing.T) {
 	if *measureAnswers == 0 {
 		t.Skip("it measures, with -measure-answers N")
@@ -666,13 +665,13 @@ func TestAnswerLatency(t *testing.T) {
 // key presses a key in the client.
 func (a *answering) key(name string) {
 	a.Helper()
-	time.Sleep(time.Second) // the dialog takes no key in its first moments
+	time.Sleep(time.Second) // the dialog ignores keys in its first moments
 	if err := a.pane.Key(name); err != nil {
 		a.Fatal(err)
 	}
 }
 
-// openNow lists what is open that is not a reply.
+// openNow lists the open offers that are not replies.
 func (a *answering) openNow() []offer.Offer {
 	all, err := offer.In(a.l.Home.State).List(time.Now())
 	if err != nil {
@@ -687,8 +686,8 @@ func (a *answering) shownList() (string, int) {
 	return a.command("answer")
 }
 
-// gone waits until an offer is withdrawn; beside the rest of the suite that may
-// take five times as long.
+// gone waits until an offer is withdrawn; during the rest of the suite that may take five
+// times as long.
 func (a *answering) gone(o offer.Offer, within time.Duration) {
 	a.Helper()
 	if !*matrix {
@@ -700,8 +699,8 @@ func (a *answering) gone(o offer.Offer, within time.Duration) {
 	}
 }
 
-// formServer is the configuration of an MCP server with one tool, which asks the
-// user to fill in a form.
+// formServer returns the configuration of an MCP server with one tool, which asks the user to
+// fill in a form.
 func (a *answering) formServer() string {
 	self, err := os.Executable()
 	if err != nil {
@@ -749,8 +748,8 @@ func serveForm() {
 	os.Exit(0)
 }
 
-// briefAnswers are played with the oldest client on every landing, one of each kind
-// of offer; with -matrix it plays all.
+// briefAnswers are played with the oldest client on every landing, one for each kind of offer;
+// with -matrix it plays all.
 var briefAnswers = []string{"allow", "deny", "always", "question, one", "plan, yes", "answered at the session", "stop"}
 
 func TestAnswer(t *testing.T) {

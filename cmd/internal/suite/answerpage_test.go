@@ -88,7 +88,7 @@ func TestAnswerFromThePage(t *testing.T) {
 	})
 }
 
-// drive allows on a phone's page what is open.
+// drive allows the open offer on a phone's page.
 func (a *answering) drive(page string) {
 	a.Helper()
 	cmd := exec.Command("go", "test", "beckon/render/web/page", "-run", "^TestDrive$", "-count=1", "-v")
@@ -98,8 +98,8 @@ func (a *answering) drive(page string) {
 	}
 }
 
-// Three clients ask at once, and are answered from elsewhere: one by the command,
-// one in beckon watch, one on the page.
+// Three clients ask at once, and are answered from elsewhere: one by the command, one in
+// beckon watch, one on the page.
 func TestAnswerThreePanes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser and the real client are slow")
@@ -136,7 +136,7 @@ func TestAnswerThreePanes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, key := range []string{"Tab", "Space", "y"} {
-			time.Sleep(time.Second) // a key is for what has been read
+			time.Sleep(time.Second) // a key answers only what the user has had time to read
 			if err := watch.Key(key); err != nil {
 				t.Fatal(err)
 			}

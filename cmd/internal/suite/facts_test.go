@@ -19,31 +19,30 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// fact is a question about the client that its documents leave open
-// (testdata/lab/POLICY.md), asked without beckon: hooks that print an answer, and what
-// the client makes of it.
+// fact is a question about the client that its documents leave open (testdata/lab/POLICY.md),
+// asked without beckon: hooks that print an answer, and the client's reaction.
 type fact struct {
 	question string
 	hooks    map[string][]string // event to the commands that answer it
 	prompt   string
-	keys     []string // not -p: what is typed into the client's screen after the prompt, and what is waited for
+	keys     []string // without -p: what is typed into the client's screen after the prompt, and what is awaited
 	timeout  int      // of the answering hooks, in seconds; 0 leaves it to the client
-	// expect is the answer that the contract table and state.Decided build on.
+	// expect is the answer on which the contract table and state.Decided rely.
 	expect func(*observedFact) string
 	want   string
 }
 
-// observedFact is what was seen.
+// observedFact is what was observed.
 type observedFact struct {
 	*shown
 	events []string    // that fired, with the tool's name
 	seen   []time.Time // when each of the fact's keys was seen or typed
-	status []string    // what the client's registry said at the key "registry"
+	status []string    // what the client's registry contained at the key "registry"
 }
 
 const never = "it never fired"
 
-// after are the events behind the first one of that name.
+// after returns the events after the first one of that name.
 func (o *observedFact) after(name string) string {
 	for i, e := range o.events {
 		if strings.HasPrefix(e, name) {
@@ -150,8 +149,8 @@ var facts = []fact{
 	{question: "PreToolUse: killed by SIGABRT below a shell, which ends with 134", hooks: map[string][]string{"PreToolUse": {"sh -c 'kill -ABRT $$'; exit $?"}}, prompt: echo, keys: []string{"It ran"}, expect: (*observedFact).killed},
 }
 
-// killed says what the client made of a hook that a signal ended. Beckon's hook
-// relies on the call going on (package noblock).
+// killed returns what the client made of a hook that a signal ended. Beckon's hook relies on
+// the call going on (package noblock).
 func (o *observedFact) killed() string {
 	if !strings.Contains(o.results(), "spoken-word") {
 		o.Errorf("the call does not run\n%s", o.out)
@@ -161,9 +160,8 @@ func (o *observedFact) killed() string {
 	return fmt.Sprintf("the call runs, the screen says %q", strings.TrimSpace(told))
 }
 
-// endings notes how its end comes about: the signals that it gets, how long it
-// lives on after them, in tenths of a second, and whether what it started
-// outlives it.
+// endings records how a hook is ended: the signals that it gets, how long it lives on after
+// them, in tenths of a second, and whether what it started outlives it.
 const endings = `cd; echo > begun; for s in TERM HUP INT; do trap "echo $s >> endings" $s; done; (sleep 5; echo child-lived >> endings) & ` +
 	`for i in $(seq 70); do sleep 0.1; test -s endings && echo tenth >> endings; done; echo lived >> endings`
 
@@ -198,7 +196,7 @@ func (o *observedFact) endings() string {
 // slow takes three seconds and makes a file when they are over.
 const slow = `cat >/dev/null; sleep 3; : > $HOME/over`
 
-// over is when that was.
+// over returns when that was.
 func (o *observedFact) over() time.Time {
 	time.Sleep(3 * time.Second)
 	info, err := os.Stat(filepath.Join(o.l.Home.Dir, "over"))
@@ -208,7 +206,7 @@ func (o *observedFact) over() time.Time {
 	return info.ModTime()
 }
 
-// watched are the events that are listened to beside the one that is answered.
+// watched are the events that are recorded besides the one that is answered.
 var watched = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure",
 	"PostToolBatch", "Notification", "Stop", "StopFailure", "PreCompact", "PostCompact", "SessionEnd", "TaskCreated", "TaskCompleted"}
 
@@ -249,7 +247,7 @@ func TestPolicyFacts(t *testing.T) {
 	}
 }
 
-// ask puts the question to a client.
+// ask asks a client the question.
 func (f fact) ask(t testing.TB, version string) *observedFact {
 	l := lab.Start(t, version)
 	log := filepath.Join(l.Home.Root, "events")
@@ -258,7 +256,7 @@ func (f fact) ask(t testing.TB, version string) *observedFact {
 	}
 	o := &observedFact{shown: &shown{TB: t, l: l}}
 	if f.keys == nil {
-		o.out, _ = l.Home.Print(f.prompt) // its exit code is none of the question
+		o.out, _ = l.Home.Print(f.prompt) // its exit code is not part of the question
 	} else {
 		f.drive(o)
 	}
@@ -268,7 +266,7 @@ func (f fact) ask(t testing.TB, version string) *observedFact {
 	}
 	for _, line := range strings.Split(string(data), "\n") {
 		if line == "" {
-			continue // a payload brings its own line end on some versions
+			continue // on some versions a payload has its own line end
 		}
 		name := gjson.Get(line, "hook_event_name").Str
 		if tool := gjson.Get(line, "tool_name").Str; tool != "" {
@@ -279,8 +277,7 @@ func (f fact) ask(t testing.TB, version string) *observedFact {
 	return o
 }
 
-// install writes the client's settings: a hook that notes every event, and the
-// answers.
+// install writes the client's settings: a hook that records every event, and the answers.
 func (f fact) install(l *lab.Lab, log string) error {
 	type entry map[string]any
 	hooks := map[string][]entry{}
@@ -304,7 +301,7 @@ func (f fact) install(l *lab.Lab, log string) error {
 	return os.WriteFile(filepath.Join(l.Home.Dir, ".claude", "settings.json"), b, 0o600)
 }
 
-// drive types the prompt, and each key after the text before it was seen.
+// drive types the prompt, and each key once the text before it has been seen.
 func (f fact) drive(o *observedFact) {
 	pane, err := o.l.Tmux.StartClient("fact", o.l.Home.Args()...)
 	if err == nil {

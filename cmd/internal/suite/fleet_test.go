@@ -19,8 +19,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// threeHomes are two machines with two sessions of the real client each, and one that
-// looks, in one fleet.
+// threeHomes is a fleet of two machines with two sessions of the real client each, and a third
+// that looks.
 type threeHomes struct {
 	*answering // of the one that looks
 	work       []*answering
@@ -29,9 +29,9 @@ type threeHomes struct {
 	hub        *exec.Cmd
 }
 
-// TestFleetOfThree holds that the third shows all that the two work at, answers there
-// where it may, says that the hub is away once that is killed and its disk wiped, and
-// is right again within a minute after it is back.
+// TestFleetOfThree checks that the third home shows all that the two do, can answer there
+// where it may, reports that the hub is gone once that is killed and its disk wiped, and is
+// right again within a minute after it is back.
 func TestFleetOfThree(t *testing.T) {
 	if !*matrix {
 		t.Skip("four clients in three homes take a minute and more: -matrix plays them")
@@ -121,7 +121,7 @@ func (f *threeHomes) kill() {
 	}
 }
 
-// join lets a home in.
+// join adds a home to the fleet.
 func (f *threeHomes) join(a *answering, invite ...string) {
 	f.Helper()
 	token, err := beckon(f.l, nil, append([]string{"fleet", "invite", "--dir", filepath.Join(f.dir, "hub")}, invite...)...)
@@ -130,7 +130,7 @@ func (f *threeHomes) join(a *answering, invite ...string) {
 	f.must(err)
 }
 
-// publish has home i publish, take answers, and run two sessions: one waits for a
+// publish makes home i publish, take answers, and run two sessions: one waits for a
 // permission, one is done.
 func (f *threeHomes) publish(i int) {
 	f.Helper()
@@ -150,7 +150,8 @@ func (f *threeHomes) publish(i int) {
 	f.must(a.pane.WaitFor("Do you want to", patience))
 }
 
-// union waits until the third home shows what the two say themselves, and that is so.
+// union waits until the third home shows what the two show themselves, and that has the given
+// states.
 func (f *threeHomes) union(states ...string) {
 	f.Helper()
 	list := func(a *answering, args ...string) (rows []string) {

@@ -18,8 +18,8 @@ import (
 	"beckon/cmd/internal/lab"
 )
 
-// TestHTTPHooks has the real client post its events to `beckon serve`, with no
-// hook program: it is followed, and the policy's answer binds it.
+// TestHTTPHooks: the real client posts its events to `beckon serve`, without a hook program;
+// it is followed, and the policy's answer binds it.
 func TestHTTPHooks(t *testing.T) {
 	if testing.Short() && !*matrix {
 		t.Skip("the real client takes a while")
@@ -62,9 +62,8 @@ func TestHTTPHooks(t *testing.T) {
 	}
 }
 
-// TestHTTPAnswers has the real client post what it asks, and wait: it is answered
-// from elsewhere, also on nobody's terminal, and whoever answers at the dialog or
-// gives up ends the wait.
+// TestHTTPAnswers: the real client posts what it asks, and waits; it is answered from
+// elsewhere, even without a terminal, and an answer at the dialog or Esc ends the wait.
 func TestHTTPAnswers(t *testing.T) {
 	if testing.Short() && !*matrix {
 		t.Skip("the real client takes a while")
@@ -152,7 +151,7 @@ func TestHTTPAnswers(t *testing.T) {
 	}
 }
 
-// httpHooks are the client's own http hooks.
+// httpHooks returns the client's own http hooks.
 func httpHooks(url string, events ...string) map[string]any {
 	hooks := map[string]any{}
 	for _, e := range events {

@@ -14,13 +14,12 @@ import (
 	"beckon/cmd/internal/lab"
 )
 
-// waits are the words of the views for a session that needs somebody.
+// waits matches the words of the views for a session that needs somebody.
 var waits = regexp.MustCompile(`(?i)permission\b|question\b|[!?]\d`)
 
-// TestMenusNeedNobody opens menus of the user's own, over a turn that is done and
-// while a tool runs. Nothing waits then, so no view says so: not list, not
-// watch, not the prompt, and no notification comes. A permission after them is
-// told by all.
+// TestMenusNeedNobody opens the user's own menus, after a turn that is done and while a tool
+// runs. Nothing waits then, so no view shows a wait: not list, not watch, not the prompt, and
+// no notification comes. A permission after them is shown by all.
 func TestMenusNeedNobody(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes half a minute")

@@ -32,11 +32,11 @@ var (
 	escapes = flag.Int("escapes", 100, "how many turns TestEscLatency interrupts")
 )
 
-// modVersions are the clients that the mod is tried in: the first that runs mods, one
+// modVersions are the clients in which the mod is tested: the first that runs mods, one
 // between, and the newest measured.
 var modVersions = []string{"2.1.287", "2.1.308", lab.V330}
 
-// modClients are those of them that play now: the newest, or all of the matrix.
+// modClients returns those that are played now: the newest, or all with -matrix.
 func modClients() []string {
 	if *matrix {
 		return modVersions
@@ -44,11 +44,11 @@ func modClients() []string {
 	return modVersions[len(modVersions)-1:]
 }
 
-// modBrief are the scenarios of every landing: what the mod alone tells, and turns that
-// end well beside them.
+// modBrief are the scenarios of every landing: what only the mod reports, and turns that end
+// well.
 var modBrief = []string{"esc_think", "perm_no"}
 
-// modUnseen are the scenarios that not even the mod can tell, of all clients or of one.
+// modUnseen are the scenarios that even the mod cannot report, with all clients or with one.
 var modUnseen = map[string]string{
 	"before_install": unseen["before_install"],
 	"perm_long":      unseen["perm_long"],
@@ -59,9 +59,9 @@ var modUnseen = map[string]string{
 
 const heldUnseen = "not to be seen: that a hook holds a call of claude -p is in the transcript alone"
 
-// blinded has beckon run where it can read neither the client's registry nor a
-// transcript: scripts in the place of its programs take the one from hooks and the
-// other from what the mod asks.
+// blinded runs beckon where it can read neither the client's registry nor a transcript:
+// scripts in place of its programs hide the one from hooks and the other from the mod's
+// requests.
 func blinded(l *lab.Lab) error {
 	real := filepath.Join(bin(l), "real")
 	if err := os.Mkdir(real, 0o755); err != nil {
@@ -82,7 +82,7 @@ func blinded(l *lab.Lab) error {
 	return nil
 }
 
-// TestMod plays scenarios where nothing tells of the session but hooks and the mod.
+// TestMod plays scenarios in which only hooks and the mod report the session.
 func TestMod(t *testing.T) {
 	if testing.Short() && !*matrix {
 		t.Skip("the real client takes a minute")
@@ -133,7 +133,7 @@ func TestMod(t *testing.T) {
 	table.finish(t)
 }
 
-// TestModIsValid has the client judge the mod, and run its tests.
+// TestModIsValid has the client validate the mod, and run its tests.
 func TestModIsValid(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes some seconds")
@@ -159,8 +159,8 @@ func TestModIsValid(t *testing.T) {
 	}
 }
 
-// TestBand has one session ask, and looks for it above the prompt of another; what the
-// user says to that one by command becomes its prompt, and ends its turn.
+// TestBand has one session ask, and looks for it above the prompt of another; what the user
+// sends that one by command becomes its prompt, and ends its turn.
 func TestBand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes half a minute")
@@ -234,23 +234,23 @@ func TestBand(t *testing.T) {
 	}
 }
 
-// bandTakes is how long the band may take to come and to go: two seconds, and what a busy
-// machine adds.
+// bandTakes is how long the band may take to appear and to disappear: two seconds, plus what a
+// busy machine adds.
 const bandTakes = 4 * time.Second
 
-// half is the columns of one client in a picture of two.
+// half is the width in columns of one client in a picture of two.
 const half = 64
 
 var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// sideBySide writes what both clients show, with their colours, beside one another.
+// sideBySide writes what both clients show, with their colours, side by side.
 func sideBySide(t testing.TB, l *lab.Lab, file string) {
 	t.Helper()
 	var halves [2][]string
 	for i, name := range []string{"shop", "docs"} {
 		_, err := l.Tmux.Run("resize-window", "-t", name, "-x", strconv.Itoa(half), "-y", "22")
 		must(t, err)
-		time.Sleep(2 * time.Second) // the client draws itself anew
+		time.Sleep(2 * time.Second) // the client redraws itself
 		out, err := l.Tmux.Run("capture-pane", "-p", "-e", "-N", "-t", name)
 		must(t, err)
 		halves[i] = strings.Split(strings.TrimRight(out, "\n"), "\n")
@@ -274,8 +274,8 @@ func sideBySide(t testing.TB, l *lab.Lab, file string) {
 	must(t, os.WriteFile(file, []byte(b.String()), 0o644))
 }
 
-// TestWordIsTheMods has a session's agent ask for what its user left for the mod, by a
-// command that takes the shell's place: the client is its parent then.
+// TestWordIsTheMods has a session's agent request what its user left for the mod, by a command
+// that replaces the shell: then the client is its parent.
 func TestWordIsTheMods(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes some seconds")
@@ -306,8 +306,8 @@ func TestWordIsTheMods(t *testing.T) {
 	})
 }
 
-// TestPaneOutsideTmux answers in a pane that no popup can open over: it gives the
-// command, and nothing is answered; Enter says why it cannot go there.
+// TestPaneOutsideTmux answers in a pane over which no popup can open: it shows the command,
+// and nothing is answered; Enter says why it cannot go there.
 func TestPaneOutsideTmux(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes some seconds")
@@ -330,7 +330,7 @@ func TestPaneOutsideTmux(t *testing.T) {
 		must(t, shows.WaitFor("shop: permission", patience))
 		must(t, shows.Say("/beckon"))
 		must(t, shows.WaitFor("shop asks: Write: pane.txt", patience))
-		time.Sleep(time.Second) // a pane that has just come takes no keys
+		time.Sleep(time.Second) // a new pane takes no keys
 		must(t, shows.Key("y"))
 		must(t, shows.WaitFor("In a terminal of your own: beckon answer", patience))
 		must(t, shows.Key("Tab"))
@@ -344,8 +344,8 @@ func TestPaneOutsideTmux(t *testing.T) {
 	})
 }
 
-// TestEscLatency measures how long after Esc `beckon list` says that the turn was
-// interrupted: it says so of what the session's file has when it begins.
+// TestEscLatency measures how long after Esc `beckon list` shows that the turn was
+// interrupted: list shows what the session's file has when it starts.
 func TestEscLatency(t *testing.T) {
 	if !*matrix {
 		t.Skip("part of the matrix: -matrix")
@@ -386,7 +386,7 @@ func TestEscLatency(t *testing.T) {
 	t.Log(quantiles(took))
 }
 
-// quantiles are the median, the 99th in a hundred, and the longest.
+// quantiles returns the median, the 99th percentile and the maximum.
 func quantiles(took []time.Duration) string {
 	slices.Sort(took)
 	at := func(q float64) time.Duration {
@@ -395,8 +395,8 @@ func quantiles(took []time.Duration) string {
 	return fmt.Sprintf("%d times: median %s, p99 %s, longest %s", len(took), at(0.5), at(0.99), at(1))
 }
 
-// TestModCost compares turns of 20 calls with hooks and mod to those with hooks alone,
-// by what the client itself says that they took.
+// TestModCost compares turns of 20 calls with hooks and mod to those with hooks alone, by the
+// client's own durations.
 func TestModCost(t *testing.T) {
 	if !*matrix {
 		t.Skip("part of the matrix: -matrix")
@@ -440,11 +440,11 @@ func TestModCost(t *testing.T) {
 	t.Logf("with the mod a turn takes %.3f times as long (median of %d pairs; %.3f to %.3f)", median, len(ratios), ratios[0], ratios[len(ratios)-1])
 }
 
-// warm is how many pairs of turns are not counted: the first of a process are slower.
+// warm is how many pairs of turns are not counted: the first turns of a process are slower.
 const warm = 4
 
-// durations are what the client's transcript says that the turns of its one session
-// took, the oldest first.
+// durations returns the durations of the turns of the client's one session in its transcript,
+// oldest first.
 func durations(l *lab.Lab) (list []time.Duration) {
 	for _, r := range l.Home.Registry() {
 		data, err := os.ReadFile(l.Home.Transcript(r.SessionID))

@@ -17,13 +17,13 @@ import (
 	"beckon/cmd/internal/lab"
 )
 
-// What arrives at a terminal of which nothing is known, for the lab's
-// permission: OSC 9, and then the bell. Within tmux it is the same, but that the
-// client wraps the two apart and tmux may draw between them.
+// wantTerminal is what an unknown terminal gets for the lab's permission: OSC 9, and then the
+// bell. Within tmux it is the same, but the client wraps the two separately and tmux may draw
+// between them.
 const wantTerminal = "\x1b]9;proj needs a permission: Write: perm.txt\a"
 
-// TestTerminalNotification has the real client tell its own terminal, inside
-// tmux and outside, and reads what the outermost terminal gets.
+// TestTerminalNotification has the real client notify through its own terminal, inside tmux
+// and outside, and reads what the outermost terminal gets.
 func TestTerminalNotification(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes half a minute")
@@ -51,8 +51,8 @@ func TestTerminalNotification(t *testing.T) {
 	}
 }
 
-// notifiesOnce asks for a permission that is answered late, then for one that is
-// refused with Esc: of the first the terminal is told once, of the second not.
+// notifiesOnce asks for a permission that is answered late, then for one that is refused with
+// Esc: the terminal is notified of the first once, and never of the second.
 func notifiesOnce(t testing.TB, l *lab.Lab, s seat) {
 	s.say("lab:write perm.txt")
 	await(t, l, s, "permission")
@@ -62,7 +62,7 @@ func notifiesOnce(t testing.TB, l *lab.Lab, s seat) {
 	s.say("lab:write esc.txt")
 	await(t, l, s, "permission")
 	s.key("\x1b")
-	time.Sleep(9 * time.Second) // the client would have said that it waits after six
+	time.Sleep(9 * time.Second) // after six seconds the client would have reported that it waits
 	got := s.read(t)
 	if n := strings.Count(got, "\x1b]9;"); n != 1 || !strings.Contains(got, wantTerminal) {
 		t.Errorf("the terminal was told %d times, want once; %q", n, around(got))
@@ -78,7 +78,7 @@ func notifiesOnce(t testing.TB, l *lab.Lab, s seat) {
 
 var command = regexp.MustCompile(`\x1b\][^\a\x1b]*\a`)
 
-// bells counts the bells in what a terminal got: those that end no sequence.
+// bells counts the bells in what a terminal got, except those that end a sequence.
 func bells(got string) int { return strings.Count(command.ReplaceAllString(got, ""), "\a") }
 
 // around returns the notifications in what a terminal got.
@@ -93,7 +93,7 @@ func around(got string) (list []string) {
 	}
 }
 
-// seat is a client with the terminal around it.
+// seat is a client and the terminal around it.
 type seat struct {
 	log      string            // everything that the outermost terminal got
 	say, key func(keys string) // say types a line and sends it
@@ -118,7 +118,7 @@ func (s seat) until(t testing.TB, want string, patience time.Duration) {
 	t.Errorf("the terminal did not get %q within %s, only %q", want, patience, around(s.read(t)))
 }
 
-// await waits until beckon says that the client is in a state.
+// await waits until beckon shows the client in a state.
 func await(t testing.TB, l *lab.Lab, s seat, want string) {
 	t.Helper()
 	var got []byte
@@ -174,8 +174,8 @@ func outside(t testing.TB, l *lab.Lab) seat {
 	return s
 }
 
-// terminal runs a shell command in a terminal and returns the file that gets
-// everything it shows, and its keyboard.
+// terminal runs a shell command in a terminal and returns its keyboard and the file that gets
+// everything it shows.
 func terminal(t testing.TB, l *lab.Lab, line string) (log string, in io.WriteCloser) {
 	t.Helper()
 	log = filepath.Join(l.Home.Root, "outer.log")

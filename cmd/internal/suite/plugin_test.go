@@ -17,7 +17,7 @@ import (
 var pluginWays = []struct {
 	name string
 	dir  func(*lab.Lab) string
-	give func(l *lab.Lab, dir string) ([][]string, []string) // commands of the client to run before, arguments for it
+	give func(l *lab.Lab, dir string) ([][]string, []string) // commands of the client to run before, and arguments for it
 	sees bool                                                // the client's list of plugins has it
 }{
 	{
@@ -36,8 +36,8 @@ var pluginWays = []struct {
 	},
 }
 
-// TestPlugin gives the real client what `beckon plugin` makes: its events come marked,
-// and beside an install each counts once (CASE 24), and the doctor says so.
+// TestPlugin gives the real client the output of `beckon plugin`: its events are marked, with
+// an install as well each event counts once (CASE 24), and the doctor reports that.
 func TestPlugin(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes half a minute")
@@ -72,7 +72,7 @@ type plugged struct {
 	l *lab.Lab
 }
 
-// make makes the plugin, and has the client judge it.
+// make makes the plugin, and has the client validate it.
 func (p plugged) make(dir string) {
 	p.Helper()
 	programs, err := programs()
@@ -125,7 +125,7 @@ func (p plugged) says(args []string) (row render.Row, journal string) {
 	return row, string(b)
 }
 
-// alone: all that is heard comes by the plugin.
+// alone checks that all events come through the plugin.
 func (p plugged) alone(args []string) {
 	p.Helper()
 	row, journal := p.says(args)
@@ -138,7 +138,8 @@ func (p plugged) alone(args []string) {
 	}
 }
 
-// beside: with the hooks in the settings too every event comes twice and counts once.
+// beside checks that with the hooks in the settings, too, every event comes twice and counts
+// once.
 func (p plugged) beside(args []string, listed bool) {
 	p.Helper()
 	if _, err := beckon(p.l, nil, "install"); err != nil {

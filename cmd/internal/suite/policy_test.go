@@ -18,7 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// show is one thing that a policy must do to the real client.
+// show is something that a policy must do to the real client.
 type show struct {
 	name   string
 	policy string // the global policy file; empty: none
@@ -43,7 +43,7 @@ func (s *shown) asked() (bodies []string) {
 	return bodies
 }
 
-// results are the texts of all tool results that the model was given.
+// results returns the texts of all tool results that the model was given.
 func (s *shown) results() string {
 	all := s.asked()
 	if len(all) == 0 {
@@ -76,7 +76,7 @@ func (s *shown) wantNot(what, in, text string) {
 	}
 }
 
-// journal is what beckon keeps of all sessions.
+// journal returns beckon's journals of all sessions.
 func (s *shown) journal() string {
 	files, err := filepath.Glob(filepath.Join(s.l.Home.State, "journal", "*.jsonl"))
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *shown) journal() string {
 	return out.String()
 }
 
-// transcript is what the client keeps of its sessions.
+// transcript returns the client's transcripts of its sessions.
 func (s *shown) transcript() string {
 	files, err := filepath.Glob(filepath.Join(s.l.Home.Dir, ".claude", "projects", "*", "*.jsonl"))
 	if err != nil {
@@ -114,7 +114,7 @@ func of(event, matcher, handlers string) string {
 	return `{"hooks":{"` + event + `":[{` + matcher + `"hooks":[` + handlers + `]}]}}`
 }
 
-// deadServer is a policy server that nobody runs: port 1 refuses at once.
+// deadServer returns a policy with a server that does not run: port 1 refuses at once.
 func deadServer(open bool) string {
 	return fmt.Sprintf(`{"server_url":"http://127.0.0.1:1/hook","retry_count":1,"retry_delay_ms":50,"fail_open":%v,"events":["PreToolUse"]}`, open)
 }
@@ -180,7 +180,7 @@ var shows = []show{
 		}},
 }
 
-// shape is what the model was asked, without what differs from run to run.
+// shape returns what the model was asked, without what differs between runs.
 func (s *shown) shape() string {
 	var out bytes.Buffer
 	for _, body := range s.asked() {
@@ -206,8 +206,7 @@ func plain(s *shown) string {
 	return bare.shape()
 }
 
-// run starts a client with beckon installed and a policy, and puts the prompt
-// to it.
+// run starts a client with beckon installed and a policy, and gives it the prompt.
 func run(t testing.TB, version string, sh show) *shown {
 	t.Helper()
 	l := start(t, version, sh.policy)
@@ -244,8 +243,8 @@ func start(t testing.TB, version, policy string) *lab.Lab {
 	return l
 }
 
-// policyVersions are the clients that the shows run on: the newest pinned one
-// on every landing, all with -matrix.
+// policyVersions returns the clients on which the shows run: the newest pinned one on every
+// landing, all with -matrix.
 func policyVersions() []string {
 	if *matrix {
 		return lab.Pinned
@@ -253,7 +252,7 @@ func policyVersions() []string {
 	return []string{lab.V330}
 }
 
-// TestPolicy puts policies before the real client.
+// TestPolicy runs policies on the real client.
 func TestPolicy(t *testing.T) {
 	if testing.Short() && !*matrix {
 		t.Skip("the real client takes a minute")
@@ -287,8 +286,8 @@ func trace(l *lab.Lab) string {
 	return fmt.Sprint(string(out), err)
 }
 
-// showAsk asks for a command that the client would run by itself, and answers
-// the dialog with Yes.
+// showAsk asks about a command that the client would run by itself, and answers the dialog
+// with Yes.
 func showAsk(t testing.TB, version string) {
 	l := start(t, version, of("PreToolUse", `"matcher":"Bash",`, `{"type":"rule","id":"sure","decision":"ask","reason":"Really say that?","commands":["echo"]}`))
 	pane, err := l.Tmux.StartClient("ask", l.Home.Args()...)
@@ -312,7 +311,7 @@ func showAsk(t testing.TB, version string) {
 	}
 }
 
-// waitState waits until beckon says of the one session that it is in a state.
+// waitState waits until beckon shows the one session in a state.
 func waitState(l *lab.Lab, want string) error {
 	var got []string
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {

@@ -15,9 +15,9 @@ import (
 	"beckon/render"
 )
 
-// TestTwoProcesses has two real clients run one session, as claude --continue in
-// a second terminal does, and ends, kills and interrupts each of them while both
-// wait for a permission: what happens to one is never seen in the other.
+// TestTwoProcesses has two real clients run one session, as claude --continue in a second
+// terminal does, and ends, kills and interrupts each of them while both wait for a permission:
+// what happens to one never shows in the other.
 func TestTwoProcesses(t *testing.T) {
 	if testing.Short() && !*matrix {
 		t.Skip("the real client takes half a minute")
@@ -37,7 +37,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// pair is the clients of one session.
+// pair is two clients of one session.
 type pair struct {
 	testing.TB
 	l  *lab.Lab
@@ -118,7 +118,7 @@ func (p pair) write(pane *lab.Pane, name string) {
 	p.do(pane.WaitFor("Do you want to", patience))
 }
 
-// rows are what is listed, by process.
+// rows returns the listed rows, by process.
 func (p pair) rows() map[int]render.Row {
 	p.Helper()
 	out, err := beckon(p.l, nil, "list", "--json")
@@ -139,8 +139,8 @@ func (p pair) rows() map[int]render.Row {
 	return rows
 }
 
-// expect waits until the listed clients are at what they should, and holds that
-// they stay there.
+// expect waits until the listed clients have the wanted states, and checks that they keep
+// them.
 func (p pair) expect(what string, want map[int]string) {
 	p.Helper()
 	got := func() map[int]string {
@@ -160,8 +160,7 @@ func (p pair) expect(what string, want map[int]string) {
 	}
 }
 
-// differ holds that two clients of one session are told apart in all that leads
-// to them.
+// differ checks that every view and command can tell two clients of one session apart.
 func (p pair) differ(one, two *lab.Pane) {
 	p.Helper()
 	rows := p.rows()

@@ -14,9 +14,8 @@ import (
 	"beckon/cmd/internal/lab"
 )
 
-// TestStatusLine shows, on the screens of real clients, the status line of a
-// session, and in it the wait of another session the next time that the client
-// runs it.
+// TestStatusLine shows, on the screens of real clients, the status line of a session, and in
+// it the wait of another session the next time that the client runs it.
 func TestStatusLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes some seconds")
@@ -70,7 +69,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// gone waits until the screen shows text no more.
+// gone waits until the screen no longer shows text.
 func gone(p *lab.Pane, text string, timeout time.Duration) error {
 	for end := time.Now().Add(timeout); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if !strings.Contains(p.Capture(), text) {
@@ -80,7 +79,7 @@ func gone(p *lab.Pane, text string, timeout time.Duration) error {
 	return p.WaitFor(`^never$`, time.Millisecond)
 }
 
-// otherProject is a second repository, which the client is told to trust.
+// otherProject creates a second repository, which the client trusts.
 func otherProject(t testing.TB, l *lab.Lab) string {
 	t.Helper()
 	dir := filepath.Join(l.Home.Root, "shop")
@@ -103,8 +102,8 @@ func otherProject(t testing.TB, l *lab.Lab) string {
 	return dir
 }
 
-// TestStatusLineWrapped: the status line that was there is shown as before by a
-// real client, and comes back.
+// TestStatusLineWrapped: a real client shows its previous status line as before, and gets it
+// back.
 func TestStatusLineWrapped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes some seconds")
@@ -132,7 +131,7 @@ func TestStatusLineWrapped(t *testing.T) {
 			if _, err := beckon(l, nil, "uninstall"); err != nil {
 				t.Fatal(err)
 			}
-			// The client has written the file anew meanwhile, so its bytes are its own.
+			// The client has rewritten the file meanwhile, so its bytes are its own.
 			if got, want := commandIn(t, settings), commandIn(t, before); got != want {
 				t.Errorf("uninstall left %q, not %q", got, want)
 			}
@@ -140,7 +139,7 @@ func TestStatusLineWrapped(t *testing.T) {
 	})
 }
 
-// commandIn is the command of the status line in a settings file.
+// commandIn returns the command of the status line in a settings file.
 func commandIn(t testing.TB, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)

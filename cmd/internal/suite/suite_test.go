@@ -42,18 +42,18 @@ var (
 	versions = flag.String("versions", strings.Join(append(lab.Pinned, lab.Latest), ","), "client versions of the matrix")
 	only     = flag.String("only", "", "scenarios to run, separated by commas")
 	rows     = flag.String("rows", "", "a file of rows: those that are played are put into it, and the table is made of all")
-	// They are heavy at their start, and a starved client is not what is under test.
+	// Clients use much processor time when they start, and a starved client is not the subject
+	// of the tests.
 	clients = flag.Int("clients", 2, "how many clients run at once")
 )
 
-// brief are the scenarios of every landing: one of each kind of wait and end.
+// brief are the scenarios of every landing: one for each kind of wait and end.
 var brief = []string{"hi", "bash", "perm_yes", "perm_esc", "esc_tool", "ask", "subperm", "bg", "overload", "clear", "kill9", "exit"}
 
-// everywhere are those that differ most from one client to the next: they are
-// played with the oldest, too.
+// everywhere are those that differ most between clients: they are played with the oldest, too.
 var everywhere = []string{"menu_idle", "headless_denied", "headless_held"}
 
-// column is one way to run beckon beside the client.
+// column is a way to run beckon with the client.
 type column struct {
 	name     string
 	registry bool // the client's registry can be read
@@ -61,8 +61,7 @@ type column struct {
 
 var columns = []column{{"with registry", true}, {"hooks and transcript alone", false}}
 
-// TestClient plays the scenarios. It skips, except in CI, where there is no
-// tmux or no client.
+// TestClient plays the scenarios. Without tmux or a client it is skipped; in CI it fails.
 func TestClient(t *testing.T) {
 	if testing.Short() && !*matrix {
 		t.Skip("the real client takes a minute")
@@ -124,10 +123,10 @@ func (t *table) finish(tb testing.TB) {
 
 const root = "../../.."
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for what must happen.
 const patience = time.Minute
 
-// chosen are the scenarios for a client of that version.
+// chosen returns the scenarios for a client of that version.
 func chosen(t testing.TB, version string) []lab.Scenario {
 	t.Helper()
 	all, err := lab.Scenarios()
@@ -135,7 +134,7 @@ func chosen(t testing.TB, version string) []lab.Scenario {
 		t.Fatal(err)
 	}
 	names := everywhere
-	if version == lab.V330 { // its menus are TestMenusNeedNobody's
+	if version == lab.V330 { // its menus are tested by TestMenusNeedNobody
 		names = append(brief, "headless_held")
 	}
 	switch {
@@ -159,7 +158,7 @@ func play(t testing.TB, sc lab.Scenario, version string, col column, table *tabl
 	playWith(t, sc, version, col, table, install)
 }
 
-// playWith is play with an install of its own.
+// playWith is play with its own install function.
 func playWith(t testing.TB, sc lab.Scenario, version string, col column, table *table, install func(l *lab.Lab, programs string) error) {
 	dir, err := programs()
 	if err != nil {
@@ -221,11 +220,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// bin is where a user has the programs.
+// bin returns the directory of a user's programs.
 func bin(l *lab.Lab) string { return filepath.Join(l.Home.Dir, ".local", "bin") }
 
-// unseen are the scenarios that hooks and transcript cannot tell: nothing but
-// the client's registry knows.
+// unseen are the scenarios that hooks and transcript cannot show: only the client's registry
+// knows.
 var unseen = map[string]string{
 	"before_install": "not to be seen: no hooks yet, and no registry",
 	"esc_think":      "not to be seen: Esc before any output leaves no mark in the transcript",
@@ -238,7 +237,7 @@ var absent = map[string]string{
 	lab.V197 + " menus_busy": "not there: a menu of this client waits for the turn's end",
 }
 
-// equipped starts a lab that has the programs where a user has them.
+// equipped starts a lab that has the programs in a user's directory.
 func equipped(t testing.TB, version string) *lab.Lab {
 	t.Helper()
 	dir, err := programs()
@@ -248,8 +247,7 @@ func equipped(t testing.TB, version string) *lab.Lab {
 	return l
 }
 
-// install does what the README says: the programs in ~/.local/bin, then
-// beckon install.
+// install does what the README says: the programs in ~/.local/bin, then beckon install.
 func install(l *lab.Lab, programs string) error {
 	if err := put(l, programs); err != nil {
 		return err
@@ -258,7 +256,7 @@ func install(l *lab.Lab, programs string) error {
 	return err
 }
 
-// put copies the programs to where a user has them.
+// put copies the programs to a user's directory.
 func put(l *lab.Lab, programs string) error {
 	if err := os.MkdirAll(bin(l), 0o755); err != nil {
 		return err
@@ -271,8 +269,8 @@ func put(l *lab.Lab, programs string) error {
 		if err != nil {
 			return err
 		}
-		// A fork of another test between open and close would inherit the
-		// descriptor, and the program could not be started: text file busy.
+		// If another test forked between open and close, it would inherit the descriptor, and
+		// the program could not be started: text file busy.
 		syscall.ForkLock.RLock()
 		err = os.WriteFile(filepath.Join(bin(l), name), b, 0o755)
 		syscall.ForkLock.RUnlock()
@@ -295,8 +293,8 @@ func beckon(l *lab.Lab, more []string, args ...string) ([]byte, error) {
 	return out, err
 }
 
-// observe asks `beckon list`. Without the registry, beckon is told of a client
-// directory that has none; hooks and transcripts are where they were.
+// observe runs `beckon list`. Without the registry, beckon gets a client directory that has
+// none; hooks and transcripts stay where they are.
 func observe(l *lab.Lab, col column) lab.Observe {
 	var more []string
 	if !col.registry {
@@ -319,9 +317,9 @@ func observe(l *lab.Lab, col column) lab.Observe {
 	}
 }
 
-// maps says which states each status of the client's registry allows, and
-// where it has a word for what it waits for, each of those. Behind a menu of the
-// user's the session is what it was, and needs nobody for it.
+// maps lists the states that each status of the client's registry allows, and those for each
+// word of what it waits for. Behind one of the user's menus the session keeps its state, and
+// needs nobody.
 var maps = map[string][]string{
 	"idle":                {"idle", "failed", "question"},
 	"shell":               {"idle", "failed", "question"},
@@ -330,8 +328,8 @@ var maps = map[string][]string{
 	"waiting dialog open": {"idle", "failed", "question", "working", "compacting"},
 }
 
-// headless is what a registry that says busy allows a session that nobody sits
-// before: one whose call a hook of the user's holds is busy to the client.
+// headless lists the states that the status busy allows a session without a user in front of
+// it: one whose call a user's hook holds is busy to the client.
 var headless = append(maps["busy"], "permission", "question")
 
 func allowed(r lab.Registered) ([]string, bool) {
@@ -347,24 +345,24 @@ func allowed(r lab.Registered) ([]string, bool) {
 	return states, ok
 }
 
-// A registry status is compared when it had stood for settled before the
-// sample and still stood ahead after it: the client writes the file after the
-// hook that tells the same, on a busy machine some 100 ms after it.
+// A registry status is compared if it had not changed for settled before the sample and did
+// not change for ahead after it: the client writes the file after the hook that reports the
+// same, on a busy machine some 100 ms later.
 const (
 	settled = 500 * time.Millisecond
 	ahead   = 500 * time.Millisecond
 )
 
-// lag is for how long beckon may differ from one and the same registry record:
-// on a loaded machine the client writes it up to a second late
-// (testdata/lab/FACTS.md). The table counts every such sample all the same.
+// lag is how long beckon may differ from an unchanged registry record: on a loaded machine the
+// client writes it up to a second late (testdata/lab/FACTS.md). The table counts every such
+// sample.
 const lag = 2 * time.Second
 
-// agreement counts the samples in which the registry stood still, and those
-// in which beckon's state maps to it. It also returns for how long at the most
-// one record was contradicted on end, and the first sample that did.
+// agreement counts the samples in which the registry did not change, and those in which
+// beckon's state agrees with it. It also returns for how long, at most, a record was
+// contradicted without a break, and the first sample of that.
 func agreement(res lab.Result) (right, all int, longest time.Duration, first string) {
-	began := map[string]time.Time{} // a record, and since when it is contradicted
+	began := map[string]time.Time{} // a record, and since when it has been contradicted
 	for i, sm := range res.Samples {
 		for _, r := range sm.Registry {
 			if !stands(res.Samples[i:], r) {
@@ -395,8 +393,8 @@ func agreement(res lab.Result) (right, all int, longest time.Duration, first str
 	return right, all, longest, first
 }
 
-// stands reports whether the record r of the first sample is the same in all
-// samples within ahead of it.
+// stands reports whether the record r of the first sample is the same in all samples within
+// ahead of it.
 func stands(samples []lab.Sample, r lab.Registered) bool {
 	for _, sm := range samples {
 		if !slices.ContainsFunc(sm.Registry, func(x lab.Registered) bool {

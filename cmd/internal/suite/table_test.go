@@ -17,14 +17,14 @@ import (
 	"beckon/cmd/internal/lab"
 )
 
-// row is one scenario played with one client.
+// row is a scenario played with a client.
 type row struct {
 	Scenario, Version, Column string
 	Verdict                   string
-	Right, All                int // samples that agree with the client's registry, of how many
+	Right, All                int // samples that agree with the client's registry, and of how many
 }
 
-// table gathers the rows of tests that run side by side.
+// table collects the rows of tests that run concurrently.
 type table struct {
 	mu   sync.Mutex
 	rows []row
@@ -36,8 +36,8 @@ func (t *table) add(r row) {
 	t.rows = append(slices.DeleteFunc(t.rows, r.sameCell), r)
 }
 
-// join takes the rows of a file that were not played now, if there is one, and
-// writes all into it.
+// join adds the rows of a file, if it exists, that were not played now, and writes all into
+// it.
 func (t *table) join(path string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,13 +60,13 @@ func (t *table) join(path string) error {
 	return os.WriteFile(path, b, 0o644)
 }
 
-// sameCell reports whether both stand in the same place of the table.
+// sameCell reports whether both belong to the same cell of the table.
 func (r row) sameCell(o row) bool {
 	return r.Scenario == o.Scenario && r.Version == o.Version && r.Column == o.Column
 }
 
-// String writes the table in Markdown: a line a scenario, a column a client
-// and way of looking, then the agreement with the registry.
+// String returns the table in Markdown: a line per scenario, a column per client and way of
+// looking, then the agreement with the registry.
 func (t *table) String() string {
 	return t.markdown("# Scenarios on the real client", "Agreement with the client's registry, over the samples in which it had stood for 500 ms:")
 }
@@ -106,7 +106,7 @@ func (t *table) markdown(title, agreement string) string {
 	return b.String()
 }
 
-// head names the column of a row.
+// head returns the name of a row's column.
 func (r row) head() string {
 	if r.Column == "" {
 		return r.Version
@@ -114,7 +114,7 @@ func (r row) head() string {
 	return r.Version + ", " + r.Column
 }
 
-// verdict is what a cell says of a scenario that was played.
+// verdict returns the text of the cell for a scenario that was played.
 func verdict(res lab.Result) string {
 	var slowest time.Duration
 	for _, c := range res.Checks {

@@ -19,16 +19,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// seven are five agents and two sessions of Claude Code in one tmux, each of
-// which waits for a permission.
+// seven is five agents and two sessions of Claude Code in one tmux, each of which waits for a
+// permission.
 type seven struct {
 	*answering
 	panes  []*lab.Pane
-	guests []lab.Client // of the panes behind the first two
+	guests []lab.Client // of the panes after the first two
 }
 
-// TestSevenWait holds that each of them is seen to wait, can be gone to, and
-// once it is killed is not said to wait any more.
+// TestSevenWait checks that each of them is shown to wait, can be jumped to, and once it is
+// killed is no longer shown to wait.
 func TestSevenWait(t *testing.T) {
 	if !*matrix {
 		t.Skip("seven agents at once are heavy: -matrix plays them")
@@ -51,7 +51,7 @@ func TestSevenWait(t *testing.T) {
 	s.killed()
 }
 
-// start begins all, and waits until each shows its dialog.
+// start starts all, and waits until each shows its dialog.
 func (s *seven) start() {
 	for i := range 2 {
 		p, err := s.l.Tmux.StartClient(fmt.Sprintf("claude%d", i))
@@ -80,7 +80,7 @@ func (s *seven) start() {
 	}
 }
 
-// guest is the agent of a pane, nil for those of Claude Code.
+// guest returns the agent of a pane, nil for those of Claude Code.
 func (s *seven) guest(i int) *lab.Agent {
 	if i < 2 {
 		return nil
@@ -115,8 +115,7 @@ func (s *seven) watched() {
 
 var blank = regexp.MustCompile(`\n\s*\n`)
 
-// jumps goes to each of them with a terminal that is attached to a session of
-// the user's.
+// jumps jumps to each of them with a terminal that is attached to a session of the user's.
 func (s *seven) jumps() {
 	_, err := s.l.Tmux.Start("user", s.l.Home.Project, "/bin/sh")
 	s.must(err)
@@ -153,8 +152,7 @@ func (s *seven) answered() {
 	}
 }
 
-// killed kills all agents, and codex's process in the background with its
-// terminal.
+// killed kills all agents, and codex's background process with its terminal.
 func (s *seven) killed() {
 	for _, p := range s.panes {
 		s.must(syscall.Kill(-p.Pid, syscall.SIGKILL))

@@ -11,14 +11,13 @@ import (
 	"testing"
 )
 
-// tries is how often a test with a real client is played before it has failed: on a
-// busy machine a client may miss a key or start too late, which says nothing of
-// beckon. A mistake of beckon's fails each time. The matrix, which runs on a quiet
-// machine, plays everything once.
+// tries is how often a test with a real client is played before it has failed: on a busy
+// machine a client may miss a key or start too late, which is no mistake of beckon's. A
+// mistake of beckon's fails each time. The matrix, which runs on a quiet machine, plays
+// everything once.
 const tries = 2
 
-// tried runs a test until one of its tries passes. What the failed ones said is
-// logged.
+// tried runs a test until one of its tries passes, and logs the failed ones.
 func tried(t *testing.T, test func(t testing.TB)) {
 	t.Helper()
 	for n := 1; ; n++ {
@@ -40,8 +39,8 @@ func tried(t *testing.T, test func(t testing.TB)) {
 	}
 }
 
-// try is a test's view of one run: it may fail without failing the test, and
-// cleans up at its own end.
+// try is a test's view of one run: it may fail without failing the test, and cleans up when it
+// ends.
 type try struct {
 	testing.TB
 	ctx context.Context

@@ -15,9 +15,9 @@ import (
 	"beckon/cmd/internal/lab"
 )
 
-// TestHooksChangeNothing runs the same headless and background sessions without
-// beckon and with it: what the client decides of a call is the same. A hook for
-// permissions that says nothing must not make it refuse, or wait.
+// TestHooksChangeNothing runs the same headless and background sessions without beckon and
+// with it: the client's decisions about a call are the same. A hook for permissions that says
+// nothing must not make it refuse, or wait.
 func TestHooksChangeNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes a minute")
@@ -57,7 +57,7 @@ func TestHooksChangeNothing(t *testing.T) {
 	}
 }
 
-// headlessDecision is what became of a call that nobody may run unasked.
+// headlessDecision returns what became of a call that may not run without a permission.
 func headlessDecision(t testing.TB, l *lab.Lab, mode string) string {
 	s := &shown{TB: t, l: l}
 	before := len(s.asked())
@@ -69,7 +69,7 @@ func headlessDecision(t testing.TB, l *lab.Lab, mode string) string {
 	return fmt.Sprintf("%s; the file is there: %v; the model saw %s", out, taken(l), results.String())
 }
 
-// taken reports whether the call ran, and takes its file away.
+// taken reports whether the call ran, and removes its file.
 func taken(l *lab.Lab) bool {
 	files, _ := filepath.Glob(filepath.Join(l.Home.Project, "decided.txt"))
 	for _, f := range files {
@@ -78,7 +78,7 @@ func taken(l *lab.Lab) bool {
 	return len(files) > 0
 }
 
-// backgroundDecision is what the client says of itself while it is asked for the
+// backgroundDecision returns what the client reports about itself while it is asked for the
 // same call in the background.
 func backgroundDecision(t testing.TB, l *lab.Lab) string {
 	known := map[int]bool{}
@@ -98,7 +98,7 @@ func backgroundDecision(t testing.TB, l *lab.Lab) string {
 			}
 		}
 	}
-	time.Sleep(2 * time.Second) // what a hook would refuse is refused by now
+	time.Sleep(2 * time.Second) // what a hook would refuse has been refused by now
 	for _, r := range l.Home.Registry() {
 		if !known[r.PID] && r.Kind == "bg" {
 			said += fmt.Sprintf(", then %s; the file is there: %v", r.Status, taken(l))
@@ -107,8 +107,8 @@ func backgroundDecision(t testing.TB, l *lab.Lab) string {
 	return said
 }
 
-// TestInstallBeforeTheClient installs where no client is yet. The first session
-// adds what only newer clients know, so that its API error is told as one.
+// TestInstallBeforeTheClient installs before there is a client. The first session adds what
+// only newer clients know, so that its API error is reported as one.
 func TestInstallBeforeTheClient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes half a minute")
@@ -140,7 +140,7 @@ func TestInstallBeforeTheClient(t *testing.T) {
 				t.Fatalf("the first session added nothing; the log says %s", log)
 			}
 		}
-		time.Sleep(4 * time.Second) // a running client takes hooks up within that
+		time.Sleep(4 * time.Second) // a running client loads hooks within that time
 		must(t, pane.Say("lab:badreq"))
 		if err := waitState(l, "failed"); err != nil {
 			t.Error(err)
@@ -150,14 +150,14 @@ func TestInstallBeforeTheClient(t *testing.T) {
 		}
 		_, err = beckon(l, nil, "uninstall")
 		must(t, err)
-		left, err := os.ReadFile(settings) // the client has written into it meanwhile
+		left, err := os.ReadFile(settings) // the client has written to it meanwhile
 		if bytes.Contains(left, []byte("beckon")) {
 			t.Errorf("uninstall left %s, %v", left, err)
 		}
 	})
 }
 
-// resultsIn are the results of calls in one request to the model.
+// resultsIn returns the results of calls in one request to the model.
 func resultsIn(body string) string {
 	var request struct {
 		Messages []struct{ Content json.RawMessage }
@@ -182,8 +182,8 @@ func resultsIn(body string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestBackgroundSession looks at a session that the client runs in the
-// background, and goes to it: its dialog is answered in the window that opens.
+// TestBackgroundSession lists a session that the client runs in the background, and jumps to
+// it: its dialog is answered in the window that opens.
 func TestBackgroundSession(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes half a minute")

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// wine is a Windows without Windows, with the programs for it.
+// wine runs the programs for Windows without Windows.
 type wine struct {
 	t      *testing.T
 	prefix string
@@ -22,7 +22,7 @@ type wine struct {
 	env    []string
 }
 
-// missing is what wine 8 lacks and Go programs need at their start: random bytes.
+// missing is what wine 8 lacks and Go programs need when they start: random bytes.
 const missing = `#include <windows.h>
 BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size)
@@ -48,7 +48,7 @@ func newWine(t *testing.T) *wine {
 	w := &wine{t: t, prefix: filepath.Join(cache, "beckon-test", "wine"), bin: t.TempDir()}
 	for _, v := range os.Environ() {
 		switch name, _, _ := strings.Cut(v, "="); name {
-		case "HOME", "DISPLAY", "CLAUDECODE", "CLAUDE_CONFIG_DIR", "BECKON_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME": // else nothing of here is a directory there
+		case "HOME", "DISPLAY", "CLAUDECODE", "CLAUDE_CONFIG_DIR", "BECKON_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME": // else no directory of this system exists there
 		default:
 			w.env = append(w.env, v)
 		}
@@ -79,7 +79,7 @@ func newWine(t *testing.T) *wine {
 	return w
 }
 
-// boot makes the prefix, unless an earlier run has, and puts into it what is missing.
+// boot creates the prefix, unless an earlier run has, and adds what is missing.
 func (w *wine) boot() {
 	library := filepath.Join(w.prefix, "drive_c/windows/system32/bcryptprimitives.dll")
 	if _, err := os.Stat(library); err == nil {
@@ -108,14 +108,14 @@ func (w *wine) host(name string, args ...string) {
 	}
 }
 
-// command is a program for Windows.
+// command returns a command that runs a program for Windows.
 func (w *wine) command(path string, args ...string) *exec.Cmd {
 	cmd := exec.Command("wine", append([]string{path}, args...)...)
 	cmd.Env = w.env
 	return cmd
 }
 
-// run runs one of the programs and returns what it printed, and its exit code.
+// run runs one of the programs and returns its output and exit code.
 func (w *wine) run(stdin, name string, args ...string) (out string, code int) {
 	w.t.Helper()
 	cmd := w.command(filepath.Join(w.bin, name+".exe"), args...)
@@ -155,7 +155,8 @@ func TestWine(t *testing.T) {
 		w.tests(t, "state/store", "Lock|Fold|Spool|Parallel|Prune|Meter|Seat|Claim|Key", "Rotation|Model|PruneTold|PruneOffers")
 	})
 	t.Run("installer", func(t *testing.T) {
-		// Killed: signals. HalfWritten, SameFile, Startup: links, modes and renames as Unix has them.
+		// Killed needs signals. HalfWritten, SameFile and Startup need links, modes and
+		// renames as on Unix.
 		w.tests(t, "installer", "Apply|Inspect|Update|Refuse|Version|Handler|Stable", "Killed|Half|SameFile|Startup")
 	})
 }
@@ -194,7 +195,7 @@ func (w *wine) programs(t *testing.T) {
 	}
 }
 
-// install gives back every byte.
+// install checks that uninstall restores every byte.
 func (w *wine) install(t *testing.T) {
 	path := w.profile(".claude/settings.json")
 	before := []byte("{\r\n\t\"model\": \"opus\", \"hooks\": {}\r\n}\r\n")
@@ -224,8 +225,8 @@ var (
 	complaint  = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
 )
 
-// notInWine is what wine 8 says of the call by which Go removes directories with what
-// is in them: Windows has it since its version 10, 1709.
+// notInWine is wine 8's error for the call with which Go removes directories and their
+// contents: Windows has it since its version 10, 1709.
 const notInWine = ": Invalid function."
 
 // tests runs tests of a package, compiled for Windows.
