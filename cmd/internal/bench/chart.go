@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The chart stands on a page of unknown colour: it has no background, and its
-// colours can be read on white and on black.
+// The colour of the page around the chart is unknown: the chart has no background, and its
+// colours are readable on white and on black.
 const chartStyle = `
   text { font: 13px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; fill: #737c87; }
   .title { font-weight: 600; font-size: 15px; }
@@ -40,7 +40,7 @@ func chart(tables []table) string {
 	return svg(&b, y, "CPU time of hooks as multiples of a Go hello-world")
 }
 
-// svg is a chart of that height, with a description for those who cannot see it.
+// svg begins a chart of that height, with a description for people who cannot see it.
 func svg(b *strings.Builder, height int, label string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 0 %d %d" width="%d" role="img" aria-label="%s">
 <style>%s
@@ -53,7 +53,7 @@ func text(b *strings.Builder, class, anchor string, x, y int, s string) {
 	fmt.Fprintf(b, `<text class="%s" text-anchor="%s" x="%d" y="%d">%s</text>`+"\n", class, anchor, x, y, html.EscapeString(s))
 }
 
-// drawn is what the chart shows of a line: CPU time, the mean of both runs.
+// drawn returns what the chart shows of a line: CPU time, the mean of both runs.
 func drawn(l line) float64 { return (l.runs[0].cpu + l.runs[1].cpu) / 2 }
 
 func bars(b *strings.Builder, rows []line, y int) int {
@@ -91,7 +91,7 @@ type point struct {
 	value       float64
 }
 
-// curve draws one. Its steps stand side by side at equal distances.
+// curve draws a curve. Its steps are side by side at equal distances.
 func curve(b *strings.Builder, title string, points []point, x, y, w, h int) {
 	top := 2.0
 	for _, p := range points {
@@ -108,7 +108,7 @@ func curve(b *strings.Builder, title string, points []point, x, y, w, h int) {
 		fmt.Fprintf(b, `<circle class="dot" cx="%d" cy="%d" r="3"/>`+"\n", px, py)
 		anchor := "middle"
 		if i+1 < len(points) {
-			if _, next := at(i + 1); py-next > 20 { // the line would run through it
+			if _, next := at(i + 1); py-next > 20 { // the line would cross it
 				anchor, px = "end", px+8
 			}
 		}

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// minorFaults is not known here.
+// minorFaults is unknown on this system.
 func minorFaults(*os.ProcessState) int64 { return 0 }

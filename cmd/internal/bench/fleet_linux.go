@@ -25,7 +25,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// fleetLab is a hub over TLS on loopback, as a program, and the programs to measure.
+// fleetLab is a hub over TLS on loopback, as a process, and the programs to measure.
 type fleetLab struct {
 	dir                 string
 	beckon, hook, serve string
@@ -33,7 +33,7 @@ type fleetLab struct {
 	server              *exec.Cmd
 }
 
-// openFleet builds the programs and serves a hub.
+// openFleet builds the programs and starts a hub.
 func openFleet(dir string) (*fleetLab, error) {
 	l := &fleetLab{dir: dir}
 	for _, p := range []struct {
@@ -84,7 +84,7 @@ func (l *fleetLab) close() {
 	_ = l.server.Wait()
 }
 
-// eventually tries until it works, for a quarter of a minute.
+// eventually repeats try until it succeeds, for at most 15 s.
 func eventually(try func() error) error {
 	for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		err := try()
@@ -128,8 +128,8 @@ func end(cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// fleetReport measures a fleet of real programs and writes the tables; with a page,
-// there between its marks, and the chart.
+// fleetReport measures a fleet of real programs and writes the tables, between the marks of
+// page if that is set, and the chart.
 func fleetReport(dir string, hooks int, page string, w io.Writer) error {
 	var b strings.Builder
 	out := io.MultiWriter(w, &b)
@@ -158,7 +158,7 @@ func fleetReport(dir string, hooks int, page string, w io.Writer) error {
 	return putBetween(page, "<!-- fleet -->", "<!-- fleet ends -->", b.String())
 }
 
-// hookCost runs hooks where a link follows and where none does.
+// hookCost compares hooks on a machine with a link and without one.
 func (l *fleetLab) hookCost(w io.Writer) error {
 	homes := []string{filepath.Join(l.dir, "linked"), filepath.Join(l.dir, "alone")}
 	if err := l.join(homes[0], bus.Access{Host: "linked"}); err != nil {
@@ -188,8 +188,8 @@ func (l *fleetLab) hookCost(w io.Writer) error {
 	return nil
 }
 
-// toScreen measures how long after a hook's exit the screen of another machine shows
-// what it said, and what an idle link takes.
+// toScreen measures how long after a hook's exit the screen of another machine shows its
+// event, and what an idle link costs.
 func (l *fleetLab) toScreen(hooks int, w io.Writer) error {
 	there, here := filepath.Join(l.dir, "there"), filepath.Join(l.dir, "here")
 	if err := l.join(there, bus.Access{Host: "there"}); err != nil {
@@ -234,7 +234,7 @@ func (l *fleetLab) toScreen(hooks int, w io.Writer) error {
 	return nil
 }
 
-// fleetLatencies runs hooks that ask for a permission, each with words of its own.
+// fleetLatencies runs hooks that ask for a permission, each with its own text.
 func (s *screen) fleetLatencies(home, hook string, sessions, hooks int) (late []time.Duration, err error) {
 	r := rand.New(rand.NewPCG(3, 9))
 	fire := func(name, session, letters string) error {
@@ -246,7 +246,7 @@ func (s *screen) fleetLatencies(home, hook string, sessions, hooks int) (late []
 	for i := range hooks {
 		time.Sleep(time.Duration(20+r.IntN(300)) * time.Millisecond)
 		session := fmt.Sprintf("session-%04d", i%sessions)
-		// A screen is sent what changes, so no letter may be there already.
+		// A screen gets only changes, so no letter may be there already.
 		var letters []byte
 		for k := range 8 {
 			letters = utf8.AppendRune(letters, rune(0x100+i%24*8+k))
@@ -270,7 +270,7 @@ func (s *screen) fleetLatencies(home, hook string, sessions, hooks int) (late []
 	return late, nil
 }
 
-// idleShare is the share of a processor that a process takes for a while.
+// idleShare returns the share of a processor that a process uses during d.
 func idleShare(pid int, d time.Duration) (float64, error) {
 	time.Sleep(3 * time.Second)
 	before, err := cpuTime(pid)
@@ -298,7 +298,7 @@ func peak(pid int) int64 { return sizeOf(pid, "VmHWM") }
 
 func mb(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/(1<<20)) }
 
-// fleetRows are the sessions of a host.
+// fleetRows returns the sessions of a host.
 func fleetRows(host string, n int, now time.Time) []render.Row {
 	states := []state.State{state.Working, state.Idle, state.Idle, state.Idle, state.Permission}
 	var rows []render.Row
@@ -365,12 +365,12 @@ func (l *fleetLab) firstScreen(w io.Writer) error {
 			return fmt.Errorf("the screen does not show %d sessions", many*each)
 		}
 		took = append(took, at.Sub(began))
-		_ = os.RemoveAll(filepath.Join(home, "state")) // what it kept: the next one begins with nothing, too
+		_ = os.RemoveAll(filepath.Join(home, "state")) // what it kept: the next one also starts with nothing
 	}
 	slices.Sort(took)
 	fmt.Fprintf(w, "| a row on the wire, with texts `short` | %d bytes |\n", size/sent)
 	fmt.Fprintf(w, "| `watch --fleet` of %d sessions of %d hosts, its first screen | %s, %s |\n", many*each, many, took[len(took)/2].Round(time.Millisecond), mb(memory))
-	for _, m := range gone { // the hub is to be empty again
+	for _, m := range gone { // the hub must be empty again
 		msg := nats.NewMsg("$KV." + bus.Bucket + "." + m.Key)
 		msg.Data = m.Data
 		msg.Header.Set("KV-Operation", "PURGE")

@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// cost is what a hub takes with so many hosts.
+// cost is what a hub uses with that many hosts.
 type cost struct {
 	hosts    int
 	memory   int64
@@ -28,8 +28,8 @@ type cost struct {
 	messages float64
 }
 
-// grow adds links to the hub, each with a connection of its own, 20 sessions of which
-// one changes every 3 s, and measures the hub.
+// grow adds links to the hub, each with its own connection and 20 sessions, of which one
+// changes every 3 s, and measures the hub.
 func (l *fleetLab) grow(w io.Writer) (costs []cost, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
@@ -123,7 +123,7 @@ func (l *fleetLab) grow(w io.Writer) (costs []cost, err error) {
 	return costs, nil
 }
 
-// restart gives the lab a hub that has served nobody.
+// restart gives the lab a hub without any history.
 func restart(l *fleetLab) error {
 	l.close()
 	if err := os.RemoveAll(filepath.Join(l.hub.Dir, "jetstream")); err != nil {
@@ -132,7 +132,7 @@ func restart(l *fleetLab) error {
 	return l.start()
 }
 
-// fleetChart draws what a hub takes against its hosts.
+// fleetChart draws what a hub uses against its hosts.
 func fleetChart(costs []cost) string {
 	var b strings.Builder
 	panels := []struct {

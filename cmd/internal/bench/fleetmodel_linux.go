@@ -13,10 +13,10 @@ import (
 	"beckon/state"
 )
 
-// The model: as many hosts, each with its real link in virtual time. Links know
-// nothing of each other, so a part of them is played and counted for all. Of a host's
-// sessions a fifth are at work; each of those changes its state once a minute, and
-// what else its row shows every 15 s.
+// The model: many hosts, each with its real link in virtual time. Links are independent of
+// each other, so a part of them is played and counted for all. A fifth of a host's sessions
+// are at work; each of those changes its state once a minute, and the rest of its row every 15
+// s.
 const (
 	modelHosts    = 50_000
 	modelPlayed   = 500
@@ -28,7 +28,7 @@ const (
 	hubAway       = 20 * time.Second
 )
 
-// model is what came of it.
+// model is the result.
 type model struct {
 	messages, bytes int64
 	seconds         [int(modelSpan / time.Second)]int64 // messages in each
@@ -36,7 +36,7 @@ type model struct {
 	again           []time.Duration // from the hub's return until a host's rows are there
 }
 
-// modelReport plays the model and writes its table; with a page, there.
+// modelReport plays the model and writes its table, into page if that is set.
 func modelReport(page string, stdout io.Writer) error {
 	var b strings.Builder
 	w := io.MultiWriter(stdout, &b)
@@ -99,7 +99,7 @@ func (m *model) host(i int) error {
 			m.seconds[min(int(at/time.Second), len(m.seconds)-1)]++
 		}
 	}
-	// The next of each kind of thing that happens, by exponential times.
+	// The times until the next event of each kind are exponential.
 	after := func(mean time.Duration) time.Duration { return time.Duration(r.ExpFloat64() * float64(mean)) }
 	busy := modelSessions / 5
 	change, detail := after(stateEvery/time.Duration(busy)), after(detailEvery/time.Duration(busy))
@@ -151,8 +151,8 @@ func (m *model) host(i int) error {
 	return nil
 }
 
-// backOffSince is how much later than the hub a link comes back that has tried all the
-// while, as package bus does: up to half a minute between tries.
+// backOffSince returns how much later than the hub a link reconnects that has tried all the
+// while, as in package bus: up to half a minute between tries.
 func backOffSince(r *rand.Rand, away time.Duration) time.Duration {
 	at := time.Duration(0)
 	for try := 0; ; try++ {
@@ -163,7 +163,7 @@ func backOffSince(r *rand.Rand, away time.Duration) time.Duration {
 	}
 }
 
-// viewerOf is what a view of so many hosts takes.
+// viewerOf returns the size and the time of a view of that many hosts.
 func viewerOf(hosts int) (size int64, took time.Duration, err error) {
 	var before, now runtime.MemStats
 	runtime.GC()

@@ -12,14 +12,14 @@ import (
 	"beckon/state/store"
 )
 
-// statusText is what the client sends its status line.
+// statusText is what the client sends to its status line.
 const statusText = `{"session_id":"session-0001","workspace":{"current_dir":"/","project_dir":"/"},"model":{"id":"m","display_name":"Opus"},"version":"2.1.329","cost":{"total_cost_usd":1.5},"context_window":{"used_percentage":40}}`
 
 // listSubjects sets up state directories of several sizes and measures
 // list, prompt and status line against reading the live files and the registry.
 func listSubjects(dir string) ([]subject, error) { return listSubjectsOf(dir) }
 
-// listSubjectsOf measures other beckons in place of this tree's.
+// listSubjectsOf measures other beckons instead of this tree's.
 func listSubjectsOf(dir string, beckons ...string) ([]subject, error) {
 	read, err := build(dir, "readfiles", "beckon/cmd/internal/bench/readfiles")
 	if err != nil {
@@ -60,7 +60,7 @@ func listSubjectsOf(dir string, beckons ...string) ([]subject, error) {
 	return subjects, nil
 }
 
-// buildViews builds beckon, and beckon-line beside it.
+// buildViews builds beckon, and beckon-line next to it.
 func buildViews(dir string) (beckon string, err error) {
 	if _, err := build(dir, "beckon-line", "beckon/cmd/beckon-line"); err != nil {
 		return "", err
@@ -68,7 +68,7 @@ func buildViews(dir string) (beckon string, err error) {
 	return build(dir, "beckon", "beckon/cmd/beckon")
 }
 
-// views are the programs that show sessions, after what only reads their files.
+// views returns the programs that show sessions, after one that only reads their files.
 func views(dir, read, beckon, status string, live, archived int) ([]subject, error) {
 	home := filepath.Join(dir, fmt.Sprintf("home-%d-%d", live, archived))
 	if _, err := os.Stat(home); err != nil {
@@ -92,8 +92,8 @@ func views(dir, read, beckon, status string, live, archived int) ([]subject, err
 	}, nil
 }
 
-// viewsOf are the views of so many live sessions, without archived ones and
-// with as many, if any; and the hello-world, to compare with hooks.
+// viewsOf returns the views of that many live sessions, without archived ones and with as
+// many, if any; and the hello-world, for comparison with hooks.
 func viewsOf(live, archived int) func(tools) (series, error) {
 	return func(p tools) (series, error) {
 		s := series{title: thousands(live) + " live sessions", slow: max(live/100, 1)}
@@ -132,8 +132,8 @@ func viewsOf(live, archived int) func(tools) (series, error) {
 	}
 }
 
-// fill makes a home with sessions that have been live for a while, their registry records, and archived
-// ones. The live ones belong to this process, so that a reader finds it alive.
+// fill creates a home with sessions that have been live for a while, their registry records,
+// and archived ones. The live ones belong to this process, so that a reader finds it alive.
 func fill(home string, live, archived int, ago time.Duration) error {
 	st := store.Open(filepath.Join(home, "state"))
 	registry := filepath.Join(home, ".claude", "sessions")
@@ -172,7 +172,7 @@ func fill(home string, live, archived int, ago time.Duration) error {
 	return nil
 }
 
-// turn is a turn under way, with a tool that runs.
+// turn returns a running turn, with a tool that runs.
 func turn(id string) []event.Event {
 	at := func(k event.Kind) event.Event {
 		return event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: id, Cwd: "/home/u/shop",

@@ -116,7 +116,7 @@ func main() {
 	}
 }
 
-// subject is one program with one input.
+// subject is a program with an input.
 type subject struct {
 	name    string
 	path    string
@@ -127,7 +127,7 @@ type subject struct {
 	before func() error
 
 	took   []time.Duration
-	cpu    []time.Duration // user and system, its children's included
+	cpu    []time.Duration // user and system, including its children's
 	faults []int64
 }
 
@@ -158,7 +158,7 @@ func inScratch(f func(dir string) error) error {
 	return f(dir)
 }
 
-// warm launches each subject once, for what only a first run does.
+// warm launches each subject once, so that what only a first run does is not measured.
 func warm(subjects []subject) error {
 	for i := range subjects {
 		if err := subjects[i].launch(); err != nil {
@@ -169,8 +169,8 @@ func warm(subjects []subject) error {
 	return nil
 }
 
-// measure launches the subjects in turn, so that what else the machine does
-// meets all of them. Who comes first changes every round.
+// measure launches the subjects in turn, so that the machine's other work affects all of them.
+// The order changes every round.
 func measure(n int, subjects []subject) error {
 	for i := range n {
 		for j := range subjects {
@@ -228,8 +228,8 @@ func removeAll(paths ...string) error {
 	return nil
 }
 
-// build builds a program and returns a copy of it: a file fresh from the
-// linker starts slower than one that was copied.
+// build builds a program and returns a copy of it: a file that the linker has just written
+// starts slower than a copy.
 func build(dir, name, pkg string) (string, error) {
 	fresh := filepath.Join(dir, name+".fresh")
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", fresh, pkg)

@@ -21,8 +21,7 @@ var peerFiles embed.FS
 
 const empty = "int main(void) { return 0; }\n"
 
-// peers are the hook and what else a hook could be. What is not installed is
-// left out.
+// peers returns the hook and its alternatives. What is not installed is left out.
 func peers(p tools) (series, error) {
 	s := series{title: "one tool event, 0.5 KB"}
 	payload, err := p.file("small.json", toolEvent("s", "npm test"))
@@ -45,7 +44,7 @@ func peers(p tools) (series, error) {
 	return s, err
 }
 
-// starts are the events at which the hook looks at more than the payload.
+// starts returns the events for which the hook reads more than the payload.
 func (p tools) starts() ([]subject, error) {
 	again, err := p.file("start.json", `{"session_id":"s","cwd":"/","hook_event_name":"SessionStart","source":"resume"}`)
 	if err != nil {
@@ -60,7 +59,7 @@ func (p tools) starts() ([]subject, error) {
 	return []subject{known, fresh}, err
 }
 
-// empty builds the least program there is.
+// empty builds the smallest program.
 func (p tools) empty() (path string, ok bool) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {
@@ -74,8 +73,8 @@ func (p tools) empty() (path string, ok bool) {
 	return path, exec.Command(cc, "-O2", "-static", "-o", path, src).Run() == nil
 }
 
-// interpreters are the programs that the stand-ins need. A version manager's
-// shim is passed over: it is a script that looks for the real one.
+// interpreters returns the programs that the stand-ins need. A version manager's shim is
+// skipped: it is a script that looks for the real one.
 func interpreters() map[string]string {
 	found := map[string]string{}
 	for _, name := range []string{"bash", "jq", "flock", "curl", "node", "python3"} {
@@ -109,7 +108,7 @@ func (p tools) scripts(payload string) ([]subject, error) {
 		if err != nil {
 			return nil, err
 		}
-		state := p.state(s.file) // one each: they lock in ways of their own
+		state := p.state(s.file) // one each: they lock in their own ways
 		if err := os.MkdirAll(state, 0o700); err != nil {
 			return nil, err
 		}
@@ -125,7 +124,7 @@ func (p tools) scripts(payload string) ([]subject, error) {
 	return out, nil
 }
 
-// versions says which interpreters ran; how fast one starts depends on it.
+// versions returns which interpreters ran; how fast one starts depends on it.
 func versions(scripts []subject) string {
 	if len(scripts) == 0 {
 		return "."
@@ -141,7 +140,7 @@ func versions(scripts []subject) string {
 	return fmt.Sprintf("; here they ran with %s.", strings.Join(said, ", "))
 }
 
-// version shortens what a program says of itself to name and number.
+// version shortens a program's output to name and version.
 func version(name, said string) string {
 	for _, word := range strings.FieldsFunc(said, func(r rune) bool { return strings.ContainsRune(" ,()-v", r) }) {
 		if word[0] >= '0' && word[0] <= '9' {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// policySubjects are a tool event with policies of growing cost. Each has a
-// home of its own, so that one hook program serves all.
+// policySubjects returns a tool event with policies of growing cost. Each has its own home, so
+// that one hook program serves all.
 func policySubjects(dir string) ([]subject, error) {
 	for _, program := range []string{"beckon", "beckon-judge"} {
 		if _, err := build(dir, program, "beckon/cmd/"+program); err != nil {
@@ -47,7 +47,7 @@ func policySubjects(dir string) ([]subject, error) {
 			return nil, err
 		}
 		if s.policy != "" {
-			file, earlier := filepath.Join(config, "policy.json"), time.Now().Add(-time.Hour) // one just written is asked of every event
+			file, earlier := filepath.Join(config, "policy.json"), time.Now().Add(-time.Hour) // the coverage of a file that was just written is not stored
 			if err := errors.Join(os.WriteFile(file, []byte(s.policy), 0o600), os.Chtimes(file, earlier, earlier)); err != nil {
 				return nil, err
 			}

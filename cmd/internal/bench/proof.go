@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// series is a group of subjects that are launched in turn. The first is 1.00 in
-// each figure.
+// series is a group of subjects that are launched in turn. The first counts as 1.00 in each
+// figure.
 type series struct {
 	title    string
 	note     string
-	slow     int // how many times fewer launches it gets; 0 for all
+	slow     int // how many times fewer launches they get; 0 for all
 	subjects []subject
 }
 
-// figures are one subject's medians in one run, as ratios to the first of its
-// series in the same run; p99 is one to its p99.
+// figures are one subject's medians in one run, as ratios to the first of its series in the
+// same run; p99 is a ratio to the first's p99.
 type figures struct{ time, cpu, p99, faults float64 }
 
 // line is a row of the table.
@@ -32,7 +32,7 @@ type line struct {
 	runs [2]figures
 }
 
-// spread is how far the two runs are apart.
+// spread returns how far the two runs are apart.
 func (l line) spread(of func(figures) float64) float64 {
 	a, b := of(l.runs[0]), of(l.runs[1])
 	return math.Abs(a-b) / min(a, b)
@@ -41,18 +41,18 @@ func (l line) spread(of func(figures) float64) float64 {
 func byTime(f figures) float64 { return f.time }
 func byCPU(f figures) float64  { return f.cpu }
 
-// table is what one series gave.
+// table is the result of one series.
 type table struct {
 	title, note string
 	lines       []line
 }
 
-// parts is how many parts a run is taken in. The parts of the two runs
-// alternate, so that both meet what else the machine does.
+// parts is the number of parts of a run. The parts of the two runs alternate, so that the
+// machine's other work affects both.
 const parts = 10
 
-// prove measures everything that the README claims of a hook, twice over, and
-// writes the table and the chart.
+// prove measures everything that the manual claims about a hook, twice, and writes the table
+// and the chart.
 func prove(n int, page string, w io.Writer) error {
 	dir, err := os.MkdirTemp("", "beckon-bench-")
 	if err != nil {
@@ -92,7 +92,7 @@ func prove(n int, page string, w io.Writer) error {
 
 const resultsHead = "# What a hook and the views cost\n\nWritten by `go run ./cmd/internal/bench -manual cmd/internal/manual/measurements.md`, as the table there and the chart.\n"
 
-// twice measures every series in two runs, n launches of each subject a part.
+// twice measures every series in two runs, with n launches of each subject per part.
 func twice(n int, all []series) ([]table, error) {
 	runs := [2][]series{all, slices.Clone(all)}
 	for i := range all {
@@ -129,7 +129,7 @@ func allSeries(p tools) (all []series, err error) {
 	return all, nil
 }
 
-// add notes what the run gave.
+// add adds the results of a run.
 func (t *table) add(run int, s *series) {
 	t.title, t.note = s.title, s.note
 	if t.lines == nil {
@@ -143,7 +143,7 @@ func (t *table) add(run int, s *series) {
 	}
 }
 
-// medians are a subject's own, in milliseconds and page faults.
+// medians returns a subject's own medians, in milliseconds and page faults.
 func (s *subject) medians() figures {
 	slices.Sort(s.took)
 	slices.Sort(s.cpu)
@@ -170,7 +170,7 @@ func markdown(tables []table) string {
 	return b.String()
 }
 
-// atOnce writes what crowds of hooks took.
+// atOnce writes how long crowds of hooks took.
 func atOnce(crowds [2][]crowd) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n| hooks at once | 1 session against as many, time | again | events lost |\n|---|---|---|---|\n")
@@ -180,7 +180,7 @@ func atOnce(crowds [2][]crowd) string {
 	return b.String()
 }
 
-// closing says what the figures are, and how far the two runs are apart.
+// closing explains the figures, and how far the two runs are apart.
 func closing(tables []table, n int) string {
 	apart := func(of func(figures) float64) (middle, most string) {
 		var all []float64
@@ -222,7 +222,7 @@ func replaceBetween(path, from, to, text string) error {
 	return os.WriteFile(path, []byte(head+from+text+"\n"+to+tail), 0o644)
 }
 
-// crowd is what many hooks at once took: all on one session, as a ratio to one
+// crowd is the time that many simultaneous hooks took: all on one session, as a ratio to one
 // session each.
 type crowd struct {
 	hooks int
@@ -241,7 +241,7 @@ func crowding(p tools, rounds int) (out []crowd, err error) {
 	return out, nil
 }
 
-// half is the middle of some times, in milliseconds.
+// half returns the median of some times, in milliseconds.
 func half(d []time.Duration) float64 {
 	slices.SortFunc(d, cmp.Compare[time.Duration])
 	return float64(d[len(d)/2].Microseconds()) / 1000

@@ -25,23 +25,23 @@ import (
 	"beckon/state/store"
 )
 
-// load says how hard the server is tried.
+// load is the load on the server.
 type load struct {
 	clients int
 	rate    int // events a second
 	span    time.Duration
-	hooks   int // whole hook processes, for the time until a client hears
+	hooks   int // whole hook processes, to measure the time until a client hears of them
 }
 
-// site is `beckon serve` in a process of its own.
+// site is `beckon serve` in its own process.
 type site struct {
 	dir, url string
 	st       *store.Store
 	cmd      *exec.Cmd
 }
 
-// serveReport measures the server: how long from a hook's exit until a client
-// hears, and what many clients cost.
+// serveReport measures the server: how long after a hook's exit a client hears of it, and what
+// many clients cost.
 func serveReport(dir string, l load, w io.Writer) error {
 	beckon, err := build(dir, "beckon", "beckon/cmd/beckon")
 	if err != nil {
@@ -129,7 +129,7 @@ func (x *site) listen(ctx context.Context, each func(name, data []byte)) error {
 	return nil
 }
 
-// count opens an event stream and counts its turns.
+// count opens an event stream and counts its prompts.
 func (x *site) count(ctx context.Context, n *atomic.Int64) error {
 	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
 	if err != nil {
@@ -155,8 +155,8 @@ func (x *site) count(ctx context.Context, n *atomic.Int64) error {
 	return nil
 }
 
-// serveLatency runs whole hooks, one after the other, and times until a client
-// hears of each.
+// serveLatency runs whole hooks, one after the other, and measures when a client hears of
+// each.
 func serveLatency(dir, beckon, hook string, args []string, n int, w io.Writer) error {
 	x, err := startServe(dir, beckon, args)
 	if err != nil {
@@ -197,8 +197,7 @@ func serveLatency(dir, beckon, hook string, args []string, n int, w io.Writer) e
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// serveLoad opens many streams, one of which takes nothing, and lets events
-// happen.
+// serveLoad opens many streams, one of which reads nothing, and folds events.
 func serveLoad(dir, beckon string, l load, w io.Writer) error {
 	x, err := startServe(dir, beckon, nil)
 	if err != nil {
@@ -210,7 +209,7 @@ func serveLoad(dir, beckon string, l load, w io.Writer) error {
 	counts := make([]atomic.Int64, l.clients)
 	late := delays{}
 	for i := range counts {
-		if i%50 != 0 { // most only count, so that the streams' reader does not take the machine
+		if i%50 != 0 { // most only count, so that reading the streams does not take the whole machine
 			if err := x.count(ctx, &counts[i]); err != nil {
 				return err
 			}
@@ -266,7 +265,7 @@ func (x *site) happen(l load) (sent int, err error) {
 	return sent, nil
 }
 
-// delays keeps how late events came, of one stream in fifty.
+// delays records how late events came, for one stream in fifty.
 type delays struct {
 	mu   sync.Mutex
 	took []time.Duration
@@ -294,7 +293,7 @@ func (d *delays) at(p float64) time.Duration {
 	return d.took[int(p*float64(len(d.took)-1))]
 }
 
-// memory returns a line of /proc/PID/status, where there is one.
+// memory returns a line of /proc/PID/status; empty where there is none.
 func memory(pid int, name string) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(b)) {
@@ -305,7 +304,7 @@ func memory(pid int, name string) string {
 	return "not known"
 }
 
-// cpu returns what a process has used of processors (Linux; else 0).
+// cpu returns the processor time of a process (Linux; else 0).
 func cpu(pid int) time.Duration {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, _ := strings.Cut(string(b), ") ")

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// sizes is a table of the programs: how large each is, and whose code that is.
+// sizes returns a table of the programs: how large each is, and whose code that is.
 func sizes(dir string) (string, error) {
 	var b strings.Builder
 	b.WriteString("\n| program, stripped | MB | its code is of |\n|---|---|---|\n")
@@ -34,8 +34,8 @@ func sizes(dir string) (string, error) {
 	return b.String(), nil
 }
 
-// shares says which modules a program's symbols are of, the largest first, as far as
-// each has 2 % or more.
+// shares returns the modules to which a program's symbols belong, largest first, each with at
+// least 2 %.
 func shares(dir, pkg string) (string, error) {
 	path := filepath.Join(dir, "symbols")
 	run := func(args ...string) (string, error) {
@@ -66,7 +66,7 @@ func shares(dir, pkg string) (string, error) {
 	total, of := 0, map[string]int{}
 	for line := range strings.Lines(symbols) {
 		f := strings.Fields(line)
-		if len(f) < 4 || !strings.EqualFold(f[2], "T") { // data has tables of everybody's in one symbol
+		if len(f) < 4 || !strings.EqualFold(f[2], "T") { // data symbols are tables of several packages in one
 			continue
 		}
 		n, _ := strconv.Atoi(f[1])
@@ -83,7 +83,7 @@ func shares(dir, pkg string) (string, error) {
 	return strings.Join(text, ", "), nil
 }
 
-// packageOf is the import path in the name of a symbol.
+// packageOf returns the import path in the name of a symbol.
 func packageOf(symbol string) string {
 	if i := strings.IndexAny(symbol, "(["); i >= 0 {
 		symbol = symbol[:i]

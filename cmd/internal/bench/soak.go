@@ -22,8 +22,7 @@ import (
 	"beckon/state/store"
 )
 
-// soak is many sessions at work for a while, with everything attached that
-// reads them.
+// soak runs many sessions for a while, with every reader attached.
 type soak struct {
 	span     time.Duration
 	sessions int
@@ -41,12 +40,12 @@ type soak struct {
 
 const (
 	soakWriters  = 8
-	oldArchived  = 1000 // sessions archived long ago, to be pruned
+	oldArchived  = 1000 // sessions that were archived long ago, to be pruned
 	justOver     = 20   // sessions that ended a while ago, to be archived
-	longSessions = 3    // sessions whose journal is nearly full, to be rotated
+	longSessions = 3    // sessions whose journals are nearly full, to be rotated
 )
 
-// runSoak soaks and writes what came of it.
+// runSoak runs the soak and writes the result.
 func runSoak(s *soak, out string, w io.Writer) error {
 	dir, err := os.MkdirTemp("", "beckon-soak-")
 	if err != nil {
@@ -78,7 +77,7 @@ func runSoak(s *soak, out string, w io.Writer) error {
 	return os.WriteFile(out, []byte(text), 0o644)
 }
 
-// prepare makes the sessions, and a past that housekeeping has to deal with.
+// prepare creates the sessions, and a past for housekeeping to clean up.
 func (s *soak) prepare(dir string) error {
 	state := filepath.Join(dir, "state")
 	long := time.Now().Add(-20 * 24 * time.Hour)
@@ -117,14 +116,14 @@ func foldAt(st *store.Store, id string, k event.Kind, at time.Time) error {
 	return foldEvent(st, id, event.Event{Agent: "claude-code", Kind: k, Name: string(k), SessionID: id, Cwd: "/", At: event.MillisOf(at)})
 }
 
-// foldEvent folds an event, of now unless it says when.
+// foldEvent folds an event, at the current time unless it has one.
 func foldEvent(st *store.Store, id string, e event.Event) error {
 	e.At = cmp.Or(e.At, event.MillisOf(time.Now()))
 	_, err := st.Fold(store.KeyOf(id), store.Update{Change: state.Change{At: e.At, Event: &e}})
 	return err
 }
 
-// run lets everything happen for the span and samples it meanwhile.
+// run runs everything for the span and takes samples.
 func (s *soak) run() ([]sample, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -162,7 +161,7 @@ func (s *soak) failed(err error) {
 	}
 }
 
-// write is one of those that run hooks: session by session, in order.
+// write runs the hooks of some sessions, session by session, in order.
 func (s *soak) write(which int) {
 	r := rand.New(rand.NewPCG(uint64(which), 2))
 	for n := 0; !s.over(); n++ {
@@ -179,7 +178,7 @@ func (s *soak) write(which int) {
 	}
 }
 
-// read is what a user has running beside it.
+// read runs what a user has running at the same time.
 func (s *soak) read() {
 	for !s.over() {
 		for _, args := range [][]string{{"list"}, {"watch", "--once"}, {"prompt"}} {
@@ -195,8 +194,8 @@ func (s *soak) read() {
 	}
 }
 
-// check holds every session's file against the fold of what was sent to it,
-// and returns how many events of all are missing.
+// check compares every session's file with the fold of the events that were sent to it, and
+// returns how many events are missing in all.
 func (s *soak) check() (lost, segments int, err error) {
 	for _, t := range s.talks {
 		n, e := t.check(s.site.st)
@@ -211,7 +210,7 @@ func (s *soak) check() (lost, segments int, err error) {
 	return lost, len(old), errors.Join(err, e)
 }
 
-// files returns how many files there are of a name.
+// files returns how many files match a pattern.
 func (s *soak) files(pattern string) int {
 	names, _ := filepath.Glob(filepath.Join(s.site.st.Dir, pattern))
 	return len(slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(filepath.Base(n), ".") }))

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// sample is what the server and the files are like at one moment.
+// sample is the state of the server and the files at one moment.
 type sample struct {
 	rss, goroutines, threads, descriptors int64
 	sessions, journals, rest              int64 // bytes in sessions/, in journal/, and elsewhere
@@ -51,7 +51,7 @@ func (s *soak) sample() sample {
 	return out
 }
 
-// metric reads one of the server's numbers.
+// metric returns one of the server's numbers.
 func (s *soak) metric(name string) int64 {
 	res, err := http.Get(s.site.url + "/metrics")
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *soak) metric(name string) int64 {
 	return 0
 }
 
-// summary says what came of it; its error says what should not have.
+// summary describes the result; its error is what should not have happened.
 func (s *soak) summary(samples []sample) (string, error) {
 	lost, segments, err := s.check()
 	var b strings.Builder
@@ -104,7 +104,7 @@ func (s *soak) summary(samples []sample) (string, error) {
 	return b.String(), err
 }
 
-// quarter is the middle of a quarter of the samples.
+// quarter returns the median of a quarter of the samples.
 func quarter(samples []sample, which int, of func(sample) int64) int64 {
 	n := len(samples)
 	var values []int64

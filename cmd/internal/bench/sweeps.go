@@ -33,7 +33,7 @@ func (p tools) file(name, text string) (string, error) {
 	return path, os.WriteFile(path, []byte(text), 0o600)
 }
 
-// toolEvent is a tool call's payload.
+// toolEvent returns a tool call's payload.
 func toolEvent(session, command string) string {
 	return fmt.Sprintf(`{"session_id":%q,"transcript_path":"/home/u/.claude/projects/-home-u-shop/s.jsonl","cwd":"/","prompt_id":"p","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%q,"description":"what it does"},"tool_use_id":"toolu_1"}`, session, command)
 }
@@ -44,18 +44,17 @@ func (p tools) helloWorld(payload string) subject {
 
 func (p tools) state(name string) string { return filepath.Join(p.dir, "state-"+name) }
 
-// env is the environment of a hook whose state is in the directory of that
-// name.
+// env returns the environment of a hook whose state is in the directory of that name.
 func (p tools) env(state string) []string {
 	return []string{"HOME=" + p.dir, "BECKON_STATE_DIR=" + p.state(state), "TMUX=/tmp/tmux-1000/default,17,0", "TMUX_PANE=%3"}
 }
 
-// hooked is a tool event with a state directory of its own.
+// hooked returns a tool event with its own state directory.
 func (p tools) hooked(name, state, payload string) subject {
 	return subject{name: name, path: p.hook, args: []string{"PreToolUse"}, env: p.env(state), payload: payload}
 }
 
-// payloads are tool events with ever longer inputs.
+// payloads returns tool events with ever longer inputs.
 func payloads(p tools) (series, error) {
 	s := series{title: "payload"}
 	for _, size := range []struct {
@@ -76,7 +75,7 @@ func payloads(p tools) (series, error) {
 	return s, nil
 }
 
-// histories are sessions with ever more events behind them.
+// histories returns sessions with ever more past events.
 func histories(p tools) (series, error) {
 	s := series{title: "events in the session before"}
 	payload, err := p.file("history.json", toolEvent("s", "npm test"))
@@ -117,7 +116,7 @@ func live(dir string, n int) error {
 	return nil
 }
 
-// directories are state directories with ever more sessions beside the one.
+// directories returns state directories with ever more other sessions.
 func directories(p tools) (series, error) {
 	s := series{title: "other sessions, live + archived"}
 	payload, err := p.file("directory.json", toolEvent("s", "npm test"))
@@ -163,8 +162,8 @@ func thousands(n int) string {
 	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
-// crowd launches k hooks at once, on one session and on one session each, in
-// turn, and counts what is missing at the end.
+// crowd launches k hooks at once, on one session and on one session each, in turn, and counts
+// which events are missing in the end.
 func (p tools) crowd(k, rounds int) (crowd, error) {
 	dir := fmt.Sprintf("crowd-%d-%d", k, time.Now().UnixNano())
 	same, own := make([]subject, k), make([]subject, k)
@@ -198,7 +197,7 @@ func (p tools) crowd(k, rounds int) (crowd, error) {
 	return crowd{hooks: k, ratio: half(took[0]) / half(took[1]), lost: k*rounds - int(s.Counts.Events)}, err
 }
 
-// together launches all of them and returns when the last has ended.
+// together launches all of them and returns when the last has exited.
 func together(group []subject) (time.Duration, error) {
 	began := time.Now()
 	errs := make(chan error, len(group))

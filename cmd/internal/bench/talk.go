@@ -14,17 +14,17 @@ import (
 	"beckon/state/store"
 )
 
-// talk is one session's traffic, made up but of the client's shape.
+// talk is one session's traffic, made up in the client's form.
 type talk struct {
 	id    string
 	r     *rand.Rand
-	queue []string // payloads of the turn under way, without their mark
+	queue []string // payloads of the current turn, without their mark
 	turns int
 	ended bool
 	sent  []event.Event
 }
 
-// next returns the next event's name and payload and notes it as sent.
+// next returns the next event's name and payload and records it as sent.
 func (t *talk) next() (name, payload string) {
 	if len(t.queue) == 0 {
 		t.turn()
@@ -62,7 +62,7 @@ func (t *talk) turn() {
 	}
 }
 
-// call queues what one tool call brings.
+// call queues the events of one tool call.
 func (t *talk) call(id string) {
 	size := 100 + t.r.IntN(2000)
 	switch t.r.IntN(200) {
@@ -92,13 +92,13 @@ func (t *talk) call(id string) {
 	}
 }
 
-// add queues one event. Its mode tells it from all others of the session.
+// add queues one event. Its mode distinguishes it from all others of the session.
 func (t *talk) add(name, members string) {
 	mark := fmt.Sprintf("mark-%d-%d", t.turns, len(t.queue))
 	t.queue = append(t.queue, fmt.Sprintf(`{"session_id":%q,"transcript_path":"/home/u/.claude/projects/-p/%s.jsonl","cwd":"/","permission_mode":%q,"hook_event_name":%q,%s}`, t.id, t.id, mark, name, members))
 }
 
-// grow gives the session a journal that is nearly full.
+// grow gives the session a nearly full journal.
 func (t *talk) grow(dir string) error {
 	st := store.Open(dir)
 	for size := 0; size <= 4<<20; {
@@ -114,9 +114,8 @@ func (t *talk) grow(dir string) error {
 	return nil
 }
 
-// check folds what the session was sent, in the order it was sent, with what
-// readers have seen between, and holds the result against the session's file.
-// It returns how many events the journal lacks.
+// check folds what the session was sent, in that order, with what readers saw between, and
+// compares the result with the session's file. It returns how many events the journal lacks.
 func (t *talk) check(st *store.Store) (lost int, err error) {
 	if len(t.sent) == 0 {
 		return 0, nil

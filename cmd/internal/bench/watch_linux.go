@@ -22,13 +22,12 @@ import (
 
 const (
 	idleFor   = 10 * time.Second // how long an idle screen is measured
-	idleSince = 100 * time.Hour  // ages that are shown change by the day
+	idleSince = 100 * time.Hour  // so that the ages shown change only daily
 )
 
-// watchReport measures `beckon watch` in a terminal: what an idle screen takes, and
-// how long from a hook's exit until the screen shows what it said. Programs are the
-// ones to measure, in turn, each with the beckon-hook beside it; if none is given,
-// this tree's.
+// watchReport measures `beckon watch` in a terminal: what an idle screen costs, and how long
+// after a hook's exit the screen shows its event. It measures the programs in turn, each with
+// the beckon-hook next to it; without any, this tree's.
 func watchReport(dir string, programs []string, hooks int, w io.Writer) error {
 	if len(programs) == 0 {
 		beckon, err := build(dir, "beckon", "beckon/cmd/beckon")
@@ -85,8 +84,7 @@ func watchAll(home string, programs []string, sessions, hooks int, w io.Writer) 
 	return nil
 }
 
-// crowded makes a home with live sessions, each with a process and a registry
-// record of its own.
+// crowded creates a home with live sessions, each with its own process and registry record.
 func crowded(home string, sessions int) (agents []*exec.Cmd, err error) {
 	if err := fill(home, sessions, 0, idleSince); err != nil {
 		return nil, err
@@ -122,7 +120,7 @@ func crowded(home string, sessions int) (agents []*exec.Cmd, err error) {
 	return agents, nil
 }
 
-// screen is a program in a terminal of its own.
+// screen is a program in its own terminal.
 type screen struct {
 	cmd *exec.Cmd
 	tty *os.File
@@ -188,8 +186,7 @@ func (s *screen) close() {
 	_ = s.tty.Close()
 }
 
-// idle returns the share of a processor that the screen takes while nothing
-// happens.
+// idle returns the share of a processor that the screen uses while nothing happens.
 func (s *screen) idle() (float64, error) {
 	time.Sleep(5 * time.Second)
 	before, err := cpuTime(s.cmd.Process.Pid)
@@ -202,7 +199,7 @@ func (s *screen) idle() (float64, error) {
 	return float64(after-before) / float64(time.Since(began)), err
 }
 
-// cpuTime is what all threads of a process have run so far. One that has ended
+// cpuTime returns how long all threads of a process have run so far. A thread that has ended
 // meanwhile is left out.
 func cpuTime(pid int) (sum time.Duration, err error) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
@@ -218,14 +215,14 @@ func cpuTime(pid int) (sum time.Duration, err error) {
 	return sum, nil
 }
 
-// latencies runs hooks that bring new prompts, at times of their own, and
-// returns how long after each one's exit the screen shows its prompt.
+// latencies runs hooks with new prompts, at irregular times, and returns how long after each
+// one's exit the screen shows its prompt.
 func (s *screen) latencies(home, hook string, sessions, hooks, turn int) (late []time.Duration, err error) {
 	r := rand.New(rand.NewPCG(1, uint64(turn)))
 	env := []string{"HOME=" + home, "BECKON_STATE_DIR=" + filepath.Join(home, "state")}
 	for i := range hooks {
 		time.Sleep(time.Duration(20+r.IntN(300)) * time.Millisecond)
-		// No letter stays in its place: the screen is sent what changes.
+		// No letter keeps its place: the screen gets only changes.
 		letters := []byte([2]string{"ABCDEFGH", "STUVWXYZ"}[i%2])
 		r.Shuffle(len(letters), func(i, j int) { letters[i], letters[j] = letters[j], letters[i] })
 		payload := fmt.Sprintf(`{"session_id":"session-%04d","cwd":"/home/u/shop","hook_event_name":"UserPromptSubmit","prompt":%q,"prompt_id":"p%d"}`,

@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// Agent is a coding agent other than Claude Code: how it is fetched, set up,
-// driven and read.
+// Agent is a coding agent other than Claude Code: how to install, configure, drive and read
+// it.
 type Agent struct {
 	Name    string // as beckon calls it
-	Mode    string // how it is run, if not as it comes
+	Mode    string // how it is run, if not in its default way
 	Version string // the one measured
 	Package string // of npm
 	program string // below node_modules
@@ -27,27 +27,26 @@ type Agent struct {
 	setup func(h *Home) error // answers every question of a first start
 	env   func(h *Home) map[string]string
 	args  []string
-	// resume are the arguments that take up the last session of the directory.
+	// resume are the arguments that resume the last session of the directory.
 	resume []string
-	ready  string // what the screen shows when it takes a prompt
-	// review is a question that it asks at its start when hooks have changed, and
-	// the key that says yes to it.
+	ready  string // what the screen shows when the agent accepts a prompt
+	// review is a question that it asks when it starts after hooks have changed, and trust the
+	// key that says yes to it.
 	review, trust string
 	screen        []sign
-	// keys are what a user presses for each of the verbs of a scenario; what
-	// begins with a slash is typed.
+	// keys are what a user presses for each verb of a scenario; what begins with a slash is
+	// typed.
 	keys map[string][]string
-	// again is what the screen shows for a moment after an Esc, where a turn is only
-	// broken off by another one meanwhile. Empty: keys tells.
+	// again is what the screen shows for a moment after an Esc, if only a second Esc within
+	// that time interrupts the turn. Empty: keys decides.
 	again string
 	tools tools
 	title string // what to answer when the agent asks for a session's title; empty: JSON
-	// hooks registers command for every event; it is called with the event's
-	// name as its last argument.
+	// hooks registers command for every event; the event's name is its last argument.
 	hooks func(h *Home, command string) error
 }
 
-// sign is a text on the screen, or in the terminal's title, that tells a state.
+// sign is a text on the screen, or in the terminal's title, that identifies a state.
 type sign struct {
 	state string
 	title bool
@@ -60,7 +59,7 @@ func titled(state, text string) sign {
 	return sign{state: state, title: true, text: regexp.MustCompile(text)}
 }
 
-// tools are the calls of an agent's tools that scripts are made of.
+// tools are the calls of an agent's tools in scripts.
 type tools struct {
 	run  func(command string) Tool // needs no permission
 	asks func(command string) Tool // needs one
@@ -69,15 +68,15 @@ type tools struct {
 	wait func() Tool               // waits for it; nil: sub does
 }
 
-// Agents are the agents that a lab can drive beside Claude Code.
+// Agents are the agents that a lab can drive besides Claude Code.
 var Agents = []*Agent{codex, codexAlone, opencode, gemini, copilot, qwen}
 
-// Label names the agent with its version and mode.
+// Label returns the agent's name with its version and mode.
 func (a *Agent) Label() string {
 	return strings.TrimSpace(a.Name + " " + a.Version + " " + a.Mode)
 }
 
-// AgentNamed returns the first of them with that name, or nil.
+// AgentNamed returns the first of Agents with that name, or nil.
 func AgentNamed(name string) *Agent {
 	i := slices.IndexFunc(Agents, func(a *Agent) bool { return a.Name == name })
 	if i < 0 {
@@ -86,8 +85,8 @@ func AgentNamed(name string) *Agent {
 	return Agents[i]
 }
 
-// scripts are what the server answers this agent: those that need no tool, and
-// the others with its own tools.
+// scripts returns the server's answers for this agent: those that need no tool, and the others
+// with its own tools.
 func (a *Agent) scripts() map[string][]Reply {
 	all := maps.Clone(scripts)
 	t := a.tools
@@ -121,7 +120,7 @@ func waited(t tools, start, end Reply) []Reply {
 	return []Reply{start, call(t.wait()), end}
 }
 
-// look names the state that a pane shows, or "".
+// look returns the state that a pane shows, or "".
 func (a *Agent) look(screen, title string) State {
 	for _, s := range a.screen {
 		text := screen
@@ -166,8 +165,8 @@ func (a *Agent) press(p *Pane, verb string) error {
 	return nil
 }
 
-// breakOff presses Esc twice. A client that is busy may miss the moment for the
-// second one, and then works on.
+// breakOff presses Esc twice. A busy client may miss the time for the second one, and then
+// goes on working.
 func (a *Agent) breakOff(p *Pane) error {
 	const limit = 7 * time.Second
 	for range 3 {
@@ -188,7 +187,7 @@ func (a *Agent) breakOff(p *Pane) error {
 	return fmt.Errorf("%s works on after Esc, pressed twice three times:\n%s", a.Name, p.Capture())
 }
 
-// Ready waits until the agent takes a prompt, and trusts its hooks when it asks.
+// Ready waits until the agent accepts a prompt, and trusts its hooks if it asks.
 func (a *Agent) Ready(p *Pane) error {
 	if a.review == "" {
 		return p.WaitFor(a.ready, patience)
@@ -212,8 +211,8 @@ func (a *Agent) Ready(p *Pane) error {
 	return p.WaitFor(a.ready, patience)
 }
 
-// jsonHooks writes a settings file with one command a event, in the shape that
-// gemini, qwen and codex share; more are other members of the file.
+// jsonHooks writes a settings file with one command per event, in the form that gemini, qwen
+// and codex share; more are other members of the file.
 func jsonHooks(path, command string, timeout int, events []string, more fields) error {
 	hooks := fields{}
 	for _, e := range events {
@@ -244,7 +243,7 @@ func (a *Agent) Find() (Client, error) {
 	return Client{Version: a.Version, Path: path, Agent: a}, nil
 }
 
-// Install fetches the agent with npm and returns it. Install scripts do not run.
+// Install installs the agent with npm and returns it. Install scripts do not run.
 func (a *Agent) Install(ctx context.Context) (Client, error) {
 	dir, err := cacheDir(filepath.Join("agents", a.Name, a.Version))
 	if err != nil {
@@ -256,8 +255,8 @@ func (a *Agent) Install(ctx context.Context) (Client, error) {
 	return a.Find()
 }
 
-// Hook registers command for every event of the agent in a lab's home. It is
-// called with the event's name as its last argument.
+// Hook registers command for every event of the agent in a lab's home. The event's name is its
+// last argument.
 func (a *Agent) Hook(h *Home, command string) error { return a.hooks(h, command) }
 
 // Press does what a user does for one of a scenario's verbs.

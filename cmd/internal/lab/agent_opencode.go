@@ -14,8 +14,8 @@ var opencode = &Agent{
 	Name: "opencode", Version: "1.18.33", Package: "opencode-ai",
 	program: "opencode-" + runtime.GOOS + "-" + npmArch() + "/bin/opencode",
 	setup: func(h *Home) error {
-		// It fetches a package for the plugins beside its configuration, and waits
-		// for that, unless these two say that it is there.
+		// It downloads a package for the plugins next to its configuration, and waits for
+		// that, unless these two files show that it is there.
 		return errors.Join(os.MkdirAll(h.path("home/.config/opencode/node_modules"), 0o700), writeJSON(h.path("home/.config/opencode/package-lock.json"), fields{
 			"packages": fields{"": fields{"dependencies": fields{"@opencode-ai/plugin": "1.18.33"}}},
 		}), writeJSON(h.path("home/.config/opencode/opencode.json"), fields{
@@ -58,7 +58,7 @@ var opencode = &Agent{
 			return Tool{"task", object("description", "look around", "prompt", p, "subagent_type", "general")}
 		},
 	},
-	// Its events become hooks by beckon's plugin, which here runs the recorder.
+	// Beckon's plugin turns its events into hooks; here it runs the recorder.
 	hooks: func(h *Home, command string) error {
 		root, err := moduleRoot()
 		if err != nil {

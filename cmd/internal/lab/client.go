@@ -24,14 +24,14 @@ const (
 	Latest = "latest"  // whatever npm says
 )
 
-// Pinned lists the versions measured, the oldest first.
+// Pinned lists the measured versions, oldest first.
 var Pinned = []string{V197, V329, V330}
 
-// Bounds are the oldest and the newest of them: what holds on both is taken to
-// hold in between.
+// Bounds are the oldest and the newest of them: what holds for both is taken to hold for those
+// between.
 var Bounds = []string{V197, V330}
 
-// ErrAbsent means that the client is not installed; Install would fetch it.
+// ErrAbsent means that the client is not installed; Install installs it.
 var ErrAbsent = errors.New("client not installed")
 
 // Client is an installed client binary.
@@ -41,7 +41,7 @@ type Client struct {
 	Agent   *Agent // which other agent it is; nil: Claude Code
 }
 
-// clientsDir is BECKON_TEST_CLIENT_DIR, else the user's cache.
+// clientsDir returns BECKON_TEST_CLIENT_DIR, else a directory of the user's cache.
 func clientsDir() (string, error) {
 	if dir := os.Getenv("BECKON_TEST_CLIENT_DIR"); dir != "" {
 		return dir, nil
@@ -49,7 +49,7 @@ func clientsDir() (string, error) {
 	return cacheDir("clients")
 }
 
-// cacheDir is a directory of the tests in the user's cache.
+// cacheDir returns a directory for tests in the user's cache.
 func cacheDir(name string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -58,7 +58,7 @@ func cacheDir(name string) (string, error) {
 	return filepath.Join(cache, "beckon-test", name), nil
 }
 
-// npmPackage names the npm package that holds the binary for this platform.
+// npmPackage returns the npm package that contains the binary for this platform.
 func npmPackage() string {
 	return "@anthropic-ai/claude-code-" + runtime.GOOS + "-" + npmArch()
 }
@@ -84,7 +84,7 @@ func Find(version string) (Client, error) {
 
 var versionNumber = regexp.MustCompile(`^\d+\.\d+\.\d+`)
 
-// identify asks the binary for its version, in an empty home.
+// identify runs the binary in an empty home and returns its version.
 func identify(path string) (Client, error) {
 	home, err := os.MkdirTemp("", "lab")
 	if err != nil {
@@ -101,8 +101,8 @@ func identify(path string) (Client, error) {
 	return Client{Version: v, Path: path}, nil
 }
 
-// Install fetches the client of that version with npm and returns it. Install
-// scripts do not run: the package holds the binary itself.
+// Install installs the client of that version with npm and returns it. Install scripts do not
+// run: the package contains the binary itself.
 func Install(ctx context.Context, version string) (Client, error) {
 	dir, err := clientsDir()
 	if err != nil {

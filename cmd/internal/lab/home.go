@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// APIKey is the key the client is given. It opens nothing.
+// APIKey is the client's API key. It is not a real one.
 const APIKey = "lab-key-that-opens-nothing-0000000000"
 
-// nowhere is a proxy that is not there.
+// nowhere is the address of a proxy that does not exist.
 const nowhere = "http://127.0.0.1:9"
 
 const basePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -40,7 +40,7 @@ type Home struct {
 	client Client
 }
 
-// NewHome makes a scratch home for client, which will talk to the API at url.
+// NewHome creates a scratch home for client, which uses the API at url.
 func NewHome(client Client, url string) (*Home, error) {
 	root, err := os.MkdirTemp("", "lab")
 	if err != nil {
@@ -70,11 +70,11 @@ func NewHome(client Client, url string) (*Home, error) {
 	return h, nil
 }
 
-// Close kills what still runs in this home and removes all of it.
+// Close kills what still runs in this home and removes the home.
 func (h *Home) Close() error {
 	h.killAll()
 	err := os.RemoveAll(h.Root)
-	for i := 0; err != nil && i < 20; i++ { // a dying process may still write
+	for i := 0; err != nil && i < 20; i++ { // a process that is exiting may still write
 		time.Sleep(100 * time.Millisecond)
 		h.killAll()
 		err = os.RemoveAll(h.Root)
@@ -82,9 +82,9 @@ func (h *Home) Close() error {
 	return err
 }
 
-// killAll kills every process whose HOME is this one: clients that outlive
-// their terminal, and what they left in the background. Where there is no
-// /proc they end by themselves, within the longest nap.
+// killAll kills every process whose HOME is this one: clients that outlive their terminal, and
+// what they left in the background. Without /proc they end by themselves, after the longest
+// nap.
 func (h *Home) killAll() {
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range environs {
@@ -103,7 +103,7 @@ func (h *Home) makeDirs() error {
 	for _, d := range []string{h.Dir, h.Project, h.Bin, h.path("tmp"), h.path("run"), h.path("home/.claude"), h.path("outside")} {
 		errs = append(errs, os.MkdirAll(d, 0o700))
 	}
-	for _, f := range []string{"a", "b", "c"} { // to read them needs a permission
+	for _, f := range []string{"a", "b", "c"} { // reading them needs a permission
 		errs = append(errs, os.WriteFile(h.path("outside/"+f+".txt"), []byte(f+"\n"), 0o600))
 	}
 	name := "claude"
@@ -114,13 +114,13 @@ func (h *Home) makeDirs() error {
 	return errors.Join(errs...)
 }
 
-// Dirs are where an agent's first and second pane work: a session is known by
-// its directory there.
+// Dirs returns the directories of an agent's first and second pane, by which their sessions
+// are recognised.
 func (h *Home) Dirs() []string { return []string{h.Project, h.Project + "2"} }
 
 func (h *Home) path(rel string) string { return filepath.Join(h.Root, filepath.FromSlash(rel)) }
 
-// writeClientConfig answers beforehand every question of a first start.
+// writeClientConfig answers every question of a first start in advance.
 func (h *Home) writeClientConfig() error {
 	trusted := fields{
 		"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
@@ -137,9 +137,8 @@ func (h *Home) writeClientConfig() error {
 
 const holdAnswer = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`
 
-// fillProject makes a small repository. ./nap N sleeps and is allowed; sh nap
-// N does the same and is not. ./hold is a PermissionRequest hook that allows
-// after six seconds.
+// fillProject creates a small repository. ./nap N sleeps and is allowed; sh nap N does the
+// same and is not. ./hold is a PermissionRequest hook that allows after six seconds.
 func (h *Home) fillProject(dir string) error {
 	if err := errors.Join(
 		os.MkdirAll(dir, 0o700),
@@ -165,7 +164,7 @@ func (h *Home) fillProject(dir string) error {
 	return nil
 }
 
-// Env is the whole environment of a client, nothing of it from the caller.
+// Env returns the whole environment of a client, without anything of the caller's.
 func (h *Home) Env() []string {
 	env := map[string]string{
 		"HOME": h.Dir, "PATH": h.Bin + ":" + basePath, "USER": "lab", "LOGNAME": "lab", "SHELL": "/bin/bash",
@@ -176,7 +175,7 @@ func (h *Home) Env() []string {
 	}
 	if a := h.client.Agent; a != nil {
 		maps.Copy(env, a.env(h))
-		// Nothing but loopback can be reached.
+		// Only loopback can be reached.
 		maps.Copy(env, map[string]string{"HTTP_PROXY": nowhere, "HTTPS_PROXY": nowhere, "NO_PROXY": "127.0.0.1,localhost"})
 	} else {
 		maps.Copy(env, map[string]string{
@@ -194,8 +193,8 @@ func (h *Home) Env() []string {
 	return list
 }
 
-// Command prepares a command in the project, with Env. A bare name is looked
-// up in Bin first, which is where a test puts the programs it is about.
+// Command prepares a command in the project, with Env. A bare name is looked up in Bin first,
+// where a test puts the programs under test.
 func (h *Home) Command(name string, args ...string) *exec.Cmd {
 	if path := filepath.Join(h.Bin, name); !strings.ContainsRune(name, filepath.Separator) {
 		if _, err := os.Stat(path); err == nil {
@@ -207,7 +206,7 @@ func (h *Home) Command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Args returns what makes this version of the client ask before it acts.
+// Args returns the arguments that make this version of the client ask before it acts.
 func (h *Home) Args() []string {
 	if a := h.client.Agent; a != nil {
 		return a.args
@@ -218,14 +217,14 @@ func (h *Home) Args() []string {
 	return []string{"--permission-mode", "default"}
 }
 
-// Print runs `claude -p prompt` to its end and returns what it said.
+// Print runs `claude -p prompt` to its end and returns its output.
 func (h *Home) Print(prompt string, args ...string) (string, error) {
 	out, err := h.Command(h.client.Path, append(append(h.Args(), args...), "-p", prompt)...).CombinedOutput()
 	return string(out), err
 }
 
-// Registry reads the client's own sessions/PID.json files; those that cannot
-// be parsed at this moment are left out.
+// Registry reads the client's own sessions/PID.json files; those that cannot be parsed now are
+// left out.
 func (h *Home) Registry() []Registered {
 	files, _ := filepath.Glob(filepath.Join(h.Dir, ".claude", "sessions", "*.json"))
 	list := []Registered{}
@@ -239,7 +238,7 @@ func (h *Home) Registry() []Registered {
 	return list
 }
 
-// Registered is one entry of the client's registry: the fields of a recording.
+// Registered is an entry of the client's registry: the fields of a recording.
 type Registered struct {
 	PID             int     `json:"pid"`
 	ProcStart       string  `json:"procStart"`
@@ -253,7 +252,7 @@ type Registered struct {
 	StartedAt       int64   `json:"startedAt"`
 }
 
-// MarshalJSON writes a status that is not there yet as null.
+// MarshalJSON encodes a missing status as null.
 func (r Registered) MarshalJSON() ([]byte, error) {
 	var status *string
 	if r.Status != "" {
@@ -272,7 +271,7 @@ func (r Registered) MarshalJSON() ([]byte, error) {
 	}{r.PID, r.ProcStart, r.SessionID, r.Kind, status, r.WaitingFor, r.StatusUpdatedAt, r.UpdatedAt, r.StartedAt})
 }
 
-// same reports whether both say the same thing about the same session.
+// same reports whether both describe the same state of the same session.
 func (r Registered) same(o Registered) bool {
 	a, b := r.WaitingFor, o.WaitingFor
 	r.WaitingFor, o.WaitingFor = nil, nil
@@ -281,7 +280,7 @@ func (r Registered) same(o Registered) bool {
 
 var notAlnum = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
-// Transcript returns where the client writes the transcript of a session.
+// Transcript returns the path to which the client writes the transcript of a session.
 func (h *Home) Transcript(sessionID string) string {
 	return filepath.Join(h.Dir, ".claude", "projects", notAlnum.ReplaceAllString(h.Project, "-"), sessionID+".jsonl")
 }

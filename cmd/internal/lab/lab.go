@@ -21,7 +21,7 @@ type Lab struct {
 	guests []*Server
 }
 
-// New makes a lab. No client runs yet: see Tmux.StartClient and Home.Print.
+// New creates a lab. No client runs yet: see Tmux.StartClient and Home.Print.
 func New(client Client) (*Lab, error) {
 	s := NewServer()
 	h, err := NewHome(client, s.URL)
@@ -45,14 +45,14 @@ func (l *Lab) Close() error {
 	return errors.Join(err, l.Home.Close())
 }
 
-// Start makes a lab for a test, which is skipped as Need says, and closes it
-// when the test ends.
+// Start creates a lab for a test, which is skipped if Need skips it, and closes the lab when
+// the test ends.
 func Start(t testing.TB, version string) *Lab {
 	t.Helper()
 	return StartWith(t, Need(t, version))
 }
 
-// StartWith is Start for a client that is there already.
+// StartWith is Start for an installed client.
 func StartWith(t testing.TB, client Client) *Lab {
 	t.Helper()
 	l, err := New(client)
@@ -67,8 +67,8 @@ func StartWith(t testing.TB, client Client) *Lab {
 	return l
 }
 
-// Join makes another agent ready in this lab's home, beside its client, with a
-// model of its own. StartGuest runs it.
+// Join prepares another agent in this lab's home, besides its client, with its own model.
+// StartGuest runs it.
 func (l *Lab) Join(guest Client) error {
 	s := NewServer()
 	s.Project, s.scripts = l.Home.Project, guest.Agent.scripts()
@@ -82,7 +82,7 @@ func (l *Lab) Join(guest Client) error {
 	)
 }
 
-// StartGuest opens a session with an agent that has joined, in the project.
+// StartGuest opens a session of an agent that has joined, in the project.
 func (l *Lab) StartGuest(guest Client) (*Pane, error) {
 	a := guest.Agent
 	return l.Tmux.Start(a.Name, l.Home.Project, append([]string{guest.Path}, a.args...)...)

@@ -18,7 +18,7 @@ type player struct {
 	lab     *Lab
 	install func() error
 	observe Observe
-	origin  time.Time // end of the last step that was no check
+	origin  time.Time // end of the last step that was not a check
 	last    string    // that step
 	result  Result
 
@@ -28,9 +28,8 @@ type player struct {
 	samples []Sample
 }
 
-// Play plays the scenario in this lab and returns everything seen; install
-// does what the step of that name asks for (nil: nothing). Clients still run
-// when it returns; Close ends them.
+// Play plays the scenario in this lab and returns everything observed; install runs at the
+// step of that name (nil: nothing). Clients still run when it returns; Close ends them.
 func (l *Lab) Play(sc Scenario, install func() error, observe Observe) Result {
 	p := &player{lab: l, install: install, observe: observe, result: Result{Scenario: sc.Name, Version: l.Client.Version}}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -93,9 +92,8 @@ func (p *player) step(s Step) error {
 	return err
 }
 
-// start opens the pane's client and waits for its prompt; with -p there is none.
-// A pane that had a client gets a new one; $ID in the arguments is the old one's
-// session.
+// start opens the pane's client and waits for its prompt, which -p does not have. A pane that
+// had a client gets a new one; $ID in the arguments is the previous one's session.
 func (p *player) start(s Step) error {
 	args := make([]string, len(s.Args))
 	for i, a := range s.Args {
@@ -124,7 +122,7 @@ func (p *player) start(s Step) error {
 	if err := pane.Ready(); err != nil {
 		return err
 	}
-	time.Sleep(time.Second) // start hooks and first status line
+	time.Sleep(time.Second) // start hooks and the first status line
 	return nil
 }
 

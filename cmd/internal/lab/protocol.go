@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// protocol is a model API as agents use it: how a request is read into the shape of
-// the Messages API, and how a reply is written.
+// protocol is a model API as agents use it: it translates requests to the form of the Messages
+// API, and replies from it.
 type protocol struct {
 	read  func(r *http.Request, body []byte) (request, error)
 	error func(status int, message string) fields
 	whole func(model string, r Reply) fields
-	// chunks are the server-sent events of a reply, one for each piece.
+	// chunks returns the server-sent events of a reply, one for each piece.
 	chunks func(model string, r Reply) []chunk
 }
 
@@ -28,7 +28,7 @@ type chunk struct {
 	text bool   // waits for the reply's pace
 }
 
-// serve answers a request in that wire's words.
+// serve answers a request in that protocol's form.
 func (s *Server) serve(wr protocol) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -104,7 +104,7 @@ var openAIResponses = protocol{
 		if err := json.Unmarshal(in.Input, &raw); err != nil {
 			return r, err
 		}
-		answering := false // the items before belong to the same answer
+		answering := false // the previous items belong to the same answer
 		for _, b := range raw {
 			var item struct {
 				Type string `json:"type"`

@@ -22,8 +22,8 @@ import (
 	"beckon/event"
 )
 
-// Recorder notes everything that a client sends to hooks and status line, and
-// every change of the client's registry.
+// Recorder records everything that a client sends to hooks and status line, and every change
+// of the client's registry.
 type Recorder struct {
 	home *Home
 	log  string
@@ -39,7 +39,7 @@ type polled struct {
 	sessions []Registered
 }
 
-// Seen is one payload that reached the recorder.
+// Seen is a payload that reached the recorder.
 type Seen struct {
 	At      time.Time
 	Kind    string // the event's name, or statusline
@@ -49,7 +49,7 @@ type Seen struct {
 
 const pollEvery = 50 * time.Millisecond
 
-// recorderBinary builds the recorder once for this process.
+// recorderBinary builds the recorder once per process.
 var recorderBinary = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "lab")
 	if err != nil {
@@ -63,9 +63,9 @@ var recorderBinary = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// NewRecorder registers the recorder for every event that the home's client
-// knows, in the project's local settings: the user's own stay free for others.
-// Start the client afterwards. With statusLine it takes the status line too.
+// NewRecorder registers the recorder for every event that the home's client knows, in the
+// project's local settings: the user's own stay free for others. Start the client afterwards.
+// With statusLine it is the status line, too.
 func NewRecorder(h *Home, statusLine bool) (*Recorder, error) {
 	binary, err := recorderBinary()
 	if err != nil {
@@ -127,8 +127,8 @@ func (r *Recorder) note(at time.Time, now []Registered) {
 	}
 }
 
-// EventsOf returns the names of the hook events that a client of this version
-// knows and that may be registered.
+// EventsOf returns the names of the hook events that a client of this version knows and that
+// may be registered.
 func EventsOf(version string) []string {
 	var names []string
 	for _, k := range event.Kinds {
@@ -139,7 +139,7 @@ func EventsOf(version string) []string {
 	return names
 }
 
-// older reports whether version a comes before version b.
+// older reports whether version a is before version b.
 func older(a, b string) bool {
 	as, bs := strings.Split(a, "."), strings.Split(b, ".")
 	return slices.CompareFunc(as, bs, func(x, y string) int { return atoi(x) - atoi(y) }) < 0
@@ -150,7 +150,7 @@ func atoi(s string) int {
 	return n
 }
 
-// Seen returns what the recorder got so far, in the order of its start.
+// Seen returns the payloads so far, in the order in which the recorder was started.
 func (r *Recorder) Seen() ([]Seen, error) {
 	b, err := os.ReadFile(r.log)
 	if errors.Is(err, os.ErrNotExist) {
@@ -175,8 +175,8 @@ func (r *Recorder) Seen() ([]Seen, error) {
 	return all, nil
 }
 
-// Write writes the recording: the start line with inputs, then everything seen
-// in order of time, t_ms counted from t0. Paths of this home are replaced.
+// Write writes the recording: the start line with inputs, then everything recorded in order of
+// time, with t_ms counted from t0. Paths of this home are replaced.
 func (r *Recorder) Write(w io.Writer, t0 time.Time, inputs [][]string) error {
 	seen, err := r.Seen()
 	if err != nil {
@@ -228,8 +228,8 @@ func (r *Recorder) Write(w io.Writer, t0 time.Time, inputs [][]string) error {
 	return errors.Join(errs...)
 }
 
-// writeAgent writes the recording of another agent: a line a hook, and one for
-// each state that the scenario expects, in order of time.
+// writeAgent writes the recording of another agent: a line per hook, and one for each state
+// that the scenario expects, in order of time.
 func (r *Recorder) writeAgent(w io.Writer, res Result) error {
 	seen, err := r.Seen()
 	if err != nil {
@@ -273,7 +273,7 @@ func (r *Recorder) writeAgent(w io.Writer, res Result) error {
 	return nil
 }
 
-// marshal is json.Marshal and a newline, with <, > and & left alone.
+// marshal is json.Marshal with a newline, without escapes for <, > and &.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -287,8 +287,8 @@ var (
 	apiPort = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 )
 
-// scrubber replaces what differs from one run to the next for no reason: the
-// paths of this home, in both spellings of the client, and the API's port.
+// scrubber replaces what differs between runs for no good reason: the paths of this home, in
+// both spellings of the client, and the API's port.
 func (h *Home) scrubber() func([]byte) []byte {
 	dashed := func(p string) string { return notAlnum.ReplaceAllString(p, "-") }
 	paths := strings.NewReplacer(

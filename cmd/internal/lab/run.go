@@ -13,7 +13,7 @@ import (
 // SessionID is the client's id of a session.
 type SessionID string
 
-// State is what the observer says about one session.
+// State is the observer's view of one session.
 type State struct {
 	State  string // permission, question, working, ...
 	Reason string
@@ -23,10 +23,10 @@ type State struct {
 	Since time.Time // when it began
 }
 
-// Observe returns what beckon says now, by session id.
+// Observe returns what beckon shows now, by session id.
 type Observe func() (map[SessionID]State, error)
 
-// Sample is one look at everything, at most sampleEvery after the one before.
+// Sample is a look at everything, at most sampleEvery after the previous one.
 type Sample struct {
 	At       time.Time // before the look
 	Observed map[SessionID]State
@@ -40,7 +40,7 @@ type Sample struct {
 type PaneSample struct {
 	Session SessionID // of the client in it, once known
 	Pid     int
-	Screen  string // state that the screen shows; empty when it does not say
+	Screen  string // state that the screen shows; empty if it shows none
 	Title   string // of another agent's terminal
 	Dead    bool
 }
@@ -50,30 +50,30 @@ const (
 	patience    = time.Minute // of screen, registry and gone
 )
 
-// Check is the verdict on one expect or rows step.
+// Check is the result of an expect or rows step.
 type Check struct {
 	Step string
 	Want string
 	Got  string        // what was seen last
-	Took time.Duration // from the step before to the first sample that fits
+	Took time.Duration // from the previous step to the first matching sample
 	OK   bool
 }
 
-// Look is a moment at which the scenario says what an agent's session is at.
+// Look is a moment for which the scenario gives an agent's state.
 type Look struct {
 	At    time.Time
-	Step  string // the last thing that was done or waited for
+	Step  string // the last thing that was done or awaited
 	Title string // of the terminal
 	State string
 }
 
-// Result is what a run gave.
+// Result is the result of a run.
 type Result struct {
 	Scenario string
 	Version  string
 	Start    time.Time // of the first input
 	Checks   []Check
-	Looks    []Look // without an observer: what the checks would have wanted
+	Looks    []Look // without an observer: what the checks would have expected
 	Samples  []Sample
 	Err      error // a step that could not be done; later steps did not run
 }
@@ -88,16 +88,15 @@ func (r Result) OK() bool {
 	return r.Err == nil
 }
 
-// Run starts a lab, calls install with it (hooks and what else the observer
-// needs; may be nil) and plays the scenario while it samples observe (may be
-// nil: then expect and rows pass unchecked). It does not fail t for a wrong
-// verdict: that is for the caller, who has the Result.
+// Run starts a lab, calls install with it (for hooks and what else the observer needs; may be
+// nil) and plays the scenario while it samples observe (may be nil: then expect and rows pass
+// unchecked). It does not fail t for a wrong verdict: the caller does, from the Result.
 func Run(t testing.TB, sc Scenario, version string, install func(*Lab) error, observe func(*Lab) Observe) Result {
 	t.Helper()
 	return RunIn(t, sc, Start(t, version), install, observe)
 }
 
-// RunIn is Run in a lab that is there already.
+// RunIn is Run in an existing lab.
 func RunIn(t testing.TB, sc Scenario, l *Lab, install func(*Lab) error, observe func(*Lab) Observe) Result {
 	t.Helper()
 	var do func() error
@@ -132,8 +131,8 @@ func (l *Lab) Record(sc Scenario, observe Observe, w io.Writer) (Result, error) 
 	return res, errors.Join(res.Err, r.Write(w, res.Start, sc.inputs(l.Client)))
 }
 
-// inputs are the scenario's inputs for the first line of a recording: verb and
-// arguments, then "@2" and so on for what concerns another pane than the first.
+// inputs returns the scenario's inputs for the first line of a recording: verb and arguments,
+// then "@2" and so on for a pane other than the first.
 func (sc Scenario) inputs(c Client) [][]string {
 	var all [][]string
 	for _, s := range sc.Steps {

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Within is how long a check waits that does not say.
+// Within is how long a check waits by default.
 const Within = 3 * time.Second
 
-// check waits until a sample begun after the origin fits, at most Within, and
-// then that all samples fit during For.
+// check waits until a sample that began after the origin matches, at most Within, and then
+// until all samples during For have matched.
 func (p *player) check(s Step) Check {
 	c := Check{Step: s.Line, Want: strings.TrimSpace(s.Args[0] + " " + s.Reason)}
 	origin := p.origin
@@ -42,7 +42,7 @@ func (p *player) check(s Step) Check {
 	return c
 }
 
-// fitsSample judges one sample and says what it showed.
+// fitsSample checks one sample and returns what it showed.
 func (s Step) fitsSample(sm Sample, id SessionID) (ok bool, got string) {
 	if s.Verb == "rows" {
 		n := 0
@@ -127,8 +127,8 @@ func (p *player) sample() {
 	p.samples = append(p.samples, sm)
 }
 
-// sessionIn returns the session that is at work in dir: of those that have not
-// ended, else of all, the newest.
+// sessionIn returns the session that works in dir: the newest of those that have not ended,
+// else of all.
 func sessionIn(all map[SessionID]State, dir string) SessionID {
 	var found SessionID
 	better := func(a, b State) bool {

@@ -14,15 +14,15 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Scenario is a story: what the user does, and what beckon must say when.
-// See testdata/lab/scenarios.txtar for all of them and for the language.
+// Scenario is a story: what the user does, and what beckon must show when. See
+// testdata/lab/scenarios.txtar for all of them and for the language.
 type Scenario struct {
 	Name  string
 	About string
 	Steps []Step
 }
 
-// Step is one line of a scenario.
+// Step is a line of a scenario.
 type Step struct {
 	Line     string // as written
 	Versions string // the client versions it is for, like >=2.1.300 or <2.1.300, or the agents; empty means all
@@ -32,11 +32,11 @@ type Step struct {
 
 	Within time.Duration // expect, rows, screen, registry, gone: how long it may take
 	For    time.Duration // expect: how long it must then stay so
-	Reason string        // expect: the reason wanted too; empty means any
+	Reason string        // expect: the reason that is expected, too; empty means any
 }
 
-// verbs maps each verb to whether it is an input, something that a user or the
-// world does to the client. Inputs are what a recording's first line lists.
+// verbs maps each verb to whether it is an input, something that a user or the world does to
+// the client. A recording's first line lists the inputs.
 var verbs = map[string]bool{
 	"start": true, "say": true, "type": true, "key": true, "wait": true, "signal": true, "exec": true, "env": true, "install": true,
 	"do": true, "shows": false,
@@ -46,11 +46,11 @@ var verbs = map[string]bool{
 // rest lists the verbs that take the rest of the line as one argument.
 var rest = []string{"say", "type", "screen", "exec"}
 
-// Input reports whether the step does something, as against waiting or checking.
+// Input reports whether the step does something, rather than wait or check.
 func (s Step) Input() bool { return verbs[s.Verb] }
 
-// Installs reports whether the scenario says itself when to install what is
-// observed, as against before everything.
+// Installs reports whether the scenario itself says when to install what is observed, rather
+// than before everything.
 func (sc Scenario) Installs() bool {
 	return slices.ContainsFunc(sc.Steps, func(s Step) bool { return s.Verb == "install" })
 }
@@ -75,7 +75,7 @@ func (s Step) fits(c Client) bool {
 // directory upward.
 func Scenarios() ([]Scenario, error) { return readScenarios("scenarios.txtar") }
 
-// AgentScenarios reads testdata/lab/agents.txtar: those that all agents share.
+// AgentScenarios reads testdata/lab/agents.txtar, the scenarios that all agents share.
 func AgentScenarios() ([]Scenario, error) { return readScenarios("agents.txtar") }
 
 func readScenarios(name string) ([]Scenario, error) {
@@ -98,7 +98,7 @@ func readScenarios(name string) ([]Scenario, error) {
 	return all, nil
 }
 
-// moduleRoot is the directory of go.mod, from the working directory upward.
+// moduleRoot returns the directory of go.mod, searched from the working directory upward.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -115,7 +115,7 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// ParseScenario reads one scenario. Its first comment is what it is about.
+// ParseScenario parses one scenario. Its first comment describes it.
 func ParseScenario(name, text string) (Scenario, error) {
 	s := Scenario{Name: name}
 	for i, line := range strings.Split(text, "\n") {
@@ -202,7 +202,7 @@ func (s *Step) parseArgs(text string) error {
 	return nil
 }
 
-// parseLimits takes "within D", "for D" and "reason R" off the end.
+// parseLimits removes "within D", "for D" and "reason R" from the end.
 func (s *Step) parseLimits(words []string) ([]string, error) {
 	for len(words) >= 2 {
 		key, value := words[len(words)-2], words[len(words)-1]

@@ -12,7 +12,7 @@ var screenStates = []struct {
 	state string
 	text  *regexp.Regexp
 }{
-	{"", regexp.MustCompile(`Waiting for permission…`)}, // whatever it will ask, it is not there yet
+	{"", regexp.MustCompile(`Waiting for permission…`)}, // whatever it will ask is not there yet
 	{"question", regexp.MustCompile(`Enter to select|Would you like to proceed|Review your answers`)},
 	{"permission", regexp.MustCompile(`Do you want to`)},
 	{"compacting", regexp.MustCompile(`Compacting conversation`)},
@@ -22,8 +22,8 @@ var screenStates = []struct {
 	{"idle", regexp.MustCompile(`(?m)^[>❯][\s\x{a0}]`)},
 }
 
-// ScreenState names the state that a client's screen shows, or "". Only what
-// is below the agent's last words counts: above it is the past.
+// ScreenState returns the state that a client's screen shows, or "". Only what is below the
+// agent's last words counts: above it is the past.
 func ScreenState(screen string) string {
 	if i := strings.LastIndex(screen, "\n●"); i >= 0 {
 		screen = screen[i+1:]
@@ -38,10 +38,9 @@ func ScreenState(screen string) string {
 
 var interrupted = regexp.MustCompile(`Interrupted ·|Rejected|Declined|User rejected|User declined`)
 
-// ScreenObserver observes what the screens of this lab's clients say, as a
-// person would: the measure for scenarios, and for any other observer. A
-// client that is gone has ended if it took its registry file along, and is
-// lost if not.
+// ScreenObserver observes what the screens of this lab's clients show, as a person would: the
+// reference for scenarios, and for any other observer. A client that is gone has ended if it
+// removed its registry file, and is lost otherwise.
 func ScreenObserver(l *Lab) Observe {
 	known := map[int]SessionID{}
 	return func() (map[SessionID]State, error) {

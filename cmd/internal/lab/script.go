@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Reply is one assistant message of a script, or one API error.
+// Reply is an assistant message of a script, or an API error.
 type Reply struct {
 	Text   string
 	Tools  []Tool
@@ -26,8 +26,8 @@ type Reply struct {
 
 func (r Reply) tokens() int { return cmp.Or(r.Tokens, defaultTokens) }
 
-// Tool is one tool call. Input is JSON in which $* stands for the words after
-// the script's name and $1, $2 ... for one of them.
+// Tool is a tool call. Input is JSON in which $* stands for the words after the script's name
+// and $1, $2 ... for one of them.
 type Tool struct {
 	Name  string
 	Input string
@@ -35,8 +35,8 @@ type Tool struct {
 
 const defaultTokens = 1200
 
-// nap sleeps without being the client's own idea of "sleep", which some
-// versions treat apart. Home puts it into the project and allows it.
+// nap sleeps without the word "sleep", which some versions of the client treat specially. Home
+// puts it into the project and allows it.
 const nap = "./nap "
 
 func bash(command, description string) Tool {
@@ -79,8 +79,8 @@ const colours = `{"question":"Which colour?","header":"Colour","multiSelect":fal
 const fruits = `{"question":"Which fruits?","header":"Fruit","multiSelect":true,"options":[` +
 	`{"label":"Apple","description":"crisp"},{"label":"Pear","description":"soft"},{"label":"Plum","description":"dark"}]}`
 
-// scripts is what the server answers, by the word after "lab:" in the user's
-// last prompt: one Reply for each request of that turn, the last one repeated.
+// scripts are the server's answers, by the word after "lab:" in the user's last prompt: one
+// Reply for each request of that turn, with the last one repeated.
 var scripts = map[string][]Reply{
 	"hi":       {say("Hi there. Everything is done; the work is complete.")},
 	"limits":   {{Text: "That took its share.", Limits: true}},
@@ -143,13 +143,13 @@ var scripts = map[string][]Reply{
 	"badreq":   apiError(400, "invalid_request_error"),
 	"flaky":    {{Status: 529, Error: "overloaded_error"}, say("It worked the second time.")},
 
-	// A question to a judge (event/policy/run): asked with no tools.
+	// A question to a judge (event/policy/run): it has no tools.
 	"judgeallow":    {say("ALLOW: it only looks.")},
 	"judgeblock":    {say("BLOCK: it deletes the lab.")},
 	"judgecontinue": {say("CONTINUE")},
 	"judgeunsure":   {say("Hard to say. ALLOW, perhaps.")},
 
-	// Not typed by anyone: what the client itself asks for.
+	// Nobody types these: the client itself asks.
 	"continued": {say("Survived the compaction.")},
 	"notified":  {say("Noted: the background work ended.")},
 	"summary":   {{Text: "<summary>The user tried a few things and was content with all of them.</summary>", Pace: 150 * time.Millisecond}},
@@ -159,8 +159,8 @@ var scripts = map[string][]Reply{
 
 var labWord = regexp.MustCompile(`lab:([a-z]+)[ \t]*([^\n<]*)`)
 
-// fill replaces $*, $1.., $PROJ, $OUT (beside the project), $PLAN and $AGENT in
-// a tool input, JSON-quoted.
+// fill replaces $*, $1.., $PROJ, $OUT (next to the project), $PLAN and $AGENT in a tool input,
+// JSON-quoted.
 func fill(input, args, project, plan, agent string) string {
 	out := filepath.Join(filepath.Dir(project), "outside")
 	pairs := []string{"$*", quoted(args), "$PROJ", quoted(project), "$OUT", quoted(out), "$PLAN", quoted(plan), "$AGENT", quoted(agent)}

@@ -18,9 +18,8 @@ import (
 	"time"
 )
 
-// Server is the model APIs of all agents on loopback. What the user typed
-// decides what it answers: see scripts. The zero value is not usable; call
-// NewServer.
+// Server serves the model APIs of all agents on loopback. Its answers depend on what the user
+// typed: see scripts. The zero value is not usable; call NewServer.
 type Server struct {
 	URL     string // base URL, for ANTHROPIC_BASE_URL
 	Project string // replaces $PROJ in tool inputs; set before the first request
@@ -33,12 +32,12 @@ type Server struct {
 	failed map[string]int // how often a failing reply was given, by prompt
 }
 
-// Request is what the server keeps of a request.
+// Request is what the server records of a request.
 type Request struct {
 	At     time.Time
 	Method string
 	Path   string
-	Word   string // the script chosen; empty when it was no Messages request
+	Word   string // the chosen script; empty if it was not a Messages request
 	Step   int    // index of the reply given
 	Body   []byte
 }
@@ -58,13 +57,13 @@ func NewServer() *Server {
 	return s
 }
 
-// Close ends the server and every answer still under way.
+// Close ends the server and every unfinished answer.
 func (s *Server) Close() {
 	s.http.CloseClientConnections()
 	s.http.Close()
 }
 
-// Requests returns what was asked so far, oldest first.
+// Requests returns the requests so far, oldest first.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,8 +116,8 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// limits tells how much of a subscriber's windows is used, as the real API does:
-// of five hours and of seven days, in percent.
+// limits writes how much of a subscriber's windows is used, as the real API does: of five
+// hours and of seven days, in percent.
 func limits(h http.Header, used []string, now time.Time) {
 	const prefix = "Anthropic-Ratelimit-Unified-"
 	h.Set(prefix+"Status", "allowed")
@@ -135,8 +134,8 @@ func limits(h http.Header, used []string, now time.Time) {
 	}
 }
 
-// reply picks the reply for p. A failing reply does not advance the
-// conversation, so failures are counted; a script that ends in one fails for ever.
+// reply chooses the reply for p. A failing reply does not advance the conversation, so
+// failures are counted; a script that ends in one fails forever.
 func (s *Server) reply(p place, req request) Reply {
 	script := s.scripts[p.word]
 	step := p.step
@@ -164,7 +163,7 @@ func number(b bool) int {
 	return 0
 }
 
-// toolSearch is the tool with which newer clients load what they deferred.
+// toolSearch is the tool with which newer clients load deferred tools.
 const toolSearch = "ToolSearch"
 
 func (r request) offers(tool string) bool {
@@ -173,7 +172,7 @@ func (r request) offers(tool string) bool {
 
 var planFile = regexp.MustCompile(`/[^"\s\\` + "`" + `]+/plans/[^"\s\\` + "`" + `]+\.md`)
 
-// plan returns the file that the client wants a plan written to.
+// plan returns the file to which the client wants a plan written.
 func (r request) plan() string { return string(planFile.Find(r.raw)) }
 
 var agentID = regexp.MustCompile(`agent_id[\\": ]+([0-9a-f-]+)`)
@@ -211,7 +210,7 @@ type block struct {
 	Name string `json:"name"` // of a tool_use
 }
 
-// UnmarshalJSON takes content as a string or as blocks.
+// UnmarshalJSON accepts content as a string or as blocks.
 func (m *message) UnmarshalJSON(b []byte) error {
 	var raw struct {
 		Role    string          `json:"role"`
@@ -235,8 +234,8 @@ func (m message) searches() bool {
 	return slices.ContainsFunc(m.Content, func(b block) bool { return b.Name == toolSearch })
 }
 
-// queued reports whether m brings a prompt that was typed while the turn ran;
-// 2.1.197 sends those as system messages.
+// queued reports whether m contains a prompt that was typed during the turn; 2.1.197 sends
+// those as system messages.
 func (m message) queued() bool {
 	return strings.Contains(m.text(), "The user sent a new message while")
 }
@@ -257,20 +256,19 @@ func parseRequest(body []byte) (request, error) {
 	return r, err
 }
 
-// place is where a conversation stands: the script of the newest prompt and
-// how many assistant messages have followed it.
+// place is the position in a conversation: the script of the newest prompt and how many
+// assistant messages have followed it.
 type place struct {
 	word string
 	args string
 	step int
 	id   string // the same for a retry of the same request
 
-	searched bool // the last thing done was to look for a tool
+	searched bool // the last step was to look for a tool
 }
 
-// place finds the newest user text that names a script. A request that offers
-// no tools is the client's own (a title, say), unless it asks for a summary or
-// a judgement.
+// place finds the newest user text that names a script. A request without tools is the
+// client's own (for a title, say), unless it asks for a summary or a judgement.
 func (r request) place(scripts map[string][]Reply) place {
 	p := place{word: "plain"}
 	for i := len(r.Messages) - 1; i >= 0; i-- {
@@ -294,7 +292,7 @@ func (r request) place(scripts map[string][]Reply) place {
 	return p
 }
 
-// compaction matches how Claude Code, codex, gemini and qwen ask for a summary.
+// compaction matches the requests of Claude Code, codex, gemini and qwen for a summary.
 var compaction = regexp.MustCompile(`create a detailed summary|helping the next LLM seamlessly|<state_snapshot>`)
 
 func wordOf(text string, scripts map[string][]Reply) (word, args string, ok bool) {

@@ -12,7 +12,7 @@ import (
 
 type fields = map[string]any
 
-// content is one content block of an answer, with the deltas that stream it.
+// content is a content block of an answer, with the deltas that stream it.
 type content struct {
 	start  fields
 	whole  fields
@@ -50,7 +50,7 @@ func usage(r Reply) fields {
 	return fields{"input_tokens": r.tokens(), "output_tokens": 50, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
 }
 
-// whole is the answer to a request that does not stream.
+// whole returns the answer to a request that does not stream.
 func whole(model string, r Reply) fields {
 	var blocks []fields
 	for _, c := range contents(r) {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// enterDelay is how long the client gets to take in typed text: an Enter in
-// the same burst is taken as part of a paste.
+// enterDelay is how long the client gets to read typed text: an Enter in the same burst would
+// count as part of a paste.
 const enterDelay = 150 * time.Millisecond
 
 // Tmux is a private tmux server in a home's environment.
@@ -33,10 +33,10 @@ type Pane struct {
 	Pid  int    // the program's
 }
 
-// NewTmux prepares a tmux server; the first Start begins it.
+// NewTmux prepares a tmux server, which the first Start starts.
 func NewTmux(h *Home) *Tmux { return &Tmux{home: h, socket: filepath.Join(h.Root, "t.sock")} }
 
-// Socket is the path of the server's socket.
+// Socket returns the path of the server's socket.
 func (t *Tmux) Socket() string { return t.socket }
 
 // Run runs a tmux command against the private server and returns its output.
@@ -50,12 +50,12 @@ func (t *Tmux) Run(args ...string) (string, error) {
 	return strings.TrimRight(string(out), "\n"), nil
 }
 
-// Start opens a session named name with argv running in dir, no shell around
-// it. The pane stays when the program ends, so that its last screen can be read.
+// Start opens a session named name that runs argv in dir, without a shell. The pane stays when
+// the program exits, so that its last screen can be read.
 func (t *Tmux) Start(name, dir string, argv ...string) (*Pane, error) {
 	const format = "#{pane_id} #{pane_pid} #{pid}"
 	args := []string{"new-session", "-d", "-P", "-F", format, "-s", name, "-x", "140", "-y", "50", "-c", dir}
-	for k, v := range t.home.Extra { // the server has the environment of its start
+	for k, v := range t.home.Extra { // the server keeps the environment of its start
 		args = append(args, "-e", k+"="+v)
 	}
 	args = append(args, "--")
@@ -76,8 +76,8 @@ func (t *Tmux) Start(name, dir string, argv ...string) (*Pane, error) {
 	return p, nil
 }
 
-// lastWill is a shell command that cleans up if this process dies without
-// Close, as a test does that runs out of time.
+// lastWill returns a shell command that cleans up if this process ends without Close, as when
+// a test times out.
 func (t *Tmux) lastWill() string {
 	return fmt.Sprintf("while kill -0 %d && test -S %s; do sleep 2; done 2>/dev/null; tmux -S %[2]s kill-server 2>/dev/null; sleep 2; rm -rf %[3]s",
 		os.Getpid(), t.socket, t.home.Root)
@@ -88,13 +88,13 @@ func (t *Tmux) StartClient(name string, args ...string) (*Pane, error) {
 	return t.StartClientIn(name, t.home.Project, args...)
 }
 
-// StartClientIn is StartClient for another directory.
+// StartClientIn is StartClient in another directory.
 func (t *Tmux) StartClientIn(name, dir string, args ...string) (*Pane, error) {
 	argv := append([]string{t.home.client.Path}, append(t.home.Args(), args...)...)
 	return t.Start(name, dir, argv...)
 }
 
-// Panes returns all panes, dead ones too, in the order of their start.
+// Panes returns all panes, dead ones too, in the order in which they were started.
 func (t *Tmux) Panes() ([]*Pane, error) {
 	if t.panes == 0 {
 		return nil, nil
@@ -136,7 +136,7 @@ func (t *Tmux) Close() error {
 	return err
 }
 
-// Type types text as it is, with no Enter.
+// Type types text literally, without Enter.
 func (p *Pane) Type(text string) error {
 	_, err := p.tmux.Run("send-keys", "-t", p.ID, "-l", "--", text)
 	return err
@@ -182,7 +182,7 @@ func (p *Pane) WaitFor(pattern string, timeout time.Duration) error {
 	return fmt.Errorf("waiting %v for %q on the screen:\n%s", timeout, pattern, strings.TrimSpace(screen))
 }
 
-// Ready waits until the client shows its prompt and nothing before it.
+// Ready waits until the client shows its prompt and no dialog.
 func (p *Pane) Ready() error {
 	if a := p.tmux.home.client.Agent; a != nil {
 		return a.Ready(p)
@@ -190,8 +190,8 @@ func (p *Pane) Ready() error {
 	return p.WaitFor(`(?m)^[>❯][\s\x{a0}]*$`, 30*time.Second)
 }
 
-// Dead reports whether the program in the pane has ended. A zombie has: tmux
-// now and then never reaps one.
+// Dead reports whether the program in the pane has ended. A zombie counts: sometimes tmux
+// never reaps one.
 func (p *Pane) Dead() bool {
 	if stat, err := os.ReadFile("/proc/" + strconv.Itoa(p.Pid) + "/stat"); err == nil {
 		_, after, _ := strings.Cut(string(stat), ") ")
@@ -210,8 +210,8 @@ func (p *Pane) WaitDead(timeout time.Duration) error {
 	return fmt.Errorf("process %d still runs after %v", p.Pid, timeout)
 }
 
-// Signal sends a signal to the client itself, not to its children. Another
-// agent is a launcher and the program that it launched: both get it.
+// Signal sends a signal to the client itself, not to its children. Another agent consists of a
+// launcher and the program that it launched: both get it.
 func (p *Pane) Signal(s syscall.Signal) error {
 	if p.tmux.home.client.Agent != nil {
 		return syscall.Kill(-p.Pid, s)
@@ -219,7 +219,7 @@ func (p *Pane) Signal(s syscall.Signal) error {
 	return syscall.Kill(p.Pid, s)
 }
 
-// Kill9 kills the client so that it can do nothing about it.
+// Kill9 kills the client without giving it a chance to react.
 func (p *Pane) Kill9() error { return p.Signal(syscall.SIGKILL) }
 
 // Title returns the pane's title as the client set it.

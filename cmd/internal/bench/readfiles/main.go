@@ -1,5 +1,5 @@
-// Command readfiles opens and reads every file of the directories it is given:
-// the least that a view of the sessions has to do.
+// Command readfiles opens and reads every file of the given directories: the least that a view
+// of the sessions has to do.
 package main
 
 import (

@@ -67,7 +67,7 @@ func run() int {
 	return code
 }
 
-// chosen are the scenarios of these names; without any, all of them if that is meant.
+// chosen returns the scenarios of these names; without names, all of them if all is set.
 func chosen(read func() ([]lab.Scenario, error), names []string, all bool) ([]lab.Scenario, error) {
 	list, err := read()
 	if err != nil || all && len(names) == 0 {
@@ -132,7 +132,7 @@ func record(c lab.Client, sc lab.Scenario, path, requests string, screen bool) e
 		return err
 	}
 	observe := lab.ScreenObserver(l)
-	if c.Agent != nil { // whose screens do not say how a turn ended
+	if c.Agent != nil { // whose screens do not show how a turn ended
 		observe = nil
 	}
 	res, err := l.Record(sc, observe, f)
@@ -160,7 +160,7 @@ func dump(all []lab.Request, dir string) error {
 	return err
 }
 
-// printTimeline prints what screen and registry said, whenever it changed.
+// printTimeline prints what screen and registry showed, at each change.
 func printTimeline(r lab.Result) {
 	last := ""
 	for _, s := range r.Samples {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// line is one entry of the file.
+// line is an entry of the file.
 type line struct {
 	AtMS    int64             `json:"at_ms"`
 	Kind    string            `json:"kind"`
@@ -21,8 +21,8 @@ type line struct {
 	Env     map[string]string `json:"env"`
 }
 
-// kept are the variables that matter to a reader of the recording. Never the
-// whole environment: it holds secrets.
+// kept are the variables that a reader of the recording needs. Never the whole environment: it
+// contains secrets.
 var kept = map[string]bool{
 	"CLAUDECODE": true, "CLAUDE_CODE_CHILD_SESSION": true, "CLAUDE_CODE_ENTRYPOINT": true,
 	"CLAUDE_CODE_SESSION_ATTENDED": true, "CLAUDE_CODE_SESSION_ID": true, "CLAUDE_ENV_FILE": true,
@@ -34,7 +34,7 @@ const statusLine = "statusline"
 
 func main() {
 	at := time.Now()
-	payload, _ := io.ReadAll(os.Stdin) // a cut-off payload is dropped below
+	payload, _ := io.ReadAll(os.Stdin) // a cut payload is dropped below
 	if len(os.Args) != 3 || !json.Valid(payload) {
 		return
 	}
@@ -50,7 +50,7 @@ func main() {
 	_, _ = f.Write(append(b, '\n')) // one write, so that lines of parallel hooks do not mix
 }
 
-// environment is empty for the status line, which runs in a shell of the client's.
+// environment returns nothing for the status line, which runs in the client's own shell.
 func environment(kind string) map[string]string {
 	env := map[string]string{}
 	if kind == statusLine {
