@@ -94,7 +94,12 @@ func (r *reading) operand(w Word) bool {
 		}
 	}
 	if s != nil {
-		w = r.reference(w, kindOf(s.operands(r.args), len(r.args.Operands), len(r.args.Operands)+1))
+		kind := kindOf(s.operands(r.args), len(r.args.Operands), len(r.args.Operands)+1)
+		if slices.Contains(gitKinds, kind) && w.Known && excludes(w.Text) {
+			r.args.Flags = append(r.args.Flags, Flag{Name: ":!", Value: w, Harmless: true})
+			return false
+		}
+		w = r.reference(w, kind)
 	}
 	r.args.Operands = append(r.args.Operands, w)
 	if s == nil {

@@ -64,7 +64,7 @@ func (s *spec) carriesCommands() bool {
 // The table names no program twice, and uses only kinds that exist.
 func TestPrograms(t *testing.T) {
 	seen := map[string]bool{}
-	kinds := strings.Fields("r w e d @ dd far farw cmd join sh code script = x split exec sshopt gitopt url ref rev range into found keys make patch")
+	kinds := strings.Fields("r w e d @ dd far farw cmd join sh code script = x split exec sshopt gitopt url ref rev range spec specw into found keys make patch")
 	lines := map[string]bool{"flags": true, "harmless": true, "words": true, "after": true, "stdin": true, "all": true, "is": true}
 	for line := range strings.Lines(programs) {
 		line = strings.TrimSuffix(line, "\n")

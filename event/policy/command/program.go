@@ -201,8 +201,8 @@ func (a Args) files(dir Word) (list []File) {
 	}
 	add := func(kind string, w Word) {
 		f := File{}
-		if kind == "rev" || kind == "range" {
-			f = stored(kind, w)
+		if slices.Contains(gitKinds, kind) {
+			f = gitFile(kind, w)
 		} else {
 			f.Path, f.Access = opened(kind, w)
 		}

@@ -118,6 +118,28 @@ func TestStoredFiles(t *testing.T) {
 		}
 	}
 
+	writes := Rule{Tools: matcher(t, "Read|Write"), Conditions: Conditions{Paths: []string{"*.pem", "./secrets/**"}}}.Compile()
+	for line, want := range map[string]Result{
+		"git add :/secrets/a": Yes, "git add ':(top)secrets/a'": Yes, "git rm :/secrets/a": Yes, "git rm -r :/": Yes, "git add x:k.pem": Yes, "git add '*.pem'": Yes,
+		"git add . ':!*.pem'": No, "git add -A -- ':!k.pem' ':(exclude)secrets/a' ':^:x.pem'": No, "git rm -r . ':!k.pem'": No, "git add secrets/a": No,
+	} {
+		if v := writes.Judge(in("sub", line)); v.Result != want {
+			t.Errorf("%s: %+v, want %d", line, v, want)
+		}
+	}
+	if v := ruleOf("git add *.pem").Judge(shell("git add . ':!*.pem'")); v.Result == Yes {
+		t.Errorf("what git leaves out counts as added: %+v", v)
+	}
+	add := Rule{Allow: true, Conditions: Conditions{Commands: []string{"git add", "git rm"}, Paths: []string{"./sub/**"}}}.Compile()
+	for line, want := range map[string]Result{
+		"git add a": Yes, "git add a ':!b'": Yes, "git add 'deep/[id].go'": Yes, "git add :/sub/a": Yes,
+		"git add :/": No, "git add a :/": No, "git add ':(top)'": No, "git add :/secrets/a": No, "git rm ':(top)secrets/a'": No, "git add ':!a'": No,
+	} {
+		if v := add.Judge(in("sub", line)); v.Result != want {
+			t.Errorf("an approval of %s: %+v, want %d", line, v, want)
+		}
+	}
+
 	// An approval does not take a revision for a file.
 	allow := Rule{Allow: true, Tools: matcher(t, "Bash"), Conditions: Conditions{Commands: []string{"git show", "git diff", "git log"}, Paths: []string{"./sub/**"}}}.Compile()
 	for _, line := range []string{"git show HEAD:secret", "git show mybranch", "git show mybranch:./a", "git diff a", "git log -p x", "git diff ':!a'"} {
