@@ -56,6 +56,10 @@ func (r *reading) next() bool {
 		r.at++
 		r.flag(known("-" + w.Text))
 		return true
+	case s != nil && s.is("plus") && strings.HasPrefix(w.Text, "+") && len(r.args.Flags) == 0:
+		r.at++
+		r.args.Flags = append(r.args.Flags, Flag{Name: "+", Value: w})
+		return true
 	}
 	if r.operand(w) {
 		return false
@@ -67,7 +71,7 @@ func (r *reading) next() bool {
 // operand reads a word that is not a flag; true if a command begins there.
 func (r *reading) operand(w Word) bool {
 	s := r.args.spec()
-	if s != nil && s.is("sub") && len(r.args.Operands) == 0 {
+	if s != nil && len(r.args.Operands) == 0 && (s.is("sub") || s.is("may") && w.Known && lookup(r.args.Program+" "+w.Text) != nil) {
 		if !w.Known {
 			r.args.Unsure = true
 		} else {
@@ -196,8 +200,14 @@ func (r *reading) long(f *flagSpec, name string, value Word, has bool) {
 	case f.kind == "cmd":
 		r.command(f)
 	case f.value && r.at < len(r.words):
+		if f.named && r.at+1 < len(r.words) {
+			r.at++
+		}
 		r.add(f, name, r.words[r.at])
 		r.at++
+		for f.kind == "x..." && r.at < len(r.words) && !strings.HasPrefix(r.words[r.at].Text, "-") {
+			r.at++
+		}
 	default:
 		r.add(f, name, Word{})
 		r.loose++

@@ -24,6 +24,7 @@ type spec struct {
 }
 
 // is reports whether a program has a property: "sub", its first operand is a subcommand;
+// "may", it is one if the table has it; "plus", +word before it names a version;
 // "dash", -word is one flag and not a bundle of letters; "old", its first operand may be a
 // bundle without its dash (tar xf); "remote", it runs elsewhere; "more", words from the input
 // follow the command.
@@ -33,6 +34,7 @@ func (s *spec) is(what string) bool { return slices.Contains(s.traits, what) }
 type flagSpec struct {
 	names    []string
 	value    bool   // takes a value, joined or as the next word
+	named    bool   // takes a name before the value, as a word of its own
 	optional bool   // takes a value if it is joined
 	kind     string // what the value is
 	harmless bool
@@ -116,6 +118,7 @@ func readFlag(text string, harmless bool) flagSpec {
 	if at := strings.IndexAny(text, ":?"); at >= 0 {
 		f.value, f.optional = text[at] == ':', text[at] == '?'
 		names, f.kind = text[:at], text[at+1:]
+		f.kind, f.named = strings.CutPrefix(f.kind, ":")
 	}
 	f.names = strings.Split(names, ",")
 	return f
