@@ -106,6 +106,7 @@ func TestRuleOnCommands(t *testing.T) {
 		{"git status", "LD_PRELOAD=/tmp/git status", false, false},
 		{"git status", "/tmp/evil/git status", true, false},
 		{"git log", "git push origin log", false, false},
+		{"pulumi destroy", "pulumi -C infra destroy", true, false},
 		{"cargo publish", "cargo +nightly publish", true, false},
 		{"git log", "git log --oneline", true, true},
 		{"npm test", "npm --prefix /evil test", true, false},
