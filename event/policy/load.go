@@ -151,8 +151,8 @@ func Load(s Sources) Loaded {
 	return l
 }
 
-// settling is how often a file that is being written is read again before its copy replaces
-// it, and at what interval.
+// settling is how often a file that is being written is read again before its stored copy is
+// used instead, and settlingPause the interval.
 const (
 	settling      = 3
 	settlingPause = 5 * time.Millisecond

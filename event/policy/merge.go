@@ -223,8 +223,8 @@ func (m *merging) approvals() {
 	}
 }
 
-// sent returns the verdict for the client. If the call was rewritten, it tells the agent and
-// the user; otherwise the agent would see its own call with the result of another.
+// sent returns the verdict for the client. It tells the agent and the user of a rewritten call:
+// the agent would otherwise see its own call with the result of another.
 func (m *merging) sent() wire.Verdict {
 	v := m.v
 	if v.Input == nil {

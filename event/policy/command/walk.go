@@ -13,8 +13,8 @@ import (
 const (
 	// maxDepth bounds commands in commands: sh -c "sh -c '...'".
 	maxDepth = 16
-	// maxNest limits nested statements, which a && b && c counts as one of: the walk recurses
-	// as deep.
+	// maxNest limits how deep statements nest, as the walk recurses as deep. The parser nests
+	// a && b && c as well.
 	maxNest = 1000
 	// maxReread limits how often a byte is parsed again as part of a nested command, on
 	// average.

@@ -29,7 +29,7 @@ type file struct {
 	unsure bool // the beginning of the path is unknown; ways contain its end
 	glob   bool // it stands for the names that match it
 	all    bool // and for everything below it
-	direct bool // the tool itself works on it; else through a program
+	direct bool // the call's own tool works on it; else it counts for those that tools returns
 	stored bool // git has stored it, unless it is a revision
 }
 

@@ -17,8 +17,8 @@ const (
 	allowedDir = "allowed" // calls that the user allowed, by name
 	takenDir   = "taken"   // those that came again, by name and tool use
 
-	// onceFor is how long a code is valid, and how long after it an allowed call may come
-	// again.
+	// onceFor is how long a code is valid, and how long after the user's permission the call
+	// may come again.
 	onceFor = 10 * time.Minute
 )
 
