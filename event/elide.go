@@ -15,9 +15,9 @@ const (
 	headKept  = 4 << 10
 	tailKept  = 2*MaxMessage + 2*markEvery
 
-	// MaxMember is how much of one member of the payload's nested elements is kept (of a
-	// tool_response with thousands of small ones): the rest is left out, so that later members
-	// are still read.
+	// MaxMember is how much room one member of the payload may take up with nested elements (a
+	// tool_response with thousands of small ones): the rest of them are left out, so that later
+	// members are still read.
 	MaxMember = 64 << 10
 	// MaxPayload is the size from which members of the payload itself are left out.
 	MaxPayload = 256 << 10

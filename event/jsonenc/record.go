@@ -336,7 +336,7 @@ func appendShape(dst []byte, t reflect.Type) []byte {
 }
 
 // Each calls f with every string, number and flag of the record that r points to, and of the
-// records and lists in it. It does not follow pointers, whose targets may be shared.
+// records and lists in it. It follows pointers, whose targets may be shared with other records.
 func Each(r any, f func(reflect.Value)) { each(reflect.ValueOf(r).Elem(), f) }
 
 func each(v reflect.Value, f func(reflect.Value)) {

@@ -30,7 +30,7 @@ type Rule struct {
 	Regex   string
 	Group   int     // 0 for all of it
 	Named   bool    // it begins with a provider's name
-	Entropy float64 // the least entropy of the secret, in bits per character
+	Entropy float64 // the secret must have more, in bits per character
 	Digit   bool    // the secret has a digit
 	Mark    string  // what replaces the secret
 
