@@ -201,8 +201,8 @@ func (f *fold) snapshot(e *event.Event) {
 	f.s.Stop.Crons = e.Crons
 }
 
-// reconcile ends the subagents that started up to t and that keep rejects: killed subagents
-// never send SubagentStop (CASE 8).
+// reconcile ends the running subagents that started by t and that keep rejects: killed
+// subagents never send SubagentStop (CASE 8).
 func (f *fold) reconcile(t event.Millis, keep func(*Actor) bool) {
 	for i := range f.s.Actors {
 		a := &f.s.Actors[i]

@@ -22,8 +22,8 @@ const deepest = 1 << 16
 var errNoTerminal = errors.New("it has no terminal of its own")
 
 // InClient reports whether a client of any known agent is among the ancestors of this process.
-// The words of a command can clear the environment, or inherit it, but not change its
-// ancestors.
+// The environment proves nothing: a command can clear it, and processes inherit it. A command
+// cannot change its ancestors.
 func InClient() bool {
 	pid, _ := parent()
 	within, _ := FromClient(pid)
