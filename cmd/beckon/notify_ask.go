@@ -33,8 +33,8 @@ func (c *notifyAskCmd) Run(a *app) error {
 var errNotHolder = errors.New("only the process that holds the call has its notification answered")
 
 // held reports whether the process that waits at o started this one. An agent can run this
-// command with its own configuration, but it cannot be the parent that the client's hook, or
-// the program that the hook became, is.
+// command with its own configuration, but not as a child of the waiting process, which is the
+// client's hook or the program that the hook became.
 func held(o *offer.Offer) bool {
 	p, there := evidence.Process(os.Getppid(), evidence.ThisMachine())
 	return there && p == o.Waiter

@@ -107,7 +107,7 @@ func (a *App) CheckConfig() error {
 	return err
 }
 
-// InClient reports whether an agent's client is among this process's parents. Tests replace
+// InClient reports whether an agent's client is among this process's ancestors. Tests replace
 // it, since an agent may run them.
 var InClient = evidence.InClient
 

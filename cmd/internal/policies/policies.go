@@ -1,4 +1,4 @@
-// Package policies is `beckon policy`: checks, explains, tests and traces policies.
+// Package policies implements `beckon policy`, which checks, explains, tests and traces policies.
 package policies
 
 import (

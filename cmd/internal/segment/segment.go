@@ -8,8 +8,8 @@ import (
 )
 
 // Main runs prompt or statusline. fleet adds the sessions of other machines; it may be nil.
-// For any other command line, or one that needs a nil fleet, it does nothing and reports
-// false.
+// It does nothing and reports false for any other command line, and for one that needs fleet if
+// that is nil.
 func Main(a *cli.App, args []string, fleet func([]render.Row) []render.Row) (code int, ok bool) {
 	if len(args) == 0 {
 		return 0, false
