@@ -25,8 +25,8 @@ import (
 // schema is the number of the format on the wire. Members are only ever added.
 const schema = 1
 
-// Beat is the interval of a host's presences, and Lost the silence after which it counts as
-// gone.
+// Beat is the interval of a host's presences, and Lost the silence after which its rows count
+// as stale.
 const (
 	Beat = 15 * time.Second
 	Lost = 3 * Beat

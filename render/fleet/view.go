@@ -17,7 +17,7 @@ type View struct {
 	offset time.Duration    // from this machine's clock to the server's
 	timed  bool
 
-	// Lost is the silence after which a host counts as gone.
+	// Lost is the silence after which a host's rows count as stale.
 	Lost time.Duration
 }
 

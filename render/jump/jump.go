@@ -69,7 +69,7 @@ type Result struct {
 // Jumper focuses panes. New returns one for this process; its fields can be replaced.
 type Jumper struct {
 	Getenv func(string) string // the caller's environment, with the pane it is in
-	Host   string              // the caller's environment, with the pane it is in
+	Host   string              // this machine's name
 	OS     string              // as runtime.GOOS
 	Client string              // the tmux client to move; empty to detect it
 	DryRun bool                // check only, and change nothing

@@ -254,7 +254,7 @@ func sameServer(a, b event.Tmux) bool {
 }
 
 // Message shows a text in the status line of the caller's tmux client, for messageTime. It
-// escapes formats and commands, which tmux would expand.
+// escapes the text, since tmux would expand formats in it, and run commands.
 func (j *Jumper) Message(ctx context.Context, text string) error {
 	ctx, stop := context.WithTimeout(ctx, Timeout)
 	defer stop()

@@ -194,7 +194,7 @@ func (p *Phone) url(path string) string { return strings.TrimRight(p.Ntfy.Server
 // client follows no redirection: our messages are for this server only.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// do sends a request; any status other than 2xx is an error.
+// do sends a request; any status other than 200 is an error.
 func (p *Phone) do(req *http.Request) (*http.Response, error) {
 	token, err := p.Ntfy.Secret()
 	if err != nil {

@@ -100,7 +100,7 @@ func ownNames() []string {
 	return names
 }
 
-// ownAddrs returns this machine's addresses.
+// ownAddrs returns the addresses by which other machines reach this one.
 func ownAddrs() []netip.Addr {
 	var addrs []netip.Addr
 	all, _ := net.InterfaceAddrs() // an error counts as none
