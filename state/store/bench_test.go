@@ -115,8 +115,8 @@ func burst(b *testing.B, st *Store, id func(writer int) string) time.Duration {
 	return took
 }
 
-// burstRole prints that it is ready, waits for the end of its stdin, folds one event and
-// prints that it has: DIR ID NAME.
+// burstRole prints that it is ready, waits until its stdin ends, folds one event and prints
+// that it is done. Its arguments: DIR ID NAME.
 func burstRole(args []string) {
 	fmt.Println("ready")
 	_, _ = io.ReadAll(os.Stdin)

@@ -12,8 +12,8 @@ import (
 	"beckon/state"
 )
 
-// A listing of many sessions comes from the cache, and is right whatever happens to the
-// sessions.
+// A listing of many sessions comes from the cache and stays right when sessions change, wait
+// in the spool, lag behind their journals, appear or disappear.
 func TestCachedListing(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -92,7 +92,7 @@ func TestCachedListing(t *testing.T) {
 	}
 	check("one is behind its journal")
 
-	// A session that ends, and a new one.
+	// One session disappears and a new one appears.
 	if err := os.Rename(st.session("s06"), filepath.Join(t.TempDir(), "s06.json")); err != nil {
 		t.Fatal(err)
 	}

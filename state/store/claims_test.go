@@ -13,7 +13,7 @@ import (
 	"beckon/state"
 )
 
-// Of all processes that claim an edge, one gets it.
+// If many processes claim one edge, exactly one gets it.
 func TestClaimOnce(t *testing.T) {
 	st := Open(t.TempDir())
 	e := state.Edge{Kind: state.EdgePermission, At: 17}
@@ -74,7 +74,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// The log's size is bounded, and its newest lines are always there.
+// The size of the log is bounded, and the newest decisions are always in it.
 func TestDecisionsAreBounded(t *testing.T) {
 	st := Open(t.TempDir())
 	for i := range 2500 {

@@ -26,7 +26,7 @@ var crashTime = flag.Duration("crash", 10*time.Second, "how long to kill writers
 func init() { roles["crash"] = crashRole }
 
 // crashRole does everything a writer can do to session "crash", prints every acknowledged
-// event to stdout, and kills itself at a random moment: DIR NAME SEED.
+// event to stdout, and kills itself at a random moment. Its arguments: DIR NAME SEED.
 func crashRole(args []string) {
 	segment = 12 << 10
 	seed := uint64(number(args[2]))

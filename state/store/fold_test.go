@@ -46,7 +46,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// What agents say is private, even if the umask would allow more.
+// All files are private, even if the umask would allow more: they contain what agents say.
 func TestModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no modes")
@@ -94,7 +94,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A user who cleans up may remove any directory, or all of them.
+// Folding continues after the user removes any one directory, or the whole state directory.
 func TestDirectoryRemoved(t *testing.T) {
 	for _, dir := range []string{sessionsDir, journalDir, locksDir, tmpDir, seatsDir, ""} {
 		t.Run("removed "+dir, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestDirectoryRemoved(t *testing.T) {
 	}
 }
 
-// A session file that does not parse is kept, and rebuilt from the journal.
+// A session file that does not parse is quarantined and rebuilt from the journal.
 func TestCorruptSessionFile(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"garbage":         []byte("garbage"),
@@ -180,7 +180,7 @@ func text(s state.Session) string       { return string(state.AppendJSON(nil, &s
 func equal(a, b state.Session) bool     { return text(a) == text(b) }
 func sansOffset(s state.Session) string { s.Offset = 0; return text(s) }
 
-// What a newer version wrote stays as it is, whatever is called.
+// No call changes the file of a session that a newer version wrote.
 func TestNewerSchema(t *testing.T) {
 	newer := []byte(`{"schema":2,"session_id":"s","seq":9,"offset":100,"later":{"a":1}}` + "\n")
 	st := Open(t.TempDir())
@@ -251,7 +251,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	clean(t, st)
 }
 
-// The longest event that a payload can make still gives a line that can be read.
+// The longest event that a payload can contain still makes a journal line that can be read.
 func TestLongestEvent(t *testing.T) {
 	st := Open(t.TempDir())
 	worst := func(n int) string { return strings.Repeat("\x01", n) }
@@ -269,13 +269,14 @@ func TestLongestEvent(t *testing.T) {
 	if err := os.Remove(st.session("s")); err != nil {
 		t.Fatal(err)
 	}
-	if s := load(t, st, "s"); s.Seq != 3 || s.Stop.At != t0 { // the turn has a line of its own
+	if s := load(t, st, "s"); s.Seq != 3 || s.Stop.At != t0 { // the turn takes a line too
 		t.Errorf("made again from the journal, the session is at %d", s.Seq)
 	}
 	clean(t, st)
 }
 
-// An update that is empty, or too long to be read again, is refused and leaves nothing behind.
+// An update that is empty, or whose line would be too long to be read, is refused and leaves
+// no file and no line.
 func TestUpdateThatIsNoLine(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "a", t0))
@@ -295,7 +296,7 @@ func TestUpdateThatIsNoLine(t *testing.T) {
 	clean(t, st)
 }
 
-// Reading a session that never existed leaves nothing behind.
+// Reading a session that never existed creates no files.
 func TestAskingLeavesNothing(t *testing.T) {
 	st := Open(filepath.Join(t.TempDir(), "state"))
 	ask := func() {
@@ -341,8 +342,8 @@ func TestAskingLeavesNothing(t *testing.T) {
 	}
 }
 
-// After a kill between a spooled event's journal line and the removal of its file, the event
-// is not folded again, nor is it if the file cannot be removed.
+// A spooled event is folded once, even if its file is still there after its journal line is
+// written: the process was killed between the two, or could not remove the file.
 func TestSpoolFoldedThenKilled(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -380,7 +381,7 @@ func TestSpoolFoldedThenKilled(t *testing.T) {
 	}
 }
 
-// Files in spool/ that are not our events do no harm.
+// Files in spool/ that are not beckon's events do no harm.
 func TestStrangeSpoolFiles(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "a", t0))
@@ -416,7 +417,7 @@ func TestStrangeSpoolFiles(t *testing.T) {
 	clean(t, st)
 }
 
-// The last holder removes the empty directory while an event is spooled.
+// An event can be spooled while other processes keep removing the empty spool directory.
 func TestSpoolDirectoryRemovedMeanwhile(t *testing.T) {
 	st := Open(t.TempDir())
 	stop, done := make(chan bool), make(chan bool)

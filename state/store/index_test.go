@@ -9,8 +9,8 @@ import (
 	"beckon/state"
 )
 
-// A report of a status line from before the session's first event is found when the session
-// appears, although nothing has changed in the directory since.
+// A status line's report that came before the session's first event is found when the session
+// appears, although the meter directory has not changed since.
 func TestMeterBeforeSession(t *testing.T) {
 	st := Open(t.TempDir())
 	x := st.Index()
@@ -32,7 +32,7 @@ func TestMeterBeforeSession(t *testing.T) {
 	if err := st.SetMeter("s", event.Meter{At: 1, Model: "m"}); err != nil {
 		t.Fatal(err)
 	}
-	long := time.Now().Add(-time.Second) // old enough to be trusted
+	long := time.Now().Add(-time.Second) // old enough for the index to trust
 	if err := os.Chtimes(st.path(meterDir, ""), long, long); err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,8 @@ func aSession(t testing.TB, n int) *Store {
 	return st
 }
 
-// A journal may be damaged in any way. What its whole lines and the session's file contain is
-// kept, and whatever is cut off, except a torn tail, goes to quarantine.
+// However a journal is damaged, what its whole lines and the session's file contain is kept.
+// Whatever is cut off, except a torn tail, goes to quarantine.
 func TestDamagedJournal(t *testing.T) {
 	const n = 4
 	third := func(j []byte) (from, to int) {
@@ -121,7 +121,7 @@ func quarantined(t *testing.T, st *Store, want string) {
 	}
 }
 
-// fsck checks Check's finding, that --rebuild mends it, and that the session can go on.
+// fsck checks that Check reports want and mends it, and that the session then accepts events.
 func fsck(t *testing.T, st *Store, want string) {
 	t.Helper()
 	before := load(t, st, "s")
@@ -278,7 +278,7 @@ func TestRotation(t *testing.T) {
 	clean(t, st)
 }
 
-// A kill at each step of a rotation.
+// A rotation that is killed at any step loses no event.
 func TestRotationKilled(t *testing.T) {
 	rotated := func(t *testing.T) (st *Store, name string) {
 		st = aSession(t, 5)
@@ -327,8 +327,8 @@ func TestRotationKilledAfterItsFirstLine(t *testing.T) {
 	clean(t, st)
 }
 
-// A session is not continued from its offset if that is a line's end in another session's
-// journal.
+// A session is continued from its offset only if its sequence number fits the journal line
+// there.
 func TestJournalOfAnotherSession(t *testing.T) {
 	l := realLines()
 	s := state.Session{Schema: state.Schema, ID: "s", Seq: 5, Offset: int64(len(l[0]))}
@@ -337,14 +337,14 @@ func TestJournalOfAnotherSession(t *testing.T) {
 	if err != nil || !got.short || !equal(got.s, s) {
 		t.Errorf("short is %v, %v: %s", got.short, err, text(got.s))
 	}
-	s.Seq = 1 // of another session, or of an earlier state of this one
+	s.Seq = 1 // as in another session, or in an earlier state of this one
 	if got, err = replay(s, bytes.NewReader(journal), int64(len(journal))); err != nil || got.short || got.s.Seq != 2 {
 		t.Errorf("short is %v, %v: %s", got.short, err, text(got.s))
 	}
 }
 
-// A journal that was deleted by hand starts at 1 again, and the name for its rotated journal
-// may be taken. Neither is lost.
+// A journal that was deleted by hand starts at 1 again, so the name for the rotated journal
+// may be taken. The file of that name goes to quarantine.
 func TestRotationToTakenName(t *testing.T) {
 	setSegment(t, 1)
 	st := Open(t.TempDir())

@@ -57,8 +57,7 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
-// Whatever the id, all files are below the state directory, and the session is found by its
-// id.
+// Whatever the id, all files stay in the state directory, and the session is found by its id.
 func TestHostileIDs(t *testing.T) {
 	parent := t.TempDir()
 	st := Open(filepath.Join(parent, "a", "b", "state"))

@@ -73,7 +73,7 @@ func TestFollow(t *testing.T) {
 	if !rotated {
 		t.Fatal("the journal was not rotated")
 	}
-	// From a session's place only new lines come, and only they are read.
+	// A follower that begins at a session's place reads and passes on only new lines.
 	s, err := st.Load(k)
 	if err != nil {
 		t.Fatal(err)
@@ -102,14 +102,14 @@ func TestFollow(t *testing.T) {
 	if late.at != before {
 		t.Fatalf("half a line moved the place to %+v", late.at)
 	}
-	seq = fold(100) // the holder cuts it off
+	seq = fold(100) // the next holder cuts the half line off
 	late.follow()
 	if late.at.Seq != seq || late.seqs[len(late.seqs)-1] != seq {
 		t.Fatalf("after half a line: %v", late.seqs)
 	}
 }
 
-// An index reads only what changed, and drops what is gone.
+// An index reads only the files that changed, and drops sessions that are gone.
 func TestIndex(t *testing.T) {
 	st := Open(t.TempDir())
 	x := st.Index()

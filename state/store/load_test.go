@@ -38,8 +38,7 @@ func views(st *Store) map[string]func() ([]state.Session, error) {
 	}
 }
 
-// Every view shows a permission that waits for a lock exactly once, while another process
-// holds the lock.
+// A permission that waits for a lock, held by another process, is in every view exactly once.
 func TestSpooledIsSeenWhileTheLockIsHeld(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, kind(event.SessionStart, "a", t0))
@@ -100,7 +99,7 @@ func TestJournalWithoutAFile(t *testing.T) {
 	}
 }
 
-// A pruned session stays away, though its journal is kept for a year.
+// A pruned session does not come back, though its journal is kept for a year.
 func TestPrunedJournalIsNoSession(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, kind(event.SessionStart, "a", t0))
@@ -116,7 +115,7 @@ func TestPrunedJournalIsNoSession(t *testing.T) {
 	}
 }
 
-// If the state directory cannot be created, an empty result is an error.
+// If the state directory cannot be created, readers report an error, not an empty list.
 func TestStateDirectoryThatCannotBeMade(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

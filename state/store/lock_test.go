@@ -23,7 +23,7 @@ import (
 func init() { roles["hold"] = holdRole }
 
 // holdRole takes the lock of a session, prints that it has it, and keeps it until its stdin
-// ends: DIR ID. With a third argument, a call, it stops between that call's journal line and
+// ends. Its arguments: DIR ID [CALL]. With CALL, it stops between that call's journal line and
 // the session's file.
 func holdRole(args []string) {
 	st := Open(args[0])
@@ -39,7 +39,7 @@ func holdRole(args []string) {
 	h.release()
 }
 
-// stoppedHolder starts a process that holds the lock of session id.
+// stoppedHolder starts a process that holds the lock of a session.
 func stoppedHolder(t *testing.T, st *Store, args ...string) (cmd *exec.Cmd, letGo func()) {
 	t.Helper()
 	cmd = process(t, "hold", append([]string{st.Dir}, args...)...)
@@ -148,8 +148,8 @@ func TestReaderDrainsTheSpool(t *testing.T) {
 	clean(t, st)
 }
 
-// If a process that keeps running returns again and again to a session whose holder is
-// stopped, only one thread waits.
+// A process that tries again and again to lock a session whose holder is stopped keeps only
+// one waiting thread.
 func TestWaitingLeavesOneGoroutine(t *testing.T) { // not in parallel: it counts goroutines
 	st := Open(t.TempDir())
 	_, letGo := stoppedHolder(t, st, "s")
@@ -172,8 +172,8 @@ func TestWaitingLeavesOneGoroutine(t *testing.T) { // not in parallel: it counts
 	})
 }
 
-// If lock files are removed while sessions are in use, two holders never get in at once,
-// though each finds another file at the path.
+// If lock files are removed while sessions are in use, there are never two holders at once,
+// though each may have found another file at the path.
 func TestLockFileRemoved(t *testing.T) {
 	t.Parallel()
 	st := Open(t.TempDir())

@@ -48,7 +48,8 @@ func (m *modelSession) apply(c state.Change) {
 	m.settle(past)
 }
 
-// settle updates the place of the file after the session was held.
+// settle updates the directory of the file after the session was locked. past reports whether
+// the session was over before that.
 func (m *modelSession) settle(past bool) {
 	switch {
 	case m.dir == sessionsDir:
@@ -59,7 +60,7 @@ func (m *modelSession) settle(past bool) {
 	}
 }
 
-// modelIDs are the records. Two processes run session "one".
+// modelIDs lists the records. Two processes run session "one".
 var modelIDs = []string{"one", "two", "../../three", state.Record("one", PartOf(process1(2)))}
 
 // runs returns the session of a record and the process that runs it.
@@ -124,14 +125,14 @@ func written(t *rapid.T, c state.Change) state.Change {
 
 func (m *model) anyID(t *rapid.T) string { return rapid.SampledFrom(modelIDs).Draw(t, "session") }
 
-// fold folds a change, after some spooled events.
+// fold spools some events, then folds a change.
 func (m *model) fold(t *rapid.T) {
 	id := m.anyID(t)
 	s := m.sessions[id]
 	isNew := s.s.Seq == 0
 	session, part, p := runs(id)
 	if first := &m.sessions[session].s; part != "" && isNew && (first.Seq == 0 || over(first)) {
-		return // then it takes over the session's own record
+		return // the second process would take over the session's own record
 	}
 	m.spool(t, id)
 	c := m.anyChange(t, id)
@@ -142,7 +143,7 @@ func (m *model) fold(t *rapid.T) {
 	w := written(t, c)
 	k := KeyOf(id)
 	if c.Event != nil {
-		k = KeyOf(session) // a hook knows only that
+		k = KeyOf(session) // a hook knows only the session's id
 	}
 	res, err := m.st.Fold(k, Update{Change: c,
 		Alive: func(event.Process, event.Millis) state.Presence { return state.Alive },
@@ -225,11 +226,11 @@ func (m *model) archive(t *rapid.T) {
 	}
 }
 
-// prune prunes after some days, in a future beyond the last time.
+// prune prunes after some days, at a time later than all before.
 func (m *model) prune(t *rapid.T) {
 	days := rapid.SampledFrom([]time.Duration{1, 15, 500}).Draw(t, "days")
 	m.pruned += 1000 * 24 * time.Hour
-	// From here on files are as old as the step; the clock itself goes on.
+	// From here on files are as old as the step demands; the clock itself goes on.
 	then := time.Now().Add(m.pruned)
 	m.touch(t, then.Add(-days*24*time.Hour))
 	if err := m.st.Prune(then); err != nil {
@@ -296,7 +297,7 @@ func (m *model) damage(t *rapid.T) {
 		dir := s.dir
 		m.spool(t, id)
 		m.do(t, m.st.Heal(KeyOf(id)))
-		if s.dir == dir { // otherwise it has moved, and this would be another fault
+		if s.dir == dir { // otherwise the file has moved, and this would be another fault
 			m.do(t, os.WriteFile(file, old, fileMode))
 		}
 	case "tmp":
@@ -343,7 +344,7 @@ func (m *model) rebuild(t *rapid.T) {
 	}
 }
 
-// compare reads everything as readers and fsck do.
+// compare reads everything as readers and fsck do, and compares it with the model.
 func (m *model) compare(t *rapid.T) {
 	for id, want := range m.sessions {
 		s, err := m.st.Load(KeyOf(id))

@@ -25,8 +25,8 @@ func told(t *testing.T, st *Store, k event.Kind, at event.Millis, o *event.Origi
 	return err
 }
 
-// What a sender reported once stays, even if a later event does not report it and has to wait
-// in the spool.
+// An origin that a sender reported stays if a later event does not report it, even if that
+// event has to wait in the spool.
 func TestToldOriginStands(t *testing.T) {
 	st := Open(t.TempDir())
 	first := event.Origin{Host: "there", Launcher: "l", Terminal: event.Terminal{Kind: "kitty", ID: "7", SSH: true}, Git: event.Git{Branch: "main", Repo: "shop"}}
@@ -54,8 +54,8 @@ func TestToldOriginStands(t *testing.T) {
 	}
 }
 
-// A session that gets its own id takes the seat of the one that stood for its terminal, and
-// that one does not come back.
+// A session that reports its own id takes the seat of the stand-in for its terminal, and the
+// stand-in does not come back.
 func TestStandInGoes(t *testing.T) {
 	st := Open(t.TempDir())
 	nameless := kind(event.UserPromptSubmit, "", t0)

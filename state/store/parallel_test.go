@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// foldRole folds n events into a session: DIR ID NAME N.
+// foldRole folds n events into a session. Its arguments: DIR ID NAME N.
 func foldRole(args []string) {
 	st, id := Open(args[0]), args[1]
 	for i := range number(args[3]) {
 		_, err := st.Fold(KeyOf(id), folding(tool(id, args[2]+"."+strconv.Itoa(i), t0)))
-		if !errors.Is(err, ErrBusy) { // ErrBusy means that it is spooled
+		if !errors.Is(err, ErrBusy) { // after ErrBusy the event is in the spool
 			must(err)
 		}
 	}

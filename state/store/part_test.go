@@ -10,7 +10,7 @@ import (
 	"beckon/state"
 )
 
-// send folds an event as a hook of process pid does.
+// send folds an event as a hook of the process s.pid does.
 func (m *machine) send(e *event.Event, s sit) Result {
 	m.t.Helper()
 	m.now += 1000
@@ -29,7 +29,7 @@ func (m *machine) from(e *event.Event, s sit) Update {
 	return u
 }
 
-// unlike returns the process of s, unless that is owner.
+// unlike returns the process of s, or none if that is owner.
 func (s sit) unlike(owner event.Process) event.Process {
 	if owner == process1(s.pid) {
 		return event.Process{}
@@ -43,7 +43,7 @@ func (m *machine) source(id, source string, s sit) Result {
 	return m.send(e, s)
 }
 
-// states returns the state of every live record by its pid.
+// states returns the state of every live record, by the pid of its process.
 func (m *machine) states() map[int]state.State {
 	m.t.Helper()
 	sessions, problems, err := m.st.Live()
@@ -91,7 +91,7 @@ func twins(t *testing.T) *machine {
 	return m
 }
 
-// Two processes that run one session have two records, until one process is left.
+// Two processes that run one session have two records, and each end or wait concerns only one.
 func TestTwoProcessesOfOneSession(t *testing.T) {
 	m := twins(t)
 	m.expect("both live", map[int]state.State{10: state.Working, 20: state.Idle})
@@ -141,7 +141,7 @@ func TestDeathOfEitherProcess(t *testing.T) {
 	}
 }
 
-// A session that is resumed when nobody runs it continues its record.
+// A session that is resumed while no process runs it continues its record.
 func TestResumeTakesTheRecordOver(t *testing.T) {
 	for name, leave := range map[string]func(*machine){
 		"ended":  func(m *machine) { m.send(kind(event.SessionEnd, "a", 0), first) },
@@ -155,8 +155,8 @@ func TestResumeTakesTheRecordOver(t *testing.T) {
 	}
 }
 
-// If the start of the second process was missed, its hooks get their own record once they show
-// that the session is not over.
+// If the start of the second process was missed, its hooks get a record of their own, or the
+// first record if the first process is dead.
 func TestSecondProcessWithoutItsStart(t *testing.T) {
 	m := newMachine(t)
 	m.source("a", "startup", first)
@@ -176,8 +176,8 @@ func TestSecondProcessWithoutItsStart(t *testing.T) {
 	m.expect("the first has ended", map[int]state.State{10: state.Ended, 20: state.Permission})
 }
 
-// After /clear in one of two processes, that process has another session, and the other
-// process keeps this one.
+// After /clear in one of two processes, that process runs a new session, and the other process
+// keeps the old one.
 func TestClearInOneOfTwo(t *testing.T) {
 	for _, who := range []sit{first, second} {
 		m := twins(t)
@@ -255,8 +255,8 @@ func TestSpooledForItsProcess(t *testing.T) {
 	m.expect("after the wait", map[int]state.State{10: state.Working, 20: state.Permission})
 }
 
-// Where it is unknown whether the first process runs, an event that begins a session moves it,
-// and any other event belongs to another process.
+// If it is unknown whether the first process still runs, a resume moves the session to the new
+// process, and any other event belongs to a second process.
 func TestProcessOfAnotherMachine(t *testing.T) {
 	m := newMachine(t)
 	m.source("a", "startup", first)
@@ -278,7 +278,7 @@ func TestProcessOfAnotherMachine(t *testing.T) {
 	m.expect("the first is there after all", map[int]state.State{10: state.Permission, 20: state.Idle})
 }
 
-// A session that the user set aside stays so over /clear, until the user writes again.
+// A session that the user set aside stays aside after /clear, until the user writes again.
 func TestClearKeepsTheBackburner(t *testing.T) {
 	for _, until := range []event.Millis{0, t0 + 3_600_000} {
 		m := newMachine(t)

@@ -82,7 +82,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// A late event does not bring an ended session back, a resume does (CASE 7).
+// A late event does not bring an ended session back, but a resume does (CASE 7).
 func TestLateEventAndResumeOfArchivedSession(t *testing.T) {
 	st := aSession(t, 2)
 	archive(t, st, "s")
@@ -105,7 +105,7 @@ func TestLateEventAndResumeOfArchivedSession(t *testing.T) {
 	clean(t, st)
 }
 
-// The late event comes through the spool.
+// A late event that comes through the spool does not bring an archived session back.
 func TestLateEventSpooledForArchivedSession(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
@@ -123,8 +123,8 @@ func TestLateEventSpooledForArchivedSession(t *testing.T) {
 	clean(t, st)
 }
 
-// The archived file was pruned, but not the journal. A late event does not bring the ended
-// session back to the live views, a resume does.
+// After the archived file was pruned, but not the journal, a late event does not bring the
+// ended session back to the live views, but a resume does.
 func TestLateEventAfterPruning(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
@@ -158,8 +158,8 @@ func TestSessionThatBeginsWithItsEnd(t *testing.T) {
 	clean(t, st)
 }
 
-// A resume that was killed after it wrote sessions/ leaves the old file in archive/. Only the
-// live file counts, everywhere.
+// A resume that is killed after it wrote the file in sessions/ leaves the old file in
+// archive/. Then all readers use only the live file.
 func TestSessionInBothDirectories(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
@@ -179,7 +179,7 @@ func TestSessionInBothDirectories(t *testing.T) {
 	at(t, st, "s", archiveDir)
 	clean(t, st)
 
-	// If the live file is broken, the search ends at the old one, but the journal is newer.
+	// If the live file is broken, the old one is found, but the journal is newer.
 	want = fold(t, st, kind(event.SessionStart, "s", t0+200))
 	write(t, st.archived("s"), old)
 	write(t, st.session("s"), []byte("broken"))
@@ -190,7 +190,7 @@ func TestSessionInBothDirectories(t *testing.T) {
 	clean(t, st)
 }
 
-// age sets the files' age as seen at then.
+// age sets the modification time of files to then.
 func age(t *testing.T, then time.Time, paths ...string) {
 	t.Helper()
 	for _, p := range paths {
@@ -250,7 +250,7 @@ func TestPrune(t *testing.T) {
 		// A recently archived session keeps its files, except those that only live sessions
 		// need.
 		st.archived("young"): true, st.journal("young"): true, st.lockFile("young"): true, st.path(meterDir, "young.json"): false,
-		// An old one keeps only its journal.
+		// An old session keeps only its journal.
 		st.archived("old"): false, st.journal("old"): true, st.lockFile("old"): false, st.path(meterDir, "old.json"): false,
 		st.archived("ancient"): false, st.journal("ancient"): false, st.lockFile("ancient"): false,
 		st.path(tmpDir, "killed.json"): false, st.path(tmpDir, "young.json"): true, st.path(quarantineDir, "x.json"): true,
@@ -264,8 +264,8 @@ func TestPrune(t *testing.T) {
 	clean(t, st)
 }
 
-// Any reader prunes when it is due, once a day. A time stamp from the future comes from a
-// wrong clock and does not prevent it.
+// Any reader prunes, at most once a day. A time stamp from the future comes from a wrong clock
+// and does not prevent it.
 func TestPruneWhenDue(t *testing.T) {
 	st := Open(t.TempDir())
 	now := stampTime(t0)
@@ -297,7 +297,8 @@ func TestPruneWhenDue(t *testing.T) {
 	}
 }
 
-// A session listed as old may have come back, and ended again, before it is locked.
+// A session that was listed as old may come back, and end again, before it is locked; then it
+// is not pruned.
 func TestPruneLooksAgain(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
@@ -310,7 +311,7 @@ func TestPruneLooksAgain(t *testing.T) {
 	}
 }
 
-// What another process holds is left for another day.
+// Files of a session that another process holds are left for the next time.
 func TestPruneLeavesWhatIsHeld(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
@@ -335,8 +336,7 @@ func TestPruneLeavesWhatIsHeld(t *testing.T) {
 	}
 }
 
-// The row of a session that lives longer than index entries are kept is found again after
-// /clear.
+// /clear keeps the row of a session that has lived longer than index entries are kept.
 func TestSeatOfLongLivedSession(t *testing.T) {
 	st := Open(t.TempDir())
 	p := event.Process{Host: "h", Boot: "b", Pid: 7, Start: "1"}

@@ -35,7 +35,7 @@ func pane(n string) event.Terminal {
 	return event.Terminal{Kind: "tmux", ID: n, Tmux: event.Tmux{Socket: "/tmp/s", Server: 9, Pane: n}}
 }
 
-// sit is the surroundings of a session.
+// sit describes where a session runs.
 type sit struct {
 	pid      int
 	pane     string
@@ -54,7 +54,7 @@ func (s sit) origin() *event.Origin {
 	return o
 }
 
-// start folds a SessionStart and returns the session's seat and the method that found it.
+// start folds a SessionStart and returns the session's seat and how it was found.
 func (m *machine) start(id, source string, s sit) (seat string, method correlate.Method) {
 	m.t.Helper()
 	m.now += 1000
@@ -99,7 +99,7 @@ func (m *machine) other(what, seat string, method correlate.Method, than ...stri
 	}
 }
 
-// The time of first sight does not change, whatever the seat's sessions do.
+// The time when a seat was first seen does not change, whatever its sessions do.
 func TestSeatKeepsItsFirstSight(t *testing.T) {
 	m := newMachine(t)
 	first := func(id string) event.Millis {
@@ -157,14 +157,14 @@ func TestSeatAfterResume(t *testing.T) {
 	if seat, _ := m.start("a", "resume", sit{pid: 12, pane: "%3"}); seat != a {
 		t.Errorf("resumed in another pane: seat %s, was %s", seat, a)
 	}
-	// The new process is now in the index.
+	// The index now has the new process.
 	c, method := m.start("c", "clear", sit{pid: 12, pane: "%3"})
 	m.same("cleared after the resume", c, a, method, correlate.Process)
 	// An interactive /resume of a in b's process keeps a's row.
 	if seat, _ := m.start("a", "resume", sit{pid: 11, pane: "%2"}); seat != a {
 		t.Errorf("resumed in another session's process: seat %s, was %s", seat, a)
 	}
-	// So does a compaction.
+	// A compaction keeps it too.
 	if seat, _ := m.start("a", "compact", sit{pid: 11, pane: "%2"}); seat != a {
 		t.Errorf("after compaction: seat %s, was %s", seat, a)
 	}
@@ -186,7 +186,7 @@ func TestSeatOfNestedAgent(t *testing.T) {
 	m.end("parent", "clear")
 	next, method := m.start("next", "clear", at)
 	m.same("the parent after /clear", next, parent, method, correlate.Process)
-	// When the parent is over, the next run in its pane gets its row.
+	// When the parent has ended, the next run in its pane gets its row.
 	m.end("next", "prompt_input_exit")
 	m.dead[10] = true
 	again, method := m.start("again", "startup", sit{pid: 40, pane: "%1"})
@@ -194,8 +194,8 @@ func TestSeatOfNestedAgent(t *testing.T) {
 	clean(t, m.st)
 }
 
-// A new run in a pane takes over the row of one that is over, or whose process is gone without
-// reporting its end.
+// A new run in a pane takes over the row of a run that has ended, or whose process is gone
+// without reporting its end.
 func TestSeatOfNewRunInPane(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
@@ -215,8 +215,7 @@ func TestSeatOfNewRunInPane(t *testing.T) {
 	}
 	e, method := m.start("e", "startup", sit{pid: 14, pane: "%1"})
 	m.same("after the archive", e, a, method, correlate.Terminal)
-	// Another agent in the pane gets another row, and so does another pane, another tmux
-	// server, another host.
+	// Another agent in the pane gets another row, and so does another pane.
 	f, method := m.start("f", "startup", sit{pid: 15, pane: "%1", agent: "codex"})
 	m.other("another agent", f, method, a)
 	g, method := m.start("g", "startup", sit{pid: 16, pane: "%2"})
@@ -224,8 +223,8 @@ func TestSeatOfNewRunInPane(t *testing.T) {
 	clean(t, m.st)
 }
 
-// A new session with a seat of its own takes over the pane of a session that crashed there, so
-// that the next one finds it.
+// A resumed session keeps its seat and takes over the pane of a session that crashed there, so
+// that the next session in the pane gets that seat.
 func TestPaneOfCrashedSessionIsTakenOver(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
@@ -246,15 +245,15 @@ func TestSeatsOfTwoTerminals(t *testing.T) {
 	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
 	b, method := m.start("b", "startup", sit{pid: 11, pane: "%2"})
 	m.other("second terminal", b, method, a)
-	// So they are if nothing shows where they are.
+	// Sessions whose place is unknown get a row each.
 	c, method := m.start("c", "startup", sit{})
 	m.other("nothing known", c, method, a, b)
 	d, method := m.start("d", "startup", sit{})
 	m.other("nothing known, again", d, method, a, b, c)
 }
 
-// Where no process is known, each terminal is one row, and a session with a process does not
-// match one without.
+// Where no process is known, each terminal is one row. A session with a process does not match
+// one without.
 func TestSeatByTerminalAlone(t *testing.T) {
 	m := newMachine(t)
 	a, method := m.start("a", "startup", sit{pane: "%1"})

@@ -22,8 +22,9 @@ func setUmask(mask int) (old int) { return syscall.Umask(mask) }
 
 func init() { roles["full"] = fullRole }
 
-// fullRole folds one event while no file can grow beyond LIMIT bytes, as on a full disk, so
-// that writes are incomplete. It fails if Fold returns no error: DIR CALL LIMIT.
+// fullRole folds one event while no file can grow beyond LIMIT bytes, so that writes are
+// incomplete, as on a full disk. It fails if Fold returns no error. Its arguments: DIR CALL
+// LIMIT.
 func fullRole(args []string) {
 	signal.Ignore(syscall.SIGXFSZ)
 	var limit syscall.Rlimit
@@ -36,7 +37,7 @@ func fullRole(args []string) {
 	}
 }
 
-// set sets *p to n; the type is signed on some systems only.
+// set sets *p to n; the type is signed on some systems.
 func set[T int64 | uint64](p *T, n int) { *p = T(n) }
 
 func errorText(err error) string {
@@ -90,8 +91,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Something other than a regular file is in the place of one of ours. It is moved away and no
-// event is lost. A FIFO blocks nobody.
+// A directory or a FIFO in the place of one of beckon's files is moved away. No event is lost,
+// and a FIFO blocks no process.
 func TestSomethingInTheWay(t *testing.T) {
 	for what, make := range map[string]func(path string) error{
 		"directory": func(path string) error { return os.MkdirAll(filepath.Join(path, "full"), 0o700) },
@@ -141,7 +142,7 @@ func TestSomethingInTheWay(t *testing.T) {
 func TestReadOnlyStateDirectory(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "a", t0))
-	// A writer was killed between the journal line and the session's file.
+	// As left by a writer killed between the journal line and the session's file.
 	behind := read(t, st.session("s"))
 	want := fold(t, st, tool("s", "b", t0))
 	write(t, st.session("s"), behind)
@@ -227,7 +228,7 @@ func setModes(t *testing.T, dir string, file, sub os.FileMode) {
 	}
 }
 
-// beckon never writes through a link to another file. The link is set aside, and nothing is
+// beckon never writes through a link to another file. It sets the link aside, and no event is
 // lost.
 func TestLinksAreNotWrittenThrough(t *testing.T) {
 	st := Open(t.TempDir())
