@@ -7,8 +7,8 @@ import (
 	"beckon/event"
 )
 
-// TestOtherAgentsCases plays payloads as the agents' programs send them, one per line: the
-// event's name, then the payload.
+// TestOtherAgentsCases plays payloads as the agents send them, one a line: the event's name,
+// then the payload.
 func TestOtherAgentsCases(t *testing.T) {
 	const codexChild = `{"session_id":"s","agent_id":"kid","agent_type":"worker",`
 	for _, c := range []struct {
@@ -129,8 +129,8 @@ func TestOtherAgentsCases(t *testing.T) {
 	}
 }
 
-// Some agents report the end of a turn twice, the second time with the text so far. The turn
-// was interrupted all the same.
+// Some agents report the end of an interrupted turn twice, the second time with the text so
+// far. The turn stays interrupted.
 func TestIdleTakesNoInterruptBack(t *testing.T) {
 	var s Session
 	for _, line := range []string{
@@ -151,12 +151,12 @@ func TestIdleTakesNoInterruptBack(t *testing.T) {
 	}
 }
 
-// Gemini's hook reports an interrupted turn like any other; its own file notes the
-// interruption.
+// Gemini's hook reports an interrupted turn like any other. The interruption is found in
+// Gemini's own file, unless it belongs to an earlier turn.
 func TestTurnThatWasBrokenOff(t *testing.T) {
 	for _, c := range []struct {
 		agent, stop string
-		noted       event.Millis // after the end of the turn
+		noted       event.Millis // relative to the end of the turn, in milliseconds
 		want        string
 	}{
 		{"gemini", "AfterAgent", 3, Interrupted},

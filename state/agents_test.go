@@ -64,7 +64,7 @@ func agentRecordings(t *testing.T) (all []played) {
 	return all
 }
 
-// recorded is when the recordings begin on the test's clock.
+// recorded is the time at which every recording begins in the tests.
 const recorded event.Millis = 1_800_000_000_000
 
 // stage plays a recording into sessions, as the hooks and a reader do.
@@ -96,7 +96,7 @@ func (s *stage) fold(e event.Event) {
 	x := s.sessions[e.SessionID]
 	if x == nil {
 		if e.Kind == event.SessionEnd {
-			return // from the session before
+			return // of an earlier session, which the recording does not have
 		}
 		x = &Session{}
 		s.sessions[e.SessionID] = x
@@ -142,8 +142,8 @@ func (p *played) shown(t *testing.T, evidence bool) (states []State) {
 	return states
 }
 
-// unseen returns, for the table, why the state shown with evidence is not the true one; ""
-// means that nothing explains it.
+// unseen returns, for the table, why beckon cannot show the true state; "" if there is no
+// known reason. Only a state shown with evidence has a reason.
 func unseen(p *played, l *look, got State, evidence bool) string {
 	switch {
 	case !evidence:

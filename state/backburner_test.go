@@ -37,7 +37,7 @@ func TestBackburnerIsKept(t *testing.T) {
 	})
 }
 
-// ownPrompt reports whether the user wrote e.
+// ownPrompt reports whether e is a prompt that the user wrote.
 func ownPrompt(e *event.Event) bool {
 	return e.Kind == event.UserPromptSubmit && !e.FromClient && !strings.HasPrefix(e.Prompt, "[Request interrupted")
 }

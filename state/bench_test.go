@@ -6,8 +6,8 @@ import (
 	"beckon/event"
 )
 
-// typical is a session in the middle of its work: one client's recordings in one session, and
-// an open tool call.
+// typical returns a session in the middle of its work, folded from one client's recordings,
+// and the event of an open tool call.
 func typical(tb testing.TB) (Session, event.Event) {
 	var s Session
 	at := t0

@@ -1,7 +1,7 @@
 package state
 
-// casesOfDialogs covers the client's words for what is open, and dialogs that have no event of
-// their own. "look waiting@T words" is a registry reading with those words as waitingFor.
+// casesOfDialogs covers the client's own words for the open dialog, and dialogs without an
+// event. "look waiting@T words" is a registry reading with those words as waitingFor.
 var casesOfDialogs = []situation{
 	{"a menu that the user opened changes nothing: idle", `
 		100   SessionStart

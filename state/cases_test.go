@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCases plays situations that clients bring about, and those in which faults were found.
-// Each is a story: see story_test.go for its lines.
+// TestCases plays situations that occur in clients, and those that once showed faults. Each is
+// a story, in the format that type story describes.
 func TestCases(t *testing.T) {
 	for _, c := range slices.Concat(casesOfWaits, casesOfRuns, casesOfOrder, casesOfEnds, casesOfEvidence, casesOfDialogs) {
 		t.Run(c.name, func(t *testing.T) { tell(t, c.script) })
@@ -18,8 +18,8 @@ func TestCases(t *testing.T) {
 // situation is a named story.
 type situation struct{ name, script string }
 
-// parallelCopies is a story of n parallel calls that ask. Two installs report each event, one
-// far behind the other.
+// parallelCopies returns a story of n parallel calls that ask. Two installs report each event,
+// the second one late.
 func parallelCopies(n int) string {
 	var b strings.Builder
 	b.WriteString("100 UserPromptSubmit\n")
@@ -38,7 +38,8 @@ func parallelCopies(n int) string {
 	return b.String()
 }
 
-// A subagent may work in a worktree of its own and in another mode.
+// A subagent's directory, mode and model are not taken for the session's: it may work in a
+// worktree of its own and in another mode.
 func TestSubagentDoesNotSpeakForTheSession(t *testing.T) {
 	s := tell(t, `
 		100 SessionStart cwd=/p mode=default model=m1

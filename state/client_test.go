@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// client is a model of the real client, built from measurements: it makes the hooks and the
-// registry of a random session, and returns the true state at any time.
+// client is a model of the real client, built from measurements: it generates the hooks and
+// the registry of a random session, and returns the true state at any time.
 type client struct {
 	t      *rapid.T
 	now    event.Millis
@@ -32,7 +32,7 @@ type client struct {
 type agent struct {
 	id         string
 	busy       bool
-	foreground string // id of the Agent call that waits for it
+	foreground string // id of the Agent call that waits for this subagent
 	calls      []*call
 }
 
@@ -54,7 +54,7 @@ func newClient(t *rapid.T) *client {
 	return c
 }
 
-// fire adds a hook of a, a few milliseconds after the one before.
+// fire adds a hook of a, a few milliseconds after the previous hook.
 func (c *client) fire(a *agent, k event.Kind, with func(*event.Event)) {
 	c.pass(rapid.Int64Range(2, 12).Draw(c.t, "hook"))
 	e := event.Event{Agent: event.ClaudeCode, Kind: k, Name: string(k), At: c.now, SessionID: "s1", AgentID: a.id, PromptID: "p" + strconv.Itoa(c.turns)}
@@ -69,7 +69,8 @@ func (c *client) fire(a *agent, k event.Kind, with func(*event.Event)) {
 
 func (c *client) pass(ms int64) { c.now += event.Millis(ms) }
 
-// status writes the registry if the status changed, a moment after what changed it.
+// status writes the registry if the status changed. The entry's time is a little after the
+// cause.
 func (c *client) status() {
 	s := "idle"
 	switch {
@@ -151,7 +152,7 @@ func (c *client) idler() *agent {
 	return c.pick(func(a *agent) bool { return a.busy && len(a.calls) == 0 })
 }
 
-// stopper returns a subagent that can stop.
+// stopper returns a subagent that can stop now.
 func (c *client) stopper() *agent {
 	return c.pick(func(a *agent) bool { return a.id != "" && len(a.calls) == 0 })
 }
@@ -164,7 +165,7 @@ func (c *client) pick(ok func(*agent) bool) *agent {
 	return c.actors()[i]
 }
 
-// running returns a call that can end.
+// running returns a call that can end now.
 func (c *client) running() *call {
 	for _, a := range c.actors() {
 		for _, x := range a.calls {
@@ -192,7 +193,7 @@ func (c *client) say(text string) {
 	c.fire(c.main, event.UserPromptSubmit, func(e *event.Event) { e.Prompt = text + " " + strconv.Itoa(len(c.hooks)) })
 }
 
-// notified adds the client's own prompt after background work ended.
+// notified adds the prompt that the client itself writes when background work ends.
 func (c *client) notified() {
 	c.main.busy = true
 	c.turns++

@@ -22,7 +22,7 @@ func anySession() *rapid.Generator[Session] {
 	})
 }
 
-// fill sets v and everything in it to arbitrary values. Empty slices stay nil, as the codec
+// fill sets v and everything in it to arbitrary values. Empty slices are nil, as the codec
 // decodes them.
 func fill(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {

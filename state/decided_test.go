@@ -70,7 +70,7 @@ func TestApprovedPermissionRuns(t *testing.T) {
 }
 
 // The PermissionRequest of a rewritten call has the new input. There is one call and one wait,
-// whichever is folded first.
+// whether the request or the rewrite is folded first.
 func TestRewrittenCallIsOneCall(t *testing.T) {
 	rewrite := Decided{Event: event.PreToolUse, Word: WordRewritten, UseID: "t1", Tool: "Bash", Hash: "h1", NewHash: "h2", Summary: "Bash: b"}
 	other := wanted

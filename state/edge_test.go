@@ -6,7 +6,7 @@ import (
 	"beckon/event"
 )
 
-// TestDecide checks each refusal, by name, and what lifts it.
+// TestDecide checks each refusal, by name, and the change that lifts it.
 func TestDecide(t *testing.T) {
 	dialog := Edge{Kind: EdgePermission, At: 100_000, Dialog: true, Input: 95_000}
 	done := Edge{Kind: EdgeDone, At: 100_000, Turn: 60_000, Input: 40_000}
@@ -85,8 +85,8 @@ func TestEdgesOfRecordings(t *testing.T) {
 		"esc_text": "", "esc_tool": "", "esc_think": "", "esc_ask": "question", "ask": "question done", "plan": "question done",
 		"question": "question done", "overload": "failed", "auth": "failed", "sub": "done", "subbg": "done", "compact_idle": "done done",
 		"exit": "", "kill9_tool": "",
-		// Three calls ask within 10 ms, and only the third of these edges lasts. The second
-		// and the third dialog open when the one before is answered.
+		// Three calls ask within 10 ms, so only the third of these edges lasts. The second and
+		// the third dialog each open when the previous one is answered.
 		"perms_parallel": "permission permission permission permission permission done",
 	}
 	seen := map[string]bool{}
@@ -115,8 +115,8 @@ func TestEdgesOfRecordings(t *testing.T) {
 	}
 }
 
-// An edge has the same name with and without the registry's evidence, so that a hook and a
-// watch do not both notify of it.
+// An edge has the same ID with and without the registry's evidence, so that a hook and a watch
+// do not both notify of it.
 func TestEdgeNames(t *testing.T) {
 	n := 0
 	for _, tr := range tracks(t) {
@@ -144,8 +144,8 @@ func TestEdgeNames(t *testing.T) {
 	}
 }
 
-// A program that looks only now and then sees no edge that the hooks did not make, and it sees
-// the last one if that is still open.
+// A program that reads only now and then sees no edge that hooks did not cause. It sees the
+// last edge if that is still open.
 func TestEdgesOfLooks(t *testing.T) {
 	n := 0
 	for _, tr := range tracks(t) {
@@ -191,7 +191,8 @@ func TestEdgesOfLooks(t *testing.T) {
 	}
 }
 
-// A session that was not there at the last look is new, or it has only come back.
+// A session that was not in the last look has only come back if its turn ended before the program
+// first looked; then it has no edge.
 func TestEdgeOfNewSession(t *testing.T) {
 	done := Standing(Session{Actors: []Actor{{Started: 10, Active: 20, Ended: 30, How: EndStop}}}, Evidence{}, 40)
 	for _, c := range []struct {
@@ -210,8 +211,8 @@ func TestEdgeOfNewSession(t *testing.T) {
 	}
 }
 
-// A dialog whose answer nothing reported does not hide the next one. An older dialog that
-// remains when a newer one is answered is not a new edge.
+// A dialog whose answer was not reported does not hide the next one. If a newer dialog is
+// answered, an older one that remains is not a new edge.
 func TestEdgeOfWaits(t *testing.T) {
 	s := Session{Actors: []Actor{{Active: 10, Calls: []Call{{UseID: "a", Name: "Bash", At: 10, Kind: WaitPermission, Asked: 10}}}, {ID: "sub", Active: 5000}}}
 	first := Standing(s, Evidence{}, 6000)
@@ -251,8 +252,8 @@ func TestParseEdge(t *testing.T) {
 	}
 }
 
-// A turn is not over while the client stays busy after its Stop: a hook has blocked it (CASE
-// 13). Before the client has had time to report that, the turn counts as over.
+// A turn is not over while the client stays busy after its Stop, since a hook has blocked the
+// Stop (CASE 13). Until the client has had time to report that, the turn counts as over.
 func TestBlockedStop(t *testing.T) {
 	s := Session{Activity: 5000, Prompt: Prompt{First: 1000}, Actors: []Actor{{Started: 1000, Active: 5000, Ended: 5000, How: EndStop}}}
 	busy := Evidence{Process: Alive, Registry: Registry{Status: "busy", At: 1010}}

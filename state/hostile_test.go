@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hostile makes changes of every kind from a seed: texts at their limits, times that jump, ids
-// that clash.
+// hostile generates changes of every kind from a seed: texts at their limits, times that jump,
+// ids that clash.
 type hostile struct {
 	r  *rand.Rand
 	at event.Millis
@@ -72,7 +72,7 @@ func (h *hostile) change() Change {
 		}
 	case 1:
 		c.Action = &Action{Kind: []ActionKind{ActSeen, ActBackburner, ActBackburnerOff, ActRemove}[h.r.IntN(4)], Until: h.time()}
-	case 2: // a change that says nothing
+	case 2: // an empty change
 	default:
 		e := h.event()
 		e.At, c.Event = c.At, &e
@@ -148,12 +148,12 @@ func (h *hostile) evidence() Evidence {
 // limit is the maximum size of a session file.
 const limit = 64 << 10
 
-// Whatever comes, a session stays within its size, decodes to what was encoded, and has one
-// verdict, which is Explain's first fact.
+// Whatever changes are folded, a session stays within its size, encodes and decodes without
+// loss, and has one verdict, which is Explain's first fact.
 func TestHundredThousandHostileChanges(t *testing.T) {
 	h := newHostile(7)
 	var s Session
-	var kept Session // looked at again later: no Apply may modify it
+	var kept Session // compared later: no Apply may modify it
 	var keptJSON []byte
 	most := 0
 	n := 100_000
@@ -183,8 +183,7 @@ func TestHundredThousandHostileChanges(t *testing.T) {
 	t.Logf("at most %d bytes", most)
 }
 
-// checkRoundTrip checks that a decoded session encodes to the same data. Only bytes that are
-// not valid text become the replacement character.
+// checkRoundTrip checks that a session decoded from b encodes to b again.
 func checkRoundTrip(t testing.TB, b []byte) {
 	t.Helper()
 	back, err := DecodeJSON(b)
@@ -261,7 +260,7 @@ func TestSizeEstimateIsAnUpperBound(t *testing.T) {
 			t.Fatalf("estimated %d, is %d", got, is)
 		}
 	})
-	// Every text of a session counts: one that bound overlooks would let a file grow.
+	// Every text of a session counts: a text that bound overlooks would let a file grow.
 	var s Session
 	before := atMost(&s)
 	n := fillTexts(reflect.ValueOf(&s).Elem(), "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")
@@ -270,8 +269,8 @@ func TestSizeEstimateIsAnUpperBound(t *testing.T) {
 	}
 }
 
-// Every list of the session is full and every text is at its limit, of bytes that each take
-// six to write.
+// The session stays within its size even if every list is full and every text is at its limit,
+// of bytes that take six each when encoded.
 func TestBoundAtItsWorst(t *testing.T) {
 	var s Session
 	fillTexts(reflect.ValueOf(&s).Elem(), strings.Repeat("\x00", event.MaxPath))

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Clients before 2.0.43, and senders that pass on only some fields, send no ids of calls.
-// Whatever a turn does, after each event its session has the same state as with ids.
+// Clients before 2.0.43, and senders that pass on only some fields, send no call ids. After
+// each event of a turn the session has the same state as with ids.
 func TestIDsMakeNoDifference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var with, without Session
@@ -46,10 +46,10 @@ func waits(s *Session) (n int) {
 }
 
 // message fires the events of one message's calls. Some calls ask, they end in any order, and
-// one whose input the user or the client changed ends with another input.
+// a call whose input the user or the client changed ends with the new input.
 func message(t *rapid.T, id string, fire func(event.Kind, event.Tool)) {
 	var calls []event.Tool
-	asked := map[string]bool{} // by input: equal calls either all ask or none does
+	asked := map[string]bool{} // by input: of equal calls all ask, or none
 	for range rapid.IntRange(1, 4).Draw(t, "calls") {
 		name := rapid.SampledFrom([]string{"Bash", "Edit", "AskUserQuestion", "ExitPlanMode"}).Draw(t, "tool")
 		c := event.Tool{Name: name, Hash: name + rapid.SampledFrom([]string{"1", "2"}).Draw(t, "input"), UseID: fmt.Sprint(id, ".", len(calls))}

@@ -30,7 +30,7 @@ func TestMetered(t *testing.T) {
 	}
 }
 
-// A Stop carries the status line's report. Of several Stops the one with the newest report
+// A Stop carries the status line's report. Of several Stops, the one with the newest report
 // counts, in whatever order they are folded.
 func TestStopCarriesTheMeter(t *testing.T) {
 	stop := func(at event.Millis, m *event.Meter) Change {

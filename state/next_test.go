@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A session that is set aside and cleared stays aside until its successor comes, so the time
-// of its being aside still counts.
+// A session that is set aside and then cleared stays set aside until its successor comes, so
+// Next still returns the end of the time set aside.
 func TestNextOfClearedAside(t *testing.T) {
 	const at = 1_000_000
 	s := Session{End: Mark{At: at, Reason: "clear"}, Backburner: Backburner{At: at - 100, Until: at + 500}}
@@ -22,8 +22,8 @@ func TestNextOfClearedAside(t *testing.T) {
 	}
 }
 
-// Between two times that Next returns, Resolve returns the same. The facts are those of every
-// recording, at any step; the evidence is arbitrary.
+// Between now and the time that Next returns, Resolve's verdict does not change. The facts are
+// those of every recording, at any step; the evidence is arbitrary.
 func TestNextMissesNothing(t *testing.T) {
 	var all []Session
 	for _, tr := range tracks(t) {

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A reader with the client's registry is right whenever the registry has been at rest,
-// whatever the reader saw before. With hooks alone, no dialog is ever missed.
+// A reader with the client's registry is right whenever the registry is settled, whatever the
+// reader saw before. With hooks alone, no dialog is ever missed.
 func TestRightAboutTheModelClient(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClient(t)
@@ -46,8 +46,8 @@ func TestRightAboutTheModelClient(t *testing.T) {
 	})
 }
 
-// same reports whether a verdict is right. Any dialog on the screen counts as right: a
-// subagent's dialog that was refused unseen stays open.
+// same reports whether a verdict is right. Either kind of dialog counts as right while any is
+// on the screen: a subagent's dialog that was refused unseen stays open.
 func same(got, want State) bool {
 	waits := func(s State) bool { return s == Permission || s == Question }
 	return got == want || (waits(got) && waits(want))
@@ -109,13 +109,13 @@ func TestEveryPrefixResolves(t *testing.T) {
 	})
 }
 
-// atOnce is how far apart, in milliseconds, hooks that run at the same time may start.
+// atOnce is the time, in milliseconds, within which hooks that run at the same time start.
 const atOnce = 50
 
 // canSwap reports whether two hooks, a before b, may be folded in the other order because they
 // ran at the same time and either may have got the lock first. The client waits for a hook
-// before it does anything that depends on it, so within one actor only hooks of what runs in
-// parallel can overtake each other.
+// before it does anything that depends on it, so within one actor only hooks of parallel work
+// can overtake each other.
 func canSwap(a, b *event.Event) bool {
 	switch {
 	case b.At-a.At >= atOnce:
@@ -135,7 +135,7 @@ func canSwap(a, b *event.Event) bool {
 	return false
 }
 
-// isCall reports whether e is about a tool call that may run beside others.
+// isCall reports whether e is about a tool call that may run in parallel with others.
 func isCall(e *event.Event) bool {
 	switch e.Kind {
 	case event.PreToolUse, event.PermissionRequest, event.PostToolUse, event.PostToolUseFailure:
@@ -144,7 +144,7 @@ func isCall(e *event.Event) bool {
 	return false
 }
 
-// shuffled returns events in another order that can really happen.
+// shuffled returns events in another order that is possible in reality.
 func shuffled(t *rapid.T, events []event.Event) []event.Event {
 	out := slices.Clone(events)
 	for range rapid.IntRange(1, 4*len(out)).Draw(t, "swaps") {
@@ -164,7 +164,7 @@ func swappable(a, b *event.Event) bool {
 	return canSwap(a, b)
 }
 
-// facts are what views read from a session, with its state.
+// facts holds what views show of a session.
 type facts struct {
 	Status       Status
 	Prompt       Prompt
@@ -188,14 +188,14 @@ func factsOf(s Session, now event.Millis) facts {
 		f.Subagents = append(f.Subagents, a.ID+" "+string(a.State()))
 	}
 	slices.Sort(f.Subagents)
-	// It cannot be known which of several identical calls a request belongs to.
+	// A request may belong to any of several identical calls.
 	f.Status.Call = Call{Name: f.Status.Call.Name, Hash: f.Status.Call.Hash}
 	return f
 }
 
-// alike compares facts. Requests may be paired with any of several identical calls, and copies
-// with any of several identical requests. So the start of a wait may differ by up to atOnce,
-// and with it the call that waits longest.
+// alike compares facts. A request may be paired with any of several identical calls, and a
+// copy with any of several identical requests. So the start of a wait, and which call waits
+// longest, may differ if the starts are less than atOnce apart.
 func alike(x, y facts) bool {
 	if d := abs(x.Status.Since - y.Status.Since); 0 < d && d < atOnce {
 		to, from := &y.Status, &x.Status
@@ -229,7 +229,8 @@ func names(events []event.Event) string {
 	return b.String()
 }
 
-// A reader that looks at every step learns the same as one that looks only at the end.
+// A reader that looks at every step reaches the same verdict as one that looks only at the
+// end.
 func TestLookingDoesNotMatter(t *testing.T) {
 	for _, tr := range tracks(t) {
 		always, once := &player{t: t, tr: tr, evidence: true}, &player{t: t, tr: tr, evidence: true, lazy: true}
@@ -347,8 +348,8 @@ func TestBusySiblingNeverHidesAPermission(t *testing.T) {
 	})
 }
 
-// A session that works or asks is in a turn. Whether one that is set aside or silent is in a
-// turn is unknown.
+// A session that works or asks is in a turn. One that is set aside or silent may be in a turn,
+// and counts as in one.
 func TestStateClasses(t *testing.T) {
 	for s, want := range map[State]string{
 		Permission: "asks in turn", Question: "asks in turn", Working: "works in turn", Compacting: "works in turn",
@@ -370,8 +371,8 @@ func TestStateClasses(t *testing.T) {
 	}
 }
 
-// The session's state is that of its most urgent actor, and of several waits the longest is
-// shown. States that need the user come first.
+// The session's state is that of its most urgent actor. Of several waits of that kind, the
+// longest is shown. States that need the user come first.
 func TestMostUrgentFirst(t *testing.T) {
 	for i, s := range States {
 		if i > 0 && s.NeedsYou() && !States[i-1].NeedsYou() {

@@ -17,7 +17,7 @@ import (
 type track struct {
 	version, name string
 	steps         []recording.Step
-	ever          []recording.Registry // every registry record in it, to identify the processes
+	ever          []recording.Registry // every registry record in it, to identify processes
 }
 
 // tracks reads all recordings, in order of name and version.
@@ -56,7 +56,7 @@ func readTrack(t testing.TB, file string) track {
 func (tr track) String() string { return tr.version + "/" + tr.name }
 
 // event returns the event of a hook step as the hook passes it to Apply. Every event has an
-// origin; Apply decides what of it counts.
+// origin; Apply decides which parts count.
 func (tr track) event(t testing.TB, s recording.Step) event.Event {
 	t.Helper()
 	e, err := event.Parse("", s.Kind, s.Payload)
@@ -106,7 +106,7 @@ type player struct {
 	names    map[string]int // number of events by name
 }
 
-// row is one seat: the sessions of one process, and the processes of one session.
+// row is one seat: the sessions of one process, and the processes that ran one session.
 type row struct {
 	ids      []string // its sessions, the newest last
 	sessions map[string]*Session
@@ -116,7 +116,7 @@ type row struct {
 
 func (r *row) now() *Session { return r.sessions[r.ids[len(r.ids)-1]] }
 
-// sight is a row's verdict at one look.
+// sight is the verdict on a row at one look.
 type sight struct {
 	row    int
 	at     event.Millis

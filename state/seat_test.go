@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sitting is a session of seat "a" that acted at the given time.
+// sitting returns a session of seat "a" that was last active at the given time.
 func sitting(id string, pid int, acted event.Millis, st State) Seen {
 	s := Session{ID: id, Agent: event.ClaudeCode, Seat: "a", Activity: acted, Start: Mark{At: 1}}
 	s.Origin.Process.Pid = pid
@@ -44,8 +44,8 @@ func TestFronts(t *testing.T) {
 	}
 }
 
-// The order of reading does not change which session represents the seat. A session that waits
-// is never hidden by one that does not, unless that is the later session of the same process.
+// The order of reading does not change which session represents the seat. A session that does
+// not wait never hides one that waits, unless it is the later session of the same process.
 func TestFrontsHidesNoWait(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		states := []State{Permission, Question, Failed, Working, Idle, Ended, Lost}

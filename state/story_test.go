@@ -9,7 +9,7 @@ import (
 	"beckon/event"
 )
 
-// t0 is when stories begin.
+// t0 is the time at which stories begin.
 const t0 event.Millis = 1_800_000_000_000
 
 // story plays a script of one session, one line a step:
@@ -103,7 +103,7 @@ func (st *story) apply(c Change) {
 	st.s = Apply(st.s, c)
 }
 
-// glance sets what the registry says from now on.
+// glance sets the registry's status from now on.
 func (st *story) glance(words []string) error {
 	if len(words) == 0 {
 		return nil

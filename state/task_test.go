@@ -108,8 +108,7 @@ func TestTransitionEveryPair(t *testing.T) {
 	}
 }
 
-// The second table only adds to the first, so the order in which they are consulted does not
-// matter.
+// The second table only adds to the first, so the order of the lookups does not matter.
 func TestKeptStatesAddOnly(t *testing.T) {
 	for _, k := range keptStates {
 		for _, r := range transitions {
@@ -130,7 +129,7 @@ func TestTransitionUnknownWords(t *testing.T) {
 		intent Intent
 	}{
 		{"", SpeakerUser, intent.IntentCommand},
-		{"COMPLETE", SpeakerUser, intent.IntentCommand}, // one letter case everywhere
+		{"COMPLETE", SpeakerUser, intent.IntentCommand}, // states are lower case
 		{TaskComplete, "", intent.IntentCommand},
 		{TaskIdle, "client", intent.IntentCommand},
 		{TaskIdle, SpeakerUser, ""},
@@ -142,8 +141,8 @@ func TestTransitionUnknownWords(t *testing.T) {
 	}
 }
 
-// A task goes through a turn with a question and the two Stops that once lost their text. Each
-// step is taken or refused; a refused one changes nothing.
+// A task goes through a turn with a question, and through the two Stops whose text was once
+// lost. A refused step changes nothing.
 func TestTransitionStory(t *testing.T) {
 	s := TaskIdle
 	for _, step := range []struct {

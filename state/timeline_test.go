@@ -45,7 +45,7 @@ type change struct {
 	reason string
 }
 
-// is reports whether c matches the line want, which may name several anchors.
+// is reports whether c matches the line want, whose anchor may list alternatives.
 func (c change) is(want change) bool {
 	return c.row == want.row && c.state == want.state && c.reason == want.reason &&
 		slices.Contains(strings.Split(want.anchor, "|"), c.anchor)
@@ -90,8 +90,8 @@ func indexDelay(list []change, n int) int {
 	return -1
 }
 
-// changes plays p from the start and returns what changed and when. The reason why an agent
-// works is left out.
+// changes plays p from the start and returns what changed and when. The reason for Working is
+// left out.
 func (p *player) changes(extra []moment) (got []change, at []event.Millis) {
 	last := map[int]change{}
 	p.play(extra, func(s sight) {

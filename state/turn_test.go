@@ -47,7 +47,7 @@ func TestTurnsOfRecordings(t *testing.T) {
 	}
 }
 
-// without drops the sections of the older client that equal the newer client's.
+// without drops the older client's sections that equal the newer client's.
 func without(files []txtar.File) []txtar.File {
 	newer := map[string]string{}
 	for _, f := range files {
@@ -86,7 +86,7 @@ func writtenDown(turns []Turn) string {
 	return b.String()
 }
 
-// The task's state fits the session's state, whatever happens in whatever order.
+// The task's state fits the session's state after every event, in any order of events.
 func TestTaskGoesWithState(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -118,7 +118,7 @@ func fits(s *Session, st Status) bool {
 	return true
 }
 
-// No text is lost, whatever becomes of the task.
+// Every text of the user or the agent becomes a turn, whatever the task's state.
 func TestEveryWordIsATurn(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -144,8 +144,8 @@ func isCopy(s *Session, e *event.Event) bool {
 	return slices.ContainsFunc(s.Recent, func(r Recent) bool { return r.Sig == signature(e) && r.Via != e.Via && r.Paired })
 }
 
-// A command while a text question waits is its answer, one after Esc begins a new task, and a
-// queued one joins the task (CASE 12).
+// A prompt while a text question waits is its answer, a prompt after Esc begins a new task,
+// and a queued prompt joins the task (CASE 12).
 func TestTasksOfPrompts(t *testing.T) {
 	at := func(ms event.Millis, e event.Event) event.Event {
 		e.At, e.SessionID, e.Name = t0+ms, "s", string(e.Kind)
