@@ -217,9 +217,10 @@ func (f *fold) postTool(e *event.Event) {
 		c.UseID = cmp.Or(c.UseID, e.Tool.UseID)
 		a.Calls = slices.Delete(a.Calls, i, i+1)
 		a.work(c.At)
+		c = a.passOn(c, e.At)
 		f.answered(&c, e)
 		f.noteClosed(a.ID, c, e.At)
-		f.dropUnpaired(a, c)
+		f.dropUnpaired(a, c, e.At)
 		return
 	}
 	if f.wasClosed(e.Tool.UseID) {
@@ -263,18 +264,39 @@ func (c *Call) mayChange(e *event.Event) bool {
 
 // dropUnpaired drops the wait that belongs to the finished call c but was not paired with it:
 // when a hook rewrites a call's input, its PermissionRequest has another hash. The tombstone
-// keeps the time at which the wait was asked.
-func (f *fold) dropUnpaired(a *Actor, c Call) {
+// keeps the time at which the wait was asked. A call that ended at t asked before.
+func (f *fold) dropUnpaired(a *Actor, c Call, t event.Millis) {
 	if c.Requested {
 		return
 	}
 	i := slices.IndexFunc(a.Calls, func(w Call) bool {
-		return w.unpaired() && w.Name == c.Name && w.Asked >= c.At
+		return w.unpaired() && w.Name == c.Name && w.Asked >= c.At && w.Asked <= t
 	})
 	if i >= 0 {
 		f.noteClosed(a.ID, a.Calls[i], a.Calls[i].Asked)
 		a.Calls = slices.Delete(a.Calls, i, i+1)
 	}
+}
+
+// passOn returns the call c, which ended at t, without a wait that was asked later: that wait
+// is of another call with the same input, which gets it.
+func (a *Actor) passOn(c Call, t event.Millis) Call {
+	if !c.Requested || !c.waiting() || c.Asked <= t || c.Hash == formHash || c.Hash == leaderHash {
+		return c
+	}
+	var other *Call
+	for i := range a.Calls {
+		if o := &a.Calls[i]; o.Name == c.Name && o.Hash == c.Hash && !o.waiting() && (other == nil || o.At >= other.At) {
+			other = o
+		}
+	}
+	if other == nil {
+		other = a.open()
+		*other = Call{Name: c.Name, Hash: c.Hash, Summary: c.Summary, At: c.Asked}
+	}
+	other.Kind, other.Asked, other.Answered, other.Requested, other.Ask = c.Kind, c.Asked, 0, true, c.Ask
+	c.Asked, c.Requested = 0, false
+	return c
 }
 
 // droppedWait handles a late PreToolUse e whose wait dropUnpaired took for another call's. It
@@ -312,13 +334,17 @@ func (f *fold) batch(e *event.Event) {
 
 // closeCalls closes the calls of a that were opened up to t.
 func (f *fold) closeCalls(a *Actor, t event.Millis) {
+	var closed []Call
 	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
 		gone := c.At < t || c.At == t && a.over(t)
 		if gone {
-			f.noteClosed(a.ID, c, t)
+			closed = append(closed, c)
 		}
 		return gone
 	})
+	for _, c := range closed {
+		f.noteClosed(a.ID, a.passOn(c, t), t)
+	}
 }
 
 // promptShown handles a permission_prompt when no wait is known: it counts as a wait of the

@@ -60,6 +60,32 @@ var casesOfOrder = []situation{
 		250   PostToolBatch
 		210   PreToolUse Bash id=2 hash=y
 		260   is working`},
+	{"10 PermissionRequest before the end of an earlier call with its input", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		420   PermissionRequest Bash
+		300   PostToolUse Bash id=1
+		      is permission Bash since=420
+		400   PreToolUse Bash id=2
+		430   is permission Bash since=420 call=2
+		900   PostToolUse Bash id=2
+		      is working`},
+	{"10 PermissionRequests of a refused call and of its repetition, before the batch", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		400   PreToolUse Bash id=2
+		220   PermissionRequest Bash
+		420   PermissionRequest Bash
+		350   PostToolBatch
+		430   is permission Bash since=420 call=2
+		900   PostToolUse Bash id=2
+		      is working`},
+	{"10 PermissionRequest before its PreToolUse and the end of another call of its tool", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1 hash=x
+		420   PermissionRequest Bash hash=y
+		300   PostToolUse Bash id=1 hash=x
+		430   is permission Bash since=420`},
 	{"10 two PreToolUse after their PermissionRequests, and another call ended between", `
 		100   UserPromptSubmit
 		200   PreToolUse Bash id=1 hash=x
