@@ -28,8 +28,7 @@ const (
 // Styles lists the styles that a user can choose.
 var Styles = []Style{Bell, OSC9, OSC777, OSC99, Both}
 
-// For returns the style for a terminal. Inside a multiplexer it is the outer terminal's: the
-// client wraps its output for tmux.
+// Limits of texts, in bytes.
 const (
 	maxTitle = 80
 	maxBody  = 200
