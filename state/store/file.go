@@ -138,7 +138,8 @@ func unshared(f func() error) error {
 	return err
 }
 
-// irregular reports whether path is not a regular file: a directory, a FIFO, a device, a link.
+// irregular reports whether there is something at path that is not a regular file: a directory,
+// a FIFO, a device, a link.
 func irregular(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && !info.Mode().IsRegular()
