@@ -18,7 +18,7 @@ import (
 )
 
 // Holds reports whether the event is held for an answer, if somebody may give one. The small
-// program that makes the offer handles it, since it has the whole payload.
+// program beckon-judge makes the offer, since it has the whole payload.
 func (a Args) Holds() bool {
 	if a.foreign() {
 		row := a.heeded()

@@ -25,7 +25,7 @@ func become(path string, args []string) (code int, ok bool) {
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 const (
-	// maxGiven is how much of stdin is read in advance: the least capacity of a pipe.
+	// maxGiven is how much of stdin is read in advance: no more than a new pipe normally holds.
 	maxGiven = 16 << 10
 	// givenWait is how long to wait for it, in milliseconds: it is there when the client
 	// starts a hook.
