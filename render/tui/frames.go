@@ -19,8 +19,9 @@ const (
 // frames makes the program draw soon after a change, and rarely without one. Bubble Tea checks
 // 60 times a second whether there is something to draw, which takes more than 1 % of a
 // processor. Up to v2.1.1 it has no way to request a frame: WithFPS sets one fixed rate, and a
-// rate that is low enough shows no change in time. So its ticker is replaced, until the
-// library draws on demand (its pull request 1776). Without it everything works as before.
+// rate that is low enough shows no change in time. So its ticker is reset from here,
+// until the library draws on demand (its pull request 1776). If the library has no such ticker,
+// it draws at its own rate.
 type frames struct {
 	ticker *time.Ticker
 	mu     sync.Mutex

@@ -192,7 +192,7 @@ func (m *model) remove() tea.Cmd {
 	return m.act(r, state.Action{Kind: state.ActRemove}, "removed")
 }
 
-// backburner takes a session that is set aside back, or asks for how long to set it aside.
+// backburner brings back a session that is set aside, or asks how long to set one aside.
 func (m *model) backburner() tea.Cmd {
 	r := m.current()
 	if r == nil || m.remote(r) || m.opt.Act == nil || r.State == state.Backburned {
