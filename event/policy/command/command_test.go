@@ -106,7 +106,7 @@ func TestPrograms(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	for _, c := range []struct{ line, reads, writes string }{
-		{"kubectl cp a pod:/b", "a", ""}, {"kubectl cp -c x pod:/a b", "", "b"}, {"kubectl create secret generic x --from-file=a --from-env-file b", "a b", ""},
+		{"xxd -l 16 a", "a", ""}, {"xxd -ps -r a b", "a", "b"}, {"tree -L 2 -o a b", "", "a"}, {"kubectl cp a pod:/b", "a", ""}, {"kubectl cp -c x pod:/a b", "", "b"}, {"kubectl create secret generic x --from-file=a --from-env-file b", "a b", ""},
 		{"gh gist create -d x a b", "a b", ""}, {"gh secret set -f a", "a", ""}, {"gh release upload v1 a --clobber", "a", ""},
 		{"jq --arg x y .k a", "a", ""}, {"jq -n --rawfile x a .k", "a", ""}, {"jq --slurpfile x a --argjson y 1 .k b", "a b", ""},
 		{"yq .k a", "a", ""}, {"yq e .k a", "a", ""}, {"yq eval -i .k=1 a", "a", "a"}, {"zip -r a . -x b c", ".", "a"}, {"zip a b -x c d -q", "b", "a"},

@@ -134,6 +134,7 @@ func TestApprovalTakesNoMore(t *testing.T) {
 		"go test":             {`go test -exec "sh -c evil"`, "go test -toolexec=x ./...", "go test -o x", "go test -coverprofile=/etc/x"},
 		"git log":             {"git log --output=x", "git log --outpu x", "git log --ext-diff"},
 		"rg":                  {"rg --pre ./evil x"},
+		"tree":                {"tree -o x", "tree -ao x"},
 		"sort":                {"sort -o x y", "sort -ox y", "sort --compress-program=evil x"},
 		"find .":              {"find . -delete", "find . -exec evil {} +", "find . -fprint x", "find /"},
 		"tar -tf":             {"tar -tf x --to-command=evil", "tar -t -f x -I evil"},
@@ -154,6 +155,7 @@ func TestApprovalTakesNoMore(t *testing.T) {
 		"git log":             {"git log --oneline -5", "git log -p --stat main..x", "git log --format=%h"},
 		"find .":              {"find . -name x -type f", "find . -maxdepth 2 -print0"},
 		"npm test":            {"npm test", "npm test -- x", "npm test --silent"},
+		"tree":                {"tree -L 2 -I node_modules src", "tree -a --dirsfirst"},
 		"rm -rf node_modules": {"rm -rf node_modules", "rm -fr ./node_modules/", "rm -r -f -v node_modules"},
 		"./deploy.sh":         {"./deploy.sh now"},
 	} {
