@@ -48,7 +48,7 @@ func TestHours(t *testing.T) {
 	}
 }
 
-// Title and body are one clean line each, whatever the session says.
+// Title and body are one clean line each, whatever the session contains.
 func TestWords(t *testing.T) {
 	s := state.Session{
 		Origin: event.Origin{Git: event.Git{Repo: "api\x1b]0;x\a"}}, Prompt: state.Prompt{Text: "do it"},

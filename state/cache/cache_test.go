@@ -15,15 +15,15 @@ type record struct {
 	Text string `json:"text"`
 }
 
-// files is a directory of files, and a cache of it.
+// files is a directory of files with a cache.
 type files struct {
 	t         *testing.T
 	path, dir string
 	names     []string
-	reads     int // of files, in the last look
+	reads     int // files read in the last look
 }
 
-// setup creates n files, and has the cache trust their stamps at once.
+// setup creates n files and makes the cache trust their stamps at once.
 func setup(t *testing.T, n int) *files {
 	if runtime.GOOS == "windows" {
 		t.Skip("nothing is cached here")
@@ -52,7 +52,7 @@ func (f *files) write(i int, text string) {
 	}
 }
 
-// look returns what a view sees that looks once and exits.
+// look returns the contents as a view sees them that looks once and exits.
 func (f *files) look() map[string]string {
 	c := Open[string, record](f.path, f.dir, len(f.names))
 	f.reads = 0
@@ -78,10 +78,10 @@ func (f *files) look() map[string]string {
 	return seen
 }
 
-// check looks, and compares the result with the files themselves.
+// check looks, compares the result with the files themselves, and expects the number of reads.
 func (f *files) check(reads int) {
 	f.t.Helper()
-	time.Sleep(20 * time.Millisecond) // the next change gets another time, however coarse the clock is
+	time.Sleep(20 * time.Millisecond) // so that the next change has another time even by a coarse clock
 	for name, text := range f.look() {
 		if data, err := os.ReadFile(filepath.Join(f.dir, name)); err != nil || string(data) != text {
 			f.t.Errorf("%s: %q, %v; seen as %q", name, data, err, text)
@@ -100,7 +100,7 @@ func TestCache(t *testing.T) {
 	f.write(3, "longer than it was")
 	f.check(1)
 
-	// The size and the modification time stay equal: the change time differs.
+	// The size and the modification time stay the same, and only the change time differs.
 	info, err := os.Stat(f.file(4))
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestCache(t *testing.T) {
 	if err := os.Chtimes(f.file(4), info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	f.check(2) // too few have changed for the cache to be written
+	f.check(2) // too few files have changed for the cache to be written
 
 	// A file is replaced by another one.
 	f.write(5, "moved")
@@ -143,7 +143,7 @@ func TestCache(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 
-	// Nor is there a cache of a few files.
+	// A few files are not cached.
 	f.names = f.names[:least-1]
 	f.check(least - 1)
 	if _, err := os.Stat(f.path); !os.IsNotExist(err) {
@@ -151,7 +151,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// What may change unnoticed is not cached.
+// A file that may change without a new time is not cached.
 func TestYoungFilesAreRead(t *testing.T) {
 	f := setup(t, 100)
 	trust(t, time.Hour)
@@ -169,8 +169,8 @@ func TestYoungFilesAreRead(t *testing.T) {
 	f.check(1)
 }
 
-// A file that was young when it was read is not cached, however long its reader takes: it may
-// have changed again before its clock ticked.
+// A file that was young when it was read is not cached, however long the reader takes: it may
+// have changed again within one tick of the file system's clock.
 func TestSlowReader(t *testing.T) {
 	f := setup(t, least)
 	trust(t, 100*time.Millisecond)
@@ -190,7 +190,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// A file that is not a cache of these records counts as missing.
+// A file that is not a cache of these records is ignored.
 func TestStrangeCache(t *testing.T) {
 	f := setup(t, 100)
 	f.check(100)

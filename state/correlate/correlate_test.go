@@ -32,8 +32,8 @@ func TestSeat(t *testing.T) {
 	}
 }
 
-// Whatever is known, there is a seat; it is never one in which another session sits, unless
-// that is the same process; and a new one is made only if there is no other.
+// There is always a seat, whatever is known. It is never a seat that another session occupies,
+// unless that session is in the same process, and it is new only if no other is free.
 func TestSeatIsFree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		claim := func(name string) Claim {

@@ -32,7 +32,7 @@ func startCodex(t *testing.T, dir string, env []string, args ...string) int {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for range 100 { // until it is that program, and no longer this one
+	for range 100 { // until the process runs that program
 		if p, _ := lookup(cmd.Process.Pid); p.comm == "codex" {
 			break
 		}
@@ -41,8 +41,8 @@ func startCodex(t *testing.T, dir string, env []string, args ...string) int {
 	return cmd.Process.Pid
 }
 
-// A daemon's hooks report the terminal from which it was started. The session's own terminal
-// is found by its directory, or not at all.
+// A daemon's hooks report the terminal in which the daemon was started. The session's own
+// terminal is found by its directory, or not at all.
 func TestDaemonsTerminal(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

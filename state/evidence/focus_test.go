@@ -37,7 +37,7 @@ func TestFocusOf(t *testing.T) {
 	}
 }
 
-// A real tmux, in a terminal that reports when it gains and loses focus.
+// The focus is found in a real tmux, in a terminal that reports when it gains and loses focus.
 func TestFocusOfTmux(t *testing.T) {
 	for _, tool := range []string{"tmux", "script"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -47,7 +47,7 @@ func TestFocusOfTmux(t *testing.T) {
 			t.Skipf("needs %s: %v", tool, err)
 		}
 	}
-	dir, err := os.MkdirTemp("", "focus") // a socket's path is short
+	dir, err := os.MkdirTemp("", "focus") // short, since a socket's path must be
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func repo(t testing.TB, elem ...string) string {
 	return dir
 }
 
-// same compares the result with git's own and with the expected value.
+// same checks that Git returns want for dir, and that git agrees.
 func same(t *testing.T, name, dir string, want event.Git) {
 	t.Helper()
 	got := Git(dir)
@@ -269,7 +269,7 @@ func TestGitOddities(t *testing.T) {
 	}
 }
 
-// A repository that may not be read counts as none; git looks no further either.
+// A repository that cannot be read counts as none; git does not search further either.
 func TestGitDenied(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may read everything")
@@ -325,8 +325,8 @@ func TestParseHead(t *testing.T) {
 	}
 }
 
-// FuzzGitHead: no HEAD causes a panic; what is accepted has one meaning, and reads the same
-// when written back as git would.
+// FuzzGitHead checks that no HEAD causes a panic, and that an accepted one reads the same
+// after it is written as git would write it.
 func FuzzGitHead(f *testing.F) {
 	f.Add([]byte("ref: refs/heads/main\n"))
 	f.Add([]byte("ref: refs/heads/.invalid\n"))

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// An agent that is a script is recognised by what its interpreter runs, and nothing else is
-// taken for one.
+// An agent that is a script is recognised by the script that its interpreter runs. Other
+// scripts are not taken for agents.
 func TestAgentsThatAreScripts(t *testing.T) {
 	for line, want := range map[string]bool{
 		"node /usr/lib/node_modules/@google/gemini-cli/bundle/gemini.js":                               true,

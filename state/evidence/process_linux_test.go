@@ -30,8 +30,8 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// FuzzStat: no line causes a panic; a line made from a name and numbers gives them back,
-// whatever the name contains.
+// FuzzStat checks that no line causes a panic, and that a line made from a name and numbers
+// gives these back, whatever the name contains.
 func FuzzStat(f *testing.F) {
 	stat, _ := os.ReadFile("/proc/self/stat")
 	f.Add(stat, "claude", 1, uint32(811153))
@@ -121,7 +121,7 @@ func sleeper(t *testing.T) (*exec.Cmd, event.Process) {
 	return cmd, p
 }
 
-// until waits for a presence; signals take a moment.
+// until waits until p has the wanted presence; signals take a moment.
 func until(t *testing.T, p event.Process, want state.Presence) {
 	t.Helper()
 	here := ThisMachine()
@@ -142,7 +142,7 @@ func TestAliveOfRealProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(20 * time.Millisecond)
-	until(t, p, state.Alive) // a stopped process is there
+	until(t, p, state.Alive) // a stopped process is alive
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}

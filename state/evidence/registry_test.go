@@ -139,8 +139,8 @@ func TestRegistryDirectory(t *testing.T) {
 	}
 }
 
-// A half-written file is read again; one that is never completed is torn, which does not mean
-// gone.
+// A half-written file is read again. A file that is never completed counts as torn, not as
+// missing.
 func TestRegistryTorn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "7.json")
 	good := `{"pid":7,"sessionId":"s","status":"idle","statusUpdatedAt":5}`
@@ -171,7 +171,8 @@ func TestRegistryTorn(t *testing.T) {
 	}
 }
 
-// While a client rewrites its file in place, no reading is wrong, and none is lost for good.
+// While a client rewrites its file in place, no reading is wrong, and each state is read in
+// the end.
 func TestRegistryBesideAWriter(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "7.json")
 	text := func(i int) []byte {
@@ -267,8 +268,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// FuzzRegistry: no input causes a panic; what is usable is what encoding/json reads from the
-// same bytes, if they are UTF-8 without duplicate members.
+// FuzzRegistry checks that no input causes a panic, and that what is usable equals what
+// encoding/json reads from the same bytes, if they are UTF-8 without duplicate members.
 func FuzzRegistry(f *testing.F) {
 	for _, name := range []string{"5097.json", "10495.json", "16800.json", "recorded.jsonl"} {
 		data, err := os.ReadFile(filepath.Join("testdata", "registry", name))
@@ -308,8 +309,8 @@ func FuzzRegistry(f *testing.F) {
 	})
 }
 
-// twice reports whether an object has duplicate members; encoding/json takes names that differ
-// in case for the same.
+// twice reports whether an object has duplicate members. Names that differ only in case count
+// as equal, as in encoding/json.
 func twice(b []byte) bool {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	seen := map[string]bool{}

@@ -126,7 +126,8 @@ func TestTerminalID(t *testing.T) {
 	}
 }
 
-// FuzzTerminal: whatever the environment contains, the result is bounded, printable UTF-8.
+// FuzzTerminal checks that the result is bounded, printable UTF-8, whatever the environment
+// contains.
 func FuzzTerminal(f *testing.F) {
 	f.Add("/tmp/s,77,1", "%0", "tmux", "iTerm.app", "w0:\x1b]0;x\a")
 	f.Add("", "", "xterm-kitty", "", strings.Repeat("é", 400))

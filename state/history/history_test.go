@@ -43,8 +43,8 @@ func said(t *testing.T, st *store.Store) (out []string) {
 	return out
 }
 
-// Progress is stored once, with the transcript's own time, however many readers there are, and
-// never if the Stop repeats it.
+// Progress is stored once, with the transcript's own time, however many readers there are. It
+// is not stored if the Stop repeats it.
 func TestSweep(t *testing.T) {
 	entries := transcriptOf(t)
 	first, last := entries[0], entries[len(entries)-1]
@@ -113,7 +113,7 @@ func transcriptOf(t *testing.T) (words []word) {
 	return words
 }
 
-// If a reader stored the final words before the Stop did, they are returned once.
+// If a reader stored the final words before the Stop did, they are still returned once.
 func TestFinalWordsAreToldOnce(t *testing.T) {
 	st := store.Open(t.TempDir())
 	fold(t, st, event.Event{Kind: event.UserPromptSubmit, At: 1000, Prompt: "go"})
@@ -133,7 +133,8 @@ func TestFinalWordsAreToldOnce(t *testing.T) {
 	}
 }
 
-// A sweep of a gigabyte reads its last 64 KiB and finds what is there.
+// A sweep of a transcript of a gigabyte reads only its last 64 KiB, and finds the progress
+// there.
 func TestSweepOfGigabyte(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "big.jsonl")
 	f, err := os.Create(path)
@@ -164,7 +165,8 @@ func TestSweepOfGigabyte(t *testing.T) {
 	}
 }
 
-// readBytes returns how much this process has read so far; 0 where the system does not tell.
+// readBytes returns the number of bytes that this process has read so far; 0 where the system
+// does not count them.
 func readBytes(t *testing.T) (n int64) {
 	t.Helper()
 	b, err := os.ReadFile("/proc/self/io")

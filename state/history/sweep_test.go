@@ -19,8 +19,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// recording is a transcript of the real client with those hooks of its session that say
-// something or show activity.
+// recording is a transcript of the real client, with those hooks of its session that carry
+// text or show activity.
 type recording struct {
 	name  string
 	data  []byte
@@ -73,9 +73,8 @@ func hooksOf(entries []transcript.Entry) (hooks []event.Event) {
 	return hooks
 }
 
-// play folds the recording's hooks while its transcript grows, to the sizes and after as many
-// hooks as steps say, and sweeps after each step. It returns what was said, and which of it
-// was stored as progress.
+// play folds the recording's hooks while its transcript grows, as steps say, and sweeps after
+// each step. It returns all turns, and which of them were stored as progress.
 func (r *recording) play(t fataler, dir string, steps []step) []string {
 	path := filepath.Join(dir, "t.jsonl")
 	st := store.Open(dir)
@@ -123,8 +122,8 @@ type fataler interface{ Fatal(...any) }
 // step is a state of the session and its transcript at which a sweep runs.
 type step struct{ hooks, size int }
 
-// What was said is the same however a transcript is appended to, however far it lags behind
-// the hooks or they behind it, and whenever it is swept.
+// The turns are the same however a transcript is appended to, however far it lags behind the
+// hooks or they behind it, and whenever it is swept.
 func TestSweeperInPieces(t *testing.T) {
 	all := recordings(t)
 	whole := map[string][]string{}
@@ -158,8 +157,7 @@ func TestSweeperInPieces(t *testing.T) {
 	})
 }
 
-// line returns what the agent says and does at t, with that many of the client's own lines
-// next to it.
+// line returns a line with the agent's text at t, and an attachment of beside bytes.
 func line(t event.Millis, text string, beside int) string {
 	return fmt.Sprintf(`{"type":"assistant","uuid":"u%d","timestamp":%d,"message":{"stop_reason":"tool_use","content":[{"type":"text","text":%q}]}}`+"\n"+
 		`{"type":"attachment","x":%q}`+"\n", t, t, text, strings.Repeat("y", beside))
@@ -167,7 +165,7 @@ func line(t event.Millis, text string, beside int) string {
 
 const began = 1795000000000 // the time of the first hook in tests that write their own transcript
 
-// swept is a session with a transcript of the test's own, and its Sweeper.
+// swept is a session with a transcript that the test writes, and its Sweeper.
 type swept struct {
 	*testing.T
 	st   *store.Store
@@ -226,7 +224,7 @@ func TestSweeperReadsOn(t *testing.T) {
 	}
 }
 
-// The Sweeper knows everything about a session that began after it.
+// A Sweeper reads the whole transcript of a session that began after the Sweeper.
 func TestSweeperOfYoungSession(t *testing.T) {
 	x := newSwept(t)
 	x.w.made = began
@@ -240,8 +238,8 @@ func TestSweeperOfYoungSession(t *testing.T) {
 	}
 }
 
-// A transcript that is cut, replaced, moved or gone for a while is read on, and no turn is
-// stored twice.
+// If a transcript is cut, replaced, moved or missing for a while, reading continues and no
+// turn is stored twice.
 func TestSweeperOfAnotherFile(t *testing.T) {
 	x := newSwept(t)
 	one, two, three, four := line(began+1, "The first thing.", 10), line(began+2, "The second thing.", 10), line(began+3, "The third thing.", 10), line(began+4, "The fourth thing.", 10)
@@ -275,8 +273,8 @@ func TestSweeperOfAnotherFile(t *testing.T) {
 	}
 }
 
-// What a lock prevents from being stored is stored later; sessions that are gone are
-// forgotten; a canceled sweep reads nothing.
+// Turns that a lock keeps from being stored are stored later, sessions that are gone are
+// forgotten, and a canceled sweep reads nothing.
 func TestSweeperWaitsAndForgets(t *testing.T) {
 	x := newSwept(t)
 	x.file(line(began+1, "The first thing.", 10))

@@ -37,8 +37,8 @@ func manySessions(t testing.TB, n int) (st *store.Store, registry string) {
 	return st, registry
 }
 
-// TestLookMemory: a list is one look, and the memory that a look takes costs page faults, so a
-// session may take no more than a few times its own size.
+// A list is one look, and the memory that a look takes costs page faults, so a session may
+// take no more than a few times its own size.
 func TestLookMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("under the race detector, where the short tests run, memory is the detector's")

@@ -18,8 +18,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever happens to the files, a follower that reads only what changed sees what a reader
-// sees that reads everything, and has reported each difference.
+// A follower, which reads only what changed, agrees with a reader that reads everything, and
+// reports each difference, whatever happens to the files.
 func TestFollowerAgreesWithLook(t *testing.T) {
 	dir := t.TempDir()
 	run := 0
@@ -124,7 +124,7 @@ func shown(seen []state.Seen) string {
 	return b.String()
 }
 
-// The system reports changes; those that it does not report are found all the same.
+// A follower shows the changes that the system reports, and finds the others, too.
 func TestFollowerRuns(t *testing.T) {
 	for _, blind := range []bool{false, true} {
 		t.Run(fmt.Sprintf("blind=%v", blind), func(t *testing.T) {

@@ -106,7 +106,7 @@ func TestEscIsSeenInTheRegistryAndNotedOnce(t *testing.T) {
 	d.record("s1", "busy", "", 5)
 	d.want(1000, state.Working, "")
 	d.record("s1", "idle", "", 2000)
-	d.want(2050, state.Working, "") // a blip is not believed
+	d.want(2050, state.Working, "") // a status that lasts only a moment is ignored
 	d.want(2300, state.Idle, state.Interrupted)
 	before := d.look(2400).Session.Seq
 	if after := d.look(2500).Session.Seq; after != before {
@@ -142,9 +142,9 @@ func TestHeadlessCallIsSeenInTheTranscript(t *testing.T) {
 	d.hook(event.PreToolUse, 10, headless)
 	d.hook(event.PermissionRequest, 20, func(e *event.Event) { headless(e); e.Tool.UseID = "" })
 	d.record("s1", "busy", "", 5)
-	d.want(3000, state.Working, "") // no transcript, so nothing reports a hook that holds the call
+	d.want(3000, state.Working, "") // without a transcript nothing shows that a hook holds the call
 	line(`{"type":"assistant","timestamp":"2026-11-22T02:47:00.000Z","message":{"model":"m","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}],"stop_reason":"tool_use"}}`)
-	d.want(500, state.Working, "") // it may be refused in a moment
+	d.want(500, state.Working, "") // it may still be refused
 	d.want(3100, state.Permission, "Bash")
 	line(`{"type":"user","timestamp":"2026-11-22T02:47:06.000Z","toolDenialKind":"hook","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}]}}`)
 	d.want(3200, state.Working, "")
@@ -257,12 +257,12 @@ func TestSessionsWithoutHooksAreListed(t *testing.T) {
 	d.record("s9", "idle", "", 1500)
 	d.want(3000, state.Idle, state.Fresh)
 
-	// Once its hooks report, it is one session, not two.
+	// Once its hooks report, there is still one session.
 	d.hook(event.UserPromptSubmit, 4000, func(e *event.Event) { e.SessionID = "s9" })
 	d.look(5000)
 }
 
-// A policy may use a client as a judge: that one is not listed.
+// A client without hooks is listed, but not one that a policy runs as a judge.
 func TestClientWithoutHooksIsListedAndAJudgeIsNot(t *testing.T) {
 	d := newDesk(t)
 	d.record("s9", "busy", "", 0)
@@ -283,8 +283,8 @@ func TestClientWithoutHooksIsListedAndAJudgeIsNot(t *testing.T) {
 	}
 }
 
-// A second client of a session, none of whose hooks have reported, is a row of its own, unless
-// the hooks may have come from it.
+// A second client of a session is a row of its own as long as none of its hooks have reported,
+// unless the reported hooks may be its own.
 func TestReaderShowsASecondClient(t *testing.T) {
 	d := newDesk(t)
 	other, ok := evidence.Process(os.Getppid(), evidence.ThisMachine())
@@ -314,8 +314,8 @@ func TestReaderShowsASecondClient(t *testing.T) {
 	d.want(1000, state.Permission, "")
 }
 
-// If two live machines with one name share a state directory, a process on the other one is
-// never taken for dead; whether a process of an earlier boot ran here is unknown.
+// If two machines with one name share a state directory, a process on the other machine is
+// never taken for dead. Whether a process of an earlier boot ran on this machine is unknown.
 func TestReaderOfMachinesWithOneName(t *testing.T) {
 	for _, c := range []struct {
 		name    string

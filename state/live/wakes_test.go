@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Changes are reported even while paths are added to the watcher, which may block until the
+// Changes are reported even while paths are added to the watcher; adding may block until the
 // reports are read.
 func TestWakesWhileAnotherBegins(t *testing.T) {
 	dir := t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The transcript says whose refusal counted, in whatever order the client writes its lines.
+// The transcript shows whose refusal counted, in whatever order the client writes its lines.
 func TestRefused(t *testing.T) {
 	const (
 		result = `{"message":{"content":[{"type":"tool_result","tool_use_id":"u1"}]}}` + "\n"

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A form is filled in according to its schema, from every place.
+// An answer from any place fills in a form according to its schema.
 func TestFill(t *testing.T) {
 	o := Offer{Kind: Form, Payload: []byte(`{"requested_schema":{"type":"object","required":["name","zone"],"properties":{
 		"name":{"type":"string","minLength":2,"maxLength":5},"copies":{"type":"integer","minimum":1,"default":2},"ratio":{"type":"number","maximum":1},
@@ -13,7 +13,7 @@ func TestFill(t *testing.T) {
 		"level":{"oneOf":[{"const":1,"title":"low"},{"const":2}]},"tags":{"type":"array","items":{"enum":["a","b","c,d"]},"default":["b"]}}}}`)}
 	for name, c := range map[string]struct {
 		typed map[string]string
-		want  string // or what the error says
+		want  string // or the text of the error
 	}{
 		"defaults":              {map[string]string{"name": "Kim"}, `{"copies":2,"drain":false,"name":"Kim","tags":["b"],"zone":"us-1"}`},
 		"all":                   {map[string]string{"name": "Kim", "copies": "3", "ratio": "0.5", "zone": "eu-1", "drain": "yes", "level": "2", "tags": "a, b"}, `{"copies":3,"drain":true,"level":2,"name":"Kim","ratio":0.5,"tags":["a","b"],"zone":"eu-1"}`},

@@ -21,7 +21,7 @@ const question = `{"session_id":"s1","cwd":"/p","hook_event_name":"PermissionReq
 const write = `{"session_id":"s1","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"Write","tool_input":{"file_path":"/p/a","content":"x"},` +
 	`"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`
 
-// made returns an offer at which this process waits.
+// made returns an offer for whose answer this process waits.
 func made(t *testing.T, d Dir, kind Kind, payload string, now time.Time) Offer {
 	t.Helper()
 	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
@@ -40,7 +40,7 @@ func allow(o Offer) Answer {
 	return Answer{Offer: o.ID, Digest: o.Digest, Word: Allow, From: Terminal, By: "kim"}
 }
 
-// Of any number of answers one counts, and the others learn whose it was.
+// Of any number of answers exactly one counts, and the other senders learn who gave it.
 func TestOneAnswerCounts(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	for range 20 {
@@ -115,7 +115,8 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// A payload that was changed after the offer was made is not the one that was shown.
+// A payload that was changed after the offer was made is rejected: it is not the one that was
+// shown.
 func TestAlteredPayload(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	o := made(t, d, Permission, write, now)
@@ -149,7 +150,7 @@ func TestOffersOfTheDead(t *testing.T) {
 	}
 }
 
-// After an offer is over its question is removed; who answered is kept for an hour.
+// When an offer is over its question is removed, and who answered is kept for an hour.
 func TestClosed(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	o := made(t, d, Permission, write, now)

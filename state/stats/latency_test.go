@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Rank returns the index that counting gives.
+// Rank agrees with counting.
 func TestRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.IntRange(0, 50), 1, 300).Draw(t, "values")

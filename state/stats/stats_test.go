@@ -10,7 +10,7 @@ import (
 	"beckon/state"
 )
 
-// month generates sessions and records the truth, minute by minute.
+// month generates sessions and records the true state of every minute.
 type month struct {
 	t       *testing.T
 	loc     *time.Location
@@ -21,14 +21,14 @@ type month struct {
 	turns   map[string]int
 }
 
-// truth adds every minute of [from, to) to its local date.
+// truth adds the minutes of [from, to) to their local dates.
 func (m *month) truth(into map[string]int, from, to time.Time) {
 	for at := from; at.Before(to); at = at.Add(time.Minute) {
 		into[at.In(m.loc).Format(time.DateOnly)]++
 	}
 }
 
-// teller gives a session its journal, line by line.
+// teller writes a session's journal, line by line.
 type teller struct {
 	c   *Session
 	id  string
@@ -68,7 +68,7 @@ func (m *month) session(id string, start, end time.Time) {
 		use := fmt.Sprint(id, i)
 		t.event(event.PreToolUse, at, call(use))
 		switch m.rnd.IntN(5) {
-		case 0: // a permission waits for the user, across nights too
+		case 0: // a permission may wait for the user over several nights
 			m.truth(m.busy, began, at)
 			t.event(event.PermissionRequest, at, func(e *event.Event) { call("")(e) })
 			asked := at
@@ -94,7 +94,7 @@ func (m *month) minutes(most int) time.Duration {
 	return time.Duration(1+m.rnd.IntN(most)) * time.Minute
 }
 
-// Days add up to what was generated, across midnights, a day of 23 hours, one of 25, crashes
+// The days add up to what was generated, across midnights, days of 23 and 25 hours, crashes
 // and clock steps.
 func TestAMonthAddsUp(t *testing.T) {
 	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"} {
@@ -167,7 +167,7 @@ func (m *month) check(t *testing.T) {
 	}
 }
 
-// No time counts between a kill and a resume, whoever looks at the session meanwhile.
+// No time counts between a kill and a resume, even if a reader folds what it sees meanwhile.
 func TestNoTimeBetweenAKillAndAResume(t *testing.T) {
 	other := event.Origin{Process: event.Process{Pid: 2, Start: "2"}}
 	for name, c := range map[string]struct {
@@ -221,13 +221,13 @@ func TestNoTimeBetweenAKillAndAResume(t *testing.T) {
 	}
 }
 
-// Away returns the beginning of the newest gap between the user's own acts, or until now, that
-// is long enough. What the agent does is no such act.
+// Away returns the beginning of the newest gap that is long enough, between two acts of the
+// user or from the last act until now. The agent's actions do not count.
 func TestAway(t *testing.T) {
 	start := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
 	for _, c := range []struct {
-		acts []int // minutes; the prompts of the user
+		acts []int // times of the user's prompts, in minutes
 		now  int
 		want int // -1 for none
 	}{

@@ -16,18 +16,18 @@ const (
 	noon   = 20_000*day + 12*hour
 )
 
-// said is a report of a session, and what is known after it.
+// said is one session's report, and what is known after it.
 type said struct {
 	at     event.Millis // after noon
 	by     string
 	used   float64
 	resets event.Millis // after noon
 	want   float64
-	cross  int // the step that is crossed, 0 for none
+	cross  int // the limit step that the report crosses, 0 for none
 }
 
-// Every session of an account reports the limits that it heard last, however long ago: a
-// report counts only if it can be newer.
+// Every session of an account repeats the limits that it received last, however old. A report
+// counts only if it can be newer than what is known.
 func TestReport(t *testing.T) {
 	for name, reports := range map[string][]said{
 		"grows":                       {{0, "a", 10, 3 * hour, 10, 0}, {minute, "b", 12.5, 3 * hour, 12.5, 0}},
@@ -68,7 +68,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// The file is private, and written only if something is new.
+// The file is private, and written only when a report is new.
 func TestFile(t *testing.T) {
 	state := t.TempDir()
 	d := In(state)

@@ -14,7 +14,7 @@ import (
 	"beckon/state/store"
 )
 
-// held is a session whose call this process holds by an offer.
+// held is a session with a call that this process holds by an offer.
 type held struct {
 	*testing.T
 	st *store.Store
@@ -22,7 +22,7 @@ type held struct {
 	at event.Millis
 }
 
-// holds folds a Write that asks, and makes its offer, after change has edited it.
+// holds folds a Write that asks and makes its offer; change may edit the offer first.
 func holds(t *testing.T, change func(offer map[string]any)) *held {
 	t.Helper()
 	client, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
@@ -77,7 +77,7 @@ func (h *held) getenv(name string) string {
 	return map[string]string{"CLAUDE_CONFIG_DIR": h.st.Dir}[name]
 }
 
-// An answer that comes after the call is over is not passed on, and not reported as taken.
+// An answer to a call that is over is not passed on, and not reported as accepted.
 func TestLateAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		event   event.Kind
@@ -119,8 +119,8 @@ func TestClientsPidReused(t *testing.T) {
 	}
 }
 
-// The waiting process starts the notifier, once, and the caller of Notify learns whether it
-// was heard.
+// The waiting process starts the notifier once, and the caller of Notify learns whether its
+// request arrived.
 func TestNotify(t *testing.T) {
 	h := holds(t, func(offer map[string]any) { offer["expires_at"] = event.MillisOf(time.Now()) + 20_000 })
 	if err := Notify(h.st.Dir, h.id, []string{"a", "b"}); err != nil {
@@ -145,7 +145,7 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// A call is over if its session's facts say so, not because other calls are.
+// A call is over only if its session's facts say so; the end of other calls does not count.
 func TestOver(t *testing.T) {
 	h := Held{Record: "s1", UseID: "t1", Tool: "Write", Hash: "h", Made: 1000}
 	call := state.Call{UseID: "t1", Name: "Write", Hash: "h", Asked: 1000, Requested: true}
