@@ -18,7 +18,7 @@ func TestAgentNames(t *testing.T) {
 	}
 }
 
-// Every table maps onto kinds that exist, and no name or alias is taken twice.
+// Every table maps to existing kinds, and no name or alias occurs twice.
 func TestAgentTables(t *testing.T) {
 	seen := map[string]string{}
 	for _, a := range known {

@@ -44,7 +44,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// What is kept of a question is bounded, however long it is.
+// However long a question is, the part that is kept is bounded.
 func TestAnswer(t *testing.T) {
 	for name, c := range map[string]struct{ payload, want string }{
 		"one":     {`{"hook_event_name":"PostToolUse","tool_name":"AskUserQuestion","tool_input":{"answers":{"Which\ncolour?":"Red\n"}}}`, "Red"},

@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// sizes are payload sizes in bytes: of a tool call that is mostly source text with lines of
+// sizes lists payload sizes in bytes, for a tool call that is mostly source text with lines of
 // different lengths.
 var sizes = [...]int{500, 50_000, 1_000_000, 10_000_000}
 
@@ -51,7 +51,7 @@ func benchSizes(b *testing.B, f func(r io.Reader) error) {
 	run("small-values-1000000", small(1_000_000))
 }
 
-// pipe reads as much at once as a pipe does.
+// pipe returns as much per read as a pipe does.
 type pipe struct{ p []byte }
 
 func (r *pipe) Read(p []byte) (int, error) {

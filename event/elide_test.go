@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// jsonOffset returns what encoding/json says about p: -1 if it is valid, else the offset of
-// the wrong byte, or len(p) if p ends too early.
+// jsonOffset returns -1 if encoding/json accepts p, else the offset of the wrong byte, or
+// len(p) if p ends too early.
 func jsonOffset(p []byte) int64 {
 	if json.Valid(p) {
 		return -1
@@ -28,7 +28,7 @@ func jsonOffset(p []byte) int64 {
 	if !errors.As(err, &syntax) {
 		return -2
 	}
-	// At the end of a literal or number it reports a space that is not in the text.
+	// At the end of a literal or number encoding/json reports a space that is not in the text.
 	atEnd := strings.HasPrefix(syntax.Error(), "invalid character ' '") &&
 		syntax.Offset == int64(len(p)) && p[len(p)-1] != ' '
 	if atEnd || strings.HasPrefix(syntax.Error(), "unexpected end") {
@@ -51,7 +51,7 @@ func readOffset(t *testing.T, p []byte) ([]byte, int64) {
 }
 
 // Every text over small alphabets that reach every state of the grammar is accepted or
-// rejected as by encoding/json, at the same offset, and comes out as json.Compact writes it.
+// rejected as by encoding/json, with the same offset, and is compacted as by json.Compact.
 func TestReadIsValidAndCompact(t *testing.T) {
 	for _, c := range []struct {
 		alphabet []string
@@ -138,7 +138,8 @@ func (s *steps) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// textUnits are pieces of JSON text: a string may be cut between two, but not inside one.
+// textUnits lists pieces of JSON text: a string may be cut between two pieces, but not inside
+// one.
 var textUnits = []string{"a", "0123456789abcdef", "é", "€", "😀", `\n`, `\"`, `\\`, `\/`, `\u00e9`, `\ud83d\ude00`, `\uD800`, `\uDC00`, `\\u0041`}
 
 func anyLongText() *rapid.Generator[string] {
@@ -153,8 +154,8 @@ func anyLongText() *rapid.Generator[string] {
 	})
 }
 
-// A long string keeps a head and a tail of the promised length, and notes how much is missing
-// and how long the whole was.
+// A long string keeps a head and a tail of the documented length, and a mark with the number
+// of missing bytes and the whole length.
 func TestReadElidesLongStrings(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		raw := anyLongText().Draw(r, "text")
@@ -174,7 +175,7 @@ func TestReadElidesLongStrings(t *testing.T) {
 	})
 }
 
-// Half a surrogate pair moves a cut behind the next character, never into it.
+// Next to half a surrogate pair a cut moves behind the next character, never into it.
 func TestReadElidesBesideSurrogates(t *testing.T) {
 	for _, unit := range []string{`\uD800😀`, `\uD800€`, `\uD800é`, `\uD800\uD800`, `\uD800\uD800😀`} {
 		for shift := range len(unit) {
@@ -207,7 +208,7 @@ func checkElided(t interface{ Fatalf(string, ...any) }, raw, got string) {
 	}
 }
 
-// Text that describes such notes is not taken for one.
+// Text that resembles such a mark is not taken for one.
 func TestTextAboutMarksStaysWhole(t *testing.T) {
 	mark := string(appendMark(nil, 12, 34))
 	for _, text := range []string{mark, strings.Repeat("x", headKept-1) + mark + "end", strings.Repeat("x ", 2000) + mark + strings.Repeat("y ", 4000) + mark} {
@@ -216,7 +217,7 @@ func TestTextAboutMarksStaysWhole(t *testing.T) {
 	}
 }
 
-// What does not fit is left out from the beginning of an element on, and counted.
+// Elements and members that do not fit are left out whole, and counted.
 func TestReadBoundsWhatIsMany(t *testing.T) {
 	ones := "[" + strings.Repeat("1,", 150_000) + "1]"
 	deep := strings.Repeat(`{"a":[`, 400) + strings.Repeat("7,", 100_000) + "7" + strings.Repeat("]}", 400)
@@ -252,8 +253,7 @@ func TestReadBoundsWhatIsMany(t *testing.T) {
 	}
 }
 
-// Bytes left out of a container are counted and hashed without the space
-// between them.
+// Bytes left out of a container are counted and hashed without the white space between them.
 func TestSkipCountsWhatIsLeftOut(t *testing.T) {
 	kept := `{"a":[` + strings.Repeat("10,", 30_000)
 	got := string(readAllWays(t, []byte(kept+" 22 , [3,\n4] ] , \"b\" : 1 }")))
@@ -266,7 +266,7 @@ func TestSkipCountsWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// The worst case stays below the promised memory.
+// Even the worst case stays below the documented amount of memory.
 func TestReadBoundsMemory(t *testing.T) {
 	for name, unit := range map[string]string{"one string": "x", "escapes": `\u00e9`, "newlines": `some code here\n`} {
 		var before, after runtime.MemStats

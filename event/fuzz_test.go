@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// seeds returns the recordings, and awkward JSON.
+// seeds returns the recorded payloads and some awkward JSON.
 func seeds(f *testing.F) [][]byte {
 	all := payloads(f)
 	for _, s := range []string{
@@ -27,8 +27,8 @@ func seeds(f *testing.F) [][]byte {
 	return all
 }
 
-// FuzzParse: Parse never panics. It reads valid JSON as encoding/json does; for anything else
-// it returns an error with an offset and no word of the input.
+// FuzzParse checks that Parse never panics, reads valid JSON as encoding/json does, and
+// otherwise returns an error with an offset that quotes nothing of the input.
 func FuzzParse(f *testing.F) {
 	for _, p := range seeds(f) {
 		f.Add("Stop", p)
@@ -165,7 +165,7 @@ func tooDeep(err error) bool {
 func checkAgainstPlain(t *testing.T, p []byte) {
 	t.Helper()
 	if len(p) > MaxPayload || !uniqueKeys(p) {
-		return // members may be left out, or the last of a key is
+		return // members may be left out, or the last of several equal keys is
 	}
 	e, err := Parse("", "", p)
 	want, ok := reference("", p)

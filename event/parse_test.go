@@ -182,7 +182,7 @@ func TestParseFields(t *testing.T) {
 	}
 }
 
-// CASE 9: a prompt of the client's own is not the user's.
+// CASE 9: a prompt that the client itself writes is not the user's.
 func TestFromClient(t *testing.T) {
 	for prompt, want := range map[string]bool{
 		"<task-notification>\n<task-id>x</task-id>":      true,
@@ -229,7 +229,7 @@ func TestParseKeepsRunningTasksFirst(t *testing.T) {
 	}
 }
 
-// An error says what is wrong and where, and shows nothing of the payload.
+// An error says what is wrong and where, but quotes nothing of the payload.
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct {
 		payload, want string

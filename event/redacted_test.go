@@ -10,7 +10,7 @@ import (
 // token is assembled, because scanners of repositories would report it.
 const token = "ghp" + "_0123456789abcdefghijABCDEFGHIJ012345"
 
-// No text of an event contains a secret that was in it, wherever that was.
+// After Redact no text of an event contains a secret, in whatever field it was.
 func TestRedact(t *testing.T) {
 	e := Event{
 		SessionID: "s", Prompt: "use " + token, Message: token + " works", Details: token, Reason: token,
@@ -29,8 +29,8 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// A secret that a limit or an elision would cut in two could no longer be recognised, so it is
-// removed before.
+// A secret is removed before a limit or an elision can cut it in two: half a secret would not
+// be recognised.
 func TestSecretAtACut(t *testing.T) {
 	input := func(key, text string) map[string]any { return map[string]any{key: text} }
 	for name, payload := range map[string]map[string]any{

@@ -109,8 +109,8 @@ func reference(name string, payload []byte) (Event, bool) {
 	return e, true
 }
 
-// refAsk is ask for what encoding/json read. Its objects have no order, so a form's lines are
-// sorted.
+// refAsk is ask for a value read by encoding/json. Its objects have no order, so a form's
+// lines are sorted.
 func refAsk(e *Event, top map[string]any) *Ask {
 	var a Ask
 	input, _ := top["tool_input"].(map[string]any)
@@ -195,7 +195,7 @@ func refHead(s string, max int) string {
 	return s
 }
 
-// refTasks keeps MaxTasks tasks; it drops those not running first, from the end.
+// refTasks keeps MaxTasks tasks. It drops tasks that do not run first, from the end.
 func refTasks(tasks []Task) []Task {
 	for _, running := range []bool{false, true} {
 		for i := len(tasks) - 1; i >= 0 && len(tasks) > MaxTasks; i-- {

@@ -107,7 +107,7 @@ func FuzzSummary(f *testing.F) {
 	f.Add("ExitPlanMode", `{"plan":"######"}`, "")
 	f.Add("Read", `{"file_path":"/a/é/\ud800"}`, "/a")
 	f.Fuzz(func(t *testing.T, tool, input, cwd string) {
-		got := summary(tool, gjson.Parse(input), cwd) // also of what is no JSON
+		got := summary(tool, gjson.Parse(input), cwd) // also for input that is not JSON
 		checkLine(t, got)
 		if json.Valid([]byte(input)) {
 			name, _ := json.Marshal(tool)

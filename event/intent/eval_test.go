@@ -16,8 +16,8 @@ var update = flag.Bool("update", false, "write the evaluation to testdata/intent
 
 const evaluation = "../../testdata/intent"
 
-// halves are those of the first messages and of the second. Rules are written by looking at
-// dev and dev2 only; the mistakes in held have been read since.
+// halves lists the halves of the first and of the second set of messages. The rules are
+// written from dev and dev2 only; the mistakes in held have been read since.
 var halves = []string{"dev", "held", "dev2", "held2"}
 
 // intents is the order of the tables.
@@ -69,7 +69,7 @@ func load(t testing.TB, half string) []labelled {
 	return all
 }
 
-// score counts one class: right, given by the rules, in the set.
+// score counts one class: correct verdicts, the rules' verdicts, and the set's labels.
 type score struct{ hit, got, want int }
 
 func (s score) precision() float64 { return ratio(s.hit, s.got) }
@@ -102,7 +102,7 @@ func evaluate(all []labelled) (map[Intent]*score, []labelled) {
 	return scores, wrong
 }
 
-// TestEvaluation: RESULTS.md is up to date with the rules.
+// TestEvaluation checks that RESULTS.md is up to date with the rules.
 func TestEvaluation(t *testing.T) {
 	file := filepath.Join(evaluation, "RESULTS.md")
 	want := report(t)
@@ -120,7 +120,7 @@ func TestEvaluation(t *testing.T) {
 	}
 }
 
-// report returns what RESULTS.md should hold.
+// report returns the expected content of RESULTS.md.
 func report(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -140,7 +140,7 @@ func report(t *testing.T) string {
 	return b.String()
 }
 
-// byLanguage returns a table of the questions of each language.
+// byLanguage returns a table of the scores of questions in each language.
 func byLanguage(all []labelled) string {
 	var b strings.Builder
 	b.WriteString("| language | messages | questions | precision | recall |\n|---|---|---|---|---|\n")
@@ -157,7 +157,7 @@ func ofLanguage(all []labelled, code string) []labelled {
 	return slices.DeleteFunc(slices.Clone(all), func(m labelled) bool { return m.language() != code })
 }
 
-// TestSet: the evaluation set is as its README describes it.
+// TestSet checks that the evaluation set is as its README describes it.
 func TestSet(t *testing.T) {
 	ids, total := map[string]bool{}, 0
 	for _, half := range halves {

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzOfMessage: no text causes a panic; verdicts are rows of the table and always the same; a
-// question has a sentence to show, in one line, whose words are in the text; and text in front
-// of the window changes nothing.
+// FuzzOfMessage checks that no text causes a panic; that a verdict is a row of the table and
+// always the same; that a question has a sentence to show, in one line, whose words are in the
+// text; and that text in front of the window changes nothing.
 func FuzzOfMessage(f *testing.F) {
 	for _, half := range halves {
 		for _, m := range load(f, half) {
@@ -71,8 +71,7 @@ func squeeze(s string) string {
 	}, s)
 }
 
-// TestCut: a message cut to its last 2 KiB gets the verdict of the whole message, wherever the
-// cut is.
+// A message cut to its last 2 KiB gets the verdict of the whole message, wherever the cut is.
 func TestCut(t *testing.T) {
 	const kept = 2 << 10
 	code := strings.Repeat("\tif why := ask(); why != \"really?\" { return }\n", 80)
@@ -98,8 +97,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestBounded: the work does not grow with the message or with how awkward it is. The limit is
-// a thousand times the usual work.
+// The work does not grow with the message, however awkward it is. The limit is a thousand
+// times the usual work.
 func TestBounded(t *testing.T) {
 	for _, s := range []string{"?", "? ", "a? ", "?\n", "- ?\n", "`", "``", "` ", "'a ", "\"", "(", "[", "](", "http://", "“", "```\n", "a ", "I'll ", "**", "_", "？", "\xf0", "let me know * "} {
 		text := strings.Repeat(s, 1<<20/len(s))

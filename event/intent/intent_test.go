@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestVerdicts has messages that are easily misread.
+// Messages that are easily misread get the right verdict.
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -39,7 +39,7 @@ func TestVerdicts(t *testing.T) {
 		{"The three fixes are done. Do you want me to commit them?", IntentQuestion},
 		{"修改完成。如有任何问题，请随时告诉我。", IntentEndOfTask},
 
-		// These were misread once.
+		// These were once misread.
 		{"```\nFailed to open x\n```\nThat message is gone.", IntentCompletion},
 		{"The cache is ready to start with the server, and changes will be applied at the next restart.", IntentCompletion},
 		{"Here is the joke:\n\n> Why did the server cross the road?\n\n--- TASK COMPLETE - joke ---", IntentCompletion},
@@ -58,8 +58,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestTraps has sentences about the work that resemble a request, a question or unfinished
-// work.
+// Sentences about the work that resemble a request, a question or unfinished work are not
+// taken for one.
 func TestTraps(t *testing.T) {
 	for _, text := range []string{
 		"Handlers now respond with 404 for unknown ids.",
@@ -91,7 +91,7 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// TestLayout has questions hidden by Markdown, line breaks or a cut.
+// Questions are found in spite of Markdown, line breaks or a cut.
 func TestLayout(t *testing.T) {
 	for text, want := range map[string]string{
 		"**Should I delete it?**":                                     "Should I delete it?",
@@ -141,8 +141,8 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestRules: every rule has its own name, describes itself, and applies to a message of the
-// evaluation.
+// Every rule has its own name and a description, and applies to a message of the evaluation
+// set.
 func TestRules(t *testing.T) {
 	fired := map[string]bool{}
 	for _, half := range halves {
@@ -165,8 +165,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestTables: phrases are written in the form of normalized sentences, otherwise they would
-// never match.
+// Phrases are written in the form of normalized sentences; otherwise they would never match.
 func TestTables(t *testing.T) {
 	for _, lang := range languages {
 		for f, list := range lang.phrases {
@@ -192,8 +191,8 @@ func checkPhrase(t *testing.T, lang *language, p string) {
 	}
 }
 
-// No phrase is redundant: one whose sentences another of its family always finds is not in the
-// tables.
+// No phrase is redundant: none occurs only in sentences in which another phrase of its family
+// also occurs.
 func TestPhrasesAreNeeded(t *testing.T) {
 	for _, lang := range languages {
 		for f := range affirming {

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestAppended: text behind a question that people do not read as its answer leaves the
-// question open.
+// A question stays open if the text after it is not its answer.
 func TestAppended(t *testing.T) {
 	for _, m := range load(t, "dev") {
 		if m.Actor == "user" || OfMessage(m.Text).Name != "asks-last" {
@@ -35,7 +34,7 @@ func TestAppended(t *testing.T) {
 	}
 }
 
-// TestWorking has the ways in which agents say what they are doing.
+// Messages that say what the agent is doing are progress.
 func TestWorking(t *testing.T) {
 	for _, text := range []string{
 		"I'm going through the callers.",
@@ -51,7 +50,7 @@ func TestWorking(t *testing.T) {
 	}
 }
 
-// TestNegated: work that was not done does not make an offer optional.
+// Work that was not done does not make an offer optional.
 func TestNegated(t *testing.T) {
 	for _, text := range []string{
 		"Nothing has been changed so far. Want me to apply it?",
@@ -64,8 +63,8 @@ func TestNegated(t *testing.T) {
 	}
 }
 
-// TestImports: the hook runs this package, so it imports names and numbers only: no
-// reflection, no patterns compiled at start.
+// The hook runs this package, so it imports little: no reflection, no patterns compiled at
+// start.
 func TestImports(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{join .Imports " "}}`, ".").Output()
 	if err != nil {
@@ -73,7 +72,7 @@ func TestImports(t *testing.T) {
 	}
 	for _, pkg := range strings.Fields(string(out)) {
 		switch pkg {
-		case "bytes", "slices", "strings", "unicode", "unicode/utf8", "beckon/event": // which a hook has anyway
+		case "bytes", "slices", "strings", "unicode", "unicode/utf8", "beckon/event": // the hook imports these anyway
 		default:
 			t.Errorf("imports %s", pkg)
 		}
@@ -83,7 +82,7 @@ func TestImports(t *testing.T) {
 // emptyFunc is the size, in bytes, above which a function does more than return.
 const emptyFunc = 16
 
-// TestNoInit: the compiler lays out the tables; nothing of the package runs before main.
+// The compiler lays out the tables: no code of the package runs before main.
 func TestNoInit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the package")
@@ -107,8 +106,8 @@ func TestNoInit(t *testing.T) {
 	}
 }
 
-// TestDiagnosis: an offer to do what was found to be needed is a question, even if the finding
-// describes what others or the program have done.
+// An offer to do what was found to be needed is a question, even if the finding describes what
+// others or the program have done.
 func TestDiagnosis(t *testing.T) {
 	for _, text := range []string{
 		"The bug is in `parser.go`, line 40.",
@@ -135,7 +134,7 @@ func TestDiagnosis(t *testing.T) {
 	}
 }
 
-// TestExtras: after the agent's own work, the same offers are optional.
+// After the agent's own work, the same offers are optional.
 func TestExtras(t *testing.T) {
 	for _, text := range []string{
 		"Fixed the off-by-one in `parser.go`.",
@@ -157,7 +156,7 @@ func TestExtras(t *testing.T) {
 	}
 }
 
-// TestAsks: these ask, whatever was said before them.
+// These messages ask, whatever was said before them.
 func TestAsks(t *testing.T) {
 	before := []string{
 		"", "The bug is in `parser.go`, line 40. ", "Fixed the off-by-one in `parser.go`. ", "All 40 tests pass.\n\n",
@@ -184,7 +183,7 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// TestReports: these ask nothing, whatever similar text follows.
+// These messages ask nothing, whatever similar text follows.
 func TestReports(t *testing.T) {
 	reports := []string{
 		"The request is checked before it is queued.", "Why is it faster? Because nothing is copied.", "It returns 404 for unknown ids.",

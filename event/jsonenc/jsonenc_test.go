@@ -76,7 +76,7 @@ func checkUnquote(t *rapid.T, raw string) {
 	}
 }
 
-// FuzzUnquote: no token, valid or not, causes a panic.
+// FuzzUnquote checks that no token, valid or not, causes a panic.
 func FuzzUnquote(f *testing.F) {
 	for _, s := range []string{`""`, `"`, ``, `"\`, `"\"`, `"\u12"`, `"\ud83d\u"`, `nul`, `{"a":1}`} {
 		f.Add(s)
@@ -136,7 +136,8 @@ func TestRecordIsEncodingJSON(t *testing.T) {
 	})
 }
 
-// Decode accepts what encoding/json accepts, where both find the same members.
+// FuzzDecode checks that Decode accepts what encoding/json accepts, and finds the same
+// members.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"s":"a\u00e9\n","n":-12,"b":true,"inner":{"s":"x","n":1},"list":[{"n":2},{}],"words":["a","b"],"maybe":{}}`,

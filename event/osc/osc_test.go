@@ -53,7 +53,7 @@ func TestTmux(t *testing.T) {
 	}
 }
 
-// allowed is what the client passes on: nothing else may be written, whatever the texts
+// allowed matches what the client passes on. Nothing else may be written, whatever the texts
 // contain.
 var allowed = regexp.MustCompile(`^(\x1b\](9|777|99|2);[^\x00-\x1f\x7f-\x{9f}]*(\a|\x1b\\))*\a?$`)
 

@@ -9,8 +9,8 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// What the line does not show is never approved. A rule that refuses does what the policy says
-// about it: by default nothing, under strict it asks.
+// A line that does not show everything is never approved. A refusing rule then does what the
+// policy sets: by default nothing, under strict it asks.
 func TestWhatTheLineDoesNotTell(t *testing.T) {
 	unknown := strings.Replace(bash, `"ls"`, `"rm $X"`, 1)
 	for policy, want := range map[string]wire.Decision{

@@ -175,7 +175,7 @@ func TestWarningsAreShownWhenDue(t *testing.T) {
 	}
 }
 
-// A handler that hangs costs no more than the event's deadline.
+// A handler that hangs delays the answer only until the event's deadline.
 func TestDeadline(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a deadline")
@@ -236,7 +236,7 @@ func TestObserversAreNotHeard(t *testing.T) {
 	}
 }
 
-// A file with "observe" is a trial: everything runs and is traced, and no answer counts, not
+// A file with "observe" is a trial: every hook runs and is traced, but no answer counts, not
 // even a rule's about a rewritten input.
 func TestFileThatObserves(t *testing.T) {
 	c := decode(t, `{"observe":true,"servers":[{"server_url":"http://127.0.0.1:1/","retry_count":0,"fail_open":false,"events":["PreToolUse"]}],`+
@@ -275,7 +275,7 @@ func TestAllowApprovesOnlyWhenItMay(t *testing.T) {
 	}
 }
 
-// A Stop is blocked once, or as often as the hook may, and not forever.
+// A Stop is blocked once, or as often as the hook may block it, but not forever.
 func TestStopIsNotBlockedForEver(t *testing.T) {
 	for _, c := range []struct {
 		budget, used int
@@ -322,7 +322,7 @@ func TestInsideAHandlerOnlyRulesApply(t *testing.T) {
 	}
 }
 
-// A fault in one hook fails only that hook.
+// A fault in one hook does not affect the others.
 func TestFaultAtAHook(t *testing.T) {
 	p, err := match.NewPermission("Bash")
 	if err != nil {
@@ -350,7 +350,7 @@ func TestProjectAnswersNoElicitation(t *testing.T) {
 	}
 }
 
-// The decision of another copy of the same firing counts, too; if that copy never decides, a
+// The decision of another copy of the same event counts, too. If that copy never decides, a
 // hook that fails closed refuses.
 func TestOtherCopy(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"true","fail":"closed"}`))
@@ -367,8 +367,8 @@ func TestOtherCopy(t *testing.T) {
 	}
 }
 
-// What the client's version ignores has no effect: a refusal that it ignores is not reported
-// as one, and a text that it drops does not keep the agent going.
+// What the client's version ignores has no effect: a refusal that the client would ignore is
+// not reported as one, and a text that it would drop does not keep the agent going.
 func TestWhatTheVersionDoesNotHeedHasNotHappened(t *testing.T) {
 	for version, heeded := range map[string]bool{"2.1.90": false, "2.1.329": true, "": true} {
 		e := NewEngine(nil)

@@ -49,7 +49,7 @@ func TestNothingThere(t *testing.T) {
 	}
 }
 
-// A mistake in a file never disables what was in force before it, and is reported.
+// A mistake in a file is reported and never disables what was in force before.
 func TestLastGoodStaysInForce(t *testing.T) {
 	s := sources(t)
 	put(t, s.Global, `{"hooks":`)
@@ -280,7 +280,8 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// A post to the server chooses its own names: the trace can be read however long they are.
+// A caller of the server chooses the names in its post. The trace can be read however long
+// they are.
 func TestTraceOfLongNames(t *testing.T) {
 	d := trust.Dir(t.TempDir())
 	long := strings.Repeat("x", 2<<20)

@@ -14,8 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A rule refuses before any other handler starts: one that hangs, fails or rewrites is not
-// even run.
+// If a rule refuses, no other handler starts, not even one that would hang, fail or rewrite.
 func TestRuleIsJudgedBeforeAnythingSlow(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"sleep 60"},{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]}`))
 	c.Hooks[0].Handler = does(func(context.Context, wire.Call) wire.Outcome {
@@ -81,7 +80,7 @@ func TestEmptyAndVanishedFilesAreMistakes(t *testing.T) {
 	}
 }
 
-// Nobody reads half of a file that is being rewritten in place.
+// A file that is being rewritten in place is never used half read.
 func TestFileRewrittenInPlace(t *testing.T) {
 	s := sources(t)
 	text := denies("g")

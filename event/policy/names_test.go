@@ -15,8 +15,8 @@ import (
 
 const named = `{"session_id":"s","hook_event_name":"PreToolUse","cwd":"/w","tool_name":"my_db_drop","tool_names":["my_db_drop","mcp__my__db_drop","mcp__my_db__drop"],"tool_use_id":"t1","tool_input":{"path":"/x/.env"}}`
 
-// A rule that refuses a tool under one of its names refuses it; one that allows must do so
-// under each name.
+// A rule that refuses a tool under one of its names refuses it. A rule that allows must allow
+// it under every name.
 func TestRulesOfNames(t *testing.T) {
 	for _, c := range []struct{ matcher, rule, want string }{
 		{"mcp__my_db__.*", `"decision":"deny","reason":"no"`, "deny"},

@@ -23,13 +23,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// reply returns an engine's response to a question.
+// reply returns an engine's response to a request.
 func reply(e *Engine, q wire.Asked, asks bool) []byte {
 	return wire.Reply(e.Trigger(context.Background(), Event{Kind: q.Kind, ID: q.ID, Payload: q.Payload}).Verdict, asks)
 }
 
-// asked returns the engine of a user whose policy asks another one, and a count of the
-// questions.
+// asked returns the engine of a user whose policy sends requests to another one, and the
+// number of these requests.
 func asked(t *testing.T, other *Engine, kind event.Kind, grant bool) *Engine {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,8 +50,7 @@ func asked(t *testing.T, other *Engine, kind event.Kind, grant bool) *Engine {
 	return e
 }
 
-// A policy that another policy asks over protocol 1.0 decides for the other's client as for
-// its own.
+// A policy that another policy asks over protocol 1.0 decides as for its own client.
 func TestOnePolicyAsksAnother(t *testing.T) {
 	const permission = `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"ls"}}`
 	const after = `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"ls"},"tool_response":{"stdout":"secret","stderr":""}}`
@@ -113,7 +112,7 @@ func TestOnePolicyAsksAnother(t *testing.T) {
 	}
 }
 
-// The protocol's own request is parsed, and what is not a request is reported as such.
+// The protocol's own request is parsed. What is not a request is an error.
 func TestParseQuestion(t *testing.T) {
 	ev, err := wire.ParseQuestion([]byte(`{"version":"1.0","event":{"id":"unique-event-id","type":"PreToolUse","name":"PreToolUse","timestamp":1234567890123,"session_id":"session-123","correlation_id":"correlation-456"},"data":{"tool_name":"Bash","tool_input":{"command":"ls"}}}`))
 	if err != nil || ev.Kind != event.PreToolUse || ev.ID != "unique-event-id" {
@@ -124,7 +123,7 @@ func TestParseQuestion(t *testing.T) {
 			t.Errorf("%s is %q, want %q", path, got, want)
 		}
 	}
-	// The event that is asked about counts, whatever the data names.
+	// The type of the event in the request counts, whatever the data names.
 	ev, err = wire.ParseQuestion([]byte(`{"version":"1.0","event":{"type":"PreToolUse","session_id":"a"},"data":{"hook_event_name":"Stop","session_id":"b"}}`))
 	if err != nil || gjson.GetBytes(ev.Payload, "hook_event_name").Str != "PreToolUse" || gjson.GetBytes(ev.Payload, "session_id").Str != "a" {
 		t.Errorf("%s, %v", ev.Payload, err)
@@ -146,8 +145,8 @@ func TestParseQuestion(t *testing.T) {
 	}
 }
 
-// Over HTTP there is no exit code: a refusal that needs one is reported to the user and not
-// taken for a refusal.
+// Over HTTP there is no exit code: a refusal that needs one is reported to the user and does
+// not count as a refusal.
 func TestRefusalOverHTTP(t *testing.T) {
 	e := NewEngine(nil)
 	e.Register(event.TeammateIdle, says(wire.Outcome{Decision: wire.Block, Reason: "go on"}))
@@ -180,8 +179,8 @@ func TestDirectoryOfCommands(t *testing.T) {
 	}
 }
 
-// Any question that can be parsed is one valid payload of the event that it names, and the
-// answer to it is valid in protocol 1.0.
+// FuzzParseQuestion checks that any request that can be parsed is one valid payload of the
+// event that it names, and that its answer is valid in protocol 1.0.
 func FuzzParseQuestion(f *testing.F) {
 	for _, s := range []string{
 		`{"version":"1.0","event":{"id":"1","type":"PreToolUse","session_id":"s"},"data":{"tool_name":"Bash","tool_input":{"command":"ls"}}}`,

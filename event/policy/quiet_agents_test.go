@@ -18,8 +18,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// foreign are the agents that ask before a call, each with its event and the payload in its
-// own form, into which CWD, TOOL and INPUT are inserted as JSON.
+// foreign lists the agents that ask before a call, each with its event and a payload in its
+// own form. CWD, TOOL and INPUT are replaced by JSON.
 var foreign = map[string]struct{ event, payload string }{
 	"codex":    {"PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","cwd":CWD,"tool_name":TOOL,"tool_input":INPUT,"tool_use_id":"c"}`},
 	"qwen":     {"PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","cwd":CWD,"tool_name":TOOL,"tool_input":INPUT,"tool_use_id":"c"}`},
@@ -53,8 +53,8 @@ func (q quietCase) agreesOn(t interface{ Errorf(string, ...any) }, home, agent s
 	return q.unspoken(t, Event{Payload: own, Given: payload, Dialect: d, Home: home})
 }
 
-// members returns the names, an agent's own and Claude Code's, under which its tools may have
-// what rules check.
+// members returns the names, an agent's own and Claude Code's, of the members in which its
+// tools may have what rules check.
 func members(row *agents.Called) []string {
 	list := []string{"command", "file_path", "path", "notebook_path", "paths", "filePath", "input", "files", row.Patch, row.Files}
 	for _, in := range row.Inputs {
@@ -79,8 +79,8 @@ func TestForeignAgents(t *testing.T) {
 	}
 }
 
-// No rule applies to a quiet call of another agent: each of its tools is tried with the lines
-// of the corpus, with those of the traps, and with paths, in every member that may have them.
+// No rule applies to a quiet call of another agent. Each of its tools is tried with the lines
+// of the corpus and of the traps, and with paths, in every member that may contain them.
 func TestQuietAgreesOnOtherAgents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a minute under the race detector, in one goroutine")
@@ -103,11 +103,11 @@ func TestQuietAgreesOnOtherAgents(t *testing.T) {
 		for i := range a.Tools {
 			row := &a.Tools[i]
 			for _, name := range members(row) {
-				turn++ // else a path would have the same shapes each time
+				turn++ // otherwise a path would have the same shapes each time
 				for _, path := range paths {
 					shapes := []string{`{"` + name + `":` + quoted(path) + `}`, `{"` + name + `":[` + quoted(path) + `]}`, `{"` + name + `":"x","` + name + `":` + quoted(path) + `}`,
 						`{"` + name + `":[{"filePath":` + quoted(path) + `}]}`, quoted(`{"` + name + `":` + quoted(path) + `}`), `{"file_path":"x","path":"x","command":"ls","` + name + `":` + quoted(path) + `}`}
-					for range 2 { // each shape with each path comes up with some tool
+					for range 2 { // so that each shape with each path occurs with some tool
 						turn++
 						if cases[turn/len(shapes)%len(cases)].agreesOn(t, home, agent, given(agent, project, row.Name, shapes[turn*5%len(shapes)])) {
 							silent[row.Means]++
@@ -146,7 +146,8 @@ func TestQuietAgreesOnOtherAgents(t *testing.T) {
 	}
 }
 
-// The same for randomly composed calls, with duplicate members, in objects, lists and texts.
+// No rule applies to a quiet call that is composed at random, with duplicate members, in
+// objects, lists and texts.
 func TestQuietAgreesAtRandom(t *testing.T) {
 	home, project := quietHome(t)
 	cases := quietCases(t, home, project, quietPolicies)
@@ -179,8 +180,8 @@ func TestQuietAgreesAtRandom(t *testing.T) {
 	})
 }
 
-// Plain calls of an agent are quiet, otherwise the index is useless; calls that mean something
-// else than they seem to are not.
+// Plain calls of an agent are quiet; otherwise the index is useless. Calls that do not mean
+// what they seem to are not quiet.
 func TestQuietOfOtherAgents(t *testing.T) {
 	home, project := quietHome(t)
 	f, err := config.Decode("policy.json", config.Global, []byte(quietPolicies["packs"]))

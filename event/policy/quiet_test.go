@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// quietPolicies are policies whose rules the index must not miss.
+// quietPolicies lists policies whose rules the index must not miss.
 var quietPolicies = map[string]string{
 	"none":  `{"hooks":{"Stop":[{"hooks":[{"type":"rule","decision":"deny","reason":"r"}]}]}}`,
 	"packs": `{"packs":["git","filesystem","secrets","database","containers","cloud","packages"]}`,
@@ -24,7 +24,7 @@ var quietPolicies = map[string]string{
 	"paths": `{"hooks":{"PreToolUse":[{"hooks":[{"type":"rule","decision":"deny","reason":"r","paths":["*.pem","/srv/data/**","notes.txt"]}]}]}}`,
 }
 
-// quietHome is a home with links, and a project in it.
+// quietHome returns a home directory with links, and a project in it.
 func quietHome(t *testing.T) (home, project string) {
 	t.Helper()
 	home = t.TempDir()
@@ -81,8 +81,8 @@ func (q quietCase) unspoken(t interface{ Errorf(string, ...any) }, ev Event) boo
 	return true
 }
 
-// No rule applies to a quiet call: tried over the corpus and over lines made of its words, in
-// directories inside and outside of those that rules name.
+// No rule applies to a quiet call. This is tried with the corpus and with lines made of its
+// words, in directories inside and outside of those that rules name.
 func TestQuietAgrees(t *testing.T) {
 	home, project := quietHome(t)
 	cases := quietCases(t, home, project, quietPolicies)
@@ -126,8 +126,8 @@ func TestQuietAgrees(t *testing.T) {
 	})
 }
 
-// A plain call is quiet under every policy, otherwise the index is useless; one that could
-// hide a command or a path is not.
+// A plain call is quiet under every policy; otherwise the index is useless. A call that could
+// hide a command or a path is not quiet.
 func TestQuiet(t *testing.T) {
 	home, project := quietHome(t)
 	for _, q := range quietCases(t, home, project, quietPolicies) {

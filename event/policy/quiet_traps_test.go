@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A line is not quiet if a shell, a link or a name can hide in it what a rule names from a
-// reader without a parser.
+// A line is not quiet if a shell, a link or a name can hide in it what a rule names, so that
+// only a parser would find it.
 func TestQuietTraps(t *testing.T) {
 	home, project := quietHome(t)
 	for _, dir := range []string{"deep/er", "d@ir"} {
@@ -75,8 +75,8 @@ func TestQuietTraps(t *testing.T) {
 	}
 }
 
-// quietTraps returns lines that contain "git push", or the name of a file or directory that
-// rules name, in forms that must not be missed.
+// quietTraps returns lines that contain, in forms that must not be missed, "git push" or the
+// name of a file or directory that rules name.
 func quietTraps(home, project string) []string {
 	return []string{
 		"git \\\npush", "g\\it push", "git\tpush", "git\vpush", "git\rpush", "git\fpush", "git push\x00", "git\u00a0push", "{git,push}", "git$IFS$()push",

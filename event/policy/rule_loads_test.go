@@ -11,7 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A rule either can be expressed at an event, and then is, or its file does not load.
+// A rule that an event cannot express keeps its file from loading. Any other rule is
+// expressed.
 func TestRuleLoadsOrIsSaid(t *testing.T) {
 	for _, info := range event.Kinds {
 		for _, d := range []wire.Decision{wire.Allow, wire.Deny, wire.Ask} {
@@ -22,9 +23,9 @@ func TestRuleLoadsOrIsSaid(t *testing.T) {
 			r := NewEngine(c.Hooks).Trigger(t.Context(), Event{Kind: info.Kind, Payload: []byte(`{"tool_name":"Bash","tool_input":{}}`)})
 			said := string(r.Answer.Stdout) + string(r.Answer.Stderr)
 			if info.Kind == event.PermissionRequest && d == wire.Allow {
-				said += "why" // there is no field for a reason in an approval there
+				said += "why" // an approval has no field for a reason there
 			}
-			action := gjson.Get(said, "hookSpecificOutput.action").Str == "decline" // has no place for a reason
+			action := gjson.Get(said, "hookSpecificOutput.action").Str == "decline" // this has no field for a reason
 			if !strings.Contains(said, "why") && !action || len(r.Answer.Dropped) > 0 {
 				t.Errorf("%s %s loads, and is said as %q, dropped %v", info.Kind, d, said, r.Answer.Dropped)
 			}

@@ -14,7 +14,7 @@ import (
 func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 	for _, d := range []wire.Decision{wire.Deny, wire.Ask} {
 		h := &config.Hook{ID: "a", Event: event.PreToolUse, Type: config.BuiltIn, Enabled: true,
-			Spec: config.Spec{Rule: &config.Rule{Decision: d}}} // it has nothing to judge by
+			Spec: config.Spec{Rule: &config.Rule{Decision: d}}} // nothing to evaluate
 		r := trigger(t, NewEngine([]*config.Hook{h}), event.PreToolUse, bash)
 		if r.Results[0].Failed == nil || r.Verdict.Decision != d || r.Verdict.Reason == "" {
 			t.Errorf("%s: got %+v", d, r.Verdict)
@@ -23,7 +23,7 @@ func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 }
 
 // A rule that asks about the original call, because that does not show enough, refuses the
-// final one that does.
+// final call if that shows enough.
 func TestFinalInputIsRefusedWhereTheFirstWasAsked(t *testing.T) {
 	c := decode(t, one(`{"type":"rule","id":"no-rm","decision":"deny","reason":"no rm","commands":["rm x"],"unsure":"ask"}`))
 	e := NewEngine(c.Hooks)
@@ -44,7 +44,7 @@ func (always) Take() bool          { return true }
 func (always) Offer(string) string { return "" }
 
 // The user's permission for one call covers only the refusal that they read: a hook that was
-// not asked because of it is asked then, and counts.
+// skipped because of that refusal is called then, and its answer counts.
 func TestAllowedOnceIsNoWordForOthers(t *testing.T) {
 	for _, other := range []wire.Decision{wire.Silence, wire.Ask, wire.Deny} {
 		c := decode(t, `{"allow_once":true,"hooks":{"PreToolUse":[{"hooks":[{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]}]}]}}`)

@@ -12,7 +12,7 @@ import (
 
 const resultsFile = "../../testdata/secrets/RESULTS.md"
 
-// least is the share of each half of the corpus that must come out right.
+// least is the smallest share of correct cases that each half of the corpus must reach.
 const least = 0.98
 
 // Every secret of the corpus is removed, whatever surrounds it, and a harmless text stays
@@ -38,7 +38,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// row adds a row to b and returns the lines of the wrong cases.
+// row adds a row to b and returns the lines of the cases that are wrong.
 func row(t *testing.T, b *strings.Builder, what string, all []secrets.Case, right func(secrets.Case) bool) (wrong string) {
 	var total, good [2]int
 	for _, c := range all {

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// compiled are the rules with Go's own regular expressions.
+// compiled returns the rules with Go's own regular expressions.
 var compiled = sync.OnceValues(func() (all []compiledRule, err error) {
 	loaded, err := rules.Load()
 	for _, r := range loaded {
@@ -28,7 +28,7 @@ type compiledRule struct {
 	re *regexp.Regexp
 }
 
-// The table is what go generate makes from the rules.
+// The table is what go generate would write for the rules.
 func TestTableIsOfTheseRules(t *testing.T) {
 	all, err := rules.Load()
 	if err != nil {
@@ -124,7 +124,7 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// Every rule is reached through the byte that it begins with or contains.
+// Every rule is found by the byte with which it begins or which it contains.
 func TestRulesAreFoundInTexts(t *testing.T) {
 	all, err := compiled()
 	if err != nil {

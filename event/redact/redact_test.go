@@ -30,7 +30,7 @@ func TestText(t *testing.T) {
 	jwt := "eyJ" + fake(30) + ".eyJ" + fake(40) + "." + fake(43)
 	rsa := pem("RSA PRIVATE KEY", 3)
 	for _, tt := range []struct{ in, want string }{
-		// By form.
+		// Secrets known by their form.
 		{"key AKIA" + upperFake(16) + " is old", "key [redacted:aws-key-id] is old"},
 		{"ASIA" + upperFake(16), "[redacted:aws-key-id]"},
 		{"use ghp_" + fake(36) + ".", "use [redacted:github-token]."},
@@ -82,7 +82,7 @@ func TestText(t *testing.T) {
 		{rsa[:120] + "\n\nThat is the key.", "[redacted:private-key]\n\nThat is the key."},
 		{"1  -----BEGIN PRIVATE KEY-----\n2  " + fake(64) + "\n3  " + fake(30) + "\n4  -----END PRIVATE KEY-----", "1  [redacted:private-key]"},
 
-		// By place.
+		// Secrets known by their place.
 		{"Authorization: Bearer abc123", "Authorization: Bearer [redacted:authorization]"},
 		{"curl -H 'Authorization: Basic dXNlcjpwYXNz' x", "curl -H 'Authorization: Basic [redacted:authorization]' x"},
 		{`{"authorization": "token ` + fake(40) + `"}`, `{"authorization": "token [redacted:authorization]"}`},
@@ -94,7 +94,7 @@ func TestText(t *testing.T) {
 		{"https://" + fake(40) + "@github.com/a/b", "https://[redacted:userinfo]@github.com/a/b"},
 		{"ftp://u:p@ss@host/", "ftp://[redacted:userinfo]@host/"},
 
-		// By name.
+		// Secrets known by their name.
 		{"PASSWORD=hunter2", "PASSWORD=[redacted:password]"},
 		{"export DB_PASSWD=swordfish; ls", "export DB_PASSWD=[redacted:password]; ls"},
 		{`{"password": "swordfish"}`, `{"password": "[redacted:password]"}`},
@@ -136,7 +136,7 @@ func TestTextLeavesTheRest(t *testing.T) {
 		strings.Repeat(fake(76)+"\n", 20),
 		"sha256-" + fake(43) + "=",
 		"go: github.com/tidwall/gjson v1.20.0 h1:" + fake(43) + "=",
-		// Similar to a secret's form, but not one.
+		// Texts that only resemble a secret.
 		"task-notification-of-a-background-agent-12345678901234567890",
 		"risk-free-and-a-very-long-name-with-1-digit-in-it-00",
 		"the sk-folding-cube-container class", "npm_config_registry and npm_package_version", "pypi-AgX", "hf_hub",
@@ -178,7 +178,7 @@ func TestTextAllocatesNothing(t *testing.T) {
 	}
 }
 
-// checkText checks what holds for every text.
+// checkText checks the properties of every redacted text.
 func checkText(t interface{ Fatalf(string, ...any) }, s string) string {
 	got := Text(s)
 	if again := Text(got); again != got {
@@ -187,7 +187,7 @@ func checkText(t interface{ Fatalf(string, ...any) }, s string) string {
 	if utf8.ValidString(s) && !utf8.ValidString(got) {
 		t.Fatalf("Text(%q) = %q: a character is split", s, got)
 	}
-	rest := s // the text between marks is in s, in the same order
+	rest := s // the text between marks occurs in s, in the same order
 	for i := 0; i < len(got); {
 		if n := markAt(got, i); n > 0 {
 			i += n
@@ -214,7 +214,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) { checkText(t, s) })
 }
 
-// texts returns texts made of what the rules look for.
+// texts generates texts from the parts that rules look for.
 func texts() *rapid.Generator[string] {
 	part := rapid.OneOf(
 		rapid.SampledFrom([]string{
@@ -254,7 +254,7 @@ func TestTextFindsWhatIsPlanted(t *testing.T) {
 	})
 }
 
-// The worst case of each rule costs time proportional to its length.
+// Even in the worst case of each rule the time grows only with the length.
 func TestTextIsLinear(t *testing.T) {
 	for _, block := range []string{
 		"token:", "token=", "password:'", "password:\"a password:'b password:`c ", "password:\\\"", "eyJ-", "eyJa.", "sk-ant-", "ghp_", "xoxb-", "Bearer ", "Bearer a", "://", "://a:", "://a@",

@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Transcripts of the real client, cut after the event in their name.
+// The halt is found in transcripts of the real client that are cut after the event in their
+// name.
 func TestHaltOfRealTranscripts(t *testing.T) {
 	want := map[string]string{
 		"2.1.197_esc_text":  "2026-11-20T14:06:45.340Z",
@@ -28,7 +29,7 @@ func TestHaltOfRealTranscripts(t *testing.T) {
 		"2.1.197_refused_feedback": "", "2.1.329_refused_feedback": "",
 		"2.1.197_subagent_refused_main": "", "2.1.329_subagent_refused_main": "",
 		"2.1.329_typed_marker": "",
-		// A subagent's own transcript says nothing about the main conversation.
+		// A subagent's own transcript shows nothing about the main conversation.
 		"2.1.197_subagent_esc": "", "2.1.197_subagent_refused": "", "2.1.329_subagent_refused": "",
 	}
 	files, _ := filepath.Glob("testdata/halt/*.jsonl")
@@ -128,8 +129,8 @@ func TestHaltForms(t *testing.T) {
 	}
 }
 
-// The halt at the end of a long file is found after entries larger than the first window, but
-// not looked for beyond a MiB.
+// The halt at the end of a long file is found even if entries larger than the first window
+// follow it, up to a MiB.
 func TestLastHaltLooksBack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.jsonl")
 	big := func(n int) string { return `{"type":"attachment","x":"` + strings.Repeat("é", n/2) + `"}` + "\n" }

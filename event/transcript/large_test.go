@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A line of 5 MB is examined without being held; one over the limit is left out, counted once,
-// even while it is being written.
+// A line of 5 MB is read without being held in memory. A line over the limit is left out and
+// counted once, even while it is being written.
 func TestReadLongLines(t *testing.T) {
 	image := `[{"type":"tool_result","tool_use_id":"t2","content":[{"type":"image","source":{"data":"` + strings.Repeat("iVBORw0K", 5<<17) + `"}}]},{"type":"text","text":"see the picture"}]`
 	words := strings.Repeat("Each word of this is the agent's. ", 40_000) + "Which one do you want?"
@@ -66,7 +66,7 @@ func TestRecentKeepsALongTornLine(t *testing.T) {
 // endless is a file of any size that repeats block.
 type endless struct {
 	block []byte
-	at    int64 // from here on it holds tail
+	at    int64 // from here on the content is tail
 	tail  string
 }
 
@@ -90,8 +90,8 @@ func (e endless) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Reading what is new in a transcript of 1 GB costs only that; reading its end costs its last
-// 64 KiB; reading it all takes little memory.
+// Reading the new part of a transcript of 1 GB reads only that part, reading its end reads the
+// last 64 KiB, and reading all of it takes little memory.
 func TestOneGigabyte(t *testing.T) {
 	var block strings.Builder
 	for i := range 100 {
@@ -152,7 +152,7 @@ func TestOneGigabyte(t *testing.T) {
 	}
 }
 
-// A sparse file of 1 GB on disk: one line of zero bytes, then what matters.
+// A sparse file of 1 GB on disk has one line of zero bytes, then the entries.
 func TestSparseGigabyte(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 1 GB")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The newest plan is found whole, wherever it is and however long.
+// The newest plan is found and complete, wherever it is and however long.
 func TestPlan(t *testing.T) {
 	call := func(plan string) string {
 		return `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ExitPlanMode","input":{"plan":"` + plan + `","planFilePath":"/h/p.md"}}]}}` + "\n"

@@ -45,7 +45,7 @@ func result(n int) string {
 	return user(n, `[{"type":"tool_result","tool_use_id":"t`+strconv.Itoa(n)+`","content":"ok"}]`)
 }
 
-// counting counts the bytes that are read.
+// counting counts the bytes read.
 type counting struct {
 	io.ReaderAt
 	n int64
@@ -57,7 +57,7 @@ func (c *counting) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// drain reads until the cursor no longer moves.
+// drain reads until the cursor stops moving.
 func drain(t interface{ Fatal(...any) }, src io.ReaderAt, size int64, c Cursor, lim Limits) ([]Entry, Cursor) {
 	var all []Entry
 	for {
@@ -73,7 +73,7 @@ func drain(t interface{ Fatal(...any) }, src io.ReaderAt, size int64, c Cursor, 
 	}
 }
 
-// plain is the reference: each whole line on its own.
+// plain is the reference: it parses each whole line on its own.
 func plain(data []byte, lim Limits) (entries []Entry, malformedLines, long int64) {
 	lim = lim.orDefaults()
 	for l := range bytes.Lines(data) {
@@ -124,7 +124,7 @@ func check(t interface {
 	}
 }
 
-// The file grows byte by byte, and the entries are the same, once each.
+// While the file grows byte by byte, each entry is read once.
 func TestReadTornAtEveryByte(t *testing.T) {
 	for name, data := range samples(t) {
 		if testing.Short() && !strings.Contains(name, "progress") {
@@ -138,7 +138,7 @@ func TestReadTornAtEveryByte(t *testing.T) {
 	}
 }
 
-// The same for odd files, in pieces of any size, with any limits.
+// The same holds for odd files, in pieces of any size, with any limits.
 func TestReadInPieces(t *testing.T) {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{
@@ -237,8 +237,8 @@ func TestReadFollowsOneFile(t *testing.T) {
 	}
 }
 
-// A replaced, shortened or rewritten file is read from its beginning, and that is reported. A
-// file that is gone for a moment changes nothing.
+// A replaced, shortened or rewritten file is read from its beginning, and the restart is
+// reported. A file that is missing for a moment changes nothing.
 func TestReadNoticesAnotherFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.jsonl")
 	first := assistant(1, "one") + assistant(2, "two")

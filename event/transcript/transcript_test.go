@@ -19,8 +19,8 @@ const (
 	running = "Running it."
 )
 
-// Transcripts of the real client (testdata), with what a person who watched it would write
-// down.
+// Transcripts of the real client (testdata) give the turns that a person who watched the
+// client would write down.
 func TestRealTranscripts(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -38,8 +38,8 @@ func TestRealTranscripts(t *testing.T) {
 		{"overload", "lab:overload", nil},
 		{"esc_tool", "lab:long 30", nil},
 		{"sub", "lab:sub", nil},
-		{"subbg", "lab:subbg", nil}, // a note of the client's begins the second turn
-		{"sub_agent", "", nil},      // no prompt of the user's, and no progress of the main conversation
+		{"subbg", "lab:subbg", nil}, // a note that the client writes begins the second turn
+		{"sub_agent", "", nil},      // no prompt of the user, and no progress of the main conversation
 	} {
 		for _, v := range []string{"2.1.197", "2.1.329"} {
 			entries, c, err := Read(filepath.Join("testdata", v+"_"+tt.name+".jsonl"), Cursor{}, Limits{})
@@ -72,7 +72,7 @@ func progress(entries []Entry) (texts []string) {
 	return texts
 }
 
-// The text that Esc interrupted is kept: no hook reports it. The two versions mark it
+// The text that Esc interrupted is kept, since no hook reports it. The two versions mark it
 // differently.
 func TestEscText(t *testing.T) {
 	for _, v := range []string{"2.1.197", "2.1.329"} {
@@ -176,7 +176,7 @@ func TestSameText(t *testing.T) {
 		{"", "", false},
 		{"", "x", false},
 		{"Done.", "  done.\n", true},
-		{"Done.", "All is done.", false}, // too short to be more than chance
+		{"Done.", "All is done.", false}, // so short that the match may be chance
 		{"I look at  the\nfiles.", "i look at the files.", true},
 		{one, one + "\n\n" + two, true},                                 // joined
 		{two[5:], one + " " + two, true},                                // cut
@@ -232,7 +232,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Reading in pieces, with Take in between, gives the same.
+// Reading in pieces, with Take in between, gives the same progress.
 func TestProgressInPieces(t *testing.T) {
 	for name, data := range samples(t) {
 		entries, _, _ := plain(data, Limits{})
@@ -252,7 +252,7 @@ func TestProgressInPieces(t *testing.T) {
 	}
 }
 
-// What waits is bounded.
+// The progress that waits to be taken is bounded.
 func TestProgressWaits(t *testing.T) {
 	var p Progress
 	same := strings.Replace(assistant(1, "Word 0 of many."), `"uuid"`, `"x"`, 1)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// After each line of the real client's transcripts: the final message as long as nothing
-// follows it, and nothing after a call, a result or a prompt.
+// After each line of the real client's transcripts, the final message is returned as long as
+// nothing follows it, and nothing after a call, a result or a prompt.
 func TestLastWordsOfRealTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/2.1.329_*.jsonl")
 	if err != nil || len(paths) < 5 {
@@ -47,8 +47,8 @@ func TestLastWordsOfRealTranscripts(t *testing.T) {
 	}
 }
 
-// finalIn returns the message if the line ends a turn with one, nothing if it is a call or a
-// result, and whether it is either.
+// finalIn returns the message if the line ends a turn with one, or "" for a call or a result.
+// The second result reports whether the line is any of these.
 func finalIn(t *testing.T, line string) (string, bool) {
 	t.Helper()
 	var e struct {

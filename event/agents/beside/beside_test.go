@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// line returns a line of a file, dated at that second of the test's hour.
+// line returns a line of a file, with the time of that second of the test's hour.
 func line(second int, member, rest string) string {
 	return `{"timestamp":"2026-11-22T10:00:` + strconv.Itoa(second+10) + `.500Z",` + member + `,` + rest + "}\n"
 }

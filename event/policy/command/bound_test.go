@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What is made of a line is bounded, not only the line: short statements can build long values
-// from each other, and each subshell has all variables.
+// The result of parsing a line is bounded, not only the line: short statements can build long
+// values from each other, and each subshell has all variables.
 func TestBounded(t *testing.T) {
 	repeat := func(text string) string { return strings.Repeat(text, maxText/2/len(text)) }
 	for name, text := range map[string]string{

@@ -16,7 +16,7 @@ func texts(l *Line) (list []string) {
 	return list
 }
 
-// Every program that runs another one has a line here for each way to do so.
+// Every program that runs another one has a line here for each way in which it does.
 func TestCarriers(t *testing.T) {
 	data, err := os.ReadFile("testdata/carriers.txt")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestCarriers(t *testing.T) {
 	}
 }
 
-// carriesCommands reports whether the entry has words that are a command.
+// carriesCommands reports whether some words of the entry's program are a command.
 func (s *spec) carriesCommands() bool {
 	command := []string{"cmd", "join", "sh"}
 	return s.stdin == "sh" || s.after == "cmd" ||
@@ -141,12 +141,11 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// pieces combine to lines that are deep, long or have many parts.
+// pieces lists parts from which deep, long and complex lines are built.
 var pieces = []string{"<(", "$(", "`", "{", "(", "sudo ", "eval ", "watch eval ", "sudo -x ", "bash -c ", "a=b ", "((", "\"$(", "<<x ", "<<x\n", "${a", "${a:-", "ssh ",
 	"a&&", "a|", "if ", "case x in x) ", "x() { ", "{a,b}", "{1..9}", "[[ ! ", "! ", "$((1+", "a=$a$a;", "f(){ f;f; };f;", "x=1;$(:);", "for i in 1 2 3; do ", "alias a=b;a;", "echo x|", "\\", "'", "$'\\x", "-- ", "<<<x ", "a[", "time ", "env -S ", "xargs "}
 
-// The author of a line can choose neither how long parsing it takes nor how deep the stack
-// gets.
+// The author of a line can make parsing neither slow nor deeply recursive.
 func TestLongLines(t *testing.T) {
 	for _, piece := range pieces {
 		start := time.Now()
@@ -163,7 +162,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// Every line can be parsed; each command has words, and the indexes in it are valid.
+// FuzzParse checks that every line can be parsed, that each command has words, and that the
+// indexes in it are valid.
 func FuzzParse(f *testing.F) {
 	for _, s := range append(pieces, "rm -rf /", `a "b $(c 'd')" | e`, "x `y` & z", "a\\\nb", "cat <<X\n$(y)\nX", "git -c alias.x='!y' x z", "find . -exec a {} + -delete", "tar xf a", "echo a | xargs -I{} b {}", "parallel a ::: b", "printf '%s' a|sh") {
 		f.Add(s, false)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Check warns about each thing that loads but is probably not meant.
+// Check warns about each thing that loads but is probably a mistake.
 func TestCheck(t *testing.T) {
 	rule := func(members string) string { return `{"type":"rule","decision":"deny","reason":"r",` + members + `}` }
 	for _, c := range []struct{ text, what, advice string }{
@@ -37,7 +37,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Check does not warn about what is meant.
+// Check does not warn about what is probably meant.
 func TestCheckIsQuiet(t *testing.T) {
 	for _, text := range []string{
 		`{}`,

@@ -40,8 +40,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// What only the client has is translated to the policy's terms, and what it ignores is left
-// out.
+// What only the client has is translated to the policy's terms. What the client ignores is
+// left out.
 func TestImportPutsItInOurWords(t *testing.T) {
 	data := []byte(`{"hooks":{"Stop":[{"matcher":"ignored","hooks":[{"type":"command","command":"log","async":true,"once":true}]}]}}`)
 	list := Import([]Settings{{"f", Global, data}}, func([]byte) bool { return false })

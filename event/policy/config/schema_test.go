@@ -40,8 +40,8 @@ func valid(t testing.TB, s *jsonschema.Schema, text []byte) error {
 	return s.Validate(doc)
 }
 
-// The schema accepts what Decode accepts, and Decode rejects what the schema can know to be
-// wrong.
+// The schema accepts what Decode accepts. Decode rejects every mistake that the schema can
+// express.
 func TestSchema(t *testing.T) {
 	text, err := Schema()
 	if err != nil {

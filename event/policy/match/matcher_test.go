@@ -110,7 +110,7 @@ func TestPermission(t *testing.T) {
 	}
 }
 
-// Any expression either is an error or gives a matcher that works.
+// FuzzMatcher checks that any expression either is an error or gives a matcher that works.
 func FuzzMatcher(f *testing.F) {
 	f.Add("Edit|Write", "Edit")
 	f.Add("^mcp__.*$", "mcp__a__b")

@@ -17,7 +17,7 @@ func matcher(t testing.TB, text string) []Matcher {
 	return []Matcher{m}
 }
 
-// The manual's own example means what its reader expects: secrets are protected in every
+// The example in the manual does what its reader expects: it protects secrets in every
 // directory and from every tool.
 func TestSecretsAnywhere(t *testing.T) {
 	r := Rule{Tools: matcher(t, "Edit|Write|Read"), Conditions: Conditions{Paths: []string{".env", "*.pem"}}}.Compile()
@@ -58,7 +58,7 @@ func TestSecretsAnywhere(t *testing.T) {
 	}
 }
 
-// What git shows of a stored file counts as reading the file.
+// A git command that shows a stored file counts as reading the file.
 func TestStoredFiles(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{".git", "sub/deep"} {
@@ -148,7 +148,7 @@ func TestStoredFiles(t *testing.T) {
 		}
 	}
 
-	// An approval does not take a revision for a file.
+	// An approval of a file does not cover a git revision.
 	allow := Rule{Allow: true, Tools: matcher(t, "Bash"), Conditions: Conditions{Commands: []string{"git show", "git diff", "git log"}, Paths: []string{"./sub/**"}}}.Compile()
 	for _, line := range []string{"git show HEAD:secret", "git show mybranch", "git show mybranch:./a", "git diff a", "git log -p x", "git diff ':!a'"} {
 		if v := allow.Judge(in("sub", line)); v.Result != No {
@@ -258,7 +258,7 @@ func BenchmarkRules(b *testing.B) {
 	}
 }
 
-// A pattern in place of a directory's name may match the one that a rule protects, and every
+// A pattern in place of a directory's name may match the directory that a rule protects. Every
 // file that a tool's input names counts.
 func TestNoWayRoundByAnotherName(t *testing.T) {
 	rule := (&Rule{Conditions: Conditions{Paths: []string{"/home/u/.ssh/**"}}}).Compile()
@@ -266,7 +266,7 @@ func TestNoWayRoundByAnotherName(t *testing.T) {
 		"rm /home/u/.ss*/id":          Yes,
 		"rm /home/u/.s[s]h/id":        Yes,
 		"rm /home/*/.ssh/id":          Unsure,
-		"rm /home/u/*/id":             No, // the shell's * is no .ssh
+		"rm /home/u/*/id":             No, // the shell's * does not match .ssh
 		"rm /home/u/src*/id":          No,
 		"chmod -x /home/u/.ssh/id":    Yes,
 		"chmod 600 /home/u/.ssh/id":   Yes,

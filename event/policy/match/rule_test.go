@@ -101,7 +101,7 @@ func TestRuleOnCommands(t *testing.T) {
 		{"ssh build", "ssh build rm -rf x", true, false},
 		{"xargs", "ls | xargs -I{} cp {} x", true, false},
 
-		// Commands that the approval of another one does not cover.
+		// Commands that the approval of another command does not cover.
 		{"git", "X=/git rm -rf x", false, false},
 		{"git status", "LD_PRELOAD=/tmp/git status", false, false},
 		{"git status", "/tmp/evil/git status", true, false},
@@ -122,7 +122,7 @@ func TestRuleOnCommands(t *testing.T) {
 	}
 }
 
-// An approval covers nothing besides the command that it names.
+// An approval covers only the command that it names.
 func TestApprovalTakesNoMore(t *testing.T) {
 	for rule, lines := range map[string][]string{
 		"git push": {"PATH=/evil; git push", "export GIT_SSH=evil; git push", "set -a; git push", "./git push", "bin/git push", "/tmp/git push",

@@ -16,7 +16,7 @@ func callOf(c Case) *match.Call {
 	return &match.Call{Tool: tool, Input: input, Cwd: "/w/p", Project: "/w/p", Home: "/home/u"}
 }
 
-// Each rule decides its cases as they say, and none of its entries is a mistake.
+// Each rule decides its cases as they state, and none of its entries is a mistake.
 func TestRules(t *testing.T) {
 	files, err := fs.Glob(files, "*.json")
 	if err != nil || len(files) != len(Names()) {

@@ -43,7 +43,7 @@ func TestTranscriptAndRecording(t *testing.T) {
 	}
 }
 
-// A journal and the trace contain one line of a call.
+// A journal and the trace contain only one line of a call.
 func TestShortened(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -91,7 +91,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A linked directory is read, and one that cannot be read does not hide the others.
+// A linked directory is read, and a directory that cannot be read does not hide the others.
 func TestDirectories(t *testing.T) {
 	dir := t.TempDir()
 	const line = `{"at":"2026-11-22T02:00:00Z","event":"PreToolUse","session_id":"s","tool":"Bash","subject":"make","hooks":[]}`

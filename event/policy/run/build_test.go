@@ -8,8 +8,8 @@ import (
 	"beckon/event/policy/trust"
 )
 
-// After a server has failed to answer, it counts as down for half a minute, for every process,
-// unless it answers meanwhile.
+// A server that failed to answer counts as down for half a minute, in every process, unless it
+// answers meanwhile.
 func TestHealth(t *testing.T) {
 	d := trust.Dir(t.TempDir())
 	of := func(url string) health { return healthOf(url, d) }

@@ -11,8 +11,8 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// Without a key the client is asked. TestPromptByTheClient in the lab does
-// this with the real one.
+// Without a key the client is asked. TestPromptByTheClient in the lab does this with the real
+// client.
 func TestPromptByAStandInClient(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "claude")

@@ -24,7 +24,8 @@ func fastServer(t *testing.T, url string) wire.Handler {
 	return h
 }
 
-// served starts a server that is closed, with all its connections, before anything is counted.
+// served starts a server that is closed, with all its connections, before leftovers are
+// counted.
 func served(t *testing.T, f http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(f)
@@ -97,7 +98,7 @@ func TestFaultServerClosesEarly(t *testing.T) {
 	}
 }
 
-// raw200 is a server that sends a text to every caller and hangs up.
+// raw200 starts a server that sends a text to every caller and closes the connection.
 func raw200(t *testing.T, text string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -23,8 +23,8 @@ const (
 	slack    = 15 * time.Second
 )
 
-// fault runs h under the deadline and checks what this package promises of every handler: it
-// returns in time and leaves nothing behind.
+// fault runs h under the deadline and checks what every handler must do: return in time and
+// leave nothing behind.
 func fault(t *testing.T, h wire.Handler, c wire.Call) wire.Outcome {
 	t.Helper()
 	mark := fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())
@@ -43,7 +43,7 @@ func fault(t *testing.T, h wire.Handler, c wire.Call) wire.Outcome {
 	return o
 }
 
-// settled waits until no more are left than there should be.
+// settled waits until count returns no more than the wanted number.
 func settled(t *testing.T, what string, count func() (got, want int)) {
 	t.Helper()
 	for end := time.Now().Add(slack); ; time.Sleep(10 * time.Millisecond) {
@@ -94,7 +94,7 @@ func timedOut(t *testing.T, o wire.Outcome) {
 	}
 }
 
-// The test's own count must see what is left behind.
+// The counting functions of these tests find what is left behind.
 func TestFaultsAreSeen(t *testing.T) {
 	t.Setenv("HANDLER_FAULT", "seen")
 	h := Command{Command: "sleep 5 >/dev/null 2>&1 & echo $!"}

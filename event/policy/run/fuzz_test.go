@@ -32,8 +32,8 @@ func checkInput(t *testing.T, input []byte) {
 	}
 }
 
-// A server's answer is accepted or rejected as a whole; its layout does not matter; what it
-// changes is changed, and what it does not mention stays.
+// FuzzServerAnswer checks that an answer is accepted or rejected as a whole, that its layout
+// does not matter, and that exactly the fields that it mentions change.
 func FuzzServerAnswer(f *testing.F) {
 	for _, s := range []string{
 		`{"version":"1.0","decision":"allow"}`, `{"version":"1.0","decision":"block","reason":"no","metadata":{"a":[1]}}`,
@@ -70,7 +70,8 @@ func FuzzServerAnswer(f *testing.F) {
 	})
 }
 
-// sameJSON reports whether two values mean the same; numbers must be written alike.
+// sameJSON reports whether two values mean the same. Equal numbers must have the same
+// spelling.
 func sameJSON(a, b []byte) bool {
 	var v [2]any
 	for i, data := range [][]byte{a, b} {
@@ -85,7 +86,7 @@ func sameJSON(a, b []byte) bool {
 
 func sameOrNone(a, b []byte) bool { return a == nil && b == nil || sameJSON(a, b) }
 
-// checkOverlay does with maps what overlay does by hand.
+// checkOverlay checks overlay against an implementation with maps.
 func checkOverlay(t *testing.T, body, got []byte) {
 	t.Helper()
 	var r struct {
@@ -95,7 +96,7 @@ func checkOverlay(t *testing.T, body, got []byte) {
 	}
 	want := map[string]json.RawMessage{}
 	if json.Unmarshal(bashCall("ls").ToolInput, &want) != nil || json.Unmarshal(body, &r) != nil {
-		return // names that differ in case: not the subject of this test
+		return // names that differ only in case are not tested here
 	}
 	for k, v := range r.Data.Input {
 		if want[k] = v; string(v) == "null" {
@@ -107,7 +108,8 @@ func checkOverlay(t *testing.T, body, got []byte) {
 	}
 }
 
-// A model's answer begins with one of three words, or means nothing.
+// FuzzPromptAnswer checks that a model's answer counts only if it begins with one of three
+// words.
 func FuzzPromptAnswer(f *testing.F) {
 	for _, s := range []string{"ALLOW", "BLOCK: no", "CONTINUE\n\nwhy", "ALLOWED", "allow", "\u2028ALLOW", "ALLOW: BLOCK", " BLOCK :x\ny ", ""} {
 		f.Add(s)
@@ -130,8 +132,8 @@ func FuzzPromptAnswer(f *testing.F) {
 	})
 }
 
-// A command's output never changes a refusal by its exit code, and decides nothing unless it
-// is one valid object.
+// FuzzCommandStdout checks that a command's output never changes a refusal by its exit code,
+// and decides only if it is one valid object.
 func FuzzCommandStdout(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"decision":"block","reason":"r"}`, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`,

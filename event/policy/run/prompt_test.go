@@ -240,7 +240,7 @@ func TestCacheAgeSizeAndDamage(t *testing.T) {
 		t.Error("no cache answered")
 	}
 	blocked := Cache(filepath.Join(string(c), "k79.json", "below"))
-	blocked.put("a", judgement{wire.Allow, ""}, now) // cannot be created: no answer is lost because of it
+	blocked.put("a", judgement{wire.Allow, ""}, now) // cannot be created, which must not lose an answer
 }
 
 func TestNewPromptRefuses(t *testing.T) {

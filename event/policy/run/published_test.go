@@ -16,7 +16,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// lacks ends a test that cannot run here; with CI=true it fails.
+// lacks skips a test that cannot run here; with CI=true the test fails.
 func lacks(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

@@ -26,7 +26,7 @@ type asked struct {
 	header http.Header
 }
 
-// answering starts a server that answers the nth request with what f says.
+// answering starts a server that answers the nth request by f.
 func answering(t *testing.T, f func(n int, w http.ResponseWriter)) *asked {
 	t.Helper()
 	a := &asked{}
@@ -77,8 +77,8 @@ func runServer(t *testing.T, cfg config.Spec, c wire.Call) wire.Outcome {
 	return h.Run(ctx, c)
 }
 
-// The request is exactly that of protocol 1.0, and data contains all of the payload besides
-// what the protocol promises.
+// The request is exactly that of protocol 1.0. Next to the members that the protocol requires,
+// data contains the whole payload.
 func TestServerRequest(t *testing.T) {
 	for _, test := range []struct {
 		call        wire.Call
@@ -175,7 +175,7 @@ func modified(data string) string {
 	return `{"version":"1.0","decision":"modify","modified_data":` + data + `}`
 }
 
-// The meaning of each status, and how often the request is sent.
+// Each status has its documented meaning, and its number of requests.
 func TestServerStatuses(t *testing.T) {
 	for status, want := range map[int]struct {
 		tries int
@@ -299,8 +299,8 @@ func TestHTTPAnswers(t *testing.T) {
 	}
 }
 
-// A server that is down delays one call by all of its tries. Then it is skipped for a pause,
-// and after that one call tries it once.
+// A server that is down delays one call by all tries. Then it is skipped for a pause, and the
+// next call tries it once.
 func TestServerThatIsDownIsLeftAlone(t *testing.T) {
 	up := false
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The coverage is stored only for files whose next version would look different.
+// The coverage is stored only for files whose next version can be told from this one.
 func TestCoverage(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "beckon", "policy.json")
@@ -44,7 +44,7 @@ func TestCoverage(t *testing.T) {
 				t.Errorf("changed at %s: of %q it has %v and %q, want %v", at, event, got, index, needs)
 			}
 		}
-		if want { // a torn file says nothing
+		if want { // a torn file has no coverage
 			if err := os.WriteFile(place, text[:len(text)-1], 0o600); err != nil {
 				t.Fatal(err)
 			}

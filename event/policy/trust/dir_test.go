@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The trace is not written through a link in its place.
+// If a link is in the place of the trace, the trace is not written through it.
 func TestTraceIsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	d, other := In(dir), filepath.Join(dir, "other")

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A call that the user allowed passes once, in each copy of its firing: a copy that refused it
-// would refuse it for all.
+// A call that the user allowed passes once, in each copy of its event: if one copy refused it,
+// the call would be refused.
 func TestTakenByCopies(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	call := CallName("s", "/w", "Bash", []byte(`{"command":"make"}`))

@@ -36,7 +36,7 @@ var wishes = []struct {
 		Request: Request{Interrupt: []byte("true"), UpdatedPermissions: []byte("[]")}}},
 }
 
-// Every event with every wish gives an answer that the client's schema accepts, or says what
+// Every event with every wish gives an answer that the client's schema accepts, or names what
 // it left out. testdata/contract.txt is the whole table, for people to read.
 func TestContract(t *testing.T) {
 	data, err := os.ReadFile("testdata/output.schema.json")
@@ -105,7 +105,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// The contract has every event of the kind table, and only those.
+// The contract contains exactly the events of the kind table.
 func TestContractIsWhole(t *testing.T) {
 	if len(contract) != len(event.Kinds) {
 		t.Fatalf("%d rows for %d events", len(contract), len(event.Kinds))

@@ -36,8 +36,8 @@ func inClaude(t *testing.T, agent, name, payload string) string {
 	return string(out)
 }
 
-// Every shell call in the recordings of the real programs is a call of Bash to a policy, with
-// its exact command and directory.
+// A policy sees every shell call in the recordings of the real programs as a call of Bash,
+// with its exact command and directory.
 func TestRecordedCallsAreBash(t *testing.T) {
 	shells := map[string]string{"codex": "Bash", "opencode": "bash", "gemini": "run_shell_command", "copilot": "bash", "qwen": "run_shell_command"}
 	for agent, shell := range shells {
@@ -89,7 +89,7 @@ func recorded(t *testing.T, file string) (lines []gjson.Result) {
 	return lines
 }
 
-// A tool's input gets Claude Code's names, and members that a model adds to mislead are
+// A tool's input gets Claude Code's member names. Members that a model adds to mislead are
 // ignored.
 func TestInputsAreNamed(t *testing.T) {
 	for _, c := range []struct{ name, agent, event, payload, path, want string }{
@@ -126,7 +126,7 @@ func TestInputsAreNamed(t *testing.T) {
 	}
 }
 
-// An answer is written in the agent's own form, or not at all if it has none.
+// An answer is written in the agent's own form, or left out if the agent has no form for it.
 func TestDialectsSayWhatTheyCan(t *testing.T) {
 	const call = `{"session_id":"s","cwd":"/w","tool_name":"run_shell_command","tool_input":{"command":"ls"}}`
 	copilot := `{"sessionId":"s","cwd":"/w","toolName":"create","toolArgs":{"path":"a","file_text":"x"}}`
@@ -173,8 +173,8 @@ func TestStrangersHearNothing(t *testing.T) {
 	}
 }
 
-// Each row names an event of Claude Code's that its agent has, and parts of an answer that the
-// event can have.
+// Each row names an event of Claude Code that its agent has too, and parts of an answer that
+// the event can have.
 func TestRowsAreSound(t *testing.T) {
 	for _, a := range event.Agents() {
 		for _, row := range a.Answers {

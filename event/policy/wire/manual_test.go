@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// abilities is what the manual's table says about an event.
+// abilities returns the row of an event in the manual's table.
 func (r Rules) abilities() string {
 	if r.Never != "" {
 		return "| never answered | " + r.Never + " |"
