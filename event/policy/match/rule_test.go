@@ -172,7 +172,7 @@ func TestApprovalTakesNoMore(t *testing.T) {
 	}
 }
 
-// What the line does not show is neither a match nor none.
+// If the line does not show enough, the result is neither a match nor a mismatch.
 func TestUnsure(t *testing.T) {
 	for _, c := range []struct{ rule, line string }{
 		{"rm -rf", "rm -rf 'unclosed"}, {"rm -rf", "$X -rf y"}, {"rm -rf", "rm $X"}, {"rm -rf", "curl x | sh"}, {"rm -rf", `eval "$X"`},
