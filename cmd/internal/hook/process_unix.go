@@ -25,7 +25,7 @@ func become(path string, args []string) (code int, ok bool) {
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 const (
-	// maxGiven is how much of stdin is read in advance: no more than a new pipe normally holds.
+	// maxGiven is how much of stdin is read in advance, in bytes.
 	maxGiven = 16 << 10
 	// givenWait is how long to wait for it, in milliseconds: it is there when the client
 	// starts a hook.
@@ -47,13 +47,20 @@ func first(stdin *os.File) []byte {
 	return given[:n]
 }
 
-// hand passes what was read on to the program that this one becomes.
+// hand passes what was read on to the program that this one becomes. It is a socket, since a
+// user with many pipes open gets pipes that hold less than maxGiven, and writing to one would
+// wait for a reader that is yet to start.
 func hand(given []byte, args []string) []string {
-	var ends [2]int
-	if len(given) == 0 || syscall.Pipe(ends[:]) != nil {
+	if len(given) == 0 {
 		return args
 	}
-	_, _ = syscall.Write(ends[1], given) // it fits; a short write leaves no valid JSON, which is refused
-	_ = syscall.Close(ends[1])
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return args
+	}
+	_ = unix.SetsockoptInt(ends[1], unix.SOL_SOCKET, unix.SO_SNDBUF, 8*maxGiven) // macOS: 8 KiB unless asked
+	// Should less fit after all, it is no valid JSON and refused.
+	_, _ = unix.SendmsgN(ends[1], given, nil, nil, unix.MSG_DONTWAIT)
+	_ = unix.Close(ends[1])
 	return append(args[:len(args):len(args)], "--given", strconv.Itoa(ends[0]))
 }
