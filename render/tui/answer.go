@@ -145,7 +145,7 @@ func (m *model) choose1(o card.Offered, first string, answers map[string]string)
 	}
 	q := questions[len(answers)]
 	take := func(s string) tea.Cmd {
-		text, err := choice(q, s)
+		text, err := q.Read(s)
 		if err != nil {
 			return m.fail(err)
 		}
@@ -166,23 +166,6 @@ func (m *model) choose1(o card.Offered, first string, answers map[string]string)
 	m.prompt = &prompt{label: label, hint: hint, long: true, enter: take}
 	m.prompt.set(first)
 	return nil
-}
-
-// choice reads the answer to a question: numbers of options, or else words.
-func choice(q offer.Choice, typed string) (string, error) {
-	typed = strings.TrimSpace(typed)
-	var numbers []int
-	for _, part := range strings.FieldsFunc(typed, func(r rune) bool { return r == ' ' || r == ',' }) {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			return typed, nil
-		}
-		numbers = append(numbers, n)
-	}
-	if len(numbers) == 0 {
-		return "", fmt.Errorf("this needs an answer")
-	}
-	return q.Pick(numbers...)
 }
 
 // fill asks for the next field of a form; typed is what was typed for those before.

@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -193,6 +194,24 @@ func (c Choice) Pick(numbers ...int) (string, error) {
 		return "", fmt.Errorf("%q takes one option", c.Question)
 	}
 	return strings.Join(labels, ", "), nil // joined as by the client itself
+}
+
+// Read returns the answer to c that a user typed: numbers of options between blanks or commas,
+// or else the text itself, such as a year. It fails on a number up to 9 that no option has.
+func (c Choice) Read(typed string) (string, error) {
+	typed = strings.TrimSpace(typed)
+	var numbers []int
+	for _, part := range strings.FieldsFunc(typed, func(r rune) bool { return r == ' ' || r == ',' }) {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 1 || n > max(9, len(c.Options)) {
+			return typed, nil
+		}
+		numbers = append(numbers, n)
+	}
+	if len(numbers) == 0 {
+		return "", fmt.Errorf("%q has no answer", c.Question)
+	}
+	return c.Pick(numbers...)
 }
 
 // Message returns the text of a form; Schema describes the values to fill in.

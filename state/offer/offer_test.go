@@ -246,3 +246,25 @@ func TestReadSettings(t *testing.T) {
 		t.Errorf("got %v, %v", s, err)
 	}
 }
+
+// What is typed chooses options by their numbers; any other text, also a larger number, is the
+// user's own answer.
+func TestChoiceRead(t *testing.T) {
+	one := Choice{Question: "When?", Options: []Option{{Label: "today"}, {Label: "later"}, {Label: "never"}}}
+	several := one
+	several.Several = true
+	for _, c := range []struct {
+		of          Choice
+		typed, want string // no want: an error
+	}{
+		{one, "2", "later"}, {one, " 2 ", "later"}, {one, "2026", "2026"}, {one, "0", "0"}, {one, "-1", "-1"}, {one, "in 2 days", "in 2 days"},
+		{one, "4", ""}, {one, "1,3", ""}, {one, "", ""}, {one, " , ", ""},
+		{several, "1,3", "today, never"}, {several, "3 1", "never, today"}, {several, "1, 3", "today, never"}, {several, "1,1", "today"}, {several, "1,4", ""}, {several, "1,30", "1,30"},
+		{Choice{Question: "Which?", Options: make([]Option, 12)}, "13", "13"},
+	} {
+		got, err := c.of.Read(c.typed)
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%q: %q, %v; want %q", c.typed, got, err, c.want)
+		}
+	}
+}

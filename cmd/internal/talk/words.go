@@ -11,14 +11,19 @@ import (
 	"beckon/state/offer"
 )
 
-// isAnswer reports whether a word can only be an answer, not a session.
+// isAnswer reports whether a word can only be an answer, not a session: a word that answers, or
+// numbers of options. More digits than one may be the beginning of a session's id.
 func isAnswer(word string) bool {
 	switch word {
 	case "yes", "no", "always", "y", "n":
 		return true
 	}
-	_, is := numbersOf(word)
-	return is
+	for part := range strings.SplitSeq(word, ",") {
+		if len(part) != 1 || part < "1" || part > "9" {
+			return false
+		}
+	}
+	return true
 }
 
 // answer turns words into an answer to an offer.
@@ -57,8 +62,7 @@ func (c *AnswerCmd) answer(o *card.Offered, words []string) (ans offer.Answer, e
 	return ans, nil
 }
 
-// choose parses the answers to questions: one word for each, with numbers of options separated
-// by commas, or the user's own text.
+// choose parses the answers to questions, one word for each.
 func choose(questions []offer.Choice, words []string) (map[string]string, error) {
 	if len(questions) == 1 && len(words) > 1 {
 		words = []string{strings.Join(words, " ")}
@@ -68,30 +72,13 @@ func choose(questions []offer.Choice, words []string) (map[string]string, error)
 	}
 	out := map[string]string{}
 	for i, q := range questions {
-		numbers, isNumbers := numbersOf(words[i])
-		if !isNumbers {
-			out[q.Question] = words[i]
-			continue
-		}
-		text, err := q.Pick(numbers...)
+		text, err := q.Read(words[i])
 		if err != nil {
 			return nil, err
 		}
 		out[q.Question] = text
 	}
 	return out, nil
-}
-
-// numbersOf parses "2" and "1,3".
-func numbersOf(word string) (list []int, ok bool) {
-	for part := range strings.SplitSeq(word, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil {
-			return nil, false
-		}
-		list = append(list, n)
-	}
-	return list, true
 }
 
 // fill parses the answer to a form: yes, no, cancel, or NAME=VALUE for the fields that differ
