@@ -142,9 +142,9 @@ func (p *played) shown(t *testing.T, evidence bool) (states []State) {
 	return states
 }
 
-// unseen returns, for the table, why beckon cannot show the true state; "" if there is no
+// missed returns, for the table, why beckon cannot show the true state; "" if there is no
 // known reason. Only a state shown with evidence has a reason.
-func unseen(p *played, l *look, got State, evidence bool) string {
+func missed(p *played, l *look, got State, evidence bool) string {
 	switch {
 	case !evidence:
 		return ""
@@ -181,7 +181,7 @@ func TestAgentMatrix(t *testing.T) {
 					right[evidence]++
 					return "right"
 				}
-				return string(got) + unseen(&p, &l, got, evidence)
+				return string(got) + missed(&p, &l, got, evidence)
 			}
 			fmt.Fprintf(&b, "| %s %s | %s | %s | %s | %s | %s |\n", p.agent, p.version, p.scenario, l.Truth, l.State, cell(alone[i], false), cell(with[i], true))
 			i, all = i+1, all+1

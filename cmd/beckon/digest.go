@@ -26,7 +26,7 @@ func (c *digestCmd) Run(a *app) error {
 	if c.Since != "" {
 		var err error
 		if back, err = duration.Parse(c.Since); err != nil {
-			return cli.Usage("--since: %w", err)
+			return cli.Usage("--since %q: %w", c.Since, err)
 		}
 	}
 	d, err := a.digest(back)

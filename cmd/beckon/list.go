@@ -65,7 +65,7 @@ func (c *listCmd) Run(a *app) error {
 		fmt.Fprintln(a.Stderr, "beckon: "+lack)
 	}
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(a.Stdout, c.empty(a))
+		_, err := fmt.Fprintln(a.Stdout, c.empty(a, len(seen) > 0))
 		return err
 	}
 	return term.List(a.Stdout, a.queue("").Arrange(rows), term.Style{Color: a.Color(color), Rich: a.Rich(), Width: a.Width(), Now: now.Time(), Marks: a.Configured().Marks})
@@ -92,13 +92,15 @@ func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []render.Host
 }
 
 // empty returns the text shown instead of an empty list: why there are no sessions, and what
-// to do.
-func (c *listCmd) empty(a *app) string {
+// to do. ended is set if there are sessions that only --all shows.
+func (c *listCmd) empty(a *app, ended bool) string {
 	switch {
 	case c.State != nil:
 		return "no session in that state"
 	case len(c.On)+len(c.User)+len(c.Agent) > 0:
 		return "no session of these machines, users or agents"
+	case ended:
+		return "no sessions; beckon list --all shows those that ended"
 	case !setup.Installed(a.App) && setup.AnyAgent(a.App):
 		return "no sessions; start an agent anywhere, and it is listed here"
 	case !setup.Installed(a.App):

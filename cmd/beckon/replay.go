@@ -39,7 +39,7 @@ func (c *replayCmd) Run(a *app) error {
 	for _, path := range c.Files {
 		f, err := os.Open(path)
 		if err != nil {
-			return fmt.Errorf("opening recording: %w", err)
+			return cli.Hint("beckon demo plays recordings of its own", "reading recording: %w", err)
 		}
 		t, err := newTrack(path, f)
 		_ = f.Close()

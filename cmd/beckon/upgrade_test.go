@@ -54,9 +54,9 @@ func (a aged) beckon(stdin string, args ...string) []byte {
 	return out.Bytes()
 }
 
-// holds returns the path of the first member of want that got lacks or has another value for.
+// lacks returns the path of the first member of want that got lacks or has another value for.
 // Later members do not matter; busy_seconds depends on where midnight is.
-func holds(got, want any, path string) string {
+func lacks(got, want any, path string) string {
 	switch w := want.(type) {
 	case map[string]any:
 		g, ok := got.(map[string]any)
@@ -64,7 +64,7 @@ func holds(got, want any, path string) string {
 			return path
 		}
 		for k, v := range w {
-			if at := holds(g[k], v, path+"."+k); k != "busy_seconds" && at != "" {
+			if at := lacks(g[k], v, path+"."+k); k != "busy_seconds" && at != "" {
 				return at
 			}
 		}
@@ -75,7 +75,7 @@ func holds(got, want any, path string) string {
 			return path
 		}
 		for i := range w {
-			if at := holds(g[i], w[i], fmt.Sprintf("%s[%d]", path, i)); at != "" {
+			if at := lacks(g[i], w[i], fmt.Sprintf("%s[%d]", path, i)); at != "" {
 				return at
 			}
 		}
@@ -97,8 +97,8 @@ func (a aged) says(sample string, got []byte) {
 	if err := json.Unmarshal(got, &is); err != nil {
 		a.Fatal(err)
 	}
-	if at := holds(is, was, ""); at != "" {
-		a.Errorf("%s is another: %s", sample, at)
+	if at := lacks(is, was, ""); at != "" {
+		a.Errorf("%s differs: %s", sample, at)
 	}
 }
 

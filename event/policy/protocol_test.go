@@ -161,7 +161,7 @@ func TestRefusalOverHTTP(t *testing.T) {
 	}
 }
 
-// A command runs in the directory that it names if nothing vouches for the agent's own.
+// A command runs in the directory of the call, Event.Dir, whatever the payload's cwd says.
 func TestDirectoryOfCommands(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("paths have another form in its shell")

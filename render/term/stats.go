@@ -19,10 +19,14 @@ func Stats(w io.Writer, days []stats.Day, names []string, projects map[string]st
 	for _, d := range days {
 		longest = max(longest, d.Busy)
 	}
-	fmt.Fprintf(&b, "%-12s %-7s %-7s %5s %5s %8s  %s\n", "DAY", "BUSY", "WAITED", "TURNS", "TOOLS", "COST", "")
+	fmt.Fprintf(&b, "%-12s %-7s %-7s %5s %5s %8s\n", "DAY", "BUSY", "WAITED", "TURNS", "TOOLS", "COST")
 	for _, d := range days {
 		bar := strings.Repeat("█", int(barWidth*d.Busy/longest))
-		fmt.Fprintf(&b, "%-12s %-7s %-7s %5d %5d %8s  %s\n", d.Date, span(d.Busy), span(d.Waiting), d.Turns, d.Tools, spent(d.CostUSD), st.Paint("32", bar))
+		fmt.Fprintf(&b, "%-12s %-7s %-7s %5d %5d %8s", d.Date, span(d.Busy), span(d.Waiting), d.Turns, d.Tools, spent(d.CostUSD))
+		if bar != "" {
+			b.WriteString("  " + st.Paint("32", bar))
+		}
+		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "\n%-24s %-7s %-7s %5s %5s %6s %8s\n", "PROJECT", "BUSY", "WAITED", "TURNS", "TOOLS", "ERRORS", "COST")
 	for _, n := range names {

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"bytes"
 	"cmp"
 	"io"
 	"strings"
@@ -54,7 +55,8 @@ func laneLabel(l *render.Lane) string {
 // ticks are the possible distances of the times above the lanes.
 var ticks = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour}
 
-// hours returns the line above the lanes: round times, as close as they fit.
+// hours returns the line above the lanes: round times, as close as they fit, or else the time
+// at which it begins.
 func hours(t render.Timeline, step time.Duration, columns int, zone *time.Location) string {
 	const width = len("15:04")
 	tick := ticks[len(ticks)-1]
@@ -70,6 +72,9 @@ func hours(t render.Timeline, step time.Duration, columns int, zone *time.Locati
 		if column := int(at.Sub(from) / step); !at.Before(from) && column+width <= columns {
 			copy(line[column:], at.Format("15:04"))
 		}
+	}
+	if len(bytes.TrimSpace(line)) == 0 {
+		copy(line, from.Format("15:04"))
 	}
 	return strings.TrimRight(string(line), " ")
 }

@@ -33,6 +33,14 @@ func TestDrawTimeline(t *testing.T) {
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
+	out.Reset()
+	line.From, line.To = at(3), at(4) // no round time is in it
+	if err := DrawTimeline(&out, line, zone, Style{Width: 26 + 48}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.TrimSpace(strings.Split(out.String(), "\n")[0]), "09:03"; got != want {
+		t.Errorf("above a minute: %q, want %q", got, want)
+	}
 	for _, width := range []int{0, 1, 20, 500} {
 		if err := DrawTimeline(&out, line, zone, Style{Width: width, Color: true}); err != nil {
 			t.Errorf("width %d: %v", width, err)

@@ -277,7 +277,7 @@ func TestLongestEvent(t *testing.T) {
 
 // An update that is empty, or whose line would be too long to be read, is refused and leaves
 // no file and no line.
-func TestUpdateThatIsNoLine(t *testing.T) {
+func TestUpdateRefused(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "a", t0))
 	huge := kind(event.Stop, "s", t0)
@@ -297,7 +297,7 @@ func TestUpdateThatIsNoLine(t *testing.T) {
 }
 
 // Reading a session that never existed creates no files.
-func TestAskingLeavesNothing(t *testing.T) {
+func TestReadingCreatesNothing(t *testing.T) {
 	st := Open(filepath.Join(t.TempDir(), "state"))
 	ask := func() {
 		if _, err := st.Load("nobody"); !errors.Is(err, fs.ErrNotExist) {

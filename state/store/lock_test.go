@@ -160,10 +160,10 @@ func TestWaitingLeavesOneGoroutine(t *testing.T) { // not in parallel: it counts
 		}
 	}
 	if n := runtime.NumGoroutine() - before; n >= 10 {
-		t.Errorf("20 vain waits left %d goroutines", n)
+		t.Errorf("20 waits that timed out left %d goroutines", n)
 	}
 	letGo()
-	eventually(t, "the lock to be let go by who got it too late", func() bool {
+	eventually(t, "waits that ended to release the lock", func() bool {
 		l, err := st.lock(KeyOf("s"), noWait)
 		if err == nil {
 			l.Close()

@@ -37,7 +37,7 @@ func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 			s.Global, s.Project = "", c.File
 		}
 		if _, err := os.Stat(c.File); err != nil {
-			return fmt.Errorf("reading policy: %w", err)
+			return cli.Hint("beckon policy check, without a file, checks those in force here", "reading policy: %w", err)
 		}
 	}
 	bad, any := false, false

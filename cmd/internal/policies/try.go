@@ -189,6 +189,10 @@ func (c *traceCmd) Run(a *cli.App, s policy.Sources) error {
 		}
 		return nil
 	}
+	if len(entries) == 0 {
+		_, err := fmt.Fprintln(a.Stdout, "no decision of a policy is recorded that fits")
+		return err
+	}
 	now := time.Now()
 	for _, e := range entries {
 		traced(a, e, now)

@@ -155,8 +155,7 @@ func (c *AnswerCmd) list(a *cli.App, list []card.Offered) error {
 		}{1, list})
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(a.Stdout, "nothing waits for an answer")
-		return nil
+		return c.none(a)
 	}
 	for i := range list {
 		if i > 0 {
@@ -165,6 +164,23 @@ func (c *AnswerCmd) list(a *cli.App, list []card.Offered) error {
 		c.show(a, &list[i])
 	}
 	return nil
+}
+
+// none prints that no request is open here, and whether sessions wait for an answer elsewhere.
+func (c *AnswerCmd) none(a *cli.App) error {
+	said := "nothing waits for an answer"
+	if !c.Fleet {
+		seen, _, err := a.Look(false)
+		if err != nil {
+			return err
+		}
+		waiting := slices.DeleteFunc(seen, func(v state.Seen) bool { return !v.Status.State.Asks() })
+		if len(waiting) > 0 {
+			said = fmt.Sprintf("no request can be answered here; waiting where they run: %d (beckon answer SESSION says why)", len(waiting))
+		}
+	}
+	_, err := fmt.Fprintln(a.Stdout, said)
+	return err
 }
 
 func (c *AnswerCmd) show(a *cli.App, o *card.Offered) {

@@ -13,17 +13,26 @@ import (
 	"beckon/state/store"
 )
 
+// start folds the start of a session.
+func (d desk) start(t *testing.T, id string) {
+	t.Helper()
+	d.fold(t, event.Event{Kind: event.SessionStart, SessionID: id, Agent: event.ClaudeCode, Cwd: t.TempDir()})
+}
+
+func (d desk) fold(t *testing.T, e event.Event) {
+	t.Helper()
+	e.At = event.MillisOf(time.Now())
+	if _, err := d.a.Store.Fold(store.KeyOf(e.SessionID), store.Update{Change: state.Change{At: e.At, Event: &e}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // The first word is a session, also where its id is all digits, unless it can only be an answer.
 func TestTargetOfDigits(t *testing.T) {
 	const session, other = "85731122-0000-4000-8000-000000000000", "aaaa1122-0000-4000-8000-000000000000"
 	d := machine(t, "{}")
-	for _, id := range []string{session, other} {
-		now := event.MillisOf(time.Now())
-		e := event.Event{Kind: event.SessionStart, SessionID: id, At: now, Agent: event.ClaudeCode, Cwd: t.TempDir()}
-		if _, err := d.a.Store.Fold(store.KeyOf(id), store.Update{Change: state.Change{At: now, Event: &e}}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	d.start(t, session)
+	d.start(t, other)
 	d.a.Getenv = os.Getenv
 	of := func(record string) card.Offered {
 		return card.Offered{Offer: offer.Offer{ID: "ZZZZ" + strings.ToUpper(record), Record: record}}
@@ -51,5 +60,19 @@ func TestTargetOfDigits(t *testing.T) {
 		if strings.TrimSpace(line) != c.want {
 			t.Errorf("%q with %d open: %q, %v; want %q", c.words, len(c.open), line, err, c.want)
 		}
+	}
+}
+
+// Where nothing can be answered, sessions that wait in their own terminal are counted.
+func TestNothingToAnswer(t *testing.T) {
+	d := machine(t, "{}")
+	for _, want := range []string{"nothing waits for an answer\n", "no request can be answered here; waiting where they run: 1 (beckon answer SESSION says why)\n"} {
+		var out strings.Builder
+		d.a.Stdout = &out
+		if err := new(AnswerCmd).Run(d.a); err != nil || out.String() != want {
+			t.Errorf("%q, %v; want %q", out.String(), err, want)
+		}
+		d.start(t, "s1")
+		d.fold(t, event.Event{Kind: event.PermissionRequest, SessionID: "s1", Agent: event.ClaudeCode, Tool: event.Tool{Name: "Bash"}})
 	}
 }

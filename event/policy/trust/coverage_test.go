@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The coverage is stored only for files whose next version can be told from this one.
+// The coverage is stored only for files whose next version can be distinguished from this one.
 func TestCoverage(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "beckon", "policy.json")
@@ -44,15 +44,15 @@ func TestCoverage(t *testing.T) {
 				t.Errorf("changed at %s: of %q it has %v and %q, want %v", at, event, got, index, needs)
 			}
 		}
-		if want { // a torn file has no coverage
+		if want { // a truncated file has no coverage
 			if err := os.WriteFile(place, text[:len(text)-1], 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if got, _ := s.Of(d, "SessionEnd"); got != Unknown {
-				t.Error("a torn file is believed")
+				t.Error("a truncated file has a coverage")
 			}
 			if got, _ := CoverageOf(file, "", "there").Of(d, "Stop"); got != Unknown {
-				t.Error("it is believed in another place")
+				t.Error("a file has a coverage in another place")
 			}
 		}
 	}

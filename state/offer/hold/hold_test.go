@@ -22,8 +22,8 @@ type held struct {
 	at event.Millis
 }
 
-// holds folds a Write that asks and makes its offer; change may edit the offer first.
-func holds(t *testing.T, change func(offer map[string]any)) *held {
+// newHeld folds a Write that asks and makes its offer; change may edit the offer first.
+func newHeld(t *testing.T, change func(offer map[string]any)) *held {
 	t.Helper()
 	client, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
 	if !ok {
@@ -88,7 +88,7 @@ func TestLateAnswer(t *testing.T) {
 		"the call ended":  {event.PostToolUse, `,"tool_name":"Write","tool_use_id":"t1","tool_input":{"file_path":"/p/a","content":"x"},"tool_response":{}`, WhyCall},
 		"the session did": {event.SessionEnd, "", WhySession},
 	} {
-		h := holds(t, nil)
+		h := newHeld(t, nil)
 		w, err := begin(h.st, h.id, h.getenv)
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ func TestLateAnswer(t *testing.T) {
 
 // Another process with the client's pid is not the client.
 func TestClientsPidReused(t *testing.T) {
-	h := holds(t, func(offer map[string]any) {
+	h := newHeld(t, func(offer map[string]any) {
 		client := offer["client"].(event.Process)
 		client.Start += "0"
 		offer["client"] = client
@@ -122,7 +122,7 @@ func TestClientsPidReused(t *testing.T) {
 // The waiting process starts the notifier once, and the caller of Notify learns whether its
 // request arrived.
 func TestNotify(t *testing.T) {
-	h := holds(t, func(offer map[string]any) { offer["expires_at"] = event.MillisOf(time.Now()) + 20_000 })
+	h := newHeld(t, func(offer map[string]any) { offer["expires_at"] = event.MillisOf(time.Now()) + 20_000 })
 	if err := Notify(h.st.Dir, h.id, []string{"a", "b"}); err != nil {
 		t.Fatal(err)
 	}
