@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"beckon/cmd/internal/answer"
@@ -115,11 +116,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	if err != nil {
 		return a.Fail(cli.Usage("%w", a.misspelt(parser.Model.Node, args, plainly(err))))
 	}
-	if err := a.Open(); err != nil {
+	if err := a.Open(); err != nil && !slices.Contains(stateless, a.Command) {
 		return a.Fail(err)
 	}
 	return a.Fail(ctx.Run(a))
 }
+
+// stateless are the commands that read no file of the user's, and so need no home.
+var stateless = []string{"beckon help", "beckon man", "beckon version", "beckon completion", "beckon init", "beckon policy schema", "beckon policy example"}
 
 // linkCmd is `beckon link`, which can also accept answers from other machines.
 func linkCmd() fleets.LinkCmd { return fleets.LinkCmd{Desk: talk.Desk} }
@@ -165,6 +169,8 @@ func plainly(err error) error {
 	for _, w := range [...][2]string{
 		{`^expected one of (.*)`, "a command is missing: $1"},
 		{`^expected "(<.*)"$`, "missing: $1"},
+		{`expected \w+ value but got "EOL".*|missing value, expecting .*`, "a value is missing"},
+		{`expected \w+ value but got (".*") \(.*\); perhaps try (.*)\?`, "$1 looks like a flag; give it as $2"},
 		{`expected a valid \d+ bit int but got (".*")`, "$1 is not a whole number"},
 		{`expected a float but got (".*") \(.*\)`, "$1 is not a number"},
 		{`must be one of (?:"",)?"(.*)" but got`, "must be one of $1, not"},

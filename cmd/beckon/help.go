@@ -31,25 +31,40 @@ func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 		if width := a.Width(); width > 0 {
 			page = manual.Fit(page, min(width, manual.Widest))
 		}
-		_, err = fmt.Fprint(a.Stdout, page)
+		_, err = fmt.Fprintln(a.Stdout, strings.TrimSuffix(page, "\n"))
 		return err
 	}
-	words := []string{}
-	for _, t := range manual.Topics() {
-		words = append(words, t.Name)
-	}
-	for _, n := range k.Model.Children {
-		if n.Name == c.Topic[0] || slices.Contains(n.Aliases, c.Topic[0]) {
-			a.usage(c.Topic...)
-			return nil
+	node := k.Model.Node
+	for _, w := range c.Topic {
+		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == w || slices.Contains(n.Aliases, w) })
+		if i < 0 && len(node.Positional) > 0 {
+			break // one of its arguments
 		}
-		words = append(words, n.Name)
+		if i < 0 {
+			return unknown(c.Topic, w, node)
+		}
+		node = node.Children[i]
+	}
+	a.usage(c.Topic...)
+	return nil
+}
+
+// unknown returns the error for a word that is neither a topic nor a command of node.
+func unknown(topic []string, word string, node *kong.Node) error {
+	var names []string
+	if node.Parent == nil {
+		for _, t := range manual.Topics() {
+			names = append(names, t.Name)
+		}
+	}
+	for _, n := range node.Children {
+		names = append(names, n.Name)
 	}
 	advice := "beckon help lists the topics and commands"
-	if word := nearest.Word(c.Topic[0], words); word != "" {
-		advice = "did you mean beckon help " + word + "?"
+	if near := nearest.Word(word, names); near != "" {
+		advice = "did you mean beckon help " + strings.TrimPrefix(node.FullPath()+" "+near, "beckon ") + "?"
 	}
-	return cli.Usage("%w", cli.Hint(advice, "no help on %q", strings.Join(c.Topic, " ")))
+	return cli.Usage("%w", cli.Hint(advice, "no help on %q", strings.Join(topic, " ")))
 }
 
 // usage prints the help of a command, or of the whole program.

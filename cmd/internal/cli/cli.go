@@ -44,7 +44,7 @@ type App struct {
 func (a *App) Open() error {
 	dir, err := store.Dir(a.Getenv)
 	if err != nil {
-		return err
+		return Hint("set HOME, or BECKON_STATE_DIR to a directory of yours", "%w", err)
 	}
 	a.Store = store.Open(dir)
 	a.Store.Texts = hook.Texts(a.Getenv)

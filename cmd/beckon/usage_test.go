@@ -1,0 +1,67 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/manual"
+)
+
+// begun is what one run of the program printed.
+type begun struct {
+	code        int
+	out, errors string
+}
+
+// begin runs a command line in this process, with these variables and no others.
+func begin(line string, env map[string]string) begun {
+	var out, errors strings.Builder
+	code := run(strings.Fields(line), strings.NewReader(""), &out, &errors, func(n string) string { return env[n] })
+	return begun{code, out.String(), errors.String()}
+}
+
+// TestWrongCommandLine: a wrong command line has exit code 2, and an error in plain words.
+func TestWrongCommandLine(t *testing.T) {
+	env := map[string]string{"HOME": t.TempDir()}
+	for line, want := range map[string]string{
+		"help xyz":             `no help on "xyz"`,
+		"help list nosuch":     `no help on "list nosuch"`,
+		"help policy tset":     "did you mean beckon help policy test?",
+		"list --color":         "--color: a value is missing",
+		"list --state":         "--state: a value is missing",
+		"watch --once --width": "--width: a value is missing",
+		"show x --turns -1":    `--turns: "-1" looks like a flag; give it as --turns="-1"`,
+	} {
+		if got := begin(line, env); got.code != cli.ExitUsage || !strings.Contains(got.errors, want) {
+			t.Errorf("%q: exit code %d, %s; want %s", line, got.code, got.errors, want)
+		}
+	}
+}
+
+// TestHelp: what is asked about is printed, and its last line ends.
+func TestHelp(t *testing.T) {
+	asked := []string{"help serve url", "help policy trust", "help backburner", "help help"}
+	for _, topic := range manual.Topics() {
+		asked = append(asked, "help "+topic.Name)
+	}
+	for _, line := range asked {
+		got := begin(line, map[string]string{"HOME": t.TempDir()})
+		if got.code != cli.ExitOK || !strings.HasSuffix(got.out, "\n") || strings.HasSuffix(got.out, "\n\n") || got.errors != "" {
+			t.Errorf("%q: exit code %d, %q, %s", line, got.code, got.out[max(0, len(got.out)-40):], got.errors)
+		}
+	}
+}
+
+// TestNoHome: what needs no file of the user's works without a home, and what does says how to
+// give it one.
+func TestNoHome(t *testing.T) {
+	for _, line := range []string{"help", "help states", "version", "man", "completion bash", "init fish", "policy schema", "policy example python"} {
+		if got := begin(line, nil); got.code != cli.ExitOK || got.out == "" {
+			t.Errorf("%q: exit code %d, %s", line, got.code, got.errors)
+		}
+	}
+	if got := begin("list --all", nil); got.code != cli.ExitError || !strings.Contains(got.errors, "hint: set HOME, or BECKON_STATE_DIR") {
+		t.Errorf("list: exit code %d, %s", got.code, got.errors)
+	}
+}
