@@ -189,7 +189,7 @@ func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, 
 const noTarget = "no other session needs you"
 
 func (c *jumpCmd) report(a *app, out *jumped, err error) error {
-	if c.JSON {
+	if c.JSON && (err == nil || out.SessionID != "") {
 		if e := cli.WriteJSON(a.Stdout, out); e != nil {
 			return e
 		}

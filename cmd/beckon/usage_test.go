@@ -65,3 +65,34 @@ func TestNoHome(t *testing.T) {
 		t.Errorf("list: exit code %d, %s", got.code, got.errors)
 	}
 }
+
+// TestNotFound: a session that is not there, that is not named clearly or that has not what was
+// asked of it has exit code 3, in words that fit; an empty name names none.
+func TestNotFound(t *testing.T) {
+	home := t.TempDir()
+	env := map[string]string{"HOME": home}
+	hook := func(payload string) {
+		if code := run([]string{"hook"}, strings.NewReader(payload), &strings.Builder{}, &strings.Builder{}, func(n string) string { return env[n] }); code != cli.ExitOK {
+			t.Fatalf("%s: exit code %d", payload, code)
+		}
+	}
+	hook(`{"session_id":"aaaa1111","cwd":"/nowhere/shop","hook_event_name":"SessionStart"}`)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"show", ""}, `session "": no such session`},
+		{[]string{"remove", ""}, `session "": no such session`},
+		{[]string{"jump", "nosuch"}, `session "nosuch": no such session`},
+		{[]string{"jump", "nosuch", "--json"}, `session "nosuch": no such session`},
+		{[]string{"answer", "shop", "yes"}, "session aaaa1111 asks nothing"},
+		{[]string{"answer", "yes"}, "no session waits for an answer"},
+		{[]string{"answer", "--all", "no"}, "no such request is open"},
+	} {
+		var out, errors strings.Builder
+		code := run(c.args, strings.NewReader(""), &out, &errors, func(n string) string { return env[n] })
+		if first, _, _ := strings.Cut(errors.String(), "\n"); code != cli.ExitNotFound || first != "beckon: "+c.want || out.Len() > 0 {
+			t.Errorf("%q: exit code %d, %q, %q; want %q", c.args, code, out.String(), errors.String(), c.want)
+		}
+	}
+}

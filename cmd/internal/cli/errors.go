@@ -20,8 +20,18 @@ const (
 	ExitTaken    = 4 // somebody else, or the session itself, answered first
 )
 
-// ErrNotFound marks errors about a session that is not there.
+// ErrNotFound marks errors about a session that is not there, or has not what was asked of it.
 var ErrNotFound = errors.New("no such session")
+
+// notFound is an ErrNotFound in its own words.
+type notFound struct{ hinted }
+
+func (notFound) Is(target error) bool { return target == ErrNotFound }
+
+// NotFound is an ErrNotFound, with advice, about a session that is there.
+func NotFound(hint, format string, args ...any) error {
+	return notFound{hinted{fmt.Errorf(format, args...), hint}}
+}
 
 // ErrSilent is returned by a command that has already printed its error.
 var ErrSilent = errors.New("")

@@ -23,7 +23,7 @@ func (a *App) Find(arg string) (state.Seen, error) {
 		if s.ID == arg || s.Record() == arg {
 			exact = append(exact, v)
 		}
-		if strings.HasPrefix(s.Record(), arg) || s.Seat == arg {
+		if arg != "" && (strings.HasPrefix(s.Record(), arg) || s.Seat == arg) {
 			fits = append(fits, v)
 		}
 	}
@@ -91,8 +91,7 @@ func ambiguity(arg string, fits []state.Seen) error {
 	if len(rows) > maxCandidates {
 		list = append(list, "...")
 	}
-	err := fmt.Errorf("session %q fits %d sessions (%s): %w", arg, len(fits), strings.Join(list, ", "), ErrNotFound)
-	return hinted{err, "give more of the name or of the id; beckon list shows them"}
+	return NotFound("give more of the name or of the id; beckon list shows them", "session %q fits %d sessions (%s)", arg, len(fits), strings.Join(list, ", "))
 }
 
 // fitting returns the live sessions that fits accepts, given the row and the client's own name

@@ -22,7 +22,7 @@ func TestFindNamed(t *testing.T) {
 	}
 	for arg, want := range map[string]string{
 		"web": "2", "Website": "2", "show": "2", "prices": "2", "shop": "1", "FRONT": "1", "api": "3", "depot": "3",
-		"sh":  `session "sh" fits 2 sessions (shop front 1aaaaaaa, website 2bbbbbbb): no such session`,
+		"sh":  `session "sh" fits 2 sessions (shop front 1aaaaaaa, website 2bbbbbbb)`,
 		"old": `session "old": no such session`, "": `session "": no such session`,
 	} {
 		v, err := (&App{}).findNamed(seen, arg)

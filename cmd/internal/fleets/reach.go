@@ -73,7 +73,7 @@ func (r *Reached) Find(arg string) (render.Row, error) {
 	for _, row := range fits[:min(len(fits), 5)] {
 		list = append(list, row.Remote.Name+":"+cli.ShortID(row.Record()))
 	}
-	return render.Row{}, cli.Hint("give one as HOST:ID", "%q fits %d sessions (%s): which one?", arg, len(fits), strings.Join(list, ", "))
+	return render.Row{}, cli.NotFound("give one as HOST:ID", "session %q fits %d sessions (%s)", arg, len(fits), strings.Join(list, ", "))
 }
 
 // Label returns the name that people use for a session of another machine.

@@ -97,7 +97,7 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, 
 		if len(list) > 1 {
 			return nil, nil, cli.Hint("beckon answer lists them; give a session or an id first", "%d requests are open: which one?", len(list))
 		}
-		return nil, nil, cli.Hint("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer: %w", cli.ErrNotFound)
+		return nil, nil, cli.NotFound("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer")
 	}
 	if id, ok := offer.In(a.Store.Dir).Past(strings.ToUpper(first)); ok && len(first) >= 4 {
 		return nil, nil, cli.Late("request %s: %w", id[:5], offer.In(a.Store.Dir).Over(id))
@@ -127,19 +127,19 @@ func notOffered(v state.Seen) error {
 	name := cli.ShortID(v.Session.ID)
 	switch ag := event.AgentOf(v.Session.Agent); {
 	case !v.Status.State.Live():
-		return fmt.Errorf("session %s is over: %w", name, cli.ErrNotFound)
+		return cli.NotFound("", "session %s is over", name)
 	case !v.Status.State.Asks():
-		return cli.Hint("for sessions that ask nothing there are beckon reply and beckon stop", "session %s asks nothing: %w", name, cli.ErrNotFound)
+		return cli.NotFound("for sessions that ask nothing there are beckon reply and beckon stop", "session %s asks nothing", name)
 	case ag == nil || ag.Name != event.ClaudeCode && !ag.Holds():
-		return cli.Hint("beckon jump brings you there; beckon help agents says which agents can be answered from elsewhere, and why the others cannot",
-			"session %s waits, and %s can be answered only where it runs: %w", name, v.Session.Agent, cli.ErrNotFound)
+		return cli.NotFound("beckon jump brings you there; beckon help agents says which agents can be answered from elsewhere, and why the others cannot",
+			"session %s waits, and %s can be answered only where it runs", name, v.Session.Agent)
 	default:
 		install, subagents := "beckon install --agent "+ag.Name+" --answers", ""
 		if ag.Name == event.ClaudeCode {
 			install, subagents = "beckon install --answers", "a subagent's requests are held while you are away (beckon away); "
 		}
-		return cli.Hint(install+" holds what is asked from then on; "+subagents+"beckon jump brings you there",
-			"session %s waits, but can be answered only where it runs: %w", name, cli.ErrNotFound)
+		return cli.NotFound(install+" holds what is asked from then on; "+subagents+"beckon jump brings you there",
+			"session %s waits, but can be answered only where it runs", name)
 	}
 }
 
@@ -375,7 +375,7 @@ func (c *AnswerCmd) many(a *cli.App, list []card.Offered) error {
 		return o.Kind != offer.Permission || c.Tool != "" && o.Tool != c.Tool || c.Under != "" && !under(&o.Offer, c.Under) || c.Words[0] == "yes" && !o.Card.Whole
 	})
 	if len(list) == 0 {
-		return cli.Hint("beckon answer lists what is open", "no such request is open: %w", cli.ErrNotFound)
+		return cli.NotFound("beckon answer lists what is open", "no such request is open")
 	}
 	if err := mayAnswer(a); err != nil {
 		return err

@@ -92,7 +92,7 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 	case err != nil:
 		return refused(&row, err)
 	case len(list) == 0:
-		return fmt.Errorf("%s asks nothing that can be answered from elsewhere: %w", fleets.Label(&row), cli.ErrNotFound)
+		return cli.NotFound("", "%s asks nothing that can be answered from elsewhere", fleets.Label(&row))
 	}
 	words := c.Words[1:]
 	if len(words) > 0 {

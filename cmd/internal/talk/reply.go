@@ -93,7 +93,7 @@ func say(a *cli.App, v *state.Seen, text string, from offer.From, by string) (gi
 		if !v.Status.State.AtWork() {
 			what = "has no hook that waits for a reply"
 		}
-		return given{}, cli.Hint("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s: %w", cli.ShortID(v.Session.ID), what, cli.ErrNotFound)
+		return given{}, cli.NotFound("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s", cli.ShortID(v.Session.ID), what)
 	}
 	o := list[len(list)-1]
 	ans := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Say, Message: text, From: from, By: by}
