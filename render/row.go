@@ -435,4 +435,9 @@ func GroupOf(r *Row) Group {
 func (g Group) Place() int { return slices.Index(Groups[:], g) }
 
 // Words returns the group's name for people.
-func (g Group) Words() string { return strings.ReplaceAll(string(g), "_", " ") }
+func (g Group) Words() string {
+	if g == GroupBackburner {
+		return "aside" // as the state is called
+	}
+	return strings.ReplaceAll(string(g), "_", " ")
+}

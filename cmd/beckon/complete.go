@@ -8,7 +8,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/render"
-	"beckon/state"
+	"beckon/render/term"
 	"beckon/state/store"
 
 	"github.com/alecthomas/kong"
@@ -150,8 +150,8 @@ func (l *line) values(v *kong.Value) (list []completion) {
 	case v.Name == "session":
 		return l.session()
 	case v.Name == "state":
-		for _, s := range state.States {
-			list = append(list, completion{string(s), ""})
+		for _, word := range stateNames() {
+			list = append(list, completion{word, ""})
 		}
 	default:
 		for _, e := range strings.Split(v.Enum, ",") {
@@ -179,7 +179,7 @@ func (a *app) sessionOffers() (list []completion) {
 	}
 	for i := range rows {
 		r := &rows[i]
-		what := string(r.State) + ": " + cmp.Or(r.What(), r.Cwd)
+		what := term.Word(r) + ": " + cmp.Or(r.What(), r.Cwd)
 		if times[strings.ToLower(r.Label())] == 1 && plainWord(r.Label()) {
 			list = append(list, completion{r.Label(), what})
 		}

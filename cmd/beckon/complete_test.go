@@ -97,6 +97,8 @@ func TestComplete(t *testing.T) {
 		{[]string{"jump", "--queue", "="}, []string{"fair", "prio", "static", "grouped"}},
 		{[]string{"--js"}, []string{"--json"}}, // of list, the default
 		{[]string{"list", "--state", "per"}, []string{"permission"}},
+		{[]string{"list", "--state", "a"}, []string{"aside"}}, // as list calls it
+		{[]string{"list", "--state", "int"}, []string{"interrupted"}},
 		{[]string{"install", "--scope", "us"}, []string{"user"}},
 		{[]string{"__"}, nil},
 		{[]string{"nosuch", "--nosuch", "x", ""}, nil},
@@ -109,7 +111,7 @@ func TestComplete(t *testing.T) {
 		}
 	}
 	out := d.run("", "beckon", "__complete", "jump", "")
-	if !strings.Contains(out, "shop\tpermission: Bash: make") || !strings.Contains(out, "bbbb2222\tnotes idle: /nowhere/notes") {
+	if !strings.Contains(out, "shop\tpermission: Bash: make") || !strings.Contains(out, "bbbb2222\tnotes started: /nowhere/notes") {
 		t.Errorf("sessions are not told by their state:\n%s", out)
 	}
 	if strings.ContainsAny(out, "\x1b;") || strings.Contains(out, "touch") {

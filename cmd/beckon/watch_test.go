@@ -227,7 +227,7 @@ func TestKeysInATerminal(t *testing.T) {
 	p.wait(`set infra aside for`)
 	p.press("-l", "2h")
 	p.press("Enter")
-	p.wait(`BACKBURNER 1`)
+	p.wait(`ASIDE 1`)
 	p.press("b")
 	p.wait(`IDLE 1`)
 	p.press("g")

@@ -208,7 +208,9 @@ func TestBackburnedIsTakenBack(t *testing.T) {
 	s := session("s-aside", "shop", done...)
 	s = state.Apply(s, state.Change{Seq: 9, At: t0 + 9000, Action: &state.Action{Kind: state.ActBackburner}})
 	r := newRig(t, 80, 24, snapshot(s))
-	r.wantOn("BACKBURNER 1")
+	r.wantOn("1 aside", "ASIDE 1", "z aside")
+	r.press("/", "a", "s", "i", "d", "e", "enter")
+	r.wantOn("/aside", "1 of 1", "z aside")
 	r.press("b")
 	if want := []string{"unburner s-aside"}; !slices.Equal(r.did, want) {
 		t.Errorf("did %q, want %q", r.did, want)

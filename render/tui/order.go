@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"beckon/render"
+	"beckon/render/term"
 )
 
 // orderMeans describes an order of the rows of one group.
@@ -44,7 +45,7 @@ func heading(r *render.Row, by Grouping) string {
 
 // matches reports whether a row's visible text contains every word of the filter.
 func matches(r *render.Row, words []string) bool {
-	parts := []string{string(r.State), r.Reason, r.Name, r.Project, r.Title, r.What(), r.Cwd, r.Host, r.SessionID, r.Agent}
+	parts := []string{string(r.State), term.Word(r), r.Reason, r.Name, r.Project, r.Title, r.What(), r.Cwd, r.Host, r.SessionID, r.Agent}
 	if r.Git != nil {
 		parts = append(parts, r.Git.Branch, r.Git.Worktree)
 	}

@@ -116,6 +116,10 @@ func TestSetAside(t *testing.T) {
 		t.Errorf("it is set aside for %v", d)
 	}
 	a.rest()
+	for _, of := range []struct{ filter, cards string }{{"nosuch", "0"}, {"aside", "1"}} {
+		p.must(p.eval(`document.getElementById("filter").value = "`+of.filter+`", document.getElementById("filter").dispatchEvent(new Event("input"))`, nil))
+		p.await("the filter "+of.filter, `document.querySelectorAll("#groups .card").length === `+of.cards)
+	}
 }
 
 // A session's page follows the session to its end, and survives a wrong address.

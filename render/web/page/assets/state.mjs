@@ -7,6 +7,7 @@
 // test holds them to it.
 
 import { noMarks } from "./marks.mjs";
+import { stateWords } from "./words.mjs";
 
 export const STATES = ["permission", "question", "failed", "working",
   "compacting", "idle", "backburner", "unknown", "ended", "lost"];
@@ -289,7 +290,7 @@ export function matcher(filter) {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   return (r) => {
     if (!words.length) return true;
-    const text = [r.state, r.reason, r.title, r.name, r.project, r.cwd, r.git?.branch, r.branch, r.model, r.host, r.agent, r.session_id,
+    const text = [r.state, stateWords(r), r.reason, r.title, r.name, r.project, r.cwd, r.git?.branch, r.branch, r.model, r.host, r.agent, r.session_id,
       r.tool?.summary, r.question?.text, TASKS[taskOf(r)], r.needs_you && "needs-you", r.unseen && "new"].join("\n").toLowerCase();
     return words.every((w) => text.includes(w));
   };
