@@ -114,6 +114,26 @@ func TestLinkToNothing(t *testing.T) {
 	}
 }
 
+// A home that is reached through a link, as /home is on some systems, before the client has made
+// its directory.
+func TestLinkAboveMissingDirectory(t *testing.T) {
+	h := newHome(t)
+	link(t, h.dir, h.dir+"-link")
+	t.Cleanup(func() { _ = os.Remove(h.dir + "-link") })
+	h.Path = filepath.Join(h.dir+"-link", ".claude", "settings.json")
+	h.apply(Install(testSpec))
+	h.is(string(mustEdit(t, nil, testSpec)))
+	h.apply(Uninstall())
+	if _, err := os.Stat(filepath.Join(h.dir, ".claude")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	line := StartupLine{"path", "x"}
+	file := Startup{Path: filepath.Join(h.dir+"-link", ".config", "fish", "config.fish"), Keep: h.Keep}
+	if _, err := file.Apply(context.Background(), line); err != nil || !file.Has("path") {
+		t.Errorf("a start-up file: %v", err)
+	}
+}
+
 func TestLinkObstacles(t *testing.T) {
 	for name, put := range map[string]func(h home) error{
 		"link to itself": func(h home) error { link(t, "settings.json", h.Path); return nil },

@@ -2,6 +2,7 @@ package installer
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -112,9 +113,7 @@ func resolve(path string) (string, error) {
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
-		if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-			path = filepath.Join(dir, filepath.Base(path))
-		}
+		path = filepath.Join(resolveDir(filepath.Dir(path)), filepath.Base(path))
 		dest, err := os.Readlink(path)
 		if err != nil {
 			return path, nil // missing, and no link
@@ -125,6 +124,16 @@ func resolve(path string) (string, error) {
 		path = dest
 	}
 	return "", errors.New("too many links")
+}
+
+// resolveDir returns the real path of a directory, as far as it exists: the name stays the same
+// when the rest is created.
+func resolveDir(dir string) string {
+	parent := filepath.Dir(dir)
+	if real, err := filepath.EvalSymlinks(dir); err == nil || parent == dir {
+		return cmp.Or(real, dir)
+	}
+	return filepath.Join(resolveDir(parent), filepath.Base(dir))
 }
 
 // replace writes data over the file, with its present mode, else with mode.
@@ -158,7 +167,8 @@ func writeFile(file string, data []byte, mode fs.FileMode, like fs.FileInfo, las
 	if err := rename(tmp.Name(), file); err != nil {
 		return &fileError{"replacing", file, cause(err), ""}
 	}
-	return syncDir(dir)
+	syncDir(dir)
+	return nil
 }
 
 // temporaryFor returns the name pattern of temporary files for file.

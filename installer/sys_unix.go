@@ -25,16 +25,13 @@ func keepOwner(f *os.File, like fs.FileInfo) error {
 
 func rename(from, to string) error { return os.Rename(from, to) }
 
-// syncDir makes a rename in dir outlast a power cut.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return &fileError{"flushing", dir, cause(err), ""}
+// syncDir makes a rename in dir outlast a power cut, where that can be done: the rename itself
+// has succeeded.
+func syncDir(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
 	}
-	defer d.Close()
-	// Some file systems cannot flush a directory; the rename itself has succeeded.
-	_ = d.Sync()
-	return nil
 }
 
 // runnable reports whether info is of a file that may be executed.

@@ -34,7 +34,7 @@ func rename(from, to string) error {
 }
 
 // syncDir does nothing: Windows cannot flush a directory.
-func syncDir(string) error { return nil }
+func syncDir(string) {}
 
 // runnable reports whether path names a program. The client starts real programs
 // only, no scripts (CONTRACT.md 1).
