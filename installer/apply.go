@@ -84,6 +84,7 @@ func (c *Change) commit() error {
 	case c.New == nil:
 		return c.delete()
 	}
+	before, _ := os.ReadFile(c.kept.record) // nil: none, or one that counts as none
 	made, err := c.makeDir()
 	if err == nil && c.save != nil {
 		c.save.MadeDir = cmp.Or(c.save.MadeDir, made)
@@ -97,13 +98,18 @@ func (c *Change) commit() error {
 		err = c.was.replace(c.New, mode, c.unmoved)
 	}
 	switch {
-	case err != nil && made != "":
-		_ = os.Remove(made) // empty, or in use by now
+	case err != nil:
+		if made != "" {
+			_ = os.Remove(made) // empty, or in use by now
+		}
+		if c.save != nil {
+			c.kept.putBack(before)
+		}
 		return err
-	case err == nil && c.op.want == nil:
+	case c.op.want == nil:
 		return c.kept.forget()
 	}
-	return err
+	return nil
 }
 
 // delete removes a file that install created, and its directory if install created it and it

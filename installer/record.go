@@ -68,6 +68,16 @@ func (k kept) save(r record, backup []byte) error {
 	return writeJSON(k.record, r)
 }
 
+// putBack makes the record what it was before a save whose settings could not be written. If
+// that fails as well, a record is left that fits no file.
+func (k kept) putBack(before []byte) {
+	if before == nil {
+		_ = k.forget()
+		return
+	}
+	_ = writeFile(k.record, before, 0o600, nil, proceed)
+}
+
 func writeJSON(file string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -230,3 +230,38 @@ func TestKilled(t *testing.T) {
 	}
 	h.is("{\n}")
 }
+
+// An install or an update that fails leaves the record as it was: doctor would say of the first
+// that something took the hooks out, and the second could not be undone any more.
+func TestFailureLeavesTheRecord(t *testing.T) {
+	const old = "{ }\n"
+	for _, installed := range []bool{false, true} {
+		h := newHome(t).with(old)
+		if installed {
+			h.apply(Install(testSpec))
+		}
+		before := h.read()
+		want := testSpec
+		want.Command = "/new/beckon-hook"
+		op := Install(want)
+		op.testOnlyBeforeRename = func() { // it cannot be replaced any more
+			if err := errors.Join(os.Remove(h.Path), os.Mkdir(h.Path, 0o700)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Apply(context.Background(), h.Target, op); err == nil {
+			t.Fatal("a directory was replaced")
+		}
+		if err := os.Remove(h.Path); err != nil {
+			t.Fatal(err)
+		}
+		h.write(h.Path, before)
+		r := Inspect(Inspection{Targets: []Target{h.Target}})
+		if r.Files[0].Recorded != installed || !installed && h.kept() != nil {
+			t.Errorf("installed %v: recorded %v, kept %v", installed, r.Files[0].Recorded, h.kept())
+		}
+		if c, err := Plan(h.Target, Uninstall()); err != nil || string(c.New) != old || installed != (c.Backup != "") {
+			t.Errorf("installed %v: uninstall leaves %q from %q, %v", installed, c.New, c.Backup, err)
+		}
+	}
+}
