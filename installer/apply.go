@@ -31,7 +31,6 @@ func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 		return Change{}, err
 	}
 	defer unlock()
-	sweep(file)
 	for try := range applyTries {
 		c, err := Plan(t, op)
 		if err == nil {
@@ -49,8 +48,9 @@ func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 	return Change{}, &fileError{"editing", file, errBusy, "another program keeps rewriting the file; try again when it is done"}
 }
 
-// lockFor locks the file that path leads to until unlock is called. The lock is a separate
-// file in keep, since rename replaces the settings file, and it is never removed.
+// lockFor locks the file that path leads to until unlock is called, and sweeps next to it and
+// in keep. The lock is a separate file in keep, since rename replaces the settings file, and
+// it is never removed.
 func lockFor(ctx context.Context, path, keep string) (file string, unlock func(), err error) {
 	if file, err = resolve(path); err != nil {
 		return "", nil, &fileError{"following the link", path, err, ""}
@@ -58,15 +58,19 @@ func lockFor(ctx context.Context, path, keep string) (file string, unlock func()
 	if err := os.MkdirAll(keep, 0o700); err != nil {
 		return "", nil, &fileError{"making the directory", keep, cause(err), ""}
 	}
-	lock := keptFor(keep, file).lock
+	k := keptFor(keep, file)
 	ctx, cancel := context.WithTimeout(ctx, lockDeadline)
 	defer cancel()
-	l := flock.New(lock, flock.SetPermissions(0o600))
+	l := flock.New(k.lock, flock.SetPermissions(0o600))
 	if _, err := l.TryLockContext(ctx, lockPoll); err != nil {
+		var hint advice
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = errBusy
+			err, hint = errBusy, "is another beckon install running?"
 		}
-		return "", nil, &fileError{"locking", lock, cause(err), "is another beckon install running?"}
+		return "", nil, &fileError{"locking", k.lock, cause(err), hint}
+	}
+	for _, f := range []string{file, k.record, k.backup} {
+		sweep(f)
 	}
 	return file, func() { _ = l.Unlock() }, nil // the lock ends with the process at the latest
 }

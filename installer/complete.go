@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 )
 
@@ -27,8 +26,7 @@ func ChosenFor(keep string) (oldest Version, installed bool) {
 // records returns the records in keep that name their client. Those of earlier versions of
 // this program do not.
 func records(keep string) (all []record) {
-	files, _ := filepath.Glob(filepath.Join(keep, "settings-*.record.json"))
-	for _, f := range files {
+	for _, f := range filesLike(keep, "settings-*.record.json") {
 		var r record
 		data, err := os.ReadFile(f)
 		if err == nil && json.Unmarshal(data, &r) == nil && r.Schema == recordSchema && r.Client != "" {

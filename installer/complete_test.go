@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -33,6 +34,16 @@ func (h home) registered() (names []string) {
 		names = append(names, e.Event)
 	}
 	return names
+}
+
+// A directory's name is never a pattern.
+func TestCompleteBelowBrackets(t *testing.T) {
+	h := newHome(t)
+	h.Keep = filepath.Join(h.dir, "me[you]")
+	before(h)
+	if len(h.complete("2.1.330")) != 1 {
+		t.Error("nothing was added")
+	}
 }
 
 func TestCompleteAddsWhatANewerClientKnows(t *testing.T) {

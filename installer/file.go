@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -180,12 +181,23 @@ const leftoverAge = time.Minute
 
 // sweep removes temporary files that killed processes left next to file.
 func sweep(file string) {
-	left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), temporaryFor(file)))
-	for _, path := range left {
+	for _, path := range filesLike(filepath.Dir(file), temporaryFor(file)) {
 		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > leftoverAge {
 			_ = os.Remove(path) // if it stays, it is harmless
 		}
 	}
+}
+
+// filesLike returns the files in dir whose names have the pattern's * in the place of any text.
+func filesLike(dir, pattern string) (paths []string) {
+	begin, end, _ := strings.Cut(pattern, "*")
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if rest, ok := strings.CutPrefix(e.Name(), begin); ok && strings.HasSuffix(rest, end) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths
 }
 
 // writeOut writes data to disk and closes f.

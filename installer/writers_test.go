@@ -265,3 +265,31 @@ func TestFailureLeavesTheRecord(t *testing.T) {
 		}
 	}
 }
+
+// Leftovers are swept next to start-up files and records, too; a directory's name is no pattern.
+func TestLeftoversAreSweptEverywhere(t *testing.T) {
+	h := newHome(t)
+	h.Path, h.Keep = filepath.Join(h.dir, "a[b]", "settings.json"), filepath.Join(h.dir, "keep[x]")
+	rc := Startup{Path: filepath.Join(h.dir, ".bashrc"), Keep: h.Keep}
+	old := time.Now().Add(-2 * leftoverAge)
+	var left []string
+	for _, file := range []string{h.Path, rc.Path, keptFor(h.Keep, h.Path).record, keptFor(h.Keep, h.Path).backup} {
+		path := filepath.Join(filepath.Dir(file), strings.Replace(temporaryFor(file), "*", "1", 1))
+		h.write(path, "half")
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+		left = append(left, path)
+	}
+	if _, err := Apply(context.Background(), h.Target, Install(testSpec)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rc.Apply(context.Background(), StartupLine{"path", "x"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range left {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("left behind: %s", path)
+		}
+	}
+}
