@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestManualFlags: the manual's table of commands has every command, and no
-// flag that the command does not have.
+// TestManualFlags: the manual's table of commands has every command, those of a
+// command among them, and no flag that the command does not have.
 func TestManualFlags(t *testing.T) {
 	page, err := manual.Page("commands")
 	if err != nil {
@@ -32,9 +32,13 @@ func TestManualFlags(t *testing.T) {
 				t.Errorf("the manual names %q, which is not a command", words[0])
 				continue
 			}
-			told[node.Name] = true
-			if sub := child(node, strings.Join(words[min(1, len(words)):min(2, len(words))], "")); sub != nil {
-				node = sub
+			told[node.FullPath()] = true
+			below, _, _ := strings.Cut(strings.TrimPrefix(usage[1], words[0]+" "), " ")
+			for command, names := node, strings.Split(below, `\|`); len(names) > 0; names = names[1:] {
+				if sub := child(command, names[0]); sub != nil {
+					node = sub
+					told[node.FullPath()] = true
+				}
 			}
 			for _, flag := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(usage[1], -1) {
 				if !slices.ContainsFunc(node.Flags, func(f *kong.Flag) bool { return f.Name == flag[1] }) {
@@ -44,8 +48,10 @@ func TestManualFlags(t *testing.T) {
 		}
 	}
 	for _, n := range parser.Model.Children {
-		if !n.Hidden && !told[n.Name] {
-			t.Errorf("the manual's table of commands lacks %q", n.Name)
+		for _, n := range append([]*kong.Node{n}, n.Children...) {
+			if !n.Hidden && !told[n.FullPath()] {
+				t.Errorf("the manual's table of commands lacks %q", n.FullPath())
+			}
 		}
 	}
 }

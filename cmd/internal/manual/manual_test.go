@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"beckon/event/policy/packs"
 )
 
 const readme = "../../../README.md"
@@ -23,6 +25,19 @@ func TestPage(t *testing.T) {
 	for _, name := range []string{"", "nosuch", "../manual/policy", "policy.md"} {
 		if _, err := Page(name); err == nil {
 			t.Errorf("%q is a topic", name)
+		}
+	}
+}
+
+// TestPacks: the manual names every pack of rules.
+func TestPacks(t *testing.T) {
+	page, err := Page("policy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range packs.Names() {
+		if !strings.Contains(page, "`"+name+"`") {
+			t.Errorf("the manual lacks the pack %s", name)
 		}
 	}
 }
