@@ -56,7 +56,7 @@ func (c *demoCmd) Run(a *app) error {
 		t.scene = s
 		tracks = append(tracks, t)
 	}
-	return a.play(tracks, playing{speed: c.Speed, until: c.Until, dir: c.Dir, screen: !c.List && a.Width() > 0})
+	return a.play(tracks, playing{speed: c.Speed, until: c.Until, dir: c.Dir, screen: !c.List && a.Screen()})
 }
 
 // stage changes a recorded event.

@@ -25,8 +25,8 @@ type pickCmd struct {
 func (c *pickCmd) Run(a *app) error {
 	in, ok := a.Stdin.(*os.File)
 	out, tty := a.Stderr.(*os.File)
-	if !ok || !tty || !xterm.IsTerminal(int(in.Fd())) || !xterm.IsTerminal(int(out.Fd())) {
-		return cli.Hint("beckon list --json lists the sessions for a program", "pick needs a terminal")
+	if !ok || !tty || !xterm.IsTerminal(int(in.Fd())) || !xterm.IsTerminal(int(out.Fd())) || a.Getenv("TERM") == "dumb" {
+		return cli.Hint("beckon list --json lists the sessions for a program", "pick needs a terminal, and one that can move its cursor")
 	}
 	seen, now, err := a.Look(c.All)
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *pickCmd) Run(a *app) error {
 	if len(rows) == 0 {
 		return cli.Hint("beckon list says what to do", "there is no session to pick")
 	}
-	i, err := pick.Line(context.Background(), term.Lines(rows, now.Time()), in, out, a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb")
+	i, err := pick.Line(context.Background(), term.Lines(rows, now.Time()), in, out, a.Getenv("NO_COLOR") == "")
 	if errors.Is(err, pick.ErrNone) {
 		return cli.ErrSilent
 	}

@@ -70,8 +70,8 @@ func (c *watchCmd) Run(a *app) error {
 		opt.Profile = colorprofile.Env(a.onceEnviron(opt.Color))
 		return tui.Once(colorprofile.NewWriter(a.Stdout, a.onceEnviron(opt.Color)), opt, a.screenOf(snap), a.pageWidth(c.Width))
 	}
-	if a.Width() == 0 {
-		return cli.Hint("--once prints one screen to anything", "watch needs a terminal on its output")
+	if !a.Screen() {
+		return cli.Hint("--once prints one screen to anything", "watch needs a terminal on its output, and one that can move its cursor")
 	}
 	opt.Color = a.Color(choice)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

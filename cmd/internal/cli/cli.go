@@ -140,8 +140,12 @@ func (a *App) Color(choice string) bool {
 	case a.Getenv("CLICOLOR_FORCE") != "" && a.Getenv("CLICOLOR_FORCE") != "0":
 		return true
 	}
-	return a.Getenv("TERM") != "dumb" && a.Width() > 0
+	return a.Screen()
 }
+
+// Screen reports whether stdout is a terminal that can move its cursor. The shell of an editor
+// cannot, and says so: TERM=dumb.
+func (a *App) Screen() bool { return a.Getenv("TERM") != "dumb" && a.Width() > 0 }
 
 // Style returns how to draw on this terminal, with the colours that a flag chose.
 func (a *App) Style(choice string) term.Style {

@@ -52,7 +52,7 @@ func (c *Cmd) Run(a *cli.App) error {
 	case c.Undo || len(c.Step) > 0:
 	case c.Yes:
 		plan.Missing(a.Stdout)
-	case a.Attended():
+	case a.Attended() && a.Screen():
 		do, err := steps.Screen(context.Background(), plan, a.Stdin, a.Stdout, a.Color("auto"))
 		if err != nil || !do {
 			return err
