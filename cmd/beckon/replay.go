@@ -35,6 +35,9 @@ type replayCmd struct {
 }
 
 func (c *replayCmd) Run(a *app) error {
+	if c.Watch && !a.Screen() {
+		return cli.Hint("without it the list is printed whenever it changes", "--watch needs a terminal on its output, and one that can move its cursor")
+	}
 	var tracks []track
 	for _, path := range c.Files {
 		f, err := os.Open(path)
