@@ -15,6 +15,7 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/setup/steps"
+	"beckon/event/home"
 	"beckon/installer"
 	"beckon/render/notify"
 	"beckon/state/alert"
@@ -33,7 +34,7 @@ func (c *Cmd) Run(a *cli.App) error {
 	if err := stepDown(a); err != nil {
 		return err
 	}
-	list, err := allSteps(a)
+	list, err := allSteps(a, c.Undo)
 	if err != nil {
 		return err
 	}
@@ -65,17 +66,14 @@ func (c *Cmd) Run(a *cli.App) error {
 	return plan.Do(a.Stdout)
 }
 
-// allSteps returns all steps with their present state on this machine.
-func allSteps(a *cli.App) ([]steps.Step, error) {
-	hook, err := HookProgram(a, "")
-	if err != nil {
+// allSteps returns all steps with their present state on this machine. Undoing them needs no
+// program: it may be gone, or in a place that does not last.
+func allSteps(a *cli.App, undo bool) ([]steps.Step, error) {
+	hook, program, small, err := programs(a)
+	if err != nil && !undo {
 		return nil, err
 	}
-	program, err := beside(a, hook, "beckon")
-	if err != nil {
-		return nil, err
-	}
-	list, err := clientSteps(a, hook, program)
+	list, err := clientSteps(a, hook, small)
 	if err != nil {
 		return nil, err
 	}
@@ -96,19 +94,34 @@ func allSteps(a *cli.App) ([]steps.Step, error) {
 	return append(list, notifyStep(a, program), tmux, prompt, completion), nil
 }
 
-// clientSteps returns the steps that edit Claude Code's settings.
-func clientSteps(a *cli.App, hook, program string) ([]steps.Step, error) {
-	small, err := statusProgram(a, program)
-	if err != nil {
-		return nil, err
+// programs returns the programs that setup registers; with an error, where the first two should
+// be.
+func programs(a *cli.App) (hook, program, small string, err error) {
+	if hook, err = HookProgram(a, ""); err == nil {
+		program, err = beside(a, hook, "beckon")
 	}
+	if err == nil {
+		small, err = statusProgram(a, program)
+	}
+	if err != nil {
+		hook = home.Beside("beckon-hook")
+		program = filepath.Join(filepath.Dir(hook), home.Program("beckon"))
+	}
+	return hook, program, small, err
+}
+
+// clientSteps returns the steps that edit Claude Code's settings.
+func clientSteps(a *cli.App, hook, small string) ([]steps.Step, error) {
 	target, err := Settings(a, installer.User)
 	if err != nil {
 		return nil, err
 	}
 	client := installer.FindClient(context.Background())
-	spec := specFor(hook, client, installer.CoreEvents)
 	report := installer.Inspect(installer.Inspection{Targets: []installer.Target{target}})
+	if small == "" && len(report.Programs) > 0 {
+		hook = report.Programs[0].Path // entries that stay keep theirs
+	}
+	spec := specFor(hook, client, installer.CoreEvents)
 	spec.Answers = report.Answers()
 	statusline := slices.ContainsFunc(report.Files, func(f installer.File) bool { return f.Status != nil })
 
@@ -314,7 +327,7 @@ func exists(path string) bool {
 
 // stepsThat returns the names of the steps that pick accepts.
 func stepsThat(a *cli.App, pick func(steps.Step) bool) (names []string) {
-	list, err := allSteps(a)
+	list, err := allSteps(a, false)
 	if err != nil {
 		return nil // what cannot be set up is not worth mentioning
 	}
