@@ -129,10 +129,16 @@ func clientSteps(a *cli.App, hook, small string) ([]steps.Step, error) {
 		_, err := installer.Apply(context.Background(), target, op)
 		return errors.Join(err, noteChosenFor(a))
 	}
+	// alone reports whether a part is taken away that has no hooks beside it, as with the plugin.
+	alone := func(on bool) bool { return !on && !report.Installed() }
 	// part returns a step that changes one part of the spec as it then is.
 	part := func(name, title string, on bool, change func(*installer.Spec, bool)) steps.Step {
 		return steps.Step{Name: name, Title: title, On: on, Needs: "hooks",
 			Diff: func(on bool) (string, error) {
+				if alone(on) {
+					c, err := installer.Plan(target, installer.Uninstall())
+					return c.Diff(), err
+				}
 				base, err := installer.Plan(target, installer.Install(spec))
 				if err != nil {
 					return "", err
@@ -143,6 +149,9 @@ func clientSteps(a *cli.App, hook, small string) ([]steps.Step, error) {
 				return installer.Diff(base.New, text, base.File), err
 			},
 			Do: func(on bool) error {
+				if alone(on) {
+					return apply(installer.Uninstall())
+				}
 				change(&spec, on)
 				return apply(installer.Install(spec))
 			},
