@@ -34,7 +34,7 @@ func (c *Cmd) Run(a *cli.App) error {
 	if err := stepDown(a); err != nil {
 		return err
 	}
-	list, err := allSteps(a, c.Undo)
+	list, err := allSteps(a, c.Undo, c.Step...)
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,9 @@ func (c *Cmd) Run(a *cli.App) error {
 }
 
 // allSteps returns all steps with their present state on this machine. Undoing them needs no
-// program: it may be gone, or in a place that does not last.
-func allSteps(a *cli.App, undo bool) ([]steps.Step, error) {
+// program: it may be gone, or in a place that does not last. Steps of agents that are not here
+// are left out unless they are named.
+func allSteps(a *cli.App, undo bool, named ...string) ([]steps.Step, error) {
 	hook, program, small, err := programs(a)
 	if err != nil && !undo {
 		return nil, err
@@ -77,7 +78,7 @@ func allSteps(a *cli.App, undo bool) ([]steps.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	list = slices.Insert(list, 1, agentSteps(a, hook)...)
+	list = slices.Insert(list, 1, agentSteps(a, hook, named)...)
 	_, shell := filepath.Split(a.Getenv("SHELL"))
 	list = slices.Insert(list, 0, pathStep(a, shell, program))
 	tmux := startupStep(a, "tmux", installer.PromptLine, program)
@@ -189,8 +190,8 @@ func operation(on bool, spec installer.Spec) installer.Op {
 	return installer.Uninstall()
 }
 
-// agentSteps returns the steps for the other agents on this machine.
-func agentSteps(a *cli.App, hook string) (list []steps.Step) {
+// agentSteps returns the steps for the other agents on this machine, and for those that are named.
+func agentSteps(a *cli.App, hook string, named []string) (list []steps.Step) {
 	for _, ag := range Registered() {
 		target, err := AgentTarget(a, ag)
 		if err != nil {
@@ -198,11 +199,15 @@ func agentSteps(a *cli.App, hook string) (list []steps.Step) {
 		}
 		spec := installer.AgentSpec(ag, hook)
 		on := len(installer.InspectAgent(target, spec).Entries) > 0
+		absent := ""
 		if !on && !There(a, ag) {
+			absent = "it is not on this machine; beckon install --agent " + ag.Name + " follows it all the same"
+		}
+		if absent != "" && !slices.Contains(named, ag.Name) {
 			continue
 		}
 		list = append(list, steps.Step{
-			Name: ag.Name, Title: "follow " + ag.Install.Title + "'s sessions", On: on, Want: true, Then: ag.Install.Then,
+			Name: ag.Name, Title: "follow " + ag.Install.Title + "'s sessions", On: on, Want: true, Absent: absent, Then: ag.Install.Then,
 			Diff: func(on bool) (string, error) {
 				c, err := installer.Plan(target, operation(on, spec))
 				return c.Diff(), err
