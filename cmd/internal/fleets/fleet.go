@@ -3,12 +3,14 @@ package fleets
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hub"
+	"beckon/event/duration"
 	"beckon/event/home"
 	"beckon/event/nearest"
 	"beckon/render/fleet/bus"
@@ -51,8 +53,11 @@ type initCmd struct {
 // Run implements the command.
 func (c *initCmd) Run(a *cli.App) error {
 	h, err := hub.Init(c.dir(a), c.Listen, c.Name)
-	if err != nil {
+	if errors.Is(err, hub.ErrUnnamed) {
 		return cli.Hint("--name hub.example.org, or --listen 127.0.0.1:4222 for this machine alone", "making a hub: %w", err)
+	}
+	if err != nil {
+		return cli.Hint("--dir names another place", "making a hub: %w", err)
 	}
 	fmt.Fprintf(a.Stdout, "made %s; serve it with one of:\n  beckon-fleet serve --dir %s\n  nats-server -c %s   (then, once: beckon fleet bucket)\n", h.Dir, h.Dir, h.Config())
 	return nil
@@ -67,7 +72,7 @@ type inviteCmd struct {
 
 	Answer bool `help:"With --view or --all: let it answer the sessions that it sees, on machines whose setting answers_from_fleet names the user."`
 
-	For time.Duration `placeholder:"DURATION" help:"How long the token is good, as 24h (default: until it is revoked)."`
+	For string `placeholder:"DURATION" help:"How long the token is good, as 24h or 7d (default: until it is revoked)."`
 }
 
 // Run implements the command.
@@ -78,8 +83,16 @@ func (c *inviteCmd) Run(a *cli.App) error {
 	if c.Answer && !c.View && !c.All {
 		return cli.Usage("--answer goes with --view or --all: whoever answers must see what is asked")
 	}
-	if c.For < 0 {
-		return cli.Usage("--for %s: must not be negative", c.For)
+	var until time.Time
+	if c.For != "" {
+		good, err := duration.Parse(c.For)
+		if err == nil && good == 0 {
+			err = errors.New("that is not later")
+		}
+		if err != nil {
+			return cli.Usage("--for %q: %w", c.For, err)
+		}
+		until = time.Now().Add(good)
 	}
 	h, err := c.open(a)
 	if err != nil {
@@ -88,10 +101,6 @@ func (c *inviteCmd) Run(a *cli.App) error {
 	acc := bus.Access{User: cmp.Or(c.User, a.User()), Host: c.Host, View: c.View, All: c.All, Answer: c.Answer}
 	if acc.User == "" {
 		return cli.Usage("--user NAME: whose host it is")
-	}
-	var until time.Time
-	if c.For > 0 {
-		until = time.Now().Add(c.For)
 	}
 	if acc, err = h.Invite(acc, until); err != nil {
 		return err
@@ -136,7 +145,7 @@ func (c *revokeCmd) Run(a *cli.App) error {
 
 type bucketCmd struct {
 	where
-	Replicas int `default:"1" help:"How many servers of a cluster keep it: 1, 3 or 5."`
+	Replicas int `enum:"1,3,5" default:"1" help:"How many servers of a cluster keep it: 1, 3 or 5."`
 }
 
 // Run implements the command.

@@ -86,6 +86,9 @@ type given struct {
 	At   time.Time `json:"at"`
 }
 
+// ErrUnnamed is the error for a hub beyond loopback that has no name.
+var ErrUnnamed = errors.New("it lacks the name by which other machines reach it")
+
 // Init creates a hub in dir that listens on an address and is reached by names; tokens contain
 // the first. A hub beyond loopback gets a certificate of its own.
 func Init(dir, listen string, names []string) (*Hub, error) {
@@ -105,7 +108,7 @@ func Init(dir, listen string, names []string) (*Hub, error) {
 	h := &Hub{Dir: dir, state: state{Listen: listen, URL: "nats://" + net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port)}}
 	if ip := net.ParseIP(host); ip == nil && host != "localhost" || ip != nil && !ip.IsLoopback() {
 		if len(names) == 0 {
-			return nil, errors.New("it lacks the name by which other machines reach it")
+			return nil, ErrUnnamed
 		}
 		if h.Pin, err = makeCertificate(filepath.Join(dir, certFile), filepath.Join(dir, keyFile), names); err != nil {
 			return nil, err

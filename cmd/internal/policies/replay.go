@@ -33,6 +33,9 @@ type replayCmd struct {
 // Run evaluates past calls under the policy, or under two, and prints the outcomes by the
 // hooks that decide.
 func (c *replayCmd) Run(a *cli.App, s policy.Sources) error {
+	if c.Days < 1 {
+		return cli.Usage("--days %d: must be at least 1", c.Days)
+	}
 	r := replay{replayCmd: c, home: s.Home, environ: handlers.Inside(os.Environ(), s.State), kinds: map[string]*replayed{},
 		engines: []policy.Engine{{Hooks: policy.Load(s).Hooks}}}
 	if c.Against != "" {
