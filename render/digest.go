@@ -11,7 +11,7 @@ import (
 // Digest is what happened while the user was away: the format of `digest --json`.
 type Digest struct {
 	Schema   int         `json:"schema"`
-	Since    time.Time   `json:"since"`
+	Since    time.Time   `json:"since,omitzero"`
 	Sessions []DigestRow `json:"sessions"` // those that need the user first
 }
 

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -40,6 +43,31 @@ func TestWrongCommandLine(t *testing.T) {
 		if got := begin(line, env); got.code != cli.ExitUsage || !strings.Contains(got.errors, want) {
 			t.Errorf("%q: exit code %d, %s; want %s", line, got.code, got.errors, want)
 		}
+	}
+}
+
+// TestStateIsAFile: where the state directory should be is something else, which is told with
+// what to do.
+func TestStateIsAFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has another error for it")
+	}
+	file := filepath.Join(t.TempDir(), "state")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"list", "show x", "stats", "seen --all"} {
+		got := begin(line, map[string]string{"HOME": t.TempDir(), "BECKON_STATE_DIR": file})
+		if got.code != cli.ExitError || !strings.Contains(got.errors, "hint: "+file+": make it yours") {
+			t.Errorf("%s: exit code %d, %s", line, got.code, got.errors)
+		}
+	}
+}
+
+// TestNeverAway: a digest of no absence has no beginning.
+func TestNeverAway(t *testing.T) {
+	if got := begin("digest --json", map[string]string{"HOME": t.TempDir()}); got.code != cli.ExitOK || strings.Contains(got.out, "since") {
+		t.Errorf("exit code %d, %s%s", got.code, got.out, got.errors)
 	}
 }
 

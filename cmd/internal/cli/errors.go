@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"beckon/render"
 )
@@ -106,10 +107,12 @@ func (a *App) print(err error, kind string) {
 // StateAdvice is for a state directory that cannot be used.
 const StateAdvice = "make it yours and chmod 700, or set BECKON_STATE_DIR to a directory of yours"
 
-// stateHint is the advice for an error of the state directory's owner or mode.
+// stateHint is the advice for an error of the state directory's owner or mode, or where it is no
+// directory.
 func (a *App) stateHint(err error) string {
 	var at *fs.PathError
-	if a.Store != nil && errors.As(err, &at) && errors.Is(err, fs.ErrPermission) && strings.HasPrefix(at.Path, a.Store.Dir) {
+	unusable := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR)
+	if a.Store != nil && errors.As(err, &at) && unusable && strings.HasPrefix(at.Path, a.Store.Dir) {
 		return a.Store.Dir + ": " + StateAdvice
 	}
 	return ""
