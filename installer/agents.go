@@ -44,6 +44,12 @@ func ownFile(a *agents.Agent) bool {
 	return a != nil && (a.Install.Shape == agents.Commands || a.Install.Shape == agents.Plugin)
 }
 
+// lax reports whether an agent's settings are lax, as parse has it: Gemini CLI's and those of
+// Qwen Code, which comes from it.
+func lax(a *agents.Agent) bool { return a != nil && a.Install.Shape == agents.Milliseconds }
+
+func (s Spec) lax() bool { return lax(s.agent) }
+
 // The plugin's line that says whether requests to the user wait for an answer.
 const holdsNot, holds = "const answers = false\n", "const answers = true\n"
 

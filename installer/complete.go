@@ -60,7 +60,7 @@ func Complete(ctx context.Context, keep string, v Version) (changed []Change, er
 }
 
 // entries returns our entries in the settings file of r.
-func (r record) entries() []Entry { return readFile(r.Settings, "").Entries }
+func (r record) entries() []Entry { return readFile(r.Settings, "", false).Entries }
 
 // completed returns the entries that the settings file of r needs for a client of version v:
 // those that it has, and those for the events of its set that v knows.

@@ -8,7 +8,7 @@
 //     (CASES.md 18).
 //   - Removing what was added to an otherwise unchanged file gives the original
 //     bytes, with or without the backup.
-//   - A file that Claude Code could not read, or whose hooks have a shape that is
+//   - A file that its client could not read, or whose hooks have a shape that is
 //     not known, is refused with its place and left untouched.
 //   - A settings file is replaced whole, by rename, after a flush to disk; a link
 //     stays a link, and mode and owner stay as they are. A hard link is broken by

@@ -37,11 +37,14 @@ func Edit(old []byte, want Spec) ([]byte, error) {
 // result is the original file's bytes, also of an empty one. old is not modified; the result
 // is never nil. The error is a *settingsError. Flaws in other tools' entries that Edit refuses
 // do not matter here.
-func remove(old []byte) ([]byte, error) {
+func remove(old []byte, lax bool) ([]byte, error) {
 	mark, text := cutBOM(old)
-	text, err := dropStatus(text) // what was added last is removed first
+	var err error
+	if !lax { // those clients get no status line
+		text, err = dropStatus(text) // what was added last is removed first
+	}
 	if err == nil {
-		text, err = drop(text, (*document).allOwn)
+		text, err = drop(text, lax, (*document).allOwn)
 	}
 	if err != nil {
 		return nil, err
@@ -50,7 +53,7 @@ func remove(old []byte) ([]byte, error) {
 }
 
 func edit(text []byte, want Spec) ([]byte, error) {
-	d, err := parse(text)
+	d, err := parse(text, want.lax())
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +75,14 @@ func edit(text []byte, want Spec) ([]byte, error) {
 		return nil, err
 	}
 	// Last, so that an entry that moves to other events keeps its place in the file.
-	return drop(text, func(d *document) []place {
+	return drop(text, want.lax(), func(d *document) []place {
 		return d.own(func(slot string) bool { return !slices.Contains(want.slots(), slot) })
 	})
 }
 
 // ensure makes text hold exactly one entry of ours for slot.
 func ensure(text []byte, slot string, want Spec) ([]byte, error) {
-	d, err := parse(text)
+	d, err := parse(text, want.lax())
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +93,7 @@ func ensure(text []byte, slot string, want Spec) ([]byte, error) {
 	case !d.entry(keep).same(want.handler(slot)):
 		text = d.replace(d.entry(keep).item, want.entry(slot))
 	}
-	return drop(text, func(d *document) []place {
+	return drop(text, want.lax(), func(d *document) []place {
 		keep, _ := d.keeper(slot)
 		return slices.DeleteFunc(d.own(func(s string) bool { return s == slot }), func(p place) bool { return p == keep })
 	})
@@ -107,9 +110,9 @@ func (d *document) keeper(slot string) (place, bool) {
 }
 
 // drop removes the first entry that pick returns, until there is none.
-func drop(text []byte, pick func(*document) []place) ([]byte, error) {
+func drop(text []byte, lax bool, pick func(*document) []place) ([]byte, error) {
 	for !isBlank(text) {
-		d, err := parse(text)
+		d, err := parse(text, lax)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +147,7 @@ func fromBlank(space []byte, want Spec) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := parse(text)
+	d, err := parse(text, want.lax())
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +175,14 @@ func (d *document) insert(c container, v any) []byte {
 		return d.fill(c, v, l)
 	}
 	last := c.items[len(c.items)-1]
-	if newline, indent, ok := lastLine(spaceBefore(d.text, last.start)); ok {
+	newline, indent, ok := lastLine(spaceBefore(d.text, last.start))
+	switch at := d.commentEnd(last.end, c.close); {
+	case at > last.end: // the comment may reach to the end of its line
+		if !ok {
+			newline = l.newline
+		}
+		return splice(d.text, last.end, at, []byte(","), d.text[last.end:at], []byte(newline+indent), l.lines(v, indent))
+	case ok:
 		return splice(d.text, last.end, last.end, []byte(","+newline+indent), l.lines(v, indent))
 	}
 	comma := ","
@@ -232,12 +242,34 @@ func (d *document) remove(p place) []byte {
 }
 
 // cut removes one of several items with the comma and white space that insert put before it;
-// for the first, what follows it.
+// for the first, what follows it. Comments there stay.
 func (d *document) cut(c container, i int) []byte {
+	it := c.items[i]
+	comma := func(behind item) int { return behind.end + bytes.IndexByte(d.plain[behind.end:], ',') }
 	if i == 0 {
-		return splice(d.text, c.items[0].start, c.items[1].start)
+		if next := c.items[1].start; d.commentEnd(it.end, next) == it.end {
+			return splice(d.text, it.start, next)
+		}
+		return slices.Concat(d.text[:it.start], d.text[it.end:comma(it)], d.text[comma(it)+1:])
 	}
-	return splice(d.text, c.items[i-1].end, c.items[i].end)
+	before := c.items[i-1]
+	at := d.commentEnd(before.end, it.start)
+	if at == before.end {
+		return splice(d.text, before.end, it.end)
+	}
+	at = max(at, comma(before)+1)
+	if i == len(c.items)-1 {
+		return slices.Concat(d.text[:comma(before)], d.text[comma(before)+1:at], d.text[it.end:])
+	}
+	return slices.Concat(d.text[:at], d.text[it.end:comma(it)], d.text[comma(it)+1:])
+}
+
+// commentEnd returns where the last comment between two items ends, or from.
+func (d *document) commentEnd(from, to int) int {
+	for to > from && d.text[to-1] == d.plain[to-1] {
+		to--
+	}
+	return to
 }
 
 // former reports whether c, whose only item is ours, existed before us, and returns what was

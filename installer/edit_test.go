@@ -54,7 +54,7 @@ func mustEdit(t tester, old []byte, want Spec) []byte {
 
 func mustRemove(t tester, old []byte) []byte {
 	t.Helper()
-	got, err := remove(old)
+	got, err := remove(old, false)
 	if err != nil {
 		t.Fatalf("Remove(%q): %v", old, err)
 	}

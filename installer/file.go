@@ -95,7 +95,8 @@ func readSettled(path string) (snapshot, error) {
 // parses reports whether the file does not look half written.
 func (s snapshot) parses() bool {
 	_, text := cutBOM(s.data)
-	return checkSyntax(text) == nil
+	_, err := withoutComments(text)
+	return err == nil || checkSyntax(text) == nil
 }
 
 // same reports whether two readings show the same file.

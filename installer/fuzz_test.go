@@ -31,7 +31,7 @@ func FuzzRoundTrip(f *testing.F) {
 			checkRefusal(t, data, got, err)
 			return
 		}
-		if owns(data) {
+		if owns(data, false) {
 			checkUpdate(t, data, got)
 			return
 		}
@@ -48,7 +48,7 @@ func checkRefusal(t tester, data, got []byte, err error) {
 	if !ok || got != nil || e.Line < 1 || e.Column < 1 || e.Problem == "" {
 		t.Fatalf("Edit(%q) = %q, %v", data, got, err)
 	}
-	if bare, err := remove(data); err == nil && (owns(bare) || !owns(data) && !bytes.Equal(bare, data)) {
+	if bare, err := remove(data, false); err == nil && (owns(bare, false) || !owns(data, false) && !bytes.Equal(bare, data)) {
 		t.Fatalf("Edit refuses %q, Remove gives %q", data, bare)
 	}
 	_, text := cutBOM(data)
@@ -72,7 +72,7 @@ func checkUpdate(t tester, data, got []byte) {
 		t.Fatalf("second Edit changed the file:\n%s", Diff(got, again, "settings"))
 	}
 	for _, settings := range [][]byte{data, got} {
-		if bare := mustRemove(t, settings); owns(bare) {
+		if bare := mustRemove(t, settings); owns(bare, false) {
 			t.Fatalf("Remove left entries:\n%s", bare)
 		}
 	}
@@ -82,7 +82,7 @@ func checkUpdate(t tester, data, got []byte) {
 // tools write.
 func TestRoundTripGenerated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := generator{t, rapid.SampledFrom([]string{"", " ", "\n", "\r\n", "\n  ", "\n\t", "mixed"}).Draw(t, "style"), ""}
+		g := generator{t, rapid.SampledFrom([]string{"", " ", "\n", "\r\n", "\n  ", "\n\t", "mixed"}).Draw(t, "style"), "", false}
 		checkRoundTrip(t, g.settings())
 	})
 }
@@ -92,6 +92,7 @@ type generator struct {
 	t      *rapid.T
 	style  string
 	status string // a status line's command as it is written; empty for none
+	lax    bool   // with comments
 }
 
 // ws returns white space in the file's style, or any.
@@ -99,7 +100,11 @@ func (g generator) ws() string {
 	if g.style != "mixed" && rapid.IntRange(0, 9).Draw(g.t, "usual") > 0 {
 		return g.style
 	}
-	return rapid.StringOfN(rapid.SampledFrom([]rune(" \t\r\n")), 0, 3, -1).Draw(g.t, "ws")
+	ws := rapid.StringOfN(rapid.SampledFrom([]rune(" \t\r\n")), 0, 3, -1).Draw(g.t, "ws")
+	if g.lax {
+		ws += rapid.SampledFrom([]string{"", "/* a, } */", "// b, ]\n", " // \"c\r\n\t", "/**/ "}).Draw(g.t, "comment")
+	}
+	return ws
 }
 
 func (g generator) settings() []byte {

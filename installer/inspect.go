@@ -115,7 +115,7 @@ func Inspect(in Inspection) Report {
 		}
 	}
 	for _, dir := range in.Plugins {
-		r.Files = append(r.Files, readFile(filepath.Join(dir, "hooks", "hooks.json"), dir))
+		r.Files = append(r.Files, readFile(filepath.Join(dir, "hooks", "hooks.json"), dir, false))
 	}
 	r.compareEvents(in)
 	r.findDuplicates()
@@ -125,7 +125,7 @@ func Inspect(in Inspection) Report {
 }
 
 func inspectTarget(t Target) File {
-	f := readFile(t.Path, "")
+	f := readFile(t.Path, "", lax(t.agent))
 	f.Scope = t.Scope
 	if f.Real != "" && t.Keep != "" {
 		_, f.Recorded = keptFor(t.Keep, f.Real).load()
@@ -133,7 +133,7 @@ func inspectTarget(t Target) File {
 	return f
 }
 
-func readFile(path, plugin string) File {
+func readFile(path, plugin string, lax bool) File {
 	f := File{Path: path, Plugin: plugin}
 	s, err := readSettled(path)
 	f.Real = s.file
@@ -143,7 +143,7 @@ func readFile(path, plugin string) File {
 		return f
 	}
 	f.readSwitches(text)
-	d, err := parse(text)
+	d, err := parse(text, lax)
 	if err != nil {
 		f.Err = inFile(err, path)
 		return f

@@ -67,7 +67,7 @@ func printed(r rune) rune {
 
 // withModules adds the mod's line to hooks/hooks.json, or removes it.
 func withModules(text []byte, mod bool) ([]byte, error) {
-	d, err := parse(text)
+	d, err := parse(text, false)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package installer
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -47,6 +48,8 @@ type hookEvent struct {
 // document is a settings file whose hooks have a known shape.
 type document struct {
 	text   []byte
+	plain  []byte // text without its comments
+	lax    bool   // as in parse
 	root   container
 	tree   *hujson.Object
 	at     int // index of "hooks" in root.items, -1 when absent
@@ -57,6 +60,9 @@ type document struct {
 	// file's hooks, ours included: 2.1.197 silently, 2.1.329 with a warning.
 	flaw error
 }
+
+// switches are members of "hooks" that Gemini CLI and Qwen Code do not take for events.
+var switches = []string{"enabled", "disabled", "notifications"}
 
 // place is the position of one entry.
 type place struct{ event, group, entry int }
@@ -71,12 +77,22 @@ func cutBOM(b []byte) (mark, text []byte) {
 	return nil, b
 }
 
-// parse parses text without a byte order mark. The error is a *settingsError.
-func parse(text []byte) (*document, error) {
-	if err := checkSyntax(text); err != nil {
+// parse parses text without a byte order mark. The settings of some agents are lax: they may
+// contain comments, and below "hooks" switches beside the events. The error is a
+// *settingsError.
+func parse(text []byte, lax bool) (*document, error) {
+	plain := text
+	var err error
+	if lax {
+		plain, err = withoutComments(text)
+	}
+	if err == nil {
+		err = checkSyntax(plain)
+	}
+	if err != nil {
 		return nil, err
 	}
-	v, err := hujson.Parse(text)
+	v, err := hujson.Parse(plain)
 	if err != nil {
 		// JSON that the tree cannot represent; hujson's message could quote the file.
 		return nil, problemAt(text, 0, "", "not plain JSON", "")
@@ -85,7 +101,7 @@ func parse(text []byte) (*document, error) {
 	if !ok {
 		return nil, problemAt(text, v.StartOffset, "", "settings are not an object", "settings begin with { and end with }")
 	}
-	d := &document{text: text, tree: root, root: objectContainer(v, root), at: -1}
+	d := &document{text: text, plain: plain, lax: lax, tree: root, root: objectContainer(v, root), at: -1}
 	return d, d.readHooks()
 }
 
@@ -106,10 +122,13 @@ func (d *document) readHooks() error {
 		name := stringValue(m.Name)
 		path := "hooks" + pathKey(name)
 		if seen[name] {
-			return d.problem(m.Name, path, "key appears twice", "Claude Code reads only the last one: merge them")
+			return d.problem(m.Name, path, "key appears twice", "the client reads only the last one: merge them")
 		}
 		seen[name] = true
-		ev, err := d.readEvent(m.Value, path)
+		var ev hookEvent
+		if !d.lax || !slices.Contains(switches, name) {
+			ev, err = d.readEvent(m.Value, path)
+		}
 		if err != nil {
 			return err
 		}
@@ -169,7 +188,7 @@ func (d *document) readGroup(v hujson.Value, path string) (hookGroup, error) {
 		if _, ok := e.Value.(*hujson.Object); !ok {
 			return g, d.problem(e, here, "not an object", `a handler looks like {"type": "command", ...}`)
 		}
-		h := readHandler(d.text[e.StartOffset:e.EndOffset])
+		h := readHandler(d.plain[e.StartOffset:e.EndOffset])
 		if lack := h.lacks(); lack != "" && !h.own() {
 			d.flawed(e, here, "handler has no "+lack)
 		}
@@ -187,7 +206,7 @@ func (d *document) member(obj *hujson.Object, key, path string) (int, error) {
 			continue
 		}
 		if at >= 0 {
-			return -1, d.problem(m.Name, path, "key appears twice", "Claude Code reads only the last one: merge them")
+			return -1, d.problem(m.Name, path, "key appears twice", "the client reads only the last one: merge them")
 		}
 		at = i
 	}
@@ -216,7 +235,7 @@ func (d *document) entry(p place) hookEntry {
 }
 
 func (d *document) flawed(v hujson.Value, path, what string) {
-	if d.flaw == nil {
+	if d.flaw == nil && !d.lax { // a lax client ignores the flawed entry alone
 		d.flaw = d.problem(v, path, what, "Claude Code ignores all hooks of a file with this: correct or remove it")
 	}
 }

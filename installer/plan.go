@@ -82,7 +82,7 @@ func (c *Change) planInstall(want Spec) error {
 	switch {
 	case known && r.Wrote == digest(c.Old) && c.Old != nil:
 		r.Wrote = digest(c.New) // nobody else wrote in between: the backup stays valid
-	case owns(c.Old):
+	case owns(c.Old, want.lax()):
 		// Others wrote in between, or the record was lost: the backup, if any, lacks their
 		// changes. From now on only our entries may be removed.
 		r.Wrote = ""
@@ -112,7 +112,7 @@ func (c *Change) planUninstall() error {
 		c.New, c.Backup = data, c.kept.backup
 		return nil
 	}
-	rest, err := remove(c.Old)
+	rest, err := remove(c.Old, lax(c.Target.agent))
 	if err == nil && !(known && r.Created && isEmptyObject(rest)) {
 		c.New = rest
 	}
@@ -120,9 +120,9 @@ func (c *Change) planUninstall() error {
 }
 
 // owns reports whether settings contain an entry of ours.
-func owns(settings []byte) bool {
+func owns(settings []byte, lax bool) bool {
 	_, text := cutBOM(settings)
-	d, err := parse(text)
+	d, err := parse(text, lax)
 	if err != nil {
 		return false
 	}

@@ -56,7 +56,7 @@ func TestRefused(t *testing.T) {
 			if e.Line != r.line || e.Column != r.column || e.Path != r.path || !strings.Contains(e.Problem, r.problem) {
 				t.Errorf("got %d:%d %q %q, want %d:%d %q %q", e.Line, e.Column, e.Path, e.Problem, r.line, r.column, r.path, r.problem)
 			}
-			if _, err := remove([]byte(r.text)); err == nil {
+			if _, err := remove([]byte(r.text), false); err == nil {
 				t.Error("Remove takes it")
 			}
 		})

@@ -100,7 +100,7 @@ func statusCommand(program string, literal []byte) string {
 
 // ensureStatus makes beckon at program the status line, wrapping the one that is there.
 func ensureStatus(text []byte, program string) ([]byte, error) {
-	d, err := parse(text)
+	d, err := parse(text, false)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func ensureStatus(text []byte, program string) ([]byte, error) {
 // dropStatus takes every status line of ours out, or puts back what it wraps.
 func dropStatus(text []byte) ([]byte, error) {
 	for !isBlank(text) {
-		d, err := parse(text)
+		d, err := parse(text, false)
 		if err != nil {
 			return nil, err
 		}

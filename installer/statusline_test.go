@@ -133,7 +133,7 @@ func TestStatusLineWhereThereWasNone(t *testing.T) {
 func TestStatusLineRoundTripGenerated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := generator{t, rapid.SampledFrom([]string{"", " ", "\n", "\r\n", "\n  ", "mixed"}).Draw(t, "style"),
-			rapid.SampledFrom(append([]string{""}, statusCommands...)).Draw(t, "status")}
+			rapid.SampledFrom(append([]string{""}, statusCommands...)).Draw(t, "status"), false}
 		checkStatusRoundTrip(t, g.settings())
 	})
 }

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
-)
 
-// plainJSON is the hint for what hujson would take and Claude Code would not.
-const plainJSON = "Claude Code reads plain JSON, without comments or trailing commas"
+	"github.com/tailscale/hujson"
+)
 
 // checkSyntax accepts exactly what encoding/json accepts. Its error is a
 // *settingsError in words of our own: the decoder's words quote the file.
@@ -32,24 +32,62 @@ func checkSyntax(text []byte) error {
 	return syntaxProblem(text, offset)
 }
 
+// withoutComments returns text with blanks in the place of comments, so that every offset stays.
+func withoutComments(text []byte) ([]byte, error) {
+	plain := append(bytes.Clone(text), '\n') // hujson ends a comment there, not at the end of the file
+	root, err := hujson.Parse(plain)
+	if err != nil {
+		var line, column int
+		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column)
+		e := &settingsError{Line: line, Column: column, Problem: "not valid JSON here", advice: "the client reads JSON with comments"}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			e.Problem, e.advice = endsEarly, cutOff
+		}
+		return nil, e
+	}
+	blank := func(extra hujson.Extra) { // which is a part of plain
+		for i, c := range extra {
+			if c > ' ' {
+				extra[i] = ' '
+			}
+		}
+	}
+	for v := range root.All() {
+		blank(v.BeforeExtra)
+		blank(v.AfterExtra)
+		switch c := v.Value.(type) {
+		case *hujson.Object:
+			blank(c.AfterExtra)
+		case *hujson.Array:
+			blank(c.AfterExtra)
+		}
+	}
+	return plain[:len(text)], nil
+}
+
+const (
+	endsEarly = "the file ends too early"
+	cutOff    = "it may have been cut off while it was written"
+)
+
 // syntaxProblem names what stands at the offset where text stops being JSON.
 func syntaxProblem(text []byte, offset int) error {
 	path := pathAt(text[:offset])
 	if offset == len(text) {
-		return problemAt(text, offset, path, "the file ends too early", "it may have been cut off while it was written")
+		return problemAt(text, offset, path, endsEarly, cutOff)
 	}
 	before := bytes.TrimRight(text[:offset], " \t\r\n")
 	switch c := text[offset]; {
 	case (c == '}' || c == ']') && bytes.HasSuffix(before, []byte(",")):
-		return problemAt(text, len(before)-1, path, "trailing comma", plainJSON)
+		return problemAt(text, len(before)-1, path, "trailing comma", "the client reads JSON without trailing commas")
 	case c == '/' || c == '#':
-		return problemAt(text, offset, path, "comment", plainJSON)
+		return problemAt(text, offset, path, "comment", "the client reads JSON without comments")
 	case c == '\'':
 		return problemAt(text, offset, path, "single quote", "JSON strings take double quotes")
 	case c < ' ':
 		return problemAt(text, offset, path, "control character inside a string", "is a closing quote missing?")
 	default:
-		return problemAt(text, offset, path, "not valid JSON here", plainJSON)
+		return problemAt(text, offset, path, "not valid JSON here", "the client reads plain JSON")
 	}
 }
 

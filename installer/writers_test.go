@@ -127,7 +127,7 @@ func TestConcurrentInstalls(t *testing.T) {
 	h.apply(Install(testSpec))
 	checkEntries(t, []byte(h.read()), testSpec)
 	h.apply(Uninstall())
-	if got := h.read(); !strings.HasPrefix(got, "{\"n\": ") || owns([]byte(got)) {
+	if got := h.read(); !strings.HasPrefix(got, "{\"n\": ") || owns([]byte(got), false) {
 		t.Errorf("settings are %s", got)
 	}
 	h.clean()
