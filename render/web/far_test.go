@@ -214,3 +214,64 @@ func TestSpeaksElsewhere(t *testing.T) {
 		return x.do("POST", farPath+"/stop", "", withToken(session)).code(t) == "409 not_heard"
 	})
 }
+
+// A fleet returns this machine's own rows, too, some of them late: the session is shown once,
+// as this machine knows it, and its events never end it. A session that several machines
+// report is shown once, as in `list --fleet`.
+func TestOwnRowsFromElsewhere(t *testing.T) {
+	m := &there{}
+	x := serve(t, m.options())
+	x.fold(prompt("own", "one"))
+	x.until("it is shown", func() bool { return len(x.s.hub.list(filter{}).Sessions) == 1 })
+	own := x.s.hub.list(filter{}).Sessions[0]
+	of := func(host, id, seat string, stale bool) render.Row {
+		return render.Row{SessionID: id, SeatID: seat, State: state.Permission, NeedsYou: true, Host: host, Remote: &render.Remote{Name: host, Stale: stale}}
+	}
+	s := x.stream("/events")
+	s.await("snapshot", nil)
+	m.rows <- []render.Row{of("a", "before-clear", own.SeatID, false), of("a", "own", "another-seat", false),
+		of("c", "twice", "seat-c", true), of("d", "twice", "seat-d", false), of("b", "twice", "seat-b", false), of("z", "other", "seat-z", false)}
+	shown := func() (list []string) {
+		for _, r := range x.s.hub.list(filter{}).Sessions {
+			at := ""
+			if r.Remote != nil {
+				at = "@" + r.Remote.Name
+			}
+			list = append(list, r.SessionID+at)
+		}
+		slices.Sort(list)
+		return list
+	}
+	x.until("the others are there", func() bool { _, ok := x.s.hub.elsewhere("z", "seat-z"); return ok })
+	if got, want := shown(), []string{"other@z", "own", "twice@b"}; !slices.Equal(got, want) {
+		t.Errorf("shown %q, want %q", got, want)
+	}
+	m.rows <- nil
+	s.await("session_ended", sessionIs("other"))
+	if e, ok := s.find("session_ended", func(m map[string]any) bool { return m["agent_id"] == own.SeatID }); ok {
+		t.Errorf("this machine's session ended: %s", e.data)
+	}
+}
+
+// A session of another machine may claim any id, and so may the seat that it sits in: requests
+// about this machine's sessions never mean another machine's.
+func TestIdsOfElsewhere(t *testing.T) {
+	m := &there{}
+	x := serve(t, m.options())
+	x.fold(prompt("mine", "one"))
+	x.fold(prompt("victim", "two"))
+	x.until("both are shown", func() bool { return len(x.s.hub.list(filter{}).Sessions) == 2 })
+	claims := farRow("claims", "l1")
+	claims.SeatID = "mine"
+	m.rows <- []render.Row{claims}
+	x.until("its row is there", func() bool { _, ok := x.s.hub.elsewhere("ann/box", "mine"); return ok })
+	if row, ok := x.s.hub.find("mine"); !ok || row.Remote != nil {
+		t.Errorf("mine is %+v", row)
+	}
+	if r := x.get("/api/sessions/mine"); r.field(t, "title") != "one" {
+		t.Errorf("mine is %s", r.body)
+	}
+	if r := x.get("/api/sessions/claims"); r.status != http.StatusNotFound {
+		t.Errorf("a session of another machine is here: %s", r.body)
+	}
+}

@@ -278,11 +278,13 @@ func (h *hub) listLocked(f filter) render.List {
 	return l
 }
 
-// find returns the row of a record, a session or a seat. If two processes run one session it
-// is the one that needs the user most.
+// find returns this machine's row of a record, a session or a seat. If two processes run one
+// session it is the one that needs the user most. Other machines may claim any id.
 func (h *hub) find(id string) (render.Row, bool) {
 	list := h.list(filter{})
-	i := slices.IndexFunc(list.Sessions, func(r render.Row) bool { return r.Record() == id || r.SessionID == id || r.SeatID == id })
+	i := slices.IndexFunc(list.Sessions, func(r render.Row) bool {
+		return r.Remote == nil && (r.Record() == id || r.SessionID == id || r.SeatID == id)
+	})
 	if i < 0 {
 		return render.Row{}, false
 	}

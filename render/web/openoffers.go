@@ -142,7 +142,7 @@ func (b *openOffers) look() {
 func (h *hub) messageOf(name string, o offerNews) message {
 	m := message{name: name, session: o.SessionID}
 	for _, s := range h.rows {
-		if s.row.Record() == o.Record {
+		if s.row.Remote == nil && s.row.Record() == o.Record {
 			m.seat, m.now = s.row.SeatID, s.row.State
 		}
 	}

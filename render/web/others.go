@@ -14,10 +14,11 @@ import (
 func (h *hub) others(rows []render.Row) {
 	h.change(func(p *publisher) {
 		p.at = time.Now()
-		there := make(map[string]bool, len(rows))
+		best := p.best(rows)
+		there := make(map[string]bool, len(best))
 		for i := range rows {
 			key := farKey(rows[i].Remote.Name, cmp.Or(rows[i].SeatID, rows[i].Record()))
-			if there[key] || !rows[i].State.Live() || p.isHere(&rows[i]) {
+			if there[key] || best[rows[i].Record()] != &rows[i] {
 				continue
 			}
 			there[key] = true
@@ -32,10 +33,29 @@ func (h *hub) others(rows []render.Row) {
 	})
 }
 
-// isHere reports whether a row is this machine's own, read back from where it was published.
-func (p *publisher) isHere(r *render.Row) bool {
-	s := p.shown(cmp.Or(r.SeatID, "session "+r.Record()))
-	return s != nil && s.row.Record() == r.Record()
+// best returns the row to show for each record: of a session that several machines report (as
+// in hosts.Merge), always the same machine's. This machine's own rows, read back from where it
+// published them, are not among them. After /clear they come with the record before, so the
+// seat counts, too.
+func (p *publisher) best(rows []render.Row) map[string]*render.Row {
+	own := map[string]bool{}
+	for _, s := range p.h.rows {
+		if s.row.Remote == nil {
+			own[s.row.Record()] = true
+		}
+	}
+	best := make(map[string]*render.Row, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		if !r.State.Live() || own[r.Record()] || r.SeatID != "" && p.shown(r.SeatID) != nil {
+			continue
+		}
+		b := best[r.Record()]
+		if b == nil || b.Remote.Stale && !r.Remote.Stale || b.Remote.Stale == r.Remote.Stale && r.Remote.Name < b.Remote.Name {
+			best[r.Record()] = r
+		}
+	}
+	return best
 }
 
 func (p *publisher) putOther(key string, row render.Row) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -98,7 +99,7 @@ func TestAnswersFromAnotherMachine(t *testing.T) {
 	}
 	p := c.open(t, "about:blank")
 	p.expectOutage() // this server has no statistics
-	p.do("Page.navigate", map[string]any{"url": "http://" + l.Addr().String() + "/session/seat-1#token=" + token})
+	p.do("Page.navigate", map[string]any{"url": "http://" + l.Addr().String() + "/session/ann%2Fbox%2Fseat-1#token=" + token})
 	p.settled(o)
 	if text := get[string](p, at(o)+`.innerText`); !strings.Contains(text, "make install") {
 		t.Errorf("it shows %q", text)
@@ -115,4 +116,40 @@ func TestAnswersFromAnotherMachine(t *testing.T) {
 	p.await("it takes words", `!document.querySelector("#session form[aria-label=Reply]").hidden`)
 	p.must(p.eval(`(() => { const f = document.querySelector("#session form[aria-label=Reply]"); f.querySelector("textarea").value = "now the tests"; f.requestSubmit(); })()`, nil))
 	heard("say now the tests")
+}
+
+// Another machine may use the id of a session or seat of this one. Each keeps its row, its
+// card and its page, and what goes there says which it is.
+func TestSameIDElsewhere(t *testing.T) {
+	t.Parallel()
+	p := blankWorld(t)
+	got := get[[]string](p, `Promise.all(["state", "card", "session", "api"].map((m) => import("/assets/" + m + ".mjs"))).then(async ([{ initial, reduce, keyOf }, { pathOf }, { SessionPage }, api]) => {
+		const times = { since: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", created_at: "2026-01-01T00:00:00Z" };
+		const row = (title, more) => ({ session_id: "s", seat_id: "x", state: "idle", title, ...times, ...more });
+		const far = row("far", { remote: { name: "ann/box", user: "ann" } }), near = row("near", {}), bare = { ...far, seat_id: undefined };
+		const of = (type, session) => ({ type, data: { session } });
+		const rows = (...events) => events.reduce(reduce, initial());
+		const titles = (s) => [...s.rows.values()].map((r) => r.title).sort().join();
+		const asked = [];
+		localStorage.removeItem("beckon.session"); // nothing is asked before what is
+		window.fetch = async (url) => { asked.push(url); return Response.json({ lines: [], offers: [] }); };
+		const page = new SessionPage(document.createElement("div"), { act() {}, met() {}, fail() {} });
+		const opened = (path, s) => {
+			page.open(decodeURIComponent(path.slice("/session/".length)));
+			page.draw(s);
+			return page.heading.textContent;
+		};
+		const both = rows(of("session_created", far), of("session_created", near)), other = rows(of("session_created", near), of("session_created", far));
+		const result = [titles(both), titles(rows(of("session_created", near), of("session_created", far), of("session_ended", far))),
+			...[both, other].flatMap((s) => [opened(pathOf(near), s), opened(pathOf(far), s), opened("/session/s", s)]), opened(pathOf(far), rows(of("session_created", near)))];
+		page.close();
+		asked.length = 0;
+		await api.act(far, "stop");
+		await api.act(bare, "stop");
+		return [...result, ...asked];
+	})`)
+	want := []string{"far,near", "near", "near", "far", "near", "near", "far", "near", "Session", "/api/hosts/ann%2Fbox/sessions/x/stop", "/api/hosts/ann%2Fbox/sessions/s/stop"}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows, pages and addresses:\n%q, want\n%q", got, want)
+	}
 }

@@ -1,7 +1,7 @@
 // What is asked of the server beside the line of events.
 
 import { ask as send } from "./login.mjs";
-import { keyOf, recordOf } from "./state.mjs";
+import { idOf, recordOf } from "./state.mjs";
 
 // Refusal is an answer that is no success, in the words of the server.
 export class Refusal extends Error {
@@ -26,7 +26,7 @@ async function ask(path, options) {
 const session = (id, rest = "") => `/api/sessions/${encodeURIComponent(id)}${rest}`;
 
 // of is where a row's session is spoken to, which another machine may have.
-const of = (row, rest) => (row.remote ? `/api/hosts/${encodeURIComponent(row.remote.name)}${session(keyOf(row), rest)}`.replace("/api/sessions", "/sessions") : session(recordOf(row), rest));
+const of = (row, rest) => (row.remote ? `/api/hosts/${encodeURIComponent(row.remote.name)}${session(idOf(row), rest)}`.replace("/api/sessions", "/sessions") : session(recordOf(row), rest));
 
 export const list = () => ask("/api/sessions");
 export const one = (id) => ask(session(id));

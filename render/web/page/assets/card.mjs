@@ -1,11 +1,11 @@
 // One session, as a card and as the head of its page.
 
 import { el, mark, middle, redraw, show, svg, text } from "./dom.mjs";
-import { TASKS, taskOf, what } from "./state.mjs";
+import { TASKS, keyOf, taskOf, what } from "./state.mjs";
 import { GLYPHS, count, lastLine, oneLine, stateWords } from "./words.mjs";
 
 // pathOf is the address of a session's page.
-export const pathOf = (row) => `/session/${encodeURIComponent(row.seat_id || row.session_id)}`;
+export const pathOf = (row) => `/session/${encodeURIComponent(row.remote ? keyOf(row) : row.seat_id || row.session_id)}`;
 
 // age is a time that keeps counting: the clock finds it by its data.
 export function age(when, { before = "", after = "", fine = false } = {}) {

@@ -49,7 +49,7 @@ export class SessionPage {
     this.nodes = new Map();
   }
 
-  // open shows the session or seat id.
+  // open shows the session or seat id, of another machine the key.
   open(id) {
     if (this.id === id) return;
     // What was asked for on another visit is not this one's, though the id may be.
@@ -75,7 +75,7 @@ export class SessionPage {
   // for.
   draw(s) {
     if (!this.id) return;
-    const row = [...s.rows.values()].find((r) => r.seat_id === this.id || r.session_id === this.id);
+    const row = [...s.rows.values()].find((r) => (r.remote ? keyOf(r) === this.id : r.seat_id === this.id || r.session_id === this.id));
     if (row) {
       const news = row !== this.live;
       this.live = row;

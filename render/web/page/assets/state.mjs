@@ -50,8 +50,12 @@ export function initial() {
   };
 }
 
-// keyOf names a card. A seat outlives its session (/clear, resume).
-export const keyOf = (row) => row.seat_id || `session ${recordOf(row)}`;
+// keyOf names a card. A seat outlives its session (/clear, resume). Another machine
+// may use the ids of this one.
+export const keyOf = (row) => (row.remote ? `${row.remote.name}/${idOf(row)}` : row.seat_id || `session ${recordOf(row)}`);
+
+// idOf names the session of another machine's row to the server.
+export const idOf = (row) => row.seat_id || recordOf(row);
 
 // recordOf names the session of a row or turn to the server. Of two processes
 // that run one session at once, one has a part.
