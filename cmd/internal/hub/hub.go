@@ -22,6 +22,7 @@ import (
 	"beckon/render/fleet/bus"
 	"beckon/render/fleet/ctl"
 
+	"github.com/gofrs/flock"
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
@@ -33,6 +34,7 @@ const (
 	configFile = "hub.conf"
 	certFile   = "cert.pem"
 	keyFile    = "key.pem"
+	lockFile   = "lock"
 )
 
 // Hub is a hub's directory.
@@ -146,6 +148,21 @@ func Open(dir string) (*Hub, error) {
 	return h, nil
 }
 
+// change calls f with the state as other processes left it, while none of them changes it.
+func (h *Hub) change(f func() error) error {
+	lock := flock.New(filepath.Join(h.Dir, lockFile))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("locking the hub in %s: %w", h.Dir, err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	now, err := Open(h.Dir)
+	if err != nil {
+		return err
+	}
+	h.state = now.state
+	return f()
+}
+
 // Config returns the path of the server's configuration.
 func (h *Hub) Config() string { return filepath.Join(h.Dir, configFile) }
 
@@ -256,12 +273,14 @@ func (h *Hub) Invite(a bus.Access, expires time.Time) (bus.Access, error) {
 	if err != nil {
 		return a, err
 	}
-	if h.Given == nil {
-		h.Given = map[string][]given{}
-	}
-	name := cmp.Or(a.Host, a.User)
-	h.Given[name] = append(h.Given[name], given{key, a.User, a.Host, a.View || a.All, time.Now().UTC()})
-	return a, h.save()
+	return a, h.change(func() error {
+		if h.Given == nil {
+			h.Given = map[string][]given{}
+		}
+		name := cmp.Or(a.Host, a.User)
+		h.Given[name] = append(h.Given[name], given{key, a.User, a.Host, a.View || a.All, time.Now().UTC()})
+		return h.save()
+	})
 }
 
 // Names returns the names that have an access.
@@ -272,21 +291,24 @@ func (h *Hub) Names() []string {
 // Revoke revokes all accesses of a name. It returns their number, and the users whose hosts of
 // that name can no longer publish. Push tells a running server.
 func (h *Hub) Revoke(name string) (n int, users []string, err error) {
-	list := h.Given[name]
-	if len(list) == 0 {
-		return 0, nil, fmt.Errorf("%q was given nothing, or it was taken back", name)
-	}
-	if h.Revoked == nil {
-		h.Revoked = map[string]int64{}
-	}
-	for _, g := range list {
-		h.Revoked[g.Key] = time.Now().Unix()
-		if g.Host != "" && !slices.Contains(users, g.User) {
-			users = append(users, g.User)
+	return n, users, h.change(func() error {
+		list := h.Given[name]
+		if n = len(list); n == 0 {
+			return fmt.Errorf("%q was given nothing, or it was taken back", name)
 		}
-	}
-	delete(h.Given, name)
-	return len(list), users, errors.Join(h.save(), h.writeConfig())
+		if h.Revoked == nil {
+			h.Revoked = map[string]int64{}
+		}
+		for _, g := range list {
+			// A server compares it with when the access was issued, maybe by a clock that was ahead.
+			h.Revoked[g.Key] = max(time.Now().Unix(), g.At.Unix())
+			if g.Host != "" && !slices.Contains(users, g.User) {
+				users = append(users, g.User)
+			}
+		}
+		delete(h.Given, name)
+		return errors.Join(h.save(), h.writeConfig())
+	})
 }
 
 // Push sends the present account to the running server.
