@@ -203,6 +203,11 @@ func TestManual(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, out)
 		}
 	}
+	for _, bad := range []string{"%!", "(default )", ": .\n", ".SH DESCRIPTION\n.SH"} {
+		if strings.Contains(out, bad) {
+			t.Errorf("there is %q in\n%s", bad, out)
+		}
+	}
 	if strings.Contains(out, "__complete") {
 		t.Error("it tells of hidden commands")
 	}

@@ -17,6 +17,7 @@ type manCmd struct{}
 // Run prints the manual page, made from the same model as --help.
 func (c *manCmd) Run(a *app, k *kong.Kong) error {
 	page := mangokong.NewManPage(1, k.Model).
+		WithLongDescription(descriptionText).
 		WithSection("Session", sessionHelp+".").
 		WithSection("Configuration", configurationText()).
 		WithSection("Environment", environmentText).
@@ -33,10 +34,19 @@ func configurationText() string {
 	var b strings.Builder
 	b.WriteString("config.json in $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon: JSON, with comments and trailing commas.\n")
 	for _, k := range config.Keys {
-		fmt.Fprintf(&b, "\n%s: %s: %s (default %s).\n", k.Name, k.Doc, strings.Join(k.OneOf, ", "), k.Value(config.Default()))
+		fmt.Fprintf(&b, "\n%s: %s", k.Name, k.Doc)
+		if len(k.OneOf) > 0 {
+			fmt.Fprintf(&b, ": %s", strings.Join(k.OneOf, ", "))
+		}
+		if value := k.Value(config.Default()); value != "" {
+			fmt.Fprintf(&b, " (default %s)", value)
+		}
+		b.WriteString(".\n")
 	}
-	return b.String()
+	return strings.ReplaceAll(b.String(), "%", "%%") // the library takes a text as a format
 }
+
+const descriptionText = `It follows the sessions of Claude Code and other agents through their hooks: beckon setup sets it up. beckon help lists the topics of its manual, and beckon help TOPIC prints one.`
 
 const environmentText = `BECKON_STATE_DIR: where sessions are kept, else $XDG_STATE_HOME/beckon, else ~/.local/state/beckon.
 
