@@ -147,7 +147,7 @@ func (p *player) act(s Step, pane *Pane) error {
 	case "shows":
 		return p.waitShown(s, pane)
 	case "screen":
-		return pane.WaitFor(s.Args[0], cmp.Or(s.Within, patience))
+		return waitFor(pane.latest, s.Args[0], cmp.Or(s.Within, patience))
 	case "registry":
 		return p.waitRegistry(s, pane)
 	case "gone":

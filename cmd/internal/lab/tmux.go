@@ -167,15 +167,31 @@ func (p *Pane) Capture() string {
 	return out
 }
 
+// prompted matches a prompt of a script that was sent, or is being typed.
+var prompted = regexp.MustCompile(`(?m)^[^\w\n]{0,12}lab:`)
+
+// latest returns what the screen shows from the last prompt on: what is above it is the past.
+func (p *Pane) latest() string {
+	screen := p.Capture()
+	if all := prompted.FindAllStringIndex(screen, -1); all != nil {
+		return screen[all[len(all)-1][0]:]
+	}
+	return screen
+}
+
 // WaitFor waits until the screen matches the regular expression.
 func (p *Pane) WaitFor(pattern string, timeout time.Duration) error {
+	return waitFor(p.Capture, pattern, timeout)
+}
+
+func waitFor(look func() string, pattern string, timeout time.Duration) error {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
 		return err
 	}
 	screen := ""
 	for end := time.Now().Add(timeout); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if screen = p.Capture(); re.MatchString(screen) {
+		if screen = look(); re.MatchString(screen) {
 			return nil
 		}
 	}
