@@ -64,6 +64,17 @@ func HintOf(err error) string {
 	return ""
 }
 
+// Advise returns err with a hint for HintOf.
+func Advise(err error, hint string) error { return advised{err, hint} }
+
+type advised struct {
+	error
+	hint string
+}
+
+func (e advised) Unwrap() error { return e.error }
+func (e advised) Hint() string  { return e.hint }
+
 // FirstLine returns the first non-empty line of a program's output.
 func FirstLine(out string) string {
 	for line := range strings.Lines(out) {

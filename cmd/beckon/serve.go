@@ -27,6 +27,7 @@ import (
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/render/web"
+	"beckon/render/web/address"
 	dashboard "beckon/render/web/page"
 	"beckon/render/web/peer"
 	"beckon/state"
@@ -61,7 +62,7 @@ func (c *serveCmd) Validate() error {
 		_, err = net.LookupPort("tcp", port)
 	}
 	if err != nil {
-		return fmt.Errorf("--addr %q: want HOST:PORT, as %s", c.Addr, web.DefaultAddr)
+		return fmt.Errorf("--addr %q: want HOST:PORT, as %s", c.Addr, address.Default)
 	}
 	return nil
 }
@@ -78,7 +79,7 @@ func (c *serveCmd) Run(a *app) error {
 		return c.printURL(a)
 	}
 	if c.QR { // before anything is started
-		if _, err := web.Elsewhere(c.scheme(), c.Addr, c.names()); err != nil {
+		if _, err := address.Elsewhere(c.scheme(), c.Addr, c.names()); err != nil {
 			return err
 		}
 	}
@@ -89,7 +90,7 @@ func (c *serveCmd) Run(a *app) error {
 		seen = notifier.Look
 	}
 	l, err := c.listen()
-	if c.Open && errors.Is(err, web.ErrServed) {
+	if c.Open && errors.Is(err, address.ErrServed) {
 		return c.openRunning(a)
 	}
 	if err != nil {
@@ -126,7 +127,7 @@ func (c *serveCmd) Run(a *app) error {
 	entrance := s.Entrance()
 	c.say(a, l.Addr().String(), entrance)
 	if c.Open {
-		a.openBrowser(entrance.At(web.URL(c.scheme(), l.Addr().String())) + "#ticket=" + entrance.Ticket)
+		a.openBrowser(entrance.At(address.URL(c.scheme(), l.Addr().String())) + "#ticket=" + entrance.Ticket)
 	}
 	if c.Link {
 		ctx, stop := context.WithCancel(context.Background())
@@ -160,7 +161,7 @@ func (c *serveCmd) say(a *app, addr string, entrance web.Entrance) {
 		fmt.Fprintf(a.Stdout, "beckon serves on %s\n", c.Socket)
 		return
 	}
-	urls := web.URLs(c.scheme(), addr)
+	urls := address.URLs(c.scheme(), addr)
 	fmt.Fprintf(a.Stdout, "beckon serves on %s\n", urls[0])
 	if confidential(a.Stdout) {
 		for _, url := range urls {
@@ -174,7 +175,7 @@ func (c *serveCmd) say(a *app, addr string, entrance web.Entrance) {
 			fmt.Fprintf(a.Stderr, "beckon: %v\n", err)
 		}
 	}
-	if host, _, err := net.SplitHostPort(addr); err == nil && c.TLSCert == "" && !web.Loopback(host) {
+	if host, _, err := net.SplitHostPort(addr); err == nil && c.TLSCert == "" && !address.Loopback(host) {
 		fmt.Fprintln(a.Stdout, "  without TLS the network sees the token and all that is sent: --tls-cert, `tailscale serve` or `ssh -L` hides it")
 	}
 }
@@ -202,7 +203,7 @@ func (c *serveCmd) names() []string {
 	if c.TLSCert == "" {
 		return c.Host
 	}
-	return append(slices.Clone(c.Host), web.CertNames(c.TLSCert, c.TLSKey)...)
+	return append(slices.Clone(c.Host), address.CertNames(c.TLSCert, c.TLSKey)...)
 }
 
 // showCode shows the QR code of an address that signs in one phone, once.
@@ -210,7 +211,7 @@ func (c *serveCmd) showCode(a *app, scheme, addr string, entrance web.Entrance) 
 	if !confidential(a.Stdout) {
 		return cli.Hint("run beckon serve url --qr in a terminal", "others may read what is printed here")
 	}
-	url, err := web.Elsewhere(scheme, addr, c.names())
+	url, err := address.Elsewhere(scheme, addr, c.names())
 	if err != nil {
 		return err
 	}
@@ -233,8 +234,8 @@ func (c *serveCmd) scheme() string {
 // program has the port, it must not receive what opens this user's server.
 func (c *serveCmd) running() (url string, err error) {
 	for _, scheme := range []string{"http", "https"} {
-		url = web.URL(scheme, c.Addr)
-		_, whose, ok := web.Ask(url)
+		url = address.URL(scheme, c.Addr)
+		_, whose, ok := address.Ask(url)
 		switch {
 		case ok && whose.Who == peer.Another:
 			return "", cli.Hint("give another port with --addr", "another user serves on %s", url)
@@ -258,7 +259,7 @@ func (c *serveCmd) printURL(a *app) error {
 	if c.QR {
 		return c.showCode(a, scheme, c.Addr, entrance)
 	}
-	for _, url := range web.URLs(scheme, c.Addr) {
+	for _, url := range address.URLs(scheme, c.Addr) {
 		fmt.Fprintf(a.Stdout, "%s#pass=%s\n", entrance.At(url), entrance.Pass)
 	}
 	return nil
@@ -321,12 +322,12 @@ func (a *app) redactedConfig() (any, error) {
 
 func (c *serveCmd) listen() (l net.Listener, err error) {
 	if c.Socket != "" {
-		return web.ListenUnix(c.Socket)
+		return address.ListenUnix(c.Socket)
 	}
-	if l, err = web.Listen(c.Addr); err != nil || c.TLSCert == "" {
+	if l, err = address.Listen(c.Addr); err != nil || c.TLSCert == "" {
 		return l, err
 	}
-	secure, err := web.TLS(l, c.TLSCert, c.TLSKey)
+	secure, err := address.TLS(l, c.TLSCert, c.TLSKey)
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

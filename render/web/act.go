@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -37,7 +38,7 @@ func (s *Server) backburner(w http.ResponseWriter, r *http.Request) error {
 }
 
 func badUntil(until string, err error) error {
-	return &fault{http.StatusBadRequest, "bad_until", fmt.Sprintf("until %q: %v", cut(until), err), `for example {"until": "2h"}`}
+	return respond.NewFault(http.StatusBadRequest, "bad_until", fmt.Sprintf("until %q: %v", cut(until), err), `for example {"until": "2h"}`)
 }
 
 // act folds an action of the user on a session and responds with its row.
@@ -55,7 +56,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (
 		return err
 	}
 	if v.Session.Seq == 0 {
-		return &fault{http.StatusConflict, "no_hooks", "no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known"}
+		return respond.NewFault(http.StatusConflict, "no_hooks", "no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known")
 	}
 	key := store.KeyOf(v.Session.Record())
 	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.ticks.next(v.Session.ID), Action: &a}})
@@ -84,12 +85,12 @@ const jumpTime = 10 * time.Second
 // jump serves POST /api/sessions/{id}/jump.
 func (s *Server) jump(w http.ResponseWriter, r *http.Request, v state.Seen) error {
 	if s.o.Jump == nil {
-		return &fault{http.StatusNotImplemented, "no_jump", "this server cannot jump", ""}
+		return respond.NewFault(http.StatusNotImplemented, "no_jump", "this server cannot jump", "")
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), jumpTime)
 	defer cancel()
 	if err := s.o.Jump(ctx, v); err != nil {
-		return &fault{http.StatusConflict, "cannot_jump", err.Error(), render.HintOf(err)}
+		return respond.NewFault(http.StatusConflict, "cannot_jump", err.Error(), render.HintOf(err))
 	}
-	return writeOK(w, okAnswer{Status: "ok"})
+	return respond.OK(w, okAnswer{Status: "ok"})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"beckon/render/web/peer"
+	"beckon/render/web/respond"
 	"beckon/state/evidence"
 	"beckon/state/offer"
 )
@@ -33,7 +34,7 @@ func (s *Server) mayAnswer(r *http.Request) answering {
 func (s *Server) answerer(r *http.Request) (offer.From, error) {
 	key, ok := bearer(r)
 	if !ok || !s.keys.isSession(key, peerOf(r).Name, time.Now()) {
-		return "", &fault{http.StatusForbidden, "no_browser_session", "only a browser that is signed in answers here", "beckon answer does it in a terminal"}
+		return "", respond.NewFault(http.StatusForbidden, "no_browser_session", "only a browser that is signed in answers here", "beckon answer does it in a terminal")
 	}
 	conn := connOf(r)
 	if conn != nil && !peer.Local(conn) {
@@ -48,13 +49,13 @@ func (s *Server) answerer(r *http.Request) (offer.From, error) {
 	for _, pid := range pids {
 		within, name := evidence.FromClient(pid)
 		if within {
-			return "", &fault{http.StatusForbidden, "agents_program", "an agent's client started the program that asks, and an agent does not answer itself", "open the page in a browser that you started"}
+			return "", respond.NewFault(http.StatusForbidden, "agents_program", "an agent's client started the program that asks, and an agent does not answer itself", "open the page in a browser that you started")
 		}
 		seen, browser = seen || name != "", browser || isBrowser(name)
 	}
 	switch {
 	case !seen:
-		return "", &fault{http.StatusForbidden, "unseen_program", "it cannot be seen which program asks, so it may be an agent's", "beckon answer does it in a terminal"}
+		return "", respond.NewFault(http.StatusForbidden, "unseen_program", "it cannot be seen which program asks, so it may be an agent's", "beckon answer does it in a terminal")
 	case sure && browser && ownPeer(r):
 		return offer.Page, nil
 	}

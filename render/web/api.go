@@ -11,6 +11,7 @@ import (
 
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/history"
 	"beckon/state/live"
@@ -34,14 +35,14 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	rows, err := encode(list.Sessions)
+	rows, err := respond.Encode(list.Sessions)
 	if err != nil {
 		return err
 	}
 	if err := s.busy.fill(list.Sessions, list.GeneratedAt); err != nil {
 		s.o.Log(err)
 	}
-	return writeTagged(w, r, rows, list)
+	return respond.Tagged(w, r, rows, list)
 }
 
 // everything also lists ended and archived sessions.
@@ -81,13 +82,13 @@ func (s *Server) named(r *http.Request) (state.Seen, error) {
 	if i, ok := state.Fronts(all.Seen)[id]; ok {
 		return all.Seen[i], nil
 	}
-	return state.Seen{}, &fault{http.StatusNotFound, "no_such_session", fmt.Sprintf("no session or seat %q", cut(id)), "GET /api/sessions?all=true lists them"}
+	return state.Seen{}, respond.NewFault(http.StatusNotFound, "no_such_session", fmt.Sprintf("no session or seat %q", cut(id)), "GET /api/sessions?all=true lists them")
 }
 
 // session serves GET /api/sessions/{id}: one row.
 func (s *Server) session(w http.ResponseWriter, r *http.Request, v state.Seen) error {
 	rows := render.Rows([]state.Seen{v}, true)
-	b, err := encode(rows)
+	b, err := respond.Encode(rows)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, v state.Seen) e
 			s.o.Log(err)
 		}
 	}
-	return writeTagged(w, r, b, rows[0])
+	return respond.Tagged(w, r, b, rows[0])
 }
 
 // turnsPage is the response of GET /api/sessions/{id}/turns.
@@ -118,7 +119,7 @@ func (s *Server) turns(w http.ResponseWriter, r *http.Request, v state.Seen) err
 	if err = errors.Join(err, e); err != nil {
 		return err
 	}
-	return writeWhole(w, r, turnsPage{v.Session.ID, render.TurnLines(&v.Session, all[max(0, len(all)-limit):])})
+	return respond.Whole(w, r, turnsPage{v.Session.ID, render.TurnLines(&v.Session, all[max(0, len(all)-limit):])})
 }
 
 // Limits of a page of the journal.
@@ -167,7 +168,7 @@ func (s *Server) journal(w http.ResponseWriter, r *http.Request, v state.Seen) e
 	if err != nil {
 		return err
 	}
-	return writeWhole(w, r, page)
+	return respond.Whole(w, r, page)
 }
 
 func (p *journalPage) oldest(l journalLine, limit int) {
@@ -191,12 +192,12 @@ func pageOf(r *http.Request) (after int64, limit int, err error) {
 	q := r.URL.Query()
 	if a := q.Get("after"); a != "" {
 		if after, err = strconv.ParseInt(a, 10, 64); err != nil || after < 0 {
-			return 0, 0, &fault{http.StatusBadRequest, "bad_after", fmt.Sprintf("after=%q is not a sequence number", cut(a)), ""}
+			return 0, 0, respond.NewFault(http.StatusBadRequest, "bad_after", fmt.Sprintf("after=%q is not a sequence number", cut(a)), "")
 		}
 	}
 	if l := q.Get("limit"); l != "" {
 		if limit, err = strconv.Atoi(l); err != nil || limit < 1 || limit > pageMax {
-			return 0, 0, &fault{http.StatusBadRequest, "bad_limit", fmt.Sprintf("limit=%q is not between 1 and %d", cut(l), pageMax), ""}
+			return 0, 0, respond.NewFault(http.StatusBadRequest, "bad_limit", fmt.Sprintf("limit=%q is not between 1 and %d", cut(l), pageMax), "")
 		}
 	}
 	return after, limit, nil

@@ -16,6 +16,7 @@ import (
 
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/web/respond"
 	"beckon/state"
 
 	"github.com/gofrs/flock"
@@ -134,7 +135,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	r := x.get("/api/sessions/nobody")
-	var f faultBody
+	var f respond.Body
 	r.into(t, &f)
 	if r.status != http.StatusNotFound || f.Error.Code != "no_such_session" || f.Error.Hint == "" {
 		t.Errorf("%d %s", r.status, r.body)
@@ -151,7 +152,7 @@ func TestActions(t *testing.T) {
 	jump := func(_ context.Context, v state.Seen) error {
 		jumped = v.Session.ID
 		if v.Session.ID == "bad" {
-			return &Advised{errors.New("no terminal is known"), "start it in tmux"}
+			return render.Advise(errors.New("no terminal is known"), "start it in tmux")
 		}
 		return nil
 	}

@@ -10,7 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"beckon/render/web/address"
 	"beckon/render/web/peer"
+	"beckon/render/web/respond"
 )
 
 // Who is served:
@@ -70,7 +72,7 @@ func connOf(r *http.Request) net.Conn {
 }
 
 // admit returns why r is refused, nil if it is not.
-func (s *Server) admit(r *http.Request) *fault {
+func (s *Server) admit(r *http.Request) *respond.Fault {
 	if r.URL.Path == "/healthz" { // reveals no more than a closed port
 		return nil
 	}
@@ -79,29 +81,29 @@ func (s *Server) admit(r *http.Request) *fault {
 	}
 	switch p := peerOf(r); {
 	case p.Who == peer.Another:
-		return &fault{http.StatusForbidden, "another_user", "this server is another user's", "its owner can give you the token: Authorization: Bearer TOKEN"}
+		return respond.NewFault(http.StatusForbidden, "another_user", "this server is another user's", "its owner can give you the token: Authorization: Bearer TOKEN")
 	case p.Who == peer.Owner && !fromBrowser(r) && !forwarded(r), isPage(r), asksProof(r):
 		return nil
 	}
 	return errUnauthorized
 }
 
-var errUnauthorized = &fault{http.StatusUnauthorized, "unauthorized", "a token is needed", "programs send Authorization: Bearer TOKEN; a browser is signed in by the address that `beckon serve url` prints, a phone by the code of `beckon serve url --qr`"}
+var errUnauthorized = respond.NewFault(http.StatusUnauthorized, "unauthorized", "a token is needed", "programs send Authorization: Bearer TOKEN; a browser is signed in by the address that `beckon serve url` prints, a phone by the code of `beckon serve url --qr`")
 
 // admitKey checks the key of r, and counts wrong ones.
-func (s *Server) admitKey(r *http.Request, key string) *fault {
+func (s *Server) admitKey(r *http.Request, key string) *respond.Fault {
 	now, place := time.Now(), placeOf(r)
 	switch {
 	case s.keys.isSession(key, peerOf(r).Name, now): // too long to be guessed: a caller behind the same proxy cannot lock the owner out
 		return nil
 	case s.keys.guesses(place, now):
-		return &fault{http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second"}
+		return respond.NewFault(http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second")
 	case s.keys.isToken(key), r.URL.Path == loginPath && (s.keys.isPass(key) || s.keys.takeTicket(key, ownPeer(r), now)):
 		return nil
 	}
 	s.keys.guessed(place, now)
 	if peerOf(r).Who == peer.Another {
-		return &fault{http.StatusForbidden, "another_user", "this server is another user's, and that is not its token", ""}
+		return respond.NewFault(http.StatusForbidden, "another_user", "this server is another user's, and that is not its token", "")
 	}
 	return errUnauthorized
 }
@@ -145,7 +147,7 @@ func hasAny(r *http.Request, names ...string) bool {
 // the host name in the request.
 func forwarded(r *http.Request) bool {
 	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
-	return hasAny(r, "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via") || !unix && !Loopback(hostName(r.Host))
+	return hasAny(r, "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via") || !unix && !address.Loopback(address.Host(r.Host))
 }
 
 // placeOf returns where r comes from, for counting: a user of this machine, or an address.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"beckon/render/web/address"
 	"beckon/render/web/peer"
 )
 
@@ -298,13 +299,13 @@ func TestTokenFile(t *testing.T) {
 // Beyond loopback a server is addressed by the machine's own names and any address, and
 // everybody needs the token.
 func TestBeyondLoopback(t *testing.T) {
-	l, err := Listen("0.0.0.0:0")
+	l, err := address.Listen("0.0.0.0:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := serveOn(t, l, Options{Token: aToken})
 	_, port, _ := strings.Cut(l.Addr().String(), "]:")
-	urls := URLs("http", "0.0.0.0:"+port)
+	urls := address.URLs("http", "0.0.0.0:"+port)
 	if len(urls) < 2 || urls[0] != "http://127.0.0.1:"+port+"/" {
 		t.Fatalf("addresses %v", urls)
 	}
@@ -324,53 +325,24 @@ func TestBeyondLoopback(t *testing.T) {
 	if r := x.get("/api/sessions", "Host: attacker.example", withToken(aToken)); r.status != http.StatusMisdirectedRequest {
 		t.Errorf("another name: %d", r.status)
 	}
-	for addr, want := range map[string]string{"127.0.0.1:1": "http://127.0.0.1:1/", "[::1]:1": "http://[::1]:1/", "box.lan:1": "http://box.lan:1/", "[::]:1": "http://127.0.0.1:1/", ":1": "http://127.0.0.1:1/"} {
-		if got := URL("http", addr); got != want {
-			t.Errorf("%s: %s, want %s", addr, got, want)
-		}
-	}
 }
 
-// Over TLS everything works as without it, and a renewed certificate is loaded.
-func TestTLS(t *testing.T) {
-	dir := t.TempDir()
-	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	writeCertificate(t, cert, key, "first")
-	l, err := Listen("127.0.0.1:0")
+// Over TLS, too, an owner's program needs no token.
+func TestOwnersProgramsOverTLS(t *testing.T) {
+	needsPeers(t)
+	l, err := address.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := TLS(l, cert, filepath.Join(dir, "none")); err == nil {
-		t.Error("a certificate without its key was taken")
-	}
-	secure, err := TLS(l, cert, key)
+	pair := httptest.NewTLSServer(nil)
+	defer pair.Close()
+	x := serveOn(t, tls.NewListener(l, &tls.Config{Certificates: pair.TLS.Certificates}), Options{Token: aToken})
+	res, err := pair.Client().Get("https" + strings.TrimPrefix(x.url, "http") + "/api/sessions")
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := serveOn(t, secure, Options{Token: aToken, Version: "v9"})
-	url := "https" + strings.TrimPrefix(x.url, "http")
-	ask := func() (name string, status int) {
-		client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, DisableKeepAlives: true}}
-		res, err := client.Get(url + "/api/sessions")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		var list struct{ Schema int }
-		if res.Proto != "HTTP/1.1" || json.NewDecoder(res.Body).Decode(&list) != nil {
-			t.Errorf("%s", res.Proto)
-		}
-		return res.TLS.PeerCertificates[0].Subject.CommonName, res.StatusCode
-	}
-	if name, status := ask(); name != "first" || status != http.StatusOK && peersAreKnown() {
-		t.Errorf("%s %d", name, status)
-	}
-	if version, _, ok := Ask(url); !ok || version != "v9" {
-		t.Errorf("it says %q, %v", version, ok)
-	}
-	writeCertificate(t, cert, key, "second")
-	_ = os.Chtimes(cert, time.Now(), time.Now().Add(time.Minute))
-	if name, _ := ask(); name != "second" {
-		t.Errorf("after it was renewed: %s", name)
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Error(res.Status)
 	}
 }

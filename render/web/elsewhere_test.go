@@ -1,15 +1,14 @@
 package web
 
 import (
-	"net"
 	"net/http"
-	"net/netip"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/render/web/address"
 )
 
 // An invitation signs in once, from anywhere and soon, and opens nothing else.
@@ -45,12 +44,12 @@ func TestInvite(t *testing.T) {
 // Beyond loopback a server is known by this machine's names within the domains that nobody can
 // register, and within no other; on loopback by none.
 func TestOwnNames(t *testing.T) {
-	own := ownNames()
-	if own == nil {
+	name, err := os.Hostname()
+	if err != nil || address.Loopback(name) {
 		t.Skip("this machine has no name")
 	}
-	first, _, _ := strings.Cut(own[0], ".")
-	l, err := Listen("0.0.0.0:0")
+	first, _, _ := strings.Cut(name, ".")
+	l, err := address.Listen("0.0.0.0:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,51 +107,5 @@ func TestRefusalPage(t *testing.T) {
 		if r := x.get("/api/sessions", headers...); r.status != http.StatusUnauthorized || r.header.Get("Content-Type") != "application/json" {
 			t.Errorf("%v: %d %v", headers, r.status, r.header)
 		}
-	}
-}
-
-// A phone uses the given name, or this machine's address.
-func TestElsewhere(t *testing.T) {
-	for _, c := range []struct {
-		scheme, addr string
-		names        []string
-		want         string // empty: there is no such address
-	}{
-		{"http", "127.0.0.1:7483", nil, ""},
-		{"http", "localhost:7483", nil, ""},
-		{"http", "[::1]:7483", nil, ""},
-		{"http", "nonsense", nil, ""},
-		{"http", "127.0.0.1:7483", []string{"box.tail.ts.net"}, "https://box.tail.ts.net/"},
-		{"http", "0.0.0.0:7483", []string{"box.lan"}, "http://box.lan:7483/"},
-		{"https", "[::]:7483", []string{"box.example:443"}, "https://box.example:7483/"},
-		{"http", "192.0.2.7:7483", nil, "http://192.0.2.7:7483/"},
-		{"http", "[2001:db8::7]:7483", nil, "http://[2001:db8::7]:7483/"},
-		{"http", "box.lan:7483", nil, "http://box.lan:7483/"},
-	} {
-		got, err := Elsewhere(c.scheme, c.addr, c.names)
-		if got != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("%s %v: %q, %v; want %q", c.addr, c.names, got, err, c.want)
-		}
-	}
-	got, err := Elsewhere("http", "0.0.0.0:7483", nil)
-	known := slices.ContainsFunc(ownAddrs(), func(a netip.Addr) bool { return got == "http://"+net.JoinHostPort(a.String(), "7483")+"/" })
-	if err == nil && !known {
-		t.Errorf("%s is none of this machine's %v", got, ownAddrs())
-	}
-}
-
-// A server over TLS is known by its certificate's names, except wildcards.
-func TestCertNames(t *testing.T) {
-	dir := t.TempDir()
-	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	writeCertificate(t, cert, key, "box", "box.example.org", "*.example.org", "box.local")
-	if got := CertNames(cert, key); !slices.Equal(got, []string{"box.example.org", "box.local", "localhost"}) {
-		t.Errorf("%q", got)
-	}
-	if err := os.WriteFile(cert, []byte("nonsense"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := CertNames(cert, key); got != nil {
-		t.Errorf("of what is none: %q", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"beckon/render"
 	cards "beckon/render/card"
+	"beckon/render/web/respond"
 	"beckon/state/offer"
 )
 
@@ -21,11 +22,11 @@ func (s *Server) far(h func(http.ResponseWriter, *http.Request, render.Row) erro
 		row, ok := s.hub.elsewhere(r.PathValue("host"), r.PathValue("id"))
 		switch {
 		case !ok:
-			return &fault{http.StatusNotFound, "no_such_session", "no session of that name is on that machine", "GET /api/sessions lists those of this one, a snapshot of /events all"}
+			return respond.NewFault(http.StatusNotFound, "no_such_session", "no session of that name is on that machine", "GET /api/sessions lists those of this one, a snapshot of /events all")
 		case s.o.Far == nil || row.Remote.Link == "":
-			return &fault{http.StatusConflict, "no_answers", "that machine is asked by ssh, which carries no answers", "beckon jump goes there"}
+			return respond.NewFault(http.StatusConflict, "no_answers", "that machine is asked by ssh, which carries no answers", "beckon jump goes there")
 		case row.Remote.Stale:
-			return &fault{http.StatusConflict, "not_heard", row.Remote.Name + " is not heard", ""}
+			return respond.NewFault(http.StatusConflict, "not_heard", row.Remote.Name+" is not heard", "")
 		}
 		return h(w, r, row)
 	})
@@ -59,7 +60,7 @@ func (s *Server) farOffers(w http.ResponseWriter, r *http.Request, row render.Ro
 	for i := range list {
 		out.Offers = append(out.Offers, drawnAs(&list[i].Offer, list[i].Card))
 	}
-	return writeOK(w, out)
+	return respond.OK(w, out)
 }
 
 func (s *Server) askFar(r *http.Request, row render.Row) ([]cards.Offered, error) {
@@ -74,7 +75,7 @@ func (s *Server) askFar(r *http.Request, row render.Row) ([]cards.Offered, error
 
 // notThere returns the error for what another machine did not do. Its words are a stranger's.
 func notThere(row *render.Row, err error) error {
-	return &fault{http.StatusBadGateway, "not_answered", render.OneLine(row.Remote.Name + ": " + err.Error()), ""}
+	return respond.NewFault(http.StatusBadGateway, "not_answered", render.OneLine(row.Remote.Name+": "+err.Error()), "")
 }
 
 // farReact serves POST /api/hosts/{host}/sessions/{id}/offers/{offer}. It asks the machine for
@@ -91,11 +92,11 @@ func (s *Server) farReact(w http.ResponseWriter, r *http.Request, row render.Row
 	i := slices.IndexFunc(list, func(o cards.Offered) bool { return o.ID == r.PathValue("offer") })
 	switch {
 	case i < 0:
-		return &fault{http.StatusGone, "over", "it is not asked any more", ""}
+		return respond.NewFault(http.StatusGone, "over", "it is not asked any more", "")
 	case list[i].Digest != b.Digest:
 		return errRedrawn
 	case b.Always != 0:
-		return &fault{http.StatusForbidden, "always_elsewhere", offer.ErrAlways.Error(), ""}
+		return respond.NewFault(http.StatusForbidden, "always_elsewhere", offer.ErrAlways.Error(), "")
 	}
 	a, err := b.answer(drawnAs(&list[i].Offer, list[i].Card))
 	if err != nil {
@@ -126,5 +127,5 @@ func (s *Server) farDo(w http.ResponseWriter, r *http.Request, row render.Row, d
 	if err != nil {
 		return notThere(&row, err)
 	}
-	return writeOK(w, became{Taken: true, Why: render.OneLine(done)})
+	return respond.OK(w, became{Taken: true, Why: render.OneLine(done)})
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"beckon/render/web/respond"
 )
 
 // answers caches responses for some seconds, by request: each of these reads every journal.
@@ -56,7 +58,7 @@ func (s *Server) getStats(w http.ResponseWriter, r *http.Request) error {
 	if d := r.URL.Query().Get("days"); d != "" {
 		var err error
 		if days, err = strconv.Atoi(d); err != nil || days < 1 || days > daysMax {
-			return &fault{http.StatusBadRequest, "bad_days", fmt.Sprintf("days=%q is not between 1 and %d", cut(d), daysMax), ""}
+			return respond.NewFault(http.StatusBadRequest, "bad_days", fmt.Sprintf("days=%q is not between 1 and %d", cut(d), daysMax), "")
 		}
 	}
 	return s.given(w, r, func() (any, error) {
@@ -68,7 +70,7 @@ func (s *Server) getStats(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) getTimeline(w http.ResponseWriter, r *http.Request) error {
 	date := r.URL.Query().Get("date")
 	if _, err := time.Parse(time.DateOnly, date); err != nil && date != "" {
-		return &fault{http.StatusBadRequest, "bad_date", fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), ""}
+		return respond.NewFault(http.StatusBadRequest, "bad_date", fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), "")
 	}
 	return s.given(w, r, func() (any, error) {
 		return s.answers.get("timeline "+date, func() (any, error) { return s.o.Timeline(date) })
@@ -88,11 +90,11 @@ func (s *Server) getConfig(w http.ResponseWriter, r *http.Request) error {
 // given responds with the result of an option's function.
 func (s *Server) given(w http.ResponseWriter, r *http.Request, f func() (any, error), there bool) error {
 	if !there {
-		return &fault{http.StatusNotFound, "not_found", "there is nothing here", ""}
+		return respond.NewFault(http.StatusNotFound, "not_found", "there is nothing here", "")
 	}
 	v, err := f()
 	if err != nil {
 		return err
 	}
-	return writeWhole(w, r, v)
+	return respond.Whole(w, r, v)
 }

@@ -4,10 +4,12 @@ import (
 	"html/template"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+
+	"beckon/render/web/address"
+	"beckon/render/web/respond"
 )
 
 // wrongHost is a fault's code: the server does not have that name.
@@ -40,7 +42,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			return
 		}
 		s.meter.refused(f.Code)
-		switch f.status {
+		switch f.Status {
 		case http.StatusUnauthorized:
 			h.Set("WWW-Authenticate", `Bearer realm="beckon"`)
 		case http.StatusTooManyRequests:
@@ -50,7 +52,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			writePage(w, f)
 			return
 		}
-		writeError(w, f)
+		respond.Error(w, f)
 	})
 }
 
@@ -70,7 +72,7 @@ var refusal = template.Must(template.New("").Parse(`<!doctype html>
 type todo struct{ Words, Command string }
 
 // writePage writes f for people.
-func writePage(w http.ResponseWriter, f *fault) {
+func writePage(w http.ResponseWriter, f *respond.Fault) {
 	page := struct {
 		What, Hint string
 		Do         []todo
@@ -87,7 +89,7 @@ func writePage(w http.ResponseWriter, f *fault) {
 		page.Do = []todo{{"If it should be, start it with that name:", "beckon serve --host NAME"}}
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(f.status)
+	w.WriteHeader(f.Status)
 	_ = refusal.Execute(w, page) // a browser that has gone does not matter
 }
 
@@ -100,64 +102,31 @@ func upper(s string) string {
 
 // refuse returns why a request is not served, nil if it is. A name that an attacker's DNS
 // points here is refused by its Host (DNS rebinding), a foreign page by its Origin.
-func (s *Server) refuse(r *http.Request) *fault {
+func (s *Server) refuse(r *http.Request) *respond.Fault {
 	if !s.knownHost(r) {
-		return &fault{http.StatusMisdirectedRequest, wrongHost, "this server is not known by that name", "ask for 127.0.0.1 or localhost, or name the host with --host"}
+		return respond.NewFault(http.StatusMisdirectedRequest, wrongHost, "this server is not known by that name", "ask for 127.0.0.1 or localhost, or name the host with --host")
 	}
 	if origins := r.Header.Values("Origin"); len(origins) > 1 || len(origins) == 1 && !sameOrigin(origins[0], r.Host) {
-		return &fault{http.StatusForbidden, "foreign_origin", "pages of other origins are not served", ""}
+		return respond.NewFault(http.StatusForbidden, "foreign_origin", "pages of other origins are not served", "")
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
-		return &fault{http.StatusForbidden, "foreign_origin", "pages of other sites are not served", ""}
+		return respond.NewFault(http.StatusForbidden, "foreign_origin", "pages of other sites are not served", "")
 	}
 	if s.cop.Check(r) != nil {
-		return &fault{http.StatusForbidden, "foreign_origin", "the request came from another site", ""}
+		return respond.NewFault(http.StatusForbidden, "foreign_origin", "the request came from another site", "")
 	}
 	return nil
 }
 
-// knownHost reports whether r uses a name of this server. A literal address cannot be rebound,
-// nor can a name that no foreign DNS answers for: this machine's own, if the server listens
-// beyond it.
+// knownHost reports whether r uses a name of this server: a name that no foreign DNS answers
+// for, this machine's own if the server listens beyond it, or one that it was given.
 func (s *Server) knownHost(r *http.Request) bool {
 	if _, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr); unix {
 		return true // no browser gets here
 	}
-	host := hostName(r.Host)
-	named := func(h string) bool { return sameName(hostName(h), host) }
-	if Loopback(host) || slices.ContainsFunc(s.o.Hosts, named) {
-		return true
-	}
-	if !s.beyond.Load() {
-		return false
-	}
-	_, err := netip.ParseAddr(host)
-	return err == nil || slices.ContainsFunc(ownNames(), named) || isOwnHere(host)
-}
-
-// localDomains are reserved for names in local networks: nobody can register one (RFC 6762,
-// RFC 8375, and ICANN's decision on internal).
-var localDomains = []string{"local", "home.arpa", "internal"}
-
-// isOwnHere reports whether host is this machine's name in such a domain.
-func isOwnHere(host string) bool {
-	return slices.ContainsFunc(ownNames(), func(own string) bool {
-		first, _, _ := strings.Cut(own, ".")
-		return slices.ContainsFunc(localDomains, func(domain string) bool { return sameName(first+"."+domain, host) })
-	})
-}
-
-// hostName returns a Host without port and brackets.
-func hostName(hostport string) string {
-	if host, _, err := net.SplitHostPort(hostport); err == nil {
-		return host
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
-}
-
-// sameName compares names of hosts, with or without the root's dot.
-func sameName(a, b string) bool {
-	return strings.EqualFold(strings.TrimSuffix(a, "."), strings.TrimSuffix(b, "."))
+	host := address.Host(r.Host)
+	given := func(name string) bool { return address.Same(address.Host(name), host) }
+	return address.Loopback(host) || slices.ContainsFunc(s.o.Hosts, given) || s.beyond.Load() && address.Own(host)
 }
 
 func sameOrigin(origin, host string) bool {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/offer"
 )
@@ -53,7 +54,7 @@ func (s *Server) held(w http.ResponseWriter, r *http.Request, held offer.Held, s
 		}
 		late()
 		answered = true
-		writeBytes(w, http.StatusOK, "application/json", answer)
+		respond.Bytes(w, http.StatusOK, "application/json", answer)
 		return rc.Flush()
 	})
 	return answered

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
@@ -102,7 +103,7 @@ type ignored struct {
 // closed responds if events are not accepted, and reports whether it did.
 func (s *Server) closed(w http.ResponseWriter) bool {
 	if s.o.Closed {
-		writeJSON(w, http.StatusOK, ignored{"ignored", "hooks_disabled"})
+		respond.JSON(w, http.StatusOK, ignored{"ignored", "hooks_disabled"})
 	}
 	return s.o.Closed
 }
@@ -118,7 +119,7 @@ func (s *Server) envelope(w http.ResponseWriter, body []byte, start time.Time) {
 		s.writeFoldError(w, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
+	respond.JSON(w, http.StatusOK, okAnswer{Status: "ok"})
 }
 
 // unfit returns why an event cannot be folded, "" if it can. An event that names no session
@@ -174,9 +175,9 @@ func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
 func (s *Server) writeFoldError(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, errStorm):
-		writeJSON(w, http.StatusOK, ignored{"ignored", "repeated_prompt"})
+		respond.JSON(w, http.StatusOK, ignored{"ignored", "repeated_prompt"})
 	case errors.Is(err, errLater):
-		writeJSON(w, http.StatusAccepted, okAnswer{"ok", err.Error()})
+		respond.JSON(w, http.StatusAccepted, okAnswer{"ok", err.Error()})
 	default: // no detail: it may name files
 		writeHookError(w, http.StatusInternalServerError, "Internal processing error")
 	}
@@ -229,7 +230,7 @@ func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request) {
 		s.writeFoldError(w, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, answerTo(kind, res))
+	respond.JSON(w, http.StatusOK, answerTo(kind, res))
 }
 
 func answerTo(kind event.Kind, res store.Result) answer {
@@ -248,4 +249,9 @@ func answerTo(kind event.Kind, res store.Result) answer {
 		a.Changed, a.New = &changed, after
 	}
 	return a
+}
+
+// writeHookError writes an error in the format of the hook endpoints.
+func writeHookError(w http.ResponseWriter, status int, message string) {
+	respond.JSON(w, status, okAnswer{"error", message})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/render/web/respond"
 	"beckon/state"
 )
 
@@ -163,7 +164,7 @@ func (p *publisher) shown(key string) *shown  { return p.h.rows[key] }
 
 // report publishes an event and counts it. v is a type of this package that always encodes.
 func (p *publisher) report(m message, v any) {
-	data, _ := encode(v)
+	data, _ := respond.Encode(v)
 	p.send(m, data)
 	p.h.meter.sent(m.name)
 }
@@ -299,7 +300,7 @@ func (h *hub) snapshotFrame(f filter) ([]byte, uint64) {
 	if s := &h.snapshot; f.all() && s.frame != nil && s.n == h.n && s.at.Equal(h.at) {
 		return s.frame, s.n
 	}
-	data, _ := encode(listWithOffers{h.listLocked(f), h.offersOf(f), h.away}) // rows always encode
+	data, _ := respond.Encode(listWithOffers{h.listLocked(f), h.offersOf(f), h.away}) // rows always encode
 	b := frame(h.id(h.n), "snapshot", data)
 	if f.all() {
 		h.snapshot = snapshot{b, h.n, h.at}

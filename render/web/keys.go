@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"beckon/event/atomicfile"
+	"beckon/render"
 )
 
 const (
@@ -212,7 +213,7 @@ func CheckToken(token string) error {
 	if bitsOf(token) >= keyBits {
 		return nil
 	}
-	return &Advised{fmt.Errorf("BECKON_TOKEN is not %d bits in hexadecimal or base64", keyBits), "openssl rand -hex 16 makes one; without BECKON_TOKEN beckon makes its own"}
+	return render.Advise(fmt.Errorf("BECKON_TOKEN is not %d bits in hexadecimal or base64", keyBits), "openssl rand -hex 16 makes one; without BECKON_TOKEN beckon makes its own")
 }
 
 func bitsOf(token string) int {
@@ -246,12 +247,12 @@ func readToken(path string) (string, error) {
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
 	if !info.Mode().IsRegular() || !private(info) {
-		return "", &Advised{fmt.Errorf("%s is not yours alone, so others may know it", path), "remove it: the next start makes a new one"}
+		return "", render.Advise(fmt.Errorf("%s is not yours alone, so others may know it", path), "remove it: the next start makes a new one")
 	}
 	b, err := os.ReadFile(path)
 	token := strings.TrimSpace(string(b))
 	if err == nil && CheckToken(token) != nil {
-		err = &Advised{fmt.Errorf("%s holds no token", path), "remove it: the next start makes a new one"}
+		err = render.Advise(fmt.Errorf("%s holds no token", path), "remove it: the next start makes a new one")
 	}
 	return token, err
 }

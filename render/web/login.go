@@ -7,6 +7,9 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"beckon/render/web/address"
+	"beckon/render/web/respond"
 )
 
 const loginPath = "/api/login"
@@ -22,10 +25,10 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	key, ok := bearer(r)
 	user, now := peerOf(r).Name, time.Now()
 	if !ok || s.keys.isSession(key, user, now) { // an owner's program does not need one, a browser has its own
-		writeError(w, errUnauthorized)
+		respond.Error(w, errUnauthorized)
 		return
 	}
-	writeJSON(w, http.StatusOK, signedIn{s.keys.begin(user, now)})
+	respond.JSON(w, http.StatusOK, signedIn{s.keys.begin(user, now)})
 }
 
 // logout serves POST /api/logout: it ends the session that sends it.
@@ -33,7 +36,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
 	if key, ok := bearer(r); ok {
 		s.keys.end(key, peerOf(r).Name)
 	}
-	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
+	respond.JSON(w, http.StatusOK, okAnswer{Status: "ok"})
 }
 
 // Entrance is what an address that signs a browser in contains.
@@ -51,10 +54,10 @@ type Entrance struct {
 // command line of a browser that is started, so it must contain nothing that they can use.
 func (s *Server) ticket(w http.ResponseWriter, r *http.Request) {
 	if key, ok := bearer(r); ok && !s.keys.isToken(key) {
-		writeError(w, errUnauthorized)
+		respond.Error(w, errUnauthorized)
 		return
 	}
-	writeJSON(w, http.StatusOK, s.Entrance())
+	respond.JSON(w, http.StatusOK, s.Entrance())
 }
 
 // Entrance returns what signs a browser of this user in.
@@ -71,7 +74,7 @@ func newName() string { return "b" + newKey()[:12] + ".localhost" }
 func (e Entrance) At(url string) string {
 	scheme, rest, _ := strings.Cut(url, "://")
 	host, port, err := net.SplitHostPort(strings.TrimSuffix(rest, "/"))
-	if err != nil || scheme != "http" || !Loopback(host) || !resolvable(e.Name) {
+	if err != nil || scheme != "http" || !address.Loopback(host) || !resolvable(e.Name) {
 		return url // the certificate is for another name; it keeps others out by itself
 	}
 	return scheme + "://" + net.JoinHostPort(e.Name, port) + "/"
@@ -90,7 +93,7 @@ func resolvable(name string) bool {
 // AskEntrance asks the server at url for the secrets that sign in, as one of its owner's
 // programs.
 func AskEntrance(url string) (e Entrance, err error) {
-	status, _, err := fetch(http.MethodPost, url, "/api/ticket", 5*time.Second, new(net.Dialer).DialContext, &e)
+	status, err := address.Fetch(http.MethodPost, url, "/api/ticket", 5*time.Second, &e)
 	if status != "" && (err != nil || e.Ticket == "") {
 		err = fmt.Errorf("it answered %s", status)
 	}

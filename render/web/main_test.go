@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/render/web/address"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -75,7 +76,7 @@ func (x *site) logged() int {
 // serve starts a server on a free port of loopback and stops it with the test.
 func serve(t testing.TB, o Options) *site {
 	t.Helper()
-	l, err := Listen("127.0.0.1:0")
+	l, err := address.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

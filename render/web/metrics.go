@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"beckon/render/web/respond"
 	"beckon/state"
 )
 
@@ -18,7 +19,7 @@ import (
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	var b strings.Builder
 	s.writeMetrics(&b)
-	writeBytes(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", []byte(b.String()))
+	respond.Bytes(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", []byte(b.String()))
 }
 
 func (s *Server) writeMetrics(w io.Writer) {

@@ -12,6 +12,7 @@ import (
 
 	"beckon/render"
 	cards "beckon/render/card"
+	"beckon/render/web/respond"
 	"beckon/state/evidence"
 	"beckon/state/offer"
 )
@@ -75,7 +76,7 @@ func (s *Server) offers(w http.ResponseWriter, r *http.Request) error {
 	for i := range list {
 		out.Offers = append(out.Offers, drawn(&list[i]))
 	}
-	return writeOK(w, out)
+	return respond.OK(w, out)
 }
 
 // offer serves GET /api/offers/{id}.
@@ -84,7 +85,7 @@ func (s *Server) offer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return notGiven(w, err)
 	}
-	return writeOK(w, oneOffer{s.mayAnswer(r), drawn(&o)})
+	return respond.OK(w, oneOffer{s.mayAnswer(r), drawn(&o)})
 }
 
 // reaction is the body of POST /api/offers/{id}.
@@ -132,14 +133,14 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request, from offer.From) 
 	if err != nil {
 		return notGiven(w, err)
 	}
-	return writeOK(w, became{out.Taken, out.Why})
+	return respond.OK(w, became{out.Taken, out.Why})
 }
 
 // answer returns the answer in b to the present card.
 func (b *reaction) answer(o offered) (a offer.Answer, err error) {
 	a = offer.Answer{Offer: o.ID, Digest: b.Digest, Word: b.Word, Message: b.Message, Always: b.Always}
 	if err := o.Card.May(b.Word); err != nil {
-		return a, &fault{http.StatusForbidden, "not_whole", err.Error(), ""}
+		return a, respond.NewFault(http.StatusForbidden, "not_whole", err.Error(), "")
 	}
 	if b.Word.Grants() && o.Drawn != b.Drawn {
 		return a, errRedrawn
@@ -174,15 +175,15 @@ func (b *reaction) answer(o offered) (a offer.Answer, err error) {
 	return a, nil
 }
 
-var errRedrawn = &fault{http.StatusPreconditionFailed, "changed", "what it would do has changed since it was shown", "look at it again"}
+var errRedrawn = respond.NewFault(http.StatusPreconditionFailed, "changed", "what it would do has changed since it was shown", "look at it again")
 
 func badAnswer(err error) error {
-	return &fault{http.StatusBadRequest, "bad_answer", err.Error(), ""}
+	return respond.NewFault(http.StatusBadRequest, "bad_answer", err.Error(), "")
 }
 
 // takenAnswer is an error that says whose answer counted.
 type takenAnswer struct {
-	faultBody
+	respond.Body
 	Answered givenBy `json:"answered"`
 }
 
@@ -198,16 +199,16 @@ func notGiven(w http.ResponseWriter, err error) error {
 	var taken *offer.TakenError
 	switch {
 	case errors.As(err, &taken):
-		writeJSON(w, http.StatusConflict, takenAnswer{faultBody{&fault{Code: "taken", Message: taken.Error()}}, givenBy{taken.By.Word, taken.By.By, taken.By.From}})
+		respond.JSON(w, http.StatusConflict, takenAnswer{respond.Body{Error: respond.NewFault(http.StatusConflict, "taken", taken.Error(), "")}, givenBy{taken.By.Word, taken.By.By, taken.By.From}})
 		return nil
 	case errors.Is(err, offer.ErrNone):
-		return &fault{http.StatusNotFound, "no_such_offer", "no such offer is open", "GET /api/offers lists them"}
+		return respond.NewFault(http.StatusNotFound, "no_such_offer", "no such offer is open", "GET /api/offers lists them")
 	case offer.Late(err):
-		return &fault{http.StatusGone, "over", err.Error(), ""}
+		return respond.NewFault(http.StatusGone, "over", err.Error(), "")
 	case errors.Is(err, offer.ErrChanged):
-		return &fault{http.StatusPreconditionFailed, "changed", err.Error(), "look at it again"}
+		return respond.NewFault(http.StatusPreconditionFailed, "changed", err.Error(), "look at it again")
 	case errors.Is(err, offer.ErrAlways):
-		return &fault{http.StatusForbidden, "always_elsewhere", err.Error(), ""}
+		return respond.NewFault(http.StatusForbidden, "always_elsewhere", err.Error(), "")
 	}
 	return badAnswer(err)
 }
@@ -215,17 +216,17 @@ func notGiven(w http.ResponseWriter, err error) error {
 // read parses a JSON body of at most smallBody bytes into v.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example string) error {
 	if r.ContentLength > smallBody {
-		return &fault{http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", ""}
+		return respond.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", "")
 	}
 	data, done, err := s.body(w, r)
 	defer done()
 	if err != nil {
-		return &fault{statusOf(err), "bad_body", err.Error(), ""}
+		return respond.NewFault(statusOf(err), "bad_body", err.Error(), "")
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil || len(data) > smallBody {
-		return &fault{http.StatusBadRequest, "bad_body", "the body is not what this path takes", example}
+		return respond.NewFault(http.StatusBadRequest, "bad_body", "the body is not what this path takes", example)
 	}
 	return nil
 }
@@ -242,7 +243,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ offer.From) err
 		return err
 	}
 	if !v.TakesReply() {
-		return &fault{http.StatusConflict, "takes_no_reply", "the session takes no reply: it is at work, it asks something, or the mod is not in its client", "beckon help mod"}
+		return respond.NewFault(http.StatusConflict, "takes_no_reply", "the session takes no reply: it is at work, it asks something, or the mod is not in its client", "beckon help mod")
 	}
 	taken, err := s.dir().Hand(v.Session.Record(), said)
 	if err != nil {
@@ -252,7 +253,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ offer.From) err
 	if !taken {
 		out.Why = "the mod in its client did not take it"
 	}
-	return writeOK(w, out)
+	return respond.OK(w, out)
 }
 
 // said reads the text for a session.
@@ -277,12 +278,12 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request, from offer.From) e
 	}
 	_, err = s.dir().Halt(&v, from, s.o.User)
 	if errors.Is(err, offer.ErrIdle) {
-		return &fault{http.StatusConflict, "not_at_work", err.Error(), ""}
+		return respond.NewFault(http.StatusConflict, "not_at_work", err.Error(), "")
 	}
 	if err != nil {
 		return err
 	}
-	return writeOK(w, okAnswer{Status: "ok"})
+	return respond.OK(w, okAnswer{Status: "ok"})
 }
 
 // goAway serves POST /api/away: subagents' requests are held from then on, or, with off, no
@@ -306,5 +307,5 @@ func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ offer.From) er
 		return err
 	}
 	s.open.poke()
-	return writeOK(w, okAnswer{Status: "ok"})
+	return respond.OK(w, okAnswer{Status: "ok"})
 }

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/render/web/address"
 	"beckon/render/web/peer"
+	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/offer"
@@ -86,7 +88,7 @@ func (x *site) says(session string, o offered, more string) reply {
 
 func (r reply) code(t testing.TB) string {
 	t.Helper()
-	var b faultBody
+	var b respond.Body
 	r.into(t, &b)
 	return fmt.Sprintf("%d %s", r.status, b.Error.Code)
 }
@@ -295,7 +297,7 @@ func TestAgentsProgramDoesNotAnswer(t *testing.T) {
 // A closed connection belongs to no process; an open one belongs to its own.
 func TestProcesses(t *testing.T) {
 	seesProcesses(t)
-	l, err := Listen("127.0.0.1:0")
+	l, err := address.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

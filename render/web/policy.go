@@ -12,6 +12,8 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy/wire"
+	"beckon/render/web/address"
+	"beckon/render/web/respond"
 	"beckon/state/offer"
 	"beckon/state/store"
 )
@@ -33,7 +35,7 @@ type Question = wire.Posted
 func questionOf(r *http.Request, body []byte) Question {
 	q := r.URL.Query()
 	hops, _ := strconv.Atoi(r.Header.Get(wire.HopsHeader)) // no header counts as 0
-	return Question{Body: body, Agent: q.Get("agent"), Event: q.Get("event"), Hops: max(hops, 0), Foreign: !ownPeer(r), Peer: hostName(r.RemoteAddr),
+	return Question{Body: body, Agent: q.Get("agent"), Event: q.Get("event"), Hops: max(hops, 0), Foreign: !ownPeer(r), Peer: address.Host(r.RemoteAddr),
 		Asks: r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk}
 }
 
@@ -142,7 +144,7 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, d
 	case q.err != nil:
 		writeHookError(w, http.StatusBadRequest, q.err.Error())
 	default:
-		writeBytes(w, http.StatusOK, "application/json", q.answer)
+		respond.Bytes(w, http.StatusOK, "application/json", q.answer)
 	}
 }
 
@@ -185,11 +187,11 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 	case s.ctx.Err() != nil: // not an empty answer: the client tells its user that nobody was asked
 		s.stopping(w)
 	case len(answer) > 0:
-		writeBytes(w, http.StatusOK, "application/json", answer)
+		respond.Bytes(w, http.StatusOK, "application/json", answer)
 	case err != nil:
 		s.writeFoldError(w, err)
 	default: // the client reads an object as a decision; an empty one decides nothing
-		writeJSON(w, http.StatusOK, struct{}{})
+		respond.JSON(w, http.StatusOK, struct{}{})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"beckon/render/web/peer"
+	"beckon/render/web/respond"
 )
 
 // A port belongs to whoever listens first. When this server has ended, another user's program
@@ -27,10 +28,10 @@ func (s *Server) proof(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	key, ok := s.keys.named(q.Get("key"), peerOf(r).Name, time.Now())
 	if words := q.Get("words"); ok && len(words) >= keyBits/4 {
-		writeJSON(w, http.StatusOK, proved{seal(key, "proof "+words)})
+		respond.JSON(w, http.StatusOK, proved{seal(key, "proof "+words)})
 		return
 	}
-	writeError(w, errUnauthorized)
+	respond.Error(w, errUnauthorized)
 }
 
 // asksProof reports whether r asks for a proof, which everybody may except another user of

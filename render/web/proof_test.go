@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"beckon/render/web/address"
 	"beckon/render/web/peer"
 )
 
@@ -90,7 +91,7 @@ func TestEntranceAt(t *testing.T) {
 			t.Errorf("%s: %s, want %s", url, got, want)
 		}
 	}
-	if a, b := newName(), newName(); a == b || !Loopback(a) {
+	if a, b := newName(), newName(); a == b || !address.Loopback(a) {
 		t.Errorf("names %s and %s", a, b)
 	}
 }

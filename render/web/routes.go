@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/offer"
 )
@@ -58,12 +59,12 @@ func (s *Server) api(h func(http.ResponseWriter, *http.Request) error) http.Hand
 		if err == nil {
 			return
 		}
-		f, ok := errors.AsType[*fault](err)
+		f, ok := errors.AsType[*respond.Fault](err)
 		if !ok {
 			s.o.Log(err)
-			f = &fault{http.StatusInternalServerError, "internal", "internal processing error", "beckon fsck checks the state files"}
+			f = respond.NewFault(http.StatusInternalServerError, "internal", "internal processing error", "beckon fsck checks the state files")
 		}
-		writeError(w, f)
+		respond.Error(w, f)
 	}
 }
 
@@ -101,10 +102,10 @@ func route(mux *http.ServeMux) http.Handler {
 		h.ServeHTTP(&probe, r)
 		if probe.status == http.StatusMethodNotAllowed {
 			w.Header().Set("Allow", probe.header.Get("Allow"))
-			writeError(w, &fault{probe.status, "bad_method", "that method is not for this path", "allowed: " + probe.header.Get("Allow")})
+			respond.Error(w, respond.NewFault(probe.status, "bad_method", "that method is not for this path", "allowed: "+probe.header.Get("Allow")))
 			return
 		}
-		writeError(w, &fault{http.StatusNotFound, "not_found", "there is nothing here", "see /api/sessions, /events, /hook/status"})
+		respond.Error(w, respond.NewFault(http.StatusNotFound, "not_found", "there is nothing here", "see /api/sessions, /events, /hook/status"))
 	})
 }
 

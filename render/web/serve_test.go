@@ -5,18 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/render/web/address"
 )
 
 // Closing a server leaves nothing behind, even with streams and slow requests.
 func TestCloseLeavesNothing(t *testing.T) {
-	l, err := Listen("127.0.0.1:0")
+	l, err := address.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,82 +79,6 @@ func TestCloseHasADeadline(t *testing.T) {
 	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("closing took %v", took)
-	}
-}
-
-// The port is taken: by another beckon, which is named with its address, or by another
-// program.
-func TestPortIsTaken(t *testing.T) {
-	x := serve(t, Options{Version: "v9"})
-	_, err := Listen(strings.TrimPrefix(x.url, "http://"))
-	var advised *Advised
-	if !errors.As(err, &advised) || !errors.Is(err, ErrServed) || !strings.Contains(err.Error(), "another beckon (v9)") {
-		t.Errorf("error %v, hint %v", err, advised)
-	}
-	_, port, err := net.SplitHostPort(strings.TrimPrefix(x.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Listen("0.0.0.0:" + port); !errors.Is(err, ErrServed) {
-		t.Errorf("on all addresses: %v, hint %v", err, advised)
-	}
-	other, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	if _, err := Listen(other.Addr().String()); err == nil || !strings.Contains(err.Error(), "another program") {
-		t.Errorf("error %v", err)
-	}
-}
-
-func TestUnixSocket(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("modes are not kept there")
-	}
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := ListenUnix(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := serveOn(t, l, Options{Version: "v9"})
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v: %v", info.Mode(), err)
-	}
-	client := http.Client{Transport: &http.Transport{DialContext: dialSocket(path)}}
-	res, err := client.Get("http://any.name/api/sessions")
-	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("%v %v", res, err)
-	}
-	_ = res.Body.Close()
-	client.CloseIdleConnections()
-	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), "another beckon (v9)") {
-		t.Errorf("a second server: %v", err)
-	}
-	if err := x.s.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
-	// What a killed server leaves is replaced; a file is not.
-	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stale.SetUnlinkOnClose(false)
-	_ = stale.Close()
-	again, err := ListenUnix(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = again.Close()
-	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), "something else") {
-		t.Errorf("on a file: %v", err)
-	}
-	if b, _ := os.ReadFile(path); string(b) != "mine" {
-		t.Error("the file is gone")
 	}
 }
 

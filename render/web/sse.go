@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/render/web/respond"
 	"beckon/state"
 )
 
@@ -27,7 +28,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if !s.hub.join() {
 		s.meter.refused("too_many_clients")
 		w.Header().Set("Retry-After", retryAfter)
-		return &fault{http.StatusServiceUnavailable, "too_many_clients", fmt.Sprintf("%d event streams are open", maxClients), "close some pages, or ask /api/sessions now and then"}
+		return respond.NewFault(http.StatusServiceUnavailable, "too_many_clients", fmt.Sprintf("%d event streams are open", maxClients), "close some pages, or ask /api/sessions now and then")
 	}
 	defer s.hub.leave()
 	s.conns.stream(r)
@@ -52,7 +53,7 @@ func parseFilter(r *http.Request) (filter, error) {
 		for word := range strings.SplitSeq(list, ",") {
 			st := state.State(strings.ToLower(strings.TrimSpace(word)))
 			if !slices.Contains(state.States[:], st) {
-				return f, &fault{http.StatusBadRequest, "bad_state", fmt.Sprintf("no such state %q", cut(word)), "the states are those of list --json"}
+				return f, respond.NewFault(http.StatusBadRequest, "bad_state", fmt.Sprintf("no such state %q", cut(word)), "the states are those of list --json")
 			}
 			f.states = append(f.states, st)
 		}

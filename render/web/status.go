@@ -7,29 +7,21 @@ import (
 
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/web/address"
+	"beckon/render/web/respond"
 	"beckon/state"
 )
 
-// program identifies a beckon among servers.
-const program = "beckon"
-
-// health is the response of /healthz.
-type health struct {
-	Status  string `json:"status"`
-	Program string `json:"program"`
-	Version string `json:"version"`
-}
-
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, health{"ok", program, s.o.Version})
+	respond.JSON(w, http.StatusOK, address.Healthy(s.o.Version))
 }
 
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	if !s.ready.Load() {
-		writeError(w, &fault{http.StatusServiceUnavailable, "not_ready", "the sessions are not read yet, or the server stops", ""})
+		respond.Error(w, respond.NewFault(http.StatusServiceUnavailable, "not_ready", "the sessions are not read yet, or the server stops", ""))
 		return
 	}
-	writeJSON(w, http.StatusOK, okAnswer{Status: "ok"})
+	respond.JSON(w, http.StatusOK, okAnswer{Status: "ok"})
 }
 
 // hookState is the response of GET /hook/status, which the page shows, too.
@@ -66,7 +58,7 @@ func unheard(r *render.Row, mode string) bool {
 }
 
 func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, s.hookState(time.Now()))
+	respond.JSON(w, http.StatusOK, s.hookState(time.Now()))
 }
 
 func (s *Server) hookState(now time.Time) hookState {

@@ -1,8 +1,6 @@
 package web
 
-import (
-	"beckon/state/store"
-)
+import "beckon/state/store"
 
 // read reads the new lines of a session's journal: it counts events, and returns the turns to
 // publish. If a journal is read from its beginning, lines from before the server's start are

@@ -27,9 +27,6 @@ import (
 	"beckon/state/store"
 )
 
-// DefaultAddr is the default address of the server.
-const DefaultAddr = "127.0.0.1:7483"
-
 // Options configure a Server. Only Store is required.
 type Options struct {
 	Store    *store.Store

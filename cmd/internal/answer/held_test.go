@@ -14,6 +14,7 @@ import (
 	"beckon/event/policy/run"
 	"beckon/event/policy/wire"
 	"beckon/render/web"
+	"beckon/render/web/address"
 	"beckon/state/offer"
 )
 
@@ -26,7 +27,7 @@ type served struct {
 
 func serves(t *testing.T) *served {
 	u := newUser(t, "", "")
-	l, err := web.Listen("127.0.0.1:0")
+	l, err := address.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

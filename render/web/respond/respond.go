@@ -1,0 +1,102 @@
+// Package respond writes the responses of the server: JSON, with an entity tag where a client
+// asks again, and errors in one format.
+package respond
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Fault is an error in the API's format.
+type Fault struct {
+	Status  int    `json:"-"`
+	Code    string `json:"code"`    // for programs, stable
+	Message string `json:"message"` // for people
+	Hint    string `json:"hint,omitempty"`
+}
+
+// NewFault returns a fault; hint may be empty.
+func NewFault(status int, code, message, hint string) *Fault {
+	return &Fault{Status: status, Code: code, Message: message, Hint: hint}
+}
+
+func (f *Fault) Error() string { return f.Message }
+
+// Body is what a fault is sent in.
+type Body struct {
+	Error *Fault `json:"error"`
+}
+
+// Error responds with a fault.
+func Error(w http.ResponseWriter, f *Fault) { JSON(w, f.Status, Body{f}) }
+
+// Encode returns v as JSON in one line. It leaves <, > and & as they are.
+func Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// JSON responds with v.
+func JSON(w http.ResponseWriter, status int, v any) {
+	b, err := Encode(v)
+	if err != nil {
+		status, b = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"internal processing error"}}`+"\n")
+	}
+	Bytes(w, status, "application/json", b)
+}
+
+// Bytes responds with b.
+func Bytes(w http.ResponseWriter, status int, contentType string, b []byte) {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(len(b)))
+	w.WriteHeader(status)
+	_, _ = w.Write(b) // a client that has gone does not matter
+}
+
+// OK responds with v, and returns nil for handlers that return an error.
+func OK(w http.ResponseWriter, v any) error {
+	JSON(w, http.StatusOK, v)
+	return nil
+}
+
+// Tagged responds with v and an entity tag over changes, or with 304 if the client has that
+// version. The tag is weak: what is not in changes, as the time of the response, does not
+// count.
+func Tagged(w http.ResponseWriter, r *http.Request, changes []byte, v any) error {
+	sum := sha256.Sum256(changes)
+	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
+	w.Header().Set("ETag", "W/"+tag)
+	w.Header().Set("Cache-Control", "no-cache")
+	if hasTag(r.Header.Get("If-None-Match"), tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return OK(w, v)
+}
+
+// Whole responds with v and a tag over all of it.
+func Whole(w http.ResponseWriter, r *http.Request, v any) error {
+	b, err := Encode(v)
+	if err != nil {
+		return err
+	}
+	return Tagged(w, r, b, json.RawMessage(b))
+}
+
+func hasTag(list, tag string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
+			return true
+		}
+	}
+	return false
+}
