@@ -99,12 +99,14 @@ func (c *serveCmd) Run(a *app) error {
 	var elsewhere func(context.Context, func([]render.Row))
 	var far card.Far
 	if c.Fleet {
-		flags := &fleets.Flags{Fleet: true}
-		far = talk.PageFar(flags.Client)
+		others, err := (&fleets.Flags{Fleet: true}).Others(context.Background(), a.App, nil)
+		defer others.Close()
+		if err != nil {
+			a.Store.Log(fmt.Errorf("serve: %w", err))
+		}
+		far = talk.PageFar(others.Client)
 		elsewhere = func(ctx context.Context, show func([]render.Row)) {
-			if err := flags.Follow(ctx, a.App, nil, show); err != nil {
-				a.Store.Log(fmt.Errorf("serve: %w", err))
-			}
+			others.Follow(ctx, func(rows []render.Row, _ error) { show(rows) })
 		}
 	}
 	s := web.New(web.Options{

@@ -54,29 +54,36 @@ func (c *watchCmd) Run(a *app) error {
 	talk.Watch(a.App, &opt)
 	opt.Order, opt.PermissionFirst, opt.Marks = queue.Mode, queue.PermissionFirst, queue.Marks
 	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
-	sources, end, err := c.Sources(context.Background(), a.App, c.Host)
-	if err != nil {
-		return err
-	}
-	defer end()
-	opt.Sources = sources
-	opt.Far = talk.WatchFar(a.App, c.Client)
+	opt.Color = a.Color(choice)
 	if c.Once {
-		opt.Color = a.Color(choice)
-		snap, err := a.Reader().Look(false)
-		if err != nil {
-			return err
-		}
-		opt.Profile = colorprofile.Env(a.onceEnviron(opt.Color))
-		return tui.Once(colorprofile.NewWriter(a.Stdout, a.onceEnviron(opt.Color)), opt, a.screenOf(snap), a.pageWidth(c.Width))
+		return c.once(a, opt)
 	}
 	if !a.Screen() {
 		return cli.Hint("--once prints one screen to anything", "watch needs a terminal on its output, and one that can move its cursor")
 	}
-	opt.Color = a.Color(choice)
+	others, err := c.Others(context.Background(), a.App, c.Host)
+	if err != nil {
+		return err
+	}
+	defer others.Close()
+	opt.Others, opt.Far = others.Follow, talk.WatchFar(a.App, others.Client)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return tui.Run(ctx, opt)
+}
+
+// once prints one screen.
+func (c *watchCmd) once(a *app, opt tui.Options) error {
+	others, _, err := c.Ask(a.App, c.Host)
+	if err != nil {
+		return err
+	}
+	snap, err := a.Reader().Look(false)
+	if err != nil {
+		return err
+	}
+	opt.Profile = colorprofile.Env(a.onceEnviron(opt.Color))
+	return tui.Once(colorprofile.NewWriter(a.Stdout, a.onceEnviron(opt.Color)), opt, a.screenOf(snap), c.Only(a.App, others), a.pageWidth(c.Width))
 }
 
 // onceEnviron returns an environment in which the colour profile is the user's choice,

@@ -101,23 +101,62 @@ func (h *Host) Last() ([]render.Row, render.Host) {
 	return rows, h.is
 }
 
-// Merge merges the rows of other hosts into the local ones, in the order of render.Sort. A
-// session found in several places (a shared home, this machine under another name) is shown
-// once: the local one, else that of a machine that is not silent.
-func Merge(local, remote []render.Row) []render.Row {
-	here := make(map[string]bool, len(local))
-	for i := range local {
-		here[local[i].Record()] = true
+// askEvery is how often a host that answers is asked, and askLeast how often one that does not.
+const (
+	askEvery = 5 * time.Second
+	askLeast = time.Minute
+)
+
+// Follow asks the host until ctx ends: less often after each failure. It calls show with the
+// rows of the last good answer, at first and after each request.
+func (h *Host) Follow(ctx context.Context, show func([]render.Row)) {
+	rows, _ := h.Last()
+	show(rows)
+	for wait := askEvery / 2; ctx.Err() == nil; {
+		h.Ask(ctx)
+		rows, _ = h.Last()
+		show(rows)
+		if wait = min(2*wait, askLeast); !h.is.Stale {
+			wait = askEvery
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
 	}
-	out := slices.Clone(local)
+}
+
+// Distinct returns the rows of this machine and of others. A session found in several places
+// (a shared home, this machine under another name) is there once: as the local row, else as
+// that of a machine that is not silent.
+func Distinct(local, remote []render.Row) []*render.Row {
+	rows, there := make([]*render.Row, 0, len(local)+len(remote)), make(map[string]bool, len(local)+len(remote))
+	add := func(r *render.Row) {
+		if !there[r.Record()] {
+			there[r.Record()] = true
+			rows = append(rows, r)
+		}
+	}
+	for i := range local {
+		add(&local[i])
+	}
 	for _, stale := range []bool{false, true} {
-		for _, r := range remote {
-			if stale == (r.Remote != nil && r.Remote.Stale) && !here[r.Record()] {
-				out = append(out, r)
-				here[r.Record()] = true
+		for i := range remote {
+			if r := &remote[i]; stale == (r.Remote != nil && r.Remote.Stale) {
+				add(r)
 			}
 		}
 	}
-	render.Sort(out)
-	return out
+	return rows
+}
+
+// Merge returns the rows of Distinct in the order of render.Sort.
+func Merge(local, remote []render.Row) []render.Row {
+	distinct := Distinct(local, remote)
+	rows := make([]render.Row, len(distinct))
+	for i, r := range distinct {
+		rows[i] = *r
+	}
+	render.Sort(rows)
+	return rows
 }

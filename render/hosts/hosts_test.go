@@ -128,6 +128,25 @@ func TestAnswersAreKept(t *testing.T) {
 	}
 }
 
+// Who follows a host sees at once what it said last, then its answer.
+func TestFollow(t *testing.T) {
+	dir := t.TempDir()
+	first, _ := machine(t, dir, "a", func() ([]byte, error) { return list(t0, session("one", state.Idle, t0)), nil })
+	first.Ask(t.Context())
+	h, _ := machine(t, dir, "a", func() ([]byte, error) { return list(t0, session("two", state.Idle, t0)), nil })
+	ctx, stop := context.WithCancel(t.Context())
+	var got []string
+	h.Follow(ctx, func(rows []render.Row) {
+		got = append(got, fmt.Sprint(rows[0].SessionID, rows[0].Remote.Stale))
+		if len(got) == 2 {
+			stop()
+		}
+	})
+	if s := strings.Join(got, " "); s != "onetrue twofalse" {
+		t.Errorf("it showed %s", s)
+	}
+}
+
 // What another machine sends is untrusted: it cannot draw on this screen or invent states.
 func TestAnswersAreCleaned(t *testing.T) {
 	row := session("one\x1b[2J", "celebrating", t0)

@@ -59,7 +59,7 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 // showAsked shows the selected session's request.
 func (m *model) showAsked() tea.Cmd {
 	r := m.current()
-	switch far := r != nil && m.remote(r) && r.NeedsYou && m.opt.Far != nil; {
+	switch far := r != nil && r.Remote != nil && r.NeedsYou && m.opt.Far != nil; {
 	case far && m.peek && m.notFar(r) != "":
 		return m.fail(errors.New(m.notFar(r)))
 	case far && m.peek && m.far != nil && m.far.asking:
@@ -213,7 +213,7 @@ func (m *model) reply() tea.Cmd {
 		return nil
 	}
 	o := m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply })
-	label, far := "to "+name(r), m.remote(r) && m.opt.Far != nil
+	label, far := "to "+name(r), r.Remote != nil && m.opt.Far != nil
 	by := func(say func(render.Row, string) (string, error)) func(string) tea.Cmd {
 		row := *r
 		return func(s string) tea.Cmd {
@@ -248,7 +248,7 @@ func (m *model) reply() tea.Cmd {
 
 // takesReply reports whether the row takes a reply without an offer.
 func (m *model) takesReply(r *render.Row) bool {
-	return r != nil && r.TakesReply && !m.remote(r) && m.opt.Reply != nil
+	return r != nil && r.TakesReply && r.Remote == nil && m.opt.Reply != nil
 }
 
 // stop asks before it ends a turn.
@@ -257,13 +257,13 @@ func (m *model) stop() tea.Cmd {
 	switch {
 	case r == nil || m.opt.Stop == nil:
 		return nil
-	case m.remote(r) && m.opt.Far == nil:
+	case r.Remote != nil && m.opt.Far == nil:
 		return m.fail(errRemote)
 	case !r.State.InTurn():
 		return m.say("it is not at work: there is nothing to stop")
 	}
 	row, stop := *r, m.opt.Stop
-	if m.remote(r) {
+	if r.Remote != nil {
 		stop = func(r render.Row) (string, error) { return m.opt.Far.Stop(context.Background(), r) }
 	}
 	m.prompt = &prompt{label: "stop " + name(r) + " at its next call?", hint: "Enter stops it; Esc leaves it", enter: func(string) tea.Cmd {

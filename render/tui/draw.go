@@ -213,7 +213,7 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 	}
 	look := stateRole(r.State)
 	is := func(live role) role { // what is over, or stale, is dimmed
-		if !r.State.Live() || m.remote(r) && m.stale(r) > 0 {
+		if !r.State.Live() || m.stale(r) > 0 {
 			return dim
 		}
 		return live

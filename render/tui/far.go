@@ -36,7 +36,7 @@ const farAgain = 3 * time.Second
 // open.
 func (m *model) askFar() tea.Cmd {
 	r := m.current()
-	if r == nil || !m.peek || !m.remote(r) || m.opt.Far == nil || !r.NeedsYou || m.stale(r) > 0 {
+	if r == nil || !m.peek || r.Remote == nil || m.opt.Far == nil || !r.NeedsYou || m.stale(r) > 0 {
 		if r == nil || m.farOf(r) == nil || !r.NeedsYou {
 			m.far = nil
 		}

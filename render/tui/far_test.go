@@ -18,7 +18,6 @@ import (
 func farAway(t *testing.T, offers ...card.Offered) *answering {
 	t.Helper()
 	r := newAnswering(t, 100, 30)
-	r.opt.Sources = []Source{{Name: "fleet", Many: true}}
 	r.opt.Far = otherMachine{r, offers}
 	r.news(asks...)
 	return r
@@ -54,7 +53,7 @@ func (m otherMachine) Stop(context.Context, render.Row) (string, error) {
 func (r *answering) news(events ...event.Kind) {
 	row := snapshot(session("s-far", "ml", events...)).Rows[0]
 	row.Remote = &render.Remote{Name: "box", User: "ann", AsOf: r.at, Link: "ann.box.n1.run1"}
-	_, cmd := r.Update(sourceMsg{name: "fleet", many: true, rows: []render.Row{row}, at: r.at})
+	_, cmd := r.Update(othersMsg{rows: []render.Row{row}})
 	r.settle(cmd)
 	for i := range r.rows {
 		if r.rows[i].SessionID == "s-far" {

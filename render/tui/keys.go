@@ -173,7 +173,7 @@ func (m *model) act(r *render.Row, a state.Action, done string) tea.Cmd {
 	switch {
 	case r == nil || m.opt.Act == nil:
 		return nil
-	case m.remote(r):
+	case r.Remote != nil:
 		return m.fail(errRemote)
 	}
 	row := *r
@@ -186,7 +186,7 @@ func (m *model) markSeen() tea.Cmd {
 
 func (m *model) remove() tea.Cmd {
 	r := m.current()
-	if r != nil && r.State.Live() && !m.remote(r) {
+	if r != nil && r.State.Live() && r.Remote == nil {
 		return m.say("it has not ended: x removes ended sessions")
 	}
 	return m.act(r, state.Action{Kind: state.ActRemove}, "removed")
@@ -195,7 +195,7 @@ func (m *model) remove() tea.Cmd {
 // backburner brings back a session that is set aside, or asks how long to set one aside.
 func (m *model) backburner() tea.Cmd {
 	r := m.current()
-	if r == nil || m.remote(r) || m.opt.Act == nil || r.State == state.Backburned {
+	if r == nil || r.Remote != nil || m.opt.Act == nil || r.State == state.Backburned {
 		return m.act(r, state.Action{Kind: state.ActBackburnerOff}, "back")
 	}
 	row := *r
@@ -244,7 +244,7 @@ func (m *model) recall() tea.Cmd {
 		return m.readPane()
 	}
 	r := m.current()
-	if r != nil && m.remote(r) {
+	if r != nil && r.Remote != nil {
 		return m.askFar()
 	}
 	if !m.peek || r == nil || m.opt.Recent == nil {

@@ -8,6 +8,7 @@ import (
 
 	"beckon/render"
 	"beckon/render/card"
+	"beckon/render/hosts"
 	"beckon/state"
 
 	tea "charm.land/bubbletea/v2"
@@ -21,13 +22,10 @@ type (
 		snapshot Snapshot
 		err      error
 	}
-	// sourceMsg is another host's answer, or its error.
-	sourceMsg struct {
-		name string
+	// othersMsg is the sessions of other machines, and what is wrong there.
+	othersMsg struct {
 		rows []render.Row
-		at   time.Time
 		err  error
-		many bool // it is several hosts
 	}
 	// doneMsg is an action's result.
 	doneMsg struct {
@@ -60,7 +58,7 @@ type model struct {
 	taken   time.Time // wall time of local
 	looked  bool
 	problem string
-	hosts   map[string]*sourceMsg // each host's newest answer, with the error of the newest try
+	others  othersMsg // the newest
 
 	rows    []render.Row // as arranged and filtered
 	entries []entry
@@ -98,15 +96,9 @@ type model struct {
 }
 
 func newModel(opt Options) *model {
-	m := &model{opt: opt, pal: newPalette(opt.Color, colorsFor(opt.Profile, unknown)), profile: opt.Profile, wall: time.Now, width: 80, height: 24,
-		hosts: map[string]*sourceMsg{}, recent: map[string]Past{}, counts: map[render.Group]int{}, sending: map[string]bool{},
+	return &model{opt: opt, pal: newPalette(opt.Color, colorsFor(opt.Profile, unknown)), profile: opt.Profile, wall: time.Now, width: 80, height: 24,
+		recent: map[string]Past{}, counts: map[render.Group]int{}, sending: map[string]bool{},
 		order: cmp.Or(opt.Order, render.Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
-	for _, s := range opt.Sources {
-		if !s.LastAt.IsZero() {
-			m.answer(sourceMsg{name: s.Name, rows: s.Last, at: s.LastAt, many: s.Many})
-		}
-	}
-	return m
 }
 
 // Init asks the terminal for its background colour, to choose colours by it.
@@ -144,8 +136,12 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case lookMsg:
 		m.look(msg)
 		return m.recall()
-	case sourceMsg:
-		m.answer(msg)
+	case othersMsg:
+		m.others = msg
+		for i := range msg.rows {
+			msg.rows[i].Host = msg.rows[i].Remote.Name // the user's name for it
+		}
+		m.arrange()
 		return m.askFar()
 	case farMsg:
 		if m.far != nil && m.far.key == msg.key {
@@ -209,25 +205,6 @@ func (m *model) look(msg lookMsg) {
 	m.arrange()
 }
 
-func (m *model) answer(msg sourceMsg) {
-	h := m.hosts[msg.name]
-	if h == nil {
-		h = &sourceMsg{}
-		m.hosts[msg.name] = h
-	}
-	if h.err = msg.err; msg.err == nil || msg.many {
-		*h = msg
-		for i := range h.rows {
-			if r := &h.rows[i]; !msg.many {
-				r.Host = msg.name // the user's name for it, by which its staleness is looked up
-			} else if r.Remote != nil {
-				r.Host = r.Remote.Name
-			}
-		}
-	}
-	m.arrange()
-}
-
 // now returns the time that ages refer to.
 func (m *model) now() time.Time {
 	if m.local.Still || m.local.Now.IsZero() {
@@ -236,22 +213,12 @@ func (m *model) now() time.Time {
 	return m.local.Now.Add(m.wall().Sub(m.taken))
 }
 
-// staleAfter is how old a host's answer may be before its rows say so.
-const staleAfter = 15 * time.Second
-
 // stale returns how old the answer of a row's host is, 0 while it answers.
 func (m *model) stale(r *render.Row) time.Duration {
-	h := m.hosts[r.Host]
-	if h == nil && r.Remote != nil && r.Remote.Stale {
-		return max(m.wall().Sub(r.Remote.AsOf), time.Second)
-	}
-	if h == nil || h.at.IsZero() {
+	if r.Remote == nil || !r.Remote.Stale {
 		return 0
 	}
-	if age := m.wall().Sub(h.at); h.err != nil || age > staleAfter {
-		return max(age, time.Second)
-	}
-	return 0
+	return max(m.wall().Sub(r.Remote.AsOf), time.Second)
 }
 
 // keyOf identifies a row across looks: the seat survives /clear and a resume.
@@ -259,7 +226,7 @@ func keyOf(r *render.Row) string { return r.Host + "\x00" + cmp.Or(r.SeatID, r.R
 
 // arrange rebuilds the list and keeps its session selected.
 func (m *model) arrange() {
-	all := m.allRows()
+	all := hosts.Distinct(m.local.Rows, m.others.rows)
 	m.total, m.several = len(all), false
 	clear(m.counts)
 	for _, r := range all {
@@ -274,34 +241,6 @@ func (m *model) arrange() {
 		}
 	}
 	m.choose(m.cursor)
-}
-
-// allRows returns the rows of this machine and of the other hosts. A session that several
-// report (a shared home) is shown once, preferably the local one.
-func (m *model) allRows() []*render.Row {
-	n := len(m.local.Rows)
-	for _, h := range m.hosts {
-		n += len(h.rows)
-	}
-	all, there := make([]*render.Row, 0, n), make(map[string]bool, n)
-	for i := range m.local.Rows {
-		r := &m.local.Rows[i]
-		there[r.Record()] = true
-		all = append(all, r)
-	}
-	for _, s := range m.opt.Sources {
-		h := m.hosts[s.Name]
-		if h == nil {
-			continue
-		}
-		for i := range h.rows {
-			if r := &h.rows[i]; !there[r.Record()] {
-				there[r.Record()] = true
-				all = append(all, r)
-			}
-		}
-	}
-	return all
 }
 
 func (m *model) choose(i int) {
@@ -327,25 +266,15 @@ func (m *model) current() *render.Row {
 // seen returns what is known about a row beyond itself.
 func (m *model) seen(r *render.Row) (state.Seen, bool) {
 	v, ok := m.local.Seen[r.Record()]
-	return v, ok && !m.remote(r)
-}
-
-func (m *model) remote(r *render.Row) bool {
-	_, ok := m.hosts[r.Host]
-	return ok || r.Remote != nil
+	return v, ok && r.Remote == nil
 }
 
 // trouble returns in one line what cannot be read, or which hosts are silent.
 func (m *model) trouble() string {
-	if m.problem != "" {
-		return m.problem
+	if m.problem == "" && m.others.err != nil {
+		return m.others.err.Error()
 	}
-	for _, s := range m.opt.Sources {
-		if h := m.hosts[s.Name]; h != nil && h.many && h.err != nil {
-			return h.err.Error()
-		}
-	}
-	return ""
+	return m.problem
 }
 
 // follow scrolls to the selected row, and to its heading if it is the first of its group.

@@ -374,18 +374,23 @@ func TestMouse(t *testing.T) {
 // on it.
 func TestOtherHosts(t *testing.T) {
 	r := newRig(t, 120, 30, day())
-	r.opt.Sources = []Source{{Name: "box"}}
-	far := snapshot(session("s-far", "ml", asks...)).Rows
-	r.Update(sourceMsg{name: "box", rows: far, at: start})
+	box := func(stale bool, sessions ...state.Session) {
+		rows := snapshot(sessions...).Rows
+		for i := range rows {
+			rows[i].Remote = &render.Remote{Name: "box", AsOf: start, Stale: stale}
+		}
+		r.Update(othersMsg{rows: rows})
+	}
+	far := session("s-far", "ml", asks...)
+	box(false, far)
 	r.wantOn("Bash: make s-far", "box", "here")
 	rows := len(r.rows)
-	r.Update(sourceMsg{name: "box", rows: append(slices.Clone(far), snapshot(session("s-ask", "shop", asks...)).Rows...), at: start})
+	box(false, far, session("s-ask", "shop", asks...))
 	if len(r.rows) != rows {
 		t.Errorf("a session that is here too makes %d rows of %d", len(r.rows), rows)
 	}
-	r.Update(sourceMsg{name: "box", rows: far, at: start})
 	r.wall = func() time.Time { return start.Add(3 * time.Minute) }
-	r.Update(sourceMsg{name: "box", err: errors.New("no route")})
+	box(true, far)
 	r.wantOn("Bash: make s-far", "3m old: box")
 	r.press("/", "s", "-", "f", "a", "r", "enter", "d", "b")
 	r.wantOn("on another host")

@@ -51,7 +51,7 @@ func (m *model) offerOf(r *render.Row, kind func(offer.Kind) bool) *card.Offered
 	if r == nil {
 		return nil
 	}
-	offers, far := m.offers, m.remote(r)
+	offers, far := m.offers, r.Remote != nil
 	if f := m.farOf(r); far && f != nil {
 		offers = f.offers
 	} else if far {

@@ -246,7 +246,7 @@ func (m *model) readPane() tea.Cmd {
 		return nil
 	}
 	row, turn := *r, m.live.turn
-	if m.remote(r) {
+	if r.Remote != nil {
 		return func() tea.Msg { return paneMsg{turn: turn, err: errRemote} }
 	}
 	return func() tea.Msg {

@@ -35,22 +35,6 @@ type Snapshot struct {
 	Problem string          // what could not be read, for the user; empty for nothing
 }
 
-// Source provides the rows of another host. It is called in its own goroutine; while it does
-// not answer, its last rows are shown with their age.
-type Source struct {
-	Name string // the user's name for the host
-	// Rows returns the host's rows; the screen keeps them.
-	Rows  func(context.Context) ([]render.Row, error)
-	Every time.Duration // between answers; 0 means 5 s
-	// Many is set for a source of several hosts: each row's Remote says which host it is from,
-	// and that host's status. An error may then come with rows.
-	Many bool
-
-	// Last is the host's answer at LastAt, before the screen started.
-	Last   []render.Row
-	LastAt time.Time
-}
-
 // Line is one turn of a session's history.
 type Line struct {
 	At   time.Time
@@ -70,9 +54,11 @@ type Past struct {
 type Options struct {
 	// Follow calls show with this machine's sessions, now and whenever they change, until ctx
 	// ends. Poke makes it look at once.
-	Follow  func(ctx context.Context, show func(Snapshot, error))
-	Poke    func()
-	Sources []Source
+	Follow func(ctx context.Context, show func(Snapshot, error))
+	Poke   func()
+	// Others calls show with the sessions of other machines, each with its Remote, in the same
+	// way; the screen keeps the rows. An error may come with them.
+	Others func(ctx context.Context, show func([]render.Row, error))
 
 	// Jump focuses a row's pane and describes what it did.
 	Jump func(render.Row) (string, error)
@@ -129,7 +115,10 @@ func Run(ctx context.Context, opt Options) error {
 		f.invalidate()
 	}
 	var done sync.WaitGroup
-	done.Go(func() { follow(ctx, opt, p.Send) })
+	done.Go(func() { opt.Follow(ctx, func(s Snapshot, err error) { p.Send(lookMsg{s, err}) }) })
+	if opt.Others != nil {
+		done.Go(func() { opt.Others(ctx, func(rows []render.Row, err error) { p.Send(othersMsg{rows, err}) }) })
+	}
 	if opt.Offers != nil {
 		done.Go(func() { opt.Offers(ctx, func(all []card.Offered) { p.Send(offersMsg(all)) }) })
 	}
@@ -143,15 +132,14 @@ func Run(ctx context.Context, opt Options) error {
 	return err
 }
 
-// Once writes one screen of all rows of s, width columns wide, for scripts.
-func Once(w io.Writer, opt Options, s Snapshot, width int) error {
+// Once writes one screen of all rows of s and of other machines, width columns wide, for
+// scripts.
+func Once(w io.Writer, opt Options, s Snapshot, others []render.Row, width int) error {
 	m := newModel(opt)
 	m.once = true
 	m.Update(tea.WindowSizeMsg{Width: width, Height: 1 << 20})
 	m.Update(lookMsg{snapshot: s})
-	for _, src := range opt.Sources {
-		m.Update(src.said(src.Rows(context.Background())))
-	}
+	m.Update(othersMsg{rows: others})
 	_, err := io.WriteString(w, m.page())
 	return err
 }

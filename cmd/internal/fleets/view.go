@@ -2,9 +2,7 @@ package fleets
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -15,10 +13,8 @@ import (
 	"beckon/render"
 	"beckon/render/fleet"
 	"beckon/render/fleet/bus"
-	"beckon/render/fleet/ctl"
 	"beckon/render/hosts"
 	"beckon/render/term"
-	"beckon/render/tui"
 )
 
 // Flags are those of the commands that show other machines' sessions.
@@ -27,8 +23,6 @@ type Flags struct {
 	On    []string `placeholder:"HOST" help:"Only sessions of these machines, separated by commas."`
 	User  []string `placeholder:"USER" help:"Only sessions of these users, separated by commas."`
 	Agent []string `placeholder:"AGENT" help:"Only sessions of these agents, separated by commas, as claude-code,codex."`
-
-	live *bus.Follower // of Sources
 }
 
 // Only drops the rows that the flags exclude. Rows of this machine belong to its user.
@@ -146,10 +140,10 @@ func keep(a *cli.App, acc bus.Access, first []render.Row, list []render.Host) {
 func keptOf(a *cli.App, acc bus.Access) (hosts.Kept, bool) {
 	now := time.Now()
 	k, ok := hosts.KeptOf(a.Store, keptName(acc), fleet.Keep, now)
+	k.Rows = slices.DeleteFunc(k.Rows, func(r render.Row) bool { return r.Remote == nil }) // keep wrote none
 	for i := range k.Rows {
-		if r := k.Rows[i].Remote; r != nil {
-			r.Stale = r.Stale || now.Sub(r.AsOf) > fleet.Lost+fleet.Beat
-		}
+		r := k.Rows[i].Remote
+		r.Stale = r.Stale || now.Sub(r.AsOf) > fleet.Lost+fleet.Beat
 	}
 	return k, ok
 }
@@ -166,137 +160,5 @@ func Known(a *cli.App) []render.Row {
 		return nil
 	}
 	k, _ := keptOf(a, acc)
-	return slices.DeleteFunc(k.Rows, func(r render.Row) bool { return r.Remote == nil || r.Remote.Stale || !r.State.Live() })
-}
-
-// Sources returns the other machines for a screen, and a function that closes the connection
-// to them.
-func (f *Flags) Sources(ctx context.Context, a *cli.App, given []string) (all []tui.Source, end func(), err error) {
-	end = func() {}
-	list, err := f.asked(a, given)
-	if err != nil {
-		return nil, end, err
-	}
-	for _, h := range list {
-		last, was := h.Last()
-		src := tui.Source{Name: was.Name, Last: last, Rows: func(ctx context.Context) ([]render.Row, error) {
-			h.Ask(ctx)
-			rows, is := h.Last()
-			if is.Stale {
-				return nil, errors.New(is.Error)
-			}
-			return f.Only(a, rows), nil
-		}}
-		if was.AsOf != nil {
-			src.LastAt = *was.AsOf
-		}
-		all = append(all, src)
-	}
-	if !f.Fleet {
-		return all, end, nil
-	}
-	acc, joined, err := access(a)
-	if err != nil {
-		return nil, end, err
-	}
-	if !joined {
-		if len(all) == 0 {
-			return nil, end, errNoFleet
-		}
-		return all, end, nil
-	}
-	live, err := bus.Follow(ctx, acc, "beckon watch")
-	if err != nil {
-		return nil, end, err
-	}
-	f.live = live
-	var keeping sync.WaitGroup
-	end = func() { live.Close(); keeping.Wait() }
-	debug.SetGCPercent(50) // less memory for thousands of rows, for a little more work
-	src := tui.Source{Name: acc.URL, Many: true, Every: screenPause, Rows: f.fleetRows(a, acc, live, &keeping)}
-	if k, ok := keptOf(a, acc); ok {
-		src.Last, src.LastAt = f.Only(a, k.Rows), k.AsOf
-	}
-	return append(all, src), end, nil
-}
-
-// Client returns the client for the machines of Sources.
-func (f *Flags) Client() (*ctl.Client, error) {
-	if f.live == nil {
-		return nil, errNoFleet
-	}
-	return f.live.Client()
-}
-
-// screenPause is the least time between two reads of the fleet, since changes come in bursts.
-const screenPause = 100 * time.Millisecond
-
-// look is how long a screen's source waits for a change in the fleet.
-const look = 5 * time.Second
-
-// fleetRows returns a screen's source for the fleet: it returns at once the first time, then
-// when there is a change. It writes to the disk in the background, so that this delays no
-// change.
-func (f *Flags) fleetRows(a *cli.App, acc bus.Access, live *bus.Follower, background *sync.WaitGroup) func(context.Context) ([]render.Row, error) {
-	var changed <-chan struct{}
-	var saved time.Time
-	return func(ctx context.Context) ([]render.Row, error) {
-		if changed == nil {
-			first, cancel := context.WithTimeout(ctx, firstView)
-			_ = live.Whole(first) // errors are reported below
-			cancel()
-		} else {
-			select {
-			case <-ctx.Done():
-			case <-changed:
-			case <-time.After(look):
-			}
-		}
-		changed = live.Changed()
-		rows, list, err := live.Snapshot()
-		if err == nil && time.Since(saved) > look {
-			saved = time.Now()
-			first := render.First(rows, maxKept)
-			background.Go(func() { keep(a, acc, first, list) })
-		}
-		if err == nil {
-			if lines := hosts.NotHeard(list, time.Now()); len(lines) > 0 {
-				err = errors.New(strings.Join(lines, "; "))
-			}
-		}
-		return f.Only(a, rows), err
-	}
-}
-
-// Follow calls show with the sessions of other machines, now and whenever they change, until
-// ctx ends.
-func (f *Flags) Follow(ctx context.Context, a *cli.App, given []string, show func([]render.Row)) error {
-	sources, end, err := f.Sources(ctx, a, given)
-	if err != nil {
-		return err
-	}
-	defer end()
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	latest := make([][]render.Row, len(sources))
-	for i, s := range sources {
-		all.Go(func() {
-			s.Follow(ctx, func(rows []render.Row, err error) {
-				mu.Lock()
-				defer mu.Unlock()
-				if err == nil || s.Many {
-					latest[i] = rows
-				} else { // its last answer, unchanged
-					for j := range latest[i] {
-						stale := *latest[i][j].Remote
-						stale.Stale = true
-						latest[i][j].Remote = &stale
-					}
-				}
-				show(slices.Concat(latest...))
-			})
-		})
-	}
-	all.Wait()
-	return nil
+	return slices.DeleteFunc(k.Rows, func(r render.Row) bool { return r.Remote.Stale || !r.State.Live() })
 }
