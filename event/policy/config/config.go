@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"maps"
 	"path"
 	"slices"
@@ -145,7 +144,7 @@ func (h *Hook) key() string {
 		return h.hashed
 	}
 	s := h.Spec
-	k := digest{sha256.New()}
+	var k digest
 	k.add(string(h.Event), h.Matcher.Text(), string(h.Type), s.Command, s.Shell, s.Convention, s.URL, s.Prompt, s.Model)
 	k.add(fmt.Sprint(s.Args != nil, h.Observe))
 	k.list(s.Args)
@@ -172,25 +171,26 @@ func (h *Hook) key() string {
 			k.conditions(*r.Match.Unless)
 		}
 	}
-	h.hashed = hex.EncodeToString(k.Sum(nil))
+	sum := sha256.Sum256(k)
+	h.hashed = hex.EncodeToString(sum[:])
 	return h.hashed
 }
 
-// digest hashes texts with their lengths, so that they cannot run together.
-type digest struct{ hash.Hash }
+// digest is texts with their lengths, so that they cannot run together.
+type digest []byte
 
-func (d digest) add(texts ...string) {
+func (d *digest) add(texts ...string) {
 	for _, t := range texts {
-		_, _ = fmt.Fprintf(d, "%d:%s", len(t), t) // a hash accepts everything
+		*d = append(strconv.AppendInt(*d, int64(len(t)), 10), ":"+t...)
 	}
 }
 
-func (d digest) list(texts []string) {
+func (d *digest) list(texts []string) {
 	d.add(strconv.Itoa(len(texts)))
 	d.add(texts...)
 }
 
-func (d digest) conditions(c match.Conditions) {
+func (d *digest) conditions(c match.Conditions) {
 	d.list(c.Commands)
 	d.list(c.Regex)
 	d.list(c.Paths)

@@ -347,7 +347,7 @@ func (d *decoder) packs(n node) {
 			continue
 		}
 		for _, p := range rules {
-			rule := &Rule{Decision: wire.Decision(p.Decision), Reason: strings.TrimSpace(p.Reason + " " + p.Instead), Match: p.Match}
+			rule := &Rule{Decision: wire.Decision(p.Decision), Reason: strings.TrimSpace(p.Reason + " " + p.Instead), Match: p.Match()}
 			rule.settle(d.strict)
 			h := d.base()
 			h.ID, h.Event, h.Type, h.Path, h.Line, h.Spec.Rule = p.ID, event.PreToolUse, BuiltIn, item.path, item.line(), rule

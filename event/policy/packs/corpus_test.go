@@ -31,7 +31,7 @@ func all(t *testing.T) (rules []Rule, compiled []*match.Compiled) {
 	for _, name := range Names() {
 		list, _ := Load(name)
 		for _, r := range list {
-			rules, compiled = append(rules, r), append(compiled, r.Match.Compile())
+			rules, compiled = append(rules, r), append(compiled, r.Match().Compile())
 		}
 	}
 	return rules, compiled
@@ -42,7 +42,7 @@ func all(t *testing.T) (rules []Rule, compiled []*match.Compiled) {
 func TestCorpus(t *testing.T) {
 	rules, compiled := all(t)
 	verdict := func(line string) (found string) {
-		call := callOf(Case{Call: line})
+		call := callOf(line)
 		for i, r := range compiled {
 			if r.Judge(call).Result == match.Yes {
 				return rules[i].ID

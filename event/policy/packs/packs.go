@@ -4,11 +4,10 @@ package packs
 
 import (
 	"embed"
+	"encoding/json"
 
 	"beckon/event"
 	"beckon/event/policy/match"
-
-	"github.com/tidwall/gjson"
 )
 
 // Rule is one rule of a pack.
@@ -17,15 +16,13 @@ type Rule struct {
 	Decision string // "deny" or "ask"
 	Reason   string // what is wrong with the call, a sentence
 	Instead  string // what to do instead, a sentence; may be empty
-	Match    match.Rule
-	// Cases are calls with the rule's expected answer, which the tests run.
-	Cases []Case
-}
+	// Fits and Passes are calls that the rule covers, and that it does not, which the tests
+	// run: a command of Bash; or "read FILE", "write FILE" of those tools.
+	Fits, Passes []string
 
-// Case is a call and whether the rule covers it.
-type Case struct {
-	Call string // a command of Bash; or "read FILE", "write FILE" of those tools
-	Fits bool
+	match.Conditions
+	Unless *match.Conditions
+	Tools  string // a matcher
 }
 
 //go:embed *.json
@@ -42,40 +39,19 @@ func Load(name string) (rules []Rule, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	for _, v := range gjson.GetBytes(text, "rules").Array() {
-		r := Rule{ID: name + "/" + v.Get("id").Str, Decision: v.Get("decision").Str,
-			Reason: v.Get("reason").Str, Instead: v.Get("instead").Str}
-		r.Match.Conditions = conditions(v)
-		if u := v.Get("unless"); u.Exists() {
-			c := conditions(u)
-			r.Match.Unless = &c
-		}
-		if tools := v.Get("tools").Str; tools != "" {
-			m, err := match.NewMatcher(event.PreToolUse, tools)
-			if err == nil { // a test reads them all
-				r.Match.Tools = []match.Matcher{m}
-			}
-		}
-		r.Cases = append(cases(v.Get("fits"), true), cases(v.Get("passes"), false)...)
-		rules = append(rules, r)
+	pack := struct{ Rules []Rule }{}
+	_ = json.Unmarshal(text, &pack) // a test reads them all
+	for i := range pack.Rules {
+		pack.Rules[i].ID = name + "/" + pack.Rules[i].ID
 	}
-	return rules, true
+	return pack.Rules, true
 }
 
-func conditions(v gjson.Result) match.Conditions {
-	return match.Conditions{Commands: texts(v.Get("commands")), Regex: texts(v.Get("regex")), Paths: texts(v.Get("paths")), Words: texts(v.Get("words"))}
-}
-
-func texts(v gjson.Result) (list []string) {
-	for _, item := range v.Array() {
-		list = append(list, item.Str)
+// Match returns what the rule covers.
+func (r Rule) Match() match.Rule {
+	m := match.Rule{Conditions: r.Conditions, Unless: r.Unless}
+	if tools, err := match.NewMatcher(event.PreToolUse, r.Tools); err == nil && !tools.All() { // a test reads them all
+		m.Tools = []match.Matcher{tools}
 	}
-	return list
-}
-
-func cases(v gjson.Result, fits bool) (list []Case) {
-	for _, text := range texts(v) {
-		list = append(list, Case{Call: text, Fits: fits})
-	}
-	return list
+	return m
 }

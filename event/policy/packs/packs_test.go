@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"beckon/event"
 	"beckon/event/policy/match"
 
 	"github.com/tidwall/gjson"
 )
 
-func callOf(c Case) *match.Call {
+func callOf(c string) *match.Call {
 	tool, input := inputOf(c)
 	return &match.Call{Tool: tool, Input: input, Cwd: "/w/p", Project: "/w/p", Home: "/home/u"}
 }
@@ -29,17 +30,20 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s has no rules", name)
 		}
 		for _, r := range rules {
+			if _, err := match.NewMatcher(event.PreToolUse, r.Tools); err != nil {
+				t.Errorf("%s: %v", r.ID, err)
+			}
 			ids = append(ids, r.ID)
-			for _, p := range r.Match.Check() {
+			for _, p := range r.Match().Check() {
 				t.Errorf("%s: %s: %s", r.ID, p.Field, p.What)
 			}
-			if r.Reason == "" || !slices.Contains([]string{"deny", "ask"}, r.Decision) || !slices.ContainsFunc(r.Cases, func(c Case) bool { return c.Fits }) || !slices.ContainsFunc(r.Cases, func(c Case) bool { return !c.Fits }) {
-				t.Errorf("%s: %q, %d cases, reason %q", r.ID, r.Decision, len(r.Cases), r.Reason)
+			if r.Reason == "" || !slices.Contains([]string{"deny", "ask"}, r.Decision) || len(r.Fits) == 0 || len(r.Passes) == 0 {
+				t.Errorf("%s: %q, %d cases fit, %d pass, reason %q", r.ID, r.Decision, len(r.Fits), len(r.Passes), r.Reason)
 			}
-			compiled := r.Match.Compile()
-			for _, c := range r.Cases {
-				if v := compiled.Judge(callOf(c)); (v.Result == match.Yes) != c.Fits {
-					t.Errorf("%s on %q: %+v", r.ID, c.Call, v)
+			compiled := r.Match().Compile()
+			for _, c := range slices.Concat(r.Fits, r.Passes) {
+				if v := compiled.Judge(callOf(c)); (v.Result == match.Yes) != slices.Contains(r.Fits, c) {
+					t.Errorf("%s on %q: %+v", r.ID, c, v)
 				}
 			}
 		}
@@ -54,11 +58,11 @@ func TestRules(t *testing.T) {
 }
 
 // inputOf returns the tool of a case's call and its input as JSON.
-func inputOf(c Case) (tool string, input []byte) {
+func inputOf(c string) (tool string, input []byte) {
 	for word, tool := range map[string]string{"read ": "Read", "write ": "Write"} {
-		if file, ok := strings.CutPrefix(c.Call, word); ok {
+		if file, ok := strings.CutPrefix(c, word); ok {
 			return tool, append(gjson.AppendJSONString([]byte(`{"file_path":`), file), '}')
 		}
 	}
-	return "Bash", append(gjson.AppendJSONString([]byte(`{"command":`), c.Call), '}')
+	return "Bash", append(gjson.AppendJSONString([]byte(`{"command":`), c), '}')
 }
