@@ -48,7 +48,7 @@ func TestContract(t *testing.T) {
 	for _, info := range event.Kinds {
 		fmt.Fprintf(&table, "%s\n", info.Kind)
 		for _, w := range wishes {
-			a := Translate(info.Kind, w.v, "", false)
+			a := Dialect{}.Translate(info.Kind, w.v, "", false, nil)
 			fmt.Fprintf(&table, "  %s:", w.name)
 			if len(a.Stdout) > 0 {
 				fmt.Fprintf(&table, " %s", strings.TrimSpace(string(a.Stdout)))
@@ -99,7 +99,7 @@ func TestVersions(t *testing.T) {
 		{event.PreCompact, Verdict{Decision: Deny, Reason: "r"}, "2.1.105", `{"decision":"block","reason":"r"}`},
 		{event.Stop, Verdict{Terminal: "\a"}, "2.0.99", ""},
 	} {
-		if got := strings.TrimSpace(string(Translate(c.kind, c.v, c.version, false).Stdout)); got != c.want {
+		if got := strings.TrimSpace(string(Dialect{}.Translate(c.kind, c.v, c.version, false, nil).Stdout)); got != c.want {
 			t.Errorf("%s for %s: %s, want %s", c.kind, c.version, got, c.want)
 		}
 	}

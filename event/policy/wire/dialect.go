@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"beckon/event"
@@ -61,128 +60,6 @@ func (d Dialect) RulesOf(k event.Kind) Rules {
 	r.Context, r.System, r.Halt = a.Hears(agents.Context), a.Hears(agents.System), a.Hears(agents.Halt)
 	r.refuseSince, r.contextSince, r.Terminal, r.Extra = "", "", false, nil
 	return r
-}
-
-// Translate writes v in the agent's format, as the function of that name does for Claude Code.
-// payload is the event as the agent sent it.
-func (d Dialect) Translate(k event.Kind, v Verdict, version string, http bool, payload []byte) Answer {
-	if d.Native() {
-		return Translate(k, v, version, http)
-	}
-	s := saying{wording: wording{rules: d.RulesOf(k), v: v}, row: d.agent.AnswerTo(string(k)), out: map[string]any{}}
-	if v.Input != nil && v.Decision != Deny {
-		own, err := d.input(payload, v.Input)
-		if s.v.Input = own; err != nil {
-			s.drop("modify: " + err.Error())
-		}
-	}
-	s.decision()
-	s.texts()
-	return s.answer()
-}
-
-// saying is the state of Translate for another agent.
-type saying struct {
-	wording
-	row *agents.Answer
-	out map[string]any
-}
-
-// say adds the members for w to the answer, and reports whether there are any.
-func (s *saying) say(w agents.When, text json.RawMessage) bool {
-	if s.row == nil || !s.row.Hears(w) {
-		return false
-	}
-	for _, m := range s.row.Says {
-		if m.When != w {
-			continue
-		}
-		value := json.RawMessage(m.Value)
-		if m.Value == agents.Text {
-			value = text
-		}
-		put(s.out, strings.Split(m.Path, "."), value)
-		if m.Reason != "" {
-			put(s.out, strings.Split(m.Reason, "."), text)
-		}
-	}
-	return true
-}
-
-// put sets a member of an object, creating the objects on its path. An existing text is kept,
-// and the other follows it.
-func put(object map[string]any, path []string, value json.RawMessage) {
-	for len(path) > 1 {
-		inner, ok := object[path[0]].(map[string]any)
-		if !ok {
-			inner = map[string]any{}
-			object[path[0]] = inner
-		}
-		object, path = inner, path[1:]
-	}
-	if old, ok := object[path[0]].(json.RawMessage); ok && old[0] == '"' && value[0] == '"' {
-		value = must(gjson.ParseBytes(old).Str + "\n" + gjson.ParseBytes(value).Str)
-	}
-	object[path[0]] = value
-}
-
-func (s *saying) decision() {
-	v, reason := s.v, must(s.v.Reason)
-	switch v.Decision {
-	case Deny:
-		if s.rules.Refuse == NoWay || !s.say(agents.Deny, reason) {
-			s.cannot(Deny)
-		}
-		return
-	case Ask:
-		switch {
-		case s.say(agents.Ask, reason):
-		case s.rules.Refuse == ByRequest: // without an answer the dialog is the user's
-			s.showReason()
-		default:
-			s.cannot(Ask)
-		}
-	case Allow:
-		if !s.say(agents.Allow, reason) {
-			s.drop("allow")
-		}
-	}
-	if v.Input != nil && (s.rules.Kind == event.PermissionRequest && v.Decision != Allow || !s.say(agents.Rewrite, v.Input)) {
-		s.drop("modify")
-	}
-}
-
-func (s *saying) texts() {
-	v := s.v
-	say := func(w agents.When, what, text string) {
-		if text != "" && !s.say(w, must(text)) {
-			s.drop(what)
-		}
-	}
-	say(agents.Context, "context", strings.Join(v.Context, "\n\n"))
-	say(agents.System, "system message", strings.Join(v.System, "\n"))
-	if v.Halt && !s.say(agents.Halt, must(v.HaltReason)) {
-		s.drop("continue: false")
-	}
-	if v.Terminal != "" {
-		s.drop("terminalSequence")
-	}
-	for _, name := range slices.Sorted(maps.Keys(v.Extra)) {
-		s.drop(name)
-	}
-}
-
-func (s *saying) answer() Answer {
-	if len(s.out) == 0 {
-		return s.answers
-	}
-	for _, m := range s.row.Says {
-		if parent, _, nested := strings.Cut(m.Path, "."); m.When == agents.Always && (!nested || s.out[parent] != nil) {
-			put(s.out, strings.Split(m.Path, "."), json.RawMessage(m.Value))
-		}
-	}
-	s.answers.Stdout = append(must(s.out), '\n')
-	return s.answers
 }
 
 // Payload translates an event to Claude Code's format, for policies and their handlers: e is
