@@ -141,6 +141,20 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// What echo, printf and braces make of a text is what the shell makes of it.
+func TestTexts(t *testing.T) {
+	for line, want := range map[string]string{
+		`printf '%b' '\162\155 x' | sh`: "rm x", `$(printf '%b' '\0162\0155') x`: "rm x", `printf '%b y' 'rm\x20x' | sh`: "rm x y",
+		`echo -e '\0162\0155 x' | sh`: "rm x", `echo -e '\162\155 x' | sh`: "rm x", `echo -e "\x72m $X" | sh`: "rm " + hole, `echo -e 'rm x\c y' | sh`: "rm x",
+		`printf '%b%b' 'rm ' 'x\cy' | sh`: "rm x", `$'\162m' x`: "rm x", `printf '\162m x' | sh`: "rm x", `echo 'r\m' x | sh`: "rm x",
+		`rm {08..10}`: "rm 08 09 10", `rm {2..001}`: "rm 002 001", `rm {-01..1}`: "rm -01 000 001", `rm {1..3..2}{a..b}`: "rm 1a 1b 3a 3b",
+	} {
+		if l := Parse(line, Bash); texts(l)[len(l.Commands)-1] != want || len(l.Unknown) > 0 {
+			t.Errorf("%s: %q, %q", line, texts(l), l.Unknown)
+		}
+	}
+}
+
 // pieces lists parts from which deep, long and complex lines are built.
 var pieces = []string{"<(", "$(", "`", "{", "(", "sudo ", "eval ", "watch eval ", "sudo -x ", "bash -c ", "a=b ", "((", "\"$(", "<<x ", "<<x\n", "${a", "${a:-", "ssh ",
 	"a&&", "a|", "if ", "case x in x) ", "x() { ", "{a,b}", "{1..9}", "[[ ! ", "! ", "$((1+", "a=$a$a;", "f(){ f;f; };f;", "x=1;$(:);", "for i in 1 2 3; do ", "alias a=b;a;", "echo x|", "\\", "'", "$'\\x", "-- ", "<<<x ", "a[", "time ", "env -S ", "xargs "}

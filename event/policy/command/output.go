@@ -54,10 +54,16 @@ func echo(args []Word) Word {
 	if len(args) > 0 && out.Known {
 		out.Text = strings.TrimSuffix(out.Text, " "+end) + end
 	}
-	if escapes && out.Known {
-		out.Text = unescape(out.Text)
+	if escapes {
+		out, _ = escaped(out)
 	}
 	return out
+}
+
+// escaped returns what echo -e and printf's %b make of a word, and whether it ends the output.
+func escaped(w Word) (out Word, ended bool) {
+	text, ended := unescaped(w.all(), 4)
+	return partly(text), ended
 }
 
 // printf knows %s, %b, %d and %%, which are enough to build command lines.
@@ -84,7 +90,13 @@ func printf(args []Word) Word {
 			case strings.IndexByte("sbdq", verb) < 0:
 				return unknownWord
 			case len(args) > 0:
-				out = append(out, args[0])
+				arg, ended := args[0], false
+				if verb == 'b' {
+					arg, ended = escaped(arg)
+				}
+				if out = append(out, arg); ended {
+					return joined(out, "")
+				}
 				args, used = args[1:], true
 			}
 			rest = rest[at+2:]

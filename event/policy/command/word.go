@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -210,8 +211,15 @@ func unslash(text, before string) string {
 	return b.String()
 }
 
-// unescape replaces the escapes of C, as in $'...', printf and echo -e.
+// unescape replaces the escapes of C, as in $'...' and a format of printf.
 func unescape(text string) string {
+	out, _ := unescaped(text, 3)
+	return out
+}
+
+// unescaped is unescape for octal numbers of at most zero digits if their first one is 0. With
+// more than 3 the escapes are those of echo -e and of printf's %b, where \c ends the output.
+func unescaped(text string, zero int) (out string, ended bool) {
 	const plain, meant = `abeEfnrtv`, "\a\b\x1b\x1b\f\n\r\t\v"
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -227,13 +235,17 @@ func unescape(text string) string {
 		}
 		skip, most, base := 1, 0, 16
 		switch {
+		case c == 'c' && zero > 3:
+			return b.String(), true
 		case c == 'x':
 			most = 2
 		case c == 'u':
 			most = 4
 		case c == 'U':
 			most = 8
-		case c >= '0' && c <= '7':
+		case c == '0':
+			skip, most, base = 0, zero, 8
+		case c >= '1' && c <= '7':
 			skip, most, base = 0, 3, 8
 		}
 		n, size := number(text[i+skip:], most, base)
@@ -241,14 +253,14 @@ func unescape(text string) string {
 		case size == 0:
 			b.WriteByte(c)
 			continue
-		case most <= 3:
-			b.WriteByte(byte(n))
-		default:
+		case c == 'u' || c == 'U':
 			b.Write(utf8.AppendRune(nil, rune(n)))
+		default:
+			b.WriteByte(byte(n))
 		}
 		i += skip + size - 1
 	}
-	return b.String()
+	return b.String(), false
 }
 
 // number parses the digits that text begins with, at most that many.
@@ -349,12 +361,22 @@ func sequence(b *syntax.BraceExp) (out []*syntax.Word, ok bool) {
 	if count < 0 || count > maxBraces {
 		return nil, false
 	}
+	width := 0
+	if padded(first) || padded(last) { // 08 makes all of them as long as the longer end
+		width = max(len(first), len(last))
+	}
 	for i := range count + 1 {
-		text := strconv.Itoa(from + i*step)
+		text := fmt.Sprintf("%0*d", width, from+i*step)
 		if letters {
 			text = string(rune(from + i*step))
 		}
 		out = append(out, &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: text}}})
 	}
 	return out, true
+}
+
+// padded reports whether a number begins with a zero that it does not need.
+func padded(number string) bool {
+	digits := strings.TrimPrefix(number, "-")
+	return len(digits) > 1 && digits[0] == '0'
 }
