@@ -21,17 +21,41 @@ const (
 	ExitTaken    = 4 // somebody else, or the session itself, answered first
 )
 
-// ErrNotFound marks errors about a session that is not there, or has not what was asked of it.
-var ErrNotFound = errors.New("no such session")
+// coded is an error with an exit code of its own.
+type coded struct {
+	error
+	code int
+}
 
-// notFound is an ErrNotFound in its own words.
-type notFound struct{ hinted }
+func (e coded) Unwrap() error { return e.error }
 
-func (notFound) Is(target error) bool { return target == ErrNotFound }
+// Code returns the exit code of a command that ends with err.
+func Code(err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	if kind, ok := errors.AsType[coded](err); ok {
+		return kind.code
+	}
+	return ExitError
+}
 
-// NotFound is an ErrNotFound, with advice, about a session that is there.
+// ErrNotFound is wrapped where no session has a name.
+var ErrNotFound error = coded{errors.New("no such session"), ExitNotFound}
+
+// NotFound returns an error, with advice, about a session that is there and has not what was
+// asked of it.
 func NotFound(hint, format string, args ...any) error {
-	return notFound{hinted{fmt.Errorf(format, args...), hint}}
+	return coded{Hint(hint, format, args...), ExitNotFound}
+}
+
+// Usage returns an error about the command line.
+func Usage(format string, args ...any) error { return coded{fmt.Errorf(format, args...), ExitUsage} }
+
+// Late returns an error about an answer that comes too late: somebody else answered first, or
+// the call is over.
+func Late(format string, args ...any) error {
+	return coded{Hint("beckon answer lists what is open", format, args...), ExitTaken}
 }
 
 // ErrSilent is returned by a command that has already printed its error.
@@ -56,42 +80,16 @@ func Hint(hint, format string, args ...any) error {
 // version would drop fields that it does not know.
 const UpdateAdvice = "update beckon, or find the older one: which -a beckon beckon-hook"
 
-// usageError is about the command line.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-// Usage returns an error about the command line.
-func Usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// late marks that somebody else answered first, or that the call is over.
-type late struct{ error }
-
-func (e late) Unwrap() error { return e.error }
-
-func (e late) Hint() string { return "beckon answer lists what is open" }
-
-// Late returns an error about an answer that comes too late.
-func Late(format string, args ...any) error { return late{fmt.Errorf(format, args...)} }
-
 // Fail prints err in the common form of errors and returns its exit code.
 func (a *App) Fail(err error) int {
-	if err == nil {
-		return ExitOK
-	}
 	if !errors.Is(err, ErrSilent) {
 		a.print(err, "")
 	}
-	switch {
-	case errors.As(err, new(usageError)):
+	code := Code(err)
+	if code == ExitUsage {
 		fmt.Fprintf(a.Stderr, "  hint: %s\n", a.usageHint())
-		return ExitUsage
-	case errors.Is(err, ErrNotFound):
-		return ExitNotFound
-	case errors.As(err, new(late)):
-		return ExitTaken
 	}
-	return ExitError
+	return code
 }
 
 // print writes err to stderr, each of several with its own hint.

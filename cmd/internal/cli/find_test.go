@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"testing"
 
 	"beckon/event"
@@ -30,7 +29,7 @@ func TestFindNamed(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if got != want || err != nil && !errors.Is(err, ErrNotFound) {
+		if got != want || err != nil && Code(err) != ExitNotFound {
 			t.Errorf("%q finds %q, want %q", arg, got, want)
 		}
 	}

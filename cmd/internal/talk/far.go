@@ -22,7 +22,7 @@ type far struct {
 
 // notHere extends the error for a session that was not found by where else it may be.
 func notHere(a *cli.App, err error) error {
-	if errors.Is(err, cli.ErrNotFound) && fleets.Joined(a) {
+	if cli.Code(err) == cli.ExitNotFound && fleets.Joined(a) {
 		return cli.Hint("beckon list shows this machine's sessions; --fleet answers on the other machines of the fleet", "%w", err)
 	}
 	return err
