@@ -13,7 +13,6 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/event/osc"
 	"beckon/render/notify"
-	"beckon/render/notify/reach"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/evidence"
@@ -62,10 +61,7 @@ func (c *notifyTestCmd) Run(a *app) error {
 // channels creates the chosen channels. terminal is where the channel of that name writes;
 // without one it is left out. So is the title, which only a hook can set.
 func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Channel) {
-	reach, err := reach.ReadSettings(alert.ConfigPath(a.Getenv))
-	if err != nil {
-		a.Store.Log(fmt.Errorf("reading the notification settings: %w", err))
-	}
+	reach := a.Configured().Reach
 	for _, name := range set.Channels {
 		switch name {
 		case alert.Terminal:
@@ -118,14 +114,11 @@ type notifyDeliverCmd struct {
 }
 
 func (c *notifyDeliverCmd) Run(a *app) error {
-	set, err := alert.Read(alert.ConfigPath(a.Getenv))
-	if err == nil {
-		d := a.deliverer(set, "deliver", nil)
-		err = d.Deliver(context.Background(), notify.Order{Session: c.Session, Edge: c.Edge, Still: c.Still, Claimed: c.Claimed})
-		for _, ch := range d.Channels {
-			if w, ok := ch.(interface{ Wait() }); ok {
-				w.Wait()
-			}
+	d := a.deliverer(a.Configured().Alert, "deliver", nil)
+	err := d.Deliver(context.Background(), notify.Order{Session: c.Session, Edge: c.Edge, Still: c.Still, Claimed: c.Claimed})
+	for _, ch := range d.Channels {
+		if w, ok := ch.(interface{ Wait() }); ok {
+			w.Wait()
 		}
 	}
 	if err != nil {
@@ -193,7 +186,7 @@ func (a *app) decisions(session string) ([]explained, error) {
 	if session != "" {
 		if v, err := a.Find(session); err == nil {
 			id = v.Session.Record()
-		} else if !errors.Is(err, cli.ErrNotFound) {
+		} else if cli.Code(err) != cli.ExitNotFound {
 			return nil, err
 		}
 	}

@@ -34,10 +34,7 @@ func (c *notifyUsageCmd) Run(a *app) error {
 }
 
 func (c *notifyUsageCmd) notify(a *app, now time.Time) error {
-	set, err := alert.Read(alert.ConfigPath(a.Getenv))
-	if err != nil {
-		return err
-	}
+	set := a.Configured().Alert
 	all, err := usage.In(a.Store.Dir).Read(event.MillisOf(now))
 	if err != nil {
 		return err

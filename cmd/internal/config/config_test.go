@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/render/notify/reach"
 	"beckon/state/alert"
 )
 
@@ -42,26 +41,6 @@ func TestAlertReadsTheSame(t *testing.T) {
 		}
 		if !reflect.DeepEqual(got, want.Alert) {
 			t.Errorf("%s\nalert reads %+v\nconfig      %+v", text, got, want.Alert)
-		}
-	}
-}
-
-// So must the program that sends notifications.
-func TestReachReadsTheSame(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "config.json")
-	for _, text := range []string{
-		``, `{"color": "never"}`, `{"notify_actions": true, "notify_texts": "full"}`, `{"notify_actions": "false", /* mine */ "ntfy_server": "",}`,
-		`{"ntfy_server": "https://x:8/n", "ntfy_topic": "a-B_1", "ntfy_answers": "b", "ntfy_token": "~/t", "ntfy_page": "http://box"}`,
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		want, _, err := Load(path)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		if got, err := reach.ReadSettings(path); err != nil || got != want.Reach {
-			t.Errorf("%s\nnotify reads %+v, %v\nconfig       %+v", text, got, err, want.Reach)
 		}
 	}
 }

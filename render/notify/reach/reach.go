@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"beckon/event/home"
-	"beckon/event/jsonc"
 )
 
 // Settings are the user's settings for a notification's text and buttons.
@@ -39,23 +38,6 @@ type Ntfy struct {
 // DefaultSettings returns the settings in force without a configuration.
 func DefaultSettings() Settings {
 	return Settings{Actions: "false", Texts: TextsTool, Ntfy: Ntfy{Server: "https://ntfy.sh"}}
-}
-
-// ReadSettings reads the settings from the configuration at path. It is not strict: package
-// config is, and a test holds it to the same values.
-func ReadSettings(path string) (Settings, error) {
-	s := DefaultSettings()
-	fields := []*string{&s.Actions, &s.Texts, &s.Ntfy.Server, &s.Ntfy.Topic, &s.Ntfy.Answers, &s.Ntfy.Token, &s.Ntfy.Page}
-	v, err := jsonc.Get(path, "notify_actions", "notify_texts", "ntfy_server", "ntfy_topic", "ntfy_answers", "ntfy_token", "ntfy_page")
-	if err != nil {
-		return s, err
-	}
-	for i, f := range fields {
-		if v[i].Exists() {
-			*f = v[i].String()
-		}
-	}
-	return s, nil
 }
 
 // CheckServer returns what is wrong with the address of a server or a page.
