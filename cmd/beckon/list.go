@@ -20,7 +20,6 @@ type listCmd struct {
 	JSON  bool     `name:"json" help:"Print JSON (beckon help json)."`
 	All   bool     `help:"Add ended sessions, archived ones, too."`
 	State []string `help:"Only sessions in these states, in the words of the list, separated by commas, as permission,done." placeholder:"STATE"`
-	Host  []string `sep:"none" placeholder:"ssh:NAME" help:"Add the sessions of another machine, asked by ssh, as ssh:build; repeat for more."`
 	fleets.Flags
 	cli.Colored
 }
@@ -83,7 +82,7 @@ func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []render.Host
 	if len(c.Host) == 0 && !c.Fleet {
 		return rows, nil, nil
 	}
-	remote, status, err := c.Ask(a.App, c.Host)
+	remote, status, err := c.Ask(a.App)
 	if err != nil {
 		return nil, nil, err
 	}

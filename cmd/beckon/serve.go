@@ -99,7 +99,7 @@ func (c *serveCmd) Run(a *app) error {
 	var elsewhere func(context.Context, func([]render.Row))
 	var far card.Far
 	if c.Fleet {
-		others, err := (&fleets.Flags{Fleet: true}).Others(context.Background(), a.App, nil)
+		others, err := (&fleets.Flags{Fleet: true}).Others(context.Background(), a.App)
 		defer others.Close()
 		if err != nil {
 			a.Store.Log(fmt.Errorf("serve: %w", err))

@@ -27,9 +27,8 @@ import (
 )
 
 type watchCmd struct {
-	Host  []string `sep:"none" help:"Add the sessions of another machine, asked by ssh, as ssh:build; repeat for more." placeholder:"ssh:NAME"`
-	Once  bool     `help:"Print one screen and exit; for scripts."`
-	Width int      `help:"Columns for --once (default: $$COLUMNS, else the terminal's, else 80)." placeholder:"N"`
+	Once  bool `help:"Print one screen and exit; for scripts."`
+	Width int  `help:"Columns for --once (default: $$COLUMNS, else the terminal's, else 80)." placeholder:"N"`
 	fleets.Flags
 	cli.Colored
 	Queue  string `enum:",fair,prio,static,grouped" default:"" aliases:"sort" placeholder:"MODE" help:"Order within a group: fair, prio, static or grouped (default: as configured)."`
@@ -61,7 +60,7 @@ func (c *watchCmd) Run(a *app) error {
 	if !a.Screen() {
 		return cli.Hint("--once prints one screen to anything", "watch needs a terminal on its output, and one that can move its cursor")
 	}
-	others, err := c.Others(context.Background(), a.App, c.Host)
+	others, err := c.Others(context.Background(), a.App)
 	if err != nil {
 		return err
 	}
@@ -74,7 +73,7 @@ func (c *watchCmd) Run(a *app) error {
 
 // once prints one screen.
 func (c *watchCmd) once(a *app, opt tui.Options) error {
-	others, _, err := c.Ask(a.App, c.Host)
+	others, _, err := c.Ask(a.App)
 	if err != nil {
 		return err
 	}

@@ -26,10 +26,10 @@ type Others struct {
 }
 
 // Others connects to the other machines; the caller must Close them.
-func (f *Flags) Others(ctx context.Context, a *cli.App, given []string) (*Others, error) {
+func (f *Flags) Others(ctx context.Context, a *cli.App) (*Others, error) {
 	o := &Others{flags: f, app: a}
 	var err error
-	if o.asked, err = f.asked(a, given); err != nil || !f.Fleet {
+	if o.asked, err = f.asked(a); err != nil || !f.Fleet {
 		return o, err
 	}
 	acc, joined, err := access(a)

@@ -19,6 +19,7 @@ import (
 
 // Flags are those of the commands that show other machines' sessions.
 type Flags struct {
+	Host  []string `sep:"none" placeholder:"ssh:NAME" help:"Add the sessions of another machine, asked by ssh, as ssh:build; repeat for more."`
 	Fleet bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
 	On    []string `placeholder:"HOST" help:"Only sessions of these machines, separated by commas."`
 	User  []string `placeholder:"USER" help:"Only sessions of these users, separated by commas."`
@@ -46,9 +47,10 @@ func (f *Flags) Only(a *cli.App, rows []render.Row) []render.Row {
 	})
 }
 
-// asked returns the machines to ask by ssh: those of the command line, and with --fleet the
-// configured ones.
-func (f *Flags) asked(a *cli.App, specs []string) (list []*hosts.Host, err error) {
+// asked returns the machines to ask by ssh: those of --host, and with --fleet the configured
+// ones.
+func (f *Flags) asked(a *cli.App) (list []*hosts.Host, err error) {
+	specs := f.Host
 	if f.Fleet {
 		specs = append(slices.Clone(specs), a.Configured().Hosts...)
 	}
@@ -67,8 +69,8 @@ func (f *Flags) asked(a *cli.App, specs []string) (list []*hosts.Host, err error
 
 // Ask returns the sessions of other machines as they are now, and each machine's status. For a
 // machine that cannot be asked it returns its last known rows and reports that on stderr.
-func (f *Flags) Ask(a *cli.App, given []string) ([]render.Row, []render.Host, error) {
-	list, err := f.asked(a, given)
+func (f *Flags) Ask(a *cli.App) ([]render.Row, []render.Host, error) {
+	list, err := f.asked(a)
 	if err != nil {
 		return nil, nil, err
 	}
