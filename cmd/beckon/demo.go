@@ -13,10 +13,8 @@ import (
 )
 
 type demoCmd struct {
-	Speed float64 `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
-	Dir   string  `help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
-	Until float64 `help:"Stop after so many seconds of the recordings." placeholder:"SECONDS"`
-	List  bool    `help:"Print the list whenever it changes; so it is always when the output is not a terminal."`
+	playing
+	List bool `help:"Print the list whenever it changes; so it is always when the output is not a terminal."`
 }
 
 // scene is what the demo changes in a recording so that it looks like a day's work. Events and
@@ -56,7 +54,7 @@ func (c *demoCmd) Run(a *app) error {
 		t.scene = s
 		tracks = append(tracks, t)
 	}
-	return a.play(tracks, playing{speed: c.Speed, until: c.Until, dir: c.Dir, screen: !c.List && a.Screen()})
+	return a.play(tracks, c.playing, !c.List && a.Screen())
 }
 
 // stage changes a recorded event.
@@ -116,7 +114,7 @@ func (p *player) playOn(ctx context.Context) error {
 			return nil
 		case <-time.After(time.Second):
 		}
-		if p.until > 0 {
+		if p.Until > 0 {
 			continue
 		}
 		now += 1000

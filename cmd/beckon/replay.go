@@ -28,10 +28,15 @@ import (
 
 type replayCmd struct {
 	Files []string `arg:"" name:"file" help:"Recordings to play side by side."`
-	Speed float64  `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
-	Dir   string   `help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
-	Until float64  `help:"Stop after so many seconds of the recordings." placeholder:"SECONDS"`
-	Watch bool     `help:"Show them on the screen of watch."`
+	playing
+	Watch bool `help:"Show them on the screen of watch."`
+}
+
+// playing is how recordings are played.
+type playing struct {
+	Speed float64 `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
+	Dir   string  `help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
+	Until float64 `help:"Stop after so many seconds of the recordings." placeholder:"SECONDS"`
 }
 
 func (c *replayCmd) Run(a *app) error {
@@ -51,7 +56,7 @@ func (c *replayCmd) Run(a *app) error {
 		}
 		tracks = append(tracks, t)
 	}
-	return a.play(tracks, playing{speed: c.Speed, until: c.Until, dir: c.Dir, screen: c.Watch})
+	return a.play(tracks, c.playing, c.Watch)
 }
 
 // track is one recording being played.
@@ -83,6 +88,7 @@ type player struct {
 	tracks []track
 	start  event.Millis // the wall time that corresponds to every track's first step
 	shown  string       // the list as last printed
+	screen bool         // show the screen of watch, instead of the list
 	playing
 }
 
@@ -93,24 +99,16 @@ type moment struct {
 	at    int64 // ms from the first moment
 }
 
-// playing is how recordings are played.
-type playing struct {
-	speed  float64 // times faster than it happened; 0 does not wait at all
-	until  float64 // stop after this many seconds of the recordings; 0 means their end
-	dir    string  // state directory; empty for a temporary one
-	screen bool    // show the screen of watch, instead of the list
-}
-
 // play feeds the tracks through the real store, in their own timing, and
 // prints the list whenever it changes, or shows them on a screen.
-func (a *app) play(tracks []track, how playing) error {
-	if how.speed < 0 {
-		return cli.Usage("--speed %g: must not be negative", how.speed)
+func (a *app) play(tracks []track, how playing, screen bool) error {
+	if how.Speed < 0 {
+		return cli.Usage("--speed %g: must not be negative", how.Speed)
 	}
-	if how.until < 0 {
-		return cli.Usage("--until %g: must not be negative", how.until)
+	if how.Until < 0 {
+		return cli.Usage("--until %g: must not be negative", how.Until)
 	}
-	dir := how.dir
+	dir := how.Dir
 	if dir == "" {
 		tmp, err := os.MkdirTemp("", "beckon-replay-")
 		if err != nil {
@@ -121,10 +119,10 @@ func (a *app) play(tracks []track, how playing) error {
 	} else if err := scratch(dir); err != nil {
 		return err
 	}
-	p := &player{a: a, st: store.Open(dir), tracks: tracks, start: event.MillisOf(time.Now()), playing: how}
+	p := &player{a: a, st: store.Open(dir), tracks: tracks, start: event.MillisOf(time.Now()), screen: screen, playing: how}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if how.screen {
+	if screen {
 		return p.onScreen(ctx)
 	}
 	return p.run(ctx)
@@ -149,8 +147,8 @@ func (p *player) run(ctx context.Context) error {
 	moments := p.moments()
 	began := time.Now()
 	for _, m := range moments {
-		if p.speed > 0 {
-			due := began.Add(time.Duration(float64(m.at) / p.speed * float64(time.Millisecond)))
+		if p.Speed > 0 {
+			due := began.Add(time.Duration(float64(m.at) / p.Speed * float64(time.Millisecond)))
 			select {
 			case <-time.After(time.Until(due)):
 			case <-ctx.Done():
@@ -194,8 +192,8 @@ func (p *player) moments() []moment {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
-	if p.until > 0 {
-		end := int64(p.until * 1000)
+	if p.Until > 0 {
+		end := int64(p.Until * 1000)
 		all = slices.DeleteFunc(all, func(m moment) bool { return m.at > end })
 		all = append(all, moment{track: -1, at: end})
 	}
