@@ -11,5 +11,5 @@ import (
 )
 
 func main() {
-	os.Exit(answer.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv, nil, hook.Become))
+	os.Exit(answer.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv, nil, hook.BecomeHook))
 }

@@ -10,13 +10,14 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/segment"
+	"beckon/event/home"
 )
 
 func main() {
 	args := os.Args[1:]
 	code, ok := segment.Main(&cli.App{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}, args, nil)
 	if !ok {
-		code, ok = hook.BecomeBeckon(args)
+		code, ok = hook.Become(home.Beside("beckon"), args)
 	}
 	if !ok {
 		fmt.Fprintln(os.Stderr, "beckon-line: the program beckon is not beside it\n  hint: beckon-line prints what beckon prompt and beckon statusline do")

@@ -9,6 +9,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
+	"beckon/cmd/internal/hook"
 	"beckon/render"
 	"beckon/render/jump"
 	"beckon/state"
@@ -58,7 +59,14 @@ func (c *jumpCmd) Run(a *app) error {
 	if err := c.report(a, &out, err); err != nil || out.become == nil || c.DryRun {
 		return err
 	}
-	return become(*out.become)
+	code, ok := hook.Become(out.become.Argv[0], out.become.Argv[1:])
+	switch {
+	case !ok:
+		return fmt.Errorf("%s did not start", out.become.Argv[0])
+	case code != 0:
+		return cli.ErrSilent
+	}
+	return nil
 }
 
 // jump jumps to a session and marks it as seen, and also the one that the user was in.

@@ -38,7 +38,7 @@ const (
 // BecomeWaiter turns this process into the one that waits at an offer. It returns only if that
 // fails, or on a system where the waiter runs as a child.
 func BecomeWaiter(id string) (code int, ok bool) {
-	return become(home.Beside("beckon-hook"), []string{waitFlag, id})
+	return Become(home.Beside("beckon-hook"), []string{waitFlag, id})
 }
 
 // wait waits at an offer and has the answer given to the client. Without an answer it is
@@ -67,7 +67,7 @@ func wait(id string, getenv func(string) string) (code int) {
 	})
 	ending.Lock()
 	if answered {
-		if code, ok := become(home.Beside("beckon-judge"), []string{AnsweredFlag, id}); ok {
+		if code, ok := Become(home.Beside("beckon-judge"), []string{AnsweredFlag, id}); ok {
 			return code
 		}
 		why = "the program beckon-judge is not beside beckon-hook"

@@ -78,7 +78,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	}
 	a := ParseArgs(args)
 	if a.Holds() {
-		if code, ok := become(home.Beside("beckon-judge"), args); ok {
+		if code, ok := Become(home.Beside("beckon-judge"), args); ok {
 			return code
 		}
 	}
@@ -115,11 +115,11 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 			return fold()
 		}
 		args = hand(given, args)
-		if code, ok := become(home.Beside("beckon-judge"), args); ok {
+		if code, ok := Become(home.Beside("beckon-judge"), args); ok {
 			return code
 		}
 	}
-	if code, ok := Become(args); ok {
+	if code, ok := BecomeHook(args); ok {
 		return code
 	}
 	return fold()
@@ -135,15 +135,12 @@ func silent(index quiet.Index, a Args, payload []byte) bool {
 	})
 }
 
-// Become execs the program beckon next to this one, which answers what only it can. It returns
-// only if that program is missing or, on a system without exec, when it has ended: with its
-// exit code.
-func Become(args []string) (code int, ok bool) {
-	return BecomeBeckon(append([]string{"hook"}, args...))
+// BecomeHook makes this process `beckon hook`, by the program next to this one, which answers
+// what only it can. It returns only if that program is missing or, on a system without exec,
+// when it has ended: with its exit code.
+func BecomeHook(args []string) (code int, ok bool) {
+	return Become(home.Beside("beckon"), append([]string{"hook"}, args...))
 }
-
-// BecomeBeckon is Become for any command line.
-func BecomeBeckon(args []string) (code int, ok bool) { return become(home.Beside("beckon"), args) }
 
 // covered returns what is known about the policy's part in an event; nothing after a panic.
 func covered(event string, getenv func(string) string) (needs trust.Needs, index quiet.Index) {

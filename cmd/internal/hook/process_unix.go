@@ -10,12 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// become replaces this process with another program, with the same pid, stdin and stdout. It
+// Become replaces this process with another program, with the same pid, stdin and stdout. It
 // returns only if that fails.
-func become(path string, args []string) (code int, ok bool) {
-	if path == "" {
-		return 0, false
-	}
+func Become(path string, args []string) (code int, ok bool) {
 	_ = syscall.Exec(path, append([]string{path}, args...), os.Environ())
 	return 0, false
 }
