@@ -49,39 +49,32 @@ func unlink(text string) string {
 	})
 }
 
+// whole replaces the characters at which the library breaks a word, as in --dry-run, or a table
+// ends a cell; back puts them back.
+var (
+	whole = strings.NewReplacer("-", "\u2011", `\|`, "\u2016")
+	back  = strings.NewReplacer("\u2011", "-", "\u2016", "|")
+)
+
 // fitText wraps a paragraph, or the items of a list.
 func fitText(block string, width int) string {
-	var b strings.Builder
-	column := 0
-	for line := range strings.Lines(block) {
-		item := strings.HasPrefix(line, "- ")
-		for i, word := range strings.Fields(line) {
-			w := ansi.StringWidth(word)
-			switch {
-			case item && i == 0 && column > 0, column+1+w > width && column > 0:
-				b.WriteByte('\n')
-				column = 0
-				if !item && strings.HasPrefix(block, "- ") || item && i > 0 {
-					b.WriteString("  ")
-					column = 2
-				}
-			case column > 0:
-				b.WriteByte(' ')
-				column++
-			}
-			b.WriteString(word)
-			column += w
+	var out []string
+	for i, text := range strings.Split("\n"+block, "\n- ") {
+		text = whole.Replace(strings.Join(strings.Fields(text), " "))
+		switch {
+		case i > 0:
+			out = append(out, "- "+strings.ReplaceAll(ansi.Wordwrap(text, width-2, ""), "\n", "\n  "))
+		case text != "": // before the first item
+			out = append(out, ansi.Wordwrap(text, width, ""))
 		}
 	}
-	return b.String()
+	return back.Replace(strings.Join(out, "\n"))
 }
 
 // fitTable draws a table, and wraps its cells if the whole would be too wide.
 func fitTable(block string, width int) string {
 	t := table.New().BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(false).
 		StyleFunc(func(int, int) lipgloss.Style { return lipgloss.NewStyle().PaddingRight(2) })
-	// A hyphen that does not break: flags stay whole.
-	whole, back := strings.NewReplacer("-", "\u2011", `\|`, "\u2016"), strings.NewReplacer("\u2011", "-", "\u2016", "|")
 	var head []string
 	for i, line := range strings.Split(block, "\n") {
 		cells := strings.Split(whole.Replace(line), "|")
