@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tailscale/hujson"
+
 	"beckon/event/agents"
 )
 
@@ -74,18 +76,22 @@ func (s Spec) whole() []byte {
 		}
 		return []byte(text)
 	}
-	events := object{}
+	type command struct {
+		Type       string `json:"type"`
+		Bash       string `json:"bash"`
+		PowerShell string `json:"powershell"`
+		TimeoutSec int    `json:"timeoutSec"`
+	}
+	hooks := &hujson.Object{} // which keeps the order
 	for _, e := range s.Events {
 		line := CommandLine(append([]string{program}, s.agentArgs(e)...)...)
-		events = append(events, member{e, array{object{
-			{"type", "command"},
-			{"bash", line + endsWell},
-			{"powershell", "try { & '" + strings.ReplaceAll(s.Command, "'", "''") + "' " + strings.Join(s.agentArgs(e), " ") + " 2>$null } catch {}; exit 0"},
-			{"timeoutSec", timeout},
-		}}})
+		shell := "try { & '" + strings.ReplaceAll(s.Command, "'", "''") + "' " + strings.Join(s.agentArgs(e), " ") + " 2>$null } catch {}; exit 0"
+		layout{}.put(hooks, "", e, layout{}.flat([]command{{"command", line + endsWell, shell, timeout}}))
 	}
-	l := layout{newline: "\n", unit: "  ", spaced: true}
-	return append(l.lines(object{{"version", 1}, {"hooks", events}}, ""), '\n')
+	return pretty(struct {
+		Version int             `json:"version"`
+		Hooks   json.RawMessage `json:"hooks"`
+	}{1, hujson.Value{Value: hooks}.Pack()})
 }
 
 // endsWell, appended to a command for sh, makes it exit 0 and print nothing but its answer.
@@ -97,27 +103,31 @@ var errForeign = errors.New("is there, and not beckon's")
 // ours reports whether beckon wrote a file that belongs to it alone.
 func ours(text []byte) bool { return bytes.Contains(text, []byte("beckon-hook")) }
 
-func (c *Change) planWhole(op Op) error {
+// planWhole makes the file beckon's own.
+func (c *Change) planWhole(want Spec) error {
 	if c.Old != nil && !ours(c.Old) {
-		if op.want == nil {
-			c.New = c.Old
-			return nil
-		}
 		return &fileError{"writing", c.File, errForeign, "move it away"}
 	}
-	r, _ := c.kept.load()
-	c.made = r.MadeDir
-	if op.want == nil {
-		return nil // New stays nil: the file is removed
-	}
-	if err := op.want.check(); err != nil {
+	if err := want.check(); err != nil {
 		return err
 	}
-	c.New = op.want.whole()
+	c.New = want.whole()
 	if !c.Noop() {
+		r, _ := c.kept.load()
 		c.save = &record{Schema: recordSchema, Settings: c.File, Created: true, MadeDir: r.MadeDir, Wrote: digest(c.New)}
 	}
 	return nil
+}
+
+// planRemoval removes a file of beckon's own.
+func (c *Change) planRemoval() error {
+	if c.Old != nil && !ours(c.Old) {
+		c.New = c.Old
+		return nil
+	}
+	r, _ := c.kept.load()
+	c.made = r.MadeDir
+	return nil // New stays nil
 }
 
 // AgentReport describes what is registered with an agent.

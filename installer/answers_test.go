@@ -54,7 +54,7 @@ func TestAnswersEntries(t *testing.T) {
 		{answersSpec, "Stop" + replySlot, `"Stop", "--reply"], "timeout": 86400, "asyncRewake": true, "rewakeMessage": "The user replies:", "rewakeSummary": "Reply from beckon"}`},
 		{old, "StopFailure" + replySlot, `"StopFailure", "--reply"], "timeout": 86400, "asyncRewake": true}`},
 	} {
-		if got := string(layout{spaced: true}.flat(c.spec.entry(c.slot))); got != program+c.want {
+		if got := (layout{spaced: true}).flat(c.spec.entry(c.slot)); got != program+c.want {
 			t.Errorf("got  %s\nwant %s", got, program+c.want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestAnswersEntries(t *testing.T) {
 		t.Error("a client that cannot wake a session gets the entry for it")
 	}
 	plugin := answersSpec
-	if plugin.plugin = true; len(plugin.slots()) != len(plugin.Events) || bytes.Contains(layout{}.flat(plugin.entry("PermissionRequest")), []byte("--answers")) {
+	if plugin.plugin = true; len(plugin.slots()) != len(plugin.Events) || strings.Contains((layout{}).flat(plugin.entry("PermissionRequest")), "--answers") {
 		t.Error("a plugin holds calls, which the settings' entry does already")
 	}
 }

@@ -78,46 +78,50 @@ func lockFor(ctx context.Context, path, keep string) (file string, unlock func()
 // commit makes the change. It writes the record first: a crash afterwards leaves a record that
 // fits no file, which is harmless; without its record a file could not be restored.
 func (c *Change) commit() error {
+	var err error
 	switch {
-	case c.Noop() && c.op.want != nil && c.save == nil:
-		return nil
-	case c.Noop() && c.op.want != nil:
-		return c.kept.save(*c.save, nil)
+	case c.Noop() && c.save != nil:
+		err = c.kept.save(*c.save, nil)
 	case c.Noop():
-		return c.kept.forget()
 	case c.New == nil:
-		return c.delete()
+		err = c.delete()
+	default:
+		err = c.write()
+	}
+	if err == nil && c.forget {
+		err = c.kept.forget()
+	}
+	return err
+}
+
+// write writes the record, then the file, in a directory that it makes.
+func (c *Change) write() error {
+	fileMode, dirMode := fs.FileMode(0o600), fs.FileMode(0o700)
+	if c.shared {
+		fileMode, dirMode = 0o644, 0o755
 	}
 	before, _ := os.ReadFile(c.kept.record) // nil: none, or one that counts as none
-	made, err := c.makeDir()
+	made, err := c.makeDir(dirMode)
 	if err == nil && c.save != nil {
 		c.save.MadeDir = cmp.Or(c.save.MadeDir, made)
 		err = c.kept.save(*c.save, c.copy)
 	}
 	if err == nil {
-		mode := fs.FileMode(0o600)
-		if c.Target.Scope == Project {
-			mode = 0o644 // it is meant to be shared
-		}
-		err = c.was.replace(c.New, mode, c.unmoved)
+		err = c.was.replace(c.New, fileMode, c.unmoved)
 	}
-	switch {
-	case err != nil:
-		if made != "" {
-			_ = os.Remove(made) // empty, or in use by now
-		}
-		if c.save != nil {
-			c.kept.putBack(before)
-		}
-		return err
-	case c.op.want == nil:
-		return c.kept.forget()
+	if err == nil {
+		return nil
 	}
-	return nil
+	if made != "" {
+		_ = os.Remove(made) // empty, or in use by now
+	}
+	if c.save != nil {
+		c.kept.putBack(before)
+	}
+	return err
 }
 
-// delete removes a file that install created, and its directory if install created it and it
-// is empty.
+// delete removes the file, and its directory if install created it and it is empty.
 func (c *Change) delete() error {
 	if err := c.unmoved(); err != nil {
 		return err
@@ -128,7 +132,7 @@ func (c *Change) delete() error {
 	if c.made != "" {
 		_ = os.Remove(c.made) // not empty: it is in use
 	}
-	return c.kept.forget()
+	return nil
 }
 
 // unmoved reads the file again and reports errMoved if it is not the one planned for.
@@ -141,22 +145,18 @@ func (c *Change) unmoved() error {
 		return err
 	}
 	if !now.same(c.was) {
-		return errMoved
+		return &fileError{"replacing", c.File, errMoved, "try again"}
 	}
 	return nil
 }
 
 // makeDir creates the file's directory if it is missing, and returns its name if it did.
-func (c *Change) makeDir() (made string, err error) {
+func (c *Change) makeDir(mode fs.FileMode) (made string, err error) {
 	dir := filepath.Dir(c.File)
 	if _, err := os.Stat(dir); err == nil {
 		return "", nil
 	}
-	mkdir, mode := os.MkdirAll, fs.FileMode(0o700)
-	if c.Target.Scope != User {
-		mkdir, mode = os.Mkdir, 0o755
-	}
-	if err := mkdir(dir, mode); err != nil {
+	if err := os.MkdirAll(dir, mode); err != nil {
 		return "", &fileError{"making the directory", dir, cause(err), ""}
 	}
 	return dir, nil

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
 // Edit returns the settings with the entries of want: it adds missing ones, replaces ours that
@@ -75,7 +77,7 @@ func edit(text []byte, want Spec) ([]byte, error) {
 		return nil, err
 	}
 	// Last, so that an entry that moves to other events keeps its place in the file.
-	return drop(text, want.lax(), func(d *document) []place {
+	return drop(text, want.lax(), func(d *document) []hookEntry {
 		return d.own(func(slot string) bool { return !slices.Contains(want.slots(), slot) })
 	})
 }
@@ -90,42 +92,43 @@ func ensure(text []byte, slot string, want Spec) ([]byte, error) {
 	switch {
 	case !found:
 		text = d.add(slot, want)
-	case !d.entry(keep).same(want.handler(slot)):
-		text = d.replace(d.entry(keep).item, want.entry(slot))
+	case !keep.same(want.handler(slot)):
+		text = d.replace(&keep.list.Elements[keep.index], want.entry(slot))
 	}
-	return drop(text, want.lax(), func(d *document) []place {
+	return drop(text, want.lax(), func(d *document) []hookEntry {
 		keep, _ := d.keeper(slot)
-		return slices.DeleteFunc(d.own(func(s string) bool { return s == slot }), func(p place) bool { return p == keep })
+		others := d.own(func(s string) bool { return s == slot })
+		return slices.DeleteFunc(others, func(e hookEntry) bool { return e.list == keep.list && e.index == keep.index })
 	})
 }
 
 // keeper returns the first entry of ours for slot in a group that matches everything.
-func (d *document) keeper(slot string) (place, bool) {
-	for _, p := range d.own(func(s string) bool { return s == slot }) {
-		if m := d.events[p.event].groups[p.group].matcher; m == "" || m == "*" {
-			return p, true
+func (d *document) keeper(slot string) (hookEntry, bool) {
+	for _, e := range d.own(func(s string) bool { return s == slot }) {
+		if e.matcher == "" || e.matcher == "*" {
+			return e, true
 		}
 	}
-	return place{}, false
+	return hookEntry{}, false
 }
 
 // drop removes the first entry that pick returns, until there is none.
-func drop(text []byte, lax bool, pick func(*document) []place) ([]byte, error) {
+func drop(text []byte, lax bool, pick func(*document) []hookEntry) ([]byte, error) {
 	for !isBlank(text) {
 		d, err := parse(text, lax)
 		if err != nil {
 			return nil, err
 		}
-		places := pick(d)
-		if len(places) == 0 {
+		entries := pick(d)
+		if len(entries) == 0 {
 			return text, nil
 		}
-		text = d.remove(places[0])
+		text = d.remove(entries[0])
 	}
 	return text, nil
 }
 
-func isBlank(text []byte) bool { return len(bytes.Trim(text, " \t\r\n")) == 0 }
+func isBlank(text []byte) bool { return len(bytes.Trim(text, whiteSpace)) == 0 }
 
 // Adding. Removing must find out from the text alone what was there before, so the white space
 // of what is put into an empty container encodes it:
@@ -151,156 +154,131 @@ func fromBlank(space []byte, want Spec) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return splice(text, d.root.close, d.root.close, []byte(newline)), nil
+	d.root.AfterExtra = append(d.root.AfterExtra, newline...)
+	return d.file.Pack(), nil
 }
 
 // add inserts a slot's group: into the event's array, into a new event, or into new hooks.
 func (d *document) add(slot string, want Spec) []byte {
 	event := strings.TrimSuffix(slot, replySlot)
-	group := object{{"hooks", array{want.entry(slot)}}} // no matcher, so it matches all
-	if i := slices.IndexFunc(d.events, func(e hookEvent) bool { return e.name == event }); i >= 0 {
-		return d.insert(d.events[i].list, group)
+	groups := []any{map[string]any{"hooks": []any{want.entry(slot)}}} // no matcher, so it matches all
+	if d.hooks == nil {
+		return d.insert(d.file, "hooks", map[string]any{event: groups})
 	}
-	list := member{event, array{group}}
-	if d.at >= 0 {
-		return d.insert(d.hooks, list)
+	hooks, _ := d.member(d.root, "hooks", "")
+	if list, _ := d.member(d.hooks, event, ""); list != nil {
+		return d.insert(*list, "", groups[0])
 	}
-	return d.insert(d.root, member{"hooks", object{list}})
+	return d.insert(*hooks, event, groups)
 }
 
-// insert adds v after the last item of c, with that item's layout.
-func (d *document) insert(c container, v any) []byte {
+// insert adds v after the last item of c, with that item's layout; name is its name in an object.
+func (d *document) insert(c hujson.Value, name string, v any) []byte {
 	l := layoutOf(d)
-	if len(c.items) == 0 {
-		return d.fill(c, v, l)
+	list, end := items(c.Value)
+	if len(list) == 0 {
+		return d.fill(c, name, v, l)
 	}
-	last := c.items[len(c.items)-1]
-	newline, indent, ok := lastLine(spaceBefore(d.text, last.start))
-	switch at := d.commentEnd(last.end, c.close); {
-	case at > last.end: // the comment may reach to the end of its line
-		if !ok {
-			newline = l.newline
-		}
-		return splice(d.text, last.end, at, []byte(","), d.text[last.end:at], []byte(newline+indent), l.lines(v, indent))
+	newline, indent, ok := lastLine(*lead(&list[len(list)-1]))
+	comments, rest := cutComments(*end) // they stay with the item that they stand behind
+	*end = rest
+	switch {
 	case ok:
-		return splice(d.text, last.end, last.end, []byte(","+newline+indent), l.lines(v, indent))
+		l.put(c.Value, comments+newline+indent, name, l.lines(v, indent))
+	case comments != "": // it may reach to the end of its line
+		l.put(c.Value, comments+l.newline, name, l.lines(v, ""))
+	case l.spaced:
+		l.put(c.Value, " ", name, l.flat(v))
+	default:
+		l.put(c.Value, "", name, l.flat(v))
 	}
-	comma := ","
-	if l.spaced {
-		comma = ", "
-	}
-	return splice(d.text, last.end, last.end, []byte(comma), l.flat(v))
+	return d.file.Pack()
 }
 
 // fill puts v into the empty container c, marked as described above.
-func (d *document) fill(c container, v any, l layout) []byte {
-	inside := string(d.text[c.open+1 : c.close])
+func (d *document) fill(c hujson.Value, name string, v any, l layout) []byte {
+	_, end := items(c.Value)
+	inside := string(*end)
 	if l.oneLine {
-		return splice(d.text, c.open+1, c.close, []byte(inside+" "), l.flat(v))
+		*end = nil
+		l.put(c.Value, inside+" ", name, l.flat(v))
+		return d.file.Pack()
 	}
 	gap := l.newline
-	if c.open == d.root.open {
+	if c.Value == d.file.Value {
 		gap = "" // a root always exists: nothing to distinguish
 	}
-	outer := lineIndent(d.text, c.open)
-	lead := inside + gap + l.newline + outer + l.unit
-	return splice(d.text, c.open+1, c.close, []byte(lead), l.lines(v, outer+l.unit), []byte(l.newline+outer))
+	outer := lineIndent(d.text, c.StartOffset)
+	*end = hujson.Extra(l.newline + outer)
+	l.put(c.Value, inside+gap+l.newline+outer+l.unit, name, l.lines(v, outer+l.unit))
+	return d.file.Pack()
 }
 
-// replace writes v over it, on as many lines as before.
-func (d *document) replace(it item, v any) []byte {
+// replace writes v over a value, on as many lines as before.
+func (d *document) replace(old *hujson.Value, v any) []byte {
 	l := layoutOf(d)
-	if bytes.IndexByte(d.text[it.start:it.end], '\n') < 0 {
-		return splice(d.text, it.start, it.end, l.flat(v))
+	text := l.flat(v)
+	if bytes.Contains(d.text[old.StartOffset:old.EndOffset], []byte("\n")) {
+		text = l.lines(v, lineIndent(d.text, old.StartOffset))
 	}
-	return splice(d.text, it.start, it.end, l.lines(v, lineIndent(d.text, it.start)))
+	old.Value = hujson.Literal(text)
+	return d.file.Pack()
 }
 
-// remove removes the entry at p, and every container that only our entries made necessary.
-func (d *document) remove(p place) []byte {
-	ev := d.events[p.event]
-	g := ev.groups[p.group]
+// remove removes an entry, and every container that only our entries made necessary.
+func (d *document) remove(e hookEntry) []byte {
+	at := func(obj *hujson.Object, name string) int {
+		return slices.IndexFunc(obj.Members, func(m hujson.ObjectMember) bool { return stringValue(m.Name) == name })
+	}
 	switch {
-	case len(g.list.items) > 1:
-		return d.cut(g.list, p.entry)
-	case len(ev.list.items) > 1:
-		return d.cut(ev.list, p.group)
+	case len(e.list.Elements) > 1:
+		cut(e.list, e.index)
+	case len(e.groups.Elements) > 1:
+		cut(e.groups, e.group)
+	case empty(e.groups):
+	case len(d.hooks.Members) > 1:
+		cut(d.hooks, at(d.hooks, e.event))
+	case empty(d.hooks):
+	default:
+		return d.removeMember(at(d.root, "hooks"))
 	}
-	if inside, was := d.former(ev.list); was {
-		return splice(d.text, ev.list.open+1, ev.list.close, []byte(inside))
-	}
-	if len(d.hooks.items) > 1 {
-		return d.cut(d.hooks, p.event)
-	}
-	if inside, was := d.former(d.hooks); was {
-		return splice(d.text, d.hooks.open+1, d.hooks.close, []byte(inside))
-	}
-	if len(d.root.items) > 1 {
-		return d.cut(d.root, d.at)
-	}
-	return d.emptyRoot()
+	return d.file.Pack()
 }
 
-// cut removes one of several items with the comma and white space that insert put before it;
-// for the first, what follows it. Comments there stay.
-func (d *document) cut(c container, i int) []byte {
-	it := c.items[i]
-	comma := func(behind item) int { return behind.end + bytes.IndexByte(d.plain[behind.end:], ',') }
-	if i == 0 {
-		if next := c.items[1].start; d.commentEnd(it.end, next) == it.end {
-			return splice(d.text, it.start, next)
-		}
-		return slices.Concat(d.text[:it.start], d.text[it.end:comma(it)], d.text[comma(it)+1:])
-	}
-	before := c.items[i-1]
-	at := d.commentEnd(before.end, it.start)
-	if at == before.end {
-		return splice(d.text, before.end, it.end)
-	}
-	at = max(at, comma(before)+1)
-	if i == len(c.items)-1 {
-		return slices.Concat(d.text[:comma(before)], d.text[comma(before)+1:at], d.text[it.end:])
-	}
-	return slices.Concat(d.text[:at], d.text[it.end:comma(it)], d.text[comma(it)+1:])
-}
-
-// commentEnd returns where the last comment between two items ends, or from.
-func (d *document) commentEnd(from, to int) int {
-	for to > from && d.text[to-1] == d.plain[to-1] {
-		to--
-	}
-	return to
-}
-
-// former reports whether c, whose only item is ours, existed before us, and returns what was
-// between its brackets.
-func (d *document) former(c container) (inside string, was bool) {
-	lead, tail := d.around(c)
-	gap := " "
-	if tail != "" {
-		if lead, gap = unwrap(lead, tail); gap == "" {
-			return "", false
+// empty makes a container, whose only item is ours, what it was if it existed before us, and
+// reports whether it did.
+func empty(c hujson.ValueTrimmed) bool {
+	list, end := items(c)
+	inside, gap := string(*lead(&list[0])), " "
+	if len(*end) > 0 {
+		if inside, gap = unwrap(inside, string(*end)); gap == "" {
+			return false
 		}
 	}
-	return strings.CutSuffix(lead, gap)
+	inside, was := strings.CutSuffix(inside, gap)
+	if was {
+		setItems(c, nil)
+		*end = hujson.Extra(inside)
+	}
+	return was
 }
 
-// emptyRoot removes the root's only member.
-func (d *document) emptyRoot() []byte {
-	lead, tail := d.around(d.root)
-	inside, newline := unwrap(lead, tail)
+// removeMember removes a member of the root.
+func (d *document) removeMember(i int) []byte {
+	if len(d.root.Members) > 1 {
+		cut(d.root, i)
+		return d.file.Pack()
+	}
+	tail := string(d.root.AfterExtra)
+	inside, newline := unwrap(string(d.root.Members[0].Name.BeforeExtra), tail)
 	if newline != "" && strings.Contains(tail[len(newline):], "\n") {
-		return bytes.Clone(d.text[:d.root.open]) // fromBlank made the root
+		return bytes.Clone(d.text[:d.file.StartOffset]) // fromBlank made the root
 	}
 	if newline == "" {
 		inside = ""
 	}
-	return splice(d.text, d.root.open+1, d.root.close, []byte(inside))
-}
-
-// around returns what is between c's brackets and its only item.
-func (d *document) around(c container) (lead, tail string) {
-	return string(d.text[c.open+1 : c.items[0].start]), string(d.text[c.items[len(c.items)-1].end:c.close])
+	d.root.Members, d.root.AfterExtra = nil, hujson.Extra(inside)
+	return d.file.Pack()
 }
 
 // unwrap removes the line end and indentation before an item from lead. The line end is the
@@ -317,9 +295,4 @@ func unwrap(lead, tail string) (rest, newline string) {
 		return lead, ""
 	}
 	return rest, newline
-}
-
-// splice returns text with [from, to) replaced by the parts; text is not modified.
-func splice(text []byte, from, to int, parts ...[]byte) []byte {
-	return slices.Concat(text[:from], slices.Concat(parts...), text[to:])
 }

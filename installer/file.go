@@ -75,12 +75,12 @@ const (
 	settleTries = 20
 )
 
-// readSettled is readSettings for a file that another program may be writing: it rereads an
-// empty or unparsable file until it stays the same.
+// readSettled is readSettings for a file that another program may be writing: it rereads empty or
+// unparsable JSON until it stays the same.
 func readSettled(path string) (snapshot, error) {
 	s, err := readSettings(path)
 	for range settleTries {
-		if err != nil || s.data == nil || s.parses() {
+		if err != nil || s.data == nil || filepath.Ext(path) != ".json" || s.parses() {
 			break
 		}
 		time.Sleep(settleDelay)
@@ -95,8 +95,8 @@ func readSettled(path string) (snapshot, error) {
 // parses reports whether the file does not look half written.
 func (s snapshot) parses() bool {
 	_, text := cutBOM(s.data)
-	_, err := withoutComments(text)
-	return err == nil || checkSyntax(text) == nil
+	_, err := parseLax(text)
+	return err == nil
 }
 
 // same reports whether two readings show the same file.

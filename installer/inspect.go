@@ -153,8 +153,8 @@ func readFile(path, plugin string, lax bool) File {
 		_, wraps := s.wrapped()
 		f.Status = &status{s.words[0], wraps}
 	}
-	for _, p := range d.allOwn() {
-		f.Entries = append(f.Entries, d.describe(p, plugin))
+	for _, e := range d.allOwn() {
+		f.Entries = append(f.Entries, e.describe(plugin))
 	}
 	return f
 }
@@ -179,15 +179,14 @@ func boolean(raw json.RawMessage) *bool {
 	return b
 }
 
-func (d *document) describe(p place, plugin string) Entry {
-	ev, e := d.events[p.event], d.entry(p)
+func (e hookEntry) describe(plugin string) Entry {
 	words := e.words()
 	program := words[0]
 	if plugin != "" {
 		program = strings.ReplaceAll(program, "${CLAUDE_PLUGIN_ROOT}", plugin)
 	}
 	return Entry{
-		Event: ev.name, Program: program, Args: words[1:], Exec: e.exec,
+		Event: e.event, Program: program, Args: words[1:], Exec: e.exec,
 		command: e.command + "\x00" + strings.Join(e.args, "\x00"),
 	}
 }

@@ -3,10 +3,12 @@ package installer
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/tailscale/hujson"
 	"pgregory.net/rapid"
 
 	"beckon/event"
@@ -32,7 +34,7 @@ var laxSettings = map[string]string{
 func laxSpec(agent string) Spec { return AgentSpec(event.AgentOf(agent), "/opt/beckon-hook") }
 
 func unmarshalLax(text []byte, to any) error {
-	plain, err := withoutComments(text)
+	plain, err := hujson.Standardize(append(bytes.Clone(text), '\n'))
 	if err != nil {
 		return err
 	}
@@ -123,6 +125,27 @@ func TestLaxCommentsAddedLater(t *testing.T) {
 	for _, comment := range []string{"// dark", "// before A", "// mine A", "// before B", "// mine B", "// before C", "// mine C", "// behind", "// last"} {
 		if !strings.Contains(string(got), comment) {
 			t.Errorf("%s is gone:\n%s", comment, got)
+		}
+	}
+}
+
+// A comment in front of an entry of ours that reaches to the end of its line never covers what
+// follows the entry.
+func TestLaxLineComments(t *testing.T) {
+	ours := `[{"hooks": [{"type": "command", "command": "/b/beckon-hook A"}]}]`
+	for _, hooks := range []string{
+		"{\"A\": []\n // mine\n, \"B\": %s}", "{\"A\": [], // mine\n \"B\": %s}",
+		"{\"A\": [], // mine\n \"B\": %s, \"C\": []}", "{\"A\": [] // mine\n, \"B\": %s, \"C\": []}",
+		"{// mine\n \"B\": %s, \"C\": []}", "{\"B\": %s // mine\n, \"C\": []}",
+	} {
+		got, err := remove([]byte("{\"hooks\": "+fmt.Sprintf(hooks, ours)+"}"), true)
+		if err != nil {
+			t.Fatalf("%s: %v", hooks, err)
+		}
+		var left struct{ Hooks map[string][]any }
+		want := strings.Count(hooks, "[]")
+		if err := unmarshalLax(got, &left); err != nil || len(left.Hooks) != want || !strings.Contains(string(got), "// mine\n") {
+			t.Errorf("%s leaves %s: %v", hooks, got, err)
 		}
 	}
 }

@@ -2,21 +2,8 @@ package installer
 
 import (
 	"bytes"
-	"strconv"
+	"encoding/json"
 	"strings"
-
-	"github.com/tailscale/hujson"
-)
-
-// Values to write, in order. The layout is that of JSON.stringify, because Claude Code
-// rewrites the file that way, and then leaves our text unchanged.
-type (
-	object []member
-	member struct {
-		name  string
-		value any // object, array, string, int or bool
-	}
-	array []any
 )
 
 // layout is how a file is written.
@@ -33,78 +20,59 @@ func layoutOf(d *document) layout {
 	if i := bytes.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
 		l.newline = "\r\n"
 	}
-	if len(d.root.items) == 0 {
+	if len(d.root.Members) == 0 {
 		return l
 	}
-	inside := d.text[d.root.open:d.root.close]
-	l.oneLine = bytes.IndexByte(inside, '\n') < 0
-	colon := d.tree.Members[0].Value
-	l.spaced = len(colon.BeforeExtra) > 0
-	if _, indent, ok := lastLine(spaceBefore(d.text, d.root.items[0].start)); ok {
-		l.unit = strings.TrimPrefix(indent, lineIndent(d.text, d.root.open))
+	first := d.root.Members[0]
+	l.oneLine = !bytes.Contains(d.text[d.file.StartOffset:d.file.EndOffset], []byte("\n"))
+	l.spaced = len(first.Value.BeforeExtra) > 0
+	if _, indent, ok := lastLine(first.Name.BeforeExtra); ok {
+		l.unit = strings.TrimPrefix(indent, lineIndent(d.text, d.file.StartOffset))
 	}
 	return l
 }
 
+// lines writes v over several lines, as JSON.stringify does: Claude Code rewrites the file that
+// way, and then leaves our text unchanged. The line it starts on is indented by indent.
+func (l layout) lines(v any, indent string) string {
+	return strings.ReplaceAll(indented(v, indent, l.unit), "\n", l.newline)
+}
+
+var joinLines = strings.NewReplacer(",\n", ", ", "\n", "")
+
 // flat writes v on one line.
-func (l layout) flat(v any) []byte {
-	gap := ""
-	if l.spaced {
-		gap = " "
+func (l layout) flat(v any) string {
+	if !l.spaced {
+		return string(encode(v))
 	}
-	return write(nil, v, func(int) string { return "" }, gap, ","+gap, 0)
+	return joinLines.Replace(indented(v, "", "")) // a string has no line ends
 }
 
-// lines writes v over several lines; the line it starts on is indented by indent.
-func (l layout) lines(v any, indent string) []byte {
-	gap := ""
-	if l.spaced {
-		gap = " "
-	}
-	wrap := func(depth int) string { return l.newline + indent + strings.Repeat(l.unit, depth) }
-	return write(nil, v, wrap, gap, ",", 0)
+// pretty writes v in the layout of our own files.
+func pretty(v any) []byte { return []byte(indented(v, "", "  ") + "\n") }
+
+func indented(v any, prefix, unit string) string {
+	var b bytes.Buffer
+	_ = json.Indent(&b, encode(v), prefix, unit) // valid JSON
+	return b.String()
 }
 
-// write appends v. wrap returns what precedes an item or closing bracket at a depth.
-func write(b []byte, v any, wrap func(int) string, colon, comma string, depth int) []byte {
-	switch v := v.(type) {
-	case object:
-		b = writeItems(append(b, '{'), v, wrap, colon, comma, depth)
-		b = append(b, '}')
-	case array:
-		b = writeItems(append(b, '['), v, wrap, colon, comma, depth)
-		b = append(b, ']')
-	case member:
-		b = append(append(b, hujson.String(v.name)...), ":"+colon...)
-		b = write(b, v.value, wrap, colon, comma, depth)
-	case string:
-		b = append(b, hujson.String(v)...)
-	case int:
-		b = strconv.AppendInt(b, int64(v), 10)
-	case bool:
-		b = strconv.AppendBool(b, v)
-	}
-	return b
+// encode writes v, of a type of ours, as JSON with <, > and & as they are.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // our types always encode
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-func writeItems[T any](b []byte, items []T, wrap func(int) string, colon, comma string, depth int) []byte {
-	for i, item := range items {
-		if i > 0 {
-			b = append(b, comma...)
-		}
-		b = write(append(b, wrap(depth+1)...), item, wrap, colon, comma, depth+1)
-	}
-	return append(b, wrap(depth)...)
-}
+// whiteSpace is what JSON takes for it.
+const whiteSpace = " \t\r\n"
 
-// spaceBefore returns the white space that ends at offset.
-func spaceBefore(text []byte, offset int) []byte {
-	return text[len(bytes.TrimRight(text[:offset], " \t\r\n")):offset]
-}
-
-// lastLine splits white space at its last line end, and reports whether it has one, followed
-// by an indentation of blanks and tabs.
-func lastLine(space []byte) (newline, indent string, ok bool) {
+// lastLine splits the white space that extra ends with at its last line end, and reports whether
+// it has one, followed by an indentation of blanks and tabs.
+func lastLine(extra []byte) (newline, indent string, ok bool) {
+	space := extra[len(bytes.TrimRight(extra, whiteSpace)):]
 	i := bytes.LastIndexByte(space, '\n')
 	if i < 0 || bytes.IndexByte(space[i:], '\r') >= 0 {
 		return "", "", false

@@ -71,18 +71,18 @@ func withModules(text []byte, mod bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := bytes.IndexByte(text, '{') + 1
-	ours := bytes.HasPrefix(text[at:], []byte(modules))
+	head, rest := text[:d.file.StartOffset+1], text[d.file.StartOffset+1:]
+	without, ours := bytes.CutPrefix(rest, []byte(modules))
 	switch {
 	case ours == mod:
 		return text, nil
 	case ours:
-		return splice(text, at, at+len(modules)), nil
+		return slices.Concat(head, without), nil
 	}
-	if i, err := d.member(d.tree, "modules", "modules"); err != nil || i >= 0 {
-		return nil, cmp.Or(err, problemAt(text, d.root.open, "modules", "names a module already", "a plugin has one: choose another directory"))
+	if v, err := d.member(d.root, "modules", "modules"); err != nil || v != nil {
+		return nil, cmp.Or(err, d.problem(d.file, "modules", "names a module already", "a plugin has one: choose another directory"))
 	}
-	return splice(text, at, at, []byte(modules)), nil
+	return slices.Concat(head, []byte(modules), rest), nil
 }
 
 // modAlone is the hooks/hooks.json of a plugin with nothing but the mod. An older client

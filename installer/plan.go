@@ -8,18 +8,33 @@ import (
 	"path/filepath"
 )
 
-// Op is an operation on a settings file: Install or Uninstall.
+// Op is an operation on one file: Install, Uninstall, or a line of a start-up file.
 type Op struct {
-	want *Spec // nil to uninstall
+	plan func(c *Change) error // decides on c.New, and what is recorded
 
 	testOnlyBeforeRename func()
 }
 
 // Install returns the operation that makes a settings file hold want's entries.
-func Install(want Spec) Op { return Op{want: &want} }
+func Install(want Spec) Op {
+	return Op{plan: func(c *Change) error {
+		if ownFile(c.Target.agent) {
+			return c.planWhole(want)
+		}
+		return c.planInstall(want)
+	}}
+}
 
 // Uninstall returns the operation that removes beckon's entries from a settings file.
-func Uninstall() Op { return Op{} }
+func Uninstall() Op {
+	return Op{plan: func(c *Change) error {
+		c.forget = true
+		if ownFile(c.Target.agent) {
+			return c.planRemoval()
+		}
+		return c.planUninstall()
+	}}
+}
 
 // Change is what an operation does, or did, to one settings file.
 type Change struct {
@@ -29,12 +44,14 @@ type Change struct {
 	New    []byte // nil: the file is to be removed
 	Backup string // install: where the original is kept; uninstall: the copy that New comes from; else empty
 
-	was  snapshot
-	kept kept
-	save *record // record to write before the settings; nil to leave it
-	copy []byte  // backup to write with it; nil to leave it
-	made string  // directory that install created
-	op   Op
+	was    snapshot
+	kept   kept
+	save   *record // record to write before the settings; nil to leave it
+	copy   []byte  // backup to write with it; nil to leave it
+	forget bool    // record and backup go in the end
+	made   string  // directory that install created
+	shared bool    // the file, and a directory made for it, are for others to read
+	op     Op
 }
 
 // Noop reports whether the file stays as it is.
@@ -49,18 +66,11 @@ func Plan(t Target, op Op) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	c := Change{Target: t, File: was.file, Old: was.data, was: was, kept: keptFor(t.Keep, was.file), op: op}
-	switch {
-	case c.kept.newer():
-		err = &fileError{"reading the record of an install", c.kept.record, errNewerRecord, "use that version, or update this one"}
-	case ownFile(t.agent):
-		err = c.planWhole(op)
-	case op.want != nil:
-		err = c.planInstall(*op.want)
-	default:
-		err = c.planUninstall()
+	c := Change{Target: t, File: was.file, Old: was.data, was: was, kept: keptFor(t.Keep, was.file), shared: t.Scope == Project, op: op}
+	if c.kept.newer() {
+		return Change{}, &fileError{"reading the record of an install", c.kept.record, errNewerRecord, "use that version, or update this one"}
 	}
-	if err != nil {
+	if err := op.plan(&c); err != nil {
 		return Change{}, inFile(err, was.file)
 	}
 	return c, c.checkWritable()

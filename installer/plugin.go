@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/template"
@@ -44,7 +43,7 @@ func (p Plugin) plan(parts []pluginPart) ([]Change, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := Change{File: was.file, Old: was.data, was: was}
+		f := Change{Target: Target{Path: path}, File: was.file, Old: was.data, was: was}
 		if part.name == modFile && p.Beckon == "" && !modOurs(f.Old) {
 			continue // nothing of ours, and nothing to write
 		}
@@ -62,20 +61,7 @@ func (p Plugin) plan(parts []pluginPart) ([]Change, error) {
 // Write writes the files that differ, each as a whole, and creates the directories.
 func (p Plugin) Write(files []Change) error {
 	for _, f := range files {
-		if f.Noop() {
-			continue
-		}
-		if f.New == nil {
-			if err := os.Remove(f.File); err != nil {
-				return &fileError{"removing", f.File, cause(err), ""}
-			}
-			continue
-		}
-		dir := filepath.Dir(f.File)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return &fileError{"making the directory", dir, cause(err), ""}
-		}
-		if err := f.was.replace(f.New, 0o600, proceed); err != nil {
+		if err := f.commit(); err != nil {
 			return err
 		}
 	}
@@ -112,20 +98,37 @@ const (
 
 var releaseVersion = lazily(`^v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)$`)
 
+// author is who made a plugin or owns a marketplace.
+type author struct {
+	Name string `json:"name"`
+}
+
 func pluginManifest(p Plugin, _ []byte) ([]byte, error) {
-	o := object{{"name", PluginName}}
-	if m := releaseVersion().FindStringSubmatch(p.Version); m != nil {
-		o = append(o, member{"version", m[1]})
+	m := struct {
+		Name        string `json:"name"`
+		Version     string `json:"version,omitempty"`
+		Description string `json:"description"`
+		Author      author `json:"author"`
+		License     string `json:"license"`
+	}{PluginName, "", pluginAbout, author{PluginName}, "MIT"}
+	if found := releaseVersion().FindStringSubmatch(p.Version); found != nil {
+		m.Version = found[1]
 	}
-	o = append(o, member{"description", pluginAbout}, member{"author", object{{"name", PluginName}}}, member{"license", "MIT"})
-	return pretty(o), nil
+	return pretty(m), nil
 }
 
 func marketplace(Plugin, []byte) ([]byte, error) {
-	return pretty(object{
-		{"name", PluginName}, {"description", marketAbout}, {"owner", object{{"name", PluginName}}},
-		{"plugins", array{object{{"name", PluginName}, {"source", "./"}, {"description", pluginAbout}}}},
-	}), nil
+	type plugin struct {
+		Name        string `json:"name"`
+		Source      string `json:"source"`
+		Description string `json:"description"`
+	}
+	return pretty(struct {
+		Name        string   `json:"name"`
+		Description string   `json:"description"`
+		Owner       author   `json:"owner"`
+		Plugins     []plugin `json:"plugins"`
+	}{PluginName, marketAbout, author{PluginName}, []plugin{{PluginName, "./", pluginAbout}}}), nil
 }
 
 func pluginHooks(p Plugin, old []byte) ([]byte, error) {
@@ -144,11 +147,6 @@ func pluginMod(p Plugin, old []byte) ([]byte, error) {
 		return nil, nil
 	}
 	return modModule(p, old)
-}
-
-// pretty returns o in the layout of our own files.
-func pretty(o object) []byte {
-	return append(layout{newline: "\n", unit: "  ", spaced: true}.lines(o, ""), '\n')
 }
 
 const readmeTitle = "# beckon, as a plugin of Claude Code\n"

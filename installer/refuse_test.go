@@ -20,7 +20,7 @@ var refused = []struct {
 	{"cut off", "{\"hooks\": {\"Stop\": [", 1, 21, "hooks.Stop[0]", "ends too early"},
 	{"cut off in a string", "{\"a\": \"sec", 1, 11, "a", "ends too early"},
 	{"two documents", "{}\n{}", 2, 1, "", "not valid JSON"},
-	{"missing comma", "{\"a\": 1\n \"b\": 2}", 2, 2, "a", "not valid JSON"},
+	{"missing comma", "{\"a\": 1\n \"b\": 2}", 2, 2, "", "not valid JSON"},
 	{"single quotes", "{'a': 1}", 1, 2, "", "single quote"},
 	{"line end in a string", "{\"a\": \"b\n\"}", 1, 9, "a", "control character"},
 	{"bare word", "{\"a\": undefined}", 1, 7, "a", "not valid JSON"},

@@ -76,11 +76,11 @@ func ownProgram(path string) bool {
 // replySlot: the entry that waits for a reply at the end of a turn.
 const replySlot = " --reply"
 
-func slotOf(event string, h handler) string {
-	if slices.Contains(h.words(), strings.TrimSpace(replySlot)) {
-		return event + replySlot
+func (e hookEntry) slot() string {
+	if slices.Contains(e.words(), strings.TrimSpace(replySlot)) {
+		return e.event + replySlot
 	}
-	return event
+	return e.event
 }
 
 // slots returns the slots of the spec, in the order to write them.
@@ -98,9 +98,20 @@ func (s Spec) slots() []string {
 // it.
 var answered = []string{"PermissionRequest", "Elicitation", "PreToolUse", "PostToolUse"}
 
+// entryText is the content of an entry, in the order to write it.
+type entryText struct {
+	Type          string   `json:"type"`
+	Command       string   `json:"command"`
+	Args          []string `json:"args,omitempty"`
+	Timeout       int      `json:"timeout,omitempty"`
+	AsyncRewake   bool     `json:"asyncRewake,omitempty"`
+	RewakeMessage string   `json:"rewakeMessage,omitempty"`
+	RewakeSummary string   `json:"rewakeSummary,omitempty"`
+}
+
 // entry returns the content of one slot's entry. SessionEnd gets no timeout: it would raise
 // the time that the client waits at exit from 1.5 s to that much (CONTRACT.md 4).
-func (s Spec) entry(slot string) object {
+func (s Spec) entry(slot string) entryText {
 	event, reply := strings.CutSuffix(slot, replySlot)
 	program, args := slashed(s.Command), []string{event}
 	timeout, answers := timeout, s.Answers && !s.plugin
@@ -122,38 +133,25 @@ func (s Spec) entry(slot string) object {
 			timeout *= 1000
 		}
 	}
-	e := object{{"type", "command"}}
+	e := entryText{Type: "command", Command: program, Args: args, Timeout: timeout, AsyncRewake: reply}
 	if s.Shell {
-		line := CommandLine(append([]string{program}, args...)...)
+		e.Command, e.Args = CommandLine(append([]string{program}, args...)...), nil
 		if s.agent != nil && s.agent.Install.Denies && runtime.GOOS != "windows" { // PowerShell exits with 1 for a missing program, which refuses nothing
-			line += endsWell
+			e.Command += endsWell
 		}
-		e = append(e, member{"command", line})
-	} else {
-		e = append(e, member{"command", program}, member{"args", listOf(args)})
 	}
-	if event != "SessionEnd" {
-		e = append(e, member{"timeout", timeout})
+	if event == "SessionEnd" {
+		e.Timeout = 0
 	}
-	if reply {
-		e = append(e, member{"asyncRewake", true})
-		if s.Client.Compare(rewakeWordsSince) >= 0 {
-			e = append(e, member{"rewakeMessage", "The user replies:"}, member{"rewakeSummary", "Reply from beckon"})
-		}
+	if reply && s.Client.Compare(rewakeWordsSince) >= 0 {
+		e.RewakeMessage, e.RewakeSummary = "The user replies:", "Reply from beckon"
 	}
 	return e
 }
 
-func listOf(words []string) (list array) {
-	for _, w := range words {
-		list = append(list, w)
-	}
-	return list
-}
-
 // handler returns the entry as it reads once written.
 func (s Spec) handler(slot string) handler {
-	return readHandler(layout{}.flat(s.entry(slot)))
+	return readHandler(encode(s.entry(slot)))
 }
 
 // same reports whether two entries have the same content, in any order and layout.

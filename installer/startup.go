@@ -160,9 +160,7 @@ func editStartup(old []byte, line StartupLine) []byte {
 		b.lines = append(b.lines, line)
 	}
 	switch {
-	case len(b.lines) == 0 && b.begin == blockMadeFile && b.before+b.after == "":
-		return nil
-	case len(b.lines) == 0 && old == nil:
+	case len(b.lines) == 0 && (old == nil || b.begin == blockMadeFile && b.before+b.after == ""):
 		return nil
 	case len(b.lines) == 0:
 		return []byte(b.before + b.after)
@@ -189,54 +187,32 @@ func editStartup(old []byte, line StartupLine) []byte {
 
 // Has reports whether the file has our line of that name. A file that cannot be read has none.
 func (s Startup) Has(name string) bool {
-	was, err := readSettings(s.Path)
-	return err == nil && slices.ContainsFunc(findBlock(string(was.data)).lines, func(l StartupLine) bool { return l.Name == name })
+	was, _ := readSettings(s.Path)
+	return slices.ContainsFunc(findBlock(string(was.data)).lines, func(l StartupLine) bool { return l.Name == name })
 }
 
 // Mentions reports whether the user's own part of the file has the text.
 func (s Startup) Mentions(text string) bool {
-	was, err := readSettings(s.Path)
+	was, _ := readSettings(s.Path)
 	b := findBlock(string(was.data))
-	return err == nil && strings.Contains(b.before+b.after, text)
+	return strings.Contains(b.before+b.after, text)
 }
 
 // Plan returns what Apply would do to the file.
-func (s Startup) Plan(line StartupLine) (Change, error) {
-	was, err := readSettings(s.Path)
-	if err != nil {
-		return Change{}, err
-	}
-	c := Change{Target: Target{Scope: User, Path: s.Path, Keep: s.Keep}, File: was.file, Old: was.data, was: was}
-	c.New = editStartup(was.data, line)
-	return c, c.checkWritable()
+func (s Startup) Plan(line StartupLine) (Change, error) { return Plan(s.target(), put(line)) }
+
+// Apply puts the line into the file's block, or removes it, and returns the change that it made.
+func (s Startup) Apply(ctx context.Context, line StartupLine) (Change, error) {
+	return Apply(ctx, s.target(), put(line))
 }
 
-// Apply puts the line into the file's block, or removes it, and returns the change that it
-// made. The file is replaced as a whole; a link stays a link. On any error the file is
-// unchanged.
-func (s Startup) Apply(ctx context.Context, line StartupLine) (Change, error) {
-	_, unlock, err := lockFor(ctx, s.Path, s.Keep)
-	if err != nil {
-		return Change{}, err
-	}
-	defer unlock()
-	c, err := s.Plan(line)
-	switch {
-	case err != nil || c.Noop():
-	case c.New == nil:
-		if err = c.unmoved(); err == nil {
-			err = os.Remove(c.File)
-		}
-	default:
-		if err = os.MkdirAll(filepath.Dir(c.File), 0o755); err == nil {
-			err = c.was.replace(c.New, 0o644, c.unmoved)
-		}
-	}
-	if err == errMoved {
-		err = errBusy
-	}
-	if err != nil {
-		return c, &fileError{"editing", c.File, cause(err), "try again"}
-	}
-	return c, nil
+func (s Startup) target() Target { return Target{Scope: User, Path: s.Path, Keep: s.Keep} }
+
+// put returns the operation on a line of a start-up file, of which no record is kept: the
+// comments around the block say what was there before.
+func put(line StartupLine) Op {
+	return Op{plan: func(c *Change) error {
+		c.New, c.shared = editStartup(c.Old, line), true
+		return nil
+	}}
 }

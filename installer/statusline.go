@@ -22,33 +22,36 @@ const statusRefresh = 5
 
 // statusLine is a "statusLine" member of the settings.
 type statusLine struct {
-	at      int          // index in root.items
-	value   hujson.Value // of the member
-	command hujson.Value // its "command"; zero if it has none
-	kind    string       // its "type"
-	words   []string     // of the command; nil if it is more than one program
+	at      int           // index in the root
+	value   hujson.Value  // of the member
+	command *hujson.Value // its "command"; nil if that is missing, or no string
+	kind    string        // its "type"
+	words   []string      // of the command; nil if it is more than one program
 }
 
 // statusLines returns the members of that name; the client reads the last one.
 func (d *document) statusLines() []statusLine {
 	var all []statusLine
-	for i, m := range d.tree.Members {
+	for i, m := range d.root.Members {
 		if stringValue(m.Name) != "statusLine" {
 			continue
 		}
 		s := statusLine{at: i, value: m.Value}
 		if obj, ok := m.Value.Value.(*hujson.Object); ok {
-			for _, f := range obj.Members {
+			for i, f := range obj.Members {
 				switch stringValue(f.Name) {
 				case "type":
 					s.kind = stringValue(f.Value)
 				case "command":
-					s.command = f.Value
+					s.command = &obj.Members[i].Value
 				}
 			}
 		}
-		if s.command.Value != nil && s.command.Value.Kind() == '"' {
-			s.words = plainCommand(shellCommands(stringValue(s.command)))
+		if s.command != nil && s.command.Value.Kind() != '"' {
+			s.command = nil
+		}
+		if s.command != nil {
+			s.words = plainCommand(shellCommands(stringValue(*s.command)))
 		}
 		all = append(all, s)
 	}
@@ -64,7 +67,7 @@ func (s statusLine) own() bool {
 }
 
 // wrapped returns the literal of the command that ours runs first, as it was in the file.
-func (s statusLine) wrapped() (literal []byte, ok bool) {
+func (s statusLine) wrapped() (literal hujson.Literal, ok bool) {
 	for i := 2; i < len(s.words); i++ {
 		name, value, has := strings.Cut(s.words[i], "=")
 		if !has && i+1 < len(s.words) {
@@ -74,7 +77,7 @@ func (s statusLine) wrapped() (literal []byte, ok bool) {
 		case name == "--wrap":
 			return hujson.String(value), true
 		case name == "--wrap-json" && json.Valid([]byte(value)) && strings.HasPrefix(value, `"`):
-			return []byte(value), true
+			return hujson.Literal(value), true
 		}
 	}
 	return nil, false
@@ -83,7 +86,7 @@ func (s statusLine) wrapped() (literal []byte, ok bool) {
 // statusCommand returns our command line, which first runs the one in literal, if any. A
 // literal that cannot be restored from its value (usually one with unneeded JSON escapes) is
 // passed unchanged.
-func statusCommand(program string, literal []byte) string {
+func statusCommand(program string, literal hujson.Literal) string {
 	command := quote(slashed(program)) + " statusline"
 	if literal == nil {
 		return command
@@ -104,20 +107,23 @@ func ensureStatus(text []byte, program string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.member(d.tree, "statusLine", "statusLine"); err != nil {
+	if _, err := d.member(d.root, "statusLine", "statusLine"); err != nil {
 		return nil, err
 	}
 	all := d.statusLines()
 	if len(all) == 0 {
-		return d.insert(d.root, member{"statusLine", object{
-			{"type", "command"}, {"command", statusCommand(program, nil)}, {"refreshInterval", statusRefresh},
-		}}), nil
+		ours := struct {
+			Type            string `json:"type"`
+			Command         string `json:"command"`
+			RefreshInterval int    `json:"refreshInterval"`
+		}{"command", statusCommand(program, nil), statusRefresh}
+		return d.insert(d.file, "statusLine", ours), nil
 	}
 	s := all[0]
-	if s.command.Value == nil || s.command.Value.Kind() != '"' || s.kind != "command" {
+	if s.command == nil || s.kind != "command" {
 		return nil, d.problem(s.value, "statusLine", "not a command", "correct it, or install without --statusline")
 	}
-	literal := text[s.command.StartOffset:s.command.EndOffset]
+	literal, _ := s.command.Value.(hujson.Literal)
 	if !utf8.Valid(literal) { // no string of ours could give it back
 		return nil, d.problem(s.value, "statusLine", "not UTF-8", "correct it, or install without --statusline")
 	}
@@ -126,12 +132,12 @@ func ensureStatus(text []byte, program string) ([]byte, error) {
 			return text, nil
 		}
 		literal, _ = s.wrapped()
-		if path.Dir(s.words[0]) == path.Dir(slashed(program)) && stringValue(s.command) != statusCommand(s.words[0], literal) {
+		if path.Dir(s.words[0]) == path.Dir(slashed(program)) && stringValue(*s.command) != statusCommand(s.words[0], literal) {
 			return text, nil // changed by the user since; either program does
 		}
 	}
-	now := hujson.String(statusCommand(program, literal))
-	return splice(text, s.command.StartOffset, s.command.EndOffset, now), nil
+	s.command.Value = hujson.String(statusCommand(program, literal))
+	return d.file.Pack(), nil
 }
 
 // dropStatus takes every status line of ours out, or puts back what it wraps.
@@ -146,11 +152,10 @@ func dropStatus(text []byte) ([]byte, error) {
 		case !found:
 			return text, nil
 		case wraps:
-			text = splice(text, own.command.StartOffset, own.command.EndOffset, literal)
-		case len(d.root.items) > 1:
-			text = d.cut(d.root, own.at)
+			own.command.Value = literal
+			text = d.file.Pack()
 		default:
-			text = d.emptyRoot()
+			text = d.removeMember(own.at)
 		}
 	}
 	return text, nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -32,42 +33,41 @@ func checkSyntax(text []byte) error {
 	return syntaxProblem(text, offset)
 }
 
-// withoutComments returns text with blanks in the place of comments, so that every offset stays.
-func withoutComments(text []byte) ([]byte, error) {
-	plain := append(bytes.Clone(text), '\n') // hujson ends a comment there, not at the end of the file
-	root, err := hujson.Parse(plain)
+// parseLax parses JSON that may have comments, but no trailing commas.
+func parseLax(text []byte) (hujson.Value, error) {
+	end := []byte("\n") // hujson ends a comment there, not at the end of the file
+	file, err := hujson.Parse(slices.Concat(text, end))
 	if err != nil {
-		var line, column int
-		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column)
-		e := &settingsError{Line: line, Column: column, Problem: "not valid JSON here", advice: "the client reads JSON with comments"}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			e.Problem, e.advice = endsEarly, cutOff
-		}
-		return nil, e
+		return file, laxProblem(err)
 	}
-	blank := func(extra hujson.Extra) { // which is a part of plain
-		for i, c := range extra {
-			if c > ' ' {
-				extra[i] = ' '
-			}
+	file.AfterExtra = bytes.TrimSuffix(file.AfterExtra, end)
+	for v := range file.All() {
+		list, _ := items(v.Value)
+		if n := len(list); n > 0 && list[n-1].Value.AfterExtra != nil {
+			last := list[n-1].Value
+			return file, problemAt(text, last.EndOffset+len(last.AfterExtra), "", trailingComma, noTrailingComma)
 		}
 	}
-	for v := range root.All() {
-		blank(v.BeforeExtra)
-		blank(v.AfterExtra)
-		switch c := v.Value.(type) {
-		case *hujson.Object:
-			blank(c.AfterExtra)
-		case *hujson.Array:
-			blank(c.AfterExtra)
-		}
+	return file, nil
+}
+
+// laxProblem tells where hujson's error is, without its words, which may quote the file.
+func laxProblem(err error) error {
+	var line, column int
+	_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column)
+	e := &settingsError{Line: line, Column: column, Problem: "not valid JSON here", advice: "the client reads JSON with comments"}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		e.Problem, e.advice = endsEarly, cutOff
 	}
-	return plain[:len(text)], nil
+	return e
 }
 
 const (
 	endsEarly = "the file ends too early"
 	cutOff    = "it may have been cut off while it was written"
+
+	trailingComma   = "trailing comma"
+	noTrailingComma = "the client reads JSON without trailing commas"
 )
 
 // syntaxProblem names what stands at the offset where text stops being JSON.
@@ -79,7 +79,7 @@ func syntaxProblem(text []byte, offset int) error {
 	before := bytes.TrimRight(text[:offset], " \t\r\n")
 	switch c := text[offset]; {
 	case (c == '}' || c == ']') && bytes.HasSuffix(before, []byte(",")):
-		return problemAt(text, len(before)-1, path, "trailing comma", "the client reads JSON without trailing commas")
+		return problemAt(text, len(before)-1, path, trailingComma, noTrailingComma)
 	case c == '/' || c == '#':
 		return problemAt(text, offset, path, "comment", "the client reads JSON without comments")
 	case c == '\'':
@@ -94,33 +94,32 @@ func syntaxProblem(text []byte, offset int) error {
 // pathLimit bounds the steps of a path in an error; hooks need six.
 const pathLimit = 16
 
-// pathAt is the JSON path at the end of prefix, the valid beginning of a document.
+// pathAt is the JSON path of the value at the end of prefix, the valid beginning of a document.
 func pathAt(prefix []byte) string {
-	var stack []step
-	for i := 0; i < len(prefix); i++ {
-		top := len(stack) - 1
-		switch prefix[i] {
-		case '{':
-			stack = append(stack, step{wantKey: true})
-		case '[':
-			stack = append(stack, step{array: true})
-		case '}', ']':
-			stack = stack[:max(top, 0)]
-		case ',':
-			if top >= 0 {
-				stack[top] = step{array: stack[top].array, index: stack[top].index + 1, wantKey: !stack[top].array}
-			}
-		case '"':
-			end := stringEnd(prefix, i)
-			if top >= 0 && stack[top].wantKey && end <= len(prefix) {
-				_ = json.Unmarshal(prefix[i:end], &stack[top].key)
-				stack[top].wantKey = false
-			}
-			i = end - 1
+	var open []step
+	for d := json.NewDecoder(bytes.NewReader(prefix)); ; {
+		token, err := d.Token()
+		if err != nil {
+			break
+		}
+		top := len(open) - 1
+		switch name, text := token.(string); {
+		case token == json.Delim('{') || token == json.Delim('['):
+			open = append(open, step{array: token == json.Delim('[')})
+			continue
+		case token == json.Delim('}') || token == json.Delim(']'):
+			open = open[:top]
+		case text && top >= 0 && !open[top].array && !open[top].named:
+			open[top].key, open[top].named = name, true
+			continue
+		}
+		if top = len(open) - 1; top >= 0 { // a value is complete
+			open[top].named = false
+			open[top].index++
 		}
 	}
 	var b strings.Builder
-	for i, s := range stack {
+	for i, s := range open {
 		if i == pathLimit {
 			b.WriteString("...")
 			break
@@ -132,33 +131,19 @@ func pathAt(prefix []byte) string {
 
 // step is one open bracket on the way to a place.
 type step struct {
-	array   bool
-	index   int
-	key     string
-	wantKey bool // the next string is a key
+	array bool
+	index int
+	key   string
+	named bool // the value of key comes next; between members the object itself is the place
 }
 
 func (s step) String() string {
 	switch {
 	case s.array:
 		return fmt.Sprintf("[%d]", s.index)
-	case s.wantKey:
-		return "" // between members: the object itself is the place
-	default:
+	case s.named:
 		return pathKey(s.key)
+	default:
+		return ""
 	}
-}
-
-// stringEnd is the offset after the string that starts at i; past the end of an
-// unfinished one.
-func stringEnd(b []byte, i int) int {
-	for j := i + 1; j < len(b); j++ {
-		switch b[j] {
-		case '\\':
-			j++
-		case '"':
-			return j + 1
-		}
-	}
-	return len(b) + 1
 }
