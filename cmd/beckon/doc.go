@@ -110,9 +110,11 @@
 //	render/tui/pick              choosing one line of several by typing parts of it
 //	render/web                   beckon serve
 //	render/web/page              its page
+//	render/web/access            who may use it, and answer an agent through it
 //	render/web/address           where it listens, and how it is reached
 //	render/web/peer              who is at the other end
 //	render/web/respond           JSON, and errors in one format
+//	render/web/webtest           its callers, for tests
 //	render/card                  an offer, whole
 //	render/hosts                 sessions of other machines, asked by ssh
 //	render/fleet                 rows on the wire, and the views that merge them

@@ -27,6 +27,7 @@ import (
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/render/web"
+	"beckon/render/web/access"
 	"beckon/render/web/address"
 	dashboard "beckon/render/web/page"
 	"beckon/render/web/peer"
@@ -151,14 +152,14 @@ func (c *serveCmd) Run(a *app) error {
 // state directory.
 func (a *app) serveToken() (string, error) {
 	if token := a.Getenv("BECKON_TOKEN"); token != "" {
-		return token, web.CheckToken(token)
+		return token, access.CheckToken(token)
 	}
-	return web.Token(a.Store.Dir)
+	return access.Token(a.Store.Dir)
 }
 
 // say prints where the server is. What signs a browser in is shown only to the user who
 // started it, never written to a log that others may read.
-func (c *serveCmd) say(a *app, addr string, entrance web.Entrance) {
+func (c *serveCmd) say(a *app, addr string, entrance access.Entrance) {
 	if c.Socket != "" {
 		fmt.Fprintf(a.Stdout, "beckon serves on %s\n", c.Socket)
 		return
@@ -209,7 +210,7 @@ func (c *serveCmd) names() []string {
 }
 
 // showCode shows the QR code of an address that signs in one phone, once.
-func (c *serveCmd) showCode(a *app, scheme, addr string, entrance web.Entrance) error {
+func (c *serveCmd) showCode(a *app, scheme, addr string, entrance access.Entrance) error {
 	if !confidential(a.Stdout) {
 		return cli.Hint("run beckon serve url --qr in a terminal", "others may read what is printed here")
 	}
@@ -268,11 +269,11 @@ func (c *serveCmd) printURL(a *app) error {
 }
 
 // entrance asks the running server for the secrets that sign in.
-func (c *serveCmd) entrance() (url string, e web.Entrance, err error) {
+func (c *serveCmd) entrance() (url string, e access.Entrance, err error) {
 	if url, err = c.running(); err != nil {
 		return "", e, err
 	}
-	if e, err = web.AskEntrance(url); err != nil {
+	if e, err = access.AskEntrance(url); err != nil {
 		return "", e, cli.Hint("a server of an older version, or in a container, takes the token: see beckon help serve", "signing in to %s: %w", url, err)
 	}
 	return url, e, nil

@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"beckon/render/web/webtest"
 )
 
 // abuseTable is written by the test with BECKON_UPDATE=1 and compared without.
@@ -42,7 +44,7 @@ type abuse struct {
 
 // raw sends bytes and returns the status code, or how the connection ended.
 func (x *site) raw(parts ...string) string {
-	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+	c, err := net.Dial("tcp", strings.TrimPrefix(x.URL, "http://"))
 	if err != nil {
 		return err.Error()
 	}
@@ -72,12 +74,12 @@ func answerOf(c net.Conn) string {
 }
 
 func (x *site) code(method, path, body string, headers ...string) string {
-	return strconv.Itoa(x.do(method, path, body, headers...).status)
+	return strconv.Itoa(x.Do(method, path, body, headers...).Status)
 }
 
 // flood posts a body of size bytes, with or without announcing its length.
 func (x *site) flood(size int64, chunked bool) string {
-	req, err := http.NewRequest("POST", x.url+"/hook", io.LimitReader(zeros{}, size))
+	req, err := http.NewRequest("POST", x.URL+"/hook", io.LimitReader(zeros{}, size))
 	if err != nil {
 		return err.Error()
 	}
@@ -131,32 +133,34 @@ var abuses = []abuse{
 	{"a ticket that signs a browser in", func(x *site) string { return x.code("POST", "/api/ticket", "") }, "200"},
 	{"an answer to an agent, by a program", func(x *site) string { return x.code("POST", nobodysOffer, `{"word":"allow"}`) }, "403"},
 	{"an answer to an agent, with the token", func(x *site) string {
-		return x.code("POST", nobodysOffer, `{"word":"allow"}`, withToken(aToken), browserAgent, "Sec-Fetch-Site: same-origin")
+		return x.code("POST", nobodysOffer, `{"word":"allow"}`, webtest.With(webtest.Token), webtest.Browser, "Sec-Fetch-Site: same-origin")
 	}, "403"},
 	{"an answer to an agent, from another site", func(x *site) string {
 		return x.code("POST", nobodysOffer, `{"word":"allow"}`, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors")
 	}, "403"},
-	{"stopping a session, with the token", func(x *site) string { return x.code("POST", "/api/sessions/good/stop", "", withToken(aToken)) }, "403"},
-	{"saying that the user is away, with the token", func(x *site) string { return x.code("POST", "/api/away", `{}`, withToken(aToken)) }, "403"},
+	{"stopping a session, with the token", func(x *site) string {
+		return x.code("POST", "/api/sessions/good/stop", "", webtest.With(webtest.Token))
+	}, "403"},
+	{"saying that the user is away, with the token", func(x *site) string { return x.code("POST", "/api/away", `{}`, webtest.With(webtest.Token)) }, "403"},
 	{"an offer's id out of the directory", func(x *site) string { return x.code("GET", "/api/offers/..%2F..%2Ftoken", "") }, "404"},
 	{"the page", func(x *site) string { return x.code("GET", "/", "") }, "200"},
-	{"a wrong token", func(x *site) string { return x.code("GET", "/api/sessions", "", withToken(wrongToken)) }, "401"},
-	{"no token, in a browser", func(x *site) string { return x.code("GET", "/api/sessions", "", browserAgent) }, "401"},
+	{"a wrong token", func(x *site) string { return x.code("GET", "/api/sessions", "", webtest.With(webtest.Wrong)) }, "401"},
+	{"no token, in a browser", func(x *site) string { return x.code("GET", "/api/sessions", "", webtest.Browser) }, "401"},
 	{"a proof for a page that somebody else's program shows", func(x *site) string {
-		return x.code("GET", proofPath+"?key="+seal(digest(aToken), "name")+"&words="+wrongToken, "", browserAgent, "Sec-Fetch-Site: same-origin")
+		return x.code("GET", webtest.Proof(webtest.Token, webtest.Wrong), "", webtest.Browser, "Sec-Fetch-Site: same-origin")
 	}, "200"},
 	{"a proof of a key that it does not know", func(x *site) string {
-		return x.code("GET", proofPath+"?key="+seal(digest(wrongToken), "name")+"&words="+wrongToken, "", browserAgent, "Sec-Fetch-Site: same-origin")
+		return x.code("GET", webtest.Proof(webtest.Wrong, webtest.Wrong), "", webtest.Browser, "Sec-Fetch-Site: same-origin")
 	}, "401"},
-	{"the token in the address", func(x *site) string { return x.code("GET", "/api/sessions?token="+aToken, "", browserAgent) }, "401"},
+	{"the token in the address", func(x *site) string { return x.code("GET", "/api/sessions?token="+webtest.Token, "", webtest.Browser) }, "401"},
 	{"a cookie that an older version gave", func(x *site) string {
-		return x.code("GET", "/api/sessions", "", browserAgent, "Cookie: beckon_"+aToken[:8]+"="+aToken)
+		return x.code("GET", "/api/sessions", "", webtest.Browser, "Cookie: beckon_"+webtest.Token[:8]+"="+webtest.Token)
 	}, "401"},
 	{"no token, through a proxy", func(x *site) string { return x.code("GET", "/api/sessions", "", "X-Forwarded-For: 192.0.2.7") }, "401"},
-	{"signing in without a token", func(x *site) string { return x.code("POST", loginPath, "") }, "401"},
+	{"signing in without a token", func(x *site) string { return x.code("POST", "/api/login", "") }, "401"},
 	{"a hundred wrong tokens in a second", func(x *site) string {
 		for range 100 {
-			if code := x.code("GET", "/api/sessions", "", withToken(wrongToken)); code == "429" {
+			if code := x.code("GET", "/api/sessions", "", webtest.With(webtest.Wrong)); code == "429" {
 				return code
 			}
 		}
@@ -253,7 +257,7 @@ var abuses = []abuse{
 
 // streamStatus opens a stream and returns the first thing received.
 func (x *site) streamStatus(header string) string {
-	res, err := http.DefaultClient.Do(x.request("GET", "/events", "", header))
+	res, err := http.DefaultClient.Do(x.Request("GET", "/events", "", header))
 	if err != nil {
 		return err.Error()
 	}
@@ -274,7 +278,7 @@ func slowHeaders(x *site) string {
 	result := "closed within 10 s"
 	for range 200 {
 		wg.Go(func() {
-			c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+			c, err := net.Dial("tcp", strings.TrimPrefix(x.URL, "http://"))
 			if err != nil {
 				return
 			}
@@ -302,7 +306,7 @@ func slowHeaders(x *site) string {
 // events of others are heard meanwhile.
 func slowBodies(x *site) string {
 	for i := range 200 {
-		c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+		c, err := net.Dial("tcp", strings.TrimPrefix(x.URL, "http://"))
 		if err != nil {
 			return err.Error()
 		}
@@ -322,9 +326,9 @@ func slowBodies(x *site) string {
 }
 
 func (x *site) alive(when string) {
-	x.t.Helper()
-	if r := x.get("/healthz"); r.status != http.StatusOK {
-		x.t.Errorf("%s: healthz says %d", when, r.status)
+	x.T.Helper()
+	if r := x.Get("/healthz"); r.Status != http.StatusOK {
+		x.T.Errorf("%s: healthz says %d", when, r.Status)
 	}
 }
 
@@ -337,7 +341,7 @@ func TestAbuse(t *testing.T) {
 		ask:    func(context.Context, Question) ([]byte, error) { asked.Add(1); return []byte(allowed), nil },
 		answer: func(context.Context, Question) []byte { asked.Add(1); return nil },
 	}
-	x := serve(t, Options{Token: aToken, Page: page(), Policy: judge})
+	x := serve(t, Options{Token: webtest.Token, Page: page(), Policy: judge})
 	owners := map[string]string{}
 	for _, a := range abuses {
 		if owners[a.what] = a.do(x); owners[a.what] != a.want {
@@ -345,12 +349,12 @@ func TestAbuse(t *testing.T) {
 		}
 		x.alive("after " + a.what)
 	}
-	calls, before := asked.Load(), x.get("/api/sessions/good/journal").body
+	calls, before := asked.Load(), x.Get("/api/sessions/good/journal").Body
 	if calls == 0 {
 		t.Error("the owner's question was not asked")
 	}
 	others := x.asAnother("TestAbuseByAnother")
-	if after := x.get("/api/sessions/good/journal").body; asked.Load() != calls || after != before {
+	if after := x.Get("/api/sessions/good/journal").Body; asked.Load() != calls || after != before {
 		t.Errorf("another user was heard: the policy %d times, the journal\n%s\nthen\n%s", asked.Load()-calls, before, after)
 	}
 	var table strings.Builder
@@ -365,7 +369,7 @@ func TestAbuse(t *testing.T) {
 	if err != nil || len(keys) != 1 || keys[0] != "good" {
 		t.Errorf("sessions in the state directory: %v, %v", keys, err)
 	}
-	if body := x.get("/api/sessions/good").body; strings.Contains(body, "\x00") || !strings.Contains(body, "\ufffd") {
+	if body := x.Get("/api/sessions/good").Body; strings.Contains(body, "\x00") || !strings.Contains(body, "\ufffd") {
 		t.Errorf("row %s", body)
 	}
 	if others == nil {
@@ -389,7 +393,7 @@ func TestAbuseByAnother(t *testing.T) {
 	if url == "" {
 		t.Skip("TestAbuse runs this")
 	}
-	x := &site{t: t, url: url}
+	x := &site{Site: webtest.Site{T: t, URL: url}}
 	for _, a := range abuses {
 		fmt.Printf("%s%s\t%s\n", anotherSays, a.what, a.do(x))
 	}

@@ -92,5 +92,5 @@ func (s *Server) jump(w http.ResponseWriter, r *http.Request, v state.Seen) erro
 	if err := s.o.Jump(ctx, v); err != nil {
 		return respond.NewFault(http.StatusConflict, "cannot_jump", err.Error(), render.HintOf(err))
 	}
-	return respond.OK(w, okAnswer{Status: "ok"})
+	return respond.Done(w)
 }

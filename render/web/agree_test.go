@@ -81,13 +81,13 @@ func (x *site) register(records []recording.Registry) {
 	r.Pid, r.ProcStart, r.StatusUpdatedAt, r.UpdatedAt = os.Getpid(), procStart(), now, now
 	b, err := json.Marshal(r)
 	if err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
 	if err := os.WriteFile(path+".tmp", b, 0o600); err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
 	if err := os.Rename(path+".tmp", path); err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
 }
 
@@ -108,7 +108,7 @@ const settle = 250 * time.Millisecond
 // agree waits until the stream shows what the program lists, and both stay the same: a
 // registry status counts only after 200 ms.
 func (x *site) agree(s *stream, step string, settles bool) {
-	x.t.Helper()
+	x.T.Helper()
 	if settles {
 		time.Sleep(settle)
 	}
@@ -119,21 +119,21 @@ func (x *site) agree(s *stream, step string, settles bool) {
 			return
 		}
 	}
-	x.t.Fatalf("after %s list --json has\n%s\nand the stream\n%s", step, listed, shown)
+	x.T.Fatalf("after %s list --json has\n%s\nand the stream\n%s", step, listed, shown)
 }
 
 // listed returns what the program lists.
 func (x *site) listed() string {
-	x.t.Helper()
-	cmd := exec.Command(builtProgram(x.t, "beckon"), "list", "--json")
+	x.T.Helper()
+	cmd := exec.Command(builtProgram(x.T, "beckon"), "list", "--json")
 	cmd.Env = []string{"HOME=" + x.home, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + x.st.Dir}
 	out, err := cmd.Output()
 	if err != nil {
-		x.t.Fatalf("list: %v", err)
+		x.T.Fatalf("list: %v", err)
 	}
 	var l render.List
 	if err := json.Unmarshal(out, &l); err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
 	return said(l.Sessions)
 }

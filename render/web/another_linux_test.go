@@ -19,19 +19,19 @@ const another = 64321
 // asAnother runs a test of this binary against the server as another user of the machine, and
 // returns the result of each attempt; nil if this user may not do that.
 func (x *site) asAnother(test string) map[string]string {
-	x.t.Helper()
+	x.T.Helper()
 	if os.Geteuid() != 0 {
 		if os.Getenv("CI") == "true" {
-			x.t.Log("without root nothing is tried as another user")
+			x.T.Log("without root nothing is tried as another user")
 		}
 		return nil
 	}
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+test+"$") // whatever directory it is in
-	cmd.Dir, cmd.Env = "/", []string{anotherEnv + "=" + x.url}
+	cmd.Dir, cmd.Env = "/", []string{anotherEnv + "=" + x.URL}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: another, Gid: another}}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		x.t.Fatalf("as another user: %v\n%s", err, out)
+		x.T.Fatalf("as another user: %v\n%s", err, out)
 	}
 	said := map[string]string{}
 	for line := range strings.Lines(string(out)) {

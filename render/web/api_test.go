@@ -26,34 +26,34 @@ import (
 func TestEntityTags(t *testing.T) {
 	x := serve(t, Options{Config: func() (any, error) { return map[string]int{"a": 1}, nil }})
 	x.post("/hook/user-prompt-submit", `{"session_id":"s","prompt":"one"}`)
-	x.until("it is listed", func() bool { return strings.Contains(x.get("/api/sessions").body, `"s"`) })
+	x.Until("it is listed", func() bool { return strings.Contains(x.Get("/api/sessions").Body, `"s"`) })
 	for _, path := range []string{"/api/sessions", "/api/sessions/s", "/api/sessions/s/turns", "/api/sessions/s/journal", "/api/sessions?all=true", "/api/config"} {
-		first := x.get(path)
-		tag := first.header.Get("ETag")
+		first := x.Get(path)
+		tag := first.Header.Get("ETag")
 		strong, weak := strings.CutPrefix(tag, "W/")
-		if first.status != http.StatusOK || !weak {
-			t.Errorf("%s: %d, tag %q, %s", path, first.status, tag, first.body)
+		if first.Status != http.StatusOK || !weak {
+			t.Errorf("%s: %d, tag %q, %s", path, first.Status, tag, first.Body)
 			continue
 		}
 		for _, given := range []string{tag, strong, `"x", ` + tag, "*"} {
-			if r := x.get(path, "If-None-Match: "+given); r.status != http.StatusNotModified || r.body != "" {
-				t.Errorf("%s with %s: %d %s", path, given, r.status, r.body)
+			if r := x.Get(path, "If-None-Match: "+given); r.Status != http.StatusNotModified || r.Body != "" {
+				t.Errorf("%s with %s: %d %s", path, given, r.Status, r.Body)
 			}
 		}
-		if r := x.get(path, `If-None-Match: "other"`); r.status != http.StatusOK {
-			t.Errorf("%s with another tag: %d", path, r.status)
+		if r := x.Get(path, `If-None-Match: "other"`); r.Status != http.StatusOK {
+			t.Errorf("%s with another tag: %d", path, r.Status)
 		}
 	}
-	tag := x.get("/api/sessions").header.Get("ETag")
+	tag := x.Get("/api/sessions").Header.Get("ETag")
 	x.post("/hook/stop", `{"session_id":"s"}`)
-	x.until("the tag changes", func() bool { return x.get("/api/sessions", "If-None-Match: "+tag).status == http.StatusOK })
+	x.Until("the tag changes", func() bool { return x.Get("/api/sessions", "If-None-Match: "+tag).Status == http.StatusOK })
 }
 
 // An unreadable file is reported once, not every second, and hides nothing else.
 func TestUnreadableFiles(t *testing.T) {
 	x := serve(t, Options{Timing: Timing{Recheck: 5 * time.Millisecond}})
 	x.fold(prompt("good", "one"))
-	x.until("it is shown", func() bool { return x.shows("good") })
+	x.Until("it is shown", func() bool { return x.shows("good") })
 	newer := filepath.Join(x.st.Dir, "newer")
 	if err := os.WriteFile(newer, []byte(`{"schema":99}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -64,11 +64,11 @@ func TestUnreadableFiles(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(x.st.Dir, "journal", "good.1.jsonl"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	x.until("it is logged", func() bool { return x.logged() > 0 })
+	x.Until("it is logged", func() bool { return x.logged() > 0 })
 	for range 10 {
 		for _, path := range []string{"/api/sessions", "/api/sessions/good"} {
-			if r := x.get(path); r.status != http.StatusOK || !strings.Contains(r.body, `"session_id":"good"`) {
-				t.Fatalf("%s: %d %s", path, r.status, r.body)
+			if r := x.Get(path); r.Status != http.StatusOK || !strings.Contains(r.Body, `"session_id":"good"`) {
+				t.Fatalf("%s: %d %s", path, r.Status, r.Body)
 			}
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -87,7 +87,7 @@ func TestJournalPages(t *testing.T) {
 	after := int64(0)
 	for page := 0; ; page++ {
 		var p journalPage
-		x.get(fmt.Sprintf("/api/sessions/s/journal?after=%d&limit=10", after)).into(t, &p)
+		x.Get(fmt.Sprintf("/api/sessions/s/journal?after=%d&limit=10", after)).Into(t, &p)
 		for _, l := range p.Lines {
 			if l.Kind != "event" || l.Seq != int64(len(all)+1) {
 				t.Fatalf("line %+v", l)
@@ -105,13 +105,13 @@ func TestJournalPages(t *testing.T) {
 		t.Errorf("read %v", all)
 	}
 	var end journalPage
-	x.get("/api/sessions/s/journal?last=true&limit=4&after=2").into(t, &end)
+	x.Get("/api/sessions/s/journal?last=true&limit=4&after=2").Into(t, &end)
 	if len(end.Lines) != 4 || end.Lines[0].Event.Message != "21" || end.Lines[3].Event.Message != "24" || end.Next != 0 {
 		t.Errorf("the end is %+v", end)
 	}
 	for _, q := range []string{"after=-1", "after=x", "limit=0", "limit=9999", "limit=x"} {
-		if r := x.get("/api/sessions/s/journal?" + q); r.status != http.StatusBadRequest {
-			t.Errorf("%s: %d", q, r.status)
+		if r := x.Get("/api/sessions/s/journal?" + q); r.Status != http.StatusBadRequest {
+			t.Errorf("%s: %d", q, r.Status)
 		}
 	}
 }
@@ -119,29 +119,29 @@ func TestJournalPages(t *testing.T) {
 // Sessions are found by id and by seat, whether they are over or not.
 func TestFind(t *testing.T) {
 	x := serve(t, Options{})
-	seat := x.post("/hook/session-start", `{"session_id":"s"}`).field(t, "agent_id")
+	seat := x.post("/hook/session-start", `{"session_id":"s"}`).Field(t, "agent_id")
 	var a, b render.Row
-	x.get("/api/sessions/s").into(t, &a)
-	x.get("/api/sessions/"+seat).into(t, &b)
+	x.Get("/api/sessions/s").Into(t, &a)
+	x.Get("/api/sessions/"+seat).Into(t, &b)
 	if a.SessionID != "s" || b.SessionID != "s" {
 		t.Errorf("%+v, %+v", a, b)
 	}
 	x.post("/hook/session-end", `{"session_id":"s"}`)
 	for _, id := range []string{"s", seat} {
 		var r render.Row
-		x.get("/api/sessions/"+id).into(t, &r)
+		x.Get("/api/sessions/"+id).Into(t, &r)
 		if r.State != state.Ended {
 			t.Errorf("%s: %+v", id, r)
 		}
 	}
-	r := x.get("/api/sessions/nobody")
+	r := x.Get("/api/sessions/nobody")
 	var f respond.Body
-	r.into(t, &f)
-	if r.status != http.StatusNotFound || f.Error.Code != "no_such_session" || f.Error.Hint == "" {
-		t.Errorf("%d %s", r.status, r.body)
+	r.Into(t, &f)
+	if r.Status != http.StatusNotFound || f.Error.Code != "no_such_session" || f.Error.Hint == "" {
+		t.Errorf("%d %s", r.Status, r.Body)
 	}
 	var l render.List
-	x.get("/api/sessions?all=true").into(t, &l)
+	x.Get("/api/sessions?all=true").Into(t, &l)
 	if len(l.Sessions) != 1 {
 		t.Errorf("all: %+v", l.Sessions)
 	}
@@ -179,8 +179,8 @@ func TestActions(t *testing.T) {
 		{"/api/sessions/none/seen", "", 404, "no_such_session"},
 		{"/api/sessions/none/jump", "", 404, "no_such_session"},
 	} {
-		if r := x.do("POST", c.path, c.body); r.status != c.status || !strings.Contains(r.body, c.has) {
-			t.Errorf("%s %s: %d %s", c.path, c.body, r.status, r.body)
+		if r := x.Do("POST", c.path, c.body); r.Status != c.status || !strings.Contains(r.Body, c.has) {
+			t.Errorf("%s %s: %d %s", c.path, c.body, r.Status, r.Body)
 		}
 	}
 	if jumped != "bad" {
@@ -188,8 +188,8 @@ func TestActions(t *testing.T) {
 	}
 	y := serve(t, Options{})
 	y.post("/hook/session-start", `{"session_id":"s"}`)
-	if r := y.do("POST", "/api/sessions/s/jump", ""); r.status != http.StatusNotImplemented {
-		t.Errorf("without jump: %d", r.status)
+	if r := y.Do("POST", "/api/sessions/s/jump", ""); r.Status != http.StatusNotImplemented {
+		t.Errorf("without jump: %d", r.Status)
 	}
 }
 
@@ -200,21 +200,21 @@ func TestMetrics(t *testing.T) {
 	x.fold(prompt("s", "one"))
 	x.fold(stop("s", "Done."))
 	s.await("notification", nil)
-	r := x.get("/metrics")
+	r := x.Get("/metrics")
 	for _, want := range []string{
 		"# TYPE beckon_sessions gauge", `beckon_sessions{state="idle"} 1`, "beckon_sse_clients 1", `beckon_events_total{kind="Stop"} 1`,
 		`beckon_hook_duration_seconds_bucket{le="0.001"} 0`, `beckon_hook_duration_seconds_bucket{le="0.002"} 2`, `beckon_hook_duration_seconds_bucket{le="+Inf"} 2`,
 		"beckon_hook_duration_seconds_sum 0.003", "beckon_hook_duration_seconds_count 2", `beckon_sse_events_total{event="turn_created"} 2`, "beckon_watching 1",
 	} {
-		if !strings.Contains(r.body, want+"\n") {
-			t.Errorf("no %s in\n%s", want, r.body)
+		if !strings.Contains(r.Body, want+"\n") {
+			t.Errorf("no %s in\n%s", want, r.Body)
 		}
 	}
-	if got := r.header.Get("Content-Type"); !strings.HasPrefix(got, "text/plain; version=0.0.4") {
+	if got := r.Header.Get("Content-Type"); !strings.HasPrefix(got, "text/plain; version=0.0.4") {
 		t.Errorf("type %s", got)
 	}
-	if r := x.get("/readyz"); r.status != http.StatusOK {
-		t.Errorf("readyz: %d", r.status)
+	if r := x.Get("/readyz"); r.Status != http.StatusOK {
+		t.Errorf("readyz: %d", r.Status)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestStorm(t *testing.T) {
 	x := serve(t, Options{})
 	folded := 0
 	for range 40 {
-		if x.post("/hook/user-prompt-submit", `{"session_id":"s","prompt":"continue"}`).field(t, "status") == "ok" {
+		if x.post("/hook/user-prompt-submit", `{"session_id":"s","prompt":"continue"}`).Field(t, "status") == "ok" {
 			folded++
 		}
 	}
@@ -236,12 +236,12 @@ func TestStorm(t *testing.T) {
 			fmt.Sprintf(`{"session_id":"other %d","prompt":"continue"}`, i),
 			fmt.Sprintf(`{"session_id":"s","prompt":"continue","prompt_id":"%d"}`, i),
 		} {
-			if r := x.post("/hook/user-prompt-submit", body); r.field(t, "status") != "ok" {
-				t.Fatalf("%s: %s", body, r.body)
+			if r := x.post("/hook/user-prompt-submit", body); r.Field(t, "status") != "ok" {
+				t.Fatalf("%s: %s", body, r.Body)
 			}
 		}
-		if r := x.post("/hook/permission-request", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}`); r.field(t, "status") != "ok" {
-			t.Fatalf("an identical permission request: %s", r.body)
+		if r := x.post("/hook/permission-request", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}`); r.Field(t, "status") != "ok" {
+			t.Fatalf("an identical permission request: %s", r.Body)
 		}
 	}
 	now := time.Now()
@@ -264,19 +264,19 @@ func TestStats(t *testing.T) {
 		return map[string]int{"days": days}, nil
 	}})
 	for range 3 {
-		if r := x.get("/api/stats?days=3"); r.body != `{"days":3}`+"\n" {
-			t.Errorf("%d %s", r.status, r.body)
+		if r := x.Get("/api/stats?days=3"); r.Body != `{"days":3}`+"\n" {
+			t.Errorf("%d %s", r.Status, r.Body)
 		}
 	}
 	if calls != 1 {
 		t.Errorf("read %d times", calls)
 	}
-	if r := x.get("/api/stats?days=0"); r.status != http.StatusBadRequest {
-		t.Errorf("days=0: %d", r.status)
+	if r := x.Get("/api/stats?days=0"); r.Status != http.StatusBadRequest {
+		t.Errorf("days=0: %d", r.Status)
 	}
 	for _, path := range []string{"/api/stats", "/api/timeline", "/api/digest"} {
-		if r := serve(t, Options{}).get(path); r.status != http.StatusNotFound {
-			t.Errorf("%s, not given: %d", path, r.status)
+		if r := serve(t, Options{}).Get(path); r.Status != http.StatusNotFound {
+			t.Errorf("%s, not given: %d", path, r.Status)
 		}
 	}
 }
@@ -296,13 +296,13 @@ func TestDay(t *testing.T) {
 			return "digest", map[bool]error{true: broken}[calls["digest"] == 1]
 		},
 	})
-	if r := x.get("/api/digest"); r.status != http.StatusInternalServerError {
-		t.Errorf("what cannot be read: %d", r.status)
+	if r := x.Get("/api/digest"); r.Status != http.StatusInternalServerError {
+		t.Errorf("what cannot be read: %d", r.Status)
 	}
 	for range 3 {
 		for path, want := range map[string]string{"/api/timeline": "", "/api/timeline?date=2026-01-31": "2026-01-31", "/api/digest": "digest"} {
-			if r := x.get(path); r.status != http.StatusOK || r.body != `"`+want+"\"\n" {
-				t.Errorf("%s: %d %s", path, r.status, r.body)
+			if r := x.Get(path); r.Status != http.StatusOK || r.Body != `"`+want+"\"\n" {
+				t.Errorf("%s: %d %s", path, r.Status, r.Body)
 			}
 		}
 	}
@@ -310,14 +310,14 @@ func TestDay(t *testing.T) {
 		t.Errorf("read %v", calls)
 	}
 	for day := range 2 * maxAnswers {
-		x.get(fmt.Sprintf("/api/timeline?date=2026-02-%02d", 1+day%28))
+		x.Get(fmt.Sprintf("/api/timeline?date=2026-02-%02d", 1+day%28))
 	}
 	if n := len(x.s.answers.last); n > maxAnswers {
 		t.Errorf("%d answers are kept", n)
 	}
 	for _, date := range []string{"yesterday", "2026-02-31", "2026-01-31;"} {
-		if r := x.get("/api/timeline?date=" + url.QueryEscape(date)); r.status != http.StatusBadRequest {
-			t.Errorf("date=%s: %d", date, r.status)
+		if r := x.Get("/api/timeline?date=" + url.QueryEscape(date)); r.Status != http.StatusBadRequest {
+			t.Errorf("date=%s: %d", date, r.Status)
 		}
 	}
 }
@@ -331,14 +331,14 @@ func TestBusySession(t *testing.T) {
 	if err := lock.Lock(); err != nil {
 		t.Fatal(err)
 	}
-	r := x.do("POST", "/hook/user-prompt-submit", `{"session_id":"s","prompt":"later"}`)
+	r := x.Do("POST", "/hook/user-prompt-submit", `{"session_id":"s","prompt":"later"}`)
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if r.status != http.StatusAccepted {
-		t.Errorf("%d %s", r.status, r.body)
+	if r.Status != http.StatusAccepted {
+		t.Errorf("%d %s", r.Status, r.Body)
 	}
-	x.until("it is folded", func() bool { return strings.Contains(x.get("/api/sessions/s").body, `"title":"later"`) })
+	x.Until("it is folded", func() bool { return strings.Contains(x.Get("/api/sessions/s").Body, `"title":"later"`) })
 }
 
 // A body that is sent slowly delays no other, whatever its size: it is dropped when its slot
@@ -349,7 +349,7 @@ func TestSlowBodies(t *testing.T) {
 		part := strings.Repeat(" ", size.bytes/2)
 		answers := make(chan string, 2*size.slots)
 		for range cap(answers) {
-			c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+			c, err := net.Dial("tcp", strings.TrimPrefix(x.URL, "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -357,7 +357,7 @@ func TestSlowBodies(t *testing.T) {
 			fmt.Fprintf(c, "POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", size.bytes-1, part)
 			go func() { answers <- answerOf(c) }()
 		}
-		x.until("all slots are taken", func() bool { return len(x.s.bodies[i].slots) == size.slots })
+		x.Until("all slots are taken", func() bool { return len(x.s.bodies[i].slots) == size.slots })
 		start := time.Now()
 		x.post("/hook/session-start", `{"session_id":"s"`+part+`}`)
 		if took := time.Since(start); took > 5*time.Second {
@@ -412,8 +412,8 @@ func TestBodySizes(t *testing.T) {
 	for _, size := range sizes {
 		body := `{"event":"Stop","hookInput":{"session_id":"s"` // unknown members are skipped
 		body += strings.Repeat(" ", size-len(body)-2) + "}}"
-		if r := x.do("POST", "/hook", body); r.status != http.StatusOK {
-			t.Errorf("%d bytes: %d %s", len(body), r.status, r.body)
+		if r := x.Do("POST", "/hook", body); r.Status != http.StatusOK {
+			t.Errorf("%d bytes: %d %s", len(body), r.Status, r.Body)
 		}
 	}
 	for i, p := range x.s.bodies {

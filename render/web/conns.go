@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"sync"
+
+	"beckon/render/web/access"
 )
 
 // maxConns is how many connections may be open at once in addition to the event streams, of
@@ -34,7 +36,7 @@ type connKey struct{}
 
 // context stores the peer of c, and its list entry.
 func (k *conns) context(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(withPeer(ctx, c), connKey{}, k.opened(c))
+	return context.WithValue(access.Connect(ctx, c), connKey{}, k.opened(c))
 }
 
 // opened adds c, and closes another one if there are too many.

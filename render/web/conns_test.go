@@ -9,18 +9,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/render/web/webtest"
 )
 
 // dial opens a connection and sends the text, but waits for nothing.
 func (x *site) dial(sent string) net.Conn {
-	x.t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+	x.T.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(x.URL, "http://"))
 	if err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
-	x.t.Cleanup(func() { _ = c.Close() })
+	x.T.Cleanup(func() { _ = c.Close() })
 	if _, err := io.WriteString(c, sent); err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
 	return c
 }
@@ -36,8 +38,8 @@ func (x *site) conns() (all, counted int) {
 // Connections without a request, or with an incomplete one, are bounded, and block neither
 // hooks nor event streams.
 func TestConnectionsAreBounded(t *testing.T) {
-	needsPeers(t)
-	x := serve(t, Options{Token: aToken})
+	webtest.NeedsPeers(t)
+	x := serve(t, Options{Token: webtest.Token})
 	s := x.stream("/events")
 	floods := []string{
 		"",                                 // idle from the first
@@ -52,7 +54,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 			x.hook(fmt.Sprintf(`{"hook_event_name":"Stop","session_id":"s%d"}`, i))
 		}
 	}
-	x.until("there are no more than may be", func() bool { all, _ := x.conns(); return all <= maxConns+1 })
+	x.Until("there are no more than may be", func() bool { all, _ := x.conns(); return all <= maxConns+1 })
 	x.hook(`{"hook_event_name":"UserPromptSubmit","session_id":"a","cwd":"/tmp","prompt":"hello"}`)
 	s.await("turn_created", func(m map[string]any) bool { return m["text"] == "hello" })
 	if all, counted := x.conns(); counted > maxConns || all < maxConns/2 {
@@ -63,14 +65,14 @@ func TestConnectionsAreBounded(t *testing.T) {
 // A connection that is being answered is not closed for a newer one while another is idle, and
 // closed connections are forgotten.
 func TestWhoIsClosed(t *testing.T) {
-	x := serve(t, Options{Token: aToken})
-	asking := x.dial("GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + aToken + "\r\n\r\n")
+	x := serve(t, Options{Token: webtest.Token})
+	asking := x.dial("GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + webtest.Token + "\r\n\r\n")
 	first := x.dial("")
 	in := bufio.NewReader(asking)
 	if res, err := http.ReadResponse(in, nil); err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("%v %v", res, err)
 	}
-	x.until("the stream is no longer counted", func() bool { all, counted := x.conns(); return all == 2 && counted == 1 })
+	x.Until("the stream is no longer counted", func() bool { all, counted := x.conns(); return all == 2 && counted == 1 })
 	for range maxConns {
 		x.dial("")
 	}
@@ -79,18 +81,18 @@ func TestWhoIsClosed(t *testing.T) {
 		t.Errorf("the oldest idle connection: %v", err)
 	}
 	_ = asking.Close()
-	x.until("a stream that ended is forgotten", func() bool { all, _ := x.conns(); return all == maxConns })
+	x.Until("a stream that ended is forgotten", func() bool { all, _ := x.conns(); return all == maxConns })
 }
 
 // A stream ends at once when its session is signed out, and no other stream does.
 func TestSignOutEndsStreams(t *testing.T) {
-	x := serve(t, Options{Token: aToken})
-	first, second := x.signIn(aToken), x.signIn(aToken)
-	gone := x.stream("/events", withToken(first))
-	stays, token := x.stream("/events", withToken(second)), x.stream("/events", withToken(aToken))
+	x := serve(t, Options{Token: webtest.Token})
+	first, second := x.SignIn(webtest.Token), x.SignIn(webtest.Token)
+	gone := x.stream("/events", webtest.With(first))
+	stays, token := x.stream("/events", webtest.With(second)), x.stream("/events", webtest.With(webtest.Token))
 	gone.await("snapshot", nil)
-	if r := x.do("POST", "/api/logout", "", withToken(first)); r.status != http.StatusOK {
-		t.Fatalf("signing out: %d", r.status)
+	if r := x.Do("POST", "/api/logout", "", webtest.With(first)); r.Status != http.StatusOK {
+		t.Fatalf("signing out: %d", r.Status)
 	}
 	select {
 	case <-gone.ended:
@@ -101,8 +103,8 @@ func TestSignOutEndsStreams(t *testing.T) {
 	for _, s := range []*stream{stays, token} {
 		s.await("session_created", sessionIs("a"))
 	}
-	for range maxSessions { // the second has been idle for longest
-		x.signIn(aToken)
+	for range 64 { // as many as may be signed in; the second has been idle for longest
+		x.SignIn(webtest.Token)
 	}
 	select {
 	case <-stays.ended:

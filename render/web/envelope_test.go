@@ -13,19 +13,19 @@ import (
 // curl runs a command line of a document against x, in the shell and as written there, except
 // for the server's address.
 func (x *site) curl(script, from string) string {
-	x.t.Helper()
+	x.T.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
 		if os.Getenv("CI") == "true" {
-			x.t.Fatal("curl is not there")
+			x.T.Fatal("curl is not there")
 		}
-		x.t.Skip("needs curl")
+		x.T.Skip("needs curl")
 	}
-	cmd := exec.Command("sh", "-c", strings.ReplaceAll(script, from, x.url))
+	cmd := exec.Command("sh", "-c", strings.ReplaceAll(script, from, x.URL))
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if err != nil {
-		x.t.Fatalf("curl: %v\n%s", err, errs.String())
+		x.T.Fatalf("curl: %v\n%s", err, errs.String())
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -56,8 +56,8 @@ func TestCurlExamplesOfTheHookServer(t *testing.T) {
 			t.Errorf("answer %s", got)
 		}
 		var row render.Row
-		x.until("the session is listed", func() bool { return x.get("/api/sessions/abc123").status == http.StatusOK })
-		x.get("/api/sessions/abc123").into(t, &row)
+		x.Until("the session is listed", func() bool { return x.Get("/api/sessions/abc123").Status == http.StatusOK })
+		x.Get("/api/sessions/abc123").Into(t, &row)
 		if row.State != "idle" || row.Cwd != "/tmp" || row.Agent != "claude-code" {
 			t.Errorf("after it the session is %+v", row)
 		}
@@ -72,7 +72,7 @@ func TestEnvelope(t *testing.T) {
 		"terminal":{"sessionId":"w0t0p0:ABC","cwd":"/srv/shop","terminalType":"kitty","kittyListenOn":"unix:/tmp/k","kittyPid":7},
 		"tmux":{"pane":"%4","sessionName":"work"},"git":{"branch":"main","repo":"shop"}}`)
 	var row render.Row
-	x.get("/api/sessions/s1").into(t, &row)
+	x.Get("/api/sessions/s1").Into(t, &row)
 	if row.State != "working" || row.Host != "build7" || row.Git == nil || row.Git.Branch != "main" || row.Project != "shop" ||
 		row.Tmux == nil || row.Tmux.Pane != "%4" || row.Tmux.Session != "work" || row.Tool == nil || row.Tool.Summary != "Bash: make" {
 		t.Errorf("row %+v", row)
@@ -80,7 +80,7 @@ func TestEnvelope(t *testing.T) {
 	seat := row.SeatID
 	// Members that a later event omits keep their values.
 	x.post("/hook", `{"agent":"claude-code","event":"PostToolUse","hookInput":{"session_id":"s1","tool_name":"Bash","tool_use_id":"t1"},"git":{"branch":"fix"}}`)
-	x.get("/api/sessions/s1").into(t, &row)
+	x.Get("/api/sessions/s1").Into(t, &row)
 	if row.SeatID != seat || row.Git.Branch != "fix" || row.Git.Repo != "shop" || row.Tmux == nil || row.Tmux.Pane != "%4" || row.Host != "build7" {
 		t.Errorf("afterwards %+v", row)
 	}
@@ -90,12 +90,12 @@ func TestEnvelope(t *testing.T) {
 func TestMappedEvents(t *testing.T) {
 	x := serve(t, Options{})
 	send := func(agent, session, name, more string) string {
-		r := x.do("POST", "/hook", `{"agent":"`+agent+`","event":"`+name+`","hookInput":{"session_id":"`+session+`"`+more+`}}`)
-		if r.status != http.StatusOK || r.body != "{\"status\":\"ok\"}\n" {
-			t.Errorf("%s: %d %s", name, r.status, r.body)
+		r := x.Do("POST", "/hook", `{"agent":"`+agent+`","event":"`+name+`","hookInput":{"session_id":"`+session+`"`+more+`}}`)
+		if r.Status != http.StatusOK || r.Body != "{\"status\":\"ok\"}\n" {
+			t.Errorf("%s: %d %s", name, r.Status, r.Body)
 		}
 		var row render.Row
-		x.get("/api/sessions/"+session).into(t, &row)
+		x.Get("/api/sessions/"+session).Into(t, &row)
 		return string(row.State)
 	}
 	for _, c := range []struct{ name, more, want string }{
@@ -131,16 +131,16 @@ func TestMappedEvents(t *testing.T) {
 func TestRawPayload(t *testing.T) {
 	x := serve(t, Options{})
 	r := x.post("/hook", `{"session_id":"raw","cwd":"/tmp","hook_event_name":"UserPromptSubmit","prompt":"hello"}`)
-	if r.body != "{}\n" {
-		t.Errorf("answer %q", r.body)
+	if r.Body != "{}\n" {
+		t.Errorf("answer %q", r.Body)
 	}
 	var row render.Row
-	x.get("/api/sessions/raw").into(t, &row)
+	x.Get("/api/sessions/raw").Into(t, &row)
 	if row.State != "working" || row.Title != "hello" {
 		t.Errorf("row %+v", row)
 	}
 	x.post("/hook?agent=codex", `{"type":"agent-turn-complete","thread-id":"c1","last-assistant-message":"Done."}`)
-	x.get("/api/sessions/c1").into(t, &row)
+	x.Get("/api/sessions/c1").Into(t, &row)
 	if row.Agent != "codex" || row.State != "idle" {
 		t.Errorf("codex row %+v", row)
 	}

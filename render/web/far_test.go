@@ -12,6 +12,7 @@ import (
 
 	"beckon/render"
 	cards "beckon/render/card"
+	"beckon/render/web/webtest"
 	"beckon/state"
 	"beckon/state/offer"
 )
@@ -28,7 +29,7 @@ type there struct {
 
 func (m *there) options() Options {
 	m.rows = make(chan []render.Row, 1)
-	return Options{Token: aToken,
+	return Options{Token: webtest.Token,
 		Others: func(ctx context.Context, show func([]render.Row)) {
 			for {
 				select {
@@ -97,19 +98,19 @@ func TestAnswersElsewhere(t *testing.T) {
 	seesProcesses(t)
 	m := &there{asks: []offer.Offer{farCall("make")}}
 	x := serve(t, m.options())
-	session := x.signIn(aToken)
+	session := x.SignIn(webtest.Token)
 	m.rows <- []render.Row{farRow("s1", "l1"), farRow("ssh", "")}
-	x.until("its row is there", func() bool { _, ok := x.s.hub.elsewhere("ann/box", "seat-s1"); return ok })
+	x.Until("its row is there", func() bool { _, ok := x.s.hub.elsewhere("ann/box", "seat-s1"); return ok })
 
-	for name, headers := range map[string][]string{"no key": nil, "the token": {withToken(aToken)}, "another site": {withToken(session), "Sec-Fetch-Site: cross-site"}} {
+	for name, headers := range map[string][]string{"no key": nil, "the token": {webtest.With(webtest.Token)}, "another site": {webtest.With(session), "Sec-Fetch-Site: cross-site"}} {
 		for _, path := range []string{"GET /offers", "POST /offers/" + m.asks[0].ID, "POST /reply", "POST /stop"} {
 			method, rest, _ := strings.Cut(path, " ")
 			body := `{}`
 			if method == "GET" {
 				body = ""
 			}
-			if r := x.do(method, farPath+rest, body, headers...); r.status != http.StatusForbidden {
-				t.Errorf("%s: %s: %d", name, path, r.status)
+			if r := x.Do(method, farPath+rest, body, headers...); r.Status != http.StatusForbidden {
+				t.Errorf("%s: %s: %d", name, path, r.Status)
 			}
 		}
 	}
@@ -120,15 +121,15 @@ func TestAnswersElsewhere(t *testing.T) {
 	look := func() offered {
 		t.Helper()
 		var list offerList
-		x.get(farPath+"/offers", withToken(session)).into(t, &list)
+		x.Get(farPath+"/offers", webtest.With(session)).Into(t, &list)
 		if len(list.Offers) != 1 || list.From != offer.Remote {
 			t.Fatalf("asked: %+v", list)
 		}
 		return list.Offers[0]
 	}
-	says := func(o offered, more string) reply {
+	says := func(o offered, more string) webtest.Reply {
 		t.Helper()
-		return x.do("POST", farPath+"/offers/"+o.ID, fmt.Sprintf(`{"digest":%q,"drawn":%q,%s}`, o.Digest, o.Drawn, more), withToken(session))
+		return x.Do("POST", farPath+"/offers/"+o.ID, fmt.Sprintf(`{"digest":%q,"drawn":%q,%s}`, o.Digest, o.Drawn, more), webtest.With(session))
 	}
 	seen := look()
 	if !slices.ContainsFunc(seen.Card.Lines, func(l cards.Line) bool { return l.Text == "make" }) {
@@ -136,22 +137,22 @@ func TestAnswersElsewhere(t *testing.T) {
 	}
 	undrawn := seen
 	undrawn.Drawn = "x"
-	if r := says(undrawn, `"word":"allow"`); r.code(t) != "412 changed" {
-		t.Errorf("what was not drawn: %s", r.code(t))
+	if r := says(undrawn, `"word":"allow"`); code(t, r) != "412 changed" {
+		t.Errorf("what was not drawn: %s", code(t, r))
 	}
-	if r := says(seen, `"word":"allow","always":1`); r.code(t) != "403 always_elsewhere" {
-		t.Errorf("always: %s", r.code(t))
+	if r := says(seen, `"word":"allow","always":1`); code(t, r) != "403 always_elsewhere" {
+		t.Errorf("always: %s", code(t, r))
 	}
 	m.asks[0] = farCall("make clean")
-	if r := says(seen, `"word":"allow"`); r.code(t) != "412 changed" {
-		t.Errorf("another call: %s", r.code(t))
+	if r := says(seen, `"word":"allow"`); code(t, r) != "412 changed" {
+		t.Errorf("another call: %s", code(t, r))
 	}
 	if m.given != nil {
 		t.Fatalf("it was given %+v", m.given)
 	}
 	seen = look()
-	if r := says(seen, `"word":"allow"`); r.status != http.StatusOK || r.field(t, "taken") != "true" {
-		t.Errorf("allowed: %d %s", r.status, r.body)
+	if r := says(seen, `"word":"allow"`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
+		t.Errorf("allowed: %d %s", r.Status, r.Body)
 	}
 	if len(m.given) != 1 || m.given[0].Digest != m.asks[0].Digest || m.given[0].Word != offer.Allow || m.given[0].Offer != m.asks[0].ID {
 		t.Errorf("given: %+v", m.given)
@@ -159,15 +160,15 @@ func TestAnswersElsewhere(t *testing.T) {
 	long := farCall("make")
 	long.Payload = nil
 	m.asks[0] = long
-	if r := says(look(), `"word":"allow"`); r.code(t) != "403 not_whole" {
-		t.Errorf("what cannot be shown: %s", r.code(t))
+	if r := says(look(), `"word":"allow"`); code(t, r) != "403 not_whole" {
+		t.Errorf("what cannot be shown: %s", code(t, r))
 	}
-	if r := says(look(), `"word":"deny"`); r.status != http.StatusOK {
-		t.Errorf("it can be refused: %s", r.body)
+	if r := says(look(), `"word":"deny"`); r.Status != http.StatusOK {
+		t.Errorf("it can be refused: %s", r.Body)
 	}
 	m.asks = nil
-	if r := says(seen, `"word":"deny"`); r.code(t) != "410 over" {
-		t.Errorf("an offer that is over: %s", r.code(t))
+	if r := says(seen, `"word":"deny"`); code(t, r) != "410 over" {
+		t.Errorf("an offer that is over: %s", code(t, r))
 	}
 }
 
@@ -177,41 +178,41 @@ func TestSpeaksElsewhere(t *testing.T) {
 	seesProcesses(t)
 	m := &there{}
 	x := serve(t, m.options())
-	session := x.signIn(aToken)
+	session := x.SignIn(webtest.Token)
 	for _, link := range []string{"l1", "l2"} { // it restarted, and nothing else has changed
 		m.rows <- []render.Row{farRow("s1", link), farRow("ssh", "")}
-		x.until("its row is there", func() bool {
+		x.Until("its row is there", func() bool {
 			row, ok := x.s.hub.elsewhere("ann/box", "seat-s1")
 			return ok && row.Remote.Link == link
 		})
-		if r := x.do("POST", farPath+"/reply", `{"reply":"go on"}`, withToken(session)); r.field(t, "taken") != "true" {
-			t.Errorf("a reply: %s", r.body)
+		if r := x.Do("POST", farPath+"/reply", `{"reply":"go on"}`, webtest.With(session)); r.Field(t, "taken") != "true" {
+			t.Errorf("a reply: %s", r.Body)
 		}
-		if r := x.do("POST", farPath+"/stop", "", withToken(session)); r.field(t, "taken") != "true" {
-			t.Errorf("a stop: %s", r.body)
+		if r := x.Do("POST", farPath+"/stop", "", webtest.With(session)); r.Field(t, "taken") != "true" {
+			t.Errorf("a stop: %s", r.Body)
 		}
 		if got, want := m.calls(), []string{link + " say go on", link + " stop"}; !slices.Equal(got, want) {
 			t.Errorf("told %q, want %q", got, want)
 		}
 	}
 	m.err = errors.New("this machine takes no\x1b answers")
-	if r := x.do("POST", farPath+"/stop", "", withToken(session)); r.code(t) != "502 not_answered" || r.field(t, "error") != "map[code:not_answered message:ann/box: this machine takes no answers]" {
-		t.Errorf("refused: %s", r.body)
+	if r := x.Do("POST", farPath+"/stop", "", webtest.With(session)); code(t, r) != "502 not_answered" || r.Field(t, "error") != "map[code:not_answered message:ann/box: this machine takes no answers]" {
+		t.Errorf("refused: %s", r.Body)
 	}
 	for path, want := range map[string]string{
 		"/api/hosts/box/sessions/seat-s1/stop":        "404 no_such_session",
 		"/api/hosts/ann%2Fbox/sessions/other/stop":    "404 no_such_session",
 		"/api/hosts/ann%2Fbox/sessions/seat-ssh/stop": "409 no_answers",
 	} {
-		if r := x.do("POST", path, "", withToken(session)); r.code(t) != want {
-			t.Errorf("%s: %s", path, r.code(t))
+		if r := x.Do("POST", path, "", webtest.With(session)); code(t, r) != want {
+			t.Errorf("%s: %s", path, code(t, r))
 		}
 	}
 	stale := farRow("s1", "l2")
 	stale.Remote.Stale = true
 	m.rows <- []render.Row{stale}
-	x.until("it is not heard", func() bool {
-		return x.do("POST", farPath+"/stop", "", withToken(session)).code(t) == "409 not_heard"
+	x.Until("it is not heard", func() bool {
+		return code(t, x.Do("POST", farPath+"/stop", "", webtest.With(session))) == "409 not_heard"
 	})
 }
 
@@ -222,7 +223,7 @@ func TestOwnRowsFromElsewhere(t *testing.T) {
 	m := &there{}
 	x := serve(t, m.options())
 	x.fold(prompt("own", "one"))
-	x.until("it is shown", func() bool { return len(x.s.hub.list(filter{}).Sessions) == 1 })
+	x.Until("it is shown", func() bool { return len(x.s.hub.list(filter{}).Sessions) == 1 })
 	own := x.s.hub.list(filter{}).Sessions[0]
 	of := func(host, id, seat string, stale bool) render.Row {
 		return render.Row{SessionID: id, SeatID: seat, State: state.Permission, NeedsYou: true, Host: host, Remote: &render.Remote{Name: host, Stale: stale}}
@@ -242,7 +243,7 @@ func TestOwnRowsFromElsewhere(t *testing.T) {
 		slices.Sort(list)
 		return list
 	}
-	x.until("the others are there", func() bool { _, ok := x.s.hub.elsewhere("z", "seat-z"); return ok })
+	x.Until("the others are there", func() bool { _, ok := x.s.hub.elsewhere("z", "seat-z"); return ok })
 	if got, want := shown(), []string{"other@z", "own", "twice@b"}; !slices.Equal(got, want) {
 		t.Errorf("shown %q, want %q", got, want)
 	}
@@ -260,18 +261,18 @@ func TestIdsOfElsewhere(t *testing.T) {
 	x := serve(t, m.options())
 	x.fold(prompt("mine", "one"))
 	x.fold(prompt("victim", "two"))
-	x.until("both are shown", func() bool { return len(x.s.hub.list(filter{}).Sessions) == 2 })
+	x.Until("both are shown", func() bool { return len(x.s.hub.list(filter{}).Sessions) == 2 })
 	claims := farRow("claims", "l1")
 	claims.SeatID = "mine"
 	m.rows <- []render.Row{claims}
-	x.until("its row is there", func() bool { _, ok := x.s.hub.elsewhere("ann/box", "mine"); return ok })
+	x.Until("its row is there", func() bool { _, ok := x.s.hub.elsewhere("ann/box", "mine"); return ok })
 	if row, ok := x.s.hub.find("mine"); !ok || row.Remote != nil {
 		t.Errorf("mine is %+v", row)
 	}
-	if r := x.get("/api/sessions/mine"); r.field(t, "title") != "one" {
-		t.Errorf("mine is %s", r.body)
+	if r := x.Get("/api/sessions/mine"); r.Field(t, "title") != "one" {
+		t.Errorf("mine is %s", r.Body)
 	}
-	if r := x.get("/api/sessions/claims"); r.status != http.StatusNotFound {
-		t.Errorf("a session of another machine is here: %s", r.body)
+	if r := x.Get("/api/sessions/claims"); r.Status != http.StatusNotFound {
+		t.Errorf("a session of another machine is here: %s", r.Body)
 	}
 }

@@ -119,7 +119,7 @@ func (s *Server) envelope(w http.ResponseWriter, body []byte, start time.Time) {
 		s.writeFoldError(w, err)
 		return
 	}
-	respond.JSON(w, http.StatusOK, okAnswer{Status: "ok"})
+	_ = respond.Done(w)
 }
 
 // unfit returns why an event cannot be folded, "" if it can. An event that names no session

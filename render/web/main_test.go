@@ -2,10 +2,8 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -18,6 +16,7 @@ import (
 
 	"beckon/event"
 	"beckon/render/web/address"
+	"beckon/render/web/webtest"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -58,11 +57,10 @@ func TestMain(m *testing.M) {
 
 // site is a server under test with its own state directory.
 type site struct {
-	t    testing.TB
+	webtest.Site
 	s    *Server
 	st   *store.Store
 	home string
-	url  string
 	mu   sync.Mutex
 	errs []error // what was logged
 }
@@ -85,7 +83,7 @@ func serve(t testing.TB, o Options) *site {
 
 func serveOn(t testing.TB, l net.Listener, o Options) *site {
 	t.Helper()
-	x := &site{t: t, url: "http://" + l.Addr().String()}
+	x := &site{Site: webtest.Site{T: t, URL: "http://" + l.Addr().String()}}
 	if o.Store == nil {
 		x.home = t.TempDir()
 		o.Store = store.Open(filepath.Join(x.home, "state"))
@@ -112,116 +110,40 @@ func serveOn(t testing.TB, l net.Listener, o Options) *site {
 			t.Errorf("serving: %v", err)
 		}
 	})
-	x.until("it is ready", func() bool { return x.s.ready.Load() })
+	x.Until("it is ready", func() bool { return x.s.ready.Load() })
 	return x
 }
 
-// until waits for a condition that must hold soon.
-func (x *site) until(what string, f func() bool) {
-	x.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !f(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			x.t.Fatalf("in 20 s it never came that %s", what)
-		}
-	}
-}
-
-// reply is the response to a request.
-type reply struct {
-	status int
-	header http.Header
-	body   string
-}
-
-func (r reply) into(t testing.TB, v any) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(r.body), v); err != nil {
-		t.Fatalf("answer %q: %v", r.body, err)
-	}
-}
-
-// field returns a member of a JSON response as text.
-func (r reply) field(t testing.TB, name string) string {
-	t.Helper()
-	m := map[string]any{}
-	r.into(t, &m)
-	if v, ok := m[name]; ok {
-		return fmt.Sprint(v)
-	}
-	return "(none)"
-}
-
-// request makes a request with headers given as "Name: value".
-func (x *site) request(method, path, body string, headers ...string) *http.Request {
-	x.t.Helper()
-	req, err := http.NewRequest(method, x.url+path, strings.NewReader(body))
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	for _, h := range headers {
-		k, v, _ := strings.Cut(h, ": ")
-		if k == "Host" {
-			req.Host = v
-			continue
-		}
-		req.Header.Set(k, v)
-	}
-	return req
-}
-
-func (x *site) do(method, path, body string, headers ...string) reply {
-	x.t.Helper()
-	client := http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Do(x.request(method, path, body, headers...))
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	return reply{res.StatusCode, res.Header, string(b)}
-}
-
-func (x *site) get(path string, headers ...string) reply {
-	x.t.Helper()
-	return x.do("GET", path, "", headers...)
-}
-
 // post posts to a hook and expects 200.
-func (x *site) post(path, body string) reply {
-	x.t.Helper()
-	r := x.do("POST", path, body)
-	if r.status != http.StatusOK {
-		x.t.Fatalf("POST %s: %d %s", path, r.status, r.body)
+func (x *site) post(path, body string) webtest.Reply {
+	x.T.Helper()
+	r := x.Do("POST", path, body)
+	if r.Status != http.StatusOK {
+		x.T.Fatalf("POST %s: %d %s", path, r.Status, r.Body)
 	}
 	return r
 }
 
 // fold folds an event as a hook in another process would.
 func (x *site) fold(e event.Event) {
-	x.t.Helper()
+	x.T.Helper()
 	if e.At == 0 {
 		e.At = event.MillisOf(time.Now())
 	}
 	e.Agent, e.Name = event.ClaudeCode, string(e.Kind)
 	if _, err := x.st.Fold(store.KeyOf(e.SessionID), store.Update{Change: state.Change{At: e.At, Event: &e}, Elapsed: func() int64 { return 1500 }}); err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
 }
 
 // hook runs the real hook binary.
 func (x *site) hook(payload string, env ...string) {
-	x.t.Helper()
-	cmd := exec.Command(builtProgram(x.t, "beckon-hook"))
+	x.T.Helper()
+	cmd := exec.Command(builtProgram(x.T, "beckon-hook"))
 	cmd.Env = append([]string{"HOME=" + x.home, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + x.st.Dir}, env...)
 	cmd.Stdin = strings.NewReader(payload)
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-		x.t.Fatalf("hook: %v, said %q", err, out)
+		x.T.Fatalf("hook: %v, said %q", err, out)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/render/web/webtest"
 	"beckon/state"
 )
 
@@ -79,7 +80,7 @@ func TestNoticesOnce(t *testing.T) {
 	ask := func(use string) event.Event {
 		return event.Event{Kind: event.PermissionRequest, SessionID: "old", Tool: event.Tool{Name: "Bash", UseID: use, Hash: use, Summary: "Bash: " + use}}
 	}
-	(&site{t: t, st: st}).fold(ask("one"))
+	(&site{Site: webtest.Site{T: t}, st: st}).fold(ask("one"))
 	x := serve(t, Options{Store: st, Timing: Timing{Recheck: 20 * time.Millisecond}})
 	s := x.stream("/events")
 	x.settled(s)
@@ -92,8 +93,8 @@ func TestNoticesOnce(t *testing.T) {
 	x.fold(later)
 	s.await("notification", func(m map[string]any) bool { return m["session_id"] == "old" })
 	x.post("/hook/user-prompt-submit", `{"session_id":"aside","prompt":"go"}`)
-	if r := x.do("POST", "/api/sessions/aside/backburner", ""); r.status != 200 {
-		t.Fatal(r.body)
+	if r := x.Do("POST", "/api/sessions/aside/backburner", ""); r.Status != 200 {
+		t.Fatal(r.Body)
 	}
 	x.post("/hook/stop", `{"session_id":"aside","last_assistant_message":"Done."}`)
 	s.await("turn_created", func(m map[string]any) bool { return m["session_id"] == "aside" && m["actor"] == "agent" })

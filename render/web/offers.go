@@ -44,6 +44,20 @@ type away struct {
 	Until string `json:"until,omitempty"` // empty: until they are back
 }
 
+// answering says how the caller may answer.
+type answering struct {
+	From offer.From `json:"from,omitempty"` // page or remote; empty when they may not
+	Why  string     `json:"why,omitempty"`  // they may not
+}
+
+func (s *Server) mayAnswer(r *http.Request) answering {
+	from, err := s.door.Answerer(r)
+	if err != nil {
+		return answering{Why: err.Error()}
+	}
+	return answering{From: from}
+}
+
 func (s *Server) dir() offer.Dir { return offer.In(s.o.Store.Dir) }
 
 func awayOf(d offer.Dir, now time.Time) *away {
@@ -283,7 +297,7 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request, from offer.From) e
 	if err != nil {
 		return err
 	}
-	return respond.OK(w, okAnswer{Status: "ok"})
+	return respond.Done(w)
 }
 
 // goAway serves POST /api/away: subagents' requests are held from then on, or, with off, no
@@ -307,5 +321,5 @@ func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ offer.From) er
 		return err
 	}
 	s.open.poke()
-	return respond.OK(w, okAnswer{Status: "ok"})
+	return respond.Done(w)
 }

@@ -18,6 +18,7 @@ import (
 	"beckon/render/web/address"
 	"beckon/render/web/peer"
 	"beckon/render/web/respond"
+	"beckon/render/web/webtest"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/offer"
@@ -37,17 +38,17 @@ const (
 
 // offerIn makes an offer at which this process waits.
 func (x *site) offerIn(kind offer.Kind, payload string) offer.Offer {
-	x.t.Helper()
+	x.T.Helper()
 	here := evidence.ThisMachine()
 	self, ok := evidence.Process(os.Getpid(), here)
 	if !ok {
-		x.t.Skip("processes cannot be read here")
+		x.T.Skip("processes cannot be read here")
 	}
 	at := event.MillisOf(time.Now())
 	o := offer.Offer{Kind: kind, Event: "PermissionRequest", Record: "s1", Session: "s1", Host: here.Host, Made: at, Expires: at + 60_000, Waiter: self, Client: self, Payload: []byte(payload)}
 	o.Tool = gjson.Get(payload, "tool_name").String()
 	if err := offer.In(x.st.Dir).Make(&o, time.Now()); err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
 	return o
 }
@@ -71,26 +72,26 @@ func (x *site) closes(id string, out offer.Outcome) <-chan offer.Answer {
 
 // shownTo returns what the page gets about an offer.
 func (x *site) shownTo(session, id string) (o oneOffer) {
-	x.t.Helper()
-	r := x.get("/api/offers/"+id, withToken(session))
-	if r.status != http.StatusOK {
-		x.t.Fatalf("the offer: %d %s", r.status, r.body)
+	x.T.Helper()
+	r := x.Get("/api/offers/"+id, webtest.With(session))
+	if r.Status != http.StatusOK {
+		x.T.Fatalf("the offer: %d %s", r.Status, r.Body)
 	}
-	r.into(x.t, &o)
+	r.Into(x.T, &o)
 	return o
 }
 
 // says answers an offer as the page that drew it does.
-func (x *site) says(session string, o offered, more string) reply {
-	x.t.Helper()
-	return x.do("POST", "/api/offers/"+o.ID, fmt.Sprintf(`{"digest":%q,"drawn":%q,%s}`, o.Digest, o.Drawn, more), withToken(session))
+func (x *site) says(session string, o offered, more string) webtest.Reply {
+	x.T.Helper()
+	return x.Do("POST", "/api/offers/"+o.ID, fmt.Sprintf(`{"digest":%q,"drawn":%q,%s}`, o.Digest, o.Drawn, more), webtest.With(session))
 }
 
-func (r reply) code(t testing.TB) string {
+func code(t testing.TB, r webtest.Reply) string {
 	t.Helper()
 	var b respond.Body
-	r.into(t, &b)
-	return fmt.Sprintf("%d %s", r.status, b.Error.Code)
+	r.Into(t, &b)
+	return fmt.Sprintf("%d %s", r.Status, b.Error.Code)
 }
 
 func seesProcesses(t *testing.T) {
@@ -106,34 +107,34 @@ func seesProcesses(t *testing.T) {
 // owner's.
 func TestWhoMayAnswer(t *testing.T) {
 	seesProcesses(t)
-	x := serve(t, Options{Token: aToken, User: "kim"})
+	x := serve(t, Options{Token: webtest.Token, User: "kim"})
 	o := x.offerIn(offer.Permission, asksToRun)
-	for name, headers := range map[string][]string{"no key": nil, "the token": {withToken(aToken)}, "the token, in a browser": {withToken(aToken), browserAgent, "Sec-Fetch-Site: same-origin"}} {
+	for name, headers := range map[string][]string{"no key": nil, "the token": {webtest.With(webtest.Token)}, "the token, in a browser": {webtest.With(webtest.Token), webtest.Browser, "Sec-Fetch-Site: same-origin"}} {
 		for path, body := range map[string]string{"/api/offers/" + o.ID: `{"digest":"` + o.Digest + `","word":"deny"}`, "/api/away": `{}`, "/api/sessions/s1/stop": ``, "/api/sessions/s1/reply": `{"reply":"go on"}`} {
-			if r := x.do("POST", path, body, headers...); r.code(t) != "403 no_browser_session" {
-				t.Errorf("%s, %s: %s", name, path, r.code(t))
+			if r := x.Do("POST", path, body, headers...); code(t, r) != "403 no_browser_session" {
+				t.Errorf("%s, %s: %s", name, path, code(t, r))
 			}
 		}
 		var list offerList
-		x.get("/api/offers", headers...).into(t, &list)
+		x.Get("/api/offers", headers...).Into(t, &list)
 		if len(list.Offers) != 1 || list.From != "" || list.Why == "" || list.Offers[0].Card.Lines[1].Text != "make install" {
 			t.Errorf("%s: listed %+v", name, list)
 		}
 	}
-	session := x.signIn(aToken)
-	if r := x.do("POST", "/api/offers/"+o.ID, `{}`, withToken(session), "Sec-Fetch-Site: cross-site"); r.code(t) != "403 foreign_origin" {
-		t.Errorf("from another site: %s", r.code(t))
+	session := x.SignIn(webtest.Token)
+	if r := x.Do("POST", "/api/offers/"+o.ID, `{}`, webtest.With(session), "Sec-Fetch-Site: cross-site"); code(t, r) != "403 foreign_origin" {
+		t.Errorf("from another site: %s", code(t, r))
 	}
 	seen := x.shownTo(session, o.ID)
 	if seen.From != offer.Remote { // this is not a browser, so it may ask for anybody
 		t.Errorf("answers come from %q: %s", seen.From, seen.Why)
 	}
-	if r := x.says(session, seen.Offer, `"word":"allow","always":1`); r.code(t) != "403 always_elsewhere" {
-		t.Errorf("always, from elsewhere: %s", r.code(t))
+	if r := x.says(session, seen.Offer, `"word":"allow","always":1`); code(t, r) != "403 always_elsewhere" {
+		t.Errorf("always, from elsewhere: %s", code(t, r))
 	}
 	given := x.closes(o.ID, offer.Outcome{Taken: true})
-	if r := x.says(session, seen.Offer, `"word":"deny","message":"not now"`); r.status != http.StatusOK || r.field(t, "taken") != "true" {
-		t.Errorf("in a session: %d %s", r.status, r.body)
+	if r := x.says(session, seen.Offer, `"word":"deny","message":"not now"`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
+		t.Errorf("in a session: %d %s", r.Status, r.Body)
 	}
 	if a := <-given; a.By != "kim" || a.From != offer.Remote || a.Message != "not now" {
 		t.Errorf("answered %+v", a)
@@ -147,8 +148,8 @@ func TestWhoMayAnswer(t *testing.T) {
 // mod takes it.
 func TestReplyByMod(t *testing.T) {
 	seesProcesses(t)
-	x := serve(t, Options{Token: aToken, User: "kim"})
-	session := x.signIn(aToken)
+	x := serve(t, Options{Token: webtest.Token, User: "kim"})
+	session := x.SignIn(webtest.Token)
 	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
 	if !ok {
 		t.Skip("processes cannot be read here")
@@ -166,17 +167,17 @@ func TestReplyByMod(t *testing.T) {
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-	post := func(body string) reply {
+	post := func(body string) webtest.Reply {
 		t.Helper()
-		return x.do("POST", "/api/sessions/m1/reply", body, withToken(session))
+		return x.Do("POST", "/api/sessions/m1/reply", body, webtest.With(session))
 	}
 	fold(state.Change{Event: &event.Event{Kind: event.SessionStart, Name: "SessionStart", Origin: &event.Origin{Process: self, Host: self.Host}}})
-	if r := post(`{"reply":"go on"}`); r.code(t) != "409 takes_no_reply" {
-		t.Errorf("without the mod: %s", r.code(t))
+	if r := post(`{"reply":"go on"}`); code(t, r) != "409 takes_no_reply" {
+		t.Errorf("without the mod: %s", code(t, r))
 	}
 	fold(state.Change{Observation: &state.Observed{Source: state.FromMod, What: state.SawLoaded, Detail: "1"}})
-	if r := post(`{"reply":" "}`); r.code(t) != "400 bad_answer" {
-		t.Errorf("without words: %s", r.code(t))
+	if r := post(`{"reply":" "}`); code(t, r) != "400 bad_answer" {
+		t.Errorf("without words: %s", code(t, r))
 	}
 	took := make(chan offer.Said, 1)
 	go func() {
@@ -188,15 +189,15 @@ func TestReplyByMod(t *testing.T) {
 		}
 		close(took)
 	}()
-	if r := post(`{"reply":"and now the tests","stop":true}`); r.status != http.StatusOK || r.field(t, "taken") != "true" {
-		t.Errorf("to the mod: %d %s", r.status, r.body)
+	if r := post(`{"reply":"and now the tests","stop":true}`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
+		t.Errorf("to the mod: %d %s", r.Status, r.Body)
 	}
 	if said := <-took; said.Reply != "and now the tests" || said.Stop {
 		t.Errorf("the mod took %+v", said)
 	}
 	fold(state.Change{Event: &event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "p"}})
-	if r := post(`{"reply":"go on"}`); r.code(t) != "409 takes_no_reply" {
-		t.Errorf("at work: %s", r.code(t))
+	if r := post(`{"reply":"go on"}`); code(t, r) != "409 takes_no_reply" {
+		t.Errorf("at work: %s", code(t, r))
 	}
 }
 
@@ -208,36 +209,36 @@ const (
 
 // postAs has a program of that name, or its child, post an answer.
 func (x *site) postAs(name string, child bool, session, path, body string) (out string) {
-	x.t.Helper()
+	x.T.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
-	prog := filepath.Join(x.t.TempDir(), name)
+	prog := filepath.Join(x.T.TempDir(), name)
 	if err := os.Link(self, prog); err != nil {
 		b, err := os.ReadFile(self)
 		if err == nil {
 			err = os.WriteFile(prog, b, 0o755)
 		}
 		if err != nil {
-			x.t.Fatal(err)
+			x.T.Fatal(err)
 		}
 	}
 	cmd := exec.Command(prog, "-test.run=^TestPostAs$")
-	cmd.Env = append(os.Environ(), anotherEnv+"=-", asEnv+"="+strings.Join([]string{x.url, session, path, body}, "\x1f"))
+	cmd.Env = append(os.Environ(), anotherEnv+"=-", asEnv+"="+strings.Join([]string{x.URL, session, path, body}, "\x1f"))
 	if child {
 		cmd.Env = append(cmd.Env, childEnv+"=1")
 	}
 	b, err := cmd.CombinedOutput()
 	if err != nil {
-		x.t.Fatalf("%v\n%s", err, b)
+		x.T.Fatalf("%v\n%s", err, b)
 	}
 	for line := range strings.Lines(string(b)) {
 		if said, ok := strings.CutPrefix(line, anotherSays); ok {
 			return strings.TrimSpace(said)
 		}
 	}
-	x.t.Fatalf("it said nothing: %s", b)
+	x.T.Fatalf("it said nothing: %s", b)
 	return ""
 }
 
@@ -258,9 +259,9 @@ func TestPostAs(t *testing.T) {
 		return
 	}
 	p := strings.Split(what, "\x1f")
-	x := &site{t: t, url: p[0]}
-	r := x.do("POST", p[2], p[3], withToken(p[1]))
-	fmt.Printf("%s%d %s\n", anotherSays, r.status, strings.TrimSpace(r.body))
+	x := &site{Site: webtest.Site{T: t, URL: p[0]}}
+	r := x.Do("POST", p[2], p[3], webtest.With(p[1]))
+	fmt.Printf("%s%d %s\n", anotherSays, r.Status, strings.TrimSpace(r.Body))
 }
 
 // What an agent's client started cannot answer, even with a session; a browser on this machine
@@ -269,8 +270,8 @@ func TestAgentsProgramDoesNotAnswer(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("names of processes are those of their files on Linux")
 	}
-	x := serve(t, Options{Token: aToken, User: "kim"})
-	session := x.signIn(aToken)
+	x := serve(t, Options{Token: webtest.Token, User: "kim"})
+	session := x.SignIn(webtest.Token)
 	o := x.shownTo(session, x.offerIn(offer.Permission, asksToRun).ID).Offer
 	body := fmt.Sprintf(`{"digest":%q,"drawn":%q,"word":"allow","always":1}`, o.Digest, o.Drawn)
 	for _, name := range []string{"claude", "2.1.330", "codex"} {
@@ -323,15 +324,15 @@ func TestProcesses(t *testing.T) {
 // Each way in which an answer can fail has its own status, and gives the reason.
 func TestAnswersThatDoNotCount(t *testing.T) {
 	seesProcesses(t)
-	x := serve(t, Options{Token: aToken, User: "kim"})
-	session := x.signIn(aToken)
+	x := serve(t, Options{Token: webtest.Token, User: "kim"})
+	session := x.SignIn(webtest.Token)
 	d := offer.In(x.st.Dir)
 	file := filepath.Join(t.TempDir(), "a.txt")
 	writes := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PermissionRequest","tool_name":"Write","tool_input":{"file_path":%q,"content":"new\n"}}`, file)
 
 	nobody := strings.Repeat("A", 26)
-	if r := x.do("POST", "/api/offers/"+nobody, `{"digest":"x","word":"deny"}`, withToken(session)); r.code(t) != "404 no_such_offer" {
-		t.Errorf("no offer: %s", r.code(t))
+	if r := x.Do("POST", "/api/offers/"+nobody, `{"digest":"x","word":"deny"}`, webtest.With(session)); code(t, r) != "404 no_such_offer" {
+		t.Errorf("no offer: %s", code(t, r))
 	}
 	o := x.shownTo(session, x.offerIn(offer.Permission, asksToRun).ID).Offer
 	for body, want := range map[string]string{
@@ -344,8 +345,8 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 		`{"digest":"` + o.Digest + `","word":"deny","message":"` + zerosOf(300_000) + `"}`: "413 bad_body",
 		`{`: "400 bad_body",
 	} {
-		if r := x.do("POST", "/api/offers/"+o.ID, body, withToken(session)); r.code(t) != want {
-			t.Errorf("%.80s: %s, want %s", body, r.code(t), want)
+		if r := x.Do("POST", "/api/offers/"+o.ID, body, webtest.With(session)); code(t, r) != want {
+			t.Errorf("%.80s: %s, want %s", body, code(t, r), want)
 		}
 	}
 	if err := d.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal, By: "ada"}, time.Now()); err != nil {
@@ -353,19 +354,19 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 	}
 	r := x.says(session, o, `"word":"deny"`)
 	var taken takenAnswer
-	r.into(t, &taken)
-	if r.status != http.StatusConflict || taken.Answered != (givenBy{offer.Allow, "ada", offer.Terminal}) || !strings.Contains(taken.Error.Message, "ada from terminal") {
-		t.Errorf("second: %d %s", r.status, r.body)
+	r.Into(t, &taken)
+	if r.Status != http.StatusConflict || taken.Answered != (givenBy{offer.Allow, "ada", offer.Terminal}) || !strings.Contains(taken.Error.Message, "ada from terminal") {
+		t.Errorf("second: %d %s", r.Status, r.Body)
 	}
 	_ = d.Close(o.ID, offer.Outcome{Taken: true})
-	if r := x.says(session, o, `"word":"deny"`); r.code(t) != "409 taken" {
-		t.Errorf("and once it is over: %s", r.code(t))
+	if r := x.says(session, o, `"word":"deny"`); code(t, r) != "409 taken" {
+		t.Errorf("and once it is over: %s", code(t, r))
 	}
 
 	o = x.shownTo(session, x.offerIn(offer.Permission, asksToRun).ID).Offer
 	_ = d.Close(o.ID, offer.Outcome{Why: "it was answered at the session"})
-	if r := x.says(session, o, `"word":"deny"`); r.code(t) != "410 over" || !strings.Contains(r.body, "answered at the session") {
-		t.Errorf("over: %d %s", r.status, r.body)
+	if r := x.says(session, o, `"word":"deny"`); code(t, r) != "410 over" || !strings.Contains(r.Body, "answered at the session") {
+		t.Errorf("over: %d %s", r.Status, r.Body)
 	}
 
 	// What is shown depends on the existing file.
@@ -373,13 +374,13 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 	if err := os.WriteFile(file, []byte("kept\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := x.says(session, o, `"word":"allow"`); r.code(t) != "412 changed" {
-		t.Errorf("another diff than was drawn: %s", r.code(t))
+	if r := x.says(session, o, `"word":"allow"`); code(t, r) != "412 changed" {
+		t.Errorf("another diff than was drawn: %s", code(t, r))
 	}
 
 	o = x.shownTo(session, x.offerIn(offer.Permission, `{"tool_name":"Bash","tool_input":{"command":"a","command":"b"}}`).ID).Offer
-	if r := x.says(session, o, `"word":"allow"`); r.code(t) != "403 not_whole" {
-		t.Errorf("not whole: %s", r.code(t))
+	if r := x.says(session, o, `"word":"allow"`); code(t, r) != "403 not_whole" {
+		t.Errorf("not whole: %s", code(t, r))
 	}
 }
 
@@ -388,8 +389,8 @@ func zerosOf(n int) string { return strings.Repeat("0", n) }
 // Questions are answered by number, in words, or by both.
 func TestAnswersToQuestions(t *testing.T) {
 	seesProcesses(t)
-	x := serve(t, Options{Token: aToken})
-	session := x.signIn(aToken)
+	x := serve(t, Options{Token: webtest.Token})
+	session := x.SignIn(webtest.Token)
 	for choices, want := range map[string]string{
 		`[{"options":[2]},{"options":[1,3]}]`:             `{"Which colour?":"Blue","Which fruits?":"Apple, Plum"}`,
 		`[{"text":"green"},{"options":[2],"text":"fig"}]`: `{"Which colour?":"green","Which fruits?":"Pear, fig"}`,
@@ -402,11 +403,11 @@ func TestAnswersToQuestions(t *testing.T) {
 		given := x.closes(o.ID, offer.Outcome{Taken: true})
 		r := x.says(session, o, `"word":"allow","choices":`+choices)
 		got := ""
-		if r.status == http.StatusOK {
+		if r.Status == http.StatusOK {
 			b, _ := json.Marshal((<-given).Choices)
 			got = string(b)
 		} else {
-			got = r.code(t)
+			got = code(t, r)
 			_ = offer.In(x.st.Dir).Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Deny, From: offer.Terminal}, time.Now())
 			<-given // and the offer is closed before the next one
 		}
@@ -429,7 +430,7 @@ func TestNoOfferNoDirectory(t *testing.T) {
 
 func TestOffersInTheStream(t *testing.T) {
 	for _, unwatched := range []bool{false, true} {
-		x := serve(t, Options{Token: aToken, Unwatched: unwatched})
+		x := serve(t, Options{Token: webtest.Token, Unwatched: unwatched})
 		s := x.stream("/events")
 		o := x.offerIn(offer.Permission, asksToRun)
 		var came offerNews
@@ -452,10 +453,10 @@ func TestOffersInTheStream(t *testing.T) {
 		if end.ID != o.ID || end.Answered == nil || *end.Answered != (givenBy{offer.Deny, "ada", offer.Terminal}) {
 			t.Errorf("ended %+v", end)
 		}
-		session := x.signIn(aToken)
+		session := x.SignIn(webtest.Token)
 		for i, body := range []string{`{"until":"2h"}`, `{"off":true}`} {
-			if r := x.do("POST", "/api/away", body, withToken(session)); r.status != http.StatusOK {
-				t.Errorf("away %s: %d %s", body, r.status, r.body)
+			if r := x.Do("POST", "/api/away", body, webtest.With(session)); r.Status != http.StatusOK {
+				t.Errorf("away %s: %d %s", body, r.Status, r.Body)
 			}
 			var news awayNews
 			heardOf(s, "away", i+1, &news)

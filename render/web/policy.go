@@ -12,6 +12,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy/wire"
+	"beckon/render/web/access"
 	"beckon/render/web/address"
 	"beckon/render/web/respond"
 	"beckon/state/offer"
@@ -35,7 +36,7 @@ type Question = wire.Posted
 func questionOf(r *http.Request, body []byte) Question {
 	q := r.URL.Query()
 	hops, _ := strconv.Atoi(r.Header.Get(wire.HopsHeader)) // no header counts as 0
-	return Question{Body: body, Agent: q.Get("agent"), Event: q.Get("event"), Hops: max(hops, 0), Foreign: !ownPeer(r), Peer: address.Host(r.RemoteAddr),
+	return Question{Body: body, Agent: q.Get("agent"), Event: q.Get("event"), Hops: max(hops, 0), Foreign: !access.OwnPeer(r), Peer: address.Host(r.RemoteAddr),
 		Asks: r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk}
 }
 

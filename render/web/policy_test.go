@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"beckon/event/policy/wire"
+	"beckon/render/web/webtest"
 	"beckon/state"
 	"beckon/state/offer"
 )
@@ -45,8 +46,8 @@ const (
 // in that protocol's form.
 func TestProtocol(t *testing.T) {
 	x := serve(t, Options{})
-	if r := x.do("POST", "/hook", question); r.status != http.StatusNotImplemented || r.field(t, "status") != "error" {
-		t.Errorf("without a policy: %d %s", r.status, r.body)
+	if r := x.Do("POST", "/hook", question); r.Status != http.StatusNotImplemented || r.Field(t, "status") != "error" {
+		t.Errorf("without a policy: %d %s", r.Status, r.Body)
 	}
 	var got Question
 	for _, closed := range []bool{false, true} {
@@ -54,17 +55,17 @@ func TestProtocol(t *testing.T) {
 			got = q
 			return []byte(allowed), nil
 		}}})
-		r := x.do("POST", "/hook", question, "Beckon-Hops: 2")
-		if r.status != http.StatusOK || r.body != allowed || string(got.Body) != question || got.Hops != 2 {
-			t.Errorf("answer %d %s to %+v", r.status, r.body, got)
+		r := x.Do("POST", "/hook", question, "Beckon-Hops: 2")
+		if r.Status != http.StatusOK || r.Body != allowed || string(got.Body) != question || got.Hops != 2 {
+			t.Errorf("answer %d %s to %+v", r.Status, r.Body, got)
 		}
-		if r := x.get("/api/sessions?all=true"); strings.Contains(r.body, "session_id") {
-			t.Errorf("the question was folded: %s", r.body)
+		if r := x.Get("/api/sessions?all=true"); strings.Contains(r.Body, "session_id") {
+			t.Errorf("the question was folded: %s", r.Body)
 		}
 	}
 	x = serve(t, Options{Policy: judge{ask: func(context.Context, Question) ([]byte, error) { return nil, errors.New("what is that") }}})
-	if r := x.do("POST", "/hook", question); r.status != http.StatusBadRequest || r.field(t, "message") != "what is that" {
-		t.Errorf("a bad question: %d %s", r.status, r.body)
+	if r := x.Do("POST", "/hook", question); r.Status != http.StatusBadRequest || r.Field(t, "message") != "what is that" {
+		t.Errorf("a bad question: %d %s", r.Status, r.Body)
 	}
 }
 
@@ -80,7 +81,7 @@ func TestQuestionAskedAgain(t *testing.T) {
 		return []byte(allowed), ctx.Err()
 	}}})
 	ctx, cancel := context.WithCancel(context.Background())
-	req, _ := http.NewRequestWithContext(ctx, "POST", x.url+"/hook", strings.NewReader(question))
+	req, _ := http.NewRequestWithContext(ctx, "POST", x.URL+"/hook", strings.NewReader(question))
 	req.Header.Set("Content-Type", "application/json")
 	go func() { <-begun; cancel() }()
 	if _, err := http.DefaultClient.Do(req); err == nil {
@@ -89,18 +90,18 @@ func TestQuestionAskedAgain(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 5 {
 		wait.Go(func() {
-			if r := x.do("POST", "/hook", question); r.body != allowed {
-				t.Errorf("again: %d %s", r.status, r.body)
+			if r := x.Do("POST", "/hook", question); r.Body != allowed {
+				t.Errorf("again: %d %s", r.Status, r.Body)
 			}
 		})
 	}
 	time.Sleep(50 * time.Millisecond)
 	close(go_)
 	wait.Wait()
-	if r := x.do("POST", "/hook", question); r.body != allowed || asked.Load() != 1 {
-		t.Errorf("asked %d times, %s", asked.Load(), r.body)
+	if r := x.Do("POST", "/hook", question); r.Body != allowed || asked.Load() != 1 {
+		t.Errorf("asked %d times, %s", asked.Load(), r.Body)
 	}
-	if x.do("POST", "/hook", strings.Replace(question, `"1"`, `"2"`, 1)); asked.Load() != 2 {
+	if x.Do("POST", "/hook", strings.Replace(question, `"1"`, `"2"`, 1)); asked.Load() != 2 {
 		t.Errorf("another question: asked %d times", asked.Load())
 	}
 }
@@ -108,21 +109,21 @@ func TestQuestionAskedAgain(t *testing.T) {
 // The owner's question is never answered with a stranger's answer, nor in a form that the
 // owner did not request.
 func TestQuestionOfAnother(t *testing.T) {
-	needsPeers(t)
-	x := serve(t, Options{Token: aToken, Policy: judge{ask: func(_ context.Context, q Question) ([]byte, error) {
+	webtest.NeedsPeers(t)
+	x := serve(t, Options{Token: webtest.Token, Policy: judge{ask: func(_ context.Context, q Question) ([]byte, error) {
 		return fmt.Appendf(nil, "%t %t %d", q.Foreign, q.Asks, q.Hops), nil
 	}}})
 	for _, tt := range []struct {
 		want    string
 		headers []string
 	}{
-		{"true false 0", []string{withToken(aToken), "X-Forwarded-For: 192.0.2.7"}},
+		{"true false 0", []string{webtest.With(webtest.Token), "X-Forwarded-For: 192.0.2.7"}},
 		{"false false 0", nil},
 		{"false true 0", []string{wire.AcceptHeader + ": " + wire.AcceptAsk}},
 		{"false false 1", []string{wire.HopsHeader + ": 1"}},
 	} {
-		if r := x.do("POST", "/hook", question, tt.headers...); r.body != tt.want {
-			t.Errorf("%v: %s, want %s", tt.headers, r.body, tt.want)
+		if r := x.Do("POST", "/hook", question, tt.headers...); r.Body != tt.want {
+			t.Errorf("%v: %s, want %s", tt.headers, r.Body, tt.want)
 		}
 	}
 }
@@ -137,12 +138,12 @@ func TestQuestionWithoutRoom(t *testing.T) {
 		x.s.deciding.slots <- struct{}{}
 	}
 	x.s.deciding.waiting.Store(maxWaiting)
-	if r := x.do("POST", "/hook", question); r.body != `{"busy":true}` {
-		t.Errorf("without room: %d %s", r.status, r.body)
+	if r := x.Do("POST", "/hook", question); r.Body != `{"busy":true}` {
+		t.Errorf("without room: %d %s", r.Status, r.Body)
 	}
 	<-x.s.deciding.slots
-	if r := x.do("POST", "/hook", question); r.body != `{"busy":false}` {
-		t.Errorf("with room: %d %s", r.status, r.body)
+	if r := x.Do("POST", "/hook", question); r.Body != `{"busy":false}` {
+		t.Errorf("with room: %d %s", r.Status, r.Body)
 	}
 }
 
@@ -161,20 +162,20 @@ func TestPolicyAnswersPayload(t *testing.T) {
 	payload := func(session, command string) string {
 		return fmt.Sprintf(`{"session_id":%q,"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":%q}}`, session, command)
 	}
-	if r := x.post("/hook", payload("s", "ls")); r.body != "{}\n" {
-		t.Errorf("silence is %q", r.body)
+	if r := x.post("/hook", payload("s", "ls")); r.Body != "{}\n" {
+		t.Errorf("silence is %q", r.Body)
 	}
-	if r := x.post("/hook?agent=claude-code", payload("s", "rm -rf /")); r.body != deny || got.Agent != "claude-code" {
-		t.Errorf("refusal: %q, %+v", r.body, got)
+	if r := x.post("/hook?agent=claude-code", payload("s", "rm -rf /")); r.Body != deny || got.Agent != "claude-code" {
+		t.Errorf("refusal: %q, %+v", r.Body, got)
 	}
 	if x.row("s").State != state.Working {
 		t.Errorf("the event was not folded: %+v", x.row("s"))
 	}
-	if r := x.do("POST", "/hook", payload("handed", "rm -rf /"), "Beckon-Hops: 1"); r.body != deny || got.Hops != 1 {
-		t.Errorf("handed on: %q, %+v", r.body, got)
+	if r := x.Do("POST", "/hook", payload("handed", "rm -rf /"), "Beckon-Hops: 1"); r.Body != deny || got.Hops != 1 {
+		t.Errorf("handed on: %q, %+v", r.Body, got)
 	}
-	if r := x.get("/api/sessions/handed"); r.status != http.StatusNotFound {
-		t.Errorf("what was handed on is folded: %s", r.body)
+	if r := x.Get("/api/sessions/handed"); r.Status != http.StatusNotFound {
+		t.Errorf("what was handed on is folded: %s", r.Body)
 	}
 	x.post("/hook", `{"agent":"claude-code","event":"PreToolUse","hookInput":{"session_id":"e","tool_name":"Bash"}}`)
 	if strings.Contains(string(got.Body), `"e"`) {
@@ -203,7 +204,7 @@ func TestSlowPolicy(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	post := func(body string) {
-		req, _ := http.NewRequestWithContext(ctx, "POST", x.url+"/hook", strings.NewReader(body))
+		req, _ := http.NewRequestWithContext(ctx, "POST", x.URL+"/hook", strings.NewReader(body))
 		req.Header.Set("Content-Type", "application/json")
 		if res, err := http.DefaultClient.Do(req); err == nil {
 			_ = res.Body.Close()
@@ -216,8 +217,8 @@ func TestSlowPolicy(t *testing.T) {
 	for i := range 2 * maxDeciding {
 		wait.Go(func() { post(strings.Replace(question, `"1"`, fmt.Sprintf(`"q%d"`, i), 1)) })
 	}
-	x.until("as many ask as may", func() bool { return len(x.s.noting.slots) == maxNoting && len(x.s.deciding.slots) == maxDeciding })
-	x.until("all were folded", func() bool { return strings.Count(x.get("/api/sessions").body, `"session_id"`) == 2*maxNoting })
+	x.Until("as many ask as may", func() bool { return len(x.s.noting.slots) == maxNoting && len(x.s.deciding.slots) == maxDeciding })
+	x.Until("all were folded", func() bool { return strings.Count(x.Get("/api/sessions").Body, `"session_id"`) == 2*maxNoting })
 	start := time.Now()
 	x.post("/hook", `{"agent":"claude-code","event":"Stop","hookInput":{"session_id":"e"}}`)
 	if took := time.Since(start); took > 5*time.Second {
@@ -230,9 +231,9 @@ func TestSlowPolicy(t *testing.T) {
 			}
 		})
 	}
-	x.until("no more may wait", func() bool { return x.s.noting.waiting.Load() >= maxWaiting })
-	if r := x.do("POST", "/hook", `{"session_id":"p0","hook_event_name":"Notification","message":"x"}`); r.body != `{"busy":true}` {
-		t.Errorf("one more: %d %s", r.status, r.body)
+	x.Until("no more may wait", func() bool { return x.s.noting.waiting.Load() >= maxWaiting })
+	if r := x.Do("POST", "/hook", `{"session_id":"p0","hook_event_name":"Notification","message":"x"}`); r.Body != `{"busy":true}` {
+		t.Errorf("one more: %d %s", r.Status, r.Body)
 	}
 	done, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
@@ -257,15 +258,15 @@ func TestQuestionsHaveTheirOwnPlaces(t *testing.T) {
 	defer cancel()
 	for i := range maxNoting + maxWaiting + 10 {
 		wait.Go(func() {
-			req := x.request("POST", "/hook", fmt.Sprintf(`{"session_id":"p%d","hook_event_name":"PostToolUse","tool_name":"Bash"}`, i)).WithContext(ctx)
+			req := x.Request("POST", "/hook", fmt.Sprintf(`{"session_id":"p%d","hook_event_name":"PostToolUse","tool_name":"Bash"}`, i)).WithContext(ctx)
 			if res, err := http.DefaultClient.Do(req); err == nil {
 				_ = res.Body.Close()
 			}
 		})
 	}
-	x.until("all places are taken", func() bool { return len(x.s.noting.slots) == maxNoting })
+	x.Until("all places are taken", func() bool { return len(x.s.noting.slots) == maxNoting })
 	start := time.Now()
-	if r := x.post("/hook", `{"session_id":"q","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`); r.body != `{"asked":true}` || time.Since(start) > policyWait {
-		t.Errorf("%s after %v", r.body, time.Since(start))
+	if r := x.post("/hook", `{"session_id":"q","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`); r.Body != `{"asked":true}` || time.Since(start) > policyWait {
+		t.Errorf("%s after %v", r.Body, time.Since(start))
 	}
 }

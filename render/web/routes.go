@@ -32,10 +32,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /api/offers/{id}", s.api(s.offer))
 	mux.HandleFunc("POST /api/offers/{id}", s.ofAnswerer(s.react))
 	mux.HandleFunc("POST /api/away", s.ofAnswerer(s.goAway))
-	mux.HandleFunc("POST "+loginPath, s.login)
-	mux.HandleFunc("POST /api/logout", s.logout)
-	mux.HandleFunc("GET "+proofPath, s.proof)
-	mux.HandleFunc("POST /api/ticket", s.ticket)
+	s.door.Routes(mux)
 	mux.HandleFunc("GET /api/stats", s.api(s.getStats))
 	mux.HandleFunc("GET /api/timeline", s.api(s.getTimeline))
 	mux.HandleFunc("GET /api/digest", s.api(s.getDigest))
@@ -49,7 +46,7 @@ func (s *Server) handler() http.Handler {
 			mux.Handle(p, s.o.Page)
 		}
 	}
-	return s.conns.count(s.guard(route(mux)))
+	return s.conns.count(s.door.Guard(route(mux)))
 }
 
 // api returns a handler that responds, or with the error.
@@ -82,7 +79,7 @@ func (s *Server) ofSession(h func(http.ResponseWriter, *http.Request, state.Seen
 // ofAnswerer is api for clients that may answer, with where they answer from.
 func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, offer.From) error) http.HandlerFunc {
 	return s.api(func(w http.ResponseWriter, r *http.Request) error {
-		from, err := s.answerer(r)
+		from, err := s.door.Answerer(r)
 		if err != nil {
 			return err
 		}

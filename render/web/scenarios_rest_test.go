@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/render/web/webtest"
 	"beckon/state"
 )
 
@@ -19,19 +20,19 @@ var quick = Timing{Recheck: 5 * time.Millisecond, Hooks: 2 * time.Second, Silent
 
 func (x *site) mode(mode string, interval string) func() bool {
 	return func() bool {
-		r := x.get("/hook/status")
-		return r.field(x.t, "mode") == mode && r.field(x.t, "polling_interval") == interval
+		r := x.Get("/hook/status")
+		return r.Field(x.T, "mode") == mode && r.Field(x.T, "polling_interval") == interval
 	}
 }
 
 func scenarioActive(t *testing.T) {
 	x := serve(t, Options{})
 	x.post("/hook/session-start", `{"session_id":"s"}`)
-	x.until("the interval is 60 s", x.mode(modeHooks, "60"))
+	x.Until("the interval is 60 s", x.mode(modeHooks, "60"))
 	// Only the first sweep runs while hooks are active.
 	y := serve(t, Options{Timing: quick})
 	y.fold(prompt("s", "one"))
-	y.until("hooks are active", y.mode(modeHooks, "2"))
+	y.Until("hooks are active", y.mode(modeHooks, "2"))
 	before := y.s.board.sweep.runs.Load()
 	for range 20 {
 		time.Sleep(10 * time.Millisecond)
@@ -45,23 +46,23 @@ func scenarioActive(t *testing.T) {
 func scenarioSilent(t *testing.T) {
 	x := serve(t, Options{})
 	x.fold(event.Event{Kind: event.SessionStart, SessionID: "s", At: event.MillisOf(time.Now().Add(-301 * time.Second))})
-	x.until("the old event is known", func() bool { return x.get("/hook/status").field(t, "last_event_ago") == "5m ago" })
+	x.Until("the old event is known", func() bool { return x.Get("/hook/status").Field(t, "last_event_ago") == "5m ago" })
 	if !x.mode(modePolling, "2")() {
-		t.Errorf("after 301 s: %s", x.get("/hook/status").body)
+		t.Errorf("after 301 s: %s", x.Get("/hook/status").Body)
 	}
 	y := serve(t, Options{Timing: quick})
 	y.fold(prompt("s", "one"))
-	y.until("hooks are active", y.mode(modeHooks, "2"))
-	y.until("they are silent", y.mode(modePolling, "0.02"))
+	y.Until("hooks are active", y.mode(modeHooks, "2"))
+	y.Until("they are silent", y.mode(modePolling, "0.02"))
 	before := y.s.board.sweep.runs.Load()
-	y.until("sweeps follow each other", func() bool { return y.s.board.sweep.runs.Load() > before+3 })
+	y.Until("sweeps follow each other", func() bool { return y.s.board.sweep.runs.Load() > before+3 })
 }
 
 func scenarioResume(t *testing.T) {
 	y := serve(t, Options{Timing: quick})
-	y.until("nothing was heard", y.mode(modePolling, "0.02"))
+	y.Until("nothing was heard", y.mode(modePolling, "0.02"))
 	y.fold(prompt("s", "one"))
-	y.until("hooks resume", y.mode(modeHooks, "2"))
+	y.Until("hooks resume", y.mode(modeHooks, "2"))
 }
 
 func scenarioScript(t *testing.T) {
@@ -72,7 +73,7 @@ func scenarioScript(t *testing.T) {
 }
 
 func scenarioUnavailable(t *testing.T) {
-	x := &site{t: t, home: t.TempDir()}
+	x := &site{Site: webtest.Site{T: t}, home: t.TempDir()}
 	x.st = storeIn(x.home)
 	start := time.Now()
 	x.hook(`{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/tmp","prompt":"hello"}`)
@@ -97,7 +98,7 @@ func scenarioTmuxForwarded(t *testing.T) {
 func scenarioTmuxAbsent(t *testing.T) {
 	x := serve(t, Options{})
 	x.hook(`{"hook_event_name":"SessionStart","session_id":"s","cwd":"/tmp"}`, "TMUX=/tmp/tmux-0/default,1,0", "TMUX_PANE=%5")
-	body := x.get("/api/sessions/s").body
+	body := x.Get("/api/sessions/s").Body
 	if !strings.Contains(body, `"pane":"%5"`) || strings.Contains(body, `"session":`) {
 		t.Errorf("row %s", body)
 	}
@@ -148,9 +149,9 @@ func scenarioInstall(t *testing.T) {
 func scenarioStatusDisplay(t *testing.T) {
 	x := serve(t, Options{})
 	x.hook(`{"hook_event_name":"SessionStart","session_id":"s","cwd":"/tmp"}`)
-	x.until("the event was measured", func() bool { return x.get("/hook/status").field(t, "latency") != "<nil>" })
+	x.Until("the event was measured", func() bool { return x.Get("/hook/status").Field(t, "latency") != "<nil>" })
 	for name, want := range map[string]string{"enabled": "true", "mode": modeHooks, "last_event_type": "SessionStart", "watching": "fsnotify"} {
-		if got := x.get("/hook/status").field(t, name); got != want {
+		if got := x.Get("/hook/status").Field(t, name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
@@ -163,9 +164,9 @@ func scenarioLastActive(t *testing.T) {
 	x.post("/hook/session-start", `{"session_id":"s"}`)
 	s.await("session_created", sessionIs("s"))
 	var before time.Time
-	x.until("it is shown", func() bool { l := s.list(); return len(l) == 1 && !l[0].UpdatedAt.IsZero() })
+	x.Until("it is shown", func() bool { l := s.list(); return len(l) == 1 && !l[0].UpdatedAt.IsZero() })
 	before = s.list()[0].UpdatedAt
 	time.Sleep(2 * time.Millisecond)
 	x.post("/hook/notification", `{"session_id":"s"}`)
-	x.until("the page has a later time", func() bool { return s.list()[0].UpdatedAt.After(before) })
+	x.Until("the page has a later time", func() bool { return s.list()[0].UpdatedAt.After(before) })
 }

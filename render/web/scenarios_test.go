@@ -49,20 +49,20 @@ func TestScenariosOfTheSpecification(t *testing.T) {
 }
 
 func (x *site) row(id string) (r render.Row) {
-	x.t.Helper()
-	x.get("/api/sessions/"+id).into(x.t, &r)
+	x.T.Helper()
+	x.Get("/api/sessions/"+id).Into(x.T, &r)
 	return r
 }
 
 func scenarioStart(t *testing.T) {
 	x := serve(t, Options{})
 	r := x.post("/hook/session-start", `{"session_id":"s","working_directory":"/tmp"}`)
-	if r.field(t, "state") != "idle" || r.field(t, "is_new_agent") != "true" || x.row("s").State != state.Idle {
-		t.Errorf("%s, %+v", r.body, x.row("s"))
+	if r.Field(t, "state") != "idle" || r.Field(t, "is_new_agent") != "true" || x.row("s").State != state.Idle {
+		t.Errorf("%s, %+v", r.Body, x.row("s"))
 	}
 	x.post("/hook/session-end", `{"session_id":"s"}`)
-	if r = x.post("/hook/session-start", `{"session_id":"s","source":"resume"}`); r.field(t, "state") != "idle" || r.field(t, "is_new_agent") != "false" || x.row("s").State != state.Idle {
-		t.Errorf("activated again: %s, %+v", r.body, x.row("s"))
+	if r = x.post("/hook/session-start", `{"session_id":"s","source":"resume"}`); r.Field(t, "state") != "idle" || r.Field(t, "is_new_agent") != "false" || x.row("s").State != state.Idle {
+		t.Errorf("activated again: %s, %+v", r.Body, x.row("s"))
 	}
 }
 
@@ -70,8 +70,8 @@ func scenarioPrompt(t *testing.T) {
 	x := serve(t, Options{})
 	x.post("/hook/session-start", `{"session_id":"s"}`)
 	r := x.post("/hook/user-prompt-submit", `{"session_id":"s","prompt":"build it"}`)
-	if r.field(t, "state") != "processing" || r.field(t, "state_changed") != "true" || x.row("s").State != state.Working {
-		t.Errorf("%s, %+v", r.body, x.row("s"))
+	if r.Field(t, "state") != "processing" || r.Field(t, "state_changed") != "true" || x.row("s").State != state.Working {
+		t.Errorf("%s, %+v", r.Body, x.row("s"))
 	}
 }
 
@@ -79,8 +79,8 @@ func scenarioStop(t *testing.T) {
 	x := serve(t, Options{})
 	x.post("/hook/user-prompt-submit", `{"session_id":"s","prompt":"build it"}`)
 	r := x.post("/hook/stop", `{"session_id":"s"}`)
-	if r.field(t, "state") != "idle" || x.row("s").State != state.Idle {
-		t.Errorf("%s, %+v", r.body, x.row("s"))
+	if r.Field(t, "state") != "idle" || x.row("s").State != state.Idle {
+		t.Errorf("%s, %+v", r.Body, x.row("s"))
 	}
 }
 
@@ -91,8 +91,8 @@ func scenarioEnd(t *testing.T) {
 	s.await("session_created", sessionIs("s"))
 	x.post("/hook/session-end", `{"session_id":"s"}`)
 	s.await("session_ended", sessionIs("s"))
-	if x.row("s").State != state.Ended || x.get("/api/sessions").body == "" || strings.Contains(x.get("/api/sessions").body, `"s"`) {
-		t.Errorf("still active: %s", x.get("/api/sessions").body)
+	if x.row("s").State != state.Ended || x.Get("/api/sessions").Body == "" || strings.Contains(x.Get("/api/sessions").Body, `"s"`) {
+		t.Errorf("still active: %s", x.Get("/api/sessions").Body)
 	}
 }
 
@@ -109,13 +109,13 @@ func scenarioNotification(t *testing.T) {
 
 func scenarioStatus(t *testing.T) {
 	x := serve(t, Options{})
-	r := x.get("/hook/status")
-	if r.status != http.StatusOK || r.field(t, "enabled") != "true" || r.field(t, "last_event_at") != "<nil>" || r.field(t, "mode") != modePolling {
-		t.Errorf("at first %s", r.body)
+	r := x.Get("/hook/status")
+	if r.Status != http.StatusOK || r.Field(t, "enabled") != "true" || r.Field(t, "last_event_at") != "<nil>" || r.Field(t, "mode") != modePolling {
+		t.Errorf("at first %s", r.Body)
 	}
 	x.post("/hook/session-start", `{"session_id":"s"}`)
-	x.until("the event is known", func() bool { return x.get("/hook/status").field(t, "mode") == modeHooks })
-	at, err := time.Parse(time.RFC3339, x.get("/hook/status").field(t, "last_event_at"))
+	x.Until("the event is known", func() bool { return x.Get("/hook/status").Field(t, "mode") == modeHooks })
+	at, err := time.Parse(time.RFC3339, x.Get("/hook/status").Field(t, "last_event_at"))
 	if err != nil || time.Since(at).Abs() > time.Minute {
 		t.Errorf("last event at %v: %v", at, err)
 	}
@@ -123,13 +123,13 @@ func scenarioStatus(t *testing.T) {
 
 func scenarioKnown(t *testing.T) {
 	x := serve(t, Options{})
-	a := x.post("/hook/session-start", `{"session_id":"a","cwd":"/tmp"}`).field(t, "agent_id")
-	b := x.post("/hook/session-start", `{"session_id":"b","cwd":"/tmp"}`).field(t, "agent_id")
+	a := x.post("/hook/session-start", `{"session_id":"a","cwd":"/tmp"}`).Field(t, "agent_id")
+	b := x.post("/hook/session-start", `{"session_id":"b","cwd":"/tmp"}`).Field(t, "agent_id")
 	if a == b {
 		t.Fatal("two sessions of one directory are one agent")
 	}
 	for _, cwd := range []string{"/tmp", "/usr"} { // the id counts, even if the agent has gone elsewhere
-		if got := x.post("/hook/user-prompt-submit", `{"session_id":"a","cwd":"`+cwd+`","prompt":"in `+cwd+`"}`).field(t, "agent_id"); got != a {
+		if got := x.post("/hook/user-prompt-submit", `{"session_id":"a","cwd":"`+cwd+`","prompt":"in `+cwd+`"}`).Field(t, "agent_id"); got != a {
 			t.Errorf("in %s the event went to %s, want %s", cwd, got, a)
 		}
 	}
@@ -150,17 +150,17 @@ func scenarioKnownDirectory(t *testing.T) {
 	}
 	_ = json.Unmarshal([]byte(created.data), &first)
 	r := x.post("/hook/session-start", `{"session_id":"s","working_directory":"`+dir+`"}`)
-	if r.field(t, "correlation_method") != "working_directory" || r.field(t, "is_new_agent") != "false" || r.field(t, "agent_id") != first.AgentID {
-		t.Errorf("%s, want agent %s", r.body, first.AgentID)
+	if r.Field(t, "correlation_method") != "working_directory" || r.Field(t, "is_new_agent") != "false" || r.Field(t, "agent_id") != first.AgentID {
+		t.Errorf("%s, want agent %s", r.Body, first.AgentID)
 	}
-	x.until("one row is left", func() bool { return len(s.list()) == 1 && s.list()[0].SessionID == "s" })
+	x.Until("one row is left", func() bool { return len(s.list()) == 1 && s.list()[0].SessionID == "s" })
 	// It is taken: the next session there belongs to another agent.
-	if r = x.post("/hook/session-start", `{"session_id":"t","working_directory":"`+dir+`"}`); r.field(t, "correlation_method") != "created" {
-		t.Errorf("the second: %s", r.body)
+	if r = x.post("/hook/session-start", `{"session_id":"t","working_directory":"`+dir+`"}`); r.Field(t, "correlation_method") != "created" {
+		t.Errorf("the second: %s", r.Body)
 	}
 	// Its stand-in does not return when it ends.
 	x.post("/hook/session-end", `{"session_id":"s"}`)
-	x.until("only the other is left", func() bool { return len(s.list()) == 1 && s.list()[0].SessionID == "t" })
+	x.Until("only the other is left", func() bool { return len(s.list()) == 1 && s.list()[0].SessionID == "t" })
 	time.Sleep(50 * time.Millisecond)
 	if rows := s.list(); len(rows) != 1 {
 		t.Errorf("shown %+v", rows)
@@ -170,8 +170,8 @@ func scenarioKnownDirectory(t *testing.T) {
 func scenarioUnknownDirectory(t *testing.T) {
 	x := serve(t, Options{})
 	r := x.post("/hook/session-start", `{"session_id":"s","working_directory":"`+t.TempDir()+`"}`)
-	if r.field(t, "correlation_method") != "created" || r.field(t, "is_new_agent") != "true" {
-		t.Error(r.body)
+	if r.Field(t, "correlation_method") != "created" || r.Field(t, "is_new_agent") != "true" {
+		t.Error(r.Body)
 	}
 }
 
@@ -234,7 +234,7 @@ func scenarioTurn(t *testing.T) {
 			t.Errorf("%s at %v (%v), from %v to now", want.intent, turn["timestamp"], turn["timestamp_source"], began)
 		}
 	}
-	x.until("the API tells the same", func() bool { return strings.Count(x.get("/api/sessions/s/turns").body, `"turn_id"`) == 4 })
+	x.Until("the API tells the same", func() bool { return strings.Count(x.Get("/api/sessions/s/turns").Body, `"turn_id"`) == 4 })
 }
 
 func scenarioProgress(t *testing.T) {

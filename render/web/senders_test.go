@@ -16,9 +16,9 @@ import (
 
 // rows returns the listed rows, as SESSION STATE.
 func (x *site) rows() string {
-	x.t.Helper()
+	x.T.Helper()
 	var l render.List
-	x.get("/api/sessions").into(x.t, &l)
+	x.Get("/api/sessions").Into(x.T, &l)
 	var all []string
 	for _, r := range l.Sessions {
 		all = append(all, r.SessionID+" "+string(r.State))
@@ -27,22 +27,22 @@ func (x *site) rows() string {
 }
 
 func (x *site) lists(want string) {
-	x.t.Helper()
+	x.T.Helper()
 	got := ""
 	for range 500 {
 		if got = x.rows(); got == want && x.listedHere() == want {
 			return
 		}
 	}
-	x.t.Fatalf("the API lists %q, list %q, want %q", got, x.listedHere(), want)
+	x.T.Fatalf("the API lists %q, list %q, want %q", got, x.listedHere(), want)
 }
 
 // listedHere returns what `list` shows for the same files.
 func (x *site) listedHere() string {
-	x.t.Helper()
+	x.T.Helper()
 	snap, err := live.NewReader(x.st, x.s.o.Registry).Look(false)
 	if err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
 	var all []string
 	for _, r := range render.Rows(snap.Seen, false) {
@@ -54,7 +54,7 @@ func (x *site) listedHere() string {
 // envelope posts an event in the hook server's envelope; more is further members of hookInput,
 // each preceded by a comma.
 func (x *site) envelope(event, terminal, session, more string) {
-	x.t.Helper()
+	x.T.Helper()
 	id := ""
 	if session != "" {
 		id = `"session_id":"` + session + `"`
@@ -203,7 +203,7 @@ func TestQuestionAtAStopOfTheScript(t *testing.T) {
 			s := x.stream("/events")
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			send := func(name, more string) string {
-				return x.post("/hook/"+name, `{"session_id":"s","working_directory":"/tmp","transcript_path":"`+path+`","tmux_session":"work","tmux_pane":"%1"`+more+`}`).body
+				return x.post("/hook/"+name, `{"session_id":"s","working_directory":"/tmp","transcript_path":"`+path+`","tmux_session":"work","tmux_pane":"%1"`+more+`}`).Body
 			}
 			send("session-start", "")
 			send("user-prompt-submit", `,"prompt":"plaster the wall"`)
@@ -259,7 +259,7 @@ func TestTranscriptOfAnotherHostIsNotRead(t *testing.T) {
 // reconciled once a minute.
 func TestProgressIsToldAtOnce(t *testing.T) {
 	x := serve(t, Options{})
-	x.until("the first reconciliation is over", func() bool { return x.s.board.sweep.runs.Load() > 0 && !x.s.board.sweep.busy.Load() })
+	x.Until("the first reconciliation is over", func() bool { return x.s.board.sweep.runs.Load() > 0 && !x.s.board.sweep.busy.Load() })
 	s := x.stream("/events")
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	x.post("/hook/user-prompt-submit", `{"session_id":"s","cwd":"/tmp","transcript_path":"`+path+`","prompt":"build it"}`)
@@ -313,12 +313,12 @@ func TestTimeChangesAreToldInTime(t *testing.T) {
 	x.post("/hook", `{"event":"SessionEnd","hookInput":{"session_id":"s","reason":"clear"}}`)
 	x.lists("s idle") // its successor comes within a moment, or not at all
 	began := time.Now()
-	x.until("it has ended", func() bool { return x.rows() == "" })
+	x.Until("it has ended", func() bool { return x.rows() == "" })
 	t.Logf("after %v", time.Since(began))
 	x.envelope("UserPromptSubmit", "t", "a", `,"prompt":"go"`)
 	x.post("/hook", `{"event":"SubagentStart","hookInput":{"session_id":"a","agent_id":"x"}}`)
 	x.envelope("Stop", "t", "a", "")
 	x.post("/hook", `{"event":"SubagentStop","hookInput":{"session_id":"a","agent_id":"x"}}`)
 	x.lists("a working") // the client takes up the subagent's result, or does not
-	x.until("it is idle", func() bool { return x.rows() == "a idle" })
+	x.Until("it is idle", func() bool { return x.rows() == "a idle" })
 }

@@ -32,7 +32,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer s.hub.leave()
 	s.conns.stream(r)
-	c := client{s: s, w: w, rc: http.NewResponseController(w), f: f, done: r.Context().Done(), over: s.over(r)}
+	c := client{s: s, w: w, rc: http.NewResponseController(w), f: f, done: r.Context().Done(), over: s.door.Over(r)}
 	// The deadlines of requests would end the stream; it has one of its own for each write.
 	_ = c.rc.SetReadDeadline(time.Time{})
 	h := w.Header()

@@ -67,13 +67,13 @@ func TestReplay(t *testing.T) {
 		t.Errorf("gap %s", h.data)
 	}
 	first.await("snapshot", nil)
-	x.until("the session is shown", func() bool { return len(first.list()) == 1 })
+	x.Until("the session is shown", func() bool { return len(first.list()) == 1 })
 	id := first.events()[len(first.events())-1].id
 	first.cancel()
 	<-first.ended
 	x.fold(stop("a", "One is done."))
 	x.fold(prompt("a", "two"))
-	x.until("all was published", func() bool {
+	x.Until("all was published", func() bool {
 		l := x.s.hub.list(filter{})
 		return len(l.Sessions) == 1 && l.Sessions[0].Title == "two"
 	})
@@ -105,7 +105,7 @@ func TestFilters(t *testing.T) {
 	x := serve(t, Options{})
 	x.fold(prompt("a", "one"))
 	x.fold(prompt("b", "two"))
-	x.until("both are shown", func() bool { l := x.s.hub.list(filter{}); return len(l.Sessions) == 2 })
+	x.Until("both are shown", func() bool { l := x.s.hub.list(filter{}); return len(l.Sessions) == 2 })
 	onlyA := x.stream("/events?session=a")
 	idle := x.stream("/events?state=idle,failed")
 	onlyA.await("snapshot", nil)
@@ -126,15 +126,15 @@ func TestFilters(t *testing.T) {
 			t.Errorf("the stream of a heard %s", h.data)
 		}
 	}
-	if r := x.get("/events?state=sleepy"); r.status != http.StatusBadRequest {
-		t.Errorf("unknown state: %d %s", r.status, r.body)
+	if r := x.Get("/events?state=sleepy"); r.Status != http.StatusBadRequest {
+		t.Errorf("unknown state: %d %s", r.Status, r.Body)
 	}
 	var seat struct {
 		Sessions []struct {
 			SeatID string `json:"seat_id"`
 		}
 	}
-	x.get("/api/sessions?session=a").into(t, &seat)
+	x.Get("/api/sessions?session=a").Into(t, &seat)
 	if len(seat.Sessions) != 1 {
 		t.Fatalf("sessions %+v", seat)
 	}
@@ -151,13 +151,13 @@ func TestFilterHearsOfClear(t *testing.T) {
 	pane := &event.Origin{Terminal: event.Terminal{Kind: "tmux", ID: "%4", Tmux: event.Tmux{Pane: "%4", Socket: "/s"}}}
 	start := event.Event{Kind: event.SessionStart, SessionID: "a", Cwd: "/tmp", Origin: pane}
 	x.fold(start)
-	x.until("it is shown", func() bool { return x.shows("a") })
+	x.Until("it is shown", func() bool { return x.shows("a") })
 	old := x.stream("/events?session=a")
 	x.fold(event.Event{Kind: event.SessionEnd, SessionID: "a", Reason: "clear"})
 	start.SessionID, start.Source = "b", "clear"
 	x.fold(start)
-	x.until("the new one is shown", func() bool { return x.shows("b") && !x.shows("a") })
-	x.until("the old one's stream shows nothing of it", func() bool {
+	x.Until("the new one is shown", func() bool { return x.shows("b") && !x.shows("a") })
+	x.Until("the old one's stream shows nothing of it", func() bool {
 		return !slices.ContainsFunc(old.list(), func(r render.Row) bool { return r.SessionID == "a" })
 	})
 }
@@ -194,9 +194,9 @@ func TestTooManyClients(t *testing.T) {
 			t.Fatal("refused early")
 		}
 	}
-	r := x.get("/events")
-	if r.status != http.StatusServiceUnavailable || r.header.Get("Retry-After") == "" {
-		t.Errorf("%d %v %s", r.status, r.header, r.body)
+	r := x.Get("/events")
+	if r.Status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %v %s", r.Status, r.Header, r.Body)
 	}
 	x.s.hub.leave()
 	x.stream("/events").await("snapshot", nil)
@@ -210,7 +210,7 @@ func TestStalledClient(t *testing.T) {
 	x := serve(t, Options{})
 	f := filter{}
 	x.fold(prompt("a", "one"))
-	x.until("it is shown", func() bool { l := x.s.hub.list(f); return len(l.Sessions) == 1 })
+	x.Until("it is shown", func() bool { l := x.s.hub.list(f); return len(l.Sessions) == 1 })
 	n := x.s.hub.newest()
 	for i := range kept + window {
 		x.s.hub.update(time.Now(), func(p *publisher) {
@@ -243,17 +243,17 @@ func TestActionsOfOthersShow(t *testing.T) {
 	s := x.stream("/events")
 	x.fold(prompt("a", "one"))
 	s.await("session_created", sessionIs("a"))
-	if r := x.do("POST", "/api/sessions/a/backburner", `{"until":"2h"}`); r.status != http.StatusOK || r.field(t, "state") != "backburner" {
-		t.Errorf("%d %s", r.status, r.body)
+	if r := x.Do("POST", "/api/sessions/a/backburner", `{"until":"2h"}`); r.Status != http.StatusOK || r.Field(t, "state") != "backburner" {
+		t.Errorf("%d %s", r.Status, r.Body)
 	}
 	s.await("session_updated", func(m map[string]any) bool { return strings.Contains(fmt.Sprint(m["session"]), "backburner") })
-	if r := x.do("POST", "/api/sessions/a/backburner", `{"off":true}`); r.field(t, "state") != "working" {
-		t.Errorf("%d %s", r.status, r.body)
+	if r := x.Do("POST", "/api/sessions/a/backburner", `{"off":true}`); r.Field(t, "state") != "working" {
+		t.Errorf("%d %s", r.Status, r.Body)
 	}
 	x.fold(stop("a", "Done."))
 	s.await("notification", func(m map[string]any) bool { return m["kind"] == "done" })
-	if r := x.do("POST", "/api/sessions/a/seen", ""); r.status != http.StatusOK || r.field(t, "unseen") != "false" {
-		t.Errorf("%d %s", r.status, r.body)
+	if r := x.Do("POST", "/api/sessions/a/seen", ""); r.Status != http.StatusOK || r.Field(t, "unseen") != "false" {
+		t.Errorf("%d %s", r.Status, r.Body)
 	}
 }
 

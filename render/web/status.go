@@ -21,7 +21,7 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 		respond.Error(w, respond.NewFault(http.StatusServiceUnavailable, "not_ready", "the sessions are not read yet, or the server stops", ""))
 		return
 	}
-	respond.JSON(w, http.StatusOK, okAnswer{Status: "ok"})
+	_ = respond.Done(w)
 }
 
 // hookState is the response of GET /hook/status, which the page shows, too.

@@ -38,7 +38,7 @@ type stream struct {
 // stream opens an event stream. One that does not continue after an event has its snapshot
 // when this returns, and receives what happens from then on.
 func (x *site) stream(path string, headers ...string) *stream {
-	x.t.Helper()
+	x.T.Helper()
 	s := x.open(path, headers)
 	if !strings.Contains(path, "after=") && len(headers) == 0 {
 		s.await("snapshot", nil)
@@ -47,11 +47,11 @@ func (x *site) stream(path string, headers ...string) *stream {
 }
 
 func (x *site) open(path string, headers []string) *stream {
-	x.t.Helper()
+	x.T.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	req, err := http.NewRequestWithContext(ctx, "GET", x.url+path, nil)
+	req, err := http.NewRequestWithContext(ctx, "GET", x.URL+path, nil)
 	if err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
 	for _, h := range headers {
 		k, v, _ := strings.Cut(h, ": ")
@@ -60,14 +60,14 @@ func (x *site) open(path string, headers []string) *stream {
 	tr := &http.Transport{DisableKeepAlives: true}
 	res, err := tr.RoundTrip(req)
 	if err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
 	if res.StatusCode != http.StatusOK {
-		x.t.Fatalf("%s: %s", path, res.Status)
+		x.T.Fatalf("%s: %s", path, res.Status)
 	}
-	s := &stream{t: x.t, cancel: cancel, rows: map[string]render.Row{}, ended: make(chan struct{})}
+	s := &stream{t: x.T, cancel: cancel, rows: map[string]render.Row{}, ended: make(chan struct{})}
 	go s.read(res.Body)
-	x.t.Cleanup(func() { cancel(); <-s.ended })
+	x.T.Cleanup(func() { cancel(); <-s.ended })
 	return s
 }
 

@@ -3,6 +3,8 @@ package web
 import (
 	"strings"
 	"testing"
+
+	"beckon/render/web/webtest"
 )
 
 const curlSessionStart = `curl -X POST http://localhost:5055/hook/session-start \
@@ -14,18 +16,18 @@ const curlStatus = `curl http://localhost:5055/hook/status`
 // The verification of the tracker hooks, as in their document.
 func TestCurlVerificationOfTheTracker(t *testing.T) {
 	x := serve(t, Options{})
-	r := reply{body: x.curl(curlSessionStart, "http://localhost:5055")}
+	r := webtest.Reply{Body: x.curl(curlSessionStart, "http://localhost:5055")}
 	for name, want := range map[string]string{"status": "ok", "state": "idle", "is_new_agent": "true", "correlation_method": "created"} {
-		if got := r.field(t, name); got != want {
+		if got := r.Field(t, name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
-	if !strings.Contains(x.get("/api/sessions/test-123").body, `"seat_id":"`+r.field(t, "agent_id")+`"`) {
-		t.Errorf("agent_id %s is not the session's seat", r.field(t, "agent_id"))
+	if !strings.Contains(x.Get("/api/sessions/test-123").Body, `"seat_id":"`+r.Field(t, "agent_id")+`"`) {
+		t.Errorf("agent_id %s is not the session's seat", r.Field(t, "agent_id"))
 	}
-	x.until("the event is counted", func() bool {
-		s := reply{body: x.curl(curlStatus, "http://localhost:5055")}
-		return s.field(t, "last_event_type") == "SessionStart" && s.field(t, "mode") == modeHooks && s.field(t, "events_received") == "1"
+	x.Until("the event is counted", func() bool {
+		s := webtest.Reply{Body: x.curl(curlStatus, "http://localhost:5055")}
+		return s.Field(t, "last_event_type") == "SessionStart" && s.Field(t, "mode") == modeHooks && s.Field(t, "events_received") == "1"
 	})
 }
 
@@ -48,9 +50,9 @@ func TestTrackedHooks(t *testing.T) {
 	} {
 		r := x.post("/hook/"+c.name, `{"session_id":"s"`+c.more+`}`)
 		if agent == "" {
-			agent = r.field(t, "agent_id")
+			agent = r.Field(t, "agent_id")
 		}
-		if got := strings.TrimSpace(r.body); got != `{"status":"ok","agent_id":"`+agent+`",`+c.want+`}` {
+		if got := strings.TrimSpace(r.Body); got != `{"status":"ok","agent_id":"`+agent+`",`+c.want+`}` {
 			t.Errorf("%s: %s\nwant ... %s", c.name, got, c.want)
 		}
 	}
@@ -80,9 +82,9 @@ func TestTrackedHookFaults(t *testing.T) {
 		{"/hook", `{"event":"Stop"}`, "application/json", 400, "Missing required fields: session_id"},
 		{"/hook", `{{`, "application/json", 400, "Invalid JSON"},
 	} {
-		r := x.do("POST", c.path, c.body, "Content-Type: "+c.contentType)
-		if r.status != c.status || r.field(t, "status") != "error" || r.field(t, "message") != c.message {
-			t.Errorf("%s %q as %s: %d %s", c.path, c.body, c.contentType, r.status, r.body)
+		r := x.Do("POST", c.path, c.body, "Content-Type: "+c.contentType)
+		if r.Status != c.status || r.Field(t, "status") != "error" || r.Field(t, "message") != c.message {
+			t.Errorf("%s %q as %s: %d %s", c.path, c.body, c.contentType, r.Status, r.Body)
 		}
 	}
 	if list := x.s.hub.list(filter{}); len(list.Sessions) != 0 {
@@ -96,11 +98,11 @@ func TestTrackedHookFaults(t *testing.T) {
 func TestHooksDisabled(t *testing.T) {
 	x := serve(t, Options{Closed: true})
 	for _, path := range []string{"/hook", "/hook/stop"} {
-		if r := x.post(path, `{"session_id":"s","event":"Stop"}`); r.body != `{"status":"ignored","reason":"hooks_disabled"}`+"\n" {
-			t.Errorf("%s: %s", path, r.body)
+		if r := x.post(path, `{"session_id":"s","event":"Stop"}`); r.Body != `{"status":"ignored","reason":"hooks_disabled"}`+"\n" {
+			t.Errorf("%s: %s", path, r.Body)
 		}
 	}
-	if got := x.get("/hook/status").field(t, "enabled"); got != "false" {
+	if got := x.Get("/hook/status").Field(t, "enabled"); got != "false" {
 		t.Errorf("enabled is %s", got)
 	}
 }

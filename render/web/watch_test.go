@@ -12,15 +12,15 @@ import (
 func TestPolling(t *testing.T) {
 	x := serve(t, Options{Unwatched: true})
 	interval := func() time.Duration {
-		s, _ := strconv.ParseFloat(x.get("/hook/status").field(t, "file_poll_interval"), 64)
+		s, _ := strconv.ParseFloat(x.Get("/hook/status").Field(t, "file_poll_interval"), 64)
 		return time.Duration(s * float64(time.Second))
 	}
-	x.until("nobody listens", func() bool { return interval() >= pollIdle })
+	x.Until("nobody listens", func() bool { return interval() >= pollIdle })
 	s := x.stream("/events")
-	x.until("somebody listens", func() bool { return interval() > 0 && interval() < pollIdle })
+	x.Until("somebody listens", func() bool { return interval() > 0 && interval() < pollIdle })
 	x.fold(prompt("s", "one"))
 	s.await("session_created", sessionIs("s"))
-	if got := x.get("/hook/status").field(t, "watching"); got != "polling" {
+	if got := x.Get("/hook/status").Field(t, "watching"); got != "polling" {
 		t.Errorf("watching is %s", got)
 	}
 }
@@ -29,15 +29,15 @@ func TestPolling(t *testing.T) {
 func TestWatchIsLost(t *testing.T) {
 	x := serve(t, Options{Timing: Timing{Recheck: 20 * time.Millisecond}})
 	watching := func(want string) func() bool {
-		return func() bool { return x.get("/hook/status").field(t, "watching") == want }
+		return func() bool { return x.Get("/hook/status").Field(t, "watching") == want }
 	}
-	x.until("it watches", watching("fsnotify"))
+	x.Until("it watches", watching("fsnotify"))
 	s := x.stream("/events")
 	if err := os.RemoveAll(x.st.SessionsDir()); err != nil {
 		t.Fatal(err)
 	}
-	x.until("it polls", watching("polling"))
+	x.Until("it polls", watching("polling"))
 	x.fold(prompt("s", "one"))
 	s.await("session_created", sessionIs("s"))
-	x.until("it watches again", watching("fsnotify"))
+	x.Until("it watches again", watching("fsnotify"))
 }

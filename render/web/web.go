@@ -22,6 +22,7 @@ import (
 
 	"beckon/render"
 	cards "beckon/render/card"
+	"beckon/render/web/access"
 	"beckon/state"
 	"beckon/state/live"
 	"beckon/state/store"
@@ -33,7 +34,7 @@ type Options struct {
 	Registry string // the client's registry directory, empty for none
 	Version  string // of this program, shown in /healthz
 
-	// Token opens the server to everybody who sends it (CheckToken). Empty opens it only to
+	// Token opens the server to everybody who sends it (access.CheckToken). Empty opens it only to
 	// the owner's own programs.
 	Token string
 	// User is the owner's name, to show whose answer it was.
@@ -92,9 +93,7 @@ type Server struct {
 	busy  *busy
 	conns *conns
 	http  *http.Server
-	cop   *http.CrossOriginProtection
-	keys  *keys
-	name  string // a name that only this server has (Entrance)
+	door  *access.Door
 	begun time.Time
 
 	bodies   []*pool // by size
@@ -109,7 +108,6 @@ type Server struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	ready  atomic.Bool
-	beyond atomic.Bool // it listens beyond loopback
 }
 
 // Limits on what is served at once, and on how long a request may take.
@@ -133,13 +131,13 @@ func New(o Options) *Server {
 	o.Log = logOnce(o.Log)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Server{
-		o: o, storm: newStorm(), ticks: newTicks(), cop: http.NewCrossOriginProtection(), keys: newKeys(o.Token), name: newName(),
-		begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
+		o: o, storm: newStorm(), ticks: newTicks(), begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
 		wakes:  live.Wakes{Log: o.Log},
 		bodies: newPools(), deciding: newDesk(maxDeciding), noting: newDesk(maxNoting), asked: asked{all: map[[sha256.Size]byte]*asking{}},
 	}
 	s.hub = newHub()
 	s.meter = s.hub.meter
+	s.door = access.New(access.Options{Token: o.Token, Hosts: o.Hosts, Refused: s.meter.refused})
 	s.board = newBoard(&s.o, s.hub)
 	s.open = &openOffers{o: &s.o, hub: s.hub, again: make(chan struct{}, 1)}
 	s.busy = &busy{st: o.Store, rows: map[string]busyToday{}}
@@ -156,11 +154,12 @@ func New(o Options) *Server {
 	return s
 }
 
+// Entrance returns what signs a browser of this user in.
+func (s *Server) Entrance() access.Entrance { return s.door.Entrance() }
+
 // Serve watches the sessions and serves until Close; it then returns nil.
 func (s *Server) Serve(l net.Listener) error {
-	if addr, ok := l.Addr().(*net.TCPAddr); ok {
-		s.beyond.Store(!addr.IP.IsLoopback())
-	}
+	s.door.Opens(l)
 	if err := s.board.start(); err != nil {
 		_ = l.Close()
 		return err

@@ -68,6 +68,13 @@ func OK(w http.ResponseWriter, v any) error {
 	return nil
 }
 
+// Done responds that what was asked for is done, and returns nil.
+func Done(w http.ResponseWriter) error {
+	return OK(w, struct {
+		Status string `json:"status"`
+	}{"ok"})
+}
+
 // Tagged responds with v and an entity tag over changes, or with 304 if the client has that
 // version. The tag is weak: what is not in changes, as the time of the response, does not
 // count.

@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"fmt"
@@ -9,35 +9,7 @@ import (
 	"time"
 
 	"beckon/render/web/address"
-	"beckon/render/web/respond"
 )
-
-const loginPath = "/api/login"
-
-// signedIn is the response to a browser that signs in.
-type signedIn struct {
-	Session string `json:"session"` // to send as a bearer token; it ends with this server
-}
-
-// login serves POST /api/login: a session for the token or a ticket. The guard has checked
-// that there is one.
-func (s *Server) login(w http.ResponseWriter, r *http.Request) {
-	key, ok := bearer(r)
-	user, now := peerOf(r).Name, time.Now()
-	if !ok || s.keys.isSession(key, user, now) { // an owner's program does not need one, a browser has its own
-		respond.Error(w, errUnauthorized)
-		return
-	}
-	respond.JSON(w, http.StatusOK, signedIn{s.keys.begin(user, now)})
-}
-
-// logout serves POST /api/logout: it ends the session that sends it.
-func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
-	if key, ok := bearer(r); ok {
-		s.keys.end(key, peerOf(r).Name)
-	}
-	respond.JSON(w, http.StatusOK, okAnswer{Status: "ok"})
-}
 
 // Entrance is what an address that signs a browser in contains.
 type Entrance struct {
@@ -50,20 +22,10 @@ type Entrance struct {
 	Invite string `json:"invite"` // valid for one /api/login from anywhere, for ten minutes
 }
 
-// ticket serves POST /api/ticket, for `beckon serve url` and --open: other users see the
-// command line of a browser that is started, so it must contain nothing that they can use.
-func (s *Server) ticket(w http.ResponseWriter, r *http.Request) {
-	if key, ok := bearer(r); ok && !s.keys.isToken(key) {
-		respond.Error(w, errUnauthorized)
-		return
-	}
-	respond.JSON(w, http.StatusOK, s.Entrance())
-}
-
 // Entrance returns what signs a browser of this user in.
-func (s *Server) Entrance() Entrance {
+func (d *Door) Entrance() Entrance {
 	now := time.Now()
-	return Entrance{s.name, s.keys.pass, s.keys.ticket(now), s.keys.invite(now)}
+	return Entrance{d.name, d.keys.pass, d.keys.ticket(now), d.keys.invite(now)}
 }
 
 // newName returns a name that a browser resolves to this machine.

@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"crypto/hmac"
@@ -24,9 +24,9 @@ type proved struct {
 }
 
 // proof serves GET /api/proof?key=NAME&words=WORDS.
-func (s *Server) proof(w http.ResponseWriter, r *http.Request) {
+func (d *Door) proof(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	key, ok := s.keys.named(q.Get("key"), peerOf(r).Name, time.Now())
+	key, ok := d.keys.named(q.Get("key"), peerOf(r).Name, time.Now())
 	if words := q.Get("words"); ok && len(words) >= keyBits/4 {
 		respond.JSON(w, http.StatusOK, proved{seal(key, "proof "+words)})
 		return

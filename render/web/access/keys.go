@@ -1,22 +1,12 @@
-package web
+package access
 
 import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
 	"encoding/hex"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
-
-	"beckon/event/atomicfile"
-	"beckon/render"
 )
 
 const (
@@ -138,7 +128,9 @@ func (k *keys) over(given, user string) <-chan struct{} {
 	if s := k.sessions[sessionOf(given, user)]; s != nil {
 		return s.over
 	}
-	return awake
+	ended := make(chan struct{})
+	close(ended)
+	return ended
 }
 
 // ticket creates a key that can be exchanged once, and soon, for a session: others may see it
@@ -205,67 +197,4 @@ func (k *keys) guesses(place string, now time.Time) bool {
 	defer k.mu.Unlock()
 	t := k.wrong[place]
 	return t.second == now.Unix() && t.n >= maxWrong
-}
-
-// CheckToken returns an error for a token that could be guessed: it must have at least 128
-// bits in hexadecimal or base64.
-func CheckToken(token string) error {
-	if bitsOf(token) >= keyBits {
-		return nil
-	}
-	return render.Advise(fmt.Errorf("BECKON_TOKEN is not %d bits in hexadecimal or base64", keyBits), "openssl rand -hex 16 makes one; without BECKON_TOKEN beckon makes its own")
-}
-
-func bitsOf(token string) int {
-	if strings.Trim(strings.ToLower(token), "0123456789abcdef") == "" {
-		return 4 * len(token)
-	}
-	for _, form := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
-		if b, err := form.DecodeString(token); err == nil {
-			return 8 * len(b)
-		}
-	}
-	return 0
-}
-
-// Token returns the token stored in the state directory dir, and creates it the first time.
-func Token(dir string) (string, error) {
-	path := filepath.Join(dir, "token")
-	token, err := readToken(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return token, err
-	}
-	if err := makeToken(dir, path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("making a token: %w", err)
-	}
-	return readToken(path) // two may have started at once: one of them created it
-}
-
-func readToken(path string) (string, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return "", fmt.Errorf("reading the token: %w", err)
-	}
-	if !info.Mode().IsRegular() || !private(info) {
-		return "", render.Advise(fmt.Errorf("%s is not yours alone, so others may know it", path), "remove it: the next start makes a new one")
-	}
-	b, err := os.ReadFile(path)
-	token := strings.TrimSpace(string(b))
-	if err == nil && CheckToken(token) != nil {
-		err = render.Advise(fmt.Errorf("%s holds no token", path), "remove it: the next start makes a new one")
-	}
-	return token, err
-}
-
-// makeToken writes a token to path, whole or not at all, unless there is one.
-func makeToken(dir, path string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	token := []byte(newKey() + "\n")
-	err := atomicfile.Create(path, token)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	return atomicfile.Write(path, token, 0o600, false) // a file system without links
 }

@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"context"
@@ -15,31 +15,12 @@ import (
 	"beckon/render/web/respond"
 )
 
-// Who is served:
-//
-//  - Anyone who sends the token or a browser's session, from anywhere.
-//  - A program of the owner that connects over loopback directly: the system
-//    reports whose process is at the other end. So a hook needs no token.
-//  - Others get only /healthz. Another user of the machine is told so (403); an
-//    unknown caller may still sign in (401), and gets the page, which contains
-//    only how to do that.
-//
-// A browser is a program of the owner, too, but any site may be behind its requests. Host,
-// Origin and Sec-Fetch-Site exclude the sites that a browser names; a session excludes the
-// rest. It is sent in a header and stored for the page's origin: cookies would go to every
-// port of a host, whoever listens there.
-//
-// A request through a proxy comes from wherever that listens. If the proxy identifies itself
-// the request does not count as the owner's. If it does not (ssh -L, a container's network
-// helper, which both run as the user who started them) that is the owner's own doing, and it
-// counts as the owner, whose files it could use as well. Another network namespace has
-// addresses other than loopback, so a container on a bridge needs the token.
-
 // peerKey is the context key of a connection's peer.
 type peerKey struct{}
 
-// withPeer looks the peer up at once, because a closed socket has no owner.
-func withPeer(ctx context.Context, c net.Conn) context.Context {
+// Connect is an http.Server's ConnContext. It looks the peer up at once, because a closed
+// socket has no owner.
+func Connect(ctx context.Context, c net.Conn) context.Context {
 	if t, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
 		c = t.NetConn()
 	}
@@ -72,12 +53,12 @@ func connOf(r *http.Request) net.Conn {
 }
 
 // admit returns why r is refused, nil if it is not.
-func (s *Server) admit(r *http.Request) *respond.Fault {
+func (d *Door) admit(r *http.Request) *respond.Fault {
 	if r.URL.Path == "/healthz" { // reveals no more than a closed port
 		return nil
 	}
 	if key, ok := bearer(r); ok {
-		return s.admitKey(r, key)
+		return d.admitKey(r, key)
 	}
 	switch p := peerOf(r); {
 	case p.Who == peer.Another:
@@ -91,39 +72,39 @@ func (s *Server) admit(r *http.Request) *respond.Fault {
 var errUnauthorized = respond.NewFault(http.StatusUnauthorized, "unauthorized", "a token is needed", "programs send Authorization: Bearer TOKEN; a browser is signed in by the address that `beckon serve url` prints, a phone by the code of `beckon serve url --qr`")
 
 // admitKey checks the key of r, and counts wrong ones.
-func (s *Server) admitKey(r *http.Request, key string) *respond.Fault {
+func (d *Door) admitKey(r *http.Request, key string) *respond.Fault {
 	now, place := time.Now(), placeOf(r)
 	switch {
-	case s.keys.isSession(key, peerOf(r).Name, now): // too long to be guessed: a caller behind the same proxy cannot lock the owner out
+	case d.keys.isSession(key, peerOf(r).Name, now): // too long to be guessed: a caller behind the same proxy cannot lock the owner out
 		return nil
-	case s.keys.guesses(place, now):
+	case d.keys.guesses(place, now):
 		return respond.NewFault(http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second")
-	case s.keys.isToken(key), r.URL.Path == loginPath && (s.keys.isPass(key) || s.keys.takeTicket(key, ownPeer(r), now)):
+	case d.keys.isToken(key), r.URL.Path == loginPath && (d.keys.isPass(key) || d.keys.takeTicket(key, OwnPeer(r), now)):
 		return nil
 	}
-	s.keys.guessed(place, now)
+	d.keys.guessed(place, now)
 	if peerOf(r).Who == peer.Another {
 		return respond.NewFault(http.StatusForbidden, "another_user", "this server is another user's, and that is not its token", "")
 	}
 	return errUnauthorized
 }
 
-// over returns a channel that is closed when the browser's session of r ends, nil for callers
+// Over returns a channel that is closed when the browser's session of r ends, nil for callers
 // without one.
-func (s *Server) over(r *http.Request) <-chan struct{} {
+func (d *Door) Over(r *http.Request) <-chan struct{} {
 	key, ok := bearer(r)
-	if !ok || s.keys.isToken(key) {
+	if !ok || d.keys.isToken(key) {
 		return nil
 	}
-	return s.keys.over(key, peerOf(r).Name)
+	return d.keys.over(key, peerOf(r).Name)
 }
 
 func bearer(r *http.Request) (key string, ok bool) {
 	return strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 }
 
-// ownPeer reports whether one of the owner's processes, including browsers, sent r directly.
-func ownPeer(r *http.Request) bool { return peerOf(r).Who == peer.Owner && !forwarded(r) }
+// OwnPeer reports whether one of the owner's processes, including browsers, sent r directly.
+func OwnPeer(r *http.Request) bool { return peerOf(r).Who == peer.Owner && !forwarded(r) }
 
 // isPage reports whether r requests the page itself, whose files are the same for all.
 func isPage(r *http.Request) bool {
@@ -162,8 +143,8 @@ func placeOf(r *http.Request) string {
 	}
 	ip := addr.Addr().Unmap()
 	if ip.Is6() {
-		if net, err := ip.WithZone("").Prefix(64); err == nil {
-			return net.String()
+		if prefix, err := ip.WithZone("").Prefix(64); err == nil {
+			return prefix.String()
 		}
 	}
 	return ip.String()

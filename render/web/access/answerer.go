@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"net/http"
@@ -12,28 +12,14 @@ import (
 	"beckon/state/offer"
 )
 
-// answering says how the caller may answer.
-type answering struct {
-	From offer.From `json:"from,omitempty"` // page or remote; empty when they may not
-	Why  string     `json:"why,omitempty"`  // they may not
-}
-
-func (s *Server) mayAnswer(r *http.Request) answering {
-	from, err := s.answerer(r)
-	if err != nil {
-		return answering{Why: err.Error()}
-	}
-	return answering{From: from}
-}
-
-// answerer returns from where the sender of r answers, or why they may not. An agent must not
+// Answerer returns from where the sender of r answers, or why they may not. An agent must not
 // answer itself: it has its user's files, so it could have the token. Only a browser that
 // signed in can answer, and on this machine only one that no agent's client started. This does
 // not stop a program of an agent that has detached from its parents, or that controls the
 // user's own browser.
-func (s *Server) answerer(r *http.Request) (offer.From, error) {
+func (d *Door) Answerer(r *http.Request) (offer.From, error) {
 	key, ok := bearer(r)
-	if !ok || !s.keys.isSession(key, peerOf(r).Name, time.Now()) {
+	if !ok || !d.keys.isSession(key, peerOf(r).Name, time.Now()) {
 		return "", respond.NewFault(http.StatusForbidden, "no_browser_session", "only a browser that is signed in answers here", "beckon answer does it in a terminal")
 	}
 	conn := connOf(r)
@@ -56,7 +42,7 @@ func (s *Server) answerer(r *http.Request) (offer.From, error) {
 	switch {
 	case !seen:
 		return "", respond.NewFault(http.StatusForbidden, "unseen_program", "it cannot be seen which program asks, so it may be an agent's", "beckon answer does it in a terminal")
-	case sure && browser && ownPeer(r):
+	case sure && browser && OwnPeer(r):
 		return offer.Page, nil
 	}
 	return offer.Remote, nil // a tunnel or a proxy: it may come from anywhere

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"beckon/render/web/address"
+	"beckon/render/web/webtest"
+)
+
+func page() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") })
+}
+
+// paths has one path of each kind that is served.
+var paths = []string{"/api/sessions", "/events", "/metrics", "/hook/status", "/readyz", "/api/config", "/nothing"}
+
+// An owner's program needs no token; the owner's browser does, and so does whatever came
+// through a proxy.
+func TestOwnersPrograms(t *testing.T) {
+	webtest.NeedsPeers(t)
+	x := serve(t, Options{Token: webtest.Token, Page: page()})
+	if r := x.Get("/api/sessions"); r.Status != http.StatusOK {
+		t.Errorf("a program of the owner's: %d %s", r.Status, r.Body)
+	}
+	// Node and Deno send how they fetch, as browsers do, but not for which site.
+	if r := x.Get("/api/sessions", "Sec-Fetch-Mode: cors", "User-Agent: node"); r.Status != http.StatusOK {
+		t.Errorf("a program in JavaScript: %d %s", r.Status, r.Body)
+	}
+	x.post("/hook", `{"event":"Stop","hookInput":{"session_id":"good"}}`)
+	for _, header := range []string{
+		"Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: none", "Sec-Fetch-Dest: empty", "Origin: " + x.URL, "Referer: " + x.URL + "/", webtest.Browser,
+		"X-Forwarded-For: 192.0.2.7", "Forwarded: for=192.0.2.7", "X-Forwarded-Host: box.example.ts.net", "X-Real-IP: 192.0.2.7", "Via: 1.1 caddy",
+	} {
+		for _, path := range paths {
+			if r := x.Get(path, header); r.Status != http.StatusUnauthorized || r.Header.Get("WWW-Authenticate") == "" {
+				t.Errorf("%s with %s: %d %s", path, header, r.Status, r.Body)
+			}
+		}
+		if r := x.Do("POST", "/hook", `{"event":"Stop","hookInput":{"session_id":"bad"}}`, header); r.Status != http.StatusUnauthorized {
+			t.Errorf("a hook with %s: %d", header, r.Status)
+		}
+		if r := x.Get("/api/sessions", header, webtest.With(webtest.Token)); r.Status != http.StatusOK {
+			t.Errorf("with %s and the token: %d", header, r.Status)
+		}
+	}
+	for _, path := range []string{"/", "/session/x", "/assets/main.mjs", "/healthz"} { // the page says how to sign in
+		if r := x.Get(path, webtest.Browser, "Sec-Fetch-Site: none"); r.Status != http.StatusOK {
+			t.Errorf("%s in a browser: %d", path, r.Status)
+		}
+	}
+	if keys, _ := x.st.Keys(); len(keys) != 1 {
+		t.Errorf("sessions were made: %v", keys)
+	}
+}
+
+// Beyond loopback a server is addressed by the machine's own names and any address, and
+// everybody needs the token.
+func TestBeyondLoopback(t *testing.T) {
+	l, err := address.Listen("0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := serveOn(t, l, Options{Token: webtest.Token})
+	_, port, _ := strings.Cut(l.Addr().String(), "]:")
+	urls := address.URLs("http", "0.0.0.0:"+port)
+	if len(urls) < 2 || urls[0] != "http://127.0.0.1:"+port+"/" {
+		t.Fatalf("addresses %v", urls)
+	}
+	x.URL = strings.TrimSuffix(urls[0], "/")
+	for _, url := range urls {
+		host := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/")
+		if r := x.Get("/api/sessions", "Host: "+host, webtest.With(webtest.Token)); r.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", url, r.Status, r.Body)
+		}
+		if url == urls[0] {
+			continue
+		}
+		if r := x.Get("/api/sessions", "Host: "+host); r.Status != http.StatusUnauthorized {
+			t.Errorf("%s without the token: %d %s", url, r.Status, r.Body)
+		}
+	}
+	if r := x.Get("/api/sessions", "Host: attacker.example", webtest.With(webtest.Token)); r.Status != http.StatusMisdirectedRequest {
+		t.Errorf("another name: %d", r.Status)
+	}
+}
