@@ -6,8 +6,6 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
-
-	"beckon/event/jsonenc"
 )
 
 // text is the string being read. Offsets are in its JSON text, without quotes.
@@ -172,7 +170,7 @@ func (e *elider) escape() bool {
 		return e.fail("unexpected end")
 	}
 	switch c := e.buf[e.pos]; {
-	case jsonenc.Escapes[c] != 0:
+	case escapes[c]:
 		e.pos++
 		return true
 	case c == 'u':
@@ -183,19 +181,18 @@ func (e *elider) escape() bool {
 }
 
 func (e *elider) hex4() bool {
-	var r int32
-	for range 4 {
+	var digits [4]byte
+	for i := range digits {
 		if !e.moreText() {
 			return e.fail("unexpected end")
 		}
-		d := jsonenc.HexDigit(e.buf[e.pos])
-		if d < 0 {
+		digits[i] = e.buf[e.pos]
+		if strings.IndexByte("0123456789abcdefABCDEF", digits[i]) < 0 {
 			return e.fail("no hexadecimal digit in an escape")
 		}
-		r = r<<4 | d
 		e.pos++
 	}
-	if r>>10 == 0xD800>>10 {
+	if digits[0]|0x20 == 'd' && strings.IndexByte("89abAB", digits[1]) >= 0 {
 		e.str.afterHigh(e.at())
 	}
 	return true
@@ -254,9 +251,12 @@ func specials(p []byte) uint64 {
 	return (((x ^ 2*ones) - 0x21*ones) | ((x ^ '\\'*ones) - ones)) &^ x
 }
 
+// escapes has the second bytes of the escapes of two bytes.
+var escapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
 // shortEscape reports whether an escape of two bytes stands at p[i:].
 func shortEscape(p []byte, i int) bool {
-	return p[i] == '\\' && i+1 < len(p) && jsonenc.Escapes[p[i+1]] != 0
+	return p[i] == '\\' && i+1 < len(p) && escapes[p[i+1]]
 }
 
 const (

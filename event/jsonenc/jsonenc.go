@@ -10,71 +10,17 @@ package jsonenc
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 )
 
-const hexDigits = "0123456789abcdef"
+func init() { gjson.SetEscapeHTML(false) } // only AppendString depends on it
 
 // AppendString appends s as a JSON string. A byte that is not UTF-8 becomes
 // U+FFFD; control characters, U+2028 and U+2029 are escaped.
-func AppendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		n := plainLen(s[i:])
-		if n > 0 {
-			i += n
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		dst, n = appendEscape(dst, s[i:])
-		i += n
-		start = i
-	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
-}
-
-// plainLen returns the length of the first character of s if it stands for
-// itself in a JSON string, else 0.
-func plainLen(s string) int {
-	c := s[0]
-	if c < utf8.RuneSelf {
-		if c < ' ' || c == '"' || c == '\\' {
-			return 0
-		}
-		return 1
-	}
-	r, n := utf8.DecodeRuneInString(s)
-	if (r == utf8.RuneError && n == 1) || r == '\u2028' || r == '\u2029' {
-		return 0
-	}
-	return n
-}
-
-// appendEscape appends the escape of the first character of s and returns how
-// many bytes of s that was.
-func appendEscape(dst []byte, s string) ([]byte, int) {
-	switch c := s[0]; c {
-	case '"', '\\':
-		return append(dst, '\\', c), 1
-	case '\b':
-		return append(dst, '\\', 'b'), 1
-	case '\f':
-		return append(dst, '\\', 'f'), 1
-	case '\n':
-		return append(dst, '\\', 'n'), 1
-	case '\r':
-		return append(dst, '\\', 'r'), 1
-	case '\t':
-		return append(dst, '\\', 't'), 1
-	}
-	r, n := utf8.DecodeRuneInString(s)
-	if r == utf8.RuneError {
-		return utf8.AppendRune(dst, r), n
-	}
-	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15]), n
-}
+func AppendString(dst []byte, s string) []byte { return gjson.AppendJSONString(dst, s) }
 
 // Key appends what precedes a member's value in an object under construction: a comma unless
 // it is the first member, the quoted key, a colon. The key must need no escaping.
@@ -97,3 +43,35 @@ func Str(dst []byte, key, s string) []byte { return AppendString(Key(dst, key), 
 
 // Int appends the member key with the value n, zero or not.
 func Int(dst []byte, key string, n int64) []byte { return strconv.AppendInt(Key(dst, key), n, 10) }
+
+// IsString reports whether raw is a string token.
+func IsString(raw string) bool { return len(raw) >= 2 && raw[0] == '"' }
+
+// Unquote returns the text of a valid string token as Unescape does. A token
+// that is not a string gives "".
+func Unquote(raw string, max int) string {
+	if !IsString(raw) {
+		return ""
+	}
+	return Unescape(raw[1:len(raw)-1], max)
+}
+
+// Unescape returns the text between the quotes of a valid string token, as encoding/json reads
+// it: lone surrogates and bytes that are not UTF-8 become U+FFFD. It stops at the last
+// character that fits in max bytes; max < 0 means all. The result shares no memory with raw.
+func Unescape(raw string, max int) string {
+	text := raw
+	if strings.IndexByte(raw, '\\') >= 0 {
+		text = gjson.Parse(`"` + raw + `"`).Str
+	}
+	if !utf8.ValidString(text) {
+		text = string([]rune(text))
+	}
+	if max >= 0 && max < len(text) {
+		for max > 0 && !utf8.RuneStart(text[max]) {
+			max--
+		}
+		text = text[:max]
+	}
+	return strings.Clone(text)
+}

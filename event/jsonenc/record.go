@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tidwall/gjson"
 )
 
 // Append appends the record that r points to as a JSON object: a struct of strings, flags,
@@ -243,52 +245,16 @@ func (d *decoder) word(w string) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// digits skips digits, and reports whether there are any.
-func (d *decoder) digits() bool {
-	start := d.at
-	for d.at < len(d.text) && isDigit(d.text[d.at]) {
-		d.at++
-	}
-	return d.at > start
-}
-
 // number reads a number, and reports whether it is an integer that n can hold.
 func (d *decoder) number() (n int64, whole, ok bool) {
-	rest := d.text[d.at:]
-	for i := 0; i < len(rest) && i < 18; i++ {
-		if c := rest[i]; isDigit(c) {
-			n = n*10 + int64(c-'0')
-		} else if c == ',' || c == '}' { // as nearly all numbers of records end
-			d.at += i
-			return n, true, i == 1 || i > 1 && rest[0] != '0'
-		} else {
-			break
-		}
-	}
-	is := func(set string) bool {
-		if d.at == len(d.text) || strings.IndexByte(set, d.text[d.at]) < 0 {
-			return false
-		}
-		d.at++
-		return true
-	}
 	start := d.at
-	is("-")
-	if !is("0") && !d.digits() {
-		return 0, false, false
+	for d.at < len(d.text) && (isDigit(d.text[d.at]) || strings.IndexByte("-+.eE", d.text[d.at]) >= 0) {
+		d.at++
 	}
-	n, err := strconv.ParseInt(d.text[start:d.at], 10, 64)
+	token := d.text[start:d.at]
+	n, err := strconv.ParseInt(token, 10, 64)
 	whole = err == nil
-	if is(".") {
-		if whole = false; !d.digits() {
-			return 0, false, false
-		}
-	}
-	if is("eE") {
-		is("+-")
-		return 0, false, d.digits()
-	}
-	return n, whole, true
+	return n, whole, whole && token[0] > '0' || gjson.Valid(token) // ParseInt takes +7 and 007, too
 }
 
 // str reads a string.
@@ -301,17 +267,16 @@ func (d *decoder) str() (s string, ok bool) {
 		switch c := rest[i]; {
 		case c == '"':
 			d.at += i + 1
-			if escaped {
-				return Unescape(rest[:i], -1), true
+			if !escaped {
+				return rest[:i], true
 			}
-			return rest[:i], true
+			token := d.text[d.at-i-len(`""`) : d.at]
+			return Unquote(token, -1), gjson.Valid(token)
 		case c < ' ':
 			return "", false
 		case c == '\\':
 			escaped = true
-			if i++; i == len(rest) || Escapes[rest[i]] == 0 && hex4(rest[i-1:]) < 0 {
-				return "", false
-			}
+			i++
 		}
 	}
 	return "", false
