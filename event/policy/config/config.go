@@ -29,7 +29,7 @@ const (
 	Project    Level = "project" // <project>/.beckon/policy.json, once trusted
 	Global     Level = "global"  // policy.json in beckon's configuration directory
 	Own        Level = "beckon"  // built-in rules, which any policy has
-	Registered Level = "program" // Engine.Register
+	Registered Level = "program" // of no file: the other copy of a firing
 )
 
 // Type is what a hook is.
@@ -42,7 +42,7 @@ const (
 	HTTP    Type = "http"
 	Prompt  Type = "prompt"
 	BuiltIn Type = "rule"
-	Program Type = "program" // Engine.Register
+	Program Type = "program" // of no file: the other copy of a firing
 )
 
 // Conventions of commands.
@@ -290,40 +290,27 @@ func (d *decoder) root(n node) {
 	if !ok {
 		return
 	}
-	// These affect the others, wherever they are.
-	for _, m := range members {
-		switch m.name {
-		case "convention":
-			if s, ok := m.value.oneOf(Client, Simple); ok {
-				d.convention = s
-			}
-		case "observe":
-			d.observes, _ = m.value.truth()
-		case "allow_once":
-			d.once, _ = m.value.truth()
-		case "strict":
-			d.strict, _ = m.value.truth()
-		case "trace":
-			d.traceAll = m.value.is("all", "said")
+	r := d.reading(nil, n, members)
+	for _, m := range fileMembers { // these affect the others, wherever they are
+		if v, there := r.set[m.name]; there && m.read != nil {
+			m.read(r, v)
 		}
 	}
-	var lone, servers []field
+	var lone []field
 	for _, m := range members {
 		switch {
 		case m.name == "hooks":
 			d.events(m.value)
 		case m.name == "packs":
 			d.packs(m.value)
-		case m.name == "servers":
-			servers = append(servers, m)
 		case slices.Contains(loneMembers, m.name):
 			lone = append(lone, m)
 		case !slices.Contains(namesOf(fileMembers, ""), m.name):
 			m.unknown(append(namesOf(fileMembers, ""), loneMembers...))
 		}
 	}
-	for _, m := range servers {
-		for _, item := range m.value.items() {
+	if list, there := r.set["servers"]; there {
+		for _, item := range list.items() {
 			if members, ok := item.object(); ok {
 				d.server(item, members, serverMembers)
 			}

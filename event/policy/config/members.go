@@ -100,11 +100,11 @@ var (
 // fileMembers are those at the top of a file.
 var fileMembers = []member{
 	{"$schema", nil, anyText, "", nil},
-	{"convention", nil, `{"enum": ["client", "simple"], "default": "client"}`, "simple: timeouts in milliseconds, and any exit code but 0 refuses.", nil},
-	{"observe", nil, truth, "Every hook of the file observes: what they say is traced and not heard.", nil},
-	{"strict", nil, truth, "A call that a deny rule may or may not cover is asked about.", nil},
-	{"allow_once", nil, truth, "A refusal gives a code by which the user can let the call pass once.", nil},
-	{"trace", nil, `{"enum": ["said", "all"], "default": "said"}`, "all: calls that concern no hook are traced, too.", nil},
+	{"convention", nil, `{"enum": ["client", "simple"], "default": "client"}`, "simple: timeouts in milliseconds, and any exit code but 0 refuses.", func(r *reading, v node) { r.convention, _ = v.oneOf(Client, Simple) }},
+	{"observe", nil, truth, "Every hook of the file observes: what they say is traced and not heard.", func(r *reading, v node) { r.observes, _ = v.truth() }},
+	{"strict", nil, truth, "A call that a deny rule may or may not cover is asked about.", func(r *reading, v node) { r.strict, _ = v.truth() }},
+	{"allow_once", nil, truth, "A refusal gives a code by which the user can let the call pass once.", func(r *reading, v node) { r.once, _ = v.truth() }},
+	{"trace", nil, `{"enum": ["said", "all"], "default": "said"}`, "all: calls that concern no hook are traced, too.", func(r *reading, v node) { r.traceAll = v.is("all", "said") }},
 	{"packs", nil, `{"type": "array", "items": {"$ref": "#/$defs/pack"}}`, "Rules that ship with beckon.", nil},
 	{"hooks", nil, `{"$ref": "#/$defs/hooks"}`, "", nil},
 	{"servers", nil, `{"type": "array", "items": {"$ref": "#/$defs/server_entry"}}`, "Policy servers, each asked of all its events.", nil},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event"
 	"beckon/event/policy/wire"
 )
 
@@ -198,5 +199,5 @@ func (r ran) output() string {
 	if out != "" && errs != "" {
 		out += "\n"
 	}
-	return wire.Cut(out+errs, maxOutput)
+	return event.Cut(out+errs, maxOutput)
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 
+	"beckon/event"
 	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
@@ -62,7 +63,7 @@ func environment(base []string, c wire.Call) []string {
 		}
 		value := strings.ReplaceAll(v[1], "\x00", "") // no program starts with one in its environment
 		if room := maxEnv - len(v[0]) - len("=\x00"); len(value) > room {
-			value = wire.Cut(value, room)
+			value = event.Cut(value, room)
 			set = append(set, v[0]+"_TRUNCATED=1")
 		}
 		set = append(set, v[0]+"="+value)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"beckon/event"
 	"beckon/event/policy/config"
 	"beckon/event/policy/wire"
 )
@@ -64,7 +65,7 @@ func (h httpHook) read(event string, got replied) wire.Outcome {
 
 // finished adds how the answer was obtained.
 func finished(o wire.Outcome, got replied, tries int, start time.Time) wire.Outcome {
-	o.Output = wire.Cut(string(bytes.ToValidUTF8(bytes.TrimSpace(got.body), []byte("\uFFFD"))), maxOutput)
+	o.Output = event.Cut(string(bytes.ToValidUTF8(bytes.TrimSpace(got.body), []byte("\uFFFD"))), maxOutput)
 	o.TimedOut = errors.Is(o.Err, errTimeout)
 	o.Attempts, o.Took = tries, time.Since(start)
 	return o

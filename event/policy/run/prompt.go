@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event"
 	"beckon/event/policy/wire"
 )
 
@@ -131,12 +132,12 @@ type judgement struct {
 	Reason   string        `json:"reason"`
 }
 
-func (j judgement) outcome(event string, tries int, start time.Time) wire.Outcome {
+func (j judgement) outcome(kind string, tries int, start time.Time) wire.Outcome {
 	d := j.Decision
 	if d == wire.Block {
-		d = wire.Refusal(event)
+		d = wire.Refusal(kind)
 	}
-	return wire.Outcome{Decision: d, Reason: j.Reason, Output: wire.Cut(j.Reason, maxOutput), Attempts: tries, Took: time.Since(start)}
+	return wire.Outcome{Decision: d, Reason: j.Reason, Output: event.Cut(j.Reason, maxOutput), Attempts: tries, Took: time.Since(start)}
 }
 
 // parseJudgement parses an answer. The first line is one of the three words, alone or with a

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"hash/fnv"
 	"maps"
 	"os"
 	"slices"
@@ -136,9 +137,7 @@ func (d Dir) Uncover() error { return os.RemoveAll(d.Path(coverageDir)) }
 // nameOf returns the FNV-1a hash of a text: two texts with the same hash would only overwrite
 // each other's file.
 func nameOf(text string) string {
-	h := uint64(14695981039346656037)
-	for i := range len(text) {
-		h = (h ^ uint64(text[i])) * 1099511628211
-	}
-	return strconv.FormatUint(h, 16)
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // a hash accepts everything
+	return strconv.FormatUint(h.Sum64(), 16)
 }

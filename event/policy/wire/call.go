@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"beckon/event"
 
@@ -143,27 +142,15 @@ func Refusal(event string) Decision {
 const maxReason = 10_000
 
 // Reason returns a text in the form that the agent or the user will read.
-func Reason(s string) string { return Cut(strings.TrimSpace(s), maxReason) }
+func Reason(s string) string { return event.Cut(strings.TrimSpace(s), maxReason) }
 
 // Printable returns a text for a message: one line, no control characters, at most limit
 // bytes.
 func Printable(s string, limit int) string {
-	return Cut(strings.TrimSpace(strings.Map(func(r rune) rune {
+	return event.Cut(strings.TrimSpace(strings.Map(func(r rune) rune {
 		if event.Unsafe(r) {
 			return ' '
 		}
 		return r
 	}, s)), limit)
-}
-
-// Cut returns the longest prefix of s that has at most limit bytes and ends between two
-// characters.
-func Cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
 }

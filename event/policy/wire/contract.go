@@ -133,24 +133,12 @@ func has(version, since string) bool {
 
 // older reports whether version a is before b.
 func older(a, b string) bool {
-	x, y := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range max(len(x), len(y)) {
-		if p, q := part(x, i), part(y, i); p != q {
-			return p < q
-		}
-	}
-	return false
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int { return leading(x) - leading(y) }) < 0
 }
 
-func part(words []string, i int) int {
-	if i >= len(words) {
-		return 0
-	}
-	digits := words[i]
-	if j := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); j >= 0 {
-		digits = digits[:j]
-	}
-	n, _ := strconv.Atoi(digits)
+// leading returns the number that a part of a version begins with.
+func leading(part string) int {
+	n, _ := strconv.Atoi(part[:len(part)-len(strings.TrimLeft(part, "0123456789"))])
 	return n
 }
 
