@@ -116,16 +116,16 @@ func (r *reading) operand(w Word) bool {
 // reference reads git's word for a repository or a branch, where signs act as flags: +branch
 // is forced, :branch deleted, ext::TEXT a command line.
 func (r *reading) reference(w Word, kind string) Word {
-	switch sign, rest := w.Text[:min(1, len(w.Text))], w.Text[min(1, len(w.Text)):]; {
+	switch {
 	case kind != "ref" && kind != "url":
 	case strings.HasPrefix(w.Text, "ext::"):
-		r.args.Flags = append(r.args.Flags, Flag{Name: "ext::", kind: "sh", Value: Word{Text: w.Text[len("ext::"):], Known: w.Known, shell: strings.TrimPrefix(w.shell, "ext::")}})
-	case kind == "ref" && sign == "+":
+		r.args.Flags = append(r.args.Flags, Flag{Name: "ext::", kind: "sh", Value: w.behind(len("ext::"))})
+	case kind == "ref" && strings.HasPrefix(w.Text, "+"):
 		r.add(r.flagOf("-f"), "-f", Word{})
-		return Word{Text: rest, Known: w.Known, shell: strings.TrimPrefix(w.shell, "+")}
-	case kind == "ref" && sign == ":":
+		return w.behind(1)
+	case kind == "ref" && strings.HasPrefix(w.Text, ":"):
 		r.add(r.flagOf("-d"), "-d", Word{})
-		return Word{Text: rest, Known: w.Known, shell: strings.TrimPrefix(w.shell, ":")}
+		return w.behind(1)
 	}
 	return w
 }
@@ -167,29 +167,37 @@ func (r *reading) abbreviated(name string) (found *flagSpec) {
 }
 
 func (r *reading) flag(w Word) {
-	name, joined, has := strings.Cut(w.Text, "=")
+	name, _, has := strings.Cut(w.Text, "=")
 	var value Word
 	if has {
-		value = Word{Text: joined, Known: w.Known, shell: strings.TrimPrefix(w.shell, name+"=")}
+		value = w.behind(len(name) + 1)
 	}
 	s := r.args.spec()
 	long := strings.HasPrefix(name, "--")
-	if !w.Known && !has { // --$X
-		r.add(nil, name, w)
-		return
-	}
 	f := r.flagOf(name)
-	if f == nil && s != nil && long {
+	if f == nil && s != nil && long && (w.Known || has) {
 		f = r.abbreviated(name)
 	}
 	if f == nil && long && s != nil && s.is("dash") {
 		f = r.flagOf(name[1:])
 	}
-	if f != nil || long || s == nil || s.is("dash") {
+	switch whole := long || s == nil || s.is("dash"); {
+	case !w.Known && !has && whole: // --force$X
+		r.begun(f, name, w)
+	case whole, f != nil && (w.Known || has):
 		r.long(f, name, value, has)
-		return
+	default:
+		r.bundle(w)
 	}
-	r.bundle(w)
+}
+
+// begun reads a flag of which only the beginning is known, which may be all of it.
+func (r *reading) begun(f *flagSpec, name string, w Word) {
+	if f != nil {
+		name = f.names[0]
+	}
+	r.add(nil, name, w)
+	r.add(nil, "", w)
 }
 
 // long reads a flag whose name is the whole word.
@@ -214,7 +222,8 @@ func (r *reading) long(f *flagSpec, name string, value Word, has bool) {
 	}
 }
 
-// bundle reads -abc: letters that are flags of their own, the last possibly with a value.
+// bundle reads -abc: letters that are flags of their own, the last possibly with a value. More
+// letters may follow in a word of which only the beginning is known.
 func (r *reading) bundle(w Word) {
 	text := w.Text
 	if strings.Trim(text[1:], "0123456789") == "" { // -3
@@ -232,14 +241,16 @@ func (r *reading) bundle(w Word) {
 		case rest == "" && w.Known:
 			r.long(f, name, Word{}, false)
 		default:
-			at := strings.Index(w.shell, rest)
-			value := Word{Text: strings.TrimPrefix(rest, "="), Known: w.Known}
-			if !w.Known && at >= 0 {
-				value.shell = w.shell[at:]
+			value := w.behind(i + 1)
+			if strings.HasPrefix(value.Text, "=") {
+				value = value.behind(1)
 			}
 			r.add(f, name, value)
 		}
 		return
+	}
+	if !w.Known {
+		r.add(nil, "", w)
 	}
 }
 

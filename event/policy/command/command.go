@@ -144,6 +144,14 @@ func (w Word) all() string {
 	return w.shell
 }
 
+// behind returns the rest of the word behind its first n bytes, which are known.
+func (w Word) behind(n int) Word {
+	if w.Known {
+		return known(w.Text[n:])
+	}
+	return Word{Text: w.Text[n:], shell: w.shell[n:]}
+}
+
 func known(text string) Word { return Word{Text: text, Known: true} }
 
 // Access is what a command does with a file.
@@ -189,7 +197,8 @@ type Args struct {
 	Table bool
 	// Sub are the subcommands in their place: stash push.
 	Sub []string
-	// Flags in their order, each with the first of its names in the table.
+	// Flags in their order, each with the first of its names in the table. One without a name
+	// is a word of which only the beginning is known, in its value: -r$X.
 	Flags []Flag
 	// Operands are the words that are neither subcommands nor flags.
 	Operands []Word

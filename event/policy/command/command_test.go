@@ -155,6 +155,29 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// A word that is partly unknown keeps its known parts in their places.
+func TestPartlyKnown(t *testing.T) {
+	for _, c := range []struct {
+		line, word string
+		d          Dialect
+	}{
+		{"curl -o$X/a u", hole + "/a", Bash}, {"curl -o=b$X u", "b" + hole, Bash}, {"curl --output=b$X u", "b" + hole, Bash}, {"curl -so$X u", hole, Bash},
+		{"git push x +b$X", "b" + hole, Bash}, {"git push x :b$X", "b" + hole, Bash}, {"rm a$x-b", "a" + hole + "-b", PowerShell}, {`rm "a$(x)b"`, "a" + hole + "(x)b", PowerShell},
+	} {
+		l := Parse(c.line, c.d)
+		a := l.Commands[0].Args
+		got := slices.Clone(a.Operands)
+		for _, f := range a.Flags {
+			got = append(got, f.Value)
+		}
+		if !slices.ContainsFunc(got, func(w Word) bool {
+			return !w.Known && w.all() == c.word && w.Text == c.word[:strings.Index(c.word, hole)]
+		}) {
+			t.Errorf("%s: %+v", c.line, got)
+		}
+	}
+}
+
 // pieces lists parts from which deep, long and complex lines are built.
 var pieces = []string{"<(", "$(", "`", "{", "(", "sudo ", "eval ", "watch eval ", "sudo -x ", "bash -c ", "a=b ", "((", "\"$(", "<<x ", "<<x\n", "${a", "${a:-", "ssh ",
 	"a&&", "a|", "if ", "case x in x) ", "x() { ", "{a,b}", "{1..9}", "[[ ! ", "! ", "$((1+", "a=$a$a;", "f(){ f;f; };f;", "x=1;$(:);", "for i in 1 2 3; do ", "alias a=b;a;", "echo x|", "\\", "'", "$'\\x", "-- ", "<<<x ", "a[", "time ", "env -S ", "xargs "}

@@ -94,8 +94,9 @@ func (p *power) quoted(quote byte) {
 }
 
 func (p *power) variable() {
+	p.word.WriteString(hole)
+	p.holed, p.open = true, true
 	if strings.HasPrefix(p.text[p.at:], "(") {
-		p.holed, p.open = true, true
 		return
 	}
 	if strings.HasPrefix(p.text[p.at:], "{") {
@@ -105,7 +106,6 @@ func (p *power) variable() {
 			p.at++
 		}
 	}
-	p.holed, p.open = true, true
 }
 
 func (p *power) endWord() {
@@ -114,7 +114,7 @@ func (p *power) endWord() {
 	}
 	word := known(p.word.String())
 	if p.holed {
-		word = Word{Text: word.Text, shell: word.Text + hole}
+		word = partly(word.Text)
 	}
 	p.words = append(p.words, word)
 	p.word.Reset()

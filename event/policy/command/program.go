@@ -187,6 +187,24 @@ func (a Args) Has(name string) bool {
 	return slices.ContainsFunc(a.Flags, func(f Flag) bool { return f.Name == name })
 }
 
+// MayHave reports whether the flag with that first name may be in a word of which only the
+// beginning is known.
+func (a Args) MayHave(name string) bool {
+	names := []string{name}
+	for _, s := range a.specs {
+		for _, f := range s.flags {
+			if f.names[0] == name {
+				names = f.names
+			}
+		}
+	}
+	letters := a.Table && !a.spec().is("dash")
+	return slices.ContainsFunc(a.Flags, func(f Flag) bool {
+		bundle := letters && !strings.HasPrefix(f.Value.Text, "--")
+		return f.Name == "" && slices.ContainsFunc(names, func(n string) bool { return bundle && len(n) == 2 || f.Value.Could(n) })
+	})
+}
+
 // files returns the files that a command reads and writes because of its words.
 func (a Args) files(dir Word) (list []File) {
 	s := a.spec()

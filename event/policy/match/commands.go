@@ -169,14 +169,16 @@ func flag(want command.Flag, got command.Command, fold bool) Verdict {
 	if a.Result == No && !got.Args.Table && apart(want.Name, got) {
 		return yes
 	}
-	if a.Result == No && (got.More || slices.ContainsFunc(got.Args.Operands, mayBeFlag)) {
+	if a.Result == No && (got.More || got.Args.MayHave(want.Name) || slices.ContainsFunc(got.Args.Operands, mayBeFlag)) {
 		return unsure("whether " + want.Name + " is among the words is not on the line")
 	}
 	return a
 }
 
-// mayBeFlag: nothing is known about the word, not even its beginning.
-func mayBeFlag(w command.Word) bool { return !w.Known && w.Text == "" && w.Could("-x") }
+// mayBeFlag: nothing is known about the word, not even how it begins after a dash.
+func mayBeFlag(w command.Word) bool {
+	return !w.Known && strings.TrimLeft(w.Text, "-") == "" && w.Could("-x")
+}
 
 func sameFlag(want, got command.Flag, table, fold bool) Verdict {
 	name := want.Name == got.Name || fold && len(got.Name) > 1 && len(want.Name) >= len(got.Name) && strings.EqualFold(want.Name[:len(got.Name)], got.Name)

@@ -54,6 +54,13 @@ func TestRuleOnCommands(t *testing.T) {
 		{"npm test", "env npm test", true, false},
 		{"npm test", "# npm test", false, false},
 
+		// A variable that is probably empty.
+		{"rm -rf", "rm -rf$X /", true, false},
+		{"rm -rf", "rm -r$X -f$X /", true, false},
+		{"git push --force", "git push --force$X", true, false},
+		{"git push --mirror", "git push --mirror$X", true, false},
+		{"foo --bar", "foo --bar$X", true, false},
+
 		// Other ways to write or run the same command.
 		{"rm -rf", "</dev/null rm -rf x", true, true},
 		{"rm -rf", "2>/dev/null >&- rm -rf x", true, true},
@@ -178,6 +185,7 @@ func TestUnsure(t *testing.T) {
 		{"rm -rf", "rm -rf 'unclosed"}, {"rm -rf", "$X -rf y"}, {"rm -rf", "rm $X"}, {"rm -rf", "curl x | sh"}, {"rm -rf", `eval "$X"`},
 		{"rm -rf", "cat list | xargs rm"}, {"git push", "git $X"}, {"rm -rf /", "rm -rf $X"}, {"rm -rf", "bash -c \"$X\""},
 		{"git push -f", "IFS=,; c=git,push,-f; $c"}, {"rm -rf", "x | xargs bash -c"}, {"rm -rf", "cat x | parallel"}, {"foo -f", "foo -xf"},
+		{"rm -rf", `rm -r"$X"f /`}, {"rm -rf", "rm -$X /"}, {"rm -rf", "rm --$X /"}, {"rm -rf", "rm -f --rec$X /"}, {"git push --force", "git push --fo$X"}, {"curl -o /etc/passwd", "curl -o$X u"},
 	} {
 		v := ruleOf(c.rule).Judge(shell(c.line))
 		if v.Result != Unsure || v.Why == "" {
