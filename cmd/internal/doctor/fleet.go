@@ -11,7 +11,7 @@ func (d *doctor) fleet() {
 	s, err := fleets.StandingOf(d.App)
 	switch {
 	case err != nil && s.URL == "":
-		d.add(levelFault, "fleet", "beckon link --join TOKEN makes the file anew", "%v", err)
+		d.add(levelFault, "fleet", "beckon link --join TOKEN writes the file again", "%v", err)
 	case s.URL == "":
 	case err != nil:
 		d.add(levelFault, "fleet", "if the hub runs, its access may be revoked: beckon link --join TOKEN joins again", "the hub does not let this machine in: %s", render.OneLine(err.Error()))

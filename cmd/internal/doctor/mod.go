@@ -154,7 +154,7 @@ func (m modSigns) missing(v *state.Seen) (why, advice string) {
 	case m.off:
 		return "its plugin is switched off", "claude plugin enable beckon@skills-dir"
 	case m.refused != "":
-		return "the client refuses it: " + m.refused, "beckon install --mod makes it anew"
+		return "the client refuses it: " + m.refused, "beckon install --mod writes it again"
 	case v.Session.Start.At != 0 && v.Session.Start.At < m.since || v.Session.Start.At == 0 && v.Session.Created < m.since:
 		return "it began before the mod was there", "restart it"
 	}

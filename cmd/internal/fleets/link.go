@@ -67,7 +67,7 @@ func (c *LinkCmd) Serve(ctx context.Context, a *cli.App) error {
 		return cli.Hint("beckon fleet invite --host NAME prints a token, where the hub is", "this machine has no access to a fleet: beckon link --join TOKEN")
 	}
 	if acc.Host == "" {
-		return cli.Hint("beckon fleet invite --host NAME gives one to publish", "this access is to look only")
+		return cli.Hint("beckon fleet invite --host NAME gives one to publish", "this access may only look")
 	}
 	return c.link(ctx, a, acc)
 }

@@ -31,7 +31,7 @@ func writeService(a *cli.App) error {
 	if err := atomicfile.Write(path, []byte(text), 0o644, true); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "wrote %s; it begins with:\n  %s\n", path, begin)
+	fmt.Fprintf(a.Stdout, "wrote %s; this starts it:\n  %s\n", path, begin)
 	return nil
 }
 

@@ -37,7 +37,7 @@ const (
 )
 
 // errModWord is logged for a report that no mod of this version sends.
-var errModWord = errors.New("the mod's word is not understood: run beckon install --mod anew")
+var errModWord = errors.New("a report of the mod is not understood: run beckon install --mod again")
 
 // modSays folds one report of the mod. Its exit code is always 0.
 func modSays(args []string, getenv func(string) string, now time.Time) int {
@@ -47,7 +47,7 @@ func modSays(args []string, getenv func(string) string, now time.Time) int {
 	}
 	st := store.Open(dir)
 	defer watch(Deadline, func() {
-		st.Log(errors.New("a word of the mod's may be lost: the disk did not answer within " + Deadline.String()))
+		st.Log(errors.New("a report of the mod may be lost: the disk did not answer within " + Deadline.String()))
 	})()
 	if err := modFold(st, args, getenv, now); err != nil {
 		st.Log(err)

@@ -294,7 +294,7 @@ func (h *Hub) Revoke(name string) (n int, users []string, err error) {
 	return n, users, h.change(func() error {
 		list := h.Given[name]
 		if n = len(list); n == 0 {
-			return fmt.Errorf("%q was given nothing, or it was taken back", name)
+			return fmt.Errorf("%q has no access: none was given, or it is revoked", name)
 		}
 		if h.Revoked == nil {
 			h.Revoked = map[string]int64{}

@@ -120,7 +120,7 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 	if c.Status {
 		fmt.Fprintln(a.Stdout, "  the status line names the other sessions that need you")
 	}
-	fmt.Fprintln(a.Stdout, "  sessions that run already take the hooks up within seconds; until then beckon lists them from the client's registry")
+	fmt.Fprintln(a.Stdout, "  sessions that run already load the hooks within seconds; until then beckon lists them from the client's registry")
 	pointToSetup(a)
 	return nil
 }

@@ -37,7 +37,7 @@ func (c *PluginCmd) Run(a *cli.App) error {
 		return err
 	}
 	if !slices.ContainsFunc(files, func(f installer.Change) bool { return !f.Noop() }) {
-		fmt.Fprintf(a.Stdout, "the plugin in %s is as it should be\n", c.Dir)
+		fmt.Fprintf(a.Stdout, "the plugin in %s is up to date\n", c.Dir)
 		return nil
 	}
 	if err := p.Write(files); err != nil {
@@ -60,14 +60,14 @@ func pluginSteps(a *cli.App, dir string) {
 	}
 	if filepath.Dir(dir) == filepath.Join(a.ClaudeDir(), "skills") {
 		fmt.Fprintln(a.Stdout, "  sessions that begin from now on load it from there")
-		step("to take it away", "rm", "-r", dir)
+		step("to remove it", "rm", "-r", dir)
 		return
 	}
 	id := installer.PluginName + "@" + installer.PluginName
 	step("for one session", "claude", "--plugin-dir", dir)
 	step("for good", "claude", "plugin", "marketplace", "add", dir)
 	step("", "claude", "plugin", "install", id)
-	step("to take it away", "claude", "plugin", "uninstall", id)
+	step("to remove it", "claude", "plugin", "uninstall", id)
 	step("", "claude", "plugin", "marketplace", "remove", installer.PluginName)
 }
 

@@ -84,7 +84,7 @@ func allSteps(a *cli.App, undo bool, named ...string) ([]steps.Step, error) {
 	tmux := startupStep(a, "tmux", installer.PromptLine, program)
 	tmux.Name, tmux.Title = "tmux", "show in tmux's status line what needs you; prefix b goes there"
 	tmux.Want = a.Getenv("TMUX") != "" || tmux.Absent == "" && exists(installer.StartupPath("tmux", runtime.GOOS, a.Getenv))
-	tmux.Then = "tmux source-file " + installer.StartupPath("tmux", runtime.GOOS, a.Getenv) + " takes it up now"
+	tmux.Then = "tmux source-file " + installer.StartupPath("tmux", runtime.GOOS, a.Getenv) + " loads it now"
 	if !cli.Found("tmux") {
 		tmux.Absent = "tmux is not installed"
 	}
@@ -170,7 +170,7 @@ func clientSteps(a *cli.App, hook, small string) ([]steps.Step, error) {
 			}
 			return takeMod(a)
 		},
-		Then: "sessions that run already take the hooks up within seconds",
+		Then: "sessions that run already load the hooks within seconds",
 	}
 	if client.Path == "" {
 		hooks.Then = "no claude is on PATH yet; it is followed from its first session on"

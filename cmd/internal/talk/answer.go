@@ -274,7 +274,7 @@ func mayAnswer(a *cli.App) error {
 		return err
 	}
 	if err := evidence.OwnTerminal(); err != nil {
-		return cli.Hint("run it in the foreground of a terminal of your own", "answering an agent is yours to do, and this command is not seen to be yours: %w", err)
+		return cli.Hint("run it in the foreground of a terminal of your own", "only you may answer an agent, and this command may not be yours: %w", err)
 	}
 	return nil
 }
