@@ -63,8 +63,13 @@ func (c *InstallCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if claude {
+	switch {
+	case claude:
 		err = c.installClaude(a, program)
+	case c.Status || c.Mod != nil:
+		return cli.Usage("%w", cli.Hint("add --agent claude-code", "--statusline and --mod are for Claude Code"))
+	default:
+		err = chooseChannels(a, c.Notify, c.DryRun)
 	}
 	if err := errors.Join(err, c.installAgents(a, program, others)); err != nil {
 		return err
@@ -99,7 +104,7 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 		}
 	}
 	change, err := edit(a, t, installer.Install(spec), c.DryRun)
-	if err == nil && len(c.Notify) > 0 {
+	if err == nil {
 		err = chooseChannels(a, c.Notify, c.DryRun)
 	}
 	if err != nil || c.DryRun {
@@ -160,8 +165,11 @@ func specFor(program string, client installer.Client, set installer.Set) install
 	}
 }
 
-// chooseChannels writes the channels into the configuration.
+// chooseChannels writes the channels, if any are named, into the configuration.
 func chooseChannels(a *cli.App, channels []string, dryRun bool) error {
+	if len(channels) == 0 {
+		return nil
+	}
 	path, err := config.Path(a.Getenv)
 	if err != nil {
 		return err
