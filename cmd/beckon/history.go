@@ -58,8 +58,7 @@ func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := a.Now()
-	q := history.Query{Words: c.Words, Since: now - event.Millis((time.Duration(c.Days) * 24 * time.Hour).Milliseconds()), Progress: a.Progress()}
+	q := history.Query{Words: c.Words, Since: event.MillisOf(a.Now().Time().AddDate(0, 0, -c.Days)), Progress: a.Progress()}
 	hits, err := history.Search(a.Store, keys, q)
 	if err != nil {
 		return nil, err
