@@ -158,7 +158,7 @@ func Means(message string) *event.Meaning {
 	r := intent.OfMessage(message)
 	m := &event.Meaning{Intent: string(r.Intent), Rule: r.Name, Confidence: percent(r.Confidence)}
 	if r.Intent == intent.IntentQuestion {
-		m.Question = event.Cut(cmp.Or(intent.Question(message), LastLine(message)), event.MaxQuestion)
+		m.Question = event.Cut(cmp.Or(r.Question, LastLine(message)), event.MaxQuestion)
 	}
 	return m
 }

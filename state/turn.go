@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"strings"
 
 	"beckon/event"
@@ -195,7 +194,7 @@ func (f *fold) finalWords(t *Turn) {
 	if t.Intent != intent.IntentQuestion {
 		return
 	}
-	p.Question = event.Cut(cmp.Or(intent.Question(t.Text), LastLine(t.Text)), event.MaxQuestion)
+	p.Question = Means(t.Text).Question
 	if k := &f.s.Task; k.State == TaskComplete && k.Ended == p.At {
 		k.State, k.Ended = TaskAwaiting, 0
 	}

@@ -5,10 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// languages are all languages with word tables. The first is always consulted, since agents
-// mix it into the others.
-var languages = [...]*language{&english, &german, &french, &spanish, &portuguese, &japanese, &chinese}
-
 // lettersWeigh is how many frequent words a language's own letters count as.
 const lettersWeigh = 2
 
@@ -49,13 +45,15 @@ func foreignLetters(all []sentence) string {
 // hits counts the signs of lang: its frequent words and its letters.
 func (lang *language) hits(foreign string, words *wordSet) int {
 	n := 0
-	for _, w := range lang.common {
+	for w := range lang.list("common") { // frequent words
 		if words.hasAll(w) {
 			n++
 		}
 	}
-	if foreign != "" && strings.ContainsAny(foreign, lang.letters) {
-		n += lettersWeigh
+	for letters := range lang.list("letters") { // that it shares with few others
+		if foreign != "" && strings.ContainsAny(foreign, letters) {
+			n += lettersWeigh
+		}
 	}
 	return n
 }

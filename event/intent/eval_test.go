@@ -38,7 +38,7 @@ func (m *labelled) result() Rule {
 	if m.Actor == "user" {
 		return OfPrompt(m.Text, m.Awaiting, m.Processing)
 	}
-	return OfMessage(m.Text)
+	return OfMessage(m.Text).Rule
 }
 
 // language returns the first part of the id: "en", "de", ...

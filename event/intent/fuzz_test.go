@@ -26,7 +26,7 @@ func FuzzOfMessage(f *testing.F) {
 		if again := OfMessage(text); again != r {
 			t.Fatalf("%v, then %v", r, again)
 		}
-		checkResult(t, r)
+		checkResult(t, r.Rule)
 		checkQuestion(t, text, r)
 		far := strings.Repeat("Nothing to see here.\n", Window/8) + "\n"
 		if a, b := OfMessage(far+text), OfMessage(far+far+text); a != b {
@@ -42,14 +42,14 @@ func checkResult(t *testing.T, r Rule) {
 	}
 }
 
-func checkQuestion(t *testing.T, text string, r Rule) {
+func checkQuestion(t *testing.T, text string, r Message) {
 	t.Helper()
-	q := Question(text)
+	q := r.Question
 	if (q != "") != (r.Intent == IntentQuestion) {
-		t.Fatalf("%v, but Question gives %q", r, q)
+		t.Fatalf("%v, but the question is %q", r, q)
 	}
 	if !utf8.ValidString(q) || strings.TrimSpace(q) != q || len(q) > Window {
-		t.Fatalf("Question gives %q", q)
+		t.Fatalf("the question is %q", q)
 	}
 	for _, c := range q {
 		if unicode.IsControl(c) || unicode.Is(unicode.Zl, c) || unicode.Is(unicode.Zp, c) || unicode.Is(unicode.Bidi_Control, c) {
@@ -103,7 +103,7 @@ func TestBounded(t *testing.T) {
 	for _, s := range []string{"?", "? ", "a? ", "?\n", "- ?\n", "`", "``", "` ", "'a ", "\"", "(", "[", "](", "http://", "“", "```\n", "a ", "I'll ", "**", "_", "？", "\xf0", "let me know * "} {
 		text := strings.Repeat(s, 1<<20/len(s))
 		start := time.Now()
-		Question(text)
+		OfMessage(text)
 		if took := time.Since(start); took > time.Second {
 			t.Errorf("1 MiB of %q takes %v", s, took)
 		}

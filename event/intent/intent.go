@@ -45,27 +45,26 @@ func OfPrompt(text string, awaiting, processing bool) Rule {
 	return rules[promptCommands]
 }
 
-// OfMessage classifies an agent's final message. text may be cut at its front, even inside a
-// code block.
-func OfMessage(text string) Rule {
-	var r reading
-	r.read(text)
-	rule, _ := r.decide()
-	return rules[rule]
+// Message is the verdict on a message.
+type Message struct {
+	Rule
+	// Question is the sentence that asks, in one line for display: a piece of the message
+	// without its Markdown and without control characters. It is empty unless the message asks.
+	Question string
 }
 
-// Question returns the sentence of text that asks, in one line for display:
-// a piece of the text without its Markdown and without control characters. It
-// is empty when OfMessage finds no question.
-func Question(text string) string {
+// OfMessage classifies an agent's final message. text may be cut at its front, even inside a
+// code block.
+func OfMessage(text string) Message {
 	var r reading
 	r.read(text)
 	rule, at := r.decide()
-	if rules[rule].Intent != IntentQuestion || at < 0 {
-		return ""
+	m := Message{Rule: rules[rule]}
+	if m.Intent == IntentQuestion && at >= 0 {
+		s := &r.all[at]
+		m.Question = oneLine(r.src[s.from:s.to])
 	}
-	s := &r.all[at]
-	return oneLine(r.src[s.from:s.to])
+	return m
 }
 
 // oneLine returns s without emphasis, code marks and control characters, with single spaces

@@ -113,8 +113,8 @@ func TestLayout(t *testing.T) {
 		"I can't reach the registry.":                               "I can't reach the registry.",
 		"Everything is done.":                                       "",
 	} {
-		if got := Question(text); got != want {
-			t.Errorf("Question(%q) = %q, want %q (%v)", text, got, want, OfMessage(text))
+		if got := OfMessage(text); got.Question != want {
+			t.Errorf("question of %q: %q, want %q (%v)", text, got.Question, want, got)
 		}
 	}
 }
@@ -165,13 +165,31 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// Tables have only lists that are read, and these have words.
+func TestLists(t *testing.T) {
+	known := append([]string{"common", "letters", "done", "results", "lead", "doer", "passive", "negations", "ing", "notIng", "finite", "past", "busy"}, names[:]...)
+	for _, lang := range languages {
+		for _, list := range strings.Split(*lang.table, "\n\n")[1:] {
+			name, words, _ := strings.Cut(list, ": ")
+			if !slices.Contains(known, name) || strings.ContainsAny(words, ":") || slices.Contains(strings.Split(words, ","), "") {
+				t.Errorf("%s: list %q", lang.code, name)
+			}
+			for line := range strings.Lines(words) {
+				if strings.HasSuffix(line, "\n") != strings.HasSuffix(line, ",\n") && list[len(list)-1] != '\n' {
+					t.Errorf("%s: list %q has a line without comma: %q", lang.code, name, line)
+				}
+			}
+		}
+	}
+}
+
 // Phrases are written in the form of normalized sentences; otherwise they would never match.
 func TestTables(t *testing.T) {
 	for _, lang := range languages {
-		for f, list := range lang.phrases {
-			for _, p := range list {
+		for f := range families {
+			for p := range lang.list(names[f]) {
 				checkPhrase(t, lang, p)
-				if family(f) == affirming && strings.ContainsAny(p, "^$*") {
+				if f == affirming && strings.ContainsAny(p, "^$*") {
 					t.Errorf("%s: affirmation %q has an anchor", lang.code, p)
 				}
 			}
@@ -196,11 +214,12 @@ func checkPhrase(t *testing.T, lang *language, p string) {
 func TestPhrasesAreNeeded(t *testing.T) {
 	for _, lang := range languages {
 		for f := range affirming {
-			others := lang.phrases[f]
+			phrases := slices.Collect(lang.list(names[f]))
+			others := phrases
 			if !lang.dense && lang != &english {
-				others = slices.Concat(others, english.phrases[f])
+				others = slices.Concat(others, slices.Collect(english.list(names[f])))
 			}
-			for i, p := range lang.phrases[f] {
+			for i, p := range phrases {
 				for j, q := range others {
 					if i != j && within(q, p, lang.dense) {
 						t.Errorf("%s: where %q is found, %q is", lang.code, p, q)
@@ -208,9 +227,10 @@ func TestPhrasesAreNeeded(t *testing.T) {
 				}
 			}
 		}
-		for _, w := range lang.results {
-			if slices.Contains(lang.verbs, w) {
-				t.Errorf("%s: %q is among verbs and results", lang.code, w)
+		v := lang.verbs()
+		for _, w := range v.results {
+			if slices.Contains(v.done, w) {
+				t.Errorf("%s: %q is among done and results", lang.code, w)
 			}
 		}
 	}

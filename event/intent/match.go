@@ -1,13 +1,6 @@
 package intent
 
-import (
-	"slices"
-	"strings"
-)
-
-// maxIng is how many words may follow the verb of a sentence like "Updating the docs": a
-// longer one has a further verb that no list contains.
-const maxIng = 9
+import "strings"
 
 // finds reports whether the sentence s contains phrase p (see language).
 func finds(s, p string, dense bool) bool {
@@ -55,86 +48,26 @@ func bounded(s string, i, end int) bool {
 // tag adds to the sentences the families of lang that they belong to. words contains at least
 // their words.
 func (lang *language) tag(all []sentence, words *wordSet) {
-	for f := range affirming {
-		for _, p := range lang.phrases[f] {
-			if !lang.dense && !words.hasAll(p) {
-				continue
-			}
-			for i := range all {
-				if s := &all[i]; !s.tags.has(f) && finds(s.text, p, lang.dense) {
-					s.tags |= 1 << f
-				}
+	for f, p := range lang.phrases {
+		if f == affirming || !lang.dense && !words.hasAll(p) {
+			continue
+		}
+		for i := range all {
+			if s := &all[i]; !s.tags.has(f) && finds(s.text, p, lang.dense) {
+				s.tags |= 1 << f
 			}
 		}
 	}
+	v := lang.verbs()
 	for i := range all {
 		s := &all[i]
-		if lang.didWork(s.text) {
+		if v.didWork(s.text) {
 			s.tags |= 1 << finishing
 		}
-		if lang.isWorking(s.text) {
+		if v.isWorking(s.text) {
 			s.tags |= 1 << going
 		}
 	}
-}
-
-// isWorking reports whether s describes present work: "Updating the docs now", "I'm looking
-// into it", "the tests are still running".
-func (lang *language) isWorking(s string) bool {
-	if lang.ing == "" {
-		return false
-	}
-	first, rest, _ := strings.Cut(s, " ")
-	if lang.isIng(first) && strings.Count(rest, " ") < maxIng && !lang.hasVerb(rest) {
-		return true
-	}
-	before := first
-	for word := range strings.SplitSeq(rest, " ") {
-		if slices.Contains(lang.busy, before) && lang.isIng(word) {
-			return true
-		}
-		before = word
-	}
-	return false
-}
-
-func (lang *language) isIng(word string) bool {
-	return len(word) > len(lang.ing)+1 && strings.HasSuffix(word, lang.ing) && !slices.Contains(lang.notIng, word)
-}
-
-// hasVerb reports whether one of the words of s is a finite verb.
-func (lang *language) hasVerb(s string) bool {
-	for word := range strings.SplitSeq(s, " ") {
-		if slices.Contains(lang.finite, word) || strings.HasSuffix(word, lang.past) {
-			return true
-		}
-	}
-	return false
-}
-
-// didWork reports whether s reports work done with one of the language's
-// verbs: "I've added", "is fixed", or the bare verb at the start.
-func (lang *language) didWork(s string) bool {
-	before, start := "", true
-	for word := range strings.SplitSeq(s, " ") {
-		switch {
-		case word == partWord:
-			start = true
-			continue
-		case slices.Contains(lang.negations, word):
-			return false
-		case (start || slices.Contains(lang.doer, before)) && (slices.Contains(lang.verbs, word) || slices.Contains(lang.results, word)):
-			return true
-		case slices.Contains(lang.passive, before) && slices.Contains(lang.results, word):
-			return true
-		}
-		leads := slices.Contains(lang.lead, word)
-		start = start && leads
-		if !leads || slices.Contains(lang.doer, word) {
-			before = word
-		}
-	}
-	return false
 }
 
 // wordSet is a set of words that may contain more than was added: it saves searching for

@@ -41,7 +41,7 @@ func affirmsAll(s string) bool {
 func affirmation(s string) int {
 	best := 0
 	for _, lang := range languages {
-		for _, p := range lang.phrases[affirming] {
+		for p := range lang.list(names[affirming]) {
 			if len(p) > best && strings.HasPrefix(s, p) && (lang.dense || bounded(s, 0, len(p))) {
 				best = len(p)
 			}

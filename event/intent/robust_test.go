@@ -72,7 +72,7 @@ func TestImports(t *testing.T) {
 	}
 	for _, pkg := range strings.Fields(string(out)) {
 		switch pkg {
-		case "bytes", "slices", "strings", "unicode", "unicode/utf8", "beckon/event": // the hook imports these anyway
+		case "bytes", "embed", "slices", "strings", "unicode", "unicode/utf8", "beckon/event": // the hook imports these anyway
 		default:
 			t.Errorf("imports %s", pkg)
 		}

@@ -1,0 +1,88 @@
+package intent
+
+import "slices"
+
+// family is a group of phrases with one meaning.
+type family uint8
+
+const (
+	// asking asks for an answer even without a question mark, unless the same sentence closes
+	// politely.
+	asking family = iota
+	// insisting asks for an answer whatever else the sentence says.
+	insisting
+	// continuing asks whether to go on with the work.
+	continuing
+	// addressing turns to the reader: a question with it is meant as one.
+	addressing
+	// choosing shows that a question wants more than yes or no.
+	choosing
+	// offering offers more work.
+	offering
+	// extra marks an offer as one of more than was asked.
+	extra
+	// closing ends the conversation politely.
+	closing
+	// opining asks for an opinion: a question about a plan, only politeness about finished
+	// work.
+	opining
+	// handing says how to use, check or finish the result.
+	handing
+	// pleading asks for an action: help while work is stuck, a hand-over when it
+	// is done.
+	pleading
+	// blocking says that something stands in the way now.
+	blocking
+	// blockedOnce says so in the past: a solution may have been found since.
+	blockedOnce
+	// finishing reports work done.
+	finishing
+	// going announces what the agent does next.
+	going
+	// hinging begins a conditional consequence.
+	hinging
+	// lacking says that something is unfinished or fails.
+	lacking
+	// summing introduces a summary of changes.
+	summing
+	// answering begins a sentence that answers the question before it.
+	answering
+	// reasoning begins a sentence that gives the reason for the question before it.
+	reasoning
+	// musing begins a question that people mostly ask themselves: a why, a how.
+	musing
+	// wondering begins one that they ask themselves as often as the reader: a what, a who. All
+	// others, yes or no and choices, are hardly ever rhetorical.
+	wondering
+	// stepping names a step that ends the work (commit, deploy): offering it asks.
+	stepping
+	// optional names one of several ways.
+	optional
+	// listing introduces a list of questions that want an answer.
+	listing
+	// made introduces a list of questions that are themselves the result.
+	made
+	// quoting says whose question it was.
+	quoting
+	// affirming is a bare affirmation, as a whole prompt.
+	affirming
+
+	families
+)
+
+// tags is a set of families.
+type tags uint32
+
+func (t tags) has(f family) bool { return t&(1<<f) != 0 }
+
+// names are the names of the families in the languages' tables.
+var names = [families]string{
+	"asking", "insisting", "continuing", "addressing", "choosing", "offering", "extra", "closing", "opining", "handing", "pleading",
+	"blocking", "blockedOnce", "finishing", "going", "hinging", "lacking", "summing", "answering", "reasoning", "musing", "wondering",
+	"stepping", "optional", "listing", "made", "quoting", "affirming",
+}
+
+func familyOf(name string) (f family, ok bool) {
+	i := slices.Index(names[:], name)
+	return family(i), i >= 0
+}
