@@ -126,7 +126,7 @@ func (h *holder) closeJournal() {
 // catchUp folds the rest of the journal into h.s and mends an incomplete last line. So a kill
 // between append and rename costs nothing.
 func (h *holder) catchUp() error {
-	for h.size != h.s.Offset || !h.endsInNewline() {
+	for h.size != h.s.Offset || h.j != nil && !beginsLine(h.j, h.size) {
 		var t replayed
 		var err error
 		if h.j != nil {
@@ -147,17 +147,6 @@ func (h *holder) catchUp() error {
 		return h.adopt(t)
 	}
 	return nil
-}
-
-// endsInNewline reports whether an appended line would start a new line. After a power cut the
-// file may end in zeros instead.
-func (h *holder) endsInNewline() bool {
-	if h.j == nil || h.size == 0 {
-		return true
-	}
-	var last [1]byte
-	_, err := h.j.ReadAt(last[:], h.size-1)
-	return err == nil && last[0] == '\n'
 }
 
 // adopt replaces the session by the replayed one.

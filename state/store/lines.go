@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -17,7 +18,8 @@ import (
 // whose result it holds. Lines takes no lock: it ignores a half-written last line, which the
 // next call returns. each may keep its argument.
 func (st *Store) Lines(k Key, after int64, each func(Line)) error {
-	return st.scanJournals(k, after, nil, each)
+	_, err := st.scanJournals(k, after, nil, each)
+	return err
 }
 
 // scanFile scans a segment. One that does not exist has been dropped.
@@ -55,34 +57,37 @@ func (t Turn) CommandID(k Key) string {
 // The session may be live or archived, or have only its journal left. each may keep its
 // argument.
 func (st *Store) Turns(k Key, after int64, each func(Turn)) error {
-	return st.scanJournals(k, after, isTurn, func(l Line) {
+	_, err := st.scanJournals(k, after, maybe("turn"), func(l Line) {
 		if l.Change.Turn != nil {
 			each(Turn{l.Change.Seq, *l.Change.Turn})
 		}
 	})
+	return err
 }
 
-// isTurn reports whether a line may be a turn's, without parsing it.
-func isTurn(line []byte) bool {
-	return bytes.Contains(line[:min(len(line), 80)], []byte(`"kind":"turn"`))
+// maybe returns a function that reports whether a line may be of that kind, without parsing
+// it.
+func maybe(kind string) func(line []byte) bool {
+	member := []byte(`"kind":"` + kind + `"`)
+	return func(line []byte) bool { return bytes.Contains(line[:min(len(line), 80)], member) }
 }
 
 // scanJournals calls each for the lines of a session's journal after sequence number after
-// that want accepts, those of the rotated segments first. If the journal is rotated meanwhile
-// and a line is read twice, each gets it once.
-func (st *Store) scanJournals(k Key, after int64, want func([]byte) bool, each func(Line)) error {
+// that want accepts, those of the rotated segments first, and returns how far it read the live
+// journal. If that is rotated meanwhile and a line is read twice, each gets it once.
+func (st *Store) scanJournals(k Key, after int64, want func([]byte) bool, each func(Line)) (end int64, err error) {
 	// The live journal is opened before the segments are listed. If it is rotated in between,
 	// it is read twice; in the opposite order it would be missed.
 	live, err := open(st.journal(k), os.O_RDONLY)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return 0, err
 	}
 	if err == nil {
 		defer live.Close()
 	}
 	segs, err := st.segments(k)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return 0, err
 	}
 	last := after
 	pass := func(l Line, _, _ int64) {
@@ -96,14 +101,14 @@ func (st *Store) scanJournals(k Key, after int64, want func([]byte) bool, each f
 			continue
 		}
 		if err := scanFile(st.path(journalDir, name), want, pass); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if live == nil {
-		return nil
+		return 0, nil
 	}
-	_, _, err = scanFor(live, 0, want, pass)
-	return err
+	end, _, err = scanFor(live, 0, want, pass)
+	return end, err
 }
 
 // Place is a position in a journal: after line Seq, which ends at byte Offset. The zero value
@@ -131,7 +136,7 @@ func (st *Store) Follow(k Key, p Place, each func(Line)) (Place, error) {
 	return next, nil
 }
 
-// added reads the lines after p.Offset. follows is false if they do not continue p.
+// added reads the lines after p. follows is false if they do not continue p.
 func (st *Store) added(k Key, p Place) (lines []Line, next Place, follows bool, err error) {
 	f, err := open(st.journal(k), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,55 +146,50 @@ func (st *Store) added(k Key, p Place) (lines []Line, next Place, follows bool, 
 		return nil, p, false, err
 	}
 	defer f.Close()
-	size, err := sizeOf(f)
-	if err != nil || size < p.Offset || !beginsLine(f, p.Offset) {
-		return nil, p, false, err
-	}
-	next, follows = p, true
-	end, _, err := scan(f, p.Offset, func(l Line, _, _ int64) {
-		follows = follows && l.Change.Seq == next.Seq+1 && l.Snapshot == nil
+	next = p
+	next.Offset, _, follows, err = scanAfter(f, p, func(l Line, _, _ int64) {
 		next.Seq = l.Change.Seq
 		lines = append(lines, l)
 	})
-	next.Offset = end
 	return lines, next, follows, err
 }
 
-// beginsLine reports whether a line begins at offset.
-func beginsLine(f *os.File, offset int64) bool {
+// scanAfter is scan from p on. follows is false if the lines there do not continue p: the
+// journal was rotated or replaced.
+func scanAfter(r io.ReaderAt, p Place, each func(l Line, start, end int64)) (end int64, bad int, follows bool, err error) {
+	if !beginsLine(r, p.Offset) {
+		return 0, 0, false, nil
+	}
+	follows = true
+	end, bad, err = scan(r, p.Offset, func(l Line, start, end int64) {
+		follows = follows && l.Change.Seq == p.Seq+1 && l.Snapshot == nil
+		p.Seq = l.Change.Seq
+		each(l, start, end)
+	})
+	return end, bad, follows, err
+}
+
+// beginsLine reports whether a line begins, or would begin, at offset. After a power cut a
+// journal may end in zeros.
+func beginsLine(r io.ReaderAt, offset int64) bool {
 	if offset == 0 {
 		return true
 	}
 	var before [1]byte
-	_, err := f.ReadAt(before[:], offset-1)
+	_, err := r.ReadAt(before[:], offset-1)
 	return err == nil && before[0] == '\n'
 }
 
-// followAnew reads the whole journal. Unless it finds its last line in the live journal, the
-// new position has no offset, and the next call reads the whole journal again.
+// followAnew reads the whole journal. If its last line is in a rotated segment, the new
+// position is beyond the live journal or followed by none of its lines, and the next call reads
+// the whole journal again.
 func (st *Store) followAnew(k Key, p Place, each func(Line)) (Place, error) {
-	err := st.Lines(k, p.Seq, func(l Line) {
+	end, err := st.scanJournals(k, p.Seq, nil, func(l Line) {
 		p.Seq = l.Change.Seq
 		each(l)
 	})
-	p.Offset = st.endOf(k, p.Seq)
+	p.Offset = end
 	return p, err
-}
-
-// endOf returns the offset at which line seq ends in the live journal, or 0 if it is not
-// there.
-func (st *Store) endOf(k Key, seq int64) (at int64) {
-	f, err := open(st.journal(k), os.O_RDONLY)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	_, _, _ = scan(f, 0, func(l Line, _, end int64) {
-		if l.Change.Seq == seq {
-			at = end
-		}
-	})
-	return at
 }
 
 // KeyOfFile returns the key of a file in SessionsDir, and whether name is a session's file.
@@ -214,17 +214,12 @@ func (st *Store) Newest(k Key, size int64, each func(Line)) error {
 		return err
 	}
 	// The first piece may begin inside a line. It then does not parse, and is skipped.
-	_, _, err = scanFor(f, max(0, end-size), isEvent, func(l Line, _, _ int64) {
+	_, _, err = scanFor(f, max(0, end-size), maybe("event"), func(l Line, _, _ int64) {
 		if l.Change.Event != nil {
 			each(l)
 		}
 	})
 	return err
-}
-
-// isEvent reports whether a line may be an event's, without parsing it.
-func isEvent(line []byte) bool {
-	return bytes.Contains(line[:min(len(line), 80)], []byte(`"kind":"event"`))
 }
 
 // JournalFile returns the path of a session's journal, to watch it for new lines.

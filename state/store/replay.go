@@ -34,21 +34,8 @@ func replay(s state.Session, r io.ReaderAt, size int64) (replayed, error) {
 
 // replayNew folds the lines after s.Offset. follows is false if they do not continue s.
 func replayNew(s state.Session, r io.ReaderAt) (t replayed, follows bool, err error) {
-	var before [1]byte
-	if _, err := r.ReadAt(before[:], s.Offset-1); err != nil && err != io.EOF {
-		return t, false, err
-	}
-	if before[0] != '\n' {
-		return t, false, nil
-	}
-	follows = true
-	t.end, t.bad, err = scan(r, s.Offset, func(l Line, _, end int64) {
-		if l.Snapshot != nil || l.Change.Seq != s.Seq+1 {
-			follows = false
-		}
-		foldLine(&s, &l, end)
-	})
 	t.s = s
+	t.end, t.bad, follows, err = scanAfter(r, Place{s.Seq, s.Offset}, func(l Line, _, end int64) { foldLine(&t.s, &l, end) })
 	return t, follows && t.bad == 0, err
 }
 
