@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"time"
 
 	"beckon/event"
@@ -10,20 +11,21 @@ import (
 	"beckon/state/cache"
 )
 
-// Index keeps the live sessions as last read, with the size, time and inode of each file, so
-// that reading again costs only what has changed. It is for programs that keep running, and
-// not safe for concurrent use.
+// Index keeps the live sessions and meters as last read, with the size, times and inode of
+// each file, so that reading again costs only what has changed. It is for programs that keep
+// running, and not safe for concurrent use.
 type Index struct {
 	st       *Store
 	sessions map[Key]*indexed
 	meters   map[Key]*indexedMeter
+	keys     []Key // the sessions when their directory was last read
 
 	sessionsDir, meterDir listing
 }
 
 type indexed struct {
-	s    state.Session
-	file cache.Stamp // taken before reading; zero to read it again
+	s       state.Session
+	journal cache.Stamp // taken before reading; zero to read it again
 }
 
 type indexedMeter struct {
@@ -61,28 +63,22 @@ func (st *Store) Index() *Index {
 // Scan updates the index. It returns the sessions that changed, those that are gone, and those
 // that could not be read.
 func (x *Index) Scan() (changed, gone []Key, problems []Problem, err error) {
-	listed := x.sessionsDir.due(x.st.SessionsDir())
-	var keys []Key
-	var waiting spooledNames
-	if listed {
-		keys, waiting, err = x.st.live()
-	} else {
-		_ = x.st.DrainSpool()
-		waiting = x.st.waiting()
-		keys = x.known(waiting)
+	_ = x.st.DrainSpool()
+	if x.sessionsDir.due(x.st.SessionsDir()) {
+		if x.keys, err = x.st.liveKeys(); err != nil {
+			x.sessionsDir = listing{}
+			return nil, nil, nil, err
+		}
 	}
-	if err != nil {
-		x.sessionsDir.dir = cache.Stamp{}
-		return nil, nil, nil, err
-	}
+	keys, waiting := x.st.withWaiting(x.keys)
 	there := make(map[Key]bool, len(keys))
 	for _, k := range keys {
 		there[k] = true
-		switch ok, err := x.read(k, waiting[k], listed); {
+		switch ok, err := x.read(k, waiting[k]); {
 		case err == nil && ok:
 			changed = append(changed, k)
 		case err != nil:
-			x.sessionsDir.dir = cache.Stamp{}    // read the directory again
+			x.sessionsDir = listing{}
 			if !errors.Is(err, fs.ErrNotExist) { // it may just have been archived
 				problems = append(problems, Problem{k, err})
 			}
@@ -97,20 +93,6 @@ func (x *Index) Scan() (changed, gone []Key, problems []Problem, err error) {
 	return changed, gone, problems, nil
 }
 
-// known returns the sessions of the index and those that have only spooled events.
-func (x *Index) known(waiting spooledNames) []Key {
-	keys := make([]Key, 0, len(x.sessions))
-	for k := range x.sessions {
-		keys = append(keys, k)
-	}
-	for k := range waiting {
-		if x.sessions[k] == nil {
-			keys = append(keys, k)
-		}
-	}
-	return keys
-}
-
 // Refresh reads one session again if it changed, and reports whether it did. For a session
 // that is no longer live it returns fs.ErrNotExist.
 func (x *Index) Refresh(k Key) (changed bool, err error) {
@@ -119,7 +101,7 @@ func (x *Index) Refresh(k Key) (changed bool, err error) {
 		delete(x.sessions, k)
 		return false, fs.ErrNotExist
 	}
-	return x.read(k, waiting, true)
+	return x.read(k, waiting)
 }
 
 // Session returns a session as last read.
@@ -130,29 +112,23 @@ func (x *Index) Session(k Key) (s state.Session, ok bool) {
 	return s, false
 }
 
-// read reads k unless its file is the same and its journal has not grown. Every fold writes to
-// the journal first, so a change is noticed even if it leaves the size and time of the file as
-// they were. If listed is false, the file is known to be in its place and unchanged.
-func (x *Index) read(k Key, waiting []string, listed bool) (changed bool, err error) {
+// read reads k unless its journal is the same. Every fold writes to the journal first, so that
+// alone tells of a change.
+func (x *Index) read(k Key, waiting []string) (changed bool, err error) {
 	old := x.sessions[k]
-	var file cache.Stamp
-	if old != nil && !listed {
-		file = old.file
-	} else {
-		file, _ = cache.StampOf(x.st.session(k))
-	}
-	if old != nil && len(waiting) == 0 && file != (cache.Stamp{}) && file == old.file && !x.st.behind(k, &old.s) {
+	journal, _ := cache.StampOf(x.st.journal(k))
+	if old != nil && len(waiting) == 0 && journal != (cache.Stamp{}) && journal == old.journal {
 		return false, nil
 	}
-	if len(waiting) > 0 {
-		file = cache.Stamp{} // not to be reused: the spool will be drained
-	}
-	now := &indexed{file: file}
+	now := &indexed{}
 	if err := x.st.load(k, waiting, &now.s); err != nil {
 		return false, err
 	}
 	if old == nil {
-		x.meterDir.dir = cache.Stamp{} // the status line may have reported before the first event
+		x.meterDir = listing{} // the status line may have reported before the first event
+	}
+	if len(waiting) == 0 && now.s.Offset == journal.Size { // the session belongs to this stamp
+		now.journal = journal
 	}
 	x.sessions[k] = now
 	return true, nil
@@ -164,24 +140,15 @@ func (x *Index) Meters() (changed []Key) {
 	if !x.meterDir.due(x.st.path(meterDir, "")) {
 		return nil
 	}
-	names, _ := x.st.keys(meterDir)
-	for _, k := range names {
-		old := x.meters[k]
-		if x.sessions[k] == nil {
-			continue
-		}
+	for k := range x.sessions {
 		file, ok := cache.StampOf(x.st.path(meterDir, string(k)+".json"))
-		if !ok || old != nil && old.file == file {
+		if old := x.meters[k]; !ok || old != nil && old.file == file {
 			continue
 		}
 		x.meters[k] = &indexedMeter{x.st.Meter(k), file}
 		changed = append(changed, k)
 	}
-	for k := range x.meters {
-		if x.sessions[k] == nil {
-			delete(x.meters, k)
-		}
-	}
+	maps.DeleteFunc(x.meters, func(k Key, _ *indexedMeter) bool { return x.sessions[k] == nil })
 	return changed
 }
 

@@ -211,14 +211,21 @@ func (st *Store) live() ([]Key, spooledNames, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	keys, waiting := st.withWaiting(keys)
+	slices.Sort(keys)
+	return keys, waiting, nil
+}
+
+// withWaiting adds to keys the sessions that have only events in the spool, and returns those
+// events.
+func (st *Store) withWaiting(keys []Key) ([]Key, spooledNames) {
 	waiting := st.waiting()
 	for k := range waiting {
 		if !slices.Contains(keys, k) {
 			keys = append(keys, k)
 		}
 	}
-	slices.Sort(keys)
-	return keys, waiting, nil
+	return keys, waiting
 }
 
 // liveKeys lists the sessions in the live directory by their file names, and those that have a
