@@ -115,44 +115,6 @@ func Registry(dir, cached string) ([]Reading, error) {
 	return slices.DeleteFunc(out, func(r Reading) bool { return r.Pid == 0 }), nil
 }
 
-// Index remembers the registry's files with their size, time and inode, so that Registry opens
-// only those that changed. It is for a program that keeps running, and not safe for concurrent
-// use.
-type Index struct{ records map[string]record }
-
-type record struct {
-	reading Reading
-	file    cache.Stamp
-}
-
-// Registry is like the function Registry, but takes an unreadable directory for an empty one.
-func (x *Index) Registry(dir string) (out []Reading) {
-	names, _ := registryNames(dir)
-	fresh := make(map[string]record, len(names))
-	for _, name := range names {
-		path := filepath.Join(dir, name)
-		file, ok := cache.StampOf(path)
-		if !ok {
-			continue
-		}
-		settled := !file.Young() // before the read: the file may change after it
-		old := x.records[name]
-		if old.file != file {
-			var err error
-			if old.reading, err = ReadRegistryFile(path); err != nil {
-				continue
-			}
-			old.file = file
-		}
-		if settled && old.reading.Problem != ProblemTorn {
-			fresh[name] = old
-		}
-		out = append(out, old.reading)
-	}
-	x.records = fresh
-	return out
-}
-
 // registryNames lists the records in dir, in order of pid.
 func registryNames(dir string) ([]string, error) {
 	f, err := plainfile.OpenDir(dir)

@@ -30,7 +30,6 @@ type Follower struct {
 	o     Options
 	r     *Reader
 	index *store.Index
-	files evidence.Index
 
 	now      event.Millis
 	known    readings
@@ -351,12 +350,7 @@ func (f *Follower) forget(k store.Key) {
 // readRegistry reads the client's registry, and looks at the sessions whose records have
 // changed.
 func (f *Follower) readRegistry() {
-	switch {
-	case f.r.staged != nil:
-		f.known = f.r.staged.registry
-	case f.r.registry != "":
-		f.known = f.files.Registry(f.r.registry)
-	}
+	f.known = f.r.readRegistry()
 	for _, e := range f.entries {
 		if reading, _ := f.known.of(e.session.Origin.Process); reading != e.reading {
 			f.see(e)
