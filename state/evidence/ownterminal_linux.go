@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"strconv"
@@ -48,21 +47,14 @@ type seat struct {
 	group, terminal, front int
 }
 
-// seatOf reads fields 2, 5, 7 and 8 of /proc/PID/stat; nothing if the process is gone.
+// seatOf returns where a process sits; nothing if it is gone.
 func seatOf(pid string) (s seat) {
 	var buf [maxStat]byte
 	b, err := plainfile.Head("/proc/"+pid+"/stat", buf[:], 0)
-	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
-	if err != nil || open < 0 || end < open {
+	name, f, ok := statFields(b)
+	if err != nil || !ok {
 		return seat{}
 	}
-	s.name = string(b[open+1 : end])
-	fields := bytes.Fields(b[end+1:])
-	if len(fields) < 6 {
-		return seat{}
-	}
-	s.group, _ = strconv.Atoi(string(fields[2]))
-	s.terminal, _ = strconv.Atoi(string(fields[4]))
-	s.front, _ = strconv.Atoi(string(fields[5]))
-	return s
+	number := func(field int) int { n, _ := strconv.Atoi(string(f[field])); return n }
+	return seat{name, number(statGroup), number(statTerminal), number(statFront)}
 }

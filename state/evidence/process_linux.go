@@ -86,52 +86,38 @@ func lookup(pid int) (proc, state.Presence) {
 // The fields of /proc/PID/stat that follow the name, counted from 0: proc(5)
 // numbers them from 3.
 const (
-	statState = 0  // field 3
-	statPpid  = 1  // field 4
-	statStart = 19 // field 22
+	statState    = 0  // field 3
+	statPpid     = 1  // field 4
+	statGroup    = 2  // field 5
+	statTerminal = 4  // field 7
+	statFront    = 5  // field 8
+	statStart    = 19 // field 22
 )
 
-// parseStat parses a line of /proc/PID/stat. The name is in parentheses and may itself contain
-// spaces and parentheses, so fields are counted from the last closing one.
-func parseStat(b []byte) (proc, bool) {
+// statFields splits a line of /proc/PID/stat. The name is in parentheses and may itself contain
+// spaces and parentheses, so fields are counted from the last closing one. Missing
+// fields are empty.
+func statFields(b []byte) (name string, fields [statStart + 1][]byte, ok bool) {
 	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 0 || end < open {
+		return "", fields, false
+	}
+	rest := bytes.TrimRight(b[end+1:], "\n")
+	for i := range fields {
+		fields[i], rest, _ = bytes.Cut(bytes.TrimLeft(rest, " "), []byte(" "))
+	}
+	return string(b[open+1 : end]), fields, true
+}
+
+// parseStat parses a line of /proc/PID/stat.
+func parseStat(b []byte) (proc, bool) {
+	name, f, ok := statFields(b)
+	status, start := f[statState], string(f[statStart])
+	ppid, err := strconv.ParseUint(string(f[statPpid]), 10, strconv.IntSize-1)
+	if !ok || err != nil || len(status) != 1 || !digits(start) {
 		return proc{}, false
 	}
-	p := proc{comm: string(b[open+1 : end])}
-	rest := b[end+1:]
-	for i := 0; i <= statStart; i++ {
-		var f []byte
-		f, rest = field(rest)
-		ok := true
-		switch i {
-		case statState:
-			ok = len(f) == 1
-			p.dead = ok && (f[0] == 'Z' || f[0] == 'X' || f[0] == 'x')
-		case statPpid:
-			p.ppid, ok = number(f)
-		case statStart:
-			p.start, ok = string(f), digits(string(f))
-		}
-		if !ok {
-			return proc{}, false
-		}
-	}
-	return p, true
-}
-
-// field returns the first blank-separated word of b and the rest.
-func field(b []byte) (f, rest []byte) {
-	b = bytes.TrimLeft(b, " ")
-	if i := bytes.IndexAny(b, " \n"); i >= 0 {
-		return b[:i], b[i:]
-	}
-	return b, nil
-}
-
-func number(b []byte) (int, bool) {
-	n, err := strconv.ParseUint(string(b), 10, strconv.IntSize-1)
-	return int(n), err == nil
+	return proc{ppid: int(ppid), comm: name, start: start, dead: bytes.ContainsAny(status, "ZXx")}, true
 }
 
 // userHz is the unit of start times in /proc: 100 a second on every architecture of Go's on
