@@ -92,12 +92,11 @@
 //	event/policy/past            calls of earlier sessions
 //
 //	state                        Apply folds facts, Resolve makes one word of them
-//	state/store                  files and locks
+//	state/store                  files, locks and seats
 //	state/cache                  what was read of many files, in one
 //	state/evidence               processes, registry, terminals, repositories
 //	state/live                   both together: a snapshot, and what changes
 //	state/history                turns
-//	state/correlate              seats
 //	state/stats                  sums by day and project
 //	state/usage                  usage limits of accounts
 //	state/alert                  what to notify of

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -239,8 +240,8 @@ func answerTo(kind event.Kind, res store.Result) answer {
 	changed := before != after
 	switch kind {
 	case event.SessionStart:
-		created := res.New && res.Method == methodCreated
-		a.IsNew, a.Method, a.State = &created, methodOf(res), after
+		created := res.New && res.Method == store.Created
+		a.IsNew, a.Method, a.State = &created, string(cmp.Or(res.Method, store.BySessionID)), after
 	case event.SessionEnd:
 		a.State = after
 	case event.UserPromptSubmit, event.Stop:

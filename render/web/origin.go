@@ -7,20 +7,10 @@ import (
 
 	"beckon/event"
 	"beckon/state"
-	"beckon/state/correlate"
 	"beckon/state/evidence"
-	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
 )
-
-const methodCreated = string(correlate.Created)
-
-// methodOf returns the strategy that found a session's seat; a known session is found by its
-// id.
-func methodOf(res store.Result) string {
-	return cmp.Or(res.Method, string(correlate.SessionID))
-}
 
 // paneID matches tmux's name of a pane, which may become part of a command line.
 var paneID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^%[0-9]{1,9}$`) })

@@ -45,7 +45,7 @@ type Update struct {
 type Result struct {
 	Before, After state.Session
 	New           bool   // k was unknown before
-	Method        string // how a new session found its seat; empty for a known one
+	Method        Method // how a new session found its seat; empty for a known one
 }
 
 // Fold folds u into session k, or into the part of it that belongs to the event's process. If

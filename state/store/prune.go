@@ -178,7 +178,7 @@ func (st *Store) parted(k Key) bool {
 // may stay in its seat for longer than entries are kept.
 func (st *Store) pruneSeat(name string, _ time.Time) error {
 	c := st.readClaim(string(keyIn(name)))
-	if c.Key != "" && exists(st.session(Key(c.Key))) {
+	if c.Key != "" && exists(st.session(c.Key)) {
 		return nil
 	}
 	return removeIfThere(st.path(seatsDir, name))

@@ -10,13 +10,59 @@ import (
 	"beckon/event"
 	"beckon/event/jsonenc"
 	"beckon/state"
-	"beckon/state/correlate"
 )
 
-// place sets the event's origin, if that is due, and gives the session its seat, by which the
-// user knows it across /clear and resume. For a new session it returns the method that found
-// the seat.
-func (h *holder) place(u *Update) string {
+// A seat is the row by which a user knows a session. It survives /clear, compaction and resume.
+// A terminal alone is no proof: a nested agent inherits it from its parent (CASE 7).
+
+// Method names how a session found its seat. The names are those that the tracker's HTTP
+// interface returns as correlation_method.
+type Method string
+
+// The methods, in the order in which they are tried.
+const (
+	BySessionID Method = "session_id"
+	ByProcess   Method = "process"
+	ByLauncher  Method = "launcher_id"
+	ByTerminal  Method = "tmux_pane_id"
+	ByDirectory Method = "working_directory"
+	Created     Method = "created"
+)
+
+// claim is an entry of the seat index: what it says about a process, launcher, terminal or
+// directory.
+type claim struct {
+	Seat  string       `json:"seat_id"`
+	Key   Key          `json:"key"` // the session that made the claim
+	Since event.Millis `json:"since"`
+}
+
+// candidate is a claim for the seat of a session.
+type candidate struct {
+	claim
+	by    Method
+	taken bool // the session that made the claim still sits there, and is another one
+}
+
+// choose returns the first of claims whose seat the session may have, a new seat if there is
+// none, or its known one.
+func choose(known string, claims []candidate) candidate {
+	if known != "" {
+		return candidate{claim{Seat: known}, BySessionID, false}
+	}
+	for _, c := range claims {
+		// One process cannot be two sessions at once: /clear and the interactive /resume give it
+		// a new session id.
+		if c.Seat != "" && (!c.taken || c.by == ByProcess) {
+			return c
+		}
+	}
+	return candidate{claim{Seat: newSeat()}, Created, false}
+}
+
+// place sets the event's origin, if that is due, and gives the session its seat. For a new
+// session it returns the method that found the seat.
+func (h *holder) place(u *Update) Method {
 	e := u.Change.Event
 	if e == nil {
 		return ""
@@ -34,25 +80,21 @@ func (h *holder) place(u *Update) string {
 		return "" // from a replay
 	}
 	_, o.Part, _ = cutPart(string(h.key))
-	in := h.claims(o, u)
-	seat, method := correlate.Seat(in)
-	o.Seat, o.SeatAt = seat, h.since(&in, seat, u.Change.At)
+	claims := h.claims(o, u)
+	found := choose(h.s.Seat, claims)
+	o.Seat, o.SeatAt = found.Seat, h.since(claims, found.Seat, u.Change.At)
 	h.claim(o, e.Agent, u.Alive)
 	if h.s.Seq > 0 {
 		return ""
 	}
-	h.claimDirectory(o, u, method)
+	h.claimDirectory(o, u, found.by)
 	if e.Kind == event.SessionStart && e.Source == "clear" {
-		before := in.Holder(method)
-		if method == correlate.Process {
-			before = in.Process.Key
-		}
-		h.inherit(Key(before), u.Change.At)
+		h.inherit(found.Key, u.Change.At)
 	}
-	if !state.StandsIn(e.SessionID) {
-		h.retire(Key(in.Holder(method)), u.Change.At)
+	if !state.StandsIn(e.SessionID) && found.by != ByProcess {
+		h.retire(found.Key, u.Change.At)
 	}
-	return string(method)
+	return found.by
 }
 
 // inherit sets the session aside if the one before /clear, with key k, is: the user meant the
@@ -69,11 +111,11 @@ func (h *holder) inherit(k Key, now event.Millis) {
 
 // since returns when the seat was first seen. Rows are sorted by it, as it does not change
 // with the seat's sessions.
-func (h *holder) since(in *correlate.Input, seat string, now event.Millis) event.Millis {
+func (h *holder) since(claims []candidate, seat string, now event.Millis) event.Millis {
 	first := now
-	for _, c := range [...]correlate.Claim{in.Process, in.Launcher, in.Terminal, in.Directory} {
+	for _, c := range claims {
 		if c.Seat == seat && c.Since > 0 {
-			first = min(first, event.Millis(c.Since))
+			first = min(first, c.Since)
 		}
 	}
 	if h.s.Seat == seat {
@@ -83,39 +125,42 @@ func (h *holder) since(in *correlate.Input, seat string, now event.Millis) event
 }
 
 // claims reads the seat index for the event's process, launcher, terminal and directory.
-func (h *holder) claims(o *event.Origin, u *Update) correlate.Input {
-	in := correlate.Input{Known: h.s.Seat, New: newSeat}
+func (h *holder) claims(o *event.Origin, u *Update) []candidate {
 	if h.s.Seat != "" {
-		return in
+		return nil
 	}
-	in.Process = h.st.readClaim(processID(o.Process))
-	in.Launcher = h.st.readClaim(launcherID(o.Launcher))
-	in.Terminal = h.st.readClaim(terminalID(o, u.Change.Event.Agent))
-	if !state.StandsIn(u.Change.Event.SessionID) {
-		in.Directory = h.st.readClaim(directoryID(o, u.Change.Event))
+	e := u.Change.Event
+	list := []candidate{
+		{h.st.readClaim(processID(o.Process)), ByProcess, false},
+		{h.st.readClaim(launcherID(o.Launcher)), ByLauncher, false},
+		{h.st.readClaim(terminalID(o, e.Agent)), ByTerminal, false},
 	}
-	for _, c := range []*correlate.Claim{&in.Launcher, &in.Terminal} {
-		c.Taken = c.Seat != "" && c.Key != string(h.key) && h.st.occupied(c, o, u.Alive)
+	for i := range list[1:] {
+		c := &list[1+i]
+		c.taken = c.Seat != "" && c.Key != h.key && h.st.occupied(&c.claim, o, u.Alive)
 	}
-	in.Directory.Taken = !h.st.standsIn(in.Directory)
-	return in
+	if !state.StandsIn(e.SessionID) {
+		c := h.st.readClaim(directoryID(o, e))
+		list = append(list, candidate{c, ByDirectory, !h.st.standsIn(c)})
+	}
+	return list
 }
 
 // standsIn reports whether the session that claimed a directory can still be taken over.
-func (st *Store) standsIn(c correlate.Claim) bool {
+func (st *Store) standsIn(c claim) bool {
 	var s state.Session
-	return c.Key != "" && readSession(st.session(Key(c.Key)), &s) == nil && !over(&s)
+	return c.Key != "" && readSession(st.session(c.Key), &s) == nil && !over(&s)
 }
 
 // claimDirectory notes that a session without an id of its own is in a directory, or removes
 // that note if another session took it over.
-func (h *holder) claimDirectory(o *event.Origin, u *Update, method correlate.Method) {
+func (h *holder) claimDirectory(o *event.Origin, u *Update, method Method) {
 	id := directoryID(o, u.Change.Event)
 	switch {
 	case id == "":
 	case state.StandsIn(u.Change.Event.SessionID):
 		h.writeClaim(id, o)
-	case method == correlate.Directory:
+	case method == ByDirectory:
 		_ = os.Remove(h.st.path(seatsDir, id+".json"))
 	}
 }
@@ -123,9 +168,9 @@ func (h *holder) claimDirectory(o *event.Origin, u *Update, method correlate.Met
 // occupied reports whether the claim's session may still occupy the place that a new session
 // at o wants. It does not if it is over or its process is gone. If neither session has a
 // process, only the terminal is known of both, and the new session takes the place.
-func (st *Store) occupied(c *correlate.Claim, o *event.Origin, alive func(event.Process, event.Millis) state.Presence) bool {
+func (st *Store) occupied(c *claim, o *event.Origin, alive func(event.Process, event.Millis) state.Presence) bool {
 	var s state.Session
-	if c.Key == "" || readSession(st.session(Key(c.Key)), &s) != nil || over(&s) { // no lock is needed: the file is always whole
+	if c.Key == "" || readSession(st.session(c.Key), &s) != nil || over(&s) { // no lock is needed: the file is always whole
 		return false
 	}
 	if s.Origin.Process.Pid == 0 {
@@ -142,7 +187,7 @@ func (h *holder) claim(o *event.Origin, agent string, alive func(event.Process, 
 			continue
 		}
 		c := h.st.readClaim(id)
-		if c.Seat == o.Seat && c.Key == string(h.key) {
+		if c.Seat == o.Seat && c.Key == h.key {
 			continue
 		}
 		if c.Seat != "" && c.Seat != o.Seat && id != process && h.st.occupied(&c, o, alive) {
@@ -152,30 +197,24 @@ func (h *holder) claim(o *event.Origin, agent string, alive func(event.Process, 
 	}
 }
 
-// claim is an entry of the seat index.
-type claim struct {
-	Seat  string `json:"seat_id"`
-	Key   Key    `json:"key"`
-	Since int64  `json:"since"`
-}
-
 func (h *holder) writeClaim(id string, o *event.Origin) {
-	b := append(jsonenc.Append(nil, &claim{o.Seat, h.key, int64(o.SeatAt)}), '\n')
+	b := append(jsonenc.Append(nil, &claim{o.Seat, h.key, o.SeatAt}), '\n')
 	// The seat index only saves a search. An entry that cannot be written is made again at the
 	// next start.
 	_ = h.st.write(id+"."+string(h.key), seatsDir, id+".json", b)
 }
 
-func (st *Store) readClaim(id string) (c correlate.Claim) {
+// readClaim returns an entry of the seat index; the zero claim if there is none, or it cannot be
+// read.
+func (st *Store) readClaim(id string) (c claim) {
 	if id == "" {
-		return c
+		return claim{}
 	}
 	data, err := readFile(st.path(seatsDir, id+".json"), maxFile)
-	var r claim
-	if err != nil || !jsonenc.Decode(string(data), &r) || !isKey(string(r.Key)) {
-		return c
+	if err != nil || !jsonenc.Decode(string(data), &c) || !isKey(string(c.Key)) {
+		return claim{}
 	}
-	return correlate.Claim{Seat: r.Seat, Key: string(r.Key), Since: r.Since}
+	return c
 }
 
 func processID(p event.Process) string {

@@ -5,7 +5,6 @@ import (
 
 	"beckon/event"
 	"beckon/state"
-	"beckon/state/correlate"
 )
 
 // machine simulates a machine with processes that live until they are killed.
@@ -55,7 +54,7 @@ func (s sit) origin() *event.Origin {
 }
 
 // start folds a SessionStart and returns the session's seat and how it was found.
-func (m *machine) start(id, source string, s sit) (seat string, method correlate.Method) {
+func (m *machine) start(id, source string, s sit) (seat string, method Method) {
 	m.t.Helper()
 	m.now += 1000
 	e := kind(event.SessionStart, id, m.now)
@@ -69,7 +68,7 @@ func (m *machine) start(id, source string, s sit) (seat string, method correlate
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	return res.After.Seat, correlate.Method(res.Method)
+	return res.After.Seat, res.Method
 }
 
 func (m *machine) end(id, reason string) {
@@ -80,16 +79,16 @@ func (m *machine) end(id, reason string) {
 	fold(m.t, m.st, e)
 }
 
-func (m *machine) same(what, seat, as string, method, want correlate.Method) {
+func (m *machine) same(what, seat, as string, method, want Method) {
 	m.t.Helper()
 	if seat != as || method != want {
 		m.t.Errorf("%s: seat %s by %q, want %s by %q", what, seat, method, as, want)
 	}
 }
 
-func (m *machine) other(what, seat string, method correlate.Method, than ...string) {
+func (m *machine) other(what, seat string, method Method, than ...string) {
 	m.t.Helper()
-	if method != correlate.Created || seat == "" {
+	if method != Created || seat == "" {
 		m.t.Errorf("%s: seat %q by %q, want a new one", what, seat, method)
 	}
 	for _, t := range than {
@@ -137,13 +136,13 @@ func TestSeatAfterClear(t *testing.T) {
 	m.other("first session", a, method)
 	m.end("a", "clear")
 	b, method := m.start("b", "clear", at)
-	m.same("after /clear", b, a, method, correlate.Process)
+	m.same("after /clear", b, a, method, ByProcess)
 	// The new session's start may come first.
 	c, method := m.start("c", "clear", at)
-	m.same("before the old session's end", c, a, method, correlate.Process)
+	m.same("before the old session's end", c, a, method, ByProcess)
 	m.end("b", "clear")
 	d, method := m.start("d", "clear", at)
-	m.same("after /clear again", d, a, method, correlate.Process)
+	m.same("after /clear again", d, a, method, ByProcess)
 	clean(t, m.st)
 }
 
@@ -159,7 +158,7 @@ func TestSeatAfterResume(t *testing.T) {
 	}
 	// The index now has the new process.
 	c, method := m.start("c", "clear", sit{pid: 12, pane: "%3"})
-	m.same("cleared after the resume", c, a, method, correlate.Process)
+	m.same("cleared after the resume", c, a, method, ByProcess)
 	// An interactive /resume of a in b's process keeps a's row.
 	if seat, _ := m.start("a", "resume", sit{pid: 11, pane: "%2"}); seat != a {
 		t.Errorf("resumed in another session's process: seat %s, was %s", seat, a)
@@ -185,12 +184,12 @@ func TestSeatOfNestedAgent(t *testing.T) {
 	m.other("another nested agent", grandchild, method, parent, child)
 	m.end("parent", "clear")
 	next, method := m.start("next", "clear", at)
-	m.same("the parent after /clear", next, parent, method, correlate.Process)
+	m.same("the parent after /clear", next, parent, method, ByProcess)
 	// When the parent has ended, the next run in its pane gets its row.
 	m.end("next", "prompt_input_exit")
 	m.dead[10] = true
 	again, method := m.start("again", "startup", sit{pid: 40, pane: "%1"})
-	m.same("new run in the pane", again, parent, method, correlate.Terminal)
+	m.same("new run in the pane", again, parent, method, ByTerminal)
 	clean(t, m.st)
 }
 
@@ -201,10 +200,10 @@ func TestSeatOfNewRunInPane(t *testing.T) {
 	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
 	m.end("a", "prompt_input_exit")
 	b, method := m.start("b", "startup", sit{pid: 11, pane: "%1"})
-	m.same("after an end", b, a, method, correlate.Terminal)
+	m.same("after an end", b, a, method, ByTerminal)
 	m.dead[11] = true
 	c, method := m.start("c", "startup", sit{pid: 12, pane: "%1"})
-	m.same("after a crash", c, a, method, correlate.Terminal)
+	m.same("after a crash", c, a, method, ByTerminal)
 	d, method := m.start("d", "startup", sit{pid: 13, pane: "%1"})
 	m.other("beside a live one", d, method, a)
 	// The seat of an archived session still belongs to its pane.
@@ -214,7 +213,7 @@ func TestSeatOfNewRunInPane(t *testing.T) {
 		t.Fatalf("Archive: %v, %v", moved, err)
 	}
 	e, method := m.start("e", "startup", sit{pid: 14, pane: "%1"})
-	m.same("after the archive", e, a, method, correlate.Terminal)
+	m.same("after the archive", e, a, method, ByTerminal)
 	// Another agent in the pane gets another row, and so does another pane.
 	f, method := m.start("f", "startup", sit{pid: 15, pane: "%1", agent: "codex"})
 	m.other("another agent", f, method, a)
@@ -236,7 +235,7 @@ func TestPaneOfCrashedSessionIsTakenOver(t *testing.T) {
 	}
 	m.end("b", "other")
 	c, method := m.start("c", "startup", sit{pid: 13, pane: "%1"})
-	m.same("the next in the pane", c, b, method, correlate.Terminal)
+	m.same("the next in the pane", c, b, method, ByTerminal)
 }
 
 // Two terminals in one directory are two rows.
@@ -259,7 +258,7 @@ func TestSeatByTerminalAlone(t *testing.T) {
 	a, method := m.start("a", "startup", sit{pane: "%1"})
 	m.other("first", a, method)
 	b, method := m.start("b", "clear", sit{pane: "%1"})
-	m.same("same terminal", b, a, method, correlate.Terminal)
+	m.same("same terminal", b, a, method, ByTerminal)
 	c, method := m.start("c", "startup", sit{pane: "%2"})
 	m.other("another terminal", c, method, a)
 	d, method := m.start("d", "startup", sit{pid: 10, pane: "%1"})
@@ -272,7 +271,7 @@ func TestSeatByLauncher(t *testing.T) {
 	a, _ := m.start("a", "startup", sit{pid: 10, launcher: "L"})
 	m.dead[10] = true
 	b, method := m.start("b", "startup", sit{pid: 11, launcher: "L", pane: "%5"})
-	m.same("started again", b, a, method, correlate.Launcher)
+	m.same("started again", b, a, method, ByLauncher)
 	c, method := m.start("c", "startup", sit{pid: 12, launcher: "M", pane: "%6"})
 	m.other("another launcher", c, method, a)
 }
