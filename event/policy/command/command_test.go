@@ -180,7 +180,8 @@ func TestPartlyKnown(t *testing.T) {
 
 // pieces lists parts from which deep, long and complex lines are built.
 var pieces = []string{"<(", "$(", "`", "{", "(", "sudo ", "eval ", "watch eval ", "sudo -x ", "bash -c ", "a=b ", "((", "\"$(", "<<x ", "<<x\n", "${a", "${a:-", "ssh ",
-	"a&&", "a|", "if ", "case x in x) ", "x() { ", "{a,b}", "{1..9}", "[[ ! ", "! ", "$((1+", "a=$a$a;", "f(){ f;f; };f;", "x=1;$(:);", "for i in 1 2 3; do ", "alias a=b;a;", "echo x|", "\\", "'", "$'\\x", "-- ", "<<<x ", "a[", "time ", "env -S ", "xargs "}
+	"a&&", "a|", "if ", "case x in x) ", "x() { ", "{a,b}", "{1..9}", "[[ ! ", "! ", "$((1+", "a=$a$a;", "f(){ f;f; };f;", "x=1;$(:);", "for i in 1 2 3; do ", "alias a=b;a;", "echo x|", "\\", "'", "$'\\x", "-- ", "<<<x ", "a[", "time ", "env -S ", "xargs ",
+	"echo abcdefgh>>a;cat a a>>a;", "echo a|tee b c -a|cat - b c>b;", "a&&b=$b$b&&", "echo 'echo $a'>>a;. a;"}
 
 // The author of a line can make parsing neither slow nor deeply recursive.
 func TestLongLines(t *testing.T) {

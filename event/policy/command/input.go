@@ -12,7 +12,7 @@ func (w *walker) input(at int, s *spec, in stream) {
 		return
 	}
 	script := len(c.Args.Operands) > 0 && !c.Args.Has("-s") && runs(kindOf(s.operands(c.Args), 0, len(c.Args.Operands)))
-	if script && c.Args.Operands[0].Text == "/dev/fd/63" && c.To > c.From && !w.has("/dev/fd/63") {
+	if script && strings.HasPrefix(c.Args.Operands[0].Text, "/dev/fd/") && c.To > c.From && !w.has(c.Args.Operands[0].Text) {
 		w.unknown(c.Args.Program + " runs a text that is not in the line")
 	}
 	reads := s.stdin != "make" || slices.ContainsFunc(c.Args.Flags, func(f Flag) bool {

@@ -15,14 +15,19 @@ func (w *walker) output(at int, in stream) Word {
 		return echo(c.Words[1:])
 	case "printf":
 		return printf(c.Words[1:])
-	case "cat", "tee":
-		if len(a.Operands) == 0 || a.Program == "tee" || a.Operands[0].Text == "-" {
-			if a.Program == "tee" && len(a.Operands) == 1 {
-				w.write(a.Operands[0], in.text)
-			}
-			return in.text
+	case "tee":
+		for _, name := range a.Operands {
+			w.write(target{w.path(name), a.Has("-a")}, in.text)
 		}
-		return w.content(a.Operands[0])
+		return in.text
+	case "cat":
+		return w.contents(a.Operands, in)
+	case "cp", "mv", "ln", "install":
+		if len(a.Operands) == 2 {
+			if text, ok := w.file(a.Operands[0]); ok {
+				w.write(target{path: w.path(a.Operands[1])}, text)
+			}
+		}
 	case "base64":
 		if raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(in.text.Text), "")); in.text.Known && a.Has("-d") && err == nil {
 			return known(string(raw))
@@ -39,6 +44,25 @@ func (w *walker) output(at int, in stream) Word {
 		return known("")
 	}
 	return unknownWord
+}
+
+// contents returns what cat prints.
+func (w *walker) contents(files []Word, in stream) Word {
+	if len(files) == 0 {
+		return in.text
+	}
+	list := make([]Word, len(files))
+	for i, name := range files {
+		if list[i] = in.text; name.Text != "-" {
+			list[i] = w.content(name)
+		}
+	}
+	if !slices.ContainsFunc(list, func(text Word) bool { return text.all() != hole }) {
+		return unknownWord
+	}
+	out := joined(list, "")
+	w.spend(len(out.all()))
+	return out
 }
 
 func echo(args []Word) Word {

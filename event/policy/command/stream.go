@@ -64,12 +64,38 @@ func descriptor(r *syntax.Redirect, name Word) bool {
 	return (r.Op == syntax.DplOut || r.Op == syntax.DplIn) && name.Known && strings.Trim(name.Text, "0123456789-") == ""
 }
 
-// write records what the line writes to a file; file returns it.
-func (w *walker) write(name, text Word) { w.written[path.Clean(name.Text)] = text }
+// target is a file that the line writes, and whether it adds to the file.
+type target struct {
+	path string
+	adds bool
+}
+
+// path returns the path of a file, from where the line starts as far as that is known.
+func (w *walker) path(name Word) string {
+	if p := below(w.dir, name); p.Known {
+		name = p
+	}
+	return path.Clean(name.Text)
+}
+
+// write records what the line writes to a file; file returns it. If the command may not run,
+// what was there before may still be.
+func (w *walker) write(to target, text Word) {
+	old, there := w.written[to.path]
+	switch {
+	case !there:
+	case to.adds:
+		text = joined([]Word{old, text}, "")
+	case w.branch > 0 || w.and > 0:
+		text = joined([]Word{old, text}, "\n")
+	}
+	w.spend(len(text.all()))
+	w.written[to.path] = text
+}
 
 func (w *walker) file(name Word) (text Word, ok bool) {
 	if name.Known {
-		text, ok = w.written[path.Clean(name.Text)]
+		text, ok = w.written[w.path(name)]
 	}
 	return text, ok
 }

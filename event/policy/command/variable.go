@@ -33,10 +33,11 @@ var (
 	nothing     = scalar(unknownWord)
 )
 
-// set sets a variable. If the assignment may not run, the earlier values stay possible.
+// set sets a variable. If the assignment may not run, the earlier values stay possible. What
+// uses a variable that is only set behind && most probably runs behind it, too.
 func (w *walker) set(name string, v value) {
 	old := w.vars[name]
-	if w.branch == 0 {
+	if w.branch == 0 && (w.and == 0 || old == nil) {
 		w.vars[name] = []value{v}
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -46,10 +47,11 @@ type walker struct {
 
 	pick   map[string]int
 	branch int // above 0 the command may not run
+	and    int // above 0 it runs if the command before it in a && b succeeded
 
 	functions map[string]*syntax.Stmt
 	calling   []string             // functions being called
-	written   map[string]Word      // files that the line has written
+	written   map[string]Word      // files that the line has written, and /dev/fd/63 of <(...)
 	outputs   map[syntax.Node]Word // of substitutions that have been walked
 
 	began int // where the commands in the words of the present command begin
@@ -213,16 +215,16 @@ func (w *walker) stmt(s *syntax.Stmt, in stream) Word {
 	}
 	defer func() { w.nest-- }()
 	var files []File
-	var to []Word
+	var to []target
 	plain := w.top
 	for _, r := range s.Redirs {
-		file, target, err := w.redirect(r, &in)
+		file, name, err := w.redirect(r, &in)
 		if file != nil {
 			files = append(files, *file)
 			plain = plain && file.Access&Write == 0
 		}
-		if target != nil && !err {
-			to = append(to, *target)
+		if name != nil && !err {
+			to = append(to, target{w.path(*name), strings.Contains(r.Op.String(), ">>")})
 		}
 	}
 	before := len(w.line.Commands)
@@ -231,8 +233,8 @@ func (w *walker) stmt(s *syntax.Stmt, in stream) Word {
 	out := w.cmd(s.Cmd, in)
 	w.top = top
 	w.attach(before, files, s.Cmd)
-	for _, name := range to {
-		w.write(name, out)
+	for _, t := range to {
+		w.write(t, out)
 	}
 	if len(to) > 0 {
 		return known("")
@@ -329,7 +331,10 @@ func (w *walker) binary(c *syntax.BinaryCmd, in stream) Word {
 		defer func() { w.branch-- }()
 		return joined([]Word{left, w.stmt(c.Y, in)}, "")
 	}
-	left, right := w.stmt(c.X, in), w.stmt(c.Y, in)
+	left := w.stmt(c.X, in)
+	w.and++
+	right := w.stmt(c.Y, in)
+	w.and--
 	if !left.Known {
 		return left // no useful text
 	}
@@ -441,9 +446,10 @@ func (w *walker) substitutions(n syntax.Node) {
 			return false
 		case *syntax.ProcSubst:
 			if _, done := w.outputs[n]; !done {
-				w.outputs[n] = known("")
+				name := "/dev/fd/" + strconv.Itoa(63+len(w.written))
+				w.outputs[n] = known(name)
 				from := len(w.line.Commands)
-				w.written["/dev/fd/63"] = w.nested(n.Stmts)
+				w.written[name] = w.nested(n.Stmts)
 				if w.from < 0 { // they write what the present command reads
 					w.from = from
 				}

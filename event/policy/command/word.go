@@ -164,7 +164,7 @@ func (f *fields) part(part syntax.WordPart, quoted bool) {
 		f.value(f.w.substitution(p), quoted)
 	case *syntax.ProcSubst:
 		f.w.substitutions(p)
-		f.add("/dev/fd/63")
+		f.add(f.w.outputs[p].Text)
 	case *syntax.ExtGlob:
 		f.glob = true
 		f.add(p.Op.String() + p.Pattern.Value + ")")

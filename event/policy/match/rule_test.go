@@ -54,6 +54,23 @@ func TestRuleOnCommands(t *testing.T) {
 		{"npm test", "env npm test", true, false},
 		{"npm test", "# npm test", false, false},
 
+		// What the line itself writes and runs.
+		{"rm -rf", "echo 'rm -rf /' > s; echo hi >> s; sh s", true, false},
+		{"rm -rf", "echo 'rm -rf /' > s; echo hi | tee -a s; sh s", true, false},
+		{"rm -rf", "echo 'rm -rf /' | tee a b; sh b", true, false},
+		{"rm -rf", "echo hi > a; echo 'rm -rf /' > b; cat a b | sh", true, false},
+		{"rm -rf", "echo hi > a; echo 'rm -rf /' | cat a - | sh", true, false},
+		{"rm -rf", "sh <(echo 'rm -rf /') <(echo hi)", true, false},
+		{"rm -rf", "cat <(echo hi) <(echo 'rm -rf /') | sh", true, false},
+		{"rm -rf", "cd /d && echo 'rm -rf /' > s && sh /d/s", true, false},
+		{"rm -rf", "cd d; echo 'rm -rf /' > s; cd ..; sh d/s", true, false},
+		{"rm -rf", "echo 'rm -rf /' > s; mv s t; sh ./t", true, false},
+		{"rm -rf", "echo 'rm -rf /' > s; false && echo hi > s; sh s", true, false},
+		{"rm -rf", "echo 'rm -rf /' > s; if false; then echo hi > s; fi; sh s", true, false},
+		{"rm -rf", "X='rm -rf /'; false && X=ls; $X", true, false},
+		{"rm -rf", "echo 'rm -rf /' > s; echo hi > s; sh s", false, false},
+		{"rm -rf", "X='rm -rf /'; X=ls; $X", false, false},
+
 		// A variable that is probably empty.
 		{"rm -rf", "rm -rf$X /", true, false},
 		{"rm -rf", "rm -r$X -f$X /", true, false},
