@@ -178,8 +178,6 @@ func (h *Hook) Describe() string {
 		return strings.Join(append([]string{s.Command}, s.Args...), " ")
 	case Prompt:
 		return s.Prompt
-	case Program:
-		return "registered by the program"
 	}
 	return s.URL
 }

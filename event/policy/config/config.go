@@ -207,7 +207,7 @@ func (h *Hook) Same(other *Hook) bool { return h.key() == other.key() }
 func Merge(configs ...*Config) []*Hook {
 	var out []*Hook
 	at := map[string]int{}
-	for _, level := range []Level{Project, Global, Own, Registered} {
+	for _, level := range []Level{Project, Global, Own} {
 		for _, c := range configs {
 			if c == nil || c.Level != level {
 				continue

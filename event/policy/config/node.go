@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -71,7 +72,6 @@ func (p Problems) err() error {
 type document struct {
 	file     string
 	text     []byte
-	lines    []int // offset of the line end before each line but the first
 	problems Problems
 }
 
@@ -85,11 +85,6 @@ type node struct {
 
 // parse parses the document's syntax: JSON with comments and trailing commas.
 func (d *document) parse() (node, bool) {
-	for at, c := range d.text {
-		if c == '\n' {
-			d.lines = append(d.lines, at)
-		}
-	}
 	v, err := hujson.Parse(d.text)
 	if err == nil {
 		return node{doc: d, v: v, path: "$", at: v.StartOffset}, true
@@ -105,10 +100,7 @@ func (d *document) parse() (node, bool) {
 }
 
 // line returns the node's line in the file, from 1.
-func (n node) line() int {
-	line, _ := slices.BinarySearch(n.doc.lines, min(n.at, len(n.doc.text)))
-	return 1 + line
-}
+func (n node) line() int { return 1 + bytes.Count(n.doc.text[:n.at], []byte("\n")) }
 
 // fail adds a problem of n.
 func (n node) fail(advice, format string, args ...any) {
