@@ -108,6 +108,8 @@
 //	render/tui                   beckon watch
 //	render/tui/pick              choosing one line of several by typing parts of it
 //	render/web                   beckon serve
+//	render/web/feed              rows and events, for whoever follows
+//	render/web/meter             what it counts
 //	render/web/page              its page
 //	render/web/access            who may use it, and answer an agent through it
 //	render/web/address           where it listens, and how it is reached

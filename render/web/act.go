@@ -60,7 +60,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (
 	}
 	key := store.KeyOf(v.Session.Record())
 	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.ticks.next(v.Session.ID), Action: &a}})
-	s.board.follow.Touch(key)
+	s.feed.Touch(key)
 	if err == nil {
 		v, err = s.named(r) // as it is now
 	}

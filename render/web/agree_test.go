@@ -14,6 +14,7 @@ import (
 	"beckon/event"
 	"beckon/event/recording"
 	"beckon/render"
+	"beckon/render/web/feed"
 )
 
 // The page and `list --json` agree at every step of a recording: its hooks run through the
@@ -44,7 +45,7 @@ func replay(t *testing.T, name string, watched bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := serve(t, Options{Unwatched: !watched, Timing: Timing{Poll: 10 * time.Millisecond}})
+	x := serve(t, Options{Unwatched: !watched, Timing: feed.Timing{Poll: 10 * time.Millisecond}})
 	if err := os.MkdirAll(filepath.Join(x.home, ".claude", "sessions"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/web/feed"
 	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/history"
@@ -25,11 +26,11 @@ func cut(s string) string { return event.Cut(s, 64) }
 // --json --all`, and with ?state= and ?session= some of them. The time at work alone does not
 // count as a change.
 func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
-	f, err := parseFilter(r)
+	f, err := feed.ParseFilter(r)
 	if err != nil {
 		return err
 	}
-	list := s.hub.list(f)
+	list := s.feed.List(f)
 	if all := r.URL.Query().Get("all"); all == "true" || all == "1" {
 		if list, err = s.everything(f); err != nil {
 			return err
@@ -46,11 +47,11 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
 }
 
 // everything also lists ended and archived sessions.
-func (s *Server) everything(f filter) (render.List, error) {
+func (s *Server) everything(f feed.Filter) (render.List, error) {
 	all, err := live.NewReader(s.o.Store, s.o.Registry).Look(true)
 	list := render.List{Schema: render.ListSchema, GeneratedAt: all.Now.Time(), Sessions: []render.Row{}}
 	for _, row := range render.Rows(all.Seen, true) {
-		if f.shows(&row) {
+		if f.Shows(&row) {
 			list.Sessions = append(list.Sessions, row)
 		}
 	}
@@ -61,7 +62,7 @@ func (s *Server) everything(f filter) (render.List, error) {
 // means its newest session.
 func (s *Server) named(r *http.Request) (state.Seen, error) {
 	id := r.PathValue("id")
-	if row, ok := s.hub.find(id); ok {
+	if row, ok := s.feed.Find(id); ok {
 		id = row.Record()
 	}
 	reader := live.NewReader(s.o.Store, s.o.Registry)
@@ -149,7 +150,7 @@ type journalLine struct {
 
 func lineOf(l store.Line) journalLine {
 	c := l.Change
-	return journalLine{Seq: c.Seq, At: iso(c.At.Time()), Kind: l.Kind(), Us: l.Us, Event: c.Event, Observation: c.Observation, Action: c.Action, Turn: c.Turn}
+	return journalLine{Seq: c.Seq, At: respond.Time(c.At.Time()), Kind: l.Kind(), Us: l.Us, Event: c.Event, Observation: c.Observation, Action: c.Action, Turn: c.Turn}
 }
 
 // journal serves the lines of a session's journal after ?after=, at most

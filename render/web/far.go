@@ -19,7 +19,7 @@ const farTime = 20 * time.Second
 // elsewhere: it allows only once.
 func (s *Server) far(h func(http.ResponseWriter, *http.Request, render.Row) error) http.HandlerFunc {
 	return s.ofAnswerer(func(w http.ResponseWriter, r *http.Request, _ offer.From) error {
-		row, ok := s.hub.elsewhere(r.PathValue("host"), r.PathValue("id"))
+		row, ok := s.feed.Elsewhere(r.PathValue("host"), r.PathValue("id"))
 		switch {
 		case !ok:
 			return respond.NewFault(http.StatusNotFound, "no_such_session", "no session of that name is on that machine", "GET /api/sessions lists those of this one, a snapshot of /events all")
@@ -31,24 +31,6 @@ func (s *Server) far(h func(http.ResponseWriter, *http.Request, render.Row) erro
 		return h(w, r, row)
 	})
 }
-
-// elsewhere returns the row of another machine's session, by its seat or, without one, its
-// record.
-func (h *hub) elsewhere(host, id string) (render.Row, bool) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	s := h.rows[farKey(host, id)]
-	if s == nil {
-		return render.Row{}, false
-	}
-	return s.row, true
-}
-
-// farKey returns a key that no seat of this machine and no other machine has: names contain no
-// control characters.
-func farKey(host, id string) string { return farPrefix + host + "\x00" + id }
-
-const farPrefix = "elsewhere\x00"
 
 // farOffers serves GET /api/hosts/{host}/sessions/{id}/offers.
 func (s *Server) farOffers(w http.ResponseWriter, r *http.Request, row render.Row) error {

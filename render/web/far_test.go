@@ -12,6 +12,7 @@ import (
 
 	"beckon/render"
 	cards "beckon/render/card"
+	"beckon/render/web/feed"
 	"beckon/render/web/webtest"
 	"beckon/state"
 	"beckon/state/offer"
@@ -100,7 +101,7 @@ func TestAnswersElsewhere(t *testing.T) {
 	x := serve(t, m.options())
 	session := x.SignIn(webtest.Token)
 	m.rows <- []render.Row{farRow("s1", "l1"), farRow("ssh", "")}
-	x.Until("its row is there", func() bool { _, ok := x.s.hub.elsewhere("ann/box", "seat-s1"); return ok })
+	x.Until("its row is there", func() bool { _, ok := x.s.feed.Elsewhere("ann/box", "seat-s1"); return ok })
 
 	for name, headers := range map[string][]string{"no key": nil, "the token": {webtest.With(webtest.Token)}, "another site": {webtest.With(session), "Sec-Fetch-Site: cross-site"}} {
 		for _, path := range []string{"GET /offers", "POST /offers/" + m.asks[0].ID, "POST /reply", "POST /stop"} {
@@ -182,7 +183,7 @@ func TestSpeaksElsewhere(t *testing.T) {
 	for _, link := range []string{"l1", "l2"} { // it restarted, and nothing else has changed
 		m.rows <- []render.Row{farRow("s1", link), farRow("ssh", "")}
 		x.Until("its row is there", func() bool {
-			row, ok := x.s.hub.elsewhere("ann/box", "seat-s1")
+			row, ok := x.s.feed.Elsewhere("ann/box", "seat-s1")
 			return ok && row.Remote.Link == link
 		})
 		if r := x.Do("POST", farPath+"/reply", `{"reply":"go on"}`, webtest.With(session)); r.Field(t, "taken") != "true" {
@@ -223,8 +224,8 @@ func TestOwnRowsFromElsewhere(t *testing.T) {
 	m := &there{}
 	x := serve(t, m.options())
 	x.fold(prompt("own", "one"))
-	x.Until("it is shown", func() bool { return len(x.s.hub.list(filter{}).Sessions) == 1 })
-	own := x.s.hub.list(filter{}).Sessions[0]
+	x.Until("it is shown", func() bool { return len(x.s.feed.List(feed.Filter{}).Sessions) == 1 })
+	own := x.s.feed.List(feed.Filter{}).Sessions[0]
 	of := func(host, id, seat string, stale bool) render.Row {
 		return render.Row{SessionID: id, SeatID: seat, State: state.Permission, NeedsYou: true, Host: host, Remote: &render.Remote{Name: host, Stale: stale}}
 	}
@@ -233,7 +234,7 @@ func TestOwnRowsFromElsewhere(t *testing.T) {
 	m.rows <- []render.Row{of("a", "before-clear", own.SeatID, false), of("a", "own", "another-seat", false),
 		of("c", "twice", "seat-c", true), of("d", "twice", "seat-d", false), of("b", "twice", "seat-b", false), of("z", "other", "seat-z", false)}
 	shown := func() (list []string) {
-		for _, r := range x.s.hub.list(filter{}).Sessions {
+		for _, r := range x.s.feed.List(feed.Filter{}).Sessions {
 			at := ""
 			if r.Remote != nil {
 				at = "@" + r.Remote.Name
@@ -243,7 +244,7 @@ func TestOwnRowsFromElsewhere(t *testing.T) {
 		slices.Sort(list)
 		return list
 	}
-	x.Until("the others are there", func() bool { _, ok := x.s.hub.elsewhere("z", "seat-z"); return ok })
+	x.Until("the others are there", func() bool { _, ok := x.s.feed.Elsewhere("z", "seat-z"); return ok })
 	if got, want := shown(), []string{"other@z", "own", "twice@b"}; !slices.Equal(got, want) {
 		t.Errorf("shown %q, want %q", got, want)
 	}
@@ -261,12 +262,12 @@ func TestIdsOfElsewhere(t *testing.T) {
 	x := serve(t, m.options())
 	x.fold(prompt("mine", "one"))
 	x.fold(prompt("victim", "two"))
-	x.Until("both are shown", func() bool { return len(x.s.hub.list(filter{}).Sessions) == 2 })
+	x.Until("both are shown", func() bool { return len(x.s.feed.List(feed.Filter{}).Sessions) == 2 })
 	claims := farRow("claims", "l1")
 	claims.SeatID = "mine"
 	m.rows <- []render.Row{claims}
-	x.Until("its row is there", func() bool { _, ok := x.s.hub.elsewhere("ann/box", "mine"); return ok })
-	if row, ok := x.s.hub.find("mine"); !ok || row.Remote != nil {
+	x.Until("its row is there", func() bool { _, ok := x.s.feed.Elsewhere("ann/box", "mine"); return ok })
+	if row, ok := x.s.feed.Find("mine"); !ok || row.Remote != nil {
 		t.Errorf("mine is %+v", row)
 	}
 	if r := x.Get("/api/sessions/mine"); r.Field(t, "title") != "one" {

@@ -18,6 +18,8 @@ const (
 	// gets a response.
 	maxWait = 24 * time.Hour
 	margin  = time.Second
+	// answerWait is how long a sender may take to read its response.
+	answerWait = 10 * time.Second
 )
 
 // waitOf returns how long the sender of r announces to wait for a person's answer.
@@ -38,7 +40,7 @@ func waitOf(r *http.Request) (wait time.Duration, bad bool) {
 func (s *Server) held(w http.ResponseWriter, r *http.Request, held offer.Held, session *state.Session) (answered bool) {
 	defer s.holding.Add(-1)
 	if s.holding.Add(1) > maxHeld {
-		s.meter.refused("too_many_held")
+		s.meter.Refused("too_many_held")
 		return false
 	}
 	s.conns.stream(r)
@@ -46,7 +48,7 @@ func (s *Server) held(w http.ResponseWriter, r *http.Request, held offer.Held, s
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Time{}) // the one for ordinary requests
 	_ = rc.SetWriteDeadline(time.Time{})
-	late := func() { _ = rc.SetWriteDeadline(time.Now().Add(writeWait)) }
+	late := func() { _ = rc.SetWriteDeadline(time.Now().Add(answerWait)) }
 	defer late() // for a caller that answers instead of the user
 	held(r.Context(), session, s.wakes.Watch, func(answer []byte) error {
 		if err := r.Context().Err(); err != nil {

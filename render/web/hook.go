@@ -76,7 +76,7 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string) (body []byte, v gjson.Result, done func(), ok bool) {
 	body, done, err := s.body(w, r)
 	if err != nil {
-		s.meter.refused("bad_body")
+		s.meter.Refused("bad_body")
 		writeHookError(w, statusOf(err), err.Error())
 		return nil, v, done, false
 	}
@@ -86,7 +86,7 @@ func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string
 	}
 	switch {
 	case err != nil || !v.IsObject():
-		s.meter.refused("bad_body")
+		s.meter.Refused("bad_body")
 		writeHookError(w, http.StatusBadRequest, invalid)
 	default:
 		return body, v, done, true
@@ -152,7 +152,7 @@ func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
 		e.At = s.ticks.next(e.SessionID)
 	}
 	if s.storm.drops(e, start) {
-		s.meter.refused("storm")
+		s.meter.Refused("storm")
 		return store.Result{}, errStorm
 	}
 	key := store.KeyOf(e.SessionID)
@@ -163,7 +163,7 @@ func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
 		Alive:    evidence.Presence,
 		Words:    evidence.Words,
 	})
-	s.board.follow.Touch(key)
+	s.feed.Touch(key)
 	if errors.Is(err, store.ErrBusy) {
 		return res, errLater
 	}

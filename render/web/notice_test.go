@@ -6,9 +6,19 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/render/web/feed"
 	"beckon/render/web/webtest"
 	"beckon/state"
 )
+
+// notice is a notification event.
+type notice struct {
+	SessionID string `json:"session_id"`
+	Kind      string
+	Edge      state.EdgeKind
+	Timestamp string
+	Text      string
+}
 
 // notices returns the edges that a stream has received.
 func (s *stream) notices() (list []notice) {
@@ -42,10 +52,10 @@ func TestNotices(t *testing.T) {
 		want   string
 		edge   state.EdgeKind
 	}{
-		{"came and was done", []event.Event{prompt("done", "go"), stop("done", "It is done.")}, noticeDone, state.EdgeDone},
-		{"came and asks", []event.Event{prompt("asks", "go"), of(ask, "asks")}, noticeNeeds, state.EdgePermission},
-		{"came and failed", []event.Event{prompt("failed", "go"), of(failed, "failed")}, noticeNeeds, state.EdgeFailed},
-		{"asks in words", []event.Event{prompt("words", "go"), stop("words", "Shall I delete it?")}, noticeNeeds, state.EdgeQuestion},
+		{"came and was done", []event.Event{prompt("done", "go"), stop("done", "It is done.")}, "done", state.EdgeDone},
+		{"came and asks", []event.Event{prompt("asks", "go"), of(ask, "asks")}, "needs_you", state.EdgePermission},
+		{"came and failed", []event.Event{prompt("failed", "go"), of(failed, "failed")}, "needs_you", state.EdgeFailed},
+		{"asks in words", []event.Event{prompt("words", "go"), stop("words", "Shall I delete it?")}, "needs_you", state.EdgeQuestion},
 		{"works", []event.Event{prompt("works", "go")}, "", ""},
 		{"stopped without a turn", []event.Event{{Kind: event.SessionStart, SessionID: "shell"}, stop("shell", "")}, "", ""},
 		{"nobody sits before it", []event.Event{robot, of(ask, "robot")}, "", ""},
@@ -81,7 +91,7 @@ func TestNoticesOnce(t *testing.T) {
 		return event.Event{Kind: event.PermissionRequest, SessionID: "old", Tool: event.Tool{Name: "Bash", UseID: use, Hash: use, Summary: "Bash: " + use}}
 	}
 	(&site{Site: webtest.Site{T: t}, st: st}).fold(ask("one"))
-	x := serve(t, Options{Store: st, Timing: Timing{Recheck: 20 * time.Millisecond}})
+	x := serve(t, Options{Store: st, Timing: feed.Timing{Recheck: 20 * time.Millisecond}})
 	s := x.stream("/events")
 	x.settled(s)
 	time.Sleep(100 * time.Millisecond)

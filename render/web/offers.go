@@ -12,6 +12,7 @@ import (
 
 	"beckon/render"
 	cards "beckon/render/card"
+	"beckon/render/web/feed"
 	"beckon/render/web/respond"
 	"beckon/state/evidence"
 	"beckon/state/offer"
@@ -30,18 +31,13 @@ type offered struct {
 type offerList struct {
 	Schema int `json:"schema"`
 	answering
-	Away   *away     `json:"away,omitempty"`
-	Offers []offered `json:"offers"`
+	Away   *feed.Away `json:"away,omitempty"`
+	Offers []offered  `json:"offers"`
 }
 
 type oneOffer struct {
 	answering
 	Offer offered `json:"offer"`
-}
-
-// away says that the user is away.
-type away struct {
-	Until string `json:"until,omitempty"` // empty: until they are back
 }
 
 // answering says how the caller may answer.
@@ -60,17 +56,6 @@ func (s *Server) mayAnswer(r *http.Request) answering {
 
 func (s *Server) dir() offer.Dir { return offer.In(s.o.Store.Dir) }
 
-func awayOf(d offer.Dir, now time.Time) *away {
-	until, is := d.IsAway(now)
-	switch {
-	case !is:
-		return nil
-	case until.IsZero():
-		return &away{}
-	}
-	return &away{iso(until)}
-}
-
 func drawn(o *offer.Offer) offered { return drawnAs(o, cards.Of(o, evidence.ThisMachine().Host)) }
 
 func drawnAs(o *offer.Offer, c cards.Card) offered {
@@ -86,7 +71,7 @@ func (s *Server) offers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := offerList{Schema: 1, answering: s.mayAnswer(r), Away: awayOf(s.dir(), now), Offers: []offered{}}
+	out := offerList{Schema: 1, answering: s.mayAnswer(r), Away: feed.AwayOf(s.dir(), now), Offers: []offered{}}
 	for i := range list {
 		out.Offers = append(out.Offers, drawn(&list[i]))
 	}
@@ -198,14 +183,7 @@ func badAnswer(err error) error {
 // takenAnswer is an error that says whose answer counted.
 type takenAnswer struct {
 	respond.Body
-	Answered givenBy `json:"answered"`
-}
-
-// givenBy is an answer without its texts.
-type givenBy struct {
-	Word offer.Word `json:"word"`
-	By   string     `json:"by,omitempty"`
-	From offer.From `json:"from"`
+	Answered feed.GivenBy `json:"answered"`
 }
 
 // notGiven says why an answer was not given.
@@ -213,7 +191,7 @@ func notGiven(w http.ResponseWriter, err error) error {
 	var taken *offer.TakenError
 	switch {
 	case errors.As(err, &taken):
-		respond.JSON(w, http.StatusConflict, takenAnswer{respond.Body{Error: respond.NewFault(http.StatusConflict, "taken", taken.Error(), "")}, givenBy{taken.By.Word, taken.By.By, taken.By.From}})
+		respond.JSON(w, http.StatusConflict, takenAnswer{respond.Body{Error: respond.NewFault(http.StatusConflict, "taken", taken.Error(), "")}, feed.Given(&taken.By)})
 		return nil
 	case errors.Is(err, offer.ErrNone):
 		return respond.NewFault(http.StatusNotFound, "no_such_offer", "no such offer is open", "GET /api/offers lists them")
@@ -320,6 +298,6 @@ func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ offer.From) er
 	if err != nil {
 		return err
 	}
-	s.open.poke()
+	s.feed.LookAtOffers()
 	return respond.Done(w)
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -16,13 +15,13 @@ import (
 
 	"beckon/event"
 	"beckon/render/web/address"
+	"beckon/render/web/feed"
 	"beckon/render/web/peer"
 	"beckon/render/web/respond"
 	"beckon/render/web/webtest"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/offer"
-	"beckon/state/offer/hold"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -355,7 +354,7 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 	r := x.says(session, o, `"word":"deny"`)
 	var taken takenAnswer
 	r.Into(t, &taken)
-	if r.Status != http.StatusConflict || taken.Answered != (givenBy{offer.Allow, "ada", offer.Terminal}) || !strings.Contains(taken.Error.Message, "ada from terminal") {
+	if r.Status != http.StatusConflict || taken.Answered != (feed.GivenBy{Word: offer.Allow, By: "ada", From: offer.Terminal}) || !strings.Contains(taken.Error.Message, "ada from terminal") {
 		t.Errorf("second: %d %s", r.Status, r.Body)
 	}
 	_ = d.Close(o.ID, offer.Outcome{Taken: true})
@@ -417,29 +416,25 @@ func TestAnswersToQuestions(t *testing.T) {
 	}
 }
 
-// The stream reports offers as they appear and disappear, and a snapshot has the open ones. A
-// server creates nothing from which hooks would conclude that calls are held.
-func TestNoOfferNoDirectory(t *testing.T) {
-	o := Options{Store: store.Open(t.TempDir()), Log: func(err error) { t.Error(err) }, Timing: Timing{}.orDefault()}
-	ctx, cancel := context.WithCancel(t.Context())
-	(&openOffers{o: &o, hub: newHub()}).run(ctx, func(...string) (<-chan struct{}, func()) { cancel(); return nil, func() {} })
-	if _, err := os.Stat(hold.OpenDir(o.Store.Dir)); err == nil {
-		t.Error("there is a directory of offers, and was no offer")
-	}
+// told is what a stream tells of an offer.
+type told struct {
+	ID, Digest, Record string
+	Answered           *feed.GivenBy
 }
 
+// The stream reports offers as they appear and disappear, and a snapshot has the open ones.
 func TestOffersInTheStream(t *testing.T) {
 	for _, unwatched := range []bool{false, true} {
 		x := serve(t, Options{Token: webtest.Token, Unwatched: unwatched})
 		s := x.stream("/events")
 		o := x.offerIn(offer.Permission, asksToRun)
-		var came offerNews
+		var came told
 		heardOf(s, "offer_created", 1, &came)
 		if came.ID != o.ID || came.Digest != o.Digest || came.Record != "s1" {
 			t.Errorf("came %+v", came)
 		}
 		late := x.stream("/events?session=s1")
-		var list listWithOffers
+		var list struct{ Offers []told }
 		heardOf(late, "snapshot", 1, &list)
 		if len(list.Offers) != 1 || list.Offers[0] != came {
 			t.Errorf("a snapshot has %+v", list.Offers)
@@ -448,9 +443,9 @@ func TestOffersInTheStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = offer.In(x.st.Dir).Close(o.ID, offer.Outcome{Taken: true})
-		var end offerEnd
+		var end told
 		heardOf(late, "offer_ended", 1, &end)
-		if end.ID != o.ID || end.Answered == nil || *end.Answered != (givenBy{offer.Deny, "ada", offer.Terminal}) {
+		if end.ID != o.ID || end.Answered == nil || *end.Answered != (feed.GivenBy{Word: offer.Deny, By: "ada", From: offer.Terminal}) {
 			t.Errorf("ended %+v", end)
 		}
 		session := x.SignIn(webtest.Token)
@@ -458,7 +453,7 @@ func TestOffersInTheStream(t *testing.T) {
 			if r := x.Do("POST", "/api/away", body, webtest.With(session)); r.Status != http.StatusOK {
 				t.Errorf("away %s: %d %s", body, r.Status, r.Body)
 			}
-			var news awayNews
+			var news struct{ Away *feed.Away }
 			heardOf(s, "away", i+1, &news)
 			if (news.Away == nil) != strings.Contains(body, "off") {
 				t.Errorf("after %s: %+v", body, news.Away)

@@ -214,7 +214,7 @@ func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) 
 	leave, err := d.enter(ctx)
 	defer leave()
 	if q.Busy = err != nil; q.Busy {
-		s.meter.refused("policy_busy")
+		s.meter.Refused("policy_busy")
 	}
 	return s.o.Policy.Answer(ctx, q)
 }

@@ -49,6 +49,11 @@ func (s *Server) handler() http.Handler {
 	return s.conns.count(s.door.Guard(route(mux)))
 }
 
+// events serves GET /events. A stream is not counted as a connection: the feed limits them.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	return s.feed.Stream(w, r, s.door.Over(r), func() { s.conns.stream(r) })
+}
+
 // api returns a handler that responds, or with the error.
 func (s *Server) api(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

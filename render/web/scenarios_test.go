@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/render/web/feed"
 	"beckon/state"
 )
 
@@ -110,11 +111,11 @@ func scenarioNotification(t *testing.T) {
 func scenarioStatus(t *testing.T) {
 	x := serve(t, Options{})
 	r := x.Get("/hook/status")
-	if r.Status != http.StatusOK || r.Field(t, "enabled") != "true" || r.Field(t, "last_event_at") != "<nil>" || r.Field(t, "mode") != modePolling {
+	if r.Status != http.StatusOK || r.Field(t, "enabled") != "true" || r.Field(t, "last_event_at") != "<nil>" || r.Field(t, "mode") != feed.ModePolling {
 		t.Errorf("at first %s", r.Body)
 	}
 	x.post("/hook/session-start", `{"session_id":"s"}`)
-	x.Until("the event is known", func() bool { return x.Get("/hook/status").Field(t, "mode") == modeHooks })
+	x.Until("the event is known", func() bool { return x.Get("/hook/status").Field(t, "mode") == feed.ModeHooks })
 	at, err := time.Parse(time.RFC3339, x.Get("/hook/status").Field(t, "last_event_at"))
 	if err != nil || time.Since(at).Abs() > time.Minute {
 		t.Errorf("last event at %v: %v", at, err)
@@ -238,7 +239,7 @@ func scenarioTurn(t *testing.T) {
 }
 
 func scenarioProgress(t *testing.T) {
-	x := serve(t, Options{Timing: Timing{Recheck: 20 * time.Millisecond, Hooks: 20 * time.Millisecond}})
+	x := serve(t, Options{Timing: feed.Timing{Recheck: 20 * time.Millisecond, Hooks: 20 * time.Millisecond}})
 	s := x.stream("/events")
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	x.post("/hook/user-prompt-submit", `{"session_id":"s","cwd":"/tmp","transcript_path":"`+path+`","prompt":"build it"}`)

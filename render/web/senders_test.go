@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/render/web/feed"
 	"beckon/state"
 	"beckon/state/live"
 )
@@ -259,7 +260,7 @@ func TestTranscriptOfAnotherHostIsNotRead(t *testing.T) {
 // reconciled once a minute.
 func TestProgressIsToldAtOnce(t *testing.T) {
 	x := serve(t, Options{})
-	x.Until("the first reconciliation is over", func() bool { return x.s.board.sweep.runs.Load() > 0 && !x.s.board.sweep.busy.Load() })
+	x.Until("the first reconciliation is over", func() bool { return x.sweeps() > 0 })
 	s := x.stream("/events")
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	x.post("/hook/user-prompt-submit", `{"session_id":"s","cwd":"/tmp","transcript_path":"`+path+`","prompt":"build it"}`)
@@ -308,7 +309,7 @@ func TestHookReadsTheFinalMessage(t *testing.T) {
 // What changes with time alone is reported in time: here the board looks at everything only
 // once an hour.
 func TestTimeChangesAreToldInTime(t *testing.T) {
-	x := serve(t, Options{Timing: Timing{Recheck: time.Hour}})
+	x := serve(t, Options{Timing: feed.Timing{Recheck: time.Hour}})
 	x.envelope("SessionStart", "t", "s", "")
 	x.post("/hook", `{"event":"SessionEnd","hookInput":{"session_id":"s","reason":"clear"}}`)
 	x.lists("s idle") // its successor comes within a moment, or not at all

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"beckon/render/web/address"
+	"beckon/render/web/feed"
 	"beckon/render/web/webtest"
 )
 
@@ -85,7 +86,7 @@ func TestCloseHasADeadline(t *testing.T) {
 
 // Streams whose clients vanish leave nothing behind, whether they read or not.
 func TestVanishedClients(t *testing.T) {
-	x := serve(t, Options{Timing: Timing{Beat: 50 * time.Millisecond}})
+	x := serve(t, Options{Timing: feed.Timing{Beat: 50 * time.Millisecond}})
 	before := runtime.NumGoroutine()
 	for range 30 {
 		s := x.stream("/events")
@@ -100,6 +101,6 @@ func TestVanishedClients(t *testing.T) {
 		}
 		_ = c.Close()
 	}
-	x.Until("no stream is open", func() bool { return x.s.hub.count() == 0 })
+	x.Until("no stream is open", func() bool { return x.s.feed.Clients() == 0 })
 	x.Until("their goroutines are gone", func() bool { return runtime.NumGoroutine() <= before+5 })
 }

@@ -8,6 +8,8 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/render/web/address"
+	"beckon/render/web/feed"
+	"beckon/render/web/meter"
 	"beckon/render/web/respond"
 	"beckon/state"
 )
@@ -38,23 +40,23 @@ type hookState struct {
 		Fallback  float64 `json:"polling_interval_fallback"`
 		Timeout   float64 `json:"fallback_timeout"`
 	} `json:"config"`
-	Reconciled   int64    `json:"reconciliations"`
-	ReconciledAt *string  `json:"last_reconciliation_at"`
-	Watching     string   `json:"watching"`                     // fsnotify or polling
-	FilePoll     float64  `json:"file_poll_interval,omitempty"` // as it is now
-	Recheck      float64  `json:"recheck_interval"`             // of processes and the client's registry
-	Latency      *latency `json:"latency"`
-	Clients      int      `json:"sse_clients"`
-	Sessions     int      `json:"sessions"`
-	Unheard      int      `json:"unheard"` // sessions that work and send no hooks
-	Since        string   `json:"since"`   // when the server began
+	Reconciled   int64          `json:"reconciliations"`
+	ReconciledAt *string        `json:"last_reconciliation_at"`
+	Watching     string         `json:"watching"`                     // fsnotify or polling
+	FilePoll     float64        `json:"file_poll_interval,omitempty"` // as it is now
+	Recheck      float64        `json:"recheck_interval"`             // of processes and the client's registry
+	Latency      *meter.Latency `json:"latency"`
+	Clients      int            `json:"sse_clients"`
+	Sessions     int            `json:"sessions"`
+	Unheard      int            `json:"unheard"` // sessions that work and send no hooks
+	Since        string         `json:"since"`   // when the server began
 }
 
 // unheard reports whether a session works and no hook has reported it: neither its prompt nor,
 // after a long silence, a call that is still running.
 func unheard(r *render.Row, mode string) bool {
 	heard := r.Source == state.FromHook || r.Source == state.FromMod
-	return r.State.AtWork() && !heard && (r.Turn == nil || mode == modePolling && r.Tool == nil)
+	return r.State.AtWork() && !heard && (r.Turn == nil || mode == feed.ModePolling && r.Tool == nil)
 }
 
 func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) {
@@ -63,28 +65,26 @@ func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) hookState(now time.Time) hookState {
 	t := s.o.Timing
-	m := s.meter
-	m.mu.Lock()
-	last, name := m.lastTime, m.lastName
-	h := hookState{Enabled: !s.o.Closed, Received: m.received, Latency: m.latencyLocked()}
-	m.mu.Unlock()
-	mode, every := t.hybrid(last, now)
+	h := hookState{Enabled: !s.o.Closed}
+	h.Received, h.Latency = s.meter.Hooks()
+	last, name := s.meter.Newest()
+	mode, every := t.Hybrid(last, now)
 	h.Mode, h.Interval = mode, every.Seconds()
 	if last != 0 {
-		h.LastAt, h.LastType = new(iso(last.Time())), &name
+		h.LastAt, h.LastType = new(respond.Time(last.Time())), &name
 		h.LastAgo = new(ago(now.Sub(last.Time())))
 	}
 	h.Config.WithHooks, h.Config.Fallback, h.Config.Timeout = t.Hooks.Seconds(), t.Silent.Seconds(), t.Silence.Seconds()
-	h.Reconciled = s.board.sweep.runs.Load()
-	if at := s.board.sweep.last.Load(); at != 0 {
-		h.ReconciledAt = new(iso(event.Millis(at).Time()))
+	var swept event.Millis
+	if h.Reconciled, swept = s.feed.Sweeps(); swept != 0 {
+		h.ReconciledAt = new(respond.Time(swept.Time()))
 	}
 	h.Watching, h.Recheck = "fsnotify", t.Recheck.Seconds()
-	if watching, every := s.board.follow.Watching(); !watching {
+	if watching, every := s.feed.Watching(); !watching {
 		h.Watching, h.FilePoll = "polling", every.Seconds()
 	}
-	h.Clients, h.Since = s.hub.count(), iso(s.begun)
-	list := s.hub.list(filter{})
+	h.Clients, h.Since = s.feed.Clients(), respond.Time(s.begun)
+	list := s.feed.List(feed.Filter{})
 	h.Sessions = len(list.Sessions)
 	for i := range list.Sessions {
 		if unheard(&list.Sessions[i], mode) {

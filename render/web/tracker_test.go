@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"beckon/render/web/feed"
 	"beckon/render/web/webtest"
 )
 
@@ -27,7 +28,7 @@ func TestCurlVerificationOfTheTracker(t *testing.T) {
 	}
 	x.Until("the event is counted", func() bool {
 		s := webtest.Reply{Body: x.curl(curlStatus, "http://localhost:5055")}
-		return s.Field(t, "last_event_type") == "SessionStart" && s.Field(t, "mode") == modeHooks && s.Field(t, "events_received") == "1"
+		return s.Field(t, "last_event_type") == "SessionStart" && s.Field(t, "mode") == feed.ModeHooks && s.Field(t, "events_received") == "1"
 	})
 }
 
@@ -87,7 +88,7 @@ func TestTrackedHookFaults(t *testing.T) {
 			t.Errorf("%s %q as %s: %d %s", c.path, c.body, c.contentType, r.Status, r.Body)
 		}
 	}
-	if list := x.s.hub.list(filter{}); len(list.Sessions) != 0 {
+	if list := x.s.feed.List(feed.Filter{}); len(list.Sessions) != 0 {
 		t.Errorf("sessions were made: %+v", list.Sessions)
 	}
 	for _, dir := range []string{"/tmp", "/var/tmp", "/no/such/directory", ""} { // none is refused

@@ -23,6 +23,8 @@ import (
 	"beckon/render"
 	cards "beckon/render/card"
 	"beckon/render/web/access"
+	"beckon/render/web/feed"
+	"beckon/render/web/meter"
 	"beckon/state"
 	"beckon/state/live"
 	"beckon/state/store"
@@ -78,16 +80,14 @@ type Options struct {
 	// Unwatched is set if the system does not report changes of files: the session files are
 	// then polled.
 	Unwatched bool
-	Timing    Timing
+	Timing    feed.Timing
 }
 
 // Server is one HTTP server over one state directory.
 type Server struct {
 	o     Options
-	hub   *hub
-	board *board
-	open  *openOffers
-	meter *meter
+	feed  *feed.Feed
+	meter *meter.Meter
 	storm *storm
 	ticks *ticks
 	busy  *busy
@@ -124,22 +124,22 @@ var errStopped = errors.New("the server was stopped")
 
 // New makes a server. Nothing is read before Serve.
 func New(o Options) *Server {
-	o.Timing = o.Timing.orDefault()
+	o.Timing = o.Timing.OrDefault()
 	if o.Log == nil {
 		o.Log = func(error) {}
 	}
 	o.Log = logOnce(o.Log)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Server{
-		o: o, storm: newStorm(), ticks: newTicks(), begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
+		o: o, meter: meter.New(), storm: newStorm(), ticks: newTicks(), begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
 		wakes:  live.Wakes{Log: o.Log},
 		bodies: newPools(), deciding: newDesk(maxDeciding), noting: newDesk(maxNoting), asked: asked{all: map[[sha256.Size]byte]*asking{}},
 	}
-	s.hub = newHub()
-	s.meter = s.hub.meter
-	s.door = access.New(access.Options{Token: o.Token, Hosts: o.Hosts, Refused: s.meter.refused})
-	s.board = newBoard(&s.o, s.hub)
-	s.open = &openOffers{o: &s.o, hub: s.hub, again: make(chan struct{}, 1)}
+	s.feed = feed.New(feed.Options{
+		Store: o.Store, Registry: o.Registry, Meter: s.meter, Wakes: &s.wakes, Timing: o.Timing, Unwatched: o.Unwatched, Log: o.Log,
+		Sweep: o.Sweep, Seen: o.Seen, Others: o.Others,
+	})
+	s.door = access.New(access.Options{Token: o.Token, Hosts: o.Hosts, Refused: s.meter.Refused})
 	s.busy = &busy{st: o.Store, rows: map[string]busyToday{}}
 	s.conns = &conns{all: map[net.Conn]*conn{}, drop: s.drop}
 	s.http = &http.Server{
@@ -160,17 +160,12 @@ func (s *Server) Entrance() access.Entrance { return s.door.Entrance() }
 // Serve watches the sessions and serves until Close; it then returns nil.
 func (s *Server) Serve(l net.Listener) error {
 	s.door.Opens(l)
-	if err := s.board.start(); err != nil {
+	if err := s.feed.Start(); err != nil {
 		_ = l.Close()
 		return err
 	}
-	s.open.look()
 	s.ready.Store(true)
-	s.work.Go(func() { s.board.run(s.ctx) })
-	s.work.Go(func() { s.open.run(s.ctx, s.wakes.Watch) })
-	if s.o.Others != nil {
-		s.work.Go(func() { s.o.Others(s.ctx, s.hub.others) })
-	}
+	s.work.Go(func() { s.feed.Run(s.ctx) })
 	err := s.http.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -180,7 +175,7 @@ func (s *Server) Serve(l net.Listener) error {
 
 // drop closes a connection to make room for a newer one. Over TLS that may take a while.
 func (s *Server) drop(c net.Conn) {
-	s.meter.refused("too_many_connections")
+	s.meter.Refused("too_many_connections")
 	s.work.Go(func() { _ = c.Close() })
 }
 

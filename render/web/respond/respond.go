@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Fault is an error in the API's format.
@@ -107,3 +108,9 @@ func hasTag(list, tag string) bool {
 	}
 	return false
 }
+
+// timeLayout is ISO 8601 with milliseconds, in UTC: it sorts as text.
+const timeLayout = "2006-01-02T15:04:05.000Z07:00"
+
+// Time returns t as responses and events have it.
+func Time(t time.Time) string { return t.UTC().Format(timeLayout) }

@@ -1,4 +1,4 @@
-package web
+package feed
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event"
 	"beckon/render/web/respond"
 	"beckon/state"
 )
@@ -19,20 +20,21 @@ const (
 	retryFirst = 1000             // ms until a client tries again, at our request
 )
 
-// events serves GET /events.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
-	f, err := parseFilter(r)
+// Stream responds with the events of the sessions that the query of r selects, until r or over
+// ends. It calls begun when it begins.
+func (f *Feed) Stream(w http.ResponseWriter, r *http.Request, over <-chan struct{}, begun func()) error {
+	wants, err := ParseFilter(r)
 	if err != nil {
 		return err
 	}
-	if !s.hub.join() {
-		s.meter.refused("too_many_clients")
+	if !f.hub.join() {
+		f.o.Meter.Refused("too_many_clients")
 		w.Header().Set("Retry-After", retryAfter)
 		return respond.NewFault(http.StatusServiceUnavailable, "too_many_clients", fmt.Sprintf("%d event streams are open", maxClients), "close some pages, or ask /api/sessions now and then")
 	}
-	defer s.hub.leave()
-	s.conns.stream(r)
-	c := client{s: s, w: w, rc: http.NewResponseController(w), f: f, done: r.Context().Done(), over: s.door.Over(r)}
+	defer f.hub.leave()
+	begun()
+	c := client{hub: f.hub, w: w, rc: http.NewResponseController(w), f: wants, beat: f.o.Timing.Beat, done: r.Context().Done(), over: over}
 	// The deadlines of requests would end the stream; it has one of its own for each write.
 	_ = c.rc.SetReadDeadline(time.Time{})
 	h := w.Header()
@@ -46,14 +48,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func parseFilter(r *http.Request) (filter, error) {
+// ParseFilter returns what the query of r selects.
+func ParseFilter(r *http.Request) (Filter, error) {
 	q := r.URL.Query()
-	f := filter{session: q.Get("session")}
+	f := Filter{session: q.Get("session")}
 	for _, list := range q["state"] {
 		for word := range strings.SplitSeq(list, ",") {
 			st := state.State(strings.ToLower(strings.TrimSpace(word)))
 			if !slices.Contains(state.States[:], st) {
-				return f, respond.NewFault(http.StatusBadRequest, "bad_state", fmt.Sprintf("no such state %q", cut(word)), "the states are those of list --json")
+				return f, respond.NewFault(http.StatusBadRequest, "bad_state", fmt.Sprintf("no such state %q", event.Cut(word, 64)), "the states are those of list --json")
 			}
 			f.states = append(f.states, st)
 		}
@@ -63,10 +66,11 @@ func parseFilter(r *http.Request) (filter, error) {
 
 // client is one event stream.
 type client struct {
-	s    *Server
+	hub  *hub
 	w    http.ResponseWriter
 	rc   *http.ResponseController
-	f    filter
+	f    Filter
+	beat time.Duration
 	done <-chan struct{}
 	over <-chan struct{} // closed when the session that asked is signed out
 	at   uint64          // the newest event it was sent
@@ -76,13 +80,13 @@ func (c *client) run(last string) {
 	if !c.begin(last) {
 		return
 	}
-	beat := time.NewTicker(c.s.o.Timing.Beat)
+	beat := time.NewTicker(c.beat)
 	defer beat.Stop()
 	for {
-		frames, newest, wake, ok := c.s.hub.since(c.at, c.f)
+		frames, newest, wake, ok := c.hub.since(c.at, c.f)
 		switch {
 		case !ok:
-			c.s.meter.gaps.Add(1)
+			c.hub.meter.Gap()
 			if !c.restart("behind") {
 				return
 			}
@@ -105,11 +109,11 @@ func (c *client) begin(last string) bool {
 	if last == "" {
 		return c.snapshot(nil)
 	}
-	n, ok := c.s.hub.number(last)
+	n, ok := c.hub.number(last)
 	if !ok {
 		return c.restart("epoch")
 	}
-	if !c.s.hub.holds(n) {
+	if !c.hub.holds(n) {
 		return c.restart("too_old")
 	}
 	c.at = n
@@ -122,7 +126,7 @@ func (c *client) restart(reason string) bool {
 }
 
 func (c *client) snapshot(before []byte) bool {
-	b, n := c.s.hub.snapshotFrame(c.f)
+	b, n := c.hub.snapshotFrame(c.f)
 	c.at = n
 	return (before == nil || c.write(before)) && c.write(b)
 }

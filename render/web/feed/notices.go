@@ -1,9 +1,8 @@
-package web
+package feed
 
 import (
-	"time"
-
 	"beckon/event"
+	"beckon/render/web/respond"
 	"beckon/state"
 )
 
@@ -74,13 +73,8 @@ func (b *board) emitEdges(p *publisher, group string, s *shown) {
 		if x.edge.Kind == state.EdgeDone {
 			kind = noticeDone
 		}
-		news := notice{r.SeatID, r.SessionID, r.Part, r.ProjectID, kind, x.edge.Kind, r.State, r.Reason, r.Project, r.What(), iso(x.edge.At.Time())}
+		news := notice{r.SeatID, r.SessionID, r.Part, r.ProjectID, kind, x.edge.Kind, r.State, r.Reason, r.Project, r.What(), respond.Time(x.edge.At.Time())}
 		p.report(message{name: "notification", session: r.SessionID, seat: r.SeatID, now: r.State}, news)
 	}
 	delete(b.edges.found, group)
 }
-
-// timeLayout is ISO 8601 with milliseconds, in UTC: it sorts as text.
-const timeLayout = "2006-01-02T15:04:05.000Z07:00"
-
-func iso(t time.Time) string { return t.UTC().Format(timeLayout) }

@@ -1,4 +1,4 @@
-package web
+package feed
 
 import (
 	"cmp"
@@ -15,7 +15,8 @@ type Timing struct {
 	Beat    time.Duration // a comment on an event stream without events: 15 s
 }
 
-func (t Timing) orDefault() Timing {
+// OrDefault returns t with the defaults for what is zero.
+func (t Timing) OrDefault() Timing {
 	return Timing{
 		Recheck: cmp.Or(t.Recheck, time.Second),
 		Poll:    cmp.Or(t.Poll, 30*time.Millisecond),

@@ -1,4 +1,4 @@
-package web
+package feed
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/web/meter"
+	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/history"
 	"beckon/state/live"
@@ -23,7 +25,7 @@ import (
 type board struct {
 	o      *Options
 	hub    *hub
-	meter  *meter
+	meter  *meter.Meter
 	follow *live.Follower
 	sweep  sweeper
 	edges  edges
@@ -50,7 +52,7 @@ type card struct {
 
 func newBoard(o *Options, h *hub) *board {
 	b := &board{
-		o: o, hub: h, meter: h.meter, edges: edges{stood: map[string]state.Stand{}, found: map[string][]reached{}},
+		o: o, hub: h, meter: o.Meter, edges: edges{stood: map[string]state.Stand{}, found: map[string][]reached{}},
 		cards: map[store.Key]*card{}, seats: map[string]map[*card]bool{}, due: map[string]bool{}, turns: map[string][]render.TurnLine{}, gone: map[store.Key]store.Place{},
 	}
 	b.follow = live.NewFollower(live.NewReader(o.Store, o.Registry), live.Options{Recheck: o.Timing.Recheck, Poll: b.poll, Blind: o.Unwatched})
@@ -144,7 +146,7 @@ func (b *board) put(v *state.Seen) {
 			b.turns[c.group] = append(b.turns[c.group], render.TurnLines(s, turns)...)
 		}
 	}
-	b.meter.last(s.Last.At, s.Last.Reason)
+	b.meter.Heard(s.Last.At, s.Last.Reason)
 	b.edges.note(c.group, v, b.now)
 	b.due[c.group] = true
 }
@@ -286,5 +288,5 @@ func (p *publisher) emit(name string, s, was *shown, reason string) {
 	if was != nil {
 		m.before, m.previous = was.row.State, was.row.SessionID
 	}
-	p.report(m, news{s.row.SeatID, s.row.ProjectID, iso(p.at), reason, s.json})
+	p.report(m, news{s.row.SeatID, s.row.ProjectID, respond.Time(p.at), reason, s.json})
 }

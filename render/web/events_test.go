@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,7 +10,7 @@ import (
 
 	"beckon/event"
 	"beckon/render"
-	"beckon/state"
+	"beckon/render/web/feed"
 )
 
 func prompt(id, text string) event.Event {
@@ -52,7 +51,7 @@ func TestEventsOfASession(t *testing.T) {
 		t.Errorf("first %+v", events)
 	}
 	for i, h := range events[1:] {
-		if want := fmt.Sprintf("%s-%d", x.s.hub.epoch, i+1); h.id != want {
+		if want := fmt.Sprintf("%s%d", strings.TrimSuffix(events[0].id, "0"), i+1); h.id != want {
 			t.Errorf("event %d has id %s, want %s", i, h.id, want)
 		}
 	}
@@ -74,7 +73,7 @@ func TestReplay(t *testing.T) {
 	x.fold(stop("a", "One is done."))
 	x.fold(prompt("a", "two"))
 	x.Until("all was published", func() bool {
-		l := x.s.hub.list(filter{})
+		l := x.s.feed.List(feed.Filter{})
 		return len(l.Sessions) == 1 && l.Sessions[0].Title == "two"
 	})
 	for name, open := range map[string]func() *stream{
@@ -88,24 +87,13 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%s: a snapshot came though nothing was missing", name)
 		}
 	}
-	for range window + 1 {
-		x.s.hub.update(time.Now(), func(p *publisher) { p.send(message{name: "session_updated", session: "none"}, []byte(`{}`)) })
-	}
-	old := x.stream("/events", "Last-Event-ID: "+id)
-	if h := old.await("gap", nil); h.data != `{"reason":"too_old"}` {
-		t.Errorf("gap %s", h.data)
-	}
-	future := x.stream("/events", "Last-Event-ID: "+x.s.hub.epoch+"-99999999")
-	if h := future.await("gap", nil); h.data != `{"reason":"too_old"}` {
-		t.Errorf("gap of the future %s", h.data)
-	}
 }
 
 func TestFilters(t *testing.T) {
 	x := serve(t, Options{})
 	x.fold(prompt("a", "one"))
 	x.fold(prompt("b", "two"))
-	x.Until("both are shown", func() bool { l := x.s.hub.list(filter{}); return len(l.Sessions) == 2 })
+	x.Until("both are shown", func() bool { l := x.s.feed.List(feed.Filter{}); return len(l.Sessions) == 2 })
 	onlyA := x.stream("/events?session=a")
 	idle := x.stream("/events?state=idle,failed")
 	onlyA.await("snapshot", nil)
@@ -163,78 +151,7 @@ func TestFilterHearsOfClear(t *testing.T) {
 }
 
 func (x *site) shows(session string) bool {
-	l := x.s.hub.list(filter{session: session})
-	return len(l.Sessions) > 0
-}
-
-// A snapshot is current to the point where its stream continues, and has the server's time,
-// even if no row has changed for long.
-func TestSnapshotIsNew(t *testing.T) {
-	h := newHub()
-	begin := time.Now()
-	h.update(begin, func(p *publisher) { p.set("a", &shown{}) })
-	h.snapshotFrame(filter{})
-	later := begin.Add(time.Hour)
-	h.update(later, func(p *publisher) { p.send(message{name: "turn_created"}, []byte(`{}`)) })
-	b, n := h.snapshotFrame(filter{})
-	id, data, _ := strings.Cut(string(b), "\n")
-	if want := "id: " + h.id(n); id != want {
-		t.Errorf("it says %q, and goes on from %q", id, want)
-	}
-	if stamp, _ := json.Marshal(later); !strings.Contains(data, string(stamp)) {
-		t.Errorf("an hour later it is of another time:\n%s", data)
-	}
-}
-
-// The limit of streams is reported, and a place that becomes free can be taken.
-func TestTooManyClients(t *testing.T) {
-	x := serve(t, Options{})
-	for range maxClients {
-		if !x.s.hub.join() {
-			t.Fatal("refused early")
-		}
-	}
-	r := x.Get("/events")
-	if r.Status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
-		t.Errorf("%d %v %s", r.Status, r.Header, r.Body)
-	}
-	x.s.hub.leave()
-	x.stream("/events").await("snapshot", nil)
-	for range maxClients - 1 {
-		x.s.hub.leave()
-	}
-}
-
-// A client that reads nothing delays nobody, and gets what it missed when it reads again.
-func TestStalledClient(t *testing.T) {
-	x := serve(t, Options{})
-	f := filter{}
-	x.fold(prompt("a", "one"))
-	x.Until("it is shown", func() bool { l := x.s.hub.list(f); return len(l.Sessions) == 1 })
-	n := x.s.hub.newest()
-	for i := range kept + window {
-		x.s.hub.update(time.Now(), func(p *publisher) {
-			p.send(message{name: "turn_created", session: "a", now: state.Working}, fmt.Appendf(nil, `{"n":%d}`, i))
-		})
-	}
-	if _, _, _, ok := x.s.hub.since(n, f); ok {
-		t.Error("a client that fell behind by more than is kept was not told")
-	}
-	newest := x.s.hub.newest()
-	got, at := 0, newest-kept
-	for at != newest {
-		frames, next, wake, ok := x.s.hub.since(at, f)
-		if !ok || next-at > step {
-			t.Fatalf("after %d events: %d more, %v", got, next-at, ok)
-		}
-		if next != newest {
-			<-wake // at once
-		}
-		got, at = got+strings.Count(string(frames), "event: turn_created\n"), next
-	}
-	if got != kept {
-		t.Errorf("it holds %d events", got)
-	}
+	return slices.ContainsFunc(x.s.feed.List(feed.Filter{}).Sessions, func(r render.Row) bool { return r.SessionID == session })
 }
 
 // What was set aside before serve started, or changed by others, is shown.
@@ -258,7 +175,7 @@ func TestActionsOfOthersShow(t *testing.T) {
 }
 
 func TestHeartbeat(t *testing.T) {
-	s := serve(t, Options{Timing: Timing{Beat: 10 * time.Millisecond}}).stream("/events")
+	s := serve(t, Options{Timing: feed.Timing{Beat: 10 * time.Millisecond}}).stream("/events")
 	s.await("snapshot", nil)
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		s.mu.Lock()
@@ -271,11 +188,4 @@ func TestHeartbeat(t *testing.T) {
 			t.Fatalf("%d heartbeats in 10 s", beats)
 		}
 	}
-}
-
-// newest returns the number of the newest event.
-func (h *hub) newest() uint64 {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.n
 }

@@ -1,4 +1,4 @@
-package web
+package feed
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/render/web/respond"
 	"beckon/state/offer"
 	"beckon/state/offer/hold"
 )
@@ -31,21 +32,21 @@ func (o offerNews) compare(b offerNews) int { return strings.Compare(o.MadeAt+o.
 // offerEnd is the data of offer_ended.
 type offerEnd struct {
 	offerNews
-	Answered *givenBy `json:"answered,omitempty"`
+	Answered *GivenBy `json:"answered,omitempty"`
 	Taken    bool     `json:"taken,omitempty"` // the client was given the answer
 	Why      string   `json:"why,omitempty"`
 }
 
 // awayNews is the data of away.
 type awayNews struct {
-	Away *away `json:"away"`
+	Away *Away `json:"away"`
 }
 
 // listWithOffers is the data of a snapshot.
 type listWithOffers struct {
 	render.List
 	Offers []offerNews `json:"offers,omitempty"`
-	Away   *away       `json:"away,omitempty"`
+	Away   *Away       `json:"away,omitempty"`
 }
 
 // openOffers follows the open offers, and whether the user is away, and reports changes to the
@@ -106,7 +107,7 @@ func (b *openOffers) look() {
 	for _, o := range list {
 		open[o.ID] = true
 		if _, known := b.hub.offers[o.ID]; !known {
-			came = append(came, offerNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, iso(o.Made.Time())})
+			came = append(came, offerNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, respond.Time(o.Made.Time())})
 		}
 	}
 	var ended []offerEnd
@@ -116,7 +117,7 @@ func (b *openOffers) look() {
 		}
 	}
 	slices.SortFunc(ended, func(a, b offerEnd) int { return a.compare(b.offerNews) })
-	is := awayOf(dir, now)
+	is := AwayOf(dir, now)
 	moved := (is == nil) != (b.hub.away == nil) || is != nil && *is != *b.hub.away
 	if len(came)+len(ended) == 0 && !moved {
 		return
@@ -158,7 +159,7 @@ func endOf(dir offer.Dir, o offerNews) offerEnd {
 	e := offerEnd{offerNews: o}
 	wait := written
 	if a, ok := dir.Answered(o.ID); ok {
-		e.Answered, wait = &givenBy{a.Word, a.By, a.From}, 0
+		e.Answered, wait = new(Given(&a)), 0
 	}
 	if out, known := dir.Outcome(o.ID, wait); known {
 		e.Taken, e.Why = out.Taken, out.Why
@@ -167,7 +168,7 @@ func endOf(dir offer.Dir, o offerNews) offerEnd {
 }
 
 // offersOf returns the open offers that f accepts, the oldest first.
-func (h *hub) offersOf(f filter) []offerNews {
+func (h *hub) offersOf(f Filter) []offerNews {
 	var list []offerNews
 	for _, o := range h.offers {
 		if m := h.messageOf("", o); f.wants(&m) {
@@ -177,3 +178,30 @@ func (h *hub) offersOf(f filter) []offerNews {
 	slices.SortFunc(list, offerNews.compare)
 	return list
 }
+
+// Away says that the user is away.
+type Away struct {
+	Until string `json:"until,omitempty"` // empty: until they are back
+}
+
+// AwayOf returns whether the user is away, nil if not.
+func AwayOf(d offer.Dir, now time.Time) *Away {
+	until, is := d.IsAway(now)
+	switch {
+	case !is:
+		return nil
+	case until.IsZero():
+		return &Away{}
+	}
+	return &Away{respond.Time(until)}
+}
+
+// GivenBy is an answer without its texts.
+type GivenBy struct {
+	Word offer.Word `json:"word"`
+	By   string     `json:"by,omitempty"`
+	From offer.From `json:"from"`
+}
+
+// Given returns a without its texts.
+func Given(a *offer.Answer) GivenBy { return GivenBy{a.Word, a.By, a.From} }

@@ -1,4 +1,4 @@
-package web
+package feed
 
 import (
 	"context"
@@ -11,20 +11,20 @@ import (
 	"beckon/state/history"
 )
 
-// The modes: the server's source of events.
+// The modes of Timing.Hybrid: where events come from.
 const (
-	modeHooks   = "hooks_active"
-	modePolling = "polling_fallback"
+	ModeHooks   = "hooks_active"
+	ModePolling = "polling_fallback"
 )
 
-// hybrid returns how often transcripts are compared with what hooks reported: occasionally
+// Hybrid returns how often transcripts are compared with what hooks reported: occasionally
 // while hooks arrive, often when they have been silent for longer than t.Silence. last is the
 // newest event, zero for none.
-func (t Timing) hybrid(last event.Millis, now time.Time) (mode string, every time.Duration) {
+func (t Timing) Hybrid(last event.Millis, now time.Time) (mode string, every time.Duration) {
 	if last != 0 && now.Sub(last.Time()) <= t.Silence {
-		return modeHooks, t.Hooks
+		return ModeHooks, t.Hooks
 	}
-	return modePolling, t.Silent
+	return ModePolling, t.Silent
 }
 
 // sweeper reads transcripts on the hybrid schedule.
@@ -45,7 +45,8 @@ const spoken = 3 * time.Second
 // those of sessions with a recent event. It does not start a sweep while another runs.
 func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	now := time.Now()
-	_, every := b.o.Timing.hybrid(b.meter.lastAt(), now)
+	last, _ := b.meter.Newest()
+	_, every := b.o.Timing.Hybrid(last, now)
 	due := now.Sub(time.UnixMilli(b.sweep.last.Load())) >= every
 	if !b.sweep.busy.CompareAndSwap(false, true) {
 		return

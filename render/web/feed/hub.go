@@ -1,4 +1,4 @@
-package web
+package feed
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/render/web/meter"
 	"beckon/render/web/respond"
 	"beckon/state"
 )
@@ -54,7 +55,7 @@ func newShown(row render.Row) *shown {
 // hub holds the rows and the newest events. Clients read the events from here at their own
 // pace; none has a queue of its own, so a stalled one costs nothing and delays nobody.
 type hub struct {
-	meter *meter
+	meter *meter.Meter
 	epoch string // changes with the process, because another one's numbers mean nothing
 
 	mu         sync.RWMutex
@@ -65,7 +66,7 @@ type hub struct {
 	ring       [kept]message
 	rows       map[string]*shown // by seat, else by session
 	offers     map[string]offerNews
-	away       *away
+	away       *Away
 	at         time.Time     // of the evidence behind rows
 	wake       chan struct{} // closed when something was published
 	clients    int
@@ -87,10 +88,10 @@ type batch struct {
 	frames   []byte
 }
 
-func newHub() *hub {
+func newHub(m *meter.Meter) *hub {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return &hub{meter: newMeter(), epoch: hex.EncodeToString(b[:]), rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{})}
+	return &hub{meter: m, epoch: hex.EncodeToString(b[:]), rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{})}
 }
 
 // id returns the id of event n.
@@ -166,7 +167,7 @@ func (p *publisher) shown(key string) *shown  { return p.h.rows[key] }
 func (p *publisher) report(m message, v any) {
 	data, _ := respond.Encode(v)
 	p.send(m, data)
-	p.h.meter.sent(m.name)
+	p.h.meter.Sent(m.name)
 }
 
 // send publishes an event. data must be JSON in one line.
@@ -186,22 +187,23 @@ func frame(id, name string, data []byte) []byte {
 	return append(b, "\n\n"...)
 }
 
-// filter is what one client wants to receive.
-type filter struct {
+// Filter is what one client wants to receive.
+type Filter struct {
 	session string // session or seat id, empty for all
 	states  []state.State
 }
 
-func (f filter) all() bool { return f.session == "" && f.states == nil }
+func (f Filter) all() bool { return f.session == "" && f.states == nil }
 
-func (f filter) wants(m *message) bool {
+func (f Filter) wants(m *message) bool {
 	if f.session != "" && f.session != m.session && f.session != m.seat && f.session != m.previous {
 		return false
 	}
 	return f.states == nil || slices.Contains(f.states, m.now) || slices.Contains(f.states, m.before)
 }
 
-func (f filter) shows(r *render.Row) bool {
+// Shows reports whether the client receives a row.
+func (f Filter) Shows(r *render.Row) bool {
 	return (f.session == "" || f.session == r.SessionID || f.session == r.SeatID) &&
 		(f.states == nil || slices.Contains(f.states, r.State))
 }
@@ -210,7 +212,7 @@ func (f filter) shows(r *render.Row) bool {
 // are gone: then a snapshot is due. wake is closed when there are more, which it may be
 // already: each call returns at most step events, so that a thousand streams that are behind
 // do not hold a thousand windows. Nobody may write to frames.
-func (h *hub) since(n uint64, f filter) (frames []byte, newest uint64, wake <-chan struct{}, ok bool) {
+func (h *hub) since(n uint64, f Filter) (frames []byte, newest uint64, wake <-chan struct{}, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -240,7 +242,7 @@ var awake = func() chan struct{} {
 }()
 
 // frames joins the events after n up to to that f accepts.
-func (h *hub) frames(n, to uint64, f filter) []byte {
+func (h *hub) frames(n, to uint64, f Filter) []byte {
 	size := 0
 	for i := n + 1; i <= to; i++ {
 		size += len(h.ring[i%kept].frame)
@@ -262,16 +264,16 @@ func (h *hub) holds(n uint64) bool {
 }
 
 // list returns the rows that f accepts, in the format of `list --json`.
-func (h *hub) list(f filter) render.List {
+func (h *hub) list(f Filter) render.List {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.listLocked(f)
 }
 
-func (h *hub) listLocked(f filter) render.List {
+func (h *hub) listLocked(f Filter) render.List {
 	l := render.List{Schema: render.ListSchema, GeneratedAt: h.at, Sessions: make([]render.Row, 0, len(h.rows))}
 	for _, s := range h.rows {
-		if f.shows(&s.row) {
+		if f.Shows(&s.row) {
 			l.Sessions = append(l.Sessions, s.row)
 		}
 	}
@@ -282,7 +284,7 @@ func (h *hub) listLocked(f filter) render.List {
 // find returns this machine's row of a record, a session or a seat. If two processes run one
 // session it is the one that needs the user most. Other machines may claim any id.
 func (h *hub) find(id string) (render.Row, bool) {
-	list := h.list(filter{})
+	list := h.list(Filter{})
 	i := slices.IndexFunc(list.Sessions, func(r render.Row) bool {
 		return r.Remote == nil && (r.Record() == id || r.SessionID == id || r.SeatID == id)
 	})
@@ -294,7 +296,7 @@ func (h *hub) find(id string) (render.Row, bool) {
 
 // snapshotFrame returns a snapshot event for f and its number. Clients without a filter share
 // one.
-func (h *hub) snapshotFrame(f filter) ([]byte, uint64) {
+func (h *hub) snapshotFrame(f Filter) ([]byte, uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if s := &h.snapshot; f.all() && s.frame != nil && s.n == h.n && s.at.Equal(h.at) {

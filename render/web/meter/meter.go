@@ -1,9 +1,9 @@
-package web
+// Package meter counts what a server does, and writes it in the text format of Prometheus.
+package meter
 
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"beckon/event"
@@ -16,10 +16,8 @@ var buckets = [...]int64{500, 1000, 2000, 3000, 5000, 10_000, 20_000, 50_000, 10
 // sample is how many of the newest hook latencies the percentiles cover.
 const sample = 1024
 
-// meter holds counters, which start with the process.
-type meter struct {
-	gaps atomic.Int64 // times a client got a snapshot instead of events
-
+// Meter holds counters, which start with the process.
+type Meter struct {
 	mu       sync.Mutex
 	events   map[event.Kind]int64
 	received int64
@@ -30,15 +28,17 @@ type meter struct {
 	histN    int64
 	recent   [sample]int64
 	sse      map[string]int64
+	gaps     int64 // times a client got a snapshot instead of events
 	dropped  map[string]int64
 }
 
-func newMeter() *meter {
-	return &meter{events: map[event.Kind]int64{}, sse: map[string]int64{}, dropped: map[string]int64{}}
+// New returns a meter that has counted nothing.
+func New() *Meter {
+	return &Meter{events: map[event.Kind]int64{}, sse: map[string]int64{}, dropped: map[string]int64{}}
 }
 
-// line counts a journal line.
-func (m *meter) line(l *store.Line) {
+// Line counts a journal line.
+func (m *Meter) Line(l *store.Line) {
 	e := l.Change.Event
 	if e == nil {
 		return
@@ -57,8 +57,8 @@ func (m *meter) line(l *store.Line) {
 	m.histN++
 }
 
-// last records a session's newest event.
-func (m *meter) last(at event.Millis, name string) {
+// Heard records a session's newest event.
+func (m *Meter) Heard(at event.Millis, name string) {
 	m.mu.Lock()
 	if at > m.lastTime {
 		m.lastTime, m.lastName = at, name
@@ -66,40 +66,52 @@ func (m *meter) last(at event.Millis, name string) {
 	m.mu.Unlock()
 }
 
-func (m *meter) lastAt() event.Millis {
+// Newest returns the newest event of any session: its time, zero for none, and its name.
+func (m *Meter) Newest() (at event.Millis, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.lastTime
+	return m.lastTime, m.lastName
 }
 
-func (m *meter) sent(name string) {
+// Sent counts an event of the streams.
+func (m *Meter) Sent(name string) {
 	m.mu.Lock()
 	m.sse[name]++
 	m.mu.Unlock()
 }
 
-// refused counts what was not served or not folded, by reason.
-func (m *meter) refused(reason string) {
+// Gap counts a stream that fell behind.
+func (m *Meter) Gap() {
+	m.mu.Lock()
+	m.gaps++
+	m.mu.Unlock()
+}
+
+// Refused counts what was not served or not folded, by reason.
+func (m *Meter) Refused(reason string) {
 	m.mu.Lock()
 	m.dropped[reason]++
 	m.mu.Unlock()
 }
 
-// latency is how long the newest hooks took.
-type latency struct {
+// Latency is how long the newest hooks took.
+type Latency struct {
 	P50   float64 `json:"p50_ms"`
 	P99   float64 `json:"p99_ms"`
 	Hooks int64   `json:"hooks"` // measured since the server started
 }
 
-func (m *meter) latencyLocked() *latency {
+// Hooks returns how many events were counted, and how long the newest took, nil if unknown.
+func (m *Meter) Hooks() (received int64, l *Latency) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.histN == 0 {
-		return nil
+		return m.received, nil
 	}
 	us := slices.Clone(m.recent[:min(m.histN, sample)])
 	slices.Sort(us)
 	at := func(p float64) float64 {
 		return float64(us[int(p*float64(len(us)-1))]) / float64(time.Millisecond/time.Microsecond)
 	}
-	return &latency{P50: at(0.5), P99: at(0.99), Hooks: m.histN}
+	return m.received, &Latency{P50: at(0.5), P99: at(0.99), Hooks: m.histN}
 }

@@ -1,4 +1,4 @@
-package web
+package feed
 
 import "beckon/state/store"
 
@@ -11,7 +11,7 @@ func (b *board) read(c *card) (turns []store.Turn) {
 		if first && l.Change.At < b.begun {
 			return
 		}
-		b.meter.line(&l)
+		b.meter.Line(&l)
 		if t := l.Change.Turn; t != nil {
 			turns = append(turns, store.Turn{Seq: l.Change.Seq, Turn: *t})
 		}

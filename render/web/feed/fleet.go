@@ -1,4 +1,4 @@
-package web
+package feed
 
 import (
 	"bytes"
@@ -79,3 +79,21 @@ func (p *publisher) putOther(key string, row render.Row) {
 	}
 	p.emit(name, now, was, "")
 }
+
+// elsewhere returns the row of another machine's session, by its seat or, without one, its
+// record.
+func (h *hub) elsewhere(host, id string) (render.Row, bool) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	s := h.rows[farKey(host, id)]
+	if s == nil {
+		return render.Row{}, false
+	}
+	return s.row, true
+}
+
+// farKey returns a key that no seat of this machine and no other machine has: names contain no
+// control characters.
+func farKey(host, id string) string { return farPrefix + host + "\x00" + id }
+
+const farPrefix = "elsewhere\x00"
