@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"beckon/render/web/respond"
 )
 
 // sizes are the memory for bodies while they are received and folded, 22 MiB in all: a number
@@ -54,7 +56,7 @@ func newPools() (all []*pool) {
 }
 
 // take waits for a slot. giveUp must end the reading of the body.
-func (p *pool) take(ctx context.Context, giveUp func()) (*slot, error) {
+func (p *pool) take(ctx context.Context, giveUp func()) (*slot, *respond.Fault) {
 	select {
 	case p.slots <- struct{}{}:
 		return p.begin(giveUp), nil
@@ -104,30 +106,17 @@ func (s *slot) free() {
 	<-s.pool.slots
 }
 
-// Errors about bodies, which each endpoint reports in its own format.
+// What may be wrong with a body. The hook endpoints report it in their own format.
 var (
-	errTooLarge = errors.New("body is larger than 16 MiB")
-	errNotJSON  = errors.New("Content-Type must be application/json")
-	errBusy     = errors.New("too many requests at once")
-	errBody     = errors.New("body could not be read")
+	errTooLarge = respond.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "body is larger than 16 MiB", "")
+	errNotJSON  = respond.NewFault(http.StatusBadRequest, "bad_body", "Content-Type must be application/json", "")
+	errBusy     = respond.NewFault(http.StatusServiceUnavailable, "bad_body", "too many requests at once", "")
+	errBody     = respond.NewFault(http.StatusRequestTimeout, "bad_body", "body could not be read", "")
 )
-
-// statusOf returns the status code of an error of a body.
-func statusOf(err error) int {
-	switch {
-	case errors.Is(err, errTooLarge):
-		return http.StatusRequestEntityTooLarge
-	case errors.Is(err, errBusy):
-		return http.StatusServiceUnavailable
-	case errors.Is(err, errBody):
-		return http.StatusRequestTimeout
-	}
-	return http.StatusBadRequest
-}
 
 // body reads a JSON request body. done must be called when it is no longer used; calling it
 // again is harmless.
-func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done func(), err error) {
+func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done func(), wrong *respond.Fault) {
 	done = func() {}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
 		return nil, done, errNotJSON
@@ -146,56 +135,44 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done fu
 	in := http.MaxBytesReader(w, r.Body, maxBody)
 	var has *slot
 	for _, p := range s.bodies {
-		next, err := p.take(ctx, giveUp)
+		next, busy := p.take(ctx, giveUp)
 		if has != nil {
 			has.free()
 		}
-		if err != nil {
-			return nil, done, err
+		if busy != nil {
+			return nil, done, busy
 		}
 		has = next
-		var whole bool
-		if n := min(int(r.ContentLength), p.bytes); n > cap(b) { // growing step by step would leave as much garbage
-			b = append(make([]byte, 0, n), b...)
+		room := p.bytes
+		if r.ContentLength >= 0 {
+			room = min(room, int(r.ContentLength))
 		}
-		if b, whole, err = readUpTo(in, b, p.bytes); err != nil || whole {
+		var err error
+		if b, err = readMore(in, b, room+1); err != nil { // one byte more, to see the end
 			has.came()
-			return b, sync.OnceFunc(has.free), bodyError(err)
+			return b, sync.OnceFunc(has.free), wrongWith(err)
 		}
 	}
 	return nil, sync.OnceFunc(has.free), errTooLarge // one byte too many ends the reading before this
 }
 
-// readUpTo appends to b from in, until there is no more or b has limit bytes.
-func readUpTo(in io.Reader, b []byte, limit int) (_ []byte, whole bool, err error) {
-	for len(b) < limit {
-		if len(b) == cap(b) { // of unknown length, or at its end
-			b = append(make([]byte, 0, min(max(2*cap(b), 1<<10), limit)), b...)
-		}
-		n, err := in.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		if err == io.EOF {
-			return b, true, nil
-		}
-		if err != nil {
-			return nil, false, err
-		}
+// readMore appends to b from in until b has room bytes, or with the error that ends the reading.
+func readMore(in io.Reader, b []byte, room int) (_ []byte, err error) {
+	b = append(make([]byte, 0, room), b...)
+	for n := 0; err == nil && len(b) < room; b = b[:len(b)+n] {
+		n, err = in.Read(b[len(b):room])
 	}
-	if limit == maxBody { // there is no larger size: the rest is the end, or an error
-		if _, err = in.Read(make([]byte, 1)); err == io.EOF {
-			return b, true, nil
-		}
-	}
-	return b, false, err
+	return b, err
 }
 
-func bodyError(err error) error {
+// wrongWith returns what is wrong with a body whose reading ended with err.
+func wrongWith(err error) *respond.Fault {
 	var tooLarge *http.MaxBytesError
 	switch {
+	case err == io.EOF:
+		return nil
 	case errors.As(err, &tooLarge):
 		return errTooLarge
-	case err != nil:
-		return errBody
 	}
-	return nil
+	return errBody
 }

@@ -2,10 +2,8 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"beckon/event"
@@ -74,24 +72,22 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 // hookBody reads a body and its members. If that fails it sends the response; done must be
 // called in any case.
 func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string) (body []byte, v gjson.Result, done func(), ok bool) {
-	body, done, err := s.body(w, r)
-	if err != nil {
+	body, done, wrong := s.body(w, r)
+	if wrong != nil {
 		s.meter.Refused("bad_body")
-		writeHookError(w, statusOf(err), err.Error())
+		writeHookError(w, wrong.Status, wrong.Message)
 		return nil, v, done, false
 	}
 	short, err := event.Read(bytes.NewReader(body)) // validates, bounds depth and size
 	if err == nil {
 		v = gjson.ParseBytes(short)
 	}
-	switch {
-	case err != nil || !v.IsObject():
+	if err != nil || !v.IsObject() {
 		s.meter.Refused("bad_body")
 		writeHookError(w, http.StatusBadRequest, invalid)
-	default:
-		return body, v, done, true
+		return nil, v, done, false
 	}
-	return nil, v, done, false
+	return body, v, done, true
 }
 
 // ignored is the response if events are not accepted: it is not an error, because the sender
@@ -182,74 +178,6 @@ func (s *Server) writeFoldError(w http.ResponseWriter, err error) {
 	default: // no detail: it may name files
 		writeHookError(w, http.StatusInternalServerError, "Internal processing error")
 	}
-}
-
-// tracked are the trackers' endpoints, one for each event.
-var tracked = map[string]event.Kind{
-	"session-start": event.SessionStart, "session-end": event.SessionEnd, "user-prompt-submit": event.UserPromptSubmit, "stop": event.Stop,
-	"notification": event.Notification, "pre-tool-use": event.PreToolUse, "post-tool-use": event.PostToolUse, "permission-request": event.PermissionRequest,
-}
-
-// answer is the response of the eight endpoints, with the members that each sender expects.
-// States are those of the task, in lower case.
-type answer struct {
-	Status  string          `json:"status"`
-	AgentID string          `json:"agent_id"` // the seat
-	IsNew   *bool           `json:"is_new_agent,omitempty"`
-	Method  string          `json:"correlation_method,omitempty"`
-	State   state.TaskState `json:"state,omitempty"`
-	Changed *bool           `json:"state_changed,omitempty"`
-	New     state.TaskState `json:"new_state,omitempty"`
-}
-
-// trackedHook serves POST /hook/{name}.
-func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request) {
-	start := time.Now()
-	kind, ok := tracked[r.PathValue("name")]
-	if !ok {
-		writeHookError(w, http.StatusNotFound, "No such hook")
-		return
-	}
-	body, v, done, ok := s.hookBody(w, r, "Invalid JSON payload")
-	defer done()
-	if !ok || s.closed(w) {
-		return
-	}
-	e, err := event.Parse("", string(kind), body)
-	if err == nil && e.Kind != kind {
-		writeHookError(w, http.StatusBadRequest, "hook_event_name says otherwise than the path")
-		return
-	}
-	if err != nil || strings.TrimSpace(e.SessionID) == "" {
-		writeHookError(w, http.StatusBadRequest, "Missing required fields: session_id")
-		return
-	}
-	e.Name = string(kind)
-	s.place(&e, v)
-	res, err := s.fold(&e, start)
-	if err != nil {
-		s.writeFoldError(w, err)
-		return
-	}
-	respond.JSON(w, http.StatusOK, answerTo(kind, res))
-}
-
-func answerTo(kind event.Kind, res store.Result) answer {
-	before, after := taskOf(&res.Before), taskOf(&res.After)
-	a := answer{Status: "ok", AgentID: res.After.Seat}
-	changed := before != after
-	switch kind {
-	case event.SessionStart:
-		created := res.New && res.Method == store.Created
-		a.IsNew, a.Method, a.State = &created, string(cmp.Or(res.Method, store.BySessionID)), after
-	case event.SessionEnd:
-		a.State = after
-	case event.UserPromptSubmit, event.Stop:
-		a.State, a.Changed = after, &changed
-	default:
-		a.Changed, a.New = &changed, after
-	}
-	return a
 }
 
 // writeHookError writes an error in the format of the hook endpoints.

@@ -210,10 +210,10 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example str
 	if r.ContentLength > smallBody {
 		return respond.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", "")
 	}
-	data, done, err := s.body(w, r)
+	data, done, wrong := s.body(w, r)
 	defer done()
-	if err != nil {
-		return respond.NewFault(statusOf(err), "bad_body", err.Error(), "")
+	if wrong != nil {
+		return wrong
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

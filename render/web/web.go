@@ -62,10 +62,6 @@ type Options struct {
 	Config func() (any, error)
 	// Jump brings the session's terminal to the front.
 	Jump func(context.Context, state.Seen) error
-	// Sweep reads the sessions' transcripts for what no hook reported, every 60 s while hooks
-	// arrive, else every 2 s. It must return when its context ends. Nil means a
-	// history.Sweeper's.
-	Sweep func(context.Context, []state.Session)
 	// Seen is called with the live sessions, every Timing.Recheck, one call at a time. It must
 	// not change its argument. While a call takes longer, others are skipped.
 	Seen func(ctx context.Context, seen []state.Seen, now time.Time)
@@ -137,7 +133,7 @@ func New(o Options) *Server {
 	}
 	s.feed = feed.New(feed.Options{
 		Store: o.Store, Registry: o.Registry, Meter: s.meter, Wakes: &s.wakes, Timing: o.Timing, Unwatched: o.Unwatched, Log: o.Log,
-		Sweep: o.Sweep, Seen: o.Seen, Others: o.Others,
+		Seen: o.Seen, Others: o.Others,
 	})
 	s.door = access.New(access.Options{Token: o.Token, Hosts: o.Hosts, Refused: s.meter.Refused})
 	s.busy = &busy{st: o.Store, rows: map[string]busyToday{}}

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"crypto/rand"
 	"fmt"
 	"net"
 	"net/http"
@@ -29,7 +30,7 @@ func (d *Door) Entrance() Entrance {
 }
 
 // newName returns a name that a browser resolves to this machine.
-func newName() string { return "b" + newKey()[:12] + ".localhost" }
+func newName() string { return "b" + strings.ToLower(rand.Text()[:12]) + ".localhost" }
 
 // At inserts the server's own name into url ("http://host:port/"), if that is an address of
 // this machine.

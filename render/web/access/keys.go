@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"sync"
 	"time"
 )
@@ -56,13 +55,7 @@ type tally struct {
 }
 
 func newKeys(token string) *keys {
-	return &keys{token: token, pass: newKey(), sessions: map[string]*session{}, tickets: map[string]ticket{}, wrong: map[string]tally{}}
-}
-
-func newKey() string {
-	b := make([]byte, keyBits/8)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
+	return &keys{token: token, pass: rand.Text(), sessions: map[string]*session{}, tickets: map[string]ticket{}, wrong: map[string]tally{}}
 }
 
 // digest returns the hash by which keys are looked up, so that timing reveals nothing about
@@ -96,7 +89,7 @@ func (k *keys) isSession(given, user string, now time.Time) bool {
 
 // begin creates a session.
 func (k *keys) begin(user string, now time.Time) string {
-	key := newKey()
+	key := rand.Text()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.sessions) >= maxSessions {
@@ -142,7 +135,7 @@ func (k *keys) ticket(now time.Time) string { return k.admitOnce(ticket{now.Add(
 func (k *keys) invite(now time.Time) string { return k.admitOnce(ticket{now.Add(inviteFor), true}) }
 
 func (k *keys) admitOnce(t ticket) string {
-	key := newKey()
+	key := rand.Text()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.tickets) >= maxTickets {

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func makeToken(dir, path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	token := []byte(newKey() + "\n")
+	token := []byte(rand.Text() + "\n")
 	err := atomicfile.Create(path, token)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return nil

@@ -56,10 +56,7 @@ func newBoard(o *Options, h *hub) *board {
 		cards: map[store.Key]*card{}, seats: map[string]map[*card]bool{}, due: map[string]bool{}, turns: map[string][]render.TurnLine{}, gone: map[store.Key]store.Place{},
 	}
 	b.follow = live.NewFollower(live.NewReader(o.Store, o.Registry), live.Options{Recheck: o.Timing.Recheck, Poll: b.poll, Blind: o.Unwatched})
-	if o.Sweep == nil {
-		b.sweep.transcripts = history.NewSweeper(o.Store)
-		o.Sweep = b.logged(b.sweep.transcripts.Sweep)
-	}
+	b.sweep.transcripts = history.NewSweeper(o.Store)
 	return b
 }
 

@@ -3,7 +3,6 @@ package feed
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -89,9 +88,7 @@ type batch struct {
 }
 
 func newHub(m *meter.Meter) *hub {
-	var b [4]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return &hub{meter: m, epoch: hex.EncodeToString(b[:]), rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{})}
+	return &hub{meter: m, epoch: rand.Text()[:8], rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{})}
 }
 
 // id returns the id of event n.
@@ -185,27 +182,6 @@ func frame(id, name string, data []byte) []byte {
 	b = append(append(b, "\nevent: "...), name...)
 	b = append(append(b, "\ndata: "...), bytes.TrimRight(data, "\n")...)
 	return append(b, "\n\n"...)
-}
-
-// Filter is what one client wants to receive.
-type Filter struct {
-	session string // session or seat id, empty for all
-	states  []state.State
-}
-
-func (f Filter) all() bool { return f.session == "" && f.states == nil }
-
-func (f Filter) wants(m *message) bool {
-	if f.session != "" && f.session != m.session && f.session != m.seat && f.session != m.previous {
-		return false
-	}
-	return f.states == nil || slices.Contains(f.states, m.now) || slices.Contains(f.states, m.before)
-}
-
-// Shows reports whether the client receives a row.
-func (f Filter) Shows(r *render.Row) bool {
-	return (f.session == "" || f.session == r.SessionID || f.session == r.SeatID) &&
-		(f.states == nil || slices.Contains(f.states, r.State))
 }
 
 // since returns frames after event n, the number of the newest among them, and false if some

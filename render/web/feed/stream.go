@@ -4,13 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
-	"beckon/event"
 	"beckon/render/web/respond"
-	"beckon/state"
 )
 
 // Timing of event streams.
@@ -46,22 +42,6 @@ func (f *Feed) Stream(w http.ResponseWriter, r *http.Request, over <-chan struct
 	// the same.
 	c.run(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")))
 	return nil
-}
-
-// ParseFilter returns what the query of r selects.
-func ParseFilter(r *http.Request) (Filter, error) {
-	q := r.URL.Query()
-	f := Filter{session: q.Get("session")}
-	for _, list := range q["state"] {
-		for word := range strings.SplitSeq(list, ",") {
-			st := state.State(strings.ToLower(strings.TrimSpace(word)))
-			if !slices.Contains(state.States[:], st) {
-				return f, respond.NewFault(http.StatusBadRequest, "bad_state", fmt.Sprintf("no such state %q", event.Cut(word, 64)), "the states are those of list --json")
-			}
-			f.states = append(f.states, st)
-		}
-	}
-	return f, nil
 }
 
 // client is one event stream.

@@ -51,17 +51,11 @@ func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	if !b.sweep.busy.CompareAndSwap(false, true) {
 		return
 	}
-	var sweep func(context.Context, []state.Session)
-	switch {
-	case due:
+	sweep := b.sweep.transcripts.Some
+	if due {
 		b.sweep.last.Store(now.UnixMilli())
 		b.sweep.runs.Add(1)
-		sweep = b.o.Sweep
-	case b.sweep.transcripts == nil: // Options.Sweep is used instead
-		b.sweep.busy.Store(false)
-		return
-	default:
-		sweep = b.logged(b.sweep.transcripts.Some)
+		sweep = b.sweep.transcripts.Sweep
 	}
 	sessions := make([]state.Session, 0, len(b.cards))
 	for _, c := range b.cards {
@@ -75,15 +69,8 @@ func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	}
 	work.Go(func() {
 		defer b.sweep.busy.Store(false)
-		sweep(ctx, sessions)
-	})
-}
-
-// logged returns sweep with its error logged.
-func (b *board) logged(sweep func(context.Context, []state.Session) error) func(context.Context, []state.Session) {
-	return func(ctx context.Context, sessions []state.Session) {
 		if err := sweep(ctx, sessions); err != nil {
 			b.o.Log(err)
 		}
-	}
+	})
 }

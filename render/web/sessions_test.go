@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -386,15 +387,15 @@ func TestBodiesAreBounded(t *testing.T) {
 	})
 	for _, size := range sizes {
 		read.Store(0)
-		b, _, _ := readUpTo(in, nil, size.bytes)
-		if n := read.Load(); n > int64(size.bytes)+1 || cap(b) > size.bytes {
+		b, _ := readMore(in, nil, size.bytes+1)
+		if n := read.Load(); n > int64(size.bytes)+1 || cap(b) > size.bytes+1 {
 			t.Errorf("with a slot of %d bytes %d are read, into %d", size.bytes, n, cap(b))
 		}
 	}
 	for _, size := range []int{0, 1, 4095, 4096, 4097, smallBody, 2 << 20, maxBody - 1, maxBody} {
-		b, whole, err := readUpTo(strings.NewReader(strings.Repeat("x", size)), nil, maxBody)
-		if len(b) != size || !whole || err != nil {
-			t.Errorf("%d bytes: %d, %v, %v", size, len(b), whole, err)
+		b, err := readMore(strings.NewReader(strings.Repeat("x", size)), nil, maxBody+1)
+		if len(b) != size || err != io.EOF {
+			t.Errorf("%d bytes: %d, %v", size, len(b), err)
 		}
 	}
 }
@@ -415,6 +416,13 @@ func TestBodySizes(t *testing.T) {
 		body += strings.Repeat(" ", size-len(body)-2) + "}}"
 		if r := x.Do("POST", "/hook", body); r.Status != http.StatusOK {
 			t.Errorf("%d bytes: %d %s", len(body), r.Status, r.Body)
+		}
+		chunked, err := http.Post(x.URL+"/hook", "application/json", struct{ io.Reader }{strings.NewReader(body)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = chunked.Body.Close(); chunked.StatusCode != http.StatusOK {
+			t.Errorf("%d bytes of a length that was not announced: %s", len(body), chunked.Status)
 		}
 	}
 	for i, p := range x.s.bodies {

@@ -3,105 +3,16 @@ package web
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
-	"slices"
 	"strconv"
-	"time"
 
 	"beckon/event"
 	"beckon/render"
-	"beckon/render/web/feed"
 	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/history"
-	"beckon/state/live"
 	"beckon/state/store"
 )
-
-// cut shortens a client's text before it is repeated in a response.
-func cut(s string) string { return event.Cut(s, 64) }
-
-// sessions serves GET /api/sessions: the rows of `list --json`, with ?all=true those of `list
-// --json --all`, and with ?state= and ?session= some of them. The time at work alone does not
-// count as a change.
-func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
-	f, err := feed.ParseFilter(r)
-	if err != nil {
-		return err
-	}
-	list := s.feed.List(f)
-	if all := r.URL.Query().Get("all"); all == "true" || all == "1" {
-		if list, err = s.everything(f); err != nil {
-			return err
-		}
-	}
-	rows, err := respond.Encode(list.Sessions)
-	if err != nil {
-		return err
-	}
-	if err := s.busy.fill(list.Sessions, list.GeneratedAt); err != nil {
-		s.o.Log(err)
-	}
-	return respond.Tagged(w, r, rows, list)
-}
-
-// everything also lists ended and archived sessions.
-func (s *Server) everything(f feed.Filter) (render.List, error) {
-	all, err := live.NewReader(s.o.Store, s.o.Registry).Look(true)
-	list := render.List{Schema: render.ListSchema, GeneratedAt: all.Now.Time(), Sessions: []render.Row{}}
-	for _, row := range render.Rows(all.Seen, true) {
-		if f.Shows(&row) {
-			list.Sessions = append(list.Sessions, row)
-		}
-	}
-	return list, err
-}
-
-// named returns the session that a request names: by a session's id, or by a seat's, which
-// means its newest session.
-func (s *Server) named(r *http.Request) (state.Seen, error) {
-	id := r.PathValue("id")
-	if row, ok := s.feed.Find(id); ok {
-		id = row.Record()
-	}
-	reader := live.NewReader(s.o.Store, s.o.Registry)
-	loaded, err := s.o.Store.Load(store.KeyOf(id))
-	if err == nil && loaded.Record() == id {
-		return reader.One(loaded, reader.Now()), nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return state.Seen{}, err
-	}
-	all, err := reader.Look(true) // a seat whose sessions are over, or a session that only the client's registry knows
-	if err != nil {
-		return state.Seen{}, err
-	}
-	if i := slices.IndexFunc(all.Seen, func(v state.Seen) bool { return v.Session.Record() == id }); i >= 0 {
-		return all.Seen[i], nil
-	}
-	if i, ok := state.Fronts(all.Seen)[id]; ok {
-		return all.Seen[i], nil
-	}
-	return state.Seen{}, respond.NewFault(http.StatusNotFound, "no_such_session", fmt.Sprintf("no session or seat %q", cut(id)), "GET /api/sessions?all=true lists them")
-}
-
-// session serves GET /api/sessions/{id}: one row.
-func (s *Server) session(w http.ResponseWriter, r *http.Request, v state.Seen) error {
-	rows := render.Rows([]state.Seen{v}, true)
-	b, err := respond.Encode(rows)
-	if err != nil {
-		return err
-	}
-	if v.Session.Seq > 0 {
-		if today, err := s.busy.read(&rows[0], time.Now()); err == nil {
-			rows[0].Busy = &today.seconds
-		} else {
-			s.o.Log(err)
-		}
-	}
-	return respond.Tagged(w, r, b, rows[0])
-}
 
 // turnsPage is the response of GET /api/sessions/{id}/turns.
 type turnsPage struct {

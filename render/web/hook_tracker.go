@@ -1,0 +1,139 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"beckon/event"
+	"beckon/render/web/respond"
+	"beckon/state"
+	"beckon/state/store"
+
+	"github.com/tidwall/gjson"
+)
+
+// tracked are the trackers' endpoints, one for each event.
+var tracked = map[string]event.Kind{
+	"session-start": event.SessionStart, "session-end": event.SessionEnd, "user-prompt-submit": event.UserPromptSubmit, "stop": event.Stop,
+	"notification": event.Notification, "pre-tool-use": event.PreToolUse, "post-tool-use": event.PostToolUse, "permission-request": event.PermissionRequest,
+}
+
+// answer is the response of the eight endpoints, with the members that each sender expects.
+// States are those of the task, in lower case.
+type answer struct {
+	Status  string          `json:"status"`
+	AgentID string          `json:"agent_id"` // the seat
+	IsNew   *bool           `json:"is_new_agent,omitempty"`
+	Method  string          `json:"correlation_method,omitempty"`
+	State   state.TaskState `json:"state,omitempty"`
+	Changed *bool           `json:"state_changed,omitempty"`
+	New     state.TaskState `json:"new_state,omitempty"`
+}
+
+// trackedHook serves POST /hook/{name}.
+func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	kind, ok := tracked[r.PathValue("name")]
+	if !ok {
+		writeHookError(w, http.StatusNotFound, "No such hook")
+		return
+	}
+	body, v, done, ok := s.hookBody(w, r, "Invalid JSON payload")
+	defer done()
+	if !ok || s.closed(w) {
+		return
+	}
+	e, err := event.Parse("", string(kind), body)
+	if err == nil && e.Kind != kind {
+		writeHookError(w, http.StatusBadRequest, "hook_event_name says otherwise than the path")
+		return
+	}
+	if err != nil || strings.TrimSpace(e.SessionID) == "" {
+		writeHookError(w, http.StatusBadRequest, "Missing required fields: session_id")
+		return
+	}
+	e.Name = string(kind)
+	s.place(&e, v)
+	res, err := s.fold(&e, start)
+	if err != nil {
+		s.writeFoldError(w, err)
+		return
+	}
+	respond.JSON(w, http.StatusOK, answerTo(kind, res))
+}
+
+func answerTo(kind event.Kind, res store.Result) answer {
+	before, after := taskOf(&res.Before), taskOf(&res.After)
+	a := answer{Status: "ok", AgentID: res.After.Seat}
+	changed := before != after
+	switch kind {
+	case event.SessionStart:
+		created := res.New && res.Method == store.Created
+		a.IsNew, a.Method, a.State = &created, string(cmp.Or(res.Method, store.BySessionID)), after
+	case event.SessionEnd:
+		a.State = after
+	case event.UserPromptSubmit, event.Stop:
+		a.State, a.Changed = after, &changed
+	default:
+		a.Changed, a.New = &changed, after
+	}
+	return a
+}
+
+// paneID matches tmux's name of a pane, which may become part of a command line.
+var paneID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^%[0-9]{1,9}$`) })
+
+// place reads from a tracked hook's body where it ran. No directory is refused: sessions in
+// /tmp, and of unregistered projects, count as well.
+func (s *Server) place(e *event.Event, v gjson.Result) {
+	if e.Cwd == "" {
+		e.Cwd = text(v.Get("working_directory"), event.MaxPath)
+	}
+	o := event.Origin{Launcher: launcher(text(v.Get("headspace_session_id"), 128))}
+	if o.Launcher == "" {
+		o.Launcher = launcher(text(v.Get("launcher_id"), 128))
+	}
+	if pane := text(v.Get("tmux_pane"), event.MaxID); paneID().MatchString(pane) {
+		o.Terminal = event.Terminal{Kind: "tmux", ID: pane, Tmux: event.Tmux{Pane: pane}}
+	}
+	o.Terminal.Tmux.Session = text(v.Get("tmux_session"), event.MaxID)
+	if o != (event.Origin{}) {
+		e.Origin = &o
+	}
+}
+
+// launcherID matches the ids that a launcher may give its session.
+var launcherID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`) })
+
+func launcher(id string) string {
+	if !launcherID().MatchString(id) {
+		return ""
+	}
+	return id
+}
+
+func text(v gjson.Result, limit int) string {
+	if v.Type != gjson.String {
+		return ""
+	}
+	return event.Cut(v.Str, limit)
+}
+
+// taskOf returns the task's state in a tracker's words: that of the open task, else idle. A
+// prompt commands and starts the work in one step, and the end of a session completes what was
+// open.
+func taskOf(s *state.Session) state.TaskState {
+	switch t := s.Task; {
+	case s.End.At != 0:
+		return state.TaskComplete
+	case t.State == state.TaskCommanded:
+		return state.TaskProcessing
+	case t.Open():
+		return t.State
+	}
+	return state.TaskIdle
+}
