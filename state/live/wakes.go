@@ -1,10 +1,12 @@
 package live
 
 import (
+	"context"
 	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -44,6 +46,30 @@ func (k *Wakes) Watch(paths ...string) (changed <-chan struct{}, stop func()) {
 		_ = k.w.Add(p) // it may not exist yet
 	}
 	return me, func() { k.leave(me) }
+}
+
+// Follow calls look now, whenever one of the paths changes or something is sent to again, and
+// at least every so often, until ctx ends. A path is watched from the first look on at which it
+// exists.
+func (k *Wakes) Follow(ctx context.Context, every time.Duration, again <-chan struct{}, look func(), paths ...string) {
+	var changed <-chan struct{}
+	stop := func() {}
+	defer func() { stop() }()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if over := stop; len(paths) > 0 {
+			changed, stop = k.Watch(paths...)
+			over()
+		}
+		look()
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-again:
+		case <-tick.C:
+		}
+	}
 }
 
 func (k *Wakes) leave(me chan struct{}) {

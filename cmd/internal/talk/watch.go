@@ -66,8 +66,8 @@ func stopFromWatch(a *cli.App, r render.Row) (string, error) {
 	return halt(a, &v, offer.Watch, a.User())
 }
 
-// The times between two reads of the offers: when the system reports no change, and while
-// changes come in bursts.
+// The times between two reads of the offers: when the system reports no change, and at least,
+// since changes come in bursts.
 const (
 	offersEvery = time.Second
 	offersPause = 10 * time.Millisecond
@@ -76,17 +76,10 @@ const (
 // followOffers calls show with the open offers whenever they change, until ctx ends.
 func followOffers(ctx context.Context, state string, show func([]card.Offered)) {
 	wakes := live.Wakes{Log: func(error) {}} // without a watcher they are read at intervals
-	var changed <-chan struct{}
-	stop := func() {}
-	defer func() { stop() }()
-	again := time.NewTicker(offersEvery)
-	defer again.Stop()
 	cards := cards{}
 	var last []card.Offered
-	for {
-		over := stop
-		changed, stop = wakes.Watch(hold.OpenDir(state)) // it does not exist before the first offer
-		over()
+	wakes.Follow(ctx, offersEvery, nil, func() {
+		time.Sleep(offersPause)
 		// An error now is retried at the next read.
 		if all, err := offer.In(state).List(time.Now()); err == nil {
 			if now := cards.of(all); !reflect.DeepEqual(now, last) {
@@ -94,14 +87,7 @@ func followOffers(ctx context.Context, state string, show func([]card.Offered)) 
 				show(now)
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-again.C:
-		case <-changed:
-			time.Sleep(offersPause)
-		}
-	}
+	}, hold.OpenDir(state)) // it does not exist before the first offer
 }
 
 // cards caches the cards of offers while the files that they describe stay unchanged.

@@ -29,8 +29,7 @@ type Options struct {
 	Unwatched bool
 	Log       func(error)
 
-	// Sweep, Seen and Others may be nil; web.Options describes them.
-	Sweep  func(context.Context, []state.Session)
+	// Seen and Others may be nil; web.Options describes them.
 	Seen   func(ctx context.Context, seen []state.Seen, now time.Time)
 	Others func(ctx context.Context, show func([]render.Row))
 }
@@ -65,7 +64,7 @@ func (f *Feed) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer work.Wait()
 	work.Go(func() { f.board.run(ctx) })
-	work.Go(func() { f.open.run(ctx, f.o.Wakes.Watch) })
+	work.Go(func() { f.open.run(ctx) })
 	if f.o.Others != nil {
 		work.Go(func() { f.o.Others(ctx, f.hub.others) })
 	}

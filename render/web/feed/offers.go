@@ -60,31 +60,16 @@ type openOffers struct {
 
 // run checks whenever something changes, and at intervals, until ctx ends: no file shows that
 // a process has died.
-func (b *openOffers) run(ctx context.Context, watch hold.Watch) {
-	every, open := b.o.Timing.Recheck, hold.OpenDir(b.o.Store.Dir)
+func (b *openOffers) run(ctx context.Context) {
 	if b.o.Unwatched {
-		every = b.o.Timing.Poll
-	} else if err := os.MkdirAll(filepath.Dir(open), 0o700); err != nil { // there must be something to watch
+		b.o.Wakes.Follow(ctx, b.o.Timing.Poll, b.again, b.look)
+		return
+	}
+	open := hold.OpenDir(b.o.Store.Dir) // it does not exist before the first offer
+	if err := os.MkdirAll(filepath.Dir(open), 0o700); err != nil {
 		b.o.Log(err)
 	}
-	var changed <-chan struct{}
-	stop := func() {}
-	defer func() { stop() }()
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for first := !b.o.Unwatched; ctx.Err() == nil; first = false {
-		if over := stop; first || changed != nil {
-			changed, stop = watch(filepath.Dir(open), open) // open does not exist before the first offer
-			over()
-		}
-		b.look()
-		select {
-		case <-ctx.Done():
-		case <-changed:
-		case <-b.again:
-		case <-tick.C:
-		}
-	}
+	b.o.Wakes.Follow(ctx, b.o.Timing.Recheck, b.again, b.look, filepath.Dir(open), open)
 }
 
 func (b *openOffers) poke() {

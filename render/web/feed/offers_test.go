@@ -4,17 +4,21 @@ import (
 	"context"
 	"os"
 	"testing"
+	"time"
 
 	"beckon/render/web/meter"
+	"beckon/state/live"
 	"beckon/state/offer/hold"
 	"beckon/state/store"
 )
 
 // A server creates nothing from which hooks would conclude that calls are held.
 func TestNoOfferNoDirectory(t *testing.T) {
-	o := Options{Store: store.Open(t.TempDir()), Log: func(err error) { t.Error(err) }, Timing: Timing{}.OrDefault()}
-	ctx, cancel := context.WithCancel(t.Context())
-	(&openOffers{o: &o, hub: newHub(meter.New())}).run(ctx, func(...string) (<-chan struct{}, func()) { cancel(); return nil, func() {} })
+	o := Options{Store: store.Open(t.TempDir()), Log: func(err error) { t.Error(err) }, Timing: Timing{}.OrDefault(), Meter: meter.New()}
+	o.Wakes = &live.Wakes{Log: o.Log}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	New(o).open.run(ctx)
 	if _, err := os.Stat(hold.OpenDir(o.Store.Dir)); err == nil {
 		t.Error("there is a directory of offers, and was no offer")
 	}
