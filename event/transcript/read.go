@@ -1,7 +1,7 @@
 package transcript
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"encoding/hex"
 	"errors"
@@ -155,10 +155,13 @@ func readFrom(src io.ReaderAt, size int64, c Cursor, lim Limits) ([]Entry, Curso
 		r.restart()
 	}
 	start := r.c.Offset
-	r.buf = make([]byte, max(0, min(lim.buffer, size-start)))
+	r.in = bufio.NewReaderSize(io.NewSectionReader(src, start, size-start), int(min(lim.buffer, size-start)))
 	var err error
-	for err == nil && r.more && r.c.Offset < size && r.c.Offset-start < lim.Bytes {
-		err = r.step()
+	for err == nil && r.c.Offset-start < lim.Bytes {
+		err = r.line()
+	}
+	if err == io.EOF {
+		err = nil
 	}
 	if r.c.Offset != c.Offset {
 		mark, e := r.mark(r.c.Offset)
@@ -176,15 +179,13 @@ type reader struct {
 	src  io.ReaderAt
 	size int64
 	lim  Limits
-	buf  []byte
+	in   *bufio.Reader
 	c    Cursor
 	out  []Entry
-	more bool // there may be another whole line
 }
 
 // same reports whether the file is the one that the cursor belongs to.
 func (r *reader) same() (bool, error) {
-	r.more = true
 	if r.c.Offset > r.size || r.c.Offset < 0 {
 		return false, nil
 	}
@@ -220,50 +221,66 @@ func readAt(src io.ReaderAt, b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// step reads a buffer from Offset on and reads the whole lines in it.
-func (r *reader) step() error {
-	n, err := readAt(r.src, r.buf[:min(int64(len(r.buf)), r.size-r.c.Offset)], r.c.Offset)
-	b := r.buf[:n]
-	if r.c.Inside {
-		b = r.leave(b)
+// next reads n bytes, up to the next line break, or more than a line may have. They are b,
+// if they fit in the buffer.
+func (r *reader) next() (b []byte, n int64, err error) {
+	b, err = r.in.ReadSlice('\n')
+	n = int64(len(b))
+	for err == bufio.ErrBufferFull && !r.c.Inside && n <= r.lim.Line {
+		b, err = r.in.ReadSlice('\n')
+		n += int64(len(b))
 	}
-	took := r.lines(b)
+	return b, n, err
+}
+
+// line reads the line at Offset, or what follows of it if it is skipped. The error is io.EOF
+// if its end is not in the file yet.
+func (r *reader) line() error {
+	b, n, err := r.next()
+	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+		return err
+	}
+	text := n // its length without the line break
+	if err == nil {
+		text--
+	}
 	switch {
-	case err != nil || n == 0: // cut short since
-		r.more = false
-	case took == 0 && len(b) > 0 && !r.c.Inside:
-		return r.longLine(r.c.Offset + int64(len(b)))
+	case r.c.Inside:
+	case text > r.lim.Line:
+		r.c.Long++
+	case err != nil:
+		return err
+	case n == int64(len(b)):
+		r.add(parse(b[:text], r.lim.Text))
+	default:
+		if err := r.long(text); err != nil {
+			return err
+		}
+	}
+	r.c.Offset += n
+	r.c.Inside = err != nil
+	if err == bufio.ErrBufferFull {
+		err = nil // more of it can be skipped
 	}
 	return err
 }
 
-// leave continues to skip a line, and returns what follows it.
-func (r *reader) leave(b []byte) []byte {
-	n := bytes.IndexByte(b, '\n') + 1
-	if n == 0 {
-		r.c.Offset += int64(len(b))
-		return nil
-	}
-	r.c.Offset += int64(n)
-	r.c.Inside = false
-	return b[n:]
-}
-
-// lines reads the whole lines of b, which begins at Offset, and returns their length in bytes.
-func (r *reader) lines(b []byte) (took int) {
-	for {
-		n := bytes.IndexByte(b[took:], '\n')
-		if n < 0 {
-			return took
+// long reads the line of n bytes at Offset, which did not fit in the buffer.
+func (r *reader) long(n int64) error {
+	line := io.NewSectionReader(r.src, r.c.Offset, n)
+	if n > maxDirect {
+		e, v, err := parseLong(line, r.lim.Text)
+		if err == nil {
+			r.add(e, v)
 		}
-		if int64(n) > r.lim.Line {
-			r.c.Long++
-		} else {
-			r.add(parse(b[took:took+n], r.lim.Text))
-		}
-		took += n + 1
-		r.c.Offset += int64(n + 1)
+		return err
 	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(line, b); err != nil {
+		return err
+	}
+	r.add(parse(b, r.lim.Text))
+	return nil
 }
 
 func (r *reader) add(e Entry, v verdict) {
@@ -273,52 +290,6 @@ func (r *reader) add(e Entry, v verdict) {
 	case malformed:
 		r.c.Malformed++
 	}
-}
-
-// longLine reads the line at Offset, which does not end before at: it looks for its end, and
-// then reads it in pieces.
-func (r *reader) longLine(at int64) error {
-	for at < r.size && at-r.c.Offset <= r.lim.Line {
-		n, err := readAt(r.src, r.buf[:min(int64(len(r.buf)), r.size-at)], at)
-		if i := bytes.IndexByte(r.buf[:n], '\n'); i >= 0 {
-			return r.longUntil(at + int64(i))
-		}
-		if err != nil || n == 0 {
-			r.more = false
-			return err
-		}
-		at += int64(n)
-	}
-	if r.more = at-r.c.Offset > r.lim.Line; r.more {
-		r.c.Offset, r.c.Inside = at, true
-		r.c.Long++
-	}
-	return nil
-}
-
-// longUntil reads the line from Offset to its line break at end.
-func (r *reader) longUntil(end int64) error {
-	n := end - r.c.Offset
-	switch {
-	case n > r.lim.Line:
-		r.c.Long++
-	case n <= maxDirect: // it only happened to cross the end of the buffer
-		b := make([]byte, n)
-		got, err := readAt(r.src, b, r.c.Offset)
-		if err != nil || int64(got) < n {
-			r.more = false
-			return err
-		}
-		r.add(parse(b, r.lim.Text))
-	default:
-		e, v, err := parseLong(io.NewSectionReader(r.src, r.c.Offset, n), r.lim.Text)
-		if err != nil {
-			return err
-		}
-		r.add(e, v)
-	}
-	r.c.Offset = end + 1
-	return nil
 }
 
 // hashOf returns the 64-bit FNV-1a hash in hexadecimal digits.
