@@ -33,7 +33,8 @@ func (w *walker) carry(at int, in stream) {
 	for i, word := range c.Args.Operands {
 		switch kindOf(kinds, i, len(c.Args.Operands)) {
 		case "sh":
-			w.shell(at, word)
+			behind := c.Words[1+slices.Index(c.Words, word):]
+			w.script(at, word, behind[min(1, len(behind)):]) // the first is $0
 		case "code":
 			w.code(at, word)
 		case "patch":
@@ -48,11 +49,9 @@ func (w *walker) carry(at int, in stream) {
 			}
 		}
 	}
-	if slices.Contains(kinds, "keys...") {
-		if n := slices.Index(kinds, "keys..."); n < len(c.Args.Operands) { // after the first nothing is a flag
-			first := slices.IndexFunc(c.Words, func(v Word) bool { return v == c.Args.Operands[n] })
-			w.shell(at, typed(c.Words[max(first, 0):]))
-		}
+	if n := slices.Index(kinds, "keys..."); n >= 0 && n < len(c.Args.Operands) { // after the first nothing is a flag
+		first := slices.Index(c.Words, c.Args.Operands[n])
+		w.shell(at, typed(c.Words[max(first, 0):]))
 	}
 	switch {
 	case c.Args.Program == "parallel":
@@ -132,9 +131,6 @@ func (w *walker) patch(at int, text Word) {
 
 // fileText returns the content of a file that is run, as far as the line contains it.
 func (w *walker) fileText(name Word, in stream) (Word, bool) {
-	if !name.Known {
-		return Word{}, false
-	}
 	if name.Text == "-" || name.Text == "/dev/stdin" {
 		return in.text, in.some
 	}

@@ -70,23 +70,27 @@ type target struct {
 	adds bool
 }
 
-// path returns the path of a file, from where the line starts as far as that is known.
+// path returns the path of a file, from where the line starts as far as that is known. Paths
+// with the same known parts count as the same.
 func (w *walker) path(name Word) string {
 	if p := below(w.dir, name); p.Known {
 		name = p
 	}
-	return path.Clean(name.Text)
+	return path.Clean(name.all())
 }
 
-// write records what the line writes to a file; file returns it. If the command may not run,
-// what was there before may still be.
+// write records what the line writes to a file; file returns it. If the command may not run, or
+// the file may be another, what was there before may still be.
 func (w *walker) write(to target, text Word) {
 	old, there := w.written[to.path]
+	holed := strings.Contains(to.path, hole)
 	switch {
+	case holed && text.all() == hole:
+		return
 	case !there:
 	case to.adds:
 		text = joined([]Word{old, text}, "")
-	case w.branch > 0 || w.and > 0:
+	case holed || w.branch > 0 || w.and > 0:
 		text = joined([]Word{old, text}, "\n")
 	}
 	w.spend(len(text.all()))
@@ -94,9 +98,7 @@ func (w *walker) write(to target, text Word) {
 }
 
 func (w *walker) file(name Word) (text Word, ok bool) {
-	if name.Known {
-		text, ok = w.written[w.path(name)]
-	}
+	text, ok = w.written[w.path(name)]
 	return text, ok
 }
 

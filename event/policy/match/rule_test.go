@@ -68,6 +68,13 @@ func TestRuleOnCommands(t *testing.T) {
 		{"rm -rf", "echo 'rm -rf /' > s; false && echo hi > s; sh s", true, false},
 		{"rm -rf", "echo 'rm -rf /' > s; if false; then echo hi > s; fi; sh s", true, false},
 		{"rm -rf", "X='rm -rf /'; false && X=ls; $X", true, false},
+		{"rm -rf", "T=$(mktemp); echo 'rm -rf /' > $T; sh $T", true, false},
+		{"rm -rf", "echo 'rm -rf /' > $A/x.sh; echo hi > \"$B\"/x.sh; sh $A/x.sh", true, false},
+		{"rm -rf", `T=$(mktemp); echo 'rm -rf /' > "$T"; cat "$T" | sh`, true, false},
+		{"rm -rf", `sh -c '"$@"' _ rm -rf /`, true, false},
+		{"rm -rf", `bash -ec 'rm "$@"' _ -rf /`, true, false},
+		{"rm -rf", `sh -c '$2 $3 $1' _ / rm -rf`, true, false},
+		{"rm -rf", `sh -c '"$@"' rm -rf /`, false, false},
 		{"rm -rf", "echo 'rm -rf /' > s; echo hi > s; sh s", false, false},
 		{"rm -rf", "X='rm -rf /'; X=ls; $X", false, false},
 
