@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -35,16 +34,11 @@ type fleetLab struct {
 
 // openFleet builds the programs and starts a hub.
 func openFleet(dir string) (*fleetLab, error) {
-	l := &fleetLab{dir: dir}
-	for _, p := range []struct {
-		path      *string
-		name, pkg string
-	}{{&l.beckon, "beckon", "beckon/cmd/beckon"}, {&l.hook, "beckon-hook", "beckon/cmd/beckon-hook"}, {&l.serve, "beckon-fleet", "beckon/cmd/beckon-fleet"}} {
-		var err error
-		if *p.path, err = build(dir, p.name, p.pkg); err != nil {
-			return nil, err
-		}
+	if err := buildOurs(dir, "beckon", "beckon-hook", "beckon-fleet"); err != nil {
+		return nil, err
 	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	l := &fleetLab{dir: dir, beckon: at("beckon"), hook: at("beckon-hook"), serve: at("beckon-fleet")}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -79,11 +73,6 @@ func (l *fleetLab) start() error {
 	})
 }
 
-func (l *fleetLab) close() {
-	_ = l.server.Process.Kill()
-	_ = l.server.Wait()
-}
-
 // eventually repeats try until it succeeds, for at most 15 s.
 func eventually(try func() error) error {
 	for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -92,10 +81,6 @@ func eventually(try func() error) error {
 			return err
 		}
 	}
-}
-
-func homeEnv(home string) []string {
-	return []string{"HOME=" + home, "BECKON_STATE_DIR=" + filepath.Join(home, "state"), "TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "USER=ann"}
 }
 
 // join gives a home an access.
@@ -123,11 +108,6 @@ func (l *fleetLab) link(home string) (*exec.Cmd, error) {
 	return cmd, cmd.Start()
 }
 
-func end(cmd *exec.Cmd) {
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
-}
-
 // fleetReport measures a fleet of real programs and writes the tables, between the marks of
 // page if that is set, and the chart.
 func fleetReport(dir string, hooks int, page string, w io.Writer) error {
@@ -138,7 +118,7 @@ func fleetReport(dir string, hooks int, page string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer l.close()
+	defer func() { end(l.server) }() // which grow replaces
 	for _, part := range []func(io.Writer) error{l.hookCost, func(w io.Writer) error { return l.toScreen(hooks, w) }, l.firstScreen} {
 		if err := part(out); err != nil {
 			return err
@@ -155,7 +135,7 @@ func fleetReport(dir string, hooks int, page string, w io.Writer) error {
 	if err := os.WriteFile(filepath.Join("testdata", "bench", "fleet.svg"), []byte(fleetChart(costs)), 0o600); err != nil {
 		return err
 	}
-	return putBetween(page, "<!-- fleet -->", "<!-- fleet ends -->", b.String())
+	return replaceBetween(page, "<!-- fleet -->\n", "<!-- fleet ends -->", strings.TrimSpace(b.String()))
 }
 
 // hookCost compares hooks on a machine with a link and without one.
@@ -211,7 +191,7 @@ func (l *fleetLab) toScreen(hooks int, w io.Writer) error {
 		return err
 	}
 	defer end(link)
-	s, err := openScreen(l.beckon, here, sessions+20, "watch", "--fleet", "--color", "never")
+	s, err := openScreen(l.beckon, homeEnv(here), sessions+20, "watch", "--fleet", "--color", "never")
 	if err != nil {
 		return err
 	}
@@ -223,13 +203,12 @@ func (l *fleetLab) toScreen(hooks int, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "| an idle link, %d sessions | %.2f %% of a processor, %s |\n", sessions, cpu*100, mb(peak(link.Process.Pid)))
+	fmt.Fprintf(w, "| an idle link, %d sessions | %.2f %% of a processor, %s |\n", sessions, cpu*100, mb(status(link.Process.Pid, "VmHWM")))
 	late, err := s.fleetLatencies(there, l.hook, sessions, hooks)
 	if err != nil {
 		return err
 	}
-	slices.Sort(late)
-	at := func(part int) time.Duration { return late[(len(late)-1)*part/100].Round(time.Millisecond) }
+	at := func(percent int) time.Duration { return percentile(late, percent).Round(time.Millisecond) }
 	fmt.Fprintf(w, "| a hook's exit until the screen of another machine shows it | p50 %s, p99 %s, of %d |\n", at(50), at(99), len(late))
 	return nil
 }
@@ -237,11 +216,11 @@ func (l *fleetLab) toScreen(hooks int, w io.Writer) error {
 // fleetLatencies runs hooks that ask for a permission, each with its own text.
 func (s *screen) fleetLatencies(home, hook string, sessions, hooks int) (late []time.Duration, err error) {
 	r := rand.New(rand.NewPCG(3, 9))
-	fire := func(name, session, letters string) error {
+	fire := func(name, session, letters string) *exec.Cmd {
 		cmd := exec.Command(hook, name)
 		cmd.Env = homeEnv(home)
 		cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":%q,"cwd":"/home/u/shop","hook_event_name":%q,"tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":%q}`, session, name, letters, letters))
-		return cmd.Run()
+		return cmd
 	}
 	for i := range hooks {
 		time.Sleep(time.Duration(20+r.IntN(300)) * time.Millisecond)
@@ -251,52 +230,17 @@ func (s *screen) fleetLatencies(home, hook string, sessions, hooks int) (late []
 		for k := range 8 {
 			letters = utf8.AppendRune(letters, rune(0x100+i%24*8+k))
 		}
-		s.mu.Lock()
-		s.seen.Reset()
-		s.mu.Unlock()
-		if err := fire("PermissionRequest", session, string(letters)); err != nil {
-			return late, err
+		d, err := s.lateness(fire("PermissionRequest", session, string(letters)), letters)
+		if err != nil {
+			return late, fmt.Errorf("permission %d: %w", i, err)
 		}
-		exit := time.Now()
-		at, ok := s.await(letters, exit.Add(5*time.Second))
-		if !ok {
-			return late, fmt.Errorf("the screen never showed permission %d, %s", i, letters)
-		}
-		late = append(late, max(0, at.Sub(exit)))
-		if err := fire("PostToolUse", session, string(letters)); err != nil {
+		late = append(late, d)
+		if err := fire("PostToolUse", session, string(letters)).Run(); err != nil {
 			return late, err
 		}
 	}
 	return late, nil
 }
-
-// idleShare returns the share of a processor that a process uses during d.
-func idleShare(pid int, d time.Duration) (float64, error) {
-	time.Sleep(3 * time.Second)
-	before, err := cpuTime(pid)
-	if err != nil {
-		return 0, err
-	}
-	began := time.Now()
-	time.Sleep(d)
-	after, err := cpuTime(pid)
-	return float64(after-before) / float64(time.Since(began)), err
-}
-
-// sizeOf reads a size of a process in bytes: VmRSS, or VmHWM for its peak.
-func sizeOf(pid int, what string) (n int64) {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, what+":"); ok {
-			_, _ = fmt.Sscan(rest, &n)
-		}
-	}
-	return n << 10
-}
-
-func peak(pid int) int64 { return sizeOf(pid, "VmHWM") }
-
-func mb(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/(1<<20)) }
 
 // fleetRows returns the sessions of a host.
 func fleetRows(host string, n int, now time.Time) []render.Row {
@@ -353,13 +297,13 @@ func (l *fleetLab) firstScreen(w io.Writer) error {
 	memory := int64(0)
 	for range 5 {
 		began := time.Now()
-		s, err := openScreenEnv(l.beckon, append(homeEnv(home), "BECKON_FLEET="+a.Token()), 60, "watch", "--fleet", "--color", "never")
+		s, err := openScreen(l.beckon, append(homeEnv(home), "BECKON_FLEET="+a.Token()), 60, "watch", "--fleet", "--color", "never")
 		if err != nil {
 			return err
 		}
 		at, ok := s.await([]byte(fmt.Sprintf("%d need you", many*each/5)), time.Now().Add(15*time.Second))
 		time.Sleep(time.Second)
-		memory = max(memory, peak(s.cmd.Process.Pid))
+		memory = max(memory, status(s.cmd.Process.Pid, "VmHWM"))
 		s.close()
 		if !ok {
 			return fmt.Errorf("the screen does not show %d sessions", many*each)
@@ -367,9 +311,8 @@ func (l *fleetLab) firstScreen(w io.Writer) error {
 		took = append(took, at.Sub(began))
 		_ = os.RemoveAll(filepath.Join(home, "state")) // what it kept: the next one also starts with nothing
 	}
-	slices.Sort(took)
 	fmt.Fprintf(w, "| a row on the wire, with texts `short` | %d bytes |\n", size/sent)
-	fmt.Fprintf(w, "| `watch --fleet` of %d sessions of %d hosts, its first screen | %s, %s |\n", many*each, many, took[len(took)/2].Round(time.Millisecond), mb(memory))
+	fmt.Fprintf(w, "| `watch --fleet` of %d sessions of %d hosts, its first screen | %s, %s |\n", many*each, many, percentile(took, 50).Round(time.Millisecond), mb(memory))
 	for _, m := range gone { // the hub must be empty again
 		msg := nats.NewMsg("$KV." + bus.Bucket + "." + m.Key)
 		msg.Data = m.Data
@@ -381,18 +324,4 @@ func (l *fleetLab) firstScreen(w io.Writer) error {
 	}
 	<-js.PublishAsyncComplete()
 	return nil
-}
-
-// putBetween puts a text between two lines of a page.
-func putBetween(page, from, to, text string) error {
-	b, err := os.ReadFile(page)
-	if err != nil {
-		return err
-	}
-	head, rest, ok := strings.Cut(string(b), from+"\n")
-	_, tail, ok2 := strings.Cut(rest, to+"\n")
-	if !ok || !ok2 {
-		return fmt.Errorf("%s has no lines %s and %s", page, from, to)
-	}
-	return os.WriteFile(page, []byte(head+from+"\n"+strings.TrimSpace(text)+"\n"+to+"\n"+tail), 0o600)
 }

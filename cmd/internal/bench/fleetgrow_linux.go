@@ -23,7 +23,7 @@ import (
 // cost is what a hub uses with that many hosts.
 type cost struct {
 	hosts    int
-	memory   int64
+	memory   int64 // KB
 	cpu      float64
 	messages float64
 }
@@ -112,10 +112,10 @@ func (l *fleetLab) grow(w io.Writer) (costs []cost, err error) {
 		if err != nil {
 			return nil, err
 		}
-		c := cost{n, sizeOf(l.server.Process.Pid, "VmRSS"), cpu, float64(after-before) / time.Since(began).Seconds()}
+		c := cost{n, status(l.server.Process.Pid, "VmRSS"), cpu, float64(after-before) / time.Since(began).Seconds()}
 		more := ""
 		if len(costs) > 0 {
-			more = fmt.Sprintf("%.0f KB", float64(c.memory-costs[0].memory)/float64(n)/1024)
+			more = fmt.Sprintf("%.0f KB", float64(c.memory-costs[0].memory)/float64(n))
 		}
 		costs = append(costs, c)
 		fmt.Fprintf(w, "| %d | %s | %.1f %% | %.0f | %s |\n", n, mb(c.memory), c.cpu*100, c.messages, more)
@@ -125,7 +125,7 @@ func (l *fleetLab) grow(w io.Writer) (costs []cost, err error) {
 
 // restart gives the lab a hub without any history.
 func restart(l *fleetLab) error {
-	l.close()
+	end(l.server)
 	if err := os.RemoveAll(filepath.Join(l.hub.Dir, "jetstream")); err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func fleetChart(costs []cost) string {
 		value func(cost) float64
 		label string
 	}{
-		{"the hub's memory, MB", func(c cost) float64 { return float64(c.memory) / (1 << 20) }, "%.0f"},
+		{"the hub's memory, MB", func(c cost) float64 { return float64(c.memory) / 1024 }, "%.0f"},
 		{"its processor, % of one", func(c cost) float64 { return c.cpu * 100 }, "%.1f"},
 		{"messages a second", func(c cost) float64 { return c.messages }, "%.0f"},
 	}

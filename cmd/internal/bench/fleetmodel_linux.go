@@ -5,7 +5,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -60,23 +59,22 @@ func modelReport(page string, stdout io.Writer) error {
 	for _, n := range m.seconds[back:] {
 		highest = max(highest, n)
 	}
-	slices.Sort(m.again)
 	fmt.Fprintf(w, "A model of %d hosts with %d sessions each: the real links in virtual time (%d of them, counted for all), a fifth of\nthe sessions at work, each of which changes its state once a minute and what else it shows every 15 s. Then the hub is\naway for %s and has lost its disk. Hub and network are no part of it.\n\n| | |\n|---|---|\n", modelHosts, modelSessions, modelPlayed, hubAway)
 	fmt.Fprintf(w, "| messages a second | %d, of %d bytes |\n", steady/quiet, m.bytes/m.messages)
-	fmt.Fprintf(w, "| of all rows, once each | %d messages, %s |\n", m.rows, mb(m.rows*(m.bytes/m.messages)))
+	fmt.Fprintf(w, "| of all rows, once each | %d messages, %s |\n", m.rows, mb(m.rows*(m.bytes/m.messages)>>10))
 	fmt.Fprintf(w, "| after the hub is back: most messages in a second | %d |\n", highest)
-	fmt.Fprintf(w, "| half of the hosts have their rows there again after | %s |\n| 99 %% of them after | %s |\n", m.again[len(m.again)/2].Round(time.Second), m.again[(len(m.again)-1)*99/100].Round(time.Second))
+	fmt.Fprintf(w, "| half of the hosts have their rows there again after | %s |\n| 99 %% of them after | %s |\n", percentile(m.again, 50).Round(time.Second), percentile(m.again, 99).Round(time.Second))
 	for _, hosts := range []int{500, 5000, modelHosts} {
 		size, took, err := viewerOf(hosts)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "| a viewer of %d sessions of %d hosts: memory, and time to read them | %s, %s |\n", hosts*modelSessions, hosts, mb(size), took.Round(10*time.Millisecond))
+		fmt.Fprintf(w, "| a viewer of %d sessions of %d hosts: memory, and time to read them | %s, %s |\n", hosts*modelSessions, hosts, mb(size>>10), took.Round(10*time.Millisecond))
 	}
 	if page == "" {
 		return nil
 	}
-	return putBetween(page, "<!-- model -->", "<!-- model ends -->", b.String())
+	return replaceBetween(page, "<!-- model -->\n", "<!-- model ends -->", strings.TrimSpace(b.String()))
 }
 
 // host plays one host's link.

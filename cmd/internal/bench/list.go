@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,41 +17,28 @@ import (
 // statusText is what the client sends to its status line.
 const statusText = `{"session_id":"session-0001","workspace":{"current_dir":"/","project_dir":"/"},"model":{"id":"m","display_name":"Opus"},"version":"2.1.329","cost":{"total_cost_usd":1.5},"context_window":{"used_percentage":40}}`
 
-// listSubjects sets up state directories of several sizes and measures
-// list, prompt and status line against reading the live files and the registry.
-func listSubjects(dir string) ([]subject, error) { return listSubjectsOf(dir) }
-
-// listSubjectsOf measures other beckons instead of this tree's.
-func listSubjectsOf(dir string, beckons ...string) ([]subject, error) {
-	read, err := build(dir, "readfiles", "beckon/cmd/internal/bench/readfiles")
+// listSubjects sets up state directories of several sizes and measures list, prompt and status
+// line against reading the live files and the registry. It measures the programs that are the
+// arguments, or this tree's.
+func listSubjects(p tools) ([]subject, error) {
+	v, err := newViewer(p)
 	if err != nil {
 		return nil, err
 	}
+	beckons := flag.Args()
 	if len(beckons) == 0 {
-		beckon, err := buildViews(dir)
-		if err != nil {
-			return nil, err
-		}
-		beckons = []string{beckon}
-	}
-	status := filepath.Join(dir, "status.json")
-	if err := os.WriteFile(status, []byte(statusText), 0o600); err != nil {
-		return nil, err
-	}
-	p, err := programs(dir)
-	if err != nil {
-		return nil, err
+		beckons = []string{v.beckon}
 	}
 	subjects := []subject{p.helloWorld(os.DevNull)}
 	for _, size := range []struct{ live, archived int }{{100, 0}, {100, 10_000}, {1000, 0}} {
-		name := fmt.Sprintf("%d live, %d archived", size.live, size.archived)
 		for i, beckon := range beckons {
-			views, err := views(dir, read, beckon, status, size.live, size.archived)
+			v.beckon = beckon
+			views, err := v.views(size.live, size.archived)
 			if err != nil {
 				return nil, err
 			}
 			for j := range views {
-				views[j].name += ": " + name
+				views[j].name += fmt.Sprintf(": %d live, %d archived", size.live, size.archived)
 				if len(beckons) > 1 {
 					views[j].name = beckon + ", " + views[j].name
 				}
@@ -60,35 +49,39 @@ func listSubjectsOf(dir string, beckons ...string) ([]subject, error) {
 	return subjects, nil
 }
 
-// buildViews builds beckon, and beckon-line next to it.
-func buildViews(dir string) (beckon string, err error) {
-	if _, err := build(dir, "beckon-line", "beckon/cmd/beckon-line"); err != nil {
-		return "", err
-	}
-	return build(dir, "beckon", "beckon/cmd/beckon")
+// viewer is what views are measured with: beckon, with beckon-line next to it, a program that
+// only reads files, and what the client sends to its status line.
+type viewer struct{ dir, read, beckon, status string }
+
+func newViewer(p tools) (viewer, error) {
+	v := viewer{dir: p.dir, beckon: filepath.Join(p.dir, "beckon")}
+	var readErr, statusErr error
+	v.read, readErr = build(p.dir, "readfiles", "beckon/cmd/internal/bench/readfiles")
+	v.status, statusErr = p.file("status.json", statusText)
+	return v, errors.Join(readErr, statusErr, buildOurs(p.dir, "beckon", "beckon-line"))
 }
 
 // views returns the programs that show sessions, after one that only reads their files.
-func views(dir, read, beckon, status string, live, archived int) ([]subject, error) {
-	home := filepath.Join(dir, fmt.Sprintf("home-%d-%d", live, archived))
+func (v viewer) views(live, archived int) ([]subject, error) {
+	home := filepath.Join(v.dir, fmt.Sprintf("home-%d-%d", live, archived))
 	if _, err := os.Stat(home); err != nil {
 		if err := fill(home, live, archived, 0); err != nil {
 			return nil, err
 		}
 	}
 	state, registry := filepath.Join(home, "state"), filepath.Join(home, ".claude", "sessions")
-	line := filepath.Join(filepath.Dir(beckon), "beckon-line")
+	line := filepath.Join(filepath.Dir(v.beckon), "beckon-line")
 	if _, err := os.Stat(line); err != nil {
-		line = beckon // of before there was one
+		line = v.beckon // of before there was one
 	}
 	env := []string{"HOME=" + home, "BECKON_STATE_DIR=" + state}
 	return []subject{
-		{name: "reading the files", path: read, args: []string{filepath.Join(state, "sessions"), registry}, payload: os.DevNull},
-		{name: "beckon list", path: beckon, args: []string{"list"}, env: env, payload: os.DevNull},
-		{name: "beckon list, the first view", path: beckon, args: []string{"list"}, env: env, payload: os.DevNull,
+		{name: "reading the files", path: v.read, args: []string{filepath.Join(state, "sessions"), registry}, payload: os.DevNull},
+		{name: "beckon list", path: v.beckon, args: []string{"list"}, env: env, payload: os.DevNull},
+		{name: "beckon list, the first view", path: v.beckon, args: []string{"list"}, env: env, payload: os.DevNull,
 			before: func() error { return os.RemoveAll(filepath.Join(state, "cache")) }},
 		{name: filepath.Base(line) + " prompt", path: line, args: []string{"prompt"}, env: env, payload: os.DevNull},
-		{name: filepath.Base(line) + " statusline", path: line, args: []string{"statusline"}, env: env, payload: status},
+		{name: filepath.Base(line) + " statusline", path: line, args: []string{"statusline"}, env: env, payload: v.status},
 	}, nil
 }
 
@@ -101,30 +94,22 @@ func viewsOf(live, archived int) func(tools) (series, error) {
 		if s.slow > 1 {
 			s.note += " Of these there were a tenth of the launches, or a few more."
 		}
-		read, err := build(p.dir, "readfiles", "beckon/cmd/internal/bench/readfiles")
+		v, err := newViewer(p)
 		if err != nil {
 			return s, err
 		}
-		beckon, err := buildViews(p.dir)
-		if err != nil {
-			return s, err
-		}
-		status, err := p.file("status.json", statusText)
-		if err != nil {
-			return s, err
-		}
-		if s.subjects, err = views(p.dir, read, beckon, status, live, 0); err != nil {
+		if s.subjects, err = v.views(live, 0); err != nil {
 			return s, err
 		}
 		s.subjects[0].name = "reading their files and the client's registry"
 		if archived > 0 {
-			more, err := views(p.dir, read, beckon, status, live, archived)
+			more, err := v.views(live, archived)
 			if err != nil {
 				return s, err
 			}
-			for _, v := range more[1:] {
-				v.name += fmt.Sprintf(", %s archived beside them", thousands(archived))
-				s.subjects = append(s.subjects, v)
+			for _, view := range more[1:] {
+				view.name += fmt.Sprintf(", %s archived beside them", thousands(archived))
+				s.subjects = append(s.subjects, view)
 			}
 		}
 		s.subjects = append(s.subjects, p.helloWorld(os.DevNull))
@@ -145,8 +130,7 @@ func fill(home string, live, archived int, ago time.Duration) error {
 		id := fmt.Sprintf("session-%04d", i)
 		for j, e := range turn(id) {
 			e.At = now + event.Millis(j)
-			_, err := st.Fold(store.KeyOf(id), store.Update{Change: state.Change{At: e.At, Event: &e}})
-			if err != nil {
+			if err := foldEvent(st, id, e); err != nil {
 				return err
 			}
 		}

@@ -71,41 +71,30 @@ func main() {
 	flag.DurationVar(&l.span, "span", time.Minute, "how long they come")
 	flag.Parse()
 	what := func() error { return run(*n, os.Stdout, hookSubjects, policySubjects, listSubjects) }
-	if *policy {
-		what = func() error {
-			return run(*n, os.Stdout, func(dir string) ([]subject, error) {
-				if _, err := hookSubjects(dir); err != nil { // builds what policySubjects runs
-					return nil, err
-				}
-				return policySubjects(dir)
-			})
-		}
-	}
-	if *views {
-		what = func() error {
-			return run(*n, os.Stdout, func(dir string) ([]subject, error) { return listSubjectsOf(dir, flag.Args()...) })
-		}
-	}
-	if *watch {
+	switch {
+	case *policy:
+		what = func() error { return run(*n, os.Stdout, policySubjects) }
+	case *views:
+		what = func() error { return run(*n, os.Stdout, listSubjects) }
+	case *watch:
 		what = func() error {
 			return inScratch(func(dir string) error { return watchReport(dir, flag.Args(), l.hooks, os.Stdout) })
 		}
-	}
-	if *many {
+	case *many:
 		what = func() error {
 			return inScratch(func(dir string) error { return fleetReport(dir, l.hooks, *fleetPage, os.Stdout) })
 		}
-	}
-	if *modelled {
+	case *modelled:
 		what = func() error { return modelReport(*fleetPage, os.Stdout) }
-	}
-	if *page != "" {
-		what = func() error { return prove(*n, *page, os.Stdout) }
-	}
-	if long.span > 0 {
-		what = func() error { return runSoak(&long, *out, os.Stdout) }
-	}
-	if *serve {
+	case *page != "":
+		what = func() error {
+			return inScratch(func(dir string) error { return prove(dir, *n, *page, os.Stdout) })
+		}
+	case long.span > 0:
+		what = func() error {
+			return inScratch(func(dir string) error { return runSoak(&long, dir, *out, os.Stdout) })
+		}
+	case *serve:
 		what = func() error {
 			return inScratch(func(dir string) error { return serveReport(dir, l, os.Stdout) })
 		}
@@ -131,11 +120,15 @@ type subject struct {
 	faults []int64
 }
 
-func run(n int, w io.Writer, sets ...func(string) ([]subject, error)) error {
+func run(n int, w io.Writer, sets ...func(tools) ([]subject, error)) error {
 	fmt.Fprintf(w, "%d launches each, in turn, on %s/%s with %s\n", n, runtime.GOOS, runtime.GOARCH, runtime.Version())
 	return inScratch(func(dir string) error {
+		p, err := programs(dir)
+		if err != nil {
+			return err
+		}
 		for _, prepare := range sets {
-			subjects, err := prepare(dir)
+			subjects, err := prepare(p)
 			if err != nil {
 				return err
 			}
@@ -183,40 +176,24 @@ func measure(n int, subjects []subject) error {
 	return nil
 }
 
-// hookSubjects builds the hook and sets up a session with some history.
-func hookSubjects(dir string) ([]subject, error) {
-	p, err := programs(dir)
+// hookSubjects returns the hook's events, of a session with some history.
+func hookSubjects(p tools) ([]subject, error) {
+	starts, err := p.starts("beckon-hook")
 	if err != nil {
 		return nil, err
 	}
-	helloPath, hookPath := p.hello, p.hook
-	state := filepath.Join(dir, "state")
-	env := []string{"HOME=" + dir, "BECKON_STATE_DIR=" + state, "TMUX=/tmp/tmux-1000/default,17,0", "TMUX_PANE=%3"}
-	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if e := os.WriteFile(path, []byte(text), 0o600); e != nil {
-			err = e
+	subjects := []subject{p.helloWorld(starts[0].payload)}
+	for _, size := range []struct {
+		name string
+		n    int
+	}{{"0.5 KB", 8}, {"50 KB", 50 << 10}, {"1 MB", 1 << 20}, {"10 MB", 10 << 20}} {
+		payload, err := p.file(fmt.Sprintf("%d.json", size.n), toolEvent("s", strings.Repeat("x", size.n)))
+		if err != nil {
+			return nil, err
 		}
-		return path
+		subjects = append(subjects, p.hooked("tool event, "+size.name, "peer", payload))
 	}
-	first := file("first.json", `{"session_id":"first","cwd":"/","hook_event_name":"SessionStart","source":"startup"}`)
-	subjects := []subject{
-		{name: "Go hello-world", path: helloPath, payload: first},
-		{name: "tool event, 0.5 KB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("small.json", toolEvent("s", "npm test"))},
-		{name: "tool event, 50 KB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("50k.json", toolEvent("s", strings.Repeat("x", 50<<10)))},
-		{name: "tool event, 1 MB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("1m.json", toolEvent("s", strings.Repeat("x", 1<<20)))},
-		{name: "tool event, 10 MB", path: hookPath, args: []string{"PreToolUse"}, env: env, payload: file("10m.json", toolEvent("s", strings.Repeat("x", 10<<20)))},
-		{name: "SessionStart of a known session", path: hookPath, args: []string{"SessionStart"}, env: env,
-			payload: file("start.json", `{"session_id":"s","cwd":"/","hook_event_name":"SessionStart","source":"resume"}`)},
-		{name: "first event of a new session", path: hookPath, args: []string{"SessionStart"}, env: env, payload: first,
-			before: func() error {
-				return removeAll(filepath.Join(state, "sessions", "first.json"), filepath.Join(state, "journal", "first.jsonl"), filepath.Join(state, "locks", "first.lock"))
-			}},
-	}
-	if err != nil {
-		return nil, err
-	}
-	return subjects, nil
+	return append(subjects, starts...), nil
 }
 
 func removeAll(paths ...string) error {
@@ -228,8 +205,8 @@ func removeAll(paths ...string) error {
 	return nil
 }
 
-// build builds a program and returns a copy of it: a file that the linker has just written
-// starts slower than a copy.
+// build builds a program and leaves a copy of it in dir, whose path it returns: a file that the
+// linker has just written starts slower than a copy.
 func build(dir, name, pkg string) (string, error) {
 	fresh := filepath.Join(dir, name+".fresh")
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", fresh, pkg)
@@ -243,6 +220,16 @@ func build(dir, name, pkg string) (string, error) {
 	}
 	path := filepath.Join(dir, name)
 	return path, os.WriteFile(path, b, 0o700)
+}
+
+// buildOurs builds programs of this tree into dir.
+func buildOurs(dir string, names ...string) error {
+	for _, name := range names {
+		if _, err := build(dir, name, "beckon/cmd/"+name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // launch runs the program once, from start to end.

@@ -33,7 +33,7 @@ func peers(p tools) (series, error) {
 		s.subjects = append(s.subjects, subject{name: "C, static, does nothing", path: path, payload: payload})
 	}
 	s.subjects = append(s.subjects, p.hooked("**beckon-hook**", "peer", payload))
-	starts, err := p.starts()
+	starts, err := p.starts("**beckon-hook**")
 	if err != nil {
 		return s, err
 	}
@@ -44,14 +44,14 @@ func peers(p tools) (series, error) {
 	return s, err
 }
 
-// starts returns the events for which the hook reads more than the payload.
-func (p tools) starts() ([]subject, error) {
+// starts returns the events for which the hook, called name, reads more than the payload.
+func (p tools) starts(name string) ([]subject, error) {
 	again, err := p.file("start.json", `{"session_id":"s","cwd":"/","hook_event_name":"SessionStart","source":"resume"}`)
 	if err != nil {
 		return nil, err
 	}
 	first, err := p.file("first.json", `{"session_id":"first","cwd":"/","hook_event_name":"SessionStart","source":"startup"}`)
-	known, fresh := p.hooked("**beckon-hook**, SessionStart", "peer", again), p.hooked("**beckon-hook**, first event of a session", "peer", first)
+	known, fresh := p.hooked(name+", SessionStart", "peer", again), p.hooked(name+", first event of a session", "peer", first)
 	state := p.state("peer")
 	fresh.before = func() error {
 		return removeAll(filepath.Join(state, "sessions", "first.json"), filepath.Join(state, "journal", "first.jsonl"), filepath.Join(state, "locks", "first.lock"))

@@ -14,13 +14,10 @@ import (
 
 // policySubjects returns a tool event with policies of growing cost. Each has its own home, so
 // that one hook program serves all.
-func policySubjects(dir string) ([]subject, error) {
-	for _, program := range []string{"beckon", "beckon-judge"} {
-		if _, err := build(dir, program, "beckon/cmd/"+program); err != nil {
-			return nil, err
-		}
+func policySubjects(p tools) ([]subject, error) {
+	if err := buildOurs(p.dir, "beckon", "beckon-judge"); err != nil { // beside the hook
+		return nil, err
 	}
-	hook := filepath.Join(dir, "beckon-hook") // hookSubjects built it
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, `{"version":"1.0","decision":"allow"}`)
@@ -30,10 +27,11 @@ func policySubjects(dir string) ([]subject, error) {
 		rules = append(rules, fmt.Sprintf(`{"type":"rule","decision":"deny","reason":"r","commands":["never-%d -rf"]}`, i))
 	}
 	group := func(event, hooks string) string { return `{"hooks":{"` + event + `":[{"hooks":[` + hooks + `]}]}}` }
-	payload := filepath.Join(dir, "small.json")
-	subjects := []subject{
-		{name: "Go hello-world", path: filepath.Join(dir, "hello"), payload: payload},
+	payload, err := p.file("small.json", toolEvent("s", "npm test"))
+	if err != nil {
+		return nil, err
 	}
+	subjects := []subject{p.helloWorld(payload)}
 	for _, s := range []struct{ name, policy string }{
 		{"no policy", ""},
 		{"a policy that is silent on the event", group("Stop", `{"type":"rule","decision":"deny","reason":"r"}`)},
@@ -41,7 +39,7 @@ func policySubjects(dir string) ([]subject, error) {
 		{"one command, /bin/true", group("PreToolUse", `{"type":"command","command":"/bin/true","args":[]}`)},
 		{"one policy server on loopback", `{"server_url":"` + server.URL + `"}`},
 	} {
-		home := filepath.Join(dir, "home", strings.ReplaceAll(s.name, "/", "_"))
+		home := filepath.Join(p.dir, "home", strings.ReplaceAll(s.name, "/", "_"))
 		config, state := filepath.Join(home, ".config", "beckon"), filepath.Join(home, "state")
 		if err := os.MkdirAll(config, 0o700); err != nil {
 			return nil, err
@@ -52,7 +50,7 @@ func policySubjects(dir string) ([]subject, error) {
 				return nil, err
 			}
 		}
-		subjects = append(subjects, subject{name: s.name, path: hook, args: []string{"PreToolUse"}, payload: payload,
+		subjects = append(subjects, subject{name: s.name, path: p.hook, args: []string{"PreToolUse"}, payload: payload,
 			env:    []string{"HOME=" + home, "BECKON_STATE_DIR=" + state},
 			before: func() error { return removeAll(filepath.Join(state, "policy", "claims")) }}) // else one call is run once
 	}

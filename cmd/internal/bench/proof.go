@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -53,12 +52,7 @@ const parts = 10
 
 // prove measures everything that the manual claims about a hook, twice, and writes the table
 // and the chart.
-func prove(n int, page string, w io.Writer) error {
-	dir, err := os.MkdirTemp("", "beckon-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+func prove(dir string, n int, page string, w io.Writer) error {
 	p, err := programs(dir)
 	if err != nil {
 		return err
@@ -145,12 +139,8 @@ func (t *table) add(run int, s *series) {
 
 // medians returns a subject's own medians, in milliseconds and page faults.
 func (s *subject) medians() figures {
-	slices.Sort(s.took)
-	slices.Sort(s.cpu)
 	slices.Sort(s.faults)
-	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	n := len(s.took)
-	return figures{ms(s.took[n/2]), ms(s.cpu[n/2]), ms(s.took[n*99/100]), float64(s.faults[n/2])}
+	return figures{ms(percentile(s.took, 50)), ms(percentile(s.cpu, 50)), ms(percentile(s.took, 99)), float64(s.faults[len(s.faults)/2])}
 }
 
 // markdown writes tables.
@@ -241,8 +231,10 @@ func crowding(p tools, rounds int) (out []crowd, err error) {
 	return out, nil
 }
 
-// half returns the median of some times, in milliseconds.
-func half(d []time.Duration) float64 {
-	slices.SortFunc(d, cmp.Compare[time.Duration])
-	return float64(d[len(d)/2].Microseconds()) / 1000
+// percentile sorts some times and returns one that so many percent of them do not exceed.
+func percentile(all []time.Duration, percent int) time.Duration {
+	slices.Sort(all)
+	return all[(len(all)-1)*percent/100]
 }
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

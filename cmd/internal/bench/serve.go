@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,7 +20,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/state"
 	"beckon/state/store"
 )
 
@@ -43,14 +41,10 @@ type site struct {
 // serveReport measures the server: how long after a hook's exit a client hears of it, and what
 // many clients cost.
 func serveReport(dir string, l load, w io.Writer) error {
-	beckon, err := build(dir, "beckon", "beckon/cmd/beckon")
-	if err != nil {
+	if err := buildOurs(dir, "beckon", "beckon-hook"); err != nil {
 		return err
 	}
-	hook, err := build(dir, "beckon-hook", "beckon/cmd/beckon-hook")
-	if err != nil {
-		return err
-	}
+	beckon, hook := filepath.Join(dir, "beckon"), filepath.Join(dir, "beckon-hook")
 	fmt.Fprintf(w, "\nfrom a hook's exit to an event stream, %d hooks, in ms\n", l.hooks)
 	for _, args := range [][]string{nil, {"--poll"}} {
 		if err := serveLatency(filepath.Join(dir, "serve"+strings.Join(args, "")), beckon, hook, args, l.hooks, w); err != nil {
@@ -131,14 +125,11 @@ func (x *site) listen(ctx context.Context, each func(name, data []byte)) error {
 
 // count opens an event stream and counts its prompts.
 func (x *site) count(ctx context.Context, n *atomic.Int64) error {
-	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+	c, err := x.stall()
 	if err != nil {
 		return err
 	}
 	context.AfterFunc(ctx, func() { _ = c.Close() })
-	if _, err := fmt.Fprint(c, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-		return err
-	}
 	go func() {
 		mark := []byte("event: turn_created\n")
 		buf, kept := make([]byte, 16<<10), 0
@@ -153,6 +144,15 @@ func (x *site) count(ctx context.Context, n *atomic.Int64) error {
 		}
 	}()
 	return nil
+}
+
+// stall opens an event stream that nobody reads.
+func (x *site) stall() (net.Conn, error) {
+	c, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+	if err == nil {
+		_, err = fmt.Fprint(c, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}
+	return c, err
 }
 
 // serveLatency runs whole hooks, one after the other, and measures when a client hears of
@@ -190,12 +190,9 @@ func serveLatency(dir, beckon, hook string, args []string, n int, w io.Writer) e
 		}
 		time.Sleep(rand.N(250 * time.Millisecond)) // not in step with any interval
 	}
-	slices.Sort(took)
-	fmt.Fprintf(w, "  %-14s p50 %.1f  p99 %.1f\n", cmp.Or(strings.Join(args, " "), "told by system"), ms(took[n/2]), ms(took[n*99/100]))
+	fmt.Fprintf(w, "  %-14s p50 %.1f  p99 %.1f\n", cmp.Or(strings.Join(args, " "), "told by system"), ms(percentile(took, 50)), ms(percentile(took, 99)))
 	return nil
 }
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // serveLoad opens many streams, one of which reads nothing, and folds events.
 func serveLoad(dir, beckon string, l load, w io.Writer) error {
@@ -224,12 +221,11 @@ func serveLoad(dir, beckon string, l load, w io.Writer) error {
 			return err
 		}
 	}
-	stalled, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+	stalled, err := x.stall()
 	if err != nil {
 		return err
 	}
 	defer stalled.Close()
-	fmt.Fprint(stalled, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n") // and reads nothing
 	sent, err := x.happen(l)
 	if err != nil {
 		return err
@@ -240,10 +236,11 @@ func serveLoad(dir, beckon string, l load, w io.Writer) error {
 		least, most = min(least, counts[i].Load()), max(most, counts[i].Load())
 	}
 	fmt.Fprintf(w, "\n%d event streams, %d turns in %v (%.0f/s), one stream stalled\n", l.clients, sent, l.span, float64(sent)/l.span.Seconds())
-	fmt.Fprintf(w, "  heard by each stream: %d to %d\n  from just before a turn is folded to a stream, in ms: p50 %.0f  p99 %.0f\n", least, most, ms(late.at(0.5)), ms(late.at(0.99)))
-	fmt.Fprintf(w, "  processor time of the server: %.0f%% of one\n", 100*cpu(x.cmd.Process.Pid).Seconds()/l.span.Seconds())
-	fmt.Fprintf(w, "  memory of the server: %s now, %s at most\n", memory(x.cmd.Process.Pid, "VmRSS"), memory(x.cmd.Process.Pid, "VmHWM"))
-	return nil
+	fmt.Fprintf(w, "  heard by each stream: %d to %d\n  from just before a turn is folded to a stream, in ms: p50 %.0f  p99 %.0f\n", least, most, ms(late.at(50)), ms(late.at(99)))
+	used, err := cpuTime(x.cmd.Process.Pid)
+	fmt.Fprintf(w, "  processor time of the server: %.0f%% of one\n", 100*used.Seconds()/l.span.Seconds())
+	fmt.Fprintf(w, "  memory of the server: %s now, %s at most\n", mb(status(x.cmd.Process.Pid, "VmRSS")), mb(status(x.cmd.Process.Pid, "VmHWM")))
+	return err
 }
 
 // happen folds prompts at the wanted rate into 50 sessions.
@@ -254,10 +251,9 @@ func (x *site) happen(l load) (sent int, err error) {
 			time.Sleep(time.Millisecond)
 			continue
 		}
-		now := event.MillisOf(time.Now())
-		e := event.Event{Agent: event.ClaudeCode, Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", SessionID: "load-" + strconv.Itoa(sent%50), At: now,
+		e := event.Event{Agent: event.ClaudeCode, Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", SessionID: "load-" + strconv.Itoa(sent%50),
 			Prompt: fmt.Sprintf("@%d@ do the thing number %d", time.Now().UnixMicro(), sent)}
-		if _, err := x.st.Fold(store.KeyOf(e.SessionID), store.Update{Change: state.Change{At: now, Event: &e}}); err != nil {
+		if err := foldEvent(x.st, string(e.SessionID), e); err != nil {
 			return sent, err
 		}
 		sent++
@@ -283,36 +279,11 @@ func (d *delays) add(data []byte) {
 	}
 }
 
-func (d *delays) at(p float64) time.Duration {
+func (d *delays) at(percent int) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.took) == 0 {
 		return 0
 	}
-	slices.Sort(d.took)
-	return d.took[int(p*float64(len(d.took)-1))]
-}
-
-// memory returns a line of /proc/PID/status; empty where there is none.
-func memory(pid int, name string) string {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, name+":"); ok {
-			return strings.TrimSpace(rest)
-		}
-	}
-	return "not known"
-}
-
-// cpu returns the processor time of a process (Linux; else 0).
-func cpu(pid int) time.Duration {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, rest, _ := strings.Cut(string(b), ") ")
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0
-	}
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * 10 * time.Millisecond // a tick is 10 ms
+	return percentile(d.took, percent)
 }

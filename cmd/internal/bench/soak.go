@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,18 +45,12 @@ const (
 )
 
 // runSoak runs the soak and writes the result.
-func runSoak(s *soak, out string, w io.Writer) error {
-	dir, err := os.MkdirTemp("", "beckon-soak-")
+func runSoak(s *soak, dir, out string, w io.Writer) error {
+	err := buildOurs(dir, "beckon", "beckon-hook")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	if s.beckon, err = build(dir, "beckon", "beckon/cmd/beckon"); err != nil {
-		return err
-	}
-	if s.hook, err = build(dir, "beckon-hook", "beckon/cmd/beckon-hook"); err != nil {
-		return err
-	}
+	s.beckon, s.hook = filepath.Join(dir, "beckon"), filepath.Join(dir, "beckon-hook")
 	if err := s.prepare(dir); err != nil {
 		return err
 	}
@@ -130,12 +123,11 @@ func (s *soak) run() ([]sample, error) {
 	if err := s.site.listen(ctx, func(_, _ []byte) { s.heard.Add(1) }); err != nil {
 		return nil, err
 	}
-	stalled, err := net.Dial("tcp", strings.TrimPrefix(s.site.url, "http://"))
+	stalled, err := s.site.stall()
 	if err != nil {
 		return nil, err
 	}
 	defer stalled.Close()
-	fmt.Fprint(stalled, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n") // and reads nothing
 	s.began = time.Now()
 	var all sync.WaitGroup
 	for i := range soakWriters {

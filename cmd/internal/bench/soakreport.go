@@ -22,12 +22,8 @@ type sample struct {
 
 func (s *soak) sample() sample {
 	pid := s.site.cmd.Process.Pid
-	first := func(name string) int64 {
-		n, _ := strconv.ParseInt(strings.Fields(memory(pid, name) + " 0")[0], 10, 64)
-		return n
-	}
 	fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	out := sample{rss: first("VmRSS"), threads: first("Threads"), descriptors: int64(len(fds)), goroutines: s.metric("beckon_goroutines")}
+	out := sample{rss: status(pid, "VmRSS"), threads: status(pid, "Threads"), descriptors: int64(len(fds)), goroutines: s.metric("beckon_goroutines")}
 	_ = filepath.WalkDir(s.site.st.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return nil

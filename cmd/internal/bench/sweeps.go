@@ -109,7 +109,7 @@ func live(dir string, n int) error {
 		case event.Stop:
 			e.Message = "All 412 tests pass."
 		}
-		if _, err := st.Fold("s", store.Update{Change: state.Change{At: e.At, Event: &e}}); err != nil {
+		if err := foldEvent(st, "s", e); err != nil {
 			return err
 		}
 	}
@@ -194,7 +194,7 @@ func (p tools) crowd(k, rounds int) (crowd, error) {
 		return crowd{}, err
 	}
 	s, err := st.Load("s")
-	return crowd{hooks: k, ratio: half(took[0]) / half(took[1]), lost: k*rounds - int(s.Counts.Events)}, err
+	return crowd{hooks: k, ratio: float64(percentile(took[0], 50)) / float64(percentile(took[1], 50)), lost: k*rounds - int(s.Counts.Events)}, err
 }
 
 // together launches all of them and returns when the last has exited.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,14 +29,10 @@ const (
 // the beckon-hook next to it; without any, this tree's.
 func watchReport(dir string, programs []string, hooks int, w io.Writer) error {
 	if len(programs) == 0 {
-		beckon, err := build(dir, "beckon", "beckon/cmd/beckon")
-		if err != nil {
+		if err := buildOurs(dir, "beckon", "beckon-hook"); err != nil {
 			return err
 		}
-		if _, err := build(dir, "beckon-hook", "beckon/cmd/beckon-hook"); err != nil {
-			return err
-		}
-		programs = []string{beckon}
+		programs = []string{filepath.Join(dir, "beckon")}
 	}
 	fmt.Fprintf(w, "\n%-32s %14s %32s\n", "beckon watch", "idle CPU", "hook's exit to screen, in ms")
 	for _, sessions := range []int{100, 500} {
@@ -48,8 +43,7 @@ func watchReport(dir string, programs []string, hooks int, w io.Writer) error {
 		}
 		err = watchAll(home, programs, sessions, hooks, w)
 		for _, a := range agents {
-			_ = a.Process.Kill()
-			_ = a.Wait()
+			end(a)
 		}
 		if err != nil {
 			return err
@@ -60,11 +54,11 @@ func watchReport(dir string, programs []string, hooks int, w io.Writer) error {
 
 func watchAll(home string, programs []string, sessions, hooks int, w io.Writer) error {
 	for i, program := range programs {
-		s, err := openScreen(program, home, sessions+20, "watch", "--color", "never")
+		s, err := openScreen(program, homeEnv(home), sessions+20, "watch", "--color", "never")
 		if err != nil {
 			return err
 		}
-		idle, err := s.idle()
+		idle, err := idleShare(s.cmd.Process.Pid, idleFor)
 		var late []time.Duration
 		if err == nil && sessions <= 100 {
 			late, err = s.latencies(home, filepath.Join(filepath.Dir(program), "beckon-hook"), sessions, hooks, i)
@@ -75,9 +69,8 @@ func watchAll(home string, programs []string, sessions, hooks int, w io.Writer) 
 		}
 		line := ""
 		if len(late) > 0 {
-			slices.Sort(late)
-			ms := func(part int) float64 { return float64(late[(len(late)-1)*part/100]) / float64(time.Millisecond) }
-			line = fmt.Sprintf("p50 %.0f, p90 %.0f, p99 %.0f, max %.0f", ms(50), ms(90), ms(99), ms(100))
+			at := func(percent int) float64 { return ms(percentile(late, percent)) }
+			line = fmt.Sprintf("p50 %.0f, p90 %.0f, p99 %.0f, max %.0f", at(50), at(90), at(99), at(100))
 		}
 		fmt.Fprintf(w, "%-32s %12.2f %% %32s\n", fmt.Sprintf("%d sessions, %s", sessions, filepath.Base(filepath.Dir(program))), idle*100, line)
 	}
@@ -130,11 +123,11 @@ type screen struct {
 	last time.Time
 }
 
-func openScreen(program, home string, rows int, args ...string) (*screen, error) {
-	return openScreenEnv(program, []string{"HOME=" + home, "BECKON_STATE_DIR=" + filepath.Join(home, "state"), "TERM=xterm-256color", "PATH=" + os.Getenv("PATH")}, rows, args...)
+func homeEnv(home string) []string {
+	return []string{"HOME=" + home, "BECKON_STATE_DIR=" + filepath.Join(home, "state"), "TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "USER=ann"}
 }
 
-func openScreenEnv(program string, env []string, rows int, args ...string) (*screen, error) {
+func openScreen(program string, env []string, rows int, args ...string) (*screen, error) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -181,45 +174,19 @@ func (s *screen) read() {
 }
 
 func (s *screen) close() {
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
+	end(s.cmd)
 	_ = s.tty.Close()
 }
 
-// idle returns the share of a processor that the screen uses while nothing happens.
-func (s *screen) idle() (float64, error) {
-	time.Sleep(5 * time.Second)
-	before, err := cpuTime(s.cmd.Process.Pid)
-	if err != nil {
-		return 0, err
-	}
-	began := time.Now()
-	time.Sleep(idleFor)
-	after, err := cpuTime(s.cmd.Process.Pid)
-	return float64(after-before) / float64(time.Since(began)), err
-}
-
-// cpuTime returns how long all threads of a process have run so far. A thread that has ended
-// meanwhile is left out.
-func cpuTime(pid int) (sum time.Duration, err error) {
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	if err != nil || len(files) == 0 {
-		return 0, fmt.Errorf("the screen has ended: %v", err)
-	}
-	for _, f := range files {
-		b, _ := os.ReadFile(f)
-		var ran int64
-		_, _ = fmt.Sscan(string(b), &ran)
-		sum += time.Duration(ran)
-	}
-	return sum, nil
+func end(cmd *exec.Cmd) {
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
 }
 
 // latencies runs hooks with new prompts, at irregular times, and returns how long after each
 // one's exit the screen shows its prompt.
 func (s *screen) latencies(home, hook string, sessions, hooks, turn int) (late []time.Duration, err error) {
 	r := rand.New(rand.NewPCG(1, uint64(turn)))
-	env := []string{"HOME=" + home, "BECKON_STATE_DIR=" + filepath.Join(home, "state")}
 	for i := range hooks {
 		time.Sleep(time.Duration(20+r.IntN(300)) * time.Millisecond)
 		// No letter keeps its place: the screen gets only changes.
@@ -228,21 +195,30 @@ func (s *screen) latencies(home, hook string, sessions, hooks, turn int) (late [
 		payload := fmt.Sprintf(`{"session_id":"session-%04d","cwd":"/home/u/shop","hook_event_name":"UserPromptSubmit","prompt":%q,"prompt_id":"p%d"}`,
 			r.IntN(sessions), letters, i)
 		cmd := exec.Command(hook, "UserPromptSubmit")
-		cmd.Env, cmd.Stdin = env, strings.NewReader(payload)
-		s.mu.Lock()
-		s.seen.Reset()
-		s.mu.Unlock()
-		if err := cmd.Run(); err != nil {
-			return late, err
+		cmd.Env, cmd.Stdin = homeEnv(home), strings.NewReader(payload)
+		d, err := s.lateness(cmd, letters)
+		if err != nil {
+			return late, fmt.Errorf("prompt %d: %w", i, err)
 		}
-		exit := time.Now()
-		at, ok := s.await(letters, exit.Add(3*time.Second))
-		if !ok {
-			return late, fmt.Errorf("the screen never showed prompt %d, %s", i, letters)
-		}
-		late = append(late, max(0, at.Sub(exit)))
+		late = append(late, d)
 	}
 	return late, nil
+}
+
+// lateness runs a hook and returns how long after its exit the screen shows the text.
+func (s *screen) lateness(hook *exec.Cmd, text []byte) (time.Duration, error) {
+	s.mu.Lock()
+	s.seen.Reset()
+	s.mu.Unlock()
+	if err := hook.Run(); err != nil {
+		return 0, err
+	}
+	exit := time.Now()
+	at, ok := s.await(text, exit.Add(5*time.Second))
+	if !ok {
+		return 0, fmt.Errorf("the screen never showed %s", text)
+	}
+	return max(0, at.Sub(exit)), nil
 }
 
 func (s *screen) await(text []byte, end time.Time) (time.Time, bool) {
