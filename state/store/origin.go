@@ -119,5 +119,6 @@ func (h *holder) retire(k Key, now event.Millis) {
 		return
 	}
 	// A session that is locked has just got an event and goes on.
-	_, _ = h.st.Fold(k, Update{Change: state.Change{At: now, Action: &state.Action{Kind: state.ActRemove}}, Wait: noWait})
+	remove := Update{Change: state.Change{At: now, Action: &state.Action{Kind: state.ActRemove}}}
+	_, _ = h.st.fold(k, &remove, noWait, new(Result))
 }

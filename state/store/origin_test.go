@@ -78,3 +78,27 @@ func TestStandInGoes(t *testing.T) {
 		t.Errorf("the next is %q's, %v", nameless.SessionID, err)
 	}
 }
+
+// A stand-in that another process holds is left alone: the session that takes its seat does not
+// wait for the lock.
+func TestStandInIsHeld(t *testing.T) {
+	st := Open(t.TempDir())
+	terminal := &event.Origin{Host: "here", Terminal: event.Terminal{ID: "t1"}}
+	nameless := kind(event.UserPromptSubmit, "at:t1", t0)
+	nameless.Origin = terminal
+	standIn := fold(t, st, nameless)
+	l, err := st.lock(KeyOf(standIn.ID), noWait)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	named := kind(event.SessionStart, "s", t0+10)
+	named.Origin = &event.Origin{Host: "here", Terminal: event.Terminal{ID: "t1"}}
+	began := time.Now()
+	if s := fold(t, st, named); s.Seat != standIn.Seat {
+		t.Errorf("seat %s, want %s", s.Seat, standIn.Seat)
+	}
+	if took := time.Since(began); took > LockWait/2 {
+		t.Errorf("it took %v", took)
+	}
+}
