@@ -96,12 +96,11 @@ func (d Dir) Halt(v *state.Seen, from From, by string) (atOnce bool, err error) 
 	if !v.Status.State.InTurn() {
 		return false, ErrIdle
 	}
-	record, now, dir := v.Session.Record(), time.Now(), hold.StopDir(string(d))
-	b, err := json.Marshal(hold.Stop{At: event.MillisOf(now), By: by, From: string(from)})
+	record, dir := v.Session.Record(), hold.StopDir(string(d))
+	b, err := json.Marshal(hold.Stop{At: event.MillisOf(time.Now()), By: by, From: string(from)})
 	if err != nil {
 		return false, err
 	}
-	forget(dir, now)
 	if err := atomicfile.Write(filepath.Join(dir, string(store.KeyOf(record))+".json"), b, fileMode, false); err != nil {
 		return false, fmt.Errorf("stopping the session: %w", err)
 	}
@@ -109,16 +108,4 @@ func (d Dir) Halt(v *state.Seen, from From, by string) (atOnce bool, err error) 
 		return false, nil
 	}
 	return d.Hand(record, Said{Stop: true})
-}
-
-// stands is how long a request to stop is kept.
-const stands = 24 * time.Hour
-
-func forget(dir string, now time.Time) {
-	names, _ := os.ReadDir(dir) // unreadable: nothing to remove
-	for _, n := range names {
-		if info, err := n.Info(); err == nil && now.Sub(info.ModTime()) > stands {
-			_ = os.Remove(filepath.Join(dir, n.Name()))
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,25 +163,13 @@ func (st *Store) setAside(path string, keep func(to string) error) error {
 	if err := os.MkdirAll(st.path(quarantineDir, ""), dirMode); err != nil {
 		return err
 	}
-	name := time.Now().UTC().Format("20060102T150405.000000000") + "-" + unique() + "." + baseName(path)
+	name := time.Now().UTC().Format("20060102T150405.000000000") + "-" + unique() + "." + filepath.Base(path)
 	if err := keep(st.path(quarantineDir, name)); err != nil {
 		return err
 	}
 	st.Log(errors.New("moved to quarantine: " + name))
 	return nil
 }
-
-func baseName(path string) string {
-	for i := len(path) - 1; i >= 0; i-- {
-		if os.IsPathSeparator(path[i]) {
-			return path[i+1:]
-		}
-	}
-	return path
-}
-
-// stamp formats a time so that names with it sort by time.
-func stamp(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
 // readNames lists a directory, without hidden files, in no particular order.
 func readNames(dir string) ([]string, error) {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"os"
+	"path/filepath"
 	"strconv"
 
 	"beckon/state"
@@ -24,7 +24,7 @@ type Finding struct {
 // or cuts off is kept in quarantine. A rotated journal is folded from the snapshot at its
 // start. progress, if not nil, is called with the number of sessions done and their total.
 func (st *Store) Check(rebuild bool, progress func(done, total int64)) ([]Finding, error) {
-	keys, err := st.allKeys()
+	keys, err := st.Keys()
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (st *Store) Check(rebuild bool, progress func(done, total int64)) ([]Findin
 	return out, nil
 }
 
-// allKeys lists every session that has a file or a journal.
-func (st *Store) allKeys() ([]Key, error) {
+// Keys lists every session that has a file, live or archived, or a journal.
+func (st *Store) Keys() ([]Key, error) {
 	set := map[Key]bool{}
 	var all []Key
 	for _, dir := range []string{sessionsDir, archiveDir, journalDir} {
@@ -110,15 +110,21 @@ func (h *holder) examine() (problem string, err error) {
 	if irregular(h.st.journal(h.key)) {
 		return "the journal is not a file", nil
 	}
-	t, size, err := h.st.retellFile(h.key)
-	if err != nil {
+	if err := h.openJournal(); err != nil {
 		return "", err
+	}
+	defer h.closeJournal()
+	var t replayed
+	if h.j != nil {
+		if t, err = replayAll(h.j); err != nil {
+			return "", err
+		}
 	}
 	want := append(state.AppendJSON(nil, &t.s), '\n')
 	switch {
 	case t.bad > 0:
 		return strconv.Itoa(t.bad) + " journal lines do not parse", nil
-	case t.end < size:
+	case t.end < h.size:
 		return "the journal ends in half a line", nil
 	case missing && (t.s.Seq == 0 || over(&t.s)):
 		return "", nil // pruned; the journal is kept for history
@@ -130,23 +136,6 @@ func (h *holder) examine() (problem string, err error) {
 		return "the session file is not what its journal says", nil
 	}
 	return "", nil
-}
-
-// retellFile folds a session's journal from its start.
-func (st *Store) retellFile(k Key) (t replayed, size int64, err error) {
-	f, err := open(st.journal(k), os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return t, 0, nil
-	}
-	if err != nil {
-		return t, 0, err
-	}
-	defer f.Close()
-	if size, err = sizeOf(f); err != nil {
-		return t, 0, err
-	}
-	t, err = replayAll(f)
-	return t, size, err
 }
 
 // rebuild puts the journal in order and writes the session's file from it. If one of the two
@@ -203,7 +192,7 @@ func (h *holder) dropBad() error {
 		return err
 	}
 	h.closeJournal() // Windows cannot replace an open file
-	if err := h.st.write(baseName(path), journalDir, baseName(path), good); err != nil {
+	if err := h.st.write(filepath.Base(path), journalDir, filepath.Base(path), good); err != nil {
 		return err
 	}
 	return h.openJournal()

@@ -76,19 +76,21 @@ func (st *Store) Prune(now time.Time) error {
 		st.eachOld(meterDir, now.Add(-keepArchived), st.pruneMeter),
 		st.eachOld(claimsDir, now.Add(-keepArchived), st.pruneClaims),
 		st.eachOld(tmpDir, now.Add(-keepTmp), func(n string, _ time.Time) error { return removeIfThere(st.path(tmpDir, n)) }),
-		st.pruneOffers("open", now.Add(-keepOffers)),
-		st.pruneOffers("done", now.Add(-keepOffers)),
-		st.pruneOffers("said", now.Add(-keepOffers)),
+		st.pruneOffers(now.Add(-keepOffers)),
 		st.eachOld(locksDir, now.Add(-keepArchived), st.pruneLock),
 		os.RemoveAll(st.path(cacheDir, "")), // views rebuild it, without the leftovers of killed ones
 	)
 }
 
-// pruneOffers removes offers that are over or that a killed process left. The next offer would
-// remove them too, but it may never come.
-func (st *Store) pruneOffers(part string, before time.Time) error {
-	dir := filepath.Join("offers", part)
-	return st.eachOld(dir, before, func(name string, _ time.Time) error { return os.RemoveAll(st.path(dir, name)) })
+// pruneOffers removes offers that are over or that a killed process left, and what users said to
+// sessions that did not take it. The next offer would remove some of them too, but it may never
+// come.
+func (st *Store) pruneOffers(before time.Time) (err error) {
+	for _, part := range [...]string{"open", "done", "said", "stop"} {
+		dir := filepath.Join("offers", part)
+		err = errors.Join(err, st.eachOld(dir, before, func(name string, _ time.Time) error { return os.RemoveAll(st.path(dir, name)) }))
+	}
+	return err
 }
 
 // pruneDue reports whether there may be something to prune and nobody has pruned for a day. A

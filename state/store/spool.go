@@ -18,7 +18,7 @@ import (
 // it, so a hook needs only one failed open to see that it is empty.
 func (st *Store) spool(k Key, c state.Change) error {
 	c.Seq = 1 // a line without a number does not parse; the holder sets the real one
-	name := string(k) + "." + strconv.FormatInt(int64(c.At), 10) + "-" + stamp(time.Now()) + "-" + unique() + ".json"
+	name := string(k) + "." + strconv.FormatInt(int64(c.At), 10) + "-" + strconv.FormatInt(time.Now().UnixNano(), 10) + "-" + unique() + ".json"
 	return st.write(name, spoolDir, name, appendLine(nil, Line{Change: c}))
 }
 
