@@ -79,18 +79,17 @@ func (f *fold) wait(c *Call, kind WaitKind, t event.Millis) {
 // approved ends the wait of the call that e reports as approved, and returns the call; nil if
 // no such call waits.
 func (a *Actor) approved(e *event.Event) *Call {
-	for _, same := range [...]func(*Call) bool{
-		func(c *Call) bool { return c.is(e) },
-		func(c *Call) bool { return c.Name == e.Tool.Name },
-	} {
-		for i := range a.Calls {
-			if c := &a.Calls[i]; c.UseID == "" && c.Requested && c.waiting() && c.Asked <= e.At && same(c) {
-				c.Answered = e.At
-				return c
-			}
-		}
+	waits := func(c *Call) bool {
+		return c.UseID == "" && c.Requested && c.waiting() && c.Asked <= e.At && c.Name == e.Tool.Name
 	}
-	return nil
+	c := a.first(func(c *Call) bool { return waits(c) && c.is(e) })
+	if c == nil {
+		c = a.first(waits)
+	}
+	if c != nil {
+		c.Answered = e.At
+	}
+	return c
 }
 
 // asksByItself returns the wait that a call of the tool always brings: Claude Code's question
@@ -120,12 +119,7 @@ func waitKind(tool string, ask *event.Ask) WaitKind {
 // orphan finds the wait whose PermissionRequest was folded before its PreToolUse e. A wait
 // older than e belongs to another call, whose PreToolUse was lost.
 func orphan(a *Actor, e *event.Event) *Call {
-	for i := range a.Calls {
-		if c := &a.Calls[i]; c.UseID == "" && c.Requested && e.At <= c.Asked && c.is(e) {
-			return c
-		}
-	}
-	return nil
+	return a.first(func(c *Call) bool { return c.UseID == "" && c.Requested && e.At <= c.Asked && c.is(e) })
 }
 
 // permission opens a wait for the call of a PermissionRequest. If that call has just been
@@ -169,23 +163,11 @@ func (a *Actor) requested(e *event.Event) *Call {
 	if c := a.call(e.Tool.UseID); c != nil {
 		return c
 	}
-	for _, same := range [...]func(*Call) bool{
-		func(c *Call) bool { return c.is(e) },
-		func(c *Call) bool {
-			return e.Says == agents.Described && c.Name == e.Tool.Name && c.Summary == e.Tool.Summary
-		},
-	} {
-		var newest *Call
-		for i := range a.Calls {
-			if c := &a.Calls[i]; !c.Requested && same(c) && (newest == nil || c.At >= newest.At) {
-				newest = c
-			}
-		}
-		if newest != nil {
-			return newest
-		}
+	c := a.newest(func(c *Call) bool { return !c.Requested && c.is(e) })
+	if c == nil && e.Says == agents.Described {
+		c = a.newest(func(c *Call) bool { return !c.Requested && c.Name == e.Tool.Name && c.Summary == e.Tool.Summary })
 	}
-	return nil
+	return c
 }
 
 // answeredAlready reports whether the call of the PermissionRequest e was closed after e.
@@ -284,12 +266,7 @@ func (a *Actor) passOn(c Call, t event.Millis) Call {
 	if !c.Requested || !c.waiting() || c.Asked <= t || c.Hash == formHash || c.Hash == leaderHash {
 		return c
 	}
-	var other *Call
-	for i := range a.Calls {
-		if o := &a.Calls[i]; o.Name == c.Name && o.Hash == c.Hash && !o.waiting() && (other == nil || o.At >= other.At) {
-			other = o
-		}
-	}
+	other := a.newest(func(o *Call) bool { return o.Name == c.Name && o.Hash == c.Hash && !o.waiting() })
 	if other == nil {
 		other = a.open()
 		*other = Call{Name: c.Name, Hash: c.Hash, Summary: c.Summary, At: c.Asked}
@@ -451,12 +428,27 @@ func (a *Actor) open() *Call {
 
 // call returns the open call of a with that id, or nil.
 func (a *Actor) call(useID string) *Call {
+	return a.first(func(c *Call) bool { return useID != "" && c.UseID == useID })
+}
+
+// first returns the first open call of a that fits, or nil.
+func (a *Actor) first(fits func(*Call) bool) *Call {
 	for i := range a.Calls {
-		if useID != "" && a.Calls[i].UseID == useID {
+		if fits(&a.Calls[i]) {
 			return &a.Calls[i]
 		}
 	}
 	return nil
+}
+
+// newest returns the open call of a that was made last among those that fit, or nil.
+func (a *Actor) newest(fits func(*Call) bool) (newest *Call) {
+	for i := range a.Calls {
+		if c := &a.Calls[i]; fits(c) && (newest == nil || c.At >= newest.At) {
+			newest = c
+		}
+	}
+	return newest
 }
 
 // unpaired reports whether c is known only from its PermissionRequest. A call without an id

@@ -76,15 +76,10 @@ func (a *Actor) meant(d *Decided) *Call {
 	if c := a.call(d.UseID); c != nil {
 		return c
 	}
-	var newest *Call
-	for i := range a.Calls {
-		c := &a.Calls[i]
+	return a.newest(func(c *Call) bool {
 		form := d.Event == event.Elicitation && c.Kind == WaitForm
-		if c.Name == d.Tool && (c.Hash == d.Hash || form) && (newest == nil || c.At >= newest.At) {
-			newest = c
-		}
-	}
-	return newest
+		return c.Name == d.Tool && (c.Hash == d.Hash || form)
+	})
 }
 
 // rewritten sets the new input of a call, so that a PermissionRequest with that input finds

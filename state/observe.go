@@ -54,23 +54,24 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	return out
 }
 
-// seen returns the time of the newest observation of that source and kind, or zero.
-func (s *Session) seen(src Source, what Seeing) event.Millis {
-	for _, o := range s.Seeing {
-		if o.Source == src && o.What == what {
-			return o.At
-		}
+// observed returns the newest observation of that source and kind; the zero value if there is
+// none.
+func (s *Session) observed(src Source, what Seeing) Observed {
+	i := slices.IndexFunc(s.Seeing, func(o Observed) bool { return o.Source == src && o.What == what })
+	if i < 0 {
+		return Observed{}
 	}
-	return 0
+	return s.Seeing[i]
 }
+
+// seen returns the time of that observation, or zero.
+func (s *Session) seen(src Source, what Seeing) event.Millis { return s.observed(src, what).At }
 
 // Mod returns the version of the mod that runs in the session's client, or "" if none has
 // reported since the session's newest start.
 func (s *Session) Mod() string {
-	for _, o := range s.Seeing {
-		if o.Source == FromMod && o.What == SawLoaded && o.At >= s.Start.At {
-			return o.Detail
-		}
+	if o := s.observed(FromMod, SawLoaded); o.At >= s.Start.At {
+		return o.Detail
 	}
 	return ""
 }
