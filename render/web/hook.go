@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"net/http"
 	"time"
@@ -15,39 +16,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// shape is the format of a body posted to /hook.
-type shape uint8
-
-const (
-	noShape   shape = iota
-	enveloped       // {"agent", "event", "hookInput", ...}
-	raw             // the agent's own payload, as posted by its http hooks
-	protocol        // {"version", "event": {...}, "data"}
-)
-
-// shapeOf distinguishes the formats by members that the others cannot have.
-func shapeOf(v gjson.Result, named bool) shape {
-	switch e := v.Get("event"); {
-	case e.IsObject() && v.Get("version").Exists():
-		return protocol
-	case v.Get("hook_event_name").Type == gjson.String:
-		return raw
-	case e.Type == gjson.String:
-		return enveloped
-	case named:
-		return raw
-	}
-	return noShape
-}
-
 // okAnswer is the response to the envelope.
 type okAnswer struct {
 	Status  string `json:"status"`
 	Message string `json:"message,omitempty"`
 }
 
-// hook serves POST /hook. ?agent= and ?event= name the agent and the event of payloads that do
-// not.
+// hook serves POST /hook in three formats: a question of the protocol ({"version", "event":
+// {...}, "data"}), the envelope ({"agent", "event", "hookInput", ...}), and the agent's own
+// payload, as posted by its http hooks. ?agent= and ?event= name the agent and the event of
+// payloads that do not.
 func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	body, v, done, ok := s.hookBody(w, r, "Invalid JSON")
@@ -55,14 +33,15 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	// The formats are told apart by members that the others cannot have.
 	q := r.URL.Query()
-	switch shape := shapeOf(v, q.Get("event") != "" || q.Get("agent") != ""); {
-	case shape == protocol: // a question is not an event: it is answered in any case
+	switch e := v.Get("event"); {
+	case e.IsObject() && v.Get("version").Exists(): // a question is not an event: it is answered in any case
 		s.protocol(w, r, body, done)
 	case s.closed(w):
-	case shape == enveloped:
+	case v.Get("hook_event_name").Type != gjson.String && e.Type == gjson.String:
 		s.envelope(w, body, start)
-	case shape == raw:
+	case v.Get("hook_event_name").Type == gjson.String, q.Get("event") != "", q.Get("agent") != "":
 		s.payload(w, r, body, done, start)
 	default:
 		writeHookError(w, http.StatusBadRequest, "Missing required fields: event")
@@ -183,4 +162,40 @@ func (s *Server) writeFoldError(w http.ResponseWriter, err error) {
 // writeHookError writes an error in the format of the hook endpoints.
 func writeHookError(w http.ResponseWriter, status int, message string) {
 	respond.JSON(w, status, okAnswer{"error", message})
+}
+
+// complete adds to o what this machine knows: the repository of the directory, and the
+// process, if the client's registry has the session. It knows nothing about another host.
+func (s *Server) complete(e *event.Event, o event.Origin) event.Origin {
+	here := evidence.ThisMachine()
+	if o.Host == "" || o.Host == here.Host {
+		o.Host = here.Host
+		read := evidence.Git(e.Cwd)
+		read.Branch = cmp.Or(o.Git.Branch, read.Branch)
+		read.Repo = cmp.Or(o.Git.Repo, read.Repo)
+		o.Git = read
+		o.Project = evidence.Project(e.Cwd, o.Git)
+		if o.Process.Pid == 0 {
+			o.Process = s.process(e.SessionID, here)
+		}
+	}
+	o.ProjectID = evidence.ProjectID(o.Git, o.Project)
+	return o
+}
+
+// process returns the agent's process for its session id.
+func (s *Server) process(session string, here evidence.Machine) event.Process {
+	if s.o.Registry == "" {
+		return event.Process{}
+	}
+	records, _ := evidence.Registry(s.o.Registry, "") // an unreadable directory counts as empty
+	for _, r := range records {
+		if r.SessionID != session {
+			continue
+		}
+		if p, ok := evidence.Process(r.Pid, here); ok && evidence.Match(r, p) {
+			return p
+		}
+	}
+	return event.Process{}
 }

@@ -2,8 +2,12 @@ package web
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"beckon/event"
@@ -152,4 +156,107 @@ func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) 
 func (s *Server) stopping(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "1")
 	writeHookError(w, http.StatusServiceUnavailable, "the server stops")
+}
+
+const (
+	// askedFor is how long an answer is kept for a client that asks again.
+	askedFor = time.Minute
+	// maxAsked is how many answers are kept; further ones are not.
+	maxAsked = 1024
+)
+
+// asked keeps the answers to the newest questions. A client that timed out and asks again,
+// with the same bytes and from as near, gets the first answer: no command runs twice for one
+// event. The owner's answer, which may depend on their projects' policies, is not given to
+// anyone else.
+type asked struct {
+	mu  sync.Mutex
+	all map[[sha256.Size]byte]*asking
+}
+
+// asking is one question, answered when done is closed.
+type asking struct {
+	at     time.Time
+	done   chan struct{}
+	answer []byte
+	err    error
+}
+
+// askedKey hashes everything that the answer to a question depends on.
+func askedKey(q Question) [sha256.Size]byte {
+	head := fmt.Sprintf("%q %q %d %t %t ", q.Agent, q.Event, q.Hops, q.Foreign, q.Asks)
+	body := sha256.Sum256(q.Body)
+	return sha256.Sum256(append([]byte(head), body[:]...))
+}
+
+// join returns the question for a key, and whether it is new.
+func (a *asked) join(key [sha256.Size]byte, now time.Time) (q *asking, first bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if q := a.all[key]; q != nil && now.Sub(q.at) < askedFor {
+		return q, false
+	}
+	if len(a.all) >= maxAsked {
+		for k, q := range a.all {
+			if now.Sub(q.at) >= askedFor {
+				delete(a.all, k)
+			}
+		}
+	}
+	q = &asking{at: now, done: make(chan struct{})}
+	if len(a.all) < maxAsked {
+		a.all[key] = q
+	}
+	return q, true
+}
+
+// forget allows a question that could not be answered to be asked again.
+func (a *asked) forget(key [sha256.Size]byte) {
+	a.mu.Lock()
+	delete(a.all, key)
+	a.mu.Unlock()
+}
+
+const (
+	// maxDeciding and maxNoting are how many events a policy handles at once: each may run
+	// commands.
+	maxDeciding = 32
+	maxNoting   = 16
+	// maxWaiting is how many more of each may wait, with a body of smallBody each, and
+	// policyWait how long: a policy has 25 s, and the answer must be out before writeTimeout.
+	maxWaiting = 32
+	policyWait = 4 * time.Second
+)
+
+// desk limits how many events a policy handles at once.
+type desk struct {
+	slots   chan struct{}
+	waiting atomic.Int32
+}
+
+func newDesk(slots int) *desk { return &desk{slots: make(chan struct{}, slots)} }
+
+// enter waits until there is room for one more event. The number of waiters is limited,
+// because each holds its body. leave must be called in any case.
+func (d *desk) enter(ctx context.Context) (leave func(), err error) {
+	nothing, away := func() {}, func() { <-d.slots }
+	select {
+	case d.slots <- struct{}{}:
+		return away, nil
+	default:
+	}
+	defer d.waiting.Add(-1)
+	if d.waiting.Add(1) > maxWaiting {
+		return nothing, errBusy
+	}
+	late := time.NewTimer(policyWait)
+	defer late.Stop()
+	select {
+	case d.slots <- struct{}{}:
+		return away, nil
+	case <-late.C:
+		return nothing, errBusy
+	case <-ctx.Done():
+		return nothing, ctx.Err()
+	}
 }

@@ -31,15 +31,9 @@ func (s *storm) drops(e *event.Event, now time.Time) bool {
 	if e.Kind != event.UserPromptSubmit {
 		return false
 	}
-	var h maphash.Hash
-	h.SetSeed(s.seed)
-	for _, part := range [...]string{e.Agent, e.SessionID, e.PromptID, e.Prompt} {
-		_, _ = h.WriteString(part)
-		_ = h.WriteByte(0)
-	}
+	k := maphash.Comparable(s.seed, [...]string{e.Agent, e.SessionID, e.PromptID, e.Prompt})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := h.Sum64()
 	times := recent(s.seen[k], now)
 	if len(times) >= stormBurst {
 		return true

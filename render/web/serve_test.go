@@ -52,7 +52,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		left = string(buf[:runtime.Stack(buf, true)])
 		n := 0
 		for g := range strings.SplitSeq(left, "\n\n") {
-			if strings.Contains(g, "render/web.(*Server)") || strings.Contains(g, "render/web.(*board)") || strings.Contains(g, "fsnotify") {
+			if strings.Contains(g, "render/web.(*Server)") || strings.Contains(g, "render/web/feed.(*") || strings.Contains(g, "fsnotify") {
 				n++
 			}
 		}

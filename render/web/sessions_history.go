@@ -100,17 +100,24 @@ func (p *journalPage) newest(l journalLine, limit int) {
 }
 
 func pageOf(r *http.Request) (after int64, limit int, err error) {
-	limit = pageDefault
-	q := r.URL.Query()
-	if a := q.Get("after"); a != "" {
+	if a := r.URL.Query().Get("after"); a != "" {
 		if after, err = strconv.ParseInt(a, 10, 64); err != nil || after < 0 {
 			return 0, 0, respond.NewFault(http.StatusBadRequest, "bad_after", fmt.Sprintf("after=%q is not a sequence number", cut(a)), "")
 		}
 	}
-	if l := q.Get("limit"); l != "" {
-		if limit, err = strconv.Atoi(l); err != nil || limit < 1 || limit > pageMax {
-			return 0, 0, respond.NewFault(http.StatusBadRequest, "bad_limit", fmt.Sprintf("limit=%q is not between 1 and %d", cut(l), pageMax), "")
-		}
+	limit, err = number(r, "limit", pageDefault, pageMax)
+	return after, limit, err
+}
+
+// number returns a number from the query, between 1 and most; usual if it is not there.
+func number(r *http.Request, name string, usual, most int) (int, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return usual, nil
 	}
-	return after, limit, nil
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		return 0, respond.NewFault(http.StatusBadRequest, "bad_"+name, fmt.Sprintf("%s=%q is not between 1 and %d", name, cut(text), most), "")
+	}
+	return n, nil
 }

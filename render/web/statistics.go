@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -54,12 +53,9 @@ const (
 
 // getStats serves GET /api/stats?days=N.
 func (s *Server) getStats(w http.ResponseWriter, r *http.Request) error {
-	days := daysDefault
-	if d := r.URL.Query().Get("days"); d != "" {
-		var err error
-		if days, err = strconv.Atoi(d); err != nil || days < 1 || days > daysMax {
-			return respond.NewFault(http.StatusBadRequest, "bad_days", fmt.Sprintf("days=%q is not between 1 and %d", cut(d), daysMax), "")
-		}
+	days, err := number(r, "days", daysDefault, daysMax)
+	if err != nil {
+		return err
 	}
 	return s.given(w, r, func() (any, error) {
 		return s.answers.get(fmt.Sprint("stats ", days), func() (any, error) { return s.o.Stats(days) })

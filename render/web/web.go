@@ -6,6 +6,10 @@
 // killing a server loses nothing; it serves no request with a foreign Host or Origin; memory
 // is bounded whatever is sent. It does not guarantee that a slow reader of events gets each of
 // them: one that falls behind by more than is kept gets a gap and a new snapshot.
+//
+// A request comes past the door (package access) and by its route (routes.go) to a handler: of
+// what hooks post (hook*.go), of sessions (sessions*.go), of what they ask (offers*.go), of
+// statistics, status and metrics. Rows and events come from the feed (package feed).
 package web
 
 import (
@@ -186,4 +190,29 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	s.work.Wait()
 	return err
+}
+
+const (
+	sameAgain = time.Hour // after this time an identical error is logged again
+	maxLogged = 256       // errors remembered
+)
+
+// logOnce returns log without repetitions: a check that fails every second would otherwise log
+// every second, for as long as a server runs.
+func logOnce(log func(error)) func(error) {
+	var mu sync.Mutex
+	logged := map[string]time.Time{}
+	return func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		if at, ok := logged[err.Error()]; ok && now.Sub(at) < sameAgain {
+			return
+		}
+		if len(logged) >= maxLogged {
+			clear(logged)
+		}
+		logged[err.Error()] = now
+		log(err)
+	}
 }

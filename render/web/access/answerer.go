@@ -22,7 +22,7 @@ func (d *Door) Answerer(r *http.Request) (offer.From, error) {
 	if !ok || !d.keys.isSession(key, peerOf(r).Name, time.Now()) {
 		return "", respond.NewFault(http.StatusForbidden, "no_browser_session", "only a browser that is signed in answers here", "beckon answer does it in a terminal")
 	}
-	conn := connOf(r)
+	conn := endOf(r).conn
 	if conn != nil && !peer.Local(conn) {
 		return offer.Remote, nil
 	}

@@ -36,20 +36,18 @@ type otherEnd struct {
 	peer  peer.Peer // once asked
 }
 
-func peerOf(r *http.Request) peer.Peer {
+// endOf returns the other end of the connection of r, an empty one if unknown.
+func endOf(r *http.Request) *otherEnd {
 	if end, ok := r.Context().Value(peerKey{}).(*otherEnd); ok {
-		end.asked.Wait()
-		return end.peer
+		return end
 	}
-	return peer.Peer{}
+	return &otherEnd{}
 }
 
-// connOf returns the connection of r, nil if unknown.
-func connOf(r *http.Request) net.Conn {
-	if end, ok := r.Context().Value(peerKey{}).(*otherEnd); ok {
-		return end.conn
-	}
-	return nil
+func peerOf(r *http.Request) peer.Peer {
+	end := endOf(r)
+	end.asked.Wait()
+	return end.peer
 }
 
 // admit returns why r is refused, nil if it is not.

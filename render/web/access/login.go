@@ -1,9 +1,15 @@
 package access
 
 import (
+	"crypto/rand"
+	"fmt"
+	"net"
 	"net/http"
+	"runtime"
+	"strings"
 	"time"
 
+	"beckon/render/web/address"
 	"beckon/render/web/respond"
 )
 
@@ -42,4 +48,55 @@ func (d *Door) ticket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	respond.JSON(w, http.StatusOK, d.Entrance())
+}
+
+// Entrance is what an address that signs a browser in contains.
+type Entrance struct {
+	// Name is a name of this machine that only this server uses. What a browser keeps for one
+	// origin (scripts that answer in the server's place, files, open pages) it keeps by name,
+	// and a program that had the port before may have left it some.
+	Name   string `json:"name"`
+	Pass   string `json:"pass"`   // signs a browser in, until the server ends
+	Ticket string `json:"ticket"` // valid for one /api/login of the owner's, for a minute
+	Invite string `json:"invite"` // valid for one /api/login from anywhere, for ten minutes
+}
+
+// Entrance returns what signs a browser of this user in.
+func (d *Door) Entrance() Entrance {
+	now := time.Now()
+	return Entrance{d.name, d.keys.pass, d.keys.ticket(now), d.keys.invite(now)}
+}
+
+// newName returns a name that a browser resolves to this machine.
+func newName() string { return "b" + strings.ToLower(rand.Text()[:12]) + ".localhost" }
+
+// At inserts the server's own name into url ("http://host:port/"), if that is an address of
+// this machine.
+func (e Entrance) At(url string) string {
+	scheme, rest, _ := strings.Cut(url, "://")
+	host, port, err := net.SplitHostPort(strings.TrimSuffix(rest, "/"))
+	if err != nil || scheme != "http" || !address.Loopback(host) || !resolvable(e.Name) {
+		return url // the certificate is for another name; it keeps others out by itself
+	}
+	return scheme + "://" + net.JoinHostPort(e.Name, port) + "/"
+}
+
+// resolvable reports whether the user's browser resolves a name below localhost: all do by
+// themselves except Safari, which asks the system.
+func resolvable(name string) bool {
+	if runtime.GOOS != "darwin" {
+		return true
+	}
+	_, err := net.LookupHost(name)
+	return err == nil
+}
+
+// AskEntrance asks the server at url for the secrets that sign in, as one of its owner's
+// programs.
+func AskEntrance(url string) (e Entrance, err error) {
+	status, err := address.Fetch(http.MethodPost, url, "/api/ticket", 5*time.Second, &e)
+	if status != "" && (err != nil || e.Ticket == "") {
+		err = fmt.Errorf("it answered %s", status)
+	}
+	return e, err
 }

@@ -12,7 +12,6 @@ import (
 
 	"beckon/event"
 	"beckon/render"
-	"beckon/render/web/meter"
 	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/history"
@@ -20,12 +19,11 @@ import (
 	"beckon/state/store"
 )
 
-// board holds the row of every live session and reports changes to the hub. It belongs to one
+// board holds the row of every live session and publishes what changes. It belongs to one
 // goroutine, the follower's.
 type board struct {
 	o      *Options
-	hub    *hub
-	meter  *meter.Meter
+	feed   *Feed
 	follow *live.Follower
 	sweep  sweeper
 	edges  edges
@@ -36,10 +34,14 @@ type board struct {
 	begun event.Millis // older lines were published before
 
 	cards map[store.Key]*card
-	seats map[string]map[*card]bool    // the cards of each row
-	due   map[string]bool              // rows to check again
-	turns map[string][]render.TurnLine // of this look, by row
-	gone  map[store.Key]store.Place    // how far the journals of removed sessions were read
+	due   map[string]*happened      // rows to check again
+	gone  map[store.Key]store.Place // how far the journals of removed sessions were read
+}
+
+// happened is what this look has found out about a row.
+type happened struct {
+	turns []render.TurnLine
+	edges []reached
 }
 
 // card is one live session.
@@ -50,10 +52,11 @@ type card struct {
 	place store.Place // how far its journal was read
 }
 
-func newBoard(o *Options, h *hub) *board {
+func newBoard(f *Feed) *board {
+	o := &f.o
 	b := &board{
-		o: o, hub: h, meter: o.Meter, edges: edges{stood: map[string]state.Stand{}, found: map[string][]reached{}},
-		cards: map[store.Key]*card{}, seats: map[string]map[*card]bool{}, due: map[string]bool{}, turns: map[string][]render.TurnLine{}, gone: map[store.Key]store.Place{},
+		o: o, feed: f, edges: edges{stood: map[string]state.Stand{}},
+		cards: map[store.Key]*card{}, due: map[string]*happened{}, gone: map[store.Key]store.Place{},
 	}
 	b.follow = live.NewFollower(live.NewReader(o.Store, o.Registry), live.Options{Recheck: o.Timing.Recheck, Poll: b.poll, Blind: o.Unwatched})
 	b.sweep.transcripts = history.NewSweeper(o.Store)
@@ -100,13 +103,13 @@ func (b *board) run(ctx context.Context) {
 const pollIdle = 250 * time.Millisecond
 
 func (b *board) poll() time.Duration {
-	if b.hub.count() == 0 {
+	if b.feed.Clients() == 0 {
 		return max(b.o.Timing.Poll, pollIdle)
 	}
 	return b.o.Timing.Poll
 }
 
-// take passes changes to the hub.
+// take passes changes on.
 func (b *board) take(u live.Update) {
 	b.now = u.Now
 	for _, p := range u.Problems {
@@ -129,7 +132,7 @@ func (b *board) put(v *state.Seen) {
 	k := store.KeyOf(s.Record())
 	c := b.cards[k]
 	if c == nil {
-		c = &card{key: k, place: b.gone[k]}
+		c = &card{key: k, group: groupOf(s), place: b.gone[k]}
 		delete(b.gone, k)
 		if b.edges.began == 0 { // what its journal contains by now is not published
 			c.place = store.Place{Seq: s.Seq, Offset: s.Offset}
@@ -137,45 +140,31 @@ func (b *board) put(v *state.Seen) {
 		b.cards[k] = c
 	}
 	c.seen = *v
-	b.seat(c)
+	if g := groupOf(s); g != c.group { // it is known only after the first event
+		b.touch(c.group)
+		c.group = g
+	}
+	row := b.touch(c.group)
 	if s.Seq != c.place.Seq {
-		if turns := b.read(c); len(turns) > 0 {
-			b.turns[c.group] = append(b.turns[c.group], render.TurnLines(s, turns)...)
-		}
+		row.turns = append(row.turns, render.TurnLines(s, b.read(c))...)
 	}
-	b.meter.Heard(s.Last.At, s.Last.Reason)
-	b.edges.note(c.group, v, b.now)
-	b.due[c.group] = true
+	if edge, ok := b.edges.note(v, b.now); ok {
+		row.edges = append(row.edges, reached{s.Record(), edge})
+	}
+	b.o.Meter.Heard(s.Last.At, s.Last.Reason)
 }
 
-// seat assigns a card to its row, which is known only after the first event.
-func (b *board) seat(c *card) {
-	g := groupOf(&c.seen.Session)
-	if g == c.group {
-		return
+// touch has a row checked again.
+func (b *board) touch(group string) *happened {
+	if b.due[group] == nil {
+		b.due[group] = &happened{}
 	}
-	b.unseat(c)
-	c.group = g
-	if b.seats[g] == nil {
-		b.seats[g] = map[*card]bool{}
-	}
-	b.seats[g][c] = true
-}
-
-func (b *board) unseat(c *card) {
-	if c.group == "" {
-		return
-	}
-	delete(b.seats[c.group], c)
-	if len(b.seats[c.group]) == 0 {
-		delete(b.seats, c.group)
-	}
-	b.due[c.group] = true
+	return b.due[group]
 }
 
 // remove removes a session from the board: it is archived, or its file is gone.
 func (b *board) remove(c *card) {
-	b.unseat(c)
+	b.touch(c.group)
 	b.gone[c.key] = c.place
 	delete(b.cards, c.key)
 }
@@ -196,69 +185,54 @@ func (b *board) hand(ctx context.Context, work *sync.WaitGroup) {
 // members returns the sessions of one row.
 func (b *board) members(group string) []state.Seen {
 	var seen []state.Seen
-	for c := range b.seats[group] {
-		seen = append(seen, c.seen)
+	for _, c := range b.cards {
+		if c.group == group {
+			seen = append(seen, c.seen)
+		}
 	}
 	return seen
 }
 
-// publish reports changes of the rows that are due to the hub.
+// publish reports changes of the rows that are due.
 func (b *board) publish() {
-	if len(b.due) == 0 && len(b.turns) == 0 {
-		b.hub.update(b.at(), func(*publisher) {})
-		return
-	}
-	b.hub.update(b.at(), func(p *publisher) {
-		for g := range b.due {
-			b.show(p, g)
-		}
-		for g := range b.turns { // of rows that are not shown
-			b.emitTurns(p, g, nil)
+	b.feed.update(b.at(), func(p *publisher) {
+		for group, h := range b.due {
+			p.refresh(group, b.members(group), h)
 		}
 	})
 	clear(b.due)
-	clear(b.turns)
-	clear(b.edges.found)
 }
 
 func (b *board) at() time.Time { return b.now.Time() }
 
-// show publishes what happened to one row: its creation, what was said, its change, its edges,
-// its end.
-func (b *board) show(p *publisher, group string) {
-	seen := b.members(group)
+// refresh publishes what happened to the row of some sessions: its creation, what was said, its
+// change, its edges, its end. A new row is published before what was said in it, a changed one
+// after.
+func (p *publisher) refresh(group string, seen []state.Seen, h *happened) {
 	was := p.shown(group)
 	rows := render.Rows(seen, false)
 	if len(rows) == 0 {
-		b.emitTurns(p, group, was)
+		p.turns(h.turns, was)
 		if was != nil {
-			b.end(p, group, was, seen)
+			p.end(group, was, seen)
 		}
 		return
 	}
 	now := newShown(rows[0])
-	b.emitRow(p, group, was, now)
-	b.emitEdges(p, group, now)
-}
-
-// emitRow publishes the events of an existing row. A new row is published before what was said
-// in it, a changed one after.
-func (b *board) emitRow(p *publisher, group string, was, now *shown) {
 	if was == nil {
 		p.set(group, now)
 		p.emit("session_created", now, nil, "")
-		b.emitTurns(p, group, now)
-		return
 	}
-	b.emitTurns(p, group, now)
-	if !bytes.Equal(was.json, now.json) {
+	p.turns(h.turns, now)
+	if was != nil && !bytes.Equal(was.json, now.json) {
 		p.set(group, now)
 		p.emit("session_updated", now, was, "")
 	}
+	p.notices(h.edges, now)
 }
 
 // end publishes the end of a row, with its last state.
-func (b *board) end(p *publisher, group string, was *shown, seen []state.Seen) {
+func (p *publisher) end(group string, was *shown, seen []state.Seen) {
 	p.drop(group)
 	last := was
 	reason := "removed"

@@ -1,12 +1,14 @@
 // Package feed is what clients follow: a row for each live session, of this machine and of
 // others, and the events that change it.
 //
-// Evidence becomes rows in the board, which belongs to the follower's goroutine. The hub holds
-// the rows and the newest events, and streams read from it at their own pace.
+// Evidence becomes rows in the board, which belongs to the follower's goroutine, and the board
+// publishes what changed.
 package feed
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"sync"
 	"time"
 
@@ -34,19 +36,36 @@ type Options struct {
 	Others func(ctx context.Context, show func([]render.Row))
 }
 
-// Feed follows the sessions, and serves what it found to any number of clients.
+// Feed follows the sessions. It holds their rows and the newest events. Clients read the events
+// from here at their own pace; none has a queue of its own, so a stalled one costs nothing and
+// delays nobody.
 type Feed struct {
 	o     Options
-	hub   *hub
 	board *board
 	open  *openOffers
+	epoch string // changes with the process, because another one's numbers mean nothing
+
+	mu         sync.RWMutex
+	n          uint64 // number of the newest event
+	released   uint64 // number of the newest that streams may read
+	releasedAt time.Time
+	timer      *time.Timer // of the next release; nil if none is due
+	ring       [kept]message
+	rows       map[string]*shown // by seat, else by session
+	offers     map[string]offerNews
+	away       *Away
+	at         time.Time     // of the evidence behind rows
+	wake       chan struct{} // closed when something was published
+	clients    int
+	snapshot   snapshot
+	batch      batch
 }
 
 // New returns a feed that has read nothing yet.
 func New(o Options) *Feed {
-	f := &Feed{o: o, hub: newHub(o.Meter)}
-	f.board = newBoard(&f.o, f.hub)
-	f.open = &openOffers{o: &f.o, hub: f.hub, again: make(chan struct{}, 1)}
+	f := &Feed{o: o, epoch: rand.Text()[:8], rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{})}
+	f.board = newBoard(f)
+	f.open = &openOffers{o: &f.o, feed: f, again: make(chan struct{}, 1)}
 	return f
 }
 
@@ -66,22 +85,9 @@ func (f *Feed) Run(ctx context.Context) {
 	work.Go(func() { f.board.run(ctx) })
 	work.Go(func() { f.open.run(ctx) })
 	if f.o.Others != nil {
-		work.Go(func() { f.o.Others(ctx, f.hub.others) })
+		work.Go(func() { f.o.Others(ctx, f.others) })
 	}
 }
-
-// List returns the rows that wants accepts, in the format of `list --json`.
-func (f *Feed) List(wants Filter) render.List { return f.hub.list(wants) }
-
-// Find returns this machine's row of a record, a session or a seat.
-func (f *Feed) Find(id string) (render.Row, bool) { return f.hub.find(id) }
-
-// Elsewhere returns the row of another machine's session, by its seat or, without one, its
-// record.
-func (f *Feed) Elsewhere(host, id string) (render.Row, bool) { return f.hub.elsewhere(host, id) }
-
-// Clients returns how many streams are open.
-func (f *Feed) Clients() int { return f.hub.count() }
 
 // Touch says that this server has changed a session.
 func (f *Feed) Touch(k store.Key) { f.board.follow.Touch(k) }
@@ -96,4 +102,26 @@ func (f *Feed) Watching() (watching bool, polling time.Duration) { return f.boar
 // Sweeps returns how often the transcripts were read, and when last, zero for never.
 func (f *Feed) Sweeps() (runs int64, last event.Millis) {
 	return f.board.sweep.runs.Load(), event.Millis(f.board.sweep.last.Load())
+}
+
+// Timing is how often the server checks what nothing reports. Zero values are the defaults.
+type Timing struct {
+	Recheck time.Duration // of processes, registry and the live directory: 1 s
+	Poll    time.Duration // of session files when the system reports no changes and a stream is open: 30 ms
+	Hooks   time.Duration // of transcripts, while hooks are active: 60 s
+	Silent  time.Duration // of transcripts, when hooks are silent: 2 s
+	Silence time.Duration // without an event for this long, hooks count as silent: 300 s
+	Beat    time.Duration // a comment on an event stream without events: 15 s
+}
+
+// OrDefault returns t with the defaults for what is zero.
+func (t Timing) OrDefault() Timing {
+	return Timing{
+		Recheck: cmp.Or(t.Recheck, time.Second),
+		Poll:    cmp.Or(t.Poll, 30*time.Millisecond),
+		Hooks:   cmp.Or(t.Hooks, 60*time.Second),
+		Silent:  cmp.Or(t.Silent, 2*time.Second),
+		Silence: cmp.Or(t.Silence, 300*time.Second),
+		Beat:    cmp.Or(t.Beat, 15*time.Second),
+	}
 }

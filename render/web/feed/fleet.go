@@ -11,8 +11,8 @@ import (
 )
 
 // others publishes what changed in the rows of other machines.
-func (h *hub) others(rows []render.Row) {
-	h.change(func(p *publisher) {
+func (f *Feed) others(rows []render.Row) {
+	f.change(func(p *publisher) {
 		p.at = time.Now()
 		best := p.best(rows)
 		there := make(map[string]bool, len(best))
@@ -24,7 +24,7 @@ func (h *hub) others(rows []render.Row) {
 			there[key] = true
 			p.putOther(key, rows[i])
 		}
-		for key, was := range h.rows {
+		for key, was := range f.rows {
 			if strings.HasPrefix(key, farPrefix) && !there[key] {
 				p.drop(key)
 				p.emit("session_ended", was, was, "removed")
@@ -39,7 +39,7 @@ func (h *hub) others(rows []render.Row) {
 // seat counts, too.
 func (p *publisher) best(rows []render.Row) map[string]*render.Row {
 	own := map[string]bool{}
-	for _, s := range p.h.rows {
+	for _, s := range p.feed.rows {
 		if s.row.Remote == nil {
 			own[s.row.Record()] = true
 		}
@@ -80,12 +80,12 @@ func (p *publisher) putOther(key string, row render.Row) {
 	p.emit(name, now, was, "")
 }
 
-// elsewhere returns the row of another machine's session, by its seat or, without one, its
+// Elsewhere returns the row of another machine's session, by its seat or, without one, its
 // record.
-func (h *hub) elsewhere(host, id string) (render.Row, bool) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	s := h.rows[farKey(host, id)]
+func (f *Feed) Elsewhere(host, id string) (render.Row, bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	s := f.rows[farKey(host, id)]
 	if s == nil {
 		return render.Row{}, false
 	}

@@ -32,7 +32,6 @@ const (
 type edges struct {
 	began event.Millis           // of the first look; 0 during it
 	stood map[string]state.Stand // where a session last stood, by its record
-	found map[string][]reached   // of this look, by row
 }
 
 // reached is an edge of a session.
@@ -41,18 +40,17 @@ type reached struct {
 	edge    state.Edge
 }
 
-// note compares where a session stands with where it stood, and stores its edge. Where it
+// note compares where a session stands with where it stood, and returns its edge. Where it
 // stands at the first look is not a change.
-func (e *edges) note(group string, v *state.Seen, now event.Millis) {
+func (e *edges) note(v *state.Seen, now event.Millis) (edge state.Edge, ok bool) {
 	is := state.Standing(v.Session, v.Evidence, now)
 	was, known := e.stood[v.Session.Record()]
 	e.stood[v.Session.Record()] = is
 	if e.began == 0 {
-		return
+		return edge, false
 	}
-	if edge, ok := state.EdgeSeen(was, known, is, e.began); ok && notable(edge, now) {
-		e.found[group] = append(e.found[group], reached{v.Session.Record(), edge})
-	}
+	edge, ok = state.EdgeSeen(was, known, is, e.began)
+	return edge, ok && notable(edge, now)
 }
 
 // notable leaves out edges of which no user is notified, whatever they chose (CASE 22). Only
@@ -62,9 +60,9 @@ func notable(e state.Edge, now event.Millis) bool {
 	return d.Verdict == state.Notify
 }
 
-// emitEdges publishes the edges of the session shown in a row.
-func (b *board) emitEdges(p *publisher, group string, s *shown) {
-	for _, x := range b.edges.found[group] {
+// notices publishes the edges of the session shown in a row.
+func (p *publisher) notices(found []reached, s *shown) {
+	for _, x := range found {
 		r := &s.row
 		if r.Record() != x.session { // another one has its seat by now
 			continue
@@ -76,5 +74,4 @@ func (b *board) emitEdges(p *publisher, group string, s *shown) {
 		news := notice{r.SeatID, r.SessionID, r.Part, r.ProjectID, kind, x.edge.Kind, r.State, r.Reason, r.Project, r.What(), respond.Time(x.edge.At.Time())}
 		p.report(message{name: "notification", session: r.SessionID, seat: r.SeatID, now: r.State}, news)
 	}
-	delete(b.edges.found, group)
 }

@@ -49,12 +49,12 @@ type listWithOffers struct {
 	Away   *Away       `json:"away,omitempty"`
 }
 
-// openOffers follows the open offers, and whether the user is away, and reports changes to the
-// hub. It belongs to one goroutine, the only one that changes the hub's offers, so it may read
-// them at any time.
+// openOffers follows the open offers, and whether the user is away, and publishes what
+// changes. It belongs to one goroutine, the only one that changes the feed's offers, so it may
+// read them at any time.
 type openOffers struct {
 	o     *Options
-	hub   *hub
+	feed  *Feed
 	again chan struct{} // this server itself changed something
 }
 
@@ -91,33 +91,33 @@ func (b *openOffers) look() {
 	var came []offerNews
 	for _, o := range list {
 		open[o.ID] = true
-		if _, known := b.hub.offers[o.ID]; !known {
+		if _, known := b.feed.offers[o.ID]; !known {
 			came = append(came, offerNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, respond.Time(o.Made.Time())})
 		}
 	}
 	var ended []offerEnd
-	for id, o := range b.hub.offers {
+	for id, o := range b.feed.offers {
 		if !open[id] {
 			ended = append(ended, endOf(dir, o))
 		}
 	}
 	slices.SortFunc(ended, func(a, b offerEnd) int { return a.compare(b.offerNews) })
 	is := AwayOf(dir, now)
-	moved := (is == nil) != (b.hub.away == nil) || is != nil && *is != *b.hub.away
+	moved := (is == nil) != (b.feed.away == nil) || is != nil && *is != *b.feed.away
 	if len(came)+len(ended) == 0 && !moved {
 		return
 	}
-	b.hub.change(func(p *publisher) {
+	b.feed.change(func(p *publisher) {
 		for _, e := range ended {
-			delete(p.h.offers, e.ID)
-			p.report(p.h.messageOf("offer_ended", e.offerNews), e)
+			delete(p.feed.offers, e.ID)
+			p.report(p.feed.messageOf("offer_ended", e.offerNews), e)
 		}
 		for _, o := range came {
-			p.h.offers[o.ID] = o
-			p.report(p.h.messageOf("offer_created", o), o)
+			p.feed.offers[o.ID] = o
+			p.report(p.feed.messageOf("offer_created", o), o)
 		}
 		if moved {
-			p.h.away = is
+			p.feed.away = is
 			p.report(message{name: "away"}, awayNews{is})
 		}
 		p.changed = true
@@ -125,9 +125,9 @@ func (b *openOffers) look() {
 }
 
 // messageOf returns an offer's event, with the row that it belongs to.
-func (h *hub) messageOf(name string, o offerNews) message {
+func (f *Feed) messageOf(name string, o offerNews) message {
 	m := message{name: name, session: o.SessionID}
-	for _, s := range h.rows {
+	for _, s := range f.rows {
 		if s.row.Remote == nil && s.row.Record() == o.Record {
 			m.seat, m.now = s.row.SeatID, s.row.State
 		}
@@ -152,11 +152,11 @@ func endOf(dir offer.Dir, o offerNews) offerEnd {
 	return e
 }
 
-// offersOf returns the open offers that f accepts, the oldest first.
-func (h *hub) offersOf(f Filter) []offerNews {
+// offersOf returns the open offers that filter accepts, the oldest first.
+func (f *Feed) offersOf(filter Filter) []offerNews {
 	var list []offerNews
-	for _, o := range h.offers {
-		if m := h.messageOf("", o); f.wants(&m) {
+	for _, o := range f.offers {
+		if m := f.messageOf("", o); filter.wants(&m) {
 			list = append(list, o)
 		}
 	}

@@ -23,14 +23,14 @@ func (f *Feed) Stream(w http.ResponseWriter, r *http.Request, over <-chan struct
 	if err != nil {
 		return err
 	}
-	if !f.hub.join() {
+	if !f.join() {
 		f.o.Meter.Refused("too_many_clients")
 		w.Header().Set("Retry-After", retryAfter)
 		return respond.NewFault(http.StatusServiceUnavailable, "too_many_clients", fmt.Sprintf("%d event streams are open", maxClients), "close some pages, or ask /api/sessions now and then")
 	}
-	defer f.hub.leave()
+	defer f.leave()
 	begun()
-	c := client{hub: f.hub, w: w, rc: http.NewResponseController(w), f: wants, beat: f.o.Timing.Beat, done: r.Context().Done(), over: over}
+	c := client{feed: f, w: w, rc: http.NewResponseController(w), f: wants, beat: f.o.Timing.Beat, done: r.Context().Done(), over: over}
 	// The deadlines of requests would end the stream; it has one of its own for each write.
 	_ = c.rc.SetReadDeadline(time.Time{})
 	h := w.Header()
@@ -46,7 +46,7 @@ func (f *Feed) Stream(w http.ResponseWriter, r *http.Request, over <-chan struct
 
 // client is one event stream.
 type client struct {
-	hub  *hub
+	feed *Feed
 	w    http.ResponseWriter
 	rc   *http.ResponseController
 	f    Filter
@@ -63,10 +63,10 @@ func (c *client) run(last string) {
 	beat := time.NewTicker(c.beat)
 	defer beat.Stop()
 	for {
-		frames, newest, wake, ok := c.hub.since(c.at, c.f)
+		frames, newest, wake, ok := c.feed.since(c.at, c.f)
 		switch {
 		case !ok:
-			c.hub.meter.Gap()
+			c.feed.o.Meter.Gap()
 			if !c.restart("behind") {
 				return
 			}
@@ -89,11 +89,11 @@ func (c *client) begin(last string) bool {
 	if last == "" {
 		return c.snapshot(nil)
 	}
-	n, ok := c.hub.number(last)
+	n, ok := c.feed.number(last)
 	if !ok {
 		return c.restart("epoch")
 	}
-	if !c.hub.holds(n) {
+	if !c.feed.holds(n) {
 		return c.restart("too_old")
 	}
 	c.at = n
@@ -106,7 +106,7 @@ func (c *client) restart(reason string) bool {
 }
 
 func (c *client) snapshot(before []byte) bool {
-	b, n := c.hub.snapshotFrame(c.f)
+	b, n := c.feed.snapshotFrame(c.f)
 	c.at = n
 	return (before == nil || c.write(before)) && c.write(b)
 }

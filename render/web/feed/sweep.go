@@ -45,7 +45,7 @@ const spoken = 3 * time.Second
 // those of sessions with a recent event. It does not start a sweep while another runs.
 func (b *board) sweepIfDue(ctx context.Context, work *sync.WaitGroup) {
 	now := time.Now()
-	last, _ := b.meter.Newest()
+	last, _ := b.o.Meter.Newest()
 	_, every := b.o.Timing.Hybrid(last, now)
 	due := now.Sub(time.UnixMilli(b.sweep.last.Load())) >= every
 	if !b.sweep.busy.CompareAndSwap(false, true) {

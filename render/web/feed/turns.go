@@ -1,6 +1,9 @@
 package feed
 
-import "beckon/state/store"
+import (
+	"beckon/render"
+	"beckon/state/store"
+)
 
 // read reads the new lines of a session's journal: it counts events, and returns the turns to
 // publish. If a journal is read from its beginning, lines from before the server's start are
@@ -11,7 +14,7 @@ func (b *board) read(c *card) (turns []store.Turn) {
 		if first && l.Change.At < b.begun {
 			return
 		}
-		b.meter.Line(&l)
+		b.o.Meter.Line(&l)
 		if t := l.Change.Turn; t != nil {
 			turns = append(turns, store.Turn{Seq: l.Change.Seq, Turn: *t})
 		}
@@ -24,14 +27,13 @@ func (b *board) read(c *card) (turns []store.Turn) {
 	return turns
 }
 
-// emitTurns publishes what was said in a row: turn_created.
-func (b *board) emitTurns(p *publisher, group string, s *shown) {
-	for _, t := range b.turns[group] {
+// turns publishes what was said in a row, which may not be shown: turn_created.
+func (p *publisher) turns(said []render.TurnLine, s *shown) {
+	for _, t := range said {
 		m := message{name: "turn_created", session: t.SessionID, seat: t.AgentID}
 		if s != nil {
 			m.now = s.row.State
 		}
 		p.report(m, t)
 	}
-	delete(b.turns, group)
 }

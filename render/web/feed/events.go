@@ -2,16 +2,13 @@ package feed
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"beckon/render"
-	"beckon/render/web/meter"
 	"beckon/render/web/respond"
 	"beckon/state"
 )
@@ -51,28 +48,6 @@ func newShown(row render.Row) *shown {
 	return s
 }
 
-// hub holds the rows and the newest events. Clients read the events from here at their own
-// pace; none has a queue of its own, so a stalled one costs nothing and delays nobody.
-type hub struct {
-	meter *meter.Meter
-	epoch string // changes with the process, because another one's numbers mean nothing
-
-	mu         sync.RWMutex
-	n          uint64 // number of the newest event
-	released   uint64 // number of the newest that streams may read
-	releasedAt time.Time
-	timer      *time.Timer // of the next release; nil if none is due
-	ring       [kept]message
-	rows       map[string]*shown // by seat, else by session
-	offers     map[string]offerNews
-	away       *Away
-	at         time.Time     // of the evidence behind rows
-	wake       chan struct{} // closed when something was published
-	clients    int
-	snapshot   snapshot
-	batch      batch
-}
-
 // snapshot is what clients without a filter start with. They share it as long as it is
 // current: its number is where they continue, and a page sets its clock by its time.
 type snapshot struct {
@@ -87,37 +62,33 @@ type batch struct {
 	frames   []byte
 }
 
-func newHub(m *meter.Meter) *hub {
-	return &hub{meter: m, epoch: rand.Text()[:8], rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{})}
-}
-
 // id returns the id of event n.
-func (h *hub) id(n uint64) string { return h.epoch + "-" + strconv.FormatUint(n, 10) }
+func (f *Feed) id(n uint64) string { return f.epoch + "-" + strconv.FormatUint(n, 10) }
 
 // update changes the rows and publishes the change in one step: a snapshot has either both or
 // neither.
-func (h *hub) update(at time.Time, f func(p *publisher)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.changeLocked(at, f)
-	h.at = at
+func (f *Feed) update(at time.Time, do func(p *publisher)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changeLocked(at, do)
+	f.at = at
 }
 
 // change is update for changes other than evidence of sessions.
-func (h *hub) change(f func(p *publisher)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.changeLocked(h.at, f)
+func (f *Feed) change(do func(p *publisher)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changeLocked(f.at, do)
 }
 
-func (h *hub) changeLocked(at time.Time, f func(p *publisher)) {
-	p := publisher{h: h, at: at}
-	f(&p)
+func (f *Feed) changeLocked(at time.Time, do func(p *publisher)) {
+	p := publisher{feed: f, at: at}
+	do(&p)
 	if p.changed {
-		h.snapshot = snapshot{}
+		f.snapshot = snapshot{}
 	}
 	if p.sent {
-		h.release()
+		f.release()
 	}
 }
 
@@ -126,52 +97,52 @@ func (h *hub) changeLocked(at time.Time, f func(p *publisher)) {
 func pace(clients int) time.Duration { return time.Duration(clients) * 40 * time.Microsecond }
 
 // release makes new events available to the streams, now or at the next interval.
-func (h *hub) release() {
-	if h.timer != nil {
+func (f *Feed) release() {
+	if f.timer != nil {
 		return
 	}
-	if wait := pace(h.clients) - time.Since(h.releasedAt); wait > time.Millisecond {
-		h.timer = time.AfterFunc(wait, func() {
-			h.mu.Lock()
-			h.timer = nil
-			h.releaseNow()
-			h.mu.Unlock()
+	if wait := pace(f.clients) - time.Since(f.releasedAt); wait > time.Millisecond {
+		f.timer = time.AfterFunc(wait, func() {
+			f.mu.Lock()
+			f.timer = nil
+			f.releaseNow()
+			f.mu.Unlock()
 		})
 		return
 	}
-	h.releaseNow()
+	f.releaseNow()
 }
 
-func (h *hub) releaseNow() {
-	h.released, h.releasedAt = h.n, time.Now()
-	close(h.wake)
-	h.wake = make(chan struct{})
+func (f *Feed) releaseNow() {
+	f.released, f.releasedAt = f.n, time.Now()
+	close(f.wake)
+	f.wake = make(chan struct{})
 }
 
-// publisher is the hub within update.
+// publisher is the feed within update.
 type publisher struct {
-	h             *hub
+	feed          *Feed
 	at            time.Time
 	changed, sent bool
 }
 
 // set shows row under key; drop removes it.
-func (p *publisher) set(key string, s *shown) { p.h.rows[key], p.changed = s, true }
-func (p *publisher) drop(key string)          { delete(p.h.rows, key); p.changed = true }
-func (p *publisher) shown(key string) *shown  { return p.h.rows[key] }
+func (p *publisher) set(key string, s *shown) { p.feed.rows[key], p.changed = s, true }
+func (p *publisher) drop(key string)          { delete(p.feed.rows, key); p.changed = true }
+func (p *publisher) shown(key string) *shown  { return p.feed.rows[key] }
 
 // report publishes an event and counts it. v is a type of this package that always encodes.
 func (p *publisher) report(m message, v any) {
 	data, _ := respond.Encode(v)
 	p.send(m, data)
-	p.h.meter.Sent(m.name)
+	p.feed.o.Meter.Sent(m.name)
 }
 
 // send publishes an event. data must be JSON in one line.
 func (p *publisher) send(m message, data []byte) {
-	p.h.n++
-	m.frame = frame(p.h.id(p.h.n), m.name, data)
-	p.h.ring[p.h.n%kept] = m
+	p.feed.n++
+	m.frame = frame(p.feed.id(p.feed.n), m.name, data)
+	p.feed.ring[p.feed.n%kept] = m
 	p.sent = true
 }
 
@@ -188,26 +159,26 @@ func frame(id, name string, data []byte) []byte {
 // are gone: then a snapshot is due. wake is closed when there are more, which it may be
 // already: each call returns at most step events, so that a thousand streams that are behind
 // do not hold a thousand windows. Nobody may write to frames.
-func (h *hub) since(n uint64, f Filter) (frames []byte, newest uint64, wake <-chan struct{}, ok bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (f *Feed) since(n uint64, filter Filter) (frames []byte, newest uint64, wake <-chan struct{}, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
-	case n > h.n || h.n-n > kept:
-		return nil, h.n, h.wake, false
-	case n >= h.released:
-		return nil, n, h.wake, true
+	case n > f.n || f.n-n > kept:
+		return nil, f.n, f.wake, false
+	case n >= f.released:
+		return nil, n, f.wake, true
 	}
-	to, wake := h.released, (<-chan struct{})(h.wake)
+	to, wake := f.released, (<-chan struct{})(f.wake)
 	if to-n > step {
 		to, wake = n+step, awake
 	}
-	if !f.all() {
-		return h.frames(n, to, f), to, wake, true
+	if !filter.all() {
+		return f.frames(n, to, filter), to, wake, true
 	}
-	if h.batch.from != n || h.batch.to != to {
-		h.batch = batch{n, to, h.frames(n, to, f)}
+	if f.batch.from != n || f.batch.to != to {
+		f.batch = batch{n, to, f.frames(n, to, filter)}
 	}
-	return h.batch.frames, to, wake, true
+	return f.batch.frames, to, wake, true
 }
 
 // awake is a wake channel that is closed already.
@@ -217,15 +188,15 @@ var awake = func() chan struct{} {
 	return c
 }()
 
-// frames joins the events after n up to to that f accepts.
-func (h *hub) frames(n, to uint64, f Filter) []byte {
+// frames joins the events after n up to to that filter accepts.
+func (f *Feed) frames(n, to uint64, filter Filter) []byte {
 	size := 0
 	for i := n + 1; i <= to; i++ {
-		size += len(h.ring[i%kept].frame)
+		size += len(f.ring[i%kept].frame)
 	}
 	b := make([]byte, 0, size)
 	for i := n + 1; i <= to; i++ {
-		if m := &h.ring[i%kept]; f.wants(m) {
+		if m := &f.ring[i%kept]; filter.wants(m) {
 			b = append(b, m.frame...)
 		}
 	}
@@ -233,23 +204,23 @@ func (h *hub) frames(n, to uint64, f Filter) []byte {
 }
 
 // holds reports whether everything after event n is there.
-func (h *hub) holds(n uint64) bool {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return n <= h.n && h.n-n <= window
+func (f *Feed) holds(n uint64) bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return n <= f.n && f.n-n <= window
 }
 
-// list returns the rows that f accepts, in the format of `list --json`.
-func (h *hub) list(f Filter) render.List {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.listLocked(f)
+// List returns the rows that filter accepts, in the format of `list --json`.
+func (f *Feed) List(filter Filter) render.List {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.listLocked(filter)
 }
 
-func (h *hub) listLocked(f Filter) render.List {
-	l := render.List{Schema: render.ListSchema, GeneratedAt: h.at, Sessions: make([]render.Row, 0, len(h.rows))}
-	for _, s := range h.rows {
-		if f.Shows(&s.row) {
+func (f *Feed) listLocked(filter Filter) render.List {
+	l := render.List{Schema: render.ListSchema, GeneratedAt: f.at, Sessions: make([]render.Row, 0, len(f.rows))}
+	for _, s := range f.rows {
+		if filter.Shows(&s.row) {
 			l.Sessions = append(l.Sessions, s.row)
 		}
 	}
@@ -257,10 +228,10 @@ func (h *hub) listLocked(f Filter) render.List {
 	return l
 }
 
-// find returns this machine's row of a record, a session or a seat. If two processes run one
+// Find returns this machine's row of a record, a session or a seat. If two processes run one
 // session it is the one that needs the user most. Other machines may claim any id.
-func (h *hub) find(id string) (render.Row, bool) {
-	list := h.list(Filter{})
+func (f *Feed) Find(id string) (render.Row, bool) {
+	list := f.List(Filter{})
 	i := slices.IndexFunc(list.Sessions, func(r render.Row) bool {
 		return r.Remote == nil && (r.Record() == id || r.SessionID == id || r.SeatID == id)
 	})
@@ -270,26 +241,26 @@ func (h *hub) find(id string) (render.Row, bool) {
 	return list.Sessions[i], true
 }
 
-// snapshotFrame returns a snapshot event for f and its number. Clients without a filter share
+// snapshotFrame returns a snapshot event for filter and its number. Clients without a filter share
 // one.
-func (h *hub) snapshotFrame(f Filter) ([]byte, uint64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if s := &h.snapshot; f.all() && s.frame != nil && s.n == h.n && s.at.Equal(h.at) {
+func (f *Feed) snapshotFrame(filter Filter) ([]byte, uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s := &f.snapshot; filter.all() && s.frame != nil && s.n == f.n && s.at.Equal(f.at) {
 		return s.frame, s.n
 	}
-	data, _ := respond.Encode(listWithOffers{h.listLocked(f), h.offersOf(f), h.away}) // rows always encode
-	b := frame(h.id(h.n), "snapshot", data)
-	if f.all() {
-		h.snapshot = snapshot{b, h.n, h.at}
+	data, _ := respond.Encode(listWithOffers{f.listLocked(filter), f.offersOf(filter), f.away}) // rows always encode
+	b := frame(f.id(f.n), "snapshot", data)
+	if filter.all() {
+		f.snapshot = snapshot{b, f.n, f.at}
 	}
-	return b, h.n
+	return b, f.n
 }
 
 // number parses the N of an id of this epoch.
-func (h *hub) number(id string) (uint64, bool) {
+func (f *Feed) number(id string) (uint64, bool) {
 	epoch, n, ok := strings.Cut(id, "-")
-	if !ok || epoch != h.epoch {
+	if !ok || epoch != f.epoch {
 		return 0, false
 	}
 	v, err := strconv.ParseUint(n, 10, 64)
@@ -297,24 +268,25 @@ func (h *hub) number(id string) (uint64, bool) {
 }
 
 // join registers a client, unless there are too many.
-func (h *hub) join() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.clients >= maxClients {
+func (f *Feed) join() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.clients >= maxClients {
 		return false
 	}
-	h.clients++
+	f.clients++
 	return true
 }
 
-func (h *hub) leave() {
-	h.mu.Lock()
-	h.clients--
-	h.mu.Unlock()
+func (f *Feed) leave() {
+	f.mu.Lock()
+	f.clients--
+	f.mu.Unlock()
 }
 
-func (h *hub) count() int {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.clients
+// Clients returns how many streams are open.
+func (f *Feed) Clients() int {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.clients
 }

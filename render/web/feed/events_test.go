@@ -19,7 +19,7 @@ import (
 // A snapshot is current to the point where its stream continues, and has the server's time,
 // even if no row has changed for long.
 func TestSnapshotIsNew(t *testing.T) {
-	h := newHub(meter.New())
+	h := New(Options{Store: store.Open(t.TempDir()), Meter: meter.New()})
 	begin := time.Now()
 	h.update(begin, func(p *publisher) { p.set("a", &shown{}) })
 	h.snapshotFrame(Filter{})
@@ -37,7 +37,7 @@ func TestSnapshotIsNew(t *testing.T) {
 
 // A client that reads nothing delays nobody, and gets what it missed when it reads again.
 func TestStalledClient(t *testing.T) {
-	h, f := newHub(meter.New()), Filter{}
+	h, f := New(Options{Store: store.Open(t.TempDir()), Meter: meter.New()}), Filter{}
 	n := h.newest()
 	for i := range kept + window {
 		h.update(time.Now(), func(p *publisher) {
@@ -65,17 +65,17 @@ func TestStalledClient(t *testing.T) {
 }
 
 // newest returns the number of the newest event.
-func (h *hub) newest() uint64 {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.n
+func (f *Feed) newest() uint64 {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.n
 }
 
 // The limit of streams is reported, and a place that becomes free can be taken.
 func TestTooManyClients(t *testing.T) {
 	f := New(Options{Store: store.Open(t.TempDir()), Meter: meter.New(), Timing: Timing{}.OrDefault()})
 	for range maxClients {
-		if !f.hub.join() {
+		if !f.join() {
 			t.Fatal("refused early")
 		}
 	}
@@ -83,7 +83,7 @@ func TestTooManyClients(t *testing.T) {
 	if status != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %v", status, w.Header())
 	}
-	f.hub.leave()
+	f.leave()
 	if status, w = stream(f, "/events"); status != http.StatusOK || !strings.Contains(w.Body.String(), "event: snapshot\n") {
 		t.Errorf("%d %s", status, w.Body)
 	}
@@ -93,10 +93,10 @@ func TestTooManyClients(t *testing.T) {
 func TestTooOld(t *testing.T) {
 	f := New(Options{Store: store.Open(t.TempDir()), Meter: meter.New(), Timing: Timing{}.OrDefault()})
 	for range window + 1 {
-		f.hub.update(time.Now(), func(p *publisher) { p.send(message{name: "session_updated", session: "none"}, []byte(`{}`)) })
+		f.update(time.Now(), func(p *publisher) { p.send(message{name: "session_updated", session: "none"}, []byte(`{}`)) })
 	}
 	for _, n := range []uint64{0, 99999999} {
-		if _, w := stream(f, "/events?after="+f.hub.id(n)); !strings.Contains(w.Body.String(), `data: {"reason":"too_old"}`) {
+		if _, w := stream(f, "/events?after="+f.id(n)); !strings.Contains(w.Body.String(), `data: {"reason":"too_old"}`) {
 			t.Errorf("after %d: %s", n, w.Body)
 		}
 	}
