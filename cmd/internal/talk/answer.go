@@ -4,19 +4,15 @@ package talk
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/event/policy/match"
-	"beckon/render"
 	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -54,33 +50,6 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 		return err
 	}
 	return c.one(a, target, words, func(o *card.Offered, ans offer.Answer) error { return give(a, o, ans, c.JSON) })
-}
-
-// Offers returns a session's open requests by its record, with their cards; without a record
-// those of all sessions.
-func Offers(a *cli.App, record string) ([]card.Offered, error) {
-	all, err := offer.In(a.Store.Dir).List(time.Now())
-	if err != nil {
-		return nil, fmt.Errorf("reading the requests: %w", err)
-	}
-	if all = slices.DeleteFunc(all, func(o offer.Offer) bool { return o.Kind == offer.Reply || record != "" && o.Record != record }); len(all) == 0 {
-		return nil, nil
-	}
-	seen, _, err := a.Look(false)
-	if err != nil {
-		return nil, err
-	}
-	rows := render.Rows(seen, true)
-	host := evidence.ThisMachine().Host
-	var list []card.Offered
-	for _, o := range all {
-		name := cli.ShortID(o.Record)
-		if i := slices.IndexFunc(rows, func(r render.Row) bool { return r.Record() == o.Record }); i >= 0 {
-			name = rows[i].Label()
-		}
-		list = append(list, card.Offered{Offer: o, Name: name, Card: card.Of(&o, host)})
-	}
-	return list, nil
 }
 
 // target returns the offers that the first words name, and the remaining words. Without a
@@ -140,90 +109,6 @@ func notOffered(v state.Seen) error {
 		}
 		return cli.NotFound(install+" holds what is asked from then on; "+subagents+"beckon jump brings you there",
 			"session %s waits, but can be answered only where it runs", name)
-	}
-}
-
-// list shows offers as a whole.
-func (c *AnswerCmd) list(a *cli.App, list []card.Offered) error {
-	if c.JSON {
-		if list == nil {
-			list = []card.Offered{}
-		}
-		return cli.WriteJSON(a.Stdout, struct {
-			Schema int            `json:"schema"`
-			Offers []card.Offered `json:"offers"`
-		}{1, list})
-	}
-	if len(list) == 0 {
-		return c.none(a)
-	}
-	for i := range list {
-		if i > 0 {
-			fmt.Fprintln(a.Stdout)
-		}
-		c.show(a, &list[i])
-	}
-	return nil
-}
-
-// none prints that no request is open here, and whether sessions wait for an answer elsewhere.
-func (c *AnswerCmd) none(a *cli.App) error {
-	said := "nothing waits for an answer"
-	if !c.Fleet {
-		seen, _, err := a.Look(false)
-		if err != nil {
-			return err
-		}
-		waiting := slices.DeleteFunc(seen, func(v state.Seen) bool { return !v.Status.State.Asks() })
-		if len(waiting) > 0 {
-			said = fmt.Sprintf("no request can be answered here; waiting where they run: %d (beckon answer SESSION says why)", len(waiting))
-		}
-	}
-	_, err := fmt.Fprintln(a.Stdout, said)
-	return err
-}
-
-func (c *AnswerCmd) show(a *cli.App, o *card.Offered) {
-	if c.Fleet { // its files are on another machine
-		show(a, o)
-	} else {
-		Show(a, o)
-	}
-}
-
-// Show prints an offer whole, and records that the user has seen it.
-func Show(a *cli.App, o *card.Offered) {
-	show(a, o)
-	if !o.Card.Whole || mayAnswer(a) != nil {
-		return // a listing by an agent shows the user nothing
-	}
-	if err := offer.In(a.Store.Dir).Show(o.ID); err != nil {
-		a.Store.Log(fmt.Errorf("noting what was shown: %w", err))
-	}
-}
-
-func show(a *cli.App, o *card.Offered) {
-	paint := a.Style("auto").Paint
-	fmt.Fprintf(a.Stdout, "%s  %s  %s\n", paint("33", o.ShortID()), paint("1", card.Line1(o.Name)), paint("1", o.Card.Title))
-	where := strings.Join(slices.DeleteFunc([]string{o.Card.Dir, o.Card.Branch, o.Card.Host}, func(s string) bool { return s == "" }), "  ")
-	if o.Card.Agent != "" {
-		where += "  (asked by its subagent " + o.Card.Agent + ")"
-	}
-	fmt.Fprintf(a.Stdout, "       %s  %s\n", paint("2", where), paint("2", "for "+time.Since(o.Made.Time()).Round(time.Second).String()))
-	colors := map[card.Kind]string{card.Add: "32", card.Delete: "31", card.Hunk: "36", card.Note: "2", card.Head: "1"}
-	for _, l := range o.Card.Lines {
-		fmt.Fprintln(a.Stdout, "    │ "+paint(colors[l.Kind], l.Text))
-	}
-	if !o.Card.Whole {
-		fmt.Fprintf(a.Stdout, "       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n", o.Card.Why, o.ShortID())
-		return
-	}
-	for i, s := range o.Card.Always {
-		word := "always"
-		if i > 0 {
-			word += " " + strconv.Itoa(i+1)
-		}
-		fmt.Fprintf(a.Stdout, "       %s: %s\n", word, s)
 	}
 }
 
@@ -289,79 +174,6 @@ func confirm(a *cli.App, question string) bool {
 	line = strings.ToLower(strings.TrimSpace(line))
 	return line == "y" || line == "yes"
 }
-
-// given is the format of `answer --json`.
-type given struct {
-	Schema int           `json:"schema"`
-	Offer  string        `json:"offer"`
-	Word   offer.Word    `json:"word"`
-	Taken  bool          `json:"taken"`
-	Why    string        `json:"why,omitempty"`
-	By     *offer.Answer `json:"answered,omitempty"` // who was first
-}
-
-// hand gives an answer and waits for its outcome.
-func hand(a *cli.App, o *offer.Offer, ans offer.Answer) (given, error) {
-	ans.By = cmp.Or(ans.By, a.User())
-	became, err := offer.In(a.Store.Dir).Deliver(o, ans)
-	out := given{Schema: 1, Offer: ans.Offer, Word: ans.Word, Taken: became.Taken, Why: became.Why}
-	if taken, ok := errors.AsType[*offer.TakenError](err); ok {
-		out.By = &taken.By
-	}
-	if offer.Late(err) {
-		out.Why, err = err.Error(), nil
-	}
-	return out, err
-}
-
-// outcome describes what an answer did, or returns the error why it did nothing.
-func outcome(out given, err error) (string, error) {
-	if err == nil && !out.Taken {
-		err = errors.New(out.Why)
-	}
-	if err != nil {
-		return "", err
-	}
-	return done[out.Word], nil
-}
-
-// Give gives an answer for a view that is not a command, and returns its outcome in words.
-func Give(a *cli.App, o *offer.Offer, ans offer.Answer) (became string, err error) {
-	out, err := hand(a, o, ans)
-	became, why := outcome(out, err)
-	if why != nil {
-		became = "not answered: " + why.Error()
-	}
-	return became, err
-}
-
-// give gives an answer and prints its outcome.
-func give(a *cli.App, o *card.Offered, ans offer.Answer, asJSON bool) error {
-	out, err := hand(a, &o.Offer, ans)
-	if err != nil {
-		return err
-	}
-	return gave(a, out, o.Card.Title+" in "+card.Line1(o.Name), asJSON)
-}
-
-// gave prints the outcome for the offer called title.
-func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
-	if asJSON {
-		err = cli.WriteJSON(a.Stdout, out)
-	} else if out.Taken {
-		_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", done[out.Word], title)
-	}
-	if out.Taken || err != nil {
-		return err
-	}
-	if asJSON {
-		return cli.Late("%w", cli.ErrSilent)
-	}
-	return cli.Late("%s: %s", title, out.Why)
-}
-
-// done describes what an answer did.
-var done = map[offer.Word]string{offer.Allow: "allowed", offer.Deny: "refused", offer.Accept: "sent", offer.Decline: "declined", offer.Cancel: "cancelled", offer.Say: "said"}
 
 // many answers all offers of a kind.
 func (c *AnswerCmd) many(a *cli.App, list []card.Offered) error {

@@ -101,15 +101,10 @@ func (c *AnswerCmd) elsewhere(a *cli.App) error {
 		}
 	}
 	return c.one(a, list, words, func(o *card.Offered, ans offer.Answer) error {
-		text, err := s.Client.Answer(context.Background(), row.Remote.Link, row.Record(), ans)
-		switch {
-		case err != nil:
+		if _, err := s.Client.Answer(context.Background(), row.Remote.Link, row.Record(), ans); err != nil {
 			return refused(&row, err)
-		case c.JSON:
-			return cli.WriteJSON(a.Stdout, given{Schema: 1, Offer: ans.Offer, Word: ans.Word, Taken: true})
 		}
-		_, err = fmt.Fprintf(a.Stdout, "%s: %s in %s\n", render.OneLine(text), o.Card.Title, card.Line1(o.Name))
-		return err
+		return gave(a, given{Schema: 1, Offer: ans.Offer, Word: ans.Word, Taken: true}, titleOf(o), c.JSON)
 	})
 }
 
@@ -158,17 +153,13 @@ func send(a *cli.App, session string, how func(c *ctl.Client, link, record strin
 }
 
 func (c *ReplyCmd) elsewhere(a *cli.App, text string) error {
-	row, said, err := send(a, c.Session, func(to *ctl.Client, link, record string) (string, error) {
+	row, _, err := send(a, c.Session, func(to *ctl.Client, link, record string) (string, error) {
 		return to.Say(context.Background(), link, record, text)
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case c.JSON:
-		return cli.WriteJSON(a.Stdout, given{Schema: 1, Word: offer.Say, Taken: true})
 	}
-	_, err = fmt.Fprintf(a.Stdout, "%s: a reply in %s\n", said, card.Line1(fleets.Label(&row)))
-	return err
+	return gave(a, given{Schema: 1, Word: offer.Say, Taken: true}, "a reply in "+card.Line1(fleets.Label(&row)), c.JSON)
 }
 
 func (c *StopCmd) elsewhere(a *cli.App) error {

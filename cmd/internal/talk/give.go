@@ -1,0 +1,87 @@
+package talk
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"beckon/cmd/internal/cli"
+	"beckon/render/card"
+	"beckon/state/offer"
+)
+
+// given is the format of `answer --json`.
+type given struct {
+	Schema int           `json:"schema"`
+	Offer  string        `json:"offer"`
+	Word   offer.Word    `json:"word"`
+	Taken  bool          `json:"taken"`
+	Why    string        `json:"why,omitempty"`
+	By     *offer.Answer `json:"answered,omitempty"` // who was first
+}
+
+// hand gives an answer and waits for its outcome.
+func hand(a *cli.App, o *offer.Offer, ans offer.Answer) (given, error) {
+	ans.By = cmp.Or(ans.By, a.User())
+	became, err := offer.In(a.Store.Dir).Deliver(o, ans)
+	out := given{Schema: 1, Offer: ans.Offer, Word: ans.Word, Taken: became.Taken, Why: became.Why}
+	if taken, ok := errors.AsType[*offer.TakenError](err); ok {
+		out.By = &taken.By
+	}
+	if offer.Late(err) {
+		out.Why, err = err.Error(), nil
+	}
+	return out, err
+}
+
+// outcome describes what an answer did, or returns the error why it did nothing.
+func outcome(out given, err error) (string, error) {
+	if err == nil && !out.Taken {
+		err = errors.New(out.Why)
+	}
+	if err != nil {
+		return "", err
+	}
+	return done[out.Word], nil
+}
+
+// Give gives an answer for a view that is not a command, and returns its outcome in words.
+func Give(a *cli.App, o *offer.Offer, ans offer.Answer) (became string, err error) {
+	out, err := hand(a, o, ans)
+	became, why := outcome(out, err)
+	if why != nil {
+		became = "not answered: " + why.Error()
+	}
+	return became, err
+}
+
+// give gives an answer and prints its outcome.
+func give(a *cli.App, o *card.Offered, ans offer.Answer, asJSON bool) error {
+	out, err := hand(a, &o.Offer, ans)
+	if err != nil {
+		return err
+	}
+	return gave(a, out, titleOf(o), asJSON)
+}
+
+// titleOf names an offer where the outcome of its answer is printed.
+func titleOf(o *card.Offered) string { return o.Card.Title + " in " + card.Line1(o.Name) }
+
+// gave prints the outcome for the offer called title.
+func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
+	if asJSON {
+		err = cli.WriteJSON(a.Stdout, out)
+	} else if out.Taken {
+		_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", done[out.Word], title)
+	}
+	if out.Taken || err != nil {
+		return err
+	}
+	if asJSON {
+		return cli.Late("%w", cli.ErrSilent)
+	}
+	return cli.Late("%s: %s", title, out.Why)
+}
+
+// done describes what an answer did.
+var done = map[offer.Word]string{offer.Allow: "allowed", offer.Deny: "refused", offer.Accept: "sent", offer.Decline: "declined", offer.Cancel: "cancelled", offer.Say: "said"}
