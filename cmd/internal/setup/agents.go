@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/setup/steps"
 	"beckon/event"
 	"beckon/event/agents"
 	"beckon/installer"
@@ -88,7 +90,7 @@ func lacking(a *cli.App) (list []*agents.Agent) {
 		if err != nil || !There(a, ag) {
 			continue
 		}
-		if r := installer.InspectAgent(t, installer.AgentSpec(ag, "/beckon-hook")); len(r.Entries) == 0 {
+		if !followed(t, ag) {
 			list = append(list, ag)
 		}
 	}
@@ -99,8 +101,13 @@ func lacking(a *cli.App) (list []*agents.Agent) {
 func AnyAgent(a *cli.App) bool {
 	return slices.ContainsFunc(Registered(), func(ag *agents.Agent) bool {
 		t, err := AgentTarget(a, ag)
-		return err == nil && len(installer.InspectAgent(t, installer.AgentSpec(ag, "/beckon-hook")).Entries) > 0
+		return err == nil && followed(t, ag)
 	})
+}
+
+// followed reports whether an agent has the hooks, whatever program they run.
+func followed(t installer.Target, ag *agents.Agent) bool {
+	return len(installer.InspectAgent(t, installer.AgentSpec(ag, "/beckon-hook")).Entries) > 0
 }
 
 func titles(list []*agents.Agent) string {
@@ -131,6 +138,37 @@ func ask(a *cli.App, attended bool) (list []*agents.Agent, err error) {
 		list, _, err = chosen(strings.FieldsFunc(answer, func(r rune) bool { return r == ' ' || r == ',' }), nil)
 		return list, err
 	}
+}
+
+// agentSteps returns the steps for the other agents on this machine, and for those that are named.
+func agentSteps(a *cli.App, hook string, named []string) (list []steps.Step) {
+	for _, ag := range Registered() {
+		target, err := AgentTarget(a, ag)
+		if err != nil {
+			continue
+		}
+		spec := installer.AgentSpec(ag, hook)
+		on := followed(target, ag)
+		absent := ""
+		if !on && !There(a, ag) {
+			absent = "it is not on this machine; beckon install --agent " + ag.Name + " follows it all the same"
+		}
+		if absent != "" && !slices.Contains(named, ag.Name) {
+			continue
+		}
+		list = append(list, steps.Step{
+			Name: ag.Name, Title: "follow " + ag.Install.Title + "'s sessions", On: on, Want: true, Absent: absent, Then: ag.Install.Then,
+			Diff: func(on bool) (string, error) {
+				c, err := installer.Plan(target, operation(on, spec))
+				return c.Diff(), err
+			},
+			Do: func(on bool) error {
+				_, err := installer.Apply(context.Background(), target, operation(on, spec))
+				return err
+			},
+		})
+	}
+	return list
 }
 
 // installAgents registers the hooks with other agents than Claude Code.

@@ -1,12 +1,9 @@
-// Package setup is `beckon install`, `uninstall` and `plugin`.
 package setup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,11 +11,9 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
-	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/setup/steps"
 	"beckon/event"
 	"beckon/event/agents"
-	"beckon/event/home"
 	"beckon/installer"
 )
 
@@ -234,51 +229,6 @@ func (c *UninstallCmd) uninstallClaude(a *cli.App) error {
 	return noteChosenFor(a)
 }
 
-// completeInstall adds the events that a client knows which has just begun a session, and that
-// no install knew. Of two clients on one machine the older one counts: it would open a warning
-// about an event that it does not know.
-func completeInstall(a *cli.App, version string) error {
-	v := installer.ParseVersion(version)
-	if !v.Known() {
-		return cli.Usage("--complete %q: not a version", version)
-	}
-	ctx := context.Background()
-	if c := installer.FindClient(ctx); c.Version.Known() && c.Version.Compare(v) < 0 {
-		v = c.Version
-	}
-	changed, err := installer.Complete(ctx, keepDir(a), v)
-	for _, c := range changed {
-		fmt.Fprintf(a.Stdout, "completed the hooks in %s (client %s)\n", c.File, v)
-	}
-	if err != nil {
-		a.Store.Log(fmt.Errorf("completing the install: %w", err)) // nobody reads the output of what a hook starts
-	}
-	return errors.Join(err, noteChosenFor(a))
-}
-
-// noteChosenFor records for the hooks which client the installed events were chosen for.
-func noteChosenFor(a *cli.App) error {
-	path := hook.ChosenFor(a.Store.Dir)
-	v, installed := installer.ChosenFor(keepDir(a))
-	if !installed {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
-	return os.WriteFile(path, []byte(v.String()+"\n"), 0o600)
-}
-
-// UnknownClient returns what list and doctor say about an install from before the client was
-// there, else "".
-func UnknownClient(a *cli.App) string {
-	chosen, err := os.ReadFile(hook.ChosenFor(a.Store.Dir))
-	if err != nil || installer.ParseVersion(string(chosen)).Known() {
-		return ""
-	}
-	return "the hooks were installed before the client was there and lack some events, so an API error is not reported: beckon install adds them, and so does the next session that starts"
-}
-
 // keepDir returns the directory of backups and records of edits, which nothing prunes.
 func keepDir(a *cli.App) string { return filepath.Join(a.Store.Dir, "install") }
 
@@ -316,40 +266,4 @@ func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
 	}
 	dirs := installer.Dirs{Config: config, Project: cli.ProjectRoot(dir), Keep: keepDir(a)}
 	return dirs.Target(scope)
-}
-
-// HookProgram returns the program that the entries name: the given one, else beckon-hook next
-// to this program.
-func HookProgram(a *cli.App, asked string) (string, error) {
-	path := cmp.Or(asked, home.Beside("beckon-hook"))
-	if path == "" {
-		return "", errors.New("finding this program: the system does not say where it is")
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	return lasting(a, path)
-}
-
-// beside returns the program of that name in the directory of another one.
-func beside(a *cli.App, program, name string) (string, error) {
-	return lasting(a, filepath.Join(filepath.Dir(program), home.Program(name)))
-}
-
-// lasting returns a path of the program that stays valid.
-func lasting(a *cli.App, path string) (string, error) {
-	goCache := a.Getenv("GOCACHE") // of `go run`
-	if dir, err := os.UserCacheDir(); err == nil && goCache == "" {
-		goCache = filepath.Join(dir, "go-build")
-	}
-	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: goCache})
-}
-
-// statusProgram returns the program for a status line: the small one if it is there.
-func statusProgram(a *cli.App, program string) (string, error) {
-	if path, err := beside(a, program, "beckon-line"); err == nil {
-		return path, nil
-	}
-	return beside(a, program, "beckon")
 }
