@@ -72,7 +72,7 @@ func (c Case) Decided(d state.Decision, by, channels string, now time.Time) stor
 
 // StyleFor returns how to notify through a terminal: the user's choice, else what suits it.
 func (s Settings) StyleFor(t event.Terminal) osc.Style {
-	if s.Style != "" {
+	if s.Style != "" && s.Style != Auto {
 		return s.Style
 	}
 	return osc.For(t)

@@ -42,12 +42,12 @@ type Settings struct {
 	Quiet     Hours            // notify_quiet_hours
 	Command   []string         // notify_command: the program, with its arguments
 	Sound     string           // notify_sound: the file
-	Style     osc.Style        // notify_terminal: empty chooses by the terminal
+	Style     osc.Style        // notify_terminal: Auto or empty chooses by the terminal
 }
 
 // Defaults returns the settings in force without a configuration.
 func Defaults() Settings {
-	return Settings{On: state.EdgeKinds[:], DoneAfter: 30 * time.Second, Limit: 5 * time.Second}
+	return Settings{On: state.EdgeKinds[:], DoneAfter: 30 * time.Second, Limit: 5 * time.Second, Style: Auto}
 }
 
 // keys are the settings' names in the configuration, in the order of the fields.
@@ -82,8 +82,8 @@ func Read(path string) (Settings, error) {
 			s.On = append(s.On, state.EdgeKind(k))
 		}
 	}
-	if style := v[7].String(); style != Auto {
-		s.Style = osc.Style(style)
+	if v[7].Exists() {
+		s.Style = osc.Style(v[7].String())
 	}
 	return s, errors.Join(
 		span(&s.DoneAfter, v[2].String()), span(&s.Limit, v[3].String()), s.Quiet.UnmarshalText([]byte(v[4].String())))

@@ -28,7 +28,7 @@ func (k key) assign(c *Config, v hujson.Value) (problem, advice string) {
 	case *[]state.EdgeKind:
 		return listOf(k, p, data)
 	case *osc.Style:
-		return k.style(p, data)
+		return k.text((*string)(p), data)
 	case *time.Duration:
 		return span(p, data)
 	case *alert.Hours:
@@ -105,18 +105,6 @@ func listOf[T ~string](k key, p *[]T, data []byte) (problem, advice string) {
 	return "", ""
 }
 
-// style parses how to notify a terminal; "auto" is the empty style.
-func (k key) style(p *osc.Style, data []byte) (problem, advice string) {
-	var s string
-	if problem, advice = k.text(&s, data); problem != "" {
-		return problem, advice
-	}
-	if *p = osc.Style(s); s == alert.Auto {
-		*p = ""
-	}
-	return "", ""
-}
-
 func span(p *time.Duration, data []byte) (problem, advice string) {
 	var s string
 	if json.Unmarshal(data, &s) != nil {
@@ -139,9 +127,6 @@ func show(field any) string {
 	case *[]state.EdgeKind:
 		return strings.Join(texts(*p), ",")
 	case *osc.Style:
-		if *p == "" {
-			return alert.Auto
-		}
 		return string(*p)
 	case *alert.Hours:
 		text, _ := p.MarshalText()
