@@ -22,22 +22,6 @@ import (
 	"beckon/event/plainfile"
 )
 
-// Stamp identifies a version of a file. The zero value belongs to no file.
-type Stamp struct {
-	Size          int64 // bytes
-	Time, Changed int64 // of the content, and of the content or name, in Unix ns
-	Inode         uint64
-}
-
-// Young reports whether the file changed so recently that another change may leave the stamp
-// equal: within the same tick of the file system's clock.
-func (s Stamp) Young() bool { return s.youngAt(time.Now(), 50*time.Millisecond) }
-
-// youngAt reports whether, at that time, the file had changed within d.
-func (s Stamp) youngAt(at time.Time, d time.Duration) bool {
-	return at.Sub(time.Unix(0, max(s.Time, s.Changed))) <= d
-}
-
 // least is the number of files that are worth a cache.
 const least = 32
 
@@ -105,13 +89,13 @@ func read(path string) string {
 
 // Get puts the record of a file into v if the file is unchanged, and reports whether it did.
 // Otherwise pass stamp to Put.
-func (c *Cache[Name, T]) Get(name Name, file string, v *T) (stamp Stamp, ok bool) {
+func (c *Cache[Name, T]) Get(name Name, file string, v *T) (stamp plainfile.Stamp, ok bool) {
 	if c == nil {
 		return stamp, false
 	}
 	stamp, _ = c.dir.stamp(file)
 	l := c.known[name]
-	if l == nil || l.stamp != string(stamp.append(make([]byte, 0, 64))) {
+	if l == nil || l.stamp != string(appendStamp(make([]byte, 0, 64), stamp)) {
 		return stamp, false
 	}
 	if !jsonenc.Decode(l.record, v) {
@@ -125,18 +109,18 @@ func (c *Cache[Name, T]) Get(name Name, file string, v *T) (stamp Stamp, ok bool
 // Put keeps v, which was made of a file after it had this stamp. It is not enough that the
 // file has settled by now: it may have changed since it was read, within the tick of its
 // stamp.
-func (c *Cache[Name, T]) Put(name Name, v *T, stamp Stamp) {
-	if c == nil || stamp == (Stamp{}) || stamp.youngAt(c.at, settled) {
+func (c *Cache[Name, T]) Put(name Name, v *T, stamp plainfile.Stamp) {
+	if c == nil || stamp == (plainfile.Stamp{}) || stamp.YoungAt(c.at, settled) {
 		return
 	}
-	text := string(append(jsonenc.Append(append(stamp.append([]byte(name+" ")), ' '), v), '\n'))
+	text := string(append(jsonenc.Append(append(appendStamp([]byte(name+" "), stamp), ' '), v), '\n'))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.added[name] = text
 }
 
-// append appends s as text without spaces.
-func (s Stamp) append(b []byte) []byte {
+// appendStamp appends s as text without spaces.
+func appendStamp(b []byte, s plainfile.Stamp) []byte {
 	for _, n := range [...]int64{s.Size, s.Time, s.Changed, int64(s.Inode)} {
 		b = append(strconv.AppendInt(b, n, 36), '.')
 	}

@@ -181,7 +181,7 @@ func TestSlowReader(t *testing.T) {
 	f.write(0, "young")
 	v := record{f.names[0], "young"}
 	stamp, _ := c.Get(f.names[0], f.names[0], new(record))
-	for stamp.youngAt(time.Now(), settled) {
+	for stamp.YoungAt(time.Now(), settled) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	c.Put(f.names[0], &v, stamp)

@@ -2,7 +2,11 @@
 
 package cache
 
-import "golang.org/x/sys/unix"
+import (
+	"beckon/event/plainfile"
+
+	"golang.org/x/sys/unix"
+)
 
 // dir is an open directory.
 type dir int
@@ -19,12 +23,6 @@ func openDir(path string) (dir, bool) {
 	return dir(fd), true
 }
 
-func (d dir) stamp(name string) (Stamp, bool) {
-	var s unix.Stat_t
-	if unix.Fstatat(int(d), name, &s, 0) != nil {
-		return Stamp{}, false
-	}
-	return stampOf(&s), true
-}
+func (d dir) stamp(name string) (plainfile.Stamp, bool) { return plainfile.StampIn(int(d), name) }
 
 func (d dir) close() { _ = unix.Close(int(d)) }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
-	"beckon/state/cache"
 )
 
 // Index keeps the live sessions and meters as last read, with the size, times and inode of
@@ -25,18 +25,18 @@ type Index struct {
 
 type indexed struct {
 	s       state.Session
-	journal cache.Stamp // taken before reading; zero to read it again
+	journal plainfile.Stamp // taken before reading; zero to read it again
 }
 
 type indexedMeter struct {
 	report *event.Meter
-	file   cache.Stamp
+	file   plainfile.Stamp
 }
 
 // listing tells whether a directory must be read again. Files get there only by rename, which
 // changes the directory's time. The directory is read every listAgain all the same.
 type listing struct {
-	dir  cache.Stamp // taken before reading
+	dir  plainfile.Stamp // taken before reading
 	read time.Time
 }
 
@@ -45,12 +45,12 @@ const listAgain = 10 * time.Second
 // due reports whether the directory must be read, and assumes that the caller then reads it.
 func (l *listing) due(path string) bool {
 	now := time.Now()
-	dir, ok := cache.StampOf(path)
+	dir, ok := plainfile.StampOf(path)
 	if ok && l.dir == dir && !dir.Young() && now.Sub(l.read).Abs() < listAgain {
 		return false
 	}
 	if l.dir, l.read = dir, now; !ok || dir.Young() {
-		l.dir = cache.Stamp{}
+		l.dir = plainfile.Stamp{}
 	}
 	return true
 }
@@ -116,8 +116,8 @@ func (x *Index) Session(k Key) (s state.Session, ok bool) {
 // alone tells of a change.
 func (x *Index) read(k Key, waiting []string) (changed bool, err error) {
 	old := x.sessions[k]
-	journal, _ := cache.StampOf(x.st.journal(k))
-	if old != nil && len(waiting) == 0 && journal != (cache.Stamp{}) && journal == old.journal {
+	journal, _ := plainfile.StampOf(x.st.journal(k))
+	if old != nil && len(waiting) == 0 && journal != (plainfile.Stamp{}) && journal == old.journal {
 		return false, nil
 	}
 	now := &indexed{}
@@ -141,7 +141,7 @@ func (x *Index) Meters() (changed []Key) {
 		return nil
 	}
 	for k := range x.sessions {
-		file, ok := cache.StampOf(x.st.path(meterDir, string(k)+".json"))
+		file, ok := plainfile.StampOf(x.st.path(meterDir, string(k)+".json"))
 		if old := x.meters[k]; !ok || old != nil && old.file == file {
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"beckon/event/plainfile"
 	"beckon/state"
-	"beckon/state/cache"
 )
 
 // Lines calls each for every line of a session's journal after sequence number after, those of
@@ -227,6 +227,6 @@ func (st *Store) JournalFile(k Key) string { return st.journal(k) }
 
 // JournalSize returns the length of a session's journal, 0 if there is none.
 func (st *Store) JournalSize(k Key) int64 {
-	journal, _ := cache.StampOf(st.journal(k))
+	journal, _ := plainfile.StampOf(st.journal(k))
 	return journal.Size
 }

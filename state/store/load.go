@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/cache"
 )
@@ -79,7 +80,7 @@ var readBuffers = sync.Pool{New: func() any { b := make([]byte, 4096); return &b
 // behind reports whether the session's file differs from the end of its journal: a writer was
 // killed before it wrote the file, or is about to write it.
 func (st *Store) behind(k Key, s *state.Session) bool {
-	journal, ok := cache.StampOf(st.journal(k))
+	journal, ok := plainfile.StampOf(st.journal(k))
 	return ok && journal.Size != s.Offset
 }
 

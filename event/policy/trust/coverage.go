@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event/plainfile"
 	"beckon/event/policy/quiet"
 )
 
@@ -55,22 +56,29 @@ const oldest = 946684800
 // stamp adds what distinguishes versions of a file.
 func (c *Coverage) stamp(path string) {
 	c.stamps += path + "\t"
-	info, err := os.Stat(path)
+	s, there := plainfile.StampOf(path)
+	at := time.Unix(0, s.Time)
 	switch {
-	case err == nil && info.ModTime().Unix() < oldest:
-		c.stamps += "?"
-	case err == nil:
-		at := info.ModTime()
+	case there && at.Unix() < oldest:
+		c.stamps += "?" // no file is written for it
+	case there:
 		if at.After(c.newest) {
 			c.newest = at
 		}
-		c.stamps += strconv.FormatInt(at.UnixNano(), 10) + "\t" + strconv.FormatInt(info.Size(), 10) + "\t" + changed(info)
-	case os.IsNotExist(err):
+		c.stamps += strconv.FormatInt(s.Time, 10) + "\t" + strconv.FormatInt(s.Size, 10) + "\t" +
+			strconv.FormatInt(s.Changed, 10) + "\t" + strconv.FormatUint(s.Inode, 10)
+	case missing(path):
 		c.stamps += "-"
 	default:
-		c.stamps += "?" // no file is written for it
+		c.stamps += "?"
 	}
 	c.stamps += "\n"
+}
+
+// missing reports whether there is nothing at path.
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return os.IsNotExist(err)
 }
 
 // Covered is what is in force for a pair of policy files.

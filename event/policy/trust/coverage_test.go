@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"beckon/event/plainfile"
 )
 
 // The coverage is stored only for files whose next version can be distinguished from this one.
@@ -60,7 +62,7 @@ func TestCoverage(t *testing.T) {
 
 // A rewritten file with the same length and time is recognised as another version.
 func TestCoverageOfARewrite(t *testing.T) {
-	if changed(stat(t, t.TempDir())) == "" {
+	if s, _ := plainfile.StampOf(t.TempDir()); s.Changed == 0 {
 		t.Skip("this system does not say when a file was changed last")
 	}
 	file := filepath.Join(t.TempDir(), "policy.json")
@@ -80,13 +82,4 @@ func TestCoverageOfARewrite(t *testing.T) {
 			t.Fatal("a rewrite with the size and the time of what it replaced is taken for it")
 		}
 	}
-}
-
-func stat(t *testing.T, path string) os.FileInfo {
-	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return info
 }
