@@ -32,7 +32,8 @@ type keys struct {
 	mu       sync.Mutex
 	sessions map[string]*session
 	tickets  map[string]ticket
-	wrong    map[string]tally
+	second   int64          // the present one, Unix time
+	wrong    map[string]int // wrong keys in it, by place
 }
 
 // session is a signed-in browser.
@@ -48,14 +49,8 @@ type ticket struct {
 	anywhere bool // else only the owner's own browsers
 }
 
-// tally counts wrong keys in one second.
-type tally struct {
-	second int64
-	n      int
-}
-
 func newKeys(token string) *keys {
-	return &keys{token: token, pass: rand.Text(), sessions: map[string]*session{}, tickets: map[string]ticket{}, wrong: map[string]tally{}}
+	return &keys{token: token, pass: rand.Text(), sessions: map[string]*session{}, tickets: map[string]ticket{}, wrong: map[string]int{}}
 }
 
 // digest returns the hash by which keys are looked up, so that timing reveals nothing about
@@ -172,15 +167,11 @@ func oldest[V any](m map[string]V, at func(V) time.Time) (name string) {
 func (k *keys) guessed(place string, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, ok := k.wrong[place]; !ok && len(k.wrong) >= maxPlaces {
+	if _, ok := k.wrong[place]; k.second != now.Unix() || !ok && len(k.wrong) >= maxPlaces {
+		k.second = now.Unix()
 		clear(k.wrong)
 	}
-	t := k.wrong[place]
-	if t.second != now.Unix() {
-		t = tally{second: now.Unix()}
-	}
-	t.n++
-	k.wrong[place] = t
+	k.wrong[place]++
 }
 
 // guesses reports whether a place has sent so many wrong keys in this second that no token or
@@ -188,6 +179,5 @@ func (k *keys) guessed(place string, now time.Time) {
 func (k *keys) guesses(place string, now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	t := k.wrong[place]
-	return t.second == now.Unix() && t.n >= maxWrong
+	return k.second == now.Unix() && k.wrong[place] >= maxWrong
 }
