@@ -10,6 +10,7 @@
 package page
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -17,6 +18,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"time"
 )
 
 // MaxSize is the size limit of the whole page, in bytes, before compression.
@@ -86,9 +88,5 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", f.kind)
 	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", f.tag)
-	if r.Header.Get("If-None-Match") == f.tag {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	_, _ = w.Write(f.body) // a browser that has gone does not matter
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.body))
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -80,15 +79,17 @@ func Done(w http.ResponseWriter) error {
 // version. The tag is weak: what is not in changes, as the time of the response, does not
 // count.
 func Tagged(w http.ResponseWriter, r *http.Request, changes []byte, v any) error {
-	sum := sha256.Sum256(changes)
-	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
-	w.Header().Set("ETag", "W/"+tag)
-	w.Header().Set("Cache-Control", "no-cache")
-	if hasTag(r.Header.Get("If-None-Match"), tag) {
-		w.WriteHeader(http.StatusNotModified)
-		return nil
+	b, err := Encode(v)
+	if err != nil {
+		return err
 	}
-	return OK(w, v)
+	sum := sha256.Sum256(changes)
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("ETag", `W/"`+hex.EncodeToString(sum[:12])+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
+	return nil
 }
 
 // Whole responds with v and a tag over all of it.
@@ -97,16 +98,7 @@ func Whole(w http.ResponseWriter, r *http.Request, v any) error {
 	if err != nil {
 		return err
 	}
-	return Tagged(w, r, b, json.RawMessage(b))
-}
-
-func hasTag(list, tag string) bool {
-	for one := range strings.SplitSeq(list, ",") {
-		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
-			return true
-		}
-	}
-	return false
+	return Tagged(w, r, b, v)
 }
 
 // timeLayout is ISO 8601 with milliseconds, in UTC: it sorts as text.
