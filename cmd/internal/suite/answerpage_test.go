@@ -104,6 +104,7 @@ func TestAnswerThreePanes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser and the real client are slow")
 	}
+	t.Parallel()
 	tried(t, func(t testing.TB) {
 		a := answerLab(t, lab.Bounds[len(lab.Bounds)-1])
 		page := a.serves()
