@@ -86,6 +86,12 @@ func (h *Home) Close() error {
 // what they left in the background. Without /proc they end by themselves, after the longest
 // nap.
 func (h *Home) killAll() {
+	for _, pid := range h.processes() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+func (h *Home) processes() (pids []int) {
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range environs {
 		env, err := os.ReadFile(f)
@@ -93,9 +99,10 @@ func (h *Home) killAll() {
 			continue
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f))); err == nil {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			pids = append(pids, pid)
 		}
 	}
+	return pids
 }
 
 func (h *Home) makeDirs() error {

@@ -77,10 +77,12 @@ func (t *Tmux) Start(name, dir string, argv ...string) (*Pane, error) {
 }
 
 // lastWill returns a shell command that cleans up if this process ends without Close, as when
-// a test times out.
+// a test times out. As killAll does, it also ends what has left its terminal. The server asks
+// it to end with it.
 func (t *Tmux) lastWill() string {
-	return fmt.Sprintf("while kill -0 %d && test -S %s; do sleep 2; done 2>/dev/null; tmux -S %[2]s kill-server 2>/dev/null; sleep 2; rm -rf %[3]s",
-		os.Getpid(), t.socket, t.home.Root)
+	return fmt.Sprintf("trap '' TERM HUP; while kill -0 %d && test -S %s; do sleep 2; done 2>/dev/null; tmux -S %[2]s kill-server 2>/dev/null; sleep 2; "+
+		`for pid in $(grep -lzx HOME=%s /proc/[0-9]*/environ 2>/dev/null | tr -dc '0-9\n'); do test $pid = $$ || kill -9 $pid; done 2>/dev/null; rm -rf %s`,
+		os.Getpid(), t.socket, t.home.Dir, t.home.Root)
 }
 
 // StartClient opens a session with an interactive client in the project.
