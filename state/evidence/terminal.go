@@ -73,24 +73,18 @@ func clientPort(getenv env) string {
 // tmuxOf parses $TMUX (socket,server pid,session index) and $TMUX_PANE. The socket's path may
 // contain commas, so fields are counted from the end.
 func tmuxOf(getenv env) (event.Tmux, bool) {
-	v := getenv("TMUX")
-	if v == "" || overTmux(getenv) {
+	fields := strings.Split(getenv("TMUX"), ",")
+	n := len(fields) - 2
+	if n < 1 || overTmux(getenv) {
 		return event.Tmux{}, false
 	}
-	last := strings.LastIndexByte(v, ',')
-	if last < 0 {
-		return event.Tmux{}, false
-	}
-	mid := strings.LastIndexByte(v[:last], ',')
-	if mid <= 0 {
-		return event.Tmux{}, false
-	}
-	server, err := strconv.Atoi(v[mid+1 : last])
-	if err != nil || server <= 0 {
+	socket := strings.Join(fields[:n], ",")
+	server, err := strconv.Atoi(fields[n])
+	if err != nil || server <= 0 || socket == "" {
 		return event.Tmux{}, false
 	}
 	return event.Tmux{
-		Socket:  clean(v[:mid], event.MaxPath),
+		Socket:  clean(socket, event.MaxPath),
 		Server:  server,
 		Pane:    tmuxPane(getenv("TMUX_PANE")),
 		Session: clean(getenv("BECKON_TMUX_SESSION"), event.MaxID),

@@ -251,7 +251,6 @@ func (f *Follower) scan() error {
 // lookAtAll looks at every session, changed or not.
 func (f *Follower) lookAtAll() error {
 	f.thorough = time.Time{}
-	f.tick()
 	return f.recheck()
 }
 
