@@ -81,7 +81,7 @@ func (p *values) answer(e *Event) string {
 		}
 		return len(chosen) < MaxQuestions
 	})
-	return oneLine(strings.Join(chosen, "; "), MaxQuestion)
+	return OneLine(strings.Join(chosen, "; "), MaxQuestion)
 }
 
 // eachObject calls f for the first n objects of a list.
@@ -102,7 +102,7 @@ func eachObject(list gjson.Result, n int, f func(gjson.Result)) {
 func lineOf(v gjson.Result, key string, max int) string { return line(v.Get(key), max) }
 
 // line returns a text, redacted, in one line of at most max bytes, "" for anything else.
-func line(v gjson.Result, max int) string { return oneLine(clean(v.Raw), max) }
+func line(v gjson.Result, max int) string { return OneLine(clean(v.Raw), max) }
 
 // foreign reads the call of a tool by which another agent asks: a list of questions, else one
 // text with a form. It always finds a question.
@@ -143,7 +143,7 @@ func form(schema gjson.Result) (out []string) {
 			}
 			return mark == ""
 		})
-		out = append(out, oneLine(line(key, MaxLabel)+mark+": "+lineOf(v, "type", MaxLabel), MaxLabel))
+		out = append(out, OneLine(line(key, MaxLabel)+mark+": "+lineOf(v, "type", MaxLabel), MaxLabel))
 		return len(out) < MaxOptions
 	})
 	return out
@@ -183,7 +183,7 @@ func suggestions(list gjson.Result) (out []string) {
 			words = append(words, line(d, MaxLabel))
 			return len(words) < MaxOptions
 		})
-		out = append(out, oneLine(strings.Join(words, " "), MaxSummary))
+		out = append(out, OneLine(strings.Join(words, " "), MaxSummary))
 	})
 	return out
 }

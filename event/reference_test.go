@@ -116,7 +116,7 @@ func refAsk(e *Event, top map[string]any) *Ask {
 	input, _ := top["tool_input"].(map[string]any)
 	text := func(m map[string]any, key string, max int) string {
 		s, _ := m[key].(string)
-		return oneLine(redact.Text(s), max)
+		return OneLine(redact.Text(s), max)
 	}
 	objects := func(v any, n int) (out []map[string]any) {
 		list, _ := v.([]any)
@@ -138,7 +138,7 @@ func refAsk(e *Event, top map[string]any) *Ask {
 			if slices.Contains(required, any(key)) {
 				mark = "*"
 			}
-			a.Form = append(a.Form, oneLine(oneLine(redact.Text(key), MaxLabel)+mark+": "+text(property, "type", MaxLabel), MaxLabel))
+			a.Form = append(a.Form, OneLine(OneLine(redact.Text(key), MaxLabel)+mark+": "+text(property, "type", MaxLabel), MaxLabel))
 		}
 		slices.Sort(a.Form)
 	case e.Kind != PreToolUse && e.Kind != PermissionRequest:
@@ -172,12 +172,12 @@ func refAsk(e *Event, top map[string]any) *Ask {
 			if dirs, ok := m["directories"].([]any); ok {
 				for _, d := range dirs {
 					s, _ := d.(string)
-					if words = append(words, oneLine(redact.Text(s), MaxLabel)); len(words) >= MaxOptions {
+					if words = append(words, OneLine(redact.Text(s), MaxLabel)); len(words) >= MaxOptions {
 						break
 					}
 				}
 			}
-			a.Suggestions = append(a.Suggestions, oneLine(strings.Join(words, " "), MaxSummary))
+			a.Suggestions = append(a.Suggestions, OneLine(strings.Join(words, " "), MaxSummary))
 		}
 	}
 	if len(a.Questions)+len(a.Form)+len(a.Suggestions) == 0 && a.Plan == "" {

@@ -58,14 +58,14 @@ func summary(tool string, input gjson.Result, cwd string) string {
 		label = cmp.Or(tools[row].label, tool)
 	case strings.HasPrefix(tool, "mcp__"):
 		server, name, _ := strings.Cut(tool[len("mcp__"):], "__")
-		return oneLine(server+": "+name+" "+summarizeAny(input, cwd), MaxSummary)
+		return OneLine(server+": "+name+" "+summarizeAny(input, cwd), MaxSummary)
 	default:
 		text = summarizeAny(input, cwd)
 	}
 	if text == "" {
-		return oneLine(label, MaxSummary)
+		return OneLine(label, MaxSummary)
 	}
-	return oneLine(label+": "+text, MaxSummary)
+	return OneLine(label+": "+text, MaxSummary)
 }
 
 func (row *toolRow) summarize(input gjson.Result, cwd string) string {
@@ -201,11 +201,11 @@ func heading(s string) string {
 	return first
 }
 
-// oneLine returns s in one line of at most max bytes, cut with "…". Control characters are
+// OneLine returns s in one line of at most max bytes, cut with "…". Control characters are
 // removed, with the colour and cursor sequences that they start; the content of a longer
 // terminal sequence stays, so that a command can hide nothing in it. Characters that reorder
 // or hide text are removed too.
-func oneLine(s string, max int) string {
+func OneLine(s string, max int) string {
 	var out []byte
 	space := false
 	for len(s) > 0 && len(out) <= max {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/event"
 	"beckon/event/osc"
 	"beckon/render/notify"
 	"beckon/state"
@@ -230,9 +231,9 @@ func (a *app) unlogged(id string, list []explained) []explained {
 
 func (d explained) print(w io.Writer) {
 	verdict := map[state.Verdict]string{state.Notify: "sent", state.Later: "not yet", state.Never: "not sent"}[d.Verdict]
-	fmt.Fprintf(w, "%s  %-8.8s  %-10s  %-8s  %s", d.At.Local().Format("15:04:05"), osc.Clean(d.SessionID, 64), d.Kind, verdict, d.Reason)
+	fmt.Fprintf(w, "%s  %-8.8s  %-10s  %-8s  %s", d.At.Local().Format("15:04:05"), event.OneLine(d.SessionID, 64), d.Kind, verdict, d.Reason)
 	if d.Channels != "" {
-		fmt.Fprintf(w, " (%s)", osc.Clean(d.Channels, 512))
+		fmt.Fprintf(w, " (%s)", event.OneLine(d.Channels, 512))
 	}
 	fmt.Fprintln(w)
 }

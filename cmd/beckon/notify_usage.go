@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/osc"
 	"beckon/render/notify"
 	"beckon/render/term"
 	"beckon/state"
@@ -75,7 +74,7 @@ func usageNote(w usage.Window, percent int, account string, now time.Time) notif
 		body += "; at this pace it is reached " + term.Moment(full.Time(), now.Local())
 	}
 	if account != "" {
-		body += "; " + osc.Clean(account, 80)
+		body += "; " + event.OneLine(account, 80)
 	}
 	return notify.Note{Schema: notify.Schema, Kind: kindLimit, Public: true, Project: "usage", Title: fmt.Sprintf("usage limit %s: %d %% used", term.LimitName(w.Name), percent),
 		Body: body, Since: w.At.Time()}

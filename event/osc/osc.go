@@ -8,7 +8,6 @@ package osc
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"beckon/event"
 )
@@ -58,7 +57,7 @@ func For(t event.Terminal) Style {
 // Notify returns the sequence that shows title and body. id distinguishes notifications where
 // the protocol can.
 func Notify(s Style, id, title, body string) string {
-	title, body = Clean(title, maxTitle), Clean(body, maxBody)
+	title, body = event.OneLine(title, maxTitle), event.OneLine(body, maxBody)
 	switch s {
 	case OSC9:
 		return osc9(title, body)
@@ -111,33 +110,10 @@ func word(id string) string {
 }
 
 // Title returns the sequence that sets the window's title.
-func Title(text string) string { return "\x1b]2;" + Clean(text, maxTitle) + "\a" }
+func Title(text string) string { return "\x1b]2;" + event.OneLine(text, maxTitle) + "\a" }
 
 // Tmux wraps a sequence so that tmux forwards it to the outer terminal, which it does only
 // with allow-passthrough on, and for windows in the background only with all.
 func Tmux(seq string) string {
 	return "\x1bPtmux;" + strings.ReplaceAll(seq, "\x1b", "\x1b\x1b") + "\x1b\\"
-}
-
-// Clean returns s in one line of valid UTF-8, of at most max bytes, without control characters
-// and without those that change the direction of text.
-func Clean(s string, max int) string {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r' || r == 0x2028 || r == 0x2029:
-			return ' '
-		case event.Unsafe(r):
-			return -1
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= max {
-		return s
-	}
-	const more = "…"
-	return event.Cut(s, max-len(more)) + more
 }

@@ -21,7 +21,7 @@ import (
 	"strings"
 	"time"
 
-	"beckon/event/osc"
+	"beckon/event"
 	"beckon/event/redact"
 	"beckon/render/card"
 	"beckon/render/notify/reach"
@@ -145,7 +145,7 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(st
 		if !p.full() {
 			said, _, _ = strings.Cut(said, ": ") // the rest may contain the call, or who answered it
 		}
-		end := ntfyMessage{Title: a.Title, Message: redact.Text(osc.Clean(cmp.Or(said, "It is over."), 200)), Priority: ntfySilent, Sequence: a.Offer}
+		end := ntfyMessage{Title: a.Title, Message: redact.Text(event.OneLine(cmp.Or(said, "It is over."), 200)), Priority: ntfySilent, Sequence: a.Offer}
 		if _, err := p.publish(context.WithoutCancel(ctx), p.message(end)); err != nil {
 			p.log(err)
 		}

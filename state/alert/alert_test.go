@@ -61,13 +61,13 @@ func TestWords(t *testing.T) {
 		edge        state.Edge
 		title, body string
 	}{
-		{state.Edge{Kind: state.EdgePermission, Dialog: true, Call: call}, "api]0;x needs a permission", "Bash: make[2J"},
-		{state.Edge{Kind: state.EdgePermission, Dialog: true}, "api]0;x needs a permission", "do it"},
-		{state.Edge{Kind: state.EdgeQuestion, Dialog: true, Call: ask}, "api]0;x asks", "Red?"},
-		{state.Edge{Kind: state.EdgeQuestion, Dialog: true}, "api]0;x asks", "do it"}, // not the question of an older turn
-		{state.Edge{Kind: state.EdgeQuestion}, "api]0;x asks", "Which one?"},
-		{state.Edge{Kind: state.EdgeFailed}, "api]0;x failed", "rate limit"},
-		{state.Edge{Kind: state.EdgeDone}, "api]0;x is done", "All done."},
+		{state.Edge{Kind: state.EdgePermission, Dialog: true, Call: call}, "api0;x needs a permission", "Bash: make"},
+		{state.Edge{Kind: state.EdgePermission, Dialog: true}, "api0;x needs a permission", "do it"},
+		{state.Edge{Kind: state.EdgeQuestion, Dialog: true, Call: ask}, "api0;x asks", "Red?"},
+		{state.Edge{Kind: state.EdgeQuestion, Dialog: true}, "api0;x asks", "do it"}, // not the question of an older turn
+		{state.Edge{Kind: state.EdgeQuestion}, "api0;x asks", "Which one?"},
+		{state.Edge{Kind: state.EdgeFailed}, "api0;x failed", "rate limit"},
+		{state.Edge{Kind: state.EdgeDone}, "api0;x is done", "All done."},
 	} {
 		if title, body := Words(&s, c.edge); title != c.title || body != c.body {
 			t.Errorf("%+v: %q, %q; want %q, %q", c.edge, title, body, c.title, c.body)

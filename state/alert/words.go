@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"beckon/event/osc"
+	"beckon/event"
 	"beckon/state"
 )
 
@@ -17,7 +17,7 @@ const (
 
 // Words returns the notification of an edge, free of control characters: who, and what.
 func Words(s *state.Session, e state.Edge) (title, body string) {
-	return osc.Clean(label(s)+" "+Verb(e.Kind), maxTitle), osc.Clean(about(s, e), maxBody)
+	return event.OneLine(label(s)+" "+Verb(e.Kind), maxTitle), event.OneLine(about(s, e), maxBody)
 }
 
 // Verb says what happened to a session.
