@@ -298,6 +298,6 @@ func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ offer.From) er
 	if err != nil {
 		return err
 	}
-	s.feed.LookAtOffers()
+	s.feed.OffersChanged()
 	return respond.Done(w)
 }

@@ -42,8 +42,8 @@ type Options struct {
 type Feed struct {
 	o     Options
 	board *board
-	open  *openOffers
-	epoch string // changes with the process, because another one's numbers mean nothing
+	again chan struct{} // this server itself changed offers
+	epoch string        // changes with the process, because another one's numbers mean nothing
 
 	mu         sync.RWMutex
 	n          uint64 // number of the newest event
@@ -63,9 +63,8 @@ type Feed struct {
 
 // New returns a feed that has read nothing yet.
 func New(o Options) *Feed {
-	f := &Feed{o: o, epoch: rand.Text()[:8], rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{})}
+	f := &Feed{o: o, epoch: rand.Text()[:8], rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{}), again: make(chan struct{}, 1)}
 	f.board = newBoard(f)
-	f.open = &openOffers{o: &f.o, feed: f, again: make(chan struct{}, 1)}
 	return f
 }
 
@@ -74,7 +73,7 @@ func (f *Feed) Start() error {
 	if err := f.board.start(); err != nil {
 		return err
 	}
-	f.open.look()
+	f.lookAtOffers()
 	return nil
 }
 
@@ -83,7 +82,7 @@ func (f *Feed) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer work.Wait()
 	work.Go(func() { f.board.run(ctx) })
-	work.Go(func() { f.open.run(ctx) })
+	work.Go(func() { f.followOffers(ctx) })
 	if f.o.Others != nil {
 		work.Go(func() { f.o.Others(ctx, f.others) })
 	}
@@ -91,9 +90,6 @@ func (f *Feed) Run(ctx context.Context) {
 
 // Touch says that this server has changed a session.
 func (f *Feed) Touch(k store.Key) { f.board.follow.Touch(k) }
-
-// LookAtOffers says that this server has changed what the open offers are shown with.
-func (f *Feed) LookAtOffers() { f.open.poke() }
 
 // Watching reports whether the system reports changes of files. If not, polling is the time
 // between two looks.

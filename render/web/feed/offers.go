@@ -49,65 +49,58 @@ type listWithOffers struct {
 	Away   *Away       `json:"away,omitempty"`
 }
 
-// openOffers follows the open offers, and whether the user is away, and publishes what
-// changes. It belongs to one goroutine, the only one that changes the feed's offers, so it may
-// read them at any time.
-type openOffers struct {
-	o     *Options
-	feed  *Feed
-	again chan struct{} // this server itself changed something
-}
-
-// run checks whenever something changes, and at intervals, until ctx ends: no file shows that
-// a process has died.
-func (b *openOffers) run(ctx context.Context) {
-	if b.o.Unwatched {
-		b.o.Wakes.Follow(ctx, b.o.Timing.Poll, b.again, b.look)
+// followOffers keeps the open offers current, and whether the user is away, until ctx ends. It
+// looks whenever something changes, and at intervals: no file shows that a process has died.
+func (f *Feed) followOffers(ctx context.Context) {
+	if f.o.Unwatched {
+		f.o.Wakes.Follow(ctx, f.o.Timing.Poll, f.again, f.lookAtOffers)
 		return
 	}
-	open := hold.OpenDir(b.o.Store.Dir) // it does not exist before the first offer
+	open := hold.OpenDir(f.o.Store.Dir) // it does not exist before the first offer
 	if err := os.MkdirAll(filepath.Dir(open), 0o700); err != nil {
-		b.o.Log(err)
+		f.o.Log(err)
 	}
-	b.o.Wakes.Follow(ctx, b.o.Timing.Recheck, b.again, b.look, filepath.Dir(open), open)
+	f.o.Wakes.Follow(ctx, f.o.Timing.Recheck, f.again, f.lookAtOffers, filepath.Dir(open), open)
 }
 
-func (b *openOffers) poke() {
+// OffersChanged says that this server has changed what the open offers are shown with.
+func (f *Feed) OffersChanged() {
 	select {
-	case b.again <- struct{}{}:
+	case f.again <- struct{}{}:
 	default:
 	}
 }
 
-// look publishes new and ended offers, and whether the user is away.
-func (b *openOffers) look() {
-	dir, now := offer.In(b.o.Store.Dir), time.Now()
+// lookAtOffers publishes new and ended offers, and whether the user is away. Only one goroutine
+// calls it, and nothing else changes them, so it may read them at any time.
+func (f *Feed) lookAtOffers() {
+	dir, now := offer.In(f.o.Store.Dir), time.Now()
 	list, err := dir.List(now)
 	if err != nil {
-		b.o.Log(err)
+		f.o.Log(err)
 		return
 	}
 	open := map[string]bool{}
 	var came []offerNews
 	for _, o := range list {
 		open[o.ID] = true
-		if _, known := b.feed.offers[o.ID]; !known {
+		if _, known := f.offers[o.ID]; !known {
 			came = append(came, offerNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, respond.Time(o.Made.Time())})
 		}
 	}
 	var ended []offerEnd
-	for id, o := range b.feed.offers {
+	for id, o := range f.offers {
 		if !open[id] {
 			ended = append(ended, endOf(dir, o))
 		}
 	}
 	slices.SortFunc(ended, func(a, b offerEnd) int { return a.compare(b.offerNews) })
 	is := AwayOf(dir, now)
-	moved := (is == nil) != (b.feed.away == nil) || is != nil && *is != *b.feed.away
+	moved := (is == nil) != (f.away == nil) || is != nil && *is != *f.away
 	if len(came)+len(ended) == 0 && !moved {
 		return
 	}
-	b.feed.change(func(p *publisher) {
+	f.change(func(p *publisher) {
 		for _, e := range ended {
 			delete(p.feed.offers, e.ID)
 			p.report(p.feed.messageOf("offer_ended", e.offerNews), e)

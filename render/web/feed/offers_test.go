@@ -18,7 +18,7 @@ func TestNoOfferNoDirectory(t *testing.T) {
 	o.Wakes = &live.Wakes{Log: o.Log}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	New(o).open.run(ctx)
+	New(o).followOffers(ctx)
 	if _, err := os.Stat(hold.OpenDir(o.Store.Dir)); err == nil {
 		t.Error("there is a directory of offers, and was no offer")
 	}

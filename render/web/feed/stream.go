@@ -30,7 +30,7 @@ func (f *Feed) Stream(w http.ResponseWriter, r *http.Request, over <-chan struct
 	}
 	defer f.leave()
 	begun()
-	c := client{feed: f, w: w, rc: http.NewResponseController(w), f: wants, beat: f.o.Timing.Beat, done: r.Context().Done(), over: over}
+	c := client{feed: f, w: w, rc: http.NewResponseController(w), f: wants, done: r.Context().Done(), over: over}
 	// The deadlines of requests would end the stream; it has one of its own for each write.
 	_ = c.rc.SetReadDeadline(time.Time{})
 	h := w.Header()
@@ -50,7 +50,6 @@ type client struct {
 	w    http.ResponseWriter
 	rc   *http.ResponseController
 	f    Filter
-	beat time.Duration
 	done <-chan struct{}
 	over <-chan struct{} // closed when the session that asked is signed out
 	at   uint64          // the newest event it was sent
@@ -60,7 +59,7 @@ func (c *client) run(last string) {
 	if !c.begin(last) {
 		return
 	}
-	beat := time.NewTicker(c.beat)
+	beat := time.NewTicker(c.feed.o.Timing.Beat)
 	defer beat.Stop()
 	for {
 		frames, newest, wake, ok := c.feed.since(c.at, c.f)
