@@ -108,11 +108,11 @@
 //	render/tui                   beckon watch
 //	render/tui/pick              choosing one line of several by typing parts of it
 //	render/web                   beckon serve
+//	render/web/access            who may use it, and answer an agent through it
+//	render/web/address           where it listens, and how it is reached
 //	render/web/feed              rows and events, for whoever follows
 //	render/web/meter             what it counts
 //	render/web/page              its page
-//	render/web/access            who may use it, and answer an agent through it
-//	render/web/address           where it listens, and how it is reached
 //	render/web/peer              who is at the other end
 //	render/web/respond           JSON, and errors in one format
 //	render/web/webtest           its callers, for tests
@@ -152,4 +152,14 @@
 //	state/resolve.go             Resolve: facts and evidence -> one word
 //	render/row.go                Rows
 //	render/term/list.go          List: the lines
+//
+// # One change, from a file to the page of beckon serve
+//
+//	render/web/web.go            Serve: the server
+//	state/live/follow.go         Run: a session's file has changed
+//	render/web/feed/board.go     take: its row, and what happened in it
+//	render/web/feed/events.go    report: an event, with a number
+//	render/web/access/guard.go   Guard: may the caller follow?
+//	render/web/routes.go         events: GET /events
+//	render/web/feed/stream.go    Stream: what the caller has not had yet
 package main
