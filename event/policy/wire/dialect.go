@@ -69,14 +69,10 @@ func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 		return raw, nil
 	}
 	given := gjson.ParseBytes(raw)
-	if !given.IsObject() {
+	out := inputOf(given)
+	if !given.IsObject() || out == nil {
 		return nil, errors.New("the payload is not an object")
 	}
-	out := map[string]json.RawMessage{}
-	given.ForEach(func(name, v gjson.Result) bool {
-		out[name.Str] = json.RawMessage(v.Raw)
-		return true
-	})
 	for _, f := range []struct {
 		name string
 		is   agents.Field
