@@ -60,7 +60,7 @@ case "$payload" in
 *'"command":"context"'*) echo '{"context":"and more"}' ;;
 *'"command":"policy"'*) echo '{"reply":"reject","message":"no"}' ;;
 *'"command":"hold"'*) echo '{"held":true}'; sleep 0.4; echo '{"reply":"once"}' ;;
-*'"command":"wait"'*) echo '{"held":true}'; trap 'echo ended >> "$0.log"; exit 0' TERM; sleep 20 & wait $! ;;
+*'"command":"wait"'*) echo '{"held":true}'; trap 'echo ended >> "$0.log"; exit 0' TERM; sleep 20 >/dev/null & wait $! ;; # it outlives this, and would keep the answer's pipe open
 esac
 `
 

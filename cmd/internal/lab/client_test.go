@@ -15,7 +15,10 @@ func TestRealClient(t *testing.T) {
 		t.Skip("drives a real client for some seconds")
 	}
 	for _, v := range Bounds {
-		t.Run(v, func(t *testing.T) { smoke(t, Start(t, v)) })
+		t.Run(v, func(t *testing.T) {
+			t.Parallel()
+			smoke(t, Start(t, v))
+		})
 	}
 }
 
