@@ -128,8 +128,8 @@ func TestLinkAboveMissingDirectory(t *testing.T) {
 		t.Error(err)
 	}
 	line := StartupLine{"path", "x"}
-	file := Startup{Path: filepath.Join(h.dir+"-link", ".config", "fish", "config.fish"), Keep: h.Keep}
-	if _, err := file.Apply(context.Background(), line); err != nil || !file.Has("path") {
+	file := Target{Scope: User, Path: filepath.Join(h.dir+"-link", ".config", "fish", "config.fish"), Keep: h.Keep}
+	if _, err := Apply(context.Background(), file, Put(line)); err != nil || !HasLine(file.Path, "path") {
 		t.Errorf("a start-up file: %v", err)
 	}
 }

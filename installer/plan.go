@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Op is an operation on one file: Install, Uninstall, or a line of a start-up file.
+// Op is an operation on one file: Install, Uninstall or Put.
 type Op struct {
 	plan func(c *Change) error // decides on c.New, and what is recorded
 

@@ -44,9 +44,9 @@ type Spec struct {
 // check refuses a spec whose entries the client could not run, or remove could not find.
 func (s Spec) check() error {
 	switch {
-	case !filepath.IsAbs(s.Command) && !windowsPath(s.Command) && !strings.HasPrefix(s.Command, "/"):
+	case !absolute(s.Command):
 		return &pathError{s.Command, "not an absolute path", "the client runs hooks in changing directories"}
-	case !utf8.ValidString(s.Command) || strings.ContainsFunc(s.Command, unicode.IsControl):
+	case !printable(s.Command):
 		return &pathError{s.Command, "not printable text", "JSON cannot hold it"}
 	case strings.Contains(s.Command, "${"):
 		return &pathError{s.Command, "holds a placeholder", "the client replaces ${...} in commands"}
@@ -65,11 +65,17 @@ func (s Spec) check() error {
 
 // ownProgram reports whether path may be the program of our status line.
 func ownProgram(path string) bool {
-	absolute := filepath.IsAbs(path) || windowsPath(path) || strings.HasPrefix(path, "/")
-	if !absolute || !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl) {
-		return false
-	}
-	return statusLine{words: plainCommand(shellCommands(statusCommand(path, nil)))}.own()
+	command := statusCommand(path, nil)
+	return absolute(path) && printable(path) && statusLine{words: plainCommand(shellCommands(command))}.own()
+}
+
+// absolute reports whether path is absolute, on this system or in a client of another.
+func absolute(path string) bool {
+	return filepath.IsAbs(path) || windowsPath(path) || strings.HasPrefix(path, "/")
+}
+
+func printable(path string) bool {
+	return utf8.ValidString(path) && !strings.ContainsFunc(path, unicode.IsControl)
 }
 
 // A slot is what the file has at most one entry of ours for: an event, or an event followed by

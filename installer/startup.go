@@ -2,7 +2,6 @@ package installer
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,13 +85,8 @@ func StartupPath(shell, goos string, getenv func(string) string) string {
 	return ""
 }
 
-// Startup is a start-up file. Our lines are one block between two comments, after everything
-// else.
-type Startup struct {
-	Path string // as the shell opens it; it may be a link, or missing
-	Keep string // private directory for the lock; created when needed
-}
-
+// Our lines are one block between two comments, after everything else in the file.
+//
 // The comments around the block. The longer ones say what else remove has to undo: a line end
 // that was missing, or the whole file.
 const (
@@ -185,32 +179,23 @@ func editStartup(old []byte, line StartupLine) []byte {
 	return []byte(out.String())
 }
 
-// Has reports whether the file has our line of that name. A file that cannot be read has none.
-func (s Startup) Has(name string) bool {
-	was, _ := readSettings(s.Path)
-	return slices.ContainsFunc(findBlock(string(was.data)).lines, func(l StartupLine) bool { return l.Name == name })
+// HasLine reports whether the start-up file at path has our line of that name. A file that cannot
+// be read has none.
+func HasLine(path, name string) bool {
+	was, err := readSettings(path)
+	return err == nil && slices.ContainsFunc(findBlock(string(was.data)).lines, func(l StartupLine) bool { return l.Name == name })
 }
 
-// Mentions reports whether the user's own part of the file has the text.
-func (s Startup) Mentions(text string) bool {
-	was, _ := readSettings(s.Path)
+// Mentions reports whether the user's own part of the start-up file at path has the text.
+func Mentions(path, text string) bool {
+	was, err := readSettings(path)
 	b := findBlock(string(was.data))
-	return strings.Contains(b.before+b.after, text)
+	return err == nil && strings.Contains(b.before+b.after, text)
 }
 
-// Plan returns what Apply would do to the file.
-func (s Startup) Plan(line StartupLine) (Change, error) { return Plan(s.target(), put(line)) }
-
-// Apply puts the line into the file's block, or removes it, and returns the change that it made.
-func (s Startup) Apply(ctx context.Context, line StartupLine) (Change, error) {
-	return Apply(ctx, s.target(), put(line))
-}
-
-func (s Startup) target() Target { return Target{Scope: User, Path: s.Path, Keep: s.Keep} }
-
-// put returns the operation on a line of a start-up file, of which no record is kept: the
-// comments around the block say what was there before.
-func put(line StartupLine) Op {
+// Put returns the operation that puts a line into a start-up file, or removes it if it has no
+// Text. No record is kept: the comments around the block say what was there before.
+func Put(line StartupLine) Op {
 	return Op{plan: func(c *Change) error {
 		c.New, c.shared = editStartup(c.Old, line), true
 		return nil

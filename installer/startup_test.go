@@ -72,8 +72,8 @@ func TestStartupApply(t *testing.T) {
 	if err := os.Symlink(real, link); err != nil {
 		t.Skip(err)
 	}
-	s := Startup{Path: link, Keep: filepath.Join(dir, "keep")}
-	if c, err := s.Apply(context.Background(), StartupLine{"path", "x"}); err != nil || c.Noop() || !s.Has("path") || s.Has("prompt") {
+	s := Target{Scope: User, Path: link, Keep: filepath.Join(dir, "keep")}
+	if c, err := Apply(context.Background(), s, Put(StartupLine{"path", "x"})); err != nil || c.Noop() || !HasLine(s.Path, "path") || HasLine(s.Path, "prompt") {
 		t.Fatalf("%v, noop %v", err, c.Noop())
 	}
 	info, err := os.Lstat(link)
@@ -83,16 +83,16 @@ func TestStartupApply(t *testing.T) {
 	if info, _ := os.Stat(real); info.Mode().Perm() != 0o640 {
 		t.Errorf("mode %v", info.Mode())
 	}
-	if _, err := s.Apply(context.Background(), StartupLine{Name: "path"}); err != nil {
+	if _, err := Apply(context.Background(), s, Put(StartupLine{Name: "path"})); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(real); string(got) != "mine" {
 		t.Errorf("left %q", got)
 	}
 	// A file that we created is removed with its last line.
-	fresh := Startup{Path: filepath.Join(dir, "config", "fish", "config.fish"), Keep: s.Keep}
+	fresh := Target{Scope: User, Path: filepath.Join(dir, "config", "fish", "config.fish"), Keep: s.Keep}
 	for _, text := range []string{"x", ""} {
-		if _, err := fresh.Apply(context.Background(), StartupLine{"path", text}); err != nil {
+		if _, err := Apply(context.Background(), fresh, Put(StartupLine{"path", text})); err != nil {
 			t.Fatal(err)
 		}
 	}

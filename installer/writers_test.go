@@ -270,7 +270,7 @@ func TestFailureLeavesTheRecord(t *testing.T) {
 func TestLeftoversAreSweptEverywhere(t *testing.T) {
 	h := newHome(t)
 	h.Path, h.Keep = filepath.Join(h.dir, "a[b]", "settings.json"), filepath.Join(h.dir, "keep[x]")
-	rc := Startup{Path: filepath.Join(h.dir, ".bashrc"), Keep: h.Keep}
+	rc := Target{Scope: User, Path: filepath.Join(h.dir, ".bashrc"), Keep: h.Keep}
 	old := time.Now().Add(-2 * leftoverAge)
 	var left []string
 	for _, file := range []string{h.Path, rc.Path, keptFor(h.Keep, h.Path).record, keptFor(h.Keep, h.Path).backup} {
@@ -284,7 +284,7 @@ func TestLeftoversAreSweptEverywhere(t *testing.T) {
 	if _, err := Apply(context.Background(), h.Target, Install(testSpec)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rc.Apply(context.Background(), StartupLine{"path", "x"}); err != nil {
+	if _, err := Apply(context.Background(), rc, Put(StartupLine{"path", "x"})); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range left {

@@ -35,7 +35,7 @@ func pathStep(a *cli.App, shell, program string) steps.Step {
 // startupStep adds a line to a start-up file. The caller sets its title.
 func startupStep(a *cli.App, shell, line, program string) steps.Step {
 	s := steps.Step{Name: line}
-	file := installer.Startup{Path: installer.StartupPath(shell, runtime.GOOS, a.Getenv), Keep: keepDir(a)}
+	file := installer.Target{Scope: installer.User, Path: installer.StartupPath(shell, runtime.GOOS, a.Getenv), Keep: keepDir(a)}
 	text, err := installer.NewStartupLine(shell, line, program)
 	switch {
 	case file.Path == "":
@@ -45,22 +45,22 @@ func startupStep(a *cli.App, shell, line, program string) steps.Step {
 		s.Absent = err.Error()
 		return s
 	}
-	s.On = file.Has(line)
-	if word := map[string]string{installer.PromptLine: "beckon init", installer.CompletionLine: "beckon completion"}[line]; !s.On && word != "" && file.Mentions(word) {
+	s.On = installer.HasLine(file.Path, line)
+	if word := map[string]string{installer.PromptLine: "beckon init", installer.CompletionLine: "beckon completion"}[line]; !s.On && word != "" && installer.Mentions(file.Path, word) {
 		s.On, s.Fixed = true, true
 	}
-	of := func(on bool) installer.StartupLine {
+	of := func(on bool) installer.Op {
 		if !on {
-			return installer.StartupLine{Name: line}
+			return installer.Put(installer.StartupLine{Name: line})
 		}
-		return text
+		return installer.Put(text)
 	}
 	s.Diff = func(on bool) (string, error) {
-		c, err := file.Plan(of(on))
+		c, err := installer.Plan(file, of(on))
 		return c.Diff(), err
 	}
 	s.Do = func(on bool) error {
-		_, err := file.Apply(context.Background(), of(on))
+		_, err := installer.Apply(context.Background(), file, of(on))
 		return err
 	}
 	s.Then = "new shells have it"
