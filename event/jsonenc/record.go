@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/tidwall/gjson"
 )
@@ -15,47 +14,30 @@ import (
 // values (for a record: one whose members are all zero) are left out.
 func Append(dst []byte, r any) []byte {
 	v := reflect.ValueOf(r).Elem()
-	return appendRecord(dst, v, layoutOf(v.Type()))
+	return appendRecord(dst, v)
 }
 
-// layout describes how a type of record is written.
-type layout struct {
-	keys    []string // of its members, in the order of its fields
-	members []member
-}
+var tags sync.Map // reflect.Type of a record -> []string
 
-// member is the layout of a member that is a record, a list of them or a pointer to one,
-// computed at the first use: a process that lives a millisecond sees few of its types.
-type member struct{ known atomic.Pointer[layout] }
-
-func (m *member) layout(t reflect.Type) *layout {
-	l := m.known.Load()
-	if l == nil {
-		l = layoutOf(t)
-		m.known.Store(l)
+// keysOf returns the keys of a type of record, in the order of its fields. They are read at
+// the first use: a process that lives a millisecond sees few types.
+func keysOf(t reflect.Type) []string {
+	if known, ok := tags.Load(t); ok {
+		return known.([]string)
 	}
-	return l
+	keys := make([]string, t.NumField())
+	for i := range keys {
+		keys[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	}
+	tags.Store(t, keys)
+	return keys
 }
 
-var layouts sync.Map // reflect.Type -> *layout
-
-func layoutOf(t reflect.Type) *layout {
-	if known, ok := layouts.Load(t); ok {
-		return known.(*layout)
-	}
-	l := &layout{make([]string, t.NumField()), make([]member, t.NumField())}
-	for i := range l.keys {
-		l.keys[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
-	}
-	layouts.Store(t, l)
-	return l
-}
-
-func appendRecord(dst []byte, v reflect.Value, l *layout) []byte {
+func appendRecord(dst []byte, v reflect.Value) []byte {
 	dst = append(dst, '{')
-	for i, key := range l.keys {
+	for i, key := range keysOf(v.Type()) {
 		mark, zero := len(dst), false
-		if dst, zero = appendValue(Key(dst, key), v.Field(i), &l.members[i]); zero {
+		if dst, zero = appendValue(Key(dst, key), v.Field(i)); zero {
 			dst = dst[:mark]
 		}
 	}
@@ -63,7 +45,7 @@ func appendRecord(dst []byte, v reflect.Value, l *layout) []byte {
 }
 
 // appendValue appends v, the value of a member, and reports whether it is zero.
-func appendValue(dst []byte, v reflect.Value, m *member) (_ []byte, zero bool) {
+func appendValue(dst []byte, v reflect.Value) (_ []byte, zero bool) {
 	mark := len(dst)
 	switch v.Kind() {
 	case reflect.String:
@@ -73,17 +55,17 @@ func appendValue(dst []byte, v reflect.Value, m *member) (_ []byte, zero bool) {
 	case reflect.Int, reflect.Int64:
 		return strconv.AppendInt(dst, v.Int(), 10), v.Int() == 0
 	case reflect.Struct:
-		dst = appendRecord(dst, v, m.layout(v.Type()))
+		dst = appendRecord(dst, v)
 		return dst, len(dst) == mark+len("{}")
 	case reflect.Pointer:
 		if v.IsNil() {
 			return dst, true
 		}
-		return appendRecord(dst, v.Elem(), m.layout(v.Type().Elem())), false
+		return appendRecord(dst, v.Elem()), false
 	case reflect.Slice:
 		dst = append(dst, '[')
 		for i := range v.Len() {
-			dst, _ = appendValue(Comma(dst), v.Index(i), m)
+			dst, _ = appendValue(Comma(dst), v.Index(i))
 		}
 		return append(dst, ']'), v.Len() == 0
 	}
@@ -96,7 +78,7 @@ func appendValue(dst []byte, v reflect.Value, m *member) (_ []byte, zero bool) {
 func Decode(text string, r any) bool {
 	d := decoder{text: text}
 	to := reflect.ValueOf(r).Elem()
-	return d.peek() == '{' && d.record(to, layoutOf(to.Type())) && d.peek() == 0 && d.at == len(text)
+	return d.peek() == '{' && d.record(to) && d.peek() == 0 && d.at == len(text)
 }
 
 // decoder reads a text in one pass. Its methods report whether the next token is valid, and
@@ -151,20 +133,21 @@ func (d *decoder) list(end byte, each func() bool) bool {
 	return false
 }
 
-func (d *decoder) record(to reflect.Value, l *layout) bool {
+func (d *decoder) record(to reflect.Value) bool {
+	keys := keysOf(to.Type())
 	next := 0 // members usually come in the order of the fields
 	return d.list('}', func() bool {
 		key, ok := d.str()
 		if !ok || !d.take(':') {
 			return false
 		}
-		for range l.keys {
-			if next == len(l.keys) {
+		for range keys {
+			if next == len(keys) {
 				next = 0
 			}
 			n := next
-			if next++; l.keys[n] == key {
-				_, ok := d.value(to.Field(n), &l.members[n])
+			if next++; keys[n] == key {
+				_, ok := d.value(to.Field(n))
 				return ok
 			}
 		}
@@ -173,7 +156,7 @@ func (d *decoder) record(to reflect.Value, l *layout) bool {
 }
 
 // value reads the value of a member into to, and reports whether it has its type.
-func (d *decoder) value(to reflect.Value, m *member) (set, ok bool) {
+func (d *decoder) value(to reflect.Value) (set, ok bool) {
 	switch kind, c := to.Kind(), d.peek(); {
 	case kind == reflect.String && c == '"':
 		s, ok := d.str()
@@ -189,19 +172,19 @@ func (d *decoder) value(to reflect.Value, m *member) (set, ok bool) {
 		}
 		return whole, ok
 	case kind == reflect.Struct && c == '{':
-		return true, d.record(to, m.layout(to.Type()))
+		return true, d.record(to)
 	case kind == reflect.Pointer && c == '{':
 		if to.IsNil() {
 			to.Set(reflect.New(to.Type().Elem()))
 		}
-		return true, d.record(to.Elem(), m.layout(to.Type().Elem()))
+		return true, d.record(to.Elem())
 	case kind == reflect.Slice && c == '[':
 		to.SetZero()
 		return true, d.list(']', func() bool {
 			n := to.Len()
 			to.Grow(1)
 			to.SetLen(n + 1)
-			set, ok := d.value(to.Index(n), m)
+			set, ok := d.value(to.Index(n))
 			if !set {
 				to.SetLen(n)
 			}
@@ -292,7 +275,7 @@ func appendShape(dst []byte, t reflect.Type) []byte {
 		return appendShape(append(dst, t.Kind().String()...), t.Elem())
 	case reflect.Struct:
 		dst = append(dst, '{')
-		for i, key := range layoutOf(t).keys {
+		for i, key := range keysOf(t) {
 			dst = appendShape(Key(dst, key), t.Field(i).Type)
 		}
 		return append(dst, '}')
