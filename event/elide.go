@@ -94,8 +94,7 @@ type elider struct {
 	state state
 	depth int
 	kinds nesting
-	inObj bool // the innermost is an object
-	start int  // where in buf the current top-level member starts
+	start int // where in buf the current top-level member starts
 
 	skip skip
 	str  text
@@ -103,6 +102,9 @@ type elider struct {
 
 // nesting records by depth whether the open containers are objects.
 type nesting [MaxDepth + 1]bool
+
+// inObject reports whether the innermost container is an object.
+func (e *elider) inObject() bool { return e.kinds[e.depth] }
 
 // skip is a range of elements to leave out: from a place inside depth containers until only
 // base of them are open.
@@ -139,11 +141,7 @@ func elide(r io.Reader, size int, first bool) (_ []byte, at int64, _ error) {
 		return nil, at, &SyntaxError{"payload is empty", at}
 	}
 	for ok && e.step(c) && !(first && e.depth == 0) {
-		if e.pos < e.end && e.buf[e.pos] > ' ' {
-			c = e.buf[e.pos] // as nearly always
-		} else {
-			c, ok = e.space()
-		}
+		c, ok = e.space()
 	}
 	if e.bad == nil && (e.state != wantComma || e.depth > 0) {
 		e.fail("unexpected end")
@@ -266,7 +264,7 @@ func (e *elider) step(c byte) bool {
 			return e.close()
 		}
 	}
-	if e.depth > 0 && !e.inObj {
+	if e.depth > 0 && !e.inObject() {
 		e.element()
 	}
 	return e.value(c)

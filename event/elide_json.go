@@ -16,11 +16,11 @@ func (e *elider) after(c byte) bool {
 	switch {
 	case e.depth == 0:
 		return e.fail("something after the end")
-	case c == ',' && e.inObj:
+	case c == ',' && e.inObject():
 		e.state = wantKey
 	case c == ',':
 		e.state = wantValue
-	case c == '}' && e.inObj || c == ']' && !e.inObj:
+	case c == '}' && e.inObject() || c == ']' && !e.inObject():
 		return e.close()
 	default:
 		return e.fail("no comma after a value")
@@ -54,7 +54,6 @@ func (e *elider) open(object bool, next state) bool {
 	}
 	e.depth++
 	e.kinds[e.depth] = object
-	e.inObj = object
 	e.pos++
 	e.state = next
 	return true
@@ -62,7 +61,6 @@ func (e *elider) open(object bool, next state) bool {
 
 func (e *elider) close() bool {
 	e.depth--
-	e.inObj = e.kinds[e.depth]
 	e.pos++
 	e.state = wantComma
 	if e.skip.on && e.depth == e.skip.base {
