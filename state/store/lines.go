@@ -180,9 +180,8 @@ func beginsLine(r io.ReaderAt, offset int64) bool {
 	return err == nil && before[0] == '\n'
 }
 
-// followAnew reads the whole journal. If its last line is in a rotated segment, the new
-// position is beyond the live journal or followed by none of its lines, and the next call reads
-// the whole journal again.
+// followAnew reads the whole journal. If that is rotated meanwhile, no line continues the new
+// position, and the next call reads the whole journal again.
 func (st *Store) followAnew(k Key, p Place, each func(Line)) (Place, error) {
 	end, err := st.scanJournals(k, p.Seq, nil, func(l Line) {
 		p.Seq = l.Change.Seq

@@ -18,6 +18,27 @@ const noWait = 0
 // ErrBusy is returned if the lock was not free in time.
 var ErrBusy = errors.New("session is locked by another process")
 
+// lockFile is a lock file: by flock(2), or by LockFileEx on Windows.
+type lockFile struct{ f *os.File }
+
+func openLockFile(path string) (*lockFile, error) {
+	// Opened for writing because NFS turns flock into a write lock of the whole file.
+	f, err := open(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	return &lockFile{f}, nil
+}
+
+func (l *lockFile) path() string { return l.f.Name() }
+
+// inPlace reports whether l is still the file at its path.
+func (l *lockFile) inPlace() bool {
+	held, err := l.f.Stat()
+	there, e := os.Stat(l.path())
+	return err == nil && e == nil && os.SameFile(held, there)
+}
+
 // lock locks k's lock file. The session file itself is never locked: it is replaced by rename,
 // so two writers would lock different files.
 //

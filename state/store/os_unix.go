@@ -5,7 +5,6 @@ package store
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"syscall"
 )
 
@@ -15,21 +14,6 @@ const removesOpen = true
 // sharingViolation reports whether err means that another process has the file open, which
 // happens only on Windows.
 func sharingViolation(error) bool { return false }
-
-// lockFile is a lock file, locked by flock(2). The kernel releases the lock with the last
-// descriptor, so also when the holder is killed.
-type lockFile struct{ f *os.File }
-
-func openLockFile(path string) (*lockFile, error) {
-	// Opened for writing because NFS turns flock into a write lock of the whole file.
-	f, err := open(path, os.O_RDWR|os.O_CREATE)
-	if err != nil {
-		return nil, err
-	}
-	return &lockFile{f}, nil
-}
-
-func (l *lockFile) path() string { return l.f.Name() }
 
 // try locks l without waiting and reports whether it did.
 func (l *lockFile) try() (bool, error) {
@@ -56,12 +40,6 @@ func (l *lockFile) flock(how int) error {
 	}
 }
 
-// inPlace reports whether l is still the file at its path.
-func (l *lockFile) inPlace() bool {
-	held, err := l.f.Stat()
-	there, e := os.Stat(l.path())
-	return err == nil && e == nil && os.SameFile(held, there)
-}
-
-// Close releases the lock.
+// Close releases the lock. The kernel releases it with the last descriptor, so also when the
+// holder is killed.
 func (l *lockFile) Close() { _ = l.f.Close() }

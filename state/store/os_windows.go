@@ -1,11 +1,9 @@
 package store
 
 import (
-	"os"
-
 	"beckon/event/plainfile"
 
-	"github.com/gofrs/flock"
+	"golang.org/x/sys/windows"
 )
 
 // removesOpen reports whether an open file can be removed. Here not even the process that
@@ -16,38 +14,26 @@ const removesOpen = false
 // sharing it.
 func sharingViolation(err error) bool { return plainfile.Unshared(err) }
 
-// lockFile is a lock file, locked by LockFileEx.
-type lockFile struct{ l *flock.Flock }
-
-// openLockFile creates the file; the lock opens it again.
-func openLockFile(path string) (*lockFile, error) {
-	f, err := open(path, os.O_RDWR|os.O_CREATE)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Close(); err != nil {
-		return nil, err
-	}
-	return &lockFile{flock.New(path, flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(fileMode))}, nil
-}
-
-func (l *lockFile) path() string { return l.l.Path() }
-
 // try locks l without waiting and reports whether it did.
-func (l *lockFile) try() (bool, error) { return l.l.TryLock() }
+func (l *lockFile) try() (bool, error) {
+	err := l.lock(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if err == windows.ERROR_LOCK_VIOLATION {
+		return false, nil
+	}
+	return err == nil, err
+}
 
 // block locks l and waits as long as necessary.
-func (l *lockFile) block() error { return l.l.Lock() }
+func (l *lockFile) block() error { return l.lock(0) }
 
-// inPlace reports whether l is still the file at its path.
-func (l *lockFile) inPlace() bool {
-	held, err := l.l.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Stat(l.path())
-	return err == nil && os.SameFile(held, there)
+// lock locks the first byte, which need not exist.
+func (l *lockFile) lock(flags uint32) error {
+	handle := windows.Handle(l.f.Fd())
+	return windows.LockFileEx(handle, windows.LOCKFILE_EXCLUSIVE_LOCK|flags, 0, 1, 0, new(windows.Overlapped))
 }
 
-// Close releases the lock.
-func (l *lockFile) Close() { _ = l.l.Close() }
+// Close releases the lock. With the file alone it would be released some time later.
+func (l *lockFile) Close() {
+	_ = windows.UnlockFileEx(windows.Handle(l.f.Fd()), 0, 1, 0, new(windows.Overlapped))
+	_ = l.f.Close()
+}
