@@ -115,7 +115,11 @@ type notifyDeliverCmd struct {
 }
 
 func (c *notifyDeliverCmd) Run(a *app) error {
-	d := a.deliverer(a.Configured().Alert, "deliver", nil)
+	set := a.Configured().Alert
+	if len(set.Channels) == 0 {
+		return nil // the file has changed since the hook read it, or is being written: the edge stays unclaimed
+	}
+	d := a.deliverer(set, "deliver", nil)
 	err := d.Deliver(context.Background(), notify.Order{Session: c.Session, Edge: c.Edge, Still: c.Still, Claimed: c.Claimed})
 	for _, ch := range d.Channels {
 		if w, ok := ch.(interface{ Wait() }); ok {

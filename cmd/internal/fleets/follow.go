@@ -27,22 +27,13 @@ type Others struct {
 
 // Others connects to the other machines; the caller must Close them.
 func (f *Flags) Others(ctx context.Context, a *cli.App) (*Others, error) {
-	o := &Others{flags: f, app: a}
-	var err error
-	if o.asked, err = f.asked(a); err != nil || !f.Fleet {
+	list, acc, joined, err := f.where(a)
+	o := &Others{flags: f, app: a, asked: list, access: acc}
+	if err != nil || !joined {
 		return o, err
 	}
-	acc, joined, err := access(a)
-	switch {
-	case err != nil:
-		return o, err
-	case !joined && len(o.asked) == 0:
-		return o, errNoFleet
-	case joined:
-		o.access = acc
-		o.live, err = bus.Follow(ctx, acc, "beckon watch")
-		debug.SetGCPercent(50) // less memory for thousands of rows, for a little more work
-	}
+	debug.SetGCPercent(50) // less memory for thousands of rows, for a little more work
+	o.live, err = bus.Follow(ctx, acc, "beckon watch")
 	return o, err
 }
 

@@ -47,6 +47,19 @@ func (f *Flags) Only(a *cli.App, rows []render.Row) []render.Row {
 	})
 }
 
+// where returns the machines to ask by ssh and, with --fleet, the access to the fleet, if this
+// machine has one. With --fleet it is an error to have neither.
+func (f *Flags) where(a *cli.App) (list []*hosts.Host, acc bus.Access, joined bool, err error) {
+	if list, err = f.asked(a); err != nil || !f.Fleet {
+		return list, acc, false, err
+	}
+	acc, joined, err = access(a)
+	if err == nil && !joined && len(list) == 0 {
+		err = errNoFleet
+	}
+	return list, acc, joined, err
+}
+
 // asked returns the machines to ask by ssh: those of --host, and with --fleet the configured
 // ones.
 func (f *Flags) asked(a *cli.App) (list []*hosts.Host, err error) {
@@ -70,21 +83,14 @@ func (f *Flags) asked(a *cli.App) (list []*hosts.Host, err error) {
 // Ask returns the sessions of other machines as they are now, and each machine's status. For a
 // machine that cannot be asked it returns its last known rows and reports that on stderr.
 func (f *Flags) Ask(a *cli.App) ([]render.Row, []render.Host, error) {
-	list, err := f.asked(a)
+	list, acc, joined, err := f.where(a)
 	if err != nil {
 		return nil, nil, err
-	}
-	acc, joined, err := access(a)
-	if f.Fleet && err != nil {
-		return nil, nil, err
-	}
-	if f.Fleet && !joined && len(list) == 0 {
-		return nil, nil, errNoFleet
 	}
 	var rows []render.Row
 	var status []render.Host
 	var all sync.WaitGroup
-	if f.Fleet && joined {
+	if joined {
 		all.Go(func() {
 			if rows, status, err = read(a, acc); err != nil {
 				fmt.Fprintf(a.Stderr, "beckon: the fleet: %v\n", err)
