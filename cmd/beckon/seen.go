@@ -21,8 +21,8 @@ type seenCmd struct {
 
 func (c *seenCmd) Run(a *app) error {
 	switch {
-	case c.All && c.Session != "":
-		return cli.Usage("seen: a session and --all were given")
+	case c.All && c.Session != "", c.Pane != "" && (c.All || c.Session != ""): // runSeenPane does --pane alone
+		return cli.Usage("seen: give one of a session, --pane and --all")
 	case c.All:
 		return a.allSeen()
 	case c.Session == "":

@@ -39,6 +39,9 @@ func TestWrongCommandLine(t *testing.T) {
 		"fleet invite --host a --user u --for 0s": `--for "0s": that is not later`,
 		"fleet bucket --replicas 2":               `--replicas must be one of 1, 3, 5, not "2"`,
 		"policy replay --days 0":                  "--days 0: must be at least 1",
+		"seen shop --pane %3":                     "seen: give one of a session, --pane and --all",
+		"seen --pane %3 --all":                    "seen: give one of a session, --pane and --all",
+		"answer --all --json no":                  "--all asks on the terminal, and prints no JSON",
 	} {
 		if got := begin(line, env); got.code != cli.ExitUsage || !strings.Contains(got.errors, want) {
 			t.Errorf("%q: exit code %d, %s; want %s", line, got.code, got.errors, want)

@@ -40,7 +40,7 @@ func Code(err error) int {
 	return ExitError
 }
 
-// ErrNotFound is wrapped where no session has a name.
+// ErrNotFound is the error for a name that no session has.
 var ErrNotFound error = coded{errors.New("no such session"), ExitNotFound}
 
 // NotFound returns an error, with advice, about a session that is there and has not what was

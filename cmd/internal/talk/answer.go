@@ -180,6 +180,9 @@ func (c *AnswerCmd) many(a *cli.App, list []card.Offered) error {
 	if len(c.Words) != 1 || c.Words[0] != "yes" && c.Words[0] != "no" {
 		return cli.Usage("--all takes yes or no, and no session")
 	}
+	if c.JSON {
+		return cli.Usage("--all asks on the terminal, and prints no JSON")
+	}
 	if c.Words[0] == "yes" && (c.Tool == "" || c.Under == "") {
 		return cli.Usage("--all yes needs --tool and --under: what you allow at once should be of one kind")
 	}
