@@ -179,18 +179,10 @@ func (r *redactor) said(v int, kind keyKind, verb bool) found {
 	switch {
 	case s == "" || placeholder(s) || isPath(s) || strings.Contains(s, "://"):
 		return found{}
-	case kind == passwordKey && verb && len(s) >= 6 && hasDigit(s) && hasLetter(s) && !(end < len(r.s) && r.s[end] == '('):
-	case len(s) >= 20 && oddLooking(s) && (verb || hasCapital(s) && hasLetter(s)):
+	case kind == passwordKey && verb && len(s) >= 6 && hasDigit(s) && (hasCapital(s) || hasSmall(s)) && !(end < len(r.s) && r.s[end] == '('):
+	case len(s) >= 20 && oddLooking(s) && (verb || hasCapital(s)):
 	default:
 		return found{}
 	}
 	return found{v, end, kind.mark()}
-}
-
-func hasLetter(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' })
-}
-
-func hasCapital(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' })
 }

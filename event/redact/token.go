@@ -118,11 +118,18 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
-func hasDigit(s string) bool {
+// hasAny reports whether s has a byte from first to last.
+func hasAny(s string, first, last byte) bool {
 	for i := range len(s) {
-		if isDigit(s[i]) {
+		if first <= s[i] && s[i] <= last {
 			return true
 		}
 	}
 	return false
 }
+
+func hasDigit(s string) bool { return hasAny(s, '0', '9') }
+
+func hasCapital(s string) bool { return hasAny(s, 'A', 'Z') }
+
+func hasSmall(s string) bool { return hasAny(s, 'a', 'z') }

@@ -170,17 +170,7 @@ func isPath(v string) bool {
 	if strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "@") {
 		return true
 	}
-	if v[0] != '/' {
-		return false
-	}
-	capital, small, digit := false, false, false
-	for i := range len(v) {
-		c := v[i]
-		capital = capital || 'A' <= c && c <= 'Z'
-		small = small || 'a' <= c && c <= 'z'
-		digit = digit || isDigit(c)
-	}
-	return !capital || !small || !digit
+	return v[0] == '/' && !(hasCapital(v) && hasSmall(v) && hasDigit(v))
 }
 
 // namesPart reports whether v says where the secret is, as in --secret id=npmrc.
