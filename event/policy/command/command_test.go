@@ -147,7 +147,9 @@ func TestTexts(t *testing.T) {
 		`printf '%b' '\162\155 x' | sh`: "rm x", `$(printf '%b' '\0162\0155') x`: "rm x", `printf '%b y' 'rm\x20x' | sh`: "rm x y",
 		`echo -e '\0162\0155 x' | sh`: "rm x", `echo -e '\162\155 x' | sh`: "rm x", `echo -e "\x72m $X" | sh`: "rm " + hole, `echo -e 'rm x\c y' | sh`: "rm x",
 		`printf '%b%b' 'rm ' 'x\cy' | sh`: "rm x", `$'\162m' x`: "rm x", `printf '\162m x' | sh`: "rm x", `echo 'r\m' x | sh`: "rm x",
-		`rm {08..10}`: "rm 08 09 10", `rm {2..001}`: "rm 002 001", `rm {-01..1}`: "rm -01 000 001", `rm {1..3..2}{a..b}`: "rm 1a 1b 3a 3b",
+		`printf 'a b\0c\0' | xargs -0 x`: "x a b c", `printf 'rm x\0' | xargs -0 sh -c`: "rm x", `printf 'a b,c' | xargs -d, x`: "x a b c", `printf 'rm x\ny' | xargs -d '\n' -n1 bash -c`: "rm x",
+		`echo "a 'b'" | xargs x`: "x a b",
+		`rm {08..10}`:            "rm 08 09 10", `rm {2..001}`: "rm 002 001", `rm {-01..1}`: "rm -01 000 001", `rm {1..3..2}{a..b}`: "rm 1a 1b 3a 3b",
 	} {
 		if l := Parse(line, Bash); texts(l)[len(l.Commands)-1] != want || len(l.Unknown) > 0 {
 			t.Errorf("%s: %q, %q", line, texts(l), l.Unknown)
@@ -181,7 +183,7 @@ func TestPartlyKnown(t *testing.T) {
 // pieces lists parts from which deep, long and complex lines are built.
 var pieces = []string{"<(", "$(", "`", "{", "(", "sudo ", "eval ", "watch eval ", "sudo -x ", "bash -c ", "a=b ", "((", "\"$(", "<<x ", "<<x\n", "${a", "${a:-", "ssh ",
 	"a&&", "a|", "if ", "case x in x) ", "x() { ", "{a,b}", "{1..9}", "[[ ! ", "! ", "$((1+", "a=$a$a;", "f(){ f;f; };f;", "x=1;$(:);", "for i in 1 2 3; do ", "alias a=b;a;", "echo x|", "\\", "'", "$'\\x", "-- ", "<<<x ", "a[", "time ", "env -S ", "xargs ",
-	"echo abcdefgh>>a;cat a a>>a;", "echo a|tee b c -a|cat - b c>b;", "a&&b=$b$b&&", "echo 'echo $a'>>a;. a;"}
+	"echo abcdefgh>>a;cat a a>>a;", "echo a|tee b c -a|cat - b c>b;", "echo a\nb\nc>>l;xargs -I{} sh -c '{} {}'<l;", "a&&b=$b$b&&", "echo 'echo $a'>>a;. a;"}
 
 // The author of a line can make parsing neither slow nor deeply recursive.
 func TestLongLines(t *testing.T) {

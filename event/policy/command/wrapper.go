@@ -1,6 +1,8 @@
 package command
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -30,10 +32,14 @@ func (w *walker) rest(at int, c Command, in stream, join bool) {
 		return
 	}
 	more := !in.some || !in.text.Known
-	words = w.fed(c, words, in)
 	w.within(at, func() {
 		first := len(w.line.Commands)
-		w.run(words, nil, stream{})
+		for list := range fed(c.Args, words, in) {
+			if w.spent() {
+				return
+			}
+			w.run(list, nil, stream{})
+		}
 		if more && first < len(w.line.Commands) {
 			w.line.Commands[first].More = true
 			w.moreText(first)
@@ -41,36 +47,70 @@ func (w *walker) rest(at int, c Command, in stream, join bool) {
 	})
 }
 
-// fed inserts the words of the input where xargs does.
-func (w *walker) fed(c Command, words []Word, in stream) []Word {
-	if !in.some {
-		return words
-	}
-	var list []Word
-	if in.text.Known {
-		for text := range strings.FieldsSeq(strings.ReplaceAll(in.text.Text, "\x00", " ")) {
-			list = append(list, known(strings.Trim(text, `'"`)))
+// fed yields the words of each command that xargs runs: with those of the input behind them,
+// or with -I in their place.
+func fed(a Args, words []Word, in stream) iter.Seq[[]Word] {
+	return func(yield func([]Word) bool) {
+		at := slices.IndexFunc(a.Flags, func(f Flag) bool { return f.Name == "-I" })
+		switch {
+		case !in.some:
+			yield(words)
+			return
+		case at < 0:
+			yield(slices.Concat(words, items(a, in, false)))
+			return
+		}
+		mark := cmp.Or(a.Flags[at].Value.Text, "{}")
+		for _, item := range items(a, in, true) {
+			if !yield(inserted(words, mark, item)) {
+				return
+			}
 		}
 	}
-	at := slices.IndexFunc(c.Args.Flags, func(f Flag) bool { return f.Name == "-I" })
-	if at < 0 {
-		return append(slices.Clone(words), list...)
-	}
-	mark := c.Args.Flags[at].Value.Text
-	if mark == "" {
-		mark = "{}"
-	}
-	text := joined(list, " ")
-	if !in.text.Known {
-		text = unknownWord
-	}
+}
+
+// inserted returns words with an item in place of the mark.
+func inserted(words []Word, mark string, item Word) []Word {
 	out := slices.Clone(words)
 	for i, word := range out {
 		if before, after, ok := strings.Cut(word.Text, mark); ok && word.Known {
-			out[i] = joined([]Word{known(before), text, known(after)}, "")
+			out[i] = joined([]Word{known(before), item, known(after)}, "")
 		}
 	}
 	return out
+}
+
+// items returns the words that xargs reads from its input: whole lines if they are inserted.
+func items(a Args, in stream, inserts bool) (list []Word) {
+	if !in.text.Known {
+		if inserts {
+			return []Word{unknownWord}
+		}
+		return nil
+	}
+	text, end := in.text.Text, ""
+	if inserts {
+		end = "\n"
+	}
+	for _, f := range a.Flags {
+		switch f.Name {
+		case "-0":
+			end = "\x00"
+		case "-d":
+			end = unescape(f.Value.Text)
+		}
+	}
+	parts := strings.FieldsSeq(strings.ReplaceAll(text, "\x00", " "))
+	if end != "" {
+		parts = strings.SplitSeq(strings.TrimSuffix(text, end), end)
+	}
+	for part := range parts {
+		if end == "" || end == "\n" && inserts {
+			part = strings.Trim(part, " \t'\"")
+		}
+		list = append(list, known(part))
+	}
+	return list
 }
 
 // moreText marks a shell or interpreter that gets its text from xargs: it runs what the line
