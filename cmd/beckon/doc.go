@@ -76,7 +76,7 @@
 //	event/bounded                the beginning of what a program prints
 //	event/jsonc                  JSON with comments
 //	event/jsonenc                JSON of records, for a process that lives a millisecond
-//	event/plainfile              regular files, without the poller
+//	event/plainfile              regular files without the poller, and stamps of versions
 //	event/nearest                "did you mean"
 //	event/policy                 what answers a hook
 //	event/policy/config          policy files
