@@ -11,6 +11,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/agents/beside"
+	"beckon/event/plainfile"
 	"beckon/event/redact"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -26,8 +27,7 @@ type besides struct {
 
 // lastRead is the reading of a file, valid until the file changes.
 type lastRead struct {
-	size    int64
-	changed time.Time
+	file    plainfile.Stamp
 	reading beside.Reading
 }
 
@@ -112,17 +112,17 @@ func (t *besides) file(agent, path string) beside.Reading {
 	if path == "" || !beside.Known(agent) {
 		return beside.Reading{}
 	}
-	info, err := os.Stat(path)
-	if err != nil {
+	file, there := plainfile.StampOf(path)
+	if !there {
 		return beside.Reading{}
 	}
 	t.mu.Lock()
-	f, ok := t.files[path]
+	f, known := t.files[path]
 	t.mu.Unlock()
-	if ok && f.size == info.Size() && f.changed.Equal(info.ModTime()) {
+	if known && f.file == file {
 		return f.reading
 	}
-	f = lastRead{info.Size(), info.ModTime(), beside.File(agent, path)}
+	f = lastRead{file, beside.File(agent, path)}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.files == nil || len(t.files) > maxFiles {
