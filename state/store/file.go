@@ -79,12 +79,7 @@ func readInto(buf []byte, path string, limit int) ([]byte, error) {
 // the name is unique. Missing directories are created.
 func (st *Store) write(tmp, dir, name string, data []byte) error {
 	from, to := st.path(tmpDir, tmp), st.path(dir, name)
-	err := st.writeNew(from, data)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(st.path(tmpDir, ""), dirMode); err == nil {
-			err = st.writeNew(from, data)
-		}
-	}
+	err := inDir(st.path(tmpDir, ""), func() error { return st.writeNew(from, data) })
 	if err != nil {
 		return err
 	}
@@ -98,6 +93,17 @@ func (st *Store) write(tmp, dir, name string, data []byte) error {
 	}
 	if err != nil {
 		_ = os.Remove(from)
+	}
+	return err
+}
+
+// inDir calls f, and again after it has made the directory that f lacked.
+func inDir(dir string, f func() error) error {
+	err := f()
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(dir, dirMode); err == nil {
+			err = f()
+		}
 	}
 	return err
 }

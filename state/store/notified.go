@@ -20,13 +20,12 @@ const maxDecisions = 128 << 10
 // Claim claims the edge id of session k. Of all processes that claim an edge, only one gets
 // first set. After an error it is unknown which one has the claim.
 func (st *Store) Claim(k Key, id string) (first bool, err error) {
-	path := st.path(claimsDir, string(k))
-	f, err := open(path+string(os.PathSeparator)+id, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(path, dirMode); err == nil {
-			f, err = open(path+string(os.PathSeparator)+id, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-		}
-	}
+	dir := st.path(claimsDir, string(k))
+	var f *os.File
+	err = inDir(dir, func() (err error) {
+		f, err = open(dir+string(os.PathSeparator)+id, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+		return err
+	})
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}

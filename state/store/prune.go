@@ -41,12 +41,7 @@ func (st *Store) Archive(k Key, now event.Millis) (bool, error) {
 	if !over(&h.s) || now < overSince(&h.s)+event.Millis(ArchiveAfter.Milliseconds()) {
 		return false, nil
 	}
-	err := rename(st.session(k), st.archived(k))
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(st.path(archiveDir, ""), dirMode); err == nil {
-			err = rename(st.session(k), st.archived(k))
-		}
-	}
+	err := inDir(st.path(archiveDir, ""), func() error { return rename(st.session(k), st.archived(k)) })
 	return err == nil, err
 }
 

@@ -55,10 +55,7 @@ func Close(stateDir, id string, outcome []byte) bool {
 		}
 	}
 	_ = os.Remove(filepath.Join(to, PayloadFile))
-	tmp := filepath.Join(to, ".outcome")
-	if os.WriteFile(tmp, outcome, 0o600) == nil {
-		_ = os.Rename(tmp, filepath.Join(to, OutcomeFile)) // readers find it whole
-	}
+	_ = atomicfile.Write(filepath.Join(to, OutcomeFile), outcome, 0o600, false)
 	return true
 }
 
