@@ -30,8 +30,8 @@ type daySession struct {
 	want  []string // the kinds of which the user must be notified, in order
 }
 
-// TestNotifyDay plays a day of eight sessions through the installed programs,
-// notify-send and a notification daemon, and compares what the daemon received
+// TestNotifyDay plays a day of eight sessions through the installed programs
+// and a notification daemon, and compares what the daemon received
 // with what was written by hand.
 func TestNotifyDay(t *testing.T) {
 	t.Parallel()

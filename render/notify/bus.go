@@ -7,13 +7,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"beckon/state/evidence"
-	"beckon/state/offer"
 
 	"github.com/godbus/dbus/v5"
 )
@@ -23,67 +21,17 @@ const (
 	daemonName = "org.freedesktop.Notifications"
 	daemonPath = "/org/freedesktop/Notifications"
 	jumpAction = "default" // a click on the notification itself
-	neverGone  = int32(0)  // it is removed when its offer is over
+	neverGone  = int32(0)  // its expiry: it is removed when its offer is over
+	asUsual    = int32(-1) // its expiry: the daemon decides
 )
 
-const desktopRows = 6
-
-// Asks reports whether the user wants buttons, if the system has them.
-func (d *DesktopChannel) Asks() bool {
-	return d.Actions && runtime.GOOS != "darwin" && runtime.GOOS != "windows"
-}
-
-// Words says how much a notification shows; it stays on this machine.
-func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: true} }
-
-// Ask shows a with buttons. It talks to the bus itself: an intermediate program would have to
-// be trusted, and anybody may write to a directory of the search path. An answer is a signal
-// from the connection that accepted the notification, with the number that it assigned; the
-// bus vouches for the sender of a signal. A daemon or a bus that an agent started is not
-// trusted. If any program can make the daemon press a button, no button allows.
-//
-// A daemon without buttons shows a like any notification.
-func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word offer.Word, become func(string), err error) {
-	become = func(string) {}
-	b, err := dial(ctx)
-	switch {
-	case errors.Is(err, errNoButtons):
-		return "", become, d.Send(ctx, a.Note)
-	case errors.Is(err, errUnseen):
-		return "", become, errors.Join(err, d.Send(ctx, a.Note))
-	case err != nil:
-		return "", become, err
-	}
-	if b.driven {
-		a.Buttons = slices.DeleteFunc(slices.Clone(a.Buttons), func(w offer.Word) bool { return w == offer.Allow })
-	}
-	id, err := b.show(ctx, a, len(d.Jump) > 0)
-	if err != nil {
-		b.conn.Close()
-		return "", become, err
-	}
-	become = func(string) {
-		_ = b.call(context.WithoutCancel(ctx), "CloseNotification", id).Err // it may be gone
-		b.conn.Close()
-	}
-	for {
-		key, ok := b.next(ctx, id)
-		if !ok {
-			return "", become, nil
-		}
-		if key == jumpAction {
-			_ = d.follow(ctx, a.Note)
-		} else if slices.Contains(a.Buttons, offer.Word(key)) {
-			return offer.Word(key), become, nil
-		}
-	}
-}
-
+// daemon is the notification daemon of this session bus.
 type daemon struct {
 	conn    *dbus.Conn
 	object  dbus.BusObject
-	owner   string // the unique name of its connection
-	driven  bool   // other programs may be able to press its buttons
+	able    []string // its capabilities
+	owner   string   // the unique name of its connection
+	driven  bool     // other programs may be able to press its buttons
 	signals chan *dbus.Signal
 }
 
@@ -106,16 +54,17 @@ func address() string {
 	return "unix:path=" + dbus.EscapeBusAddressValue(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "bus"))
 }
 
-func dial(ctx context.Context) (b *daemon, err error) {
+// dial connects to the daemon. asks means that its buttons are to be trusted.
+func dial(ctx context.Context, asks bool) (b *daemon, err error) {
 	if !bus(os.Getenv) {
 		return nil, ErrNoDesktop
 	}
-	conn, err := connect(ctx)
+	conn, err := connect(ctx, asks)
 	if err != nil {
 		return nil, fmt.Errorf("the session bus: %w", err)
 	}
 	b = &daemon{conn: conn, object: conn.Object(daemonName, daemonPath), signals: make(chan *dbus.Signal, 64)}
-	if err := b.meet(ctx); err != nil {
+	if err := b.meet(ctx, asks); err != nil {
 		conn.Close()
 		return nil, err
 	}
@@ -123,9 +72,9 @@ func dial(ctx context.Context) (b *daemon, err error) {
 }
 
 // connect connects to the session bus. Its socket is a file of the user, which an agent could
-// replace, and the bus vouches for its senders: so a bus whose process an agent started is not
-// trusted.
-func connect(ctx context.Context) (*dbus.Conn, error) {
+// replace, and the bus vouches for its senders: so if it is to be trusted, an agent must not
+// have started it.
+func connect(ctx context.Context, trusted bool) (*dbus.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, desktopLimit)
 	defer cancel()
 	to, err := (&net.Dialer{}).DialContext(ctx, "unix", socket(address()))
@@ -134,7 +83,7 @@ func connect(ctx context.Context) (*dbus.Conn, error) {
 	}
 	late := context.AfterFunc(ctx, func() { to.Close() }) // it may accept the message and never respond
 	conn, err := dbus.NewConn(to)
-	if err == nil {
+	if err == nil && trusted {
 		err = checkOrigin(listener(to), errAgentsBus)
 	}
 	if err == nil {
@@ -143,7 +92,7 @@ func connect(ctx context.Context) (*dbus.Conn, error) {
 	if err == nil {
 		err = conn.Hello()
 	}
-	if !late() && err == nil {
+	if !late() {
 		err = ctx.Err()
 	}
 	if err != nil {
@@ -186,35 +135,42 @@ func checkOrigin(pid int, agents error) error {
 	return nil
 }
 
-// meet identifies the daemon, and checks that it has buttons.
-func (b *daemon) meet(ctx context.Context) error {
-	var able []string
-	if err := b.call(ctx, "GetCapabilities").Store(&able); err != nil { // starts it
+// meet identifies the daemon, and subscribes to its signals.
+func (b *daemon) meet(ctx context.Context, asks bool) error {
+	if err := b.call(ctx, "GetCapabilities").Store(&b.able); err != nil { // starts it
 		return fmt.Errorf("the notification daemon: %w", err)
 	}
-	if !slices.Contains(able, "actions") || !slices.Contains(able, "body") {
+	if err := b.conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetNameOwner", 0, daemonName).Store(&b.owner); err != nil {
+		return fmt.Errorf("the notification daemon: %w", err)
+	}
+	if asks {
+		if err := b.check(ctx); err != nil {
+			return err
+		}
+	}
+	b.object = b.conn.Object(b.owner, daemonPath) // a later owner of the name is a different daemon
+	b.conn.Signal(b.signals)
+	return errors.Join(
+		b.conn.AddMatchSignalContext(ctx, dbus.WithMatchSender(b.owner), dbus.WithMatchInterface(daemonName), dbus.WithMatchObjectPath(daemonPath)),
+		b.conn.AddMatchSignalContext(ctx, dbus.WithMatchSender("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, b.owner)))
+}
+
+// check returns an error unless the daemon has buttons that can be trusted.
+func (b *daemon) check(ctx context.Context) error {
+	if !slices.Contains(b.able, "actions") || !slices.Contains(b.able, "body") {
 		return errNoButtons // without a body it would not show the request
 	}
 	var pid uint32
-	broker := b.conn.BusObject()
-	err := broker.CallWithContext(ctx, "org.freedesktop.DBus.GetNameOwner", 0, daemonName).Store(&b.owner)
-	if err == nil {
-		err = broker.CallWithContext(ctx, "org.freedesktop.DBus.GetConnectionUnixProcessID", 0, b.owner).Store(&pid)
-	}
-	if err != nil {
+	if err := b.conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetConnectionUnixProcessID", 0, b.owner).Store(&pid); err != nil {
 		return fmt.Errorf("the notification daemon: %w", err)
 	}
 	if err := checkOrigin(int(pid), errAgentsDaemon); err != nil {
 		return err
 	}
-	b.object = b.conn.Object(b.owner, daemonPath) // a later owner of the name is a different daemon
 	var name, vendor, version, spec string
 	_ = b.call(ctx, "GetServerInformation").Store(&name, &vendor, &version, &spec) // a daemon that does not answer is not a known one
 	b.driven = !slices.Contains(undriven, name)
-	b.conn.Signal(b.signals)
-	return errors.Join(
-		b.conn.AddMatchSignalContext(ctx, dbus.WithMatchSender(b.owner), dbus.WithMatchInterface(daemonName), dbus.WithMatchObjectPath(daemonPath)),
-		b.conn.AddMatchSignalContext(ctx, dbus.WithMatchSender("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, b.owner)))
+	return nil
 }
 
 // fromClient is replaced in tests, which an agent may run.
@@ -226,8 +182,8 @@ func (b *daemon) call(ctx context.Context, method string, args ...any) *dbus.Cal
 	return b.object.CallWithContext(ctx, daemonName+"."+method, 0, args...)
 }
 
-// show shows a and returns the daemon's number for it.
-func (b *daemon) show(ctx context.Context, a Ask, jumps bool) (id uint32, err error) {
+// show shows a until it expires, and returns the daemon's number for it.
+func (b *daemon) show(ctx context.Context, a Ask, jumps bool, expires int32) (id uint32, err error) {
 	actions := []string{}
 	if jumps {
 		actions = append(actions, jumpAction, "Go to it")
@@ -235,7 +191,7 @@ func (b *daemon) show(ctx context.Context, a Ask, jumps bool) (id uint32, err er
 	for _, w := range a.Buttons {
 		actions = append(actions, string(w), buttonLabels[w])
 	}
-	err = b.call(ctx, "Notify", "beckon", uint32(0), "", a.Title, escapeMarkup(a.Text), actions, map[string]dbus.Variant{}, neverGone).Store(&id)
+	err = b.call(ctx, "Notify", "beckon", uint32(0), "", a.Title, escapeMarkup(a.Text), actions, map[string]dbus.Variant{}, expires).Store(&id)
 	return id, err
 }
 
@@ -267,4 +223,9 @@ func (b *daemon) next(ctx context.Context, id uint32) (key string, ok bool) {
 			}
 		}
 	}
+}
+
+// escapeMarkup keeps notification servers from reading a body as markup.
+func escapeMarkup(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }

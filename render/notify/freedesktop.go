@@ -3,88 +3,94 @@ package notify
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"strings"
-	"time"
+	"runtime"
+	"slices"
 
-	"beckon/event/bounded"
-	"beckon/event/home"
-	"beckon/render"
+	"beckon/state/offer"
 )
 
-// freedesktop shows n with notify-send, and jumps when it is clicked. Before 0.8 notify-send
-// does not support clicks, and the notification has none.
-func (d *DesktopChannel) freedesktop(ctx context.Context, n Note) error {
-	if !bus(os.Getenv) {
-		return ErrNoDesktop
-	}
-	program, err := exec.LookPath("notify-send")
-	if err != nil {
-		return errors.New("notify-send is not installed")
-	}
-	plain := []string{"--app-name=beckon", "--", n.Title, escapeMarkup(n.Body)}
-	if len(d.Jump) > 0 {
-		switch err := d.clickable(ctx, n, program, plain); {
-		case err == nil:
-			return nil
-		case !errors.Is(err, errNoClicks):
-			return err
-		}
-	}
-	said, err := run(ctx, desktopLimit, nil, nil, append([]string{program}, plain...)...)
-	if err != nil {
-		return fmt.Errorf("%w: %s", err, render.FirstLine(said))
-	}
-	return nil
+// desktopRows is how many rows of text a notification shows.
+const desktopRows = 6
+
+// Asks reports whether the user wants buttons, if the system has them.
+func (d *DesktopChannel) Asks() bool {
+	return d.Actions && runtime.GOOS != "darwin" && runtime.GOOS != "windows"
 }
 
-// errNoClicks means that notify-send does not know the options for clicks.
-var errNoClicks = errors.New("notify-send is too old for clicks")
+// Words says how much a notification shows; it stays on this machine.
+func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: true} }
 
-// showTime is how long notify-send may take to fail. If it is still running then, it has shown
-// its notification and waits for a click, which it reports only when it ends.
-const showTime = time.Second
+// Ask shows a with buttons. It talks to the bus itself: an intermediate program would have to
+// be trusted, and anybody may write to a directory of the search path. An answer is a signal
+// from the connection that accepted the notification, with the number that it assigned; the
+// bus vouches for the sender of a signal. A daemon or a bus that an agent started is not
+// trusted. If any program can make the daemon press a button, no button allows.
+//
+// A daemon without buttons shows a like any notification.
+func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word offer.Word, become func(string), err error) {
+	become = func(string) {}
+	b, err := dial(ctx, true)
+	switch {
+	case errors.Is(err, errNoButtons):
+		return "", become, d.Send(ctx, a.Note)
+	case errors.Is(err, errUnseen):
+		return "", become, errors.Join(err, d.Send(ctx, a.Note))
+	case err != nil:
+		return "", become, err
+	}
+	if b.driven {
+		a.Buttons = slices.DeleteFunc(slices.Clone(a.Buttons), func(w offer.Word) bool { return w == offer.Allow })
+	}
+	id, err := b.show(ctx, a, len(d.Jump) > 0, neverGone)
+	if err != nil {
+		b.conn.Close()
+		return "", become, err
+	}
+	become = func(string) {
+		_ = b.call(context.WithoutCancel(ctx), "CloseNotification", id).Err // it may be gone
+		b.conn.Close()
+	}
+	for {
+		key, ok := b.next(ctx, id)
+		if !ok {
+			return "", become, nil
+		}
+		if key == jumpAction {
+			_ = d.follow(ctx, a.Note)
+		} else if slices.Contains(a.Buttons, offer.Word(key)) {
+			return offer.Word(key), become, nil
+		}
+	}
+}
 
-// clickable shows n and starts a goroutine that waits for the click.
-func (d *DesktopChannel) clickable(ctx context.Context, n Note, program string, args []string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clickLimit)
-	cmd := exec.CommandContext(ctx, program, append([]string{"--action=default=Go to it"}, args...)...)
-	cmd.Env = home.Environ()
-	cmd.WaitDelay = time.Second
-	alone(cmd)
-	said, clicked := bounded.Buffer{Max: maxSaid}, bounded.Buffer{Max: maxSaid}
-	cmd.Stderr, cmd.Stdout = &said, &clicked
-	if err := cmd.Start(); err != nil {
-		cancel()
+// freedesktop shows n, and jumps when it is clicked.
+func (d *DesktopChannel) freedesktop(ctx context.Context, n Note) error {
+	b, err := dial(ctx, false)
+	if err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
+	jumps := len(d.Jump) > 0 && slices.Contains(b.able, "actions")
+	id, err := b.show(ctx, Ask{Note: n, Text: n.Body}, jumps, asUsual)
+	if err != nil || !jumps {
+		b.conn.Close()
+		return err
+	}
 	d.clicks.Go(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clickLimit)
 		defer cancel()
-		ended <- cmd.Wait()
-		if strings.TrimSpace(string(clicked.Kept)) == "default" {
+		defer b.conn.Close()
+		if key, _ := b.next(ctx, id); key == jumpAction {
 			_ = d.follow(ctx, n)
 		}
 	})
-	shown := time.NewTimer(showTime)
-	defer shown.Stop()
-	select {
-	case <-shown.C:
-		return nil
-	case err := <-ended:
-		switch words := string(said.Kept); {
-		case strings.Contains(words, "Unknown option"):
-			return errNoClicks
-		case err != nil:
-			return fmt.Errorf("notify-send: %w: %s", err, render.FirstLine(words))
-		}
-		return nil // a server that does not report clicks has shown it
-	}
+	return nil
 }
 
-// escapeMarkup keeps notification servers from reading a body as markup.
-func escapeMarkup(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+// HasDesktop returns why no notification can be shown on this Linux desktop, nil if one can.
+func HasDesktop(ctx context.Context) error {
+	b, err := dial(ctx, false)
+	if err == nil {
+		b.conn.Close()
+	}
+	return err
 }

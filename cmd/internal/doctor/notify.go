@@ -63,7 +63,9 @@ func (d *doctor) desktop(set alert.Settings) {
 	if !set.Has(alert.Desktop) || runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
 		return
 	}
-	d.needs(cli.Found("notify-send"), "install it (Debian: libnotify-bin), or take desktop out of notify", "the channel desktop needs notify-send")
+	if err := notify.HasDesktop(context.Background()); err != nil {
+		d.needs(false, "run doctor in the desktop's session, or take desktop out of notify", "the channel desktop: %v", err)
+	}
 }
 
 // passthrough checks that tmux forwards a client's sequences to the outer terminal.

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -69,5 +70,5 @@ func hasDesktop(a *cli.App) bool {
 	case runtime.GOOS == "darwin" || runtime.GOOS == "windows":
 		return true
 	}
-	return cli.Found("notify-send") && (a.Getenv("DISPLAY") != "" || a.Getenv("WAYLAND_DISPLAY") != "")
+	return (a.Getenv("DISPLAY") != "" || a.Getenv("WAYLAND_DISPLAY") != "") && notify.HasDesktop(context.Background()) == nil
 }

@@ -43,7 +43,7 @@ func Start(t testing.TB) *Daemon {
 	if os.Getenv("CI") == "true" {
 		lack = t.Fatalf
 	}
-	for _, tool := range []string{"dbus-daemon", "dbus-send", "notify-send", python} {
+	for _, tool := range []string{"dbus-daemon", "dbus-send", python} {
 		if _, err := exec.LookPath(tool); err != nil {
 			lack("a notification daemon needs %s: %v", tool, err)
 		}
@@ -97,9 +97,18 @@ func (d *Daemon) run(cmd *exec.Cmd) {
 // Rename gives the daemon the name of a desktop's daemon.
 func (d *Daemon) Rename(name string) {
 	d.t.Helper()
-	if err := d.send("org.freedesktop.DBus.Mock.AddMethod", "string:org.freedesktop.Notifications", "string:GetServerInformation", "string:", "string:ssss",
-		fmt.Sprintf("string:ret = (%q, 'vendor', '1.0', '1.2')", name)); err != nil {
-		d.t.Fatalf("naming the notification daemon: %v", err)
+	d.says("GetServerInformation", "ssss", fmt.Sprintf("(%q, 'vendor', '1.0', '1.2')", name))
+}
+
+// Lacks makes it a daemon without buttons.
+func (d *Daemon) Lacks() { d.t.Helper(); d.says("GetCapabilities", "as", "['body']") }
+
+// says sets what a method of the daemon returns, as a Python value.
+func (d *Daemon) says(method, signature, value string) {
+	d.t.Helper()
+	if err := d.send("org.freedesktop.DBus.Mock.AddMethod", "string:org.freedesktop.Notifications", "string:"+method, "string:", "string:"+signature,
+		"string:ret = "+value); err != nil {
+		d.t.Fatalf("setting what %s of the notification daemon returns: %v", method, err)
 	}
 }
 
