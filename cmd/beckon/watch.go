@@ -50,7 +50,6 @@ func (c *watchCmd) Run(a *app) error {
 		defer notifier.Wait()
 	}
 	opt := a.watchOptions(live.Options{Blind: c.Poll}, notifier)
-	talk.Watch(a.App, &opt)
 	opt.Order, opt.PermissionFirst, opt.Marks = queue.Mode, queue.PermissionFirst, queue.Marks
 	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
 	opt.Color = a.Color(choice)
@@ -65,7 +64,8 @@ func (c *watchCmd) Run(a *app) error {
 		return err
 	}
 	defer others.Close()
-	opt.Others, opt.Far = others.Follow, talk.WatchFar(a.App, others.Client)
+	opt.Others = others.Follow
+	talk.Watch(a.App, &opt, others.Client)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return tui.Run(ctx, opt)

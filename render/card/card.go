@@ -64,8 +64,9 @@ type Card struct {
 // Offered is an offer with its card, and the name of its session, if known.
 type Offered struct {
 	offer.Offer
-	Name string `json:"name"`
-	Card Card   `json:"card"`
+	Name string      `json:"name"`
+	Card Card        `json:"card"`
+	Far  *render.Row `json:"-"` // its session, if that is on another machine
 }
 
 // Far acts on the sessions of other machines, as far as those allow it. The text that it

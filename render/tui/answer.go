@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -59,7 +58,7 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 // showAsked shows the selected session's request.
 func (m *model) showAsked() tea.Cmd {
 	r := m.current()
-	switch far := r != nil && r.Remote != nil && r.NeedsYou && m.opt.Far != nil; {
+	switch far := r != nil && r.Remote != nil && r.NeedsYou && m.opt.Ask != nil; {
 	case far && m.peek && m.notFar(r) != "":
 		return m.fail(errors.New(m.notFar(r)))
 	case far && m.peek && m.far != nil && m.far.asking:
@@ -213,21 +212,15 @@ func (m *model) reply() tea.Cmd {
 		return nil
 	}
 	o := m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply })
-	label, far := "to "+name(r), r.Remote != nil && m.opt.Far != nil
-	by := func(say func(render.Row, string) (string, error)) func(string) tea.Cmd {
-		row := *r
-		return func(s string) tea.Cmd {
-			m.prompt = nil
-			return m.do(func() (string, error) { return say(row, s) })
-		}
+	label, far, row := "to "+name(r), r.Remote != nil && m.opt.Ask != nil, *r
+	send := func(s string) tea.Cmd {
+		m.prompt = nil
+		return m.do(func() (string, error) { return m.opt.Reply(row, s) })
 	}
-	var send func(string) tea.Cmd
 	switch {
 	case far && !r.State.AtWork():
 		label += " on " + r.Host
-		send = by(func(r render.Row, s string) (string, error) { return m.opt.Far.Say(context.Background(), r, s) })
 	case m.takesReply(r):
-		send = by(m.opt.Reply)
 	case o != nil && !far:
 		to := *o
 		to.Card.Title = "a reply"
@@ -257,18 +250,15 @@ func (m *model) stop() tea.Cmd {
 	switch {
 	case r == nil || m.opt.Stop == nil:
 		return nil
-	case r.Remote != nil && m.opt.Far == nil:
+	case r.Remote != nil && m.opt.Ask == nil:
 		return m.fail(errRemote)
 	case !r.State.InTurn():
 		return m.say("it is not at work: there is nothing to stop")
 	}
-	row, stop := *r, m.opt.Stop
-	if r.Remote != nil {
-		stop = func(r render.Row) (string, error) { return m.opt.Far.Stop(context.Background(), r) }
-	}
+	row := *r
 	m.prompt = &prompt{label: "stop " + name(r) + " at its next call?", hint: "Enter stops it; Esc leaves it", enter: func(string) tea.Cmd {
 		m.prompt = nil
-		return m.do(func() (string, error) { return stop(row) })
+		return m.do(func() (string, error) { return m.opt.Stop(row) })
 	}}
 	return nil
 }
@@ -281,9 +271,8 @@ func (m *model) give(o card.Offered, a offer.Answer) tea.Cmd {
 	}
 	m.prompt = nil
 	m.sending[o.ID] = true
-	give := m.giveBy(o.ID)
 	return func() tea.Msg {
-		text, err := give(o, a)
+		text, err := m.opt.Answer(o, a)
 		return answeredMsg{o.ID, doneMsg{text: text, err: err}}
 	}
 }

@@ -1,21 +1,17 @@
 package tui
 
 import (
-	"context"
-	"slices"
 	"time"
 
 	"beckon/render"
 	"beckon/render/card"
-	"beckon/state/offer"
 
 	tea "charm.land/bubbletea/v2"
 )
 
 // farAsked is what a session of another machine asks, as far as known.
 type farAsked struct {
-	key    string // of the row
-	row    render.Row
+	key    string    // of the row
 	at     time.Time // when it was asked
 	asking bool
 	offers []card.Offered
@@ -36,7 +32,7 @@ const farAgain = 3 * time.Second
 // open.
 func (m *model) askFar() tea.Cmd {
 	r := m.current()
-	if r == nil || !m.peek || r.Remote == nil || m.opt.Far == nil || !r.NeedsYou || m.stale(r) > 0 {
+	if r == nil || !m.peek || r.Remote == nil || m.opt.Ask == nil || !r.NeedsYou || m.stale(r) > 0 {
 		if r == nil || m.farOf(r) == nil || !r.NeedsYou {
 			m.far = nil
 		}
@@ -49,9 +45,9 @@ func (m *model) askFar() tea.Cmd {
 	case f.asking || m.wall().Sub(f.at) < farAgain:
 		return nil
 	}
-	m.far.row, m.far.at, m.far.asking = row, m.wall(), true
+	m.far.at, m.far.asking = m.wall(), true
 	return func() tea.Msg {
-		offers, err := m.opt.Far.Ask(context.Background(), row)
+		offers, err := m.opt.Ask(row)
 		return farMsg{key, offers, err}
 	}
 }
@@ -70,15 +66,4 @@ func (m *model) notFar(r *render.Row) string {
 		return "it cannot be answered from here: " + errorLine(f.err)
 	}
 	return ""
-}
-
-// giveBy returns the function that answers an offer, here or on another machine.
-func (m *model) giveBy(id string) func(card.Offered, offer.Answer) (string, error) {
-	if f := m.far; f != nil && slices.ContainsFunc(f.offers, func(o card.Offered) bool { return o.ID == id }) {
-		row := f.row
-		return func(o card.Offered, a offer.Answer) (string, error) {
-			return m.opt.Far.Answer(context.Background(), row, o, a)
-		}
-	}
-	return m.opt.Answer
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,35 +17,16 @@ import (
 func farAway(t *testing.T, offers ...card.Offered) *answering {
 	t.Helper()
 	r := newAnswering(t, 100, 30)
-	r.opt.Far = otherMachine{r, offers}
+	r.opt.Ask = func(row render.Row) ([]card.Offered, error) {
+		r.did = append(r.did, "ask "+row.Remote.Link)
+		return slices.Clone(offers), r.fails
+	}
+	r.opt.Reply = func(row render.Row, words string) (string, error) {
+		r.did = append(r.did, "say "+words+" to "+row.Remote.Link)
+		return "box: said", nil
+	}
 	r.news(asks...)
 	return r
-}
-
-// otherMachine counts its requests.
-type otherMachine struct {
-	*answering
-	offers []card.Offered
-}
-
-func (m otherMachine) Ask(_ context.Context, row render.Row) ([]card.Offered, error) {
-	m.did = append(m.did, "ask "+row.Remote.Link)
-	return slices.Clone(m.offers), m.fails
-}
-
-func (m otherMachine) Answer(_ context.Context, _ render.Row, _ card.Offered, a offer.Answer) (string, error) {
-	m.given = append(m.given, a)
-	return "box: allowed", m.fails
-}
-
-func (m otherMachine) Say(_ context.Context, _ render.Row, words string) (string, error) {
-	m.did = append(m.did, "say "+words)
-	return "box: said", nil
-}
-
-func (m otherMachine) Stop(context.Context, render.Row) (string, error) {
-	m.did = append(m.did, "stop there")
-	return "box: stops", nil
 }
 
 // news updates the session of the other machine.
@@ -76,7 +56,7 @@ func TestFarAnswer(t *testing.T) {
 	if a := r.last(); a.Word != offer.Allow || a.Offer != "F" || a.Digest != o.Digest || a.From != offer.Watch {
 		t.Errorf("%+v", a)
 	}
-	r.wantOn("box: allowed")
+	r.wantOn("taken")
 	if r.far != nil {
 		t.Error("the offer stays")
 	}
@@ -113,11 +93,11 @@ func TestFarReplyAndStop(t *testing.T) {
 	r.slowly("space", "r", "g", "o", "enter")
 	r.news(works...)
 	r.slowly("s", "enter", "d")
-	if got := fmt.Sprint(r.did); got != "[say go stop there]" {
+	if got := fmt.Sprint(r.did); got != "[say go to ann.box.n1.run1 stop s-far]" {
 		t.Error(got)
 	}
 	r.wantOn("on another host")
-	r.opt.Far = nil
+	r.opt.Ask = nil
 	r.slowly("s")
 	if !strings.Contains(r.plainScreen(), "on another host") {
 		t.Error("a stop without a way there")

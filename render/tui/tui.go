@@ -76,8 +76,9 @@ type Options struct {
 	Answer func(card.Offered, offer.Answer) (string, error)
 	Reply  func(r render.Row, text string) (string, error)
 	Stop   func(render.Row) (string, error)
-	// Far acts on sessions of other machines; nil for none.
-	Far card.Far
+	// Ask returns the open requests of another machine's session. With it, Answer, Reply and
+	// Stop act on those sessions, too.
+	Ask func(render.Row) ([]card.Offered, error)
 
 	Order           render.Mode
 	PermissionFirst bool // as in render.Queue

@@ -58,7 +58,7 @@ func farOffers(ctx context.Context, c *ctl.Client, r *render.Row) ([]card.Offere
 	var out []card.Offered
 	for _, o := range list {
 		o.Host = "" // the files are on that machine, whatever it says
-		of := card.Offered{Offer: o, Name: fleets.Label(r), Card: card.Of(&o, "here")}
+		of := card.Offered{Offer: o, Name: fleets.Label(r), Card: card.Of(&o, "here"), Far: r}
 		if o.Payload == nil {
 			of.Card.Whole, of.Card.Why = false, "it is too long to be sent"
 		}
@@ -172,12 +172,7 @@ func (c *StopCmd) elsewhere(a *cli.App) error {
 	return err
 }
 
-// WatchFar answers other machines' sessions for the user at this terminal.
-func WatchFar(a *cli.App, client func() (*ctl.Client, error)) card.Far {
-	return hands{func() error { return mayAnswer(a) }, client, true}
-}
-
-// PageFar answers them for a page. The server checks who is at the browser, as for this
+// PageFar answers other machines' sessions for a page. The server checks who is at the browser, as for this
 // machine's sessions.
 func PageFar(client func() (*ctl.Client, error)) card.Far {
 	return hands{func() error { return nil }, client, false}

@@ -11,6 +11,7 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/render"
 	"beckon/render/card"
+	"beckon/render/fleet/ctl"
 	"beckon/render/tui"
 	"beckon/state/evidence"
 	"beckon/state/live"
@@ -18,12 +19,30 @@ import (
 	"beckon/state/offer/hold"
 )
 
-// Watch gives a screen the sessions' requests, and the keys that answer them.
-func Watch(a *cli.App, opt *tui.Options) {
+// Watch gives a screen the sessions' requests, and the keys that answer them, on this machine
+// and, by client, on others.
+func Watch(a *cli.App, opt *tui.Options, client func() (*ctl.Client, error)) {
+	far, ctx := hands{func() error { return mayAnswer(a) }, client, true}, context.Background()
 	opt.Offers = func(ctx context.Context, show func([]card.Offered)) { followOffers(ctx, a.Store.Dir, show) }
-	opt.Answer = func(o card.Offered, ans offer.Answer) (string, error) { return answerFromWatch(a, o, ans) }
-	opt.Reply = func(r render.Row, text string) (string, error) { return replyFromWatch(a, r, text) }
-	opt.Stop = func(r render.Row) (string, error) { return stopFromWatch(a, r) }
+	opt.Ask = func(r render.Row) ([]card.Offered, error) { return far.Ask(ctx, r) }
+	opt.Answer = func(o card.Offered, ans offer.Answer) (string, error) {
+		if o.Far != nil {
+			return far.Answer(ctx, *o.Far, o, ans)
+		}
+		return answerFromWatch(a, o, ans)
+	}
+	opt.Reply = func(r render.Row, text string) (string, error) {
+		if r.Remote != nil {
+			return far.Say(ctx, r, text)
+		}
+		return replyFromWatch(a, r, text)
+	}
+	opt.Stop = func(r render.Row) (string, error) {
+		if r.Remote != nil {
+			return far.Stop(ctx, r)
+		}
+		return stopFromWatch(a, r)
+	}
 }
 
 func answerFromWatch(a *cli.App, o card.Offered, ans offer.Answer) (string, error) {
