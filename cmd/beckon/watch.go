@@ -156,17 +156,10 @@ func (a *app) past(r render.Row, s state.Session) tui.Past {
 	return p
 }
 
-func (a *app) recentTurns(r render.Row, seq int64) []tui.Line {
-	var lines []tui.Line
+func (a *app) recentTurns(r render.Row, seq int64) (turns []state.Turn) {
 	// A journal that cannot be read shows no turns; the row says why.
-	_ = a.Store.Turns(store.KeyOf(r.Record()), max(0, seq-recentLines), func(t store.Turn) {
-		who := "agent"
-		if t.Actor == state.SpeakerUser {
-			who = "you"
-		}
-		lines = append(lines, tui.Line{At: t.At.Time(), Who: who, Text: t.Text})
-	})
-	return lines[max(0, len(lines)-recentTurns):]
+	_ = a.Store.Turns(store.KeyOf(r.Record()), max(0, seq-recentLines), func(t store.Turn) { turns = append(turns, t.Turn) })
+	return turns[max(0, len(turns)-recentTurns):]
 }
 
 // follow shows what f follows, until ctx ends.

@@ -13,12 +13,11 @@ import (
 // characters (including those that turn the writing direction), spaces without width, bytes
 // that are not text. A tab stays a gap.
 func Line1(s string) string {
-	if plain(s) {
-		return s
-	}
 	var b strings.Builder
 	for i, r := range s {
 		switch {
+		case ' ' <= r && r <= '~': // first, because unseen is slow
+			b.WriteRune(r)
 		case r == utf8.RuneError && invalid(s[i:]):
 			fmt.Fprintf(&b, "‹0x%02X›", s[i])
 		case r == '\t':
@@ -34,16 +33,6 @@ func Line1(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// plain reports whether s is printable ASCII.
-func plain(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
 }
 
 func invalid(s string) bool {

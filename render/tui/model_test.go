@@ -86,7 +86,9 @@ func newRig(t *testing.T, width, height int, s Snapshot) *rig {
 			}
 			return note(string(a.Kind))(row)
 		},
-		Recent: func(render.Row, state.Session) Past { return Past{Turns: []Line{{start, "you", "an old wish"}}} },
+		Recent: func(render.Row, state.Session) Past {
+			return Past{Turns: []state.Turn{{At: t0, Actor: state.SpeakerUser, Text: "an old wish"}}}
+		},
 	})
 	r.wall = func() time.Time { return start }
 	r.Update(tea.WindowSizeMsg{Width: width, Height: height})

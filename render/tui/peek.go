@@ -170,13 +170,17 @@ func (s *sheet) running(r *render.Row, v state.Seen, now time.Time) {
 	}
 }
 
-func (s *sheet) turns(recent []Line, now time.Time) {
+func (s *sheet) turns(recent []state.Turn, now time.Time) {
 	if len(recent) == 0 {
 		return
 	}
 	s.lines = append(s.lines, "", s.m.pal.paint(dim, "recent turns", false))
 	for _, t := range recent {
-		head := "  " + fit(term.Age(now.Sub(t.At)), 4, true) + "  " + fit(clean(t.Who), 6, false)
+		who := "agent"
+		if t.Actor == state.SpeakerUser {
+			who = "you"
+		}
+		head := "  " + fit(term.Age(now.Sub(t.At.Time())), 4, true) + "  " + fit(who, 6, false)
 		s.lines = append(s.lines, s.m.pal.paint(dim, head, false)+ansi.Truncate(clean(t.Text), max(1, s.width-ansi.StringWidth(head)), "…"))
 	}
 }

@@ -35,18 +35,11 @@ type Snapshot struct {
 	Problem string          // what could not be read, for the user; empty for nothing
 }
 
-// Line is one turn of a session's history.
-type Line struct {
-	At   time.Time
-	Who  string // "you" or "agent"
-	Text string
-}
-
 // Past is what a peek shows about a session after reading files.
 type Past struct {
-	Turns []Line // the newest, the oldest of them first
-	Said  string // its whole final message
-	Plan  string // the whole plan to approve
+	Turns []state.Turn // the newest, the oldest of them first
+	Said  string       // its whole final message
+	Plan  string       // the whole plan to approve
 }
 
 // Options are what the screen needs from the program. Run needs Follow; the rest may be nil,
