@@ -164,10 +164,10 @@ func TestPartlyKnown(t *testing.T) {
 		d          Dialect
 	}{
 		{"curl -o$X/a u", hole + "/a", Bash}, {"curl -o=b$X u", "b" + hole, Bash}, {"curl --output=b$X u", "b" + hole, Bash}, {"curl -so$X u", hole, Bash},
-		{"git push x +b$X", "b" + hole, Bash}, {"git push x :b$X", "b" + hole, Bash}, {"rm a$x-b", "a" + hole + "-b", PowerShell}, {`rm "a$(x)b"`, "a" + hole + "(x)b", PowerShell},
+		{"git push x +b$X", "b" + hole, Bash}, {"git push x :b$X", "b" + hole, Bash}, {"rm a$x-b", "a" + hole + "-b", PowerShell}, {`rm "a$(x)b"`, "a" + hole + "b", PowerShell},
 	} {
 		l := Parse(c.line, c.d)
-		a := l.Commands[0].Args
+		a := l.Commands[len(l.Commands)-1].Args
 		got := slices.Clone(a.Operands)
 		for _, f := range a.Flags {
 			got = append(got, f.Value)

@@ -84,6 +84,10 @@ func (p *power) quoted(quote byte) {
 		case c == '`' && quote == '"' && p.at < len(p.text):
 			p.put(p.text[p.at])
 			p.at++
+		case c == '$' && quote == '"' && strings.HasPrefix(p.text[p.at:], "("):
+			p.word.WriteString(hole)
+			p.holed = true
+			p.subexpression()
 		case c == '$' && quote == '"':
 			p.variable()
 		default:
@@ -91,6 +95,28 @@ func (p *power) quoted(quote byte) {
 		}
 	}
 	p.w.unknown("a quote that does not close")
+}
+
+// subexpression walks over the commands of "$(...)".
+func (p *power) subexpression() {
+	inner := power{w: p.w, text: p.text, at: p.at + 1}
+	if p.w.depth++; p.w.depth >= maxDepth {
+		p.w.unknown("the line is too long or too deep to be read")
+		inner.at = len(p.text)
+	}
+	for open := 1; inner.at < len(p.text); inner.next() {
+		if c := p.text[inner.at]; c == '(' {
+			open++
+		} else if c == ')' {
+			open--
+		}
+		if open == 0 {
+			break
+		}
+	}
+	inner.end()
+	p.w.depth--
+	p.at = min(inner.at+1, len(p.text))
 }
 
 func (p *power) variable() {

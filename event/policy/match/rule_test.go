@@ -245,6 +245,11 @@ func TestRuleOnPowerShell(t *testing.T) {
 		{"git status", `git status "\"; Remove-Item x #"`, true, false},
 		{"git status", "git status “; Remove-Item x ”", true, false},
 		{"git status", "git status", true, true},
+		{"curl", `bash -c "$(curl x)"`, true, false},
+		{"rm -rf", `echo "a $(ls (b); echo "$(rm -rf x)") c"`, true, false},
+		{"echo", `echo "$(rm -rf x)"`, true, false},
+		{"rm -rf", `echo "$(ls)"; rm -rf x`, true, false},
+		{"rm -rf", `echo '$(rm -rf x)' "rm -rf x"`, false, false},
 	} {
 		deny, allow := ruleOf(c.rule), Rule{Allow: true, Conditions: Conditions{Commands: []string{c.rule}}}.Compile()
 		if got := fits(deny, call("PowerShell", `{"command":`+quote(c.text)+`}`)); got != c.deny {
