@@ -218,7 +218,8 @@ func unescape(text string) string {
 }
 
 // unescaped is unescape for octal numbers of at most zero digits if their first one is 0. With
-// more than 3 the escapes are those of echo -e and of printf's %b, where \c ends the output.
+// more than 3 the escapes are those of echo -e and of printf's %b, where \c ends the output and
+// quotes have no escape. What is not an escape keeps its backslash.
 func unescaped(text string, zero int) (out string, ended bool) {
 	const plain, meant = `abeEfnrtv`, "\a\b\x1b\x1b\f\n\r\t\v"
 	var b strings.Builder
@@ -250,8 +251,11 @@ func unescaped(text string, zero int) (out string, ended bool) {
 		}
 		n, size := number(text[i+skip:], most, base)
 		switch {
-		case size == 0:
+		case c == '\\', zero == 3 && strings.IndexByte(`"'?`, c) >= 0:
 			b.WriteByte(c)
+			continue
+		case size == 0:
+			b.WriteString(text[i-1 : i+1])
 			continue
 		case c == 'u' || c == 'U':
 			b.Write(utf8.AppendRune(nil, rune(n)))
