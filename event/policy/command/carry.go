@@ -110,6 +110,9 @@ func (w *walker) code(at int, text Word) {
 	if text.all() == "" {
 		return
 	}
+	if len(text.all()) > maxText {
+		w.unknown("the line is too long or too deep to be read")
+	}
 	w.line.Code = append(w.line.Code, Code{Language: w.line.Commands[at].Args.Program, Text: text.all(), By: at})
 }
 

@@ -124,7 +124,7 @@ func (w *walker) document(body *syntax.Word) Word {
 	return f.list[0]
 }
 
-// joined concatenates texts.
+// joined concatenates texts, up to one that is too long to be parsed.
 func joined(list []Word, between string) Word {
 	out := Word{Known: true}
 	var text strings.Builder
@@ -132,12 +132,16 @@ func joined(list []Word, between string) Word {
 		if i > 0 {
 			text.WriteString(between)
 		}
+		long := text.Len() >= maxText
+		if long {
+			v = unknownWord
+		}
 		if out.Known && !v.Known {
 			out.Known = false
 			out.Text = text.String() + v.Text
 		}
-		if text.Len() < maxText {
-			text.WriteString(v.all())
+		if text.WriteString(v.all()); long {
+			break
 		}
 	}
 	if out.Known {

@@ -43,7 +43,7 @@ func (f *fields) unknown() {
 	if f.cut == 0 {
 		f.cut = f.text.Len() + 1
 	}
-	if f.text.Len() < maxValue {
+	if f.text.Len() < maxValue || !strings.HasSuffix(f.text.String(), hole) {
 		f.text.WriteString(hole)
 	}
 }

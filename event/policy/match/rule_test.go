@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -226,6 +227,23 @@ func TestUnsure(t *testing.T) {
 	} {
 		if v := ruleOf(c.rule).Judge(shell(c.line)); v.Result == Yes {
 			t.Errorf("%q on %q: %+v", c.rule, c.line, v)
+		}
+	}
+}
+
+// Words behind a text that is too long to be kept are not known.
+func TestUnsureOfLongTexts(t *testing.T) {
+	blanks := strings.Repeat(" ", 1<<16-1)
+	rule := ruleOf("rm -rf")
+	for _, text := range []string{
+		"echo '" + blanks + "' > f; echo 'rm -rf /' > g; cat f f f f g | sh",
+		"echo '" + blanks + "' > f; echo 'rm -rf /' > g; cat f f f f f g | python",
+		"X='" + blanks + "'; (echo \"$X\"; echo \"$X\"; echo \"$X\"; echo \"$X\"; echo rm -rf /) | sh",
+		"X='" + blanks + "'; (echo \"$X\"; echo \"$X\"; echo \"$X\"; echo \"$X\"; echo -rf /) | xargs rm",
+		"X='" + blanks + " '; eval \"${X}rm -rf /\"",
+	} {
+		if v := rule.Judge(shell(text)); v.Result != Unsure {
+			t.Errorf("%s: %v", text[len(text)-40:], v)
 		}
 	}
 }
