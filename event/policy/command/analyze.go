@@ -48,6 +48,10 @@ func (r *reading) next() bool {
 			}
 		}
 		return false
+	case strings.HasPrefix(w.Text, "+") && r.flagOf("+") != nil: // vim +COMMAND
+		r.at++
+		r.add(r.flagOf("+"), "+", w.behind(1))
+		return true
 	case len(w.Text) > 1 && (w.Text[0] == '-' || w.Text[0] == '+' && r.flagOf(w.Text) != nil) || w.Text == "-" && r.flagOf("-") != nil:
 		r.at++
 		r.flag(w)

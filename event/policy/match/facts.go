@@ -125,7 +125,7 @@ func tokens(c command.Code) (words []string) {
 	}
 	for _, text := range list {
 		words = append(words, strings.FieldsFunc(text, func(r rune) bool {
-			return r <= ' ' || strings.ContainsRune("\"'`()[]{},;|&<>\\", r)
+			return r <= ' ' || strings.ContainsRune("\"'`()[]{},;|&<>\\!", r)
 		})...)
 	}
 	return words
