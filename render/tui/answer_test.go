@@ -369,6 +369,17 @@ func TestLineEditor(t *testing.T) {
 	}
 }
 
+// Ctrl+W takes a word of the line that it is in.
+func TestLineEditorWord(t *testing.T) {
+	r := newAnswering(t, 80, 24, offered("A", "s-ask", offer.Reply, `{}`))
+	r.slowly("space", "r", "a", "ctrl+j", "b", "ctrl+w")
+	r.wantOn("a⏎▏")
+	r.slowly("ctrl+w")
+	if r.prompt.text != "" {
+		t.Errorf("left %q", r.prompt.text)
+	}
+}
+
 // Text that is not printable ASCII is not lost between the lines of a card.
 func TestCardIsWrappedWhole(t *testing.T) {
 	for _, command := range []string{strings.Repeat("x", 500), strings.Repeat("日本", 99), "  lead   and trail   " + strings.Repeat(" ", 200) + "; rm -rf", strings.Repeat("e\u0301", 90)} {

@@ -61,7 +61,8 @@ func (m *model) prompted(msg tea.KeyPressMsg, name string) tea.Cmd {
 	case "ctrl+u":
 		p.set("")
 	case "ctrl+w":
-		p.set(strings.TrimRight(p.text, " ")[:strings.LastIndexByte(strings.TrimRight(p.text, " "), ' ')+1])
+		rest := strings.TrimRight(p.text, " \n")
+		p.set(rest[:strings.LastIndexAny(rest, " \n")+1])
 	case "up", "down":
 		if !p.long { // what is typed for one session stays with it
 			m.choose(m.cursor + map[string]int{"up": -1, "down": 1}[name])
