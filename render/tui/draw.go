@@ -40,7 +40,7 @@ func (m *model) page() string {
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(ansi.Truncate(l, m.width, ""), " ")
 	}
-	return strings.Join(lines, "\n") + "\n"
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
 func (m *model) screen() []string {
@@ -58,18 +58,12 @@ func (m *model) screen() []string {
 	default:
 		body = m.listLines(l)
 	}
-	if !m.once {
-		body = pad(body, l.body)
-	}
-	body = m.withPeek(body, l)
+	body = m.withPeek(pad(body, l.body), l)
 	lines = append(lines, body...)
 	if l.foot > 0 {
 		lines = append(lines, m.footLine())
 	}
-	if !m.once && len(lines) > m.height {
-		lines = lines[:max(1, m.height)]
-	}
-	return lines
+	return lines[:min(len(lines), max(1, m.height))]
 }
 
 // withPeek adds the peek panel next to or below the list.
@@ -164,10 +158,7 @@ func (m *model) countsText(width int) string {
 
 // listLines draws the visible part of the list.
 func (m *model) listLines(l layout) []string {
-	end := len(m.entries)
-	if !m.once {
-		end = min(end, m.top+l.body)
-	}
+	end := min(len(m.entries), m.top+l.body)
 	c := m.measure(l.list)
 	now := m.now()
 	lines := make([]string, 0, end-m.top)
@@ -245,7 +236,7 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 // age returns how long the row has been in its state, and records when that text changes.
 func (m *model) age(r *render.Row, now time.Time) string {
 	age := now.Sub(r.Since)
-	if !m.local.Still && !m.once {
+	if !m.local.Still {
 		m.wake(now.Add(steps(age)))
 	}
 	return term.Age(age)
@@ -313,10 +304,7 @@ func (m *model) emptyLines(l layout) []string {
 	default:
 		say = []string{"no sessions", "start an agent; `beckon setup` has it report"}
 	}
-	lines := []string{}
-	if !m.once {
-		lines = make([]string, max(0, l.body/2-len(say)))
-	}
+	lines := make([]string, max(0, l.body/2-len(say)))
 	for _, s := range say {
 		s = ansi.Truncate(clean(s), max(1, l.list-2), "…")
 		in := max(1, (l.list-ansi.StringWidth(s))/2)

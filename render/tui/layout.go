@@ -26,7 +26,7 @@ const (
 
 func (m *model) layout() layout {
 	l := layout{head: 1, foot: 1, list: m.width}
-	if m.height >= airyHeight {
+	if m.height >= airyHeight || m.once {
 		l.head = 2
 	}
 	if m.height < footHeight || m.once {

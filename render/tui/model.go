@@ -319,7 +319,7 @@ const together = 500 * time.Millisecond
 func (m *model) tick() tea.Cmd {
 	m.draw()
 	due := m.nextAt.Add(together - 1).Truncate(together)
-	if m.nextAt.IsZero() || m.once || (!m.due.IsZero() && !m.due.After(due)) {
+	if m.nextAt.IsZero() || (!m.due.IsZero() && !m.due.After(due)) {
 		return nil
 	}
 	m.due = due

@@ -131,9 +131,10 @@ func Run(ctx context.Context, opt Options) error {
 func Once(w io.Writer, opt Options, s Snapshot, others []render.Row, width int) error {
 	m := newModel(opt)
 	m.once = true
-	m.Update(tea.WindowSizeMsg{Width: width, Height: 1 << 20})
+	m.Update(tea.WindowSizeMsg{Width: width, Height: airyHeight})
 	m.Update(lookMsg{snapshot: s})
 	m.Update(othersMsg{rows: others})
+	m.height = m.layout().head + max(len(m.entries), 2) // no row is left out, nor why there is none
 	_, err := io.WriteString(w, m.page())
 	return err
 }
