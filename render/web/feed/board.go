@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -31,7 +32,7 @@ type board struct {
 	handing atomic.Bool // Options.Seen is running
 
 	now   event.Millis // of the present update
-	begun event.Millis // older lines were published before
+	begun event.Millis // older lines were published before, or will not be
 
 	cards map[store.Key]*card
 	due   map[string]*happened      // rows to check again
@@ -162,11 +163,34 @@ func (b *board) touch(group string) *happened {
 	return b.due[group]
 }
 
+// maxGone is how many removed sessions are remembered, and lately how long before all are
+// forgotten something counts as not published yet.
+const (
+	maxGone = 1000
+	lately  = event.Millis(60_000)
+)
+
 // remove removes a session from the board: it is archived, or its file is gone.
 func (b *board) remove(c *card) {
 	b.touch(c.group)
 	b.gone[c.key] = c.place
 	delete(b.cards, c.key)
+	if len(b.gone) > maxGone {
+		b.forget()
+	}
+}
+
+// forget drops what is known of the removed sessions. What happened long ago in one that comes
+// back counts as published.
+func (b *board) forget() {
+	clear(b.gone)
+	live := map[string]bool{}
+	for _, c := range b.cards {
+		live[c.seen.Session.Record()] = true
+	}
+	maps.DeleteFunc(b.edges.stood, func(record string, _ state.Stand) bool { return !live[record] })
+	b.begun = max(b.begun, b.now-lately)
+	b.edges.began = b.begun
 }
 
 // hand passes the live sessions to Options.Seen, in a goroutine, so that this delays no
@@ -182,22 +206,17 @@ func (b *board) hand(ctx context.Context, work *sync.WaitGroup) {
 	})
 }
 
-// members returns the sessions of one row.
-func (b *board) members(group string) []state.Seen {
-	var seen []state.Seen
-	for _, c := range b.cards {
-		if c.group == group {
-			seen = append(seen, c.seen)
-		}
-	}
-	return seen
-}
-
 // publish reports changes of the rows that are due.
 func (b *board) publish() {
+	members := map[string][]state.Seen{}
+	for _, c := range b.cards {
+		if b.due[c.group] != nil {
+			members[c.group] = append(members[c.group], c.seen)
+		}
+	}
 	b.feed.update(b.at(), func(p *publisher) {
 		for group, h := range b.due {
-			p.refresh(group, b.members(group), h)
+			p.refresh(group, members[group], h)
 		}
 	})
 	clear(b.due)
