@@ -149,6 +149,7 @@ func TestTexts(t *testing.T) {
 		`printf '%b%b' 'rm ' 'x\cy' | sh`: "rm x", `$'\162m' x`: "rm x", `printf '\162m x' | sh`: "rm x", `echo 'r\m' x | sh`: "rm x",
 		"printf '%b' 'r\\\nm x' | sh": "rm x", "echo -e 'r\\\nm x' | sh": "rm x", `echo -e 'echo \"; rm x # \"' | sh`: "rm x", `printf '%b' 'echo \"; rm x # \"' | sh`: "rm x", `printf "\'r\'m x" | sh`: "rm x",
 		`printf 'a b\0c\0' | xargs -0 x`: "x a b c", `printf 'rm x\0' | xargs -0 sh -c`: "rm x", `printf 'a b,c' | xargs -d, x`: "x a b c", `printf 'rm x\ny' | xargs -d '\n' -n1 bash -c`: "rm x",
+		`echo '"rm x"' | xargs sh -c`: "rm x", `echo 'rm\ x' | xargs -n1 sh -c`: "rm x", `echo ' "rm" x ' | xargs -I{} sh -c {}`: "rm x",
 		`echo "a 'b'" | xargs x`: "x a b",
 		`rm {08..10}`:            "rm 08 09 10", `rm {2..001}`: "rm 002 001", `rm {-01..1}`: "rm -01 000 001", `rm {1..3..2}{a..b}`: "rm 1a 1b 3a 3b",
 	} {

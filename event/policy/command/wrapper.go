@@ -100,15 +100,44 @@ func items(a Args, in stream, inserts bool) (list []Word) {
 			end = unescape(f.Value.Text)
 		}
 	}
-	parts := strings.FieldsSeq(strings.ReplaceAll(text, "\x00", " "))
-	if end != "" {
-		parts = strings.SplitSeq(strings.TrimSuffix(text, end), end)
+	if end == "" || end == "\n" && inserts {
+		return xargWords(text, inserts)
 	}
-	for part := range parts {
-		if end == "" || end == "\n" && inserts {
-			part = strings.Trim(part, " \t'\"")
-		}
+	for part := range strings.SplitSeq(strings.TrimSuffix(text, end), end) {
 		list = append(list, known(part))
+	}
+	return list
+}
+
+// xargWords returns the words of a text, or its lines, as xargs reads them: quotes and
+// backslashes keep blanks.
+func xargWords(text string, lines bool) (list []Word) {
+	var word strings.Builder
+	var quote byte
+	open := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == quote && quote != 0:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, open = c, true
+		case quote == 0 && c == '\\' && i+1 < len(text):
+			i++
+			word.WriteByte(text[i])
+			open = true
+		case quote == 0 && (c == '\n' || !lines && (c == ' ' || c == '\t' || c == 0)):
+			if open {
+				list = append(list, known(word.String()))
+			}
+			word.Reset()
+			open = false
+		case open || c != ' ' && c != '\t':
+			word.WriteByte(c)
+			open = true
+		}
+	}
+	if open {
+		list = append(list, known(word.String()))
 	}
 	return list
 }
