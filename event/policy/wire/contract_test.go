@@ -119,3 +119,11 @@ func TestContractIsWhole(t *testing.T) {
 		}
 	}
 }
+
+// A member of the answer itself is not one of hookSpecificOutput: there it is dropped.
+func TestTerminalSequenceIsNoExtra(t *testing.T) {
+	v := Verdict{Extra: map[string]json.RawMessage{"terminalSequence": json.RawMessage(`"x"`)}}
+	if a := (Dialect{}).Translate(event.Stop, v, "", false, nil); a.Stdout != nil || len(a.Dropped) != 1 {
+		t.Errorf("%s, dropped %v", a.Stdout, a.Dropped)
+	}
+}

@@ -125,7 +125,7 @@ type wording struct {
 // in writes the verdict in a format.
 func (w *wording) in(f format) Answer {
 	for _, name := range slices.Sorted(maps.Keys(w.v.Extra)) {
-		if !f.add(name, w.v.Extra[name]) {
+		if name == terminalSequence || !f.add(name, w.v.Extra[name]) { // that is a member of the answer itself
 			w.drop(name)
 		}
 	}
