@@ -77,7 +77,7 @@ func Done(w http.ResponseWriter) error {
 
 // Tagged responds with v and an entity tag over changes, or with 304 if the client has that
 // version. The tag is weak: what is not in changes, as the time of the response, does not
-// count.
+// count. The response is always whole: a part of JSON is of no use.
 func Tagged(w http.ResponseWriter, r *http.Request, changes []byte, v any) error {
 	b, err := Encode(v)
 	if err != nil {
@@ -88,7 +88,11 @@ func Tagged(w http.ResponseWriter, r *http.Request, changes []byte, v any) error
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", `W/"`+hex.EncodeToString(sum[:12])+`"`)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
+	asked := &http.Request{Method: r.Method, Header: http.Header{}}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		asked.Header["If-None-Match"] = r.Header["If-None-Match"]
+	}
+	http.ServeContent(w, asked, "", time.Time{}, bytes.NewReader(b))
 	return nil
 }
 
