@@ -44,7 +44,7 @@ func (w *walker) substitution(c *syntax.CmdSubst) Word {
 	if out, done := w.outputs[c]; done {
 		return out
 	}
-	out := w.nested(c.Stmts)
+	out := w.nested(c.Stmts, stream{})
 	if out.Known {
 		out.Text = strings.TrimRight(out.Text, "\n")
 	}

@@ -24,7 +24,7 @@ func (w *walker) output(at int, in stream) Word {
 		return w.contents(a.Operands, in)
 	case "cp", "mv", "ln", "install":
 		if len(a.Operands) == 2 {
-			if text, ok := w.file(a.Operands[0]); ok {
+			if text, ok := w.fileText(a.Operands[0], in); ok {
 				w.write(target{path: w.path(a.Operands[1])}, text)
 			}
 		}

@@ -177,10 +177,10 @@ func (w *walker) stmts(list []*syntax.Stmt, in stream) Word {
 }
 
 // nested is stmts for the statements of a substitution.
-func (w *walker) nested(list []*syntax.Stmt) Word {
+func (w *walker) nested(list []*syntax.Stmt, in stream) Word {
 	defer w.restore(w.save())
 	w.top = false
-	return w.stmts(list, stream{})
+	return w.stmts(list, in)
 }
 
 func (w *walker) save() state {
@@ -307,7 +307,7 @@ func (w *walker) cmd(cmd syntax.Command, in stream) Word {
 	case *syntax.TimeClause:
 		return w.stmt(c.Stmt, in)
 	case *syntax.CoprocClause:
-		w.nested([]*syntax.Stmt{c.Stmt})
+		w.nested([]*syntax.Stmt{c.Stmt}, stream{})
 	default: // [[ ]], (( )), let
 		w.substitutions(cmd)
 		return known("")
@@ -449,7 +449,8 @@ func (w *walker) substitutions(n syntax.Node) {
 				name := "/dev/fd/" + strconv.Itoa(63+len(w.written))
 				w.outputs[n] = known(name)
 				from := len(w.line.Commands)
-				w.written[name] = w.nested(n.Stmts)
+				// What a command writes to >(...) is not known before it runs.
+				w.written[name] = w.nested(n.Stmts, stream{text: unknownWord, some: n.Op == syntax.CmdOut})
 				if w.from < 0 { // they write what the present command reads
 					w.from = from
 				}

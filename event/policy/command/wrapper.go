@@ -51,7 +51,7 @@ func (w *walker) rest(at int, c Command, in stream, join bool) {
 // or with -I in their place.
 func fed(a Args, words []Word, in stream) iter.Seq[[]Word] {
 	return func(yield func([]Word) bool) {
-		at := slices.IndexFunc(a.Flags, func(f Flag) bool { return f.Name == "-I" })
+		at := slices.IndexFunc(a.Flags, func(f Flag) bool { return f.Name == "-I" || f.Name == "-i" })
 		switch {
 		case !in.some:
 			yield(words)
@@ -142,11 +142,11 @@ func xargWords(text string, lines bool) (list []Word) {
 	return list
 }
 
-// moreText marks a shell or interpreter that gets its text from xargs: it runs what the line
-// does not show.
+// moreText marks a shell, interpreter or wrapper that gets its text from xargs: it runs what the
+// line does not show.
 func (w *walker) moreText(at int) {
 	a := w.line.Commands[at].Args
-	if len(a.specs) > 0 && len(a.Operands) == 0 && a.specs[0].stdin != "" {
+	if len(a.Operands) == 0 && a.rest == 0 && a.Carries() {
 		w.unknown(a.Program + " runs a text that is not in the line")
 	}
 }

@@ -130,6 +130,11 @@ func TestRuleOnCommands(t *testing.T) {
 		{"rm -rf", "cat <<E$X\nrm -rf x\nE$X", false, false},
 		{"rm -rf", "cat <<EOF; rm -rf x\nEOF", true, false},
 		{"rm -rf", "cat <<A <<B\nA\nB\nrm -rf x", true, false},
+		{"rm -rf", "ls | xargs -i rm -rf {}", true, false},
+		{"rm -rf", "echo 'rm -rf x' | xargs -i sh -c {}", true, false},
+		{"rm -rf", "ls | xargs -l rm -rf", true, false},
+		{"rm -rf", "ls | xargs -e --replace=% rm -rf %", true, false},
+		{"rm -rf", "cp /dev/stdin s <<< 'rm -rf x'; sh s", true, false},
 		{"rm -rf", "vim -c '!rm -rf x' y", true, false},
 		{"rm -rf", "vi y '+:silent !rm -rf x'", true, false},
 		{"rm -rf", `nvim --cmd 'call system("rm -rf x")'`, true, false},
@@ -237,6 +242,21 @@ func TestUnsure(t *testing.T) {
 	} {
 		if v := ruleOf(c.rule).Judge(shell(c.line)); v.Result == Yes {
 			t.Errorf("%q on %q: %+v", c.rule, c.line, v)
+		}
+	}
+}
+
+// What runs a text that another command writes at the time is not known.
+func TestUnsureOfInputs(t *testing.T) {
+	rule := ruleOf("rm -rf")
+	for _, text := range []string{"cat s | tee >(sh)", "make > >(bash)", "make 2> >(tee log | sh)", "cat f | xargs env", "cat f | xargs sudo -n", "xargs -a f nohup", "cat f | xargs sh -c"} {
+		if v := rule.Judge(shell(text)); v.Result != Unsure {
+			t.Errorf("%s: %v", text, v)
+		}
+	}
+	for _, text := range []string{"make > >(tee log)", "cat f | xargs env ls", "cat f | xargs cat", "make | tee >(grep x) y"} {
+		if v := rule.Judge(shell(text)); v.Result != No {
+			t.Errorf("%s: %v", text, v)
 		}
 	}
 }
