@@ -216,8 +216,11 @@ var commandVars = []string{"PROMPT_COMMAND", "EDITOR", "VISUAL", "PAGER", "MANPA
 // setting walks over the value of a NAME=value given to a command, if programs run it.
 func (w *walker) setting(at int, word Word) {
 	name, text, _ := strings.Cut(word.all(), "=")
-	if slices.Contains(commandVars, name) {
+	switch {
+	case slices.Contains(commandVars, name):
 		w.shell(at, partly(strings.TrimPrefix(text, "|"))) // LESSOPEN begins so
+	case name == "EXINIT", name == "VIMINIT": // vi runs it
+		w.code(at, partly(text))
 	}
 }
 
