@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,7 +85,7 @@ func (s *tmuxServer) attach(name string) string {
 	outer.run("new-session", "-d", "-x", "80", "-y", "24", "env -u TMUX -u TMUX_PANE tmux -S "+s.socket+" attach-session -t '"+name+"'")
 	for range 2400 {
 		for _, c := range s.clients() {
-			if !strings.Contains(strings.Join(before, " "), c) {
+			if !slices.Contains(before, c) {
 				return c
 			}
 		}
