@@ -114,8 +114,8 @@ func (h *holder) spooled() (map[string]bool, error) {
 // are left to the next holder.
 func (st *Store) DrainSpool() error {
 	names, err := readNames(st.path(spoolDir, ""))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) || err != nil && sharingViolation(err) {
+		return nil // it is empty, or a writer is removing it
 	}
 	done := map[Key]bool{}
 	for _, n := range names {
