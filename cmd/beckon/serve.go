@@ -101,10 +101,10 @@ func (c *serveCmd) Run(a *app) error {
 	var far card.Far
 	if c.Fleet {
 		others, err := (&fleets.Flags{Fleet: true}).Others(context.Background(), a.App)
-		defer others.Close()
 		if err != nil {
 			a.Store.Log(fmt.Errorf("serve: %w", err))
 		}
+		defer others.Close()
 		far = talk.PageFar(others.Client)
 		elsewhere = func(ctx context.Context, show func([]render.Row)) {
 			others.Follow(ctx, func(rows []render.Row, _ error) { show(rows) })
