@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"beckon/state"
 )
@@ -157,7 +159,12 @@ func (h *holder) rebuild() error {
 		return err
 	}
 	h.past = over(&h.s)
-	return h.commit()
+	if err := h.commit(); err != nil {
+		return err
+	}
+	now := time.Now()
+	_ = os.Chtimes(h.st.journal(h.key), now, now) // views read a session again when its journal changes; there may be none
+	return nil
 }
 
 // replayAll is catchUp from the start of the journal.

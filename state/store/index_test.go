@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"os"
 	"testing"
 	"time"
@@ -42,5 +43,24 @@ func TestMeterBeforeSession(t *testing.T) {
 	fold("s")
 	if got := scan(); len(got) != 1 || x.Meter(KeyOf("s")) == nil {
 		t.Errorf("changed %v, the meter is %v", got, x.Meter(KeyOf("s")))
+	}
+}
+
+// What fsck mends is read again, although the journal's content is as it was.
+func TestIndexSeesMending(t *testing.T) {
+	st := Open(t.TempDir())
+	fold(t, st, tool("s", "a", t0))
+	path := st.session(KeyOf("s"))
+	write(t, path, bytes.Replace(read(t, path), []byte("Bash"), []byte("Wrong"), 1))
+	x := st.Index()
+	if _, _, _, err := x.Scan(); err != nil {
+		t.Fatal(err)
+	}
+	found, err := st.Check(true, nil)
+	if err != nil || len(found) != 1 || !found[0].Mended {
+		t.Fatalf("fsck found %+v, %v", found, err)
+	}
+	if changed, _, _, err := x.Scan(); err != nil || len(changed) != 1 {
+		t.Errorf("changed: %v, %v", changed, err)
 	}
 }
