@@ -81,6 +81,7 @@ func newOffice(t *testing.T, config string) *office {
 	dir := t.TempDir()
 	p := &office{bin: filepath.Join(dir, "bin"), state: filepath.Join(dir, "state")}
 	installPrograms(t, p.bin)
+	t.Cleanup(p.wait)
 	p.env = []string{"GORACE=" + noNap, "HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + p.state, "XDG_CONFIG_HOME=" + dir}
 	if err := os.MkdirAll(filepath.Join(dir, "beckon"), 0o700); err != nil {
 		t.Fatal(err)
@@ -89,6 +90,21 @@ func newOffice(t *testing.T, config string) *office {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// wait waits until its programs have ended, some seconds at most: those in the background may
+// still write, and then the directory cannot be removed.
+func (p *office) wait() {
+	for range 100 {
+		programs, _ := filepath.Glob("/proc/[0-9]*/exe")
+		if !slices.ContainsFunc(programs, func(exe string) bool {
+			to, _ := os.Readlink(exe)
+			return strings.HasPrefix(to, p.bin)
+		}) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 func (p *office) command(name string, args ...string) *exec.Cmd {
