@@ -196,9 +196,11 @@ func Rows(seen []state.Seen, all bool) []Row {
 			shown = append(shown, v)
 		}
 	}
+	byNeed(shown, func(v *state.Seen) need {
+		return need{rank(v.Status.State, v.Status.Unseen), v.Status.Since.Time(), v.Session.Record()}
+	})
 	rows := make([]Row, len(shown))
 	store.Parallel(len(rows), func(i int) { rows[i] = row(shown[i]) })
-	Sort(rows)
 	return rows
 }
 
@@ -209,10 +211,23 @@ func Sort(rows []Row) { copy(rows, First(rows, len(rows))) }
 // First returns the first n rows in the order of Sort, or all if there are fewer.
 func First(rows []Row, n int) []Row {
 	order := pointers(rows)
-	slices.SortStableFunc(order, func(a, b *Row) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Since.Compare(b.Since), strings.Compare(a.Record(), b.Record()))
-	})
+	byNeed(order, func(r *Row) need { return need{rank(r.State, r.Unseen), r.Since, r.Record()} })
 	return taken(order[:min(n, len(order))])
+}
+
+// need is how much a session needs the user.
+type need struct {
+	rank   int
+	since  time.Time
+	record string // to order rows with equal needs
+}
+
+// byNeed sorts items by their needs.
+func byNeed[T any](order []*T, of func(*T) need) {
+	slices.SortStableFunc(order, func(a, b *T) int {
+		x, y := of(a), of(b)
+		return cmp.Or(cmp.Compare(x.rank, y.rank), x.since.Compare(y.since), strings.Compare(x.record, y.record))
+	})
 }
 
 // pointers returns pointers to sort: a Row is too large to be moved at every step.
@@ -232,10 +247,9 @@ func taken(order []*Row) []Row {
 	return rows
 }
 
-// rank is the place of a row's state among all, the one that needs the user most first.
-func rank(r *Row) int {
-	i := 2 * slices.Index(state.States[:], r.State)
-	if !r.Unseen {
+func rank(s state.State, unseen bool) int {
+	i := 2 * slices.Index(state.States[:], s)
+	if !unseen {
 		i++
 	}
 	return i
