@@ -161,8 +161,8 @@ func specFor(program string, client installer.Client, set installer.Set) install
 }
 
 // chooseChannels writes the channels, if any are named, into the configuration.
-func chooseChannels(a *cli.App, channels []string, dryRun bool) error {
-	if len(channels) == 0 {
+func chooseChannels(a *cli.App, list []string, dryRun bool) error {
+	if len(list) == 0 {
 		return nil
 	}
 	path, err := config.Path(a.Getenv)
@@ -170,12 +170,12 @@ func chooseChannels(a *cli.App, channels []string, dryRun bool) error {
 		return err
 	}
 	if dryRun {
-		fmt.Fprintf(a.Stdout, "would set notify to %s in %s\n", strings.Join(channels, ", "), path)
+		fmt.Fprintf(a.Stdout, "would set notify to %s in %s\n", strings.Join(list, ", "), path)
 		return nil
 	}
-	changed, err := config.Set(path, "notify", channels)
+	changed, err := setChannels(a, path, list)
 	if changed {
-		fmt.Fprintf(a.Stdout, "notify is %s in %s\n", strings.Join(channels, ", "), path)
+		fmt.Fprintf(a.Stdout, "notify is %s in %s\n", strings.Join(list, ", "), path)
 	}
 	return err
 }

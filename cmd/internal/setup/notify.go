@@ -2,13 +2,18 @@ package setup
 
 import (
 	"context"
+	"encoding/json"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/setup/steps"
+	"beckon/event/atomicfile"
 	"beckon/installer"
 	"beckon/render/notify"
 	"beckon/state/alert"
@@ -38,18 +43,21 @@ func notifyStep(a *cli.App, program string) steps.Step {
 	if s.On = len(cfg.Alert.Channels) > 0; s.On {
 		s.Title = "notify you when a session needs you (" + strings.Join(cfg.Alert.Channels, ", ") + ")"
 	}
-	value := func(on bool) []string {
-		if on {
-			return []string{channel}
-		}
-		return nil
-	}
+	chosen, known := loadChannels(a)
+	s.Fixed = s.On && !(known && slices.Equal(chosen.Wrote, cfg.Alert.Channels)) // the user wrote them
 	s.Diff = func(on bool) (string, error) {
-		c, err := config.Plan(path, "notify", value(on))
+		value := chosen.Before
+		if on {
+			value = []string{channel}
+		}
+		c, err := config.Plan(path, "notify", value)
 		return installer.Diff(c.Old, c.New, c.File), err
 	}
 	s.Do = func(on bool) error {
-		if _, err := config.Set(path, "notify", value(on)); err != nil || !on {
+		if !on {
+			return undoChannels(a, path, chosen)
+		}
+		if _, err := setChannels(a, path, []string{channel}); err != nil {
 			return err
 		}
 		if channel == alert.Terminal && (a.Width() == 0 || kept != nil && !kept.Background) {
@@ -71,4 +79,49 @@ func hasDesktop(a *cli.App) bool {
 		return true
 	}
 	return (a.Getenv("DISPLAY") != "" || a.Getenv("WAYLAND_DISPLAY") != "") && notify.HasDesktop(context.Background()) == nil
+}
+
+// channels are the notification channels that setup or install wrote into the configuration,
+// and those that were there before. The user's own are not undone.
+type channels struct {
+	Wrote  []string `json:"wrote"`
+	Before []string `json:"before,omitempty"`
+}
+
+func channelsFile(a *cli.App) string { return filepath.Join(keepDir(a), "notify.json") }
+
+// loadChannels returns what was written last; ok is false if nothing was.
+func loadChannels(a *cli.App) (c channels, ok bool) {
+	data, err := os.ReadFile(channelsFile(a))
+	return c, err == nil && json.Unmarshal(data, &c) == nil
+}
+
+// setChannels writes the list into the configuration at path, and records it first. It reports
+// whether that changed the configuration.
+func setChannels(a *cli.App, path string, list []string) (changed bool, err error) {
+	is := a.Configured().Alert.Channels
+	c, ok := loadChannels(a)
+	if !ok || !slices.Equal(c.Wrote, is) {
+		c.Before = is
+	}
+	c.Wrote = list
+	if slices.Equal(is, list) {
+		return false, nil
+	}
+	data, err := json.Marshal(c)
+	if err != nil {
+		return false, err
+	}
+	if err := atomicfile.Write(channelsFile(a), append(data, '\n'), 0o600, true); err != nil {
+		return false, err
+	}
+	return config.Set(path, "notify", list)
+}
+
+// undoChannels restores what was in the configuration at path before c was written.
+func undoChannels(a *cli.App, path string, c channels) error {
+	if _, err := config.Set(path, "notify", c.Before); err != nil {
+		return err
+	}
+	return os.Remove(channelsFile(a))
 }
