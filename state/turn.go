@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"strings"
 
 	"beckon/event"
@@ -194,7 +195,8 @@ func (f *fold) finalWords(t *Turn) {
 	if t.Intent != intent.IntentQuestion {
 		return
 	}
-	p.Question = Means(t.Text).Question
+	// The kept tail may lack the sentence that asks.
+	p.Question = event.Cut(cmp.Or(intent.OfMessage(t.Text).Question, LastLine(t.Text)), event.MaxQuestion)
 	if k := &f.s.Task; k.State == TaskComplete && k.Ended == p.At {
 		k.State, k.Ended = TaskAwaiting, 0
 	}

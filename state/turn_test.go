@@ -187,3 +187,23 @@ func TestTasksOfPrompts(t *testing.T) {
 		})
 	}
 }
+
+// A turn keeps the tail of a message, which may not hold the sentence that asks. Its last line
+// then stands for the question.
+func TestFinalWordsQuestionBeforeAList(t *testing.T) {
+	list := strings.Repeat("- rows of one customer\n", 40)
+	turn := FinalWords("Shall I drop the table now? It holds:\n\n"+list, 1950)
+	var s Session
+	for _, c := range []Change{
+		{At: 1000, Event: &event.Event{Kind: event.SessionStart, SessionID: "s1", At: 1000}},
+		{At: 1500, Event: &event.Event{Kind: event.UserPromptSubmit, SessionID: "s1", At: 1500, Prompt: "go"}},
+		{At: 1900, Event: &event.Event{Kind: event.Stop, SessionID: "s1", At: 1900}},
+		{At: 1950, Turn: &turn},
+	} {
+		c.Seq = s.Seq + 1
+		s = Apply(s, c)
+	}
+	if s.Stop.Intent != intent.IntentQuestion || s.Stop.Question != "- rows of one customer" {
+		t.Fatalf("intent %q, question %q; want a question with the last line of what is kept", s.Stop.Intent, s.Stop.Question)
+	}
+}
