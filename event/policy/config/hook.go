@@ -79,6 +79,13 @@ func (r *reading) defaults() {
 	}
 }
 
+// fileConvention parses the "convention" of a whole file.
+func (r *reading) fileConvention(v node) {
+	if s, ok := v.oneOf(Client, Simple); ok {
+		r.convention = s
+	}
+}
+
 // observe parses "observe"; in a file that observes every hook does.
 func (r *reading) observe(v node) {
 	yes, _ := v.truth()

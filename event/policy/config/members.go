@@ -100,7 +100,7 @@ var (
 // fileMembers are those at the top of a file.
 var fileMembers = []member{
 	{"$schema", nil, anyText, "", nil},
-	{"convention", nil, `{"enum": ["client", "simple"], "default": "client"}`, "simple: timeouts in milliseconds, and any exit code but 0 refuses.", func(r *reading, v node) { r.convention, _ = v.oneOf(Client, Simple) }},
+	{"convention", nil, `{"enum": ["client", "simple"], "default": "client"}`, "simple: timeouts in milliseconds, and any exit code but 0 refuses.", (*reading).fileConvention},
 	{"observe", nil, truth, "Every hook of the file observes: what they say is traced and not heard.", func(r *reading, v node) { r.observes, _ = v.truth() }},
 	{"strict", nil, truth, "A call that a deny rule may or may not cover is asked about.", func(r *reading, v node) { r.strict, _ = v.truth() }},
 	{"allow_once", nil, truth, "A refusal gives a code by which the user can let the call pass once.", func(r *reading, v node) { r.once, _ = v.truth() }},
