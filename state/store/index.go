@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"slices"
 	"time"
 
 	"beckon/event"
@@ -25,7 +26,8 @@ type Index struct {
 
 type indexed struct {
 	s       state.Session
-	journal plainfile.Stamp // taken before reading; zero to read it again
+	journal plainfile.Stamp // taken before reading; zero if there is none
+	again   bool            // read it again: it does not belong to this stamp
 }
 
 type indexedMeter struct {
@@ -99,6 +101,7 @@ func (x *Index) Refresh(k Key) (changed bool, err error) {
 	waiting := x.st.pending(k)
 	if len(waiting) == 0 && !exists(x.st.session(k)) {
 		delete(x.sessions, k)
+		x.keys = slices.DeleteFunc(x.keys, func(other Key) bool { return other == k })
 		return false, fs.ErrNotExist
 	}
 	return x.read(k, waiting)
@@ -116,20 +119,18 @@ func (x *Index) Session(k Key) (s state.Session, ok bool) {
 // alone tells of a change.
 func (x *Index) read(k Key, waiting []string) (changed bool, err error) {
 	old := x.sessions[k]
-	journal, _ := plainfile.StampOf(x.st.journal(k))
-	if old != nil && len(waiting) == 0 && journal != (plainfile.Stamp{}) && journal == old.journal {
+	journal, there := plainfile.StampOf(x.st.journal(k))
+	if old != nil && len(waiting) == 0 && !old.again && journal == old.journal {
 		return false, nil
 	}
-	now := &indexed{}
+	now := &indexed{journal: journal}
 	if err := x.st.load(k, waiting, &now.s); err != nil {
 		return false, err
 	}
 	if old == nil {
 		x.meterDir = listing{} // the status line may have reported before the first event
 	}
-	if len(waiting) == 0 && now.s.Offset == journal.Size { // the session belongs to this stamp
-		now.journal = journal
-	}
+	now.again = len(waiting) > 0 || there && now.s.Offset != journal.Size
 	x.sessions[k] = now
 	return true, nil
 }

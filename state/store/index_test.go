@@ -2,11 +2,14 @@ package store
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"testing"
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
 )
 
@@ -62,5 +65,51 @@ func TestIndexSeesMending(t *testing.T) {
 	}
 	if changed, _, _, err := x.Scan(); err != nil || len(changed) != 1 {
 		t.Errorf("changed: %v, %v", changed, err)
+	}
+}
+
+// A session that Refresh found archived stays gone, although the directory, whose clock may be
+// coarse, looks unchanged.
+func TestIndexForgetsArchived(t *testing.T) {
+	st := Open(t.TempDir())
+	fold(t, st, tool("s", "a", t0))
+	x := st.Index()
+	if _, _, _, err := x.Scan(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(st.path(archiveDir, ""), dirMode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(st.session("s"), st.archived("s")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Refresh("s"); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("an archived session: %v", err)
+	}
+	for x.sessionsDir.dir, _ = plainfile.StampOf(st.SessionsDir()); x.sessionsDir.dir.Young(); { // as with a coarse clock
+		time.Sleep(10 * time.Millisecond)
+	}
+	if changed, _, _, err := x.Scan(); err != nil || len(changed) > 0 {
+		t.Errorf("changed: %v, %v", changed, err)
+	}
+}
+
+// A session whose journal is lost is read once, not at every look.
+func TestIndexOfLostJournal(t *testing.T) {
+	st := Open(t.TempDir())
+	fold(t, st, tool("s", "a", t0))
+	if err := os.Remove(st.journal("s")); err != nil {
+		t.Fatal(err)
+	}
+	x := st.Index()
+	if changed, _, _, err := x.Scan(); err != nil || len(changed) != 1 {
+		t.Fatalf("first: %v, %v", changed, err)
+	}
+	if changed, _, _, err := x.Scan(); err != nil || len(changed) > 0 {
+		t.Errorf("then: %v, %v", changed, err)
+	}
+	fold(t, st, tool("s", "b", t0+1000))
+	if changed, _, _, err := x.Scan(); err != nil || len(changed) != 1 {
+		t.Errorf("after an event: %v, %v", changed, err)
 	}
 }
