@@ -96,8 +96,8 @@ func loadChannels(a *cli.App) (c channels, ok bool) {
 	return c, err == nil && json.Unmarshal(data, &c) == nil
 }
 
-// setChannels writes the list into the configuration at path, and records it first. It reports
-// whether that changed the configuration.
+// setChannels writes the list into the configuration at path, records that, and reports whether
+// it changed the configuration. A list that is not recorded counts as the user's own.
 func setChannels(a *cli.App, path string, list []string) (changed bool, err error) {
 	is := a.Configured().Alert.Channels
 	c, ok := loadChannels(a)
@@ -105,17 +105,14 @@ func setChannels(a *cli.App, path string, list []string) (changed bool, err erro
 		c.Before = is
 	}
 	c.Wrote = list
-	if slices.Equal(is, list) {
-		return false, nil
+	if changed, err = config.Set(path, "notify", list); err != nil || !changed {
+		return changed, err
 	}
 	data, err := json.Marshal(c)
 	if err != nil {
-		return false, err
+		return true, err
 	}
-	if err := atomicfile.Write(channelsFile(a), append(data, '\n'), 0o600, true); err != nil {
-		return false, err
-	}
-	return config.Set(path, "notify", list)
+	return true, atomicfile.Write(channelsFile(a), append(data, '\n'), 0o600, true)
 }
 
 // undoChannels restores what was in the configuration at path before c was written.
