@@ -97,8 +97,11 @@ func (c *Change) commit() error {
 // write writes the record, then the file, in a directory that it makes.
 func (c *Change) write() error {
 	fileMode, dirMode := fs.FileMode(0o600), fs.FileMode(0o700)
-	if c.shared {
+	switch {
+	case c.shared:
 		fileMode, dirMode = 0o644, 0o755
+	case c.Target.Scope == Local: // the project's other settings will be there too
+		dirMode = 0o755
 	}
 	before, _ := os.ReadFile(c.kept.record) // nil: none, or one that counts as none
 	made, err := c.makeDir(dirMode)

@@ -172,3 +172,24 @@ func TestReadOnlyDirectory(t *testing.T) {
 	}
 	h.is("{}")
 }
+
+// The directory of a project's settings is for all who work there, also when it is made for the
+// user's own; what is the user's alone is private.
+func TestModesOfWhatIsMade(t *testing.T) {
+	for scope, want := range map[Scope][2]fs.FileMode{User: {0o700, 0o600}, Project: {0o755, 0o644}, Local: {0o755, 0o600}} {
+		root := t.TempDir()
+		target, err := Dirs{Config: filepath.Join(root, ".claude"), Project: root, Keep: filepath.Join(root, "keep")}.Target(scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Apply(context.Background(), target, Install(testSpec)); err != nil {
+			t.Fatal(err)
+		}
+		for i, path := range []string{filepath.Dir(target.Path), target.Path} {
+			info, err := os.Stat(path)
+			if err != nil || info.Mode().Perm() != want[i] {
+				t.Errorf("%s: %s: %v, %v", scope, filepath.Base(path), info.Mode(), err)
+			}
+		}
+	}
+}
