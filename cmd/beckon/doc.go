@@ -48,9 +48,7 @@
 //	cmd/internal/lab             drives the real client
 //	cmd/internal/lab/record      records it, with cmd/internal/lab/recorder as its hook
 //	cmd/internal/suite           scenarios of the real client, as tests
-//	cmd/internal/bench           what hooks and views cost
-//	cmd/internal/bench/readfiles what they are compared with
-//	cmd/internal/picture         makes the pictures of watch, setup and the status line
+//	cmd/internal/bench           benchmarks of whole programs, and a soak
 //
 //	event                        what an agent said: payload -> Event
 //	event/agents                 the words of an agent's hooks, as tables
