@@ -64,8 +64,6 @@
 //	event/transcript             the client's transcript
 //	event/recording              recordings of the real client
 //	event/redact                 takes secrets out
-//	event/redact/rules           rules for it, of which event/redact/gen makes a table
-//	event/redact/op              what rules compile to
 //	event/redact/secrets         texts to measure it with
 //	event/osc                    terminal sequences
 //	event/home                   where beckon's files and programs are

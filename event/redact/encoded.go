@@ -36,7 +36,7 @@ func (r *redactor) encoded(i int) found {
 		return found{}
 	}
 	to := v
-	for to < len(r.s) && to-v < longest && !ends(r.s[to]) && !(r.s[to] == '%' && endsEncoded(r.s[to:])) {
+	for to < len(r.s) && to-v < 8*enough && !ends(r.s[to]) && !(r.s[to] == '%' && endsEncoded(r.s[to:])) {
 		to++
 	}
 	value := r.s[v:to]

@@ -172,7 +172,7 @@ func (r *redactor) said(v int, kind keyKind, verb bool) found {
 	}
 	s := r.s[v:end]
 	if s != "" {
-		if f := r.byRule(v, false); f.mark != "" {
+		if f := r.key(v); f.mark != "" {
 			return f
 		}
 	}

@@ -1,11 +1,11 @@
 // Package redact removes secrets from texts that are stored on disk.
 //
-// It recognizes secrets by their form (gitleaks' rules and some of our own, which go generate
-// turns into a table; private key blocks; web tokens), by their place (the user part of a URL,
-// Authorization and Cookie headers, netrc and pgpass, the arguments that some programs take
-// secrets in) and by the name before them (PASSWORD=..., "api_key": "...",
-// <secret>...</secret>). It guarantees: what it found is not in the result; the rest is
-// unchanged, byte for byte; redacting twice changes nothing; time is linear in the text.
+// It recognizes secrets by their form (a table of what the keys of providers begin with;
+// private key blocks; web tokens), by their place (the user part of a URL, Authorization and
+// Cookie headers, netrc and pgpass, the arguments that some programs take secrets in) and by
+// the name before them (PASSWORD=..., "api_key": "...", <secret>...</secret>). It guarantees:
+// what it found is not in the result; the rest is unchanged, byte for byte; redacting twice
+// changes nothing; time is linear in the text.
 //
 // It does not guarantee that every secret is found. A password in a sentence ("log in as admin
 // / swordfish"), a key under an innocent name, a text that was cut before the secret's prefix:
@@ -30,6 +30,7 @@ const (
 	markURL      = "[redacted:userinfo]"
 	markPassword = "[redacted:password]"
 	markSecret   = "[redacted:secret]"
+	markKey      = "[redacted:api-key]"
 
 	markBegin = "[redacted:"
 )
@@ -44,7 +45,7 @@ const enough = 64
 func Text(s string) string {
 	r := redactor{s: s}
 	for i := 0; i < len(s); {
-		if !triggers[s[i]] || i > 0 && inWord(s, i) {
+		if !begins[s[i]] || i > 0 && inWord(s, i) {
 			i++
 			continue
 		}
@@ -62,6 +63,15 @@ func Text(s string) string {
 	}
 	return r.result()
 }
+
+// begins are the bytes at which something may begin: a word, or what stands between a name and
+// its value.
+var begins = func() (t [256]bool) {
+	for c := range t {
+		t[c] = alnum.has(byte(c)) || strings.IndexByte(":=-[>%+$_{", byte(c)) >= 0
+	}
+	return t
+}()
 
 // inWord reports whether the byte at i is inside a word of small letters, as most are: nothing
 // begins there.
@@ -134,21 +144,19 @@ func (r *redactor) at(i int) found {
 func (r *redactor) word(i int) (f found) {
 	c := r.s[i]
 	switch {
+	case c == '+':
+		return r.signed(i)
 	case !alnum.has(c):
-		return r.byRule(i, false)
+		return r.key(i)
 	case !r.boundary(i):
-		// A provider's name may begin in the middle of a word: myDatadogKey.
-		if 'A' <= c && c <= 'Z' && !upper.has(r.s[i-1]) {
-			return r.byRule(i, true)
-		}
-		return found{}
+		return r.signed(i)
 	case c == 'e':
 		f = r.webToken(i)
 	case c == 'B' || c == 'b':
 		f = r.bearer(i)
 	}
 	if f.mark == "" {
-		f = r.byRule(i, false)
+		f = r.key(i)
 	}
 	if f.mark == "" {
 		f = r.spoken(i)

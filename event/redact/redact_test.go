@@ -41,7 +41,7 @@ func TestText(t *testing.T) {
 		{"glpat-" + fake(27) + ".01." + fake(9), "[redacted:gitlab-token]"},
 		{"xoxb-123456789012-123456789012-" + fake(24), "[redacted:slack-token]"},
 		{"xoxe.xoxp-1-" + fake(60), "[redacted:slack-token]"},
-		{"https://hooks.slack.com/services/T" + upperFake(8) + "/B" + upperFake(8) + "/" + fake(24), "[redacted:slack-token]"},
+		{"https://hooks.slack.com/services/T" + upperFake(8) + "/B" + upperFake(8) + "/" + fake(24), "https://[redacted:slack-token]"},
 		{"sk-ant-api03-" + fake(80) + "-" + fake(10), "[redacted:api-key]"},
 		{"sk-proj-" + fake(100), "[redacted:api-key]"},
 		{"sk-" + fake(48), "[redacted:api-key]"},

@@ -97,19 +97,18 @@ func (r *redactor) bearer(i int) found {
 	return found{}
 }
 
-// random reports whether s has more than that many tenths of bits per character, as gitleaks
-// counts them. A placeholder (xxxx) has few.
+// random reports whether s has more than that many tenths of bits per character. A placeholder
+// (xxxx) has few.
 func random(s string, tenths int) bool {
-	if tenths == 0 {
-		return true
-	}
 	var count [256]uint16
 	for i := range len(s) {
 		count[s[i]]++
 	}
 	bits := 0.0
-	for i := range len(s) { // a character that occurs n times is counted n times
-		bits += math.Log2(float64(len(s)) / float64(count[s[i]]))
+	for _, n := range count {
+		if n > 0 {
+			bits += float64(n) * math.Log2(float64(len(s))/float64(n))
+		}
 	}
 	return bits*10 > float64(tenths*len(s))
 }
