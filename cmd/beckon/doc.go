@@ -45,9 +45,7 @@
 //	cmd/internal/noblock         a hook that dies does not block the agent
 //	cmd/internal/config          config.json, and every setting in it
 //	cmd/internal/manual          the pages of beckon help
-//	cmd/internal/lab             drives the real client
-//	cmd/internal/lab/record      records it, with cmd/internal/lab/recorder as its hook
-//	cmd/internal/suite           scenarios of the real client, as tests
+//	cmd/internal/suite           scenarios of the real client, as tests, and what drives it
 //	cmd/internal/bench           benchmarks of whole programs, and a soak
 //
 //	event                        what an agent said: payload -> Event

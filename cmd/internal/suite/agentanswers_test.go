@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/cmd/internal/lab"
 	"beckon/event"
 	"beckon/event/agents"
 	"beckon/state/offer"
@@ -34,9 +33,9 @@ type probe struct {
 // probed is the result of a probe.
 type probed struct {
 	t      testing.TB
-	l      *lab.Lab
-	client lab.Client
-	pane   *lab.Pane
+	l      *Lab
+	client Client
+	pane   *Pane
 	dialog bool // was open
 	user   bool // was shown the marker
 	model  bool // was told the marker
@@ -210,8 +209,8 @@ func (p *probed) answer() error {
 }
 
 // ask runs a probe on an agent.
-func (pr probe) ask(t testing.TB, client lab.Client) *probed {
-	l := lab.StartWith(t, client)
+func (pr probe) ask(t testing.TB, client Client) *probed {
+	l := StartWith(t, client)
 	p := &probed{t: t, l: l, client: client}
 	must(t, pr.install(l))
 	var err error
@@ -235,7 +234,7 @@ func (pr probe) ask(t testing.TB, client lab.Client) *probed {
 }
 
 // install installs beckon with its policy, or the script.
-func (pr probe) install(l *lab.Lab) error {
+func (pr probe) install(l *Lab) error {
 	a := l.Client.Agent
 	if pr.script != "" {
 		program := filepath.Join(l.Home.Root, "hook.sh")
@@ -315,7 +314,7 @@ func TestAgentAnswers(t *testing.T) {
 	t.Parallel()
 	table := &table{}
 	t.Run("run", func(t *testing.T) {
-		for _, a := range lab.Agents {
+		for _, a := range Agents {
 			if *others != "" && !slices.Contains(strings.Split(*others, ","), a.Name) || a.Mode != "" {
 				continue
 			}

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/cmd/internal/lab"
 	"beckon/render"
 )
 
@@ -41,7 +40,7 @@ func TestAgents(t *testing.T) {
 	t.Parallel()
 	table := &table{}
 	t.Run("run", func(t *testing.T) {
-		for _, a := range lab.Agents {
+		for _, a := range Agents {
 			if *others != "" && !slices.Contains(strings.Split(*others, ","), a.Name) {
 				continue
 			}
@@ -79,9 +78,9 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-func chosenShared(t testing.TB) []lab.Scenario {
+func chosenShared(t testing.TB) []Scenario {
 	t.Helper()
-	all, err := lab.AgentScenarios()
+	all, err := AgentScenarios()
 	must(t, err)
 	names := []string{briefly}
 	switch {
@@ -90,27 +89,27 @@ func chosenShared(t testing.TB) []lab.Scenario {
 	case *matrix:
 		return all
 	}
-	return slices.DeleteFunc(all, func(s lab.Scenario) bool { return !slices.Contains(names, s.Name) })
+	return slices.DeleteFunc(all, func(s Scenario) bool { return !slices.Contains(names, s.Name) })
 }
 
 // patient multiplies every step's time by ten: a machine that also runs the rest of the suite
 // starts an agent's hooks late. The matrix, which is played on a quiet machine, shows how fast
 // beckon is.
-func patient(sc lab.Scenario) lab.Scenario {
+func patient(sc Scenario) Scenario {
 	sc.Steps = slices.Clone(sc.Steps)
 	for i, s := range sc.Steps {
 		if s.Within == 0 && (s.Verb == "expect" || s.Verb == "rows") {
-			s.Within = lab.Within
+			s.Within = Within
 		}
 		sc.Steps[i].Within = s.Within * 10
 	}
 	return sc
 }
 
-func playShared(t testing.TB, sc lab.Scenario, client lab.Client, r row, table *table) {
+func playShared(t testing.TB, sc Scenario, client Client, r row, table *table) {
 	dir, err := programs()
 	must(t, err)
-	l := lab.StartWith(t, client)
+	l := StartWith(t, client)
 	must(t, put(l, dir))
 	_, err = beckon(l, nil, "install", "--agent", client.Agent.Name)
 	must(t, err)
@@ -151,7 +150,7 @@ func playShared(t testing.TB, sc lab.Scenario, client lab.Client, r row, table *
 }
 
 // versionsOf returns the versions that beckon lists.
-func versionsOf(t testing.TB, l *lab.Lab) string {
+func versionsOf(t testing.TB, l *Lab) string {
 	out, err := beckon(l, nil, "list", "--json", "--agent", l.Client.Agent.Name)
 	must(t, err)
 	var list render.List
@@ -178,7 +177,7 @@ var onScreen = map[string][]string{
 // not changed for settled. If beckon shows what the screen shows next, a hook reported that
 // before the screen was drawn: those samples are left out. wrong is the first time that beckon
 // was behind for longer than lag.
-func screens(res lab.Result) (right, all int, wrong string) {
+func screens(res Result) (right, all int, wrong string) {
 	panes := map[int]*compared{}
 	for _, sm := range res.Samples {
 		for i, p := range sm.Panes {
@@ -188,7 +187,7 @@ func screens(res lab.Result) (right, all int, wrong string) {
 				panes[i] = c
 			}
 			st, ok := sm.Observed[p.Session]
-			if !ok || p.Dead || p.Screen == "" || p.Screen == "idle" && over(st) { // a new one, before its first prompt
+			if !ok || p.Dead || p.Screen == "" || p.Screen == "idle" && ended(st) { // a new one, before its first prompt
 				continue
 			}
 			fits := slices.Contains(onScreen[p.Screen], st.State)
@@ -234,7 +233,7 @@ type compared struct {
 	late   string    // off is longer ago than lag
 }
 
-func over(st lab.State) bool { return st.State == "ended" || st.State == "lost" }
+func ended(st State) bool { return st.State == "ended" || st.State == "lost" }
 
 func number(b bool) int {
 	if b {
@@ -244,7 +243,7 @@ func number(b bool) int {
 }
 
 // timeline returns what the screens and beckon showed, at each change.
-func timeline(res lab.Result) string {
+func timeline(res Result) string {
 	var b strings.Builder
 	last := ""
 	for _, sm := range res.Samples {
@@ -284,7 +283,7 @@ func TestScreens(t *testing.T) {
 		{"ended before a new one began", "idle ended 5", true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var res lab.Result
+			var res Result
 			at := time.Now()
 			for span := range strings.SplitSeq(c.spans, ", ") {
 				var screen, state string
@@ -294,8 +293,8 @@ func TestScreens(t *testing.T) {
 				}
 				for range seconds * 10 {
 					at = at.Add(100 * ms)
-					res.Samples = append(res.Samples, lab.Sample{
-						At: at, Observed: map[lab.SessionID]lab.State{"s": {State: state}}, Panes: []lab.PaneSample{{Session: "s", Screen: screen}},
+					res.Samples = append(res.Samples, Sample{
+						At: at, Observed: map[SessionID]State{"s": {State: state}}, Panes: []PaneSample{{Session: "s", Screen: screen}},
 					})
 				}
 			}

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/cmd/internal/lab"
 	"beckon/render/notify/ntfytest"
 	"beckon/state/offer"
 
@@ -27,7 +26,7 @@ import (
 // answering is a real client whose questions are answered from elsewhere.
 type answering struct {
 	*shown
-	pane   *lab.Pane
+	pane   *Pane
 	server *exec.Cmd
 	n      int
 }
@@ -42,7 +41,7 @@ func answerLab(t testing.TB, version string, more ...string) *answering {
 	return answeringOf(t, l)
 }
 
-func answeringOf(t testing.TB, l *lab.Lab) *answering {
+func answeringOf(t testing.TB, l *Lab) *answering {
 	a := &answering{shown: &shown{TB: t, l: l}}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -246,7 +245,7 @@ var answers = []struct {
 		a.want("the list", list, "Write it down.")
 		a.answer("yes")
 		a.screen("The plan is under way")
-		if a.l.Client.Version != lab.V197 { // it says so for every plan that a hook approves
+		if a.l.Client.Version != V197 { // it says so for every plan that a hook approves
 			a.wantNot("the model's results", a.results(), "edited")
 		}
 	}},
@@ -331,7 +330,7 @@ var answers = []struct {
 		a.want("the model's results", a.results(), "decline")
 	}},
 	{"headless", func(a *answering) {
-		if a.l.Client.Version == lab.V197 {
+		if a.l.Client.Version == V197 {
 			return // it does not wait
 		}
 		said := make(chan string, 1)
@@ -366,7 +365,7 @@ var answers = []struct {
 		a.want("the phone", server.Await(a, "asks", 2)[1].Message, "allowed")
 	}},
 	{"phone, headless", func(a *answering) {
-		if a.l.Client.Version == lab.V197 {
+		if a.l.Client.Version == V197 {
 			return // it does not wait
 		}
 		server := phoneOf(a)
@@ -493,7 +492,7 @@ var answers = []struct {
 		}
 	}},
 	{"in the background", func(a *answering) {
-		if a.l.Client.Version == lab.V197 {
+		if a.l.Client.Version == V197 {
 			return // in the lab its turn ends with a server error before it asks
 		}
 		out, err := a.l.Home.Command(a.l.Client.Path, append(a.l.Home.Args(), "--permission-mode", "default", "--bg", "lab:bash touch bg.txt")...).CombinedOutput()
@@ -584,7 +583,7 @@ var rounds = flag.Int("rounds", 3, "how often TestAnswerBoth has the session and
 // counts, and the other user learns that theirs was late.
 func TestAnswerBoth(t *testing.T) {
 	t.Parallel()
-	list := lab.Bounds
+	list := Bounds
 	if !*matrix {
 		list = list[len(list)-1:]
 	}
@@ -636,7 +635,7 @@ func TestAnswerLatency(t *testing.T) {
 	if *measureAnswers == 0 {
 		t.Skip("it measures, with -measure-answers N")
 	}
-	a := answerLab(t, lab.V330)
+	a := answerLab(t, V330)
 	a.begin("")
 	var took, passed []time.Duration
 	for i := range *measureAnswers {
@@ -757,14 +756,14 @@ func TestAnswer(t *testing.T) {
 		t.Skip("the real client takes a minute")
 	}
 	t.Parallel()
-	list := lab.Bounds
+	list := Bounds
 	if *matrix {
-		list = lab.Pinned
+		list = Pinned
 	}
 	for _, version := range list {
 		for _, c := range answers {
 			t.Run(version+"/"+c.name, func(t *testing.T) {
-				if !*matrix && version != lab.V330 && !slices.Contains(briefAnswers, c.name) {
+				if !*matrix && version != V330 && !slices.Contains(briefAnswers, c.name) {
 					t.Skip("part of the matrix: -matrix")
 				}
 				t.Parallel()

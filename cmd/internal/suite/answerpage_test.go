@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/cmd/internal/lab"
 	"beckon/state/offer"
 )
 
@@ -52,7 +51,7 @@ func TestAnswerFromThePage(t *testing.T) {
 	}
 	t.Parallel()
 	tried(t, func(t testing.TB) {
-		a := answerLab(t, lab.Bounds[len(lab.Bounds)-1])
+		a := answerLab(t, Bounds[len(Bounds)-1])
 		page := a.serves()
 		type ended struct {
 			out string
@@ -106,7 +105,7 @@ func TestAnswerThreePanes(t *testing.T) {
 	}
 	t.Parallel()
 	tried(t, func(t testing.TB) {
-		a := answerLab(t, lab.Bounds[len(lab.Bounds)-1])
+		a := answerLab(t, Bounds[len(Bounds)-1])
 		page := a.serves()
 		names := []string{"one.txt", "two.txt", "three.txt"}
 		for _, name := range names {

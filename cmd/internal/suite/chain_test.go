@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"beckon/cmd/internal/lab"
 )
 
 var (
@@ -34,13 +32,13 @@ func TestChains(t *testing.T) {
 	if *chains == 0 {
 		t.Skip("a chain takes minutes: see -chains")
 	}
-	scenarios, err := lab.Scenarios()
+	scenarios, err := Scenarios()
 	must(t, err)
-	shared, err := lab.AgentScenarios()
+	shared, err := AgentScenarios()
 	must(t, err)
 	for s := *seed; s < *seed+uint64(*chains); s++ {
 		for _, version := range strings.Split(*versions, ",") {
-			if version == lab.Latest {
+			if version == Latest {
 				continue
 			}
 			for _, col := range columns {
@@ -52,7 +50,7 @@ func TestChains(t *testing.T) {
 				})
 			}
 		}
-		for _, a := range lab.Agents {
+		for _, a := range Agents {
 			if *others != "" && !slices.Contains(strings.Split(*others, ","), a.Name) {
 				continue
 			}
@@ -69,8 +67,8 @@ func TestChains(t *testing.T) {
 
 // chain joins scenarios in an order that the seed determines. Between two of them it waits for
 // the idle session, and removes files and the prompt that a cancelled turn gives back.
-func chain(t *testing.T, seed uint64, of []lab.Scenario, idle string, without func(name string) bool) lab.Scenario {
-	of = slices.DeleteFunc(slices.Clone(of), func(s lab.Scenario) bool { return slices.Contains(alone, s.Name) || without(s.Name) })
+func chain(t *testing.T, seed uint64, of []Scenario, idle string, without func(name string) bool) Scenario {
+	of = slices.DeleteFunc(slices.Clone(of), func(s Scenario) bool { return slices.Contains(alone, s.Name) || without(s.Name) })
 	random := rand.New(rand.NewPCG(seed, 0))
 	var text, names []string
 	for range *links {
@@ -84,7 +82,7 @@ func chain(t *testing.T, seed uint64, of []lab.Scenario, idle string, without fu
 		text = append(text, idle, fmt.Sprintf("wait %dms", random.IntN(3000)), "key C-u", "exec rm -f *.txt")
 	}
 	t.Log(names)
-	sc, err := lab.ParseScenario("chain", strings.Join(text, "\n"))
+	sc, err := ParseScenario("chain", strings.Join(text, "\n"))
 	must(t, err)
 	return sc
 }

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/cmd/internal/lab"
-
 	"github.com/tidwall/gjson"
 )
 
@@ -218,8 +216,8 @@ func TestPolicyFacts(t *testing.T) {
 	t.Parallel()
 	answers := make([][]string, len(facts))
 	t.Run("run", func(t *testing.T) {
-		for v, version := range lab.Pinned {
-			lab.Need(t, version)
+		for v, version := range Pinned {
+			Need(t, version)
 			for i, f := range facts {
 				answers[i] = append(answers[i], "") // until it is answered
 				t.Run(version+"/"+f.question, func(t *testing.T) {
@@ -238,7 +236,7 @@ func TestPolicyFacts(t *testing.T) {
 		return // only some were asked
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# What the client makes of a hook's answer\n\nMeasured by `go test ./cmd/internal/suite -run TestPolicyFacts -matrix` on Linux; the questions are those that the client's documents leave open, and those that the session's state depends on.\n\n| answer of a hook | %s |\n|---|%s\n", strings.Join(lab.Pinned, " | "), strings.Repeat("---|", len(lab.Pinned)))
+	fmt.Fprintf(&b, "# What the client makes of a hook's answer\n\nMeasured by `go test ./cmd/internal/suite -run TestPolicyFacts -matrix` on Linux; the questions are those that the client's documents leave open, and those that the session's state depends on.\n\n| answer of a hook | %s |\n|---|%s\n", strings.Join(Pinned, " | "), strings.Repeat("---|", len(Pinned)))
 	for i, f := range facts {
 		fmt.Fprintf(&b, "| %s | %s |\n", f.question, strings.Join(answers[i], " | "))
 	}
@@ -249,7 +247,7 @@ func TestPolicyFacts(t *testing.T) {
 
 // ask asks a client the question.
 func (f fact) ask(t testing.TB, version string) *observedFact {
-	l := lab.Start(t, version)
+	l := Start(t, version)
 	log := filepath.Join(l.Home.Root, "events")
 	if err := f.install(l, log); err != nil {
 		t.Fatal(err)
@@ -278,7 +276,7 @@ func (f fact) ask(t testing.TB, version string) *observedFact {
 }
 
 // install writes the client's settings: a hook that records every event, and the answers.
-func (f fact) install(l *lab.Lab, log string) error {
+func (f fact) install(l *Lab, log string) error {
 	type entry map[string]any
 	hooks := map[string][]entry{}
 	note := entry{"type": "command", "command": "{ cat; echo; } >> " + log}

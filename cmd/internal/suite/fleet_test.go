@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/cmd/internal/lab"
-
 	"github.com/tidwall/gjson"
 )
 
@@ -37,7 +35,7 @@ func TestFleetOfThree(t *testing.T) {
 		t.Skip("four clients in three homes take a minute and more: -matrix plays them")
 	}
 	t.Parallel()
-	f := &threeHomes{answering: answeringOf(t, equipped(t, lab.V330)), dir: t.TempDir()}
+	f := &threeHomes{answering: answeringOf(t, equipped(t, V330)), dir: t.TempDir()}
 	t.Cleanup(f.kill)
 	out, err := exec.Command("go", "build", "-o", f.dir, "beckon/cmd/beckon-fleet").CombinedOutput()
 	if err != nil {
@@ -50,7 +48,7 @@ func TestFleetOfThree(t *testing.T) {
 	f.serve()
 	f.join(f.answering, "--view", "--answer")
 	for i := range 2 {
-		f.work = append(f.work, answerLab(t, lab.V330))
+		f.work = append(f.work, answerLab(t, V330))
 		f.publish(i)
 	}
 	f.union("permission", "permission", "idle", "idle")

@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"beckon/cmd/internal/lab"
 )
 
 // TestHTTPHooks: the real client posts its events to `beckon serve`, without a hook program;
@@ -29,13 +27,13 @@ func TestHTTPHooks(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			tried(t, func(t testing.TB) {
-				lab.Need(t, version)
+				Need(t, version)
 				l := equipped(t, version)
 				url := serve(t, l)
-				writeJSON(t, filepath.Join(l.Home.Dir, ".claude", "settings.json"), map[string]any{"hooks": httpHooks(url+"/hook",
+				mustWriteJSON(t, filepath.Join(l.Home.Dir, ".claude", "settings.json"), map[string]any{"hooks": httpHooks(url+"/hook",
 					"UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")})
 				path := filepath.Join(l.Home.Dir, ".config", "beckon", "policy.json")
-				writeJSON(t, path, json.RawMessage(of("PreToolUse", `"matcher":"Bash",`, `{"type":"rule","id":"hush","decision":"deny","reason":"That word is not to be said.","commands":["echo spoken-word"]}`)))
+				mustWriteJSON(t, path, json.RawMessage(of("PreToolUse", `"matcher":"Bash",`, `{"type":"rule","id":"hush","decision":"deny","reason":"That word is not to be said.","commands":["echo spoken-word"]}`)))
 				s := &shown{TB: t, l: l}
 				var err error
 				if s.out, err = l.Home.Print(echo); err != nil {
@@ -122,7 +120,7 @@ func TestHTTPAnswers(t *testing.T) {
 				a.screen("Wrote the note")
 			},
 			"headless": func(a *answering) {
-				if a.l.Client.Version == lab.V197 {
+				if a.l.Client.Version == V197 {
 					return // it does not wait
 				}
 				said := make(chan string, 1)
@@ -138,12 +136,12 @@ func TestHTTPAnswers(t *testing.T) {
 			t.Run(version+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				tried(t, func(t testing.TB) {
-					lab.Need(t, version)
+					Need(t, version)
 					l := equipped(t, version)
 					url := serve(t, l) + "/hook"
 					hooks := httpHooks(url, "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
 					hooks["PermissionRequest"] = []any{map[string]any{"hooks": []any{map[string]any{"type": "http", "url": url + "?wait=600", "timeout": 600}}}}
-					writeJSON(t, filepath.Join(l.Home.Dir, ".claude", "settings.json"), map[string]any{"hooks": hooks})
+					mustWriteJSON(t, filepath.Join(l.Home.Dir, ".claude", "settings.json"), map[string]any{"hooks": hooks})
 					do(answeringOf(t, l))
 				})
 			})
@@ -160,7 +158,7 @@ func httpHooks(url string, events ...string) map[string]any {
 	return hooks
 }
 
-func writeJSON(t testing.TB, path string, v any) {
+func mustWriteJSON(t testing.TB, path string, v any) {
 	t.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -175,7 +173,7 @@ func writeJSON(t testing.TB, path string, v any) {
 }
 
 // serve runs `beckon serve` as the lab's user until the test ends.
-func serve(t testing.TB, l *lab.Lab) (url string) {
+func serve(t testing.TB, l *Lab) (url string) {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

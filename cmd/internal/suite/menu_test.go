@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"beckon/cmd/internal/lab"
 )
 
 // waits matches the words of the views for a session that needs somebody.
@@ -26,7 +24,7 @@ func TestMenusNeedNobody(t *testing.T) {
 	}
 	t.Parallel()
 	tried(t, func(t testing.TB) {
-		l := equipped(t, lab.V330)
+		l := equipped(t, V330)
 		_, err := beckon(l, nil, "install", "--notify", "terminal")
 		must(t, err)
 		s := inTmux(t, l)

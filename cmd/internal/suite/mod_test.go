@@ -16,7 +16,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"beckon/cmd/internal/lab"
 	"beckon/event"
 	"beckon/state"
 	"beckon/state/offer"
@@ -34,7 +33,7 @@ var (
 
 // modVersions are the clients in which the mod is tested: the first that runs mods, one
 // between, and the newest measured.
-var modVersions = []string{"2.1.287", "2.1.308", lab.V330}
+var modVersions = []string{"2.1.287", "2.1.308", V330}
 
 // modClients returns those that are played now: the newest, or all with -matrix.
 func modClients() []string {
@@ -53,8 +52,8 @@ var modUnseen = map[string]string{
 	"before_install": unseen["before_install"],
 	"perm_long":      unseen["perm_long"],
 
-	"2.1.308 headless_held":     heldUnseen,
-	lab.V330 + " headless_held": heldUnseen,
+	"2.1.308 headless_held": heldUnseen,
+	V330 + " headless_held": heldUnseen,
 }
 
 const heldUnseen = "not to be seen: that a hook holds a call of claude -p is in the transcript alone"
@@ -62,7 +61,7 @@ const heldUnseen = "not to be seen: that a hook holds a call of claude -p is in 
 // blinded runs beckon where it can read neither the client's registry nor a transcript:
 // scripts in place of its programs hide the one from hooks and the other from the mod's
 // requests.
-func blinded(l *lab.Lab) error {
+func blinded(l *Lab) error {
 	real := filepath.Join(bin(l), "real")
 	if err := os.Mkdir(real, 0o755); err != nil {
 		return err
@@ -99,12 +98,12 @@ func TestMod(t *testing.T) {
 	if *only != "" {
 		names = strings.Split(*only, ",")
 	}
-	all, err := lab.Scenarios()
+	all, err := Scenarios()
 	must(t, err)
 	table := &table{}
 	t.Run("run", func(t *testing.T) {
 		for _, version := range list {
-			lab.Need(t, version)
+			Need(t, version)
 			for _, sc := range all {
 				if names != nil && !slices.Contains(names, sc.Name) {
 					continue
@@ -116,7 +115,7 @@ func TestMod(t *testing.T) {
 							table.add(row{Scenario: sc.Name, Version: version, Column: col.name, Verdict: why})
 							t.Skip(why)
 						}
-						playWith(t, sc, version, col, table, func(l *lab.Lab, programs string) error {
+						playWith(t, sc, version, col, table, func(l *Lab, programs string) error {
 							if err := put(l, programs); err != nil {
 								return err
 							}
@@ -173,7 +172,7 @@ func TestBand(t *testing.T) {
 				l := equipped(t, version)
 				_, err := beckon(l, nil, "install", "--mod")
 				must(t, err)
-				start := func(name string) *lab.Pane {
+				start := func(name string) *Pane {
 					pane, err := l.Tmux.StartClient(name, "--name", name)
 					must(t, err)
 					must(t, pane.Ready())
@@ -244,7 +243,7 @@ const half = 64
 var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
 // sideBySide writes what both clients show, with their colours, side by side.
-func sideBySide(t testing.TB, l *lab.Lab, file string) {
+func sideBySide(t testing.TB, l *Lab, file string) {
 	t.Helper()
 	var halves [2][]string
 	for i, name := range []string{"shop", "docs"} {
@@ -282,7 +281,7 @@ func TestWordIsTheMods(t *testing.T) {
 	}
 	t.Parallel()
 	tried(t, func(t testing.TB) {
-		l := equipped(t, lab.V330)
+		l := equipped(t, V330)
 		_, err := beckon(l, nil, "install")
 		must(t, err)
 		pane, err := l.Tmux.StartClient("docs", "--allowedTools", "Bash")
@@ -314,10 +313,10 @@ func TestPaneOutsideTmux(t *testing.T) {
 	}
 	t.Parallel()
 	tried(t, func(t testing.TB) {
-		l := equipped(t, lab.V330)
+		l := equipped(t, V330)
 		_, err := beckon(l, nil, "install", "--mod", "--answers")
 		must(t, err)
-		start := func(name string) *lab.Pane {
+		start := func(name string) *Pane {
 			argv := append([]string{"/usr/bin/env", "-u", "TMUX", "-u", "TMUX_PANE", l.Client.Path, "--name", name}, l.Home.Args()...)
 			pane, err := l.Tmux.Start(name, l.Home.Project, argv...)
 			must(t, err)
@@ -350,7 +349,7 @@ func TestEscLatency(t *testing.T) {
 	if !*matrix {
 		t.Skip("part of the matrix: -matrix")
 	}
-	l := equipped(t, lab.V330)
+	l := equipped(t, V330)
 	_, err := beckon(l, nil, "install", "--mod")
 	must(t, err)
 	pane, err := l.Tmux.StartClient("esc")
@@ -402,7 +401,7 @@ func TestModCost(t *testing.T) {
 		t.Skip("part of the matrix: -matrix")
 	}
 	begin := func(args ...string) func() time.Duration {
-		l := equipped(t, lab.V330)
+		l := equipped(t, V330)
 		_, err := beckon(l, nil, append([]string{"install"}, args...)...)
 		must(t, err)
 		pane, err := l.Tmux.StartClient("cost")
@@ -445,7 +444,7 @@ const warm = 4
 
 // durations returns the durations of the turns of the client's one session in its transcript,
 // oldest first.
-func durations(l *lab.Lab) (list []time.Duration) {
+func durations(l *Lab) (list []time.Duration) {
 	for _, r := range l.Home.Registry() {
 		data, err := os.ReadFile(l.Home.Transcript(r.SessionID))
 		if err != nil {

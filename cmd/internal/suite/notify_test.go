@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"beckon/cmd/internal/lab"
 )
 
 // wantTerminal is what an unknown terminal gets for the lab's permission: OSC 9, and then the
@@ -32,8 +30,8 @@ func TestTerminalNotification(t *testing.T) {
 		t.Skipf("the outer terminal needs script: %v", err)
 	}
 	t.Parallel()
-	for i, version := range lab.Bounds {
-		for where, start := range map[string]func(testing.TB, *lab.Lab) seat{"in tmux": inTmux, "outside": outside} {
+	for i, version := range Bounds {
+		for where, start := range map[string]func(testing.TB, *Lab) seat{"in tmux": inTmux, "outside": outside} {
 			if !*matrix && (where == "outside") != (i == 0) {
 				continue // each version once, each place once
 			}
@@ -53,7 +51,7 @@ func TestTerminalNotification(t *testing.T) {
 
 // notifiesOnce asks for a permission that is answered late, then for one that is refused with
 // Esc: the terminal is notified of the first once, and never of the second.
-func notifiesOnce(t testing.TB, l *lab.Lab, s seat) {
+func notifiesOnce(t testing.TB, l *Lab, s seat) {
 	s.say("lab:write perm.txt")
 	await(t, l, s, "permission")
 	s.until(t, wantTerminal, patience)
@@ -119,7 +117,7 @@ func (s seat) until(t testing.TB, want string, patience time.Duration) {
 }
 
 // await waits until beckon shows the client in a state.
-func await(t testing.TB, l *lab.Lab, s seat, want string) {
+func await(t testing.TB, l *Lab, s seat, want string) {
 	t.Helper()
 	var got []byte
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
@@ -132,7 +130,7 @@ func await(t testing.TB, l *lab.Lab, s seat, want string) {
 }
 
 // inTmux starts a client in a pane, and a terminal that shows the pane.
-func inTmux(t testing.TB, l *lab.Lab) seat {
+func inTmux(t testing.TB, l *Lab) seat {
 	pane, err := l.Tmux.StartClient("told")
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +153,7 @@ func inTmux(t testing.TB, l *lab.Lab) seat {
 }
 
 // outside starts a client with no multiplexer around it.
-func outside(t testing.TB, l *lab.Lab) seat {
+func outside(t testing.TB, l *Lab) seat {
 	line := "stty rows 50 cols 140; exec " + strings.Join(append([]string{filepath.Join(l.Home.Bin, "claude")}, l.Home.Args()...), " ")
 	log, in := terminal(t, l, line)
 	s := seat{log: log}
@@ -176,7 +174,7 @@ func outside(t testing.TB, l *lab.Lab) seat {
 
 // terminal runs a shell command in a terminal and returns its keyboard and the file that gets
 // everything it shows.
-func terminal(t testing.TB, l *lab.Lab, line string) (log string, in io.WriteCloser) {
+func terminal(t testing.TB, l *Lab, line string) (log string, in io.WriteCloser) {
 	t.Helper()
 	log = filepath.Join(l.Home.Root, "outer.log")
 	cmd := l.Home.Command("script", "-qfc", line, log)

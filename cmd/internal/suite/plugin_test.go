@@ -9,28 +9,27 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/cmd/internal/lab"
 	"beckon/render"
 )
 
 // pluginWays are the ways in which a user can give the client the plugin's directory.
 var pluginWays = []struct {
 	name string
-	dir  func(*lab.Lab) string
-	give func(l *lab.Lab, dir string) ([][]string, []string) // commands of the client to run before, and arguments for it
-	sees bool                                                // the client's list of plugins has it
+	dir  func(*Lab) string
+	give func(l *Lab, dir string) ([][]string, []string) // commands of the client to run before, and arguments for it
+	sees bool                                            // the client's list of plugins has it
 }{
 	{
-		"for one session", func(l *lab.Lab) string { return filepath.Join(l.Home.Root, "plugin") },
-		func(_ *lab.Lab, dir string) ([][]string, []string) { return nil, []string{"--plugin-dir", dir} }, false,
+		"for one session", func(l *Lab) string { return filepath.Join(l.Home.Root, "plugin") },
+		func(_ *Lab, dir string) ([][]string, []string) { return nil, []string{"--plugin-dir", dir} }, false,
 	},
 	{
-		"from the skills directory", func(l *lab.Lab) string { return filepath.Join(l.Home.Dir, ".claude", "skills", "beckon") },
-		func(*lab.Lab, string) ([][]string, []string) { return nil, nil }, true,
+		"from the skills directory", func(l *Lab) string { return filepath.Join(l.Home.Dir, ".claude", "skills", "beckon") },
+		func(*Lab, string) ([][]string, []string) { return nil, nil }, true,
 	},
 	{
-		"from its own marketplace", func(l *lab.Lab) string { return filepath.Join(l.Home.Root, "plugin") },
-		func(_ *lab.Lab, dir string) ([][]string, []string) {
+		"from its own marketplace", func(l *Lab) string { return filepath.Join(l.Home.Root, "plugin") },
+		func(_ *Lab, dir string) ([][]string, []string) {
 			return [][]string{{"plugin", "marketplace", "add", dir}, {"plugin", "install", "beckon@beckon"}}, nil
 		}, true,
 	},
@@ -43,15 +42,15 @@ func TestPlugin(t *testing.T) {
 		t.Skip("the real client takes half a minute")
 	}
 	t.Parallel()
-	for _, version := range lab.Bounds {
+	for _, version := range Bounds {
 		for _, way := range pluginWays {
-			if !*matrix && version != lab.V330 && !way.sees {
+			if !*matrix && version != V330 && !way.sees {
 				continue
 			}
 			t.Run(version+"/"+way.name, func(t *testing.T) {
 				t.Parallel()
 				tried(t, func(t testing.TB) {
-					p := plugged{TB: t, l: lab.Start(t, version)}
+					p := plugged{TB: t, l: Start(t, version)}
 					dir := way.dir(p.l)
 					p.make(dir)
 					commands, args := way.give(p.l, dir)
@@ -69,7 +68,7 @@ func TestPlugin(t *testing.T) {
 // plugged is a client with the plugin.
 type plugged struct {
 	testing.TB
-	l *lab.Lab
+	l *Lab
 }
 
 // make makes the plugin, and has the client validate it.

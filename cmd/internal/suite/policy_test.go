@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/cmd/internal/lab"
-
 	"github.com/tidwall/gjson"
 )
 
@@ -29,7 +27,7 @@ type show struct {
 // shown is a client that ran a prompt to its end under a policy.
 type shown struct {
 	testing.TB
-	l   *lab.Lab
+	l   *Lab
 	out string // what `claude -p` said
 }
 
@@ -202,12 +200,12 @@ func (s *shown) shape() string {
 
 // plain runs the same prompt with no policy.
 func plain(s *shown) string {
-	bare := run(s, s.l.Client.Version, show{prompt: echo})
+	bare := runShow(s, s.l.Client.Version, show{prompt: echo})
 	return bare.shape()
 }
 
-// run starts a client with beckon installed and a policy, and gives it the prompt.
-func run(t testing.TB, version string, sh show) *shown {
+// runShow starts a client with beckon installed and a policy, and gives it the prompt.
+func runShow(t testing.TB, version string, sh show) *shown {
 	t.Helper()
 	l := start(t, version, sh.policy)
 	out, err := l.Home.Print(sh.prompt)
@@ -218,13 +216,13 @@ func run(t testing.TB, version string, sh show) *shown {
 }
 
 // start prepares a client with beckon installed and a policy.
-func start(t testing.TB, version, policy string) *lab.Lab {
+func start(t testing.TB, version, policy string) *Lab {
 	t.Helper()
 	dir, err := programs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := lab.Start(t, version)
+	l := Start(t, version)
 	if err := install(l, dir); err != nil {
 		t.Fatal(err)
 	}
@@ -247,9 +245,9 @@ func start(t testing.TB, version, policy string) *lab.Lab {
 // landing, all with -matrix.
 func policyVersions() []string {
 	if *matrix {
-		return lab.Pinned
+		return Pinned
 	}
-	return []string{lab.V330}
+	return []string{V330}
 }
 
 // TestPolicy runs policies on the real client.
@@ -259,12 +257,12 @@ func TestPolicy(t *testing.T) {
 	}
 	t.Parallel()
 	for _, version := range policyVersions() {
-		lab.Need(t, version)
+		Need(t, version)
 		for _, sh := range shows {
 			t.Run(version+"/"+sh.name, func(t *testing.T) {
 				t.Parallel()
 				tried(t, func(t testing.TB) {
-					s := run(t, version, sh)
+					s := runShow(t, version, sh)
 					sh.check(s)
 					if t.Failed() {
 						t.Logf("it said %q; the trace is\n%s", s.out, trace(s.l))
@@ -281,7 +279,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-func trace(l *lab.Lab) string {
+func trace(l *Lab) string {
 	out, err := beckon(l, nil, "policy", "trace")
 	return fmt.Sprint(string(out), err)
 }
@@ -312,7 +310,7 @@ func showAsk(t testing.TB, version string) {
 }
 
 // waitState waits until beckon shows the one session in a state.
-func waitState(l *lab.Lab, want string) error {
+func waitState(l *Lab, want string) error {
 	var got []string
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		out, err := beckon(l, nil, "list", "--json")

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/cmd/internal/lab"
 	"beckon/render"
 )
 
@@ -23,7 +22,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Skip("the real client takes half a minute")
 	}
 	t.Parallel()
-	list := []string{lab.V329}
+	list := []string{V329}
 	if *matrix {
 		list = strings.Split(*versions, ",")
 	}
@@ -40,7 +39,7 @@ func TestTwoProcesses(t *testing.T) {
 // pair is two clients of one session.
 type pair struct {
 	testing.TB
-	l  *lab.Lab
+	l  *Lab
 	id string
 }
 
@@ -49,7 +48,7 @@ func twoProcesses(t testing.TB, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := pair{TB: t, l: lab.Start(t, version)}
+	p := pair{TB: t, l: Start(t, version)}
 	p.do(install(p.l, dir))
 	one := p.client("one")
 	p.do(one.Say("lab:hi"))
@@ -103,7 +102,7 @@ func (p pair) do(err error) {
 	}
 }
 
-func (p pair) client(name string, args ...string) *lab.Pane {
+func (p pair) client(name string, args ...string) *Pane {
 	p.Helper()
 	pane, err := p.l.Tmux.StartClient(name, args...)
 	p.do(err)
@@ -112,7 +111,7 @@ func (p pair) client(name string, args ...string) *lab.Pane {
 }
 
 // write has a client ask for a permission.
-func (p pair) write(pane *lab.Pane, name string) {
+func (p pair) write(pane *Pane, name string) {
 	p.Helper()
 	p.do(pane.Say("lab:write " + name))
 	p.do(pane.WaitFor("Do you want to", patience))
@@ -161,14 +160,14 @@ func (p pair) expect(what string, want map[int]string) {
 }
 
 // differ checks that every view and command can tell two clients of one session apart.
-func (p pair) differ(one, two *lab.Pane) {
+func (p pair) differ(one, two *Pane) {
 	p.Helper()
 	rows := p.rows()
 	a, b := rows[one.Pid], rows[two.Pid]
 	if a.SessionID != b.SessionID || a.SeatID == b.SeatID || a.Record() == b.Record() {
 		p.Errorf("sessions %q and %q, seats %q and %q", a.Record(), b.Record(), a.SeatID, b.SeatID)
 	}
-	for pane, r := range map[*lab.Pane]render.Row{one: a, two: b} {
+	for pane, r := range map[*Pane]render.Row{one: a, two: b} {
 		if r.Tmux == nil || r.Tmux.Pane != pane.ID {
 			p.Errorf("%s sits in %+v, want %s", r.Record(), r.Tmux, pane.ID)
 		}

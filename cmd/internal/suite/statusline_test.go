@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"beckon/cmd/internal/lab"
 )
 
 // TestStatusLine shows, on the screens of real clients, the status line of a session, and in
@@ -22,7 +20,7 @@ func TestStatusLine(t *testing.T) {
 	}
 	t.Parallel()
 	tried(t, func(t testing.TB) {
-		l := equipped(t, lab.V330)
+		l := equipped(t, V330)
 		if _, err := beckon(l, nil, "install", "--statusline"); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +68,7 @@ func must(t testing.TB, err error) {
 }
 
 // gone waits until the screen no longer shows text.
-func gone(p *lab.Pane, text string, timeout time.Duration) error {
+func gone(p *Pane, text string, timeout time.Duration) error {
 	for end := time.Now().Add(timeout); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if !strings.Contains(p.Capture(), text) {
 			return nil
@@ -80,7 +78,7 @@ func gone(p *lab.Pane, text string, timeout time.Duration) error {
 }
 
 // otherProject creates a second repository, which the client trusts.
-func otherProject(t testing.TB, l *lab.Lab) string {
+func otherProject(t testing.TB, l *Lab) string {
 	t.Helper()
 	dir := filepath.Join(l.Home.Root, "shop")
 	must(t, os.MkdirAll(dir, 0o700))
@@ -110,8 +108,8 @@ func TestStatusLineWrapped(t *testing.T) {
 	}
 	t.Parallel()
 	tried(t, func(t testing.TB) {
-		for _, version := range lab.Bounds {
-			l := lab.Start(t, version)
+		for _, version := range Bounds {
+			l := Start(t, version)
 			programs, err := programs()
 			must(t, err)
 			must(t, put(l, programs))

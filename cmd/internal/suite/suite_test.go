@@ -33,13 +33,12 @@ import (
 	"testing"
 	"time"
 
-	"beckon/cmd/internal/lab"
 	"beckon/render"
 )
 
 var (
 	matrix   = flag.Bool("matrix", false, "drive every client version through every scenario and, with -rows, write the table")
-	versions = flag.String("versions", strings.Join(append(lab.Pinned, lab.Latest), ","), "client versions of the matrix")
+	versions = flag.String("versions", strings.Join(append(Pinned, Latest), ","), "client versions of the matrix")
 	only     = flag.String("only", "", "scenarios to run, separated by commas")
 	rows     = flag.String("rows", "", "a file of rows: those that are played are put into it, and the table is made of all")
 	// A client uses half a processor while it starts, little later. With four at once on two
@@ -69,20 +68,20 @@ func TestClient(t *testing.T) {
 	}
 	t.Parallel()
 	table := &table{}
-	list, cols := lab.Bounds, columns[:1]
+	list, cols := Bounds, columns[:1]
 	if *matrix {
 		list, cols = strings.Split(*versions, ","), columns
 	}
 	t.Run("run", func(t *testing.T) {
 		for _, version := range list {
-			if version == lab.Latest {
-				if _, err := lab.Install(t.Context(), version); err != nil {
+			if version == Latest {
+				if _, err := Install(t.Context(), version); err != nil {
 					t.Logf("no newest client: %v", err)
 					continue
 				}
 			}
-			client := lab.Need(t, version)
-			if version == lab.Latest && slices.Contains(list, client.Version) {
+			client := Need(t, version)
+			if version == Latest && slices.Contains(list, client.Version) {
 				t.Logf("the newest client that installs is %s, which is here already", client.Version)
 				continue
 			}
@@ -128,14 +127,14 @@ const root = "../../.."
 const patience = time.Minute
 
 // chosen returns the scenarios for a client of that version.
-func chosen(t testing.TB, version string) []lab.Scenario {
+func chosen(t testing.TB, version string) []Scenario {
 	t.Helper()
-	all, err := lab.Scenarios()
+	all, err := Scenarios()
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := everywhere
-	if version == lab.V330 { // its menus are tested by TestMenusNeedNobody
+	if version == V330 { // its menus are tested by TestMenusNeedNobody
 		names = append(brief, "headless_held")
 	}
 	switch {
@@ -144,9 +143,9 @@ func chosen(t testing.TB, version string) []lab.Scenario {
 	case *matrix:
 		return all
 	}
-	var out []lab.Scenario
+	var out []Scenario
 	for _, n := range names {
-		i := slices.IndexFunc(all, func(s lab.Scenario) bool { return s.Name == n })
+		i := slices.IndexFunc(all, func(s Scenario) bool { return s.Name == n })
 		if i < 0 {
 			t.Fatalf("no scenario %q", n)
 		}
@@ -155,12 +154,12 @@ func chosen(t testing.TB, version string) []lab.Scenario {
 	return out
 }
 
-func play(t testing.TB, sc lab.Scenario, version string, col column, table *table) {
+func play(t testing.TB, sc Scenario, version string, col column, table *table) {
 	playWith(t, sc, version, col, table, install)
 }
 
 // playWith is play with its own install function.
-func playWith(t testing.TB, sc lab.Scenario, version string, col column, table *table, install func(l *lab.Lab, programs string) error) {
+func playWith(t testing.TB, sc Scenario, version string, col column, table *table, install func(l *Lab, programs string) error) {
 	dir, err := programs()
 	if err != nil {
 		t.Fatal(err)
@@ -168,9 +167,9 @@ func playWith(t testing.TB, sc lab.Scenario, version string, col column, table *
 	if !*matrix {
 		sc = patient(sc)
 	}
-	res := lab.Run(t, sc, version,
-		func(l *lab.Lab) error { return install(l, dir) },
-		func(l *lab.Lab) lab.Observe {
+	res := Run(t, sc, version,
+		func(l *Lab) error { return install(l, dir) },
+		func(l *Lab) Observe {
 			if err := put(l, dir); err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +221,7 @@ func TestMain(m *testing.M) {
 }
 
 // bin returns the directory of a user's programs.
-func bin(l *lab.Lab) string { return filepath.Join(l.Home.Dir, ".local", "bin") }
+func bin(l *Lab) string { return filepath.Join(l.Home.Dir, ".local", "bin") }
 
 // unseen are the scenarios that hooks and transcript cannot show: only the client's registry
 // knows.
@@ -235,21 +234,21 @@ var unseen = map[string]string{
 
 // absent are the scenarios that a client cannot play.
 var absent = map[string]string{
-	lab.V197 + " menus_busy": "not there: a menu of this client waits for the turn's end",
+	V197 + " menus_busy": "not there: a menu of this client waits for the turn's end",
 }
 
 // equipped starts a lab that has the programs in a user's directory.
-func equipped(t testing.TB, version string) *lab.Lab {
+func equipped(t testing.TB, version string) *Lab {
 	t.Helper()
 	dir, err := programs()
 	must(t, err)
-	l := lab.Start(t, version)
+	l := Start(t, version)
 	must(t, put(l, dir))
 	return l
 }
 
 // install does what the README says: the programs in ~/.local/bin, then beckon install.
-func install(l *lab.Lab, programs string) error {
+func install(l *Lab, programs string) error {
 	if err := put(l, programs); err != nil {
 		return err
 	}
@@ -258,7 +257,7 @@ func install(l *lab.Lab, programs string) error {
 }
 
 // put copies the programs to a user's directory.
-func put(l *lab.Lab, programs string) error {
+func put(l *Lab, programs string) error {
 	if err := os.MkdirAll(bin(l), 0o755); err != nil {
 		return err
 	}
@@ -283,7 +282,7 @@ func put(l *lab.Lab, programs string) error {
 }
 
 // beckon runs the installed program as the lab's user.
-func beckon(l *lab.Lab, more []string, args ...string) ([]byte, error) {
+func beckon(l *Lab, more []string, args ...string) ([]byte, error) {
 	cmd := exec.Command(filepath.Join(bin(l), "beckon"), args...)
 	cmd.Dir, cmd.Env = l.Home.Project, append(l.Home.Env(), more...)
 	out, err := cmd.Output()
@@ -296,12 +295,12 @@ func beckon(l *lab.Lab, more []string, args ...string) ([]byte, error) {
 
 // observe runs `beckon list`. Without the registry, beckon gets a client directory that has
 // none; hooks and transcripts stay where they are.
-func observe(l *lab.Lab, col column) lab.Observe {
+func observe(l *Lab, col column) Observe {
 	var more []string
 	if !col.registry {
 		more = []string{"CLAUDE_CONFIG_DIR=" + filepath.Join(l.Home.Root, "nothing")}
 	}
-	return func() (map[lab.SessionID]lab.State, error) {
+	return func() (map[SessionID]State, error) {
 		out, err := beckon(l, more, "list", "--json", "--all")
 		if err != nil {
 			return nil, err
@@ -310,18 +309,18 @@ func observe(l *lab.Lab, col column) lab.Observe {
 		if err := json.Unmarshal(out, &list); err != nil {
 			return nil, err
 		}
-		states := map[lab.SessionID]lab.State{}
+		states := map[SessionID]State{}
 		for _, r := range list.Sessions {
-			states[lab.SessionID(r.SessionID)] = lab.State{State: string(r.State), Reason: r.Reason, Source: string(r.Source), Dir: r.Cwd, Since: r.CreatedAt}
+			states[SessionID(r.SessionID)] = State{State: string(r.State), Reason: r.Reason, Source: string(r.Source), Dir: r.Cwd, Since: r.CreatedAt}
 		}
 		return states, nil
 	}
 }
 
-// maps lists the states that each status of the client's registry allows, and those for each
+// allowedStates lists the states that each status of the client's registry allows, and those for each
 // word of what it waits for. Behind one of the user's menus the session keeps its state, and
 // needs nobody.
-var maps = map[string][]string{
+var allowedStates = map[string][]string{
 	"idle":                {"idle", "failed", "question"},
 	"shell":               {"idle", "failed", "question"},
 	"busy":                {"working", "compacting"},
@@ -331,18 +330,18 @@ var maps = map[string][]string{
 
 // headless lists the states that the status busy allows a session without a user in front of
 // it: one whose call a user's hook holds is busy to the client.
-var headless = append(maps["busy"], "permission", "question")
+var headless = append(allowedStates["busy"], "permission", "question")
 
-func allowed(r lab.Registered) ([]string, bool) {
+func allowed(r Registered) ([]string, bool) {
 	if r.Entrypoint == "sdk-cli" && r.Status == "busy" {
 		return headless, true
 	}
 	if r.WaitingFor != nil {
-		if states, ok := maps[r.Status+" "+*r.WaitingFor]; ok {
+		if states, ok := allowedStates[r.Status+" "+*r.WaitingFor]; ok {
 			return states, true
 		}
 	}
-	states, ok := maps[r.Status]
+	states, ok := allowedStates[r.Status]
 	return states, ok
 }
 
@@ -362,14 +361,14 @@ const lag = 2 * time.Second
 // agreement counts the samples in which the registry did not change, and those in which
 // beckon's state agrees with it. It also returns for how long, at most, a record was
 // contradicted without a break, and the first sample of that.
-func agreement(res lab.Result) (right, all int, longest time.Duration, first string) {
+func agreement(res Result) (right, all int, longest time.Duration, first string) {
 	began := map[string]time.Time{} // a record, and since when it has been contradicted
 	for i, sm := range res.Samples {
 		for _, r := range sm.Registry {
 			if !stands(res.Samples[i:], r) {
 				continue
 			}
-			state, ok := sm.Observed[lab.SessionID(r.SessionID)]
+			state, ok := sm.Observed[SessionID(r.SessionID)]
 			allowed, known := allowed(r)
 			since := sm.At.Sub(time.UnixMilli(int64(r.StatusUpdatedAt)))
 			if !ok || !known || since < settled || state.State == "lost" || state.State == "ended" {
@@ -396,9 +395,9 @@ func agreement(res lab.Result) (right, all int, longest time.Duration, first str
 
 // stands reports whether the record r of the first sample is the same in all samples within
 // ahead of it.
-func stands(samples []lab.Sample, r lab.Registered) bool {
+func stands(samples []Sample, r Registered) bool {
 	for _, sm := range samples {
-		if !slices.ContainsFunc(sm.Registry, func(x lab.Registered) bool {
+		if !slices.ContainsFunc(sm.Registry, func(x Registered) bool {
 			return x.PID == r.PID && x.SessionID == r.SessionID && x.StatusUpdatedAt == r.StatusUpdatedAt
 		}) {
 			return false

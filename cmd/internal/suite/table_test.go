@@ -13,8 +13,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"beckon/cmd/internal/lab"
 )
 
 // row is a scenario played with a client.
@@ -115,7 +113,7 @@ func (r row) head() string {
 }
 
 // verdict returns the text of the cell for a scenario that was played.
-func verdict(res lab.Result) string {
+func verdict(res Result) string {
 	var slowest time.Duration
 	for _, c := range res.Checks {
 		slowest = max(slowest, c.Took)

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/cmd/internal/lab"
-
 	"github.com/tidwall/gjson"
 )
 
@@ -23,8 +21,8 @@ import (
 // permission.
 type seven struct {
 	*answering
-	panes  []*lab.Pane
-	guests []lab.Client // of the panes after the first two
+	panes  []*Pane
+	guests []Client // of the panes after the first two
 }
 
 // TestSevenWait checks that each of them is shown to wait, can be jumped to, and once it is
@@ -33,9 +31,9 @@ func TestSevenWait(t *testing.T) {
 	if !*matrix {
 		t.Skip("seven agents at once are heavy: -matrix plays them")
 	}
-	l := equipped(t, lab.V330)
+	l := equipped(t, V330)
 	s := &seven{answering: answeringOf(t, l)}
-	for _, a := range lab.Agents {
+	for _, a := range Agents {
 		if a.Mode == "" {
 			s.guests = append(s.guests, a.Need(t))
 			must(t, l.Join(s.guests[len(s.guests)-1]))
@@ -81,7 +79,7 @@ func (s *seven) start() {
 }
 
 // guest returns the agent of a pane, nil for those of Claude Code.
-func (s *seven) guest(i int) *lab.Agent {
+func (s *seven) guest(i int) *Agent {
 	if i < 2 {
 		return nil
 	}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"beckon/cmd/internal/lab"
 )
 
 // TestHooksChangeNothing runs the same headless and background sessions without beckon and
@@ -23,21 +21,21 @@ func TestHooksChangeNothing(t *testing.T) {
 		t.Skip("the real client takes a minute")
 	}
 	t.Parallel()
-	modes, list := []string{"default", "acceptEdits", "dontAsk"}, lab.Bounds
+	modes, list := []string{"default", "acceptEdits", "dontAsk"}, Bounds
 	if *matrix {
-		list = lab.Pinned
+		list = Pinned
 		modes = append(modes, "plan", "auto", "bypassPermissions")
 	}
 	for _, version := range list {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			tried(t, func(t testing.TB) {
-				l := lab.Start(t, version)
+				l := Start(t, version)
 				decide := func() (all []string) {
 					for _, mode := range modes {
 						all = append(all, mode+": "+headlessDecision(t, l, mode))
 					}
-					if version == lab.V197 {
+					if version == V197 {
 						return all // it never asks in the background
 					}
 					return append(all, "in the background: "+backgroundDecision(t, l))
@@ -58,7 +56,7 @@ func TestHooksChangeNothing(t *testing.T) {
 }
 
 // headlessDecision returns what became of a call that may not run without a permission.
-func headlessDecision(t testing.TB, l *lab.Lab, mode string) string {
+func headlessDecision(t testing.TB, l *Lab, mode string) string {
 	s := &shown{TB: t, l: l}
 	before := len(s.asked())
 	out, _ := l.Home.Command(l.Client.Path, "--permission-mode", mode, "-p", "lab:bash touch decided.txt").CombinedOutput()
@@ -70,7 +68,7 @@ func headlessDecision(t testing.TB, l *lab.Lab, mode string) string {
 }
 
 // taken reports whether the call ran, and removes its file.
-func taken(l *lab.Lab) bool {
+func taken(l *Lab) bool {
 	files, _ := filepath.Glob(filepath.Join(l.Home.Project, "decided.txt"))
 	for _, f := range files {
 		_ = os.Remove(f)
@@ -80,7 +78,7 @@ func taken(l *lab.Lab) bool {
 
 // backgroundDecision returns what the client reports about itself while it is asked for the
 // same call in the background.
-func backgroundDecision(t testing.TB, l *lab.Lab) string {
+func backgroundDecision(t testing.TB, l *Lab) string {
 	known := map[int]bool{}
 	for _, r := range l.Home.Registry() {
 		known[r.PID] = true
@@ -115,7 +113,7 @@ func TestInstallBeforeTheClient(t *testing.T) {
 	}
 	t.Parallel()
 	tried(t, func(t testing.TB) {
-		l := equipped(t, lab.V330)
+		l := equipped(t, V330)
 		must(t, os.Remove(filepath.Join(l.Home.Bin, "claude")))
 		out, err := beckon(l, nil, "install")
 		must(t, err)
@@ -190,7 +188,7 @@ func TestBackgroundSession(t *testing.T) {
 	}
 	t.Parallel()
 	tried(t, func(t testing.TB) {
-		l := equipped(t, lab.V330)
+		l := equipped(t, V330)
 		_, err := beckon(l, nil, "install")
 		must(t, err)
 		shell, err := l.Tmux.Start("user", l.Home.Project, "/bin/sh")
@@ -219,7 +217,7 @@ func TestBackgroundSession(t *testing.T) {
 			}
 		}
 		must(t, shell.Say(filepath.Join(bin(l), "beckon")+" jump "+row.SessionID))
-		var opened *lab.Pane
+		var opened *Pane
 		for end := time.Now().Add(patience); opened == nil; time.Sleep(100 * time.Millisecond) {
 			panes, err := l.Tmux.Panes()
 			must(t, err)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package lab
+package suite
 
 import (
 	"crypto/rand"
@@ -156,7 +156,7 @@ func (s *Server) reply(p place, req request) Reply {
 	return r
 }
 
-func number(b bool) int {
+func labNumber(b bool) int {
 	if b {
 		return 1
 	}
@@ -275,7 +275,7 @@ func (r request) place(scripts map[string][]Reply) place {
 		m := r.Messages[i]
 		if m.Role == "assistant" {
 			p.searched = p.searched || p.step == 0 && m.searches()
-			p.step += 1 - number(m.searches())
+			p.step += 1 - labNumber(m.searches())
 		}
 		if m.Role != "user" && !m.queued() {
 			continue

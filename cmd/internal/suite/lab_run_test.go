@@ -1,6 +1,6 @@
 //go:build unix
 
-package lab
+package suite
 
 import (
 	"errors"
@@ -47,7 +47,6 @@ type PaneSample struct {
 
 const (
 	sampleEvery = 100 * time.Millisecond
-	patience    = time.Minute // of screen, registry and gone
 )
 
 // Check is the result of an expect or rows step.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package lab
+package suite
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ var recorderBinary = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "recorder")
-	if out, err := exec.Command("go", "build", "-o", path, "beckon/cmd/internal/lab/recorder").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", path, "./testdata/recorder").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building the recorder: %w: %s", err, out)
 	}
 	return os.ReadFile(path)
