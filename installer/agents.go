@@ -86,7 +86,7 @@ func (s Spec) whole() []byte {
 	for _, e := range s.Events {
 		line := CommandLine(append([]string{program}, s.agentArgs(e)...)...)
 		shell := "try { & '" + strings.ReplaceAll(s.Command, "'", "''") + "' " + strings.Join(s.agentArgs(e), " ") + " 2>$null } catch {}; exit 0"
-		layout{}.put(hooks, "", e, layout{}.flat([]command{{"command", line + endsWell, shell, timeout}}))
+		layout{}.put(hooks, e, []command{{"command", line + endsWell, shell, timeout}}, 0)
 	}
 	return pretty(struct {
 		Version int             `json:"version"`

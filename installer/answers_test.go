@@ -28,9 +28,7 @@ func TestAnswersRoundTrip(t *testing.T) {
 				t.Errorf("switched on and off:\n%s", Diff(before, mustEdit(t, later, plain), "settings"))
 			}
 			for _, installed := range [][]byte{with, mustEdit(t, before, answersSpec), mustEdit(t, with, plain)} {
-				if back := mustRemove(t, installed); !bytes.Equal(back, old) {
-					t.Errorf("Remove did not give the original back:\n%q\n%q", old, back)
-				}
+				checkRemoved(t, old, mustRemove(t, installed))
 			}
 		})
 	}
@@ -54,7 +52,7 @@ func TestAnswersEntries(t *testing.T) {
 		{answersSpec, "Stop" + replySlot, `"Stop", "--reply"], "timeout": 86400, "asyncRewake": true, "rewakeMessage": "The user replies:", "rewakeSummary": "Reply from beckon"}`},
 		{old, "StopFailure" + replySlot, `"StopFailure", "--reply"], "timeout": 86400, "asyncRewake": true}`},
 	} {
-		if got := (layout{spaced: true}).flat(c.spec.entry(c.slot)); got != program+c.want {
+		if got := (layout{spaced: true}).text(c.spec.entry(c.slot), 0); got != program+c.want {
 			t.Errorf("got  %s\nwant %s", got, program+c.want)
 		}
 	}
@@ -62,7 +60,7 @@ func TestAnswersEntries(t *testing.T) {
 		t.Error("a client that cannot wake a session gets the entry for it")
 	}
 	plugin := answersSpec
-	if plugin.plugin = true; len(plugin.slots()) != len(plugin.Events) || strings.Contains((layout{}).flat(plugin.entry("PermissionRequest")), "--answers") {
+	if plugin.plugin = true; len(plugin.slots()) != len(plugin.Events) || strings.Contains((layout{}).text(plugin.entry("PermissionRequest"), 0), "--answers") {
 		t.Error("a plugin holds calls, which the settings' entry does already")
 	}
 }

@@ -1,12 +1,15 @@
 package installer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -91,6 +94,9 @@ func (c *Change) commit() error {
 	if err == nil && c.forget {
 		err = c.kept.forget()
 	}
+	if e, ok := errors.AsType[*fileError](err); ok && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) && c.File != c.Target.Path {
+		e.advice = c.elsewhere()
+	}
 	return err
 }
 
@@ -110,7 +116,10 @@ func (c *Change) write() error {
 		err = c.kept.save(*c.save, c.copy)
 	}
 	if err == nil {
-		err = c.was.replace(c.New, fileMode, c.unmoved)
+		err = c.unmoved()
+	}
+	if err == nil {
+		err = c.was.replace(c.New, fileMode)
 	}
 	if err == nil {
 		return nil
@@ -129,7 +138,17 @@ func (c *Change) delete() error {
 	if err := c.unmoved(); err != nil {
 		return err
 	}
-	if err := os.Remove(c.File); err != nil {
+	// Moved away first, so that what another program wrote until this moment can be compared.
+	tmp := filepath.Join(filepath.Dir(c.File), strings.Replace(temporaryFor(c.File), "*", "removed", 1))
+	err := rename(c.File, tmp)
+	if err == nil {
+		var was []byte
+		if was, err = os.ReadFile(tmp); err == nil && !bytes.Equal(was, c.Old) {
+			err = cmp.Or(os.Link(tmp, c.File), errMoved)
+		}
+		err = errors.Join(err, os.Remove(tmp))
+	}
+	if err != nil {
 		return &fileError{"removing", c.File, cause(err), ""}
 	}
 	if c.made != "" {
@@ -140,15 +159,15 @@ func (c *Change) delete() error {
 
 // unmoved reads the file again and reports errMoved if it is not the one planned for.
 func (c *Change) unmoved() error {
-	if c.op.testOnlyBeforeRename != nil {
-		c.op.testOnlyBeforeRename()
-	}
 	now, err := readSettings(c.Target.Path)
 	if err != nil {
 		return err
 	}
 	if !now.same(c.was) {
 		return &fileError{"replacing", c.File, errMoved, "try again"}
+	}
+	if c.op.testOnlyBeforeRename != nil {
+		c.op.testOnlyBeforeRename()
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -191,5 +192,30 @@ func TestModesOfWhatIsMade(t *testing.T) {
 				t.Errorf("%s: %s: %v, %v", scope, filepath.Base(path), info.Mode(), err)
 			}
 		}
+	}
+}
+
+// Settings that are made elsewhere, and only linked here: the hint names the link, and the
+// plugin, which needs no settings.
+func TestLinkIntoReadOnlyStore(t *testing.T) {
+	h := newHome(t)
+	store := filepath.Join(h.dir, "store", "abc-claude")
+	h.write(filepath.Join(store, "settings.json"), "{}")
+	link(t, filepath.Join(store, "settings.json"), h.Path)
+	for _, mode := range []fs.FileMode{0o400, 0o600} {
+		if err := errors.Join(os.Chmod(store, 0o700), os.Chmod(filepath.Join(store, "settings.json"), mode), os.Chmod(store, 0o500)); err != nil {
+			t.Fatal(err)
+		}
+		if mode == 0o600 && os.Getuid() == 0 {
+			continue // root may write anywhere
+		}
+		_, err := Apply(context.Background(), h.Target, Install(testSpec))
+		e, ok := errors.AsType[*fileError](err)
+		if !ok || !strings.HasPrefix(e.Hint(), h.Path+" leads there") || !strings.Contains(e.Hint(), "beckon plugin "+filepath.Join(h.dir, ".claude", "skills", "beckon")) {
+			t.Errorf("%v: %v", mode, err)
+		}
+	}
+	if err := os.Chmod(store, 0o700); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,24 +1,21 @@
-// Package installer puts beckon's hooks into Claude Code's settings files and
-// takes them out again, or makes a plugin of them.
+// Package installer puts beckon's hooks into the settings files of coding agents and takes them
+// out again, or makes a plugin of them.
 //
 // What it guarantees:
 //
-//   - Every byte that is not part of beckon's own entries is kept: layout, line
-//     ends, a byte order mark, numbers, escapes, unknown keys, other tools' hooks
-//     (CASES.md 18).
-//   - Removing what was added to an otherwise unchanged file gives the original
-//     bytes, with or without the backup.
-//   - A file that its client could not read, or whose hooks have a shape that is
-//     not known, is refused with its place and left untouched.
-//   - A settings file is replaced whole, by rename, after a flush to disk; a link
-//     stays a link, and mode and owner stay as they are. A hard link is broken by
-//     the rename.
-//   - Another writer seen before the rename is never overwritten. Between the last
-//     comparison and the rename a few microseconds remain in which one could be:
-//     Claude Code takes no lock that could be shared.
+//   - Every byte that is not part of beckon's own entries is kept: layout, line ends, a byte
+//     order mark, numbers, escapes, unknown keys, other tools' hooks.
+//   - Uninstall restores the original bytes of a file that nobody else has changed since. From
+//     any other it takes out beckon's entries alone, with the hooks, events and groups that
+//     hold nothing else; white space where they were may differ from the original.
+//   - A file that its client could not read is refused with its place and left untouched.
+//     Other tools' hooks that no client can run stay, with a note.
+//   - A settings file is replaced whole, after a flush to disk; a link stays a link, and mode
+//     and owner stay as they are. A hard link is broken.
+//   - What another program writes meanwhile is edited instead of overwritten. Where the system
+//     cannot exchange two files in one step, a few microseconds remain in which it could be.
 //
-// Edit, remove, Diff, Events and the Version functions are pure. Plan, Inspect
-// and StablePath read files; Apply and Plugin.Write alone write them; FindClient and
-// Client.Ask alone run a program. Of the environment only PATH is read, to find the
-// client: paths come in as arguments.
+// Edit, remove, Diff, Events and the Version functions are pure. Plan, Inspect and StablePath
+// read files; Apply and Plugin.Write alone write them; FindClient and Client.Ask alone run a
+// program. Of the environment only PATH is read, to find the client: paths come in as arguments.
 package installer

@@ -1,8 +1,9 @@
 package installer
 
 import (
-	"bytes"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -11,288 +12,247 @@ import (
 // Edit returns the settings with the entries of want: it adds missing ones, replaces ours that
 // differ in place, and drops ours for other events and copies. Everything else keeps its
 // bytes. old is nil without a file; it is not modified. Edit of its own result changes
-// nothing.
-//
-// Settings whose hooks the client would ignore are refused: hooks that look installed but
-// never run are worse than none.
-func Edit(old []byte, want Spec) ([]byte, error) {
+// nothing. notes name what in the hooks no client can run: it is another tool's, and stays.
+func Edit(old []byte, want Spec) (text []byte, notes []string, err error) {
 	if err := want.check(); err != nil {
-		return nil, err
-	}
-	if old == nil {
-		old = []byte("{}\n")
+		return nil, nil, err
 	}
 	mark, text := cutBOM(old)
-	var err error
 	if isBlank(text) {
-		text, err = fromBlank(text, want)
-	} else {
-		text, err = edit(text, want)
+		text = []byte("{}\n")
 	}
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat(mark, text), nil
-}
-
-// remove returns the settings without beckon's entries. It undoes exactly what Edit added: the
-// result is the original file's bytes, also of an empty one. old is not modified; the result
-// is never nil. The error is a *settingsError. Flaws in other tools' entries that Edit refuses
-// do not matter here.
-func remove(old []byte, lax bool) ([]byte, error) {
-	mark, text := cutBOM(old)
-	var err error
-	if !lax { // those clients get no status line
-		text, err = dropStatus(text) // what was added last is removed first
-	}
-	if err == nil {
-		text, err = drop(text, lax, (*document).allOwn)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return append(append([]byte{}, mark...), text...), nil
-}
-
-func edit(text []byte, want Spec) ([]byte, error) {
 	d, err := parse(text, want.lax())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if d.flaw != nil {
-		return nil, d.flaw
+	if err := d.once(); err != nil {
+		return nil, nil, err
 	}
-	for _, slot := range want.slots() {
-		if text, err = ensure(text, slot, want); err != nil {
-			return nil, err
-		}
+	if err := d.add(want); err != nil {
+		return nil, nil, err
 	}
+	d.settle(want) // last, so that hooks whose events all change keep their place
 	switch {
 	case want.NoStatusLine:
-		text, err = dropStatus(text)
+		d.dropStatus()
 	case want.StatusLine != "":
-		text, err = ensureStatus(text, want.StatusLine)
+		if err := d.ensureStatus(want.StatusLine); err != nil {
+			return nil, nil, err
+		}
 	}
+	return slices.Concat(mark, d.file.Pack()), d.notes(want.lax()), nil
+}
+
+// remove returns the settings without beckon's entries, and without the hooks, events and
+// groups that held nothing else. old is not modified; the result is never nil.
+func remove(old []byte) ([]byte, error) {
+	mark, text := cutBOM(old)
+	if isBlank(text) {
+		return append([]byte{}, old...), nil
+	}
+	d, err := parseTree(text)
 	if err != nil {
 		return nil, err
 	}
-	// Last, so that an entry that moves to other events keeps its place in the file.
-	return drop(text, want.lax(), func(d *document) []hookEntry {
-		return d.own(func(slot string) bool { return !slices.Contains(want.slots(), slot) })
+	d.dropStatus()
+	d.settle(Spec{})
+	return append(append([]byte{}, mark...), d.file.Pack()...), nil
+}
+
+// entries calls each for every handler below "hooks", and removes those for which it returns
+// false, with every container that held nothing else. What has no such form is not visited.
+func (d *document) entries(each func(e hookEntry, v *hujson.Value) (keep bool)) {
+	filter(d.root, func(m *hujson.ObjectMember) bool {
+		return stringValue(m.Name) != "hooks" || !filter(m.Value.Value, func(event *hujson.ObjectMember) bool {
+			return event.Value.Value.Kind() != '[' || !filter(event.Value.Value, func(group *hujson.ObjectMember) bool {
+				e := hookEntry{event: stringValue(event.Name)}
+				list := member(group.Value.Value, "hooks")
+				if matcher := member(group.Value.Value, "matcher"); matcher != nil {
+					e.matcher = stringValue(*matcher)
+				}
+				return list == nil || list.Value.Kind() != '[' || !filter(list.Value, func(m *hujson.ObjectMember) bool {
+					e.handler = readHandler(standard(m.Value))
+					return each(e, &m.Value)
+				})
+			})
+		})
 	})
 }
 
-// ensure makes text hold exactly one entry of ours for slot.
-func ensure(text []byte, slot string, want Spec) ([]byte, error) {
-	d, err := parse(text, want.lax())
-	if err != nil {
-		return nil, err
-	}
-	keep, found := d.keeper(slot)
-	switch {
-	case !found:
-		text = d.add(slot, want)
-	case !keep.same(want.handler(slot)):
-		text = d.replace(&keep.list.Elements[keep.index], want.entry(slot))
-	}
-	return drop(text, want.lax(), func(d *document) []hookEntry {
-		keep, _ := d.keeper(slot)
-		others := d.own(func(s string) bool { return s == slot })
-		return slices.DeleteFunc(others, func(e hookEntry) bool { return e.list == keep.list && e.index == keep.index })
+// hookEntry is a handler and where it is.
+type hookEntry struct {
+	handler
+	event   string
+	matcher string
+}
+
+func (e hookEntry) matchesAll() bool { return e.matcher == "" || e.matcher == "*" }
+
+// own returns beckon's entries.
+func (d *document) own() (all []hookEntry) {
+	d.entries(func(e hookEntry, _ *hujson.Value) bool {
+		if e.own() {
+			all = append(all, e)
+		}
+		return true
 	})
+	return all
 }
 
-// keeper returns the first entry of ours for slot in a group that matches everything.
-func (d *document) keeper(slot string) (hookEntry, bool) {
-	for _, e := range d.own(func(s string) bool { return s == slot }) {
-		if e.matcher == "" || e.matcher == "*" {
-			return e, true
+// settle keeps one entry of ours for each slot of want, as it should be, and removes the others.
+func (d *document) settle(want Spec) {
+	l, slots := d.layout(), want.slots()
+	d.entries(func(e hookEntry, v *hujson.Value) bool {
+		if !e.own() {
+			return true
 		}
-	}
-	return hookEntry{}, false
-}
-
-// drop removes the first entry that pick returns, until there is none.
-func drop(text []byte, lax bool, pick func(*document) []hookEntry) ([]byte, error) {
-	for !isBlank(text) {
-		d, err := parse(text, lax)
-		if err != nil {
-			return nil, err
-		}
-		entries := pick(d)
-		if len(entries) == 0 {
-			return text, nil
-		}
-		text = d.remove(entries[0])
-	}
-	return text, nil
-}
-
-func isBlank(text []byte) bool { return len(bytes.Trim(text, whiteSpace)) == 0 }
-
-// Adding. Removing must find out from the text alone what was there before, so the white space
-// of what is put into an empty container encodes it:
-//
-//   - an "inside" of an empty container (what stands between its brackets) is kept
-//     before our text;
-//   - a container that existed gets one more line end (one blank, in a file of one
-//     line) than one that we made, so a blank line after "hooks": { means that an
-//     empty "hooks" was there;
-//   - a root object that we made in a file of white space ends with a blank line.
-
-// fromBlank edits a file that holds nothing but white space.
-func fromBlank(space []byte, want Spec) ([]byte, error) {
-	newline := "\n"
-	if bytes.Contains(space, []byte("\r\n")) {
-		newline = "\r\n"
-	}
-	text, err := edit(slices.Concat(space, []byte("{}"+newline)), want)
-	if err != nil {
-		return nil, err
-	}
-	d, err := parse(text, want.lax())
-	if err != nil {
-		return nil, err
-	}
-	d.root.AfterExtra = append(d.root.AfterExtra, newline...)
-	return d.file.Pack(), nil
-}
-
-// add inserts a slot's group: into the event's array, into a new event, or into new hooks.
-func (d *document) add(slot string, want Spec) []byte {
-	event := strings.TrimSuffix(slot, replySlot)
-	groups := []any{map[string]any{"hooks": []any{want.entry(slot)}}} // no matcher, so it matches all
-	if d.hooks == nil {
-		return d.insert(d.file, "hooks", map[string]any{event: groups})
-	}
-	hooks, _ := d.member(d.root, "hooks", "")
-	if list, _ := d.member(d.hooks, event, ""); list != nil {
-		return d.insert(*list, "", groups[0])
-	}
-	return d.insert(*hooks, event, groups)
-}
-
-// insert adds v after the last item of c, with that item's layout; name is its name in an object.
-func (d *document) insert(c hujson.Value, name string, v any) []byte {
-	l := layoutOf(d)
-	list, end := items(c.Value)
-	if len(list) == 0 {
-		return d.fill(c, name, v, l)
-	}
-	newline, indent, ok := lastLine(*lead(&list[len(list)-1]))
-	comments, rest := cutComments(*end) // they stay with the item that they stand behind
-	*end = rest
-	switch {
-	case ok:
-		l.put(c.Value, comments+newline+indent, name, l.lines(v, indent))
-	case comments != "": // it may reach to the end of its line
-		l.put(c.Value, comments+l.newline, name, l.lines(v, ""))
-	case l.spaced:
-		l.put(c.Value, " ", name, l.flat(v))
-	default:
-		l.put(c.Value, "", name, l.flat(v))
-	}
-	return d.file.Pack()
-}
-
-// fill puts v into the empty container c, marked as described above.
-func (d *document) fill(c hujson.Value, name string, v any, l layout) []byte {
-	_, end := items(c.Value)
-	inside := string(*end)
-	if l.oneLine {
-		*end = nil
-		l.put(c.Value, inside+" ", name, l.flat(v))
-		return d.file.Pack()
-	}
-	gap := l.newline
-	if c.Value == d.file.Value {
-		gap = "" // a root always exists: nothing to distinguish
-	}
-	outer := lineIndent(d.text, c.StartOffset)
-	*end = hujson.Extra(l.newline + outer)
-	l.put(c.Value, inside+gap+l.newline+outer+l.unit, name, l.lines(v, outer+l.unit))
-	return d.file.Pack()
-}
-
-// replace writes v over a value, on as many lines as before.
-func (d *document) replace(old *hujson.Value, v any) []byte {
-	l := layoutOf(d)
-	text := l.flat(v)
-	if bytes.Contains(d.text[old.StartOffset:old.EndOffset], []byte("\n")) {
-		text = l.lines(v, lineIndent(d.text, old.StartOffset))
-	}
-	old.Value = hujson.Literal(text)
-	return d.file.Pack()
-}
-
-// remove removes an entry, and every container that only our entries made necessary.
-func (d *document) remove(e hookEntry) []byte {
-	at := func(obj *hujson.Object, name string) int {
-		return slices.IndexFunc(obj.Members, func(m hujson.ObjectMember) bool { return stringValue(m.Name) == name })
-	}
-	switch {
-	case len(e.list.Elements) > 1:
-		cut(e.list, e.index)
-	case len(e.groups.Elements) > 1:
-		cut(e.groups, e.group)
-	case empty(e.groups):
-	case len(d.hooks.Members) > 1:
-		cut(d.hooks, at(d.hooks, e.event))
-	case empty(d.hooks):
-	default:
-		return d.removeMember(at(d.root, "hooks"))
-	}
-	return d.file.Pack()
-}
-
-// empty makes a container, whose only item is ours, what it was if it existed before us, and
-// reports whether it did.
-func empty(c hujson.ValueTrimmed) bool {
-	list, end := items(c)
-	inside, gap := string(*lead(&list[0])), " "
-	if len(*end) > 0 {
-		if inside, gap = unwrap(inside, string(*end)); gap == "" {
+		slot := e.slot()
+		i := slices.Index(slots, slot)
+		if i < 0 || !e.matchesAll() {
 			return false
 		}
-	}
-	inside, was := strings.CutSuffix(inside, gap)
-	if was {
-		setItems(c, nil)
-		*end = hujson.Extra(inside)
-	}
-	return was
+		slots = slices.Delete(slots, i, i+1)
+		if !e.same(want.handler(slot)) {
+			v.Value = hujson.Literal(l.text(want.entry(slot), 5))
+		}
+		return true
+	})
 }
 
-// removeMember removes a member of the root.
-func (d *document) removeMember(i int) []byte {
-	if len(d.root.Members) > 1 {
-		cut(d.root, i)
-		return d.file.Pack()
+// add adds a group for each slot of want that has no entry of ours.
+func (d *document) add(want Spec) error {
+	l, have := d.layout(), map[string]bool{}
+	for _, e := range d.own() {
+		have[e.slot()] = have[e.slot()] || e.matchesAll()
 	}
-	tail := string(d.root.AfterExtra)
-	inside, newline := unwrap(string(d.root.Members[0].Name.BeforeExtra), tail)
-	if newline != "" && strings.Contains(tail[len(newline):], "\n") {
-		return bytes.Clone(d.text[:d.file.StartOffset]) // fromBlank made the root
+	for _, slot := range want.slots() {
+		if have[slot] {
+			continue
+		}
+		hooks, err := d.container(l, d.root, "hooks", "hooks", map[string]any{}, 0)
+		if err != nil {
+			return err
+		}
+		event := strings.TrimSuffix(slot, replySlot)
+		list, err := d.container(l, hooks, event, "hooks"+pathKey(event), []any{}, 1)
+		if err != nil {
+			continue // another tool's: notes names it
+		}
+		l.put(list, "", map[string]any{"hooks": []any{want.entry(slot)}}, 2) // no matcher, so it matches all
 	}
-	if newline == "" {
-		inside = ""
-	}
-	d.root.Members, d.root.AfterExtra = nil, hujson.Extra(inside)
-	return d.file.Pack()
+	return nil
 }
 
-// unwrap removes the line end and indentation before an item from lead. The line end is the
-// one that tail begins with; it is empty if either has none.
-func unwrap(lead, tail string) (rest, newline string) {
-	newline = "\n"
-	if strings.HasPrefix(tail, "\r\n") {
-		newline = "\r\n"
-	} else if !strings.HasPrefix(tail, "\n") {
-		return lead, ""
+// container returns the member name of c, which is made if it is missing or null.
+func (d *document) container(l layout, c hujson.ValueTrimmed, name, path string, empty any, depth int) (hujson.ValueTrimmed, error) {
+	v := member(c, name)
+	if v == nil {
+		l.put(c, name, empty, depth)
+		v = member(c, name)
+	} else if v.Value.Kind() == 'n' {
+		v.Value = parsed(encode(empty))
 	}
-	rest, ok := strings.CutSuffix(strings.TrimRight(lead, " \t"), newline)
-	if !ok {
-		return lead, ""
+	if v.Value.Kind() != parsed(encode(empty)).Kind() {
+		return nil, problemAt(d.text, v.StartOffset, path, "not what the client reads there", "hooks maps event names to arrays of groups")
 	}
-	return rest, newline
+	return v.Value, nil
+}
+
+// once refuses a key that appears twice: the client reads only the last one, so an edit could
+// have no effect.
+func (d *document) once() error {
+	seen := map[string]bool{}
+	check := func(c hujson.ValueTrimmed, path string, names ...string) error {
+		list, _ := items(c)
+		for _, m := range list {
+			name := stringValue(m.Name)
+			if seen[path+pathKey(name)] && (len(names) == 0 || slices.Contains(names, name)) {
+				return problemAt(d.text, m.Name.StartOffset, strings.TrimPrefix(path+pathKey(name), "."), "key appears twice", "the client reads only the last one: merge them")
+			}
+			seen[path+pathKey(name)] = true
+		}
+		return nil
+	}
+	if err := check(d.root, "", "hooks", "statusLine"); err != nil {
+		return err
+	}
+	if hooks := member(d.root, "hooks"); hooks != nil && hooks.Value.Kind() == '{' {
+		return check(hooks.Value, "hooks")
+	}
+	return nil
+}
+
+// notes names the hooks of other tools that no client can run.
+func (d *document) notes(lax bool) (notes []string) {
+	note := func(path, what string) {
+		notes = append(notes, path+" is "+what+": the client skips it")
+	}
+	hooks := member(d.root, "hooks")
+	if hooks == nil {
+		return nil
+	}
+	if hooks.Value.Kind() != '{' {
+		note("hooks", "not an object")
+	}
+	events, _ := items(hooks.Value)
+	for _, event := range events {
+		path := "hooks" + pathKey(stringValue(event.Name))
+		switch {
+		case lax && slices.Contains(switches, stringValue(event.Name)):
+			continue
+		case event.Value.Value.Kind() != '[':
+			note(path, "not an array")
+			continue
+		}
+		groups, _ := items(event.Value.Value)
+		for i, g := range groups {
+			path := fmt.Sprintf("%s[%d]", path, i)
+			list := member(g.Value.Value, "hooks")
+			if list == nil || list.Value.Kind() != '[' {
+				note(path, "no group with an array of hooks")
+				continue
+			}
+			if m := member(g.Value.Value, "matcher"); m != nil && m.Value.Kind() != '"' {
+				note(path+".matcher", "not a string")
+			}
+			handlers, _ := items(list.Value)
+			for i, h := range handlers {
+				if lack := readHandler(standard(h.Value)).lacks(); lack != "" {
+					note(fmt.Sprintf("%s.hooks[%d]", path, i), "without "+lack)
+				}
+			}
+		}
+	}
+	return notes
+}
+
+// switches are members of "hooks" that Gemini CLI and Qwen Code do not take for events.
+var switches = []string{"enabled", "disabled", "notifications"}
+
+// member returns the last value of that name in an object, as the client reads it, or nil.
+func member(c hujson.ValueTrimmed, name string) (v *hujson.Value) {
+	if obj, ok := c.(*hujson.Object); ok {
+		for i, m := range obj.Members {
+			if stringValue(m.Name) == name {
+				v = &obj.Members[i].Value
+			}
+		}
+	}
+	return v
+}
+
+var plainKey = lazily(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
+
+// keyLimit is the maximum length, in characters, of a key quoted in an error.
+const keyLimit = 40
+
+// pathKey returns one step of a JSON path.
+func pathKey(key string) string {
+	if plainKey().MatchString(key) && len(key) <= keyLimit {
+		return "." + key
+	}
+	if r := []rune(key); len(r) > keyLimit {
+		key = string(r[:keyLimit]) + "..."
+	}
+	return "[" + strconv.Quote(key) + "]"
 }

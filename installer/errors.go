@@ -54,8 +54,7 @@ func (e *fileError) Error() string { return fmt.Sprintf("%s %q: %v", e.Step, e.P
 // Unwrap returns the cause.
 func (e *fileError) Unwrap() error { return e.Err }
 
-// pathError is the error for a program path that must not be written into settings (CASES.md
-// 19).
+// pathError is the error for a program path that must not be written into settings.
 type pathError struct {
 	Path   string
 	Reason string

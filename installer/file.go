@@ -17,6 +17,8 @@ import (
 //   - A settings file is only ever replaced by rename of a complete, flushed file from
 //     the same directory, or removed; it is never written in place. A crash leaves
 //     either the old bytes or the new.
+//   - What another program wrote until the file is replaced is noticed, where the system can
+//     exchange two files (Linux, macOS).
 //   - The file that a link points to is replaced, not the link.
 //   - Anything that is not a regular file is refused before it is opened: opening a
 //     FIFO could block for ever.
@@ -95,7 +97,7 @@ func readSettled(path string) (snapshot, error) {
 // parses reports whether the file does not look half written.
 func (s snapshot) parses() bool {
 	_, text := cutBOM(s.data)
-	_, err := parseLax(text)
+	_, err := parseTree(text)
 	return err == nil
 }
 
@@ -138,17 +140,42 @@ func resolveDir(dir string) string {
 	return filepath.Join(resolveDir(parent), filepath.Base(dir))
 }
 
-// replace writes data over the file, with its present mode, else with mode.
-func (s snapshot) replace(data []byte, mode fs.FileMode, last func() error) error {
+// replace writes data over the file, with its present mode, else with mode. It returns errMoved
+// if the file is no longer as it was read, and then leaves it as it is.
+func (s snapshot) replace(data []byte, mode fs.FileMode) error {
 	if s.info != nil {
 		mode = s.info.Mode().Perm()
 	}
-	return writeFile(s.file, data, mode, s.info, last)
+	return writeFile(s.file, data, mode, s.info, func(tmp string) error {
+		if s.info == nil {
+			switch err := os.Link(tmp, s.file); {
+			case err == nil:
+				return os.Remove(tmp)
+			case errors.Is(err, fs.ErrExist):
+				return errMoved
+			}
+			return rename(tmp, s.file) // no links on this file system
+		}
+		// Exchanged, not renamed over: whatever another program wrote until this moment, also
+		// in place, is then in tmp, where it can be compared.
+		switch err := exchange(tmp, s.file); {
+		case errors.Is(err, errors.ErrUnsupported):
+			return rename(tmp, s.file)
+		case errors.Is(err, fs.ErrNotExist):
+			return errMoved
+		case err != nil:
+			return err
+		}
+		if was, err := os.ReadFile(tmp); err != nil || !bytes.Equal(was, s.data) {
+			return errors.Join(errMoved, exchange(tmp, s.file))
+		}
+		return os.Remove(tmp)
+	})
 }
 
-// writeFile replaces file with data through a temporary file next to it. last runs right
-// before the rename; its error stops it. like provides mode and owner and may be nil.
-func writeFile(file string, data []byte, mode fs.FileMode, like fs.FileInfo, last func() error) (err error) {
+// writeFile replaces file with data through a temporary file next to it, which last moves there.
+// like provides mode and owner and may be nil.
+func writeFile(file string, data []byte, mode fs.FileMode, like fs.FileInfo, last func(tmp string) error) (err error) {
 	dir := filepath.Dir(file)
 	tmp, err := os.CreateTemp(dir, temporaryFor(file))
 	if err != nil {
@@ -163,10 +190,7 @@ func writeFile(file string, data []byte, mode fs.FileMode, like fs.FileInfo, las
 	if err := writeOut(tmp, data, mode, like); err != nil {
 		return &fileError{"writing", file, cause(err), ""}
 	}
-	if err := last(); err != nil {
-		return err
-	}
-	if err := rename(tmp.Name(), file); err != nil {
+	if err := last(tmp.Name()); err != nil {
 		return &fileError{"replacing", file, cause(err), ""}
 	}
 	syncDir(dir)

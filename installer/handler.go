@@ -58,8 +58,7 @@ func (h handler) words() []string {
 }
 
 // own reports whether the entry is beckon's: its program is beckon-hook, or is
-// beckon with hook as first argument. The command is parsed, never searched
-// (CASES.md 18).
+// beckon with hook as first argument. The command is parsed, never searched.
 func (h handler) own() bool {
 	w := h.words()
 	if len(w) == 0 {

@@ -96,7 +96,7 @@ func TestEntry(t *testing.T) {
 		{Spec{Command: `C:\Program Files\beckon-hook.exe`, Shell: true}, "Stop", `{"type": "command", "command": "'C:/Program Files/beckon-hook.exe' Stop", "timeout": 60}`},
 		{Spec{Command: `C:\bin\beckon-hook.exe`}, "Stop", `{"type": "command", "command": "C:/bin/beckon-hook.exe", "args": ["Stop"], "timeout": 60}`},
 	} {
-		got := (layout{spaced: true}).flat(c.spec.entry(c.event))
+		got := (layout{spaced: true}).text(c.spec.entry(c.event), 0)
 		if got != c.want || !json.Valid([]byte(got)) {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}

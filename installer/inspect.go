@@ -46,13 +46,14 @@ func (r Report) Installed() bool {
 
 // File is one settings or plugin file.
 type File struct {
-	Scope   Scope   // empty for a plugin
-	Plugin  string  // the plugin's directory
-	Path    string  // as the client opens it
-	Real    string  // links resolved
-	Err     error   // it could not be read, or Edit refuses it
-	Entries []Entry // may be non-empty although Edit refuses the file
-	Status  *status // our status line, or nil
+	Scope   Scope    // empty for a plugin
+	Plugin  string   // the plugin's directory
+	Path    string   // as the client opens it
+	Real    string   // links resolved
+	Err     error    // it could not be read, or Edit refuses it
+	Entries []Entry  // may be non-empty although Edit refuses the file
+	Status  *status  // our status line, or nil
+	Notes   []string // hooks of other tools that no client can run
 
 	// Recorded: beckon was installed here and not uninstalled. If there are no entries,
 	// something else removed them.
@@ -99,7 +100,7 @@ type duplicate struct {
 	Event string
 	Files []string // one for each entry
 	// Runs is how often the client starts the hook for one event: equal entries of settings
-	// files count once, a plugin's always (CONTRACT.md 5).
+	// files count once, a plugin's always.
 	Runs int
 }
 
@@ -148,12 +149,12 @@ func readFile(path, plugin string, lax bool) File {
 		f.Err = inFile(err, path)
 		return f
 	}
-	f.Err = inFile(d.flaw, path)
+	f.Notes = d.notes(lax)
 	if s, ok := d.ownStatus(); ok {
 		_, wraps := s.wrapped()
 		f.Status = &status{s.words[0], wraps}
 	}
-	for _, e := range d.allOwn() {
+	for _, e := range d.own() {
 		f.Entries = append(f.Entries, e.describe(plugin))
 	}
 	return f

@@ -181,11 +181,11 @@ func TestInspectBroken(t *testing.T) {
 	in, root := inspection(t, map[Scope]string{User: "{\n  // mine\n}", Project: "{\"hooks\": []}", Local: ""})
 	in.Plugins = []string{filepath.Join(root, "none")}
 	r := Inspect(in)
-	for i := range 2 {
-		e, ok := errors.AsType[*settingsError](r.Files[i].Err)
-		if !ok || e.File != in.Targets[i].Path {
-			t.Errorf("%v", r.Files[i].Err)
-		}
+	if e, ok := errors.AsType[*settingsError](r.Files[0].Err); !ok || e.File != in.Targets[0].Path {
+		t.Errorf("%v", r.Files[0].Err)
+	}
+	if notes := r.Files[1].Notes; len(notes) != 1 || !strings.HasPrefix(notes[0], "hooks is ") {
+		t.Errorf("%q", notes)
 	}
 	if f := r.Files[2]; f.Err != nil {
 		t.Errorf("%+v", f)

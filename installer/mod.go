@@ -2,7 +2,6 @@ package installer
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -79,8 +78,8 @@ func withModules(text []byte, mod bool) ([]byte, error) {
 	case ours:
 		return slices.Concat(head, without), nil
 	}
-	if v, err := d.member(d.root, "modules", "modules"); err != nil || v != nil {
-		return nil, cmp.Or(err, d.problem(d.file, "modules", "names a module already", "a plugin has one: choose another directory"))
+	if member(d.root, "modules") != nil {
+		return nil, problemAt(text, d.file.StartOffset, "modules", "names a module already", "a plugin has one: choose another directory")
 	}
 	return slices.Concat(head, []byte(modules), rest), nil
 }

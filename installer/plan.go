@@ -44,6 +44,8 @@ type Change struct {
 	New    []byte // nil: the file is to be removed
 	Backup string // install: where the original is kept; uninstall: the copy that New comes from; else empty
 
+	Notes []string // install: what in the hooks is another tool's mistake, and stays
+
 	was    snapshot
 	kept   kept
 	save   *record // record to write before the settings; nil to leave it
@@ -78,7 +80,7 @@ func Plan(t Target, op Op) (Change, error) {
 
 func (c *Change) planInstall(want Spec) error {
 	var err error
-	if c.New, err = Edit(c.Old, want); err != nil {
+	if c.New, c.Notes, err = Edit(c.Old, want); err != nil {
 		return err
 	}
 	r, known := c.kept.load()
@@ -92,7 +94,7 @@ func (c *Change) planInstall(want Spec) error {
 	switch {
 	case known && r.Wrote == digest(c.Old) && c.Old != nil:
 		r.Wrote = digest(c.New) // nobody else wrote in between: the backup stays valid
-	case owns(c.Old, want.lax()):
+	case owns(c.Old):
 		// Others wrote in between, or the record was lost: the backup, if any, lacks their
 		// changes. From now on only our entries may be removed.
 		r.Wrote = ""
@@ -122,7 +124,7 @@ func (c *Change) planUninstall() error {
 		c.New, c.Backup = data, c.kept.backup
 		return nil
 	}
-	rest, err := remove(c.Old, lax(c.Target.agent))
+	rest, err := remove(c.Old)
 	if err == nil && !(known && r.Created && isEmptyObject(rest)) {
 		c.New = rest
 	}
@@ -130,14 +132,14 @@ func (c *Change) planUninstall() error {
 }
 
 // owns reports whether settings contain an entry of ours.
-func owns(settings []byte, lax bool) bool {
+func owns(settings []byte) bool {
 	_, text := cutBOM(settings)
-	d, err := parse(text, lax)
+	d, err := parseTree(text)
 	if err != nil {
 		return false
 	}
 	_, status := d.ownStatus()
-	return status || len(d.allOwn()) > 0
+	return status || len(d.own()) > 0
 }
 
 func isEmptyObject(settings []byte) bool {
@@ -153,12 +155,26 @@ func (c Change) checkWritable() error {
 		return nil
 	}
 	if c.was.info != nil && c.was.info.Mode().Perm()&0o200 == 0 {
-		return &fileError{"editing", c.File, errors.New("is read-only"), "make it writable, or register the hooks where the file is generated from"}
+		return &fileError{"editing", c.File, errors.New("is read-only"), c.elsewhere()}
 	}
 	if c.was.info == nil {
 		return c.checkDir()
 	}
 	return nil
+}
+
+// elsewhere is the advice about a file that cannot be changed. One that is generated is often a
+// link into a store of packages.
+func (c Change) elsewhere() advice {
+	is := "make it writable"
+	if c.File != c.Target.Path {
+		is = c.Target.Path + " leads there; add the hooks where that file is made"
+	}
+	if c.Target.agent != nil || c.shared {
+		return advice(is)
+	}
+	plugin := filepath.Join(filepath.Dir(c.Target.Path), "skills", PluginName)
+	return advice(is + ", or use the plugin, which needs no settings: " + CommandLine("beckon", "plugin", plugin))
 }
 
 // checkDir makes sure that the file's directory exists or may be created: the client's own, or

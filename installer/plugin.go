@@ -132,7 +132,7 @@ func marketplace(Plugin, []byte) ([]byte, error) {
 }
 
 func pluginHooks(p Plugin, old []byte) ([]byte, error) {
-	text, err := Edit(old, p.Spec)
+	text, _, err := Edit(old, p.Spec)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func (k kept) newer() bool {
 // save writes the record and, unless it is nil, the backup.
 func (k kept) save(r record, backup []byte) error {
 	if backup != nil {
-		if err := writeFile(k.backup, backup, 0o600, nil, proceed); err != nil {
+		if err := writePrivate(k.backup, backup); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,7 @@ func (k kept) putBack(before []byte) {
 		_ = k.forget()
 		return
 	}
-	_ = writeFile(k.record, before, 0o600, nil, proceed)
+	_ = writePrivate(k.record, before)
 }
 
 func writeJSON(file string, v any) error {
@@ -83,10 +83,13 @@ func writeJSON(file string, v any) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(file, append(data, '\n'), 0o600, nil, proceed)
+	return writePrivate(file, append(data, '\n'))
 }
 
-func proceed() error { return nil }
+// writePrivate replaces a file of our own.
+func writePrivate(file string, data []byte) error {
+	return writeFile(file, data, 0o600, nil, func(tmp string) error { return rename(tmp, file) })
+}
 
 // original returns the backup if r allows restoring it over a file with these bytes.
 func (k kept) original(r record, now []byte) ([]byte, bool) {

@@ -10,93 +10,118 @@ import (
 var refused = []struct {
 	name, text   string
 	line, column int
-	path         string
 	problem      string
 }{
-	{"line comment", "{\n  // mine\n  \"a\": 1\n}", 2, 3, "", "comment"},
-	{"block comment", "{\"env\": {\"A\": /* x */ \"1\"}}", 1, 15, "env.A", "comment"},
-	{"trailing comma in object", "{\n  \"a\": 1,\n}\n", 2, 9, "", "trailing comma"},
-	{"trailing comma in array", "{\"hooks\": {\"Stop\": [{}, ]}}", 1, 23, "hooks.Stop[1]", "trailing comma"},
-	{"cut off", "{\"hooks\": {\"Stop\": [", 1, 21, "hooks.Stop[0]", "ends too early"},
-	{"cut off in a string", "{\"a\": \"sec", 1, 11, "a", "ends too early"},
-	{"two documents", "{}\n{}", 2, 1, "", "not valid JSON"},
-	{"missing comma", "{\"a\": 1\n \"b\": 2}", 2, 2, "", "not valid JSON"},
-	{"single quotes", "{'a': 1}", 1, 2, "", "single quote"},
-	{"line end in a string", "{\"a\": \"b\n\"}", 1, 9, "a", "control character"},
-	{"bare word", "{\"a\": undefined}", 1, 7, "a", "not valid JSON"},
-	{"characters, not bytes", "{\"é\": \"ü\", x}", 1, 12, "", "not valid JSON"},
-	{"array", "[]", 1, 1, "", "not an object"},
-	{"null", " null\n", 1, 2, "", "not an object"},
-	{"string", "\"hooks\"", 1, 1, "", "not an object"},
-	{"utf-16", "\xff\xfe{\x00}\x00", 1, 1, "", "not UTF-8"},
-	{"byte order mark twice", "\xef\xbb\xbf\xef\xbb\xbf{}", 1, 1, "", "not valid JSON"},
-	{"hooks null", "{\"hooks\": null}", 1, 11, "hooks", "not an object"},
-	{"hooks array", "{\n  \"hooks\": []\n}", 2, 12, "hooks", "not an object"},
-	{"hooks string", "{\"hooks\": \"none\"}", 1, 11, "hooks", "not an object"},
-	{"hooks twice", "{\"hooks\": {},\n \"h\\u006foks\": {}}", 2, 2, "hooks", "twice"},
-	{"event twice", "{\"hooks\": {\"Stop\": [], \"Stop\": []}}", 1, 24, "hooks.Stop", "twice"},
-	{"event object", "{\"hooks\": {\"Stop\": {}}}", 1, 20, "hooks.Stop", "not an array"},
-	{"event null", "{\"hooks\": {\"Stop\": null}}", 1, 20, "hooks.Stop", "not an array"},
-	{"event with an odd name", "{\"hooks\": {\"my event\": 1}}", 1, 24, `hooks["my event"]`, "not an array"},
-	{"group string", "{\"hooks\": {\"Stop\": [{}, \"x\"]}}", 1, 25, "hooks.Stop[1]", "not an object"},
-	{"group hooks object", "{\"hooks\": {\"Stop\": [{\"hooks\": {}}]}}", 1, 31, "hooks.Stop[0].hooks", "not an array"},
-	{"group hooks twice", "{\"hooks\": {\"Stop\": [{\"hooks\": [], \"hooks\": []}]}}", 1, 35, "hooks.Stop[0].hooks", "twice"},
-	{"entry string", "{\"hooks\": {\"Stop\": [{\"hooks\": [{}, \"x\"]}]}}", 1, 36, "hooks.Stop[0].hooks[1]", "not an object"},
-	{"deep", strings.Repeat("[", 20000), 1, 10001, strings.Repeat("[0]", 16) + "...", "not valid JSON"},
+	{"line comment", "{\n  // mine\n  \"a\": 1\n}", 2, 3, "comment"},
+	{"block comment", "{\"env\": {\"A\": /* x */ \"1\"}}", 1, 15, "comment"},
+	{"trailing comma in object", "{\n  \"a\": 1,\n}\n", 2, 9, "trailing comma"},
+	{"trailing comma in array", "{\"hooks\": {\"Stop\": [{}, ]}}", 1, 23, "trailing comma"},
+	{"cut off", "{\"hooks\": {\"Stop\": [", 1, 21, "ends too early"},
+	{"cut off in a string", "{\"a\": \"sec", 1, 11, "ends too early"},
+	{"two documents", "{}\n{}", 2, 1, "not valid JSON"},
+	{"missing comma", "{\"a\": 1\n \"b\": 2}", 2, 2, "not valid JSON"},
+	{"single quotes", "{'a': 1}", 1, 2, "not valid JSON"},
+	{"line end in a string", "{\"a\": \"b\n\"}", 1, 9, "not valid JSON"},
+	{"bare word", "{\"a\": undefined}", 1, 7, "not valid JSON"},
+	{"characters, not bytes", "{\"é\": \"ü\", x}", 1, 12, "not valid JSON"},
+	{"array", "[]", 1, 1, "not an object"},
+	{"null", " null\n", 1, 2, "not an object"},
+	{"string", "\"hooks\"", 1, 1, "not an object"},
+	{"utf-16", "\xff\xfe{\x00}\x00", 1, 1, "not UTF-8"},
+	{"byte order mark twice", "\xef\xbb\xbf\xef\xbb\xbf{}", 1, 1, "not valid JSON"},
+	{"hooks array", "{\n  \"hooks\": []\n}", 2, 12, "not what the client reads"},
+	{"hooks string", "{\"hooks\": \"none\"}", 1, 11, "not what the client reads"},
+	{"hooks twice", "{\"hooks\": {},\n \"h\\u006foks\": {}}", 2, 2, "twice"},
+	{"event twice", "{\"hooks\": {\"Stop\": [], \"Stop\": []}}", 1, 24, "twice"},
+	{"deep", strings.Repeat("[", 20000), 1, 10001, "not valid JSON"},
 }
 
 func TestRefused(t *testing.T) {
 	for _, r := range refused {
 		t.Run(r.name, func(t *testing.T) {
-			got, err := Edit([]byte(r.text), testSpec)
+			got, _, err := Edit([]byte(r.text), testSpec)
 			e, ok := errors.AsType[*settingsError](err)
 			if !ok || got != nil {
 				t.Fatalf("got %q, %v", got, err)
 			}
-			if e.Line != r.line || e.Column != r.column || e.Path != r.path || !strings.Contains(e.Problem, r.problem) {
-				t.Errorf("got %d:%d %q %q, want %d:%d %q %q", e.Line, e.Column, e.Path, e.Problem, r.line, r.column, r.path, r.problem)
-			}
-			if _, err := remove([]byte(r.text), false); err == nil {
-				t.Error("Remove takes it")
+			if e.Line != r.line || e.Column != r.column || !strings.Contains(e.Problem, r.problem) {
+				t.Errorf("got %d:%d %q, want %d:%d %q", e.Line, e.Column, e.Problem, r.line, r.column, r.problem)
 			}
 		})
 	}
 }
 
-// flawed are settings whose hooks clients 2.1.197 or 2.1.329 were seen to ignore. Nothing is
-// added to them, but our entries can be removed.
-var flawed = []struct {
-	name, group  string
-	line, column int
-	path         string
-	problem      string
-}{
-	{"no hooks", `{}`, 2, 12, "hooks.Stop[0]", "no hooks"},
-	{"matcher null", `{"matcher": null, "hooks": []}`, 2, 24, "hooks.Stop[0].matcher", "not a string"},
-	{"matcher object", `{"hooks": [], "matcher": {}}`, 2, 37, "hooks.Stop[0].matcher", "not a string"},
-	{"no type", `{"hooks": [{"command": "x"}]}`, 2, 23, "hooks.Stop[0].hooks[0]", "no type"},
-	{"type null", `{"hooks": [{"type": null}]}`, 2, 23, "hooks.Stop[0].hooks[0]", "no type"},
-	{"no command", `{"hooks": [{"type": "command"}]}`, 2, 23, "hooks.Stop[0].hooks[0]", "no command"},
-	{"command a number", `{"hooks": [{"type": "command", "command": 7}]}`, 2, 23, "hooks.Stop[0].hooks[0]", "no command"},
+// flawed are hooks of other tools that no client can run, and where they are. A client skips
+// them and runs the rest of the file (2.1.331 was seen to).
+var flawed = map[string][2]string{
+	"event null":       {`null`, "hooks.Setup"},
+	"event a string":   {`"notify.sh"`, "hooks.Setup"},
+	"event an object":  {`{}`, "hooks.Setup"},
+	"null in the list": {`[null]`, "hooks.Setup[0]"},
+	"flat entry":       {`[{"type": "command", "command": "x"}]`, "hooks.Setup[0]"},
+	"hooks an object":  {`[{"matcher": "*", "hooks": {"type": "command", "command": "x"}}]`, "hooks.Setup[0]"},
+	"matcher null":     {`[{"matcher": null, "hooks": []}]`, "hooks.Setup[0].matcher"},
+	"entry a string":   {`[{"hooks": [{"type": "command", "command": "x"}, "x"]}]`, "hooks.Setup[0].hooks[1]"},
+	"no type":          {`[{"hooks": [{"command": "x"}]}]`, "hooks.Setup[0].hooks[0]"},
+	"type null":        {`[{"hooks": [{"type": null}]}]`, "hooks.Setup[0].hooks[0]"},
+	"no command":       {`[{"hooks": [{"type": "command"}]}]`, "hooks.Setup[0].hooks[0]"},
+	"command a number": {`[{"hooks": [{"type": "command", "command": 7}]}]`, "hooks.Setup[0].hooks[0]"},
 }
 
+// Install works beside them with a note, and uninstall takes out what is ours.
 func TestFlawed(t *testing.T) {
-	for _, f := range flawed {
-		t.Run(f.name, func(t *testing.T) {
-			text := "{\"hooks\": {\n  \"Stop\": [" + f.group + "]}}"
-			got, err := Edit([]byte(text), testSpec)
-			e, ok := errors.AsType[*settingsError](err)
-			if !ok || got != nil {
-				t.Fatalf("got %q, %v", got, err)
+	for name, f := range flawed {
+		text := "{\n  \"hooks\": {\n    \"Setup\": " + f[0] + ",\n    \"Other\": []\n  }\n}\n"
+		got, notes, err := Edit([]byte(text), testSpec)
+		if err != nil || len(notes) != 1 || !strings.HasPrefix(notes[0], f[1]+" ") || !strings.Contains(string(got), f[0]) {
+			t.Errorf("%s: %v, %v", name, notes, err)
+			continue
+		}
+		for _, event := range testSpec.Events {
+			if strings.Count(string(got), `"`+event+`": [`) != 1 {
+				t.Errorf("%s: no %s in\n%s", name, event, got)
 			}
-			if e.Line != f.line || e.Column != f.column || e.Path != f.path || !strings.Contains(e.Problem, f.problem) {
-				t.Errorf("%v", e)
-			}
-			ours := `, {"hooks": [{"type": "command", "command": "/b/beckon-hook"}]}`
-			if got := mustRemove(t, []byte(strings.TrimSuffix(text, "]}}")+ours+"]}}")); string(got) != text {
-				t.Errorf("Remove gives %s", got)
-			}
-		})
+		}
+		if again := mustEdit(t, got, testSpec); string(again) != string(got) {
+			t.Errorf("%s: a second install changes\n%s", name, Diff(got, again, "settings"))
+		}
+		if back := string(mustRemove(t, got)); back != text {
+			t.Errorf("%s: Remove gives %s", name, back)
+		}
+		h := newHome(t).with(text)
+		h.apply(Install(testSpec))
+		h.apply(Uninstall())
+		h.is(text)
+	}
+}
+
+// Where another tool's mistake stands in an event of ours: null is nothing, what else is there
+// stays, and the event goes without our hook.
+func TestFlawedEventOfOurs(t *testing.T) {
+	for value, want := range map[string]int{`null`: 3, `[null]`: 3, `[]`: 3, `"x"`: 2, `{"a": 1}`: 2, `7`: 2} {
+		got, _, err := Edit([]byte(`{"hooks": {"PreToolUse": `+value+`}}`), testSpec)
+		if n := strings.Count(string(got), "beckon-hook"); err != nil || n != want {
+			t.Errorf("%s: %d entries, %v\n%s", value, n, err, got)
+		}
+	}
+	got := mustEdit(t, []byte(`{"hooks": null}`), testSpec)
+	checkEntries(t, got, testSpec)
+}
+
+// What is ours goes from any file whose structure can be read.
+func TestRemoveFromWhatInstallRefuses(t *testing.T) {
+	ours := `[{"hooks": [{"type": "command", "command": "/b/beckon-hook"}]}]`
+	for text, want := range map[string]string{
+		`{"hooks": {"Stop": ` + ours + `}, "hooks": {"Stop": [], "Setup": ` + ours + `}}`: `{"hooks": {"Stop": []}}`,
+		`{"hooks": {"Stop": ` + ours + `, "Stop": ` + ours + `}}`:                         `{}`,
+		"{\n// mine\n\"a\": 1, \"hooks\": {\"Stop\": " + ours + "},}":                     "{\n// mine\n\"a\": 1}",
+	} {
+		if _, _, err := Edit([]byte(text), testSpec); err == nil {
+			t.Errorf("taken: %s", text)
+		}
+		if got := string(mustRemove(t, []byte(text))); got != want {
+			t.Errorf("%s leaves %s", text, got)
+		}
 	}
 }
 
@@ -114,9 +139,8 @@ func TestErrorsHoldNoValues(t *testing.T) {
 		`{"env": {"KEY": "sk-SECRET",}}`,
 		`{"env": {"KEY": "sk-SECRET\q"}}`,
 		`{"hooks": "sk-SECRET"}`,
-		`{"hooks": {"Stop": [{"hooks": ["sk-SECRET"]}]}}`,
 	} {
-		_, err := Edit([]byte(text), testSpec)
+		_, _, err := Edit([]byte(text), testSpec)
 		if err == nil || strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -134,7 +158,7 @@ func TestSpecRefused(t *testing.T) {
 		{Command: "/${X}/beckon-hook", Events: []string{"Stop"}},
 		{Command: "/bin/beckon-hook"},
 	} {
-		if _, err := Edit([]byte("{}"), s); err == nil {
+		if _, _, err := Edit([]byte("{}"), s); err == nil {
 			t.Errorf("%+v is taken", s)
 		} else if _, ok := errors.AsType[*pathError](err); !ok {
 			t.Errorf("%+v: %v", s, err)

@@ -36,7 +36,7 @@ type Spec struct {
 	NoStatusLine bool
 
 	// plugin marks every entry as a plugin's, so that of two copies of an event one counts
-	// (CASES.md 24).
+	//.
 	plugin bool
 	agent  *agents.Agent // whose entries they are; nil for Claude Code
 }
@@ -116,7 +116,7 @@ type entryText struct {
 }
 
 // entry returns the content of one slot's entry. SessionEnd gets no timeout: it would raise
-// the time that the client waits at exit from 1.5 s to that much (CONTRACT.md 4).
+// the time that the client waits at exit from 1.5 s to that much.
 func (s Spec) entry(slot string) entryText {
 	event, reply := strings.CutSuffix(slot, replySlot)
 	program, args := slashed(s.Command), []string{event}

@@ -23,7 +23,7 @@ const goInstall = "put it in a lasting place first, for instance with GOBIN=$HOM
 // StablePath returns a path of a program that stays valid in settings, without resolving
 // links: path itself, or for a program in a package manager's versioned directory the
 // manager's stable link to it. It refuses a path that may be gone tomorrow: with a missing
-// hook every tool call prints an error (CASES.md 19).
+// hook every tool call prints an error.
 //
 // A temporary directory is refused unless the home directory is inside it and the program
 // inside the home: such a program lasts as long as the settings do.

@@ -102,63 +102,51 @@ func statusCommand(program string, literal hujson.Literal) string {
 }
 
 // ensureStatus makes beckon at program the status line, wrapping the one that is there.
-func ensureStatus(text []byte, program string) ([]byte, error) {
-	d, err := parse(text, false)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := d.member(d.root, "statusLine", "statusLine"); err != nil {
-		return nil, err
-	}
+func (d *document) ensureStatus(program string) error {
 	all := d.statusLines()
 	if len(all) == 0 {
-		ours := struct {
+		d.layout().put(d.root, "statusLine", struct {
 			Type            string `json:"type"`
 			Command         string `json:"command"`
 			RefreshInterval int    `json:"refreshInterval"`
-		}{"command", statusCommand(program, nil), statusRefresh}
-		return d.insert(d.file, "statusLine", ours), nil
+		}{"command", statusCommand(program, nil), statusRefresh}, 0)
+		return nil
 	}
 	s := all[0]
 	if s.command == nil || s.kind != "command" {
-		return nil, d.problem(s.value, "statusLine", "not a command", "correct it, or install without --statusline")
+		return problemAt(d.text, s.value.StartOffset, "statusLine", "not a command", "correct it, or install without --statusline")
 	}
 	literal, _ := s.command.Value.(hujson.Literal)
 	if !utf8.Valid(literal) { // no string of ours could give it back
-		return nil, d.problem(s.value, "statusLine", "not UTF-8", "correct it, or install without --statusline")
+		return problemAt(d.text, s.value.StartOffset, "statusLine", "not UTF-8", "correct it, or install without --statusline")
 	}
 	if s.own() {
 		if s.words[0] == slashed(program) {
-			return text, nil
+			return nil
 		}
 		literal, _ = s.wrapped()
 		if path.Dir(s.words[0]) == path.Dir(slashed(program)) && stringValue(*s.command) != statusCommand(s.words[0], literal) {
-			return text, nil // changed by the user since; either program does
+			return nil // changed by the user since; either program does
 		}
 	}
 	s.command.Value = hujson.String(statusCommand(program, literal))
-	return d.file.Pack(), nil
+	return nil
 }
 
 // dropStatus takes every status line of ours out, or puts back what it wraps.
-func dropStatus(text []byte) ([]byte, error) {
-	for !isBlank(text) {
-		d, err := parse(text, false)
-		if err != nil {
-			return nil, err
-		}
+func (d *document) dropStatus() {
+	for {
 		own, found := d.ownStatus()
-		switch literal, wraps := own.wrapped(); {
-		case !found:
-			return text, nil
-		case wraps:
-			own.command.Value = literal
-			text = d.file.Pack()
-		default:
-			text = d.removeMember(own.at)
+		if !found {
+			return
 		}
+		if literal, wraps := own.wrapped(); wraps {
+			own.command.Value = literal
+			continue
+		}
+		at := -1
+		filter(d.root, func(*hujson.ObjectMember) bool { at++; return at != own.at })
 	}
-	return text, nil
 }
 
 // ownStatus is the first status line of ours.

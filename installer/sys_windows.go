@@ -37,7 +37,7 @@ func rename(from, to string) error {
 func syncDir(string) {}
 
 // runnable reports whether path names a program. The client starts real programs
-// only, no scripts (CONTRACT.md 1).
+// only, no scripts.
 func runnable(path string, _ fs.FileInfo) bool {
 	return strings.EqualFold(filepath.Ext(path), ".exe")
 }

@@ -7,7 +7,7 @@ import (
 	"beckon/event/agents"
 )
 
-// Scope is the settings file a hook is registered in (CONTRACT.md 2).
+// Scope is the settings file a hook is registered in.
 type Scope string
 
 // The scopes. Managed is only inspected, never edited.

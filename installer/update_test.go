@@ -53,7 +53,7 @@ func TestUpdate(t *testing.T) {
 			if got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
-			if owns(mustRemove(t, []byte(got)), false) {
+			if owns(mustRemove(t, []byte(got))) {
 				t.Error("Remove left entries")
 			}
 		})

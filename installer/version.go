@@ -12,7 +12,7 @@ import (
 // Version is a version of Claude Code. The zero Version is unknown.
 type Version struct{ Major, Minor, Patch int }
 
-// argsSince is the first client that reads "args" (CONTRACT.md 1).
+// argsSince is the first client that reads "args".
 var argsSince = Version{2, 1, 139}
 
 // rewakeSince is the first client on which a hook in the background was seen to wake a

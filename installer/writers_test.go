@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -44,20 +45,48 @@ func TestObstacles(t *testing.T) {
 	}
 }
 
-// If another program writes the file just before our rename, its version is edited instead.
+// If another program writes the file between our last look and our rename, in place or by a
+// rename, its version is edited instead.
 func TestRewrittenMeanwhile(t *testing.T) {
-	h := newHome(t).with("{\"n\": 0}")
-	n := 0
-	op := Install(testSpec)
-	op.testOnlyBeforeRename = func() {
-		if n++; n <= 3 {
-			h.write(h.Path, fmt.Sprintf("{\"n\": %d}", n))
-		}
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skip("the system cannot exchange files")
 	}
+	for _, inPlace := range []bool{true, false} {
+		h := newHome(t).with("{\"n\": 0}")
+		n := 0
+		write := func() {
+			if n++; n > 3 {
+				return
+			}
+			path := h.Path
+			if !inPlace {
+				path += ".theirs"
+			}
+			h.write(path, fmt.Sprintf("{\"n\": %d}", n))
+			if err := os.Rename(path, h.Path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		op := Install(testSpec)
+		op.testOnlyBeforeRename = write
+		h.apply(op)
+		h.is(string(mustEdit(t, []byte("{\"n\": 3}"), testSpec)))
+		n = 0
+		op = Uninstall()
+		op.testOnlyBeforeRename = write
+		h.apply(op)
+		h.is("{\"n\": 1}") // the other program's, without our entries
+	}
+}
+
+// A file of our own that another program has written to just before it is removed.
+func TestRewrittenBeforeRemoval(t *testing.T) {
+	h := newHome(t)
+	h.apply(Install(testSpec))
+	op := Uninstall()
+	op.testOnlyBeforeRename = sync.OnceFunc(func() { h.write(h.Path, `{"theirs": 1}`) })
 	h.apply(op)
-	h.is(string(mustEdit(t, []byte("{\"n\": 3}"), testSpec)))
-	h.apply(Uninstall())
-	h.is("{\"n\": 3}")
+	h.is(`{"theirs": 1}`)
 }
 
 func TestRewrittenForEver(t *testing.T) {
@@ -127,7 +156,7 @@ func TestConcurrentInstalls(t *testing.T) {
 	h.apply(Install(testSpec))
 	checkEntries(t, []byte(h.read()), testSpec)
 	h.apply(Uninstall())
-	if got := h.read(); !strings.HasPrefix(got, "{\"n\": ") || owns([]byte(got), false) {
+	if got := h.read(); !strings.HasPrefix(got, "{\"n\": ") || owns([]byte(got)) {
 		t.Errorf("settings are %s", got)
 	}
 	h.clean()

@@ -10,7 +10,7 @@ import (
 )
 
 // duplicates reports events for which the client runs the hook more than once. Each is still
-// folded once when the copies have different origins (CASE 24).
+// folded once when the copies have different origins.
 func (d *doctor) duplicates(r installer.Report) {
 	plugins, settings := split(r)
 	if len(plugins) > 0 && len(settings) > 0 {

@@ -30,6 +30,9 @@ func (d *doctor) inspect(client installer.Client) installer.Report {
 func (d *doctor) entries(r installer.Report) {
 	installed := 0
 	for _, f := range r.Files {
+		for _, note := range f.Notes {
+			d.add(levelNote, "settings", "correct or remove it; a client before 2.1.331 may ignore all hooks of this file", "another tool's hook in %s: %s", f.Path, note)
+		}
 		switch {
 		case f.Err != nil:
 			d.add(levelFault, "settings", render.HintOf(f.Err), "%v", f.Err)
@@ -96,7 +99,7 @@ func (d *doctor) statusLine(f installer.File) {
 	}
 }
 
-// programs checks the files that the entries name (CASE 19).
+// programs checks the files that the entries name.
 func (d *doctor) programs(r installer.Report) {
 	for _, p := range r.Programs {
 		switch {

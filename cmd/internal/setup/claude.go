@@ -45,7 +45,7 @@ func clientSteps(a *cli.App, hook, small string) ([]steps.Step, error) {
 				}
 				changed := spec
 				change(&changed, on)
-				text, err := installer.Edit(base.Old, changed)
+				text, _, err := installer.Edit(base.Old, changed)
 				return installer.Diff(base.New, text, base.File), err
 			},
 			Do: func(on bool) error {

@@ -108,6 +108,9 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 	if err := errors.Join(noteChosenFor(a), c.mod(a, spec, client)); err != nil {
 		return err
 	}
+	for _, note := range change.Notes {
+		fmt.Fprintf(a.Stderr, "note: in %s, %s (it is not beckon's, and stays)\n", change.File, note)
+	}
 	if change.Noop() {
 		fmt.Fprintf(a.Stdout, "hooks are installed already in %s\n", change.File)
 		pointToSetup(a)

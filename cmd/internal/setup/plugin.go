@@ -71,7 +71,7 @@ func pluginSteps(a *cli.App, dir string) {
 	step("", "claude", "plugin", "marketplace", "remove", installer.PluginName)
 }
 
-// alsoInstalled warns if the settings have the hooks as well (CASE 24).
+// alsoInstalled warns if the settings have the hooks as well.
 func alsoInstalled(a *cli.App) {
 	for _, t := range AllSettings(a) {
 		if installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Installed() {
