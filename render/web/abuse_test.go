@@ -391,7 +391,7 @@ func TestAbuse(t *testing.T) {
 func TestAbuseByAnother(t *testing.T) {
 	url := os.Getenv(anotherEnv)
 	if url == "" {
-		t.Skip("TestAbuse runs this")
+		return // TestAbuse runs this
 	}
 	x := &site{Site: webtest.Site{T: t, URL: url}}
 	for _, a := range abuses {

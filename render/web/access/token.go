@@ -12,6 +12,8 @@ import (
 
 	"beckon/event/atomicfile"
 	"beckon/render"
+
+	"github.com/gofrs/flock"
 )
 
 // CheckToken returns an error for a token that could be guessed: it must have at least 128
@@ -35,21 +37,29 @@ func bitsOf(token string) int {
 	return 0
 }
 
-// Token returns the token stored in the state directory dir, and creates it the first time.
+// Token returns the token stored in the state directory dir. It makes one the first time, and
+// instead of a file that has none, which a power cut can leave.
 func Token(dir string) (string, error) {
 	path := filepath.Join(dir, "token")
 	token, err := readToken(path)
-	if !errors.Is(err, fs.ErrNotExist) {
+	if err != nil || token != "" {
 		return token, err
 	}
-	if err := makeToken(dir, path); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := makeToken(dir, path); err != nil {
 		return "", fmt.Errorf("making a token: %w", err)
 	}
-	return readToken(path) // two may have started at once: one of them created it
+	if token, err = readToken(path); err == nil && token == "" {
+		err = fmt.Errorf("the token that was written to %s is not there", path)
+	}
+	return token, err
 }
 
+// readToken returns the token in the file at path, empty if it has none.
 func readToken(path string) (string, error) {
 	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
 	if err != nil {
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
@@ -58,21 +68,23 @@ func readToken(path string) (string, error) {
 	}
 	b, err := os.ReadFile(path)
 	token := strings.TrimSpace(string(b))
-	if err == nil && CheckToken(token) != nil {
-		err = render.Advise(fmt.Errorf("%s holds no token", path), "remove it: the next start makes a new one")
+	if err != nil || bitsOf(token) < keyBits {
+		return "", err
 	}
-	return token, err
+	return token, nil
 }
 
-// makeToken writes a token to path, whole or not at all, unless there is one.
+// makeToken writes a token to path, unless another process does so at the same time.
 func makeToken(dir, path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	token := []byte(rand.Text() + "\n")
-	err := atomicfile.Create(path, token)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return nil
+	lock := flock.New(path + ".lock")
+	_ = lock.Lock() // without locks, two that start at once write one each, and the later counts
+	defer os.Remove(lock.Path())
+	defer lock.Unlock()
+	if token, err := readToken(path); err != nil || token != "" {
+		return err
 	}
-	return atomicfile.Write(path, token, 0o600, false) // a file system without links
+	return atomicfile.Write(path, []byte(rand.Text()+"\n"), 0o600, true)
 }

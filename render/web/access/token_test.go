@@ -55,6 +55,18 @@ func TestTokenFile(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
+	for _, broken := range []string{"", "\n", "\x00\x00\x00\x00", first[:9], "no token"} { // as a power cut leaves it
+		if err := os.WriteFile(path, []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		token, err := Token(dir)
+		if err != nil || CheckToken(token) != nil || token == first {
+			t.Errorf("instead of %q: %q, %v", broken, token, err)
+		}
+		if again, err := Token(dir); err != nil || again != token {
+			t.Errorf("after %q: %q, then %q, %v", broken, token, again, err)
+		}
+	}
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,10 @@ func (p *tab) push(o offer.Offer, name string) {
 	p.t.Helper()
 	button := fmt.Sprintf(`[...%s.querySelectorAll("button")].find(b => b.textContent.startsWith(%q))`, at(o), name)
 	p.await("the button "+name+" is there", button)
-	p.must(p.eval(button+`.scrollIntoView({block: "center"})`, nil))
+	const drawn = `new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))`
+	for _, scroll := range []string{at(o) + `.scrollIntoView()`, button + `.scrollIntoView({block: "center"})`} { // as somebody who reads
+		p.must(p.eval(scroll+", "+drawn, nil))
+	}
 	spot := get[[]float64](p, `(() => { const r = `+button+`.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
 	p.click(spot[0], spot[1])
 }
@@ -281,6 +284,11 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("a reply: %+v", a)
 			}
 			p.must(p.eval(`document.querySelector("#session .stop").click()`, nil))
+			p.await("it asks whether that is meant", `document.getElementById("aside").open && document.getElementById("aside-title").textContent === "Stop it?"`)
+			if files, _ := os.ReadDir(filepath.Join(w.state, "offers", "stop")); len(files) != 0 {
+				t.Errorf("it stops before that is meant: %v", files)
+			}
+			p.must(p.eval(`document.querySelector("#aside-choices button").click()`, nil))
 			p.await("it stops", `document.getElementById("toast").textContent === "It stops at its next call"`)
 			if files, _ := os.ReadDir(filepath.Join(w.state, "offers", "stop")); len(files) != 1 || !strings.HasPrefix(files[0].Name(), record) {
 				t.Errorf("words to stop: %v", files)

@@ -172,7 +172,7 @@ func TestBoardFollows(t *testing.T) {
 	}
 	p.await("what it said is shown", `document.querySelectorAll(".turns li").length > 0`)
 
-	p.press("d")
+	p.press("m")
 	p.await("seen is seen", group+` === "idle"`)
 	p.press("b")
 	p.await("how long is asked for", `document.getElementById("aside").open && document.activeElement.textContent === "Until its next prompt"`)

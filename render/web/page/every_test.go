@@ -142,6 +142,10 @@ func TestEveryBrowser(t *testing.T) {
 				b.await("its question is drawn", `document.querySelector("#session .asks")?.textContent.includes("make install")`)
 				look("question")
 				time.Sleep(time.Second) // its buttons can be meant
+				if err := b.eval(`document.querySelector("#session .asks").scrollIntoView()`, nil); err != nil {
+					t.Fatal(err)
+				}
+				b.await("all of it was on the screen", `new Promise((r) => setTimeout(r, 300, true))`)
 				b.press("y")
 				if a := w.answered(o); a.Word != offer.Allow {
 					t.Errorf("y: %+v", a)

@@ -110,7 +110,7 @@ func TestAnswersFromAnotherMachine(t *testing.T) {
 	p.push(o, "Allow")
 	heard("allow " + o.Digest)
 	p.await("it is asked no more", `!`+at(o))
-	p.must(p.eval(`document.querySelector("#session .stop").click()`, nil))
+	p.must(p.eval(`document.querySelector("#session .stop").click(), document.querySelector("#aside-choices button").click()`, nil))
 	heard("stop")
 	rows <- idle
 	p.await("it takes words", `!document.querySelector("#session form[aria-label=Reply]").hidden`)

@@ -70,7 +70,7 @@ func TestSignIn(t *testing.T) {
 		}
 	}
 	p.await("there is a card to act on", `document.querySelector("#groups .card")`)
-	p.press("j", "d")
+	p.press("j", "m")
 	p.await("actions are taken", `document.getElementById("toast").textContent === "Marked as seen"`)
 }
 

@@ -22,7 +22,7 @@ import (
 )
 
 // MaxSize is the size limit of the whole page, in bytes, before compression.
-const MaxSize = 142_000
+const MaxSize = 146_000
 
 //go:embed assets
 var assets embed.FS

@@ -2,7 +2,9 @@
 // another one of the machine. The system knows this for each socket; nothing that the other
 // end sends matters.
 //
-// It guarantees: Owner is a process of this very user, at the time of asking. It does not know
+// It guarantees: Owner is a process of this very user, at the time of asking. On Linux the
+// connection was then still open: else its port could have been another socket's by the time of
+// the look-up. It does not know
 // who uses that process: a proxy, a container's network helper or a tunnel of the user looks
 // like the user. Root is Unknown and not Owner, although it could read everything anyway: the
 // system's own proxies run as root, and what they forward may come from anywhere.
@@ -45,7 +47,11 @@ func Of(c net.Conn) Peer {
 	if !ok {
 		return Peer{}
 	}
-	return holder(there, here)
+	p := holder(there, here)
+	if !open(c) {
+		return Peer{}
+	}
+	return p
 }
 
 // Local reports whether c comes from this machine, over loopback or a unix

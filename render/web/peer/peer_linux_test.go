@@ -14,6 +14,9 @@ import (
 // dialEnv makes the test binary connect to an address and stay.
 const dialEnv = "BECKON_PEER_TEST_DIAL"
 
+// resetEnv makes it connect from a port to an address, and reset the connection: "PORT ADDR".
+const resetEnv = "BECKON_PEER_TEST_RESET"
+
 func TestMain(m *testing.M) {
 	if addr := os.Getenv(dialEnv); addr != "" {
 		c, err := net.Dial("tcp", addr)
@@ -23,7 +26,68 @@ func TestMain(m *testing.M) {
 		_, _ = io.Copy(io.Discard, c)
 		os.Exit(0)
 	}
+	if from, addr, ok := strings.Cut(os.Getenv(resetEnv), " "); ok {
+		c, err := dialFrom(from, addr)
+		if err != nil {
+			os.Exit(1)
+		}
+		_, _ = io.WriteString(c, "POST")
+		_ = c.(*net.TCPConn).SetLinger(0)
+		_ = c.Close()
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
+}
+
+// dialFrom connects from a port of 127.0.0.1.
+func dialFrom(port, addr string) (net.Conn, error) {
+	local, err := net.ResolveTCPAddr("tcp", net.JoinHostPort("127.0.0.1", port))
+	if err != nil {
+		return nil, err
+	}
+	return (&net.Dialer{LocalAddr: local}).Dial("tcp", addr)
+}
+
+// Who posts, resets the connection, and leaves its port to a process of this user is not
+// taken for that process.
+func TestPortOfAnother(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can be somebody else")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for range 3 {
+		free, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, _ := net.SplitHostPort(free.Addr().String())
+		_ = free.Close()
+		cmd := exec.Command("/proc/self/exe")
+		cmd.Dir, cmd.Env = "/", []string{resetEnv + "=" + port + " " + l.Addr().String()}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64321, Gid: 64321}}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+		own, err := dialFrom(port, l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []Who{Unknown, Owner} {
+			served, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p := Of(served); p.Who != want {
+				t.Errorf("connection %d from port %s: %+v", i, port, p)
+			}
+			_ = served.Close()
+		}
+		_ = own.Close()
+	}
 }
 
 // Both sources agree on each connection: the kernel's answer for one connection, and the

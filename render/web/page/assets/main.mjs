@@ -13,7 +13,7 @@ import { dateOf, drawHooks, drawStats, parse } from "./panels.mjs";
 import { Offers, asksOf, drawEnds, endWords, saidOf } from "./offers.mjs";
 import * as prefs from "./prefs.mjs";
 import { SessionPage } from "./session.mjs";
-import { GROUPS, NEEDS, PHASES, VIEWS, groups, initial, matching, recordOf, reduce, tallies, waiting } from "./state.mjs";
+import { GROUPS, NEEDS, ORDERS, PHASES, VIEWS, groups, initial, matching, recordOf, reduce, tallies, waiting } from "./state.mjs";
 import { marksOf } from "./marks.mjs";
 import { share } from "./tabs.mjs";
 import { count, fine, oneLine, span } from "./words.mjs";
@@ -21,7 +21,7 @@ import { count, fine, oneLine, span } from "./words.mjs";
 const $ = (id) => document.getElementById(id);
 
 const chosen = (pref, among) => (Object.hasOwn(among, prefs.get(pref)) ? { [pref]: prefs.get(pref) } : {});
-let state = { ...initial(), ...chosen("group", GROUPS), ...chosen("view", VIEWS) };
+let state = { ...initial(), ...chosen("group", GROUPS), ...chosen("order", ORDERS), ...chosen("view", VIEWS) };
 const crowd = 12; // sessions, from which a phone shows rows unless cards were chosen
 const phone = matchMedia("(max-width: 42rem)");
 const hiddenPace = 200; // ms
@@ -53,12 +53,14 @@ function look(row) {
   });
 }
 
-// act does what a button or a key asks for. Setting aside asks for how long.
+// act does what a button or a key asks for. Setting aside asks for how long, and stopping
+// whether it is meant.
 function act(row, name) {
   if (row.remote && name !== "stop") return toast(`It is on ${row.remote.name}: beckon jump goes there`, true);
-  if (name !== "backburner") return tell(row, name, undefined, { jump: "Jumped to its terminal", seen: "Marked as seen", stop: "It stops at its next call" }[name]);
+  if (name === "stop") return choose(row, "Stop it?", "Its turn ends at its next call.", [["Stop", undefined, "It stops at its next call"]], name);
+  if (name !== "backburner") return tell(row, name, undefined, { jump: "Jumped to its terminal", seen: "Marked as seen" }[name]);
   if (row.state === "backburner") return tell(row, name, { off: true }, "Taken back");
-  setAside(row);
+  choose(row, "Set aside", "Its own next prompt brings it back in any case.", spans.map(([words, body]) => [words, body(), `Set aside ${words[0].toLowerCase()}${words.slice(1)}`]), name);
 }
 
 // met marks a session as seen whose page somebody opens, or comes back to, as
@@ -126,12 +128,16 @@ function tomorrow() {
   return new Date(t.getFullYear(), t.getMonth(), t.getDate() + 1, 9);
 }
 
-function setAside(row) {
+// choose asks which of some choices ([words, body, what is said when it is done]) of an action
+// is meant.
+function choose(row, title, note, choices, action) {
   const box = $("aside");
+  text($("aside-title"), title);
+  text($("aside-note"), note);
   text($("aside-what"), `${row.name || row.project || row.session_id}: ${oneLine(row.title) || "no prompt yet"}`);
-  $("aside-choices").replaceChildren(...spans.map(([words, body]) => el("button", { type: "button", on: { click: () => {
+  $("aside-choices").replaceChildren(...choices.map(([words, body, done]) => el("button", { type: "button", on: { click: () => {
     box.close();
-    tell(row, "backburner", body(), `Set aside ${words[0].toLowerCase()}${words.slice(1)}`);
+    tell(row, action, body, done);
   } } }, words)));
   box.showModal();
 }
@@ -204,7 +210,7 @@ function draw() {
   clearTimeout(timer);
   frame = timer = 0;
   const n = waiting(state);
-  if (phone.matches && state.rows.size > crowd && !prefs.get("view")) choose("view", "rows", false);
+  if (phone.matches && state.rows.size > crowd && !prefs.get("view")) setTool("view", "rows", false);
   drawLink();
   if (state.ready) drawHero();
   else if (state.phase === "denied") text($("tally"), PHASES.denied);
@@ -333,8 +339,8 @@ let filterTimer = 0;
 // shownOf says how many sessions the filter leaves.
 const shownOf = (s) => `${matching(s).length} of ${count(s.rows.size, "session")}`;
 
-// choose sets what a choice of the tools is, and keeps it if somebody chose it.
-function choose(name, value, keep = true) {
+// setTool sets what a choice of the tools is, and keeps it if somebody chose it.
+function setTool(name, value, keep = true) {
   if (keep) prefs.put(name, value);
   $(name).value = value;
   dispatch({ type: name, [name]: value });
@@ -344,8 +350,8 @@ function choose(name, value, keep = true) {
 // nextOf goes to the next value of a choice.
 const nextOf = (name, among) => () => {
   const all = Object.keys(among), at = all[(all.indexOf(state[name]) + 1) % all.length];
-  choose(name, at);
-  toast(`${name === "group" ? "Grouped" : "View"}: ${among[at].toLowerCase()}`);
+  setTool(name, at);
+  toast(`${{ group: "Grouped", order: "Sorted" }[name] ?? "View"}: ${among[at].toLowerCase()}`);
 };
 
 function drawNotify() {
@@ -365,10 +371,10 @@ async function toggleNotify() {
 }
 
 function tools() {
-  for (const [name, among] of Object.entries({ group: GROUPS, view: VIEWS })) {
+  for (const [name, among] of Object.entries({ group: GROUPS, order: ORDERS, view: VIEWS })) {
     $(name).append(...Object.entries(among).map(([value, words]) => el("option", { value }, words)));
     $(name).value = state[name];
-    $(name).addEventListener("change", () => choose(name, $(name).value));
+    $(name).addEventListener("change", () => setTool(name, $(name).value));
   }
   $("filter").addEventListener("input", (e) => {
     dispatch({ type: "filter", filter: e.target.value });
@@ -412,12 +418,15 @@ async function signIn(how) {
 function keyboard() {
   const row = () => (sessionAt() ? page.row : board.focused());
   const doTo = (name) => () => row() ? void act(row(), name) : false;
-  // push clicks what is on a session's page, as watch does in a peek.
+  // push clicks what is in the request of a session's page, as watch does in a peek.
   const push = (what) => () => {
-    const button = sessionAt() && $("session").querySelector(what);
-    return button && !button.hidden ? void (button.focus(), button.click()) : false;
+    const button = sessionAt() && page.asks.querySelector(what);
+    return button ? void page.offers.press(button) : false;
   };
-  const either = (...all) => (e) => all.some((f) => f(e) !== false) && undefined;
+  const reply = () => {
+    const field = sessionAt() && $("session").querySelector("[data-kind=reply]:not([hidden]) textarea");
+    return field ? void field.focus() : false;
+  };
   const onName = (f) => (e) => (e.target.matches("a.name, h1, body") && row() ? f(row()) : false);
   const onBoard = (f) => () => {
     if (sessionAt()) go("/");
@@ -427,12 +436,12 @@ function keyboard() {
   listen(() => $("keys").checked, {
     j: onCards(() => board.step(1)),
     k: onCards(() => board.step(-1)),
-    n: either(push(".no"), onCards(() => { if (!board.next()) toast("Nobody needs you"); })),
+    n: onCards(() => { if (!board.next()) toast("Nobody needs you"); }),
     Enter: onName((r) => (r.terminal ? void act(r, "jump") : false)),
     " ": onName((r) => (sessionAt() ? false : go(pathOf(r)))),
-    y: push(".yes"), a: push(".always"), r: push("[data-kind=reply] textarea"), s: push(".stop"),
+    y: push(".yes"), d: push(".no"), a: push(".always"), r: reply,
     ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [n, push(`.option:nth-of-type(${n}) input`)])),
-    d: doTo("seen"), b: doTo("backburner"), t: nextTheme, g: nextOf("group", GROUPS), v: nextOf("view", VIEWS),
+    m: doTo("seen"), b: doTo("backburner"), t: nextTheme, g: nextOf("group", GROUPS), s: nextOf("order", ORDERS), v: nextOf("view", VIEWS),
     "/": onBoard(() => { $("filter").focus(); $("filter").select(); }),
     "?": () => $("help").showModal(),
     Escape: () => {

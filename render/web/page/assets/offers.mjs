@@ -5,6 +5,7 @@
 import { age, pathOf } from "./card.mjs";
 import { arrange, el, mark, redraw } from "./dom.mjs";
 import { recordOf } from "./state.mjs";
+import { clean } from "./words.mjs";
 
 // settle is how long nothing is answered after offers came, went or moved, in
 // ms: the hand that comes down now was meant for what was there before.
@@ -23,13 +24,17 @@ export class Offers {
     const keyOf = ({ offer }) => `${offer.id} ${offer.drawn}`;
     const nodes = asks.map((ask) => {
       const key = keyOf(ask);
-      if (!this.views.has(key)) this.views.set(key, new View(ask, (answer) => this.send(ask.offer, answer)));
+      if (!this.views.has(key)) this.views.set(key, new View(ask, (answer, view) => this.send(ask.offer, answer, view)));
       const view = this.views.get(key);
       view.draw(ask, rows.find((r) => recordOf(r) === ask.offer.record));
       return view.node;
     });
     const keys = asks.map(keyOf), order = keys.join();
-    for (const key of this.views.keys()) if (!keys.includes(key)) this.views.delete(key);
+    for (const [key, view] of this.views) {
+      if (keys.includes(key)) continue;
+      view.eye.disconnect();
+      this.views.delete(key);
+    }
     if (order !== this.order) {
       this.order = order;
       this.moved = performance.now();
@@ -40,11 +45,38 @@ export class Offers {
     if (held && !this.root.contains(document.activeElement)) (this.root.querySelector("h3 a") ?? document.getElementById("main")).focus({ preventScroll: true });
   }
 
-  async send(offer, answer) {
+  async send(offer, answer, view) {
     if (performance.now() - this.moved < settle) return this.tell("What is asked has just changed: look again");
+    if (grants.has(answer.word) && view.unseen.size) return this.reveal(view.firstUnseen);
     await this.give(offer, { digest: offer.digest, drawn: offer.drawn, ...answer });
   }
+
+  // press is a click by key: it acts only on what is on the screen, else it scrolls there.
+  press(node) {
+    const view = [...this.views.values()].find((v) => v.node.contains(node));
+    const { top, bottom } = node.getBoundingClientRect();
+    if (top < barHeight() || bottom > innerHeight) return this.reveal((view?.unseen.size && view.firstUnseen) || node);
+    node.focus({ preventScroll: true });
+    node.click();
+  }
+
+  reveal(node) {
+    node.scrollIntoView({ block: "center" });
+    this.tell("Read all of it first, then once more");
+  }
 }
+
+const grants = new Set(["allow", "accept"]);
+
+// barHeight is how much of the window the bar on top covers.
+const barHeight = () => Math.ceil(document.querySelector(".top").getBoundingClientRect().bottom);
+
+// shownWhole is the part of a piece that has to be on the screen: not all, for a window
+// that is lower than one.
+const shownWhole = 0.9;
+
+// pieces are the elements of a text, each short enough to be on the screen at once.
+const pieces = (s) => (clean(s).match(/[^]{1,200}/gu) ?? []).map((t) => el("span", { class: "piece" }, t));
 
 const button = (words, click, props = {}) => el("button", { type: click ? "button" : "submit", ...props, ...(click && { on: { click } }) }, words);
 const labelled = (words, input) => el("label", { class: "field" }, el("span", {}, words), input);
@@ -60,8 +92,24 @@ class View {
     const id = `offer-${offer.id}`;
     this.who = el("a");
     this.node = el("section", { class: "offer", data: { offer: offer.id, kind: offer.kind }, "aria-labelledby": id });
+    this.unseen = new Set();
+    this.eye = new IntersectionObserver((seen) => {
+      for (const e of seen) {
+        if (e.intersectionRatio < shownWhole && e.intersectionRect.height < shownWhole * (e.rootBounds?.height ?? Infinity)) continue;
+        this.eye.unobserve(e.target);
+        this.unseen.delete(e.target);
+      }
+    }, { rootMargin: `-${barHeight()}px 0px 0px 0px`, threshold: [0.1, 0.3, 0.5, 0.7, shownWhole] });
     this.buttons = el("div", { class: "answer" }, ask.from ? this.form(ask, send) : el("p", { class: "why" }, `You cannot answer from here: ${ask.why}.`));
-    this.node.append(...[el("h3", { id }, this.who, " ", el("b", {}, card.title)), where(offer), offer.kind === "question" && ask.from ? null : sheet(card), this.buttons].filter(Boolean));
+    this.node.append(...[el("h3", { id }, this.who, " ", el("b", {}, pieces(card.title))), where(offer), offer.kind === "question" && ask.from ? null : sheet(card), this.buttons].filter(Boolean));
+    for (const piece of this.node.querySelectorAll(".piece")) {
+      this.unseen.add(piece);
+      this.eye.observe(piece);
+    }
+  }
+
+  get firstUnseen() {
+    return this.unseen.values().next().value;
   }
 
   draw(ask, row) {
@@ -77,7 +125,7 @@ class View {
       if (this.busy) return;
       this.busy = true;
       try {
-        await send(answer);
+        await send(answer, this);
       } finally {
         this.busy = false;
       }
@@ -96,7 +144,7 @@ function where({ card, made_at: at }) {
 // sheet shows all of it. Lines of a diff have their sign; colour is beside it.
 function sheet(card) {
   if (!card.lines?.length) return null;
-  return el("div", { class: "sheet", role: "group", "aria-label": "What it asks" }, card.lines.map((l) => el("div", { data: { line: l.kind } }, l.text || "\u00a0")));
+  return el("div", { class: "sheet", role: "group", "aria-label": "What it asks" }, card.lines.map((l) => el("div", { data: { line: l.kind } }, pieces(l.text || "\u00a0"))));
 }
 
 const unseen = (card) => !card.whole && el("p", { class: "why" }, `Not all of it can be shown (${card.why}), so it can be allowed only at its session.`);
@@ -127,7 +175,7 @@ function reply(_, send, form) {
 // saying is a form for a reply to a session that takes one without an offer; say(text)
 // tells whether it did.
 export function saying(say) {
-  const form = el("form", { class: "offer", hidden: true, "aria-label": "Reply", on: { submit: (e) => e.preventDefault() } });
+  const form = el("form", { class: "offer", hidden: true, data: { kind: "reply" }, "aria-label": "Reply", on: { submit: (e) => e.preventDefault() } });
   let busy = false;
   form.append(...reply(null, async ({ message }) => {
     if (busy || !message) return;
@@ -153,8 +201,8 @@ function questions({ offer }, send, form) {
     if (!q.several) own.addEventListener("input", () => { if (own.value) for (const b of boxes) b.checked = false; });
     for (const b of boxes) if (!q.several) b.addEventListener("change", () => { own.value = ""; });
     own.addEventListener("input", () => own.setCustomValidity(""));
-    const node = el("fieldset", { class: "asked" }, el("legend", {}, q.header && `${q.header}: `, q.question, q.several && " (several may be chosen)"),
-      (q.options ?? []).map((o, j) => el("label", { class: "option" }, boxes[j], el("span", {}, el("b", {}, o.label), o.description && el("small", {}, ` ${o.description}`)))),
+    const node = el("fieldset", { class: "asked" }, el("legend", {}, q.header && `${q.header}: `, pieces(q.question), q.several && " (several may be chosen)"),
+      (q.options ?? []).map((o, j) => el("label", { class: "option" }, boxes[j], el("span", {}, el("b", {}, pieces(o.label)), o.description && el("small", {}, " ", pieces(o.description))))),
       labelled(boxes.length ? "Or in your own words" : "Your answer", own));
     return { node, own, value: () => ({ options: boxes.flatMap((b, j) => (b.checked ? [j + 1] : [])), text: own.value.trim() }) };
   });

@@ -46,7 +46,7 @@ export function initial() {
     notices: [], // edges to tell of, oldest first, numbered by n
     noticed: 0, // n of the newest
     ended: null, // the newest row that went, for those who listen
-    filter: "", group: "need", view: "cards",
+    filter: "", group: "need", order: "need", view: "cards",
   };
 }
 
@@ -161,6 +161,7 @@ const steps = {
   day: (s, e) => (e.date === s.date ? { ...s, day: e.data } : s),
   filter: (s, e) => ({ ...s, filter: e.filter }),
   group: (s, e) => ({ ...s, group: e.group }),
+  order: (s, e) => ({ ...s, order: e.order }),
   view: (s, e) => ({ ...s, view: e.view }),
 };
 
@@ -259,7 +260,7 @@ export const taskOf = (row) => (row.state === "failed" ? "failed" : row.turn?.ta
 
 // groups returns what the board shows: [{id, name, rows}], without empty ones.
 export function groups(s) {
-  const rows = matching(s).sort(compareRows);
+  const rows = matching(s).sort((a, b) => orders[s.order](a, b) || compareRows(a, b));
   const found = new Map();
   for (const row of rows) {
     const [id, name] = groupOf[s.group](row);
@@ -286,6 +287,13 @@ const groupOf = {
   none: () => ["all", "All sessions"],
 };
 
+const orders = {
+  need: () => 0,
+  name: (a, b) => (a.name || a.project || "").localeCompare(b.name || b.project || ""),
+  new: (a, b) => Date.parse(b.since) - Date.parse(a.since),
+};
+
+export const ORDERS = { need: "most urgent first", name: "by name", new: "latest change first" };
 export const GROUPS = { need: "by need", project: "by project", host: "by host", task: "by task", none: "no groups" };
 export const VIEWS = { cards: "Cards", rows: "Rows", day: "Timeline" };
 

@@ -1,0 +1,101 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"beckon/render/web/webtest"
+)
+
+const (
+	forgedPosts = 100_000
+	forgedTime  = 15 * time.Second
+	forgedPorts = 32 // from forgedFirst on
+	forgedFirst = 21_300
+)
+
+// fromPort connects to addr from a port, sends text and resets the connection.
+func fromPort(port int, addr, text string) bool {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, Timeout: time.Second, Control: func(_, _ string, c syscall.RawConn) error {
+		return c.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1) })
+	}}
+	c, err := d.DialContext(context.Background(), "tcp", addr)
+	if err != nil {
+		return false
+	}
+	_, _ = io.WriteString(c, text)
+	_ = c.(*net.TCPConn).SetLinger(0)
+	_ = c.Close()
+	return true
+}
+
+// Posts of another user are never taken for this user's, though the same ports are this user's
+// a moment later.
+func TestForgedPosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root can be somebody else")
+	}
+	x := serve(t, Options{Token: webtest.Token})
+	addr := strings.TrimPrefix(x.URL, "http://")
+	ctx, cancel := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	for i := range 4 { // as many as the other user's
+		work.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				fromPort(forgedFirst+(n*4+i)%forgedPorts, addr, "")
+			}
+		})
+	}
+	said := x.asAnother("TestForgedPostsByAnother")
+	cancel()
+	work.Wait()
+	t.Logf("%s posts", said["posts"])
+	if n, err := strconv.Atoi(said["posts"]); err != nil || n < 1000 {
+		t.Errorf("%s posts, %v", said["posts"], err)
+	}
+	keys, err := x.st.Keys()
+	if err != nil || len(keys) > 0 {
+		t.Errorf("the other user's events made sessions %v, %v", keys, err)
+	}
+}
+
+// TestForgedPostsByAnother is the part of TestForgedPosts that runs as another user.
+func TestForgedPostsByAnother(t *testing.T) {
+	url := os.Getenv(anotherEnv)
+	if url == "" {
+		return // TestForgedPosts runs this
+	}
+	addr := strings.TrimPrefix(url, "http://")
+	body := `{"event":"Stop","hookInput":{"session_id":"forged","cwd":"/tmp"}}`
+	post := fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", hookHead, len(body), body)
+	var mu sync.Mutex
+	var work sync.WaitGroup
+	posts, end := 0, time.Now().Add(forgedTime)
+	for i := range 4 {
+		work.Go(func() {
+			n := 0
+			for k := i; n < forgedPosts/4 && time.Now().Before(end); k++ {
+				if fromPort(forgedFirst+(k*4+i)%forgedPorts, addr, post) {
+					n++
+				}
+			}
+			mu.Lock()
+			posts += n
+			mu.Unlock()
+		})
+	}
+	work.Wait()
+	fmt.Printf("%sposts\t%d\n", anotherSays, posts)
+}
