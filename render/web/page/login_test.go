@@ -151,8 +151,14 @@ const tries = `(async (base) => {
 		document.body.append(f);
 	}).then(tried("frame"));
 	await new Promise((done) => {
-		const w = window.open(base);
-		setTimeout(() => { try { done(w.localStorage.length + w.document.title); } catch { done("nothing"); } }, 500);
+		const w = window.open(base), since = Date.now();
+		const look = setInterval(() => {
+			try {
+				if (w.location.href === "about:blank" && Date.now() - since < 20_000) return; // not there yet
+				done(w.localStorage.length + w.document.title);
+			} catch { done("nothing"); }
+			clearInterval(look);
+		}, 100);
 	}).then(tried("window"));
 	got.push("storage: " + (localStorage.getItem("beckon.session") ?? "nothing"), "cookies: " + (document.cookie || "nothing"));
 	return got;

@@ -65,6 +65,10 @@ func TestReadBeforeAllow(t *testing.T) {
 		}
 	}
 
+	p.press("S")
+	p.await("S asks whether to stop", `document.getElementById("aside").open && document.getElementById("aside-title").textContent === "Stop it?"`)
+	p.press("Escape")
+	p.await("it is not meant", `!document.getElementById("aside").open`)
 	o := w.asks(record, offer.Permission, "Bash", bash)
 	p.settled(o)
 	p.must(p.eval(`scrollTo(0, document.documentElement.scrollHeight)`, nil))

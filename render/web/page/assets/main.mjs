@@ -440,6 +440,7 @@ function keyboard() {
     Enter: onName((r) => (r.terminal ? void act(r, "jump") : false)),
     " ": onName((r) => (sessionAt() ? false : go(pathOf(r)))),
     y: push(".yes"), d: push(".no"), a: push(".always"), r: reply,
+    S: () => (sessionAt() && page.row && !page.stop.hidden ? void act(page.row, "stop") : false),
     ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [n, push(`.option:nth-of-type(${n}) input`)])),
     m: doTo("seen"), b: doTo("backburner"), t: nextTheme, g: nextOf("group", GROUPS), s: nextOf("order", ORDERS), v: nextOf("view", VIEWS),
     "/": onBoard(() => { $("filter").focus(); $("filter").select(); }),
