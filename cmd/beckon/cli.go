@@ -89,7 +89,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	}
 	noblock.Off()
 	if pane, ok := seenPane(args); ok {
-		return runSeenPane(pane, getenv) // a tmux focus hook, run whenever the user changes panes
+		return runSeenPane(pane, stderr, getenv) // a tmux focus hook, run whenever the user changes panes
 	}
 	a := &app{&cli.App{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv}}
 	if code, ok := a.quick(args); ok {
@@ -119,7 +119,22 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	if err := a.Open(); err != nil && !slices.Contains(stateless, a.Command) {
 		return a.Fail(err)
 	}
+	if err := a.mayRun(ctx); err != nil {
+		return a.Fail(err)
+	}
 	return a.Fail(ctx.Run(a))
+}
+
+// mayRun returns an error for what acts for the user, if an agent runs it.
+func (a *app) mayRun(ctx *kong.Context) error {
+	flag := func(name string) bool {
+		return slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
+	}
+	what := cli.ForUser(a.Command, flag, ctx.Args)
+	if what == "" {
+		return nil
+	}
+	return a.InAgent(what)
 }
 
 // stateless are the commands that read no file of the user's, and so need no home.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"strings"
 
 	"beckon/cmd/internal/cli"
@@ -55,14 +57,18 @@ func seenPane(args []string) (pane string, ok bool) {
 	return pane, ok
 }
 
-// runSeenPane marks the session in a pane as seen. It prints nothing: it runs at every change
-// of focus, and tmux would show its output.
-func runSeenPane(pane string, getenv func(string) string) int {
+// runSeenPane marks the session in a pane as seen. It prints nothing but that an agent may not
+// run it: it runs at every change of focus, and tmux would show its output.
+func runSeenPane(pane string, stderr io.Writer, getenv func(string) string) int {
 	dir, err := store.Dir(getenv)
 	if err != nil {
 		return cli.ExitOK
 	}
 	st := store.Open(dir)
+	if err := (&cli.App{Getenv: getenv}).InAgent("marking a session as seen"); err != nil {
+		fmt.Fprintf(stderr, "beckon: %v\n", err)
+		return cli.ExitError
+	}
 	if err := seenIn(st, inPane(pane, getenv)); err != nil {
 		st.Log(err)
 	}

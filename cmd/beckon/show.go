@@ -39,8 +39,10 @@ func (c *showCmd) Run(a *app) error {
 	if c.JSON {
 		return cli.WriteJSON(a.Stdout, showJSON{row, turns})
 	}
-	if err := a.MarkSeen(v); err != nil {
-		return err
+	if a.InAgent("") == nil { // what an agent reads, the user has not seen
+		if err := a.MarkSeen(v); err != nil {
+			return err
+		}
 	}
 	style := a.Style(c.Color)
 	if row.Question != nil {

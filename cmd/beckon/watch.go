@@ -120,6 +120,9 @@ func (a *app) watchOptions(how live.Options, notifier *notify.Follower) tui.Opti
 
 // actOn folds an action of the user on the session of a row.
 func (a *app) actOn(r render.Row, action state.Action) error {
+	if err := a.InAgent("marking a session"); err != nil {
+		return err
+	}
 	v, err := a.Find(r.Record())
 	if err != nil {
 		return err

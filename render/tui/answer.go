@@ -32,9 +32,9 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 		return m.showAsked(), true
 	case name == "r" && (o == nil || o.Kind != offer.Question && o.Kind != offer.Plan):
 		return m.reply(), true
-	case name == "s" && m.peek:
+	case name == "S":
 		return m.stop(), true
-	case o == nil || name != "y" && name != "n" && name != "a" && name != "r" && !digit:
+	case o == nil || name != "y" && name != "d" && name != "a" && name != "r" && !digit:
 		return nil, false
 	case m.sending[o.ID]:
 		return m.say("it is being answered"), true
@@ -43,14 +43,14 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 		return m.say("this just came: read it, then press " + name + " again"), true
 	}
 	switch {
-	case name == "n" || name == "r" && o.Kind == offer.Plan:
+	case name == "d" || name == "r" && o.Kind == offer.Plan:
 		return m.refuse(*o), true
 	case name == "a":
 		return m.always(*o), true
 	case o.Kind == offer.Question && name == "y":
-		return m.say("a question takes the number of an option, r your own words, n refuses it"), true
+		return m.say("a question takes the number of an option, r your own words, d refuses it"), true
 	case o.Kind != offer.Question && digit:
-		return m.say("numbers choose an option of a question; y allows, n refuses"), true
+		return m.say("numbers choose an option of a question; y allows, d refuses"), true
 	}
 	return m.allow(*o, name), true
 }
@@ -63,6 +63,9 @@ func (m *model) showAsked() tea.Cmd {
 		return m.fail(errors.New(m.notFar(r)))
 	case far && m.peek && m.far != nil && m.far.asking:
 		return m.say("that machine has not said yet what it asks")
+	case m.asked(r) == nil && !far && r != nil && r.NeedsYou && m.opt.WhyNot != nil:
+		row := *r
+		return m.do(func() (string, error) { return "", m.opt.WhyNot(row) })
 	case m.asked(r) == nil && (!far || m.peek):
 		return m.say("it asks nothing that can be answered from here")
 	}
@@ -297,19 +300,19 @@ func (m *model) answerHints() (keys []binding) {
 		}
 		return keys
 	case o.Kind == offer.Question:
-		hints = []string{"1-9 choose", "n no", "r own words"}
+		hints = []string{"1-9 choose", "d deny", "r own words"}
 	case o.Kind == offer.Plan:
-		hints = []string{"y approve", "n send back"}
+		hints = []string{"y approve", "d send back"}
 	case o.Kind == offer.Form:
-		hints = []string{"y fill in", "n decline"}
+		hints = []string{"y fill in", "d decline"}
 	case !o.Card.Whole:
-		hints = []string{"n deny"}
+		hints = []string{"d deny"}
 	case len(o.Card.Always) > 0:
-		hints = []string{"y allow", "n deny", "a always"}
+		hints = []string{"y allow", "d deny", "a always"}
 	default:
-		hints = []string{"y allow", "n deny"}
+		hints = []string{"y allow", "d deny"}
 	}
-	for _, h := range append(hints, "s stop", "Tab next", "Enter jump") {
+	for _, h := range append(hints, "S stop", "n next", "Enter jump") {
 		key, hint, _ := strings.Cut(h, " ")
 		keys = append(keys, binding{keys: key, show: key, hint: hint})
 	}

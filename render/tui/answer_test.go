@@ -93,20 +93,20 @@ func TestAnswerKeys(t *testing.T) {
 	}{
 		{"allow", bash("A", "make"), "y", offer.Allow, ""},
 		{"always", bash("A", "make"), "a", offer.Allow, "always 1"},
-		{"deny", bash("A", "make"), "n enter", offer.Deny, ""},
-		{"deny with words", bash("A", "make"), "n n o t enter", offer.Deny, "not"},
+		{"deny", bash("A", "make"), "d enter", offer.Deny, ""},
+		{"deny with words", bash("A", "make"), "d n o t enter", offer.Deny, "not"},
 		{"option", offered("A", "s-ask", offer.Question, colours), "2", offer.Allow, "map[Which colour?:Blue]"},
 		{"own words", offered("A", "s-ask", offer.Question, colours), "r p i n k enter", offer.Allow, "map[Which colour?:pink]"},
 		{"several", offered("A", "s-ask", offer.Question, fruits), "1 enter 1 space 3 enter", offer.Allow, "map[Which colour?:Red Which fruits?:Apple, Plum]"},
 		{"commas", offered("A", "s-ask", offer.Question, fruits), "1 enter 1 , 2 enter", offer.Allow, "map[Which colour?:Red Which fruits?:Apple, Pear]"},
-		{"refused question", offered("A", "s-ask", offer.Question, colours), "n enter", offer.Deny, ""},
+		{"refused question", offered("A", "s-ask", offer.Question, colours), "d enter", offer.Deny, ""},
 		{"plan", offered("A", "s-ask", offer.Plan, `{"tool_input":{"plan":"1. go"}}`), "y", offer.Allow, ""},
 		{"plan back", offered("A", "s-ask", offer.Plan, `{"tool_input":{"plan":"1. go"}}`), "r a b left x enter", offer.Deny, "axb"},
 		{"form", offered("A", "s-ask", offer.Form, `{"message":"Who?","requested_schema":{"properties":{"name":{"type":"string"},"age":{"type":"integer"}},"required":["name"]}}`),
 			"y enter k enter x enter backspace 7 enter", offer.Accept, `{"age":7,"name":"k"}`},
 		{"form with what it proposes", offered("A", "s-ask", offer.Form, `{"message":"Who?","requested_schema":{"properties":{"name":{"type":"string","default":"kim"},"age":{"type":"integer","default":7}}}}`),
 			"y enter backspace 8 enter", offer.Accept, `{"age":8,"name":"kim"}`},
-		{"form declined", offered("A", "s-ask", offer.Form, `{"message":"Who?"}`), "n enter", offer.Decline, ""},
+		{"form declined", offered("A", "s-ask", offer.Form, `{"message":"Who?"}`), "d enter", offer.Decline, ""},
 		{"reply", offered("A", "s-ask", offer.Reply, `{}`), "r g o enter", offer.Say, "go"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestAnswerKeys(t *testing.T) {
 func TestAnswerShowsFirst(t *testing.T) {
 	r := newAnswering(t, 80, 24, bash("A", "make all"))
 	r.slowly("y")
-	r.wantOn("│ make all", "/home/u/shop  main  here", "a: accept all edits, in this session", "y allow", "n deny")
+	r.wantOn("│ make all", "/home/u/shop  main  here", "a: accept all edits, in this session", "y allow", "d deny")
 	if len(r.given) != 0 {
 		t.Fatal("allowed what was not on the screen")
 	}
@@ -179,11 +179,11 @@ func TestReplyKey(t *testing.T) {
 
 func TestStopKey(t *testing.T) {
 	r := newAnswering(t, 80, 24, bash("A", "make"))
-	r.slowly("space", "s")
+	r.slowly("space", "S")
 	r.wantOn("stop shop at its next call?")
 	r.slowly("esc")
 	r.wantDid()
-	r.slowly("s", "enter")
+	r.slowly("S", "enter")
 	r.wantDid("stop s-ask")
 }
 
@@ -241,7 +241,7 @@ func TestAnswerRefuses(t *testing.T) {
 		t.Error("allowed what is not whole")
 	}
 	r.wantOn("not all of it can be shown (too long)")
-	r.slowly("n", "enter")
+	r.slowly("d", "enter")
 	if r.last().Word != offer.Deny {
 		t.Error("it could not be refused")
 	}
@@ -348,7 +348,7 @@ func TestKeysRaceOffers(t *testing.T) {
 func TestTypedForOneOffer(t *testing.T) {
 	first, second := bash("A", "one"), bash("B", "two")
 	r := newAnswering(t, 80, 24, first, second)
-	r.slowly("space", "n", "x")
+	r.slowly("space", "d", "x")
 	r.Update(offersMsg{second})
 	r.fails = errors.New("the offer is over")
 	r.slowly("enter")

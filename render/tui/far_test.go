@@ -92,13 +92,13 @@ func TestFarReplyAndStop(t *testing.T) {
 	r.news(done...)
 	r.slowly("space", "r", "g", "o", "enter")
 	r.news(works...)
-	r.slowly("s", "enter", "d")
+	r.slowly("S", "enter", "m")
 	if got := fmt.Sprint(r.did); got != "[say go to ann.box.n1.run1 stop s-far]" {
 		t.Error(got)
 	}
 	r.wantOn("on another host")
 	r.opt.Ask = nil
-	r.slowly("s")
+	r.slowly("S")
 	if !strings.Contains(r.plainScreen(), "on another host") {
 		t.Error("a stop without a way there")
 	}

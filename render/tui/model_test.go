@@ -172,7 +172,7 @@ func TestGroupsComeByNeed(t *testing.T) {
 
 func TestEveryKeyDoesWhatHelpSays(t *testing.T) {
 	r := newRig(t, 100, 30, day())
-	r.press("j", "enter", "d")
+	r.press("j", "enter", "m")
 	r.press("end", "x")
 	r.press("home", "x") // not ended: refused
 	r.wantOn("it has not ended")
@@ -264,7 +264,7 @@ func TestSelectionStaysOnItsSession(t *testing.T) {
 		t.Errorf("selected %q, want the row that is left", id)
 	}
 	r.Update(lookMsg{snapshot: snapshot()})
-	r.press("enter", "d", "x", "b", "space", "n", "j", "pgdown")
+	r.press("enter", "m", "x", "b", "space", "n", "j", "pgdown")
 	r.wantOn("no sessions")
 }
 
@@ -394,7 +394,7 @@ func TestOtherHosts(t *testing.T) {
 	r.wall = func() time.Time { return start.Add(3 * time.Minute) }
 	box(true, far)
 	r.wantOn("Bash: make s-far", "3m old: box")
-	r.press("/", "s", "-", "f", "a", "r", "enter", "d", "b")
+	r.press("/", "s", "-", "f", "a", "r", "enter", "m", "b")
 	r.wantOn("on another host")
 	if len(r.did) != 0 {
 		t.Errorf("did %q to another host's session", r.did)

@@ -99,7 +99,7 @@ func (s *sheet) offer(o *card.Offered) {
 		add("│ ", "┊ ", cardRole[l.Kind], l.Text)
 	}
 	if !c.Whole {
-		add("", "", alarm, "not all of it can be shown ("+c.Why+"): allow it at its session; n refuses it")
+		add("", "", alarm, "not all of it can be shown ("+c.Why+"): allow it at its session; d refuses it")
 	}
 	d.ends.card = rows
 	for i, a := range c.Always {

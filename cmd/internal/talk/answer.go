@@ -11,8 +11,10 @@ import (
 	"strings"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/setup"
 	"beckon/event"
 	"beckon/event/policy/match"
+	"beckon/installer"
 	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -81,7 +83,7 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, 
 		}
 	}
 	if len(of) == 0 {
-		return nil, nil, notOffered(v)
+		return nil, nil, notOffered(a, v)
 	}
 	return of, c.Words[1:], nil
 }
@@ -92,7 +94,7 @@ func byID(list []card.Offered, id string) int {
 }
 
 // notOffered returns why a session has nothing to answer.
-func notOffered(v state.Seen) error {
+func notOffered(a *cli.App, v state.Seen) error {
 	name := cli.ShortID(v.Session.ID)
 	switch ag := event.AgentOf(v.Session.Agent); {
 	case !v.Status.State.Live():
@@ -102,14 +104,21 @@ func notOffered(v state.Seen) error {
 	case ag == nil || ag.Name != event.ClaudeCode && !ag.Holds():
 		return cli.NotFound("beckon jump brings you there; beckon help agents says which agents can be answered from elsewhere, and why the others cannot",
 			"session %s waits, and %s can be answered only where it runs", name, v.Session.Agent)
-	default:
-		install, subagents := "beckon install --agent "+ag.Name+" --answers", ""
-		if ag.Name == event.ClaudeCode {
-			install, subagents = "beckon install --answers", "a subagent's requests are held while you are away (beckon away); "
-		}
-		return cli.NotFound(install+" holds what is asked from then on; "+subagents+"beckon jump brings you there",
+	case ag.Name != event.ClaudeCode:
+		return cli.NotFound("beckon install --agent "+ag.Name+" --answers lets you answer what is asked from then on; beckon jump brings you there",
 			"session %s waits, but can be answered only where it runs", name)
+	case !answersOn(a):
+		return cli.NotFound("beckon jump brings you there", "answers are off: beckon setup answers turns them on, for what is asked from then on")
+	default:
+		return cli.NotFound("beckon jump brings you there; beckon away lets you answer subagents, too",
+			"session %s asked before answers were on, or its subagent asks", name)
 	}
+}
+
+// answersOn reports whether Claude Code's hooks wait for answers from here.
+func answersOn(a *cli.App) bool {
+	t, err := setup.Settings(a, installer.User)
+	return err == nil && installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Answers()
 }
 
 // one answers the only offer of a list by calling give; without words it prints the list. An

@@ -31,6 +31,13 @@ func Watch(a *cli.App, opt *tui.Options, client func() (*ctl.Client, error)) {
 		}
 		return answerFromWatch(a, o, ans)
 	}
+	opt.WhyNot = func(r render.Row) error {
+		v, err := a.Find(r.Record())
+		if err != nil {
+			return err
+		}
+		return notOffered(a, v)
+	}
 	opt.Reply = func(r render.Row, text string) (string, error) {
 		if r.Remote != nil {
 			return far.Say(ctx, r, text)
