@@ -1,10 +1,13 @@
 package installer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -15,6 +18,7 @@ import (
 type Client struct {
 	Path    string // empty when there is none
 	Version Version
+	Config  string // its own directory, which it reads and must not change when it is asked
 }
 
 const (
@@ -23,32 +27,55 @@ const (
 	clientOutput   = 1 << 20          // bytes of output looked at
 )
 
-// FindClient looks for claude on PATH and asks it for its version. The version of a client
-// that prints none, fails or takes longer than 10 s is unknown.
-func FindClient(ctx context.Context) Client {
+// FindClient looks for claude on PATH and asks it for its version; config is its own directory.
+// The version of a client that prints none, fails or takes longer than 10 s is unknown.
+func FindClient(ctx context.Context, config string) Client {
 	path, err := exec.LookPath("claude")
 	if err != nil {
 		return Client{}
 	}
-	c := Client{Path: path}
+	c := Client{Path: path, Config: config}
 	out, _ := c.Ask(ctx, "--version") // its output counts, whatever its exit code
 	c.Version = ParseVersion(string(out))
 	return c
 }
 
 // Ask runs the client with args for at most 10 s and returns its output. The error is ctx's if
-// the time is over.
+// the time is over. The client works on a copy of its settings: at any start it may rewrite them
+// in the form of its version.
 func (c Client) Ask(ctx context.Context, args ...string) ([]byte, error) {
+	scratch, err := c.copyConfig()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(scratch)
 	ctx, cancel := context.WithTimeout(ctx, clientDeadline)
 	defer cancel()
 	out := bounded.Buffer{Max: clientOutput}
 	cmd := exec.CommandContext(ctx, c.Path, args...)
 	// Asking must not make the client use the network.
-	cmd.Env = append(cmd.Environ(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
+	cmd.Env = append(cmd.Environ(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CONFIG_DIR="+scratch)
 	cmd.Stdout = &out
 	cmd.WaitDelay = clientGrace
-	err := cmd.Run()
-	return out.Kept, cmp.Or(ctx.Err(), err)
+	err = cmd.Run()
+	return bytes.ReplaceAll(out.Kept, []byte(scratch), []byte(c.Config)), cmp.Or(ctx.Err(), err)
+}
+
+// copyConfig makes a directory of the client's with a copy of its settings and links to the rest.
+func (c Client) copyConfig() (scratch string, err error) {
+	if scratch, err = os.MkdirTemp("", "beckon-ask-"); err != nil {
+		return "", err
+	}
+	entries, _ := os.ReadDir(c.Config) // without one the client has nothing to read
+	for _, e := range entries {
+		from, to := filepath.Join(c.Config, e.Name()), filepath.Join(scratch, e.Name())
+		if info, err := os.Stat(from); err != nil || !info.Mode().IsRegular() {
+			_ = os.Symlink(from, to)
+		} else if data, err := os.ReadFile(from); err == nil && info.Size() < sizeLimit {
+			_ = os.WriteFile(to, data, 0o600)
+		}
+	}
+	return scratch, nil
 }
 
 // PluginDirs asks the client for the directories of its enabled plugins, with `claude plugin

@@ -23,6 +23,16 @@ func ChosenFor(keep string) (oldest Version, installed bool) {
 	return oldest, installed
 }
 
+// Recorded returns the settings files that beckon was installed in and that have its hooks.
+func Recorded(keep string) (paths []string) {
+	for _, r := range records(keep) {
+		if len(r.entries()) > 0 {
+			paths = append(paths, r.Settings)
+		}
+	}
+	return paths
+}
+
 // records returns the records in keep that name their client. Those of earlier versions of
 // this program do not.
 func records(keep string) (all []record) {

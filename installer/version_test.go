@@ -2,6 +2,7 @@ package installer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -127,7 +128,7 @@ func TestEventsAreKnown(t *testing.T) {
 func TestFindClient(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	if got := FindClient(t.Context()); got != (Client{}) {
+	if got := FindClient(t.Context(), dir); got != (Client{}) {
 		t.Error(got)
 	}
 	path := filepath.Join(dir, "claude")
@@ -138,20 +139,43 @@ func TestFindClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(fakeClient, "2.1.329 (Claude Code)")
-	if got := FindClient(t.Context()); got != (Client{path, Version{2, 1, 329}}) {
+	if got := FindClient(t.Context(), dir); got != (Client{path, Version{2, 1, 329}, dir}) {
 		t.Error(got)
 	}
 	t.Setenv(fakeClient, strings.Repeat("x", 1<<20))
-	if got := FindClient(t.Context()); got.Version.Known() || got.Path == "" {
+	if got := FindClient(t.Context(), dir); got.Version.Known() || got.Path == "" {
 		t.Error(got)
 	}
 	t.Setenv(fakeClient, "hang")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if got := FindClient(ctx); got.Version.Known() {
+	if got := FindClient(ctx, dir); got.Version.Known() {
 		t.Error(got)
 	}
 	if _, err := (Client{Path: "/nowhere/claude"}).Ask(t.Context()); err == nil {
 		t.Error("a program that is not there was asked")
+	}
+}
+
+// A client rewrites its settings when it starts: it gets a copy, and the answer names the real
+// directory.
+func TestAskChangesNothing(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the client is a script of Unix")
+	}
+	dir := t.TempDir()
+	claude, settings := filepath.Join(dir, "claude"), filepath.Join(dir, "settings.json")
+	const script = "#!/bin/sh\ncat \"$CLAUDE_CONFIG_DIR/plugins/x/y\"; echo \"$CLAUDE_CONFIG_DIR/skills\"; echo migrated >\"$CLAUDE_CONFIG_DIR/settings.json\"\n"
+	err := errors.Join(os.WriteFile(claude, []byte(script), 0o700), os.WriteFile(settings, []byte("{}"), 0o600),
+		os.MkdirAll(filepath.Join(dir, "plugins", "x"), 0o700), os.WriteFile(filepath.Join(dir, "plugins", "x", "y"), []byte("seen "), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := (Client{Path: claude, Config: dir}).Ask(t.Context())
+	if want := "seen " + dir + "/skills\n"; err != nil || string(out) != want {
+		t.Errorf("%q, %v, want %q", out, err, want)
+	}
+	if text, _ := os.ReadFile(settings); string(text) != "{}" {
+		t.Errorf("settings are %q", text)
 	}
 }

@@ -46,7 +46,7 @@ func (d *doctor) launchCost(program string) {
 	if _, err := os.Stat(idle.state(dir)); errors.Is(err, fs.ErrNotExist) {
 		f.Idle = idle.rank(50)
 	}
-	d.add(levelOK, "cost", "", "a tool event takes %.1f ms, process and all%s (medians of %d launches in turn)", f.P50, f.compared(), n)
+	d.add(resultOK, "cost", "", "a tool event takes %.1f ms, process and all%s (medians of %d launches in turn)", f.P50, f.compared(), n)
 	d.figures(f)
 }
 

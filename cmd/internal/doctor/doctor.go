@@ -18,21 +18,22 @@ type Cmd struct {
 // check is one thing that doctor looked at.
 type check struct {
 	Name   string `json:"name"`
-	Level  string `json:"level"` // ok, note or fault
+	Result string `json:"result"` // ok, warning, error or off
 	What   string `json:"what"`
-	Advice string `json:"advice,omitempty"`
+	Fix    string `json:"fix,omitempty"` // a command, or what else the user can do
 
 	Figures *figures `json:"figures,omitempty"`
 }
 
-// Levels of a check. A note needs no action.
+// Results of a check. Off is what somebody has switched off.
 const (
-	levelOK    = "ok"
-	levelNote  = "note"
-	levelFault = "fault"
+	resultOK      = "ok"
+	resultWarning = "warning"
+	resultError   = "error"
+	resultOff     = "off"
 )
 
-// Run prints the checks; the error says that one found a fault.
+// Run prints the checks; the error says that one failed.
 func (c *Cmd) Run(a *cli.App) error {
 	d := &doctor{App: a}
 	d.examine()
@@ -43,7 +44,7 @@ func (c *Cmd) Run(a *cli.App) error {
 	} else {
 		d.print()
 	}
-	if slices.ContainsFunc(d.checks, func(c check) bool { return c.Level == levelFault }) {
+	if slices.ContainsFunc(d.checks, func(c check) bool { return c.Result == resultError }) {
 		return cli.ErrSilent
 	}
 	return nil
@@ -55,16 +56,15 @@ type doctor struct {
 	checks []check
 }
 
-func (d *doctor) add(level, name, advice, format string, args ...any) {
-	d.checks = append(d.checks, check{Name: name, Level: level, What: fmt.Sprintf(format, args...), Advice: advice})
+func (d *doctor) add(result, name, fix, format string, args ...any) {
+	d.checks = append(d.checks, check{Name: name, Result: result, What: fmt.Sprintf(format, args...), Fix: fix})
 }
 
 func (d *doctor) print() {
 	for _, c := range d.checks {
-		mark := map[string]string{levelOK: "ok   ", levelNote: "note ", levelFault: "FAULT"}[c.Level]
-		fmt.Fprintf(d.Stdout, "%s  %-12s %s\n", mark, c.Name, c.What)
-		if c.Advice != "" {
-			fmt.Fprintf(d.Stdout, "%20s hint: %s\n", "", c.Advice)
+		fmt.Fprintf(d.Stdout, "%-8s %-12s %s\n", c.Result, c.Name, c.What)
+		if c.Fix != "" {
+			fmt.Fprintf(d.Stdout, "%22sfix: %s\n", "", c.Fix)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (d *doctor) examine() {
 	d.configuration()
 	d.notifications()
 	d.stateDir()
-	client := installer.FindClient(context.Background())
+	client := installer.FindClient(context.Background(), d.ClaudeDir())
 	d.client(client)
 	report := d.inspect(client)
 	d.entries(report)

@@ -14,13 +14,13 @@ import (
 func (d *doctor) duplicates(r installer.Report) {
 	plugins, settings := split(r)
 	if len(plugins) > 0 && len(settings) > 0 {
-		d.add(levelNote, "hooks", "keep one: beckon uninstall, or claude plugin uninstall "+installer.PluginName+"@"+installer.PluginName,
+		d.add(resultWarning, "hooks", "keep one: beckon uninstall, or claude plugin uninstall "+installer.PluginName+"@"+installer.PluginName,
 			"installed twice, as a plugin in %s and in %s: each event counts once and is paid for twice", plugins[0], settings[0])
 		return
 	}
 	for _, dup := range r.Duplicates {
 		if dup.Runs > 1 {
-			d.add(levelNote, "hooks", "one install is enough: beckon uninstall --scope ...", "%s runs %d times an event (%s)",
+			d.add(resultWarning, "hooks", "one install is enough: beckon uninstall --scope ...", "%s runs %d times an event (%s)",
 				dup.Event, dup.Runs, strings.Join(slices.Compact(dup.Files), ", "))
 			return
 		}
@@ -56,7 +56,7 @@ func (d *doctor) sessionsTwice() {
 		}
 	}
 	if n > 0 {
-		d.add(levelNote, "hooks", "start them without --plugin-dir, or beckon uninstall",
+		d.add(resultWarning, "hooks", "start them without --plugin-dir, or beckon uninstall",
 			"every event comes twice, from a plugin and from the settings, in %s: each counts once and is paid for twice", term.Plural(n, "live session"))
 	}
 }

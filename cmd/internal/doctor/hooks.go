@@ -31,49 +31,64 @@ func (d *doctor) entries(r installer.Report) {
 	installed := 0
 	for _, f := range r.Files {
 		for _, note := range f.Notes {
-			d.add(levelNote, "settings", "correct or remove it; a client before 2.1.331 may ignore all hooks of this file", "another tool's hook in %s: %s", f.Path, note)
+			d.add(resultWarning, "settings", "correct or remove it; a client before 2.1.331 may ignore all hooks of this file", "another tool's hook in %s: %s", f.Path, note)
 		}
 		switch {
 		case f.Err != nil:
-			d.add(levelFault, "settings", render.HintOf(f.Err), "%v", f.Err)
+			d.add(resultError, "settings", render.HintOf(f.Err), "%v", f.Err)
 		case len(f.Entries) > 0:
 			installed++
-			d.add(levelOK, "hooks", "", "%d entries in %s", len(f.Entries), f.Path)
+			d.add(resultOK, "hooks", "", "%d entries in %s", len(f.Entries), f.Path)
 			if f.Plugin == "" {
 				d.statusLine(f)
 			}
 		case f.Recorded:
-			d.add(levelFault, "hooks", "beckon install puts them back", "removed later: %s had beckon's hooks, something took them out", f.Path)
+			d.add(resultError, "hooks", "beckon install puts them back", "removed later: %s had beckon's hooks, something took them out", f.Path)
 			installed++
 		}
 	}
-	if installed == 0 && setup.AnyAgent(d.App) {
-		d.add(levelNote, "hooks", "beckon install", "Claude Code has none")
+	if elsewhere := d.accounts(); installed == 0 && (elsewhere || setup.AnyAgent(d.App)) {
+		d.add(resultOff, "hooks", "beckon setup hooks", "Claude Code has none")
 		return
 	}
 	if installed == 0 {
-		d.add(levelFault, "hooks", "beckon setup", "never installed")
+		d.add(resultError, "hooks", "beckon setup", "never installed")
 		return
 	}
 	if r.Answers() {
 		d.answers(r)
 	}
 	if r.Disabled != "" {
-		d.add(levelFault, "hooks", "take disableAllHooks out of it", "disabled: disableAllHooks is set in %s", r.Disabled)
+		d.add(resultOff, "hooks", "take disableAllHooks out of it", "switched off: disableAllHooks is set in %s", r.Disabled)
 	}
 	if r.ManagedOnly != "" {
-		d.add(levelFault, "hooks", "ask whoever manages this machine", "disabled: %s allows managed hooks only", r.ManagedOnly)
+		d.add(resultOff, "hooks", "ask whoever manages this machine", "switched off: %s allows managed hooks only", r.ManagedOnly)
 	}
 	if lack := setup.UnknownClient(d.App); lack != "" {
-		d.add(levelNote, "hooks", "", "%s", lack)
+		d.add(resultWarning, "hooks", "", "%s", lack)
 	}
 	if len(r.Missing) > 0 && r.Installed() {
-		d.add(levelFault, "hooks", "beckon install again", "not registered: %s", strings.Join(r.Missing, ", "))
+		d.add(resultError, "hooks", "beckon install again", "not registered: %s", strings.Join(r.Missing, ", "))
 	}
 	if len(r.Unknown) > 0 {
-		d.add(levelFault, "hooks", "beckon install again", "the client does not know %s and warns at start", strings.Join(r.Unknown, ", "))
+		d.add(resultError, "hooks", "beckon install again", "the client does not know %s and warns at start", strings.Join(r.Unknown, ", "))
 	}
 	d.duplicates(r)
+}
+
+// accounts checks Claude Code's other accounts, and reports whether any has the hooks.
+func (d *doctor) accounts() (any bool) {
+	others, _ := setup.Accounts(d.App)
+	for _, t := range others {
+		n := len(installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Files[0].Entries)
+		if n > 0 {
+			any = true
+			d.add(resultOK, "hooks", "", "%d entries in %s, another account", n, t.Path)
+		} else {
+			d.add(resultOff, "hooks", "beckon setup", "the account in %s has none", filepath.Dir(t.Path))
+		}
+	}
+	return any
 }
 
 // answers reports whether requests are held for answers, and what is missing for it.
@@ -81,21 +96,21 @@ func (d *doctor) answers(r installer.Report) {
 	for _, p := range r.Programs {
 		judge := filepath.Join(filepath.Dir(p.Path), home.Program("beckon-judge"))
 		if _, err := os.Stat(judge); p.Exists && strings.HasPrefix(filepath.Base(p.Path), "beckon-hook") && err != nil {
-			d.add(levelFault, "answers", "install beckon-judge beside beckon-hook", "what sessions ask cannot be answered from elsewhere: there is no %s", judge)
+			d.add(resultError, "answers", "install beckon-judge beside beckon-hook", "what sessions ask cannot be answered from elsewhere: there is no %s", judge)
 			return
 		}
 	}
-	d.add(levelOK, "answers", "", "what sessions ask can be answered from elsewhere (beckon answer)")
+	d.add(resultOK, "answers", "", "what sessions ask can be answered from elsewhere (beckon answer)")
 }
 
 func (d *doctor) statusLine(f installer.File) {
 	switch {
 	case f.Status == nil:
-		d.add(levelNote, "status line", "", "not beckon's: beckon install --statusline names the other sessions in it, and gives the lists context and cost")
+		d.add(resultOff, "status line", "beckon setup statusline", "not beckon's, which names the other sessions that need you")
 	case f.Status.Wraps:
-		d.add(levelOK, "status line", "", "beckon's: runs the one that was there, and adds a line")
+		d.add(resultOK, "status line", "", "beckon's: runs the one that was there, and adds a line")
 	default:
-		d.add(levelOK, "status line", "", "beckon's")
+		d.add(resultOK, "status line", "", "beckon's")
 	}
 }
 
@@ -104,13 +119,13 @@ func (d *doctor) programs(r installer.Report) {
 	for _, p := range r.Programs {
 		switch {
 		case !p.Absolute:
-			d.add(levelFault, "program", "beckon install again", "wrong path: %q is not absolute", p.Path)
+			d.add(resultError, "program", "beckon install again", "wrong path: %q is not absolute", p.Path)
 		case !p.Exists:
-			d.add(levelFault, "program", "beckon install again, or go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line", "wrong path: %s is not there, and every tool call prints an error", p.Path)
+			d.add(resultError, "program", "beckon install again, or go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line", "wrong path: %s is not there, and every tool call prints an error", p.Path)
 		case !p.Executable:
-			d.add(levelFault, "program", "chmod +x "+p.Path, "wrong path: %s cannot be executed", p.Path)
+			d.add(resultError, "program", "chmod +x "+p.Path, "wrong path: %s cannot be executed", p.Path)
 		default:
-			d.add(levelOK, "program", "", "%s", strings.TrimSpace(p.Path+" "+p.Version))
+			d.add(resultOK, "program", "", "%s", strings.TrimSpace(p.Path+" "+p.Version))
 		}
 	}
 }

@@ -50,12 +50,12 @@ func (d *doctor) latency() {
 		return
 	}
 	slow := slowest{micro(l.Slowest.Us), l.Slowest.Event, l.Slowest.Session, l.Slowest.At.Time()}
-	level, advice := levelOK, ""
+	level, advice := resultOK, ""
 	switch {
 	case micro(l.P50) > millis(slowTrip):
-		level, advice = levelFault, slowAdvice
+		level, advice = resultError, slowAdvice
 	case micro(l.P99) > millis(slowTrip):
-		level, advice = levelNote, slowAdvice
+		level, advice = resultWarning, slowAdvice
 	}
 	d.add(level, "latency", advice, "the newest %s took %.1f ms (median), 99 of 100 at most %.1f ms, the slowest %.1f ms (%s in %s, %s)",
 		term.Plural(l.Hooks, "hook"), micro(l.P50), micro(l.P99), slow.Ms, slow.Event, cli.ShortID(slow.Session), slow.At.Local().Format("2006-01-02 15:04:05"))

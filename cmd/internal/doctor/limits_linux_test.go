@@ -69,9 +69,9 @@ func TestDoctorLimits(t *testing.T) {
 		{name: "processes", max: 500, used: 490, need: needThreads},
 	})
 	d.print()
-	const hint = "                     hint: raise it with ulimit or where the session is started; the client goes on without a hook that cannot start\n"
-	want := "FAULT  limits       a hook may not start here: open files (RLIMIT_NOFILE): 8, and hooks need 16\n" + hint +
-		"FAULT  limits       a hook may not start here: processes: 490 of 500 in use, and hooks need 32\n" + hint
+	const hint = "                      fix: raise it with ulimit or where the session is started; the client goes on without a hook that cannot start\n"
+	want := "error    limits       a hook may not start here: open files (RLIMIT_NOFILE): 8, and hooks need 16\n" + hint +
+		"error    limits       a hook may not start here: processes: 490 of 500 in use, and hooks need 32\n" + hint
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &out, want)
 	}

@@ -58,7 +58,7 @@ func (d *doctor) heard(client installer.Client) {
 		of[s] = append(of[s], cli.ShortID(v.Session.ID))
 	}
 	for _, s := range kinds {
-		d.add(levelOK, "sources", s.advice, "%s (%s)", s.what, strings.Join(of[s], ", "))
+		d.add(resultOK, "sources", s.advice, "%s (%s)", s.what, strings.Join(of[s], ", "))
 	}
 }
 

@@ -34,7 +34,7 @@ func (d *doctor) notifications() {
 		d.phone(cfg.Reach)
 	}
 	if len(d.checks) == before {
-		d.add(levelOK, "notify", "", "%s", strings.Join(set.Channels, ", "))
+		d.add(resultOK, "notify", "", "%s", strings.Join(set.Channels, ", "))
 	}
 }
 
@@ -50,13 +50,13 @@ func (d *doctor) phone(reach reach.Settings) {
 		d.needs(false, "see that the server runs and lets this machine read ntfy_answers; "+advice, "the channel ntfy: %v", err)
 	}
 	if !reach.Ntfy.Private() {
-		d.add(levelNote, "notify", "use a server with https", "what the channel ntfy sends can be read on its way")
+		d.add(resultWarning, "notify", "use a server with https", "what the channel ntfy sends can be read on its way")
 	}
 }
 
 func (d *doctor) needs(ok bool, advice, format string, args ...any) {
 	if !ok {
-		d.add(levelFault, "notify", advice, format, args...)
+		d.add(resultError, "notify", advice, format, args...)
 	}
 }
 
@@ -66,7 +66,7 @@ func (d *doctor) desktop(set alert.Settings) {
 	}
 	err := notify.HasDesktop(context.Background())
 	if errors.Is(err, notify.ErrNoDesktop) { // as over SSH, while the agents run on the desktop
-		d.add(levelNote, "notify", "run doctor in the desktop's session", "the channel desktop cannot be checked from here: %v", err)
+		d.add(resultWarning, "notify", "run doctor in the desktop's session", "the channel desktop cannot be checked from here: %v", err)
 		return
 	}
 	d.needs(err == nil, "start the desktop's notification daemon, or take desktop out of notify", "the channel desktop: %v", err)
@@ -79,9 +79,9 @@ func (d *doctor) passthrough(set alert.Settings) {
 	}
 	for _, socket := range d.tmuxSockets() {
 		if kept := notify.KeptByTmux(socket); kept != nil {
-			level := levelFault
+			level := resultError
 			if kept.Background {
-				level = levelNote
+				level = resultWarning
 			}
 			d.add(level, "notify", kept.Hint(), "the channel terminal, %s: %v", socket, kept)
 		}

@@ -36,11 +36,11 @@ func (d *doctor) roundTrips(r installer.Report) {
 			took, least, err := roundTrip(e)
 			switch {
 			case err != nil:
-				d.add(levelFault, "round trip", "run it by hand: echo '{}' | "+e.Program, "%s: %v", e.Program, err)
+				d.add(resultError, "round trip", "run it by hand: echo '{}' | "+e.Program, "%s: %v", e.Program, err)
 			case least > slowTrip: // other load only adds time
-				d.add(levelFault, "round trip", slowAdvice, "slow: %s took at least %.1f ms", e.Program, millis(least))
+				d.add(resultError, "round trip", slowAdvice, "slow: %s took at least %.1f ms", e.Program, millis(least))
 			default:
-				d.add(levelOK, "round trip", "", "an event reached its session in %.1f ms (median of %d)", millis(took), trips)
+				d.add(resultOK, "round trip", "", "an event reached its session in %.1f ms (median of %d)", millis(took), trips)
 				d.launchCost(e.Program)
 			}
 		}

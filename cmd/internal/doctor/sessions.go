@@ -18,7 +18,7 @@ import (
 func (d *doctor) silence(r installer.Report) {
 	seen, _, err := d.Look(false)
 	if err != nil {
-		d.add(levelFault, "sessions", "beckon fsck", "%v", err)
+		d.add(resultError, "sessions", "beckon fsck", "%v", err)
 		return
 	}
 	d.newer()
@@ -35,14 +35,14 @@ func (d *doctor) silence(r installer.Report) {
 		}
 	}
 	if before > 0 {
-		d.add(levelNote, "sessions", "they are heard when they do something; restart those that stay silent", "%s began before the install, and no hook was heard yet", term.Plural(before, "live session"))
+		d.add(resultWarning, "sessions", "they are heard when they do something; restart those that stay silent", "%s began before the install, and no hook was heard yet", term.Plural(before, "live session"))
 	}
 	if silent > 0 {
-		d.add(levelFault, "sessions", "in the client, /hooks shows what it will run; a folder that is not trusted runs none",
+		d.add(resultError, "sessions", "in the client, /hooks shows what it will run; a folder that is not trusted runs none",
 			"present but silent: %s began after the install, and no hook was ever heard", term.Plural(silent, "live session"))
 	}
 	if heard > 0 || silent == 0 {
-		d.add(levelOK, "sessions", "", "%s heard", term.Plural(heard, "live session"))
+		d.add(resultOK, "sessions", "", "%s heard", term.Plural(heard, "live session"))
 	}
 }
 
@@ -56,7 +56,7 @@ func (d *doctor) newer() {
 		}
 	}
 	if n > 0 {
-		d.add(levelFault, "version", cli.UpdateAdvice, "%s of a newer beckon than this one (%s), left as they are", term.Plural(n, "live session"), cli.Version())
+		d.add(resultError, "version", cli.UpdateAdvice, "%s of a newer beckon than this one (%s), left as they are", term.Plural(n, "live session"), cli.Version())
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 func (d *doctor) configuration() {
 	for _, err := range cli.Each(d.CheckConfig()) {
-		d.add(levelFault, "config", render.HintOf(err), "%v", err)
+		d.add(resultError, "config", render.HintOf(err), "%v", err)
 	}
 }
 
@@ -18,19 +18,19 @@ func (d *doctor) configuration() {
 func (d *doctor) stateDir() {
 	dir := d.Store.Dir
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		d.add(levelFault, "state", cli.StateAdvice, "%v", err)
+		d.add(resultError, "state", cli.StateAdvice, "%v", err)
 		return
 	}
 	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		d.add(levelFault, "state", cli.StateAdvice, "%s cannot be written: %v", dir, err)
+		d.add(resultError, "state", cli.StateAdvice, "%s cannot be written: %v", dir, err)
 		return
 	}
 	_ = f.Close()
 	_ = os.Remove(f.Name())
 	if answer.Shared(dir) {
-		d.add(levelFault, "state", cli.StateAdvice, "%s is not yours alone: others can change what is in it", dir)
+		d.add(resultError, "state", cli.StateAdvice, "%s is not yours alone: others can change what is in it", dir)
 		return
 	}
-	d.add(levelOK, "state", "", "%s", dir)
+	d.add(resultOK, "state", "", "%s", dir)
 }

@@ -16,7 +16,7 @@ func clientSteps(a *cli.App, hook, small string) ([]steps.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := installer.FindClient(context.Background())
+	client := installer.FindClient(context.Background(), a.ClaudeDir())
 	report := installer.Inspect(installer.Inspection{Targets: []installer.Target{target}})
 	if small == "" && len(report.Programs) > 0 {
 		hook = report.Programs[0].Path // entries that stay keep theirs
@@ -79,7 +79,7 @@ func clientSteps(a *cli.App, hook, small string) ([]steps.Step, error) {
 	})
 	line.Want = true
 	answers := part("answers", "answer from elsewhere what sessions ask (beckon help answers)", spec.Answers, func(s *installer.Spec, on bool) { s.Answers = on })
-	return []steps.Step{hooks, line, answers}, nil
+	return append([]steps.Step{hooks, line, answers}, accountSteps(a, spec)...), nil
 }
 
 func operation(on bool, spec installer.Spec) installer.Op {

@@ -21,7 +21,7 @@ func completeInstall(a *cli.App, version string) error {
 		return cli.Usage("--complete %q: not a version", version)
 	}
 	ctx := context.Background()
-	if c := installer.FindClient(ctx); c.Version.Known() && c.Version.Compare(v) < 0 {
+	if c := installer.FindClient(ctx, a.ClaudeDir()); c.Version.Known() && c.Version.Compare(v) < 0 {
 		v = c.Version
 	}
 	changed, err := installer.Complete(ctx, keepDir(a), v)

@@ -77,7 +77,7 @@ func (c *InstallCmd) Run(a *cli.App) error {
 
 // installClaude registers the hooks with Claude Code.
 func (c *InstallCmd) installClaude(a *cli.App, program string) error {
-	client := installer.FindClient(context.Background())
+	client := installer.FindClient(context.Background(), a.ClaudeDir())
 	t, err := Settings(a, installer.Scope(c.Scope))
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func Installed(a *cli.App) bool {
 		return true
 	}
 	ctx := context.Background() // the client takes a while to list its plugins
-	return hooked(installer.Inspection{Plugins: installer.FindClient(ctx).PluginDirs(ctx)})
+	return hooked(installer.Inspection{Plugins: installer.FindClient(ctx, a.ClaudeDir()).PluginDirs(ctx)})
 }
 
 func hooked(in installer.Inspection) bool {
@@ -216,11 +216,14 @@ func (c *UninstallCmd) uninstallClaude(a *cli.App) error {
 		return err
 	}
 	change, err := edit(a, t, installer.Uninstall(), c.DryRun)
+	if err == nil && c.DryRun && c.Scope == string(installer.User) {
+		err = uninstallAccounts(a, true)
+	}
 	if err != nil || c.DryRun {
 		return err
 	}
 	if c.Scope == string(installer.User) { // the mod is the user's, whatever the project
-		if err := takeMod(a); err != nil {
+		if err := errors.Join(takeMod(a), uninstallAccounts(a, false)); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ func (c *PluginCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	client := installer.FindClient(context.Background())
+	client := installer.FindClient(context.Background(), a.ClaudeDir())
 	p := installer.Plugin{Dir: c.Dir, Version: cli.Version(), Force: c.Force, Spec: specFor(program, client, installer.Set(c.Events))}
 	if c.Mod {
 		if p.Beckon, err = modProgram(a, program, client); err != nil {
