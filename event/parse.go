@@ -118,6 +118,10 @@ func (p *values) text(f agents.Field, max int) string {
 	return jsonenc.Unescape(head, max)
 }
 
+// name returns the head of a string field that people, agents or servers choose, redacted
+// before it is cut.
+func (p *values) name(f agents.Field) string { return Cut(clean(p[f]), MaxID) }
+
 func (p *values) session(e *Event) {
 	e.SessionID = p.text(agents.Session, MaxID)
 	if e.SessionID == "" && (e.Kind == SessionStart || e.Kind == SessionEnd) {
@@ -127,14 +131,14 @@ func (p *values) session(e *Event) {
 	e.TranscriptPath = p.text(agents.Transcript, MaxPath)
 	e.Cwd = p.cwd(e.Kind)
 	e.PermissionMode = p.text(agents.Mode, MaxID)
-	e.Model = p.text(agents.Model, MaxID)
-	e.Title = p.text(agents.Title, MaxID)
+	e.Model = p.name(agents.Model)
+	e.Title = p.name(agents.Title)
 	if e.Kind == PostModelSwitch && p[agents.NewModel] != "" {
-		e.Model = p.text(agents.NewModel, MaxID)
+		e.Model = p.name(agents.NewModel)
 	}
 	e.Effort = p.text(agents.Effort, MaxID)
 	e.AgentID = p.text(agents.AgentID, MaxID)
-	e.AgentType = p.text(agents.AgentType, MaxID)
+	e.AgentType = p.name(agents.AgentType)
 	p.child(e)
 }
 
@@ -244,9 +248,9 @@ func tasks(list gjson.Result) []Task {
 }
 
 func (p *values) tool(e *Event) {
-	e.Tool.Name = p.text(agents.Tool, MaxID)
+	e.Tool.Name = p.name(agents.Tool)
 	if e.Tool.Name == "" {
-		e.Tool.Name = p.text(agents.Server, MaxID)
+		e.Tool.Name = p.name(agents.Server)
 	}
 	e.Tool.UseID = p.text(agents.UseID, MaxID)
 	if e.Kind == Elicitation || e.Kind == ElicitationResult {

@@ -8,11 +8,12 @@ import (
 	"beckon/event/redact"
 )
 
-// Redact removes secrets from every text of e that a person or an agent wrote. Ids, names,
-// paths and hashes stay as they are. What Parse read is clean already: it redacts before it
+// Redact removes secrets from every text of e that a person, an agent or a server chose, names
+// of sessions, models, agents and tools among them. Ids, paths and hashes stay as they are. What Parse read is clean already: it redacts before it
 // cuts, because half a key is not recognized.
 func (e *Event) Redact() {
-	for _, p := range [...]*string{&e.Prompt, &e.Message, &e.Reason, &e.Details, &e.Tool.Summary, &e.TaskN.Subject, &e.Answer} {
+	for _, p := range [...]*string{&e.Prompt, &e.Message, &e.Reason, &e.Details, &e.Tool.Summary, &e.TaskN.Subject, &e.Answer,
+		&e.Title, &e.Model, &e.AgentType, &e.Tool.Name} {
 		*p = redact.Text(*p)
 	}
 	for i := range e.Background {

@@ -68,3 +68,22 @@ func TestSecretAtACut(t *testing.T) {
 		})
 	}
 }
+
+// The names that somebody gave a session, a model, an agent, a tool or a server are redacted,
+// too, before they are cut.
+func TestNamesAreRedacted(t *testing.T) {
+	for _, payload := range []string{
+		`{"hook_event_name":"SessionStart","session_title":"deploy with %s","model":"%s","agent_type":"%s"}`,
+		`{"hook_event_name":"PreToolUse","tool_name":"mcp__%s__x","tool_input":{}}`,
+		`{"hook_event_name":"Elicitation","mcp_server_name":"%s"}`,
+		`{"hook_event_name":"PostModelSwitch","new_model":"%s"}`,
+	} {
+		e, err := Parse("", "", []byte(strings.ReplaceAll(payload, "%s", token)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out := string(jsonenc.Append(nil, &e)); strings.Contains(out, token[:12]) {
+			t.Errorf("a secret is left in %s", out)
+		}
+	}
+}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/tailscale/hujson"
 	"github.com/tidwall/gjson"
+
+	"beckon/event/plainfile"
 )
 
 // MaxFile is the largest file that Get reads, in bytes.
@@ -38,7 +40,7 @@ func Get(path string, keys ...string) ([]gjson.Result, error) {
 	if !info.Mode().IsRegular() || info.Size() > MaxFile {
 		return values, &fs.PathError{Op: "read", Path: path, Err: ErrSize}
 	}
-	data, err := os.ReadFile(path)
+	data, err := plainfile.ReadFile(path)
 	if err != nil {
 		return values, err
 	}

@@ -21,22 +21,25 @@ type Target string
 
 // The targets.
 const (
-	Plain   Target = "plain"
-	Zsh     Target = "zsh"     // PROMPT: % begins a sequence
-	Tmux    Target = "tmux"    // status-right: # begins one
-	Polybar Target = "polybar" // %{ begins one
-	Pango   Target = "pango"   // markup, as in waybar
+	Plain    Target = "plain"
+	Zsh      Target = "zsh"      // PROMPT: % begins a sequence
+	Tmux     Target = "tmux"     // status-right: # begins one
+	Polybar  Target = "polybar"  // %{ begins one
+	Pango    Target = "pango"    // markup, as in waybar
+	SwiftBar Target = "swiftbar" // | begins a line's parameters, a command among them
 )
 
 // Targets are all of them.
-var Targets = []Target{Plain, Zsh, Tmux, Polybar, Pango}
+var Targets = []Target{Plain, Zsh, Tmux, Polybar, Pango, SwiftBar}
 
 // escapes makes texts literal at a target.
 var escapes = map[Target]*strings.Replacer{
-	Zsh:     strings.NewReplacer("%", "%%"),
-	Tmux:    strings.NewReplacer("#", "##"),
-	Polybar: strings.NewReplacer("%{", "%%{"),
-	Pango:   strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"),
+	Zsh:  strings.NewReplacer("%", "%%"),
+	Tmux: strings.NewReplacer("#", "##"),
+	// polybar has no escape: a character without width keeps "%" and "{" apart.
+	Polybar:  strings.NewReplacer("%", "%\u200b", "{", "\u200b{"),
+	SwiftBar: strings.NewReplacer("|", "¦"),
+	Pango:    strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"),
 }
 
 func (t Target) escape(s string) string {

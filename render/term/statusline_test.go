@@ -164,7 +164,8 @@ func TestPrompt(t *testing.T) {
 		{DefaultPrompt, Plain, "!1 ?2"},
 		{"{need}/{total}[ {working}w][ {unseen} new]", Plain, "3/4 1 new"},
 		{"{first} {state} {age}", Plain, "a<b>& permission 1m"},
-		{"{names}", Polybar, "a<b>& permission 1m, web%%{x} question, w question"},
+		{"{names}", Polybar, "a<b>& permission 1m, web%\u200b\u200b{x} question, w question"},
+		{"{names} | x", SwiftBar, "a<b>& permission 1m, web%{x} question, w question | x"},
 		{"{names}", Zsh, "a<b>& permission 1m, web%%{x} question, w question"},
 	} {
 		f, err := ParseFormat(c.template, PromptFields)

@@ -1,12 +1,12 @@
 package live
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 
 	"beckon/event"
 	"beckon/event/jsonenc"
+	"beckon/event/plainfile"
 	"beckon/state/evidence"
 
 	"github.com/tidwall/gjson"
@@ -24,7 +24,7 @@ type staged struct {
 }
 
 func readStaged(dir string) *staged {
-	b, err := os.ReadFile(filepath.Join(dir, StagedFile))
+	b, err := plainfile.ReadFile(filepath.Join(dir, StagedFile))
 	if err != nil || !gjson.ValidBytes(b) {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"beckon/event/atomicfile"
 	"beckon/event/duration"
 	"beckon/event/jsonc"
+	"beckon/event/plainfile"
 )
 
 // When a subagent's request is held. While a hook holds it, a client that runs subagents in
@@ -82,7 +83,7 @@ func (d Dir) Back() (was bool, err error) {
 // IsAway reports whether the user is away at now, and until when; the zero time means until
 // Back.
 func (d Dir) IsAway(now time.Time) (until time.Time, away bool) {
-	b, err := os.ReadFile(d.away())
+	b, err := plainfile.ReadFile(d.away())
 	if err != nil {
 		return until, false
 	}

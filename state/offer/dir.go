@@ -17,6 +17,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/atomicfile"
+	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/offer/hold"
@@ -100,14 +101,14 @@ func (d Dir) Over(id string) error {
 }
 
 func read(dir string) (o Offer, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, hold.OfferFile))
+	b, err := plainfile.ReadFile(filepath.Join(dir, hold.OfferFile))
 	if err != nil {
 		return o, err
 	}
 	if err := json.Unmarshal(b, &o); err != nil {
 		return o, fmt.Errorf("reading the offer: %w", err)
 	}
-	if o.Payload, err = os.ReadFile(filepath.Join(dir, hold.PayloadFile)); err != nil {
+	if o.Payload, err = plainfile.ReadFile(filepath.Join(dir, hold.PayloadFile)); err != nil {
 		return o, err
 	}
 	if o.ID != filepath.Base(dir) || Digest(o.Payload) != o.Digest {
@@ -233,7 +234,7 @@ func (d Dir) Answered(id string) (a Answer, ok bool) {
 		return a, false
 	}
 	for _, dir := range [...]string{d.open(id), d.done(id)} {
-		b, err := os.ReadFile(filepath.Join(dir, hold.AnswerFile))
+		b, err := plainfile.ReadFile(filepath.Join(dir, hold.AnswerFile))
 		if err == nil && json.Unmarshal(b, &a) == nil {
 			return a, true
 		}
@@ -276,7 +277,7 @@ func (d Dir) Outcome(id string, wait time.Duration) (out Outcome, known bool) {
 		return out, false
 	}
 	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
-		b, err := os.ReadFile(d.done(id, hold.OutcomeFile))
+		b, err := plainfile.ReadFile(d.done(id, hold.OutcomeFile))
 		if err == nil && json.Unmarshal(b, &out) == nil {
 			return out, true
 		}

@@ -12,6 +12,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/atomicfile"
+	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/offer/hold"
 	"beckon/state/store"
@@ -60,7 +61,7 @@ func (d Dir) Take(record string, now time.Time) (s Said, ok bool) {
 	if os.Rename(path, own) != nil { // only one of two takers succeeds
 		return Said{}, false
 	}
-	b, err := os.ReadFile(own)
+	b, err := plainfile.ReadFile(own)
 	_ = os.Remove(own)
 	if err != nil || json.Unmarshal(b, &s) != nil {
 		return Said{}, false

@@ -8,8 +8,8 @@ import (
 )
 
 // Texts says how much is kept of the user's and the agent's texts: prompts, final messages,
-// questions, the summary of a tool call. What a text means is always kept, and so are names,
-// paths and counts.
+// questions, the summary of a tool call, the names that somebody gave sessions, models, agents
+// and MCP tools. What a text means is always kept, and so are directories, branches and counts.
 type Texts string
 
 // The values of the setting `texts`.
@@ -57,8 +57,8 @@ func (t Texts) event(e *event.Event) {
 			*p = t.head(*p)
 		}
 	}
-	if t == TextsOff && !clientsWord(e.AgentType) {
-		e.AgentType = "" // an agent that the user defined
+	if t == TextsOff {
+		t.names(e)
 	}
 	for i := range e.Background {
 		e.Background[i].Description = t.head(e.Background[i].Description)
@@ -67,6 +67,20 @@ func (t Texts) event(e *event.Event) {
 		e.Ask = nil
 	} else if e.Ask != nil {
 		t.ask(e.Ask)
+	}
+}
+
+// names removes the names that the user, the agent or a server chose.
+func (t Texts) names(e *event.Event) {
+	e.Title, e.Model = "", ""
+	if !clientsWord(e.AgentType) {
+		e.AgentType = ""
+	}
+	if e.Kind == event.Elicitation || e.Kind == event.ElicitationResult || strings.HasPrefix(e.Tool.Name, "mcp__") {
+		e.Tool.Name = "mcp"
+	}
+	if e.Meter != nil {
+		e.Meter.Model = ""
 	}
 }
 

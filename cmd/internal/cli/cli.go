@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"io"
@@ -233,11 +234,41 @@ func (a *App) Width() int {
 }
 
 // WriteJSON writes v as indented JSON.
-func WriteJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v, "  ") }
+
+// WriteJSONLine writes v as JSON on one line.
+func WriteJSONLine(w io.Writer, v any) error { return writeJSON(w, v, "") }
+
+// writeJSON escapes the control characters that JSON may hold as they are, because a terminal
+// acts on them.
+func writeJSON(w io.Writer, v any, indent string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	e.SetIndent("", indent)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(noControls(b.Bytes()))
+	return err
+}
+
+// noControls escapes DEL and the control characters from U+0080 to U+009F.
+func noControls(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == 0x7f:
+			out = append(out, `\u007f`...)
+		case c == 0xc2 && i+1 < len(text) && text[i+1] < 0xa0: // the UTF-8 of one
+			i++
+			out = append(out, `\u00`...)
+			out = strconv.AppendInt(out, int64(text[i]), 16)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // ShortID returns the part of an id that people read.

@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"beckon/event/nearest"
 	"beckon/event/osc"
+	"beckon/event/plainfile"
 	"beckon/render"
 	"beckon/render/hosts"
 	"beckon/render/jump"
@@ -182,7 +182,7 @@ func Path(getenv func(string) string) (string, error) {
 // correct keys are in the result nevertheless.
 func Load(path string) (Config, []string, error) {
 	c := Default()
-	data, err := os.ReadFile(path)
+	data, err := plainfile.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil, nil
 	}

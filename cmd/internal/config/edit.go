@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"beckon/event/atomicfile"
+	"beckon/event/plainfile"
 
 	"github.com/tailscale/hujson"
 )
@@ -71,7 +72,7 @@ func current(path string) (file string, mode fs.FileMode, data []byte, err error
 	if err != nil {
 		return "", 0, nil, err
 	}
-	data, err = os.ReadFile(file)
+	data, err = plainfile.ReadFile(file)
 	return file, info.Mode().Perm(), data, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/setup"
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/installer"
 	"beckon/state"
 )
@@ -112,7 +113,7 @@ func managedMods(files []string) string {
 				} `json:"options"`
 			} `json:"pluginConfigs"`
 		}
-		data, err := os.ReadFile(path)
+		data, err := plainfile.ReadFile(path)
 		if err == nil && json.Unmarshal(data, &s) == nil && s.Plugins["cc-plugin-sec-default@builtin"].Options.Only {
 			return path
 		}

@@ -14,6 +14,7 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/event/atomicfile"
 	"beckon/event/home"
+	"beckon/event/plainfile"
 	"beckon/render/fleet/bus"
 
 	"github.com/gofrs/flock"
@@ -32,7 +33,7 @@ func access(a *cli.App) (acc bus.Access, ok bool, err error) {
 		return acc, true, nil
 	}
 	path := accessFile(a)
-	data, err := os.ReadFile(path)
+	data, err := plainfile.ReadFile(path)
 	if path == "" || errors.Is(err, fs.ErrNotExist) {
 		return acc, false, nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/event/atomicfile"
+	"beckon/event/plainfile"
 	"beckon/render"
 	"beckon/render/fleet"
 	"beckon/render/fleet/bus"
@@ -130,7 +131,7 @@ func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc bus.Access) error {
 	defer func() { _ = lock.Unlock() }()
 	path := filepath.Join(dir, "link.json")
 	var was machine
-	if data, err := os.ReadFile(path); err == nil {
+	if data, err := plainfile.ReadFile(path); err == nil {
 		_ = json.Unmarshal(data, &was) // a broken file starts anew, above the numbers that the hub has
 	}
 	save := func(node string, epoch uint64) {

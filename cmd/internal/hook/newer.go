@@ -2,13 +2,13 @@ package hook
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state/store"
 )
 
@@ -42,7 +42,7 @@ func newerClient(stateDir, agent string) string {
 	dashed, _, _ := strings.Cut(rest, "_")
 	version := strings.ReplaceAll(dashed, "-", ".")
 	now, ok := numbers(version)
-	chosen, err := os.ReadFile(ChosenFor(stateDir))
+	chosen, err := plainfile.ReadFile(ChosenFor(stateDir))
 	if !ok || err != nil {
 		return ""
 	}

@@ -180,10 +180,8 @@ func (c *traceCmd) Run(a *cli.App, s policy.Sources) error {
 		return fmt.Errorf("reading the trace: %w", err)
 	}
 	if c.JSON {
-		out := json.NewEncoder(a.Stdout)
-		out.SetEscapeHTML(false)
 		for _, e := range entries {
-			if err := out.Encode(e); err != nil {
+			if err := cli.WriteJSONLine(a.Stdout, e); err != nil {
 				return err
 			}
 		}

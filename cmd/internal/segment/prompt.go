@@ -2,9 +2,7 @@ package segment
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -16,7 +14,7 @@ import (
 // Prompt is the command that prints a short segment.
 type Prompt struct {
 	Format string `help:"Template to fill in instead of the default (beckon help display)." placeholder:"TEMPLATE"`
-	For    string `help:"Escape values for where the text goes: plain, zsh, tmux, polybar or pango (default: ${default})." default:"plain" placeholder:"TARGET"`
+	For    string `help:"Escape values for where the text goes: plain, zsh, tmux, polybar, pango or swiftbar (default: ${default})." default:"plain" placeholder:"TARGET"`
 	JSON   bool   `name:"json" help:"Print JSON, as waybar's custom modules read it."`
 	Fleet  bool   `help:"Count the sessions of the fleet's other machines, too, as beckon link last saw them."`
 }
@@ -37,7 +35,7 @@ func (c *Prompt) Show(a *cli.App, fleet func([]render.Row) []render.Row) error {
 	}
 	target := term.Target(c.For)
 	if !slices.Contains(term.Targets, target) {
-		return cli.Usage("--for %q: not one of plain, zsh, tmux, polybar, pango", c.For)
+		return cli.Usage("--for %q: not one of plain, zsh, tmux, polybar, pango, swiftbar", c.For)
 	}
 	rows, _, now, err := a.Rows()
 	if err != nil {
@@ -48,19 +46,12 @@ func (c *Prompt) Show(a *cli.App, fleet func([]render.Row) []render.Row) error {
 	}
 	st := term.Style{Now: now}
 	if c.JSON {
-		return writeLine(a.Stdout, term.BarOf(rows, f, st))
+		return cli.WriteJSONLine(a.Stdout, term.BarOf(rows, f, st))
 	}
 	if line := term.Prompt(rows, f, target, st); line != "" {
 		fmt.Fprintln(a.Stdout, line)
 	}
 	return nil
-}
-
-// writeLine writes v as JSON on one line.
-func writeLine(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }
 
 // Flags parses "--name value" and "--name=value" into values and "--name" into switches. It

@@ -9,6 +9,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hook"
+	"beckon/event/plainfile"
 	"beckon/installer"
 )
 
@@ -50,7 +51,7 @@ func noteChosenFor(a *cli.App) error {
 // UnknownClient returns what list and doctor say about an install from before the client was
 // there, else "".
 func UnknownClient(a *cli.App) string {
-	chosen, err := os.ReadFile(hook.ChosenFor(a.Store.Dir))
+	chosen, err := plainfile.ReadFile(hook.ChosenFor(a.Store.Dir))
 	if err != nil || installer.ParseVersion(string(chosen)).Known() {
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/setup/steps"
 	"beckon/event/atomicfile"
+	"beckon/event/plainfile"
 	"beckon/installer"
 	"beckon/render/notify"
 	"beckon/state/alert"
@@ -92,7 +93,7 @@ func channelsFile(a *cli.App) string { return filepath.Join(keepDir(a), "notify.
 
 // loadChannels returns what was written last; ok is false if nothing was.
 func loadChannels(a *cli.App) (c channels, ok bool) {
-	data, err := os.ReadFile(channelsFile(a))
+	data, err := plainfile.ReadFile(channelsFile(a))
 	return c, err == nil && json.Unmarshal(data, &c) == nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/event/plainfile"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 	"beckon/event/redact"
@@ -50,7 +51,7 @@ func (c Cache) get(key string, now time.Time) (judgement, bool) {
 	if c == "" {
 		return judgement{}, false
 	}
-	data, err := os.ReadFile(trust.Dir(c).Path(key + cacheSuffix))
+	data, err := plainfile.ReadFile(trust.Dir(c).Path(key + cacheSuffix))
 	var k kept
 	if err != nil || len(data) > maxCached || json.Unmarshal(data, &k) != nil || k.Schema != cacheSchema {
 		return judgement{}, false

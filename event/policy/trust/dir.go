@@ -118,7 +118,7 @@ const disabledFile = "disabled.json"
 
 // Disabled returns the names of the hooks that are switched off.
 func (d Dir) Disabled() (map[string]bool, error) {
-	data, err := os.ReadFile(d.Path(disabledFile))
+	data, err := plainfile.ReadFile(d.Path(disabledFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]bool{}, nil
 	}

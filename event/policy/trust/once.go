@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"beckon/event/plainfile"
 )
 
 const (
@@ -78,7 +80,7 @@ func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 	if len(code) != 9 || strings.Trim(code, codeLetters+"-") != "" {
 		return r, ErrNoCode
 	}
-	b, err := os.ReadFile(d.Path(refusedDir, code))
+	b, err := plainfile.ReadFile(d.Path(refusedDir, code))
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, ErrNoCode
 	}

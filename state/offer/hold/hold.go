@@ -22,6 +22,7 @@ import (
 	"beckon/event"
 	"beckon/event/atomicfile"
 	"beckon/event/jsonenc"
+	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
@@ -91,7 +92,7 @@ func Heard(stateDir, id string, wait time.Duration) bool {
 
 // Channels returns the channels of Notify; none if it was not called.
 func Channels(stateDir, id string) []string {
-	b, _ := os.ReadFile(filepath.Join(OpenDir(stateDir), id, notifyFile)) // none: not told
+	b, _ := plainfile.ReadFile(filepath.Join(OpenDir(stateDir), id, notifyFile)) // none: not told
 	return strings.Fields(string(b))
 }
 
@@ -238,7 +239,7 @@ func Wait(st *store.Store, id string, getenv func(string) string, notify func())
 
 func begin(st *store.Store, id string, getenv func(string) string) (*waiter, error) {
 	dir := filepath.Join(OpenDir(st.Dir), id)
-	b, err := os.ReadFile(filepath.Join(dir, OfferFile))
+	b, err := plainfile.ReadFile(filepath.Join(dir, OfferFile))
 	if err != nil {
 		return nil, err
 	}
@@ -359,7 +360,7 @@ type Stop struct {
 // time at which the actor that asks last began. It stays in force until then, for the session
 // and for each of its subagents.
 func StopOf(stateDir string, k store.Key, since event.Millis) (s Stop, ok bool) {
-	b, err := os.ReadFile(filepath.Join(StopDir(stateDir), string(k)+".json"))
+	b, err := plainfile.ReadFile(filepath.Join(StopDir(stateDir), string(k)+".json"))
 	if err != nil || !jsonenc.Decode(string(b), &s) {
 		return Stop{}, false
 	}
