@@ -15,7 +15,6 @@ var banned = map[string]string{
 	"net/http":                      "0.5 ms a start; the hook never talks to the network",
 	"net":                           "page faults of its own and of its resolver",
 	"os/exec":                       "no subprocess on the hot path",
-	"regexp":                        "page faults, and patterns compiled at start",
 	"crypto/rand":                   "seats are not secrets; math/rand/v2 is seeded by the system",
 	"log/slog":                      "the hook logs by hand, and only when something is wrong",
 	"github.com/alecthomas/kong":    "0.3 ms to link, 0.5 ms to run",
@@ -27,15 +26,13 @@ var banned = map[string]string{
 
 // bannedTrees are banned with all packages below them.
 var bannedTrees = map[string]string{
-	"github.com/nats-io":          "the hook publishes nothing; beckon link does",
-	"charm.land/":                 "terminal screens belong to the slow program",
-	"github.com/charmbracelet":    "terminal screens belong to the slow program",
-	"beckon/render":               "the hook shows nothing",
-	"beckon/installer":            "the hook installs nothing",
-	"beckon/event/policy/run":     "commands and servers are started by the program that has the time",
-	"beckon/event/policy/config":  "a policy is read where it is answered",
-	"beckon/event/policy/match":   "links expressions",
-	"beckon/event/policy/command": "its parser compiles expressions at start",
+	"github.com/nats-io":         "the hook publishes nothing; beckon link does",
+	"charm.land/":                "terminal screens belong to the slow program",
+	"github.com/charmbracelet":   "terminal screens belong to the slow program",
+	"beckon/render":              "the hook shows nothing",
+	"beckon/installer":           "the hook installs nothing",
+	"beckon/event/policy/run":    "commands and servers are started by the program that has the time",
+	"beckon/event/policy/config": "a policy is read where it is answered",
 }
 
 // judgeBanned is what the program that evaluates rules must not link either: it starts no
@@ -79,7 +76,7 @@ func TestJudgeDeps(t *testing.T) {
 
 // lineBanned is what the program of prompts and status lines must not link. With os/user, a
 // build on a machine with a C compiler links libc, which takes half as long as a start.
-var lineBanned = []string{"net", "net/http", "crypto/tls", "regexp", "text/template",
+var lineBanned = []string{"net", "net/http", "crypto/tls", "text/template",
 	"os/user", "github.com/charmbracelet", "github.com/alecthomas/kong", "charm.land", "beckon/installer", "github.com/nats-io"}
 
 func TestLineDeps(t *testing.T) {

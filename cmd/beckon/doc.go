@@ -75,9 +75,8 @@
 //	event/policy                 what answers a hook
 //	event/policy/config          policy files
 //	event/policy/packs           the rules that ship with beckon
-//	event/policy/match           whether a rule covers a call
-//	event/policy/command         what a shell command runs, reads and writes
-//	event/policy/quiet           tool calls that no rule can match
+//	event/policy/rule            whether a rule covers a call
+//	event/policy/shell           the commands that a line runs
 //	event/policy/run             commands, servers, prompts
 //	event/policy/run/example     servers to start from
 //	event/policy/wire            events and answers, as handlers and the client see them

@@ -9,30 +9,28 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// A line that does not show everything is never approved. A refusing rule then does what the
-// policy sets: by default nothing, under strict it asks.
+// A line that cannot be read is never approved. Where it has the program of a rule that refuses, the
+// user is asked, or what the rule sets happens.
 func TestWhatTheLineDoesNotTell(t *testing.T) {
-	unknown := strings.Replace(bash, `"ls"`, `"rm $X"`, 1)
+	unknown := strings.Replace(bash, `"ls"`, `"rm x 'unclosed"`, 1)
 	for policy, want := range map[string]wire.Decision{
-		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"]}`):                                   wire.Silence,
-		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unsure":"pass"}`):                   wire.Silence,
-		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unsure":"ask"}`):                    wire.Ask,
-		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unsure":"deny"}`):                   wire.Deny,
-		one(`{"type":"rule","decision":"allow","reason":"r","commands":["rm x"]}`):                                  wire.Silence,
-		strict(one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"]}`)):                           wire.Ask,
-		strict(one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unsure":"pass"}`)):           wire.Silence,
-		strict(one(`{"type":"rule","decision":"allow","reason":"r","commands":["rm x"]}`)):                          wire.Silence,
-		strict(one(`{"type":"rule","decision":"deny","reason":"r","commands":["git push"]}`)):                       wire.Silence,
-		strict(one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unless":{"words":["rm"]}}`)): wire.Silence,
+		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"]}`):                           wire.Ask,
+		one(`{"type":"rule","decision":"ask","reason":"r","commands":["rm x"]}`):                            wire.Ask,
+		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unsure":"pass"}`):           wire.Silence,
+		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unsure":"deny"}`):           wire.Deny,
+		one(`{"type":"rule","decision":"allow","reason":"r","commands":["rm x"]}`):                          wire.Silence,
+		one(`{"type":"rule","decision":"deny","reason":"r","commands":["git push"]}`):                       wire.Silence,
+		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unless":{"words":["rm"]}}`): wire.Silence,
 	} {
-		got := trigger(t, NewEngine(decode(t, policy).Hooks), event.PreToolUse, unknown).Verdict.Decision
-		if got != want && (want != wire.Silence || got != wire.Continue) {
-			t.Errorf("%s: %q, want %q", policy, got, want)
+		r := trigger(t, NewEngine(decode(t, policy).Hooks), event.PreToolUse, unknown).Verdict
+		if r.Decision != want && (want != wire.Silence || r.Decision != wire.Continue) {
+			t.Errorf("%s: %q, want %q", policy, r.Decision, want)
+		}
+		if want != wire.Silence && strings.HasPrefix(r.Reason, "r") { // it may not be true
+			t.Errorf("%s: the rule's reason is given: %q", policy, r.Reason)
 		}
 	}
 }
-
-func strict(policy string) string { return `{"strict":true,` + policy[1:] }
 
 // A rule with a condition on the directory applies only there; a pattern may match several
 // directories.

@@ -9,10 +9,9 @@
 // policy cannot be bypassed: an agent that may run any command may achieve with another
 // command what a rule for the first forbids. It is a guard rail, not a sandbox.
 //
-// Its packages: command parses shell lines, match says what a rule covers, config parses the
-// files, wire knows what an event can express and the JSON of all sides, trust stores files
-// between hooks, run starts commands and asks servers and models, quiet finds the calls that
-// no rule can apply to. This package starts nothing itself.
+// Its packages: shell reads command lines, rule says what a rule covers, config parses the files,
+// wire knows what an event can express and the JSON of all sides, trust stores files between
+// hooks, run starts commands and asks servers and models. This package starts nothing itself.
 package policy
 
 import (
@@ -26,7 +25,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy/config"
-	"beckon/event/policy/match"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
@@ -194,15 +193,15 @@ func (r *run) leftOut(h *config.Hook) string {
 }
 
 // allSeen returns c as rules see it, under each name that its tool may have.
-func (r *run) allSeen(c wire.Call) (list []*match.Call) {
+func (r *run) allSeen(c wire.Call) (list []*rule.Call) {
 	for _, c := range c.Readings() {
 		list = append(list, r.seen(c))
 	}
 	return list
 }
 
-func (r *run) seen(c wire.Call) *match.Call {
-	return &match.Call{Tool: c.ToolName, Input: c.ToolInput, Prompt: gjson.GetBytes(c.Payload, "prompt").String(),
+func (r *run) seen(c wire.Call) *rule.Call {
+	return &rule.Call{Tool: c.ToolName, Input: c.ToolInput, Prompt: gjson.GetBytes(c.Payload, "prompt").String(),
 		Cwd: c.Cwd, Project: cmp.Or(c.ProjectDir, c.Cwd), Home: r.ev.Home}
 }
 
@@ -217,7 +216,7 @@ func (r *run) judge() {
 }
 
 // rule evaluates one rule for a call, under each of its names.
-func (r *run) rule(h *config.Hook, seen []*match.Call) HookResult {
+func (r *run) rule(h *config.Hook, seen []*rule.Call) HookResult {
 	all := make([]HookResult, len(seen))
 	for i := range seen {
 		all[i] = r.ruleOf(h, seen[i])
@@ -267,7 +266,7 @@ func (r *HookResult) care() int {
 const rewrites = 3
 
 // ruleOf asks one rule about a call.
-func (r *run) ruleOf(h *config.Hook, seen *match.Call) (res HookResult) {
+func (r *run) ruleOf(h *config.Hook, seen *rule.Call) (res HookResult) {
 	res.Hook = h
 	defer caught(&res)
 	if !h.Applies(seen) {
@@ -279,11 +278,10 @@ func (r *run) ruleOf(h *config.Hook, seen *match.Call) (res HookResult) {
 	d, why := h.Spec.Rule.Decide(seen, r.ev.Place)
 	res.Outcome = wire.Outcome{Decision: d, Took: time.Since(start)}
 	switch {
+	case d != wire.Silence && why != "": // the rule's reason may not be true
+		res.Outcome.Reason = "It cannot be told whether this rule covers the call: " + why + "."
 	case d != wire.Silence:
 		res.Outcome.Reason = h.Spec.Rule.Reason
-		if why != "" {
-			res.Outcome.Reason += " (it is not certain that this is what is meant: " + why + ")"
-		}
 	case why != "":
 		r.notes = append(r.notes, h.Name()+" cannot tell: "+why)
 	}

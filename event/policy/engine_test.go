@@ -11,7 +11,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy/config"
-	"beckon/event/policy/match"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 
@@ -47,7 +47,7 @@ func TestSilenceIsNothing(t *testing.T) {
 func TestMatcherChooses(t *testing.T) {
 	e := NewEngine(nil)
 	id := e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Deny, Reason: "no"}))
-	m, err := match.NewMatcher(event.PreToolUse, "Read")
+	m, err := rule.NewMatcher(event.PreToolUse, "Read")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestInsideAHandlerOnlyRulesApply(t *testing.T) {
 
 // A fault in one hook does not affect the others.
 func TestFaultAtAHook(t *testing.T) {
-	p, err := match.NewPermission("Bash")
+	p, err := rule.NewPermission("Bash")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,4 +394,4 @@ func onFailureRefuse() Option {
 }
 
 // only limits a handler to the events that m matches.
-func only(m match.Matcher) Option { return func(h *config.Hook) { h.Matcher = m } }
+func only(m rule.Matcher) Option { return func(h *config.Hook) { h.Matcher = m } }

@@ -10,8 +10,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy/config"
-	"beckon/event/policy/match"
-	"beckon/event/policy/quiet"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 )
@@ -100,20 +99,21 @@ func (l Loaded) Events() map[string]trust.Needs {
 	return out
 }
 
-// Index describes the tool calls that no rule can apply to; empty if there may be none.
-func (l Loaded) Index(home string) quiet.Index {
-	var rules []match.Indexed
+// Flat returns the rules for tool calls, for beckon-hook; nil if every call must be evaluated.
+func (l Loaded) Flat() []byte {
+	var rules []rule.Rule
 	for _, h := range l.Hooks {
-		if h.Event != event.PreToolUse {
+		if h.Event != event.PreToolUse || !h.Enabled {
 			continue
 		}
-		r := h.Spec.Rule
-		if r == nil || l.TraceAll {
-			return ""
+		if h.Spec.Rule == nil || l.TraceAll {
+			return nil
 		}
-		rules = append(rules, match.Indexed{Rule: r.Match, Unsure: r.Unsure != wire.Continue})
+		one := h.Spec.Rule.Match
+		one.Only = h.If
+		rules = append(rules, one)
 	}
-	return match.Index(rules, home)
+	return rule.Flatten(rules)
 }
 
 // Starts reports whether an event of that kind may start a process or request.
@@ -335,18 +335,18 @@ func own(paths []string) []*config.Hook {
 	if len(paths) == 0 {
 		return nil
 	}
-	writers, err := match.NewMatcher(event.PreToolUse, "Write|Edit|MultiEdit|NotebookEdit")
+	writers, err := rule.NewMatcher(event.PreToolUse, "Write|Edit|MultiEdit|NotebookEdit")
 	if err != nil {
 		return nil // a list of names is a matcher
 	}
-	hook := func(id string, m match.Rule) *config.Hook {
+	hook := func(id string, m rule.Rule) *config.Hook {
 		return &config.Hook{ID: id, Event: event.PreToolUse, Type: config.BuiltIn, Level: config.Own, Enabled: true, StopBlocks: 1,
 			Spec: config.Spec{Rule: config.NewRule(wire.Ask, reason, m)}}
 	}
 	commands := []string{"beckon policy trust", "beckon policy accept", "beckon policy disable", "beckon policy allow-once",
 		"beckon answer", "beckon reply", "beckon stop", "beckon away", "beckon back", "beckon uninstall"}
 	return []*config.Hook{
-		hook("own-files", match.Rule{Tools: []match.Matcher{writers}, Conditions: match.Conditions{Paths: slices.Clone(paths)}}),
-		hook("own-commands", match.Rule{Conditions: match.Conditions{Commands: commands}}),
+		hook("own-files", rule.Rule{Tools: []rule.Matcher{writers}, Conditions: rule.Conditions{Paths: slices.Clone(paths)}}),
+		hook("own-commands", rule.Rule{Conditions: rule.Conditions{Commands: commands}}),
 	}
 }

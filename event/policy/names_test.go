@@ -7,7 +7,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy/config"
-	"beckon/event/policy/match"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
@@ -64,7 +64,7 @@ func TestHandlersOfNames(t *testing.T) {
 		{"two rewrites", "", map[string]wire.Outcome{first: in(`{"path":"/z"}`), last: in(`{"path":"/y"}`)}, wire.Silence, true},
 	} {
 		e := NewEngine(nil)
-		m, err := match.NewMatcher(event.PreToolUse, c.matcher)
+		m, err := rule.NewMatcher(event.PreToolUse, c.matcher)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -219,14 +219,14 @@ func FuzzParseQuestion(f *testing.F) {
 // At a dialog the user is already being asked: a hook that decides "ask" keeps others from
 // approving for the user.
 func TestAskedAtADialog(t *testing.T) {
-	const unsure = `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"eval $X"}}`
-	c, err := config.Decode("p.json", config.Global, []byte(`{"strict": true, "hooks": {"PermissionRequest": [{"matcher": "Bash", "hooks": [
+	const unsure = `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"rm 'unclosed"}}`
+	c, err := config.Decode("p.json", config.Global, []byte(`{"hooks": {"PermissionRequest": [{"matcher": "Bash", "hooks": [
 		{"type": "rule", "id": "no-rm", "decision": "deny", "reason": "No.", "commands": ["rm"]}]}]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, asks := range map[string]*wire.Outcome{
-		"a strict rule":                       nil,
+		"a rule that is not sure":             nil,
 		"a handler":                           {Decision: wire.Ask, Reason: "look"},
 		"one that would change the call, too": {Decision: wire.Ask, Reason: "look", UpdatedInput: []byte(`{"command":"ls"}`)},
 	} {

@@ -28,7 +28,7 @@ func TestFinalInputIsRefusedWhereTheFirstWasAsked(t *testing.T) {
 	c := decode(t, one(`{"type":"rule","id":"no-rm","decision":"deny","reason":"no rm","commands":["rm x"],"unsure":"ask"}`))
 	e := NewEngine(c.Hooks)
 	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
-	unsure := strings.Replace(bash, `"ls"`, `"rm $Y"`, 1)
+	unsure := strings.Replace(bash, `"ls"`, `"rm x 'unclosed"`, 1)
 	if r := trigger(t, NewEngine(c.Hooks), event.PreToolUse, unsure); r.Verdict.Decision != wire.Ask {
 		t.Fatalf("as written: %+v", r.Verdict)
 	}

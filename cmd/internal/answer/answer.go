@@ -26,7 +26,7 @@ import (
 	"beckon/event/home"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
-	"beckon/event/policy/match"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 	"beckon/state"
@@ -118,23 +118,23 @@ func Sources(getenv func(string) string, stateDir string) policy.Sources {
 // programs, and the client's settings with its hooks.
 func own(getenv func(string) string, stateDir, global, project string) (list []string) {
 	if programs := home.Beside("beckon*"); programs != "" {
-		list = append(list, match.Quote(filepath.Dir(programs))+"/beckon*")
+		list = append(list, rule.Quote(filepath.Dir(programs))+"/beckon*")
 	}
 	if global != "" {
-		list = append(list, match.Quote(filepath.Dir(global))+"/**", match.Quote(global)) // a search in a parent directory finds file names
+		list = append(list, rule.Quote(filepath.Dir(global))+"/**", rule.Quote(global)) // a search in a parent directory finds file names
 	}
 	if project != "" {
-		list = append(list, match.Quote(project), match.Quote(trust.ProjectOf(project))+"/.claude/settings*.json")
+		list = append(list, rule.Quote(project), rule.Quote(trust.ProjectOf(project))+"/.claude/settings*.json")
 	}
 	if registry := evidence.RegistryDir(getenv); registry != "" {
-		list = append(list, match.Quote(filepath.Dir(registry))+"/settings*.json")
+		list = append(list, rule.Quote(filepath.Dir(registry))+"/settings*.json")
 	}
 	for _, a := range event.Agents() {
 		if dir := a.Dir(home.Dir(getenv), getenv); a.Install.File != "" && filepath.IsAbs(dir) {
-			list = append(list, match.Quote(filepath.Join(dir, filepath.FromSlash(a.Install.File))))
+			list = append(list, rule.Quote(filepath.Join(dir, filepath.FromSlash(a.Install.File))))
 		}
 	}
-	return append(list, match.Quote(stateDir)+"/**")
+	return append(list, rule.Quote(stateDir)+"/**")
 }
 
 // firing is one hook in progress.

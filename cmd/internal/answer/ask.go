@@ -170,7 +170,7 @@ func (f *firing) after(ev policy.Event, r policy.Result) {
 		f.log(dir.StopBlocked(&f.e, ev.StopBlocks))
 	}
 	covered := func() *trust.Covered {
-		return &trust.Covered{Events: f.loaded.Events(), Index: f.loaded.Index(f.sources.Home)}
+		return &trust.Covered{Events: f.loaded.Events(), Rules: f.loaded.Flat()}
 	}
 	if len(f.loaded.Notices()) > 0 {
 		covered = nil

@@ -2,18 +2,23 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"beckon/event"
 	"beckon/event/agents"
 	"beckon/event/home"
-	"beckon/event/policy/quiet"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
 	"beckon/state/store"
+
+	"github.com/tidwall/gjson"
 )
 
 // Policied reports whether there may be a policy to evaluate: either file exists, or may
@@ -101,7 +106,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 		}
 		return say(warning, args, in, stdout, getenv)
 	}
-	needs, index := covered(string(event.KindOf(a.Agent, a.Event)), getenv)
+	needs, rules := covered(string(event.KindOf(a.Agent, a.Event)), getenv)
 	switch needs {
 	case trust.None:
 		return fold()
@@ -111,7 +116,7 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 			given = first(stdin)
 		}
 		in = io.MultiReader(bytes.NewReader(given), stdin)
-		if silent(index, a, given) {
+		if silent(rules, a, given, getenv) {
 			return fold()
 		}
 		args = hand(given, args)
@@ -125,13 +130,30 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	return fold()
 }
 
-// silent reports whether the index rules out that any rule applies.
-func silent(index quiet.Index, a Args, payload []byte) bool {
+// silent reports whether none of the rules decides a tool call, under any of the names that its
+// tool may have.
+func silent(rules []byte, a Args, payload []byte, getenv func(string) string) bool {
 	return guarded(false, func() bool {
-		if a.foreign() {
-			return index.SilentOf(a.Agent, a.Event, payload)
+		if len(rules) == 0 || !gjson.ValidBytes(payload) {
+			return false
 		}
-		return index.Silent(payload)
+		if a.foreign() {
+			d, hears := wire.DialectOf(a.Agent)
+			e, err := event.Parse(a.Agent, a.Event, payload)
+			if !hears || err != nil || e.Kind != event.PreToolUse {
+				return false
+			}
+			if payload, err = d.Payload(&e, payload); err != nil {
+				return false
+			}
+		}
+		get := func(name string) gjson.Result { return gjson.GetBytes(payload, name) }
+		names := append(get(wire.ToolNames).Array(), get("tool_name"))
+		cwd := get("cwd").Str
+		return get("tool_input").IsObject() && !slices.ContainsFunc(names, func(name gjson.Result) bool {
+			return rule.May(rules, &rule.Call{Tool: name.Str, Input: []byte(get("tool_input").Raw), Cwd: cwd,
+				Project: cmp.Or(getenv(projectVar), cwd), Home: home.Dir(getenv)})
+		})
 	})
 }
 
@@ -143,13 +165,13 @@ func BecomeHook(args []string) (code int, ok bool) {
 }
 
 // covered returns what is known about the policy's part in an event; nothing after a panic.
-func covered(event string, getenv func(string) string) (needs trust.Needs, index quiet.Index) {
+func covered(event string, getenv func(string) string) (needs trust.Needs, rules []byte) {
 	needs = trust.Unknown
 	var fault error // as in guarded
 	defer Guard(&fault)
 	dir, err := store.Dir(getenv)
 	if err != nil {
-		return trust.Unknown, ""
+		return trust.Unknown, nil
 	}
 	return Coverage(getenv).Of(trust.In(dir), event)
 }

@@ -13,7 +13,7 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/setup"
 	"beckon/event"
-	"beckon/event/policy/match"
+	"beckon/event/policy/rule"
 	"beckon/installer"
 	"beckon/render/card"
 	"beckon/state"
@@ -230,6 +230,6 @@ func under(o *offer.Offer, dir string) bool {
 	if path == "" || o.Host != evidence.ThisMachine().Host {
 		return false
 	}
-	rel, err := filepath.Rel(match.Follow(dir), match.Follow(path))
+	rel, err := filepath.Rel(rule.Follow(dir), rule.Follow(path))
 	return err == nil && filepath.IsLocal(rel)
 }

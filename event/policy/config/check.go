@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/policy/match"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
 )
 
@@ -96,7 +96,7 @@ func (c *checking) rule() {
 	}
 	takes := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(n string) bool {
-			return !slices.ContainsFunc(r.Match.Tools, func(m match.Matcher) bool { return !m.Match(n) })
+			return !slices.ContainsFunc(r.Match.Tools, func(m rule.Matcher) bool { return !m.Match(n) })
 		})
 	}
 	m := r.Match
@@ -189,7 +189,7 @@ func (r *Rule) describe() string {
 			parts = append(parts, name+" "+strings.Join(values, ", "))
 		}
 	}
-	conditions := func(prefix string, c match.Conditions) {
+	conditions := func(prefix string, c rule.Conditions) {
 		list(prefix+"commands", c.Commands)
 		list(prefix+"regex", c.Regex)
 		list(prefix+"paths", c.Paths)

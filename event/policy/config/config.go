@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/policy/match"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
@@ -55,8 +55,8 @@ const (
 type Hook struct {
 	ID      string // as written, else derived from the hook
 	Event   event.Kind
-	Matcher match.Matcher
-	If      *match.Permission
+	Matcher rule.Matcher
+	If      *rule.Permission
 	Type    Type
 
 	Timeout    time.Duration // 0: the rest of the event's time
@@ -100,7 +100,7 @@ func (h *Hook) Takes(payload []byte) bool {
 
 // Applies reports whether the call matches the hook's "if". For a rule that approves, "if"
 // must cover the whole call; any other handler examines the call itself.
-func (h *Hook) Applies(c *match.Call) bool {
+func (h *Hook) Applies(c *rule.Call) bool {
 	switch {
 	case h.If == nil:
 		return true
@@ -156,7 +156,7 @@ func (h *Hook) key() string {
 		k.add("if", h.If.Text())
 	}
 	if r := s.Rule; r != nil {
-		k.add(string(r.Decision), r.Reason, string(r.Unsure), fmt.Sprint(r.Match.Exact))
+		k.add(string(r.Decision), r.Reason, string(r.Unsure))
 		for _, m := range r.Match.Tools {
 			k.add(m.Text())
 		}
@@ -190,7 +190,7 @@ func (d *digest) list(texts []string) {
 	d.add(texts...)
 }
 
-func (d *digest) conditions(c match.Conditions) {
+func (d *digest) conditions(c rule.Conditions) {
 	d.list(c.Commands)
 	d.list(c.Regex)
 	d.list(c.Paths)
@@ -278,7 +278,6 @@ type decoder struct {
 	convention string
 	observes   bool // every hook of the file observes
 	once       bool // a refusal offers a code to pass once
-	strict     bool // deny rules ask when they are not sure
 	traceAll   bool
 	again      bool // the patterns of rules are known to be valid
 	hooks      []*Hook
@@ -384,12 +383,12 @@ func (d *decoder) group(kind event.Kind, n node) {
 	}
 }
 
-func (d *decoder) matcher(kind event.Kind, n node) match.Matcher {
+func (d *decoder) matcher(kind event.Kind, n node) rule.Matcher {
 	s, ok := n.text()
 	if !ok {
-		return match.Matcher{}
+		return rule.Matcher{}
 	}
-	m, err := match.NewMatcher(kind, s)
+	m, err := rule.NewMatcher(kind, s)
 	info, _ := event.Lookup(kind)
 	switch {
 	case err != nil && info.Matcher == "":
@@ -402,7 +401,7 @@ func (d *decoder) matcher(kind event.Kind, n node) match.Matcher {
 	return m
 }
 
-func (d *decoder) permission(kind event.Kind, n node) *match.Permission {
+func (d *decoder) permission(kind event.Kind, n node) *rule.Permission {
 	s, ok := n.filled()
 	if !ok {
 		return nil
@@ -411,7 +410,7 @@ func (d *decoder) permission(kind event.Kind, n node) *match.Permission {
 		n.fail("the client never runs such a hook", "%s is not a tool event, so \"if\" cannot hold", kind)
 		return nil
 	}
-	p, err := match.NewPermission(s)
+	p, err := rule.NewPermission(s)
 	if err != nil {
 		n.fail("like Bash(git push *) or Edit(src/**)", "%q %v", s, err)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/policy/match"
 	"beckon/event/policy/packs"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
 )
 
@@ -30,7 +30,7 @@ type reading struct {
 	n      node
 	set    map[string]node // the members present
 	unsaid bool            // a server for many events, each with its own rules
-	except *match.Rule     // the exception being parsed
+	except *rule.Rule      // the exception being parsed
 }
 
 // hook parses one handler of a group.
@@ -74,7 +74,7 @@ func (r *reading) defaults() {
 	case BuiltIn:
 		s.Rule = &Rule{}
 		if wire.RulesOf(r.h.Event).Tool { // the rule decides: a command that reads a file is a Read, too
-			r.match().Tools = []match.Matcher{r.h.Matcher}
+			r.match().Tools = []rule.Matcher{r.h.Matcher}
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (r *reading) kind() bool {
 }
 
 // match returns the rule being parsed, or its exception.
-func (r *reading) match() *match.Rule {
+func (r *reading) match() *rule.Rule {
 	if r.except != nil {
 		return r.except
 	}
@@ -191,7 +191,7 @@ func (r *reading) unless(v node) {
 	if !ok {
 		return
 	}
-	r.except = &match.Rule{}
+	r.except = &rule.Rule{}
 	for _, m := range members {
 		if i := slices.IndexFunc(conditionMembers, func(c member) bool { return c.name == m.name }); i >= 0 {
 			conditionMembers[i].read(r, m.value)
@@ -277,7 +277,8 @@ func (r *reading) check() {
 			r.n.fail("", "a rule needs %q", "reason")
 		}
 		h.Grant = rule.Decision == wire.Allow
-		rule.settle(r.strict)
+		asks := wire.RulesOf(h.Event)
+		rule.settle(asks.Ask || asks.Refuse == wire.ByRequest)
 		if r.again {
 			return
 		}
@@ -355,7 +356,7 @@ func (d *decoder) packs(n node) {
 		}
 		for _, p := range rules {
 			rule := &Rule{Decision: wire.Decision(p.Decision), Reason: strings.TrimSpace(p.Reason + " " + p.Instead), Match: p.Match()}
-			rule.settle(d.strict)
+			rule.settle(true)
 			h := d.base()
 			h.ID, h.Event, h.Type, h.Path, h.Line, h.Spec.Rule = p.ID, event.PreToolUse, BuiltIn, item.path, item.line(), rule
 			d.hooks = append(d.hooks, &h)

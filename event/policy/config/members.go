@@ -75,7 +75,7 @@ var hookMembers = slices.Concat([]member{
 	{"tool", []Type{BuiltIn}, text, "A matcher on the tool's name, beside the group's.", (*reading).tool},
 }, conditionMembers, []member{
 	{"unless", []Type{BuiltIn}, `{"$ref": "#/$defs/unless"}`, "What the rule does not cover.", (*reading).unless},
-	{"exact", []Type{BuiltIn}, truth, "Commands have these very words and no others.", func(r *reading, v node) { r.match().Exact, _ = v.truth() }},
+	{"exact", []Type{BuiltIn}, truth, "Has no effect any more.", func(_ *reading, v node) { v.truth() }},
 	{"unsure", []Type{BuiltIn}, `{"enum": ["ask", "deny", "pass"]}`, "What becomes of a call that the rule may or may not cover.", (*reading).unsure},
 	{"branch", []Type{BuiltIn}, texts, "Only on these branches, patterns.", func(r *reading, v node) { r.h.Spec.Rule.Branches = v.texts() }},
 	{"repository", []Type{BuiltIn}, texts, "Only in these repositories, patterns on their names.", func(r *reading, v node) { r.h.Spec.Rule.Repositories = v.texts() }},
@@ -102,7 +102,7 @@ var fileMembers = []member{
 	{"$schema", nil, anyText, "", nil},
 	{"convention", nil, `{"enum": ["client", "simple"], "default": "client"}`, "simple: timeouts in milliseconds, and any exit code but 0 refuses.", (*reading).fileConvention},
 	{"observe", nil, truth, "Every hook of the file observes: what they say is traced and not heard.", func(r *reading, v node) { r.observes, _ = v.truth() }},
-	{"strict", nil, truth, "A call that a deny rule may or may not cover is asked about.", func(r *reading, v node) { r.strict, _ = v.truth() }},
+	{"strict", nil, truth, "Has no effect any more.", func(_ *reading, v node) { v.truth() }},
 	{"allow_once", nil, truth, "A refusal gives a code by which the user can let the call pass once.", func(r *reading, v node) { r.once, _ = v.truth() }},
 	{"trace", nil, `{"enum": ["said", "all"], "default": "said"}`, "all: calls that concern no hook are traced, too.", func(r *reading, v node) { r.traceAll = v.is("all", "said") }},
 	{"packs", nil, `{"type": "array", "items": {"$ref": "#/$defs/pack"}}`, "Rules that ship with beckon.", nil},

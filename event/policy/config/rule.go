@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"beckon/event/policy/match"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -15,7 +15,7 @@ import (
 type Rule struct {
 	Decision wire.Decision // Deny, Ask, Warn or Allow
 	Reason   string
-	Match    match.Rule
+	Match    rule.Rule
 	// Unsure is the decision for a call if it is unclear whether the rule covers it: Ask, Deny
 	// or Continue.
 	Unsure wire.Decision
@@ -23,7 +23,7 @@ type Rule struct {
 	Branches, Repositories []string
 	CI                     *bool
 
-	compiled func() *match.Compiled
+	compiled func() *rule.Compiled
 }
 
 // Place is where an event happens, for the conditions of rules.
@@ -33,10 +33,10 @@ type Place struct {
 	CI         bool   // no human is at the terminal: CI is set
 }
 
-// settle completes a rule. With strict a deny rule asks when it is not sure.
-func (r *Rule) settle(strict bool) {
+// settle completes a rule: one that refuses or asks lets the user decide when it is not sure.
+func (r *Rule) settle(asks bool) {
 	if r.Unsure == "" {
-		if r.Unsure = wire.Continue; strict && r.Decision == wire.Deny {
+		if r.Unsure = wire.Continue; asks && (r.Decision == wire.Deny || r.Decision == wire.Ask) {
 			r.Unsure = wire.Ask
 		}
 	}
@@ -44,20 +44,20 @@ func (r *Rule) settle(strict bool) {
 }
 
 // NewRule returns a rule that is not from a file.
-func NewRule(d wire.Decision, reason string, m match.Rule) *Rule {
+func NewRule(d wire.Decision, reason string, m rule.Rule) *Rule {
 	r := &Rule{Decision: d, Reason: reason, Match: m}
-	r.settle(false)
+	r.settle(true)
 	return r
 }
 
 // Decide returns the rule's decision on c, and why if it is not certain. It calls place only
 // if the rule has a condition on it.
-func (r *Rule) Decide(c *match.Call, place func() Place) (d wire.Decision, why string) {
+func (r *Rule) Decide(c *rule.Call, place func() Place) (d wire.Decision, why string) {
 	v := r.compiled().Judge(c)
 	switch {
-	case v.Result == match.No, !r.holdsAt(place):
+	case v.Result == rule.No, !r.holdsAt(place):
 		return wire.Silence, ""
-	case v.Result == match.Yes:
+	case v.Result == rule.Yes:
 		return r.Decision, ""
 	case r.Decision == wire.Allow || r.Unsure == wire.Continue:
 		return wire.Silence, v.Why
@@ -84,6 +84,6 @@ func oneFits(patterns []string, name string) bool {
 // always reports whether a rule has no conditions.
 func (r *Rule) always() bool {
 	c := r.Match.Conditions
-	tools := slices.ContainsFunc(r.Match.Tools, func(m match.Matcher) bool { return !m.All() })
+	tools := slices.ContainsFunc(r.Match.Tools, func(m rule.Matcher) bool { return !m.All() })
 	return !tools && len(c.Commands)+len(c.Regex)+len(c.Paths)+len(c.Words)+len(r.Branches)+len(r.Repositories) == 0 && r.CI == nil && r.Match.Unless == nil
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/event/policy/match"
+	"beckon/event/policy/rule"
 )
 
 // corpus reads shell lines: one per line of the file; a line that begins with a tab continues
@@ -27,7 +27,7 @@ func corpus(t *testing.T, file string) (list []string) {
 }
 
 // all returns the rules of all packs.
-func all(t *testing.T) (rules []Rule, compiled []*match.Compiled) {
+func all(t *testing.T) (rules []Rule, compiled []*rule.Compiled) {
 	for _, name := range Names() {
 		list, _ := Load(name)
 		for _, r := range list {
@@ -44,7 +44,7 @@ func TestCorpus(t *testing.T) {
 	verdict := func(line string) (found string) {
 		call := callOf(line)
 		for i, r := range compiled {
-			if r.Judge(call).Result == match.Yes {
+			if r.Judge(call).Result == rule.Yes {
 				return rules[i].ID
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 
 	"beckon/event"
-	"beckon/event/policy/match"
+	"beckon/event/policy/rule"
 )
 
 // Rule is one rule of a pack.
@@ -20,8 +20,8 @@ type Rule struct {
 	// run: a command of Bash; or "read FILE", "write FILE" of those tools.
 	Fits, Passes []string
 
-	match.Conditions
-	Unless *match.Conditions
+	rule.Conditions
+	Unless *rule.Conditions
 	Tools  string // a matcher
 }
 
@@ -48,10 +48,10 @@ func Load(name string) (rules []Rule, ok bool) {
 }
 
 // Match returns what the rule covers.
-func (r Rule) Match() match.Rule {
-	m := match.Rule{Conditions: r.Conditions, Unless: r.Unless}
-	if tools, err := match.NewMatcher(event.PreToolUse, r.Tools); err == nil && !tools.All() { // a test reads them all
-		m.Tools = []match.Matcher{tools}
+func (r Rule) Match() rule.Rule {
+	m := rule.Rule{Conditions: r.Conditions, Unless: r.Unless}
+	if tools, err := rule.NewMatcher(event.PreToolUse, r.Tools); err == nil && !tools.All() { // a test reads them all
+		m.Tools = []rule.Matcher{tools}
 	}
 	return m
 }

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"beckon/event"
-	"beckon/event/policy/match"
+	"beckon/event/policy/rule"
 
 	"github.com/tidwall/gjson"
 )
 
-func callOf(c string) *match.Call {
+func callOf(c string) *rule.Call {
 	tool, input := inputOf(c)
-	return &match.Call{Tool: tool, Input: input, Cwd: "/w/p", Project: "/w/p", Home: "/home/u"}
+	return &rule.Call{Tool: tool, Input: input, Cwd: "/w/p", Project: "/w/p", Home: "/home/u"}
 }
 
 // Each rule decides its cases as they state, and none of its entries is a mistake.
@@ -30,7 +30,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s has no rules", name)
 		}
 		for _, r := range rules {
-			if _, err := match.NewMatcher(event.PreToolUse, r.Tools); err != nil {
+			if _, err := rule.NewMatcher(event.PreToolUse, r.Tools); err != nil {
 				t.Errorf("%s: %v", r.ID, err)
 			}
 			ids = append(ids, r.ID)
@@ -42,7 +42,7 @@ func TestRules(t *testing.T) {
 			}
 			compiled := r.Match().Compile()
 			for _, c := range slices.Concat(r.Fits, r.Passes) {
-				if v := compiled.Judge(callOf(c)); (v.Result == match.Yes) != slices.Contains(r.Fits, c) {
+				if v := compiled.Judge(callOf(c)); (v.Result == rule.Yes) != slices.Contains(r.Fits, c) {
 					t.Errorf("%s on %q: %+v", r.ID, c, v)
 				}
 			}

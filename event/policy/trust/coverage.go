@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"beckon/event/plainfile"
-	"beckon/event/policy/quiet"
 )
 
 // coverageDir has a file for each pair of policy files (the global one and a project's) with
@@ -47,7 +46,7 @@ func CoverageOf(global, project, place string) Coverage {
 }
 
 // coverageVersion changes whenever something else would be written for the same files.
-const coverageVersion = "5"
+const coverageVersion = "6"
 
 // oldest is 2000-01-01: an older file was written by a tool that gives all files one time
 // (Nix, ostree), so its next version has the same time.
@@ -84,8 +83,8 @@ func missing(path string) bool {
 // Covered is what is in force for a pair of policy files.
 type Covered struct {
 	Events map[string]Needs
-	// Index describes the tool calls that no rule applies to; see package quiet.
-	Index quiet.Index
+	// Rules are the rules for tool calls, as package rule flattens them; nil if they do not decide alone.
+	Rules []byte
 }
 
 // end is the last line: a file without it is incomplete.
@@ -93,23 +92,23 @@ const end = "end\n"
 
 func (c Coverage) head() string { return coverageVersion + "\n" + c.stamps }
 
-// Of returns what an event needs, and the index of tool calls.
-func (c Coverage) Of(d Dir, event string) (Needs, quiet.Index) {
+// Of returns what an event needs, and the rules for tool calls.
+func (c Coverage) Of(d Dir, event string) (needs Needs, rules []byte) {
 	text, known := strings.CutPrefix(string(d.Read(coverageDir, c.name)), c.head())
 	text, whole := strings.CutSuffix(text, end)
 	events, index, apart := strings.Cut("\n"+text, "\n\n")
 	if !known || !whole || !apart || event == "" {
-		return Unknown, ""
+		return Unknown, nil
 	}
 	_, line, there := strings.Cut(events+"\n", "\n"+event+" ")
 	if !there {
-		return None, ""
+		return None, nil
 	}
 	v, err := strconv.Atoi(line[:strings.IndexByte(line, '\n')])
 	if err != nil || v > int(Starts) {
-		return Unknown, ""
+		return Unknown, nil
 	}
-	return Needs(v), quiet.Index(index)
+	return Needs(v), []byte(index)
 }
 
 // settled is how long a policy file must have been unchanged: one that has just changed may
@@ -136,7 +135,7 @@ func (d Dir) Cover(c Coverage, is func() *Covered, now time.Time) error {
 	for _, name := range slices.Sorted(maps.Keys(covered.Events)) {
 		text += name + " " + strconv.Itoa(int(covered.Events[name])) + "\n"
 	}
-	return d.Write([]byte(text+"\n"+string(covered.Index)+end), coverageDir, c.name)
+	return d.Write([]byte(text+"\n"+string(covered.Rules)+end), coverageDir, c.name)
 }
 
 // Uncover removes all of it, because what the user trusts has changed.

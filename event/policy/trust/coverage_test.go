@@ -28,7 +28,7 @@ func TestCoverage(t *testing.T) {
 		d := Dir(t.TempDir())
 		s := CoverageOf(file, "", "here")
 		if err := d.Cover(s, func() *Covered {
-			return &Covered{Events: map[string]Needs{"PreToolUse": Rules, "Stop": Starts}, Index: "q Read\n"}
+			return &Covered{Events: map[string]Needs{"PreToolUse": Rules, "Stop": Starts}, Rules: []byte("r \n")}
 		}, now); err != nil {
 			t.Fatal(err)
 		}
@@ -41,9 +41,9 @@ func TestCoverage(t *testing.T) {
 			if !want {
 				needs = Unknown
 			}
-			got, index := s.Of(d, event)
-			if got != needs || needs > None && index != "q Read\n" {
-				t.Errorf("changed at %s: of %q it has %v and %q, want %v", at, event, got, index, needs)
+			got, rules := s.Of(d, event)
+			if got != needs || needs > None && string(rules) != "r \n" {
+				t.Errorf("changed at %s: of %q it has %v and %q, want %v", at, event, got, rules, needs)
 			}
 		}
 		if want { // a truncated file has no coverage

@@ -1,10 +1,12 @@
-package match
+package rule
 
 import (
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+
+	"beckon/event/policy/shell"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -33,7 +35,7 @@ func (c Conditions) check(prefix string, allow bool) (list []Problem) {
 			}
 		}
 	}
-	each("commands", c.Commands, func(text string) error { _, err := readPattern(text); return err })
+	each("commands", c.Commands, func(text string) error { _, err := Parse(text); return err })
 	each("regex", c.Regex, func(text string) error { _, err := regexp.Compile(text); return err })
 	each("paths", c.Paths, func(text string) error {
 		if !doublestar.ValidatePattern(text) {
@@ -58,24 +60,24 @@ func (c Conditions) check(prefix string, allow bool) (list []Problem) {
 	return list
 }
 
-// loose says how an approval of a command can become one of anything; "" if it cannot.
+// loose says how an approval of a command can become one of anything; empty if it cannot.
 func loose(text string) string {
-	p, err := readPattern(text)
-	if err != nil {
-		return ""
-	}
-	c := p.line.Commands[p.main]
-	switch a := c.Args; {
-	case c.To > 0:
-		return "a pipe is never approved"
-	case strings.Contains(a.Program, "*"):
+	fields := strings.Fields(text)
+	name := shell.Base(fields[0])
+	switch {
+	case strings.Contains(text, "|"):
+		return "a pipe is never approved; write an entry for each of its commands"
+	case strings.Contains(fields[0], "*"):
 		return "approves programs of any name that fits"
-	case a.Carries() && len(children(p.line, p.main)) == 0 && len(a.Operands) == 0: // the entry names none of the commands that it runs
-		return fmt.Sprintf("%s runs whatever it is given", a.Program)
-	case a.Runs():
-		return fmt.Sprintf("the flags of %q run other programs", text)
-	case a.HasSubcommands() && len(a.Sub) == 0:
-		return fmt.Sprintf("approves every subcommand of %s", a.Program)
+	case len(fields) == 1 && (shell.IsCarrier(name) || shell.IsShell(name) || shell.IsLanguage(name)):
+		return name + " runs whatever it is given"
+	case len(fields) == 1 && shell.In("git gh docker kubectl npm pnpm yarn cargo go terraform aws gcloud az", name):
+		return fmt.Sprintf("approves every subcommand of %s", name)
+	}
+	for _, w := range fields[1:] {
+		if w = strings.Trim(w, "[]"); len(w) > 2 && shell.IsFlag(w) && shell.Marks(w) {
+			return fmt.Sprintf("%s of %s may run other programs", w, name)
+		}
 	}
 	return ""
 }

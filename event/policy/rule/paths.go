@@ -1,4 +1,4 @@
-package match
+package rule
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/event/policy/command"
+	"beckon/event/policy/shell"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/tidwall/gjson"
@@ -20,68 +20,68 @@ const caseless = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
 // maxFollowed is for how many files of a call links are followed.
 const maxFollowed = 100
 
+// opened is a file as a command or a tool's input names it.
+type opened struct {
+	path, dir   string
+	read, write bool
+	glob        bool // it stands for the names that match it
+	dots        bool // it is git's pattern, in which * matches a leading dot, too
+	all         bool // it counts with everything below it
+	root        bool // a relative path begins at the root of the git repository
+}
+
 // file is a file that a call reads or writes.
 type file struct {
-	path   string   // as it is written
+	opened
 	ways   []string // absolute, with slashes: as written, and with links followed
-	under  []string // the directory of a path, if no more is known
-	access command.Access
-	unsure bool // the beginning of the path is unknown; ways contain its end
-	glob   bool // it stands for the names that match it
-	all    bool // and for everything below it
-	direct bool // the call's own tool works on it; else it counts for those that tools returns
-	stored bool // git has stored it, unless it is a revision
+	unsure bool     // the beginning of the path is unknown; ways contain its end
+	direct bool     // the call's own tool works on it; else it counts for those that tools returns
 }
 
 // tools returns the tools for which a file counts that a shell command reads or writes.
-func (f file) tools() (list []string) {
+func (f *file) tools() (list []string) {
 	if f.direct {
 		return nil
 	}
-	if f.access&command.Read != 0 {
+	if f.read {
 		list = append(list, "Read")
 	}
-	if f.access&command.Write != 0 {
+	if f.write {
 		list = append(list, "Write", "Edit")
 	}
 	return list
 }
 
-// filesOf returns the files of a command, computed once.
+// filesOf returns the files of a command, found once.
 func (c *Call) filesOf(at int) []file {
 	f := c.known()
 	if f.owned[at] == nil {
 		f.owned[at] = []file{}
-		for _, opened := range f.line.Commands[at].Files {
-			f.owned[at] = append(f.owned[at], c.file(opened))
+		for _, o := range opens(f.line, at) {
+			f.owned[at] = append(f.owned[at], c.file(o))
 		}
 	}
 	return f.owned[at]
 }
 
-// file describes a file that a command opens.
-func (c *Call) file(opened command.File) file {
-	text := opened.Path.Text
-	f := file{path: text, access: opened.Access, glob: opened.Path.Glob, all: opened.All, stored: opened.Stored}
-	if !opened.Path.Known {
+// file finds where a file is.
+func (c *Call) file(o opened) file {
+	f := file{opened: o}
+	if last := strings.LastIndex(o.path, shell.Hole); last >= 0 {
 		f.unsure = true
-		f.path = opened.Path.Text + "…" + opened.Path.End()
-		f.ways = []string{strings.TrimPrefix(opened.Path.End(), "/")}
-		if at := strings.LastIndexByte(text, '/'); at > 0 && opened.Dir.Known {
-			f.under = c.ways(inDir(opened.Dir.Text, text[:at]))
-		}
+		f.ways = []string{strings.TrimPrefix(o.path[last+len(shell.Hole):], "/")}
 		return f
 	}
-	if !rooted(text) && !opened.Dir.Known {
+	if !rooted(o.path) && strings.Contains(o.dir, shell.Hole) {
 		f.unsure = true
-		f.ways = []string{path.Clean(text)}
+		f.ways = []string{path.Clean(o.path)}
 		return f
 	}
-	dir := opened.Dir.Text
-	if opened.Root {
+	dir := o.dir
+	if o.root {
 		dir = repository(c.ways(inDir(dir, "."))[0])
 	}
-	f.ways = c.ways(inDir(dir, text))
+	f.ways = c.ways(inDir(dir, o.path))
 	return f
 }
 
@@ -140,8 +140,9 @@ var pathNames = []string{"file_path", "notebook_path", "path", "paths", "file", 
 func (c *Call) toolFiles() (list []file) {
 	input := gjson.ParseBytes(c.Input)
 	mcp := strings.HasPrefix(c.Tool, "mcp__")
+	reads, writes := access(c.Tool)
 	add := func(text string, glob bool) {
-		f := c.file(command.File{Path: command.Word{Text: text, Known: true, Glob: glob}, Dir: command.Word{Known: true}, Access: access(c.Tool)})
+		f := c.file(opened{path: text, glob: glob, read: reads, write: writes})
 		f.direct = !mcp
 		list = append(list, f)
 	}
@@ -201,14 +202,14 @@ func each(v gjson.Result, do func(text string)) {
 }
 
 // access returns what a tool does to its files, as far as its name says.
-func access(tool string) command.Access {
+func access(tool string) (reads, writes bool) {
 	name := strings.ToLower(tool[strings.LastIndex(tool, "__")+1:])
 	for _, word := range []string{"read", "get", "list", "search", "grep", "glob", "view", "stat", "info", "find"} {
 		if strings.Contains(name, word) {
-			return command.Read
+			return true, false
 		}
 	}
-	return command.Read | command.Write
+	return true, true
 }
 
 // glob is a pattern over absolute paths.
@@ -318,55 +319,43 @@ func matches(pattern, name string) bool {
 }
 
 // within reports whether one of the patterns matches a file, in any form of its path.
-func (f file) within(c *Call, patterns []string) bool {
-	if f.unsure || f.glob || f.stored {
-		return false
-	}
-	return covered(f.ways, patterns, func(way, text string) bool {
-		return slices.ContainsFunc(c.globsOf(text, false), func(g glob) bool { return matches(g.pattern, way) })
+func (f *file) within(c *Call, patterns []string) bool {
+	return !f.unsure && !f.glob && f.probably(c, patterns)
+}
+
+// probably is within for an exception, where the path may stand for several names.
+func (f *file) probably(c *Call, patterns []string) bool {
+	return !f.unsure && len(f.ways) > 0 && !slices.ContainsFunc(f.ways, func(way string) bool {
+		return !slices.ContainsFunc(patterns, func(text string) bool {
+			return slices.ContainsFunc(c.globsOf(text, false), func(g glob) bool { return matches(g.pattern, way) })
+		})
 	})
 }
 
-// probably is within for an exception, where the end of a path may be missing or stand for
-// several names.
-func (f file) probably(c *Call, patterns []string) bool {
-	ways := f.ways
-	if f.unsure {
-		ways = nil
-		for _, dir := range f.under {
-			ways = append(ways, dir+"/"+f.ways[0])
-		}
-	}
-	return len(ways) > 0 && file{ways: ways}.within(c, patterns)
-}
-
-// fits says whether one of the patterns matches a file, or may, or a directory that contains
-// it.
-func (f file) fits(c *Call, patterns []string) (a Verdict) {
+// fits reports whether one of the patterns matches a file, or a directory that contains it.
+func (f *file) fits(c *Call, patterns []string) bool {
 	for _, text := range patterns {
 		for _, g := range c.globsOf(text, true) {
-			for _, way := range f.ways {
-				if a = either(a, f.way(g, way)); a.Result == Yes {
-					return a
-				}
+			if slices.ContainsFunc(f.ways, func(way string) bool { return f.way(g, way) }) {
+				return true
 			}
 		}
 	}
-	return a
+	return false
 }
 
-func (f file) way(g glob, way string) Verdict {
+func (f *file) way(g glob, way string) bool {
 	switch {
 	case f.unsure:
-		return f.end(g, way)
+		return way != "" && g.anyDir && matches(g.base, path.Base(way))
 	case g.covers(way):
-		return yes
-	case f.all && (way == "/" || strings.HasPrefix(g.fixed, way+"/")) && !g.anyDir:
-		return yes
+		return true
+	case f.all && (way == "/" || strings.HasPrefix(g.fixed, strings.TrimSuffix(way, "/")+"/")) && !g.anyDir:
+		return true
 	case f.glob:
 		return f.wild(g, way)
 	}
-	return no
+	return false
 }
 
 // covers: the pattern matches the path, or a directory that contains it.
@@ -398,63 +387,35 @@ func indexName(way, name string) bool {
 	return false
 }
 
-// end compares a path of which only the end is known.
-func (f file) end(g glob, way string) Verdict {
+// wild compares a path that is itself a pattern: the shell, or Grep and Glob, replace it with names.
+func (f *file) wild(g glob, way string) bool {
 	base := path.Base(way)
+	dotted := strings.HasPrefix(g.base, ".") && !f.direct && !f.dots
 	switch {
-	case way != "" && g.anyDir && matches(g.base, base), slices.ContainsFunc(f.under, g.covers) && !g.anyDir:
-		return yes
-	case way == "" && !g.outside(f.under) || way != "" && !g.anyDir && matches(g.base, base):
-		return unsure("the path " + f.path + " is not on the line")
-	}
-	return no
-}
-
-// outside: what the pattern matches is in none of the directories.
-func (g glob) outside(dirs []string) bool {
-	return len(dirs) > 0 && !g.anyDir && !slices.ContainsFunc(dirs, func(dir string) bool {
-		return within(dir+"/", g.fixed) || within(g.fixed, dir+"/")
-	})
-}
-
-// wild compares a path that is itself a pattern: the shell, or Grep and Glob, replace it with
-// names.
-func (f file) wild(g glob, way string) Verdict {
-	dir, base := path.Split(way)
-	dotted := strings.HasPrefix(g.base, ".") && f.access != 0 && !f.direct && !f.stored // git's * matches a leading dot
-	switch {
-	case !strings.ContainsAny(g.base, wildcards) && !(dotted && strings.IndexAny(base, wildcards) == 0) && base != "*" && base != "**" && matches(base, g.base) &&
-		(g.anyDir || matches(way, g.pattern)):
-		return yes
+	case !strings.ContainsAny(g.base, wildcards) && !(dotted && strings.IndexAny(base, wildcards) == 0) && base != "*" && base != "**" &&
+		matches(base, g.base) && (g.anyDir || matches(way, g.pattern)):
+		return true
 	case g.anyDir && matches(g.base, base): // *.pem and *.pem
-		return yes
-	case base == "*" && (g.anyDir || within(dir, g.fixed)) && !dotted:
-		return unsure(f.path + " may stand for " + g.base)
-	case !f.direct:
-		return f.reaches(g, way)
+		return true
 	}
-	return no
+	return !f.direct && reaches(g, way)
 }
 
-// reaches says whether the names for which a path stands are in the directory of a pattern
-// that matches everything there: ~/.ss*/id with ~/.ssh/**. A name of only wildcards may be any
-// but one with a leading dot.
-func (f file) reaches(g glob, way string) Verdict {
+// reaches reports whether the names for which a path stands are in the directory of a pattern that
+// matches everything there: ~/.ss*/id with ~/.ssh/**. A name of only wildcards may be any but one
+// with a leading dot.
+func reaches(g glob, way string) bool {
 	names, dirs := strings.Split(way, "/"), strings.Split(strings.TrimSuffix(g.fixed, "/"), "/")
 	if g.pattern != g.fixed+"**" || len(names) <= len(dirs) {
-		return no
+		return false
 	}
-	found := yes
 	for i, dir := range dirs {
-		switch bare := strings.Trim(names[i], "*?") == ""; {
-		case dir == names[i]:
-		case !matches(names[i], dir), bare && strings.HasPrefix(dir, "."):
-			return no
-		case bare:
-			found = unsure(f.path + " may be in " + g.fixed)
+		bare := strings.Trim(names[i], "*?") == ""
+		if dir != names[i] && (!matches(names[i], dir) || bare && strings.HasPrefix(dir, ".")) {
+			return false
 		}
 	}
-	return found
+	return true
 }
 
 // Follow resolves the links of the part of p that exists, including one whose target does not

@@ -1,4 +1,4 @@
-package match
+package rule
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package match
+package rule
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/event/policy/command"
+	"beckon/event/policy/shell"
 
 	"github.com/tidwall/gjson"
 )
@@ -50,15 +50,15 @@ func (p *Permission) Match(c *Call) bool {
 		return p.commandFits(c)
 	case "Edit", "Write", "Read", "NotebookEdit", "MultiEdit", "Glob", "Grep":
 		pattern := p.pathPattern(c)
-		return slices.ContainsFunc(c.known().files, func(f file) bool { return f.fits(c, []string{pattern}).Result > No })
+		return slices.ContainsFunc(c.known().files, func(f file) bool { return f.fits(c, []string{pattern}) })
 	case "WebFetch":
 		return p.domainFits(gjson.GetBytes(c.Input, "url").String())
 	case "Agent", "Task":
 		return gjson.GetBytes(c.Input, "subagent_type").String() == p.what
 	case "Skill":
-		return command.Wild(p.what, gjson.GetBytes(c.Input, "skill").String())
+		return wild(p.what, gjson.GetBytes(c.Input, "skill").String())
 	}
-	return command.Wild(p.what, string(c.Input))
+	return wild(p.what, string(c.Input))
 }
 
 // groups are the tools that a rule for one of them covers: the client judges every writing
@@ -81,34 +81,35 @@ func (p *Permission) toolFits(tool string) bool {
 	if strings.Count(p.tool, "__") == 1 { // a server stands for all of its tools
 		return strings.HasPrefix(tool, p.tool+"__")
 	}
-	return command.Wild(p.tool, tool)
+	return wild(p.tool, tool)
 }
 
-// commandFits judges every simple command of a line, including carried ones. One that matches
-// is enough, or one that may.
+// commandFits judges every simple command of a line. One that matches is enough, or one that may.
 func (p *Permission) commandFits(c *Call) bool {
-	f := c.known()
-	return f.anything != "" || p.textFits(f.line.Text) || slices.ContainsFunc(f.line.Commands, func(c command.Command) bool {
-		text := c.Joined()
-		_, args, _ := strings.Cut(text, " ")
-		return p.textFits(text) || p.textFits(strings.TrimSpace(c.Args.Program+" "+args)) || p.mayFit(c)
+	l := c.known().line
+	return l == nil || l.Strange != "" || p.textFits(l.Text) || slices.ContainsFunc(l.Commands, func(c shell.Command) bool {
+		for _, place := range c.Programs() {
+			if !place.Weak && (p.textFits(strings.Join(c.Words[place.At:], " ")) || p.textFits(joined(&c, place.At))) {
+				return true
+			}
+		}
+		return p.mayFit(c.Words)
 	})
 }
 
-// mayFit: the unknown part of a command may match the rule.
-func (p *Permission) mayFit(c command.Command) bool {
-	words := strings.Fields(strings.TrimSuffix(p.what, ":*"))
-	for i, w := range c.Words {
+// mayFit reports whether what is unknown of a command may be what the rule names.
+func (p *Permission) mayFit(words []string) bool {
+	for i, want := range strings.Fields(strings.TrimSuffix(p.what, ":*")) {
 		switch {
 		case i >= len(words):
 			return false
-		case !w.Known:
-			return w.Could(words[i]) || strings.Contains(words[i], "*")
-		case !command.Wild(words[i], w.Text) && (i > 0 || !command.Wild(words[i], c.Args.Program)):
+		case strings.Contains(words[i], shell.Hole):
+			return wild(strings.ReplaceAll(words[i], shell.Hole, "*"), want)
+		case !wild(want, words[i]) && (i > 0 || !wild(want, shell.Base(words[i]))):
 			return false
 		}
 	}
-	return c.More
+	return false
 }
 
 // Covers reports whether the rule covers everything that a call does, as an approval needs:
@@ -119,8 +120,8 @@ func (p *Permission) Covers(c *Call) bool {
 	}
 	switch p.tool {
 	case "Bash", "PowerShell", "Monitor":
-		f := c.known()
-		return f.anything == "" && !f.line.Sets && len(f.line.Commands) > 0 && !slices.ContainsFunc(f.line.Commands, func(c command.Command) bool { return !p.covers(c) })
+		l := c.known().line
+		return l != nil && l.Strange == "" && !l.Sets && len(l.Commands) > 0 && !slices.ContainsFunc(l.Commands, func(c shell.Command) bool { return !p.covers(c) })
 	case "Edit", "Write", "Read", "NotebookEdit", "MultiEdit", "Glob", "Grep":
 		pattern := p.pathPattern(c)
 		return !slices.ContainsFunc(c.known().files, func(f file) bool { return !f.within(c, []string{pattern}) })
@@ -131,13 +132,10 @@ func (p *Permission) Covers(c *Call) bool {
 	return true
 }
 
-// covers reports whether a command is what the rule says and nothing more; a carried command
-// is covered with its carrier.
-func (p *Permission) covers(c command.Command) bool {
-	if c.By >= 0 {
-		return true
-	}
-	return c.Plain && len(c.Sets) == 0 && !c.More && !slices.ContainsFunc(c.Words, func(w command.Word) bool { return !w.Known }) && p.textFits(c.Joined())
+// covers reports whether a command is what the rule says and nothing more.
+func (p *Permission) covers(c shell.Command) bool {
+	text := strings.Join(c.Words, " ")
+	return c.Plain && len(c.Env) == 0 && len(c.Writes) == 0 && !strings.Contains(text, shell.Hole) && p.textFits(text)
 }
 
 func (p *Permission) textFits(text string) bool {
@@ -147,7 +145,7 @@ func (p *Permission) textFits(text string) bool {
 	if prefix, ok := strings.CutSuffix(p.what, " *"); ok && !strings.Contains(prefix, "*") {
 		return text == prefix || strings.HasPrefix(text, prefix+" ")
 	}
-	return command.Wild(p.what, text)
+	return wild(p.what, text)
 }
 
 // pathPattern converts the rule's pattern to a policy rule's. The client's //x is absolute, /x
@@ -172,5 +170,5 @@ func (p *Permission) domainFits(raw string) bool {
 	if !ok || err != nil {
 		return true
 	}
-	return command.Wild(strings.ToLower(domain), strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
+	return wild(strings.ToLower(domain), strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
 }

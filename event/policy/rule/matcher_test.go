@@ -1,4 +1,4 @@
-package match
+package rule
 
 import (
 	"encoding/json"
@@ -53,7 +53,7 @@ func call(tool, input string) *Call {
 	return &Call{Tool: tool, Input: []byte(input), Cwd: "/w/p/sub", Project: "/w/p", Home: "/home/u"}
 }
 
-func shell(text string) *Call { return call("Bash", `{"command":`+quote(text)+`}`) }
+func bash(text string) *Call { return call("Bash", `{"command":`+quote(text)+`}`) }
 
 func onFile(tool, path string) *Call { return call(tool, `{"file_path":`+quote(path)+`}`) }
 
@@ -63,25 +63,25 @@ func TestPermission(t *testing.T) {
 		call *Call
 		want bool
 	}{
-		{"Bash", shell("ls"), true},
+		{"Bash", bash("ls"), true},
 		{"Bash", onFile("Read", "/x"), false},
-		{"Bash(npm test)", shell("npm test"), true},
-		{"Bash(npm test)", shell("npm test -- x"), false},
-		{"Bash(npm run:*)", shell("npm run lint"), true},
-		{"Bash(npm run:*)", shell("npm running"), false},
-		{"Bash(git push *)", shell("git push origin"), true},
-		{"Bash(git push *)", shell("A=1 git push origin"), true},
-		{"Bash(git push *)", shell("cd x && git push origin"), true},
-		{"Bash(git push *)", shell("echo $(git push origin)"), true},
-		{"Bash(git push *)", shell("git pull"), false},
-		{"Bash(git push *)", shell("$CMD origin"), true}, // cannot be told
-		{"Bash(rm *)", shell("echo 'unclosed"), true},
-		{"Bash(git * main)", shell("git merge main"), true},
-		{"Bash(git push *)", shell("git  push\torigin"), true},
-		{"Bash(git push *)", shell(`"git" pu\sh origin`), true},
-		{"Bash(git push *)", shell("2>x git push origin"), true},
-		{"Bash(git push *)", shell("sudo /usr/bin/git push origin"), true},
-		{"Bash(git push *)", shell("echo git push origin"), false},
+		{"Bash(npm test)", bash("npm test"), true},
+		{"Bash(npm test)", bash("npm test -- x"), false},
+		{"Bash(npm run:*)", bash("npm run lint"), true},
+		{"Bash(npm run:*)", bash("npm running"), false},
+		{"Bash(git push *)", bash("git push origin"), true},
+		{"Bash(git push *)", bash("A=1 git push origin"), true},
+		{"Bash(git push *)", bash("cd x && git push origin"), true},
+		{"Bash(git push *)", bash("echo $(git push origin)"), true},
+		{"Bash(git push *)", bash("git pull"), false},
+		{"Bash(git push *)", bash("$CMD origin"), true}, // cannot be told
+		{"Bash(rm *)", bash("echo 'unclosed"), true},
+		{"Bash(git * main)", bash("git merge main"), true},
+		{"Bash(git push *)", bash("git  push\torigin"), true},
+		{"Bash(git push *)", bash(`"git" pu\sh origin`), true},
+		{"Bash(git push *)", bash("2>x git push origin"), true},
+		{"Bash(git push *)", bash("sudo /usr/bin/git push origin"), true},
+		{"Bash(git push *)", bash("echo git push origin"), false},
 		{"Edit(src/**)", onFile("Edit", "/w/p/sub/src/a/b.go"), true},
 		{"Edit(src/**)", onFile("Write", "src/b.go"), true},
 		{"Edit(src/**)", onFile("Edit", "/w/p/src/b.go"), false},

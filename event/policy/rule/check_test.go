@@ -1,4 +1,4 @@
-package match
+package rule
 
 import (
 	"strings"
@@ -23,7 +23,7 @@ func TestCheck(t *testing.T) {
 		{Rule{Allow: true, Conditions: Conditions{Commands: []string{"bash"}}}, "whatever it is given", true},
 		{Rule{Allow: true, Conditions: Conditions{Commands: []string{"xargs"}}}, "whatever it is given", true},
 		{Rule{Allow: true, Conditions: Conditions{Commands: []string{"git"}}}, "every subcommand", true},
-		{Rule{Allow: true, Conditions: Conditions{Commands: []string{"go test -exec x"}}}, "run other programs", true},
+		{Rule{Allow: true, Conditions: Conditions{Commands: []string{"go test -exec x"}}}, "may run other programs", true},
 		{Rule{Allow: true, Conditions: Conditions{Regex: []string{"git .*"}}}, "whatever stands", true},
 	} {
 		list := c.rule.Check()

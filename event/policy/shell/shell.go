@@ -1,0 +1,139 @@
+// Package shell finds the commands that a command line runs, at any depth: in lists, pipes, loops,
+// functions and substitutions, in here-documents and texts that are given to a shell, to eval or to
+// ssh, and in the text of an interpreter's program that starts others.
+//
+// It follows what the line itself determines (variables, directories, files that it writes and then
+// runs) and puts Hole for the rest. It is a reader of ordinary lines: a text that is built to be
+// misread will be.
+package shell
+
+import "strings"
+
+// Hole stands for a part of a word that the line does not determine.
+const Hole = "\x00"
+
+// Command is one simple command, wherever in the line it stands.
+type Command struct {
+	Words []string // with Hole where they are unknown
+	// Globs are the words with signs that the shell replaces with the names of files.
+	Globs []bool
+	Env   []string // the variables that are set for it, NAME=value
+	Plain bool     // it stands directly in a list or pipe of the line
+	Dir   string   // the directory it runs in; empty for that of the line
+	Input string   // what it reads, with Hole where that is unknown
+	Fed   bool     // it reads from a pipe or a redirection
+	// Feeds are the commands whose output it reads, or has among its words.
+	Feeds         []int
+	Reads, Writes []string // the files of its redirections
+	Carrier       int      // the command in whose words or input it stands, or -1
+	Remote        bool     // it runs on another machine
+	Loose         bool     // its text may be none that runs: only its first word is a program
+
+	within []int // those of Feeds that are among its words
+	places []Place
+}
+
+// Code is the text of a program for an interpreter.
+type Code struct {
+	Text string
+	By   int // the command that runs it
+}
+
+// Line is what a command line runs.
+type Line struct {
+	Text     string
+	Commands []Command
+	Code     []Code
+	Strange  string // what could not be read; empty if nothing
+	Sets     bool   // it sets variables or functions
+}
+
+// Read reads a line of a POSIX shell, Bash or Zsh.
+func Read(text string) *Line {
+	r := newReader(text)
+	r.text(text, stream{})
+	return r.line
+}
+
+// ReadPower reads a line of PowerShell: its words, quotes and separators. The rest of the language
+// stays unknown.
+func ReadPower(text string) *Line {
+	r := newReader(text)
+	p := power{r: r, text: text}
+	for p.at < len(p.text) {
+		p.next()
+	}
+	p.end()
+	return r.line
+}
+
+// Programs returns the places among the words where a program may stand.
+func (c *Command) Programs() []Place {
+	if c.places == nil {
+		c.places = places(c.Words)
+	}
+	return c.places
+}
+
+// In reports whether a word is in a list, whose words stand between single blanks.
+func In(list, word string) bool {
+	for from := 0; word != ""; {
+		at := strings.Index(list[from:], word)
+		if at < 0 {
+			return false
+		}
+		at += from
+		end := at + len(word)
+		if (at == 0 || list[at-1] == ' ') && (end == len(list) || list[end] == ' ') {
+			return true
+		}
+		from = end
+	}
+	return false
+}
+
+// IsFlag reports whether a word begins as a flag does.
+func IsFlag(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
+
+// IsAssignment reports whether a word is NAME=value.
+func IsAssignment(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && !strings.ContainsFunc(name, func(c rune) bool {
+		return c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z')
+	})
+}
+
+// Base returns a program's name without directories, version and extension.
+func Base(word string) string {
+	if strings.Contains(word, "://") {
+		return word
+	}
+	word = strings.TrimSuffix(word, "/")
+	if at := strings.LastIndexAny(word, `/\`); at >= 0 && !strings.Contains(word, " ") {
+		word = word[at+1:]
+	}
+	word = unversioned(word)
+	return strings.TrimSuffix(strings.TrimSuffix(word, ".exe"), "-cli")
+}
+
+// unversioned takes the version from name@5, name:1.9 and python3.12.
+func unversioned(word string) string {
+	if at := strings.IndexAny(word, "@:"); at > 0 && isVersion(word[at+1:], word[at] == '@') {
+		word = word[:at]
+	}
+	if name := strings.TrimRight(word, "0123456789."); In("python pip php ruby node", name) {
+		return name
+	}
+	return word
+}
+
+func isVersion(text string, tagged bool) bool {
+	if tagged {
+		if name, _, _ := strings.Cut(text, "-"); In("latest next canary beta", name) {
+			return true
+		}
+		text = strings.TrimLeft(text, "^~")
+	}
+	text = strings.TrimPrefix(text, "v")
+	return text != "" && text[0] >= '0' && text[0] <= '9'
+}
