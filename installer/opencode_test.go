@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"beckon/event"
+	"beckon/testdata/need"
 )
 
 // pluginScript has OpenCode's plugin do what OpenCode does, and prints the results.
@@ -67,9 +68,9 @@ esac
 // OpenCode's plugin gives OpenCode the hook's answer in OpenCode's terms, and nothing more,
 // whatever the hook does.
 func TestOpenCodePluginAnswers(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil || runtime.GOOS == "windows" {
-		t.Skip("needs node")
+	node := need.Program(t, "node")
+	if runtime.GOOS == "windows" {
+		t.Skip("the plugin's hook is a script")
 	}
 	dir := t.TempDir()
 	hook := filepath.Join(dir, "beckon-hook")

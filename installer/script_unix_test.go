@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"beckon/testdata/need"
 )
 
 // release is a release as install.sh finds it, in a directory and over HTTP.
@@ -108,11 +110,7 @@ func (s script) run(t *testing.T) (said, prefix string, err error) {
 	for _, name := range strings.Fields(basics + " " + s.tools) {
 		path, err := exec.LookPath(name)
 		if err != nil {
-			lack := t.Skipf
-			if os.Getenv("CI") == "true" {
-				lack = t.Fatalf
-			}
-			lack("install.sh is tried with %s: %v", name, err)
+			need.Missing(t, "install.sh is tried with %s: %v", name, err)
 		}
 		if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
 			t.Fatal(err)
@@ -247,14 +245,7 @@ func TestInstallScriptRefuses(t *testing.T) {
 
 // TestShellcheck checks the scripts that users and releases run.
 func TestShellcheck(t *testing.T) {
-	path, err := exec.LookPath("shellcheck")
-	if err != nil {
-		lack := t.Skipf
-		if os.Getenv("CI") == "true" {
-			lack = t.Fatalf
-		}
-		lack("scripts are read by shellcheck: %v", err)
-	}
+	path := need.Program(t, "shellcheck")
 	var scripts []string
 	for _, place := range []string{"*.sh", "release/*.sh", "../testdata/release/*.sh"} {
 		found, err := filepath.Glob(place)

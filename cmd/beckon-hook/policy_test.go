@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"beckon/state/store"
+	"beckon/testdata/need"
 )
 
 const (
@@ -274,10 +275,7 @@ func TestOtherAgentsHideNothing(t *testing.T) {
 func TestQuietCallsNeedNoSibling(t *testing.T) {
 	dir, env := policied(t)
 	settled(t, dir, env)
-	called, err := exec.Command("strace", "-V").Output()
-	if err != nil {
-		t.Skip("no strace", called)
-	}
+	need.Program(t, "strace")
 	quiet := strings.Replace(forced, "git push -f", "npm test", 1)
 	for args, payload := range map[string]string{
 		"PreToolUse": quiet, "PreToolUse --agent codex": quiet, "BeforeTool --agent gemini": strings.NewReplacer("PreToolUse", "BeforeTool", `"Bash"`, `"run_shell_command"`).Replace(quiet),

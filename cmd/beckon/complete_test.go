@@ -15,6 +15,7 @@ import (
 	"beckon/event"
 	"beckon/state"
 	"beckon/state/store"
+	"beckon/testdata/need"
 )
 
 // desk is a home with two sessions: shop asks for a permission, notes is idle.
@@ -119,18 +120,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-func needs(t *testing.T, name string) {
-	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(name + " is not here")
-		}
-		t.Skip(name + " is not here")
-	}
-}
-
 func TestBashCompletes(t *testing.T) {
-	needs(t, "bash")
+	need.Program(t, "bash")
 	d := newDesk(t)
 	for _, c := range completed {
 		script := fmt.Sprintf(`source <(beckon completion bash)
@@ -146,7 +137,7 @@ printf '%%s\n' "${COMPREPLY[@]}"`, "'"+strings.Join(c.line, "' '")+"'", len(c.li
 }
 
 func TestFishCompletes(t *testing.T) {
-	needs(t, "fish")
+	need.Program(t, "fish")
 	d := newDesk(t)
 	for _, c := range completed {
 		script := "beckon completion fish | source; complete -C 'beckon " + strings.Join(c.line, " ") + "'"
@@ -161,7 +152,7 @@ func TestFishCompletes(t *testing.T) {
 
 // zsh completes only on a terminal, which tmux provides.
 func TestZshCompletes(t *testing.T) {
-	needs(t, "zsh")
+	need.Program(t, "zsh")
 	f := newFloor(t)
 	d := newDesk(t)
 	f.env = d.env
@@ -211,7 +202,7 @@ func TestManual(t *testing.T) {
 	if strings.Contains(out, "__complete") {
 		t.Error("it tells of hidden commands")
 	}
-	needs(t, "groff")
+	need.Program(t, "groff")
 	cmd := exec.Command("groff", "-man", "-Tascii", "-ww", "-P-cbou")
 	cmd.Stdin = strings.NewReader(out)
 	var said strings.Builder

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/testdata/need"
 )
 
 // sshd is a real server on loopback, run by this user with its own keys. Its sessions have the
@@ -27,16 +29,7 @@ type sshd struct {
 
 func newSSHD(t *testing.T) *sshd {
 	t.Helper()
-	program, err := exec.LookPath("sshd")
-	if err != nil {
-		program, err = exec.LookPath("/usr/sbin/sshd")
-	}
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("sshd is not here")
-		}
-		t.Skip("sshd is not here")
-	}
+	program := need.Program(t, "sshd", "/usr/sbin/sshd")
 	s := &sshd{t: t, dir: t.TempDir(), program: program}
 	for _, name := range []string{"host", "user"} {
 		s.must(exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", s.path(name)))

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/testdata/need"
 )
 
 // room is a user with a state directory, installed programs, and a private tmux server to type
@@ -26,14 +28,8 @@ func newRoom(t *testing.T, tools ...string) *room {
 	if testing.Short() {
 		t.Skip("real shells take some seconds")
 	}
-	lack := t.Skipf
-	if os.Getenv("CI") == "true" {
-		lack = t.Fatalf
-	}
 	for _, tool := range append(tools, "tmux") {
-		if _, err := exec.LookPath(tool); err != nil {
-			lack("needs %s: %v", tool, err)
-		}
+		need.Program(t, tool)
 	}
 	dir, err := os.MkdirTemp("", "room") // short: a socket's path has 108 bytes at most
 	if err != nil {

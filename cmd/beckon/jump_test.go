@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/testdata/need"
 )
 
 // floor is a tmux server whose programs find beckon in their PATH, with a client attached
@@ -26,12 +27,7 @@ type floor struct {
 
 func newFloor(t *testing.T) *floor {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("tmux is not here")
-		}
-		t.Skip("tmux is not here")
-	}
+	need.Program(t, "tmux")
 	dir, err := os.MkdirTemp("", "bkn") // a socket's path is short
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"beckon/render/notify/dbustest"
+	"beckon/testdata/need"
 )
 
 // paneScript returns what a pane runs: hooks of a session of that name, then text.
@@ -161,8 +162,8 @@ func (k *kitty) shows(window, text string) bool {
 // TestKitty uses a real kitty: jump brings a session's window to the front, peek and show
 // print what is on it, a notification reaches the desktop, and watch draws.
 func TestKitty(t *testing.T) {
-	needs(t, "kitty")
-	needs(t, "Xvfb")
+	need.Program(t, "kitty")
+	need.Program(t, "Xvfb")
 	t.Parallel()
 	daemon := dbustest.Start(t)
 	p := newAgents(t, `{"notify": ["terminal"]}`)
@@ -208,8 +209,8 @@ func TestKitty(t *testing.T) {
 
 // TestScreen uses a real GNU screen: jump selects a session's window.
 func TestScreen(t *testing.T) {
-	needs(t, "screen")
-	needs(t, "tmux")
+	need.Program(t, "screen")
+	need.Program(t, "tmux")
 	t.Parallel()
 	p := newAgents(t, `{}`)
 	dir, err := os.MkdirTemp("", "bkn")

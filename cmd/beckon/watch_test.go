@@ -23,6 +23,7 @@ import (
 	"beckon/state"
 	"beckon/state/live"
 	"beckon/state/store"
+	"beckon/testdata/need"
 )
 
 var golden = flag.Bool("golden", false, "write the screens that the tests find into testdata/golden")
@@ -37,12 +38,7 @@ type terminal struct {
 // fails.
 func openTerminal(t testing.TB, width, height int, env []string, args ...string) *terminal {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("tmux is not installed")
-		}
-		t.Skip("tmux is not installed")
-	}
+	need.Program(t, "tmux")
 	dir, err := os.MkdirTemp("", "beckon-tmux-") // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)

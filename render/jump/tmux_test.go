@@ -18,6 +18,7 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
+	"beckon/testdata/need"
 )
 
 // tmuxServer is a private tmux server.
@@ -29,12 +30,7 @@ type tmuxServer struct {
 
 func newTmux(t *testing.T) *tmuxServer {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("tmux is not here")
-		}
-		t.Skip("tmux is not here")
-	}
+	need.Program(t, "tmux")
 	dir, err := os.MkdirTemp("", "bkn") // a socket's path is short
 	if err != nil {
 		t.Fatal(err)

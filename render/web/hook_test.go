@@ -2,24 +2,19 @@ package web
 
 import (
 	"net/http"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"beckon/render"
+	"beckon/testdata/need"
 )
 
 // curl runs a command line of a document against x, in the shell and as written there, except
 // for the server's address.
 func (x *site) curl(script, from string) string {
 	x.T.Helper()
-	if _, err := exec.LookPath("curl"); err != nil {
-		if os.Getenv("CI") == "true" {
-			x.T.Fatal("curl is not there")
-		}
-		x.T.Skip("needs curl")
-	}
+	need.Program(x.T, "curl")
 	cmd := exec.Command("sh", "-c", strings.ReplaceAll(script, from, x.URL))
 	var errs strings.Builder
 	cmd.Stderr = &errs

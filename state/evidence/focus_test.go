@@ -12,6 +12,7 @@ import (
 
 	"beckon/event"
 	"beckon/state"
+	"beckon/testdata/need"
 )
 
 func TestFocusOf(t *testing.T) {
@@ -40,12 +41,7 @@ func TestFocusOf(t *testing.T) {
 // The focus is found in a real tmux, in a terminal that reports when it gains and loses focus.
 func TestFocusOfTmux(t *testing.T) {
 	for _, tool := range []string{"tmux", "script"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatalf("needs %s: %v", tool, err)
-			}
-			t.Skipf("needs %s: %v", tool, err)
-		}
+		need.Program(t, tool)
 	}
 	dir, err := os.MkdirTemp("", "focus") // short, since a socket's path must be
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"beckon/testdata/need"
 )
 
 // env returns an environment with names that need quoting.
@@ -20,10 +22,7 @@ func env(home string) func(string) string {
 
 // systemd accepts the unit, and reads from it what was meant.
 func TestSystemdUnit(t *testing.T) {
-	analyze, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("systemd is not here")
-	}
+	analyze := need.Program(t, "systemd-analyze")
 	home := t.TempDir()
 	program := filepath.Join(home, "my bin", "beckon")
 	if err := os.MkdirAll(filepath.Dir(program), 0o700); err != nil {

@@ -265,5 +265,5 @@ func (a *Agent) Press(p *Pane, verb string) error { return a.press(p, verb) }
 // Need is the function Need for this agent.
 func (a *Agent) Need(t testing.TB) Client {
 	t.Helper()
-	return need(t, a.Name+" "+a.Version, a.Find, a.Install)
+	return needClient(t, a.Name+" "+a.Version, a.Find, a.Install)
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/testdata/need"
 )
 
 // Versions of the client.
@@ -129,28 +131,21 @@ func npmInstall(ctx context.Context, dir, name string) error {
 // test is skipped with the reason; with CI=true it is installed, or the test fails.
 func Need(t testing.TB, version string) Client {
 	t.Helper()
-	return need(t, "client "+version, func() (Client, error) { return Find(version) },
+	return needClient(t, "client "+version, func() (Client, error) { return Find(version) },
 		func(ctx context.Context) (Client, error) { return Install(ctx, version) })
 }
 
-func need(t testing.TB, what string, find func() (Client, error), install func(context.Context) (Client, error)) Client {
+func needClient(t testing.TB, what string, find func() (Client, error), install func(context.Context) (Client, error)) Client {
 	t.Helper()
-	ci := os.Getenv("CI") == "true"
-	lack := t.Skipf
-	if ci {
-		lack = t.Fatalf
-	}
-	if _, err := exec.LookPath("tmux"); err != nil {
-		lack("the real-client lab needs tmux: %v", err)
-	}
+	need.Program(t, "tmux")
 	c, err := find()
-	if errors.Is(err, ErrAbsent) && ci {
+	if errors.Is(err, ErrAbsent) && os.Getenv("CI") == "true" {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
 		c, err = install(ctx)
 	}
 	if err != nil {
-		lack("the real-client lab needs %s: %v", what, err)
+		need.Missing(t, "the real-client lab needs %s: %v", what, err)
 	}
 	return c
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/testdata/need"
 )
 
 const endlessLab = "BECKON_TEST_ENDLESS_LAB"
@@ -21,9 +23,7 @@ func TestLabOfAKilledTest(t *testing.T) {
 	if os.Getenv(endlessLab) != "" {
 		runEndlessly(t)
 	}
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip(err)
-	}
+	need.Program(t, "tmux")
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip(err)
 	}

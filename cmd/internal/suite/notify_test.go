@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/testdata/need"
 )
 
 // wantTerminal is what an unknown terminal gets for the lab's permission: OSC 9, and then the
@@ -26,9 +27,7 @@ func TestTerminalNotification(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes half a minute")
 	}
-	if _, err := exec.LookPath("script"); err != nil {
-		t.Skipf("the outer terminal needs script: %v", err)
-	}
+	need.Program(t, "script")
 	t.Parallel()
 	for i, version := range Bounds {
 		for where, start := range map[string]func(testing.TB, *Lab) seat{"in tmux": inTmux, "outside": outside} {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"beckon/testdata/need"
 )
 
 // wine runs the programs for Windows without Windows.
@@ -34,12 +36,7 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size)
 func newWine(t *testing.T) *wine {
 	t.Helper()
 	for _, name := range []string{"wine", "x86_64-w64-mingw32-gcc"} {
-		if _, err := exec.LookPath(name); err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatal(err)
-			}
-			t.Skip(err)
-		}
+		need.Program(t, name)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -14,16 +14,8 @@ import (
 	"time"
 
 	"beckon/event/policy/wire"
+	"beckon/testdata/need"
 )
-
-// lacks skips a test that cannot run here; with CI=true the test fails.
-func lacks(t *testing.T, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
 
 func published(t *testing.T, name string) string {
 	t.Helper()
@@ -38,7 +30,7 @@ func published(t *testing.T, name string) string {
 func TestPublishedValidatingScript(t *testing.T) {
 	for _, tool := range []string{"bash", "jq"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			lacks(t, "the script needs %s: %v", tool, err)
+			need.Missing(t, "the script needs %s: %v", tool, err)
 		}
 	}
 	cfg := Command{Command: "bash '" + published(t, "validate-command.sh") + "'", Simple: true, Timeout: 5 * time.Second}
@@ -124,7 +116,7 @@ func python(t *testing.T) string {
 			return p
 		}
 	}
-	lacks(t, "the published python server needs flask (python3-flask)")
+	need.Missing(t, "the published python server needs flask (python3-flask)")
 	return ""
 }
 
@@ -168,7 +160,7 @@ func express(t *testing.T) string {
 
 func TestPublishedNodeServer(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
-		lacks(t, "the published node server needs node: %v", err)
+		need.Missing(t, "the published node server needs node: %v", err)
 	}
 	modules := express(t)
 	h := serve(t, func(port string) *exec.Cmd {

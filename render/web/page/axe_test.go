@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"beckon/testdata/need"
 )
 
 // axeVersion is the release of axe-core (npm) with which the page is checked.
@@ -16,7 +18,7 @@ func findAxe(t *testing.T) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		lack(t)("looking for axe-core: %v", err)
+		need.Missing(t, "looking for axe-core: %v", err)
 	}
 	dir := filepath.Join(cache, "beckon-test", "axe-core", axeVersion)
 	path := filepath.Join(dir, "node_modules", "axe-core", "axe.min.js")

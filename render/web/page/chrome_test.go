@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"beckon/testdata/need"
 )
 
 // chrome is a headless Chromium, driven through the pipe of its DevTools protocol: JSON
@@ -38,21 +40,13 @@ type reply struct {
 // browsers lists suitable programs, the smallest first.
 var browsers = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome"}
 
-// lack ends a test whose tools are missing: it is skipped, or fails in CI.
-func lack(t testing.TB) func(string, ...any) {
-	if os.Getenv("CI") == "true" {
-		return t.Fatalf
-	}
-	return t.Skipf
-}
-
 func findBrowser(t testing.TB, browsers []string) string {
 	for _, name := range browsers {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	lack(t)("the page's tests need one of %s", strings.Join(browsers, ", "))
+	need.Missing(t, "the page's tests need one of %s", strings.Join(browsers, ", "))
 	return ""
 }
 

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/testdata/need"
 )
 
 // firefox is a headless Firefox with one tab, driven by its own protocol: JSON messages, each
@@ -28,13 +30,7 @@ type firefox struct {
 // startFirefox starts a browser that ends with the test.
 func startFirefox(t *testing.T) *firefox {
 	t.Helper()
-	path, err := exec.LookPath("firefox-esr")
-	if err != nil {
-		path, err = exec.LookPath("firefox")
-	}
-	if err != nil {
-		lack(t)("the page's tests need firefox-esr or firefox")
-	}
+	path := need.Program(t, "firefox-esr", "firefox")
 	if testing.Short() {
 		t.Skip("a browser is slow")
 	}

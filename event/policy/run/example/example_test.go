@@ -16,18 +16,14 @@ import (
 	"beckon/event/policy/run"
 	"beckon/event/policy/run/example"
 	"beckon/event/policy/wire"
+	"beckon/testdata/need"
 )
 
 // start runs an example on a free port and returns its address. Without the
 // language the test is skipped with the reason; with CI=true it fails.
 func start(t *testing.T, language, program, file string) string {
 	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skipf("the %s example needs %s: %v", language, program, err)
-	}
+	need.Program(t, program)
 	text, err := example.Text(language)
 	if err != nil {
 		t.Fatal(err)
