@@ -122,6 +122,9 @@ func (p *values) text(f agents.Field, max int) string {
 // before it is cut.
 func (p *values) name(f agents.Field) string { return Cut(clean(p[f]), MaxID) }
 
+// mainAgent is how agents without a table name the main conversation.
+const mainAgent = "main"
+
 func (p *values) session(e *Event) {
 	e.SessionID = p.text(agents.Session, MaxID)
 	if e.SessionID == "" && (e.Kind == SessionStart || e.Kind == SessionEnd) {
@@ -138,6 +141,9 @@ func (p *values) session(e *Event) {
 	}
 	e.Effort = p.text(agents.Effort, MaxID)
 	e.AgentID = p.text(agents.AgentID, MaxID)
+	if e.AgentID == mainAgent && AgentOf(e.Agent) == nil {
+		e.AgentID = ""
+	}
 	e.AgentType = p.name(agents.AgentType)
 	p.child(e)
 }

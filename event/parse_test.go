@@ -183,6 +183,16 @@ func TestParseFields(t *testing.T) {
 }
 
 // CASE 9: a prompt that the client itself writes is not the user's.
+// An agent without a table may name its main conversation "main".
+func TestMainAgent(t *testing.T) {
+	for agent, want := range map[string]string{"own-agent": "", "": "main"} {
+		e, err := Parse(agent, "Stop", []byte(`{"session_id":"s","hook_event_name":"Stop","agent_id":"main"}`))
+		if err != nil || e.AgentID != want {
+			t.Errorf("%q: agent id %q (%v), want %q", agent, e.AgentID, err, want)
+		}
+	}
+}
+
 func TestFromClient(t *testing.T) {
 	for prompt, want := range map[string]bool{
 		"<task-notification>\n<task-id>x</task-id>":      true,

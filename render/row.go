@@ -63,6 +63,8 @@ type Row struct {
 	Subagents  []Subagent       `json:"subagents,omitempty"`
 	Background *Background      `json:"background,omitempty"`
 	Tasks      *Tasks           `json:"tasks,omitempty"`
+	Refused    int              `json:"refused,omitempty"`  // calls of this turn that the client itself refused
+	Refusals   []Refusal        `json:"refusals,omitempty"` // the newest of them
 	CreatedAt  time.Time        `json:"created_at"`
 	Busy       *int64           `json:"busy_seconds,omitempty"` // at work since local midnight; only if requested
 	FirstSeen  time.Time        `json:"first_seen_at"`          // of the seat: it outlives /clear and resume
@@ -177,6 +179,24 @@ type Background struct {
 	Agents int `json:"agents"`
 	Shells int `json:"shells"`
 	Crons  int `json:"crons"`
+}
+
+// Refusal is a call that the client refused by itself, as auto mode does.
+type Refusal struct {
+	At      time.Time `json:"at"`
+	AgentID string    `json:"agent_id,omitempty"`
+	Tool    string    `json:"tool"`
+	Summary string    `json:"summary,omitempty"`
+	Reason  string    `json:"reason,omitempty"` // in the client's words
+}
+
+// Line returns the refusal in one line.
+func (d *Refusal) Line() string {
+	what := cmp.Or(d.Summary, d.Tool)
+	if d.Reason != "" {
+		what += ": " + d.Reason
+	}
+	return OneLine(what)
 }
 
 // Tasks is the agent's own task list.
@@ -321,6 +341,10 @@ func doing(r *Row, s *state.Session, st state.Status) {
 	}
 	if t := (Tasks{Open: len(s.Todos.Open) + s.Todos.Over, Done: s.Todos.Done}); t != (Tasks{}) {
 		r.Tasks = &t
+	}
+	r.Refused = s.Denied.Count
+	for _, d := range s.Denied.Calls {
+		r.Refusals = append(r.Refusals, Refusal{d.At.Time(), d.Actor, d.Tool, d.Summary, d.Reason})
 	}
 }
 

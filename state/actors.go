@@ -87,11 +87,12 @@ func (f *fold) stop(e *event.Event) {
 	case e.Says == agents.Idle && !main.running() && (e.Message == "" || main.How == EndBroken || main.How == EndFailure):
 		return // how the turn ended is already known
 	}
-	unanswered := f.unanswered()
+	_, unanswered := asked(f.view())
 	f.endActor(f.main(), e.At, EndStop)
 	f.turnOver(e.At)
 	if e.At >= f.s.Stop.At {
 		f.s.Stop.say(e, unanswered)
+		f.s.Stop.Denied, f.s.Denied.New = f.s.Denied.New, 0
 	}
 	if m := e.Meter; m != nil && m.At >= f.s.Meter.At {
 		f.s.Meter = *m
@@ -120,21 +121,13 @@ func (f *fold) brokenOff(t event.Millis) {
 	f.turnOver(t)
 }
 
-// unanswered reports whether the previous turn ended in a question and the user has not
-// written since.
-func (f *fold) unanswered() bool {
-	_, text := asked(f.view())
-	return text && f.s.Prompt.At <= f.s.Stop.At
-}
-
 // say stores the final message of the turn that e ended. A turn that the client began itself,
-// at the end of background work, does not replace an unanswered question if its message only
-// reports progress.
+// at the end of background work, replaces an unanswered question only by another one.
 func (p *Stop) say(e *event.Event, unanswered bool) {
 	was := *p
 	p.At, p.Message, p.Asked = e.At, e.Message, 0
 	p.means(e)
-	if unanswered && (p.Intent == intent.IntentProgress || p.Intent == "") {
+	if unanswered && p.Intent != intent.IntentQuestion {
 		*p = was
 		p.At, p.Asked = e.At, cmp.Or(was.Asked, was.At)
 	}
@@ -232,7 +225,9 @@ func taskRuns(t event.Task) bool {
 
 // agentTask reports whether a background task is an agent: the client goes on by itself when
 // it ends.
-func agentTask(t event.Task) bool { return t.Type == "subagent" || t.Type == "workflow" }
+func agentTask(t event.Task) bool {
+	return t.Type == "subagent" || t.Type == "workflow" || t.Type == "teammate"
+}
 
 // listLag is how long after a SubagentStop, in milliseconds, a snapshot may still list the
 // subagent as running.

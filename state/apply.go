@@ -63,6 +63,7 @@ func clone(s Session) Session {
 	s.Recent = slices.Clone(s.Recent)
 	s.Seeing = slices.Clone(s.Seeing)
 	s.Todos.Open = slices.Clone(s.Todos.Open)
+	s.Denied.Calls = slices.Clone(s.Denied.Calls)
 	return s
 }
 
@@ -128,8 +129,10 @@ func handlers(k event.Kind) func(*fold, *event.Event) {
 		return (*fold).preTool
 	case event.PermissionRequest:
 		return (*fold).permission
-	case event.PostToolUse, event.PostToolUseFailure, event.PermissionDenied:
+	case event.PostToolUse, event.PostToolUseFailure:
 		return (*fold).postTool
+	case event.PermissionDenied:
+		return (*fold).denied
 	case event.PostToolBatch:
 		return (*fold).batch
 	case event.Stop:

@@ -215,6 +215,17 @@ func (f *fold) postTool(e *event.Event) {
 	f.noteClosed(a.ID, c, e.At)
 }
 
+// denied handles PermissionDenied. Claude Code raises it for a call that it refused by itself;
+// other agents, for one that the user refused.
+func (f *fold) denied(e *event.Event) {
+	if d := &f.s.Denied; f.s.native() && e.At >= f.s.Prompt.First {
+		d.Count, d.New = d.Count+1, d.New+1
+		call := Denial{e.At, e.AgentID, e.Tool.Name, e.Tool.Summary, e.Reason}
+		d.Calls = keepLast(append(d.Calls, call), maxDenials)
+	}
+	f.postTool(e)
+}
+
 // finished returns the index of the open call that e closes, or -1: the call with e's id, or,
 // if one of the two has no id, the call of the same tool and input, or the oldest wait that
 // may be e's.

@@ -72,6 +72,18 @@ var casesOfDialogs = []situation{
 		      is question registry asks=paused
 		20000 look busy@19000
 		      is working`},
+	{"a dialog of the client's own in the middle of a turn, as 2.1.330 and later tell it", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		1000  look waiting@700 dialog open version=2.1.330
+		      is question registry since=700 source=registry
+		5000  look busy@4000 version=2.1.330
+		      is working`},
+	{"a menu after a turn, as 2.1.330 and later tell it", `
+		100   UserPromptSubmit
+		900   Stop
+		1500  look waiting@1200 dialog open version=2.1.400
+		      is idle done`},
 	{"a notification about a background session is not a question of this one", `
 		100   UserPromptSubmit
 		900   Stop

@@ -67,6 +67,48 @@ var casesOfEnds = []situation{
 		900   look
 		      is idle interrupted unseen=false`},
 
+	{"auto mode refuses two calls, and the turn ends", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		250   PermissionDenied Bash id=1 reason=unsafe
+		      is working refused=1 call=
+		300   SubagentStart agent=a
+		310   PreToolUse Bash agent=a id=2
+		320   PermissionDenied Bash agent=a id=2 reason=unsafe
+		350   SubagentStop agent=a tasks=-
+		      is working refused=2
+		900   Stop tasks=-
+		9000  is idle done refused=2 edge=refused
+		9100  UserPromptSubmit prompt=client
+		9900  Stop tasks=-
+		      is idle done refused=2 edge=done
+		10000 UserPromptSubmit
+		      is working refused=0
+		10900 Stop tasks=-
+		      is idle done refused=0 edge=done`},
+	{"auto mode asks after three refusals", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		250   PermissionDenied Bash id=1
+		300   PreToolUse Bash id=2
+		350   PermissionDenied Bash id=2
+		400   PreToolUse Bash id=3
+		450   PermissionDenied Bash id=3
+		500   PreToolUse Bash id=4
+		510   PermissionRequest Bash
+		      is permission Bash call=4 refused=3 edge=permission`},
+	{"a refusal that another agent reports is the user's own", `
+		100   UserPromptSubmit sender=opencode
+		200   PreToolUse Bash id=1 sender=opencode
+		250   PermissionDenied Bash id=1 sender=opencode
+		      is working refused=0`},
+	{"a resumed session forgets what was refused", `
+		100   UserPromptSubmit
+		200   PreToolUse Bash id=1
+		250   PermissionDenied Bash id=1
+		9000  SessionStart source=resume
+		      is idle started refused=0`},
+
 	{"24 two installs are one event", `
 		100   UserPromptSubmit
 		101   UserPromptSubmit via=plugin

@@ -68,7 +68,7 @@ var casesOfEvidence = []situation{
 		600   look waiting@90
 		      is working
 		700   Stop tasks=-
-		1000  look busy@110
+		1000  look waiting@110
 		      is idle done`},
 	{"the mod tells of Esc before the registry does", `
 		100   UserPromptSubmit

@@ -93,6 +93,12 @@ var casesOfRuns = []situation{
 		8990  SessionEnd reason=other
 		9100  is idle started`},
 
+	{"8 a teammate at work", `
+		100   UserPromptSubmit
+		200   Stop tasks=+mate
+		      is working agents=1 shells=0
+		5300  look idle@5000
+		      is idle done agents=0`},
 	{"8 SubagentStop of an agent that never started", `
 		100   UserPromptSubmit
 		200   Stop tasks=-

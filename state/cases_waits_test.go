@@ -5,11 +5,13 @@ var casesOfWaits = []situation{
 	{"a question stands while the client's own turns report progress", `
 		100   UserPromptSubmit
 		200   Stop means=question tasks=a
-		      is working
+		      is question text since=200 agents=1 task=awaiting_input
 		300   SubagentStop agent=a tasks=-
+		      is question text since=200 task=awaiting_input
 		400   UserPromptSubmit prompt=client
-		      is working
+		      is question text since=200
 		450   PreToolUse Read id=1
+		      is question text since=200
 		460   PostToolUse Read id=1
 		500   Stop means=progress tasks=-
 		      is question text since=200 task=awaiting_input
@@ -21,7 +23,7 @@ var casesOfWaits = []situation{
 		      is working task=processing
 		1000  Stop means=progress
 		      is idle done task=complete`},
-	{"what the client's own turn asks or finishes takes the question's place", `
+	{"what the client's own turn asks takes the question's place, what it finishes does not", `
 		100   UserPromptSubmit
 		200   Stop means=question
 		300   UserPromptSubmit prompt=client
@@ -29,7 +31,79 @@ var casesOfWaits = []situation{
 		      is question text since=400 task=awaiting_input
 		500   UserPromptSubmit prompt=client
 		600   Stop means=completion
+		      is question text since=400 task=awaiting_input
+		700   UserPromptSubmit
+		800   Stop means=completion
 		      is idle done task=complete`},
+	{"a question asked while a background agent runs, and the registry is busy for it", `
+		100   UserPromptSubmit
+		150   SubagentStart agent=a
+		200   Stop means=question tasks=a
+		900   look busy@110
+		      is question text since=200 agents=1 running=1
+		3000  is question text since=200
+		3100  PreToolUse Bash agent=a id=1
+		3110  PermissionRequest Bash agent=a
+		      is permission Bash actor=a
+		4000  PostToolUse Bash agent=a id=1
+		      is question text since=200
+		5000  SubagentStop agent=a tasks=a
+		5010  look idle@5005
+		      is question text
+		5100  UserPromptSubmit prompt=client
+		5400  look busy@5105
+		      is question text since=200
+		6000  UserPromptSubmit
+		      is working`},
+	{"an API error while a background agent runs, until a turn succeeds", `
+		100   UserPromptSubmit
+		150   SubagentStart agent=a
+		200   Stop tasks=a
+		300   UserPromptSubmit
+		900   StopFailure reason=overloaded
+		      is failed overloaded since=900 agents=1
+		4000  look busy@110
+		      is failed overloaded since=900 unseen=true
+		5000  SubagentStop agent=a tasks=a
+		5100  UserPromptSubmit prompt=client
+		5200  is failed overloaded since=900
+		5950  look idle@5940
+		6000  Stop means=progress tasks=-
+		      is idle done since=6000`},
+	{"a turn that ends in a plain message while agents run is at work", `
+		100   UserPromptSubmit
+		150   SubagentStart agent=a
+		200   Stop means=progress tasks=a
+		      is working
+		900   UserPromptSubmit
+		1000  StopFailure reason=overloaded
+		      is failed
+		1100  UserPromptSubmit
+		      is working`},
+	{"a Stop hook that blocks a question lets the agent go on", `
+		100   UserPromptSubmit
+		150   SubagentStart agent=a
+		200   Stop means=question tasks=a
+		      is question
+		300   PreToolUse Bash id=1
+		      is working
+		400   PostToolUse Bash id=1
+		500   Stop means=completion tasks=-
+		      is idle done`},
+	{"another hook of Stop takes ten seconds", `
+		100   UserPromptSubmit
+		150   look busy@110
+		900   Stop tasks=-
+		      is working
+		2950  is working
+		9900  is working
+		10950 look idle@10900
+		      is idle done since=900 unseen=true`},
+	{"an API error after which a hook takes ten seconds", `
+		100   UserPromptSubmit
+		150   look busy@110
+		900   StopFailure reason=overloaded
+		      is failed overloaded`},
 	{"a question that the user broke off does not come back", `
 		100   UserPromptSubmit
 		200   Stop means=question
@@ -72,6 +146,7 @@ var casesOfWaits = []situation{
 		4000  PreToolUse Read id=2
 		4010  PostToolUse Read id=2 ms=5
 		4500  Stop tasks=-
+		4700  look idle@4550
 		      is idle done`},
 	{"1 an approved long command", `
 		100   UserPromptSubmit

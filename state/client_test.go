@@ -25,6 +25,7 @@ type client struct {
 	turns  int
 
 	compacting, ended bool
+	own               bool   // the client itself began the running turn
 	over              string // how the newest turn ended: done, interrupted, failed, started
 }
 
@@ -100,10 +101,10 @@ func (c *client) truth() State {
 		return Question
 	case c.compacting:
 		return Compacting
+	case c.over == "failed" && (!c.main.busy || c.own):
+		return Failed
 	case c.main.busy || len(c.agents) > 0:
 		return Working
-	case c.over == "failed":
-		return Failed
 	}
 	return Idle
 }
@@ -190,11 +191,13 @@ func (c *client) queued() {
 }
 
 func (c *client) say(text string) {
+	c.own = false
 	c.fire(c.main, event.UserPromptSubmit, func(e *event.Event) { e.Prompt = text + " " + strconv.Itoa(len(c.hooks)) })
 }
 
 // notified adds the prompt that the client itself writes when background work ends.
 func (c *client) notified() {
+	c.own = c.own || !c.main.busy
 	c.main.busy = true
 	c.turns++
 	c.fire(c.main, event.UserPromptSubmit, func(e *event.Event) { e.Prompt, e.FromClient = "<task-notification>", true })
@@ -312,7 +315,7 @@ func (c *client) esc() {
 	for _, x := range slices.Clone(c.main.calls) {
 		c.drop(x)
 	}
-	c.main.busy, c.over = false, Interrupted
+	c.main.busy, c.own, c.over = false, false, Interrupted
 }
 
 func (c *client) remove(a *agent) {
@@ -334,12 +337,12 @@ func (c *client) snapshot(e *event.Event) {
 
 func (c *client) stop() {
 	c.fire(c.main, event.Stop, c.snapshot)
-	c.main.busy, c.over = false, Done
+	c.main.busy, c.own, c.over = false, false, Done
 }
 
 func (c *client) failure() {
 	c.fire(c.main, event.StopFailure, func(e *event.Event) { e.Reason = "overloaded" })
-	c.main.busy, c.over = false, "failed"
+	c.main.busy, c.own, c.over = false, false, "failed"
 }
 
 func (c *client) subagentStop(a *agent) {

@@ -16,11 +16,15 @@ const (
 	EdgePermission EdgeKind = "permission"
 	EdgeQuestion   EdgeKind = "question"
 	EdgeFailed     EdgeKind = "failed"
+	EdgeRefused    EdgeKind = "refused" // done, after the client itself refused some of its calls
 	EdgeDone       EdgeKind = "done"
 )
 
 // EdgeKinds lists all kinds, the most urgent first.
-var EdgeKinds = [...]EdgeKind{EdgePermission, EdgeQuestion, EdgeFailed, EdgeDone}
+var EdgeKinds = [...]EdgeKind{EdgePermission, EdgeQuestion, EdgeFailed, EdgeRefused, EdgeDone}
+
+// Over reports whether the kind is that of a finished turn, which asks nothing.
+func (k EdgeKind) Over() bool { return k == EdgeDone || k == EdgeRefused }
 
 // Edge is the moment at which a session reached a state that the user may want to know of: an
 // open dialog, a failure, a finished turn. Kind and At identify it: a hook, a watch and a
@@ -46,7 +50,7 @@ func (e Edge) ID() string { return string(e.Kind) + "-" + strconv.FormatInt(int6
 // notified. A turn seems over for a moment between a subagent's end and the client's reaction
 // to it, or when the client goes on after a Stop; a dialog goes away when a hook answers it.
 func (k EdgeKind) Hold() event.Millis {
-	if k == EdgeDone {
+	if k.Over() {
 		return lingers + dwell
 	}
 	return 1000
@@ -73,9 +77,7 @@ type Stand struct {
 
 // Closes reports whether e, the end of a turn, may still become the session's edge: the turn
 // has ended, but the client is still busy with it.
-func (st Stand) Closes(e Edge) bool {
-	return e.Kind == EdgeDone && st.State == Working && st.over && st.ended == e.At
-}
+func (st Stand) Closes(e Edge) bool { return st.State == Working && st.over && st.ended == e.At }
 
 // Standing returns where a session stands at now. Nothing is open after Esc or in a session
 // that has just begun (CASE 22). For a session that is set aside, State is what it would be
@@ -104,7 +106,11 @@ func stands(s *Session, st Status) (Edge, bool) {
 	case st.State == Failed:
 		return Edge{Kind: EdgeFailed, At: st.Since, Turn: s.turn(st.Since)}, true
 	case st.State == Idle && st.Reason == Done && s.Main().How == EndStop:
-		return Edge{Kind: EdgeDone, At: st.Since, Turn: s.turn(st.Since)}, true
+		kind := EdgeDone
+		if s.Stop.Denied > 0 {
+			kind = EdgeRefused
+		}
+		return Edge{Kind: kind, At: st.Since, Turn: s.turn(st.Since)}, true
 	}
 	return Edge{}, false
 }
@@ -166,7 +172,7 @@ func EdgeOf(was, is Stand) (Edge, bool) {
 		return Edge{}, false
 	case was.Open && was.Edge.Kind == e.Kind && (was.Edge.At == e.At || e.Dialog && was.Edge.At > e.At):
 		return Edge{}, false // the same edge, or an older dialog that remains after a newer one was answered
-	case e.Kind == EdgeDone && !ran(was.State) && is.began <= was.ended:
+	case e.Kind.Over() && !ran(was.State) && is.began <= was.ended:
 		return Edge{}, false // a Stop without a turn: the user's own shell command causes one
 	case !e.Dialog && was.State == Compacting && was.ended >= e.At:
 		return Edge{}, false // a compaction between two turns: the edge was seen at the end of the first
@@ -212,6 +218,13 @@ type Hearing struct {
 	Still      bool         // the client reports that nobody has typed for six seconds
 	Notified   bool         // the user was notified of this edge
 	NotifiedAt event.Millis // when the user was last notified of an edge of this kind and session
+}
+
+// chosen reports whether the user chose to be notified of e. Who wants to know of finished
+// turns gets one with refused calls as such.
+func (r Rules) chosen(e Edge) bool {
+	done := e.Kind == EdgeRefused && e.Turn >= r.DoneAfter && slices.Contains(r.On, EdgeDone)
+	return done || slices.Contains(r.On, e.Kind)
 }
 
 // limited reports whether the user was notified of an edge of the kind and session
@@ -279,7 +292,7 @@ func Decide(e Edge, r Rules, h Hearing) Decision {
 		verdict Verdict
 		reason  string
 	}{
-		{!slices.Contains(r.On, e.Kind), Never, ReasonKind},
+		{!r.chosen(e), Never, ReasonKind},
 		{e.Aside, Never, ReasonAside},
 		{e.Actor != "" && e.Kind != EdgePermission, Never, ReasonSubagent},
 		{e.Robot, Never, ReasonRobot},
@@ -302,7 +315,7 @@ func Decide(e Edge, r Rules, h Hearing) Decision {
 // watched reports whether the user wrote to the session shortly before the turn was done, or
 // shortly before now if what the edge is about still waits.
 func (e Edge) watched(now event.Millis) bool {
-	if e.Kind == EdgeDone {
+	if e.Kind.Over() {
 		now = e.At
 	}
 	return e.Input != 0 && now-e.Input < presence
@@ -311,7 +324,7 @@ func (e Edge) watched(now event.Millis) bool {
 // again returns Later for an edge that waits for the user, and Never for a turn that is done:
 // a user who saw it end needs no reminder.
 func (e Edge) again() Verdict {
-	if e.Kind == EdgeDone {
+	if e.Kind.Over() {
 		return Never
 	}
 	return Later

@@ -252,23 +252,31 @@ func TestParseEdge(t *testing.T) {
 	}
 }
 
-// A turn is not over while the client stays busy after its Stop, since a hook has blocked the
-// Stop (CASE 13). Until the client has had time to report that, the turn counts as over.
+// A turn is not over while the client stays busy after its Stop, since another hook runs for
+// long or has blocked the Stop (CASE 13). A turn as short as the client takes to report it
+// counts as over for a while.
 func TestBlockedStop(t *testing.T) {
 	s := Session{Activity: 5000, Prompt: Prompt{First: 1000}, Actors: []Actor{{Started: 1000, Active: 5000, Ended: 5000, How: EndStop}}}
 	busy := Evidence{Process: Alive, Registry: Registry{Status: "busy", At: 1010}}
 	for _, c := range []struct {
 		at   event.Millis
 		want State
-	}{{5500, Idle}, {6999, Idle}, {7000, Working}, {90_000, Working}} {
+	}{{5500, Working}, {6999, Working}, {90_000, Working}} {
 		if got := Resolve(s, busy, c.at); got.State != c.want {
 			t.Errorf("busy at %d: %s, want %s", c.at, got.State, c.want)
 		}
 	}
+	late := Evidence{Process: Alive, Registry: Registry{Status: "busy", At: 4990}}
+	if got := Resolve(s, late, 6999); got.State != Idle {
+		t.Errorf("busy since the end of a short turn: %s", got.State)
+	}
+	if got := Resolve(s, late, 7000); got.State != Working {
+		t.Errorf("busy long after a short turn: %s", got.State)
+	}
 	if held := 5000 + EdgeDone.Hold(); Standing(s, busy, held).Open {
 		t.Errorf("it is told to be done after the hold of %d", EdgeDone.Hold())
 	}
-	done := Standing(s, busy, 6000).Edge
+	done := Standing(s, Evidence{}, 6000).Edge
 	if !Standing(s, busy, 90_000).Closes(done) {
 		t.Error("the end is not waited for")
 	}

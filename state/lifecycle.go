@@ -74,7 +74,7 @@ func (f *fold) sessionStart(e *event.Event) {
 		f.s.End = Mark{}
 	}
 	f.s.Seen = max(f.s.Seen, e.At)
-	f.s.Todos = Todos{}
+	f.s.Todos, f.s.Denied = Todos{}, Denials{}
 }
 
 // sessionEnd ends the session. The user ended it, so nothing is left unseen.
@@ -100,6 +100,7 @@ func (f *fold) prompt(e *event.Event) {
 	}
 	if e.FromClient {
 		main.work(e.At)
+		f.s.Prompt.Own = max(f.s.Prompt.Own, e.At)
 		if e.PromptID != "" && e.At >= f.s.Prompt.At {
 			f.s.Prompt.ID = e.PromptID
 		}
@@ -122,9 +123,10 @@ func (f *fold) prompt(e *event.Event) {
 	first := f.s.Prompt.First
 	if fresh || first == 0 {
 		first = e.At
+		f.s.Denied = Denials{}
 		f.s.Counts.Turns++
 	}
-	f.s.Prompt = Prompt{At: e.At, ID: e.PromptID, Text: e.Prompt, First: first}
+	f.s.Prompt = Prompt{At: e.At, ID: e.PromptID, Text: e.Prompt, First: first, Own: f.s.Prompt.Own}
 }
 
 // cutOff reports whether the user's prompt e shows that the running turn was interrupted,

@@ -2,6 +2,8 @@ package state
 
 import (
 	"cmp"
+	"strconv"
+	"strings"
 
 	"beckon/event"
 )
@@ -54,11 +56,35 @@ func (v view) asks() State {
 	case forLeader:
 		return ""
 	case forDialog:
-		if !v.raised() {
+		if !v.raised() && !v.interrupts() {
 			return ""
 		}
 	}
 	return Question
+}
+
+// dialogsSince is the first client that reports an open dialog in the middle of a turn only if
+// it opened the dialog itself: menus of the user leave the status at busy.
+var dialogsSince = [...]int{2, 1, 330}
+
+// interrupts reports whether the open dialog is one with which the client interrupts a running
+// turn.
+func (v view) interrupts() bool {
+	main := v.s.Main()
+	if !main.running() {
+		return false
+	}
+	parts := strings.Split(v.ev.Version, ".")
+	for i, least := range dialogsSince {
+		n := -1
+		if i < len(parts) {
+			n, _ = strconv.Atoi(parts[i])
+		}
+		if n != least {
+			return n > least
+		}
+	}
+	return true
 }
 
 // raised reports whether the client has notified the user of the open dialog.
@@ -113,11 +139,22 @@ func (v view) fits(st Status) bool {
 	dialog := st.Call.waiting()
 	switch v.ev.Registry.Status {
 	case "busy":
-		return st.State == Working || st.State == Compacting
+		return st.State.AtWork() || !dialog && st.State.NeedsYou() && v.works()
 	case "waiting":
 		return v.asks() == "" || st.State == Permission || (st.State == Question && dialog)
 	}
 	return st.State == Idle || st.State == Failed || (st.State == Question && !dialog) || st.Rule == ruleReturned
+}
+
+// works reports whether a turn of the client's own or an agent is at work.
+func (v view) works() bool {
+	main := v.s.Main()
+	for _, rule := range [...]func(view) (Status, bool){subagentRuns, backgroundRuns, subagentReturned} {
+		if _, at := rule(v); at {
+			return true
+		}
+	}
+	return main.running()
 }
 
 // native reports whether the session is Claude Code's, whose registry is written moments after
@@ -154,13 +191,15 @@ func (s *Session) Titled(status string, now event.Millis) Registry {
 // second on a busy machine (testdata/lab/FACTS.md).
 const lingers = 2000
 
-// goesOn reports whether the client is still busy with a turn whose Stop came long ago.
-// Another hook blocked the Stop or still runs, which nothing else reports (measured on 2.1.197
-// and 2.1.329).
-func (v view) goesOn() bool {
-	main := v.s.Main()
+// goesOn reports whether the client is still busy with a turn that has come to its Stop, by
+// which the verdict is st. Another hook may run for long, or block it, which nothing else
+// reports (measured on 2.1.197 and 2.1.329). An error or a dialog stands for a while.
+func (v view) goesOn(st Status) bool {
+	main, r := v.s.Main(), v.ev.Registry
+	long := v.now >= v.s.Activity+lingers
+	atOnce := main.How == EndStop && st.Call.At == 0 && r.At+dwell <= main.Ended && !v.s.Headless()
 	over := main.How == EndStop || main.How == EndFailure
-	return over && v.s.native() && v.ev.Registry.Status == "busy" && v.now >= v.s.Activity+lingers
+	return over && (long || atOnce) && v.s.native() && r.Status == "busy"
 }
 
 // modded returns when the mod last reported on the turn. The mod runs in the client and
@@ -170,12 +209,12 @@ func (s *Session) modded() event.Millis {
 }
 
 // contradicted holds if the registry does not allow what the hooks say, and its reading either
-// is newer than every activity hook and the mod's report, or still says busy long after a
-// turn's end.
+// is newer than every activity hook and the mod's report, or still says busy after a turn's
+// end.
 func contradicted(v view) (Status, bool) {
-	r := v.ev.Registry
-	stands := r.At > max(v.s.Activity, v.s.modded()) || v.goesOn()
-	if !r.settled(v.now) || !stands || v.fits(v.turn()) {
+	r, turn := v.ev.Registry, v.turn()
+	stands := r.At > max(v.s.Activity, v.s.modded()) || v.goesOn(turn)
+	if !r.settled(v.now) || !stands || v.fits(turn) {
 		return Status{}, false
 	}
 	switch {

@@ -139,8 +139,7 @@ type view struct {
 	now event.Millis
 }
 
-// rules are the rules in their order of precedence; turnRules follow them. How the main turn
-// ended (failed, idle) counts only if no actor runs and nothing waits.
+// rules are the rules in their order of precedence; turnRules follow them.
 var rules = [...]rule{
 	{"cleared", FromHook, cleared},
 	{"session end", FromHook, ended},
@@ -160,10 +159,18 @@ var turnRules = [...]rule{
 	{"open permission", FromHook, openPermission},
 	{"open question", FromHook, openQuestion},
 	{"compaction", FromHook, compacting},
+	overRules[0],
+	overRules[1],
 	{"running turn", FromHook, mainRuns},
 	{"running subagent", FromHook, subagentRuns},
 	{"background agent", FromHook, backgroundRuns},
 	{ruleReturned, FromHook, subagentReturned},
+	overRules[2],
+}
+
+// overRules decide how the user's last turn ended. A failure or a question stands, whatever
+// agents do in the background, until the user acts.
+var overRules = [...]rule{
 	{"failed turn", FromHook, failed},
 	{RuleAsked, Inferred, asked},
 	{"turn over", FromHook, idle},
@@ -391,8 +398,7 @@ func subagentReturned(v view) (Status, bool) {
 
 // settledTurn returns the verdict on a turn that is over.
 func (v view) settledTurn() Status {
-	const settled = 3 // the last of turnRules: failed, asked, idle
-	for _, r := range turnRules[len(turnRules)-settled:] {
+	for _, r := range overRules {
 		if st, ok := r.holds(v); ok {
 			if r.by == Inferred {
 				st.Source = r.by // the registry reports only that it is over, not how
@@ -409,14 +415,22 @@ func failed(v view) (Status, bool) {
 	if v.s.seen(FromMod, SawFailed) == f.At {
 		st.Source = FromMod
 	}
-	return st, a.How == EndFailure && f.At == a.Ended
+	return st, a.How == EndFailure && f.At == a.Ended && v.s.leftAlone()
+}
+
+// leftAlone reports whether the main conversation has done nothing for the user since its last
+// turn ended: it rests, or the client itself prompted it, with the result of background work.
+func (s *Session) leftAlone() bool {
+	main := s.Main()
+	return !main.running() || main.Started == s.Prompt.Own && s.Prompt.At <= main.Ended
 }
 
 // asked holds if the last turn's final message asks a question. That is inferred from its
 // text, so the confidence is low.
 func asked(v view) (Status, bool) {
 	a, p := v.s.Main(), v.s.Stop
-	return Status{State: Question, Reason: "text", Since: cmp.Or(p.Asked, p.At)}, a.How == EndStop && a.Ended == p.At && p.Intent == intent.IntentQuestion
+	asks := a.How == EndStop && a.Ended == p.At && p.Intent == intent.IntentQuestion
+	return Status{State: Question, Reason: "text", Since: cmp.Or(p.Asked, p.At)}, asks && v.s.leftAlone()
 }
 
 func idle(v view) (Status, bool) {

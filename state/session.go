@@ -28,6 +28,7 @@ const (
 	maxSeeing  = 16 // observations: one of each source and kind
 	maxTodos   = 64
 	maxStopped = 8 // stopped subagents that are still shown
+	maxDenials = 8 // refused calls with their reasons
 )
 
 // Session holds the facts about one agent session, with their times. The verdict is not among
@@ -72,6 +73,7 @@ type Session struct {
 	Recent []Recent   `json:"recent,omitempty"`
 	Seeing []Observed `json:"observed,omitempty"` // newest observation of each source and kind
 	Todos  Todos      `json:"todos,omitzero"`
+	Denied Denials    `json:"denied,omitzero"` // calls that the client itself refused
 	Counts Counts     `json:"counts,omitzero"`
 
 	// Meter is what the status line had reported by the newest Stop that carried a report.
@@ -100,12 +102,13 @@ type Span struct {
 }
 
 // Prompt is the newest prompt that the user wrote; the client's own prompts do not count
-// (CASES 9 and 12).
+// (CASES 9 and 12), apart from the time of the last.
 type Prompt struct {
 	At    event.Millis `json:"at,omitempty"`
-	ID    string       `json:"id,omitempty"`    // prompt_id of the newest turn, even if the client began it
-	Text  string       `json:"text,omitempty"`  // head, at most event.MaxPrompt bytes
-	First event.Millis `json:"first,omitempty"` // when the turn began: its first prompt
+	ID    string       `json:"id,omitempty"`     // prompt_id of the newest turn, even if the client began it
+	Text  string       `json:"text,omitempty"`   // head, at most event.MaxPrompt bytes
+	First event.Millis `json:"first,omitempty"`  // when the turn began: its first prompt
+	Own   event.Millis `json:"own_at,omitempty"` // when the client itself last wrote one
 }
 
 // Stop is the newest Stop of the main conversation, and the snapshot of background work in the
@@ -122,6 +125,7 @@ type Stop struct {
 	Snapshot   event.Millis `json:"snapshot,omitempty"`
 	Background []event.Task `json:"background,omitempty"`
 	Crons      int          `json:"crons,omitempty"`
+	Denied     int          `json:"denied,omitempty"` // how many calls the client refused in this turn
 }
 
 // Backburner is set while the user has set the session aside: until the user's next prompt,
@@ -226,6 +230,23 @@ type Todos struct {
 	Done int      `json:"done,omitempty"`
 	// Over counts the open tasks whose ids exceed the limit and are not kept.
 	Over int `json:"over,omitempty"`
+}
+
+// Denials are the calls of the user's newest turn that the client refused without asking
+// anybody, as the classifier of auto mode does.
+type Denials struct {
+	Count int      `json:"count,omitempty"`
+	New   int      `json:"new,omitempty"`   // of Count, those since the turn before ended
+	Calls []Denial `json:"calls,omitempty"` // the newest
+}
+
+// Denial is a call that the client refused.
+type Denial struct {
+	At      event.Millis `json:"at,omitempty"`
+	Actor   string       `json:"actor,omitempty"` // the subagent, empty for the main conversation
+	Tool    string       `json:"tool,omitempty"`
+	Summary string       `json:"summary,omitempty"`
+	Reason  string       `json:"reason,omitempty"` // in the client's words
 }
 
 // Counts are totals over the session's life.

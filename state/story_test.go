@@ -15,7 +15,7 @@ const t0 event.Millis = 1_800_000_000_000
 // story plays a script of one session, one line a step:
 //
 //	TIME EVENT [TOOL] [KEY=VALUE..]   a hook fires
-//	TIME look [STATUS@TIME [WAITING FOR]]  the client's registry says STATUS from now on ("none": it is not there);
+//	TIME look [STATUS@TIME [WAITING FOR]] [version=CLIENT]  the client's registry says STATUS from now on ("none": it is not there);
 //	                                  the reader folds what it sees
 //	TIME glance STATUS@TIME           the same, but the reader folds nothing
 //	TIME process alive|gone           the process is there or not; the reader folds what it sees
@@ -57,11 +57,10 @@ func (st *story) step(f []string) error {
 	case "is":
 		return st.check(words, keys)
 	case "look":
-		if err := st.glance(words); err != nil {
-			return err
-		}
+		err := st.glance(words)
+		st.ev.Version = keys["version"]
 		st.observe()
-		return nil
+		return err
 	case "glance":
 		return st.glance(words)
 	case "process":
@@ -129,7 +128,7 @@ func (st *story) observe() {
 
 // check compares the verdict: state, reason, since=TIME, unseen=BOOL,
 // actor=ID, source=SOURCE, asks=WORDS (blanks written as _), call=ID, turns=N,
-// agents=N, shells=N, running=N, task=STATE.
+// agents=N, shells=N, running=N, task=STATE, refused=N, edge=KIND.
 func (st *story) check(words []string, keys map[string]string) error {
 	got := Resolve(st.s, st.ev, st.now)
 	if got.State != State(words[0]) || (len(words) > 1 && got.Reason != words[1]) {
@@ -139,6 +138,7 @@ func (st *story) check(words []string, keys map[string]string) error {
 		"since": strconv.FormatInt(int64(got.Since-t0), 10), "unseen": strconv.FormatBool(got.Unseen), "actor": got.Actor,
 		"source": string(got.Source), "asks": strings.ReplaceAll(got.Asks, " ", "_"), "call": got.Call.UseID, "turns": strconv.FormatInt(st.s.Counts.Turns, 10),
 		"agents": strconv.Itoa(st.s.BackgroundAgents()), "shells": strconv.Itoa(st.s.BackgroundShells()), "running": strconv.Itoa(len(st.s.Subagents())), "task": string(st.s.Task.Now()),
+		"refused": strconv.Itoa(st.s.Denied.Count), "edge": string(Standing(st.s, st.ev, st.now).Edge.Kind),
 	}
 	for k, want := range keys {
 		if have[k] != want {
@@ -169,7 +169,7 @@ func arguments(f []string) (words []string, keys map[string]string) {
 // name unless given), ms, agent and kind of the subagent, source, reason, notice, says
 // (the notification's text), prompt (client: written by the client), turn (prompt_id),
 // via, cwd, mode, model, entry (the client's entry point), means (intent of a Stop's
-// message), tasks (snapshot: names of running subagents, $name for shells, "-" for
+// message), tasks (snapshot: names of running subagents, $name for shells, +name for teammates, "-" for
 // none).
 func hookOf(name string, words []string, keys map[string]string) (event.Event, error) {
 	e := event.Event{Agent: event.ClaudeCode, Name: name, Kind: event.ByName(name), SessionID: "s1"}
@@ -208,6 +208,8 @@ func hookOf(name string, words []string, keys map[string]string) (event.Event, e
 			e.Origin = &event.Origin{Process: event.Process{Pid: pid}}
 		case "prompt":
 			e.Prompt, e.FromClient = v, v == "client"
+		case "sender":
+			e.Agent = v
 		case "entry":
 			e.Origin = &event.Origin{Entry: v}
 		case "via":
@@ -238,6 +240,8 @@ func tasksOf(list string) (out []event.Task) {
 		case id == "":
 		case shell:
 			out = append(out, event.Task{ID: name, Type: "shell", Status: "running"})
+		case strings.HasPrefix(id, "+"):
+			out = append(out, event.Task{ID: id[1:], Type: "teammate", Status: "running"})
 		default:
 			out = append(out, event.Task{ID: id, Type: "subagent", Status: "running"})
 		}

@@ -25,7 +25,6 @@ import (
 	"beckon/event/redact"
 	"beckon/render/card"
 	"beckon/render/notify/reach"
-	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/offer"
 )
@@ -107,7 +106,7 @@ func (p *Phone) Send(ctx context.Context, n Note) error {
 		m.Title, m.Message = n.Title, n.Body
 	}
 	m.Title, m.Message = redact.Text(card.Line1(m.Title)), redact.Text(card.Line1(m.Message))
-	if n.Kind != state.EdgeDone {
+	if !n.Kind.Over() {
 		m.Priority = ntfyHigh
 	}
 	_, err := p.publish(ctx, p.message(m))

@@ -235,6 +235,9 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	for _, a := range r.Subagents {
 		line("subagent", strings.TrimSpace(a.Type+" "+a.AgentID)+": "+string(a.State))
 	}
+	for i := range r.Refusals {
+		line("refused", r.Refusals[i].Line())
+	}
 	if r.Tasks != nil {
 		line("tasks", fmt.Sprintf("%d open, %d done", r.Tasks.Open, r.Tasks.Done))
 	}

@@ -49,6 +49,8 @@ const Aside = "aside"
 // Word returns the name of a row's state; for an idle session its reason.
 func Word(r *render.Row) string {
 	switch {
+	case r.State == state.Idle && r.Reason == state.Done && r.Refused > 0:
+		return r.Reason + ", " + strconv.Itoa(r.Refused) + " refused"
 	case r.State == state.Idle && r.Reason != "":
 		return r.Reason
 	case r.State == state.Backburned:
@@ -222,6 +224,9 @@ func badges(r *render.Row) string {
 	if r.Background != nil {
 		add(r.Background.Shells, "shell")
 		add(r.Background.Crons, "schedule")
+	}
+	if r.Refused > 0 && r.State != state.Idle {
+		b.WriteString(" [" + strconv.Itoa(r.Refused) + " refused]")
 	}
 	return b.String()
 }

@@ -50,6 +50,9 @@ func badges(r *render.Row, short bool) string {
 	add(max(len(r.Subagents), b.Agents), "agent", "a")
 	add(b.Shells, "shell", "s")
 	add(b.Crons, "timer", "t")
+	if r.Refused > 0 {
+		parts = append(parts, strconv.Itoa(r.Refused)+" refused")
+	}
 	return strings.Join(parts, " ")
 }
 

@@ -165,6 +165,11 @@ func (s *sheet) running(r *render.Row, v state.Seen, now time.Time) {
 	if b := badges(r, false); b != "" && r.Background != nil {
 		s.part("beside the turn", text, b)
 	}
+	var refusals []string
+	for i := range r.Refusals {
+		refusals = append(refusals, clean(r.Refusals[i].Line()))
+	}
+	s.part("refused by the client", text, refusals...)
 	if t := r.Tasks; t != nil {
 		s.part("its own tasks", text, fmt.Sprintf("%d open, %d done", t.Open, t.Done))
 	}

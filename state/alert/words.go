@@ -3,6 +3,7 @@ package alert
 import (
 	"cmp"
 	"path"
+	"strconv"
 	"strings"
 
 	"beckon/event"
@@ -22,7 +23,12 @@ func Words(s *state.Session, e state.Edge) (title, body string) {
 
 // Verb says what happened to a session.
 func Verb(k state.EdgeKind) string {
-	words := map[state.EdgeKind]string{state.EdgePermission: "needs a permission", state.EdgeQuestion: "asks", state.EdgeFailed: "failed"}
+	words := map[state.EdgeKind]string{
+		state.EdgePermission: "needs a permission",
+		state.EdgeQuestion:   "asks",
+		state.EdgeFailed:     "failed",
+		state.EdgeRefused:    "is done, with calls refused",
+	}
 	return cmp.Or(words[k], "is done")
 }
 
@@ -40,6 +46,11 @@ func about(s *state.Session, e state.Edge) string {
 		return cmp.Or(s.Stop.Question, s.Prompt.Text)
 	case state.EdgeFailed:
 		return strings.ReplaceAll(s.Failure.Reason, "_", " ")
+	case state.EdgeRefused:
+		if d := s.Denied; len(d.Calls) > 0 {
+			newest := d.Calls[len(d.Calls)-1]
+			return strconv.Itoa(d.Count) + " refused: " + cmp.Or(newest.Summary, newest.Tool) + " (" + newest.Reason + ")"
+		}
 	}
 	return cmp.Or(state.LastLine(s.Stop.Message), s.Prompt.Text)
 }

@@ -74,7 +74,7 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 	p := s.Origin.Process
 	ev.Process = r.presence(p, s.Activity)
 	if reading, ok := known.of(p); ok {
-		ev.Registry, ev.Job = fact(reading), job(reading)
+		ev.Registry, ev.Job, ev.Version = fact(reading), job(reading), reading.Version
 		if reading.SessionID != s.ID {
 			ev.Registry.Name = "" // of the session that took over the process
 		}

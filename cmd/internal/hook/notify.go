@@ -85,7 +85,7 @@ func caseOf(s *state.Session, e *event.Event, was, is state.Stand) (alert.Case, 
 	c := alert.Case{Session: s, Edge: is.Edge}
 	if e.Kind == event.Notification && state.Still(e.Notification) {
 		c.Still = true
-		return c, is.Open && is.Edge.Kind != state.EdgeDone
+		return c, is.Open && !is.Edge.Kind.Over()
 	}
 	_, ok := state.EdgeOf(was, is)
 	return c, ok

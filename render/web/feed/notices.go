@@ -14,7 +14,7 @@ type notice struct {
 	Part      string         `json:"part,omitempty"`
 	ProjectID string         `json:"project_id,omitempty"`
 	Kind      string         `json:"kind"` // needs_you or done
-	Edge      state.EdgeKind `json:"edge"` // permission, question, failed or done
+	Edge      state.EdgeKind `json:"edge"` // permission, question, failed, refused or done
 	State     state.State    `json:"state"`
 	Reason    string         `json:"reason,omitempty"`
 	Title     string         `json:"title"` // the project
@@ -68,7 +68,7 @@ func (p *publisher) notices(found []reached, s *shown) {
 			continue
 		}
 		kind := noticeNeeds
-		if x.edge.Kind == state.EdgeDone {
+		if x.edge.Kind.Over() {
 			kind = noticeDone
 		}
 		news := notice{r.SeatID, r.SessionID, r.Part, r.ProjectID, kind, x.edge.Kind, r.State, r.Reason, r.Project, r.What(), respond.Time(x.edge.At.Time())}

@@ -2,7 +2,7 @@
 // is what was said and, when asked for, every line of its journal.
 
 import * as api from "./api.mjs";
-import { Card, cost } from "./card.mjs";
+import { Card, cost, refusals } from "./card.mjs";
 import { arrange, el, redraw, text } from "./dom.mjs";
 import { Offers, asksOf, drawEnds, saying } from "./offers.mjs";
 import { TASKS, keyOf, recordOf } from "./state.mjs";
@@ -206,6 +206,7 @@ function factsOf(row) {
     ["Context", row.context && `${Math.round(row.context.used_percentage)}% used`], ["Cost", cost(row)], ["Permission mode", row.permission_mode],
     ["Told by", `${row.source}, confidence ${row.confidence}`],
     ["Subagents", row.subagents?.map((a) => `${a.type || a.agent_id} (${a.state})`).join(", ")],
+    ["Refused", refusals(row).join("; ")],
     ["Began", when(row.created_at)], ["Session", row.session_id], ["Seat", row.seat_id],
   ].filter(([, v]) => v);
 }
