@@ -141,14 +141,15 @@ func (p *Stop) means(e *event.Event) {
 	case m == nil && e.Message == "":
 		m = &event.Meaning{}
 	case m == nil:
-		m = Means(e.Message)
+		m = Means(e.Message, e.Background)
 	}
 	p.Intent, p.Confidence, p.Rule, p.Question = Intent(m.Intent), m.Confidence, m.Rule, m.Question
 }
 
-// Means classifies the final message of a turn and extracts its question, if it asks one.
-func Means(message string) *event.Meaning {
-	r := intent.OfMessage(message)
+// Means classifies the final message of a turn and extracts its question, if it asks one. work
+// is the snapshot of background work that came with it.
+func Means(message string, work []event.Task) *event.Meaning {
+	r := intent.OfMessage(message, slices.ContainsFunc(work, taskRuns))
 	m := &event.Meaning{Intent: string(r.Intent), Rule: r.Name, Confidence: percent(r.Confidence)}
 	if r.Intent == intent.IntentQuestion {
 		m.Question = event.Cut(cmp.Or(r.Question, LastLine(message)), event.MaxQuestion)

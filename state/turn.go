@@ -169,8 +169,8 @@ func (f *fold) brokeOff(e *event.Event) {
 
 // FinalWords makes a turn from the final message in a transcript, for a Stop that came without
 // one (Session.Wordless).
-func FinalWords(text string, at event.Millis) Turn {
-	m := Means(text)
+func (s *Session) FinalWords(text string, at event.Millis) Turn {
+	m := Means(text, s.Stop.Background)
 	return Turn{Actor: SpeakerAgent, Intent: Intent(m.Intent), Confidence: m.Confidence, Rule: m.Rule,
 		Text: event.CutTail(text, MaxTurn), At: at, Source: TimeTranscript}
 }
@@ -196,7 +196,7 @@ func (f *fold) finalWords(t *Turn) {
 		return
 	}
 	// The kept tail may lack the sentence that asks.
-	p.Question = event.Cut(cmp.Or(intent.OfMessage(t.Text).Question, LastLine(t.Text)), event.MaxQuestion)
+	p.Question = event.Cut(cmp.Or(intent.OfMessage(t.Text, false).Question, LastLine(t.Text)), event.MaxQuestion)
 	if k := &f.s.Task; k.State == TaskComplete && k.Ended == p.At {
 		k.State, k.Ended = TaskAwaiting, 0
 	}

@@ -192,7 +192,7 @@ func TestTasksOfPrompts(t *testing.T) {
 // then stands for the question.
 func TestFinalWordsQuestionBeforeAList(t *testing.T) {
 	list := strings.Repeat("- rows of one customer\n", 40)
-	turn := FinalWords("Shall I drop the table now? It holds:\n\n"+list, 1950)
+	turn := (&Session{}).FinalWords("Shall I drop the table now? It holds:\n\n"+list, 1950)
 	var s Session
 	for _, c := range []Change{
 		{At: 1000, Event: &event.Event{Kind: event.SessionStart, SessionID: "s1", At: 1000}},

@@ -87,8 +87,6 @@ func (r *reading) judgeMark(i int) (rule, bool) {
 		return 0, false
 	case s.tags.has(continuing):
 		return asksToContinue, true
-	case s.tags.has(offering) && r.offersMore(i):
-		return 0, false
 	case last:
 		return asksLast, !r.listAnswers(i)
 	}
@@ -125,16 +123,6 @@ func (r *reading) selfAnswered(i int) bool {
 		return next.par == r.all[i].par || r.all[i].short() || r.proseAfter(i) > lateProse
 	}
 	return answered || r.all[i].short() && next.par == r.all[i].par || r.proseAfter(i) > lateProse
-}
-
-// offersMore reports whether the offer i leaves nothing undone: the work was reported done
-// before it, nothing failed, and it is not a choice.
-func (r *reading) offersMore(i int) bool {
-	s, before := &r.all[i], r.tagsIn(i-endLength, i)
-	if s.tags.has(choosing) || s.tags.has(stepping) || before.has(lacking) || before.has(blocking) || i+1 < len(r.all) && r.all[i+1].kind == item {
-		return false
-	}
-	return r.worked(i) || s.tags.has(extra) && i > 0 && r.all[i-1].par == s.par
 }
 
 // worked reports whether work was reported done up to sentence i.
@@ -191,8 +179,11 @@ func (r *reading) judgePhrase(i int) (rule, bool) {
 	if !s.tags.has(insisting) && (!s.tags.has(asking) || s.tags.has(closing) || s.kind != prose) {
 		return 0, false
 	}
-	if s.tags.has(opining) && r.worked(i) && !s.tags.has(insisting) {
+	if r.worked(i) && (s.tags.has(preferring) || s.tags.has(opining) && !s.tags.has(insisting)) {
 		return 0, false
+	}
+	if r.waits && s.tags.has(waiting) && !s.tags.has(naming) {
+		return 0, false // for its own work
 	}
 	if s.kind == heading && i+1 < len(r.all) || r.proseAfter(i) > lateProse {
 		return 0, false

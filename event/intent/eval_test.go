@@ -42,7 +42,7 @@ func (m *labelled) result() Rule {
 	if m.Actor == "user" {
 		return OfPrompt(m.Text, m.Awaiting, m.Processing)
 	}
-	return OfMessage(m.Text).Rule
+	return OfMessage(m.Text, m.Background).Rule
 }
 
 // language returns the first part of the id: "en", "de", ...
@@ -181,7 +181,13 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestFresh logs how well questions are told from everything else in the fresh sets. The messages taken wrongly
+// least is how well questions must be told apart in each fresh set. Nobody has read the messages of the second.
+var least = map[string]struct{ precision, recall float64 }{
+	fresh[0]: {0.95, 0.95},
+	fresh[1]: {0.95, 0.85},
+}
+
+// TestFresh checks how well questions are told from everything else in the fresh sets. The messages taken wrongly
 // are shown of the first set only: rules written by looking at the second would make its figures worthless.
 func TestFresh(t *testing.T) {
 	for _, set := range fresh {
@@ -203,6 +209,9 @@ func TestFresh(t *testing.T) {
 			if set == fresh[0] && got != (m.Want == IntentQuestion) {
 				t.Logf("%s: taken for a question: %v: %q", m.ID, got, m.Text)
 			}
+		}
+		if asked > 0 || q.precision() < least[set].precision || q.recall() < least[set].recall {
+			t.Errorf("%s: want a precision of %.2f, a recall of %.2f, and no wait", set, least[set].precision, least[set].recall)
 		}
 		t.Logf("%s: questions: precision %.3f, recall %.3f; %d of %d waits for background work taken for questions\n%s",
 			set, q.precision(), q.recall(), asked, waits, byLanguage(all))

@@ -15,12 +15,16 @@ const (
 	continuing
 	// addressing turns to the reader: a question with it is meant as one.
 	addressing
+	// naming addresses the reader beyond doubt.
+	naming
+	// waiting says that the agent waits for something.
+	waiting
 	// choosing shows that a question wants more than yes or no.
 	choosing
 	// offering offers more work.
 	offering
-	// extra marks an offer as one of more than was asked.
-	extra
+	// preferring names a wish that the reader may have: after finished work it asks nothing.
+	preferring
 	// closing ends the conversation politely.
 	closing
 	// opining asks for an opinion: a question about a plan, only politeness about finished
@@ -54,8 +58,6 @@ const (
 	// wondering begins one that they ask themselves as often as the reader: a what, a who. All
 	// others, yes or no and choices, are hardly ever rhetorical.
 	wondering
-	// stepping names a step that ends the work (commit, deploy): offering it asks.
-	stepping
 	// optional names one of several ways.
 	optional
 	// listing introduces a list of questions that want an answer.
@@ -77,9 +79,9 @@ func (t tags) has(f family) bool { return t&(1<<f) != 0 }
 
 // names are the names of the families in the languages' tables.
 var names = [families]string{
-	"asking", "insisting", "continuing", "addressing", "choosing", "offering", "extra", "closing", "opining", "handing", "pleading",
+	"asking", "insisting", "continuing", "addressing", "naming", "waiting", "choosing", "offering", "preferring", "closing", "opining", "handing", "pleading",
 	"blocking", "blockedOnce", "finishing", "going", "hinging", "lacking", "summing", "answering", "reasoning", "musing", "wondering",
-	"stepping", "optional", "listing", "made", "quoting", "affirming",
+	"optional", "listing", "made", "quoting", "affirming",
 }
 
 func familyOf(name string) (f family, ok bool) {

@@ -22,14 +22,14 @@ func FuzzOfMessage(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		r := OfMessage(text)
-		if again := OfMessage(text); again != r {
+		r := OfMessage(text, false)
+		if again := OfMessage(text, false); again != r {
 			t.Fatalf("%v, then %v", r, again)
 		}
 		checkResult(t, r.Rule)
 		checkQuestion(t, text, r)
 		far := strings.Repeat("Nothing to see here.\n", Window/8) + "\n"
-		if a, b := OfMessage(far+text), OfMessage(far+far+text); a != b {
+		if a, b := OfMessage(far+text, false), OfMessage(far+far+text, false); a != b {
 			t.Fatalf("what is far up changes %v into %v", a, b)
 		}
 	})
@@ -89,7 +89,7 @@ func TestCut(t *testing.T) {
 				if m.Actor == "user" || len(m.Text) > kept-200 || unpaired(m.Text, fence{}) > 0 {
 					continue
 				}
-				if a, b := OfMessage(whole), OfMessage(strings.ToValidUTF8(whole[len(whole)-kept:], "")); a != b {
+				if a, b := OfMessage(whole, false), OfMessage(strings.ToValidUTF8(whole[len(whole)-kept:], ""), false); a != b {
 					t.Errorf("%s: %v, cut %v", m.ID, a, b)
 				}
 			}
@@ -103,7 +103,7 @@ func TestBounded(t *testing.T) {
 	for _, s := range []string{"?", "? ", "a? ", "?\n", "- ?\n", "`", "``", "` ", "'a ", "\"", "(", "[", "](", "http://", "“", "```\n", "a ", "I'll ", "**", "_", "？", "\xf0", "let me know * "} {
 		text := strings.Repeat(s, 1<<20/len(s))
 		start := time.Now()
-		OfMessage(text)
+		OfMessage(text, false)
 		if took := time.Since(start); took > time.Second {
 			t.Errorf("1 MiB of %q takes %v", s, took)
 		}
@@ -112,7 +112,7 @@ func TestBounded(t *testing.T) {
 
 func ofMessage(b *testing.B, text string) {
 	for b.Loop() {
-		OfMessage(text)
+		OfMessage(text, false)
 	}
 }
 
@@ -121,7 +121,7 @@ func BenchmarkOfMessage(b *testing.B) {
 	b.Run("typical", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			OfMessage(all[i%len(all)].Text)
+			OfMessage(all[i%len(all)].Text, false)
 		}
 	})
 	long := strings.Repeat("The second worker reads `queue.go` and waits until the first is done; nothing is lost.\n\n", 100)

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -144,6 +145,20 @@ func (r *reading) apostrophe(i, end int) int {
 	return i + 1
 }
 
+// answers are what readers are told to type, in the languages' words for yes and no.
+var answers = [...]string{
+	"yes", "y", "no", "n", "y/n", "yes/no", "ok", "go", "continue", "ja", "j", "oui", "o", "sí", "si", "s", "sim",
+	"はい", "是", "好",
+}
+
+// spoken returns the word for inline code: "yes" for each of answers.
+func spoken(code string) string {
+	if slices.ContainsFunc(answers[:], func(a string) bool { return strings.EqualFold(code, a) }) {
+		return "yes"
+	}
+	return strange
+}
+
 // code skips inline code.
 func (r *reading) code(i, end int) int {
 	n := run(r.src[:end], i)
@@ -156,7 +171,7 @@ func (r *reading) code(i, end int) int {
 		j += k
 		m := run(r.src[:end], j)
 		if m == n {
-			r.word(strange, i)
+			r.word(spoken(r.src[i+n:j]), i)
 			return j + m
 		}
 		j += m

@@ -54,9 +54,10 @@ type Message struct {
 }
 
 // OfMessage classifies an agent's final message. text may be cut at its front, even inside a
-// code block.
-func OfMessage(text string) Message {
-	var r reading
+// code block. waits: work that the agent started still runs in the background, so the message
+// may be about that.
+func OfMessage(text string, waits bool) Message {
+	r := reading{waits: waits}
 	r.read(text)
 	rule, at := r.decide()
 	m := Message{Rule: rules[rule]}

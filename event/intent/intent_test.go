@@ -12,8 +12,8 @@ func TestVerdicts(t *testing.T) {
 		text string
 		want Intent
 	}{
-		{"All tests passed. Would you like me to also add a benchmark?", IntentCompletion},
-		{"All 12 tests passed.\n\nWould you like me to also update the docs?", IntentCompletion},
+		{"All tests passed. Would you like me to also add a benchmark?", IntentQuestion},
+		{"All 12 tests passed.\n\nWould you like me to also update the docs?", IntentQuestion},
 		{"I'm done. Should I continue?", IntentQuestion},
 		{"Here's a summary of the changes:\n\n- one\n- two\n\nLet me know if you'd like any adjustments.", IntentEndOfTask},
 		{"Let me know which one you prefer.", IntentQuestion},
@@ -52,7 +52,7 @@ func TestVerdicts(t *testing.T) {
 		{" \n\t\n", IntentProgress},
 		{"```\ncode\n```", IntentCompletion},
 	} {
-		if got := OfMessage(c.text); got.Intent != c.want {
+		if got := OfMessage(c.text, false); got.Intent != c.want {
 			t.Errorf("%q\ngives %v, want %s", c.text, got, c.want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestTraps(t *testing.T) {
 		"The options are documented in the README.",
 		"The tests explain what you can expect and why.",
 	} {
-		if got := OfMessage(text); got.Intent != IntentCompletion && got.Intent != IntentEndOfTask {
+		if got := OfMessage(text, false); got.Intent != IntentCompletion && got.Intent != IntentEndOfTask {
 			t.Errorf("%q\ngives %v", text, got)
 		}
 	}
@@ -113,7 +113,7 @@ func TestLayout(t *testing.T) {
 		"I can't reach the registry.":                               "I can't reach the registry.",
 		"Everything is done.":                                       "",
 	} {
-		if got := OfMessage(text); got.Question != want {
+		if got := OfMessage(text, false); got.Question != want {
 			t.Errorf("question of %q: %q, want %q (%v)", text, got.Question, want, got)
 		}
 	}
@@ -150,7 +150,7 @@ func TestRules(t *testing.T) {
 			fired[m.result().Name] = true
 		}
 	}
-	fired[OfMessage("").Name] = true
+	fired[OfMessage("", false).Name] = true
 	names := map[string]bool{}
 	for _, r := range rules {
 		if names[r.Name] || r.Name == "" || Says(r.Name) != r.Says || r.Says == "" || r.Confidence <= 0 || r.Confidence > 1 {

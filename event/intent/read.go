@@ -45,6 +45,7 @@ type reading struct {
 	all    []sentence
 	marked int // sentences before the last marker line, -1 without one
 	any    bool
+	waits  bool // work of the agent's own runs in the background
 
 	par     int
 	kind    kind

@@ -11,7 +11,7 @@ import (
 // A question stays open if the text after it is not its answer.
 func TestAppended(t *testing.T) {
 	for _, m := range load(t, "dev") {
-		if m.Actor == "user" || OfMessage(m.Text).Name != "asks-last" {
+		if m.Actor == "user" || OfMessage(m.Text, false).Name != "asks-last" {
 			continue
 		}
 		for _, more := range []string{
@@ -27,7 +27,7 @@ func TestAppended(t *testing.T) {
 			"\n\n*(Nothing has been changed so far.)*",
 			"\n\n---\n\n## Details\n\n- one\n- two",
 		} {
-			if r := OfMessage(m.Text + more); r.Intent != IntentQuestion {
+			if r := OfMessage(m.Text+more, false); r.Intent != IntentQuestion {
 				t.Errorf("%s and %q: %v", m.ID, more, r)
 			}
 		}
@@ -44,7 +44,7 @@ func TestWorking(t *testing.T) {
 		"Still digging.",
 		"The tests are still running.",
 	} {
-		if r := OfMessage("The cause is not clear yet. " + text); r.Intent != IntentProgress {
+		if r := OfMessage("The cause is not clear yet. "+text, false); r.Intent != IntentProgress {
 			t.Errorf("%q: %v", text, r)
 		}
 	}
@@ -57,7 +57,7 @@ func TestNegated(t *testing.T) {
 		"The fix has not been applied. Do you want me to do it?",
 		"It was never tested on Windows. Would you like me to add a job?",
 	} {
-		if r := OfMessage(text); r.Intent != IntentQuestion {
+		if r := OfMessage(text, false); r.Intent != IntentQuestion {
 			t.Errorf("%q: %v", text, r)
 		}
 	}
@@ -127,14 +127,14 @@ func TestDiagnosis(t *testing.T) {
 		"`left-pad` was published again under another name.",
 	} {
 		for _, offer := range []string{"Want me to fix it?", "Would you like me to change that?", "Do you want me to open a PR for it?"} {
-			if r := OfMessage(text + " " + offer); r.Intent != IntentQuestion {
+			if r := OfMessage(text+" "+offer, false); r.Intent != IntentQuestion {
 				t.Errorf("%q %q: %v", text, offer, r)
 			}
 		}
 	}
 }
 
-// After the agent's own work, the same offers are optional.
+// So are they after the agent's own work: the reader has to say yes or no.
 func TestExtras(t *testing.T) {
 	for _, text := range []string{
 		"Fixed the off-by-one in `parser.go`.",
@@ -149,7 +149,7 @@ func TestExtras(t *testing.T) {
 		"Everything is in place.",
 	} {
 		for _, offer := range []string{"Want me to open a PR?", "Would you like me to write a changelog entry?"} {
-			if r := OfMessage(text + " " + offer); r.Intent != IntentCompletion {
+			if r := OfMessage(text+" "+offer, false); r.Intent != IntentQuestion {
 				t.Errorf("%q %q: %v", text, offer, r)
 			}
 		}
@@ -176,7 +176,7 @@ func TestAsks(t *testing.T) {
 		"Please choose one of them.", "Should we drop it?", "Do I have permission to restart it?", "What's the right value here?",
 	} {
 		for _, b := range before {
-			if r := OfMessage(b + ask); r.Intent != IntentQuestion {
+			if r := OfMessage(b+ask, false); r.Intent != IntentQuestion {
 				t.Errorf("%q: %v", b+ask, r)
 			}
 		}
@@ -195,7 +195,7 @@ func TestReports(t *testing.T) {
 	}
 	for _, a := range reports {
 		for _, b := range reports {
-			if r := OfMessage(a + " " + b); r.Intent == IntentQuestion {
+			if r := OfMessage(a+" "+b, false); r.Intent == IntentQuestion {
 				t.Errorf("%q: %v", a+" "+b, r)
 			}
 		}

@@ -54,7 +54,7 @@ func (r *Reader) finalWords(s *state.Session, now event.Millis) {
 	text, at := evidence.Words(&s.Origin, s.Transcript)
 	switch {
 	case at > max(s.Prompt.At, s.Start.At):
-		t := state.FinalWords(text, at)
+		t := s.FinalWords(text, at)
 		k := store.KeyOf(s.Record())
 		if r.st.Said(k, []state.Turn{t}) == nil {
 			if written, err := r.st.Load(k); err == nil {

@@ -48,7 +48,7 @@ func (t Texts) event(e *event.Event) {
 		return
 	}
 	if e.Kind == event.Stop && e.Message != "" {
-		e.Meaning = state.Means(e.Message)
+		e.Meaning = state.Means(e.Message, e.Background)
 		e.Meaning.Question = t.head(e.Meaning.Question)
 	}
 	e.Message = t.cut(e.Message, event.MaxMessage)
