@@ -207,3 +207,52 @@ func TestFinalWordsQuestionBeforeAList(t *testing.T) {
 		t.Fatalf("intent %q, question %q; want a question with the last line of what is kept", s.Stop.Intent, s.Stop.Question)
 	}
 }
+
+// A message about the agent's own work in the background asks nobody, in any language; one that
+// names the reader does.
+func TestWaitsForItsOwnWork(t *testing.T) {
+	for message, want := range map[string]State{
+		"I'll wait for the agent's completion notification before I touch any file.":           Idle,
+		"Waiting for the background build to finish before I continue.":                        Idle,
+		"Ich warte, bis der Build fertig ist, bevor ich weitermache.":                          Idle,
+		"J'attends que les tests se terminent.":                                                Idle,
+		"Espero a que termine la compilación antes de continuar.":                              Idle,
+		"Não altero nada agora: aguardo o fim dos testes em segundo plano antes de continuar.": Idle,
+		"测试正在后台运行，等它跑完我再继续。":                                                                   Idle,
+		"テストの完了を待って、続けます。":                                                                     Idle,
+		"Waiting for your approval before I continue.":                                         Question,
+		"The build runs. Shall I deploy when it is done?":                                      Question,
+	} {
+		e := event.Event{Kind: event.Stop, Name: "Stop", At: t0 + 10, Message: message, HasBackground: true,
+			Background: []event.Task{{ID: "b1", Type: "shell", Status: "running"}}}
+		s := applyAll([]event.Event{{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", At: t0}, e})
+		if got := Resolve(s, Evidence{}, t0+20); got.State != want {
+			t.Errorf("%q: %s, want %s", message, got.State, want)
+		}
+	}
+}
+
+// A change that is folded late does not make a session look older.
+func TestUpdatedNeverMovesBack(t *testing.T) {
+	s := applyAll([]event.Event{{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", At: t0 + 500}})
+	s = Apply(s, Change{At: t0 + 100, Observation: &Observed{Source: FromMod, What: SawLoaded, At: t0 + 100}})
+	if s.Updated != t0+500 {
+		t.Errorf("updated at %d, want 500", s.Updated-t0)
+	}
+}
+
+// The final words of a turn, read twice, count once: the second reading does not bring back a
+// question that the user has answered.
+func TestFinalWordsCountOnce(t *testing.T) {
+	stop := event.Event{Kind: event.Stop, Name: "Stop", At: t0 + 10}
+	s := applyAll([]event.Event{{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", At: t0}, stop})
+	words := s.FinalWords("Shall I drop the table?", t0+9)
+	s = Apply(s, Change{At: t0 + 20, Turn: &words})
+	if got := Resolve(s, Evidence{}, t0+20); got.State != Question {
+		t.Fatalf("after the words: %s", got.State)
+	}
+	other := s.FinalWords("Which one?", t0+9)
+	if again := Apply(s, Change{At: t0 + 20, Turn: &other}); again.Stop.Message != s.Stop.Message || again.Stop.Question != s.Stop.Question || again.Task != s.Task {
+		t.Errorf("folded twice: %+v, was %+v", again.Stop, s.Stop)
+	}
+}
