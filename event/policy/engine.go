@@ -276,6 +276,9 @@ func (r *run) ruleOf(h *config.Hook, seen *rule.Call) (res HookResult) {
 	res.Ran = true
 	start := time.Now()
 	d, why := h.Spec.Rule.Decide(seen, r.ev.Place)
+	if d == wire.Silence && why == "" && r.approved(h, seen) {
+		d = wire.Allow
+	}
 	res.Outcome = wire.Outcome{Decision: d, Took: time.Since(start)}
 	switch {
 	case d != wire.Silence && why != "": // the rule's reason may not be true
@@ -286,6 +289,24 @@ func (r *run) ruleOf(h *config.Hook, seen *rule.Call) (res HookResult) {
 		r.notes = append(r.notes, h.Name()+" cannot tell: "+why)
 	}
 	return res
+}
+
+// approved reports whether a rule approves a part of a line of which others approve the rest:
+// "npm test" and "tail" approve npm test | tail.
+func (r *run) approved(h *config.Hook, seen *rule.Call) bool {
+	mine := h.Spec.Rule.Approval(r.ev.Place)
+	if mine == nil || h.Observe || !mine.Shares(seen) {
+		return false
+	}
+	var all []*rule.Compiled
+	for _, res := range r.results {
+		if other := res.Hook; other.Spec.Rule != nil && other.Enabled && !other.Observe && other.Applies(seen) {
+			if one := other.Spec.Rule.Approval(r.ev.Place); one != nil {
+				all = append(all, one)
+			}
+		}
+	}
+	return rule.Allows(all, seen)
 }
 
 // caught turns a panic into a failure of the hook.

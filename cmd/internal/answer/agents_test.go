@@ -69,7 +69,7 @@ func TestPacksSpeakOfEveryShell(t *testing.T) {
 				rules, _ := packs.Load(pack)
 				for _, r := range rules {
 					for _, c := range r.Fits {
-						if strings.HasPrefix(c, "read ") || strings.HasPrefix(c, "write ") {
+						if r.Decision == "allow" || strings.HasPrefix(c, "read ") || strings.HasPrefix(c, "write ") {
 							continue
 						}
 						cases++

@@ -1,6 +1,7 @@
 package manual
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"beckon/event/policy/packs"
+	"beckon/event/policy/rule"
 )
 
 const readme = "../../../README.md"
@@ -39,6 +41,37 @@ func TestPacks(t *testing.T) {
 		if !strings.Contains(page, "`"+name+"`") {
 			t.Errorf("the manual lacks the pack %s", name)
 		}
+	}
+}
+
+// TestRuleLines: rules cover the lines of which the manual says so, and no others.
+func TestRuleLines(t *testing.T) {
+	page, err := Page("policy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(page) {
+		cells := strings.Split(strings.ReplaceAll(strings.TrimSpace(line), `\|`, "\x00"), " | ")
+		if len(cells) != 3 || cells[2] != "yes |" && cells[2] != "no |" {
+			continue
+		}
+		plain := func(cell string) string {
+			return strings.ReplaceAll(strings.Trim(strings.TrimPrefix(cell, "| "), "`"), "\x00", "|")
+		}
+		rows++
+		r := rule.Rule{Conditions: rule.Conditions{Commands: []string{plain(cells[0])}}}.Compile()
+		input, err := json.Marshal(map[string]string{"command": plain(cells[1])})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := r.Judge(&rule.Call{Tool: "Bash", Input: input, Cwd: "/w/p", Project: "/w/p", Home: "/home/u"})
+		if (got.Result == rule.Yes) != (cells[2] == "yes |") {
+			t.Errorf("%s: %+v", line, got)
+		}
+	}
+	if rows != 15 {
+		t.Errorf("the manual has %d lines of rules", rows)
 	}
 }
 

@@ -357,7 +357,12 @@ func (d *decoder) packs(n node) {
 		for _, p := range rules {
 			rule := &Rule{Decision: wire.Decision(p.Decision), Reason: strings.TrimSpace(p.Reason + " " + p.Instead), Match: p.Match()}
 			rule.settle(true)
+			if rule.Decision == wire.Allow && d.level == Project {
+				item.fail("", "a project's policy cannot allow, so it has no use for the pack %q", name)
+				break
+			}
 			h := d.base()
+			h.Grant = rule.Decision == wire.Allow
 			h.ID, h.Event, h.Type, h.Path, h.Line, h.Spec.Rule = p.ID, event.PreToolUse, BuiltIn, item.path, item.line(), rule
 			d.hooks = append(d.hooks, &h)
 		}

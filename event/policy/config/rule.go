@@ -65,6 +65,14 @@ func (r *Rule) Decide(c *rule.Call, place func() Place) (d wire.Decision, why st
 	return r.Unsure, v.Why
 }
 
+// Approval returns the rule as Allows takes it; nil if it approves nothing, or nothing here.
+func (r *Rule) Approval(place func() Place) *rule.Compiled {
+	if r.Decision != wire.Allow || !r.holdsAt(place) {
+		return nil
+	}
+	return r.compiled()
+}
+
 func (r *Rule) holdsAt(place func() Place) bool {
 	if len(r.Branches)+len(r.Repositories) == 0 && r.CI == nil {
 		return true

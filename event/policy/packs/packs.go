@@ -13,7 +13,7 @@ import (
 // Rule is one rule of a pack.
 type Rule struct {
 	ID       string // "git/force-push"
-	Decision string // "deny" or "ask"
+	Decision string // "deny", "ask" or "allow"
 	Reason   string // what is wrong with the call, a sentence
 	Instead  string // what to do instead, a sentence; may be empty
 	// Fits and Passes are calls that the rule covers, and that it does not, which the tests
@@ -30,7 +30,7 @@ var files embed.FS
 
 // Names returns the names of all packs, sorted.
 func Names() []string {
-	return []string{"cloud", "containers", "database", "filesystem", "git", "packages", "secrets"}
+	return []string{"cloud", "containers", "database", "filesystem", "git", "packages", "read-only", "secrets"}
 }
 
 // Load returns a pack's rules in their order; ok is false if there is no pack of that name.
@@ -49,7 +49,7 @@ func Load(name string) (rules []Rule, ok bool) {
 
 // Match returns what the rule covers.
 func (r Rule) Match() rule.Rule {
-	m := rule.Rule{Conditions: r.Conditions, Unless: r.Unless}
+	m := rule.Rule{Conditions: r.Conditions, Unless: r.Unless, Allow: r.Decision == "allow"}
 	if tools, err := rule.NewMatcher(event.PreToolUse, r.Tools); err == nil && !tools.All() { // a test reads them all
 		m.Tools = []rule.Matcher{tools}
 	}

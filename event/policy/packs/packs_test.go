@@ -37,7 +37,7 @@ func TestRules(t *testing.T) {
 			for _, p := range r.Match().Check() {
 				t.Errorf("%s: %s: %s", r.ID, p.Field, p.What)
 			}
-			if r.Reason == "" || !slices.Contains([]string{"deny", "ask"}, r.Decision) || len(r.Fits) == 0 || len(r.Passes) == 0 {
+			if r.Reason == "" || !slices.Contains([]string{"deny", "ask", "allow"}, r.Decision) || len(r.Fits) == 0 || len(r.Passes) == 0 {
 				t.Errorf("%s: %q, %d cases fit, %d pass, reason %q", r.ID, r.Decision, len(r.Fits), len(r.Passes), r.Reason)
 			}
 			compiled := r.Match().Compile()

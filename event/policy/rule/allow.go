@@ -22,7 +22,7 @@ func Allows(rules []*Compiled, c *Call) bool {
 		return false
 	}
 	for at := range f.line.Commands {
-		if !slices.ContainsFunc(rules, func(r *Compiled) bool { return r.Approves(c, at) }) {
+		if !slices.ContainsFunc(rules, func(r *Compiled) bool { return r.approves(c, at) }) {
 			return false
 		}
 	}
@@ -36,7 +36,7 @@ func (r *Compiled) Shares(c *Call) bool {
 		return r.allowsCall(c)
 	}
 	for at := range f.line.Commands {
-		if r.Approves(c, at) {
+		if r.approves(c, at) {
 			return true
 		}
 	}
@@ -71,8 +71,8 @@ func (r *Compiled) allowsFile(c *Call, f file) bool {
 	return r.unless == nil || !f.fits(c, r.unless.Paths)
 }
 
-// Approves reports whether the rule approves one command of a call's line.
-func (r *Compiled) Approves(c *Call, at int) bool {
+// approves reports whether the rule approves one command of a call's line.
+func (r *Compiled) approves(c *Call, at int) bool {
 	got := &c.known().line.Commands[at]
 	if len(r.rule.Paths) > 0 && got.Words[0] == "git" {
 		return false // what it names may be a revision
@@ -85,7 +85,7 @@ func (r *Compiled) Approves(c *Call, at int) bool {
 			return false
 		}
 	}
-	if len(r.conds.Commands) > 0 && !slices.ContainsFunc(r.conds.Commands, func(entry string) bool { return approves(strings.Fields(entry), got.Words) }) {
+	if len(r.conds.Commands) > 0 && !slices.ContainsFunc(r.conds.Commands, func(entry string) bool { return names(strings.Fields(entry), got.Words) }) {
 		return false
 	}
 	text := strings.Join(got.Words, " ")
@@ -98,8 +98,8 @@ func (r *Compiled) Approves(c *Call, at int) bool {
 // searchers take any text as a pattern, and run nothing.
 const searchers = "grep egrep fgrep rg"
 
-// approves reports whether an entry names a command completely.
-func approves(entry, got []string) bool {
+// names reports whether an entry names a command completely.
+func names(entry, got []string) bool {
 	var must, may, words []string
 	for _, e := range entry {
 		switch {

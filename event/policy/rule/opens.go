@@ -9,8 +9,8 @@ import (
 
 const (
 	// namers only name files: they show none of what is in them.
-	namers = "ls stat test [ [[ echo printf find fd fdfind file du which type basename dirname realpath readlink mkdir touch chmod chown " +
-		"tree ssh-keygen ssh ssh-add cd pushd sh bash zsh alias export unset set read sleep kill pkill openssl"
+	namers = "mktemp ls stat test [ [[ echo printf find fd fdfind file du which type basename dirname realpath readlink mkdir touch chmod chown " +
+		"tree ssh-keygen ssh ssh-add cd pushd sh bash zsh alias export unset set read sleep kill pkill"
 	// writesAll and writesLast are programs that change the files among their words: all of them, or
 	// the last.
 	writesAll  = "rm mv tee truncate touch mkdir chmod chown shred unlink rmdir Remove-Item del"
@@ -56,7 +56,7 @@ func opens(l *shell.Line, at int) (list []opened) {
 	}
 	last := 0
 	for _, p := range c.Programs() {
-		if !p.Weak {
+		if !p.Weak && (shell.IsCarrier(shell.Base(c.Words[last])) || shell.IsKnown(p.Name)) {
 			last = p.At
 		}
 	}
@@ -68,15 +68,12 @@ func opens(l *shell.Line, at int) (list []opened) {
 	if shell.In("find gfind fd fdfind", shell.Base(c.Words[0])) {
 		writes := slices.Contains(c.Words, "-delete") || last > 0 && shell.In(writesAll, head)
 		reads := last > 0 && !shell.In(namers, head)
-		if last == 0 && !writes {
+		if last == 0 && !writes || last > 0 && !writes && !reads {
 			return list
 		}
-		for i, w := range c.Words[1:] {
-			if !shell.IsFlag(w) && (writes || reads) && !strings.ContainsAny(w, ";{}") {
-				add(w, writes || edits(head, rest), true, c.Globs[i+1] || i > 0)
-			}
+		if list = append(list, found(c, writes || edits(head, rest))...); last == 0 {
+			return list
 		}
-		return list
 	}
 	if head == "git" {
 		sub := slices.IndexFunc(rest, isPlain)
@@ -92,7 +89,8 @@ func opens(l *shell.Line, at int) (list []opened) {
 		}
 		return append(list, gitFiles(c, rest, sub)...)
 	}
-	if shell.In(namers, head) && !shell.In(writesAll, head) {
+	shows := head == "openssl" && len(rest) > 0 && shell.In("x509 verify req crl s_client", rest[0])
+	if shows || shell.In(namers, head) && !shell.In(writesAll, head) {
 		return list
 	}
 	for i, w := range rest {
@@ -101,7 +99,7 @@ func opens(l *shell.Line, at int) (list []opened) {
 		if i > 0 {
 			before = rest[i-1]
 		}
-		if shell.IsText(before) || shell.In(envFlags, before) || shell.In("grep egrep fgrep rg", head) && isSearchText(rest, i) {
+		if shell.In("{} ; +", w) || shell.IsText(before) || shell.In(envFlags, before) || shell.In("grep egrep fgrep rg", head) && isSearchText(rest, i) {
 			continue
 		}
 		write := shell.In(writesAll, head) || shell.In(writesLast, head) && i == len(rest)-1 || head == "dd" && strings.HasPrefix(w, "of=") ||
@@ -116,6 +114,32 @@ func opens(l *shell.Line, at int) (list []opened) {
 		add(w, write, below, glob)
 	}
 	return append(list, given(l, c, head, rest)...)
+}
+
+// found returns the files that find hands on: those below its folders, of the name it looks for.
+func found(c *shell.Command, write bool) (list []opened) {
+	var dirs, names []string
+	for i, w := range c.Words[1:] {
+		if shell.In("-exec -execdir -ok -okdir -x -X --exec", w) {
+			break
+		}
+		switch before := c.Words[i]; {
+		case shell.In("-name -iname -path -wholename -e --extension", before):
+			names = append(names, w)
+		case len(names) == 0 && !shell.IsFlag(w) && i == len(dirs) && isPath(w):
+			dirs = append(dirs, w)
+		}
+	}
+	if len(dirs) == 0 {
+		dirs = []string{"."}
+	}
+	for _, dir := range dirs {
+		list = append(list, opened{path: dir, dir: c.Dir, read: true, write: write, all: true, around: len(names) > 0})
+		for _, name := range names {
+			list = append(list, opened{path: dir + "/" + name, dir: c.Dir, read: true, write: write, all: true, glob: true})
+		}
+	}
+	return list
 }
 
 // edits reports whether a program changes files in place.
@@ -153,6 +177,10 @@ func given(l *shell.Line, c *shell.Command, head string, rest []string) (list []
 	for _, i := range c.Feeds {
 		from := &l.Commands[i]
 		if !shell.In(finders, from.Programs()[0].Name) {
+			continue
+		}
+		if shell.In("find gfind fd fdfind", from.Programs()[0].Name) {
+			list = append(list, found(from, write)...)
 			continue
 		}
 		for _, w := range from.Words[1:] {

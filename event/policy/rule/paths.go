@@ -27,6 +27,7 @@ type opened struct {
 	glob        bool // it stands for the names that match it
 	dots        bool // it is git's pattern, in which * matches a leading dot, too
 	all         bool // it counts with everything below it
+	around      bool // another file of the command says what is meant of it
 	root        bool // a relative path begins at the root of the git repository
 }
 
@@ -325,7 +326,16 @@ func (f *file) within(c *Call, patterns []string) bool {
 
 // probably is within for an exception, where the path may stand for several names.
 func (f *file) probably(c *Call, patterns []string) bool {
-	return !f.unsure && len(f.ways) > 0 && !slices.ContainsFunc(f.ways, func(way string) bool {
+	if f.around {
+		return true
+	}
+	ways := f.ways
+	if f.unsure && len(ways) == 1 && ways[0] != "" && !strings.Contains(ways[0], "..") {
+		ways = []string{"/" + shell.Hole + "/" + ways[0]}
+	} else if f.unsure {
+		return false
+	}
+	return len(ways) > 0 && !slices.ContainsFunc(ways, func(way string) bool {
 		return !slices.ContainsFunc(patterns, func(text string) bool {
 			return slices.ContainsFunc(c.globsOf(text, false), func(g glob) bool { return matches(g.pattern, way) })
 		})

@@ -165,6 +165,8 @@ func (p *Pattern) isProgram(c *shell.Command, words []string, place shell.Place)
 		return true
 	case place.At > 0 && strings.EqualFold(p.program, withoutExtension(name)): // node bin/acme.js
 		return true
+	case p.feeds != nil && shell.IsShell(p.program) && shell.IsShell(name): // curl | sh is any shell
+		return true
 	}
 	// `npm run x` is written `pnpm x` and `yarn run x`, too.
 	return p.program == "npm" && len(p.words) > 0 && p.words[0].text == "run" && shell.IsManager(name)
@@ -233,7 +235,8 @@ func (p *Pattern) hasWords(tail []string) (ok bool, unsure string) {
 	o := p.operands(tail)
 	at := 0
 	for _, want := range p.words {
-		if want.value && slices.ContainsFunc(o.words, func(w string) bool { return p.same(want.text, w) }) {
+		if want.value && (slices.ContainsFunc(o.words, func(w string) bool { return p.same(want.text, w) }) ||
+			slices.ContainsFunc(o.flags, func(w string) bool { return w[1] != '-' && w[2:] == want.text })) { // -XDELETE
 			continue
 		}
 		found := false
@@ -445,6 +448,8 @@ func (f flag) among(name string, tail, flags, words []string) bool {
 		const longest = 6 // letters joined behind one dash; what is longer is a name
 		switch {
 		case got == name, strings.EqualFold(got, name) && len(name) > 2 && name[1] != '-':
+			return true
+		case len(name) == 2 && name[1] < 'a' && strings.HasPrefix(got, name): // -XDELETE
 			return true
 		case len(name) == 2 && len(got) <= longest && got[1] != '-':
 			return strings.Contains(got, name[1:])

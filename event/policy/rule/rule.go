@@ -53,7 +53,8 @@ type Conditions struct {
 	// Commands are commands by their words, as in "git push --force"; see Pattern.
 	Commands []string
 	// Regex are Go regular expressions, searched in a command's words joined by single blanks,
-	// without quotes, in its input and in the texts of programs.
+	// without quotes, in its input and in the texts of programs. Variables that the line does not set
+	// stand behind the words, as $NAME.
 	Regex []string
 	// Paths are patterns of files that are read or written: a name or pattern without a slash
 	// matches in any directory; ./x below the project; ~/x and /x exactly there; a/b below the
@@ -290,7 +291,7 @@ func (r *Compiled) line(c *Call, named bool) (best Verdict) {
 // near reports whether one of the rule's programs is on the line.
 func (r *Compiled) near(f *facts) bool {
 	return slices.ContainsFunc(r.conds.heads, func(name string) bool {
-		return name == "" || f.names[name] || name == "npm" && (f.names["pnpm"] || f.names["yarn"] || f.names["bun"])
+		return name == "" || f.names[name] || shell.IsShell(name) || name == "npm" && (f.names["pnpm"] || f.names["yarn"] || f.names["bun"])
 	})
 }
 
@@ -321,7 +322,11 @@ func (r *Compiled) command(c *Call, at int, named bool) (best Verdict) {
 	}
 	for _, one := range found {
 		text := joined(got, one.at)
-		if asksHelp(got.Words[one.at:]) || len(r.conds.Regex) > 0 && !r.conds.finds(text) && (got.Input == "" || !r.conds.finds(got.Input)) {
+		named := text
+		for _, name := range got.Unknown {
+			named += " $" + name
+		}
+		if asksHelp(got.Words[one.at:]) || len(r.conds.Regex) > 0 && !r.conds.finds(text) && !r.conds.finds(named) && (got.Input == "" || !r.conds.finds(got.Input)) {
 			continue
 		}
 		if r.excepted(c, at, text) || len(r.rule.Paths) > 0 && !r.files(c, c.filesOf(at), r.takes(c.Tool)) {
@@ -417,7 +422,7 @@ func asksHelp(words []string) bool {
 		switch {
 		case w == "--":
 			return false
-		case w == "--help", w == "-help", w == "--version", last && (w == "-h" || w == "help"):
+		case w == "--help", w == "-help", last && (w == "--version" || w == "-h" || w == "help"):
 			return true
 		case shell.In("--dry-run --dry-run=client --dry-run=server --dryrun", w) && shell.In(dryPrograms, shell.Base(words[0])):
 			return true

@@ -174,7 +174,7 @@ func behind(words []string, at int, out []Place) []Place {
 		case !open && In(openers, w) && !(manager && !In("exec -- x", w)):
 			open = true
 		case IsFlag(w), IsAssignment(w), w == "--", w == "", strings.Contains(w, " "):
-		case open && known(name) && (!flagged || In(carriers, name) || In(shells, name) || len(rest[i-1]) > 2 && rest[i-1] != "--entrypoint"):
+		case open && IsKnown(name) && (!flagged || In(carriers, name) || In(shells, name) || len(rest[i-1]) > 2 && rest[i-1] != "--entrypoint"):
 			return placesFrom(words, at+1+i, out)
 		case open || !manager:
 			out = append(out, Place{At: at + 1 + i, Name: name, Weak: !open})
@@ -183,8 +183,8 @@ func behind(words []string, at int, out []Place) []Place {
 	return out
 }
 
-// known reports whether more is known of a program than its name.
-func known(name string) bool {
+// IsKnown reports whether more is known of a program than its name.
+func IsKnown(name string) bool {
 	return In(textual, name) || In(shells, name) || In(languages, name) || In(carriers, name) || In(searchers, name)
 }
 

@@ -54,6 +54,7 @@ type reader struct {
 	files map[string]string // what the line writes to files
 	wrote map[string]int    // and the command that does
 	feeds []int             // of the present command's words
+	names []string          // the unknown variables among them
 	fds   int
 	left  int // bytes that may still be read
 }
@@ -434,8 +435,8 @@ func (r *reader) valueOf(a *syntax.Assign) (value []string) {
 
 // call reads a simple command: assignments and words.
 func (r *reader) call(c *syntax.CallExpr, in stream) string {
-	outer := r.feeds
-	r.feeds = nil
+	outer, names := r.feeds, r.names
+	r.feeds, r.names = nil, nil
 	env := slices.Clip(r.env)
 	for _, a := range c.Assigns {
 		if len(c.Args) == 0 {
@@ -449,8 +450,8 @@ func (r *reader) call(c *syntax.CallExpr, in stream) string {
 		r.line.Sets, r.vars, r.from = sets, vars, from
 	}
 	words, globs := r.words(c.Args)
-	feeds := r.feeds
-	r.feeds = outer
+	feeds, unknown := r.feeds, r.names
+	r.feeds, r.names = outer, names
 	if len(words) == 0 {
 		return Hole
 	}
@@ -468,6 +469,8 @@ func (r *reader) call(c *syntax.CallExpr, in stream) string {
 		Input: in.text,
 		Fed:   in.fed,
 		Feeds: append(slices.Clone(in.feeds), feeds...),
+
+		Unknown: unknown,
 
 		within: feeds,
 	})

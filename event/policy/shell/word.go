@@ -220,6 +220,7 @@ func (f *fields) parameter(p *syntax.ParamExp, quoted bool) {
 		value = value[:1]
 	}
 	if value == nil {
+		r.names = append(r.names, name)
 		f.add(Hole)
 		return
 	}
@@ -274,6 +275,8 @@ func (r *reader) value(name string) []string {
 		return []string{" "}
 	case name == "HOME":
 		return []string{"~"}
+	case In("TMPDIR TMP TEMP", name):
+		return []string{"/tmp"}
 	case name == "PWD":
 		return []string{"."}
 	}
