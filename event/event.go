@@ -42,7 +42,7 @@ type Event struct {
 	Name  string `json:"name,omitempty"`  // the agent's own name of the event
 	Says  string `json:"says,omitempty"`  // its meaning beyond the kind: a constant of package agents
 	At    Millis `json:"at,omitempty"`    // when the hook process started
-	Via   string `json:"via,omitempty"`   // origin of the installed entry: "" (settings) or "plugin" (CASE 24)
+	Via   string `json:"via,omitempty"`   // which entry of the client's started the hook: "plugin", or a name for one of the settings
 
 	SessionID      string `json:"session_id,omitempty"`
 	PromptID       string `json:"prompt_id,omitempty"`

@@ -159,15 +159,15 @@ func handlers(k event.Kind) func(*fold, *event.Event) {
 	return nil
 }
 
-// duplicate reports whether e is a copy sent by a second install of another origin. Identical
-// events of one origin are never dropped: three identical parallel calls raise byte-identical
-// PermissionRequests.
+// duplicate reports whether e is a copy, sent by a second entry of the client's for the same
+// event. Equal events of one entry are copies only if there cannot be two: three identical
+// parallel calls raise byte-identical PermissionRequests.
 func (f *fold) duplicate(e *event.Event) bool {
 	const window = 1000 // ms between the copies of one firing
 	sig := signature(e)
 	for i := range f.s.Recent {
 		r := &f.s.Recent[i]
-		if r.Sig == sig && r.Via != e.Via && !r.Paired && abs(r.At-e.At) < window {
+		if r.Sig == sig && (r.Via != e.Via || f.once(e)) && !r.Paired && abs(r.At-e.At) < window {
 			r.Paired = true
 			return true
 		}
@@ -175,6 +175,31 @@ func (f *fold) duplicate(e *event.Event) bool {
 	// Twice the window: the copies of one firing may be folded in either order.
 	f.s.Recent = slices.DeleteFunc(f.s.Recent, func(r Recent) bool { return r.At < e.At-2*window })
 	f.s.Recent = keepLast(append(f.s.Recent, Recent{Sig: sig, Via: e.Via, At: e.At}), maxRecent)
+	return false
+}
+
+// once reports whether the client sends such an event once: an event of a call or prompt that
+// has an id, and a request when every open call with its input has been asked about.
+func (f *fold) once(e *event.Event) bool {
+	switch e.Kind {
+	case event.PreToolUse, event.PostToolUse, event.PostToolUseFailure:
+		return e.Tool.UseID != ""
+	case event.UserPromptSubmit:
+		return e.PromptID != "" && !e.FromClient
+	case event.PermissionRequest:
+		a, asked := f.known(e.AgentID), false
+		if a == nil {
+			return false
+		}
+		for i := range a.Calls {
+			if c := &a.Calls[i]; c.is(e) && !c.Requested {
+				return false
+			} else if c.is(e) && c.UseID != "" {
+				asked = true
+			}
+		}
+		return asked
+	}
 	return false
 }
 

@@ -215,8 +215,8 @@ type Closed struct {
 	Requested bool         `json:"requested,omitempty"`
 }
 
-// Recent is an event remembered for CASE 24: a copy from an install of other origin within a
-// second is the same event.
+// Recent is an event of the last seconds: a copy of it that another entry of the client's sends
+// within a second is the same event.
 type Recent struct {
 	Sig    string       `json:"sig,omitempty"`
 	Via    string       `json:"via,omitempty"`

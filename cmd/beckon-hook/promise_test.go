@@ -149,7 +149,7 @@ func TestNothingSecretIsKept(t *testing.T) {
 }
 
 // varies matches the numbers in which two runs differ.
-var varies = regexp.MustCompile(`"(at|us|offset|pid|start|[a-z]+_at|asked|active|ended|started|done|first|timestamp|snapshot|seat|seat_id)":("[^"]*"|\d+)`)
+var varies = regexp.MustCompile(`"(at|us|offset|pid|via|start|[a-z]+_at|asked|active|ended|started|done|first|timestamp|snapshot|seat|seat_id)":("[^"]*"|\d+)`)
 
 // beckon hook and beckon-hook must leave the same files.
 func TestBothProgramsLeaveTheSameFiles(t *testing.T) {

@@ -55,6 +55,13 @@ func (f *firing) settings() offer.Settings {
 // hold creates the offer and waits at it; out is the answer if no process can wait.
 func (f *firing) hold(out []byte, stdout io.Writer) int {
 	o := f.offer()
+	// A second entry for the same event must not ask a second time. Each has its own process, so
+	// the first of them to come here asks, whichever was folded first.
+	if o.UseID != "" && !trust.In(f.st.Dir).First("ask\x00"+o.Session+"\x00"+o.UseID, f.start) {
+		_, err := stdout.Write(out)
+		f.log(err)
+		return 0
+	}
 	if code, ok := f.wait(&o, func() {
 		f.report(&o)
 		if !f.dialect.Native() { // its plugin does not wait for this

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"beckon/cmd/internal/setup"
 	"beckon/installer"
 	"beckon/render/term"
 	"beckon/state"
@@ -20,12 +21,16 @@ func (d *doctor) duplicates(r installer.Report) {
 	}
 	for _, dup := range r.Duplicates {
 		if dup.Runs > 1 {
-			d.add(resultWarning, "hooks", "one install is enough: beckon uninstall --scope ...", "%s runs %d times an event (%s)",
-				dup.Event, dup.Runs, strings.Join(slices.Compact(dup.Files), ", "))
+			d.twice(slices.Compact(dup.Files))
 			return
 		}
 	}
 	d.sessionsTwice()
+}
+
+func (d *doctor) twice(files []string) {
+	d.add(resultWarning, "hooks", "beckon uninstall, with --scope project or local for a project's, takes one out",
+		"installed more than once, in %s: each event counts once and is paid for each time", strings.Join(files, " and "))
 }
 
 // split lists the plugins and the settings files that have our hooks.
@@ -42,7 +47,8 @@ func split(r installer.Report) (plugins, settings []string) {
 	return plugins, settings
 }
 
-// sessionsTwice finds a plugin that only one session was given (--plugin-dir), which the
+// sessionsTwice finds hooks that only some sessions have in addition to the user's: in the
+// settings of their projects, and a plugin that one session was given (--plugin-dir), which the
 // client lists nowhere.
 func (d *doctor) sessionsTwice() {
 	snap, err := d.Reader().Look(false)
@@ -53,6 +59,18 @@ func (d *doctor) sessionsTwice() {
 	for _, v := range snap.Seen {
 		if slices.ContainsFunc(v.Session.Recent, func(r state.Recent) bool { return r.Paired }) {
 			n++
+		}
+		var in installer.Inspection
+		for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
+			if t, err := setup.SettingsIn(d.App, scope, v.Session.Cwd); err == nil && v.Session.Cwd != "" {
+				in.Targets = append(in.Targets, t)
+			}
+		}
+		for _, dup := range installer.Inspect(in).Duplicates {
+			if dup.Runs > 1 {
+				d.twice(slices.Compact(dup.Files))
+				return
+			}
 		}
 	}
 	if n > 0 {

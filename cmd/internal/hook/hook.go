@@ -8,6 +8,7 @@ package hook
 import (
 	"errors"
 	"io"
+	"os"
 	"runtime"
 	"strconv"
 	"time"
@@ -32,7 +33,7 @@ const lateTime = 100 * time.Millisecond
 type Args struct {
 	Event string // the event's name, used when the payload has none
 	Agent string // --agent: the agent that sends it; empty means claude-code
-	Via   string // --via: "plugin" marks the plugin's entry (CASE 24)
+	Via   string // which entry started this hook: --via "plugin", else what it is called by
 	// Answers, --answers, is set in the entries of an install with answers: requests to the
 	// user are held, and the user may end the turn at a call.
 	Answers bool
@@ -67,7 +68,26 @@ func ParseArgs(args []string) (a Args) {
 			a.Event = arg
 		}
 	}
+	if a.Via == "" {
+		a.Via = entryOf(args)
+	}
 	return a
+}
+
+// entryOf identifies the entry that started this hook by its program and arguments: the client
+// starts equal entries of several settings files once.
+func entryOf(args []string) string {
+	h := uint32(2166136261) // FNV-1a
+	for i, arg := range append([]string{os.Args[0]}, args...) {
+		if i > 0 && (arg == "--given" || args[max(i-2, 0)] == "--given") {
+			continue // added when a hook becomes another program
+		}
+		for j := range len(arg) {
+			h = (h ^ uint32(arg[j])) * 16777619
+		}
+		h = (h ^ 0xff) * 16777619 // separates the arguments
+	}
+	return strconv.FormatUint(uint64(h), 36)
 }
 
 // Main runs one hook and returns its exit code, which is always 0. It prints

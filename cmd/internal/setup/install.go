@@ -260,12 +260,17 @@ func AllSettings(a *cli.App) (list []installer.Target) {
 	return list
 }
 
-// Settings returns the settings file of a scope.
+// Settings returns the settings file of a scope; a project's is that of the working directory.
 func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return installer.Target{}, err
 	}
+	return SettingsIn(a, scope, dir)
+}
+
+// SettingsIn returns the settings file of a scope for a session that works in dir.
+func SettingsIn(a *cli.App, scope installer.Scope, dir string) (installer.Target, error) {
 	config, err := filepath.Abs(a.ClaudeDir())
 	if err != nil {
 		return installer.Target{}, err

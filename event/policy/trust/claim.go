@@ -55,6 +55,11 @@ func (d Dir) Claim(e *event.Event, payload []byte, via string, now time.Time) (n
 	return name, use == "" && string(d.Read(claimsDir, name)) == via
 }
 
+// First reports whether nobody has called it with this name before, for a minute at least.
+func (d Dir) First(name string, now time.Time) bool {
+	return d.mark(claimsDir, Sum(name)[:32], "", now)
+}
+
 // answered is the suffix of the file with a claimed firing's answer.
 const answered = ".json"
 
