@@ -117,11 +117,16 @@ func (p Plugin) HasMod() bool {
 	return IsMod(p.Dir) && bytes.Equal(hooks, modAlone)
 }
 
+// PlanMod returns the changes that PutMod makes.
+func (p Plugin) PlanMod() ([]Change, error) {
+	p.Spec.plugin = true
+	return p.plan(alone)
+}
+
 // PutMod makes p.Dir a plugin with nothing but the mod, and reports whether anything had to be
 // written. keep is where TakeMod finds what was there before.
 func (p Plugin) PutMod(keep string) (changed bool, err error) {
-	p.Spec.plugin = true
-	files, err := p.plan(alone)
+	files, err := p.PlanMod()
 	if err != nil {
 		return false, err
 	}

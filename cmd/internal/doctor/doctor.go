@@ -3,6 +3,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,7 +13,8 @@ import (
 
 // Cmd is the command.
 type Cmd struct {
-	JSON bool `name:"json" help:"Print JSON."`
+	JSON   bool `name:"json" help:"Print JSON."`
+	Repair bool `help:"Put right what is safe to: missing hooks, the modes of files, session files that cannot be read."`
 }
 
 // check is one thing that doctor looked at.
@@ -23,6 +25,8 @@ type check struct {
 	Fix    string `json:"fix,omitempty"` // a command, or what else the user can do
 
 	Figures *figures `json:"figures,omitempty"`
+
+	repair func() error // puts it right; nil if that is for the user
 }
 
 // Results of a check. Off is what somebody has switched off.
@@ -37,6 +41,13 @@ const (
 func (c *Cmd) Run(a *cli.App) error {
 	d := &doctor{App: a}
 	d.examine()
+	if c.Repair {
+		if err := d.repair(); err != nil {
+			return err
+		}
+		d = &doctor{App: a}
+		d.examine()
+	}
 	if c.JSON {
 		if err := cli.WriteJSON(a.Stdout, d.checks); err != nil {
 			return err
@@ -58,6 +69,23 @@ type doctor struct {
 
 func (d *doctor) add(result, name, fix, format string, args ...any) {
 	d.checks = append(d.checks, check{Name: name, Result: result, What: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// repairs sets what puts the newest check right.
+func (d *doctor) repairs(f func() error) { d.checks[len(d.checks)-1].repair = f }
+
+// repair puts right what can be, one thing for all checks of a name.
+func (d *doctor) repair() error {
+	var errs []error
+	done := map[string]bool{}
+	for _, c := range d.checks {
+		if c.repair != nil && !done[c.Name] {
+			done[c.Name] = true
+			fmt.Fprintf(d.Stderr, "repairing %s: %s\n", c.Name, c.What)
+			errs = append(errs, c.repair())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (d *doctor) print() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"beckon/cmd/internal/setup"
+	"beckon/event"
 	"beckon/event/home"
 	"beckon/installer"
 	"beckon/render"
@@ -43,7 +44,8 @@ func (d *doctor) entries(r installer.Report) {
 				d.statusLine(f)
 			}
 		case f.Recorded:
-			d.add(resultError, "hooks", "beckon install puts them back", "removed later: %s had beckon's hooks, something took them out", f.Path)
+			d.add(resultError, "hooks", "beckon doctor --repair", "removed later: %s had beckon's hooks, something took them out", f.Path)
+			d.repairs(d.install)
 			installed++
 		}
 	}
@@ -68,10 +70,12 @@ func (d *doctor) entries(r installer.Report) {
 		d.add(resultWarning, "hooks", "", "%s", lack)
 	}
 	if len(r.Missing) > 0 && r.Installed() {
-		d.add(resultError, "hooks", "beckon install again", "not registered: %s", strings.Join(r.Missing, ", "))
+		d.add(resultError, "hooks", "beckon doctor --repair", "not registered: %s", strings.Join(r.Missing, ", "))
+		d.repairs(d.install)
 	}
 	if len(r.Unknown) > 0 {
-		d.add(resultError, "hooks", "beckon install again", "the client does not know %s and warns at start", strings.Join(r.Unknown, ", "))
+		d.add(resultError, "hooks", "beckon doctor --repair", "the client does not know %s and warns at start", strings.Join(r.Unknown, ", "))
+		d.repairs(d.install)
 	}
 	d.duplicates(r)
 }
@@ -89,6 +93,11 @@ func (d *doctor) accounts() (any bool) {
 		}
 	}
 	return any
+}
+
+// install puts the hooks into the user's settings.
+func (d *doctor) install() error {
+	return (&setup.InstallCmd{Agent: []string{event.ClaudeCode}, Scope: string(installer.User), Events: string(installer.CoreEvents)}).Run(d.App)
 }
 
 // answers reports whether requests are held for answers, and what is missing for it.
@@ -124,6 +133,7 @@ func (d *doctor) programs(r installer.Report) {
 			d.add(resultError, "program", "beckon install again, or go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line", "wrong path: %s is not there, and every tool call prints an error", p.Path)
 		case !p.Executable:
 			d.add(resultError, "program", "chmod +x "+p.Path, "wrong path: %s cannot be executed", p.Path)
+			d.repairs(func() error { return os.Chmod(p.Path, 0o755) })
 		default:
 			d.add(resultOK, "program", "", "%s", strings.TrimSpace(p.Path+" "+p.Version))
 		}

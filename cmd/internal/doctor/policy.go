@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"os"
 
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/policies"
@@ -42,6 +43,7 @@ func (d *doctor) policies() {
 		}
 	}
 	if s.Global != "" && answer.Shared(s.Global) {
-		d.add(resultError, "policy", "chmod 600", "others may write to %s, and so choose what runs as you", s.Global)
+		d.add(resultError, "policy", "chmod 600 "+s.Global, "others may write to %s, and so choose what runs as you", s.Global)
+		d.repairs(func() error { return os.Chmod(s.Global, 0o600) })
 	}
 }

@@ -74,12 +74,27 @@ func clientSteps(a *cli.App, hook, small string) ([]steps.Step, error) {
 	if client.Path == "" {
 		hooks.Then = "no claude is on PATH yet; it is followed from its first session on"
 	}
-	line := part("statusline", "name the sessions that need you in Claude Code's status line", statusline, func(s *installer.Spec, on bool) {
+	line := part("statusline", "name those that need you in Claude Code's status line", statusline, func(s *installer.Spec, on bool) {
 		s.StatusLine, s.NoStatusLine = small, !on
 	})
 	line.Want = true
-	answers := part("answers", "answer from elsewhere what sessions ask (beckon help answers)", spec.Answers, func(s *installer.Spec, on bool) { s.Answers = on })
-	return append([]steps.Step{hooks, line, answers}, accountSteps(a, spec)...), nil
+	answers := part("answers", "answer what sessions ask from here, the page or a phone", spec.Answers, func(s *installer.Spec, on bool) { s.Answers = on })
+	answers.Then = "the dialog in the session stays, and the first answer wins; beckon help answers"
+	mod := steps.Step{
+		Name: "mod", Title: "report Esc and errors, and show others, inside the client", On: ModPlugin(a).HasMod(), Needs: "hooks",
+		Then: "sessions that begin from now on load it; beckon help mod",
+		Diff: func(on bool) (string, error) { return modDiff(a, spec, client, on) },
+		Do: func(on bool) error {
+			if !on {
+				return takeMod(a)
+			}
+			return putMod(a, spec, client)
+		},
+	}
+	if _, err := modProgram(a, hook, client); err != nil {
+		mod.Absent = err.Error()
+	}
+	return append([]steps.Step{hooks, line, answers, mod}, accountSteps(a, spec)...), nil
 }
 
 func operation(on bool, spec installer.Spec) installer.Op {

@@ -99,6 +99,11 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 		}
 	}
 	change, err := edit(a, t, installer.Install(spec), c.DryRun)
+	if err == nil && c.DryRun && c.Mod != nil {
+		var text string
+		text, err = modDiff(a, spec, client, *c.Mod)
+		fmt.Fprint(a.Stdout, text)
+	}
 	if err == nil {
 		err = chooseChannels(a, c.Notify, c.DryRun)
 	}

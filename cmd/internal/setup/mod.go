@@ -54,6 +54,23 @@ func putMod(a *cli.App, spec installer.Spec, client installer.Client) error {
 	return err
 }
 
+// modDiff returns what putMod or takeMod would change, as a unified diff.
+func modDiff(a *cli.App, spec installer.Spec, client installer.Client, on bool) (text string, err error) {
+	p := ModPlugin(a)
+	if !on {
+		return "removed: " + p.Dir + "\n", nil
+	}
+	if p.Beckon, err = modProgram(a, spec.Command, client); err != nil {
+		return "", err
+	}
+	p.Spec = spec
+	files, err := p.PlanMod()
+	for _, f := range files {
+		text += f.Diff()
+	}
+	return text, err
+}
+
 // takeMod removes the mod.
 func takeMod(a *cli.App) error {
 	p := ModPlugin(a)

@@ -16,7 +16,7 @@ import (
 
 // Cmd is `beckon setup`.
 type Cmd struct {
-	Step   []string `arg:"" optional:"" help:"Only these steps: path, hooks (Claude Code's), codex and other agents by name, statusline, answers, notify, tmux, prompt, completion."`
+	Step   []string `arg:"" optional:"" help:"Only these steps: path, hooks (Claude Code's), codex and other agents by name, statusline, answers, mod, notify, tmux, prompt, completion."`
 	Yes    bool     `help:"Do what is proposed, or the named steps, without asking."`
 	Undo   bool     `help:"Undo the named steps, or all."`
 	DryRun bool     `help:"Print what would change as a diff, and change nothing."`

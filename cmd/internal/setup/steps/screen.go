@@ -25,10 +25,12 @@ func Screen(ctx context.Context, p *Plan, in io.Reader, out io.Writer, color boo
 	return m.do, err
 }
 
-// screen is the model: the steps above, the diff of the selected one below.
+// screen is the model: a line for each step, and below what the selected one does, or what it
+// changes.
 type screen struct {
 	plan          *Plan
-	cursor, top   int // top is the first visible line of the diff
+	diffing       bool // what the step changes is shown
+	cursor, top   int  // top is the first visible line of that
 	width, height int
 	color         bool
 	do, done      bool
@@ -50,6 +52,8 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.scroll(m.room() / 2)
 		case "pgup", "ctrl+u", "ctrl+b":
 			m.scroll(-m.room() / 2)
+		case "d":
+			m.diffing, m.top = !m.diffing, 0
 		case "space", "x":
 			m.plan.Choose(m.cursor, !m.plan.Chosen[m.cursor])
 			m.top = 0
@@ -86,10 +90,14 @@ func (m *screen) preview() []string {
 		return []string{"set up already, and not by beckon setup"}
 	case s.On && chosen:
 		return []string{"set up already; space undoes it"}
-	case !s.On && !chosen:
+	case m.diffing && !s.On && !chosen:
 		return append([]string{"not chosen; it would change:"}, m.diff(s, true)...)
+	case m.diffing:
+		return m.diff(s, chosen)
+	case chosen && s.Then != "":
+		return []string{s.Then, "d shows what changes"}
 	}
-	return m.diff(s, chosen)
+	return []string{"d shows what changes"}
 }
 
 func (m *screen) diff(s Step, on bool) []string {
@@ -114,7 +122,7 @@ func (m *screen) View() tea.View {
 	}
 	bold, dim := lipgloss.NewStyle().Bold(true), lipgloss.NewStyle().Faint(true)
 	line(bold, "beckon setup")
-	line(dim, "space chooses, enter does it, q leaves everything as it is")
+	line(dim, "space chooses, d shows the change, enter does it, q leaves everything as it is")
 	b.WriteByte('\n')
 	for i, s := range m.plan.Steps {
 		style, at := lipgloss.NewStyle(), " "
@@ -123,7 +131,7 @@ func (m *screen) View() tea.View {
 		} else if s.Absent != "" && !s.On {
 			style = dim
 		}
-		line(style, fmt.Sprintf("%s%s %-14s %-9s %s ", at, m.mark(i), s.Name, m.state(i), s.Title))
+		line(style, fmt.Sprintf("%s%s %-11s %-8s %s ", at, m.mark(i), s.Name, m.state(i), s.Title))
 	}
 	b.WriteByte('\n')
 	preview := m.preview()

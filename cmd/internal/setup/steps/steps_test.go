@@ -134,7 +134,10 @@ func TestScreen(t *testing.T) {
 	if text := press(); !strings.Contains(text, "not by beckon setup") || !strings.Contains(text, "[-] tmux") {
 		t.Errorf("first:\n%s", text)
 	}
-	if text := press('j'); !strings.Contains(text, "+a line") || !strings.Contains(text, "more lines") {
+	if text := press('j'); strings.Contains(text, "+a line") || !strings.Contains(text, "d shows what changes") {
+		t.Errorf("a step:\n%s", text)
+	}
+	if text := press('d'); !strings.Contains(text, "+a line") || !strings.Contains(text, "more lines") {
 		t.Errorf("a long diff:\n%s", text)
 	}
 	for range 40 {
