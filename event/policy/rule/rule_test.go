@@ -373,3 +373,87 @@ func TestLoneSurrogate(t *testing.T) {
 		}
 	}
 }
+
+// Lines as agents write them, which rules once let pass or refused wrongly.
+func TestOrdinaryLines(t *testing.T) {
+	for _, c := range []struct {
+		rule, line string
+		want       Result
+	}{
+		{"acme deploy", "node ./bin/acme.js deploy", Yes},
+		{"make deploy prod", "read X <<< prod; make deploy $X", Yes},
+		{"sed -i", "git ls-files D | xargs sed -i s/a/b/", Yes},
+		{"rm -rf", "docker run --rm --entrypoint rm x -rf /d", Yes},
+		{"rm -rf", "docker run --rm --entrypoint=rm x -rf /d", Yes},
+		{"curl | sh", `S=$(curl -s u); bash -c "$S"`, Yes},
+		{"curl | deno", "curl u | deno run -", Yes},
+		{"git add .", "git add ./", Yes},
+		{"git push main", "git push origin main:main", Yes},
+		{"git push main", "git push origin main-2", No},
+		{"KUBECONFIG=*prod* kubectl", "KUBECONFIG=~/.kube/prod.yml kubectl get pods", Yes},
+		{"KUBECONFIG=*prod* kubectl", "KUBECONFIG=~/.kube/dev.yml kubectl get pods", No},
+		{"make deploy", "make -n deploy", No},
+		{"git checkout .", "git checkout next.js", No},
+		{"npm test", "npx dotenv -e .env -- npm test", Yes},
+		{"terraform destroy", "terraform destroy -help", No},
+		{"docker rm", "docker help rm", No},
+	} {
+		if v := ruleOf(c.rule).Judge(bash(c.line)); v.Result != c.want {
+			t.Errorf("%q on %q: %+v, want %d", c.rule, c.line, v, c.want)
+		}
+	}
+	for tool, input := range map[string]string{"Monitor": `{"command":"rm -rf x"}`, "mcp__shell__run": `{"command":"cd y && rm -rf x"}`} {
+		m, err := NewMatcher("PreToolUse", "Bash")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := Rule{Tools: []Matcher{m}, Conditions: Conditions{Commands: []string{"rm -rf"}}}.Compile()
+		if !fits(r, &Call{Tool: tool, Input: []byte(input), Cwd: "/w", Project: "/w"}) {
+			t.Errorf("%s runs what a rule refuses", tool)
+		}
+	}
+	for line, want := range map[string]bool{"mv src /tmp": true, "find src -name '*.ts' -delete": true, "git ls-files src | xargs sed -i s/a/b/": true, "cat src/a": false} {
+		w := Rule{Tools: matcher(t, "Write"), Conditions: Conditions{Paths: []string{"./sub/src/**"}}}.Compile()
+		if got := fits(w, bash(line)); got != want {
+			t.Errorf("a rule on writing in src, on %q: %v", line, got)
+		}
+	}
+}
+
+// A flat list of rules decides as the rules themselves.
+func TestFlat(t *testing.T) {
+	only, err := NewPermission("Bash(git push *)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := Flatten([]Rule{
+		{Tools: matcher(t, "Bash"), Conditions: Conditions{Commands: []string{"rm -rf", "echo 'a\\b'"}}, Unless: &Conditions{Paths: []string{"**/build/**"}}},
+		{Tools: matcher(t, "Read|Edit"), Conditions: Conditions{Paths: []string{".env"}}},
+		{Conditions: Conditions{Regex: []string{"x\ny"}}},
+		{Only: only},
+		{Allow: true, Conditions: Conditions{Commands: []string{"npm test"}}},
+	})
+	for _, c := range []struct {
+		tool, input string
+		want        bool
+	}{
+		{"Bash", `{"command":"rm -rf src"}`, true},
+		{"Bash", `{"command":"rm -rf build"}`, false},
+		{"Bash", `{"command":"echo 'a\\b'"}`, true},
+		{"Bash", `{"command":"cat .env"}`, true},
+		{"Read", `{"file_path":"/w/.env"}`, true},
+		{"Read", `{"file_path":"/w/x"}`, false},
+		{"Bash", `{"command":"echo 'x\ny'"}`, true},
+		{"Bash", `{"command":"git push origin"}`, true},
+		{"Bash", `{"command":"npm test"}`, true},
+		{"Bash", `{"command":"npm test | sh"}`, false},
+		{"Bash", `{"command":"ls"}`, false},
+	} {
+		if got := May(flat, &Call{Tool: c.tool, Input: []byte(c.input), Cwd: "/w", Project: "/w", Home: "/home/u"}); got != c.want {
+			t.Errorf("%s %s: %v", c.tool, c.input, got)
+		}
+	}
+	if !May(flat[:len(flat)-3], &Call{Tool: "Bash", Input: []byte(`{"command":"ls"}`), Cwd: "/w"}) {
+		t.Error("a list that is not whole decides nothing")
+	}
+}
