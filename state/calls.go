@@ -218,7 +218,7 @@ func (f *fold) postTool(e *event.Event) {
 // denied handles PermissionDenied. Claude Code raises it for a call that it refused by itself;
 // other agents, for one that the user refused.
 func (f *fold) denied(e *event.Event) {
-	if d := &f.s.Denied; f.s.native() && e.At >= f.s.Prompt.First {
+	if d := &f.s.Denied; f.s.Native() && e.At >= f.s.Prompt.First {
 		d.Count, d.New = d.Count+1, d.New+1
 		call := Denial{e.At, e.AgentID, e.Tool.Name, e.Tool.Summary, e.Reason}
 		d.Calls = keepLast(append(d.Calls, call), maxDenials)

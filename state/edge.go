@@ -233,14 +233,6 @@ func (h Hearing) limited(limit event.Millis) bool {
 	return h.NotifiedAt != 0 && h.Now-h.NotifiedAt < limit
 }
 
-// Overdue reports whether the limit held e back when it came, because the user had just been
-// notified of another edge of its kind, but no longer does. It is false once the user has been
-// notified of e.
-func Overdue(e Edge, r Rules, h Hearing) bool {
-	then := Hearing{Now: e.At, NotifiedAt: h.NotifiedAt}
-	return !h.Notified && then.limited(r.Limit) && !h.limited(r.Limit)
-}
-
 // Verdict says what to do about an edge.
 type Verdict string
 

@@ -157,9 +157,9 @@ func (v view) works() bool {
 	return main.running()
 }
 
-// native reports whether the session is Claude Code's, whose registry is written moments after
+// Native reports whether the session is Claude Code's, whose registry is written moments after
 // its hooks run. What other agents write is older than their hooks.
-func (s *Session) native() bool { return s.Agent == "" || s.Agent == event.ClaudeCode }
+func (s *Session) Native() bool { return s.Agent == "" || s.Agent == event.ClaudeCode }
 
 // Reported makes a reading from another agent's status, in the words of package beside.
 func Reported(status, detail string, at event.Millis) Registry {
@@ -199,7 +199,7 @@ func (v view) goesOn(st Status) bool {
 	long := v.now >= v.s.Activity+lingers
 	atOnce := main.How == EndStop && st.Call.At == 0 && r.At+dwell <= main.Ended && !v.s.Headless()
 	over := main.How == EndStop || main.How == EndFailure
-	return over && (long || atOnce) && v.s.native() && r.Status == "busy"
+	return over && (long || atOnce) && v.s.Native() && r.Status == "busy"
 }
 
 // modded returns when the mod last reported on the turn. The mod runs in the client and

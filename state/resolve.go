@@ -75,6 +75,7 @@ type Evidence struct {
 	Answer     Answer
 	Job        Job
 	Version    string // of the agent, if its own files name it
+	Reviewed   bool   // the agent's own reviewer decides on permissions: nobody is asked
 }
 
 // Job is a session that the client runs in the background (`claude --bg`), as its registry
@@ -156,6 +157,7 @@ const RuleAsked = "closing question"
 
 // turnRules decide what the turn is doing. The registry may contradict them.
 var turnRules = [...]rule{
+	{"agent's own reviewer", FromTranscript, reviewed},
 	{"open permission", FromHook, openPermission},
 	{"open question", FromHook, openQuestion},
 	{"compaction", FromHook, compacting},
@@ -324,6 +326,12 @@ func oldestWait(s *Session, want func(WaitKind) bool) (actor string, oldest Call
 
 func isPermission(k WaitKind) bool { return k == WaitPermission }
 func isQuestion(k WaitKind) bool   { return k != WaitPermission }
+
+func reviewed(v view) (Status, bool) {
+	st, asks := openPermission(v)
+	st.State, st.Reason = Working, "reviewed by the agent"
+	return st, asks && v.ev.Reviewed
+}
 
 func openPermission(v view) (Status, bool) {
 	actor, c := oldestWait(v.s, isPermission)

@@ -432,6 +432,21 @@ func (s *Session) anyCall(is func(*Call) bool) bool {
 	return false
 }
 
+// SoleAsk returns when the only open call of s asked for a permission that it still waits for, 0
+// if there is no such call, or other calls are open.
+func (s *Session) SoleAsk() (asked event.Millis) {
+	n := 0
+	for _, c := range s.calls() {
+		if n++; c.waiting() && c.Kind == WaitPermission {
+			asked = c.Asked
+		}
+	}
+	if n != 1 {
+		return 0
+	}
+	return asked
+}
+
 // waits yields the waiting calls whose kind want accepts, each with its actor.
 func (s *Session) waits(want func(WaitKind) bool) iter.Seq2[*Actor, *Call] {
 	return func(yield func(*Actor, *Call) bool) {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hook"
@@ -106,4 +107,15 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// within waits until f is true; kitty is slow when it draws in software.
+func within(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if f() {
+			return
+		}
+	}
+	t.Fatalf("%s: not within a minute", what)
 }

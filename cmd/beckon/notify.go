@@ -12,7 +12,6 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/event"
-	"beckon/event/osc"
 	"beckon/render/notify"
 	"beckon/state"
 	"beckon/state/alert"
@@ -21,11 +20,12 @@ import (
 )
 
 type notifyCmd struct {
-	Test    notifyTestCmd    `cmd:"" help:"Send a notification through the chosen channels."`
-	Explain notifyExplainCmd `cmd:"" help:"Tell why you were or were not notified."`
-	Deliver notifyDeliverCmd `cmd:"" hidden:"" help:"Decide on an edge that a hook saw, and notify of it."`
-	Usage   notifyUsageCmd   `cmd:"" hidden:"" help:"Notify of a usage limit, for the status line."`
-	Ask     notifyAskCmd     `cmd:"" hidden:"" help:"Put an offer to the user, for the process that waits at it."`
+	Test    notifyTestCmd  `cmd:"" help:"Send a notification through the chosen channels."`
+	Log     notifyLogCmd   `cmd:"" help:"List what was decided: why you were or were not notified."`
+	Explain notifyLogCmd   `cmd:"" hidden:"" help:"List what was decided, as log does."`
+	Wait    notifyWaitCmd  `cmd:"" hidden:"" help:"Notify of what hooks left to be notified of, when it is time."`
+	Usage   notifyUsageCmd `cmd:"" hidden:"" help:"Notify of a usage limit, for the status line."`
+	Ask     notifyAskCmd   `cmd:"" hidden:"" help:"Put an offer to the user, for the process that waits at it."`
 }
 
 type notifyTestCmd struct {
@@ -44,19 +44,23 @@ func (c *notifyTestCmd) Run(a *app) error {
 		Title: "beckon needs nothing", Body: "This is a test.", Project: "beckon", Since: time.Now().UTC().Truncate(time.Millisecond)}
 	var errs []error
 	for _, ch := range a.channels(set, a.Stdout) {
-		err := ch.Send(context.Background(), note)
-		if t, ok := ch.(notify.Terminal); ok && err == nil && t.Tmux && t.Style != osc.Bell {
-			if kept := notify.KeptByTmux(a.Getenv("TMUX")); kept != nil && !kept.Background {
-				err = kept
-			}
-		}
-		if err != nil {
+		if err := ch.Send(context.Background(), note); err != nil {
 			errs = append(errs, fmt.Errorf("channel %s: %w", ch.Name(), err))
 			continue
 		}
 		fmt.Fprintf(a.Stdout, "%s: sent\n", ch.Name())
+		if t, ok := ch.(notify.Terminal); ok {
+			a.printKept(t.Kept())
+		}
 	}
 	return errors.Join(errs...)
+}
+
+// printKept says that tmux keeps the terminal's notifications back.
+func (a *app) printKept(kept *notify.Kept) {
+	if kept != nil {
+		fmt.Fprintf(a.Stdout, "terminal: %v\n  hint: %s\n", kept, kept.Hint())
+	}
 }
 
 // channels creates the chosen channels. terminal is where the channel of that name writes;
@@ -68,7 +72,7 @@ func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Ch
 		case alert.Terminal:
 			if terminal != nil {
 				t := evidence.Terminal(a.Getenv)
-				list = append(list, notify.Terminal{W: terminal, Style: set.StyleFor(t), Tmux: t.Kind == "tmux"})
+				list = append(list, notify.Terminal{W: terminal, Style: set.StyleFor(t), Socket: t.Tmux.Socket})
 			}
 		case alert.Desktop:
 			desktop := &notify.DesktopChannel{Jump: a.jumpCommand()}
@@ -107,37 +111,21 @@ func (a *app) follower(by string, terminal io.Writer) *notify.Follower {
 	return notify.NewFollower(a.deliverer(a.Configured().Alert, by, terminal))
 }
 
-type notifyDeliverCmd struct {
-	Session string `arg:""`
-	Edge    string `arg:""`
-	Still   bool
-	Claimed bool
-}
+type notifyWaitCmd struct{}
 
-func (c *notifyDeliverCmd) Run(a *app) error {
-	set := a.Configured().Alert
-	if len(set.Channels) == 0 {
-		return nil // the file has changed since the hook read it, or is being written: the edge stays unclaimed
-	}
-	d := a.deliverer(set, "deliver", nil)
-	err := d.Deliver(context.Background(), notify.Order{Session: c.Session, Edge: c.Edge, Still: c.Still, Claimed: c.Claimed})
-	for _, ch := range d.Channels {
-		if w, ok := ch.(interface{ Wait() }); ok {
-			w.Wait()
-		}
-	}
-	if err != nil {
-		a.Store.Log(fmt.Errorf("notifying of an edge: %w", err)) // nobody reads this process's output
+func (*notifyWaitCmd) Run(a *app) error {
+	if err := a.deliverer(a.Configured().Alert, "wait", nil).Wait(context.Background()); err != nil {
+		a.Store.Log(fmt.Errorf("notifying: %w", err)) // nobody reads this process's output
 	}
 	return nil
 }
 
-type notifyExplainCmd struct {
+type notifyLogCmd struct {
 	Session string `arg:"" optional:"" help:"${session} (default: all)."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
-// explained is one decision, as `notify explain --json` prints it.
+// explained is one decision, as `notify log --json` prints it.
 type explained struct {
 	At        time.Time      `json:"at"`
 	SessionID string         `json:"session_id"`
@@ -152,7 +140,7 @@ type explained struct {
 // shownDecisions is how many are printed, the newest last.
 const shownDecisions = 20
 
-func (c *notifyExplainCmd) Run(a *app) error {
+func (c *notifyLogCmd) Run(a *app) error {
 	cfg := a.Configured()
 	list, err := a.decisions(c.Session)
 	if err != nil {
@@ -166,8 +154,8 @@ func (c *notifyExplainCmd) Run(a *app) error {
 		fmt.Fprintln(a.Stdout, "notifications are off: no channel is chosen (beckon setup notify)")
 	} else {
 		fmt.Fprintf(a.Stdout, "channels: %s\n", strings.Join(cfg.Alert.Channels, ", "))
-		if kept := notify.KeptByTmux(a.Getenv("TMUX")); kept != nil && cfg.Alert.Has(alert.Terminal) {
-			fmt.Fprintf(a.Stdout, "terminal: %v\n  hint: %s\n", kept, kept.Hint())
+		if cfg.Alert.Has(alert.Terminal) {
+			a.printKept(notify.KeptByTmux(a.Getenv("TMUX")))
 		}
 	}
 	day := time.Now().Local().Format(time.DateOnly) // entries of today need no heading

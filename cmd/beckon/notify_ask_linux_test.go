@@ -40,7 +40,7 @@ func (p *office) hold(t *testing.T, tool, input string) *holding {
 	t.Cleanup(func() {
 		_ = h.cmd.Process.Kill()
 		if t.Failed() {
-			explained, _ := p.command("beckon", "notify", "explain").CombinedOutput()
+			explained, _ := p.command("beckon", "notify", "log").CombinedOutput()
 			t.Logf("%s%s", p.log(), explained)
 		}
 	})

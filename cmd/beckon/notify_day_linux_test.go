@@ -62,7 +62,7 @@ func TestNotifyDay(t *testing.T) {
 		t.Errorf("the daemon received %d notifications, want %d: %q", len(got), total, got)
 	}
 	if t.Failed() {
-		out, _ := p.command("beckon", "notify", "explain").CombinedOutput()
+		out, _ := p.command("beckon", "notify", "log").CombinedOutput()
 		t.Logf("%s", out)
 	}
 }

@@ -44,16 +44,16 @@ func (p *office) send(t *testing.T, session string, events ...string) (out strin
 	return out
 }
 
-// explained waits until `notify explain` says what is wanted about a session.
+// explained waits until `notify log` says what is wanted about a session.
 func (p *office) explained(t *testing.T, session, want string) {
 	t.Helper()
 	var out []byte
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if out, _ = p.command("beckon", "notify", "explain", session).CombinedOutput(); strings.Contains(string(out), want) {
+		if out, _ = p.command("beckon", "notify", "log", session).CombinedOutput(); strings.Contains(string(out), want) {
 			return
 		}
 	}
-	t.Errorf("notify explain never said %q:\n%s", want, out)
+	t.Errorf("notify log never said %q:\n%s", want, out)
 }
 
 // A command that hangs is killed, and delays neither the hook nor the desktop channel, which
@@ -74,6 +74,7 @@ func TestNotifyMissingProgram(t *testing.T) {
 	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "PATH=/nowhere")
 	p.ask(t, "missing")
 	p.explained(t, "missing", "sent      nothing stands in the way (desktop: the session bus: dial unix /nowhere: connect: no such file or directory)")
+	within(t, "nobody waits any more", func() bool { return len(p.waiters()) == 0 })
 	// Without the slow program next to the hook nothing can notify.
 	if err := os.Rename(filepath.Join(p.bin, "beckon"), filepath.Join(p.bin, "away")); err != nil {
 		t.Fatal(err)

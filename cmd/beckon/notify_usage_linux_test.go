@@ -102,7 +102,7 @@ func TestUsageNotifies(t *testing.T) {
 			if err != nil || gjson.GetBytes(out, `limits.#(name=="five_hour").used_percentage`).Num != 44 {
 				t.Errorf("stats: %s, %v", out, err)
 			}
-			if out, _ := p.command("beckon", "notify", "explain").Output(); asked != strings.Contains(string(out), "limit ") {
+			if out, _ := p.command("beckon", "notify", "log").Output(); asked != strings.Contains(string(out), "limit ") {
 				t.Errorf("explain: %s", out)
 			}
 		})

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"beckon/render/notify/dbustest"
 	"beckon/testdata/need"
@@ -41,17 +40,6 @@ func newAgents(t *testing.T, config string) *office {
 		}
 	}
 	return p
-}
-
-// within waits until f is true; kitty is slow when it draws in software.
-func within(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if f() {
-			return
-		}
-	}
-	t.Fatalf("%s: not within a minute", what)
 }
 
 // run runs a program of the office and returns what it printed.

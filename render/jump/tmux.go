@@ -33,6 +33,7 @@ type pane struct {
 type client struct {
 	name, session, active string // active is the pane in front, %N
 	used                  int64  // when it was last used, in seconds
+	control               bool   // in control mode: iTerm2 shows its windows as tabs, other programs only listen
 }
 
 // The formats contain no tab, because a server without UTF-8 prints "_" for it. Names, which
@@ -72,9 +73,9 @@ func parseServer(socket, out string) *server {
 		case len(f) == 8 && f[0] == "P":
 			s.pid, _ = strconv.Atoi(f[1])
 			s.panes = append(s.panes, pane{id: f[2], window: f[3], session: f[4], place: f[5], attached: f[6] != "0", name: f[7]})
-		case len(f) >= 6 && f[0] == "C" && f[1] == "0": // a program in control mode shows nothing
+		case len(f) >= 6 && f[0] == "C":
 			used, _ := strconv.ParseInt(f[2], 10, 64)
-			s.clients = append(s.clients, client{used: used, session: f[3], active: f[4], name: strings.Join(f[5:], " ")})
+			s.clients = append(s.clients, client{control: f[1] == "1", used: used, session: f[3], active: f[4], name: strings.Join(f[5:], " ")})
 		}
 	}
 	return s
@@ -99,7 +100,9 @@ func (m *move) tmux() (string, error) {
 	if c == nil {
 		return m.attach(s, p, show)
 	}
-	show = append(show, ";", "switch-client", "-c", c.name, "-t", p.session)
+	if c.session != p.session {
+		show = append(show, ";", "switch-client", "-c", c.name, "-t", p.session)
+	}
 	if out, err := m.do(Command{Argv: show}); err != nil {
 		return "", m.failed("tmux", out, err)
 	}
@@ -221,7 +224,10 @@ func (s *server) in(sessions []string) *client {
 func (s *server) latest(fits func(*client) bool) *client {
 	var best *client
 	for i := range s.clients {
-		if c := &s.clients[i]; fits(c) && (best == nil || c.used > best.used) {
+		c := &s.clients[i]
+		switch {
+		case !fits(c):
+		case best == nil, best.control && !c.control, best.control == c.control && c.used > best.used:
 			best = c
 		}
 	}

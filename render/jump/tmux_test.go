@@ -305,3 +305,34 @@ func TestTmuxWindows(t *testing.T) {
 		t.Errorf("grouped order is %q", got)
 	}
 }
+
+// A terminal in control mode, such as iTerm2, is a client like others: it is asked to select
+// the window, and not to switch to the session that it shows.
+func TestControlMode(t *testing.T) {
+	s := newTmux(t)
+	work := s.session("work")
+	cmd := exec.Command("tmux", "-S", s.socket, "-C", "attach-session", "-t", "work")
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	for end := time.Now().Add(time.Minute); len(s.clients()) == 0 && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	row := s.row("5ab1", work[0])
+	res, err := New(outside).To(t.Context(), &row)
+	if err != nil || strings.Contains(fmt.Sprint(res.Commands), "switch-client") {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if got := s.shows(s.clients()[0]); got != work[0] {
+		t.Errorf("it shows %s", got)
+	}
+	c := s.attach("work") // somebody sees this one
+	if m := parseServer("", "C 1 9 $0 %1 listens\nC 0 5 $0 %1 "+c); m.in([]string{"$0"}).name != c {
+		t.Error("a program that only listens goes first")
+	}
+}

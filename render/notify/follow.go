@@ -10,10 +10,6 @@ import (
 	"beckon/state/alert"
 )
 
-// patience is how long an edge with a delayed notification is kept: a user who has had a
-// dialog before them for this long has seen it.
-const patience = 10 * time.Minute
-
 // Follower notifies of the edges that watch and serve see. Conditions at its start are not
 // edges. It is not safe for concurrent use.
 type Follower struct {
@@ -22,12 +18,6 @@ type Follower struct {
 	stood   map[string]state.Stand // by record; nil before the first look
 	pending map[string]waiting
 	sending sync.WaitGroup
-}
-
-type waiting struct {
-	edge   state.Edge
-	since  time.Time // when it was first seen
-	reason string    // of the last Later that was logged
 }
 
 // NewFollower returns a follower that notifies through d.
@@ -90,5 +80,5 @@ func (f *Follower) consider(ctx context.Context, s state.Session, w waiting, now
 	if v.Reason == state.ReasonNotified {
 		return // the process that notified has logged it
 	}
-	f.sending.Go(func() { _ = f.d.send(ctx, c, v, now) })
+	f.sending.Go(func() { _ = f.d.send(ctx, f.d.Channels, c, v, now) })
 }

@@ -3,7 +3,7 @@
 //
 // It guarantees that the user is notified of an edge at most once, whichever program sees it
 // (hook, watch, server); a channel that fails or hangs delays no other and ends by its own
-// time limit; every decision is in the log that `beckon notify explain` reads. Package state
+// time limit; every decision is in the log that `beckon notify log` reads. Package state
 // makes the decisions.
 package notify
 
@@ -67,12 +67,17 @@ type Channel interface {
 // with errors. It waits until the channels are done.
 func Send(ctx context.Context, channels []Channel, n Note) string {
 	said := send(ctx, channels, n)
+	Wait(channels)
+	return said
+}
+
+// Wait waits until the channels are done with what they have sent, such as for a click.
+func Wait(channels []Channel) {
 	for _, c := range channels {
 		if w, ok := c.(interface{ Wait() }); ok {
 			w.Wait()
 		}
 	}
-	return said
 }
 
 // send sends n through all channels concurrently and returns a line for the log: the channels,

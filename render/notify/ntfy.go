@@ -190,6 +190,15 @@ func (p *Phone) log(err error) {
 
 func (p *Phone) url(path string) string { return strings.TrimRight(p.Ntfy.Server, "/") + "/" + path }
 
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // client follows no redirection: our messages are for this server only.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 

@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// toTerminal opens a terminal for writing, without making it this process's own.
+const toTerminal = syscall.O_NOCTTY | syscall.O_NONBLOCK
+
 // alone starts a program in a process group of its own, so that all of it can be killed at its
 // limit.
 func alone(cmd *exec.Cmd) {

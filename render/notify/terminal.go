@@ -1,38 +1,118 @@
 package notify
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
+	"beckon/event"
 	"beckon/event/osc"
+	"beckon/state"
 	"beckon/state/alert"
+	"beckon/state/evidence"
 )
 
-// Terminal is the channel of the terminal that this program runs in: for `watch` and for
-// tests. A session's own terminal is notified through its hook.
+// Terminal is the channel of a terminal. In a tmux that keeps its sequences back, tmux itself
+// shows the notification, in the status line of every client.
 type Terminal struct {
-	W     io.Writer
-	Style osc.Style
-	Tmux  bool // W is a pane of tmux, which forwards a sequence only if it is wrapped
+	W      io.Writer // nil: that of Client
+	Client event.Process
+	Style  osc.Style
+	Socket string // of the tmux server that it is a pane of
+}
+
+// terminalOf returns the channel of a session's own terminal.
+func terminalOf(s *state.Session, set alert.Settings) Terminal {
+	t := s.Origin.Terminal
+	return Terminal{Client: s.Origin.Process, Style: set.StyleFor(t), Socket: t.Tmux.Socket}
 }
 
 // Name returns the channel's name in the configuration.
 func (Terminal) Name() string { return alert.Terminal }
 
+// reaches reports whether there is a terminal to write to.
+func (t Terminal) reaches() bool { return t.Socket != "" || t.W != nil || t.device() != "" }
+
 // Send writes the sequence.
-func (t Terminal) Send(_ context.Context, n Note) error {
+func (t Terminal) Send(ctx context.Context, n Note) error {
 	seq := osc.Notify(t.Style, n.record(), n.Title, n.Body)
-	if t.Tmux && t.Style != osc.Bell { // tmux itself handles a bell
-		seq = osc.Tmux(seq)
+	if t.Kept() != nil {
+		return tmuxShows(ctx, t.Socket, n)
 	}
-	_, err := io.WriteString(t.W, seq)
+	if t.Socket != "" && t.Style != osc.Bell {
+		seq = osc.Tmux(seq) // it forwards a sequence only if it is wrapped
+	}
+	if t.W != nil {
+		_, err := io.WriteString(t.W, seq)
+		return err
+	}
+	f, err := os.OpenFile(t.device(), os.O_WRONLY|toTerminal, 0)
+	if err != nil {
+		return err
+	}
+	_ = f.SetWriteDeadline(time.Now().Add(desktopLimit)) // a terminal that is stopped takes nothing
+	_, err = f.WriteString(seq)
+	return errors.Join(err, f.Close())
+}
+
+// Kept returns why tmux does not forward the channel's sequence, nil if it does; tmux itself
+// handles a bell.
+func (t Terminal) Kept() *Kept {
+	if t.Style == osc.Bell {
+		return nil
+	}
+	return KeptByTmux(t.Socket)
+}
+
+// device returns the file of the client's terminal, "" if there is none or it cannot be seen.
+func (t Terminal) device() string {
+	if evidence.Presence(t.Client, event.MillisOf(time.Now())) != state.Alive {
+		return ""
+	}
+	pid := strconv.Itoa(t.Client.Pid)
+	for _, fd := range []string{"0", "1", "2"} {
+		if path, err := os.Readlink("/proc/" + pid + "/fd/" + fd); err == nil && strings.HasPrefix(path, "/dev/pts/") {
+			return path
+		}
+	}
+	out, err := run(context.Background(), desktopLimit, nil, nil, "ps", "-o", "tty=", "-p", pid)
+	if name := strings.TrimSpace(out); err == nil && strings.HasPrefix(name, "tty") {
+		return "/dev/" + name
+	}
+	return ""
+}
+
+// tmuxTime is how long tmux shows a notification, in milliseconds.
+const tmuxTime = "10000"
+
+// tmuxShows shows n in the status line of every client of the server at socket. It escapes the
+// text, since tmux would expand formats in it, and run commands.
+func tmuxShows(ctx context.Context, socket string, n Note) error {
+	out, err := run(ctx, desktopLimit, nil, nil, "tmux", "-S", socket, "list-clients", "-F", "#{client_name}")
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, strings.TrimSpace(out))
+	}
+	if out == "" {
+		return errors.New("nobody is attached to its tmux server")
+	}
+	text := strings.ReplaceAll(n.Title+": "+n.Body, "#", "##")
+	for client := range strings.Lines(out) {
+		said, e := run(ctx, desktopLimit, nil, nil, "tmux", "-S", socket, "display-message", "-d", tmuxTime, "-c", strings.TrimSpace(client), "--", text)
+		if e != nil {
+			err = cmp.Or(err, fmt.Errorf("%w: %s", e, strings.TrimSpace(said)))
+		}
+	}
 	return err
 }
 
-// Kept is why tmux does not forward what the channel terminal writes in its panes.
+// Kept is why tmux does not forward what is written in its panes.
 type Kept struct {
 	Background bool // only from windows that are not visible
 	value      string
@@ -54,14 +134,14 @@ func KeptByTmux(socket string) *Kept {
 }
 
 func (k *Kept) Error() string {
-	what := "it back"
+	what := "what its windows send"
 	if k.Background {
-		what = "back what windows in the background send"
+		what = "what windows in the background send"
 	}
-	return "tmux keeps " + what + ": allow-passthrough is " + k.value
+	return "tmux keeps back " + what + ": allow-passthrough is " + k.value + ", so its status line shows notifications"
 }
 
-// Hint says how to have it forwarded.
+// Hint says how to have them forwarded.
 func (*Kept) Hint() string {
-	return "put this into ~/.tmux.conf: set -g allow-passthrough all (on, where tmux is older than 3.4)"
+	return "to see your terminal's own notifications instead, put this into ~/.tmux.conf: set -g allow-passthrough all (on, where tmux is older than 3.4)"
 }

@@ -48,9 +48,10 @@ func (s Settings) Foresee(st *store.Store, c Case, now time.Time) state.Decision
 	return state.Decide(c.Edge, s.Rules(), h)
 }
 
-// Overdue reports whether only the limit suppressed the edge, and the limit has passed.
-func (s Settings) Overdue(st *store.Store, c Case, now time.Time) bool {
-	return state.Overdue(c.Edge, s.Rules(), s.hearing(st, c, now))
+// ByClient reports whether the terminal of a session is notified through its client: by what a
+// hook gives it. Only Claude Code takes that. In tmux it may get no further.
+func (s Settings) ByClient(v *state.Session) bool {
+	return s.Has(Terminal) && v.Native() && v.Origin.Terminal.Kind != "tmux"
 }
 
 // hearing returns what is known, except for the focus.

@@ -96,6 +96,23 @@ func Process(pid int, here Machine) (event.Process, bool) {
 	return identity(pid, p.start, here), true
 }
 
+const (
+	// aside is how long after a dialog opened, in milliseconds, a child of its agent starts at
+	// the earliest to count: what starts earlier is another hook of the same event.
+	aside = 500
+	// lasting is how long a child must run, in milliseconds: hooks are over sooner.
+	lasting = 1500
+)
+
+// Spawned reports whether a child of process p has run for a while that started after a dialog
+// of p opened: the call that it asked about runs.
+func (here Machine) Spawned(p event.Process, opened, now event.Millis) bool {
+	if now < opened+aside+lasting || here.Presence(p, opened) != state.Alive {
+		return false
+	}
+	return slices.ContainsFunc(children(p.Pid, now), func(began event.Millis) bool { return began > opened+aside && now-began >= lasting })
+}
+
 func identity(pid int, start string, here Machine) event.Process {
 	return event.Process{Host: here.Host, Boot: here.Boot, NS: here.NS, Pid: pid, Machine: here.ID, Start: start}
 }

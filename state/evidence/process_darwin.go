@@ -76,6 +76,18 @@ func lookup(pid int) (proc, state.Presence) {
 	}, state.Alive
 }
 
+// children returns when each child of a process started.
+func children(pid int, _ event.Millis) (began []event.Millis) {
+	all, _ := unix.SysctlKinfoProcSlice("kern.proc.all") // none: nothing is known
+	for i := range all {
+		if k := &all[i]; int(k.Eproc.Ppid) == pid && k.Proc.P_stat != szomb {
+			t := k.Proc.P_starttime
+			began = append(began, event.Millis(int64(t.Sec)*1000+int64(t.Usec)/1000))
+		}
+	}
+	return began
+}
+
 // startOf returns a start time in microseconds since 1970. The kernel sets it once, when the
 // process is created.
 func startOf(t unix.Timeval) string {

@@ -12,6 +12,8 @@ import (
 	"beckon/event"
 	"beckon/event/plainfile"
 	"beckon/state"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxStat exceeds the longest possible head of /proc/PID/stat: 22 numbers of 20 digits and a
@@ -123,6 +125,29 @@ func parseStat(b []byte) (proc, bool) {
 // userHz is the unit of start times in /proc: 100 a second on every architecture of Go's on
 // Linux.
 const userHz = 100
+
+// children returns when each child of a process started, by the wall clock.
+func children(pid int, now event.Millis) (began []event.Millis) {
+	var up unix.Timespec
+	dir, err := os.Open("/proc")
+	if err != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(maxProcesses)
+	for _, name := range names {
+		n, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		p, l := lookup(n)
+		ticks, err := strconv.ParseInt(p.start, 10, 64)
+		if l == state.Alive && err == nil && p.ppid == pid && !p.dead {
+			began = append(began, now-event.Millis(up.Nano()/1e6-ticks*(1000/userHz)))
+		}
+	}
+	return began
+}
 
 // startWall returns when a process started, by the wall clock, to about a second. It is off by
 // whatever the clock was set since.

@@ -24,6 +24,9 @@ func parent() (pid int, start string) {
 	return p.ppid, p.start
 }
 
+// children is not known here.
+func children(int, event.Millis) []event.Millis { return nil }
+
 // isParent reports whether p is the hook's parent.
 func isParent(p event.Process) bool {
 	pid, _ := parent()

@@ -62,7 +62,17 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 			}
 		}
 	}
+	if reg.Status != "waiting" && r.runs(s, now) {
+		reg = s.Titled(beside.Busy, now)
+	}
 	return reg, true
+}
+
+// runs reports whether the only call of s, which asks for a permission as far as hooks tell,
+// demonstrably runs: the user has answered.
+func (r *Reader) runs(s *state.Session, now event.Millis) bool {
+	asked := s.SoleAsk()
+	return asked != 0 && r.here.Spawned(s.Origin.Process, asked, now)
 }
 
 // noted is how long after the end of a turn, in milliseconds, an agent's file is read for the

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/agents/beside"
 	"beckon/event/transcript"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -82,6 +83,7 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 	if s.Agent != "" && s.Agent != event.ClaudeCode {
 		if ev.Process != state.Gone && r.staged == nil {
 			ev.Registry, open = r.beside(s, now)
+			ev.Reviewed = open && beside.Reviewed(s.Agent, s.Transcript)
 			ev.Version = r.besides.version(s, ev.Process == state.Alive)
 			if !open {
 				ev.Transcript, open = r.brokenOff(s, now)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"beckon/cmd/internal/cli"
+	"beckon/event/osc"
 	"beckon/render/notify"
 	"beckon/render/notify/reach"
 	"beckon/state/alert"
@@ -74,16 +75,12 @@ func (d *doctor) desktop(set alert.Settings) {
 
 // passthrough checks that tmux forwards a client's sequences to the outer terminal.
 func (d *doctor) passthrough(set alert.Settings) {
-	if !set.Has(alert.Terminal) && !set.Has(alert.Title) {
+	if !set.Has(alert.Terminal) || set.Style == osc.Bell { // tmux handles a bell itself
 		return
 	}
 	for _, socket := range d.tmuxSockets() {
 		if kept := notify.KeptByTmux(socket); kept != nil {
-			level := resultError
-			if kept.Background {
-				level = resultWarning
-			}
-			d.add(level, "notify", kept.Hint(), "the channel terminal, %s: %v", socket, kept)
+			d.add(resultWarning, "notify", kept.Hint(), "the channel terminal, %s: %v", socket, kept)
 		}
 	}
 }

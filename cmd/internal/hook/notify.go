@@ -27,41 +27,58 @@ type notifier struct {
 	getenv func(string) string
 	now    time.Time
 	start  func(args []string) error // starts that process, detached
+	left   *alert.Due                // what this event left to it
 }
 
 // notify returns the terminal sequence for the client to emit, or "". An event without an
 // interesting change costs two looks at the facts and no file.
-func (n *notifier) notify(res store.Result, e *event.Event) string {
+func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 	now := event.MillisOf(n.now)
 	was, is := state.Standing(res.Before, state.Evidence{}, now), state.Standing(res.After, state.Evidence{}, now)
 	c, edge := caseOf(&res.After, e, was, is)
-	stands := !edge && is.Open && was.Open && is.Edge.ID() == was.Edge.ID()
-	if !edge && !stands && was.State == is.State {
-		return ""
+	if edge || was.State != is.State {
+		set, err := alert.Read(alert.ConfigPath(n.getenv))
+		if err != nil {
+			n.st.Log(errors.New("reading the notification settings: " + err.Error())) // the valid settings still count
+		}
+		if res.After.Native() { // other clients would take a sequence for an answer or an error
+			sequence = n.beside(set, c, was.State != is.State, is.State)
+		}
+		if edge {
+			sequence += n.announce(set, c)
+		}
 	}
-	set, err := alert.Read(alert.ConfigPath(n.getenv))
-	if err != nil {
-		n.st.Log(errors.New("reading the notification settings: " + err.Error())) // the valid settings still count
-	}
-	sequence := ""
+	n.attend(c)
+	return sequence
+}
+
+// beside returns the sequences that are about no edge: the window's title, and a note that
+// belongs to no session.
+func (n *notifier) beside(set alert.Settings, c alert.Case, changed bool, is state.State) (sequence string) {
 	later, body := n.later(set)
-	if set.Has(alert.Title) && (was.State != is.State || c.Still && n.held()) {
-		headline := alert.Headline(&res.After, is.State)
+	if set.Has(alert.Title) && (changed || c.Still && n.held()) {
+		headline := alert.Headline(c.Session, is)
 		if later != "" {
 			headline += ", " + later
 		}
 		sequence = osc.Title(headline)
 	}
 	if later != "" && set.Has(alert.Terminal) {
-		sequence += osc.Notify(set.StyleFor(res.After.Origin.Terminal), "usage", later, body)
-	}
-	switch {
-	case edge:
-		sequence += n.announce(set, c)
-	case stands && set.Has(alert.Terminal) && set.Overdue(n.st, c, n.now): // the other channels have a process that can wait
-		sequence += n.atTerminal(set, c)
+		sequence += osc.Notify(set.StyleFor(c.Session.Origin.Terminal), "usage", later, body)
 	}
 	return sequence
+}
+
+// attend starts the program that notifies if an edge is due and none runs. c is the session's
+// newest edge.
+func (n *notifier) attend(c alert.Case) {
+	if !alert.Unattended(n.st.Dir) {
+		return
+	}
+	err := n.start([]string{"notify", "wait"})
+	if err != nil && n.left != nil && n.left.Remove(n.st.Dir) {
+		n.log(c, state.Decision{Verdict: state.Never, Reason: "the program that notifies did not start"}, err.Error())
+	}
 }
 
 // later returns the waiting note that belongs to no session; empty for none.
@@ -91,13 +108,13 @@ func caseOf(s *state.Session, e *event.Event, was, is state.Stand) (alert.Case, 
 	return c, ok
 }
 
+// announce notifies of an edge now, through the client, or leaves it to the program that
+// notifies: that one can wait, and has time.
 func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 	switch {
-	case set.Has(alert.Terminal) && c.Edge.Dialog && !c.Still:
-		n.log(c, state.Decision{Verdict: state.Later, Reason: state.ReasonEarly}, "")
-	case set.Has(alert.Terminal):
+	case set.ByClient(c.Session) && (!c.Edge.Dialog || c.Still):
 		return n.atTerminal(set, c)
-	case set.Away():
+	case set.Has(alert.Terminal) || set.Away():
 		n.handOver(set, c)
 	}
 	return ""
@@ -107,43 +124,41 @@ func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 // so that one edge is one interruption.
 func (n *notifier) atTerminal(set alert.Settings, c alert.Case) string {
 	d := set.Decide(n.st, c, n.getenv, n.now)
-	if d.Verdict != state.Notify {
+	switch d.Verdict {
+	case state.Never:
 		n.log(c, d, "")
-		if d.Reason == state.ReasonLimit && set.Away() {
-			n.handOver(set, c) // a process can wait for the limit, a hook cannot
-		}
+		return ""
+	case state.Later:
+		n.handOver(set, c)
 		return ""
 	}
-	channels := alert.Terminal
 	if set.Away() {
-		if err := n.start(deliver(c, "--claimed")); err != nil {
-			channels += ", others: " + err.Error()
-		}
+		n.leave(c, alert.Claimed)
 	}
-	n.log(c, d, channels)
+	n.log(c, d, alert.Terminal)
 	title, body := alert.Words(c.Session, c.Edge)
 	return osc.Notify(set.StyleFor(c.Session.Origin.Terminal), c.Session.Record(), title, body)
 }
 
-// handOver leaves the edge to the other process, unless it is already clear that the user is
+// handOver leaves the edge to the other program, unless it is already clear that the user is
 // not to be notified.
 func (n *notifier) handOver(set alert.Settings, c alert.Case) {
-	if d := set.Foresee(n.st, c, n.now); d.Verdict == state.Never {
+	d := set.Foresee(n.st, c, n.now)
+	switch {
+	case d.Verdict == state.Never:
 		n.log(c, d, "")
-		return
-	}
-	if err := n.start(deliver(c)); err != nil {
-		n.log(c, state.Decision{Verdict: state.Never, Reason: "the program that notifies did not start"}, err.Error())
+	case c.Still:
+		n.leave(c, alert.Still)
+	default:
+		n.leave(c, alert.Undecided)
 	}
 }
 
-// deliver returns that process's command line for an edge.
-func deliver(c alert.Case, flags ...string) []string {
-	args := append([]string{"notify", "deliver", c.Session.Record(), c.Edge.ID()}, flags...)
-	if c.Still {
-		args = append(args, "--still")
+func (n *notifier) leave(c alert.Case, mode alert.DueMode) {
+	n.left = &alert.Due{Key: store.KeyOf(c.Session.Record()), Edge: c.Edge.ID(), Mode: mode}
+	if err := n.left.Leave(n.st.Dir); err != nil {
+		n.log(c, state.Decision{Verdict: state.Never, Reason: "the edge cannot be left to the program that notifies"}, err.Error())
 	}
-	return args
 }
 
 func (n *notifier) log(c alert.Case, d state.Decision, channels string) {

@@ -3,6 +3,7 @@ package hook
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,58 +68,6 @@ func (p *plot) date() {
 	}
 }
 
-// An edge within the limit after another of its kind is notified of once, by the session's
-// next hook after the limit, if it still applies.
-func TestNotifyOverdue(t *testing.T) {
-	call := func(id string) event.Tool {
-		return event.Tool{Name: "Bash", UseID: id, Hash: "h", Summary: "Bash: make"}
-	}
-	prompt := event.Event{Kind: event.UserPromptSubmit, Prompt: "go"}
-	beside := event.Event{Kind: event.SubagentStart, AgentID: "a1"}
-	still := event.Event{Kind: event.Notification, Notification: "permission_prompt"}
-	for name, comes := range map[string]func(p *plot, id string) string{
-		"permission": func(p *plot, id string) string {
-			return p.after(time.Second, event.Event{Kind: event.PermissionRequest, Tool: call(id)}) + p.after(6*time.Second, still)
-		},
-		"question": func(p *plot, _ string) string {
-			return p.after(time.Second, event.Event{Kind: event.Stop, Message: "Which one do you want?", HasBackground: true})
-		},
-		"failed": func(p *plot, _ string) string {
-			return p.after(time.Second, event.Event{Kind: event.StopFailure, Reason: "server_error"})
-		},
-		"done": func(p *plot, _ string) string {
-			return p.after(40*time.Second, event.Event{Kind: event.Stop, Message: "Done.", HasBackground: true})
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPlot(t, `{"notify": ["terminal"], "notify_limit": "30m"}`)
-			p.clock = p.clock.Add(time.Hour) // new claims differ from those that were dated
-			p.after(0, prompt)
-			p.after(20*time.Second, event.Event{Kind: event.PreToolUse, Tool: call("t1")})
-			if comes(p, "t1") == "" {
-				t.Error("the first was not notified")
-			}
-			p.after(time.Minute, prompt)
-			p.after(20*time.Second, event.Event{Kind: event.PreToolUse, Tool: call("t2")})
-			if said := comes(p, "t2"); said != "" {
-				t.Errorf("the second was notified within the limit: %q", said)
-			}
-			beside := beside
-			if name != "permission" { // the client itself reminds of a turn that is over
-				beside = event.Event{Kind: event.Notification, Notification: "agent_completed"}
-			}
-			for _, step := range []struct {
-				after    time.Duration
-				notified bool
-			}{{10 * time.Minute, false}, {20 * time.Minute, true}, {time.Hour, false}} {
-				if said := p.after(step.after, beside); (said != "") != step.notified {
-					t.Errorf("%s later: %q", step.after, said)
-				}
-			}
-		})
-	}
-}
-
 // The next hook that changes a state notifies of a usage limit, once, and not after its window
 // is over.
 func TestNotifyUsageWithAHook(t *testing.T) {
@@ -153,15 +102,70 @@ func TestNotifyUsageWithAHook(t *testing.T) {
 	}
 }
 
-// A limit that a hook cannot wait for is left to the slow program.
-func TestNotifyLimitHandsOver(t *testing.T) {
-	p := newPlot(t, `{"notify": ["terminal", "sound"], "notify_limit": "30m"}`)
-	p.clock = p.clock.Add(time.Hour)
-	for range 2 {
-		p.after(time.Minute, event.Event{Kind: event.UserPromptSubmit, Prompt: "go"})
-		p.after(time.Minute, event.Event{Kind: event.StopFailure, Reason: "server_error"})
+// What a hook cannot decide now is left to the program that notifies, which is started once.
+func TestNotifyHandsOver(t *testing.T) {
+	call := event.Tool{Name: "Bash", UseID: "t1", Hash: "h", Summary: "Bash: make"}
+	prompt := event.Event{Kind: event.UserPromptSubmit, Prompt: "go"}
+	asks := event.Event{Kind: event.PermissionRequest, Tool: call}
+	still := event.Event{Kind: event.Notification, Notification: "permission_prompt"}
+	question := event.Event{Kind: event.Stop, Message: "Which one do you want?", HasBackground: true}
+	failed := event.Event{Kind: event.StopFailure, Reason: "server_error"}
+	for name, c := range map[string]struct {
+		config string
+		agent  string
+		events []event.Event
+		due    []alert.DueMode
+		said   bool
+	}{
+		"a dialog":                           {`["desktop"]`, "", []event.Event{asks}, []alert.DueMode{alert.Undecided}, false},
+		"a dialog, in the terminal":          {`["terminal"]`, "", []event.Event{asks}, []alert.DueMode{alert.Undecided}, false},
+		"the client says nobody types":       {`["terminal", "desktop"]`, "", []event.Event{asks, still}, []alert.DueMode{alert.Undecided, alert.Claimed}, true},
+		"the same, without a terminal":       {`["desktop"]`, "", []event.Event{asks, still}, []alert.DueMode{alert.Undecided, alert.Still}, false},
+		"a question soon after the prompt":   {`["terminal"]`, "", []event.Event{question}, []alert.DueMode{alert.Undecided}, false},
+		"a failure soon after the prompt":    {`["terminal"]`, "", []event.Event{failed}, []alert.DueMode{alert.Undecided}, false},
+		"another agent's client says no OSC": {`["terminal", "title"]`, "codex", []event.Event{asks}, []alert.DueMode{alert.Undecided}, false},
+		"no channel but the title":           {`["title"]`, "codex", []event.Event{asks}, nil, false},
+		"nothing chosen":                     {`[]`, "", []event.Event{asks}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlot(t, `{"notify": `+c.config+`}`)
+			said := ""
+			for _, e := range append([]event.Event{prompt}, c.events...) {
+				e.Agent = c.agent
+				said = p.after(time.Second, e)
+			}
+			var due []alert.DueMode
+			for _, d := range alert.Dues(p.st.Dir) {
+				due = append(due, d.Mode)
+			}
+			if !slices.Equal(due, c.due) || (said != "") != c.said {
+				t.Errorf("due %q, said %q", due, said)
+			}
+			if want := min(1, len(due)); len(p.calls) < want || len(due) == 0 && len(p.calls) > 0 {
+				t.Errorf("the program was started %d times", len(p.calls))
+			}
+		})
 	}
-	if len(p.calls) != 2 || p.calls[0] != "--claimed" || p.calls[1] == "--claimed" {
-		t.Errorf("the slow program was called with %q", p.calls)
+}
+
+// While a process notifies, none is started; if it was killed, the next event starts another.
+func TestNotifyStartsOne(t *testing.T) {
+	p := newPlot(t, `{"notify": ["desktop"]}`)
+	p.after(0, event.Event{Kind: event.UserPromptSubmit, Prompt: "go"})
+	p.after(time.Second, event.Event{Kind: event.StopFailure, Reason: "server_error"})
+	lock := alert.WaitLock(p.st.Dir)
+	if ok, err := lock.TryLock(); !ok || err != nil || len(p.calls) != 1 {
+		t.Fatal(ok, err, p.calls)
+	}
+	p.after(time.Second, event.Event{Kind: event.UserPromptSubmit, Prompt: "go"})
+	if len(p.calls) != 1 {
+		t.Error("a second one was started")
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	p.after(time.Second, event.Event{Kind: event.PostToolUse, Tool: event.Tool{Name: "Bash", UseID: "t1"}})
+	if len(p.calls) != 2 {
+		t.Error("nobody takes over")
 	}
 }

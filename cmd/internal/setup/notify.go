@@ -61,8 +61,8 @@ func notifyStep(a *cli.App, program string) steps.Step {
 		if _, err := setChannels(a, path, []string{channel}); err != nil {
 			return err
 		}
-		if channel == alert.Terminal && (a.Width() == 0 || kept != nil && !kept.Background) {
-			return nil // it would go to a file or a pipe, or nowhere
+		if channel == alert.Terminal && a.Width() == 0 {
+			return nil // it would go to a file or a pipe
 		}
 		test := exec.Command(program, "notify", "test")
 		test.Stdout, test.Stderr = a.Stdout, a.Stderr

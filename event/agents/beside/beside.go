@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 
 	"github.com/tidwall/gjson"
 )
@@ -73,7 +74,7 @@ func Path(agent, session, transcript, home string, getenv func(string) string) s
 // File reads a session's file.
 func File(agent, path string) Reading {
 	read := reader(agent)
-	text := part(path, true)
+	text := tail(path, maxTail)
 	if read == nil || text == nil {
 		return Reading{}
 	}
@@ -90,10 +91,10 @@ func Version(agent, file string) string {
 	path := ""
 	switch agent {
 	case "codex", "copilot":
-		text, _, _ = bytes.Cut(part(file, false), []byte("\n"))
+		text, _, _ = bytes.Cut(head(file), []byte("\n"))
 		path = map[string]string{"codex": "payload.cli_version", "copilot": "data.copilotVersion"}[agent]
 	case "qwen":
-		text, path = part(strings.TrimSuffix(file, ".jsonl")+".runtime.json", false), "qwen_version"
+		text, path = head(strings.TrimSuffix(file, ".jsonl")+".runtime.json"), "qwen_version"
 	}
 	if path == "" || !gjson.ValidBytes(text) {
 		return ""
@@ -101,13 +102,19 @@ func Version(agent, file string) string {
 	return event.Cut(gjson.GetBytes(text, path).Str, event.MaxID)
 }
 
-// part returns the end of a file, from the start of a line on, or its beginning; nil if there
-// is none.
-func part(path string, end bool) []byte {
-	if path == "" {
+// head returns the beginning of a file, nil if there is none.
+func head(path string) []byte {
+	text, err := plainfile.Head(path, make([]byte, maxHead), 0)
+	if err != nil {
 		return nil
 	}
-	f, err := os.Open(path)
+	return text
+}
+
+// tail returns the end of a file, at most that many bytes, from the start of a line on; nil if
+// there is none.
+func tail(path string, most int64) []byte {
+	f, err := plainfile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil
 	}
@@ -116,11 +123,8 @@ func part(path string, end bool) []byte {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	from, most := int64(0), int64(maxHead)
-	if end {
-		from, most = max(0, info.Size()-maxTail), maxTail
-	}
-	text := make([]byte, min(info.Size()-from, most))
+	from := max(0, info.Size()-most)
+	text := make([]byte, info.Size()-from)
 	n, _ := f.ReadAt(text, from)
 	text = text[:n]
 	if from > 0 {
@@ -266,6 +270,31 @@ func gemini(text []byte) (r Reading) {
 	return r
 }
 
+// maxReviewer is how much of a rollout's end is searched for its newest turn's settings.
+const maxReviewer = 4 << 20
+
+// Reviewed reports whether a session's newest turn asks nobody: Codex leaves the decision on
+// its requests to a reviewer of its own, by approvals_reviewer in its configuration.
+func Reviewed(agent, path string) bool {
+	if agent != "codex" {
+		return false
+	}
+	text := tail(path, maxReviewer)
+	for {
+		i := bytes.LastIndex(text, []byte(`"turn_context"`))
+		if i < 0 {
+			return false
+		}
+		start := bytes.LastIndexByte(text[:i], '\n') + 1
+		line, _, whole := bytes.Cut(text[start:], []byte("\n"))
+		if v := gjson.ParseBytes(line); whole && gjson.ValidBytes(line) && v.Get("type").Str == "turn_context" {
+			reviewer := v.Get("payload.approvals_reviewer").Str
+			return reviewer == "auto_review" || reviewer == "guardian_subagent" // its older name
+		}
+		text = text[:start]
+	}
+}
+
 // Breaks reports whether the agent's hooks report a turn that the user interrupted like any
 // other, so that only its file distinguishes the two.
 func Breaks(agent string) bool { return agent == "gemini" }
@@ -305,7 +334,7 @@ func Title(agent, title, dir string) string {
 // LastWords returns an agent's last words, and their time, from a file of Copilot's, whose end
 // of a turn does not contain them.
 func LastWords(path string) (text string, at event.Millis) {
-	each(part(path, true), func(v gjson.Result) {
+	each(tail(path, maxTail), func(v gjson.Result) {
 		if v.Get("type").Str != "assistant.message" {
 			return
 		}

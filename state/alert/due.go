@@ -1,0 +1,96 @@
+package alert
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"beckon/state"
+	"beckon/state/store"
+
+	"github.com/gofrs/flock"
+)
+
+// Due is an edge that a hook leaves to the process that notifies: `beckon notify wait`, of
+// which one sleeps per user while anything is due. Each is an empty file whose name says it
+// all, so that a process that is killed loses none: the next event starts another.
+type Due struct {
+	Key  store.Key // of the session
+	Edge string    // ID of the edge
+	Mode DueMode
+}
+
+// DueMode says what the hook knows about an edge that is due.
+type DueMode string
+
+// The modes.
+const (
+	Undecided DueMode = ""
+	Still     DueMode = "still" // the client has just reported that nobody has typed for six seconds
+	// Claimed means that the hook has decided, claimed the edge and notified through the
+	// terminal: only the other channels are left.
+	Claimed DueMode = "claimed"
+)
+
+// dueDir is the directory of the edges that are due. It is there only while there may be some.
+func dueDir(stateDir string) string { return filepath.Join(stateDir, "notify", "due") }
+
+// WaitLock is the lock of the process that notifies.
+func WaitLock(stateDir string) *flock.Flock {
+	return flock.New(filepath.Join(stateDir, "notify", "lock"), flock.SetPermissions(0o600))
+}
+
+// AnyDue reports whether an edge may be due. It costs one system call.
+func AnyDue(stateDir string) bool {
+	_, err := os.Stat(dueDir(stateDir))
+	return err == nil
+}
+
+// Unattended reports whether an edge may be due while no process waits for it.
+func Unattended(stateDir string) bool {
+	if !AnyDue(stateDir) {
+		return false
+	}
+	lock := WaitLock(stateDir)
+	free, err := lock.TryLock()
+	return free && errors.Join(err, lock.Unlock()) == nil
+}
+
+func (d Due) path(stateDir string) string {
+	return filepath.Join(dueDir(stateDir), strings.Join([]string{string(d.Key), d.Edge, string(d.Mode)}, "."))
+}
+
+// Leave adds d to what is due.
+func (d Due) Leave(stateDir string) (err error) {
+	for range 3 { // the process that notifies removes the directory when it is empty
+		if err = os.MkdirAll(dueDir(stateDir), 0o700); err != nil {
+			return err
+		}
+		if err = os.WriteFile(d.path(stateDir), nil, 0o600); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
+}
+
+// Remove takes d off what is due. Of several processes, one gets true.
+func (d Due) Remove(stateDir string) bool { return os.Remove(d.path(stateDir)) == nil }
+
+// Dues lists what is due. When nothing is, it removes the directory.
+func Dues(stateDir string) (list []Due) {
+	files, _ := os.ReadDir(dueDir(stateDir))
+	for _, f := range files {
+		parts := strings.Split(f.Name(), ".")
+		if _, ok := state.ParseEdge(parts[min(1, len(parts)-1)]); !ok || len(parts) != 3 {
+			_ = os.Remove(filepath.Join(dueDir(stateDir), f.Name())) // none of ours
+			continue
+		}
+		list = append(list, Due{store.Key(parts[0]), parts[1], DueMode(parts[2])})
+	}
+	if len(list) == 0 {
+		_ = os.Remove(dueDir(stateDir)) // it fails if another hook has just left something
+	}
+	return list
+}
