@@ -31,7 +31,7 @@ var ofUser = []string{
 // ofAgents are the commands that an agent may run, as far as ofUser does not name their flags.
 var ofAgents = []string{
 	"list", "watch", "show", "explain", "history", "stats", "digest", "answer", "jump", "pick", "statusline", "prompt", "init",
-	"notify test", "notify explain", "notify deliver", "notify ask", "notify usage", "serve", "link", "fleet bucket",
+	"notify test", "notify log", "notify explain", "notify wait", "notify ask", "notify usage", "serve", "link", "fleet bucket",
 	"policy enable", "policy check", "policy explain", "policy import", "policy schema", "policy example", "policy replay", "policy test", "policy trace",
 	"setup", "install", "plugin", "doctor", "config", "demo", "replay", "fsck", "mod", "hook", "completion", "help", "man", "version",
 }

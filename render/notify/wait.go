@@ -13,8 +13,9 @@ import (
 const (
 	// glance is how often the process that notifies looks for what became due.
 	glance = 200 * time.Millisecond
-	// again is how long an edge waits for its next look.
-	again = time.Second
+	// again is how long an edge waits for its next look, and seldom the longest such time.
+	again  = time.Second
+	seldom = 10 * time.Second
 	// patience is how long an edge with a delayed notification is kept: a user who has had a
 	// dialog before them for this long has seen it.
 	patience = 10 * time.Minute
@@ -88,7 +89,7 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, w *waiting, now
 	if now.Before(w.next) {
 		return nil
 	}
-	w.next = now.Add(again)
+	w.next = now.Add(min(again+now.Sub(w.since)/20, seldom))
 	s, err := d.Store.Load(due.Key)
 	if err != nil {
 		due.Remove(d.Store.Dir)
@@ -114,7 +115,9 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, w *waiting, now
 	case due.Mode == alert.Undecided && c.Edge.Dialog && seen.Session.Native() && seen.Evidence.Registry.Status != "waiting":
 		// No hook says that the user refused a call. The client's registry does, and without
 		// one the client still reports a dialog that waits.
-		v = state.Decision{Verdict: state.Later, Reason: state.ReasonEarly}
+		if v = d.Settings.Foresee(d.Store, c, now); v.Verdict != state.Never {
+			v = state.Decision{Verdict: state.Later, Reason: state.ReasonEarly}
+		}
 	default:
 		channels, v = d.decide(c, due.Mode, now)
 	}
