@@ -144,11 +144,14 @@ func elide(r io.Reader, size int, first bool) (_ []byte, at int64, _ error) {
 		c, ok = e.space()
 	}
 	if e.bad == nil && (e.state != wantComma || e.depth > 0) {
-		e.fail("unexpected end")
+		e.fail(cutShort)
 	}
 	switch {
 	case e.err != nil:
 		return nil, at, e.err
+	case e.bad != nil && e.bad.What == cutShort:
+		e.flush()
+		return e.buf[:e.w:e.w], at, e.bad
 	case e.bad != nil:
 		return nil, at, e.bad
 	}

@@ -72,7 +72,7 @@ func (e *elider) close() bool {
 func (e *elider) literal(word string) bool {
 	for i := 0; i < len(word); i++ {
 		if !e.more() {
-			return e.fail("unexpected end")
+			return e.fail(cutShort)
 		}
 		if e.buf[e.pos] != word[i] {
 			return e.fail("no such literal")
@@ -87,7 +87,7 @@ func (e *elider) number(c byte) bool {
 	if c == '-' {
 		e.pos++
 		if !e.more() {
-			return e.fail("unexpected end")
+			return e.fail(cutShort)
 		}
 		c = e.buf[e.pos]
 	}
@@ -121,7 +121,7 @@ func (e *elider) exponent(start int) bool {
 // digits consumes one or more digits of the number whose result starts at start.
 func (e *elider) digits(start int) bool {
 	if !e.more() {
-		return e.fail("unexpected end")
+		return e.fail(cutShort)
 	}
 	if c := e.buf[e.pos]; c < '0' || c > '9' {
 		return e.fail("no value where one must be")

@@ -68,7 +68,7 @@ func (e *elider) longString() bool {
 			return e.fail("control character in a string")
 		}
 	}
-	return e.fail("unexpected end")
+	return e.fail(cutShort)
 }
 
 // at returns the offset of pos in the string.
@@ -167,7 +167,7 @@ func (e *elider) endText() {
 func (e *elider) escape() bool {
 	e.pos++
 	if !e.moreText() {
-		return e.fail("unexpected end")
+		return e.fail(cutShort)
 	}
 	switch c := e.buf[e.pos]; {
 	case escapes[c]:
@@ -184,7 +184,7 @@ func (e *elider) hex4() bool {
 	var digits [4]byte
 	for i := range digits {
 		if !e.moreText() {
-			return e.fail("unexpected end")
+			return e.fail(cutShort)
 		}
 		digits[i] = e.buf[e.pos]
 		if strings.IndexByte("0123456789abcdefABCDEF", digits[i]) < 0 {

@@ -45,7 +45,7 @@ type values [agents.NumFields]string
 func Parse(agent, name string, payload []byte) (Event, error) {
 	b, at, err := elideBytes(payload)
 	if err != nil {
-		return Event{}, err
+		return parseCut(agent, name, b, err)
 	}
 	return parse(agent, name, b, at)
 }
@@ -55,9 +55,42 @@ func Parse(agent, name string, payload []byte) (Event, error) {
 func ParseReader(agent, name string, r io.Reader) (Event, error) {
 	b, at, err := elide(r, roomy, true)
 	if err != nil {
-		return Event{}, err
+		return parseCut(agent, name, b, err)
 	}
 	return parse(agent, name, b, at)
+}
+
+// cutShort is what a SyntaxError says of a payload whose end is missing.
+const cutShort = "unexpected end"
+
+// parseCut parses a payload whose end is missing, as err says, if it is about a turn or a
+// session that ended: it names them before anything long, and without it the session would
+// seem to work on. Any other event is refused, since a policy may need what is missing.
+func parseCut(agent, name string, b []byte, err error) (Event, error) {
+	given := func(key string) string {
+		if raw := gjson.GetBytes(b, key).Raw; jsonenc.IsString(raw) {
+			return raw
+		}
+		return `""`
+	}
+	event := given("hook_event_name")
+	if named := jsonenc.Unquote(event, MaxID); named != "" {
+		name = named
+	}
+	switch KindOf(agent, name) {
+	case Stop, StopFailure, SubagentStop, SessionEnd:
+	default:
+		return Event{}, err
+	}
+	if given("session_id") == `""` {
+		return Event{}, err
+	}
+	whole := "{"
+	for _, key := range [...]string{"hook_event_name", "session_id", "agent_id", "transcript_path", "cwd"} {
+		whole += `"` + key + `":` + given(key) + ","
+	}
+	e, _ := parse(agent, name, []byte(strings.TrimSuffix(whole, ",")+"}"), 0)
+	return e, nil
 }
 
 // parse parses valid JSON whose first byte was at offset at of the input.

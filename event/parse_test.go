@@ -193,6 +193,27 @@ func TestMainAgent(t *testing.T) {
 	}
 }
 
+// The end of a turn counts although the last bytes of its payload are lost.
+func TestStopCutShort(t *testing.T) {
+	payload := `{"session_id":"s","transcript_path":"/t","cwd":"/p","hook_event_name":"Stop","last_assistant_message":"All \"done\"."}`
+	for n := len(payload) - 1; n > len(payload)-30; n-- {
+		for _, parse := range []func(string) (Event, error){
+			func(s string) (Event, error) { return Parse("", "Stop", []byte(s)) },
+			func(s string) (Event, error) { return ParseReader("", "Stop", strings.NewReader(s)) },
+		} {
+			e, err := parse(payload[:n])
+			if err != nil || e.Kind != Stop || e.SessionID != "s" || e.Cwd != "/p" || e.TranscriptPath != "/t" || e.Message != "" {
+				t.Errorf("%q: %+v, %v", payload[:n], e, err)
+			}
+		}
+	}
+	for _, other := range []string{`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash"`, `{"session_id":"s`, `{"session_id":"s","hook_event_name":"Stop"}}`} {
+		if e, err := Parse("", "", []byte(other)); err == nil {
+			t.Errorf("%q: %+v", other, e)
+		}
+	}
+}
+
 func TestFromClient(t *testing.T) {
 	for prompt, want := range map[string]bool{
 		"<task-notification>\n<task-id>x</task-id>":      true,
