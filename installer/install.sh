@@ -30,12 +30,12 @@ platform() {
 	case $os in
 	Linux) os=linux ;;
 	Darwin) os=darwin ;;
-	*) fail "there is no archive for the system \"$os\"" "releases have Linux and macOS here, and a zip for Windows; elsewhere: go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line" ;;
+	*) fail "there is no archive for the system \"$os\"" "releases have Linux and macOS here, and a zip for Windows; elsewhere: go install ./cmd/beckon ./cmd/beckon-hook" ;;
 	esac
 	case $arch in
 	x86_64 | amd64) arch=amd64 ;;
 	aarch64 | arm64) arch=arm64 ;;
-	*) fail "there is no archive for the processor \"$arch\"" "releases have amd64 and arm64; elsewhere: go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line" ;;
+	*) fail "there is no archive for the processor \"$arch\"" "releases have amd64 and arm64; elsewhere: go install ./cmd/beckon ./cmd/beckon-hook" ;;
 	esac
 	say "_${os}_$arch.tar.gz"
 }
@@ -135,9 +135,9 @@ main() {
 	cd "$scratch/all"
 	version=$(./beckon version) || fail "the program in \"$archive\" does not run here"
 	put beckon-hook "$prefix/bin/beckon-hook" 755 # first: beckon names the hook beside it
-	put beckon-judge "$prefix/bin/beckon-judge" 755
-	put beckon-line "$prefix/bin/beckon-line" 755
 	put beckon "$prefix/bin/beckon" 755
+	rm -f "$prefix/bin/beckon-judge" # of an earlier version, as is beckon-line, which settings may name
+	[ ! -e "$prefix/bin/beckon-line" ] || ln -sf beckon-hook "$prefix/bin/beckon-line"
 	put completions/beckon.bash "$prefix/share/bash-completion/completions/beckon" 644
 	put completions/_beckon "$prefix/share/zsh/site-functions/_beckon" 644
 	put completions/beckon.fish "$prefix/share/fish/vendor_completions.d/beckon.fish" 644

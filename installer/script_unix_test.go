@@ -47,7 +47,7 @@ func (r release) archive(program string) {
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
 	for _, f := range []struct{ name, text string }{
-		{"beckon", program}, {"beckon-hook", "#!/bin/sh\n"}, {"beckon-judge", "#!/bin/sh\n"}, {"beckon-line", "#!/bin/sh\n"}, {"completions/beckon.bash", "# bash\n"},
+		{"beckon", program}, {"beckon-hook", "#!/bin/sh\n"}, {"completions/beckon.bash", "# bash\n"},
 		{"completions/_beckon", "# zsh\n"}, {"completions/beckon.fish", "# fish\n"}, {"man/beckon.1.gz", "man"},
 	} {
 		if err := w.WriteHeader(&tar.Header{Name: f.name, Mode: 0o755, Size: int64(len(f.text))}); err != nil {
@@ -170,7 +170,7 @@ func TestInstallScript(t *testing.T) {
 					t.Fatalf("%v: %s", err, said)
 				}
 				for path, mode := range map[string]os.FileMode{
-					"bin/beckon": 0o755, "bin/beckon-hook": 0o755, "bin/beckon-judge": 0o755, "bin/beckon-line": 0o755, "share/bash-completion/completions/beckon": 0o644,
+					"bin/beckon": 0o755, "bin/beckon-hook": 0o755, "share/bash-completion/completions/beckon": 0o644,
 					"share/zsh/site-functions/_beckon": 0o644, "share/fish/vendor_completions.d/beckon.fish": 0o644, "share/man/man1/beckon.1.gz": 0o644,
 				} {
 					if info, err := os.Stat(filepath.Join(prefix, path)); err != nil || info.Mode().Perm() != mode {

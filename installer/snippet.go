@@ -18,7 +18,7 @@ var shells = []string{"bash", "zsh", "fish", "tmux", "starship"}
 // SnippetOptions are the options of a snippet.
 type SnippetOptions struct {
 	Program string // absolute path of beckon
-	Line    string // of beckon-line; empty if there is none
+	Line    string // of beckon-hook; empty if there is none
 	Color   bool
 	Next    string // tmux: the key after the prefix that goes to the next session
 	Popup   string // tmux: the key after the prefix that opens the popup

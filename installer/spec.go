@@ -30,7 +30,7 @@ type Spec struct {
 	// Answers makes the entries those of an install with answers: requests to the user may
 	// wait, and a reply may continue a session whose turn is over.
 	Answers bool
-	// StatusLine is the absolute path of beckon-line or beckon, which becomes the status line;
+	// StatusLine is the absolute path of beckon-hook or beckon, which becomes the status line;
 	// empty leaves it as it is. NoStatusLine removes it, and restores the one that it runs.
 	StatusLine   string
 	NoStatusLine bool
@@ -56,7 +56,7 @@ func (s Spec) check() error {
 	case len(s.Events) == 0:
 		return &pathError{s.Command, "no events to register", ""}
 	case s.StatusLine != "" && !ownProgram(s.StatusLine):
-		return &pathError{s.StatusLine, "not the program for status lines", "the program must be called beckon or beckon-line, at an absolute path"}
+		return &pathError{s.StatusLine, "not the program for status lines", "the program must be called beckon or beckon-hook, at an absolute path"}
 	case !s.handler(s.Events[0]).own():
 		return &pathError{s.Command, "not the hook program", "the program must be called beckon-hook"}
 	}

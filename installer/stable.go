@@ -18,7 +18,7 @@ type Places struct {
 }
 
 // goInstall is the hint for programs in temporary places.
-const goInstall = "put it in a lasting place first, for instance with GOBIN=$HOME/.local/bin go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line"
+const goInstall = "put it in a lasting place first, for instance with GOBIN=$HOME/.local/bin go install ./cmd/beckon ./cmd/beckon-hook"
 
 // StablePath returns a path of a program that stays valid in settings, without resolving
 // links: path itself, or for a program in a package manager's versioned directory the
@@ -59,7 +59,7 @@ func checkProgram(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &pathError{path, "does not exist", "install the programs: go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line"}
+		return &pathError{path, "does not exist", "install the programs: go install ./cmd/beckon ./cmd/beckon-hook"}
 	case err != nil:
 		return &pathError{path, cause(err).Error(), ""}
 	case !info.Mode().IsRegular():

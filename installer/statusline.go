@@ -58,8 +58,8 @@ func (d *document) statusLines() []statusLine {
 	return all
 }
 
-// statusPrograms are our programs that print a status line.
-var statusPrograms = []string{"beckon", "beckon-line"}
+// statusPrograms are our programs that print a status line; earlier versions wrote beckon-line.
+var statusPrograms = []string{"beckon", "beckon-hook", "beckon-line"}
 
 // own reports whether the status line runs beckon.
 func (s statusLine) own() bool {

@@ -85,6 +85,28 @@ func watches(pid int) bool {
 	})
 }
 
+// A reply wakes the model by exit code 2, with the user's words on stderr.
+func TestReplyWakes(t *testing.T) {
+	dir := t.TempDir()
+	var errs bytes.Buffer
+	cmd := exec.Command(program(t, "beckon-hook"), "Stop", "--reply")
+	cmd.Env, cmd.Stderr = environ(dir), &errs
+	cmd.Stdin = strings.NewReader(`{"session_id":"s1","hook_event_name":"Stop","cwd":"/"}`)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	d := offer.In(filepath.Join(dir, "state"))
+	o := offers(t, d, 1)[0]
+	a := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Say, Message: "go on, please", From: offer.Terminal, At: o.Made}
+	if err := d.Give(a, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 2 || errs.String() != a.Message {
+		t.Errorf("exit code %d, %q", cmd.ProcessState.ExitCode(), errs.String())
+	}
+}
+
 // Fifty sessions may ask at once: the process that waits for each is small, and each gets its
 // own answer.
 func TestFiftyWait(t *testing.T) {

@@ -17,7 +17,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", dir, "beckon/cmd/beckon-hook", "beckon/cmd/beckon", "beckon/cmd/beckon-judge", "beckon/cmd/beckon-line")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", dir, "beckon/cmd/beckon-hook", "beckon/cmd/beckon")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", &buildError{string(out), err}

@@ -12,8 +12,8 @@ import (
 // maxFaults is how many times the page faults of a Go hello-world a tool event may cost,
 // measured in one run. Page faults are what a start costs, and hardly depend on how busy or
 // fast the machine is: 1.38 to 1.41 on a quiet one, 1.52 where memory was short of cached
-// pages.
-const maxFaults = 1.6
+// pages; 1.69 since it evaluates rules and prints prompts, too.
+const maxFaults = 1.85
 
 func TestPageFaults(t *testing.T) {
 	dir, payload := prepared(t)

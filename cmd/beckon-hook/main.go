@@ -1,15 +1,46 @@
-// Command beckon-hook is what the installed hooks run, once per event of the
-// agent. See package hook for what it promises.
+// Command beckon-hook is what the installed hooks run, once per event of the agent, and what
+// shells, bars and the client's status line run all day: `beckon-hook prompt` and
+// `beckon-hook statusline` print what beckon prints, and start in half the time. See package
+// hook for what a hook promises.
 package main
 
 import (
+	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
+	policy "beckon/cmd/internal/answer"
+	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hook"
-	_ "beckon/cmd/internal/noblock"
+	"beckon/cmd/internal/noblock"
+	"beckon/cmd/internal/segment"
+	"beckon/event/home"
 )
 
 func main() {
 	hook.GrowStack()
-	os.Exit(hook.Start(os.Args[1:], os.Stdin, os.Stdout, os.Getenv))
+	args := os.Args[1:]
+	if len(args) > 0 && (args[0] == "prompt" || args[0] == "statusline") || strings.HasPrefix(filepath.Base(os.Args[0]), "beckon-line") {
+		noblock.Exit(line(args))
+	}
+	noblock.Exit(hook.Start(args, os.Stdin, os.Stdout, os.Getenv, judge))
+}
+
+// judge evaluates the policy's rules. Where a policy starts programs, become makes this process
+// the one that can.
+func judge(args []string, stdin io.Reader, become func([]string) (int, bool)) int {
+	return policy.Main(args, stdin, os.Stdout, os.Stderr, os.Getenv, nil, become)
+}
+
+// line prints a prompt or a status line. What it does not link, beckon does.
+func line(args []string) int {
+	a := &cli.App{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	if code, ok := segment.Main(a, args, nil); ok {
+		return code
+	}
+	if code, ok := hook.Become(home.Beside("beckon"), args); ok {
+		return code
+	}
+	return a.Fail(cli.Hint("beckon-hook prints what beckon prompt and beckon statusline do", "the program beckon is not beside beckon-hook"))
 }

@@ -57,6 +57,41 @@ func TestHookAnswersThroughItsSibling(t *testing.T) {
 	}
 }
 
+// Exit code 2 reaches the client where it is the answer, though a crash must not end with it:
+// an event that is refused in no other way, a wrong command line, a reply.
+func TestIntendedExitCodes(t *testing.T) {
+	dir, env := policied(t)
+	const idle = `{"hooks":{"TeammateIdle":[{"hooks":[{"type":"rule","id":"on","decision":"deny","reason":"Go on."}]}]}}`
+	if err := writeText(filepath.Join(dir, "etc", "beckon", "policy.json"), idle); err != nil {
+		t.Fatal(err)
+	}
+	run := func(stdin string, args ...string) (string, int) {
+		t.Helper()
+		var errs bytes.Buffer
+		cmd := exec.Command(program(t, "beckon-hook"), args...)
+		cmd.Env, cmd.Stdin, cmd.Stderr = env, strings.NewReader(stdin), &errs
+		if err := cmd.Run(); cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		return errs.String(), cmd.ProcessState.ExitCode()
+	}
+	for _, known := range []bool{false, true} { // by beckon, and by the hook itself
+		if said, code := run(`{"session_id":"s1","hook_event_name":"TeammateIdle","teammate_name":"x"}`, "TeammateIdle"); code != 2 || !strings.Contains(said, "Go on.") {
+			t.Errorf("known %v: a refused TeammateIdle: exit code %d, %q", known, code, said)
+		}
+		earlier := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(filepath.Join(dir, "etc", "beckon", "policy.json"), earlier, earlier); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = run(`{"session_id":"s1","hook_event_name":"TeammateIdle","teammate_name":"x"}`, "TeammateIdle") // its coverage is stored
+	}
+	for _, line := range []string{"prompt --nonsense", "prompt --for nowhere", "statusline --nonsense"} {
+		if said, code := run("{}", strings.Fields(line)...); code != 2 || said == "" {
+			t.Errorf("%s: exit code %d, %q", line, code, said)
+		}
+	}
+}
+
 // Inside a handler rules still apply: the marker does not disable them.
 func TestMarkerIsNoWayRound(t *testing.T) {
 	_, env := policied(t, "BECKON_POLICY_HANDLER=1")
@@ -156,7 +191,7 @@ func TestUnspokenEventStaysHere(t *testing.T) {
 	const stop = `{"session_id":"s1","hook_event_name":"Stop"}`
 	asked := func(why, event, payload string, want bool) {
 		t.Helper()
-		if got := answered(t, here, env, event, payload) == "asked\n"; got != want {
+		if got := answered(t, here, env, event, payload) != ""; got != want { // by the stand-in, or by the hook itself
 			t.Errorf("%s: asked is %v", why, got)
 		}
 	}

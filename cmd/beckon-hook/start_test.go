@@ -16,7 +16,7 @@ var initLine = regexp.MustCompile(`(?m)^init (\S+) @\S+ ms, (\S+) ms clock`)
 // more than the whole hook.
 func TestInitBudget(t *testing.T) {
 	t.Run("beckon-hook", func(t *testing.T) { initBudget(t, "beckon-hook", "SessionStart") })
-	t.Run("beckon-line", func(t *testing.T) { initBudget(t, "beckon-line", "prompt") })
+	t.Run("prompt", func(t *testing.T) { initBudget(t, "beckon-hook", "prompt") })
 }
 
 func initBudget(t *testing.T, name string, args ...string) {

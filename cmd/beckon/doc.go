@@ -6,7 +6,7 @@
 //	an agent's hook: one process, the payload on stdin
 //	     |
 //	     v
-//	beckon-hook --- there is a policy for it ---> beckon-judge, or beckon hook
+//	beckon-hook --- its policy starts programs ---> beckon hook
 //	     |                                                  |
 //	     | event.Parse: payload -> Event                    | policy: rules, commands, servers
 //	     v                                                  |         -> one answer to the agent
@@ -29,8 +29,6 @@
 //	cmd/beckon                   the program that people run: a file a command
 //	cmd/beckon-hook              what hooks run: folds an event and exits
 //	cmd/beckon-fleet             a fleet's hub, with a NATS server in it
-//	cmd/beckon-judge             what it becomes where a policy has only rules
-//	cmd/beckon-line              what prompts and the client's status line run
 //	cmd/internal/cli             what its commands share: errors, configuration, sessions
 //	cmd/internal/segment         prompt and statusline
 //	cmd/internal/setup           setup, install, uninstall, plugin
@@ -125,9 +123,8 @@
 //	testdata                     recordings, scripts, scenarios, files of earlier releases
 //
 // With answers installed, a hook that asks the user goes on as follows: its program
-// becomes beckon-judge, which folds the event and writes an offer, then beckon-hook
-// --wait, which costs nothing while it waits, and with an answer beckon-judge again,
-// which asks the policy once more and tells the client.
+// folds the event and writes an offer, becomes beckon-hook --wait, which costs nothing
+// while it waits, and with an answer asks the policy once more and tells the client.
 //
 // Imports run cmd -> installer, render -> state -> event; a test holds that, and
 // what the hook binary may link.

@@ -30,9 +30,9 @@ func (c *initCmd) Run(a *app) error {
 	return err
 }
 
-// lineProgram returns the path of beckon-line next to this program, or "".
+// lineProgram returns the path of beckon-hook next to this program, or "".
 func lineProgram() string {
-	path := home.Beside("beckon-line")
+	path := home.Beside("beckon-hook")
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}

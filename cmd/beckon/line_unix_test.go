@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,9 +12,10 @@ import (
 	"testing"
 )
 
-// beckon-line prints what beckon prints, and runs beckon for what it does not link. Where it
-// is next to beckon, settings and snippets name it; beckon's status line becomes its own, and
-// keeps the command that it runs first.
+// beckon-hook prints what beckon prints, and runs beckon for what it does not link; so it does
+// under the name beckon-line, which earlier versions wrote into settings. Settings and snippets
+// name it; a status line of an older name becomes its own, and keeps the command that it runs
+// first.
 func TestLine(t *testing.T) {
 	dir := t.TempDir()
 	bin, home := filepath.Join(dir, "home", "bin"), filepath.Join(dir, "home")
@@ -25,8 +27,8 @@ func TestLine(t *testing.T) {
 		cmd.Stdin = strings.NewReader(stdin)
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
-		_ = cmd.Run() // how it ends is in the output
-		return out.String()
+		_ = cmd.Run() // the code is in the result
+		return fmt.Sprintf("%s%d", out.String(), cmd.ProcessState.ExitCode())
 	}
 	settings := filepath.Join(home, ".claude", "settings.json")
 	original := `{"statusLine": {"type": "command", "command": "echo mine"}}`
@@ -47,16 +49,20 @@ func TestLine(t *testing.T) {
 			t.Errorf("no %s in the snippet:\n%s", want, text)
 		}
 	}
-	names("beckon")
-	if err := os.Link(filepath.Join(builtDir, "beckon-line"), filepath.Join(bin, "beckon-line")); err != nil {
+	names("beckon-hook")
+	old := strings.ReplaceAll(original, "echo mine", bin+"/beckon-line statusline --wrap 'echo mine'")
+	if err := os.WriteFile(settings, []byte(old), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	names("beckon-line")
+	names("beckon-hook")
+	if err := os.Symlink("beckon-hook", filepath.Join(bin, "beckon-line")); err != nil {
+		t.Fatal(err)
+	}
 
 	const session = `{"session_id":"s1","cwd":"/","hook_event_name":`
 	run(session+`"UserPromptSubmit","prompt":"go"}`, "beckon-hook", "UserPromptSubmit")
 	run(session+`"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}}`, "beckon-hook", "PermissionRequest")
-	if got := run("", "beckon-line", "prompt"); got != "!1\n" {
+	if got := run("", "beckon-hook", "prompt"); got != "!1\n0" {
 		t.Errorf("the segment is %q", got)
 	}
 	for _, line := range []string{
@@ -65,11 +71,16 @@ func TestLine(t *testing.T) {
 	} {
 		const payload = `{"session_id":"other","cwd":"/","model":{"display_name":"Opus"}}`
 		got, want := "", "-"
-		for tries := 0; got != want && tries < 20; tries++ { // they tell the time, too
-			got, want = run(payload, "beckon-line", strings.Fields(line)...), run(payload, "beckon", strings.Fields(line)...)
-		}
-		if got != want || got == "" {
-			t.Errorf("beckon-line %s: %q, beckon: %q", line, got, want)
+		for _, name := range []string{"beckon-hook", "beckon-line"} {
+			if name == "beckon-hook" && !strings.HasPrefix(line, "prompt") && !strings.HasPrefix(line, "statusline") {
+				continue // a hook
+			}
+			for tries := 0; got != want && tries < 20; tries++ { // they tell the time, too
+				got, want = run(payload, name, strings.Fields(line)...), run(payload, "beckon", strings.Fields(line)...)
+			}
+			if got != want || got == "" {
+				t.Errorf("%s %s: %q, beckon: %q", name, line, got, want)
+			}
 		}
 	}
 	run("", "beckon", "uninstall")
@@ -79,7 +90,7 @@ func TestLine(t *testing.T) {
 	if err := os.Remove(filepath.Join(bin, "beckon")); err != nil {
 		t.Fatal(err)
 	}
-	if got := run("", "beckon-line", "prompt", "--fleet"); !strings.Contains(got, "is not beside it") {
+	if got := run("", "beckon-hook", "prompt", "--fleet"); !strings.Contains(got, "is not beside beckon-hook") {
 		t.Errorf("without beckon: %q", got)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/noblock"
@@ -37,7 +39,7 @@ var build = sync.OnceValue(func() (err error) {
 	if builtDir, err = os.MkdirTemp("", "beckon-test-"); err != nil {
 		return err
 	}
-	out, err := exec.Command("go", "build", "-o", builtDir, "beckon/cmd/beckon", "beckon/cmd/beckon-hook", "beckon/cmd/beckon-judge", "beckon/cmd/beckon-line").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", builtDir, "beckon/cmd/beckon", "beckon/cmd/beckon-hook").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
@@ -71,13 +73,18 @@ func (m tests) Run() int {
 	return m.M.Run()
 }
 
+// judge evaluates rules as beckon-hook does.
+func judge(args []string, stdin io.Reader, become func([]string) (int, bool)) int {
+	return answer.Main(args, stdin, os.Stdout, os.Stderr, os.Getenv, nil, become)
+}
+
 func TestMain(m *testing.M) {
 	noblock.Off() // a test that panics fails
 	os.Setenv("GORACE", noNap)
 	cli.InClient = func() bool { return false } // an agent may run the tests
 	testscript.Main(tests{m}, map[string]func(){
 		"beckon":      func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
-		"beckon-hook": func() { os.Exit(hook.Start(os.Args[1:], os.Stdin, os.Stdout, os.Getenv)) },
+		"beckon-hook": func() { os.Exit(hook.Start(os.Args[1:], os.Stdin, os.Stdout, os.Getenv, judge)) },
 	})
 }
 

@@ -28,9 +28,6 @@ type holding struct {
 
 func (p *office) hold(t *testing.T, tool, input string) *holding {
 	t.Helper()
-	if err := os.Link(filepath.Join(builtDir, "beckon-judge"), filepath.Join(p.bin, "beckon-judge")); err != nil {
-		t.Fatal(err)
-	}
 	h := &holding{office: p, t: t, cmd: p.command("beckon-hook", "PermissionRequest", "--answers")}
 	h.cmd.Stdin = strings.NewReader(`{"session_id":"held","hook_event_name":"PermissionRequest","cwd":"/","tool_name":"` + tool + `","tool_input":` + input + `}`)
 	h.cmd.Stdout = &h.out

@@ -105,7 +105,7 @@ func (s shipped) everythingIsListed() {
 	}
 }
 
-var archived = []string{"LICENSE", "README.md", "beckon", "beckon-hook", "beckon-judge", "beckon-line", "completions/_beckon", "completions/beckon.bash", "completions/beckon.fish", "man/beckon.1.gz"}
+var archived = []string{"LICENSE", "README.md", "beckon", "beckon-hook", "completions/_beckon", "completions/beckon.bash", "completions/beckon.fish", "man/beckon.1.gz"}
 
 func (s shipped) archives() {
 	for _, platform := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"} {
@@ -164,7 +164,7 @@ func (s shipped) boms(src string) {
 // modulesOf lists the modules of the programs on a platform, as "path version".
 func modulesOf(t *testing.T, src, goos, goarch string) []string {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/beckon", "./cmd/beckon-hook", "./cmd/beckon-judge", "./cmd/beckon-line")
+	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/beckon", "./cmd/beckon-hook")
 	cmd.Dir = src
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
 	out, err := cmd.Output()
@@ -250,7 +250,7 @@ func (s shipped) works(prefix string) {
 // distribution.
 func packaged(zsh string) []string {
 	list := []string{
-		"usr/bin/beckon", "usr/bin/beckon-hook", "usr/bin/beckon-judge", "usr/bin/beckon-line", "usr/share/bash-completion/completions/beckon", "usr/share/doc/beckon/README.md",
+		"usr/bin/beckon", "usr/bin/beckon-hook", "usr/bin/beckon-line", "usr/share/bash-completion/completions/beckon", "usr/share/doc/beckon/README.md",
 		"usr/share/doc/beckon/copyright", "usr/share/fish/vendor_completions.d/beckon.fish", "usr/share/man/man1/beckon.1.gz", zsh,
 	}
 	slices.Sort(list)

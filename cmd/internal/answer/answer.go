@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/hook"
+	"beckon/cmd/internal/noblock"
 	"beckon/event"
 	"beckon/event/home"
 	"beckon/event/policy"
@@ -59,7 +60,7 @@ type Starter interface {
 	Inside(getenv func(string) string, state trust.Dir) bool
 }
 
-// Main implements `beckon hook`. In beckon-judge starter is nil: it answers when a policy has
+// Main implements `beckon hook`. In beckon-hook starter is nil: it answers when a policy has
 // only rules, and links nothing that could start a command or ask a server. For all other
 // events it calls become, which does not return if the program for them is there.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, starter Starter, become func([]string) (int, bool)) (code int) {
@@ -67,7 +68,6 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	defer hook.Guard(&fault)
 	hook.GrowStack()
 	a := hook.ParseArgs(args)
-	stdin = hook.WithGiven(a, stdin)
 	dir, err := store.Dir(getenv)
 	switch {
 	case err != nil:
@@ -90,7 +90,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 			return code
 		}
 	}
-	watchdog := time.AfterFunc(stdinWait, func() { os.Exit(f.unread(errors.New("it did not come in time"), stdout, stderr)) })
+	watchdog := time.AfterFunc(stdinWait, func() { noblock.Exit(f.unread(errors.New("it did not come in time"), stdout, stderr)) })
 	defer watchdog.Stop()
 	if err := f.read(stdin); err != nil {
 		return f.unread(err, stdout, stderr)

@@ -86,7 +86,7 @@ func (f *firing) wait(o *offer.Offer, made func()) (code int, ok bool) {
 	}
 	made()
 	if code, ok = hook.BecomeWaiter(o.ID); !ok {
-		f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not beside beckon-judge", At: event.MillisOf(time.Now())}))
+		f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not there", At: event.MillisOf(time.Now())}))
 	}
 	return code, ok
 }

@@ -10,7 +10,6 @@ import (
 
 	"beckon/cmd/internal/setup"
 	"beckon/event"
-	"beckon/event/home"
 	"beckon/installer"
 	"beckon/render"
 )
@@ -102,13 +101,6 @@ func (d *doctor) install() error {
 
 // answers reports whether requests are held for answers, and what is missing for it.
 func (d *doctor) answers(r installer.Report) {
-	for _, p := range r.Programs {
-		judge := filepath.Join(filepath.Dir(p.Path), home.Program("beckon-judge"))
-		if _, err := os.Stat(judge); p.Exists && strings.HasPrefix(filepath.Base(p.Path), "beckon-hook") && err != nil {
-			d.add(resultError, "answers", "install beckon-judge beside beckon-hook", "what sessions ask cannot be answered from elsewhere: there is no %s", judge)
-			return
-		}
-	}
 	d.add(resultOK, "answers", "", "what sessions ask can be answered from elsewhere (beckon answer)")
 }
 
@@ -130,7 +122,7 @@ func (d *doctor) programs(r installer.Report) {
 		case !p.Absolute:
 			d.add(resultError, "program", "beckon install again", "wrong path: %q is not absolute", p.Path)
 		case !p.Exists:
-			d.add(resultError, "program", "beckon install again, or go install ./cmd/beckon ./cmd/beckon-hook ./cmd/beckon-judge ./cmd/beckon-line", "wrong path: %s is not there, and every tool call prints an error", p.Path)
+			d.add(resultError, "program", "beckon install again, or go install ./cmd/beckon ./cmd/beckon-hook", "wrong path: %s is not there, and every tool call prints an error", p.Path)
 		case !p.Executable:
 			d.add(resultError, "program", "chmod +x "+p.Path, "wrong path: %s cannot be executed", p.Path)
 			d.repairs(func() error { return os.Chmod(p.Path, 0o755) })

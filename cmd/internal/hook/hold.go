@@ -17,8 +17,8 @@ import (
 	"beckon/state/store"
 )
 
-// Holds reports whether the event is held for an answer, if somebody may give one. The small
-// program beckon-judge makes the offer, since it has the whole payload.
+// Holds reports whether the event is held for an answer, if somebody may give one. The
+// offer is made where the whole payload is read.
 func (a Args) Holds() bool {
 	if a.foreign() {
 		row := a.heeded()
@@ -31,7 +31,7 @@ func (a Args) Holds() bool {
 const (
 	// waitFlag, before an offer's id, makes beckon-hook wait for its answer.
 	waitFlag = "--wait"
-	// AnsweredFlag, before an offer's id, makes beckon-judge give the client the answer.
+	// AnsweredFlag, before an offer's id, has the client given the answer.
 	AnsweredFlag = "--answered"
 )
 
@@ -43,7 +43,7 @@ func BecomeWaiter(id string) (code int, ok bool) {
 
 // wait waits at an offer and has the answer given to the client. Without an answer it is
 // silent, and the session's own dialog decides.
-func wait(id string, getenv func(string) string) (code int) {
+func wait(id string, getenv func(string) string, judge Judge) (code int) {
 	var fault error // not printed: the client would take a trace for an answer
 	defer Guard(&fault)
 	dir, err := store.Dir(getenv)
@@ -67,10 +67,7 @@ func wait(id string, getenv func(string) string) (code int) {
 	})
 	ending.Lock()
 	if answered {
-		if code, ok := Become(home.Beside("beckon-judge"), []string{AnsweredFlag, id}); ok {
-			return code
-		}
-		why = "the program beckon-judge is not beside beckon-hook"
+		return judge([]string{AnsweredFlag, id}, nil, nil)
 	}
 	hold.Withdraw(st.Dir, id, why, time.Now())
 	return 0

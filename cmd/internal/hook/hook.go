@@ -39,7 +39,6 @@ type Args struct {
 	Answers bool
 	// Reply, --reply, marks the entry that only holds the end of a turn for a reply.
 	Reply bool
-	Given int // --given: the descriptor with the part of stdin that was already read; 0 for none
 }
 
 // ParseArgs parses a hook's arguments. It ignores unknown ones: an older binary under a newer
@@ -62,8 +61,6 @@ func ParseArgs(args []string) (a Args) {
 			a.Answers = true
 		case arg == "--reply":
 			a.Reply = true
-		case arg == "--given":
-			a.Given, _ = strconv.Atoi(value())
 		case arg != "" && arg[0] != '-' && a.Event == "":
 			a.Event = arg
 		}

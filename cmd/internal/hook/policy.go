@@ -67,28 +67,26 @@ const unasked = `{"systemMessage":"beckon: there is a policy, but the program be
 // measure the process itself.
 const NoOp = "--nothing"
 
-// Start is beckon-hook's entry. Without a policy it is Main. With a policy that may concern
-// the event it execs a program next to it that can answer: the small one if the policy has
-// only rules, else the one that can start what the policy names. A tool call that no rule can
-// concern costs neither.
-func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) string) int {
+// Judge evaluates the policy in this process and returns the exit code. It calls become where
+// the policy starts programs.
+type Judge func(args []string, stdin io.Reader, become func([]string) (int, bool)) int
+
+// Start is beckon-hook's entry. Without a policy it is Main. Rules that may concern the event
+// are evaluated here; where the policy starts programs, this process becomes the one that can
+// start them.
+func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) string, judge Judge) int {
 	if len(args) == 1 && args[0] == NoOp {
 		return 0
 	}
 	if len(args) == 2 && args[0] == waitFlag {
-		return wait(args[1], getenv)
+		return wait(args[1], getenv, judge)
 	}
 	if len(args) > 0 && args[0] == modFlag {
 		return modSays(args[1:], getenv, time.Now())
 	}
 	a := ParseArgs(args)
 	if a.Holds() {
-		if code, ok := Become(home.Beside("beckon-judge"), args); ok {
-			return code
-		}
-	}
-	if a.Reply {
-		return 0
+		return judge(args, stdin, BecomeHook)
 	}
 	if !a.Judged() {
 		return Main(args, stdin, stdout, getenv)
@@ -97,37 +95,31 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 		return Main(args, stdin, stdout, getenv)
 	}
 	in := io.Reader(stdin)
-	fold := func() int {
-		var warning []byte
-		if !a.foreign() && (a.Event == "SessionStart" || a.Event == "UserPromptSubmit") {
-			if _, err := os.Stat(home.Beside("beckon")); err != nil {
-				warning = []byte(unasked)
-			}
-		}
-		return say(warning, args, in, stdout, getenv)
-	}
 	needs, rules := covered(string(event.KindOf(a.Agent, a.Event)), getenv)
 	switch needs {
 	case trust.None:
-		return fold()
 	case trust.Rules:
 		given := []byte(nil)
 		if event.KindOf(a.Agent, a.Event) == event.PreToolUse {
 			given = first(stdin)
 		}
 		in = io.MultiReader(bytes.NewReader(given), stdin)
-		if silent(rules, a, given, getenv) {
-			return fold()
+		if !silent(rules, a, given, getenv) {
+			// The policy may have changed in this moment, and start programs now.
+			return judge(args, in, func(args []string) (int, bool) { return runHook(args, in) })
 		}
-		args = hand(given, args)
-		if code, ok := Become(home.Beside("beckon-judge"), args); ok {
+	default:
+		if code, ok := BecomeHook(args); ok {
 			return code
 		}
 	}
-	if code, ok := BecomeHook(args); ok {
-		return code
+	var warning []byte
+	if !a.foreign() && (a.Event == "SessionStart" || a.Event == "UserPromptSubmit") {
+		if _, err := os.Stat(home.Beside("beckon")); err != nil {
+			warning = []byte(unasked)
+		}
 	}
-	return fold()
+	return say(warning, args, in, stdout, getenv)
 }
 
 // silent reports whether none of the rules decides a tool call, under any of the names that its
@@ -164,6 +156,31 @@ func BecomeHook(args []string) (code int, ok bool) {
 	return Become(home.Beside("beckon"), append([]string{"hook"}, args...))
 }
 
+// runHook runs `beckon hook` with what is read from in, since this process has read a part of
+// its stdin. It returns the exit code; ok is false if the program did not start.
+func runHook(args []string, in io.Reader) (code int, ok bool) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return 0, false
+	}
+	program := home.Beside("beckon")
+	p, err := os.StartProcess(program, append([]string{program, "hook"}, args...), &os.ProcAttr{Files: []*os.File{r, os.Stdout, os.Stderr}})
+	_ = r.Close()
+	if err != nil {
+		_ = w.Close()
+		return 0, false
+	}
+	go func() {
+		_, _ = io.Copy(w, in) // it may end before it has read all
+		_ = w.Close()
+	}()
+	state, err := p.Wait()
+	if err != nil {
+		return 0, true
+	}
+	return state.ExitCode(), true
+}
+
 // covered returns what is known about the policy's part in an event; nothing after a panic.
 func covered(event string, getenv func(string) string) (needs trust.Needs, rules []byte) {
 	needs = trust.Unknown
@@ -184,20 +201,12 @@ func Coverage(getenv func(string) string) trust.Coverage {
 
 // builds distinguishes versions of the programs: their packs and rules may differ.
 func builds() (stamps string) {
-	for _, name := range []string{"beckon-judge", "beckon"} {
+	for _, name := range []string{"beckon-hook", "beckon"} {
 		if info, err := os.Stat(home.Beside(name)); err == nil {
 			stamps += "\x00" + strconv.FormatInt(info.ModTime().UnixNano(), 10) + "," + strconv.FormatInt(info.Size(), 10)
 		}
 	}
 	return stamps
-}
-
-// WithGiven returns stdin preceded by what another program of beckon has read from it.
-func WithGiven(a Args, stdin io.Reader) io.Reader {
-	if a.Given <= 0 {
-		return stdin
-	}
-	return io.MultiReader(os.NewFile(uintptr(a.Given), "given"), stdin)
 }
 
 // foreign reports whether an agent other than Claude Code sends the event.

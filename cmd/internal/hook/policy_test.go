@@ -70,7 +70,7 @@ func TestFaultsBeforeThePolicy(t *testing.T) {
 // The next version of the programs, at the same place, may have other rules: it finds no
 // stored coverage of the policy files.
 func TestCoverageOfTheNextVersion(t *testing.T) {
-	judge := home.Beside("beckon-judge")
+	judge := home.Beside("beckon-hook")
 	if err := os.WriteFile(judge, []byte("one"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ package hook
 
 import (
 	"os"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -42,22 +41,4 @@ func first(stdin *os.File) []byte {
 		return nil
 	}
 	return given[:n]
-}
-
-// hand passes what was read on to the program that this one becomes. It is a socket, since a
-// user with many pipes open gets pipes that hold less than maxGiven, and writing to one would
-// wait for a reader that is yet to start.
-func hand(given []byte, args []string) []string {
-	if len(given) == 0 {
-		return args
-	}
-	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-	if err != nil {
-		return args
-	}
-	_ = unix.SetsockoptInt(ends[1], unix.SOL_SOCKET, unix.SO_SNDBUF, 8*maxGiven) // macOS: 8 KiB unless asked
-	// Should less fit after all, it is no valid JSON and refused.
-	_, _ = unix.SendmsgN(ends[1], given, nil, nil, unix.MSG_DONTWAIT)
-	_ = unix.Close(ends[1])
-	return append(args[:len(args):len(args)], "--given", strconv.Itoa(ends[0]))
 }

@@ -14,3 +14,13 @@
 // the call and show one line ("PreToolUse:Bash hook error", or "hook failed"); measured by
 // TestPolicyFacts in cmd/internal/suite.
 package noblock
+
+import "os"
+
+// Exit ends the process with the code of an intended answer, 2 included.
+func Exit(code int) {
+	if code != 0 {
+		Off()
+	}
+	os.Exit(code)
+}

@@ -1,5 +1,5 @@
 // Package segment prints what a prompt, a bar and the client's status line show: the commands
-// prompt and statusline, for beckon and for the small program beckon-line.
+// prompt and statusline, for beckon and for beckon-hook, which starts faster.
 package segment
 
 import (

@@ -55,9 +55,9 @@ func lasting(a *cli.App, path string) (string, error) {
 	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: goCache})
 }
 
-// statusProgram returns the program for a status line: the small one if it is there.
+// statusProgram returns the program for a status line: the one that starts fast if it is there.
 func statusProgram(a *cli.App, program string) (string, error) {
-	if path, err := beside(a, program, "beckon-line"); err == nil {
+	if path, err := beside(a, program, "beckon-hook"); err == nil {
 		return path, nil
 	}
 	return beside(a, program, "beckon")

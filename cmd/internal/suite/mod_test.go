@@ -67,9 +67,8 @@ func blinded(l *Lab) error {
 		return err
 	}
 	for name, text := range map[string]string{
-		"beckon":       "CLAUDE_CONFIG_DIR=" + filepath.Join(l.Home.Root, "nothing") + "\nexport CLAUDE_CONFIG_DIR\nexec " + real + "/beckon \"$@\"\n",
-		"beckon-hook":  "case $1 in --mod) exec " + real + "/beckon-hook \"$@\";; esac\nsed 's/\"transcript_path\":\"[^\"]*\",*//' | " + real + "/beckon-hook \"$@\"\n",
-		"beckon-judge": "exec " + real + "/beckon-judge \"$@\"\n",
+		"beckon":      "CLAUDE_CONFIG_DIR=" + filepath.Join(l.Home.Root, "nothing") + "\nexport CLAUDE_CONFIG_DIR\nexec " + real + "/beckon \"$@\"\n",
+		"beckon-hook": "case $1 in --mod) exec " + real + "/beckon-hook \"$@\";; esac\nsed 's/\"transcript_path\":\"[^\"]*\",*//' | " + real + "/beckon-hook \"$@\"\n",
 	} {
 		if err := os.Rename(filepath.Join(bin(l), name), filepath.Join(real, name)); err != nil {
 			return err

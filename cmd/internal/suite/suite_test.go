@@ -200,7 +200,7 @@ var programs = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", dir, "beckon/cmd/beckon", "beckon/cmd/beckon-hook", "beckon/cmd/beckon-judge", "beckon/cmd/beckon-line").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir, "beckon/cmd/beckon", "beckon/cmd/beckon-hook").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
@@ -261,7 +261,7 @@ func put(l *Lab, programs string) error {
 	if err := os.MkdirAll(bin(l), 0o755); err != nil {
 		return err
 	}
-	for _, name := range []string{"beckon", "beckon-hook", "beckon-judge", "beckon-line"} {
+	for _, name := range []string{"beckon", "beckon-hook"} {
 		if _, err := os.Stat(filepath.Join(bin(l), name)); err == nil {
 			continue // it may be running
 		}

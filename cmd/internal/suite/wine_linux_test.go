@@ -59,7 +59,7 @@ func newWine(t *testing.T) *wine {
 	var both sync.WaitGroup
 	both.Go(w.boot)
 	both.Go(func() {
-		w.host("go", "build", "-o", w.bin+"/", "beckon/cmd/beckon", "beckon/cmd/beckon-hook", "beckon/cmd/beckon-judge", "beckon/cmd/beckon-line")
+		w.host("go", "build", "-o", w.bin+"/", "beckon/cmd/beckon", "beckon/cmd/beckon-hook")
 	})
 	both.Wait()
 	if t.Failed() {
