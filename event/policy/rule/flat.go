@@ -59,9 +59,9 @@ func Flatten(rules []Rule) []byte {
 // cannot be read may.
 func May(flat []byte, c *Call) bool {
 	var allow []*Compiled
-	rest := string(flat)
+	rest, plain := string(flat), strings.NewReplacer(`\\`, `\`, `\n`, "\n")
 	for rest != "" {
-		r, after, ok := unflatten(rest)
+		r, after, ok := unflatten(rest, plain)
 		if rest = after; !ok {
 			return true
 		}
@@ -78,7 +78,7 @@ func May(flat []byte, c *Call) bool {
 }
 
 // unflatten reads the first rule of a flat text.
-func unflatten(text string) (r Rule, rest string, ok bool) {
+func unflatten(text string, plain *strings.Replacer) (r Rule, rest string, ok bool) {
 	for first := true; text != ""; first = false {
 		line, after, whole := strings.Cut(text, "\n")
 		kind, value, named := strings.Cut(line, " ")
@@ -86,7 +86,7 @@ func unflatten(text string) (r Rule, rest string, ok bool) {
 		case !whole || !named || first != (kind == flatRule):
 			return r, text, !first && whole && named
 		case strings.Contains(value, `\`):
-			value = strings.NewReplacer(`\\`, `\`, `\n`, "\n").Replace(value)
+			value = plain.Replace(value)
 		}
 		text = after
 		into := &r.Conditions

@@ -1,6 +1,8 @@
 package rule
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -275,7 +277,7 @@ func (c *Call) makeGlobs(text string, followed bool) []glob {
 		if !strings.ContainsAny(g.pattern, wildcards) {
 			start = g.pattern
 		}
-		if real := filepath.ToSlash(Follow(filepath.FromSlash(start))); real != start {
+		if real := filepath.ToSlash(c.follow(filepath.FromSlash(start))); real != start {
 			form := g
 			form.pattern = Quote(real) + g.pattern[len(start):]
 			form.fixed = real + "/"
@@ -287,6 +289,27 @@ func (c *Call) makeGlobs(text string, followed bool) []glob {
 		}
 	}
 	return list
+}
+
+// follow is Follow for many names in one directory, whose own links are followed once.
+func (c *Call) follow(p string) string {
+	dir := filepath.Dir(p)
+	if dir == p {
+		return Follow(p)
+	}
+	real, known := c.dirs[dir]
+	if !known {
+		if c.dirs == nil {
+			c.dirs = map[string]string{}
+		}
+		real = Follow(dir)
+		c.dirs[dir] = real
+	}
+	at := filepath.Join(real, filepath.Base(p))
+	if info, err := os.Lstat(at); err == nil && info.Mode()&os.ModeSymlink == 0 || errors.Is(err, fs.ErrNotExist) {
+		return at
+	}
+	return Follow(p)
 }
 
 // base returns the base of ./x.

@@ -52,6 +52,9 @@ func Parse(entry string) (*Pattern, error) {
 		p.feeds, err = Parse(left)
 		return p, err
 	}
+	if !strings.ContainsAny(entry, "\"'\\$`;&<>(){}#!~\n") { // most need no parser
+		return parsePlain(strings.Fields(entry))
+	}
 	l := shell.Read(entry)
 	switch {
 	case l.Strange != "":
@@ -61,12 +64,25 @@ func Parse(entry string) (*Pattern, error) {
 	case slices.ContainsFunc(l.Commands[1:], func(c shell.Command) bool { return c.Carrier < 0 }):
 		return nil, errSeveral
 	}
-	p := &Pattern{program: l.Commands[0].Words[0], env: l.Commands[0].Env}
+	return newPattern(l.Commands[0].Env, l.Commands[0].Words), nil
+}
+
+// parsePlain reads the words of an entry without quotes.
+func parsePlain(words []string) (*Pattern, error) {
+	first := slices.IndexFunc(words, func(w string) bool { return !shell.IsAssignment(w) })
+	if first < 0 {
+		return nil, errShell
+	}
+	return newPattern(words[:first], words[first:]), nil
+}
+
+func newPattern(env, words []string) *Pattern {
+	p := &Pattern{program: words[0], env: env}
 	if !strings.Contains(p.program, "/") {
 		p.program = shell.Base(p.program)
 	}
-	p.read(l.Commands[0].Words[1:])
-	return p, nil
+	p.read(words[1:])
+	return p
 }
 
 func (p *Pattern) read(list []string) {
@@ -103,6 +119,11 @@ func isPlain(w string) bool {
 // headOf returns the program of an entry in small letters; empty if the entry must be parsed to
 // know it.
 func headOf(entry string) string {
+	first, _, _ := strings.Cut(entry, " ")
+	plain := strings.Trim(first, "abcdefghijklmnopqrstuvwxyz") == "" && first != ""
+	if plain && !strings.Contains(entry, "|") {
+		return first
+	}
 	entry = entry[strings.LastIndexByte(entry, '|')+1:]
 	for _, w := range strings.Fields(entry) {
 		switch {

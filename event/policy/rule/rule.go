@@ -28,6 +28,7 @@ type Call struct {
 
 	facts *facts
 	globs map[string][]glob
+	dirs  map[string]string // directories, with their links followed
 }
 
 // Result is how well a rule covers a call.
@@ -98,12 +99,7 @@ type Compiled struct {
 type conditions struct {
 	Conditions
 	heads []string // the programs of Commands
-	parts func() parts
-}
-
-type parts struct {
-	patterns []*Pattern // nil for an invalid entry
-	regex    []*regexp.Regexp
+	regex func() []*regexp.Regexp
 }
 
 // Compile prepares a rule. It is cheap and never fails: what Check calls an error matches nothing.
@@ -121,20 +117,16 @@ func prepare(c Conditions, whole bool) conditions {
 	for _, text := range c.Commands {
 		out.heads = append(out.heads, headOf(text))
 	}
-	out.parts = sync.OnceValue(func() (p parts) {
-		for _, text := range c.Commands {
-			one, _ := Parse(text) // nil for a mistake
-			p.patterns = append(p.patterns, one)
-		}
+	out.regex = sync.OnceValue(func() (list []*regexp.Regexp) {
 		for _, text := range c.Regex {
 			if whole {
 				text = "^(?s:" + text + ")$"
 			}
 			if re, err := regexp.Compile(text); err == nil {
-				p.regex = append(p.regex, re)
+				list = append(list, re)
 			}
 		}
-		return p
+		return list
 	})
 	return out
 }
@@ -142,17 +134,18 @@ func prepare(c Conditions, whole bool) conditions {
 func (c *conditions) ofCommands() bool { return len(c.Commands) > 0 || len(c.Regex) > 0 }
 
 func (c *conditions) finds(text string) bool {
-	return slices.ContainsFunc(c.parts().regex, func(re *regexp.Regexp) bool { return re.MatchString(text) })
+	return slices.ContainsFunc(c.regex(), func(re *regexp.Regexp) bool { return re.MatchString(text) })
 }
 
 // facts are what a call does, found once for all rules.
 type facts struct {
-	line     *shell.Line // nil if the call runs no command line
-	names    map[string]bool
-	files    []file   // of the tool's input
-	owned    [][]file // of each command
-	literals []string // of the line's program texts
-	quoted   bool     // literals are there
+	line     *shell.Line     // nil if the call runs no command line
+	names    map[string]bool // of the programs, in small letters
+	shells   bool            // one of them is a shell
+	files    []file          // of the tool's input
+	owned    [][]file        // of each command
+	literals []string        // of the line's program texts
+	quoted   bool            // literals are there
 	followed int
 }
 
@@ -196,6 +189,7 @@ func (c *Call) known() *facts {
 		for _, p := range one.Programs() {
 			name := strings.ToLower(p.Name)
 			f.names[name], f.names[withoutExtension(name)] = true, true
+			f.shells = f.shells || shell.IsShell(name)
 		}
 		for _, file := range one.Reads {
 			f.names[strings.ToLower(shell.Base(file))] = true // bash < script
@@ -269,9 +263,10 @@ func (r *Compiled) line(c *Call, named bool) (best Verdict) {
 	if !r.conds.ofCommands() && len(r.rule.Paths) == 0 {
 		return verdict(named)
 	}
-	if len(r.conds.Commands) == 0 || r.near(f) {
+	near := r.conds.near(f)
+	if len(r.conds.Commands) == 0 || len(near) > 0 {
 		for at := range f.line.Commands {
-			if v := r.command(c, at, named); v.Result > best.Result {
+			if v := r.command(c, at, near); v.Result > best.Result {
 				best = v
 			}
 			if best.Result == Yes {
@@ -288,11 +283,18 @@ func (r *Compiled) line(c *Call, named bool) (best Verdict) {
 	return best
 }
 
-// near reports whether one of the rule's programs is on the line.
-func (r *Compiled) near(f *facts) bool {
-	return slices.ContainsFunc(r.conds.heads, func(name string) bool {
-		return name == "" || f.names[name] || shell.IsShell(name) || name == "npm" && (f.names["pnpm"] || f.names["yarn"] || f.names["bun"])
-	})
+// near returns the entries whose program is on the line.
+func (c *conditions) near(f *facts) (list []*Pattern) {
+	for i, name := range c.heads {
+		other := f.shells && shell.IsShell(name) || name == "npm" && (f.names["pnpm"] || f.names["yarn"] || f.names["bun"])
+		if name != "" && !f.names[name] && !other {
+			continue
+		}
+		if p, err := Parse(c.Commands[i]); err == nil {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // mentioned reports whether the text of a line that cannot be read has the program of an entry, and
@@ -300,8 +302,10 @@ func (r *Compiled) near(f *facts) bool {
 func (r *Compiled) mentioned(text string) bool {
 	text = strings.ToLower(text)
 	for i, head := range r.conds.heads {
-		p := r.conds.parts().patterns[i]
-		if head != "" && p != nil && strings.Contains(text, head) && (len(p.words) == 0 || strings.Contains(text, strings.ToLower(p.words[0].text))) {
+		if head == "" || !strings.Contains(text, head) {
+			continue
+		}
+		if p, err := Parse(r.conds.Commands[i]); err == nil && (len(p.words) == 0 || strings.Contains(text, strings.ToLower(p.words[0].text))) {
 			return true
 		}
 	}
@@ -309,15 +313,13 @@ func (r *Compiled) mentioned(text string) bool {
 }
 
 // command judges one command of a line.
-func (r *Compiled) command(c *Call, at int, named bool) (best Verdict) {
+func (r *Compiled) command(c *Call, at int, near []*Pattern) (best Verdict) {
 	got := &c.known().line.Commands[at]
 	found := []fit{{}}
 	if len(r.conds.Commands) > 0 {
 		found = nil
-		for _, p := range r.conds.parts().patterns {
-			if p != nil {
-				found = append(found, p.fits(c.known().line, at)...)
-			}
+		for _, p := range near {
+			found = append(found, p.fits(c.known().line, at)...)
 		}
 	}
 	for _, one := range found {
@@ -352,9 +354,7 @@ func (r *Compiled) excepted(c *Call, at int, text string) bool {
 	if len(u.Regex) > 0 && !u.finds(text) && (got.Input == "" || !u.finds(got.Input)) {
 		return false
 	}
-	if len(u.Commands) > 0 && !slices.ContainsFunc(u.parts().patterns, func(p *Pattern) bool {
-		return p != nil && p.excepts(c.known().line, at)
-	}) {
+	if len(u.Commands) > 0 && !slices.ContainsFunc(u.near(c.known()), func(p *Pattern) bool { return p.excepts(c.known().line, at) }) {
 		return false
 	}
 	if len(u.Paths) == 0 {
@@ -375,7 +375,7 @@ func (r *Compiled) inCode(c *Call, named bool) bool {
 			continue
 		}
 		if len(r.rule.Paths) == 0 && (len(r.conds.heads) == 0 || slices.ContainsFunc(r.conds.heads, func(name string) bool {
-			return strings.Contains(code.Text, name) || f.line.Commands[code.By].Programs()[0].Name == name
+			return strings.Contains(code.Text, name) || slices.ContainsFunc(f.line.Commands[code.By].Programs(), func(p shell.Place) bool { return p.Name == name })
 		})) {
 			return true
 		}
