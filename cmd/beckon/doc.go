@@ -102,11 +102,9 @@
 //	render/web/access            who may use it, and answer an agent through it
 //	render/web/address           where it listens, and how it is reached
 //	render/web/feed              rows and events, for whoever follows
-//	render/web/meter             what it counts
 //	render/web/page              its page
 //	render/web/peer              who is at the other end
 //	render/web/respond           JSON, and errors in one format
-//	render/web/webtest           its callers, for tests
 //	render/card                  an offer, whole
 //	render/hosts                 sessions of other machines, asked by ssh
 //	render/fleet                 rows on the wire, and the views that merge them
@@ -149,7 +147,7 @@
 //	state/live/follow.go         Run: a session's file has changed
 //	render/web/feed/board.go     take: its row, and what happened in it
 //	render/web/feed/events.go    report: an event, with a number
-//	render/web/access/guard.go   Guard: may the caller follow?
+//	render/web/access/access.go  Guard: may the caller follow?
 //	render/web/routes.go         events: GET /events
 //	render/web/feed/stream.go    Stream: what the caller has not had yet
 package main

@@ -35,7 +35,8 @@ import (
 )
 
 type serveCmd struct {
-	What    string   `arg:"" name:"url" optional:"" enum:",url" default:"" help:"With the word url: print the address that opens the page of a running server in a browser."`
+	What    string   `arg:"" name:"url|token" optional:"" enum:",url,token" default:"" help:"url: print a link that signs one browser in at the running server. token: print the token for programs."`
+	Scope   string   `arg:"" optional:"" enum:",read,events,answer" default:"" help:"Print a token that opens only this: read, events or answer."`
 	Addr    string   `default:"127.0.0.1:7483" placeholder:"HOST:PORT" help:"Address to listen on (default: ${default}); beyond loopback everybody needs the token."`
 	Socket  string   `placeholder:"PATH" help:"Listen on this unix socket (mode 0600), and on no port."`
 	Host    []string `placeholder:"NAME" help:"Answer requests for this host name, too."`
@@ -47,6 +48,7 @@ type serveCmd struct {
 	Hooks   bool     `default:"true" negatable:"" help:"Take events that are posted to /hook (default: yes)."`
 	Fleet   bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
 	Link    bool     `help:"Publish this machine's sessions to its fleet, as beckon link does."`
+	Service bool     `help:"Write a unit for systemd, on macOS for launchd, that serves while you are logged in."`
 	Poll    bool     `help:"Poll the files, where the system does not report changes (network file systems)."`
 }
 
@@ -57,6 +59,8 @@ func (c *serveCmd) Validate() error {
 		return errors.New("--tls-cert and --tls-key go together")
 	case c.Socket != "" && (c.Open || c.QR || c.TLSCert != "" || c.What == "url"):
 		return errors.New("a browser cannot open a socket")
+	case c.Scope != "" && c.What != "token":
+		return errors.New("only a token has a scope")
 	}
 	_, port, err := net.SplitHostPort(c.Addr)
 	if err == nil {
@@ -76,9 +80,16 @@ func (c *serveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.What == "url" {
-		return c.printURL(a)
+	switch {
+	case c.What == "url":
+		return c.printURL(a, token)
+	case c.What == "token":
+		return c.printToken(a, token)
+	case c.Service:
+		return cli.WriteService(a.App, cli.Unit{Name: "serve", About: "beckon serve: the sessions of coding agents on a page", Args: c.args()})
 	}
+	logger := a.Logger("serve")
+	logError := func(err error) { logger.Error().Err(err).Send() }
 	if c.QR { // before anything is started
 		if _, err := address.Elsewhere(c.scheme(), c.Addr, c.names()); err != nil {
 			return err
@@ -92,7 +103,7 @@ func (c *serveCmd) Run(a *app) error {
 	}
 	l, err := c.listen()
 	if c.Open && errors.Is(err, address.ErrServed) {
-		return c.openRunning(a)
+		return c.openRunning(a, token)
 	}
 	if err != nil {
 		return err
@@ -102,7 +113,7 @@ func (c *serveCmd) Run(a *app) error {
 	if c.Fleet {
 		others, err := (&fleets.Flags{Fleet: true}).Others(context.Background(), a.App)
 		if err != nil {
-			a.Store.Log(fmt.Errorf("serve: %w", err))
+			logError(err)
 		}
 		defer others.Close()
 		far = talk.PageFar(others.Client)
@@ -123,15 +134,17 @@ func (c *serveCmd) Run(a *app) error {
 			return err
 		},
 		Seen: seen, Policy: answer.Serve(a.Store, handlers.Starter{}, a.Getenv, "BECKON_TOKEN"),
-		Log: a.Store.Log,
+		Log: logError,
 	})
 	debug.SetGCPercent(25)         // less memory for a thousand streams, for a little more work
 	debug.SetMemoryLimit(64 << 20) // above it, garbage is collected at once
-	entrance := s.Entrance()
-	c.say(a, l.Addr().String(), entrance)
+	links := linker{token, s.Name()}
+	c.say(a, l.Addr().String(), links)
 	if c.Open {
-		a.openBrowser(entrance.At(address.URL(c.scheme(), l.Addr().String())) + "#ticket=" + entrance.Ticket)
+		a.openBrowser(links.to(address.URL(c.scheme(), l.Addr().String())))
 	}
+	logger.Info().Str("address", l.Addr().String()).Str("version", cli.Version()).Msg("serving")
+	defer func() { logger.Info().Msg("stopped") }()
 	if c.Link {
 		ctx, stop := context.WithCancel(context.Background())
 		var linked sync.WaitGroup
@@ -141,7 +154,7 @@ func (c *serveCmd) Run(a *app) error {
 			link := linkCmd()
 			link.Quiet = true
 			if err := link.Serve(ctx, a.App); err != nil {
-				fmt.Fprintf(a.Stderr, "beckon: link: %v\n", err)
+				logger.Error().Err(err).Msg("link")
 			}
 		})
 	}
@@ -157,9 +170,52 @@ func (a *app) serveToken() (string, error) {
 	return access.Token(a.Store.Dir)
 }
 
+// linker makes links that sign a browser in at a server.
+type linker struct{ token, name string }
+
+func (l linker) to(url string) string { return access.Link(l.token, l.name, url) }
+
+// args are the words that start this server again.
+func (c *serveCmd) args() []string {
+	args := []string{"serve"}
+	for name, value := range map[string]string{"addr": c.Addr, "socket": c.Socket, "tls-cert": c.TLSCert, "tls-key": c.TLSKey} {
+		if name == "addr" && c.Socket != "" || value == "" {
+			continue
+		}
+		if name == "socket" {
+			value, _ = filepath.Abs(value)
+		}
+		args = append(args, "--"+name+"="+value)
+	}
+	for _, host := range c.Host {
+		args = append(args, "--host="+host)
+	}
+	for name, set := range map[string]bool{"notify": c.Notify, "no-hooks": !c.Hooks, "fleet": c.Fleet, "link": c.Link, "poll": c.Poll} {
+		if set {
+			args = append(args, "--"+name)
+		}
+	}
+	slices.Sort(args[1:])
+	return args
+}
+
+// printToken prints the token for programs, or one of its scope.
+func (c *serveCmd) printToken(a *app, token string) error {
+	if c.Scope == "" || c.Scope == "answer" {
+		if err := a.InAgent("serve token"); err != nil {
+			return err
+		}
+	}
+	if c.Scope != "" {
+		token = access.ScopedToken(token, c.Scope)
+	}
+	fmt.Fprintln(a.Stdout, token)
+	return nil
+}
+
 // say prints where the server is. What signs a browser in is shown only to the user who
 // started it, never written to a log that others may read.
-func (c *serveCmd) say(a *app, addr string, entrance access.Entrance) {
+func (c *serveCmd) say(a *app, addr string, links linker) {
 	if c.Socket != "" {
 		fmt.Fprintf(a.Stdout, "beckon serves on %s\n", c.Socket)
 		return
@@ -168,18 +224,19 @@ func (c *serveCmd) say(a *app, addr string, entrance access.Entrance) {
 	fmt.Fprintf(a.Stdout, "beckon serves on %s\n", urls[0])
 	if confidential(a.Stdout) {
 		for _, url := range urls {
-			fmt.Fprintf(a.Stdout, "  open %s#pass=%s\n", entrance.At(url), entrance.Pass)
+			fmt.Fprintf(a.Stdout, "  open %s\n", links.to(url))
 		}
+		fmt.Fprintln(a.Stdout, "  each link signs one browser in, within ten minutes; beckon serve url prints new ones")
 	} else {
-		fmt.Fprintln(a.Stdout, "  beckon serve url prints the address that opens it in a browser")
+		fmt.Fprintln(a.Stdout, "  beckon serve url prints the link that opens it in a browser")
 	}
 	if c.QR {
-		if err := c.showCode(a, c.scheme(), addr, entrance); err != nil {
+		if err := c.showCode(a, c.scheme(), addr, links); err != nil {
 			fmt.Fprintf(a.Stderr, "beckon: %v\n", err)
 		}
 	}
 	if host, _, err := net.SplitHostPort(addr); err == nil && c.TLSCert == "" && !address.Loopback(host) {
-		fmt.Fprintln(a.Stdout, "  without TLS the network sees the token and all that is sent: --tls-cert, `tailscale serve` or `ssh -L` hides it")
+		fmt.Fprintln(a.Stdout, "  without TLS the network sees all that is sent: --tls-cert, `tailscale serve` or `ssh -L` hides it")
 	}
 }
 
@@ -209,8 +266,8 @@ func (c *serveCmd) names() []string {
 	return append(slices.Clone(c.Host), address.CertNames(c.TLSCert, c.TLSKey)...)
 }
 
-// showCode shows the QR code of an address that signs in one phone, once.
-func (c *serveCmd) showCode(a *app, scheme, addr string, entrance access.Entrance) error {
+// showCode shows the QR code of a link that signs in one phone, once.
+func (c *serveCmd) showCode(a *app, scheme, addr string, links linker) error {
 	if !confidential(a.Stdout) {
 		return cli.Hint("run beckon serve url --qr in a terminal", "others may read what is printed here")
 	}
@@ -218,7 +275,7 @@ func (c *serveCmd) showCode(a *app, scheme, addr string, entrance access.Entranc
 	if err != nil {
 		return err
 	}
-	url += "#ticket=" + entrance.Invite
+	url = links.to(url)
 	if err := drawQR(a.Stdout, url, a.Color(a.ColorChoice(""))); err != nil {
 		return err
 	}
@@ -233,59 +290,50 @@ func (c *serveCmd) scheme() string {
 	return "http"
 }
 
-// running returns the address of the server that was started with the same --addr. If another
-// program has the port, it must not receive what opens this user's server.
-func (c *serveCmd) running() (url string, err error) {
+// running returns the address of the server that was started with the same --addr, and makes
+// links to it. Another user's server may have the port: a link to it would open nothing.
+func (c *serveCmd) running(token string) (url string, links linker, err error) {
 	for _, scheme := range []string{"http", "https"} {
 		url = address.URL(scheme, c.Addr)
-		_, whose, ok := address.Ask(url)
+		health, whose, ok := address.Ask(url)
 		switch {
 		case ok && whose.Who == peer.Another:
-			return "", cli.Hint("give another port with --addr", "another user serves on %s", url)
+			return "", links, cli.Hint("give another port with --addr", "another user serves on %s", url)
+		case ok && (!access.IsName(health.Name) || health.Token != access.Fingerprint(token)):
+			return "", links, cli.Hint("set BECKON_TOKEN as it was for the server; one of an older version must be restarted", "the server on %s has another token", url)
 		case ok:
-			return url, nil
+			return url, linker{token, health.Name}, nil
 		}
 	}
-	return "", cli.Hint("beckon serve starts one; give the --addr that it was started with", "no beckon serves on %s", c.Addr)
+	return "", links, cli.Hint("beckon serve starts one; give the --addr that it was started with", "no beckon serves on %s", c.Addr)
 }
 
-// printURL prints the addresses that open the page.
-func (c *serveCmd) printURL(a *app) error {
+// printURL prints links that open the page.
+func (c *serveCmd) printURL(a *app, token string) error {
 	if c.Open {
-		return c.openRunning(a)
+		return c.openRunning(a, token)
 	}
-	running, entrance, err := c.entrance()
+	running, links, err := c.running(token)
 	if err != nil {
 		return err
 	}
 	scheme, _, _ := strings.Cut(running, ":")
 	if c.QR {
-		return c.showCode(a, scheme, c.Addr, entrance)
+		return c.showCode(a, scheme, c.Addr, links)
 	}
 	for _, url := range address.URLs(scheme, c.Addr) {
-		fmt.Fprintf(a.Stdout, "%s#pass=%s\n", entrance.At(url), entrance.Pass)
+		fmt.Fprintln(a.Stdout, links.to(url))
 	}
 	return nil
 }
 
-// entrance asks the running server for the secrets that sign in.
-func (c *serveCmd) entrance() (url string, e access.Entrance, err error) {
-	if url, err = c.running(); err != nil {
-		return "", e, err
-	}
-	if e, err = access.AskEntrance(url); err != nil {
-		return "", e, cli.Hint("a server of an older version, or in a container, takes the token: see beckon help serve", "signing in to %s: %w", url, err)
-	}
-	return url, e, nil
-}
-
 // openRunning opens the page of a server that is already running.
-func (c *serveCmd) openRunning(a *app) error {
-	url, entrance, err := c.entrance()
+func (c *serveCmd) openRunning(a *app, token string) error {
+	url, links, err := c.running(token)
 	if err != nil {
 		return err
 	}
-	a.openBrowser(entrance.At(url) + "#ticket=" + entrance.Ticket)
+	a.openBrowser(links.to(url))
 	return nil
 }
 

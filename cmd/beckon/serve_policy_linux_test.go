@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -93,7 +94,7 @@ func TestPolicyAsksAnotherBeckon(t *testing.T) {
 	}
 	// The session is ours: the other server has answered and traced the reason, and follows
 	// nothing.
-	if _, body := getFrom(t, url+"/api/sessions?all=1"); strings.Contains(body, "session_id") {
+	if _, body := theirs.getFrom(t, url+"/api/sessions?all=1"); strings.Contains(body, "session_id") {
 		t.Errorf("the other follows %s", body)
 	}
 	p := office{bin: filepath.Dir(program(t)), env: theirs.env}
@@ -129,9 +130,21 @@ func TestPolicyAsksAnotherBeckon(t *testing.T) {
 	}
 }
 
-func getFrom(t *testing.T, url string) (status int, body string) {
+// getFrom asks the server of h with a token of it.
+func (h policyHome) getFrom(t *testing.T, url string) (status int, body string) {
 	t.Helper()
-	res, err := http.Get(url)
+	cmd := exec.Command(program(t), "serve", "token", "read")
+	cmd.Env = h.env
+	token, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +167,7 @@ func TestPolicyAnswersHTTPHook(t *testing.T) {
 	if want := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Shared branch. (policy global/no-force)"}}` + "\n"; status != http.StatusOK || answer != want {
 		t.Errorf("%d %s, want %s", status, answer, want)
 	}
-	if _, journal := getFrom(t, url+"/api/sessions/s1/journal"); !strings.Contains(journal, `"refused"`) {
+	if _, journal := h.getFrom(t, url+"/api/sessions/s1/journal"); !strings.Contains(journal, `"refused"`) {
 		t.Errorf("the refusal is not noted: %s", journal)
 	}
 	if status, answer = postTo(t, url+"/hook", fmt.Sprintf(payload, h.dir, 2, "ls")); status != http.StatusOK || answer != "{}\n" {
@@ -176,7 +189,7 @@ func TestPolicyRefusesAStopOverHTTP(t *testing.T) {
 		return answer
 	}
 	state := func() string {
-		_, row := getFrom(t, url+"/api/sessions/s1")
+		_, row := h.getFrom(t, url+"/api/sessions/s1")
 		return gjson.Get(row, "state").Str
 	}
 	post("UserPromptSubmit", `,"prompt":"go"`)

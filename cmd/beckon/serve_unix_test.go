@@ -102,13 +102,13 @@ func TestServeQR(t *testing.T) {
 	if address != strings.TrimSpace(words) {
 		t.Errorf("the code says %s, below it stands %s", address, words)
 	}
-	at, ticket, _ := strings.Cut(address, "#ticket=")
+	at, secret, _ := strings.Cut(address, "#code=")
 	for _, want := range []int{http.StatusOK, http.StatusUnauthorized} {
 		r, err := http.NewRequest(http.MethodPost, at+"api/login", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set("Authorization", "Bearer "+ticket)
+		r.Header.Set("Authorization", "Bearer "+secret)
 		res, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)

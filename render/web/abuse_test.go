@@ -17,8 +17,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"beckon/render/web/webtest"
 )
 
 // abuseTable is written by the test with BECKON_UPDATE=1 and compared without.
@@ -29,7 +27,7 @@ const abuseHead = `# What was tried against the server
 ` + "`go test ./render/web -run TestAbuse`" + ` sends all of this to one server and holds it to this table; with
 ` + "`BECKON_UPDATE=1`" + ` it writes it. After each the server still answered ` + "`/healthz`" + `, and in the end nothing had
 been made in its state directory but the session of the good requests. The owner is a program of the user's that sends
-no token; another user is one of the same machine.
+the token; another user is one of the same machine, without it.
 
 | tried | by the owner | by another user |
 |---|---|---|
@@ -52,6 +50,9 @@ func (x *site) raw(parts ...string) string {
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	go func() { // the response may come before all is sent
 		for _, p := range parts {
+			if x.Key != "" {
+				p = strings.Replace(p, "Host: localhost\r\n", "Host: localhost\r\nAuthorization: Bearer "+x.Key+"\r\n", 1)
+			}
 			if _, err := io.WriteString(c, p); err != nil {
 				return
 			}
@@ -130,37 +131,41 @@ var abuses = []abuse{
 		return x.hookBody(`{"version":"1.0","event":{"id":"e","type":"tool_use"},"data":{"cwd":"/tmp"}}`)
 	}, "200"},
 	{"the end of a session", func(x *site) string { return x.code("POST", "/hook/session-end", `{"session_id":"good"}`) }, "200"},
-	{"a ticket that signs a browser in", func(x *site) string { return x.code("POST", "/api/ticket", "") }, "200"},
-	{"an answer to an agent, by a program", func(x *site) string { return x.code("POST", nobodysOffer, `{"word":"allow"}`) }, "403"},
+	{"an answer to an agent, by a program", func(x *site) string { return x.code("POST", nobodysOffer, `{"word":"allow"}`, noKey) }, "401"},
 	{"an answer to an agent, with the token", func(x *site) string {
-		return x.code("POST", nobodysOffer, `{"word":"allow"}`, webtest.With(webtest.Token), webtest.Browser, "Sec-Fetch-Site: same-origin")
+		return x.code("POST", nobodysOffer, `{"word":"allow"}`, withKey(testToken), browserAgent, "Sec-Fetch-Site: same-origin")
 	}, "403"},
 	{"an answer to an agent, from another site", func(x *site) string {
 		return x.code("POST", nobodysOffer, `{"word":"allow"}`, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors")
 	}, "403"},
 	{"stopping a session, with the token", func(x *site) string {
-		return x.code("POST", "/api/sessions/good/stop", "", webtest.With(webtest.Token))
+		return x.code("POST", "/api/sessions/good/stop", "", withKey(testToken))
 	}, "403"},
-	{"saying that the user is away, with the token", func(x *site) string { return x.code("POST", "/api/away", `{}`, webtest.With(webtest.Token)) }, "403"},
+	{"saying that the user is away, with the token", func(x *site) string { return x.code("POST", "/api/away", `{}`, withKey(testToken)) }, "403"},
 	{"an offer's id out of the directory", func(x *site) string { return x.code("GET", "/api/offers/..%2F..%2Ftoken", "") }, "404"},
 	{"the page", func(x *site) string { return x.code("GET", "/", "") }, "200"},
-	{"a wrong token", func(x *site) string { return x.code("GET", "/api/sessions", "", webtest.With(webtest.Wrong)) }, "401"},
-	{"no token, in a browser", func(x *site) string { return x.code("GET", "/api/sessions", "", webtest.Browser) }, "401"},
-	{"a proof for a page that somebody else's program shows", func(x *site) string {
-		return x.code("GET", webtest.Proof(webtest.Token, webtest.Wrong), "", webtest.Browser, "Sec-Fetch-Site: same-origin")
+	{"a wrong token", func(x *site) string { return x.code("GET", "/api/sessions", "", withKey(wrongToken)) }, "401"},
+	{"no token, in a browser", func(x *site) string { return x.code("GET", "/api/sessions", "", browserAgent, noKey) }, "401"},
+	{"no token, by a program", func(x *site) string { return x.code("GET", "/api/sessions", "", noKey) }, "401"},
+	{"a hook without a token", func(x *site) string {
+		return x.code("POST", "/hook", `{"event":"Stop","hookInput":{"session_id":"good","cwd":"/tmp"}}`, noKey)
 	}, "200"},
-	{"a proof of a key that it does not know", func(x *site) string {
-		return x.code("GET", webtest.Proof(webtest.Wrong, webtest.Wrong), "", webtest.Browser, "Sec-Fetch-Site: same-origin")
+	{"a hook without a token, in a browser", func(x *site) string {
+		return x.code("POST", "/hook", `{"event":"Stop","hookInput":{"session_id":"good","cwd":"/tmp"}}`, noKey, browserAgent)
 	}, "401"},
-	{"the token in the address", func(x *site) string { return x.code("GET", "/api/sessions?token="+webtest.Token, "", webtest.Browser) }, "401"},
+	{"a proof of a session that it does not know", func(x *site) string {
+		return x.code("GET", "/api/proof?session=x&words="+wrongToken, "", noKey, browserAgent, "Sec-Fetch-Site: same-origin")
+	}, "401"},
+	{"the token in the address", func(x *site) string { return x.code("GET", "/api/sessions?token="+testToken, "", browserAgent, noKey) }, "401"},
 	{"a cookie that an older version gave", func(x *site) string {
-		return x.code("GET", "/api/sessions", "", webtest.Browser, "Cookie: beckon_"+webtest.Token[:8]+"="+webtest.Token)
+		return x.code("GET", "/api/sessions", "", browserAgent, "Cookie: beckon_"+testToken[:8]+"="+testToken, noKey)
 	}, "401"},
-	{"no token, through a proxy", func(x *site) string { return x.code("GET", "/api/sessions", "", "X-Forwarded-For: 192.0.2.7") }, "401"},
-	{"signing in without a token", func(x *site) string { return x.code("POST", "/api/login", "") }, "401"},
+	{"no token, through a proxy", func(x *site) string { return x.code("GET", "/api/sessions", "", "X-Forwarded-For: 192.0.2.7", noKey) }, "401"},
+	{"signing in without a code", func(x *site) string { return x.code("POST", "/api/login", "", noKey) }, "401"},
+	{"signing in with the token", func(x *site) string { return x.code("POST", "/api/login", "", withKey(testToken)) }, "401"},
 	{"a hundred wrong tokens in a second", func(x *site) string {
 		for range 100 {
-			if code := x.code("GET", "/api/sessions", "", webtest.With(webtest.Wrong)); code == "429" {
+			if code := x.code("GET", "/api/sessions", "", withKey(wrongToken)); code == "429" {
 				return code
 			}
 		}
@@ -311,7 +316,7 @@ func slowBodies(x *site) string {
 			return err.Error()
 		}
 		defer c.Close()
-		length := sizes[i%3].bytes + 1
+		length := [...]int{smallBody / 2, 2 * smallBody, maxBody}[i%3]
 		if _, err := fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n{", hookHead, length); err != nil {
 			return err.Error()
 		}
@@ -341,7 +346,7 @@ func TestAbuse(t *testing.T) {
 		ask:    func(context.Context, Question) ([]byte, error) { asked.Add(1); return []byte(allowed), nil },
 		answer: func(context.Context, Question) []byte { asked.Add(1); return nil },
 	}
-	x := serve(t, Options{Token: webtest.Token, Page: page(), Policy: judge})
+	x := serve(t, Options{Token: testToken, Page: page(), Policy: judge})
 	owners := map[string]string{}
 	for _, a := range abuses {
 		if owners[a.what] = a.do(x); owners[a.what] != a.want {
@@ -393,7 +398,7 @@ func TestAbuseByAnother(t *testing.T) {
 	if url == "" {
 		return // TestAbuse runs this
 	}
-	x := &site{Site: webtest.Site{T: t, URL: url}}
+	x := &site{client: client{T: t, URL: url}}
 	for _, a := range abuses {
 		fmt.Printf("%s%s\t%s\n", anotherSays, a.what, a.do(x))
 	}

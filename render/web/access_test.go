@@ -7,34 +7,40 @@ import (
 	"testing"
 
 	"beckon/render/web/address"
-	"beckon/render/web/webtest"
 )
 
 func page() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") })
 }
 
-// paths has one path of each kind that is served.
-var paths = []string{"/api/sessions", "/events", "/metrics", "/hook/status", "/readyz", "/api/config", "/nothing"}
+// paths has one path of each kind that shows something.
+var paths = []string{"/api/sessions", "/events", "/metrics", "/api/config", "/api", "/nothing"}
 
-// An owner's program needs no token; the owner's browser does, and so does whatever came
-// through a proxy.
+// An owner's program posts events without a token; the owner's browser does not, nor does
+// whatever came through a proxy. Nothing is shown without one.
 func TestOwnersPrograms(t *testing.T) {
-	webtest.NeedsPeers(t)
-	x := serve(t, Options{Token: webtest.Token, Page: page()})
-	if r := x.Get("/api/sessions"); r.Status != http.StatusOK {
-		t.Errorf("a program of the owner's: %d %s", r.Status, r.Body)
-	}
-	// Node and Deno send how they fetch, as browsers do, but not for which site.
-	if r := x.Get("/api/sessions", "Sec-Fetch-Mode: cors", "User-Agent: node"); r.Status != http.StatusOK {
-		t.Errorf("a program in JavaScript: %d %s", r.Status, r.Body)
-	}
+	needsPeers(t)
+	x := serve(t, Options{Page: page()})
+	x.Key = ""
 	x.post("/hook", `{"event":"Stop","hookInput":{"session_id":"good"}}`)
+	for _, path := range []string{"/hook/status", "/readyz"} {
+		// Node and Deno send how they fetch, as browsers do, but not for which site.
+		for _, program := range []string{"User-Agent: curl", "User-Agent: node"} {
+			if r := x.Get(path, program, "Sec-Fetch-Mode: cors"); r.Status != http.StatusOK || strings.Contains(r.Body, "good") {
+				t.Errorf("%s by a program of the owner's: %d %s", path, r.Status, r.Body)
+			}
+		}
+	}
+	for _, path := range paths {
+		if r := x.Get(path); r.Status != http.StatusUnauthorized || r.Header.Get("WWW-Authenticate") == "" {
+			t.Errorf("%s without a token: %d %s", path, r.Status, r.Body)
+		}
+	}
 	for _, header := range []string{
-		"Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: none", "Sec-Fetch-Dest: empty", "Origin: " + x.URL, "Referer: " + x.URL + "/", webtest.Browser,
+		"Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: none", "Sec-Fetch-Dest: empty", "Origin: " + x.URL, "Referer: " + x.URL + "/", browserAgent,
 		"X-Forwarded-For: 192.0.2.7", "Forwarded: for=192.0.2.7", "X-Forwarded-Host: box.example.ts.net", "X-Real-IP: 192.0.2.7", "Via: 1.1 caddy",
 	} {
-		for _, path := range paths {
+		for _, path := range append(paths, "/hook/status", "/readyz") {
 			if r := x.Get(path, header); r.Status != http.StatusUnauthorized || r.Header.Get("WWW-Authenticate") == "" {
 				t.Errorf("%s with %s: %d %s", path, header, r.Status, r.Body)
 			}
@@ -42,12 +48,12 @@ func TestOwnersPrograms(t *testing.T) {
 		if r := x.Do("POST", "/hook", `{"event":"Stop","hookInput":{"session_id":"bad"}}`, header); r.Status != http.StatusUnauthorized {
 			t.Errorf("a hook with %s: %d", header, r.Status)
 		}
-		if r := x.Get("/api/sessions", header, webtest.With(webtest.Token)); r.Status != http.StatusOK {
+		if r := x.Get("/api/sessions", header, withKey(testToken)); r.Status != http.StatusOK {
 			t.Errorf("with %s and the token: %d", header, r.Status)
 		}
 	}
 	for _, path := range []string{"/", "/session/x", "/assets/main.mjs", "/healthz"} { // the page says how to sign in
-		if r := x.Get(path, webtest.Browser, "Sec-Fetch-Site: none"); r.Status != http.StatusOK {
+		if r := x.Get(path, browserAgent, "Sec-Fetch-Site: none"); r.Status != http.StatusOK {
 			t.Errorf("%s in a browser: %d", path, r.Status)
 		}
 	}
@@ -63,7 +69,8 @@ func TestBeyondLoopback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := serveOn(t, l, Options{Token: webtest.Token})
+	x := serveOn(t, l, Options{})
+	x.Key = ""
 	_, port, _ := strings.Cut(l.Addr().String(), "]:")
 	urls := address.URLs("http", "0.0.0.0:"+port)
 	if len(urls) < 2 || urls[0] != "http://127.0.0.1:"+port+"/" {
@@ -72,7 +79,7 @@ func TestBeyondLoopback(t *testing.T) {
 	x.URL = strings.TrimSuffix(urls[0], "/")
 	for _, url := range urls {
 		host := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/")
-		if r := x.Get("/api/sessions", "Host: "+host, webtest.With(webtest.Token)); r.Status != http.StatusOK {
+		if r := x.Get("/api/sessions", "Host: "+host, withKey(testToken)); r.Status != http.StatusOK {
 			t.Errorf("%s: %d %s", url, r.Status, r.Body)
 		}
 		if url == urls[0] {
@@ -82,7 +89,7 @@ func TestBeyondLoopback(t *testing.T) {
 			t.Errorf("%s without the token: %d %s", url, r.Status, r.Body)
 		}
 	}
-	if r := x.Get("/api/sessions", "Host: attacker.example", webtest.With(webtest.Token)); r.Status != http.StatusMisdirectedRequest {
+	if r := x.Get("/api/sessions", "Host: attacker.example", withKey(testToken)); r.Status != http.StatusMisdirectedRequest {
 		t.Errorf("another name: %d", r.Status)
 	}
 }

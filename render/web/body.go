@@ -1,12 +1,13 @@
 package web
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,97 +15,19 @@ import (
 	"beckon/render/web/respond"
 )
 
-// sizes are the memory for bodies while they are received and folded, 22 MiB in all: a number
-// of slots of each size. A body takes a slot of the smallest size before its first byte is
-// read, and moves to a larger one when it outgrows it.
-var sizes = [...]struct{ bytes, slots int }{
-	{4 << 10, 256}, // nearly all events
-	{smallBody, 12},
-	{1 << 20, 2},
-	{maxBody, 1},
-}
-
 const (
-	maxBody   = 16 << 20
-	smallBody = 256 << 10 // a body up to this size keeps no slot while the policy decides
-	// patience is how long a body may take while others wait for its slot: then it is dropped.
-	// Over loopback the largest takes a few milliseconds.
-	patience = 500 * time.Millisecond
+	maxBody = 16 << 20
+	// smallBody is what is read of a body in any case. The rest of larger ones takes a part of
+	// maxLarge, so that the memory for bodies is bounded.
+	smallBody = 16 << 10
+	maxLarge  = 2 * maxBody
+	// largeWait is how long a large body waits for its part, and largeTime how long its sender
+	// may then take. Over loopback the largest takes a few milliseconds.
+	largeWait = 2 * time.Second
+	largeTime = 5 * time.Second
+	// maxQuestion is the largest body of a request of the API.
+	maxQuestion = 256 << 10
 )
-
-// pool is the slots of one size.
-type pool struct {
-	bytes int
-	slots chan struct{}
-
-	mu     sync.Mutex
-	coming []*slot // not received completely, the oldest first
-}
-
-// slot is the right to hold one body of the pool's size.
-type slot struct {
-	pool   *pool
-	since  time.Time
-	giveUp func()
-}
-
-func newPools() (all []*pool) {
-	for _, s := range sizes {
-		all = append(all, &pool{bytes: s.bytes, slots: make(chan struct{}, s.slots)})
-	}
-	return all
-}
-
-// take waits for a slot. giveUp must end the reading of the body.
-func (p *pool) take(ctx context.Context, giveUp func()) (*slot, *respond.Fault) {
-	select {
-	case p.slots <- struct{}{}:
-		return p.begin(giveUp), nil
-	default:
-	}
-	again := time.NewTicker(patience / 5)
-	defer again.Stop()
-	for {
-		p.makeRoom(time.Now())
-		select {
-		case p.slots <- struct{}{}:
-			return p.begin(giveUp), nil
-		case <-again.C:
-		case <-ctx.Done():
-			return nil, errBusy
-		}
-	}
-}
-
-func (p *pool) begin(giveUp func()) *slot {
-	s := &slot{p, time.Now(), giveUp}
-	p.mu.Lock()
-	p.coming = append(p.coming, s)
-	p.mu.Unlock()
-	return s
-}
-
-// makeRoom drops the body that has been received for the longest time, if that is long.
-func (p *pool) makeRoom(now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.coming) > 0 && now.Sub(p.coming[0].since) > patience {
-		p.coming[0].giveUp()
-		p.coming = p.coming[1:]
-	}
-}
-
-// came records that the body is complete: it is not dropped any more.
-func (s *slot) came() {
-	s.pool.mu.Lock()
-	s.pool.coming = slices.DeleteFunc(s.pool.coming, func(o *slot) bool { return o == s })
-	s.pool.mu.Unlock()
-}
-
-func (s *slot) free() {
-	s.came()
-	<-s.pool.slots
-}
 
 // What may be wrong with a body. The hook endpoints report it in their own format.
 var (
@@ -125,44 +48,28 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done fu
 		w.Header().Set("Connection", "close")
 		return nil, done, errTooLarge
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	rc := http.NewResponseController(w)
-	giveUp := func() {
-		cancel() // it may wait for a larger slot
-		_ = rc.SetReadDeadline(time.Now())
-	}
 	in := http.MaxBytesReader(w, r.Body, maxBody)
-	var has *slot
-	for _, p := range s.bodies {
-		next, busy := p.take(ctx, giveUp)
-		if has != nil {
-			has.free()
-		}
-		if busy != nil {
-			return nil, done, busy
-		}
-		has = next
-		room := p.bytes
-		if r.ContentLength >= 0 {
-			room = min(room, int(r.ContentLength))
-		}
-		var err error
-		if b, err = readMore(in, b, room+1); err != nil { // one byte more, to see the end
-			has.came()
-			return b, sync.OnceFunc(has.free), wrongWith(err)
-		}
+	var all bytes.Buffer
+	if _, err := io.CopyN(&all, in, smallBody); err != nil {
+		return all.Bytes(), done, wrongWith(err)
 	}
-	return nil, sync.OnceFunc(has.free), errTooLarge // one byte too many ends the reading before this
-}
-
-// readMore appends to b from in until b has room bytes, or with the error that ends the reading.
-func readMore(in io.Reader, b []byte, room int) (_ []byte, err error) {
-	b = append(make([]byte, 0, room), b...)
-	for n := 0; err == nil && len(b) < room; b = b[:len(b)+n] {
-		n, err = in.Read(b[len(b):room])
+	size := int64(maxBody)
+	if r.ContentLength >= 0 {
+		size = r.ContentLength
 	}
-	return b, err
+	ctx, cancel := context.WithTimeout(r.Context(), largeWait)
+	defer cancel()
+	if s.large.Acquire(ctx, size) != nil {
+		w.Header().Set("Connection", "close")
+		return nil, done, errBusy
+	}
+	done = sync.OnceFunc(func() { s.large.Release(size) })
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(largeTime))
+	_, err := all.ReadFrom(in)
+	if err == nil {
+		err = io.EOF
+	}
+	return all.Bytes(), done, wrongWith(err)
 }
 
 // wrongWith returns what is wrong with a body whose reading ended with err.
@@ -175,4 +82,22 @@ func wrongWith(err error) *respond.Fault {
 		return errTooLarge
 	}
 	return errBody
+}
+
+// read parses the body of a request of the API into v.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example string) error {
+	if r.ContentLength > maxQuestion {
+		return respond.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", "")
+	}
+	data, done, wrong := s.body(w, r)
+	defer done()
+	if wrong != nil {
+		return wrong
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil || len(data) > maxQuestion {
+		return respond.NewFault(http.StatusBadRequest, "bad_body", "the body is not what this path takes", example)
+	}
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"beckon/event"
 	"beckon/render/web/feed"
-	"beckon/render/web/webtest"
 	"beckon/state"
 )
 
@@ -90,7 +89,7 @@ func TestNoticesOnce(t *testing.T) {
 	ask := func(use string) event.Event {
 		return event.Event{Kind: event.PermissionRequest, SessionID: "old", Tool: event.Tool{Name: "Bash", UseID: use, Hash: use, Summary: "Bash: " + use}}
 	}
-	(&site{Site: webtest.Site{T: t}, st: st}).fold(ask("one"))
+	(&site{client: client{T: t}, st: st}).fold(ask("one"))
 	x := serve(t, Options{Store: st, Timing: feed.Timing{Recheck: 20 * time.Millisecond}})
 	s := x.stream("/events")
 	x.settled(s)

@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"beckon/render/web/webtest"
 )
 
 const (
@@ -47,7 +45,7 @@ func TestForgedPosts(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be somebody else")
 	}
-	x := serve(t, Options{Token: webtest.Token})
+	x := serve(t, Options{Token: testToken})
 	addr := strings.TrimPrefix(x.URL, "http://")
 	ctx, cancel := context.WithCancel(t.Context())
 	var work sync.WaitGroup

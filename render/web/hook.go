@@ -118,17 +118,10 @@ func (s *Server) unfit(e *event.Event, err error) string {
 // effect is not known yet.
 var errLater = errors.New("session is busy; the event is kept and will be folded")
 
-// errStorm is returned for a prompt that is part of a storm.
-var errStorm = errors.New("the same prompt came again and again")
-
 // fold folds an event as the hook binary would.
 func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
 	if e.At == 0 {
-		e.At = s.ticks.next(e.SessionID)
-	}
-	if s.storm.drops(e, start) {
-		s.meter.Refused("storm")
-		return store.Result{}, errStorm
+		e.At = s.tick()
 	}
 	key := store.KeyOf(e.SessionID)
 	res, err := s.o.Store.Fold(key, store.Update{
@@ -148,10 +141,27 @@ func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
 	return res, err
 }
 
+// stepBack is how far the clock may have been set back for times to go on from the newest one,
+// in milliseconds.
+const stepBack = 1000
+
+// tick returns the time of an event or action that has just arrived. Two in the same
+// millisecond would have no order.
+func (s *Server) tick() event.Millis {
+	for {
+		now, last := time.Now().UnixMilli(), s.last.Load()
+		next := max(now, last+1)
+		if last-now > stepBack {
+			next = now
+		}
+		if s.last.CompareAndSwap(last, next) {
+			return event.Millis(next)
+		}
+	}
+}
+
 func (s *Server) writeFoldError(w http.ResponseWriter, err error) {
 	switch {
-	case errors.Is(err, errStorm):
-		respond.JSON(w, http.StatusOK, ignored{"ignored", "repeated_prompt"})
 	case errors.Is(err, errLater):
 		respond.JSON(w, http.StatusAccepted, okAnswer{"ok", err.Error()})
 	default: // no detail: it may name files

@@ -43,8 +43,6 @@ func (s *Server) held(w http.ResponseWriter, r *http.Request, held offer.Held, s
 		s.meter.Refused("too_many_held")
 		return false
 	}
-	s.conns.stream(r)
-	w.Header().Set("Connection", "close") // it is no longer counted
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Time{}) // the one for ordinary requests
 	_ = rc.SetWriteDeadline(time.Time{})

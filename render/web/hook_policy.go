@@ -3,11 +3,10 @@ package web
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"beckon/event"
@@ -41,46 +40,55 @@ func questionOf(r *http.Request, body []byte) Question {
 }
 
 // protocol answers a question of protocol 1.0. It is not an event of this machine, so nothing
-// is folded.
+// is folded. A client that timed out and asks again, with the same bytes and from as near, gets
+// the first answer: no command runs twice for one event.
 func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, done func()) {
 	if s.o.Policy == nil {
 		writeHookError(w, http.StatusNotImplemented, "no policy is served here")
 		return
 	}
-	question := questionOf(r, body)
-	key := askedKey(question)
-	q, first := s.asked.join(key, time.Now())
-	if first {
-		s.work.Go(func() {
-			defer close(q.done)
-			// The asker may come back for the answer, so the end of its connection does not
-			// end this.
-			leave, err := s.deciding.enter(s.ctx)
-			if q.err = err; err != nil && s.ctx.Err() != nil {
-				return
-			}
-			if question.Busy = err != nil; question.Busy {
-				s.asked.forget(key) // the next try may get a better answer
-			}
-			defer leave()
-			q.answer, q.err = s.o.Policy.Ask(s.ctx, question)
-		})
-	}
+	q := questionOf(r, body)
+	// The owner's answer may depend on their projects' policies, so nobody else gets it.
+	key := fmt.Sprintf("question %q %q %d %t %t %x", q.Agent, q.Event, q.Hops, q.Foreign, q.Asks, sha256.Sum256(q.Body))
+	asked := s.kept.get(key, askedFor, func() (any, error) {
+		// The asker may come back for the answer, so the end of its connection does not end this.
+		leave, err := s.deciding.enter(s.ctx)
+		defer leave()
+		if s.ctx.Err() != nil {
+			return nil, s.ctx.Err()
+		}
+		q := q
+		q.Busy = err != nil
+		answer, asking := s.o.Policy.Ask(s.ctx, q)
+		if asking == nil && q.Busy {
+			asking = &busyAnswer{answer} // the next try may get a better answer
+		}
+		return answer, asking
+	})
 	release(body, done)
 	select {
-	case <-q.done:
+	case <-asked.done:
 	case <-r.Context().Done():
 		return
 	}
+	answer, err := asked.wait()
+	busy, isBusy := errors.AsType[*busyAnswer](err)
 	switch {
 	case s.ctx.Err() != nil:
 		s.stopping(w)
-	case q.err != nil:
-		writeHookError(w, http.StatusBadRequest, q.err.Error())
+	case isBusy:
+		respond.Bytes(w, http.StatusOK, "application/json", busy.answer)
+	case err != nil:
+		writeHookError(w, http.StatusBadRequest, err.Error())
 	default:
-		respond.Bytes(w, http.StatusOK, "application/json", q.answer)
+		respond.Bytes(w, http.StatusOK, "application/json", answer.([]byte))
 	}
 }
+
+// busyAnswer is an answer that is not kept.
+type busyAnswer struct{ answer []byte }
+
+func (*busyAnswer) Error() string { return "too many questions at once" }
 
 // payload handles an event in the client's own format, and answers like the client's http
 // hooks. An event passed on by another policy was folded where it came from.
@@ -96,7 +104,7 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 		writeHookError(w, http.StatusBadRequest, fail)
 		return
 	}
-	e.At = s.ticks.next(e.SessionID)
+	e.At = s.tick()
 	q.At = e.At
 	var res store.Result
 	fold := func() {
@@ -114,7 +122,7 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 		fold()
 	}
 	note()
-	if held != nil && len(body) <= smallBody && s.held(w, r, held, &res.After) {
+	if held != nil && len(body) <= maxQuestion && s.held(w, r, held, &res.After) {
 		return
 	}
 	switch {
@@ -131,7 +139,7 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 
 // release frees a small body's place while a policy decides.
 func release(body []byte, done func()) {
-	if len(body) <= smallBody {
+	if len(body) <= maxQuestion {
 		done()
 	}
 }
@@ -161,102 +169,28 @@ func (s *Server) stopping(w http.ResponseWriter) {
 const (
 	// askedFor is how long an answer is kept for a client that asks again.
 	askedFor = time.Minute
-	// maxAsked is how many answers are kept; further ones are not.
-	maxAsked = 1024
-)
-
-// asked keeps the answers to the newest questions. A client that timed out and asks again,
-// with the same bytes and from as near, gets the first answer: no command runs twice for one
-// event. The owner's answer, which may depend on their projects' policies, is not given to
-// anyone else.
-type asked struct {
-	mu  sync.Mutex
-	all map[[sha256.Size]byte]*asking
-}
-
-// asking is one question, answered when done is closed.
-type asking struct {
-	at     time.Time
-	done   chan struct{}
-	answer []byte
-	err    error
-}
-
-// askedKey hashes everything that the answer to a question depends on.
-func askedKey(q Question) [sha256.Size]byte {
-	head := fmt.Sprintf("%q %q %d %t %t ", q.Agent, q.Event, q.Hops, q.Foreign, q.Asks)
-	body := sha256.Sum256(q.Body)
-	return sha256.Sum256(append([]byte(head), body[:]...))
-}
-
-// join returns the question for a key, and whether it is new.
-func (a *asked) join(key [sha256.Size]byte, now time.Time) (q *asking, first bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if q := a.all[key]; q != nil && now.Sub(q.at) < askedFor {
-		return q, false
-	}
-	if len(a.all) >= maxAsked {
-		for k, q := range a.all {
-			if now.Sub(q.at) >= askedFor {
-				delete(a.all, k)
-			}
-		}
-	}
-	q = &asking{at: now, done: make(chan struct{})}
-	if len(a.all) < maxAsked {
-		a.all[key] = q
-	}
-	return q, true
-}
-
-// forget allows a question that could not be answered to be asked again.
-func (a *asked) forget(key [sha256.Size]byte) {
-	a.mu.Lock()
-	delete(a.all, key)
-	a.mu.Unlock()
-}
-
-const (
 	// maxDeciding and maxNoting are how many events a policy handles at once: each may run
 	// commands.
 	maxDeciding = 32
 	maxNoting   = 16
-	// maxWaiting is how many more of each may wait, with a body of smallBody each, and
-	// policyWait how long: a policy has 25 s, and the answer must be out before writeTimeout.
-	maxWaiting = 32
+	// policyWait is how long others wait: a policy has 25 s, and the answer must be out before
+	// writeTimeout.
 	policyWait = 4 * time.Second
 )
 
 // desk limits how many events a policy handles at once.
-type desk struct {
-	slots   chan struct{}
-	waiting atomic.Int32
-}
+type desk chan struct{}
 
-func newDesk(slots int) *desk { return &desk{slots: make(chan struct{}, slots)} }
-
-// enter waits until there is room for one more event. The number of waiters is limited,
-// because each holds its body. leave must be called in any case.
-func (d *desk) enter(ctx context.Context) (leave func(), err error) {
-	nothing, away := func() {}, func() { <-d.slots }
-	select {
-	case d.slots <- struct{}{}:
-		return away, nil
-	default:
-	}
-	defer d.waiting.Add(-1)
-	if d.waiting.Add(1) > maxWaiting {
-		return nothing, errBusy
-	}
+// enter waits until there is room for one more event. leave must be called in any case.
+func (d desk) enter(ctx context.Context) (leave func(), err error) {
 	late := time.NewTimer(policyWait)
 	defer late.Stop()
 	select {
-	case d.slots <- struct{}{}:
-		return away, nil
+	case d <- struct{}{}:
+		return func() { <-d }, nil
 	case <-late.C:
-		return nothing, errBusy
+		return func() {}, errBusy
 	case <-ctx.Done():
-		return nothing, ctx.Err()
+		return func() {}, ctx.Err()
 	}
 }

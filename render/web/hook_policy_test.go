@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"beckon/event/policy/wire"
-	"beckon/render/web/webtest"
 	"beckon/state"
 	"beckon/state/offer"
 )
@@ -109,15 +108,15 @@ func TestQuestionAskedAgain(t *testing.T) {
 // The owner's question is never answered with a stranger's answer, nor in a form that the
 // owner did not request.
 func TestQuestionOfAnother(t *testing.T) {
-	webtest.NeedsPeers(t)
-	x := serve(t, Options{Token: webtest.Token, Policy: judge{ask: func(_ context.Context, q Question) ([]byte, error) {
+	needsPeers(t)
+	x := serve(t, Options{Token: testToken, Policy: judge{ask: func(_ context.Context, q Question) ([]byte, error) {
 		return fmt.Appendf(nil, "%t %t %d", q.Foreign, q.Asks, q.Hops), nil
 	}}})
 	for _, tt := range []struct {
 		want    string
 		headers []string
 	}{
-		{"true false 0", []string{webtest.With(webtest.Token), "X-Forwarded-For: 192.0.2.7"}},
+		{"true false 0", []string{withKey(testToken), "X-Forwarded-For: 192.0.2.7"}},
 		{"false false 0", nil},
 		{"false true 0", []string{wire.AcceptHeader + ": " + wire.AcceptAsk}},
 		{"false false 1", []string{wire.HopsHeader + ": 1"}},
@@ -135,13 +134,12 @@ func TestQuestionWithoutRoom(t *testing.T) {
 		return fmt.Appendf(nil, `{"busy":%v}`, q.Busy), nil
 	}}})
 	for range maxDeciding {
-		x.s.deciding.slots <- struct{}{}
+		x.s.deciding <- struct{}{}
 	}
-	x.s.deciding.waiting.Store(maxWaiting)
 	if r := x.Do("POST", "/hook", question); r.Body != `{"busy":true}` {
 		t.Errorf("without room: %d %s", r.Status, r.Body)
 	}
-	<-x.s.deciding.slots
+	<-x.s.deciding
 	if r := x.Do("POST", "/hook", question); r.Body != `{"busy":false}` {
 		t.Errorf("with room: %d %s", r.Status, r.Body)
 	}
@@ -217,21 +215,13 @@ func TestSlowPolicy(t *testing.T) {
 	for i := range 2 * maxDeciding {
 		wait.Go(func() { post(strings.Replace(question, `"1"`, fmt.Sprintf(`"q%d"`, i), 1)) })
 	}
-	x.Until("as many ask as may", func() bool { return len(x.s.noting.slots) == maxNoting && len(x.s.deciding.slots) == maxDeciding })
+	x.Until("as many ask as may", func() bool { return len(x.s.noting) == maxNoting && len(x.s.deciding) == maxDeciding })
 	x.Until("all were folded", func() bool { return strings.Count(x.Get("/api/sessions").Body, `"session_id"`) == 2*maxNoting })
 	start := time.Now()
 	x.post("/hook", `{"agent":"claude-code","event":"Stop","hookInput":{"session_id":"e"}}`)
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("an event waited for %v", took)
 	}
-	for range maxWaiting {
-		wait.Go(func() {
-			for ctx.Err() == nil && x.s.ctx.Err() == nil {
-				post(`{"session_id":"p0","hook_event_name":"Notification","message":"x"}`)
-			}
-		})
-	}
-	x.Until("no more may wait", func() bool { return x.s.noting.waiting.Load() >= maxWaiting })
 	if r := x.Do("POST", "/hook", `{"session_id":"p0","hook_event_name":"Notification","message":"x"}`); r.Body != `{"busy":true}` {
 		t.Errorf("one more: %d %s", r.Status, r.Body)
 	}
@@ -256,7 +246,7 @@ func TestQuestionsHaveTheirOwnPlaces(t *testing.T) {
 	defer wait.Wait()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	for i := range maxNoting + maxWaiting + 10 {
+	for i := range 3 * maxNoting {
 		wait.Go(func() {
 			req := x.Request("POST", "/hook", fmt.Sprintf(`{"session_id":"p%d","hook_event_name":"PostToolUse","tool_name":"Bash"}`, i)).WithContext(ctx)
 			if res, err := http.DefaultClient.Do(req); err == nil {
@@ -264,7 +254,7 @@ func TestQuestionsHaveTheirOwnPlaces(t *testing.T) {
 			}
 		})
 	}
-	x.Until("all places are taken", func() bool { return len(x.s.noting.slots) == maxNoting })
+	x.Until("all places are taken", func() bool { return len(x.s.noting) == maxNoting })
 	start := time.Now()
 	if r := x.post("/hook", `{"session_id":"q","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`); r.Body != `{"asked":true}` || time.Since(start) > policyWait {
 		t.Errorf("%s after %v", r.Body, time.Since(start))

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"beckon/render/web/feed"
-	"beckon/render/web/webtest"
 )
 
 const curlSessionStart = `curl -X POST http://localhost:5055/hook/session-start \
@@ -17,7 +16,7 @@ const curlStatus = `curl http://localhost:5055/hook/status`
 // The verification of the tracker hooks, as in their document.
 func TestCurlVerificationOfTheTracker(t *testing.T) {
 	x := serve(t, Options{})
-	r := webtest.Reply{Body: x.curl(curlSessionStart, "http://localhost:5055")}
+	r := response{Body: x.curl(curlSessionStart, "http://localhost:5055")}
 	for name, want := range map[string]string{"status": "ok", "state": "idle", "is_new_agent": "true", "correlation_method": "created"} {
 		if got := r.Field(t, name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
@@ -27,7 +26,7 @@ func TestCurlVerificationOfTheTracker(t *testing.T) {
 		t.Errorf("agent_id %s is not the session's seat", r.Field(t, "agent_id"))
 	}
 	x.Until("the event is counted", func() bool {
-		s := webtest.Reply{Body: x.curl(curlStatus, "http://localhost:5055")}
+		s := response{Body: x.curl(curlStatus, "http://localhost:5055")}
 		return s.Field(t, "last_event_type") == "SessionStart" && s.Field(t, "mode") == feed.ModeHooks && s.Field(t, "events_received") == "1"
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/render/web/access"
 	"beckon/render/web/address"
-	"beckon/render/web/webtest"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 
 // site is a server under test with its own state directory.
 type site struct {
-	webtest.Site
+	client
 	s    *Server
 	st   *store.Store
 	home string
@@ -83,7 +83,10 @@ func serve(t testing.TB, o Options) *site {
 
 func serveOn(t testing.TB, l net.Listener, o Options) *site {
 	t.Helper()
-	x := &site{Site: webtest.Site{T: t, URL: "http://" + l.Addr().String()}}
+	x := &site{client: client{T: t, Key: testToken, URL: "http://" + l.Addr().String()}}
+	if o.Token == "" {
+		o.Token = testToken
+	}
 	if o.Store == nil {
 		x.home = t.TempDir()
 		o.Store = store.Open(filepath.Join(x.home, "state"))
@@ -114,8 +117,11 @@ func serveOn(t testing.TB, l net.Listener, o Options) *site {
 	return x
 }
 
+// loginCode returns a code that signs a browser of this machine in.
+func (x *site) loginCode() string { return access.Code(testToken, x.s.Name(), true, time.Now()) }
+
 // post posts to a hook and expects 200.
-func (x *site) post(path, body string) webtest.Reply {
+func (x *site) post(path, body string) response {
 	x.T.Helper()
 	r := x.Do("POST", path, body)
 	if r.Status != http.StatusOK {

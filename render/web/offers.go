@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -203,24 +202,6 @@ func notGiven(w http.ResponseWriter, err error) error {
 		return respond.NewFault(http.StatusForbidden, "always_elsewhere", err.Error(), "")
 	}
 	return badAnswer(err)
-}
-
-// read parses a JSON body of at most smallBody bytes into v.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example string) error {
-	if r.ContentLength > smallBody {
-		return respond.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", "")
-	}
-	data, done, wrong := s.body(w, r)
-	defer done()
-	if wrong != nil {
-		return wrong
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil || len(data) > smallBody {
-		return respond.NewFault(http.StatusBadRequest, "bad_body", "the body is not what this path takes", example)
-	}
-	return nil
 }
 
 // reply serves POST /api/sessions/{id}/reply: the text becomes the next prompt of a session

@@ -17,7 +17,7 @@ const farTime = 20 * time.Second
 
 // far is ofAnswerer for a session of another machine. Every answer counts as one from
 // elsewhere: it allows only once.
-func (s *Server) far(h func(http.ResponseWriter, *http.Request, render.Row) error) http.HandlerFunc {
+func (s *Server) far(h func(http.ResponseWriter, *http.Request, render.Row) error) func(http.ResponseWriter, *http.Request) error {
 	return s.ofAnswerer(func(w http.ResponseWriter, r *http.Request, _ offer.From) error {
 		row, ok := s.feed.Elsewhere(r.PathValue("host"), r.PathValue("id"))
 		switch {

@@ -13,7 +13,6 @@ import (
 	"beckon/render"
 	cards "beckon/render/card"
 	"beckon/render/web/feed"
-	"beckon/render/web/webtest"
 	"beckon/state"
 	"beckon/state/offer"
 )
@@ -30,7 +29,7 @@ type there struct {
 
 func (m *there) options() Options {
 	m.rows = make(chan []render.Row, 1)
-	return Options{Token: webtest.Token,
+	return Options{Token: testToken,
 		Others: func(ctx context.Context, show func([]render.Row)) {
 			for {
 				select {
@@ -99,11 +98,11 @@ func TestAnswersElsewhere(t *testing.T) {
 	seesProcesses(t)
 	m := &there{asks: []offer.Offer{farCall("make")}}
 	x := serve(t, m.options())
-	session := x.SignIn(webtest.Token)
+	session := x.SignIn(x.loginCode())
 	m.rows <- []render.Row{farRow("s1", "l1"), farRow("ssh", "")}
 	x.Until("its row is there", func() bool { _, ok := x.s.feed.Elsewhere("ann/box", "seat-s1"); return ok })
 
-	for name, headers := range map[string][]string{"no key": nil, "the token": {webtest.With(webtest.Token)}, "another site": {webtest.With(session), "Sec-Fetch-Site: cross-site"}} {
+	for name, headers := range map[string][]string{"no key": nil, "the token": {withKey(testToken)}, "another site": {withKey(session), "Sec-Fetch-Site: cross-site"}} {
 		for _, path := range []string{"GET /offers", "POST /offers/" + m.asks[0].ID, "POST /reply", "POST /stop"} {
 			method, rest, _ := strings.Cut(path, " ")
 			body := `{}`
@@ -122,15 +121,15 @@ func TestAnswersElsewhere(t *testing.T) {
 	look := func() offered {
 		t.Helper()
 		var list offerList
-		x.Get(farPath+"/offers", webtest.With(session)).Into(t, &list)
+		x.Get(farPath+"/offers", withKey(session)).Into(t, &list)
 		if len(list.Offers) != 1 || list.From != offer.Remote {
 			t.Fatalf("asked: %+v", list)
 		}
 		return list.Offers[0]
 	}
-	says := func(o offered, more string) webtest.Reply {
+	says := func(o offered, more string) response {
 		t.Helper()
-		return x.Do("POST", farPath+"/offers/"+o.ID, fmt.Sprintf(`{"digest":%q,"drawn":%q,%s}`, o.Digest, o.Drawn, more), webtest.With(session))
+		return x.Do("POST", farPath+"/offers/"+o.ID, fmt.Sprintf(`{"digest":%q,"drawn":%q,%s}`, o.Digest, o.Drawn, more), withKey(session))
 	}
 	seen := look()
 	if !slices.ContainsFunc(seen.Card.Lines, func(l cards.Line) bool { return l.Text == "make" }) {
@@ -179,17 +178,17 @@ func TestSpeaksElsewhere(t *testing.T) {
 	seesProcesses(t)
 	m := &there{}
 	x := serve(t, m.options())
-	session := x.SignIn(webtest.Token)
+	session := x.SignIn(x.loginCode())
 	for _, link := range []string{"l1", "l2"} { // it restarted, and nothing else has changed
 		m.rows <- []render.Row{farRow("s1", link), farRow("ssh", "")}
 		x.Until("its row is there", func() bool {
 			row, ok := x.s.feed.Elsewhere("ann/box", "seat-s1")
 			return ok && row.Remote.Link == link
 		})
-		if r := x.Do("POST", farPath+"/reply", `{"reply":"go on"}`, webtest.With(session)); r.Field(t, "taken") != "true" {
+		if r := x.Do("POST", farPath+"/reply", `{"reply":"go on"}`, withKey(session)); r.Field(t, "taken") != "true" {
 			t.Errorf("a reply: %s", r.Body)
 		}
-		if r := x.Do("POST", farPath+"/stop", "", webtest.With(session)); r.Field(t, "taken") != "true" {
+		if r := x.Do("POST", farPath+"/stop", "", withKey(session)); r.Field(t, "taken") != "true" {
 			t.Errorf("a stop: %s", r.Body)
 		}
 		if got, want := m.calls(), []string{link + " say go on", link + " stop"}; !slices.Equal(got, want) {
@@ -197,7 +196,7 @@ func TestSpeaksElsewhere(t *testing.T) {
 		}
 	}
 	m.err = errors.New("this machine takes no\x1b answers")
-	if r := x.Do("POST", farPath+"/stop", "", webtest.With(session)); code(t, r) != "502 not_answered" || r.Field(t, "error") != "map[code:not_answered message:ann/box: this machine takes no answers]" {
+	if r := x.Do("POST", farPath+"/stop", "", withKey(session)); code(t, r) != "502 not_answered" || r.Field(t, "error") != "map[code:not_answered message:ann/box: this machine takes no answers]" {
 		t.Errorf("refused: %s", r.Body)
 	}
 	for path, want := range map[string]string{
@@ -205,7 +204,7 @@ func TestSpeaksElsewhere(t *testing.T) {
 		"/api/hosts/ann%2Fbox/sessions/other/stop":    "404 no_such_session",
 		"/api/hosts/ann%2Fbox/sessions/seat-ssh/stop": "409 no_answers",
 	} {
-		if r := x.Do("POST", path, "", webtest.With(session)); code(t, r) != want {
+		if r := x.Do("POST", path, "", withKey(session)); code(t, r) != want {
 			t.Errorf("%s: %s", path, code(t, r))
 		}
 	}
@@ -213,7 +212,7 @@ func TestSpeaksElsewhere(t *testing.T) {
 	stale.Remote.Stale = true
 	m.rows <- []render.Row{stale}
 	x.Until("it is not heard", func() bool {
-		return code(t, x.Do("POST", farPath+"/stop", "", webtest.With(session))) == "409 not_heard"
+		return code(t, x.Do("POST", farPath+"/stop", "", withKey(session))) == "409 not_heard"
 	})
 }
 

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/render/web/access"
 	"beckon/render/web/address"
 	"beckon/render/web/feed"
 	"beckon/render/web/peer"
 	"beckon/render/web/respond"
-	"beckon/render/web/webtest"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/offer"
@@ -72,7 +72,7 @@ func (x *site) closes(id string, out offer.Outcome) <-chan offer.Answer {
 // shownTo returns what the page gets about an offer.
 func (x *site) shownTo(session, id string) (o oneOffer) {
 	x.T.Helper()
-	r := x.Get("/api/offers/"+id, webtest.With(session))
+	r := x.Get("/api/offers/"+id, withKey(session))
 	if r.Status != http.StatusOK {
 		x.T.Fatalf("the offer: %d %s", r.Status, r.Body)
 	}
@@ -81,12 +81,12 @@ func (x *site) shownTo(session, id string) (o oneOffer) {
 }
 
 // says answers an offer as the page that drew it does.
-func (x *site) says(session string, o offered, more string) webtest.Reply {
+func (x *site) says(session string, o offered, more string) response {
 	x.T.Helper()
-	return x.Do("POST", "/api/offers/"+o.ID, fmt.Sprintf(`{"digest":%q,"drawn":%q,%s}`, o.Digest, o.Drawn, more), webtest.With(session))
+	return x.Do("POST", "/api/offers/"+o.ID, fmt.Sprintf(`{"digest":%q,"drawn":%q,%s}`, o.Digest, o.Drawn, more), withKey(session))
 }
 
-func code(t testing.TB, r webtest.Reply) string {
+func code(t testing.TB, r response) string {
 	t.Helper()
 	var b respond.Body
 	r.Into(t, &b)
@@ -102,15 +102,17 @@ func seesProcesses(t *testing.T) {
 	}
 }
 
-// Only a browser session can answer: a program cannot, even with the token, even if it is the
-// owner's.
+// A browser's session answers, and a program with a token for that: no other can, even with the
+// owner's token.
 func TestWhoMayAnswer(t *testing.T) {
 	seesProcesses(t)
-	x := serve(t, Options{Token: webtest.Token, User: "kim"})
+	x := serve(t, Options{Token: testToken, User: "kim"})
 	o := x.offerIn(offer.Permission, asksToRun)
-	for name, headers := range map[string][]string{"no key": nil, "the token": {webtest.With(webtest.Token)}, "the token, in a browser": {webtest.With(webtest.Token), webtest.Browser, "Sec-Fetch-Site: same-origin"}} {
+	for name, headers := range map[string][]string{
+		"the token": nil, "the token, in a browser": {browserAgent, "Sec-Fetch-Site: same-origin"}, "a token to read": {withKey(access.ScopedToken(testToken, "read"))},
+	} {
 		for path, body := range map[string]string{"/api/offers/" + o.ID: `{"digest":"` + o.Digest + `","word":"deny"}`, "/api/away": `{}`, "/api/sessions/s1/stop": ``, "/api/sessions/s1/reply": `{"reply":"go on"}`} {
-			if r := x.Do("POST", path, body, headers...); code(t, r) != "403 no_browser_session" {
+			if r := x.Do("POST", path, body, headers...); code(t, r) != "403 no_answers" {
 				t.Errorf("%s, %s: %s", name, path, code(t, r))
 			}
 		}
@@ -120,8 +122,11 @@ func TestWhoMayAnswer(t *testing.T) {
 			t.Errorf("%s: listed %+v", name, list)
 		}
 	}
-	session := x.SignIn(webtest.Token)
-	if r := x.Do("POST", "/api/offers/"+o.ID, `{}`, webtest.With(session), "Sec-Fetch-Site: cross-site"); code(t, r) != "403 foreign_origin" {
+	if r := x.Do("POST", "/api/offers/"+o.ID, `{}`, noKey); code(t, r) != "401 unauthorized" {
+		t.Errorf("without a token: %s", code(t, r))
+	}
+	session := x.SignIn(x.loginCode())
+	if r := x.Do("POST", "/api/offers/"+o.ID, `{}`, withKey(session), "Sec-Fetch-Site: cross-site"); code(t, r) != "403 foreign_origin" {
 		t.Errorf("from another site: %s", code(t, r))
 	}
 	seen := x.shownTo(session, o.ID)
@@ -141,14 +146,24 @@ func TestWhoMayAnswer(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(x.st.Dir, "offers", "away")); err == nil {
 		t.Error("somebody went away")
 	}
+	o = x.offerIn(offer.Permission, asksToRun)
+	program := access.ScopedToken(testToken, "answer")
+	seen = x.shownTo(program, o.ID)
+	given = x.closes(o.ID, offer.Outcome{Taken: true})
+	if r := x.says(program, seen.Offer, `"word":"allow"`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
+		t.Errorf("a program with a token for it: %d %s", r.Status, r.Body)
+	}
+	if a := <-given; a.Word != offer.Allow || a.From != offer.Remote {
+		t.Errorf("answered %+v", a)
+	}
 }
 
 // A reply becomes the next prompt of a session with the mod whose turn is over, and only the
 // mod takes it.
 func TestReplyByMod(t *testing.T) {
 	seesProcesses(t)
-	x := serve(t, Options{Token: webtest.Token, User: "kim"})
-	session := x.SignIn(webtest.Token)
+	x := serve(t, Options{Token: testToken, User: "kim"})
+	session := x.SignIn(x.loginCode())
 	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
 	if !ok {
 		t.Skip("processes cannot be read here")
@@ -166,9 +181,9 @@ func TestReplyByMod(t *testing.T) {
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-	post := func(body string) webtest.Reply {
+	post := func(body string) response {
 		t.Helper()
-		return x.Do("POST", "/api/sessions/m1/reply", body, webtest.With(session))
+		return x.Do("POST", "/api/sessions/m1/reply", body, withKey(session))
 	}
 	fold(state.Change{Event: &event.Event{Kind: event.SessionStart, Name: "SessionStart", Origin: &event.Origin{Process: self, Host: self.Host}}})
 	if r := post(`{"reply":"go on"}`); code(t, r) != "409 takes_no_reply" {
@@ -258,8 +273,8 @@ func TestPostAs(t *testing.T) {
 		return
 	}
 	p := strings.Split(what, "\x1f")
-	x := &site{Site: webtest.Site{T: t, URL: p[0]}}
-	r := x.Do("POST", p[2], p[3], webtest.With(p[1]))
+	x := &site{client: client{T: t, Key: testToken, URL: p[0]}}
+	r := x.Do("POST", p[2], p[3], withKey(p[1]))
 	fmt.Printf("%s%d %s\n", anotherSays, r.Status, strings.TrimSpace(r.Body))
 }
 
@@ -269,8 +284,8 @@ func TestAgentsProgramDoesNotAnswer(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("names of processes are those of their files on Linux")
 	}
-	x := serve(t, Options{Token: webtest.Token, User: "kim"})
-	session := x.SignIn(webtest.Token)
+	x := serve(t, Options{Token: testToken, User: "kim"})
+	session := x.SignIn(x.loginCode())
 	o := x.shownTo(session, x.offerIn(offer.Permission, asksToRun).ID).Offer
 	body := fmt.Sprintf(`{"digest":%q,"drawn":%q,"word":"allow","always":1}`, o.Digest, o.Drawn)
 	for _, name := range []string{"claude", "2.1.330", "codex"} {
@@ -323,14 +338,14 @@ func TestProcesses(t *testing.T) {
 // Each way in which an answer can fail has its own status, and gives the reason.
 func TestAnswersThatDoNotCount(t *testing.T) {
 	seesProcesses(t)
-	x := serve(t, Options{Token: webtest.Token, User: "kim"})
-	session := x.SignIn(webtest.Token)
+	x := serve(t, Options{Token: testToken, User: "kim"})
+	session := x.SignIn(x.loginCode())
 	d := offer.In(x.st.Dir)
 	file := filepath.Join(t.TempDir(), "a.txt")
 	writes := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PermissionRequest","tool_name":"Write","tool_input":{"file_path":%q,"content":"new\n"}}`, file)
 
 	nobody := strings.Repeat("A", 26)
-	if r := x.Do("POST", "/api/offers/"+nobody, `{"digest":"x","word":"deny"}`, webtest.With(session)); code(t, r) != "404 no_such_offer" {
+	if r := x.Do("POST", "/api/offers/"+nobody, `{"digest":"x","word":"deny"}`, withKey(session)); code(t, r) != "404 no_such_offer" {
 		t.Errorf("no offer: %s", code(t, r))
 	}
 	o := x.shownTo(session, x.offerIn(offer.Permission, asksToRun).ID).Offer
@@ -344,7 +359,7 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 		`{"digest":"` + o.Digest + `","word":"deny","message":"` + zerosOf(300_000) + `"}`: "413 bad_body",
 		`{`: "400 bad_body",
 	} {
-		if r := x.Do("POST", "/api/offers/"+o.ID, body, webtest.With(session)); code(t, r) != want {
+		if r := x.Do("POST", "/api/offers/"+o.ID, body, withKey(session)); code(t, r) != want {
 			t.Errorf("%.80s: %s, want %s", body, code(t, r), want)
 		}
 	}
@@ -388,8 +403,8 @@ func zerosOf(n int) string { return strings.Repeat("0", n) }
 // Questions are answered by number, in words, or by both.
 func TestAnswersToQuestions(t *testing.T) {
 	seesProcesses(t)
-	x := serve(t, Options{Token: webtest.Token})
-	session := x.SignIn(webtest.Token)
+	x := serve(t, Options{Token: testToken})
+	session := x.SignIn(x.loginCode())
 	for choices, want := range map[string]string{
 		`[{"options":[2]},{"options":[1,3]}]`:             `{"Which colour?":"Blue","Which fruits?":"Apple, Plum"}`,
 		`[{"text":"green"},{"options":[2],"text":"fig"}]`: `{"Which colour?":"green","Which fruits?":"Pear, fig"}`,
@@ -425,7 +440,7 @@ type told struct {
 // The stream reports offers as they appear and disappear, and a snapshot has the open ones.
 func TestOffersInTheStream(t *testing.T) {
 	for _, unwatched := range []bool{false, true} {
-		x := serve(t, Options{Token: webtest.Token, Unwatched: unwatched})
+		x := serve(t, Options{Token: testToken, Unwatched: unwatched})
 		s := x.stream("/events")
 		o := x.offerIn(offer.Permission, asksToRun)
 		var came told
@@ -448,9 +463,9 @@ func TestOffersInTheStream(t *testing.T) {
 		if end.ID != o.ID || end.Answered == nil || *end.Answered != (feed.GivenBy{Word: offer.Deny, By: "ada", From: offer.Terminal}) {
 			t.Errorf("ended %+v", end)
 		}
-		session := x.SignIn(webtest.Token)
+		session := x.SignIn(x.loginCode())
 		for i, body := range []string{`{"until":"2h"}`, `{"off":true}`} {
-			if r := x.Do("POST", "/api/away", body, webtest.With(session)); r.Status != http.StatusOK {
+			if r := x.Do("POST", "/api/away", body, withKey(session)); r.Status != http.StatusOK {
 				t.Errorf("away %s: %d %s", body, r.Status, r.Body)
 			}
 			var news struct{ Away *feed.Away }

@@ -3,60 +3,99 @@ package web
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 
+	"beckon/render"
+	"beckon/render/web/access"
 	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/offer"
+
+	"github.com/klauspost/compress/gzhttp"
 )
+
+// endpoint is a path that is served, with what it needs, takes and returns. /api describes them
+// all (openapi.go).
+type endpoint struct {
+	pattern string
+	needs   access.Scope
+	do      func(http.ResponseWriter, *http.Request) error
+	about   string
+	query   string // the parameters, separated by blanks
+	takes   any    // a value of the body's type, nil for none
+	gives   any    // of the response's; nil for an object of no fixed type, a string for a media type
+}
+
+// endpoints is everything that is served, but for the page.
+func (s *Server) endpoints() []endpoint {
+	return []endpoint{
+		{"POST /hook", access.Events, plain(s.hook), "Take an event: the unified envelope, an agent's own payload, or a question of the policy protocol 1.0.", "agent event wait", envelope{}, nil},
+		{"POST /hook/{name}", access.Events, plain(s.trackedHook), "Take an event of a tracker.", "", trackerEvent{}, answer{}},
+		{"GET /hook/status", access.Events, s.hookStatus, "Whether events arrive.", "", nil, hookState{}},
+		{"GET /api/sessions", access.Read, s.sessions, "The sessions, those that need you first.", "all state session", nil, render.List{}},
+		{"GET /api/sessions/{id}", access.Read, s.ofSession(s.session), "One session, by its id or its seat's.", "", nil, render.Row{}},
+		{"GET /api/sessions/{id}/turns", access.Read, s.ofSession(s.turns), "What was said in a session.", "limit", nil, turnsPage{}},
+		{"GET /api/sessions/{id}/journal", access.Read, s.ofSession(s.journal), "What happened in a session.", "after limit last", nil, journalPage{}},
+		{"POST /api/sessions/{id}/seen", access.Act, s.seen, "Mark a session as seen.", "", nil, render.Row{}},
+		{"POST /api/sessions/{id}/backburner", access.Act, s.backburner, "Set a session aside, or take it back.", "", body{}, render.Row{}},
+		{"POST /api/sessions/{id}/jump", access.Act, s.ofSession(s.jump), "Bring the session's terminal to the front.", "", nil, respond.Status{}},
+		{"POST /api/sessions/{id}/stop", access.Answer, s.ofAnswerer(s.stop), "Stop a session before its next call.", "", nil, respond.Status{}},
+		{"POST /api/sessions/{id}/reply", access.Answer, s.ofAnswerer(s.reply), "Give a session its next prompt.", "", offer.Said{}, became{}},
+		{"GET /api/offers", access.Read, s.offers, "What sessions ask, as it can be answered.", "", nil, offerList{}},
+		{"GET /api/offers/{id}", access.Read, s.offer, "One of those.", "", nil, oneOffer{}},
+		{"POST /api/offers/{id}", access.Answer, s.ofAnswerer(s.react), "Answer it.", "", reaction{}, became{}},
+		{"POST /api/away", access.Answer, s.ofAnswerer(s.goAway), "Hold subagents' requests for you while you are away.", "", body{}, respond.Status{}},
+		{"GET /api/hosts/{host}/sessions/{id}/offers", access.Answer, s.far(s.farOffers), "What a session of another machine asks.", "", nil, offerList{}},
+		{"POST /api/hosts/{host}/sessions/{id}/offers/{offer}", access.Answer, s.far(s.farReact), "Answer it.", "", reaction{}, became{}},
+		{"POST /api/hosts/{host}/sessions/{id}/reply", access.Answer, s.far(s.farReply), "Reply to a session of another machine.", "", offer.Said{}, became{}},
+		{"POST /api/hosts/{host}/sessions/{id}/stop", access.Answer, s.far(s.farStop), "Stop a session of another machine.", "", nil, became{}},
+		{"GET /api/stats", access.Read, s.getStats, "Time at work, by day.", "days", nil, nil},
+		{"GET /api/timeline", access.Read, s.getTimeline, "When each session did what, on a day.", "date", nil, nil},
+		{"GET /api/digest", access.Read, s.getDigest, "What happened while you were away.", "", nil, nil},
+		{"GET /api/config", access.Read, s.getConfig, "The configuration, without secrets.", "", nil, nil},
+		{"GET /api", access.Read, s.describe, "This description.", "", nil, nil},
+		{"POST /api/login", access.Open, s.door.Login, "Exchange a code for a browser's session.", "", nil, access.SignedIn{}},
+		{"POST /api/logout", access.Act, s.door.Logout, "End the session that sends this.", "", nil, respond.Status{}},
+		{"GET /api/proof", access.Open, s.door.Prove, "Prove that this server knows a session.", "session words", nil, access.Proof{}},
+		{"GET /events", access.Read, s.events, "What happens, as server-sent events.", "session state after", nil, "text/event-stream"},
+		{"GET /metrics", access.Read, s.metrics, "Metrics for Prometheus.", "", nil, "text/plain"},
+		{"GET /healthz", access.Open, s.healthz, "Whether this is a server of beckon.", "", nil, nil},
+		{"GET /readyz", access.Events, s.readyz, "Whether it serves.", "", nil, respond.Status{}},
+	}
+}
 
 // handler returns everything that is served, behind the guard.
 func (s *Server) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /hook", s.hook)
-	mux.HandleFunc("POST /hook/{name}", s.trackedHook)
-	mux.HandleFunc("GET /hook/status", s.hookStatus)
-	mux.HandleFunc("GET /api/sessions", s.api(s.sessions))
-	mux.HandleFunc("GET /api/sessions/{id}", s.ofSession(s.session))
-	mux.HandleFunc("GET /api/sessions/{id}/turns", s.ofSession(s.turns))
-	mux.HandleFunc("GET /api/sessions/{id}/journal", s.ofSession(s.journal))
-	mux.HandleFunc("POST /api/sessions/{id}/seen", s.api(s.seen))
-	mux.HandleFunc("POST /api/sessions/{id}/backburner", s.api(s.backburner))
-	mux.HandleFunc("POST /api/sessions/{id}/jump", s.ofSession(s.jump))
-	mux.HandleFunc("POST /api/sessions/{id}/stop", s.ofAnswerer(s.stop))
-	mux.HandleFunc("POST /api/sessions/{id}/reply", s.ofAnswerer(s.reply))
-	mux.HandleFunc("GET /api/hosts/{host}/sessions/{id}/offers", s.far(s.farOffers))
-	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/offers/{offer}", s.far(s.farReact))
-	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/reply", s.far(s.farReply))
-	mux.HandleFunc("POST /api/hosts/{host}/sessions/{id}/stop", s.far(s.farStop))
-	mux.HandleFunc("GET /api/offers", s.api(s.offers))
-	mux.HandleFunc("GET /api/offers/{id}", s.api(s.offer))
-	mux.HandleFunc("POST /api/offers/{id}", s.ofAnswerer(s.react))
-	mux.HandleFunc("POST /api/away", s.ofAnswerer(s.goAway))
-	s.door.Routes(mux)
-	mux.HandleFunc("GET /api/stats", s.api(s.getStats))
-	mux.HandleFunc("GET /api/timeline", s.api(s.getTimeline))
-	mux.HandleFunc("GET /api/digest", s.api(s.getDigest))
-	mux.HandleFunc("GET /api/config", s.api(s.getConfig))
-	mux.HandleFunc("GET /events", s.api(s.events))
-	mux.HandleFunc("GET /metrics", s.metrics)
-	mux.HandleFunc("GET /healthz", s.healthz)
-	mux.HandleFunc("GET /readyz", s.readyz)
+	mux, needs := http.NewServeMux(), map[string]access.Scope{"": access.Read}
+	for _, e := range s.endpoints() {
+		h := s.api(e.do)
+		if strings.HasPrefix(e.pattern, "GET ") && e.pattern != "GET /events" {
+			h = gzhttp.GzipHandler(h)
+		}
+		mux.Handle(e.pattern, h)
+		needs[e.pattern] = e.needs
+	}
 	if s.o.Page != nil {
 		for _, p := range []string{"GET /{$}", "GET /session/", "GET /assets/"} {
-			mux.Handle(p, s.o.Page)
+			mux.Handle(p, gzhttp.GzipHandler(s.o.Page))
+			needs[p] = access.Open
 		}
 	}
-	return s.conns.count(s.door.Guard(route(mux)))
+	return s.door.Guard(func(r *http.Request) access.Scope {
+		_, pattern := mux.Handler(r)
+		return needs[pattern]
+	}, route(mux))
 }
 
-// events serves GET /events. A stream is not counted as a connection: the feed limits them.
+// events serves GET /events.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
-	return s.feed.Stream(w, r, s.door.Over(r), func() { s.conns.stream(r) })
+	return s.feed.Stream(w, r, s.door.Over(r))
 }
 
 // api returns a handler that responds, or with the error.
-func (s *Server) api(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+func (s *Server) api(h func(http.ResponseWriter, *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := h(w, r)
 		if err == nil {
 			return
@@ -67,29 +106,37 @@ func (s *Server) api(h func(http.ResponseWriter, *http.Request) error) http.Hand
 			f = respond.NewFault(http.StatusInternalServerError, "internal", "internal processing error", "beckon fsck checks the state files")
 		}
 		respond.Error(w, f)
+	})
+}
+
+// plain is for handlers that report errors in their own format.
+func plain(h http.HandlerFunc) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		h(w, r)
+		return nil
 	}
 }
 
-// ofSession is api for requests about a session in their path.
-func (s *Server) ofSession(h func(http.ResponseWriter, *http.Request, state.Seen) error) http.HandlerFunc {
-	return s.api(func(w http.ResponseWriter, r *http.Request) error {
+// ofSession is for requests about a session in their path.
+func (s *Server) ofSession(h func(http.ResponseWriter, *http.Request, state.Seen) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		v, err := s.named(r)
 		if err != nil {
 			return err
 		}
 		return h(w, r, v)
-	})
+	}
 }
 
-// ofAnswerer is api for clients that may answer, with where they answer from.
-func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, offer.From) error) http.HandlerFunc {
-	return s.api(func(w http.ResponseWriter, r *http.Request) error {
+// ofAnswerer is for clients that may answer, with where they answer from.
+func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, offer.From) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		from, err := s.door.Answerer(r)
 		if err != nil {
 			return err
 		}
 		return h(w, r, from)
-	})
+	}
 }
 
 // route responds in JSON where the mux would respond in plain text.
@@ -100,23 +147,13 @@ func route(mux *http.ServeMux) http.Handler {
 			mux.ServeHTTP(w, r)
 			return
 		}
-		probe := probe{header: http.Header{}, status: http.StatusOK}
-		h.ServeHTTP(&probe, r)
-		if probe.status == http.StatusMethodNotAllowed {
-			w.Header().Set("Allow", probe.header.Get("Allow"))
-			respond.Error(w, respond.NewFault(probe.status, "bad_method", "that method is not for this path", "allowed: "+probe.header.Get("Allow")))
+		would := httptest.NewRecorder()
+		h.ServeHTTP(would, r)
+		if allow := would.Header().Get("Allow"); would.Code == http.StatusMethodNotAllowed {
+			w.Header().Set("Allow", allow)
+			respond.Error(w, respond.NewFault(would.Code, "bad_method", "that method is not for this path", "allowed: "+allow))
 			return
 		}
-		respond.Error(w, respond.NewFault(http.StatusNotFound, "not_found", "there is nothing here", "see /api/sessions, /events, /hook/status"))
+		respond.Error(w, respond.NewFault(http.StatusNotFound, "not_found", "there is nothing here", "GET /api lists what is"))
 	})
 }
-
-// probe records the mux's response.
-type probe struct {
-	header http.Header
-	status int
-}
-
-func (p *probe) Header() http.Header         { return p.header }
-func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
-func (p *probe) WriteHeader(status int)      { p.status = status }

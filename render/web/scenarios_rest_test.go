@@ -11,7 +11,6 @@ import (
 
 	"beckon/event"
 	"beckon/render/web/feed"
-	"beckon/render/web/webtest"
 	"beckon/state"
 )
 
@@ -74,7 +73,7 @@ func scenarioScript(t *testing.T) {
 }
 
 func scenarioUnavailable(t *testing.T) {
-	x := &site{Site: webtest.Site{T: t}, home: t.TempDir()}
+	x := &site{client: client{T: t}, home: t.TempDir()}
 	x.st = storeIn(x.home)
 	start := time.Now()
 	x.hook(`{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/tmp","prompt":"hello"}`)

@@ -12,7 +12,6 @@ import (
 
 	"beckon/render/web/address"
 	"beckon/render/web/feed"
-	"beckon/render/web/webtest"
 )
 
 // Closing a server leaves nothing behind, even with streams and slow requests.
@@ -21,10 +20,10 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Store: storeIn(t.TempDir()), Registry: t.TempDir()})
+	s := New(Options{Store: storeIn(t.TempDir()), Registry: t.TempDir(), Token: testToken})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
-	x := &site{Site: webtest.Site{T: t, URL: "http://" + l.Addr().String()}, s: s}
+	x := &site{client: client{T: t, Key: testToken, URL: "http://" + l.Addr().String()}, s: s}
 	x.Until("it is ready", func() bool { return s.ready.Load() })
 	for range 20 {
 		x.stream("/events").await("snapshot", nil)
@@ -72,7 +71,13 @@ func TestCloseHasADeadline(t *testing.T) {
 	}
 	defer c.Close()
 	fmt.Fprintf(c, "POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{%s", strings.Repeat(" ", smallBody))
-	x.Until("the request is under way", func() bool { return len(x.s.bodies[2].slots) == 1 })
+	x.Until("the request is under way", func() bool {
+		free := x.s.large.TryAcquire(maxLarge)
+		if free {
+			x.s.large.Release(maxLarge)
+		}
+		return !free
+	})
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
@@ -95,7 +100,7 @@ func TestVanishedClients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprint(c, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\nGET ")
+		fmt.Fprintf(c, "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\nGET ", testToken)
 		if _, err := c.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/live"
+	"beckon/state/stats"
 	"beckon/state/store"
 )
 
@@ -38,10 +39,36 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.busy.fill(list.Sessions, list.GeneratedAt); err != nil {
-		s.o.Log(err)
+	for i := range list.Sessions {
+		s.addBusy(&list.Sessions[i], list.GeneratedAt)
 	}
 	return respond.Tagged(w, r, rows, list)
+}
+
+// busyFor is how long the busy time of a working session is kept.
+const busyFor = 10 * time.Second
+
+// addBusy adds to a row how long it was at work today. Only the API returns this: events do not
+// contain it, since it changes every second. A row whose history cannot be read has none.
+func (s *Server) addBusy(r *render.Row, now time.Time) {
+	day := now.Local().Format(time.DateOnly)
+	key, keep := "busy "+day+" "+r.Record(), busyFor
+	if !r.State.AtWork() {
+		key, keep = key+" "+r.UpdatedAt.String(), time.Hour
+	}
+	v, err := s.kept.get(key, keep, func() (any, error) {
+		totals := stats.New(time.Local).From(day)
+		history := totals.Session()
+		err := s.o.Store.Lines(store.KeyOf(r.Record()), 0, func(l store.Line) { history.Line(l.Change, l.Snapshot) })
+		history.End(event.MillisOf(now))
+		return int64(totals.Busy(r.Record()) / time.Second), err
+	}).wait()
+	if err != nil {
+		s.o.Log(err)
+		return
+	}
+	seconds := v.(int64)
+	r.Busy = &seconds
 }
 
 // everything also lists ended and archived sessions.
@@ -92,11 +119,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, v state.Seen) e
 		return err
 	}
 	if v.Session.Seq > 0 {
-		if today, err := s.busy.read(&rows[0], time.Now()); err == nil {
-			rows[0].Busy = &today.seconds
-		} else {
-			s.o.Log(err)
-		}
+		s.addBusy(&rows[0], time.Now())
 	}
 	return respond.Tagged(w, r, b, rows[0])
 }

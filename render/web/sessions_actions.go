@@ -59,7 +59,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (
 		return respond.NewFault(http.StatusConflict, "no_hooks", "no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known")
 	}
 	key := store.KeyOf(v.Session.Record())
-	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.ticks.next(v.Session.ID), Action: &a}})
+	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.tick(), Action: &a}})
 	s.feed.Touch(key)
 	if err == nil {
 		v, err = s.named(r) // as it is now

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -220,45 +219,6 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A flood of one prompt is stopped; what people and tools really do is not (CASE 24).
-func TestStorm(t *testing.T) {
-	x := serve(t, Options{})
-	folded := 0
-	for range 40 {
-		if x.post("/hook/user-prompt-submit", `{"session_id":"s","prompt":"continue"}`).Field(t, "status") == "ok" {
-			folded++
-		}
-	}
-	if folded != stormBurst {
-		t.Errorf("%d of 40 identical prompts were folded, want %d", folded, stormBurst)
-	}
-	for i := range 40 {
-		for _, body := range []string{
-			fmt.Sprintf(`{"session_id":"s","prompt":"number %d"}`, i),
-			fmt.Sprintf(`{"session_id":"other %d","prompt":"continue"}`, i),
-			fmt.Sprintf(`{"session_id":"s","prompt":"continue","prompt_id":"%d"}`, i),
-		} {
-			if r := x.post("/hook/user-prompt-submit", body); r.Field(t, "status") != "ok" {
-				t.Fatalf("%s: %s", body, r.Body)
-			}
-		}
-		if r := x.post("/hook/permission-request", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}`); r.Field(t, "status") != "ok" {
-			t.Fatalf("an identical permission request: %s", r.Body)
-		}
-	}
-	now := time.Now()
-	s := newStorm()
-	e := prompt("s", "continue")
-	for range stormBurst {
-		if s.drops(&e, now) {
-			t.Fatal("dropped early")
-		}
-	}
-	if !s.drops(&e, now.Add(stormSpan)) || s.drops(&e, now.Add(stormSpan+time.Millisecond)) {
-		t.Error("the span is not kept")
-	}
-}
-
 func TestStats(t *testing.T) {
 	calls := 0
 	x := serve(t, Options{Stats: func(days int) (any, error) {
@@ -311,10 +271,10 @@ func TestDay(t *testing.T) {
 	if calls[""] != 1 || calls["2026-01-31"] != 1 || calls["digest"] != 2 {
 		t.Errorf("read %v", calls)
 	}
-	for day := range 2 * maxAnswers {
-		x.Get(fmt.Sprintf("/api/timeline?date=2026-02-%02d", 1+day%28))
+	for i := range 2 * maxKept {
+		_, _ = x.s.kept.get(fmt.Sprint(i), time.Minute, func() (any, error) { return i, nil }).wait()
 	}
-	if n := len(x.s.answers.last); n > maxAnswers {
+	if n := len(x.s.kept.all); n > maxKept {
 		t.Errorf("%d answers are kept", n)
 	}
 	for _, date := range []string{"yesterday", "2026-02-31", "2026-01-31;"} {
@@ -343,66 +303,39 @@ func TestBusySession(t *testing.T) {
 	x.Until("it is folded", func() bool { return strings.Contains(x.Get("/api/sessions/s").Body, `"title":"later"`) })
 }
 
-// A body that is sent slowly delays no other, whatever its size: it is dropped when its slot
-// is needed.
+// A body that is sent slowly delays no other small one, whatever its size, and a large one only
+// for some seconds.
 func TestSlowBodies(t *testing.T) {
-	for i, size := range sizes[:3] {
+	for _, size := range []int{smallBody / 2, 4 * smallBody, maxBody} {
 		x := serve(t, Options{})
-		part := strings.Repeat(" ", size.bytes/2)
-		answers := make(chan string, 2*size.slots)
+		answers := make(chan string, 300)
 		for range cap(answers) {
 			c, err := net.Dial("tcp", strings.TrimPrefix(x.URL, "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			fmt.Fprintf(c, "POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", size.bytes-1, part)
+			fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n", hookHead, size)
+			go func() {
+				_, _ = io.WriteString(c, strings.Repeat(" ", size/2)) // until it is dropped
+			}()
 			go func() { answers <- answerOf(c) }()
 		}
-		x.Until("all slots are taken", func() bool { return len(x.s.bodies[i].slots) == size.slots })
 		start := time.Now()
-		x.post("/hook/session-start", `{"session_id":"s"`+part+`}`)
+		x.post("/hook/session-start", `{"session_id":"s"}`)
 		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("with bodies of %d bytes it took %v", size.bytes, took)
+			t.Errorf("with bodies of %d bytes it took %v", size, took)
 		}
+		if size <= smallBody {
+			continue
+		}
+		large := `{"session_id":"s"` + strings.Repeat(" ", smallBody) + `}`
+		x.Until("a large one is heard", func() bool { return x.Do("POST", "/hook/session-start", large).Status == http.StatusOK })
 		if got := <-answers; got != "408" && got != "503" && got != "closed" {
 			t.Errorf("the one that was given up: %s", got)
 		}
 	}
 }
-
-// The memory of half-sent bodies is bounded by the slots, whatever their announced size.
-func TestBodiesAreBounded(t *testing.T) {
-	total := 0
-	for _, size := range sizes {
-		total += size.bytes * size.slots
-	}
-	if total > 22<<20 {
-		t.Errorf("bodies take up to %d MiB", total>>20)
-	}
-	var read atomic.Int64
-	in := readerFunc(func(p []byte) (int, error) {
-		read.Add(int64(len(p)))
-		return len(p), nil
-	})
-	for _, size := range sizes {
-		read.Store(0)
-		b, _ := readMore(in, nil, size.bytes+1)
-		if n := read.Load(); n > int64(size.bytes)+1 || cap(b) > size.bytes+1 {
-			t.Errorf("with a slot of %d bytes %d are read, into %d", size.bytes, n, cap(b))
-		}
-	}
-	for _, size := range []int{0, 1, 4095, 4096, 4097, smallBody, 2 << 20, maxBody - 1, maxBody} {
-		b, err := readMore(strings.NewReader(strings.Repeat("x", size)), nil, maxBody+1)
-		if len(b) != size || err != io.EOF {
-			t.Errorf("%d bytes: %d, %v", size, len(b), err)
-		}
-	}
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // Bodies of every size around the slots' arrive whole.
 func TestBodySizes(t *testing.T) {
@@ -425,9 +358,7 @@ func TestBodySizes(t *testing.T) {
 			t.Errorf("%d bytes of a length that was not announced: %s", len(body), chunked.Status)
 		}
 	}
-	for i, p := range x.s.bodies {
-		if len(p.slots) != 0 || len(p.coming) != 0 {
-			t.Errorf("of size %d %d slots are taken, %d come", i, len(p.slots), len(p.coming))
-		}
+	if !x.s.large.TryAcquire(maxLarge) {
+		t.Error("some memory for bodies is not free again")
 	}
 }

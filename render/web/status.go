@@ -7,23 +7,22 @@ import (
 
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/web/access"
 	"beckon/render/web/address"
 	"beckon/render/web/feed"
-	"beckon/render/web/meter"
 	"beckon/render/web/respond"
 	"beckon/state"
 )
 
-func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
-	respond.JSON(w, http.StatusOK, address.Healthy(s.o.Version))
+func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
+	return respond.OK(w, address.Healthy(s.o.Version, s.door.Name(), access.Fingerprint(s.door.Token())))
 }
 
-func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) error {
 	if !s.ready.Load() {
-		respond.Error(w, respond.NewFault(http.StatusServiceUnavailable, "not_ready", "the sessions are not read yet, or the server stops", ""))
-		return
+		return respond.NewFault(http.StatusServiceUnavailable, "not_ready", "the sessions are not read yet, or the server stops", "")
 	}
-	_ = respond.Done(w)
+	return respond.Done(w)
 }
 
 // hookState is the response of GET /hook/status, which the page shows, too.
@@ -40,16 +39,16 @@ type hookState struct {
 		Fallback  float64 `json:"polling_interval_fallback"`
 		Timeout   float64 `json:"fallback_timeout"`
 	} `json:"config"`
-	Reconciled   int64          `json:"reconciliations"`
-	ReconciledAt *string        `json:"last_reconciliation_at"`
-	Watching     string         `json:"watching"`                     // fsnotify or polling
-	FilePoll     float64        `json:"file_poll_interval,omitempty"` // as it is now
-	Recheck      float64        `json:"recheck_interval"`             // of processes and the client's registry
-	Latency      *meter.Latency `json:"latency"`
-	Clients      int            `json:"sse_clients"`
-	Sessions     int            `json:"sessions"`
-	Unheard      int            `json:"unheard"` // sessions that work and send no hooks
-	Since        string         `json:"since"`   // when the server began
+	Reconciled   int64    `json:"reconciliations"`
+	ReconciledAt *string  `json:"last_reconciliation_at"`
+	Watching     string   `json:"watching"`                     // fsnotify or polling
+	FilePoll     float64  `json:"file_poll_interval,omitempty"` // as it is now
+	Recheck      float64  `json:"recheck_interval"`             // of processes and the client's registry
+	Latency      *latency `json:"latency"`
+	Clients      int      `json:"sse_clients"`
+	Sessions     int      `json:"sessions"`
+	Unheard      int      `json:"unheard"` // sessions that work and send no hooks
+	Since        string   `json:"since"`   // when the server began
 }
 
 // unheard reports whether a session works and no hook has reported it: neither its prompt nor,
@@ -59,14 +58,14 @@ func unheard(r *render.Row, mode string) bool {
 	return r.State.AtWork() && !heard && (r.Turn == nil || mode == feed.ModePolling && r.Tool == nil)
 }
 
-func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) {
-	respond.JSON(w, http.StatusOK, s.hookState(time.Now()))
+func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) error {
+	return respond.OK(w, s.hookState(time.Now()))
 }
 
 func (s *Server) hookState(now time.Time) hookState {
 	t := s.o.Timing
 	h := hookState{Enabled: !s.o.Closed}
-	h.Received, h.Latency = s.meter.Hooks()
+	h.Received, h.Latency = s.meter.hooks()
 	last, name := s.meter.Newest()
 	mode, every := t.Hybrid(last, now)
 	h.Mode, h.Interval = mode, every.Seconds()

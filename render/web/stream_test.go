@@ -53,6 +53,7 @@ func (x *site) open(path string, headers []string) *stream {
 	if err != nil {
 		x.T.Fatal(err)
 	}
+	req.Header.Set("Authorization", "Bearer "+x.Key)
 	for _, h := range headers {
 		k, v, _ := strings.Cut(h, ": ")
 		req.Header.Set(k, v)

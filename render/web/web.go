@@ -4,17 +4,17 @@
 // It guarantees: its verdicts are state.Resolve's, and its rows those of `list --json`; what
 // is posted goes through store.Fold like every hook, so files stay the source of truth and
 // killing a server loses nothing; it serves no request with a foreign Host or Origin; memory
-// is bounded whatever is sent. It does not guarantee that a slow reader of events gets each of
-// them: one that falls behind by more than is kept gets a gap and a new snapshot.
+// is bounded whatever is sent. A reader of events that does not read for ten seconds is
+// disconnected; it continues where it was, or with a snapshot.
 //
-// A request comes past the door (package access) and by its route (routes.go) to a handler: of
-// what hooks post (hook*.go), of sessions (sessions*.go), of what they ask (offers*.go), of
-// statistics, status and metrics. Rows and events come from the feed (package feed).
+// A request comes past the door (package access) and by the table of endpoints (routes.go) to a
+// handler: of what hooks post (hook*.go), of sessions (sessions.go), of what they ask
+// (offers*.go), of statistics, status and metrics. Rows and events come from the feed (package
+// feed).
 package web
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"io"
 	"log"
@@ -28,10 +28,11 @@ import (
 	cards "beckon/render/card"
 	"beckon/render/web/access"
 	"beckon/render/web/feed"
-	"beckon/render/web/meter"
 	"beckon/state"
 	"beckon/state/live"
 	"beckon/state/store"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // Options configure a Server. Only Store is required.
@@ -40,8 +41,7 @@ type Options struct {
 	Registry string // the client's registry directory, empty for none
 	Version  string // of this program, shown in /healthz
 
-	// Token opens the server to everybody who sends it (access.CheckToken). Empty opens it only to
-	// the owner's own programs.
+	// Token opens the server to everybody who sends it (access.CheckToken).
 	Token string
 	// User is the owner's name, to show whose answer it was.
 	User string
@@ -87,22 +87,18 @@ type Options struct {
 type Server struct {
 	o     Options
 	feed  *feed.Feed
-	meter *meter.Meter
-	storm *storm
-	ticks *ticks
-	busy  *busy
-	conns *conns
+	meter *meter
 	http  *http.Server
 	door  *access.Door
 	begun time.Time
 
-	bodies   []*pool // by size
-	deciding *desk   // for the policy: events that ask for a decision
-	noting   *desk   // all others, so that they never take the place of a question
-	asked    asked
-	holding  atomic.Int32 // requests that wait for a person
+	large    *semaphore.Weighted // bytes of bodies that are not small
+	deciding desk                // for the policy: events that ask for a decision
+	noting   desk                // all others, so that they never take the place of a question
+	holding  atomic.Int32        // requests that wait for a person
+	last     atomic.Int64        // the newest time given to an event, Unix ms
+	kept     memo
 	wakes    live.Wakes
-	answers  answers
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -110,7 +106,7 @@ type Server struct {
 	ready  atomic.Bool
 }
 
-// Limits on what is served at once, and on how long a request may take.
+// Limits on how long a request may take, and how large its header may be.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 30 * time.Second
@@ -122,7 +118,7 @@ const (
 // errStopped is the reason when the server's context ends.
 var errStopped = errors.New("the server was stopped")
 
-// New makes a server. Nothing is read before Serve.
+// New makes a server. Nothing of the sessions is read before Serve.
 func New(o Options) *Server {
 	o.Timing = o.Timing.OrDefault()
 	if o.Log == nil {
@@ -131,39 +127,40 @@ func New(o Options) *Server {
 	o.Log = logOnce(o.Log)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Server{
-		o: o, meter: meter.New(), storm: newStorm(), ticks: newTicks(), begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
-		wakes:  live.Wakes{Log: o.Log},
-		bodies: newPools(), deciding: newDesk(maxDeciding), noting: newDesk(maxNoting), asked: asked{all: map[[sha256.Size]byte]*asking{}},
+		o: o, meter: newMeter(), begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
+		wakes: live.Wakes{Log: o.Log},
+		large: semaphore.NewWeighted(maxLarge), deciding: make(desk, maxDeciding), noting: make(desk, maxNoting),
 	}
+	s.kept.run = s.work.Go
 	s.feed = feed.New(feed.Options{
 		Store: o.Store, Registry: o.Registry, Meter: s.meter, Wakes: &s.wakes, Timing: o.Timing, Unwatched: o.Unwatched, Log: o.Log,
 		Seen: o.Seen, Others: o.Others,
 	})
-	s.door = access.New(access.Options{Token: o.Token, Hosts: o.Hosts, Refused: s.meter.Refused})
-	s.busy = &busy{st: o.Store, rows: map[string]busyToday{}}
-	s.conns = &conns{all: map[net.Conn]*conn{}, drop: s.drop}
+	s.door = access.New(access.Options{Token: o.Token, Dir: o.Store.Dir, Hosts: o.Hosts, Refused: s.meter.Refused, Log: o.Log})
 	s.http = &http.Server{
 		Handler:           s.handler(),
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader,
-		BaseContext:    func(net.Listener) context.Context { return ctx },
-		ConnContext:    s.conns.context,
-		ConnState:      s.conns.changed,
-		ErrorLog:       log.New(io.Discard, "", 0), // anybody can make it log broken connections; a panic has its own answer
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnContext:       access.Connect,
+		ErrorLog:          log.New(io.Discard, "", 0), // anybody can make it log broken connections; a panic has its own answer
 	}
 	return s
 }
 
-// Entrance returns what signs a browser of this user in.
-func (s *Server) Entrance() access.Entrance { return s.door.Entrance() }
+// Name returns a name of this machine that only this server uses, for access.Link.
+func (s *Server) Name() string { return s.door.Name() }
 
 // Serve watches the sessions and serves until Close; it then returns nil.
 func (s *Server) Serve(l net.Listener) error {
-	s.door.Opens(l)
 	if err := s.feed.Start(); err != nil {
 		_ = l.Close()
 		return err
 	}
+	l = s.door.Listen(l)
 	s.ready.Store(true)
 	s.work.Go(func() { s.feed.Run(s.ctx) })
 	err := s.http.Serve(l)
@@ -171,12 +168,6 @@ func (s *Server) Serve(l net.Listener) error {
 		return nil
 	}
 	return err
-}
-
-// drop closes a connection to make room for a newer one. Over TLS that may take a while.
-func (s *Server) drop(c net.Conn) {
-	s.meter.Refused("too_many_connections")
-	s.work.Go(func() { _ = c.Close() })
 }
 
 // Close stops the server: event streams end at once, requests in progress have until ctx ends.

@@ -48,7 +48,7 @@ func (c *LinkCmd) Run(a *cli.App) error {
 		return c.join(a)
 	}
 	if c.Service {
-		return writeService(a)
+		return cli.WriteService(a, cli.Unit{Name: "link", About: "beckon link: this machine's coding-agent sessions for the fleet", Args: []string{"link", "--quiet"}})
 	}
 	if c.Key {
 		return printKey(a)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,7 +42,14 @@ func (a *answering) serves() (page string) {
 		_ = r.Body.Close()
 		return r.StatusCode == http.StatusOK
 	})
-	return "http://" + addr + "/#token=" + serveToken
+	link := exec.Command(filepath.Join(bin(a.l), "beckon"), "serve", "url", "--addr", addr)
+	link.Env = cmd.Env
+	out, err := link.Output()
+	if err != nil {
+		a.Fatal(err)
+	}
+	page, _, _ = strings.Cut(string(out), "\n")
+	return page
 }
 
 // A script's `claude -p` waits, and is approved on a phone's page.

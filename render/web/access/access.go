@@ -1,62 +1,248 @@
 // Package access is who may use a server, and who may answer an agent through it:
 //
-//   - Anyone who sends the token or a browser's session, from anywhere.
-//   - A program of the owner that connects over loopback directly: the system
-//     reports whose process is at the other end. So a hook needs no token.
-//   - Others get only /healthz. Another user of the machine is told so (403); an
-//     unknown caller may still sign in (401), and gets the page, which contains
-//     only how to do that.
+//   - The owner's programs on this machine post events without a token: the system reports
+//     whose process is at the other end of a loopback connection.
+//   - Whatever shows, answers or acts needs a token: the owner's, one of its scope (Token), or
+//     a browser's session. A browser gets that for a code of the link that `beckon serve`
+//     prints. Another user of the machine without one is told so (403).
+//   - Everybody gets /healthz, and the page, which contains only how to sign in.
 //
 // A browser is a program of the owner, too, but any site may be behind its requests. Host,
-// Origin and Sec-Fetch-Site exclude the sites that a browser names; a session excludes the
+// Origin and Sec-Fetch-Site exclude the sites that a browser names; the session excludes the
 // rest. It is sent in a header and stored for the page's origin: cookies would go to every
 // port of a host, whoever listens there.
 //
-// A request through a proxy comes from wherever that listens. If the proxy identifies itself
-// the request does not count as the owner's. If it does not (ssh -L, a container's network
-// helper, which both run as the user who started them) that is the owner's own doing, and it
-// counts as the owner, whose files it could use as well. Another network namespace has
-// addresses other than loopback, so a container on a bridge needs the token.
+// A request through a proxy that identifies itself does not count as the owner's. One that
+// does not (ssh -L, a rootless container's network helper) runs as the user who started it,
+// and counts as that user.
 package access
 
 import (
+	"context"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync/atomic"
+
+	"beckon/render/web/address"
+	"beckon/render/web/peer"
+	"beckon/render/web/respond"
+
+	"golang.org/x/time/rate"
+)
+
+// Scope is what a caller may do, or a path needs.
+type Scope uint8
+
+// Open needs nothing. Events is to post events, to ask the policy, and to see whether events
+// arrive; Read to see sessions; Act to mark them and to jump; Answer to answer, reply and stop.
+const (
+	Open   Scope = 0
+	Events Scope = 1 << (iota - 1)
+	Read
+	Act
+	Answer
 )
 
 // Options say what opens a Door.
 type Options struct {
-	Token   string            // of the owner, empty for none
+	Token   string            // of the owner; empty makes one that nobody knows
+	Dir     string            // where the sessions of browsers are kept; empty for nowhere
 	Hosts   []string          // names of the server besides those of this machine
 	Refused func(code string) // is called for each request that is refused
+	Log     func(error)
 }
 
 // Door decides who may use a server.
 type Door struct {
-	o      Options
-	keys   *keys
-	cop    *http.CrossOriginProtection
-	name   string      // a name that only this server has (Entrance)
-	beyond atomic.Bool // it is reached from other machines
+	o        Options
+	token    string
+	sessions *sessions
+	codes    codes
+	cop      *http.CrossOriginProtection
+	wrong    *rate.Limiter // wrong tokens that are looked at
+	name     string        // a name of this machine that only this server has
+	beyond   atomic.Bool   // it is reached from other machines
 }
 
 // New returns the door of a server.
 func New(o Options) *Door {
-	return &Door{o: o, keys: newKeys(o.Token), cop: http.NewCrossOriginProtection(), name: newName()}
+	d := &Door{o: o, token: o.Token, cop: http.NewCrossOriginProtection(), wrong: rate.NewLimiter(10, 10), name: newName()}
+	if d.token == "" {
+		d.token = newKey()
+	}
+	d.sessions = loadSessions(o.Dir, o.Log)
+	return d
 }
 
-// Opens says where the server listens: beyond loopback it has this machine's names.
-func (d *Door) Opens(l net.Listener) {
+// Listen says where the server listens, beyond loopback under this machine's names, too, and
+// returns the connections with who is at their other end.
+func (d *Door) Listen(l net.Listener) net.Listener {
 	if addr, ok := l.Addr().(*net.TCPAddr); ok {
 		d.beyond.Store(!addr.IP.IsLoopback())
 	}
+	return newListener(l)
 }
 
-// Routes adds what callers sign in with.
-func (d *Door) Routes(mux *http.ServeMux) {
-	mux.HandleFunc("POST "+loginPath, d.login)
-	mux.HandleFunc("POST /api/logout", d.logout)
-	mux.HandleFunc("GET "+proofPath, d.proof)
-	mux.HandleFunc("POST /api/ticket", d.ticket)
+// Token returns the owner's token.
+func (d *Door) Token() string { return d.token }
+
+// Name returns a name of this machine that only this server uses. What a browser keeps for an
+// origin (scripts that answer in the server's place, files, open pages) it keeps by name, and a
+// program that had the port before may have left it some.
+func (d *Door) Name() string { return d.name }
+
+type callerKey struct{}
+
+// caller is who sends a request.
+type caller struct {
+	may     Scope
+	session string // the id of a browser's session
+}
+
+func callerOf(r *http.Request) caller {
+	c, _ := r.Context().Value(callerKey{}).(caller)
+	return c
+}
+
+// Guard precedes the routes: requests that reach them use a name of this server, come from one
+// of its pages or from none, and from a caller that may do what the path needs.
+func (d *Door) Guard(needs func(*http.Request) Scope, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		setHeaders(w.Header())
+		fault := d.checkHost(r)
+		if fault == nil {
+			fault = d.checkOrigin(r)
+		}
+		var c caller
+		if fault == nil {
+			c, fault = d.checkCaller(r, needs(r))
+		}
+		if fault != nil {
+			d.o.Refused(fault.Code)
+			refuse(w, r, fault)
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
+	})
+}
+
+// checkHost refuses a name that an attacker's DNS points here (DNS rebinding). Valid are names
+// that no foreign DNS answers for, this machine's own if the server listens beyond it, and
+// those it was given.
+func (d *Door) checkHost(r *http.Request) *respond.Fault {
+	host := address.Host(r.Host)
+	given := func(name string) bool { return address.Same(address.Host(name), host) }
+	if onSocket(r) || address.Loopback(host) || slices.ContainsFunc(d.o.Hosts, given) || d.beyond.Load() && address.Own(host) {
+		return nil
+	}
+	return respond.NewFault(http.StatusMisdirectedRequest, wrongHost, "this server is not known by that name", "ask for 127.0.0.1 or localhost, or name the host with --host")
+}
+
+// checkOrigin refuses the pages of other sites.
+func (d *Door) checkOrigin(r *http.Request) *respond.Fault {
+	site := r.Header.Get("Sec-Fetch-Site")
+	origins := r.Header.Values("Origin")
+	switch {
+	case len(origins) > 1 || len(origins) == 1 && !sameOrigin(origins[0], r.Host):
+	case (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate":
+	case d.cop.Check(r) != nil:
+	default:
+		return nil
+	}
+	return respond.NewFault(http.StatusForbidden, "foreign_origin", "pages of other sites are not served", "")
+}
+
+// checkCaller returns who sends r, or why they may not what it needs.
+func (d *Door) checkCaller(r *http.Request, needs Scope) (c caller, _ *respond.Fault) {
+	key, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	who := peerOf(r)
+	switch {
+	case sent && needs == Open: // a code, which the log-in checks itself
+		return c, nil
+	case sent:
+		if c = d.callerWith(key, who); c.may == 0 {
+			return c, d.refuseKey(who)
+		}
+	case onSocket(r) && !fromBrowser(r) && !forwarded(r):
+		c.may = Events | Read | Act // the file's mode is the token
+	case who.Who == peer.Owner && !fromBrowser(r) && !forwarded(r):
+		c.may = Events
+	}
+	switch {
+	case c.may&needs == needs && (needs != Open || who.Who != peer.Another || r.URL.Path == "/healthz"):
+		return c, nil
+	case who.Who == peer.Another && c.may == 0:
+		return c, respond.NewFault(http.StatusForbidden, "another_user", "this server is another user's", "its owner can give you a token: Authorization: Bearer TOKEN")
+	case c.may == 0 || !sent:
+		return c, errUnauthorized
+	case needs == Answer:
+		return c, errNoAnswer
+	}
+	return c, respond.NewFault(http.StatusForbidden, "scope", "that token does not open this", "beckon serve token prints one that does")
+}
+
+var (
+	errUnauthorized = respond.NewFault(http.StatusUnauthorized, "unauthorized", "a token is needed",
+		"programs send Authorization: Bearer TOKEN, which `beckon serve token` prints; a browser is signed in by the link of `beckon serve url`, a phone by `beckon serve url --qr`")
+	errNoAnswer = respond.NewFault(http.StatusForbidden, "no_answers", "that token does not answer",
+		"a signed-in browser answers, a program with the token of `beckon serve token answer`, and `beckon answer` in a terminal")
+)
+
+// refuseKey refuses a wrong token, and looks at only a few of them each second.
+func (d *Door) refuseKey(who peer.Peer) *respond.Fault {
+	switch {
+	case !d.wrong.Allow():
+		return respond.NewFault(http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second")
+	case who.Who == peer.Another:
+		return respond.NewFault(http.StatusForbidden, "another_user", "this server is another user's, and that is not its token", "")
+	}
+	return errUnauthorized
+}
+
+// callerWith returns who sends a token, or a session.
+func (d *Door) callerWith(key string, who peer.Peer) caller {
+	if id := d.sessions.find(key, who.Name); id != "" {
+		return caller{Events | Read | Act | Answer, id}
+	}
+	if same(key, d.token) {
+		return caller{may: Events | Read | Act}
+	}
+	for name, may := range scopes {
+		if same(key, ScopedToken(d.token, name)) {
+			return caller{may: may}
+		}
+	}
+	return caller{}
+}
+
+// Over returns a channel that is closed when the browser's session of r ends, nil for callers
+// without one.
+func (d *Door) Over(r *http.Request) <-chan struct{} { return d.sessions.over(callerOf(r).session) }
+
+// OwnPeer reports whether one of the owner's processes, including browsers, sent r directly.
+func OwnPeer(r *http.Request) bool { return peerOf(r).Who == peer.Owner && !forwarded(r) }
+
+func onSocket(r *http.Request) bool {
+	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
+	return unix
+}
+
+// fromBrowser reports whether a browser sent r. All of them name the site since 2023; older
+// ones are recognized by their User-Agent.
+func fromBrowser(r *http.Request) bool {
+	agent := r.UserAgent()
+	return hasAny(r, "Sec-Fetch-Site", "Sec-Fetch-Dest", "Origin", "Referer") || strings.HasPrefix(agent, "Mozilla/") && !strings.Contains(agent, "PowerShell")
+}
+
+// forwarded reports whether r came through a proxy that identifies itself: by a header, or by
+// the host name in the request.
+func forwarded(r *http.Request) bool {
+	return hasAny(r, "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via") || !onSocket(r) && !address.Loopback(address.Host(r.Host))
+}
+
+// hasAny reports whether r has one of the headers.
+func hasAny(r *http.Request, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return r.Header[name] != nil })
 }

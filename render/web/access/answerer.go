@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"beckon/render/web/peer"
 	"beckon/render/web/respond"
@@ -13,23 +12,22 @@ import (
 )
 
 // Answerer returns from where the sender of r answers, or why they may not. An agent must not
-// answer itself: it has its user's files, so it could have the token. Only a browser that
-// signed in can answer, and on this machine only one that no agent's client started. This does
-// not stop a program of an agent that has detached from its parents, or that controls the
-// user's own browser.
+// answer itself: it has its user's files, so it could have a token. On this machine no program
+// answers that an agent's client started. This does not stop a program of an agent that has
+// detached from its parents, or that controls the user's own browser.
 func (d *Door) Answerer(r *http.Request) (offer.From, error) {
-	key, ok := bearer(r)
-	if !ok || !d.keys.isSession(key, peerOf(r).Name, time.Now()) {
-		return "", respond.NewFault(http.StatusForbidden, "no_browser_session", "only a browser that is signed in answers here", "beckon answer does it in a terminal")
+	who := callerOf(r)
+	if who.may&Answer == 0 {
+		return "", errNoAnswer
 	}
-	conn := endOf(r).conn
-	if conn != nil && !peer.Local(conn) {
+	c := connOf(r)
+	if c != nil && !peer.Local(c.raw) {
 		return offer.Remote, nil
 	}
 	var pids []int
 	sure := false
-	if conn != nil {
-		pids, sure = peer.Processes(conn)
+	if c != nil {
+		pids, sure = peer.Processes(c.raw)
 	}
 	seen, browser := false, false
 	for _, pid := range pids {
@@ -41,11 +39,11 @@ func (d *Door) Answerer(r *http.Request) (offer.From, error) {
 	}
 	switch {
 	case !seen:
-		return "", respond.NewFault(http.StatusForbidden, "unseen_program", "it cannot be seen which program asks, so it may be an agent's", "beckon answer does it in a terminal")
-	case sure && browser && OwnPeer(r):
+		return "", respond.NewFault(http.StatusForbidden, "unseen_program", "cannot tell which program sent this; it may be an agent's", "beckon answer does it in a terminal")
+	case sure && browser && who.session != "" && OwnPeer(r):
 		return offer.Page, nil
 	}
-	return offer.Remote, nil // a tunnel or a proxy: it may come from anywhere
+	return offer.Remote, nil // a program, a tunnel or a proxy: it may come from anywhere
 }
 
 // browserNames are names, or prefixes of names, of browsers' processes.

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"beckon/render/web/address"
-	"beckon/render/web/webtest"
 )
 
 // The names by which a server may be addressed, in any spelling.
@@ -63,7 +62,7 @@ func TestOwnNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	beyond, loopback := serveOn(t, l, Options{Token: webtest.Token}), serve(t, Options{Token: webtest.Token})
+	beyond, loopback := serveOn(t, l, Options{Token: testToken}), serve(t, Options{Token: testToken})
 	_, port, _ := strings.Cut(l.Addr().String(), "]:")
 	beyond.URL = "http://127.0.0.1:" + port
 	for _, name := range []string{first + ".local", first + ".home.arpa", first + ".internal.", strings.ToUpper(first)} {
@@ -84,8 +83,8 @@ func TestOwnNames(t *testing.T) {
 // A person who opens what they may not see gets a page that says what to do, with the status
 // that a program gets; programs get JSON.
 func TestRefusalPage(t *testing.T) {
-	x := serve(t, Options{Token: webtest.Token})
-	opening := []string{webtest.Browser, "Sec-Fetch-Dest: document", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: none", "Accept: text/html,application/xhtml+xml"}
+	x := serve(t, Options{Token: testToken})
+	opening := []string{browserAgent, "Sec-Fetch-Dest: document", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: none", "Accept: text/html,application/xhtml+xml"}
 	for _, c := range []struct {
 		path, host string
 		status     int
@@ -113,7 +112,7 @@ func TestRefusalPage(t *testing.T) {
 			t.Errorf("%s says what it was asked by: %s", c.path, r.Body)
 		}
 	}
-	for _, headers := range [][]string{{webtest.Browser, "Sec-Fetch-Dest: empty", "Accept: */*"}, {webtest.Browser}, {"X-Forwarded-For: 192.0.2.7", "Accept: application/json"}} {
+	for _, headers := range [][]string{{browserAgent, "Sec-Fetch-Dest: empty", "Accept: */*"}, {browserAgent}, {"X-Forwarded-For: 192.0.2.7", "Accept: application/json"}} {
 		if r := x.Get("/api/sessions", headers...); r.Status != http.StatusUnauthorized || r.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%v: %d %v", headers, r.Status, r.Header)
 		}

@@ -1,84 +1,170 @@
 package access
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"encoding/hex"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"beckon/render/web/address"
+	"beckon/render/web/peer"
 	"beckon/render/web/respond"
 )
 
-const loginPath = "/api/login"
+// scopes are the tokens for programs that should not have the owner's.
+var scopes = map[string]Scope{"read": Read, "events": Events, "answer": Read | Answer}
 
-// signedIn is the response to a browser that signs in.
-type signedIn struct {
-	Session string `json:"session"` // to send as a bearer token; it ends with this server
+// ScopedToken returns the token of a scope ("read", "events", "answer"). It is derived from the
+// owner's, with which it ends.
+func ScopedToken(token, scope string) string { return seal(token, "scope "+scope) }
+
+// seal computes from words a value that requires the key.
+func seal(key, words string) string {
+	return strings.ToLower(base32.StdEncoding.EncodeToString(mac(key, words))[:26]) // 130 bits
 }
 
-// login serves POST /api/login: a session for the token or a ticket. The guard has checked
-// that there is one.
-func (d *Door) login(w http.ResponseWriter, r *http.Request) {
-	key, ok := bearer(r)
-	user, now := peerOf(r).Name, time.Now()
-	if !ok || d.keys.isSession(key, user, now) { // an owner's program does not need one, a browser has its own
-		respond.Error(w, errUnauthorized)
-		return
-	}
-	respond.JSON(w, http.StatusOK, signedIn{d.keys.begin(user, now)})
+func mac(key, words string) []byte {
+	h := hmac.New(sha256.New, []byte(key))
+	h.Write([]byte(words))
+	return h.Sum(nil)
 }
 
-// logout serves POST /api/logout: it ends the session that sends it.
-func (d *Door) logout(w http.ResponseWriter, r *http.Request) {
-	if key, ok := bearer(r); ok {
-		d.keys.end(key, peerOf(r).Name)
-	}
-	_ = respond.Done(w)
+// same compares in a time that reveals nothing, not even the length.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// ticket serves POST /api/ticket, for `beckon serve url` and --open: other users see the
-// command line of a browser that is started, so it must contain nothing that they can use.
-func (d *Door) ticket(w http.ResponseWriter, r *http.Request) {
-	if key, ok := bearer(r); ok && !d.keys.isToken(key) {
-		respond.Error(w, errUnauthorized)
-		return
-	}
-	respond.JSON(w, http.StatusOK, d.Entrance())
-}
+// Fingerprint identifies a token, and reveals nothing else of it.
+func Fingerprint(token string) string { return seal(token, "fingerprint")[:8] }
 
-// Entrance is what an address that signs a browser in contains.
-type Entrance struct {
-	// Name is a name of this machine that only this server uses. What a browser keeps for one
-	// origin (scripts that answer in the server's place, files, open pages) it keeps by name,
-	// and a program that had the port before may have left it some.
-	Name   string `json:"name"`
-	Pass   string `json:"pass"`   // signs a browser in, until the server ends
-	Ticket string `json:"ticket"` // valid for one /api/login of the owner's, for a minute
-	Invite string `json:"invite"` // valid for one /api/login from anywhere, for ten minutes
-}
-
-// Entrance returns what signs a browser of this user in.
-func (d *Door) Entrance() Entrance {
-	now := time.Now()
-	return Entrance{d.name, d.keys.pass, d.keys.ticket(now), d.keys.invite(now)}
-}
+func newKey() string { return strings.ToLower(rand.Text()) }
 
 // newName returns a name that a browser resolves to this machine.
-func newName() string { return "b" + strings.ToLower(rand.Text()[:12]) + ".localhost" }
+func newName() string { return "b" + newKey()[:12] + ".localhost" }
 
-// At inserts the server's own name into url ("http://host:port/"), if that is an address of
-// this machine.
-func (e Entrance) At(url string) string {
+// IsName reports whether name is one that newName returns.
+func IsName(name string) bool {
+	return len(name) == len("b.localhost")+12 && name[0] == 'b' && strings.HasSuffix(name, ".localhost") && address.Loopback(name)
+}
+
+// codeFor is how long a code signs in.
+const codeFor = 10 * time.Minute
+
+// Code makes a code that signs one browser in, at the server of that name: kind, end, a number
+// used once, and a seal. Whoever knows the owner's token can make one, and each counts once.
+// A code for this machine (here) works only over loopback, and for no other user: it is seen on
+// the command line of a browser that is started.
+func Code(token, name string, here bool, now time.Time) string {
+	kind := "a"
+	if here {
+		kind = "h"
+	}
+	head := kind + strconv.FormatInt(now.Add(codeFor).Unix(), 36) + "." + newKey()[:8]
+	return head + "." + seal(token, "code "+name+" "+head)
+}
+
+// codes are the used ones, with their ends.
+type codes struct {
+	mu   sync.Mutex
+	used map[string]time.Time
+}
+
+// take reports whether code is one that was not used, and uses it up.
+func (u *codes) take(token, name, code string, here bool, now time.Time) bool {
+	at := strings.LastIndexByte(code, '.')
+	if at < 2 || !same(code[at+1:], seal(token, "code "+name+" "+code[:at])) || code[0] == 'h' && !here {
+		return false
+	}
+	end, _, _ := strings.Cut(code[1:at], ".")
+	unix, err := strconv.ParseInt(end, 36, 64)
+	until := time.Unix(unix, 0)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if _, again := u.used[code]; again || err != nil || !now.Before(until) {
+		return false
+	}
+	maps.DeleteFunc(u.used, func(_ string, until time.Time) bool { return now.After(until) })
+	if u.used == nil {
+		u.used = map[string]time.Time{}
+	}
+	u.used[code] = until
+	return true
+}
+
+// SignedIn is the response to a browser that signs in.
+type SignedIn struct {
+	Session string `json:"session"` // to send as a bearer token
+}
+
+// Login serves POST /api/login: a session for a code.
+func (d *Door) Login(w http.ResponseWriter, r *http.Request) error {
+	code, now, who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), time.Now(), peerOf(r)
+	if !d.codes.take(d.token, d.name, code, isHere(r), now) {
+		fault := d.refuseKey(who)
+		d.o.Refused(fault.Code)
+		refuse(w, r, fault)
+		return nil
+	}
+	// Another user's server may take a port of loopback when this one ends, and a page of its own
+	// there finds what a browser keeps for that address. So a session of loopback ends with the
+	// server, and one of an address that leads elsewhere is kept.
+	kept := !address.Loopback(address.Host(r.Host))
+	return respond.OK(w, SignedIn{d.sessions.begin(who.Name, kept, now)})
+}
+
+// isHere reports whether r comes from this machine, and not from another user of it.
+func isHere(r *http.Request) bool {
+	c := connOf(r)
+	return c != nil && peer.Local(c.raw) && c.peer.Who != peer.Another && !forwarded(r)
+}
+
+// Logout serves POST /api/logout: it ends the session that sends it.
+func (d *Door) Logout(w http.ResponseWriter, r *http.Request) error {
+	d.sessions.end(callerOf(r).session)
+	return respond.Done(w)
+}
+
+// Proof is the response to a page that asks the server for a proof.
+type Proof struct {
+	Proof string `json:"proof"`
+}
+
+// Prove serves GET /api/proof?session=ID&words=WORDS. A port belongs to whoever listens first:
+// when this server has ended, another user's program may take it, and a page that is still open
+// would send it the session. So before that the server must prove that it knows the session, by
+// a value that can only be computed with it.
+func (d *Door) Prove(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	key := d.sessions.digest(q.Get("session"), peerOf(r).Name)
+	if words := q.Get("words"); key != "" && len(words) >= keyBits/4 {
+		return respond.OK(w, Proof{hex.EncodeToString(mac(key, "proof "+words))})
+	}
+	return errUnauthorized
+}
+
+// Link returns url ("http://host:port/") with a code, and with the server's own name if it is an
+// address of this machine without TLS: a certificate is for another name, and keeps others out
+// by itself.
+func Link(token, name, url string) string {
 	scheme, rest, _ := strings.Cut(url, "://")
 	host, port, err := net.SplitHostPort(strings.TrimSuffix(rest, "/"))
-	if err != nil || scheme != "http" || !address.Loopback(host) || !resolvable(e.Name) {
-		return url // the certificate is for another name; it keeps others out by itself
+	here := err == nil && address.Loopback(host)
+	if here && scheme == "http" && resolvable(name) {
+		url = scheme + "://" + net.JoinHostPort(name, port) + "/"
 	}
-	return scheme + "://" + net.JoinHostPort(e.Name, port) + "/"
+	return fmt.Sprintf("%s#code=%s", url, Code(token, name, here, time.Now()))
 }
 
 // resolvable reports whether the user's browser resolves a name below localhost: all do by
@@ -89,14 +175,4 @@ func resolvable(name string) bool {
 	}
 	_, err := net.LookupHost(name)
 	return err == nil
-}
-
-// AskEntrance asks the server at url for the secrets that sign in, as one of its owner's
-// programs.
-func AskEntrance(url string) (e Entrance, err error) {
-	status, err := address.Fetch(http.MethodPost, url, "/api/ticket", 5*time.Second, &e)
-	if status != "" && (err != nil || e.Ticket == "") {
-		err = fmt.Errorf("it answered %s", status)
-	}
-	return e, err
 }

@@ -1,22 +1,31 @@
 package access
 
 import (
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"beckon/render/web/address"
-	"beckon/render/web/webtest"
+	"beckon/render/web/peer"
 )
 
-// A browser gets a session for the token, which is not the token, opens only this server, and
-// ends when it signs out.
+// A browser gets a session for a code, which opens only this server, and ends when it signs
+// out.
 func TestBrowserSession(t *testing.T) {
-	sites := []*site{serve(t, Options{Token: webtest.Token}), serve(t, Options{Token: webtest.Token})}
+	sites := []*site{serve(t, Options{Token: testToken}), serve(t, Options{Token: testToken})}
 	x := sites[0]
-	first, second := x.SignIn(webtest.Token), x.SignIn(webtest.Token)
-	if first == second || first == webtest.Token || bitsOf(first) < keyBits {
+	first, second := x.SignIn(x.code()), x.SignIn(x.code())
+	_, secret, _ := strings.Cut(first, ".")
+	if first == second || len(secret)*5 < keyBits {
 		t.Errorf("sessions %s and %s", first, second)
 	}
 	for _, session := range []string{first, second} {
@@ -27,13 +36,18 @@ func TestBrowserSession(t *testing.T) {
 			t.Errorf("at another server with the same token: %d", status)
 		}
 	}
-	if r := x.Do("POST", loginPath, "", webtest.With(first)); r.Status != http.StatusUnauthorized {
-		t.Errorf("a session for a session: %d", r.Status)
+	for _, broken := range []string{first[:len(first)-1], first + "a", strings.Replace(first, ".", "", 1), secret, "." + secret, strings.ToUpper(first)} {
+		if status := x.Browse("/api/sessions", broken); status != http.StatusUnauthorized {
+			t.Errorf("with %s: %d", broken, status)
+		}
 	}
-	if r := x.Do("POST", "/api/ticket", "", webtest.With(first)); r.Status != http.StatusUnauthorized {
-		t.Errorf("a ticket for a session: %d", r.Status)
+	time.Sleep(time.Second) // ten wrong keys are looked at each second
+	for _, key := range []string{first, testToken, ScopedToken(testToken, "read"), wrongToken, ""} {
+		if r := x.Do("POST", "/api/login", "", withKey(key)); r.Status != http.StatusUnauthorized {
+			t.Errorf("a session for %q: %d", key, r.Status)
+		}
 	}
-	if r := x.Do("POST", "/api/logout", "", webtest.With(first)); r.Status != http.StatusOK {
+	if r := x.Do("POST", "/api/logout", "", withKey(first)); r.Status != http.StatusOK {
 		t.Errorf("signing out: %d", r.Status)
 	}
 	if status := x.Browse("/api/sessions", first); status != http.StatusUnauthorized {
@@ -43,140 +57,319 @@ func TestBrowserSession(t *testing.T) {
 		t.Errorf("the other session: %d", status)
 	}
 	for range maxSessions {
-		x.SignIn(webtest.Token)
+		x.SignIn(x.code())
 	}
-	if status := x.Browse("/api/sessions", second); status != http.StatusUnauthorized || len(x.d.keys.sessions) != maxSessions {
-		t.Errorf("the session that was quiet for longest: %d, %d are kept", status, len(x.d.keys.sessions))
+	if status := x.Browse("/api/sessions", second); status != http.StatusUnauthorized || len(x.d.sessions.all) != maxSessions {
+		t.Errorf("the session that was quiet for longest: %d, %d are kept", status, len(x.d.sessions.all))
 	}
-	if r := x.Do("POST", loginPath, "", webtest.With(webtest.Token), "Origin: http://127.0.0.1:1"); r.Status != http.StatusForbidden {
+	if r := x.Do("POST", "/api/login", "", withKey(x.code()), "Origin: http://127.0.0.1:1"); r.Status != http.StatusForbidden {
 		t.Errorf("signing in from another port: %d", r.Status)
 	}
 }
 
-// A ticket, which a browser's command line shows, signs in once, soon, and only this user.
-func TestTicket(t *testing.T) {
-	webtest.NeedsPeers(t)
-	x := serve(t, Options{Token: webtest.Token})
-	ticket := x.Do("POST", "/api/ticket", "").Field(t, "ticket")
-	if r := x.Get("/api/sessions", webtest.With(ticket)); r.Status != http.StatusUnauthorized {
-		t.Errorf("a ticket opens more than the log-in: %d", r.Status)
+// A code signs in once, within ten minutes, at its server, and opens nothing else. One for this
+// machine, which a browser's command line shows, signs in only this user's browsers.
+func TestCode(t *testing.T) {
+	x, y := serve(t, Options{Token: testToken}), serve(t, Options{Token: testToken})
+	now := time.Now()
+	here, anywhere := Code(testToken, x.d.name, true, now), Code(testToken, x.d.name, false, now)
+	proxied := []string{"X-Forwarded-For: 192.0.2.7", browserAgent}
+	for _, code := range []string{here, anywhere} {
+		if r := x.Get("/api/sessions", withKey(code)); r.Status != http.StatusUnauthorized {
+			t.Errorf("a code opens more than the log-in: %d", r.Status)
+		}
+		if r := y.Do("POST", "/api/login", "", withKey(code)); r.Status != http.StatusUnauthorized {
+			t.Errorf("at another server with the same token: %d", r.Status)
+		}
 	}
-	if r := x.Do("POST", loginPath, "", webtest.With(ticket), "X-Forwarded-For: 192.0.2.7"); r.Status != http.StatusUnauthorized {
-		t.Errorf("a ticket from elsewhere: %d", r.Status)
+	if r := x.Do("POST", "/api/login", "", append(proxied, withKey(here))...); r.Status != http.StatusUnauthorized {
+		t.Errorf("a code for this machine, from elsewhere: %d", r.Status)
 	}
-	if status := x.Browse("/api/sessions", x.SignIn(ticket)); status != http.StatusOK {
-		t.Errorf("with a session for a ticket: %d", status)
+	if r := x.Do("POST", "/api/login", "", append(proxied, withKey(anywhere))...); r.Status != http.StatusOK {
+		t.Errorf("a code for a phone, from elsewhere: %d", r.Status)
 	}
-	if r := x.Do("POST", loginPath, "", webtest.With(ticket)); r.Status != http.StatusUnauthorized {
-		t.Errorf("a ticket twice: %d", r.Status)
+	if status := x.Browse("/api/sessions", x.SignIn(here)); status != http.StatusOK {
+		t.Errorf("with a session for a code: %d", status)
 	}
-	late := x.d.keys.ticket(time.Now().Add(-2 * ticketFor))
-	if r := x.Do("POST", loginPath, "", webtest.With(late)); r.Status != http.StatusUnauthorized {
-		t.Errorf("a ticket of yesterday: %d", r.Status)
+	time.Sleep(time.Second)
+	for name, code := range map[string]string{
+		"twice": here, "of yesterday": Code(testToken, x.d.name, true, now.Add(-2*codeFor)), "of another token": Code(wrongToken, x.d.name, true, now),
+		"made longer": "h" + "zzzzzzz" + x.code()[8:], "made to work anywhere": "a" + x.code()[1:], "cut": x.code()[:20], "nothing": "",
+	} {
+		if r := x.Do("POST", "/api/login", "", withKey(code)); r.Status != http.StatusUnauthorized {
+			t.Errorf("a code %s: %d", name, r.Status)
+		}
 	}
-	if r := x.Do("POST", loginPath, ""); r.Status != http.StatusUnauthorized {
-		t.Errorf("a session for nothing: %d", r.Status)
+	var u codes
+	for i := range 1000 {
+		at := now.Add(time.Duration(i) * time.Second)
+		if !u.take("t", "n", Code("t", "n", true, at), true, at) {
+			t.Fatal("a code of now is refused")
+		}
+	}
+	if most := int(codeFor.Seconds()) + 1; len(u.used) > most {
+		t.Errorf("%d used codes are kept", len(u.used))
 	}
 }
 
-// Ten wrong keys a second are answered; after that even the right one is refused. A signed-in
-// user stays signed in: others may come from the same address.
-func TestGuesses(t *testing.T) {
-	x := serve(t, Options{Token: webtest.Token})
-	session := x.SignIn(webtest.Token)
-	wrong, limited := 0, webtest.Reply{}
-	for end := time.Now().Add(time.Minute); limited.Status == 0 && time.Now().Before(end); {
-		if r := x.Get("/api/sessions", webtest.With(webtest.Wrong)); r.Status == http.StatusTooManyRequests {
-			limited = x.Get("/api/sessions", webtest.With(webtest.Token))
-			if status := x.Browse("/api/sessions", session); status != http.StatusOK {
-				t.Errorf("with a session: %d", status)
-			}
-		} else {
-			wrong++
+// Another user of the machine cannot use a code of the owner's browser.
+func TestCodeOfAnother(t *testing.T) {
+	x := serve(t, Options{Token: testToken})
+	for _, by := range []peer.Peer{{Who: peer.Another, Name: "2"}} {
+		r := httptest.NewRequest("POST", "http://localhost/api/login", nil)
+		r.Header.Set("Authorization", "Bearer "+x.code())
+		w := httptest.NewRecorder()
+		x.h.ServeHTTP(w, from(by, r))
+		if w.Code != http.StatusForbidden {
+			t.Errorf("%v: %d", by, w.Code)
 		}
 	}
-	if limited.Status == http.StatusOK { // a new second began between the two
+}
+
+// Ten wrong keys a second are looked at. The right ones are taken in any case: others may come
+// from the same address, and no guess of 128 bits is right.
+func TestGuesses(t *testing.T) {
+	x := serve(t, Options{Token: testToken})
+	session := x.SignIn(x.code())
+	for range 30 {
+		r := x.Get("/api/sessions", withKey(wrongToken))
+		if r.Status != http.StatusTooManyRequests {
+			continue
+		}
+		if r.Header.Get("Retry-After") == "" {
+			t.Errorf("headers %v", r.Header)
+		}
+		if status := x.Browse("/api/sessions", session); status != http.StatusOK {
+			t.Errorf("with a session: %d", status)
+		}
+		if r := x.Get("/api/sessions", withKey(testToken)); r.Status != http.StatusOK {
+			t.Errorf("with the token: %d", r.Status)
+		}
 		return
 	}
-	if limited.Status != http.StatusTooManyRequests || limited.Header.Get("Retry-After") == "" || wrong < maxWrong {
-		t.Errorf("after %d wrong ones: %d", wrong, limited.Status)
-	}
-	x.Until("the token is taken again", func() bool { return x.Get("/api/sessions", webtest.With(webtest.Token)).Status == http.StatusOK })
-
-	k, now := newKeys(webtest.Token), time.Unix(1_700_000_000, 0)
-	for i := range 3 * maxPlaces {
-		k.guessed(fmt.Sprint(i), now)
-	}
-	if len(k.wrong) > maxPlaces {
-		t.Errorf("%d places are kept", len(k.wrong))
-	}
+	t.Error("all guesses are looked at")
 }
 
-// An invitation signs in once, from anywhere and soon, and opens nothing else.
-func TestInvite(t *testing.T) {
-	x := serve(t, Options{Token: webtest.Token})
-	elsewhere := []string{"X-Forwarded-For: 192.0.2.7", webtest.Browser}
-	invite := x.d.Entrance().Invite
-	if r := x.Get("/api/sessions", append(elsewhere, webtest.With(invite))...); r.Status != http.StatusUnauthorized {
-		t.Errorf("an invitation opens more than the log-in: %d", r.Status)
+// Sessions of an address that leads elsewhere are kept over a restart, for their user; those of
+// loopback end with the server, and a broken file signs nobody in.
+func TestSessionsAreKept(t *testing.T) {
+	dir := t.TempDir()
+	open := func() *site { return serve(t, Options{Token: testToken, Dir: dir, Hosts: []string{"phone.example"}}) }
+	browse := func(x *site, session string) int {
+		return x.Get("/api/sessions", withKey(session), "Host: phone.example", browserAgent).Status
 	}
-	r := x.Do("POST", loginPath, "", append(elsewhere, webtest.With(invite))...)
-	if r.Status != http.StatusOK {
-		t.Fatalf("an invitation from elsewhere: %d %s", r.Status, r.Body)
+	x := open()
+	local := x.SignIn(x.code())
+	r := x.Do("POST", "/api/login", "", withKey(Code(testToken, x.d.name, false, time.Now())), "Host: phone.example")
+	phone := r.Field(t, "session")
+	file := filepath.Join(dir, "browsers.json")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
 	}
-	if r := x.Get("/api/sessions", append(elsewhere, webtest.With(r.Field(t, "session")))...); r.Status != http.StatusOK {
-		t.Errorf("with the session for it: %d", r.Status)
-	}
-	if r := x.Do("POST", loginPath, "", append(elsewhere, webtest.With(invite))...); r.Status != http.StatusUnauthorized {
-		t.Errorf("an invitation twice: %d", r.Status)
-	}
-	late := x.d.keys.invite(time.Now().Add(-2 * inviteFor))
-	if r := x.Do("POST", loginPath, "", append(elsewhere, webtest.With(late))...); r.Status != http.StatusUnauthorized {
-		t.Errorf("an old invitation: %d", r.Status)
-	}
-	for range 3 * maxTickets {
-		x.d.Entrance()
-	}
-	if n := len(x.d.keys.tickets); n > maxTickets {
-		t.Errorf("%d tickets are kept", n)
-	}
-}
-
-// A pass signs a browser in, any number of times, and opens nothing else.
-func TestPass(t *testing.T) {
-	x, y := serve(t, Options{Token: webtest.Token}), serve(t, Options{Token: webtest.Token})
-	pass := x.d.Entrance().Pass
-	if r := x.Get("/api/sessions", webtest.With(pass)); r.Status != http.StatusUnauthorized {
-		t.Errorf("a pass opens more than the log-in: %d", r.Status)
-	}
-	for range 2 {
-		if status := x.Browse("/api/sessions", x.SignIn(pass)); status != http.StatusOK {
-			t.Errorf("with a session for a pass: %d", status)
+	b, _ := os.ReadFile(file)
+	for _, session := range []string{local, phone} {
+		if _, secret, _ := strings.Cut(session, "."); strings.Contains(string(b), secret) {
+			t.Errorf("the file holds a session: %s", b)
 		}
 	}
-	if r := y.Do("POST", loginPath, "", webtest.With(pass)); r.Status != http.StatusUnauthorized {
-		t.Errorf("at another server with the same token: %d", r.Status)
+	y := open()
+	if status := browse(y, phone); status != http.StatusOK {
+		t.Errorf("the phone after a restart: %d", status)
 	}
-	if r := x.Do("POST", "/api/ticket", "", webtest.With(pass)); r.Status != http.StatusUnauthorized {
-		t.Errorf("a ticket for a pass: %d", r.Status)
+	if status := y.Browse("/api/sessions", local); status != http.StatusUnauthorized {
+		t.Errorf("the browser of this machine after a restart: %d", status)
+	}
+	y.Do("POST", "/api/logout", "", withKey(phone), "Host: phone.example")
+	if status := browse(open(), phone); status != http.StatusUnauthorized {
+		t.Errorf("signed out, after a restart: %d", status)
+	}
+	for _, broken := range []string{"", "{", `{"a":null}`, `{"a":{"digest":""}}`, `[]`} {
+		if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		z := open()
+		for _, key := range []string{"a.", "a", ".", phone} {
+			if status := browse(z, key); status != http.StatusUnauthorized {
+				t.Errorf("file %q, session %q: %d", broken, key, status)
+			}
+		}
+		if r := z.Do("POST", "/api/login", "", withKey(Code(testToken, z.d.name, false, time.Now())), "Host: phone.example"); r.Status != http.StatusOK {
+			t.Errorf("file %q: signing in: %d", broken, r.Status)
+		}
 	}
 }
 
-// The server's own name appears only in addresses of this machine.
-func TestEntranceAt(t *testing.T) {
-	e := Entrance{Name: "b123.localhost"}
-	if !resolvable(e.Name) {
-		e.Name = "localhost"
+// A session works only for the user who signed in: a page of http://localhost also sends it to
+// another user's program that listens at [::1].
+func TestSessionIsItsUsers(t *testing.T) {
+	x := serve(t, Options{Token: testToken})
+	ask := func(by peer.Peer, method, path, key string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, "http://localhost"+path, nil)
+		r.Header.Set("Authorization", "Bearer "+key)
+		w := httptest.NewRecorder()
+		x.h.ServeHTTP(w, from(by, r))
+		return w
+	}
+	owner, other, proxy, remote := peer.Peer{Who: peer.Owner, Name: "1"}, peer.Peer{Who: peer.Another, Name: "2"}, peer.Peer{Name: "0"}, peer.Peer{}
+	for _, user := range []peer.Peer{owner, other, proxy, remote} {
+		session := x.d.sessions.begin(user.Name, false, time.Now())
+		for _, by := range []peer.Peer{owner, other, proxy, remote} {
+			if by != user {
+				ask(by, "POST", "/api/logout", session)
+			}
+			if status := ask(by, "GET", "/api/sessions", session).Code; (status == http.StatusOK) != (by == user) {
+				t.Errorf("%v with the session of %v: %d", by, user, status)
+			}
+		}
+	}
+}
+
+// The server proves to the page of a session that it knows it, and to nobody else.
+func TestProof(t *testing.T) {
+	x := serve(t, Options{Token: testToken})
+	owner, other, remote := peer.Peer{Who: peer.Owner, Name: "1"}, peer.Peer{Who: peer.Another, Name: "2"}, peer.Peer{}
+	session := x.d.sessions.begin(owner.Name, false, time.Now())
+	id, secret, _ := strings.Cut(session, ".")
+	prove := func(by peer.Peer, id, words string, headers ...string) (int, string) {
+		r := httptest.NewRequest("GET", fmt.Sprintf("http://localhost/api/proof?session=%s&words=%s", id, words), nil)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		for _, h := range headers {
+			r.Header.Set("Authorization", h)
+		}
+		w := httptest.NewRecorder()
+		x.h.ServeHTTP(w, from(by, r))
+		var p Proof
+		_ = json.Unmarshal(w.Body.Bytes(), &p)
+		return w.Code, p.Proof
+	}
+	words := strings.Repeat("0123456789abcdef", 2)
+	status, proof := prove(owner, id, words)
+	if status != http.StatusOK || proof != hex.EncodeToString(mac(digestOf(secret), "proof "+words)) {
+		t.Errorf("%d %s", status, proof)
+	}
+	if _, another := prove(owner, id, words[1:]+"f"); another == proof {
+		t.Error("one proof for all words")
+	}
+	for name, try := range map[string]func() (int, string){
+		"another user":             func() (int, string) { return prove(other, id, words) },
+		"another user with a key":  func() (int, string) { return prove(other, id, words, "Bearer x") },
+		"elsewhere":                func() (int, string) { return prove(remote, id, words) },
+		"no words":                 func() (int, string) { return prove(owner, id, "") },
+		"a session that is not":    func() (int, string) { return prove(owner, "x", words) },
+		"no session":               func() (int, string) { return prove(owner, "", words) },
+		"the session as its id":    func() (int, string) { return prove(owner, session, words) },
+		"the digest as a session":  func() (int, string) { return prove(owner, digestOf(secret), words) },
+		"another user, no session": func() (int, string) { return prove(other, "", words) },
+	} {
+		if status, proof := try(); status == http.StatusOK || proof != "" {
+			t.Errorf("%s: %d %s", name, status, proof)
+		}
+	}
+}
+
+// Tokens open what their scope says, and the owner's own programs only events.
+func TestScopes(t *testing.T) {
+	needsPeers(t)
+	x := serve(t, Options{Token: testToken})
+	paths := map[Scope]string{Open: "/healthz", Events: "/hook", Read: "/api/sessions", Act: "/api/jump", Answer: "/api/answer"}
+	session := x.SignIn(x.code())
+	for name, c := range map[string]struct {
+		header string
+		may    Scope
+	}{
+		"nothing": {noKey, Events}, "the token": {withKey(testToken), Events | Read | Act}, "a session": {withKey(session), Events | Read | Act | Answer},
+		"read": {withKey(ScopedToken(testToken, "read")), Read}, "events": {withKey(ScopedToken(testToken, "events")), Events},
+		"answer": {withKey(ScopedToken(testToken, "answer")), Read | Answer},
+	} {
+		for scope, path := range paths {
+			r := x.Get(path, c.header)
+			want := http.StatusOK
+			switch {
+			case c.may&scope == scope:
+			case c.header == noKey:
+				want = http.StatusUnauthorized
+			default:
+				want = http.StatusForbidden
+			}
+			if r.Status != want {
+				t.Errorf("%s with %s: %d, want %d", path, name, r.Status, want)
+			}
+		}
+	}
+	if len(scopes) != 3 || ScopedToken(testToken, "read") == ScopedToken(wrongToken, "read") {
+		t.Errorf("scopes %v", scopes)
+	}
+}
+
+// Over TLS, too, an owner's program posts events without a token.
+func TestOwnersProgramsOverTLS(t *testing.T) {
+	needsPeers(t)
+	l, err := address.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := httptest.NewTLSServer(nil)
+	defer pair.Close()
+	x := serveOn(t, tls.NewListener(l, &tls.Config{Certificates: pair.TLS.Certificates}), Options{Token: testToken})
+	res, err := pair.Client().Get("https" + strings.TrimPrefix(x.URL, "http") + "/hook")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Error(res.Status)
+	}
+}
+
+// The server's own name appears only in links to this machine.
+func TestLink(t *testing.T) {
+	name := newName()
+	if !IsName(name) || IsName("localhost") || IsName("b123.localhost") || IsName("x"+name[1:]) || IsName(name[:13]+".example.c") || newName() == name {
+		t.Errorf("name %s", name)
+	}
+	at := name
+	if !resolvable(name) {
+		at = "127.0.0.1"
 	}
 	for url, want := range map[string]string{
-		"http://127.0.0.1:7483/": "http://" + e.Name + ":7483/", "http://localhost:1/": "http://" + e.Name + ":1/", "http://[::1]:1/": "http://" + e.Name + ":1/",
-		"https://127.0.0.1:7483/": "https://127.0.0.1:7483/", "http://box.lan:7483/": "http://box.lan:7483/", "http://192.0.2.7:1/": "http://192.0.2.7:1/",
+		"http://127.0.0.1:7483/": "http://" + at + ":7483/#code=h", "https://127.0.0.1:7483/": "https://127.0.0.1:7483/#code=h",
+		"http://box.lan:7483/": "http://box.lan:7483/#code=a", "http://192.0.2.7:1/": "http://192.0.2.7:1/#code=a", "https://box.ts.net/": "https://box.ts.net/#code=a",
 	} {
-		if got := e.At(url); got != want {
+		if got := Link(testToken, name, url); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s, want %s", url, got, want)
 		}
 	}
-	if a, b := newName(), newName(); a == b || !address.Loopback(a) {
-		t.Errorf("names %s and %s", a, b)
+}
+
+// One place other than the owner has a part of the connections, and the owner the rest.
+func TestPlaces(t *testing.T) {
+	l := newListener(nil)
+	for i := range 2 * maxPlace {
+		if got := l.enter("user 7"); got != (i < maxPlace) {
+			t.Fatalf("connection %d of another user: %t", i, got)
+		}
+	}
+	for i := range maxConns - maxPlace {
+		if !l.enter("") {
+			t.Fatalf("the owner's connection %d is refused", i)
+		}
+	}
+	if l.enter("") {
+		t.Error("there are too many")
+	}
+	l.leave("user 7")
+	if !l.enter("") {
+		t.Error("a place that is free is not given")
+	}
+	for by, want := range map[peer.Peer]string{{Who: peer.Owner, Name: "1"}: "", {Who: peer.Another, Name: "2"}: "user 2", {Name: "0"}: "user 0"} {
+		if got := placeOf(nil, by); got != want {
+			t.Errorf("%v: %s", by, got)
+		}
+	}
+	a, b := net.Pipe()
+	defer a.Close()
+	defer b.Close()
+	if got := placeOf(a, peer.Peer{}); got != "unknown" {
+		t.Errorf("a pipe: %s", got)
 	}
 }

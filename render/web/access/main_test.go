@@ -4,15 +4,16 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"time"
 
 	"beckon/render/web/address"
+	"beckon/render/web/peer"
 	"beckon/render/web/respond"
-	"beckon/render/web/webtest"
 )
 
 // site is a server under test that does what it is asked by whoever may use it.
 type site struct {
-	webtest.Site
+	client
 	d *Door
 	h http.Handler
 }
@@ -29,14 +30,43 @@ func serve(t *testing.T, o Options) *site {
 func serveOn(t *testing.T, l net.Listener, o Options) *site {
 	o.Refused = func(string) {}
 	d := New(o)
-	d.Opens(l)
 	mux := http.NewServeMux()
-	d.Routes(mux)
-	mux.HandleFunc("/{$}", http.NotFound) // it has no page
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _ = respond.Done(w) })
-	x := &site{webtest.Site{T: t, URL: "http://" + l.Addr().String()}, d, d.Guard(mux)}
+	needs := func(r *http.Request) Scope {
+		switch r.URL.Path {
+		case "/healthz", "/api/login", "/api/proof":
+			return Open
+		case "/hook":
+			return Events
+		case "/api/jump":
+			return Act
+		case "/api/answer":
+			return Answer
+		}
+		return Read
+	}
+	handle := func(pattern string, h func(http.ResponseWriter, *http.Request) error) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := h(w, r); err != nil {
+				respond.Error(w, err.(*respond.Fault))
+			}
+		})
+	}
+	handle("POST /api/login", d.Login)
+	handle("POST /api/logout", d.Logout)
+	handle("GET /api/proof", d.Prove)
+	handle("/", func(w http.ResponseWriter, _ *http.Request) error { return respond.Done(w) })
+	x := &site{client{T: t, URL: "http://" + l.Addr().String()}, d, d.Guard(needs, mux)}
 	s := &http.Server{Handler: x.h, ConnContext: Connect}
-	go func() { _ = s.Serve(l) }()
+	listener := d.Listen(l)
+	go func() { _ = s.Serve(listener) }()
 	t.Cleanup(func() { _ = s.Close() })
 	return x
+}
+
+// code returns a code for a browser of this machine.
+func (x *site) code() string { return Code(x.d.token, x.d.name, true, time.Now()) }
+
+// from returns a request as it comes from somebody.
+func from(by peer.Peer, r *http.Request) *http.Request {
+	return r.WithContext(Connect(r.Context(), &conn{raw: &net.TCPConn{}, peer: by}))
 }

@@ -6,15 +6,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"beckon/render/web/webtest"
 )
 
 // A guessable token is refused.
 func TestCheckToken(t *testing.T) {
 	for token, good := range map[string]bool{
-		"": false, "x": false, "secret": false, "correct horse battery staple and so on": false, webtest.Token: true, webtest.Token[1:]: false,
-		strings.ToUpper(webtest.Token): true, "0123456789abcdef012345": false, // base64 of 128 bits, but hexadecimal of 88
+		"": false, "x": false, "secret": false, "correct horse battery staple and so on": false, testToken: true, testToken[1:]: false,
+		strings.ToUpper(testToken): true, "0123456789abcdef012345": false, // base64 of 128 bits, but hexadecimal of 88
 		"q+8/Zw==": false, "q83vASNFZ4mrze8BI0VniQ==": true, "q83vASNFZ4mrze8BI0VniQ": true, "-_3vASNFZ4mrze8BI0VniQ": true, "q83vASNFZ4mrze8BI0Vn": false,
 	} {
 		if err := CheckToken(token); (err == nil) != good {

@@ -37,7 +37,7 @@ func answer(t *testing.T, version string) (addr string) {
 }
 
 func answerOn(t *testing.T, l net.Listener, version string) (stop func()) {
-	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { respond.JSON(w, http.StatusOK, Healthy(version)) })}
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { respond.JSON(w, http.StatusOK, Healthy(version, "", "")) })}
 	go func() { _ = s.Serve(l) }()
 	stop = func() { _ = s.Close() }
 	t.Cleanup(stop)
@@ -188,8 +188,8 @@ func TestTLS(t *testing.T) {
 	if name := ask(); name != "first" {
 		t.Error(name)
 	}
-	if version, _, ok := Ask(url); !ok || version != "v9" {
-		t.Errorf("it says %q, %v", version, ok)
+	if health, _, ok := Ask(url); !ok || health.Version != "v9" {
+		t.Errorf("it says %+v, %v", health, ok)
 	}
 	writeCertificate(t, cert, key, "second")
 	_ = os.Chtimes(cert, time.Now(), time.Now().Add(time.Minute))

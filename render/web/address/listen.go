@@ -27,8 +27,8 @@ func Listen(addr string) (net.Listener, error) {
 // taken returns an error that says which process has the port.
 func taken(addr string) error {
 	url := URL("http", addr)
-	if version, _, ok := Ask(url); ok {
-		return render.Advise(fmt.Errorf("another beckon (%s) %w", version, ErrServed), "beckon serve url prints how to open it")
+	if health, _, ok := Ask(url); ok {
+		return render.Advise(fmt.Errorf("another beckon (%s) %w", health.Version, ErrServed), "beckon serve url prints how to open it")
 	}
 	return render.Advise(fmt.Errorf("address %q is taken by another program", addr), "give another one with --addr")
 }
@@ -47,8 +47,8 @@ func ListenUnix(path string) (net.Listener, error) {
 	if statErr != nil || info.Mode().Type() != os.ModeSocket {
 		return nil, fmt.Errorf("socket %q: something else is there", path)
 	}
-	if version, _, ok := ask("http://localhost", dialSocket(path)); ok {
-		return nil, fmt.Errorf("socket %q: another beckon (%s) %w", path, version, ErrServed)
+	if health, _, ok := ask("http://localhost", dialSocket(path)); ok {
+		return nil, fmt.Errorf("socket %q: another beckon (%s) %w", path, health.Version, ErrServed)
 	}
 	if c, err := net.Dial("unix", path); err == nil {
 		_ = c.Close()

@@ -5,15 +5,24 @@ import (
 	"testing"
 
 	"beckon/event"
-	"beckon/render/web/meter"
 	"beckon/state"
 	"beckon/state/live"
 	"beckon/state/store"
 )
 
+// noMeter counts nothing.
+type noMeter struct{}
+
+func (noMeter) Line(*store.Line)               {}
+func (noMeter) Heard(event.Millis, string)     {}
+func (noMeter) Newest() (event.Millis, string) { return 0, "" }
+func (noMeter) Sent(string)                    {}
+func (noMeter) Gap()                           {}
+func (noMeter) Refused(string)                 {}
+
 // What is kept of removed sessions is bounded, and forgetting it publishes nothing again.
 func TestRemovedSessions(t *testing.T) {
-	f := New(Options{Store: store.Open(t.TempDir()), Meter: meter.New(), Log: func(err error) { t.Error(err) }})
+	f := New(Options{Store: store.Open(t.TempDir()), Meter: noMeter{}, Log: func(err error) { t.Error(err) }})
 	b := f.board
 	if err := b.start(); err != nil {
 		t.Fatal(err)

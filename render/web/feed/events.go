@@ -13,16 +13,15 @@ import (
 	"beckon/state"
 )
 
-// window is how many events a returning client gets. More are kept for connected clients that
-// fall behind: on an overloaded machine a second and more of a thousand events comes at once.
+// window is how many events a returning client gets, and step how many are written to a stream
+// at once.
 const (
 	window = 1000
-	kept   = 2048
-	step   = 256 // events per write to a stream
+	step   = 256
 )
 
 // maxClients is how many event streams are served at once.
-const maxClients = 1000
+const maxClients = 100
 
 // message is one event, ready to be written.
 type message struct {
@@ -48,20 +47,6 @@ func newShown(row render.Row) *shown {
 	return s
 }
 
-// snapshot is what clients without a filter start with. They share it as long as it is
-// current: its number is where they continue, and a page sets its clock by its time.
-type snapshot struct {
-	frame []byte // nil when rows changed
-	n     uint64
-	at    time.Time
-}
-
-// batch is the frames of the events after from up to to. Streams without a filter share it.
-type batch struct {
-	from, to uint64
-	frames   []byte
-}
-
 // id returns the id of event n.
 func (f *Feed) id(n uint64) string { return f.epoch + "-" + strconv.FormatUint(n, 10) }
 
@@ -82,53 +67,23 @@ func (f *Feed) change(do func(p *publisher)) {
 }
 
 func (f *Feed) changeLocked(at time.Time, do func(p *publisher)) {
-	p := publisher{feed: f, at: at}
-	do(&p)
-	if p.changed {
-		f.snapshot = snapshot{}
+	n := f.n
+	do(&publisher{feed: f, at: at})
+	if f.n != n {
+		close(f.wake)
+		f.wake = make(chan struct{})
 	}
-	if p.sent {
-		f.release()
-	}
-}
-
-// pace is the interval at which streams get events while they keep coming: each time all that
-// have gathered. The first after a pause is sent at once. With a thousand streams it is 40 ms.
-func pace(clients int) time.Duration { return time.Duration(clients) * 40 * time.Microsecond }
-
-// release makes new events available to the streams, now or at the next interval.
-func (f *Feed) release() {
-	if f.timer != nil {
-		return
-	}
-	if wait := pace(f.clients) - time.Since(f.releasedAt); wait > time.Millisecond {
-		f.timer = time.AfterFunc(wait, func() {
-			f.mu.Lock()
-			f.timer = nil
-			f.releaseNow()
-			f.mu.Unlock()
-		})
-		return
-	}
-	f.releaseNow()
-}
-
-func (f *Feed) releaseNow() {
-	f.released, f.releasedAt = f.n, time.Now()
-	close(f.wake)
-	f.wake = make(chan struct{})
 }
 
 // publisher is the feed within update.
 type publisher struct {
-	feed          *Feed
-	at            time.Time
-	changed, sent bool
+	feed *Feed
+	at   time.Time
 }
 
 // set shows row under key; drop removes it.
-func (p *publisher) set(key string, s *shown) { p.feed.rows[key], p.changed = s, true }
-func (p *publisher) drop(key string)          { delete(p.feed.rows, key); p.changed = true }
+func (p *publisher) set(key string, s *shown) { p.feed.rows[key] = s }
+func (p *publisher) drop(key string)          { delete(p.feed.rows, key) }
 func (p *publisher) shown(key string) *shown  { return p.feed.rows[key] }
 
 // report publishes an event and counts it. v is a type of this package that always encodes.
@@ -142,8 +97,7 @@ func (p *publisher) report(m message, v any) {
 func (p *publisher) send(m message, data []byte) {
 	p.feed.n++
 	m.frame = frame(p.feed.id(p.feed.n), m.name, data)
-	p.feed.ring[p.feed.n%kept] = m
-	p.sent = true
+	p.feed.ring[p.feed.n%window] = m
 }
 
 // frame returns an event in the format of the stream.
@@ -155,60 +109,32 @@ func frame(id, name string, data []byte) []byte {
 	return append(b, "\n\n"...)
 }
 
-// since returns frames after event n, the number of the newest among them, and false if some
-// are gone: then a snapshot is due. wake is closed when there are more, which it may be
-// already: each call returns at most step events, so that a thousand streams that are behind
-// do not hold a thousand windows. Nobody may write to frames.
+// since returns the frames after event n that filter accepts, at most step of them, the number of
+// the newest that was looked at, and false if some are gone: then a snapshot is due. wake is
+// closed when there are more.
 func (f *Feed) since(n uint64, filter Filter) (frames []byte, newest uint64, wake <-chan struct{}, ok bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	switch {
-	case n > f.n || f.n-n > kept:
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if !f.holdsLocked(n) {
 		return nil, f.n, f.wake, false
-	case n >= f.released:
-		return nil, n, f.wake, true
 	}
-	to, wake := f.released, (<-chan struct{})(f.wake)
-	if to-n > step {
-		to, wake = n+step, awake
-	}
-	if !filter.all() {
-		return f.frames(n, to, filter), to, wake, true
-	}
-	if f.batch.from != n || f.batch.to != to {
-		f.batch = batch{n, to, f.frames(n, to, filter)}
-	}
-	return f.batch.frames, to, wake, true
-}
-
-// awake is a wake channel that is closed already.
-var awake = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
-
-// frames joins the events after n up to to that filter accepts.
-func (f *Feed) frames(n, to uint64, filter Filter) []byte {
-	size := 0
-	for i := n + 1; i <= to; i++ {
-		size += len(f.ring[i%kept].frame)
-	}
-	b := make([]byte, 0, size)
-	for i := n + 1; i <= to; i++ {
-		if m := &f.ring[i%kept]; filter.wants(m) {
-			b = append(b, m.frame...)
+	for newest = n; newest < f.n && newest < n+step; {
+		newest++
+		if m := &f.ring[newest%window]; filter.wants(m) {
+			frames = append(frames, m.frame...)
 		}
 	}
-	return b
+	return frames, newest, f.wake, true
 }
 
 // holds reports whether everything after event n is there.
 func (f *Feed) holds(n uint64) bool {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return n <= f.n && f.n-n <= window
+	return f.holdsLocked(n)
 }
+
+func (f *Feed) holdsLocked(n uint64) bool { return n <= f.n && f.n-n <= window }
 
 // List returns the rows that filter accepts, in the format of `list --json`.
 func (f *Feed) List(filter Filter) render.List {
@@ -241,20 +167,12 @@ func (f *Feed) Find(id string) (render.Row, bool) {
 	return list.Sessions[i], true
 }
 
-// snapshotFrame returns a snapshot event for filter and its number. Clients without a filter share
-// one.
+// snapshotFrame returns a snapshot event for filter and its number.
 func (f *Feed) snapshotFrame(filter Filter) ([]byte, uint64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if s := &f.snapshot; filter.all() && s.frame != nil && s.n == f.n && s.at.Equal(f.at) {
-		return s.frame, s.n
-	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
 	data, _ := respond.Encode(listWithOffers{f.listLocked(filter), f.offersOf(filter), f.away}) // rows always encode
-	b := frame(f.id(f.n), "snapshot", data)
-	if filter.all() {
-		f.snapshot = snapshot{b, f.n, f.at}
-	}
-	return b, f.n
+	return frame(f.id(f.n), "snapshot", data), f.n
 }
 
 // number parses the N of an id of this epoch.

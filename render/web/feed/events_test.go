@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/render/web/meter"
 	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/store"
@@ -19,7 +18,7 @@ import (
 // A snapshot is current to the point where its stream continues, and has the server's time,
 // even if no row has changed for long.
 func TestSnapshotIsNew(t *testing.T) {
-	h := New(Options{Store: store.Open(t.TempDir()), Meter: meter.New()})
+	h := New(Options{Store: store.Open(t.TempDir()), Meter: noMeter{}})
 	begin := time.Now()
 	h.update(begin, func(p *publisher) { p.set("a", &shown{}) })
 	h.snapshotFrame(Filter{})
@@ -37,9 +36,9 @@ func TestSnapshotIsNew(t *testing.T) {
 
 // A client that reads nothing delays nobody, and gets what it missed when it reads again.
 func TestStalledClient(t *testing.T) {
-	h, f := New(Options{Store: store.Open(t.TempDir()), Meter: meter.New()}), Filter{}
+	h, f := New(Options{Store: store.Open(t.TempDir()), Meter: noMeter{}}), Filter{}
 	n := h.newest()
-	for i := range kept + window {
+	for i := range 2 * window {
 		h.update(time.Now(), func(p *publisher) {
 			p.send(message{name: "turn_created", session: "a", now: state.Working}, fmt.Appendf(nil, `{"n":%d}`, i))
 		})
@@ -48,18 +47,15 @@ func TestStalledClient(t *testing.T) {
 		t.Error("a client that fell behind by more than is kept was not told")
 	}
 	newest := h.newest()
-	got, at := 0, newest-kept
+	got, at := 0, newest-window
 	for at != newest {
-		frames, next, wake, ok := h.since(at, f)
+		frames, next, _, ok := h.since(at, f)
 		if !ok || next-at > step {
 			t.Fatalf("after %d events: %d more, %v", got, next-at, ok)
 		}
-		if next != newest {
-			<-wake // at once
-		}
 		got, at = got+strings.Count(string(frames), "event: turn_created\n"), next
 	}
-	if got != kept {
+	if got != window {
 		t.Errorf("it holds %d events", got)
 	}
 }
@@ -73,7 +69,7 @@ func (f *Feed) newest() uint64 {
 
 // The limit of streams is reported, and a place that becomes free can be taken.
 func TestTooManyClients(t *testing.T) {
-	f := New(Options{Store: store.Open(t.TempDir()), Meter: meter.New(), Timing: Timing{}.OrDefault()})
+	f := New(Options{Store: store.Open(t.TempDir()), Meter: noMeter{}, Timing: Timing{}.OrDefault()})
 	for range maxClients {
 		if !f.join() {
 			t.Fatal("refused early")
@@ -91,7 +87,7 @@ func TestTooManyClients(t *testing.T) {
 
 // A client that has missed more than is kept for it, or that comes from the future, is told so.
 func TestTooOld(t *testing.T) {
-	f := New(Options{Store: store.Open(t.TempDir()), Meter: meter.New(), Timing: Timing{}.OrDefault()})
+	f := New(Options{Store: store.Open(t.TempDir()), Meter: noMeter{}, Timing: Timing{}.OrDefault()})
 	for range window + 1 {
 		f.update(time.Now(), func(p *publisher) { p.send(message{name: "session_updated", session: "none"}, []byte(`{}`)) })
 	}
@@ -107,7 +103,7 @@ func stream(f *Feed, path string) (status int, w *httptest.ResponseRecorder) {
 	over := make(chan struct{})
 	close(over)
 	w = httptest.NewRecorder()
-	err := f.Stream(w, httptest.NewRequest("GET", path, nil), over, func() {})
+	err := f.Stream(w, httptest.NewRequest("GET", path, nil), over)
 	if fault, ok := errors.AsType[*respond.Fault](err); ok {
 		return fault.Status, w
 	}

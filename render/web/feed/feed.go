@@ -14,7 +14,6 @@ import (
 
 	"beckon/event"
 	"beckon/render"
-	"beckon/render/web/meter"
 	"beckon/state"
 	"beckon/state/live"
 	"beckon/state/store"
@@ -24,7 +23,7 @@ import (
 type Options struct {
 	Store    *store.Store
 	Registry string // the client's registry directory, empty for none
-	Meter    *meter.Meter
+	Meter    Meter
 	Wakes    *live.Wakes
 	Timing   Timing
 	// Unwatched is set if the system does not report changes of files.
@@ -36,6 +35,16 @@ type Options struct {
 	Others func(ctx context.Context, show func([]render.Row))
 }
 
+// Meter counts what a feed sees and sends.
+type Meter interface {
+	Line(*store.Line)                       // of a journal
+	Heard(at event.Millis, name string)     // a session's newest event
+	Newest() (at event.Millis, name string) // of any session
+	Sent(name string)                       // an event of the streams
+	Gap()                                   // a stream that got a snapshot instead of events
+	Refused(reason string)                  // a stream
+}
+
 // Feed follows the sessions. It holds their rows and the newest events. Clients read the events
 // from here at their own pace; none has a queue of its own, so a stalled one costs nothing and
 // delays nobody.
@@ -45,20 +54,15 @@ type Feed struct {
 	again chan struct{} // this server itself changed offers
 	epoch string        // changes with the process, because another one's numbers mean nothing
 
-	mu         sync.RWMutex
-	n          uint64 // number of the newest event
-	released   uint64 // number of the newest that streams may read
-	releasedAt time.Time
-	timer      *time.Timer // of the next release; nil if none is due
-	ring       [kept]message
-	rows       map[string]*shown // by seat, else by session
-	offers     map[string]offerNews
-	away       *Away
-	at         time.Time     // of the evidence behind rows
-	wake       chan struct{} // closed when something was published
-	clients    int
-	snapshot   snapshot
-	batch      batch
+	mu      sync.RWMutex
+	n       uint64 // number of the newest event
+	ring    [window]message
+	rows    map[string]*shown // by seat, else by session
+	offers  map[string]offerNews
+	away    *Away
+	at      time.Time     // of the evidence behind rows
+	wake    chan struct{} // closed when something was published
+	clients int
 }
 
 // New returns a feed that has read nothing yet.

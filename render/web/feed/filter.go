@@ -34,8 +34,6 @@ type Filter struct {
 	states  []state.State
 }
 
-func (f Filter) all() bool { return f.session == "" && f.states == nil }
-
 func (f Filter) wants(m *message) bool {
 	if f.session != "" && f.session != m.session && f.session != m.seat && f.session != m.previous {
 		return false

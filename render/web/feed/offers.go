@@ -113,7 +113,6 @@ func (f *Feed) lookAtOffers() {
 			p.feed.away = is
 			p.report(message{name: "away"}, awayNews{is})
 		}
-		p.changed = true
 	})
 }
 

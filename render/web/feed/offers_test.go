@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/render/web/meter"
 	"beckon/state/live"
 	"beckon/state/offer/hold"
 	"beckon/state/store"
@@ -14,7 +13,7 @@ import (
 
 // A server creates nothing from which hooks would conclude that calls are held.
 func TestNoOfferNoDirectory(t *testing.T) {
-	o := Options{Store: store.Open(t.TempDir()), Log: func(err error) { t.Error(err) }, Timing: Timing{}.OrDefault(), Meter: meter.New()}
+	o := Options{Store: store.Open(t.TempDir()), Log: func(err error) { t.Error(err) }, Timing: Timing{}.OrDefault(), Meter: noMeter{}}
 	o.Wakes = &live.Wakes{Log: o.Log}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

@@ -17,8 +17,8 @@ const (
 )
 
 // Stream responds with the events of the sessions that the query of r selects, until r or over
-// ends. It calls begun when it begins.
-func (f *Feed) Stream(w http.ResponseWriter, r *http.Request, over <-chan struct{}, begun func()) error {
+// ends.
+func (f *Feed) Stream(w http.ResponseWriter, r *http.Request, over <-chan struct{}) error {
 	wants, err := ParseFilter(r)
 	if err != nil {
 		return err
@@ -29,7 +29,6 @@ func (f *Feed) Stream(w http.ResponseWriter, r *http.Request, over <-chan struct
 		return respond.NewFault(http.StatusServiceUnavailable, "too_many_clients", fmt.Sprintf("%d event streams are open", maxClients), "close some pages, or ask /api/sessions now and then")
 	}
 	defer f.leave()
-	begun()
 	c := client{feed: f, w: w, rc: http.NewResponseController(w), f: wants, done: r.Context().Done(), over: over}
 	// The deadlines of requests would end the stream; it has one of its own for each write.
 	_ = c.rc.SetReadDeadline(time.Time{})
@@ -73,7 +72,10 @@ func (c *client) run(last string) {
 		case len(frames) > 0 && !c.write(frames):
 			return
 		}
-		c.at = newest
+		more := newest-c.at == step
+		if c.at = newest; more {
+			continue
+		}
 		if !c.wait(wake, beat.C) {
 			return
 		}

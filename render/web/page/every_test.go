@@ -1,9 +1,7 @@
 package page
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,20 +55,6 @@ func checkIn(t *testing.T, b browser, axe, where string) {
 	}
 }
 
-// entrance is the server's answer to `beckon serve url`.
-func (w *world) entrance() (e struct{ Ticket, Invite string }) {
-	w.t.Helper()
-	r, err := http.Post(w.url()+"api/ticket", "", nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer r.Body.Close()
-	if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
-		w.t.Fatal(err)
-	}
-	return e
-}
-
 // A day with the page, at a desk and on a phone, in each browser: from the page that says how
 // to sign in, through cards, rows and timeline, to the end of the session. Axe finds nothing
 // serious at any point.
@@ -118,8 +102,8 @@ func TestEveryBrowser(t *testing.T) {
 				b.goTo(w.url())
 				b.await("it says how to sign in", denied+` && ["beckon serve url", "--qr"].every((s) => document.getElementById("login").innerText.includes(s))`)
 				look("not signed in")
-				b.goTo(w.url() + "#ticket=" + w.entrance().Invite)
-				b.await("the invitation signs in", live+` && !location.hash`)
+				b.goTo(w.page(""))
+				b.await("the link signs in", live+` && !location.hash`)
 				b.await("what was is told", `document.querySelectorAll("#digest:not([hidden]) li").length > 3 && document.querySelectorAll("#groups .card").length === 6`)
 				look("digest")
 				b.press("Escape")

@@ -99,7 +99,7 @@ func TestAnswersFromAnotherMachine(t *testing.T) {
 	}
 	p := c.open(t, "about:blank")
 	p.expectOutage() // this server has no statistics
-	p.do("Page.navigate", map[string]any{"url": "http://" + l.Addr().String() + "/session/ann%2Fbox%2Fseat-1#token=" + token})
+	p.do("Page.navigate", map[string]any{"url": "http://" + l.Addr().String() + "/session/ann%2Fbox%2Fseat-1#code=" + codeFor(t, "http://"+l.Addr().String())})
 	p.settled(o)
 	if text := get[string](p, at(o)+`.innerText`); !strings.Contains(text, "make install") {
 		t.Errorf("it shows %q", text)

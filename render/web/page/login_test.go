@@ -19,8 +19,14 @@ const denied = `document.documentElement.dataset.phase === "denied"`
 func (p *tab) signInAgain() {
 	p.t.Helper()
 	p.await("the session is over", denied+` && !document.getElementById("login").hidden`)
-	p.must(p.eval(`location.hash = "token=`+token+`"`, nil))
+	p.must(p.eval(`location.hash = "code=`+p.codeHere()+`"`, nil))
 	p.await("it is live again", live)
+}
+
+// codeHere returns a code for the server of the tab's page.
+func (p *tab) codeHere() string {
+	p.t.Helper()
+	return codeFor(p.t, get[string](p, `location.origin`))
 }
 
 // A user who is not signed in is told how to sign in, and sees nothing else. Neither the
@@ -43,9 +49,13 @@ func TestSignIn(t *testing.T) {
 	paste := func(words string) {
 		p.must(p.eval(fmt.Sprintf(`document.getElementById("secret").value = %q, document.querySelector("#login button").click()`, words), nil))
 	}
-	paste("00000000000000000000000000000000")
-	p.await("a wrong token is told", `document.getElementById("login-why").textContent === "that opens nothing here"`)
-	p.must(p.eval(`location.hash = "token=%"`, nil))
+	for _, wrong := range []string{"00000000000000000000000000000000", token} { // the token is for programs
+		paste(wrong)
+		p.await("what is no link is told", `document.getElementById("login-why").textContent === "that opens nothing here"`)
+	}
+	paste("h" + strings.Repeat("0", 7) + ".x." + strings.Repeat("a", 26))
+	p.await("a wrong code is told", `document.getElementById("login-why").textContent === "that link was used, or is too old"`)
+	p.must(p.eval(`location.hash = "code=%"`, nil))
 	p.await("a broken address is told", `document.getElementById("login-why").textContent === "that address is not whole"`)
 	if n := get[int](p, `document.querySelectorAll("#groups .card").length`); n != 0 {
 		t.Errorf("%d cards are shown to somebody who is not signed in", n)
@@ -74,20 +84,20 @@ func TestSignIn(t *testing.T) {
 	p.await("actions are taken", `document.getElementById("toast").textContent === "Marked as seen"`)
 }
 
-// A ticket, which `beckon serve --open` passes to a browser, signs in once.
-func TestTicketInABrowser(t *testing.T) {
+// A link, which `beckon serve --open` passes to a browser, signs in once.
+func TestLinkInABrowser(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
-	ticket := w.entrance().Ticket
-	p := c.open(t, w.url()+"#ticket="+ticket)
+	code := w.code()
+	p := c.open(t, w.url()+"#code="+code)
 	p.expectOutage()
 	p.await("it is signed in", live)
 	p.must(p.eval(`document.getElementById("leave").click()`, nil))
 	p.await("it is signed out", denied)
-	p.must(p.eval(`location.hash = "ticket=`+ticket+`"`, nil))
-	p.await("the ticket is used up", `document.getElementById("login-why").textContent === "that opens nothing here"`)
+	p.must(p.eval(`location.hash = "code=`+code+`"`, nil))
+	p.await("the link is used up", `document.getElementById("login-why").textContent === "that link was used, or is too old"`)
 }
 
 // otherPort is a web server on another port of this host, as an agent starts one for its work:
@@ -131,7 +141,7 @@ const tries = `(async (base) => {
 		await fetch(base + "hook", options).then((r) => r.text(), lost).then(tried("hook"));
 		await fetch(base + "hook", { ...options, mode: "no-cors", headers: { "Content-Type": "text/plain" } }).then((r) => r.type === "opaque" ? "nothing" : r.text(), lost).then(tried("hook"));
 		await fetch(base + "api/login", { method: "POST", credentials: "include" }).then((r) => r.text(), lost).then(tried("login"));
-		await fetch(base + "api/ticket", { method: "POST", credentials: "include" }).then((r) => r.text(), lost).then(tried("ticket"));
+		await fetch(base + "api/offers/x", { method: "POST", credentials: "include" }).then((r) => r.text(), lost).then(tried("answer"));
 	}
 	await new Promise((done) => {
 		const e = new EventSource(base + "events", { withCredentials: true });

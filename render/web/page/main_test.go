@@ -22,6 +22,8 @@ import (
 
 	"beckon/event/recording"
 	"beckon/render"
+	"beckon/render/web/access"
+	"beckon/render/web/address"
 )
 
 // agentEnv makes the test binary stand in for an agent: the parent of its hooks, which lives
@@ -124,13 +126,31 @@ const token = "6f1ed002ab5595859014ebf0951522d9"
 func (w *world) url() string { return "http://" + w.addr + "/" }
 
 // page returns the address that signs in and opens a part of the page.
-func (w *world) page(path string) string { return w.url() + path + "#token=" + token }
+func (w *world) page(path string) string { return w.url() + path + "#code=" + w.code() }
+
+// code returns one that signs a browser in.
+func (w *world) code() string { return codeFor(w.t, w.url()) }
+
+func codeFor(t *testing.T, url string) string {
+	t.Helper()
+	health, _, ok := address.Ask(url)
+	if !ok {
+		t.Fatalf("no server answers at %s", url)
+	}
+	return access.Code(token, health.Name, true, time.Now())
+}
 
 // start runs `beckon serve` and waits until it answers.
 func (w *world) start() {
 	w.t.Helper()
 	w.serve = exec.Command(filepath.Join(w.bin, "beckon"), "serve", "--addr", w.addr)
-	w.serve.Env = append(w.env(), "BECKON_TOKEN="+token)
+	w.serve.Env = w.env()
+	if err := os.MkdirAll(w.state, 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.state, "token"), []byte(token), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
 	var said bytes.Buffer
 	w.serve.Stdout, w.serve.Stderr = &said, &said
 	if err := w.serve.Start(); err != nil {

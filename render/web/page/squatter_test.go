@@ -70,7 +70,7 @@ func (w *world) printed() string {
 }
 
 // When serve is gone, a program that takes its port gets nothing from a browser that was
-// signed in: the browser sends no key to a program that does not prove to be the server, what
+// signed in: the browser sends no session to a program that does not prove to be the server, what
 // is in its storage opens nothing, and what the program left in it (a service worker, files
 // cached for a year, a page) does not exist for the next server's name.
 func TestSquatter(t *testing.T) {
@@ -121,8 +121,8 @@ func TestSquatter(t *testing.T) {
 	if stolen := get[string](q, `stolen()`) + get[string](old, `stolen()`); kept == "" || strings.Contains(stolen, kept) {
 		t.Errorf("the squatter's page, still open, finds the session %s: %s", kept, stolen)
 	}
-	_, pass, _ := strings.Cut(first, "#pass=")
-	for _, key := range []string{session, pass} {
+	_, code, _ := strings.Cut(first, "#code=")
+	for _, key := range []string{session, code} {
 		for _, path := range []string{"api/sessions", "api/login"} {
 			r, err := http.NewRequest(map[bool]string{true: "POST", false: "GET"}[path == "api/login"], w.url()+path, nil)
 			if err != nil {
@@ -148,10 +148,12 @@ func TestNoKeyInHistory(t *testing.T) {
 	c := startChrome(t)
 	w := newWorld(t)
 	w.start()
-	_, pass, _ := strings.Cut(w.printed(), "#pass=")
-	p := c.open(t, w.printed())
+	link := w.printed()
+	_, first, _ := strings.Cut(link, "#code=")
+	p := c.open(t, link)
 	p.await("it is signed in", live)
-	p.do("Page.navigate", map[string]any{"url": w.url() + "#pass=" + pass})
+	second := w.code()
+	p.do("Page.navigate", map[string]any{"url": w.url() + "#code=" + second})
 	p.await("so it is by its other name", live+` && location.hostname === "127.0.0.1"`)
 	var history struct {
 		Entries []struct{ URL, UserTypedURL string }
@@ -161,7 +163,7 @@ func TestNoKeyInHistory(t *testing.T) {
 		t.Errorf("history %v", history)
 	}
 	for _, e := range history.Entries {
-		if strings.Contains(e.URL, pass) {
+		if strings.Contains(e.URL, first) || strings.Contains(e.URL, second) {
 			t.Errorf("the tab's history keeps %s", e.URL)
 		}
 	}
@@ -174,8 +176,8 @@ func TestNoKeyInHistory(t *testing.T) {
 		if err == nil && strings.Contains(string(b), token) {
 			t.Errorf("the token is in %s", path)
 		}
-		if err == nil && strings.Contains(string(b), pass) {
-			t.Logf("the pass is in %s", strings.TrimPrefix(path, c.profile))
+		if err == nil && strings.Contains(string(b), first) {
+			t.Logf("the used code is in %s", strings.TrimPrefix(path, c.profile))
 		}
 		return nil
 	})

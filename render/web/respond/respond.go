@@ -70,9 +70,12 @@ func OK(w http.ResponseWriter, v any) error {
 
 // Done responds that what was asked for is done, and returns nil.
 func Done(w http.ResponseWriter) error {
-	return OK(w, struct {
-		Status string `json:"status"`
-	}{"ok"})
+	return OK(w, Status{"ok"})
+}
+
+// Status is the response of Done.
+type Status struct {
+	Status string `json:"status"`
 }
 
 // Tagged responds with v and an entity tag over changes, or with 304 if the client has that

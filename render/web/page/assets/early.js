@@ -6,7 +6,7 @@ try {
   // Without storage the system's theme it is.
 }
 // And before anything else is loaded, what signs in leaves the address (login.mjs).
-if (/^#(pass|token|ticket)=/.test(location.hash)) {
+if (/^#code=/.test(location.hash)) {
   globalThis.brought = location.hash;
   history.replaceState(history.state, "", location.pathname + location.search);
 }

@@ -1,28 +1,29 @@
-// Signing in: the address that `beckon serve` prints brings its pass, or a
-// ticket, behind the #, which no server is sent and no log sees. For that, or for
-// the token, the server gives a session, which is kept for this origin alone and
-// sent in a header: a cookie would go to every port of the host.
+// Signing in: the link that `beckon serve` prints brings a code behind the #, which
+// no server is sent and no log sees. For that the server gives a session, once,
+// which is kept for this origin alone and sent in a header: a cookie would go to
+// every port of the host.
 
 import * as prefs from "./prefs.mjs";
 
 const key = "session";
-const secrets = /^.*#(pass|token|ticket)=/;
+const link = /^.*#code=/;
+const code = /^[ah][0-9a-z]+\.[0-9a-z]+\.[0-9a-z]{26}$/;
 
 const bytes = (words) => new TextEncoder().encode(words);
 const hex = (buffer) => Array.from(new Uint8Array(buffer), (b) => b.toString(16).padStart(2, "0")).join("");
 
-// proved has the server show that it knows a key, before it is sent that: when
-// beckon is gone, another program may listen on its port. From elsewhere without
-// TLS browsers do no such sums; there the network sees everything in any case.
-async function proved(secret) {
+// proved has the server show that it knows a session ("ID.SECRET"), before it is sent
+// that: when beckon is gone, another program may listen on its port. From elsewhere
+// without TLS browsers do no such sums; there the network sees everything in any case.
+async function proved(session) {
   if (!crypto.subtle) return true;
-  const digest = await crypto.subtle.digest("SHA-256", bytes(secret));
-  const mac = await crypto.subtle.importKey("raw", digest, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  const seal = async (words) => hex(await crypto.subtle.sign("HMAC", mac, bytes(words)));
+  const [id, secret] = session.split(".");
+  const digest = hex(await crypto.subtle.digest("SHA-256", bytes(secret)));
+  const mac = await crypto.subtle.importKey("raw", bytes(digest), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   const words = hex(crypto.getRandomValues(new Uint8Array(16)));
-  const answer = await fetch(`/api/proof?key=${await seal("name")}&words=${words}`, { cache: "no-store" });
+  const answer = await fetch(`/api/proof?session=${id}&words=${words}`, { cache: "no-store" });
   const { proof } = await answer.json().catch(() => ({}));
-  return proof === await seal(`proof ${words}`);
+  return proof === hex(await crypto.subtle.sign("HMAC", mac, bytes(`proof ${words}`)));
 }
 
 let trusted = {}; // the session that this server proved to know, since it was last heard without a break
@@ -54,19 +55,20 @@ export async function ask(path, options = {}) {
   return answer;
 }
 
-// enter signs in with what was pasted: a token, or the whole address. It returns
-// why it could not.
+// enter signs in with what was pasted: a link, or its code. Nothing else is sent. It
+// returns why it could not.
 export async function enter(pasted) {
-  const secret = pasted.trim().replace(secrets, "");
+  const secret = pasted.trim().replace(link, "");
   if (!secret) return "";
+  if (!code.test(secret)) return "that opens nothing here";
   let answer;
   try {
-    if (!await proved(secret)) return "that opens nothing here";
     answer = await fetch("/api/login", { method: "POST", headers: { Authorization: `Bearer ${secret}` } });
   } catch {
     return "the server does not answer";
   }
   const body = await answer.json().catch(() => ({}));
+  if (answer.status === 401) return "that link was used, or is too old";
   if (!answer.ok) return body.error?.message ?? `the server answered ${answer.status}`;
   prefs.put(key, body.session);
   return "";
@@ -77,7 +79,7 @@ export async function enter(pasted) {
 export async function arrive() {
   const brought = globalThis.brought ?? location.hash;
   delete globalThis.brought;
-  if (!secrets.test(brought)) return "";
+  if (!link.test(brought)) return "";
   history.replaceState(history.state, "", location.pathname + location.search);
   try {
     return await enter(decodeURIComponent(brought));
@@ -101,5 +103,5 @@ export function changed({ came, went, brought }) {
     if (e.key === prefs.name(key) && e.newValue) came();
     if (e.key === prefs.name("left")) went();
   });
-  window.addEventListener("hashchange", () => { if (secrets.test(location.hash)) brought(); });
+  window.addEventListener("hashchange", () => { if (link.test(location.hash)) brought(); });
 }

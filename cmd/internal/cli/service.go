@@ -1,4 +1,4 @@
-package fleets
+package cli
 
 import (
 	"errors"
@@ -9,19 +9,24 @@ import (
 	"strconv"
 	"strings"
 
-	"beckon/cmd/internal/cli"
 	"beckon/event/atomicfile"
 	"beckon/event/home"
 )
 
-// writeService writes the unit that runs beckon link while the user is logged in, and prints
-// how to start it.
-func writeService(a *cli.App) error {
+// Unit is a command of this program that runs while the user is logged in.
+type Unit struct {
+	Name  string // "link" makes beckon-link.service
+	About string
+	Args  []string
+}
+
+// WriteService writes the unit for systemd, on macOS for launchd, and prints how to start it.
+func WriteService(a *App, u Unit) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	path, text, begin, err := service(runtime.GOOS, self, a.Getenv)
+	path, text, begin, err := u.service(runtime.GOOS, self, a.Getenv)
 	if err != nil {
 		return err
 	}
@@ -37,12 +42,13 @@ func writeService(a *cli.App) error {
 
 // service returns a unit, its path, and the command that starts it. The unit runs with the
 // directories of this program's environment.
-func service(goos, program string, getenv func(string) string) (path, text, begin string, err error) {
+func (u Unit) service(goos, program string, getenv func(string) string) (path, text, begin string, err error) {
 	dir := home.Dir(getenv)
 	if !filepath.IsAbs(dir) {
 		return "", "", "", errors.New("finding where units are: HOME is not set")
 	}
 	var env [][2]string
+	var args []string
 	for _, name := range []string{"BECKON_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"} {
 		if v := getenv(name); v != "" {
 			env = append(env, [2]string{name, v})
@@ -51,6 +57,9 @@ func service(goos, program string, getenv func(string) string) (path, text, begi
 	switch goos {
 	case "linux":
 		var vars strings.Builder
+		for _, arg := range append([]string{program}, u.Args...) {
+			args = append(args, systemd(arg))
+		}
 		for _, e := range env {
 			fmt.Fprintf(&vars, "Environment=%s\n", systemd(e[0]+"="+e[1]))
 		}
@@ -58,33 +67,36 @@ func service(goos, program string, getenv func(string) string) (path, text, begi
 		if !filepath.IsAbs(base) {
 			base = filepath.Join(dir, ".config")
 		}
-		return filepath.Join(base, "systemd", "user", "beckon-link.service"), `[Unit]
-Description=beckon link: this machine's coding-agent sessions for the fleet
+		return filepath.Join(base, "systemd", "user", "beckon-"+u.Name+".service"), `[Unit]
+Description=` + strings.ReplaceAll(u.About, "%", "%%") + `
 StartLimitIntervalSec=0
 
 [Service]
-ExecStart=` + systemd(program) + ` link --quiet
+ExecStart=` + strings.Join(args, " ") + `
 ` + vars.String() + `Restart=always
 RestartSec=5
 Nice=5
-MemoryMax=128M
+MemoryMax=256M
 NoNewPrivileges=true
 
 [Install]
 WantedBy=default.target
-`, "systemctl --user daemon-reload && systemctl --user enable --now beckon-link", nil
+`, "systemctl --user daemon-reload && systemctl --user enable --now beckon-" + u.Name, nil
 	case "darwin":
 		var vars strings.Builder
+		for _, arg := range append([]string{program}, u.Args...) {
+			args = append(args, "<string>"+xml.Replace(arg)+"</string>")
+		}
 		for _, e := range env {
 			fmt.Fprintf(&vars, "    <key>%s</key><string>%s</string>\n", xml.Replace(e[0]), xml.Replace(e[1]))
 		}
-		path := filepath.Join(dir, "Library", "LaunchAgents", "dev.beckon.link.plist")
+		path := filepath.Join(dir, "Library", "LaunchAgents", "dev.beckon."+u.Name+".plist")
 		return path, `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0"><dict>
-  <key>Label</key><string>dev.beckon.link</string>
+  <key>Label</key><string>dev.beckon.` + u.Name + `</string>
   <key>ProgramArguments</key><array>
-    <string>` + xml.Replace(program) + `</string><string>link</string><string>--quiet</string>
+    ` + strings.Join(args, "") + `
   </array>
   <key>EnvironmentVariables</key><dict>
 ` + vars.String() + `  </dict>
@@ -94,7 +106,7 @@ WantedBy=default.target
 </dict></plist>
 `, "launchctl bootstrap gui/" + strconv.Itoa(os.Getuid()) + " " + path, nil
 	}
-	return "", "", "", cli.Hint("run beckon link at login, for instance by the Task Scheduler", "there is no unit for %s", goos)
+	return "", "", "", Hint("run beckon "+strings.Join(u.Args, " ")+" at login, for instance by the Task Scheduler", "there is no unit for %s", goos)
 }
 
 var xml = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

@@ -1,11 +1,10 @@
-package fleets
+package cli
 
 import (
 	stdxml "encoding/xml"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +19,8 @@ func env(home string) func(string) string {
 	}
 }
 
+var link = Unit{Name: "link", About: "beckon link: 100% of the sessions", Args: []string{"link", "--quiet"}}
+
 // systemd accepts the unit, and reads from it what was meant.
 func TestSystemdUnit(t *testing.T) {
 	analyze := need.Program(t, "systemd-analyze")
@@ -31,7 +32,7 @@ func TestSystemdUnit(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	path, text, begin, err := service("linux", program, env(home))
+	path, text, begin, err := link.service("linux", program, env(home))
 	if err != nil || path != filepath.Join(home, ".config", "systemd", "user", "beckon-link.service") || !strings.Contains(begin, "enable --now beckon-link") {
 		t.Fatalf("%s, %q, %v", path, begin, err)
 	}
@@ -58,7 +59,7 @@ func TestSystemdUnit(t *testing.T) {
 
 // launchd's file is XML in its form, with the same content.
 func TestLaunchdAgent(t *testing.T) {
-	path, text, begin, err := service("darwin", "/Users/ann/my <bin>/beckon", env("/Users/ann"))
+	path, text, begin, err := link.service("darwin", "/Users/ann/my <bin>/beckon", env("/Users/ann"))
 	if err != nil || path != "/Users/ann/Library/LaunchAgents/dev.beckon.link.plist" || !strings.Contains(begin, path) {
 		t.Fatalf("%s, %q, %v", path, begin, err)
 	}
@@ -95,33 +96,10 @@ func TestLaunchdAgent(t *testing.T) {
 
 // Where there is no unit, the error says what to do.
 func TestNoUnit(t *testing.T) {
-	if _, _, _, err := service("windows", `C:\beckon.exe`, env("/h")); err == nil {
+	if _, _, _, err := link.service("windows", `C:\beckon.exe`, env("/h")); err == nil {
 		t.Error("there is one")
 	}
-	if _, _, _, err := service("linux", "/beckon", func(string) string { return "" }); err == nil {
+	if _, _, _, err := link.service("linux", "/beckon", func(string) string { return "" }); err == nil {
 		t.Error("there is one with no home")
-	}
-}
-
-// The manual's container uses flags that link has, and shares what link needs.
-func TestSidecar(t *testing.T) {
-	page, err := os.ReadFile("../manual/fleet.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, part, ok := strings.Cut(string(page), "\n## In a container\n")
-	words := regexp.MustCompile(`command: \[beckon, link((?:, --[a-z]+)*)\]`).FindStringSubmatch(part)
-	if !ok || words == nil {
-		t.Fatal("the manual has no container")
-	}
-	for flag := range strings.SplitSeq(strings.TrimPrefix(words[1], ", "), ", ") {
-		if flag != "--forget" && flag != "--quiet" {
-			t.Errorf("link is run with %s", flag)
-		}
-	}
-	for _, want := range []string{`pid: "service:agent"`, "BECKON_STATE_DIR: /state", "BECKON_FLEET:"} {
-		if !strings.Contains(part, want) {
-			t.Errorf("the container lacks %s", want)
-		}
 	}
 }

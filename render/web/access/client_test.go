@@ -1,9 +1,6 @@
-// Package webtest asks a server under test what its callers ask.
-package webtest
+package access
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,22 +13,26 @@ import (
 
 // What callers send.
 const (
-	Token   = "6f1ed002ab5595859014ebf0951522d9"
-	Wrong   = "00000000000000000000000000000000" // no token of any server
-	Browser = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+	testToken    = "6f1ed002ab5595859014ebf0951522d9"
+	wrongToken   = "00000000000000000000000000000000" // no token of any server
+	browserAgent = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 )
 
-// With returns the header that sends a key.
-func With(key string) string { return "Authorization: Bearer " + key }
+// noKey is for requests that send no key.
+const noKey = "No-Key: 1"
 
-// Site is a server under test.
-type Site struct {
+// withKey returns the header that sends a key.
+func withKey(key string) string { return "Authorization: Bearer " + key }
+
+// client is a server under test.
+type client struct {
 	T   testing.TB
 	URL string
+	Key string // is sent with requests that send no other, and not noKey
 }
 
 // Until waits for a condition that must hold soon.
-func (x Site) Until(what string, f func() bool) {
+func (x client) Until(what string, f func() bool) {
 	x.T.Helper()
 	for end := time.Now().Add(20 * time.Second); !f(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -41,7 +42,7 @@ func (x Site) Until(what string, f func() bool) {
 }
 
 // Request makes a request with headers given as "Name: value".
-func (x Site) Request(method, path, body string, headers ...string) *http.Request {
+func (x client) Request(method, path, body string, headers ...string) *http.Request {
 	x.T.Helper()
 	req, err := http.NewRequest(method, x.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -58,11 +59,15 @@ func (x Site) Request(method, path, body string, headers ...string) *http.Reques
 		}
 		req.Header.Set(k, v)
 	}
+	if req.Header.Get("Authorization") == "" && req.Header.Get("No-Key") == "" && x.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+x.Key)
+	}
+	req.Header.Del("No-Key")
 	return req
 }
 
 // Do sends a request and returns the response.
-func (x Site) Do(method, path, body string, headers ...string) Reply {
+func (x client) Do(method, path, body string, headers ...string) response {
 	x.T.Helper()
 	client := http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(x.Request(method, path, body, headers...))
@@ -74,19 +79,19 @@ func (x Site) Do(method, path, body string, headers ...string) Reply {
 	if err != nil {
 		x.T.Fatal(err)
 	}
-	return Reply{res.StatusCode, res.Header, string(b)}
+	return response{res.StatusCode, res.Header, string(b)}
 }
 
 // Get sends a request without a body.
-func (x Site) Get(path string, headers ...string) Reply {
+func (x client) Get(path string, headers ...string) response {
 	x.T.Helper()
 	return x.Do("GET", path, "", headers...)
 }
 
-// SignIn returns what a browser sends with the session that it got for key.
-func (x Site) SignIn(key string) (session string) {
+// SignIn returns what a browser sends with the session that it got for a code.
+func (x client) SignIn(code string) (session string) {
 	x.T.Helper()
-	r := x.Do("POST", "/api/login", "", With(key), Browser, "Sec-Fetch-Site: same-origin", "Origin: "+x.URL)
+	r := x.Do("POST", "/api/login", "", withKey(code), browserAgent, "Sec-Fetch-Site: same-origin", "Origin: "+x.URL)
 	if r.Status != http.StatusOK || r.Header.Get("Set-Cookie") != "" {
 		x.T.Fatalf("signing in: %d %v %s", r.Status, r.Header, r.Body)
 	}
@@ -94,20 +99,20 @@ func (x Site) SignIn(key string) (session string) {
 }
 
 // Browse returns the status that a signed-in browser gets.
-func (x Site) Browse(path, session string) int {
+func (x client) Browse(path, session string) int {
 	x.T.Helper()
-	return x.Get(path, With(session), Browser, "Sec-Fetch-Site: same-origin").Status
+	return x.Get(path, withKey(session), browserAgent, "Sec-Fetch-client: same-origin").Status
 }
 
-// Reply is the response to a request.
-type Reply struct {
+// response is the response to a request.
+type response struct {
 	Status int
 	Header http.Header
 	Body   string
 }
 
 // Into parses a JSON response.
-func (r Reply) Into(t testing.TB, v any) {
+func (r response) Into(t testing.TB, v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(r.Body), v); err != nil {
 		t.Fatalf("answer %q: %v", r.Body, err)
@@ -115,7 +120,7 @@ func (r Reply) Into(t testing.TB, v any) {
 }
 
 // Field returns a member of a JSON response as text.
-func (r Reply) Field(t testing.TB, name string) string {
+func (r response) Field(t testing.TB, name string) string {
 	t.Helper()
 	m := map[string]any{}
 	r.Into(t, &m)
@@ -125,19 +130,11 @@ func (r Reply) Field(t testing.TB, name string) string {
 	return "(none)"
 }
 
-// NeedsPeers skips a test where the system does not tell whose process is at the other end of
+// needsPeers skips a test where the system does not tell whose process is at the other end of
 // a connection.
-func NeedsPeers(t testing.TB) {
+func needsPeers(t testing.TB) {
 	t.Helper()
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" && runtime.GOOS != "windows" {
 		t.Skip("this system does not tell whose process is at the other end")
 	}
-}
-
-// Proof returns the path by which a page asks the server to prove that it knows a key.
-func Proof(key, words string) string {
-	digest := sha256.Sum256([]byte(key))
-	name := hmac.New(sha256.New, digest[:])
-	name.Write([]byte("name"))
-	return fmt.Sprintf("/api/proof?key=%x&words=%s", name.Sum(nil), words)
 }
