@@ -254,7 +254,7 @@ func TestLimits(t *testing.T) {
 	} {
 		start := time.Now()
 		ruleOf("rm -rf").Judge(bash(line))
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > 30*time.Second {
 			t.Errorf("%s takes %s", name, took)
 		}
 	}
