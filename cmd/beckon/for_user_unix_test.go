@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"beckon/event"
 	"beckon/state"
@@ -84,7 +85,9 @@ func TestAgentsShellDoesNotActForTheUser(t *testing.T) {
 func TestAgentsLookIsNotTheUsers(t *testing.T) {
 	home := t.TempDir()
 	st := store.Open(filepath.Join(home, "state"))
-	fold(t, st, "first", event.SessionStart, event.UserPromptSubmit, event.Stop)
+	fold(t, st, "first", event.SessionStart, event.UserPromptSubmit)
+	time.Sleep(10 * time.Millisecond) // the turn ends after the prompt, by a clock of milliseconds
+	fold(t, st, "first", event.Stop)
 	env := map[string]string{"HOME": home, "BECKON_STATE_DIR": st.Dir, "CLAUDECODE": "1"}
 	before := sessionOf(t, st).Seen
 	for _, inside := range []string{"1", ""} {
