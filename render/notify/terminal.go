@@ -43,8 +43,10 @@ func (t Terminal) reaches() bool { return t.Socket != "" || t.W != nil || t.devi
 // Send writes the sequence.
 func (t Terminal) Send(ctx context.Context, n Note) error {
 	seq := osc.Notify(t.Style, n.record(), n.Title, n.Body)
-	if t.Kept() != nil {
-		return tmuxShows(ctx, t.Socket, n)
+	if kept := t.Kept(); kept != nil {
+		if err := tmuxShows(ctx, t.Socket, n); !kept.Background {
+			return err
+		} // the window may be visible: then tmux forwards the sequence as well
 	}
 	if t.Socket != "" && t.Style != osc.Bell {
 		seq = osc.Tmux(seq) // it forwards a sequence only if it is wrapped
