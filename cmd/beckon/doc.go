@@ -42,6 +42,7 @@
 //	cmd/internal/answer          a hook with a policy: fold, ask, answer
 //	cmd/internal/noblock         a hook that dies does not block the agent
 //	cmd/internal/config          config.json, and every setting in it
+//	cmd/internal/logs            the log of programs that stay up
 //	cmd/internal/manual          the pages of beckon help
 //	cmd/internal/suite           scenarios of the real client, as tests, and what drives it
 //	cmd/internal/bench           benchmarks of whole programs, and a soak

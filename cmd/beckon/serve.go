@@ -21,6 +21,7 @@ import (
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
+	"beckon/cmd/internal/logs"
 	"beckon/cmd/internal/talk"
 	handlers "beckon/event/policy/run"
 	"beckon/event/redact"
@@ -88,7 +89,7 @@ func (c *serveCmd) Run(a *app) error {
 	case c.Service:
 		return cli.WriteService(a.App, cli.Unit{Name: "serve", About: "beckon serve: the sessions of coding agents on a page", Args: c.args()})
 	}
-	logger := a.Logger("serve")
+	logger := logs.New(a.App, "serve")
 	logError := func(err error) { logger.Error().Err(err).Send() }
 	if c.QR { // before anything is started
 		if _, err := address.Elsewhere(c.scheme(), c.Addr, c.names()); err != nil {

@@ -1,4 +1,5 @@
-package cli
+// Package logs is the log of programs that stay up. It is not part of cli, which the hook links.
+package logs
 
 import (
 	"bytes"
@@ -6,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event/plainfile"
 
 	"github.com/rs/zerolog"
@@ -15,9 +17,9 @@ import (
 // maxLog is the size at which the log is renamed.
 const maxLog = 1 << 20
 
-// Logger returns the log of a program that stays up: lines of JSON in the state directory's
+// New returns the log of a program: lines of JSON in the state directory's
 // log, and readable ones on a terminal. It must be given no text of a payload.
-func (a *App) Logger(program string) zerolog.Logger {
+func New(a *cli.App, program string) zerolog.Logger {
 	writers := []io.Writer{logFile(a.Store.LogFile())}
 	if f, ok := a.Stderr.(*os.File); ok && terminal.IsTerminal(int(f.Fd())) {
 		writers = append(writers, zerolog.ConsoleWriter{Out: f, TimeFormat: time.TimeOnly, FieldsExclude: []string{"pid"}})
