@@ -192,7 +192,11 @@ func filter(c hujson.ValueTrimmed, keep func(m *hujson.ObjectMember) bool) (empt
 	for i := range list {
 		m := &list[i]
 		if !keep(m) {
-			comments += comment(*lead(m)) + comment(m.Value.AfterExtra)
+			comments += comment(*lead(m))
+			if m.Name.Value != nil {
+				comments += comment(m.Name.AfterExtra) + comment(m.Value.BeforeExtra)
+			}
+			comments += comment(m.Value.AfterExtra)
 			continue
 		}
 		if len(kept) == 0 && i > 0 && comment(*lead(m)) == "" {

@@ -181,6 +181,9 @@ func (f *fold) duplicate(e *event.Event) bool {
 // once reports whether the client sends such an event once: an event of a call or prompt that
 // has an id, and a request when every open call with its input has been asked about.
 func (f *fold) once(e *event.Event) bool {
+	if e.Via == "" { // of an earlier version, whose journals must give what they gave
+		return false
+	}
 	switch e.Kind {
 	case event.PreToolUse, event.PostToolUse, event.PostToolUseFailure:
 		return e.Tool.UseID != ""

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"testing"
 
 	"beckon/event"
@@ -15,13 +16,13 @@ func TestCopiesOfOneEntry(t *testing.T) {
 	fold := func(events ...event.Event) Counts {
 		var s Session
 		for i, e := range events {
+			e.Via = cmp.Or(e.Via, "one")
 			e.Name, e.At, e.Agent, e.SessionID = string(e.Kind), event.Millis(1000+10*i), event.ClaudeCode, "s"
 			s = Apply(s, Change{At: e.At, Event: &e})
 		}
 		return s.Counts
 	}
 	prompt := event.Event{Kind: event.UserPromptSubmit, Prompt: "go", PromptID: "p"}
-	noID := event.Event{Kind: event.UserPromptSubmit, Prompt: "go"}
 	first, second := event.Event{Kind: event.PreToolUse, Tool: tool("a")}, event.Event{Kind: event.PreToolUse, Tool: tool("b")}
 	ask := event.Event{Kind: event.PermissionRequest, Tool: tool("")}
 	other := ask
@@ -31,7 +32,6 @@ func TestCopiesOfOneEntry(t *testing.T) {
 		turns, calls, permissions int64
 	}{
 		"a prompt with an id":             {[]event.Event{prompt, prompt}, 1, 0, 0},
-		"prompts without":                 {[]event.Event{noID, noID}, 2, 0, 0},
 		"a call and its request":          {[]event.Event{first, first, ask, ask}, 0, 1, 1},
 		"two calls, then their requests":  {[]event.Event{first, second, ask, ask}, 0, 2, 2},
 		"two calls, each with its copies": {[]event.Event{first, first, ask, ask, second, second, ask, ask}, 0, 2, 2},
