@@ -43,10 +43,8 @@ func (t Terminal) reaches() bool { return t.Socket != "" || t.W != nil || t.devi
 // Send writes the sequence.
 func (t Terminal) Send(ctx context.Context, n Note) error {
 	seq := osc.Notify(t.Style, n.record(), n.Title, n.Body)
-	if kept := t.Kept(); kept != nil {
-		if err := tmuxShows(ctx, t.Socket, n); !kept.Background {
-			return err
-		} // the window may be visible: then tmux forwards the sequence as well
+	if kept := t.Kept(); kept != nil && !kept.Background {
+		return tmuxShows(ctx, t.Socket, n)
 	}
 	if t.Socket != "" && t.Style != osc.Bell {
 		seq = osc.Tmux(seq) // it forwards a sequence only if it is wrapped
@@ -136,11 +134,10 @@ func KeptByTmux(socket string) *Kept {
 }
 
 func (k *Kept) Error() string {
-	what := "what its windows send"
 	if k.Background {
-		what = "what windows in the background send"
+		return "tmux keeps back what windows in the background send: allow-passthrough is " + k.value
 	}
-	return "tmux keeps back " + what + ": allow-passthrough is " + k.value + ", so its status line shows notifications"
+	return "tmux keeps back what its windows send: allow-passthrough is " + k.value + ", so its status line shows notifications"
 }
 
 // Hint says how to have them forwarded.
