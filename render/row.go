@@ -87,9 +87,9 @@ type Remote struct {
 	AsOf  time.Time `json:"as_of"`
 	Stale bool      `json:"stale"` // the host has not answered since
 
-	// Link is where the host receives a user's orders (package fleet/ctl); empty for a host
-	// that is asked by ssh.
-	Link string `json:"-"`
+	// Fleet is set for a host that publishes to a fleet, which names itself. One that is asked
+	// by ssh has the user's own name for it.
+	Fleet bool `json:"-"`
 }
 
 // Host is another machine's status.

@@ -24,7 +24,7 @@ var banned = map[string]string{
 
 // bannedTrees are banned with all packages below them.
 var bannedTrees = map[string]string{
-	"github.com/nats-io":       "the hook publishes nothing; beckon link does",
+	"github.com/nats-io":       "the hook publishes nothing; beckon fleet link does",
 	"charm.land/":              "terminal screens belong to the slow program",
 	"github.com/charmbracelet": "terminal screens belong to the slow program",
 	"beckon/installer":         "the hook installs nothing",
@@ -44,7 +44,7 @@ func depsOf(t *testing.T, program string) []string {
 	return deps
 }
 
-// TestNoServer: only beckon-fleet links a hub's server.
+// TestNoServer: no program links the server of a fleet.
 func TestNoServer(t *testing.T) {
 	for _, d := range depsOf(t, "beckon/cmd/beckon") {
 		if strings.HasPrefix(d, "github.com/nats-io/nats-server") {

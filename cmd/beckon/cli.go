@@ -46,8 +46,8 @@ type commands struct {
 	Init       initCmd            `cmd:"" help:"Print the lines that make a shell, tmux or starship show that segment."`
 	Notify     notifyCmd          `cmd:"" help:"Test notifications, or tell why there was one or none."`
 	Serve      serveCmd           `cmd:"" help:"Serve a web page that follows the sessions, an HTTP API and live events."`
-	Link       fleets.LinkCmd     `cmd:"" help:"Publish this machine's sessions to a fleet, for the lists of other machines."`
-	Fleet      fleets.Cmd         `cmd:"" help:"Manage the hub of a fleet."`
+	Link       fleets.LinkCmd     `cmd:"" hidden:"" help:"Publish this machine's sessions to a fleet: beckon fleet link."`
+	Fleet      fleets.Cmd         `cmd:"" help:"Show the sessions of many machines in one list, through a NATS server."`
 	Policy     policies.Cmd       `cmd:"" help:"Check, test and trust policies: the rules that answer the hooks."`
 	Setup      setup.Cmd          `cmd:"" help:"Set beckon up on this machine, step by step: hooks, PATH, status line, notifications and more."`
 	Install    setup.InstallCmd   `cmd:"" help:"Add the hooks to the settings of Claude Code, or of other agents."`
@@ -96,7 +96,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 		return code
 	}
 	code := -1
-	line := &commands{Link: linkCmd()}
+	line := &commands{}
 	parser, err := kong.New(line, kong.Name("beckon"),
 		kong.Description("Tell which of your coding-agent sessions needs you. Without a command, list them."),
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }),
@@ -139,9 +139,6 @@ func (a *app) mayRun(ctx *kong.Context) error {
 
 // stateless are the commands that read no file of the user's, and so need no home.
 var stateless = []string{"beckon help", "beckon man", "beckon version", "beckon completion", "beckon init", "beckon policy schema", "beckon policy example"}
-
-// linkCmd is `beckon link`, which can also accept answers from other machines.
-func linkCmd() fleets.LinkCmd { return fleets.LinkCmd{Desk: talk.Desk} }
 
 // commandOf returns the command that was parsed, as far as kong understood it.
 func commandOf(ctx *kong.Context, err error) string {

@@ -28,15 +28,13 @@
 //
 //	cmd/beckon                   the program that people run: a file a command
 //	cmd/beckon-hook              what hooks run: folds an event and exits
-//	cmd/beckon-fleet             a fleet's hub, with a NATS server in it
 //	cmd/internal/cli             what its commands share: errors, configuration, sessions
 //	cmd/internal/segment         prompt and statusline
 //	cmd/internal/setup           setup, install, uninstall, plugin
 //	cmd/internal/setup/steps     steps that a screen or questions let the user choose of
 //	cmd/internal/doctor          doctor: a file a check
 //	cmd/internal/policies        policy
-//	cmd/internal/fleets          link and fleet, and the rows of other machines
-//	cmd/internal/hub             a fleet's hub: keys, accesses, the server's configuration
+//	cmd/internal/fleets          fleet, and the rows of other machines
 //	cmd/internal/talk            answer, reply, stop, away, back
 //	cmd/internal/hook            the work of a hook process
 //	cmd/internal/answer          a hook with a policy: fold, ask, answer
@@ -108,9 +106,7 @@
 //	render/web/respond           JSON, and errors in one format
 //	render/card                  an offer, whole
 //	render/hosts                 sessions of other machines, asked by ssh
-//	render/fleet                 rows on the wire, and the views that merge them
-//	render/fleet/bus             NATS, which carries them
-//	render/fleet/ctl             answers to sessions of other machines, signed
+//	render/fleet                 rows of many hosts over NATS, and the views that merge them
 //	render/jump                  goes to a session's terminal
 //	render/notify                notifications
 //	render/notify/reach          settings of how it reaches the user

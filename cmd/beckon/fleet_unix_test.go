@@ -4,9 +4,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,70 +17,38 @@ import (
 
 	"beckon/event"
 	"beckon/render"
+	fleetlib "beckon/render/fleet"
 	"beckon/state/offer"
 	"beckon/state/store"
+	"beckon/testdata/natstest"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
-// fleet is a hub, as a process, with the machines that have joined.
+// fleet is a nats-server with the configuration of `beckon fleet init`, and the machines that have
+// joined.
 type fleet struct {
 	t       *testing.T
 	dir     string
 	program string // beckon
-	hub     *exec.Cmd
-	listen  string
+	server  *natstest.Server
 }
 
-// newFleet serves a hub on loopback, with TLS.
+// newFleet serves one on loopback, with TLS.
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
+	natstest.Program(t)
 	f := &fleet{t: t, dir: t.TempDir(), program: program(t)}
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(f.dir, "beckon-fleet"), "beckon/cmd/beckon-fleet").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.listen = fmt.Sprintf("0.0.0.0:%d", l.Addr().(*net.TCPAddr).Port)
-	_ = l.Close()
-	t.Cleanup(f.stop)
-	f.serve()
+	address := natstest.Address(t)
+	f.machine("hub", "ann").beckon("fleet", "init", "--dir", f.hubDir(), "--listen", address, "--name", "127.0.0.1")
+	f.server = natstest.Serve(t, filepath.Join(f.hubDir(), "nats-server.conf"), address)
 	return f
 }
 
 func (f *fleet) hubDir() string { return filepath.Join(f.dir, "hub") }
 
-// serve starts the hub, and waits until it listens.
-func (f *fleet) serve() {
-	f.t.Helper()
-	f.hub = exec.Command(filepath.Join(f.dir, "beckon-fleet"), "serve", "--dir", f.hubDir(), "--listen", f.listen, "--name", "127.0.0.1")
-	out, err := f.hub.StdoutPipe()
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	if err := f.hub.Start(); err != nil {
-		f.t.Fatal(err)
-	}
-	line := make([]byte, 4096)
-	n, err := out.Read(line)
-	if !strings.Contains(string(line[:n]), "the hub listens") {
-		f.t.Fatalf("%q, %v", line[:n], err)
-	}
-	go func() { // the pipe is not to fill
-		for err == nil {
-			_, err = out.Read(line)
-		}
-	}()
-}
-
-// stop kills the hub.
-func (f *fleet) stop() {
-	if f.hub != nil {
-		_ = f.hub.Process.Kill()
-		_ = f.hub.Wait()
-		f.hub = nil
-	}
-}
+func (f *fleet) reload() { f.server.Reload(filepath.Join(f.hubDir(), "nats-server.pid")) }
 
 // member is a machine with its own home.
 type member struct {
@@ -90,16 +58,24 @@ type member struct {
 	user string
 }
 
-// join adds a machine to the fleet.
-func (f *fleet) join(name, user string, invite ...string) *member {
+// machine returns a machine with a home of its own.
+func (f *fleet) machine(name, user string) *member {
 	f.t.Helper()
 	m := &member{fleet: f, home: filepath.Join(f.dir, name), user: user}
 	m.st = store.Open(filepath.Join(m.home, "state"))
 	if err := os.MkdirAll(filepath.Join(m.home, ".config", "beckon"), 0o700); err != nil {
 		f.t.Fatal(err)
 	}
+	return m
+}
+
+// join adds a machine to the fleet.
+func (f *fleet) join(name, user string, invite ...string) *member {
+	f.t.Helper()
+	m := f.machine(name, user)
 	token := m.beckon(append([]string{"fleet", "invite", "--dir", f.hubDir(), "--user", user}, invite...)...)
-	m.beckon("link", "--join", strings.TrimSpace(token))
+	f.reload()
+	m.beckon("fleet", "link", "--join", strings.TrimSpace(token))
 	return m
 }
 
@@ -129,7 +105,7 @@ func (m *member) beckon(args ...string) string {
 // link publishes its sessions until the test ends.
 func (m *member) link() {
 	m.t.Helper()
-	cmd := m.command("link", "--quiet")
+	cmd := m.command("fleet", "link", "--quiet")
 	if err := cmd.Start(); err != nil {
 		m.t.Fatal(err)
 	}
@@ -167,10 +143,6 @@ func TestFleetViews(t *testing.T) {
 	build, gpu, laptop := f.join("build", "ann", "--host", "build"), f.join("gpu", "ann", "--host", "gpu"), f.join("laptop", "ann", "--host", "laptop", "--view")
 	fold(t, build.st, "aaaaaaaa-first", event.SessionStart, event.UserPromptSubmit, event.PreToolUse, event.PermissionRequest)
 	fold(t, gpu.st, "bbbbbbbb-second", event.SessionStart, event.UserPromptSubmit)
-	// A full disk does no harm to a link: it publishes what it can read.
-	if err := os.MkdirAll(filepath.Join(gpu.st.Dir, "fleet", "link.json"), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	for _, m := range []*member{build, gpu} {
 		m.link()
 	}
@@ -236,80 +208,129 @@ func TestFleetViews(t *testing.T) {
 	}
 }
 
-// A session's question is answered from another machine, by a command and by the keys of a
-// screen, if the configuration of the session's own machine allows the user; otherwise both
-// give the reason.
+// A session's question is answered on its own machine, by the way that jump goes there, and only
+// on a machine of the user's own list: the names that a fleet brings count for nothing.
 func TestFleetAnswers(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
-	build, laptop := f.join("build", "ann", "--host", "build"), f.join("laptop", "ann", "--host", "laptop", "--view", "--answer")
+	build, laptop := f.join("build", "ann", "--host", "build"), f.join("laptop", "ann", "--host", "laptop", "--view")
 	fold(t, build.st, "aaaaaaaa-first", event.SessionStart, event.UserPromptSubmit, event.PreToolUse, event.PermissionRequest)
 	build.link()
 	laptop.until(`build`, "list", "--fleet", "--color", "never")
 	o := asking(t, build.st, "aaaaaaaa-first", `make\nmake test`)
 
-	p := openTerminal(t, 100, 30, laptop.env(), "watch", "--fleet")
+	// ssh, as far as this test needs it: it runs the words after the name in that machine's home.
+	bin := filepath.Join(f.dir, "bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\n[ \"$1 $2\" = '-t build' ] || exit 255\nshift 2\nexport HOME='" + build.home + "' BECKON_STATE_DIR='" + build.st.Dir + "' PATH='" + filepath.Dir(f.program) + "':\"$PATH\"\neval \"exec $*\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "ssh"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := laptop.env()
+	p := openTerminal(t, 100, 30, env, "watch", "--fleet")
 	p.wait(`NEEDS YOU 1`)
-	p.press("Space")
-	p.wait(`(?s)it cannot be answered from here.*answers_from_fleet`)
-	build.configure(`{"answers_from_fleet": ["bob"]}`)
-	p.wait(`(?s)takes no answers from ann at laptop`)
-	build.configure(`{"answers_from_fleet": ["ann"]}`)
-	p.wait(`(?s)Bash\n /home/u/shop  main.*│ make\n │ make test\n.*y allow`)
-	time.Sleep(time.Second) // as long as reading it takes
 	p.press("y")
-	if a := took(t, build.st, o); a.Word != offer.Allow || a.Digest != o.Digest || a.By != "ann at laptop" || a.From != offer.Fleet {
-		t.Errorf("it answered %+v", a)
-	}
-	p.wait(`build: allowed`)
+	p.wait(`"build" is none of your machines`)
 	p.press("q")
-
-	o = asking(t, build.st, "aaaaaaaa-first", "rm -rf build")
-	shell := openTerminal(t, 100, 30, laptop.env(), "answer", "--fleet", "build:aaaa", o.ID[:5], "no", "--message", "not now")
-	if a := took(t, build.st, o); a.Word != offer.Deny || a.Message != "not now" || a.By != "ann at laptop" {
+	laptop.configure(`{"jump_by": ["build=` + filepath.Join(bin, "ssh") + ` -t {host} beckon jump {session}"]}`)
+	p = openTerminal(t, 100, 30, env, "watch", "--fleet")
+	p.wait(`NEEDS YOU 1`)
+	p.press("y")
+	p.wait(`it runs on build: .*/ssh -t build beckon answer aaaaaaaa`)
+	p.press("q")
+	openTerminal(t, 100, 30, env, "answer", "--fleet", "build:aaaa", "no", "--message", "not 'now'; $(touch /tmp/x)")
+	if a := took(t, build.st, o); a.Word != offer.Deny || a.Message != "not 'now'; $(touch /tmp/x)" || a.From != offer.Terminal {
 		t.Errorf("it answered %+v", a)
 	}
-	_ = shell
-	asking(t, build.st, "aaaaaaaa-first", "make deploy")
-	shell = openTerminal(t, 100, 30, laptop.env(), "answer", "--fleet", "build:aaaa", "yes")
-	shell.wait(`(?s)│ make deploy.*Allow this on build\? \[y/N\]`)
-	shell.run("new-window", program(t)+" answer --fleet build:aaaa yes </dev/null; sleep 99")
-	shell.wait(`what runs on another machine is shown before`)
-	shell.run("kill-window")
-	shell.press("n", "Enter")
+	o = asking(t, build.st, "aaaaaaaa-first", "make deploy")
+	p = openTerminal(t, 100, 30, env, "answer", "--fleet", "build:aaaa", "yes")
+	p.wait(`(?s)│ make deploy.*Allow this\? \[y/N\]`)
+	p.press("y", "Enter")
+	if a := took(t, build.st, o); a.Word != offer.Allow {
+		t.Errorf("it answered %+v", a)
+	}
 	out, err := laptop.command("answer", "--fleet", "build:aaaa", "yes").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "foreground of a terminal") {
 		t.Errorf("with no terminal: %s, %v", out, err)
 	}
-	if out := laptop.beckon("answer", "--fleet"); !strings.Contains(string(out), "make deploy") {
-		t.Errorf("listed with no terminal: %s", out)
-	}
-	if out := laptop.beckon("answer", "--fleet", "build:aaaa"); !strings.Contains(string(out), "make deploy") {
-		t.Errorf("shown with no terminal: %s", out)
-	}
+}
 
-	report, _ := build.command("doctor", "--json").Output() // it has faults of its own: no hooks are installed
+// An access may do what it was given for and nothing else, and is over once it is revoked and the
+// server has been told. What a user's machines do costs no other user anything.
+func TestFleetAccess(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	build, laptop := f.join("build", "ann", "--host", "build"), f.join("laptop", "ann", "--host", "laptop", "--view")
+	bob, viewer := f.join("bob", "bob", "--host", "bob"), f.join("viewer", "bob", "--view")
+	for m, id := range map[*member]string{build: "aaaaaaaa-first", bob: "bbbbbbbb-second"} {
+		fold(t, m.st, id, event.SessionStart, event.UserPromptSubmit)
+		m.link()
+	}
+	laptop.until(`build`, "list", "--fleet", "--color", "never")
+	viewer.until(`bob`, "list", "--fleet", "--color", "never")
+	if s := laptop.beckon("list", "--fleet", "--json"); strings.Contains(s, "bbbbbbbb") {
+		t.Errorf("ann sees bob's session: %s", s)
+	}
+	dial := func(m *member) (*nats.Conn, jetstream.JetStream) {
+		t.Helper()
+		var acc fleetlib.Access
+		data, err := os.ReadFile(filepath.Join(m.home, ".config", "beckon", "fleet.json"))
+		if err == nil {
+			err = json.Unmarshal(data, &acc)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		nc, err := fleetlib.DialOnce(acc, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return nc, js
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	_, js := dial(build)
+	short, end := context.WithTimeout(ctx, 2*time.Second)
+	defer end()
+	if _, err := js.Publish(short, "$KV.beckon.ann.laptop.r.x", []byte("{}")); err == nil {
+		t.Error("a host publishes another's row")
+	}
+	if err := js.DeleteStream(short, "KV_beckon"); err == nil {
+		t.Error("a host deletes the bucket")
+	}
+	// A viewer that makes all the consumers that there may be locks out its own user, and no other.
+	_, js = dial(laptop)
+	made := 0
+	for ; made < 600; made++ {
+		_, err := js.CreateConsumer(ctx, "KV_beckon", jetstream.ConsumerConfig{Durable: fmt.Sprint("d", made), FilterSubject: "$KV.beckon.>"})
+		if err != nil {
+			break
+		}
+	}
+	if made < 10 || made > 500 {
+		t.Errorf("%d consumers were made", made)
+	}
+	viewer.until(`bob`, "list", "--fleet", "--color", "never")
+
+	report, _ := bob.command("doctor", "--json").Output() // it has faults of its own: no hooks are installed
 	if !strings.Contains(string(report), "is reached") {
 		t.Errorf("doctor: %s", report)
 	}
-	build.beckon("fleet", "revoke", "--dir", f.hubDir(), "build")
-	if out := laptop.beckon("list", "--fleet", "--json", "--on", "build"); strings.Contains(string(out), "aaaaaaaa-first") {
-		t.Errorf("what was published with an access that was taken back: %s", out)
+	if s := build.beckon("fleet", "revoke", "--dir", f.hubDir(), "bob"); !strings.Contains(s, "nats-server --signal reload=") {
+		t.Errorf("revoke says %q", s)
 	}
-	if report, _ = build.command("doctor", "--json").Output(); !strings.Contains(string(report), "the hub does not let this machine in") {
-		t.Errorf("doctor, with an access that was taken back: %s", report)
+	f.reload()
+	if report, _ = bob.command("doctor", "--json").Output(); !strings.Contains(string(report), "the hub does not let this machine in") {
+		t.Errorf("doctor, with an access that was revoked: %s", report)
 	}
-
-	notes, err := os.ReadFile(filepath.Join(build.st.Dir, "fleet", "answers.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`"user":"ann","host":"laptop"`, `"op":"answer"`, `"word":"allow","done":"allowed"`, `"word":"deny","done":"refused"`, `takes no answers from ann`} {
-		if !strings.Contains(string(notes), want) {
-			t.Errorf("the notes lack %s:\n%s", want, notes)
-		}
-	}
-	if info, err := os.Stat(filepath.Join(build.st.Dir, "fleet", "answers.jsonl")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
+	if report, _ = viewer.command("doctor", "--json").Output(); strings.Contains(string(report), "is reached") {
+		t.Errorf("the name is also the user's, whose access is revoked with it: %s", report)
 	}
 }

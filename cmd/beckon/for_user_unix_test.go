@@ -26,7 +26,7 @@ var ofUser = []string{
 	"back", "uninstall", "uninstall --agent codex", "uninstall --dry-run",
 	"setup --undo --yes", "setup notify --undo", "setup notify --yes", "setup answers --yes",
 	"install --notify desktop", "install --answers", "install --no-answers", "install --no-mod",
-	"link --join x", "link --server nats://127.0.0.1", "link --forget",
+	"fleet link --join x", "link --join x", "link --server nats://127.0.0.1", "link --forget",
 	"fleet init", "fleet invite --view", "fleet revoke box",
 	"away", "reply first go", "stop first", "policy trust", "policy disable all", "policy accept", "policy allow-once x",
 }
@@ -34,7 +34,7 @@ var ofUser = []string{
 // ofAgents are the commands that an agent may run, as far as ofUser does not name their flags.
 var ofAgents = []string{
 	"list", "watch", "show", "explain", "history", "stats", "digest", "answer", "jump", "pick", "statusline", "prompt", "init",
-	"notify test", "notify log", "notify explain", "notify wait", "notify ask", "notify usage", "serve", "link", "fleet bucket",
+	"notify test", "notify log", "notify explain", "notify wait", "notify ask", "notify usage", "serve", "link", "fleet link",
 	"policy enable", "policy check", "policy explain", "policy import", "policy schema", "policy example", "policy replay", "policy test", "policy trace",
 	"setup", "install", "plugin", "doctor", "config", "demo", "replay", "fsck", "mod", "hook", "completion", "help", "man", "version",
 }

@@ -122,12 +122,7 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets,
 			return targets{}, cli.Usage("--all goes with next, prev and last")
 		}
 		if c.Fleet {
-			r, err := fleets.Reach(a.App, false)
-			if err != nil {
-				return targets{}, err
-			}
-			defer r.Close()
-			row, err := r.Find(c.Session)
+			row, err := fleets.Find(a.App, c.Session)
 			return targets{rows: []render.Row{row}}, err
 		}
 		v, err := a.Find(c.Session)

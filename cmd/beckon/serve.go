@@ -22,11 +22,9 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
 	"beckon/cmd/internal/logs"
-	"beckon/cmd/internal/talk"
 	handlers "beckon/event/policy/run"
 	"beckon/event/redact"
 	"beckon/render"
-	"beckon/render/card"
 	"beckon/render/web"
 	"beckon/render/web/access"
 	"beckon/render/web/address"
@@ -48,7 +46,7 @@ type serveCmd struct {
 	Notify  bool     `help:"Send notifications through the configured channels, even of what no hook reports."`
 	Hooks   bool     `default:"true" negatable:"" help:"Take events that are posted to /hook (default: yes)."`
 	Fleet   bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
-	Link    bool     `help:"Publish this machine's sessions to its fleet, as beckon link does."`
+	Link    bool     `help:"Publish this machine's sessions to its fleet, as beckon fleet link does."`
 	Service bool     `help:"Write a unit for systemd, on macOS for launchd, that serves while you are logged in."`
 	Poll    bool     `help:"Poll the files, where the system does not report changes (network file systems)."`
 }
@@ -110,21 +108,19 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	var elsewhere func(context.Context, func([]render.Row))
-	var far card.Far
 	if c.Fleet {
 		others, err := (&fleets.Flags{Fleet: true}).Others(context.Background(), a.App)
 		if err != nil {
 			logError(err)
 		}
 		defer others.Close()
-		far = talk.PageFar(others.Client)
 		elsewhere = func(ctx context.Context, show func([]render.Row)) {
 			others.Follow(ctx, func(rows []render.Row, _ error) { show(rows) })
 		}
 	}
 	s := web.New(web.Options{
-		Others: elsewhere, Far: far,
-		Store: a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
+		Others: elsewhere,
+		Store:  a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
 		Token: token, User: a.User(), Hosts: c.names(), Closed: !c.Hooks, Unwatched: c.Poll, Page: dashboard.Handler(),
 		Stats:    func(days int) (any, error) { return a.statsOf(days) },
 		Timeline: func(date string) (any, error) { return a.timeline(date) },
@@ -152,7 +148,7 @@ func (c *serveCmd) Run(a *app) error {
 		defer linked.Wait()
 		defer stop()
 		linked.Go(func() {
-			link := linkCmd()
+			link := fleets.LinkCmd{}
 			link.Quiet = true
 			if err := link.Serve(ctx, a.App); err != nil {
 				logger.Error().Err(err).Msg("link")

@@ -65,7 +65,7 @@ func (c *watchCmd) Run(a *app) error {
 	}
 	defer others.Close()
 	opt.Others = others.Follow
-	talk.Watch(a.App, &opt, others.Client)
+	talk.Watch(a.App, &opt)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return tui.Run(ctx, opt)

@@ -10,14 +10,12 @@ package card
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"beckon/render"
 	"beckon/state/offer"
 
 	"github.com/tidwall/gjson"
@@ -64,18 +62,8 @@ type Card struct {
 // Offered is an offer with its card, and the name of its session, if known.
 type Offered struct {
 	offer.Offer
-	Name string      `json:"name"`
-	Card Card        `json:"card"`
-	Far  *render.Row `json:"-"` // its session, if that is on another machine
-}
-
-// Far acts on the sessions of other machines, as far as those allow it. The text that it
-// returns with an error says what was done.
-type Far interface {
-	Ask(context.Context, render.Row) ([]Offered, error) // the session's open requests
-	Answer(context.Context, render.Row, Offered, offer.Answer) (string, error)
-	Say(ctx context.Context, r render.Row, words string) (string, error)
-	Stop(context.Context, render.Row) (string, error)
+	Name string `json:"name"`
+	Card Card   `json:"card"`
 }
 
 // ShortID returns the beginning of the id, for people to type.

@@ -1,149 +1,309 @@
 package fleet
 
 import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
-	"hash/fnv"
+	"fmt"
+	"maps"
+	mathrand "math/rand/v2"
+	"slices"
 	"time"
 
 	"beckon/render"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Link turns one host's rows into messages with whole rows, and decides when to publish them:
-// when they have changed, and at once if the change matters to the user. Whatever may be lost
-// is published again under a new epoch, and then it does not matter what the server has
-// stored.
+// Link publishes this machine's rows.
 type Link struct {
-	prefix   string
-	host     Presence // the constant part of every presence
-	level    Level
-	epoch    uint64
-	step     uint64 // between epochs: two links never have the same
-	seq      uint64
-	rows     map[string]*published
-	heldBack bool
+	Access  Access
+	Version string
+	Level   Level
+	// Forget removes the rows at the end, instead of leaving them to be marked as stale.
+	Forget bool
+	// Log is called with problems, and when they are over; it may be nil.
+	Log func(text string)
 
-	acked    uint64 // the server's number of our newest presence; 0 for none
-	asserted bool   // the server is believed to have every row
-	doubtful bool   // Check must be called before anything is published
-	since    bool   // something was published after our newest presence
-	quarrel  int    // checks until a copy of this machine must have yielded
+	beat  time.Duration    // 0 is Beat
+	clock func() time.Time // time.Now unless it is set
 }
 
-// NewLink returns a link that has published nothing yet. epoch must be greater than those of
-// earlier links of the same id; instance is unique.
-func NewLink(id ID, epoch uint64, instance, version string, level Level) (*Link, error) {
-	prefix, err := id.prefix()
+// Times of a link: after renewal all rows are put again, after retry what was held back or
+// failed is tried again.
+const (
+	renewal = 5 * time.Minute
+	retry   = time.Second
+)
+
+// maxPending is how many rows are sent at once. Each must be acknowledged within patience of
+// being sent, so they must not wait for one another on a slow network.
+const maxPending = 64
+
+// Run publishes the rows until ctx ends. It waits for a server that is away, and returns an
+// error only for an access that cannot work.
+func (l Link) Run(ctx context.Context, rows <-chan []render.Row) error {
+	prefix, err := prefixOf(l.Access.User, l.Access.Host)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	first := fnv.New32a() // two machines that publish as one host begin with different numbers
-	first.Write([]byte(instance))
-	return &Link{
-		prefix: prefix, level: level, epoch: epoch, seq: uint64(first.Sum32()), step: 1 + uint64(first.Sum32()%10_000), rows: map[string]*published{},
-		host:     Presence{Schema: schema, Instance: instance, User: word(id.User), Host: word(id.Host), Version: word(version)},
-		doubtful: true,
-	}, nil
+	if l.beat == 0 {
+		l.beat = Beat
+	}
+	if l.clock == nil {
+		l.clock = time.Now
+	}
+	r := &run{Link: l, prefix: prefix, id: rand.Text()[:10], wake: make(chan struct{}, 1), fresh: true}
+	if r.nc, err = dial(l.Access, "beckon link "+l.Access.Host, r.wake); err != nil {
+		return err
+	}
+	defer r.nc.Close()
+	if r.js, err = jetstream.New(r.nc, jetstream.WithPublishAsyncMaxPending(maxPending), jetstream.WithPublishAsyncTimeout(patience)); err != nil {
+		return err
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			r.end()
+			return nil
+		case now, ok := <-rows:
+			if !ok {
+				rows = nil
+				continue
+			}
+			r.rows, r.known = now, true
+		case <-r.wake:
+			r.fresh = true
+		case <-timer.C:
+		}
+		timer.Reset(r.turn(ctx))
+	}
 }
 
-// Name returns the link's unique name, which the messages of package ctl use.
-func (l *Link) Name() string { return l.prefix + "." + Token(l.host.Instance) }
-
-// PresenceKey returns the key of the host's presence.
-func (l *Link) PresenceKey() string { return l.prefix + "." + presencePart }
-
-// Epoch returns the epoch in force.
-func (l *Link) Epoch() uint64 { return l.epoch }
-
-// HeldBack reports whether the last Due kept something for a later one.
-func (l *Link) HeldBack() bool { return l.heldBack }
-
-// Kept is the server's value of our presence's key, and its number: later messages have larger
-// ones.
-type Kept struct {
-	Data     []byte
-	Sequence uint64
+// run is the state of Run.
+type run struct {
+	Link
+	prefix string
+	id     string
+	nc     *nats.Conn
+	js     jetstream.JetStream
+	wake   chan struct{} // the connection was made or lost
+	fresh  bool          // what the server has is not known
+	rows   []render.Row
+	known  bool // rows were given
+	sent   map[string]sentRow
+	due    time.Time // of the next beat
+	again  time.Time // when all rows are put again
+	said   string    // the newest trouble
 }
 
-// ErrCopied means that another machine publishes under our id, because one has a copy of the
-// other's files. This one must publish its presence once more, so that the other learns that
-// its rows may be overwritten, and take another node.
-var ErrCopied = errors.New("another machine publishes under the same id")
+// sentRow is a row as last sent, by how soon a change of it must be published.
+type sentRow struct {
+	at               time.Time
+	news, shown, all string
+}
 
-// Check compares what the server has, nil for nothing, with what it was sent. It must be
-// called before each beat, after each connection (fresh), and when Doubtful.
-func (l *Link) Check(kept *Kept, fresh bool) error {
-	l.doubtful = false
-	if fresh && l.since { // the server of the new connection may have less than that of the old one
-		l.renew(0)
+// turn publishes what is due and returns how long nothing is due unless something changes.
+func (r *run) turn(ctx context.Context) time.Duration {
+	switch {
+	case !r.known:
+		return r.beat
+	case !r.nc.IsConnected():
+		r.fresh = true
+		r.say(away(r.Access, r.nc))
+		return r.beat
 	}
-	if kept == nil {
-		if l.acked > 0 {
-			l.renew(0)
+	held, err := r.publish(ctx)
+	if err != nil {
+		r.fresh = true
+		r.say(fmt.Errorf("publishing to %s: %w", r.Access.URL, err))
+		return retry + mathrand.N(retry)
+	}
+	r.say(nil)
+	if held {
+		return min(retry, time.Until(r.due))
+	}
+	return max(0, time.Until(r.due))
+}
+
+// publish puts the rows that changed, all of them after a new connection and after renewal, and
+// then, if it is time, the presence.
+func (r *run) publish(ctx context.Context) (held bool, err error) {
+	now := time.Now()
+	if r.fresh {
+		if err := makeBucket(ctx, r.js); err != nil {
+			return false, err
 		}
-		l.acked = 0
-		return nil
 	}
-	was, ok := readPresence(kept.Data)
-	if !ok {
-		was = Presence{} // and so not ours
-	}
-	if was.Instance == l.host.Instance && was.Epoch == l.epoch {
-		if kept.Sequence != l.acked { // a backup of what it had, including the rows
-			l.renew(0)
-			l.acked = kept.Sequence
+	if r.fresh || now.After(r.again) {
+		gone := r.sent
+		r.sent, r.again, r.due = map[string]sentRow{}, now.Add(renewal*3/4+mathrand.N(renewal/4)), now
+		for seat := range gone {
+			r.sent[seat] = sentRow{} // it is put, or removed if it is no longer there
 		}
-		if l.quarrel > 0 { // the copy may have written our rows until now
-			l.quarrel--
-			l.renew(0)
+	}
+	list, held := r.changes(r.clock())
+	if !now.Before(r.due) {
+		list = append(list, r.presence(false))
+		r.due = now.Add(r.beat*9/10 + mathrand.N(r.beat/10+1))
+	}
+	if err := put(ctx, r.js, list); err != nil {
+		return false, err
+	}
+	r.fresh = false
+	return held, nil
+}
+
+// changes returns what to publish for the present rows: at once what matters to the user, after
+// a moment what else a row shows, and later context and cost. held reports whether something
+// waits.
+func (r *run) changes(now time.Time) (list []message, held bool) {
+	here := make(map[string]bool, len(r.rows))
+	for i := range r.rows[:min(len(r.rows), maxRows)] {
+		row := &r.rows[i]
+		seat := seatOf(row)
+		if here[seat] {
+			continue // two records in one seat: the first represents it
 		}
-		return nil
+		here[seat] = true
+		w := wireOf(row, r.Level)
+		w.Run = r.id
+		next, old := describe(w, row.Since, now), r.sent[seat]
+		wait := time.Duration(0)
+		switch {
+		case next.all == old.all:
+			continue
+		case next.news != old.news:
+		case next.shown != old.shown:
+			wait = time.Second
+		default:
+			wait = 15 * time.Second
+		}
+		if now.Sub(old.at).Abs() < wait { // a clock that was set back must not delay it long
+			held = true
+			continue
+		}
+		w.Age = max(0, now.Sub(row.Since).Milliseconds())
+		data, _ := json.Marshal(w)
+		r.sent[seat] = next
+		list = append(list, message{key: r.prefix + "." + rowPart + "." + seat, data: data})
 	}
-	copied := l.acked > 0 && kept.Sequence > l.acked && was.Instance != l.host.Instance
-	l.renew(was.Epoch)
-	l.acked = min(l.acked, kept.Sequence)
-	if !copied {
-		return nil
+	for _, seat := range slices.Sorted(maps.Keys(r.sent)) {
+		if !here[seat] {
+			delete(r.sent, seat)
+			list = append(list, message{key: r.prefix + "." + rowPart + "." + seat, gone: true})
+		}
 	}
-	if l.host.Instance > was.Instance { // one of the two yields
-		return ErrCopied
+	return list, held
+}
+
+// describe returns the texts by which changes of a row are told apart.
+func describe(w wire, since, now time.Time) sentRow {
+	text := func(w wire) string { b, _ := json.Marshal(w); return string(b) }
+	w.Age = since.UnixMilli()
+	s := sentRow{at: now, all: text(w)}
+	w.Context, w.Cost = nil, 0
+	s.shown = text(w)
+	ask := ""
+	if w.Texts != nil && w.State.NeedsYou() {
+		ask = w.Texts.Ask
 	}
-	l.acked, l.quarrel = kept.Sequence, 3
+	s.news = text(wire{Session: w.Session, Part: w.Part, State: w.State, Reason: w.Reason, Unseen: w.Unseen, Texts: &texts{Ask: ask}})
+	return s
+}
+
+func (r *run) presence(bye bool) message {
+	data, _ := json.Marshal(presence{Schema: schema, Run: r.id, User: word(r.Access.User), Host: word(r.Access.Host), Version: word(r.Version), Bye: bye})
+	return message{key: r.prefix + "." + presencePart, data: data}
+}
+
+// end signs off, if connected.
+func (r *run) end() {
+	if !r.nc.IsConnected() || !r.known {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	var last []message
+	if r.Forget {
+		r.rows = nil
+		last, _ = r.changes(r.clock())
+		last = append(last, message{key: r.prefix + "." + presencePart, gone: true})
+	} else {
+		last = append(last, r.presence(true))
+	}
+	_ = put(ctx, r.js, last) // a view that misses it notices by time
+}
+
+// say logs a problem once, and when it is over.
+func (r *run) say(trouble error) {
+	text := ""
+	if trouble != nil {
+		text = trouble.Error()
+	}
+	if text == r.said || r.Log == nil {
+		return
+	}
+	if r.said = text; text == "" {
+		text = "publishing to " + r.Access.URL + " as " + r.Access.Host
+	}
+	r.Log(text)
+}
+
+// away returns why there is no connection.
+func away(a Access, nc *nats.Conn) error {
+	if err := nc.LastError(); err != nil {
+		return fmt.Errorf("no connection to %s: %w", a.URL, err)
+	}
+	return fmt.Errorf("no connection to %s", a.URL)
+}
+
+// makeBucket makes the bucket unless it is there. A host may do no more than that: it cannot
+// change or delete one.
+func makeBucket(ctx context.Context, js jetstream.JetStream) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err := js.CreateStream(ctx, jetstream.StreamConfig{
+		Name: stream, Subjects: []string{subjects + ">"}, Description: "rows of beckon's sessions, the newest value of each",
+		MaxMsgsPerSubject: 1, MaxAge: Keep, MaxMsgSize: MaxMessage, MaxMsgs: maxKeys, Discard: jetstream.DiscardNew,
+		AllowRollup: true, DenyDelete: true, AllowDirect: true,
+	})
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+		return nil // made with other limits, or on a server that has several replicas of it
+	}
+	if err != nil {
+		return fmt.Errorf("making the bucket %s: %w", bucket, err)
+	}
 	return nil
 }
 
-// Doubt causes everything to be published again, because a message may not have arrived.
-func (l *Link) Doubt() {
-	l.renew(0)
-	l.doubtful = true
-}
-
-// Doubtful reports whether Check must be called before anything is published.
-func (l *Link) Doubtful() bool { return l.doubtful }
-
-// renew starts an epoch above the given one, in which everything is published again: nothing
-// published before counts any more.
-func (l *Link) renew(above uint64) {
-	l.epoch = max(l.epoch, above) + l.step
-	for _, o := range l.rows {
-		o.Epoch = l.epoch
+// put sends values, and returns once the server has all of them.
+func put(ctx context.Context, js jetstream.JetStream, list []message) error {
+	futures := make([]jetstream.PubAckFuture, 0, len(list))
+	for _, m := range list {
+		msg := nats.NewMsg(subjects + m.key)
+		msg.Data = m.data
+		if m.gone {
+			msg.Header.Set("KV-Operation", "DEL")
+		}
+		f, err := js.PublishMsgAsync(msg, jetstream.WithStallWait(patience)) // a slow network accepts one after another
+		if err != nil {
+			return err
+		}
+		futures = append(futures, f)
 	}
-	l.asserted = false
-}
-
-// Due returns the messages to publish for the host's present rows.
-func (l *Link) Due(rows []render.Row, now time.Time) []Message {
-	changes := l.changes(rows, now)
-	l.since = l.since || len(changes) > 0 || !l.asserted
-	if l.asserted {
-		return changes
+	for _, f := range futures {
+		select {
+		case <-f.Ok():
+		case err := <-f.Err():
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	l.asserted = true
-	return l.all(now)
+	return nil
 }
-
-// Again causes every row to be published once more, because the server forgets what is not
-// renewed within Keep.
-func (l *Link) Again() { l.asserted = false }
-
-// Acked records the number that the server gave to our presence.
-func (l *Link) Acked(sequence uint64) { l.acked, l.since = sequence, false }

@@ -38,10 +38,8 @@ var limits = map[Level]int{Short: shortText, Full: fullText}
 
 // wire is a row on the wire: everything that leaves a host.
 type wire struct {
-	Schema int `json:"v"`
-	stamp
-	Gone bool `json:"gone,omitempty"`
-
+	Schema     int                `json:"v"`
+	Run        string             `json:"run"` // of the program that put it
 	Session    string             `json:"session,omitempty"`
 	Part       string             `json:"part,omitempty"`
 	Seat       string             `json:"seat,omitempty"`
@@ -128,13 +126,10 @@ func readWire(data []byte) (w wire, ok bool) {
 	if !decode(data, &w) || w.Schema < 1 {
 		return w, false
 	}
-	if w.Gone {
-		return w, true
-	}
 	if w.Session = word(w.Session); w.Session == "" {
 		return w, false
 	}
-	for _, s := range []*string{&w.Part, &w.Seat, &w.Agent, &w.Project, &w.Branch, &w.Worktree, &w.Reason, &w.Model, &w.Terminal, &w.Tool, (*string)(&w.Source), (*string)(&w.Confidence)} {
+	for _, s := range []*string{&w.Run, &w.Part, &w.Seat, &w.Agent, &w.Project, &w.Branch, &w.Worktree, &w.Reason, &w.Model, &w.Terminal, &w.Tool, (*string)(&w.Source), (*string)(&w.Confidence)} {
 		*s = word(*s)
 	}
 	if !slices.Contains(state.States[:], w.State) {
@@ -160,11 +155,11 @@ func readWire(data []byte) (w wire, ok bool) {
 }
 
 // readPresence parses a host's presence.
-func readPresence(data []byte) (p Presence, ok bool) {
+func readPresence(data []byte) (p presence, ok bool) {
 	if !decode(data, &p) || p.Schema < 1 {
-		return Presence{}, false
+		return presence{}, false
 	}
-	for _, s := range []*string{&p.Instance, &p.User, &p.Host, &p.Version, &p.Digest} {
+	for _, s := range []*string{&p.Run, &p.User, &p.Host, &p.Version} {
 		*s = word(*s)
 	}
 	return p, p.Host != ""
@@ -207,5 +202,5 @@ func (w *wire) row(at time.Time) render.Row {
 
 // seatOf returns the part of a key that identifies a row.
 func seatOf(r *render.Row) string {
-	return Token(cmp.Or(r.SeatID, strings.TrimSpace(r.Record()), "none"))
+	return token(cmp.Or(r.SeatID, strings.TrimSpace(r.Record()), "none"))
 }

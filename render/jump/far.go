@@ -33,6 +33,9 @@ func ParseWay(s string) (Way, error) {
 // bySSH is the way to a machine without a configured one.
 var bySSH = Way{"*", []string{"ssh", "-t", "{host}", "beckon", "jump", "{session}"}}
 
+// plain are the characters that mean nothing to any shell.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@"
+
 // fill inserts a row's names. A text from another machine may become part of a word only if it
 // has only letters, digits and "._-@" and does not begin with "-".
 func (w Way) fill(r *render.Row) ([]string, error) {
@@ -41,12 +44,46 @@ func (w Way) fill(r *render.Row) ([]string, error) {
 		if !strings.Contains(line, s.name) {
 			continue
 		}
-		if s.text == "" || s.text[0] == '-' || strings.Trim(s.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@") != "" {
+		if s.text == "" || s.text[0] == '-' || strings.Trim(s.text, plain) != "" {
 			return nil, fmt.Errorf("%q cannot be a part of a command", render.OneLine(s.text))
 		}
 		line = strings.ReplaceAll(line, s.name, s.text)
 	}
 	return strings.Fields(line), nil
+}
+
+// There returns the command that runs beckon with words for a row's session where it runs: by
+// ssh, or by the way to its machine. Only a machine that the user has listed is reached so,
+// under that name: a name that comes with a row may be anybody's.
+func (j *Jumper) There(r *render.Row, listed []string, words ...string) (Command, error) {
+	name := r.Remote.Name
+	way, own := bySSH, slices.Contains(listed, name)
+	if i := slices.IndexFunc(j.Ways, func(w Way) bool { return w.Pattern == name }); i >= 0 {
+		way, own = j.Ways[i], true
+	}
+	at := slices.Index(way.Words, "jump")
+	switch {
+	case !own:
+		return Command{}, &ByHand{fmt.Sprintf("%q is none of your machines", render.OneLine(name)), `list it in config.json: "hosts": ["ssh:NAME"], or "jump_by" for this very name`}
+	case at < 0 || at+1 >= len(way.Words) || way.Words[at+1] != "{session}":
+		return Command{}, &ByHand{fmt.Sprintf("the way to %s in jump_by does not run beckon jump {session} there", name), "nothing else can be run there"}
+	}
+	way.Words = way.Words[:at]
+	argv, err := way.fill(r)
+	if err != nil {
+		return Command{}, err
+	}
+	shell := path.Base(argv[0]) == "ssh" // it gives its words to a shell
+	for _, w := range words {
+		if shell && (w == "" || strings.Trim(w, plain) != "") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		argv = append(argv, w)
+	}
+	if _, err := j.Find(argv[0]); err != nil {
+		return Command{}, &ByHand{argv[0] + " is not found", Command{Argv: argv}.String()}
+	}
+	return Command{Argv: argv}, nil
 }
 
 // far goes to a session of another machine: by the first way that matches its name, else by
@@ -64,8 +101,8 @@ func (j *Jumper) far(r *render.Row) (Result, error) {
 		return Result{}, &ByHand{it + ", and no way there is known: " + err.Error(), `"jump_by" in the configuration names one: see beckon help fleet`}
 	case len(way.Words) == 1 && strings.Contains(way.Words[0], "://"): // for a browser
 		return Result{}, &ByHand{it + "; open its address", words[0]}
-	case r.Remote.Link != "" && r.Terminal == nil && len(j.Ways) == 0:
-		return Result{}, &ByHand{it + ", in no terminal that could be shown", "beckon answer, reply and stop --fleet reach it, where that machine lets you"}
+	case r.Remote.Fleet && r.Terminal == nil && len(j.Ways) == 0:
+		return Result{}, &ByHand{it + ", in no terminal that could be shown", "beckon answer, reply and stop --fleet reach it by ssh"}
 	}
 	c := Command{Argv: words}
 	if !j.Attended && !j.DryRun {

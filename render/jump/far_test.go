@@ -42,7 +42,7 @@ func TestFar(t *testing.T) {
 		{"build", "$(x)", configured, true, "no way there is known"},
 	} {
 		j := &Jumper{Getenv: func(string) string { return "" }, Ways: c.ways, Attended: c.attended, Find: func(name string) (string, error) { return "/bin/" + name, nil }}
-		r := &render.Row{SessionID: c.session, Terminal: &render.Terminal{Kind: "tmux"}, Remote: &render.Remote{Name: c.host, User: "ann", Link: "x"}}
+		r := &render.Row{SessionID: c.session, Terminal: &render.Terminal{Kind: "tmux"}, Remote: &render.Remote{Name: c.host, User: "ann", Fleet: true}}
 		res, err := j.To(context.Background(), r)
 		got := ""
 		var hand *ByHand
@@ -59,12 +59,47 @@ func TestFar(t *testing.T) {
 		}
 	}
 	j := &Jumper{Getenv: func(string) string { return "" }}
-	if _, err := j.To(context.Background(), &render.Row{SessionID: "a", Remote: &render.Remote{Name: "ci", Link: "x"}}); err == nil || !strings.Contains(err.Error(), "no terminal") {
+	if _, err := j.To(context.Background(), &render.Row{SessionID: "a", Remote: &render.Remote{Name: "ci", Fleet: true}}); err == nil || !strings.Contains(err.Error(), "no terminal") {
 		t.Errorf("a session with no terminal: %v", err)
 	}
 	for _, bad := range []string{"", "x", "=ssh", "a=", "[=ssh"} {
 		if _, err := ParseWay(bad); !errors.Is(err, ErrWay) {
 			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// What is run on another machine is run only on one that the user has listed, by that name, and
+// its words arrive there as they are.
+func TestThere(t *testing.T) {
+	way, err := ParseWay("pod=kubectl exec -it {host} -- beckon jump {session}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide, err := ParseWay("pod-*=kubectl exec -it {host} -- beckon jump {session}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := ParseWay("web=https://example.org/{session}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &Jumper{Ways: []Way{way, wide, page}, Find: func(name string) (string, error) { return "/bin/" + name, nil }}
+	for host, want := range map[string]string{
+		"build":            `ssh|-t|build|beckon|reply|5ab1|'it'\''s; $(x)'`,
+		"pod":              "kubectl|exec|-it|pod|--|beckon|reply|5ab1|it's; $(x)",
+		"pod-7":            `"pod-7" is none of your machines`,
+		"other":            `"other" is none of your machines`,
+		"-oProxyCommand=x": "none of your machines",
+		"web":              "does not run beckon jump",
+	} {
+		c, err := j.There(&render.Row{SessionID: "5ab1", Remote: &render.Remote{Name: host, Fleet: true}}, []string{"build", "gpu"}, "reply", "5ab1", "it's; $(x)")
+		got := strings.Join(c.Argv, "|")
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", host, got, want)
 		}
 	}
 }

@@ -58,15 +58,11 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 // showAsked shows the selected session's request.
 func (m *model) showAsked() tea.Cmd {
 	r := m.current()
-	switch far := r != nil && r.Remote != nil && r.NeedsYou && m.opt.Ask != nil; {
-	case far && m.peek && m.notFar(r) != "":
-		return m.fail(errors.New(m.notFar(r)))
-	case far && m.peek && m.far != nil && m.far.asking:
-		return m.say("that machine has not said yet what it asks")
-	case m.asked(r) == nil && !far && r != nil && r.NeedsYou && m.opt.WhyNot != nil:
+	switch {
+	case m.asked(r) == nil && r != nil && r.NeedsYou && m.opt.WhyNot != nil:
 		row := *r
 		return m.do(func() (string, error) { return "", m.opt.WhyNot(row) })
-	case m.asked(r) == nil && (!far || m.peek):
+	case m.asked(r) == nil:
 		return m.say("it asks nothing that can be answered from here")
 	}
 	return m.togglePeek()
@@ -215,16 +211,16 @@ func (m *model) reply() tea.Cmd {
 		return nil
 	}
 	o := m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply })
-	label, far, row := "to "+name(r), r.Remote != nil && m.opt.Ask != nil, *r
+	label, row := "to "+name(r), *r
 	send := func(s string) tea.Cmd {
 		m.prompt = nil
 		return m.do(func() (string, error) { return m.opt.Reply(row, s) })
 	}
 	switch {
-	case far && !r.State.AtWork():
-		label += " on " + r.Host
+	case r.Remote != nil:
+		return m.fail(errRemote)
 	case m.takesReply(r):
-	case o != nil && !far:
+	case o != nil:
 		to := *o
 		to.Card.Title = "a reply"
 		send = func(s string) tea.Cmd { return m.give(to, offer.Answer{Word: offer.Say, Message: s}) }
@@ -253,7 +249,7 @@ func (m *model) stop() tea.Cmd {
 	switch {
 	case r == nil || m.opt.Stop == nil:
 		return nil
-	case r.Remote != nil && m.opt.Ask == nil:
+	case r.Remote != nil:
 		return m.fail(errRemote)
 	case !r.State.InTurn():
 		return m.say("it is not at work: there is nothing to stop")
@@ -283,9 +279,6 @@ func (m *model) give(o card.Offered, a offer.Answer) tea.Cmd {
 func (m *model) answered(msg answeredMsg) {
 	delete(m.sending, msg.id)
 	if msg.err == nil {
-		if m.far != nil && slices.ContainsFunc(m.far.offers, func(o card.Offered) bool { return o.ID == msg.id }) {
-			m.far = nil
-		}
 		m.offers = slices.DeleteFunc(slices.Clone(m.offers), func(o card.Offered) bool { return o.ID == msg.id })
 	}
 }

@@ -244,10 +244,7 @@ func (m *model) recall() tea.Cmd {
 		return m.readPane()
 	}
 	r := m.current()
-	if r != nil && r.Remote != nil {
-		return m.askFar()
-	}
-	if !m.peek || r == nil || m.opt.Recent == nil {
+	if !m.peek || r == nil || r.Remote != nil || m.opt.Recent == nil {
 		return nil
 	}
 	row := *r

@@ -84,7 +84,6 @@ type model struct {
 	bad     bool   // it went wrong
 
 	offers  []card.Offered  // of this machine
-	far     *farAsked       // requests of the selected session on another machine; nil for none
 	sending map[string]bool // those being answered
 	drawn   drawn           // on the screen
 	drawing *drawn          // in the frame being drawn
@@ -142,12 +141,6 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 			msg.rows[i].Host = msg.rows[i].Remote.Name // the user's name for it
 		}
 		m.arrange()
-		return m.askFar()
-	case farMsg:
-		if m.far != nil && m.far.key == msg.key {
-			m.far.asking, m.far.offers, m.far.err = false, msg.offers, msg.err
-			m.follow()
-		}
 	case recentMsg:
 		m.recent = map[string]Past{msg.key: msg.past}
 	case paneMsg:

@@ -48,20 +48,14 @@ func (m *model) asked(r *render.Row) *card.Offered {
 }
 
 func (m *model) offerOf(r *render.Row, kind func(offer.Kind) bool) *card.Offered {
-	if r == nil {
+	if r == nil || r.Remote != nil {
 		return nil
 	}
-	offers, far := m.offers, r.Remote != nil
-	if f := m.farOf(r); far && f != nil {
-		offers = f.offers
-	} else if far {
-		return nil
-	}
-	i := slices.IndexFunc(offers, func(o card.Offered) bool { return (far || o.Record == r.Record()) && kind(o.Kind) })
+	i := slices.IndexFunc(m.offers, func(o card.Offered) bool { return o.Record == r.Record() && kind(o.Kind) })
 	if i < 0 {
 		return nil
 	}
-	return &offers[i]
+	return &m.offers[i]
 }
 
 var cardRole = map[card.Kind]role{card.Head: strong, card.Note: dim, card.Add: run, card.Delete: fault, card.Hunk: pack}

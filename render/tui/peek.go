@@ -92,9 +92,6 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 	} else if r.Question != nil {
 		s.question(r.Question, past.Plan)
 	}
-	if why := m.notFar(r); why != "" {
-		s.part("answering", dim, why)
-	}
 	v, known := m.seen(r)
 	title := r.Title
 	if known && v.Session.Prompt.Text != "" {

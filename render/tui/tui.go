@@ -69,11 +69,8 @@ type Options struct {
 	Answer func(card.Offered, offer.Answer) (string, error)
 	Reply  func(r render.Row, text string) (string, error)
 	Stop   func(render.Row) (string, error)
-	// WhyNot returns why what a session of this machine asks cannot be answered here.
+	// WhyNot returns why what a session asks cannot be answered here.
 	WhyNot func(render.Row) error
-	// Ask returns the open requests of another machine's session. With it, Answer, Reply and
-	// Stop act on those sessions, too.
-	Ask func(render.Row) ([]card.Offered, error)
 
 	Order           render.Mode
 	PermissionFirst bool // as in render.Queue

@@ -25,7 +25,6 @@ import (
 	"time"
 
 	"beckon/render"
-	cards "beckon/render/card"
 	"beckon/render/web/access"
 	"beckon/render/web/feed"
 	"beckon/state"
@@ -72,8 +71,6 @@ type Options struct {
 	// Others calls show with the rows of other machines, now and whenever they change, until
 	// its context ends. They are shown with this machine's.
 	Others func(ctx context.Context, show func([]render.Row))
-	// Far answers requests of other machines' sessions; nil means that nobody does.
-	Far cards.Far
 	// Log is called with internal errors, which contain no payload text.
 	Log func(error)
 

@@ -61,6 +61,10 @@ func Late(format string, args ...any) error {
 // ErrSilent is returned by a command that has already printed its error.
 var ErrSilent = errors.New("")
 
+// Ended returns the error of a command that ran another one, which ended with code and has said
+// why.
+func Ended(code int) error { return coded{ErrSilent, code} }
+
 // hinted is an error with advice, which is printed on a line of its own.
 type hinted struct {
 	error

@@ -19,7 +19,7 @@ func env(home string) func(string) string {
 	}
 }
 
-var link = Unit{Name: "link", About: "beckon link: 100% of the sessions", Args: []string{"link", "--quiet"}}
+var link = Unit{Name: "link", About: "beckon link: 100% of the sessions", Args: []string{"fleet", "link", "--quiet"}}
 
 // systemd accepts the unit, and reads from it what was meant.
 func TestSystemdUnit(t *testing.T) {
@@ -86,7 +86,7 @@ func TestLaunchdAgent(t *testing.T) {
 	for _, v := range have["ProgramArguments"].Inner {
 		words = append(words, v.Text)
 	}
-	if !slices.Equal(words, []string{"/Users/ann/my <bin>/beckon", "link", "--quiet"}) || have["Label"].Text != "dev.beckon.link" || have["KeepAlive"].XMLName.Local != "true" {
+	if !slices.Equal(words, []string{"/Users/ann/my <bin>/beckon", "fleet", "link", "--quiet"}) || have["Label"].Text != "dev.beckon.link" || have["KeepAlive"].XMLName.Local != "true" {
 		t.Errorf("%q, %+v", words, have)
 	}
 	if vars := have["EnvironmentVariables"].Inner; len(vars) != 2 || vars[0].Text != "BECKON_STATE_DIR" || vars[1].Text != `/srv/my state/100% "new" <&>` {

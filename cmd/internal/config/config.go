@@ -43,9 +43,8 @@ type Config struct {
 	NotifyUsage     string         // "true" or "false": notify when a usage limit is nearly reached
 	Hosts           []string       // machines that --fleet asks by ssh
 	JumpBy          []string       // how to go to sessions of other machines: jump.ParseWay
-	FleetTexts      string         // how much text about sessions beckon link publishes: a fleet.Level
+	FleetTexts      string         // how much text about sessions beckon fleet link publishes: a fleet.Level
 	Answer          offer.Settings // the keys that begin with answer_
-	AnswersFrom     []string       // users of the fleet, or their keys, who may answer for this machine's sessions
 }
 
 // Default returns the values in force without a file.
@@ -103,7 +102,7 @@ var Keys = []key{
 		check: func(s string) error { _, err := hosts.Parse(s); return err }, field: func(c *Config) any { return &c.Hosts }},
 	{Name: "jump_by", Doc: "how a jump goes to sessions of other machines, as HOST=COMMAND or HOST=ADDRESS",
 		check: func(s string) error { _, err := jump.ParseWay(s); return err }, Hint: `"pod-*=kubectl exec -it {host} -- beckon jump {session}"`, field: func(c *Config) any { return &c.JumpBy }},
-	{Name: "fleet_texts", Doc: "how much of what sessions are about beckon link publishes",
+	{Name: "fleet_texts", Doc: "how much of what sessions are about beckon fleet link publishes",
 		OneOf: []string{"off", "short", "full"}, field: func(c *Config) any { return &c.FleetTexts }},
 	{Name: "notify", Doc: "channels that notify you",
 		OneOf: alert.Channels, field: func(c *Config) any { return &c.Alert.Channels }},
@@ -141,8 +140,6 @@ var Keys = []key{
 		field: func(c *Config) any { return &c.Answer.Wait }},
 	{Name: "answer_subagents", Doc: "when what a subagent asks is held for an answer from elsewhere",
 		OneOf: []string{offer.Off, offer.Away, offer.Always}, field: func(c *Config) any { return &c.Answer.Subagents }},
-	{Name: "answers_from_fleet", Doc: "users of the fleet, or keys of their accesses, who may answer for this machine's sessions",
-		check: checkAnswerer, Hint: "a user as beckon fleet invite --user named them, or the key that beckon link --key prints there", field: func(c *Config) any { return &c.AnswersFrom }},
 }
 
 // Value returns the key's value in c, as people read it.
@@ -193,6 +190,9 @@ func Load(path string) (Config, []string, error) {
 	return c, set, err
 }
 
+// gone are keys of earlier versions: a file may have them, and they mean nothing.
+var gone = []string{"answers_from_fleet"}
+
 func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	if len(strings.TrimSpace(string(data))) == 0 {
 		return nil, nil
@@ -211,6 +211,9 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 		name := m.Name.Value.(hujson.Literal).String()
 		line := 1 + strings.Count(string(data[:m.Name.StartOffset]), "\n")
 		i := slices.IndexFunc(Keys, func(k key) bool { return k.Name == name })
+		if i < 0 && slices.Contains(gone, name) {
+			continue
+		}
 		if i < 0 {
 			wrong = append(wrong, &problem{path, line, fmt.Sprintf("unknown key %q", name), suggest(name)})
 			continue
@@ -226,13 +229,6 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 		set = append(set, name)
 	}
 	return set, errors.Join(wrong...)
-}
-
-func checkAnswerer(s string) error {
-	if strings.TrimSpace(s) == "" || s != render.OneLine(s) {
-		return fmt.Errorf("%q is not a user", s)
-	}
-	return nil
 }
 
 func checkColor(s string) error {

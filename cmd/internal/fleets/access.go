@@ -15,7 +15,7 @@ import (
 	"beckon/event/atomicfile"
 	"beckon/event/home"
 	"beckon/event/plainfile"
-	"beckon/render/fleet/bus"
+	"beckon/render/fleet"
 
 	"github.com/gofrs/flock"
 )
@@ -25,9 +25,9 @@ func accessFile(a *cli.App) string { return home.Config(a.Getenv, "fleet.json") 
 
 // access returns this machine's access to a fleet: the token in BECKON_FLEET, else the one
 // that it joined with. ok is false if it has neither.
-func access(a *cli.App) (acc bus.Access, ok bool, err error) {
+func access(a *cli.App) (acc fleet.Access, ok bool, err error) {
 	if token := a.Getenv("BECKON_FLEET"); token != "" {
-		if acc, err = bus.ReadToken(token); err != nil {
+		if acc, err = fleet.ReadToken(token); err != nil {
 			return acc, false, fmt.Errorf("BECKON_FLEET: %w", err)
 		}
 		return acc, true, nil
@@ -46,15 +46,6 @@ func access(a *cli.App) (acc bus.Access, ok bool, err error) {
 	return acc, true, acc.Check()
 }
 
-// mustAccess is access, with an error for none.
-func mustAccess(a *cli.App) (bus.Access, error) {
-	acc, ok, err := access(a)
-	if err == nil && !ok {
-		err = errNoFleet
-	}
-	return acc, err
-}
-
 // Joined reports whether this machine has an access to a fleet.
 func Joined(a *cli.App) bool {
 	_, ok, err := access(a)
@@ -62,7 +53,7 @@ func Joined(a *cli.App) bool {
 }
 
 // join stores an access for link and --fleet.
-func join(a *cli.App, acc bus.Access) error {
+func join(a *cli.App, acc fleet.Access) error {
 	path := accessFile(a)
 	if path == "" {
 		return errors.New("finding the configuration: HOME is not set")
@@ -78,7 +69,7 @@ func join(a *cli.App, acc bus.Access) error {
 }
 
 // errNoFleet says what to do where there is nothing to show.
-var errNoFleet = cli.Hint(`beckon link --join TOKEN joins one, and "hosts": ["ssh:NAME"] in config.json names machines to ask by ssh: see beckon help fleet`, "this machine is in no fleet")
+var errNoFleet = cli.Hint(`beckon fleet link --join TOKEN joins one, and "hosts": ["ssh:NAME"] in config.json names machines to ask by ssh: see beckon help fleet`, "this machine is in no fleet")
 
 // Standing is this machine's relation to its fleet.
 type Standing struct {
@@ -103,7 +94,7 @@ func StandingOf(a *cli.App) (Standing, error) {
 			_ = lock.Unlock()
 		}
 	}
-	nc, err := bus.DialOnce(acc)
+	nc, err := fleet.DialOnce(acc)
 	if err != nil {
 		return s, err
 	}

@@ -2,47 +2,30 @@ package fleets
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net"
-	"time"
 
 	"beckon/cmd/internal/cli"
-	"beckon/cmd/internal/hub"
-	"beckon/event/duration"
 	"beckon/event/home"
 	"beckon/event/nearest"
-	"beckon/render/fleet/bus"
+	"beckon/render/fleet"
 )
 
-// Cmd is beckon fleet: what a hub's administrator does.
+// Cmd is beckon fleet: the server's side of a fleet.
 type Cmd struct {
-	Init   initCmd   `cmd:"" help:"Make a hub's keys and configuration, for beckon-fleet or any NATS server."`
+	Init   initCmd   `cmd:"" help:"Write the configuration of the NATS server that a fleet meets at."`
 	Invite inviteCmd `cmd:"" help:"Print a token that lets a machine publish its sessions, or see those of others."`
-	Revoke revokeCmd `cmd:"" help:"End the access of a machine or user, at once."`
-	Bucket bucketCmd `cmd:"" help:"Make the hub's bucket on a NATS server that runs with the hub's configuration."`
+	Revoke revokeCmd `cmd:"" help:"End the access of a machine or user."`
+	Link   LinkCmd   `cmd:"" help:"Publish this machine's sessions to a fleet, for the lists of other machines."`
 }
 
-// where is the flag that all subcommands have.
+// where is the flag that the server's subcommands have.
 type where struct {
-	Dir string `placeholder:"DIR" type:"path" help:"The hub's directory (default: hub beside config.json)."`
+	Dir string `placeholder:"DIR" type:"path" help:"The server's directory (default: hub beside config.json)."`
 }
 
-func (w *where) dir(a *cli.App) string {
-	if w.Dir != "" {
-		return w.Dir
-	}
-	return home.Config(a.Getenv, "hub")
-}
-
-func (w *where) open(a *cli.App) (*hub.Hub, error) {
-	h, err := hub.Open(w.dir(a))
-	if err != nil {
-		return nil, cli.Hint("beckon fleet init makes one, and so does beckon-fleet serve; --dir names another place", "%w", err)
-	}
-	return h, nil
-}
+func (w *where) dir(a *cli.App) string { return cmp.Or(w.Dir, home.Config(a.Getenv, "hub")) }
 
 type initCmd struct {
 	where
@@ -52,63 +35,41 @@ type initCmd struct {
 
 // Run implements the command.
 func (c *initCmd) Run(a *cli.App) error {
-	h, err := hub.Init(c.dir(a), c.Listen, c.Name)
-	if errors.Is(err, hub.ErrUnnamed) {
-		return cli.Hint("--name hub.example.org, or --listen 127.0.0.1:4222 for this machine alone", "making a hub: %w", err)
+	h, err := makeHub(c.dir(a), c.Listen, c.Name)
+	if errors.Is(err, errUnnamed) {
+		return cli.Hint("--name hub.example.org, or --listen 127.0.0.1:4222 for this machine alone", "%w", err)
 	}
 	if err != nil {
-		return cli.Hint("--dir names another place", "making a hub: %w", err)
+		return cli.Hint("--dir names another place", "%w", err)
 	}
-	fmt.Fprintf(a.Stdout, "made %s; serve it with one of:\n  beckon-fleet serve --dir %s\n  nats-server -c %s   (then, once: beckon fleet bucket)\n", h.Dir, h.Dir, h.Config())
+	fmt.Fprintf(a.Stdout, "wrote %[1]s; start the server:\n  nats-server -c %[1]s\nthen invite machines: beckon fleet invite --host NAME\n", h.path(configFile))
 	return nil
 }
 
 type inviteCmd struct {
 	where
 	Host string `placeholder:"HOST" help:"Let a machine publish its sessions, under this name."`
-	User string `placeholder:"USER" help:"Whose machine it is (default: you)."`
+	User string `placeholder:"USER" help:"Whose machine it is (default: you); a user's machines form one list."`
 	View bool   `help:"Let it see the sessions of all the user's machines; for machines that people sit at."`
-	All  bool   `help:"Let it see the sessions of all users."`
-
-	Answer bool `help:"With --view or --all: let it answer the sessions that it sees, on machines whose setting answers_from_fleet names the user."`
-
-	For string `placeholder:"DURATION" help:"How long the token is good, as 24h or 7d (default: until it is revoked)."`
 }
 
 // Run implements the command.
 func (c *inviteCmd) Run(a *cli.App) error {
-	if c.Host == "" && !c.View && !c.All {
-		return cli.Usage("say what the token is for: --host NAME to publish, --view or --all to see")
+	if c.Host == "" && !c.View {
+		return cli.Usage("say what the token is for: --host NAME to publish, --view to see")
 	}
-	if c.Answer && !c.View && !c.All {
-		return cli.Usage("--answer goes with --view or --all: whoever answers must see what is asked")
-	}
-	var until time.Time
-	if c.For != "" {
-		good, err := duration.Parse(c.For)
-		if err == nil && good == 0 {
-			err = errors.New("that is not later")
-		}
-		if err != nil {
-			return cli.Usage("--for %q: %w", c.For, err)
-		}
-		until = time.Now().Add(good)
-	}
-	h, err := c.open(a)
-	if err != nil {
-		return err
-	}
-	acc := bus.Access{User: cmp.Or(c.User, a.User()), Host: c.Host, View: c.View, All: c.All, Answer: c.Answer}
+	acc := fleet.Access{User: cmp.Or(c.User, a.User()), Host: c.Host, View: c.View}
 	if acc.User == "" {
-		return cli.Usage("--user NAME: whose host it is")
+		return cli.Usage("--user NAME: whose machine it is")
 	}
-	if acc, err = h.Invite(acc, until); err != nil {
-		return err
+	acc, h, err := invite(c.dir(a), acc)
+	if err != nil {
+		return cli.Hint("beckon fleet init makes one; --dir names another place", "%w", err)
 	}
 	if host, _, err := net.SplitHostPort(h.Listen); err == nil && h.Pin == "" {
-		fmt.Fprintf(a.Stderr, "beckon: this hub listens at %s only: the token works on this machine\n", host)
+		fmt.Fprintf(a.Stderr, "beckon: this server listens at %s only: the token works on this machine\n", host)
 	}
-	fmt.Fprintln(a.Stderr, "beckon: whoever has this line has the access; there: beckon link --join TOKEN")
+	fmt.Fprintf(a.Stderr, "beckon: a running server takes it with: %s\nbeckon: whoever has this line has the access; on that machine: beckon fleet link --join TOKEN\n", h.reload())
 	fmt.Fprintln(a.Stdout, acc.Token())
 	return nil
 }
@@ -118,47 +79,12 @@ type revokeCmd struct {
 	Name string `arg:"" help:"The name of the machine; of a token without --host, the user."`
 }
 
-// pushing is how long to try to tell a hub about a change.
-const pushing = 10 * time.Second
-
 // Run implements the command.
 func (c *revokeCmd) Run(a *cli.App) error {
-	h, err := c.open(a)
+	n, names, h, err := revoke(c.dir(a), c.Name)
 	if err != nil {
-		return err
+		return cli.Hint(nearest.DidYouMean(c.Name, names), "%w", err)
 	}
-	n, users, err := h.Revoke(c.Name)
-	if err != nil {
-		return cli.Hint(nearest.DidYouMean(c.Name, h.Names()), "%w", err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), pushing)
-	defer cancel()
-	if err := h.Push(ctx); err != nil {
-		return cli.Hint("it is in force when the hub starts again", "revoked %s, but %w", c.Name, err)
-	}
-	if err := h.Forget(ctx, c.Name, users); err != nil {
-		return fmt.Errorf("revoked %s, but its rows are there until they are too old: %w", c.Name, err)
-	}
-	fmt.Fprintf(a.Stdout, "revoked %s (%d)\n", c.Name, n)
-	return nil
-}
-
-type bucketCmd struct {
-	where
-	Replicas int `enum:"1,3,5" default:"1" help:"How many servers of a cluster keep it: 1, 3 or 5."`
-}
-
-// Run implements the command.
-func (c *bucketCmd) Run(a *cli.App) error {
-	h, err := c.open(a)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), pushing)
-	defer cancel()
-	if err := h.Prepare(ctx, c.Replicas); err != nil {
-		return err
-	}
-	fmt.Fprintf(a.Stdout, "the bucket %s is there\n", bus.Bucket)
+	fmt.Fprintf(a.Stdout, "revoked %s (%d); a running server takes it with:\n  %s\n", c.Name, n, h.reload())
 	return nil
 }

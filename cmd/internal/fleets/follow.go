@@ -11,8 +11,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/render"
-	"beckon/render/fleet/bus"
-	"beckon/render/fleet/ctl"
+	"beckon/render/fleet"
 	"beckon/render/hosts"
 )
 
@@ -21,8 +20,8 @@ type Others struct {
 	flags  *Flags
 	app    *cli.App
 	asked  []*hosts.Host // by ssh
-	access bus.Access
-	live   *bus.Follower // of the fleet; nil without it
+	access fleet.Access
+	live   *fleet.Follower // of the fleet; nil without it
 }
 
 // Others connects to the other machines; the caller must Close them.
@@ -33,7 +32,7 @@ func (f *Flags) Others(ctx context.Context, a *cli.App) (*Others, error) {
 		return o, err
 	}
 	debug.SetGCPercent(50) // less memory for thousands of rows, for a little more work
-	o.live, err = bus.Follow(ctx, acc, "beckon watch")
+	o.live, err = fleet.Follow(ctx, acc, "beckon watch")
 	return o, err
 }
 
@@ -42,14 +41,6 @@ func (o *Others) Close() {
 	if o.live != nil {
 		o.live.Close()
 	}
-}
-
-// Client returns the client for the machines of the fleet.
-func (o *Others) Client() (*ctl.Client, error) {
-	if o.live == nil {
-		return nil, errNoFleet
-	}
-	return o.live.Client()
 }
 
 // Follow calls show with the sessions of the other machines, now and whenever they change,

@@ -14,7 +14,7 @@ func TestSidecar(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, part, ok := strings.Cut(string(page), "\n## In a container\n")
-	words := regexp.MustCompile(`command: \[beckon, link((?:, --[a-z]+)*)\]`).FindStringSubmatch(part)
+	words := regexp.MustCompile(`command: \[beckon, fleet, link((?:, --[a-z]+)*)\]`).FindStringSubmatch(part)
 	if !ok || words == nil {
 		t.Fatal("the manual has no container")
 	}

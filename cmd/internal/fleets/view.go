@@ -12,7 +12,6 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/render/fleet"
-	"beckon/render/fleet/bus"
 	"beckon/render/hosts"
 	"beckon/render/term"
 )
@@ -49,7 +48,7 @@ func (f *Flags) Only(a *cli.App, rows []render.Row) []render.Row {
 
 // where returns the machines to ask by ssh and, with --fleet, the access to the fleet, if this
 // machine has one. With --fleet it is an error to have neither.
-func (f *Flags) where(a *cli.App) (list []*hosts.Host, acc bus.Access, joined bool, err error) {
+func (f *Flags) where(a *cli.App) (list []*hosts.Host, acc fleet.Access, joined bool, err error) {
 	if list, err = f.asked(a); err != nil || !f.Fleet {
 		return list, acc, false, err
 	}
@@ -115,10 +114,10 @@ func (f *Flags) Ask(a *cli.App) ([]render.Row, []render.Host, error) {
 const firstView = 4 * time.Second
 
 // read reads the fleet once. With an error the rows are the stored ones.
-func read(a *cli.App, acc bus.Access) ([]render.Row, []render.Host, error) {
+func read(a *cli.App, acc fleet.Access) ([]render.Row, []render.Host, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), firstView)
 	defer cancel()
-	f, err := bus.Follow(ctx, acc, "beckon list")
+	f, err := fleet.Follow(ctx, acc, "beckon list")
 	if err == nil {
 		defer f.Close()
 		if err = f.Whole(ctx); err == nil {
@@ -137,15 +136,15 @@ func read(a *cli.App, acc bus.Access) ([]render.Row, []render.Host, error) {
 // maxKept limits the stored rows: those that need somebody most.
 const maxKept = 1000
 
-func keptName(acc bus.Access) string { return "fleet:" + acc.URL + " " + acc.Prefix() }
+func keptName(acc fleet.Access) string { return "fleet:" + acc.URL + " " + acc.User }
 
 // keep stores the first rows of a view for prompts, and for lists while the hub is away.
-func keep(a *cli.App, acc bus.Access, first []render.Row, list []render.Host) {
+func keep(a *cli.App, acc fleet.Access, first []render.Row, list []render.Host) {
 	hosts.Kept{Name: keptName(acc), AsOf: time.Now().UTC(), Rows: first, Hosts: list[:min(len(list), maxKept)]}.Keep(a.Store)
 }
 
 // keptOf returns what was stored, with its rows marked as stale.
-func keptOf(a *cli.App, acc bus.Access) (hosts.Kept, bool) {
+func keptOf(a *cli.App, acc fleet.Access) (hosts.Kept, bool) {
 	now := time.Now()
 	k, ok := hosts.KeptOf(a.Store, keptName(acc), fleet.Keep, now)
 	k.Rows = slices.DeleteFunc(k.Rows, func(r render.Row) bool { return r.Remote == nil }) // keep wrote none
@@ -156,7 +155,7 @@ func keptOf(a *cli.App, acc bus.Access) (hosts.Kept, bool) {
 	return k, ok
 }
 
-// Known returns the stored rows of other machines without asking anyone; beckon link, or a
+// Known returns the stored rows of other machines without asking anyone; beckon fleet link, or a
 // watch, stores them. It leaves out sessions of silent machines, since a prompt has no room to
 // say so.
 func Known(a *cli.App) []render.Row {

@@ -28,7 +28,7 @@ import (
 type Statusline struct {
 	Wrap     string `help:"Run this status-line command first: the one that was there before." placeholder:"COMMAND"`
 	WrapJSON string `name:"wrap-json" help:"The same, as a JSON string." placeholder:"JSON"`
-	Fleet    bool   `help:"Name the sessions of the fleet's other machines, too, as beckon link last saw them."`
+	Fleet    bool   `help:"Name the sessions of the fleet's other machines, too, as beckon fleet link last saw them."`
 }
 
 const (

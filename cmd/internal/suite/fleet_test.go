@@ -3,16 +3,15 @@
 package suite
 
 import (
-	"bufio"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/testdata/natstest"
 
 	"github.com/tidwall/gjson"
 )
@@ -23,12 +22,10 @@ type threeHomes struct {
 	*answering // of the one that looks
 	work       []*answering
 	dir        string
-	listen     string
-	hub        *exec.Cmd
+	server     *natstest.Server
 }
 
-// TestFleetOfThree checks that the third home shows all that the two do, can answer there
-// where it may, reports that the hub is gone once that is killed and its disk wiped, and is
+// TestFleetOfThree checks that the third home shows all that the two do, reports that the hub is gone once that is killed and its disk wiped, and is
 // right again within a minute after it is back.
 func TestFleetOfThree(t *testing.T) {
 	if !*matrix {
@@ -36,17 +33,12 @@ func TestFleetOfThree(t *testing.T) {
 	}
 	t.Parallel()
 	f := &threeHomes{answering: answeringOf(t, equipped(t, V330)), dir: t.TempDir()}
-	t.Cleanup(f.kill)
-	out, err := exec.Command("go", "build", "-o", f.dir, "beckon/cmd/beckon-fleet").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	natstest.Program(t)
+	address := natstest.Address(t)
+	_, err := beckon(f.l, nil, "fleet", "init", "--dir", f.hub(), "--listen", address, "--name", "127.0.0.1")
 	must(t, err)
-	f.listen = fmt.Sprintf("0.0.0.0:%d", l.Addr().(*net.TCPAddr).Port)
-	must(t, l.Close())
-	f.serve()
-	f.join(f.answering, "--view", "--answer")
+	f.server = natstest.Serve(t, filepath.Join(f.hub(), "nats-server.conf"), address)
+	f.join(f.answering, "--view")
 	for i := range 2 {
 		f.work = append(f.work, answerLab(t, V330))
 		f.publish(i)
@@ -54,7 +46,7 @@ func TestFleetOfThree(t *testing.T) {
 	f.union("permission", "permission", "idle", "idle")
 
 	one := f.work[0].open(1)[0]
-	text, code := f.command("answer", "--fleet", "home0:"+one.Session[:8], "no", "--message", "from elsewhere")
+	text, code := f.work[0].command("answer", one.Session[:8], "no", "--message", "from elsewhere")
 	if code != 0 || !strings.Contains(text, "refused") {
 		t.Errorf("exit code %d: %s", code, text)
 	}
@@ -66,15 +58,15 @@ func TestFleetOfThree(t *testing.T) {
 	}
 	f.union("permission", "idle", "idle", "idle")
 
-	f.kill()
-	must(t, os.RemoveAll(filepath.Join(f.dir, "hub", "jetstream")))
+	f.server.Kill()
+	must(t, os.RemoveAll(filepath.Join(f.hub(), "data")))
 	text, _ = f.command("list", "--fleet", "--color", "never")
 	if !strings.Contains(text, "no connection") || !strings.Contains(text, "home1") || !strings.Contains(text, "permission") {
 		t.Errorf("while the hub is away:\n%s", text)
 	}
 	f.work[1].key("Escape") // what happens meanwhile is shown, too
 	f.work[1].until("the refusal at the session", func() bool { return len(f.work[1].openNow()) == 0 })
-	f.serve()
+	f.server.Start()
 	began := time.Now()
 	f.union("idle", "idle", "idle", "idle")
 	t.Logf("right again after %s", time.Since(began).Round(time.Second))
@@ -90,54 +82,26 @@ func (f *threeHomes) must(err error) {
 	}
 }
 
-// serve serves the hub.
-func (f *threeHomes) serve() {
-	f.Helper()
-	f.hub = exec.Command(filepath.Join(f.dir, "beckon-fleet"), "serve", "--dir", filepath.Join(f.dir, "hub"), "--listen", f.listen, "--name", "127.0.0.1")
-	out, err := f.hub.StdoutPipe()
-	f.must(err)
-	f.must(f.hub.Start())
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if strings.Contains(lines.Text(), "the hub listens") {
-			go func() { // the pipe is not to fill
-				for lines.Scan() {
-				}
-			}()
-			return
-		}
-	}
-	f.Fatal("the hub does not listen")
-}
-
-// kill kills the hub.
-func (f *threeHomes) kill() {
-	if f.hub != nil {
-		_ = f.hub.Process.Kill()
-		_ = f.hub.Wait()
-		f.hub = nil
-	}
-}
+// hub is the directory of the server.
+func (f *threeHomes) hub() string { return filepath.Join(f.dir, "hub") }
 
 // join adds a home to the fleet.
 func (f *threeHomes) join(a *answering, invite ...string) {
 	f.Helper()
-	token, err := beckon(f.l, nil, append([]string{"fleet", "invite", "--dir", filepath.Join(f.dir, "hub")}, invite...)...)
+	token, err := beckon(f.l, nil, append([]string{"fleet", "invite", "--dir", f.hub()}, invite...)...)
 	f.must(err)
-	_, err = beckon(a.l, nil, "link", "--join", strings.TrimSpace(string(token)))
+	f.server.Reload(filepath.Join(f.hub(), "nats-server.pid"))
+	_, err = beckon(a.l, nil, "fleet", "link", "--join", strings.TrimSpace(string(token)))
 	f.must(err)
 }
 
-// publish makes home i publish, take answers, and run two sessions: one waits for a
+// publish makes home i publish and run two sessions: one waits for a
 // permission, one is done.
 func (f *threeHomes) publish(i int) {
 	f.Helper()
 	a := f.work[i]
 	f.join(a, "--host", fmt.Sprintf("home%d", i))
-	config := filepath.Join(a.l.Home.Dir, ".config", "beckon")
-	f.must(os.MkdirAll(config, 0o700))
-	f.must(os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"answers_from_fleet": ["lab"]}`), 0o600))
-	link := a.l.Home.Command(filepath.Join(bin(a.l), "beckon"), "link", "--quiet")
+	link := a.l.Home.Command(filepath.Join(bin(a.l), "beckon"), "fleet", "link", "--quiet")
 	f.must(link.Start())
 	f.Cleanup(func() { _ = link.Process.Signal(os.Interrupt); _ = link.Wait() })
 	second, err := a.l.Tmux.StartClient("second")

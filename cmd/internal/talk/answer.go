@@ -35,7 +35,14 @@ type AnswerCmd struct {
 // Run lists the open requests, or answers one.
 func (c *AnswerCmd) Run(a *cli.App) error {
 	if c.Fleet {
-		return c.elsewhere(a)
+		if len(c.Words) == 0 || c.All {
+			return cli.Usage("--fleet needs a session, as beckon list --fleet shows it")
+		}
+		verb := []string{"answer"}
+		if c.Message != "" {
+			verb = append(verb, "--message="+c.Message)
+		}
+		return elsewhere(a, c.Words[0], verb, c.Words[1:]...)
 	}
 	list, err := Offers(a, "")
 	if err != nil {
@@ -51,7 +58,7 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	return c.one(a, target, words, func(o *card.Offered, ans offer.Answer) error { return give(a, o, ans, c.JSON) })
+	return c.one(a, target, words)
 }
 
 // target returns the offers that the first words name, and the remaining words. Without a
@@ -121,15 +128,11 @@ func answersOn(a *cli.App) bool {
 	return err == nil && installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Answers()
 }
 
-// one answers the only offer of a list by calling give; without words it prints the list. An
-// offer that the user has not seen is shown before it is allowed; one of another machine every
-// time.
-func (c *AnswerCmd) one(a *cli.App, list []card.Offered, words []string, give func(*card.Offered, offer.Answer) error) error {
+// one answers the only offer of a list; without words it prints the list. An
+// offer that the user has not seen is shown before it is allowed.
+func (c *AnswerCmd) one(a *cli.App, list []card.Offered, words []string) error {
 	o := &list[0]
-	id, on := "beckon answer "+o.ShortID(), ""
-	if c.Fleet {
-		id, on = "beckon answer --fleet "+c.Words[0]+" "+o.ShortID(), " on "+o.Card.Host
-	}
+	id := "beckon answer " + o.ShortID()
 	switch {
 	case len(words) == 0:
 		return c.list(a, list)
@@ -146,20 +149,16 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Offered, words []string, give fu
 	if err := o.Card.May(ans.Word); err != nil {
 		return cli.Hint("beckon jump brings you there; "+id+" no refuses it", "%w", err)
 	}
-	if ans.Word.Grants() && (c.Fleet || !offer.In(a.Store.Dir).Shown(o.ID)) {
-		switch {
-		case a.Attended():
-		case c.Fleet:
-			return errors.New("what runs on another machine is shown before it is allowed, and there is no terminal to show it on")
-		default:
+	if ans.Word.Grants() && !offer.In(a.Store.Dir).Shown(o.ID) {
+		if !a.Attended() {
 			return cli.Hint(id+" shows it", "you have not been shown what this allows")
 		}
-		c.show(a, o)
-		if !confirm(a, "Allow this"+on+"?") {
+		Show(a, o)
+		if !confirm(a, "Allow this?") {
 			return cli.ErrSilent
 		}
 	}
-	return give(o, ans)
+	return give(a, o, ans, c.JSON)
 }
 
 // mayAnswer returns an error for anyone but the user: an agent must not answer itself.

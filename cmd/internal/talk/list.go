@@ -60,7 +60,7 @@ func (c *AnswerCmd) list(a *cli.App, list []card.Offered) error {
 		if i > 0 {
 			fmt.Fprintln(a.Stdout)
 		}
-		c.show(a, &list[i])
+		Show(a, &list[i])
 	}
 	return nil
 }
@@ -68,26 +68,16 @@ func (c *AnswerCmd) list(a *cli.App, list []card.Offered) error {
 // none prints that no request is open here, and whether sessions wait for an answer elsewhere.
 func (c *AnswerCmd) none(a *cli.App) error {
 	said := "nothing waits for an answer"
-	if !c.Fleet {
-		seen, _, err := a.Look(false)
-		if err != nil {
-			return err
-		}
-		waiting := slices.DeleteFunc(seen, func(v state.Seen) bool { return !v.Status.State.Asks() })
-		if len(waiting) > 0 {
-			said = fmt.Sprintf("no request can be answered here; waiting where they run: %d (beckon answer SESSION says why)", len(waiting))
-		}
+	seen, _, err := a.Look(false)
+	if err != nil {
+		return err
 	}
-	_, err := fmt.Fprintln(a.Stdout, said)
+	waiting := slices.DeleteFunc(seen, func(v state.Seen) bool { return !v.Status.State.Asks() })
+	if len(waiting) > 0 {
+		said = fmt.Sprintf("no request can be answered here; waiting where they run: %d (beckon answer SESSION says why)", len(waiting))
+	}
+	_, err = fmt.Fprintln(a.Stdout, said)
 	return err
-}
-
-func (c *AnswerCmd) show(a *cli.App, o *card.Offered) {
-	if c.Fleet { // its files are on another machine
-		show(a, o)
-	} else {
-		Show(a, o)
-	}
 }
 
 // Show prints an offer whole, and records that the user has seen it.

@@ -34,7 +34,7 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 		text = string(b)
 	}
 	if c.Fleet {
-		return c.elsewhere(a, text)
+		return elsewhere(a, c.Session, []string{"reply"}, text)
 	}
 	v, err := found(a, c.Session)
 	if err != nil {
@@ -113,7 +113,7 @@ type StopCmd struct {
 // subagents' at theirs.
 func (c *StopCmd) Run(a *cli.App) error {
 	if c.Fleet {
-		return c.elsewhere(a)
+		return elsewhere(a, c.Session, []string{"stop"})
 	}
 	v, err := found(a, c.Session)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/render"
 	"beckon/render/card"
-	"beckon/render/fleet/ctl"
 	"beckon/render/tui"
 	"beckon/state/evidence"
 	"beckon/state/live"
@@ -19,37 +18,26 @@ import (
 	"beckon/state/offer/hold"
 )
 
-// Watch gives a screen the sessions' requests, and the keys that answer them, on this machine
-// and, by client, on others.
-func Watch(a *cli.App, opt *tui.Options, client func() (*ctl.Client, error)) {
-	far, ctx := hands{func() error { return mayAnswer(a) }, client, true}, context.Background()
+// Watch gives a screen the sessions' requests, and the keys that answer them.
+func Watch(a *cli.App, opt *tui.Options) {
 	opt.Offers = func(ctx context.Context, show func([]card.Offered)) { followOffers(ctx, a.Store.Dir, show) }
-	opt.Ask = func(r render.Row) ([]card.Offered, error) { return far.Ask(ctx, r) }
-	opt.Answer = func(o card.Offered, ans offer.Answer) (string, error) {
-		if o.Far != nil {
-			return far.Answer(ctx, *o.Far, o, ans)
-		}
-		return answerFromWatch(a, o, ans)
-	}
+	opt.Answer = func(o card.Offered, ans offer.Answer) (string, error) { return answerFromWatch(a, o, ans) }
 	opt.WhyNot = func(r render.Row) error {
+		if r.Remote != nil {
+			c, err := command(a, &r, []string{"answer"})
+			if err != nil {
+				return err
+			}
+			return fmt.Errorf("it runs on %s: %s", card.Line1(r.Remote.Name), c)
+		}
 		v, err := a.Find(r.Record())
 		if err != nil {
 			return err
 		}
 		return notOffered(a, v)
 	}
-	opt.Reply = func(r render.Row, text string) (string, error) {
-		if r.Remote != nil {
-			return far.Say(ctx, r, text)
-		}
-		return replyFromWatch(a, r, text)
-	}
-	opt.Stop = func(r render.Row) (string, error) {
-		if r.Remote != nil {
-			return far.Stop(ctx, r)
-		}
-		return stopFromWatch(a, r)
-	}
+	opt.Reply = func(r render.Row, text string) (string, error) { return replyFromWatch(a, r, text) }
+	opt.Stop = func(r render.Row) (string, error) { return stopFromWatch(a, r) }
 }
 
 func answerFromWatch(a *cli.App, o card.Offered, ans offer.Answer) (string, error) {

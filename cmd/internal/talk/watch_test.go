@@ -13,7 +13,7 @@ import (
 // A screen creates nothing from which hooks would conclude that calls are held, and shows the
 // first offer there ever is.
 func TestFollowFirstOffer(t *testing.T) {
-	d := machine(t, `{}`)
+	d := machine(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	followOffers(ctx, d.a.Store.Dir, func([]card.Offered) { t.Error("there is none") })

@@ -1,17 +1,47 @@
 package talk
 
 import (
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/render/card"
 	"beckon/state"
+	"beckon/state/evidence"
 	"beckon/state/offer"
 	"beckon/state/store"
 )
+
+// desk is a machine with sessions.
+type desk struct{ a *cli.App }
+
+func machine(t *testing.T) desk {
+	t.Helper()
+	home := t.TempDir()
+	env := map[string]string{"HOME": home}
+	return desk{&cli.App{Store: store.Open(filepath.Join(home, "state")), Getenv: func(k string) string { return env[k] }, Stdout: io.Discard, Stderr: io.Discard}}
+}
+
+// ask makes an offer at which this process waits.
+func (d desk) ask(t *testing.T, tool, payload string) offer.Offer {
+	t.Helper()
+	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
+	if !ok {
+		t.Skip("processes cannot be read here")
+	}
+	now := time.Now()
+	o := offer.Offer{Kind: offer.Permission, Event: "PermissionRequest", Record: "s1", Session: "s1", Tool: tool, Cwd: t.TempDir(),
+		Made: event.MillisOf(now), Expires: event.MillisOf(now.Add(time.Hour)), Waiter: self, Client: self, Payload: []byte(payload)}
+	if err := offer.In(d.a.Store.Dir).Make(&o, now); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
 
 // start folds the start of a session.
 func (d desk) start(t *testing.T, id string) {
@@ -30,7 +60,7 @@ func (d desk) fold(t *testing.T, e event.Event) {
 // The first word is a session, also where its id is all digits, unless it can only be an answer.
 func TestTargetOfDigits(t *testing.T) {
 	const session, other = "85731122-0000-4000-8000-000000000000", "aaaa1122-0000-4000-8000-000000000000"
-	d := machine(t, "{}")
+	d := machine(t)
 	d.start(t, session)
 	d.start(t, other)
 	d.a.Getenv = os.Getenv
@@ -65,7 +95,7 @@ func TestTargetOfDigits(t *testing.T) {
 
 // Where nothing can be answered, sessions that wait in their own terminal are counted.
 func TestNothingToAnswer(t *testing.T) {
-	d := machine(t, "{}")
+	d := machine(t)
 	for _, want := range []string{"nothing waits for an answer\n", "no request can be answered here; waiting where they run: 1 (beckon answer SESSION says why)\n"} {
 		var out strings.Builder
 		d.a.Stdout = &out

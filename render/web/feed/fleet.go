@@ -63,7 +63,7 @@ func (p *publisher) putOther(key string, row render.Row) {
 	if was != nil { // being heard again is not a change
 		remote := *row.Remote
 		remote.AsOf = was.row.Remote.AsOf
-		if same := row; remote.Stale == was.row.Remote.Stale && remote.Link == was.row.Remote.Link {
+		if same := row; remote.Stale == was.row.Remote.Stale {
 			same.Remote = &remote
 			same.Since, same.CreatedAt, same.FirstSeen, same.UpdatedAt = was.row.Since, was.row.CreatedAt, was.row.FirstSeen, was.row.UpdatedAt
 			if data, _ := json.Marshal(&same); bytes.Equal(data, was.json) && row.Since.Sub(was.row.Since).Abs() < time.Second {
@@ -78,18 +78,6 @@ func (p *publisher) putOther(key string, row render.Row) {
 		name = "session_created"
 	}
 	p.emit(name, now, was, "")
-}
-
-// Elsewhere returns the row of another machine's session, by its seat or, without one, its
-// record.
-func (f *Feed) Elsewhere(host, id string) (render.Row, bool) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	s := f.rows[farKey(host, id)]
-	if s == nil {
-		return render.Row{}, false
-	}
-	return s.row, true
 }
 
 // farKey returns a key that no seat of this machine and no other machine has: names contain no

@@ -1,7 +1,7 @@
 // What is asked of the server beside the line of events.
 
 import { ask as send } from "./login.mjs";
-import { idOf, recordOf } from "./state.mjs";
+import { recordOf } from "./state.mjs";
 
 // Refusal is an answer that is no success, in the words of the server.
 export class Refusal extends Error {
@@ -25,9 +25,6 @@ async function ask(path, options) {
 
 const session = (id, rest = "") => `/api/sessions/${encodeURIComponent(id)}${rest}`;
 
-// of is where a row's session is spoken to, which another machine may have.
-const of = (row, rest) => (row.remote ? `/api/hosts/${encodeURIComponent(row.remote.name)}${session(idOf(row), rest)}`.replace("/api/sessions", "/sessions") : session(recordOf(row), rest));
-
 export const list = () => ask("/api/sessions");
 export const one = (id) => ask(session(id));
 export const turns = (id, limit) => ask(session(id, `/turns?limit=${limit}`));
@@ -43,12 +40,8 @@ export const hooks = () => ask("/hook/status");
 // act posts what the user does to a session: seen, jump, backburner,
 // stop, reply.
 export function act(row, action, body) {
-  return ask(of(row, `/${action}`), posted(body));
+  return ask(session(recordOf(row), `/${action}`), posted(body));
 }
-
-// farOffers is what a session of another machine asks now, farAnswer answers that.
-export const farOffers = (row) => ask(of(row, "/offers"));
-export const farAnswer = (row, id, body) => ask(of(row, `/offers/${encodeURIComponent(id)}`), posted(body));
 
 // answer answers an offer; away says that nobody sits at the sessions, or, with
 // off, that somebody does.

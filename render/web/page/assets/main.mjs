@@ -56,7 +56,7 @@ function look(row) {
 // act does what a button or a key asks for. Setting aside asks for how long, and stopping
 // whether it is meant.
 function act(row, name) {
-  if (row.remote && name !== "stop") return toast(`It is on ${row.remote.name}: beckon jump goes there`, true);
+  if (row.remote) return toast(`It is on ${row.remote.name}: beckon jump goes there`, true);
   if (name === "stop") return choose(row, "Stop it?", "Its turn ends at its next call.", [["Stop", undefined, "It stops at its next call"]], name);
   if (name !== "backburner") return tell(row, name, undefined, { jump: "Jumped to its terminal", seen: "Marked as seen" }[name]);
   if (row.state === "backburner") return tell(row, name, { off: true }, "Taken back");
@@ -90,15 +90,13 @@ async function reply(row, words) {
   }
 }
 
-// give answers the offer that was drawn, of a session of another machine with its row,
-// and says what became of that.
-async function give(offer, answer, far) {
+// give answers the offer that was drawn, and says what became of that.
+async function give(offer, answer) {
   try {
-    const { taken, why } = await (far ? api.farAnswer(far, offer.id, answer) : api.answer(offer.id, answer));
+    const { taken, why } = await api.answer(offer.id, answer);
     toast(taken ? saidOf(offer, answer) : `Not taken: ${why}`, !taken);
   } catch (e) {
     fail(e);
-    if (far) return;
     if (e.status === 412) ask(offer.id);
     if ([404, 409, 410].includes(e.status)) dispatch({ type: "offer_ended", data: { id: offer.id, answered: e.answered, why: e.message } });
   }

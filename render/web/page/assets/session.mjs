@@ -11,12 +11,6 @@ import { clean, oneLine } from "./words.mjs";
 // Lines of a journal, the newest: how many are read at first, and kept.
 const begun = 500, kept = 1000;
 
-const farPace = 3000; // ms between two looks at what a session of another machine asks
-
-// ofFleet says whether a row's machine takes answers, if it lets this one: one that is
-// asked by ssh is not of the fleet, and has no user.
-const ofFleet = (row) => Boolean(row?.remote?.user && !row.remote.stale);
-
 const working = new Set(["working", "compacting", "permission", "question"]); // there is a turn to stop
 
 export class SessionPage {
@@ -26,10 +20,7 @@ export class SessionPage {
   constructor(root, { act, fail, met, say, give, tell }) {
     Object.assign(this, { root, fail, met });
     this.asks = el("div", { class: "asks", role: "region", "aria-label": "Waits for your answer", hidden: true });
-    this.offers = new Offers(this.asks, { tell, give: async (offer, answer) => {
-      await give(offer, answer, this.row?.remote && this.row);
-      this.lookFar();
-    } });
+    this.offers = new Offers(this.asks, { tell, give });
     this.saying = saying((words) => say(this.row, words));
     this.stop = el("button", { type: "button", class: "stop", title: "Its turn ends at its next call", on: { click: () => act(this.row, "stop") } }, "Stop");
     this.ends = el("ul", { class: "ends", role: "list", "aria-label": "Answered a moment ago", hidden: true });
@@ -53,9 +44,7 @@ export class SessionPage {
   open(id) {
     if (this.id === id) return;
     // What was asked for on another visit is not this one's, though the id may be.
-    Object.assign(this, { id, visit: {}, row: null, live: null, journal: [], after: 0, far: [] });
-    clearInterval(this.looks);
-    this.looks = setInterval(() => this.lookFar(), farPace);
+    Object.assign(this, { id, visit: {}, row: null, live: null, journal: [], after: 0 });
     this.nodes.clear();
     this.lines.replaceChildren();
     this.card.node.hidden = this.stop.hidden = this.saying.hidden = true;
@@ -66,7 +55,6 @@ export class SessionPage {
   }
 
   close() {
-    clearInterval(this.looks);
     this.id = this.row = this.visit = null;
     this.offers.draw([], []);
   }
@@ -87,8 +75,7 @@ export class SessionPage {
       this.refresh();
     }
     const record = this.row && recordOf(this.row);
-    if (this.row?.remote) this.drawFar();
-    else this.offers.draw(asksOf(s, (o) => o.record === record && (o.kind !== "reply" || this.saying.hidden)), [...s.rows.values()]);
+    this.offers.draw(asksOf(s, (o) => !this.row?.remote && o.record === record && (o.kind !== "reply" || this.saying.hidden)), [...s.rows.values()]);
     drawEnds(this.ends, s.ends.filter((o) => o.record === record));
     const turns = s.turns.get(this.row && recordOf(this.row));
     if (turns !== this.turns) {
@@ -97,38 +84,14 @@ export class SessionPage {
     }
   }
 
-  drawFar() {
-    this.offers.draw(this.far, [this.row]);
-  }
-
-  // lookFar asks another machine what its session asks: no line of events tells it.
-  async lookFar() {
-    const { visit, row } = this;
-    if (!ofFleet(row) || document.hidden || this.looking === visit) return;
-    this.looking = visit;
-    try {
-      const { offers, from } = row.needs_you ? await api.farOffers(row) : { offers: [] };
-      if (this.visit !== visit) return;
-      this.far = offers.filter((o) => o.kind !== "reply").map((offer) => ({ offer, from }));
-      text(this.note, "");
-    } catch (e) {
-      if (this.visit !== visit) return;
-      this.far = [];
-      text(this.note, `It cannot be answered from here: ${e.message}`);
-    } finally {
-      if (this.looking === visit) this.looking = null;
-    }
-    this.drawFar();
-  }
-
   drawRow(row, s) {
     const first = !this.row;
     if (first) this.met(row);
     this.row = row;
-    if (first) this.lookFar();
-    this.stop.hidden = !working.has(row.state) || Boolean(row.remote) && !ofFleet(row);
-    this.saying.hidden = row.remote ? !ofFleet(row) || working.has(row.state) : !row.takes_reply;
-    if (!row.remote) text(this.note, row.state === "ended" || row.state === "lost" ? "This session is over." : "");
+    this.stop.hidden = !working.has(row.state) || Boolean(row.remote);
+    this.saying.hidden = Boolean(row.remote) || !row.takes_reply;
+    if (row.remote) text(this.note, row.needs_you ? `Answer it where it runs, on ${row.remote.name}: beckon answer --fleet` : "");
+    else text(this.note, row.state === "ended" || row.state === "lost" ? "This session is over." : "");
     this.card.node.hidden = false;
     this.card.draw(keyOf(row), row, { busy: s?.busy.get(recordOf(row)) ?? row.busy_seconds });
     text(this.heading, oneLine(row.title) || row.name || row.project || "Session");

@@ -1,4 +1,4 @@
-package hub
+package fleets
 
 import (
 	"crypto/ecdsa"
@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"beckon/event/atomicfile"
-	"beckon/render/fleet/bus"
+	"beckon/render/fleet"
 )
 
 // lasts is how long a hub's certificate is valid. Tokens pin its authority, so nobody can be
@@ -59,7 +59,7 @@ func makeCertificate(cert, key string, names []string) (pin string, err error) {
 		return "", err
 	}
 	chain := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leafDER}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER})...)
-	return bus.Pin(parsed), errors.Join(
+	return fleet.Pin(parsed), errors.Join(
 		atomicfile.Write(cert, chain, 0o600, true),
 		atomicfile.Write(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: ownDER}), 0o600, true))
 }

@@ -1,4 +1,4 @@
-package bus
+package fleet
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"beckon/render"
-	"beckon/render/fleet"
-	"beckon/render/fleet/ctl"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -26,15 +24,15 @@ type Follower struct {
 	running sync.WaitGroup
 
 	mu      sync.Mutex
-	view    *fleet.View
-	whole   bool  // all initial values have arrived
+	view    *view
+	loading *view // what is being read from the beginning; it becomes the view once it is whole
 	trouble error // why there is no news
 	changed chan struct{}
 }
 
 // Follow follows until ctx ends; the caller must Close it.
 func Follow(ctx context.Context, a Access, name string) (*Follower, error) {
-	f := &Follower{access: a, wake: make(chan struct{}, 1), begun: time.Now(), view: fleet.NewView(), changed: make(chan struct{})}
+	f := &Follower{access: a, wake: make(chan struct{}, 1), begun: time.Now(), view: newView(), loading: newView(), changed: make(chan struct{})}
 	var err error
 	if f.nc, err = dial(a, name, f.wake); err != nil {
 		return nil, err
@@ -46,15 +44,6 @@ func Follow(ctx context.Context, a Access, name string) (*Follower, error) {
 	ctx, f.end = context.WithCancel(ctx)
 	f.running.Go(func() { f.run(ctx) })
 	return f, nil
-}
-
-// Client returns the client for the hosts that are shown.
-func (f *Follower) Client() (*ctl.Client, error) {
-	id, err := f.access.identity()
-	if err != nil {
-		return nil, err
-	}
-	return &ctl.Client{ID: id, Conn: f.nc}, nil
 }
 
 // Close ends the following, and the connection.
@@ -71,7 +60,7 @@ func (f *Follower) now() time.Time { return f.begun.Round(0).Add(time.Since(f.be
 func (f *Follower) Snapshot() ([]render.Row, []render.Host, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	rows, hosts := f.view.Snapshot(f.now())
+	rows, hosts := f.view.snapshot(f.now())
 	return rows, hosts, f.trouble
 }
 
@@ -80,7 +69,7 @@ func (f *Follower) Snapshot() ([]render.Row, []render.Host, error) {
 func (f *Follower) Whole(ctx context.Context) error {
 	for {
 		f.mu.Lock()
-		whole, trouble, changed := f.whole, f.trouble, f.changed
+		whole, trouble, changed := f.loading == nil, f.trouble, f.changed
 		f.mu.Unlock()
 		if whole {
 			return nil
@@ -121,16 +110,12 @@ func (f *Follower) fail(err error) {
 func (f *Follower) run(ctx context.Context) {
 	for try := 0; ctx.Err() == nil; try++ {
 		if !f.nc.IsConnected() {
-			why := fmt.Errorf("no connection to %s", f.access.URL)
-			if err := f.nc.LastError(); err != nil {
-				why = fmt.Errorf("%w: %w", why, err)
-			}
-			f.fail(why)
+			f.fail(away(f.access, f.nc))
 			select {
 			case <-ctx.Done():
 				return
 			case <-f.wake:
-			case <-time.After(fleet.Beat):
+			case <-time.After(Beat):
 			}
 			continue
 		}
@@ -151,13 +136,16 @@ func (f *Follower) run(ctx context.Context) {
 // inactive is when the server forgets a viewer that has gone.
 const inactive = 30 * time.Second
 
+// errNoBucket means that the server is there, and nobody publishes yet.
+var errNoBucket = errors.New("nothing has been published yet, or this access may not see it")
+
 // watch reads everything and then the changes, until something may be missing.
 func (f *Follower) watch(ctx context.Context) error {
 	connection := f.nc.Stats().Reconnects
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c, err := f.js.OrderedConsumer(asking, Stream, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{subjects + f.access.Prefix() + ">"}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, InactiveThreshold: inactive, MaxResetAttempts: 1,
+	c, err := f.js.OrderedConsumer(asking, stream, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{subjects + ">"}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, InactiveThreshold: inactive, MaxResetAttempts: 1,
 	})
 	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, nats.ErrNoResponders) {
 		return errNoBucket
@@ -166,10 +154,11 @@ func (f *Follower) watch(ctx context.Context) error {
 	}
 	info := c.CachedInfo()
 	f.mu.Lock()
-	f.view.Begin(info.TimeStamp, f.now())
+	f.loading = newView()
+	f.loading.lost = f.view.lost
+	f.loading.serverTime(info.TimeStamp, f.now())
 	if info.NumPending == 0 {
-		f.whole, f.trouble = true, nil
-		f.news()
+		f.isWhole()
 	}
 	f.mu.Unlock()
 	lost := make(chan error, 1)
@@ -200,15 +189,21 @@ func (f *Follower) watch(ctx context.Context) error {
 			if f.nc.Stats().Reconnects != connection {
 				return nil // maybe to another server
 			}
-		case <-time.After(fleet.Beat / 3):
+		case <-time.After(Beat / 3):
 			f.mu.Lock()
-			suspect := f.view.Suspect(f.now())
+			silent := f.now().Sub(f.view.last) > Lost // it may be dead
 			f.mu.Unlock()
-			if suspect {
+			if silent {
 				return nil
 			}
 		}
 	}
+}
+
+// isWhole shows what was read.
+func (f *Follower) isWhole() {
+	f.view, f.loading, f.trouble = f.loading, nil, nil
+	f.news()
 }
 
 // take applies one value.
@@ -218,18 +213,16 @@ func (f *Follower) take(m jetstream.Msg) {
 		return
 	}
 	op := m.Headers().Get("KV-Operation")
-	message := fleet.Message{Key: m.Subject()[len(subjects):], Data: m.Data(), Gone: op != "" && op != "PUT" || m.Headers().Get("Nats-Marker-Reason") != ""}
+	value := message{key: m.Subject()[len(subjects):], data: m.Data(), gone: op != "" && op != "PUT" || m.Headers().Get("Nats-Marker-Reason") != ""}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	news, _ := f.view.Apply(message, meta.Timestamp, f.now())
-	if !f.whole || f.trouble != nil {
-		if meta.NumPending == 0 {
-			f.whole, f.trouble, news = true, nil, true
-		} else {
-			news = false
+	if f.loading != nil {
+		if f.loading.apply(value, meta.Timestamp, f.now()); meta.NumPending == 0 {
+			f.isWhole()
 		}
+		return
 	}
-	if news {
+	if f.view.apply(value, meta.Timestamp, f.now()) {
 		f.news()
 	}
 }

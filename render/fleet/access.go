@@ -1,0 +1,185 @@
+package fleet
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// Access says how to reach a server, and as whom.
+type Access struct {
+	URL  string `json:"url"`
+	User string `json:"user"`           // whose rows they are
+	Host string `json:"host,omitempty"` // empty for an access that can only read
+	View bool   `json:"view,omitempty"` // may see the rows of all hosts of the user
+	Seed string `json:"seed,omitempty"` // the private key; empty for a server that asks for none
+	CA   string `json:"ca,omitempty"`   // the SHA-256 of the key of the authority that signs the server's certificate
+	JWT  string `json:"jwt,omitempty"`  // of an earlier version
+}
+
+// tokenPrefix begins every token, so that secret scanners and people recognize it.
+const tokenPrefix = "beckon-fleet-"
+
+// Token returns the access in one line. It is a secret: it grants the access.
+func (a Access) Token() string {
+	data, _ := json.Marshal(a)
+	return tokenPrefix + base64.RawURLEncoding.EncodeToString(data)
+}
+
+// ReadToken parses the result of Token.
+func ReadToken(s string) (Access, error) {
+	var a Access
+	rest, ok := strings.CutPrefix(strings.TrimSpace(s), tokenPrefix)
+	data, err := base64.RawURLEncoding.DecodeString(rest)
+	if !ok || err != nil || json.Unmarshal(data, &a) != nil {
+		return Access{}, errors.New("this is not a token of beckon fleet invite")
+	}
+	return a, a.Check()
+}
+
+// ErrOld is the error for an access of a version whose servers knew no plain keys.
+var ErrOld = errors.New("the access is of an earlier beckon: it needs another invitation")
+
+// Check returns what is wrong with an access.
+func (a Access) Check() error {
+	u, err := url.Parse(a.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss":
+		return fmt.Errorf("%q is not an address of a NATS server, as nats://HOST:4222 is", a.URL)
+	case a.JWT != "":
+		return ErrOld
+	}
+	return nil
+}
+
+func (a Access) options() ([]nats.Option, error) {
+	var opts []nats.Option
+	if a.Seed != "" {
+		pair, err := nkeys.FromSeed([]byte(a.Seed))
+		if err != nil {
+			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
+		}
+		key, err := pair.PublicKey()
+		if err != nil {
+			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
+		}
+		// Replies come to subjects that only this key may listen to.
+		opts = append(opts, nats.Nkey(key, pair.Sign), nats.CustomInboxPrefix(inbox(key)))
+	}
+	if a.CA != "" {
+		u, err := url.Parse(a.URL)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, nats.Secure(pinned(a.CA, u.Hostname())))
+	}
+	return opts, nil
+}
+
+// pinned accepts only a server whose certificate for name is signed by the authority with that
+// key.
+func pinned(pin, name string) *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, ServerName: name,
+		InsecureSkipVerify: true, // VerifyConnection does it, with the one authority that counts
+		VerifyConnection: func(c tls.ConnectionState) error {
+			roots := x509.NewCertPool()
+			for _, cert := range c.PeerCertificates {
+				if cert.IsCA && Pin(cert) == pin {
+					roots.AddCert(cert)
+				}
+			}
+			_, err := c.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, DNSName: name})
+			if err != nil {
+				return fmt.Errorf("it is not the hub that gave the token: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+// Pin identifies the key of a certificate.
+func Pin(cert *x509.Certificate) string {
+	sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
+	return hex.EncodeToString(sum[:])
+}
+
+// Permissions are the subjects that a server must let an access with that public key publish on
+// and subscribe to, and no others.
+func (a Access) Permissions(key string) (publish, subscribe []string, err error) {
+	const api = "$JS.API."
+	if a.Host != "" {
+		prefix, err := prefixOf(a.User, a.Host)
+		if err != nil {
+			return nil, nil, err
+		}
+		publish = append(publish, subjects+prefix+"."+presencePart, subjects+prefix+"."+rowPart+".*", api+"STREAM.CREATE."+stream)
+	}
+	if a.View {
+		publish = append(publish, api+"CONSUMER.CREATE."+stream+".*."+subjects+">",
+			api+"CONSUMER.MSG.NEXT."+stream+".*", api+"CONSUMER.DELETE."+stream+".*", api+"CONSUMER.INFO."+stream+".*")
+	}
+	return publish, []string{inbox(key) + ".>"}, nil
+}
+
+// inbox is the prefix of the subjects that the replies to a key come to.
+func inbox(key string) string { return "_INBOX_beckon_" + key }
+
+// patience is how long a server may take to respond.
+const patience = 5 * time.Second
+
+// ping is the interval of pings on an idle connection; after two without an answer it counts
+// as dead. Tests use less.
+var ping = 10 * time.Second
+
+// dial connects to the server of an access, and keeps trying while it is away. wake receives
+// when a connection was made or lost.
+func dial(a Access, name string, wake chan<- struct{}) (*nats.Conn, error) {
+	changed := func() {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+	return DialOnce(a,
+		nats.Name(name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1),
+		nats.PingInterval(ping), nats.MaxPingsOutstanding(2),
+		nats.CustomReconnectDelay(backOff),
+		nats.ConnectHandler(func(*nats.Conn) { changed() }), nats.ReconnectHandler(func(*nats.Conn) { changed() }),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { changed() }),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // who asked hears of it
+		nats.IgnoreAuthErrorAbort(),                                       // a server that is being set up may accept us in a moment
+	)
+}
+
+// DialOnce connects to a server that must be there now.
+func DialOnce(a Access, more ...nats.Option) (*nats.Conn, error) {
+	opts, err := a.options()
+	if err != nil {
+		return nil, err
+	}
+	nc, err := nats.Connect(a.URL, append(append(opts, nats.Timeout(patience)), more...)...)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", a.URL, err)
+	}
+	return nc, nil
+}
+
+// backOff returns how long to wait before the next try: up to half a minute, partly at random,
+// so that a fleet does not reconnect all at once.
+func backOff(attempts int) time.Duration {
+	most := min(30*time.Second, 250*time.Millisecond<<min(attempts, 8))
+	return most/4 + rand.N(most*3/4)
+}

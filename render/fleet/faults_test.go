@@ -1,0 +1,255 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"beckon/render"
+	"beckon/state"
+	"beckon/testdata/natstest"
+)
+
+// rig is a real nats-server that asks for no credentials, and a proxy before it.
+type rig struct {
+	t      *testing.T
+	server *natstest.Server
+	data   string
+	proxy  net.Listener
+
+	mu   sync.Mutex
+	cut  bool
+	open []net.Conn
+}
+
+func newRig(t *testing.T) *rig {
+	was := ping
+	ping = 300 * time.Millisecond
+	t.Cleanup(func() { ping = was })
+	dir, address := t.TempDir(), natstest.Address(t)
+	g := &rig{t: t, data: filepath.Join(dir, "data")}
+	config := filepath.Join(dir, "c.conf")
+	if err := os.WriteFile(config, fmt.Appendf(nil, "listen: %q\njetstream { store_dir: %q }\n", address, g.data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g.server = natstest.Serve(t, config, address)
+	var err error
+	if g.proxy, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.proxy.Close() })
+	go func() {
+		for {
+			c, err := g.proxy.Accept()
+			if err != nil {
+				return
+			}
+			there, err := net.Dial("tcp", address)
+			g.mu.Lock()
+			if err != nil || g.cut {
+				_ = c.Close()
+			} else {
+				g.open = append(g.open, c, there)
+				go func() { _, _ = io.Copy(c, there); _ = c.Close() }()
+				go func() { _, _ = io.Copy(there, c); _ = there.Close() }()
+			}
+			g.mu.Unlock()
+		}
+	}()
+	return g
+}
+
+// partition cuts all connections through the proxy, and lets none be made, or lets them again.
+func (g *rig) partition(cut bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cut = cut
+	for _, c := range g.open {
+		_ = c.Close()
+	}
+	g.open = nil
+}
+
+// access reaches the server through the proxy.
+func (g *rig) access(host string) Access {
+	return Access{URL: "nats://" + g.proxy.Addr().String(), User: "ann", Host: host, View: true}
+}
+
+// linked is a running link.
+type linked struct {
+	rows chan []render.Row
+	end  func()
+}
+
+func (g *rig) link(l Link) *linked {
+	l.beat = 300 * time.Millisecond
+	l.Level = Short
+	l.Log = func(text string) { g.t.Log(text) }
+	ctx, cancel := context.WithCancel(context.Background())
+	k := &linked{rows: make(chan []render.Row, 1)}
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx, k.rows) }()
+	k.end = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			g.t.Error(err)
+		}
+	})
+	g.t.Cleanup(k.end)
+	return k
+}
+
+// watch follows the fleet, straight at the server's address; a host is stale after two seconds.
+func (g *rig) watch() *Follower {
+	f, err := Follow(context.Background(), g.access(""), "test")
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(f.Close)
+	f.mu.Lock()
+	f.view.lost, f.loading.lost = 2*time.Second, 2*time.Second
+	f.mu.Unlock()
+	return f
+}
+
+// shown returns the rows as "host id state", stale ones with a "~".
+func shown(f *Follower) string {
+	rows, _, _ := f.Snapshot()
+	var list []string
+	for _, r := range rows {
+		mark := ""
+		if r.Remote.Stale {
+			mark = "~"
+		}
+		list = append(list, fmt.Sprintf("%s%s %s %s", mark, r.Host, r.SessionID, r.State))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+func (g *rig) expect(f *Follower, want string) {
+	g.t.Helper()
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if shown(f) == want {
+			return
+		}
+		if time.Now().After(end) {
+			_, _, err := f.Snapshot()
+			g.t.Fatalf("the view shows %q (%v), want %q", shown(f), err, want)
+		}
+	}
+}
+
+func row(id string, s state.State, since time.Time) render.Row {
+	return render.Row{SessionID: id, SeatID: id, State: s, NeedsYou: s.NeedsYou(), Since: since, Agent: "claude-code"}
+}
+
+// A killed link reports nothing: its rows become stale and keep their state. The next run shows
+// what there is then, and nothing of what ended meanwhile.
+func TestLinkIsKilled(t *testing.T) {
+	g := newRig(t)
+	f := g.watch()
+	a := g.link(Link{Access: g.access("a")})
+	a.rows <- []render.Row{row("one", state.Working, time.Now()), row("two", state.Permission, time.Now())}
+	g.expect(f, "a one working, a two permission")
+	g.partition(true) // it can send nothing any more
+	a.end()
+	g.expect(f, "~a one working, ~a two permission")
+	g.partition(false)
+	b := g.link(Link{Access: g.access("a")})
+	b.rows <- []render.Row{row("one", state.Idle, time.Now())}
+	g.expect(f, "a one idle")
+	b.end() // it signs off
+	g.expect(f, "~a one idle")
+}
+
+// While the network is away, a host is stale; afterwards what happened meanwhile is shown.
+func TestPartition(t *testing.T) {
+	g := newRig(t)
+	f := g.watch()
+	a := g.link(Link{Access: g.access("a")})
+	a.rows <- []render.Row{row("one", state.Working, time.Now())}
+	g.expect(f, "a one working")
+	g.partition(true)
+	a.rows <- []render.Row{row("one", state.Question, time.Now())}
+	g.expect(f, "~a one working")
+	if _, _, err := f.Snapshot(); err == nil || !strings.Contains(err.Error(), "connection") {
+		t.Errorf("the view says %v", err)
+	}
+	g.partition(false)
+	g.expect(f, "a one question")
+}
+
+// A server that is killed costs freshness, and one that has lost its disk nothing else.
+func TestServerIsKilledAndLosesItsDisk(t *testing.T) {
+	for _, wiped := range []bool{false, true} {
+		t.Run(fmt.Sprint("wiped ", wiped), func(t *testing.T) {
+			g := newRig(t)
+			f := g.watch()
+			a := g.link(Link{Access: g.access("a")})
+			a.rows <- []render.Row{row("one", state.Working, time.Now()), row("two", state.Idle, time.Now())}
+			g.expect(f, "a one working, a two idle")
+			g.server.Kill()
+			g.expect(f, "~a one working, ~a two idle")
+			if wiped {
+				if err := os.RemoveAll(g.data); err != nil {
+					t.Fatal(err)
+				}
+			}
+			g.server.Start()
+			g.expect(f, "a one working, a two idle")
+			a.rows <- []render.Row{row("two", state.Permission, time.Now())}
+			g.expect(f, "a two permission")
+			g.expect(g.watch(), "a two permission")
+		})
+	}
+}
+
+// Clocks of hosts, and that of the viewer, may be a year off: ages are right, and nothing is
+// stale that is not.
+func TestClocks(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	g := newRig(t)
+	f := g.watch()
+	f.begun = f.begun.Round(0).Add(-year) // the clock that it reads
+	for host, off := range map[string]time.Duration{"ahead": year, "behind": -year} {
+		clock := func() time.Time { return time.Now().Add(off) }
+		g.link(Link{Access: g.access(host), clock: clock}).rows <- []render.Row{row(host, state.Permission, clock().Add(-90*time.Second))}
+	}
+	g.expect(f, "ahead ahead permission, behind behind permission")
+	time.Sleep(time.Second)
+	rows, _, _ := f.Snapshot()
+	for _, r := range rows {
+		if age := f.now().Sub(r.Since); age < 85*time.Second || age > 100*time.Second || r.Remote.Stale {
+			t.Errorf("%s: its state is %s old, stale %v", r.Host, age, r.Remote.Stale)
+		}
+	}
+}
+
+// One host cannot fill a server, nor send anything but cleaned text.
+func TestHostileRows(t *testing.T) {
+	v := newView()
+	now := time.Now()
+	v.apply(message{key: "ann.a.p", data: []byte(`{"v":2,"run":"r","user":"ann","host":"elsewhere"}`)}, now, now)
+	for i := range maxRows + 100 {
+		v.apply(message{key: fmt.Sprint("ann.a.r.", i), data: fmt.Appendf(nil, `{"v":2,"run":"r","session":"s%d","state":"working","project":"\u001b[31mx\u202e","future":1}`, i)}, now, now)
+	}
+	for _, bad := range []message{{key: "a.b"}, {key: "ann.a.r.", data: []byte("{}")}, {key: "ann.a.r.x", data: []byte("null")}, {key: "ann.a.r.y", data: make([]byte, MaxMessage+1)}, {key: "ann.b.r.x", gone: true}} {
+		if v.apply(bad, now, now) {
+			t.Errorf("%s counts", cmp.Or(bad.key, "nothing"))
+		}
+	}
+	rows, hosts := v.snapshot(now)
+	if len(rows) != maxRows || len(hosts) != 1 || hosts[0].Name != "a" || strings.ContainsAny(rows[0].Project, "\x1b\u202e") {
+		t.Errorf("%d rows of %+v, project %q", len(rows), hosts, rows[0].Project)
+	}
+}
