@@ -20,8 +20,9 @@ const evaluation = "../../testdata/intent"
 // written from dev and dev2 only; the mistakes in held have been read since.
 var halves = []string{"dev", "held", "dev2", "held2"}
 
-// fresh lists the sets written by somebody who had not read the rules: one to tune them on, and one to measure them by.
-var fresh = []string{"fresh-a", "fresh-b"}
+// fresh lists the sets written by somebody who had not read the rules: one to tune them on, one to measure them by,
+// and another to tune them on.
+var fresh = []string{"fresh-a", "fresh-b", "fresh-c"}
 
 // intents is the order of the tables.
 var intents = []Intent{IntentQuestion, IntentCompletion, IntentEndOfTask, IntentProgress, IntentCommand, IntentAnswer}
@@ -181,20 +182,23 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// least is how well questions must be told apart in each fresh set. Nobody has read the messages of the second.
+// least is how well questions must be told apart in the first two fresh sets. Nobody has read the messages of the
+// second.
 var least = map[string]struct{ precision, recall float64 }{
 	fresh[0]: {0.95, 0.95},
 	fresh[1]: {0.95, 0.85},
 }
 
 // TestFresh checks how well questions are told from everything else in the fresh sets. The messages taken wrongly
-// are shown of the first set only: rules written by looking at the second would make its figures worthless.
+// are not shown of the second set: rules written by looking at it would make its figures worthless. The third set, with
+// more questions than a session has and few of them of the usual form, is only reported.
 func TestFresh(t *testing.T) {
 	for _, set := range fresh {
 		all := load(t, set)
 		scores, _ := evaluate(all)
 		q := scores[IntentQuestion]
-		if len(all) < 190 || 100*q.want < 35*len(all) || 100*q.want > 45*len(all) {
+		need, checked := least[set]
+		if checked && (len(all) < 190 || 100*q.want < 35*len(all) || 100*q.want > 45*len(all)) {
 			t.Errorf("%s: %d questions of %d messages", set, q.want, len(all))
 		}
 		waits, asked := 0, 0
@@ -206,12 +210,12 @@ func TestFresh(t *testing.T) {
 					asked++
 				}
 			}
-			if set == fresh[0] && got != (m.Want == IntentQuestion) {
+			if set != fresh[1] && got != (m.Want == IntentQuestion) {
 				t.Logf("%s: taken for a question: %v: %q", m.ID, got, m.Text)
 			}
 		}
-		if asked > 0 || q.precision() < least[set].precision || q.recall() < least[set].recall {
-			t.Errorf("%s: want a precision of %.2f, a recall of %.2f, and no wait", set, least[set].precision, least[set].recall)
+		if checked && (asked > 0 || q.precision() < need.precision || q.recall() < need.recall) {
+			t.Errorf("%s: want a precision of %.2f, a recall of %.2f, and no wait", set, need.precision, need.recall)
 		}
 		t.Logf("%s: questions: precision %.3f, recall %.3f; %d of %d waits for background work taken for questions\n%s",
 			set, q.precision(), q.recall(), asked, waits, byLanguage(all))
