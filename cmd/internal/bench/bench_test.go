@@ -91,15 +91,15 @@ func BenchmarkViews(b *testing.B) {
 			status := h.file(b, "status.json", `{"session_id":"session-0001","workspace":{"current_dir":"/","project_dir":"/"},`+
 				`"model":{"id":"m","display_name":"Opus"},"version":"2.1.329","cost":{"total_cost_usd":1.5},"context_window":{"used_percentage":40}}`)
 			var subjects []subject
-			for _, view := range []struct{ name, stdin string }{
-				{"list", os.DevNull},
-				{"list --json", os.DevNull},
-				{"prompt", os.DevNull},
-				{"statusline", status},
+			for _, view := range []struct{ program, name, stdin string }{
+				{"beckon", "list", os.DevNull},
+				{"beckon", "list --json", os.DevNull},
+				{"beckon-hook", "prompt", os.DevNull},
+				{"beckon-hook", "statusline", status},
 			} {
 				subjects = append(subjects, subject{
 					name:  strings.ReplaceAll(view.name, " ", ""),
-					path:  program(b, "beckon"),
+					path:  program(b, view.program),
 					args:  strings.Fields(view.name),
 					env:   h.env(),
 					stdin: view.stdin,
