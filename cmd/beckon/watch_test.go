@@ -216,7 +216,7 @@ func TestKeysInATerminal(t *testing.T) {
 	p.wait(`! its tmux server has ended`) // the recording's own has ended
 	p.press("Escape")
 	p.wait(`NEEDS YOU 4`)
-	p.press("End", "d")
+	p.press("End", "m")
 	p.wait(`seen: infra`)
 	p.wait(`IDLE 1`)
 	p.press("b")
