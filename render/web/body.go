@@ -20,7 +20,7 @@ const (
 	// smallBody is what is read of a body in any case. The rest of larger ones takes a part of
 	// maxLarge, so that the memory for bodies is bounded.
 	smallBody = 16 << 10
-	maxLarge  = 2 * maxBody
+	maxLarge  = maxBody
 	// largeWait is how long a large body waits for its part, and largeTime how long its sender
 	// may then take. Over loopback the largest takes a few milliseconds.
 	largeWait = 2 * time.Second
@@ -50,6 +50,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done fu
 	}
 	in := http.MaxBytesReader(w, r.Body, maxBody)
 	var all bytes.Buffer
+	all.Grow(smallBody + bytes.MinRead)
 	if _, err := io.CopyN(&all, in, smallBody); err != nil {
 		return all.Bytes(), done, wrongWith(err)
 	}
