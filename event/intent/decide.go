@@ -83,7 +83,7 @@ func (r *reading) judgeMark(i int) (rule, bool) {
 		return 0, false
 	case s.kind == heading && i+1 < len(r.all):
 		return 0, false
-	case !last && r.selfAnswered(i):
+	case (!last || r.replied(i)) && r.selfAnswered(i):
 		return 0, false
 	case s.tags.has(continuing):
 		return asksToContinue, true
@@ -107,20 +107,36 @@ func (r *reading) hasOptions(i int) bool {
 	return r.tagsIn(i-tailLength/2, i).has(optional)
 }
 
+// replied reports whether a few words right after the question i answer it.
+func (r *reading) replied(i int) bool {
+	if i+1 == len(r.all) {
+		return false
+	}
+	s := &r.all[i+1]
+	answers := s.tags.has(answering) || r.all[i].tags.has(musing)
+	return answers && s.kind == prose && s.par == r.all[i].par && !s.boxed && !s.tags.has(asking) && !s.tags.has(closing)
+}
+
 // selfAnswered reports whether the text after the question i answers it.
 func (r *reading) selfAnswered(i int) bool {
 	next := &r.all[i+1]
 	if next.tags.has(reasoning) {
 		return false
 	}
-	answered := next.tags.has(answering) && next.par == r.all[i].par
-	switch t := r.all[i].tags; {
+	t := r.all[i].tags
+	decides := t.has(addressing) && !t.has(musing) && !t.has(wondering)
+	answered := next.par == r.all[i].par && (next.tags.has(answering) || next.tags.has(stating) && !decides)
+	switch {
 	case t.has(addressing):
 		return answered
 	case t.has(musing):
 		return true
+	case t.has(wondering) && next.tags.has(doubting) && !answered && !r.all[i].short() && !r.worked(i):
+		return r.proseAfter(i) > lateProse
 	case t.has(wondering):
 		return next.par == r.all[i].par || r.all[i].short() || r.proseAfter(i) > lateProse
+	case r.waits:
+		return true // what still runs will tell
 	}
 	return answered || r.all[i].short() && next.par == r.all[i].par || r.proseAfter(i) > lateProse
 }
@@ -179,7 +195,10 @@ func (r *reading) judgePhrase(i int) (rule, bool) {
 	if !s.tags.has(insisting) && (!s.tags.has(asking) || s.tags.has(closing) || s.kind != prose) {
 		return 0, false
 	}
-	if r.worked(i) && (s.tags.has(preferring) || s.tags.has(opining) && !s.tags.has(insisting)) {
+	if s.tags.has(granting) && s.tags.has(finishing) && !s.tags.has(going) {
+		return 0, false // the approval was given
+	}
+	if r.worked(i+1) && (s.tags.has(preferring) || (s.tags.has(opining) || s.tags.has(handing)) && !s.tags.has(insisting)) {
 		return 0, false
 	}
 	if r.waits && s.tags.has(waiting) && !s.tags.has(naming) {
@@ -234,7 +253,7 @@ func (r *reading) halted() (rule, int) {
 			return blocked, i
 		case s.tags.has(lacking):
 			return unfinished, i
-		case (s.tags.has(blockedOnce) || s.tags.has(pleading) && !s.tags.has(handing)) && !r.worked(len(r.all)):
+		case (s.tags.has(blockedOnce) || s.tags.has(pleading) && !s.tags.has(handing) && !s.tags.has(quoting)) && !r.worked(len(r.all)):
 			return blocked, i
 		case s.tags.has(finishing):
 			return 0, -1

@@ -182,23 +182,23 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// least is how well questions must be told apart in the first two fresh sets. Nobody has read the messages of the
-// second.
+// least is how well questions must be told apart in the fresh sets. Nobody has read the messages of the second.
 var least = map[string]struct{ precision, recall float64 }{
 	fresh[0]: {0.95, 0.95},
-	fresh[1]: {0.95, 0.85},
+	fresh[1]: {0.95, 0.92},
+	fresh[2]: {0.95, 0.95},
 }
 
 // TestFresh checks how well questions are told from everything else in the fresh sets. The messages taken wrongly
-// are not shown of the second set: rules written by looking at it would make its figures worthless. The third set, with
-// more questions than a session has and few of them of the usual form, is only reported.
+// are not shown of the second set: rules written by looking at it would make its figures worthless. The third set
+// has more questions than a session has, and few of them of the usual form.
 func TestFresh(t *testing.T) {
 	for _, set := range fresh {
 		all := load(t, set)
 		scores, _ := evaluate(all)
 		q := scores[IntentQuestion]
-		need, checked := least[set]
-		if checked && (len(all) < 190 || 100*q.want < 35*len(all) || 100*q.want > 45*len(all)) {
+		need := least[set]
+		if set != fresh[2] && (len(all) < 190 || 100*q.want < 35*len(all) || 100*q.want > 45*len(all)) {
 			t.Errorf("%s: %d questions of %d messages", set, q.want, len(all))
 		}
 		waits, asked := 0, 0
@@ -214,7 +214,7 @@ func TestFresh(t *testing.T) {
 				t.Logf("%s: taken for a question: %v: %q", m.ID, got, m.Text)
 			}
 		}
-		if checked && (asked > 0 || q.precision() < need.precision || q.recall() < need.recall) {
+		if asked > 0 || q.precision() < need.precision || q.recall() < need.recall {
 			t.Errorf("%s: want a precision of %.2f, a recall of %.2f, and no wait", set, need.precision, need.recall)
 		}
 		t.Logf("%s: questions: precision %.3f, recall %.3f; %d of %d waits for background work taken for questions\n%s",

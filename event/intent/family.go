@@ -51,6 +51,10 @@ const (
 	summing
 	// answering begins a sentence that answers the question before it.
 	answering
+	// stating begins one that describes: no answer to a question that the reader has to decide.
+	stating
+	// doubting says that something is not known, or speaks of the agent: no answer to a what.
+	doubting
 	// reasoning begins a sentence that gives the reason for the question before it.
 	reasoning
 	// musing begins a question that people mostly ask themselves: a why, a how.
@@ -66,6 +70,8 @@ const (
 	made
 	// quoting says whose question it was.
 	quoting
+	// granting says by whose leave: for work done, one that was given.
+	granting
 	// affirming is a bare affirmation, as a whole prompt.
 	affirming
 
@@ -73,15 +79,15 @@ const (
 )
 
 // tags is a set of families.
-type tags uint32
+type tags uint64
 
 func (t tags) has(f family) bool { return t&(1<<f) != 0 }
 
 // names are the names of the families in the languages' tables.
 var names = [families]string{
 	"asking", "insisting", "continuing", "addressing", "naming", "waiting", "choosing", "offering", "preferring", "closing", "opining", "handing", "pleading",
-	"blocking", "blockedOnce", "finishing", "going", "hinging", "lacking", "summing", "answering", "reasoning", "musing", "wondering",
-	"optional", "listing", "made", "quoting", "affirming",
+	"blocking", "blockedOnce", "finishing", "going", "hinging", "lacking", "summing", "answering", "stating", "doubting", "reasoning", "musing", "wondering",
+	"optional", "listing", "made", "quoting", "granting", "affirming",
 }
 
 func familyOf(name string) (f family, ok bool) {

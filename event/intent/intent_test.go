@@ -257,3 +257,39 @@ func within(q, p string, dense bool) bool {
 	}
 	return finds(other+gap+p, q, dense)
 }
+
+// TestRemarks checks what follows a question, or stands for one: a reason, an answer, a condition, an approval.
+func TestRemarks(t *testing.T) {
+	for text, asks := range map[string]bool{
+		"Should the retry be capped? It loops forever right now.":                          true,
+		"Should the retry be capped? No, the caller does that.":                            false,
+		"Can it be rolled back? Yes, with `make down`.":                                    false,
+		"Who approves changes to billing? The code owners' file doesn't say.":              true,
+		"Who calls this? Only `cron.go`.":                                                  false,
+		"Peut-on supprimer l'ancienne table ? Elle ne sert plus depuis 2020.":              true,
+		"¿Qué versión usa el cliente? El ticket no lo dice.":                               true,
+		"¿Por qué fallaba? Un puntero nulo. Ya está corregido.":                            false,
+		"Darf ich den alten Branch löschen? Er ist seit einem Jahr unberührt.":             true,
+		"旧表可以删吗？没有人用了。":                                                                    true,
+		"If yes, I'll merge. If no, I'll close the PR.":                                    true,
+		"Si oui, je fusionne ; sinon, je ferme la PR.":                                     true,
+		"Everything is staged. Continue? [y/N]":                                            true,
+		"The next step deletes the bucket. Proceed (y/n)":                                  true,
+		"With your approval I deleted the old branches.":                                   false,
+		"With your approval I'd delete the old branches. I need your word before I start.": true,
+		"Nach deiner Freigabe habe ich den PR gemergt.":                                    false,
+		"ご承認を受けてPRをマージしました。":                                                               false,
+		"Over to you: the key has to be plugged in.":                                       true,
+		"Over to you: the branch is pushed and CI is green.":                               false,
+		"I've updated the theme. Tell me if it looks wrong on your phone.":                 false,
+		"Once you've signed off, I'll begin with step 1.":                                  true,
+		"I've moved the settings. Once you've pulled, run the migration.":                  false,
+	} {
+		if got := OfMessage(text, false); (got.Intent == IntentQuestion) != asks {
+			t.Errorf("%q: %s by %s", text, got.Intent, got.Name)
+		}
+	}
+	if got := OfMessage("Did the fix hold? The soak test shows it in six minutes.", true); got.Intent == IntentQuestion {
+		t.Errorf("asks by %s while the test still runs", got.Name)
+	}
+}
