@@ -34,7 +34,7 @@ const (
 	MaxTasks   = 32   // background tasks stored of one snapshot
 )
 
-// Event is one hook firing, reduced to what state needs. It is the body of a journal line, so
+// Event is one hook firing, reduced to what state needs. It is the body of a line of history, so
 // it has every field that state.Apply reads. A zero field means "absent from the payload".
 type Event struct {
 	Agent string `json:"agent,omitempty"` // "claude-code", "codex", ...

@@ -8,7 +8,7 @@ import (
 
 // Meter is what only an agent's status line reports of its session: the use of its context and
 // its cost. The status line stores it next to the session, and a Stop carries it into the
-// journal.
+// history.
 type Meter struct {
 	At      Millis `json:"at,omitempty"`    // when it was reported
 	Model   string `json:"model,omitempty"` // the model's id

@@ -6,6 +6,7 @@ import (
 
 	"beckon/event"
 	"beckon/state/stats"
+	"beckon/state/store"
 )
 
 // Digest is what happened while the user was away: the format of `digest --json`.
@@ -30,7 +31,7 @@ func NewDigest(since time.Time, rows []Row, counted []stats.Lane) Digest {
 	d := Digest{Schema: 1, Since: since.UTC(), Sessions: []DigestRow{}}
 	for i := range rows {
 		r := DigestRow{Row: rows[i]}
-		at := slices.IndexFunc(counted, func(l stats.Lane) bool { return l.Session.Record() == r.Record() })
+		at := slices.IndexFunc(counted, func(l stats.Lane) bool { return l.Session == string(store.KeyOf(r.Record())) })
 		var worked, waited event.Millis
 		if at >= 0 {
 			for _, span := range counted[at].Spans {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"beckon/state"
 	"beckon/state/stats"
 )
 
@@ -33,11 +34,12 @@ type Span struct {
 	Kind stats.Kind `json:"kind"`
 }
 
-// NewTimeline returns the timeline of what was counted between from and to.
-func NewTimeline(from, to time.Time, counted []stats.Lane) Timeline {
+// NewTimeline returns the timeline of what was counted between from and to. session returns the
+// session of a lane.
+func NewTimeline(from, to time.Time, counted []stats.Lane, session func(*stats.Lane) *state.Session) Timeline {
 	t := Timeline{Schema: 1, From: from.UTC(), To: to.UTC(), Lanes: []Lane{}}
 	for i := range counted {
-		s := &counted[i].Session
+		s := session(&counted[i])
 		l := Lane{SessionID: s.ID, Part: s.Part, Name: OneLine(s.Name), Project: OneLine(project(s)), Branch: OneLine(s.Origin.Git.Branch)}
 		for _, span := range counted[i].Spans {
 			l.Spans = append(l.Spans, Span{span.From.Time(), span.To.Time(), span.Kind})

@@ -18,7 +18,7 @@ func Apply(s Session, c Change) Session {
 }
 
 // ApplyTurns is Apply, and also returns the turns that the change makes. The caller writes
-// each turn to the journal, on a line of its own after c's.
+// each turn to the history, on a line of its own after c's.
 func ApplyTurns(s Session, c Change) (Session, []Turn) {
 	f := fold{s: clone(s), at: c.At, seq: c.Seq}
 	f.s.Schema = Schema
@@ -48,7 +48,7 @@ func ApplyTurns(s Session, c Change) (Session, []Turn) {
 type fold struct {
 	s     Session
 	at    event.Millis
-	seq   int64 // journal line of the change
+	seq   int64 // number of the change
 	turns []Turn
 }
 
@@ -96,7 +96,7 @@ const late = 60_000
 // rewind moves every time in s after t to just before t and keeps their order, so that events
 // by the new clock count. How long ago they were is lost.
 func rewind(s *Session, t event.Millis) {
-	seq, offset, counts, until := s.Seq, s.Offset, s.Counts, s.Backburner.Until
+	seq, counts, until := s.Seq, s.Counts, s.Backburner.Until
 	var after []reflect.Value
 	jsonenc.Each(s, func(v reflect.Value) {
 		if v.Kind() == reflect.Int64 && v.Int() > int64(t) {
@@ -111,7 +111,7 @@ func rewind(s *Session, t event.Millis) {
 		}
 		v.SetInt(at)
 	}
-	s.Seq, s.Offset, s.Counts, s.Backburner.Until = seq, offset, counts, until // these are not times of the past
+	s.Seq, s.Counts, s.Backburner.Until = seq, counts, until // these are not times of the past
 }
 
 // handlers returns the method that folds an event of kind k, or nil if such an event changes

@@ -73,7 +73,7 @@ func BenchmarkDecodeJSON(b *testing.B) {
 	b.SetBytes(int64(len(buf)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := DecodeJSON(buf); err != nil {
+		if _, err := decodeJSON(buf); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -16,14 +16,8 @@ var ErrNewerSchema = errors.New("session file of a newer version")
 // AppendJSON appends s as one line of JSON, without a newline.
 func AppendJSON(dst []byte, s *Session) []byte { return jsonenc.Append(dst, s) }
 
-// DecodeJSON decodes what AppendJSON or encoding/json wrote. It ignores unknown fields and
-// returns ErrNewerSchema for a newer schema.
-func DecodeJSON(data []byte) (s Session, err error) {
-	err = s.DecodeJSON(data)
-	return s, err
-}
-
-// DecodeJSON decodes data into s, as the function DecodeJSON does. On an error s is zero.
+// DecodeJSON decodes into s what AppendJSON or encoding/json wrote. It ignores unknown fields and
+// returns ErrNewerSchema for a newer schema. On an error s is zero.
 func (s *Session) DecodeJSON(data []byte) error {
 	*s = Session{}
 	err := ErrNotSession

@@ -79,7 +79,7 @@ func TestCodecIsEncodingJSON(t *testing.T) {
 		if err := json.Unmarshal(got, &want); err != nil {
 			t.Fatal(err)
 		}
-		back, err := DecodeJSON(got)
+		back, err := decodeJSON(got)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestCodecIsEncodingJSON(t *testing.T) {
 
 func TestDecodeAnyOrderAndUnknownMembers(t *testing.T) {
 	in := `{"later":{"a":[1]},"last":{"reason":"Stop","at":7},"agent":"codex","schema":1,"actors":[{"x":1,"active":5}]}`
-	s, err := DecodeJSON([]byte(in))
+	s, err := decodeJSON([]byte(in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +106,8 @@ func TestDecodeRefuses(t *testing.T) {
 		``: ErrNotSession, `{`: ErrNotSession, `[]`: ErrNotSession, `{}`: ErrNotSession, `null`: ErrNotSession,
 		`{"schema":"1"}`: ErrNotSession, `{"schema":2}`: ErrNewerSchema, `{"schema":1}x`: ErrNotSession,
 	} {
-		if _, err := DecodeJSON([]byte(in)); err != want {
-			t.Errorf("DecodeJSON(%q) = %v, want %v", in, err, want)
+		if _, err := decodeJSON([]byte(in)); err != want {
+			t.Errorf("decodeJSON(%q) = %v, want %v", in, err, want)
 		}
 	}
 }
@@ -121,4 +121,9 @@ func TestJournalBodies(t *testing.T) {
 	if got, want := jsonenc.Append(nil, &a), plainJSON(t, a); !bytes.Equal(got, want) {
 		t.Errorf("action %s, want %s", got, want)
 	}
+}
+
+func decodeJSON(data []byte) (s Session, err error) {
+	err = s.DecodeJSON(data)
+	return s, err
 }

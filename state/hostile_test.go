@@ -186,7 +186,7 @@ func TestHundredThousandHostileChanges(t *testing.T) {
 // checkRoundTrip checks that a session decoded from b encodes to b again.
 func checkRoundTrip(t testing.TB, b []byte) {
 	t.Helper()
-	back, err := DecodeJSON(b)
+	back, err := decodeJSON(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestBoundAtItsWorst(t *testing.T) {
 	grow(maxSeeing, func(int) { s.Seeing = append(s.Seeing, one.Seeing[0]) })
 	grow(maxTodos, func(int) { s.Todos.Open = append(s.Todos.Open, one.Todos.Open[0]) })
 	s = Apply(s, Change{Seq: 1 << 40, At: t0})
-	s.Offset = 1 << 40
+	s.Counted = 1 << 40
 	if n := len(AppendJSON(nil, &s)); n > limit {
 		t.Errorf("%d bytes", n)
 	}

@@ -40,8 +40,7 @@ type Session struct {
 	Agent     string       `json:"agent,omitempty"`
 	Seat      string       `json:"seat_id,omitempty"`
 	ProjectID string       `json:"project_id,omitempty"`
-	Seq       int64        `json:"seq,omitempty"`    // last journal line folded
-	Offset    int64        `json:"offset,omitempty"` // bytes of the journal folded
+	Seq       int64        `json:"seq,omitempty"` // number of the newest change
 	Created   event.Millis `json:"created_at,omitempty"`
 	Updated   event.Millis `json:"updated_at,omitempty"` // newest change of any kind
 	Activity  event.Millis `json:"activity_at,omitempty"`
@@ -75,6 +74,9 @@ type Session struct {
 	Todos  Todos      `json:"todos,omitzero"`
 	Denied Denials    `json:"denied,omitzero"` // calls that the client itself refused
 	Counts Counts     `json:"counts,omitzero"`
+
+	// Counted is up to when the session's time is in its history (package stats).
+	Counted event.Millis `json:"counted_at,omitempty"`
 
 	// Meter is what the status line had reported by the newest Stop that carried a report.
 	Meter event.Meter `json:"meter,omitzero"`
@@ -263,7 +265,7 @@ type Counts struct {
 // Change is one thing that happened to a session. Exactly one of Event, Observation, Action
 // and Turn is set.
 type Change struct {
-	Seq int64        // number of its journal line
+	Seq int64        // its number in the session
 	At  event.Millis // when it happened
 
 	Event       *event.Event

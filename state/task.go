@@ -36,7 +36,7 @@ type Intent = intent.Intent
 
 // Task is the newest unit of work of a session. Its zero value is idle.
 type Task struct {
-	// ID is the number of the journal line that opened the task, and the command_id of its
+	// ID is the number of the change that opened the task, and the command_id of its
 	// turns.
 	ID      int64        `json:"id,omitempty"`
 	State   TaskState    `json:"state,omitempty"`

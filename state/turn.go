@@ -13,7 +13,7 @@ import (
 const MaxTurn = 512
 
 // Turn is one thing said in a session: a prompt, a question, an answer, the end of a turn.
-// Apply makes turns together with the facts, so folding the journal line of a turn only
+// Apply makes turns together with the facts, so folding the line of a turn only
 // updates the numbers. Turns read from the transcript are the exception.
 type Turn struct {
 	Command    int64        `json:"command_id,omitempty"` // Task.ID, or 0 if the turn was read too late to know

@@ -162,13 +162,17 @@ func TestFiftyWait(t *testing.T) {
 	}
 }
 
-// waited reports whether a session's journal says who answered.
+// waited reports whether a session's history says who answered.
 func waited(t *testing.T, dir, session string) bool {
-	b, err := os.ReadFile(filepath.Join(dir, "state", "journal", session+".jsonl"))
+	found := false
+	err := store.Open(filepath.Join(dir, "state")).Lines(store.Select{Key: store.KeyOf(session), Kind: "action"}, func(l *store.Line) {
+		d := l.Change.Action.Decided
+		found = found || d != nil && d.By == "kim" && d.From == "terminal" && d.Waited > 0
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Contains(string(b), `"by":"kim","from":"terminal","waited_ms":`)
+	return found
 }
 
 // The end of a wait prints nothing.

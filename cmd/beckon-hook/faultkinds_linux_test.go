@@ -38,9 +38,11 @@ func allFaults() []fault {
 		{name: "no rights to the state directory (EACCES)", wrap: plain, begin: func(t *testing.T, x *trial) func() { return x.forbid(t) }},
 		{name: "session file damaged", wrap: plain, begin: spoil("sessions/s1.json", garble)},
 		{name: "session file cut in half", wrap: plain, begin: spoil("sessions/s1.json", halve)},
+		{name: "one bit of the session file flipped", wrap: plain, begin: spoil("sessions/s1.json", flip)},
+		{name: "session file emptied, as after a power cut", wrap: plain, begin: spoil("sessions/s1.json", func([]byte) []byte { return nil })},
 		{name: "session file gone", wrap: plain, begin: spoil("sessions/s1.json", nil)},
-		{name: "half a line at the journal's end", wrap: plain, begin: spoil("journal/s1.jsonl", func(b []byte) []byte { return append(b, b[:len(b)/2]...) })},
-		{name: "zeros at the journal's end, as after a power cut", wrap: plain, begin: spoil("journal/s1.jsonl", func(b []byte) []byte { return append(b, make([]byte, 700)...) })},
+		{name: "half a line at the end of the history", wrap: plain, begin: spoil("history", func(b []byte) []byte { return append(b, b[:len(b)/2]...) })},
+		{name: "zeros at the end of the history, as after a power cut", wrap: plain, begin: spoil("history", func(b []byte) []byte { return append(b, make([]byte, 700)...) })},
 		{name: "clock set back by an hour", wrap: plain, begin: fromTheFuture},
 		{name: "state directory removed", wrap: plain, wiped: true, begin: func(t *testing.T, x *trial) func() {
 			check(t, os.RemoveAll(x.state))
@@ -76,8 +78,7 @@ func shell(set string) func([]string) []string {
 	}
 }
 
-// many is n hooks, one after another: the last block of the journal still has room for some
-// lines.
+// many is n hooks, one after another: the last blocks of the files may still have room for some.
 func many(n int) []func([]string) []string { return make([]func([]string) []string, n) }
 
 func limited(from, to int) (all []func([]string) []string) {
@@ -162,6 +163,11 @@ func (x *trial) drop(t *testing.T, cmd *exec.Cmd) {
 func spoil(name string, how func([]byte) []byte) func(*testing.T, *trial) func() {
 	return func(t *testing.T, x *trial) func() {
 		path := filepath.Join(x.state, name)
+		if name == "history" {
+			days, err := filepath.Glob(filepath.Join(path, "*.jsonl"))
+			check(t, err)
+			path = days[len(days)-1]
+		}
 		if how == nil {
 			check(t, os.Remove(path))
 			return func() {}
@@ -173,7 +179,11 @@ func spoil(name string, how func([]byte) []byte) func(*testing.T, *trial) func()
 }
 
 func garble(b []byte) []byte { return bytes.Repeat([]byte{0xff, 0, '{'}, len(b)/3) }
-func halve(b []byte) []byte  { return b[:len(b)/2] }
+func flip(b []byte) []byte {
+	b[bytes.Index(b, []byte("Bash"))] ^= 1
+	return b
+}
+func halve(b []byte) []byte { return b[:len(b)/2] }
 
 func fifo(name string) func(*testing.T, *trial) func() {
 	return func(t *testing.T, x *trial) func() {

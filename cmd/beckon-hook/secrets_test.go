@@ -54,7 +54,7 @@ func TestNoSecretIsInTheStateDirectory(t *testing.T) {
 		post(mustJSON(t, payload("s2")))
 	}
 	found := scan(t, filepath.Join(dir, "state"), all)
-	if !found["policy"] || !found["journal"] || !found["sessions"] {
+	if !found["policy"] || !found["history"] || !found["sessions"] {
 		t.Errorf("nothing was looked at in some of %v", found)
 	}
 }

@@ -101,21 +101,21 @@ func (f *fault) try(t *testing.T) string {
 	listed := x.list(t)
 	end()
 	x.nobody = false
-	atOnce := x.journal(t)
+	atOnce := x.history(t)
 	after := x.send(t, nil)
-	all := x.journal(t)
+	all := x.history(t)
 	must := []string{after}
 	if !f.wiped {
 		must = append(must, before)
 	}
 	for _, call := range must {
 		if all[call] == 0 {
-			t.Errorf("event %s is not in the journal, which has %v", call, all)
+			t.Errorf("event %s is not in the history, which has %v", call, all)
 		}
 	}
 	for call, n := range all {
 		if n != 1 {
-			t.Errorf("event %s is in the journal %d times", call, n)
+			t.Errorf("event %s is in the history %d times", call, n)
 		}
 	}
 	return fmt.Sprintf("| %s | %s | %s | %s |\n", f.name, fate(meanwhile, atOnce, all), listed, x.afterwards(t))
@@ -136,7 +136,7 @@ func fate(sent []string, atOnce, all map[string]int) string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{first, "folded"}, {later, "set aside, folded by the next hook"}, {len(sent) - first - later, "lost"}} {
+	}{{first, "folded"}, {later, "wait, folded by the next hook"}, {len(sent) - first - later, "lost"}} {
 		switch {
 		case p.n == len(sent):
 			return p.what
@@ -190,41 +190,37 @@ func (x *trial) list(t *testing.T) string {
 	return "is empty"
 }
 
-// journal returns the events in the session's journal, and how often each occurs.
-func (x *trial) journal(t *testing.T) map[string]int {
+// history returns the events in the session's history, and how often each occurs.
+func (x *trial) history(t *testing.T) map[string]int {
 	t.Helper()
 	calls := map[string]int{}
-	err := store.Open(x.state).Lines("s1", 0, func(l store.Line) {
+	err := store.Open(x.state).Lines(store.Select{Key: "s1"}, func(l *store.Line) {
 		if e := l.Change.Event; e != nil && e.Tool.UseID != "" {
 			calls[e.Tool.UseID]++
 		}
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("reading the journal: %v", err)
+		t.Errorf("reading the history: %v", err)
 	}
 	return calls
 }
 
-// afterwards describes what fsck finds and which files are left over.
+// afterwards reads the sessions, and describes which files are left over.
 func (x *trial) afterwards(t *testing.T) string {
 	t.Helper()
-	cmd := exec.Command(program(t, "beckon"), "fsck")
-	cmd.Env = x.env
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Errorf("fsck: %v\n%s", err, out)
+	if _, problems, err := store.Open(x.state).Live(); err != nil || len(problems) > 0 {
+		t.Errorf("afterwards: %v, %v", problems, err)
 	}
 	parts := []string{"whole"}
-	if names(filepath.Join(x.state, "quarantine")) > 0 {
-		parts = append(parts, "what was in the way is in quarantine/")
+	if names(filepath.Join(x.state, "aside")) > 0 {
+		parts = append(parts, "what was in the way is in aside/")
 	}
 	if b, _ := os.ReadFile(filepath.Join(x.state, "log", "beckon.log")); len(b) > 0 {
 		parts = append(parts, "the log tells")
 	}
-	for _, d := range []string{"tmp", "spool"} {
-		if n := names(filepath.Join(x.state, d)); n > 0 {
-			t.Errorf("%s/ holds %d files", d, n)
-		}
+	late, _ := filepath.Glob(filepath.Join(x.state, "late", "*", "*"))
+	if n := names(filepath.Join(x.state, "tmp")); n+len(late) > 0 {
+		t.Errorf("tmp/ holds %d files, late/ %q", n, late)
 	}
 	return strings.Join(parts, "; ")
 }

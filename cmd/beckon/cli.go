@@ -57,7 +57,7 @@ type commands struct {
 	Config     configCmd          `cmd:"" help:"Print the configuration in force, and where each value comes from."`
 	Demo       demoCmd            `cmd:"" help:"Show beckon with recorded sessions; nothing has to be set up."`
 	Replay     replayCmd          `cmd:"" help:"Play your own recordings, and list the sessions as they change."`
-	Fsck       fsckCmd            `cmd:"" help:"Check the session files against their journals."`
+	Fsck       doctor.RepairCmd   `cmd:"" hidden:"" help:"List the state files that could not be read."`
 	Mod        talk.ModCmd        `cmd:"" hidden:"" help:"Print what beckon's mod inside the client shows, as JSON."`
 	Hook       hookCmd            `cmd:"" help:"Process one hook event from stdin, as beckon-hook does."`
 	Completion completionCmd      `cmd:"" help:"Print the completion script for a shell."`

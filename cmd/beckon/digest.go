@@ -9,7 +9,9 @@ import (
 	"beckon/event/duration"
 	"beckon/render"
 	"beckon/render/term"
+	"beckon/state"
 	"beckon/state/stats"
+	"beckon/state/store"
 )
 
 type digestCmd struct {
@@ -48,20 +50,45 @@ func (c *digestCmd) Run(a *app) error {
 func (a *app) digest(back time.Duration) (render.Digest, error) {
 	now := a.Now().Time()
 	since := now.Add(-back)
-	counted := stats.New(time.Local).Between(time.UnixMilli(0), now)
-	if err := a.foldAll(counted); err != nil {
-		return render.Digest{}, err
+	looks := []time.Time{since}
+	if back == 0 { // an absence is usually found in a day
+		looks = []time.Time{now.AddDate(0, 0, -1), now.AddDate(0, 0, -7), now.AddDate(-10, 0, 0)}
 	}
-	if back == 0 {
-		at := counted.Away(event.MillisOf(now), absence)
-		if at == 0 {
-			return render.Digest{Schema: 1, Sessions: []render.DigestRow{}}, nil
+	for _, from := range looks {
+		counted := stats.New(time.Local).Between(time.UnixMilli(0), now)
+		seen, err := a.count(counted, from)
+		if err != nil {
+			return render.Digest{}, err
 		}
-		since = at.Time()
+		if back == 0 {
+			at := counted.Away(event.MillisOf(now), absence)
+			if at == 0 {
+				continue
+			}
+			since = at.Time()
+		}
+		lanes := counted.Lanes()
+		return render.NewDigest(since, render.Rows(a.withArchived(seen, lanes), true), lanes), nil
 	}
-	seen, _, err := a.Look(true)
-	if err != nil {
-		return render.Digest{}, err
+	return render.Digest{Schema: 1, Sessions: []render.DigestRow{}}, nil
+}
+
+// withArchived adds the sessions of the lanes that are archived.
+func (a *app) withArchived(seen []state.Seen, lanes []stats.Lane) []state.Seen {
+	live := make(map[store.Key]bool, len(seen))
+	for i := range seen {
+		live[store.KeyOf(seen[i].Session.Record())] = true
 	}
-	return render.NewDigest(since, render.Rows(seen, true), counted.Lanes()), nil
+	for _, l := range lanes {
+		k := store.Key(l.Session)
+		if live[k] {
+			continue
+		}
+		if s, err := a.Store.Load(k); err == nil {
+			v := state.Seen{Session: s, Meter: s.Metered(a.Store.Meter(k))}
+			v.Resolve(a.Now())
+			seen = append(seen, v)
+		}
+	}
+	return seen
 }

@@ -11,9 +11,9 @@
 //	     | event.Parse: payload -> Event                    | policy: rules, commands, servers
 //	     v                                                  |         -> one answer to the agent
 //	store.Fold <------- the event, what was decided --------+
-//	     |     lock, read, state.Apply, journal line, rename, unlock
+//	     |     lock, read, state.Apply, rename, a line of history, unlock
 //	     v
-//	sessions/KEY.json, journal/KEY.jsonl       processes, the client's registry, transcripts
+//	sessions/KEY.json, history/DAY.jsonl       processes, the client's registry, transcripts
 //	     |                                                  |
 //	     v                                                  |
 //	live.Reader, live.Follower <----------------------------+
@@ -83,7 +83,6 @@
 //
 //	state                        Apply folds facts, Resolve makes one word of them
 //	state/store                  files, locks and seats
-//	state/cache                  what was read of many files, in one
 //	state/evidence               processes, registry, terminals, repositories
 //	state/live                   both together: a snapshot, and what changes
 //	state/history                turns

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -54,23 +53,28 @@ func (c *historyCmd) Run(a *app) error {
 
 // search finds the turns, and also records what the transcripts of live sessions add.
 func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
-	known, keys, err := c.sessions(a)
+	seen, err := c.sessions(a)
 	if err != nil {
 		return nil, err
 	}
-	q := history.Query{Words: c.Words, Since: event.MillisOf(a.Now().Time().AddDate(0, 0, -c.Days)), Progress: a.Progress()}
-	hits, err := history.Search(a.Store, keys, q)
+	if err := a.Store.Convert(a.Progress()); err != nil {
+		return nil, fmt.Errorf("reading the journals of an earlier release: %w", err)
+	}
+	q := history.Query{Words: c.Words, Since: event.MillisOf(a.Now().Time().AddDate(0, 0, -c.Days))}
+	known := map[store.Key]*state.Session{}
+	if c.Session != "" {
+		q.Key = store.KeyOf(seen[0].Session.Record())
+	}
+	hits, err := history.Search(a.Store, q)
 	if err != nil {
 		return nil, err
 	}
 	lines := make([]render.TurnLine, 0, len(hits))
 	for _, h := range hits {
-		s, ok := known[h.Key]
-		if !ok { // pruned: only the journal is left, and its name is the session's
-			id, part, _ := strings.Cut(string(h.Key), "~")
-			s = &state.Session{ID: id, Part: part}
+		if known[h.Key] == nil {
+			known[h.Key] = a.sessionOf(h.Key, "")
 		}
-		line := render.TurnLineOf(s, h.Turn)
+		line := render.TurnLineOf(known[h.Key], h.Turn)
 		if c.Project == "" || strings.EqualFold(line.Project, c.Project) {
 			lines = append(lines, line)
 		}
@@ -81,35 +85,28 @@ func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 	return lines, nil
 }
 
-// sessions returns the readable sessions by key, and the keys of all that may have turns.
-func (c *historyCmd) sessions(a *app) (map[store.Key]*state.Session, []store.Key, error) {
-	known := map[store.Key]*state.Session{}
+// sessions returns the session that was asked for, or the live ones, with what their transcripts
+// add.
+func (c *historyCmd) sessions(a *app) (seen []state.Seen, err error) {
 	if c.Session != "" {
 		v, err := a.Find(c.Session)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		k := store.KeyOf(v.Session.Record())
-		known[k] = &v.Session
-		return known, []store.Key{k}, history.Sweep(a.Store, &v.Session)
+		return []state.Seen{v}, history.Sweep(a.Store, &v.Session)
 	}
-	seen, _, err := a.Look(true)
-	if err != nil {
-		return nil, nil, err
+	if seen, _, err = a.Look(false); err != nil {
+		return nil, err
 	}
 	for i := range seen {
-		s := &seen[i].Session
-		known[store.KeyOf(s.Record())] = s
 		if !seen[i].Status.State.Live() {
 			continue // swept before it was archived
 		}
-		if err := history.Sweep(a.Store, s); err != nil {
-			return nil, nil, err
+		if err := history.Sweep(a.Store, &seen[i].Session); err != nil {
+			return nil, err
 		}
 	}
-	keys, err := a.Store.Keys()
-	slices.Sort(keys)
-	return known, keys, err
+	return seen, nil
 }
 
 // turnsOf returns what was said in a session.
@@ -117,6 +114,6 @@ func (a *app) turnsOf(s *state.Session) ([]render.TurnLine, error) {
 	if err := history.Sweep(a.Store, s); err != nil {
 		return nil, err
 	}
-	turns, err := history.Turns(a.Store, store.KeyOf(s.Record()))
+	turns, err := history.Turns(a.Store, s)
 	return render.TurnLines(s, turns), err
 }

@@ -43,7 +43,7 @@ func (c *listCmd) Run(a *app) error {
 	}
 	rows := render.Rows(seen, c.All)
 	if c.JSON {
-		if err := a.busy(rows, now); err != nil {
+		if err := a.busy(rows, seen); err != nil {
 			return err
 		}
 	}

@@ -56,7 +56,7 @@ NO_COLOR, CLICOLOR_FORCE: take colour away, or force it.`
 
 const exitText = `0: done.
 
-1: something is wrong, or doctor or fsck found something.
+1: something is wrong, or doctor found something.
 
 2: the command line is not understood.
 

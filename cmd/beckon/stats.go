@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -17,6 +16,7 @@ import (
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state"
+	"beckon/state/history"
 	"beckon/state/stats"
 	"beckon/state/store"
 	"beckon/state/usage"
@@ -143,20 +143,30 @@ func (a *app) timeline(date string) (render.Timeline, error) {
 		to = now
 	}
 	totals := stats.New(time.Local).Between(from, to)
-	if err := a.foldAll(totals); err != nil {
+	if _, err := a.count(totals, from); err != nil {
 		return render.Timeline{}, err
 	}
 	lanes := totals.Lanes()
 	if len(lanes) > 0 { // the night before is not shown
 		from = lanes[0].Spans[0].From.Time()
 	}
-	return render.NewTimeline(from, to, lanes), nil
+	return render.NewTimeline(from, to, lanes, func(l *stats.Lane) *state.Session { return a.sessionOf(store.Key(l.Session), l.Project) }), nil
+}
+
+// sessionOf returns the session of a key. One that has been pruned has only its history left, and
+// its key is its id.
+func (a *app) sessionOf(k store.Key, project string) *state.Session {
+	if s, err := a.Store.Load(k); err == nil {
+		return &s
+	}
+	id, part, _ := strings.Cut(string(k), "~")
+	return &state.Session{ID: id, Part: part, Cwd: project}
 }
 
 // csv prints a line for each day and project.
 func (c *statsCmd) csv(a *app) error {
 	totals := stats.New(time.Local).From(a.firstDay(c.Days))
-	if err := a.foldAll(totals); err != nil {
+	if _, err := a.count(totals, a.midnight(c.Days-1)); err != nil {
 		return err
 	}
 	w := csv.NewWriter(a.Stdout)
@@ -173,60 +183,57 @@ func (c *statsCmd) csv(a *app) error {
 
 // firstDay returns the first of that many local days, counting today.
 func (a *app) firstDay(days int) string {
-	return a.Now().Time().In(time.Local).AddDate(0, 0, 1-days).Format(time.DateOnly)
+	return a.midnight(days - 1).Format(time.DateOnly)
 }
 
 // statsOf adds up that many days, counting today.
 func (a *app) statsOf(days int) (statsJSON, error) {
 	totals := stats.New(time.Local).From(a.firstDay(days))
-	if err := a.foldAll(totals); err != nil {
+	if _, err := a.count(totals, a.midnight(days-1)); err != nil {
 		return statsJSON{}, err
 	}
 	return statsJSON{Schema: 1, Days: totals.Days(), Projects: totals.Projects()}, nil
 }
 
-// foldAll adds the journals of every session to totals.
-func (a *app) foldAll(totals *stats.Totals) error {
-	// The look first records what no hook reported: a killed session must not count as at work
-	// until now.
-	if _, _, err := a.Look(false); err != nil {
-		return err
-	}
-	keys, err := a.Store.Keys()
+// count adds the history from since on to totals. The look first records what no hook reported:
+// a killed session must not count as at work until now.
+func (a *app) count(totals *stats.Totals, since time.Time) ([]state.Seen, error) {
+	seen, _, err := a.Look(false)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.fold(totals, keys, a.Now())
+	return seen, a.countOf(totals, since, seen)
 }
 
-// fold adds the journals of keys to totals, up to now.
-func (a *app) fold(totals *stats.Totals, keys []store.Key, now event.Millis) error {
-	progress := a.Progress()
-	for i, k := range keys {
-		progress(int64(i), int64(len(keys)))
-		s := totals.Session()
-		err := a.Store.Lines(k, 0, func(l store.Line) { s.Line(l.Change, l.Snapshot) })
-		if err != nil && !errors.Is(err, state.ErrNewerSchema) { // the look has reported that one
-			return fmt.Errorf("reading the journal of session %q: %w", string(k), err)
-		}
-		s.End(now)
+func (a *app) countOf(totals *stats.Totals, since time.Time, seen []state.Seen) error {
+	if err := a.Store.Convert(a.Progress()); err != nil {
+		return fmt.Errorf("reading the journals of an earlier release: %w", err)
 	}
-	progress(1, 1)
+	sessions := make([]state.Session, len(seen))
+	for i := range seen {
+		sessions[i] = seen[i].Session
+	}
+	if err := history.Count(a.Store, totals, event.MillisOf(since), sessions, a.Now()); err != nil {
+		return fmt.Errorf("reading the history: %w", err)
+	}
 	return nil
 }
 
+// midnight returns when a local day began that many days ago.
+func (a *app) midnight(days int) time.Time {
+	y, m, d := a.Now().Time().In(time.Local).Date()
+	return time.Date(y, m, d-days, 0, 0, 0, 0, time.Local)
+}
+
 // busy fills in how long each session was at work today.
-func (a *app) busy(rows []render.Row, now event.Millis) error {
-	keys := make([]store.Key, len(rows))
-	for i := range rows {
-		keys[i] = store.KeyOf(rows[i].Record())
-	}
-	totals := stats.New(time.Local).From(now.Time().In(time.Local).Format(time.DateOnly))
-	if err := a.fold(totals, keys, now); err != nil {
+func (a *app) busy(rows []render.Row, seen []state.Seen) error {
+	today := a.midnight(0)
+	totals := stats.New(time.Local).From(today.Format(time.DateOnly))
+	if err := a.countOf(totals, today, seen); err != nil {
 		return err
 	}
 	for i := range rows {
-		s := int64(totals.Busy(rows[i].Record()) / time.Second)
+		s := int64(totals.Busy(string(store.KeyOf(rows[i].Record()))) / time.Second)
 		rows[i].Busy = &s
 	}
 	return nil

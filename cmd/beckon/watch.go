@@ -14,6 +14,7 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
 	"beckon/cmd/internal/talk"
+	"beckon/event"
 	"beckon/render"
 	"beckon/render/jump"
 	"beckon/render/notify"
@@ -143,25 +144,25 @@ func (a *app) jumpTo(ctx context.Context, r render.Row) (string, error) {
 	return res.Did, a.actOn(r, state.Action{Kind: state.ActSeen})
 }
 
-// The screen shows a session's last recentTurns turns, and reads about the last recentLines
-// lines of its journal for them.
+// The screen shows a session's last recentTurns turns, of its last recentDays days.
 const (
 	recentTurns = 8
-	recentLines = 1000
+	recentDays  = 3
 )
 
 // past returns what the peek panel shows of a session beyond its row.
 func (a *app) past(r render.Row, s state.Session) tui.Past {
-	p := tui.Past{Turns: a.recentTurns(r, s.Seq), Said: a.Said(&s)}
+	p := tui.Past{Turns: a.recentTurns(&s), Said: a.Said(&s)}
 	if r.Question != nil {
 		p.Plan = a.Plan(&s, r.Question.Plan)
 	}
 	return p
 }
 
-func (a *app) recentTurns(r render.Row, seq int64) (turns []state.Turn) {
-	// A journal that cannot be read shows no turns; the row says why.
-	_ = a.Store.Turns(store.KeyOf(r.Record()), max(0, seq-recentLines), func(t store.Turn) { turns = append(turns, t.Turn) })
+func (a *app) recentTurns(s *state.Session) (turns []state.Turn) {
+	sel := store.Select{Key: store.KeyOf(s.Record()), Kind: "turn", Since: event.MillisOf(s.Updated.Time().AddDate(0, 0, -recentDays))}
+	// History that cannot be read shows no turns; the row says why.
+	_ = a.Store.Lines(sel, func(l *store.Line) { turns = append(turns, *l.Change.Turn) })
 	return turns[max(0, len(turns)-recentTurns):]
 }
 

@@ -277,24 +277,6 @@ func (d *decoder) str() (s string, ok bool) {
 	return "", false
 }
 
-// Shape describes the members of the record that r points to, with their types: text that was
-// written for one shape is read completely as the same one.
-func Shape(r any) string { return string(appendShape(nil, reflect.TypeOf(r).Elem())) }
-
-func appendShape(dst []byte, t reflect.Type) []byte {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice:
-		return appendShape(append(dst, t.Kind().String()...), t.Elem())
-	case reflect.Struct:
-		dst = append(dst, '{')
-		for i, key := range keysOf(t) {
-			dst = appendShape(Key(dst, key), t.Field(i).Type)
-		}
-		return append(dst, '}')
-	}
-	return append(dst, t.Kind().String()...)
-}
-
 // Each calls f with every string, number and flag of the record that r points to, and of the
 // records and lists in it. It follows pointers, whose targets may be shared with other records.
 func Each(r any, f func(reflect.Value)) { each(reflect.ValueOf(r).Elem(), f) }

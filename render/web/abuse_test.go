@@ -370,9 +370,9 @@ func TestAbuse(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| %s | %s | %s |\n", a.what, owners[a.what], others[a.what])
 	}
-	keys, err := x.st.Keys()
-	if err != nil || len(keys) != 1 || keys[0] != "good" {
-		t.Errorf("sessions in the state directory: %v, %v", keys, err)
+	live, problems, err := x.st.Live()
+	if err != nil || len(live) != 1 || live[0].ID != "good" {
+		t.Errorf("sessions in the state directory: %v, %v, %v", live, problems, err)
 	}
 	if body := x.Get("/api/sessions/good").Body; strings.Contains(body, "\x00") || !strings.Contains(body, "\ufffd") {
 		t.Errorf("row %s", body)

@@ -57,7 +57,7 @@ func TestOwnersPrograms(t *testing.T) {
 			t.Errorf("%s in a browser: %d", path, r.Status)
 		}
 	}
-	if keys, _ := x.st.Keys(); len(keys) != 1 {
+	if keys, _, _ := x.st.Live(); len(keys) != 1 {
 		t.Errorf("sessions were made: %v", keys)
 	}
 }

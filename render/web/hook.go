@@ -198,7 +198,7 @@ func (s *Server) process(session string, here evidence.Machine) event.Process {
 	if s.o.Registry == "" {
 		return event.Process{}
 	}
-	records, _ := evidence.Registry(s.o.Registry, "") // an unreadable directory counts as empty
+	records, _ := evidence.Registry(s.o.Registry) // an unreadable directory counts as empty
 	for _, r := range records {
 		if r.SessionID != session {
 			continue

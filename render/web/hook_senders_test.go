@@ -300,7 +300,12 @@ func TestHookReadsTheFinalMessage(t *testing.T) {
 	time.Sleep(2 * time.Millisecond)
 	say(t, path, "Which colour should I paint it?", "")
 	x.hook(common + `"hook_event_name":"Stop"}`)
-	data, err := os.ReadFile(filepath.Join(x.st.Dir, "journal", "s.jsonl"))
+	days, err := filepath.Glob(filepath.Join(x.st.Dir, "history", "*.jsonl"))
+	var data []byte
+	for _, day := range days {
+		b, _ := os.ReadFile(day)
+		data = append(data, b...)
+	}
 	if err != nil || strings.Count(string(data), `"intent":"question"`) != 1 || !strings.Contains(string(data), `"message":"Which colour`) {
 		t.Errorf("%s, %v", data, err)
 	}

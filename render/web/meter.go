@@ -40,7 +40,7 @@ func newMeter() *meter {
 	return &meter{events: map[string]int64{}, sent: map[string]int64{}, refused: map[string]int64{}}
 }
 
-// Line counts a journal line.
+// Line counts a line of history.
 func (m *meter) Line(l *store.Line) {
 	e := l.Change.Event
 	if e == nil {

@@ -99,7 +99,7 @@ func (s *Server) api(h func(http.ResponseWriter, *http.Request) error) http.Hand
 		f, ok := errors.AsType[*respond.Fault](err)
 		if !ok {
 			s.o.Log(err)
-			f = respond.NewFault(http.StatusInternalServerError, "internal", "internal processing error", "beckon fsck checks the state files")
+			f = respond.NewFault(http.StatusInternalServerError, "internal", "internal processing error", "beckon doctor checks this machine")
 		}
 		respond.Error(w, f)
 	})

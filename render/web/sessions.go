@@ -13,6 +13,7 @@ import (
 	"beckon/render/web/feed"
 	"beckon/render/web/respond"
 	"beckon/state"
+	"beckon/state/history"
 	"beckon/state/live"
 	"beckon/state/stats"
 	"beckon/state/store"
@@ -39,36 +40,35 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	for i := range list.Sessions {
-		s.addBusy(&list.Sessions[i], list.GeneratedAt)
-	}
+	s.addBusy(list.Sessions, list.GeneratedAt)
 	return respond.Tagged(w, r, rows, list)
 }
 
-// busyFor is how long the busy time of a working session is kept.
+// busyFor is how long what was counted is kept.
 const busyFor = 10 * time.Second
 
-// addBusy adds to a row how long it was at work today. Only the API returns this: events do not
-// contain it, since it changes every second. A row whose history cannot be read has none.
-func (s *Server) addBusy(r *render.Row, now time.Time) {
-	day := now.Local().Format(time.DateOnly)
-	key, keep := "busy "+day+" "+r.Record(), busyFor
-	if !r.State.AtWork() {
-		key, keep = key+" "+r.UpdatedAt.String(), time.Hour
-	}
-	v, err := s.kept.get(key, keep, func() (any, error) {
+// addBusy adds to rows how long they were at work today. Only the API returns this: events do not
+// contain it, since it changes every second.
+func (s *Server) addBusy(rows []render.Row, now time.Time) {
+	y, m, d := now.Local().Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, time.Local)
+	day := today.Format(time.DateOnly)
+	v, err := s.kept.get("busy "+day, busyFor, func() (any, error) {
 		totals := stats.New(time.Local).From(day)
-		history := totals.Session()
-		err := s.o.Store.Lines(store.KeyOf(r.Record()), 0, func(l store.Line) { history.Line(l.Change, l.Snapshot) })
-		history.End(event.MillisOf(now))
-		return int64(totals.Busy(r.Record()) / time.Second), err
+		sessions, _, err := s.o.Store.Live()
+		if err == nil {
+			err = history.Count(s.o.Store, totals, event.MillisOf(today), sessions, event.MillisOf(now))
+		}
+		return totals, err
 	}).wait()
 	if err != nil {
 		s.o.Log(err)
 		return
 	}
-	seconds := v.(int64)
-	r.Busy = &seconds
+	for i := range rows {
+		seconds := int64(v.(*stats.Totals).Busy(string(store.KeyOf(rows[i].Record()))) / time.Second)
+		rows[i].Busy = &seconds
+	}
 }
 
 // everything also lists ended and archived sessions.
@@ -119,7 +119,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, v state.Seen) e
 		return err
 	}
 	if v.Session.Seq > 0 {
-		s.addBusy(&rows[0], time.Now())
+		s.addBusy(rows, time.Now())
 	}
 	return respond.Tagged(w, r, b, rows[0])
 }

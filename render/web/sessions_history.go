@@ -27,14 +27,14 @@ func (s *Server) turns(w http.ResponseWriter, r *http.Request, v state.Seen) err
 		return err
 	}
 	err = history.Sweep(s.o.Store, &v.Session)
-	all, e := history.Turns(s.o.Store, store.KeyOf(v.Session.Record()))
+	all, e := history.Turns(s.o.Store, &v.Session)
 	if err = errors.Join(err, e); err != nil {
 		return err
 	}
 	return respond.Whole(w, r, turnsPage{v.Session.ID, render.TurnLines(&v.Session, all[max(0, len(all)-limit):])})
 }
 
-// Limits of a page of the journal.
+// Limits of a page of history.
 const (
 	pageDefault = 200
 	pageMax     = 1000
@@ -47,7 +47,7 @@ type journalPage struct {
 	Next      int64         `json:"next,omitempty"` // for ?after= of the next request
 }
 
-// journalLine is one line of a journal.
+// journalLine is one line of a session's history.
 type journalLine struct {
 	Seq         int64           `json:"seq"`
 	At          string          `json:"at"`
@@ -59,12 +59,12 @@ type journalLine struct {
 	Turn        *state.Turn     `json:"turn,omitempty"`
 }
 
-func lineOf(l store.Line) journalLine {
+func lineOf(l *store.Line) journalLine {
 	c := l.Change
 	return journalLine{Seq: c.Seq, At: respond.Time(c.At.Time()), Kind: l.Kind(), Us: l.Us, Event: c.Event, Observation: c.Observation, Action: c.Action, Turn: c.Turn}
 }
 
-// journal serves the lines of a session's journal after ?after=, at most
+// journal serves the lines of a session's history after ?after=, at most
 // ?limit= of them: the oldest, or with ?last=true the newest.
 func (s *Server) journal(w http.ResponseWriter, r *http.Request, v state.Seen) error {
 	after, limit, err := pageOf(r)
@@ -76,7 +76,8 @@ func (s *Server) journal(w http.ResponseWriter, r *http.Request, v state.Seen) e
 	if r.URL.Query().Get("last") == "true" {
 		take = page.newest
 	}
-	err = s.o.Store.Lines(store.KeyOf(v.Session.Record()), after, func(l store.Line) { take(lineOf(l), limit) })
+	sel := store.Select{Key: store.KeyOf(v.Session.Record()), Since: v.Session.Created, After: after}
+	err = s.o.Store.Lines(sel, func(l *store.Line) { take(lineOf(l), limit) })
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func TestUnreadableFiles(t *testing.T) {
 	if err := os.Rename(newer, filepath.Join(x.st.SessionsDir(), "newer.json")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(x.st.Dir, "journal", "good.1.jsonl"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(x.st.Dir, "history", time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)+".jsonl"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	x.Until("it is logged", func() bool { return x.logged() > 0 })

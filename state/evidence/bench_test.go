@@ -83,7 +83,7 @@ func BenchmarkRegistry100(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if got, err := Registry(dir, ""); err != nil || len(got) != 100 || !got[99].Usable() {
+		if got, err := Registry(dir); err != nil || len(got) != 100 || !got[99].Usable() {
 			b.Fatal(err)
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"beckon/event/jsonenc"
 	"beckon/event/plainfile"
 	"beckon/event/redact"
-	"beckon/state/cache"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -89,29 +88,16 @@ func RegistryDir(getenv func(string) string) string {
 // Registry reads all records in dir, in order of pid. Files that vanish meanwhile are left
 // out; unusable files are kept with a Problem, so that a torn record is not taken for a
 // missing one. It returns an error if it cannot read the directory; the caller goes on without
-// the registry. cached is the file that caches what was read, empty for none.
-func Registry(dir, cached string) ([]Reading, error) {
+// the registry.
+func Registry(dir string) ([]Reading, error) {
 	names, err := registryNames(dir)
 	if err != nil {
-		_ = os.Remove(cached) // its content is gone
 		return nil, err
-	}
-	var known *cache.Cache[string, Reading]
-	if cached != "" {
-		known = cache.Open[string, Reading](cached, dir, len(names))
 	}
 	out := make([]Reading, len(names))
 	store.Parallel(len(names), func(i int) {
-		stamp, ok := known.Get(names[i], names[i], &out[i])
-		if ok {
-			return
-		}
 		out[i], _ = ReadRegistryFile(filepath.Join(dir, names[i])) // Pid is 0 if it has vanished
-		if out[i].Problem == "" {
-			known.Put(names[i], &out[i], stamp)
-		}
 	})
-	known.Close(names)
 	return slices.DeleteFunc(out, func(r Reading) bool { return r.Pid == 0 }), nil
 }
 

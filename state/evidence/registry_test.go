@@ -18,7 +18,7 @@ import (
 )
 
 func TestRegistry(t *testing.T) {
-	got, err := Registry(filepath.Join("testdata", "registry"), "")
+	got, err := Registry(filepath.Join("testdata", "registry"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,11 +124,11 @@ func TestRegistryDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	mkdir(t, dir, "13.json")
-	got, err := Registry(dir, "")
+	got, err := Registry(dir)
 	if err != nil || len(got) != 2 || got[0].Pid != 7 || !got[0].Usable() || got[1].Pid != 12 || got[1].Problem != ProblemTorn {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if _, err := Registry(filepath.Join(dir, "none"), ""); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Registry(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no directory: %v", err)
 	}
 	if _, err := ReadRegistryFile(filepath.Join(dir, "8.json")); !errors.Is(err, fs.ErrNotExist) {

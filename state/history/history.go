@@ -1,6 +1,6 @@
 // Package history returns what was said in sessions: turns in the order in which they happened
 // (Turns, Search), with the progress that only transcripts have (Sweep, Sweeper). It stores
-// nothing itself: what it finds goes into the session's journal. Package state defines what
+// nothing itself: what it finds goes into the session's history. Package state defines what
 // turns mean.
 package history
 
@@ -15,12 +15,22 @@ import (
 	"beckon/state/store"
 )
 
-// Turns returns what was said in the session k, oldest first by the turns' own times. Progress
-// that repeats the end of its turn, or earlier progress of that turn, is left out.
-func Turns(st *store.Store, k store.Key) ([]store.Turn, error) {
-	var all []store.Turn
-	err := st.Turns(k, 0, func(t store.Turn) { all = append(all, t) })
-	return inOrder(all), err
+// Turns returns what was said in session s, oldest first by the turns' own times. Progress that
+// repeats the end of its turn, or earlier progress of that turn, is left out.
+func Turns(st *store.Store, s *state.Session) ([]store.Turn, error) {
+	all := map[store.Key][]store.Turn{}
+	err := read(st, store.Select{Key: store.KeyOf(s.Record()), Since: s.Created}, all)
+	return inOrder(all[store.KeyOf(s.Record())]), err
+}
+
+// read adds the turns that are selected.
+func read(st *store.Store, sel store.Select, all map[store.Key][]store.Turn) error {
+	sel.Kind = "turn"
+	return st.Lines(sel, func(l *store.Line) {
+		if l.Change.Turn != nil {
+			all[l.Key] = append(all[l.Key], store.Turn{Seq: l.Change.Seq, Turn: *l.Change.Turn})
+		}
+	})
 }
 
 // inOrder sorts turns by time, gives those that were read late their task, and drops progress
@@ -57,11 +67,9 @@ func repeated(t store.Turn, later []store.Turn) bool {
 
 // Query selects the turns for Search.
 type Query struct {
-	Words []string // all of them must be in the turn's text, in any letter case
+	Key   store.Key // of this session; empty for all
+	Words []string  // all of them must be in the turn's text, in any letter case
 	Since event.Millis
-	Limit int // the newest so many; 0 means all
-	// Progress, if not nil, receives how many of all sessions have been searched.
-	Progress func(done, total int64)
 }
 
 // Hit is a turn that was found.
@@ -70,37 +78,27 @@ type Hit struct {
 	store.Turn
 }
 
-// Search returns the turns of sessions that match, oldest first.
-func Search(st *store.Store, keys []store.Key, q Query) ([]Hit, error) {
+// Search returns the turns that match, oldest first.
+func Search(st *store.Store, q Query) ([]Hit, error) {
 	words := make([]string, len(q.Words))
 	for i, w := range q.Words {
 		words[i] = strings.ToLower(w)
 	}
+	all := map[store.Key][]store.Turn{}
+	if err := read(st, store.Select{Key: q.Key, Since: q.Since}, all); err != nil {
+		return nil, err
+	}
 	var hits []Hit
-	for i, k := range keys {
-		if q.Progress != nil {
-			q.Progress(int64(i), int64(len(keys)))
-		}
-		turns, err := Turns(st, k)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range turns {
-			if t.At < q.Since {
-				continue
-			}
+	for k, turns := range all {
+		for _, t := range inOrder(turns) {
 			text := strings.ToLower(t.Text)
-			if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+			if t.At >= q.Since && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
 				hits = append(hits, Hit{k, t})
 			}
 		}
 	}
-	if q.Progress != nil {
-		q.Progress(1, 1)
-	}
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(a.At, b.At) })
-	if q.Limit > 0 && len(hits) > q.Limit {
-		hits = hits[len(hits)-q.Limit:]
-	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Seq, b.Seq))
+	})
 	return hits, nil
 }

@@ -98,16 +98,16 @@ func (r *recording) play(t fataler, dir string, steps []step) []string {
 			t.Fatal(err)
 		}
 	}
-	turns, err := Turns(st, "s")
+	turns, err := Turns(st, &state.Session{ID: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	noted := func(turn store.Turn) {
-		if turn.Rule == state.TurnProgress {
-			turns = append(turns, turn)
+	noted := func(l *store.Line) {
+		if turn := *l.Change.Turn; turn.Rule == state.TurnProgress {
+			turns = append(turns, store.Turn{Seq: l.Change.Seq, Turn: turn})
 		}
 	}
-	if err := st.Turns("s", 0, noted); err != nil {
+	if err := st.Lines(store.Select{Key: "s", Kind: "turn"}, noted); err != nil {
 		t.Fatal(err)
 	}
 	var said []string

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
@@ -27,13 +28,16 @@ type Options struct {
 // Follower keeps a snapshot current. Where the system reports changed files it waits for that,
 // elsewhere it polls. It checks processes, and what changes with time alone, when that is due.
 type Follower struct {
-	o     Options
-	r     *Reader
-	index *store.Index
+	o    Options
+	r    *Reader
+	keep bool // archive nothing
 
 	now      event.Millis
+	round    int // number of this look
 	known    readings
+	meters   map[store.Key]bool // the sessions whose status line has reported
 	entries  map[store.Key]*entry
+	first    []state.Seen   // of the sessions that the first look found
 	unhooked map[int]*entry // known only to the client's registry, by pid
 	problems []store.Problem
 
@@ -53,12 +57,35 @@ type Follower struct {
 // entry is one session.
 type entry struct {
 	key     store.Key
-	seen    state.Seen
-	session state.Session // as its file has it, without what evidence adds
-	at      event.Millis  // when it was seen so
-	open    bool          // its files may change at any time
+	seen    *state.Seen
+	seq     int64        // of its file
+	updated event.Millis // of its file
+	file    stamped      // that file
+	meter   *event.Meter
+	metered stamped
+	at      event.Millis // when it was seen so
+	round   int          // of that look
+	open    bool         // its files may change at any time
 	reading evidence.Reading
 	several bool // see lone
+}
+
+// stamped is a version of a file. Within a tick of the file system's clock, which may be as
+// coarse as two seconds, another version may have the same stamp, so a young file is read again.
+type stamped struct {
+	stamp plainfile.Stamp
+	young bool
+}
+
+const coarse = 3 * time.Second
+
+// moved reports whether the file must be read, and assumes that the caller then reads it.
+func (v *stamped) moved(stamp plainfile.Stamp) bool {
+	if stamp == v.stamp && !v.young {
+		return false
+	}
+	v.stamp, v.young = stamp, stamp.YoungAt(time.Now(), coarse)
+	return true
 }
 
 // Update is what changed since the previous update.
@@ -80,7 +107,7 @@ func NewFollower(r *Reader, o Options) *Follower {
 	if o.Poll == nil {
 		o.Poll = func() time.Duration { return 500 * time.Millisecond }
 	}
-	f := &Follower{o: o, r: r, index: r.st.Index(), entries: map[store.Key]*entry{}, todo: newTodo(),
+	f := &Follower{o: o, r: r, entries: map[store.Key]*entry{}, todo: newTodo(),
 		changed: map[store.Key]*entry{}, gone: map[store.Key]bool{}}
 	f.dirs.want = []string{r.st.SessionsDir(), r.st.Dir}
 	if r.registry != "" {
@@ -106,10 +133,10 @@ func (f *Follower) Watching() (watching bool, polling time.Duration) {
 func (f *Follower) Seen() []state.Seen {
 	seen := make([]state.Seen, 0, len(f.entries)+len(f.unhooked))
 	for _, k := range slices.Sorted(maps.Keys(f.entries)) {
-		seen = append(seen, f.entries[k].seen)
+		seen = append(seen, *f.entries[k].seen)
 	}
 	for _, pid := range slices.Sorted(maps.Keys(f.unhooked)) {
-		seen = append(seen, f.unhooked[pid].seen)
+		seen = append(seen, *f.unhooked[pid].seen)
 	}
 	return seen
 }
@@ -183,9 +210,9 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 
 // take returns the current update, and begins the next.
 func (f *Follower) take() Update {
-	u := Update{Now: f.now, Problems: f.problems, Staged: f.r.staged != nil, Rechecked: f.rechecked}
+	u := Update{Now: f.now, Changed: make([]state.Seen, 0, len(f.changed)), Problems: f.problems, Staged: f.r.staged != nil, Rechecked: f.rechecked}
 	for _, e := range f.changed {
-		u.Changed = append(u.Changed, e.seen)
+		u.Changed = append(u.Changed, *e.seen)
 	}
 	u.Gone = slices.Collect(maps.Keys(f.gone))
 	clear(f.changed)
@@ -197,6 +224,7 @@ func (f *Follower) take() Update {
 func (f *Follower) tick() {
 	f.r.staged = readStaged(f.r.st.Dir) // a running replay rewrites it
 	f.now = f.r.Now()
+	f.round++
 }
 
 // work does what is scheduled.
@@ -206,16 +234,8 @@ func (f *Follower) work() error {
 	if all {
 		return f.lookAtAll()
 	}
-	for _, k := range keys {
-		changed, err := f.index.Refresh(k)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			f.forget(k)
-		case err != nil:
-			f.noteProblem(k, err)
-		case changed:
-			f.load(k)
-		}
+	if len(keys) > 0 {
+		f.read(f.r.st.ListOf(keys))
 	}
 	if registry {
 		f.readRegistry()
@@ -226,26 +246,71 @@ func (f *Follower) work() error {
 	return nil
 }
 
-func (f *Follower) noteProblem(k store.Key, err error) {
-	is := func(p store.Problem) bool { return p.Key == k }
-	f.problems = append(slices.DeleteFunc(slices.Clone(f.problems), is), store.Problem{Key: k, Err: err})
-}
-
 // scan finds the files that changed.
 func (f *Follower) scan() error {
-	changed, gone, problems, err := f.index.Scan()
+	l, err := f.r.st.List()
 	if err != nil {
 		return err
 	}
-	f.problems = problems
-	for _, k := range gone {
-		f.forget(k)
+	if !f.r.SkipMeters {
+		f.meters = f.r.st.Meters()
 	}
-	for _, k := range changed {
-		f.load(k)
+	there := make(map[store.Key]bool, len(l.Keys))
+	for _, k := range l.Keys {
+		there[k] = true
 	}
+	for k := range f.entries {
+		if !there[k] {
+			f.forget(k)
+		}
+	}
+	f.problems = slices.DeleteFunc(f.problems, func(p store.Problem) bool { return !there[p.Key] })
+	f.read(l)
 	f.account()
 	return nil
+}
+
+// read reads the sessions of l whose files changed, and looks at those that are not as before.
+func (f *Follower) read(l store.Listing) {
+	entries, was := make([]*entry, len(l.Keys)), make([]*state.Seen, len(l.Keys))
+	if len(f.entries) == 0 {
+		f.first = make([]state.Seen, len(l.Keys)) // one piece of memory costs fewer page faults
+	}
+	for i, k := range l.Keys {
+		if entries[i] = f.entries[k]; entries[i] != nil {
+			continue
+		}
+		entries[i] = &entry{key: k}
+		if len(f.entries) == 0 {
+			entries[i].seen = &f.first[i]
+		} else {
+			entries[i].seen = new(state.Seen)
+		}
+	}
+	errs, changed := make([]error, len(l.Keys)), make([]bool, len(l.Keys))
+	store.Parallel(len(l.Keys), func(i int) {
+		e := entries[i]
+		if e.at != 0 {
+			was[i] = e.seen
+		}
+		if changed[i], errs[i] = f.readOne(e, l, i); changed[i] && errs[i] == nil {
+			f.see(e)
+		}
+	})
+	for i, e := range entries {
+		is := func(p store.Problem) bool { return p.Key == e.key }
+		switch err := errs[i]; {
+		case errors.Is(err, fs.ErrNotExist): // it has just been archived
+			f.forget(e.key)
+		case err != nil:
+			f.problems = append(slices.DeleteFunc(slices.Clone(f.problems), is), store.Problem{Key: e.key, Err: err})
+			e.file = stamped{}
+		case changed[i]:
+			f.problems = slices.DeleteFunc(slices.Clone(f.problems), is)
+			f.entries[e.key] = e
+			f.compare(e, was[i])
+		}
+	}
 }
 
 // lookAtAll looks at every session, changed or not.
@@ -271,16 +336,14 @@ func (f *Follower) recheck() error {
 	if err := f.scan(); err != nil {
 		return err
 	}
-	metered := map[store.Key]bool{}
-	for _, k := range f.index.Meters() {
-		metered[k] = true
-	}
 	for k, e := range f.entries {
-		p := e.session.Origin.Process
-		if f.all || e.open || metered[k] || e.due(f.now) || f.r.presence(p, e.session.Activity) != e.seen.Evidence.Process {
-			f.see(e)
+		s := &e.seen.Session
+		if e.round == f.round {
+			// It has just been looked at.
+		} else if f.all || e.open || e.due(f.now) || f.r.presence(s.Origin.Process, s.Activity) != e.seen.Evidence.Process {
+			f.look(e)
 		}
-		if f.r.archive(&e.seen, f.now) {
+		if !f.keep && f.r.archive(e.seen, f.now) {
 			f.forget(k)
 		}
 	}
@@ -292,35 +355,61 @@ func (f *Follower) recheck() error {
 	return nil
 }
 
-// load takes a session from the index.
-func (f *Follower) load(k store.Key) {
-	s, ok := f.index.Session(k)
-	if !ok {
-		return
+// readOne reads session i of l, and what its status line reported, if their files changed. It
+// reports whether they are not as before.
+func (f *Follower) readOne(e *entry, l store.Listing, i int) (changed bool, err error) {
+	stamp := f.r.st.Stamp(e.key)
+	if stamp == (plainfile.Stamp{}) && !l.Late(i) {
+		return false, fs.ErrNotExist
 	}
-	e := f.entries[k]
-	if e == nil {
-		e = &entry{key: k}
-		f.entries[k] = e
+	if f.meters[e.key] && e.metered.moved(f.r.st.MeterStamp(e.key)) {
+		e.meter = f.r.st.Meter(e.key)
+		changed = e.at != 0 && e.seen.Meter != e.seen.Session.Metered(e.meter)
 	}
-	e.session = s
-	f.see(e)
+	if !e.file.moved(stamp) && !l.Late(i) && !changed {
+		return false, nil
+	}
+	now := e.seen
+	if e.at != 0 {
+		now = new(state.Seen)
+	}
+	if err := l.Load(i, &now.Session); err != nil {
+		return false, err
+	}
+	s := &now.Session
+	if changed = changed || e.at == 0 || s.Seq != e.seq || s.Updated != e.updated; changed {
+		e.seen, e.seq, e.updated = now, s.Seq, s.Updated
+	}
+	return changed, nil
 }
 
-// see looks at a session with the evidence at hand.
-func (f *Follower) see(e *entry) {
-	was, first := e.seen, e.at == 0
-	v := state.Seen{Session: e.session}
-	open := f.r.see(&v, f.known, f.now)
-	if v.Session.Seq > e.session.Seq { // what the evidence showed was folded
-		e.session = v.Session
+// look looks at a session with the evidence at hand.
+func (f *Follower) look(e *entry) {
+	now := new(state.Seen) // as its file has it, without what evidence added
+	var err error
+	if now.Session, err = f.r.st.Load(e.key); err != nil {
+		return // the next scan finds that
 	}
-	v.Meter = v.Session.Metered(f.index.Meter(e.key))
+	was := e.seen
+	e.seen = now
+	f.see(e)
+	f.compare(e, was)
+}
+
+// see finds the evidence and the verdict of a session. It may be called for several at once.
+func (f *Follower) see(e *entry) {
+	v := e.seen
+	e.open = f.r.see(v, f.known, f.now)
+	v.Meter = v.Session.Metered(e.meter)
 	e.reading, _ = f.known.of(v.Session.Origin.Process)
-	e.seen, e.open, e.at = v, open, f.now
-	if first || differs(&was, &v) {
+}
+
+// compare notes a session that is not as it was, or that was not there.
+func (f *Follower) compare(e *entry, was *state.Seen) {
+	if was == nil || differs(was, e.seen) {
 		f.note(e)
 	}
+	e.at, e.round = f.now, f.round
 }
 
 func (f *Follower) note(e *entry) {
@@ -351,8 +440,8 @@ func (f *Follower) forget(k store.Key) {
 func (f *Follower) readRegistry() {
 	f.known = f.r.readRegistry()
 	for _, e := range f.entries {
-		if reading, _ := f.known.of(e.session.Origin.Process); reading != e.reading {
-			f.see(e)
+		if reading, _ := f.known.of(e.seen.Session.Origin.Process); reading != e.reading {
+			f.look(e)
 		}
 	}
 }
@@ -386,8 +475,8 @@ func (f *Follower) without(u lone, was *entry) *entry {
 	if !ok || f.entries[k] != nil {
 		return nil
 	}
-	e := &entry{key: k, seen: v, at: f.now, reading: u.reading, several: u.several}
-	if was == nil || was.key != k || differs(&was.seen, &v) {
+	e := &entry{key: k, seen: &v, at: f.now, reading: u.reading, several: u.several}
+	if was == nil || was.key != k || differs(was.seen, &v) {
 		f.note(e)
 	}
 	return e
@@ -395,7 +484,7 @@ func (f *Follower) without(u lone, was *entry) *entry {
 
 func (f *Follower) each(yield func(*state.Seen) bool) {
 	for _, e := range f.entries {
-		if !yield(&e.seen) {
+		if !yield(e.seen) {
 			return
 		}
 	}
@@ -411,7 +500,7 @@ func (e *entry) due(now event.Millis) bool {
 func (f *Follower) timely() error {
 	for _, e := range f.entries {
 		if e.due(f.now) {
-			f.see(e)
+			f.look(e)
 		}
 	}
 	for _, e := range f.unhooked {

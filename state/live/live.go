@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"beckon/event"
@@ -60,51 +59,37 @@ func (r *Reader) Now() event.Millis {
 	return event.MillisOf(r.Clock())
 }
 
-// Look reads the live sessions, folds what the evidence shows beyond their hooks, and resolves
-// them. It adds the sessions that only the client's registry knows, with the registry as their
-// source. If archived is set it reads the archive, too.
+// Look looks at the live sessions once, as the first round of a Follower does. If archived is
+// set it adds the archive, and archives nothing.
 func (r *Reader) Look(archived bool) (Snapshot, error) {
-	snap := Snapshot{Now: r.Now(), Staged: r.staged != nil}
-	var known readings
-	var meters *store.Meters
-	var beside sync.WaitGroup
-	beside.Go(func() { known = r.readRegistry() })
-	if !r.SkipMeters {
-		beside.Go(func() { meters = r.st.Meters() })
+	f := NewFollower(r, Options{})
+	f.keep = archived
+	err := f.lookAtAll()
+	snap := Snapshot{Now: f.now, Problems: f.problems, Staged: r.staged != nil}
+	if snap.Seen = f.first; len(f.first) != len(f.entries) || len(f.unhooked) > 0 {
+		snap.Seen = f.Seen()
 	}
-	live, err := r.st.List()
-	beside.Wait()
-	defer meters.Close()
-	if err != nil {
+	if err != nil || !archived {
 		return snap, err
 	}
-	look := func(l store.Listing) ([]state.Seen, []store.Problem) {
-		return store.ReadAll(l, func(i int, v *state.Seen) error {
-			if err := l.Load(i, &v.Session); err != nil {
-				return err
-			}
-			r.see(v, known, snap.Now)
-			v.Meter = v.Session.Metered(meters.Of(store.KeyOf(v.Session.Record())))
-			return nil
-		})
-	}
-	snap.Seen, snap.Problems = look(live)
-	if archived {
-		var l store.Listing
-		l, err = r.st.ListArchived()
-		old, more := look(l)
-		snap.Seen, snap.Problems = append(snap.Seen, old...), append(snap.Problems, more...)
-	} else {
-		snap.Seen = r.unarchived(snap.Seen, snap.Now)
-	}
-	if r.staged == nil {
-		_ = r.st.Prune(snap.Now.Time())
-	}
-	for _, u := range unaccounted(pointers(snap.Seen), known) {
-		if v, ok := r.unhooked(u, snap.Now); ok {
-			snap.Seen = append(snap.Seen, v)
+	l, err := r.st.ListArchived()
+	old, problems := store.ReadAll(l, func(i int, v *state.Seen) error {
+		if err := l.Load(i, &v.Session); err != nil {
+			return err
 		}
+		r.see(v, f.known, f.now)
+		if !r.SkipMeters {
+			v.Meter = v.Session.Metered(r.st.Meter(l.Keys[i]))
+		}
+		return nil
+	})
+	ids := make(map[string]bool, len(old))
+	for i := range old {
+		ids[old[i].Session.ID] = true
 	}
+	live := len(f.entries)
+	snap.Seen = append(snap.Seen[:live], slices.DeleteFunc(snap.Seen[live:], func(v state.Seen) bool { return ids[v.Session.ID] })...)
+	snap.Seen, snap.Problems = slices.Insert(snap.Seen, live, old...), append(snap.Problems, problems...)
 	return snap, err
 }
 
@@ -127,7 +112,7 @@ func (r *Reader) readRegistry() readings {
 	case r.registry == "":
 		return nil
 	}
-	list, _ := evidence.Registry(r.registry, r.st.CacheFile("registry"))
+	list, _ := evidence.Registry(r.registry)
 	return list
 }
 
@@ -196,14 +181,4 @@ func unaccounted(seen iter.Seq[*state.Seen], known readings) (list []lone) {
 		list = append(list, lone{reading, several})
 	}
 	return list
-}
-
-func pointers(seen []state.Seen) iter.Seq[*state.Seen] {
-	return func(yield func(*state.Seen) bool) {
-		for i := range seen {
-			if !yield(&seen[i]) {
-				return
-			}
-		}
-	}
 }

@@ -238,7 +238,7 @@ func TestArchivedSessionKeepsItsProgress(t *testing.T) {
 	d.hook(event.SessionEnd, 400, nil)
 	d.all(400+event.Millis(store.ArchiveAfter.Milliseconds()), false)
 	var texts []string
-	if err := d.st.Turns("s1", 0, func(turn store.Turn) { texts = append(texts, turn.Text) }); err != nil || len(texts) != 2 || texts[1] != "Looking at the wall first." {
+	if err := d.st.Lines(store.Select{Key: "s1", Kind: "turn"}, func(l *store.Line) { texts = append(texts, l.Change.Turn.Text) }); err != nil || len(texts) != 2 || texts[1] != "Looking at the wall first." {
 		t.Errorf("turns %q, %v", texts, err)
 	}
 	l, err := d.st.ListArchived()

@@ -159,21 +159,6 @@ func halt(s *state.Session, now event.Millis) (m state.Marker, running bool) {
 	return state.Marker{At: at, Kind: "interrupt"}, true
 }
 
-// unarchived archives those of seen that are over, and returns the others.
-func (r *Reader) unarchived(seen []state.Seen, now event.Millis) []state.Seen {
-	n := 0
-	for i := range seen { // each is large, so none is moved without need
-		if r.archive(&seen[i], now) {
-			continue
-		}
-		if n != i {
-			seen[n] = seen[i]
-		}
-		n++
-	}
-	return seen[:n]
-}
-
 // archive moves a session that has been over long enough out of the live directory, and
 // reports whether it did.
 func (r *Reader) archive(v *state.Seen, now event.Millis) bool {

@@ -28,11 +28,24 @@ func (m *month) truth(into map[string]int, from, to time.Time) {
 	}
 }
 
-// teller writes a session's journal, line by line.
+// teller counts a session, change by change.
 type teller struct {
-	c   *Session
-	id  string
-	seq int64
+	totals *Totals
+	id     string
+	s      state.Session
+	seq    int64
+}
+
+func (t *teller) line(c state.Change) {
+	after := state.Apply(t.s, c)
+	n := Of(&t.s, &after, c)
+	t.s = after
+	t.totals.Add(t.id, c.At, &n)
+}
+
+func (t *teller) end(now event.Millis) {
+	n := Open(&t.s, now)
+	t.totals.Add(t.id, now, &n)
 }
 
 func (t *teller) event(k event.Kind, at time.Time, edit func(*event.Event)) {
@@ -41,13 +54,13 @@ func (t *teller) event(k event.Kind, at time.Time, edit func(*event.Event)) {
 		edit(&e)
 	}
 	t.seq++
-	t.c.Line(state.Change{Seq: t.seq, At: e.At, Event: &e}, nil)
+	t.line(state.Change{Seq: t.seq, At: e.At, Event: &e})
 }
 
 func (t *teller) observe(what state.Seeing, at time.Time) {
 	o := state.Observed{Source: state.FromProcess, What: what, At: event.MillisOf(at)}
 	t.seq++
-	t.c.Line(state.Change{Seq: t.seq, At: o.At, Observation: &o}, nil)
+	t.line(state.Change{Seq: t.seq, At: o.At, Observation: &o})
 }
 
 func call(id string) func(*event.Event) {
@@ -56,7 +69,7 @@ func call(id string) func(*event.Event) {
 
 // session plays turns until the end of the month, or a crash.
 func (m *month) session(id string, start, end time.Time) {
-	t := &teller{c: m.totals.Session(), id: id}
+	t := &teller{totals: m.totals, id: id}
 	t.event(event.SessionStart, start, nil)
 	at := start
 	for i := 0; at.Before(end); i++ {
@@ -87,7 +100,7 @@ func (m *month) session(id string, start, end time.Time) {
 		t.event(event.Stop, at, func(e *event.Event) { e.HasBackground = true })
 		m.truth(m.busy, began, at)
 	}
-	t.c.End(event.MillisOf(at))
+	t.end(event.MillisOf(at))
 }
 
 func (m *month) minutes(most int) time.Duration {
@@ -143,7 +156,7 @@ func (m *month) check(t *testing.T) {
 		for i, s := range l.Spans {
 			spans[s.Kind] += int(s.To-s.From) / 60000
 			if i > 0 && s.From < l.Spans[i-1].To {
-				t.Errorf("%s: spans overlap: %v, %v", l.Session.ID, l.Spans[i-1], s)
+				t.Errorf("%s: spans overlap: %v, %v", l.Session, l.Spans[i-1], s)
 			}
 		}
 	}
@@ -186,7 +199,7 @@ func TestNoTimeBetweenAKillAndAResume(t *testing.T) {
 		"the user looked": {
 			meanwhile: func(s *teller, at time.Time) {
 				s.seq++
-				s.c.Line(state.Change{Seq: s.seq, At: event.MillisOf(at), Action: &state.Action{Kind: state.ActSeen}}, nil)
+				s.line(state.Change{Seq: s.seq, At: event.MillisOf(at), Action: &state.Action{Kind: state.ActSeen}})
 			},
 			back: func(s *teller, at time.Time) {
 				s.event(event.SessionStart, at, func(e *event.Event) { e.Source = "resume" })
@@ -197,7 +210,7 @@ func TestNoTimeBetweenAKillAndAResume(t *testing.T) {
 		}},
 	} {
 		totals := New(time.UTC)
-		s := &teller{c: totals.Session(), id: "s"}
+		s := &teller{totals: totals, id: "s"}
 		at := time.Date(2026, 3, 3, 20, 0, 0, 0, time.UTC)
 		s.event(event.SessionStart, at, func(e *event.Event) {
 			e.Origin = &event.Origin{Process: event.Process{Pid: 1, Start: "1"}}
@@ -236,7 +249,7 @@ func TestAway(t *testing.T) {
 	} {
 		totals := New(time.UTC)
 		for i, minute := range c.acts {
-			s := &teller{c: totals.Session(), id: fmt.Sprint(i)}
+			s := &teller{totals: totals, id: fmt.Sprint(i)}
 			s.event(event.UserPromptSubmit, at(minute), nil)
 			s.event(event.PreToolUse, at(minute+1), call("u"))
 			s.event(event.PostToolUse, at(minute+2), call("u"))
@@ -252,10 +265,10 @@ func TestAway(t *testing.T) {
 	}
 	// A look is an act, too.
 	totals := New(time.UTC)
-	s := &teller{c: totals.Session(), id: "x"}
+	s := &teller{totals: totals, id: "x"}
 	s.event(event.UserPromptSubmit, at(0), nil)
 	s.seq++
-	s.c.Line(state.Change{Seq: s.seq, At: event.MillisOf(at(30)), Action: &state.Action{Kind: state.ActSeen}}, nil)
+	s.line(state.Change{Seq: s.seq, At: event.MillisOf(at(30)), Action: &state.Action{Kind: state.ActSeen}})
 	if got := totals.Away(event.MillisOf(at(45)), 10*time.Minute); got != event.MillisOf(at(30)) {
 		t.Errorf("after a look: %v", got)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/state"
 )
 
 // Span is a stretch of time in which a session did one kind of thing.
@@ -18,7 +17,8 @@ type Span struct {
 
 // Lane is the spans of one session, oldest first, without overlap.
 type Lane struct {
-	Session state.Session // in its state at the end
+	Session string
+	Project string // of the newest span
 	Spans   []Span
 }
 
@@ -41,27 +41,26 @@ func (t *Totals) Lanes() []Lane {
 		list = append(list, *l)
 	}
 	slices.SortFunc(list, func(a, b Lane) int {
-		return cmp.Or(cmp.Compare(a.Spans[0].From, b.Spans[0].From), cmp.Compare(a.Session.Record(), b.Session.Record()))
+		return cmp.Or(cmp.Compare(a.Spans[0].From, b.Spans[0].From), cmp.Compare(a.Session, b.Session))
 	})
 	return list
 }
 
-// add adds the stretch that c ends at until; it extends the previous span if that has the same
-// kind.
-func (l *lanes) add(c *Session, until event.Millis) {
+// add adds a stretch; it extends the previous span if that has the same kind.
+func (l *lanes) add(session string, n *Count) {
 	if l == nil {
 		return
 	}
-	span := Span{max(c.since, l.from), min(until, l.to), c.kind}
+	span := Span{max(n.From, l.from), min(n.From+event.Millis(n.Ms), l.to), n.Kind}
 	if span.From >= span.To {
 		return
 	}
-	lane := l.of[c.s.Record()]
+	lane := l.of[session]
 	if lane == nil {
-		lane = &Lane{}
-		l.of[c.s.Record()] = lane
+		lane = &Lane{Session: session}
+		l.of[session] = lane
 	}
-	lane.Session = c.s
+	lane.Project = cmp.Or(n.Project, lane.Project)
 	if n := len(lane.Spans); n > 0 && lane.Spans[n-1].Kind == span.Kind && lane.Spans[n-1].To == span.From {
 		lane.Spans[n-1].To = span.To
 		return

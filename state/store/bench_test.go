@@ -38,17 +38,6 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkCatchUp folds the journal of a session that has lost its file.
-func BenchmarkCatchUp(b *testing.B) {
-	st := aSession(b, 1000)
-	for b.Loop() {
-		if err := os.Remove(st.session("s")); err != nil {
-			b.Fatal(err)
-		}
-		load(b, st, "s")
-	}
-}
-
 // BenchmarkProcesses measures 64 ready processes that fold one event each at the same time.
 // With one session it should take at most 1.2 times as long as with 64.
 func BenchmarkProcesses(b *testing.B) {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,14 +26,6 @@ var errEmpty = errors.New("file is empty")
 
 // open opens a file, or with os.O_CREATE creates it.
 func open(path string, flags int) (*os.File, error) { return plainfile.Open(path, flags, fileMode) }
-
-func sizeOf(f *os.File) (int64, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
-}
 
 // readFile reads a file, which may have at most limit bytes.
 func readFile(path string, limit int) ([]byte, error) {
@@ -84,8 +75,8 @@ func (st *Store) write(tmp, dir, name string, data []byte) error {
 		return err
 	}
 	err = unshared(func() error { return replaceFile(from, to) })
-	// Another process removes spool/ when it is empty, perhaps just after this one created it,
-	// so once is not enough.
+	// Another process removes a directory of late/ when it is empty, perhaps just after this one
+	// created it, so once is not enough.
 	for tries := 0; tries < 100 && errors.Is(err, fs.ErrNotExist); tries++ {
 		if err = os.MkdirAll(st.path(dir, ""), dirMode); err == nil {
 			err = rename(from, to)
@@ -113,7 +104,7 @@ func (st *Store) writeNew(path string, data []byte) error {
 	f, err := open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if errors.Is(err, fs.ErrExist) { // a killed writer left it, or something is in the way
 		if os.Remove(path) != nil {
-			_ = st.quarantine(path)
+			_ = st.setAside(path)
 		}
 		f, err = open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	}
@@ -155,26 +146,6 @@ func irregular(path string) bool {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
-}
-
-// quarantine moves a file that is not ours or does not parse out of the way. Nothing in
-// quarantine/ is ever deleted.
-func (st *Store) quarantine(path string) error {
-	return st.setAside(path, func(to string) error { return rename(path, to) })
-}
-
-// setAside calls keep with a new name in quarantine/ for what was found at path, and logs
-// that.
-func (st *Store) setAside(path string, keep func(to string) error) error {
-	if err := os.MkdirAll(st.path(quarantineDir, ""), dirMode); err != nil {
-		return err
-	}
-	name := time.Now().UTC().Format("20060102T150405.000000000") + "-" + unique() + "." + filepath.Base(path)
-	if err := keep(st.path(quarantineDir, name)); err != nil {
-		return err
-	}
-	st.Log(errors.New("moved to quarantine: " + name))
-	return nil
 }
 
 // readNames lists a directory, without hidden files, in no particular order.

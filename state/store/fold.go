@@ -49,10 +49,10 @@ type Result struct {
 }
 
 // Fold folds u into session k, or into the part of it that belongs to the event's process. If
-// the lock is not free in time (ErrBusy) or a file cannot be written, the event is spooled for
-// the next holder: it is not lost, and the caller need not do anything. An event is not
-// spooled if a newer version wrote the session (state.ErrNewerSchema; the files stay
-// untouched) or if it makes no valid line. Any error other than ErrBusy should be logged.
+// the lock is not free in time (ErrBusy), a file cannot be written, or a newer version wrote the
+// session (state.ErrNewerSchema; it stays untouched), the event waits in late/ for the next
+// holder: it is not lost, and the caller need not do anything. Any error other than ErrBusy
+// should be logged.
 //
 // An observation that the session already contains is not written again.
 func (st *Store) Fold(k Key, u Update) (res Result, err error) {
@@ -80,7 +80,7 @@ func (st *Store) fold(k Key, u *Update, wait time.Duration, res *Result) (own Ke
 	}
 	defer h.release()
 	res.Before, res.New = h.s, h.s.Seq == 0
-	h.drain(u.Alive)
+	h.takeLate(u.Alive)
 	if own = st.owner(k, &h.s, u); own != k {
 		return own, h.commit()
 	}
@@ -90,16 +90,18 @@ func (st *Store) fold(k Key, u *Update, wait time.Duration, res *Result) (own Ke
 	if !known(&h.s, u.Change.Observation) {
 		res.Method = h.place(u)
 		h.finalWords(u)
-		if err := h.apply(u, ""); err != nil {
-			return k, errors.Join(st.postpone(k, u, err), h.commit())
+		if err := h.apply(u); err != nil {
+			return k, errors.Join(err, h.commit())
 		}
 	}
 	res.After = h.s
-	err = h.commit()
-	if err == nil && needs(&res.Before) != needs(&res.After) {
+	if err := h.commit(); err != nil {
+		return k, st.postpone(k, u, err)
+	}
+	if needs(&res.Before) != needs(&res.After) {
 		st.needsChanged()
 	}
-	return k, err
+	return k, nil
 }
 
 // needs returns the state in which the session needs the user, and since when, by its facts
@@ -145,11 +147,11 @@ func (h *holder) finalWords(u *Update) {
 	}
 }
 
-// postpone spools an event that could not be folded because of err, and returns err. If
-// spooling fails too, the event is lost, and the error is never ErrBusy.
+// postpone keeps an event that could not be folded because of err for the next holder, and
+// returns err. If that fails too, the event is lost, and the error is never ErrBusy.
 func (st *Store) postpone(k Key, u *Update, err error) error {
 	e := u.Change.Event
-	if e == nil || errors.Is(err, state.ErrNewerSchema) || errors.Is(err, errLine) {
+	if e == nil {
 		return err
 	}
 	if u.Other != nil {
@@ -158,14 +160,14 @@ func (st *Store) postpone(k Key, u *Update, err error) error {
 		}
 	}
 	switch {
-	case u.Complete != nil: // the process that drains it cannot find out more
+	case u.Complete != nil: // the process that applies it cannot find out more
 		s, _ := st.Load(k)
 		u.fillOrigin(&s)
 	case e.Origin == nil && u.Origin != nil:
 		e.Origin = u.Origin()
 	}
-	if spoolErr := st.spool(k, u.Change); spoolErr != nil {
-		return errors.New("event is lost: " + err.Error() + "; spooling it: " + spoolErr.Error())
+	if lateErr := st.postponeFile(k, u.Change); lateErr != nil {
+		return errors.New("event is lost: " + err.Error() + "; keeping it for later: " + lateErr.Error())
 	}
 	return err
 }
@@ -198,7 +200,7 @@ func (st *Store) Said(k Key, turns []state.Turn) error {
 			t.Command = h.s.Task.ID
 		}
 		t.Text = st.Texts.cut(redact.Text(t.Text), state.MaxTurn)
-		if err := h.apply(&Update{Change: state.Change{At: t.At, Turn: &t}}, ""); err != nil {
+		if err := h.apply(&Update{Change: state.Change{At: t.At, Turn: &t}}); err != nil {
 			return errors.Join(err, h.commit())
 		}
 	}

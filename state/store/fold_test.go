@@ -31,15 +31,15 @@ func TestFold(t *testing.T) {
 	if err != nil || res.New || res.Method != "" || res.Before.Seq != 1 || res.After.Seq != 2 {
 		t.Fatalf("second event: %+v, %v", res, err)
 	}
-	first := gjson.ParseBytes(bytes.SplitN(read(t, st.journal("s")), []byte("\n"), 2)[0])
-	if first.Get("seq").Int() != 1 || first.Get("kind").Str != "event" || first.Get("us").Int() != 321 || first.Get("at").Int() != int64(t0) {
-		t.Errorf("first journal line: %s", first)
+	first := gjson.ParseBytes(bytes.SplitN(read(t, dayFile(st)), []byte("\n"), 2)[0])
+	if first.Get("key").Str != "s" || first.Get("seq").Int() != 1 || first.Get("kind").Str != "event" || first.Get("us").Int() != 321 || first.Get("at").Int() != int64(t0) {
+		t.Errorf("first line of history: %s", first)
 	}
 	if got := load(t, st, "s"); got.Seq != 2 || got.Counts.Tools != 2 {
 		t.Errorf("Load: %+v", got)
 	}
 	clean(t, st)
-	for _, dir := range []string{tmpDir, spoolDir, quarantineDir, logDir, archiveDir} {
+	for _, dir := range []string{tmpDir, lateDir, asideDir, logDir, archiveDir} {
 		if left := list(t, st, dir); len(left) > 0 {
 			t.Errorf("%s holds %q", dir, left)
 		}
@@ -54,11 +54,11 @@ func TestModes(t *testing.T) {
 	defer setUmask(setUmask(0))
 	st := Open(filepath.Join(t.TempDir(), "state"))
 	fold(t, st, tool("s", "a", t0))
-	if err := st.spool("s", folding(tool("s", "b", t0)).Change); err != nil {
+	if err := st.postponeFile("s", folding(tool("s", "b", t0)).Change); err != nil {
 		t.Fatal(err)
 	}
 	write(t, st.session("bad"), []byte("garbage"))
-	if err := st.quarantine(st.session("bad")); err != nil {
+	if err := st.setAside(st.session("bad")); err != nil {
 		t.Fatal(err)
 	}
 	archive(t, st, "s")
@@ -87,7 +87,7 @@ func TestModes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range []string{locksDir, journalDir, archiveDir, seatsDir, tmpDir, quarantineDir, logDir} {
+	for _, dir := range []string{locksDir, historyDir, archiveDir, seatsDir, tmpDir, asideDir, logDir} {
 		if !seen[dir] && dir != seatsDir {
 			t.Errorf("%s was not looked at", dir)
 		}
@@ -96,7 +96,7 @@ func TestModes(t *testing.T) {
 
 // Folding continues after the user removes any one directory, or the whole state directory.
 func TestDirectoryRemoved(t *testing.T) {
-	for _, dir := range []string{sessionsDir, journalDir, locksDir, tmpDir, seatsDir, ""} {
+	for _, dir := range []string{sessionsDir, historyDir, locksDir, tmpDir, seatsDir, ""} {
 		t.Run("removed "+dir, func(t *testing.T) {
 			st := Open(filepath.Join(t.TempDir(), "state"))
 			at := &event.Origin{Launcher: "l"}
@@ -109,7 +109,7 @@ func TestDirectoryRemoved(t *testing.T) {
 			second := kind(event.SessionStart, "s", t0+1)
 			second.Origin = at
 			want := int64(2)
-			if dir == "" {
+			if dir == "" || dir == sessionsDir {
 				want = 1
 			}
 			if s := fold(t, st, second); s.Seq != want {
@@ -118,74 +118,108 @@ func TestDirectoryRemoved(t *testing.T) {
 			if s := load(t, st, "s"); s.Seq != want {
 				t.Errorf("Load: session is at %d, want %d", s.Seq, want)
 			}
-			clean(t, st)
 		})
 	}
 }
 
-// A session file that does not parse is quarantined and rebuilt from the journal.
-func TestCorruptSessionFile(t *testing.T) {
+// A session file that cannot be read is set aside and reported once, whoever finds it, and the
+// session begins anew.
+func TestDamagedSessionFile(t *testing.T) {
+	whole := func() []byte {
+		st := Open(t.TempDir())
+		fold(t, st, tool("s", "a", t0))
+		return read(t, st.session("s"))
+	}()
 	for name, data := range map[string][]byte{
-		"garbage":         []byte("garbage"),
-		"half":            []byte(`{"schema":1,"session_id":"s","seq":2`),
-		"zeros":           make([]byte, 4096),
-		"no schema":       []byte("{}\n"),
-		"another schema":  []byte(`{"schema":"one"}`),
-		"too large":       bytes.Repeat([]byte("x"), maxFile+maxFile/2),
-		"empty":           {},
-		"negative offset": []byte(`{"schema":1,"session_id":"s","seq":1,"offset":-5}` + "\n"),
-		"wrong offset":    []byte(`{"schema":1,"session_id":"s","seq":1,"offset":7}` + "\n"),
-		"nothing read":    []byte(`{"schema":1,"session_id":"s","seq":1}` + "\n"),
+		"garbage":        []byte("garbage"),
+		"half":           whole[:len(whole)/2],
+		"cut in the sum": whole[:len(whole)-5],
+		"zeros":          make([]byte, 4096),
+		"no schema":      []byte("{}\n"),
+		"another schema": []byte(`{"schema":"one"}`),
+		"too large":      bytes.Repeat([]byte("x"), maxFile+maxFile/2),
+		"empty":          {},
+		"a flipped bit":  bytes.Replace(whole, []byte(`"Bash"`), []byte(`"Basi"`), 1),
 	} {
-		for _, by := range []string{"writer", "reader", "fsck"} {
+		for _, by := range []string{"writer", "reader"} {
 			t.Run(name+" found by a "+by, func(t *testing.T) {
 				st := Open(t.TempDir())
 				fold(t, st, tool("s", "a", t0))
-				want := fold(t, st, tool("s", "b", t0))
 				write(t, st.session("s"), data)
-				switch by {
-				case "writer":
-					want = fold(t, st, tool("s", "c", t0))
-					if want.Counts.Tools != 3 {
-						t.Errorf("session has %d tools, want 3", want.Counts.Tools)
-					}
-				case "reader":
-					if live, problems, err := st.Live(); len(live) != 1 || len(problems) > 0 || err != nil {
+				if by == "reader" {
+					if live, problems, err := st.Live(); len(live) != 0 || len(problems) != 1 || err != nil {
 						t.Fatalf("Live: %v, %v, %v", live, problems, err)
 					}
-				case "fsck":
-					findings, err := st.Check(true, nil)
-					if err != nil || len(findings) != 1 || !findings[0].Mended {
-						t.Errorf("Check: %v, %v", findings, err)
+					if live, problems, err := st.Live(); len(live)+len(problems) != 0 || err != nil {
+						t.Errorf("Live again: %v, %v, %v", live, problems, err)
 					}
 				}
-				if got := load(t, st, "s"); !equal(got, want) {
-					t.Errorf("got  %s\nwant %s", text(got), text(want))
+				if s := fold(t, st, tool("s", "c", t0)); s.Seq != 1 || s.Counts.Tools != 1 {
+					t.Errorf("the session goes on as %s", text(s))
 				}
-				clean(t, st)
-				kept := list(t, st, quarantineDir)
-				if _, err := state.DecodeJSON(data); errors.Is(err, state.ErrNotSession) && len(data) > 0 {
-					if len(kept) != 1 || !bytes.Equal(read(t, st.path(quarantineDir, kept[0])), data) {
-						t.Errorf("in quarantine: %q", kept)
-					}
-				} else if len(kept) != 0 {
-					t.Errorf("in quarantine: %q", kept)
+				kept, err := st.Aside()
+				if err != nil || len(kept) != 1 || !bytes.Equal(read(t, kept[0]), data) {
+					t.Errorf("aside: %q, %v", kept, err)
+				}
+				if log := read(t, st.LogFile()); bytes.Count(log, []byte("\n")) != 1 {
+					t.Errorf("the log says %s", log)
+				}
+				if err := st.ClearAside(); err != nil || exists(st.path(asideDir, "")) {
+					t.Errorf("ClearAside: %v", err)
 				}
 			})
 		}
 	}
 }
 
-func text(s state.Session) string       { return string(state.AppendJSON(nil, &s)) }
-func equal(a, b state.Session) bool     { return text(a) == text(b) }
-func sansOffset(s state.Session) string { s.Offset = 0; return text(s) }
+// Every single flipped bit of a session file is found, or changes nothing that is read.
+func TestFlippedBits(t *testing.T) {
+	st := Open(t.TempDir())
+	want := text(fold(t, st, tool("s", "a", t0)))
+	whole := read(t, st.session("s"))
+	silent := 0
+	for i := range whole {
+		for bit := range 8 {
+			b := bytes.Clone(whole)
+			b[i] ^= 1 << bit
+			write(t, st.session("s"), b)
+			var s state.Session
+			if _, err := readSession(st.session("s"), &s); err == nil {
+				if silent++; text(s) != want {
+					t.Fatalf("byte %d, bit %d: %s", i, bit, text(s))
+				}
+			}
+		}
+	}
+	t.Logf("%d flips: %d found, %d in what is not read", 8*len(whole), 8*len(whole)-silent, silent)
+	if silent > len(whole) {
+		t.Error("too few are found")
+	}
+}
 
-// No call changes the file of a session that a newer version wrote.
+// A file without a checksum, or with that of another algorithm, is read: a version that does not
+// know this one wrote it.
+func TestChecksumOfAnotherVersion(t *testing.T) {
+	st := Open(t.TempDir())
+	s := fold(t, st, tool("s", "a", t0))
+	for _, data := range []string{text(s) + "\n", strings.TrimSuffix(text(s), "}") + `,"sum":"2-wrong"}` + "\n"} {
+		write(t, st.session("s"), []byte(data))
+		if got, err := st.Load("s"); err != nil || !equal(got, s) {
+			t.Errorf("%s\nis read as %s, %v", data, text(got), err)
+		}
+	}
+}
+
+func text(s state.Session) string   { return string(state.AppendJSON(nil, &s)) }
+func equal(a, b state.Session) bool { return text(a) == text(b) }
+
+// No call changes the file of a session that a newer version wrote; its events wait for that
+// version.
 func TestNewerSchema(t *testing.T) {
-	newer := []byte(`{"schema":2,"session_id":"s","seq":9,"offset":100,"later":{"a":1}}` + "\n")
+	newer := []byte(`{"schema":2,"session_id":"s","seq":9,"later":{"a":1}}` + "\n")
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "a", t0))
-	journal := read(t, st.journal("s"))
+	older := read(t, st.session("s"))
 	write(t, st.session("s"), newer)
 	if _, err := st.Fold("s", folding(tool("s", "b", t0))); !errors.Is(err, state.ErrNewerSchema) {
 		t.Errorf("Fold: %v", err)
@@ -193,42 +227,23 @@ func TestNewerSchema(t *testing.T) {
 	if _, err := st.Load("s"); !errors.Is(err, state.ErrNewerSchema) {
 		t.Errorf("Load: %v", err)
 	}
-	if err := st.Heal("s"); !errors.Is(err, state.ErrNewerSchema) {
-		t.Errorf("Heal: %v", err)
-	}
 	if _, err := st.Archive("s", t0<<1); !errors.Is(err, state.ErrNewerSchema) {
 		t.Errorf("Archive: %v", err)
-	}
-	if findings, err := st.Check(true, nil); err != nil || len(findings) != 1 || findings[0].Mended {
-		t.Errorf("Check: %v, %v", findings, err)
 	}
 	if live, problems, err := st.Live(); len(live) != 0 || len(problems) != 1 || !errors.Is(problems[0].Err, state.ErrNewerSchema) || err != nil {
 		t.Errorf("Live: %v, %v, %v", live, problems, err)
 	}
-	if !bytes.Equal(read(t, st.session("s")), newer) || !bytes.Equal(read(t, st.journal("s")), journal) {
-		t.Error("a file was touched")
+	if !bytes.Equal(read(t, st.session("s")), newer) {
+		t.Error("the file was touched")
 	}
-	if n := len(list(t, st, spoolDir)) + len(list(t, st, quarantineDir)); n != 0 {
-		t.Errorf("%d new files", n)
+	if len(st.lateNames("s")) != 1 || len(list(t, st, asideDir)) != 0 {
+		t.Errorf("late: %q", st.lateNames("s"))
 	}
-}
-
-// A journal that begins with a newer version's snapshot cannot be folded: the lines after the
-// snapshot are not the whole session.
-func TestNewerSnapshot(t *testing.T) {
-	st := Open(t.TempDir())
-	journal := `{"seq":5,"at":1,"kind":"snapshot","us":0,"snapshot":{"schema":2,"seq":5}}` + "\n" +
-		`{"seq":6,"at":2,"kind":"event","us":0,"event":{"kind":"Stop","at":2,"session_id":"s"}}` + "\n"
-	write(t, st.journal("s"), []byte(journal))
-	if _, err := st.Fold("s", folding(tool("s", "b", t0))); !errors.Is(err, state.ErrNewerSchema) {
-		t.Errorf("Fold: %v", err)
+	write(t, st.session("s"), older) // for want of a newer version
+	if live, _, err := st.Live(); err != nil || len(live) != 1 || live[0].Counts.Tools != 2 {
+		t.Errorf("what waited is not taken: %+v, %v", live, err)
 	}
-	if got := read(t, st.journal("s")); string(got) != journal {
-		t.Errorf("journal is now %q", got)
-	}
-	if exists(st.session("s")) {
-		t.Error("a session file was made")
-	}
+	clean(t, st)
 }
 
 // Invalid UTF-8 is written as U+FFFD. The written event must be folded; otherwise the
@@ -266,11 +281,12 @@ func TestLongestEvent(t *testing.T) {
 	if info, err := os.Stat(st.session("s")); err != nil || info.Size() > 64<<10 {
 		t.Errorf("session file: %v, %v", info.Size(), err)
 	}
-	if err := os.Remove(st.session("s")); err != nil {
-		t.Fatal(err)
-	}
 	if s := load(t, st, "s"); s.Seq != 3 || s.Stop.At != t0 { // the turn takes a line too
-		t.Errorf("made again from the journal, the session is at %d", s.Seq)
+		t.Errorf("the session is at %d", s.Seq)
+	}
+	n := 0
+	if err := st.Lines(Select{Key: "s"}, func(*Line) { n++ }); err != nil || n != 3 {
+		t.Errorf("history has %d lines, %v", n, err)
 	}
 	clean(t, st)
 }
@@ -287,7 +303,7 @@ func TestUpdateRefused(t *testing.T) {
 			t.Errorf("%s: folded", name)
 		}
 	}
-	if n := len(list(t, st, spoolDir)); n != 0 {
+	if n := len(list(t, st, lateDir)); n != 0 {
 		t.Errorf("spool/ has %d files", n)
 	}
 	if s := load(t, st, "s"); s.Seq != 1 {
@@ -303,23 +319,17 @@ func TestReadingCreatesNothing(t *testing.T) {
 		if _, err := st.Load("nobody"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Load: %v", err)
 		}
-		if err := st.Heal("nobody"); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("Heal: %v", err)
-		}
 		if moved, err := st.Archive("nobody", t0); moved || err != nil {
 			t.Errorf("Archive: %v, %v", moved, err)
 		}
-		if err := st.Lines("nobody", 0, func(Line) {}); err != nil {
+		if err := st.Lines(Select{Key: "nobody"}, func(*Line) {}); err != nil {
 			t.Errorf("Lines: %v", err)
 		}
 		if _, _, err := st.Live(); err != nil {
 			t.Errorf("Live: %v", err)
 		}
-		if _, _, err := all(st.ListArchived()); err != nil {
+		if _, _, err := archivedOf(st); err != nil {
 			t.Errorf("Archived: %v", err)
-		}
-		if findings, err := st.Check(true, nil); err != nil || len(findings) > 0 {
-			t.Errorf("Check: %v, %v", findings, err)
 		}
 		if err := st.Prune(stampTime(t0)); err != nil {
 			t.Errorf("Prune: %v", err)
@@ -342,83 +352,89 @@ func TestReadingCreatesNothing(t *testing.T) {
 	}
 }
 
-// A spooled event is folded once, even if its file is still there after its journal line is
-// written: the process was killed between the two, or could not remove the file.
-func TestSpoolFoldedThenKilled(t *testing.T) {
-	for _, tc := range []struct {
-		name    string
-		segment int64
-		want    []string
-	}{
-		{"same journal", 4 << 20, []string{"a", "spooled", "b", "earlier", "c"}},
-		{"rotated since", 1, []string{"a", "spooled", "b", "earlier", "c"}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			setSegment(t, tc.segment)
-			st := Open(t.TempDir())
-			spool := func(call string, at event.Millis) {
-				t.Helper()
-				if err := st.spool("s", folding(tool("s", call, at)).Change); err != nil {
-					t.Fatal(err)
-				}
-			}
-			fold(t, st, tool("s", "a", t0))
-			spool("spooled", t0+1)
-			name := list(t, st, spoolDir)[0]
-			file := read(t, st.path(spoolDir, name))
-			fold(t, st, tool("s", "b", t0+2))
-			write(t, st.path(spoolDir, name), file) // as if it had not been removed
-			spool("earlier", t0)                    // drained first, and may rotate
-			fold(t, st, tool("s", "c", t0+3))
-			if got := calls(t, st, "s"); !slices.Equal(got, tc.want) {
-				t.Errorf("journal has %q, want %q", got, tc.want)
-			}
-			if exists(st.path(spoolDir, "")) {
-				t.Errorf("spool/ holds %q", list(t, st, spoolDir))
-			}
-			clean(t, st)
-		})
+// An event that waits is folded once, even if its file is still there after the session's file
+// was written: the process was killed between the two, or could not remove the file.
+func TestLateEventFoldedThenKilled(t *testing.T) {
+	st := Open(t.TempDir())
+	wait := func(call string, at event.Millis) {
+		t.Helper()
+		if err := st.postponeFile("s", folding(tool("s", call, at)).Change); err != nil {
+			t.Fatal(err)
+		}
 	}
+	fold(t, st, tool("s", "a", t0))
+	wait("waited", t0+1)
+	name := st.lateNames("s")[0]
+	file := read(t, st.latePath("s", name))
+	fold(t, st, tool("s", "b", t0+2))
+	write(t, st.latePath("s", name), file) // as if it had not been removed
+	if s := load(t, st, "s"); s.Counts.Tools != 3 {
+		t.Errorf("a reader sees %d calls", s.Counts.Tools)
+	}
+	write(t, st.latePath("s", name), file)
+	wait("earlier", t0)
+	fold(t, st, tool("s", "c", t0+3))
+	fold(t, st, tool("s", "d", t0+4))
+	if got, want := calls(t, st, "s"), []string{"a", "waited", "b", "earlier", "c", "d"}; !slices.Equal(got, want) {
+		t.Errorf("history has %q, want %q", got, want)
+	}
+	if left := list(t, st, lateDir); len(left) > 0 {
+		t.Errorf("late/ holds %q", left)
+	}
+	if bytes.Contains(read(t, st.session("s")), []byte(lateStart)) {
+		t.Error("the session still names what is gone")
+	}
+	clean(t, st)
 }
 
-// Files in spool/ that are not beckon's events do no harm.
-func TestStrangeSpoolFiles(t *testing.T) {
+// Files in late/ that are not beckon's events are set aside once, and slow no later hook.
+func TestStrangeLateFiles(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, tool("s", "a", t0))
-	good := "s." + strconv.FormatInt(int64(t0), 10) + "-1-x.json"
-	later := `{"seq":1,"at":5,"kind":"later","us":0,"later":{}}` + "\n"
+	later := `{"seq":1,"at":5,"kind":"later","later":{}}` + "\n"
 	for name, data := range map[string]string{
-		"s.1-1-a.json":   "garbage",
-		"s.2-1-a.json":   "",
-		"s.3-1-a.json":   later,
-		"s.4-1-a.json":   strings.Repeat("x", maxLine+1),
-		"s.5-1-a.json/x": "in a directory",
-		good:             string(appendLine(nil, Line{Change: state.Change{Seq: 1, At: t0, Event: tool("s", "good", t0)}})),
-		"other.txt":      "x",
-		".hidden":        "x",
-		"..json":         "x",
+		"1-1-a.json":   "garbage",
+		"2-1-a.json":   "",
+		"3-1-a.json":   later,
+		"4-1-a.json":   strings.Repeat("x", maxLine+1),
+		"5-1-a.json/x": "in a directory",
+		strconv.FormatInt(int64(t0), 10) + "-1-x.json": string(appendLine(nil, &Line{Change: state.Change{Seq: 1, At: t0, Event: tool("s", "good", t0)}})),
 	} {
-		write(t, st.path(spoolDir, name), []byte(data))
+		write(t, st.latePath("s", name), []byte(data))
 	}
+	write(t, st.path(lateDir, "no key.json"), []byte("x"))
 	if _, _, err := st.Live(); err != nil {
 		t.Fatal(err)
 	}
 	fold(t, st, tool("s", "b", t0))
 	if got, want := calls(t, st, "s"), []string{"a", "good", "b"}; !slices.Equal(got, want) {
-		t.Errorf("journal has %q, want %q", got, want)
+		t.Errorf("history has %q, want %q", got, want)
 	}
-	left := list(t, st, spoolDir)
-	if want := []string{"..json", ".hidden", "other.txt", "s.2-1-a.json", "s.3-1-a.json"}; !slices.Equal(sorted(left), want) {
-		t.Errorf("spool/ holds %q, want %q", left, want)
+	if left, want := st.lateNames("s"), []string{"3-1-a.json"}; !slices.Equal(left, want) {
+		t.Errorf("late/s holds %q, want %q", left, want)
 	}
-	if n := len(list(t, st, quarantineDir)); n != 3 {
-		t.Errorf("%d files in quarantine, want 3", n)
+	if n := len(list(t, st, asideDir)); n != 4 {
+		t.Errorf("%d files are aside, want 4", n)
 	}
 	clean(t, st)
 }
 
-// An event can be spooled while other processes keep removing the empty spool directory.
-func TestSpoolDirectoryRemovedMeanwhile(t *testing.T) {
+// What waits in the spool of an earlier release is taken.
+func TestSpoolOfAnEarlierRelease(t *testing.T) {
+	st := Open(t.TempDir())
+	line := `{"seq":1,"at":1750000000000,"kind":"event","us":0,"event":{"agent":"claude-code","kind":"SessionStart","name":"SessionStart","at":1750000000000,"session_id":"s"}}` + "\n"
+	write(t, st.path("spool", "s.1750000000000-1-x.json"), []byte(line))
+	write(t, st.path("spool", "t.1750000000000-1-x.json"), nil) // as after a power cut
+	if live, _, err := st.Live(); err != nil || len(live) != 1 || live[0].Seq != 1 {
+		t.Errorf("Live: %+v, %v", live, err)
+	}
+	if kept, _ := st.Aside(); len(kept) != 1 || exists(st.path("spool", "")) || exists(st.path(lateDir, "s")) || exists(st.path(lateDir, "t")) {
+		t.Errorf("aside: %q", kept)
+	}
+}
+
+// An event can be left to wait while other processes keep removing the empty directory.
+func TestLateDirectoryRemovedMeanwhile(t *testing.T) {
 	st := Open(t.TempDir())
 	stop, done := make(chan bool), make(chan bool)
 	go func() {
@@ -428,24 +444,25 @@ func TestSpoolDirectoryRemovedMeanwhile(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				_ = os.Remove(st.path(spoolDir, ""))
+				_ = os.Remove(st.path(lateDir, "s"))
+				_ = os.Remove(st.path(lateDir, ""))
 				time.Sleep(20 * time.Microsecond)
 			}
 		}
 	}()
 	for i := range 300 {
-		if err := st.spool("s", folding(tool("s", strconv.Itoa(i), t0)).Change); err != nil {
+		if err := st.postponeFile("s", folding(tool("s", strconv.Itoa(i), t0)).Change); err != nil {
 			t.Errorf("event %d: %v", i, err)
 		}
 		if i%3 == 0 {
-			if err := st.DrainSpool(); err != nil {
+			if err := st.TakeLate(); err != nil {
 				t.Errorf("drain %d: %v", i, err)
 			}
 		}
 	}
 	close(stop)
 	<-done
-	if err := st.DrainSpool(); err != nil {
+	if err := st.TakeLate(); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(calls(t, st, "s")); n != 300 {

@@ -38,7 +38,7 @@ func TestKeyOf(t *testing.T) {
 		if plain(id) && !device(id) && k != id {
 			t.Fatalf("KeyOf(%q) = %q: a plain id is its own key", id, k)
 		}
-		if keyIn(k+".1.jsonl") != Key(k) || spoolKey(k+".1-2-x.json") != Key(k) {
+		if keyIn(k+".1.jsonl") != Key(k) {
 			t.Fatalf("the key %q is not found in a file's name", k)
 		}
 		if other := anyID().Draw(t, "other"); other != id && string(KeyOf(other)) == k {
@@ -66,7 +66,7 @@ func TestHostileIDs(t *testing.T) {
 		if s := fold(t, st, e); s.Seq != 1 {
 			t.Errorf("%q is at %d: it met another", id, s.Seq)
 		}
-		if err := st.spool(KeyOf(id), folding(tool(id, "d", t0)).Change); err != nil {
+		if err := st.postponeFile(KeyOf(id), folding(tool(id, "d", t0)).Change); err != nil {
 			t.Errorf("spooling for %q: %v", id, err)
 		}
 	}

@@ -3,9 +3,7 @@ package store
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
-	"time"
 
 	"beckon/event"
 	"beckon/state"
@@ -13,20 +11,11 @@ import (
 
 // views returns all ways to read the live sessions.
 func views(st *Store) map[string]func() ([]state.Session, error) {
-	index := st.Index()
 	return map[string]func() ([]state.Session, error){
 		"Live": func() ([]state.Session, error) { s, _, err := st.Live(); return s, err },
-		"Index": func() (all []state.Session, err error) {
-			_, _, _, err = index.Scan()
-			for k := range index.sessions {
-				s, _ := index.Session(k)
-				all = append(all, s)
-			}
-			return all, err
-		},
 		"Load": func() (all []state.Session, err error) {
-			keys, err := st.liveKeys()
-			for _, k := range keys {
+			l, err := st.List()
+			for _, k := range l.Keys {
 				s, e := st.Load(k)
 				if e != nil {
 					return all, e
@@ -69,50 +58,10 @@ func TestSpooledIsSeenWhileTheLockIsHeld(t *testing.T) {
 	seen("while the lock is held")
 	l.Close()
 	seen("afterwards")
-	if names, _ := readNames(st.path(spoolDir, "")); len(names) > 0 {
+	if names, _ := readNames(st.path(lateDir, "")); len(names) > 0 {
 		t.Errorf("the spool still holds %q", names)
 	}
 	clean(t, st)
-}
-
-// A session that has lost its file is rebuilt from the journal.
-func TestJournalWithoutAFile(t *testing.T) {
-	for name, lost := range map[string]func(*Store) error{
-		"of one session": func(st *Store) error { return os.Remove(st.session("a")) },
-		"of all":         func(st *Store) error { return os.RemoveAll(st.path(sessionsDir, "")) },
-	} {
-		st := Open(t.TempDir())
-		fold(t, st, kind(event.SessionStart, "a", t0))
-		fold(t, st, kind(event.SessionStart, "b", t0))
-		for _, look := range views(st) {
-			if err := lost(st); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.RemoveAll(st.path(journalDir, ".looked")); err != nil { // as after ten seconds
-				t.Fatal(err)
-			}
-			s, err := look()
-			if err != nil || len(s) != 2 {
-				t.Errorf("the file %s: %d sessions, %v", name, len(s), err)
-			}
-		}
-	}
-}
-
-// A pruned session does not come back, though its journal is kept for a year.
-func TestPrunedJournalIsNoSession(t *testing.T) {
-	st := Open(t.TempDir())
-	fold(t, st, kind(event.SessionStart, "a", t0))
-	old := time.Now().Add(-keepArchived - time.Hour)
-	if err := os.Remove(st.session("a")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(st.journal("a"), old, old); err != nil {
-		t.Fatal(err)
-	}
-	if keys, err := st.liveKeys(); err != nil || slices.Contains(keys, "a") {
-		t.Errorf("%q, %v", keys, err)
-	}
 }
 
 // If the state directory cannot be created, readers report an error, not an empty list.

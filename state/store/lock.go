@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// LockWait is how long a hook waits for a session's lock before it spools its event, so that
-// the agent does not wait for the hook.
+// LockWait is how long a hook waits for a session's lock before it leaves its event in late/, so
+// that the agent does not wait for the hook.
 const LockWait = time.Second
 
 // noWait is for callers that can try again later.
@@ -65,17 +65,17 @@ func (st *Store) lock(k Key, wait time.Duration) (*lockFile, error) {
 	}
 }
 
-// openLock opens the lock file at path. It creates missing directories and moves anything else
-// at path to quarantine.
+// openLock opens the lock file at path. It creates missing directories and sets aside anything
+// else at path.
 func (st *Store) openLock(path string) (*lockFile, error) {
 	l, err := openLockFile(path)
 	switch {
 	case err == nil:
 		return l, nil
 	case errors.Is(err, fs.ErrNotExist):
-		err = st.make()
+		err = os.MkdirAll(st.path(locksDir, ""), dirMode)
 	case irregular(path):
-		err = st.quarantine(path)
+		err = st.setAside(path)
 	}
 	if err != nil {
 		return nil, err
@@ -83,9 +83,13 @@ func (st *Store) openLock(path string) (*lockFile, error) {
 	return openLockFile(path)
 }
 
-// acquire locks l before the deadline, or closes it.
+// acquire locks l before the deadline, or closes it. Where the file system has no locks, l counts
+// as locked: events that come one by one are then still folded.
 func (l *lockFile) acquire(deadline time.Time) error {
 	ok, err := l.try()
+	if unsupported(err) {
+		return nil
+	}
 	if err == nil && !ok {
 		return l.await(time.Until(deadline))
 	}
@@ -149,6 +153,18 @@ func (l *lockFile) poll(wait time.Duration) error {
 	}
 	l.Close()
 	return ErrBusy
+}
+
+// LockProblem returns the error of locking a file in the state directory, nil if that works. If
+// it does not, two hooks of one session at the same moment may lose one event.
+func (st *Store) LockProblem() error {
+	l, err := st.openLock(st.path(locksDir, "doctor"))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	_, err = l.try()
+	return err
 }
 
 func removeIfThere(path string) error {

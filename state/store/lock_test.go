@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -23,8 +24,8 @@ import (
 func init() { roles["hold"] = holdRole }
 
 // holdRole takes the lock of a session, prints that it has it, and keeps it until its stdin
-// ends. Its arguments: DIR ID [CALL]. With CALL, it stops between that call's journal line and
-// the session's file.
+// ends. Its arguments: DIR ID [CALL]. With CALL, it folds
+// that call.
 func holdRole(args []string) {
 	st := Open(args[0])
 	h := holder{st: st, key: KeyOf(args[1])}
@@ -32,7 +33,8 @@ func holdRole(args []string) {
 	if len(args) > 2 {
 		u := folding(tool(args[1], args[2], t0))
 		h.place(&u)
-		must(h.apply(&u, ""))
+		must(h.apply(&u))
+		must(h.commit())
 	}
 	fmt.Println("held")
 	_, _ = bufio.NewReader(os.Stdin).ReadByte()
@@ -87,7 +89,7 @@ func TestStoppedHolder(t *testing.T) {
 					t.Fatalf("Fold: %v, want ErrBusy", err)
 				}
 			}
-			if n := len(list(t, st, spoolDir)); n != 2 {
+			if n := len(st.lateNames("s")); n != 2 {
 				t.Fatalf("%d events are spooled, want 2", n)
 			}
 			readersDoNotWait(t, st)
@@ -96,8 +98,8 @@ func TestStoppedHolder(t *testing.T) {
 			if got, want := calls(t, st, "s"), []string{"before", "unfinished", "earlier", "later", "after"}; !slices.Equal(got, want) {
 				t.Errorf("journal has %q, want %q", got, want)
 			}
-			if exists(st.path(spoolDir, "")) {
-				t.Error("spool/ is still there")
+			if left := list(t, st, lateDir); len(left) > 0 {
+				t.Errorf("late/ has %q", left)
 			}
 			clean(t, st)
 		})
@@ -113,13 +115,13 @@ func readersDoNotWait(t *testing.T, st *Store) {
 		t.Fatalf("Live: %d sessions, %v, %v", len(live), problems, err)
 	}
 	if live[0].Seq != 2 {
-		t.Errorf("a reader sees the session at %d, its journal is at 2", live[0].Seq)
+		t.Errorf("a reader sees the session at %d, not at 2", live[0].Seq)
 	}
 	if got := live[0].Counts.Events; got != 4 {
 		t.Errorf("a reader sees %d events, want the two that wait, too", got)
 	}
 	if s := load(t, st, "s"); s.Seq != 2 {
-		t.Errorf("Load sees the session at %d, its journal is at 2", s.Seq)
+		t.Errorf("Load sees the session at %d, not at 2", s.Seq)
 	}
 	if moved, err := st.Archive(KeyOf("s"), t0); moved || !errors.Is(err, ErrBusy) {
 		t.Errorf("Archive: %v, %v, want ErrBusy", moved, err)
@@ -134,7 +136,7 @@ func TestReaderDrainsTheSpool(t *testing.T) {
 	st := Open(t.TempDir())
 	for i, call := range []string{"c", "a", "b"} {
 		at := t0 + []event.Millis{30, 10, 20}[i]
-		if err := st.spool(KeyOf("s"), folding(tool("s", call, at)).Change); err != nil {
+		if err := st.postponeFile(KeyOf("s"), folding(tool("s", call, at)).Change); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,7 +180,7 @@ func TestLockFileRemoved(t *testing.T) {
 	t.Parallel()
 	st := Open(t.TempDir())
 	k := KeyOf("s")
-	if err := st.make(); err != nil {
+	if err := os.MkdirAll(st.path(locksDir, ""), dirMode); err != nil {
 		t.Fatal(err)
 	}
 	var inside atomic.Int32
@@ -241,7 +243,7 @@ func TestObservationIsFoldedOnce(t *testing.T) {
 	}
 	all.Wait()
 	n := 0
-	if err := st.Lines(KeyOf("s"), 0, func(Line) { n++ }); err != nil || n != 2 {
+	if err := st.Lines(Select{Key: "s"}, func(*Line) { n++ }); err != nil || n != 2 {
 		t.Errorf("journal has %d lines, %v", n, err)
 	}
 	clean(t, st)
@@ -257,7 +259,24 @@ func TestActionOnHeldSession(t *testing.T) {
 	if _, err := st.Fold(KeyOf("s"), u); !errors.Is(err, ErrBusy) {
 		t.Fatalf("Fold: %v, want ErrBusy", err)
 	}
-	if n := len(list(t, st, spoolDir)); n != 0 {
+	if n := len(list(t, st, lateDir)); n != 0 {
 		t.Errorf("spool/ has %d files", n)
+	}
+}
+
+// Where the file system has no locks, events are folded all the same.
+func TestNoLocks(t *testing.T) {
+	for _, err := range []error{syscall.ENOLCK, syscall.EOPNOTSUPP, syscall.ENOSYS} {
+		if !unsupported(&fs.PathError{Op: "lock", Path: "x", Err: err}) {
+			t.Errorf("%v counts as a lock that is held", err)
+		}
+	}
+	for _, err := range []error{nil, syscall.EWOULDBLOCK, syscall.EINTR, syscall.EBADF} {
+		if unsupported(err) {
+			t.Errorf("%v counts as no locks", err)
+		}
+	}
+	if err := Open(t.TempDir()).LockProblem(); err != nil {
+		t.Errorf("here: %v", err)
 	}
 }

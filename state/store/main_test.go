@@ -60,14 +60,6 @@ func number(s string) int {
 	return n
 }
 
-// setSegment makes journals rotate after size bytes, for one test, which must not run in
-// parallel.
-func setSegment(t testing.TB, size int64) {
-	old := segment
-	segment = size
-	t.Cleanup(func() { segment = old })
-}
-
 // t0 is the time at which tests begin.
 const t0 event.Millis = 1_750_000_000_000
 
@@ -107,40 +99,65 @@ func load(t testing.TB, st *Store, id string) state.Session {
 	return s
 }
 
-// clean fails the test unless every session equals its journal.
+// archivedOf reads the archive.
+func archivedOf(st *Store) ([]state.Session, []Problem, error) {
+	l, err := st.ListArchived()
+	sessions, problems := ReadAll(l, l.Load)
+	return sessions, problems, err
+}
+
+// clean fails the test unless every session's file is whole, and every session's history is in
+// order.
 func clean(t testing.TB, st *Store) {
 	t.Helper()
-	findings, err := st.Check(false, nil)
-	if err != nil {
-		t.Fatalf("Check: %v", err)
+	for _, dir := range []string{sessionsDir, archiveDir} {
+		keys, err := st.keys(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range keys {
+			var s state.Session
+			if _, err := readSession(st.path(dir, string(k)+".json"), &s); err != nil && !errors.Is(err, state.ErrNewerSchema) {
+				t.Errorf("%s/%s: %v", dir, k, err)
+			}
+		}
 	}
-	for _, f := range findings {
-		t.Errorf("Check: %s: %s", f.Key, f.Problem)
+	last := map[Key]map[int64]bool{}
+	if err := st.Lines(Select{}, func(l *Line) {
+		if last[l.Key] == nil {
+			last[l.Key] = map[int64]bool{}
+		}
+		if last[l.Key][l.Change.Seq] {
+			t.Errorf("history of %s has line %d twice", l.Key, l.Change.Seq)
+		}
+		last[l.Key][l.Change.Seq] = true
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
 
-// calls returns the tool calls in a session's journal, in order. It fails the test if a
-// sequence number is missing or occurs twice. A snapshot counts as the call "...".
+// calls returns the tool calls in a session's history, in order. It fails the test if a
+// sequence number is missing or occurs twice.
 func calls(t testing.TB, st *Store, id string) []string {
 	t.Helper()
+	var lines []*Line
+	if err := st.Lines(Select{Key: KeyOf(id)}, func(l *Line) { lines = append(lines, l) }); err != nil {
+		t.Fatalf("Lines: %v", err)
+	}
 	var out []string
-	next := int64(1)
-	err := st.Lines(KeyOf(id), 0, func(l Line) {
-		if l.Snapshot != nil {
-			out = append(out, "...")
-		} else if l.Change.Seq != next {
-			t.Errorf("journal of %s: line %d where %d was due", id, l.Change.Seq, next)
+	for i, l := range lines {
+		if l.Change.Seq != int64(i+1) {
+			t.Errorf("history of %s: line %d where %d was due", id, l.Change.Seq, i+1)
 		}
-		next = l.Change.Seq + 1
 		if l.Change.Event != nil && l.Change.Event.Tool.UseID != "" {
 			out = append(out, l.Change.Event.Tool.UseID)
 		}
-	})
-	if err != nil {
-		t.Fatalf("Lines: %v", err)
 	}
 	return out
 }
+
+// dayFile returns the path of the history of t0's day.
+func dayFile(st *Store) string { return st.path(historyDir, dayOf(t0)+".jsonl") }
 
 // list returns the names in a directory of the store, including hidden ones.
 func list(t testing.TB, st *Store, dir string) []string {
@@ -197,7 +214,7 @@ func parses(t testing.TB, st *Store) {
 				if !gjson.ValidBytes(data) || !bytes.HasSuffix(data, []byte("}\n")) {
 					t.Errorf("%s/%s does not parse: %q", dir, n, data)
 				}
-			} else if _, err := state.DecodeJSON(data); err != nil {
+			} else if err := new(state.Session).DecodeJSON(data); err != nil {
 				t.Errorf("%s/%s: %v: %q", dir, n, err, data)
 			}
 		}
@@ -225,4 +242,14 @@ func names(prefix string, n int) (out []string) {
 		out = append(out, prefix+strconv.Itoa(i))
 	}
 	return out
+}
+
+// aSession returns a store with session "s", which has n calls.
+func aSession(t testing.TB, n int) *Store {
+	t.Helper()
+	st := Open(t.TempDir())
+	for i, call := range names("c", n) {
+		fold(t, st, tool("s", call, t0+event.Millis(i)))
+	}
+	return st
 }

@@ -3,13 +3,13 @@ package store
 import (
 	"beckon/event"
 	"beckon/event/jsonenc"
-	"beckon/state/cache"
+	"beckon/event/plainfile"
 )
 
 // maxMeter is the size limit of a meter file; ours have about 200 bytes.
 const maxMeter = 4 << 10
 
-// SetMeter stores a report of session k's status line. It takes no lock and writes no journal.
+// SetMeter stores a report of session k's status line. It takes no lock.
 // The file is replaced as a whole; of two simultaneous reports either may remain.
 func (st *Store) SetMeter(k Key, m event.Meter) error {
 	data := append(jsonenc.Append(nil, &m), '\n')
@@ -32,46 +32,18 @@ func (st *Store) Meter(k Key) *event.Meter {
 	return &m
 }
 
-// Meters reads the status lines' reports of many sessions. Callers must close it.
-type Meters struct {
-	st    *Store
-	keys  []Key
-	known map[Key]bool
-	cache *cache.Cache[Key, event.Meter]
-}
-
 // Meters lists the sessions with a status line's report.
-func (st *Store) Meters() *Meters {
-	m := &Meters{st: st}
-	m.keys, _ = st.keys(meterDir)
-	m.known = make(map[Key]bool, len(m.keys))
-	for _, k := range m.keys {
-		m.known[k] = true
+func (st *Store) Meters() map[Key]bool {
+	keys, _ := st.keys(meterDir)
+	known := make(map[Key]bool, len(keys))
+	for _, k := range keys {
+		known[k] = true
 	}
-	m.cache = cache.Open[Key, event.Meter](st.CacheFile(meterDir), st.path(meterDir, ""), len(m.keys))
-	return m
+	return known
 }
 
-// Of is Store.Meter. It returns nil if m is nil.
-func (m *Meters) Of(k Key) *event.Meter {
-	if m == nil || !m.known[k] {
-		return nil
-	}
-	var kept event.Meter
-	file, ok := m.cache.Get(k, string(k)+".json", &kept)
-	if ok {
-		return &kept
-	}
-	report := m.st.Meter(k)
-	if report != nil {
-		m.cache.Put(k, report, file)
-	}
-	return report
-}
-
-// Close writes the cache. m may be nil.
-func (m *Meters) Close() {
-	if m != nil {
-		m.cache.Close(m.keys)
-	}
+// MeterStamp returns the stamp of a report's file, as Stamp does of a session's.
+func (st *Store) MeterStamp(k Key) plainfile.Stamp {
+	s, _ := plainfile.StampOf(st.path(meterDir, string(k)+".json"))
+	return s
 }

@@ -20,7 +20,7 @@ func TestMeter(t *testing.T) {
 	if m := st.Meter("s"); m == nil || *m != want {
 		t.Errorf("read back %+v", m)
 	}
-	if set := st.Meters().known; len(set) != 1 || !set["s"] {
+	if set := st.Meters(); len(set) != 1 || !set["s"] {
 		t.Errorf("metered %v", set)
 	}
 	for _, junk := range []string{"", "{", "[]", "null"} {

@@ -13,6 +13,7 @@ import (
 
 	"beckon/event"
 	"beckon/state"
+	"beckon/state/stats"
 
 	"pgregory.net/rapid"
 )
@@ -30,15 +31,17 @@ type model struct {
 type modelSession struct {
 	s     state.Session
 	dir   string  // directory of its file
-	lines []int64 // sequence numbers in its journal
+	lines []int64 // numbers of its lines of history
 }
 
-// apply applies one journal line.
+// apply applies one change.
 func (m *modelSession) apply(c state.Change) {
 	past := over(&m.s)
 	c.Seq = m.s.Seq + 1
 	var turns []state.Turn
+	before := m.s
 	m.s, turns = state.ApplyTurns(m.s, c)
+	stats.Of(&before, &m.s, c)
 	m.lines = append(m.lines, c.Seq)
 	for i := range turns {
 		turn := state.Change{Seq: m.s.Seq + 1, At: turns[i].At, Turn: &turns[i]}
@@ -112,10 +115,10 @@ func (m *model) anyEvent(t *rapid.T, id string) *event.Event {
 	return e
 }
 
-// written returns the change as its journal line stores it.
+// written returns the change as its line of history stores it.
 func written(t *rapid.T, c state.Change) state.Change {
 	c.Seq = 1
-	b := appendLine(nil, Line{Change: c})
+	b := appendLine(nil, &Line{Change: c})
 	l, err := parseLine(b[:len(b)-1])
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +134,7 @@ func (m *model) fold(t *rapid.T) {
 	s := m.sessions[id]
 	isNew := s.s.Seq == 0
 	session, part, p := runs(id)
-	if first := &m.sessions[session].s; part != "" && isNew && (first.Seq == 0 || over(first)) {
+	if first := &m.sessions[session].s; part != "" && (first.Seq == 0 || isNew && over(first)) {
 		return // the second process would take over the session's own record
 	}
 	m.spool(t, id)
@@ -155,7 +158,7 @@ func (m *model) fold(t *rapid.T) {
 	if !known {
 		s.apply(w)
 	}
-	if sansOffset(res.After) != sansOffset(s.s) || res.New != isNew {
+	if text(res.After) != text(s.s) || res.New != isNew {
 		t.Fatalf("Fold gives\n%s, want\n%s", text(res.After), text(s.s))
 	}
 }
@@ -171,7 +174,7 @@ func (m *model) spool(t *rapid.T, id string) {
 		if slices.ContainsFunc(pending, func(p state.Change) bool { return p.At == c.At }) {
 			continue
 		}
-		if err := m.st.spool(KeyOf(id), c); err != nil {
+		if err := m.st.postponeFile(KeyOf(id), c); err != nil {
 			t.Fatalf("spool: %v", err)
 		}
 		pending = append(pending, written(t, c))
@@ -190,7 +193,7 @@ func (m *model) drain(t *rapid.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("Live: %v, %v", problems, err)
 	}
-	old, problems, err := all(m.st.ListArchived())
+	old, problems, err := archivedOf(m.st)
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("Archived: %v, %v", problems, err)
 	}
@@ -205,7 +208,7 @@ func (m *model) drain(t *rapid.T) {
 			t.Fatalf("%d sessions in %s, want %d", len(got), dir, want)
 		}
 		for _, s := range got {
-			if w := m.sessions[s.Record()]; w == nil || sansOffset(w.s) != sansOffset(s) {
+			if w := m.sessions[s.Record()]; w == nil || text(w.s) != text(s) {
 				t.Fatalf("a reader sees %s", text(s))
 			}
 		}
@@ -241,20 +244,19 @@ func (m *model) prune(t *rapid.T) {
 	}
 	parted := m.sessions[modelIDs[3]].s.Seq > 0
 	for id, s := range m.sessions {
+		s.lines = nil // its days are long ago by then
 		switch {
 		case s.dir != archiveDir:
 		case id == modelIDs[0] && parted: // stays because of its part
-		case days == 500:
+		case days >= 15:
 			*s = modelSession{}
-		case days == 15:
-			s.dir = ""
 		}
 	}
 }
 
 // touch sets the time of every file.
 func (m *model) touch(t *rapid.T, then time.Time) {
-	for _, dir := range []string{sessionsDir, archiveDir, journalDir, locksDir} {
+	for _, dir := range []string{sessionsDir, archiveDir, locksDir} {
 		names, err := readNames(m.st.path(dir, ""))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
@@ -267,7 +269,7 @@ func (m *model) touch(t *rapid.T, then time.Time) {
 	}
 }
 
-// damage damages a session's files as kills, power cuts and users do.
+// damage damages files as kills, power cuts and users do.
 func (m *model) damage(t *rapid.T) {
 	id := m.anyID(t)
 	s := m.sessions[id]
@@ -275,48 +277,35 @@ func (m *model) damage(t *rapid.T) {
 		return
 	}
 	file := m.st.path(s.dir, string(KeyOf(id))+".json")
-	journal := m.st.journal(KeyOf(id))
-	how := rapid.SampledFrom([]string{
-		"session gone", "session garbage", "session empty", "torn tail", "zeros", "behind", "tmp", "locks", "journal gone", "last newline gone",
-	}).Draw(t, "damage")
-	switch how {
-	case "session gone":
+	switch rapid.SampledFrom([]string{"gone", "garbage", "empty", "flipped", "tmp", "locks"}).Draw(t, "damage") {
+	case "gone":
 		m.do(t, os.Remove(file))
-		s.dir = ""
-	case "session garbage":
+		s.s, s.dir = state.Session{}, ""
+	case "garbage":
 		m.do(t, os.WriteFile(file, []byte("garbage"), fileMode))
-	case "session empty":
+		m.found(t, id)
+	case "empty":
 		m.do(t, os.Truncate(file, 0))
-	case "torn tail":
-		m.append(t, journal, `{"seq":77,"at":17500000`)
-	case "zeros":
-		m.append(t, journal, string(make([]byte, 700)))
-	case "behind":
-		old, err := os.ReadFile(file)
+		m.found(t, id)
+	case "flipped":
+		b, err := os.ReadFile(file)
 		m.do(t, err)
-		dir := s.dir
-		m.spool(t, id)
-		m.do(t, m.st.Heal(KeyOf(id)))
-		if s.dir == dir { // otherwise the file has moved, and this would be another fault
-			m.do(t, os.WriteFile(file, old, fileMode))
-		}
+		b[rapid.IntRange(1, len(b)/2).Draw(t, "place")] ^= 1
+		m.do(t, os.WriteFile(file, b, fileMode))
+		m.found(t, id)
 	case "tmp":
 		m.do(t, os.RemoveAll(m.st.path(tmpDir, "")))
 	case "locks":
 		m.do(t, os.RemoveAll(m.st.path(locksDir, "")))
-	case "journal gone":
-		m.do(t, os.Remove(journal))
-		segs, err := m.st.segments(KeyOf(id))
-		m.do(t, err)
-		for _, n := range segs {
-			m.do(t, os.Remove(m.st.path(journalDir, n)))
-		}
-		s.lines = nil
-	case "last newline gone":
-		info, err := os.Stat(journal)
-		m.do(t, err)
-		m.do(t, os.Truncate(journal, info.Size()-1))
 	}
+}
+
+// found has a reader find a damaged file, which is reported once.
+func (m *model) found(t *rapid.T, id string) {
+	if _, err := m.st.Load(KeyOf(id)); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("Load(%q) of a damaged file: %v", id, err)
+	}
+	m.sessions[id].s, m.sessions[id].dir = state.Session{}, ""
 }
 
 func (m *model) do(t *rapid.T, err error) {
@@ -325,26 +314,7 @@ func (m *model) do(t *rapid.T, err error) {
 	}
 }
 
-func (m *model) append(t *rapid.T, path, data string) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, fileMode)
-	m.do(t, err)
-	_, err = f.WriteString(data)
-	m.do(t, err)
-	m.do(t, f.Close())
-}
-
-// rebuild runs fsck --rebuild.
-func (m *model) rebuild(t *rapid.T) {
-	findings, err := m.st.Check(true, nil)
-	m.do(t, err)
-	for _, f := range findings {
-		if !f.Mended {
-			t.Fatalf("fsck did not mend %s: %s", f.Key, f.Problem)
-		}
-	}
-}
-
-// compare reads everything as readers and fsck do, and compares it with the model.
+// compare reads everything as readers do, and compares it with the model.
 func (m *model) compare(t *rapid.T) {
 	for id, want := range m.sessions {
 		s, err := m.st.Load(KeyOf(id))
@@ -354,29 +324,20 @@ func (m *model) compare(t *rapid.T) {
 			}
 			continue
 		}
-		if err != nil || sansOffset(s) != sansOffset(want.s) {
+		if err != nil || text(s) != text(want.s) {
 			t.Fatalf("Load(%q): %v\ngot  %s\nwant %s", id, err, text(s), text(want.s))
 		}
-		m.do(t, m.st.Heal(KeyOf(id)))
 		want.settle(over(&want.s))
 		if got := where(m.st, id); !slices.Equal(got, []string{want.dir}) {
 			t.Fatalf("session %q is in %q, want %q", id, got, want.dir)
 		}
-		var lines []int64
-		m.do(t, m.st.Lines(KeyOf(id), 0, func(l Line) {
-			if l.Snapshot == nil {
-				lines = append(lines, l.Change.Seq)
-			}
-		}))
-		if kept := want.lines[max(0, len(want.lines)-len(lines)):]; !slices.Equal(lines, kept) || len(lines) < min(len(want.lines), 20) {
-			t.Fatalf("journal of %q has lines %v, want %v", id, lines, want.lines)
+		n := 0
+		m.do(t, m.st.Lines(Select{Key: KeyOf(id)}, func(*Line) { n++ }))
+		if n != len(want.lines) {
+			t.Fatalf("history of %q has %d lines, want %d", id, n, len(want.lines))
 		}
 	}
-	findings, err := m.st.Check(false, nil)
-	if err != nil || len(findings) > 0 {
-		t.Fatalf("Check: %v, %v", findings, err)
-	}
-	for _, dir := range []string{spoolDir, tmpDir} {
+	for _, dir := range []string{lateDir, tmpDir} {
 		if names, _ := readNames(m.st.path(dir, "")); len(names) > 0 {
 			t.Fatalf("%s holds %q", dir, names)
 		}
@@ -385,9 +346,8 @@ func (m *model) compare(t *rapid.T) {
 
 var modelTime = flag.Duration("model", 8*time.Second, "how long to hold the store against its model")
 
-// TestModel compares the store, its readers and fsck with a model in memory.
+// TestModel compares the store and its readers with a model in memory.
 func TestModel(t *testing.T) {
-	setSegment(t, 10<<10)
 	begin := time.Now()
 	failed := false // rapid then repeats and shrinks the run, however long that takes
 	rapid.Check(t, func(rt *rapid.T) {
@@ -405,7 +365,6 @@ func TestModel(t *testing.T) {
 			"archive": m.archive,
 			"prune":   m.prune,
 			"damage":  m.damage,
-			"rebuild": m.rebuild,
 			"":        m.compare,
 		})
 		failed = tried

@@ -115,7 +115,7 @@ func (st *Store) Identify(e *event.Event, host string) (bool, error) {
 // both are the same agent, and k must not come back when this session ends.
 func (h *holder) retire(k Key, now event.Millis) {
 	var s state.Session
-	if k == "" || k == h.key || readSession(h.st.session(k), &s) != nil || !state.StandsIn(s.ID) || over(&s) {
+	if k == "" || k == h.key || !readable(h.st.session(k), &s) || !state.StandsIn(s.ID) || over(&s) {
 		return
 	}
 	// A session that is locked has just got an event and goes on.

@@ -48,7 +48,7 @@ func TestToldOriginStands(t *testing.T) {
 	if !errors.Is(err, ErrBusy) {
 		t.Fatal(err)
 	}
-	eventually(t, "the spooled event", func() bool { return st.DrainSpool() == nil && len(list(t, st, spoolDir)) == 0 })
+	eventually(t, "the spooled event", func() bool { return st.TakeLate() == nil && len(list(t, st, lateDir)) == 0 })
 	if got := load(t, st, "s"); got.Origin != want || got.Seat != want.Seat {
 		t.Errorf("by way of the spool %+v, want %+v", got.Origin, want)
 	}

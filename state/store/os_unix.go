@@ -40,6 +40,12 @@ func (l *lockFile) flock(how int) error {
 	}
 }
 
+// unsupported reports whether err means that the file system has no locks, as NFS without a lock
+// daemon.
+func unsupported(err error) bool {
+	return errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS)
+}
+
 // Close releases the lock. The kernel releases it with the last descriptor, so also when the
 // holder is killed.
 func (l *lockFile) Close() { _ = l.f.Close() }

@@ -32,6 +32,11 @@ func (l *lockFile) lock(flags uint32) error {
 	return windows.LockFileEx(handle, windows.LOCKFILE_EXCLUSIVE_LOCK|flags, 0, 1, 0, new(windows.Overlapped))
 }
 
+// unsupported reports whether err means that the file system has no locks.
+func unsupported(err error) bool {
+	return err == windows.ERROR_NOT_SUPPORTED || err == windows.ERROR_INVALID_FUNCTION
+}
+
 // Close releases the lock. With the file alone it would be released some time later.
 func (l *lockFile) Close() {
 	_ = windows.UnlockFileEx(windows.Handle(l.f.Fd()), 0, 1, 0, new(windows.Overlapped))

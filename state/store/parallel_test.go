@@ -35,7 +35,7 @@ func TestParallelProcesses(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			st := Open(t.TempDir())
 			want := foldAtOnce(t, st.Dir, tc.id)
-			if err := st.DrainSpool(); err != nil {
+			if err := st.TakeLate(); err != nil {
 				t.Fatal(err)
 			}
 			for id, calledFor := range want {
@@ -48,7 +48,7 @@ func TestParallelProcesses(t *testing.T) {
 			}
 			clean(t, st)
 			parses(t, st)
-			for _, dir := range []string{spoolDir, quarantineDir, logDir, tmpDir} {
+			for _, dir := range []string{lateDir, asideDir, logDir, tmpDir} {
 				if left := list(t, st, dir); len(left) > 0 {
 					t.Errorf("%s holds %q", dir, left)
 				}

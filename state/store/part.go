@@ -10,7 +10,7 @@ import (
 
 // A user may run one session in two terminals at once (claude --continue, --resume): both
 // clients send its id. The first process has the session's own record. Any other has a
-// separate record, with its own file, journal, lock and meter, so that the end, the death or
+// separate record, with its own file, lock and meter, so that the end, the death or
 // the Esc of one does not affect the other. A process that resumes the session after the
 // previous one is gone continues its record.
 
@@ -36,8 +36,8 @@ func (st *Store) RecordOf(id string, other func(event.Process) event.Process, al
 // peek reads the file of k, live or archived. It needs no lock because the file is always
 // whole.
 func (st *Store) peek(k Key) (s state.Session, err error) {
-	if err = readSession(st.session(k), &s); errors.Is(err, fs.ErrNotExist) {
-		err = readSession(st.archived(k), &s)
+	if _, err = readSession(st.session(k), &s); errors.Is(err, fs.ErrNotExist) {
+		_, err = readSession(st.archived(k), &s)
 	}
 	return s, err
 }

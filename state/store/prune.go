@@ -16,10 +16,12 @@ import (
 const (
 	ArchiveAfter = 10 * time.Minute    // until a session that is over leaves the live views
 	keepArchived = 14 * 24 * time.Hour // until an archived session's file is removed
-	keepJournal  = 400 * 24 * time.Hour
+	keepHistory  = 400 * 24 * time.Hour
 	keepTmp      = 24 * time.Hour // for files of killed writers; no write takes longer
 	keepOffers   = 48 * time.Hour // with the questions in them; no offer is open for longer
 	pruneEvery   = 24 * time.Hour
+
+	maxHistory = 2 << 30 // bytes of history; then the oldest days go
 )
 
 // Archive moves a session that has been over for ArchiveAfter to the archive, under its lock,
@@ -34,7 +36,7 @@ func (st *Store) Archive(k Key, now event.Millis) (bool, error) {
 		return false, err
 	}
 	defer h.release()
-	h.drain(nil)
+	h.takeLate(nil)
 	if err := h.commit(); err != nil || h.dir != sessionsDir {
 		return false, err
 	}
@@ -49,8 +51,9 @@ func overSince(s *state.Session) event.Millis {
 	return max(s.End.At, s.Lost.At, s.Removed)
 }
 
-// Prune removes what is too old: archived sessions, their journals and locks, seats and meters
-// that no live session has, offers, the cache, files of killed writers. Any reader may call
+// Prune removes what is too old: archived sessions, their locks, history, seats and meters that
+// no live session has, events that wait for nobody, offers, files of killed writers, and what
+// only earlier releases used. Any reader may call
 // it. It works at most once a day, and writes its time stamp first, so that only one of
 // several readers does the work.
 func (st *Store) Prune(now time.Time) error {
@@ -66,14 +69,18 @@ func (st *Store) Prune(now time.Time) error {
 	}
 	return errors.Join(
 		st.eachOld(archiveDir, now.Add(-keepArchived), st.pruneSession),
-		st.eachOld(journalDir, now.Add(-keepJournal), st.pruneJournal),
+		st.pruneHistory(now.Add(-keepHistory)),
+		st.pruneOld(lateDir, now.Add(-keepArchived)),
 		st.eachOld(seatsDir, now.Add(-keepArchived), st.pruneSeat),
 		st.eachOld(meterDir, now.Add(-keepArchived), st.pruneMeter),
 		st.eachOld(claimsDir, now.Add(-keepArchived), st.pruneClaims),
-		st.eachOld(tmpDir, now.Add(-keepTmp), func(n string, _ time.Time) error { return removeIfThere(st.path(tmpDir, n)) }),
+		st.pruneOld(tmpDir, now.Add(-keepTmp)),
 		st.pruneOffers(now.Add(-keepOffers)),
 		st.eachOld(locksDir, now.Add(-keepArchived), st.pruneLock),
-		os.RemoveAll(st.path(cacheDir, "")), // views rebuild it, without the leftovers of killed ones
+		os.RemoveAll(st.path("cache", "")),
+		st.pruneOld("journal", now.Add(-keepHistory)),
+		st.pruneOld("quarantine", now.Add(-keepHistory)),
+		st.pruneOld(asideDir, now.Add(-keepHistory)),
 	)
 }
 
@@ -82,10 +89,14 @@ func (st *Store) Prune(now time.Time) error {
 // come.
 func (st *Store) pruneOffers(before time.Time) (err error) {
 	for _, part := range [...]string{"open", "done", "said", "stop"} {
-		dir := filepath.Join("offers", part)
-		err = errors.Join(err, st.eachOld(dir, before, func(name string, _ time.Time) error { return os.RemoveAll(st.path(dir, name)) }))
+		err = errors.Join(err, st.pruneOld(filepath.Join("offers", part), before))
 	}
 	return err
+}
+
+// pruneOld removes whatever in dir is old.
+func (st *Store) pruneOld(dir string, before time.Time) error {
+	return st.eachOld(dir, before, func(name string, _ time.Time) error { return os.RemoveAll(st.path(dir, name)) })
 }
 
 // pruneDue reports whether there may be something to prune and nobody has pruned for a day. A
@@ -142,15 +153,17 @@ func (st *Store) pruneSession(name string, before time.Time) error {
 	})
 }
 
-// pruneJournal removes a journal, or a segment of one, whose session has no file any more.
-func (st *Store) pruneJournal(name string, before time.Time) error {
-	k, path := keyIn(name), st.path(journalDir, name)
-	return st.locked(k, func() error {
-		if st.kept(k) || !older(path, before) || st.parted(k) {
-			return nil
+// pruneHistory removes the days before a moment, and the oldest if there is too much.
+func (st *Store) pruneHistory(before time.Time) error {
+	names, err := st.days()
+	left := int64(0)
+	for _, n := range slices.Backward(names) {
+		path := st.path(historyDir, n)
+		if left += sizeAt(path); left > maxHistory || n[:len(time.DateOnly)] < before.UTC().Format(time.DateOnly) {
+			err = errors.Join(err, removeIfThere(path))
 		}
-		return removeIfThere(path)
-	})
+	}
+	return err
 }
 
 // kept reports whether the session has a file, live or archived.
@@ -159,7 +172,7 @@ func (st *Store) kept(k Key) bool { return exists(st.session(k)) || exists(st.ar
 // parted reports whether another process has a part of the session. Without the session's own
 // record, the next event of that process would begin a new one.
 func (st *Store) parted(k Key) bool {
-	for _, dir := range [...]string{sessionsDir, archiveDir, journalDir} {
+	for _, dir := range [...]string{sessionsDir, archiveDir, lateDir} {
 		names, _ := readNames(st.path(dir, ""))
 		if slices.ContainsFunc(names, func(n string) bool {
 			id, _, second := cutPart(string(keyIn(n)))

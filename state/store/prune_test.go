@@ -73,7 +73,7 @@ func TestArchive(t *testing.T) {
 				t.Errorf("archived: %s", text(s))
 			}
 			live, _, _ := st.Live()
-			old, problems, err := all(st.ListArchived())
+			old, problems, err := archivedOf(st)
 			if len(live) != 0 || len(old) != 1 || len(problems) != 0 || err != nil {
 				t.Errorf("%d live, %d archived, %v, %v", len(live), len(old), problems, err)
 			}
@@ -110,7 +110,7 @@ func TestLateEventSpooledForArchivedSession(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
 	e := tool("s", "late", load(t, st, "s").End.At+5)
-	if err := st.spool("s", folding(e).Change); err != nil {
+	if err := st.postponeFile("s", folding(e).Change); err != nil {
 		t.Fatal(err)
 	}
 	if live, _, err := st.Live(); len(live) != 0 || err != nil {
@@ -120,30 +120,6 @@ func TestLateEventSpooledForArchivedSession(t *testing.T) {
 	if s := load(t, st, "s"); s.Counts.Tools != 2 || s.End.At == 0 {
 		t.Errorf("after the late event: %s", text(s))
 	}
-	clean(t, st)
-}
-
-// After the archived file was pruned, but not the journal, a late event does not bring the
-// ended session back to the live views, but a resume does.
-func TestLateEventAfterPruning(t *testing.T) {
-	st := aSession(t, 1)
-	archive(t, st, "s")
-	if err := os.Remove(st.archived("s")); err != nil {
-		t.Fatal(err)
-	}
-	clean(t, st)
-	end := t0 + 1
-	if s := fold(t, st, tool("s", "late", end+5)); s.End.At != end || s.Seq != 3 {
-		t.Errorf("after a late event: %s", text(s))
-	}
-	at(t, st, "s", archiveDir)
-	if err := os.Remove(st.archived("s")); err != nil {
-		t.Fatal(err)
-	}
-	if s := fold(t, st, kind(event.SessionStart, "s", end+10)); s.End.At != 0 || s.Seq != 4 {
-		t.Errorf("after the resume: %s", text(s))
-	}
-	at(t, st, "s", sessionsDir)
 	clean(t, st)
 }
 
@@ -167,7 +143,7 @@ func TestSessionInBothDirectories(t *testing.T) {
 	want := fold(t, st, kind(event.SessionStart, "s", t0+100))
 	write(t, st.archived("s"), old)
 	live, _, _ := st.Live()
-	archived, _, _ := all(st.ListArchived())
+	archived, _, _ := archivedOf(st)
 	if len(live) != 1 || len(archived) != 0 || !equal(live[0], want) {
 		t.Errorf("%d live, %d archived", len(live), len(archived))
 	}
@@ -177,16 +153,6 @@ func TestSessionInBothDirectories(t *testing.T) {
 	}
 	archive(t, st, "s")
 	at(t, st, "s", archiveDir)
-	clean(t, st)
-
-	// If the live file is broken, the old one is found, but the journal is newer.
-	want = fold(t, st, kind(event.SessionStart, "s", t0+200))
-	write(t, st.archived("s"), old)
-	write(t, st.session("s"), []byte("broken"))
-	if s := load(t, st, "s"); !equal(s, want) {
-		t.Errorf("got  %s\nwant %s", text(s), text(want))
-	}
-	at(t, st, "s", sessionsDir)
 	clean(t, st)
 }
 
@@ -228,32 +194,34 @@ func TestPrune(t *testing.T) {
 	fold(t, st, kind(event.SessionStart, "resumed", t0+100))
 	write(t, st.path(tmpDir, "killed.json"), []byte("half"))
 	write(t, st.path(tmpDir, "young.json"), []byte("half"))
-	write(t, st.path(quarantineDir, "x.json"), []byte("x"))
+	write(t, st.path(asideDir, "x.json"), []byte("x"))
+	write(t, st.path(historyDir, "2023-06-01.jsonl"), []byte("x"))
+	write(t, st.path(historyDir, "2023-06-01.1.jsonl"), []byte("x"))
 	all := func(id string) []string {
-		return []string{st.journal(KeyOf(id)), st.lockFile(KeyOf(id)), st.path(meterDir, id+".json"), seatFile(t, st, id)}
+		return []string{st.lockFile(KeyOf(id)), st.path(meterDir, id+".json"), seatFile(t, st, id)}
 	}
 	for _, id := range []string{"young", "old", "ancient", "resumed", "live"} {
 		age(t, long, all(id)...)
 	}
-	age(t, now.Add(-100*24*time.Hour), st.journal("old"))
 	age(t, now.Add(-13*24*time.Hour), st.archived("young"))
 	age(t, now.Add(-15*24*time.Hour), st.archived("old"), st.archived("ancient"))
-	age(t, long, st.session("live"), st.session("resumed"), st.path(tmpDir, "killed.json"), st.path(quarantineDir, "x.json"))
+	age(t, long, st.session("live"), st.session("resumed"), st.path(tmpDir, "killed.json"), st.path(asideDir, "x.json"))
 	age(t, now.Add(-time.Hour), st.path(tmpDir, "young.json"))
 	if err := st.Prune(now); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]bool{
 		// A live session keeps everything, however long it is silent.
-		st.session("live"): true, st.journal("live"): true, st.lockFile("live"): true, st.path(meterDir, "live.json"): true,
-		st.session("resumed"): true, st.journal("resumed"): true,
+		st.session("live"): true, st.lockFile("live"): true, st.path(meterDir, "live.json"): true,
+		st.session("resumed"): true,
 		// A recently archived session keeps its files, except those that only live sessions
 		// need.
-		st.archived("young"): true, st.journal("young"): true, st.lockFile("young"): true, st.path(meterDir, "young.json"): false,
-		// An old session keeps only its journal.
-		st.archived("old"): false, st.journal("old"): true, st.lockFile("old"): false, st.path(meterDir, "old.json"): false,
-		st.archived("ancient"): false, st.journal("ancient"): false, st.lockFile("ancient"): false,
-		st.path(tmpDir, "killed.json"): false, st.path(tmpDir, "young.json"): true, st.path(quarantineDir, "x.json"): true,
+		st.archived("young"): true, st.lockFile("young"): true, st.path(meterDir, "young.json"): false,
+		// An old session keeps only its history.
+		dayFile(st): true, st.path(historyDir, "2023-06-01.jsonl"): false, st.path(historyDir, "2023-06-01.1.jsonl"): false,
+		st.archived("old"): false, st.lockFile("old"): false, st.path(meterDir, "old.json"): false,
+		st.archived("ancient"): false, st.lockFile("ancient"): false,
+		st.path(tmpDir, "killed.json"): false, st.path(tmpDir, "young.json"): true, st.path(asideDir, "x.json"): false,
 		st.path(seatsDir, launcherID("live")+".json"): true, st.path(seatsDir, launcherID("resumed")+".json"): true,
 		st.path(seatsDir, launcherID("young")+".json"): false, st.path(seatsDir, launcherID("old")+".json"): false,
 	} {
@@ -303,10 +271,10 @@ func TestPruneLooksAgain(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
 	before := time.Now().Add(-time.Hour)
-	if err := errors.Join(st.pruneSession("s.json", before), st.pruneJournal("s.jsonl", before), st.pruneLock("s.lock", before)); err != nil {
+	if err := errors.Join(st.pruneSession("s.json", before), st.pruneLock("s.lock", before)); err != nil {
 		t.Fatal(err)
 	}
-	if !exists(st.archived("s")) || !exists(st.journal("s")) || !exists(st.lockFile("s")) {
+	if !exists(st.archived("s")) || !exists(st.lockFile("s")) {
 		t.Error("young files were pruned")
 	}
 }
@@ -316,7 +284,7 @@ func TestPruneLeavesWhatIsHeld(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
 	now := stampTime(t0).Add(1000 * 24 * time.Hour)
-	age(t, stampTime(t0), st.archived("s"), st.journal("s"), st.lockFile("s"))
+	age(t, stampTime(t0), st.archived("s"), st.lockFile("s"))
 	l, err := st.lock("s", noWait)
 	if err != nil {
 		t.Fatal(err)
@@ -324,14 +292,14 @@ func TestPruneLeavesWhatIsHeld(t *testing.T) {
 	if err := st.Prune(now); err != nil {
 		t.Fatal(err)
 	}
-	if !exists(st.archived("s")) || !exists(st.journal("s")) || !exists(st.lockFile("s")) {
+	if !exists(st.archived("s")) || !exists(st.lockFile("s")) {
 		t.Error("files of a held session are gone")
 	}
 	l.Close()
 	if err := st.Prune(now.Add(pruneEvery)); err != nil {
 		t.Fatal(err)
 	}
-	if exists(st.archived("s")) || exists(st.journal("s")) || exists(st.lockFile("s")) {
+	if exists(st.archived("s")) || exists(st.lockFile("s")) {
 		t.Error("files of a session long gone are there")
 	}
 }

@@ -18,7 +18,7 @@ func TestSaidOnce(t *testing.T) {
 		}
 	}
 	n := 0
-	if err := st.Turns("s", 0, func(Turn) { n++ }); err != nil || n != 1 {
+	if err := st.Lines(Select{Key: "s", Kind: "turn"}, func(*Line) { n++ }); err != nil || n != 1 {
 		t.Errorf("%d turns, %v", n, err)
 	}
 	if err := st.Said("nobody", []state.Turn{turn}); !errors.Is(err, fs.ErrNotExist) {

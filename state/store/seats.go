@@ -101,7 +101,7 @@ func (h *holder) place(u *Update) Method {
 // agent, and only the user's next prompt ends it.
 func (h *holder) inherit(k Key, now event.Millis) {
 	var s state.Session
-	if k == "" || k == h.key || readSession(h.st.session(k), &s) != nil {
+	if k == "" || k == h.key || !readable(h.st.session(k), &s) {
 		return
 	}
 	if until, aside := s.SetAside(now); aside {
@@ -149,7 +149,13 @@ func (h *holder) claims(o *event.Origin, u *Update) []candidate {
 // standsIn reports whether the session that claimed a directory can still be taken over.
 func (st *Store) standsIn(c claim) bool {
 	var s state.Session
-	return c.Key != "" && readSession(st.session(c.Key), &s) == nil && !over(&s)
+	return c.Key != "" && readable(st.session(c.Key), &s) && !over(&s)
+}
+
+// readable reads a session file, which needs no lock as it is always whole.
+func readable(path string, s *state.Session) bool {
+	_, err := readSession(path, s)
+	return err == nil
 }
 
 // claimDirectory notes that a session without an id of its own is in a directory, or removes
@@ -170,7 +176,7 @@ func (h *holder) claimDirectory(o *event.Origin, u *Update, method Method) {
 // process, only the terminal is known of both, and the new session takes the place.
 func (st *Store) occupied(c *claim, o *event.Origin, alive func(event.Process, event.Millis) state.Presence) bool {
 	var s state.Session
-	if c.Key == "" || readSession(st.session(c.Key), &s) != nil || over(&s) { // no lock is needed: the file is always whole
+	if c.Key == "" || !readable(st.session(c.Key), &s) || over(&s) {
 		return false
 	}
 	if s.Origin.Process.Pid == 0 {

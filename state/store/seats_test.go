@@ -312,10 +312,10 @@ func TestSeatOfSpooledEvent(t *testing.T) {
 	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
 	e := kind(event.SessionStart, "b", m.now+5)
 	e.Origin = sit{pid: 10, pane: "%1"}.origin()
-	if err := m.st.spool("b", folding(e).Change); err != nil {
+	if err := m.st.postponeFile("b", folding(e).Change); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.st.DrainSpool(); err != nil {
+	if err := m.st.TakeLate(); err != nil {
 		t.Fatal(err)
 	}
 	if s := load(t, m.st, "b"); s.Seat != a {

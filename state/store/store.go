@@ -1,14 +1,31 @@
-// Package store keeps sessions in files.
+// Package store keeps sessions in files. A session's file is the truth; nothing is ever rebuilt
+// from anything else.
 //
-// It guarantees: a reader always sees a whole session file; an event that Fold acknowledged is
-// in the journal and survives a kill at any point; the session file equals the fold of its
-// journal; two processes never fold one session at once. It does not sync to disk: after a
-// power cut the newest events may be lost, and the next event heals the session.
+// Guaranteed: a reader sees a whole file, the old or the new one. An event that Fold accepted
+// survives a kill at any point, and is in the session once. Two processes never fold one session
+// at once. A damaged file is found by its checksum, moved to aside/ and reported once; a file of
+// a newer version is left alone. Not guaranteed: nothing is synced, so a power cut may take the
+// newest events; a kill may take a line of history; where a file system has no locks, two hooks
+// of one session at the same moment may lose one event (see LockProblem).
+//
+//	sessions/  live sessions, one file each      archive/  the same for sessions that are over
+//	late/      events that could not get in yet  aside/    files that could not be read
+//	history/   what happened, one file a day     locks/    a lock for each session
+//	seats/     which session sits where          told/     what the user was notified of
+//	meter/     what status lines reported        tmp/      files being written
+//
+// An event's path:
+//
+//	1 lock locks/S   -- not free in time --> late/S/, done
+//	2 read sessions/S.json (damaged: aside/, and begin anew)
+//	3 apply what waits in late/S/, in order
+//	4 apply the event
+//	5 write tmp/S.json, rename it to sessions/S.json
+//	6 append to history/DAY.jsonl, remove what waited, unlock
 package store
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"runtime"
 )
@@ -57,18 +74,17 @@ func Open(dir string) *Store { return &Store{Dir: dir} }
 
 // The directories of the store.
 const (
-	sessionsDir   = "sessions"
-	journalDir    = "journal"
-	meterDir      = "meter"
-	archiveDir    = "archive"
-	seatsDir      = "seats"
-	locksDir      = "locks"
-	spoolDir      = "spool"
-	tmpDir        = "tmp"
-	logDir        = "log"
-	claimsDir     = "told"
-	quarantineDir = "quarantine"
-	cacheDir      = "cache"
+	sessionsDir = "sessions"
+	archiveDir  = "archive"
+	lateDir     = "late"
+	asideDir    = "aside"
+	historyDir  = "history"
+	meterDir    = "meter"
+	seatsDir    = "seats"
+	locksDir    = "locks"
+	tmpDir      = "tmp"
+	logDir      = "log"
+	claimsDir   = "told"
 )
 
 func (st *Store) path(dir string, name string) string {
@@ -77,7 +93,6 @@ func (st *Store) path(dir string, name string) string {
 
 func (st *Store) session(k Key) string  { return st.path(sessionsDir, string(k)+".json") }
 func (st *Store) archived(k Key) string { return st.path(archiveDir, string(k)+".json") }
-func (st *Store) journal(k Key) string  { return st.path(journalDir, string(k)+".jsonl") }
 func (st *Store) lockFile(k Key) string { return st.path(locksDir, string(k)+".lock") }
 
 // SessionsDir returns the directory to watch for changes. A file that appears there or is
@@ -85,19 +100,9 @@ func (st *Store) lockFile(k Key) string { return st.path(locksDir, string(k)+".l
 // both, in either order.
 func (st *Store) SessionsDir() string { return filepath.Join(st.Dir, sessionsDir) }
 
-// CacheFile returns the file in which views cache what they read from the files of another
-// directory.
-func (st *Store) CacheFile(name string) string { return st.path(cacheDir, name) }
+// SessionFile returns the file of a live session, to watch it for changes. Each change replaces
+// it.
+func (st *Store) SessionFile(k Key) string { return st.session(k) }
 
 // LogFile returns the file to which hooks log errors.
 func (st *Store) LogFile() string { return st.path(logDir, "beckon.log") }
-
-// make creates the directories that every fold writes to.
-func (st *Store) make() error {
-	for _, d := range [...]string{sessionsDir, journalDir, locksDir, tmpDir} {
-		if err := os.MkdirAll(st.path(d, ""), dirMode); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -178,7 +178,7 @@ func projectAt(dir string, trusted trust.Dir) string {
 
 // pid returns the process of the session's client, from the registry.
 func (s *Served) pid(session string) string {
-	records, _ := evidence.Registry(evidence.RegistryDir(s.getenv), "") // an unreadable directory counts as empty
+	records, _ := evidence.Registry(evidence.RegistryDir(s.getenv)) // an unreadable directory counts as empty
 	for _, r := range records {
 		if r.SessionID == session && session != "" {
 			return strconv.Itoa(r.Pid)

@@ -127,7 +127,7 @@ func (a *App) unreadable(arg string) error {
 }
 
 // Act folds an action of the user on a session. A session that only the client's registry
-// knows has no journal for it.
+// knows has no history of it.
 func (a *App) Act(v state.Seen, action state.Action) error {
 	if v.Session.Seq == 0 {
 		return Hint("it is heard of as soon as one of its hooks runs", "session %q: no hook of it has run yet", v.Session.ID)

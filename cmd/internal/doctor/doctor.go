@@ -14,7 +14,7 @@ import (
 // Cmd is the command.
 type Cmd struct {
 	JSON   bool `name:"json" help:"Print JSON."`
-	Repair bool `help:"Put right what is safe to: missing hooks, the modes of files, session files that cannot be read."`
+	Repair bool `help:"Put right what is safe to: missing hooks, the modes of files, files that were set aside."`
 }
 
 // check is one thing that doctor looked at.
@@ -101,6 +101,7 @@ func (d *doctor) examine() {
 	d.configuration()
 	d.notifications()
 	d.stateDir()
+	d.files()
 	client := installer.FindClient(context.Background(), d.ClaudeDir())
 	d.client(client)
 	report := d.inspect(client)

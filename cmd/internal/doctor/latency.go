@@ -1,21 +1,19 @@
 package doctor
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/event"
 	"beckon/render/term"
-	"beckon/state"
 	"beckon/state/stats"
 	"beckon/state/store"
 )
 
 const (
-	hooksLooked = 2000      // newest hook runs whose latencies are shown
-	hooksTail   = 512 << 10 // bytes of one session's journal to read for them
-	launches    = 40        // of each program, in turn, at most
+	hooksLooked = 2000 // newest hook runs whose latencies are shown
+	hooksDays   = 7    // of which days
+	launches    = 40   // of each program, in turn, at most
 	// launchTime ends the measurement: a number is not worth slowing a busy machine down.
 	launchTime = 2 * time.Second
 	fewest     = 4 // rounds, however long they take
@@ -69,20 +67,12 @@ func micro(us int64) float64 { return float64(us) / 1000 }
 // figures adds numbers to the newest check.
 func (d *doctor) figures(f figures) { d.checks[len(d.checks)-1].Figures = &f }
 
-// hooks gathers the newest hook runs of the sessions that were heard last.
+// hooks gathers the hook runs of the last days.
 func (d *doctor) hooks() (list []stats.Hook) {
-	sessions, _, err := d.Store.Live()
-	if err != nil {
-		return nil // silence reports it
-	}
-	slices.SortFunc(sessions, func(a, b state.Session) int { return cmp.Compare(b.Updated, a.Updated) })
-	for _, s := range sessions {
-		if len(list) >= hooksLooked {
-			break
-		}
-		_ = d.Store.Newest(store.KeyOf(s.Record()), hooksTail, func(l store.Line) {
-			list = append(list, stats.Hook{At: l.Change.At, Us: l.Us, Event: l.Change.Event.Name, Session: s.ID})
-		})
-	}
+	sel := store.Select{Kind: "event", Since: event.MillisOf(time.Now().AddDate(0, 0, -hooksDays))}
+	// History that cannot be read has none.
+	_ = d.Store.Lines(sel, func(l *store.Line) {
+		list = append(list, stats.Hook{At: l.Change.At, Us: l.Us, Event: l.Change.Event.Name, Session: l.Change.Event.SessionID})
+	})
 	return list
 }

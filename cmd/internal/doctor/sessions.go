@@ -18,7 +18,7 @@ import (
 func (d *doctor) silence(r installer.Report) {
 	seen, _, err := d.Look(false)
 	if err != nil {
-		d.add(resultError, "sessions", "beckon fsck", "%v", err)
+		d.add(resultError, "sessions", "", "%v", err)
 		return
 	}
 	d.newer()

@@ -41,8 +41,8 @@ func TestModSays(t *testing.T) {
 	now := func() string { return strconv.FormatInt(time.Now().UnixMilli(), 10) }
 
 	say("halt", "s1", now(), "aborted") // no hook has reported it: nothing is created
-	if keys, err := st.Keys(); err != nil || len(keys) > 0 {
-		t.Fatalf("%v, %v", keys, err)
+	if live, _, err := st.Live(); err != nil || len(live) > 0 {
+		t.Fatalf("%v, %v", live, err)
 	}
 	fold(event.Event{Kind: event.SessionStart, Name: "SessionStart", Source: "startup"}, 0)
 	say("loaded", "s1", now(), "1")

@@ -22,7 +22,7 @@ import (
 )
 
 type replayCmd struct {
-	Files   []string `arg:"" optional:"" help:"Transcripts, journals, traces or recordings, or directories of them (default: all of your own)." type:"path"`
+	Files   []string `arg:"" optional:"" help:"Transcripts, histories, traces or recordings, or directories of them (default: all of your own)." type:"path"`
 	Against string   `help:"Compare with this policy file: show only the calls that the two answer differently." type:"path" placeholder:"FILE"`
 	Days    int      `help:"How many days of your own calls to look back." default:"30"`
 	N       int      `short:"n" help:"How many calls to show of each kind." default:"3"`
@@ -56,7 +56,7 @@ func (c *replayCmd) Run(a *cli.App, s policy.Sources) error {
 	}
 	if len(paths) == 0 {
 		read.Since = time.Now().AddDate(0, 0, -c.Days)
-		paths = []string{filepath.Join(a.ClaudeDir(), "projects"), filepath.Join(a.Store.Dir, "journal"), filepath.Join(a.Store.Dir, "archive"), s.State.Path("trace.jsonl"), s.State.Path("trace.jsonl.1")}
+		paths = []string{filepath.Join(a.ClaudeDir(), "projects"), filepath.Join(a.Store.Dir, "history"), filepath.Join(a.Store.Dir, "journal"), s.State.Path("trace.jsonl"), s.State.Path("trace.jsonl.1")}
 	}
 	for call := range read.Calls(ctx, paths...) {
 		r.add(ctx, call)

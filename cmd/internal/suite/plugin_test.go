@@ -117,11 +117,22 @@ func (p plugged) says(args []string) (row render.Row, journal string) {
 			row = r
 		}
 	}
-	b, err := os.ReadFile(filepath.Join(p.l.Home.State, "journal", row.SessionID+".jsonl"))
-	if err != nil {
-		p.Fatal(err)
+	days, err := filepath.Glob(filepath.Join(p.l.Home.State, "history", "*.jsonl"))
+	if err != nil || len(days) == 0 {
+		p.Fatalf("%q, %v", days, err)
 	}
-	return row, string(b)
+	for _, day := range days {
+		b, err := os.ReadFile(day)
+		if err != nil {
+			p.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			if strings.HasPrefix(line, `{"key":"`+row.SessionID+`"`) {
+				journal += line
+			}
+		}
+	}
+	return row, journal
 }
 
 // alone checks that all events come through the plugin.

@@ -74,9 +74,9 @@ func (s *shown) wantNot(what, in, text string) {
 	}
 }
 
-// journal returns beckon's journals of all sessions.
+// journal returns beckon's history of all sessions.
 func (s *shown) journal() string {
-	files, err := filepath.Glob(filepath.Join(s.l.Home.State, "journal", "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(s.l.Home.State, "history", "*.jsonl"))
 	if err != nil {
 		s.Fatal(err)
 	}

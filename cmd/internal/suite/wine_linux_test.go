@@ -2,6 +2,7 @@ package suite
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -149,7 +150,7 @@ func TestWine(t *testing.T) {
 	t.Run("programs", w.programs)
 	t.Run("install", w.install)
 	t.Run("store", func(t *testing.T) {
-		w.tests(t, "state/store", "Lock|Fold|Spool|Parallel|Prune|Meter|Seat|Claim|Key", "Rotation|Model|PruneTold|PruneOffers")
+		w.tests(t, "state/store", "Lock|Fold|Late|Parallel|Prune|Meter|Seat|Claim|Key", "Model|PruneTold|PruneOffers")
 	})
 	t.Run("installer", func(t *testing.T) {
 		// Killed needs signals. HalfWritten, SameFile and Startup need links, modes and
@@ -183,9 +184,14 @@ func (w *wine) programs(t *testing.T) {
 	if code != 0 || !strings.Contains(out, `"session_id": "s1"`) {
 		t.Errorf("list: %d, %s", code, out)
 	}
-	journal, err := os.ReadFile(w.profile("AppData/Local/beckon/journal/s1.jsonl"))
-	if n := bytes.Count(journal, []byte(`"kind":"event"`)); err != nil || n != hooks {
-		t.Errorf("%d of %d events are in the journal, %v", n, hooks, err)
+	n := 0
+	days, err := filepath.Glob(w.profile("AppData/Local/beckon/history/*.jsonl"))
+	for _, day := range days {
+		b, e := os.ReadFile(day)
+		n, err = n+bytes.Count(b, []byte(`"kind":"event"`)), errors.Join(err, e)
+	}
+	if err != nil || n != hooks {
+		t.Errorf("%d of %d events are in the history, %v", n, hooks, err)
 	}
 	if out, code := w.run("", "beckon", "fsck"); code != 0 {
 		t.Errorf("fsck: %d, %s", code, out)

@@ -1,5 +1,5 @@
 // Package past reads the tool calls of earlier sessions, so that a policy can be tried on
-// them: from the client's transcripts, from beckon's own journals and policy trace, and from
+// them: from the client's transcripts, from beckon's own history and policy trace, and from
 // recordings. Transcripts and recordings contain whole calls. Journals and the trace keep one
 // line of a call, redacted and without line breaks: a policy's answer to it is approximate. A
 // line that was shortened is counted but not returned.

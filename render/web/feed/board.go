@@ -32,11 +32,14 @@ type board struct {
 	handing atomic.Bool // Options.Seen is running
 
 	now   event.Millis // of the present update
-	begun event.Millis // older lines were published before, or will not be
+	begun event.Millis // older edges were published before, or will not be
+
+	tail  *store.Tail
+	heard map[store.Key]*heard
 
 	cards map[store.Key]*card
-	due   map[string]*happened      // rows to check again
-	gone  map[store.Key]store.Place // how far the journals of removed sessions were read
+	due   map[string]*happened // rows to check again
+	gone  int                  // removed since the last forget
 }
 
 // happened is what this look has found out about a row.
@@ -50,14 +53,13 @@ type card struct {
 	key   store.Key
 	group string
 	seen  state.Seen
-	place store.Place // how far its journal was read
 }
 
 func newBoard(f *Feed) *board {
 	o := &f.o
 	b := &board{
 		o: o, feed: f, edges: edges{stood: map[string]state.Stand{}},
-		cards: map[store.Key]*card{}, due: map[string]*happened{}, gone: map[store.Key]store.Place{},
+		cards: map[store.Key]*card{}, due: map[string]*happened{}, heard: map[store.Key]*heard{},
 	}
 	b.follow = live.NewFollower(live.NewReader(o.Store, o.Registry), live.Options{Recheck: o.Timing.Recheck, Poll: b.poll, Blind: o.Unwatched})
 	b.sweep.transcripts = history.NewSweeper(o.Store)
@@ -67,12 +69,13 @@ func newBoard(f *Feed) *board {
 // groupOf identifies the row that a session is part of: its seat, or itself if it has none.
 func groupOf(s *state.Session) string { return cmp.Or(s.Seat, "session "+s.Record()) }
 
-// start reads all sessions, before any request is served. What their journals contain already
+// start reads all sessions, before any request is served. What their history contains already
 // is not published.
 func (b *board) start() error {
 	if err := os.MkdirAll(b.o.Store.SessionsDir(), 0o700); err != nil { // there must be something to watch
 		return err
 	}
+	b.tail = b.o.Store.Tail()
 	u, err := b.follow.Look()
 	if err != nil {
 		return err
@@ -121,9 +124,11 @@ func (b *board) take(u live.Update) {
 			b.remove(c)
 		}
 	}
+	b.readAll(u.Changed)
 	for i := range u.Changed {
 		b.put(&u.Changed[i])
 	}
+	b.addTurns(u.Rechecked)
 	b.publish()
 }
 
@@ -133,11 +138,7 @@ func (b *board) put(v *state.Seen) {
 	k := store.KeyOf(s.Record())
 	c := b.cards[k]
 	if c == nil {
-		c = &card{key: k, group: groupOf(s), place: b.gone[k]}
-		delete(b.gone, k)
-		if b.edges.began == 0 { // what its journal contains by now is not published
-			c.place = store.Place{Seq: s.Seq, Offset: s.Offset}
-		}
+		c = &card{key: k, group: groupOf(s)}
 		b.cards[k] = c
 	}
 	c.seen = *v
@@ -146,9 +147,6 @@ func (b *board) put(v *state.Seen) {
 		c.group = g
 	}
 	row := b.touch(c.group)
-	if s.Seq != c.place.Seq {
-		row.turns = append(row.turns, render.TurnLines(s, b.read(c))...)
-	}
 	if edge, ok := b.edges.note(v, b.now); ok {
 		row.edges = append(row.edges, reached{s.Record(), edge})
 	}
@@ -173,9 +171,8 @@ const (
 // remove removes a session from the board: it is archived, or its file is gone.
 func (b *board) remove(c *card) {
 	b.touch(c.group)
-	b.gone[c.key] = c.place
 	delete(b.cards, c.key)
-	if len(b.gone) > maxGone {
+	if b.gone++; b.gone > maxGone {
 		b.forget()
 	}
 }
@@ -183,7 +180,7 @@ func (b *board) remove(c *card) {
 // forget drops what is known of the removed sessions. What happened long ago in one that comes
 // back counts as published.
 func (b *board) forget() {
-	clear(b.gone)
+	b.gone = 0
 	live := map[string]bool{}
 	for _, c := range b.cards {
 		live[c.seen.Session.Record()] = true

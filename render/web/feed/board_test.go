@@ -1,7 +1,10 @@
 package feed
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"beckon/event"
@@ -19,6 +22,61 @@ func (noMeter) Newest() (event.Millis, string) { return 0, "" }
 func (noMeter) Sent(string)                    {}
 func (noMeter) Gap()                           {}
 func (noMeter) Refused(string)                 {}
+
+// sentMeter counts the events of the streams.
+type sentMeter struct {
+	noMeter
+	sent map[string]int
+}
+
+func (m sentMeter) Sent(name string) { m.sent[name]++ }
+
+// What was said is published once, whether the session or its history is seen first; of a
+// session that never shows it is forgotten.
+func TestHistoryBeforeOrAfter(t *testing.T) {
+	m := sentMeter{sent: map[string]int{}}
+	st := store.Open(t.TempDir())
+	b := New(Options{Store: st, Meter: m, Log: func(err error) { t.Error(err) }}).board
+	if err := b.start(); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(st.Dir, "history")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	said := func(key string) {
+		line := `{"key":"` + key + `","seq":2,"at":1,"kind":"turn","us":0,"count":{},` +
+			`"turn":{"actor":"human","rule":"prompt","text":"hello","at":1}}`
+		f, err := os.OpenFile(filepath.Join(dir, "1970-01-01.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteString(line + "\n")
+		if err = errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := func(id string) live.Update {
+		return live.Update{Now: b.begun + 1, Changed: []state.Seen{{Session: state.Session{ID: id, Seq: 2}}}}
+	}
+	recheck := live.Update{Now: b.begun + 1, Rechecked: true}
+	for i, step := range []struct {
+		do   func()
+		want int
+	}{
+		{func() { b.take(seen("late")) }, 0},
+		{func() { said("late"); b.take(recheck) }, 1},
+		{func() { said("early"); b.take(recheck) }, 1},
+		{func() { b.take(seen("early")) }, 2},
+		{func() { b.take(seen("early")); b.take(seen("late")); b.take(recheck) }, 2},
+		{func() { said("never"); b.take(recheck); b.take(recheck); b.take(seen("never")) }, 2},
+	} {
+		step.do()
+		if n := m.sent["turn_created"]; n != step.want {
+			t.Errorf("step %d: %d turns were published, want %d", i, n, step.want)
+		}
+	}
+}
 
 // What is kept of removed sessions is bounded, and forgetting it publishes nothing again.
 func TestRemovedSessions(t *testing.T) {
@@ -38,8 +96,8 @@ func TestRemovedSessions(t *testing.T) {
 		b.take(live.Update{Now: u.Now, Gone: []store.Key{store.KeyOf(u.Changed[0].Session.Record())}})
 	}
 	b.take(session(3 * maxGone))
-	if len(b.gone) > maxGone || len(b.edges.stood) > maxGone+1 || len(b.cards) != 1 {
-		t.Errorf("%d removed sessions are kept, %d states, %d cards", len(b.gone), len(b.edges.stood), len(b.cards))
+	if b.gone > maxGone || len(b.edges.stood) > maxGone+1 || len(b.cards) != 1 {
+		t.Errorf("%d removed sessions are kept, %d states, %d cards", b.gone, len(b.edges.stood), len(b.cards))
 	}
 	b.now = began + 10*lately
 	b.forget()

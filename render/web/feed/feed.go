@@ -37,7 +37,7 @@ type Options struct {
 
 // Meter counts what a feed sees and sends.
 type Meter interface {
-	Line(*store.Line)                       // of a journal
+	Line(*store.Line)                       // of history
 	Heard(at event.Millis, name string)     // a session's newest event
 	Newest() (at event.Millis, name string) // of any session
 	Sent(name string)                       // an event of the streams

@@ -218,12 +218,12 @@ type waiter struct {
 	notify   func() // starts what shows the offer to the user; nil once it has
 	registry string // the client's record of its session, empty if unknown
 	seen     bool
-	dialog   bool         // the registry has said that a dialog is open
-	free     time.Time    // since when it no longer says so
-	beaten   time.Time    // when the offer's file was last touched
-	size     int64        // of the journal at the last look
-	looked   event.Millis // when the session was last looked at
-	watches  []int        // the system's numbers of what is watched
+	dialog   bool            // the registry has said that a dialog is open
+	free     time.Time       // since when it no longer says so
+	beaten   time.Time       // when the offer's file was last touched
+	file     plainfile.Stamp // of the session at the last look
+	looked   event.Millis    // when the session was last looked at
+	watches  []int           // the system's numbers of what is watched
 }
 
 // Wait waits at the offer id until it is answered, and then returns true; otherwise it returns
@@ -247,7 +247,7 @@ func begin(st *store.Store, id string, getenv func(string) string) (*waiter, err
 	if err != nil {
 		return nil, err
 	}
-	w := &waiter{Held: h, st: st, dir: dir, size: -1, beaten: time.Now()}
+	w := &waiter{Held: h, st: st, dir: dir, beaten: time.Now()}
 	if at := evidence.RegistryDir(getenv); at != "" && h.Client.Pid > 0 {
 		w.registry = filepath.Join(at, strconv.Itoa(h.Client.Pid)+".json")
 	}
@@ -308,8 +308,8 @@ func (w *waiter) key() store.Key { return store.KeyOf(w.Record) }
 // facts checks the session's facts, if they have changed.
 func (w *waiter) facts(now event.Millis) (why string) {
 	k := w.key()
-	size := w.st.JournalSize(k)
-	if size == w.size && now-w.looked < event.Millis(unfolded.Milliseconds()) && w.seen {
+	file := w.st.Stamp(k)
+	if file == w.file && !file.Young() && now-w.looked < event.Millis(unfolded.Milliseconds()) && w.seen {
 		return ""
 	}
 	s, err := w.st.Load(k)
@@ -319,7 +319,7 @@ func (w *waiter) facts(now event.Millis) (why string) {
 		}
 		return "" // it cannot be read now
 	}
-	w.size, w.looked = size, now
+	w.file, w.looked = file, now
 	why, w.seen = w.Over(&s, w.seen, now)
 	return why
 }
@@ -377,7 +377,7 @@ func Await(done <-chan struct{}, st *store.Store, id string, getenv func(string)
 	if err != nil {
 		return false, WhyGone
 	}
-	paths := []string{w.dir, st.JournalFile(w.key())}
+	paths := []string{w.dir, st.SessionFile(w.key())}
 	if w.registry != "" {
 		paths = append(paths, w.registry)
 	}

@@ -84,7 +84,7 @@ func (w *waiter) watch(notify int) {
 		}
 	}
 	add(w.dir, watchOffer)
-	add(w.st.JournalFile(w.key()), unix.IN_MODIFY|unix.IN_MOVE_SELF)
+	add(w.st.SessionFile(w.key()), unix.IN_MOVE_SELF|unix.IN_DELETE_SELF)
 	if w.registry != "" && !w.reply() {
 		add(w.registry, watchFile)
 	}
