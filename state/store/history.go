@@ -131,7 +131,9 @@ func appendTo(path string, b []byte) error {
 	if err != nil {
 		return err
 	}
+	unlock := lockEnd(f)
 	_, err = f.Write(b)
+	unlock()
 	return errors.Join(err, f.Close())
 }
 

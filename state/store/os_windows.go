@@ -1,6 +1,9 @@
 package store
 
 import (
+	"os"
+	"time"
+
 	"beckon/event/plainfile"
 
 	"golang.org/x/sys/windows"
@@ -41,4 +44,18 @@ func unsupported(err error) bool {
 func (l *lockFile) Close() {
 	_ = windows.UnlockFileEx(windows.Handle(l.f.Fd()), 0, 1, 0, new(windows.Overlapped))
 	_ = l.f.Close()
+}
+
+// lockEnd keeps other processes from appending to f, for under wine an append is not one step:
+// two may write at the same place. It locks a byte that no file has, and waits for it only
+// shortly, since whoever holds it may be stopped.
+func lockEnd(f *os.File) (unlock func()) {
+	handle, beyond := windows.Handle(f.Fd()), &windows.Overlapped{OffsetHigh: 1 << 30}
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if windows.LockFileEx(handle, flags, 0, 1, 0, beyond) == nil {
+			return func() { _ = windows.UnlockFileEx(handle, 0, 1, 0, beyond) }
+		}
+	}
+	return func() {}
 }
