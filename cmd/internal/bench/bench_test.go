@@ -16,10 +16,11 @@ import (
 // reads more than the payload.
 func BenchmarkHook(b *testing.B) {
 	h := newHome(b)
-	hook := func(name, payload string) subject {
+	hook := func(name, event, payload string) subject {
 		return subject{
 			name:  name,
 			path:  program(b, "beckon-hook"),
+			args:  []string{event}, // as settings name it
 			env:   append(h.env(), "TMUX=/tmp/tmux-1000/default,17,0", "TMUX_PANE=%3"),
 			stdin: h.file(b, name+".json", payload),
 		}
@@ -29,10 +30,10 @@ func BenchmarkHook(b *testing.B) {
 		name string
 		n    int
 	}{{"0.5KB", 8}, {"30KB", 30 << 10}, {"1MB", 1 << 20}, {"10MB", 10 << 20}} {
-		subjects = append(subjects, hook(size.name, toolCall("s", strings.Repeat("x", size.n))))
+		subjects = append(subjects, hook(size.name, "PreToolUse", toolCall("s", strings.Repeat("x", size.n))))
 	}
-	subjects = append(subjects, hook("SessionStart", payload("s", "SessionStart", `"source":"resume"`)))
-	first := hook("first-event", payload("first", "SessionStart", `"source":"startup"`))
+	subjects = append(subjects, hook("SessionStart", "SessionStart", payload("s", "SessionStart", `"source":"resume"`)))
+	first := hook("first-event", "SessionStart", payload("first", "SessionStart", `"source":"startup"`))
 	first.reset = func() error { return os.RemoveAll(filepath.Join(h.state(), "sessions", "first.json")) }
 	compare(b, append(subjects, first)...)
 }
@@ -71,6 +72,7 @@ func BenchmarkPolicy(b *testing.B) {
 		subjects = append(subjects, subject{
 			name:  s.name,
 			path:  program(b, "beckon-hook"),
+			args:  []string{"PreToolUse"},
 			env:   h.env(),
 			stdin: h.file(b, "call.json", toolCall("s", "npm test")),
 			// The answer to one call is given again to a second hook of that call.
