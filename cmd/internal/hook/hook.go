@@ -75,10 +75,7 @@ func ParseArgs(args []string) (a Args) {
 // starts equal entries of several settings files once.
 func entryOf(args []string) string {
 	h := uint32(2166136261) // FNV-1a
-	for i, arg := range append([]string{os.Args[0]}, args...) {
-		if i > 0 && (arg == "--given" || args[max(i-2, 0)] == "--given") {
-			continue // added when a hook becomes another program
-		}
+	for _, arg := range append([]string{os.Args[0]}, args...) {
 		for j := range len(arg) {
 			h = (h ^ uint32(arg[j])) * 16777619
 		}

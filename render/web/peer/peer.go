@@ -3,10 +3,9 @@
 // end sends matters.
 //
 // It guarantees: Owner is a process of this very user, at the time of asking. On Linux the
-// connection was then still open: else its port could have been another socket's by the time of
-// the look-up. It does not know
-// who uses that process: a proxy, a container's network helper or a tunnel of the user looks
-// like the user. Root is Unknown and not Owner, although it could read everything anyway: the
+// connection was still open after the look-up: otherwise another process could have had its port
+// by then. It does not know who uses that process: a proxy, a container's network helper or a
+// tunnel of the user looks like the user. Root is Unknown and not Owner, although it could read everything anyway: the
 // system's own proxies run as root, and what they forward may come from anywhere.
 package peer
 
