@@ -232,8 +232,16 @@ func TestFleetAnswers(t *testing.T) {
 	p := openTerminal(t, 100, 30, env, "watch", "--fleet")
 	p.wait(`NEEDS YOU 1`)
 	p.press("y")
-	p.wait(`"build" is none of your machines`)
+	p.wait(`"build" is not one of your machines`)
+	p.press("Enter")
+	p.wait(`"build" is not one of your machines`)
 	p.press("q")
+	for _, words := range [][]string{{"jump", "--fleet", "build:aaaa"}, {"jump", "--fleet", "--dry-run", "build:aaaa"}} {
+		out, err := laptop.command(words...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), `"build" is not one of your machines`) || !strings.Contains(string(out), `"hosts": ["ssh:NAME"]`) {
+			t.Errorf("%q with a name that only the fleet brings: %s, %v", words, out, err)
+		}
+	}
 	laptop.configure(`{"jump_by": ["build=` + filepath.Join(bin, "ssh") + ` -t {host} beckon jump {session}"]}`)
 	p = openTerminal(t, 100, 30, env, "watch", "--fleet")
 	p.wait(`NEEDS YOU 1`)

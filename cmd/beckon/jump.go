@@ -48,7 +48,7 @@ type skipped struct {
 }
 
 func (c *jumpCmd) Run(a *app) error {
-	j := a.jumper()
+	j := fleets.Jumper(a.App)
 	j.Client, j.DryRun = c.Client, c.DryRun
 	j.Attended = !c.Message && !c.JSON && a.Attended()
 	ctx := context.Background()
@@ -145,17 +145,6 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets,
 	here, _ := j.Here(ctx, rows)
 	from := map[string]func([]render.Row, string) []render.Row{"next": queue.After, "prev": queue.Before, "last": queue.FromEnd}[c.Session]
 	return targets{from(rows, here), seen, here}, nil
-}
-
-// jumper returns a Jumper that knows the configured ways to other machines.
-func (a *app) jumper() *jump.Jumper {
-	j := jump.New(a.Getenv)
-	for _, s := range a.Configured().JumpBy {
-		if w, err := jump.ParseWay(s); err == nil { // Load has checked it
-			j.Ways = append(j.Ways, w)
-		}
-	}
-	return j
 }
 
 // queue returns the queue that a flag asks for, else the configured one.

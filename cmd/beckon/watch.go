@@ -134,7 +134,7 @@ func (a *app) actOn(r render.Row, action state.Action) error {
 // jumpTo brings the pane of a row to the front, returns what it did, and marks the session as
 // seen.
 func (a *app) jumpTo(ctx context.Context, r render.Row) (string, error) {
-	res, err := a.jumper().To(ctx, &r)
+	res, err := fleets.Jumper(a.App).To(ctx, &r)
 	if err != nil {
 		return "", err
 	}

@@ -52,21 +52,32 @@ func (w Way) fill(r *render.Row) ([]string, error) {
 	return strings.Fields(line), nil
 }
 
-// There returns the command that runs beckon with words for a row's session where it runs: by
-// ssh, or by the way to its machine. Only a machine that the user has listed is reached so,
-// under that name: a name that comes with a row may be anybody's.
-func (j *Jumper) There(r *render.Row, listed []string, words ...string) (Command, error) {
+// way returns how to reach a row's machine: by the first of Ways whose pattern fits, else by ssh
+// if the user named the machine: in the configuration, or to ask it for the row. A name that
+// came through a fleet may be anybody's, and ssh would go there.
+func (j *Jumper) way(r *render.Row, fits func(pattern, name string) bool) (Way, error) {
 	name := r.Remote.Name
-	way, own := bySSH, slices.Contains(listed, name)
-	if i := slices.IndexFunc(j.Ways, func(w Way) bool { return w.Pattern == name }); i >= 0 {
-		way, own = j.Ways[i], true
+	if i := slices.IndexFunc(j.Ways, func(w Way) bool { return fits(w.Pattern, name) }); i >= 0 {
+		return j.Ways[i], nil
+	}
+	if r.Remote.Fleet && !slices.Contains(j.Hosts, name) {
+		return Way{}, &ByHand{fmt.Sprintf("%q is not one of your machines", render.OneLine(name)),
+			`if it is, add it to config.json: "hosts": ["ssh:NAME"], or a "jump_by" for its name (beckon help fleet)`}
+	}
+	return bySSH, nil
+}
+
+// There returns the command that runs beckon with words for a row's session where it runs. A
+// pattern that fits many names is not enough for that.
+func (j *Jumper) There(r *render.Row, words ...string) (Command, error) {
+	way, err := j.way(r, func(pattern, name string) bool { return pattern == name })
+	if err != nil {
+		return Command{}, err
 	}
 	at := slices.Index(way.Words, "jump")
-	switch {
-	case !own:
-		return Command{}, &ByHand{fmt.Sprintf("%q is none of your machines", render.OneLine(name)), `list it in config.json: "hosts": ["ssh:NAME"], or "jump_by" for this very name`}
-	case at < 0 || at+1 >= len(way.Words) || way.Words[at+1] != "{session}":
-		return Command{}, &ByHand{fmt.Sprintf("the way to %s in jump_by does not run beckon jump {session} there", name), "nothing else can be run there"}
+	if at < 0 || at+1 >= len(way.Words) || way.Words[at+1] != "{session}" {
+		why := fmt.Sprintf("the way to %s in jump_by does not run beckon jump {session} there", r.Remote.Name)
+		return Command{}, &ByHand{why, "nothing else can be run there"}
 	}
 	way.Words = way.Words[:at]
 	argv, err := way.fill(r)
@@ -86,14 +97,14 @@ func (j *Jumper) There(r *render.Row, listed []string, words ...string) (Command
 	return Command{Argv: argv}, nil
 }
 
-// far goes to a session of another machine: by the first way that matches its name, else by
-// ssh, in the caller's own terminal; without a terminal it returns the command for the user.
+// far goes to a session of another machine in the caller's own terminal; without a terminal it
+// returns the command for the user.
 func (j *Jumper) far(r *render.Row) (Result, error) {
 	name := render.OneLine(r.Remote.Name)
 	it := fmt.Sprintf("it runs on %s", name)
-	way := bySSH
-	if i := slices.IndexFunc(j.Ways, func(w Way) bool { ok, _ := path.Match(w.Pattern, r.Remote.Name); return ok }); i >= 0 {
-		way = j.Ways[i]
+	way, err := j.way(r, func(pattern, name string) bool { ok, _ := path.Match(pattern, name); return ok })
+	if err != nil {
+		return Result{}, err
 	}
 	words, err := way.fill(r)
 	switch {

@@ -37,11 +37,18 @@ func TestFar(t *testing.T) {
 		{"other", "5ab1", configured, true, "ssh -t other beckon jump 5ab1"},
 		{"-oProxyCommand=x", "5ab1", nil, true, "no way there is known"},
 		{"a;rm -rf ~", "5ab1", nil, false, "no way there is known"},
+		{"stranger", "5ab1", nil, true, `"stranger" is not one of your machines`},
+		{"stranger", "5ab1", nil, false, `"stranger" is not one of your machines`},
+		{"stranger", "5ab1", configured, true, `"hosts": ["ssh:NAME"]`},
 		{"ann/build", "5ab1", nil, false, "no way there is known"},
 		{"build", "-x", nil, true, "no way there is known"},
 		{"build", "$(x)", configured, true, "no way there is known"},
 	} {
-		j := &Jumper{Getenv: func(string) string { return "" }, Ways: c.ways, Attended: c.attended, Find: func(name string) (string, error) { return "/bin/" + name, nil }}
+		j := &Jumper{
+			Getenv: func(string) string { return "" }, Ways: c.ways, Attended: c.attended,
+			Hosts: []string{"build", "other", "-oProxyCommand=x", "a;rm -rf ~", "ann/build"},
+			Find:  func(name string) (string, error) { return "/bin/" + name, nil },
+		}
 		r := &render.Row{SessionID: c.session, Terminal: &render.Terminal{Kind: "tmux"}, Remote: &render.Remote{Name: c.host, User: "ann", Fleet: true}}
 		res, err := j.To(context.Background(), r)
 		got := ""
@@ -58,7 +65,7 @@ func TestFar(t *testing.T) {
 			t.Errorf("%s %s: %q, want %q", c.host, c.session, got, c.want)
 		}
 	}
-	j := &Jumper{Getenv: func(string) string { return "" }}
+	j := &Jumper{Getenv: func(string) string { return "" }, Hosts: []string{"ci"}}
 	if _, err := j.To(context.Background(), &render.Row{SessionID: "a", Remote: &render.Remote{Name: "ci", Fleet: true}}); err == nil || !strings.Contains(err.Error(), "no terminal") {
 		t.Errorf("a session with no terminal: %v", err)
 	}
@@ -84,16 +91,16 @@ func TestThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &Jumper{Ways: []Way{way, wide, page}, Find: func(name string) (string, error) { return "/bin/" + name, nil }}
+	j := &Jumper{Ways: []Way{way, wide, page}, Hosts: []string{"build", "gpu"}, Find: func(name string) (string, error) { return "/bin/" + name, nil }}
 	for host, want := range map[string]string{
 		"build":            `ssh|-t|build|beckon|reply|5ab1|'it'\''s; $(x)'`,
 		"pod":              "kubectl|exec|-it|pod|--|beckon|reply|5ab1|it's; $(x)",
-		"pod-7":            `"pod-7" is none of your machines`,
-		"other":            `"other" is none of your machines`,
-		"-oProxyCommand=x": "none of your machines",
+		"pod-7":            `"pod-7" is not one of your machines`,
+		"other":            `"other" is not one of your machines`,
+		"-oProxyCommand=x": "not one of your machines",
 		"web":              "does not run beckon jump",
 	} {
-		c, err := j.There(&render.Row{SessionID: "5ab1", Remote: &render.Remote{Name: host, Fleet: true}}, []string{"build", "gpu"}, "reply", "5ab1", "it's; $(x)")
+		c, err := j.There(&render.Row{SessionID: "5ab1", Remote: &render.Remote{Name: host, Fleet: true}}, "reply", "5ab1", "it's; $(x)")
 		got := strings.Join(c.Argv, "|")
 		if err != nil {
 			got = err.Error()

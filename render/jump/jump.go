@@ -75,8 +75,10 @@ type Jumper struct {
 	DryRun bool                // check only, and change nothing
 	// Attended: the caller can give its terminal to another program (Result.Become).
 	Attended bool
-	// Ways are those to other machines; the first that matches counts.
-	Ways []Way
+	// Ways are those to other machines; the first that matches counts. Hosts are the machines that
+	// the user has listed, which ssh reaches by these names.
+	Ways  []Way
+	Hosts []string
 	// Find returns a program's path; Run runs one and returns both its outputs.
 	Find func(name string) (string, error)
 	Run  func(context.Context, Command) (string, error)

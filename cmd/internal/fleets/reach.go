@@ -6,7 +6,22 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/render"
+	"beckon/render/jump"
 )
+
+// Jumper returns a Jumper that knows the machines of the configuration, and the ways to them.
+func Jumper(a *cli.App) *jump.Jumper {
+	j := jump.New(a.Getenv)
+	for _, s := range a.Configured().JumpBy {
+		if w, err := jump.ParseWay(s); err == nil { // Load has checked it
+			j.Ways = append(j.Ways, w)
+		}
+	}
+	for _, spec := range a.Configured().Hosts {
+		j.Hosts = append(j.Hosts, strings.TrimPrefix(spec, "ssh:"))
+	}
+	return j
+}
 
 // Find returns the session of another machine that arg names, as HOST:NAME or NAME: by the
 // beginning of its id, its name, its project or its branch.

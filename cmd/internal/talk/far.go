@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
@@ -52,19 +51,5 @@ func elsewhere(a *cli.App, session string, verb []string, words ...string) error
 
 // command returns what runs a command of beckon where a session of another machine runs.
 func command(a *cli.App, row *render.Row, verb []string, words ...string) (jump.Command, error) {
-	j := jump.New(a.Getenv)
-	for _, s := range a.Configured().JumpBy {
-		if w, err := jump.ParseWay(s); err == nil { // Load has checked it
-			j.Ways = append(j.Ways, w)
-		}
-	}
-	var listed []string
-	for _, spec := range a.Configured().Hosts {
-		name := strings.TrimPrefix(spec, "ssh:")
-		listed = append(listed, name)
-	}
-	if !slices.Contains(listed, row.Remote.Name) && !row.Remote.Fleet {
-		listed = append(listed, row.Remote.Name) // given with --host
-	}
-	return j.There(row, listed, slices.Concat(verb, []string{row.Record()}, words)...)
+	return fleets.Jumper(a).There(row, slices.Concat(verb, []string{row.Record()}, words)...)
 }
