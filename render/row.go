@@ -87,9 +87,9 @@ type Remote struct {
 	AsOf  time.Time `json:"as_of"`
 	Stale bool      `json:"stale"` // the host has not answered since
 
-	// Fleet is set for a host that publishes to a fleet, which names itself. One that is asked
-	// by ssh has the user's own name for it.
-	Fleet bool `json:"-"`
+	// Asked is set for a host that was asked by ssh, whose name the user gave. A host of a fleet
+	// names itself, so a command must not go to that name.
+	Asked bool `json:"-"`
 }
 
 // Host is another machine's status.

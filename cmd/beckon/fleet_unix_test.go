@@ -242,6 +242,12 @@ func TestFleetAnswers(t *testing.T) {
 			t.Errorf("%q with a name that only the fleet brings: %s, %v", words, out, err)
 		}
 	}
+	f.server.Kill() // what is shown then was stored, and counts for no more
+	out, err := laptop.command("jump", "--fleet", "build:aaaa").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), `"build" is not one of your machines`) {
+		t.Errorf("with a stored name: %s, %v", out, err)
+	}
+	f.server.Start()
 	laptop.configure(`{"jump_by": ["build=` + filepath.Join(bin, "ssh") + ` -t {host} beckon jump {session}"]}`)
 	p = openTerminal(t, 100, 30, env, "watch", "--fleet")
 	p.wait(`NEEDS YOU 1`)
@@ -259,7 +265,7 @@ func TestFleetAnswers(t *testing.T) {
 	if a := took(t, build.st, o); a.Word != offer.Allow {
 		t.Errorf("it answered %+v", a)
 	}
-	out, err := laptop.command("answer", "--fleet", "build:aaaa", "yes").CombinedOutput()
+	out, err = laptop.command("answer", "--fleet", "build:aaaa", "yes").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "foreground of a terminal") {
 		t.Errorf("with no terminal: %s, %v", out, err)
 	}

@@ -137,7 +137,7 @@ func (v *view) snapshot(now time.Time) (rows []render.Row, hosts []render.Host) 
 			name = n.presence.User + "/" + name
 		}
 		h := render.Host{Name: name, User: n.presence.User, AsOf: &asOf, Stale: now.Sub(asOf) > v.lost || n.presence.Bye, Left: n.presence.Bye}
-		remote := render.Remote{Name: name, User: h.User, AsOf: asOf, Stale: h.Stale, Fleet: true}
+		remote := render.Remote{Name: name, User: h.User, AsOf: asOf, Stale: h.Stale}
 		for _, o := range n.rows {
 			r := o.row
 			r.Since, r.UpdatedAt = v.here(r.Since), v.here(r.UpdatedAt)

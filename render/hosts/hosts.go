@@ -96,7 +96,7 @@ func (h *Host) Ask(ctx context.Context) {
 func (h *Host) Last() ([]render.Row, render.Host) {
 	rows := slices.Clone(h.rows)
 	for i := range rows {
-		rows[i].Remote = &render.Remote{Name: h.is.Name, AsOf: *h.is.AsOf, Stale: h.is.Stale}
+		rows[i].Remote = &render.Remote{Name: h.is.Name, AsOf: *h.is.AsOf, Stale: h.is.Stale, Asked: true}
 	}
 	return rows, h.is
 }

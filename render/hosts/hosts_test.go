@@ -102,7 +102,7 @@ func TestAnswersAreKept(t *testing.T) {
 	}
 	h.Ask(t.Context())
 	rows, is := h.Last()
-	if len(rows) != 1 || rows[0].Remote == nil || *rows[0].Remote != (render.Remote{Name: "a", AsOf: t0}) || !rows[0].NeedsYou || is.Stale || is.Error != "" {
+	if len(rows) != 1 || rows[0].Remote == nil || *rows[0].Remote != (render.Remote{Name: "a", AsOf: t0, Asked: true}) || !rows[0].NeedsYou || is.Stale || is.Error != "" {
 		t.Errorf("%+v, %+v", rows, is)
 	}
 	b, _ := machine(t, dir, "b", func() ([]byte, error) { return nil, refused })

@@ -60,7 +60,7 @@ func (j *Jumper) way(r *render.Row, fits func(pattern, name string) bool) (Way, 
 	if i := slices.IndexFunc(j.Ways, func(w Way) bool { return fits(w.Pattern, name) }); i >= 0 {
 		return j.Ways[i], nil
 	}
-	if r.Remote.Fleet && !slices.Contains(j.Hosts, name) {
+	if !r.Remote.Asked && !slices.Contains(j.Hosts, name) {
 		return Way{}, &ByHand{fmt.Sprintf("%q is not one of your machines", render.OneLine(name)),
 			`if it is, add it to config.json: "hosts": ["ssh:NAME"], or a "jump_by" for its name (beckon help fleet)`}
 	}
@@ -112,7 +112,7 @@ func (j *Jumper) far(r *render.Row) (Result, error) {
 		return Result{}, &ByHand{it + ", and no way there is known: " + err.Error(), `"jump_by" in the configuration names one: see beckon help fleet`}
 	case len(way.Words) == 1 && strings.Contains(way.Words[0], "://"): // for a browser
 		return Result{}, &ByHand{it + "; open its address", words[0]}
-	case r.Remote.Fleet && r.Terminal == nil && len(j.Ways) == 0:
+	case !r.Remote.Asked && r.Terminal == nil && len(j.Ways) == 0:
 		return Result{}, &ByHand{it + ", in no terminal that could be shown", "beckon answer, reply and stop --fleet reach it by ssh"}
 	}
 	c := Command{Argv: words}

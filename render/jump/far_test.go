@@ -49,7 +49,7 @@ func TestFar(t *testing.T) {
 			Hosts: []string{"build", "other", "-oProxyCommand=x", "a;rm -rf ~", "ann/build"},
 			Find:  func(name string) (string, error) { return "/bin/" + name, nil },
 		}
-		r := &render.Row{SessionID: c.session, Terminal: &render.Terminal{Kind: "tmux"}, Remote: &render.Remote{Name: c.host, User: "ann", Fleet: true}}
+		r := &render.Row{SessionID: c.session, Terminal: &render.Terminal{Kind: "tmux"}, Remote: &render.Remote{Name: c.host, User: "ann"}}
 		res, err := j.To(context.Background(), r)
 		got := ""
 		var hand *ByHand
@@ -66,7 +66,7 @@ func TestFar(t *testing.T) {
 		}
 	}
 	j := &Jumper{Getenv: func(string) string { return "" }, Hosts: []string{"ci"}}
-	if _, err := j.To(context.Background(), &render.Row{SessionID: "a", Remote: &render.Remote{Name: "ci", Fleet: true}}); err == nil || !strings.Contains(err.Error(), "no terminal") {
+	if _, err := j.To(context.Background(), &render.Row{SessionID: "a", Remote: &render.Remote{Name: "ci"}}); err == nil || !strings.Contains(err.Error(), "no terminal") {
 		t.Errorf("a session with no terminal: %v", err)
 	}
 	for _, bad := range []string{"", "x", "=ssh", "a=", "[=ssh"} {
@@ -100,7 +100,7 @@ func TestThere(t *testing.T) {
 		"-oProxyCommand=x": "not one of your machines",
 		"web":              "does not run beckon jump",
 	} {
-		c, err := j.There(&render.Row{SessionID: "5ab1", Remote: &render.Remote{Name: host, Fleet: true}}, "reply", "5ab1", "it's; $(x)")
+		c, err := j.There(&render.Row{SessionID: "5ab1", Remote: &render.Remote{Name: host}}, "reply", "5ab1", "it's; $(x)")
 		got := strings.Join(c.Argv, "|")
 		if err != nil {
 			got = err.Error()

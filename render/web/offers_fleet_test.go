@@ -32,7 +32,7 @@ func (m *there) options() Options {
 
 // farRow returns a session of another machine, whose user has two machines.
 func farRow(id string) render.Row {
-	return render.Row{SessionID: id, SeatID: "seat-" + id, State: state.Permission, NeedsYou: true, Host: "ann/box", Remote: &render.Remote{Name: "ann/box", User: "ann", Fleet: true}}
+	return render.Row{SessionID: id, SeatID: "seat-" + id, State: state.Permission, NeedsYou: true, Host: "ann/box", Remote: &render.Remote{Name: "ann/box", User: "ann"}}
 }
 
 // A fleet returns this machine's own rows, too, some of them late: the session is shown once,
