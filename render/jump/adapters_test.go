@@ -230,7 +230,7 @@ func TestNotFromHere(t *testing.T) {
 		{"its process is gone", with(sitting("kitty", "9,4"), func(r *render.Row) { r.Process.Alive = &dead }), "linux", nil, "", "", "its process has ended", "", true},
 		{"another machine", with(sitting("kitty", "9,4"), func(r *render.Row) { r.Host = "u@build" }), "linux", nil, "", "", "it runs on u@build", "go to that machine", false},
 		{"another host name of this machine", with(sitting("ghostty", ""), func(r *render.Row) { r.Host, r.Process.Alive = "old-name", &alive }), "linux", nil, "", "", "ghostty cannot", "", false},
-		{"another host's list", with(sitting("tmux", "x"), func(r *render.Row) { r.Remote = &render.Remote{Name: "build"} }), "linux", nil, "", "", "it runs on build", "ssh -t build beckon jump 5ab1e0de", false},
+		{"another host's list", with(sitting("tmux", "x"), func(r *render.Row) { r.Remote = &render.Remote{Name: "build", Asked: true} }), "linux", nil, "", "", "it runs on build", "ssh -t build beckon jump 5ab1e0de", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDesk(t, c.programs...)
