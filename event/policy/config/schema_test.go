@@ -2,9 +2,18 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"beckon/event"
+	"beckon/event/policy/packs"
+	"beckon/event/policy/wire"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tailscale/hujson"
@@ -40,14 +49,59 @@ func valid(t testing.TB, s *jsonschema.Schema, text []byte) error {
 	return s.Validate(doc)
 }
 
+// The schema names the members that Decode knows, the events and the packs.
+func TestSchemaIsComplete(t *testing.T) {
+	type object struct{ Properties map[string]any }
+	var s struct {
+		object
+		Defs map[string]json.RawMessage `json:"$defs"`
+	}
+	if err := json.Unmarshal(Schema(), &s); err != nil {
+		t.Fatal(err)
+	}
+	same := func(name string, got map[string]any, want []string) {
+		t.Helper()
+		if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, slices.Sorted(slices.Values(want))) {
+			t.Errorf("%s: the schema has %q, want %q", name, names, want)
+		}
+	}
+	def := func(name string) (o object, all struct{ Enum []string }) {
+		t.Helper()
+		if err := errors.Join(json.Unmarshal(s.Defs[name], &o), json.Unmarshal(s.Defs[name], &all)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return o, all
+	}
+	members := func(t reflect.Type, as string) []string { return slices.Collect(maps.Keys(fieldsOf(t, as))) }
+	same("file", s.Properties, members(reflect.TypeFor[file](), "file"))
+	for name, as := range map[string]string{
+		"command": "hook started command", "http": "hook started http", "server": "hook started server",
+		"prompt": "hook started prompt", "rule": "hook rule", "server_entry": "server_entry",
+	} {
+		o, _ := def(name)
+		same(name, o.Properties, members(reflect.TypeFor[handler](), as))
+	}
+	o, _ := def("unless")
+	same("unless", o.Properties, members(reflect.TypeFor[conditions](), "rule"))
+	o, _ = def("group")
+	same("group", o.Properties, members(reflect.TypeFor[group](), ""))
+	var kinds []string
+	for _, info := range event.Kinds {
+		if wire.RulesOf(info.Kind).Never == "" {
+			kinds = append(kinds, string(info.Kind))
+		}
+	}
+	o, _ = def("hooks")
+	same("hooks", o.Properties, kinds)
+	if _, pack := def("pack"); !slices.Equal(pack.Enum, packs.Names()) {
+		t.Errorf("packs %q, want %q", pack.Enum, packs.Names())
+	}
+}
+
 // The schema accepts what Decode accepts. Decode rejects every mistake that the schema can
 // express.
 func TestSchema(t *testing.T) {
-	text, err := Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := compile(t, text)
+	s := compile(t, Schema())
 	lone, err := os.ReadFile("testdata/server.json")
 	if err != nil {
 		t.Fatal(err)

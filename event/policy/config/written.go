@@ -1,0 +1,135 @@
+package config
+
+import (
+	_ "embed"
+	"encoding/json"
+
+	"beckon/event/policy/rule"
+)
+
+//go:embed schema.json
+var schema []byte
+
+// Schema returns the JSON Schema of a policy file without its comments, for editors. Decode
+// checks more: decisions that an event cannot express, and implausible values.
+func Schema() []byte { return schema }
+
+// text is a text that is not blank.
+type text string
+
+// texts is one text or a list of them.
+type texts []text
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *texts) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '[' {
+		return json.Unmarshal(b, (*[]text)(t))
+	}
+	*t = texts{""}
+	return json.Unmarshal(b, &(*t)[0])
+}
+
+// strings returns the texts, nil if there are none.
+func (t texts) strings() (out []string) {
+	for _, s := range t {
+		out = append(out, string(s))
+	}
+	return out
+}
+
+// file is a policy file as written.
+type file struct {
+	Schema     string             `json:"$schema"`
+	Convention string             `json:"convention" one:"client simple"`
+	Observe    bool               `json:"observe"`
+	Strict     bool               `json:"strict"` // has no effect any more
+	AllowOnce  bool               `json:"allow_once"`
+	Trace      string             `json:"trace" one:"said all"`
+	Packs      []string           `json:"packs"`
+	Hooks      map[string][]group `json:"hooks"`
+	Servers    []handler          `json:"servers" as:"server_entry"`
+	handler                       // for a file that is itself one server
+}
+
+// group is one entry of an event: a matcher with its hooks.
+type group struct {
+	Matcher string    `json:"matcher"`
+	If      text      `json:"if"`
+	Hooks   []handler `json:"hooks"`
+}
+
+// handler is a hook, or a server of many events, as written. See document.read for the tags.
+type handler struct {
+	Type       string   `json:"type" in:"hook"`
+	ID         text     `json:"id" in:"hook server_entry"`
+	Enabled    *bool    `json:"enabled" in:"hook server_entry"`
+	Observe    bool     `json:"observe" in:"hook server_entry"`
+	If         text     `json:"if" in:"hook"`
+	Status     string   `json:"statusMessage" in:"hook"`
+	Timeout    any      `json:"timeout" in:"started"`
+	TimeoutMS  *float64 `json:"timeout_ms" in:"started server_entry file"`
+	Fail       string   `json:"fail" in:"started" one:"open closed"`
+	OnFailure  string   `json:"onFailure" in:"started" one:"block allow"`
+	StopBlocks *float64 `json:"stop_blocks" in:"started" max:"7"`
+	Grant      bool     `json:"grant" in:"server prompt server_entry"`
+
+	Command text     `json:"command" in:"command"`
+	Args    []string `json:"args" in:"command"`
+	Shell   string   `json:"shell" in:"command" one:"bash powershell"`
+
+	URL            text              `json:"url" in:"http"`
+	ServerURL      text              `json:"server_url" in:"server server_entry file"`
+	Retries        *float64          `json:"retry_count" in:"server server_entry file" max:"20"`
+	RetryDelay     *float64          `json:"retry_delay_ms" in:"server server_entry file" max:"25000"`
+	FailOpen       *bool             `json:"fail_open" in:"server server_entry file"`
+	Headers        map[string]string `json:"headers" in:"http server server_entry file"`
+	AllowedEnvVars texts             `json:"allowedEnvVars" in:"http"`
+	Events         []string          `json:"events" in:"server_entry file"`
+	Matcher        string            `json:"matcher" in:"server_entry"`
+
+	Prompt text `json:"prompt" in:"prompt"`
+	Model  text `json:"model" in:"prompt"`
+
+	Decision   string `json:"decision" in:"rule" one:"deny ask warn allow"`
+	Reason     text   `json:"reason" in:"rule"`
+	Tool       string `json:"tool" in:"rule"`
+	Exact      bool   `json:"exact" in:"rule"` // has no effect any more
+	Unsure     string `json:"unsure" in:"rule" one:"ask deny pass"`
+	Branch     texts  `json:"branch" in:"rule"`
+	Repository texts  `json:"repository" in:"rule"`
+	CI         *bool  `json:"ci" in:"rule"`
+	conditions
+	Unless *conditions `json:"unless" in:"rule" as:"rule"`
+}
+
+// conditions are those of a rule and of its exception.
+type conditions struct {
+	Commands texts `json:"commands" in:"rule"`
+	Regex    texts `json:"regex" in:"rule"`
+	Paths    texts `json:"paths" in:"rule"`
+	Words    texts `json:"words" in:"rule"`
+}
+
+func (c conditions) parsed() rule.Conditions {
+	return rule.Conditions{
+		Commands: c.Commands.strings(),
+		Regex:    c.Regex.strings(),
+		Paths:    c.Paths.strings(),
+		Words:    c.Words.strings(),
+	}
+}
+
+// needs is the member that a hook of each type must have.
+var needs = map[Type]string{
+	Command: "command",
+	Server:  "server_url",
+	HTTP:    "url",
+	Prompt:  "prompt",
+	BuiltIn: "decision",
+}
+
+// foreignTypes are the client's types that only the client can run.
+var foreignTypes = map[string]string{
+	"mcp_tool": "a command or a server can do the same",
+	"agent":    "a prompt, or a command that runs an agent, can do the same",
+}
