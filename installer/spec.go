@@ -100,9 +100,8 @@ func (s Spec) slots() []string {
 	return slots
 }
 
-// answered are the events whose hook looks for an answer of the user; the first two wait for
-// it.
-var answered = []string{"PermissionRequest", "Elicitation", "PreToolUse", "PostToolUse"}
+// answered are the events whose hook looks for an answer of the user; the first waits for it.
+var answered = []string{"PermissionRequest", "PreToolUse", "PostToolUse"}
 
 // entryText is the content of an entry, in the order to write it.
 type entryText struct {
@@ -126,7 +125,7 @@ func (s Spec) entry(slot string) entryText {
 		args, timeout = append(args, strings.TrimSpace(replySlot)), answerTimeout
 	case answers && slices.Contains(answered, event):
 		args = append(args, "--answers")
-		if slices.Contains(answered[:2], event) {
+		if event == answered[0] {
 			timeout = answerTimeout
 		}
 	}

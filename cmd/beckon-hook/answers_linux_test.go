@@ -215,6 +215,28 @@ func runEvent(t *testing.T, env []string, event, payload string) {
 	runHook(t, cmd, payload)
 }
 
+// The client shows no dialog for a form while its hook waits, so the hook ends at once; the form
+// is shown, and filled in where it runs.
+func TestFormIsNotHeld(t *testing.T) {
+	dir := t.TempDir()
+	env := environ(dir)
+	cmd := exec.Command(program(t, "beckon-hook"), "Elicitation", "--answers")
+	cmd.Env = env
+	runHook(t, cmd, `{"session_id":"s1","hook_event_name":"Elicitation","cwd":"/","mcp_server_name":"db","message":"Which one?",`+
+		`"requested_schema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`)
+	if _, err := os.Stat(filepath.Join(dir, "state", "offers")); err == nil {
+		t.Error("there are offers")
+	}
+	show := exec.Command(program(t, "beckon"), "show", "s1")
+	show.Env = env
+	out, err := show.CombinedOutput()
+	for _, want := range []string{"Which one?", "name*: string"} {
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("lacks %q: %v\n%s", want, err, out)
+		}
+	}
+}
+
 // Without answers a hook that asks ends at once and leaves no offer.
 func TestWithoutAnswersNothingWaits(t *testing.T) {
 	dir := t.TempDir()

@@ -38,7 +38,6 @@ func TestWrongCommandLine(t *testing.T) {
 		"policy replay --days 0": "--days 0: must be at least 1",
 		"seen shop --pane %3":    "seen: give one of a session, --pane and --all",
 		"seen --pane %3 --all":   "seen: give one of a session, --pane and --all",
-		"answer --all --json no": "--all asks on the terminal, and prints no JSON",
 	} {
 		if got := begin(line, env); got.code != cli.ExitUsage || !strings.Contains(got.errors, want) {
 			t.Errorf("%q: exit code %d, %s; want %s", line, got.code, got.errors, want)
@@ -138,7 +137,6 @@ func TestNotFound(t *testing.T) {
 		{[]string{"jump", "nosuch", "--json"}, `session "nosuch": no such session`},
 		{[]string{"answer", "shop", "yes"}, "session aaaa1111 asks nothing"},
 		{[]string{"answer", "yes"}, "no session waits for an answer"},
-		{[]string{"answer", "--all", "no"}, "no such request is open"},
 	} {
 		var out, errors strings.Builder
 		code := run(c.args, strings.NewReader(""), &out, &errors, func(n string) string { return env[n] })

@@ -2,10 +2,8 @@ package card
 
 import (
 	"beckon/state/offer"
-	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -51,28 +49,4 @@ func (b *builder) plan(o *offer.Offer) {
 	}
 	b.text(Text, plan)
 	b.rest(in, []string{"plan", "planFilePath"})
-}
-
-func (b *builder) form(o *offer.Offer) {
-	b.text(Text, o.Message())
-	if url := gjson.GetBytes(o.Payload, "url").String(); url != "" {
-		b.add(Text, "url: "+url)
-	}
-	for _, f := range o.Fields() {
-		line := f.Name + " (" + cmp.Or(f.Type, "any") + ")"
-		if text := cmp.Or(f.Title, f.Description); text != "" {
-			line += "  " + text
-		}
-		if len(f.Options) > 0 {
-			var all []string
-			for _, v := range f.Options {
-				all = append(all, v.Text)
-			}
-			line += "  one of " + strings.Join(all, ", ")
-		}
-		if f.Default != nil {
-			line += "  else " + *f.Default
-		}
-		b.add(Text, line)
-	}
 }

@@ -71,7 +71,7 @@ func (o *Offered) ShortID() string { return o.ID[:5] }
 
 // May returns an error for an answer that would allow what the card does not show whole.
 func (c *Card) May(w offer.Word) error {
-	if w.Grants() && !c.Whole {
+	if w == offer.Allow && !c.Whole {
 		return fmt.Errorf("not all of it can be shown (%s), so it is allowed only at its session", c.Why)
 	}
 	return nil
@@ -94,8 +94,6 @@ func Of(o *offer.Offer, host string) Card {
 		b.questions(o)
 	case offer.Plan:
 		b.plan(o)
-	case offer.Form:
-		b.form(o)
 	case offer.Reply:
 		b.note("the turn is over: what you say is its next prompt")
 	default:
@@ -125,8 +123,6 @@ func title(o *offer.Offer) string {
 		return "a question"
 	case o.Kind == offer.Plan:
 		return "a plan"
-	case o.Kind == offer.Form:
-		return "a form of " + Line1(o.Tool)
 	case o.Kind == offer.Reply:
 		return "the turn is over"
 	case path != "":
@@ -187,8 +183,6 @@ func (b *builder) call(tool string, input json.RawMessage) {
 		b.change(in.Get("file_path").String(), func([]byte) ([]byte, error) { return []byte(in.Get("content").String()), nil }, "",
 			in.Get("content").String())
 		shown = []string{"file_path", "content"}
-	case "NotebookEdit":
-		shown = b.notebook(in)
 	}
 	b.rest(in, shown)
 }

@@ -58,7 +58,7 @@ func TestCards(t *testing.T) {
 		"new file":      {"Write", in{"file_path": filepath.Join(dir, "new.txt"), "content": "a\nb\n"}, "Write new.txt", []string{"note|a new file", "add|+a\nadd|+b\n"}},
 		"overwritten":   {"Write", in{"file_path": main, "content": "one\n"}, "Write main.go", []string{"delete|-two\n", "text| one\n"}},
 		"over a binary": {"Write", in{"file_path": binary, "content": "text\n"}, "Write data.bin", []string{"note|the file that is there is no text", "add|+text\n"}},
-		"cell":          {"NotebookEdit", in{"notebook_path": notebook, "cell_id": "c1", "new_source": "x = 1\ny = 3\n"}, "NotebookEdit n.ipynb", []string{"note|replace cell c1", "delete|-y = 2\nadd|+y = 3\n"}},
+		"cell":          {"NotebookEdit", in{"notebook_path": notebook, "cell_id": "c1", "new_source": "x = 1\ny = 3\n"}, "NotebookEdit n.ipynb", []string{"text|cell_id: c1\n", "head|new_source:\ntext|x = 1\ntext|y = 3\n", "text|notebook_path: " + notebook}},
 		"another tool":  {"mcp__db__run", in{"sql": "drop table x;\n-- now", "args": []int{1}}, "mcp__db__run", []string{"head|sql:\ntext|drop table x;\ntext|-- now\n", "text|  1\n"}},
 		"more of it":    {"Write", in{"file_path": main, "content": "one\n", "mode": "0777"}, "Write main.go", []string{"text|mode: 0777\n"}},
 	} {

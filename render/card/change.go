@@ -2,9 +2,7 @@ package card
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,45 +129,4 @@ func (b *builder) diff(was, now []byte, there bool) {
 
 func prefixed(mark, text string) string {
 	return mark + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+mark)
-}
-
-// notebook shows NotebookEdit: the cell as it is and as it would be.
-func (b *builder) notebook(in gjson.Result) []string {
-	path, id, mode := in.Get("notebook_path").String(), in.Get("cell_id").String(), cmp.Or(in.Get("edit_mode").String(), "replace")
-	source := in.Get("new_source").String()
-	b.add(Head, path)
-	b.note(strings.TrimSpace(mode + " cell " + id))
-	was, _, err := b.read(path)
-	cell := ""
-	if err == nil && mode != "insert" {
-		cell, err = cellOf(was, id)
-	}
-	if mode == "delete" {
-		source = ""
-	}
-	if err != nil {
-		b.note(err.Error() + ": what the call has is shown")
-		b.text(Add, prefixed("+", source))
-	} else {
-		b.diff([]byte(cell), []byte(source), true)
-	}
-	return []string{"notebook_path", "cell_id", "new_source", "edit_mode"}
-}
-
-// cellOf returns the source of a notebook's cell.
-func cellOf(notebook []byte, id string) (string, error) {
-	for i, c := range gjson.GetBytes(notebook, "cells").Array() {
-		if c.Get("id").String() != id && fmt.Sprintf("cell-%d", i) != id {
-			continue
-		}
-		if lines := c.Get("source"); lines.IsArray() {
-			var all strings.Builder
-			for _, l := range lines.Array() {
-				all.WriteString(l.String())
-			}
-			return all.String(), nil
-		}
-		return c.Get("source").String(), nil
-	}
-	return "", errors.New("the notebook has no such cell")
 }

@@ -83,19 +83,16 @@ func (m *model) shown(o *card.Offered, need int) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// allow allows a call or plan, or starts to answer questions and forms.
+// allow allows a call or plan, or starts to answer questions.
 func (m *model) allow(o card.Offered, name string) tea.Cmd {
 	if cmd, ok := m.shown(&o, m.drawn.ends.card); !ok {
 		return cmd
 	}
-	switch o.Kind {
-	case offer.Question:
+	if o.Kind == offer.Question {
 		if name == "r" {
 			name = ""
 		}
 		return m.choose1(o, name, map[string]string{})
-	case offer.Form:
-		return m.fill(o, map[string]string{})
 	}
 	return m.give(o, offer.Answer{Word: offer.Allow})
 }
@@ -124,12 +121,9 @@ func (m *model) always(o card.Offered) tea.Cmd {
 
 // refuse asks for the text that goes with a refusal.
 func (m *model) refuse(o card.Offered) tea.Cmd {
-	word, label, hint := offer.Deny, "refuse "+o.Card.Title, "Enter refuses; what you type tells the agent why; Esc leaves it"
-	if o.Kind == offer.Form {
-		word, label, hint = offer.Decline, "decline "+o.Card.Title, "Enter declines; Esc leaves it"
-	}
-	m.prompt = &prompt{label: label, hint: hint, long: true, enter: func(s string) tea.Cmd {
-		return m.give(o, offer.Answer{Word: word, Message: strings.TrimSpace(s)})
+	hint := "Enter refuses; what you type tells the agent why; Esc leaves it"
+	m.prompt = &prompt{label: "refuse " + o.Card.Title, hint: hint, long: true, enter: func(s string) tea.Cmd {
+		return m.give(o, offer.Answer{Word: offer.Deny, Message: strings.TrimSpace(s)})
 	}}
 	return nil
 }
@@ -163,44 +157,6 @@ func (m *model) choose1(o card.Offered, first string, answers map[string]string)
 	}
 	m.prompt = &prompt{label: label, hint: hint, long: true, enter: take}
 	m.prompt.set(first)
-	return nil
-}
-
-// fill asks for the next field of a form; typed is what was typed for those before.
-func (m *model) fill(o card.Offered, typed map[string]string) tea.Cmd {
-	fields := o.Fields()
-	if i := slices.IndexFunc(fields, func(f offer.Field) bool { return f.Alien() }); i >= 0 {
-		_, err := fields[i].Read("")
-		return m.say(err.Error())
-	}
-	if len(typed) == len(fields) {
-		content, err := o.Fill(typed)
-		if err != nil {
-			return m.fail(err)
-		}
-		return m.give(o, offer.Answer{Word: offer.Accept, Content: content})
-	}
-	f := fields[slices.IndexFunc(fields, func(f offer.Field) bool { _, ok := typed[f.Name]; return !ok })]
-	hint := "empty leaves it out; Esc leaves the form"
-	if f.Required {
-		hint = "it needs this; Esc leaves the form"
-	}
-	m.prompt = &prompt{label: f.Name, hint: strings.TrimPrefix(f.Type+"; "+hint, "; "), long: true, enter: func(s string) tea.Cmd {
-		s = strings.TrimSpace(s)
-		v, err := f.Read(s)
-		switch {
-		case err != nil:
-			return m.fail(err)
-		case v == nil && f.Required:
-			return m.say("the form needs " + f.Name)
-		}
-		typed[f.Name] = s
-		m.prompt = nil
-		return m.fill(o, typed)
-	}}
-	if f.Default != nil {
-		m.prompt.set(*f.Default)
-	}
 	return nil
 }
 
@@ -296,8 +252,6 @@ func (m *model) answerHints() (keys []binding) {
 		hints = []string{"1-9 choose", "d deny", "r own words"}
 	case o.Kind == offer.Plan:
 		hints = []string{"y approve", "d send back"}
-	case o.Kind == offer.Form:
-		hints = []string{"y fill in", "d decline"}
 	case !o.Card.Whole:
 		hints = []string{"d deny"}
 	case len(o.Card.Always) > 0:

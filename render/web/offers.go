@@ -20,8 +20,7 @@ import (
 // offered is an open offer in the API's format, with its card.
 type offered struct {
 	offer.Offer
-	Fields []offer.Field `json:"fields,omitempty"` // of a form
-	Card   cards.Card    `json:"card"`
+	Card cards.Card `json:"card"`
 	// Drawn identifies the card. A client that allows something sends it to say what was
 	// shown, because the file behind a diff or a plan may change meanwhile.
 	Drawn string `json:"drawn"`
@@ -60,7 +59,7 @@ func drawn(o *offer.Offer) offered { return drawnAs(o, cards.Of(o, evidence.This
 func drawnAs(o *offer.Offer, c cards.Card) offered {
 	b, _ := json.Marshal(c) // texts alone
 	sum := sha256.Sum256(b)
-	return offered{*o, o.Fields(), c, hex.EncodeToString(sum[:])}
+	return offered{*o, c, hex.EncodeToString(sum[:])}
 }
 
 // offers serves GET /api/offers: the open offers with their cards.
@@ -88,13 +87,12 @@ func (s *Server) offer(w http.ResponseWriter, r *http.Request) error {
 
 // reaction is the body of POST /api/offers/{id}.
 type reaction struct {
-	Digest  string            `json:"digest"`          // of the offer that was shown
-	Drawn   string            `json:"drawn,omitempty"` // its card; allow and accept need it
-	Word    offer.Word        `json:"word"`
-	Message string            `json:"message,omitempty"`
-	Always  int               `json:"always,omitempty"`
-	Choices []chosen          `json:"choices,omitempty"` // one for each question, in their order
-	Fields  map[string]string `json:"fields,omitempty"`  // of a form, as typed; a missing one has its default
+	Digest  string     `json:"digest"`          // of the offer that was shown
+	Drawn   string     `json:"drawn,omitempty"` // its card; allow needs it
+	Word    offer.Word `json:"word"`
+	Message string     `json:"message,omitempty"`
+	Always  int        `json:"always,omitempty"`
+	Choices []chosen   `json:"choices,omitempty"` // one for each question, in their order
 }
 
 // chosen answers one question: by options, from 1, by text, or by both.
@@ -140,16 +138,8 @@ func (b *reaction) answer(o offered) (a offer.Answer, err error) {
 	if err := o.Card.May(b.Word); err != nil {
 		return a, respond.NewFault(http.StatusForbidden, "not_whole", err.Error(), "")
 	}
-	if b.Word.Grants() && o.Drawn != b.Drawn {
+	if b.Word == offer.Allow && o.Drawn != b.Drawn {
 		return a, errRedrawn
-	}
-	if b.Word == offer.Accept {
-		content, err := o.Fill(b.Fields)
-		if err != nil {
-			return a, badAnswer(err)
-		}
-		a.Content = content
-		return a, nil
 	}
 	questions := o.Choices()
 	if len(questions) == 0 || b.Word != offer.Allow {

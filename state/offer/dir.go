@@ -118,7 +118,8 @@ func read(dir string) (o Offer, err error) {
 }
 
 // List returns the offers that can be answered, oldest first. It leaves out those whose
-// process or client is gone, that have an answer or have expired, or that cannot be read.
+// process or client is gone, that have an answer or have expired, or that cannot be read; and
+// those of a kind that this version does not know, such as the forms of earlier ones.
 func (d Dir) List(now time.Time) ([]Offer, error) {
 	names, err := os.ReadDir(d.open())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,7 +137,7 @@ func (d Dir) List(now time.Time) ([]Offer, error) {
 		if _, err := os.Stat(d.open(n.Name(), hold.AnswerFile)); err == nil {
 			continue
 		}
-		if o, err := read(d.open(n.Name())); err == nil && d.waits(&o, here, now) {
+		if o, err := read(d.open(n.Name())); err == nil && answers[o.Kind] != nil && d.waits(&o, here, now) {
 			list = append(list, o)
 		}
 	}
@@ -264,7 +265,7 @@ func (d Dir) Close(id string, out Outcome) error {
 	if !ok {
 		return nil
 	}
-	a.Message, a.Choices, a.Content = "", nil, nil
+	a.Message, a.Choices = "", nil
 	if b, err = json.Marshal(a); err != nil {
 		return err
 	}

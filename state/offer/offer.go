@@ -63,18 +63,15 @@ const (
 	Permission Kind = "permission" // Allow, Deny
 	Question   Kind = "question"   // Allow with Choices, Deny
 	Plan       Kind = "plan"       // Allow, Deny
-	Form       Kind = "form"       // Accept with Content, Decline, Cancel
 	Reply      Kind = "reply"      // Say: the turn is over
 )
 
 // KindOf returns what the call of a tool asks for.
-func KindOf(k event.Kind, tool string) Kind {
-	switch {
-	case k == event.Elicitation:
-		return Form
-	case tool == "AskUserQuestion":
+func KindOf(tool string) Kind {
+	switch tool {
+	case "AskUserQuestion":
 		return Question
-	case tool == "ExitPlanMode":
+	case "ExitPlanMode":
 		return Plan
 	}
 	return Permission
@@ -82,7 +79,7 @@ func KindOf(k event.Kind, tool string) Kind {
 
 // Edge returns the kind of edge that such an offer is.
 func (k Kind) Edge() state.EdgeKind {
-	if k == Question || k == Form {
+	if k == Question {
 		return state.EdgeQuestion
 	}
 	return state.EdgePermission
@@ -99,7 +96,7 @@ type Offer struct {
 	Actor   string       `json:"agent_id,omitempty"`
 	Type    string       `json:"agent_type,omitempty"` // of the subagent
 	UseID   string       `json:"tool_use_id,omitempty"`
-	Tool    string       `json:"tool,omitempty"` // for a form, the MCP server
+	Tool    string       `json:"tool,omitempty"`
 	Hash    string       `json:"hash,omitempty"` // as in event.Tool
 	Digest  string       `json:"digest"`         // of Payload
 	Cwd     string       `json:"cwd,omitempty"`
@@ -122,10 +119,11 @@ func (o *Offer) Input() json.RawMessage {
 	return json.RawMessage(gjson.GetBytes(o.Payload, "tool_input").Raw)
 }
 
-// Path returns the file or directory that the call works on, empty if it names none.
+// Path returns the file that the call changes or whose text it asks about, empty if it names
+// none.
 func (o *Offer) Path() string {
 	in := gjson.ParseBytes(o.Input())
-	for _, name := range [...]string{"file_path", "notebook_path", "path", "planFilePath"} {
+	for _, name := range [...]string{"file_path", "planFilePath"} {
 		if path := in.Get(name).String(); path != "" {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(o.Cwd, path)
@@ -214,29 +212,15 @@ func (c Choice) Read(typed string) (string, error) {
 	return c.Pick(numbers...)
 }
 
-// Message returns the text of a form; Schema describes the values to fill in.
-func (o *Offer) Message() string { return gjson.GetBytes(o.Payload, "message").String() }
-
-// Schema returns the JSON schema of a form's content, nil if it has none.
-func (o *Offer) Schema() json.RawMessage {
-	return json.RawMessage(gjson.GetBytes(o.Payload, "requested_schema").Raw)
-}
-
 // Word is the verdict of an answer.
 type Word string
 
 // The words of answers; Kind says which offer takes which.
 const (
-	Allow   Word = "allow"
-	Deny    Word = "deny"
-	Accept  Word = "accept"
-	Decline Word = "decline"
-	Cancel  Word = "cancel"
-	Say     Word = "say"
+	Allow Word = "allow"
+	Deny  Word = "deny"
+	Say   Word = "say"
 )
-
-// Grants reports whether the word allows something.
-func (w Word) Grants() bool { return w == Allow || w == Accept }
 
 // From is where an answer was given.
 type From string
@@ -267,7 +251,6 @@ type Answer struct {
 	// Choices are the answers to all questions, by the question's text. An answer that is none
 	// of the options counts as the user's own words.
 	Choices map[string]string `json:"choices,omitempty"`
-	Content json.RawMessage   `json:"content,omitempty"` // of a form: an object
 	From    From              `json:"from"`
 	By      string            `json:"by,omitempty"` // who answered, for people to read
 	At      event.Millis      `json:"at"`
@@ -303,14 +286,21 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("answered already: %s, by %s from %s", e.By.Word, cmp.Or(e.By.By, "somebody"), e.By.From)
 }
 
+// answers are the words that each kind takes. A kind of another version takes none.
+var answers = map[Kind][]Word{
+	Permission: {Allow, Deny},
+	Question:   {Allow, Deny},
+	Plan:       {Allow, Deny},
+	Reply:      {Say},
+}
+
 // Fits returns what is wrong with a as an answer to o; nil if it is valid.
 func (o *Offer) Fits(a Answer) error {
-	words := map[Kind][]Word{Permission: {Allow, Deny}, Question: {Allow, Deny}, Plan: {Allow, Deny}, Form: {Accept, Decline, Cancel}, Reply: {Say}}[o.Kind]
 	choices := o.Choices()
 	switch {
 	case a.Offer != o.ID || a.Digest != o.Digest:
 		return ErrChanged
-	case !slices.Contains(words, a.Word):
+	case !slices.Contains(answers[o.Kind], a.Word):
 		return fmt.Errorf("%q is not an answer to a %s", a.Word, o.Kind)
 	case len(a.Message) > maxMessage:
 		return fmt.Errorf("the message is longer than %d bytes", maxMessage)
@@ -320,8 +310,6 @@ func (o *Offer) Fits(a Answer) error {
 		return ErrAlways
 	case a.Always != 0 && (a.Word != Allow || a.Always < 1 || a.Always > len(o.Suggestions())):
 		return fmt.Errorf("the client suggests no rule %d here", a.Always)
-	case a.Content != nil && !gjson.ParseBytes(a.Content).IsObject():
-		return errors.New("the form's content is not an object")
 	case a.Word == Allow && o.Kind == Question && len(a.Choices) != len(choices):
 		return fmt.Errorf("there are %d questions, and %d answers", len(choices), len(a.Choices))
 	}

@@ -93,7 +93,7 @@ func TestRefusedAnswers(t *testing.T) {
 		"late":             {allow(o), now.Add(time.Hour), ErrExpired},
 		"always by phone":  {with(allow(o), func(a *Answer) { a.Always, a.From = 1, Phone }), now, ErrAlways},
 		"no such rule":     {with(allow(o), func(a *Answer) { a.Always = 2 }), now, nil},
-		"another's word":   {with(allow(o), func(a *Answer) { a.Word = Accept }), now, nil},
+		"another's word":   {with(allow(o), func(a *Answer) { a.Word = Say }), now, nil},
 		"no choice":        {allow(q), now, nil},
 		"one of two":       {with(allow(q), func(a *Answer) { a.Choices = map[string]string{"Which colour?": "Red"} }), now, nil},
 		"another question": {with(allow(q), func(a *Answer) { a.Choices = map[string]string{"Which colour?": "Red", "x": "y"} }), now, nil},

@@ -32,15 +32,7 @@ func (f *firing) offers(r policy.Result) bool {
 	switch {
 	case !f.args.Holds() || f.args.Reply || f.alien || f.e.SessionID == "" || !r.Allowed || r.Halts:
 		return false
-	case f.e.Kind == event.PermissionRequest:
-		if r.Verdict.Decision == wire.Allow {
-			return false
-		}
-	case f.e.Kind == event.Elicitation:
-		if r.Verdict.Extra["action"] != nil {
-			return false
-		}
-	default:
+	case f.e.Kind != event.PermissionRequest || r.Verdict.Decision == wire.Allow:
 		return false
 	}
 	return f.e.AgentID == "" || offer.In(f.st.Dir).Holds(f.settings(), f.start)
@@ -109,7 +101,7 @@ func (f *firing) offer() offer.Offer {
 	s := &f.session
 	made := event.MillisOf(f.start)
 	o := offer.Offer{
-		Kind: offer.KindOf(f.e.Kind, f.e.Tool.Name), Agent: f.args.Agent, Event: string(f.e.Kind), Record: cmp.Or(s.Record(), f.e.SessionID), Session: f.e.SessionID,
+		Kind: offer.KindOf(f.e.Tool.Name), Agent: f.args.Agent, Event: string(f.e.Kind), Record: cmp.Or(s.Record(), f.e.SessionID), Session: f.e.SessionID,
 		Actor: f.e.AgentID, Type: f.e.AgentType, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash, UseID: f.e.Tool.UseID, Cwd: f.e.Cwd,
 		Made: made, Expires: made + event.Millis(f.settings().Wait.Milliseconds()), Headless: s.Headless(), Payload: f.payload,
 	}
@@ -132,8 +124,7 @@ func asked(s *state.Session, e *event.Event) (newest *state.Call) {
 		}
 		for j := range s.Actors[i].Calls {
 			c := &s.Actors[i].Calls[j]
-			same := c.Hash == e.Tool.Hash || e.Kind == event.Elicitation && c.Kind == state.WaitForm ||
-				e.Says == agents.Described && c.Summary == e.Tool.Summary
+			same := c.Hash == e.Tool.Hash || e.Says == agents.Described && c.Summary == e.Tool.Summary
 			if c.Requested && c.Name == e.Tool.Name && same && (newest == nil || c.Asked >= newest.Asked) {
 				newest = c
 			}
@@ -229,7 +220,7 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 	}
 	closed(why)
 	word := state.WordAllowed
-	if refused || a.Word == offer.Deny || a.Word == offer.Decline || a.Word == offer.Cancel {
+	if refused || a.Word == offer.Deny {
 		word = state.WordRefused
 	}
 	f.answered(&o, &a, word)
@@ -251,12 +242,6 @@ func verdict(o *offer.Offer, a *offer.Answer, v wire.Verdict) wire.Verdict {
 		v.Decision, v.Reason = wire.Allow, ""
 	}
 	switch {
-	case o.Kind == offer.Form:
-		v.Decision, v.Reason = wire.Silence, ""
-		v.Extra = map[string]json.RawMessage{"action": must(a.Word)}
-		if a.Word == offer.Accept && a.Content != nil {
-			v.Extra["content"] = a.Content
-		}
 	case a.Word != offer.Allow:
 	case o.Kind == offer.Question:
 		v.Input = withAnswers(o.Input(), a.Choices)

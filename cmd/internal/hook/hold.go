@@ -18,14 +18,14 @@ import (
 )
 
 // Holds reports whether the event is held for an answer, if somebody may give one. The
-// offer is made where the whole payload is read.
+// offer is made where the whole payload is read. An MCP server's form is not held: while its
+// hook waits the client shows no dialog for it.
 func (a Args) Holds() bool {
 	if a.foreign() {
 		row := a.heeded()
 		return a.Answers && row != nil && row.Held
 	}
-	asks := a.Event == string(event.PermissionRequest) || a.Event == string(event.Elicitation)
-	return a.Reply || a.Answers && asks
+	return a.Reply || a.Answers && a.Event == string(event.PermissionRequest)
 }
 
 const (

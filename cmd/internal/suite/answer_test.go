@@ -272,17 +272,8 @@ var answers = []struct {
 	}},
 	{"three at once", func(a *answering) {
 		a.begin("lab:permreads")
-		a.open(3)
-		dir := filepath.Join(a.l.Home.Root, "outside")
-		all, err := a.l.Tmux.Start("all", a.l.Home.Project, filepath.Join(bin(a.l), "beckon"), "answer", "--all", "--tool", "Read", "--under", dir, "yes")
-		if err != nil {
-			a.Fatal(err)
-		}
-		if err := all.WaitFor("to these 3", 20*time.Second); err != nil {
-			a.Fatal(err)
-		}
-		if err := all.Say("y"); err != nil {
-			a.Fatal(err)
+		for n := 3; n > 0; n-- {
+			a.answer(a.open(n)[0].ID, "yes")
 		}
 		a.screen("Read all three")
 		for _, text := range []string{"a", "b", "c"} {
@@ -312,22 +303,22 @@ var answers = []struct {
 		a.begin("lab:form", "--mcp-config", a.formServer())
 		o := a.open(1)[0]
 		a.answer(o.ID, "yes") // the call itself
-		a.until("the form", func() bool { list := a.openNow(); return len(list) == 1 && list[0].Kind == offer.Form })
+		a.screen("Who is it")
 		list, _ := a.command("answer")
-		a.want("the list", list, "Who is it?")
-		a.answer(a.openNow()[0].ID, "name=Kim")
+		a.want("the list", list, "no request can be answered here")
+		why, code := a.command("answer", o.Session, "yes")
+		a.want("why not", why, "waits with a form")
+		if code != 3 {
+			a.Errorf("exit code %d", code)
+		}
+		shown, _ := a.command("show", o.Session)
+		a.want("what it asks", shown, "Who is it?")
+		a.want("its fields", shown, "name*: string")
+		rows, _ := a.command("list", "--json")
+		a.want("the list", rows, `"state":"question"`)
+		a.key("Escape")
 		a.screen("The form came back")
-		a.want("the model's results", a.results(), `\"age\":7`) // as it proposes
-		a.want("the model's results", a.results(), "Kim")
-		a.want("the model's results", a.results(), "accept")
-	}},
-	{"form, declined", func(a *answering) {
-		a.begin("lab:form", "--mcp-config", a.formServer())
-		a.answer(a.open(1)[0].ID, "yes")
-		a.until("the form", func() bool { list := a.openNow(); return len(list) == 1 && list[0].Kind == offer.Form })
-		a.answer("no")
-		a.screen("The form came back")
-		a.want("the model's results", a.results(), "decline")
+		a.want("the model's results", a.results(), "cancel")
 	}},
 	{"headless", func(a *answering) {
 		if a.l.Client.Version == V197 {

@@ -4,16 +4,13 @@ package talk
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/setup"
 	"beckon/event"
-	"beckon/event/policy/rule"
 	"beckon/installer"
 	"beckon/render/card"
 	"beckon/state"
@@ -25,9 +22,6 @@ import (
 type AnswerCmd struct {
 	Words   []string `arg:"" optional:"" name:"session-answer" help:"A session, or the id of one request; then your answer: yes, no, always, the number of an option, or words (default: list what is open)."`
 	Message string   `short:"m" help:"With no: what to tell the agent." placeholder:"TEXT"`
-	All     bool     `help:"Answer all requests that --tool and --under select with yes or no; lists them and asks you first."`
-	Tool    string   `help:"With --all: only calls of this tool, as Read." placeholder:"NAME"`
-	Under   string   `help:"With --all: only calls on a file in this directory." placeholder:"DIR" type:"path"`
 	JSON    bool     `name:"json" help:"Print JSON."`
 	far
 }
@@ -35,7 +29,7 @@ type AnswerCmd struct {
 // Run lists the open requests, or answers one.
 func (c *AnswerCmd) Run(a *cli.App) error {
 	if c.Fleet {
-		if len(c.Words) == 0 || c.All {
+		if len(c.Words) == 0 {
 			return cli.Usage("--fleet needs a session, as beckon list --fleet shows it")
 		}
 		verb := []string{"answer"}
@@ -48,10 +42,7 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case c.All:
-		return c.many(a, list)
-	case len(c.Words) == 0:
+	if len(c.Words) == 0 {
 		return c.list(a, list)
 	}
 	target, words, err := c.target(a, list)
@@ -108,6 +99,9 @@ func notOffered(a *cli.App, v state.Seen) error {
 		return cli.NotFound("", "session %s is over", name)
 	case !v.Status.State.Asks():
 		return cli.NotFound("for sessions that ask nothing there are beckon reply and beckon stop", "session %s asks nothing", name)
+	case v.Status.Call.Kind == state.WaitForm:
+		return cli.NotFound("beckon jump brings you there; beckon show "+name+" shows it",
+			"session %s waits with a form, which is filled in only where it runs", name)
 	case ag == nil || ag.Name != event.ClaudeCode && !ag.Holds():
 		return cli.NotFound("beckon jump brings you there; beckon help agents says which agents can be answered from elsewhere, and why the others cannot",
 			"session %s waits, and %s can be answered only where it runs", name, v.Session.Agent)
@@ -149,7 +143,7 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Offered, words []string) error {
 	if err := o.Card.May(ans.Word); err != nil {
 		return cli.Hint("beckon jump brings you there; "+id+" no refuses it", "%w", err)
 	}
-	if ans.Word.Grants() && !offer.In(a.Store.Dir).Shown(o.ID) {
+	if ans.Word == offer.Allow && !offer.In(a.Store.Dir).Shown(o.ID) {
 		if !a.Attended() {
 			return cli.Hint(id+" shows it", "you have not been shown what this allows")
 		}
@@ -181,54 +175,4 @@ func confirm(a *cli.App, question string) bool {
 	}
 	line = strings.ToLower(strings.TrimSpace(line))
 	return line == "y" || line == "yes"
-}
-
-// many answers all offers of a kind.
-func (c *AnswerCmd) many(a *cli.App, list []card.Offered) error {
-	if len(c.Words) != 1 || c.Words[0] != "yes" && c.Words[0] != "no" {
-		return cli.Usage("--all takes yes or no, and no session")
-	}
-	if c.JSON {
-		return cli.Usage("--all asks on the terminal, and prints no JSON")
-	}
-	if c.Words[0] == "yes" && (c.Tool == "" || c.Under == "") {
-		return cli.Usage("--all yes needs --tool and --under: what you allow at once should be of one kind")
-	}
-	list = slices.DeleteFunc(list, func(o card.Offered) bool {
-		return o.Kind != offer.Permission || c.Tool != "" && o.Tool != c.Tool || c.Under != "" && !under(&o.Offer, c.Under) || c.Words[0] == "yes" && !o.Card.Whole
-	})
-	if len(list) == 0 {
-		return cli.NotFound("beckon answer lists what is open", "no such request is open")
-	}
-	if err := mayAnswer(a); err != nil {
-		return err
-	}
-	if !a.Attended() {
-		return errors.New("--all asks before it answers, and there is no terminal to ask on")
-	}
-	if err := (&AnswerCmd{}).list(a, list); err != nil {
-		return err
-	}
-	if !confirm(a, fmt.Sprintf("\nAnswer %s to these %d?", c.Words[0], len(list))) {
-		return cli.ErrSilent
-	}
-	var failed error
-	for _, o := range list {
-		ans := offer.Answer{Offer: o.ID, Digest: o.Digest, Message: c.Message, From: offer.Terminal, Word: offer.Allow}
-		if c.Words[0] == "no" {
-			ans.Word = offer.Deny
-		}
-		failed = errors.Join(failed, give(a, &o, ans, false))
-	}
-	return failed
-}
-
-// under reports whether the file of a call is in dir, links followed.
-func under(o *offer.Offer, dir string) bool {
-	path := o.Path()
-	if path == "" || o.Host != evidence.ThisMachine().Host {
-		return false
-	}
-	rel, err := filepath.Rel(rule.Follow(dir), rule.Follow(path))
-	return err == nil && filepath.IsLocal(rel)
 }

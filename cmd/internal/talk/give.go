@@ -84,4 +84,4 @@ func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
 }
 
 // done describes what an answer did.
-var done = map[offer.Word]string{offer.Allow: "allowed", offer.Deny: "refused", offer.Accept: "sent", offer.Decline: "declined", offer.Cancel: "cancelled", offer.Say: "said"}
+var done = map[offer.Word]string{offer.Allow: "allowed", offer.Deny: "refused", offer.Say: "said"}

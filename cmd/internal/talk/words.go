@@ -31,8 +31,6 @@ func (c *AnswerCmd) answer(o *card.Offered, words []string) (ans offer.Answer, e
 	ans = offer.Answer{Offer: o.ID, Digest: o.Digest, Message: c.Message, From: offer.Terminal}
 	text := strings.Join(words, " ")
 	switch word := strings.ToLower(words[0]); {
-	case o.Kind == offer.Form:
-		return fill(o, ans, words)
 	case word == "no" || word == "n":
 		ans.Word = offer.Deny
 		if len(words) > 1 {
@@ -79,33 +77,4 @@ func choose(questions []offer.Choice, words []string) (map[string]string, error)
 		out[q.Question] = text
 	}
 	return out, nil
-}
-
-// fill parses the answer to a form: yes, no, cancel, or NAME=VALUE for the fields that differ
-// from their default.
-func fill(o *card.Offered, ans offer.Answer, words []string) (offer.Answer, error) {
-	switch words[0] {
-	case "no", "decline":
-		ans.Word = offer.Decline
-		return ans, nil
-	case "cancel":
-		ans.Word = offer.Cancel
-		return ans, nil
-	case "yes", "accept":
-		words = words[1:]
-	}
-	typed := map[string]string{}
-	for _, w := range words {
-		name, value, ok := strings.Cut(w, "=")
-		if !ok {
-			return ans, cli.Usage("%q: a form takes NAME=VALUE for each field, no or cancel", w)
-		}
-		typed[name] = value
-	}
-	content, err := o.Fill(typed)
-	if err != nil {
-		return ans, cli.Usage("%w; a form takes NAME=VALUE for each field, no or cancel", err)
-	}
-	ans.Word, ans.Content = offer.Accept, content
-	return ans, nil
 }

@@ -93,6 +93,17 @@ func TestTargetOfDigits(t *testing.T) {
 	}
 }
 
+// A form is answered only where it runs, and the command says so.
+func TestFormElsewhere(t *testing.T) {
+	d := machine(t)
+	d.start(t, "s1")
+	d.fold(t, event.Event{Kind: event.Elicitation, SessionID: "s1", Agent: event.ClaudeCode, Tool: event.Tool{Name: "db"}})
+	err := (&AnswerCmd{Words: []string{"s1", "yes"}}).Run(d.a)
+	if cli.Code(err) != cli.ExitNotFound || !strings.Contains(err.Error(), "session s1 waits with a form") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Where nothing can be answered, sessions that wait in their own terminal are counted.
 func TestNothingToAnswer(t *testing.T) {
 	d := machine(t)

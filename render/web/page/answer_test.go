@@ -107,10 +107,7 @@ const (
 		`{"question":"Which page size should invoices use?","header":"Size","options":[{"label":"A4","description":"210 by 297 mm"},{"label":"Letter"}]},` +
 		`{"question":"Which of these go on it?","multiSelect":true,"options":[{"label":"Logo"},{"label":"VAT number"},{"label":"QR code"}]}]}}`
 	planned = `{"tool_name":"ExitPlanMode","tool_input":{"plan":"# Move sessions to Redis\n\n1. Add the client\n2. Write both, read the old one\n3. Switch"}}`
-	formed  = `{"message":"Where shall it be deployed?","mcp_server_name":"deploy","requested_schema":{"type":"object","required":["name","zone"],"properties":{` +
-		`"name":{"type":"string","title":"Name"},"copies":{"type":"integer","minimum":1,"default":2},"ratio":{"type":"number"},` +
-		`"zone":{"type":"string","enum":["eu-1","us-1"],"title":"Zone"},"drain":{"type":"boolean","title":"Drain first"}}}}`
-	bash = `{"tool_name":"Bash","tool_input":{"command":"set -e\nmake test\nmake install \u202e# evil","description":"Install it"},` + suggestions + `}`
+	bash    = `{"tool_name":"Bash","tool_input":{"command":"set -e\nmake test\nmake install \u202e# evil","description":"Install it"},` + suggestions + `}`
 )
 
 // edit returns an offer to change an existing file.
@@ -232,26 +229,6 @@ func TestAnswers(t *testing.T) {
 			p.push(o, "Approve")
 			if a := w.answered(o); a.Word != offer.Allow {
 				t.Errorf("a plan approved: %+v", a)
-			}
-
-			o = w.asks(record, offer.Form, "deploy", formed)
-			look("form", o)
-			p.push(o, "Accept")
-			p.await("a field is missed", `document.activeElement.closest("[data-offer]") && document.activeElement.validity.valueMissing`)
-			p.fill(o, "input[type=text]", "web")
-			p.must(p.eval(at(o)+`.querySelector("select").value = "1", `+at(o)+`.querySelector("input[type=checkbox]").click()`, nil))
-			p.push(o, "Accept")
-			var content map[string]any
-			if a := w.answered(o); a.Word != offer.Accept || json.Unmarshal(a.Content, &content) != nil || quote(content) != `{"copies":2,"drain":true,"name":"web","zone":"us-1"}` {
-				t.Errorf("a form: %+v %s", a, a.Content)
-			}
-			for name, word := range map[string]offer.Word{"Decline": offer.Decline, "Cancel": offer.Cancel} {
-				o = w.asks(record, offer.Form, "deploy", formed)
-				p.settled(o)
-				p.push(o, name)
-				if a := w.answered(o); a.Word != word {
-					t.Errorf("%s: %+v", name, a)
-				}
 			}
 
 			// If the question is answered elsewhere, the page names where; an answer in the

@@ -63,8 +63,6 @@ func TestHostileTextIsText(t *testing.T) {
 		offer.Permission: {"tool_input": map[string]any{"command": evil}, "permission_suggestions": []any{map[string]any{"type": "setMode", "mode": evil, "destination": evil}}},
 		offer.Question:   {"tool_input": map[string]any{"questions": asked}},
 		offer.Plan:       {"tool_input": map[string]any{"plan": evil}},
-		offer.Form: {"message": evil, "requested_schema": map[string]any{"properties": map[string]any{
-			evil: map[string]any{"type": "string", "title": evil, "description": evil, "default": evil}, "one": map[string]any{"enum": []string{evil}}, "no": map[string]any{"type": evil}}}},
 	} {
 		o := w.asks("hostile", kind, evil, quote(payload))
 		p.await("what it asks is text", at(o)+`.textContent.includes(`+quote(evil)+`)`)

@@ -47,7 +47,7 @@ export class Offers {
 
   async send(offer, answer, view) {
     if (performance.now() - this.moved < settle) return this.tell("What is asked has just changed: look again");
-    if (grants.has(answer.word) && view.unseen.size) return this.reveal(view.firstUnseen);
+    if (answer.word === "allow" && view.unseen.size) return this.reveal(view.firstUnseen);
     await this.give(offer, { digest: offer.digest, drawn: offer.drawn, ...answer });
   }
 
@@ -65,8 +65,6 @@ export class Offers {
     this.tell("Read all of it first, then once more");
   }
 }
-
-const grants = new Set(["allow", "accept"]);
 
 // barHeight is how much of the window the bar on top covers.
 const barHeight = () => Math.ceil(document.querySelector(".top").getBoundingClientRect().bottom);
@@ -120,7 +118,7 @@ class View {
   // form makes what can be answered; while an answer is under way no other is
   // sent.
   form(ask, send) {
-    const kinds = { question: questions, plan, form: fields, reply };
+    const kinds = { question: questions, plan, reply };
     const once = async (answer) => {
       if (this.busy) return;
       this.busy = true;
@@ -219,48 +217,7 @@ function questions({ offer }, send, form) {
   ];
 }
 
-// fields fill in a form; the server reads what was typed.
-function fields({ offer }, send, form) {
-  const list = (offer.fields ?? []).map((f) => ({ name: f.name, ...input(f), label: `${f.title || f.name}${f.description ? ` – ${f.description}` : ""}` }));
-  const alien = list.find((f) => !f.node);
-  form.addEventListener("submit", () => send({ word: "accept", fields: Object.fromEntries(list.map((f) => [f.name, f.value()])) }));
-  return [
-    unseen(offer.card),
-    list.filter((f) => f.node).map((f) => (f.group ? el("fieldset", { class: "asked" }, el("legend", {}, f.label), f.node) : labelled(f.label, f.node))),
-    alien && el("p", { class: "why" }, `“${alien.name}” cannot be filled in here: accept it at its session.`),
-    el("div", { class: "row" }, offer.card.whole && !alien && button("Accept", null, { class: "yes" }),
-      button("Decline", () => send({ word: "decline" }), { class: "no" }), button("Cancel", () => send({ word: "cancel" }))),
-  ];
-}
-
-const formats = { email: "email", uri: "url", date: "date" };
-
-// input is what a field is filled in with; value is what was typed.
-function input(f) {
-  const { required, default: preset = "" } = f;
-  if (f.several) {
-    const boxes = f.options.map((o) => el("input", { type: "checkbox", checked: o.default }));
-    return { group: true, node: f.options.map((o, i) => el("label", { class: "option" }, boxes[i], el("span", {}, o.name))), value: () => JSON.stringify(f.options.filter((_, i) => boxes[i].checked).map((o) => o.text)) };
-  }
-  const typed = (node) => ({ node, value: () => node.value });
-  if (f.options) {
-    const node = el("select", { required }, el("option", { value: "" }, ""), f.options.map((o, i) => el("option", { value: String(i), selected: o.default }, o.name)));
-    return { node, value: () => f.options[node.value]?.text ?? "" };
-  }
-  switch (f.type ?? "string") {
-    case "boolean": {
-      const node = el("input", { type: "checkbox", checked: preset === "yes" });
-      return { node, value: () => (node.checked ? "yes" : "no") };
-    }
-    case "integer": case "number":
-      return typed(el("input", { type: "number", required, step: f.type === "integer" ? "1" : "any", min: f.min, max: f.max, value: preset }));
-    case "string":
-      return typed(el("input", { type: formats[f.format] ?? "text", required, minlength: f.min, maxlength: f.max, value: preset, autocomplete: "off" }));
-  }
-  return { node: null, value: () => "" };
-}
-
-const did = { allow: "allowed", deny: "refused", accept: "accepted", decline: "declined", cancel: "cancelled", say: "replied" };
+const did = { allow: "allowed", deny: "refused", say: "replied" };
 
 // endWords says what became of an offer.
 export function endWords({ answered, why, taken }) {
