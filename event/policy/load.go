@@ -17,9 +17,10 @@ import (
 
 // Sources says where policies come from. An empty path means none.
 type Sources struct {
-	Global  string    // the global policy file
-	Project string    // the project's policy file
-	State   trust.Dir // the files stored between hooks
+	Global  string     // the global policy file
+	Project string     // the project's policy file
+	State   trust.Dir  // the files stored between hooks
+	Tree    trust.Tree // nil knows no worktrees
 	Home    string
 	Now     time.Time
 	// Own are beckon's own files and directories, and the client's settings with its hooks:
@@ -214,7 +215,8 @@ func (s Sources) project() File {
 	if s.Project == "" {
 		return f
 	}
-	trusted := s.State.Copy(trust.Trusted, s.Project)
+	name := s.State.NameOf(s.Project, s.Tree)
+	trusted := s.State.Copy(trust.Trusted, name)
 	if trusted == nil {
 		if _, err := trust.ReadFile(s.Project); !errors.Is(err, fs.ErrNotExist) {
 			f.Status = Untrusted
@@ -222,6 +224,9 @@ func (s Sources) project() File {
 		return f
 	}
 	data, _, err := s.read(s.Project, config.Project)
+	if name != s.Project && errors.Is(err, fs.ErrNotExist) {
+		data, _, err = s.read(name, config.Project) // git does not track it
+	}
 	c, bad := config.DecodeAgain(s.Project, config.Project, []byte(trusted.Text))
 	if bad != nil {
 		f.Status, f.Err = Broken, bad // another version of beckon trusted it
@@ -243,7 +248,13 @@ func (s Sources) seal(c *config.Config, trusted *trust.Copy) {
 		if h.Type != config.Command {
 			continue
 		}
-		for name, sum := range trust.Scripts(trust.ProjectOf(s.Project), h.Texts()) {
+		found := trust.Scripts(trust.ProjectOf(s.Project), h.Texts())
+		for name, sum := range trust.Scripts(trust.ProjectOf(trusted.Path), h.Texts()) {
+			if filepath.IsAbs(name) { // in the main worktree
+				found[name] = sum
+			}
+		}
+		for name, sum := range found {
 			if trusted.Scripts[name] != sum {
 				h.Fault = fmt.Errorf("%s is another script than the one that you trusted: beckon policy trust", name)
 			}
@@ -267,16 +278,22 @@ func (s Sources) Trust(path string) (*config.Config, error) {
 		texts = append(texts, h.Texts()...)
 	}
 	scripts := trust.Scripts(trust.ProjectOf(path), texts)
-	for _, name := range namesOf(path) {
+	own, twin := s.namesOf(path)
+	if twin != "" && !s.State.HasCopy(trust.Trusted, twin) {
+		own = append(own, twin) // for the other worktrees; what is trusted there stays
+	}
+	for _, name := range own {
 		err = errors.Join(err, s.State.Keep(trust.Trusted, name, data, scripts, s.Now))
 	}
 	return c, errors.Join(err, s.State.Uncover())
 }
 
-// Distrust takes the project's policy out of force.
+// Distrust takes the project's policy out of force, in its other worktrees, too, unless they are
+// trusted by themselves.
 func (s Sources) Distrust(path string) error {
 	var failed error
-	for _, name := range namesOf(path) {
+	own, twin := s.namesOf(path)
+	for _, name := range append(own, twin) {
 		failed = errors.Join(failed, s.State.Drop(trust.Trusted, name))
 	}
 	return errors.Join(failed, s.State.Uncover())
@@ -308,14 +325,15 @@ func (s Sources) Accept() (done []string, err error) {
 	return done, errors.Join(err, s.State.Uncover())
 }
 
-// namesOf returns the names by which the client may call the project of a file: a shell's path
-// contains the links it followed, a process's does not.
-func namesOf(path string) []string {
+// namesOf returns the names by which the client may call the project of a file (a shell's path
+// contains the links it followed, a process's does not), and that of its twin.
+func (s Sources) namesOf(path string) (own []string, twin string) {
+	own = []string{path}
 	dir, err := filepath.EvalSymlinks(trust.ProjectOf(path))
 	if real := trust.ProjectFile(dir); err == nil && real != path {
-		return []string{path, real}
+		own = append(own, real)
 	}
-	return []string{path}
+	return own, s.Tree.Twin(path)
 }
 
 // MayRefuse reports whether a hook may refuse events of kind k.

@@ -110,8 +110,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 // Sources returns the places of the policies in this environment.
 func Sources(getenv func(string) string, stateDir string) policy.Sources {
 	global, project := trust.Files(getenv)
-	return policy.Sources{Global: global, Project: project, State: trust.In(stateDir), Home: home.Dir(getenv), Now: time.Now(),
-		Own: own(getenv, stateDir, global, project)}
+	return policy.Sources{Global: global, Project: project, State: trust.In(stateDir), Tree: hook.Worktree,
+		Home: home.Dir(getenv), Now: time.Now(), Own: own(getenv, stateDir, global, project)}
 }
 
 // own lists the files that a policy's effect depends on: beckon's configuration, state and

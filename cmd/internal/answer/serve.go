@@ -151,8 +151,8 @@ func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
 		return nil, err
 	}
 	kept := trust.In(s.st.Dir)
-	project := projectAt(f.e.Cwd, kept)
-	if q.Foreign && !kept.HasCopy(trust.Trusted, trust.ProjectFile(project)) {
+	project := ProjectAt(f.e.Cwd, kept)
+	if q.Foreign && !kept.HasCopy(trust.Trusted, kept.NameOf(trust.ProjectFile(project), hook.Worktree)) {
 		project = ""
 	}
 	if q.Foreign || !private(f.e.Cwd) || project != "" && !private(project) {
@@ -164,13 +164,14 @@ func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
 	return f, nil
 }
 
-// projectAt finds the project of a directory: by policies at or above it, else by git.
-func projectAt(dir string, trusted trust.Dir) string {
+// ProjectAt returns the project of a directory: by a policy at or above it, else by git.
+func ProjectAt(dir string, kept trust.Dir) string {
 	if !filepath.IsAbs(dir) {
 		return ""
 	}
-	at := trust.ProjectAround(dir, trusted)
-	if _, err := os.Stat(trust.ProjectFile(at)); err == nil || trusted.HasCopy(trust.Trusted, trust.ProjectFile(at)) {
+	at := trust.ProjectAround(dir, kept, hook.Worktree)
+	file := trust.ProjectFile(at)
+	if _, err := os.Stat(file); err == nil || kept.HasCopy(trust.Trusted, kept.NameOf(file, hook.Worktree)) {
 		return at
 	}
 	return evidence.Project(dir, evidence.Git(dir))

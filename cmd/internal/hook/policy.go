@@ -16,6 +16,7 @@ import (
 	"beckon/event/policy/rule"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
+	"beckon/state/evidence"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -57,7 +58,7 @@ func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)
 		return false
 	}
 	kept := trust.In(dir)
-	return there(string(kept)) && (kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, project))
+	return there(string(kept)) && (kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, kept.NameOf(project, Worktree)))
 }
 
 // unasked warns the user of a policy without a program that can evaluate it.
@@ -227,20 +228,35 @@ func (a Args) heeded() *agents.Answer {
 	return nil
 }
 
-// Env returns the environment with the project that an agent does not name: the nearest
-// directory, from the hook's own upwards, that has or had a policy. If there is none it
-// returns the hook's own environment.
+// Env returns the environment with the project whose policy is in force: the nearest directory,
+// from the one that the agent names or the hook's own upwards, that has or had one. If there is
+// none it returns the hook's own environment.
 func (a Args) Env(getenv func(string) string) func(string) string {
-	if !a.foreign() || filepath.IsAbs(getenv(projectVar)) {
-		return getenv
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return getenv
+	dir := getenv(projectVar)
+	if !filepath.IsAbs(dir) {
+		var err error
+		if dir, err = os.Getwd(); err != nil || !a.foreign() {
+			return getenv
+		}
 	}
 	state, _ := store.Dir(getenv) // without one nothing is trusted
-	project := trust.ProjectAround(dir, trust.In(state))
-	return home.WithVar(getenv, projectVar, project)
+	return home.WithVar(getenv, projectVar, trust.ProjectAround(dir, trust.In(state), Worktree))
+}
+
+// Worktree is the trust.Tree of git's worktrees.
+func Worktree(dir string) (at, root, main string) {
+	g := evidence.Git(dir)
+	if !g.Linked {
+		return "", "", ""
+	}
+	if main = g.Common; filepath.Base(main) == ".git" {
+		main = filepath.Dir(main)
+	}
+	at, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", "", ""
+	}
+	return at, g.Worktree, main
 }
 
 // projectVar is the variable in which Claude Code names the project.

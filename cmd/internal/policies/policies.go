@@ -4,7 +4,6 @@ package policies
 import (
 	"io"
 	"os"
-	"path/filepath"
 
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
@@ -41,20 +40,8 @@ func Sources(a *cli.App) (policy.Sources, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Project = trust.ProjectFile(policyRoot(dir))
+	s.Project = trust.ProjectFile(answer.ProjectAt(dir, s.State))
 	return s, nil
-}
-
-// policyRoot returns the nearest directory with a policy, else the project.
-func policyRoot(dir string) string {
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Stat(trust.ProjectFile(d)); err == nil {
-			return d
-		}
-		if d == filepath.Dir(d) {
-			return cli.ProjectRoot(dir)
-		}
-	}
 }
 
 type schemaCmd struct{}

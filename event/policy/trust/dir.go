@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"beckon/event/atomicfile"
 	"beckon/event/home"
@@ -49,24 +50,72 @@ func Files(getenv func(string) string) (global, project string) {
 	return global, project
 }
 
+// Tree says where a directory is in a linked worktree of git: its path with links followed, the
+// worktree's root, and the root of the main worktree, or what else all worktrees of the repository
+// have in common; empty if it is in none.
+type Tree func(dir string) (at, root, main string)
+
+// Twin returns the name of a project's policy file in the main worktree; empty if there is none.
+func (t Tree) Twin(file string) string {
+	if t == nil {
+		return ""
+	}
+	at, root, main := t(ProjectOf(file))
+	return twin(at, root, main)
+}
+
+func twin(at, root, main string) string {
+	below, inside := strings.CutPrefix(at, root)
+	if main == "" || !inside {
+		return ""
+	}
+	return ProjectFile(filepath.Join(main, below))
+}
+
+// NameOf returns the name under which the user may trust the policy file at path: its own, or that
+// of its twin if they trust only that.
+func (d Dir) NameOf(path string, tree Tree) string {
+	if d.HasCopy(Trusted, path) || !d.trusts() {
+		return path
+	}
+	if other := tree.Twin(path); d.HasCopy(Trusted, other) {
+		return other
+	}
+	return path
+}
+
+// trusts reports whether the user trusts any project.
+func (d Dir) trusts() bool {
+	_, err := os.Lstat(d.Path(string(Trusted)))
+	return err == nil
+}
+
 // ProjectAround returns the project of a directory: the nearest directory, from it upwards,
-// whose policy the user trusts, else the nearest with a policy, else the directory itself. A
-// policy that an agent puts into a subdirectory must not hide the outer one.
-func ProjectAround(dir string, kept Dir) string {
-	nearest := ""
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+// whose policy the user trusts, there or in another worktree, else the nearest with a policy, else
+// the directory itself. A policy that an agent puts into a subdirectory must not hide the outer one.
+func ProjectAround(dir string, kept Dir, tree Tree) string {
+	dir = filepath.Clean(dir)
+	trusts, nearest := kept.trusts(), ""
+	if trusts && tree != nil {
+		at, root, main := tree(dir)
+		for ; twin(at, root, main) != ""; at = filepath.Dir(at) {
+			if kept.HasCopy(Trusted, ProjectFile(at)) || kept.HasCopy(Trusted, twin(at, root, main)) {
+				return at
+			}
+		}
+	}
+	for at := dir; ; at = filepath.Dir(at) {
 		file := ProjectFile(at)
-		if kept.HasCopy(Trusted, file) {
+		if trusts && kept.HasCopy(Trusted, file) {
 			return at
 		}
 		if _, err := os.Stat(file); err == nil && nearest == "" {
 			nearest = at
 		}
 		if at == filepath.Dir(at) {
-			break
+			return cmp.Or(nearest, dir)
 		}
 	}
-	return cmp.Or(nearest, filepath.Clean(dir))
 }
 
 // Dir is the policy's own part of the state directory.
