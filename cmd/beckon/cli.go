@@ -24,46 +24,42 @@ import (
 
 // commands is the command line; each command has a file.
 type commands struct {
-	List       listCmd            `cmd:"" default:"withargs" help:"List the sessions, the ones that need you first."`
-	Watch      watchCmd           `cmd:"" help:"Show the sessions on a screen that follows them."`
-	Show       showCmd            `cmd:"" help:"Show everything known of one session."`
-	Explain    explainCmd         `cmd:"" help:"Tell why a session is in its state."`
-	History    historyCmd         `cmd:"" help:"Search what was said, in all sessions."`
-	Stats      statsCmd           `cmd:"" help:"Show time at work and time spent waiting for you, turns, tools and cost, by day and project."`
-	Digest     digestCmd          `cmd:"" help:"Show what ended, asked and failed while you were away."`
-	Answer     talk.AnswerCmd     `cmd:"" help:"Answer what a session asks: yes, no, always, an option or your own words."`
-	Reply      talk.ReplyCmd      `cmd:"" help:"Say something to a session whose turn is over."`
-	Stop       talk.StopCmd       `cmd:"" help:"Make a session end its turn at its next tool call."`
-	Away       talk.AwayCmd       `cmd:"" help:"Say that you are away: what subagents ask is then held for your answer, too."`
-	Back       talk.BackCmd       `cmd:"" help:"Say that you are back."`
-	Jump       jumpCmd            `cmd:"" help:"Bring the pane of a session to the front."`
-	Pick       pickCmd            `cmd:"" help:"Choose a session by typing parts of its line, then jump to it, show it or list what it asks."`
-	Seen       seenCmd            `cmd:"" help:"Mark a session as seen: it is no longer (new)."`
-	Aside      asideCmd           `cmd:"" aliases:"backburner" help:"Set a session aside until your own next prompt to it."`
-	Remove     removeCmd          `cmd:"" help:"Take a session off the list until it is heard of again."`
-	Statusline statuslineCmd      `cmd:"" help:"Print Claude Code's status line: this session, and the others that need you."`
-	Prompt     promptCmd          `cmd:"" help:"Print a short segment for shell prompts and bars; nothing when no session needs you."`
-	Init       initCmd            `cmd:"" help:"Print the lines that make a shell, tmux or starship show that segment."`
-	Notify     notifyCmd          `cmd:"" help:"Test notifications, or tell why there was one or none."`
-	Serve      serveCmd           `cmd:"" help:"Serve a web page that follows the sessions, an HTTP API and live events."`
-	Link       fleets.LinkCmd     `cmd:"" hidden:"" help:"Publish this machine's sessions to a fleet: beckon fleet link."`
-	Fleet      fleets.Cmd         `cmd:"" help:"Show the sessions of many machines in one list, through a NATS server."`
-	Policy     policies.Cmd       `cmd:"" help:"Check, test and trust policies: the rules that answer the hooks."`
-	Setup      setup.Cmd          `cmd:"" help:"Set beckon up on this machine, step by step: hooks, PATH, status line, notifications and more."`
-	Install    setup.InstallCmd   `cmd:"" help:"Add the hooks to the settings of Claude Code, or of other agents."`
-	Uninstall  setup.UninstallCmd `cmd:"" help:"Remove the hooks again."`
-	Plugin     setup.PluginCmd    `cmd:"" help:"Make a Claude Code plugin that runs the hooks, to use instead of install."`
-	Doctor     doctor.Cmd         `cmd:"" help:"Check the installation with a real event, and measure what a hook costs here."`
-	Config     configCmd          `cmd:"" help:"Print the configuration in force, and where each value comes from."`
-	Demo       demoCmd            `cmd:"" help:"Show beckon with recorded sessions; nothing has to be set up."`
-	Replay     replayCmd          `cmd:"" help:"Play your own recordings, and list the sessions as they change."`
-	Fsck       doctor.RepairCmd   `cmd:"" hidden:"" help:"List the state files that could not be read."`
-	Mod        talk.ModCmd        `cmd:"" hidden:"" help:"Print what beckon's mod inside the client shows, as JSON."`
-	Hook       hookCmd            `cmd:"" help:"Process one hook event from stdin, as beckon-hook does."`
-	Completion completionCmd      `cmd:"" help:"Print the completion script for a shell."`
-	Help       helpCmd            `cmd:"" help:"Print a page of the manual or the usage of a command; without either, list both."`
-	Man        manCmd             `cmd:"" help:"Print the manual as a man page; to read it: beckon man | man -l -"`
-	Version    versionCmd         `cmd:"" help:"Print the version."`
+	List    listCmd    `cmd:"" default:"withargs" group:"look" brief:"who needs you, first" help:"List the sessions, the ones that need you first."`
+	Watch   watchCmd   `cmd:"" group:"look" brief:"a screen that follows them" help:"Show the sessions on a screen that follows them."`
+	Show    showCmd    `cmd:"" group:"look" brief:"all about one session" help:"Show everything known of one session."`
+	History historyCmd `cmd:"" group:"look" brief:"search what was said" help:"Search what was said, in all sessions."`
+	Stats   statsCmd   `cmd:"" group:"look" brief:"time, turns, tools, cost" help:"Show time at work and time spent waiting for you, turns, tools and cost, by day and project."`
+
+	Jump   jumpCmd        `cmd:"" group:"act" brief:"go to a session's pane" help:"Bring the pane of a session to the front."`
+	Answer talk.AnswerCmd `cmd:"" group:"act" brief:"answer what it asks" help:"Answer what a session asks: yes, no, always, an option or your own words."`
+	Reply  talk.ReplyCmd  `cmd:"" group:"act" brief:"send its next prompt" help:"Send a message to a session whose turn is over."`
+	Stop   talk.StopCmd   `cmd:"" group:"act" brief:"end its turn" help:"Stop a session before its next tool call."`
+	Mark   markCmd        `cmd:"" group:"act" brief:"seen, aside, hidden" help:"Mark a session as seen, set it aside, take it back or hide it."`
+	Away   talk.AwayCmd   `cmd:"" group:"act" brief:"hold requests for you" help:"Hold subagents' requests for you while you are away; off: you are back."`
+	Wait   waitCmd        `cmd:"" group:"act" brief:"until one needs you" help:"Wait until a session needs you, and print its row."`
+
+	Prompt     promptCmd     `cmd:"" group:"elsewhere" brief:"a segment for prompts" help:"Print a short segment for shell prompts and bars; nothing when no session needs you."`
+	Statusline statuslineCmd `cmd:"" group:"elsewhere" brief:"Claude Code's status line" help:"Print Claude Code's status line: this session, and the others that need you."`
+	Notify     notifyCmd     `cmd:"" group:"elsewhere" brief:"test notices; why, why not" help:"Test notifications, or tell why there was one or none."`
+	Serve      serveCmd      `cmd:"" group:"elsewhere" brief:"a web page, on a phone, too" help:"Serve a web page that follows the sessions, an HTTP API and live events."`
+	Fleet      fleets.Cmd    `cmd:"" group:"elsewhere" brief:"sessions of many machines" help:"Show the sessions of many machines in one list, through a NATS server."`
+
+	Policy policies.Cmd `cmd:"" group:"rules" brief:"rules that answer the hooks" help:"Check, test and trust policies: the rules that answer the hooks."`
+
+	Setup  setup.Cmd  `cmd:"" group:"setup" brief:"all that it needs, by steps" help:"Set beckon up on this machine: hooks, PATH, status line, notifications and more."`
+	Init   initCmd    `cmd:"" group:"setup" brief:"lines for shells and tmux" help:"Print the lines that show the segment of prompt in a shell, tmux or starship."`
+	Doctor doctor.Cmd `cmd:"" group:"setup" brief:"check the installation" help:"Check the installation with a real event, and measure what a hook costs here."`
+	Config configCmd  `cmd:"" group:"setup" brief:"the configuration in force" help:"Print the configuration in force, and where each value comes from."`
+	Demo   demoCmd    `cmd:"" group:"setup" brief:"play recorded sessions" help:"Play recorded sessions; nothing has to be set up."`
+	Help   helpCmd    `cmd:"" group:"setup" brief:"the manual, page by page" help:"Print a page of the manual or the usage of a command; without either, list both."`
+
+	Install   setup.InstallCmd   `cmd:"" hidden:"" help:"Add the hooks to the settings of Claude Code, or of other agents."`
+	Uninstall setup.UninstallCmd `cmd:"" hidden:"" help:"Remove the hooks again."`
+	Plugin    setup.PluginCmd    `cmd:"" hidden:"" help:"Make a Claude Code plugin that runs the hooks, to use instead of install."`
+	Fsck      doctor.RepairCmd   `cmd:"" hidden:"" help:"List the state files that could not be read."`
+	Mod       talk.ModCmd        `cmd:"" hidden:"" help:"Print what beckon's mod inside the client shows, as JSON."`
+	Hook      hookCmd            `cmd:"" hidden:"" help:"Process one hook event from stdin, as beckon-hook does."`
+	Version   versionCmd         `cmd:"" hidden:"" help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
@@ -88,10 +84,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 		return code
 	}
 	noblock.Off()
+	a := &app{&cli.App{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv}}
+	args = a.renew(args)
 	if pane, ok := seenPane(args); ok {
 		return runSeenPane(pane, stderr, getenv) // a tmux focus hook, run whenever the user changes panes
 	}
-	a := &app{&cli.App{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv}}
 	if code, ok := a.quick(args); ok {
 		return code
 	}
@@ -100,7 +97,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	parser, err := kong.New(line, kong.Name("beckon"),
 		kong.Description("Tell which of your coding-agent sessions needs you. Without a command, list them."),
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"session": sessionHelp, "version": versionLine()}, kong.Bind(a, a.App))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"session": sessionHelp, "version": versionLine()}, kong.Help(printHelp), kong.Bind(a, a.App))
 	if err != nil {
 		return a.Fail(err)
 	}
@@ -138,7 +135,7 @@ func (a *app) mayRun(ctx *kong.Context) error {
 }
 
 // stateless are the commands that read no file of the user's, and so need no home.
-var stateless = []string{"beckon help", "beckon man", "beckon version", "beckon completion", "beckon init", "beckon policy schema", "beckon policy example"}
+var stateless = []string{"beckon help", "beckon version", "beckon init", "beckon policy schema", "beckon policy example"}
 
 // commandOf returns the command that was parsed, as far as kong understood it.
 func commandOf(ctx *kong.Context, err error) string {

@@ -30,6 +30,9 @@ func (a *app) runComplete(root *kong.Node, args []string) int {
 	if len(args) == 0 {
 		args = []string{""}
 	}
+	if r, ok := renamed(args); ok && len(args) > 1 {
+		args = slices.Concat(r.is, args[len(r.was):])
+	}
 	for _, o := range offers(root, args, a.sessionOffers) {
 		fmt.Fprintf(a.Stdout, "%s\t%s\n", o.word, render.OneLine(o.help))
 	}

@@ -82,11 +82,11 @@ var completed = []struct {
 	{[]string{"ju"}, []string{"jump"}},
 	{[]string{"jump", ""}, []string{"next", "prev", "last", "shop", "aaaa1111", "notes", "bbbb2222"}},
 	{[]string{"jump", "sh"}, []string{"shop"}},
-	{[]string{"aside", "bb"}, []string{"bbbb2222"}},
+	{[]string{"mark", "--aside", "bb"}, []string{"bbbb2222"}},
 	{[]string{"backburner", "bb"}, []string{"bbbb2222"}}, // as it was called
 	{[]string{"jump", "--queue", "gr"}, []string{"grouped"}},
 	{[]string{"jump", "shop", "--dr"}, []string{"--dry-run"}},
-	{[]string{"completion", ""}, []string{"bash", "zsh", "fish"}},
+	{[]string{"init", ""}, []string{"bash", "zsh", "fish", "tmux", "starship"}},
 	{[]string{"jump", "shop", ""}, nil},
 }
 
@@ -124,7 +124,7 @@ func TestBashCompletes(t *testing.T) {
 	need.Program(t, "bash")
 	d := newDesk(t)
 	for _, c := range completed {
-		script := fmt.Sprintf(`source <(beckon completion bash)
+		script := fmt.Sprintf(`source <(beckon init bash --completion)
 spec=$(complete -p beckon); [[ $spec == *"-F _beckon"* ]] || exit 7
 COMP_WORDS=(beckon %s); COMP_CWORD=%d
 _beckon beckon
@@ -140,7 +140,7 @@ func TestFishCompletes(t *testing.T) {
 	need.Program(t, "fish")
 	d := newDesk(t)
 	for _, c := range completed {
-		script := "beckon completion fish | source; complete -C 'beckon " + strings.Join(c.line, " ") + "'"
+		script := "beckon init fish --completion | source; complete -C 'beckon " + strings.Join(c.line, " ") + "'"
 		got := words(d.run("", "fish", "--no-config", "-c", script))
 		slices.Sort(got) // fish sorts as it likes
 		want := slices.Sorted(slices.Values(c.want))
@@ -156,7 +156,7 @@ func TestZshCompletes(t *testing.T) {
 	f := newFloor(t)
 	d := newDesk(t)
 	f.env = d.env
-	rc := "autoload -Uz compinit; compinit -u -d " + d.dir + "/dump; source <(beckon completion zsh); PS1='%% '; setopt no_beep; LISTMAX=0\n"
+	rc := "autoload -Uz compinit; compinit -u -d " + d.dir + "/dump; source <(beckon init zsh --completion); PS1='%% '; setopt no_beep; LISTMAX=0\n"
 	if err := os.WriteFile(filepath.Join(d.dir, ".zshrc"), []byte(rc), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/render/tui"
 	"beckon/state/live"
@@ -13,8 +14,10 @@ import (
 )
 
 type demoCmd struct {
+	Files []string `arg:"" optional:"" name:"file" help:"Recordings of your own to play side by side (default: a few that come with beckon)."`
 	playing
-	List bool `help:"Print the list whenever it changes; so it is always when the output is not a terminal."`
+	List  bool `help:"Print the list whenever it changes; so it is always when the output is not a terminal."`
+	Watch bool `hidden:"" help:"What replay --watch was."`
 }
 
 // scene is what the demo changes in a recording so that it looks like a day's work. Events and
@@ -40,7 +43,17 @@ var scenes = []scene{
 }
 
 func (c *demoCmd) Run(a *app) error {
-	var tracks []track
+	if c.Watch && !a.Screen() {
+		return cli.Hint("without it the list is printed whenever it changes", "--watch needs a terminal on its output, and one that can move its cursor")
+	}
+	screen := (!c.List || c.Watch) && a.Screen()
+	tracks, err := readTracks(c.Files)
+	if err != nil {
+		return err
+	}
+	if len(tracks) > 0 {
+		return a.play(tracks, c.playing, screen)
+	}
 	for _, s := range scenes {
 		path := "recordings/2.1.329/" + s.recording + ".jsonl"
 		f, err := testdata.Recordings.Open(path)
@@ -54,7 +67,7 @@ func (c *demoCmd) Run(a *app) error {
 		t.scene = s
 		tracks = append(tracks, t)
 	}
-	return a.play(tracks, c.playing, !c.List && a.Screen())
+	return a.play(tracks, c.playing, screen)
 }
 
 // stage changes a recorded event.

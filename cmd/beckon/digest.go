@@ -14,18 +14,13 @@ import (
 	"beckon/state/store"
 )
 
-type digestCmd struct {
-	Since string `help:"How far to look back, as 90m or 8h (default: since you were last away for ten minutes or more)." placeholder:"DURATION"`
-	JSON  bool   `name:"json" help:"Print JSON."`
-	cli.Colored
-}
-
 // absence is the least time without any action of the user that counts as being away.
 const absence = 10 * time.Minute
 
-func (c *digestCmd) Run(a *app) error {
+// digest prints what happened since then.
+func (c *statsCmd) digest(a *app) error {
 	var back time.Duration
-	if c.Since != "" {
+	if c.Since != "away" {
 		var err error
 		if back, err = duration.Parse(c.Since); err != nil {
 			return cli.Usage("--since %q: %w", c.Since, err)

@@ -14,18 +14,21 @@ import (
 
 type helpCmd struct {
 	Topic []string `arg:"" optional:"" help:"A topic of the manual, or a command."`
+	Man   bool     `help:"Print the manual page instead; to read it: beckon help --man | man -l -"`
 }
 
 // Run prints a page of the manual, or a command's usage if it has no page. Without a topic it
-// lists the commands and the topics.
+// lists both.
 func (c *helpCmd) Run(a *app, k *kong.Kong) error {
+	if c.Man {
+		return a.man(k)
+	}
 	if len(c.Topic) == 0 {
 		a.usage()
-		fmt.Fprintf(a.Stdout, "\nTopics of the manual (beckon help TOPIC):\n")
-		for _, t := range manual.Topics() {
-			fmt.Fprintf(a.Stdout, "  %-16s %s\n", t.Name, t.Title)
-		}
 		return nil
+	}
+	if r, ok := renamed(c.Topic); ok {
+		c.Topic = r.is[:1]
 	}
 	if page, err := manual.Page(c.Topic[0]); err == nil && len(c.Topic) == 1 {
 		if width := a.Width(); width > 0 {
@@ -70,4 +73,42 @@ func unknown(topic []string, word string, node *kong.Node) error {
 // usage prints the help of a command, or of the whole program.
 func (a *app) usage(command ...string) {
 	run(append(command, "--help"), a.Stdin, a.Stdout, a.Stderr, a.Getenv)
+}
+
+// columns are the groups of commands on the left and on the right of the help.
+var columns = [2][]string{{"look", "act"}, {"elsewhere", "rules", "setup"}}
+
+// groupTitles are what the help calls the groups.
+var groupTitles = map[string]string{"look": "Look", "act": "Act", "elsewhere": "Elsewhere", "rules": "Rules", "setup": "Set up"}
+
+// printHelp prints the usage of a command as kong does, and of the whole program on one screen
+// of 80 columns and 24 lines.
+func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
+	if ctx.Selected() != nil {
+		return kong.DefaultHelpPrinter(o, ctx)
+	}
+	var sides [2][]string
+	for i, keys := range columns {
+		for _, key := range keys {
+			sides[i] = append(sides[i], groupTitles[key])
+			for _, n := range ctx.Model.Children {
+				if n.Group != nil && n.Group.Key == key {
+					sides[i] = append(sides[i], fmt.Sprintf("  %-10s  %s", n.Name, n.Tag.Get("brief")))
+				}
+			}
+		}
+	}
+	w := ctx.Stdout
+	fmt.Fprintf(w, "beckon tells which of your coding-agent sessions needs you.\nUsage: beckon [COMMAND] [flags]; without a command, it lists them.\n\n")
+	for i := range max(len(sides[0]), len(sides[1])) {
+		side := func(j int) string { return append(sides[j], make([]string, len(sides[1-j]))...)[i] }
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-40s%s", side(0), side(1)), " "))
+	}
+	fmt.Fprintf(w, "\nFlags of a command: beckon COMMAND --help. The manual: beckon help TOPIC, of\n")
+	var topics []string
+	for _, t := range manual.Topics() {
+		topics = append(topics, t.Name)
+	}
+	_, err := fmt.Fprintln(w, manual.Fit(strings.Join(topics, ", "), 80))
+	return err
 }

@@ -269,7 +269,7 @@ func TestSeenByFocus(t *testing.T) {
 	}
 	f.run("", "tmux", "-S", f.outer, "-f", "/dev/null", "new-session", "-d", "sleep 600")
 	seen := func(socket, pane string) string {
-		return f.run("", "tmux", "-S", socket, "run-shell", "beckon seen --pane '"+pane+"'")
+		return f.run("", "tmux", "-S", socket, "run-shell", "beckon mark --seen --pane '"+pane+"'")
 	}
 	if got := seen(f.outer, "#{pane_id}"); got != "" {
 		t.Errorf("on a server without sessions it says %q", got)

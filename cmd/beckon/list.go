@@ -53,9 +53,7 @@ func (c *listCmd) Run(a *app) error {
 	}
 	rows = c.Only(a.App, rows)
 	if want != nil {
-		rows = slices.DeleteFunc(rows, func(r render.Row) bool {
-			return !slices.Contains(want, string(r.State)) && !slices.Contains(want, term.Word(&r))
-		})
+		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !inStates(&r, want) })
 	}
 	if c.JSON {
 		return cli.WriteJSON(a.Stdout, listed{render.List{Schema: render.ListSchema, GeneratedAt: now.Time(), Sessions: rows}, others})
@@ -121,6 +119,11 @@ func parseStates(names []string) ([]string, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// inStates reports whether a row is in one of the states that parseStates returned.
+func inStates(r *render.Row, want []string) bool {
+	return slices.Contains(want, string(r.State)) || slices.Contains(want, term.Word(r))
 }
 
 func stateNames() []string {

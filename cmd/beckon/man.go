@@ -12,10 +12,8 @@ import (
 	"github.com/muesli/roff"
 )
 
-type manCmd struct{}
-
-// Run prints the manual page, made from the same model as --help.
-func (c *manCmd) Run(a *app, k *kong.Kong) error {
+// man prints the manual page, made from the same model as --help.
+func (a *app) man(k *kong.Kong) error {
 	page := mangokong.NewManPage(1, k.Model).
 		WithLongDescription(descriptionText).
 		WithSection("Session", sessionHelp+".").

@@ -26,12 +26,6 @@ import (
 	"beckon/state/store"
 )
 
-type replayCmd struct {
-	Files []string `arg:"" name:"file" help:"Recordings to play side by side."`
-	playing
-	Watch bool `help:"Show them on the screen of watch."`
-}
-
 // playing is how recordings are played.
 type playing struct {
 	Speed float64 `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
@@ -39,24 +33,21 @@ type playing struct {
 	Until float64 `help:"Stop after so many seconds of the recordings." placeholder:"SECONDS"`
 }
 
-func (c *replayCmd) Run(a *app) error {
-	if c.Watch && !a.Screen() {
-		return cli.Hint("without it the list is printed whenever it changes", "--watch needs a terminal on its output, and one that can move its cursor")
-	}
-	var tracks []track
-	for _, path := range c.Files {
+// readTracks reads recordings.
+func readTracks(paths []string) (tracks []track, err error) {
+	for _, path := range paths {
 		f, err := os.Open(path)
 		if err != nil {
-			return cli.Hint("beckon demo plays recordings of its own", "reading recording: %w", err)
+			return nil, cli.Hint("beckon demo plays recordings of its own", "reading recording: %w", err)
 		}
 		t, err := newTrack(path, f)
 		_ = f.Close()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		tracks = append(tracks, t)
 	}
-	return a.play(tracks, c.playing, c.Watch)
+	return tracks, nil
 }
 
 // track is one recording being played.

@@ -16,6 +16,7 @@ import (
 
 type showCmd struct {
 	Session string `arg:"" help:"${session}."`
+	Why     bool   `help:"Print instead which fact decided its state, and what it overrode."`
 	Pane    bool   `help:"Print what its pane shows now, and nothing else; in tmux, screen, Zellij, kitty, WezTerm, iTerm2 and Terminal."`
 	Turns   int    `default:"10" help:"How many of the newest turns to print; 0 prints none."`
 	JSON    bool   `name:"json" help:"Print JSON: the row as in list --json, and the turns."`
@@ -26,6 +27,9 @@ func (c *showCmd) Run(a *app) error {
 	v, err := a.Find(c.Session)
 	if err != nil {
 		return err
+	}
+	if c.Why {
+		return c.explain(a, v)
 	}
 	row := render.Rows([]state.Seen{v}, true)[0]
 	if c.Pane {
@@ -65,6 +69,16 @@ func (c *showCmd) Run(a *app) error {
 		}
 	}
 	return term.Said(a.Stdout, a.Said(&v.Session), style)
+}
+
+// explain prints which fact decided a session's state.
+func (c *showCmd) explain(a *app, v state.Seen) error {
+	now := a.Now()
+	x := term.Explanation{Seen: v, Facts: state.Explain(v.Session, v.Evidence, now), Now: now.Time()}
+	if c.JSON {
+		return cli.WriteJSON(a.Stdout, x.JSON())
+	}
+	return term.Explain(a.Stdout, x)
 }
 
 // showPane prints the text in a session's pane.

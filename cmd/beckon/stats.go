@@ -24,6 +24,7 @@ import (
 
 type statsCmd struct {
 	Days     int    `default:"7" help:"How many days to count, today included."`
+	Since    string `help:"Tell instead what ended, asked and failed in the last 90m or 8h, or since you were last away for ten minutes: away." placeholder:"DURATION"`
 	Timeline bool   `help:"Draw one day instead: a line for each session, when it worked, waited for you, was idle or failed."`
 	Date     string `help:"The day that --timeline draws (default: today)." placeholder:"YYYY-MM-DD"`
 	JSON     bool   `name:"json" xor:"format" help:"Print JSON."`
@@ -71,6 +72,9 @@ func limitsJSON(accounts []usage.Account, now event.Millis) []limitJSON {
 func (c *statsCmd) Run(a *app) error {
 	if c.Days < 1 {
 		return cli.Usage("--days %d: must be at least 1", c.Days)
+	}
+	if c.Since != "" {
+		return c.digest(a)
 	}
 	if c.Timeline || c.Date != "" {
 		return c.timeline(a)

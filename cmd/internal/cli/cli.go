@@ -147,16 +147,12 @@ type forUserCmd struct {
 }
 
 var forUser = []forUserCmd{
-	{command: "beckon aside", what: "setting a session aside"},
-	{command: "beckon remove", what: "hiding a session"},
-	{command: "beckon seen", what: "marking a session as seen"},
-	{command: "beckon back", what: "coming back"},
+	{command: "beckon mark", what: "marking a session"},
 	{command: "beckon uninstall", what: "taking the hooks out"},
 	{command: "beckon setup", flags: []string{"undo"}, what: "undoing the set-up"},
 	{command: "beckon setup", args: []string{"notify", "answers"}, what: "choosing notifications and answers"},
 	{command: "beckon install", flags: []string{"notify"}, what: "choosing notifications"},
 	{command: "beckon install", flags: []string{"answers", "mod"}, what: "choosing answers and the mod"},
-	{command: "beckon link", flags: []string{"join", "server", "forget"}, what: "joining and leaving a fleet"},
 	{command: "beckon fleet link", flags: []string{"join", "server", "forget"}, what: "joining and leaving a fleet"},
 	{command: "beckon fleet init", what: "making a hub"},
 	{command: "beckon fleet invite", what: "inviting a machine"},

@@ -141,13 +141,16 @@ func halt(a *cli.App, v *state.Seen, from offer.From, by string) (string, error)
 
 // AwayCmd is `beckon away`.
 type AwayCmd struct {
-	For string `arg:"" optional:"" help:"For how long, as 30m or 2h (default: until beckon back)."`
+	For string `arg:"" optional:"" help:"For how long, as 30m or 2h (default: until beckon away off); off: you are back."`
 }
 
 // Run records that the user is away.
 func (c *AwayCmd) Run(a *cli.App) error {
 	if err := mayAnswer(a); err != nil {
 		return err
+	}
+	if c.For == "off" {
+		return back(a)
 	}
 	until, err := render.Until(c.For, time.Now())
 	if err != nil {
@@ -156,7 +159,7 @@ func (c *AwayCmd) Run(a *cli.App) error {
 	if err := offer.In(a.Store.Dir).GoAway(until); err != nil {
 		return fmt.Errorf("noting that you are away: %w", err)
 	}
-	end := "until beckon back"
+	end := "until beckon away off"
 	if until != 0 {
 		end = "until " + until.Time().Local().Format("15:04")
 	}
@@ -164,11 +167,8 @@ func (c *AwayCmd) Run(a *cli.App) error {
 	return nil
 }
 
-// BackCmd is `beckon back`.
-type BackCmd struct{}
-
-// Run records that the user is back.
-func (BackCmd) Run(a *cli.App) error {
+// back records that the user is back.
+func back(a *cli.App) error {
 	was, err := offer.In(a.Store.Dir).Back()
 	if err != nil {
 		return fmt.Errorf("noting that you are back: %w", err)

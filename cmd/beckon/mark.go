@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/segment"
 	"beckon/event"
+	"beckon/render"
 	"beckon/render/jump"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -15,27 +17,73 @@ import (
 	"beckon/state/store"
 )
 
-type seenCmd struct {
+type markCmd struct {
 	Session string `arg:"" optional:"" help:"${session} (default: the one in this pane)."`
+	Seen    bool   `xor:"mark" help:"It is no longer (new); so it is without any flag."`
+	Aside   bool   `xor:"mark" help:"Set it aside until your own next prompt to it."`
+	Until   string `xor:"end" help:"Set it aside, and bring it back after 2h or 3d, or at 15:30." placeholder:"WHEN"`
+	Off     bool   `xor:"end" help:"Take it back from aside."`
+	Remove  bool   `xor:"mark" help:"Hide it until its next event."`
 	Pane    string `placeholder:"ID" help:"The session in this pane of the tmux server, or in the terminal with this id; none there is no error."`
-	All     bool   `help:"Mark all sessions."`
+	All     bool   `help:"Mark all sessions as seen."`
 }
 
-func (c *seenCmd) Run(a *app) error {
+func (c *markCmd) Run(a *app) error {
+	only := c.Aside || c.Until != "" || c.Off || c.Remove // what needs one session by its name
 	switch {
-	case c.All && c.Session != "", c.Pane != "" && (c.All || c.Session != ""): // runSeenPane does --pane alone
-		return cli.Usage("seen: give one of a session, --pane and --all")
+	case (c.Off || c.Until != "") && (c.Seen || c.Remove):
+		return cli.Usage("mark: --until and --off set a session aside and take it back; they go with neither --seen nor --remove")
+	case only && (c.All || c.Pane != ""), c.All && c.Session != "", c.Pane != "" && (c.All || c.Session != ""):
+		return cli.Usage("mark: --all and --pane mark as seen, and go with no other flag and no session")
 	case c.All:
 		return a.allSeen()
+	case c.Session == "" && only:
+		return cli.Usage("mark: which session?")
 	case c.Session == "":
 		t := evidence.Terminal(a.Getenv)
 		return seenIn(a.Store, func(o event.Terminal) bool { return jump.SamePane(o, t) })
+	}
+	action, did, err := c.action(a.Now().Time().Local())
+	if err != nil {
+		return err
 	}
 	v, err := a.Find(c.Session)
 	if err != nil {
 		return err
 	}
-	return a.MarkSeen(v)
+	switch {
+	case action.Kind == state.ActBackburner && !v.Status.State.Live():
+		return cli.Hint("beckon mark --remove hides it", "session %q is over", v.Session.ID)
+	case action.Kind == state.ActSeen:
+		err = a.MarkSeen(v)
+	default:
+		err = a.Act(v, action)
+	}
+	if err != nil {
+		return err
+	}
+	row := render.Rows([]state.Seen{v}, true)[0]
+	_, err = fmt.Fprintf(a.Stdout, "%s %s\n", render.OneLine(strings.TrimSpace(row.Label()+" "+cli.ShortID(row.SessionID))), did)
+	return err
+}
+
+// action returns what the flags ask for, and the words for it.
+func (c *markCmd) action(now time.Time) (action state.Action, did string, err error) {
+	switch {
+	case c.Off:
+		return state.Action{Kind: state.ActBackburnerOff}, "is back", nil
+	case c.Until != "":
+		until, err := render.Until(c.Until, now)
+		if err != nil {
+			return action, "", cli.Usage("--until %q: %w", c.Until, err)
+		}
+		return state.Action{Kind: state.ActBackburner, Until: until}, "is aside until " + until.Time().Local().Format("Mon 15:04"), nil
+	case c.Aside:
+		return state.Action{Kind: state.ActBackburner}, "is aside until your next prompt to it", nil
+	case c.Remove:
+		return state.Action{Kind: state.ActRemove}, "is hidden until its next event", nil
+	}
+	return state.Action{Kind: state.ActSeen}, "is seen", nil
 }
 
 func (a *app) allSeen() error {
@@ -51,10 +99,11 @@ func (a *app) allSeen() error {
 	return nil
 }
 
-// seenPane parses `seen --pane ID`, which run handles without kong.
+// seenPane parses `mark --seen --pane ID`, which run handles without kong.
 func seenPane(args []string) (pane string, ok bool) {
-	ok = len(args) > 1 && args[0] == "seen" && segment.Flags(args[1:], map[string]*string{"--pane": &pane}, nil)
-	return pane, ok
+	var seen bool
+	ok = len(args) > 1 && args[0] == "mark" && segment.Flags(args[1:], map[string]*string{"--pane": &pane}, map[string]*bool{"--seen": &seen})
+	return pane, ok && pane != ""
 }
 
 // runSeenPane marks the session in a pane as seen. It prints nothing but that an agent may not
