@@ -208,7 +208,7 @@ func TestManual(t *testing.T) {
 	var said strings.Builder
 	cmd.Stderr = &said
 	text, err := cmd.Output()
-	if err != nil || said.Len() > 0 || !strings.Contains(string(text), "backburner") {
+	if err != nil || said.Len() > 0 || !strings.Contains(string(text), "aside") {
 		t.Errorf("groff: %v: %s", err, said.String())
 	}
 }

@@ -18,14 +18,14 @@ import (
 )
 
 type markCmd struct {
-	Session string `arg:"" optional:"" help:"${session} (default: the one in this pane)."`
-	Seen    bool   `xor:"mark" help:"It is no longer (new); so it is without any flag."`
-	Aside   bool   `xor:"mark" help:"Set it aside until your own next prompt to it."`
-	Until   string `xor:"end" help:"Set it aside, and bring it back after 2h or 3d, or at 15:30." placeholder:"WHEN"`
-	Off     bool   `xor:"end" help:"Take it back from aside."`
-	Remove  bool   `xor:"mark" help:"Hide it until its next event."`
-	Pane    string `placeholder:"ID" help:"The session in this pane of the tmux server, or in the terminal with this id; none there is no error."`
-	All     bool   `help:"Mark all sessions as seen."`
+	Session *string `arg:"" optional:"" help:"${session} (default: the one in this pane)."`
+	Seen    bool    `xor:"mark" help:"It is no longer (new); so it is without any flag."`
+	Aside   bool    `xor:"mark" help:"Set it aside until your own next prompt to it."`
+	Until   string  `xor:"end" help:"Set it aside, and bring it back after 2h or 3d, or at 15:30." placeholder:"WHEN"`
+	Off     bool    `xor:"end" help:"Take it back from aside."`
+	Remove  bool    `xor:"mark" help:"Hide it until its next event."`
+	Pane    string  `placeholder:"ID" help:"The session in this pane of the tmux server, or in the terminal with this id; none there is no error."`
+	All     bool    `help:"Mark all sessions as seen."`
 }
 
 func (c *markCmd) Run(a *app) error {
@@ -33,13 +33,13 @@ func (c *markCmd) Run(a *app) error {
 	switch {
 	case (c.Off || c.Until != "") && (c.Seen || c.Remove):
 		return cli.Usage("mark: --until and --off set a session aside and take it back; they go with neither --seen nor --remove")
-	case only && (c.All || c.Pane != ""), c.All && c.Session != "", c.Pane != "" && (c.All || c.Session != ""):
+	case only && (c.All || c.Pane != ""), c.All && c.Session != nil, c.Pane != "" && (c.All || c.Session != nil):
 		return cli.Usage("mark: --all and --pane mark as seen, and go with no other flag and no session")
 	case c.All:
 		return a.allSeen()
-	case c.Session == "" && only:
+	case c.Session == nil && only:
 		return cli.Usage("mark: which session?")
-	case c.Session == "":
+	case c.Session == nil:
 		t := evidence.Terminal(a.Getenv)
 		return seenIn(a.Store, func(o event.Terminal) bool { return jump.SamePane(o, t) })
 	}
@@ -47,7 +47,7 @@ func (c *markCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	v, err := a.Find(c.Session)
+	v, err := a.Find(*c.Session)
 	if err != nil {
 		return err
 	}

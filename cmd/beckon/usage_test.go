@@ -36,8 +36,8 @@ func TestWrongCommandLine(t *testing.T) {
 		"watch --once --width":   "--width: a value is missing",
 		"show x --turns -1":      `--turns: "-1" looks like a flag; give it as --turns="-1"`,
 		"policy replay --days 0": "--days 0: must be at least 1",
-		"seen shop --pane %3":    "seen: give one of a session, --pane and --all",
-		"seen --pane %3 --all":   "seen: give one of a session, --pane and --all",
+		"seen shop --pane %3":    "mark: --all and --pane mark as seen, and go with no other flag and no session",
+		"seen --pane %3 --all":   "mark: --all and --pane mark as seen, and go with no other flag and no session",
 	} {
 		if got := begin(line, env); got.code != cli.ExitUsage || !strings.Contains(got.errors, want) {
 			t.Errorf("%q: exit code %d, %s; want %s", line, got.code, got.errors, want)
