@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/render/notify/dbustest"
-	"beckon/render/notify/ntfytest"
 	"beckon/state/evidence"
 	"beckon/state/offer"
 	"beckon/state/offer/hold"
+	"beckon/testdata/dbustest"
+	"beckon/testdata/ntfytest"
 )
 
 // holding is a hook of the office that holds its client's call.

@@ -16,10 +16,10 @@ import (
 
 	"beckon/event"
 	"beckon/event/recording"
-	"beckon/render/notify/dbustest"
 	"beckon/state"
 	"beckon/state/store"
 	"beckon/testdata"
+	"beckon/testdata/dbustest"
 )
 
 // daySession is a session of the day.

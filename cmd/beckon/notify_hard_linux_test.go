@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"beckon/cmd/internal/hook"
-	"beckon/render/notify/dbustest"
 	"beckon/state"
 	"beckon/state/store"
+	"beckon/testdata/dbustest"
 )
 
 // ask makes a session wait for a permission that the client reports as unanswered.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/render/notify/dbustest"
+	"beckon/testdata/dbustest"
 	"beckon/testdata/need"
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"beckon/event/redact"
 	"beckon/render/card"
+	"beckon/render/run"
 	"beckon/state/alert"
 	"beckon/state/offer"
 )
@@ -45,7 +46,7 @@ type Words struct {
 // because the user would not know what they allow.
 func AskOf(o *offer.Offer, host string, w Words) Ask {
 	kind := o.Kind.Edge()
-	project := cmp.Or(base(o.Project), base(o.Cwd), "a session")
+	project := cmp.Or(run.Base(o.Project), run.Base(o.Cwd), "a session")
 	a := Ask{Digest: o.Digest, Expires: o.Expires.Time().Local(), Text: card.Line1(cmp.Or(o.Tool, string(o.Kind))), Note: Note{
 		Schema: Schema, Kind: kind, Title: card.Line1(project + " " + alert.Verb(kind)), Project: project, Tool: o.Tool,
 		Cwd: o.Cwd, Branch: o.Branch, Since: o.Made.Time(), Host: o.Host, Offer: o.ID,

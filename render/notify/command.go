@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"time"
 
+	"beckon/render/run"
 	"beckon/state/alert"
 )
 
@@ -36,7 +37,8 @@ func (c Command) Send(ctx context.Context, n Note) error {
 	if err != nil {
 		return err
 	}
-	_, err = run(ctx, commandLimit, bytes.NewReader(append(data, '\n')), n.env(), c.Argv...)
+	p := run.Program{Argv: c.Argv, Env: n.env(), Stdin: bytes.NewReader(append(data, '\n')), Limit: commandLimit}
+	_, err = p.Output(ctx)
 	return err
 }
 
@@ -67,7 +69,7 @@ func (p Player) Send(ctx context.Context, _ Note) error {
 	}
 	for _, argv := range players(runtime.GOOS, file) {
 		if argv[0], err = exec.LookPath(argv[0]); err == nil {
-			_, err = run(ctx, soundLimit, nil, []string{"BECKON_SOUND=" + file}, argv...)
+			_, err = run.Program{Argv: argv, Env: []string{"BECKON_SOUND=" + file}, Limit: soundLimit}.Output(ctx)
 			return err
 		}
 	}

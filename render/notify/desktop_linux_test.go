@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"beckon/render/notify/dbustest"
+	"beckon/testdata/dbustest"
 )
 
 // A real daemon gets the text unchanged, and a click jumps to the session.
@@ -19,11 +19,12 @@ func TestDesktopClick(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
 	clicked := filepath.Join(t.TempDir(), "clicked")
 	c := &DesktopChannel{Jump: []string{"/bin/sh", "-c", `printf %s "$1" > ` + clicked, "sh"}}
-	n := Note{Title: "-h & <b>", Body: "a <b> & c", SessionID: "some-id"}
+	n := Note{Title: "-h & <b>", Body: `a <b> & c \n`, SessionID: "some-id"}
 	if err := errors.Join(HasDesktop(context.Background()), c.Send(context.Background(), n)); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := d.Received(), (dbustest.Message{Title: "-h & <b>", Body: "a &lt;b&gt; &amp; c", Buttons: "default"}); len(got) != 1 || got[0] != want {
+	awaitReceived(t, d, 1)
+	if got, want := d.Received(), (dbustest.Message{Title: "-h & <b>", Body: `a &lt;b&gt; &amp; c \n`, Buttons: "default"}); len(got) != 1 || got[0] != want {
 		t.Fatalf("received %q, want %q", got, want)
 	}
 	d.Click(1)

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/render/notify/ntfytest"
 	"beckon/render/notify/reach"
 	"beckon/state"
 	"beckon/state/offer"
+	"beckon/testdata/ntfytest"
 )
 
 // phone is a channel to a server, with short delays.

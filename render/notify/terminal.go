@@ -1,19 +1,17 @@
 package notify
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
 
 	"beckon/event"
 	"beckon/event/osc"
+	"beckon/render/run"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/evidence"
@@ -82,65 +80,10 @@ func (t Terminal) device() string {
 			return path
 		}
 	}
-	out, err := run(context.Background(), desktopLimit, nil, nil, "ps", "-o", "tty=", "-p", pid)
+	ps := run.Program{Argv: []string{"ps", "-o", "tty=", "-p", pid}, Limit: desktopLimit}
+	out, err := ps.Output(context.Background())
 	if name := strings.TrimSpace(out); err == nil && strings.HasPrefix(name, "tty") {
 		return "/dev/" + name
 	}
 	return ""
-}
-
-// tmuxTime is how long tmux shows a notification, in milliseconds.
-const tmuxTime = "10000"
-
-// tmuxShows shows n in the status line of every client of the server at socket. It escapes the
-// text, since tmux would expand formats in it, and run commands.
-func tmuxShows(ctx context.Context, socket string, n Note) error {
-	out, err := run(ctx, desktopLimit, nil, nil, "tmux", "-S", socket, "list-clients", "-F", "#{client_name}")
-	if err != nil {
-		return fmt.Errorf("%w: %s", err, strings.TrimSpace(out))
-	}
-	if out == "" {
-		return errors.New("nobody is attached to its tmux server")
-	}
-	text := strings.ReplaceAll(n.Title+": "+n.Body, "#", "##")
-	for client := range strings.Lines(out) {
-		said, e := run(ctx, desktopLimit, nil, nil, "tmux", "-S", socket, "display-message", "-d", tmuxTime, "-c", strings.TrimSpace(client), "--", text)
-		if e != nil {
-			err = cmp.Or(err, fmt.Errorf("%w: %s", e, strings.TrimSpace(said)))
-		}
-	}
-	return err
-}
-
-// Kept is why tmux does not forward what is written in its panes.
-type Kept struct {
-	Background bool // only from windows that are not visible
-	value      string
-}
-
-// KeptByTmux asks the server at socket, which may be the value of TMUX. It returns nil if
-// everything is forwarded, or the server cannot be asked: before 3.3, which lacks the option,
-// tmux forwards everything.
-func KeptByTmux(socket string) *Kept {
-	socket, _, _ = strings.Cut(socket, ",")
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "tmux", "-S", socket, "show-options", "-gv", "allow-passthrough").Output()
-	value := strings.TrimSpace(string(out))
-	if socket == "" || err != nil || value == "all" {
-		return nil
-	}
-	return &Kept{Background: value == "on", value: value}
-}
-
-func (k *Kept) Error() string {
-	if k.Background {
-		return "tmux keeps back what windows in the background send: allow-passthrough is " + k.value
-	}
-	return "tmux keeps back what its windows send: allow-passthrough is " + k.value + ", so its status line shows notifications"
-}
-
-// Hint says how to have them forwarded.
-func (*Kept) Hint() string {
-	return "to see your terminal's own notifications instead, put this into ~/.tmux.conf: set -g allow-passthrough all (on, where tmux is older than 3.4)"
 }

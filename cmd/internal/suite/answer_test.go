@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"beckon/render/notify/ntfytest"
 	"beckon/state/offer"
+	"beckon/testdata/ntfytest"
 
 	"github.com/tidwall/gjson"
 )

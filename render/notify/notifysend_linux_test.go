@@ -6,13 +6,17 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
-	"beckon/render/notify/dbustest"
 	"beckon/state/offer"
+	"beckon/testdata/dbustest"
 )
 
 // trustDaemon makes the daemon of a test count as the user's, whoever runs the test.
@@ -26,7 +30,8 @@ func trustDaemon(t *testing.T) {
 // busOf returns the process of the test's session bus.
 func busOf(t *testing.T) int {
 	t.Helper()
-	conn, err := net.Dial("unix", socket(address()))
+	_, socket := address()
+	conn, err := net.Dial("unix", socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,12 +52,48 @@ func asking(t *testing.T, ctx context.Context, d *dbustest.Daemon, c *DesktopCha
 		word, become, err := c.Ask(ctx, a)
 		got <- asked{word, become, err}
 	}()
-	for end := time.Now().Add(30 * time.Second); len(d.Received()) == n; time.Sleep(20 * time.Millisecond) {
+	awaitReceived(t, d, n+1)
+	awaitSenders(t, os.Getpid())
+	return got
+}
+
+var senderStatus = regexp.MustCompile(`(?s)^Name:\tnotify-send\n.*\nPPid:\t(\d+)\n.*\nSigCgt:\t([0-9a-f]+)\n`)
+
+// awaitSenders waits until every notify-send that process pid has started, one at least, takes
+// notice of SIGINT.
+func awaitSenders(t *testing.T, pid int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		ready, all := 0, 0
+		files, _ := filepath.Glob("/proc/[0-9]*/status")
+		for _, file := range files {
+			status, _ := os.ReadFile(file)
+			m := senderStatus.FindSubmatch(status)
+			if m == nil || string(m[1]) != strconv.Itoa(pid) {
+				continue
+			}
+			all++
+			if caught, _ := strconv.ParseUint(string(m[2]), 16, 64); caught&(1<<(syscall.SIGINT-1)) != 0 {
+				ready++
+			}
+		}
+		if all > 0 && ready == all {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d notify-send take notice of SIGINT", ready, all)
+		}
+	}
+}
+
+// awaitReceived waits until the daemon has received n notifications.
+func awaitReceived(t *testing.T, d *dbustest.Daemon, n int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); len(d.Received()) < n; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it was not shown")
 		}
 	}
-	return got
 }
 
 var both = Ask{Note: Note{Title: "shop needs a permission", SessionID: "s1"}, Text: "Bash\nmake <all>", Buttons: []offer.Word{offer.Allow, offer.Deny}}
@@ -76,12 +117,12 @@ func TestDesktopButtons(t *testing.T) {
 	} else {
 		got.become("refused")
 	}
+	if !d.Closed(2) || d.Closed(1) {
+		t.Error("what was answered is not taken away, or another one is")
+	}
 	d.Press(1, "allow")
 	if got := <-one; got.word != offer.Allow || got.err != nil {
 		t.Errorf("allow: %+v", got)
-	}
-	if !d.Closed(2) || d.Closed(1) {
-		t.Error("what was answered is not taken away, or another one is")
 	}
 	deny := both
 	deny.Buttons = deny.Buttons[1:]
@@ -184,4 +225,98 @@ func TestDesktopDriven(t *testing.T) {
 	if len(both.Buttons) != 2 {
 		t.Error("the offer has lost a button")
 	}
+}
+
+// A notify-send without actions shows the text, also of a request.
+func TestDesktopOldNotifySend(t *testing.T) {
+	d := dbustest.Start(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
+	trustDaemon(t)
+	dir := t.TempDir()
+	old := "#!/bin/sh\ncase $1 in --help) echo '  -e, --expire-time=TIME'; exit;; esac\n" +
+		"case \"$*\" in *--action*|*--wait*|*--print-id*) echo 'Unknown option'; exit 1;; esac\nexec /usr/bin/notify-send \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "notify-send"), []byte(old), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	was := systemDirs
+	systemDirs = append([]string{dir}, was...)
+	t.Cleanup(func() { systemDirs = was })
+	c := &DesktopChannel{Jump: []string{"false"}}
+	if err := c.Send(t.Context(), both.Note); err != nil {
+		t.Error(err)
+	}
+	if word, _, err := c.Ask(t.Context(), both); word != "" || err != nil {
+		t.Errorf("a request: %q, %v", word, err)
+	}
+	want := dbustest.Message{Title: both.Title}
+	if got := d.Received(); len(got) != 2 || got[0] != want || got[1] != want {
+		t.Errorf("received %q", got)
+	}
+}
+
+// A program of the search path is not asked for an answer, nor does an environment that an
+// agent chose reach notify-send.
+func TestDesktopAgentsProgram(t *testing.T) {
+	d := dbustest.Start(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
+	trustDaemon(t)
+	dir := t.TempDir()
+	for _, name := range []string{"notify-send", "busctl", "dbus-send"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho allow\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	t.Setenv("LD_PRELOAD", filepath.Join(dir, "evil.so"))
+	ctx, over := context.WithCancel(t.Context())
+	got := asking(t, ctx, d, &DesktopChannel{}, both)
+	over()
+	if a := <-got; a.word != "" || a.err != nil {
+		t.Errorf("it answers %+v", a)
+	}
+}
+
+// Another program that becomes the daemon answers nothing.
+func TestDesktopTakenOver(t *testing.T) {
+	d := dbustest.Start(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
+	trustDaemon(t)
+	got := asking(t, t.Context(), d, &DesktopChannel{}, both)
+	d.Replace()
+	d.Press(1, "allow")
+	if a := <-got; a.word != "" || !errors.Is(a.err, errOther) {
+		t.Errorf("its answer: %+v", a)
+	}
+}
+
+// Nothing waits on when the request's process has been killed, and its notification is gone.
+func TestDesktopKilled(t *testing.T) {
+	d := dbustest.Start(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestDesktopKilledAsker$")
+	cmd.Env = append(os.Environ(), "DESKTOP_ASKER=1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitReceived(t, d, 1)
+	awaitSenders(t, cmd.Process.Pid)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	for end := time.Now().Add(time.Minute); !d.Closed(1); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the notification is still shown")
+		}
+	}
+}
+
+// TestDesktopKilledAsker is the process that TestDesktopKilled kills.
+func TestDesktopKilledAsker(t *testing.T) {
+	if os.Getenv("DESKTOP_ASKER") == "" {
+		t.Skip("no test of its own")
+	}
+	trustDaemon(t)
+	_, _, _ = (&DesktopChannel{}).Ask(t.Context(), both)
 }

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beckon/testdata/need"
 )
 
 // python is the system's own, because the package python3-dbusmock belongs to it.
@@ -24,8 +26,9 @@ const python = "/usr/bin/python3"
 type Daemon struct {
 	Address string // for DBUS_SESSION_BUS_ADDRESS
 
-	t   testing.TB
-	log string
+	t    testing.TB
+	log  string
+	stop func() // ends the daemon
 }
 
 // Message is one notification as the daemon received it, with the keys of its
@@ -39,33 +42,35 @@ type Message struct {
 // test is skipped; in CI it fails.
 func Start(t testing.TB) *Daemon {
 	t.Helper()
-	lack := t.Skipf
-	if os.Getenv("CI") == "true" {
-		lack = t.Fatalf
-	}
-	for _, tool := range []string{"dbus-daemon", "dbus-send", python} {
-		if _, err := exec.LookPath(tool); err != nil {
-			lack("a notification daemon needs %s: %v", tool, err)
-		}
+	for _, program := range []string{"dbus-daemon", "dbus-send", "notify-send", python} {
+		need.Program(t, program)
 	}
 	if out, err := exec.Command(python, "-c", "import dbusmock").CombinedOutput(); err != nil {
-		lack("a notification daemon needs python3-dbusmock: %s", out)
+		need.Missing(t, "a notification daemon needs python3-dbusmock: %s", out)
 	}
 	d := &Daemon{t: t, log: filepath.Join(t.TempDir(), "daemon.log")}
 	d.Address = d.bus()
+	d.start()
+	d.Rename("gnome-shell")
+	return d
+}
+
+// Replace makes another process the daemon, after the first has ended.
+func (d *Daemon) Replace() { d.t.Helper(); d.stop(); d.start() }
+
+func (d *Daemon) start() {
+	d.t.Helper()
 	mock := exec.Command(python, "-m", "dbusmock", "--session", "--template", "notification_daemon",
 		"--parameters", `{"capabilities": "body body-markup actions"}`, "-l", d.log)
 	mock.Env = append(os.Environ(), "DBUS_SESSION_BUS_ADDRESS="+d.Address)
-	d.run(mock)
-	for range 100 {
+	d.stop = d.run(mock)
+	for range 600 {
 		if d.send("org.freedesktop.DBus.Peer.Ping") == nil {
-			d.Rename("gnome-shell")
-			return d
+			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatal("the notification daemon does not answer")
-	return nil
+	d.t.Fatal("the notification daemon does not answer")
 }
 
 func (d *Daemon) bus() string {
@@ -83,15 +88,17 @@ func (d *Daemon) bus() string {
 	return address[:len(address)-1]
 }
 
-func (d *Daemon) run(cmd *exec.Cmd) {
+func (d *Daemon) run(cmd *exec.Cmd) (stop func()) {
 	d.t.Helper()
 	if err := cmd.Start(); err != nil {
 		d.t.Fatal(err)
 	}
-	d.t.Cleanup(func() {
+	stop = func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-	})
+	}
+	d.t.Cleanup(stop)
+	return stop
 }
 
 // Rename gives the daemon the name of a desktop's daemon.

@@ -1,0 +1,7 @@
+//go:build unix && !linux
+
+package run
+
+import "syscall"
+
+func withParent(*syscall.SysProcAttr, syscall.Signal) (release func()) { return func() {} }
