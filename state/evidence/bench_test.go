@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"beckon/event"
 )
 
 var tmuxEnv = mapEnv(map[string]string{
@@ -17,7 +19,7 @@ func BenchmarkOrigin(b *testing.B) {
 	dir := mkdir(b, repo(b, root(b), "shop"), "a", "b", "c")
 	b.ReportAllocs()
 	for b.Loop() {
-		Origin("claude-code", tmuxEnv, dir)
+		Origin(&event.Event{Agent: "claude-code", Cwd: dir}, tmuxEnv)
 	}
 }
 

@@ -28,14 +28,60 @@ func hasNumber(text []byte, n int) bool {
 	return slices.Contains(numbers, strconv.Itoa(n))
 }
 
-// relocate gives o the process and terminal of the daemon's client in the session's directory.
-// If there are several it does nothing: a wrong process is worse than none.
-func relocate(o *event.Origin, agent, cwd string) {
+// relocate gives o the process and terminal of the daemon's client that has the session of e
+// open. Without a certain one it leaves both empty: a wrong process is worse than none.
+func relocate(o *event.Origin, e *event.Event) {
 	daemon := o.Process
 	o.Process, o.Terminal, o.Launcher = event.Process{}, event.Terminal{}, ""
-	if pid, start, getenv := onlyClient(clientOf(agent), daemon.Pid, cwd); pid != 0 {
-		daemon.Pid, daemon.Start = pid, start
-		o.Process, o.Terminal = daemon, Terminal(getenv)
-		o.Launcher = launcherID(getenv("BECKON_AGENT_ID"))
+	if t := opener(clientsIn(e.Cwd, clientOf(e.Agent), daemon.Pid), e); t != nil {
+		daemon.Pid, daemon.Start = t.pid, t.start
+		o.Process, o.Terminal = daemon, Terminal(t.getenv)
+		o.Launcher = launcherID(t.getenv("BECKON_AGENT_ID"))
 	}
+}
+
+// sitting is a client of a daemon, in its terminal.
+type sitting struct {
+	pid    int
+	start  string
+	began  event.Millis // by the wall clock
+	args   string
+	getenv env
+}
+
+// opening is how long, in milliseconds, a client takes at most to open its session.
+const opening = 10_000
+
+// opener returns which of the clients in a session's directory has it open: the only one, else
+// the one that was started with its id, else the one that started right before the session,
+// and no other nearly as late.
+func opener(all []sitting, e *event.Event) *sitting {
+	if len(all) == 1 {
+		return &all[0]
+	}
+	if i := slices.IndexFunc(all, func(t sitting) bool { return e.SessionID != "" && strings.Contains(t.args, e.SessionID) }); i >= 0 {
+		return &all[i]
+	}
+	born, ok := madeAt(e.SessionID)
+	if !ok || e.Source == "resume" {
+		return nil
+	}
+	before := slices.DeleteFunc(all, func(t sitting) bool { return t.began > born })
+	slices.SortFunc(before, func(a, b sitting) int { return int(b.began - a.began) })
+	switch {
+	case len(before) == 0 || born-before[0].began > opening:
+		return nil
+	case len(before) > 1 && born-before[1].began < 3*(born-before[0].began):
+		return nil
+	}
+	return &before[0]
+}
+
+// madeAt returns the time in a UUID of version 7.
+func madeAt(id string) (event.Millis, bool) {
+	if len(id) != 36 || id[8] != '-' || id[14] != '7' {
+		return 0, false
+	}
+	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
+	return event.Millis(ms), err == nil
 }

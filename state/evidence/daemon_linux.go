@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"strings"
 
 	"beckon/event/plainfile"
 	"beckon/state"
@@ -23,17 +24,20 @@ func procFile(pid int, name string, buf []byte) []byte {
 }
 
 // servesOthers reports whether the arguments of pid make it a server.
-func servesOthers(pid int) bool {
+func servesOthers(pid int) bool { return server(arguments(pid)) }
+
+func server(args string) bool { return strings.Contains(args, "\x00app-server\x00") }
+
+func arguments(pid int) string {
 	var buf [1024]byte
-	return bytes.Contains(procFile(pid, "cmdline", buf[:]), []byte("\x00app-server\x00"))
+	return string(procFile(pid, "cmdline", buf[:]))
 }
 
-// onlyClient finds the client's process in the directory cwd, other than the daemon: its pid,
-// start time and environment. pid is 0 if there is none, or more than one.
-func onlyClient(c client, daemon int, cwd string) (pid int, start string, getenv env) {
+// clientsIn returns the client's processes in the directory cwd, without its daemon.
+func clientsIn(cwd string, c client, daemon int) (all []sitting) {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return 0, "", nil
+		return nil
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(maxProcesses)
@@ -43,23 +47,23 @@ func onlyClient(c client, daemon int, cwd string) (pid int, start string, getenv
 			continue
 		}
 		p, l := lookup(n)
-		if l != state.Alive || p.dead || !c.named(p.comm) || servesOthers(n) {
+		if l != state.Alive || p.dead || !c.named(p.comm) {
 			continue
 		}
-		if at, err := os.Readlink("/proc/" + name + "/cwd"); err != nil || at != cwd {
+		args := arguments(n)
+		if at, err := os.Readlink("/proc/" + name + "/cwd"); err != nil || at != cwd || server(args) {
 			continue
 		}
-		if pid != 0 {
-			return 0, "", nil
-		}
-		pid, start = n, p.start
+		began, _ := startWall(p.start)
+		all = append(all, sitting{n, p.start, began, args, environ(n)})
 	}
-	if pid == 0 {
-		return 0, "", nil
-	}
-	environ := procFile(pid, "environ", make([]byte, maxEnviron))
-	return pid, start, func(name string) string {
-		for _, v := range bytes.Split(environ, []byte{0}) {
+	return all
+}
+
+// environ returns the environment of another process.
+func environ(pid int) env {
+	return func(name string) string {
+		for v := range bytes.SplitSeq(procFile(pid, "environ", make([]byte, maxEnviron)), []byte{0}) {
 			if value, ok := bytes.CutPrefix(v, []byte(name+"=")); ok {
 				return string(value)
 			}

@@ -12,5 +12,5 @@ func programs(int) []string { return nil }
 // servesOthers is always false here: the file with the daemon's id identifies it.
 func servesOthers(int) bool { return false }
 
-// onlyClient finds nothing here.
-func onlyClient(client, int, string) (pid int, start string, getenv env) { return 0, "", nil }
+// clientsIn finds nothing here.
+func clientsIn(string, client, int) []sitting { return nil }

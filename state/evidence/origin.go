@@ -2,27 +2,26 @@ package evidence
 
 import "beckon/event"
 
-// Origin reads where a hook of the named agent ("claude-code", "codex", ...) runs: process,
-// terminal, repository and project. getenv is the hook's environment, cwd the payload's. It is
-// read on SessionStart, at first sight and when cwd has changed. The store fills in Seat and
-// ProjectID.
-func Origin(agent string, getenv func(string) string, cwd string) *event.Origin {
+// Origin reads where the hook of e runs: process, terminal, repository and project. getenv is
+// the hook's environment. It is read on SessionStart, at first sight and when the directory has
+// changed. The store fills in Seat and ProjectID.
+func Origin(e *event.Event, getenv func(string) string) *event.Origin {
 	here := ThisMachine()
-	g := Git(cwd)
+	agent, g := e.Agent, Git(e.Cwd)
 	o := &event.Origin{
 		Process:  Agent(agent, here, getenv),
 		Terminal: Terminal(getenv),
 		Git:      g,
 		Host:     here.Host,
 		Launcher: launcherID(getenv("BECKON_AGENT_ID")),
-		Project:  Project(cwd, g),
+		Project:  Project(e.Cwd, g),
 	}
 	a := event.AgentOf(agent)
 	switch {
 	case a != nil && a.Name == event.ClaudeCode:
 		o.Entry = clean(getenv("CLAUDE_CODE_ENTRYPOINT"), event.MaxID)
 	case daemonOf(a, o.Process.Pid, getenv):
-		relocate(o, agent, cwd)
+		relocate(o, e)
 	}
 	return o
 }

@@ -5,13 +5,15 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"beckon/event"
 )
 
 func TestOrigin(t *testing.T) {
 	r := repo(t, root(t), "shop")
-	o := Origin("claude-code", mapEnv(map[string]string{
+	o := Origin(&event.Event{Agent: "claude-code", Cwd: r}, mapEnv(map[string]string{
 		"CLAUDE_CODE_ENTRYPOINT": "cli", "BECKON_AGENT_ID": "0b2c-11", "TMUX": "/tmp/s,77,1", "TMUX_PANE": "%0",
-	}), r)
+	}))
 	here := ThisMachine()
 	if o.Git != Git(r) || o.Project != r || o.Entry != "cli" || o.Launcher != "0b2c-11" || o.Terminal.Kind != "tmux" || o.Host != here.Host {
 		t.Errorf("got %+v", o)
@@ -22,7 +24,7 @@ func TestOrigin(t *testing.T) {
 	if o.Process.Pid == os.Getpid() {
 		t.Error("the hook is not its own agent")
 	}
-	if o := Origin("codex", mapEnv(nil), ""); o.Project != "" || o.Git.Worktree != "" {
+	if o := Origin(&event.Event{Agent: "codex"}, mapEnv(nil)); o.Project != "" || o.Git.Worktree != "" {
 		t.Errorf("without a directory there is neither repository nor project: %+v", o)
 	}
 }

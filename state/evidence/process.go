@@ -110,7 +110,7 @@ func (here Machine) Spawned(p event.Process, opened, now event.Millis) bool {
 	if now < opened+aside+lasting || here.Presence(p, opened) != state.Alive {
 		return false
 	}
-	return slices.ContainsFunc(children(p.Pid, now), func(began event.Millis) bool { return began > opened+aside && now-began >= lasting })
+	return slices.ContainsFunc(children(p.Pid), func(began event.Millis) bool { return began > opened+aside && now-began >= lasting })
 }
 
 func identity(pid int, start string, here Machine) event.Process {

@@ -77,7 +77,7 @@ func lookup(pid int) (proc, state.Presence) {
 }
 
 // children returns when each child of a process started.
-func children(pid int, _ event.Millis) (began []event.Millis) {
+func children(pid int) (began []event.Millis) {
 	all, _ := unix.SysctlKinfoProcSlice("kern.proc.all") // none: nothing is known
 	for i := range all {
 		if k := &all[i]; int(k.Eproc.Ppid) == pid && k.Proc.P_stat != szomb {

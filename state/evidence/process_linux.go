@@ -127,10 +127,9 @@ func parseStat(b []byte) (proc, bool) {
 const userHz = 100
 
 // children returns when each child of a process started, by the wall clock.
-func children(pid int, now event.Millis) (began []event.Millis) {
-	var up unix.Timespec
+func children(pid int) (began []event.Millis) {
 	dir, err := os.Open("/proc")
-	if err != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil {
+	if err != nil {
 		return nil
 	}
 	defer dir.Close()
@@ -141,21 +140,20 @@ func children(pid int, now event.Millis) (began []event.Millis) {
 			continue
 		}
 		p, l := lookup(n)
-		ticks, err := strconv.ParseInt(p.start, 10, 64)
-		if l == state.Alive && err == nil && p.ppid == pid && !p.dead {
-			began = append(began, now-event.Millis(up.Nano()/1e6-ticks*(1000/userHz)))
+		if at, ok := startWall(p.start); l == state.Alive && ok && p.ppid == pid && !p.dead {
+			began = append(began, at)
 		}
 	}
 	return began
 }
 
-// startWall returns when a process started, by the wall clock, to about a second. It is off by
-// whatever the clock was set since.
+// startWall returns when a process started, by the wall clock. It is off by whatever the clock
+// was set since.
 func startWall(start string) (event.Millis, bool) {
-	boot := booted()
-	if !digits(start) || boot == 0 {
+	ticks, err := strconv.ParseInt(start, 10, 64)
+	var up unix.Timespec
+	if err != nil || !digits(start) || unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil {
 		return 0, false
 	}
-	ticks, err := strconv.ParseInt(start, 10, 64)
-	return boot + event.Millis(ticks*(1000/userHz)), err == nil
+	return event.MillisOf(time.Now()) - event.Millis(up.Nano()/1e6-ticks*(1000/userHz)), true
 }

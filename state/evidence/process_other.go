@@ -13,7 +13,7 @@ import (
 
 func parent() (pid int, start string)                { return os.Getppid(), "" }
 func isParent(event.Process) bool                    { return true }
-func children(int, event.Millis) []event.Millis      { return nil }
+func children(int) []event.Millis                    { return nil }
 func machineID() string                              { return "" }
 func booted() event.Millis                           { return 0 }
 func bootID() string                                 { return "" }

@@ -25,7 +25,7 @@ func parent() (pid int, start string) {
 }
 
 // children is not known here.
-func children(int, event.Millis) []event.Millis { return nil }
+func children(int) []event.Millis { return nil }
 
 // isParent reports whether p is the hook's parent.
 func isParent(p event.Process) bool {

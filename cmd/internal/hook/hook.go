@@ -174,7 +174,7 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 		Change:  state.Change{At: e.At, Event: e},
 		Elapsed: func() int64 { return time.Since(start).Microseconds() },
 		Origin: func() *event.Origin {
-			o := evidence.Origin(e.Agent, getenv, e.Cwd)
+			o := evidence.Origin(e, getenv)
 			o.ProjectID = evidence.ProjectID(o.Git, o.Project)
 			return o
 		},
