@@ -104,6 +104,38 @@ var casesOfWaits = []situation{
 		150   look busy@110
 		900   StopFailure reason=overloaded
 		      is failed overloaded`},
+	{"Esc in the client's own turn after a failed one, while another agent runs", `
+		100   UserPromptSubmit
+		150   SubagentStart agent=a
+		160   SubagentStart agent=b
+		200   Stop means=progress tasks=a,b
+		300   UserPromptSubmit
+		900   StopFailure reason=overloaded
+		1000  SubagentStop agent=a tasks=a,b
+		1050  UserPromptSubmit prompt=client
+		2000  look busy@110
+		      is failed overloaded
+		3000  marker 2500
+		      is working subagent`},
+	{"Esc in the client's own turn after a question, while another agent runs", `
+		100   UserPromptSubmit
+		150   SubagentStart agent=a
+		160   SubagentStart agent=b
+		200   Stop means=question tasks=a,b
+		1000  SubagentStop agent=a tasks=a,b
+		1050  UserPromptSubmit prompt=client
+		2000  look busy@110
+		      is question text
+		3000  marker 2500
+		      is working subagent`},
+	{"an interrupt of an earlier turn ends no turn of the client's own", `
+		100   UserPromptSubmit
+		160   SubagentStart agent=b
+		900   StopFailure reason=overloaded
+		1050  UserPromptSubmit prompt=client
+		2000  look busy@110
+		3000  marker 1000
+		      is failed overloaded`},
 	{"a question that the user broke off does not come back", `
 		100   UserPromptSubmit
 		200   Stop means=question

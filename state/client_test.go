@@ -27,6 +27,7 @@ type client struct {
 	compacting, ended bool
 	own               bool   // the client itself began the running turn
 	over              string // how the newest turn ended: done, interrupted, failed, started
+	mark              Marker // of the newest Esc, in the transcript
 }
 
 // agent is the main conversation or a subagent.
@@ -315,7 +316,7 @@ func (c *client) esc() {
 	for _, x := range slices.Clone(c.main.calls) {
 		c.drop(x)
 	}
-	c.main.busy, c.own, c.over = false, false, Interrupted
+	c.main.busy, c.own, c.over, c.mark = false, false, Interrupted, Marker{c.now, "interrupt"}
 }
 
 func (c *client) remove(a *agent) {

@@ -42,7 +42,8 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	case r.atRest() && s.runsBefore(r.At):
 		add(FromRegistry, SawHalt, r.At, r.Status)
 	}
-	if m.At != 0 && (r.At == 0 || r.Menu()) && (s.mainRunsBefore(m.At) || s.BrokenOff(m.At)) {
+	// While an agent runs, the registry says busy whether the client's own turn runs or not.
+	if m.At != 0 && (r.At == 0 || r.Menu() || s.OwnTurn()) && (s.mainRunsBefore(m.At) || s.BrokenOff(m.At)) {
 		add(FromTranscript, SawHalt, m.At, m.Kind)
 	}
 	switch id, _ := s.Asking(); {

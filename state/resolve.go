@@ -426,11 +426,18 @@ func failed(v view) (Status, bool) {
 	return st, a.How == EndFailure && f.At == a.Ended && v.s.leftAlone()
 }
 
+// OwnTurn reports whether a turn runs that the client itself began, with the result of
+// background work, and the user has not joined.
+func (s *Session) OwnTurn() bool {
+	main := s.Main()
+	return main.running() && main.Started == s.Prompt.Own && s.Prompt.At <= main.Ended
+}
+
 // leftAlone reports whether the main conversation has done nothing for the user since its last
-// turn ended: it rests, or the client itself prompted it, with the result of background work.
+// turn ended.
 func (s *Session) leftAlone() bool {
 	main := s.Main()
-	return !main.running() || main.Started == s.Prompt.Own && s.Prompt.At <= main.Ended
+	return !main.running() || s.OwnTurn()
 }
 
 // asked holds if the last turn's final message asks a question. That is inferred from its

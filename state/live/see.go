@@ -96,7 +96,7 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 	if ev.Process == state.Gone || s.Transcript == "" || r.staged != nil {
 		return ev, false
 	}
-	if ev.Registry.Status == "" || ev.Registry.Menu() {
+	if ev.Registry.Status == "" || ev.Registry.Menu() || s.OwnTurn() {
 		ev.Transcript, open = halt(s, now)
 	}
 	if id, asked := s.Asking(); id != "" && s.Headless() {
@@ -139,14 +139,14 @@ func answer(path, id string, asked, now event.Millis) state.Answer {
 // read for a halt: a working agent writes to it all the time.
 const quiet = 500
 
-// halt reads the tail of a running session's transcript if the registry says nothing about the
-// turn: an interrupt or refusal leaves a marker there. running reports whether there is a turn
+// halt reads the tail of a running session's transcript where the registry says nothing about
+// the turn: an interrupt or refusal leaves a marker there. running reports whether there is a turn
 // to halt.
 func halt(s *state.Session, now event.Millis) (m state.Marker, running bool) {
 	if s.End.At != 0 {
 		return m, false
 	}
-	if st := s.ByHooks(now).State; st == state.Idle || st == state.Failed {
+	if st := s.ByHooks(now).State; st == state.Idle || st == state.Failed && !s.OwnTurn() {
 		return m, false
 	}
 	if now < s.Activity+quiet {
