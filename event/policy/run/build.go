@@ -54,7 +54,7 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 	case config.Server:
 		return NewServer(s, h.Timeout, state)
 	case config.HTTP:
-		return newHTTP(s, h.Timeout)
+		return newHTTP(s, h.Timeout, h.FailClosed)
 	case config.Prompt:
 		c := PromptConfig{Prompt: s.Prompt, Model: s.Model, Env: env, Timeout: h.Timeout}
 		if state != "" {

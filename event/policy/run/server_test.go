@@ -283,7 +283,7 @@ func TestHTTPAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := answering(t, always(test.status, test.body))
-			h, err := newHTTP(config.Spec{URL: a.URL, Headers: map[string]string{"X": "${LISTED} $UNLISTED."}, AllowedEnvVars: []string{"LISTED"}}, 0)
+			h, err := newHTTP(config.Spec{URL: a.URL, Headers: map[string]string{"X": "${LISTED} $UNLISTED."}, AllowedEnvVars: []string{"LISTED"}}, 0, false)
 			if err != nil {
 				t.Fatal(err)
 			}

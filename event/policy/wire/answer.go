@@ -1,7 +1,12 @@
 package wire
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -31,6 +36,78 @@ func ParseAnswer(event string, data []byte) (Outcome, error) {
 	}
 	o.Reason = Reason(o.Reason)
 	return o, nil
+}
+
+// answerMembers are those of the client's own output that say something by themselves.
+var answerMembers = []string{"continue", "suppressOutput", "stopReason", "systemMessage", "terminalSequence", "decision", "reason", "hookSpecificOutput"}
+
+// ParseResponse parses an answer over HTTP: the client's own output JSON, or a plain yes or no (see
+// plain). Either may be in a member "result", as Open Policy Agent answers. An object with none of
+// what is known is an error.
+func ParseResponse(event string, body []byte) (Outcome, error) {
+	o, said, err := plain(event, body)
+	if err != nil || o.Decision.Refuses() {
+		return o, err
+	}
+	v := gjson.ParseBytes(body)
+	if in := v.Get("result"); in.Exists() {
+		v = in
+	}
+	speaks := slices.ContainsFunc(answerMembers, func(name string) bool { return v.Get(name).Exists() })
+	if said && !speaks {
+		return o, nil
+	}
+	if !speaks && string(bytes.TrimSpace(body)) != "{}" {
+		return Outcome{}, errors.New("it says neither yes nor no, nor has it anything that the client knows")
+	}
+	return ParseAnswer(event, []byte(v.Raw))
+}
+
+// plain parses an answer that says no more than yes or no: true, false, or an object with a boolean
+// "allow" or "allowed", or with "deny": a boolean, or a list of reasons, as rules of Open Policy
+// Agent have it. One no is enough. said is false for any other JSON.
+func plain(event string, body []byte) (o Outcome, said bool, err error) {
+	v := gjson.ParseBytes(body)
+	if !json.Valid(body) {
+		return o, false, errors.New("it is not JSON")
+	}
+	for range 2 {
+		if v.IsObject() {
+			if _, err := members([]byte(v.Raw)); err != nil {
+				return o, false, err
+			}
+		}
+		if in := v.Get("result"); in.Exists() {
+			v = in
+		}
+	}
+	var reasons []string
+	no := v.Type == gjson.False
+	said = no || v.Type == gjson.True
+	for _, name := range []string{"allow", "allowed", "deny"} {
+		switch is := v.Get(name); {
+		case !is.Exists():
+			continue
+		case is.IsBool():
+			no = no || is.Bool() == (name == "deny")
+		case name == "deny" && is.IsArray():
+			for _, reason := range is.Array() {
+				no = true
+				reasons = append(reasons, reason.String())
+			}
+		default:
+			return o, false, fmt.Errorf("%s is %s and not a boolean", name, kind(is))
+		}
+		said = true
+	}
+	if !said {
+		return o, false, nil
+	}
+	if o.Decision = Allow; no {
+		o.Decision = Refusal(event)
+		o.Reason = Reason(strings.Join(append(reasons, v.Get("reason").String()), "\n"))
+	}
+	return o, true, nil
 }
 
 // topDecision reads decision and reason. "approve" is PreToolUse's old word for allow.

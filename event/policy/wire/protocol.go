@@ -80,13 +80,17 @@ func eventData(c Call) ([]byte, error) {
 
 // ParseReply parses an answer of protocol 1.0 to a question with that data. metadata may
 // contain more than the protocol defines: permission_decision with any decision,
-// additional_context for the agent, system_message for the user.
+// additional_context for the agent, system_message for the user. A plain no (see plain), or one
+// without a version, is believed.
 func ParseReply(event string, data, body []byte) (Outcome, error) {
+	if o, _, err := plain(event, body); err != nil || o.Decision.Refuses() {
+		return o, err
+	}
 	fields, err := read(body, map[string]string{"version": str, "decision": str})
 	if err != nil {
 		return Outcome{}, err
 	}
-	if v := fields["version"]; v.Str != protocolVersion {
+	if v := fields["version"]; v.Str != protocolVersion && (v.Exists() || fields["decision"].Str != "block") {
 		return Outcome{}, fmt.Errorf("its version is %q and not %q", Printable(v.Str, 40), protocolVersion)
 	}
 	for name, want := range map[string]string{"reason": str, "modified_data": object, "metadata": object} {
