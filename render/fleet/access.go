@@ -25,7 +25,7 @@ type Access struct {
 	Host string `json:"host,omitempty"` // empty for an access that can only read
 	View bool   `json:"view,omitempty"` // may see the rows of all hosts of the user
 	Seed string `json:"seed,omitempty"` // the private key; empty for a server that asks for none
-	CA   string `json:"ca,omitempty"`   // the SHA-256 of the key of the authority that signs the server's certificate
+	CA   string `json:"ca,omitempty"`   // the SHA-256 of the key of the server's certificate, or of its authority's
 	JWT  string `json:"jwt,omitempty"`  // of an earlier version
 }
 
@@ -88,16 +88,15 @@ func (a Access) options() ([]nats.Option, error) {
 	return opts, nil
 }
 
-// pinned accepts only a server whose certificate for name is signed by the authority with that
-// key.
+// pinned accepts only a server with a certificate for name that has that key, or is signed by it.
 func pinned(pin, name string) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, ServerName: name,
-		InsecureSkipVerify: true, // VerifyConnection does it, with the one authority that counts
+		InsecureSkipVerify: true, // VerifyConnection does it, with the one key that counts
 		VerifyConnection: func(c tls.ConnectionState) error {
 			roots := x509.NewCertPool()
 			for _, cert := range c.PeerCertificates {
-				if cert.IsCA && Pin(cert) == pin {
+				if Pin(cert) == pin {
 					roots.AddCert(cert)
 				}
 			}

@@ -235,21 +235,63 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// One host cannot fill a server, nor send anything but cleaned text.
+// One host cannot fill a server, nor send anything but cleaned text in the members that may travel.
 func TestHostileRows(t *testing.T) {
 	v := newView()
 	now := time.Now()
 	v.apply(message{key: "ann.a.p", data: []byte(`{"v":2,"run":"r","user":"ann","host":"elsewhere"}`)}, now, now)
 	for i := range maxRows + 100 {
-		v.apply(message{key: fmt.Sprint("ann.a.r.", i), data: fmt.Appendf(nil, `{"v":2,"run":"r","session":"s%d","state":"working","project":"\u001b[31mx\u202e","future":1}`, i)}, now, now)
+		data := fmt.Appendf(nil, `{"v":2,"run":"r","since_age_ms":-1,"row":{"session_id":"s%d","state":"working","project":"\u001b[31mx\u202e",`+
+			`"cwd":"/x","needs_you":true,"process":{"pid":1},"remote":{"name":"y"},"cost_usd":-1,"context":{"used_percentage":1e300},`+
+			`"subagents":[{"agent_id":"a","type":"b","state":"odd"}],"title":%q},"future":1}`, i, strings.Repeat("ä\n", 1000))
+		v.apply(message{key: fmt.Sprint("ann.a.r.", i), data: data}, now, now)
 	}
-	for _, bad := range []message{{key: "a.b"}, {key: "ann.a.r.", data: []byte("{}")}, {key: "ann.a.r.x", data: []byte("null")}, {key: "ann.a.r.y", data: make([]byte, MaxMessage+1)}, {key: "ann.b.r.x", gone: true}} {
+	for _, bad := range []message{
+		{key: "a.b"},
+		{key: "ann.a.r.", data: []byte("{}")},
+		{key: "ann.a.r.x", data: []byte("null")},
+		{key: "ann.a.r.y", data: make([]byte, MaxMessage+1)},
+		{key: "ann.a.r.z", data: []byte(`{"v":2,"row":{"state":"working"}}`)},
+		{key: "ann.b.r.x", gone: true},
+	} {
 		if v.apply(bad, now, now) {
 			t.Errorf("%s counts", cmp.Or(bad.key, "nothing"))
 		}
 	}
 	rows, hosts := v.snapshot(now)
-	if len(rows) != maxRows || len(hosts) != 1 || hosts[0].Name != "a" || strings.ContainsAny(rows[0].Project, "\x1b\u202e") {
-		t.Errorf("%d rows of %+v, project %q", len(rows), hosts, rows[0].Project)
+	if len(rows) != maxRows || len(hosts) != 1 || hosts[0].Name != "a" {
+		t.Fatalf("%d rows of %+v", len(rows), hosts)
+	}
+	r := rows[0]
+	if strings.ContainsAny(r.Project+r.Title, "\x1b\u202e\n") || len(r.Title) > fullText {
+		t.Errorf("texts are not cleaned: %q, %q", r.Project, r.Title)
+	}
+	if r.Cwd != "" || r.Process != nil || r.NeedsYou || r.Remote.Name != "a" || r.CostUSD != 0 || r.Context.UsedPercentage != 100 || !r.Since.Equal(now) {
+		t.Errorf("a hostile row is shown as %+v", r)
+	}
+	if len(r.Subagents) != 1 || r.Subagents[0] != (render.Subagent{State: state.Unknown}) {
+		t.Errorf("subagents %+v", r.Subagents)
+	}
+}
+
+// What leaves a host is what the manual lists: no directory, no tool input beyond the level's text,
+// and no secret.
+func TestWhatLeaves(t *testing.T) {
+	secret := "ghp_" + "x9Kd2mQ7vR4tLw8ZpN3b" + "Yc6HsJ1fGa5TeUiO"
+	r := row("one", state.Permission, time.Now())
+	r.Cwd, r.Title, r.Process, r.Job = "/home/ann/shop", "use "+secret, &render.Process{Pid: 4711}, &render.Job{ID: "job"}
+	r.Tool = &render.Tool{Name: "Bash", Summary: "curl -H " + secret}
+	r.Question = &render.Question{Text: "May I?", Plan: "the whole plan", Form: []string{"field"}}
+	r.Turn, r.Tasks = &render.Turn{Number: 47}, &render.Tasks{Open: 47}
+	for level, texts := range map[Level]bool{Off: false, "": false, Short: true, Full: true} {
+		sent := marshal(permitted(&r, level.text))
+		for _, never := range []string{secret, "/home/ann", "4711", "job", "whole plan", "field", "47"} {
+			if strings.Contains(sent, never) {
+				t.Errorf("level %q: %q leaves: %s", level, never, sent)
+			}
+		}
+		if strings.Contains(sent, "May I?") != texts || !strings.Contains(sent, "Bash") {
+			t.Errorf("level %q sends %s", level, sent)
+		}
 	}
 }

@@ -109,18 +109,13 @@ func (f *Follower) fail(err error) {
 // or something seems lost.
 func (f *Follower) run(ctx context.Context) {
 	for try := 0; ctx.Err() == nil; try++ {
-		if !f.nc.IsConnected() {
-			f.fail(away(f.access, f.nc))
-			select {
-			case <-ctx.Done():
-				return
-			case <-f.wake:
-			case <-time.After(Beat):
-			}
-			continue
-		}
 		began := time.Now()
-		if err := f.watch(ctx); err != nil && ctx.Err() == nil {
+		err := f.watch(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case !f.nc.IsConnected():
+			f.fail(away(f.access, f.nc))
+		case err != nil:
 			f.fail(fmt.Errorf("watching %s: %w", f.access.URL, err))
 		}
 		if time.Since(began) > time.Minute {
@@ -128,6 +123,7 @@ func (f *Follower) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
+		case <-f.wake:
 		case <-time.After(backOff(try)):
 		}
 	}
@@ -162,14 +158,17 @@ func (f *Follower) watch(ctx context.Context) error {
 	}
 	f.mu.Unlock()
 	lost := make(chan error, 1)
-	consuming, err := c.Consume(f.take, jetstream.PullMaxMessages(1000), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
-		if errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrNoHeartbeat) {
-			select {
-			case lost <- err:
-			default:
+	failed := func(_ jetstream.ConsumeContext, err error) {
+		for _, final := range []error{jetstream.ErrConsumerDeleted, jetstream.ErrConsumerNotFound, jetstream.ErrNoHeartbeat} {
+			if errors.Is(err, final) {
+				select {
+				case lost <- err:
+				default:
+				}
 			}
 		}
-	}))
+	}
+	consuming, err := c.Consume(f.take, jetstream.PullMaxMessages(1000), jetstream.ConsumeErrHandler(failed))
 	if err != nil {
 		return err
 	}
@@ -182,12 +181,9 @@ func (f *Follower) watch(ctx context.Context) error {
 			return errors.New("the server ended it")
 		case err := <-lost:
 			return err
-		case <-f.wake:
-			if !f.nc.IsConnected() {
-				return errors.New("the connection was lost")
-			}
-			if f.nc.Stats().Reconnects != connection {
-				return nil // maybe to another server
+		case <-f.wake: // what was missed is read again; a new connection may lead to another server
+			if !f.nc.IsConnected() || f.nc.Stats().Reconnects != connection {
+				return nil
 			}
 		case <-time.After(Beat / 3):
 			f.mu.Lock()

@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	mathrand "math/rand/v2"
-	"slices"
 	"time"
 
 	"beckon/render"
@@ -101,10 +99,10 @@ type run struct {
 	said   string    // the newest trouble
 }
 
-// sentRow is a row as last sent, by how soon a change of it must be published.
+// sentRow is a row as last sent.
 type sentRow struct {
-	at               time.Time
-	news, shown, all string
+	at, since time.Time
+	news, all string
 }
 
 // turn publishes what is due and returns how long nothing is due unless something changes.
@@ -158,9 +156,8 @@ func (r *run) publish(ctx context.Context) (held bool, err error) {
 	return held, nil
 }
 
-// changes returns what to publish for the present rows: at once what matters to the user, after
-// a moment what else a row shows, and later context and cost. held reports whether something
-// waits.
+// changes returns what to publish for the present rows: at once what matters to the user, and
+// after a moment whatever else a row shows. held reports whether something waits.
 func (r *run) changes(now time.Time) (list []message, held bool) {
 	here := make(map[string]bool, len(r.rows))
 	for i := range r.rows[:min(len(r.rows), maxRows)] {
@@ -170,29 +167,21 @@ func (r *run) changes(now time.Time) (list []message, held bool) {
 			continue // two records in one seat: the first represents it
 		}
 		here[seat] = true
-		w := wireOf(row, r.Level)
-		w.Run = r.id
-		next, old := describe(w, row.Since, now), r.sent[seat]
-		wait := time.Duration(0)
+		w := wire{Schema: schema, Run: r.id, Row: permitted(row, r.Level.text)}
+		next, old := sentRow{at: now, since: row.Since, news: newsOf(&w.Row)}, r.sent[seat]
+		next.all = marshal(w)
 		switch {
-		case next.all == old.all:
+		case next.all == old.all && next.since.Equal(old.since):
 			continue
-		case next.news != old.news:
-		case next.shown != old.shown:
-			wait = time.Second
-		default:
-			wait = 15 * time.Second
-		}
-		if now.Sub(old.at).Abs() < wait { // a clock that was set back must not delay it long
+		case next.news == old.news && now.Sub(old.at).Abs() < retry:
 			held = true
 			continue
 		}
 		w.Age = max(0, now.Sub(row.Since).Milliseconds())
-		data, _ := json.Marshal(w)
+		list = append(list, message{key: r.prefix + "." + rowPart + "." + seat, data: []byte(marshal(w))})
 		r.sent[seat] = next
-		list = append(list, message{key: r.prefix + "." + rowPart + "." + seat, data: data})
 	}
-	for _, seat := range slices.Sorted(maps.Keys(r.sent)) {
+	for seat := range r.sent {
 		if !here[seat] {
 			delete(r.sent, seat)
 			list = append(list, message{key: r.prefix + "." + rowPart + "." + seat, gone: true})
@@ -201,24 +190,23 @@ func (r *run) changes(now time.Time) (list []message, held bool) {
 	return list, held
 }
 
-// describe returns the texts by which changes of a row are told apart.
-func describe(w wire, since, now time.Time) sentRow {
-	text := func(w wire) string { b, _ := json.Marshal(w); return string(b) }
-	w.Age = since.UnixMilli()
-	s := sentRow{at: now, all: text(w)}
-	w.Context, w.Cost = nil, 0
-	s.shown = text(w)
+// newsOf returns what must not wait when it changes.
+func newsOf(r *render.Row) string {
 	ask := ""
-	if w.Texts != nil && w.State.NeedsYou() {
-		ask = w.Texts.Ask
+	if r.NeedsYou {
+		ask = r.What()
 	}
-	s.news = text(wire{Session: w.Session, Part: w.Part, State: w.State, Reason: w.Reason, Unseen: w.Unseen, Texts: &texts{Ask: ask}})
-	return s
+	return fmt.Sprint(r.Record(), r.State, r.Reason, r.Unseen, ask)
+}
+
+func marshal(v any) string {
+	b, _ := json.Marshal(v) // what this package sends always encodes
+	return string(b)
 }
 
 func (r *run) presence(bye bool) message {
-	data, _ := json.Marshal(presence{Schema: schema, Run: r.id, User: word(r.Access.User), Host: word(r.Access.Host), Version: word(r.Version), Bye: bye})
-	return message{key: r.prefix + "." + presencePart, data: data}
+	p := presence{schema, r.id, word(r.Access.User), word(r.Access.Host), word(r.Version), bye}
+	return message{key: r.prefix + "." + presencePart, data: []byte(marshal(p))}
 }
 
 // end signs off, if connected.

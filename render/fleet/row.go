@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -33,81 +34,84 @@ const (
 	maxWord   = 120 // of a name
 )
 
+const (
+	maxSubagents = 50
+	maxAge       = 10 * 365 * 24 * time.Hour
+)
+
 // limits are how many bytes of a text the levels allow; any other level none.
 var limits = map[Level]int{Short: shortText, Full: fullText}
 
-// wire is a row on the wire: everything that leaves a host.
-type wire struct {
-	Schema     int                `json:"v"`
-	Run        string             `json:"run"` // of the program that put it
-	Session    string             `json:"session,omitempty"`
-	Part       string             `json:"part,omitempty"`
-	Seat       string             `json:"seat,omitempty"`
-	Agent      string             `json:"agent,omitempty"`
-	Project    string             `json:"project,omitempty"`
-	Branch     string             `json:"branch,omitempty"`
-	Worktree   string             `json:"worktree,omitempty"`
-	State      state.State        `json:"state,omitempty"`
-	Reason     string             `json:"reason,omitempty"`
-	Age        int64              `json:"since_age_ms,omitempty"`
-	Unseen     bool               `json:"unread,omitempty"`
-	Source     state.Source       `json:"source,omitempty"`
-	Confidence state.Confidence   `json:"confidence,omitempty"`
-	Context    *float64           `json:"ctx_pct,omitempty"`
-	Cost       float64            `json:"cost,omitempty"`
-	Model      string             `json:"model,omitempty"`
-	Terminal   string             `json:"terminal,omitempty"` // its kind, to know whether one can jump to it
-	Tool       string             `json:"tool,omitempty"`     // its name alone
-	Subagents  []state.State      `json:"subagents,omitempty"`
-	Background *render.Background `json:"background,omitempty"`
-	Level      Level              `json:"texts_level"`
-	Texts      *texts             `json:"texts,omitempty"`
-}
-
-// texts are what a Level limits.
-type texts struct {
-	Name  string `json:"name,omitempty"`
-	Title string `json:"title,omitempty"`
-	Ask   string `json:"ask,omitempty"`
-}
-
-// wireOf returns the part of a row that may leave the host. Secrets are removed before texts
-// are cut.
-func wireOf(r *render.Row, level Level) wire {
-	w := wire{
-		Schema: schema, Session: word(r.SessionID), Part: word(r.Part), Seat: word(r.SeatID), Agent: word(r.Agent), Project: word(r.Project),
-		State: r.State, Reason: word(r.Reason), Unseen: r.Unseen, Source: r.Source, Confidence: r.Confidence,
-		Cost: r.CostUSD, Model: word(r.Model), Background: r.Background, Level: level,
+// text returns what the level allows of a text. Secrets are removed before it is cut.
+func (l Level) text(s string) string {
+	if n := limits[l]; n > 0 {
+		return cut(render.OneLine(redact.Text(s)), n)
 	}
+	return ""
+}
+
+// wire is a row on the wire.
+type wire struct {
+	Schema int        `json:"v"`
+	Run    string     `json:"run"` // of the program that put it
+	Age    int64      `json:"since_age_ms,omitempty"`
+	Row    render.Row `json:"row"`
+}
+
+// permitted returns a copy of the members of a row that may leave a host, with bounded names, and
+// texts as text allows them. The receiver uses it, too: a host could send anything.
+func permitted(r *render.Row, text func(string) string) render.Row {
+	p := render.Row{
+		SessionID:  word(r.SessionID),
+		Part:       word(r.Part),
+		SeatID:     word(r.SeatID),
+		Agent:      word(r.Agent),
+		Project:    word(r.Project),
+		State:      known(r.State),
+		Reason:     word(r.Reason),
+		Unseen:     r.Unseen,
+		Source:     state.Source(word(string(r.Source))),
+		Confidence: state.Confidence(word(string(r.Confidence))),
+		Name:       text(r.Name),
+		Title:      text(r.Title),
+		Model:      word(r.Model),
+		CostUSD:    math.Round(100*max(0, min(r.CostUSD, 1e9))) / 100,
+		Background: r.Background,
+	}
+	if p.State != r.State {
+		p.Reason = "state " + word(string(r.State))
+	}
+	p.NeedsYou = p.State.NeedsYou()
 	if r.Git != nil {
-		w.Branch, w.Worktree = word(r.Git.Branch), word(r.Git.Worktree)
+		p.Git = &render.Git{Branch: word(r.Git.Branch), Worktree: word(r.Git.Worktree)}
 	}
 	if r.Context != nil {
-		w.Context = &r.Context.UsedPercentage
+		p.Context = &render.Context{UsedPercentage: math.Round(max(0, min(r.Context.UsedPercentage, 100)))}
 	}
 	if r.Terminal != nil {
-		w.Terminal = word(r.Terminal.Kind)
+		p.Terminal = &render.Terminal{Kind: word(r.Terminal.Kind)}
 	}
 	if r.Tool != nil {
-		w.Tool = word(r.Tool.Name)
+		p.Tool = &render.Tool{Name: word(r.Tool.Name), Summary: text(r.Tool.Summary)}
 	}
-	for _, a := range r.Subagents[:min(len(r.Subagents), 50)] {
-		w.Subagents = append(w.Subagents, a.State)
-	}
-	if n := limits[level]; n > 0 {
-		may := func(s string) string { return cut(render.OneLine(redact.Text(s)), n) }
-		t := texts{Name: may(r.Name), Title: may(r.Title)}
-		switch {
-		case r.Question != nil:
-			t.Ask = may(r.Question.Text)
-		case r.Tool != nil:
-			t.Ask = may(r.Tool.Summary)
-		}
-		if t != (texts{}) {
-			w.Texts = &t
+	if r.Question != nil {
+		if ask := text(r.Question.Text); ask != "" {
+			p.Question = &render.Question{Text: ask}
 		}
 	}
-	return w
+	for _, a := range r.Subagents[:min(len(r.Subagents), maxSubagents)] {
+		p.Subagents = append(p.Subagents, render.Subagent{State: known(a.State)})
+	}
+	p.Group = render.GroupOf(&p)
+	return p
+}
+
+// known returns a state, or that it is unknown.
+func known(s state.State) state.State {
+	if slices.Contains(state.States[:], s) {
+		return s
+	}
+	return state.Unknown
 }
 
 // word makes a name safe to send or show.
@@ -121,37 +125,18 @@ func decode(data []byte, v any) bool {
 	return len(data) <= MaxMessage && utf8.Valid(data) && bytes.HasPrefix(data, []byte("{")) && json.Unmarshal(data, v) == nil
 }
 
-// readWire parses a row from an untrusted sender.
-func readWire(data []byte) (w wire, ok bool) {
+// readRow parses a row that an untrusted host sent, and that the server received at a time.
+func readRow(data []byte, at time.Time) (h held, ok bool) {
+	var w wire
 	if !decode(data, &w) || w.Schema < 1 {
-		return w, false
+		return h, false
 	}
-	if w.Session = word(w.Session); w.Session == "" {
-		return w, false
-	}
-	for _, s := range []*string{&w.Run, &w.Part, &w.Seat, &w.Agent, &w.Project, &w.Branch, &w.Worktree, &w.Reason, &w.Model, &w.Terminal, &w.Tool, (*string)(&w.Source), (*string)(&w.Confidence)} {
-		*s = word(*s)
-	}
-	if !slices.Contains(state.States[:], w.State) {
-		w.State, w.Reason = state.Unknown, "state "+word(string(w.State))
-	}
-	if w.Age < 0 || w.Age > int64(10*365*24*time.Hour/time.Millisecond) {
+	if w.Age < 0 || w.Age > maxAge.Milliseconds() {
 		w.Age = 0
 	}
-	if w.Context != nil {
-		*w.Context = max(0, min(*w.Context, 100))
-	}
-	w.Cost = max(0, min(w.Cost, 1e9))
-	if t := w.Texts; t != nil {
-		t.Name, t.Title, t.Ask = cut(render.OneLine(t.Name), fullText), cut(render.OneLine(t.Title), fullText), cut(render.OneLine(t.Ask), fullText)
-	}
-	w.Subagents = w.Subagents[:min(len(w.Subagents), 50)]
-	for i, s := range w.Subagents {
-		if !slices.Contains(state.States[:], s) {
-			w.Subagents[i] = state.Unknown
-		}
-	}
-	return w, true
+	r := permitted(&w.Row, func(s string) string { return cut(render.OneLine(s), fullText) })
+	r.Since, r.UpdatedAt = at.Add(-time.Duration(w.Age)*time.Millisecond), at
+	return held{word(w.Run), r, at}, r.SessionID != ""
 }
 
 // readPresence parses a host's presence.
@@ -163,41 +148,6 @@ func readPresence(data []byte) (p presence, ok bool) {
 		*s = word(*s)
 	}
 	return p, p.Host != ""
-}
-
-// row returns a view's row for what a host reported at a time.
-func (w *wire) row(at time.Time) render.Row {
-	at = at.UTC()
-	since := at.Add(-time.Duration(w.Age) * time.Millisecond)
-	r := render.Row{
-		SessionID: w.Session, Part: w.Part, SeatID: w.Seat, Agent: w.Agent, Project: w.Project,
-		State: w.State, Reason: w.Reason, Since: since, NeedsYou: w.State.NeedsYou(), Unseen: w.Unseen, Source: w.Source, Confidence: w.Confidence,
-		Model: w.Model, CostUSD: w.Cost, Background: w.Background, CreatedAt: since, FirstSeen: since, UpdatedAt: at,
-	}
-	if w.Branch+w.Worktree != "" {
-		r.Git = &render.Git{Branch: w.Branch, Worktree: w.Worktree}
-	}
-	if w.Context != nil {
-		r.Context = &render.Context{UsedPercentage: *w.Context}
-	}
-	if w.Terminal != "" {
-		r.Terminal = &render.Terminal{Kind: w.Terminal}
-	}
-	ask := ""
-	if w.Texts != nil {
-		r.Name, r.Title, ask = w.Texts.Name, w.Texts.Title, w.Texts.Ask
-	}
-	if w.Tool != "" {
-		r.Tool = &render.Tool{Name: w.Tool, Summary: ask}
-	}
-	if ask != "" && r.NeedsYou {
-		r.Question = &render.Question{Text: ask}
-	}
-	for _, s := range w.Subagents {
-		r.Subagents = append(r.Subagents, render.Subagent{State: s})
-	}
-	r.Group = render.GroupOf(&r)
-	return r
 }
 
 // seatOf returns the part of a key that identifies a row.

@@ -106,11 +106,11 @@ func (n *node) present(key string, data []byte, server time.Time) (news, ok bool
 
 // put applies a row.
 func (n *node) put(seat string, data []byte, server time.Time) (news, ok bool) {
-	w, ok := readWire(data)
+	h, ok := readRow(data, server.UTC())
 	if _, known := n.rows[seat]; !ok || !known && len(n.rows) >= maxRows {
 		return false, false
 	}
-	n.rows[seat] = held{w.Run, w.row(server), server}
+	n.rows[seat] = h
 	return true, true
 }
 

@@ -15,51 +15,42 @@ import (
 	"beckon/render/fleet"
 )
 
-// lasts is how long a hub's certificate is valid. Tokens pin its authority, so nobody can be
-// asked for a new one.
+// lasts is how long a hub's certificate is valid: tokens pin its key, so it cannot be replaced.
 const lasts = 10 * 365 * 24 * time.Hour
 
-// makeCertificate creates an authority, lets it sign a certificate for names, and discards its
-// key. It returns the pin of the authority.
-func makeCertificate(cert, key string, names []string) (pin string, err error) {
-	authority, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return "", err
-	}
-	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+// makeCertificate writes a certificate for names and its key, and returns its pin.
+func makeCertificate(certFile, keyFile string, names []string) (pin string, err error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return "", err
 	}
 	from := time.Now().Add(-24 * time.Hour) // a host's clock may be slow
-	root := &x509.Certificate{Subject: pkix.Name{CommonName: "beckon fleet"}, NotBefore: from, NotAfter: from.Add(lasts),
-		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign}
-	leaf := &x509.Certificate{Subject: pkix.Name{CommonName: names[0]}, NotBefore: from, NotAfter: from.Add(lasts),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	cert := &x509.Certificate{
+		Subject:   pkix.Name{CommonName: names[0]},
+		NotBefore: from, NotAfter: from.Add(lasts),
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
 	for _, n := range names {
 		if ip := net.ParseIP(n); ip != nil {
-			leaf.IPAddresses = append(leaf.IPAddresses, ip)
+			cert.IPAddresses = append(cert.IPAddresses, ip)
 		} else {
-			leaf.DNSNames = append(leaf.DNSNames, n)
+			cert.DNSNames = append(cert.DNSNames, n)
 		}
 	}
-	rootDER, err := x509.CreateCertificate(rand.Reader, root, root, authority.Public(), authority)
+	der, err := x509.CreateCertificate(rand.Reader, cert, cert, key.Public(), key)
 	if err != nil {
 		return "", err
 	}
-	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, root, own.Public(), authority)
+	parsed, err := x509.ParseCertificate(der)
 	if err != nil {
 		return "", err
 	}
-	parsed, err := x509.ParseCertificate(rootDER)
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return "", err
 	}
-	ownDER, err := x509.MarshalPKCS8PrivateKey(own)
-	if err != nil {
-		return "", err
-	}
-	chain := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leafDER}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER})...)
 	return fleet.Pin(parsed), errors.Join(
-		atomicfile.Write(cert, chain, 0o600, true),
-		atomicfile.Write(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: ownDER}), 0o600, true))
+		atomicfile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600, true),
+		atomicfile.Write(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), 0o600, true))
 }

@@ -42,7 +42,7 @@ func (c *initCmd) Run(a *cli.App) error {
 	if err != nil {
 		return cli.Hint("--dir names another place", "%w", err)
 	}
-	fmt.Fprintf(a.Stdout, "wrote %[1]s; start the server:\n  nats-server -c %[1]s\nthen invite machines: beckon fleet invite --host NAME\n", h.path(configFile))
+	fmt.Fprintf(a.Stdout, "wrote %[1]s; start the server:\n  nats-server -c %[1]s\nthen invite machines: beckon fleet invite --host NAME\n", h.Path(configFile))
 	return nil
 }
 
@@ -69,7 +69,7 @@ func (c *inviteCmd) Run(a *cli.App) error {
 	if host, _, err := net.SplitHostPort(h.Listen); err == nil && h.Pin == "" {
 		fmt.Fprintf(a.Stderr, "beckon: this server listens at %s only: the token works on this machine\n", host)
 	}
-	fmt.Fprintf(a.Stderr, "beckon: a running server takes it with: %s\nbeckon: whoever has this line has the access; on that machine: beckon fleet link --join TOKEN\n", h.reload())
+	fmt.Fprintf(a.Stderr, "beckon: a running server takes it with: %s\nbeckon: whoever has this line has the access; on that machine: beckon fleet link --join TOKEN\n", h.Reload())
 	fmt.Fprintln(a.Stdout, acc.Token())
 	return nil
 }
@@ -85,6 +85,6 @@ func (c *revokeCmd) Run(a *cli.App) error {
 	if err != nil {
 		return cli.Hint(nearest.DidYouMean(c.Name, names), "%w", err)
 	}
-	fmt.Fprintf(a.Stdout, "revoked %s (%d); a running server takes it with:\n  %s\n", c.Name, n, h.reload())
+	fmt.Fprintf(a.Stdout, "revoked %s (%d); a running server takes it with:\n  %s\n", c.Name, n, h.Reload())
 	return nil
 }

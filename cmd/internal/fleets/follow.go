@@ -3,6 +3,7 @@ package fleets
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -13,9 +14,10 @@ import (
 	"beckon/render"
 	"beckon/render/fleet"
 	"beckon/render/hosts"
+	"beckon/render/term"
 )
 
-// Others are the other machines that a screen or a page follows.
+// Others are the other machines that a view shows.
 type Others struct {
 	flags  *Flags
 	app    *cli.App
@@ -24,15 +26,38 @@ type Others struct {
 	live   *fleet.Follower // of the fleet; nil without it
 }
 
-// Others connects to the other machines; the caller must Close them.
+// Others returns the machines to ask by ssh, those of --host and with --fleet the configured
+// ones, and connects to the fleet, if this machine has joined one. With --fleet it is an error to
+// have neither. The caller must Close them.
 func (f *Flags) Others(ctx context.Context, a *cli.App) (*Others, error) {
-	list, acc, joined, err := f.where(a)
-	o := &Others{flags: f, app: a, asked: list, access: acc}
+	o := &Others{flags: f, app: a}
+	specs := slices.Clone(f.Host)
+	if f.Fleet {
+		specs = append(specs, a.Configured().Hosts...)
+	}
+	for i, spec := range specs {
+		if slices.Contains(specs[:i], spec) {
+			continue
+		}
+		h, err := hosts.Open(a.Store, spec)
+		if err != nil {
+			return o, cli.Usage("%w", err)
+		}
+		o.asked = append(o.asked, h)
+	}
+	if !f.Fleet {
+		return o, nil
+	}
+	acc, joined, err := access(a)
 	if err != nil || !joined {
+		if err == nil && len(o.asked) == 0 {
+			err = errNoFleet
+		}
 		return o, err
 	}
 	debug.SetGCPercent(50) // less memory for thousands of rows, for a little more work
-	o.live, err = fleet.Follow(ctx, acc, "beckon watch")
+	o.access = acc
+	o.live, err = fleet.Follow(ctx, acc, "beckon")
 	return o, err
 }
 
@@ -69,6 +94,26 @@ func (o *Others) Follow(ctx context.Context, show func([]render.Row, error)) {
 		})
 	}
 	all.Wait()
+}
+
+// firstView is how long a view waits for the fleet.
+const firstView = 4 * time.Second
+
+// whole reads the fleet once. With an error the rows are the stored ones.
+func (o *Others) whole() ([]render.Row, []render.Host, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), firstView)
+	defer cancel()
+	err := o.live.Whole(ctx)
+	if err == nil {
+		rows, list, _ := o.live.Snapshot()
+		keep(o.app, o.access, render.First(rows, maxKept), list)
+		return rows, list, nil
+	}
+	k, ok := keptOf(o.app, o.access)
+	if !ok {
+		return nil, nil, err
+	}
+	return k.Rows, k.Hosts, fmt.Errorf("%w; shown is what it said %s ago", err, term.Age(time.Since(k.AsOf)))
 }
 
 // The times between two looks at the fleet: at least screenPause, since changes come in

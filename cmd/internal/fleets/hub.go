@@ -1,6 +1,7 @@
 package fleets
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"strconv"
+	"text/template"
 
 	"beckon/event/atomicfile"
 	"beckon/event/plainfile"
@@ -27,15 +29,6 @@ const (
 	certFile   = "cert.pem"
 	keyFile    = "key.pem"
 	pidFile    = "nats-server.pid"
-)
-
-// Limits of one account, so that a user's broken or hostile machine locks out nobody else, and
-// fills neither disk nor memory.
-const (
-	maxConnections = 1000
-	maxConsumers   = 500
-	maxStore       = 256 << 20
-	maxPayload     = 64 << 10
 )
 
 // hub is the server of a fleet: what its configuration is made from.
@@ -56,8 +49,8 @@ type member struct {
 	Key  string `json:"key"`
 }
 
-// name is what revoke takes.
-func (m *member) name() string {
+// Name is what revoke takes.
+func (m member) Name() string {
 	if m.Host == "" {
 		return m.User
 	}
@@ -135,70 +128,64 @@ func (h *hub) save() error {
 	if err != nil {
 		return err
 	}
-	config, err := h.config()
-	if err != nil {
+	var config bytes.Buffer
+	if err := configText.Execute(&config, h); err != nil {
 		return err
 	}
 	return errors.Join(
 		atomicfile.Write(filepath.Join(h.dir, hubFile), append(data, '\n'), 0o600, true),
-		atomicfile.Write(h.path(configFile), []byte(config), 0o600, true))
+		atomicfile.Write(h.Path(configFile), config.Bytes(), 0o600, true))
 }
 
-func (h *hub) path(name string) string { return filepath.Join(h.dir, name) }
+// configText is the configuration of nats-server: an account for each user, and without users one
+// that lets nobody in.
+var configText = template.Must(template.New("").Funcs(template.FuncMap{"q": strconv.Quote}).Parse(
+	`# A fleet of beckon, for nats-server 2.10 or later:  nats-server -c {{.Path "` + configFile + `"}}
+# beckon fleet invite and revoke write this file; then:  {{.Reload}}
+listen: {{q .Listen}}
+pid_file: {{q (.Path "` + pidFile + `")}}
+max_payload: 64KB
+jetstream { store_dir: {{q (.Path "data")}} }
+{{if .Pin}}tls { cert_file: {{q (.Path "` + certFile + `")}}, key_file: {{q (.Path "` + keyFile + `")}}, min_version: "1.3" }
+{{end}}accounts {
+{{range $user, $members := .Users}}  {{q $user}} {
+    # so that a user's broken or hostile machine locks out nobody else, and fills neither disk nor memory
+    jetstream { max_mem: 0, max_file: 256MB, max_streams: 1, max_consumers: 500 }
+    limits { max_conn: 1000, max_payload: 64KB }
+    users: [
+{{range $members}}      # {{q .Name}}
+      { nkey: {{.Key}}, permissions: { publish: { allow: [{{range .Publish}}{{q .}}, {{end}}] }, subscribe: { allow: [{{range .Subscribe}}{{q .}}, {{end}}] } } }
+{{end}}    ]
+  }
+{{end}}}
+{{if not .Users}}authorization { users: [] }
+{{end}}`))
 
-// reload is the command by which the running server takes a change.
-func (h *hub) reload() string { return "nats-server --signal reload=" + h.path(pidFile) }
+// Publish and Subscribe are the subjects that the server lets a member use, for configText.
+func (m member) Publish() ([]string, error) {
+	publish, _, err := fleet.Access{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
+	return publish, err
+}
 
-// config returns the configuration of nats-server: an account for each user.
-func (h *hub) config() (string, error) {
-	var b strings.Builder
-	fmt.Fprintf(&b, `# A fleet of beckon, for nats-server 2.10 or later:  nats-server -c %[1]s
-# beckon fleet invite and revoke write this file; then:  %[2]s
-listen: %[3]q
-pid_file: %[4]q
-max_payload: %[5]d
-jetstream { store_dir: %[6]q }
-`, h.path(configFile), h.reload(), h.Listen, h.path(pidFile), maxPayload, h.path("data"))
-	if h.Pin != "" {
-		fmt.Fprintf(&b, "tls { cert_file: %q, key_file: %q, min_version: \"1.3\" }\n", h.path(certFile), h.path(keyFile))
-	}
-	b.WriteString("accounts {\n")
-	var users []string
+func (m member) Subscribe() ([]string, error) {
+	_, subscribe, err := fleet.Access{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
+	return subscribe, err
+}
+
+// Users returns the members by their users.
+func (h *hub) Users() map[string][]member {
+	users := map[string][]member{}
 	for _, m := range h.Members {
-		if !slices.Contains(users, m.User) {
-			users = append(users, m.User)
-		}
+		users[m.User] = append(users[m.User], m)
 	}
-	for _, user := range users {
-		fmt.Fprintf(&b, "  %q {\n    jetstream { max_mem: 0, max_file: %d, max_streams: 1, max_consumers: %d }\n    limits { max_conn: %d, max_payload: %d }\n    users: [\n",
-			user, maxStore, maxConsumers, maxConnections, maxPayload)
-		for _, m := range h.Members {
-			if m.User != user {
-				continue
-			}
-			publish, subscribe, err := fleet.Access{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
-			if err != nil {
-				return "", err
-			}
-			fmt.Fprintf(&b, "      # %q\n      { nkey: %s, permissions: { publish: { allow: [%s] }, subscribe: { allow: [%s] } } }\n",
-				m.name(), m.Key, quoted(publish), quoted(subscribe))
-		}
-		b.WriteString("    ]\n  }\n")
-	}
-	b.WriteString("}\n")
-	if len(users) == 0 { // without an account the server would let anybody in
-		b.WriteString("authorization { users: [] }\n")
-	}
-	return b.String(), nil
+	return users
 }
 
-func quoted(list []string) string {
-	var out []string
-	for _, s := range list {
-		out = append(out, fmt.Sprintf("%q", s))
-	}
-	return strings.Join(out, ", ")
-}
+// Path returns the path of a file of the hub.
+func (h *hub) Path(name string) string { return filepath.Join(h.dir, name) }
+
+// Reload is the command by which the running server takes a change.
+func (h *hub) Reload() string { return "nats-server --signal reload=" + h.Path(pidFile) }
 
 // invite lets a machine in, and returns its access.
 func invite(dir string, a fleet.Access) (fleet.Access, *hub, error) {
@@ -229,9 +216,9 @@ func revoke(dir, name string) (n int, names []string, of *hub, err error) {
 	err = change(dir, func(h *hub) error {
 		of = h
 		for _, m := range h.Members {
-			names = append(names, m.name())
+			names = append(names, m.Name())
 		}
-		h.Members = slices.DeleteFunc(h.Members, func(m member) bool { return m.name() == name })
+		h.Members = slices.DeleteFunc(h.Members, func(m member) bool { return m.Name() == name })
 		if n = len(names) - len(h.Members); n == 0 {
 			return fmt.Errorf("%q has no access: none was given, or it is revoked", name)
 		}

@@ -163,21 +163,6 @@ func keepCurrent(ctx context.Context, a *cli.App, acc fleet.Access) {
 		return
 	}
 	defer f.Close()
-	for ctx.Err() == nil {
-		changed := f.Changed()
-		if f.Whole(ctx) == nil {
-			rows, hosts, _ := f.Snapshot()
-			keep(a, acc, render.First(rows, maxKept), hosts)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(time.Second): // a burst of changes is written once
-		}
-		select {
-		case <-ctx.Done():
-		case <-changed:
-		case <-time.After(fleet.Beat):
-		}
-	}
+	o := &Others{app: a, access: acc, live: f}
+	o.follow(ctx, func([]render.Row, error) {}) // it stores them
 }

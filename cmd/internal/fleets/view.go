@@ -13,7 +13,6 @@ import (
 	"beckon/render"
 	"beckon/render/fleet"
 	"beckon/render/hosts"
-	"beckon/render/term"
 )
 
 // Flags are those of the commands that show other machines' sessions.
@@ -46,61 +45,27 @@ func (f *Flags) Only(a *cli.App, rows []render.Row) []render.Row {
 	})
 }
 
-// where returns the machines to ask by ssh and, with --fleet, the access to the fleet, if this
-// machine has one. With --fleet it is an error to have neither.
-func (f *Flags) where(a *cli.App) (list []*hosts.Host, acc fleet.Access, joined bool, err error) {
-	if list, err = f.asked(a); err != nil || !f.Fleet {
-		return list, acc, false, err
-	}
-	acc, joined, err = access(a)
-	if err == nil && !joined && len(list) == 0 {
-		err = errNoFleet
-	}
-	return list, acc, joined, err
-}
-
-// asked returns the machines to ask by ssh: those of --host, and with --fleet the configured
-// ones.
-func (f *Flags) asked(a *cli.App) (list []*hosts.Host, err error) {
-	specs := f.Host
-	if f.Fleet {
-		specs = append(slices.Clone(specs), a.Configured().Hosts...)
-	}
-	for i, spec := range specs {
-		if slices.Contains(specs[:i], spec) {
-			continue
-		}
-		h, err := hosts.Open(a.Store, spec)
-		if err != nil {
-			return nil, cli.Usage("%w", err)
-		}
-		list = append(list, h)
-	}
-	return list, nil
-}
-
 // Ask returns the sessions of other machines as they are now, and each machine's status. For a
 // machine that cannot be asked it returns its last known rows and reports that on stderr.
-func (f *Flags) Ask(a *cli.App) ([]render.Row, []render.Host, error) {
-	list, acc, joined, err := f.where(a)
+func (f *Flags) Ask(a *cli.App) (rows []render.Row, status []render.Host, err error) {
+	o, err := f.Others(context.Background(), a)
 	if err != nil {
 		return nil, nil, err
 	}
-	var rows []render.Row
-	var status []render.Host
+	defer o.Close()
 	var all sync.WaitGroup
-	if joined {
+	if o.live != nil {
 		all.Go(func() {
-			if rows, status, err = read(a, acc); err != nil {
+			if rows, status, err = o.whole(); err != nil {
 				fmt.Fprintf(a.Stderr, "beckon: the fleet: %v\n", err)
 			}
 		})
 	}
-	for _, h := range list {
+	for _, h := range o.asked {
 		all.Go(func() { h.Ask(context.Background()) })
 	}
 	all.Wait()
-	for _, h := range list {
+	for _, h := range o.asked {
 		asked, is := h.Last()
 		rows, status = append(rows, asked...), append(status, is)
 	}
@@ -110,29 +75,6 @@ func (f *Flags) Ask(a *cli.App) ([]render.Row, []render.Host, error) {
 	return rows, status, nil
 }
 
-// firstView is how long a list waits for the fleet.
-const firstView = 4 * time.Second
-
-// read reads the fleet once. With an error the rows are the stored ones.
-func read(a *cli.App, acc fleet.Access) ([]render.Row, []render.Host, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), firstView)
-	defer cancel()
-	f, err := fleet.Follow(ctx, acc, "beckon list")
-	if err == nil {
-		defer f.Close()
-		if err = f.Whole(ctx); err == nil {
-			rows, list, _ := f.Snapshot()
-			keep(a, acc, render.First(rows, maxKept), list)
-			return rows, list, nil
-		}
-	}
-	k, ok := keptOf(a, acc)
-	if !ok {
-		return nil, nil, err
-	}
-	return k.Rows, k.Hosts, fmt.Errorf("%w; shown is what it said %s ago", err, term.Age(time.Since(k.AsOf)))
-}
-
 // maxKept limits the stored rows: those that need somebody most.
 const maxKept = 1000
 
@@ -140,7 +82,8 @@ func keptName(acc fleet.Access) string { return "fleet:" + acc.URL + " " + acc.U
 
 // keep stores the first rows of a view for prompts, and for lists while the hub is away.
 func keep(a *cli.App, acc fleet.Access, first []render.Row, list []render.Host) {
-	hosts.Kept{Name: keptName(acc), AsOf: time.Now().UTC(), Rows: first, Hosts: list[:min(len(list), maxKept)]}.Keep(a.Store)
+	k := hosts.Kept{Name: keptName(acc), AsOf: time.Now().UTC(), Rows: first, Hosts: list[:min(len(list), maxKept)]}
+	k.Keep(a.Store)
 }
 
 // keptOf returns what was stored, with its rows marked as stale.
