@@ -4,11 +4,8 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"path/filepath"
 	"strings"
-
-	"github.com/tailscale/hujson"
 
 	"beckon/event/agents"
 )
@@ -82,53 +79,23 @@ func (s Spec) whole() []byte {
 		PowerShell string `json:"powershell"`
 		TimeoutSec int    `json:"timeoutSec"`
 	}
-	hooks := &hujson.Object{} // which keeps the order
+	var hooks []string // JSON members, in order
 	for _, e := range s.Events {
 		line := CommandLine(append([]string{program}, s.agentArgs(e)...)...)
 		shell := "try { & '" + strings.ReplaceAll(s.Command, "'", "''") + "' " + strings.Join(s.agentArgs(e), " ") + " 2>$null } catch {}; exit 0"
-		layout{}.put(hooks, e, []command{{"command", line + endsWell, shell, timeout}}, 0)
+		hooks = append(hooks, string(encode(e))+":"+string(encode([]command{{"command", line + endsWell, shell, timeout}})))
 	}
 	return pretty(struct {
 		Version int             `json:"version"`
 		Hooks   json.RawMessage `json:"hooks"`
-	}{1, hujson.Value{Value: hooks}.Pack()})
+	}{1, json.RawMessage("{" + strings.Join(hooks, ",") + "}")})
 }
 
 // endsWell, appended to a command for sh, makes it exit 0 and print nothing but its answer.
 const endsWell = " 2>/dev/null || true"
 
-// errForeign is returned for a file of beckon's name that somebody else wrote.
-var errForeign = errors.New("is there, and not beckon's")
-
 // ours reports whether beckon wrote a file that belongs to it alone.
 func ours(text []byte) bool { return bytes.Contains(text, []byte("beckon-hook")) }
-
-// planWhole makes the file beckon's own.
-func (c *Change) planWhole(want Spec) error {
-	if c.Old != nil && !ours(c.Old) {
-		return &fileError{"writing", c.File, errForeign, "move it away"}
-	}
-	if err := want.check(); err != nil {
-		return err
-	}
-	c.New = want.whole()
-	if !c.Noop() {
-		r, _ := c.kept.load()
-		c.save = &record{Schema: recordSchema, Settings: c.File, Created: true, MadeDir: r.MadeDir, Wrote: digest(c.New)}
-	}
-	return nil
-}
-
-// planRemoval removes a file of beckon's own.
-func (c *Change) planRemoval() error {
-	if c.Old != nil && !ours(c.Old) {
-		c.New = c.Old
-		return nil
-	}
-	r, _ := c.kept.load()
-	c.made = r.MadeDir
-	return nil // New stays nil
-}
 
 // AgentReport describes what is registered with an agent.
 type AgentReport struct {

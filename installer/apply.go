@@ -27,7 +27,7 @@ var errMoved = errors.New("file changed meanwhile")
 
 // Apply carries out an operation and returns the change that it made. If another program
 // rewrites the file meanwhile, it starts again from the new content, and gives up after some
-// tries. On any error the settings are unchanged. A Noop change writes no settings.
+// tries. On any error the file is unchanged. A Noop change writes nothing into it.
 func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 	file, unlock, err := lockFor(ctx, t.Path, t.Keep)
 	if err != nil {
@@ -52,11 +52,11 @@ func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 }
 
 // lockFor locks the file that path leads to until unlock is called, and sweeps next to it and
-// in keep. The lock is a separate file in keep, since rename replaces the settings file, and
-// it is never removed.
+// in keep. The lock is a separate file in keep, since rename replaces the file, and it is never
+// removed.
 func lockFor(ctx context.Context, path, keep string) (file string, unlock func(), err error) {
 	if file, err = resolve(path); err != nil {
-		return "", nil, &fileError{"following the link", path, err, ""}
+		return "", nil, &fileError{"following the link", path, cause(err), ""}
 	}
 	if err := os.MkdirAll(keep, 0o700); err != nil {
 		return "", nil, &fileError{"making the directory", keep, cause(err), ""}
@@ -68,7 +68,7 @@ func lockFor(ctx context.Context, path, keep string) (file string, unlock func()
 	if _, err := l.TryLockContext(ctx, lockPoll); err != nil {
 		var hint advice
 		if errors.Is(err, context.DeadlineExceeded) {
-			err, hint = errBusy, "is another beckon install running?"
+			err, hint = errBusy, "is another beckon setup running?"
 		}
 		return "", nil, &fileError{"locking", k.lock, cause(err), hint}
 	}
@@ -94,7 +94,8 @@ func (c *Change) commit() error {
 	if err == nil && c.forget {
 		err = c.kept.forget()
 	}
-	if e, ok := errors.AsType[*fileError](err); ok && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) && c.File != c.Target.Path {
+	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+	if e, ok := errors.AsType[*fileError](err); ok && denied && c.File != c.Target.Path {
 		e.advice = c.elsewhere()
 	}
 	return err
@@ -104,7 +105,7 @@ func (c *Change) commit() error {
 func (c *Change) write() error {
 	fileMode, dirMode := fs.FileMode(0o600), fs.FileMode(0o700)
 	switch {
-	case c.shared:
+	case c.op.shared:
 		fileMode, dirMode = 0o644, 0o755
 	case c.Target.Scope == Local: // the project's other settings will be there too
 		dirMode = 0o755
@@ -124,16 +125,14 @@ func (c *Change) write() error {
 	if err == nil {
 		return nil
 	}
-	if made != "" {
-		_ = os.Remove(made) // empty, or in use by now
-	}
+	c.removeDirs(made)
 	if c.save != nil {
 		c.kept.putBack(before)
 	}
 	return err
 }
 
-// delete removes the file, and its directory if install created it and it is empty.
+// delete removes the file, and the directories that we made for it if they are empty.
 func (c *Change) delete() error {
 	if err := c.unmoved(); err != nil {
 		return err
@@ -151,10 +150,18 @@ func (c *Change) delete() error {
 	if err != nil {
 		return &fileError{"removing", c.File, cause(err), ""}
 	}
-	if c.made != "" {
-		_ = os.Remove(c.made) // not empty: it is in use
-	}
+	c.removeDirs(c.made)
 	return nil
+}
+
+// removeDirs removes the file's directory and those above it as long as they are empty, up to
+// made, the outermost one that we made.
+func (c *Change) removeDirs(made string) {
+	for dir := filepath.Dir(c.File); made != "" && (dir == made || within(made, dir)); dir = filepath.Dir(dir) {
+		if os.Remove(dir) != nil {
+			return // it is in use
+		}
+	}
 }
 
 // unmoved reads the file again and reports errMoved if it is not the one planned for.
@@ -172,14 +179,20 @@ func (c *Change) unmoved() error {
 	return nil
 }
 
-// makeDir creates the file's directory if it is missing, and returns its name if it did.
+// makeDir creates the file's directory if it is missing, and returns the outermost one made.
 func (c *Change) makeDir(mode fs.FileMode) (made string, err error) {
 	dir := filepath.Dir(c.File)
-	if _, err := os.Stat(dir); err == nil {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
+			break
+		}
+		made = at
+	}
+	if made == "" {
 		return "", nil
 	}
 	if err := os.MkdirAll(dir, mode); err != nil {
 		return "", &fileError{"making the directory", dir, cause(err), ""}
 	}
-	return dir, nil
+	return made, nil
 }

@@ -1,21 +1,21 @@
 // Package installer puts beckon's hooks into the settings files of coding agents and takes them
-// out again, or makes a plugin of them.
+// out again, or makes a plugin of them. Lines in start-up files of shells come and go the same way.
 //
 // What it guarantees:
 //
 //   - Every byte that is not part of beckon's own entries is kept: layout, line ends, a byte
 //     order mark, numbers, escapes, unknown keys, other tools' hooks.
-//   - Uninstall restores the original bytes of a file that nobody else has changed since. From
-//     any other it takes out beckon's entries alone, with the hooks, events and groups that
-//     hold nothing else; white space where they were may differ from the original.
+//   - The old bytes of a file are kept, and come back when the last part of beckon's goes, if
+//     nobody else has changed the file since. From any other file beckon's parts alone are taken
+//     out; white space where they were may differ from the original.
 //   - A file that its client could not read is refused with its place and left untouched.
 //     Other tools' hooks that no client can run stay, with a note.
-//   - A settings file is replaced whole, after a flush to disk; a link stays a link, and mode
-//     and owner stay as they are. A hard link is broken.
+//   - A file is replaced whole, after a flush to disk; a link stays a link, and mode and owner
+//     stay as they are. A hard link is broken.
 //   - What another program writes meanwhile is edited instead of overwritten. Where the system
 //     cannot exchange two files in one step, a few microseconds remain in which it could be.
 //
-// Edit, remove, Diff, Events and the Version functions are pure. Plan, Inspect and StablePath
-// read files; Apply and Plugin.Write alone write them; FindClient and Client.Ask alone run a
+// Edit, Diff, Events and the Version functions are pure. Plan, Inspect and StablePath read
+// files; Apply and Plugin.Write alone write them; FindClient and Client.Ask alone run a
 // program. Of the environment only PATH is read, to find the client: paths come in as arguments.
 package installer

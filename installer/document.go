@@ -13,12 +13,11 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// document is a settings file as a tree that has the white space and comments around every
-// value, so what an edit does not touch cannot change.
+// document is a settings file: its text, and the tree that tells where in it each value is. An
+// edit changes a piece of the text, so everything else keeps its bytes, and reads the tree again.
 type document struct {
 	text []byte // without a byte order mark
 	file hujson.Value
-	root *hujson.Object
 }
 
 var bom = []byte("\xef\xbb\xbf")
@@ -49,9 +48,9 @@ func parse(text []byte, lax bool) (*document, error) {
 		return nil, err
 	}
 	for v := range d.file.All() {
-		list, _ := items(v.Value)
-		if n := len(list); n > 0 && list[n-1].Value.AfterExtra != nil {
-			last := list[n-1].Value
+		list, _ := items(v)
+		if n := len(list); n > 0 && list[n-1].value.AfterExtra != nil {
+			last := list[n-1].value
 			return nil, problemAt(text, last.EndOffset+len(last.AfterExtra), "", trailingComma, noTrailingComma)
 		}
 	}
@@ -92,9 +91,8 @@ func checkSyntax(text []byte) error {
 
 // parseTree parses an object of JSON that may have comments and trailing commas.
 func parseTree(text []byte) (*document, error) {
-	end := []byte("\n") // hujson ends a comment there, not at the end of the file
-	file, err := hujson.Parse(slices.Concat(text, end))
-	if err != nil { // whose words may quote the file
+	file, err := hujson.Parse(append(slices.Clip(text), '\n')) // where a comment ends for it, not at the file's end
+	if err != nil {                                            // whose words may quote the file
 		e := &settingsError{Line: 1, Column: 1, Problem: "not valid JSON here", advice: "the client reads JSON with comments"}
 		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &e.Line, &e.Column)
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -102,30 +100,70 @@ func parseTree(text []byte) (*document, error) {
 		}
 		return nil, e
 	}
-	file.AfterExtra = bytes.TrimSuffix(file.AfterExtra, end)
-	root, ok := file.Value.(*hujson.Object)
-	if !ok {
+	if file.Value.Kind() != '{' {
 		return nil, problemAt(text, file.StartOffset, "", "settings are not an object", "settings begin with { and end with }")
 	}
-	return &document{text, file, root}, nil
-}
-
-// parsed returns the tree of valid JSON.
-func parsed(text []byte) hujson.ValueTrimmed {
-	v, _ := hujson.Parse(text)
-	return v.Value
+	return &document{text, file}, nil
 }
 
 func problemAt(text []byte, offset int, path, what, hint string) error {
-	line, column := position(text, offset)
-	return &settingsError{Line: line, Column: column, Path: path, Problem: what, advice: advice(hint)}
+	before := text[:min(offset, len(text))]
+	return &settingsError{
+		Line:    1 + bytes.Count(before, []byte("\n")),
+		Column:  1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]),
+		Path:    path,
+		Problem: what,
+		advice:  advice(hint),
+	}
 }
 
-// position returns line and column, both from 1, the column in characters.
-func position(text []byte, offset int) (line, column int) {
-	before := text[:min(offset, len(text))]
-	line = 1 + bytes.Count(before, []byte("\n"))
-	return line, 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+// splice replaces the text from one offset to another.
+func (d *document) splice(from, to int, with string) error {
+	next, err := parseTree(slices.Concat(d.text[:from], []byte(with), d.text[to:]))
+	if err == nil {
+		*d = *next
+	}
+	return err
+}
+
+// item is a member of an object, or an element of an array.
+type item struct {
+	name   string // of a member
+	value  *hujson.Value
+	start  int // the offset of its name, or of its value
+	before hujson.Extra
+	inside hujson.Extra // between name and value, and from there to the comma
+}
+
+// items returns what an object or array contains, and the white space and comments at its end.
+func items(c *hujson.Value) (list []item, end hujson.Extra) {
+	switch c := c.Value.(type) {
+	case *hujson.Object:
+		for i := range c.Members {
+			m := &c.Members[i]
+			inside := slices.Concat(m.Name.AfterExtra, m.Value.BeforeExtra, m.Value.AfterExtra)
+			list = append(list, item{stringValue(m.Name), &m.Value, m.Name.StartOffset, m.Name.BeforeExtra, inside})
+		}
+		return list, c.AfterExtra
+	case *hujson.Array:
+		for i := range c.Elements {
+			e := &c.Elements[i]
+			list = append(list, item{"", e, e.StartOffset, e.BeforeExtra, e.AfterExtra})
+		}
+		return list, c.AfterExtra
+	}
+	return nil, nil
+}
+
+// member returns the last value of that name in an object, as the client reads it, or nil.
+func member(c *hujson.Value, name string) (v *hujson.Value) {
+	list, _ := items(c)
+	for _, m := range list {
+		if m.name == name && c.Value.Kind() == '{' {
+			v = m.value
+		}
+	}
+	return v
 }
 
 // stringValue returns the unescaped string, or "" for anything else.
@@ -143,97 +181,31 @@ func standard(v hujson.Value) []byte {
 	return v.Pack()
 }
 
-// items returns what an object or array contains, an element as a member without a name, and
-// what is between the last item and the closing bracket.
-func items(c hujson.ValueTrimmed) (list []hujson.ObjectMember, end *hujson.Extra) {
-	switch c := c.(type) {
-	case *hujson.Object:
-		return c.Members, &c.AfterExtra
-	case *hujson.Array:
-		for _, e := range c.Elements {
-			list = append(list, hujson.ObjectMember{Value: e})
-		}
-		return list, &c.AfterExtra
+// comments joins what is between values, without the commas; white space alone is dropped.
+func comments(extras ...hujson.Extra) string {
+	if text := slices.Concat(extras...); !isBlank(text) {
+		return string(text)
 	}
-	return nil, nil
+	return ""
 }
 
-// setItems changes what an object or array contains.
-func setItems(c hujson.ValueTrimmed, list []hujson.ObjectMember) {
-	switch c := c.(type) {
-	case *hujson.Object:
-		c.Members = list
-	case *hujson.Array:
-		c.Elements = nil
-		for _, m := range list {
-			c.Elements = append(c.Elements, m.Value)
-		}
-	}
-}
-
-// lead is what is before an item.
-func lead(m *hujson.ObjectMember) *hujson.Extra {
-	if m.Name.Value == nil {
-		return &m.Value.BeforeExtra
-	}
-	return &m.Name.BeforeExtra
-}
-
-// filter removes the items of an object or array that keep refuses; comments around them stay.
-// keep may change an item. It reports whether only refused items were there.
-func filter(c hujson.ValueTrimmed, keep func(m *hujson.ObjectMember) bool) (emptied bool) {
+// cut removes item i of a container with its comma. Comments around it stay.
+func (d *document) cut(c *hujson.Value, i int) error {
 	list, end := items(c)
-	var kept []hujson.ObjectMember
-	var comments string    // of removed items
-	var first hujson.Extra // white space before the first item
-	if len(list) > 0 {
-		first = (*lead(&list[0]))[len(comment(*lead(&list[0]))):]
+	it := list[i]
+	after := it.value.EndOffset + len(it.value.AfterExtra)
+	if it.value.AfterExtra != nil {
+		after++ // a comma
 	}
-	for i := range list {
-		m := &list[i]
-		if !keep(m) {
-			comments += comment(*lead(m))
-			if m.Name.Value != nil {
-				comments += comment(m.Name.AfterExtra) + comment(m.Value.BeforeExtra)
-			}
-			comments += comment(m.Value.AfterExtra)
-			continue
-		}
-		if len(kept) == 0 && i > 0 && comment(*lead(m)) == "" {
-			*lead(m) = first
-		}
-		*lead(m) = withComments(comments, *lead(m))
-		comments = ""
-		kept = append(kept, *m)
+	switch {
+	case i+1 < len(list):
+		next := list[i+1]
+		return d.splice(it.start, next.start, comments(it.inside, next.before))
+	case i > 0:
+		previous := list[i-1].value
+		return d.splice(previous.EndOffset, after, comments(previous.AfterExtra, it.before, it.inside))
 	}
-	if len(kept) == len(list) {
-		setItems(c, kept) // as keep may have changed them
-		return false
-	}
-	if n := len(kept); n > 0 { // what is behind the last item must be no trailing comma
-		last := &kept[n-1].Value
-		comments = comment(last.AfterExtra) + comments
-		last.AfterExtra = nil
-	}
-	if *end = withComments(comments, *end); len(kept) == 0 && isBlank(*end) {
-		*end = nil
-	}
-	setItems(c, kept)
-	return len(kept) == 0 && len(*end) == 0
-}
-
-// comment returns what is between two values up to its last comment.
-func comment(extra hujson.Extra) string { return strings.TrimRight(string(extra), whiteSpace) }
-
-// withComments puts comments before extra; the last may need a line end.
-func withComments(comments string, extra hujson.Extra) hujson.Extra {
-	if comments == "" {
-		return extra
-	}
-	if both := hujson.Extra(comments + string(extra)); both.IsValid() {
-		return both
-	}
-	return hujson.Extra(comments + "\n" + string(extra))
+	return d.splice(it.start-len(it.before), after+len(end), comments(it.before, it.inside, end))
 }
 
 // layout is how a file is written.
@@ -249,12 +221,12 @@ func (d *document) layout() layout {
 	if i := bytes.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
 		l.newline = "\r\n"
 	}
-	if len(d.root.Members) == 0 {
+	list, _ := items(&d.file)
+	if len(list) == 0 {
 		return l
 	}
-	first := d.root.Members[0]
-	l.spaced = len(first.Value.BeforeExtra) > 0
-	before := first.Name.BeforeExtra
+	l.spaced = len(list[0].value.BeforeExtra) > 0
+	before := list[0].before
 	if i := bytes.LastIndexByte(before, '\n'); i >= 0 && isBlank(before[i:]) {
 		l.unit = strings.Trim(string(before[i:]), "\r\n")
 	} else if !bytes.Contains(d.text[d.file.StartOffset:d.file.EndOffset], []byte("\n")) {
@@ -277,34 +249,35 @@ func (l layout) text(v any, depth int) string {
 
 var joinLines = strings.NewReplacer(",\n", ", ", "\n", "")
 
-// put appends an item to a container that is depth steps deep; name is its name in an object.
-func (l layout) put(c hujson.ValueTrimmed, name string, v any, depth int) {
+// put appends an item to a container that is depth steps deep, behind the comments there; name
+// is its name in an object.
+func (d *document) put(l layout, c *hujson.Value, name string, v any, depth int) error {
 	list, end := items(c)
-	before := ""
+	said := strings.TrimRight(string(end), whiteSpace)
+	before, behind := "", string(end)[len(said):]
 	switch {
 	case l.newline != "":
 		before = l.newline + strings.Repeat(l.unit, depth+1)
-		if len(list) == 0 && comment(*end) == "" {
-			*end = hujson.Extra(l.newline + strings.Repeat(l.unit, depth))
+		if len(list) == 0 && said == "" {
+			behind = l.newline + strings.Repeat(l.unit, depth)
 		}
 	case l.spaced && len(list) > 0:
 		before = " "
 	}
-	// A comment behind the last item stays with it.
-	said := comment(*end)
-	*end = (*end)[len(said):]
-	m := hujson.ObjectMember{Value: hujson.Value{Value: parsed([]byte(l.text(v, depth+1)))}}
-	if c.Kind() == '{' {
-		m.Name.Value = hujson.String(name)
-		if l.spaced || l.newline != "" {
-			m.Value.BeforeExtra = hujson.Extra(" ")
-		}
-	}
 	if said != "" && !strings.Contains(before, "\n") {
 		before = "\n" // the comment may reach to the end of its line
 	}
-	*lead(&m) = hujson.Extra(said + before)
-	setItems(c, append(list, m))
+	if c.Value.Kind() == '{' {
+		before += string(encode(name)) + ":"
+		if l.spaced || l.newline != "" {
+			before += " "
+		}
+	}
+	if len(list) > 0 {
+		said = "," + said
+	}
+	last := c.EndOffset - 1
+	return d.splice(last-len(end), last, said+before+l.text(v, depth+1)+behind)
 }
 
 // pretty writes v in the layout of our own files.

@@ -12,7 +12,7 @@ import (
 // Edit returns the settings with the entries of want: it adds missing ones, replaces ours that
 // differ in place, and drops ours for other events and copies. Everything else keeps its
 // bytes. old is nil without a file; it is not modified. Edit of its own result changes
-// nothing. notes name what in the hooks no client can run: it is another tool's, and stays.
+// nothing. notes name the hooks that no client can run: they are another tool's, and stay.
 func Edit(old []byte, want Spec) (text []byte, notes []string, err error) {
 	if err := want.check(); err != nil {
 		return nil, nil, err
@@ -25,22 +25,14 @@ func Edit(old []byte, want Spec) (text []byte, notes []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := d.once(); err != nil {
-		return nil, nil, err
-	}
-	if err := d.add(want); err != nil {
-		return nil, nil, err
-	}
-	d.settle(want) // last, so that hooks whose events all change keep their place
-	switch {
-	case want.NoStatusLine:
-		d.dropStatus()
-	case want.StatusLine != "":
-		if err := d.ensureStatus(want.StatusLine); err != nil {
+	// Adding comes first, so that hooks whose events all change keep their place.
+	for _, step := range []func(Spec) error{d.once, d.add, d.settle, d.editStatus} {
+		if err := step(want); err != nil {
 			return nil, nil, err
 		}
 	}
-	return slices.Concat(mark, d.file.Pack()), d.notes(want.lax()), nil
+	_, notes = d.entries(want.lax())
+	return slices.Concat(mark, d.text), notes, nil
 }
 
 // remove returns the settings without beckon's entries, and without the hooks, events and
@@ -51,32 +43,16 @@ func remove(old []byte) ([]byte, error) {
 		return append([]byte{}, old...), nil
 	}
 	d, err := parseTree(text)
+	if err == nil {
+		err = d.dropStatus()
+	}
+	if err == nil {
+		err = d.settle(Spec{})
+	}
 	if err != nil {
 		return nil, err
 	}
-	d.dropStatus()
-	d.settle(Spec{})
-	return append(append([]byte{}, mark...), d.file.Pack()...), nil
-}
-
-// entries calls each for every handler below "hooks", and removes those for which it returns
-// false, with every container that held nothing else. What has no such form is not visited.
-func (d *document) entries(each func(e hookEntry, v *hujson.Value) (keep bool)) {
-	filter(d.root, func(m *hujson.ObjectMember) bool {
-		return stringValue(m.Name) != "hooks" || !filter(m.Value.Value, func(event *hujson.ObjectMember) bool {
-			return event.Value.Value.Kind() != '[' || !filter(event.Value.Value, func(group *hujson.ObjectMember) bool {
-				e := hookEntry{event: stringValue(event.Name)}
-				list := member(group.Value.Value, "hooks")
-				if matcher := member(group.Value.Value, "matcher"); matcher != nil {
-					e.matcher = stringValue(*matcher)
-				}
-				return list == nil || list.Value.Kind() != '[' || !filter(list.Value, func(m *hujson.ObjectMember) bool {
-					e.handler = readHandler(standard(m.Value))
-					return each(e, &m.Value)
-				})
-			})
-		})
-	})
+	return append(append([]byte{}, mark...), d.text...), nil
 }
 
 // hookEntry is a handler and where it is.
@@ -84,39 +60,123 @@ type hookEntry struct {
 	handler
 	event   string
 	matcher string
+	path    []place // from the root's member to the handler
+}
+
+// place is an item of a container.
+type place struct {
+	container *hujson.Value
+	index     int
 }
 
 func (e hookEntry) matchesAll() bool { return e.matcher == "" || e.matcher == "*" }
 
-// own returns beckon's entries.
-func (d *document) own() (all []hookEntry) {
-	d.entries(func(e hookEntry, _ *hujson.Value) bool {
-		if e.own() {
-			all = append(all, e)
+// switches are members of "hooks" that Gemini CLI and Qwen Code do not take for events.
+var switches = []string{"enabled", "disabled", "notifications"}
+
+// entries returns every handler below "hooks", and notes on the hooks that no client can run.
+func (d *document) entries(lax bool) (all []hookEntry, notes []string) {
+	note := func(path, what string) { notes = append(notes, path+" is "+what+": the client skips it") }
+	top, _ := items(&d.file)
+	for i, hooks := range top {
+		if hooks.name != "hooks" {
+			continue
 		}
-		return true
-	})
-	return all
+		if hooks.value.Value.Kind() != '{' {
+			note("hooks", "not an object")
+			continue
+		}
+		events, _ := items(hooks.value)
+		for j, event := range events {
+			path := "hooks" + pathKey(event.name)
+			switch {
+			case lax && slices.Contains(switches, event.name):
+				continue
+			case event.value.Value.Kind() != '[':
+				note(path, "not an array")
+				continue
+			}
+			groups, _ := items(event.value)
+			for k, group := range groups {
+				path := fmt.Sprintf("%s[%d]", path, k)
+				e := hookEntry{event: event.name}
+				if m := member(group.value, "matcher"); m != nil {
+					if e.matcher = stringValue(*m); m.Value.Kind() != '"' {
+						note(path+".matcher", "not a string")
+					}
+				}
+				inside, _ := items(group.value)
+				at := slices.IndexFunc(inside, func(m item) bool { return m.value == member(group.value, "hooks") })
+				if at < 0 || inside[at].value.Value.Kind() != '[' {
+					note(path, "no group with an array of hooks")
+					continue
+				}
+				handlers, _ := items(inside[at].value)
+				for n, h := range handlers {
+					e.handler = readHandler(standard(*h.value))
+					e.path = []place{{&d.file, i}, {hooks.value, j}, {event.value, k}, {group.value, at}, {inside[at].value, n}}
+					all = append(all, e)
+					if lack := e.lacks(); lack != "" {
+						note(fmt.Sprintf("%s.hooks[%d]", path, n), "without "+lack)
+					}
+				}
+			}
+		}
+	}
+	return all, notes
 }
 
-// settle keeps one entry of ours for each slot of want, as it should be, and removes the others.
-func (d *document) settle(want Spec) {
-	l, slots := d.layout(), want.slots()
-	d.entries(func(e hookEntry, v *hujson.Value) bool {
-		if !e.own() {
-			return true
+// own returns beckon's entries.
+func (d *document) own() []hookEntry {
+	all, _ := d.entries(false)
+	return slices.DeleteFunc(all, func(e hookEntry) bool { return !e.own() })
+}
+
+// settle keeps one entry of ours for each slot of want, as it should be, and removes the others,
+// one after another, since each change moves those behind it.
+func (d *document) settle(want Spec) error {
+	l := d.layout()
+	for {
+		changed, err := d.settleNext(l, want)
+		if err != nil || !changed {
+			return err
 		}
-		slot := e.slot()
-		i := slices.Index(slots, slot)
+	}
+}
+
+// settleNext changes the first entry that is not as it should be.
+func (d *document) settleNext(l layout, want Spec) (changed bool, err error) {
+	slots := want.slots()
+	for _, e := range d.own() {
+		i := slices.Index(slots, e.slot())
 		if i < 0 || !e.matchesAll() {
-			return false
+			return true, d.cutPath(e.path)
+		}
+		if slot := slots[i]; !e.same(want.handler(slot)) {
+			at := e.path[len(e.path)-1]
+			list, _ := items(at.container)
+			v := list[at.index].value
+			return true, d.splice(v.StartOffset, v.EndOffset, l.text(want.entry(slot), 5))
 		}
 		slots = slices.Delete(slots, i, i+1)
-		if !e.same(want.handler(slot)) {
-			v.Value = hujson.Literal(l.text(want.entry(slot), 5))
+	}
+	return false, nil
+}
+
+// cutPath removes the item at the end of a path, with every container that holds nothing else.
+// A group holds nothing else if it has no other list than the one on the path.
+func (d *document) cutPath(path []place) error {
+	at := path[len(path)-1]
+	for len(path) > 1 {
+		list, end := items(at.container)
+		group := len(path) == 4
+		if !group && len(list) > 1 || comments(end, list[at.index].before, list[at.index].inside) != "" {
+			break
 		}
-		return true
-	})
+		path = path[:len(path)-1]
+		at = path[len(path)-1]
+	}
+	return d.cut(at.container, at.index)
 }
 
 // add adds a group for each slot of want that has no entry of ours.
@@ -129,116 +189,70 @@ func (d *document) add(want Spec) error {
 		if have[slot] {
 			continue
 		}
-		hooks, err := d.container(l, d.root, "hooks", "hooks", map[string]any{}, 0)
+		event := strings.TrimSuffix(slot, replySlot)
+		hooks, err := d.container(l, 0, map[string]any{}, "hooks")
 		if err != nil {
 			return err
 		}
-		event := strings.TrimSuffix(slot, replySlot)
-		list, err := d.container(l, hooks, event, "hooks"+pathKey(event), []any{}, 1)
-		if err != nil {
-			continue // another tool's: notes names it
+		if hooks.Value.Kind() != '{' {
+			return problemAt(d.text, hooks.StartOffset, "hooks", "not what the client reads there", "hooks maps event names to arrays of groups")
 		}
-		l.put(list, "", map[string]any{"hooks": []any{want.entry(slot)}}, 2) // no matcher, so it matches all
+		list, err := d.container(l, 1, []any{}, "hooks", event)
+		if err != nil {
+			return err
+		}
+		if list.Value.Kind() != '[' {
+			continue // another tool's: the notes name it
+		}
+		if err := d.put(l, list, "", map[string]any{"hooks": []any{want.entry(slot)}}, 2); err != nil { // no matcher, so it matches all
+			return err
+		}
 	}
 	return nil
 }
 
-// container returns the member name of c, which is made if it is missing or null.
-func (d *document) container(l layout, c hujson.ValueTrimmed, name, path string, empty any, depth int) (hujson.ValueTrimmed, error) {
-	v := member(c, name)
-	if v == nil {
-		l.put(c, name, empty, depth)
-		v = member(c, name)
-	} else if v.Value.Kind() == 'n' {
-		v.Value = parsed(encode(empty))
+// container returns the value below the names, the last of which is made if it is missing or null.
+func (d *document) container(l layout, depth int, empty any, names ...string) (*hujson.Value, error) {
+	find := func(names []string) *hujson.Value {
+		v := &d.file
+		for _, name := range names {
+			if v = member(v, name); v == nil {
+				break
+			}
+		}
+		return v
 	}
-	if v.Value.Kind() != parsed(encode(empty)).Kind() {
-		return nil, problemAt(d.text, v.StartOffset, path, "not what the client reads there", "hooks maps event names to arrays of groups")
+	var err error
+	switch v := find(names); {
+	case v == nil:
+		err = d.put(l, find(names[:depth]), names[depth], empty, depth)
+	case v.Value.Kind() == 'n':
+		err = d.splice(v.StartOffset, v.EndOffset, string(encode(empty)))
 	}
-	return v.Value, nil
+	return find(names), err
 }
 
 // once refuses a key that appears twice: the client reads only the last one, so an edit could
 // have no effect.
-func (d *document) once() error {
-	seen := map[string]bool{}
-	check := func(c hujson.ValueTrimmed, path string, names ...string) error {
+func (d *document) once(Spec) error {
+	check := func(c *hujson.Value, path string, names ...string) error {
 		list, _ := items(c)
-		for _, m := range list {
-			name := stringValue(m.Name)
-			if seen[path+pathKey(name)] && (len(names) == 0 || slices.Contains(names, name)) {
-				return problemAt(d.text, m.Name.StartOffset, strings.TrimPrefix(path+pathKey(name), "."), "key appears twice", "the client reads only the last one: merge them")
+		for i, m := range list {
+			twice := slices.ContainsFunc(list[:i], func(other item) bool { return other.name == m.name })
+			if twice && (len(names) == 0 || slices.Contains(names, m.name)) {
+				where := strings.TrimPrefix(path+pathKey(m.name), ".")
+				return problemAt(d.text, m.start, where, "key appears twice", "the client reads only the last one: merge them")
 			}
-			seen[path+pathKey(name)] = true
 		}
 		return nil
 	}
-	if err := check(d.root, "", "hooks", "statusLine"); err != nil {
+	if err := check(&d.file, "", "hooks", "statusLine"); err != nil {
 		return err
 	}
-	if hooks := member(d.root, "hooks"); hooks != nil && hooks.Value.Kind() == '{' {
-		return check(hooks.Value, "hooks")
+	if hooks := member(&d.file, "hooks"); hooks != nil && hooks.Value.Kind() == '{' {
+		return check(hooks, "hooks")
 	}
 	return nil
-}
-
-// notes names the hooks of other tools that no client can run.
-func (d *document) notes(lax bool) (notes []string) {
-	note := func(path, what string) {
-		notes = append(notes, path+" is "+what+": the client skips it")
-	}
-	hooks := member(d.root, "hooks")
-	if hooks == nil {
-		return nil
-	}
-	if hooks.Value.Kind() != '{' {
-		note("hooks", "not an object")
-	}
-	events, _ := items(hooks.Value)
-	for _, event := range events {
-		path := "hooks" + pathKey(stringValue(event.Name))
-		switch {
-		case lax && slices.Contains(switches, stringValue(event.Name)):
-			continue
-		case event.Value.Value.Kind() != '[':
-			note(path, "not an array")
-			continue
-		}
-		groups, _ := items(event.Value.Value)
-		for i, g := range groups {
-			path := fmt.Sprintf("%s[%d]", path, i)
-			list := member(g.Value.Value, "hooks")
-			if list == nil || list.Value.Kind() != '[' {
-				note(path, "no group with an array of hooks")
-				continue
-			}
-			if m := member(g.Value.Value, "matcher"); m != nil && m.Value.Kind() != '"' {
-				note(path+".matcher", "not a string")
-			}
-			handlers, _ := items(list.Value)
-			for i, h := range handlers {
-				if lack := readHandler(standard(h.Value)).lacks(); lack != "" {
-					note(fmt.Sprintf("%s.hooks[%d]", path, i), "without "+lack)
-				}
-			}
-		}
-	}
-	return notes
-}
-
-// switches are members of "hooks" that Gemini CLI and Qwen Code do not take for events.
-var switches = []string{"enabled", "disabled", "notifications"}
-
-// member returns the last value of that name in an object, as the client reads it, or nil.
-func member(c hujson.ValueTrimmed, name string) (v *hujson.Value) {
-	if obj, ok := c.(*hujson.Object); ok {
-		for i, m := range obj.Members {
-			if stringValue(m.Name) == name {
-				v = &obj.Members[i].Value
-			}
-		}
-	}
-	return v
 }
 
 var plainKey = lazily(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)

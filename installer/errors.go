@@ -16,9 +16,9 @@ type advice string
 // Hint implements the interface of errors with advice.
 func (a advice) Hint() string { return string(a) }
 
-// settingsError is the error for a settings file that is refused: Claude Code could not read
-// it, or its hooks have a structure that cannot be edited safely. It never contains text of
-// the file except the keys that lead to the place.
+// settingsError is the error for a settings file that is refused: the client could not read it,
+// or its hooks cannot be edited safely. It never contains text of the file except the keys that
+// lead to the place.
 type settingsError struct {
 	File    string // path of the file; empty from the pure functions
 	Line    int    // from 1
@@ -64,12 +64,16 @@ type pathError struct {
 // Error returns program and reason in one line.
 func (e *pathError) Error() string { return fmt.Sprintf("program %q: %s", e.Path, e.Reason) }
 
-// inFile adds the file's name to a settingsError.
-func inFile(err error, file string) error {
+// inFile adds the file's name to an error of a pure function: as the client opens it, or with
+// links resolved for a place in it.
+func inFile(err error, path, file string) error {
 	if e, ok := errors.AsType[*settingsError](err); ok {
 		named := *e
 		named.File = file
 		return &named
+	}
+	if e, ok := errors.AsType[*fileError](err); ok {
+		e.Path = path
 	}
 	return err
 }

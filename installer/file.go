@@ -2,7 +2,6 @@ package installer
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -106,38 +105,25 @@ func (s snapshot) same(other snapshot) bool {
 	return s.file == other.file && (s.data == nil) == (other.data == nil) && bytes.Equal(s.data, other.data)
 }
 
-// linkLimit is how many links are followed, as on Linux.
-const linkLimit = 40
-
-// resolve returns the real path of a file that need not exist.
+// resolve returns the real path of a file that need not exist, nor its directory: the path stays
+// the same when they are made.
 func resolve(path string) (string, error) {
-	for range linkLimit {
-		if file, err := filepath.EvalSymlinks(path); err == nil {
-			return file, nil
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		path = filepath.Join(resolveDir(filepath.Dir(path)), filepath.Base(path))
-		dest, err := os.Readlink(path)
-		if err != nil {
-			return path, nil // missing, and no link
-		}
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	if dest, err := os.Readlink(path); err == nil { // it leads to a file that is missing
 		if !filepath.IsAbs(dest) {
 			dest = filepath.Join(filepath.Dir(path), dest)
 		}
-		path = dest
+		return resolve(dest)
 	}
-	return "", errors.New("too many links")
-}
-
-// resolveDir returns the real path of a directory, as far as it exists: the name stays the same
-// when the rest is created.
-func resolveDir(dir string) string {
-	parent := filepath.Dir(dir)
-	if real, err := filepath.EvalSymlinks(dir); err == nil || parent == dir {
-		return cmp.Or(real, dir)
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path, nil
 	}
-	return filepath.Join(resolveDir(parent), filepath.Base(dir))
+	dir, err = resolve(dir)
+	return filepath.Join(dir, filepath.Base(path)), err
 }
 
 // replace writes data over the file, with its present mode, else with mode. It returns errMoved

@@ -146,12 +146,12 @@ func readFile(path, plugin string, lax bool) File {
 	f.readSwitches(text)
 	d, err := parse(text, lax)
 	if err != nil {
-		f.Err = inFile(err, path)
+		f.Err = inFile(err, path, path)
 		return f
 	}
-	f.Notes = d.notes(lax)
+	_, f.Notes = d.entries(lax)
 	if s, ok := d.ownStatus(); ok {
-		_, wraps := s.wrapped()
+		wraps := s.wrapped() != nil
 		f.Status = &status{s.words[0], wraps}
 	}
 	for _, e := range d.own() {

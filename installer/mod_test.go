@@ -152,7 +152,7 @@ func TestPluginWithMod(t *testing.T) {
 func TestModQuotesPaths(t *testing.T) {
 	p := modOf(t, t.TempDir())
 	p.Beckon, p.Version = "/o\u2028p\"t/beckon", "v1\n// evil"
-	js, err := modModule(p, nil)
+	js, err := p.module()
 	if err != nil || !strings.Contains(string(js), `const BECKON = "/o\u2028p\"t/beckon"`) || strings.Contains(string(js), "\n// evil") {
 		t.Errorf("%v\n%.200s", err, js)
 	}

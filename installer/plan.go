@@ -2,57 +2,90 @@ package installer
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 )
 
-// Op is an operation on one file: Install, Uninstall or Put.
+// Op is an operation on one file: Install, Uninstall, Put, or a part of a plugin.
 type Op struct {
-	plan func(c *Change) error // decides on c.New, and what is recorded
+	// edit returns the text with our part as it should be. nil is a missing file, before and after.
+	edit func(old []byte) (text []byte, notes []string, err error)
+	// owns reports whether a text has a part of ours.
+	owns func(text []byte) bool
+
+	client string // recorded, with set
+	set    Set
+	shared bool // the file, and a directory made for it, are for others to read
+	undo   bool // it removes what is ours, whatever the file
 
 	testOnlyBeforeRename func()
 }
 
-// Install returns the operation that makes a settings file hold want's entries.
+// Install returns the operation that makes a file hold want's entries.
 func Install(want Spec) Op {
-	return Op{plan: func(c *Change) error {
-		if ownFile(c.Target.agent) {
-			return c.planWhole(want)
-		}
-		return c.planInstall(want)
-	}}
+	if ownFile(want.agent) {
+		return whole(want.check, want.whole, ours, "move it away")
+	}
+	edit := func(old []byte) ([]byte, []string, error) { return Edit(old, want) }
+	return Op{edit: edit, owns: owns, client: want.Client.String(), set: want.Set}
 }
 
-// Uninstall returns the operation that removes beckon's entries from a settings file.
+// Uninstall returns the operation that removes beckon's entries from a file, or the whole file if
+// it is beckon's own.
 func Uninstall() Op {
-	return Op{plan: func(c *Change) error {
-		c.forget = true
-		if ownFile(c.Target.agent) {
-			return c.planRemoval()
+	return Op{undo: true, owns: owns, edit: func(old []byte) ([]byte, []string, error) {
+		if old == nil {
+			return nil, nil, nil
 		}
-		return c.planUninstall()
+		rest, err := remove(old)
+		return rest, nil, err
 	}}
 }
 
-// Change is what an operation does, or did, to one settings file.
+// errForeign is returned for a file of ours by name that somebody else wrote.
+var errForeign = errors.New("is there already, and not beckon's")
+
+// whole returns the operation that makes a file what text returns. Its error for a file that is
+// not ours has the advice.
+func whole(check func() error, text func() []byte, ours func([]byte) bool, foreign advice) Op {
+	return Op{owns: ours, edit: func(old []byte) ([]byte, []string, error) {
+		if old != nil && !ours(old) {
+			return nil, nil, &fileError{Step: "writing", Err: errForeign, advice: foreign}
+		}
+		if err := check(); err != nil {
+			return nil, nil, err
+		}
+		return text(), nil, nil
+	}}
+}
+
+// without returns the operation that removes a file if it is ours.
+func without(ours func([]byte) bool) Op {
+	return Op{owns: ours, edit: func(old []byte) ([]byte, []string, error) {
+		if ours(old) {
+			return nil, nil, nil
+		}
+		return old, nil, nil
+	}}
+}
+
+// Change is what an operation does, or did, to one file.
 type Change struct {
 	Target Target
 	File   string // the real file, links resolved
 	Old    []byte // nil: there is no file
 	New    []byte // nil: the file is to be removed
-	Backup string // install: where the original is kept; uninstall: the copy that New comes from; else empty
+	Backup string // where the old bytes are kept; for an undo, where New comes from; else empty
 
 	Notes []string // install: what in the hooks is another tool's mistake, and stays
 
 	was    snapshot
 	kept   kept
-	save   *record // record to write before the settings; nil to leave it
-	copy   []byte  // backup to write with it; nil to leave it
-	forget bool    // record and backup go in the end
-	made   string  // directory that install created
-	shared bool    // the file, and a directory made for it, are for others to read
+	save   *record // record to write before the file; nil to leave it
+	copy   []byte  // old bytes to write with it; nil to leave them
+	forget bool    // record and old bytes go in the end
+	made   string  // directory that we made for the file
 	op     Op
 }
 
@@ -62,73 +95,69 @@ func (c Change) Noop() bool { return (c.Old == nil) == (c.New == nil) && bytes.E
 // Diff returns the change as a unified diff, or "".
 func (c Change) Diff() string { return Diff(c.Old, c.New, c.File) }
 
-// Plan reads a settings file and returns what Apply would do to it. It writes nothing.
+// Plan reads a file and returns what Apply would do to it. It writes nothing.
 func Plan(t Target, op Op) (Change, error) {
 	was, err := readSettled(t.Path)
 	if err != nil {
 		return Change{}, err
 	}
-	c := Change{Target: t, File: was.file, Old: was.data, was: was, kept: keptFor(t.Keep, was.file), shared: t.Scope == Project, op: op}
+	if op.undo && ownFile(t.agent) {
+		op = without(ours)
+	}
+	c := Change{Target: t, File: was.file, Old: was.data, was: was, kept: keptFor(t.Keep, was.file), op: op}
+	c.op.shared = op.shared || t.Scope == Project
 	if c.kept.newer() {
 		return Change{}, &fileError{"reading the record of an install", c.kept.record, errNewerRecord, "use that version, or update this one"}
 	}
-	if err := op.plan(&c); err != nil {
-		return Change{}, inFile(err, was.file)
+	if c.New, c.Notes, err = op.edit(c.Old); err != nil {
+		return Change{}, inFile(err, t.Path, was.file)
+	}
+	if r, known := c.kept.load(); op.owns(c.New) {
+		c.remember(r, known)
+	} else {
+		c.giveBack(r, known)
 	}
 	return c, c.checkWritable()
 }
 
-func (c *Change) planInstall(want Spec) error {
-	var err error
-	if c.New, c.Notes, err = Edit(c.Old, want); err != nil {
-		return err
-	}
-	r, known := c.kept.load()
-	if c.Noop() {
-		if known && (r.Client != want.Client.String() || r.Set != want.Set) {
-			r.Client, r.Set = want.Client.String(), want.Set
-			c.save = &r
-		}
-		return nil
+// remember decides what is recorded of a change after which the file has a part of ours.
+func (c *Change) remember(r record, known bool) {
+	client, set := r.Client, r.Set
+	if c.op.client != "" {
+		client, set = c.op.client, c.op.set
 	}
 	switch {
-	case known && r.Wrote == digest(c.Old) && c.Old != nil:
-		r.Wrote = digest(c.New) // nobody else wrote in between: the backup stays valid
-	case owns(c.Old):
-		// Others wrote in between, or the record was lost: the backup, if any, lacks their
-		// changes. From now on only our entries may be removed.
-		r.Wrote = ""
+	case c.Noop():
+		if !known || r.Client == client && r.Set == set {
+			return
+		}
+	case known && c.Old != nil && r.Wrote == digest(c.Old):
+		r.Wrote = digest(c.New) // nobody else wrote in between: the old bytes stay valid
+	case c.op.owns(c.Old):
+		r.Wrote = "" // others wrote in between, or the record was lost: the old bytes lack that
 	default:
 		r = record{Created: c.Old == nil, Original: digest(c.Old), Wrote: digest(c.New)}
 		c.copy = c.Old
 	}
-	r.Schema, r.Settings = recordSchema, c.File
-	r.Client, r.Set = want.Client.String(), want.Set
+	r.Schema, r.Settings, r.Client, r.Set = recordSchema, c.File, client, set
 	c.save = &r
 	if c.copy != nil || r.Original != "" && !r.Created {
 		c.Backup = c.kept.backup
 	}
-	return nil
 }
 
-func (c *Change) planUninstall() error {
-	if c.Old == nil {
-		return nil
-	}
-	r, known := c.kept.load()
-	c.made = r.MadeDir
-	if known && r.Created && r.Wrote == digest(c.Old) {
-		return nil // New stays nil: the file is removed
-	}
-	if data, ok := c.kept.original(r, c.Old); ok {
+// giveBack makes a file without a part of ours what it was before the first one, where nobody
+// else has edited it since.
+func (c *Change) giveBack(r record, known bool) {
+	c.forget, c.made = true, r.MadeDir
+	data, same := c.kept.original(r, c.Old)
+	switch {
+	case c.Old == nil:
+	case known && r.Created && (r.Wrote == digest(c.Old) || isNothing(c.New)):
+		c.New = nil
+	case same:
 		c.New, c.Backup = data, c.kept.backup
-		return nil
 	}
-	rest, err := remove(c.Old)
-	if err == nil && !(known && r.Created && isEmptyObject(rest)) {
-		c.New = rest
-	}
-	return err
 }
 
 // owns reports whether settings contain an entry of ours.
@@ -142,23 +171,27 @@ func owns(settings []byte) bool {
 	return status || len(d.own()) > 0
 }
 
-func isEmptyObject(settings []byte) bool {
-	_, text := cutBOM(settings)
-	var m map[string]json.RawMessage
-	return json.Unmarshal(text, &m) == nil && len(m) == 0
+// isNothing reports whether a file is empty, or an empty object.
+func isNothing(text []byte) bool {
+	_, text = cutBOM(text)
+	d, err := parseTree(text)
+	if err != nil {
+		return isBlank(text)
+	}
+	list, _ := items(&d.file)
+	return len(list) == 0
 }
 
 // checkWritable refuses a file whose protection a rename would bypass, or that it could not
 // replace.
 func (c Change) checkWritable() error {
-	if c.Noop() {
+	switch {
+	case c.Noop():
 		return nil
-	}
-	if c.was.info != nil && c.was.info.Mode().Perm()&0o200 == 0 {
-		return &fileError{"editing", c.File, errors.New("is read-only"), c.elsewhere()}
-	}
-	if c.was.info == nil {
+	case c.was.info == nil:
 		return c.checkDir()
+	case c.was.info.Mode().Perm()&0o200 == 0:
+		return &fileError{"editing", c.File, errors.New("is read-only"), c.elsewhere()}
 	}
 	return nil
 }
@@ -170,7 +203,7 @@ func (c Change) elsewhere() advice {
 	if c.File != c.Target.Path {
 		is = c.Target.Path + " leads there; add the hooks where that file is made"
 	}
-	if c.Target.agent != nil || c.shared {
+	if c.Target.agent != nil || c.op.shared {
 		return advice(is)
 	}
 	plugin := filepath.Join(filepath.Dir(c.Target.Path), "skills", PluginName)

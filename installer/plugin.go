@@ -4,9 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"path/filepath"
-	"strings"
 	"text/template"
 )
 
@@ -25,35 +23,54 @@ type Plugin struct {
 }
 
 // Plan returns the changes to the plugin's files, in the order to write them. hooks/hooks.json
-// is edited like settings: other hooks in it keep their bytes. Other existing files that this
-// program did not write are refused, unless Force is set.
+// is edited like settings: other hooks in it stay. Other existing files that this program did not
+// write are refused, unless Force is set.
 //
 // Entries name the program by its own path, not by one below the plugin: the client copies a
 // plugin when it installs it, and the copy does not follow an upgrade.
 func (p Plugin) Plan() ([]Change, error) {
 	p.Spec.plugin = true
-	return p.plan(pluginParts)
-}
-
-func (p Plugin) plan(parts []pluginPart) ([]Change, error) {
-	var files []Change
-	for _, part := range parts {
-		path := filepath.Join(p.Dir, filepath.FromSlash(part.name))
-		was, err := readSettings(path)
+	hooks := Install(p.Spec)
+	hooks.edit = func(old []byte) ([]byte, []string, error) {
+		text, notes, err := Edit(old, p.Spec)
+		if err == nil {
+			text, err = withModules(text, p.Beckon != "")
+		}
+		return text, notes, err
+	}
+	mod := part{modFile, without(modOurs)}
+	if p.Beckon != "" {
+		text, err := p.module()
 		if err != nil {
 			return nil, err
 		}
-		f := Change{Target: Target{Path: path}, File: was.file, Old: was.data, was: was}
-		if part.name == modFile && p.Beckon == "" && !modOurs(f.Old) {
-			continue // nothing of ours, and nothing to write
+		mod = p.file(modFile, text, modOurs)
+	}
+	isReadme := func(old []byte) bool { return bytes.HasPrefix(old, []byte(readmeTitle)) }
+	return p.plan("", []part{
+		p.file(".claude-plugin/plugin.json", p.manifest(), named),
+		p.file(".claude-plugin/marketplace.json", p.marketplace(), named),
+		{hooksFile, hooks},
+		mod,
+		p.file("README.md", p.readme(), isReadme),
+	})
+}
+
+// part is one file of a plugin.
+type part struct {
+	name string // below Dir, with slashes
+	op   Op
+}
+
+// plan returns the changes to the parts. With a keep directory, TakeMod can give back what was
+// there before.
+func (p Plugin) plan(keep string, parts []part) (files []Change, err error) {
+	for _, part := range parts {
+		c, err := Plan(Target{Scope: User, Path: filepath.Join(p.Dir, filepath.FromSlash(part.name)), Keep: keep}, part.op)
+		if err != nil {
+			return nil, err
 		}
-		if f.Old != nil && !p.Force && !part.ours(f.Old) {
-			return nil, &fileError{"writing", path, errors.New("is there already, and not beckon's"), "choose another directory, or --force to replace it"}
-		}
-		if f.New, err = part.make(p, f.Old); err != nil {
-			return nil, inFile(err, path)
-		}
-		files = append(files, f)
+		files = append(files, c)
 	}
 	return files, nil
 }
@@ -68,19 +85,11 @@ func (p Plugin) Write(files []Change) error {
 	return nil
 }
 
-// pluginPart says how one file of a plugin is made and recognized.
-type pluginPart struct {
-	name string
-	make func(p Plugin, old []byte) ([]byte, error)
-	ours func(old []byte) bool
-}
-
-var pluginParts = []pluginPart{
-	{".claude-plugin/plugin.json", pluginManifest, named},
-	{".claude-plugin/marketplace.json", marketplace, named},
-	{"hooks/hooks.json", pluginHooks, func([]byte) bool { return true }}, // it is edited, not replaced
-	{modFile, pluginMod, modOurs},
-	{"README.md", pluginReadme, func(old []byte) bool { return strings.HasPrefix(string(old), readmeTitle) }},
+// file returns the part with that text. It refuses another's file, unless Force is set.
+func (p Plugin) file(name string, text []byte, ours func([]byte) bool) part {
+	may := func(old []byte) bool { return p.Force || ours(old) }
+	op := whole(p.Spec.check, func() []byte { return text }, may, "choose another directory, or --force to replace it")
+	return part{name, op}
 }
 
 // named reports whether a manifest belongs to a plugin or marketplace of our name.
@@ -103,7 +112,7 @@ type author struct {
 	Name string `json:"name"`
 }
 
-func pluginManifest(p Plugin, _ []byte) ([]byte, error) {
+func (p Plugin) manifest() []byte {
 	m := struct {
 		Name        string `json:"name"`
 		Version     string `json:"version,omitempty"`
@@ -114,10 +123,10 @@ func pluginManifest(p Plugin, _ []byte) ([]byte, error) {
 	if found := releaseVersion().FindStringSubmatch(p.Version); found != nil {
 		m.Version = found[1]
 	}
-	return pretty(m), nil
+	return pretty(m)
 }
 
-func marketplace(Plugin, []byte) ([]byte, error) {
+func (p Plugin) marketplace() []byte {
 	type plugin struct {
 		Name        string `json:"name"`
 		Source      string `json:"source"`
@@ -128,25 +137,7 @@ func marketplace(Plugin, []byte) ([]byte, error) {
 		Description string   `json:"description"`
 		Owner       author   `json:"owner"`
 		Plugins     []plugin `json:"plugins"`
-	}{PluginName, marketAbout, author{PluginName}, []plugin{{PluginName, "./", pluginAbout}}}), nil
-}
-
-func pluginHooks(p Plugin, old []byte) ([]byte, error) {
-	text, _, err := Edit(old, p.Spec)
-	if err != nil {
-		return nil, err
-	}
-	mark, text := cutBOM(text)
-	text, err = withModules(text, p.Beckon != "")
-	return append(append([]byte{}, mark...), text...), err
-}
-
-// pluginMod returns the mod's file, nil in a plugin without a mod.
-func pluginMod(p Plugin, old []byte) ([]byte, error) {
-	if p.Beckon == "" {
-		return nil, nil
-	}
-	return modModule(p, old)
+	}{PluginName, marketAbout, author{PluginName}, []plugin{{PluginName, "./", pluginAbout}}})
 }
 
 const readmeTitle = "# beckon, as a plugin of Claude Code\n"
@@ -154,8 +145,8 @@ const readmeTitle = "# beckon, as a plugin of Claude Code\n"
 //go:embed plugin/README.md.tmpl
 var readmeText string
 
-func pluginReadme(p Plugin, _ []byte) ([]byte, error) {
+func (p Plugin) readme() []byte {
 	var b bytes.Buffer
-	err := template.Must(template.New("README.md").Parse(readmeText)).Execute(&b, p)
-	return b.Bytes(), err
+	_ = template.Must(template.New("README.md").Parse(readmeText)).Execute(&b, p) // into memory
+	return b.Bytes()
 }

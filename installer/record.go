@@ -10,34 +10,36 @@ import (
 	"path/filepath"
 )
 
-// record remembers an install, so that an uninstall can restore the original. It is kept with
-// the backup in Target.Keep, and written before the settings change.
+// record remembers what a file was before an edit, so that it can be given back. It is kept with
+// the old bytes in Target.Keep, and written before the file changes.
 type record struct {
 	Schema   int    `json:"schema"`
 	Settings string `json:"settings"`           // the file it is about, for people
-	Created  bool   `json:"created,omitempty"`  // install made the file
-	MadeDir  string `json:"made_dir,omitempty"` // the directory that install created
-	Original string `json:"original,omitempty"` // SHA-256 of the backup
-	Wrote    string `json:"wrote,omitempty"`    // SHA-256 of what install wrote; empty when the backup must not be restored whole
-	Client   string `json:"client,omitempty"`   // the version that the events were chosen for; empty in records of earlier versions
+	Created  bool   `json:"created,omitempty"`  // we made the file
+	MadeDir  string `json:"made_dir,omitempty"` // the outermost directory that we made for it
+	Original string `json:"original,omitempty"` // SHA-256 of the old bytes
+	Wrote    string `json:"wrote,omitempty"`    // SHA-256 of what we wrote; empty if somebody else edited in between
+	Client   string `json:"client,omitempty"`   // the version that the events were chosen for; empty in other files
 	Set      Set    `json:"events,omitempty"`   // the set that they were chosen from
 }
 
 const recordSchema = 1
 
-// kept are the paths that belong to one settings file in a Keep directory.
+// kept are the paths that belong to one file in a Keep directory.
 type kept struct{ record, backup, lock string }
 
-// keptFor derives the paths from the real file, so that all links to it share them.
+// keptFor derives the paths from the real file, so that all links to it share them. Without a
+// Keep directory nothing is kept.
 func keptFor(keep, file string) kept {
-	sum := sha256.Sum256([]byte(file))
-	base := filepath.Join(keep, "settings-"+hex.EncodeToString(sum[:6]))
+	if keep == "" {
+		return kept{}
+	}
+	base := filepath.Join(keep, "settings-"+digest([]byte(file))[:12])
 	return kept{base + ".record.json", base + ".backup.json", base + ".lock"}
 }
 
 // load returns the record; a missing or unreadable one counts as none.
-func (k kept) load() (record, bool) {
-	var r record
+func (k kept) load() (r record, known bool) {
 	data, err := os.ReadFile(k.record)
 	if err != nil || json.Unmarshal(data, &r) != nil || r.Schema != recordSchema {
 		return record{}, false
@@ -46,7 +48,7 @@ func (k kept) load() (record, bool) {
 }
 
 // errNewerRecord means that the record must be left alone: what a newer version stored in it
-// would be lost, and with it the way back to the original settings.
+// would be lost, and with it the way back to the old bytes.
 var errNewerRecord = errors.New("a newer beckon wrote it")
 
 // newer reports whether a newer version of this program wrote the record.
@@ -58,17 +60,20 @@ func (k kept) newer() bool {
 	return err == nil && json.Unmarshal(data, &r) == nil && r.Schema > recordSchema
 }
 
-// save writes the record and, unless it is nil, the backup.
+// save writes the record and, unless they are nil, the old bytes.
 func (k kept) save(r record, backup []byte) error {
+	if k.record == "" {
+		return nil
+	}
 	if backup != nil {
 		if err := writePrivate(k.backup, backup); err != nil {
 			return err
 		}
 	}
-	return writeJSON(k.record, r)
+	return writePrivate(k.record, pretty(r))
 }
 
-// putBack makes the record what it was before a save whose settings could not be written. If
+// putBack makes the record what it was before a save whose file could not be written. If
 // that fails as well, a record is left that fits no file.
 func (k kept) putBack(before []byte) {
 	if before == nil {
@@ -78,36 +83,25 @@ func (k kept) putBack(before []byte) {
 	_ = writePrivate(k.record, before)
 }
 
-func writeJSON(file string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	return writePrivate(file, append(data, '\n'))
-}
-
 // writePrivate replaces a file of our own.
 func writePrivate(file string, data []byte) error {
 	return writeFile(file, data, 0o600, nil, func(tmp string) error { return rename(tmp, file) })
 }
 
-// original returns the backup if r allows restoring it over a file with these bytes.
+// original returns the old bytes if the file is as we left it.
 func (k kept) original(r record, now []byte) ([]byte, bool) {
 	if r.Created || r.Wrote == "" || r.Wrote != digest(now) {
 		return nil, false
 	}
 	data, err := os.ReadFile(k.backup)
-	if err != nil || digest(data) != r.Original {
-		return nil, false
-	}
-	return data, true
+	return data, err == nil && digest(data) == r.Original
 }
 
-// forget removes record and backup. The lock file stays: removing it would let two
+// forget removes record and old bytes. The lock file stays: removing it would let two
 // processes lock different files of the same name.
 func (k kept) forget() error {
 	for _, path := range []string{k.backup, k.record} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) && path != "" {
 			return &fileError{"removing", path, cause(err), ""}
 		}
 	}

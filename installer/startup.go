@@ -85,10 +85,9 @@ func StartupPath(shell, goos string, getenv func(string) string) string {
 	return ""
 }
 
-// Our lines are one block between two comments, after everything else in the file.
-//
-// The comments around the block. The longer ones say what else remove has to undo: a line end
-// that was missing, or the whole file.
+// Our lines are one block between two comments, after everything else in the file. Earlier
+// versions began it with longer comments, which say what else there is to undo: a line end that
+// was missing, or the whole file.
 const (
 	blockBegin    = "# >>> beckon setup >>>"
 	blockUnended  = "# >>> beckon setup; the line above had no end >>>"
@@ -98,7 +97,7 @@ const (
 
 // block is where our lines are in a file's text.
 type block struct {
-	before, after string // the rest of the file; before has no line end that we added
+	before, after string // the rest of the file
 	begin         string // the comment that opens it; empty without a block
 	lines         []StartupLine
 }
@@ -106,17 +105,26 @@ type block struct {
 // findBlock splits text around our block, which ends at the first end mark; without an end
 // mark there is no block.
 func findBlock(text string) block {
-	b, start, at := block{}, -1, 0
+	begin, start, at := "", 0, 0
 	for line := range strings.Lines(text) {
 		end := at + len(line)
 		switch bare := strings.TrimRight(line, "\r\n"); {
 		case bare == blockBegin || bare == blockUnended || bare == blockMadeFile:
-			b, start = block{before: text[:at], begin: bare}, end
-		case bare == blockEnd && start >= 0:
-			if b.after = text[end:]; b.begin == blockUnended && b.after == "" {
+			begin, start = bare, at
+		case bare == blockEnd && begin != "":
+			b := block{before: text[:start], after: text[end:], begin: begin}
+			if begin == blockUnended && b.after == "" {
 				b.before = strings.TrimSuffix(b.before, "\n")
 			}
-			b.lines = startupLines(text[start:at])
+			name := "" // each line stands below its name
+			for line := range strings.Lines(text[start+len(begin)+1 : at]) {
+				line = strings.TrimRight(line, "\r\n")
+				if n, ok := strings.CutPrefix(line, "# "); ok {
+					name = n
+				} else if line != "" {
+					b.lines = append(b.lines, StartupLine{Name: name, Text: line})
+				}
+			}
 			return b
 		}
 		at = end
@@ -124,24 +132,8 @@ func findBlock(text string) block {
 	return block{before: text}
 }
 
-// startupLines parses the inside of a block: each line stands below its name.
-func startupLines(inside string) (lines []StartupLine) {
-	name := ""
-	for line := range strings.Lines(inside) {
-		line = strings.TrimRight(line, "\r\n")
-		if n, ok := strings.CutPrefix(line, "# "); ok {
-			name = n
-			continue
-		}
-		lines = append(lines, StartupLine{Name: name, Text: line})
-	}
-	return lines
-}
-
 // editStartup returns old with the line in the block, in place of one of that name; an empty
-// Text removes it. old is nil without a file, and the result is nil if the file is to be
-// removed. The text around the block keeps its bytes; without a line the block goes, and the
-// file is what it was.
+// Text removes it. The text around the block keeps its bytes; without a line the block goes.
 func editStartup(old []byte, line StartupLine) []byte {
 	b := findBlock(string(old))
 	same := func(l StartupLine) bool { return l.Name == line.Name }
@@ -153,25 +145,18 @@ func editStartup(old []byte, line StartupLine) []byte {
 	default:
 		b.lines = append(b.lines, line)
 	}
-	switch {
-	case len(b.lines) == 0 && (old == nil || b.begin == blockMadeFile && b.before+b.after == ""):
-		return nil
-	case len(b.lines) == 0:
+	if len(b.lines) == 0 {
+		if old == nil || b.before+b.after == "" && b.begin == blockMadeFile {
+			return nil
+		}
 		return []byte(b.before + b.after)
-	case b.begin != "":
-	case old == nil:
-		b.begin = blockMadeFile
-	case b.before != "" && !strings.HasSuffix(b.before, "\n"):
-		b.begin = blockUnended
-	default:
-		b.begin = blockBegin
 	}
 	var out strings.Builder
 	out.WriteString(b.before)
 	if b.before != "" && !strings.HasSuffix(b.before, "\n") {
 		out.WriteByte('\n')
 	}
-	out.WriteString(b.begin + "\n")
+	out.WriteString(cmp.Or(b.begin, blockBegin) + "\n")
 	for _, l := range b.lines {
 		out.WriteString("# " + l.Name + "\n" + l.Text + "\n")
 	}
@@ -182,22 +167,20 @@ func editStartup(old []byte, line StartupLine) []byte {
 // HasLine reports whether the start-up file at path has our line of that name. A file that cannot
 // be read has none.
 func HasLine(path, name string) bool {
-	was, err := readSettings(path)
-	return err == nil && slices.ContainsFunc(findBlock(string(was.data)).lines, func(l StartupLine) bool { return l.Name == name })
+	was, _ := readSettings(path)
+	return slices.ContainsFunc(findBlock(string(was.data)).lines, func(l StartupLine) bool { return l.Name == name })
 }
 
 // Mentions reports whether the user's own part of the start-up file at path has the text.
 func Mentions(path, text string) bool {
-	was, err := readSettings(path)
+	was, _ := readSettings(path)
 	b := findBlock(string(was.data))
-	return err == nil && strings.Contains(b.before+b.after, text)
+	return strings.Contains(b.before+b.after, text)
 }
 
 // Put returns the operation that puts a line into a start-up file, or removes it if it has no
-// Text. No record is kept: the comments around the block say what was there before.
+// Text.
 func Put(line StartupLine) Op {
-	return Op{plan: func(c *Change) error {
-		c.New, c.shared = editStartup(c.Old, line), true
-		return nil
-	}}
+	edit := func(old []byte) ([]byte, []string, error) { return editStartup(old, line), nil, nil }
+	return Op{edit: edit, shared: true, owns: func(text []byte) bool { return len(findBlock(string(text)).lines) > 0 }}
 }

@@ -1,10 +1,11 @@
 package installer
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -18,34 +19,62 @@ func TestEditStartup(t *testing.T) {
 		"a block cut off": []byte("a\n" + blockBegin + "\n# path\nb\n"),
 	} {
 		for _, out := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
-			text := old
-			for range 2 {
-				for _, l := range lines {
-					text = editStartup(text, l)
+			for _, more := range []string{"", "mine\n"} {
+				h := newHome(t)
+				h.Path = filepath.Join(h.dir, ".config", "rc")
+				if old != nil {
+					h.write(h.Path, string(old))
+				}
+				for range 2 {
+					for _, l := range lines {
+						h.apply(Put(l))
+					}
+				}
+				text := h.read()
+				if !strings.HasPrefix(text, string(old)) {
+					t.Errorf("%s: what was there changed: %q", name, text)
+				}
+				if got := findBlock(text).lines; !slices.Equal(got, lines) {
+					t.Errorf("%s: lines %v in %q", name, got, text)
+				}
+				if more != "" {
+					h.write(h.Path, text+more)
+				}
+				for _, i := range out {
+					h.apply(Put(StartupLine{Name: lines[i].Name}))
+				}
+				want := string(old) + more
+				if name == "no line end" && more != "" {
+					want = string(old) + "\n" + more // not one line of two
+				}
+				if more == "" && old == nil {
+					if _, err := os.Stat(filepath.Dir(h.Path)); !os.IsNotExist(err) {
+						t.Errorf("%s: still there: %v", name, err)
+					}
+				} else if h.is(want); h.kept() != nil {
+					t.Errorf("%s: left behind: %v", name, h.kept())
 				}
 			}
-			if !bytes.HasPrefix(text, old) {
-				t.Errorf("%s: what was there changed: %q", name, text)
-			}
-			if got := findBlock(string(text)).lines; len(got) != len(lines) {
-				t.Errorf("%s: lines %v in %q", name, got, text)
-			}
-			// What somebody adds after it stays.
-			more := append(bytes.Clone(text), "mine\n"...)
-			for _, i := range out {
-				text = editStartup(text, StartupLine{Name: lines[i].Name})
-				more = editStartup(more, StartupLine{Name: lines[i].Name})
-			}
-			if !bytes.Equal(text, old) || (text == nil) != (old == nil) {
-				t.Errorf("%s: %q, want %q", name, text, old)
-			}
-			want := string(old) + "mine\n"
-			if name == "no line end" {
-				want = string(old) + "\nmine\n" // not one line of two
-			}
-			if string(more) != want {
-				t.Errorf("%s with a line behind: %q, want %q", name, more, want)
-			}
+		}
+	}
+}
+
+// The blocks of earlier versions go as they came.
+func TestEditStartupOfEarlierVersions(t *testing.T) {
+	const lines = "\n# path\nx\n# prompt\ny\n" + blockEnd + "\n"
+	for text, want := range map[string][]byte{
+		"a\n" + blockBegin + lines:         []byte("a\n"),
+		"a\n" + blockUnended + lines:       []byte("a"),
+		"a\n" + blockUnended + lines + "b": []byte("a\nb"),
+		blockMadeFile + lines:              nil,
+		blockMadeFile + lines + "b\n":      []byte("b\n"),
+	} {
+		got := editStartup([]byte(text), StartupLine{Name: "path"})
+		if len(findBlock(string(got)).lines) != 1 {
+			t.Errorf("%q becomes %q", text, got)
+		}
+		if got = editStartup(got, StartupLine{Name: "prompt"}); string(got) != string(want) || (got == nil) != (want == nil) {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
 }

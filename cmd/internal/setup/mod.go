@@ -64,7 +64,7 @@ func modDiff(a *cli.App, spec installer.Spec, client installer.Client, on bool) 
 		return "", err
 	}
 	p.Spec = spec
-	files, err := p.PlanMod()
+	files, err := p.PlanMod(keepDir(a))
 	for _, f := range files {
 		text += f.Diff()
 	}
