@@ -1,6 +1,8 @@
 package main
 
 import (
+	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,38 +13,45 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestManualFlags: the manual's table of commands has every command, those of a
-// command among them, and no flag that the command does not have.
+// TestManualFlags: README and manual name every command, those of a command among them, and no
+// command or flag that does not exist.
 func TestManualFlags(t *testing.T) {
-	page, err := manual.Page("commands")
+	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
+	}
+	pages := map[string]string{"README": string(readme)}
+	for _, topic := range manual.Topics() {
+		if pages[topic.Name], err = manual.Page(topic.Name); err != nil {
+			t.Fatal(err)
+		}
 	}
 	parser, err := kong.New(&commands{}, kong.Name("beckon"), kong.Vars{"session": sessionHelp})
 	if err != nil {
 		t.Fatal(err)
 	}
 	told := map[string]bool{}
-	for _, row := range regexp.MustCompile("(?m)^\\| (`beckon .*?) \\|").FindAllStringSubmatch(page, -1) {
-		var node *kong.Node
-		for _, usage := range regexp.MustCompile("`beckon ([^`]*)`").FindAllStringSubmatch(row[1], -1) {
-			words := strings.Fields(usage[1])
-			node = child(parser.Model.Node, words[0])
-			if node == nil {
-				t.Errorf("the manual names %q, which is not a command", words[0])
-				continue
-			}
-			told[node.FullPath()] = true
-			below, _, _ := strings.Cut(strings.TrimPrefix(usage[1], words[0]+" "), " ")
-			for command, names := node, strings.Split(below, `\|`); len(names) > 0; names = names[1:] {
-				if sub := child(command, names[0]); sub != nil {
-					node = sub
-					told[node.FullPath()] = true
+	usage := regexp.MustCompile("(?m)(`|^    (?:\\$ )?)beckon ([^`\n#]*)")
+	flags := regexp.MustCompile(`--([a-z-]+)`)
+	for _, page := range slices.Sorted(maps.Keys(pages)) {
+		for _, found := range usage.FindAllStringSubmatch(pages[page], -1) {
+			line, _, _ := strings.Cut(found[2], "|") // into another program
+			node := parser.Model.Node
+			for _, word := range strings.Fields(line) {
+				sub := child(node, word)
+				if sub == nil {
+					break
 				}
+				node = sub
+				told[node.FullPath()] = true
 			}
-			for _, flag := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(usage[1], -1) {
-				if !slices.ContainsFunc(node.Flags, func(f *kong.Flag) bool { return f.Name == flag[1] }) {
-					t.Errorf("the manual names %s --%s, which is not a flag", node.FullPath(), flag[1])
+			if first, _, _ := strings.Cut(line, " "); node.Parent == nil && found[1] != "    " && regexp.MustCompile(`^[a-z]+$`).MatchString(first) {
+				t.Errorf("%s: beckon %s: %q is no command", page, line, first)
+			}
+			for _, flag := range flags.FindAllStringSubmatch(line, -1) {
+				has := func(f *kong.Flag) bool { return f.Name == flag[1] || f.Name == strings.TrimPrefix(flag[1], "no-") }
+				if node.Parent != nil && !slices.ContainsFunc(slices.Concat(node.AllFlags(false)...), has) {
+					t.Errorf("%s: beckon %s: there is no --%s", page, line, flag[1])
 				}
 			}
 		}
@@ -50,7 +59,7 @@ func TestManualFlags(t *testing.T) {
 	for _, n := range parser.Model.Children {
 		for _, n := range append([]*kong.Node{n}, n.Children...) {
 			if !n.Hidden && !told[n.FullPath()] {
-				t.Errorf("the manual's table of commands lacks %q", n.FullPath())
+				t.Errorf("neither README nor manual names %q", n.FullPath())
 			}
 		}
 	}
