@@ -107,10 +107,9 @@
 //	render/hosts                 sessions of other machines, asked by ssh
 //	render/fleet                 rows of many hosts over NATS, and the views that merge them
 //	render/jump                  goes to a session's terminal
+//	render/run                   runs other programs, each with a limit
 //	render/notify                notifications
 //	render/notify/reach          settings of how it reaches the user
-//	render/notify/dbustest       a desktop for its tests
-//	render/notify/ntfytest       a phone's server, as ntfy, for its tests
 //
 //	installer                    settings edits, plugin, client version
 //	installer/release            what makes a release

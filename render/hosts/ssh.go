@@ -9,11 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"beckon/event"
-	"beckon/event/bounded"
 	"beckon/render"
+	"beckon/render/run"
 )
 
 // Parse parses a host from the command line, "ssh:NAME", and returns the name. A name has only
@@ -58,16 +57,10 @@ func shared() []string {
 
 // ask asks one host by ssh.
 func ask(ctx context.Context, name string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "ssh", arguments(name)...)
-	out, said := bounded.Buffer{Max: maxAnswer}, bounded.Buffer{Max: maxAnswer}
-	cmd.Stdout, cmd.Stderr = &out, &said
-	cmd.WaitDelay = 100 * time.Millisecond // a ProxyCommand may keep the pipes open
-	err := cmd.Run()
-	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // the persistent connection has the pipes; the answer is complete
-	}
+	p := run.Program{Argv: append([]string{"ssh"}, arguments(name)...), Limit: deadline, Max: maxAnswer}
+	out, said, err := p.Outputs(ctx)
 	switch {
-	case ctx.Err() != nil:
+	case errors.Is(err, context.DeadlineExceeded):
 		return nil, fmt.Errorf("no answer in %v", deadline)
 	case out.Cut:
 		return nil, errors.New("the answer is too long")

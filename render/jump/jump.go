@@ -4,7 +4,7 @@
 // based on VS Code; for every other terminal it says where the session is. It guarantees: it
 // starts no shell, no command runs longer than Timeout, no text from an agent or a terminal
 // becomes an option or a format, and a pane is only focused if it is still the one the session
-// was seen in (CASE 17). What a terminal does beyond its own windows (raising one over another
+// was seen in. What a terminal does beyond its own windows (raising one over another
 // program's) is the window manager's decision.
 package jump
 
@@ -16,12 +16,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 
-	"beckon/event/bounded"
 	"beckon/render"
+	"beckon/render/run"
 )
 
 // Timeout is the longest that one terminal command may take.
@@ -87,19 +88,13 @@ type Jumper struct {
 // New returns a Jumper that runs real programs.
 func New(getenv func(string) string) *Jumper {
 	host, _ := os.Hostname()
-	return &Jumper{Getenv: getenv, Host: host, OS: runtime.GOOS, Find: exec.LookPath, Run: run}
+	return &Jumper{Getenv: getenv, Host: host, OS: runtime.GOOS, Find: exec.LookPath, Run: start}
 }
 
-// run runs c without stdin and returns both outputs. It does not wait for a child that keeps
-// the pipe open.
-func run(ctx context.Context, c Command) (string, error) {
-	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
-	cmd.Env = append(os.Environ(), c.Env...)
-	cmd.WaitDelay = 100 * time.Millisecond
-	out := bounded.Buffer{Max: 4 << 20} // enough for the panes of any tmux server
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	return string(out.Kept), err
+// start runs c without stdin and returns both outputs.
+func start(ctx context.Context, c Command) (string, error) {
+	const most = 4 << 20 // enough for the panes of any tmux server
+	return run.Program{Argv: c.Argv, Env: c.Env, Limit: Timeout, Max: most}.Output(ctx)
 }
 
 // To brings r's pane to the front. The error is ErrGone for a target that is gone, a ByHand
@@ -115,16 +110,27 @@ func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
 	if r.Job != nil {
 		return m.attachJob()
 	}
-	for _, a := range adapters {
-		if a.kind == r.Pane.Kind {
-			did, err := a.focus(m)
-			if err != nil {
-				return Result{}, err
-			}
-			return Result{Did: did, Commands: m.ran}, nil
-		}
+	did, err := "", error(nil)
+	if t := terminalOf(r); t != nil {
+		did, err = m.focus(t)
+	} else if r.Pane.Kind == "tmux" {
+		did, err = m.tmux()
+	} else {
+		err = m.byHand("%s cannot be told to show a pane", terminalName(r.Pane.Kind))
 	}
-	return Result{}, m.byHand("%s cannot be told to show a pane", terminalName(r.Pane.Kind))
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Did: did, Commands: m.ran}, nil
+}
+
+// terminalOf returns the row's terminal, nil if it is tmux or one that beckon cannot tell
+// anything.
+func terminalOf(r *render.Row) *terminal {
+	if i := slices.IndexFunc(terminals, func(t terminal) bool { return t.kind == r.Pane.Kind }); i >= 0 {
+		return &terminals[i]
+	}
+	return nil
 }
 
 // Text returns the text of r's pane from its terminal: the lines of the screen, without
@@ -137,10 +143,11 @@ func (j *Jumper) Text(ctx context.Context, r *render.Row) (string, error) {
 	if r.Job != nil {
 		return "", &ByHand{"it runs in the background, without a pane", "claude attach " + quote(r.Job.ID)}
 	}
-	for _, a := range adapters {
-		if a.kind == r.Pane.Kind && a.read != nil {
-			return a.read(m)
-		}
+	if r.Pane.Kind == "tmux" {
+		return m.readTmux()
+	}
+	if t := terminalOf(r); t != nil && (t.text != nil || t.kind == "screen") {
+		return m.read(t)
 	}
 	return "", m.byHand("%s does not tell what is on a pane", terminalName(r.Pane.Kind))
 }
@@ -217,10 +224,8 @@ func (m *move) ask(c Command) (string, error) {
 	if err != nil {
 		return "", m.byHand("%s is not in the PATH", c.Argv[0])
 	}
-	ctx, cancel := context.WithTimeout(m.ctx, Timeout)
-	defer cancel()
-	out, err := m.Run(ctx, Command{Argv: append([]string{path}, c.Argv[1:]...), Env: c.Env})
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	out, err := m.Run(m.ctx, Command{Argv: append([]string{path}, c.Argv[1:]...), Env: c.Env})
+	if errors.Is(err, context.DeadlineExceeded) {
 		return "", m.byHand("%s did not answer in %v", c.Argv[0], Timeout)
 	}
 	return out, err

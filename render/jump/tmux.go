@@ -262,8 +262,6 @@ func sameServer(a, b event.Tmux) bool {
 // Message shows a text in the status line of the caller's tmux client, for messageTime. It
 // escapes the text, since tmux would expand formats in it, and run commands.
 func (j *Jumper) Message(ctx context.Context, text string) error {
-	ctx, stop := context.WithTimeout(ctx, Timeout)
-	defer stop()
 	argv := []string{"tmux", "display-message", "-d", messageTime}
 	if j.Client != "" {
 		argv = append(argv, "-c", j.Client)

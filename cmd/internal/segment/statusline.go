@@ -49,7 +49,7 @@ func ParseStatusline(args []string) (c Statusline, ok bool) {
 // always prints something sensible and exits 0: the client drops the line of a command that
 // fails, and the wrapped line with it.
 func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) error {
-	a := run{app}
+	a := invocation{app}
 	payload := a.payload()
 	s, ok := event.ParseStatus(payload)
 	if !ok {
@@ -86,11 +86,11 @@ func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) e
 	return nil
 }
 
-// run is one run of the status line.
-type run struct{ *cli.App }
+// invocation is one run of the status line.
+type invocation struct{ *cli.App }
 
 // asked reports whether another session's request can be answered from elsewhere.
-func (a run) asked() bool {
+func (a invocation) asked() bool {
 	list, err := offer.In(a.Store.Dir).List(time.Now())
 	return err == nil && slices.ContainsFunc(list, func(o offer.Offer) bool { return o.Kind != offer.Reply })
 }
@@ -108,7 +108,7 @@ func (c *Statusline) command() string {
 }
 
 // payload reads stdin, unless it is a terminal, for at most stdinWait.
-func (a run) payload() []byte {
+func (a invocation) payload() []byte {
 	if f, ok := a.Stdin.(*os.File); ok {
 		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
 			return nil
@@ -128,7 +128,7 @@ func (a run) payload() []byte {
 }
 
 // record returns the record of the session with that id in the client that runs this process.
-func (a run) record(id string) string {
+func (a invocation) record(id string) string {
 	if id == "" {
 		return ""
 	}
@@ -137,7 +137,7 @@ func (a run) record(id string) string {
 
 // meter stores what the client reported. The session may be unknown yet: the client runs its
 // status line before its first hook.
-func (a run) meter(s *event.Status, record string, now time.Time) {
+func (a invocation) meter(s *event.Status, record string, now time.Time) {
 	if record == "" {
 		return
 	}
@@ -149,7 +149,7 @@ func (a run) meter(s *event.Status, record string, now time.Time) {
 
 // limits stores what the client reported about the account's limits, and notifies of one that
 // is nearly reached.
-func (a run) limits(s *event.Status, now time.Time) usage.Account {
+func (a invocation) limits(s *event.Status, now time.Time) usage.Account {
 	name := usage.AccountOf(a.Getenv)
 	used, crossed, err := usage.In(a.Store.Dir).Report(name, s.SessionID, s.Limits, event.MillisOf(now))
 	if len(crossed) > 0 && a.Configured().NotifyUsage == "true" {
@@ -165,7 +165,7 @@ func (a run) limits(s *event.Status, now time.Time) usage.Account {
 
 // notifyUsage notifies of a limit once for each window and step. It starts a program, since
 // the status line cannot wait.
-func (a run) notifyUsage(account string, c usage.Crossing) error {
+func (a invocation) notifyUsage(account string, c usage.Crossing) error {
 	w := c.Window
 	name := w.Name + "-" + strconv.FormatInt(int64(w.Resets)/usage.Apart, 10) + "-" + strconv.Itoa(c.Percent)
 	if first, err := a.Store.Claim(store.Key("usage-"+usage.ID(account)), name); err != nil || !first {
@@ -174,7 +174,7 @@ func (a run) notifyUsage(account string, c usage.Crossing) error {
 	return hook.StartBeckon(a.Store.Dir, []string{"notify", "usage", account, w.Name, strconv.Itoa(c.Percent)})
 }
 
-func (a run) view(s event.Status, rows []render.Row, used usage.Account) term.StatusView {
+func (a invocation) view(s event.Status, rows []render.Row, used usage.Account) term.StatusView {
 	v := term.StatusView{Status: s, Home: a.Getenv("HOME"), Others: rows, Usage: used}
 	if s.Cwd != "" {
 		g := evidence.Git(s.Cwd)
@@ -185,7 +185,7 @@ func (a run) view(s event.Status, rows []render.Row, used usage.Account) term.St
 
 // statusFormat returns the configured template, or the default if the configuration cannot be
 // read.
-func (a run) statusFormat() term.Format {
+func (a invocation) statusFormat() term.Format {
 	f, err := term.ParseStatusFormat(a.Configured().Statusline)
 	if err != nil {
 		f, _ = term.ParseStatusFormat(term.DefaultStatus)
@@ -198,7 +198,7 @@ func (a run) statusFormat() term.Format {
 const margin = 4
 
 // columns returns the width to fill, 0 if the client does not report it.
-func (a run) columns() int {
+func (a invocation) columns() int {
 	n, err := strconv.Atoi(a.Getenv("COLUMNS"))
 	if err != nil || n <= 0 {
 		return 0

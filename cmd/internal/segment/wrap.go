@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"beckon/event/bounded"
+	"beckon/render/run"
 )
 
 // wrapped is the output of the previous status line. ok is false if there was none, or if it
@@ -25,14 +25,8 @@ func runWrapped(command string, payload []byte, wait time.Duration) wrapped {
 	if command == "" {
 		return wrapped{}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), wait)
-	defer cancel()
-	cmd := shell(ctx, command)
-	cmd.Stdin = bytes.NewReader(payload)
-	out := bounded.Buffer{Max: maxWrapped}
-	cmd.Stdout = &out
-	cmd.WaitDelay = 100 * time.Millisecond // for a child that keeps stdout open
-	err := cmd.Run()
+	p := run.Program{Line: command, Stdin: bytes.NewReader(payload), Limit: wait, Max: maxWrapped}
+	out, _, err := p.Outputs(context.Background())
 	text := string(out.Kept)
 	return wrapped{text, err == nil || text != ""}
 }

@@ -217,7 +217,7 @@ func TestNotFromHere(t *testing.T) {
 		{"kitty's window is closed", listening, "linux", []string{"kitty"}, "kitty", "Error: No matching windows for expression: id:4", "kitty has no window 4", "", true},
 		{"kitty refuses", listening, "linux", []string{"kitty"}, "kitty", "Remote control is disabled\x1b[31m", "kitty says: Remote control is disabled[31m", "it sits in kitty", false},
 		{"WezTerm's pane is closed", sitting("wezterm", "/s,1"), "linux", []string{"wezterm"}, "wezterm", "ERROR wezterm > pane 1 not found; terminating", "WezTerm has no pane 1", "", true},
-		{"Zellij's pane is closed", sitting("zellij", "w,1"), "linux", []string{"zellij"}, "", "Pane with id Terminal(1) not found", `Zellij session "w" has no pane 1`, "", true},
+		{"Zellij's pane is closed", sitting("zellij", "w,1"), "linux", []string{"zellij"}, "", "Pane with id Terminal(1) not found", "Zellij has no pane 1 in session w", "", true},
 		{"a Zellij that cannot", sitting("zellij", "w,1"), "linux", []string{"zellij"}, "zellij", "error: unrecognized subcommand", "Zellij did not do it: error: unrecognized subcommand", "zellij attach w", false},
 		{"a Zellij session that looks like an option", sitting("zellij", "-x,1"), "linux", []string{"zellij"}, "", "", "Zellij gave this pane no id", "it sits in zellij", false},
 		{"screen has ended", sitting("screen", "7.a,1"), "linux", []string{"screen"}, "screen", "No screen session found.", "screen did not do it: No screen session found.", "screen -x 7.a", false},

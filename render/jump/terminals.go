@@ -1,0 +1,252 @@
+package jump
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"beckon/render"
+)
+
+// terminal is what one kind of terminal can do with a pane. In its commands and texts,
+// {session} and {pane} stand for the parts of the pane's id; see place.
+type terminal struct {
+	kind  string // event.Terminal.Kind
+	name  string
+	place func(*move, *terminal) (place, error)
+	show  []string // the command that brings the pane to the front
+	did   string   // what is on the screen then
+	text  []string // the command that prints the pane's text; nil: there is none
+	env   string
+	lost  string // it prints this if there is no such pane
+	is    string // the pane, in that error
+	hand  string // the command for the user if it does not do it
+}
+
+// place is a pane's id in parts: the multiplexer's session, socket or process, and the pane.
+type place struct{ session, pane string }
+
+// terminals is the table of all but tmux; any other terminal is left to the user.
+var terminals = []terminal{
+	{
+		kind: "kitty", name: "kitty", place: (*move).inKitty,
+		show: []string{"kitten", "@", "--to", "{session}", "focus-window", "--match", "id:{pane}"},
+		text: []string{"kitten", "@", "--to", "{session}", "get-text", "--match", "id:{pane}"},
+		did:  "kitty shows window {pane}", lost: "No matching windows", is: "window {pane}",
+	},
+	{
+		kind: "wezterm", name: "WezTerm", place: (*move).numbered, env: "WEZTERM_UNIX_SOCKET={session}",
+		show: []string{"wezterm", "cli", "--no-auto-start", "activate-pane", "--pane-id", "{pane}"},
+		text: []string{"wezterm", "cli", "--no-auto-start", "get-text", "--pane-id", "{pane}"},
+		did:  "WezTerm shows pane {pane}", lost: "not found", is: "pane {pane}",
+	},
+	{ // both commands need Zellij 0.44
+		kind: "zellij", name: "Zellij", place: (*move).inSession, hand: "zellij attach {session}",
+		show: []string{"zellij", "--session", "{session}", "action", "focus-pane-id", "terminal_{pane}"},
+		text: []string{"zellij", "--session", "{session}", "action", "dump-screen", "--pane-id", "terminal_{pane}"},
+		did:  "Zellij shows pane {pane} of session {session}", lost: "not found", is: "pane {pane} in session {session}",
+	},
+	{
+		kind: "screen", name: "screen", place: (*move).inSession, hand: "screen -x {session}",
+		show: []string{"screen", "-S", "{session}", "-X", "select", "{pane}"},
+		did:  "screen shows window {pane} of {session}",
+	},
+	{
+		kind: "iterm2", name: "iTerm2", place: (*move).inITerm, lost: "gone\n", is: "such pane",
+		show: []string{"osascript", "-e", itermByID, "{pane}"},
+		text: []string{"osascript", "-e", itermTextOf, "{pane}"},
+		did:  "iTerm2 shows the pane",
+	},
+	{
+		kind: "apple-terminal", name: "Terminal", place: (*move).inAppleTerminal, lost: "gone\n", is: "such pane",
+		show: []string{"osascript", "-e", terminalByTTY, "{pane}"},
+		text: []string{"osascript", "-e", terminalTextOf, "{pane}"},
+		did:  "Terminal shows the pane",
+	},
+	editor("vscode", "code"),
+	editor("cursor", "cursor"),
+	editor("windsurf", "windsurf"),
+}
+
+// editor opens the session's directory: an editor that has it open brings that window to the
+// front. It does not use --reuse-window, which would replace another project's window. The
+// editor's terminal tabs have no ids.
+func editor(kind, program string) terminal {
+	return terminal{kind: kind, name: program, place: (*move).inEditor,
+		show: []string{program, "{pane}"}, did: program + " shows {pane}; pick the terminal there"}
+}
+
+func (p place) fill(s string) string {
+	return strings.NewReplacer("{session}", p.session, "{pane}", p.pane).Replace(s)
+}
+
+// focus brings the pane to the front, and returns what is on the screen then.
+func (m *move) focus(t *terminal) (string, error) {
+	p, err := t.place(m, t)
+	if err != nil {
+		return "", err
+	}
+	argv := t.show
+	// Zellij's client switches to another session only from inside.
+	if here := m.Getenv("ZELLIJ_SESSION_NAME"); t.kind == "zellij" && here != "" && here != p.session {
+		argv = []string{"zellij", "action", "switch-session", "--pane-id", "{pane}", "{session}"}
+	}
+	out, err := m.do(m.command(t, p, argv))
+	if err == nil && t.lost != "" && strings.Contains(out, t.lost) {
+		err = errors.New("it exits 0, as Zellij and scripts do")
+	}
+	return render.OneLine(p.fill(t.did)), m.explain(t, p, out, err)
+}
+
+// read returns the text of the pane.
+func (m *move) read(t *terminal) (string, error) {
+	p, err := t.place(m, t)
+	if err != nil {
+		return "", err
+	}
+	if t.kind == "screen" {
+		return m.hardcopy(t, p)
+	}
+	out, err := m.ask(m.command(t, p, t.text))
+	if err == nil && t.text[0] == "osascript" { // any other pane may contain any words
+		if out == t.lost {
+			err = ErrGone
+		}
+		out = strings.TrimPrefix(out, "found\n")
+	}
+	if err = m.explain(t, p, out, err); err != nil {
+		return "", err
+	}
+	return out, nil
+}
+
+func (m *move) command(t *terminal, p place, argv []string) (c Command) {
+	for _, word := range argv {
+		c.Argv = append(c.Argv, p.fill(word))
+	}
+	if _, err := m.Find(argv[0]); err != nil && argv[0] == "kitten" {
+		c.Argv[0] = "kitty" // before 0.31 kitten could not do it, but kitty itself always can
+	}
+	if t.env != "" && p.session != "" {
+		c.Env = []string{p.fill(t.env)}
+	}
+	return c
+}
+
+// explain returns why the terminal did not do it, nil if it did.
+func (m *move) explain(t *terminal, p place, out string, err error) error {
+	var hand *ByHand
+	said := cmp.Or(render.FirstLine(out), fmt.Sprint(err))
+	switch {
+	case err == nil, errors.As(err, &hand):
+		return err
+	case t.lost != "" && strings.Contains(out, t.lost):
+		return isGone("%s has no %s", t.name, render.OneLine(p.fill(t.is)))
+	case t.hand != "":
+		return &ByHand{t.name + " did not do it: " + said, place{quote(p.session), p.pane}.fill(t.hand)}
+	}
+	return m.failed(t.name, out, err)
+}
+
+// hardcopy makes screen write what the window shows. It does so after its command has ended,
+// one file after the other: when the second exists, the first is complete.
+func (m *move) hardcopy(t *terminal, p place) (string, error) {
+	dir, err := os.MkdirTemp("", "beckon-screen-") // private to the user
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	shown, after := filepath.Join(dir, "shown"), filepath.Join(dir, "after")
+	for _, file := range []string{shown, after} {
+		out, err := m.ask(Command{Argv: []string{"screen", "-S", p.session, "-p", p.pane, "-X", "hardcopy", file}})
+		if err != nil {
+			return "", m.failed("screen", out, err)
+		}
+	}
+	for end := time.Now().Add(Timeout); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(after); err == nil {
+			b, err := os.ReadFile(shown)
+			return string(b), err
+		}
+		if time.Now().After(end) || m.ctx.Err() != nil {
+			return "", isGone("screen session %q shows no window %s", render.OneLine(p.session), p.pane)
+		}
+	}
+}
+
+// numbered splits an id "socket,number" at its last comma.
+func (m *move) numbered(t *terminal) (p place, err error) {
+	id := m.row.Pane.ID
+	i := strings.LastIndexByte(id, ',')
+	p = place{id[:max(i, 0)], id[i+1:]}
+	if p.pane == "" || len(p.pane) > 20 || strings.Trim(p.pane, "0123456789") != "" {
+		return p, m.byHand("%s gave this pane no id", t.name)
+	}
+	return p, nil
+}
+
+// inSession is numbered for the id "session,number" of a multiplexer's pane.
+func (m *move) inSession(t *terminal) (place, error) {
+	p, err := m.numbered(t)
+	if err == nil && (p.session == "" || p.session[0] == '-') {
+		err = m.byHand("%s gave this pane no id", t.name)
+	}
+	return p, err
+}
+
+// inKitty takes the socket that kitty's listen_on names; the id is "pid,window".
+func (m *move) inKitty(t *terminal) (place, error) {
+	p, err := m.numbered(t)
+	p.session = m.row.Pane.Listen
+	if err == nil && !strings.HasPrefix(p.session, "unix:") && !strings.HasPrefix(p.session, "tcp:") {
+		err = &ByHand{"this kitty takes no commands",
+			"set allow_remote_control and listen_on in kitty.conf; it works in " + where(m.row)}
+	}
+	return p, err
+}
+
+// inITerm takes a GUID, preceded by the place "w0t1p0:" if an HTTP client sent it.
+func (m *move) inITerm(t *terminal) (place, error) {
+	id := m.row.Pane.ID[strings.LastIndexByte(m.row.Pane.ID, ':')+1:]
+	if id == "" || strings.Trim(id, "0123456789abcdefABCDEF-") != "" {
+		return place{}, m.byHand("%s gave this pane no id", t.name)
+	}
+	return place{pane: id}, m.onMac(t)
+}
+
+// inAppleTerminal asks for the process's tty: Terminal identifies its tabs to scripts only by
+// theirs.
+func (m *move) inAppleTerminal(t *terminal) (place, error) {
+	if m.row.Process == nil {
+		return place{}, m.byHand("Terminal's tabs are found by their process, and it is not known")
+	}
+	out, err := m.ask(Command{Argv: []string{"ps", "-o", "tty=", "-p", strconv.Itoa(m.row.Process.Pid)}})
+	tty := strings.TrimSpace(out)
+	if err != nil || !strings.HasPrefix(tty, "tty") || strings.Trim(tty, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		return place{}, isGone("process %d has no terminal", m.row.Process.Pid)
+	}
+	return place{pane: "/dev/" + tty}, m.onMac(t)
+}
+
+func (m *move) onMac(t *terminal) error {
+	if m.OS != "darwin" {
+		return m.byHand("%s runs on a Mac, and this is not one", t.name)
+	}
+	return nil
+}
+
+func (m *move) inEditor(t *terminal) (place, error) {
+	dir := m.row.Cwd
+	if g := m.row.Git; g != nil && g.Worktree != "" {
+		dir = g.Worktree
+	}
+	if !absolute(dir) {
+		return place{}, m.byHand("the directory that %s has open is not known", t.name)
+	}
+	return place{pane: dir}, nil
+}
