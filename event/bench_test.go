@@ -2,13 +2,10 @@ package event
 
 import (
 	"beckon/event/jsonenc"
-	"bytes"
 	"io"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/tidwall/gjson"
 )
 
 // sizes lists payload sizes in bytes, for a tool call that is mostly source text with lines of
@@ -70,22 +67,6 @@ func BenchmarkParseReader(b *testing.B) {
 	})
 }
 
-// BenchmarkReadAllGjson is the alternative to ParseReader: it holds the whole payload and
-// validates it.
-func BenchmarkReadAllGjson(b *testing.B) {
-	benchSizes(b, func(r io.Reader) error {
-		p, err := io.ReadAll(r)
-		if err != nil || !gjson.ValidBytes(p) {
-			return io.ErrUnexpectedEOF
-		}
-		v := gjson.ParseBytes(p)
-		for _, key := range []string{"session_id", "cwd", "hook_event_name", "tool_name", "tool_use_id", "tool_input.file_path"} {
-			v.Get(key)
-		}
-		return nil
-	})
-}
-
 // BenchmarkPlainRead is the lower bound: the bytes are copied and not parsed.
 func BenchmarkPlainRead(b *testing.B) {
 	buf := make([]byte, 64<<10)
@@ -121,21 +102,4 @@ func BenchmarkCodec(b *testing.B) {
 			}
 		}
 	})
-}
-
-func BenchmarkScan(b *testing.B) {
-	p := bytes.Repeat([]byte("x"), 64<<10)
-	b.SetBytes(int64(len(p)))
-	for b.Loop() {
-		scan(p)
-	}
-}
-
-func BenchmarkHash(b *testing.B) {
-	p := bytes.Repeat([]byte("x"), 64<<10)
-	b.SetBytes(int64(len(p)))
-	var h hash
-	for b.Loop() {
-		h.write(p)
-	}
 }

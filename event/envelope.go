@@ -19,23 +19,19 @@ import (
 // All but event may be absent. hookInput is read as Parse reads it; the rest becomes the
 // Origin, whose Process stays empty because it cannot be verified.
 func ParseEnvelope(payload []byte) (Event, error) {
-	short, at, err := elideBytes(payload)
+	d := documentOf(payload)
+	if err := d.check(); err != nil {
+		return Event{}, err
+	}
+	v, err := d.object()
 	if err != nil {
 		return Event{}, err
 	}
-	v := gjson.ParseBytes(short)
-	if !v.IsObject() {
-		return Event{}, &SyntaxError{"payload is not an object", at}
-	}
-	// From the payload itself: elision inside the envelope would leave out too much.
-	input := gjson.GetBytes(payload, "hookInput")
+	input := v.Get("hookInput")
 	if !input.IsObject() {
-		input.Raw = "{}"
+		input = gjson.Parse("{}")
 	}
-	e, err := Parse(member(v, "agent", MaxID), member(v, "event", MaxID), []byte(input.Raw))
-	if err != nil {
-		return Event{}, err
-	}
+	e := parse(member(v, "agent", MaxID), member(v, "event", MaxID), input)
 	if e.Cwd == "" {
 		e.Cwd = member(v, "terminal.cwd", MaxPath)
 	}

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
-	"strings"
 	"testing"
 )
 
@@ -48,7 +46,7 @@ func FuzzParse(f *testing.F) {
 		if e.Agent != ClaudeCode || !json.Valid(p) {
 			t.Fatalf("Parse(%.200q) takes it: %+v", p, e)
 		}
-		if uniqueKeys(p) && len(p) <= MaxString {
+		if uniqueKeys(p) && len(p) <= maxClean {
 			checkParse(t, name, p)
 		}
 		if again, err := ParseReader("", name, &steps{p, 3}); err != nil || !bytes.Equal(jsonenc.Append(nil, &again), jsonenc.Append(nil, &e)) {
@@ -69,13 +67,11 @@ func checkError(t *testing.T, p []byte, err error) {
 		t.Fatalf("Parse(%.200q): %v", p, err)
 	}
 	switch syntax.What {
-	case "payload is empty", "payload is not an object", "unexpected end", "something after the end", "nesting is too deep",
-		"no value where one must be", "no key where one must be", "no colon after a key", "no comma after a value",
-		"no such literal", "no such escape", "no hexadecimal digit in an escape", "control character in a string":
+	case isEmpty, notObject, cutShort, tooDeep, notJSON:
 	default:
 		t.Fatalf("Parse(%.200q): %v: not a text of this package", p, err)
 	}
-	if want := jsonOffset(p); want >= 0 && want != syntax.Offset && syntax.What != "payload is not an object" && syntax.What != "nesting is too deep" {
+	if want := jsonOffset(p); want >= 0 && want < syntax.Offset && syntax.What == notJSON {
 		t.Fatalf("Parse(%.200q): %v; encoding/json stops at %d", p, err, want)
 	}
 }
@@ -113,74 +109,3 @@ func uniqueKeys(p []byte) bool {
 	}
 	return value()
 }
-
-// FuzzElide enlarges a part of the input by repeating it, and reads that with the eliding
-// reader, whole and in steps: the result is valid JSON if and only if the input is, stays
-// bounded, and an event parsed from it has the fields that encoding/json reads, as far as they
-// are kept.
-func FuzzElide(f *testing.F) {
-	for _, p := range seeds(f) {
-		f.Add(p, uint16(len(p)/2), uint8(1), uint16(0), uint16(7))
-	}
-	msg := []byte(`{"hook_event_name":"Stop","tool_input":{"x":[1,"y"]},"prompt":"é\n","last_assistant_message":"ab\n\"\\😀\ud83d\ude00","session_id":"s"}`)
-	for i := range msg {
-		f.Add(msg, uint16(i), uint8(i%13), uint16(9000), uint16(501))
-	}
-	f.Fuzz(func(t *testing.T, p []byte, at uint16, n uint8, times, step uint16) {
-		from := min(int(at), len(p))
-		to := min(from+int(n), len(p))
-		times = min(times, uint16(20_000/max(1, to-from)+900)) // up to 250 KiB
-		grown := append(bytes.Clone(p[:from]), bytes.Repeat(p[from:to], int(times))...)
-		grown = append(grown, p[from:]...)
-
-		got, err := Read(&steps{grown, int(step) + 1})
-		if tooDeep(err) {
-			return
-		}
-		if (err == nil) != json.Valid(bytes.TrimPrefix(grown, []byte(byteOrderMark))) {
-			t.Fatalf("Read(%.100q…): %v, encoding/json says %v", grown, err, json.Valid(grown))
-		}
-		whole, werr := Read(bytes.NewReader(grown))
-		if !bytes.Equal(got, whole) || (err == nil) != (werr == nil) {
-			t.Fatalf("read in steps %.100q, %v\nas a whole %.100q, %v", got, err, whole, werr)
-		}
-		if err != nil {
-			checkError(t, grown, err)
-			return
-		}
-		if !json.Valid(got) || len(got) > MaxPayload+overshot+reserve {
-			t.Fatalf("Read(%.100q…) = %d bytes, valid: %v", grown, len(got), json.Valid(got))
-		}
-		checkAgainstPlain(t, grown)
-	})
-}
-
-func tooDeep(err error) bool {
-	var syntax *SyntaxError
-	return errors.As(err, &syntax) && syntax.What == "nesting is too deep"
-}
-
-// checkAgainstPlain compares the text fields of Parse with those that are read without
-// elision.
-func checkAgainstPlain(t *testing.T, p []byte) {
-	t.Helper()
-	if len(p) > MaxPayload || !uniqueKeys(p) {
-		return // members may be left out, or the last of several equal keys is
-	}
-	e, err := Parse("", "", p)
-	want, ok := reference("", p)
-	if !ok {
-		return
-	}
-	if err != nil || e.SessionID != want.SessionID || e.Name != want.Name {
-		t.Fatalf("Parse(%.100q…): %v\n got %+v\nwant %+v", p, err, e, want)
-	}
-	if !bytes.Contains(p, []byte(`\u`)) && (e.Prompt != want.Prompt || e.Message != want.Message) {
-		t.Fatalf("Parse(%.100q…)\n got %+v\nwant %+v", p, e, want)
-	}
-	if !strings.HasPrefix(want.Prompt, e.Prompt) || !strings.HasSuffix(want.Message, e.Message) && want.Name != "Notification" && e.Message != "" && e.Notification == "" && strings.Contains(string(p), "last_assistant") {
-		t.Fatalf("Parse(%.100q…)\n got %+v\nwant %+v", p, e, want)
-	}
-}
-
-var _ io.Reader = (*steps)(nil)

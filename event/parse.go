@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"beckon/event/agents"
 	"beckon/event/jsonenc"
@@ -43,64 +42,70 @@ type values [agents.NumFields]string
 // unique and the text is UTF-8 every field is what encoding/json reads, cut to its limit. The
 // error for a payload that is not a JSON object is a *SyntaxError.
 func Parse(agent, name string, payload []byte) (Event, error) {
-	b, at, err := elideBytes(payload)
-	if err != nil {
-		return parseCut(agent, name, b, err)
-	}
-	return parse(agent, name, b, at)
+	return parseDocument(agent, name, documentOf(payload))
 }
 
-// ParseReader is Parse on the first object from r, read as Read does. It does not wait for
-// more: a client may keep its end of the pipe open.
+// ParseReader is Parse on the first object from r. It does not wait for more: a client may keep
+// its end of the pipe open.
 func ParseReader(agent, name string, r io.Reader) (Event, error) {
-	b, at, err := elide(r, roomy, true)
+	d, err := read(r)
 	if err != nil {
-		return parseCut(agent, name, b, err)
+		return Event{}, err
 	}
-	return parse(agent, name, b, at)
+	return parseDocument(agent, name, d)
 }
 
-// cutShort is what a SyntaxError says of a payload whose end is missing.
-const cutShort = "unexpected end"
+func parseDocument(agent, name string, d document) (Event, error) {
+	err := d.check()
+	if wrong, ok := err.(*SyntaxError); ok && wrong.What == cutShort {
+		return parseCut(agent, name, d, err)
+	}
+	if err != nil {
+		return Event{}, err
+	}
+	v, err := d.object()
+	if err != nil {
+		return Event{}, err
+	}
+	return parse(agent, name, v), nil
+}
 
-// parseCut parses a payload whose end is missing, as err says, if it is about a turn or a
-// session that ended: it names them before anything long, and without it the session would
-// seem to work on. Any other event is refused, since a policy may need what is missing.
-func parseCut(agent, name string, b []byte, err error) (Event, error) {
-	given := func(key string) string {
-		if raw := gjson.GetBytes(b, key).Raw; jsonenc.IsString(raw) {
-			return raw
-		}
-		return `""`
+// parseCut parses a payload whose end is missing, as err says. One that is too large keeps the
+// members before the one that is, and says so. Any other counts only if it is about a turn or a
+// session that ended, since without it the session would seem to work on: it names them before
+// anything long. Other events are refused, since a policy may need what is missing.
+func parseCut(agent, name string, d document, err error) (Event, error) {
+	large := d.large
+	d = d.whole()
+	if d.check() != nil {
+		return Event{}, err
 	}
-	event := given("hook_event_name")
-	if named := jsonenc.Unquote(event, MaxID); named != "" {
-		name = named
-	}
-	switch KindOf(agent, name) {
+	v, _ := d.object()
+	e := parse(agent, name, v)
+	switch e.Kind {
 	case Stop, StopFailure, SubagentStop, SessionEnd:
 	default:
+		if !large {
+			return Event{}, err
+		}
+	}
+	if e.SessionID == "" {
 		return Event{}, err
 	}
-	if given("session_id") == `""` {
-		return Event{}, err
+	if e.Details = overLarge; e.Tool.Name != "" {
+		e.Tool.Summary = OneLine(e.Tool.Name+": "+overLarge, MaxSummary)
 	}
-	whole := "{"
-	for _, key := range [...]string{"hook_event_name", "session_id", "agent_id", "transcript_path", "cwd"} {
-		whole += `"` + key + `":` + given(key) + ","
+	if !large {
+		e.Details = ""
 	}
-	e, _ := parse(agent, name, []byte(strings.TrimSuffix(whole, ",")+"}"), 0)
 	return e, nil
 }
 
-// parse parses valid JSON whose first byte was at offset at of the input.
-func parse(agentName, name string, payload []byte, at int64) (Event, error) {
-	// Not a copy: nobody writes to payload any more, and no field of the Event shares memory
-	// with it.
-	v := gjson.Parse(unsafe.String(unsafe.SliceData(payload), len(payload)))
-	if !v.IsObject() {
-		return Event{}, &SyntaxError{"payload is not an object", at}
-	}
+// overLarge is said of an event whose payload has more than MaxPayload bytes.
+const overLarge = "payload of more than 64 MiB, cut"
+
+// parse parses an object. No field of the Event shares memory with it.
+func parse(agentName, name string, v gjson.Result) Event {
 	a := wordsOf(agentName)
 	var p values
 	p.collect(a, "", v)
@@ -118,7 +123,7 @@ func parse(agentName, name string, payload []byte, at int64) (Event, error) {
 	p.tool(&e)
 	e.Ask = p.ask(&e, slices.Contains(a.Forms, e.Tool.Name))
 	e.Answer = p.answer(&e)
-	return e, nil
+	return e
 }
 
 // collect stores the raw text of every member that a row of a names; the last of several
@@ -136,20 +141,8 @@ func (p *values) collect(a *agents.Agent, prefix string, object gjson.Result) {
 	})
 }
 
-// parts returns the JSON text of a string token: the whole as head, or the two parts that an
-// elision left.
-func parts(raw string) (head, tail string, elided bool) {
-	if !jsonenc.IsString(raw) {
-		return "", "", false
-	}
-	return cutMark(raw[1 : len(raw)-1])
-}
-
 // text returns the head of a string field.
-func (p *values) text(f agents.Field, max int) string {
-	head, _, _ := parts(p[f])
-	return jsonenc.Unescape(head, max)
-}
+func (p *values) text(f agents.Field, max int) string { return jsonenc.Unquote(p[f], max) }
 
 // name returns the head of a string field that people, agents or servers choose, redacted
 // before it is cut.
@@ -244,11 +237,7 @@ func (p *values) message() string {
 	if p[agents.Message] == "" {
 		return Cut(clean(p[agents.NoticeText]), MaxText)
 	}
-	text, tail, elided := parts(p[agents.Message])
-	if elided {
-		return CutTail(cleanTail(jsonenc.Unescape(tail, -1)), MaxMessage)
-	}
-	return CutTail(cleanHead(jsonenc.Unescape(text, -1), false), MaxMessage)
+	return CutTail(cleanTail(jsonenc.Unquote(p[agents.Message], -1)), MaxMessage)
 }
 
 func (p *values) background(e *Event) {

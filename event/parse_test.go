@@ -84,7 +84,7 @@ func TestHashPairsPermissionWithCall(t *testing.T) {
 }
 
 // The hash covers the tokens: space does not matter, every byte of a token does, even inside
-// elided text.
+// a long text.
 func TestHash(t *testing.T) {
 	long := strings.Repeat("0123456789", 20_000)
 	many := "[" + strings.Repeat("1,", 100_000) + "1]"
@@ -271,20 +271,20 @@ func TestParseErrors(t *testing.T) {
 		{"  [1]", "reading payload: payload is not an object at offset 2"},
 		{"42", "reading payload: payload is not an object at offset 0"},
 		{`"secret"`, "reading payload: payload is not an object at offset 0"},
-		{`{"a":secret}`, "reading payload: no value where one must be at offset 5"},
+		{`{"a":secret}`, "reading payload: payload is not JSON at offset 5"},
 		{`{"a":"secret`, "reading payload: unexpected end at offset 12"},
-		{`{"a" 1}`, "reading payload: no colon after a key at offset 5"},
-		{`{"a":1 "b"`, "reading payload: no comma after a value at offset 7"},
-		{`{a:1}`, "reading payload: no key where one must be at offset 1"},
-		{`{"a":tru }`, "reading payload: no such literal at offset 8"},
-		{`{"a":"\x"}`, "reading payload: no such escape at offset 7"},
-		{`{"a":"\u12g4"}`, "reading payload: no hexadecimal digit in an escape at offset 10"},
-		{"{\"a\":\"\n\"}", "reading payload: control character in a string at offset 6"},
-		{`{} x`, "reading payload: something after the end at offset 3"},
+		{`{"a" 1}`, "reading payload: payload is not JSON at offset 5"},
+		{`{"a":1 "b"}`, "reading payload: payload is not JSON at offset 7"},
+		{`{a:1}`, "reading payload: payload is not JSON at offset 1"},
+		{`{"a":tru }`, "reading payload: payload is not JSON at offset 5"},
+		{`{"a":"\x"}`, "reading payload: payload is not JSON at offset 5"},
+		{`{"a":"\u12g4"}`, "reading payload: payload is not JSON at offset 5"},
+		{"{\"a\":\"\n\"}", "reading payload: payload is not JSON at offset 6"},
+		{`{} x`, "reading payload: payload is not JSON at offset 3"},
 		{"\ufeff", "reading payload: payload is empty at offset 3"},
-		{"\xef\xbb{}", "reading payload: no value where one must be at offset 0"},
+		{"\xef\xbb{}", "reading payload: payload is not JSON at offset 0"},
 		{strings.Repeat("[", 1001), "reading payload: nesting is too deep at offset 1000"},
-		{"   \n\n" + `{"k":"` + strings.Repeat("x", 100_000) + "\x01", "reading payload: control character in a string at offset 100011"},
+		{"   \n\n" + `{"k":"` + strings.Repeat("x", 100_000) + "\x01\"}", "reading payload: payload is not JSON at offset 100011"},
 	} {
 		_, err := Parse("", "", []byte(c.payload))
 		var syntax *SyntaxError
@@ -320,11 +320,8 @@ func TestReadReturnsTheReadersError(t *testing.T) {
 // The event shares no memory with the buffer it was read from.
 func TestEventSharesNoMemory(t *testing.T) {
 	for _, payload := range payloads(t) {
-		b, at, err := elideBytes(payload)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := parse("", "", b, at)
+		b := bytes.Clone(payload)
+		e, err := Parse("", "", b)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,26 +41,37 @@ func (a *Ask) redact() {
 	}
 }
 
-// longWord is the length in bytes from which half of a word may be a secret.
-const longWord = 16
+const (
+	// maxClean is how much of a text is redacted, in bytes: more than an event stores of any.
+	maxClean = 16 << 10
+	// longWord is the length in bytes from which half of a word may be a secret.
+	longWord = 16
+)
 
 const white = " \t\r\n"
 
-// cleanHead returns the text before an elision, redacted. The elision may have cut through a
-// secret, so half of a long last word is removed, too.
-func cleanHead(s string, elided bool) string {
-	s = redact.Text(s)
-	if i := strings.LastIndexAny(s, white) + 1; elided && len(s)-i >= longWord {
+// clean returns the head of a string token, redacted. A cut may have gone through a secret, so
+// half of a long last word is removed, too.
+func clean(raw string) string {
+	s := jsonenc.Unquote(raw, maxClean+utf8.UTFMax)
+	if len(s) <= maxClean {
+		return redact.Text(s)
+	}
+	s = redact.Text(Cut(s, maxClean))
+	if i := strings.LastIndexAny(s, white) + 1; len(s)-i >= longWord {
 		return s[:i] + "…"
 	}
 	return s
 }
 
-// cleanTail returns the text after an elision, redacted, without the rest of a word that the
-// elision cut.
+// cleanTail returns the tail of a text, redacted, without the rest of a word that the cut went
+// through.
 func cleanTail(s string) string {
+	if len(s) <= maxClean {
+		return redact.Text(s)
+	}
 	const longest = 512 // of the rest of a secret
-	s = redact.Text(s)
+	s = redact.Text(CutTail(s, maxClean))
 	i := 0
 	for i < len(s) && i < longest && ' ' < s[i] && s[i] < utf8.RuneSelf {
 		i++
@@ -69,10 +80,4 @@ func cleanTail(s string) string {
 		return "…" + s[i:]
 	}
 	return s
-}
-
-// clean returns the text of a string token, redacted; if an elision shortened it, its head.
-func clean(raw string) string {
-	head, _, elided := parts(raw)
-	return cleanHead(jsonenc.Unescape(head, -1), elided)
 }

@@ -29,26 +29,26 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// A secret is removed before a limit or an elision can cut it in two: half a secret would not
+// A secret is removed before a limit can cut it in two: half a secret would not
 // be recognised.
 func TestSecretAtACut(t *testing.T) {
 	input := func(key, text string) map[string]any { return map[string]any{key: text} }
 	for name, payload := range map[string]map[string]any{
-		"prompt":           {"hook_event_name": "UserPromptSubmit", "prompt": strings.Repeat("word ", 100) + token + " and more"},
-		"message":          {"hook_event_name": "Stop", "last_assistant_message": token + " " + strings.Repeat("word ", 405) + "end."},
-		"command":          {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": input("command", "curl -H 'X-Name: "+strings.Repeat("a", 110)+"' -u admin:"+token+" https://example.com")},
-		"words":            {"hook_event_name": "PreToolUse", "tool_name": "shell", "tool_input": map[string]any{"command": []string{"tool", "--password", token}}},
-		"error":            {"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "error": strings.Repeat("x", 490) + " " + token},
-		"failure":          {"hook_event_name": "StopFailure", "error": token, "error_details": strings.Repeat("x ", 250) + token},
-		"notice":           {"hook_event_name": "Notification", "message": strings.Repeat("x ", 250) + token},
-		"task":             {"hook_event_name": "TaskCreated", "task_subject": strings.Repeat("x ", 250) + token},
-		"background":       {"hook_event_name": "Stop", "background_tasks": []any{input("description", strings.Repeat("x ", 75)+token)}},
-		"plan":             {"hook_event_name": "PreToolUse", "tool_name": "ExitPlanMode", "tool_input": input("plan", strings.Repeat("x ", 505)+token)},
-		"question":         {"hook_event_name": "PreToolUse", "tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{input("question", strings.Repeat("x ", 145)+token)}}},
-		"a rule":           {"hook_event_name": "PermissionRequest", "tool_name": "Bash", "permission_suggestions": []any{map[string]any{"type": "addRules", "rules": []any{input("ruleContent", strings.Repeat("x ", 36)+token)}}}},
-		"an elided head":   {"hook_event_name": "UserPromptSubmit", "prompt": "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("aB3x", 16)+"\n", 62) + "-----END PRIVATE KEY-----" + " k " + token[:20] + token + strings.Repeat(" word", 4000)},
-		"an elided tail":   {"hook_event_name": "Stop", "last_assistant_message": strings.Repeat(token+" ", 500) + strings.Repeat("word ", 100)},
-		"an elided string": {"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": map[string]any{"file_path": "/x", "content": strings.Repeat(token+"\n", 900)}},
+		"prompt":        {"hook_event_name": "UserPromptSubmit", "prompt": strings.Repeat("word ", 100) + token + " and more"},
+		"message":       {"hook_event_name": "Stop", "last_assistant_message": token + " " + strings.Repeat("word ", 405) + "end."},
+		"command":       {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": input("command", "curl -H 'X-Name: "+strings.Repeat("a", 110)+"' -u admin:"+token+" https://example.com")},
+		"words":         {"hook_event_name": "PreToolUse", "tool_name": "shell", "tool_input": map[string]any{"command": []string{"tool", "--password", token}}},
+		"error":         {"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "error": strings.Repeat("x", 490) + " " + token},
+		"failure":       {"hook_event_name": "StopFailure", "error": token, "error_details": strings.Repeat("x ", 250) + token},
+		"notice":        {"hook_event_name": "Notification", "message": strings.Repeat("x ", 250) + token},
+		"task":          {"hook_event_name": "TaskCreated", "task_subject": strings.Repeat("x ", 250) + token},
+		"background":    {"hook_event_name": "Stop", "background_tasks": []any{input("description", strings.Repeat("x ", 75)+token)}},
+		"plan":          {"hook_event_name": "PreToolUse", "tool_name": "ExitPlanMode", "tool_input": input("plan", strings.Repeat("x ", 505)+token)},
+		"question":      {"hook_event_name": "PreToolUse", "tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{input("question", strings.Repeat("x ", 145)+token)}}},
+		"a rule":        {"hook_event_name": "PermissionRequest", "tool_name": "Bash", "permission_suggestions": []any{map[string]any{"type": "addRules", "rules": []any{input("ruleContent", strings.Repeat("x ", 36)+token)}}}},
+		"a cut head":    {"hook_event_name": "UserPromptSubmit", "prompt": "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("aB3x", 16)+"\n", 250) + "-----END PRIVATE KEY----- " + strings.Repeat("k ", 20) + token[:20] + token + strings.Repeat(" word", 4000)},
+		"a cut tail":    {"hook_event_name": "Stop", "last_assistant_message": strings.Repeat(token+" ", 500) + strings.Repeat("word ", 100)},
+		"a long string": {"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": map[string]any{"file_path": "/x", "content": strings.Repeat(token+"\n", 900)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := json.Marshal(payload)

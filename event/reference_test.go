@@ -84,7 +84,7 @@ func reference(name string, payload []byte) (Event, bool) {
 	for _, v := range list {
 		if m, ok := v.(map[string]any); ok {
 			member := func(key string, max int) string { s, _ := m[key].(string); return refHead(s, max) }
-			e.Background = append(e.Background, Task{member("id", MaxID), member("type", MaxID), member("status", MaxID), refHead(redact.Text(member("description", MaxString)), MaxSummary)})
+			e.Background = append(e.Background, Task{member("id", MaxID), member("type", MaxID), member("status", MaxID), refHead(redact.Text(member("description", maxClean)), MaxSummary)})
 		}
 	}
 	if len(e.Background) > MaxTasks {

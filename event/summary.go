@@ -25,6 +25,12 @@ var tools = []toolRow{
 	{tool: "ExitPlanMode", label: "plan", args: []string{"plan"}},
 	{tool: "Agent", args: []string{"description", "prompt"}},
 	{tool: "Task", args: []string{"description", "prompt"}},
+	{tool: "Read", args: []string{"file_path", "filePath", "path"}}, // named because their other arguments may be long
+	{tool: "Write", args: []string{"file_path", "filePath", "path"}},
+	{tool: "Edit", args: []string{"file_path", "filePath", "path"}},
+	{tool: "MultiEdit", args: []string{"file_path", "filePath", "path"}},
+	{tool: "NotebookEdit", args: []string{"notebook_path"}},
+	{tool: "Bash", args: []string{"command"}},
 	{tool: "Grep", args: []string{"pattern"}},
 	{tool: "Glob", args: []string{"pattern"}},
 	{tool: "WebSearch", args: []string{"query"}},

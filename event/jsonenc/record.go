@@ -81,6 +81,16 @@ func Decode(text string, r any) bool {
 	return d.peek() == '{' && d.record(to) && d.peek() == 0 && d.at == len(text)
 }
 
+// Fault returns where text stops being JSON: at or before the byte that is wrong, in the same
+// string or number.
+func Fault(text string) int {
+	d := decoder{text: text}
+	if d.peek(); d.skip() {
+		d.peek()
+	}
+	return d.at
+}
+
 // decoder reads a text in one pass. Its methods report whether the next token is valid, and
 // consume it.
 type decoder struct {
@@ -249,7 +259,10 @@ func (d *decoder) number() (n int64, whole, ok bool) {
 	token := d.text[start:d.at]
 	n, err := strconv.ParseInt(token, 10, 64)
 	whole = err == nil
-	return n, whole, whole && token[0] > '0' || gjson.Valid(token) // ParseInt takes +7 and 007, too
+	if ok = whole && token[0] > '0' || gjson.Valid(token); !ok { // ParseInt takes +7 and 007, too
+		d.at = start
+	}
+	return n, whole, ok
 }
 
 // str reads a string.
@@ -261,13 +274,21 @@ func (d *decoder) str() (s string, ok bool) {
 	for i := 0; i < len(rest); i++ {
 		switch c := rest[i]; {
 		case c == '"':
-			d.at += i + 1
-			if !escaped {
-				return rest[:i], true
+			start := d.at - 1
+			if token := d.text[start : d.at+i+1]; escaped && !gjson.Valid(token) {
+				d.at = start
+				return "", false
+			} else if escaped {
+				s = Unquote(token, -1)
+			} else {
+				s = rest[:i]
 			}
-			token := d.text[d.at-i-len(`""`) : d.at]
-			return Unquote(token, -1), gjson.Valid(token)
+			d.at += i + 1
+			return s, true
 		case c < ' ':
+			if !escaped { // otherwise the escape may be wrong
+				d.at += i
+			}
 			return "", false
 		case c == '\\':
 			escaped = true

@@ -31,9 +31,7 @@ type Cursor struct {
 
 // Limits bound one reading. A zero field means its default.
 type Limits struct {
-	// Text is how many bytes of an entry's text are kept (MaxText). In a line longer than 64
-	// KiB, a text longer than event.MaxString has an elision mark after its first 4 KiB and
-	// before its last MaxText characters.
+	// Text is how many bytes of an entry's text are kept (MaxText).
 	Text int
 	// Line is the longest line that is parsed, in bytes (defaultLine).
 	Line int64

@@ -22,7 +22,6 @@ package transcript
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -83,8 +82,8 @@ const (
 	MaxText = event.MaxMessage
 
 	maxCalls = 64 // ids of calls stored for one entry
-	// maxDirect is the longest line parsed directly. Longer ones go through event.Read first,
-	// which bounds their contents and nesting.
+	// maxDirect is the longest line parsed directly. Longer ones go through event.Check first,
+	// which bounds their nesting.
 	maxDirect = 64 << 10
 )
 
@@ -126,13 +125,12 @@ func parse(b []byte, maxText int) (Entry, verdict) {
 
 // parseLong parses one line of any length. The error is the reader's.
 func parseLong(r io.Reader, maxText int) (Entry, verdict, error) {
-	b, err := event.Read(r)
-	var bad *event.SyntaxError
-	switch {
-	case errors.As(err, &bad) || err == nil && b[0] != '{':
-		return Entry{}, malformed, nil
-	case err != nil:
+	b, err := io.ReadAll(r)
+	if err != nil {
 		return Entry{}, skipped, err
+	}
+	if b, err = event.Check(b); err != nil || b[0] != '{' {
+		return Entry{}, malformed, nil
 	}
 	e, v := parseValid(b, maxText)
 	return e, v, nil

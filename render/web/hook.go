@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"net/http"
@@ -57,7 +56,7 @@ func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string
 		writeHookError(w, wrong.Status, wrong.Message)
 		return nil, v, done, false
 	}
-	short, err := event.Read(bytes.NewReader(body)) // validates, bounds depth and size
+	short, err := event.Check(body)
 	if err == nil {
 		v = gjson.ParseBytes(short)
 	}

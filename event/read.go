@@ -1,0 +1,217 @@
+package event
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strconv"
+	"unsafe"
+
+	"beckon/event/jsonenc"
+
+	"github.com/tidwall/gjson"
+)
+
+const (
+	// MaxPayload is the largest payload read whole, in bytes. Of a larger one the members that
+	// end within it are kept.
+	MaxPayload = 64 << 20
+	// MaxDepth is the deepest nesting accepted: checking JSON takes stack for every level, and a
+	// stack that overflows ends the process.
+	MaxDepth = 1000
+
+	chunk = 64 << 10 // what a pipe holds, and more than nearly all payloads have
+	// grown is how much the buffer of a larger payload has. What is not used of it costs nothing,
+	// while every copy would touch new pages; with 4 MiB the garbage collector would run.
+	grown = 3 << 20
+)
+
+// SyntaxError is the error for a payload that is not JSON, or not a JSON object. It contains
+// no text of the payload.
+type SyntaxError struct {
+	What   string // what is wrong, in a few words
+	Offset int64  // in the input: of the wrong byte, or of the string or number that it is in
+}
+
+func (e *SyntaxError) Error() string {
+	return "reading payload: " + e.What + " at offset " + strconv.FormatInt(e.Offset, 10)
+}
+
+// What a SyntaxError says.
+const (
+	notJSON   = "payload is not JSON"
+	notObject = "payload is not an object"
+	isEmpty   = "payload is empty"
+	tooDeep   = "nesting is too deep"
+	cutShort  = "unexpected end"
+)
+
+// byteOrderMark is what some programs on Windows write first.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// document is the JSON text of a payload.
+type document struct {
+	text []byte
+	at   int64 // where it begins in the input
+	scan scanner
+	// large: the input has more than MaxPayload bytes, of which text has the first.
+	large bool
+}
+
+// read reads the first object or array from r. It does not wait for more: a client may keep its
+// end of the pipe open.
+func read(r io.Reader) (d document, err error) {
+	d.text = make([]byte, 0, chunk)
+	for {
+		if len(d.text) == cap(d.text) {
+			d.text = slices.Grow(d.text, max(grown-chunk, 3*len(d.text)))
+		}
+		into := d.text[len(d.text):cap(d.text)]
+		n, err := r.Read(into)
+		end := d.scan.end(into[:n])
+		if d.large = d.large || len(d.text)+n > MaxPayload; !d.large {
+			d.text = d.text[:len(d.text)+n]
+		}
+		switch {
+		case end >= 0:
+			d.text = d.text[:min(int64(len(d.text)), d.scan.n)]
+			return d, nil
+		case err == io.EOF:
+			return d, nil
+		case err != nil:
+			return d, err
+		}
+	}
+}
+
+// documentOf returns the document in p, which nobody may change any more.
+func documentOf(p []byte) (d document) {
+	d.text = p[:min(len(p), MaxPayload)]
+	d.large = len(p) > MaxPayload
+	d.scan.end(p)
+	return d
+}
+
+// check returns an error unless d is one JSON text, and leaves out the white space between its
+// tokens.
+func (d *document) check() error {
+	n := int64(len(d.text))
+	text := bytes.TrimLeft(bytes.TrimPrefix(d.text, []byte(byteOrderMark)), " \t\r\n")
+	d.at = n - int64(len(text))
+	d.text = bytes.TrimRight(text, " \t\r\n")
+	switch {
+	case len(d.text) == 0:
+		return &SyntaxError{isEmpty, d.at}
+	case d.scan.deep:
+		return &SyntaxError{tooDeep, d.scan.n - 1}
+	case d.large || d.scan.open():
+		return &SyntaxError{cutShort, n}
+	case !gjson.ValidBytes(d.text):
+		return &SyntaxError{notJSON, d.at + int64(jsonenc.Fault(string(d.text)))}
+	case d.scan.spaced:
+		d.text = []byte(gjson.Get(string(d.text), "@ugly").Raw)
+	}
+	return nil
+}
+
+// object returns the object of a checked document.
+func (d *document) object() (v gjson.Result, err error) {
+	// Not a copy: nobody writes to text any more.
+	v = gjson.Parse(unsafe.String(unsafe.SliceData(d.text), len(d.text)))
+	if !v.IsObject() {
+		err = &SyntaxError{notObject, d.at}
+	}
+	return v, err
+}
+
+// whole reduces a document whose end is missing to the members that are whole.
+func (d *document) whole() document {
+	begin := bytes.IndexByte(d.text, '{')
+	if begin < 0 || d.scan.member <= int64(begin) || d.scan.member > int64(len(d.text)) {
+		return document{text: []byte("{}")}
+	}
+	return documentOf(append(d.text[begin:d.scan.member:d.scan.member], '}'))
+}
+
+// Check returns a JSON text without the white space between its tokens, and an error, which is a
+// *SyntaxError, if it is none. A byte order mark before it is left out.
+func Check(text []byte) ([]byte, error) {
+	d := documentOf(text)
+	err := d.check()
+	return d.text, err
+}
+
+// scanner finds the end of a JSON object or array, piece by piece. It knows strings and brackets,
+// and nothing of what is wrong between them.
+type scanner struct {
+	n      int64 // bytes scanned
+	depth  int
+	inside bool // a string
+	odd    bool // and after an odd number of backslashes
+	spaced bool // there is white space between tokens
+	deep   bool // the nesting is deeper than MaxDepth
+	// member is where, in the first MaxPayload bytes, the last member of the outermost value
+	// ends that another one follows.
+	member int64
+}
+
+// open reports whether the end is missing.
+func (s *scanner) open() bool { return s.depth > 0 || s.inside }
+
+// end scans the next piece. It returns the index behind the end of the outermost value, -1 if
+// that is not in p. It stops there, and where the nesting is too deep.
+func (s *scanner) end(p []byte) int {
+	for i := 0; i < len(p); i++ {
+		if s.inside {
+			if i += s.text(p[i:]); i == len(p) {
+				break
+			}
+			s.inside = false
+			continue
+		}
+		switch p[i] {
+		case '"':
+			s.inside = true
+		case ' ', '\t', '\r', '\n':
+			s.spaced = s.spaced || s.depth > 0
+		case ',':
+			if s.depth == 1 && s.n+int64(i) < MaxPayload {
+				s.member = s.n + int64(i)
+			}
+		case '{', '[':
+			s.depth++
+			s.deep = s.depth > MaxDepth
+		case '}', ']':
+			s.depth--
+		default:
+			continue
+		}
+		if s.deep || s.depth <= 0 && (p[i] == '}' || p[i] == ']') {
+			s.n += int64(i) + 1
+			return i + 1
+		}
+	}
+	s.n += int64(len(p))
+	return -1
+}
+
+// text returns the index of the quote that ends the string, len(p) if that is not in p.
+func (s *scanner) text(p []byte) int {
+	for i := 0; ; {
+		n := bytes.IndexByte(p[i:], '"')
+		end := i + n
+		if n < 0 {
+			end = len(p)
+		}
+		first := end // of the backslashes before end
+		for first > i && p[first-1] == '\\' {
+			first--
+		}
+		s.odd = (end-first)%2 == 1 != (s.odd && first == i)
+		if n < 0 || !s.odd {
+			return end
+		}
+		s.odd = false
+		i = end + 1
+	}
+}
