@@ -284,6 +284,17 @@ func TestRemarks(t *testing.T) {
 		"I've updated the theme. Tell me if it looks wrong on your phone.":                 false,
 		"Once you've signed off, I'll begin with step 1.":                                  true,
 		"I've moved the settings. Once you've pulled, run the migration.":                  false,
+		"Wenn der Plan passt, lege ich los.":                                               true,
+		"Ich will nicht raten, welche der beiden gilt.":                                    true,
+		"Há dois caminhos: cache local ou Redis. Você escolhe.":                            true,
+		"Nada foi apagado ainda. Espero seu sinal.":                                        true,
+		"Não mexi em produção. Me diga se devo mexer.":                                     true,
+		"Feito: sua escolha (opção B) está aplicada.":                                      false,
+		"Je n'ai pas touché à la production. Dites-moi si je dois le faire.":               true,
+		"Je me mets en pause jusqu'à ce que tu choisisses.":                                true,
+		"C'est fait : votre choix (option B) est appliqué.":                                false,
+		"A yes or a no is enough.":                                                         true,
+		"I would go with B, but the choice is for you to make.":                            true,
 	} {
 		if got := OfMessage(text, false); (got.Intent == IntentQuestion) != asks {
 			t.Errorf("%q: %s by %s", text, got.Intent, got.Name)
