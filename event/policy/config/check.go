@@ -196,6 +196,9 @@ func (r *Rule) describe() string {
 		list(prefix+"words", c.Words)
 	}
 	conditions("", r.Match.Conditions)
+	if r.Match.Says != nil {
+		parts = append(parts, r.Match.Says.Text())
+	}
 	for _, m := range r.Match.Tools[min(len(r.Match.Tools), 1):] { // the first is the group's
 		list("tool", []string{m.Text()})
 	}

@@ -160,6 +160,9 @@ func (h *Hook) key() string {
 		for _, m := range r.Match.Tools {
 			k.add(m.Text())
 		}
+		if r.Match.Says != nil {
+			k.add("says", r.Match.Says.Text())
+		}
 		if r.CI != nil {
 			k.add(fmt.Sprint("ci", *r.CI))
 		}

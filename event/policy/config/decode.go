@@ -76,6 +76,9 @@ func (d *decoder) all() {
 			}
 		}
 	}
+	d.list("deny", d.top.Deny)
+	d.list("ask", d.top.Ask)
+	d.list("allow", d.top.Allow)
 	for i, name := range d.top.Packs {
 		d.pack(name, fmt.Sprintf("$.packs[%d]", i))
 	}
@@ -123,6 +126,25 @@ func (d *decoder) base(k event.Kind, t Type, at string) *Hook {
 		File:       d.file,
 		Line:       d.line(at),
 		Path:       at,
+	}
+}
+
+// list adds the rules of a list in the client's own words: each is a hook of PreToolUse.
+func (d *decoder) list(name string, entries []text) {
+	decision := wire.Decision(name)
+	if len(entries) > 0 && decision == wire.Allow {
+		d.mayApprove("$.allow", event.PreToolUse, "")
+	}
+	for i, entry := range entries {
+		h := d.base(event.PreToolUse, BuiltIn, fmt.Sprintf("$.%s[%d]", name, i))
+		r, err := rule.OfClient(string(entry), decision == wire.Allow)
+		if err != nil {
+			d.fail(h.Path, "like Bash(git push *), Read(./.env), mcp__server__tool or WebFetch(domain:NAME)", "%q %v", entry, err)
+		}
+		reason := map[wire.Decision]string{wire.Deny: "The policy denies ", wire.Ask: "The policy asks about ", wire.Allow: "The policy allows "}
+		h.Spec.Rule = NewRule(decision, reason[decision]+string(entry)+".", r)
+		h.Grant = r.Allow
+		d.hooks = append(d.hooks, h)
 	}
 }
 
@@ -403,6 +425,23 @@ func (d *decoder) rule(h *Hook, x handler) {
 			d.fail(where, "", "%s", p.What)
 		} else if !p.Doubt {
 			d.fail(at, "", "%s: %s", p.Field, p.What)
+		}
+	}
+	d.examples(h, x.Match, ".match", true)
+	d.examples(h, x.NotMatch, ".not_match", false)
+}
+
+// examples reports those that a rule does not treat as written.
+func (d *decoder) examples(h *Hook, list texts, name string, covered bool) {
+	for i, text := range list {
+		at := fmt.Sprintf("%s%s[%d]", h.Path, name, i)
+		if !d.has(at) {
+			at = h.Path + name
+		}
+		c := rule.Example(string(text), wire.RulesOf(h.Event).Tool)
+		if covers := h.Applies(c) && h.Spec.Rule.compiled().Judge(c).Result > rule.No; covers != covered {
+			word := map[bool]string{true: "covers", false: "does not cover"}
+			d.fail(at, "beckon help policy says what an entry covers", "the rule %s %q", word[covers], text)
 		}
 	}
 }

@@ -93,5 +93,5 @@ func oneFits(patterns []string, name string) bool {
 func (r *Rule) always() bool {
 	c := r.Match.Conditions
 	tools := slices.ContainsFunc(r.Match.Tools, func(m rule.Matcher) bool { return !m.All() })
-	return !tools && len(c.Commands)+len(c.Regex)+len(c.Paths)+len(c.Words)+len(r.Branches)+len(r.Repositories) == 0 && r.CI == nil && r.Match.Unless == nil
+	return !tools && r.Match.Says == nil && len(c.Commands)+len(c.Regex)+len(c.Paths)+len(c.Words)+len(r.Branches)+len(r.Repositories) == 0 && r.CI == nil && r.Match.Unless == nil
 }

@@ -45,6 +45,9 @@ type file struct {
 	Strict     bool               `json:"strict"` // has no effect any more
 	AllowOnce  bool               `json:"allow_once"`
 	Trace      string             `json:"trace" one:"said all"`
+	Deny       []text             `json:"deny"` // in the client's own words, like Bash(git push *)
+	Ask        []text             `json:"ask"`
+	Allow      []text             `json:"allow"`
 	Packs      []string           `json:"packs"`
 	Hooks      map[string][]group `json:"hooks"`
 	Servers    []handler          `json:"servers" as:"server_entry"`
@@ -93,6 +96,8 @@ type handler struct {
 	Decision   string `json:"decision" in:"rule" one:"deny ask warn allow"`
 	Reason     text   `json:"reason" in:"rule"`
 	Tool       string `json:"tool" in:"rule"`
+	Match      texts  `json:"match" in:"rule"` // examples: see rule.Example
+	NotMatch   texts  `json:"not_match" in:"rule"`
 	Exact      bool   `json:"exact" in:"rule"` // has no effect any more
 	Unsure     string `json:"unsure" in:"rule" one:"ask deny pass"`
 	Branch     texts  `json:"branch" in:"rule"`

@@ -45,12 +45,18 @@ func (r *Compiled) Shares(c *Call) bool {
 
 // allowsAny: the rule has no condition on what the tool does.
 func (r *Compiled) allowsAny(c *Call) bool {
+	if p := r.rule.Says; p != nil {
+		return p.bare() && p.toolFits(c.Tool)
+	}
 	return r.takes(c.Tool) && !r.conds.ofCommands() && len(r.rule.Paths) == 0 && r.unless == nil && (len(r.rule.Words) == 0 || c.hasWord(r.rule.Words))
 }
 
 func (r *Compiled) allowsCall(c *Call) bool {
 	if r.allowsAny(c) {
 		return true
+	}
+	if r.rule.Says != nil {
+		return r.rule.Says.Covers(c)
 	}
 	if !r.takes(c.Tool) || r.conds.ofCommands() || len(r.rule.Words) > 0 && !c.hasWord(r.rule.Words) || r.unless != nil && len(r.unless.Words) > 0 && c.hasWord(r.unless.Words) {
 		return false
@@ -74,6 +80,9 @@ func (r *Compiled) allowsFile(c *Call, f file) bool {
 // approves reports whether the rule approves one command of a call's line.
 func (r *Compiled) approves(c *Call, at int) bool {
 	got := &c.known().line.Commands[at]
+	if p := r.rule.Says; p != nil {
+		return p.toolFits(c.Tool) && p.runs() && p.covers(*got)
+	}
 	if len(r.rule.Paths) > 0 && got.Words[0] == "git" {
 		return false // what it names may be a revision
 	}

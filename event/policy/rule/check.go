@@ -9,7 +9,26 @@ import (
 	"beckon/event/policy/shell"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/tidwall/gjson"
 )
+
+// Example returns the call of an example in a policy: a command of Bash, or "read FILE" or
+// "write FILE" of those tools, in a project of its own; for an event without tools, a prompt.
+func Example(text string, tool bool) *Call {
+	c := &Call{Tool: "Bash", Cwd: "/example/project", Project: "/example/project", Home: "/example"}
+	name := `{"command":`
+	for word, of := range map[string]string{"read ": "Read", "write ": "Write"} {
+		if file, ok := strings.CutPrefix(text, word); ok {
+			c.Tool, text, name = of, file, `{"file_path":`
+		}
+	}
+	if !tool {
+		c.Tool, c.Prompt = "", text
+		return c
+	}
+	c.Input = append(gjson.AppendJSONString([]byte(name), text), '}')
+	return c
+}
 
 // Check returns the errors in the rule: entries that are empty or cannot be parsed. For a rule
 // that approves it also returns doubts: entries that approve more than they seem to.
@@ -21,7 +40,10 @@ func (r Rule) Check() []Problem {
 	return list
 }
 
-var errEmpty = errors.New("is empty")
+var (
+	errEmpty   = errors.New("is empty")
+	errPattern = errors.New("is no pattern: a bracket or brace does not close")
+)
 
 func (c Conditions) check(prefix string, allow bool) (list []Problem) {
 	each := func(field string, entries []string, read func(text string) error) {
@@ -39,7 +61,7 @@ func (c Conditions) check(prefix string, allow bool) (list []Problem) {
 	each("regex", c.Regex, func(text string) error { _, err := regexp.Compile(text); return err })
 	each("paths", c.Paths, func(text string) error {
 		if !doublestar.ValidatePattern(text) {
-			return errors.New("is no pattern: a bracket or brace does not close")
+			return errPattern
 		}
 		return nil
 	})

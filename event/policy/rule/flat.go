@@ -11,6 +11,7 @@ const (
 	flatRule  = "r" // a rule begins; "r allow" approves
 	flatTool  = "t"
 	flatOnly  = "o"
+	flatSays  = "s"
 	flatEntry = "c"
 	flatRegex = "x"
 	flatPath  = "p"
@@ -45,6 +46,9 @@ func Flatten(rules []Rule) []byte {
 		}
 		if r.Only != nil {
 			line(flatOnly, r.Only.Text())
+		}
+		if r.Says != nil {
+			line(flatSays, r.Says.Text())
 		}
 		list("", r.Conditions)
 		if r.Unless != nil {
@@ -105,12 +109,14 @@ func unflatten(text string, plain *strings.Replacer) (r Rule, rest string, ok bo
 				return r, text, false
 			}
 			r.Tools = append(r.Tools, m)
-		case flatOnly:
-			only, err := NewPermission(value)
+		case flatOnly, flatSays:
+			p, err := NewPermission(value)
 			if err != nil {
 				return r, text, false
 			}
-			r.Only = only
+			if r.Only = p; kind == flatSays {
+				r.Only, r.Says = nil, p
+			}
 		case flatEntry:
 			into.Commands = append(into.Commands, value)
 		case flatRegex:

@@ -8,6 +8,7 @@ import (
 
 	"beckon/event/policy/shell"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/tidwall/gjson"
 )
 
@@ -36,29 +37,74 @@ func NewPermission(text string) (*Permission, error) {
 // Text returns the rule as written.
 func (p *Permission) Text() string { return p.text }
 
+// OfClient returns the rule that an entry of "deny", "ask" or "allow" is. To refuse a file, or ask
+// about it, covers the commands that read or write it, too.
+func OfClient(text string, allow bool) (Rule, error) {
+	p, err := NewPermission(text)
+	if err != nil {
+		return Rule{}, err
+	}
+	if p.tool == "WebFetch" && !p.bare() && !strings.HasPrefix(p.what, "domain:") {
+		return Rule{}, errors.New("names no domain: WebFetch(domain:NAME)")
+	}
+	if !p.ofFiles() || p.bare() || allow {
+		return Rule{Says: p, Allow: allow}, nil
+	}
+	tools := groups[p.tool]
+	if tools == nil {
+		tools = []string{p.tool}
+	}
+	pattern := strings.TrimPrefix(p.what, "/")
+	switch {
+	case strings.HasPrefix(p.what, "/") && !strings.HasPrefix(p.what, "//"):
+		pattern = "." + p.what
+	case !doublestar.ValidatePattern(p.what):
+		return Rule{}, errPattern
+	}
+	return Rule{Tools: []Matcher{{text: strings.Join(tools, "|"), exact: tools}}, Conditions: Conditions{Paths: []string{pattern}}}, nil
+}
+
+// bare reports whether the rule is about a whole tool.
+func (p *Permission) bare() bool { return p.what == "" || p.what == "*" }
+
+func (p *Permission) runs() bool { return shell.In("Bash PowerShell Monitor", p.tool) }
+
+func (p *Permission) ofFiles() bool {
+	return shell.In("Edit Write Read NotebookEdit MultiEdit Glob Grep", p.tool)
+}
+
 // Match reports whether the rule covers c. For a command that cannot be judged the answer is
 // yes: the handler then runs and decides.
 func (p *Permission) Match(c *Call) bool {
-	if !p.toolFits(c.Tool) {
-		return false
+	if v := p.judge(c); v.Result > No || !p.runs() || !p.toolFits(c.Tool) {
+		return v.Result > No
 	}
-	if p.what == "" || p.what == "*" {
-		return true
+	l := c.known().line
+	return l == nil || l.Strange != ""
+}
+
+// judge says whether the rule covers c.
+func (p *Permission) judge(c *Call) Verdict {
+	switch {
+	case !p.toolFits(c.Tool):
+		return Verdict{}
+	case p.bare():
+		return Verdict{Result: Yes}
+	case p.runs():
+		return p.commandFits(c)
+	case p.ofFiles():
+		pattern := p.pathPattern(c)
+		return verdict(slices.ContainsFunc(c.known().files, func(f file) bool { return f.fits(c, []string{pattern}) }))
 	}
 	switch p.tool {
-	case "Bash", "PowerShell", "Monitor":
-		return p.commandFits(c)
-	case "Edit", "Write", "Read", "NotebookEdit", "MultiEdit", "Glob", "Grep":
-		pattern := p.pathPattern(c)
-		return slices.ContainsFunc(c.known().files, func(f file) bool { return f.fits(c, []string{pattern}) })
 	case "WebFetch":
-		return p.domainFits(gjson.GetBytes(c.Input, "url").String())
+		return verdict(p.domainFits(gjson.GetBytes(c.Input, "url").String()))
 	case "Agent", "Task":
-		return gjson.GetBytes(c.Input, "subagent_type").String() == p.what
+		return verdict(gjson.GetBytes(c.Input, "subagent_type").String() == p.what)
 	case "Skill":
-		return wild(p.what, gjson.GetBytes(c.Input, "skill").String())
+		return verdict(wild(p.what, gjson.GetBytes(c.Input, "skill").String()))
 	}
-	return wild(p.what, string(c.Input))
+	return verdict(wild(p.what, string(c.Input)))
 }
 
 // groups are the tools that a rule for one of them covers: the client judges every writing
@@ -84,17 +130,30 @@ func (p *Permission) toolFits(tool string) bool {
 	return wild(p.tool, tool)
 }
 
-// commandFits judges every simple command of a line. One that matches is enough, or one that may.
-func (p *Permission) commandFits(c *Call) bool {
+// commandFits judges every simple command of a line. One that fits is enough.
+func (p *Permission) commandFits(c *Call) (best Verdict) {
 	l := c.known().line
-	return l == nil || l.Strange != "" || p.textFits(l.Text) || slices.ContainsFunc(l.Commands, func(c shell.Command) bool {
-		for _, place := range c.Programs() {
-			if !place.Weak && (p.textFits(strings.Join(c.Words[place.At:], " ")) || p.textFits(joined(&c, place.At))) {
-				return true
+	if l == nil {
+		return Verdict{}
+	}
+	if p.textFits(l.Text) {
+		return Verdict{Result: Yes}
+	}
+	for i := range l.Commands {
+		one := &l.Commands[i]
+		for _, place := range one.Programs() {
+			if !place.Weak && (p.textFits(strings.Join(one.Words[place.At:], " ")) || p.textFits(joined(one, place.At))) {
+				return Verdict{Result: Yes}
 			}
 		}
-		return p.mayFit(c.Words)
-	})
+		if best.Result == No && p.mayFit(one.Words) {
+			best = Verdict{Unsure, "a variable in " + strings.ReplaceAll(strings.Join(one.Words, " "), shell.Hole, "$…") + " may be what it names"}
+		}
+	}
+	if program, _, _ := strings.Cut(p.what, " "); best.Result == No && l.Strange != "" && strings.Contains(l.Text, strings.Trim(program, ":*")) {
+		return Verdict{Unsure, l.Strange}
+	}
+	return best
 }
 
 // mayFit reports whether what is unknown of a command may be what the rule names.
@@ -115,17 +174,17 @@ func (p *Permission) mayFit(words []string) bool {
 // Covers reports whether the rule covers everything that a call does, as an approval needs:
 // every command of a line, in every form of a path, and nothing hidden.
 func (p *Permission) Covers(c *Call) bool {
-	if !p.Match(c) || p.what == "" || p.what == "*" {
+	if !p.Match(c) || p.bare() {
 		return p.Match(c)
 	}
-	switch p.tool {
-	case "Bash", "PowerShell", "Monitor":
+	switch {
+	case p.runs():
 		l := c.known().line
 		return l != nil && l.Strange == "" && !l.Sets && len(l.Commands) > 0 && !slices.ContainsFunc(l.Commands, func(c shell.Command) bool { return !p.covers(c) })
-	case "Edit", "Write", "Read", "NotebookEdit", "MultiEdit", "Glob", "Grep":
+	case p.ofFiles():
 		pattern := p.pathPattern(c)
-		return !slices.ContainsFunc(c.known().files, func(f file) bool { return !f.within(c, []string{pattern}) })
-	case "WebFetch":
+		return len(c.known().files) > 0 && !slices.ContainsFunc(c.known().files, func(f file) bool { return !f.within(c, []string{pattern}) })
+	case p.tool == "WebFetch":
 		u, err := url.Parse(gjson.GetBytes(c.Input, "url").String())
 		return err == nil && u.Hostname() != "" && strings.HasPrefix(p.what, "domain:")
 	}

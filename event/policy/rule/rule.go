@@ -76,6 +76,8 @@ type Rule struct {
 	Unless *Conditions
 	// Only restricts it to what a permission of the client's covers; nil for everything.
 	Only *Permission
+	// Says is the whole condition, in the client's own words; nil if it is in ours. See OfClient.
+	Says *Permission
 	// Allow: the rule approves.
 	Allow bool
 }
@@ -208,6 +210,9 @@ func (r *Compiled) Judge(c *Call) Verdict {
 			return Verdict{Result: Yes}
 		}
 		return Verdict{}
+	}
+	if r.rule.Says != nil {
+		return r.rule.Says.judge(c)
 	}
 	f := c.known()
 	named := r.takes(c.Tool) || f.line != nil && r.takes("Bash")
