@@ -66,6 +66,15 @@ func TestDeps(t *testing.T) {
 	}
 }
 
+// TestStackIsFirst: the package that makes the stack large imports nothing, so that it is
+// initialized before those that need one.
+func TestStackIsFirst(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{join .Imports " "}}`, "beckon/cmd/internal/stack").Output()
+	if err != nil || strings.TrimSpace(string(out)) != "" {
+		t.Errorf("it imports %q, %v", out, err)
+	}
+}
+
 // layers are the directions of imports (package documentation of cmd/beckon): a package must
 // not import one above it.
 func TestLayers(t *testing.T) {

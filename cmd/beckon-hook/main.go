@@ -15,11 +15,11 @@ import (
 	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/noblock"
 	"beckon/cmd/internal/segment"
+	_ "beckon/cmd/internal/stack"
 	"beckon/event/home"
 )
 
 func main() {
-	hook.GrowStack()
 	args := os.Args[1:]
 	if len(args) > 0 && (args[0] == "prompt" || args[0] == "statusline") || strings.HasPrefix(filepath.Base(os.Args[0]), "beckon-line") {
 		noblock.Exit(line(args))

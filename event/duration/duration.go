@@ -4,9 +4,8 @@ package duration
 
 import (
 	"errors"
+	"strings"
 	"time"
-
-	"github.com/xhit/go-str2duration/v2"
 )
 
 // longest is more than any setting or wait makes sense for: a longer time is a typing mistake.
@@ -17,10 +16,30 @@ var ErrSyntax = errors.New(`a duration looks like "90s", "1h30m", "3d" or "2w" a
 
 // Parse parses a duration: the syntax of time.ParseDuration, and days of 24 hours and weeks. A
 // negative one, or one of more than a year, is ErrSyntax.
-func Parse(s string) (time.Duration, error) {
-	d, err := str2duration.ParseDuration(s)
-	if err != nil || d < 0 || d > longest {
-		return 0, ErrSyntax
+func Parse(s string) (sum time.Duration, err error) {
+	rest := strings.TrimPrefix(s, "+")
+	if rest == "0" {
+		return 0, nil
 	}
-	return d, nil
+	for more := true; more; more = rest != "" {
+		unit := strings.TrimLeft(rest, "0123456789.")
+		number := rest[:len(rest)-len(unit)]
+		if next := strings.IndexAny(unit, "0123456789."); next >= 0 {
+			unit = unit[:next]
+		}
+		rest = rest[len(number)+len(unit):]
+		hours := time.Duration(1)
+		switch unit {
+		case "d":
+			unit, hours = "h", 24
+		case "w":
+			unit, hours = "h", 7*24
+		}
+		d, err := time.ParseDuration(number + unit)
+		if err != nil || number == "" || unit == "" || d > longest/hours || sum+d*hours > longest {
+			return 0, ErrSyntax
+		}
+		sum += d * hours
+	}
+	return sum, nil
 }

@@ -15,7 +15,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %v %v, want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "d", "3", "3 d", "1d2", "-1h", "-3d", "2x", "1y", "noon", "53w", "9999h", "99999999999999999999d"} {
+	for _, text := range []string{"", "d", "3", "1h0", "1h3", ".", "+", "3 d", "1d2", "-1h", "-3d", "2x", "1y", "noon", "53w", "9999h", "99999999999999999999d"} {
 		if got, err := Parse(text); err != ErrSyntax {
 			t.Errorf("%q: %v %v, want %v", text, got, err, ErrSyntax)
 		}

@@ -23,6 +23,7 @@ import (
 
 	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/noblock"
+	"beckon/cmd/internal/stack"
 	"beckon/event"
 	"beckon/event/home"
 	"beckon/event/policy"
@@ -66,7 +67,7 @@ type Starter interface {
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, starter Starter, become func([]string) (int, bool)) (code int) {
 	var fault error // there is no log yet, or it has the error
 	defer hook.Guard(&fault)
-	hook.GrowStack()
+	stack.Grow()
 	a := hook.ParseArgs(args)
 	dir, err := store.Dir(getenv)
 	switch {
@@ -244,7 +245,7 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	}
 	if f.starts() {
 		go func() {
-			hook.GrowStack()
+			stack.Grow()
 			fold()
 		}()
 	}
