@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/state/store"
 )
 
@@ -49,9 +50,9 @@ func (a *asking) said(t *testing.T) string {
 }
 
 // offers waits for n open offers.
-func offers(t *testing.T, dir offer.Dir, n int) []offer.Offer {
+func offers(t *testing.T, dir request.Dir, n int) []request.Request {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		list, err := dir.List(time.Now())
 		if err != nil || time.Now().After(end) {
 			t.Fatalf("%d offers, %v", len(list), err)
@@ -64,7 +65,7 @@ func offers(t *testing.T, dir offer.Dir, n int) []offer.Offer {
 
 // waits waits until the process of an offer is the one that waits: by then it handles signals
 // and watches files.
-func waits(t *testing.T, o offer.Offer) {
+func waits(t *testing.T, o request.Request) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", o.Waiter.Pid))
@@ -96,9 +97,9 @@ func TestReplyWakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	d := offer.In(filepath.Join(dir, "state"))
+	d := request.In(filepath.Join(dir, "state"))
 	o := offers(t, d, 1)[0]
-	a := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Say, Message: "go on, please", From: offer.Terminal, At: o.Made}
+	a := request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Say, Message: "go on, please", From: request.Terminal, At: o.Made}
 	if err := d.Give(a, time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestFiftyWait(t *testing.T) {
 		s := fmt.Sprintf("s%d", i)
 		all[s] = ask(t, env, s)
 	}
-	d := offer.In(filepath.Join(dir, "state"))
+	d := request.In(filepath.Join(dir, "state"))
 	list := offers(t, d, n)
 	for _, o := range list {
 		waits(t, o)
@@ -133,9 +134,9 @@ func TestFiftyWait(t *testing.T) {
 		}
 	}
 	for i, o := range list {
-		a := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal, By: "kim"}
+		a := request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Allow, From: request.Terminal, By: "kim"}
 		if i%2 == 1 {
-			a.Word, a.Message = offer.Deny, "not "+o.Session
+			a.Word, a.Message = request.Deny, "not "+o.Session
 		}
 		if err := d.Give(a, time.Now()); err != nil {
 			t.Error(err)
@@ -179,7 +180,7 @@ func waited(t *testing.T, dir, session string) bool {
 func TestWaitEndsSilently(t *testing.T) {
 	dir := t.TempDir()
 	env := environ(dir)
-	d := offer.In(filepath.Join(dir, "state"))
+	d := request.In(filepath.Join(dir, "state"))
 	call := `,"tool_name":"Write","cwd":"/","tool_input":{"file_path":"/tmp/x","content":"y <&>"}}`
 	for session, end := range map[string]func(a *asking){
 		"TERM": func(a *asking) { _ = a.cmd.Process.Signal(syscall.SIGTERM) },
@@ -201,10 +202,94 @@ func TestWaitEndsSilently(t *testing.T) {
 			if became, known := d.Outcome(o.ID, time.Second); !known || became.Taken || became.Why == "" {
 				t.Errorf("it became %+v, %v", became, known)
 			}
-			if err := d.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal}, time.Now()); err == nil {
+			if err := d.Give(request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Allow, From: request.Terminal}, time.Now()); err == nil {
 				t.Error("it can be answered still")
 			}
 		})
+	}
+}
+
+// kill -9 of a process that waits leaves none of the call's text to whoever looks next.
+func TestKilledWaiter(t *testing.T) {
+	for name, look := range map[string]func(t *testing.T, env []string){
+		"an event of the session": func(t *testing.T, env []string) {
+			runEvent(t, env, "Stop", `{"session_id":"s1","hook_event_name":"Stop","cwd":"/"}`)
+		},
+		"an event of another": func(t *testing.T, env []string) {
+			runEvent(t, env, "SessionStart", `{"session_id":"s2","hook_event_name":"SessionStart","cwd":"/"}`)
+		},
+		"list":   func(t *testing.T, env []string) { runBeckon(t, env, "list") },
+		"answer": func(t *testing.T, env []string) { runBeckon(t, env, "answer") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			env := environ(dir)
+			d := request.In(filepath.Join(dir, "state"))
+			a, lives := ask(t, env, "s1"), ask(t, env, "s3")
+			o := requestOf(t, d, "s1")
+			waits(t, o) // it has become another program, and is the process that made the request
+			waits(t, requestOf(t, d, "s3"))
+			if o.Waiter.Pid != a.cmd.Process.Pid || !strings.Contains(holdsText(t, dir), o.ID) {
+				t.Fatalf("process %d waits, not %d; the text is in %q", o.Waiter.Pid, a.cmd.Process.Pid, holdsText(t, dir))
+			}
+			_ = a.cmd.Process.Kill()
+			_ = a.cmd.Wait()
+			look(t, env)
+			if at := holdsText(t, dir); strings.Contains(at, o.ID) {
+				t.Errorf("the call's text is still in %s", at)
+			}
+			if became, known := d.Outcome(o.ID, 0); !known || became.Why != request.WhyKilled {
+				t.Errorf("it became %+v, %v", became, known)
+			}
+			other := requestOf(t, d, "s3") // it still waits, and gets its answer
+			if err := d.Give(request.Answer{Request: other.ID, Digest: other.Digest, Word: request.Allow, From: request.Terminal}, time.Now()); err != nil {
+				t.Error(err)
+			}
+			if out := lives.said(t); !strings.Contains(out, `"allow"`) {
+				t.Errorf("the other was told %q", out)
+			}
+		})
+	}
+}
+
+// requestOf waits for the request of a session.
+func requestOf(t *testing.T, d request.Dir, session string) request.Request {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		list, err := d.List(time.Now())
+		if i := slices.IndexFunc(list, func(r request.Request) bool { return r.Session == session }); i >= 0 {
+			return list[i]
+		}
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("%s asks nothing: %v", session, err)
+		}
+	}
+}
+
+// holdsText returns the files of requests that hold the text of a call.
+func holdsText(t *testing.T, dir string) (files string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(dir, "state", "offers"), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte("y <&>")) {
+			files += path + "\n"
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func runBeckon(t *testing.T, env []string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(program(t, "beckon"), args...)
+	cmd.Env = env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"beckon/event"
 	"beckon/render"
 	fleetlib "beckon/render/fleet"
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/state/store"
 	"beckon/testdata/natstest"
 
@@ -255,14 +255,14 @@ func TestFleetAnswers(t *testing.T) {
 	p.wait(`it runs on build: .*/ssh -t build beckon answer aaaaaaaa`)
 	p.press("q")
 	openTerminal(t, 100, 30, env, "answer", "--fleet", "build:aaaa", "no", "--message", "not 'now'; $(touch /tmp/x)")
-	if a := took(t, build.st, o); a.Word != offer.Deny || a.Message != "not 'now'; $(touch /tmp/x)" || a.From != offer.Terminal {
+	if a := took(t, build.st, o); a.Word != request.Deny || a.Message != "not 'now'; $(touch /tmp/x)" || a.From != request.Terminal {
 		t.Errorf("it answered %+v", a)
 	}
 	o = asking(t, build.st, "aaaaaaaa-first", "make deploy")
 	p = openTerminal(t, 100, 30, env, "answer", "--fleet", "build:aaaa", "yes")
 	p.wait(`(?s)│ make deploy.*Allow this\? \[y/N\]`)
 	p.press("y", "Enter")
-	if a := took(t, build.st, o); a.Word != offer.Allow {
+	if a := took(t, build.st, o); a.Word != request.Allow {
 		t.Errorf("it answered %+v", a)
 	}
 	out, err = laptop.command("answer", "--fleet", "build:aaaa", "yes").CombinedOutput()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -13,8 +12,7 @@ import (
 	"beckon/render/notify"
 	"beckon/state/alert"
 	"beckon/state/evidence"
-	"beckon/state/offer"
-	"beckon/state/offer/hold"
+	"beckon/state/request"
 )
 
 type notifyAskCmd struct {
@@ -35,13 +33,13 @@ var errNotHolder = errors.New("only the process that holds the call has its noti
 // held reports whether the process that waits at o started this one. An agent can run this
 // command with its own configuration, but not as a child of the waiting process, which is the
 // client's hook or the program that the hook became.
-func held(o *offer.Offer) bool {
+func held(o *request.Request) bool {
 	p, there := evidence.Process(os.Getppid(), evidence.ThisMachine())
 	return there && p == o.Waiter
 }
 
 func (a *app) askUser(id string) error {
-	o, err := offer.In(a.Store.Dir).Load(id)
+	o, err := request.In(a.Store.Dir).Load(id)
 	if err != nil {
 		return err
 	}
@@ -49,7 +47,7 @@ func (a *app) askUser(id string) error {
 		return errNotHolder
 	}
 	set := alert.Defaults()
-	set.Channels = hold.Channels(a.Store.Dir, id)
+	set.Channels = request.In(a.Store.Dir).Channels(id)
 	var askers []notify.Asker
 	for _, ch := range a.channels(set, nil) {
 		if asker, ok := ch.(notify.Asker); ok && asker.Asks() {
@@ -79,7 +77,7 @@ func (a *app) askUser(id string) error {
 const openEvery = time.Second
 
 // whileOpen returns a context that ends with the offer.
-func (a *app) whileOpen(o *offer.Offer) (context.Context, context.CancelFunc) {
+func (a *app) whileOpen(o *request.Request) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithDeadline(context.Background(), o.Expires.Time())
 	go func() {
 		for a.stillOpen(o) && ctx.Err() == nil {
@@ -90,16 +88,13 @@ func (a *app) whileOpen(o *offer.Offer) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-func (a *app) stillOpen(o *offer.Offer) bool {
-	dir := filepath.Join(hold.OpenDir(a.Store.Dir), o.ID)
-	_, err := os.Stat(dir)
-	_, none := os.Stat(filepath.Join(dir, hold.AnswerFile))
-	return err == nil && none != nil && held(o)
+func (a *app) stillOpen(o *request.Request) bool {
+	return request.In(a.Store.Dir).StillOpen(o) && held(o)
 }
 
 // askBy asks through one channel and passes on the answer. If something has changed since the
 // request was shown, such as a file that the call edits, it is shown again.
-func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *offer.Offer) error {
+func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *request.Request) error {
 	host := evidence.ThisMachine().Host
 	for {
 		ask := notify.AskOf(o, host, by.Words())
@@ -108,15 +103,15 @@ func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *offer.
 			become(a.end(ctx, o))
 			return err
 		}
-		if word == offer.Allow && notify.AskOf(o, host, by.Words()).Text != ask.Text {
+		if word == request.Allow && notify.AskOf(o, host, by.Words()).Text != ask.Text {
 			become("What it would do has changed since: it is shown again.")
 			continue
 		}
-		from := offer.Desktop
+		from := request.Desktop
 		if by.Words().Away {
-			from = offer.Phone
+			from = request.Phone
 		}
-		said, err := talk.Give(a.App, o, offer.Answer{Offer: o.ID, Digest: o.Digest, Word: word, From: from})
+		said, err := talk.Give(a.App, o, request.Answer{Request: o.ID, Digest: o.Digest, Word: word, From: from})
 		over()
 		become(said)
 		return err
@@ -125,14 +120,14 @@ func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *offer.
 
 // end returns the result of an offer that this process did not answer; empty if the user
 // dismissed the notification.
-func (a *app) end(ctx context.Context, o *offer.Offer) string {
+func (a *app) end(ctx context.Context, o *request.Request) string {
 	if ctx.Err() == nil {
 		return ""
 	}
-	dir := offer.In(a.Store.Dir)
-	out, _ := dir.Outcome(o.ID, offer.Delivery)
+	dir := request.In(a.Store.Dir)
+	out, _ := dir.Outcome(o.ID, request.Delivery)
 	if by, ok := dir.Answered(o.ID); ok {
-		return (&offer.TakenError{By: by}).Error()
+		return (&request.TakenError{By: by}).Error()
 	}
 	return out.Why
 }

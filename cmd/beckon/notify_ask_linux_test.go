@@ -12,8 +12,7 @@ import (
 
 	"beckon/event"
 	"beckon/state/evidence"
-	"beckon/state/offer"
-	"beckon/state/offer/hold"
+	"beckon/state/request"
 	"beckon/testdata/dbustest"
 	"beckon/testdata/ntfytest"
 )
@@ -52,10 +51,10 @@ func (p *office) log() string {
 }
 
 // offer waits for the offer.
-func (h *holding) offer() offer.Offer {
+func (h *holding) offer() request.Request {
 	h.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		list, err := offer.In(h.state).List(time.Now())
+		list, err := request.In(h.state).List(time.Now())
 		if err == nil && len(list) == 1 {
 			return list[0]
 		}
@@ -97,8 +96,8 @@ func TestAskedOnPhone(t *testing.T) {
 	if got := h.said(); !strings.Contains(got, `"behavior":"allow"`) {
 		t.Errorf("the client is told %q", got)
 	}
-	a, ok := offer.In(p.state).Answered(o.ID)
-	if !ok || a.From != offer.Phone || a.Word != offer.Allow || a.Always != 0 {
+	a, ok := request.In(p.state).Answered(o.ID)
+	if !ok || a.From != request.Phone || a.Word != request.Allow || a.Always != 0 {
 		t.Errorf("answered %+v", a)
 	}
 	if end := server.Await(t, "asks", 2)[1]; end.Sequence != m.Sequence || len(end.Actions) != 0 || end.Message != "allowed" {
@@ -108,7 +107,7 @@ func TestAskedOnPhone(t *testing.T) {
 }
 
 // asker finds the process that asks about o, and its size.
-func asker(t *testing.T, o offer.Offer) (pid, kb int) {
+func asker(t *testing.T, o request.Request) (pid, kb int) {
 	t.Helper()
 	list, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
@@ -153,7 +152,7 @@ func TestAskedOnPhoneTooLate(t *testing.T) {
 		t.Errorf("asked %q with %s", m.Message, got)
 	}
 	pid, _ := asker(t, o)
-	if err := offer.In(p.state).Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal, By: "kim"}, time.Now()); err != nil {
+	if err := request.In(p.state).Give(request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Allow, From: request.Terminal, By: "kim"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.said(); !strings.Contains(got, `"behavior":"allow"`) {
@@ -164,7 +163,7 @@ func TestAskedOnPhoneTooLate(t *testing.T) {
 	}
 	m.Press(t, "Deny")
 	gone(t, pid)
-	if a, _ := offer.In(p.state).Answered(o.ID); a.Word != offer.Allow {
+	if a, _ := request.In(p.state).Answered(o.ID); a.Word != request.Allow {
 		t.Errorf("a late answer counts: %+v", a)
 	}
 }
@@ -213,17 +212,17 @@ func TestAskedOnDesktop(t *testing.T) {
 	if got := daemon.Received(); len(got) != 1 || got[0].Buttons != "default allow deny" {
 		t.Fatalf("received %q", got)
 	}
-	daemon.Press(1, string(offer.Deny))
+	daemon.Press(1, string(request.Deny))
 	if got := h.said(); !strings.Contains(got, `"behavior":"deny"`) {
 		t.Errorf("the client is told %q", got)
 	}
-	if a, _ := offer.In(p.state).Answered(o.ID); a.From != offer.Desktop {
+	if a, _ := request.In(p.state).Answered(o.ID); a.From != request.Desktop {
 		t.Errorf("answered %+v", a)
 	}
 	if told := p.told(t, "held"); len(told) != 1 || told[0] != string(event.PermissionRequest) && told[0] != "permission" {
 		t.Errorf("told of %v", told)
 	}
-	if len(hold.Channels(p.state, o.ID)) > 0 {
+	if len(request.In(p.state).Channels(o.ID)) > 0 {
 		t.Error("the offer is still open")
 	}
 }

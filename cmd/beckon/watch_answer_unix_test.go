@@ -12,34 +12,34 @@ import (
 
 	"beckon/event"
 	"beckon/state/evidence"
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/state/store"
 )
 
 // asking makes an offer for a session, at which this process waits.
-func asking(t *testing.T, st *store.Store, session, command string) offer.Offer {
+func asking(t *testing.T, st *store.Store, session, command string) request.Request {
 	t.Helper()
 	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
 	if !ok {
 		t.Skip("processes cannot be read here")
 	}
 	now := time.Now()
-	o := offer.Offer{Kind: offer.Permission, Event: "PermissionRequest", Record: session, Session: session, Tool: "Bash", Cwd: "/home/u/shop", Branch: "main",
+	o := request.Request{Kind: request.Permission, Event: "PermissionRequest", Record: session, Session: session, Tool: "Bash", Cwd: "/home/u/shop", Branch: "main",
 		Made: event.MillisOf(now), Expires: event.MillisOf(now.Add(time.Hour)), Waiter: self, Client: self,
 		Payload: []byte(`{"tool_input":{"command":"` + command + `"},"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`)}
-	if err := offer.In(st.Dir).Make(&o, now); err != nil {
+	if err := request.In(st.Dir).Make(&o, now); err != nil {
 		t.Fatal(err)
 	}
 	return o
 }
 
 // took plays the process that holds a call: it takes the answer and reports that.
-func took(t *testing.T, st *store.Store, o offer.Offer) offer.Answer {
+func took(t *testing.T, st *store.Store, o request.Request) request.Answer {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if ans, ok := offer.In(st.Dir).Answered(o.ID); ok {
-			if err := offer.In(st.Dir).Close(o.ID, offer.Outcome{Taken: true}); err != nil {
-				t.Error(err)
+		if ans, ok := request.In(st.Dir).Answered(o.ID); ok {
+			if !request.In(st.Dir).Close(o.ID, "") {
+				t.Error("it was closed before")
 			}
 			return ans
 		}
@@ -64,7 +64,7 @@ func TestWatchAnswers(t *testing.T) {
 	p.wait(`(?s)Bash\n /home/u/shop  main.*│ make\n │ make test\n a: accept all edits, in this session\n.*y allow`)
 	time.Sleep(time.Second) // as long as reading it takes
 	p.press("y")
-	if a := took(t, st, o); a.Word != offer.Allow || a.Digest != o.Digest || a.By != "kim" || a.From != offer.Watch {
+	if a := took(t, st, o); a.Word != request.Allow || a.Digest != o.Digest || a.By != "kim" || a.From != request.Watch {
 		t.Errorf("it answered %+v", a)
 	}
 	p.wait(`allowed: Bash`)
@@ -76,7 +76,7 @@ func TestWatchAnswers(t *testing.T) {
 	p.wait(`refuse Bash`)
 	p.press("-l", "not now")
 	p.press("Enter")
-	if a := took(t, st, o); a.Word != offer.Deny || a.Message != "not now" {
+	if a := took(t, st, o); a.Word != request.Deny || a.Message != "not now" {
 		t.Errorf("it answered %+v", a)
 	}
 	p.wait(`refused: Bash`)
@@ -84,7 +84,7 @@ func TestWatchAnswers(t *testing.T) {
 	o = asking(t, st, "first", "make install")
 	p.wait(`│ make install`)
 	time.Sleep(time.Second)
-	if err := offer.In(st.Dir).Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Deny, From: offer.Page, By: "ada"}, time.Now()); err != nil {
+	if err := request.In(st.Dir).Give(request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Deny, From: request.Page, By: "ada"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	p.press("y")
@@ -123,7 +123,7 @@ func TestShowAndStatusLineOfAnOffer(t *testing.T) {
 		t.Errorf("show does not have what is asked:\n%s", s)
 	}
 	run("", "answer")
-	if offer.In(st.Dir).Shown(o.ID) {
+	if request.In(st.Dir).Shown(o.ID) {
 		t.Error("what a program read counts as shown to the user")
 	}
 }

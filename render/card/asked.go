@@ -1,22 +1,22 @@
 package card
 
 import (
-	"beckon/state/offer"
+	"beckon/state/request"
 	"errors"
 	"fmt"
 
 	"github.com/tidwall/gjson"
 )
 
-func (b *builder) questions(o *offer.Offer) {
+func (b *builder) questions(o *request.Request) {
 	for i, q := range o.Choices() {
-		shown := offer.Choice{Question: Line1(q.Question), Header: Line1(q.Header), Several: q.Several}
+		shown := request.Choice{Question: Line1(q.Question), Header: Line1(q.Header), Several: q.Several}
 		b.text(Head, q.Question)
 		if q.Several {
 			b.note("several may be chosen")
 		}
 		for j, x := range q.Options {
-			shown.Options = append(shown.Options, offer.Option{Label: Line1(x.Label), Description: Line1(x.Description)})
+			shown.Options = append(shown.Options, request.Option{Label: Line1(x.Label), Description: Line1(x.Description)})
 			line := fmt.Sprintf("%d  %s", j+1, x.Label)
 			if x.Description != "" {
 				line += "  " + x.Description
@@ -31,7 +31,7 @@ func (b *builder) questions(o *offer.Offer) {
 }
 
 // plan shows the plan to approve: newer clients have it in the call, older ones in a file.
-func (b *builder) plan(o *offer.Offer) {
+func (b *builder) plan(o *request.Request) {
 	in := gjson.ParseBytes(o.Input())
 	plan, path := in.Get("plan").String(), in.Get("planFilePath").String()
 	if plan == "" && path != "" {

@@ -1,4 +1,4 @@
-// Package card shows an offer (package state/offer) so that a person can judge it: the command
+// Package card shows a request (package state/request) so that a person can judge it: the command
 // line by line, the change to a file as a diff, everything else in the call, and where it
 // would happen. Nothing in it can affect a terminal or hide: characters that do not print are
 // spelled out, as in "‹U+202E›".
@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/state/offer"
+	"beckon/state/request"
 
 	"github.com/tidwall/gjson"
 )
@@ -40,7 +40,7 @@ type Line struct {
 	Text string `json:"text"`
 }
 
-// Card is an offer as shown.
+// Card is a request as shown.
 type Card struct {
 	Title string `json:"title"` // one line: "Bash", "Edit main.go", "2 questions"
 	// Where the call would happen: directory, host and branch, each printable.
@@ -52,26 +52,26 @@ type Card struct {
 	Lines []Line `json:"lines"`
 	// Always are the suggestions of Answer.Always in words; the first is number 1.
 	Always []string `json:"always,omitempty"`
-	// Questions are a question's questions, printable, in the order of offer.Choices.
-	Questions []offer.Choice `json:"questions,omitempty"`
+	// Questions are a question's questions, printable, in the order of request.Choices.
+	Questions []request.Choice `json:"questions,omitempty"`
 	// Whole is set if the lines show the whole call; else Why says what is missing.
 	Whole bool   `json:"whole"`
 	Why   string `json:"why,omitempty"`
 }
 
-// Offered is an offer with its card, and the name of its session, if known.
-type Offered struct {
-	offer.Offer
+// Request is a request with its card, and the name of its session, if known.
+type Request struct {
+	request.Request
 	Name string `json:"name"`
 	Card Card   `json:"card"`
 }
 
 // ShortID returns the beginning of the id, for people to type.
-func (o *Offered) ShortID() string { return o.ID[:5] }
+func (r *Request) ShortID() string { return r.ID[:5] }
 
 // May returns an error for an answer that would allow what the card does not show whole.
-func (c *Card) May(w offer.Word) error {
-	if w == offer.Allow && !c.Whole {
+func (c *Card) May(w request.Word) error {
+	if w == request.Allow && !c.Whole {
 		return fmt.Errorf("not all of it can be shown (%s), so it is allowed only at its session", c.Why)
 	}
 	return nil
@@ -84,17 +84,17 @@ const (
 	maxFile  = 4 << 20 // of a file that a call changes
 )
 
-// Of returns the card of an offer. It reads the files that the call would change, if they are
+// Of returns the card of a request. It reads the files that the call would change, if they are
 // on this machine, host.
-func Of(o *offer.Offer, host string) Card {
+func Of(o *request.Request, host string) Card {
 	c := Card{Dir: Line1(o.Cwd), Host: Line1(o.Host), Branch: Line1(o.Branch), Agent: Line1(o.Type), Title: title(o), Whole: true}
 	b := builder{card: &c, files: o.Host == host, cwd: o.Cwd}
 	switch o.Kind {
-	case offer.Question:
+	case request.Question:
 		b.questions(o)
-	case offer.Plan:
+	case request.Plan:
 		b.plan(o)
-	case offer.Reply:
+	case request.Reply:
 		b.note("the turn is over: what you say is its next prompt")
 	default:
 		b.call(o.Tool, o.Input())
@@ -113,17 +113,17 @@ func Of(o *offer.Offer, host string) Card {
 }
 
 // title returns the request in one line.
-func title(o *offer.Offer) string {
+func title(o *request.Request) string {
 	in := gjson.ParseBytes(o.Input())
 	switch path := cmp.Or(in.Get("file_path").String(), in.Get("notebook_path").String()); {
-	case o.Kind == offer.Question:
+	case o.Kind == request.Question:
 		if n := len(o.Choices()); n != 1 {
 			return fmt.Sprintf("%d questions", n)
 		}
 		return "a question"
-	case o.Kind == offer.Plan:
+	case o.Kind == request.Plan:
 		return "a plan"
-	case o.Kind == offer.Reply:
+	case o.Kind == request.Reply:
 		return "the turn is over"
 	case path != "":
 		return Line1(o.Tool + " " + short(path, o.Cwd))

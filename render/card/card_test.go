@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // of returns the card of a call on this machine.
@@ -18,7 +18,7 @@ func of(t *testing.T, dir, tool string, input any) Card {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Of(&offer.Offer{Kind: offer.Permission, Tool: tool, Cwd: dir, Host: "here", Branch: "main", Payload: payload}, "here")
+	return Of(&request.Request{Kind: request.Permission, Tool: tool, Cwd: dir, Host: "here", Branch: "main", Payload: payload}, "here")
 }
 
 func (c Card) text() string {
@@ -86,11 +86,11 @@ func TestNotWhole(t *testing.T) {
 		t.Error("a quarter of a megabyte is whole")
 	}
 	for _, payload := range []string{`{"tool_input":{"command":"ls","command":"rm"}}`, `{"tool_input":{"a":[{"b":1,"b":2}]}}`, `{"tool_input":"ls"}`} {
-		if c := Of(&offer.Offer{Kind: offer.Permission, Tool: "Bash", Payload: []byte(payload)}, "here"); c.Whole {
+		if c := Of(&request.Request{Kind: request.Permission, Tool: "Bash", Payload: []byte(payload)}, "here"); c.Whole {
 			t.Errorf("%s is whole", payload)
 		}
 	}
-	if c := Of(&offer.Offer{Kind: offer.Plan, Tool: "ExitPlanMode", Payload: []byte(`{"tool_input":{}}`)}, "here"); c.Whole {
+	if c := Of(&request.Request{Kind: request.Plan, Tool: "ExitPlanMode", Payload: []byte(`{"tool_input":{}}`)}, "here"); c.Whole {
 		t.Error("a plan that nobody sees is whole")
 	}
 }

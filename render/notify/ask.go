@@ -10,15 +10,15 @@ import (
 	"beckon/render/card"
 	"beckon/render/run"
 	"beckon/state/alert"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // Ask is an offer as a notification: a text and buttons.
 type Ask struct {
 	Note
-	Digest  string       // of the offer
-	Text    string       // several printable lines
-	Buttons []offer.Word // the possible answers: Allow only if Text is the whole call
+	Digest  string         // of the offer
+	Text    string         // several printable lines
+	Buttons []request.Word // the possible answers: Allow only if Text is the whole call
 	Expires time.Time
 }
 
@@ -32,7 +32,7 @@ type Asker interface {
 	// Ask shows a until one of its buttons is pressed, and returns that word. It returns no
 	// word if the user dismissed the notification or ctx ended. become, never nil, replaces
 	// the notification's text by the result; an empty text removes it.
-	Ask(ctx context.Context, a Ask) (word offer.Word, become func(said string), err error)
+	Ask(ctx context.Context, a Ask) (word request.Word, become func(said string), err error)
 }
 
 // Words is how much of an offer a channel shows.
@@ -44,7 +44,7 @@ type Words struct {
 
 // AskOf prepares an offer for a channel. One that it does not show whole cannot be allowed,
 // because the user would not know what they allow.
-func AskOf(o *offer.Offer, host string, w Words) Ask {
+func AskOf(o *request.Request, host string, w Words) Ask {
 	kind := o.Kind.Edge()
 	project := cmp.Or(run.Base(o.Project), run.Base(o.Cwd), "a session")
 	a := Ask{Digest: o.Digest, Expires: o.Expires.Time().Local(), Text: card.Line1(cmp.Or(o.Tool, string(o.Kind))), Note: Note{
@@ -52,8 +52,8 @@ func AskOf(o *offer.Offer, host string, w Words) Ask {
 		Cwd: o.Cwd, Branch: o.Branch, Since: o.Made.Time(), Host: o.Host, Offer: o.ID,
 	}}
 	a.SessionID, a.Part, _ = strings.Cut(o.Record, "~")
-	if o.Kind == offer.Permission || o.Kind == offer.Plan {
-		a.Buttons = []offer.Word{offer.Deny}
+	if o.Kind == request.Permission || o.Kind == request.Plan {
+		a.Buttons = []request.Word{request.Deny}
 	}
 	whole := false
 	if w.Full {
@@ -66,10 +66,10 @@ func AskOf(o *offer.Offer, host string, w Words) Ask {
 		a.Text, whole = text, whole && text == a.Text
 	}
 	if whole && len(a.Buttons) > 0 {
-		a.Buttons = []offer.Word{offer.Allow, offer.Deny}
+		a.Buttons = []request.Word{request.Allow, request.Deny}
 	}
 	a.Body = a.Text
 	return a
 }
 
-var buttonLabels = map[offer.Word]string{offer.Allow: "Allow", offer.Deny: "Deny"}
+var buttonLabels = map[request.Word]string{request.Allow: "Allow", request.Deny: "Deny"}

@@ -9,8 +9,7 @@ import (
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/live"
-	"beckon/state/offer"
-	"beckon/state/offer/hold"
+	"beckon/state/request"
 	"beckon/state/store"
 )
 
@@ -42,18 +41,18 @@ func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, 
 }
 
 // offer returns the open offer that an edge is about.
-func (d *Deliverer) offer(c alert.Case, now time.Time) (found offer.Offer, ok bool) {
+func (d *Deliverer) offer(c alert.Case, now time.Time) (found request.Request, ok bool) {
 	if !c.Edge.Dialog {
 		return found, false
 	}
-	list, _ := offer.In(d.Store.Dir).List(now) // unreadable: none that could be answered
+	list, _ := request.In(d.Store.Dir).List(now) // unreadable: none that could be answered
 	call := &c.Edge.Call
 	for _, o := range list {
 		same := o.Hash == call.Hash && o.Tool == call.Name
 		if o.UseID != "" && call.UseID != "" {
 			same = o.UseID == call.UseID
 		}
-		if o.Record == c.Session.Record() && o.Kind != offer.Reply && same {
+		if o.Record == c.Session.Record() && o.Kind != request.Reply && same {
 			found, ok = o, true // the newest
 		}
 	}
@@ -75,7 +74,7 @@ func (d *Deliverer) asked(id string, channels []Channel) (others []Channel, line
 			others = append(others, c)
 		}
 	}
-	if len(names) == 0 || hold.Notify(d.Store.Dir, id, names) != nil || !hold.Heard(d.Store.Dir, id, heeded) {
+	if len(names) == 0 || request.In(d.Store.Dir).Notify(id, names) != nil || !request.In(d.Store.Dir).Heard(id, heeded) {
 		return channels, ""
 	}
 	return others, strings.Join(names, ", ")

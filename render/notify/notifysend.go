@@ -19,7 +19,7 @@ import (
 
 	"beckon/render/run"
 	"beckon/state/evidence"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // desktopRows is how many rows of text a notification shows.
@@ -263,7 +263,7 @@ func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: tru
 //
 // The notification disappears with ctx, and with this process. A desktop without buttons shows
 // a like any notification.
-func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word offer.Word, become func(string), err error) {
+func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word request.Word, become func(string), err error) {
 	become = func(string) {} // notify-send has removed it
 	n, err := find(ctx, true)
 	if err == nil && n.query == "" {
@@ -281,7 +281,7 @@ func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word offer.Word, becom
 		return "", become, d.without(ctx, a, err)
 	}
 	if driven {
-		a.Buttons = slices.DeleteFunc(slices.Clone(a.Buttons), func(w offer.Word) bool { return w == offer.Allow })
+		a.Buttons = slices.DeleteFunc(slices.Clone(a.Buttons), func(w request.Word) bool { return w == request.Allow })
 	}
 	var actions []string
 	if len(d.Jump) > 0 {
@@ -306,8 +306,8 @@ func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word offer.Word, becom
 	if key == jumpAction && len(d.Jump) > 0 {
 		return "", become, d.follow(ctx, &a.Note)
 	}
-	if slices.Contains(a.Buttons, offer.Word(key)) {
-		word = offer.Word(key)
+	if slices.Contains(a.Buttons, request.Word(key)) {
+		word = request.Word(key)
 	}
 	return word, become, nil
 }

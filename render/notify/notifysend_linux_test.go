@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/testdata/dbustest"
 )
 
@@ -96,7 +96,7 @@ func awaitReceived(t *testing.T, d *dbustest.Daemon, n int) {
 	}
 }
 
-var both = Ask{Note: Note{Title: "shop needs a permission", SessionID: "s1"}, Text: "Bash\nmake <all>", Buttons: []offer.Word{offer.Allow, offer.Deny}}
+var both = Ask{Note: Note{Title: "shop needs a permission", SessionID: "s1"}, Text: "Bash\nmake <all>", Buttons: []request.Word{request.Allow, request.Deny}}
 
 // A button answers only for its own notification, which then disappears.
 func TestDesktopButtons(t *testing.T) {
@@ -112,7 +112,7 @@ func TestDesktopButtons(t *testing.T) {
 		t.Errorf("it shows %q", got)
 	}
 	d.Press(2, "deny")
-	if got := <-two; got.word != offer.Deny || got.err != nil {
+	if got := <-two; got.word != request.Deny || got.err != nil {
 		t.Errorf("deny: %+v", got)
 	} else {
 		got.become("refused")
@@ -121,7 +121,7 @@ func TestDesktopButtons(t *testing.T) {
 		t.Error("what was answered is not taken away, or another one is")
 	}
 	d.Press(1, "allow")
-	if got := <-one; got.word != offer.Allow || got.err != nil {
+	if got := <-one; got.word != request.Allow || got.err != nil {
 		t.Errorf("allow: %+v", got)
 	}
 	deny := both

@@ -26,7 +26,7 @@ import (
 	"beckon/render/card"
 	"beckon/render/notify/reach"
 	"beckon/state/alert"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // Limits on the server's responses, and on retries.
@@ -124,7 +124,7 @@ func (p *Phone) message(m ntfyMessage) ntfyMessage {
 }
 
 // Ask publishes a with buttons, and waits for their answers, also while there is no network.
-func (p *Phone) Ask(ctx context.Context, a Ask) (word offer.Word, become func(string), err error) {
+func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(string), err error) {
 	become = func(string) {}
 	if err := p.Ntfy.Check(); err != nil {
 		return "", become, err
@@ -270,7 +270,7 @@ func (p *Phone) get(ctx context.Context, address string) (*http.Response, error)
 
 // listen waits for an answer until the connection ends. since is the message after which the
 // server starts; alive reports whether it sent anything.
-func (p *Phone) listen(ctx context.Context, s *signer, since *string) (word offer.Word, alive bool, err error) {
+func (p *Phone) listen(ctx context.Context, s *signer, since *string) (word request.Word, alive bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	quiet := cmp.Or(p.quiet, ntfyQuiet)
@@ -364,12 +364,12 @@ func (s *signer) sign(w, expires string) string {
 }
 
 // answer returns the message of a button.
-func (s *signer) answer(w offer.Word) string {
+func (s *signer) answer(w request.Word) string {
 	expires := strconv.FormatInt(s.ask.Expires.UnixMilli(), 10)
 	return strings.Join([]string{answerMark, s.ask.Offer, string(w), expires, s.sign(string(w), expires)}, " ")
 }
 
-func (s *signer) read(message string, now time.Time) (offer.Word, error) {
+func (s *signer) read(message string, now time.Time) (request.Word, error) {
 	parts := strings.Split(message, " ")
 	if len(parts) != 5 || parts[0] != answerMark || parts[1] != s.ask.Offer {
 		return "", errNotOurs
@@ -381,8 +381,8 @@ func (s *signer) read(message string, now time.Time) (offer.Word, error) {
 	if at, err := strconv.ParseInt(expires, 10, 64); err != nil || now.UnixMilli() >= at {
 		return "", errors.New("an answer was refused: it has expired")
 	}
-	if !slices.Contains(s.ask.Buttons, offer.Word(w)) {
+	if !slices.Contains(s.ask.Buttons, request.Word(w)) {
 		return "", errors.New("an answer was refused: it was not offered")
 	}
-	return offer.Word(w), nil
+	return request.Word(w), nil
 }

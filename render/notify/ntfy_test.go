@@ -14,7 +14,7 @@ import (
 	"beckon/event"
 	"beckon/render/notify/reach"
 	"beckon/state"
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/testdata/ntfytest"
 )
 
@@ -55,7 +55,7 @@ func (p *phone) saw(t *testing.T, what string) {
 
 // asked is an answer that is awaited.
 type asked struct {
-	word   offer.Word
+	word   request.Word
 	become func(string)
 	err    error
 }
@@ -83,7 +83,7 @@ func open(t *testing.T, got <-chan asked, after string) {
 	}
 }
 
-func offered(id string, buttons ...offer.Word) Ask {
+func offered(id string, buttons ...request.Word) Ask {
 	return Ask{Note: Note{Title: "shop needs a permission", Offer: id}, Digest: "d", Text: "Bash", Buttons: buttons, Expires: time.Now().Add(time.Hour)}
 }
 
@@ -91,14 +91,14 @@ func offered(id string, buttons ...offer.Word) Ask {
 func TestPhone(t *testing.T) {
 	p := newPhone(t)
 	p.Ntfy.Page = "https://box.example"
-	m, got := p.ask(t, t.Context(), offered("O1", offer.Allow, offer.Deny))
+	m, got := p.ask(t, t.Context(), offered("O1", request.Allow, request.Deny))
 	if !slices.Equal(m.Labels(), []string{"Allow", "Deny", "Open"}) || m.Title != "shop needs a permission" || m.Message != "Bash" || m.Click != "https://box.example" {
 		t.Errorf("published %+v", m)
 	}
 	m.Press(t, "Allow")
 	m.Press(t, "Allow") // it is delivered twice
 	a := <-got
-	if a.word != offer.Allow || a.err != nil {
+	if a.word != request.Allow || a.err != nil {
 		t.Fatalf("got %+v", a)
 	}
 	a.become("allowed")
@@ -110,11 +110,11 @@ func TestPhone(t *testing.T) {
 	if end := p.server.Published("asks")[2]; end.Message != "not answered" {
 		t.Errorf("of the call leaves this machine: %q", end.Message)
 	}
-	second, got := p.ask(t, t.Context(), offered("O1", offer.Allow, offer.Deny))
+	second, got := p.ask(t, t.Context(), offered("O1", request.Allow, request.Deny))
 	m.Press(t, "Allow") // of an earlier request with the same question
 	p.saw(t, "its signature is not ours")
 	second.Press(t, "Deny")
-	if a := <-got; a.word != offer.Deny {
+	if a := <-got; a.word != request.Deny {
 		t.Errorf("a replay: %+v", a)
 	}
 }
@@ -123,8 +123,8 @@ func TestPhone(t *testing.T) {
 // than was signed, or with a word that was not offered.
 func TestPhoneAltered(t *testing.T) {
 	p := newPhone(t)
-	other, _ := p.ask(t, t.Context(), offered("O2", offer.Allow, offer.Deny))
-	m, got := p.ask(t, t.Context(), offered("O1", offer.Deny))
+	other, _ := p.ask(t, t.Context(), offered("O2", request.Allow, request.Deny))
+	m, got := p.ask(t, t.Context(), offered("O1", request.Deny))
 	deny, allow := m.Actions[0].Body, other.Actions[0].Body
 	parts := strings.Split(deny, " ")
 	for what, text := range map[string]string{
@@ -141,19 +141,19 @@ func TestPhoneAltered(t *testing.T) {
 		p.server.Put("answers", text)
 		open(t, got, what)
 	}
-	a := offered("O1", offer.Deny)
+	a := offered("O1", request.Deny)
 	signed := newSigner(&a)
-	if _, err := signed.read(signed.answer(offer.Allow), time.Now()); err == nil || !strings.Contains(err.Error(), "not offered") {
+	if _, err := signed.read(signed.answer(request.Allow), time.Now()); err == nil || !strings.Contains(err.Error(), "not offered") {
 		t.Errorf("what was not offered: %v", err)
 	}
 	b := a
 	b.Digest = "of another call"
 	elsewhere := signer{&b, signed.key}
-	if _, err := elsewhere.read(signed.answer(offer.Deny), time.Now()); err == nil || !strings.Contains(err.Error(), "signature") {
+	if _, err := elsewhere.read(signed.answer(request.Deny), time.Now()); err == nil || !strings.Contains(err.Error(), "signature") {
 		t.Errorf("another call: %v", err)
 	}
 	m.Press(t, "Deny")
-	if a := <-got; a.word != offer.Deny {
+	if a := <-got; a.word != request.Deny {
 		t.Errorf("after all that: %+v", a)
 	}
 }
@@ -165,7 +165,7 @@ func TestPhoneLate(t *testing.T) {
 	late := time.Duration(0)
 	p.now = func() time.Time { mu.Lock(); defer mu.Unlock(); return time.Now().Add(late) }
 	ctx, over := context.WithCancel(t.Context())
-	m, got := p.ask(t, ctx, offered("O1", offer.Allow))
+	m, got := p.ask(t, ctx, offered("O1", request.Allow))
 	mu.Lock()
 	late = 2 * time.Hour
 	mu.Unlock()
@@ -185,7 +185,7 @@ func TestPhoneWithoutNetwork(t *testing.T) {
 	p.server.Lose()
 	got := make(chan asked, 1)
 	go func() {
-		word, become, err := p.Ask(t.Context(), offered("O1", offer.Allow))
+		word, become, err := p.Ask(t.Context(), offered("O1", request.Allow))
 		got <- asked{word, become, err}
 	}()
 	p.saw(t, "ntfy: ")
@@ -206,7 +206,7 @@ func TestPhoneWithoutNetwork(t *testing.T) {
 	p.server.Put("answers", m.Actions[0].Body) // the phone has one
 	time.Sleep(50 * time.Millisecond)
 	p.server.Back()
-	if a := <-got; a.word != offer.Allow || a.err != nil {
+	if a := <-got; a.word != request.Allow || a.err != nil {
 		t.Errorf("got %+v", a)
 	}
 }
@@ -215,13 +215,13 @@ func TestPhoneWithoutNetwork(t *testing.T) {
 func TestPhoneSilence(t *testing.T) {
 	p := newPhone(t)
 	p.server.Keepalive, p.quiet = time.Hour, 100*time.Millisecond
-	m, got := p.ask(t, t.Context(), offered("O1", offer.Allow))
+	m, got := p.ask(t, t.Context(), offered("O1", request.Allow))
 	time.Sleep(500 * time.Millisecond)
 	if n := p.server.Subscriptions(); n < 2 {
 		t.Errorf("%d subscriptions in five times the silence", n)
 	}
 	m.Press(t, "Allow")
-	if a := <-got; a.word != offer.Allow {
+	if a := <-got; a.word != request.Allow {
 		t.Errorf("got %+v", a)
 	}
 }
@@ -242,12 +242,12 @@ func TestPhoneToken(t *testing.T) {
 	if err := p.Reach(t.Context()); err != nil {
 		t.Errorf("with a token: %v", err)
 	}
-	m, got := p.ask(t, t.Context(), offered("O1", offer.Deny))
+	m, got := p.ask(t, t.Context(), offered("O1", request.Deny))
 	if strings.Contains(fmt.Sprintf("%+v", m), token) {
 		t.Errorf("the token is published: %+v", m)
 	}
 	m.Press(t, "Deny")
-	if a := <-got; a.word != offer.Deny {
+	if a := <-got; a.word != request.Deny {
 		t.Errorf("got %+v", a)
 	}
 }
@@ -255,7 +255,7 @@ func TestPhoneToken(t *testing.T) {
 // What leaves the machine is what the user chose, without secrets.
 func TestPhoneTexts(t *testing.T) {
 	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
-	o := &offer.Offer{ID: "O1", Kind: offer.Permission, Tool: "Bash", Record: "s1~2", Cwd: "/src/shop", Host: "here", Branch: "main", Payload: []byte(`{"tool_input":{"command":"make test"}}`)}
+	o := &request.Request{ID: "O1", Kind: request.Permission, Tool: "Bash", Record: "s1~2", Cwd: "/src/shop", Host: "here", Branch: "main", Payload: []byte(`{"tool_input":{"command":"make test"}}`)}
 	p := newPhone(t)
 	says := func(change func()) (m ntfytest.Message) {
 		t.Helper()
@@ -288,7 +288,7 @@ func TestPhoneTexts(t *testing.T) {
 	if strings.Contains(m.Message, "rm -rf") || !slices.Equal(m.Labels(), []string{"Deny"}) {
 		t.Errorf("what does not fit: %+v", m)
 	}
-	o.Kind = offer.Question
+	o.Kind = request.Question
 	if m = says(soon(`{"tool_input":{"questions":[{"question":"Which?","options":[{"label":"A"}]}]}}`)); len(m.Actions) != 0 || m.Title != "shop asks" {
 		t.Errorf("a question: %+v", m)
 	}

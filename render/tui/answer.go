@@ -9,7 +9,7 @@ import (
 
 	"beckon/render"
 	"beckon/render/card"
-	"beckon/state/offer"
+	"beckon/state/request"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -30,7 +30,7 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 	switch {
 	case o == nil && (name == "y" || name == "a" || digit):
 		return m.showAsked(), true
-	case name == "r" && (o == nil || o.Kind != offer.Question && o.Kind != offer.Plan):
+	case name == "r" && (o == nil || o.Kind != request.Question && o.Kind != request.Plan):
 		return m.reply(), true
 	case name == "S":
 		return m.stop(), true
@@ -43,13 +43,13 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 		return m.say("this just came: read it, then press " + name + " again"), true
 	}
 	switch {
-	case name == "d" || name == "r" && o.Kind == offer.Plan:
+	case name == "d" || name == "r" && o.Kind == request.Plan:
 		return m.refuse(*o), true
 	case name == "a":
 		return m.always(*o), true
-	case o.Kind == offer.Question && name == "y":
+	case o.Kind == request.Question && name == "y":
 		return m.say("a question takes the number of an option, r your own words, d refuses it"), true
-	case o.Kind != offer.Question && digit:
+	case o.Kind != request.Question && digit:
 		return m.say("numbers choose an option of a question; y allows, d refuses"), true
 	}
 	return m.allow(*o, name), true
@@ -70,7 +70,7 @@ func (m *model) showAsked() tea.Cmd {
 
 // shown reports whether the offer's rows before need were on the screen; if not it shows the
 // next of them.
-func (m *model) shown(o *card.Offered, need int) (tea.Cmd, bool) {
+func (m *model) shown(o *card.Request, need int) (tea.Cmd, bool) {
 	switch {
 	case !o.Card.Whole:
 		return m.fail(errors.New("not all of it can be shown (" + o.Card.Why + "): allow it at its session")), false
@@ -84,21 +84,21 @@ func (m *model) shown(o *card.Offered, need int) (tea.Cmd, bool) {
 }
 
 // allow allows a call or plan, or starts to answer questions.
-func (m *model) allow(o card.Offered, name string) tea.Cmd {
+func (m *model) allow(o card.Request, name string) tea.Cmd {
 	if cmd, ok := m.shown(&o, m.drawn.ends.card); !ok {
 		return cmd
 	}
-	if o.Kind == offer.Question {
+	if o.Kind == request.Question {
 		if name == "r" {
 			name = ""
 		}
 		return m.choose1(o, name, map[string]string{})
 	}
-	return m.give(o, offer.Answer{Word: offer.Allow})
+	return m.give(o, request.Answer{Word: request.Allow})
 }
 
 // always allows with one of the client's own suggestions.
-func (m *model) always(o card.Offered) tea.Cmd {
+func (m *model) always(o card.Request) tea.Cmd {
 	n := len(o.Card.Always)
 	if n == 0 {
 		return m.say("the client suggests no rule here: y allows this one")
@@ -107,33 +107,33 @@ func (m *model) always(o card.Offered) tea.Cmd {
 		return cmd
 	}
 	if n == 1 {
-		return m.give(o, offer.Answer{Word: offer.Allow, Always: 1})
+		return m.give(o, request.Answer{Word: request.Allow, Always: 1})
 	}
 	m.prompt = &prompt{label: "always, which?", hint: "the number of a rule above; Esc leaves it", enter: func(s string) tea.Cmd {
 		i, err := strconv.Atoi(strings.TrimSpace(s))
 		if err != nil || i < 1 || i > n {
 			return m.say(fmt.Sprintf("a number from 1 to %d", n))
 		}
-		return m.give(o, offer.Answer{Word: offer.Allow, Always: i})
+		return m.give(o, request.Answer{Word: request.Allow, Always: i})
 	}}
 	return nil
 }
 
 // refuse asks for the text that goes with a refusal.
-func (m *model) refuse(o card.Offered) tea.Cmd {
+func (m *model) refuse(o card.Request) tea.Cmd {
 	hint := "Enter refuses; what you type tells the agent why; Esc leaves it"
 	m.prompt = &prompt{label: "refuse " + o.Card.Title, hint: hint, long: true, enter: func(s string) tea.Cmd {
-		return m.give(o, offer.Answer{Word: offer.Deny, Message: strings.TrimSpace(s)})
+		return m.give(o, request.Answer{Word: request.Deny, Message: strings.TrimSpace(s)})
 	}}
 	return nil
 }
 
 // choose1 asks for the answer to the next unanswered question; first is what was already
 // typed. One option of a single question needs no input.
-func (m *model) choose1(o card.Offered, first string, answers map[string]string) tea.Cmd {
+func (m *model) choose1(o card.Request, first string, answers map[string]string) tea.Cmd {
 	questions := o.Choices()
 	if len(answers) == len(questions) {
-		return m.give(o, offer.Answer{Word: offer.Allow, Choices: answers})
+		return m.give(o, request.Answer{Word: request.Allow, Choices: answers})
 	}
 	q := questions[len(answers)]
 	take := func(s string) tea.Cmd {
@@ -166,7 +166,7 @@ func (m *model) reply() tea.Cmd {
 	if r == nil {
 		return nil
 	}
-	o := m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply })
+	o := m.offerOf(r, func(k request.Kind) bool { return k == request.Reply })
 	label, row := "to "+name(r), *r
 	send := func(s string) tea.Cmd {
 		m.prompt = nil
@@ -179,7 +179,7 @@ func (m *model) reply() tea.Cmd {
 	case o != nil:
 		to := *o
 		to.Card.Title = "a reply"
-		send = func(s string) tea.Cmd { return m.give(to, offer.Answer{Word: offer.Say, Message: s}) }
+		send = func(s string) tea.Cmd { return m.give(to, request.Answer{Word: request.Say, Message: s}) }
 	case r.State.AtWork():
 		return m.say("it is at work: a reply reaches a session whose turn is over")
 	default:
@@ -219,8 +219,8 @@ func (m *model) stop() tea.Cmd {
 }
 
 // give gives the answer a to o, and to no other.
-func (m *model) give(o card.Offered, a offer.Answer) tea.Cmd {
-	a.Offer, a.Digest, a.From = o.ID, o.Digest, offer.Watch
+func (m *model) give(o card.Request, a request.Answer) tea.Cmd {
+	a.Request, a.Digest, a.From = o.ID, o.Digest, request.Watch
 	if err := o.Fits(a); err != nil {
 		return m.fail(err)
 	}
@@ -235,7 +235,7 @@ func (m *model) give(o card.Offered, a offer.Answer) tea.Cmd {
 func (m *model) answered(msg answeredMsg) {
 	delete(m.sending, msg.id)
 	if msg.err == nil {
-		m.offers = slices.DeleteFunc(slices.Clone(m.offers), func(o card.Offered) bool { return o.ID == msg.id })
+		m.offers = slices.DeleteFunc(slices.Clone(m.offers), func(o card.Request) bool { return o.ID == msg.id })
 	}
 }
 
@@ -244,13 +244,13 @@ func (m *model) answerHints() (keys []binding) {
 	switch o := m.drawn.of; {
 	case o == nil:
 		r := m.current()
-		if m.peek && m.opt.Answer != nil && (m.takesReply(r) || m.offerOf(r, func(k offer.Kind) bool { return k == offer.Reply }) != nil) {
+		if m.peek && m.opt.Answer != nil && (m.takesReply(r) || m.offerOf(r, func(k request.Kind) bool { return k == request.Reply }) != nil) {
 			keys = []binding{{keys: "r", show: "r", hint: "reply"}}
 		}
 		return keys
-	case o.Kind == offer.Question:
+	case o.Kind == request.Question:
 		hints = []string{"1-9 choose", "d deny", "r own words"}
-	case o.Kind == offer.Plan:
+	case o.Kind == request.Plan:
 		hints = []string{"y approve", "d send back"}
 	case !o.Card.Whole:
 		hints = []string{"d deny"}

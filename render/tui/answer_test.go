@@ -13,18 +13,18 @@ import (
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/state"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // offered returns an offer of a session, made from a client's payload.
-func offered(id, record string, kind offer.Kind, payload string) card.Offered {
-	o := offer.Offer{ID: id, Kind: kind, Record: record, Session: record, Cwd: "/home/u/shop", Branch: "main", Host: "here",
-		Tool: "Bash", Payload: []byte(payload), Digest: offer.Digest([]byte(payload)), Made: t0}
-	return card.Offered{Offer: o, Card: card.Of(&o, "here")}
+func offered(id, record string, kind request.Kind, payload string) card.Request {
+	o := request.Request{ID: id, Kind: kind, Record: record, Session: record, Cwd: "/home/u/shop", Branch: "main", Host: "here",
+		Tool: "Bash", Payload: []byte(payload), Digest: request.Digest([]byte(payload)), Made: t0}
+	return card.Request{Request: o, Card: card.Of(&o, "here")}
 }
 
-func bash(id, command string) card.Offered {
-	return offered(id, "s-ask", offer.Permission, fmt.Sprintf(`{"tool_input":{"command":%q},"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`, command))
+func bash(id, command string) card.Request {
+	return offered(id, "s-ask", request.Permission, fmt.Sprintf(`{"tool_input":{"command":%q},"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`, command))
 }
 
 const colours = `{"tool_input":{"questions":[{"question":"Which colour?","options":[{"label":"Red"},{"label":"Blue"}]}]}}`
@@ -35,15 +35,15 @@ const fruits = `{"tool_input":{"questions":[{"question":"Which colour?","options
 type answering struct {
 	*rig
 	at    time.Time
-	given []offer.Answer
+	given []request.Answer
 	fails error
 }
 
-func newAnswering(t *testing.T, width, height int, offers ...card.Offered) *answering {
+func newAnswering(t *testing.T, width, height int, offers ...card.Request) *answering {
 	t.Helper()
 	r := &answering{rig: newRig(t, width, height, day()), at: start}
 	r.wall = func() time.Time { return r.at }
-	r.opt.Answer = func(o card.Offered, a offer.Answer) (string, error) {
+	r.opt.Answer = func(o card.Request, a request.Answer) (string, error) {
 		if err := o.Fits(a); err != nil {
 			t.Errorf("an answer that does not fit: %v", err)
 		}
@@ -75,7 +75,7 @@ func (r *answering) slowly(names ...string) {
 	}
 }
 
-func (r *answering) last() offer.Answer {
+func (r *answering) last() request.Answer {
 	r.t.Helper()
 	if len(r.given) == 0 {
 		r.t.Fatalf("no answer was given:\n%s", r.plainScreen())
@@ -86,23 +86,23 @@ func (r *answering) last() offer.Answer {
 func TestAnswerKeys(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		of     card.Offered
+		of     card.Request
 		keys   string
-		word   offer.Word
+		word   request.Word
 		detail string
 	}{
-		{"allow", bash("A", "make"), "y", offer.Allow, ""},
-		{"always", bash("A", "make"), "a", offer.Allow, "always 1"},
-		{"deny", bash("A", "make"), "d enter", offer.Deny, ""},
-		{"deny with words", bash("A", "make"), "d n o t enter", offer.Deny, "not"},
-		{"option", offered("A", "s-ask", offer.Question, colours), "2", offer.Allow, "map[Which colour?:Blue]"},
-		{"own words", offered("A", "s-ask", offer.Question, colours), "r p i n k enter", offer.Allow, "map[Which colour?:pink]"},
-		{"several", offered("A", "s-ask", offer.Question, fruits), "1 enter 1 space 3 enter", offer.Allow, "map[Which colour?:Red Which fruits?:Apple, Plum]"},
-		{"commas", offered("A", "s-ask", offer.Question, fruits), "1 enter 1 , 2 enter", offer.Allow, "map[Which colour?:Red Which fruits?:Apple, Pear]"},
-		{"refused question", offered("A", "s-ask", offer.Question, colours), "d enter", offer.Deny, ""},
-		{"plan", offered("A", "s-ask", offer.Plan, `{"tool_input":{"plan":"1. go"}}`), "y", offer.Allow, ""},
-		{"plan back", offered("A", "s-ask", offer.Plan, `{"tool_input":{"plan":"1. go"}}`), "r a b left x enter", offer.Deny, "axb"},
-		{"reply", offered("A", "s-ask", offer.Reply, `{}`), "r g o enter", offer.Say, "go"},
+		{"allow", bash("A", "make"), "y", request.Allow, ""},
+		{"always", bash("A", "make"), "a", request.Allow, "always 1"},
+		{"deny", bash("A", "make"), "d enter", request.Deny, ""},
+		{"deny with words", bash("A", "make"), "d n o t enter", request.Deny, "not"},
+		{"option", offered("A", "s-ask", request.Question, colours), "2", request.Allow, "map[Which colour?:Blue]"},
+		{"own words", offered("A", "s-ask", request.Question, colours), "r p i n k enter", request.Allow, "map[Which colour?:pink]"},
+		{"several", offered("A", "s-ask", request.Question, fruits), "1 enter 1 space 3 enter", request.Allow, "map[Which colour?:Red Which fruits?:Apple, Plum]"},
+		{"commas", offered("A", "s-ask", request.Question, fruits), "1 enter 1 , 2 enter", request.Allow, "map[Which colour?:Red Which fruits?:Apple, Pear]"},
+		{"refused question", offered("A", "s-ask", request.Question, colours), "d enter", request.Deny, ""},
+		{"plan", offered("A", "s-ask", request.Plan, `{"tool_input":{"plan":"1. go"}}`), "y", request.Allow, ""},
+		{"plan back", offered("A", "s-ask", request.Plan, `{"tool_input":{"plan":"1. go"}}`), "r a b left x enter", request.Deny, "axb"},
+		{"reply", offered("A", "s-ask", request.Reply, `{}`), "r g o enter", request.Say, "go"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newAnswering(t, 80, 24, c.of)
@@ -116,7 +116,7 @@ func TestAnswerKeys(t *testing.T) {
 			if a.Choices != nil {
 				detail += fmt.Sprint(a.Choices)
 			}
-			if len(r.given) != 1 || a.Offer != "A" || a.Digest != c.of.Digest || a.From != offer.Watch || a.Word != c.word || detail != c.detail {
+			if len(r.given) != 1 || a.Request != "A" || a.Digest != c.of.Digest || a.From != request.Watch || a.Word != c.word || detail != c.detail {
 				t.Errorf("gave %+v (%s)\n%s", r.given, detail, r.plainScreen())
 			}
 			r.wantOn("taken")
@@ -237,7 +237,7 @@ func TestAnswerRefuses(t *testing.T) {
 	}
 	r.wantOn("not all of it can be shown (too long)")
 	r.slowly("d", "enter")
-	if r.last().Word != offer.Deny {
+	if r.last().Word != request.Deny {
 		t.Error("it could not be refused")
 	}
 
@@ -291,7 +291,7 @@ func TestKeysRaceOffers(t *testing.T) {
 		r := newAnswering(t, 100, 24)
 		r.slowly("space")
 		command := map[string]string{}
-		var open []card.Offered
+		var open []card.Request
 		var since time.Time // when the question on the screen last changed
 		shown := ""
 		asks := func() string {
@@ -315,19 +315,19 @@ func TestKeysRaceOffers(t *testing.T) {
 				o.Made += event.Millis(step)
 				command[o.ID] = fmt.Sprintf("run-%d-%d.", seed, step)
 				open = append(open, o)
-				r.Update(offersMsg(append([]card.Offered(nil), open...)))
+				r.Update(offersMsg(append([]card.Request(nil), open...)))
 			case 1:
 				if len(open) > 0 {
 					i := rnd.IntN(len(open))
-					open = append(append([]card.Offered(nil), open[:i]...), open[i+1:]...)
-					r.Update(offersMsg(append([]card.Offered(nil), open...)))
+					open = append(append([]card.Request(nil), open[:i]...), open[i+1:]...)
+					r.Update(offersMsg(append([]card.Request(nil), open...)))
 				}
 			default:
 				was, from, n := shown, since, len(r.given)
 				r.press([]string{"y", "a", "y"}[rnd.IntN(3)])
 				for _, a := range r.given[n:] {
-					if given++; a.Offer != was || r.at.Sub(from) < readTime {
-						t.Fatalf("seed %d: %s was answered, and %q was on the screen for %v", seed, a.Offer, was, r.at.Sub(from))
+					if given++; a.Request != was || r.at.Sub(from) < readTime {
+						t.Fatalf("seed %d: %s was answered, and %q was on the screen for %v", seed, a.Request, was, r.at.Sub(from))
 					}
 				}
 			}
@@ -347,13 +347,13 @@ func TestTypedForOneOffer(t *testing.T) {
 	r.Update(offersMsg{second})
 	r.fails = errors.New("the offer is over")
 	r.slowly("enter")
-	if a := r.last(); a.Offer != "A" || a.Digest != first.Digest {
+	if a := r.last(); a.Request != "A" || a.Digest != first.Digest {
 		t.Errorf("gave %+v", a)
 	}
 }
 
 func TestLineEditor(t *testing.T) {
-	r := newAnswering(t, 80, 24, offered("A", "s-ask", offer.Reply, `{}`))
+	r := newAnswering(t, 80, 24, offered("A", "s-ask", request.Reply, `{}`))
 	r.slowly("space")
 	r.wantOn("r reply")
 	r.slowly("r", "b", "c", "home", "a", "end", "d", "left", "left", "ctrl+k", "ctrl+j", "é", "space", "z", "ctrl+w")
@@ -366,7 +366,7 @@ func TestLineEditor(t *testing.T) {
 
 // Ctrl+W takes a word of the line that it is in.
 func TestLineEditorWord(t *testing.T) {
-	r := newAnswering(t, 80, 24, offered("A", "s-ask", offer.Reply, `{}`))
+	r := newAnswering(t, 80, 24, offered("A", "s-ask", request.Reply, `{}`))
 	r.slowly("space", "r", "a", "ctrl+j", "b", "ctrl+w")
 	r.wantOn("a⏎▏")
 	r.slowly("ctrl+w")

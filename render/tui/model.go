@@ -83,7 +83,7 @@ type model struct {
 	flash   string // result of the last action
 	bad     bool   // it went wrong
 
-	offers  []card.Offered  // of this machine
+	offers  []card.Request  // of this machine
 	sending map[string]bool // those being answered
 	drawn   drawn           // on the screen
 	drawing *drawn          // in the frame being drawn

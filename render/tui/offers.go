@@ -9,18 +9,18 @@ import (
 
 	"beckon/render"
 	"beckon/render/card"
-	"beckon/state/offer"
+	"beckon/state/request"
 
 	"github.com/charmbracelet/x/ansi"
 )
 
 // offersMsg is all open offers, the oldest first.
-type offersMsg []card.Offered
+type offersMsg []card.Request
 
 // drawn is the offer on the screen, and how much of it: a key answers this one, whatever
 // arrived since.
 type drawn struct {
-	of    *card.Offered // nil for none
+	of    *card.Request // nil for none
 	seen  place         // everything before it was on the screen
 	since time.Time
 	rest  int // the panel's first line that was not
@@ -43,15 +43,15 @@ const readTime = 500 * time.Millisecond
 const minAnswerWidth, minAnswerHeight = 24, 8
 
 // asked returns the request of a row's session, nil for none.
-func (m *model) asked(r *render.Row) *card.Offered {
-	return m.offerOf(r, func(k offer.Kind) bool { return k != offer.Reply })
+func (m *model) asked(r *render.Row) *card.Request {
+	return m.offerOf(r, func(k request.Kind) bool { return k != request.Reply })
 }
 
-func (m *model) offerOf(r *render.Row, kind func(offer.Kind) bool) *card.Offered {
+func (m *model) offerOf(r *render.Row, kind func(request.Kind) bool) *card.Request {
 	if r == nil || r.Remote != nil {
 		return nil
 	}
-	i := slices.IndexFunc(m.offers, func(o card.Offered) bool { return o.Record == r.Record() && kind(o.Kind) })
+	i := slices.IndexFunc(m.offers, func(o card.Request) bool { return o.Record == r.Record() && kind(o.Kind) })
 	if i < 0 {
 		return nil
 	}
@@ -62,7 +62,7 @@ var cardRole = map[card.Kind]role{card.Head: strong, card.Note: dim, card.Add: r
 
 // offer writes the whole request: a line that does not fit continues in the next, after a
 // broken bar.
-func (s *sheet) offer(o *card.Offered) {
+func (s *sheet) offer(o *card.Request) {
 	c := &o.Card
 	d := &drawn{of: o}
 	if was := s.m.drawn.of; was == nil || was.ID != o.ID {

@@ -16,7 +16,7 @@ import (
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/state"
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/state/usage"
 
 	tea "charm.land/bubbletea/v2"
@@ -65,8 +65,8 @@ type Options struct {
 	// Offers calls show with the open requests, whenever they change, until ctx ends. Answer
 	// gives an answer and returns its result; Reply sends text to a session that accepts it
 	// without an offer; Stop ends a turn.
-	Offers func(ctx context.Context, show func([]card.Offered))
-	Answer func(card.Offered, offer.Answer) (string, error)
+	Offers func(ctx context.Context, show func([]card.Request))
+	Answer func(card.Request, request.Answer) (string, error)
 	Reply  func(r render.Row, text string) (string, error)
 	Stop   func(render.Row) (string, error)
 	// WhyNot returns why what a session asks cannot be answered here.
@@ -113,7 +113,7 @@ func Run(ctx context.Context, opt Options) error {
 		done.Go(func() { opt.Others(ctx, func(rows []render.Row, err error) { p.Send(othersMsg{rows, err}) }) })
 	}
 	if opt.Offers != nil {
-		done.Go(func() { opt.Offers(ctx, func(all []card.Offered) { p.Send(offersMsg(all)) }) })
+		done.Go(func() { opt.Offers(ctx, func(all []card.Request) { p.Send(offersMsg(all)) }) })
 	}
 	_, err := p.Run()
 	cancelled := ctx.Err() != nil

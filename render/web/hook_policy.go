@@ -14,7 +14,7 @@ import (
 	"beckon/render/web/access"
 	"beckon/render/web/address"
 	"beckon/render/web/respond"
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/state/store"
 )
 
@@ -26,7 +26,7 @@ type Policy interface {
 	// hooks; nil for none. note must be called after the event is folded, and records the
 	// decision in the session. held, unless it is nil, then asks the user, who may answer from
 	// elsewhere.
-	Answer(ctx context.Context, q Question) (answer []byte, note func(), held offer.Held)
+	Answer(ctx context.Context, q Question) (answer []byte, note func(), held request.Held)
 }
 
 // Question is a request to a Policy.
@@ -144,7 +144,7 @@ func release(body []byte, done func()) {
 	}
 }
 
-func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (answer []byte, note func(), held offer.Held) {
+func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (answer []byte, note func(), held request.Held) {
 	if s.o.Policy == nil {
 		return nil, func() {}, nil
 	}

@@ -13,7 +13,7 @@ import (
 
 	"beckon/event/policy/wire"
 	"beckon/state"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // judge is a policy for tests.
@@ -21,11 +21,11 @@ type judge struct {
 	ask    func(context.Context, Question) ([]byte, error)
 	answer func(context.Context, Question) []byte
 	note   func()
-	held   offer.Held
+	held   request.Held
 }
 
 func (j judge) Ask(ctx context.Context, q Question) ([]byte, error) { return j.ask(ctx, q) }
-func (j judge) Answer(ctx context.Context, q Question) ([]byte, func(), offer.Held) {
+func (j judge) Answer(ctx context.Context, q Question) ([]byte, func(), request.Held) {
 	note := j.note
 	if note == nil {
 		note = func() {}

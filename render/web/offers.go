@@ -14,12 +14,12 @@ import (
 	"beckon/render/web/feed"
 	"beckon/render/web/respond"
 	"beckon/state/evidence"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // offered is an open offer in the API's format, with its card.
 type offered struct {
-	offer.Offer
+	request.Request
 	Card cards.Card `json:"card"`
 	// Drawn identifies the card. A client that allows something sends it to say what was
 	// shown, because the file behind a diff or a plan may change meanwhile.
@@ -40,8 +40,8 @@ type oneOffer struct {
 
 // answering says how the caller may answer.
 type answering struct {
-	From offer.From `json:"from,omitempty"` // page or remote; empty when they may not
-	Why  string     `json:"why,omitempty"`  // they may not
+	From request.From `json:"from,omitempty"` // page or remote; empty when they may not
+	Why  string       `json:"why,omitempty"`  // they may not
 }
 
 func (s *Server) mayAnswer(r *http.Request) answering {
@@ -52,11 +52,11 @@ func (s *Server) mayAnswer(r *http.Request) answering {
 	return answering{From: from}
 }
 
-func (s *Server) dir() offer.Dir { return offer.In(s.o.Store.Dir) }
+func (s *Server) dir() request.Dir { return request.In(s.o.Store.Dir) }
 
-func drawn(o *offer.Offer) offered { return drawnAs(o, cards.Of(o, evidence.ThisMachine().Host)) }
+func drawn(o *request.Request) offered { return drawnAs(o, cards.Of(o, evidence.ThisMachine().Host)) }
 
-func drawnAs(o *offer.Offer, c cards.Card) offered {
+func drawnAs(o *request.Request, c cards.Card) offered {
 	b, _ := json.Marshal(c) // texts alone
 	sum := sha256.Sum256(b)
 	return offered{*o, c, hex.EncodeToString(sum[:])}
@@ -87,12 +87,12 @@ func (s *Server) offer(w http.ResponseWriter, r *http.Request) error {
 
 // reaction is the body of POST /api/offers/{id}.
 type reaction struct {
-	Digest  string     `json:"digest"`          // of the offer that was shown
-	Drawn   string     `json:"drawn,omitempty"` // its card; allow needs it
-	Word    offer.Word `json:"word"`
-	Message string     `json:"message,omitempty"`
-	Always  int        `json:"always,omitempty"`
-	Choices []chosen   `json:"choices,omitempty"` // one for each question, in their order
+	Digest  string       `json:"digest"`          // of the offer that was shown
+	Drawn   string       `json:"drawn,omitempty"` // its card; allow needs it
+	Word    request.Word `json:"word"`
+	Message string       `json:"message,omitempty"`
+	Always  int          `json:"always,omitempty"`
+	Choices []chosen     `json:"choices,omitempty"` // one for each question, in their order
 }
 
 // chosen answers one question: by options, from 1, by text, or by both.
@@ -108,14 +108,14 @@ type became struct {
 }
 
 // react serves POST /api/offers/{id}.
-func (s *Server) react(w http.ResponseWriter, r *http.Request, from offer.From) error {
+func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From) error {
 	var b reaction
 	if err := s.read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); err != nil {
 		return err
 	}
 	o, err := s.dir().Load(r.PathValue("id"))
 	if err == nil && b.Digest != o.Digest {
-		err = offer.ErrChanged
+		err = request.ErrChanged
 	}
 	if err != nil {
 		return notGiven(w, err)
@@ -133,16 +133,16 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request, from offer.From) 
 }
 
 // answer returns the answer in b to the present card.
-func (b *reaction) answer(o offered) (a offer.Answer, err error) {
-	a = offer.Answer{Offer: o.ID, Digest: b.Digest, Word: b.Word, Message: b.Message, Always: b.Always}
+func (b *reaction) answer(o offered) (a request.Answer, err error) {
+	a = request.Answer{Request: o.ID, Digest: b.Digest, Word: b.Word, Message: b.Message, Always: b.Always}
 	if err := o.Card.May(b.Word); err != nil {
 		return a, respond.NewFault(http.StatusForbidden, "not_whole", err.Error(), "")
 	}
-	if b.Word == offer.Allow && o.Drawn != b.Drawn {
+	if b.Word == request.Allow && o.Drawn != b.Drawn {
 		return a, errRedrawn
 	}
 	questions := o.Choices()
-	if len(questions) == 0 || b.Word != offer.Allow {
+	if len(questions) == 0 || b.Word != request.Allow {
 		return a, nil
 	}
 	if len(b.Choices) != len(questions) {
@@ -177,18 +177,18 @@ type takenAnswer struct {
 
 // notGiven says why an answer was not given.
 func notGiven(w http.ResponseWriter, err error) error {
-	var taken *offer.TakenError
+	var taken *request.TakenError
 	switch {
 	case errors.As(err, &taken):
 		respond.JSON(w, http.StatusConflict, takenAnswer{respond.Body{Error: respond.NewFault(http.StatusConflict, "taken", taken.Error(), "")}, feed.Given(&taken.By)})
 		return nil
-	case errors.Is(err, offer.ErrNone):
+	case errors.Is(err, request.ErrNone):
 		return respond.NewFault(http.StatusNotFound, "no_such_offer", "no such offer is open", "GET /api/offers lists them")
-	case offer.Late(err):
+	case request.Late(err):
 		return respond.NewFault(http.StatusGone, "over", err.Error(), "")
-	case errors.Is(err, offer.ErrChanged):
+	case errors.Is(err, request.ErrChanged):
 		return respond.NewFault(http.StatusPreconditionFailed, "changed", err.Error(), "look at it again")
-	case errors.Is(err, offer.ErrAlways):
+	case errors.Is(err, request.ErrAlways):
 		return respond.NewFault(http.StatusForbidden, "always_elsewhere", err.Error(), "")
 	}
 	return badAnswer(err)
@@ -196,7 +196,7 @@ func notGiven(w http.ResponseWriter, err error) error {
 
 // reply serves POST /api/sessions/{id}/reply: the text becomes the next prompt of a session
 // whose client has the mod.
-func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ offer.From) error {
+func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ request.From) error {
 	said, err := s.said(w, r)
 	if err != nil {
 		return err
@@ -220,12 +220,12 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ offer.From) err
 }
 
 // said reads the text for a session.
-func (s *Server) said(w http.ResponseWriter, r *http.Request) (offer.Said, error) {
-	var said offer.Said
+func (s *Server) said(w http.ResponseWriter, r *http.Request) (request.Said, error) {
+	var said request.Said
 	if err := s.read(w, r, &said, `for example {"reply": "and now the tests"}`); err != nil {
 		return said, err
 	}
-	said = offer.Said{Reply: said.Reply}
+	said = request.Said{Reply: said.Reply}
 	if err := said.Check(); err != nil {
 		return said, badAnswer(err)
 	}
@@ -234,13 +234,13 @@ func (s *Server) said(w http.ResponseWriter, r *http.Request) (offer.Said, error
 
 // stop serves POST /api/sessions/{id}/stop: the session's turn ends at its next call, or at
 // once if its client has the mod.
-func (s *Server) stop(w http.ResponseWriter, r *http.Request, from offer.From) error {
+func (s *Server) stop(w http.ResponseWriter, r *http.Request, from request.From) error {
 	v, err := s.named(r)
 	if err != nil {
 		return err
 	}
 	_, err = s.dir().Halt(&v, from, s.o.User)
-	if errors.Is(err, offer.ErrIdle) {
+	if errors.Is(err, request.ErrIdle) {
 		return respond.NewFault(http.StatusConflict, "not_at_work", err.Error(), "")
 	}
 	if err != nil {
@@ -251,7 +251,7 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request, from offer.From) e
 
 // goAway serves POST /api/away: subagents' requests are held from then on, or, with off, no
 // longer.
-func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ offer.From) error {
+func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ request.From) error {
 	b, err := s.actionBody(w, r)
 	if err != nil {
 		return err

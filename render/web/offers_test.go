@@ -21,7 +21,7 @@ import (
 	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/evidence"
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -36,7 +36,7 @@ const (
 )
 
 // offerIn makes an offer at which this process waits.
-func (x *site) offerIn(kind offer.Kind, payload string) offer.Offer {
+func (x *site) offerIn(kind request.Kind, payload string) request.Request {
 	x.T.Helper()
 	here := evidence.ThisMachine()
 	self, ok := evidence.Process(os.Getpid(), here)
@@ -44,9 +44,9 @@ func (x *site) offerIn(kind offer.Kind, payload string) offer.Offer {
 		x.T.Skip("processes cannot be read here")
 	}
 	at := event.MillisOf(time.Now())
-	o := offer.Offer{Kind: kind, Event: "PermissionRequest", Record: "s1", Session: "s1", Host: here.Host, Made: at, Expires: at + 60_000, Waiter: self, Client: self, Payload: []byte(payload)}
+	o := request.Request{Kind: kind, Event: "PermissionRequest", Record: "s1", Session: "s1", Host: here.Host, Made: at, Expires: at + 60_000, Waiter: self, Client: self, Payload: []byte(payload)}
 	o.Tool = gjson.Get(payload, "tool_name").String()
-	if err := offer.In(x.st.Dir).Make(&o, time.Now()); err != nil {
+	if err := request.In(x.st.Dir).Make(&o, time.Now()); err != nil {
 		x.T.Fatal(err)
 	}
 	return o
@@ -54,13 +54,13 @@ func (x *site) offerIn(kind offer.Kind, payload string) offer.Offer {
 
 // closes closes an answered offer as its process would, and returns the answer, whose words
 // are not kept.
-func (x *site) closes(id string, out offer.Outcome) <-chan offer.Answer {
-	d, given := offer.In(x.st.Dir), make(chan offer.Answer, 1)
+func (x *site) closes(id, why string) <-chan request.Answer {
+	d, given := request.In(x.st.Dir), make(chan request.Answer, 1)
 	go func() {
 		defer close(given)
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 			if a, ok := d.Answered(id); ok {
-				_ = d.Close(id, out)
+				d.Close(id, why)
 				given <- a
 				return
 			}
@@ -107,7 +107,7 @@ func seesProcesses(t *testing.T) {
 func TestWhoMayAnswer(t *testing.T) {
 	seesProcesses(t)
 	x := serve(t, Options{Token: testToken, User: "kim"})
-	o := x.offerIn(offer.Permission, asksToRun)
+	o := x.offerIn(request.Permission, asksToRun)
 	for name, headers := range map[string][]string{
 		"the token": nil, "the token, in a browser": {browserAgent, "Sec-Fetch-Site: same-origin"}, "a token to read": {withKey(access.ScopedToken(testToken, "read"))},
 	} {
@@ -130,30 +130,30 @@ func TestWhoMayAnswer(t *testing.T) {
 		t.Errorf("from another site: %s", code(t, r))
 	}
 	seen := x.shownTo(session, o.ID)
-	if seen.From != offer.Remote { // this is not a browser, so it may ask for anybody
+	if seen.From != request.Remote { // this is not a browser, so it may ask for anybody
 		t.Errorf("answers come from %q: %s", seen.From, seen.Why)
 	}
 	if r := x.says(session, seen.Offer, `"word":"allow","always":1`); code(t, r) != "403 always_elsewhere" {
 		t.Errorf("always, from elsewhere: %s", code(t, r))
 	}
-	given := x.closes(o.ID, offer.Outcome{Taken: true})
+	given := x.closes(o.ID, "")
 	if r := x.says(session, seen.Offer, `"word":"deny","message":"not now"`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
 		t.Errorf("in a session: %d %s", r.Status, r.Body)
 	}
-	if a := <-given; a.By != "kim" || a.From != offer.Remote || a.Message != "not now" {
+	if a := <-given; a.By != "kim" || a.From != request.Remote || a.Message != "not now" {
 		t.Errorf("answered %+v", a)
 	}
 	if _, err := os.Stat(filepath.Join(x.st.Dir, "offers", "away")); err == nil {
 		t.Error("somebody went away")
 	}
-	o = x.offerIn(offer.Permission, asksToRun)
+	o = x.offerIn(request.Permission, asksToRun)
 	program := access.ScopedToken(testToken, "answer")
 	seen = x.shownTo(program, o.ID)
-	given = x.closes(o.ID, offer.Outcome{Taken: true})
+	given = x.closes(o.ID, "")
 	if r := x.says(program, seen.Offer, `"word":"allow"`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
 		t.Errorf("a program with a token for it: %d %s", r.Status, r.Body)
 	}
-	if a := <-given; a.Word != offer.Allow || a.From != offer.Remote {
+	if a := <-given; a.Word != request.Allow || a.From != request.Remote {
 		t.Errorf("answered %+v", a)
 	}
 }
@@ -193,10 +193,10 @@ func TestReplyByMod(t *testing.T) {
 	if r := post(`{"reply":" "}`); code(t, r) != "400 bad_answer" {
 		t.Errorf("without words: %s", code(t, r))
 	}
-	took := make(chan offer.Said, 1)
+	took := make(chan request.Said, 1)
 	go func() {
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			if said, ok := offer.In(x.st.Dir).Take("m1", time.Now()); ok {
+			if said, ok := request.In(x.st.Dir).Take("m1", time.Now()); ok {
 				took <- said
 				return
 			}
@@ -286,7 +286,7 @@ func TestAgentsProgramDoesNotAnswer(t *testing.T) {
 	}
 	x := serve(t, Options{Token: testToken, User: "kim"})
 	session := x.SignIn(x.loginCode())
-	o := x.shownTo(session, x.offerIn(offer.Permission, asksToRun).ID).Offer
+	o := x.shownTo(session, x.offerIn(request.Permission, asksToRun).ID).Offer
 	body := fmt.Sprintf(`{"digest":%q,"drawn":%q,"word":"allow","always":1}`, o.Digest, o.Drawn)
 	for _, name := range []string{"claude", "2.1.330", "codex"} {
 		for _, child := range []bool{false, true} {
@@ -297,14 +297,14 @@ func TestAgentsProgramDoesNotAnswer(t *testing.T) {
 			}
 		}
 	}
-	if list, err := offer.In(x.st.Dir).List(time.Now()); err != nil || len(list) != 1 {
+	if list, err := request.In(x.st.Dir).List(time.Now()); err != nil || len(list) != 1 {
 		t.Fatalf("open: %v, %v", list, err)
 	}
-	given := x.closes(o.ID, offer.Outcome{Taken: true})
+	given := x.closes(o.ID, "")
 	if got := x.postAs("chromium", false, session, "/api/offers/"+o.ID, body); got != `200 {"taken":true}` {
 		t.Errorf("a browser: %s", got)
 	}
-	if a := <-given; a.From != offer.Page || a.Always != 1 {
+	if a := <-given; a.From != request.Page || a.Always != 1 {
 		t.Errorf("answered %+v", a)
 	}
 }
@@ -340,7 +340,7 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 	seesProcesses(t)
 	x := serve(t, Options{Token: testToken, User: "kim"})
 	session := x.SignIn(x.loginCode())
-	d := offer.In(x.st.Dir)
+	d := request.In(x.st.Dir)
 	file := filepath.Join(t.TempDir(), "a.txt")
 	writes := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PermissionRequest","tool_name":"Write","tool_input":{"file_path":%q,"content":"new\n"}}`, file)
 
@@ -348,7 +348,7 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 	if r := x.Do("POST", "/api/offers/"+nobody, `{"digest":"x","word":"deny"}`, withKey(session)); code(t, r) != "404 no_such_offer" {
 		t.Errorf("no offer: %s", code(t, r))
 	}
-	o := x.shownTo(session, x.offerIn(offer.Permission, asksToRun).ID).Offer
+	o := x.shownTo(session, x.offerIn(request.Permission, asksToRun).ID).Offer
 	for body, want := range map[string]string{
 		`{"digest":"x","word":"deny"}`:                                                     "412 changed",
 		`{"digest":"` + o.Digest + `","word":"allow"}`:                                     "412 changed",
@@ -363,28 +363,28 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 			t.Errorf("%.80s: %s, want %s", body, code(t, r), want)
 		}
 	}
-	if err := d.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal, By: "ada"}, time.Now()); err != nil {
+	if err := d.Give(request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Allow, From: request.Terminal, By: "ada"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	r := x.says(session, o, `"word":"deny"`)
 	var taken takenAnswer
 	r.Into(t, &taken)
-	if r.Status != http.StatusConflict || taken.Answered != (feed.GivenBy{Word: offer.Allow, By: "ada", From: offer.Terminal}) || !strings.Contains(taken.Error.Message, "ada from terminal") {
+	if r.Status != http.StatusConflict || taken.Answered != (feed.GivenBy{Word: request.Allow, By: "ada", From: request.Terminal}) || !strings.Contains(taken.Error.Message, "ada from terminal") {
 		t.Errorf("second: %d %s", r.Status, r.Body)
 	}
-	_ = d.Close(o.ID, offer.Outcome{Taken: true})
+	d.Close(o.ID, "")
 	if r := x.says(session, o, `"word":"deny"`); code(t, r) != "409 taken" {
 		t.Errorf("and once it is over: %s", code(t, r))
 	}
 
-	o = x.shownTo(session, x.offerIn(offer.Permission, asksToRun).ID).Offer
-	_ = d.Close(o.ID, offer.Outcome{Why: "it was answered at the session"})
+	o = x.shownTo(session, x.offerIn(request.Permission, asksToRun).ID).Offer
+	d.Close(o.ID, "it was answered at the session")
 	if r := x.says(session, o, `"word":"deny"`); code(t, r) != "410 over" || !strings.Contains(r.Body, "answered at the session") {
 		t.Errorf("over: %d %s", r.Status, r.Body)
 	}
 
 	// What is shown depends on the existing file.
-	o = x.shownTo(session, x.offerIn(offer.Permission, writes).ID).Offer
+	o = x.shownTo(session, x.offerIn(request.Permission, writes).ID).Offer
 	if err := os.WriteFile(file, []byte("kept\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +392,7 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 		t.Errorf("another diff than was drawn: %s", code(t, r))
 	}
 
-	o = x.shownTo(session, x.offerIn(offer.Permission, `{"tool_name":"Bash","tool_input":{"command":"a","command":"b"}}`).ID).Offer
+	o = x.shownTo(session, x.offerIn(request.Permission, `{"tool_name":"Bash","tool_input":{"command":"a","command":"b"}}`).ID).Offer
 	if r := x.says(session, o, `"word":"allow"`); code(t, r) != "403 not_whole" {
 		t.Errorf("not whole: %s", code(t, r))
 	}
@@ -413,8 +413,8 @@ func TestAnswersToQuestions(t *testing.T) {
 		`[{"options":[1]}]`:                               "400 bad_answer",
 		`[{"options":[1]},{}]`:                            "400 bad_answer",
 	} {
-		o := x.shownTo(session, x.offerIn(offer.Question, asksTwo).ID).Offer
-		given := x.closes(o.ID, offer.Outcome{Taken: true})
+		o := x.shownTo(session, x.offerIn(request.Question, asksTwo).ID).Offer
+		given := x.closes(o.ID, "")
 		r := x.says(session, o, `"word":"allow","choices":`+choices)
 		got := ""
 		if r.Status == http.StatusOK {
@@ -422,7 +422,7 @@ func TestAnswersToQuestions(t *testing.T) {
 			got = string(b)
 		} else {
 			got = code(t, r)
-			_ = offer.In(x.st.Dir).Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Deny, From: offer.Terminal}, time.Now())
+			_ = request.In(x.st.Dir).Give(request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Deny, From: request.Terminal}, time.Now())
 			<-given // and the offer is closed before the next one
 		}
 		if got != want {
@@ -442,7 +442,7 @@ func TestOffersInTheStream(t *testing.T) {
 	for _, unwatched := range []bool{false, true} {
 		x := serve(t, Options{Token: testToken, Unwatched: unwatched})
 		s := x.stream("/events")
-		o := x.offerIn(offer.Permission, asksToRun)
+		o := x.offerIn(request.Permission, asksToRun)
 		var came told
 		heardOf(s, "offer_created", 1, &came)
 		if came.ID != o.ID || came.Digest != o.Digest || came.Record != "s1" {
@@ -454,13 +454,13 @@ func TestOffersInTheStream(t *testing.T) {
 		if len(list.Offers) != 1 || list.Offers[0] != came {
 			t.Errorf("a snapshot has %+v", list.Offers)
 		}
-		if err := offer.In(x.st.Dir).Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Deny, From: offer.Terminal, By: "ada"}, time.Now()); err != nil {
+		if err := request.In(x.st.Dir).Give(request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Deny, From: request.Terminal, By: "ada"}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		_ = offer.In(x.st.Dir).Close(o.ID, offer.Outcome{Taken: true})
+		request.In(x.st.Dir).Close(o.ID, "")
 		var end told
 		heardOf(late, "offer_ended", 1, &end)
-		if end.ID != o.ID || end.Answered == nil || *end.Answered != (feed.GivenBy{Word: offer.Deny, By: "ada", From: offer.Terminal}) {
+		if end.ID != o.ID || end.Answered == nil || *end.Answered != (feed.GivenBy{Word: request.Deny, By: "ada", From: request.Terminal}) {
 			t.Errorf("ended %+v", end)
 		}
 		session := x.SignIn(x.loginCode())

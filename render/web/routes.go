@@ -10,7 +10,7 @@ import (
 	"beckon/render/web/access"
 	"beckon/render/web/respond"
 	"beckon/state"
-	"beckon/state/offer"
+	"beckon/state/request"
 
 	"github.com/klauspost/compress/gzhttp"
 )
@@ -41,7 +41,7 @@ func (s *Server) endpoints() []endpoint {
 		{"POST /api/sessions/{id}/backburner", access.Act, s.backburner, "Set a session aside, or take it back.", "", body{}, render.Row{}},
 		{"POST /api/sessions/{id}/jump", access.Act, s.ofSession(s.jump), "Bring the session's terminal to the front.", "", nil, respond.Status{}},
 		{"POST /api/sessions/{id}/stop", access.Answer, s.ofAnswerer(s.stop), "Stop a session before its next call.", "", nil, respond.Status{}},
-		{"POST /api/sessions/{id}/reply", access.Answer, s.ofAnswerer(s.reply), "Give a session its next prompt.", "", offer.Said{}, became{}},
+		{"POST /api/sessions/{id}/reply", access.Answer, s.ofAnswerer(s.reply), "Give a session its next prompt.", "", request.Said{}, became{}},
 		{"GET /api/offers", access.Read, s.offers, "What sessions ask, as it can be answered.", "", nil, offerList{}},
 		{"GET /api/offers/{id}", access.Read, s.offer, "One of those.", "", nil, oneOffer{}},
 		{"POST /api/offers/{id}", access.Answer, s.ofAnswerer(s.react), "Answer it.", "", reaction{}, became{}},
@@ -125,7 +125,7 @@ func (s *Server) ofSession(h func(http.ResponseWriter, *http.Request, state.Seen
 }
 
 // ofAnswerer is for clients that may answer, with where they answer from.
-func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, offer.From) error) func(http.ResponseWriter, *http.Request) error {
+func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, request.From) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		from, err := s.door.Answerer(r)
 		if err != nil {

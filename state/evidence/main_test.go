@@ -19,6 +19,8 @@ func TestMain(m *testing.M) {
 	case "hook":
 		p := Agent("claude-code", ThisMachine(), os.Getenv)
 		os.Stdout.WriteString(strconv.Itoa(p.Pid) + " " + p.Start + "\n")
+	case "execs":
+		playExecs()
 	case "client":
 		os.Exit(playClient(os.Args[1:]))
 	default:

@@ -19,8 +19,6 @@ func Presence(p event.Process, heard event.Millis) state.Presence {
 // every process that was heard before it (Gone); if it may have been another machine, that is
 // Unsure. A pid with another start time has been reused: Gone. A stopped process (SIGSTOP) is
 // Alive, a zombie Gone. A record without a start time can be found Gone, never Alive.
-//
-// Limit: a program whose first thread has exited while others run reads as a zombie.
 func (here Machine) Presence(p event.Process, heard event.Millis) state.Presence {
 	if p.Pid <= 0 {
 		return state.Unread

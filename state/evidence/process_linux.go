@@ -64,7 +64,19 @@ func pidNamespace() string {
 
 // lookup reads one process. A missing file proves nothing by itself: /proc may hide other
 // users' processes (hidepid), so the kernel is asked.
-func lookup(pid int) (proc, state.Presence) {
+func lookup(pid int) (p proc, l state.Presence) {
+	// A first thread that is being released has lost its parent: another one is about to take its
+	// place and execute a new program, or the whole process is gone.
+	for range 20 {
+		if p, l = lookOnce(pid); !p.dead || p.ppid != 0 {
+			break
+		}
+		time.Sleep(10 * time.Microsecond)
+	}
+	return p, l
+}
+
+func lookOnce(pid int) (proc, state.Presence) {
 	var path [32]byte
 	b := strconv.AppendInt(append(path[:0], "/proc/"...), int64(pid), 10)
 	var buf [maxStat]byte
@@ -93,6 +105,7 @@ const (
 	statGroup    = 2  // field 5
 	statTerminal = 4  // field 7
 	statFront    = 5  // field 8
+	statThreads  = 17 // field 20
 	statStart    = 19 // field 22
 )
 
@@ -119,7 +132,10 @@ func parseStat(b []byte) (proc, bool) {
 	if !ok || err != nil || len(status) != 1 || !digits(start) {
 		return proc{}, false
 	}
-	return proc{ppid: int(ppid), comm: name, start: start, dead: bytes.ContainsAny(status, "ZXx")}, true
+	// The first thread of a program reads as a zombie from when it exits until the others do, and
+	// while another thread executes a new program.
+	dead := bytes.ContainsAny(status, "ZXx") && string(f[statThreads]) <= "1"
+	return proc{ppid: int(ppid), comm: name, start: start, dead: dead}, true
 }
 
 // userHz is the unit of start times in /proc: 100 a second on every architecture of Go's on

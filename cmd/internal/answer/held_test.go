@@ -15,7 +15,7 @@ import (
 	"beckon/event/policy/wire"
 	"beckon/render/web"
 	"beckon/render/web/address"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // served is a user's server.
@@ -81,10 +81,10 @@ func (s *served) post(ctx context.Context, query, session string, kind event.Kin
 }
 
 // offers waits until n offers are open.
-func (s *served) offers(n int) []offer.Offer {
+func (s *served) offers(n int) []request.Request {
 	s.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		list, err := offer.In(s.store().Dir).List(time.Now())
+		list, err := request.In(s.store().Dir).List(time.Now())
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -104,24 +104,24 @@ const aWrite = `,"tool_name":"Write","tool_use_id":"t1","tool_input":{"file_path
 func TestHeldOverHTTP(t *testing.T) {
 	none := answer{http.StatusOK, "{}", nil}
 	for name, c := range map[string]struct {
-		do    func(s *served, o offer.Offer)
+		do    func(s *served, o request.Request)
 		want  string
 		taken bool
 		why   string
 	}{
-		"allowed": {func(s *served, o offer.Offer) { s.give(o, offer.Allow) }, `"behavior":"allow"`, true, ""},
-		"refused": {func(s *served, o offer.Offer) { s.give(o, offer.Deny) }, `"message":"not that"`, true, ""},
-		"the policy refuses it by now": {func(s *served, o offer.Offer) {
+		"allowed": {func(s *served, o request.Request) { s.give(o, request.Allow) }, `"behavior":"allow"`, true, ""},
+		"refused": {func(s *served, o request.Request) { s.give(o, request.Deny) }, `"message":"not that"`, true, ""},
+		"the policy refuses it by now": {func(s *served, o request.Request) {
 			s.write("policy.json", on("PermissionRequest", `{"type":"rule","decision":"deny","reason":"Not any more."}`))
-			s.give(o, offer.Allow)
+			s.give(o, request.Allow)
 		}, "Not any more.", false, "the policy refuses it: "},
-		"its call ended": {func(s *served, _ offer.Offer) {
+		"its call ended": {func(s *served, _ request.Request) {
 			if a := <-s.post(s.Context(), "", "s1", event.PostToolUse, aWrite+`,"tool_response":{}`); a != none {
 				s.Errorf("%+v", a)
 			}
 		}, "{}", false, "its call is over"},
-		"the session ended": {func(s *served, _ offer.Offer) { <-s.post(s.Context(), "", "s1", event.SessionEnd, "") }, "{}", false, "the session has ended"},
-		"the server stops":  {func(s *served, _ offer.Offer) { s.stop() }, "the server stops", false, "the server was stopped"},
+		"the session ended": {func(s *served, _ request.Request) { <-s.post(s.Context(), "", "s1", event.SessionEnd, "") }, "{}", false, "the session has ended"},
+		"the server stops":  {func(s *served, _ request.Request) { s.stop() }, "the server stops", false, "the server was stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,7 +135,7 @@ func TestHeldOverHTTP(t *testing.T) {
 			if a := <-got; a.err != nil || !strings.Contains(a.body, c.want) {
 				t.Errorf("answered %+v, want %s", a, c.want)
 			}
-			out, known := offer.In(s.store().Dir).Outcome(o.ID, 5*time.Second)
+			out, known := request.In(s.store().Dir).Outcome(o.ID, 5*time.Second)
 			if !known || out.Taken != c.taken && c.why == "" || !strings.HasPrefix(out.Why, c.why) || c.why == "" && out.Why != "" {
 				t.Errorf("it became %+v, %v", out, known)
 			}
@@ -143,13 +143,13 @@ func TestHeldOverHTTP(t *testing.T) {
 	}
 }
 
-func (s *served) give(o offer.Offer, word offer.Word) {
+func (s *served) give(o request.Request, word request.Word) {
 	s.Helper()
-	a := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: word, From: offer.Terminal}
-	if word == offer.Deny {
+	a := request.Answer{Request: o.ID, Digest: o.Digest, Word: word, From: request.Terminal}
+	if word == request.Deny {
 		a.Message = "not that"
 	}
-	if err := offer.In(s.store().Dir).Give(a, time.Now()); err != nil {
+	if err := request.In(s.store().Dir).Give(a, time.Now()); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -162,7 +162,7 @@ func TestHeldOverHTTPEnds(t *testing.T) {
 	s.post(ctx, "?wait=600", "s1", event.PermissionRequest, aWrite)
 	o := s.offers(1)[0]
 	leave()
-	if out, known := offer.In(s.store().Dir).Outcome(o.ID, time.Minute); !known || out.Taken || out.Why != "the client gave up the call" {
+	if out, known := request.In(s.store().Dir).Outcome(o.ID, time.Minute); !known || out.Taken || out.Why != "the client gave up the call" {
 		t.Errorf("it became %+v, %v", out, known)
 	}
 	for _, query := range []string{"?wait=2", "", "?wait=0"} {
@@ -197,7 +197,7 @@ func TestHeldOverHTTPAreBounded(t *testing.T) {
 		t.Errorf("one more: %+v", a)
 	}
 	for _, o := range s.offers(most) {
-		s.give(o, offer.Allow)
+		s.give(o, request.Allow)
 	}
 	for _, a := range all {
 		if a := <-a; !strings.Contains(a.body, "allow") {

@@ -21,8 +21,7 @@ import (
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/evidence"
-	"beckon/state/offer"
-	"beckon/state/offer/hold"
+	"beckon/state/request"
 	"beckon/state/store"
 )
 
@@ -35,11 +34,11 @@ func (f *firing) offers(r policy.Result) bool {
 	case f.e.Kind != event.PermissionRequest || r.Verdict.Decision == wire.Allow:
 		return false
 	}
-	return f.e.AgentID == "" || offer.In(f.st.Dir).Holds(f.settings(), f.start)
+	return f.e.AgentID == "" || request.In(f.st.Dir).Holds(f.settings(), f.start)
 }
 
-func (f *firing) settings() offer.Settings {
-	s, err := offer.ReadSettings(alert.ConfigPath(f.getenv))
+func (f *firing) settings() request.Settings {
+	s, err := request.ReadSettings(alert.ConfigPath(f.getenv))
 	f.log(err)
 	return s
 }
@@ -70,38 +69,38 @@ func (f *firing) hold(out []byte, stdout io.Writer) int {
 
 // wait creates an offer, calls made, and turns this process into the one that waits at the
 // offer; ok is false if that fails.
-func (f *firing) wait(o *offer.Offer, made func()) (code int, ok bool) {
-	dir := offer.In(f.st.Dir)
+func (f *firing) wait(o *request.Request, made func()) (code int, ok bool) {
+	dir := request.In(f.st.Dir)
 	if err := dir.Make(o, time.Now()); err != nil {
 		f.log(fmt.Errorf("making an offer: %w", err))
 		return 0, false
 	}
 	made()
 	if code, ok = hook.BecomeWaiter(o.ID); !ok {
-		f.log(dir.Close(o.ID, offer.Outcome{Why: "the program beckon-hook is not there", At: event.MillisOf(time.Now())}))
+		dir.Close(o.ID, "the program beckon-hook is not there")
 	}
 	return code, ok
 }
 
 // report notifies the user of a request by a session without a terminal, since it has no
 // dialog to notice.
-func (f *firing) report(o *offer.Offer) {
+func (f *firing) report(o *request.Request) {
 	if !o.Headless {
 		return
 	}
 	set, err := alert.Read(alert.ConfigPath(f.getenv))
 	if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, o.Kind.Edge()) && (set.Quiet == alert.Hours{} || !set.Quiet.Hold(f.start.Local())) {
-		err = hold.Notify(f.st.Dir, o.ID, set.Channels)
+		err = request.In(f.st.Dir).Notify(o.ID, set.Channels)
 	}
 	f.log(err)
 }
 
 // offer returns the offer for the event.
-func (f *firing) offer() offer.Offer {
+func (f *firing) offer() request.Request {
 	s := &f.session
 	made := event.MillisOf(f.start)
-	o := offer.Offer{
-		Kind: offer.KindOf(f.e.Tool.Name), Agent: f.args.Agent, Event: string(f.e.Kind), Record: cmp.Or(s.Record(), f.e.SessionID), Session: f.e.SessionID,
+	o := request.Request{
+		Kind: request.KindOf(f.e.Tool.Name), Agent: f.args.Agent, Event: string(f.e.Kind), Record: cmp.Or(s.Record(), f.e.SessionID), Session: f.e.SessionID,
 		Actor: f.e.AgentID, Type: f.e.AgentType, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash, UseID: f.e.Tool.UseID, Cwd: f.e.Cwd,
 		Made: made, Expires: made + event.Millis(f.settings().Wait.Milliseconds()), Headless: s.Headless(), Payload: f.payload,
 	}
@@ -143,7 +142,7 @@ func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string)
 	}
 	late.Stop()
 	o := f.offer()
-	o.Kind = offer.Reply
+	o.Kind = request.Reply
 	if s, err := st.Load(store.KeyOf(f.e.SessionID)); err == nil {
 		o.Project = s.Origin.Project
 	}
@@ -168,9 +167,9 @@ func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(stri
 // give gives the client the answer to an offer: report answers a call, say a reply. The policy
 // is evaluated again: it may have changed since, and nobody can allow what it refuses.
 func (f *firing) give(id string, report func(answer []byte) error, say func(words string) error) {
-	dir := offer.In(f.st.Dir)
+	dir := request.In(f.st.Dir)
 	closed := func(why string) {
-		_ = dir.Close(id, offer.Outcome{Taken: why == "", Why: why, At: event.MillisOf(time.Now())})
+		dir.Close(id, why)
 	}
 	o, err := dir.Load(id)
 	if err != nil {
@@ -193,7 +192,7 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 		return
 	}
 	f.e.SessionID = cmp.Or(f.e.SessionID, o.Session)
-	if o.Kind == offer.Reply {
+	if o.Kind == request.Reply {
 		closed(unsaid(say(a.Message)))
 		f.answered(&o, &a, state.WordReplied)
 		return
@@ -220,7 +219,7 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 	}
 	closed(why)
 	word := state.WordAllowed
-	if refused || a.Word == offer.Deny {
+	if refused || a.Word == request.Deny {
 		word = state.WordRefused
 	}
 	f.answered(&o, &a, word)
@@ -236,16 +235,16 @@ func unsaid(err error) string {
 }
 
 // verdict turns an answer into a policy's verdict. The policy's own texts in v stay.
-func verdict(o *offer.Offer, a *offer.Answer, v wire.Verdict) wire.Verdict {
+func verdict(o *request.Request, a *request.Answer, v wire.Verdict) wire.Verdict {
 	v.Decision, v.Reason, v.Input = wire.Deny, cmp.Or(a.Message, "The user refused this."), nil
-	if a.Word == offer.Allow {
+	if a.Word == request.Allow {
 		v.Decision, v.Reason = wire.Allow, ""
 	}
 	switch {
-	case a.Word != offer.Allow:
-	case o.Kind == offer.Question:
+	case a.Word != request.Allow:
+	case o.Kind == request.Question:
 		v.Input = withAnswers(o.Input(), a.Choices)
-	case o.Kind == offer.Plan: // newer clients expect the plan back, and take a different one for an edited one
+	case o.Kind == request.Plan: // newer clients expect the plan back, and take a different one for an edited one
 		v.Input = o.Input()
 		if v.Input == nil {
 			v.Input = []byte("{}")
@@ -272,7 +271,7 @@ func must(v any) json.RawMessage {
 }
 
 // answered folds who answered, from where and after how long.
-func (f *firing) answered(o *offer.Offer, a *offer.Answer, word string) {
+func (f *firing) answered(o *request.Request, a *request.Answer, word string) {
 	d := &state.Decided{Event: f.e.Kind, Of: o.Made, AgentID: o.Actor, UseID: o.UseID, Tool: o.Tool, Hash: o.Hash, Word: word,
 		By: a.By, From: string(a.From), Waited: a.At - o.Made}
 	_, err := hook.FoldDecided(f.st, o.Record, d)
@@ -283,13 +282,13 @@ func (f *firing) answered(o *offer.Offer, a *offer.Answer, word string) {
 const answerHook = "answer"
 
 // trace records the answer with the policy's decisions.
-func (f *firing) trace(ev policy.Event, r policy.Result, o *offer.Offer, a *offer.Answer) {
+func (f *firing) trace(ev policy.Event, r policy.Result, o *request.Request, a *request.Answer) {
 	if ev.Kind == "" {
 		ev = policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id()}
 	}
 	e := policy.EntryOf(ev, r)
 	e.ToolUseID = o.UseID
-	e.Hooks = append(e.Hooks, trust.TracedHook{Hook: answerHook, Type: answerHook, Success: r.Allowed || a.Word != offer.Allow, Decision: wire.Decision(a.Word),
+	e.Hooks = append(e.Hooks, trust.TracedHook{Hook: answerHook, Type: answerHook, Success: r.Allowed || a.Word != request.Allow, Decision: wire.Decision(a.Word),
 		Reason: trust.Kept(strings.TrimSuffix(fmt.Sprintf("%s from %s after %s: %s", cmp.Or(a.By, "somebody"), a.From, time.Duration(a.At-o.Made)*time.Millisecond, a.Message), ": "))})
 	f.log(trust.In(f.st.Dir).Trace(e))
 }

@@ -20,8 +20,7 @@ import (
 	"beckon/event/policy/wire"
 	"beckon/state"
 	"beckon/state/evidence"
-	"beckon/state/offer"
-	"beckon/state/offer/hold"
+	"beckon/state/request"
 	"beckon/state/store"
 )
 
@@ -76,7 +75,7 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 }
 
 // Answer implements web.Policy. If ctx ends nobody waits any more, and no decision counts.
-func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func(), held offer.Held) {
+func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func(), held request.Held) {
 	note = func() {}
 	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
 		return nil, note, nil
@@ -111,8 +110,8 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 
 // held creates the offer of a firing, waits until it is answered, and answers the client. It
 // stops waiting when the sender gives up.
-func (s *Served) held(f *firing, q wire.Posted) offer.Held {
-	return func(ctx context.Context, session *state.Session, watch hold.Watch, report func([]byte) error) {
+func (s *Served) held(f *firing, q wire.Posted) request.Held {
+	return func(ctx context.Context, session *state.Session, watch request.WatchFiles, report func([]byte) error) {
 		f.session = *session
 		o := f.offer()
 		o.Expires = min(o.Expires, event.MillisOf(time.Now().Add(q.Wait)))
@@ -122,17 +121,17 @@ func (s *Served) held(f *firing, q wire.Posted) offer.Held {
 		} else if pid, err := strconv.Atoi(f.getenv("CLAUDE_PID")); err == nil {
 			o.Client, _ = evidence.Process(pid, evidence.ThisMachine())
 		}
-		dir := offer.In(f.st.Dir)
+		dir := request.In(f.st.Dir)
 		if err := dir.Make(&o, time.Now()); err != nil {
 			f.log(fmt.Errorf("making an offer: %w", err))
 			return
 		}
-		answered, why := hold.Await(ctx.Done(), f.st, o.ID, f.getenv, watch)
+		answered, why := request.Await(ctx.Done(), f.st, o.ID, f.getenv, watch)
 		if !answered {
 			if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
 				why = cause.Error()
 			}
-			hold.Withdraw(f.st.Dir, o.ID, why, time.Now())
+			request.In(f.st.Dir).Close(o.ID, why)
 			return
 		}
 		// Nothing is started for a request that the policy has already seen, as in a waiting

@@ -15,6 +15,7 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/live"
+	"beckon/state/request"
 	"beckon/state/store"
 )
 
@@ -41,6 +42,7 @@ func (a *App) uncollected() (undo func()) {
 // Look reads all sessions with their evidence and verdicts.
 func (a *App) Look(all bool) ([]state.Seen, event.Millis, error) {
 	defer a.uncollected()()
+	request.In(a.Store.Dir).Sweep(time.Now())
 	snap, err := a.Reader().Look(all)
 	a.note(snap.Problems)
 	a.complain(snap.Problems)

@@ -22,7 +22,7 @@ import (
 	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/alert"
-	"beckon/state/offer"
+	"beckon/state/request"
 
 	"github.com/tailscale/hujson"
 )
@@ -40,11 +40,11 @@ type Config struct {
 	Band            string         // "true" or "false": the mod shows above the prompt which other sessions need you
 	Alert           alert.Settings // most keys that begin with notify
 	Reach           reach.Settings
-	NotifyUsage     string         // "true" or "false": notify when a usage limit is nearly reached
-	Hosts           []string       // machines that --fleet asks by ssh
-	JumpBy          []string       // how to go to sessions of other machines: jump.ParseWay
-	FleetTexts      string         // how much text about sessions beckon fleet link publishes: a fleet.Level
-	Answer          offer.Settings // the keys that begin with answer_
+	NotifyUsage     string           // "true" or "false": notify when a usage limit is nearly reached
+	Hosts           []string         // machines that --fleet asks by ssh
+	JumpBy          []string         // how to go to sessions of other machines: jump.ParseWay
+	FleetTexts      string           // how much text about sessions beckon fleet link publishes: a fleet.Level
+	Answer          request.Settings // the keys that begin with answer_
 }
 
 // Default returns the values in force without a file.
@@ -60,7 +60,7 @@ func Default() Config {
 		FleetTexts:      "short",
 		Alert:           alert.Defaults(),
 		Reach:           reach.DefaultSettings(),
-		Answer:          offer.Defaults(),
+		Answer:          request.Defaults(),
 	}
 }
 
@@ -139,7 +139,7 @@ var Keys = []key{
 	{Name: "answer_wait", Doc: "how long what a session asks can be answered from elsewhere, at most a day",
 		field: func(c *Config) any { return &c.Answer.Wait }},
 	{Name: "answer_subagents", Doc: "when what a subagent asks is held for an answer from elsewhere",
-		OneOf: []string{offer.Off, offer.Away, offer.Always}, field: func(c *Config) any { return &c.Answer.Subagents }},
+		OneOf: []string{request.Off, request.Away, request.Always}, field: func(c *Config) any { return &c.Answer.Subagents }},
 }
 
 // Value returns the key's value in c, as people read it.

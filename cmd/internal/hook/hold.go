@@ -13,7 +13,7 @@ import (
 	"beckon/event/home"
 	"beckon/event/jsonenc"
 	"beckon/state"
-	"beckon/state/offer/hold"
+	"beckon/state/request"
 	"beckon/state/store"
 )
 
@@ -57,10 +57,10 @@ func wait(id string, getenv func(string) string, judge Judge) (code int) {
 	go func() {
 		<-given
 		ending.Lock()
-		hold.Withdraw(st.Dir, id, hold.WhyStopped, time.Now())
+		request.In(st.Dir).Close(id, request.WhyStopped)
 		os.Exit(0)
 	}()
-	answered, why := hold.Wait(st, id, getenv, func() {
+	answered, why := request.Wait(st, id, getenv, func() {
 		if err := StartBeckon(st.Dir, []string{"notify", "ask", id}); err != nil {
 			st.Log(errors.New("notifying of an offer: " + err.Error()))
 		}
@@ -69,7 +69,7 @@ func wait(id string, getenv func(string) string, judge Judge) (code int) {
 	if answered {
 		return judge([]string{AnsweredFlag, id}, nil, nil)
 	}
-	hold.Withdraw(st.Dir, id, why, time.Now())
+	request.In(st.Dir).Close(id, why)
 	return 0
 }
 
@@ -80,7 +80,7 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 	if e.Kind != event.PreToolUse && e.Kind != event.PostToolUse {
 		return nil
 	}
-	by, ok := hold.StopOf(st.Dir, store.KeyOf(res.After.Record()), began(&res.After, e.AgentID))
+	by, ok := request.In(st.Dir).StopOf(store.KeyOf(res.After.Record()), began(&res.After, e.AgentID))
 	if !ok {
 		return nil
 	}

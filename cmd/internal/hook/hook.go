@@ -18,6 +18,7 @@ import (
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/evidence"
+	"beckon/state/request"
 	"beckon/state/store"
 )
 
@@ -170,6 +171,7 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 		return store.Result{}, errNoSession
 	}
 	st.Texts = Texts(getenv)
+	defer func() { request.In(st.Dir).Sweep(start) }() // an event is when a killed waiter shows
 	return st.Fold(store.KeyOf(e.SessionID), store.Update{
 		Change:  state.Change{At: e.At, Event: e},
 		Elapsed: func() int64 { return time.Since(start).Microseconds() },

@@ -13,7 +13,7 @@ import (
 	"beckon/event/osc"
 	"beckon/state"
 	"beckon/state/alert"
-	"beckon/state/offer/hold"
+	"beckon/state/request"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -92,7 +92,7 @@ func (n *notifier) later(set alert.Settings) (title, body string) {
 // held reports whether calls may be held for an answer: a waiting hook prints nothing, so the
 // title is set when the client reports that nobody answered.
 func (n *notifier) held() bool {
-	_, err := os.Stat(hold.OpenDir(n.st.Dir))
+	_, err := os.Stat(request.In(n.st.Dir).OpenDir())
 	return err == nil
 }
 

@@ -19,7 +19,7 @@ import (
 	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/evidence"
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/state/store"
 	"beckon/state/usage"
 )
@@ -91,8 +91,8 @@ type invocation struct{ *cli.App }
 
 // asked reports whether another session's request can be answered from elsewhere.
 func (a invocation) asked() bool {
-	list, err := offer.In(a.Store.Dir).List(time.Now())
-	return err == nil && slices.ContainsFunc(list, func(o offer.Offer) bool { return o.Kind != offer.Reply })
+	list, err := request.In(a.Store.Dir).List(time.Now())
+	return err == nil && slices.ContainsFunc(list, func(o request.Request) bool { return o.Kind != request.Reply })
 }
 
 // command returns the command of the previous status line, or "".

@@ -15,7 +15,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/agents"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // probe is an answer of a hook's, and what an agent makes of it.
@@ -190,7 +190,7 @@ func (p *probed) answer() error {
 		if p.client.Agent.Shows(p.pane) == "permission" {
 			p.dialog = true
 		}
-		open, err := offer.In(p.l.Home.State).List(time.Now())
+		open, err := request.In(p.l.Home.State).List(time.Now())
 		if err != nil || len(open) == 0 || !p.dialog {
 			continue
 		}

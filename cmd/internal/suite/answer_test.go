@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/testdata/ntfytest"
 
 	"github.com/tidwall/gjson"
@@ -106,17 +106,17 @@ func (a *answering) answer(words ...string) string {
 	return out
 }
 
-// open waits for n open offers. Replies do not count unless kinds begins with offer.Reply.
-func (a *answering) open(n int, kinds ...offer.Kind) (list []offer.Offer) {
+// open waits for n open offers. Replies do not count unless kinds begins with request.Reply.
+func (a *answering) open(n int, kinds ...request.Kind) (list []request.Request) {
 	a.Helper()
 	a.until(fmt.Sprintf("%d offers", n), func() bool {
-		all, err := offer.In(a.l.Home.State).List(time.Now())
+		all, err := request.In(a.l.Home.State).List(time.Now())
 		if err != nil {
 			a.Fatal(err)
 		}
 		list = nil
 		for _, o := range all {
-			if o.Kind != offer.Reply || len(kinds) > 0 && kinds[0] == offer.Reply {
+			if o.Kind != request.Reply || len(kinds) > 0 && kinds[0] == request.Reply {
 				list = append(list, o)
 			}
 		}
@@ -168,7 +168,7 @@ var answers = []struct {
 		a.begin("lab:write a.txt")
 		a.screen("Do you want to")
 		o := a.open(1)[0]
-		if o.Kind != offer.Permission || o.Tool != "Write" || o.UseID == "" || o.Branch != "main" {
+		if o.Kind != request.Permission || o.Tool != "Write" || o.UseID == "" || o.Branch != "main" {
 			a.Errorf("offered %+v", o)
 		}
 		list, _ := a.command("answer")
@@ -374,7 +374,7 @@ var answers = []struct {
 	{"reply", func(a *answering) {
 		a.begin("lab:hi")
 		a.screen("Everything is done")
-		o := a.open(1, offer.Reply)[0]
+		o := a.open(1, request.Reply)[0]
 		if err := a.pane.Type("half a line"); err != nil {
 			a.Fatal(err)
 		}
@@ -386,22 +386,22 @@ var answers = []struct {
 		a.screen("half a line")
 		a.screen("the background work ended") // what the script says to it
 		a.want("the journal", a.journal(), `"word":"replied"`)
-		a.until("an offer of the next end", func() bool { list := a.open(1, offer.Reply); return list[0].ID != o.ID })
+		a.until("an offer of the next end", func() bool { list := a.open(1, request.Reply); return list[0].ID != o.ID })
 	}},
 	{"reply to one that is at work", func(a *answering) {
 		a.begin("lab:hi")
-		o := a.open(1, offer.Reply)[0]
+		o := a.open(1, request.Reply)[0]
 		a.say("lab:long 4")
-		a.until("the offer to go", func() bool { _, err := offer.In(a.l.Home.State).Load(o.ID); return err != nil })
+		a.until("the offer to go", func() bool { _, err := request.In(a.l.Home.State).Load(o.ID); return err != nil })
 		if out, code := a.command("reply", o.Session[:8], "x"); code == 0 {
 			a.Errorf("it was said: %s", out)
 		}
 		a.screen("The nap is over")
-		a.open(1, offer.Reply)
+		a.open(1, request.Reply)
 	}},
 	{"stop", func(a *answering) {
 		a.begin("lab:hi")
-		o := a.open(1, offer.Reply)[0]
+		o := a.open(1, request.Reply)[0]
 		a.say("lab:long 3")
 		a.until("the call", func() bool { return strings.Contains(a.journal(), "nap 3") })
 		if out, code := a.command("stop", o.Session[:8]); code != 0 {
@@ -493,7 +493,7 @@ var answers = []struct {
 		o := a.open(1)[0]
 		a.answer("yes")
 		a.until("the file", func() bool { return a.file("bg.txt") })
-		a.until("the end of the turn", func() bool { return len(a.open(1, offer.Reply)) == 1 })
+		a.until("the end of the turn", func() bool { return len(a.open(1, request.Reply)) == 1 })
 		if out, code := a.command("reply", o.Session[:8], "and-now", "the-tests"); code != 0 {
 			a.Fatalf("exit code %d: %s", code, out)
 		}
@@ -591,7 +591,7 @@ func TestAnswerBoth(t *testing.T) {
 					o := a.open(1)[0]
 					a.screen("Do you want to")
 					time.Sleep(300 * time.Millisecond) // the dialog ignores keys in its first moments
-					dir := offer.In(a.l.Home.State)
+					dir := request.In(a.l.Home.State)
 					var both sync.WaitGroup
 					var given error
 					both.Go(func() {
@@ -599,13 +599,13 @@ func TestAnswerBoth(t *testing.T) {
 						_ = a.pane.Key("Enter") // the dialog may be gone
 					})
 					both.Go(func() {
-						given = dir.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Deny, From: offer.Terminal}, time.Now())
+						given = dir.Give(request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Deny, From: request.Terminal}, time.Now())
 					})
 					both.Wait()
 					out, _ := dir.Outcome(o.ID, 5*time.Second)
 					ours, known := o.Refused(5 * time.Second)
 					told := given == nil && out.Taken && ours
-					a.until("the end of the turn", func() bool { return len(a.open(1, offer.Reply)) == 1 })
+					a.until("the end of the turn", func() bool { return len(a.open(1, request.Reply)) == 1 })
 					if !known || told == a.file(name) {
 						t.Errorf("round %d: told that it was refused: %v (%v, %+v, %v); written: %v", i, told, given, out, known, a.file(name))
 					}
@@ -634,8 +634,8 @@ func TestAnswerLatency(t *testing.T) {
 		a.say("lab:write " + name)
 		o := a.open(1)[0]
 		a.screen("Do you want to")
-		dir, begin := offer.In(a.l.Home.State), time.Now()
-		if err := dir.Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal}, begin); err != nil {
+		dir, begin := request.In(a.l.Home.State), time.Now()
+		if err := dir.Give(request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Allow, From: request.Terminal}, begin); err != nil {
 			t.Fatal(err)
 		}
 		for !a.file(name) {
@@ -644,7 +644,7 @@ func TestAnswerLatency(t *testing.T) {
 		took = append(took, time.Since(begin))
 		out, _ := dir.Outcome(o.ID, time.Second)
 		passed = append(passed, out.At.Time().Sub(begin))
-		a.until("the end of the turn", func() bool { return len(a.open(1, offer.Reply)) == 1 })
+		a.until("the end of the turn", func() bool { return len(a.open(1, request.Reply)) == 1 })
 	}
 	for what, all := range map[string][]time.Duration{"to the client": passed, "to the file": took} {
 		slices.Sort(all)
@@ -662,12 +662,12 @@ func (a *answering) key(name string) {
 }
 
 // openNow lists the open offers that are not replies.
-func (a *answering) openNow() []offer.Offer {
-	all, err := offer.In(a.l.Home.State).List(time.Now())
+func (a *answering) openNow() []request.Request {
+	all, err := request.In(a.l.Home.State).List(time.Now())
 	if err != nil {
 		a.Fatal(err)
 	}
-	return slices.DeleteFunc(all, func(o offer.Offer) bool { return o.Kind == offer.Reply })
+	return slices.DeleteFunc(all, func(o request.Request) bool { return o.Kind == request.Reply })
 }
 
 // shownList waits for an offer and shows it.
@@ -678,12 +678,12 @@ func (a *answering) shownList() (string, int) {
 
 // gone waits until an offer is withdrawn; during the rest of the suite that may take five
 // times as long.
-func (a *answering) gone(o offer.Offer, within time.Duration) {
+func (a *answering) gone(o request.Request, within time.Duration) {
 	a.Helper()
 	if !*matrix {
 		within *= 5
 	}
-	out, known := offer.In(a.l.Home.State).Outcome(o.ID, within)
+	out, known := request.In(a.l.Home.State).Outcome(o.ID, within)
 	if !known || out.Taken || out.Why == "" {
 		a.Errorf("after %s: %+v, %v", within, out, known)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // serveToken opens the server of a test.
@@ -88,7 +88,7 @@ func TestAnswerFromThePage(t *testing.T) {
 		case <-time.After(30 * time.Second):
 			t.Fatal("the script still waits")
 		}
-		if by, ok := offer.In(a.l.Home.State).Answered(o.ID); !ok || by.From != offer.Page || by.Word != offer.Allow {
+		if by, ok := request.In(a.l.Home.State).Answered(o.ID); !ok || by.From != request.Page || by.Word != request.Allow {
 			t.Errorf("answered %+v", by)
 		}
 		a.want("the journal", a.journal(), `"from":"page"`)
@@ -152,12 +152,12 @@ func TestAnswerThreePanes(t *testing.T) {
 		a.until("the second file", func() bool { return written() == 2 })
 		a.drive(page)
 		a.until("the third file", func() bool { return written() == 3 })
-		from := map[offer.From]int{}
+		from := map[request.From]int{}
 		for _, o := range list {
-			by, _ := offer.In(a.l.Home.State).Answered(o.ID)
+			by, _ := request.In(a.l.Home.State).Answered(o.ID)
 			from[by.From]++
 		}
-		if from[offer.Terminal] != 1 || from[offer.Watch] != 1 || from[offer.Page] != 1 {
+		if from[request.Terminal] != 1 || from[request.Watch] != 1 || from[request.Page] != 1 {
 			t.Errorf("answered from %v\n%s", from, watch.Capture())
 		}
 	})

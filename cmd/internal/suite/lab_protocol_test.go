@@ -14,7 +14,7 @@ import (
 // protocol is a model API as agents use it: it translates requests to the form of the Messages
 // API, and replies from it.
 type protocol struct {
-	read  func(r *http.Request, body []byte) (request, error)
+	read  func(r *http.Request, body []byte) (modelRequest, error)
 	error func(status int, message string) fields
 	whole func(model string, r Reply) fields
 	// chunks returns the server-sent events of a reply, one for each piece.
@@ -84,7 +84,7 @@ func words(text string) []string { return strings.SplitAfter(text, " ") }
 // Responses, which codex uses.
 
 var openAIResponses = protocol{
-	read: func(_ *http.Request, body []byte) (request, error) {
+	read: func(_ *http.Request, body []byte) (modelRequest, error) {
 		var in struct {
 			Model  string          `json:"model"`
 			Stream bool            `json:"stream"`
@@ -92,9 +92,9 @@ var openAIResponses = protocol{
 			Tools  []offered       `json:"tools"`
 		}
 		if err := json.Unmarshal(body, &in); err != nil {
-			return request{}, err
+			return modelRequest{}, err
 		}
-		r := request{Model: in.Model, Stream: in.Stream, Tools: in.Tools, raw: body}
+		r := modelRequest{Model: in.Model, Stream: in.Stream, Tools: in.Tools, raw: body}
 		var text string
 		if json.Unmarshal(in.Input, &text) == nil {
 			r.Messages = []message{{Role: "user", Content: []block{{Type: "text", Text: text}}}}
@@ -189,7 +189,7 @@ func openAIError(status int, message string) fields {
 // Chat completions, which opencode, copilot and qwen use.
 
 var chatCompletions = protocol{
-	read: func(_ *http.Request, body []byte) (request, error) {
+	read: func(_ *http.Request, body []byte) (modelRequest, error) {
 		var in struct {
 			Model    string    `json:"model"`
 			Stream   bool      `json:"stream"`
@@ -199,9 +199,9 @@ var chatCompletions = protocol{
 			} `json:"tools"`
 		}
 		if err := json.Unmarshal(body, &in); err != nil {
-			return request{}, err
+			return modelRequest{}, err
 		}
-		r := request{Model: in.Model, Stream: in.Stream, Messages: in.Messages, raw: body}
+		r := modelRequest{Model: in.Model, Stream: in.Stream, Messages: in.Messages, raw: body}
 		for _, t := range in.Tools {
 			r.Tools = append(r.Tools, t.Function)
 		}
@@ -264,7 +264,7 @@ func finish(r Reply) string {
 // The Gemini API.
 
 var geminiAPI = protocol{
-	read: func(hr *http.Request, body []byte) (request, error) {
+	read: func(hr *http.Request, body []byte) (modelRequest, error) {
 		var in struct {
 			Contents []struct {
 				Role  string `json:"role"`
@@ -277,10 +277,10 @@ var geminiAPI = protocol{
 			} `json:"tools"`
 		}
 		if err := json.Unmarshal(body, &in); err != nil {
-			return request{}, err
+			return modelRequest{}, err
 		}
 		model, method, _ := strings.Cut(hr.PathValue("call"), ":")
-		r := request{Model: model, Stream: method == "streamGenerateContent", raw: body}
+		r := modelRequest{Model: model, Stream: method == "streamGenerateContent", raw: body}
 		for _, c := range in.Contents {
 			m := message{Role: strings.Replace(c.Role, "model", "assistant", 1)}
 			for _, p := range c.Parts {

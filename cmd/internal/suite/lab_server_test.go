@@ -136,7 +136,7 @@ func limits(h http.Header, used []string, now time.Time) {
 
 // reply chooses the reply for p. A failing reply does not advance the conversation, so
 // failures are counted; a script that ends in one fails forever.
-func (s *Server) reply(p place, req request) Reply {
+func (s *Server) reply(p place, req modelRequest) Reply {
 	script := s.scripts[p.word]
 	step := p.step
 	if script[min(step, len(script)-1)].Status != 0 {
@@ -166,19 +166,19 @@ func labNumber(b bool) int {
 // toolSearch is the tool with which newer clients load deferred tools.
 const toolSearch = "ToolSearch"
 
-func (r request) offers(tool string) bool {
+func (r modelRequest) offers(tool string) bool {
 	return slices.ContainsFunc(r.Tools, func(t offered) bool { return t.Name == tool })
 }
 
 var planFile = regexp.MustCompile(`/[^"\s\\` + "`" + `]+/plans/[^"\s\\` + "`" + `]+\.md`)
 
 // plan returns the file to which the client wants a plan written.
-func (r request) plan() string { return string(planFile.Find(r.raw)) }
+func (r modelRequest) plan() string { return string(planFile.Find(r.raw)) }
 
 var agentID = regexp.MustCompile(`agent_id[\\": ]+([0-9a-f-]+)`)
 
 // agent returns the id of the subagent that was started last.
-func (r request) agent() string {
+func (r modelRequest) agent() string {
 	all := agentID.FindAllSubmatch(r.raw, -1)
 	if len(all) == 0 {
 		return ""
@@ -186,8 +186,8 @@ func (r request) agent() string {
 	return string(all[len(all)-1][1])
 }
 
-// request holds the parts of a Messages request that matter here.
-type request struct {
+// modelRequest holds the parts of a Messages request that matter here.
+type modelRequest struct {
 	Model    string    `json:"model"`
 	Stream   bool      `json:"stream"`
 	Messages []message `json:"messages"`
@@ -250,8 +250,8 @@ func (m message) text() string {
 	return strings.Join(texts, "\n")
 }
 
-func parseRequest(body []byte) (request, error) {
-	r := request{raw: body}
+func parseRequest(body []byte) (modelRequest, error) {
+	r := modelRequest{raw: body}
 	err := json.Unmarshal(body, &r)
 	return r, err
 }
@@ -269,7 +269,7 @@ type place struct {
 
 // place finds the newest user text that names a script. A request without tools is the
 // client's own (for a title, say), unless it asks for a summary or a judgement.
-func (r request) place(scripts map[string][]Reply) place {
+func (r modelRequest) place(scripts map[string][]Reply) place {
 	p := place{word: "plain"}
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		m := r.Messages[i]

@@ -18,7 +18,7 @@ import (
 
 	"beckon/event"
 	"beckon/state"
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -289,8 +289,8 @@ func TestWordIsTheMods(t *testing.T) {
 		must(t, pane.Say("lab:hi"))
 		must(t, pane.WaitFor("Everything is done", patience))
 		id := l.Home.Registry()[0].SessionID
-		said := offer.In(l.Home.State)
-		must(t, said.Leave(id, offer.Said{Reply: "lab:hi"}, time.Now()))
+		said := request.In(l.Home.State)
+		must(t, said.Leave(id, request.Said{Reply: "lab:hi"}, time.Now()))
 		must(t, pane.Say("lab:bash exec "+filepath.Join(bin(l), "beckon")+" mod "+id+" >said.json"))
 		must(t, pane.WaitFor("It ran. Done", patience))
 		answer, err := os.ReadFile(filepath.Join(l.Home.Project, "said.json"))
@@ -335,7 +335,7 @@ func TestPaneOutsideTmux(t *testing.T) {
 		time.Sleep(time.Second)
 		must(t, shows.Key("Enter"))
 		must(t, shows.WaitFor("beckon: jumping to shop", patience))
-		if list, err := offer.In(l.Home.State).List(time.Now()); err != nil || len(list) != 1 {
+		if list, err := request.In(l.Home.State).List(time.Now()); err != nil || len(list) != 1 {
 			t.Errorf("open are %v, %v", list, err)
 		}
 		must(t, asks.WaitFor("Do you want to", patience))

@@ -15,7 +15,7 @@ import (
 	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/evidence"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // AnswerCmd is `beckon answer`.
@@ -54,7 +54,7 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 
 // target returns the offers that the first words name, and the remaining words. Without a
 // session the answer is for the only offer.
-func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, words []string, err error) {
+func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, words []string, err error) {
 	first := c.Words[0]
 	if i := byID(list, first); i >= 0 {
 		return list[i : i+1], c.Words[1:], nil
@@ -68,8 +68,8 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, 
 		}
 		return nil, nil, cli.NotFound("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer")
 	}
-	if id, ok := offer.In(a.Store.Dir).Past(strings.ToUpper(first)); ok && len(first) >= 4 {
-		return nil, nil, cli.Late("request %s: %w", id[:5], offer.In(a.Store.Dir).Over(id))
+	if id, ok := request.In(a.Store.Dir).Past(strings.ToUpper(first)); ok && len(first) >= 4 {
+		return nil, nil, cli.Late("request %s: %w", id[:5], request.In(a.Store.Dir).Over(id))
 	}
 	v, err := a.Find(first)
 	if err != nil {
@@ -87,8 +87,8 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Offered) (of []card.Offered, 
 }
 
 // byID returns the index of the offer whose id begins so, -1 for none.
-func byID(list []card.Offered, id string) int {
-	return slices.IndexFunc(list, func(o card.Offered) bool { return len(id) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(id)) })
+func byID(list []card.Request, id string) int {
+	return slices.IndexFunc(list, func(o card.Request) bool { return len(id) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(id)) })
 }
 
 // notOffered returns why a session has nothing to answer.
@@ -124,7 +124,7 @@ func answersOn(a *cli.App) bool {
 
 // one answers the only offer of a list; without words it prints the list. An
 // offer that the user has not seen is shown before it is allowed.
-func (c *AnswerCmd) one(a *cli.App, list []card.Offered, words []string) error {
+func (c *AnswerCmd) one(a *cli.App, list []card.Request, words []string) error {
 	o := &list[0]
 	id := "beckon answer " + o.ShortID()
 	switch {
@@ -143,7 +143,7 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Offered, words []string) error {
 	if err := o.Card.May(ans.Word); err != nil {
 		return cli.Hint("beckon jump brings you there; "+id+" no refuses it", "%w", err)
 	}
-	if ans.Word == offer.Allow && !offer.In(a.Store.Dir).Shown(o.ID) {
+	if ans.Word == request.Allow && !request.In(a.Store.Dir).Shown(o.ID) {
 		if !a.Attended() {
 			return cli.Hint(id+" shows it", "you have not been shown what this allows")
 		}

@@ -7,28 +7,28 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/render/card"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // given is the format of `answer --json`.
 type given struct {
-	Schema int           `json:"schema"`
-	Offer  string        `json:"offer"`
-	Word   offer.Word    `json:"word"`
-	Taken  bool          `json:"taken"`
-	Why    string        `json:"why,omitempty"`
-	By     *offer.Answer `json:"answered,omitempty"` // who was first
+	Schema int             `json:"schema"`
+	Offer  string          `json:"offer"`
+	Word   request.Word    `json:"word"`
+	Taken  bool            `json:"taken"`
+	Why    string          `json:"why,omitempty"`
+	By     *request.Answer `json:"answered,omitempty"` // who was first
 }
 
 // hand gives an answer and waits for its outcome.
-func hand(a *cli.App, o *offer.Offer, ans offer.Answer) (given, error) {
+func hand(a *cli.App, o *request.Request, ans request.Answer) (given, error) {
 	ans.By = cmp.Or(ans.By, a.User())
-	became, err := offer.In(a.Store.Dir).Deliver(o, ans)
-	out := given{Schema: 1, Offer: ans.Offer, Word: ans.Word, Taken: became.Taken, Why: became.Why}
-	if taken, ok := errors.AsType[*offer.TakenError](err); ok {
+	became, err := request.In(a.Store.Dir).Deliver(o, ans)
+	out := given{Schema: 1, Offer: ans.Request, Word: ans.Word, Taken: became.Taken, Why: became.Why}
+	if taken, ok := errors.AsType[*request.TakenError](err); ok {
 		out.By = &taken.By
 	}
-	if offer.Late(err) {
+	if request.Late(err) {
 		out.Why, err = err.Error(), nil
 	}
 	return out, err
@@ -46,7 +46,7 @@ func outcome(out given, err error) (string, error) {
 }
 
 // Give gives an answer for a view that is not a command, and returns its outcome in words.
-func Give(a *cli.App, o *offer.Offer, ans offer.Answer) (became string, err error) {
+func Give(a *cli.App, o *request.Request, ans request.Answer) (became string, err error) {
 	out, err := hand(a, o, ans)
 	became, why := outcome(out, err)
 	if why != nil {
@@ -56,8 +56,8 @@ func Give(a *cli.App, o *offer.Offer, ans offer.Answer) (became string, err erro
 }
 
 // give gives an answer and prints its outcome.
-func give(a *cli.App, o *card.Offered, ans offer.Answer, asJSON bool) error {
-	out, err := hand(a, &o.Offer, ans)
+func give(a *cli.App, o *card.Request, ans request.Answer, asJSON bool) error {
+	out, err := hand(a, &o.Request, ans)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func give(a *cli.App, o *card.Offered, ans offer.Answer, asJSON bool) error {
 }
 
 // titleOf names an offer where the outcome of its answer is printed.
-func titleOf(o *card.Offered) string { return o.Card.Title + " in " + card.Line1(o.Name) }
+func titleOf(o *card.Request) string { return o.Card.Title + " in " + card.Line1(o.Name) }
 
 // gave prints the outcome for the offer called title.
 func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
@@ -84,4 +84,4 @@ func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
 }
 
 // done describes what an answer did.
-var done = map[offer.Word]string{offer.Allow: "allowed", offer.Deny: "refused", offer.Say: "said"}
+var done = map[request.Word]string{request.Allow: "allowed", request.Deny: "refused", request.Say: "said"}

@@ -12,17 +12,17 @@ import (
 	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/evidence"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // Offers returns a session's open requests by its record, with their cards; without a record
 // those of all sessions.
-func Offers(a *cli.App, record string) ([]card.Offered, error) {
-	all, err := offer.In(a.Store.Dir).List(time.Now())
+func Offers(a *cli.App, record string) ([]card.Request, error) {
+	all, err := request.In(a.Store.Dir).List(time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("reading the requests: %w", err)
 	}
-	if all = slices.DeleteFunc(all, func(o offer.Offer) bool { return o.Kind == offer.Reply || record != "" && o.Record != record }); len(all) == 0 {
+	if all = slices.DeleteFunc(all, func(o request.Request) bool { return o.Kind == request.Reply || record != "" && o.Record != record }); len(all) == 0 {
 		return nil, nil
 	}
 	seen, _, err := a.Look(false)
@@ -31,26 +31,26 @@ func Offers(a *cli.App, record string) ([]card.Offered, error) {
 	}
 	rows := render.Rows(seen, true)
 	host := evidence.ThisMachine().Host
-	var list []card.Offered
+	var list []card.Request
 	for _, o := range all {
 		name := cli.ShortID(o.Record)
 		if i := slices.IndexFunc(rows, func(r render.Row) bool { return r.Record() == o.Record }); i >= 0 {
 			name = rows[i].Label()
 		}
-		list = append(list, card.Offered{Offer: o, Name: name, Card: card.Of(&o, host)})
+		list = append(list, card.Request{Request: o, Name: name, Card: card.Of(&o, host)})
 	}
 	return list, nil
 }
 
 // list shows offers as a whole.
-func (c *AnswerCmd) list(a *cli.App, list []card.Offered) error {
+func (c *AnswerCmd) list(a *cli.App, list []card.Request) error {
 	if c.JSON {
 		if list == nil {
-			list = []card.Offered{}
+			list = []card.Request{}
 		}
 		return cli.WriteJSON(a.Stdout, struct {
 			Schema int            `json:"schema"`
-			Offers []card.Offered `json:"offers"`
+			Offers []card.Request `json:"offers"`
 		}{1, list})
 	}
 	if len(list) == 0 {
@@ -81,17 +81,17 @@ func (c *AnswerCmd) none(a *cli.App) error {
 }
 
 // Show prints an offer whole, and records that the user has seen it.
-func Show(a *cli.App, o *card.Offered) {
+func Show(a *cli.App, o *card.Request) {
 	show(a, o)
 	if !o.Card.Whole || mayAnswer(a) != nil {
 		return // a listing by an agent shows the user nothing
 	}
-	if err := offer.In(a.Store.Dir).Show(o.ID); err != nil {
+	if err := request.In(a.Store.Dir).Show(o.ID); err != nil {
 		a.Store.Log(fmt.Errorf("noting what was shown: %w", err))
 	}
 }
 
-func show(a *cli.App, o *card.Offered) {
+func show(a *cli.App, o *card.Request) {
 	paint := a.Style("auto").Paint
 	fmt.Fprintf(a.Stdout, "%s  %s  %s\n", paint("33", o.ShortID()), paint("1", card.Line1(o.Name)), paint("1", o.Card.Title))
 	where := strings.Join(slices.DeleteFunc([]string{o.Card.Dir, o.Card.Branch, o.Card.Host}, func(s string) bool { return s == "" }), "  ")

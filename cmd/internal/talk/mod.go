@@ -13,7 +13,7 @@ import (
 	"beckon/event"
 	"beckon/render/card"
 	"beckon/state"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // ModCmd is `beckon mod`, which the mod inside a client runs: it prints who else needs the
@@ -52,7 +52,7 @@ func (c *ModCmd) Run(a *cli.App) error {
 	}
 	cfg := a.Configured()
 	record, ours := ownRecord(seen, c.Session)
-	dir := offer.In(a.Store.Dir)
+	dir := request.In(a.Store.Dir)
 	out := modded{Schema: 1, Band: cfg.Band == "true", Sessions: []modSession{}}
 	out.Watch = []string{a.Store.NeedsFile(), dir.SaidFile(record)}
 	if path, err := config.Path(a.Getenv); err == nil {
@@ -69,7 +69,7 @@ func (c *ModCmd) Run(a *cli.App) error {
 		}
 		s := modSession{ID: r.Record(), Name: card.Line1(cmp.Or(r.Label(), cli.ShortID(r.SessionID))), State: r.State,
 			Since: event.MillisOf(r.Since), What: card.Line1(r.What()), Needs: r.NeedsYou}
-		if j := slices.IndexFunc(offers, func(o offer.Offer) bool { return o.Record == r.Record() && o.Kind == offer.Permission }); j >= 0 {
+		if j := slices.IndexFunc(offers, func(o request.Request) bool { return o.Record == r.Record() && o.Kind == request.Permission }); j >= 0 {
 			s.Offer = offers[j].ID[:5]
 			s.Popup = popup(a.Getenv)
 		}

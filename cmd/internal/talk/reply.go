@@ -12,7 +12,7 @@ import (
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/state"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // ReplyCmd is `beckon reply`.
@@ -40,7 +40,7 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	out, err := say(a, &v, text, offer.Terminal, "")
+	out, err := say(a, &v, text, request.Terminal, "")
 	if err != nil {
 		return err
 	}
@@ -72,22 +72,22 @@ func nameOf(v *state.Seen) string {
 
 // say continues a session whose turn is over with a text: through the mod in its client, which
 // submits it, else through the hook that waits for a reply.
-func say(a *cli.App, v *state.Seen, text string, from offer.From, by string) (given, error) {
-	dir := offer.In(a.Store.Dir)
+func say(a *cli.App, v *state.Seen, text string, from request.From, by string) (given, error) {
+	dir := request.In(a.Store.Dir)
 	if v.TakesReply() {
-		s := offer.Said{Reply: text}
+		s := request.Said{Reply: text}
 		if err := s.Check(); err != nil {
 			return given{}, cli.Usage("%w", err)
 		}
 		if taken, err := dir.Hand(v.Session.Record(), s); taken || err != nil {
-			return given{Schema: 1, Word: offer.Say, Taken: taken}, err
+			return given{Schema: 1, Word: request.Say, Taken: taken}, err
 		}
 	}
 	list, err := dir.List(time.Now())
 	if err != nil {
 		return given{}, fmt.Errorf("reading the requests: %w", err)
 	}
-	list = slices.DeleteFunc(list, func(o offer.Offer) bool { return o.Kind != offer.Reply || o.Record != v.Session.Record() })
+	list = slices.DeleteFunc(list, func(o request.Request) bool { return o.Kind != request.Reply || o.Record != v.Session.Record() })
 	if len(list) == 0 {
 		what := "is at work"
 		if !v.Status.State.AtWork() {
@@ -96,7 +96,7 @@ func say(a *cli.App, v *state.Seen, text string, from offer.From, by string) (gi
 		return given{}, cli.NotFound("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s", cli.ShortID(v.Session.ID), what)
 	}
 	o := list[len(list)-1]
-	ans := offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Say, Message: text, From: from, By: by}
+	ans := request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Say, Message: text, From: from, By: by}
 	if err := o.Fits(ans); err != nil {
 		return given{}, cli.Usage("%w", err)
 	}
@@ -119,7 +119,7 @@ func (c *StopCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	text, err := halt(a, &v, offer.Terminal, a.User())
+	text, err := halt(a, &v, request.Terminal, a.User())
 	if err != nil {
 		return err
 	}
@@ -128,8 +128,8 @@ func (c *StopCmd) Run(a *cli.App) error {
 }
 
 // halt ends a session's turn, and returns when it will end.
-func halt(a *cli.App, v *state.Seen, from offer.From, by string) (string, error) {
-	atOnce, err := offer.In(a.Store.Dir).Halt(v, from, by)
+func halt(a *cli.App, v *state.Seen, from request.From, by string) (string, error) {
+	atOnce, err := request.In(a.Store.Dir).Halt(v, from, by)
 	switch {
 	case err != nil:
 		return "", err
@@ -156,7 +156,7 @@ func (c *AwayCmd) Run(a *cli.App) error {
 	if err != nil {
 		return cli.Usage("%q: %w", c.For, err)
 	}
-	if err := offer.In(a.Store.Dir).GoAway(until); err != nil {
+	if err := request.In(a.Store.Dir).GoAway(until); err != nil {
 		return fmt.Errorf("noting that you are away: %w", err)
 	}
 	end := "until beckon away off"
@@ -169,7 +169,7 @@ func (c *AwayCmd) Run(a *cli.App) error {
 
 // back records that the user is back.
 func back(a *cli.App) error {
-	was, err := offer.In(a.Store.Dir).Back()
+	was, err := request.In(a.Store.Dir).Back()
 	if err != nil {
 		return fmt.Errorf("noting that you are back: %w", err)
 	}

@@ -14,14 +14,13 @@ import (
 	"beckon/render/tui"
 	"beckon/state/evidence"
 	"beckon/state/live"
-	"beckon/state/offer"
-	"beckon/state/offer/hold"
+	"beckon/state/request"
 )
 
 // Watch gives a screen the sessions' requests, and the keys that answer them.
 func Watch(a *cli.App, opt *tui.Options) {
-	opt.Offers = func(ctx context.Context, show func([]card.Offered)) { followOffers(ctx, a.Store.Dir, show) }
-	opt.Answer = func(o card.Offered, ans offer.Answer) (string, error) { return answerFromWatch(a, o, ans) }
+	opt.Offers = func(ctx context.Context, show func([]card.Request)) { followOffers(ctx, a.Store.Dir, show) }
+	opt.Answer = func(o card.Request, ans request.Answer) (string, error) { return answerFromWatch(a, o, ans) }
 	opt.WhyNot = func(r render.Row) error {
 		if r.Remote != nil {
 			c, err := command(a, &r, []string{"answer"})
@@ -40,14 +39,14 @@ func Watch(a *cli.App, opt *tui.Options) {
 	opt.Stop = func(r render.Row) (string, error) { return stopFromWatch(a, r) }
 }
 
-func answerFromWatch(a *cli.App, o card.Offered, ans offer.Answer) (string, error) {
+func answerFromWatch(a *cli.App, o card.Request, ans request.Answer) (string, error) {
 	if err := mayAnswer(a); err != nil {
 		return "", err
 	}
 	if err := o.Card.May(ans.Word); err != nil {
 		return "", err
 	}
-	did, err := outcome(hand(a, &o.Offer, ans))
+	did, err := outcome(hand(a, &o.Request, ans))
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", o.Card.Title, err)
 	}
@@ -64,7 +63,7 @@ func replyFromWatch(a *cli.App, r render.Row, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := say(a, &v, text, offer.Watch, "")
+	out, err := say(a, &v, text, request.Watch, "")
 	did, err := outcome(out, err)
 	if err != nil {
 		return "", err
@@ -77,7 +76,7 @@ func stopFromWatch(a *cli.App, r render.Row) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return halt(a, &v, offer.Watch, a.User())
+	return halt(a, &v, request.Watch, a.User())
 }
 
 // The times between two reads of the offers: when the system reports no change, and at least,
@@ -88,20 +87,20 @@ const (
 )
 
 // followOffers calls show with the open offers whenever they change, until ctx ends.
-func followOffers(ctx context.Context, state string, show func([]card.Offered)) {
+func followOffers(ctx context.Context, state string, show func([]card.Request)) {
 	wakes := live.Wakes{Log: func(error) {}} // without a watcher they are read at intervals
 	cards := cards{}
-	var last []card.Offered
+	var last []card.Request
 	wakes.Follow(ctx, offersEvery, nil, func() {
 		time.Sleep(offersPause)
 		// An error now is retried at the next read.
-		if all, err := offer.In(state).List(time.Now()); err == nil {
+		if all, err := request.In(state).List(time.Now()); err == nil {
 			if now := cards.of(all); !reflect.DeepEqual(now, last) {
 				last = now
 				show(now)
 			}
 		}
-	}, hold.OpenDir(state)) // it does not exist before the first offer
+	}, request.In(state).OpenDir()) // it does not exist before the first offer
 }
 
 // cards caches the cards of offers while the files that they describe stay unchanged.
@@ -112,7 +111,7 @@ type stamped struct {
 	stamp string // the file's size and modification time
 }
 
-func (c cards) of(all []offer.Offer) (list []card.Offered) {
+func (c cards) of(all []request.Request) (list []card.Request) {
 	host := evidence.ThisMachine().Host
 	open := make(map[string]bool, len(all))
 	for i := range all {
@@ -125,7 +124,7 @@ func (c cards) of(all []offer.Offer) (list []card.Offered) {
 		if was, ok := c[o.ID]; !ok || was.stamp != stamp {
 			c[o.ID] = stamped{card.Of(o, host), stamp}
 		}
-		list = append(list, card.Offered{Offer: *o, Card: c[o.ID].card})
+		list = append(list, card.Request{Request: *o, Card: c[o.ID].card})
 	}
 	maps.DeleteFunc(c, func(id string, _ stamped) bool { return !open[id] })
 	return list

@@ -1,13 +1,13 @@
 package talk
 
 import (
+	"beckon/state/request"
 	"context"
 	"os"
 	"testing"
 	"time"
 
 	"beckon/render/card"
-	"beckon/state/offer/hold"
 )
 
 // A screen creates nothing from which hooks would conclude that calls are held, and shows the
@@ -16,14 +16,14 @@ func TestFollowFirstOffer(t *testing.T) {
 	d := machine(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	followOffers(ctx, d.a.Store.Dir, func([]card.Offered) { t.Error("there is none") })
-	if _, err := os.Stat(hold.OpenDir(d.a.Store.Dir)); err == nil {
+	followOffers(ctx, d.a.Store.Dir, func([]card.Request) { t.Error("there is none") })
+	if _, err := os.Stat(request.In(d.a.Store.Dir).OpenDir()); err == nil {
 		t.Error("there is a directory of offers, and was no offer")
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
-	shown := make(chan []card.Offered, 1)
-	go followOffers(ctx, d.a.Store.Dir, func(list []card.Offered) { shown <- list })
+	shown := make(chan []card.Request, 1)
+	go followOffers(ctx, d.a.Store.Dir, func(list []card.Request) { shown <- list })
 	o := d.ask(t, "Bash", `{"tool_name":"Bash","tool_input":{"command":"make"}}`)
 	select {
 	case list := <-shown:

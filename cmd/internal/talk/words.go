@@ -8,7 +8,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/render/card"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // isAnswer reports whether a word can only be an answer, not a session: a word that answers, or
@@ -27,27 +27,27 @@ func isAnswer(word string) bool {
 }
 
 // answer turns words into an answer to an offer.
-func (c *AnswerCmd) answer(o *card.Offered, words []string) (ans offer.Answer, err error) {
-	ans = offer.Answer{Offer: o.ID, Digest: o.Digest, Message: c.Message, From: offer.Terminal}
+func (c *AnswerCmd) answer(o *card.Request, words []string) (ans request.Answer, err error) {
+	ans = request.Answer{Request: o.ID, Digest: o.Digest, Message: c.Message, From: request.Terminal}
 	text := strings.Join(words, " ")
 	switch word := strings.ToLower(words[0]); {
 	case word == "no" || word == "n":
-		ans.Word = offer.Deny
+		ans.Word = request.Deny
 		if len(words) > 1 {
 			ans.Message = cmp.Or(c.Message, strings.Join(words[1:], " "))
 		}
-	case o.Kind == offer.Question:
-		ans.Word = offer.Allow
+	case o.Kind == request.Question:
+		ans.Word = request.Allow
 		ans.Choices, err = choose(o.Choices(), words)
 	case (word == "yes" || word == "y") && len(words) == 1:
-		ans.Word = offer.Allow
-	case word == "always" && o.Kind == offer.Permission:
-		ans.Word, ans.Always = offer.Allow, 1
+		ans.Word = request.Allow
+	case word == "always" && o.Kind == request.Permission:
+		ans.Word, ans.Always = request.Allow, 1
 		if len(words) == 2 {
 			ans.Always, err = strconv.Atoi(words[1])
 		}
-	case o.Kind == offer.Plan:
-		ans.Word, ans.Message = offer.Deny, text
+	case o.Kind == request.Plan:
+		ans.Word, ans.Message = request.Deny, text
 	default:
 		return ans, cli.Usage("%q: a permission takes yes, no or always; with no, --message tells the agent why", text)
 	}
@@ -61,7 +61,7 @@ func (c *AnswerCmd) answer(o *card.Offered, words []string) (ans offer.Answer, e
 }
 
 // choose parses the answers to questions, one word for each.
-func choose(questions []offer.Choice, words []string) (map[string]string, error) {
+func choose(questions []request.Choice, words []string) (map[string]string, error) {
 	if len(questions) == 1 && len(words) > 1 {
 		words = []string{strings.Join(words, " ")}
 	}

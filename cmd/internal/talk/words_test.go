@@ -13,7 +13,7 @@ import (
 	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/evidence"
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/state/store"
 )
 
@@ -28,16 +28,16 @@ func machine(t *testing.T) desk {
 }
 
 // ask makes an offer at which this process waits.
-func (d desk) ask(t *testing.T, tool, payload string) offer.Offer {
+func (d desk) ask(t *testing.T, tool, payload string) request.Request {
 	t.Helper()
 	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
 	if !ok {
 		t.Skip("processes cannot be read here")
 	}
 	now := time.Now()
-	o := offer.Offer{Kind: offer.Permission, Event: "PermissionRequest", Record: "s1", Session: "s1", Tool: tool, Cwd: t.TempDir(),
+	o := request.Request{Kind: request.Permission, Event: "PermissionRequest", Record: "s1", Session: "s1", Tool: tool, Cwd: t.TempDir(),
 		Made: event.MillisOf(now), Expires: event.MillisOf(now.Add(time.Hour)), Waiter: self, Client: self, Payload: []byte(payload)}
-	if err := offer.In(d.a.Store.Dir).Make(&o, now); err != nil {
+	if err := request.In(d.a.Store.Dir).Make(&o, now); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -64,21 +64,21 @@ func TestTargetOfDigits(t *testing.T) {
 	d.start(t, session)
 	d.start(t, other)
 	d.a.Getenv = os.Getenv
-	of := func(record string) card.Offered {
-		return card.Offered{Offer: offer.Offer{ID: "ZZZZ" + strings.ToUpper(record), Record: record}}
+	of := func(record string) card.Request {
+		return card.Request{Request: request.Request{ID: "ZZZZ" + strings.ToUpper(record), Record: record}}
 	}
 	for _, c := range []struct {
-		open        []card.Offered
+		open        []card.Request
 		words, want string // the record and the remaining words
 	}{
-		{[]card.Offered{of(session)}, "8573 yes", session + " yes"},
-		{[]card.Offered{of(session), of(other)}, "85731122 2", session + " 2"},
-		{[]card.Offered{of(other)}, "8573 yes", ""},
-		{[]card.Offered{of(other)}, "8573", ""},
-		{[]card.Offered{of(other)}, "2", other + " 2"},
-		{[]card.Offered{of(other)}, "1,3", other + " 1,3"},
-		{[]card.Offered{of(other)}, "1 2", other + " 1 2"},
-		{[]card.Offered{of(session), of(other)}, "1", ""},
+		{[]card.Request{of(session)}, "8573 yes", session + " yes"},
+		{[]card.Request{of(session), of(other)}, "85731122 2", session + " 2"},
+		{[]card.Request{of(other)}, "8573 yes", ""},
+		{[]card.Request{of(other)}, "8573", ""},
+		{[]card.Request{of(other)}, "2", other + " 2"},
+		{[]card.Request{of(other)}, "1,3", other + " 1,3"},
+		{[]card.Request{of(other)}, "1 2", other + " 1 2"},
+		{[]card.Request{of(session), of(other)}, "1", ""},
 		{nil, "1", ""},
 	} {
 		cmd := &AnswerCmd{Words: strings.Fields(c.words)}

@@ -8,21 +8,21 @@ import (
 	"beckon/render/web/peer"
 	"beckon/render/web/respond"
 	"beckon/state/evidence"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // Answerer returns from where the sender of r answers, or why they may not. An agent must not
 // answer itself: it has its user's files, so it could have a token. On this machine no program
 // answers that an agent's client started. This does not stop a program of an agent that has
 // detached from its parents, or that controls the user's own browser.
-func (d *Door) Answerer(r *http.Request) (offer.From, error) {
+func (d *Door) Answerer(r *http.Request) (request.From, error) {
 	who := callerOf(r)
 	if who.may&Answer == 0 {
 		return "", errNoAnswer
 	}
 	c := connOf(r)
 	if c != nil && !peer.Local(c.raw) {
-		return offer.Remote, nil
+		return request.Remote, nil
 	}
 	var pids []int
 	sure := false
@@ -41,9 +41,9 @@ func (d *Door) Answerer(r *http.Request) (offer.From, error) {
 	case !seen:
 		return "", respond.NewFault(http.StatusForbidden, "unseen_program", "cannot tell which program sent this; it may be an agent's", "beckon answer does it in a terminal")
 	case sure && browser && who.session != "" && OwnPeer(r):
-		return offer.Page, nil
+		return request.Page, nil
 	}
-	return offer.Remote, nil // a program, a tunnel or a proxy: it may come from anywhere
+	return request.Remote, nil // a program, a tunnel or a proxy: it may come from anywhere
 }
 
 // browserNames are names, or prefixes of names, of browsers' processes.

@@ -10,20 +10,19 @@ import (
 
 	"beckon/render"
 	"beckon/render/web/respond"
-	"beckon/state/offer"
-	"beckon/state/offer/hold"
+	"beckon/state/request"
 )
 
 // offerNews is the data of offer_created, and an offer's part of a snapshot. The request
 // itself is at /api/offers/ID, because a stream that fell behind must not hold all requests
 // ever made.
 type offerNews struct {
-	ID        string     `json:"id"`
-	Digest    string     `json:"digest"`
-	Kind      offer.Kind `json:"kind"`
-	Record    string     `json:"record"` // the session, with its part
-	SessionID string     `json:"session_id"`
-	MadeAt    string     `json:"made_at"`
+	ID        string       `json:"id"`
+	Digest    string       `json:"digest"`
+	Kind      request.Kind `json:"kind"`
+	Record    string       `json:"record"` // the session, with its part
+	SessionID string       `json:"session_id"`
+	MadeAt    string       `json:"made_at"`
 }
 
 // compare orders offers by age, the oldest first.
@@ -56,7 +55,7 @@ func (f *Feed) followOffers(ctx context.Context) {
 		f.o.Wakes.Follow(ctx, f.o.Timing.Poll, f.again, f.lookAtOffers)
 		return
 	}
-	open := hold.OpenDir(f.o.Store.Dir) // it does not exist before the first offer
+	open := request.In(f.o.Store.Dir).OpenDir() // it does not exist before the first offer
 	if err := os.MkdirAll(filepath.Dir(open), 0o700); err != nil {
 		f.o.Log(err)
 	}
@@ -74,7 +73,7 @@ func (f *Feed) OffersChanged() {
 // lookAtOffers publishes new and ended offers, and whether the user is away. Only one goroutine
 // calls it, and nothing else changes them, so it may read them at any time.
 func (f *Feed) lookAtOffers() {
-	dir, now := offer.In(f.o.Store.Dir), time.Now()
+	dir, now := request.In(f.o.Store.Dir), time.Now()
 	list, err := dir.List(now)
 	if err != nil {
 		f.o.Log(err)
@@ -132,7 +131,7 @@ const written = 50 * time.Millisecond
 
 // endOf returns the result of an offer. An answered one is not open any more, though its
 // process may not have answered the client yet.
-func endOf(dir offer.Dir, o offerNews) offerEnd {
+func endOf(dir request.Dir, o offerNews) offerEnd {
 	e := offerEnd{offerNews: o}
 	wait := written
 	if a, ok := dir.Answered(o.ID); ok {
@@ -162,7 +161,7 @@ type Away struct {
 }
 
 // AwayOf returns whether the user is away, nil if not.
-func AwayOf(d offer.Dir, now time.Time) *Away {
+func AwayOf(d request.Dir, now time.Time) *Away {
 	until, is := d.IsAway(now)
 	switch {
 	case !is:
@@ -175,10 +174,10 @@ func AwayOf(d offer.Dir, now time.Time) *Away {
 
 // GivenBy is an answer without its texts.
 type GivenBy struct {
-	Word offer.Word `json:"word"`
-	By   string     `json:"by,omitempty"`
-	From offer.From `json:"from"`
+	Word request.Word `json:"word"`
+	By   string       `json:"by,omitempty"`
+	From request.From `json:"from"`
 }
 
 // Given returns a without its texts.
-func Given(a *offer.Answer) GivenBy { return GivenBy{a.Word, a.By, a.From} }
+func Given(a *request.Answer) GivenBy { return GivenBy{a.Word, a.By, a.From} }

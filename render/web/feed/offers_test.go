@@ -1,13 +1,13 @@
 package feed
 
 import (
+	"beckon/state/request"
 	"context"
 	"os"
 	"testing"
 	"time"
 
 	"beckon/state/live"
-	"beckon/state/offer/hold"
 	"beckon/state/store"
 )
 
@@ -18,7 +18,7 @@ func TestNoOfferNoDirectory(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	New(o).followOffers(ctx)
-	if _, err := os.Stat(hold.OpenDir(o.Store.Dir)); err == nil {
+	if _, err := os.Stat(request.In(o.Store.Dir).OpenDir()); err == nil {
 		t.Error("there is a directory of offers, and was no offer")
 	}
 }

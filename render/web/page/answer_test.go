@@ -13,13 +13,13 @@ import (
 	"beckon/event"
 	"beckon/state"
 	"beckon/state/evidence"
-	"beckon/state/offer"
+	"beckon/state/request"
 	"beckon/state/store"
 )
 
 // asks makes an offer for a session, at which this process waits, and gives the client its
 // answer as the hook would.
-func (w *world) asks(record string, kind offer.Kind, tool, payload string) offer.Offer {
+func (w *world) asks(record string, kind request.Kind, tool, payload string) request.Request {
 	w.t.Helper()
 	here := evidence.ThisMachine()
 	self, ok := evidence.Process(os.Getpid(), here)
@@ -27,9 +27,9 @@ func (w *world) asks(record string, kind offer.Kind, tool, payload string) offer
 		w.t.Fatal("this process cannot be read")
 	}
 	at := event.MillisOf(time.Now())
-	o := offer.Offer{Kind: kind, Event: "PermissionRequest", Record: record, Session: record, Tool: tool, Host: here.Host, Cwd: "/home/you/src/shop", Branch: "orders", Project: "shop",
+	o := request.Request{Kind: kind, Event: "PermissionRequest", Record: record, Session: record, Tool: tool, Host: here.Host, Cwd: "/home/you/src/shop", Branch: "orders", Project: "shop",
 		Made: at, Expires: at + 600_000, Waiter: self, Client: self, Payload: []byte(payload)}
-	d := offer.In(w.state)
+	d := request.In(w.state)
 	if err := d.Make(&o, time.Now()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func (w *world) asks(record string, kind offer.Kind, tool, payload string) offer
 		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 			if a, ok := d.Answered(o.ID); ok {
 				w.given.Store(o.ID, a)
-				_ = d.Close(o.ID, offer.Outcome{Taken: true, At: event.MillisOf(time.Now())})
+				d.Close(o.ID, "")
 				return
 			}
 			if _, known := d.Outcome(o.ID, 0); known {
@@ -49,11 +49,11 @@ func (w *world) asks(record string, kind offer.Kind, tool, payload string) offer
 }
 
 // answered waits for the answer to an offer.
-func (w *world) answered(o offer.Offer) (a offer.Answer) {
+func (w *world) answered(o request.Request) (a request.Answer) {
 	w.t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if a, ok := w.given.Load(o.ID); ok {
-			return a.(offer.Answer)
+			return a.(request.Answer)
 		}
 	}
 	w.t.Fatalf("the %s has no answer", o.Kind)
@@ -61,19 +61,19 @@ func (w *world) answered(o offer.Offer) (a offer.Answer) {
 }
 
 // at returns the selector of the part of the page that shows an offer.
-func at(o offer.Offer) string {
+func at(o request.Request) string {
 	return fmt.Sprintf(`document.querySelector("[data-offer='%s']")`, o.ID)
 }
 
 // settled waits until an offer has been drawn long enough for its buttons to work.
-func (p *tab) settled(o offer.Offer) {
+func (p *tab) settled(o request.Request) {
 	p.t.Helper()
 	p.await("the offer is drawn", at(o))
 	p.must(p.eval(`new Promise((r) => setTimeout(r, 700))`, nil))
 }
 
 // push clicks the button of that name.
-func (p *tab) push(o offer.Offer, name string) {
+func (p *tab) push(o request.Request, name string) {
 	p.t.Helper()
 	button := fmt.Sprintf(`[...%s.querySelectorAll("button")].find(b => b.textContent.startsWith(%q))`, at(o), name)
 	p.await("the button "+name+" is there", button)
@@ -93,7 +93,7 @@ func (p *tab) click(x, y float64) {
 }
 
 // fill types words into the nth field of an offer.
-func (p *tab) fill(o offer.Offer, field, words string) {
+func (p *tab) fill(o request.Request, field, words string) {
 	p.t.Helper()
 	p.must(p.eval(fmt.Sprintf(`%s.querySelector(%q).focus()`, at(o), field), nil))
 	p.do("Input.insertText", map[string]any{"text": words})
@@ -139,7 +139,7 @@ func TestAnswers(t *testing.T) {
 			p.scheme(v.scheme)
 			p.do("Page.navigate", map[string]any{"url": w.page("")})
 			p.await("it is live", live)
-			look := func(name string, o offer.Offer) {
+			look := func(name string, o request.Request) {
 				t.Helper()
 				p.settled(o)
 				p.must(p.eval(at(o)+`.scrollIntoView({block: "start"})`, nil))
@@ -151,39 +151,39 @@ func TestAnswers(t *testing.T) {
 				}
 				p.check(axe, v.name+" "+name)
 			}
-			shows := func(o offer.Offer, words ...string) {
+			shows := func(o request.Request, words ...string) {
 				t.Helper()
 				for _, s := range words {
 					p.await("it shows "+s, at(o)+`.innerText.includes(`+quote(s)+`)`)
 				}
 			}
-			gone := func(o offer.Offer, words string) {
+			gone := func(o request.Request, words string) {
 				t.Helper()
 				p.await("it is over", `!`+at(o))
 				p.await("what became of it is said", `document.getElementById("ends").innerText.includes(`+quote(words)+`)`)
 			}
 
-			o := w.asks(record, offer.Permission, "Bash", bash)
+			o := w.asks(record, request.Permission, "Bash", bash)
 			look("permission", o)
 			shows(o, "shop", "set -e\nmake test\n", "‹U+202E›# evil", "/home/you/src/shop", "branch orders", "on "+evidence.ThisMachine().Host)
 			p.push(o, "Allow, and always allow Bash(make:*), in this project")
-			if a := w.answered(o); a.Word != offer.Allow || a.Always != 1 || a.From != offer.Page {
+			if a := w.answered(o); a.Word != request.Allow || a.Always != 1 || a.From != request.Page {
 				t.Errorf("always: %+v", a)
 			}
 			gone(o, "Bash allowed by")
 
-			o = w.asks(record, offer.Permission, "Edit", edit(t))
+			o = w.asks(record, request.Permission, "Edit", edit(t))
 			look("diff", o)
 			shows(o, "-        sum += l.Price", "+        sum += l.Price * l.Count")
 			p.fill(o, "textarea", "not this one")
 			p.press("Enter") // a line break in the reason, and nothing else
 			p.push(o, "Deny")
-			if a := w.answered(o); a.Word != offer.Deny || a.Message != "not this one" {
+			if a := w.answered(o); a.Word != request.Deny || a.Message != "not this one" {
 				t.Errorf("deny: %+v", a)
 			}
 			gone(o, "refused by")
 
-			o = w.asks(record, offer.Permission, "Bash", `{"tool_name":"Bash","tool_input":{"command":"ls","command":"rm -r ."}}`)
+			o = w.asks(record, request.Permission, "Bash", `{"tool_name":"Bash","tool_input":{"command":"ls","command":"rm -r ."}}`)
 			look("part", o)
 			shows(o, "Not all of it can be shown", "Deny")
 			if get[bool](p, at(o)+`.innerText.includes("Allow")`) {
@@ -192,7 +192,7 @@ func TestAnswers(t *testing.T) {
 			p.push(o, "Deny")
 			gone(o, "refused by")
 
-			o = w.asks(record, offer.Question, "AskUserQuestion", twoAsked)
+			o = w.asks(record, request.Question, "AskUserQuestion", twoAsked)
 			look("question", o)
 			p.push(o, "Answer")
 			p.await("an answer is missed", `document.activeElement.closest("[data-offer]") && document.activeElement.validationMessage !== ""`)
@@ -206,7 +206,7 @@ func TestAnswers(t *testing.T) {
 			}
 			gone(o, "2 questions allowed by")
 
-			o = w.asks(record, offer.Question, "AskUserQuestion", twoAsked)
+			o = w.asks(record, request.Question, "AskUserQuestion", twoAsked)
 			p.settled(o)
 			p.must(p.eval(at(o)+`.querySelectorAll(".option")[0].click()`, nil))
 			p.fill(o, ".asked input[type=text]", "A5, folded")
@@ -216,40 +216,40 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("own words: %+v", a)
 			}
 
-			o = w.asks(record, offer.Plan, "ExitPlanMode", planned)
+			o = w.asks(record, request.Plan, "ExitPlanMode", planned)
 			look("plan", o)
 			shows(o, "2. Write both, read the old one")
 			p.fill(o, "textarea", "do step 3 first")
 			p.push(o, "Send back")
-			if a := w.answered(o); a.Word != offer.Deny || a.Message != "do step 3 first" {
+			if a := w.answered(o); a.Word != request.Deny || a.Message != "do step 3 first" {
 				t.Errorf("a plan sent back: %+v", a)
 			}
-			o = w.asks(record, offer.Plan, "ExitPlanMode", planned)
+			o = w.asks(record, request.Plan, "ExitPlanMode", planned)
 			p.settled(o)
 			p.push(o, "Approve")
-			if a := w.answered(o); a.Word != offer.Allow {
+			if a := w.answered(o); a.Word != request.Allow {
 				t.Errorf("a plan approved: %+v", a)
 			}
 
 			// If the question is answered elsewhere, the page names where; an answer in the
 			// dialog ends the offer.
-			o = w.asks(record, offer.Permission, "Bash", bash)
+			o = w.asks(record, request.Permission, "Bash", bash)
 			p.await("it is drawn", at(o))
-			if err := offer.In(w.state).Give(offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Terminal, By: "ada"}, time.Now()); err != nil {
+			if err := request.In(w.state).Give(request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Allow, From: request.Terminal, By: "ada"}, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 			gone(o, "Bash allowed by ada, from terminal")
-			o = w.asks(record, offer.Permission, "Bash", bash)
+			o = w.asks(record, request.Permission, "Bash", bash)
 			p.await("it is drawn", at(o))
-			_ = offer.In(w.state).Close(o.ID, offer.Outcome{Why: "it was answered at the session"})
+			request.In(w.state).Close(o.ID, "it was answered at the session")
 			gone(o, "Bash it was answered at the session")
 
-			o = w.asks(record, offer.Reply, "", `{"hook_event_name":"Stop"}`)
+			o = w.asks(record, request.Reply, "", `{"hook_event_name":"Stop"}`)
 			p.await("there is a switch", `!document.getElementById("away").hidden`)
 			for _, on := range []bool{true, false} {
 				p.must(p.eval(`document.getElementById("away").click()`, nil))
 				p.await("it is told", fmt.Sprintf(`document.getElementById("away").getAttribute("aria-pressed") === "%t"`, on))
-				if _, away := offer.In(w.state).IsAway(time.Now()); away != on {
+				if _, away := request.In(w.state).IsAway(time.Now()); away != on {
 					t.Errorf("away %t, want %t", away, on)
 				}
 			}
@@ -257,7 +257,7 @@ func TestAnswers(t *testing.T) {
 			look("reply", o)
 			p.fill(o, "textarea", "and now the tests\nplease")
 			p.push(o, "Send")
-			if a := w.answered(o); a.Word != offer.Say || a.Message != "and now the tests\nplease" {
+			if a := w.answered(o); a.Word != request.Say || a.Message != "and now the tests\nplease" {
 				t.Errorf("a reply: %+v", a)
 			}
 			p.must(p.eval(`document.querySelector("#session .stop").click()`, nil))
@@ -300,10 +300,10 @@ func TestReply(t *testing.T) {
 		}
 	}
 	w.start()
-	took := make(chan offer.Said, 1)
+	took := make(chan request.Said, 1)
 	go func() {
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			if said, ok := offer.In(w.state).Take("m1", time.Now()); ok {
+			if said, ok := request.In(w.state).Take("m1", time.Now()); ok {
 				took <- said
 				return
 			}
@@ -340,31 +340,31 @@ func TestAnswerRaces(t *testing.T) {
 	p.await("it is live", live)
 	late := 0
 	for round := range 12 {
-		a := w.asks(record, offer.Permission, "Bash", fmt.Sprintf(`{"tool_name":"Bash","tool_input":{"command":"echo %d"}}`, round))
+		a := w.asks(record, request.Permission, "Bash", fmt.Sprintf(`{"tool_name":"Bash","tool_input":{"command":"echo %d"}}`, round))
 		p.settled(a)
 		button := at(a) + `.querySelector(".yes")`
 		p.must(p.eval(button+`.scrollIntoView({block: "center"}), window.meant = `+button, nil))
 		spot := get[[]float64](p, `(() => { const r = meant.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
-		swapped := make(chan offer.Offer)
+		swapped := make(chan request.Request)
 		wait := time.Duration(rand.IntN(200)) * time.Millisecond
 		go func() {
 			time.Sleep(wait)
-			_ = offer.In(w.state).Close(a.ID, offer.Outcome{Why: "it was answered at the session"})
-			swapped <- w.asks(record, offer.Permission, "Bash", fmt.Sprintf(`{"tool_name":"Bash","tool_input":{"command":"rm -r %d"}}`, round))
+			request.In(w.state).Close(a.ID, "it was answered at the session")
+			swapped <- w.asks(record, request.Permission, "Bash", fmt.Sprintf(`{"tool_name":"Bash","tool_input":{"command":"rm -r %d"}}`, round))
 		}()
 		time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond)
 		p.click(spot[0], spot[1])
 		b := <-swapped
 		p.await("the other is drawn", at(b))
 		p.must(p.eval(`document.contains(meant) || meant.click(), document.querySelector("[data-offer] .yes").click()`, nil)) // at once, and on the offer that is gone
-		if _, ok := offer.In(w.state).Answered(a.ID); !ok {
+		if _, ok := request.In(w.state).Answered(a.ID); !ok {
 			late++
 		}
 		p.must(p.eval(`new Promise((r) => setTimeout(r, 100))`, nil))
-		if got, ok := offer.In(w.state).Answered(b.ID); ok {
+		if got, ok := request.In(w.state).Answered(b.ID); ok {
 			t.Fatalf("round %d: %+v was meant for the offer before", round, got)
 		}
-		_ = offer.In(w.state).Close(b.ID, offer.Outcome{Why: "done"})
+		request.In(w.state).Close(b.ID, "done")
 		p.await("it is gone", `!document.querySelector("[data-offer]")`)
 	}
 	t.Logf("%d of 12 clicks came too late", late)

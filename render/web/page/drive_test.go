@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // driveEnv is the address of a page whose only offer TestDrive allows, for the tests of the
@@ -23,7 +23,7 @@ func TestDrive(t *testing.T) {
 	p.size(360, 740, true)
 	p.do("Page.navigate", map[string]any{"url": url})
 	p.await("something is asked", `document.querySelector("[data-offer]")`)
-	o := offer.Offer{ID: get[string](p, `document.querySelector("[data-offer]").dataset.offer`)}
+	o := request.Request{ID: get[string](p, `document.querySelector("[data-offer]").dataset.offer`)}
 	p.settled(o)
 	if dir := shots(); dir != "" {
 		p.shot(filepath.Join(dir, "client.png"))

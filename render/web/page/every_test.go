@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // browser is a tab of one of the browsers in which the page is tested.
@@ -122,7 +122,7 @@ func TestEveryBrowser(t *testing.T) {
 				look("session")
 				record := w.list()[0].SessionID
 				b.goTo(w.url() + "session/" + record)
-				o := w.asks(record, offer.Permission, "Bash", bash)
+				o := w.asks(record, request.Permission, "Bash", bash)
 				b.await("its question is drawn", `document.querySelector("#session .asks")?.textContent.includes("make install")`)
 				look("question")
 				time.Sleep(time.Second) // its buttons can be meant
@@ -131,7 +131,7 @@ func TestEveryBrowser(t *testing.T) {
 				}
 				b.await("all of it was on the screen", `new Promise((r) => setTimeout(r, 300, true))`)
 				b.press("y")
-				if a := w.answered(o); a.Word != offer.Allow {
+				if a := w.answered(o); a.Word != request.Allow {
 					t.Errorf("y: %+v", a)
 				}
 				b.press("Escape", "?")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // evil is markup that would run if it were interpreted, in each way that a text could be.
@@ -59,10 +59,10 @@ func TestHostileTextIsText(t *testing.T) {
 		}
 	}
 	asked := []any{map[string]any{"header": evil, "question": evil, "options": []any{map[string]any{"label": evil, "description": evil}}}}
-	for kind, payload := range map[offer.Kind]map[string]any{
-		offer.Permission: {"tool_input": map[string]any{"command": evil}, "permission_suggestions": []any{map[string]any{"type": "setMode", "mode": evil, "destination": evil}}},
-		offer.Question:   {"tool_input": map[string]any{"questions": asked}},
-		offer.Plan:       {"tool_input": map[string]any{"plan": evil}},
+	for kind, payload := range map[request.Kind]map[string]any{
+		request.Permission: {"tool_input": map[string]any{"command": evil}, "permission_suggestions": []any{map[string]any{"type": "setMode", "mode": evil, "destination": evil}}},
+		request.Question:   {"tool_input": map[string]any{"questions": asked}},
+		request.Plan:       {"tool_input": map[string]any{"plan": evil}},
 	} {
 		o := w.asks("hostile", kind, evil, quote(payload))
 		p.await("what it asks is text", at(o)+`.textContent.includes(`+quote(evil)+`)`)

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // quiet fails if an offer is answered within the next moment.
-func (w *world) quiet(what string, o offer.Offer) {
+func (w *world) quiet(what string, o request.Request) {
 	w.t.Helper()
 	time.Sleep(300 * time.Millisecond)
 	if a, ok := w.given.Load(o.ID); ok {
@@ -39,7 +39,7 @@ func TestReadBeforeAllow(t *testing.T) {
 		return get[bool](p, `document.getElementById("toast").textContent === "Read all of it first, then once more"`)
 	}
 	for _, by := range []string{"y", "a", "Allow"} {
-		o := w.asks(record, offer.Permission, "Bash", long)
+		o := w.asks(record, request.Permission, "Bash", long)
 		p.settled(o)
 		p.must(p.eval(`scrollTo(0, 0)`, nil))
 		times := 0
@@ -60,7 +60,7 @@ func TestReadBeforeAllow(t *testing.T) {
 		if times < 3 { // 120 lines are more than three windows
 			t.Errorf("%s: allowed after %d looks", by, times)
 		}
-		if a := w.answered(o); a.Word != offer.Allow {
+		if a := w.answered(o); a.Word != request.Allow {
 			t.Errorf("%s: %+v", by, a)
 		}
 	}
@@ -69,7 +69,7 @@ func TestReadBeforeAllow(t *testing.T) {
 	p.await("S asks whether to stop", `document.getElementById("aside").open && document.getElementById("aside-title").textContent === "Stop it?"`)
 	p.press("Escape")
 	p.await("it is not meant", `!document.getElementById("aside").open`)
-	o := w.asks(record, offer.Permission, "Bash", bash)
+	o := w.asks(record, request.Permission, "Bash", bash)
 	p.settled(o)
 	p.must(p.eval(`scrollTo(0, document.documentElement.scrollHeight)`, nil))
 	p.press("s", "m")
@@ -83,7 +83,7 @@ func TestReadBeforeAllow(t *testing.T) {
 	p.must(p.eval(at(o)+`.scrollIntoView({block: "center"})`, nil))
 	p.await("it is on the screen", `new Promise((r) => setTimeout(r, 300, true))`)
 	p.press("d")
-	if a := w.answered(o); a.Word != offer.Deny {
+	if a := w.answered(o); a.Word != request.Deny {
 		t.Errorf("d: %+v", a)
 	}
 }

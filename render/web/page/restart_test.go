@@ -8,7 +8,7 @@ import (
 
 	"beckon/render/web/access"
 	"beckon/render/web/address"
-	"beckon/state/offer"
+	"beckon/state/request"
 )
 
 // A phone that signed in by the address of this machine stays signed in when the server starts
@@ -39,10 +39,10 @@ func TestPhoneStaysSignedIn(t *testing.T) {
 	p.do("Page.navigate", map[string]any{"url": access.Link(token, health.Name, url)})
 	p.await("it is signed in", live)
 	for range 2 {
-		o := w.asks(record, offer.Permission, "Bash", bash)
+		o := w.asks(record, request.Permission, "Bash", bash)
 		p.settled(o)
 		p.push(o, "Allow")
-		if a := w.answered(o); a.Word != offer.Allow || a.From != offer.Remote {
+		if a := w.answered(o); a.Word != request.Allow || a.From != request.Remote {
 			t.Errorf("answered %+v", a)
 		}
 		p.await("it is gone", `!`+at(o))

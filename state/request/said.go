@@ -1,4 +1,4 @@
-package offer
+package request
 
 import (
 	"encoding/json"
@@ -12,9 +12,9 @@ import (
 
 	"beckon/event"
 	"beckon/event/atomicfile"
+	"beckon/event/jsonenc"
 	"beckon/event/plainfile"
 	"beckon/state"
-	"beckon/state/offer/hold"
 	"beckon/state/store"
 )
 
@@ -97,16 +97,38 @@ func (d Dir) Halt(v *state.Seen, from From, by string) (atOnce bool, err error) 
 	if !v.Status.State.InTurn() {
 		return false, ErrIdle
 	}
-	record, dir := v.Session.Record(), hold.StopDir(string(d))
-	b, err := json.Marshal(hold.Stop{At: event.MillisOf(time.Now()), By: by, From: string(from)})
+	record := v.Session.Record()
+	b, err := json.Marshal(Stop{At: event.MillisOf(time.Now()), By: by, From: string(from)})
 	if err != nil {
 		return false, err
 	}
-	if err := atomicfile.Write(filepath.Join(dir, string(store.KeyOf(record))+".json"), b, fileMode, false); err != nil {
+	if err := atomicfile.Write(d.stopFile(store.KeyOf(record)), b, fileMode, false); err != nil {
 		return false, fmt.Errorf("stopping the session: %w", err)
 	}
 	if !v.HasMod() {
 		return false, nil
 	}
 	return d.Hand(record, Said{Stop: true})
+}
+
+func (d Dir) stopFile(k store.Key) string {
+	return filepath.Join(string(d), "offers", "stop", string(k)+".json")
+}
+
+// Stop is the user's request that a session stop.
+type Stop struct {
+	At   event.Millis `json:"at"`
+	By   string       `json:"by"`   // who said it
+	From string       `json:"from"` // and where
+}
+
+// StopOf returns the user's request that session k stop, if there is one newer than since, the
+// time at which the actor that asks last began. It stays in force until then, for the session
+// and for each of its subagents.
+func (d Dir) StopOf(k store.Key, since event.Millis) (s Stop, ok bool) {
+	b, err := plainfile.ReadFile(d.stopFile(k))
+	if err != nil || !jsonenc.Decode(string(b), &s) {
+		return Stop{}, false
+	}
+	return s, s.At > since
 }

@@ -1,6 +1,7 @@
-package offer
+package request
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,7 +12,6 @@ import (
 
 	"beckon/event"
 	"beckon/state/evidence"
-	"beckon/state/offer/hold"
 )
 
 const question = `{"session_id":"s1","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[` +
@@ -22,22 +22,22 @@ const write = `{"session_id":"s1","cwd":"/p","hook_event_name":"PermissionReques
 	`"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`
 
 // made returns an offer for whose answer this process waits.
-func made(t *testing.T, d Dir, kind Kind, payload string, now time.Time) Offer {
+func made(t *testing.T, d Dir, kind Kind, payload string, now time.Time) Request {
 	t.Helper()
 	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
 	if !ok {
 		t.Skip("processes cannot be read here")
 	}
 	at := event.MillisOf(now)
-	o := Offer{Kind: kind, Event: "PermissionRequest", Record: "s1", Session: "s1", Made: at, Expires: at + 60_000, Waiter: self, Client: self, Payload: []byte(payload)}
+	o := Request{Kind: kind, Event: "PermissionRequest", Record: "s1", Session: "s1", Made: at, Expires: at + 60_000, Waiter: self, Client: self, Payload: []byte(payload)}
 	if err := d.Make(&o, now); err != nil {
 		t.Fatal(err)
 	}
 	return o
 }
 
-func allow(o Offer) Answer {
-	return Answer{Offer: o.ID, Digest: o.Digest, Word: Allow, From: Terminal, By: "kim"}
+func allow(o Request) Answer {
+	return Answer{Request: o.ID, Digest: o.Digest, Word: Allow, From: Terminal, By: "kim"}
 }
 
 // Of any number of answers exactly one counts, and the other senders learn who gave it.
@@ -67,8 +67,8 @@ func TestOneAnswerCounts(t *testing.T) {
 		if list, err := d.List(now); err != nil || len(list) != 0 {
 			t.Errorf("answered, and still open: %v, %v", list, err)
 		}
-		if err := d.Close(o.ID, Outcome{Taken: true}); err != nil {
-			t.Error(err)
+		if !d.Close(o.ID, "") {
+			t.Error("it was closed before")
 		}
 		if err := d.Give(allow(o), now); !errors.As(err, new(*TakenError)) {
 			t.Errorf("afterwards: %v", err)
@@ -86,8 +86,8 @@ func TestRefusedAnswers(t *testing.T) {
 		at   time.Time
 		want error
 	}{
-		"another id":       {with(allow(o), func(a *Answer) { a.Offer = "AAAAAAAAAAAAAAAAAAAAAAAAAA" }), now, ErrNone},
-		"a path for an id": {with(allow(o), func(a *Answer) { a.Offer = "../../sessions" }), now, ErrNone},
+		"another id":       {with(allow(o), func(a *Answer) { a.Request = "AAAAAAAAAAAAAAAAAAAAAAAAAA" }), now, ErrNone},
+		"a path for an id": {with(allow(o), func(a *Answer) { a.Request = "../../sessions" }), now, ErrNone},
 		"another's digest": {with(allow(o), func(a *Answer) { a.Digest = q.Digest }), now, ErrChanged},
 		"no digest":        {with(allow(o), func(a *Answer) { a.Digest = "" }), now, ErrChanged},
 		"late":             {allow(o), now.Add(time.Hour), ErrExpired},
@@ -120,7 +120,7 @@ func TestRefusedAnswers(t *testing.T) {
 func TestAlteredPayload(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	o := made(t, d, Permission, write, now)
-	if err := os.WriteFile(d.open(o.ID, hold.PayloadFile), []byte(`{"tool_name":"Bash"}`), fileMode); err != nil {
+	if err := os.WriteFile(d.open(o.ID, payloadFile), []byte(`{"tool_name":"Bash"}`), fileMode); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Give(allow(o), now); !errors.Is(err, ErrChanged) {
@@ -131,7 +131,7 @@ func TestAlteredPayload(t *testing.T) {
 	}
 }
 
-func TestOffersOfTheDead(t *testing.T) {
+func TestRequestsOfTheDead(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	o := made(t, d, Permission, write, now)
 	o.Waiter.Start = "1" // its pid has been reused
@@ -144,27 +144,70 @@ func TestOffersOfTheDead(t *testing.T) {
 	if err := d.Give(allow(o), now); !errors.Is(err, ErrOver) {
 		t.Errorf("got %v", err)
 	}
-	made(t, d, Permission, write, now.Add(time.Hour)) // removes what is left
-	if _, err := os.Stat(d.open(o.ID)); err == nil {
-		t.Error("what it asked is still there")
+	for _, dir := range []string{d.open(o.ID), d.done(o.ID, payloadFile)} {
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s is still there", dir)
+		}
 	}
+	if out, known := d.Outcome(o.ID, 0); !known || out.Why != WhyKilled {
+		t.Errorf("became %+v, %v", out, known)
+	}
+}
+
+// A process killed while it makes a request leaves a part of one, which goes with the next look.
+func TestHalfMade(t *testing.T) {
+	d, now := In(t.TempDir()), time.Now()
+	half := made(t, d, Permission, write, now)
+	half.Waiter.Start = "1"
+	b, err := json.Marshal(half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmp := d.open("." + half.ID)
+	if err := os.Rename(d.open(half.ID), tmp); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(tmp, headFile), b, fileMode); err != nil {
+		t.Fatal(err)
+	}
+	if d.Sweep(now); d.hasFiles(t) {
+		t.Error("it is still there")
+	}
+	if err := os.MkdirAll(tmp, dirMode); err != nil { // killed before it wrote anything
+		t.Fatal(err)
+	}
+	if d.Sweep(now); !d.hasFiles(t) {
+		t.Error("a request in the making was removed")
+	}
+	if d.Sweep(now.Add(silent + time.Minute)); d.hasFiles(t) {
+		t.Error("an empty directory is still there")
+	}
+}
+
+func (d Dir) hasFiles(t *testing.T) bool {
+	t.Helper()
+	names, err := os.ReadDir(d.OpenDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(names) > 0
 }
 
 // When an offer is over its question is removed, and who answered is kept for an hour.
 func TestClosed(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	o := made(t, d, Permission, write, now)
-	if !hold.Withdraw(string(d), o.ID, hold.WhyCall, now) || hold.Withdraw(string(d), o.ID, hold.WhyCall, now) {
+	if !d.Close(o.ID, WhyCall) || d.Close(o.ID, WhyCall) {
 		t.Error("it is not closed once")
 	}
 	out, known := d.Outcome(o.ID, time.Second)
-	if !known || out.Taken || out.Why != hold.WhyCall || out.At == 0 {
+	if !known || out.Taken || out.Why != WhyCall || out.At == 0 {
 		t.Errorf("became %+v, %v", out, known)
 	}
 	if err := d.Give(allow(o), now); !errors.Is(err, ErrOver) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := os.Stat(d.done(o.ID, hold.PayloadFile)); err == nil {
+	if _, err := os.Stat(d.done(o.ID, payloadFile)); err == nil {
 		t.Error("the payload is kept")
 	}
 	made(t, d, Permission, write, now.Add(2*kept))
@@ -182,8 +225,8 @@ func TestClosedWithoutTexts(t *testing.T) {
 	if err := d.Give(a, now); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Close(o.ID, Outcome{Taken: true, At: 1}); err != nil {
-		t.Fatal(err)
+	if !d.Close(o.ID, "") {
+		t.Fatal("it was closed before")
 	}
 	if by, ok := d.Answered(o.ID); !ok || by.By != a.By || by.Word != Deny || by.Message != "" {
 		t.Errorf("kept %+v, %v", by, ok)
@@ -196,7 +239,7 @@ func TestPrivate(t *testing.T) {
 	if err := d.Give(allow(o), now); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []string{hold.OfferFile, hold.PayloadFile, hold.AnswerFile} {
+	for _, f := range []string{headFile, payloadFile, answerFile} {
 		if info, err := os.Stat(d.open(o.ID, f)); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", f, info, err)
 		}

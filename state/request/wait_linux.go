@@ -1,4 +1,4 @@
-package hold
+package request
 
 import (
 	"time"
@@ -85,7 +85,7 @@ func (w *waiter) watch(notify int) {
 	}
 	add(w.dir, watchOffer)
 	add(w.st.SessionFile(w.key()), unix.IN_MOVE_SELF|unix.IN_DELETE_SELF)
-	if w.registry != "" && !w.reply() {
+	if w.registry != "" && w.Kind != Reply {
 		add(w.registry, watchFile)
 	}
 }

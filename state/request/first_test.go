@@ -1,4 +1,4 @@
-package offer
+package request
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ func TestRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		written := time.AfterFunc(50*time.Millisecond, func() { _ = os.WriteFile(path, []byte(c.now+c.later), 0o600) })
-		o := Offer{Kind: Permission, UseID: "u1", Payload: []byte(fmt.Sprintf(`{"transcript_path":%q}`, path))}
+		o := Request{Kind: Permission, UseID: "u1", Payload: []byte(fmt.Sprintf(`{"transcript_path":%q}`, path))}
 		if by, known := o.Refused(400 * time.Millisecond); by != c.ours || known != c.known {
 			t.Errorf("%q, then %q: ours %v, known %v", c.now, c.later, by, known)
 		}

@@ -1,4 +1,4 @@
-package offer
+package request
 
 import (
 	"testing"

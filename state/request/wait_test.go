@@ -1,4 +1,4 @@
-package hold
+package request
 
 import (
 	"encoding/json"
@@ -45,7 +45,7 @@ func newHeld(t *testing.T, change func(offer map[string]any)) *held {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.write(OfferFile, b)
+	h.write(headFile, b)
 	return h
 }
 
@@ -64,7 +64,7 @@ func (h *held) fold(kind event.Kind, members string) {
 
 func (h *held) write(name string, b []byte) {
 	h.Helper()
-	dir := filepath.Join(OpenDir(h.st.Dir), h.id)
+	dir := filepath.Join(In(h.st.Dir).OpenDir(), h.id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		h.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestLateAnswer(t *testing.T) {
 		if c.event != "" {
 			h.fold(c.event, c.members)
 		}
-		h.write(AnswerFile, []byte(`{"word":"allow"}`))
+		h.write(answerFile, []byte(`{"word":"allow"}`))
 		if answered, why, _ := w.look(time.Now()); answered != (c.want == "") || why != c.want {
 			t.Errorf("%s: answered %t, %q, want %q", name, answered, why, c.want)
 		}
@@ -123,31 +123,31 @@ func TestClientsPidReused(t *testing.T) {
 // request arrived.
 func TestNotify(t *testing.T) {
 	h := newHeld(t, func(offer map[string]any) { offer["expires_at"] = event.MillisOf(time.Now()) + 20_000 })
-	if err := Notify(h.st.Dir, h.id, []string{"a", "b"}); err != nil {
+	if err := In(h.st.Dir).Notify(h.id, []string{"a", "b"}); err != nil {
 		t.Fatal(err)
 	}
-	if Heard(h.st.Dir, h.id, 0) || len(Channels(h.st.Dir, h.id)) != 0 {
+	if In(h.st.Dir).Heard(h.id, 0) || len(In(h.st.Dir).Channels(h.id)) != 0 {
 		t.Error("nobody waits, and it was heard")
 	}
 	n := 0
 	go func() {
-		if err := Notify(h.st.Dir, h.id, []string{"a", "b"}); err != nil || !Heard(h.st.Dir, h.id, time.Minute) {
+		if err := In(h.st.Dir).Notify(h.id, []string{"a", "b"}); err != nil || !In(h.st.Dir).Heard(h.id, time.Minute) {
 			t.Errorf("it was not heard: %v", err)
 		}
-		if err := Notify(h.st.Dir, h.id, []string{"c"}); err == nil {
+		if err := In(h.st.Dir).Notify(h.id, []string{"c"}); err == nil {
 			t.Error("it is notified of twice")
 		}
-		h.write(AnswerFile, []byte(`{"word":"allow"}`))
+		h.write(answerFile, []byte(`{"word":"allow"}`))
 	}()
 	answered, why := Wait(h.st, h.id, h.getenv, func() { n++ })
-	if got := Channels(h.st.Dir, h.id); !answered || n != 1 || !slices.Equal(got, []string{"a", "b"}) {
+	if got := In(h.st.Dir).Channels(h.id); !answered || n != 1 || !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("answered %t, %q, notified %d times, through %q", answered, why, n, got)
 	}
 }
 
 // A call is over only if its session's facts say so; the end of other calls does not count.
 func TestOver(t *testing.T) {
-	h := Held{Record: "s1", UseID: "t1", Tool: "Write", Hash: "h", Made: 1000}
+	h := Request{Record: "s1", UseID: "t1", Tool: "Write", Hash: "h", Made: 1000}
 	call := state.Call{UseID: "t1", Name: "Write", Hash: "h", Asked: 1000, Requested: true}
 	session := func(calls ...state.Call) *state.Session {
 		return &state.Session{Actors: []state.Actor{{Active: 1000, Calls: calls}, {ID: "sub", Calls: []state.Call{{UseID: "t9"}}}}}
@@ -179,7 +179,7 @@ func TestOver(t *testing.T) {
 
 // A reply can be given until the session works again.
 func TestOverOfATurn(t *testing.T) {
-	h := Held{Kind: "reply", Record: "s1", Made: 10_000}
+	h := Request{Kind: "reply", Record: "s1", Made: 10_000}
 	for name, c := range map[string]struct {
 		s    state.Session
 		want string

@@ -1,25 +1,27 @@
-// Package offer keeps what agents ask their user and what the user answered, wherever that
-// was: each question is a directory of files.
+// Package request keeps what agents ask their user and what the user answered, wherever that
+// was: each request is a directory of files.
 //
-// A hook that holds its client's call makes an offer and waits for its answer (package hold).
-// A program that shows offers lists them with List, draws them with render/card, and answers
-// one with Give:
+// A hook that keeps its client's call open makes a request (Make) and waits for its answer
+// (Wait). A program that shows requests lists them (List), draws them with render/card, and
+// answers one (Deliver):
 //
-//	dir := offer.In(st.Dir)
+//	dir := request.In(st.Dir)
 //	open, err := dir.List(time.Now())
-//	outcome, err := dir.Deliver(&o, offer.Answer{Offer: o.ID, Digest: o.Digest, Word: offer.Allow, From: offer.Page, By: "kim"})
+//	outcome, err := dir.Deliver(&r, request.Answer{
+//		Request: r.ID, Digest: r.Digest, Word: request.Allow, From: request.Page, By: "kim",
+//	})
 //
-// It guarantees: of any number of answers to an offer one counts, and the others learn whose
-// it was (TakenError); an answer counts only for the offer that was drawn, by its random id
-// and the digest of all that the client sent; an offer that has expired, whose call is over or
-// whose process is gone takes none. It does not guarantee that the dialog was not answered at
-// the session at the same moment; the client takes whichever comes first and does not say
+// It guarantees: of any number of answers to a request one counts, and the others learn whose
+// it was (TakenError); an answer counts only for the request that was drawn, by its random id
+// and the digest of all that the client sent; a request that has expired, whose call is over
+// or whose process is gone takes none. It does not guarantee that the dialog was not answered
+// at the session at the same moment; the client takes whichever comes first and does not say
 // which.
 //
 // The caller must find out who may answer, and say so in From and By: for a command, with
 // evidence.InClient and evidence.OwnTerminal. The files are the user's own (0600 in 0700):
 // they keep other users out, not a program that runs as this user.
-package offer
+package request
 
 import (
 	"cmp"
@@ -35,7 +37,6 @@ import (
 
 	"beckon/event"
 	"beckon/state"
-	"beckon/state/offer/hold"
 
 	"github.com/tidwall/gjson"
 )
@@ -48,17 +49,17 @@ const (
 	Delivery = 3 * time.Second
 	// recorded is how long the client's transcript may take to say whose answer counted.
 	recorded = time.Second
-	// kept is how long who answered an offer is kept.
+	// kept is how long who answered a request is kept.
 	kept = time.Hour
 	// silent is how long a process that cannot be seen from here may be silent before it
 	// counts as gone.
 	silent = 2 * time.Minute
 )
 
-// Kind is what an offer asks for.
+// Kind is what a request asks for.
 type Kind string
 
-// The kinds of offers, and the words that each takes.
+// The kinds of requests, and the words that each takes.
 const (
 	Permission Kind = "permission" // Allow, Deny
 	Question   Kind = "question"   // Allow with Choices, Deny
@@ -77,7 +78,7 @@ func KindOf(tool string) Kind {
 	return Permission
 }
 
-// Edge returns the kind of edge that such an offer is.
+// Edge returns the kind of edge that such a request is.
 func (k Kind) Edge() state.EdgeKind {
 	if k == Question {
 		return state.EdgeQuestion
@@ -85,8 +86,8 @@ func (k Kind) Edge() state.EdgeKind {
 	return state.EdgePermission
 }
 
-// Offer is a question that an agent holds open.
-type Offer struct {
+// Request is what an agent asks its user, while its hook waits for the answer.
+type Request struct {
 	ID      string       `json:"id"`
 	Kind    Kind         `json:"kind"`
 	Agent   string       `json:"agent,omitempty"` // the one that asks, empty for Claude Code
@@ -115,18 +116,18 @@ type Offer struct {
 }
 
 // Input returns the exact input of the call.
-func (o *Offer) Input() json.RawMessage {
-	return json.RawMessage(gjson.GetBytes(o.Payload, "tool_input").Raw)
+func (r *Request) Input() json.RawMessage {
+	return json.RawMessage(gjson.GetBytes(r.Payload, "tool_input").Raw)
 }
 
 // Path returns the file that the call changes or whose text it asks about, empty if it names
 // none.
-func (o *Offer) Path() string {
-	in := gjson.ParseBytes(o.Input())
+func (r *Request) Path() string {
+	in := gjson.ParseBytes(r.Input())
 	for _, name := range [...]string{"file_path", "planFilePath"} {
 		if path := in.Get(name).String(); path != "" {
 			if !filepath.IsAbs(path) {
-				path = filepath.Join(o.Cwd, path)
+				path = filepath.Join(r.Cwd, path)
 			}
 			return path
 		}
@@ -136,11 +137,11 @@ func (o *Offer) Path() string {
 
 // Suggestions returns the permission updates with which the client itself would stop asking;
 // Answer.Always chooses one. AskUserQuestion and plans have none.
-func (o *Offer) Suggestions() (list []json.RawMessage) {
-	if o.Kind != Permission {
+func (r *Request) Suggestions() (list []json.RawMessage) {
+	if r.Kind != Permission {
 		return nil
 	}
-	for _, v := range gjson.GetBytes(o.Payload, "permission_suggestions").Array() {
+	for _, v := range gjson.GetBytes(r.Payload, "permission_suggestions").Array() {
 		if v.IsObject() {
 			list = append(list, json.RawMessage(v.Raw))
 		}
@@ -148,7 +149,7 @@ func (o *Offer) Suggestions() (list []json.RawMessage) {
 	return list
 }
 
-// Choice is one question of a Question offer.
+// Choice is one question of a Question.
 type Choice struct {
 	Question string   `json:"question"`
 	Header   string   `json:"header,omitempty"`
@@ -162,13 +163,17 @@ type Option struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Choices returns the questions of a Question offer.
-func (o *Offer) Choices() (list []Choice) {
-	if o.Kind != Question {
+// Choices returns the questions of a Question.
+func (r *Request) Choices() (list []Choice) {
+	if r.Kind != Question {
 		return nil
 	}
-	for _, q := range gjson.GetBytes(o.Payload, "tool_input.questions").Array() {
-		c := Choice{Question: q.Get("question").String(), Header: q.Get("header").String(), Several: q.Get("multiSelect").Bool()}
+	for _, q := range gjson.GetBytes(r.Payload, "tool_input.questions").Array() {
+		c := Choice{
+			Question: q.Get("question").String(),
+			Header:   q.Get("header").String(),
+			Several:  q.Get("multiSelect").Bool(),
+		}
 		for _, x := range q.Get("options").Array() {
 			c.Options = append(c.Options, Option{x.Get("label").String(), x.Get("description").String()})
 		}
@@ -215,7 +220,7 @@ func (c Choice) Read(typed string) (string, error) {
 // Word is the verdict of an answer.
 type Word string
 
-// The words of answers; Kind says which offer takes which.
+// The words of answers; Kind says which request takes which.
 const (
 	Allow Word = "allow"
 	Deny  Word = "deny"
@@ -239,11 +244,11 @@ const (
 // here reports whether the answer was given on this machine.
 func (f From) here() bool { return f == Terminal || f == Watch || f == Page || f == Desktop }
 
-// Answer is the user's answer to an offer.
+// Answer is the user's answer to a request.
 type Answer struct {
-	Offer  string `json:"offer"`
-	Digest string `json:"digest"` // of the offer that the user was shown
-	Word   Word   `json:"word"`
+	Request string `json:"offer"`
+	Digest  string `json:"digest"` // of the request that the user was shown
+	Word    Word   `json:"word"`
 	// Message goes to the agent: with Deny the reason, with Say the whole text.
 	Message string `json:"message,omitempty"`
 	// Always is the number, from 1, of the suggestion to send along with Allow.
@@ -261,10 +266,10 @@ const maxMessage = 64 << 10
 
 // Errors of Give, besides TakenError.
 var (
-	ErrNone    = errors.New("no such offer")
-	ErrOver    = errors.New("the offer is over")
-	ErrExpired = errors.New("the offer has expired")
-	ErrChanged = errors.New("this is not the offer that was shown")
+	ErrNone    = errors.New("no such request")
+	ErrOver    = errors.New("the request is over")
+	ErrExpired = errors.New("the request has expired")
+	ErrChanged = errors.New("this is not the request that was shown")
 	ErrAlways  = errors.New("allowing always is possible on this machine only")
 )
 
@@ -295,22 +300,22 @@ var answers = map[Kind][]Word{
 }
 
 // Fits returns what is wrong with a as an answer to o; nil if it is valid.
-func (o *Offer) Fits(a Answer) error {
-	choices := o.Choices()
+func (r *Request) Fits(a Answer) error {
+	choices := r.Choices()
 	switch {
-	case a.Offer != o.ID || a.Digest != o.Digest:
+	case a.Request != r.ID || a.Digest != r.Digest:
 		return ErrChanged
-	case !slices.Contains(answers[o.Kind], a.Word):
-		return fmt.Errorf("%q is not an answer to a %s", a.Word, o.Kind)
+	case !slices.Contains(answers[r.Kind], a.Word):
+		return fmt.Errorf("%q is not an answer to a %s", a.Word, r.Kind)
 	case len(a.Message) > maxMessage:
 		return fmt.Errorf("the message is longer than %d bytes", maxMessage)
 	case a.Word == Say && strings.TrimSpace(a.Message) == "":
 		return errors.New("there is nothing to say")
 	case a.Always != 0 && !a.From.here():
 		return ErrAlways
-	case a.Always != 0 && (a.Word != Allow || a.Always < 1 || a.Always > len(o.Suggestions())):
+	case a.Always != 0 && (a.Word != Allow || a.Always < 1 || a.Always > len(r.Suggestions())):
 		return fmt.Errorf("the client suggests no rule %d here", a.Always)
-	case a.Word == Allow && o.Kind == Question && len(a.Choices) != len(choices):
+	case a.Word == Allow && r.Kind == Question && len(a.Choices) != len(choices):
 		return fmt.Errorf("there are %d questions, and %d answers", len(choices), len(a.Choices))
 	}
 	for _, c := range choices {
@@ -321,7 +326,7 @@ func (o *Offer) Fits(a Answer) error {
 	return nil
 }
 
-// Outcome is what became of an offer.
+// Outcome is what became of a request.
 type Outcome struct {
 	// Taken is set if the client was given the answer.
 	Taken bool         `json:"taken,omitempty"`
@@ -329,7 +334,7 @@ type Outcome struct {
 	At    event.Millis `json:"at"`
 }
 
-// Held is a call that a server holds. It makes the offer, waits until that is answered or ctx
-// ends, and has report give the client the answer; report returns an error if the client did
+// Held is a call that a server keeps open. It makes the request, waits until that is answered or
+// ctx ends, and has report give the client the answer; report returns an error if the client did
 // not take it. s is the session of the call.
-type Held func(ctx context.Context, s *state.Session, watch hold.Watch, report func(answer []byte) error)
+type Held func(ctx context.Context, s *state.Session, watch WatchFiles, report func(answer []byte) error)

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package hold
+package request
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package offer
+package request
 
 import (
 	"bytes"
@@ -16,14 +16,14 @@ const tail = 512 << 10
 // dialog is answered at the session at the same moment, only the transcript tells. It waits at
 // most that long for the transcript; known is false if nothing comes, which is always so for
 // subagents.
-func (o *Offer) Refused(wait time.Duration) (ours, known bool) {
-	path := gjson.GetBytes(o.Payload, "transcript_path").String()
-	if path == "" || o.UseID == "" || o.Actor != "" || o.Kind != Permission {
+func (r *Request) Refused(wait time.Duration) (ours, known bool) {
+	path := gjson.GetBytes(r.Payload, "transcript_path").String()
+	if path == "" || r.UseID == "" || r.Actor != "" || r.Kind != Permission {
 		return false, false
 	}
 	for end := time.Now().Add(wait); ; time.Sleep(20 * time.Millisecond) {
 		// On a busy machine the client may write the result before the one who decided.
-		if ours, known = decidedBy(path, o.UseID); ours || time.Now().After(end) {
+		if ours, known = decidedBy(path, r.UseID); ours || time.Now().After(end) {
 			return ours, known
 		}
 	}

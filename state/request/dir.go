@@ -1,0 +1,396 @@
+package request
+
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"beckon/event"
+	"beckon/event/atomicfile"
+	"beckon/event/jsonenc"
+	"beckon/event/plainfile"
+	"beckon/state"
+	"beckon/state/evidence"
+)
+
+// The files of a request, in a directory of its own.
+const (
+	headFile    = "offer.json"
+	payloadFile = "payload.json" // what the client sent, byte for byte
+	answerFile  = "answer.json"
+	outcomeFile = "outcome.json"
+	shownFile   = "shown" // a command has shown the whole request
+	// notifyFile lists the channels, one per line, that are to show the request to the user with
+	// buttons: the waiting process starts them (Notify).
+	notifyFile = "notify"
+	heardFile  = "notified" // it has started them
+)
+
+// Dir is the state directory, whose requests are meant.
+type Dir string
+
+// In returns the requests of a state directory.
+func In(stateDir string) Dir { return Dir(stateDir) }
+
+// OpenDir returns the directory of the requests that wait, by id. It does not exist before the
+// first.
+func (d Dir) OpenDir() string { return filepath.Join(string(d), "offers", "open") }
+
+func (d Dir) open(elem ...string) string { return filepath.Join(d.OpenDir(), filepath.Join(elem...)) }
+
+// done is where requests are kept afterwards, for an hour.
+func (d Dir) done(elem ...string) string {
+	return filepath.Join(string(d), "offers", "done", filepath.Join(elem...))
+}
+
+// idLetters are the letters of crypto/rand.Text.
+const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+// IsID reports whether id may be a request's. Such an id cannot lead out of the directory.
+func IsID(id string) bool { return len(id) == 26 && strings.Trim(id, idLetters) == "" }
+
+// Digest is the digest of a payload.
+func Digest(payload []byte) string {
+	sum := sha256.Sum256(payload)
+	return hex.EncodeToString(sum[:])
+}
+
+// Make writes a request, sets its id and digest, and removes the remains of old ones.
+func (d Dir) Make(r *Request, now time.Time) error {
+	d.Sweep(now)
+	d.prune(now)
+	r.ID, r.Digest = rand.Text(), Digest(r.Payload) // 130 random bits
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	// It is made under a name that no reader takes for a request's. The payload comes last, so that
+	// Sweep always finds whose it is.
+	tmp := d.open("." + r.ID)
+	if err := os.MkdirAll(tmp, dirMode); err != nil {
+		return err
+	}
+	if err = os.WriteFile(filepath.Join(tmp, headFile), b, fileMode); err == nil {
+		err = os.WriteFile(filepath.Join(tmp, payloadFile), r.Payload, fileMode)
+	}
+	if err == nil {
+		err = os.Rename(tmp, d.open(r.ID))
+	}
+	if err != nil {
+		_ = os.RemoveAll(tmp)
+	}
+	return err
+}
+
+// Load reads an open request. The error is ErrNone if no request has that id, that of Over if the
+// request is over, ErrChanged if its files are not as they were written.
+func (d Dir) Load(id string) (Request, error) {
+	if !IsID(id) {
+		return Request{}, ErrNone
+	}
+	r, err := read(d.open(id))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return r, err
+	}
+	for _, dir := range [...]string{d.done(id), d.open(id)} { // Close removes the payload first
+		if _, err := os.Stat(dir); err == nil {
+			return r, d.Over(id)
+		}
+	}
+	return r, ErrNone
+}
+
+// Over says what became of a request that is over: a *TakenError, or ErrOver with the reason.
+func (d Dir) Over(id string) error {
+	became, known := d.Outcome(id, 0)
+	if by, ok := d.Answered(id); ok && (became.Taken || !known) {
+		return &TakenError{by}
+	}
+	if became.Why != "" {
+		return overError(became.Why)
+	}
+	return ErrOver
+}
+
+// head reads a request without its payload.
+func head(dir string) (r Request, err error) {
+	b, err := plainfile.ReadFile(filepath.Join(dir, headFile))
+	if err == nil && (!jsonenc.Decode(string(b), &r) || r.Record == "" || r.Made == 0) {
+		err = errors.New("reading the request: it is damaged")
+	}
+	return r, err
+}
+
+func read(dir string) (r Request, err error) {
+	if r, err = head(dir); err != nil {
+		return r, err
+	}
+	if r.Payload, err = plainfile.ReadFile(filepath.Join(dir, payloadFile)); err != nil {
+		return r, err
+	}
+	if r.ID != filepath.Base(dir) || Digest(r.Payload) != r.Digest {
+		return r, ErrChanged
+	}
+	return r, nil
+}
+
+// List returns the requests that can be answered, oldest first. It leaves out those whose process
+// or client is gone, that have an answer or have expired, or that cannot be read; and those of a
+// kind that this version does not know, such as the forms of earlier ones.
+func (d Dir) List(now time.Time) ([]Request, error) {
+	d.Sweep(now)
+	names, err := os.ReadDir(d.OpenDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	here := evidence.ThisMachine()
+	var list []Request
+	for _, n := range names {
+		if !IsID(n.Name()) || d.hasAnswer(n.Name()) {
+			continue
+		}
+		r, err := read(d.open(n.Name()))
+		if err == nil && answers[r.Kind] != nil && d.waits(&r, here, now) {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b Request) int {
+		return cmp.Or(cmp.Compare(a.Made, b.Made), strings.Compare(a.ID, b.ID))
+	})
+	return list, nil
+}
+
+func (d Dir) hasAnswer(id string) bool {
+	_, err := os.Stat(d.open(id, answerFile))
+	return err == nil
+}
+
+// StillOpen reports whether r has neither ended nor been answered.
+func (d Dir) StillOpen(r *Request) bool {
+	_, err := os.Stat(d.open(r.ID))
+	return err == nil && !d.hasAnswer(r.ID)
+}
+
+// waits reports whether a process waits for an answer to r.
+func (d Dir) waits(r *Request, here evidence.Machine, now time.Time) bool {
+	return event.MillisOf(now) < r.Expires && here.Presence(r.Client, r.Made) != state.Gone &&
+		!dead(d.open(r.ID), r, here, now)
+}
+
+// dead reports whether the process that waits at r, in dir, is gone. An exec keeps its pid and the
+// time of its start. A process on another machine, which shares the directory, keeps the file
+// fresh while it lives.
+func dead(dir string, r *Request, here evidence.Machine, now time.Time) bool {
+	is := here.Presence(r.Waiter, r.Made)
+	return is == state.Gone || is != state.Alive && stale(dir, now)
+}
+
+// stale reports whether nobody has touched the request in dir for a while.
+func stale(dir string, now time.Time) bool {
+	info, err := os.Stat(filepath.Join(dir, headFile))
+	if err != nil {
+		info, err = os.Stat(dir)
+	}
+	return err == nil && now.Sub(info.ModTime()) >= silent
+}
+
+// Sweep closes the requests whose process was killed, so that the text of their calls does not
+// outlive it. Every hook and every program that looks at sessions calls it; without a request it
+// costs one look at a directory.
+func (d Dir) Sweep(now time.Time) {
+	names, err := os.ReadDir(d.OpenDir())
+	if err != nil || len(names) == 0 {
+		return
+	}
+	here := evidence.ThisMachine()
+	for _, n := range names {
+		dir := d.open(n.Name())
+		r, err := head(dir)
+		switch {
+		case err != nil && !stale(dir, now) || err == nil && !dead(dir, &r, here, now):
+		case err == nil && IsID(n.Name()):
+			d.Close(n.Name(), WhyKilled)
+		default:
+			_ = os.RemoveAll(dir)
+		}
+	}
+}
+
+// Give gives the answer a to the request that it names. Of several answers one is accepted; the
+// others get a *TakenError. Other errors are ErrNone, ErrOver, ErrExpired, ErrChanged,
+// ErrAlways, and those of an invalid answer.
+func (d Dir) Give(a Answer, now time.Time) error {
+	r, err := d.Load(a.Request)
+	if err != nil {
+		return err
+	}
+	if err := r.Fits(a); err != nil {
+		return err
+	}
+	if by, ok := d.Answered(r.ID); ok {
+		return &TakenError{by}
+	}
+	if event.MillisOf(now) >= r.Expires {
+		return ErrExpired
+	}
+	if !d.waits(&r, evidence.ThisMachine(), now) {
+		return d.Over(r.ID)
+	}
+	a.At = event.MillisOf(now)
+	b, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	err = atomicfile.Create(d.open(r.ID, answerFile), b)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		by, _ := d.Answered(r.ID)
+		return &TakenError{by}
+	case errors.Is(err, fs.ErrNotExist):
+		return d.Over(r.ID)
+	}
+	return err
+}
+
+// Deliver is Give, and waits for the outcome of the answer. If the client did not get it, or
+// another counted, the outcome says why.
+func (d Dir) Deliver(r *Request, a Answer) (Outcome, error) {
+	if err := d.Give(a, time.Now()); err != nil {
+		return Outcome{}, err
+	}
+	out, known := d.Outcome(a.Request, Delivery)
+	if !known {
+		return Outcome{Why: "the process that waits has not taken it yet"}, nil
+	}
+	if out.Taken && a.Word == Deny {
+		if ours, known := r.Refused(recorded); known && !ours {
+			return Outcome{Why: "it was answered in the session first"}, nil
+		}
+	}
+	return out, nil
+}
+
+// Show notes that the user was shown the whole request; Shown reports it. A call that was never
+// on a screen cannot be allowed by its session's name.
+func (d Dir) Show(id string) error { return os.WriteFile(d.open(id, shownFile), nil, fileMode) }
+
+// Shown reports whether the user was shown the whole request.
+func (d Dir) Shown(id string) bool {
+	_, err := os.Stat(d.open(id, shownFile))
+	return err == nil
+}
+
+// Answered returns the answer that a request was given, even if it is over.
+func (d Dir) Answered(id string) (a Answer, ok bool) {
+	if !IsID(id) {
+		return a, false
+	}
+	for _, dir := range [...]string{d.open(id), d.done(id)} {
+		b, err := plainfile.ReadFile(filepath.Join(dir, answerFile))
+		if err == nil && json.Unmarshal(b, &a) == nil {
+			return a, true
+		}
+	}
+	return a, false
+}
+
+// Past finds a request that is over, by the beginning of its id.
+func (d Dir) Past(beginning string) (id string, ok bool) {
+	names, _ := os.ReadDir(d.done()) // none yet, or unreadable: none is found
+	for _, n := range names {
+		if beginning != "" && strings.HasPrefix(n.Name(), beginning) && IsID(n.Name()) {
+			return n.Name(), true
+		}
+	}
+	return "", false
+}
+
+// Close closes a request: it takes no answer any more. why says why the client got none, empty if
+// it did. The call's text and the user's words are removed; who answered is kept for an hour. It
+// returns false if the request was closed before.
+func (d Dir) Close(id, why string) bool {
+	if !IsID(id) {
+		return false
+	}
+	_ = os.Remove(d.open(id, payloadFile)) // first, so that no kill leaves it behind
+	if os.Rename(d.open(id), d.done(id)) != nil &&
+		(os.MkdirAll(d.done(), dirMode) != nil || os.Rename(d.open(id), d.done(id)) != nil) {
+		return false
+	}
+	out, err := json.Marshal(Outcome{Taken: why == "", Why: why, At: event.MillisOf(time.Now())})
+	if err == nil {
+		_ = atomicfile.Write(d.done(id, outcomeFile), out, fileMode, false)
+	}
+	a, ok := d.Answered(id)
+	a.Message, a.Choices = "", nil
+	if b, err := json.Marshal(a); ok && err == nil {
+		_ = atomicfile.Write(d.done(id, answerFile), b, fileMode, false)
+	}
+	return true
+}
+
+// Outcome waits, at most that long, until it is known what became of a request.
+func (d Dir) Outcome(id string, wait time.Duration) (out Outcome, known bool) {
+	if !IsID(id) {
+		return out, false
+	}
+	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
+		b, err := plainfile.ReadFile(d.done(id, outcomeFile))
+		if err == nil && json.Unmarshal(b, &out) == nil {
+			return out, true
+		}
+		if time.Now().After(end) {
+			return out, false
+		}
+	}
+}
+
+// prune removes what is kept of requests that were closed an hour ago.
+func (d Dir) prune(now time.Time) {
+	done, _ := os.ReadDir(d.done()) // none yet, or unreadable: nothing to remove
+	for _, n := range done {
+		if info, err := n.Info(); err == nil && now.Sub(info.ModTime()) > kept {
+			_ = os.RemoveAll(d.done(n.Name()))
+		}
+	}
+}
+
+// Notify has the process that waits at a request start the one that shows it to the user: a
+// notification's button counts only from a child of the process that waits. It works once; a
+// second call returns an error.
+func (d Dir) Notify(id string, channels []string) error {
+	return atomicfile.Create(d.open(id, notifyFile), []byte(strings.Join(channels, "\n")))
+}
+
+// Heard waits, at most that long, until the waiting process has acted on Notify, and reports
+// whether it has: a process of an older beckon never will, nor will a server. Otherwise the call
+// is withdrawn.
+func (d Dir) Heard(id string, wait time.Duration) bool {
+	for end := time.Now().Add(wait); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(d.open(id, heardFile)); err == nil {
+			return true
+		}
+		if time.Now().After(end) {
+			_ = os.Remove(d.open(id, notifyFile))
+			return false
+		}
+	}
+}
+
+// Channels returns the channels of Notify; none if it was not called.
+func (d Dir) Channels(id string) []string {
+	b, _ := plainfile.ReadFile(d.open(id, notifyFile)) // none: not called
+	return strings.Fields(string(b))
+}

@@ -1,0 +1,271 @@
+package request
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"beckon/event"
+	"beckon/event/plainfile"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/store"
+)
+
+// Why a call is over without an answer. Empty means that it is not over.
+const (
+	WhyCall     = "its call is over"
+	WhyAnswered = "it was answered at the session"
+	WhyTurn     = "its turn is over"
+	WhyWork     = "the session is at work again"
+	WhySession  = "the session has ended"
+	WhyClient   = "its client is gone"
+	WhyExpired  = "nobody answered in time"
+	WhyStopped  = "the client gave up the call"
+	WhyGone     = "the request was taken away"
+	WhyKilled   = "the process that waited for the answer was killed"
+)
+
+const (
+	// slow is how often everything is checked, whatever the files say.
+	slow = 5 * time.Second
+	// beat is how often the request's file is touched. It tells a reader that cannot see this
+	// process that it lives.
+	beat = 30 * time.Second
+	// settle is how long the client's registry must say that no dialog is open: it says so for
+	// a moment between two dialogs.
+	settle = time.Second
+	// unfolded is how long an event may wait in the spool of a busy session.
+	unfolded = 10 * time.Second
+)
+
+// Over says why the held call is over, as far as the facts of its session show; seen is
+// whether the call was in them before.
+func (r *Request) Over(s *state.Session, seen bool, now event.Millis) (why string, there bool) {
+	switch {
+	case s.End.At >= r.Made:
+		return WhySession, seen
+	case r.Kind == Reply:
+		return r.working(s), true
+	}
+	c := r.call(s)
+	switch {
+	case c == nil && (seen || now > r.Made+event.Millis(unfolded.Milliseconds())):
+		return WhyCall, seen
+	case c == nil:
+		return "", false
+	case c.Answered > r.Made:
+		return WhyAnswered, true
+	}
+	return "", true
+}
+
+// call returns the open call that is held.
+func (r *Request) call(s *state.Session) *state.Call {
+	for i := range s.Actors {
+		if s.Actors[i].ID != r.Actor {
+			continue
+		}
+		for j := range s.Actors[i].Calls {
+			c := &s.Actors[i].Calls[j]
+			if r.UseID != "" && c.UseID != "" {
+				if c.UseID == r.UseID {
+					return c
+				}
+			} else if c.Hash == r.Hash && c.Name == r.Tool {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// sibling is how far, in milliseconds, the hook that folds the end of the turn may be behind
+// the one that holds it: both start at the same event.
+const sibling = 3000
+
+// working says whether the session works again after the turn that is held.
+func (r *Request) working(s *state.Session) string {
+	main := s.Main()
+	switch {
+	case main.Active > r.Made && main.Active > main.Ended, s.Prompt.At > r.Made:
+		return WhyWork
+	case s.Stop.At > r.Made+sibling, s.Failure.At > r.Made+sibling:
+		return WhyTurn // a newer end has a hook of its own that waits
+	}
+	return ""
+}
+
+// clientGone reports whether the client has ended, even if another process has its pid.
+func (r *Request) clientGone() bool {
+	return evidence.Presence(r.Client, r.Made) == state.Gone
+}
+
+type waiter struct {
+	Request  // without its payload
+	st       *store.Store
+	dir      string
+	notify   func() // starts what shows the request to the user; nil once it has
+	registry string // the client's record of its session, empty if unknown
+	seen     bool
+	dialog   bool            // the registry has said that a dialog is open
+	free     time.Time       // since when it no longer says so
+	beaten   time.Time       // when the request's file was last touched
+	file     plainfile.Stamp // of the session at the last look
+	looked   event.Millis    // when the session was last looked at
+	watches  []int           // the system's numbers of what is watched
+}
+
+// Wait waits at the request id until it is answered, and then returns true; otherwise it returns
+// why the request is over. It calls notify, once, when the user is to be notified of the request.
+func Wait(st *store.Store, id string, getenv func(string) string, notify func()) (answered bool, why string) {
+	w, err := begin(st, id, getenv)
+	if err != nil {
+		return false, WhyGone
+	}
+	w.notify = notify
+	return w.wait()
+}
+
+func begin(st *store.Store, id string, getenv func(string) string) (*waiter, error) {
+	dir := In(st.Dir).open(id)
+	r, err := head(dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &waiter{Request: r, st: st, dir: dir, beaten: time.Now()}
+	if at := evidence.RegistryDir(getenv); at != "" && r.Client.Pid > 0 {
+		w.registry = filepath.Join(at, strconv.Itoa(r.Client.Pid)+".json")
+	}
+	return w, nil
+}
+
+// look checks everything. next is how long to wait before the next look, unless a file
+// changes. An answer to a call that is over does not count: no client receives it.
+func (w *waiter) look(now time.Time) (answered bool, why string, next time.Duration) {
+	answered = w.answered()
+	if _, err := os.Stat(w.dir); errors.Is(err, fs.ErrNotExist) {
+		return false, WhyGone, 0
+	}
+	at := event.MillisOf(now)
+	if at >= w.Expires && !answered { // an answer that was given came in time
+		return false, WhyExpired, 0
+	}
+	if now.Sub(w.beaten) >= beat {
+		w.beaten = now
+		_ = os.Chtimes(filepath.Join(w.dir, headFile), now, now) // it only tells others that this process lives
+	}
+	if why := w.facts(at); why != "" {
+		return false, why, 0
+	}
+	w.start()
+	if w.undone(now) {
+		return false, WhyAnswered, 0
+	}
+	if answered {
+		return true, "", 0
+	}
+	next = min(slow, time.Duration(w.Expires-at)*time.Millisecond)
+	if !w.free.IsZero() {
+		next = min(next, max(0, w.free.Add(settle).Sub(now))+time.Millisecond)
+	}
+	return false, "", next
+}
+
+func (w *waiter) answered() bool {
+	_, err := os.Stat(filepath.Join(w.dir, answerFile))
+	return err == nil
+}
+
+// start starts what shows the request to the user, if a process asked for it.
+func (w *waiter) start() {
+	if w.notify == nil {
+		return
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, notifyFile)); err == nil {
+		w.notify()
+		w.notify = nil
+		_ = os.WriteFile(filepath.Join(w.dir, heardFile), nil, 0o600) // the process that asked goes on after a while
+	}
+}
+
+func (w *waiter) key() store.Key { return store.KeyOf(w.Record) }
+
+// facts checks the session's facts, if they have changed.
+func (w *waiter) facts(now event.Millis) (why string) {
+	k := w.key()
+	file := w.st.Stamp(k)
+	if file == w.file && !file.Young() && now-w.looked < event.Millis(unfolded.Milliseconds()) && w.seen {
+		return ""
+	}
+	s, err := w.st.Load(k)
+	if err != nil {
+		if w.seen && errors.Is(err, fs.ErrNotExist) {
+			return WhySession
+		}
+		return "" // it cannot be read now
+	}
+	w.file, w.looked = file, now
+	why, w.seen = w.Over(&s, w.seen, now)
+	return why
+}
+
+// undone asks the client's registry whether the dialog was answered or cancelled at the
+// session: no hook reports either.
+func (w *waiter) undone(now time.Time) bool {
+	if w.registry == "" || w.Kind == Reply || w.Actor != "" { // a subagent's dialog may not be on the screen
+		return false
+	}
+	r, err := evidence.ReadRegistryFile(w.registry)
+	if err != nil || !r.Usable() {
+		return false
+	}
+	switch {
+	case r.Status == "waiting":
+		w.dialog, w.free = true, time.Time{}
+	case w.dialog && w.free.IsZero():
+		w.free = now
+	case w.dialog && now.Sub(w.free) >= settle:
+		return true
+	}
+	return false
+}
+
+// WatchFiles watches the named files and directories. changed receives when one of them has
+// changed, until stop is called.
+type WatchFiles func(paths ...string) (changed <-chan struct{}, stop func())
+
+// Await is Wait for a program that holds many calls: it also ends when done is closed.
+func Await(done <-chan struct{}, st *store.Store, id string, getenv func(string) string, watch WatchFiles) (answered bool, why string) {
+	w, err := begin(st, id, getenv)
+	if err != nil {
+		return false, WhyGone
+	}
+	paths := []string{w.dir, st.SessionFile(w.key())}
+	if w.registry != "" {
+		paths = append(paths, w.registry)
+	}
+	changed, stop := watch(paths...)
+	defer stop()
+	for {
+		answered, why, next := w.look(time.Now())
+		switch {
+		case answered || why != "":
+			return answered, why
+		case w.clientGone():
+			return false, WhyClient
+		}
+		again := time.NewTimer(next)
+		select {
+		case <-done:
+			again.Stop()
+			return false, WhyStopped
+		case <-changed:
+			again.Stop()
+		case <-again.C:
+		}
+	}
+}
