@@ -1,140 +1,18 @@
 package access
 
-import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
-	"runtime"
-	"strings"
-	"testing"
-	"time"
-)
+import "beckon/testdata/webtest"
 
-// What callers send.
+// Short names of what all tests use.
+type client = webtest.Client
+
 const (
-	testToken    = "6f1ed002ab5595859014ebf0951522d9"
-	wrongToken   = "00000000000000000000000000000000" // no token of any server
-	browserAgent = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+	testToken    = webtest.Token
+	wrongToken   = webtest.WrongToken
+	browserAgent = webtest.BrowserAgent
+	noKey        = webtest.NoKey
 )
 
-// noKey is for requests that send no key.
-const noKey = "No-Key: 1"
-
-// withKey returns the header that sends a key.
-func withKey(key string) string { return "Authorization: Bearer " + key }
-
-// client is a server under test.
-type client struct {
-	T   testing.TB
-	URL string
-	Key string // is sent with requests that send no other, and not noKey
-}
-
-// Until waits for a condition that must hold soon.
-func (x client) Until(what string, f func() bool) {
-	x.T.Helper()
-	for end := time.Now().Add(20 * time.Second); !f(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			x.T.Fatalf("in 20 s it never came that %s", what)
-		}
-	}
-}
-
-// Request makes a request with headers given as "Name: value".
-func (x client) Request(method, path, body string, headers ...string) *http.Request {
-	x.T.Helper()
-	req, err := http.NewRequest(method, x.URL+path, strings.NewReader(body))
-	if err != nil {
-		x.T.Fatal(err)
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	for _, h := range headers {
-		k, v, _ := strings.Cut(h, ": ")
-		if k == "Host" {
-			req.Host = v
-			continue
-		}
-		req.Header.Set(k, v)
-	}
-	if req.Header.Get("Authorization") == "" && req.Header.Get("No-Key") == "" && x.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+x.Key)
-	}
-	req.Header.Del("No-Key")
-	return req
-}
-
-// Do sends a request and returns the response.
-func (x client) Do(method, path, body string, headers ...string) response {
-	x.T.Helper()
-	client := http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Do(x.Request(method, path, body, headers...))
-	if err != nil {
-		x.T.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		x.T.Fatal(err)
-	}
-	return response{res.StatusCode, res.Header, string(b)}
-}
-
-// Get sends a request without a body.
-func (x client) Get(path string, headers ...string) response {
-	x.T.Helper()
-	return x.Do("GET", path, "", headers...)
-}
-
-// SignIn returns what a browser sends with the session that it got for a code.
-func (x client) SignIn(code string) (session string) {
-	x.T.Helper()
-	r := x.Do("POST", "/api/login", "", withKey(code), browserAgent, "Sec-Fetch-Site: same-origin", "Origin: "+x.URL)
-	if r.Status != http.StatusOK || r.Header.Get("Set-Cookie") != "" {
-		x.T.Fatalf("signing in: %d %v %s", r.Status, r.Header, r.Body)
-	}
-	return r.Field(x.T, "session")
-}
-
-// Browse returns the status that a signed-in browser gets.
-func (x client) Browse(path, session string) int {
-	x.T.Helper()
-	return x.Get(path, withKey(session), browserAgent, "Sec-Fetch-client: same-origin").Status
-}
-
-// response is the response to a request.
-type response struct {
-	Status int
-	Header http.Header
-	Body   string
-}
-
-// Into parses a JSON response.
-func (r response) Into(t testing.TB, v any) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(r.Body), v); err != nil {
-		t.Fatalf("answer %q: %v", r.Body, err)
-	}
-}
-
-// Field returns a member of a JSON response as text.
-func (r response) Field(t testing.TB, name string) string {
-	t.Helper()
-	m := map[string]any{}
-	r.Into(t, &m)
-	if v, ok := m[name]; ok {
-		return fmt.Sprint(v)
-	}
-	return "(none)"
-}
-
-// needsPeers skips a test where the system does not tell whose process is at the other end of
-// a connection.
-func needsPeers(t testing.TB) {
-	t.Helper()
-	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" && runtime.GOOS != "windows" {
-		t.Skip("this system does not tell whose process is at the other end")
-	}
-}
+var (
+	withKey    = webtest.WithKey
+	needsPeers = webtest.NeedsPeers
+)
