@@ -361,7 +361,8 @@ func own(paths []string) []*config.Hook {
 		return &config.Hook{ID: id, Event: event.PreToolUse, Type: config.BuiltIn, Level: config.Own, Enabled: true, StopBlocks: 1,
 			Spec: config.Spec{Rule: config.NewRule(wire.Ask, reason, m)}}
 	}
-	commands := []string{"beckon policy trust", "beckon policy accept", "beckon policy disable", "beckon policy allow-once",
+	commands := []string{"beckon policy trust", "beckon policy accept", "beckon policy disable", "beckon policy allow", "beckon policy allow-once", "beckon policy init",
+
 		"beckon answer", "beckon reply", "beckon stop", "beckon away", "beckon back", "beckon uninstall"}
 	return []*config.Hook{
 		hook("own-files", rule.Rule{Tools: []rule.Matcher{writers}, Conditions: rule.Conditions{Paths: slices.Clone(paths)}}),

@@ -112,7 +112,7 @@ func TestVainQuestionsRefuse(t *testing.T) {
 	u := newUser(t, on("PreToolUse", `{"type":"rule","id":"r","decision":"ask","reason":"sure?","commands":["touch"]}`), "")
 	payload := recordedCall(t, "codex", "PreToolUse", "tool_input.command", "touch a")
 	reason := gjson.Get(u.from("codex", "PreToolUse", payload), "hookSpecificOutput.permissionDecisionReason").Str
-	_, code, found := strings.Cut(reason, "beckon policy allow-once ")
+	_, code, found := strings.Cut(reason, "beckon policy allow ")
 	if !found || !strings.Contains(reason, "codex cannot") {
 		t.Fatalf("the reason is %q", reason)
 	}

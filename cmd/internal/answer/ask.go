@@ -103,7 +103,7 @@ func (f *firing) Offer(reason string) string {
 		f.log(err)
 		return ""
 	}
-	return "The user can allow this call once, in a terminal: beckon policy allow-once " + code
+	return "The user can allow this call once, in a terminal: beckon policy allow " + code
 }
 
 // place returns where the event happens.

@@ -28,9 +28,15 @@ func problem(a *cli.App, p config.Problem) {
 
 type checkCmd struct {
 	File string `arg:"" optional:"" help:"A policy file (default: those in force here)." type:"path"`
+	Show bool   `help:"Show the hooks in force here, in their order."`
+	On   string `help:"With --show: only the hooks of this event." placeholder:"EVENT"`
+	JSON bool   `name:"json" help:"With --show: print JSON."`
 }
 
 func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
+	if c.Show {
+		return (&explainCmd{c.On, c.JSON}).Run(a, s)
+	}
 	if c.File != "" {
 		s.Global, s.Project = c.File, ""
 		if c.File == trust.ProjectFile(trust.ProjectOf(c.File)) {

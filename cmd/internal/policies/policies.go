@@ -15,19 +15,20 @@ import (
 
 // Cmd is the command.
 type Cmd struct {
-	Check     checkCmd     `cmd:"" help:"Check the policy files for mistakes, and for what is probably not meant."`
-	Explain   explainCmd   `cmd:"" help:"Show which hooks are in force, in their order."`
-	Test      testCmd      `cmd:"" help:"Try an event: what each hook of the policy says, and what the client would get."`
-	Trace     traceCmd     `cmd:"" help:"Show what was decided lately, and by whom."`
-	Replay    replayCmd    `cmd:"" help:"Try the policy on your past calls, or show where two policies differ."`
-	Trust     trustCmd     `cmd:"" help:"Trust a project's policy as it is now: it is then in force."`
-	Accept    acceptCmd    `cmd:"" help:"Accept that a policy file is gone or empty: what it said is then no longer in force."`
-	AllowOnce allowOnceCmd `cmd:"" help:"Let a refused call pass once, by the code in its refusal."`
-	Enable    enableCmd    `cmd:"" help:"Switch a hook on again."`
-	Disable   disableCmd   `cmd:"" help:"Switch a hook off."`
-	Import    importCmd    `cmd:"" help:"Show the hooks in the client's settings, as a policy would run them."`
-	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of a policy file."`
-	Example   exampleCmd   `cmd:"" help:"Print a small policy server to start your own from."`
+	Check   checkCmd   `cmd:"" help:"Check the policy files for mistakes, or show the hooks in force."`
+	Test    testCmd    `cmd:"" help:"Try an event, run test files, or try the policy on your past calls."`
+	Log     traceCmd   `cmd:"" aliases:"trace" help:"Show what was decided lately, and by whom."`
+	Trust   trustCmd   `cmd:"" help:"Trust a project's policy as it is now: it is then in force."`
+	Accept  acceptCmd  `cmd:"" help:"Accept that a policy file is gone or empty: what it said is then no longer in force."`
+	Allow   allowCmd   `cmd:"" aliases:"allow-once" help:"Let a refused call pass once, by the code in its refusal."`
+	Init    initCmd    `cmd:"" help:"Write a policy to start from, or one from the client's settings."`
+	Enable  enableCmd  `cmd:"" help:"Switch a hook on again."`
+	Disable disableCmd `cmd:"" help:"Switch a hook off."`
+	Example exampleCmd `cmd:"" help:"Print a small policy server to start your own from."`
+	Schema  schemaCmd  `cmd:"" help:"Print the JSON Schema of a policy file."`
+	Explain explainCmd `cmd:"" hidden:"" help:"Show which hooks are in force, as check --show does."`
+	Replay  replayCmd  `cmd:"" hidden:"" help:"Try the policy on past calls, as test --past does."`
+	Import  importCmd  `cmd:"" hidden:"" help:"Show the hooks in the client's settings, as a policy would run them."`
 }
 
 // ProvideSources gives the commands the policy files that apply here.

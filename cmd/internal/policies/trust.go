@@ -64,12 +64,12 @@ func (c *trustCmd) Run(a *cli.App, s policy.Sources) error {
 	return nil
 }
 
-type allowOnceCmd struct {
+type allowCmd struct {
 	Code string `arg:"" help:"The code, as the refusal gives it."`
 }
 
 // Run lets the refused call pass the next time. An agent cannot run it.
-func (c *allowOnceCmd) Run(a *cli.App, s policy.Sources) error {
+func (c *allowCmd) Run(a *cli.App, s policy.Sources) error {
 	if err := a.InAgent("allowing a refused call"); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (c *allowOnceCmd) Run(a *cli.App, s policy.Sources) error {
 }
 
 type enableCmd struct {
-	Hook string `arg:"" help:"The hook's name, as policy explain prints it: global/shared."`
+	Hook string `arg:"" help:"The hook's name, as policy check --show prints it: global/shared."`
 }
 
 type disableCmd enableCmd
@@ -107,7 +107,7 @@ func switchHook(a *cli.App, s policy.Sources, name string, on bool) error {
 	}
 	i := slices.IndexFunc(hooks, func(h *config.Hook) bool { return h.Name() == name })
 	if i < 0 && !(on && off[name]) { // an identical hook may stand in its place
-		return cli.Hint("beckon policy explain lists them", "no hook %q is in force here", name)
+		return cli.Hint("beckon policy check --show lists them", "no hook %q is in force here", name)
 	}
 	if err := s.State.Switch(name, on); err != nil {
 		return fmt.Errorf("switching %q: %w", name, err)

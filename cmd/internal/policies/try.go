@@ -33,10 +33,19 @@ type testCmd struct {
 	Policy  string `help:"Use this policy file instead of those in force here." type:"path" placeholder:"FILE"`
 	Client  string `help:"Answer as for this version of the client, as 2.1.330." placeholder:"VERSION"`
 	Rules   bool   `help:"Start nothing: ask the built-in rules only."`
+	Past    bool   `help:"Instead: evaluate the rules on the calls of the last 30 days, or of FILE or directory."`
+	Against string `help:"With --past: show only the calls that this policy file answers differently." type:"path" placeholder:"FILE"`
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
 func (c *testCmd) Run(a *cli.App, s policy.Sources) error {
+	if c.Past {
+		r := replayCmd{Against: c.Against, Days: 30, N: 3, Client: c.Client}
+		if c.File != "" {
+			r.Files = []string{c.File}
+		}
+		return r.Run(a, s)
+	}
 	if isCases(c.File) {
 		return c.testCases(a, s)
 	}

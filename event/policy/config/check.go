@@ -164,7 +164,7 @@ func (c *checking) address() {
 // a trial, and trials are forgotten.
 func (c *checking) observing() {
 	if c.h.Observe && (c.h.Type == BuiltIn || c.h.Type == Prompt) {
-		c.warn(`without "observe" it counts`, "it only observes: what it decides is in beckon policy trace and nowhere else")
+		c.warn(`without "observe" it counts`, "it only observes: what it decides is in beckon policy log and nowhere else")
 	}
 }
 

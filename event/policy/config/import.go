@@ -1,11 +1,14 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"beckon/event"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
@@ -117,8 +120,32 @@ func converted(h gjson.Result) json.RawMessage {
 	return b
 }
 
-// PolicyOf writes the imported hooks that can be converted as a policy file.
-func PolicyOf(list []Imported) ([]byte, error) {
+// Permissions returns the client's permission rules in settings files, by their lists, each once,
+// and those that a policy of that level cannot have, with the reason.
+func Permissions(files []Settings, level Level) (lists map[string][]string, left []string) {
+	lists = map[string][]string{}
+	for _, name := range []string{"deny", "ask", "allow"} {
+		for _, f := range files {
+			for _, entry := range gjson.GetBytes(f.Data, "permissions."+name).Array() {
+				_, err := rule.OfClient(entry.String(), name == "allow")
+				switch {
+				case f.Level != level, slices.Contains(lists[name], entry.String()):
+				case err != nil:
+					left = append(left, fmt.Sprintf("%s %s: %v", name, entry.String(), err))
+				case name == "allow" && level == Project:
+					left = append(left, "allow "+entry.String()+": a project's policy cannot allow")
+				default:
+					lists[name] = append(lists[name], entry.String())
+				}
+			}
+		}
+	}
+	return lists, left
+}
+
+// PolicyOf writes the imported hooks that can be converted, and lists of permission rules, as a
+// policy file.
+func PolicyOf(list []Imported, permissions map[string][]string) ([]byte, error) {
 	type group struct {
 		Matcher string            `json:"matcher,omitempty"`
 		Hooks   []json.RawMessage `json:"hooks"`
@@ -135,9 +162,15 @@ func PolicyOf(list []Imported) ([]byte, error) {
 		}
 		events[i.Event] = append(groups, group{i.Matcher, []json.RawMessage{i.JSON}})
 	}
-	b, err := json.MarshalIndent(map[string]any{"hooks": events}, "", "  ")
+	doc := map[string]any{"hooks": events}
+	for name, entries := range permissions {
+		doc[name] = entries
+	}
+	b, err := wire.Encode(doc)
 	if err != nil {
 		return nil, fmt.Errorf("writing policy: %w", err)
 	}
-	return append(b, '\n'), nil
+	var out bytes.Buffer
+	err = json.Indent(&out, append(b, '\n'), "", "  ")
+	return out.Bytes(), err
 }

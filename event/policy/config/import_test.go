@@ -31,7 +31,7 @@ func TestImport(t *testing.T) {
 	if s := strings.Join(got, "|"); s != want {
 		t.Errorf("got %s", s)
 	}
-	text, err := PolicyOf(list)
+	text, err := PolicyOf(list, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
