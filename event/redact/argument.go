@@ -5,29 +5,34 @@ import "strings"
 // argument is a flag whose value is a secret in the command lines of some
 // programs only.
 type argument struct {
-	command, flag string
+	programs, flag string
 	// before is the character between a user's name and the secret; 0 if the whole value is
-	// secret.
+	// secret; joined if the secret always follows without a space: -pSECRET.
 	before byte
-	// joined means that the secret always follows without a space: -pSECRET.
-	joined bool
 }
 
+const joined = '+'
+
 var arguments = [...]argument{
-	{command: "curl", flag: "-u", before: ':'}, {command: "curl", flag: "-U", before: ':'},
-	{command: "curl", flag: "--user", before: ':'}, {command: "curl", flag: "--proxy-user", before: ':'},
-	{command: "http", flag: "-a", before: ':'}, {command: "https", flag: "-a", before: ':'}, {command: "xh", flag: "-a", before: ':'}, {command: "http", flag: "--auth", before: ':'},
-	{command: "mysql", flag: "-p", joined: true}, {command: "mysqldump", flag: "-p", joined: true}, {command: "mysqladmin", flag: "-p", joined: true},
-	{command: "mysqlimport", flag: "-p", joined: true}, {command: "mariadb", flag: "-p", joined: true}, {command: "mariadb-dump", flag: "-p", joined: true},
-	{command: "sshpass", flag: "-p"}, {command: "login", flag: "-p"}, {command: "redis-cli", flag: "-a"}, {command: "redis-cli", flag: "--pass"},
-	{command: "mongo", flag: "-p"}, {command: "mongosh", flag: "-p"}, {command: "mongodump", flag: "-p"}, {command: "mongorestore", flag: "-p"},
-	{command: "ldapsearch", flag: "-w"}, {command: "ldapmodify", flag: "-w"}, {command: "ldapadd", flag: "-w"}, {command: "ldapwhoami", flag: "-w"},
-	{command: "zip", flag: "-P"}, {command: "unzip", flag: "-P"}, {command: "7z", flag: "-p", joined: true}, {command: "7za", flag: "-p", joined: true},
-	{command: "sqlcmd", flag: "-P"}, {command: "bcp", flag: "-P"}, {command: "mosquitto_pub", flag: "-P"}, {command: "mosquitto_sub", flag: "-P"},
-	{command: "smbclient", flag: "-U", before: '%'}, {command: "rpcclient", flag: "-U", before: '%'}, {command: "lftp", flag: "-u", before: ','},
-	{command: "skopeo", flag: "--creds", before: ':'}, {command: "buildah", flag: "--creds", before: ':'}, {command: "podman", flag: "--creds", before: ':'},
-	{command: "keytool", flag: "-storepass"}, {command: "keytool", flag: "-keypass"}, {command: "jarsigner", flag: "-storepass"},
-	{command: "openssl enc", flag: "-k"}, {command: "openssl enc", flag: "-K"},
+	{"curl", "-u", ':'},
+	{"curl", "-U", ':'},
+	{"curl", "--user", ':'},
+	{"curl", "--proxy-user", ':'},
+	{"http https xh", "-a", ':'},
+	{"http", "--auth", ':'},
+	{"mysql mysqldump mysqladmin mysqlimport mariadb mariadb-dump 7z 7za", "-p", joined},
+	{"sshpass login mongo mongosh mongodump mongorestore", "-p", 0},
+	{"redis-cli", "-a", 0},
+	{"redis-cli", "--pass", 0},
+	{"ldapsearch ldapmodify ldapadd ldapwhoami", "-w", 0},
+	{"zip unzip sqlcmd bcp mosquitto_pub mosquitto_sub", "-P", 0},
+	{"smbclient rpcclient", "-U", '%'},
+	{"lftp", "-u", ','},
+	{"skopeo buildah podman", "--creds", ':'},
+	{"keytool jarsigner", "-storepass", 0},
+	{"keytool", "-keypass", 0},
+	{"openssl", "-k", 0},
+	{"openssl", "-K", 0},
 }
 
 // argument finds the secret after a flag at i of a program that takes one there.
@@ -45,9 +50,14 @@ func (r *redactor) argument(i int) found {
 		if line == "" {
 			line = r.commandBefore(i)
 		}
-		if runs(line, a.command) {
-			if f := r.valueOf(a, end); f.mark != "" {
-				return f
+		for name, rest := nextField(a.programs); name != ""; name, rest = nextField(rest) {
+			if name == "openssl" {
+				name = "openssl enc" // -k is something else elsewhere
+			}
+			if runs(line, name) {
+				if f := r.valueOf(a, end); f.mark != "" {
+					return f
+				}
 			}
 		}
 	}
@@ -63,7 +73,7 @@ func (a *argument) ends(s string, i int) int {
 	if strings.HasPrefix(s[i:], a.flag) {
 		return i + len(a.flag)
 	}
-	if a.before == 0 || len(a.flag) != len("-u") {
+	if a.before == 0 || a.before == joined || len(a.flag) != len("-u") {
 		return 0
 	}
 	end := flagOf(a.flag[1], s, i)
@@ -127,14 +137,15 @@ func (r *redactor) valueOf(a *argument, v int) found {
 		return found{}
 	case long && r.s[v] == '=':
 		value = v + 1
-	case a.joined == (value > v), long && value == v:
-		if a.joined || long {
+	case (a.before == joined) == (value > v), long && value == v:
+		if a.before == joined || long {
 			return found{}
 		}
 	}
 	from, end := r.wordAt(value)
 	shortest := 3
-	if a.before != 0 {
+	user := a.before != 0 && a.before != joined
+	if user {
 		at := strings.IndexByte(r.s[from:end], a.before)
 		if at < 0 && from > value && end+1 < len(r.s) && r.s[end+1] == a.before { // "user":password
 			at = end + 1 - from
@@ -148,7 +159,8 @@ func (r *redactor) valueOf(a *argument, v int) found {
 		}
 		shortest = 2
 	}
-	if end-from < shortest || r.s[from] == '-' && a.before == 0 || placeholder(r.s[from:]) || strings.HasPrefix(r.s[from:], "//") {
+	rest := r.s[from:]
+	if end-from < shortest || r.s[from] == '-' && !user || placeholder(rest) || strings.HasPrefix(rest, "//") {
 		return found{}
 	}
 	return found{from, end, markPassword}

@@ -5,8 +5,8 @@ import "strings"
 // encoded finds the value after the name that ends before a URL-encoded operator at i:
 // NAME%3Dvalue, %22name%22%3A%22value%22.
 func (r *redactor) encoded(i int) found {
-	equals := strings.HasPrefix(r.s[i:], "%3D") || strings.HasPrefix(r.s[i:], "%3d")
-	if !equals && !strings.HasPrefix(r.s[i:], "%3A") && !strings.HasPrefix(r.s[i:], "%3a") {
+	equals := beginsWith(r.s[i:], "%3D %3d")
+	if !equals && !beginsWith(r.s[i:], "%3A %3a") {
 		return found{}
 	}
 	end := i
@@ -40,7 +40,10 @@ func (r *redactor) encoded(i int) found {
 		to++
 	}
 	value := r.s[v:to]
-	if value == "" || strings.HasPrefix(value, "%24") || strings.HasPrefix(value, "%7B") || strings.HasPrefix(value, "%3C") || placeholder(value) && value[0] != '%' || !r.accepts(value, kind, tight) {
+	if value == "" || beginsWith(value, "%24 %7B %3C") || placeholder(value) && value[0] != '%' {
+		return found{}
+	}
+	if !r.accepts(value, kind, tight) {
 		return found{}
 	}
 	return found{v, to, kind.mark()}
@@ -48,7 +51,7 @@ func (r *redactor) encoded(i int) found {
 
 // escapedQuote reports whether s begins with a URL-encoded quote.
 func escapedQuote(s string) bool {
-	return strings.HasPrefix(s, "%22") || strings.HasPrefix(s, "%27")
+	return beginsWith(s, "%22 %27")
 }
 
 // endsEncoded reports whether a value ends before the escape that s begins with:

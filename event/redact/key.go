@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 )
 
@@ -19,25 +18,19 @@ var sensitive = [...]struct {
 
 // keys are the words before "key" that make it a secret: most keys (of a map, of a cache, of a
 // pair's public half) are not.
-var keys = [...]string{
-	"api", "access", "private", "account", "encryption", "signing", "master", "auth", "shared", "storage", "subscription", "license",
-	"session", "webhook", "cipher", "hmac", "jwt",
-}
+const keys = `api access private account encryption signing master auth shared storage subscription license
+session webhook cipher hmac jwt`
 
 // last are words that make a value a secret when a name ends with them:
 // DB_PASS, but not bypass.
-var last = [...]struct {
-	word string
-	kind keyKind
-}{
-	{"pass", passwordKey}, {"pwd", passwordKey}, {"pw", passwordKey}, {"auth", weakKey}, {"credential", weakKey}, {"credentials", weakKey}, {"creds", weakKey},
-}
+const (
+	lastOfPassword = "pass pwd pw"
+	lastOfWeak     = "auth credential credentials creds"
+)
 
 // about are endings of names whose value describes the secret but is not it.
-var about = [...]string{
-	"file", "path", "dir", "name", "url", "uri", "id", "arn", "type", "count", "limit", "ttl", "expires", "expiry",
-	"length", "size", "usage", "budget", "policy", "field", "hint", "label", "ref", "izer", "nization",
-}
+const about = `file path dir name url uri id arn type count limit ttl expires expiry
+length size usage budget policy field hint label ref izer nization`
 
 func kindOf(name string) keyKind {
 	if len(name) < len("pw") || len(name) > maxKey {
@@ -54,7 +47,7 @@ func kindOf(name string) keyKind {
 	flat := buf[:n]
 	for _, w := range sensitive {
 		if bytes.Contains(flat, []byte(w.word)) && (w.word != "key" || isSecretKey(flat)) {
-			for _, end := range about {
+			for end, rest := nextField(about); end != ""; end, rest = nextField(rest) {
 				if len(flat) > len(end) && string(flat[len(flat)-len(end):]) == end {
 					return harmless
 				}
@@ -62,14 +55,14 @@ func kindOf(name string) keyKind {
 			return w.kind
 		}
 	}
-	if strings.EqualFold(name, "cookie") || strings.EqualFold(name, "set-cookie") {
+	if isOneOf(name, "cookie set-cookie") {
 		return cookieKey
 	}
-	end := lastWord(name)
-	for _, w := range last {
-		if len(end) == len(w.word) && strings.EqualFold(end, w.word) {
-			return w.kind
-		}
+	switch end := lastWord(name); {
+	case isOneOf(end, lastOfPassword):
+		return passwordKey
+	case isOneOf(end, lastOfWeak):
+		return weakKey
 	}
 	return harmless
 }
@@ -88,12 +81,20 @@ func lastWord(name string) string {
 
 // kindInQuery is kindOf for the parameters of a URL, where shorter names are common.
 func kindInQuery(name string) keyKind {
-	for _, w := range [...]string{"key", "sig", "signature", "hmac", "sas", "auth"} {
-		if endsFold(lastWord(name), w) {
-			return weakKey
-		}
+	if endsWithOneOf(lastWord(name), "key sig signature hmac sas auth") {
+		return weakKey
 	}
 	return harmless
+}
+
+// endsWithOneOf reports whether s ends with one of the words, ignoring letter case.
+func endsWithOneOf(s, words string) bool {
+	for word, rest := nextField(words); word != ""; word, rest = nextField(rest) {
+		if endsFold(s, word) {
+			return true
+		}
+	}
+	return false
 }
 
 func lower(c byte) byte {
@@ -105,13 +106,12 @@ func lower(c byte) byte {
 
 // beforeKey reports whether a name ends with a word that makes a following "key" secret.
 func beforeKey(name string) bool {
-	name = strings.TrimRight(name, "_-")
-	return slices.ContainsFunc(keys[:], func(w string) bool { return endsFold(name, w) })
+	return endsWithOneOf(strings.TrimRight(name, "_-"), keys)
 }
 
 // isSecretKey reports whether the name contains one of the secret keys.
 func isSecretKey(name []byte) bool {
-	for _, w := range keys {
+	for w, rest := nextField(keys); w != ""; w, rest = nextField(rest) {
 		if at := bytes.Index(name, []byte(w)); at >= 0 && bytes.HasPrefix(name[at+len(w):], []byte("key")) {
 			return true
 		}

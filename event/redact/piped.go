@@ -4,8 +4,17 @@ import "strings"
 
 // readers are the programs that read a secret from a pipe, and the flag with which they do.
 var readers = [...]struct{ command, flag string }{
-	{"sudo ", "-S"}, {"sudo ", "--stdin"}, {"passwd ", "--stdin"}, {"login ", "--password-stdin"}, {"login ", "--with-token"},
-	{"gpg ", "--passphrase-fd 0"}, {"openssl ", "stdin"}, {"smbpasswd ", "-s"}, {"htpasswd ", "-i"}, {"chpasswd", ""}, {"cryptsetup ", ""},
+	{"sudo ", "-S"},
+	{"sudo ", "--stdin"},
+	{"passwd ", "--stdin"},
+	{"login ", "--password-stdin"},
+	{"login ", "--with-token"},
+	{"gpg ", "--passphrase-fd 0"},
+	{"openssl ", "stdin"},
+	{"smbpasswd ", "-s"},
+	{"htpasswd ", "-i"},
+	{"chpasswd", ""},
+	{"cryptsetup ", ""},
 }
 
 // piped finds the secret in the words at i that a command gets on its standard input: echo

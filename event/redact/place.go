@@ -9,7 +9,10 @@ const white = " \t\r\n"
 func (r *redactor) element(i int) found {
 	from, to := r.nameBefore(i)
 	kind := kindOf(r.s[from:to])
-	if kind == harmless || i+1 == len(r.s) || placeholder(r.s[i+1:]) || from == 0 || strings.IndexByte("<.:\"'", r.s[from-1]) < 0 {
+	if kind == harmless || from == 0 || strings.IndexByte("<.:\"'", r.s[from-1]) < 0 {
+		return found{}
+	}
+	if i+1 == len(r.s) || placeholder(r.s[i+1:]) {
 		return found{}
 	}
 	end := i + 1
@@ -126,11 +129,8 @@ func (r *redactor) spoken(i int) found {
 
 // mayName reports whether a word that begins like this may name a secret.
 func mayName(begin string) bool {
-	switch [2]byte{lower(begin[0]), lower(begin[1])} {
-	case [2]byte{'p', 'a'}, [2]byte{'p', 'w'}, [2]byte{'s', 'e'}, [2]byte{'t', 'o'}, [2]byte{'k', 'e'}, [2]byte{'a', 'p'}, [2]byte{'a', 'c'}, [2]byte{'a', 'u'}:
-		return true
-	}
-	return false
+	const begins = " pa pw se to ke ap ac au"
+	return strings.Contains(begins, string([]byte{' ', lower(begin[0]), lower(begin[1])}))
 }
 
 // inNetrc reports whether the word password at i follows a login.
@@ -176,13 +176,14 @@ func (r *redactor) said(v int, kind keyKind, verb bool) found {
 			return f
 		}
 	}
-	switch {
-	case s == "" || placeholder(s) || isPath(s) || strings.Contains(s, "://"):
-		return found{}
-	case kind == passwordKey && verb && len(s) >= 6 && hasDigit(s) && (hasCapital(s) || hasSmall(s)) && !(end < len(r.s) && r.s[end] == '('):
-	case len(s) >= 20 && oddLooking(s) && (verb || hasCapital(s)):
-	default:
+	if s == "" || placeholder(s) || isPath(s) || strings.Contains(s, "://") {
 		return found{}
 	}
-	return found{v, end, kind.mark()}
+	called := end < len(r.s) && r.s[end] == '('
+	password := len(s) >= 6 && hasDigit(s) && (hasCapital(s) || hasSmall(s)) && !called
+	token := len(s) >= 20 && oddLooking(s)
+	if kind == passwordKey && verb && password || token && (verb || hasCapital(s)) {
+		return found{v, end, kind.mark()}
+	}
+	return found{}
 }

@@ -287,17 +287,19 @@ func (r *redactor) signed(i int) found {
 	return found{}
 }
 
+// marks are the marks of keys, by what the prefixes in front of them begin with.
+const marks = `AKIA aws-key-id ASIA aws-key-id github_pat github-token gh github-token
+glsa api-key glc_ api-key gl gitlab-token GR13 gitlab-token _gitlab gitlab-token
+xox slack-token xapp slack-token hooks.slack slack-token AIza google-key ya29 google-key
+1//0 google-key GOCSPX google-key AQ. google-key sk_ stripe-key rk_ stripe-key
+whsec_ stripe-key npm_ npm-token pypi- pypi-token AGE- private-key`
+
 // markOf returns the mark of a key that begins with a prefix.
 func markOf(text string) string {
-	for _, m := range [...][2]string{
-		{"AKIA", "aws-key-id"}, {"ASIA", "aws-key-id"}, {"github_pat", "github-token"}, {"gh", "github-token"},
-		{"glsa", "api-key"}, {"glc_", "api-key"}, {"gl", "gitlab-token"}, {"GR13", "gitlab-token"}, {"_gitlab", "gitlab-token"},
-		{"xox", "slack-token"}, {"xapp", "slack-token"}, {"hooks.slack", "slack-token"}, {"AIza", "google-key"}, {"ya29", "google-key"},
-		{"1//0", "google-key"}, {"GOCSPX", "google-key"}, {"AQ.", "google-key"}, {"sk_", "stripe-key"}, {"rk_", "stripe-key"},
-		{"whsec_", "stripe-key"}, {"npm_", "npm-token"}, {"pypi-", "pypi-token"}, {"AGE-", "private-key"},
-	} {
-		if strings.HasPrefix(text, m[0]) {
-			return "[redacted:" + m[1] + "]"
+	for prefix, rest := nextField(marks); prefix != ""; prefix, rest = nextField(rest) {
+		var mark string
+		if mark, rest = nextField(rest); strings.HasPrefix(text, prefix) {
+			return markBegin + mark + "]"
 		}
 	}
 	return markKey

@@ -15,10 +15,7 @@
 // finds is measured: testdata/secrets/RESULTS.md.
 package redact
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // The marks that replace a secret, in addition to those of the rules. None contains a digit or
 // a character that could begin another secret.
@@ -209,7 +206,7 @@ func endsColour(s string) bool {
 		return false
 	}
 	s = s[:i-1]
-	return slices.ContainsFunc([]string{"\x1b", `\x1b`, `\x1B`, `\u001b`, `\u001B`, `\033`, `\e`}, func(escape string) bool { return strings.HasSuffix(s, escape) })
+	return strings.HasSuffix(s, "\x1b") || endsWithOneOf(s, `\x1b \u001b \033 \e`)
 }
 
 // markAt returns the length of the mark at i, or 0.

@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // value finds the secret in the value that begins at v.
 func (r *redactor) value(v int, kind keyKind, how style) found {
@@ -145,12 +142,13 @@ func placeholder(v string) bool {
 	if v == "" {
 		return false
 	}
-	switch v[0] {
-	case '$', '<', '{', '%', '*':
-		return true
-	}
-	for _, p := range [...]string{markBegin, "...", "…", "xxx", "XXX", "-----BEGIN"} {
-		if strings.HasPrefix(v, p) {
+	return beginsWith(v, "$ < { % * [redacted: ... … xxx XXX -----BEGIN")
+}
+
+// beginsWith reports whether s begins with one of the words.
+func beginsWith(s, words string) bool {
+	for word, rest := nextField(words); word != ""; word, rest = nextField(rest) {
+		if strings.HasPrefix(s, word) {
 			return true
 		}
 	}
@@ -158,16 +156,14 @@ func placeholder(v string) bool {
 }
 
 // plainWords are values that are never secrets.
-var plainWords = []string{
-	"true", "false", "null", "none", "undefined", "string", "required", "optional", "empty", "hidden", "masked", "redacted",
-	"unset", "missing", "invalid", "expired", "unknown", "provided", "generated", "disabled", "enabled", "password", "bearer",
-	"option", "options", "flag", "flags", "argument", "arguments", "parameter", "parameters", "value", "instead", "with", "when", "from", "must",
-}
+const plainWords = `true false null none undefined string required optional empty hidden masked redacted
+unset missing invalid expired unknown provided generated disabled enabled password bearer
+option options flag flags argument arguments parameter parameters value instead with when from must`
 
 // isPath reports whether v is a path rather than base64 that begins with a
 // slash.
 func isPath(v string) bool {
-	if strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "@") {
+	if beginsWith(v, "./ ../ ~/ @") {
 		return true
 	}
 	return v[0] == '/' && !(hasCapital(v) && hasSmall(v) && hasDigit(v))
@@ -199,7 +195,11 @@ func isReference(v string) bool {
 func namesSecret(v string) bool {
 	for i := 0; i < len(v); i++ {
 		for _, w := range sensitive {
-			if v[i]|0x20 == w.word[0] && len(v)-i >= len(w.word) && strings.EqualFold(v[i:i+len(w.word)], w.word) && (w.word != "key" || beforeKey(v[:i])) {
+			end := i + len(w.word)
+			if v[i]|0x20 != w.word[0] || len(v) < end || !strings.EqualFold(v[i:end], w.word) {
+				continue
+			}
+			if w.word != "key" || beforeKey(v[:i]) {
 				return true
 			}
 		}
@@ -247,9 +247,14 @@ func (r *redactor) header(v int) found {
 }
 
 // schemes are those of an Authorization header.
-var schemes = []string{"basic", "bearer", "token", "apikey", "negotiate", "digest", "key", "jwt", "oauth"}
+const schemes = "basic bearer token apikey negotiate digest key jwt oauth"
 
 // isOneOf reports whether s is one of the words, ignoring letter case.
-func isOneOf(s string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return len(s) == len(w) && strings.EqualFold(s, w) })
+func isOneOf(s, words string) bool {
+	for word, rest := nextField(words); word != ""; word, rest = nextField(rest) {
+		if len(s) == len(word) && strings.EqualFold(s, word) {
+			return true
+		}
+	}
+	return false
 }

@@ -38,7 +38,14 @@ type checking struct {
 }
 
 func (c *checking) warn(advice, format string, args ...any) {
-	c.found = append(c.found, Problem{File: c.h.File, Line: c.h.Line, Path: c.h.Path, What: c.h.ID + ": " + fmt.Sprintf(format, args...), Advice: advice, Warning: true})
+	c.found = append(c.found, Problem{
+		File:    c.h.File,
+		Line:    c.h.Line,
+		Path:    c.h.Path,
+		What:    c.h.ID + ": " + fmt.Sprintf(format, args...),
+		Advice:  advice,
+		Warning: true,
+	})
 }
 
 func (c *checking) time() {
@@ -47,7 +54,8 @@ func (c *checking) time() {
 	case h.Timeout > limit:
 		c.warn("", "its time, %s, is more than all hooks of %s have together, %s", h.Timeout, h.Event, limit)
 	case h.Type == Server && worst > limit && h.Event != event.SessionEnd:
-		c.warn("lower retry_count or timeout_ms", "all of its tries may take %s; all hooks of %s together have %s", worst, h.Event, limit)
+		c.warn("lower retry_count or timeout_ms",
+			"all of its tries may take %s; all hooks of %s together have %s", worst, h.Event, limit)
 	}
 }
 
@@ -58,9 +66,20 @@ func (c *checking) reach() {
 	}
 }
 
-// tools are the client's own tools, to find matchers that misspell them.
-var tools = []string{"Bash", "PowerShell", "Edit", "Write", "Read", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
-	"Agent", "Task", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Skill", "Monitor"}
+// clientTools are the client's own tools, to find matchers that misspell them.
+const clientTools = `Bash PowerShell Edit Write Read NotebookEdit Glob Grep WebFetch WebSearch
+	Agent Task AskUserQuestion EnterPlanMode ExitPlanMode Skill Monitor`
+
+// misspelt returns the tool of the client that name is but for the case of its letters; "" if there
+// is none, or it is right.
+func misspelt(name string) string {
+	for _, t := range strings.Fields(clientTools) {
+		if strings.EqualFold(t, name) && t != name {
+			return t
+		}
+	}
+	return ""
+}
 
 func (c *checking) matcher() {
 	m := c.h.Matcher
@@ -68,15 +87,15 @@ func (c *checking) matcher() {
 		return
 	}
 	for _, name := range m.Names() {
-		i := slices.IndexFunc(tools, func(t string) bool { return strings.EqualFold(t, name) })
-		if i >= 0 && tools[i] != name {
-			c.warn(fmt.Sprintf("did you mean %q?", tools[i]), "the matcher %q is case-sensitive and takes no tool of the client", name)
+		if t := misspelt(name); t != "" {
+			c.warn(fmt.Sprintf("did you mean %q?", t),
+				"the matcher %q is case-sensitive and takes no tool of the client", name)
 		}
 		if strings.HasPrefix(name, "mcp__") && strings.Count(name, "__") == 1 {
 			c.warn(fmt.Sprintf("%q takes all of the server's tools", name+"__.*"), "%q is the name of no tool", name)
 		}
 	}
-	for _, t := range tools {
+	for _, t := range strings.Fields(clientTools) {
 		if m.Find(t) > 0 {
 			c.warn("^ and $ hold it at its place", "the expression %q also finds something in %s", m.Text(), t)
 			break
@@ -94,16 +113,16 @@ func (c *checking) rule() {
 	if r == nil {
 		return
 	}
-	takes := func(names ...string) bool {
-		return slices.ContainsFunc(names, func(n string) bool {
+	takes := func(names string) bool {
+		return slices.ContainsFunc(strings.Fields(names), func(n string) bool {
 			return !slices.ContainsFunc(r.Match.Tools, func(m rule.Matcher) bool { return !m.Match(n) })
 		})
 	}
 	m := r.Match
-	if len(m.Commands)+len(m.Regex) > 0 && !takes("Bash", "PowerShell", "Monitor") {
+	if len(m.Commands)+len(m.Regex) > 0 && !takes("Bash PowerShell Monitor") {
 		c.warn("", "no tool that it matches runs commands, so it never holds")
 	}
-	if len(m.Paths) > 0 && !takes("Bash", "PowerShell", "Edit", "Write", "Read", "NotebookEdit", "Glob", "Grep", "MultiEdit") {
+	if len(m.Paths) > 0 && !takes("Bash PowerShell Edit Write Read NotebookEdit Glob Grep MultiEdit") {
 		c.warn("", "no tool that it matches has a path, so it never holds")
 	}
 	if r.Decision == wire.Allow && len(m.Words) > 0 && len(m.Paths)+len(m.Commands)+len(m.Regex) == 0 {
@@ -122,10 +141,9 @@ func (c *checking) condition() {
 		return
 	}
 	name, _, _ := strings.Cut(c.h.If.Text(), "(")
-	i := slices.IndexFunc(tools, func(t string) bool { return strings.EqualFold(t, name) })
-	switch {
-	case i >= 0 && tools[i] != name:
-		c.warn(fmt.Sprintf("did you mean %q?", tools[i]), "\"if\" names %q, which is not a tool of the client", name)
+	switch t := misspelt(name); {
+	case t != "":
+		c.warn(fmt.Sprintf("did you mean %q?", t), "\"if\" names %q, which is not a tool of the client", name)
 	case !strings.HasPrefix(name, "mcp__") && strings.Contains(name, "*"):
 		c.warn("leave it out for all tools", "\"if\" names %q, which is not a tool", name)
 	}

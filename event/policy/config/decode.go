@@ -135,14 +135,21 @@ func (d *decoder) list(name string, entries []text) {
 	if len(entries) > 0 && decision == wire.Allow {
 		d.mayApprove("$.allow", event.PreToolUse, "")
 	}
+	reason := "The policy denies"
+	switch decision {
+	case wire.Ask:
+		reason = "The policy asks about"
+	case wire.Allow:
+		reason = "The policy allows"
+	}
 	for i, entry := range entries {
 		h := d.base(event.PreToolUse, BuiltIn, fmt.Sprintf("$.%s[%d]", name, i))
 		r, err := rule.OfClient(string(entry), decision == wire.Allow)
 		if err != nil {
-			d.fail(h.Path, "like Bash(git push *), Read(./.env), mcp__server__tool or WebFetch(domain:NAME)", "%q %v", entry, err)
+			d.fail(h.Path, "like Bash(git push *), Read(./.env), mcp__server__tool or WebFetch(domain:NAME)",
+				"%q %v", entry, err)
 		}
-		reason := map[wire.Decision]string{wire.Deny: "The policy denies ", wire.Ask: "The policy asks about ", wire.Allow: "The policy allows "}
-		h.Spec.Rule = NewRule(decision, reason[decision]+string(entry)+".", r)
+		h.Spec.Rule = NewRule(decision, reason+" "+string(entry)+".", r)
 		h.Grant = r.Allow
 		d.hooks = append(d.hooks, h)
 	}
@@ -286,7 +293,7 @@ func (d *decoder) hook(h *Hook, x handler) {
 		Shell:          x.Shell,
 		URL:            d.url(x.URL, at+".url") + d.url(x.ServerURL, at+".server_url"),
 		Headers:        x.Headers,
-		AllowedEnvVars: x.AllowedEnvVars.strings(),
+		AllowedEnvVars: x.AllowedEnvVars,
 		Prompt:         string(x.Prompt),
 		Model:          string(x.Model),
 	}
@@ -377,97 +384,6 @@ func (d *decoder) timeout(x handler, at string) time.Duration {
 		return time.Duration(v * float64(unit))
 	}
 	return 0
-}
-
-// rule converts the conditions and the decision of a rule.
-func (d *decoder) rule(h *Hook, x handler) {
-	can, at := wire.RulesOf(h.Event), h.Path
-	d.decision(h, x, can)
-	if !d.has(at+".reason") && x.Decision != "allow" {
-		d.fail(at, "", "a rule needs %q", "reason")
-	}
-	const ofTools = "tool commands regex paths unless.commands unless.regex unless.paths"
-	for _, name := range strings.Fields(ofTools) {
-		if !can.Tool && d.has(at+"."+name) {
-			d.fail(at+"."+name, "", "%s is not a tool event", h.Event)
-		}
-	}
-	m := rule.Rule{Conditions: x.parsed(), Allow: x.Decision == "allow"}
-	if can.Tool { // the rule decides: a command that reads a file is a Read, too
-		m.Tools = []rule.Matcher{h.Matcher}
-		if x.Tool != "" {
-			m.Tools = append(m.Tools, d.matcher(h.Event, x.Tool, at+".tool"))
-		}
-	}
-	if x.Unless != nil {
-		unless := x.Unless.parsed()
-		m.Unless = &unless
-	}
-	r := &Rule{
-		Decision:     wire.Decision(x.Decision),
-		Reason:       string(x.Reason),
-		Match:        m,
-		Unsure:       wire.Decision(x.Unsure),
-		Branches:     x.Branch.strings(),
-		Repositories: x.Repository.strings(),
-		CI:           x.CI,
-	}
-	if x.Unsure == "pass" {
-		r.Unsure = wire.Continue
-	}
-	r.settle(can.Ask || can.Refuse == wire.ByRequest)
-	h.Grant, h.Spec.Rule = m.Allow, r
-	if d.again {
-		return
-	}
-	for _, p := range m.Check() {
-		if where := at + "." + p.Field; !p.Doubt && d.has(where) {
-			d.fail(where, "", "%s", p.What)
-		} else if !p.Doubt {
-			d.fail(at, "", "%s: %s", p.Field, p.What)
-		}
-	}
-	d.examples(h, x.Match, ".match", true)
-	d.examples(h, x.NotMatch, ".not_match", false)
-}
-
-// examples reports those that a rule does not treat as written.
-func (d *decoder) examples(h *Hook, list texts, name string, covered bool) {
-	for i, text := range list {
-		at := fmt.Sprintf("%s%s[%d]", h.Path, name, i)
-		if !d.has(at) {
-			at = h.Path + name
-		}
-		c := rule.Example(string(text), wire.RulesOf(h.Event).Tool)
-		if covers := h.Applies(c) && h.Spec.Rule.compiled().Judge(c).Result > rule.No; covers != covered {
-			word := map[bool]string{true: "covers", false: "does not cover"}
-			d.fail(at, "beckon help policy says what an entry covers", "the rule %s %q", word[covers], text)
-		}
-	}
-}
-
-// decision reports a decision that the event cannot express.
-func (d *decoder) decision(h *Hook, x handler, can wire.Rules) {
-	at := h.Path + ".decision"
-	switch wire.Decision(x.Decision) {
-	case wire.Deny:
-		if can.Refuse == wire.NoWay {
-			d.fail(at, "", "%s cannot be refused", h.Event)
-		}
-	case wire.Ask:
-		if !can.Ask {
-			d.fail(at, "", "at %s the user cannot be asked", h.Event)
-		}
-	case wire.Warn:
-		if !can.Context {
-			d.fail(at, "", "%s has no way to say anything to the agent", h.Event)
-		}
-	case wire.Allow:
-		d.mayApprove(at, h.Event, "to let it pass, say nothing")
-	}
-	if x.Unsure == "ask" && !can.Ask {
-		d.fail(h.Path+".unsure", "", "at %s the user cannot be asked", h.Event)
-	}
 }
 
 // ids gives the hooks without an id one that is the same every time, and makes identical hooks

@@ -193,10 +193,14 @@ func (d *document) check(v hujson.Value, path string, t reflect.Type, tag reflec
 	case *hujson.Object:
 		d.object(x, path, t, tag.Get("as"))
 	case *hujson.Array:
+		elem := t.Elem()
+		if t == reflect.TypeFor[texts]() {
+			elem = reflect.TypeFor[text]()
+		}
 		for i, e := range x.Elements {
 			at := fmt.Sprintf("%s[%d]", path, i)
 			d.places[at] = e.StartOffset
-			d.check(e, at, t.Elem(), tag)
+			d.check(e, at, elem, tag)
 		}
 	case hujson.Literal:
 		d.literal(x, path, t, tag)

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"beckon/event/policy/rule"
@@ -86,12 +88,105 @@ func (r *Rule) holdsAt(place func() Place) bool {
 
 // oneFits reports whether one of the patterns matches a name; without patterns, any name does.
 func oneFits(patterns []string, name string) bool {
-	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { return doublestar.MatchUnvalidated(p, name) })
+	fits := func(p string) bool { return doublestar.MatchUnvalidated(p, name) }
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, fits)
 }
 
 // always reports whether a rule has no conditions.
 func (r *Rule) always() bool {
 	c := r.Match.Conditions
 	tools := slices.ContainsFunc(r.Match.Tools, func(m rule.Matcher) bool { return !m.All() })
-	return !tools && r.Match.Says == nil && len(c.Commands)+len(c.Regex)+len(c.Paths)+len(c.Words)+len(r.Branches)+len(r.Repositories) == 0 && r.CI == nil && r.Match.Unless == nil
+	conditions := len(c.Commands) + len(c.Regex) + len(c.Paths) + len(c.Words) + len(r.Branches) + len(r.Repositories)
+	return !tools && conditions == 0 && r.Match.Says == nil && r.CI == nil && r.Match.Unless == nil
+}
+
+// rule converts the conditions and the decision of a rule.
+func (d *decoder) rule(h *Hook, x handler) {
+	can, at := wire.RulesOf(h.Event), h.Path
+	d.decision(h, x, can)
+	if !d.has(at+".reason") && x.Decision != "allow" {
+		d.fail(at, "", "a rule needs %q", "reason")
+	}
+	const ofTools = "tool commands regex paths unless.commands unless.regex unless.paths"
+	for _, name := range strings.Fields(ofTools) {
+		if !can.Tool && d.has(at+"."+name) {
+			d.fail(at+"."+name, "", "%s is not a tool event", h.Event)
+		}
+	}
+	m := rule.Rule{Conditions: x.parsed(), Allow: x.Decision == "allow"}
+	if can.Tool { // the rule decides: a command that reads a file is a Read, too
+		m.Tools = []rule.Matcher{h.Matcher}
+		if x.Tool != "" {
+			m.Tools = append(m.Tools, d.matcher(h.Event, x.Tool, at+".tool"))
+		}
+	}
+	if x.Unless != nil {
+		unless := x.Unless.parsed()
+		m.Unless = &unless
+	}
+	r := &Rule{
+		Decision:     wire.Decision(x.Decision),
+		Reason:       string(x.Reason),
+		Match:        m,
+		Unsure:       wire.Decision(x.Unsure),
+		Branches:     x.Branch,
+		Repositories: x.Repository,
+		CI:           x.CI,
+	}
+	if x.Unsure == "pass" {
+		r.Unsure = wire.Continue
+	}
+	r.settle(can.Ask || can.Refuse == wire.ByRequest)
+	h.Grant, h.Spec.Rule = m.Allow, r
+	if d.again {
+		return
+	}
+	for _, p := range m.Check() {
+		if where := at + "." + p.Field; !p.Doubt && d.has(where) {
+			d.fail(where, "", "%s", p.What)
+		} else if !p.Doubt {
+			d.fail(at, "", "%s: %s", p.Field, p.What)
+		}
+	}
+	d.examples(h, x.Match, ".match", true)
+	d.examples(h, x.NotMatch, ".not_match", false)
+}
+
+// examples reports those that a rule does not treat as written.
+func (d *decoder) examples(h *Hook, list texts, name string, covered bool) {
+	for i, text := range list {
+		at := fmt.Sprintf("%s%s[%d]", h.Path, name, i)
+		if !d.has(at) {
+			at = h.Path + name
+		}
+		c := rule.Example(string(text), wire.RulesOf(h.Event).Tool)
+		if covers := h.Applies(c) && h.Spec.Rule.compiled().Judge(c).Result > rule.No; covers != covered {
+			word := map[bool]string{true: "covers", false: "does not cover"}
+			d.fail(at, "beckon help policy says what an entry covers", "the rule %s %q", word[covers], text)
+		}
+	}
+}
+
+// decision reports a decision that the event cannot express.
+func (d *decoder) decision(h *Hook, x handler, can wire.Rules) {
+	at := h.Path + ".decision"
+	switch wire.Decision(x.Decision) {
+	case wire.Deny:
+		if can.Refuse == wire.NoWay {
+			d.fail(at, "", "%s cannot be refused", h.Event)
+		}
+	case wire.Ask:
+		if !can.Ask {
+			d.fail(at, "", "at %s the user cannot be asked", h.Event)
+		}
+	case wire.Warn:
+		if !can.Context {
+			d.fail(at, "", "%s has no way to say anything to the agent", h.Event)
+		}
+	case wire.Allow:
+		d.mayApprove(at, h.Event, "to let it pass, say nothing")
+	}
+	if x.Unsure == "ask" && !can.Ask {
+		d.fail(h.Path+".unsure", "", "at %s the user cannot be asked", h.Event)
+	}
 }

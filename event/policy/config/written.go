@@ -18,23 +18,15 @@ func Schema() []byte { return schema }
 type text string
 
 // texts is one text or a list of them.
-type texts []text
+type texts []string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *texts) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '[' {
-		return json.Unmarshal(b, (*[]text)(t))
+		return json.Unmarshal(b, (*[]string)(t))
 	}
 	*t = texts{""}
 	return json.Unmarshal(b, &(*t)[0])
-}
-
-// strings returns the texts, nil if there are none.
-func (t texts) strings() (out []string) {
-	for _, s := range t {
-		out = append(out, string(s))
-	}
-	return out
 }
 
 // file is a policy file as written.
@@ -117,10 +109,10 @@ type conditions struct {
 
 func (c conditions) parsed() rule.Conditions {
 	return rule.Conditions{
-		Commands: c.Commands.strings(),
-		Regex:    c.Regex.strings(),
-		Paths:    c.Paths.strings(),
-		Words:    c.Words.strings(),
+		Commands: c.Commands,
+		Regex:    c.Regex,
+		Paths:    c.Paths,
+		Words:    c.Words,
 	}
 }
 

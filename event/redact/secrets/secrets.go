@@ -65,8 +65,17 @@ var class = regexp.MustCompile(`<([alsuhHdwWtb])([0-9]+)>`)
 func expand(line string, random *rand.Rand) string {
 	const lower, upper, digits = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
 	sets := map[string]string{
-		"a": lower + upper + digits, "l": lower + digits, "u": upper + digits, "h": digits + "abcdef", "H": digits + "ABCDEF", "s": upper + "234567",
-		"d": digits, "w": lower, "W": lower + upper, "t": lower + upper + digits + "_-", "b": lower + upper + digits + "+/",
+		"a": lower + upper + digits,
+		"l": lower + digits,
+		"u": upper + digits,
+		"h": digits + "abcdef",
+		"H": digits + "ABCDEF",
+		"s": upper + "234567",
+		"d": digits,
+		"w": lower,
+		"W": lower + upper,
+		"t": lower + upper + digits + "_-",
+		"b": lower + upper + digits + "+/",
 	}
 	return class.ReplaceAllStringFunc(line, func(m string) string {
 		set := sets[m[1:2]]
