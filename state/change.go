@@ -110,6 +110,7 @@ type Decided struct {
 	By     string       `json:"by,omitempty"`
 	From   string       `json:"from,omitempty"`
 	Waited event.Millis `json:"waited_ms,omitempty"`
+	Text   string       `json:"text,omitempty"` // what the user replied
 }
 
 // The answers that are facts about the session.

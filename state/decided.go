@@ -28,6 +28,8 @@ func (f *fold) decided(d *Decided) {
 		f.endActor(a, f.at, EndHalt)
 	case WordGoesOn:
 		a.work(f.at)
+	case WordReplied: // what the client raises at its delivery counts as the client's own prompt
+		f.prompt(&event.Event{Kind: event.UserPromptSubmit, At: f.at, Prompt: d.Text})
 	}
 }
 

@@ -135,3 +135,13 @@ func TestRefusedTasksAreNotCounted(t *testing.T) {
 		t.Errorf("todos %+v", s.Todos)
 	}
 }
+
+// A reply is the user's next prompt, and the turn that it begins is theirs: the client announces
+// it as one of its own.
+func TestReplyIsAPrompt(t *testing.T) {
+	s := told(prompted, stopped, Decided{Event: event.Stop, Word: WordReplied, Text: "and now the tests"},
+		event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "<task-notification>", PromptID: "p2", FromClient: true})
+	if w, _ := word(s); w != Working || s.Prompt.Text != "and now the tests" || s.Prompt.ID != "p2" || s.OwnTurn() || s.Counts.Turns != 2 {
+		t.Errorf("state %s, own %t, %+v", w, s.OwnTurn(), s.Prompt)
+	}
+}

@@ -16,6 +16,8 @@ import (
 
 	"beckon/state/request"
 	"beckon/state/store"
+
+	"github.com/tidwall/gjson"
 )
 
 // asks returns a payload that asks the user.
@@ -105,6 +107,15 @@ func TestReplyWakes(t *testing.T) {
 	}
 	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 2 || errs.String() != a.Message {
 		t.Errorf("exit code %d, %q", cmd.ProcessState.ExitCode(), errs.String())
+	}
+	// It is the user's turn, once, though the client announces it as its own.
+	runEvent(t, cmd.Env, "UserPromptSubmit", `{"session_id":"s1","hook_event_name":"UserPromptSubmit","cwd":"/","prompt":"<task-notification>"}`)
+	show := exec.Command(program(t, "beckon"), "show", "--json", "s1")
+	show.Env = cmd.Env
+	out, err := show.Output()
+	turns := gjson.GetBytes(out, "turns.#(actor==\"user\")#.text").Array()
+	if err != nil || len(turns) != 1 || turns[0].Str != a.Message {
+		t.Errorf("the user's turns: %v, %v\n%s", turns, err, out)
 	}
 }
 

@@ -64,6 +64,9 @@ func (st *Store) Fold(k Key, u Update) (res Result, err error) {
 		e.Redact() // before anything is written
 		st.Texts.event(e)
 	}
+	if a := u.Change.Action; a != nil && a.Decided != nil {
+		a.Decided.Text = st.Texts.prompt(redact.Text(a.Decided.Text))
+	}
 	own, err := st.fold(k, &u, wait, &res)
 	if own != k {
 		_, err = st.fold(own, &u, wait, &res)

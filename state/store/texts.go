@@ -33,6 +33,14 @@ func (t Texts) cut(s string, max int) string {
 	return event.CutTail(s, max)
 }
 
+// prompt returns the part of a user's prompt to keep.
+func (t Texts) prompt(s string) string {
+	if t == TextsShort || t == TextsOff {
+		return t.head(s)
+	}
+	return event.Cut(s, event.MaxPrompt)
+}
+
 // head returns the part of s to keep: its head.
 func (t Texts) head(s string) string {
 	if t == TextsOff {

@@ -6,6 +6,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/jsonenc"
+	"beckon/state"
 )
 
 // With "off" no text and no name that somebody chose is left in an event.
@@ -20,6 +21,22 @@ func TestTextsOff(t *testing.T) {
 		TextsOff.event(&e)
 		if out := string(jsonenc.Append(nil, &e)); strings.Contains(out, "secret") || !strings.Contains(out, "/kept") {
 			t.Errorf("%s: %s", e.Kind, out)
+		}
+	}
+}
+
+// A reply from elsewhere is kept as a prompt is: as far as the texts go, and without secrets.
+func TestReplyTexts(t *testing.T) {
+	const secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+	for texts, want := range map[Texts]string{TextsOff: "", TextsFull: "go on"} {
+		st := Open(t.TempDir())
+		st.Texts = texts
+		d := &state.Decided{Word: state.WordReplied, Text: "go on with " + secret}
+		if _, err := st.Fold("s1", Update{Change: state.Change{At: 1000, Action: &state.Action{Kind: state.ActDecided, Decided: d}}}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(d.Text, want) || strings.Contains(d.Text, secret) || want == "" && d.Text != "" {
+			t.Errorf("%s: kept %q", texts, d.Text)
 		}
 	}
 }

@@ -274,6 +274,10 @@ func must(v any) json.RawMessage {
 func (f *firing) answered(o *request.Request, a *request.Answer, word string) {
 	d := &state.Decided{Event: f.e.Kind, Of: o.Made, AgentID: o.Actor, UseID: o.UseID, Tool: o.Tool, Hash: o.Hash, Word: word,
 		By: a.By, From: string(a.From), Waited: a.At - o.Made}
+	if word == state.WordReplied {
+		f.st.Texts = hook.Texts(f.getenv)
+		d.Text = strings.TrimSpace(a.Message)
+	}
 	_, err := hook.FoldDecided(f.st, o.Record, d)
 	f.folded(err)
 }
