@@ -45,9 +45,9 @@ func NewStartupLine(shell, name, program string) (StartupLine, error) {
 		"fish prompt": `test -x @PROGRAM@; and @PROGRAM@ init fish | source`,
 		"tmux prompt": `if-shell "test -x @PROGRAM@" { run-shell "@PROGRAM@ init tmux | tmux source-file -" }`,
 
-		"bash completion": `if [ -x @PROGRAM@ ]; then source <(@PROGRAM@ completion bash); fi`,
-		"zsh completion":  `if [ -x @PROGRAM@ ] && (( $+functions[compdef] )); then source <(@PROGRAM@ completion zsh); fi`,
-		"fish completion": `test -x @PROGRAM@; and @PROGRAM@ completion fish | source`,
+		"bash completion": `if [ -x @PROGRAM@ ]; then source <(@PROGRAM@ init bash --completion); fi`,
+		"zsh completion":  `if [ -x @PROGRAM@ ] && (( $+functions[compdef] )); then source <(@PROGRAM@ init zsh --completion); fi`,
+		"fish completion": `test -x @PROGRAM@; and @PROGRAM@ init fish --completion | source`,
 	}[shell+" "+name]
 	if text == "" {
 		return StartupLine{}, fmt.Errorf("shell %q: it has no line called %s", shell, name)

@@ -4,29 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/setup/steps"
-	"beckon/event"
-	"beckon/event/agents"
 	"beckon/installer"
 )
 
-// InstallCmd is `beckon install`.
+// InstallCmd is `beckon install`: the steps of setup that put hooks into files, by flags.
 type InstallCmd struct {
-	Agent   []string `help:"Which agents: claude-code, codex, opencode, gemini, copilot, qwen, or all (default: claude-code; asks about the others)." placeholder:"NAME"`
+	Agent   []string `help:"Which agents: claude-code, codex, opencode, gemini, copilot, qwen, or all (default: claude-code)." placeholder:"NAME"`
 	Scope   string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
-	Events  string   `enum:"core,all" default:"core" help:"Which events: core, which the states need, or all."`
+	Events  string   `enum:"core,all" default:"core" help:"Events to register: core (enough to track state) or all."`
 	Hook    string   `help:"The beckon-hook program to run (default: the one beside this program)." placeholder:"PATH"`
 	Notify  []string `enum:"terminal,desktop,command,sound,title,ntfy" help:"Channels that notify you when a session needs you: terminal, desktop, command, sound, title, ntfy." placeholder:"CHANNEL"`
-	Status  bool     `name:"statusline" help:"Make beckon the status line, too; one that is there is kept and runs first."`
+	Status  bool     `name:"statusline" help:"Also install the status line; an existing one keeps running."`
 	Answers *bool    `negatable:"" help:"Answer from elsewhere what sessions ask (beckon help answers); without either form that stays as it is."`
-	Mod     *bool    `negatable:"" help:"Install the mod, in ~/.claude/skills/beckon: it runs inside the client, reports what no hook does, and shows above the prompt who else needs you (beckon help mod); without either form that stays as it is."`
+	Mod     *bool    `negatable:"" help:"Install the mod, which runs inside the client (beckon help mod); without either form that stays as it is."`
 	DryRun  bool     `help:"Print what would change as a diff, and change nothing."`
 
 	Complete string `hidden:"" placeholder:"VERSION" help:"Only add the events that a client of this version knows to installs that were made for an older one."`
@@ -39,7 +35,7 @@ type UninstallCmd struct {
 	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
 }
 
-// Run edits the settings file.
+// Run puts the hooks into the files.
 func (c *InstallCmd) Run(a *cli.App) error {
 	if err := stepDown(a); err != nil {
 		return err
@@ -51,26 +47,33 @@ func (c *InstallCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	others, claude, err := chosen(c.Agent, func() ([]*agents.Agent, bool, error) {
-		list, err := ask(a, a.Attended() && !c.DryRun)
-		return list, true, err
-	})
+	names, claude, err := chosenAgents(c.Agent)
 	if err != nil {
 		return err
 	}
 	switch {
-	case claude:
+	case claude || len(c.Agent) == 0:
 		err = c.installClaude(a, program)
 	case c.Status || c.Mod != nil:
 		return cli.Usage("%w", cli.Hint("add --agent claude-code", "--statusline and --mod are for Claude Code"))
 	default:
 		err = chooseChannels(a, c.Notify, c.DryRun)
 	}
-	if err := errors.Join(err, c.installAgents(a, program, others)); err != nil {
+	errs := []error{err}
+	var without []hookFile
+	for _, f := range agentFiles(a, program) {
+		switch {
+		case slices.Contains(names, f.name):
+			errs = append(errs, c.installAgent(a, f))
+		case !f.on && f.absent == "":
+			without = append(without, f)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if rest := lacking(a); len(c.Agent) == 0 && len(rest) > 0 && !c.DryRun {
-		fmt.Fprintf(a.Stdout, "  without hooks: %s; beckon install --agent all\n", titles(rest))
+	if len(c.Agent) == 0 && len(without) > 0 && !c.DryRun {
+		fmt.Fprintf(a.Stdout, "  without hooks: %s; beckon setup\n", titles(without))
 	}
 	return nil
 }
@@ -83,20 +86,17 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 		return err
 	}
 	spec := specFor(program, client, installer.Set(c.Events))
-	if c.Answers != nil {
+	if spec.Answers = inspect(t).Answers(); c.Answers != nil {
 		spec.Answers = *c.Answers
-	} else {
-		spec.Answers = installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Answers()
 	}
 	if c.Status {
-		if spec.StatusLine, err = statusProgram(a, program); err != nil {
-			return err
-		}
+		spec.StatusLine, err = statusProgram(a, program)
 	}
-	if c.Mod != nil && *c.Mod {
-		if _, err := modProgram(a, program, client); err != nil {
-			return err
-		}
+	if c.Mod != nil && *c.Mod && err == nil {
+		_, err = modProgram(a, program, client)
+	}
+	if err != nil {
+		return err
 	}
 	change, err := edit(a, t, installer.Install(spec), c.DryRun)
 	if err == nil && c.DryRun && c.Mod != nil {
@@ -123,7 +123,8 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 	}
 	fmt.Fprintf(a.Stdout, "installed %d hooks in %s (client %s)\n", len(spec.Events), change.File, client.Version)
 	if !client.Version.Known() {
-		fmt.Fprintln(a.Stdout, "  no client was found to ask for its version: only the events that every client knows are registered; the first session of one adds the others, among them what reports API errors")
+		fmt.Fprintln(a.Stdout, "  no client was found to ask for its version: only the events that every client knows are registered; "+
+			"the first session of one adds the others, among them what reports API errors")
 	}
 	if c.Status {
 		fmt.Fprintln(a.Stdout, "  the status line names the other sessions that need you")
@@ -133,39 +134,39 @@ func (c *InstallCmd) installClaude(a *cli.App, program string) error {
 	return nil
 }
 
-// pointToSetup names what else setup proposes on this machine, except other agents, which
-// install names itself.
-func pointToSetup(a *cli.App) {
-	names := stepsThat(a, func(s steps.Step) bool { return s.Want && !s.On && s.Absent == "" && event.AgentOf(s.Name) == nil })
-	if len(names) > 0 {
-		fmt.Fprintf(a.Stdout, "  not set up yet: %s (beckon setup)\n", strings.Join(names, ", "))
+// mod installs or removes the mod, or updates an installed one.
+func (c *InstallCmd) mod(a *cli.App, spec installer.Spec, client installer.Client) error {
+	switch {
+	case c.Mod != nil && !*c.Mod:
+		return takeMod(a)
+	case c.Mod != nil || ModPlugin(a).HasMod() && client.Version.RunsMods():
+		return putMod(a, spec, client)
 	}
+	return nil
 }
 
-// Installed reports whether any of the user's settings or plugins has the hooks; a
-// settings file that cannot be read counts as having them.
-func Installed(a *cli.App) bool {
-	if _, installed := installer.ChosenFor(keepDir(a)); installed {
-		return true
+// installAgent registers the hooks with another agent.
+func (c *InstallCmd) installAgent(a *cli.App, f hookFile) error {
+	if c.Answers != nil {
+		f.spec.Answers = *c.Answers && f.agent.Holds()
 	}
-	if hooked(installer.Inspection{Targets: AllSettings(a)}) {
-		return true
+	change, err := edit(a, f.target, installer.Install(f.spec), c.DryRun)
+	switch {
+	case err != nil:
+		return err
+	case c.DryRun:
+	case change.Noop():
+		fmt.Fprintf(a.Stdout, "%s: hooks are installed already in %s\n", f.agent.Install.Title, change.File)
+	default:
+		fmt.Fprintf(a.Stdout, "%s: installed hooks in %s\n", f.agent.Install.Title, change.File)
+		if f.then != "" {
+			fmt.Fprintf(a.Stdout, "  %s\n", f.then)
+		}
 	}
-	ctx := context.Background() // the client takes a while to list its plugins
-	return hooked(installer.Inspection{Plugins: installer.FindClient(ctx, a.ClaudeDir()).PluginDirs(ctx)})
-}
-
-func hooked(in installer.Inspection) bool {
-	r := installer.Inspect(in)
-	return r.Installed() || slices.ContainsFunc(r.Files, func(f installer.File) bool { return f.Err != nil })
-}
-
-// specFor returns what an install with the hook program writes for a client.
-func specFor(program string, client installer.Client, set installer.Set) installer.Spec {
-	return installer.Spec{
-		Command: program, Shell: client.Version.NeedsShell(), Events: installer.Events(client.Version, set),
-		Client: client.Version, Set: set,
+	if c.Answers != nil && *c.Answers && !f.agent.Holds() {
+		fmt.Fprintf(a.Stdout, "  it has no dialog that can be answered from elsewhere (beckon help agents)\n")
 	}
+	return nil
 }
 
 // chooseChannels writes the channels, if any are named, into the configuration.
@@ -188,98 +189,78 @@ func chooseChannels(a *cli.App, list []string, dryRun bool) error {
 	return err
 }
 
-// Run edits the settings file.
+// Run takes the hooks out of the files.
 func (c *UninstallCmd) Run(a *cli.App) error {
 	if err := stepDown(a); err != nil {
 		return err
 	}
-	others, claude, err := chosen(c.Agent, func() ([]*agents.Agent, bool, error) {
-		if c.Scope != string(installer.User) {
-			return nil, true, nil
-		}
-		return Registered(), true, nil
-	})
+	names, claude, err := chosenAgents(c.Agent)
 	if err != nil {
 		return err
 	}
-	if claude {
-		err = c.uninstallClaude(a)
+	all := len(c.Agent) == 0 && c.Scope == string(installer.User)
+	var errs []error
+	if claude || len(c.Agent) == 0 {
+		errs = append(errs, c.uninstallClaude(a))
 	}
-	if err := errors.Join(err, c.uninstallAgents(a, others)); err != nil || c.DryRun {
+	for _, f := range agentFiles(a, "/beckon-hook") {
+		if !all && !slices.Contains(names, f.name) {
+			continue
+		}
+		change, err := edit(a, f.target, installer.Uninstall(), c.DryRun)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case c.DryRun:
+		case !change.Noop():
+			fmt.Fprintf(a.Stdout, "%s: took the hooks out of %s\n", f.agent.Install.Title, change.File)
+		case !all:
+			fmt.Fprintf(a.Stdout, "%s: no hooks of beckon in %s\n", f.agent.Install.Title, change.File)
+		}
+	}
+	if err := errors.Join(errs...); err != nil || c.DryRun {
 		return err
 	}
-	if names := stepsThat(a, func(s steps.Step) bool { return s.On && !s.Fixed }); len(names) > 0 {
-		fmt.Fprintf(a.Stdout, "still set up: %s (beckon setup --undo)\n", strings.Join(names, ", "))
+	if left := stepsThat(a, func(s steps.Step) bool { return s.On && !s.Fixed }); left != "" {
+		fmt.Fprintf(a.Stdout, "still set up: %s (beckon setup --undo)\n", left)
 	}
 	return nil
 }
 
-// uninstallClaude removes the hooks from Claude Code.
+// uninstallClaude removes the hooks from Claude Code; in the user's settings also the mod, and the
+// hooks of other accounts. What else has them is named.
 func (c *UninstallCmd) uninstallClaude(a *cli.App) error {
 	t, err := Settings(a, installer.Scope(c.Scope))
 	if err != nil {
 		return err
 	}
 	change, err := edit(a, t, installer.Uninstall(), c.DryRun)
-	if err == nil && c.DryRun && c.Scope == string(installer.User) {
-		err = uninstallAccounts(a, true)
-	}
-	if err != nil || c.DryRun {
+	if err != nil {
 		return err
 	}
-	if c.Scope == string(installer.User) { // the mod is the user's, whatever the project
-		if err := errors.Join(takeMod(a), uninstallAccounts(a, false)); err != nil {
-			return err
+	if c.Scope == string(installer.User) {
+		others, rest := Accounts(a)
+		for _, target := range others {
+			change, e := edit(a, target, installer.Uninstall(), c.DryRun)
+			if e == nil && !c.DryRun && !change.Noop() {
+				fmt.Fprintf(a.Stdout, "took the hooks out of %s, another account\n", change.File)
+			}
+			err = errors.Join(err, e)
+		}
+		for _, path := range rest {
+			fmt.Fprintf(a.Stdout, "hooks are left in %s (there: beckon uninstall --scope project, or local)\n", path)
+		}
+		if !c.DryRun {
+			err = errors.Join(err, takeMod(a))
 		}
 	}
-	if change.Noop() {
+	switch {
+	case err != nil || c.DryRun:
+		return err
+	case change.Noop():
 		fmt.Fprintf(a.Stdout, "no hooks of beckon in %s\n", change.File)
 		return nil
 	}
 	fmt.Fprintf(a.Stdout, "took the hooks out of %s\n", change.File)
 	return noteChosenFor(a)
-}
-
-// keepDir returns the directory of backups and records of edits, which nothing prunes.
-func keepDir(a *cli.App) string { return filepath.Join(a.Store.Dir, "install") }
-
-// edit applies one operation, or prints what it would change.
-func edit(a *cli.App, t installer.Target, op installer.Op, dryRun bool) (installer.Change, error) {
-	if !dryRun {
-		return installer.Apply(context.Background(), t, op)
-	}
-	change, err := installer.Plan(t, op)
-	if err == nil {
-		fmt.Fprint(a.Stdout, change.Diff())
-	}
-	return change, err
-}
-
-// AllSettings returns the settings files of all scopes that exist here.
-func AllSettings(a *cli.App) (list []installer.Target) {
-	for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
-		if t, err := Settings(a, scope); err == nil {
-			list = append(list, t)
-		}
-	}
-	return list
-}
-
-// Settings returns the settings file of a scope; a project's is that of the working directory.
-func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return installer.Target{}, err
-	}
-	return SettingsIn(a, scope, dir)
-}
-
-// SettingsIn returns the settings file of a scope for a session that works in dir.
-func SettingsIn(a *cli.App, scope installer.Scope, dir string) (installer.Target, error) {
-	config, err := filepath.Abs(a.ClaudeDir())
-	if err != nil {
-		return installer.Target{}, err
-	}
-	dirs := installer.Dirs{Config: config, Project: cli.ProjectRoot(dir), Keep: keepDir(a)}
-	return dirs.Target(scope)
 }

@@ -8,17 +8,6 @@ import (
 	"beckon/installer"
 )
 
-// mod installs or removes the mod, or updates an installed one.
-func (c *InstallCmd) mod(a *cli.App, spec installer.Spec, client installer.Client) error {
-	switch {
-	case c.Mod != nil && !*c.Mod:
-		return takeMod(a)
-	case c.Mod != nil || ModPlugin(a).HasMod() && client.Version.RunsMods():
-		return putMod(a, spec, client)
-	}
-	return nil
-}
-
 // modProgram returns the program that a mod runs, for a client that runs mods.
 func modProgram(a *cli.App, hook string, client installer.Client) (string, error) {
 	if !client.Version.Known() {

@@ -25,8 +25,11 @@ func Screen(ctx context.Context, p *Plan, in io.Reader, out io.Writer, color boo
 	return m.do, err
 }
 
-// screen is the model: a line for each step, and below what the selected one does, or what it
-// changes.
+// most is how many lines the screen takes at most, of a terminal with 24.
+const most = 20
+
+// screen is the model: a line for each step, and below what the selected one does; or, in the
+// place of all that, what the selected one changes.
 type screen struct {
 	plan          *Plan
 	diffing       bool // what the step changes is shown
@@ -77,27 +80,37 @@ func (m *screen) scroll(by int) {
 	m.top = max(0, min(m.top+by, len(m.preview())-m.room()))
 }
 
-// room returns the number of lines for the diff.
-func (m *screen) room() int { return max(3, m.height-len(m.plan.Steps)-5) }
+// room returns the number of lines for the steps, or for a change: without the title, the keys, an
+// empty line, and below the steps another one with two of text.
+func (m *screen) room() int {
+	if m.diffing {
+		return max(3, m.height-4)
+	}
+	return max(3, min(m.height, most)-6)
+}
 
-// preview returns what stands below the list: the changes of the selected step.
+// preview returns what the selected step does, or what it changes.
 func (m *screen) preview() []string {
 	s, chosen := m.plan.Steps[m.cursor], m.plan.Chosen[m.cursor]
 	switch {
 	case s.Absent != "" && !s.On:
-		return []string{s.Absent}
+		return m.wrapped(s.Absent)
 	case s.Fixed:
-		return []string{"set up already, and not by beckon setup"}
-	case s.On && chosen:
-		return []string{"set up already; space undoes it"}
+		return m.wrapped("set up already, and not by beckon setup")
+	case s.On && chosen && !s.Old:
+		return m.wrapped("set up already; space undoes it")
 	case m.diffing && !s.On && !chosen:
 		return append([]string{"not chosen; it would change:"}, m.diff(s, true)...)
 	case m.diffing:
 		return m.diff(s, chosen)
 	case chosen && s.Then != "":
-		return []string{s.Then, "d shows what changes"}
+		return m.wrapped(s.Then)
 	}
-	return []string{"d shows what changes"}
+	return m.wrapped("d shows what changes")
+}
+
+func (m *screen) wrapped(text string) []string {
+	return strings.Split(ansi.Wordwrap(text, m.width, ""), "\n")
 }
 
 func (m *screen) diff(s Step, on bool) []string {
@@ -121,31 +134,47 @@ func (m *screen) View() tea.View {
 		b.WriteString(text + "\n")
 	}
 	bold, dim := lipgloss.NewStyle().Bold(true), lipgloss.NewStyle().Faint(true)
-	line(bold, "beckon setup")
-	line(dim, "space chooses, d shows the change, enter does it, q leaves everything as it is")
-	b.WriteByte('\n')
-	for i, s := range m.plan.Steps {
-		style, at := lipgloss.NewStyle(), " "
-		if i == m.cursor {
-			style, at = style.Reverse(true), ">"
-		} else if s.Absent != "" && !s.On {
-			style = dim
-		}
-		line(style, fmt.Sprintf("%s%s %-11s %-8s %s ", at, m.mark(i), s.Name, m.state(i), s.Title))
+	title, keys := "beckon setup", "space chooses, d shows the change, enter does it, q leaves everything as it is"
+	if m.diffing {
+		title, keys = title+": "+m.plan.Steps[m.cursor].Name, "d goes back, space chooses, page down shows more"
 	}
+	line(bold, title)
+	line(dim, keys)
 	b.WriteByte('\n')
 	preview := m.preview()
-	m.top = max(0, min(m.top, len(preview)-m.room()))
-	for n, text := range preview[m.top:min(len(preview), m.top+m.room())] {
-		if n == m.room()-1 && m.top+n < len(preview)-1 {
-			line(dim, fmt.Sprintf("… %d more lines; page down shows them", len(preview)-m.top-n))
-			break
+	if m.diffing {
+		m.top = max(0, min(m.top, len(preview)-m.room()))
+		for n, text := range preview[m.top:min(len(preview), m.top+m.room())] {
+			if n == m.room()-1 && m.top+n < len(preview)-1 {
+				line(dim, fmt.Sprintf("… %d more lines; page down shows them", len(preview)-m.top-n))
+				break
+			}
+			line(diffStyle(text), text)
 		}
-		line(diffStyle(text), text)
+	} else {
+		first := max(0, min(m.cursor-m.room()/2, len(m.plan.Steps)-m.room()))
+		for i := first; i < min(len(m.plan.Steps), first+m.room()); i++ {
+			m.step(i, line)
+		}
+		b.WriteByte('\n')
+		for _, text := range preview[:min(len(preview), 2)] {
+			line(lipgloss.NewStyle(), text)
+		}
 	}
 	v := tea.NewView(strings.TrimSuffix(b.String(), "\n"))
 	v.AltScreen = true
 	return v
+}
+
+// step writes the line of a step.
+func (m *screen) step(i int, line func(lipgloss.Style, string)) {
+	s, style, at := m.plan.Steps[i], lipgloss.NewStyle(), " "
+	if i == m.cursor {
+		style, at = style.Reverse(true), ">"
+	} else if s.Absent != "" && !s.On {
+		style = style.Faint(true)
+	}
+	line(style, fmt.Sprintf("%s%s %-11s %-8s %s ", at, m.mark(i), s.Name, m.state(i), s.Title))
 }
 
 func (m *screen) mark(i int) string {
@@ -160,6 +189,8 @@ func (m *screen) mark(i int) string {
 
 func (m *screen) state(i int) string {
 	switch s := m.plan.Steps[i]; {
+	case s.Old && m.plan.Chosen[i]:
+		return "update"
 	case s.On && m.plan.Chosen[i]:
 		return "is there"
 	case s.On:

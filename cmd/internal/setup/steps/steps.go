@@ -17,6 +17,7 @@ type Step struct {
 	Name   string // one word, for the command line
 	Title  string // what the user gets
 	On     bool   // it is set up
+	Old    bool   // it is set up, and not as it would be now
 	Fixed  bool   // set up by other means, and not undone
 	Needs  string // the step that must be done as well; empty for none
 	Want   bool   // done unless the user decides otherwise
@@ -79,6 +80,7 @@ func (p *Plan) Undo(names []string) error {
 func (p *Plan) chooseOf(names []string, on bool) error {
 	for i, s := range p.Steps {
 		p.Chosen[i] = s.On
+		p.Steps[i].Old = s.Old && slices.Contains(names, s.Name)
 	}
 	for _, name := range names {
 		i := slices.Index(p.names(), name)
@@ -105,7 +107,7 @@ func (p *Plan) names() []string {
 // before the hooks that it came with.
 func (p *Plan) changes() (list []int) {
 	for i, s := range p.Steps {
-		if p.Chosen[i] && !s.On {
+		if p.Chosen[i] && (!s.On || s.Old) {
 			list = append(list, i)
 		}
 	}
@@ -182,7 +184,7 @@ func (p *Plan) Ask(in io.Reader, out io.Writer) error {
 			fmt.Fprintf(out, "%-14s %s: %s\n", s.Name, s.Title, s.Absent)
 			continue
 		}
-		if s.On {
+		if s.On && !s.Old {
 			fmt.Fprintf(out, "%-14s %s: already set up\n", s.Name, s.Title)
 			continue
 		}

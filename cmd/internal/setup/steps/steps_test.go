@@ -50,6 +50,8 @@ func TestPlan(t *testing.T) {
 		{"one with what it needs", func(p *Plan) error { return p.Only([]string{"line"}) }, "hooks true, line true"},
 		{"a name that is none", func(p *Plan) error { return p.Only([]string{"lines"}) }, "error"},
 		{"one that cannot be", func(p *Plan) error { return p.Only([]string{"tmux"}) }, "error"},
+		{"what is old is done again", func(p *Plan) error { p.Steps[4].Old = true; return nil }, "hooks true, old true"},
+		{"but not when others are named", func(p *Plan) error { p.Steps[4].Old = true; return p.Only([]string{"hooks"}) }, "hooks true"},
 		{"undo", func(p *Plan) error { return p.Undo(nil) }, "old false"},
 		{"undo one", func(p *Plan) error { return p.Undo([]string{"old"}) }, "old false"},
 		{"undo one that is not there", func(p *Plan) error { return p.Undo([]string{"hooks"}) }, ""},
@@ -134,7 +136,7 @@ func TestScreen(t *testing.T) {
 	if text := press(); !strings.Contains(text, "not by beckon setup") || !strings.Contains(text, "[-] tmux") {
 		t.Errorf("first:\n%s", text)
 	}
-	if text := press('j'); strings.Contains(text, "+a line") || !strings.Contains(text, "d shows what changes") {
+	if text := press('j'); !strings.Contains(text, "[x] hooks") || strings.Contains(text, "+a line") || !strings.Contains(text, "d shows what changes") {
 		t.Errorf("a step:\n%s", text)
 	}
 	if text := press('d'); !strings.Contains(text, "+a line") || !strings.Contains(text, "more lines") {
@@ -158,5 +160,26 @@ func TestScreen(t *testing.T) {
 	m.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
 	if !m.do || m.View().Content != "" {
 		t.Error("enter did not end it")
+	}
+}
+
+// On a terminal of 80 x 24 the screen has at most 20 lines, whatever there is to set up, and shows the
+// selected step.
+func TestScreenIsSmall(t *testing.T) {
+	var did []string
+	var list []Step
+	for i := range 25 {
+		list = append(list, Step{Name: fmt.Sprint("step", i), Want: true, Then: strings.Repeat("a long sentence ", 20)})
+	}
+	m := &screen{plan: fake(&did, list...), width: 80, height: 24}
+	for i := range list {
+		text := m.View().Content
+		if n := strings.Count(text, "\n") + 1; n > 20 {
+			t.Errorf("%d lines", n)
+		}
+		if !strings.Contains(text, fmt.Sprint(">[x] step", i, " ")) {
+			t.Errorf("step %d is off the screen:\n%s", i, text)
+		}
+		m.Update(tea.KeyPressMsg{Code: tea.KeyDown})
 	}
 }
