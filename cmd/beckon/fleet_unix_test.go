@@ -271,6 +271,41 @@ func TestFleetAnswers(t *testing.T) {
 	}
 }
 
+// A link and a server that are killed, and a server whose disk is lost, cost the list nothing but
+// news: rows keep their last state meanwhile, and show the present one once it is back.
+func TestFleetSurvivesKills(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	build, laptop := f.join("build", "ann", "--host", "build"), f.join("laptop", "ann", "--view")
+	list := []string{"list", "--fleet", "--color", "never"}
+	fold(t, build.st, "aaaaaaaa-first", event.SessionStart, event.UserPromptSubmit)
+	link := build.command("fleet", "link", "--quiet")
+	if err := link.Start(); err != nil {
+		t.Fatal(err)
+	}
+	laptop.until(`working .* build: `, list...)
+	_ = link.Process.Kill()
+	_ = link.Wait()
+	fold(t, build.st, "aaaaaaaa-first", event.PreToolUse, event.PermissionRequest)
+	if s := laptop.beckon(list...); !regexp.MustCompile(`working .* build: `).MatchString(s) {
+		t.Errorf("after the link was killed:\n%s", s)
+	}
+	build.link()
+	laptop.until(`permission .* build: `, list...)
+
+	f.server.Kill()
+	out, err := laptop.command(list...).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "no connection") || !regexp.MustCompile(`permission .* build: `).Match(out) {
+		t.Errorf("without the server: %v\n%s", err, out)
+	}
+	if err := os.RemoveAll(filepath.Join(f.hubDir(), "data")); err != nil {
+		t.Fatal(err)
+	}
+	fold(t, build.st, "aaaaaaaa-first", event.Stop)
+	f.server.Start()
+	laptop.until(`done .* build: `, list...)
+}
+
 // An access may do what it was given for and nothing else, and is over once it is revoked and the
 // server has been told. What a user's machines do costs no other user anything.
 func TestFleetAccess(t *testing.T) {

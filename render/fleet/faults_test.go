@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -26,9 +25,10 @@ type rig struct {
 	data   string
 	proxy  net.Listener
 
-	mu   sync.Mutex
-	cut  bool
-	open []net.Conn
+	mu     sync.Mutex
+	cut    bool
+	silent bool // what is sent is lost, and no connection ends
+	open   []net.Conn
 }
 
 func newRig(t *testing.T) *rig {
@@ -59,13 +59,38 @@ func newRig(t *testing.T) *rig {
 				_ = c.Close()
 			} else {
 				g.open = append(g.open, c, there)
-				go func() { _, _ = io.Copy(c, there); _ = c.Close() }()
-				go func() { _, _ = io.Copy(there, c); _ = there.Close() }()
+				go g.pass(c, there)
+				go g.pass(there, c)
 			}
 			g.mu.Unlock()
 		}
 	}()
 	return g
+}
+
+// pass passes on what one end of a connection sends.
+func (g *rig) pass(to, from net.Conn) {
+	defer to.Close()
+	b := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(b)
+		g.mu.Lock()
+		lost := g.silent
+		g.mu.Unlock()
+		if !lost && n > 0 {
+			_, _ = to.Write(b[:n])
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// lose loses everything that is sent, or no longer.
+func (g *rig) lose(silent bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.silent = silent
 }
 
 // partition cuts all connections through the proxy, and lets none be made, or lets them again.
@@ -186,6 +211,21 @@ func TestPartition(t *testing.T) {
 		t.Errorf("the view says %v", err)
 	}
 	g.partition(false)
+	g.expect(f, "a one question")
+}
+
+// A network that loses everything and ends no connection, as a cable that is pulled: both sides
+// find out by themselves.
+func TestHalfOpenConnections(t *testing.T) {
+	g := newRig(t)
+	f := g.watch()
+	a := g.link(Link{Access: g.access("a")})
+	a.rows <- []render.Row{row("one", state.Working, time.Now())}
+	g.expect(f, "a one working")
+	g.lose(true)
+	a.rows <- []render.Row{row("one", state.Question, time.Now())}
+	g.expect(f, "~a one working")
+	g.lose(false)
 	g.expect(f, "a one question")
 }
 
