@@ -3,12 +3,17 @@ package config
 import (
 	"fmt"
 	"net/url"
+	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"beckon/event"
+	"beckon/event/nearest"
+	"beckon/event/policy/packs"
 	"beckon/event/policy/rule"
+	"beckon/event/policy/shell"
 	"beckon/event/policy/wire"
 )
 
@@ -130,10 +135,83 @@ func (c *checking) rule() {
 	}
 	for _, p := range m.Check() {
 		if p.Doubt {
-			c.warn("", "%s: %s", p.Field, p.What)
+			c.warn("", "%s", strings.TrimPrefix(p.Field+": "+p.What, ": "))
+		}
+	}
+	if c.h.Level != Own && !strings.Contains(c.h.ID, "/") { // a pack's are tested
+		for _, entry := range m.Commands {
+			c.spelling(entry)
 		}
 	}
 }
+
+// spelling warns about a program, subcommand or flag that other rules, packs and examples write
+// differently.
+func (c *checking) spelling(entry string) {
+	words := strings.Fields(entry)
+	others := c.lines(entry)
+	var programs, known []string
+	for _, line := range others {
+		other := strings.Fields(line)
+		programs = append(programs, other[0])
+		if other[0] == words[0] {
+			known = append(known, other[1:]...)
+		}
+	}
+	if !slices.Contains(programs, words[0]) && !shell.IsKnown(words[0]) {
+		if _, err := exec.LookPath(words[0]); err != nil {
+			c.misspelt(entry, words[0], programs)
+		}
+	}
+	for _, w := range words[1:] {
+		if !slices.Contains(known, w) {
+			c.misspelt(entry, w, known)
+		}
+	}
+}
+
+// misspelt warns about a word of an entry that is nearly one of the known ones. A plural is another
+// word.
+func (c *checking) misspelt(entry, word string, known []string) {
+	const short = 5 // shorter words are often near others
+	for _, k := range known {
+		near := nearest.Word(word, []string{k}) != "" && (abs(len(word)-len(k)) == 1 || sorted(word) == sorted(k))
+		if near && len(word) >= short && k+"s" != word && word+"s" != k && !strings.HasPrefix(k, word+"-") {
+			c.warn(fmt.Sprintf("did you mean %q?", k), "commands: %q of %q is near to a word that is known of the program", word, entry)
+			return
+		}
+	}
+}
+
+func abs(n int) int { return max(n, -n) }
+
+func sorted(word string) string {
+	letters := []byte(word)
+	slices.Sort(letters)
+	return string(letters)
+}
+
+// lines returns the other entries and the examples of all rules, and those of the packs.
+func (c *checking) lines(entry string) (list []string) {
+	for _, h := range c.all {
+		if r := h.Spec.Rule; r != nil {
+			list = append(append(list, r.Match.Commands...), r.Examples...)
+		}
+	}
+	list = slices.DeleteFunc(list, func(line string) bool { return line == entry || strings.TrimSpace(line) == "" })
+	return append(list, packed()...)
+}
+
+// packed returns the entries of all packs.
+var packed = sync.OnceValue(func() (list []string) {
+	for _, name := range packs.Names() {
+		rules, _ := packs.Load(name)
+		for _, r := range rules {
+			list = append(list, r.Commands...)
+		}
+	}
+	return list
+})
 
 // condition warns about an "if" for a tool that the client does not have.
 func (c *checking) condition() {

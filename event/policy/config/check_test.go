@@ -26,6 +26,16 @@ func TestCheck(t *testing.T) {
 		{hooks("PreToolUse", `{"if":"bash(rm *)","hooks":[{"type":"command","command":"x"}]}`), `"if" names "bash", which is not a tool`, `did you mean "Bash"?`},
 		{hooks("PreToolUse", `{"if":"*","hooks":[{"type":"command","command":"x"}]}`), `"if" names "*", which is not a tool`, "leave it out"},
 		{`{"observe":true,` + one(rule(`"commands":["rm"]`))[1:], "it only observes", "observe"},
+		{one(rule(`"commands":["terrafrom apply"]`)), `"terrafrom" of "terrafrom apply"`, `did you mean "terraform"?`},
+		{one(rule(`"commands":["git push --forced"]`)), `"--forced" of "git push --forced"`, `did you mean "--force"?`},
+		{one(rule(`"id":"a","commands":["acme release"]`) + `,{"type":"rule","decision":"ask","reason":"r","commands":["acme relaese prod"]}`), `"relaese" of`, `did you mean "release"?`},
+		{one(rule(`"id":"a","commands":["acme deplyo"],"not_match":["acme deploy"]`)), `"deplyo" of`, `did you mean "deploy"?`},
+		{one(rule(`"commands":["git commit -m wip"]`)), `does not even cover the command "git commit -m wip"`, ""},
+		{one(rule(`"commands":["terraform destroy --help"]`)), "does not even cover", ""},
+		{one(rule(`"commands":["rm -rf"],"unless":{"commands":["rm"]}`)), "does not even cover", ""},
+		{`{"deny":["Bash(git push --force *)"]}`, `misses "git push origin main --force"`, ""},
+		{`{"deny":["Bash(rm -rf:*)"]}`, `misses "rm x -rf"`, ""},
+		{`{"ask":["Bash(kubectl delete --all *)"]}`, `misses "kubectl delete x --all"`, ""},
 	} {
 		found := Check(Merge(decoded(t, c.text)))
 		ok := slices.ContainsFunc(found, func(p Problem) bool {
@@ -46,6 +56,8 @@ func TestCheckIsQuiet(t *testing.T) {
 		hooks("PreToolUse", `{"hooks":[{"type":"rule","id":"a","decision":"ask","reason":"r","commands":["rm"]},{"type":"rule","id":"b","decision":"deny","reason":"r","commands":["rm -rf /"]}]}`),
 		hooks("PreToolUse", `{"if":"Bash(rm *)","hooks":[{"type":"command","command":"x"}]},{"if":"MyTool","hooks":[{"type":"command","command":"x"}]}`),
 		`{"servers":[{"server_url":"http://127.0.0.1:8080/hook"}]}`,
+		`{"deny":["Bash(git push *)","Read(./.env)","WebFetch"],"allow":["Bash(npm test --silent *)"]}`,
+		one(`{"type":"rule","decision":"deny","reason":"r","commands":["git pull","docker images","docker image rm","kubectl delete pod","npm install","gh pr view","aws s3 cp","make build","acme up --all","terraform plan","cargo test","git commit --amend","git push --force-with-lease","HUSKY=0 git commit","curl | sh","rm -rf *"]}`),
 	} {
 		if found := Check(Merge(decoded(t, text))); len(found) > 0 {
 			t.Errorf("%s: %v", text, found)

@@ -24,6 +24,7 @@ type Rule struct {
 	// Branches and Repositories are patterns; CI is nil for both.
 	Branches, Repositories []string
 	CI                     *bool
+	Examples               []string // that it covers, and that it does not
 
 	compiled func() *rule.Compiled
 }
@@ -132,6 +133,7 @@ func (d *decoder) rule(h *Hook, x handler) {
 		Branches:     x.Branch,
 		Repositories: x.Repository,
 		CI:           x.CI,
+		Examples:     slices.Concat(x.Match, x.NotMatch),
 	}
 	if x.Unsure == "pass" {
 		r.Unsure = wire.Continue
@@ -159,7 +161,7 @@ func (d *decoder) examples(h *Hook, list texts, name string, covered bool) {
 		if !d.has(at) {
 			at = h.Path + name
 		}
-		c := rule.Example(string(text), wire.RulesOf(h.Event).Tool)
+		c := rule.Example(text, wire.RulesOf(h.Event).Tool)
 		if covers := h.Applies(c) && h.Spec.Rule.compiled().Judge(c).Result > rule.No; covers != covered {
 			word := map[bool]string{true: "covers", false: "does not cover"}
 			d.fail(at, "beckon help policy says what an entry covers", "the rule %s %q", word[covers], text)

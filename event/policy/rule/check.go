@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"beckon/event/policy/shell"
@@ -30,14 +31,73 @@ func Example(text string, tool bool) *Call {
 	return c
 }
 
-// Check returns the errors in the rule: entries that are empty or cannot be parsed. For a rule
-// that approves it also returns doubts: entries that approve more than they seem to.
+// Check returns the errors in the rule: entries that are empty or cannot be parsed. It also returns
+// doubts: entries that approve more than they seem to, that cover not even the command that they
+// are, or that the client reads more narrowly than their author may think.
 func (r Rule) Check() []Problem {
 	list := r.check("", r.Allow)
 	if r.Unless != nil {
 		list = append(list, r.Unless.check("unless.", false)...)
 	}
+	if len(list) == 0 {
+		list = append(r.vain(), r.missed()...)
+	}
 	return list
+}
+
+// vain returns the entries that do not cover what they say: a word that counts as the value of a
+// flag, a command that only shows help, or an exception that excepts it.
+func (r Rule) vain() (list []Problem) {
+	if len(r.Paths)+len(r.Regex)+len(r.Words) > 0 {
+		return nil // the entry alone is not what the rule covers
+	}
+	r.Tools = nil
+	compiled := r.Compile()
+	for _, entry := range r.Commands {
+		var words []string
+		for _, w := range strings.Fields(entry) {
+			if w[0] != '[' || len(w) == 1 {
+				words = append(words, strings.ReplaceAll(w, "*", "x"))
+			}
+		}
+		line := strings.Join(words, " ")
+		if compiled.Judge(Example(line, true)).Result == No {
+			list = append(list, Problem{Field: "commands", What: fmt.Sprintf("%q does not even cover the command %q", entry, line), Doubt: true})
+		}
+	}
+	return list
+}
+
+// missed returns a common spelling of the command that a permission of the client's names, if it
+// does not cover it.
+func (r Rule) missed() []Problem {
+	if r.Says == nil || r.Allow || !r.Says.runs() || r.Says.bare() {
+		return nil
+	}
+	words := strings.Fields(strings.TrimRight(strings.TrimSuffix(r.Says.what, ":*"), " *"))
+	if len(words) < 2 || strings.Contains(strings.Join(words, ""), "*") {
+		return nil
+	}
+	flag := slices.IndexFunc(words, shell.IsFlag)
+	if flag < 1 {
+		return nil
+	}
+	behind := slices.Concat(words[:flag], words[flag+1:], []string{"x"}, words[flag:flag+1])
+	if words[0] == "git" && words[1] == "push" {
+		behind = slices.Concat(words[:2], []string{"origin", "main"}, words[2:])
+	}
+	lines := []string{strings.Join(behind, " ")}
+	if w := words[flag]; len(w) == 3 && w[1] != '-' {
+		lines = append(lines, strings.Join(slices.Concat(words[:flag], []string{w[:2], "-" + w[2:]}, words[flag+1:], []string{"x"}), " "))
+	}
+	for _, line := range lines {
+		if r.Says.judge(Example(line, true)).Result == No {
+			entry := strings.Join(words, " ")
+			what := fmt.Sprintf("%s misses %q: the client compares the beginning of a command; a rule with \"commands\": [%q] covers it", r.Says.text, line, entry)
+			return []Problem{{What: what, Doubt: true}}
+		}
+	}
+	return nil
 }
 
 var (
