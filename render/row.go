@@ -205,9 +205,15 @@ type Tasks struct {
 	Done int `json:"done"`
 }
 
+// usual is the queue that is in force without a configuration.
+var usual = Queue{PermissionFirst: true}
+
+// Rows is Queue.Rows without a configuration.
+func Rows(seen []state.Seen, all bool) []Row { return usual.Rows(seen, all) }
+
 // Rows returns one row per seat, for the session that represents it (state.Fronts), in the
-// order of Sort. Sessions that are not Listed are left out unless all is set.
-func Rows(seen []state.Seen, all bool) []Row {
+// order of Arrange. Sessions that are not Listed are left out unless all is set.
+func (q Queue) Rows(seen []state.Seen, all bool) []Row {
 	fronts := state.Fronts(seen)
 	shown := make([]*state.Seen, 0, len(seen))
 	for i := range seen {
@@ -216,38 +222,15 @@ func Rows(seen []state.Seen, all bool) []Row {
 			shown = append(shown, v)
 		}
 	}
-	byNeed(shown, func(v *state.Seen) need {
-		return need{rank(v.Status.State, v.Status.Unseen), v.Status.Since.Time(), v.Session.Record()}
-	})
 	rows := make([]Row, len(shown))
 	store.Parallel(len(rows), func(i int) { rows[i] = row(shown[i]) })
-	return rows
+	return q.Arrange(rows)
 }
 
-// Sort orders rows by need: first the state that needs the user most, then unseen ones, then
-// the one that has waited longest.
-func Sort(rows []Row) { copy(rows, First(rows, len(rows))) }
-
-// First returns the first n rows in the order of Sort, or all if there are fewer.
+// First returns the n rows that need the user most, or all if there are fewer.
 func First(rows []Row, n int) []Row {
-	order := pointers(rows)
-	byNeed(order, func(r *Row) need { return need{rank(r.State, r.Unseen), r.Since, r.Record()} })
-	return taken(order[:min(n, len(order))])
-}
-
-// need is how much a session needs the user.
-type need struct {
-	rank   int
-	since  time.Time
-	record string // to order rows with equal needs
-}
-
-// byNeed sorts items by their needs.
-func byNeed[T any](order []*T, of func(*T) need) {
-	slices.SortStableFunc(order, func(a, b *T) int {
-		x, y := of(a), of(b)
-		return cmp.Or(cmp.Compare(x.rank, y.rank), x.since.Compare(y.since), strings.Compare(x.record, y.record))
-	})
+	first := usual.Arrange(rows)
+	return first[:min(n, len(first))]
 }
 
 // pointers returns pointers to sort: a Row is too large to be moved at every step.
@@ -265,14 +248,6 @@ func taken(order []*Row) []Row {
 		rows[i] = *r
 	}
 	return rows
-}
-
-func rank(s state.State, unseen bool) int {
-	i := 2 * slices.Index(state.States[:], s)
-	if !unseen {
-		i++
-	}
-	return i
 }
 
 func row(v *state.Seen) Row {

@@ -174,7 +174,7 @@ func (a *app) sessionOffers() (list []completion) {
 	if err != nil {
 		return nil
 	}
-	rows := render.Rows(snap.Seen, false)
+	rows := a.Queue("").Rows(snap.Seen, false)
 	times := map[string]int{}
 	for i := range rows {
 		times[strings.ToLower(rows[i].Label())]++

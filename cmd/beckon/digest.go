@@ -63,7 +63,7 @@ func (a *app) digest(back time.Duration) (render.Digest, error) {
 			since = at.Time()
 		}
 		lanes := counted.Lanes()
-		return render.NewDigest(since, render.Rows(a.withArchived(seen, lanes), true), lanes), nil
+		return render.NewDigest(since, a.Queue("").Rows(a.withArchived(seen, lanes), true), lanes), nil
 	}
 	return render.Digest{Schema: 1, Sessions: []render.DigestRow{}}, nil
 }

@@ -132,7 +132,7 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets,
 		seen := []state.Seen{v}
 		return targets{rows: render.Rows(seen, true), seen: seen}, nil
 	}
-	queue := a.queue(c.Queue)
+	queue := a.Queue(c.Queue)
 	queue.All = c.All
 	seen, _, err := a.Look(false)
 	if err != nil {
@@ -145,12 +145,6 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets,
 	here, _ := j.Here(ctx, rows)
 	from := map[string]func([]render.Row, string) []render.Row{"next": queue.After, "prev": queue.Before, "last": queue.FromEnd}[c.Session]
 	return targets{from(rows, here), seen, here}, nil
-}
-
-// queue returns the queue that a flag asks for, else the configured one.
-func (a *app) queue(mode string) render.Queue {
-	cfg := a.Configured()
-	return render.Queue{Mode: render.Mode(cmp.Or(mode, cfg.Queue)), PermissionFirst: cfg.PermissionFirst == "true", Marks: cfg.Marks}
 }
 
 // try jumps to the first of targets that can be shown. In a cycle it skips the ones that are

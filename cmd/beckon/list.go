@@ -41,7 +41,7 @@ func (c *listCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	rows := render.Rows(seen, c.All)
+	rows := a.Queue("").Rows(seen, c.All)
 	if c.JSON {
 		if err := a.busy(rows, seen); err != nil {
 			return err
@@ -65,7 +65,8 @@ func (c *listCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.Stdout, c.empty(a, len(seen) > 0))
 		return err
 	}
-	return term.List(a.Stdout, a.queue("").Arrange(rows), term.Style{Color: a.Color(color), Rich: a.Rich(), Width: a.Width(), Now: now.Time(), Marks: a.Configured().Marks})
+	st := term.Style{Color: a.Color(color), Rich: a.Rich(), Width: a.Width(), Now: now.Time(), Marks: a.Configured().Marks}
+	return term.List(a.Stdout, rows, st)
 }
 
 // listed is what `list --json` prints when other hosts were asked.
@@ -85,7 +86,7 @@ func (c *listCmd) others(a *app, rows []render.Row) ([]render.Row, []render.Host
 		return nil, nil, err
 	}
 	remote = slices.DeleteFunc(remote, func(r render.Row) bool { return !c.All && !r.State.Live() })
-	return hosts.Merge(rows, remote), status, nil
+	return hosts.Merge(a.Queue(""), rows, remote), status, nil
 }
 
 // empty returns the text shown instead of an empty list: why there are no sessions, and what

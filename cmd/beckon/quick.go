@@ -42,5 +42,5 @@ func (c *statuslineCmd) Run(a *app) error { return c.Show(a.App, a.inFleet) }
 
 // inFleet adds the known sessions of other machines to rows.
 func (a *app) inFleet(rows []render.Row) []render.Row {
-	return hosts.Merge(rows, fleets.Known(a.App))
+	return hosts.Merge(a.Queue(""), rows, fleets.Known(a.App))
 }

@@ -119,8 +119,8 @@ func (c *serveCmd) Run(a *app) error {
 		}
 	}
 	s := web.New(web.Options{
-		Others: elsewhere,
-		Store:  a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
+		Others: elsewhere, Queue: a.Queue(""),
+		Store: a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
 		Token: token, User: a.User(), Hosts: c.names(), Closed: !c.Hooks, Unwatched: c.Poll, Page: dashboard.Handler(),
 		Stats:    func(days int) (any, error) { return a.statsOf(days) },
 		Timeline: func(date string) (any, error) { return a.timeline(date) },

@@ -85,7 +85,7 @@ func (a *app) await(ctx context.Context, fits func(*render.Row) bool) (row rende
 		if ok || e != nil {
 			return
 		}
-		rows := a.queue("").Arrange(render.Rows(f.Seen(), false))
+		rows := a.Queue("").Rows(f.Seen(), false)
 		if i := slices.IndexFunc(rows, func(r render.Row) bool { return fits(&r) }); i >= 0 {
 			row, now, ok = rows[i], u.Now.Time(), true
 			stop()

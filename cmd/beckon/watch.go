@@ -44,7 +44,7 @@ func (c *watchCmd) Run(a *app) error {
 		return cli.Usage("--width %d: must not be negative", c.Width)
 	}
 	choice := a.ColorChoice(c.Color)
-	queue := a.queue(c.Queue)
+	queue := a.Queue(c.Queue)
 	var notifier *notify.Follower
 	if c.Notify {
 		notifier = a.follower("watch", a.Stdout)

@@ -150,13 +150,7 @@ func Distinct(local, remote []render.Row) []*render.Row {
 	return rows
 }
 
-// Merge returns the rows of Distinct in the order of render.Sort.
-func Merge(local, remote []render.Row) []render.Row {
-	distinct := Distinct(local, remote)
-	rows := make([]render.Row, len(distinct))
-	for i, r := range distinct {
-		rows[i] = *r
-	}
-	render.Sort(rows)
-	return rows
+// Merge returns the rows of Distinct in the order of q.Arrange.
+func Merge(q render.Queue, local, remote []render.Row) []render.Row {
+	return q.Grouped(Distinct(local, remote), nil, true)
 }

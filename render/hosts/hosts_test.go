@@ -192,7 +192,7 @@ func TestMerge(t *testing.T) {
 	remote := []render.Row{session("both", state.Idle, t0), session("there", state.Permission, t0.Add(-time.Hour))}
 	remote[0].Remote, remote[1].Remote = &render.Remote{Name: "a"}, &render.Remote{Name: "a"}
 	var got []string
-	for _, r := range Merge(local, remote) {
+	for _, r := range Merge(render.Queue{}, local, remote) {
 		got = append(got, fmt.Sprint(r.SessionID, r.Remote != nil))
 	}
 	if s := strings.Join(got, " "); s != "theretrue bothfalse herefalse" {

@@ -191,7 +191,7 @@ func (s *stream) list() []render.Row {
 	for _, r := range s.rows {
 		rows = append(rows, r)
 	}
-	render.Sort(rows)
+	rows = render.Queue{}.Arrange(rows)
 	return rows
 }
 

@@ -71,6 +71,8 @@ type Options struct {
 	// Others calls show with the rows of other machines, now and whenever they change, until
 	// its context ends. They are shown with this machine's.
 	Others func(ctx context.Context, show func([]render.Row))
+	// Queue is the order of the rows.
+	Queue render.Queue
 	// Log is called with internal errors, which contain no payload text.
 	Log func(error)
 
@@ -131,7 +133,7 @@ func New(o Options) *Server {
 	s.kept.run = s.work.Go
 	s.feed = feed.New(feed.Options{
 		Store: o.Store, Registry: o.Registry, Meter: s.meter, Wakes: &s.wakes, Timing: o.Timing, Unwatched: o.Unwatched, Log: o.Log,
-		Seen: o.Seen, Others: o.Others,
+		Queue: o.Queue, Seen: o.Seen, Others: o.Others,
 	})
 	s.door = access.New(access.Options{Token: o.Token, Dir: o.Store.Dir, Hosts: o.Hosts, Refused: s.meter.Refused, Log: o.Log})
 	s.http = &http.Server{

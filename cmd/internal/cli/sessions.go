@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -57,7 +58,16 @@ func (a *App) Rows() ([]render.Row, []state.Seen, time.Time, error) {
 	r.SkipMeters = true
 	snap, err := r.Look(false)
 	a.note(snap.Problems)
-	return render.Rows(snap.Seen, false), snap.Seen, snap.Now.Time(), err
+	return a.Queue("").Rows(snap.Seen, false), snap.Seen, snap.Now.Time(), err
+}
+
+// Queue returns the order of rows in every view: of the mode that a flag asks for, else of the
+// configured one.
+func (a *App) Queue(mode string) render.Queue {
+	cfg := a.Configured()
+	return render.Queue{
+		Mode: render.Mode(cmp.Or(mode, cfg.Queue)), PermissionFirst: cfg.PermissionFirst == "true", Marks: cfg.Marks,
+	}
 }
 
 // maxSaid is larger than any final message, in bytes.

@@ -86,7 +86,7 @@ var Keys = []key{
 		OneOf: []string{"auto", "always", "never"}, field: func(c *Config) any { return &c.Color }},
 	{Name: "texts", Doc: "how much is kept of what you and the agent say",
 		OneOf: []string{"full", "short", "off"}, field: func(c *Config) any { return &c.Texts }},
-	{Name: "queue", Doc: "the order in which jump next and prev visit the sessions that need you",
+	{Name: "queue", Doc: "the order of sessions in every view, and for jump next and prev",
 		OneOf: []string{"fair", "prio", "static", "grouped"}, field: func(c *Config) any { return &c.Queue }},
 	{Name: "permission_first", Doc: "a permission or question comes first in the queues fair and prio",
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.PermissionFirst }},

@@ -30,7 +30,7 @@ func Find(a *cli.App, arg string) (render.Row, error) {
 	if err != nil {
 		return render.Row{}, err
 	}
-	render.Sort(rows)
+	rows = a.Queue("").Arrange(rows)
 	host, name, ok := strings.Cut(arg, ":")
 	if !ok {
 		host, name = "", arg

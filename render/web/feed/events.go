@@ -150,7 +150,7 @@ func (f *Feed) listLocked(filter Filter) render.List {
 			l.Sessions = append(l.Sessions, s.row)
 		}
 	}
-	render.Sort(l.Sessions)
+	l.Sessions = f.o.Queue.Arrange(l.Sessions)
 	return l
 }
 

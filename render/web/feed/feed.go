@@ -29,6 +29,7 @@ type Options struct {
 	// Unwatched is set if the system does not report changes of files.
 	Unwatched bool
 	Log       func(error)
+	Queue     render.Queue // the order of rows
 
 	// Seen and Others may be nil; web.Options describes them.
 	Seen   func(ctx context.Context, seen []state.Seen, now time.Time)

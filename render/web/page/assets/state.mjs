@@ -3,7 +3,7 @@
 // not touched stays the same object, so that drawing can compare by identity.
 //
 // No rule about states is here: a session's state, group, needs_you and unseen
-// are the server's. STATES and compareRows repeat the order of render.Sort, and a
+// are the server's. STATES and compareRows repeat those of state and render.Queue, and a
 // test holds them to it.
 
 import { noMarks } from "./marks.mjs";
@@ -207,13 +207,18 @@ export function what(row) {
   return row.title || "";
 }
 
-// compareRows is render.Sort.
-export function compareRows(a, b) {
-  return rank(a) - rank(b) || Date.parse(a.since) - Date.parse(b.since) ||
-    (recordOf(a) < recordOf(b) ? -1 : recordOf(a) > recordOf(b) ? 1 : 0);
+// compareRows is render.Queue.Arrange. The page does not know terminals' windows: to it, grouped
+// is static.
+export function compareRows(a, b, { pin, mode, asksFirst } = noMarks) {
+  const kept = mode === "static" || mode === "grouped";
+  const at = (row) => (kept ? Date.parse(row.first_seen_at) : Date.parse(row.since) * (mode === "prio" ? -1 : 1));
+  const text = (x, y) => (x < y ? -1 : x > y ? 1 : 0);
+  return need(a) - need(b) || pin(a) - pin(b) || (asksFirst && !kept ? asks(b) - asks(a) : 0) ||
+    at(a) - at(b) || text(a.seat_id, b.seat_id) || text(recordOf(a), recordOf(b));
 }
 
-const rank = (r) => 2 * STATES.indexOf(r.state) + (r.unseen ? 0 : 1);
+const need = (row) => Object.keys(NEEDS).indexOf(row.group);
+const asks = (row) => row.state === "permission" || row.state === "question";
 
 // waiting counts the sessions that need their user.
 export function waiting(s) {
@@ -260,14 +265,13 @@ export const taskOf = (row) => (row.state === "failed" ? "failed" : row.turn?.ta
 
 // groups returns what the board shows: [{id, name, rows}], without empty ones.
 export function groups(s) {
-  const rows = matching(s).sort((a, b) => orders[s.order](a, b) || compareRows(a, b));
+  const rows = matching(s).sort((a, b) => orders[s.order](a, b) || compareRows(a, b, s.marks));
   const found = new Map();
   for (const row of rows) {
     const [id, name] = groupOf[s.group](row);
     if (!found.has(id)) found.set(id, { id, name, rows: [] });
     found.get(id).rows.push(row);
   }
-  const need = (row) => Object.keys(NEEDS).indexOf(row.group);
   if (s.marks !== noMarks) for (const g of found.values()) g.rows.sort((a, b) => need(a) - need(b) || s.marks.pin(a) - s.marks.pin(b));
   const list = [...found.values()];
   const rank = groupRank[s.group];
