@@ -128,6 +128,20 @@ var casesOfWaits = []situation{
 		      is question text
 		3000  marker 2500
 		      is working subagent`},
+	{"a question stands at the end of the client's own turn, while the client is still busy", `
+		100   UserPromptSubmit
+		150   SubagentStart agent=a
+		200   Stop means=question tasks=a
+		1000  SubagentStop agent=a tasks=a
+		1100  UserPromptSubmit prompt=client
+		1150  look busy@110
+		      is question text since=200
+		2000  Stop means=progress tasks=-
+		2050  look busy@110
+		      is question text since=200
+		5000  is question text since=200
+		5300  look idle@5090
+		      is question text since=200`},
 	{"an interrupt of an earlier turn ends no turn of the client's own", `
 		100   UserPromptSubmit
 		160   SubagentStart agent=b

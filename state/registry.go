@@ -139,7 +139,9 @@ func (v view) fits(st Status) bool {
 	dialog := st.Call.waiting()
 	switch v.ev.Registry.Status {
 	case "busy":
-		return st.State.AtWork() || !dialog && st.State.NeedsYou() && v.works()
+		// A question stands through the turns that the client begins.
+		stands := v.works() || v.s.Stop.Asked != 0 && v.ev.Registry.At <= v.s.Stop.At
+		return st.State.AtWork() || !dialog && st.State.NeedsYou() && stands
 	case "waiting":
 		return v.asks() == "" || st.State == Permission || (st.State == Question && dialog)
 	}
