@@ -133,11 +133,13 @@ var casesOfWaits = []situation{
 		150   SubagentStart agent=a
 		200   Stop means=question tasks=a
 		1000  SubagentStop agent=a tasks=a
-		1100  UserPromptSubmit prompt=client
-		1150  look busy@110
+		3500  look busy@110
 		      is question text since=200
-		2000  Stop means=progress tasks=-
-		2050  look busy@110
+		4100  UserPromptSubmit prompt=client
+		4150  look busy@110
+		      is question text since=200
+		4500  Stop means=progress tasks=-
+		4550  look busy@110
 		      is question text since=200
 		5000  is question text since=200
 		5300  look idle@5090

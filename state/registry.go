@@ -148,15 +148,13 @@ func (v view) fits(st Status) bool {
 	return st.State == Idle || st.State == Failed || (st.State == Question && !dialog) || st.Rule == ruleReturned
 }
 
-// works reports whether a turn of the client's own or an agent is at work.
+// works reports whether a turn of the client's own or an agent is at work, or an agent's result
+// waits to be taken up.
 func (v view) works() bool {
 	main := v.s.Main()
-	for _, rule := range [...]func(view) (Status, bool){subagentRuns, backgroundRuns, subagentReturned} {
-		if _, at := rule(v); at {
-			return true
-		}
-	}
-	return main.running()
+	_, runs := subagentRuns(v)
+	_, background := backgroundRuns(v)
+	return runs || background || main.running() || v.s.returned().ID != ""
 }
 
 // Native reports whether the session is Claude Code's, whose registry is written moments after

@@ -292,13 +292,20 @@ func backgroundRuns(v view) (Status, bool) {
 // subagentReturned bridges the time between a background agent's end and the prompt with which
 // the client takes up its result.
 func subagentReturned(v view) (Status, bool) {
-	main := v.s.Main()
-	for _, a := range v.s.Actors {
-		if a.ID != "" && a.How == EndStop && a.Active != 0 && a.Ended > main.Ended && v.now < a.Ended+returnHold {
-			return Status{State: Working, Reason: "subagent", Since: a.Started, Actor: a.ID}, true
+	a := v.s.returned()
+	return Status{State: Working, Reason: "subagent", Since: a.Started, Actor: a.ID}, a.ID != "" && v.now < a.Ended+returnHold
+}
+
+// returned returns the subagent that stopped last among those whose result the main
+// conversation has not taken up yet, or the zero Actor.
+func (s *Session) returned() (last Actor) {
+	main := s.Main()
+	for _, a := range s.Actors {
+		if a.ID != "" && a.How == EndStop && a.Active != 0 && a.Ended > max(main.Ended, last.Ended) {
+			last = a
 		}
 	}
-	return Status{}, false
+	return last
 }
 
 // settledTurn returns the verdict on a turn that is over.
