@@ -15,46 +15,67 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// okAnswer is the response to the envelope.
-type okAnswer struct {
+// hookAnswer is a response of the hook endpoints: ok, ignored or error.
+type hookAnswer struct {
 	Status  string `json:"status"`
 	Message string `json:"message,omitempty"`
+	Reason  string `json:"reason,omitempty"` // events are ignored
+}
+
+// forHooks returns a handler that reports errors in the format of the hook endpoints.
+func (s *Server) forHooks(h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		err := h(w, r)
+		fault, ok := errors.AsType[*respond.Fault](err)
+		switch {
+		case ok:
+			respond.JSON(w, fault.Status, hookAnswer{Status: "error", Message: fault.Message})
+		case errors.Is(err, errLater):
+			respond.JSON(w, http.StatusAccepted, hookAnswer{Status: "ok", Message: err.Error()})
+		case err != nil: // fold has logged it; it may name files
+			respond.JSON(w, http.StatusInternalServerError, hookAnswer{Status: "error", Message: "Internal processing error"})
+		}
+		return nil
+	}
+}
+
+// badHook is an event that cannot be taken.
+func badHook(message string) error {
+	return respond.NewFault(http.StatusBadRequest, "bad_hook", message, "")
 }
 
 // hook serves POST /hook in three formats: a question of the protocol ({"version", "event":
 // {...}, "data"}), the envelope ({"agent", "event", "hookInput", ...}), and the agent's own
 // payload, as posted by its http hooks. ?agent= and ?event= name the agent and the event of
 // payloads that do not.
-func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
+func (s *Server) hook(w http.ResponseWriter, r *http.Request) error {
 	start := time.Now()
-	body, v, done, ok := s.hookBody(w, r, "Invalid JSON")
+	body, v, done, err := s.hookBody(w, r, "Invalid JSON")
 	defer done()
-	if !ok {
-		return
+	if err != nil {
+		return err
 	}
 	// The formats are told apart by members that the others cannot have.
 	q := r.URL.Query()
 	switch e := v.Get("event"); {
 	case e.IsObject() && v.Get("version").Exists(): // a question is not an event: it is answered in any case
-		s.protocol(w, r, body, done)
-	case s.closed(w):
+		return s.protocol(w, r, body, done)
+	case s.o.Closed:
+		return ignore(w)
 	case v.Get("hook_event_name").Type != gjson.String && e.Type == gjson.String:
-		s.envelope(w, body, start)
+		return s.envelope(w, body, start)
 	case v.Get("hook_event_name").Type == gjson.String, q.Get("event") != "", q.Get("agent") != "":
-		s.payload(w, r, body, done, start)
-	default:
-		writeHookError(w, http.StatusBadRequest, "Missing required fields: event")
+		return s.payload(w, r, body, done, start)
 	}
+	return badHook("Missing required fields: event")
 }
 
-// hookBody reads a body and its members. If that fails it sends the response; done must be
-// called in any case.
-func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string) (body []byte, v gjson.Result, done func(), ok bool) {
+// hookBody reads a body and its members. done must be called in any case.
+func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string) (body []byte, v gjson.Result, done func(), err error) {
 	body, done, wrong := s.body(w, r)
 	if wrong != nil {
 		s.meter.Refused("bad_body")
-		writeHookError(w, wrong.Status, wrong.Message)
-		return nil, v, done, false
+		return nil, v, done, wrong
 	}
 	short, err := event.Check(body)
 	if err == nil {
@@ -62,55 +83,43 @@ func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string
 	}
 	if err != nil || !v.IsObject() {
 		s.meter.Refused("bad_body")
-		writeHookError(w, http.StatusBadRequest, invalid)
-		return nil, v, done, false
+		return nil, v, done, badHook(invalid)
 	}
-	return body, v, done, true
+	return body, v, done, nil
 }
 
-// ignored is the response if events are not accepted: it is not an error, because the sender
-// need do nothing.
-type ignored struct {
-	Status string `json:"status"`
-	Reason string `json:"reason"`
-}
-
-// closed responds if events are not accepted, and reports whether it did.
-func (s *Server) closed(w http.ResponseWriter) bool {
-	if s.o.Closed {
-		respond.JSON(w, http.StatusOK, ignored{"ignored", "hooks_disabled"})
-	}
-	return s.o.Closed
+// ignore responds if events are not accepted: it is not an error, because the sender need do
+// nothing.
+func ignore(w http.ResponseWriter) error {
+	return respond.OK(w, hookAnswer{Status: "ignored", Reason: "hooks_disabled"})
 }
 
 // envelope handles an event in the unified envelope.
-func (s *Server) envelope(w http.ResponseWriter, body []byte, start time.Time) {
+func (s *Server) envelope(w http.ResponseWriter, body []byte, start time.Time) error {
 	e, err := event.ParseEnvelope(body)
-	if fail := s.unfit(&e, err); fail != "" {
-		writeHookError(w, http.StatusBadRequest, fail)
-		return
+	if err := s.unfit(&e, err); err != nil {
+		return err
 	}
 	if _, err = s.fold(&e, start); err != nil {
-		s.writeFoldError(w, err)
-		return
+		return err
 	}
-	_ = respond.Done(w)
+	return respond.Done(w)
 }
 
-// unfit returns why an event cannot be folded, "" if it can. An event that names no session
+// unfit returns why an event cannot be folded, nil if it can. An event that names no session
 // then belongs to the one of its terminal or directory.
-func (s *Server) unfit(e *event.Event, err error) string {
+func (s *Server) unfit(e *event.Event, err error) error {
 	if err != nil {
-		return "Invalid JSON"
+		return badHook("Invalid JSON")
 	}
 	ok, err := s.o.Store.Identify(e, evidence.ThisMachine().Host)
 	if err != nil {
 		s.o.Log(err)
 	}
 	if !ok {
-		return "Missing required fields: session_id"
+		return badHook("Missing required fields: session_id")
 	}
-	return ""
+	return nil
 }
 
 // errLater is returned for an event that waits for its session's lock: it is not lost, but its
@@ -157,20 +166,6 @@ func (s *Server) tick() event.Millis {
 			return event.Millis(next)
 		}
 	}
-}
-
-func (s *Server) writeFoldError(w http.ResponseWriter, err error) {
-	switch {
-	case errors.Is(err, errLater):
-		respond.JSON(w, http.StatusAccepted, okAnswer{"ok", err.Error()})
-	default: // no detail: it may name files
-		writeHookError(w, http.StatusInternalServerError, "Internal processing error")
-	}
-}
-
-// writeHookError writes an error in the format of the hook endpoints.
-func writeHookError(w http.ResponseWriter, status int, message string) {
-	respond.JSON(w, status, okAnswer{"error", message})
 }
 
 // complete adds to o what this machine knows: the repository of the directory, and the

@@ -16,6 +16,8 @@ import (
 	"beckon/render/web/respond"
 	"beckon/state/request"
 	"beckon/state/store"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // Policy answers what is posted to /hook by the user's policy.
@@ -42,17 +44,16 @@ func questionOf(r *http.Request, body []byte) Question {
 // protocol answers a question of protocol 1.0. It is not an event of this machine, so nothing
 // is folded. A client that timed out and asks again, with the same bytes and from as near, gets
 // the first answer: no command runs twice for one event.
-func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, done func()) {
+func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, done func()) error {
 	if s.o.Policy == nil {
-		writeHookError(w, http.StatusNotImplemented, "no policy is served here")
-		return
+		return respond.NewFault(http.StatusNotImplemented, "no_policy", "no policy is served here", "")
 	}
 	q := questionOf(r, body)
 	// The owner's answer may depend on their projects' policies, so nobody else gets it.
 	key := fmt.Sprintf("question %q %q %d %t %t %x", q.Agent, q.Event, q.Hops, q.Foreign, q.Asks, sha256.Sum256(q.Body))
 	asked := s.kept.get(key, askedFor, func() (any, error) {
 		// The asker may come back for the answer, so the end of its connection does not end this.
-		leave, err := s.deciding.enter(s.ctx)
+		leave, err := enter(s.ctx, s.deciding)
 		defer leave()
 		if s.ctx.Err() != nil {
 			return nil, s.ctx.Err()
@@ -69,20 +70,21 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, d
 	select {
 	case <-asked.done:
 	case <-r.Context().Done():
-		return
+		return nil
 	}
 	answer, err := asked.wait()
 	busy, isBusy := errors.AsType[*busyAnswer](err)
 	switch {
 	case s.ctx.Err() != nil:
-		s.stopping(w)
+		return stopping(w)
 	case isBusy:
 		respond.Bytes(w, http.StatusOK, "application/json", busy.answer)
 	case err != nil:
-		writeHookError(w, http.StatusBadRequest, err.Error())
+		return badHook(err.Error())
 	default:
 		respond.Bytes(w, http.StatusOK, "application/json", answer.([]byte))
 	}
+	return nil
 }
 
 // busyAnswer is an answer that is not kept.
@@ -92,17 +94,15 @@ func (*busyAnswer) Error() string { return "too many questions at once" }
 
 // payload handles an event in the client's own format, and answers like the client's http
 // hooks. An event passed on by another policy was folded where it came from.
-func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, done func(), start time.Time) {
+func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, done func(), start time.Time) error {
 	q := questionOf(r, body)
 	var bad bool
 	if q.Wait, bad = waitOf(r); bad {
-		writeHookError(w, http.StatusBadRequest, "wait is a number of seconds, up to 86400")
-		return
+		return badHook("wait is a number of seconds, up to 86400")
 	}
 	e, err := event.Parse(q.Agent, q.Event, body)
-	if fail := s.unfit(&e, err); fail != "" {
-		writeHookError(w, http.StatusBadRequest, fail)
-		return
+	if err := s.unfit(&e, err); err != nil {
+		return err
 	}
 	e.At = s.tick()
 	q.At = e.At
@@ -123,18 +123,18 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 	}
 	note()
 	if held != nil && len(body) <= maxQuestion && s.held(w, r, held, &res.After) {
-		return
+		return nil
 	}
 	switch {
 	case s.ctx.Err() != nil: // not an empty answer: the client tells its user that nobody was asked
-		s.stopping(w)
+		return stopping(w)
 	case len(answer) > 0:
 		respond.Bytes(w, http.StatusOK, "application/json", answer)
+		return nil
 	case err != nil:
-		s.writeFoldError(w, err)
-	default: // the client reads an object as a decision; an empty one decides nothing
-		respond.JSON(w, http.StatusOK, struct{}{})
+		return err
 	}
+	return respond.OK(w, struct{}{}) // the client reads an object as a decision; an empty one decides nothing
 }
 
 // release frees a small body's place while a policy decides.
@@ -148,11 +148,11 @@ func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) 
 	if s.o.Policy == nil {
 		return nil, func() {}, nil
 	}
-	d := s.noting
+	places := s.noting
 	if kind == event.PreToolUse || kind == event.PermissionRequest {
-		d = s.deciding
+		places = s.deciding
 	}
-	leave, err := d.enter(ctx)
+	leave, err := enter(ctx, places)
 	defer leave()
 	if q.Busy = err != nil; q.Busy {
 		s.meter.Refused("policy_busy")
@@ -161,9 +161,9 @@ func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) 
 }
 
 // stopping refuses an event because the server stops.
-func (s *Server) stopping(w http.ResponseWriter) {
+func stopping(w http.ResponseWriter) error {
 	w.Header().Set("Retry-After", "1")
-	writeHookError(w, http.StatusServiceUnavailable, "the server stops")
+	return respond.NewFault(http.StatusServiceUnavailable, "stopping", "the server stops", "")
 }
 
 const (
@@ -178,19 +178,13 @@ const (
 	policyWait = 4 * time.Second
 )
 
-// desk limits how many events a policy handles at once.
-type desk chan struct{}
-
-// enter waits until there is room for one more event. leave must be called in any case.
-func (d desk) enter(ctx context.Context) (leave func(), err error) {
-	late := time.NewTimer(policyWait)
-	defer late.Stop()
-	select {
-	case d <- struct{}{}:
-		return func() { <-d }, nil
-	case <-late.C:
-		return func() {}, errBusy
-	case <-ctx.Done():
-		return func() {}, ctx.Err()
+// enter waits for a place at l, and returns an error if there is none for policyWait. leave must be
+// called in any case.
+func enter(ctx context.Context, l *semaphore.Weighted) (leave func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, policyWait)
+	defer cancel()
+	if err := l.Acquire(ctx, 1); err != nil {
+		return func() {}, err
 	}
+	return func() { l.Release(1) }, nil
 }

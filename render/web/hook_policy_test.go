@@ -14,6 +14,8 @@ import (
 	"beckon/event/policy/wire"
 	"beckon/state"
 	"beckon/state/request"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // judge is a policy for tests.
@@ -127,19 +129,28 @@ func TestQuestionOfAnother(t *testing.T) {
 	}
 }
 
+// full reports whether all places of l are taken.
+func full(l *semaphore.Weighted) bool {
+	if l.TryAcquire(1) {
+		l.Release(1)
+		return false
+	}
+	return true
+}
+
 // A question for which there is no room is answered without running anything, and may be
 // repeated.
 func TestQuestionWithoutRoom(t *testing.T) {
 	x := serve(t, Options{Policy: judge{ask: func(_ context.Context, q Question) ([]byte, error) {
 		return fmt.Appendf(nil, `{"busy":%v}`, q.Busy), nil
 	}}})
-	for range maxDeciding {
-		x.s.deciding <- struct{}{}
+	if !x.s.deciding.TryAcquire(maxDeciding) {
+		t.Fatal("there is no room from the first")
 	}
 	if r := x.Do("POST", "/hook", question); r.Body != `{"busy":true}` {
 		t.Errorf("without room: %d %s", r.Status, r.Body)
 	}
-	<-x.s.deciding
+	x.s.deciding.Release(1)
 	if r := x.Do("POST", "/hook", question); r.Body != `{"busy":false}` {
 		t.Errorf("with room: %d %s", r.Status, r.Body)
 	}
@@ -215,7 +226,7 @@ func TestSlowPolicy(t *testing.T) {
 	for i := range 2 * maxDeciding {
 		wait.Go(func() { post(strings.Replace(question, `"1"`, fmt.Sprintf(`"q%d"`, i), 1)) })
 	}
-	x.Until("as many ask as may", func() bool { return len(x.s.noting) == maxNoting && len(x.s.deciding) == maxDeciding })
+	x.Until("as many ask as may", func() bool { return full(x.s.noting) && full(x.s.deciding) })
 	x.Until("all were folded", func() bool { return strings.Count(x.Get("/api/sessions").Body, `"session_id"`) == 2*maxNoting })
 	start := time.Now()
 	x.post("/hook", `{"agent":"claude-code","event":"Stop","hookInput":{"session_id":"e"}}`)
@@ -254,7 +265,7 @@ func TestQuestionsHaveTheirOwnPlaces(t *testing.T) {
 			}
 		})
 	}
-	x.Until("all places are taken", func() bool { return len(x.s.noting) == maxNoting })
+	x.Until("all places are taken", func() bool { return full(x.s.noting) })
 	start := time.Now()
 	if r := x.post("/hook", `{"session_id":"q","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`); r.Body != `{"asked":true}` || time.Since(start) > policyWait {
 		t.Errorf("%s after %v", r.Body, time.Since(start))

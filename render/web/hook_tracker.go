@@ -35,35 +35,34 @@ type answer struct {
 }
 
 // trackedHook serves POST /hook/{name}.
-func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request) {
+func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request) error {
 	start := time.Now()
 	kind, ok := tracked[r.PathValue("name")]
 	if !ok {
-		writeHookError(w, http.StatusNotFound, "No such hook")
-		return
+		return respond.NewFault(http.StatusNotFound, "not_found", "No such hook", "")
 	}
-	body, v, done, ok := s.hookBody(w, r, "Invalid JSON payload")
+	body, v, done, err := s.hookBody(w, r, "Invalid JSON payload")
 	defer done()
-	if !ok || s.closed(w) {
-		return
+	if err != nil {
+		return err
+	}
+	if s.o.Closed {
+		return ignore(w)
 	}
 	e, err := event.Parse("", string(kind), body)
 	if err == nil && e.Kind != kind {
-		writeHookError(w, http.StatusBadRequest, "hook_event_name says otherwise than the path")
-		return
+		return badHook("hook_event_name says otherwise than the path")
 	}
 	if err != nil || strings.TrimSpace(e.SessionID) == "" {
-		writeHookError(w, http.StatusBadRequest, "Missing required fields: session_id")
-		return
+		return badHook("Missing required fields: session_id")
 	}
 	e.Name = string(kind)
 	s.place(&e, v)
 	res, err := s.fold(&e, start)
 	if err != nil {
-		s.writeFoldError(w, err)
-		return
+		return err
 	}
-	respond.JSON(w, http.StatusOK, answerTo(kind, res))
+	return respond.OK(w, answerTo(kind, res))
 }
 
 func answerTo(kind event.Kind, res store.Result) answer {

@@ -15,12 +15,15 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 )
 
+// handler serves a request, or returns why not.
+type handler = func(http.ResponseWriter, *http.Request) error
+
 // endpoint is a path that is served, with what it needs, takes and returns. /api describes them
 // all (openapi.go).
 type endpoint struct {
 	pattern string
 	needs   access.Scope
-	do      func(http.ResponseWriter, *http.Request) error
+	do      handler
 	about   string
 	query   string // the parameters, separated by blanks
 	takes   any    // a value of the body's type, nil for none
@@ -30,8 +33,8 @@ type endpoint struct {
 // endpoints is everything that is served, but for the page.
 func (s *Server) endpoints() []endpoint {
 	return []endpoint{
-		{"POST /hook", access.Events, plain(s.hook), "Take an event: the unified envelope, an agent's own payload, or a question of the policy protocol 1.0.", "agent event wait", envelope{}, nil},
-		{"POST /hook/{name}", access.Events, plain(s.trackedHook), "Take an event of a tracker.", "", trackerEvent{}, answer{}},
+		{"POST /hook", access.Events, s.forHooks(s.hook), "Take an event: the unified envelope, an agent's own payload, or a question of the policy protocol 1.0.", "agent event wait", envelope{}, nil},
+		{"POST /hook/{name}", access.Events, s.forHooks(s.trackedHook), "Take an event of a tracker.", "", trackerEvent{}, answer{}},
 		{"GET /hook/status", access.Events, s.hookStatus, "Whether events arrive.", "", nil, hookState{}},
 		{"GET /api/sessions", access.Read, s.sessions, "The sessions, those that need you first.", "all state session", nil, render.List{}},
 		{"GET /api/sessions/{id}", access.Read, s.ofSession(s.session), "One session, by its id or its seat's.", "", nil, render.Row{}},
@@ -90,7 +93,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 }
 
 // api returns a handler that responds, or with the error.
-func (s *Server) api(h func(http.ResponseWriter, *http.Request) error) http.Handler {
+func (s *Server) api(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := h(w, r)
 		if err == nil {
@@ -105,16 +108,8 @@ func (s *Server) api(h func(http.ResponseWriter, *http.Request) error) http.Hand
 	})
 }
 
-// plain is for handlers that report errors in their own format.
-func plain(h http.HandlerFunc) func(http.ResponseWriter, *http.Request) error {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		h(w, r)
-		return nil
-	}
-}
-
 // ofSession is for requests about a session in their path.
-func (s *Server) ofSession(h func(http.ResponseWriter, *http.Request, state.Seen) error) func(http.ResponseWriter, *http.Request) error {
+func (s *Server) ofSession(h func(http.ResponseWriter, *http.Request, state.Seen) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		v, err := s.named(r)
 		if err != nil {
@@ -125,7 +120,7 @@ func (s *Server) ofSession(h func(http.ResponseWriter, *http.Request, state.Seen
 }
 
 // ofAnswerer is for clients that may answer, with where they answer from.
-func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, request.From) error) func(http.ResponseWriter, *http.Request) error {
+func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, request.From) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		from, err := s.door.Answerer(r)
 		if err != nil {

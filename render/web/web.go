@@ -92,8 +92,8 @@ type Server struct {
 	begun time.Time
 
 	large    *semaphore.Weighted // bytes of bodies that are not small
-	deciding desk                // for the policy: events that ask for a decision
-	noting   desk                // all others, so that they never take the place of a question
+	deciding *semaphore.Weighted // events for the policy that ask for a decision
+	noting   *semaphore.Weighted // all others, so that they never take the place of a question
 	holding  atomic.Int32        // requests that wait for a person
 	last     atomic.Int64        // the newest time given to an event, Unix ms
 	kept     memo
@@ -127,8 +127,10 @@ func New(o Options) *Server {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Server{
 		o: o, meter: newMeter(), begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
-		wakes: live.Wakes{Log: o.Log},
-		large: semaphore.NewWeighted(maxLarge), deciding: make(desk, maxDeciding), noting: make(desk, maxNoting),
+		wakes:    live.Wakes{Log: o.Log},
+		large:    semaphore.NewWeighted(maxLarge),
+		deciding: semaphore.NewWeighted(maxDeciding),
+		noting:   semaphore.NewWeighted(maxNoting),
 	}
 	s.kept.run = s.work.Go
 	s.feed = feed.New(feed.Options{
