@@ -3,8 +3,10 @@ package run
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"regexp"
@@ -15,24 +17,46 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy/config"
+	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
 )
 
-// httpHook posts the client's payload unchanged and accepts the client's own JSON as the
-// answer. It never retries, because its side effects may not be repeatable.
-type httpHook struct {
-	to      endpoint
-	timeout time.Duration // of the whole request; 0 leaves it to the context
-	closed  bool          // an empty answer is none
+// remote is a handler that posts each event to an address, in one of two languages.
+type remote struct {
+	to endpoint
+	retries
+	health health
+	language
 }
 
-// dataAPI is where Open Policy Agent takes the payload as "input", and answers with "result".
-const dataAPI = "/v1/data"
+// language is what is posted, and how the response is read.
+type language interface {
+	// question returns the body to post, and the data in it, which an answer may change.
+	question(c wire.Call) (body, data []byte, err error)
+	// speaks reports whether a response of that status has an answer.
+	speaks(status int) bool
+	read(event string, data, body []byte) (wire.Outcome, error)
+}
 
-// newHTTP returns a native http hook. In the value of a header $NAME and ${NAME} are replaced
-// by an environment variable if it is allowed, else by nothing.
+// NewServer returns a handler that asks a policy server. timeout is for one try; 0 leaves it
+// to the context. state stores whether the server answered; "" stores nothing.
+//
+// A working server answers 200. It is asked again, with the same event id, after 500 and
+// above, 429, a failed connection and a timeout; not after 400 or another status, nor after an
+// answer that is not protocol 1.0: the next would be the same.
+//
+// A URL that is not an http or https URL is an error.
+func NewServer(s config.Spec, timeout time.Duration, state trust.Dir) (wire.Handler, error) {
+	to, err := newEndpoint(s.URL, s.Headers)
+	return remote{to, retries{timeout, s.Retries, s.RetryDelay}, healthOf(s.URL, state), protocol{}}, err
+}
+
+// newHTTP returns a native http hook: it posts the client's payload and accepts the client's own
+// JSON as the answer. It never retries, because its side effects may not be repeatable. If
+// closed, an empty answer is none. In the value of a header $NAME and ${NAME} are replaced by an
+// environment variable if it is allowed, else by nothing.
 //
 // A URL that is not an http or https URL is an error.
 func newHTTP(s config.Spec, timeout time.Duration, closed bool) (wire.Handler, error) {
@@ -41,54 +65,102 @@ func newHTTP(s config.Spec, timeout time.Duration, closed bool) (wire.Handler, e
 		headers[k] = interpolate(v, s.AllowedEnvVars)
 	}
 	to, err := newEndpoint(s.URL, headers)
-	return httpHook{to, timeout, closed}, err
+	u, parsed := url.Parse(s.URL)
+	opa := parsed == nil && (u.Path == dataAPI || strings.HasPrefix(u.Path, dataAPI+"/"))
+	return remote{to, retries{timeout: timeout}, health{}, native{opa, closed}}, err
 }
 
 // Run implements wire.Handler.
-func (h httpHook) Run(ctx context.Context, c wire.Call) wire.Outcome {
+func (h remote) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	start := time.Now()
-	body := c.Payload
-	if h.opa() {
-		body = slices.Concat([]byte(`{"input":`), body, []byte("}"))
+	question, data, err := h.question(c)
+	if err != nil {
+		return wire.Outcome{Err: err}
 	}
-	got, tries, err := h.to.hop(c).ask(ctx, body, retries{timeout: h.timeout})
-	o := wire.Outcome{Err: err}
-	if err == nil {
-		o = h.read(c.Event, got)
-	}
-	return finished(o, got, tries, start)
-}
-
-// read interprets a response as the client does. No status can refuse.
-func (h httpHook) read(event string, got replied) wire.Outcome {
-	body := bytes.TrimSpace(got.body)
+	var o wire.Outcome
+	got, tries, err := h.ask(ctx, c, question)
 	switch {
-	case got.status < 200 || got.status > 299:
-		return wire.Outcome{Err: h.to.unexpected(got.status)}
-	case len(body) == 0 && !h.closed:
-		return wire.Outcome{}
-	}
-	o, err := wire.ParseResponse(event, body)
-	if err == nil && h.opa() && !gjson.GetBytes(body, "result").Exists() {
-		err = errors.New("the decision is undefined")
+	case err == nil && !h.speaks(got.status):
+		err = h.to.unexpected(got.status)
+	case err == nil:
+		if o, err = h.read(c.Event, data, got.body); err != nil {
+			err = fmt.Errorf("the answer of %s: %w", h.to, err)
+		}
 	}
 	if err != nil {
-		return wire.Outcome{Err: fmt.Errorf("the answer of %s: %w", h.to, err)}
+		o = wire.Outcome{Err: err, TimedOut: errors.Is(err, errTimeout)}
 	}
-	return o
-}
-
-func (h httpHook) opa() bool {
-	u, err := url.Parse(h.to.url)
-	return err == nil && (u.Path == dataAPI || strings.HasPrefix(u.Path, dataAPI+"/"))
-}
-
-// finished adds how the answer was obtained.
-func finished(o wire.Outcome, got replied, tries int, start time.Time) wire.Outcome {
 	o.Output = event.Cut(string(bytes.ToValidUTF8(bytes.TrimSpace(got.body), []byte("\uFFFD"))), maxOutput)
-	o.TimedOut = errors.Is(o.Err, errTimeout)
 	o.Attempts, o.Took = tries, time.Since(start)
 	return o
+}
+
+// errPaused is the failure of a server that is skipped for a while.
+var errPaused = errors.New("it did not answer a moment ago, and is left alone for a while")
+
+// ask asks as often as the server's health allows.
+func (h remote) ask(ctx context.Context, c wire.Call, question []byte) (replied, int, error) {
+	patience := h.retries
+	switch may, once := h.health.ask(); {
+	case !may:
+		return replied{}, 0, fmt.Errorf("%s: %w", h.to, errPaused)
+	case once:
+		patience.count = 0
+	}
+	got, tries, err := h.to.hop(c).ask(ctx, question, patience)
+	silent := again(got, err)
+	// If the caller has gone, nothing is known about the server; if the time is up, something
+	// is.
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		h.health.note(!silent)
+	}
+	return got, tries, err
+}
+
+// protocol is protocol 1.0, of policy servers.
+type protocol struct{}
+
+func (protocol) question(c wire.Call) (body, data []byte, err error) {
+	if c.ID == "" {
+		c.ID = rand.Text()
+	}
+	return wire.Question(c)
+}
+
+func (protocol) speaks(status int) bool { return status == http.StatusOK }
+
+func (protocol) read(event string, data, body []byte) (wire.Outcome, error) {
+	return wire.ParseReply(event, data, body)
+}
+
+// native is what the client itself posts, and reads as it does: no status can refuse.
+type native struct {
+	opa    bool // Open Policy Agent's data API
+	closed bool // an empty answer is none
+}
+
+// dataAPI is where Open Policy Agent takes the payload as "input", and answers with "result".
+const dataAPI = "/v1/data"
+
+func (n native) question(c wire.Call) (body, data []byte, err error) {
+	if n.opa {
+		return slices.Concat([]byte(`{"input":`), c.Payload, []byte("}")), nil, nil
+	}
+	return c.Payload, nil, nil
+}
+
+func (native) speaks(status int) bool { return status >= 200 && status <= 299 }
+
+func (n native) read(event string, _, body []byte) (wire.Outcome, error) {
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 && !n.closed {
+		return wire.Outcome{}, nil
+	}
+	o, err := wire.ParseResponse(event, body)
+	if err == nil && n.opa && !gjson.GetBytes(body, "result").Exists() {
+		err = errors.New("the decision is undefined")
+	}
+	return o, err
 }
 
 // reference is compiled at its first use: most hooks that link this ask no server.
