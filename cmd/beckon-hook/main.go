@@ -21,8 +21,9 @@ import (
 
 func main() {
 	args := os.Args[1:]
-	if len(args) > 0 && (args[0] == "prompt" || args[0] == "statusline") || strings.HasPrefix(filepath.Base(os.Args[0]), "beckon-line") {
-		noblock.Exit(line(args))
+	line := strings.HasPrefix(filepath.Base(os.Args[0]), "beckon-line") // its name in earlier versions
+	if line || len(args) > 0 && (args[0] == "prompt" || args[0] == "statusline") {
+		noblock.Exit(show(args))
 	}
 	noblock.Exit(hook.Start(args, os.Stdin, os.Stdout, os.Getenv, judge))
 }
@@ -33,8 +34,8 @@ func judge(args []string, stdin io.Reader, become func([]string) (int, bool)) in
 	return policy.Main(args, stdin, os.Stdout, os.Stderr, os.Getenv, nil, become)
 }
 
-// line prints a prompt or a status line. What it does not link, beckon does.
-func line(args []string) int {
+// show prints a prompt or a status line. What it does not link, beckon does.
+func show(args []string) int {
 	a := &cli.App{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
 	if code, ok := segment.Main(a, args, nil); ok {
 		return code
@@ -42,5 +43,6 @@ func line(args []string) int {
 	if code, ok := hook.Become(home.Beside("beckon"), args); ok {
 		return code
 	}
-	return a.Fail(cli.Hint("beckon-hook prints what beckon prompt and beckon statusline do", "the program beckon is not beside beckon-hook"))
+	return a.Fail(cli.Hint("beckon-hook prints what beckon prompt and beckon statusline do",
+		"the program beckon is not beside beckon-hook"))
 }

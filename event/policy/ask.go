@@ -81,7 +81,7 @@ func (r *run) others() {
 	r.results = append(r.results, HookResult{Hook: h, Outcome: o, Ran: true, Failed: err})
 }
 
-// otherCopy is the id that stands for the other copy of a firing.
+// otherCopy is the id that stands for the other copy of an invocation.
 const otherCopy = "other-copy"
 
 // one runs a hook to its end, or to the event's: once for each name that the tool may have.

@@ -41,7 +41,7 @@ type Engine struct {
 	Hooks []*config.Hook
 }
 
-// Event is one firing, the argument of Trigger.
+// Event is one invocation, the argument of Trigger.
 type Event struct {
 	Kind    event.Kind
 	Payload []byte // the client's whole JSON, valid
@@ -50,7 +50,7 @@ type Event struct {
 	Dialect wire.Dialect
 	Given   []byte
 	At      time.Time
-	// ID identifies the firing, the same on every retry.
+	// ID identifies the invocation, the same on every retry.
 	ID         string
 	ProjectDir string
 	// Dir is where commands run, and what they take for the project, instead of where the
@@ -64,7 +64,7 @@ type Event struct {
 	// Version of the client; empty if unknown.
 	Version string
 	// RulesOnly skips every hook that starts something: inside a handler, for a second copy of
-	// one firing, and in a dry run.
+	// one invocation, and in a dry run.
 	RulesOnly bool
 	// Why says why RulesOnly is set, for the trace.
 	Why string
@@ -73,7 +73,7 @@ type Event struct {
 	// Place returns where the event happens. It is called only if a rule has a condition on
 	// it; nil means unknown.
 	Place func() config.Place
-	// Others waits for the decision of another copy of this firing; nil if there is none.
+	// Others waits for the decision of another copy of this invocation; nil if there is none.
 	Others func(context.Context) (wire.Outcome, error)
 	// Once lets the user allow a refused call; it may be nil.
 	Once Once

@@ -36,7 +36,7 @@ func (r *run) merge() Result {
 	for _, what := range a.Dropped {
 		r.notes = append(r.notes, fmt.Sprintf("%s cannot be answered with: %s", r.ev.Kind, what))
 	}
-	heard := m.contract.Heard(r.ev.Version, r.ev.HTTP)
+	heard := m.contract.For(r.ev.Version, r.ev.HTTP)
 	refused := m.v.Decision == wire.Deny && heard.Refuse != wire.NoWay
 	texts := len(m.v.Context) > 0 && heard.Context
 	return Result{Allowed: !refused, Verdict: m.v, Answer: a, Results: r.results, Notes: r.notes, Warnings: m.warnings,

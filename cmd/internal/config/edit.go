@@ -87,7 +87,8 @@ func with(text, name string, value []string) (string, error) {
 		return "", err
 	}
 	members := v.Value.(*hujson.Object).Members // Load has checked that it is an object
-	i := slices.IndexFunc(members, func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == name })
+	named := func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == name }
+	i := slices.IndexFunc(members, named)
 	switch {
 	case value == nil && i < 0:
 		return text, nil
@@ -127,7 +128,8 @@ func without(text string, members []hujson.ObjectMember, i int) string {
 		head = text[:comma] + text[comma+1:from]
 	}
 	line := strings.LastIndexByte(head, '\n') + 1
-	if rest, ok := strings.CutPrefix(strings.TrimLeft(tail, " \t\r"), "\n"); ok && line > 0 && strings.TrimSpace(head[line:]) == "" {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(tail, " \t\r"), "\n")
+	if ok && line > 0 && strings.TrimSpace(head[line:]) == "" {
 		return head[:line] + rest
 	}
 	return strings.TrimRight(head, " \t") + tail

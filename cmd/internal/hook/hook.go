@@ -96,7 +96,8 @@ func say(what []byte, args []string, stdin io.Reader, stdout io.Writer, getenv f
 	a := ParseArgs(args)
 	defer watch(Deadline, func() {
 		if dir, err := store.Dir(getenv); err == nil {
-			store.Open(dir).Log(errors.New("event " + a.Event + " may be lost: its payload was not whole, or the disk did not answer, within " + Deadline.String()))
+			store.Open(dir).Log(errors.New("event " + a.Event + " may be lost: its payload was not whole, " +
+				"or the disk did not answer, within " + Deadline.String()))
 		}
 	})()
 	sequence, halt := fold(a, stdin, getenv, time.Now())

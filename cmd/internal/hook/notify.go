@@ -157,7 +157,8 @@ func (n *notifier) handOver(set alert.Settings, c alert.Case) {
 func (n *notifier) leave(c alert.Case, mode alert.DueMode) {
 	n.left = &alert.Due{Key: store.KeyOf(c.Session.Record()), Edge: c.Edge.ID(), Mode: mode}
 	if err := n.left.Leave(n.st.Dir); err != nil {
-		n.log(c, state.Decision{Verdict: state.Never, Reason: "the edge cannot be left to the program that notifies"}, err.Error())
+		const reason = "the edge cannot be left to the program that notifies"
+		n.log(c, state.Decision{Verdict: state.Never, Reason: reason}, err.Error())
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"beckon/event"
@@ -58,11 +59,13 @@ func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)
 		return false
 	}
 	kept := trust.In(dir)
-	return there(string(kept)) && (kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, kept.NameOf(project, Worktree)))
+	return there(string(kept)) &&
+		(kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, kept.NameOf(project, Worktree)))
 }
 
 // unasked warns the user of a policy without a program that can evaluate it.
-const unasked = `{"systemMessage":"beckon: there is a policy, but the program beckon is not beside beckon-hook, so it is NOT in force: run beckon doctor"}` + "\n"
+const unasked = `{"systemMessage":"beckon: there is a policy, but the program beckon is not beside beckon-hook, ` +
+	`so it is NOT in force: run beckon doctor"}` + "\n"
 
 // NoOp, as the only argument, makes beckon-hook exit at once, so that `beckon doctor` can
 // measure the process itself.
@@ -165,7 +168,8 @@ func runHook(args []string, in io.Reader) (code int, ok bool) {
 		return 0, false
 	}
 	program := home.Beside("beckon")
-	p, err := os.StartProcess(program, append([]string{program, "hook"}, args...), &os.ProcAttr{Files: []*os.File{r, os.Stdout, os.Stderr}})
+	files := &os.ProcAttr{Files: []*os.File{r, os.Stdout, os.Stderr}}
+	p, err := os.StartProcess(program, append([]string{program, "hook"}, args...), files)
 	_ = r.Close()
 	if err != nil {
 		_ = w.Close()
@@ -197,17 +201,18 @@ func covered(event string, getenv func(string) string) (needs trust.Needs, rules
 // Coverage returns what the policy files here cover, for this program in this place.
 func Coverage(getenv func(string) string) trust.Coverage {
 	global, project := trust.Files(getenv)
-	return trust.CoverageOf(global, project, home.Beside("")+builds()+"\x00"+home.Dir(getenv)+"\x00"+getenv("CLAUDE_CONFIG_DIR"))
+	place := []string{home.Beside("") + builds(), home.Dir(getenv), getenv("CLAUDE_CONFIG_DIR")}
+	return trust.CoverageOf(global, project, strings.Join(place, "\x00"))
 }
 
 // builds distinguishes versions of the programs: their packs and rules may differ.
-func builds() (stamps string) {
+func builds() (versions string) {
 	for _, name := range []string{"beckon-hook", "beckon"} {
 		if info, err := os.Stat(home.Beside(name)); err == nil {
-			stamps += "\x00" + strconv.FormatInt(info.ModTime().UnixNano(), 10) + "," + strconv.FormatInt(info.Size(), 10)
+			versions += "\x00" + strconv.FormatInt(info.ModTime().UnixNano(), 10) + "," + strconv.FormatInt(info.Size(), 10)
 		}
 	}
-	return stamps
+	return versions
 }
 
 // foreign reports whether an agent other than Claude Code sends the event.

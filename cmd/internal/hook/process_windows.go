@@ -8,7 +8,8 @@ import (
 // Become runs another program instead of this one and returns its exit code; ok is false if it
 // could not be started. Windows cannot replace a process.
 func Become(path string, args []string) (code int, ok bool) {
-	p, err := os.StartProcess(path, append([]string{path}, args...), &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	files := &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}}
+	p, err := os.StartProcess(path, append([]string{path}, args...), files)
 	if err != nil {
 		return 0, false
 	}

@@ -29,7 +29,7 @@ const (
 	Project    Level = "project" // <project>/.beckon/policy.json, once trusted
 	Global     Level = "global"  // policy.json in beckon's configuration directory
 	Own        Level = "beckon"  // built-in rules, which any policy has
-	Registered Level = "program" // of no file: the other copy of a firing
+	Registered Level = "program" // of no file: the other copy of an invocation
 )
 
 // Type is what a hook is.
@@ -42,7 +42,7 @@ const (
 	HTTP    Type = "http"
 	Prompt  Type = "prompt"
 	BuiltIn Type = "rule"
-	Program Type = "program" // of no file: the other copy of a firing
+	Program Type = "program" // of no file: the other copy of an invocation
 )
 
 // Conventions of commands.

@@ -9,7 +9,7 @@ import (
 	"beckon/event"
 )
 
-// Matcher says which firings of an event a hook is for: all of them, those whose value is in a
+// Matcher says which invocations of an event a hook is for: all of them, those whose value is in a
 // list, or those in whose value a regular expression matches.
 type Matcher struct {
 	text  string
@@ -77,7 +77,7 @@ func foreign(text string) error {
 	return nil
 }
 
-// All reports whether m matches every firing.
+// All reports whether m matches every invocation.
 func (m Matcher) All() bool { return m.exact == nil && m.re == nil }
 
 // Names returns the values of a matcher that is a list; nil for an expression.

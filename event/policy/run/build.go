@@ -49,8 +49,15 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 	s := h.Spec
 	switch h.Type {
 	case config.Command:
-		return Command{Command: s.Command, Args: s.Args, Shell: s.Shell, Simple: s.Convention == config.Simple, Env: env,
-			Timeout: h.Timeout, AtProject: h.Level == config.Project}, nil
+		return Command{
+			Command:   s.Command,
+			Args:      s.Args,
+			Shell:     s.Shell,
+			Simple:    s.Convention == config.Simple,
+			Env:       env,
+			Timeout:   h.Timeout,
+			AtProject: h.Level == config.Project,
+		}, nil
 	case config.Server:
 		return NewServer(s, h.Timeout, state)
 	case config.HTTP:

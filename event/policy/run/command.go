@@ -112,8 +112,8 @@ func (r ran) answer(event string) (wire.Outcome, bool, error) {
 	if r.tooMuch && strings.HasPrefix(text, "{") {
 		return wire.Outcome{}, true, fmt.Errorf("its answer is larger than %d bytes", maxStdout)
 	}
-	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") || !json.Valid([]byte(text)) { // the client does not parse it either
-		return wire.Outcome{}, false, nil
+	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") || !json.Valid([]byte(text)) {
+		return wire.Outcome{}, false, nil // the client does not parse it either
 	}
 	o, err := wire.ParseAnswer(event, []byte(text))
 	return o, true, err

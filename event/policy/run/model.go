@@ -46,7 +46,7 @@ func newAPI(c PromptConfig) (model, error) {
 
 func (a api) name() string { return a.to.url + " " + a.model }
 
-func (a api) judge(ctx context.Context, system, user string) (string, int, error) {
+func (a api) ask(ctx context.Context, system, user string) (string, int, error) {
 	body, err := json.Marshal(map[string]any{
 		"model": a.model, "max_tokens": answerTokens, "system": system,
 		"messages": []map[string]string{{"role": "user", "content": user}},
@@ -101,11 +101,11 @@ var inherited = map[string]bool{
 
 func (m cli) name() string { return m.program + " " + m.model }
 
-// judge runs the client without hooks, tools, servers or skills, in an empty directory:
+// ask runs the client without hooks, tools, servers or skills, in an empty directory:
 // neither the project's settings nor its CLAUDE.md may influence how the project is judged,
 // and a hook there would be this program again. The question is passed on stdin, where other
 // users cannot see it.
-func (m cli) judge(ctx context.Context, system, user string) (string, int, error) {
+func (m cli) ask(ctx context.Context, system, user string) (string, int, error) {
 	path, err := exec.LookPath(m.program)
 	if err != nil {
 		return "", 0, fmt.Errorf("there is no ANTHROPIC_API_KEY, and finding %q: %w", m.program, cause(err))
@@ -115,10 +115,10 @@ func (m cli) judge(ctx context.Context, system, user string) (string, int, error
 		return "", 0, fmt.Errorf("making a directory for the client: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	r := process{path: path, dir: dir, env: m.env, stdin: []byte(user), argv: []string{
-		m.program, "-p", "--output-format", "text", "--model", m.model, "--settings", `{"disableAllHooks":true}`,
-		"--tools", "", "--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence", "--system-prompt", system,
-	}}.run(ctx)
+	argv := append([]string{m.program, "-p", "--output-format", "text", "--model", m.model},
+		"--settings", `{"disableAllHooks":true}`, "--tools", "", "--strict-mcp-config", "--disable-slash-commands",
+		"--no-session-persistence", "--system-prompt", system)
+	r := process{path: path, dir: dir, env: m.env, stdin: []byte(user), argv: argv}.run(ctx)
 	switch {
 	case r.err != nil:
 		return "", 1, fmt.Errorf("asking %q: %w", m.program, r.err)

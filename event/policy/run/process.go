@@ -68,7 +68,7 @@ func (p process) run(ctx context.Context) ran {
 	}
 	if err := cmd.Start(); err != nil {
 		if ctx.Err() != nil {
-			return ran{code: -1}.judge(ctx, true, err)
+			return ran{code: -1}.withError(ctx, true, err)
 		}
 		return ran{code: -1, err: fmt.Errorf("starting %q: %w", p.argv[0], cause(err))}
 	}
@@ -79,11 +79,11 @@ func (p process) run(ctx context.Context) ran {
 	}
 	g.close()
 	r := ran{stdout: out.String(), stderr: errs.String(), tooMuch: out.Cut, code: cmd.ProcessState.ExitCode()}
-	return r.judge(ctx, cancelled, err)
+	return r.withError(ctx, cancelled, err)
 }
 
-// judge sets what went wrong, if anything did. An exit code is not such an error.
-func (r ran) judge(ctx context.Context, cancelled bool, err error) ran {
+// withError sets what went wrong, if anything did. An exit code is not such an error.
+func (r ran) withError(ctx context.Context, cancelled bool, err error) ran {
 	var exit *exec.ExitError
 	switch {
 	case cancelled && errors.Is(ctx.Err(), context.DeadlineExceeded):

@@ -32,7 +32,8 @@ func (g *group) started() {
 	if err != nil {
 		return
 	}
-	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.cmd.Process.Pid))
+	const access = windows.PROCESS_SET_QUOTA | windows.PROCESS_TERMINATE
+	process, err := windows.OpenProcess(access, false, uint32(g.cmd.Process.Pid))
 	if err == nil {
 		err = windows.AssignProcessToJobObject(job, process)
 		_ = windows.CloseHandle(process)

@@ -48,8 +48,8 @@ type prompt struct {
 
 // model is the Messages API or the client.
 type model interface {
-	// judge returns the answer's text, and how often it asked.
-	judge(ctx context.Context, system, user string) (text string, tries int, err error)
+	// ask returns the answer's text, and how often it asked.
+	ask(ctx context.Context, system, user string) (text string, tries int, err error)
 	// name identifies the model in the cache.
 	name() string
 }
@@ -108,7 +108,7 @@ func (h prompt) ask(ctx context.Context, event string, values []string) (judgeme
 	if err != nil {
 		return judgement{}, 0, err
 	}
-	text, tries, err := h.model.judge(ctx, instructions, user)
+	text, tries, err := h.model.ask(ctx, instructions, user)
 	if err != nil {
 		return judgement{}, tries, err
 	}
@@ -137,7 +137,13 @@ func (j judgement) outcome(kind string, tries int, start time.Time) wire.Outcome
 	if d == wire.Block {
 		d = wire.Refusal(kind)
 	}
-	return wire.Outcome{Decision: d, Reason: j.Reason, Output: event.Cut(j.Reason, maxOutput), Attempts: tries, Took: time.Since(start)}
+	return wire.Outcome{
+		Decision: d,
+		Reason:   j.Reason,
+		Output:   event.Cut(j.Reason, maxOutput),
+		Attempts: tries,
+		Took:     time.Since(start),
+	}
 }
 
 // parseJudgement parses an answer. The first line is one of the three words, alone or with a

@@ -88,7 +88,8 @@ func (t template) fill(event string, values []string) (string, error) {
 	id := rand.Text()
 	var b strings.Builder
 	for i, v := range values {
-		fmt.Fprintf(&b, "%s<event-data-%s name=%q>\n%s\n</event-data-%s>", t.texts[i], id, t.names[i], strings.ToValidUTF8(v, "\uFFFD"), id)
+		v = strings.ToValidUTF8(v, "\uFFFD")
+		fmt.Fprintf(&b, "%s<event-data-%s name=%q>\n%s\n</event-data-%s>", t.texts[i], id, t.names[i], v, id)
 	}
 	fmt.Fprintf(&b, "%s\n\nThe event is %s. Begin your answer with ALLOW, BLOCK or CONTINUE.", t.texts[len(values)], event)
 	return b.String(), nil

@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	claimsDir  = "claims"  // who answers a firing
+	claimsDir  = "claims"  // who answers an invocation
 	noticesDir = "notices" // what the user was told, and when
 	stopsDir   = "stops"   // how often in a row an agent was kept from stopping
 
-	// claimWindow is the longest time between the copies of one firing.
+	// claimWindow is the longest time between the copies of one invocation.
 	claimWindow = 2 * time.Second
 	// keepMarks is how long these files are of use.
 	keepMarks = 24 * time.Hour
 )
 
-// Claim reports whether the caller is the first to see a firing, and names the firing. The
-// client runs the same program twice if settings and a plugin both name it. A firing with a
-// tool_use_id is the same wherever it comes from; without one, two identical firings may be
+// Claim reports whether the caller is the first to see an invocation, and names the invocation. The
+// client runs the same program twice if settings and a plugin both name it. A invocation with a
+// tool_use_id is the same wherever it comes from; without one, two identical invocations may be
 // two, so only a copy of another origin, via, is the same.
 //
 // The second caller evaluates the rules, which is cheap, and takes over the first one's answer
@@ -60,7 +60,7 @@ func (d Dir) First(name string, now time.Time) bool {
 	return d.mark(claimsDir, Sum(name)[:32], "", now)
 }
 
-// answered is the suffix of the file with a claimed firing's answer.
+// answered is the suffix of the file with a claimed invocation's answer.
 const answered = ".json"
 
 // claimed is the first one's decision, without the parts that must not take effect twice, such
@@ -70,7 +70,7 @@ type claimed struct {
 	Reason   string        `json:"reason,omitempty"`
 }
 
-// Settle reports the decision on a claimed firing to its copies.
+// Settle reports the decision on a claimed invocation to its copies.
 func (d Dir) Settle(name string, v wire.Verdict) error {
 	var c claimed
 	if v.Decision == wire.Deny || v.Decision == wire.Ask {
@@ -86,7 +86,7 @@ func (d Dir) Settle(name string, v wire.Verdict) error {
 // ErrLate is the failure of a handler whose event had no time left, or that did not return.
 var ErrLate = errors.New("no answer within the event's deadline")
 
-// Await returns the decision on a firing that another process claimed. It fails if that
+// Await returns the decision on an invocation that another process claimed. It fails if that
 // process does not report it before ctx ends, because it was killed.
 func (d Dir) Await(ctx context.Context, name string) (wire.Outcome, error) {
 	const pause = 5 * time.Millisecond

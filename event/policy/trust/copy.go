@@ -68,7 +68,8 @@ func (d Dir) Keep(k Kind, path string, data []byte, scripts map[string]string, n
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(d.Path(string(k), copyName(path)), append(b, '\n'), fileMode, true) // a policy must outlive a power cut
+	const sync = true // a policy must outlive a power cut
+	return atomicfile.Write(d.Path(string(k), copyName(path)), append(b, '\n'), fileMode, sync)
 }
 
 // Drop removes the copy of the file at path.
@@ -112,7 +113,8 @@ func ReadFile(path string) ([]byte, error) {
 			return nil, err
 		}
 		after, err := os.Stat(path)
-		same := err == nil && after.ModTime().Equal(before.ModTime()) && after.Size() == before.Size() && int64(len(data)) == after.Size()
+		same := err == nil && after.ModTime().Equal(before.ModTime()) && after.Size() == before.Size() &&
+			int64(len(data)) == after.Size()
 		switch {
 		case !same && try < 3:
 		case !same:
@@ -149,9 +151,11 @@ func Changing(path string, now time.Time) bool {
 // paths as written.
 func Scripts(project string, texts []string) map[string]string {
 	found := map[string]string{}
+	ends := func(r rune) bool { return strings.ContainsRune(" \t\n;|&()<>='\"`", r) }
+	vars := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", project, "$CLAUDE_PROJECT_DIR", project, "$PROJECT_DIR", project)
 	for _, text := range texts {
-		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()<>='\"`", r) }) {
-			in := strings.NewReplacer("${CLAUDE_PROJECT_DIR}", project, "$CLAUDE_PROJECT_DIR", project, "$PROJECT_DIR", project).Replace(name)
+		for _, name := range strings.FieldsFunc(text, ends) {
+			in := vars.Replace(name)
 			if !filepath.IsAbs(in) {
 				in = filepath.Join(project, in)
 			}

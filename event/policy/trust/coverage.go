@@ -29,19 +29,19 @@ const (
 	Starts        // something must be started: a command, a request
 )
 
-// Coverage is what a pair of policy files covers, as long as their stamps do not change.
+// Coverage is what a pair of policy files covers, as long as the files do not change.
 type Coverage struct {
-	name   string // of the file in coverageDir
-	stamps string
-	newest time.Time
+	name     string // of the file in coverageDir
+	versions string
+	newest   time.Time
 }
 
-// CoverageOf reads the stamps of the two files. The result holds for one place: the home
+// CoverageOf reads the versions of the two files. The result holds for one place: the home
 // directory and everything else that rules depend on.
 func CoverageOf(global, project, place string) Coverage {
-	c := Coverage{name: nameOf(global + "\x00" + project), stamps: strconv.Quote(place) + "\n"}
-	c.stamp(global)
-	c.stamp(project)
+	c := Coverage{name: nameOf(global + "\x00" + project), versions: strconv.Quote(place) + "\n"}
+	c.add(global)
+	c.add(project)
 	return c
 }
 
@@ -52,26 +52,26 @@ const coverageVersion = "6"
 // (Nix, ostree), so its next version has the same time.
 const oldest = 946684800
 
-// stamp adds what distinguishes versions of a file.
-func (c *Coverage) stamp(path string) {
-	c.stamps += path + "\t"
+// add adds what distinguishes versions of a file.
+func (c *Coverage) add(path string) {
+	c.versions += path + "\t"
 	s, there := plainfile.StampOf(path)
 	at := time.Unix(0, s.Time)
 	switch {
 	case there && at.Unix() < oldest:
-		c.stamps += "?" // no file is written for it
+		c.versions += "?" // no file is written for it
 	case there:
 		if at.After(c.newest) {
 			c.newest = at
 		}
-		c.stamps += strconv.FormatInt(s.Time, 10) + "\t" + strconv.FormatInt(s.Size, 10) + "\t" +
+		c.versions += strconv.FormatInt(s.Time, 10) + "\t" + strconv.FormatInt(s.Size, 10) + "\t" +
 			strconv.FormatInt(s.Changed, 10) + "\t" + strconv.FormatUint(s.Inode, 10)
 	case missing(path):
-		c.stamps += "-"
+		c.versions += "-"
 	default:
-		c.stamps += "?"
+		c.versions += "?"
 	}
-	c.stamps += "\n"
+	c.versions += "\n"
 }
 
 // missing reports whether there is nothing at path.
@@ -90,7 +90,7 @@ type Covered struct {
 // end is the last line: a file without it is incomplete.
 const end = "end\n"
 
-func (c Coverage) head() string { return coverageVersion + "\n" + c.stamps }
+func (c Coverage) head() string { return coverageVersion + "\n" + c.versions }
 
 // Of returns what an event needs, and the rules for tool calls.
 func (c Coverage) Of(d Dir, event string) (needs Needs, rules []byte) {
@@ -128,7 +128,7 @@ func (d Dir) Cover(c Coverage, is func() *Covered, now time.Time) error {
 	if strings.HasPrefix(before, c.head()) && strings.HasSuffix(before, end) {
 		return nil // the same files cover the same events
 	}
-	if strings.Contains(c.stamps, "\t?\n") || now.Sub(c.newest) < settled {
+	if strings.Contains(c.versions, "\t?\n") || now.Sub(c.newest) < settled {
 		return d.Remove(coverageDir, c.name)
 	}
 	covered, text := is(), c.head()

@@ -1,6 +1,6 @@
 // Package trust stores what a policy remembers between hooks: which policy files there are,
 // copies of the versions that the user trusts or that were last valid, which process answers
-// which firing, what the user was told, the hooks that are switched off, and the trace.
+// which invocation, what the user was told, the hooks that are switched off, and the trace.
 //
 // All of it is in one directory, private to the user. Files are replaced as a whole; a file
 // that cannot be trusted (damaged, forged, of another version) counts as missing.

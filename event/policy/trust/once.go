@@ -104,7 +104,7 @@ func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 }
 
 // Take reports whether the user allowed the call of that name: once, but for all copies of the
-// firing, which its tool use identifies. The client asks every copy, and one refusal would be
+// invocation, which its tool use identifies. The client asks every copy, and one refusal would be
 // enough.
 func (d Dir) Take(call, use string, now time.Time) bool {
 	taken := Sum(call + "\x00" + cmp.Or(use, newCode())) // a call without an id is like no other

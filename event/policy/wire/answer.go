@@ -39,7 +39,16 @@ func ParseAnswer(event string, data []byte) (Outcome, error) {
 }
 
 // answerMembers are those of the client's own output that say something by themselves.
-var answerMembers = []string{"continue", "suppressOutput", "stopReason", "systemMessage", "terminalSequence", "decision", "reason", "hookSpecificOutput"}
+var answerMembers = []string{
+	"continue",
+	"suppressOutput",
+	"stopReason",
+	"systemMessage",
+	"terminalSequence",
+	"decision",
+	"reason",
+	"hookSpecificOutput",
+}
 
 // ParseResponse parses an answer over HTTP: the client's own output JSON, or a plain yes or no (see
 // plain). Either may be in a member "result", as Open Policy Agent answers. An object with none of
@@ -160,7 +169,8 @@ func (o *Outcome) permission(fields map[string]gjson.Result) error {
 	case "defer":
 	default:
 		if d.Exists() {
-			return fmt.Errorf("hookSpecificOutput: permissionDecision %q is not one of allow, deny, ask, defer", Printable(d.Str, 40))
+			return fmt.Errorf("hookSpecificOutput: permissionDecision %q is not one of allow, deny, ask, defer",
+				Printable(d.Str, 40))
 		}
 	}
 	if o.Decision == Deny {
@@ -174,7 +184,8 @@ func (o *Outcome) behavior(d gjson.Result) error {
 	if !d.Exists() {
 		return nil
 	}
-	fields, err := read([]byte(d.Raw), map[string]string{"behavior": str, "message": str, "updatedInput": object, "interrupt": boolean})
+	known := map[string]string{"behavior": str, "message": str, "updatedInput": object, "interrupt": boolean}
+	fields, err := read([]byte(d.Raw), known)
 	if err != nil {
 		return fmt.Errorf("hookSpecificOutput.decision: %w", err)
 	}

@@ -67,18 +67,25 @@ var contract = [...]Rules{
 	{Kind: event.MessageDisplay, Never: "it holds back each piece of text until the hook has answered"},
 	{Kind: event.PreToolUse, Tool: true, Refuse: ByPermission, Ask: true, Allow: true, Rewrite: true,
 		Context: true, contextSince: "2.1.9", System: true, Halt: true, Terminal: true},
-	{Kind: event.PermissionRequest, Tool: true, Refuse: ByRequest, Allow: true, Rewrite: true, System: true, Halt: true, Terminal: true},
+	{Kind: event.PermissionRequest, Tool: true, Refuse: ByRequest, Allow: true, Rewrite: true,
+		System: true, Halt: true, Terminal: true},
 	{Kind: event.PostToolUse, Tool: true, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true,
-		Extra: []Extra{{"classifierContext", "2.1.236", ""}, {"updatedToolOutput", "2.1.121", ""}, {"updatedMCPToolOutput", "", ""}}},
+		Extra: []Extra{
+			{"classifierContext", "2.1.236", ""},
+			{"updatedToolOutput", "2.1.121", ""},
+			{"updatedMCPToolOutput", "", ""},
+		}},
 	{Kind: event.PostToolUseFailure, Tool: true, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true},
 	{Kind: event.PostToolBatch, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true},
 	{Kind: event.PermissionDenied, Tool: true, System: true, Terminal: true, Extra: []Extra{{"retry", "", "true"}}},
 	{Kind: event.Notification, Terminal: true},
 	{Kind: event.SubagentStart, Context: true, System: true, Halt: true, Terminal: true},
-	{Kind: event.SubagentStop, Refuse: ByBlock, Loops: true, Context: true, contextSince: "2.1.163", System: true, Halt: true, Terminal: true},
+	{Kind: event.SubagentStop, Refuse: ByBlock, Loops: true, Context: true, contextSince: "2.1.163",
+		System: true, Halt: true, Terminal: true},
 	{Kind: event.TaskCreated, Refuse: ByBlock, System: true, Terminal: true},
 	{Kind: event.TaskCompleted, Refuse: ByBlock, System: true, Halt: true, Terminal: true},
-	{Kind: event.Stop, Refuse: ByBlock, Loops: true, Context: true, contextSince: "2.1.163", System: true, Halt: true, Terminal: true},
+	{Kind: event.Stop, Refuse: ByBlock, Loops: true, Context: true, contextSince: "2.1.163",
+		System: true, Halt: true, Terminal: true},
 	{Kind: event.StopFailure, Terminal: true},
 	{Kind: event.TeammateIdle, Refuse: ByExit, System: true, Halt: true, Terminal: true},
 	{Kind: event.ConfigChange, Refuse: ByBlock, Terminal: true},
@@ -91,7 +98,8 @@ var contract = [...]Rules{
 	{Kind: event.PostCompact, Terminal: true},
 	{Kind: event.SessionEnd, Terminal: true},
 	{Kind: event.Elicitation, Refuse: ByAction, Terminal: true, Extra: []Extra{{"action", "", ""}, {"content", "", ""}}},
-	{Kind: event.ElicitationResult, Refuse: ByAction, Terminal: true, Extra: []Extra{{"action", "", ""}, {"content", "", ""}}},
+	{Kind: event.ElicitationResult, Refuse: ByAction, Terminal: true,
+		Extra: []Extra{{"action", "", ""}, {"content", "", ""}}},
 	{Kind: event.PreModelSwitch, Refuse: ByPermission, Ask: true, Allow: true, System: true, Terminal: true},
 	{Kind: event.PostModelSwitch, Context: true, System: true, Terminal: true},
 }
@@ -105,9 +113,9 @@ func RulesOf(k event.Kind) Rules {
 	return contract[i]
 }
 
-// Heard returns the answers that a client of that version accepts; over HTTP there is no exit
+// For returns the answers that a client of that version accepts; over HTTP there is no exit
 // code.
-func (r Rules) Heard(version string, http bool) Rules {
+func (r Rules) For(version string, http bool) Rules {
 	if !has(version, r.refuseSince) || http && r.Refuse == ByExit {
 		r.Refuse = NoWay
 	}
@@ -133,7 +141,8 @@ func has(version, since string) bool {
 
 // older reports whether version a is before b.
 func older(a, b string) bool {
-	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int { return leading(x) - leading(y) }) < 0
+	byNumber := func(x, y string) int { return leading(x) - leading(y) }
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), byNumber) < 0
 }
 
 // leading returns the number that a part of a version begins with.

@@ -77,8 +77,14 @@ func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 		name string
 		is   agents.Field
 	}{
-		{"cwd", agents.Cwd}, {"transcript_path", agents.Transcript}, {"permission_mode", agents.Mode}, {"prompt", agents.Prompt},
-		{"last_assistant_message", agents.Message}, {"source", agents.Source}, {"reason", agents.Reason}, {"tool_use_id", agents.UseID},
+		{"cwd", agents.Cwd},
+		{"transcript_path", agents.Transcript},
+		{"permission_mode", agents.Mode},
+		{"prompt", agents.Prompt},
+		{"last_assistant_message", agents.Message},
+		{"source", agents.Source},
+		{"reason", agents.Reason},
+		{"tool_use_id", agents.UseID},
 	} {
 		if v := d.member(given, f.is); v.Type == gjson.String {
 			out[f.name] = json.RawMessage(v.Raw)
@@ -142,11 +148,13 @@ func (d Dialect) readings(name string) []string {
 func (d Dialect) call(name string, given gjson.Result, out map[string]json.RawMessage) {
 	said, row := d.member(given, agents.Input), d.tool(name)
 	input := inputOf(said)
-	if input == nil && said.Type == gjson.String && row != nil && row.Patch != "" { // the patch without an object around it
+	if input == nil && said.Type == gjson.String && row != nil && row.Patch != "" {
+		// the patch without an object around it
 		input = map[string]json.RawMessage{row.Patch: must(said.Str)}
 	}
 	means := name
-	if server, tool := given.Get("mcp_context.server_name").Str, given.Get("mcp_context.tool_name").Str; server != "" && tool != "" {
+	server, tool := given.Get("mcp_context.server_name").Str, given.Get("mcp_context.tool_name").Str
+	if server != "" && tool != "" {
 		means = "mcp__" + server + "__" + tool
 	}
 	if row != nil {
@@ -190,7 +198,8 @@ func inputs(row *agents.Called, input, out map[string]json.RawMessage) {
 	}
 	if list := gjson.ParseBytes(input[row.Files]); row.Files != "" && list.IsArray() {
 		var files []string
-		for _, v := range [...]gjson.Result{gjson.ParseBytes(input["file_path"]), list.Get("#.filePath"), list.Get("#.movePath")} {
+		named := gjson.ParseBytes(input["file_path"])
+		for _, v := range [...]gjson.Result{named, list.Get("#.filePath"), list.Get("#.movePath")} {
 			for _, name := range v.Array() {
 				files = append(files, name.Str)
 			}

@@ -91,7 +91,7 @@ type behavior struct {
 // agent sent it. What cannot be expressed is left out and named in Dropped; a refusal or
 // question that cannot be expressed is shown to the user if the event can show texts.
 func (d Dialect) Translate(k event.Kind, v Verdict, version string, http bool, payload []byte) Answer {
-	w := &wording{rules: d.RulesOf(k).Heard(version, http), v: v}
+	w := &wording{rules: d.RulesOf(k).For(version, http), v: v}
 	if d.Native() {
 		return w.in(&native{wording: w, version: version})
 	}
