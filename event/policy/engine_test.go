@@ -221,6 +221,21 @@ func TestParallelWhereNothingIsRewritten(t *testing.T) {
 	}
 }
 
+// A refused call runs with no input, whichever hook changed it.
+func TestRefusalHasNoInput(t *testing.T) {
+	modify := says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)})
+	deny := says(wire.Outcome{Decision: wire.Deny, Reason: "no"})
+	for name, hooks := range map[string][2]does{"changed, then refused": {modify, deny}, "refused, then changed": {deny, modify}} {
+		e := NewEngine(nil)
+		for _, h := range hooks {
+			e.Register(event.PreToolUse, h)
+		}
+		if r := trigger(t, e, event.PreToolUse, bash); r.Allowed || r.Verdict.Decision != wire.Deny || r.Verdict.Input != nil {
+			t.Errorf("%s: %+v", name, r.Verdict)
+		}
+	}
+}
+
 func TestObserversAreNotHeard(t *testing.T) {
 	e := NewEngine(nil)
 	ran := make(chan struct{}, 1)

@@ -154,7 +154,7 @@ func TestDamagedSessionFile(t *testing.T) {
 						t.Errorf("Live again: %v, %v, %v", live, problems, err)
 					}
 				}
-				if s := fold(t, st, tool("s", "c", t0)); s.Seq != 1 || s.Counts.Tools != 1 {
+				if s := fold(t, st, tool("s", "c", t0)); s.Seq != 2 || s.Counts.Tools != 1 {
 					t.Errorf("the session goes on as %s", text(s))
 				}
 				kept, err := st.Aside()
@@ -169,6 +169,28 @@ func TestDamagedSessionFile(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A session that begins anew has no turn with the number of an earlier one.
+func TestTurnsOfADamagedSession(t *testing.T) {
+	st := Open(t.TempDir())
+	say := func(at event.Millis) {
+		fold(t, st, &event.Event{Kind: event.UserPromptSubmit, SessionID: "s", Prompt: "please", At: at})
+	}
+	say(t0)
+	fold(t, st, tool("s", "a", t0+1))
+	for i := range 3 {
+		write(t, st.session("s"), []byte("garbage"))
+		say(t0 + 10 + event.Millis(i))
+	}
+	seen, n := map[string]bool{}, 0
+	err := st.Lines(Select{Kind: "turn"}, func(l *Line) {
+		n++
+		seen[Turn{Seq: l.Change.Seq, Turn: *l.Change.Turn}.ID(l.Key)] = true
+	})
+	if err != nil || n < 4 || len(seen) != n {
+		t.Errorf("%d turns have %d names: %v", n, len(seen), err)
 	}
 }
 

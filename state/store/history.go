@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -203,6 +204,31 @@ func (st *Store) rawLines(sel Select, each func([]byte)) error {
 		}
 	}
 	return nil
+}
+
+// lastNumber returns the highest number that history has of a session whose file was set aside,
+// so that those of its turns stay unique; 0 if there is none.
+func (st *Store) lastNumber(k Key) (last int64) {
+	aside, _ := readNames(st.path(asideDir, ""))
+	if !slices.ContainsFunc(aside, func(n string) bool { return strings.HasSuffix(n, "."+string(k)+".json") }) {
+		return 0 // nearly always
+	}
+	names, _ := st.days()
+	start := []byte(lineStart + string(k) + `"`)
+	for _, n := range slices.Backward(names) {
+		_ = eachLine(st.path(historyDir, n), 0, func(b []byte) {
+			if !bytes.HasPrefix(b, start) {
+				return
+			}
+			if l, err := parseLine(b); err == nil {
+				last = max(last, l.Change.Seq)
+			}
+		})
+		if last > 0 {
+			break
+		}
+	}
+	return last
 }
 
 // days lists the files of history, oldest first.

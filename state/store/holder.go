@@ -18,6 +18,7 @@ type holder struct {
 	key   Key
 	lock  *lockFile
 	s     state.Session
+	last  int64         // the last number in history of a session that begins anew
 	dir   string        // directory of the session's file; empty if there is none
 	past  bool          // it was over when it was read, and still is
 	dirty bool          // s is newer than its file
@@ -61,6 +62,7 @@ func (h *holder) read() error {
 			return err
 		}
 	}
+	h.last = h.st.lastNumber(h.key)
 	return nil
 }
 
@@ -102,7 +104,7 @@ func readSession(path string, s *state.Session) (late []string, err error) {
 // apply applies u to the session, in memory.
 func (h *holder) apply(u *Update) error {
 	l := Line{Key: h.key, Change: u.Change}
-	l.Change.Seq = h.s.Seq + 1
+	l.Change.Seq = max(h.s.Seq, h.last) + 1
 	if u.Elapsed != nil {
 		l.Us = u.Elapsed()
 	}

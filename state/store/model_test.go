@@ -32,12 +32,16 @@ type modelSession struct {
 	s     state.Session
 	dir   string  // directory of its file
 	lines []int64 // numbers of its lines of history
+	aside bool    // a file of it was set aside: the numbers go on
 }
 
 // apply applies one change.
 func (m *modelSession) apply(c state.Change) {
 	past := over(&m.s)
 	c.Seq = m.s.Seq + 1
+	if m.s.Seq == 0 && m.aside && len(m.lines) > 0 {
+		c.Seq = slices.Max(m.lines) + 1
+	}
 	var turns []state.Turn
 	before := m.s
 	m.s, turns = state.ApplyTurns(m.s, c)
@@ -244,7 +248,7 @@ func (m *model) prune(t *rapid.T) {
 	}
 	parted := m.sessions[modelIDs[3]].s.Seq > 0
 	for id, s := range m.sessions {
-		s.lines = nil // its days are long ago by then
+		s.lines, s.aside = nil, false // its days are long ago by then
 		switch {
 		case s.dir != archiveDir:
 		case id == modelIDs[0] && parted: // stays because of its part
@@ -305,7 +309,7 @@ func (m *model) found(t *rapid.T, id string) {
 	if _, err := m.st.Load(KeyOf(id)); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("Load(%q) of a damaged file: %v", id, err)
 	}
-	m.sessions[id].s, m.sessions[id].dir = state.Session{}, ""
+	m.sessions[id].s, m.sessions[id].dir, m.sessions[id].aside = state.Session{}, "", true
 }
 
 func (m *model) do(t *rapid.T, err error) {
