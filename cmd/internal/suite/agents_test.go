@@ -17,7 +17,22 @@ import (
 	"beckon/render"
 )
 
-var others = flag.String("agents", "", "other agents of the matrix, separated by commas (all)")
+var others = flag.String("agents", "", "other agents of the matrix, separated by commas (all); codex@0.171.0 is another version than the one measured")
+
+// pickVersions gives the agents that the flag names with a version that version.
+func pickVersions() {
+	names := strings.Split(*others, ",")
+	for i, n := range names {
+		name, version, ok := strings.Cut(n, "@")
+		names[i] = name
+		for _, a := range Agents {
+			if ok && a.Name == name {
+				a.Version = version
+			}
+		}
+	}
+	*others = strings.Join(names, ",")
+}
 
 // briefly is the scenario of every landing for the other agents: a wait, an answer, the end of
 // a turn.

@@ -47,6 +47,9 @@ func agent(description, prompt string) Tool {
 	return Tool{"Agent", object("description", description, "prompt", prompt, "subagent_type", "general-purpose")}
 }
 
+// background is an agent that runs in the background.
+func background(prompt string) Tool { return with(agent("naps", prompt), `"run_in_background":true`) }
+
 func object(pairs ...string) string {
 	m := map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -123,6 +126,11 @@ var scripts = map[string][]Reply{
 	"subbg":       {call(with(agent("bg one", "lab:subslow"), `"run_in_background":true`)), say("Started it in the background.")},
 	"subperm":     {call(agent("asks", "lab:subwrite")), say("It is on its way.")},
 	"subpermbusy": {call(agent("asks", "lab:subwrite"), agent("keeps busy", "lab:subbusy")), say("Both are on their way.")},
+	"subask":      {call(background("lab:subnap 25")), say("It is on its way. Which one should I use meanwhile, the first or the second?")},
+	"subwait":     {call(background("lab:subnap 10")), say("I'll wait for the agent's completion notification before I touch any file.")},
+	"subfail":     append([]Reply{call(background("lab:subnap 25"))}, apiError(400, "invalid_request_error")...),
+	"subfailtwo":  append([]Reply{call(background("lab:subnap 6"), background("lab:subnap 60"))}, apiError(400, "invalid_request_error")...),
+	"subnap":      {call(bash(nap+"$1", "naps")), say("The agent has napped.")},
 	"subwork":     {call(bash("echo from-subagent", "echo")), say("Subagent result.")},
 	"subslow":     {call(bash(nap+"4 && echo slow", "slow")), say("Slow subagent result.")},
 	"subwrite":    {call(bash(nap+"1", "first")), call(write("$PROJ/from-subagent.txt")), say("Subagent wrote it.")},

@@ -212,6 +212,7 @@ func TestMain(m *testing.M) {
 		serveForm()
 	}
 	flag.Parse()
+	pickVersions()
 	_ = flag.Set("test.parallel", strconv.Itoa(*clients))
 	code := m.Run()
 	if dir, err := programs(); err == nil {
