@@ -26,7 +26,8 @@ func AgentTarget(a *agents.Agent, home, keep string, getenv func(string) string)
 	if err != nil {
 		return Target{}, err
 	}
-	return Target{Scope: User, Path: filepath.Join(dir, filepath.FromSlash(a.Install.File)), Keep: filepath.Join(keep, a.Name), agent: a}, nil
+	return Target{Scope: User, Path: filepath.Join(dir, filepath.FromSlash(a.Install.File)),
+		Keep: filepath.Join(keep, a.Name), agent: a}, nil
 }
 
 // AgentDir is the agent's own directory.
@@ -82,7 +83,8 @@ func (s Spec) whole() []byte {
 	var hooks []string // JSON members, in order
 	for _, e := range s.Events {
 		line := CommandLine(append([]string{program}, s.agentArgs(e)...)...)
-		shell := "try { & '" + strings.ReplaceAll(s.Command, "'", "''") + "' " + strings.Join(s.agentArgs(e), " ") + " 2>$null } catch {}; exit 0"
+		words := strings.ReplaceAll(s.Command, "'", "''") + "' " + strings.Join(s.agentArgs(e), " ")
+		shell := "try { & '" + words + " 2>$null } catch {}; exit 0"
 		hooks = append(hooks, string(encode(e))+":"+string(encode([]command{{"command", line + endsWell, shell, timeout}})))
 	}
 	return pretty(struct {

@@ -48,7 +48,8 @@ func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 		case <-time.After(time.Duration(try+1) * applyPause):
 		}
 	}
-	return Change{}, &fileError{"editing", file, errBusy, "another program keeps rewriting the file; try again when it is done"}
+	return Change{}, &fileError{"editing", file, errBusy,
+		"another program keeps rewriting the file; try again when it is done"}
 }
 
 // lockFor locks the file that path leads to until unlock is called, and sweeps next to it and

@@ -54,7 +54,8 @@ func (c Client) Ask(ctx context.Context, args ...string) ([]byte, error) {
 	out := bounded.Buffer{Max: clientOutput}
 	cmd := exec.CommandContext(ctx, c.Path, args...)
 	// Asking must not make the client use the network.
-	cmd.Env = append(cmd.Environ(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CONFIG_DIR="+scratch)
+	cmd.Env = append(cmd.Environ(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CONFIG_DIR="+scratch)
 	cmd.Stdout = &out
 	cmd.WaitDelay = clientGrace
 	err = cmd.Run()

@@ -101,7 +101,8 @@ func parseTree(text []byte) (*document, error) {
 		return nil, e
 	}
 	if file.Value.Kind() != '{' {
-		return nil, problemAt(text, file.StartOffset, "", "settings are not an object", "settings begin with { and end with }")
+		return nil, problemAt(text, file.StartOffset, "", "settings are not an object",
+			"settings begin with { and end with }")
 	}
 	return &document{text, file}, nil
 }

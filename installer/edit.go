@@ -195,7 +195,8 @@ func (d *document) add(want Spec) error {
 			return err
 		}
 		if hooks.Value.Kind() != '{' {
-			return problemAt(d.text, hooks.StartOffset, "hooks", "not what the client reads there", "hooks maps event names to arrays of groups")
+			return problemAt(d.text, hooks.StartOffset, "hooks", "not what the client reads there",
+				"hooks maps event names to arrays of groups")
 		}
 		list, err := d.container(l, 1, []any{}, "hooks", event)
 		if err != nil {
@@ -204,7 +205,8 @@ func (d *document) add(want Spec) error {
 		if list.Value.Kind() != '[' {
 			continue // another tool's: the notes name it
 		}
-		if err := d.put(l, list, "", map[string]any{"hooks": []any{want.entry(slot)}}, 2); err != nil { // no matcher, so it matches all
+		group := map[string]any{"hooks": []any{want.entry(slot)}} // no matcher, so it matches all
+		if err := d.put(l, list, "", group, 2); err != nil {
 			return err
 		}
 	}

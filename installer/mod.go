@@ -40,7 +40,8 @@ func (p Plugin) module() ([]byte, error) {
 		return nil, err
 	}
 	if !ownProgram(p.Beckon) {
-		return nil, &pathError{p.Beckon, "not the program that shows sessions", "the program must be called beckon, at an absolute path"}
+		return nil, &pathError{p.Beckon, "not the program that shows sessions",
+			"the program must be called beckon, at an absolute path"}
 	}
 	quoted := func(s string) string {
 		b, _ := json.Marshal(s) // a string always marshals; <, > and & are escaped, which JavaScript accepts
@@ -77,7 +78,8 @@ func withModules(text []byte, mod bool) ([]byte, error) {
 		return slices.Concat(head, without), nil
 	}
 	if member(&d.file, "modules") != nil {
-		return nil, problemAt(text, d.file.StartOffset, "modules", "names a module already", "a plugin has one: choose another directory")
+		return nil, problemAt(text, d.file.StartOffset, "modules", "names a module already",
+			"a plugin has one: choose another directory")
 	}
 	return slices.Concat(head, []byte(modules), rest), nil
 }

@@ -107,7 +107,8 @@ func Plan(t Target, op Op) (Change, error) {
 	c := Change{Target: t, File: was.file, Old: was.data, was: was, kept: keptFor(t.Keep, was.file), op: op}
 	c.op.shared = op.shared || t.Scope == Project
 	if c.kept.newer() {
-		return Change{}, &fileError{"reading the record of an install", c.kept.record, errNewerRecord, "use that version, or update this one"}
+		return Change{}, &fileError{"reading the record of an install", c.kept.record, errNewerRecord,
+			"use that version, or update this one"}
 	}
 	if c.New, c.Notes, err = op.edit(c.Old); err != nil {
 		return Change{}, inFile(err, t.Path, was.file)
@@ -221,7 +222,8 @@ func (c Change) checkDir() error {
 		return nil
 	}
 	if link, err := os.Readlink(c.Target.Path); err == nil {
-		return &fileError{"following the link", c.Target.Path, errors.New("its directory does not exist"), advice("it points to " + link)}
+		return &fileError{"following the link", c.Target.Path, errors.New("its directory does not exist"),
+			advice("it points to " + link)}
 	}
 	if c.Target.Scope == User {
 		return nil

@@ -61,7 +61,8 @@ func Snippet(shell string, o SnippetOptions) (string, error) {
 	if !o.Color {
 		color = [2]string{}
 	}
-	return strings.NewReplacer("@PROGRAM@", program, "@LINE@", line, "@ON@", color[0], "@OFF@", color[1], "@STYLE@", color[0],
+	return strings.NewReplacer("@PROGRAM@", program, "@LINE@", line,
+		"@ON@", color[0], "@OFF@", color[1], "@STYLE@", color[0],
 		"@NEXT@", o.Next, "@POPUP@", o.Popup).Replace(string(text)), nil
 }
 
@@ -83,7 +84,8 @@ func quoteFor(shell, path string) (string, error) {
 	}
 	// tmux parses the path as its own string, as a format and as a shell word.
 	if strings.ContainsAny(path, `"'\$#%{}~;`+"`") {
-		return "", &pathError{path, "holds a character that tmux cannot be given safely", "put beckon in a directory with a plain name"}
+		return "", &pathError{path, "holds a character that tmux cannot be given safely",
+			"put beckon in a directory with a plain name"}
 	}
 	return "'" + path + "'", nil
 }

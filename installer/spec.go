@@ -56,7 +56,8 @@ func (s Spec) check() error {
 	case len(s.Events) == 0:
 		return &pathError{s.Command, "no events to register", ""}
 	case s.StatusLine != "" && !ownProgram(s.StatusLine):
-		return &pathError{s.StatusLine, "not the program for status lines", "the program must be called beckon or beckon-hook, at an absolute path"}
+		return &pathError{s.StatusLine, "not the program for status lines",
+			"the program must be called beckon or beckon-hook, at an absolute path"}
 	case !s.handler(s.Events[0]).own():
 		return &pathError{s.Command, "not the hook program", "the program must be called beckon-hook"}
 	}
@@ -141,7 +142,8 @@ func (s Spec) entry(slot string) entryText {
 	e := entryText{Type: "command", Command: program, Args: args, Timeout: timeout, AsyncRewake: reply}
 	if s.Shell {
 		e.Command, e.Args = CommandLine(append([]string{program}, args...)...), nil
-		if s.agent != nil && s.agent.Install.Denies && runtime.GOOS != "windows" { // PowerShell exits with 1 for a missing program, which refuses nothing
+		// PowerShell exits with 1 for a missing program, which refuses nothing.
+		if s.agent != nil && s.agent.Install.Denies && runtime.GOOS != "windows" {
 			e.Command += endsWell
 		}
 	}

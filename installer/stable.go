@@ -51,7 +51,8 @@ func StablePath(path string, at Places) (string, error) {
 	if link, ok := linkTo(real, links); ok {
 		return link, nil
 	}
-	return "", &pathError{path, "in a directory of one version (" + manager + "), which an upgrade removes", advice("link it from a lasting place, such as " + links[0] + ", and name that")}
+	return "", &pathError{path, "in a directory of one version (" + manager + "), which an upgrade removes",
+		advice("link it from a lasting place, such as " + links[0] + ", and name that")}
 }
 
 // checkProgram refuses a file that is not a program.

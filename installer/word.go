@@ -7,7 +7,8 @@ import "slices"
 func Word(list, word string, on bool, added []string) Op {
 	in := func(text []byte, words ...string) bool {
 		d, err := readWords(text)
-		return err == nil && slices.ContainsFunc(d.words(list), func(m item) bool { return slices.Contains(words, stringValue(*m.value)) })
+		return err == nil && slices.ContainsFunc(d.words(list),
+			func(m item) bool { return slices.Contains(words, stringValue(*m.value)) })
 	}
 	edit := func(old []byte) ([]byte, []string, error) {
 		if on == in(old, word) {

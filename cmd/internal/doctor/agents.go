@@ -42,14 +42,21 @@ func (d *doctor) agents() {
 			}
 			d.agent(ag, r, unstable == nil)
 		case r.Recorded:
-			d.add(resultError, ag.Name, "beckon install --agent "+ag.Name+" puts them back", "removed later: %s had beckon's hooks, something took them out", r.Path)
+			d.add(
+				resultError,
+				ag.Name,
+				"beckon setup --agent "+ag.Name,
+				"removed later: %s had beckon's hooks, something took them out",
+				r.Path,
+			)
 		case setup.There(d.App, ag):
 			without = append(without, ag.Name)
 		}
 	}
 	for _, ag := range event.Agents() {
 		if ag.Measured == "" && setup.There(d.App, ag) {
-			d.add(resultWarning, ag.Name, "", "known from its documentation alone: hooks that you set up yourself are read, but never tried with the real program")
+			d.add(resultWarning, ag.Name, "",
+				"known from its documentation alone: hooks that you set up yourself are read, but never tried with the real program")
 		}
 	}
 	if len(without) > 0 {
@@ -61,7 +68,13 @@ func (d *doctor) agents() {
 // known.
 func (d *doctor) agent(ag *agents.Agent, r installer.AgentReport, sure bool) {
 	if !r.AsWant && sure {
-		d.add(resultError, ag.Name, "beckon install --agent "+ag.Name, "the hooks in %s are not as this version writes them", r.Path)
+		d.add(
+			resultError,
+			ag.Name,
+			"beckon setup --agent "+ag.Name,
+			"the hooks in %s are not as this version writes them",
+			r.Path,
+		)
 	}
 	e := r.Entries[0]
 	e.Args = []string{"SessionStart", "--agent", ag.Name}
@@ -96,7 +109,8 @@ func switchedOff(path string) string {
 		if strings.HasPrefix(line, "[") {
 			table = strings.Trim(line, "[]") + "."
 		}
-		if name := table + line; name == "features.hooks=false" || strings.HasPrefix(name, "features={") && strings.Contains(name, "hooks=false") {
+		if name := table + line; name == "features.hooks=false" ||
+			strings.HasPrefix(name, "features={") && strings.Contains(name, "hooks=false") {
 			return "features.hooks is false in " + path
 		}
 	}

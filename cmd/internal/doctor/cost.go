@@ -26,7 +26,13 @@ func (d *doctor) launchCost(program string) {
 		return
 	}
 	defer os.RemoveAll(dir)
-	event, idle := launch{path: program, args: []string{"PostToolUse"}}, launch{path: program, args: []string{hook.NoOp}}
+	event, idle := launch{
+		path: program,
+		args: []string{"PostToolUse"},
+	}, launch{
+		path: program,
+		args: []string{hook.NoOp},
+	}
 	all := []*launch{&event, &idle}
 	var empty launch
 	if path, err := exec.LookPath("true"); err == nil { // none on Windows
@@ -46,8 +52,9 @@ func (d *doctor) launchCost(program string) {
 	if _, err := os.Stat(idle.state(dir)); errors.Is(err, fs.ErrNotExist) {
 		f.Idle = idle.rank(50)
 	}
-	d.add(resultOK, "cost", "", "a tool event takes %.1f ms, process and all%s (medians of %d launches in turn)", f.P50, f.compared(), n)
-	d.figures(f)
+	d.add(resultOK, "cost", "", "a tool event takes %.1f ms, process and all%s (medians of %d launches in turn)", f.P50,
+		f.compared(), n)
+	d.newest().Figures = &f
 }
 
 // compared says how many times as long as the others a hook takes.
@@ -83,7 +90,12 @@ func (l *launch) run(dir string) error {
 	cmd := exec.CommandContext(ctx, l.path, l.args...)
 	// Without a policy: doctor must not run the user's commands over and over.
 	cmd.Env = append(os.Environ(), "BECKON_STATE_DIR="+l.state(dir), "XDG_CONFIG_HOME="+dir, "CLAUDE_PROJECT_DIR=")
-	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"doctor","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"true"},"cwd":%q}`, filepath.ToSlash(dir)))
+	cmd.Stdin = strings.NewReader(
+		fmt.Sprintf(
+			`{"session_id":"doctor","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"true"},"cwd":%q}`,
+			filepath.ToSlash(dir),
+		),
+	)
 	began := time.Now()
 	err := cmd.Run()
 	l.took = append(l.took, time.Since(began))

@@ -1,4 +1,4 @@
-// Package doctor is `beckon doctor`: checks of the installation, one after another.
+// Package doctor is `beckon doctor`: a table of checks of the installation.
 package doctor
 
 import (
@@ -17,10 +17,10 @@ type Cmd struct {
 	Repair bool `help:"Put right what is safe to: missing hooks, the modes of files, files that were set aside."`
 }
 
-// check is one thing that doctor looked at.
-type check struct {
+// finding is the result of a check: a word and a sentence, and what helps.
+type finding struct {
 	Name   string `json:"name"`
-	Result string `json:"result"` // ok, warning, error or off
+	Result result `json:"result"`
 	What   string `json:"what"`
 	Fix    string `json:"fix,omitempty"` // a command, or what else the user can do
 
@@ -29,92 +29,111 @@ type check struct {
 	repair func() error // puts it right; nil if that is for the user
 }
 
-// Results of a check. Off is what somebody has switched off.
+// result is the word for what a check found.
+type result string
+
+// Off is what somebody has switched off.
 const (
-	resultOK      = "ok"
-	resultWarning = "warning"
-	resultError   = "error"
-	resultOff     = "off"
+	resultOK      result = "ok"
+	resultWarning result = "warning"
+	resultError   result = "error"
+	resultOff     result = "off"
 )
 
-// Run prints the checks; the error says that one failed.
+// check looks at one part of the installation and adds what it finds. installed is for what only a
+// Claude Code with hooks has.
+type check struct {
+	look      func(*doctor)
+	installed bool
+}
+
+// checks are in the order in which their findings are printed: what others depend on comes first.
+var checks = []check{
+	{look: (*doctor).configuration},
+	{look: (*doctor).notifications},
+	{look: (*doctor).stateDir},
+	{look: (*doctor).files},
+	{look: (*doctor).claude},
+	{look: (*doctor).entries},
+	{look: (*doctor).programs},
+	{look: (*doctor).policies},
+	{look: (*doctor).fleet},
+	{look: func(d *doctor) { d.limits(limitsHere()) }},
+	{look: (*doctor).latency},
+	{look: (*doctor).roundTrips, installed: true},
+	{look: (*doctor).silence, installed: true},
+	{look: (*doctor).sources, installed: true},
+	{look: (*doctor).agents},
+}
+
+// doctor gathers findings.
+type doctor struct {
+	*cli.App
+	client   installer.Client
+	report   installer.Report // of Claude Code's settings and plugins
+	findings []finding
+}
+
+// examine runs all checks.
+func examine(a *cli.App) *doctor {
+	d := &doctor{App: a, client: installer.FindClient(context.Background(), a.ClaudeDir())}
+	d.report = d.inspect()
+	for _, c := range checks {
+		if !c.installed || d.report.Installed() {
+			c.look(d)
+		}
+	}
+	return d
+}
+
+// Run prints the findings; the error says that one is an error.
 func (c *Cmd) Run(a *cli.App) error {
-	d := &doctor{App: a}
-	d.examine()
+	d := examine(a)
 	if c.Repair {
 		if err := d.repair(); err != nil {
 			return err
 		}
-		d = &doctor{App: a}
-		d.examine()
+		d = examine(a)
 	}
 	if c.JSON {
-		if err := cli.WriteJSON(a.Stdout, d.checks); err != nil {
+		if err := cli.WriteJSON(a.Stdout, d.findings); err != nil {
 			return err
 		}
 	} else {
 		d.print()
 	}
-	if slices.ContainsFunc(d.checks, func(c check) bool { return c.Result == resultError }) {
+	if slices.ContainsFunc(d.findings, func(f finding) bool { return f.Result == resultError }) {
 		return cli.ErrSilent
 	}
 	return nil
 }
 
-// doctor gathers checks.
-type doctor struct {
-	*cli.App
-	checks []check
+func (d *doctor) add(r result, name, fix, format string, args ...any) {
+	d.findings = append(d.findings, finding{Name: name, Result: r, What: fmt.Sprintf(format, args...), Fix: fix})
 }
 
-func (d *doctor) add(result, name, fix, format string, args ...any) {
-	d.checks = append(d.checks, check{Name: name, Result: result, What: fmt.Sprintf(format, args...), Fix: fix})
-}
+// newest is the finding that was added last.
+func (d *doctor) newest() *finding { return &d.findings[len(d.findings)-1] }
 
-// repairs sets what puts the newest check right.
-func (d *doctor) repairs(f func() error) { d.checks[len(d.checks)-1].repair = f }
-
-// repair puts right what can be, one thing for all checks of a name.
+// repair puts right what can be, one thing for all findings of a name.
 func (d *doctor) repair() error {
 	var errs []error
 	done := map[string]bool{}
-	for _, c := range d.checks {
-		if c.repair != nil && !done[c.Name] {
-			done[c.Name] = true
-			fmt.Fprintf(d.Stderr, "repairing %s: %s\n", c.Name, c.What)
-			errs = append(errs, c.repair())
+	for _, f := range d.findings {
+		if f.repair != nil && !done[f.Name] {
+			done[f.Name] = true
+			fmt.Fprintf(d.Stderr, "repairing %s: %s\n", f.Name, f.What)
+			errs = append(errs, f.repair())
 		}
 	}
 	return errors.Join(errs...)
 }
 
 func (d *doctor) print() {
-	for _, c := range d.checks {
-		fmt.Fprintf(d.Stdout, "%-8s %-12s %s\n", c.Result, c.Name, c.What)
-		if c.Fix != "" {
-			fmt.Fprintf(d.Stdout, "%22sfix: %s\n", "", c.Fix)
+	for _, f := range d.findings {
+		fmt.Fprintf(d.Stdout, "%-8s %-12s %s\n", f.Result, f.Name, f.What)
+		if f.Fix != "" {
+			fmt.Fprintf(d.Stdout, "%22sfix: %s\n", "", f.Fix)
 		}
 	}
-}
-
-func (d *doctor) examine() {
-	d.configuration()
-	d.notifications()
-	d.stateDir()
-	d.files()
-	client := installer.FindClient(context.Background(), d.ClaudeDir())
-	d.client(client)
-	report := d.inspect(client)
-	d.entries(report)
-	d.programs(report)
-	d.policies()
-	d.fleet()
-	d.limits(limitsHere())
-	d.latency()
-	if report.Installed() {
-		d.roundTrips(report)
-		d.silence(report)
-		d.heard(client)
-	}
-	d.agents()
 }

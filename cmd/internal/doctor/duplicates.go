@@ -12,14 +12,20 @@ import (
 
 // duplicates reports events for which the client runs the hook more than once. Each is still
 // folded once when the copies have different origins.
-func (d *doctor) duplicates(r installer.Report) {
-	plugins, settings := split(r)
+func (d *doctor) duplicates() {
+	plugins, settings := split(d.report)
 	if len(plugins) > 0 && len(settings) > 0 {
-		d.add(resultWarning, "hooks", "keep one: beckon uninstall, or claude plugin uninstall "+installer.PluginName+"@"+installer.PluginName,
-			"installed twice, as a plugin in %s and in %s: each event counts once and is paid for twice", plugins[0], settings[0])
+		d.add(
+			resultWarning,
+			"hooks",
+			"keep one: beckon setup --undo hooks, or claude plugin uninstall "+installer.PluginName+"@"+installer.PluginName,
+			"installed twice, as a plugin in %s and in %s: each event counts once and is paid for twice",
+			plugins[0],
+			settings[0],
+		)
 		return
 	}
-	for _, dup := range r.Duplicates {
+	for _, dup := range d.report.Duplicates {
 		if dup.Runs > 1 {
 			d.twice(slices.Compact(dup.Files))
 			return
@@ -29,8 +35,13 @@ func (d *doctor) duplicates(r installer.Report) {
 }
 
 func (d *doctor) twice(files []string) {
-	d.add(resultWarning, "hooks", "beckon uninstall, with --scope project or local for a project's, takes one out",
-		"installed more than once, in %s: each event counts once and is paid for each time", strings.Join(files, " and "))
+	d.add(
+		resultWarning,
+		"hooks",
+		"beckon setup --undo hooks takes one out, for a project's with --scope project or local",
+		"installed more than once, in %s: each event counts once and is paid for each time",
+		strings.Join(files, " and "),
+	)
 }
 
 // split lists the plugins and the settings files that have our hooks.
@@ -74,7 +85,12 @@ func (d *doctor) sessionsTwice() {
 		}
 	}
 	if n > 0 {
-		d.add(resultWarning, "hooks", "start them without --plugin-dir, or beckon uninstall",
-			"every event comes twice, from a plugin and from the settings, in %s: each counts once and is paid for twice", term.Plural(n, "live session"))
+		d.add(
+			resultWarning,
+			"hooks",
+			"start them without --plugin-dir, or beckon setup --undo hooks",
+			"every event comes twice, from a plugin and from the settings, in %s: each counts once and is paid for twice",
+			term.Plural(n, "live session"),
+		)
 	}
 }

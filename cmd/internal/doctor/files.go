@@ -36,13 +36,20 @@ func (c *RepairCmd) Run(a *cli.App) error {
 // files reports state files that could not be read, and a file system without locks.
 func (d *doctor) files() {
 	if err := d.Store.LockProblem(); err != nil {
-		d.add(resultWarning, "locks", "put BECKON_STATE_DIR on a local disk", "files in %s cannot be locked (%v): two hooks of one session at the same moment may lose one event", d.Store.Dir, err)
+		d.add(resultWarning, "locks", "put BECKON_STATE_DIR on a local disk",
+			"files in %s cannot be locked (%v): two hooks of one session at the same moment may lose one event", d.Store.Dir, err)
 	}
 	files, err := d.Store.Aside()
 	if err != nil || len(files) == 0 {
 		return
 	}
-	d.add(resultWarning, "files", "beckon doctor --repair removes what was set aside", "%s could not be read, and the session began anew: %s",
-		term.Plural(len(files), "state file"), filepath.Dir(files[0]))
-	d.repairs(d.Store.ClearAside)
+	d.add(
+		resultWarning,
+		"files",
+		"beckon doctor --repair removes what was set aside",
+		"%s could not be read, and the session began anew: %s",
+		term.Plural(len(files), "state file"),
+		filepath.Dir(files[0]),
+	)
+	d.newest().repair = d.Store.ClearAside
 }

@@ -16,7 +16,8 @@ func (d *doctor) fleet() {
 	case err != nil:
 		d.add(resultError, "fleet", "if the hub runs, its access may be revoked: beckon fleet link --join TOKEN joins again", "the hub does not let this machine in: %s", render.OneLine(err.Error()))
 	case s.Publishes && !s.Linked:
-		d.add(resultWarning, "fleet", "beckon fleet link --service keeps one running", "%s is reached, and no beckon fleet link publishes this machine's sessions", s.URL)
+		d.add(resultWarning, "fleet", "beckon fleet link --service keeps one running",
+			"%s is reached, and no beckon fleet link publishes this machine's sessions", s.URL)
 	default:
 		d.add(resultOK, "fleet", "", "%s is reached", s.URL)
 	}

@@ -14,10 +14,37 @@ import (
 	"beckon/render"
 )
 
+// claude reports which Claude Code is installed.
+func (d *doctor) claude() {
+	c := d.client
+	switch {
+	case c.Path == "":
+		d.add(resultWarning, "client", "", "no claude on PATH: its version is not known")
+	case !c.Version.Known():
+		d.add(resultWarning, "client", "", "%s does not say its version", c.Path)
+	case len(installer.UnknownTo(c.Version, []string{string(event.PermissionRequest)})) > 0:
+		d.add(
+			resultError,
+			"client",
+			"update Claude Code",
+			"%s is version %s: too old to report permissions",
+			c.Path,
+			c.Version,
+		)
+	default:
+		d.add(resultOK, "client", "", "%s, version %s", c.Path, c.Version)
+	}
+}
+
 // inspect reads the settings of all scopes, and the plugins with our hooks.
-func (d *doctor) inspect(client installer.Client) installer.Report {
-	v := client.Version
-	in := installer.Inspection{Client: v, Events: installer.Events(v, installer.CoreEvents), Targets: setup.AllSettings(d.App), Plugins: client.PluginDirs(context.Background())}
+func (d *doctor) inspect() installer.Report {
+	v := d.client.Version
+	in := installer.Inspection{
+		Client:  v,
+		Events:  installer.Events(v, installer.CoreEvents),
+		Targets: setup.AllSettings(d.App),
+		Plugins: d.client.PluginDirs(context.Background()),
+	}
 	for _, path := range installer.ManagedFiles(runtime.GOOS) {
 		in.Targets = append(in.Targets, installer.Target{Scope: installer.Managed, Path: path})
 	}
@@ -27,11 +54,12 @@ func (d *doctor) inspect(client installer.Client) installer.Report {
 }
 
 // entries distinguishes: never installed, removed later, disabled, incomplete.
-func (d *doctor) entries(r installer.Report) {
-	installed := 0
+func (d *doctor) entries() {
+	r, installed := d.report, 0
 	for _, f := range r.Files {
 		for _, note := range f.Notes {
-			d.add(resultWarning, "settings", "correct or remove it; a client before 2.1.331 may ignore all hooks of this file", "another tool's hook in %s: %s", f.Path, note)
+			d.add(resultWarning, "settings", "correct or remove it; a client before 2.1.331 may ignore all hooks of this file",
+				"another tool's hook in %s: %s", f.Path, note)
 		}
 		switch {
 		case f.Err != nil:
@@ -43,8 +71,9 @@ func (d *doctor) entries(r installer.Report) {
 				d.statusLine(f)
 			}
 		case f.Recorded:
-			d.add(resultError, "hooks", "beckon doctor --repair", "removed later: %s had beckon's hooks, something took them out", f.Path)
-			d.repairs(d.install)
+			d.add(resultError, "hooks", "beckon doctor --repair",
+				"removed later: %s had beckon's hooks, something took them out", f.Path)
+			d.newest().repair = d.install
 			installed++
 		}
 	}
@@ -57,26 +86,28 @@ func (d *doctor) entries(r installer.Report) {
 		return
 	}
 	if r.Answers() {
-		d.answers(r)
+		d.add(resultOK, "answers", "", "what sessions ask can be answered from elsewhere (beckon answer)")
 	}
 	if r.Disabled != "" {
 		d.add(resultOff, "hooks", "take disableAllHooks out of it", "switched off: disableAllHooks is set in %s", r.Disabled)
 	}
 	if r.ManagedOnly != "" {
-		d.add(resultOff, "hooks", "ask whoever manages this machine", "switched off: %s allows managed hooks only", r.ManagedOnly)
+		d.add(resultOff, "hooks", "ask whoever manages this machine", "switched off: %s allows managed hooks only",
+			r.ManagedOnly)
 	}
 	if lack := setup.UnknownClient(d.App); lack != "" {
 		d.add(resultWarning, "hooks", "", "%s", lack)
 	}
 	if len(r.Missing) > 0 && r.Installed() {
 		d.add(resultError, "hooks", "beckon doctor --repair", "not registered: %s", strings.Join(r.Missing, ", "))
-		d.repairs(d.install)
+		d.newest().repair = d.install
 	}
 	if len(r.Unknown) > 0 {
-		d.add(resultError, "hooks", "beckon doctor --repair", "the client does not know %s and warns at start", strings.Join(r.Unknown, ", "))
-		d.repairs(d.install)
+		d.add(resultError, "hooks", "beckon doctor --repair", "the client does not know %s and warns at start",
+			strings.Join(r.Unknown, ", "))
+		d.newest().repair = d.install
 	}
-	d.duplicates(r)
+	d.duplicates()
 }
 
 // accounts checks Claude Code's other accounts, and reports whether any has the hooks.
@@ -96,18 +127,14 @@ func (d *doctor) accounts() (any bool) {
 
 // install puts the hooks into the user's settings.
 func (d *doctor) install() error {
-	return (&setup.InstallCmd{Agent: []string{event.ClaudeCode}, Scope: string(installer.User), Events: string(installer.CoreEvents)}).Run(d.App)
-}
-
-// answers reports whether requests are held for answers, and what is missing for it.
-func (d *doctor) answers(r installer.Report) {
-	d.add(resultOK, "answers", "", "what sessions ask can be answered from elsewhere (beckon answer)")
+	return (&setup.Cmd{Step: []string{"hooks"}, Scope: string(installer.User)}).Run(d.App)
 }
 
 func (d *doctor) statusLine(f installer.File) {
 	switch {
 	case f.Status == nil:
-		d.add(resultOff, "status line", "beckon setup statusline", "not beckon's, which names the other sessions that need you")
+		d.add(resultOff, "status line", "beckon setup statusline",
+			"not beckon's, which names the other sessions that need you")
 	case f.Status.Wraps:
 		d.add(resultOK, "status line", "", "beckon's: runs the one that was there, and adds a line")
 	default:
@@ -116,16 +143,17 @@ func (d *doctor) statusLine(f installer.File) {
 }
 
 // programs checks the files that the entries name.
-func (d *doctor) programs(r installer.Report) {
-	for _, p := range r.Programs {
+func (d *doctor) programs() {
+	for _, p := range d.report.Programs {
 		switch {
 		case !p.Absolute:
-			d.add(resultError, "program", "beckon install again", "wrong path: %q is not absolute", p.Path)
+			d.add(resultError, "program", "beckon setup hooks", "wrong path: %q is not absolute", p.Path)
 		case !p.Exists:
-			d.add(resultError, "program", "beckon install again, or go install ./cmd/beckon ./cmd/beckon-hook", "wrong path: %s is not there, and every tool call prints an error", p.Path)
+			d.add(resultError, "program", "beckon setup hooks, or go install ./cmd/beckon ./cmd/beckon-hook",
+				"wrong path: %s is not there, and every tool call prints an error", p.Path)
 		case !p.Executable:
 			d.add(resultError, "program", "chmod +x "+p.Path, "wrong path: %s cannot be executed", p.Path)
-			d.repairs(func() error { return os.Chmod(p.Path, 0o755) })
+			d.newest().repair = func() error { return os.Chmod(p.Path, 0o755) }
 		default:
 			d.add(resultOK, "program", "", "%s", strings.TrimSpace(p.Path+" "+p.Version))
 		}

@@ -55,24 +55,36 @@ func (d *doctor) latency() {
 	case micro(l.P99) > millis(slowTrip):
 		level, advice = resultWarning, slowAdvice
 	}
-	d.add(level, "latency", advice, "the newest %s took %.1f ms (median), 99 of 100 at most %.1f ms, the slowest %.1f ms (%s in %s, %s)",
-		term.Plural(l.Hooks, "hook"), micro(l.P50), micro(l.P99), slow.Ms, slow.Event, cli.ShortID(slow.Session), slow.At.Local().Format("2006-01-02 15:04:05"))
-	d.figures(figures{Hooks: l.Hooks, P50: micro(l.P50), P99: micro(l.P99), Slowest: &slow})
+	d.add(
+		level,
+		"latency",
+		advice,
+		"the newest %s took %.1f ms (median), 99 of 100 at most %.1f ms, the slowest %.1f ms (%s in %s, %s)",
+		term.Plural(
+			l.Hooks,
+			"hook",
+		),
+		micro(l.P50),
+		micro(l.P99),
+		slow.Ms,
+		slow.Event,
+		cli.ShortID(slow.Session),
+		slow.At.Local().Format("2006-01-02 15:04:05"),
+	)
+	d.newest().Figures = &figures{Hooks: l.Hooks, P50: micro(l.P50), P99: micro(l.P99), Slowest: &slow}
 }
 
 const slowAdvice = "is the program or the state directory on a slow or remote disk?"
 
 func micro(us int64) float64 { return float64(us) / 1000 }
 
-// figures adds numbers to the newest check.
-func (d *doctor) figures(f figures) { d.checks[len(d.checks)-1].Figures = &f }
-
 // hooks gathers the hook runs of the last days.
 func (d *doctor) hooks() (list []stats.Hook) {
 	sel := store.Select{Kind: "event", Since: event.MillisOf(time.Now().AddDate(0, 0, -hooksDays))}
 	// History that cannot be read has none.
 	_ = d.Store.Lines(sel, func(l *store.Line) {
-		list = append(list, stats.Hook{At: l.Change.At, Us: l.Us, Event: l.Change.Event.Name, Session: l.Change.Event.SessionID})
+		list = append(list, stats.Hook{At: l.Change.At, Us: l.Us, Event: l.Change.Event.Name,
+			Session: l.Change.Event.SessionID})
 	})
 	return list
 }

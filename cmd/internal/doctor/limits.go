@@ -33,8 +33,15 @@ func (l limit) String() string {
 func (d *doctor) limits(all []limit) {
 	for _, l := range all {
 		if l.near() {
-			d.add(resultError, "limits", "raise it with ulimit or where the session is started; the client goes on without a hook that cannot start",
-				"a hook may not start here: %s, and hooks need %d%s", l, l.need, l.unit)
+			d.add(
+				resultError,
+				"limits",
+				"raise it with ulimit or where the session is started; the client goes on without a hook that cannot start",
+				"a hook may not start here: %s, and hooks need %d%s",
+				l,
+				l.need,
+				l.unit,
+			)
 		}
 	}
 }

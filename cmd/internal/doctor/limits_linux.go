@@ -12,9 +12,18 @@ import (
 
 func limitsHere() []limit {
 	root := os.DirFS("/")
-	all := []limit{descriptors(), {name: "address space (RLIMIT_AS)", max: rlimit(unix.RLIMIT_AS) >> 20, need: needMegabytes, unit: " MB"}}
+	all := []limit{descriptors(), {name: "address space (RLIMIT_AS)", max: rlimit(unix.RLIMIT_AS) >> 20,
+		need: needMegabytes, unit: " MB"}}
 	if uid := os.Getuid(); uid != 0 { // the kernel exempts root
-		all = append(all, limit{name: "processes and threads of this user (RLIMIT_NPROC)", max: rlimit(unix.RLIMIT_NPROC), used: threadsOf(root, uid), need: needThreads})
+		all = append(
+			all,
+			limit{
+				name: "processes and threads of this user (RLIMIT_NPROC)",
+				max:  rlimit(unix.RLIMIT_NPROC),
+				used: threadsOf(root, uid),
+				need: needThreads,
+			},
+		)
 	}
 	return append(all, groupLimits(root)...)
 }
@@ -56,7 +65,15 @@ func groupLimits(root fs.FS) (all []limit) {
 			most, err := number(root, dir, "pids.max")
 			used, failed := number(root, dir, "pids.current")
 			if err == nil && failed == nil {
-				all = append(all, limit{name: "processes and threads of the control group " + dir[len(top):] + " (pids.max)", max: most, used: used, need: needThreads})
+				all = append(
+					all,
+					limit{
+						name: "processes and threads of the control group " + dir[len(top):] + " (pids.max)",
+						max:  most,
+						used: used,
+						need: needThreads,
+					},
+				)
 			}
 		}
 	}

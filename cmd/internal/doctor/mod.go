@@ -19,19 +19,19 @@ import (
 	"beckon/state"
 )
 
-// sources is what reports on a session, and advice where the mod does not.
-type sources struct{ what, advice string }
+// heard is what reports on a session, and advice where the mod does not.
+type heard struct{ what, advice string }
 
-// heard lists for each live session which sources report on it, and why the mod is not among
+// sources lists for each live session which sources report on it, and why the mod is not among
 // them: one line for all sessions with the same sources.
-func (d *doctor) heard(client installer.Client) {
+func (d *doctor) sources() {
 	seen, _, err := d.Look(false)
 	if err != nil {
 		return // silence reports it
 	}
-	m := d.lookForMod(client)
-	var kinds []sources
-	of := map[sources][]string{}
+	m := d.lookForMod()
+	var kinds []heard
+	of := map[heard][]string{}
 	for _, v := range seen {
 		var from []string
 		for _, source := range []struct {
@@ -47,7 +47,7 @@ func (d *doctor) heard(client installer.Client) {
 				from = append(from, source.name)
 			}
 		}
-		s := sources{what: cmp.Or(strings.Join(from, ", "), "nothing")}
+		s := heard{what: cmp.Or(strings.Join(from, ", "), "nothing")}
 		if v.Session.Mod() == "" {
 			var why string
 			why, s.advice = m.missing(&v)
@@ -81,7 +81,8 @@ type modSigns struct {
 	refused string       // the client's first complaint about it
 }
 
-func (d *doctor) lookForMod(client installer.Client) modSigns {
+func (d *doctor) lookForMod() modSigns {
+	client := d.client
 	m := modSigns{client: client.Version, managed: managedMods(installer.ManagedFiles(runtime.GOOS))}
 	dir := setup.ModPlugin(d.App).Dir
 	on := client.PluginDirs(context.Background())
@@ -149,13 +150,13 @@ func (m modSigns) missing(v *state.Seen) (why, advice string) {
 	case version.Known() && !version.RunsMods():
 		return "its client is " + version.String() + ", and mods begin with " + installer.ModSince.String(), ""
 	case m.since == 0:
-		return "none is installed", "beckon install --mod"
+		return "none is installed", "beckon setup mod"
 	case m.managed != "":
 		return "your organization allows only its own (" + m.managed + ")", ""
 	case m.off:
 		return "its plugin is switched off", "claude plugin enable beckon@skills-dir"
 	case m.refused != "":
-		return "the client refuses it: " + m.refused, "beckon install --mod writes it again"
+		return "the client refuses it: " + m.refused, "beckon setup mod writes it again"
 	case v.Session.Start.At != 0 && v.Session.Start.At < m.since || v.Session.Start.At == 0 && v.Session.Created < m.since:
 		return "it began before the mod was there", "restart it"
 	}

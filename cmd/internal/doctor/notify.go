@@ -21,11 +21,12 @@ func (d *doctor) notifications() {
 	if len(cfg.Alert.Channels) == 0 {
 		return
 	}
-	set, before := cfg.Alert, len(d.checks)
+	set, before := cfg.Alert, len(d.findings)
 	d.desktop(set)
 	d.passthrough(set)
 	if set.Has(alert.Command) {
-		d.needs(len(set.Command) > 0 && cli.Found(set.Command[0]), "name a program that is there in notify_command", "the command %q cannot be run", strings.Join(set.Command, " "))
+		d.needs(len(set.Command) > 0 && cli.Found(set.Command[0]), "name a program that is there in notify_command",
+			"the command %q cannot be run", strings.Join(set.Command, " "))
 	}
 	if set.Has(alert.Sound) {
 		_, err := os.Stat(set.Sound)
@@ -34,7 +35,7 @@ func (d *doctor) notifications() {
 	if set.Has(alert.Ntfy) {
 		d.phone(cfg.Reach)
 	}
-	if len(d.checks) == before {
+	if len(d.findings) == before {
 		d.add(resultOK, "notify", "", "%s", strings.Join(set.Channels, ", "))
 	}
 }
@@ -48,7 +49,8 @@ func (d *doctor) phone(reach reach.Settings) {
 		return
 	}
 	if err := p.Reach(context.Background()); err != nil {
-		d.needs(false, "see that the server runs and lets this machine read ntfy_answers; "+advice, "the channel ntfy: %v", err)
+		d.needs(false, "see that the server runs and lets this machine read ntfy_answers; "+advice, "the channel ntfy: %v",
+			err)
 	}
 	if !reach.Ntfy.Private() {
 		d.add(resultWarning, "notify", "use a server with https", "what the channel ntfy sends can be read on its way")
@@ -67,10 +69,12 @@ func (d *doctor) desktop(set alert.Settings) {
 	}
 	err := notify.HasDesktop(context.Background())
 	if errors.Is(err, notify.ErrNoDesktop) { // as over SSH, while the agents run on the desktop
-		d.add(resultWarning, "notify", "run doctor in the desktop's session", "the channel desktop cannot be checked from here: %v", err)
+		d.add(resultWarning, "notify", "run doctor in the desktop's session",
+			"the channel desktop cannot be checked from here: %v", err)
 		return
 	}
-	d.needs(err == nil, "start the desktop's notification daemon, or take desktop out of notify", "the channel desktop: %v", err)
+	d.needs(err == nil, "start the desktop's notification daemon, or take desktop out of notify",
+		"the channel desktop: %v", err)
 }
 
 // passthrough checks that tmux forwards a client's sequences to the outer terminal.

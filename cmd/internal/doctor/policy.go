@@ -33,7 +33,8 @@ func (d *doctor) policies() {
 		case f.Level == config.Project: // another version of beckon trusted it
 			d.add(resultError, "policy", "put it right, then: beckon policy trust", "%s", render.OneLine(notice))
 		default:
-			d.add(resultError, "policy", "put it right: beckon policy check says where the mistake is", "%s", render.OneLine(notice))
+			d.add(resultError, "policy", "put it right: beckon policy check says where the mistake is", "%s",
+				render.OneLine(notice))
 		}
 	}
 	for _, c := range s.State.Copies(trust.Good) {
@@ -43,7 +44,8 @@ func (d *doctor) policies() {
 		}
 	}
 	if s.Global != "" && answer.Shared(s.Global) {
-		d.add(resultError, "policy", "chmod 600 "+s.Global, "others may write to %s, and so choose what runs as you", s.Global)
-		d.repairs(func() error { return os.Chmod(s.Global, 0o600) })
+		d.add(resultError, "policy", "chmod 600 "+s.Global, "others may write to %s, and so choose what runs as you",
+			s.Global)
+		d.newest().repair = func() error { return os.Chmod(s.Global, 0o600) }
 	}
 }

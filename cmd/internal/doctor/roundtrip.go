@@ -25,9 +25,9 @@ const (
 
 // roundTrips sends a real event through every installed program, into a scratch
 // directory so that no stray session is left behind.
-func (d *doctor) roundTrips(r installer.Report) {
+func (d *doctor) roundTrips() {
 	var done []string
-	for _, f := range r.Files {
+	for _, f := range d.report.Files {
 		for _, e := range f.Entries {
 			if e.Event != string(event.SessionStart) || slices.Contains(done, e.Program) {
 				continue
@@ -80,7 +80,13 @@ func runEntry(e installer.Entry, dir, id string) (time.Duration, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, e.Program, e.Args...)
 	cmd.Env = append(os.Environ(), "BECKON_STATE_DIR="+dir)
-	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":%q,"hook_event_name":"SessionStart","source":"startup","cwd":%q}`, id, filepath.ToSlash(dir)))
+	cmd.Stdin = strings.NewReader(
+		fmt.Sprintf(
+			`{"session_id":%q,"hook_event_name":"SessionStart","source":"startup","cwd":%q}`,
+			id,
+			filepath.ToSlash(dir),
+		),
+	)
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
 	took := time.Since(began)

@@ -30,7 +30,7 @@ func (d *doctor) stateDir() {
 	_ = os.Remove(f.Name())
 	if answer.Shared(dir) {
 		d.add(resultError, "state", cli.StateAdvice, "%s is not yours alone: others can change what is in it", dir)
-		d.repairs(func() error { return os.Chmod(dir, 0o700) })
+		d.newest().repair = func() error { return os.Chmod(dir, 0o700) }
 		return
 	}
 	d.add(resultOK, "state", "", "%s", dir)

@@ -38,18 +38,21 @@ func clientSteps(a *cli.App, scope installer.Scope, hook, line string) ([]steps.
 	if hasLine {
 		f.spec.StatusLine = line
 	}
-	statusline := f.part("statusline", "name those that need you in Claude Code's status line", hasLine, func(s *installer.Spec, on bool) {
-		s.StatusLine, s.NoStatusLine = line, !on
-	})
+	statusline := f.part("statusline", "name those that need you in Claude Code's status line", hasLine,
+		func(s *installer.Spec, on bool) {
+			s.StatusLine, s.NoStatusLine = line, !on
+		})
 	statusline.Want = true
-	answers := f.part("answers", "answer what sessions ask from here or a phone", f.spec.Answers, func(s *installer.Spec, on bool) {
-		s.Answers = on
-	})
+	answers := f.part("answers", "answer what sessions ask from here or a phone", f.spec.Answers,
+		func(s *installer.Spec, on bool) {
+			s.Answers = on
+		})
 	own := answers.Do
 	answers.Do = func(on bool) error {
 		errs := []error{own(on)}
 		for _, other := range agentFiles(a, hook) {
-			if other.on && other.agent.Holds() && installer.AgentHolds(other.target) != on && scope == installer.User && line != "" {
+			if other.on && other.agent.Holds() && installer.AgentHolds(other.target) != on && scope == installer.User &&
+				line != "" {
 				other.spec.Answers = on
 				errs = append(errs, other.apply(other.operation(true)))
 			}

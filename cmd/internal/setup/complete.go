@@ -55,5 +55,5 @@ func UnknownClient(a *cli.App) string {
 	if err != nil || installer.ParseVersion(string(chosen)).Known() {
 		return ""
 	}
-	return "the hooks were installed before the client was there and lack some events, so an API error is not reported: beckon install adds them, and so does the next session that starts"
+	return "the hooks were installed before the client was there and lack some events, so an API error is not reported: beckon setup adds them, and so does the next session that starts"
 }

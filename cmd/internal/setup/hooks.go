@@ -40,7 +40,8 @@ func (f *hookFile) operation(on bool) installer.Op {
 // step returns the step of the file.
 func (f *hookFile) step() steps.Step {
 	return steps.Step{
-		Name: f.name, Title: f.title, On: f.on, Old: f.on && differs(f.target, f.operation(true)), Want: true, Absent: f.absent, Then: f.then,
+		Name: f.name, Title: f.title, On: f.on, Old: f.on &&
+			differs(f.target, f.operation(true)), Want: true, Absent: f.absent, Then: f.then,
 		Diff: func(on bool) (string, error) {
 			c, err := installer.Plan(f.target, f.operation(on))
 			return c.Diff(), err
@@ -172,9 +173,10 @@ func Accounts(a *cli.App) (others []installer.Target, rest []string) {
 
 // isAccount reports whether Claude Code has kept its own state in dir, besides settings.
 func isAccount(dir string) bool {
-	return slices.ContainsFunc([]string{".claude.json", "projects", "sessions", ".credentials.json"}, func(name string) bool {
-		return exists(filepath.Join(dir, name))
-	})
+	return slices.ContainsFunc([]string{".claude.json", "projects", "sessions", ".credentials.json"},
+		func(name string) bool {
+			return exists(filepath.Join(dir, name))
+		})
 }
 
 func samePath(a, b string) bool {

@@ -11,10 +11,12 @@ import (
 // modProgram returns the program that a mod runs, for a client that runs mods.
 func modProgram(a *cli.App, hook string, client installer.Client) (string, error) {
 	if !client.Version.Known() {
-		return "", cli.Hint("put claude on your PATH", "a mod runs inside Claude Code, and there is no client to ask for its version")
+		return "", cli.Hint("put claude on your PATH",
+			"a mod runs inside Claude Code, and there is no client to ask for its version")
 	}
 	if !client.Version.RunsMods() {
-		return "", cli.Hint("update Claude Code", "Claude Code %s runs no mods: that begins with %s", client.Version, installer.ModSince)
+		return "", cli.Hint("update Claude Code", "Claude Code %s runs no mods: that begins with %s", client.Version,
+			installer.ModSince)
 	}
 	return beside(a, hook, "beckon")
 }

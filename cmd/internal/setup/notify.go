@@ -79,7 +79,8 @@ func hasDesktop(a *cli.App) bool {
 	case runtime.GOOS == "darwin" || runtime.GOOS == "windows":
 		return true
 	}
-	return (a.Getenv("DISPLAY") != "" || a.Getenv("WAYLAND_DISPLAY") != "") && notify.HasDesktop(context.Background()) == nil
+	return (a.Getenv("DISPLAY") != "" || a.Getenv("WAYLAND_DISPLAY") != "") &&
+		notify.HasDesktop(context.Background()) == nil
 }
 
 // channels are the notification channels that setup or install wrote into the configuration,

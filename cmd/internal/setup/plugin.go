@@ -26,7 +26,8 @@ func (c *PluginCmd) Run(a *cli.App) error {
 		return err
 	}
 	client := installer.FindClient(context.Background(), a.ClaudeDir())
-	p := installer.Plugin{Dir: c.Dir, Version: cli.Version(), Force: c.Force, Spec: specFor(program, client, installer.Set(c.Events))}
+	p := installer.Plugin{Dir: c.Dir, Version: cli.Version(), Force: c.Force,
+		Spec: specFor(program, client, installer.Set(c.Events))}
 	if c.Mod {
 		if p.Beckon, err = modProgram(a, program, client); err != nil {
 			return err

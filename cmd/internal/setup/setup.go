@@ -20,7 +20,7 @@ import (
 
 // Cmd is `beckon setup`.
 type Cmd struct {
-	Step   []string `arg:"" optional:"" help:"Only these steps: path, hooks (Claude Code's), codex and other agents by name, statusline, answers, mod, notify, tmux, prompt, completion, git, filesystem, secrets."`
+	Step   []string `arg:"" optional:"" help:"Only these steps, by the names that setup shows: path, hooks, codex, statusline, answers and more."`
 	Yes    bool     `help:"Do what is proposed, or the named steps, without asking."`
 	Undo   bool     `help:"Undo the named steps, or all."`
 	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
@@ -174,7 +174,8 @@ func startupStep(a *cli.App, shell, line, program string) steps.Step {
 		return s
 	}
 	s.On = installer.HasLine(path, line)
-	words := map[string][]string{installer.PromptLine: {"beckon init"}, installer.CompletionLine: {"beckon completion", "--completion"}}[line]
+	words := map[string][]string{installer.PromptLine: {"beckon init"},
+		installer.CompletionLine: {"beckon completion", "--completion"}}[line]
 	if !s.On && slices.ContainsFunc(words, func(w string) bool { return installer.Mentions(path, w) }) {
 		s.On, s.Fixed = true, true
 	}
@@ -200,7 +201,10 @@ func startupStep(a *cli.App, shell, line, program string) steps.Step {
 // pointToSetup names what else setup proposes on this machine, except other agents, which
 // install names itself.
 func pointToSetup(a *cli.App) {
-	missing := stepsThat(a, func(s steps.Step) bool { return s.Want && !s.On && s.Absent == "" && event.AgentOf(s.Name) == nil })
+	missing := stepsThat(a, func(s steps.Step) bool {
+		return s.Want && !s.On && s.Absent == "" &&
+			event.AgentOf(s.Name) == nil
+	})
 	if missing != "" {
 		fmt.Fprintf(a.Stdout, "  not set up yet: %s (beckon setup)\n", missing)
 	}
