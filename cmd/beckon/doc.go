@@ -95,7 +95,6 @@
 //	render                       rows
 //	render/term                  lists and texts
 //	render/tui                   beckon watch
-//	render/tui/pick              choosing one line of several by typing parts of it
 //	render/web                   beckon serve
 //	render/web/access            who may use it, and answer an agent through it
 //	render/web/address           where it listens, and how it is reached

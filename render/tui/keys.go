@@ -211,11 +211,17 @@ func (m *model) backburner() tea.Cmd {
 }
 
 func (m *model) startFilter() tea.Cmd {
-	before := m.filter
+	before, was := m.filter, m.selected
 	m.prompt = &prompt{label: "/", text: before,
-		change: func(s string) { m.filter = s; m.arrange() },
-		enter:  func(string) tea.Cmd { m.prompt = nil; return nil },
-		leave:  func() { m.filter = before; m.arrange() }}
+		change: func(s string) {
+			m.filter = s
+			m.arrange()
+			if words := wordsOf(s); len(words) > 0 {
+				m.choose(best(m.rows, words))
+			}
+		},
+		enter: func(string) tea.Cmd { m.prompt = nil; return nil },
+		leave: func() { m.filter, m.selected = before, was; m.arrange() }}
 	return nil
 }
 

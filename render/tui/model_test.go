@@ -239,6 +239,33 @@ func TestFilterNarrowsAsItIsTyped(t *testing.T) {
 	}
 }
 
+// The filter selects the session whose name begins with what is typed, before one whose name has
+// a word that does, and one that only mentions it; Esc selects what was selected before.
+func TestFilterSelectsTheBest(t *testing.T) {
+	named := func(id, name string) state.Session {
+		s := session(id, "shop", asks...)
+		s.Name = name
+		return s
+	}
+	all := snapshot(named("s-1", "write a web page"), named("s-2", "cobweb"), named("s-3", "website"), named("s-4", "webs"))
+	r := newRig(t, 100, 30, all)
+	r.press("j")
+	before := r.rows[r.cursor].SessionID
+	for _, c := range []struct{ typed, want string }{{"w", "s-1"}, {"web", "s-3"}, {"cob", "s-2"}, {"page", "s-1"}, {"web p", "s-1"}} {
+		r.press("/")
+		for _, k := range c.typed {
+			r.press(strings.ReplaceAll(string(k), " ", "space"))
+		}
+		if got := r.rows[r.cursor].SessionID; got != c.want {
+			t.Errorf("%q selects %s, want %s", c.typed, got, c.want)
+		}
+		r.press("esc")
+		if got := r.rows[r.cursor].SessionID; got != before {
+			t.Errorf("after Esc %s is selected, want %s", got, before)
+		}
+	}
+}
+
 func TestSortAndGrouping(t *testing.T) {
 	r := newRig(t, 100, 30, day())
 	r.press("s")

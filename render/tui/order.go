@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"beckon/render"
 	"beckon/render/term"
@@ -43,6 +44,9 @@ func heading(r *render.Row, by Grouping) string {
 	return ""
 }
 
+// wordsOf returns the words of a filter.
+func wordsOf(filter string) []string { return strings.Fields(strings.ToLower(filter)) }
+
 // matches reports whether a row's visible text contains every word of the filter.
 func matches(r *render.Row, words []string) bool {
 	parts := []string{string(r.State), term.Word(r), r.Reason, r.Name, r.Project, r.Title, r.What(), r.Cwd, r.Host, r.SessionID, r.Agent}
@@ -52,6 +56,32 @@ func matches(r *render.Row, words []string) bool {
 	text := strings.ToLower(strings.Join(parts, "\n"))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
+
+// best returns the index of the row whose name fits the words of a filter best, the first of
+// several: a name that begins with a word is better than one with a word in it that does, and
+// that is better than any other text.
+func best(rows []render.Row, words []string) (at int) {
+	least := -1
+	for i := range rows {
+		rank, whole := 0, strings.ToLower(name(&rows[i]))
+		parts := " " + strings.Join(strings.FieldsFunc(whole+" "+strings.ToLower(branch(&rows[i])), separates), " ")
+		for _, w := range words {
+			switch {
+			case strings.HasPrefix(whole, w):
+			case strings.Contains(parts, " "+w):
+				rank++
+			default:
+				rank += 2
+			}
+		}
+		if least < 0 || rank < least {
+			at, least = i, rank
+		}
+	}
+	return at
+}
+
+func separates(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // entry is one line of the list: a heading, a row, or a gap between groups.
 type entry struct {
@@ -64,7 +94,7 @@ type entry struct {
 // one heading together. Rows that need the user come first, except in the orders that keep
 // places, where there are no groups by need.
 func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter string) ([]render.Row, []entry) {
-	if words := strings.Fields(strings.ToLower(filter)); len(words) > 0 {
+	if words := wordsOf(filter); len(words) > 0 {
 		rows = slices.DeleteFunc(rows, func(r *render.Row) bool { return !matches(r, words) })
 	}
 	var groups func(a, b *render.Row) int

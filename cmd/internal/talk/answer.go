@@ -148,7 +148,7 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Request, words []string) error {
 			return cli.Hint(id+" shows it", "you have not been shown what this allows")
 		}
 		Show(a, o)
-		if !confirm(a, "Allow this?") {
+		if !confirm(a, effects[o.Kind].ask) {
 			return cli.ErrSilent
 		}
 	}

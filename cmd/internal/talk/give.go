@@ -18,6 +18,19 @@ type given struct {
 	Taken  bool            `json:"taken"`
 	Why    string          `json:"why,omitempty"`
 	By     *request.Answer `json:"answered,omitempty"` // who was first
+
+	did string // what the answer did, for people
+}
+
+// effects are what answers do to the kinds of requests, and how the user is asked whether to.
+var effects = map[request.Kind]struct {
+	ask string
+	did map[request.Word]string
+}{
+	request.Permission: {"Allow this?", map[request.Word]string{request.Allow: "allowed", request.Deny: "refused"}},
+	request.Question:   {"Answer this?", map[request.Word]string{request.Allow: "answered", request.Deny: "refused"}},
+	request.Plan:       {"Approve this?", map[request.Word]string{request.Allow: "approved", request.Deny: "sent back"}},
+	request.Reply:      {did: map[request.Word]string{request.Say: "sent"}},
 }
 
 // hand gives an answer and waits for its outcome.
@@ -25,6 +38,7 @@ func hand(a *cli.App, o *request.Request, ans request.Answer) (given, error) {
 	ans.By = cmp.Or(ans.By, a.User())
 	became, err := request.In(a.Store.Dir).Deliver(o, ans)
 	out := given{Schema: 1, Offer: ans.Request, Word: ans.Word, Taken: became.Taken, Why: became.Why}
+	out.did = effects[o.Kind].did[ans.Word]
 	if taken, ok := errors.AsType[*request.TakenError](err); ok {
 		out.By = &taken.By
 	}
@@ -42,7 +56,7 @@ func outcome(out given, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return done[out.Word], nil
+	return out.did, nil
 }
 
 // Give gives an answer for a view that is not a command, and returns its outcome in words.
@@ -72,7 +86,7 @@ func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
 	if asJSON {
 		err = cli.WriteJSON(a.Stdout, out)
 	} else if out.Taken {
-		_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", done[out.Word], title)
+		_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", out.did, title)
 	}
 	if out.Taken || err != nil {
 		return err
@@ -82,6 +96,3 @@ func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
 	}
 	return cli.Late("%s: %s", title, out.Why)
 }
-
-// done describes what an answer did.
-var done = map[request.Word]string{request.Allow: "allowed", request.Deny: "refused", request.Say: "said"}

@@ -80,7 +80,7 @@ func say(a *cli.App, v *state.Seen, text string, from request.From, by string) (
 			return given{}, cli.Usage("%w", err)
 		}
 		if taken, err := dir.Hand(v.Session.Record(), s); taken || err != nil {
-			return given{Schema: 1, Word: request.Say, Taken: taken}, err
+			return given{Schema: 1, Word: request.Say, Taken: taken, did: effects[request.Reply].did[request.Say]}, err
 		}
 	}
 	list, err := dir.List(time.Now())

@@ -117,3 +117,28 @@ func TestNothingToAnswer(t *testing.T) {
 		d.fold(t, event.Event{Kind: event.PermissionRequest, SessionID: "s1", Agent: event.ClaudeCode, Tool: event.Tool{Name: "Bash"}})
 	}
 }
+
+// What an answer did is said in the words of its request.
+func TestEffects(t *testing.T) {
+	for _, c := range []struct {
+		kind request.Kind
+		word request.Word
+		want string
+	}{
+		{request.Permission, request.Allow, "allowed: it in shop\n"}, {request.Permission, request.Deny, "refused: it in shop\n"},
+		{request.Question, request.Allow, "answered: it in shop\n"}, {request.Question, request.Deny, "refused: it in shop\n"},
+		{request.Plan, request.Allow, "approved: it in shop\n"}, {request.Plan, request.Deny, "sent back: it in shop\n"},
+		{request.Reply, request.Say, "sent: it in shop\n"},
+	} {
+		d := machine(t)
+		var out strings.Builder
+		d.a.Stdout = &out
+		err := gave(d.a, given{Taken: true, did: effects[c.kind].did[c.word]}, "it in shop", false)
+		if err != nil || out.String() != c.want {
+			t.Errorf("%s %s: %q, %v", c.kind, c.word, out.String(), err)
+		}
+		if c.kind != request.Reply && effects[c.kind].ask == "" {
+			t.Errorf("a %s is allowed without a question", c.kind)
+		}
+	}
+}

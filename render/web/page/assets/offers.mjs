@@ -218,6 +218,7 @@ function questions({ offer }, send, form) {
 }
 
 const did = { allow: "allowed", deny: "refused", say: "replied" };
+const didTo = { question: { allow: "answered" }, plan: { allow: "approved", deny: "sent back" } };
 
 // endWords says what became of an offer.
 export function endWords({ answered, why, taken }) {
@@ -231,7 +232,10 @@ export function drawEnds(root, ends) {
 }
 
 // saidOf says what an answer did.
-export const saidOf = (offer, answer) => { const w = did[answer.word]; return `${w[0].toUpperCase()}${w.slice(1)}: ${offer.card.title}`; };
+export function saidOf(offer, answer) {
+  const w = didTo[offer.kind]?.[answer.word] ?? did[answer.word];
+  return `${w[0].toUpperCase()}${w.slice(1)}: ${offer.card.title}`;
+}
 
 // asksOf are the offers to be shown, as the server told of them.
 export const asksOf = (s, wants) => [...s.offers.values()].filter((o) => wants(o)).map((o) => s.asks.get(o.id)).filter(Boolean)
