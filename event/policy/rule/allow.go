@@ -104,9 +104,6 @@ func (r *Compiled) approves(c *Call, at int) bool {
 	return !slices.ContainsFunc(c.filesOf(at), func(f file) bool { return !r.allowsFile(c, f) })
 }
 
-// searchers take any text as a pattern, and run nothing.
-const searchers = "grep egrep fgrep rg"
-
 // names reports whether an entry names a command completely.
 func names(entry, got []string) bool {
 	var must, may, words []string
@@ -125,7 +122,7 @@ func names(entry, got []string) bool {
 	var operands, flags []string
 	for _, w := range got {
 		switch {
-		case !isHarmless(w) && !shell.In(searchers, entry[0]), w == "--", w != "" && (w[0] == '+' || w[0] == ':'):
+		case !isHarmless(w) && !shell.In("grep egrep fgrep rg", entry[0]) /* any text is a pattern */, w == "--", w != "" && (w[0] == '+' || w[0] == ':'):
 			return false
 		case shell.IsFlag(w):
 			flags = append(flags, w)

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -62,8 +63,14 @@ func opens(l *shell.Line, at int) (list []opened) {
 	}
 	head, rest := shell.Base(c.Words[last]), c.Words[last+1:]
 	start := last + 1
-	if w := c.Words[0]; w == "source" || w == "." {
+	w := c.Words[0]
+	// printenv shows what is in a file of variables before it, too.
+	shows := slices.ContainsFunc(c.Programs(), func(p shell.Place) bool { return !p.Weak && p.Name == "printenv" })
+	if w == "source" || w == "." || shows {
 		rest, start = c.Words[1:], 1
+	}
+	if head == "cp" && isTemplate(rest) {
+		return list
 	}
 	if shell.In("find gfind fd fdfind", shell.Base(c.Words[0])) {
 		writes := slices.Contains(c.Words, "-delete") || last > 0 && shell.In(writesAll, head)
@@ -89,8 +96,8 @@ func opens(l *shell.Line, at int) (list []opened) {
 		}
 		return append(list, gitFiles(c, rest, sub)...)
 	}
-	shows := head == "openssl" && len(rest) > 0 && shell.In("x509 verify req crl s_client", rest[0])
-	if shows || shell.In(namers, head) && !shell.In(writesAll, head) {
+	checks := head == "openssl" && len(rest) > 0 && shell.In("x509 verify req crl s_client", rest[0])
+	if checks || shell.In(namers, head) && !shell.In(writesAll, head) {
 		return list
 	}
 	for i, w := range rest {
@@ -99,7 +106,7 @@ func opens(l *shell.Line, at int) (list []opened) {
 		if i > 0 {
 			before = rest[i-1]
 		}
-		if shell.In("{} ; +", w) || shell.IsText(before) || shell.In(envFlags, before) || shell.In("grep egrep fgrep rg", head) && isSearchText(rest, i) {
+		if shell.In("{} ; +", w) || shell.IsText(before) || shell.In(envFlags, before) && !shows || shell.In("grep egrep fgrep rg", head) && isSearchText(rest, i) {
 			continue
 		}
 		write := shell.In(writesAll, head) || shell.In(writesLast, head) && i == len(rest)-1 || head == "dd" && strings.HasPrefix(w, "of=") ||
@@ -114,6 +121,22 @@ func opens(l *shell.Line, at int) (list []opened) {
 		add(w, write, below, glob)
 	}
 	return append(list, given(l, c, head, rest)...)
+}
+
+// isTemplate reports whether cp makes a file from its template: .env or .env.local from .env.example.
+func isTemplate(rest []string) bool {
+	var files []string
+	for _, w := range rest {
+		if !shell.IsFlag(w) {
+			files = append(files, w)
+		}
+	}
+	if len(files) != 2 {
+		return false
+	}
+	end := path.Ext(files[0])
+	stem := strings.TrimSuffix(path.Base(files[0]), end)
+	return shell.In(".example .sample .template .dist .defaults .tmpl .tpl", end) && stem != "" && strings.HasPrefix(path.Base(files[1]), stem)
 }
 
 // found returns the files that find hands on: those below its folders, of the name it looks for.

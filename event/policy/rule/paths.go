@@ -63,6 +63,7 @@ func (c *Call) filesOf(at int) []file {
 		for _, o := range opens(f.line, at) {
 			f.owned[at] = append(f.owned[at], c.file(o))
 		}
+		f.owned[at] = append(f.owned[at], c.searched(&f.line.Commands[at])...)
 	}
 	return f.owned[at]
 }
@@ -165,6 +166,21 @@ func (c *Call) toolFiles() (list []file) {
 		})
 		if pattern != "" && (len(list) == 0 || !relative) {
 			add(pattern, true)
+		}
+		if pattern == "" && input.Get("output_mode").Str == "content" && input.Get("type").Str == "" {
+			roots := []string{c.ways(".")[0]}
+			if len(list) > 0 {
+				roots = nil
+			}
+			for _, f := range list {
+				roots = append(roots, f.ways[:min(len(f.ways), 1)]...)
+			}
+			for _, root := range roots {
+				for _, f := range (search{hidden: true}).files(root) {
+					f.direct = true
+					list = append(list, f)
+				}
+			}
 		}
 		return list
 	case "WebFetch", "WebSearch", "Agent", "Task", "Skill":
@@ -360,6 +376,9 @@ func (f *file) probably(c *Call, patterns []string) bool {
 	}
 	return len(ways) > 0 && !slices.ContainsFunc(ways, func(way string) bool {
 		return !slices.ContainsFunc(patterns, func(text string) bool {
+			if text == gitIgnored {
+				return isIgnored(way)
+			}
 			return slices.ContainsFunc(c.globsOf(text, false), func(g glob) bool { return matches(g.pattern, way) })
 		})
 	})

@@ -1,0 +1,209 @@
+package rule
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"beckon/event/plainfile"
+	"beckon/event/policy/shell"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// maxSearched is how many names below a folder are looked at to know what a search over it reads.
+const maxSearched = 500
+
+// search is a search over a folder for the texts in its files.
+type search struct {
+	hidden  bool // files that begin with a dot are searched
+	ignored bool // those that .gitignore names are, too
+}
+
+// searchers are the programs that search folders, and searchValues their flags that have a value.
+const (
+	searchers    = "grep egrep fgrep rg ag ack"
+	searchValues = "-A -B -C -m -g -t -T -j -M -e -f --glob --iglob --type --regexp --file --include --exclude --exclude-dir --max-count --context"
+)
+
+// searchOf returns the folders that a command searches, and the patterns of files to which it
+// confines itself. ok is false if it shows nothing of what is in them.
+func searchOf(c *shell.Command, head string, rest []string) (s search, dirs, only []string, ok bool) {
+	s.hidden, s.ignored = strings.HasSuffix(head, "grep"), strings.HasSuffix(head, "grep")
+	deep := !strings.HasSuffix(head, "grep")
+	for i, w := range rest {
+		name, value, assigned := strings.Cut(w, "=")
+		before := ""
+		if i > 0 {
+			before = rest[i-1]
+		}
+		short := shell.IsFlag(w) && w[1] != '-'
+		switch {
+		case shell.In("--include --glob -g --iglob", name) && assigned:
+			only = append(only, value)
+		case shell.In("-g --glob --iglob --include", before):
+			only = append(only, w)
+		case shell.In("-t --type --exclude --exclude-dir", name):
+			return s, nil, nil, false // what is left is not told here
+		case short && strings.ContainsAny(w[1:], "lLcq") && !shell.In(searchValues, w[:2]),
+			shell.In("--files-with-matches --files-without-match --count --quiet --files", w):
+			return s, nil, nil, false
+		case short && strings.ContainsAny(w, "rR"), w == "--recursive":
+			deep = true
+		case w == "--hidden", w == "-.":
+			s.hidden = true
+		case w == "--no-ignore", short && strings.HasPrefix(w, "-u"):
+			s.ignored, s.hidden = true, s.hidden || strings.HasPrefix(w, "-uu")
+		case !shell.IsFlag(w) && !shell.In(searchValues, before) && !isSearchText(rest, i):
+			dirs = append(dirs, w)
+		}
+	}
+	if len(dirs) == 0 && !c.Fed {
+		dirs = []string{"."}
+	}
+	return s, dirs, only, deep
+}
+
+// searched returns the files that a command of a line reads because it searches the folders they
+// are in.
+func (c *Call) searched(got *shell.Command) (list []file) {
+	head := shell.Base(got.Words[0])
+	if !shell.In(searchers, head) || got.Remote {
+		return nil
+	}
+	s, dirs, only, ok := searchOf(got, head, got.Words[1:])
+	if !ok {
+		return nil
+	}
+	for _, dir := range dirs {
+		for _, pattern := range only {
+			list = append(list, c.file(opened{path: dir + "/" + pattern, dir: got.Dir, read: true, glob: true, dots: true}))
+		}
+		if root := inDir(got.Dir, dir); len(only) == 0 && !strings.Contains(root, shell.Hole) {
+			list = append(list, s.files(c.ways(root)[0])...)
+		}
+	}
+	return list
+}
+
+// files returns the files below a folder that the search reads, the nearest first.
+func (s search) files(root string) (list []file) {
+	type folder struct {
+		path  string
+		rules ignores
+	}
+	start := folder{path: root}
+	if !s.ignored {
+		start.rules = ignoresAbove(root)
+		if start.rules.ignore(root, true) {
+			return nil
+		}
+	}
+	seen := 0
+	for next := []folder{start}; len(next) > 0; next = next[1:] {
+		dir := next[0]
+		if !s.ignored {
+			dir.rules = dir.rules.with(dir.path)
+		}
+		for _, e := range entriesOf(dir.path, maxSearched-seen+1) {
+			at := dir.path + "/" + e.Name()
+			if seen++; seen > maxSearched {
+				return list
+			}
+			switch {
+			case e.Name() == ".git", e.Name() == "node_modules", !s.hidden && strings.HasPrefix(e.Name(), "."), dir.rules.ignore(at, e.IsDir()):
+			case e.IsDir():
+				next = append(next, folder{at, dir.rules})
+			default:
+				list = append(list, file{opened: opened{read: true}, ways: []string{at}})
+			}
+		}
+	}
+	return list
+}
+
+// entriesOf returns at most so many entries of a folder; none of what is no folder.
+func entriesOf(dir string, most int) []os.DirEntry {
+	f, err := plainfile.OpenDir(filepath.FromSlash(dir))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	entries, _ := f.ReadDir(most) // an unreadable folder is searched by nobody
+	return entries
+}
+
+// gitIgnored is a pattern for what .gitignore files name.
+const gitIgnored = "git:ignored"
+
+// isIgnored reports whether a .gitignore of its repository names a file, or a folder it is in.
+func isIgnored(file string) bool {
+	root := repository(path.Dir(file))
+	for at := file; len(at) > len(root) && strings.HasPrefix(at, root+"/"); at = path.Dir(at) {
+		info, err := os.Lstat(filepath.FromSlash(at))
+		if ignoresAbove(at).ignore(at, err != nil || info.IsDir()) {
+			return true
+		}
+	}
+	return false
+}
+
+// ignores are the lines of .gitignore files, the outermost first.
+type ignores []ignored
+
+type ignored struct {
+	pattern string // over absolute paths
+	not     bool   // it is not ignored
+	dir     bool   // only folders are
+}
+
+// ignoresAbove returns the lines for a folder: of the files above it, up to the repository's root.
+func ignoresAbove(dir string) (list ignores) {
+	root := repository(path.Dir(dir))
+	var above []string
+	for at := path.Dir(dir); strings.HasPrefix(at+"/", root+"/"); at = path.Dir(at) {
+		above = append(above, at)
+	}
+	slices.Reverse(above)
+	for _, at := range above {
+		list = list.with(at)
+	}
+	return list
+}
+
+// with adds the lines of the file in a folder.
+func (l ignores) with(dir string) ignores {
+	text, err := plainfile.ReadFile(filepath.Join(filepath.FromSlash(dir), ".gitignore"))
+	if err != nil {
+		return l
+	}
+	l = slices.Clip(l)
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, " \r\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		i := ignored{}
+		line, i.not = strings.CutPrefix(line, "!")
+		line, i.dir = strings.CutSuffix(line, "/")
+		if i.pattern = Quote(dir) + "/**/" + line; strings.Contains(line, "/") {
+			i.pattern = Quote(dir) + "/" + strings.TrimPrefix(line, "/")
+		}
+		if doublestar.ValidatePattern(i.pattern) {
+			l = append(l, i)
+		}
+	}
+	return l
+}
+
+// ignore reports whether the last line that fits a path ignores it.
+func (l ignores) ignore(at string, dir bool) bool {
+	for _, i := range slices.Backward(l) {
+		if (dir || !i.dir) && matches(i.pattern, at) {
+			return !i.not
+		}
+	}
+	return false
+}
