@@ -15,11 +15,11 @@ import (
 
 // closings are ways in which a terminal ends.
 var closings = map[string]func(a *Agent, p *Pane) error{
-	"its pane is killed":   func(_ *Agent, p *Pane) error { _, err := p.tmux.Run("kill-pane", "-t", p.ID); return err },
-	"it is hung up":        func(_ *Agent, p *Pane) error { return syscall.Kill(p.Pid, syscall.SIGHUP) },
-	"kill -9":              func(_ *Agent, p *Pane) error { return p.Kill9() },
-	"kill -9 of its shell": func(_ *Agent, p *Pane) error { return syscall.Kill(p.Pid, syscall.SIGKILL) },
-	"quit":                 func(a *Agent, p *Pane) error { return a.press(p, "quit") },
+	"its pane is killed":      func(_ *Agent, p *Pane) error { _, err := p.tmux.Run("kill-pane", "-t", p.ID); return err },
+	"it is hung up":           func(_ *Agent, p *Pane) error { return syscall.Kill(p.Pid, syscall.SIGHUP) },
+	"kill -9":                 func(_ *Agent, p *Pane) error { return p.Kill9() },
+	"kill -9 of its launcher": func(_ *Agent, p *Pane) error { return syscall.Kill(p.Pid, syscall.SIGKILL) },
+	"quit":                    func(a *Agent, p *Pane) error { return a.press(p, "quit") },
 }
 
 // One of two terminals of Codex in a directory is closed: its session is over within seconds,
