@@ -294,6 +294,13 @@ func TestRemarks(t *testing.T) {
 		"Je me mets en pause jusqu'à ce que tu choisisses.":                                true,
 		"C'est fait : votre choix (option B) est appliqué.":                                false,
 		"A yes or a no is enough.":                                                         true,
+		"Before I rewrite history on a shared branch I want an explicit yes.":              true,
+		"I've listed the files I'd delete. Have a look and confirm.":                       true,
+		"Je recommande B. Un mot de vous et j'ouvre la PR.":                                true,
+		"Je n'ai rien changé, car la demande peut se lire de deux façons.":                 true,
+		"Déployé en préproduction. Si tout vous convient, passez-le en production.":        false,
+		"Recomendo a B. Se estiver bom para você, eu faço.":                                true,
+		"Implantado em homologação. Se tudo estiver bom, promova para produção.":           false,
 		"I would go with B, but the choice is for you to make.":                            true,
 	} {
 		if got := OfMessage(text, false); (got.Intent == IntentQuestion) != asks {
