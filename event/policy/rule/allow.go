@@ -121,8 +121,9 @@ func names(entry, got []string) bool {
 	}
 	var operands, flags []string
 	for _, w := range got {
+		anyText := shell.In("grep egrep fgrep rg", entry[0]) // they take it as a pattern, and run nothing
 		switch {
-		case !isHarmless(w) && !shell.In("grep egrep fgrep rg", entry[0]) /* any text is a pattern */, w == "--", w != "" && (w[0] == '+' || w[0] == ':'):
+		case !isHarmless(w) && !anyText, w == "--", w != "" && (w[0] == '+' || w[0] == ':'):
 			return false
 		case shell.IsFlag(w):
 			flags = append(flags, w)

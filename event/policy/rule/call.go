@@ -1,0 +1,119 @@
+package rule
+
+import (
+	"slices"
+	"strings"
+
+	"beckon/event/policy/shell"
+
+	"github.com/tidwall/gjson"
+)
+
+// Call is a tool call, or a prompt, as rules see it. Its fields must not change after the first
+// rule has seen it. It is not safe for concurrent use.
+type Call struct {
+	Tool   string // empty for an event that is not a tool call
+	Input  []byte // the tool's input, a JSON object
+	Prompt string // the prompt of an event that has one
+	// Cwd is the base of relative paths, Project that of patterns like ./x, Home is ~; absolute.
+	Cwd, Project, Home string
+
+	facts *facts
+	globs map[string][]glob
+	dirs  map[string]string // directories, with their links followed
+}
+
+// facts are what a call does, found once for all rules.
+type facts struct {
+	line     *shell.Line     // nil if the call runs no command line
+	names    map[string]bool // of the programs, in small letters
+	shells   bool            // one of them is a shell
+	files    []file          // of the tool's input
+	owned    [][]file        // of each command
+	literals []string        // of the line's program texts
+	quoted   bool            // literals are there
+	followed int
+}
+
+// commandLine returns the command line of a tool that runs one: the client's own, and any whose
+// input has a command.
+func (c *Call) commandLine() (text string, power, ok bool) {
+	if c.Tool == "" || shell.In(quietTools, c.Tool) {
+		return "", false, false
+	}
+	for _, name := range []string{"command", "cmd", "script"} {
+		if v := gjson.GetBytes(c.Input, name); v.Type == gjson.String && v.Str != "" {
+			return v.Str, c.Tool == "PowerShell", true
+		}
+	}
+	return "", false, c.Tool == "Bash" || c.Tool == "PowerShell" || c.Tool == "Monitor"
+}
+
+// quietTools are the client's tools that run no commands, whatever their input has.
+const quietTools = "Read Write Edit MultiEdit NotebookEdit Grep Glob LS WebFetch WebSearch Task Agent TodoWrite Skill"
+
+func (c *Call) known() *facts {
+	if c.facts != nil {
+		return c.facts
+	}
+	f := &facts{}
+	c.facts = f
+	text, power, ok := c.commandLine()
+	if !ok {
+		f.files = c.toolFiles()
+		return f
+	}
+	if power {
+		f.line = shell.ReadPower(text)
+	} else {
+		f.line = shell.Read(text)
+	}
+	f.owned = make([][]file, len(f.line.Commands))
+	f.names = map[string]bool{}
+	for i := range f.line.Commands {
+		one := &f.line.Commands[i]
+		for _, p := range one.Programs() {
+			name := strings.ToLower(p.Name)
+			f.names[name], f.names[withoutExtension(name)] = true, true
+			f.shells = f.shells || shell.IsShell(name)
+		}
+		for _, file := range one.Reads {
+			f.names[strings.ToLower(shell.Base(file))] = true // bash < script
+		}
+	}
+	if !shell.In("Bash PowerShell Monitor", c.Tool) {
+		f.files = c.toolFiles()
+	}
+	return f
+}
+
+func (c *Call) hasWord(words []string) bool {
+	text, _, runs := c.commandLine()
+	switch {
+	case runs:
+	case c.Input != nil:
+		text = string(c.Input) + "\n" + unquoted(gjson.ParseBytes(c.Input), 0)
+	default:
+		text = c.Prompt
+	}
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, strings.ToLower(w)) })
+}
+
+// unquoted returns the texts in a value, decoded from JSON, which writes quotes and new lines
+// differently.
+func unquoted(v gjson.Result, depth int) string {
+	const deep = 32 // no tool's input is nested this deep
+	switch {
+	case v.Type == gjson.String:
+		return v.Str + "\n"
+	case !v.IsObject() && !v.IsArray() || depth == deep:
+		return ""
+	}
+	var all strings.Builder
+	v.ForEach(func(_, item gjson.Result) bool {
+		all.WriteString(unquoted(item, depth+1))
+		return true
+	})
+	return all.String()
+}
