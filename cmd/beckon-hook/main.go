@@ -31,7 +31,7 @@ func main() {
 // judge evaluates the policy's rules. Where a policy starts programs, become makes this process
 // the one that can.
 func judge(args []string, stdin io.Reader, become func([]string) (int, bool)) int {
-	return policy.Main(args, stdin, os.Stdout, os.Stderr, os.Getenv, nil, become)
+	return policy.Main(args, stdin, os.Stdout, os.Stderr, os.Getenv, nil, nil, become)
 }
 
 // show prints a prompt or a status line. What it does not link, beckon does.

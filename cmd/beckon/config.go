@@ -9,9 +9,15 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
+	"beckon/cmd/internal/talk"
 )
 
 type configCmd struct {
+	Show configShow  `cmd:"" default:"withargs" hidden:"" help:"Print the configuration in force, and where each value comes from."`
+	PIN  talk.PINCmd `cmd:"" name:"pin" help:"Set the PIN that answers from elsewhere take, or remove it."`
+}
+
+type configShow struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
@@ -21,7 +27,7 @@ type setting struct {
 	From  string `json:"from"`
 }
 
-func (c *configCmd) Run(a *app) error {
+func (c *configShow) Run(a *app) error {
 	values, err := a.configValues()
 	if values == nil {
 		return err

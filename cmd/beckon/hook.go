@@ -3,6 +3,7 @@ package main
 import (
 	"beckon/cmd/internal/answer"
 	handlers "beckon/event/policy/run"
+	"beckon/state/request/pin"
 )
 
 // hookCmd exists for its help; run handles the command before kong.
@@ -13,6 +14,6 @@ type hookCmd struct {
 }
 
 func (c *hookCmd) Run(a *app) error {
-	answer.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{}, nil)
+	answer.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{}, pin.Verify, nil)
 	return nil
 }

@@ -75,7 +75,7 @@ func (m tests) Run() int {
 
 // judge evaluates rules as beckon-hook does.
 func judge(args []string, stdin io.Reader, become func([]string) (int, bool)) int {
-	return answer.Main(args, stdin, os.Stdout, os.Stderr, os.Getenv, nil, become)
+	return answer.Main(args, stdin, os.Stdout, os.Stderr, os.Getenv, nil, nil, become)
 }
 
 func TestMain(m *testing.M) {

@@ -98,6 +98,9 @@ func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *reques
 	host := evidence.ThisMachine().Host
 	for {
 		ask := notify.AskOf(o, host, by.Words())
+		if request.In(a.Store.Dir).HasPIN() {
+			ask.Buttons = nil // a button cannot ask for it
+		}
 		word, become, err := by.Ask(ctx, ask)
 		if err != nil || word == "" {
 			become(a.end(ctx, o))

@@ -31,6 +31,7 @@ import (
 	dashboard "beckon/render/web/page"
 	"beckon/render/web/peer"
 	"beckon/state"
+	"beckon/state/request/pin"
 )
 
 type serveCmd struct {
@@ -130,7 +131,7 @@ func (c *serveCmd) Run(a *app) error {
 			_, err := a.jumpTo(ctx, render.Rows([]state.Seen{v}, true)[0])
 			return err
 		},
-		Seen: seen, Policy: answer.Serve(a.Store, handlers.Starter{}, a.Getenv, "BECKON_TOKEN"),
+		Seen: seen, Policy: answer.Serve(a.Store, handlers.Starter{}, pin.Verify, a.Getenv, "BECKON_TOKEN"),
 		Log: logError,
 	})
 	debug.SetGCPercent(25)         // less memory for a thousand streams, for a little more work

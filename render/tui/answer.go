@@ -170,7 +170,8 @@ func (m *model) reply() tea.Cmd {
 	label, row := "to "+name(r), *r
 	send := func(s string) tea.Cmd {
 		m.prompt = nil
-		return m.do(func() (string, error) { return m.opt.Reply(row, s) })
+		do := func() (string, error) { return m.opt.Reply(row, s) }
+		return m.signed(do, func(d doneMsg) tea.Msg { return d }, func() {})
 	}
 	switch {
 	case r.Remote != nil:
@@ -226,10 +227,48 @@ func (m *model) give(o card.Request, a request.Answer) tea.Cmd {
 	}
 	m.prompt = nil
 	m.sending[o.ID] = true
-	return func() tea.Msg {
-		text, err := m.opt.Answer(o, a)
-		return answeredMsg{o.ID, doneMsg{text: text, err: err}}
+	do := func() (string, error) { return m.opt.Answer(o, a) }
+	report := func(d doneMsg) tea.Msg { return answeredMsg{o.ID, d} }
+	return m.signed(do, report, func() { delete(m.sending, o.ID) })
+}
+
+// pinMsg says that something takes the user's PIN: again does it once it is known, leave if the
+// user does not give it.
+type pinMsg struct {
+	err   error // of the last PIN
+	again tea.Cmd
+	leave func()
+}
+
+// signed does what may take the user's PIN, and has the screen ask for that.
+func (m *model) signed(do func() (string, error), report func(doneMsg) tea.Msg, leave func()) tea.Cmd {
+	var run tea.Cmd
+	run = func() tea.Msg {
+		text, err := do()
+		if errors.Is(err, request.ErrPIN) && m.opt.Unlock != nil {
+			return pinMsg{again: run, leave: leave}
+		}
+		return report(doneMsg{text: text, err: err})
 	}
+	return run
+}
+
+// askPIN asks for the PIN.
+func (m *model) askPIN(msg pinMsg) tea.Cmd {
+	enter := func(typed string) tea.Cmd {
+		m.prompt = nil
+		return func() tea.Msg {
+			if err := m.opt.Unlock(typed); err != nil {
+				return pinMsg{err, msg.again, msg.leave}
+			}
+			return msg.again()
+		}
+	}
+	m.prompt = &prompt{label: "PIN", hint: "your PIN for answers; Esc leaves it", secret: true, enter: enter, leave: msg.leave}
+	if msg.err != nil {
+		return m.fail(msg.err)
+	}
+	return nil
 }
 
 func (m *model) answered(msg answeredMsg) {

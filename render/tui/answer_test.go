@@ -400,3 +400,39 @@ func (r *answering) wantDid(want ...string) {
 		r.t.Errorf("did %q, want %q\n%s", r.did, want, r.plainScreen())
 	}
 }
+
+// Where the user has a PIN, the screen asks for it, unseen and as often as it is wrong, and then
+// gives the answer.
+func TestAnswerWithPIN(t *testing.T) {
+	r := newAnswering(t, 80, 24, bash("A", "make"))
+	give, open := r.opt.Answer, false
+	r.opt.Answer = func(o card.Request, a request.Answer) (string, error) {
+		if !open {
+			return "", fmt.Errorf("%s: %w", o.Card.Title, request.ErrPIN)
+		}
+		return give(o, a)
+	}
+	r.opt.Unlock = func(pin string) error {
+		if open = pin == "4711"; !open {
+			return errors.New("this is not your PIN")
+		}
+		return nil
+	}
+	r.slowly("space", "y")
+	r.wantOn("your PIN for answers")
+	r.slowly("esc")
+	if len(r.given) != 0 || len(r.sending) != 0 {
+		t.Errorf("left, and %+v is given, %v under way", r.given, r.sending)
+	}
+	r.slowly("y", "4", "7", "enter")
+	r.wantOn("this is not your PIN")
+	r.slowly("4", "7", "1", "1")
+	if strings.Contains(r.plainScreen(), "4711") {
+		t.Error("the PIN is shown")
+	}
+	r.slowly("enter")
+	if len(r.given) != 1 || r.given[0].Word != request.Allow {
+		t.Errorf("gave %+v\n%s", r.given, r.plainScreen())
+	}
+	r.wantOn("taken")
+}

@@ -153,6 +153,8 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case offersMsg:
 		m.offers = msg
 		m.follow()
+	case pinMsg:
+		return m.askPIN(msg)
 	case answeredMsg:
 		m.answered(msg)
 		return m.handle(msg.doneMsg)

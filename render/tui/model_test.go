@@ -114,7 +114,7 @@ func (r *rig) settle(cmd tea.Cmd) {
 		for _, c := range msg {
 			r.settle(c)
 		}
-	case doneMsg, recentMsg, answeredMsg, paneMsg:
+	case doneMsg, recentMsg, answeredMsg, pinMsg, paneMsg:
 		r.Update(msg)
 	}
 }

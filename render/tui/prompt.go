@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"strings"
+	"unicode/utf8"
 
 	"beckon/render"
 
@@ -15,6 +16,7 @@ type prompt struct {
 	label, text, hint string
 	after             string // the text after the cursor
 	long              bool   // more than a few words, or more than a line
+	secret            bool   // not shown
 	change            func(string)
 	enter             func(string) tea.Cmd
 	leave             func()
@@ -139,6 +141,9 @@ func (m *model) promptLine() string {
 	}
 	room := max(4, m.width-ansi.StringWidth(line)-2)
 	typed, after := strings.ReplaceAll(p.text, "\n", "⏎"), strings.ReplaceAll(p.after, "\n", "⏎")
+	if p.secret {
+		typed, after = strings.Repeat("•", utf8.RuneCountInString(typed)), strings.Repeat("•", utf8.RuneCountInString(after))
+	}
 	if n := ansi.StringWidth(typed); n > room {
 		typed = ansi.TruncateLeft(typed, n-room, "…")
 	}

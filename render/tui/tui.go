@@ -68,6 +68,8 @@ type Options struct {
 	Offers func(ctx context.Context, show func([]card.Request))
 	Answer func(card.Request, request.Answer) (string, error)
 	Reply  func(r render.Row, text string) (string, error)
+	// Unlock takes the PIN, once Answer or Reply has returned request.ErrPIN.
+	Unlock func(pin string) error
 	Stop   func(render.Row) (string, error)
 	// WhyNot returns why what a session asks cannot be answered here.
 	WhyNot func(render.Row) error

@@ -15,6 +15,7 @@ import (
 	"beckon/render/web/respond"
 	"beckon/state/evidence"
 	"beckon/state/request"
+	"beckon/state/request/pin"
 )
 
 // offered is an open offer in the API's format, with its card.
@@ -92,6 +93,7 @@ type reaction struct {
 	Word    request.Word `json:"word"`
 	Message string       `json:"message,omitempty"`
 	Always  int          `json:"always,omitempty"`
+	PIN     string       `json:"pin,omitempty"`     // the user's, if they have one
 	Choices []chosen     `json:"choices,omitempty"` // one for each question, in their order
 }
 
@@ -125,6 +127,9 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From
 		return err
 	}
 	a.From, a.By = from, s.o.User
+	if err := s.sign(b.PIN, func(k *pin.Key) error { return k.Sign(&a) }); err != nil {
+		return err
+	}
 	out, err := s.dir().Deliver(&o, a)
 	if err != nil {
 		return notGiven(w, err)
@@ -163,6 +168,27 @@ func (b *reaction) answer(o offered) (a request.Answer, err error) {
 	return a, nil
 }
 
+// errPIN asks for the user's PIN.
+var errPIN = respond.NewFault(http.StatusForbidden, "pin", request.ErrPIN.Error(), `give it as "pin"`)
+
+// sign signs with the user's PIN, if they have one. It is not kept.
+func (s *Server) sign(typed string, by func(*pin.Key) error) error {
+	if !s.dir().HasPIN() {
+		return nil
+	}
+	if typed == "" {
+		return errPIN
+	}
+	k, err := pin.Unlock(s.dir(), typed)
+	if errors.Is(err, pin.ErrWrong) {
+		return respond.NewFault(http.StatusForbidden, "wrong_pin", err.Error(), "")
+	}
+	if err != nil {
+		return err
+	}
+	return by(k)
+}
+
 var errRedrawn = respond.NewFault(http.StatusPreconditionFailed, "changed", "what it would do has changed since it was shown", "look at it again")
 
 func badAnswer(err error) error {
@@ -197,7 +223,7 @@ func notGiven(w http.ResponseWriter, err error) error {
 // reply serves POST /api/sessions/{id}/reply: the text becomes the next prompt of a session
 // whose client has the mod.
 func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ request.From) error {
-	said, err := s.said(w, r)
+	b, err := s.said(w, r)
 	if err != nil {
 		return err
 	}
@@ -208,7 +234,11 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ request.From) e
 	if !v.TakesReply() {
 		return respond.NewFault(http.StatusConflict, "takes_no_reply", "the session takes no reply: it is at work, it asks something, or the mod is not in its client", "beckon help mod")
 	}
-	taken, err := s.dir().Hand(v.Session.Record(), said)
+	record, said := v.Session.Record(), request.Said{Reply: b.Reply, At: time.Now().UnixMilli()}
+	if err := s.sign(b.PIN, func(k *pin.Key) error { return k.SignSaid(record, &said) }); err != nil {
+		return err
+	}
+	taken, err := s.dir().Hand(record, said)
 	if err != nil {
 		return err
 	}
@@ -219,17 +249,21 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ request.From) e
 	return respond.OK(w, out)
 }
 
+// replied is the body of POST /api/sessions/{id}/reply.
+type replied struct {
+	Reply string `json:"reply"`
+	PIN   string `json:"pin,omitempty"` // the user's, if they have one
+}
+
 // said reads the text for a session.
-func (s *Server) said(w http.ResponseWriter, r *http.Request) (request.Said, error) {
-	var said request.Said
-	if err := s.read(w, r, &said, `for example {"reply": "and now the tests"}`); err != nil {
-		return said, err
+func (s *Server) said(w http.ResponseWriter, r *http.Request) (b replied, err error) {
+	if err := s.read(w, r, &b, `for example {"reply": "and now the tests"}`); err != nil {
+		return b, err
 	}
-	said = request.Said{Reply: said.Reply}
-	if err := said.Check(); err != nil {
-		return said, badAnswer(err)
+	if err := (request.Said{Reply: b.Reply}).Check(); err != nil {
+		return b, badAnswer(err)
 	}
-	return said, nil
+	return b, nil
 }
 
 // stop serves POST /api/sessions/{id}/stop: the session's turn ends at its next call, or at

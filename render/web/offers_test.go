@@ -22,6 +22,7 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/request"
+	"beckon/state/request/pin"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -495,4 +496,31 @@ func heardOf(s *stream, name string, n int, v any) {
 		}
 	}
 	s.t.Fatalf("no %s number %d came in 20 s", name, n)
+}
+
+// With a PIN an answer and a reply take it, and what is given is signed.
+func TestAnswerWithPIN(t *testing.T) {
+	seesProcesses(t)
+	x := serve(t, Options{Token: testToken, User: "kim"})
+	d := request.In(x.st.Dir)
+	if err := pin.Set(d, "47 11"); err != nil {
+		t.Fatal(err)
+	}
+	session := x.SignIn(x.loginCode())
+	o := x.shownTo(session, x.offerIn(request.Permission, asksToRun).ID).Offer
+	for body, want := range map[string]string{`"word":"allow"`: "403 pin", `"word":"deny"`: "403 pin", `"word":"allow","pin":"47 12"`: "403 wrong_pin"} {
+		if r := x.says(session, o, body); code(t, r) != want {
+			t.Errorf("%s: %s", body, code(t, r))
+		}
+	}
+	if r := x.Do("POST", "/api/offers/"+o.ID, `{"digest":"`+o.Digest+`","word":"deny"}`, withKey(access.ScopedToken(testToken, "answer"))); code(t, r) != "403 pin" {
+		t.Errorf("a program with a token: %s", code(t, r))
+	}
+	given := x.closes(o.ID, "")
+	if r := x.says(session, o, `"word":"allow","pin":"47 11"`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
+		t.Errorf("%d %s", r.Status, r.Body)
+	}
+	if a := <-given; pin.Verify(d, &a) != nil {
+		t.Errorf("given unsigned: %+v", a)
+	}
 }

@@ -44,7 +44,7 @@ func (s *Server) endpoints() []endpoint {
 		{"POST /api/sessions/{id}/backburner", access.Act, s.backburner, "Set a session aside, or take it back.", "", body{}, render.Row{}},
 		{"POST /api/sessions/{id}/jump", access.Act, s.ofSession(s.jump), "Bring the session's terminal to the front.", "", nil, respond.Status{}},
 		{"POST /api/sessions/{id}/stop", access.Answer, s.ofAnswerer(s.stop), "Stop a session before its next call.", "", nil, respond.Status{}},
-		{"POST /api/sessions/{id}/reply", access.Answer, s.ofAnswerer(s.reply), "Give a session its next prompt.", "", request.Said{}, became{}},
+		{"POST /api/sessions/{id}/reply", access.Answer, s.ofAnswerer(s.reply), "Give a session its next prompt.", "", replied{}, became{}},
 		{"GET /api/offers", access.Read, s.offers, "What sessions ask, as it can be answered.", "", nil, offerList{}},
 		{"GET /api/offers/{id}", access.Read, s.offer, "One of those.", "", nil, oneOffer{}},
 		{"POST /api/offers/{id}", access.Answer, s.ofAnswerer(s.react), "Answer it.", "", reaction{}, became{}},

@@ -52,6 +52,16 @@ func (d Dir) done(elem ...string) string {
 	return filepath.Join(string(d), "offers", "done", filepath.Join(elem...))
 }
 
+// PINFile keeps the public half of the key that the user's PIN makes (package pin).
+func (d Dir) PINFile() string { return filepath.Join(string(d), "pin.json") }
+
+// HasPIN reports whether answers must be signed with the user's PIN. If that cannot be told they
+// must.
+func (d Dir) HasPIN() bool {
+	_, err := os.Lstat(d.PINFile())
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // idLetters are the letters of crypto/rand.Text.
 const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
@@ -334,7 +344,7 @@ func (d Dir) Close(id, why string) bool {
 		_ = atomicfile.Write(d.done(id, outcomeFile), out, fileMode, false)
 	}
 	a, ok := d.Answered(id)
-	a.Message, a.Choices = "", nil
+	a.Message, a.Choices, a.Signature = "", nil, nil
 	if b, err := json.Marshal(a); ok && err == nil {
 		_ = atomicfile.Write(d.done(id, answerFile), b, fileMode, false)
 	}

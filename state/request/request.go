@@ -259,6 +259,8 @@ type Answer struct {
 	From    From              `json:"from"`
 	By      string            `json:"by,omitempty"` // who answered, for people to read
 	At      event.Millis      `json:"at"`
+	// Signature is the user's, if they have a PIN (package pin).
+	Signature []byte `json:"signature,omitempty"`
 }
 
 // maxMessage bounds a Message, in bytes.
@@ -271,6 +273,8 @@ var (
 	ErrExpired = errors.New("the request has expired")
 	ErrChanged = errors.New("this is not the request that was shown")
 	ErrAlways  = errors.New("allowing always is possible on this machine only")
+	// ErrPIN is returned by programs that sign answers, not by Give.
+	ErrPIN = errors.New("answering takes your PIN")
 )
 
 // overError is ErrOver with the reason.

@@ -22,7 +22,9 @@ import (
 type Said struct {
 	Reply string `json:"reply,omitempty"` // a prompt from the user
 	Stop  bool   `json:"stop,omitempty"`  // end the turn that runs
-	At    int64  `json:"at"`              // when, in milliseconds
+	At    int64  `json:"at"`              // when, in milliseconds; set by Leave if it is 0
+	// Signature is the user's, if they have a PIN (package pin).
+	Signature []byte `json:"signature,omitempty"`
 }
 
 // Check returns an error for a reply without text.
@@ -46,7 +48,9 @@ func (d Dir) SaidFile(record string) string {
 
 // Leave stores s where the session's mod finds it.
 func (d Dir) Leave(record string, s Said, now time.Time) error {
-	s.At = now.UnixMilli()
+	if s.At == 0 {
+		s.At = now.UnixMilli()
+	}
 	b, err := json.Marshal(s)
 	if err != nil {
 		return err

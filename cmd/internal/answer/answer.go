@@ -33,6 +33,7 @@ import (
 	"beckon/event/policy/wire"
 	"beckon/state"
 	"beckon/state/evidence"
+	"beckon/state/request"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -53,6 +54,10 @@ const (
 	onceASession = 24 * time.Hour
 )
 
+// Verify returns an error for an answer that the user has not given: with a PIN, one that it does
+// not sign.
+type Verify func(d request.Dir, a *request.Answer) error
+
 // Starter enables the hooks that start programs, as package run does.
 type Starter interface {
 	// Prepare creates the handlers of the hooks of kind k; programs that they start get env.
@@ -61,10 +66,12 @@ type Starter interface {
 	Inside(getenv func(string) string, state trust.Dir) bool
 }
 
-// Main implements `beckon hook`. In beckon-hook starter is nil: it answers when a policy has
-// only rules, and links nothing that could start a command or ask a server. For all other
-// events it calls become, which does not return if the program for them is there.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, starter Starter, become func([]string) (int, bool)) (code int) {
+// Main implements `beckon hook`. In beckon-hook starter and verify are nil: it answers when a
+// policy has only rules and the user has no PIN, and links nothing that could start a command or
+// ask a server. For the rest it calls become, which does not return if the program for it is
+// there.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string,
+	starter Starter, verify Verify, become func([]string) (int, bool)) (code int) {
 	var fault error // there is no log yet, or it has the error
 	defer hook.Guard(&fault)
 	stack.Grow()
@@ -74,7 +81,12 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	case err != nil:
 		return 0
 	case len(args) == 2 && args[0] == hook.AnsweredFlag:
-		return give(store.Open(dir), args[1], stdout, stderr, getenv)
+		if verify == nil && become != nil && request.In(dir).HasPIN() {
+			if code, ok := become(args); ok {
+				return code
+			}
+		}
+		return give(store.Open(dir), args[1], stdout, stderr, getenv, verify)
 	case a.Reply:
 		return holdTurn(store.Open(dir), a, stdin, getenv)
 	case !a.Judged():
@@ -144,6 +156,7 @@ type firing struct {
 	getenv  func(string) string
 	environ []string // for programs that the policy starts
 	starter Starter  // nil if nothing can be started
+	verify  Verify   // nil if no answer can be verified
 	start   time.Time
 	st      *store.Store
 	payload []byte // translated to Claude Code's names, which the policy uses

@@ -151,8 +151,8 @@ func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string)
 }
 
 // give prints the answer to an offer to the client, on stdout.
-func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(string) string) (code int) {
-	f := firing{getenv: getenv, start: time.Now(), st: st}
+func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(string) string, verify Verify) (code int) {
+	f := firing{getenv: getenv, start: time.Now(), st: st, verify: verify}
 	f.give(id, func(answer []byte) error {
 		_, err := stdout.Write(answer)
 		return err
@@ -179,6 +179,11 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 	a, ok := dir.Answered(id)
 	if err := o.Fits(a); err != nil || !ok {
 		closed("the answer is not one to this offer")
+		return
+	}
+	if err := f.verified(dir, &a); err != nil {
+		f.log(fmt.Errorf("refusing an answer: %w", err))
+		closed("the answer was refused: " + err.Error())
 		return
 	}
 	f.args.Event, f.payload, f.said = o.Event, o.Payload, o.Payload
@@ -224,6 +229,17 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 	}
 	f.answered(&o, &a, word)
 	f.trace(ev, r, &o, &a)
+}
+
+// verified returns an error for an answer that the user has not given.
+func (f *firing) verified(d request.Dir, a *request.Answer) error {
+	switch {
+	case f.verify != nil:
+		return f.verify(d, a)
+	case d.HasPIN():
+		return errors.New("the program beckon, which verifies it, is not beside beckon-hook")
+	}
+	return nil
 }
 
 // unsaid returns why the client was not told, empty if it was.

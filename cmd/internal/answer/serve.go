@@ -33,6 +33,7 @@ import (
 // process named counts only if the user trusts its policy.
 type Served struct {
 	starter Starter
+	verify  Verify
 	st      *store.Store
 	getenv  func(string) string
 	environ []string
@@ -40,12 +41,12 @@ type Served struct {
 
 // Serve returns a Served for a server over st. hidden are variables that programs started by a
 // policy must not see.
-func Serve(st *store.Store, starter Starter, getenv func(string) string, hidden ...string) *Served {
+func Serve(st *store.Store, starter Starter, verify Verify, getenv func(string) string, hidden ...string) *Served {
 	environ := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains(hidden, name)
 	})
-	return &Served{starter: starter, st: st, getenv: getenv, environ: environ}
+	return &Served{starter: starter, verify: verify, st: st, getenv: getenv, environ: environ}
 }
 
 // maxHops is how many policies may pass a question on.
@@ -136,7 +137,7 @@ func (s *Served) held(f *firing, q wire.Posted) request.Held {
 		}
 		// Nothing is started for a request that the policy has already seen, as in a waiting
 		// hook.
-		g := firing{getenv: f.getenv, environ: f.environ, start: time.Now(), st: f.st, dir: f.dir, http: true}
+		g := firing{getenv: f.getenv, environ: f.environ, verify: s.verify, start: time.Now(), st: f.st, dir: f.dir, http: true}
 		g.give(o.ID, report, nil)
 	}
 }

@@ -67,7 +67,7 @@ func wait(id string, getenv func(string) string, judge Judge) (code int) {
 	})
 	ending.Lock()
 	if answered {
-		return judge([]string{AnsweredFlag, id}, nil, nil)
+		return judge([]string{AnsweredFlag, id}, nil, BecomeHook)
 	}
 	request.In(st.Dir).Close(id, why)
 	return 0

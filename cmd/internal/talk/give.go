@@ -33,10 +33,20 @@ var effects = map[request.Kind]struct {
 	request.Reply:      {did: map[request.Word]string{request.Say: "sent"}},
 }
 
-// hand gives an answer and waits for its outcome.
-func hand(a *cli.App, o *request.Request, ans request.Answer) (given, error) {
+// hand gives an answer, signed if the user has a PIN, and waits for its outcome.
+func hand(a *cli.App, o *request.Request, ans request.Answer, sign signer) (given, error) {
 	ans.By = cmp.Or(ans.By, a.User())
-	became, err := request.In(a.Store.Dir).Deliver(o, ans)
+	dir := request.In(a.Store.Dir)
+	if dir.HasPIN() {
+		k, err := sign()
+		if err == nil {
+			err = k.Sign(&ans)
+		}
+		if err != nil {
+			return given{}, err
+		}
+	}
+	became, err := dir.Deliver(o, ans)
 	out := given{Schema: 1, Offer: ans.Request, Word: ans.Word, Taken: became.Taken, Why: became.Why}
 	out.did = effects[o.Kind].did[ans.Word]
 	if taken, ok := errors.AsType[*request.TakenError](err); ok {
@@ -59,9 +69,9 @@ func outcome(out given, err error) (string, error) {
 	return out.did, nil
 }
 
-// Give gives an answer for a view that is not a command, and returns its outcome in words.
+// Give gives the answer of a notification's button, and returns its outcome in words.
 func Give(a *cli.App, o *request.Request, ans request.Answer) (became string, err error) {
-	out, err := hand(a, o, ans)
+	out, err := hand(a, o, ans, noPIN)
 	became, why := outcome(out, err)
 	if why != nil {
 		became = "not answered: " + why.Error()
@@ -71,7 +81,7 @@ func Give(a *cli.App, o *request.Request, ans request.Answer) (became string, er
 
 // give gives an answer and prints its outcome.
 func give(a *cli.App, o *card.Request, ans request.Answer, asJSON bool) error {
-	out, err := hand(a, &o.Request, ans)
+	out, err := hand(a, &o.Request, ans, askPIN(a))
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/request"
+	"beckon/state/request/pin"
 )
 
 // ModCmd is `beckon mod`, which the mod inside a client runs: it prints who else needs the
@@ -80,6 +81,10 @@ func (c *ModCmd) Run(a *cli.App) error {
 	}
 	if ours { // the user's words go only to the client that they are for
 		said, _ := dir.Take(record, time.Now())
+		if err := pin.VerifySaid(dir, record, &said); said.Reply != "" && err != nil {
+			a.Store.Log(fmt.Errorf("refusing a reply: %w", err))
+			said.Reply = ""
+		}
 		out.Reply, out.Stop = said.Reply, said.Stop
 	}
 	return cli.WriteJSON(a.Stdout, out)

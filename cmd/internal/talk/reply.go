@@ -40,7 +40,7 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	out, err := say(a, &v, text, request.Terminal, "")
+	out, err := say(a, &v, text, request.Terminal, "", askPIN(a))
 	if err != nil {
 		return err
 	}
@@ -72,12 +72,22 @@ func nameOf(v *state.Seen) string {
 
 // say continues a session whose turn is over with a text: through the mod in its client, which
 // submits it, else through the hook that waits for a reply.
-func say(a *cli.App, v *state.Seen, text string, from request.From, by string) (given, error) {
+func say(a *cli.App, v *state.Seen, text string, from request.From, by string, sign signer) (given, error) {
 	dir := request.In(a.Store.Dir)
 	if v.TakesReply() {
 		s := request.Said{Reply: text}
 		if err := s.Check(); err != nil {
 			return given{}, cli.Usage("%w", err)
+		}
+		s.At = time.Now().UnixMilli()
+		if dir.HasPIN() {
+			k, err := sign()
+			if err == nil {
+				err = k.SignSaid(v.Session.Record(), &s)
+			}
+			if err != nil {
+				return given{}, err
+			}
 		}
 		if taken, err := dir.Hand(v.Session.Record(), s); taken || err != nil {
 			return given{Schema: 1, Word: request.Say, Taken: taken, did: effects[request.Reply].did[request.Say]}, err
@@ -100,7 +110,7 @@ func say(a *cli.App, v *state.Seen, text string, from request.From, by string) (
 	if err := o.Fits(ans); err != nil {
 		return given{}, cli.Usage("%w", err)
 	}
-	return hand(a, &o, ans)
+	return hand(a, &o, ans, sign)
 }
 
 // StopCmd is `beckon stop`.

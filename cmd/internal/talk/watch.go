@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"reflect"
+	"sync"
 	"time"
 
 	"beckon/cmd/internal/cli"
@@ -15,12 +16,15 @@ import (
 	"beckon/state/evidence"
 	"beckon/state/live"
 	"beckon/state/request"
+	"beckon/state/request/pin"
 )
 
 // Watch gives a screen the sessions' requests, and the keys that answer them.
 func Watch(a *cli.App, opt *tui.Options) {
 	opt.Offers = func(ctx context.Context, show func([]card.Request)) { followOffers(ctx, a.Store.Dir, show) }
-	opt.Answer = func(o card.Request, ans request.Answer) (string, error) { return answerFromWatch(a, o, ans) }
+	keys := &keyring{dir: request.In(a.Store.Dir)}
+	opt.Unlock = keys.unlock
+	opt.Answer = func(o card.Request, ans request.Answer) (string, error) { return answerFromWatch(a, o, ans, keys.key) }
 	opt.WhyNot = func(r render.Row) error {
 		if r.Remote != nil {
 			c, err := command(a, &r, []string{"answer"})
@@ -35,18 +39,44 @@ func Watch(a *cli.App, opt *tui.Options) {
 		}
 		return notOffered(a, v)
 	}
-	opt.Reply = func(r render.Row, text string) (string, error) { return replyFromWatch(a, r, text) }
+	opt.Reply = func(r render.Row, text string) (string, error) { return replyFromWatch(a, r, text, keys.key) }
 	opt.Stop = func(r render.Row) (string, error) { return stopFromWatch(a, r) }
 }
 
-func answerFromWatch(a *cli.App, o card.Request, ans request.Answer) (string, error) {
+// keyring keeps the PIN's key while a screen runs.
+type keyring struct {
+	dir  request.Dir
+	mu   sync.Mutex
+	open *pin.Key
+}
+
+func (r *keyring) key() (*pin.Key, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open == nil {
+		return noPIN()
+	}
+	return r.open, nil
+}
+
+func (r *keyring) unlock(typed string) error {
+	k, err := pin.Unlock(r.dir, typed)
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.open = k
+	}
+	return err
+}
+
+func answerFromWatch(a *cli.App, o card.Request, ans request.Answer, sign signer) (string, error) {
 	if err := mayAnswer(a); err != nil {
 		return "", err
 	}
 	if err := o.Card.May(ans.Word); err != nil {
 		return "", err
 	}
-	did, err := outcome(hand(a, &o.Request, ans))
+	did, err := outcome(hand(a, &o.Request, ans, sign))
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", o.Card.Title, err)
 	}
@@ -58,12 +88,12 @@ func answerFromWatch(a *cli.App, o card.Request, ans request.Answer) (string, er
 }
 
 // replyFromWatch sends text to the session of a row.
-func replyFromWatch(a *cli.App, r render.Row, text string) (string, error) {
+func replyFromWatch(a *cli.App, r render.Row, text string, sign signer) (string, error) {
 	v, err := found(a, r.Record())
 	if err != nil {
 		return "", err
 	}
-	out, err := say(a, &v, text, request.Watch, "")
+	out, err := say(a, &v, text, request.Watch, "", sign)
 	did, err := outcome(out, err)
 	if err != nil {
 		return "", err

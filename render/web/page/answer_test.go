@@ -14,6 +14,7 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/request"
+	"beckon/state/request/pin"
 	"beckon/state/store"
 )
 
@@ -368,4 +369,45 @@ func TestAnswerRaces(t *testing.T) {
 		p.await("it is gone", `!document.querySelector("[data-offer]")`)
 	}
 	t.Logf("%d of 12 clicks came too late", late)
+}
+
+// With a PIN the page asks for it, once until it is loaded again, and what it sends is signed.
+func TestAnswerPIN(t *testing.T) {
+	t.Parallel()
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	w.agent("perm_yes").until("PermissionRequest")
+	record := w.list()[0].SessionID
+	d := request.In(w.state)
+	if err := pin.Set(d, "47 11"); err != nil {
+		t.Fatal(err)
+	}
+	p := c.open(t, w.page(""))
+	p.expectOutage() // the console reports what is refused
+	p.await("it is live", live)
+	typed := func(words string) {
+		t.Helper()
+		p.await("it is asked for", `document.getElementById("pin").open && document.activeElement.id === "pin-typed"`)
+		p.do("Input.insertText", map[string]any{"text": words})
+		p.must(p.eval(`document.querySelector("#pin [value=give]").click()`, nil))
+	}
+	o := w.asks(record, request.Permission, "Bash", bash)
+	p.settled(o)
+	p.push(o, "Allow")
+	typed("47 12")
+	p.await("a wrong one is told", `document.getElementById("pin-why").textContent === "this is not your PIN"`)
+	typed("47 11")
+	if a := w.answered(o); a.Word != request.Allow || pin.Verify(d, &a) != nil {
+		t.Errorf("given %+v", a)
+	}
+	o = w.asks(record, request.Permission, "Bash", bash)
+	p.settled(o)
+	p.push(o, "Deny")
+	if a := w.answered(o); a.Word != request.Deny || pin.Verify(d, &a) != nil {
+		t.Errorf("the second: %+v", a)
+	}
+	if get[bool](p, `document.getElementById("pin").open || document.getElementById("pin-typed").value !== ""`) {
+		t.Error("the page asks again, or still shows it")
+	}
 }

@@ -11,6 +11,7 @@ import { follow } from "./link.mjs";
 import * as login from "./login.mjs";
 import { dateOf, drawHooks, drawStats, parse } from "./panels.mjs";
 import { Offers, asksOf, drawEnds, endWords, saidOf } from "./offers.mjs";
+import * as pin from "./pin.mjs";
 import * as prefs from "./prefs.mjs";
 import { SessionPage } from "./session.mjs";
 import { GROUPS, NEEDS, ORDERS, PHASES, VIEWS, groups, initial, matching, recordOf, reduce, tallies, waiting } from "./state.mjs";
@@ -81,7 +82,7 @@ async function tell(row, name, body, done) {
 // reply makes words the next prompt of a session, and tells whether it took them.
 async function reply(row, words) {
   try {
-    const { taken, why } = await api.act(row, "reply", { reply: words });
+    const { taken, why } = await pin.signed((typed) => api.act(row, "reply", { reply: words, ...typed }));
     toast(taken ? "Replied: it is its next prompt" : `Not taken: ${why}`, !taken);
     return taken;
   } catch (e) {
@@ -93,7 +94,7 @@ async function reply(row, words) {
 // give answers the offer that was drawn, and says what became of that.
 async function give(offer, answer) {
   try {
-    const { taken, why } = await api.answer(offer.id, answer);
+    const { taken, why } = await pin.signed((typed) => api.answer(offer.id, { ...answer, ...typed }));
     toast(taken ? saidOf(offer, answer) : `Not taken: ${why}`, !taken);
   } catch (e) {
     fail(e);

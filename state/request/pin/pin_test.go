@@ -1,0 +1,73 @@
+package pin
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"beckon/state/request"
+)
+
+func TestPIN(t *testing.T) {
+	d := request.In(t.TempDir())
+	a := request.Answer{Request: "ID", Digest: "d", Word: request.Allow, Message: "a\xffb", By: "kim",
+		Choices: map[string]string{"Which?": "<one>", "And?": "two"}, From: request.Terminal}
+	if d.HasPIN() || Verify(d, &a) != nil {
+		t.Error("there is a PIN before one is set")
+	}
+	if err := Set(d, "123"); err == nil {
+		t.Error("a short PIN was set")
+	}
+	if err := Set(d, "4711"); err != nil || !d.HasPIN() {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(d.PINFile()); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if _, err := Unlock(d, "4712"); !errors.Is(err, ErrWrong) {
+		t.Errorf("another PIN: %v", err)
+	}
+	k, err := Unlock(d, "4711")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if Verify(d, &a) == nil {
+		t.Error("an answer without a signature counts")
+	}
+	if err := k.Sign(&a); err != nil {
+		t.Fatal(err)
+	}
+	a.Message, a.At = "a\ufffdb", 7 // as it is read from its file, with its time
+	if err := Verify(d, &a); err != nil {
+		t.Error(err)
+	}
+	for name, change := range map[string]func(*request.Answer){
+		"request": func(a *request.Answer) { a.Request = "ID2" },
+		"digest":  func(a *request.Answer) { a.Digest = "e" },
+		"word":    func(a *request.Answer) { a.Word = request.Deny },
+		"message": func(a *request.Answer) { a.Message = "x" },
+		"always":  func(a *request.Answer) { a.Always = 1 },
+		"choices": func(a *request.Answer) { a.Choices = map[string]string{"Which?": "two"} },
+		"from":    func(a *request.Answer) { a.From = request.Page },
+		"by":      func(a *request.Answer) { a.By = "eve" },
+		"none":    func(a *request.Answer) { a.Signature = nil },
+	} {
+		b := a
+		if change(&b); Verify(d, &b) == nil {
+			t.Errorf("%s changed, and it counts", name)
+		}
+	}
+	s := request.Said{Reply: "go on", At: 5}
+	if err := k.SignSaid("s1", &s); err != nil || VerifySaid(d, "s1", &s) != nil || VerifySaid(d, "s2", &s) == nil {
+		t.Errorf("a reply: %v", err)
+	}
+	if err := os.WriteFile(d.PINFile(), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if Verify(d, &a) == nil {
+		t.Error("with a damaged file anything counts")
+	}
+	if err := Set(d, ""); err != nil || d.HasPIN() || Verify(d, &request.Answer{}) != nil {
+		t.Errorf("removed: %v", err)
+	}
+}
