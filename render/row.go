@@ -82,7 +82,8 @@ type Row struct {
 // Remote describes where a row of another host comes from. AsOf is this machine's time of that
 // host's last good answer.
 type Remote struct {
-	Name  string    `json:"name"`           // the name given to --host, an alias or address for ssh; or the name in the fleet
+	// the name given to --host, an alias or address for ssh; or the name in the fleet
+	Name  string    `json:"name"`
 	User  string    `json:"user,omitempty"` // its user, in a fleet
 	AsOf  time.Time `json:"as_of"`
 	Stale bool      `json:"stale"` // the host has not answered since
@@ -257,7 +258,8 @@ func row(v *state.Seen) Row {
 		State: st.State, Reason: st.Reason, Since: st.Since.Time(), NeedsYou: st.NeedsYou, Unseen: st.Unseen,
 		Source: st.Source, Confidence: st.Confidence,
 		Name: OneLine(s.Name), Title: OneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
-		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: cmp.Or(v.Meter.Version, OneLine(v.Evidence.Version)), CostUSD: v.Meter.USD(),
+		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: cmp.Or(v.Meter.Version, OneLine(v.Evidence.Version)),
+		CostUSD:   v.Meter.USD(),
 		CreatedAt: s.Created.Time(), UpdatedAt: s.Updated.Time(), FirstSeen: cmp.Or(s.Origin.SeatAt, s.Created).Time(),
 		TakesReply: v.TakesReply(),
 		Pane:       s.Origin.Terminal,
@@ -311,7 +313,8 @@ func doing(r *Row, s *state.Session, st state.Status) {
 	for _, a := range s.Subagents() {
 		r.Subagents = append(r.Subagents, Subagent{AgentID: a.ID, Type: a.Type, State: a.State()})
 	}
-	if b := (Background{Agents: s.BackgroundAgents(), Shells: s.BackgroundShells(), Crons: s.Stop.Crons}); b != (Background{}) {
+	b := Background{Agents: s.BackgroundAgents(), Shells: s.BackgroundShells(), Crons: s.Stop.Crons}
+	if b != (Background{}) {
 		r.Background = &b
 	}
 	if t := (Tasks{Open: len(s.Todos.Open) + s.Todos.Over, Done: s.Todos.Done}); t != (Tasks{}) {
@@ -343,7 +346,8 @@ func question(s *state.Session, st state.Status) *Question {
 	q.Plan, q.Form, q.Offers = a.Plan, a.Form, a.Suggestions
 	if len(a.Questions) > 0 {
 		first := a.Questions[0]
-		q.Text, q.Header, q.Multi, q.Options, q.More = cmp.Or(first.Text, c.Summary), first.Header, first.Multi, first.Options, a.Questions[1:]
+		q.Text, q.Header, q.Multi, q.Options, q.More = cmp.Or(first.Text, c.Summary), first.Header, first.Multi,
+			first.Options, a.Questions[1:]
 	}
 	return q
 }

@@ -40,7 +40,8 @@ func NewTimeline(from, to time.Time, counted []stats.Lane, session func(*stats.L
 	t := Timeline{Schema: 1, From: from.UTC(), To: to.UTC(), Lanes: []Lane{}}
 	for i := range counted {
 		s := session(&counted[i])
-		l := Lane{SessionID: s.ID, Part: s.Part, Name: OneLine(s.Name), Project: OneLine(project(s)), Branch: OneLine(s.Origin.Git.Branch)}
+		l := Lane{SessionID: s.ID, Part: s.Part, Name: OneLine(s.Name), Project: OneLine(project(s)),
+			Branch: OneLine(s.Origin.Git.Branch)}
 		for _, span := range counted[i].Spans {
 			l.Spans = append(l.Spans, Span{span.From.Time(), span.To.Time(), span.Kind})
 		}

@@ -89,8 +89,7 @@
 //	state/stats                  sums by day and project
 //	state/usage                  usage limits of accounts
 //	state/alert                  what to notify of
-//	state/offer                  what a session asks, and who answered
-//	state/offer/hold             the hook that waits for an answer
+//	state/request                what a session asks: its file, the waiting hook, the answer
 //
 //	render                       rows
 //	render/term                  lists and texts

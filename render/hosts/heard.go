@@ -35,9 +35,11 @@ func NotHeard(list []render.Host, now time.Time) []string {
 		case st.AsOf == nil:
 			lines = append(lines, fmt.Sprintf("asking host %s: %s", name, st.Error))
 		case st.Error != "":
-			lines = append(lines, fmt.Sprintf("asking host %s: %s; shown is what it said %s ago", name, st.Error, term.Age(now.Sub(*st.AsOf))))
+			lines = append(lines, fmt.Sprintf("asking host %s: %s; shown is what it said %s ago", name, st.Error,
+				term.Age(now.Sub(*st.AsOf))))
 		default:
-			lines = append(lines, fmt.Sprintf("host %s is not heard; shown is what it said %s ago", name, term.Age(now.Sub(*st.AsOf))))
+			lines = append(lines, fmt.Sprintf("host %s is not heard; shown is what it said %s ago", name,
+				term.Age(now.Sub(*st.AsOf))))
 		}
 	}
 	return lines
@@ -60,5 +62,6 @@ func together(silent []render.Host) string {
 	if !first.IsZero() {
 		since = " since " + first.Local().Format("15:04")
 	}
-	return fmt.Sprintf("%d hosts are not heard%s: %s and %d more", len(silent), since, strings.Join(names, ", "), len(silent)-few)
+	return fmt.Sprintf("%d hosts are not heard%s: %s and %d more", len(silent), since, strings.Join(names, ", "),
+		len(silent)-few)
 }

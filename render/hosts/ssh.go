@@ -21,7 +21,8 @@ import (
 func Parse(spec string) (name string, err error) {
 	name, ok := strings.CutPrefix(spec, "ssh:")
 	_, address, at := strings.Cut(name, "@")
-	if !ok || name == "" || len(name) > 255 || name[0] == '-' || name[0] == '@' || at && (address == "" || address[0] == '-') ||
+	if !ok || name == "" || len(name) > 255 || name[0] == '-' || name[0] == '@' ||
+		at && (address == "" || address[0] == '-') ||
 		strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@:%[]") != "" {
 		return "", fmt.Errorf("host %q: a host is ssh:NAME, where NAME is an alias or [user@]address of ssh's", spec)
 	}
@@ -39,7 +40,8 @@ const maxAnswer = 8 << 20
 // with a timeout. The connection stays open for a while, so that the next request takes
 // milliseconds.
 func arguments(name string) []string {
-	return append(shared(), "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=3", "-o", "ClearAllForwardings=yes", "--", name, listing)
+	return append(shared(), "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=3",
+		"-o", "ClearAllForwardings=yes", "--", name, listing)
 }
 
 // keepOpen is how long an idle connection stays open.
@@ -52,7 +54,8 @@ func shared() []string {
 	if dir == "" || len(dir) > 40 || !filepath.IsAbs(dir) || strings.ContainsAny(dir, "% \t\"'") {
 		return nil
 	}
-	return []string{"-o", "ControlMaster=auto", "-o", "ControlPersist=" + keepOpen, "-o", "ControlPath=" + filepath.Join(dir, "beckon-%C")}
+	return []string{"-o", "ControlMaster=auto", "-o", "ControlPersist=" + keepOpen,
+		"-o", "ControlPath=" + filepath.Join(dir, "beckon-%C")}
 }
 
 // ask asks one host by ssh.

@@ -40,7 +40,11 @@ const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-
 // has only letters, digits and "._-@" and does not begin with "-".
 func (w Way) fill(r *render.Row) ([]string, error) {
 	line := strings.Join(w.Words, " ")
-	for _, s := range []struct{ name, text string }{{"{host}", r.Remote.Name}, {"{user}", r.Remote.User}, {"{session}", r.SessionID}} {
+	for _, s := range []struct{ name, text string }{
+		{"{host}", r.Remote.Name},
+		{"{user}", r.Remote.User},
+		{"{session}", r.SessionID},
+	} {
 		if !strings.Contains(line, s.name) {
 			continue
 		}
@@ -109,11 +113,13 @@ func (j *Jumper) far(r *render.Row) (Result, error) {
 	words, err := way.fill(r)
 	switch {
 	case err != nil:
-		return Result{}, &ByHand{it + ", and no way there is known: " + err.Error(), `"jump_by" in the configuration names one: see beckon help fleet`}
+		return Result{}, &ByHand{it + ", and no way there is known: " + err.Error(),
+			`"jump_by" in the configuration names one: see beckon help fleet`}
 	case len(way.Words) == 1 && strings.Contains(way.Words[0], "://"): // for a browser
 		return Result{}, &ByHand{it + "; open its address", words[0]}
 	case !r.Remote.Asked && r.Terminal == nil && len(j.Ways) == 0:
-		return Result{}, &ByHand{it + ", in no terminal that could be shown", "beckon answer, reply and stop --fleet reach it by ssh"}
+		return Result{}, &ByHand{it + ", in no terminal that could be shown",
+			"beckon answer, reply and stop --fleet reach it by ssh"}
 	}
 	c := Command{Argv: words}
 	if !j.Attended && !j.DryRun {

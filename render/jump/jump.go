@@ -158,7 +158,8 @@ func (j *Jumper) Text(ctx context.Context, r *render.Row) (string, error) {
 func (m *move) attachJob() (Result, error) {
 	id := m.row.Job.ID
 	attach := Command{Argv: []string{"claude", "attach", id}}
-	if id == "" || id[0] == '-' || strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
+	if id == "" || id[0] == '-' ||
+		strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
 		return Result{}, &ByHand{"it runs in the background, under an id that is not valid", "claude agents"}
 	}
 	path, err := m.Find("claude")
@@ -233,7 +234,8 @@ func (m *move) ask(c Command) (string, error) {
 
 // byHand returns an error that tells the user where to go.
 func (m *move) byHand(format string, args ...any) error {
-	return &ByHand{fmt.Sprintf(format, args...), "it sits in " + terminalName(m.row.Pane.Kind) + ", working in " + where(m.row)}
+	return &ByHand{fmt.Sprintf(format, args...),
+		"it sits in " + terminalName(m.row.Pane.Kind) + ", working in " + where(m.row)}
 }
 
 // failed returns the error of a command that failed, in its own words.

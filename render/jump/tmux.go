@@ -72,10 +72,12 @@ func parseServer(socket, out string) *server {
 		switch f := strings.SplitN(line, " ", 8); {
 		case len(f) == 8 && f[0] == "P":
 			s.pid, _ = strconv.Atoi(f[1])
-			s.panes = append(s.panes, pane{id: f[2], window: f[3], session: f[4], place: f[5], attached: f[6] != "0", name: f[7]})
+			s.panes = append(s.panes, pane{id: f[2], window: f[3], session: f[4], place: f[5], attached: f[6] != "0",
+				name: f[7]})
 		case len(f) >= 6 && f[0] == "C":
 			used, _ := strconv.ParseInt(f[2], 10, 64)
-			s.clients = append(s.clients, client{control: f[1] == "1", used: used, session: f[3], active: f[4], name: strings.Join(f[5:], " ")})
+			s.clients = append(s.clients,
+				client{control: f[1] == "1", used: used, session: f[3], active: f[4], name: strings.Join(f[5:], " ")})
 		}
 	}
 	return s
@@ -218,7 +220,8 @@ func (s *server) sessions(id string) (all []string) {
 
 // in returns a client in one of the sessions, else any.
 func (s *server) in(sessions []string) *client {
-	return cmp.Or(s.latest(func(c *client) bool { return slices.Contains(sessions, c.session) }), s.latest(func(*client) bool { return true }))
+	return cmp.Or(s.latest(func(c *client) bool { return slices.Contains(sessions, c.session) }),
+		s.latest(func(*client) bool { return true }))
 }
 
 func (s *server) latest(fits func(*client) bool) *client {
@@ -266,7 +269,8 @@ func (j *Jumper) Message(ctx context.Context, text string) error {
 	if j.Client != "" {
 		argv = append(argv, "-c", j.Client)
 	}
-	out, err := j.Run(ctx, Command{Argv: append(argv, "--", "beckon: "+strings.ReplaceAll(render.OneLine(text), "#", "##"))})
+	out, err := j.Run(ctx, Command{Argv: append(argv, "--",
+		"beckon: "+strings.ReplaceAll(render.OneLine(text), "#", "##"))})
 	if err != nil {
 		return fmt.Errorf("showing a message in tmux: %w: %s", err, render.FirstLine(out))
 	}

@@ -47,10 +47,11 @@ type Words struct {
 func AskOf(o *request.Request, host string, w Words) Ask {
 	kind := o.Kind.Edge()
 	project := cmp.Or(run.Base(o.Project), run.Base(o.Cwd), "a session")
-	a := Ask{Digest: o.Digest, Expires: o.Expires.Time().Local(), Text: card.Line1(cmp.Or(o.Tool, string(o.Kind))), Note: Note{
-		Schema: Schema, Kind: kind, Title: card.Line1(project + " " + alert.Verb(kind)), Project: project, Tool: o.Tool,
-		Cwd: o.Cwd, Branch: o.Branch, Since: o.Made.Time(), Host: o.Host, Offer: o.ID,
-	}}
+	a := Ask{Digest: o.Digest, Expires: o.Expires.Time().Local(), Text: card.Line1(cmp.Or(o.Tool, string(o.Kind))),
+		Note: Note{
+			Schema: Schema, Kind: kind, Title: card.Line1(project + " " + alert.Verb(kind)), Project: project, Tool: o.Tool,
+			Cwd: o.Cwd, Branch: o.Branch, Since: o.Made.Time(), Host: o.Host, Offer: o.ID,
+		}}
 	a.SessionID, a.Part, _ = strings.Cut(o.Record, "~")
 	if o.Kind == request.Permission || o.Kind == request.Plan {
 		a.Buttons = []request.Word{request.Deny}

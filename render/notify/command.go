@@ -83,7 +83,9 @@ func players(goos, file string) [][]string {
 	case "darwin":
 		return [][]string{{"afplay", file}}
 	case "windows":
-		return [][]string{{"powershell.exe", "-NoProfile", "-NonInteractive", "-Command", "(New-Object Media.SoundPlayer $env:BECKON_SOUND).PlaySync()"}}
+		return [][]string{{"powershell.exe", "-NoProfile", "-NonInteractive", "-Command",
+			"(New-Object Media.SoundPlayer $env:BECKON_SOUND).PlaySync()"}}
 	}
-	return [][]string{{"pw-play", file}, {"paplay", file}, {"aplay", "-q", file}, {"ffplay", "-nodisp", "-autoexit", "-loglevel", "quiet", file}}
+	return [][]string{{"pw-play", file}, {"paplay", file}, {"aplay", "-q", file},
+		{"ffplay", "-nodisp", "-autoexit", "-loglevel", "quiet", file}}
 }

@@ -59,7 +59,8 @@ func (f *Follower) note(id string, is state.Stand, now time.Time) {
 			f.pending[id] = waiting{edge: e, since: now}
 		}
 	}
-	if w, ok := f.pending[id]; ok && (!is.Open || is.Edge.ID() != w.edge.ID() || now.Sub(w.since) > patience+f.d.Settings.Limit) {
+	if w, ok := f.pending[id]; ok &&
+		(!is.Open || is.Edge.ID() != w.edge.ID() || now.Sub(w.since) > patience+f.d.Settings.Limit) {
 		delete(f.pending, id)
 	}
 }

@@ -47,8 +47,10 @@ func noteOf(s *state.Session, e state.Edge) Note {
 	title, body := alert.Words(s, e)
 	o := &s.Origin
 	return Note{
-		Schema: Schema, Kind: e.Kind, Title: title, Body: body, SessionID: s.ID, Part: s.Part, SeatID: s.Seat, Name: s.Name, Project: alert.Project(s), Tool: e.Call.Name,
-		Cwd: s.Cwd, Branch: o.Git.Branch, Since: e.At.Time(), Host: o.Host, Terminal: o.Terminal.Kind, Pane: o.Terminal.Tmux.Pane,
+		Schema: Schema, Kind: e.Kind, Title: title, Body: body, SessionID: s.ID, Part: s.Part, SeatID: s.Seat, Name: s.Name,
+		Project: alert.Project(s), Tool: e.Call.Name,
+		Cwd: s.Cwd, Branch: o.Git.Branch, Since: e.At.Time(), Host: o.Host, Terminal: o.Terminal.Kind,
+		Pane: o.Terminal.Tmux.Pane,
 	}
 }
 

@@ -144,7 +144,8 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(
 		if !p.full() {
 			said, _, _ = strings.Cut(said, ": ") // the rest may contain the call, or who answered it
 		}
-		end := ntfyMessage{Title: a.Title, Message: redact.Text(event.OneLine(cmp.Or(said, "It is over."), 200)), Priority: ntfySilent, Sequence: a.Offer}
+		end := ntfyMessage{Title: a.Title, Message: redact.Text(event.OneLine(cmp.Or(said, "It is over."), 200)),
+			Priority: ntfySilent, Sequence: a.Offer}
 		if _, err := p.publish(context.WithoutCancel(ctx), p.message(end)); err != nil {
 			p.log(err)
 		}
@@ -175,7 +176,8 @@ func (p *Phone) retry(ctx context.Context, do func() (progress bool, err error))
 			p.log(err) // once, until there is progress
 		}
 		failed = !progress
-		jitter := time.Duration(mathrand.Int64N(int64(pause)/2 + 1)) // clients that lost the server must not all return at once
+		// clients that lost the server must not all return at once
+		jitter := time.Duration(mathrand.Int64N(int64(pause)/2 + 1))
 		if sleep(ctx, pause+jitter) != nil {
 			return
 		}

@@ -63,7 +63,8 @@ func (k *Kept) Error() string {
 	if k.Background {
 		return "tmux keeps back what windows in the background send: allow-passthrough is " + k.value
 	}
-	return "tmux keeps back what its windows send: allow-passthrough is " + k.value + ", so its status line shows notifications"
+	return "tmux keeps back what its windows send: allow-passthrough is " + k.value +
+		", so its status line shows notifications"
 }
 
 // Hint says how to have them forwarded.

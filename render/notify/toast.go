@@ -9,7 +9,8 @@ import (
 // toast shows n with Windows' own toasts. PowerShell reads the texts from the environment and
 // inserts them into the XML as text, so nothing has to be quoted.
 func toast(ctx context.Context, n Note) error {
-	argv := []string{"powershell.exe", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-Command", toastScript}
+	argv := []string{"powershell.exe", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-Command",
+		toastScript}
 	_, err := run.Program{Argv: argv, Env: n.env(), Limit: desktopLimit}.Output(ctx)
 	return err
 }

@@ -112,7 +112,8 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, w *waiting, now
 	case due.Mode == alert.Undecided && age < d.early(c):
 		w.next = now.Add(min(again, d.early(c)-age))
 		return nil
-	case due.Mode == alert.Undecided && c.Edge.Dialog && seen.Session.Native() && seen.Evidence.Registry.Status != "waiting":
+	case due.Mode == alert.Undecided && c.Edge.Dialog && seen.Session.Native() &&
+		seen.Evidence.Registry.Status != "waiting":
 		// No hook says that the user refused a call. The client's registry does, and without
 		// one the client still reports a dialog that waits.
 		if v = d.Settings.Foresee(d.Store, c, now); v.Verdict != state.Never {

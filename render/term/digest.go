@@ -25,7 +25,8 @@ func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) err
 	for i := range d.Sessions {
 		r := &d.Sessions[i]
 		look := lookOf(r.State)
-		head := fmt.Sprintf("%s %s  %-11s %4s  ", look.glyph, cell(where(&r.Row).String(), label), Word(&r.Row), Age(st.Now.Sub(r.Since)))
+		head := fmt.Sprintf("%s %s  %-11s %4s  ", look.glyph, cell(where(&r.Row).String(), label), Word(&r.Row),
+			Age(st.Now.Sub(r.Since)))
 		tail := digestSums(r)
 		what := clean(r.What())
 		if st.Width > 0 {

@@ -86,11 +86,13 @@ func (x Explanation) JSON() any {
 	s, st, ev := x.Seen.Session, x.Seen.Status, x.Seen.Evidence
 	out := explanationJSON{SessionID: s.ID, State: st.State, Reason: st.Reason, Since: st.Since.Time(), Rule: st.Rule,
 		Source: st.Source, Confidence: st.Confidence,
-		Evidence: evidenceJSON{Process: presence(ev.Process), Registry: cmp.Or(ev.Registry.Status, "none"), Waiting: ev.Registry.WaitingFor,
-			At: optional(ev.Registry.At), Halt: optional(ev.Transcript.At), Activity: optional(s.Activity), Job: ev.Job.ID}}
+		Evidence: evidenceJSON{Process: presence(ev.Process), Registry: cmp.Or(ev.Registry.Status, "none"),
+			Waiting: ev.Registry.WaitingFor,
+			At:      optional(ev.Registry.At), Halt: optional(ev.Transcript.At), Activity: optional(s.Activity), Job: ev.Job.ID}}
 	out.Message = messageOf(&s)
 	for _, f := range x.Facts {
-		out.Facts = append(out.Facts, factJSON{f.Rule, f.State, f.Reason, f.Since.Time(), f.Source, f.Detail, f.Decided, f.Overrode})
+		out.Facts = append(out.Facts,
+			factJSON{f.Rule, f.State, f.Reason, f.Since.Time(), f.Source, f.Detail, f.Decided, f.Overrode})
 	}
 	for _, o := range s.Seeing {
 		out.Observed = append(out.Observed, observedJSON{o.Source, o.What, o.At.Time(), o.Detail})
@@ -208,7 +210,8 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	}
 	l := lookOf(r.State)
 	line("session", r.SessionID)
-	fmt.Fprintf(&b, "%-10s %s\n", "state", st.Paint(l.sgr, l.glyph+" "+clean(reasoned(r.State, r.Reason)))+" for "+Age(st.Now.Sub(r.Since)))
+	fmt.Fprintf(&b, "%-10s %s\n", "state",
+		st.Paint(l.sgr, l.glyph+" "+clean(reasoned(r.State, r.Reason)))+" for "+Age(st.Now.Sub(r.Since)))
 	line("agent", strings.Join(strings.Fields(r.Agent+" "+r.Version+" "+r.Model), " "))
 	line("name", r.Name)
 	unnamed := *r
@@ -241,7 +244,8 @@ func Show(w io.Writer, r *render.Row, s *state.Session, st Style) error {
 	if r.Tasks != nil {
 		line("tasks", fmt.Sprintf("%d open, %d done", r.Tasks.Open, r.Tasks.Done))
 	}
-	line("counts", fmt.Sprintf("%s, %s, %s", Plural(int(s.Counts.Turns), "turn"), Plural(int(s.Counts.Tools), "tool call"), Plural(int(s.Counts.Permissions), "permission")))
+	line("counts", fmt.Sprintf("%s, %s, %s", Plural(int(s.Counts.Turns), "turn"),
+		Plural(int(s.Counts.Tools), "tool call"), Plural(int(s.Counts.Permissions), "permission")))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

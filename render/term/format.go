@@ -108,7 +108,8 @@ func (p *formatParser) group() (part, error) {
 }
 
 func hasField(parts []part) bool {
-	return slices.ContainsFunc(parts, func(p part) bool { return p.field != "" && p.field != wrapField || hasField(p.group) })
+	return slices.ContainsFunc(parts,
+		func(p part) bool { return p.field != "" && p.field != wrapField || hasField(p.group) })
 }
 
 func (p *formatParser) escaped() (part, error) {

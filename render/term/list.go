@@ -165,7 +165,8 @@ func cells(r *render.Row, where string, now time.Time) []string {
 	if r.Remote != nil && r.Remote.Stale {
 		what += " [as of " + Age(now.Sub(r.Remote.AsOf)) + " ago]"
 	}
-	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), where, clean(what), clean(truncate(r.SessionID, 8, ""))}
+	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), where, clean(what),
+		clean(truncate(r.SessionID, 8, ""))}
 }
 
 // addContext inserts a column before the last one, if any row has a value for it.

@@ -9,8 +9,8 @@ import (
 )
 
 // PromptFields are the fields of a prompt's template, as the manual has them.
-var PromptFields = []string{"permission", "question", "failed", "working", "compacting", "idle", "backburner", "unknown",
-	"unseen", "need", "total", "first", "state", "age", "names"}
+var PromptFields = []string{"permission", "question", "failed", "working", "compacting", "idle", "backburner",
+	"unknown", "unseen", "need", "total", "first", "state", "age", "names"}
 
 // DefaultPrompt is the prompt's default template: empty if no session needs the user.
 const DefaultPrompt = "[!{permission} ][?{question} ][x{failed}]"

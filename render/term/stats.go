@@ -22,7 +22,8 @@ func Stats(w io.Writer, days []stats.Day, names []string, projects map[string]st
 	fmt.Fprintf(&b, "%-12s %-7s %-7s %5s %5s %8s\n", "DAY", "BUSY", "WAITED", "TURNS", "TOOLS", "COST")
 	for _, d := range days {
 		bar := strings.Repeat("█", int(barWidth*d.Busy/longest))
-		fmt.Fprintf(&b, "%-12s %-7s %-7s %5d %5d %8s", d.Date, span(d.Busy), span(d.Waiting), d.Turns, d.Tools, spent(d.CostUSD))
+		fmt.Fprintf(&b, "%-12s %-7s %-7s %5d %5d %8s", d.Date, span(d.Busy), span(d.Waiting), d.Turns, d.Tools,
+			spent(d.CostUSD))
 		if bar != "" {
 			b.WriteString("  " + st.Paint("32", bar))
 		}
@@ -31,7 +32,8 @@ func Stats(w io.Writer, days []stats.Day, names []string, projects map[string]st
 	fmt.Fprintf(&b, "\n%-24s %-7s %-7s %5s %5s %6s %8s\n", "PROJECT", "BUSY", "WAITED", "TURNS", "TOOLS", "ERRORS", "COST")
 	for _, n := range names {
 		d := projects[n]
-		fmt.Fprintf(&b, "%s %-7s %-7s %5d %5d %6d %8s\n", cell(clean(filepath.Base(n)), 24), span(d.Busy), span(d.Waiting), d.Turns, d.Tools, d.Errors, spent(d.CostUSD))
+		fmt.Fprintf(&b, "%s %-7s %-7s %5d %5d %6d %8s\n", cell(clean(filepath.Base(n)), 24), span(d.Busy), span(d.Waiting),
+			d.Turns, d.Tools, d.Errors, spent(d.CostUSD))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

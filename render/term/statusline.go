@@ -151,7 +151,8 @@ func (st Style) context(m *event.Meter, level int) string {
 		return st.Paint(sgr, Percent(used))
 	}
 	on := min(cells, int(math.Ceil(used*float64(cells)/100)))
-	return st.Paint(sgr, strings.Repeat("█", on)) + st.Paint("2", strings.Repeat("░", cells-on)) + " " + st.Paint(sgr, Percent(used))
+	bar := st.Paint(sgr, strings.Repeat("█", on)) + st.Paint("2", strings.Repeat("░", cells-on))
+	return bar + " " + st.Paint(sgr, Percent(used))
 }
 
 // limit returns a usage limit: short if there is little room, or "" until nearly reached.

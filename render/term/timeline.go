@@ -53,7 +53,8 @@ func laneLabel(l *render.Lane) string {
 }
 
 // ticks are the possible distances of the times above the lanes.
-var ticks = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour}
+var ticks = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour,
+	2 * time.Hour, 3 * time.Hour, 6 * time.Hour}
 
 // hours returns the line above the lanes: round times, as close as they fit, or else the time
 // at which it begins.

@@ -69,7 +69,8 @@ func Limits(accounts []usage.Account, st Style) string {
 	}
 	var b strings.Builder
 	now := event.MillisOf(st.Now)
-	fmt.Fprintf(&b, "\n%-7s %-12s %-9s %-10s %-10s %s\n", "LIMIT", "USED", "PACE", "FULL", "RESETS", account(accounts, "ACCOUNT"))
+	fmt.Fprintf(&b, "\n%-7s %-12s %-9s %-10s %-10s %s\n", "LIMIT", "USED", "PACE", "FULL", "RESETS",
+		account(accounts, "ACCOUNT"))
 	for _, a := range accounts {
 		for _, w := range a.Windows {
 			rate, full := "-", "-"
@@ -81,7 +82,8 @@ func Limits(accounts []usage.Account, st Style) string {
 			}
 			on := min(6, int(w.Percent()*6/100+0.5))
 			bar := st.Paint(limitColor(w), strings.Repeat("█", on)) + strings.Repeat("░", 6-on)
-			line := fmt.Sprintf("%-7s %s %4s  %-9s %-10s %-10s %s", LimitName(w.Name), bar, Percent(w.Percent()), rate, full, Moment(w.Resets.Time(), st.Now), account(accounts, cmp.Or(clean(a.Name), "default")))
+			line := fmt.Sprintf("%-7s %s %4s  %-9s %-10s %-10s %s", LimitName(w.Name), bar, Percent(w.Percent()), rate, full,
+				Moment(w.Resets.Time(), st.Now), account(accounts, cmp.Or(clean(a.Name), "default")))
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		}
 	}

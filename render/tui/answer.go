@@ -109,13 +109,14 @@ func (m *model) always(o card.Request) tea.Cmd {
 	if n == 1 {
 		return m.give(o, request.Answer{Word: request.Allow, Always: 1})
 	}
-	m.prompt = &prompt{label: "always, which?", hint: "the number of a rule above; Esc leaves it", enter: func(s string) tea.Cmd {
-		i, err := strconv.Atoi(strings.TrimSpace(s))
-		if err != nil || i < 1 || i > n {
-			return m.say(fmt.Sprintf("a number from 1 to %d", n))
-		}
-		return m.give(o, request.Answer{Word: request.Allow, Always: i})
-	}}
+	m.prompt = &prompt{label: "always, which?", hint: "the number of a rule above; Esc leaves it",
+		enter: func(s string) tea.Cmd {
+			i, err := strconv.Atoi(strings.TrimSpace(s))
+			if err != nil || i < 1 || i > n {
+				return m.say(fmt.Sprintf("a number from 1 to %d", n))
+			}
+			return m.give(o, request.Answer{Word: request.Allow, Always: i})
+		}}
 	return nil
 }
 
@@ -186,12 +187,13 @@ func (m *model) reply() tea.Cmd {
 	default:
 		return m.say("no hook of it waits for a reply")
 	}
-	m.prompt = &prompt{label: label, hint: "its next prompt; Ctrl+J a new line; Esc leaves it", long: true, enter: func(s string) tea.Cmd {
-		if strings.TrimSpace(s) == "" {
-			return m.say("there is nothing to say")
-		}
-		return send(s)
-	}}
+	m.prompt = &prompt{label: label, hint: "its next prompt; Ctrl+J a new line; Esc leaves it", long: true,
+		enter: func(s string) tea.Cmd {
+			if strings.TrimSpace(s) == "" {
+				return m.say("there is nothing to say")
+			}
+			return send(s)
+		}}
 	return nil
 }
 
@@ -212,10 +214,11 @@ func (m *model) stop() tea.Cmd {
 		return m.say("it is not at work: there is nothing to stop")
 	}
 	row := *r
-	m.prompt = &prompt{label: "stop " + name(r) + " at its next call?", hint: "Enter stops it; Esc leaves it", enter: func(string) tea.Cmd {
-		m.prompt = nil
-		return m.do(func() (string, error) { return m.opt.Stop(row) })
-	}}
+	m.prompt = &prompt{label: "stop " + name(r) + " at its next call?", hint: "Enter stops it; Esc leaves it",
+		enter: func(string) tea.Cmd {
+			m.prompt = nil
+			return m.do(func() (string, error) { return m.opt.Stop(row) })
+		}}
 	return nil
 }
 
@@ -283,7 +286,8 @@ func (m *model) answerHints() (keys []binding) {
 	switch o := m.drawn.of; {
 	case o == nil:
 		r := m.current()
-		if m.peek && m.opt.Answer != nil && (m.takesReply(r) || m.offerOf(r, func(k request.Kind) bool { return k == request.Reply }) != nil) {
+		if m.peek && m.opt.Answer != nil &&
+			(m.takesReply(r) || m.offerOf(r, func(k request.Kind) bool { return k == request.Reply }) != nil) {
 			keys = []binding{{keys: "r", show: "r", hint: "reply"}}
 		}
 		return keys

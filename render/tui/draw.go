@@ -94,7 +94,8 @@ func (m *model) titleLine() string {
 	left := " " + m.pal.paint(accent, cmp.Or(m.opt.Title, "beckon"), false)
 	var right []string
 	if m.filter != "" && m.prompt == nil {
-		right = append(right, m.pal.paint(accent, "/"+clean(m.filter), false)+m.pal.paint(dim, " "+strconv.Itoa(len(m.rows))+" of "+strconv.Itoa(m.total), false))
+		shown := " " + strconv.Itoa(len(m.rows)) + " of " + strconv.Itoa(m.total)
+		right = append(right, m.pal.paint(accent, "/"+clean(m.filter), false)+m.pal.paint(dim, shown, false))
 	}
 	if limit := m.limitText(); limit != "" {
 		right = append(right, limit)
@@ -185,7 +186,8 @@ func (m *model) headingLine(e entry, width int) string {
 	title = ansi.Truncate(clean(title), max(4, width-10), "…")
 	n := strconv.Itoa(e.count)
 	line := max(0, width-ansi.StringWidth(title)-len(n)-5)
-	return " " + m.pal.paint(r, title, false) + " " + m.pal.paint(dim, n, false) + " " + m.pal.paint(faint, strings.Repeat("─", line), false)
+	return " " + m.pal.paint(r, title, false) + " " + m.pal.paint(dim, n, false) + " " +
+		m.pal.paint(faint, strings.Repeat("─", line), false)
 }
 
 // rowLine draws one row in exactly width columns.

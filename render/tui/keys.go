@@ -199,14 +199,15 @@ func (m *model) backburner() tea.Cmd {
 		return m.act(r, state.Action{Kind: state.ActBackburnerOff}, "back")
 	}
 	row := *r
-	m.prompt = &prompt{label: "set " + name(r) + " aside for", hint: "30m 2h 3d 15:30; empty: until your next prompt", enter: func(s string) tea.Cmd {
-		until, err := render.Until(s, m.now())
-		if err != nil {
-			return m.fail(err)
-		}
-		m.prompt = nil
-		return m.act(&row, state.Action{Kind: state.ActBackburner, Until: until}, "set aside")
-	}}
+	m.prompt = &prompt{label: "set " + name(r) + " aside for", hint: "30m 2h 3d 15:30; empty: until your next prompt",
+		enter: func(s string) tea.Cmd {
+			until, err := render.Until(s, m.now())
+			if err != nil {
+				return m.fail(err)
+			}
+			m.prompt = nil
+			return m.act(&row, state.Action{Kind: state.ActBackburner, Until: until}, "set aside")
+		}}
 	return nil
 }
 

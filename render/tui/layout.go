@@ -43,8 +43,9 @@ func (m *model) layout() layout {
 		return l
 	}
 	l.peekWidth = m.width
-	l.peekHeight = min(l.body-min(3, l.body), max(l.body/2, 8, l.body-len(m.entries)-1)) // what the list leaves, at least half
-	if m.asked(m.current()) != nil {                                                     // a request should be visible as a whole
+	// It gets what the list leaves, at least half; a request should be visible as a whole.
+	l.peekHeight = min(l.body-min(3, l.body), max(l.body/2, 8, l.body-len(m.entries)-1))
+	if m.asked(m.current()) != nil {
 		l.peekHeight = max(l.peekHeight, l.body-5)
 	}
 	l.body -= l.peekHeight

@@ -95,7 +95,8 @@ type model struct {
 }
 
 func newModel(opt Options) *model {
-	return &model{opt: opt, pal: newPalette(opt.Color, colorsFor(opt.Profile, unknown)), profile: opt.Profile, wall: time.Now, width: 80, height: 24,
+	return &model{opt: opt, pal: newPalette(opt.Color, colorsFor(opt.Profile, unknown)), profile: opt.Profile,
+		wall: time.Now, width: 80, height: 24,
 		recent: map[string]Past{}, counts: map[render.Group]int{}, sending: map[string]bool{},
 		order: cmp.Or(opt.Order, render.Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
 }
@@ -228,7 +229,8 @@ func (m *model) arrange() {
 		m.counts[r.Group]++
 		m.several = m.several || r.Host != all[0].Host
 	}
-	m.rows, m.entries = arrange(all, render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst, Marks: m.opt.Marks}, m.grouping, m.filter)
+	m.rows, m.entries = arrange(all,
+		render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst, Marks: m.opt.Marks}, m.grouping, m.filter)
 	for i := range m.rows {
 		if keyOf(&m.rows[i]) == m.selected {
 			m.cursor = i

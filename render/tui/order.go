@@ -49,7 +49,8 @@ func wordsOf(filter string) []string { return strings.Fields(strings.ToLower(fil
 
 // matches reports whether a row's visible text contains every word of the filter.
 func matches(r *render.Row, words []string) bool {
-	parts := []string{string(r.State), term.Word(r), r.Reason, r.Name, r.Project, r.Title, r.What(), r.Cwd, r.Host, r.SessionID, r.Agent}
+	parts := []string{string(r.State), term.Word(r), r.Reason, r.Name, r.Project, r.Title, r.What(), r.Cwd, r.Host,
+		r.SessionID, r.Agent}
 	if r.Git != nil {
 		parts = append(parts, r.Git.Branch, r.Git.Worktree)
 	}

@@ -129,7 +129,8 @@ func (s *sheet) options(of []event.Option, multi bool) {
 		mark = "[ ] "
 	}
 	for _, o := range of {
-		s.lines = append(s.lines, "  "+s.m.pal.paint(keycap, mark, false)+ansi.Truncate(clean(o.Label), max(1, s.width-6), "…"))
+		label := ansi.Truncate(clean(o.Label), max(1, s.width-6), "…")
+		s.lines = append(s.lines, "  "+s.m.pal.paint(keycap, mark, false)+label)
 		for _, l := range wrap(o.Description, s.width-6) {
 			if l != "" {
 				s.lines = append(s.lines, "      "+s.m.pal.paint(dim, l, false))
@@ -183,7 +184,8 @@ func (s *sheet) turns(recent []state.Turn, now time.Time) {
 			who = "you"
 		}
 		head := "  " + fit(term.Age(now.Sub(t.At.Time())), 4, true) + "  " + fit(who, 6, false)
-		s.lines = append(s.lines, s.m.pal.paint(dim, head, false)+ansi.Truncate(clean(t.Text), max(1, s.width-ansi.StringWidth(head)), "…"))
+		text := ansi.Truncate(clean(t.Text), max(1, s.width-ansi.StringWidth(head)), "…")
+		s.lines = append(s.lines, s.m.pal.paint(dim, head, false)+text)
 	}
 }
 
@@ -191,7 +193,8 @@ func (s *sheet) facts(r *render.Row) {
 	s.lines = append(s.lines, "")
 	line := func(label, value string) {
 		if value = clean(value); value != "" {
-			s.lines = append(s.lines, s.m.pal.paint(dim, fit(label, 10, false), false)+ansi.Truncate(value, max(1, s.width-10), "…"))
+			value = ansi.Truncate(value, max(1, s.width-10), "…")
+			s.lines = append(s.lines, s.m.pal.paint(dim, fit(label, 10, false), false)+value)
 		}
 	}
 	line("session", r.SessionID)

@@ -33,7 +33,8 @@ const (
 // stateRoles are the colours of states, the rest dim; their glyphs show the same without
 // colour.
 var stateRoles = map[state.State]role{
-	state.Permission: alarm, state.Question: ask, state.Failed: fault, state.Working: run, state.Compacting: pack, state.Idle: rest,
+	state.Permission: alarm, state.Question: ask, state.Failed: fault, state.Working: run, state.Compacting: pack,
+	state.Idle: rest,
 }
 
 func stateRole(s state.State) role {
@@ -66,12 +67,15 @@ type colors struct {
 // The right colours depend on a terminal's background, if known, and on how many colours it
 // has. A test checks the contrasts.
 var (
-	unknownBackground = colors{alarm: mid("31"), ask: mid("35"), fault: "166", run: mid("32"), pack: mid("36"), rest: mid("33"),
-		dim: mid("2"), faint: mid("2"), accent: mid("34")}
-	darkBackground = colors{alarm: "#ff6b6b", ask: "#d7a6ff", fault: "#f0883e", run: "#7ee787", pack: "#76e3ea", rest: "#e3c567",
-		dim: "#8b949e", faint: "#484f58", accent: "#79c0ff", selected: "#21303f"}
-	lightBackground = colors{alarm: "#c4162a", ask: "#7d2bbf", fault: "#a84300", run: "#116d2b", pack: "#0b6b76", rest: "#795400",
-		dim: "#57606a", faint: "#afb8c1", accent: "#0550ae", selected: "#dbe9f9"}
+	unknownBackground = colors{alarm: mid("31"), ask: mid("35"), fault: "166", run: mid("32"), pack: mid("36"),
+		rest: mid("33"),
+		dim:  mid("2"), faint: mid("2"), accent: mid("34")}
+	darkBackground = colors{alarm: "#ff6b6b", ask: "#d7a6ff", fault: "#f0883e", run: "#7ee787", pack: "#76e3ea",
+		rest: "#e3c567",
+		dim:  "#8b949e", faint: "#484f58", accent: "#79c0ff", selected: "#21303f"}
+	lightBackground = colors{alarm: "#c4162a", ask: "#7d2bbf", fault: "#a84300", run: "#116d2b", pack: "#0b6b76",
+		rest: "#795400",
+		dim:  "#57606a", faint: "#afb8c1", accent: "#0550ae", selected: "#dbe9f9"}
 
 	// Only the terminal's owner knows what the sixteen basic colours look like.
 	unknownOf16 = colors{alarm: "1", ask: "5", fault: "1"}
@@ -119,8 +123,10 @@ func newPalette(color bool, c colors) *palette {
 		}
 		return base.Foreground(lipgloss.Color(name))
 	}
-	p.plain = [roles]lipgloss.Style{text: base, strong: base.Bold(true), dim: of(c.dim), faint: of(c.faint), accent: of(c.accent).Bold(true),
-		alarm: of(c.alarm).Bold(true), ask: of(c.ask).Bold(true), fault: of(c.fault).Bold(true), run: of(c.run), pack: of(c.pack), rest: of(c.rest),
+	p.plain = [roles]lipgloss.Style{text: base, strong: base.Bold(true), dim: of(c.dim), faint: of(c.faint),
+		accent: of(c.accent).Bold(true),
+		alarm:  of(c.alarm).Bold(true), ask: of(c.ask).Bold(true), fault: of(c.fault).Bold(true), run: of(c.run),
+		pack: of(c.pack), rest: of(c.rest),
 		keycap: of(c.accent)}
 	p.selected = p.plain
 	if c.selected != "" {

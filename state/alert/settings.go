@@ -51,7 +51,8 @@ func Defaults() Settings {
 }
 
 // keys are the settings' names in the configuration, in the order of the fields.
-var keys = []string{"notify", "notify_on", "notify_done_after", "notify_limit", "notify_quiet_hours", "notify_command", "notify_sound", "notify_terminal"}
+var keys = []string{"notify", "notify_on", "notify_done_after", "notify_limit", "notify_quiet_hours",
+	"notify_command", "notify_sound", "notify_terminal"}
 
 // Auto is the value of notify_terminal that chooses by the terminal.
 const Auto = "auto"
@@ -102,7 +103,8 @@ func span(to *time.Duration, text string) error {
 
 // Rules returns the settings in the form that the decision takes.
 func (s Settings) Rules() state.Rules {
-	return state.Rules{On: s.On, DoneAfter: event.Millis(s.DoneAfter.Milliseconds()), Limit: event.Millis(s.Limit.Milliseconds())}
+	return state.Rules{On: s.On, DoneAfter: event.Millis(s.DoneAfter.Milliseconds()),
+		Limit: event.Millis(s.Limit.Milliseconds())}
 }
 
 // Hours is a part of every day, in minutes since midnight; From may be later than To. The zero

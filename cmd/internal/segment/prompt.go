@@ -23,7 +23,8 @@ type Prompt struct {
 // understand.
 func ParsePrompt(args []string) (c Prompt, ok bool) {
 	c.For = string(term.Plain)
-	ok = Flags(args, map[string]*string{"--format": &c.Format, "--for": &c.For}, map[string]*bool{"--json": &c.JSON, "--fleet": &c.Fleet})
+	ok = Flags(args, map[string]*string{"--format": &c.Format, "--for": &c.For},
+		map[string]*bool{"--json": &c.JSON, "--fleet": &c.Fleet})
 	return c, ok
 }
 

@@ -41,7 +41,8 @@ const (
 
 // ParseStatusline is ParsePrompt for a Statusline.
 func ParseStatusline(args []string) (c Statusline, ok bool) {
-	ok = Flags(args, map[string]*string{"--wrap": &c.Wrap, "--wrap-json": &c.WrapJSON}, map[string]*bool{"--fleet": &c.Fleet})
+	ok = Flags(args, map[string]*string{"--wrap": &c.Wrap, "--wrap-json": &c.WrapJSON},
+		map[string]*bool{"--fleet": &c.Fleet})
 	return c, ok
 }
 
@@ -132,7 +133,8 @@ func (a invocation) record(id string) string {
 	if id == "" {
 		return ""
 	}
-	return a.Store.RecordOf(id, func(owner event.Process) event.Process { return evidence.Other("claude-code", owner, a.Getenv) }, evidence.Presence)
+	return a.Store.RecordOf(id,
+		func(owner event.Process) event.Process { return evidence.Other("claude-code", owner, a.Getenv) }, evidence.Presence)
 }
 
 // meter stores what the client reported. The session may be unknown yet: the client runs its
@@ -215,5 +217,6 @@ func others(rows []render.Row, seen []state.Seen, record string) []render.Row {
 			seat = seen[i].Session.Seat
 		}
 	}
-	return slices.DeleteFunc(rows, func(r render.Row) bool { return r.Record() == record || seat != "" && r.SeatID == seat })
+	return slices.DeleteFunc(rows,
+		func(r render.Row) bool { return r.Record() == record || seat != "" && r.SeatID == seat })
 }

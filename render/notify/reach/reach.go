@@ -43,7 +43,8 @@ func DefaultSettings() Settings {
 // CheckServer returns what is wrong with the address of a server or a page.
 func CheckServer(s string) error {
 	u, err := url.Parse(s)
-	if s == "" || err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" {
+	if s == "" || err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil &&
+		u.RawQuery == "" {
 		return nil
 	}
 	return fmt.Errorf("%q is not an address", s)
