@@ -123,7 +123,7 @@ func names(entry, got []string) bool {
 	for _, w := range got {
 		anyText := shell.In("grep egrep fgrep rg", entry[0]) // they take it as a pattern, and run nothing
 		switch {
-		case !isHarmless(w) && !anyText, w == "--", w != "" && (w[0] == '+' || w[0] == ':'):
+		case !anyText && (!isHarmless(w) || shell.IsAssignment(w)), w == "--", w != "" && (w[0] == '+' || w[0] == ':'): // make SHELL=x
 			return false
 		case shell.IsFlag(w):
 			flags = append(flags, w)
@@ -147,7 +147,7 @@ func names(entry, got []string) bool {
 	}
 	name := shell.Base(words[0])
 	runs := shell.IsCarrier(name) || shell.IsShell(name) || shell.IsLanguage(name) || name == "sed"
-	closed := len(words) > 1 && shell.In(writesAll, name) || len(words) == 1 && runs
+	closed := len(words) > 1 && shell.In(writesAll, name) || len(words) == 1 && runs || shell.In(targets, name)
 	return !closed || len(operands) == len(words)
 }
 
