@@ -5,6 +5,7 @@ package setup
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"beckon/cmd/internal/setup/steps"
 	"beckon/event"
 	"beckon/installer"
+	"beckon/state/request"
+	"beckon/state/request/pin"
 )
 
 // Cmd is `beckon setup`.
@@ -50,6 +53,8 @@ func (c *Cmd) Run(a *cli.App) error {
 			list[i].Absent = "" // the user knows better
 		}
 	}
+	answered := turnsOn(list, "answers")
+	ask := false
 	plan := steps.New(list)
 	switch {
 	case c.Undo:
@@ -70,12 +75,48 @@ func (c *Cmd) Run(a *cli.App) error {
 		if err != nil || !do {
 			return err
 		}
+		ask = true
 	default:
 		if err := plan.Ask(a.Stdin, a.Stdout); err != nil {
 			return cli.Hint("beckon setup --yes does what is proposed", "%w", err)
 		}
 	}
-	return plan.Do(a.Stdout)
+	err = plan.Do(a.Stdout)
+	if ask && *answered {
+		err = errors.Join(err, askPIN(a))
+	}
+	return err
+}
+
+// turnsOn returns what becomes true when the named step is done.
+func turnsOn(list []steps.Step, name string) *bool {
+	done := new(bool)
+	for i := range list {
+		if do := list[i].Do; list[i].Name == name {
+			list[i].Do = func(on bool) error {
+				err := do(on)
+				*done = on && err == nil
+				return err
+			}
+		}
+	}
+	return done
+}
+
+// askPIN asks for a PIN for answers, if the user has none: an agent could give them without one.
+func askPIN(a *cli.App) error {
+	d := request.In(a.Store.Dir)
+	if d.HasPIN() || a.InAgent("") != nil {
+		return nil
+	}
+	set, err := pin.New(d)
+	if err != nil {
+		return cli.Hint("beckon config pin sets one", "%w", err)
+	}
+	if set {
+		fmt.Fprintln(a.Stdout, "answers take your PIN; beckon config pin changes it")
+	}
+	return nil
 }
 
 // allSteps returns all steps with their present state on this machine, for a project's settings
