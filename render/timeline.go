@@ -8,17 +8,17 @@ import (
 	"beckon/state/stats"
 )
 
-// Timeline is one day, a lane for each session: the format of `stats --timeline --json`.
+// Timeline is one day, a track for each session: the format of `stats --timeline --json`.
 type Timeline struct {
 	Schema int       `json:"schema"`
 	From   time.Time `json:"from"`
 	To     time.Time `json:"to"` // now, if the day is not over
-	Lanes  []Lane    `json:"lanes"`
+	Tracks []Track   `json:"lanes"`
 }
 
-// Lane is what one session did on the day, the earliest first. Between spans the session was
+// Track is what one session did on the day, the earliest first. Between spans the session was
 // not there, or nothing is known.
-type Lane struct {
+type Track struct {
 	SessionID string `json:"session_id"`
 	Part      string `json:"part,omitempty"`
 	Name      string `json:"name,omitempty"`
@@ -35,20 +35,20 @@ type Span struct {
 }
 
 // NewTimeline returns the timeline of what was counted between from and to. session returns the
-// session of a lane.
+// session of a track.
 func NewTimeline(from, to time.Time, counted []stats.Lane, session func(*stats.Lane) *state.Session) Timeline {
-	t := Timeline{Schema: 1, From: from.UTC(), To: to.UTC(), Lanes: []Lane{}}
+	t := Timeline{Schema: 1, From: from.UTC(), To: to.UTC(), Tracks: []Track{}}
 	for i := range counted {
 		s := session(&counted[i])
-		l := Lane{SessionID: s.ID, Part: s.Part, Name: OneLine(s.Name), Project: OneLine(project(s)),
+		l := Track{SessionID: s.ID, Part: s.Part, Name: OneLine(s.Name), Project: OneLine(project(s)),
 			Branch: OneLine(s.Origin.Git.Branch)}
 		for _, span := range counted[i].Spans {
 			l.Spans = append(l.Spans, Span{span.From.Time(), span.To.Time(), span.Kind})
 		}
-		t.Lanes = append(t.Lanes, l)
+		t.Tracks = append(t.Tracks, l)
 	}
 	return t
 }
 
 // Label returns the session's name for people.
-func (l *Lane) Label() string { return cmp.Or(l.Name, l.Project, l.SessionID) }
+func (l *Track) Label() string { return cmp.Or(l.Name, l.Project, l.SessionID) }

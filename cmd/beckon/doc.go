@@ -32,6 +32,7 @@
 //	cmd/internal/segment         prompt and statusline
 //	cmd/internal/setup           setup, install, uninstall, plugin
 //	cmd/internal/setup/steps     steps that a screen or questions let the user choose of
+//	cmd/internal/stack           a large stack for the hook, early
 //	cmd/internal/doctor          doctor: a file a check
 //	cmd/internal/policies        policy
 //	cmd/internal/fleets          fleet, and the rows of other machines
@@ -90,6 +91,7 @@
 //	state/usage                  usage limits of accounts
 //	state/alert                  what to notify of
 //	state/request                what a session asks: its file, the waiting hook, the answer
+//	state/request/pin            a PIN that signs answers
 //
 //	render                       rows
 //	render/term                  lists and texts

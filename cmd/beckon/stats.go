@@ -123,7 +123,7 @@ func (c *statsCmd) timeline(a *app) error {
 	if c.JSON {
 		return cli.WriteJSON(a.Stdout, t)
 	}
-	if len(t.Lanes) == 0 {
+	if len(t.Tracks) == 0 {
 		_, err := fmt.Fprintln(a.Stdout, "nothing was done on this day")
 		return err
 	}

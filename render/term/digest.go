@@ -25,12 +25,12 @@ func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) err
 	for i := range d.Sessions {
 		r := &d.Sessions[i]
 		look := lookOf(r.State)
-		head := fmt.Sprintf("%s %s  %-11s %4s  ", look.glyph, cell(where(&r.Row).String(), label), Word(&r.Row),
+		head := fmt.Sprintf("%s %s  %-11s %4s  ", look.glyph, Fit(where(&r.Row).String(), label, false), Word(&r.Row),
 			Age(st.Now.Sub(r.Since)))
 		tail := digestSums(r)
 		what := clean(r.What())
 		if st.Width > 0 {
-			what = truncate(what, max(st.Width-widthOf(head)-widthOf(tail), 10), "…")
+			what = truncate(what, max(st.Width-Width(head)-Width(tail), 10), "…")
 		}
 		b.WriteString(st.Paint(look.sgr, head) + what + st.Paint("2", tail) + "\n")
 	}

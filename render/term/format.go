@@ -142,9 +142,9 @@ func (f Format) fill(value func(field string) string, width int) string {
 // layOut replaces each wrapMark by two blanks where both sides fit on a line.
 func layOut(line string, width int) string {
 	pieces := strings.Split(line, wrapMark)
-	out, column := pieces[0], widthOf(pieces[0])
+	out, column := pieces[0], Width(pieces[0])
 	for _, p := range pieces[1:] {
-		w := widthOf(p)
+		w := Width(p)
 		switch {
 		case w == 0 || column == 0:
 			out, column = out+p, column+w

@@ -205,10 +205,10 @@ func (p place) String() string { return strings.TrimSpace(p.name + " " + p.branc
 func (p place) fit(width int) string {
 	const least = 5 // columns of a branch that is still recognizable
 	whole := p.String()
-	if widthOf(whole) <= width {
+	if Width(whole) <= width {
 		return whole
 	}
-	if room := width - widthOf(p.name) - 1; p.branch != "" && room >= least {
+	if room := width - Width(p.name) - 1; p.branch != "" && room >= least {
 		return p.name + " " + Middle(p.branch, room)
 	}
 	return Middle(p.name, width)
@@ -244,7 +244,7 @@ func columns(table [][]string) []int {
 	width := make([]int, len(table[0]))
 	for _, line := range table {
 		for i, c := range line {
-			width[i] = max(width[i], widthOf(c))
+			width[i] = max(width[i], Width(c))
 		}
 	}
 	return width
@@ -254,10 +254,10 @@ func columns(table [][]string) []int {
 func drawLine(line []string, width []int, sgr, of string, head bool, st Style) string {
 	var b strings.Builder
 	for i, c := range line[:len(width)] {
-		n := widthOf(c)
+		n := Width(c)
 		if n > width[i] {
 			c = truncate(c, width[i], "…")
-			n = widthOf(c)
+			n = Width(c)
 		}
 		pad := strings.Repeat(" ", width[i]-n)
 		switch {

@@ -84,7 +84,7 @@ func NeedList(rows []render.Row, st Style) string {
 	column := len(head)
 	for i := range waiting {
 		entry := st.entry(named[i], &waiting[i])
-		width := widthOf(entry)
+		width := Width(entry)
 		if rest := len(waiting) - i; st.Width > 0 && i > 0 && column+2+width+restWidth(rest-1) > st.Width {
 			b.WriteString(", +" + strconv.Itoa(rest))
 			break

@@ -32,7 +32,8 @@ func Stats(w io.Writer, days []stats.Day, names []string, projects map[string]st
 	fmt.Fprintf(&b, "\n%-24s %-7s %-7s %5s %5s %6s %8s\n", "PROJECT", "BUSY", "WAITED", "TURNS", "TOOLS", "ERRORS", "COST")
 	for _, n := range names {
 		d := projects[n]
-		fmt.Fprintf(&b, "%s %-7s %-7s %5d %5d %6d %8s\n", cell(clean(filepath.Base(n)), 24), span(d.Busy), span(d.Waiting),
+		fmt.Fprintf(&b, "%s %-7s %-7s %5d %5d %6d %8s\n", Fit(clean(filepath.Base(n)), 24, false), span(d.Busy),
+			span(d.Waiting),
 			d.Turns, d.Tools, d.Errors, spent(d.CostUSD))
 	}
 	_, err := io.WriteString(w, b.String())
@@ -58,16 +59,10 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dh%02d", d/time.Hour, d%time.Hour/time.Minute)
 }
 
-// cell cuts or fills s to width columns.
-func cell(s string, width int) string {
-	s = truncate(s, width, "…")
-	return s + strings.Repeat(" ", width-widthOf(s))
-}
-
 // columnOf returns the width of a column of n texts, at most most.
 func columnOf(n, most int, text func(i int) string) (width int) {
 	for i := range n {
-		width = max(width, widthOf(text(i)))
+		width = max(width, Width(text(i)))
 	}
 	return min(width, most)
 }

@@ -47,7 +47,7 @@ func StatusLine(v StatusView, f Format, st Style) string {
 	var lines []string
 	for level := range levels {
 		lines = strings.Split(f.fill(func(field string) string { return st.status(&v, field, level) }, st.Width), "\n")
-		if st.Width == 0 || !slices.ContainsFunc(lines, func(l string) bool { return widthOf(l) > st.Width }) {
+		if st.Width == 0 || !slices.ContainsFunc(lines, func(l string) bool { return Width(l) > st.Width }) {
 			return strings.Join(lines, "\n")
 		}
 	}

@@ -26,18 +26,19 @@ var kindLooks = []struct {
 
 const labelWidth = 24
 
-// DrawTimeline writes a line for each lane. A column is a part of the day, and shows what was
+// DrawTimeline writes a line for each track. A column is a part of the day, and shows what was
 // most urgent in it. The hours are those of zone.
 func DrawTimeline(w io.Writer, t render.Timeline, zone *time.Location, st Style) error {
-	label := columnOf(len(t.Lanes), labelWidth, func(i int) string { return laneLabel(&t.Lanes[i]) })
+	label := columnOf(len(t.Tracks), labelWidth, func(i int) string { return trackLabel(&t.Tracks[i]) })
 	columns := max(12, cmp.Or(st.Width, 100)-label-2)
 	step := max(t.To.Sub(t.From)/time.Duration(columns), time.Second)
 
 	var b strings.Builder
 	b.WriteString(strings.Repeat(" ", label+2) + hours(t, step, columns, zone) + "\n")
-	for i := range t.Lanes {
-		l := &t.Lanes[i]
-		b.WriteString(cell(laneLabel(l), label) + "  " + strings.TrimRight(st.lane(l, t.From, step, columns), " ") + "\n")
+	for i := range t.Tracks {
+		l := &t.Tracks[i]
+		b.WriteString(Fit(trackLabel(l), label, false) + "  " + strings.TrimRight(st.track(l, t.From, step, columns), " ") +
+			"\n")
 	}
 	var legend []string
 	for _, k := range kindLooks {
@@ -48,15 +49,15 @@ func DrawTimeline(w io.Writer, t render.Timeline, zone *time.Location, st Style)
 	return err
 }
 
-func laneLabel(l *render.Lane) string {
+func trackLabel(l *render.Track) string {
 	return place{clean(l.Label()), clean(l.Branch)}.String()
 }
 
-// ticks are the possible distances of the times above the lanes.
+// ticks are the possible distances of the times above the tracks.
 var ticks = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour,
 	2 * time.Hour, 3 * time.Hour, 6 * time.Hour}
 
-// hours returns the line above the lanes: round times, as close as they fit, or else the time
+// hours returns the line above the tracks: round times, as close as they fit, or else the time
 // at which it begins.
 func hours(t render.Timeline, step time.Duration, columns int, zone *time.Location) string {
 	const width = len("15:04")
@@ -80,8 +81,8 @@ func hours(t render.Timeline, step time.Duration, columns int, zone *time.Locati
 	return strings.TrimRight(string(line), " ")
 }
 
-// lane draws the spans, each column by the first of kindLooks that occurs in it.
-func (st Style) lane(l *render.Lane, from time.Time, step time.Duration, columns int) string {
+// track draws the spans, each column by the first of kindLooks that occurs in it.
+func (st Style) track(l *render.Track, from time.Time, step time.Duration, columns int) string {
 	kinds := make([]int, columns) // index of kindLooks, from 1
 	for _, span := range l.Spans {
 		first, last := int(span.From.Sub(from)/step), int((span.To.Sub(from)-1)/step)

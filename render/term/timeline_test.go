@@ -14,7 +14,7 @@ func TestDrawTimeline(t *testing.T) {
 	zone := time.FixedZone("here", 5*3600+1800)
 	from := time.Date(2026, 3, 1, 9, 0, 0, 0, zone)
 	at := func(minutes int) time.Time { return from.Add(time.Duration(minutes) * time.Minute).UTC() }
-	line := render.Timeline{From: from.UTC(), To: at(240), Lanes: []render.Lane{
+	line := render.Timeline{From: from.UTC(), To: at(240), Tracks: []render.Track{
 		{Project: "shop", Branch: "main", Spans: []render.Span{
 			{From: at(0), To: at(60), Kind: stats.Busy}, {From: at(60), To: at(61), Kind: stats.Waiting},
 			{From: at(61), To: at(120), Kind: stats.Busy}, {From: at(120), To: at(240), Kind: stats.Idle}}},

@@ -26,11 +26,11 @@ func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, s
 		}
 		head := "  " + at.Format("15:04:05") + "  "
 		if of {
-			head += cell(clean(t.Project), project) + "  "
+			head += Fit(clean(t.Project), project, false) + "  "
 		}
 		look := turnLook(t)
 		text := cmp.Or(t.Line(), "("+string(t.Intent)+")")
-		if room := st.Width - widthOf(head) - 2; st.Width > 0 {
+		if room := st.Width - Width(head) - 2; st.Width > 0 {
 			text = truncate(text, max(room, 8), "…")
 		}
 		b.WriteString(head + st.Paint(look.sgr, look.glyph) + " " + st.Paint(look.text(), text) + "\n")

@@ -10,15 +10,31 @@ import (
 // same, but its initialization costs a prompt a tenth of its time.
 var terminal = displaywidth.Options{ControlSequences: true}
 
-// widthOf returns how many columns s takes. Nearly all that a list shows is ASCII, whose width
+// Width returns how many columns s takes. Nearly all that a list shows is ASCII, whose width
 // is its length: without this a list of 1,000 sessions would take a tenth longer.
-func widthOf(s string) int {
+func Width(s string) int {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return terminal.String(s)
 		}
 	}
 	return len(s)
+}
+
+// Cut cuts s down to width columns, one at least, with an ellipsis.
+func Cut(s string, width int) string { return truncate(s, max(1, width), "…") }
+
+// Fit cuts or fills s to width columns; right puts the blanks before it.
+func Fit(s string, width int, right bool) string {
+	if width <= 0 {
+		return ""
+	}
+	s = Cut(s, width)
+	pad := strings.Repeat(" ", max(0, width-Width(s)))
+	if right {
+		return pad + s
+	}
+	return s + pad
 }
 
 // truncate shortens s to width columns, including tail if it is cut.
@@ -28,7 +44,7 @@ func truncate(s string, width int, tail string) string {
 
 // Middle cuts s down to width columns, in its middle.
 func Middle(s string, width int) string {
-	n := widthOf(s)
+	n := Width(s)
 	if n <= width {
 		return s
 	}

@@ -26,7 +26,7 @@ func drawn() *rapid.Generator[string] {
 func TestWidths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, n := drawn().Draw(t, "s"), rapid.IntRange(1, 20).Draw(t, "width")
-		if got, want := widthOf(s), ansi.StringWidth(s); got != want {
+		if got, want := Width(s), ansi.StringWidth(s); got != want {
 			t.Fatalf("%q is %d columns wide, not %d", s, got, want)
 		}
 		plain, fits := ansi.Strip(s), ansi.StringWidth(s) <= n

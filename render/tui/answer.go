@@ -267,7 +267,8 @@ func (m *model) askPIN(msg pinMsg) tea.Cmd {
 			return msg.again()
 		}
 	}
-	m.prompt = &prompt{label: "PIN", hint: "your PIN for answers; Esc leaves it", secret: true, enter: enter, leave: msg.leave}
+	m.prompt = &prompt{label: "PIN", hint: "your PIN for answers; Esc leaves it", secret: true, enter: enter,
+		leave: msg.leave}
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}

@@ -87,23 +87,6 @@ func (m *model) hostName(r *render.Row) string {
 // clean makes foreign text safe to draw in one line.
 func clean(s string) string { return render.OneLine(s) }
 
-// fit cuts or fills s to width columns.
-func fit(s string, width int, right bool) string {
-	if width <= 0 {
-		return ""
-	}
-	n := ansi.StringWidth(s)
-	if n > width {
-		s = ansi.Truncate(s, width, "…")
-		n = ansi.StringWidth(s)
-	}
-	pad := strings.Repeat(" ", max(0, width-n))
-	if right {
-		return pad + s
-	}
-	return s + pad
-}
-
 // wrap breaks text into lines of at most width columns.
 func wrap(s string, width int) []string {
 	var out []string

@@ -76,7 +76,7 @@ func (m *model) withPeek(body []string, l layout) []string {
 		return append(body, panel...)
 	}
 	for i := range body {
-		body[i] = fit(body[i], l.list, false) + panel[i]
+		body[i] = term.Fit(body[i], l.list, false) + panel[i]
 	}
 	return body
 }
@@ -110,11 +110,11 @@ func (m *model) titleLine() string {
 	if end != "" {
 		end += " "
 	}
-	counts := m.countsText(m.width - ansi.StringWidth(left) - ansi.StringWidth(end) - 4)
+	counts := m.countsText(m.width - term.Width(left) - term.Width(end) - 4)
 	if counts != "" {
 		left += "  " + counts
 	}
-	return left + strings.Repeat(" ", max(1, m.width-ansi.StringWidth(left)-ansi.StringWidth(end))) + end
+	return left + strings.Repeat(" ", max(1, m.width-term.Width(left)-term.Width(end))) + end
 }
 
 // limitText returns the nearest usage limit, in red if it is nearly reached.
@@ -183,9 +183,9 @@ func (m *model) headingLine(e entry, width int) string {
 		g := render.Group(e.heading)
 		r, title = groupRole[g], strings.ToUpper(g.Words())
 	}
-	title = ansi.Truncate(clean(title), max(4, width-10), "…")
+	title = term.Cut(clean(title), max(4, width-10))
 	n := strconv.Itoa(e.count)
-	line := max(0, width-ansi.StringWidth(title)-len(n)-5)
+	line := max(0, width-term.Width(title)-len(n)-5)
 	return " " + m.pal.paint(r, title, false) + " " + m.pal.paint(dim, n, false) + " " +
 		m.pal.paint(faint, strings.Repeat("─", line), false)
 }
@@ -196,11 +196,11 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 	used := 0
 	put := func(as role, s string) {
 		b.WriteString(m.pal.paint(as, s, selected))
-		used += ansi.StringWidth(s)
+		used += term.Width(s)
 	}
 	cell := func(as role, s string, w int, right bool) {
 		if w > 0 {
-			put(as, fit(s, w, right))
+			put(as, term.Fit(s, w, right))
 			put(text, "  ")
 		}
 	}
@@ -223,7 +223,8 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 	if r.NeedsYou || r.Unseen {
 		emphasis = strong
 	}
-	put(text, m.pal.named(m.opt.Marks.Color(r), is(emphasis), fit(term.Middle(name(r), c.name), c.name, false), selected))
+	put(text, m.pal.named(m.opt.Marks.Color(r), is(emphasis), term.Fit(term.Middle(name(r), c.name), c.name, false),
+		selected))
 	put(text, "  ")
 	cell(dim, term.Middle(branch(r), c.branch), c.branch, false)
 	cell(is(text), clean(r.Title), c.title, false)
@@ -275,7 +276,7 @@ func (m *model) hintLine() string {
 			hints = append(hints, k)
 		}
 	}
-	columns := func(k binding) int { return ansi.StringWidth(k.show) + len(k.hint) + 3 }
+	columns := func(k binding) int { return term.Width(k.show) + len(k.hint) + 3 }
 	room := m.width - 1
 	for _, k := range hints {
 		room -= columns(k)
@@ -308,8 +309,8 @@ func (m *model) emptyLines(l layout) []string {
 	}
 	lines := make([]string, max(0, l.body/2-len(say)))
 	for _, s := range say {
-		s = ansi.Truncate(clean(s), max(1, l.list-2), "…")
-		in := max(1, (l.list-ansi.StringWidth(s))/2)
+		s = term.Cut(clean(s), l.list-2)
+		in := max(1, (l.list-term.Width(s))/2)
 		lines = append(lines, strings.Repeat(" ", in)+m.pal.paint(dim, s, false))
 	}
 	return lines
@@ -320,7 +321,7 @@ func (m *model) emptyLines(l layout) []string {
 func (m *model) helpLines(l layout) []string {
 	var lines []string
 	for _, b := range bindings() {
-		head := "  " + m.pal.paint(keycap, fit(b.show, 8, false), false)
+		head := "  " + m.pal.paint(keycap, term.Fit(b.show, 8, false), false)
 		for _, text := range wrap(b.help, min(l.list, helpWidth)-11) {
 			lines = append(lines, head+text)
 			head = strings.Repeat(" ", 10)
@@ -331,7 +332,7 @@ func (m *model) helpLines(l layout) []string {
 	if half := (len(lines) + 1) / 2; len(lines) > l.body && l.list >= 2*helpWidth {
 		for i := range half {
 			if half+i < len(lines) {
-				lines[i] = fit(lines[i], helpWidth, false) + lines[half+i]
+				lines[i] = term.Fit(lines[i], helpWidth, false) + lines[half+i]
 			}
 		}
 		lines = lines[:half]

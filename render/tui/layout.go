@@ -3,8 +3,6 @@ package tui
 import (
 	"beckon/render"
 	"beckon/render/term"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // layout is the division of the screen, in lines and columns.
@@ -100,7 +98,7 @@ func (m *model) measure(width int) columns {
 // few rows need to be measured.
 func widen(column *int, text string) {
 	if len(text) > *column {
-		*column = max(*column, ansi.StringWidth(text))
+		*column = max(*column, term.Width(text))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"beckon/render"
 	"beckon/render/card"
+	"beckon/render/term"
 	"beckon/state/request"
 
 	"github.com/charmbracelet/x/ansi"
@@ -71,7 +72,7 @@ func (s *sheet) offer(o *card.Request) {
 	rows := 0
 	add := func(bar, on string, as role, text string) {
 		from := place{row: rows}
-		for _, part := range strings.Split(ansi.Hardwrap(text, max(1, s.width-ansi.StringWidth(bar)), true), "\n") {
+		for _, part := range strings.Split(ansi.Hardwrap(text, max(1, s.width-term.Width(bar)), true), "\n") {
 			to := place{rows, from.off + len(part)}
 			if to.off == len(text) {
 				to = place{row: rows + 1}

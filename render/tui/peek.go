@@ -13,7 +13,6 @@ import (
 	"beckon/state"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // peekLines draws the panel of the selected row, in the space that the layout gives it.
@@ -80,7 +79,7 @@ func (m *model) peekHead(r *render.Row, s *sheet) {
 		m.wake(now.Add(steps(now.Sub(r.Since))))
 	}
 	s.lines = append(s.lines, m.pal.paint(stateRole(r.State), term.Glyph(r.State)+" "+m.word(r), false)+
-		m.pal.paint(dim, " for "+age, false)+"  "+m.pal.paint(strong, ansi.Truncate(name(r), max(1, s.width-30), "…"), false)+
+		m.pal.paint(dim, " for "+age, false)+"  "+m.pal.paint(strong, term.Cut(name(r), s.width-30), false)+
 		m.pal.paint(dim, " "+branch(r), false))
 }
 
@@ -129,7 +128,7 @@ func (s *sheet) options(of []event.Option, multi bool) {
 		mark = "[ ] "
 	}
 	for _, o := range of {
-		label := ansi.Truncate(clean(o.Label), max(1, s.width-6), "…")
+		label := term.Cut(clean(o.Label), s.width-6)
 		s.lines = append(s.lines, "  "+s.m.pal.paint(keycap, mark, false)+label)
 		for _, l := range wrap(o.Description, s.width-6) {
 			if l != "" {
@@ -183,8 +182,8 @@ func (s *sheet) turns(recent []state.Turn, now time.Time) {
 		if t.Actor == state.SpeakerUser {
 			who = "you"
 		}
-		head := "  " + fit(term.Age(now.Sub(t.At.Time())), 4, true) + "  " + fit(who, 6, false)
-		text := ansi.Truncate(clean(t.Text), max(1, s.width-ansi.StringWidth(head)), "…")
+		head := "  " + term.Fit(term.Age(now.Sub(t.At.Time())), 4, true) + "  " + term.Fit(who, 6, false)
+		text := term.Cut(clean(t.Text), s.width-term.Width(head))
 		s.lines = append(s.lines, s.m.pal.paint(dim, head, false)+text)
 	}
 }
@@ -193,8 +192,8 @@ func (s *sheet) facts(r *render.Row) {
 	s.lines = append(s.lines, "")
 	line := func(label, value string) {
 		if value = clean(value); value != "" {
-			value = ansi.Truncate(value, max(1, s.width-10), "…")
-			s.lines = append(s.lines, s.m.pal.paint(dim, fit(label, 10, false), false)+value)
+			value = term.Cut(value, s.width-10)
+			s.lines = append(s.lines, s.m.pal.paint(dim, term.Fit(label, 10, false), false)+value)
 		}
 	}
 	line("session", r.SessionID)
@@ -283,6 +282,6 @@ func (s *sheet) pane(height int) {
 		return
 	}
 	for _, l := range live.lines[max(0, len(live.lines)-height):] {
-		s.lines = append(s.lines, ansi.Truncate(l, s.width, "…"))
+		s.lines = append(s.lines, term.Cut(l, s.width))
 	}
 }

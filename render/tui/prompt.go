@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"beckon/render"
+	"beckon/render/term"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -117,7 +118,7 @@ func cutLast(s string) string {
 	if i := strings.LastIndexByte(s, '\n'); i >= 0 {
 		head, line = s[:i+1], s[i+1:]
 	}
-	return head + ansi.Truncate(line, max(0, ansi.StringWidth(line)-1), "")
+	return head + ansi.Truncate(line, max(0, term.Width(line)-1), "")
 }
 
 // cutFirst splits off the first character as people see it.
@@ -133,21 +134,21 @@ func (m *model) promptLine() string {
 	p := m.prompt
 	label := p.label
 	if label != "/" {
-		label = ansi.Truncate(clean(label), max(12, m.width/2), "…") + " "
+		label = term.Cut(clean(label), max(12, m.width/2)) + " "
 	}
 	line := " " + m.pal.paint(accent, label, false)
 	if strings.HasSuffix(label, " ") {
 		line += " "
 	}
-	room := max(4, m.width-ansi.StringWidth(line)-2)
+	room := max(4, m.width-term.Width(line)-2)
 	typed, after := strings.ReplaceAll(p.text, "\n", "⏎"), strings.ReplaceAll(p.after, "\n", "⏎")
 	if p.secret {
 		typed, after = strings.Repeat("•", utf8.RuneCountInString(typed)), strings.Repeat("•", utf8.RuneCountInString(after))
 	}
-	if n := ansi.StringWidth(typed); n > room {
+	if n := term.Width(typed); n > room {
 		typed = ansi.TruncateLeft(typed, n-room, "…")
 	}
-	line += typed + "▏" + ansi.Truncate(after, max(0, room-ansi.StringWidth(typed)), "…")
+	line += typed + "▏" + term.Cut(after, max(0, room-term.Width(typed)))
 	if p.text+p.after == "" || m.flash != "" {
 		line += m.pal.paint(dim, " "+clean(cmp.Or(m.flash, p.hint)), false)
 	}

@@ -95,7 +95,7 @@ func TestTimeline(t *testing.T) {
 		Ends  float64
 	}](p, `[...document.querySelectorAll("#lanes li.lane")].map((l) => { const spans = [...l.querySelectorAll(".spans rect:not(.tick)")]; return {
 		Label: l.querySelector(".place").textContent, Kinds: spans.map((s) => s.getAttribute("class")), Ends: Number(spans.at(-1).getAttribute("x")) + Number(spans.at(-1).getAttribute("width")) }; })`)
-	for i, l := range day.Lanes {
+	for i, l := range day.Tracks {
 		var kinds []string
 		for _, s := range l.Spans {
 			kinds = append(kinds, string(s.Kind))
