@@ -33,6 +33,7 @@ func (u *user) repository(tree string) (root string) {
 	file(t, "ref: refs/heads/main\n", root, ".git", "HEAD")
 	file(t, "ref: refs/heads/side\n", root, ".git", "worktrees", "w", "HEAD")
 	file(t, "../..\n", root, ".git", "worktrees", "w", "commondir")
+	file(t, filepath.Join(tree, ".git")+"\n", root, ".git", "worktrees", "w", "gitdir")
 	file(t, "gitdir: "+filepath.Join(root, ".git", "worktrees", "w")+"\n", tree, ".git")
 	policy := file(t, on("PreToolUse", `{"type":"rule","id":"r","decision":"deny","reason":"not the sources","paths":["./src/**"]}`), root, ".beckon", "policy.json")
 	if _, err := Sources(func(n string) string { return u.env[n] }, u.env["BECKON_STATE_DIR"]).Trust(policy); err != nil {
@@ -150,5 +151,16 @@ func TestUntrustedPolicyAboveIsNamedOnce(t *testing.T) {
 	}
 	if again := u.fire(event.UserPromptSubmit, `,"prompt":"x"`); again != "" {
 		t.Errorf("the second hook says %q", again)
+	}
+}
+
+// A folder that says by itself that it is a worktree of a trusted project has nothing of its policy.
+func TestForgedWorktree(t *testing.T) {
+	u := newUser(t, "", "")
+	root := u.repository(filepath.Join(u.dir, "tree"))
+	forged := filepath.Join(u.dir, "forged")
+	file(t, "gitdir: "+filepath.Join(root, ".git", "worktrees", "w")+"\n", forged, ".git")
+	if got := u.writes(forged, filepath.Join(forged, "src", "a")); got != "" {
+		t.Errorf("it is told %q", got)
 	}
 }

@@ -39,6 +39,9 @@ func (c *initCmd) Run(a *cli.App, s policy.Sources) error {
 	if c.Project {
 		path, level = s.Project, config.Project
 	}
+	if path == "" {
+		return errors.New("nobody can tell where your policy is: HOME is not set")
+	}
 	if _, err := os.Lstat(path); err == nil {
 		return cli.Hint("beckon policy check checks it", "there is a policy already: %s", path)
 	}

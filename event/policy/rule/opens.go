@@ -69,9 +69,6 @@ func opens(l *shell.Line, at int) (list []opened) {
 	if w == "source" || w == "." || shows {
 		rest, start = c.Words[1:], 1
 	}
-	if head == "cp" && isTemplate(rest) {
-		return list
-	}
 	if shell.In("find gfind fd fdfind", shell.Base(c.Words[0])) {
 		writes := slices.Contains(c.Words, "-delete") || last > 0 && shell.In(writesAll, head)
 		reads := last > 0 && !shell.In(namers, head)
@@ -120,11 +117,15 @@ func opens(l *shell.Line, at int) (list []opened) {
 		}
 		add(w, write, below, glob)
 	}
+	if head == "cp" && len(list) > 1 {
+		list[len(list)-1].template = templateOf(rest)
+	}
 	return append(list, given(l, c, head, rest)...)
 }
 
-// isTemplate reports whether cp makes a file from its template: .env or .env.local from .env.example.
-func isTemplate(rest []string) bool {
+// templateOf returns the file from which cp makes another of its name: .env.example for .env or
+// .env.local; empty if it copies anything else.
+func templateOf(rest []string) string {
 	var files []string
 	for _, w := range rest {
 		if !shell.IsFlag(w) {
@@ -132,11 +133,14 @@ func isTemplate(rest []string) bool {
 		}
 	}
 	if len(files) != 2 {
-		return false
+		return ""
 	}
 	end := path.Ext(files[0])
 	stem := strings.TrimSuffix(path.Base(files[0]), end)
-	return shell.In(".example .sample .template .dist .defaults .tmpl .tpl", end) && stem != "" && strings.HasPrefix(path.Base(files[1]), stem)
+	if stem == "" || !shell.In(".example .sample .template .dist .defaults .tmpl .tpl", end) || !strings.HasPrefix(path.Base(files[1]), stem) {
+		return ""
+	}
+	return files[0]
 }
 
 // found returns the files that find hands on: those below its folders, of the name it looks for.

@@ -23,11 +23,12 @@ const maxFollowed = 100
 type opened struct {
 	path, dir   string
 	read, write bool
-	glob        bool // it stands for the names that match it
-	dots        bool // it is git's pattern, in which * matches a leading dot, too
-	all         bool // it counts with everything below it
-	around      bool // another file of the command says what is meant of it
-	root        bool // a relative path begins at the root of the git repository
+	glob        bool   // it stands for the names that match it
+	dots        bool   // it is git's pattern, in which * matches a leading dot, too
+	all         bool   // it counts with everything below it
+	around      bool   // another file of the command says what is meant of it
+	root        bool   // a relative path begins at the root of the git repository
+	template    string // it is written as a copy of this one; a rule that excepts that excepts it
 }
 
 // file is a file that a call reads or writes.

@@ -178,7 +178,15 @@ func (r *Compiled) files(c *Call, files []file, named bool) bool {
 		if !named && !slices.ContainsFunc(f.tools(), r.takes) || !f.fits(c, r.rule.Paths) {
 			return false
 		}
-		return r.unless == nil || len(r.unless.Paths) == 0 || r.unless.ofCommands() || !f.probably(c, r.unless.Paths)
+		if r.unless == nil || len(r.unless.Paths) == 0 || r.unless.ofCommands() {
+			return true
+		}
+		if f.template != "" {
+			if from := c.file(opened{path: f.template, dir: f.dir}); from.probably(c, r.unless.Paths) {
+				return false
+			}
+		}
+		return !f.probably(c, r.unless.Paths)
 	})
 }
 

@@ -71,7 +71,7 @@ func TestSearchesReadWhatIsThere(t *testing.T) {
 			t.Errorf("%s is refused", line)
 		}
 	}
-	for _, line := range []string{"cp .env x", "cp a .env", "cp x.example .env", "cp .env.example .env && cat .env", "mv .env .env.example"} {
+	for _, line := range []string{"cp .env x", "cp a .env", "cp x.example .env", "cp .env.example .env && cat .env", "mv .env .env.example", "cp .env.sample .env"} {
 		if !read(line) {
 			t.Errorf("%s passes", line)
 		}
