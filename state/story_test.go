@@ -128,7 +128,7 @@ func (st *story) observe() {
 
 // check compares the verdict: state, reason, since=TIME, unseen=BOOL,
 // actor=ID, source=SOURCE, asks=WORDS (blanks written as _), call=ID, turns=N,
-// agents=N, shells=N, running=N, task=STATE, refused=N, edge=KIND.
+// agents=N, shells=N, running=N, task=STATE, refused=N, alert=KIND.
 func (st *story) check(words []string, keys map[string]string) error {
 	got := Resolve(st.s, st.ev, st.now)
 	if got.State != State(words[0]) || (len(words) > 1 && got.Reason != words[1]) {
@@ -138,7 +138,7 @@ func (st *story) check(words []string, keys map[string]string) error {
 		"since": strconv.FormatInt(int64(got.Since-t0), 10), "unseen": strconv.FormatBool(got.Unseen), "actor": got.Actor,
 		"source": string(got.Source), "asks": strings.ReplaceAll(got.Asks, " ", "_"), "call": got.Call.UseID, "turns": strconv.FormatInt(st.s.Counts.Turns, 10),
 		"agents": strconv.Itoa(st.s.BackgroundAgents()), "shells": strconv.Itoa(st.s.BackgroundShells()), "running": strconv.Itoa(len(st.s.Subagents())), "task": string(st.s.Task.Now()),
-		"refused": strconv.Itoa(st.s.Denied.Count), "edge": string(Standing(st.s, st.ev, st.now).Edge.Kind),
+		"refused": strconv.Itoa(st.s.Denied.Count), "edge": string(AlertStateOf(st.s, st.ev, st.now).Alert.Kind),
 	}
 	for k, want := range keys {
 		if have[k] != want {

@@ -40,7 +40,7 @@ func (c *notifyTestCmd) Run(a *app) error {
 	if len(set.Channels) == 0 {
 		return cli.Hint("beckon setup notify chooses one; --channel tries one", "no channel is chosen")
 	}
-	note := notify.Note{Schema: notify.Schema, Kind: state.EdgePermission, Test: true, SessionID: "test",
+	note := notify.Note{Schema: notify.Schema, Kind: state.AlertPermission, Test: true, SessionID: "test",
 		Title: "beckon needs nothing", Body: "This is a test.", Project: "beckon", Since: time.Now().UTC().Truncate(time.Millisecond)}
 	var errs []error
 	for _, ch := range a.channels(set, a.Stdout) {
@@ -98,7 +98,7 @@ func (a *app) jumpCommand() []string {
 	return []string{self, "jump"}
 }
 
-// deliverer returns a Deliverer for a program that calls itself by: it decides on edges and
+// deliverer returns a Deliverer for a program that calls itself by: it decides on alerts and
 // notifies the user.
 func (a *app) deliverer(set alert.Settings, by string, terminal io.Writer) *notify.Deliverer {
 	return &notify.Deliverer{
@@ -127,14 +127,14 @@ type notifyLogCmd struct {
 
 // explained is one decision, as `notify log --json` prints it.
 type explained struct {
-	At        time.Time      `json:"at"`
-	SessionID string         `json:"session_id"`
-	Kind      state.EdgeKind `json:"kind"`
-	Since     time.Time      `json:"since"`
-	Verdict   state.Verdict  `json:"verdict"`
-	Reason    string         `json:"reason"`
-	By        string         `json:"by"`
-	Channels  string         `json:"channels,omitempty"`
+	At        time.Time       `json:"at"`
+	SessionID string          `json:"session_id"`
+	Kind      state.AlertKind `json:"kind"`
+	Since     time.Time       `json:"since"`
+	Verdict   state.Verdict   `json:"verdict"`
+	Reason    string          `json:"reason"`
+	By        string          `json:"by"`
+	Channels  string          `json:"channels,omitempty"`
 }
 
 // shownDecisions is how many are printed, the newest last.
@@ -172,7 +172,7 @@ func (c *notifyLogCmd) Run(a *app) error {
 	return nil
 }
 
-// decisions reads the log of decisions, of one session if named. It adds edges that were
+// decisions reads the log of decisions, of one session if named. It adds alerts that were
 // claimed but never logged, which happens when the disk is full.
 func (a *app) decisions(session string) ([]explained, error) {
 	id := session
@@ -190,7 +190,7 @@ func (a *app) decisions(session string) ([]explained, error) {
 	list := []explained{}
 	for _, d := range all {
 		if session == "" || d.Session == id {
-			list = append(list, explained{d.At.Time(), d.Session, d.Kind, d.EdgeAt.Time(), d.Verdict, d.Reason, d.By, d.Channels})
+			list = append(list, explained{d.At.Time(), d.Session, d.Kind, d.AlertAt.Time(), d.Verdict, d.Reason, d.By, d.Channels})
 		}
 	}
 	if session == "" {
@@ -204,11 +204,11 @@ func (a *app) decisions(session string) ([]explained, error) {
 	return a.unlogged(id, list), nil
 }
 
-// unlogged adds a session's edges that were claimed without a line in the log.
+// unlogged adds a session's alerts that were claimed without a line in the log.
 func (a *app) unlogged(id string, list []explained) []explained {
 	claims, _ := a.Store.Claims(store.KeyOf(id))
 	for _, c := range claims {
-		e, ok := state.ParseEdge(c.ID)
+		e, ok := state.ParseAlert(c.ID)
 		known := slices.ContainsFunc(list, func(x explained) bool {
 			return x.Kind == e.Kind && x.Since.Equal(e.At.Time()) && x.Verdict == state.Notify
 		})

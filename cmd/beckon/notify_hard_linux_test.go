@@ -152,7 +152,7 @@ func TestNotifyFullDisk(t *testing.T) {
 	}
 	p.explained(t, "s3", "sent      taken, and nothing was logged")
 	all, err := store.Open(p.state).Claims("s3")
-	if e, ok := state.ParseEdge(all[0].ID); err != nil || len(all) != 1 || !ok || e.Kind != state.EdgePermission {
+	if e, ok := state.ParseAlert(all[0].ID); err != nil || len(all) != 1 || !ok || e.Kind != state.AlertPermission {
 		t.Errorf("claims: %v, %v", all, err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // kindLimit is the kind of a usage limit's notification. No session has this state.
-const kindLimit state.EdgeKind = "limit"
+const kindLimit state.AlertKind = "limit"
 
 type notifyUsageCmd struct {
 	Account string `arg:""`
@@ -49,7 +49,7 @@ func (c *notifyUsageCmd) notify(a *app, now time.Time) error {
 }
 
 func (c *notifyUsageCmd) send(a *app, set alert.Settings, w usage.Window, now time.Time) error {
-	d := store.Decided{At: event.MillisOf(now), Kind: kindLimit, EdgeAt: w.At, By: "statusline", Verdict: state.Notify,
+	d := store.Decided{At: event.MillisOf(now), Kind: kindLimit, AlertAt: w.At, By: "statusline", Verdict: state.Notify,
 		Reason: fmt.Sprintf("%s: %d %% are used", term.LimitName(w.Name), c.Percent)}
 	if set.Quiet != (alert.Hours{}) && set.Quiet.Hold(now.Local()) {
 		d.Verdict, d.Reason = state.Never, state.ReasonQuiet

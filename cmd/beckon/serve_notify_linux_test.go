@@ -14,7 +14,7 @@ import (
 	"beckon/state"
 )
 
-// The hook, the process that waits, a watch and two servers see the same edges, and the user is notified once of each,
+// The hook, the process that waits, a watch and two servers see the same alerts, and the user is notified once of each,
 // including events that the server's own clients post.
 func TestNotifyOnceOfAll(t *testing.T) {
 	t.Parallel()
@@ -40,7 +40,7 @@ func TestNotifyOnceOfAll(t *testing.T) {
 		}
 		_ = res.Body.Close()
 	}
-	want := map[string]state.EdgeKind{"asks": state.EdgePermission, "words": state.EdgeQuestion}
+	want := map[string]state.AlertKind{"asks": state.AlertPermission, "words": state.AlertQuestion}
 	for end := time.Now().Add(time.Minute); len(toldOf(t, told)) < len(want) && time.Now().Before(end); {
 		time.Sleep(100 * time.Millisecond)
 	}

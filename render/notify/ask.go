@@ -45,7 +45,7 @@ type Words struct {
 // AskOf prepares an offer for a channel. One that it does not show whole cannot be allowed,
 // because the user would not know what they allow.
 func AskOf(o *request.Request, host string, w Words) Ask {
-	kind := o.Kind.Edge()
+	kind := o.Kind.Alert()
 	project := cmp.Or(run.Base(o.Project), run.Base(o.Cwd), "a session")
 	a := Ask{Digest: o.Digest, Expires: o.Expires.Time().Local(), Text: card.Line1(cmp.Or(o.Tool, string(o.Kind))),
 		Note: Note{

@@ -13,7 +13,7 @@ import (
 	"beckon/state/store"
 )
 
-// Deliverer decides on edges and notifies of them.
+// Deliverer decides on alerts and notifies of them.
 type Deliverer struct {
 	Store    *store.Store
 	Reader   *live.Reader
@@ -28,7 +28,7 @@ func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, 
 	if v.Verdict != state.Notify {
 		return d.log(c, v, "", now)
 	}
-	n, asked := noteOf(c.Session, c.Edge), ""
+	n, asked := noteOf(c.Session, c.Alert), ""
 	if o, ok := d.offer(c, now); ok {
 		n.Offer = o.ID
 		channels, asked = d.asked(o.ID, channels)
@@ -40,13 +40,13 @@ func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, 
 	return d.log(c, v, asked+said, time.Now())
 }
 
-// offer returns the open offer that an edge is about.
+// offer returns the open offer that an alert is about.
 func (d *Deliverer) offer(c alert.Case, now time.Time) (found request.Request, ok bool) {
-	if !c.Edge.Dialog {
+	if !c.Alert.Dialog {
 		return found, false
 	}
 	list, _ := request.In(d.Store.Dir).List(now) // unreadable: none that could be answered
-	call := &c.Edge.Call
+	call := &c.Alert.Call
 	for _, o := range list {
 		same := o.Hash == call.Hash && o.Tool == call.Name
 		if o.UseID != "" && call.UseID != "" {
@@ -87,4 +87,4 @@ func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now tim
 	return nil
 }
 
-func stands(e state.Edge) time.Duration { return time.Duration(e.Kind.Hold()) * time.Millisecond }
+func settles(e state.Alert) time.Duration { return time.Duration(e.Kind.Hold()) * time.Millisecond }

@@ -10,12 +10,12 @@ import (
 	"beckon/state/alert"
 )
 
-// Follower notifies of the edges that watch and serve see. Conditions at its start are not
-// edges. It is not safe for concurrent use.
+// Follower notifies of the alerts that watch and serve see. Conditions at its start are not
+// alerts. It is not safe for concurrent use.
 type Follower struct {
 	d       *Deliverer
-	began   event.Millis           // of the first look
-	stood   map[string]state.Stand // by record; nil before the first look
+	began   event.Millis                // of the first look
+	stood   map[string]state.AlertState // by record; nil before the first look
 	pending map[string]waiting
 	sending sync.WaitGroup
 }
@@ -25,15 +25,15 @@ func NewFollower(d *Deliverer) *Follower {
 	return &Follower{d: d, pending: map[string]waiting{}}
 }
 
-// Look notifies of the edges in seen that are due. It does not wait until they are sent.
+// Look notifies of the alerts in seen that are due. It does not wait until they are sent.
 func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
-	stood := make(map[string]state.Stand, len(seen))
+	stood := make(map[string]state.AlertState, len(seen))
 	for i := range seen {
 		v := &seen[i]
-		is := state.Standing(v.Session, v.Evidence, event.MillisOf(now))
+		is := state.AlertStateOf(v.Session, v.Evidence, event.MillisOf(now))
 		stood[v.Session.Record()] = is
 		f.note(v.Session.Record(), is, now)
-		if w, ok := f.pending[v.Session.Record()]; ok && now.Sub(w.since) >= stands(w.edge) {
+		if w, ok := f.pending[v.Session.Record()]; ok && now.Sub(w.since) >= settles(w.alert) {
 			f.consider(ctx, v.Session, w, now)
 		}
 	}
@@ -51,23 +51,23 @@ func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
 // Wait waits until everything is sent.
 func (f *Follower) Wait() { f.sending.Wait() }
 
-// note records an edge, and forgets one that has passed.
-func (f *Follower) note(id string, is state.Stand, now time.Time) {
+// note records an alert, and forgets one that has passed.
+func (f *Follower) note(id string, is state.AlertState, now time.Time) {
 	was, known := f.stood[id]
 	if f.stood != nil {
-		if e, ok := state.EdgeSeen(was, known, is, f.began); ok {
-			f.pending[id] = waiting{edge: e, since: now}
+		if e, ok := state.AlertSeen(was, known, is, f.began); ok {
+			f.pending[id] = waiting{alert: e, since: now}
 		}
 	}
 	if w, ok := f.pending[id]; ok &&
-		(!is.Open || is.Edge.ID() != w.edge.ID() || now.Sub(w.since) > patience+f.d.Settings.Limit) {
+		(!is.Open || is.Alert.ID() != w.alert.ID() || now.Sub(w.since) > patience+f.d.Settings.Limit) {
 		delete(f.pending, id)
 	}
 }
 
-// consider decides on an edge that has stood long enough.
+// consider decides on an alert that has stood long enough.
 func (f *Follower) consider(ctx context.Context, s state.Session, w waiting, now time.Time) {
-	c := alert.Case{Edge: w.edge, Session: &s}
+	c := alert.Case{Alert: w.alert, Session: &s}
 	v := f.d.Settings.Decide(f.d.Store, c, f.d.Getenv, now)
 	if v.Verdict == state.Later {
 		if v.Reason != w.reason {

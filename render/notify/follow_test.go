@@ -92,7 +92,7 @@ func TestFollowClaimed(t *testing.T) {
 	sc.look(0, 0)
 	sc.event(event.Event{Kind: event.PermissionRequest, Name: "PermissionRequest", Tool: tool()})
 	sc.look(0, 0)
-	e := state.Standing(sc.s, state.Evidence{}, event.MillisOf(sc.now)).Edge
+	e := state.AlertStateOf(sc.s, state.Evidence{}, event.MillisOf(sc.now)).Alert
 	if first, err := sc.st.Claim("s1", e.ID()); err != nil || !first {
 		t.Fatal(first, err)
 	}
@@ -113,7 +113,7 @@ func TestFollowDone(t *testing.T) {
 	sc.look(2*time.Second, 0)
 	sc.event(event.Event{Kind: event.Stop, Name: "Stop", Message: "Really done.", HasBackground: true})
 	sc.look(50*time.Millisecond, 0)
-	sc.look(stands(state.Edge{Kind: state.EdgeDone}), 1)
+	sc.look(settles(state.Alert{Kind: state.AlertDone}), 1)
 	sc.look(time.Minute, 1)
 	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "again", PromptID: "p2"})
 	sc.look(time.Minute, 1)
@@ -125,7 +125,7 @@ func TestFollowDone(t *testing.T) {
 // A notification within the limit after another of its kind is sent when the limit is over, if
 // it still applies.
 func TestFollowLimit(t *testing.T) {
-	for _, kind := range []state.EdgeKind{state.EdgePermission, state.EdgeQuestion, state.EdgeFailed, state.EdgeDone} {
+	for _, kind := range []state.AlertKind{state.AlertPermission, state.AlertQuestion, state.AlertFailed, state.AlertDone} {
 		t.Run(string(kind), func(t *testing.T) {
 			sc := newScene(t)
 			sc.f.d.Settings.Limit = time.Hour
@@ -145,19 +145,19 @@ func TestFollowLimit(t *testing.T) {
 }
 
 // comesTo begins a turn of the user's and brings it to the state of that kind.
-func (sc *scene) comesTo(kind state.EdgeKind) {
+func (sc *scene) comesTo(kind state.AlertKind) {
 	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "go"})
 	sc.now = sc.now.Add(time.Minute)
 	switch kind {
-	case state.EdgePermission:
+	case state.AlertPermission:
 		call := tool()
 		call.UseID = sc.now.String()
 		sc.event(event.Event{Kind: event.PermissionRequest, Name: "PermissionRequest", Tool: call})
-	case state.EdgeQuestion:
+	case state.AlertQuestion:
 		sc.event(event.Event{Kind: event.Stop, Name: "Stop", Message: "Which one do you want?", HasBackground: true})
-	case state.EdgeFailed:
+	case state.AlertFailed:
 		sc.event(event.Event{Kind: event.StopFailure, Name: "StopFailure", Reason: "server_error"})
-	case state.EdgeDone:
+	case state.AlertDone:
 		sc.event(event.Event{Kind: event.Stop, Name: "Stop", Message: "Done.", HasBackground: true})
 	}
 }

@@ -1,7 +1,7 @@
-// Package notify notifies the user of an edge through the channels that they chose: the
+// Package notify notifies the user of an alert through the channels that they chose: the
 // desktop, a terminal, a program, a sound.
 //
-// It guarantees that the user is notified of an edge at most once, whichever program sees it
+// It guarantees that the user is notified of an alert at most once, whichever program sees it
 // (hook, watch, server); a channel that fails or hangs delays no other and ends by its own
 // time limit; every decision is in the log that `beckon notify log` reads. Package state
 // makes the decisions.
@@ -22,28 +22,28 @@ const Schema = 1
 
 // Note is a notification; as JSON it is the command's stdin.
 type Note struct {
-	Schema    int            `json:"schema"`
-	Kind      state.EdgeKind `json:"kind"`
-	Title     string         `json:"title"` // one clean line
-	Body      string         `json:"body"`  // one clean line, may be empty
-	SessionID string         `json:"session_id"`
-	Part      string         `json:"part,omitempty"` // of the session, if several processes run it
-	SeatID    string         `json:"seat_id,omitempty"`
-	Name      string         `json:"name,omitempty"` // that the user gave the session
-	Project   string         `json:"project"`
-	Tool      string         `json:"tool,omitempty"`  // of the dialog
-	Offer     string         `json:"offer,omitempty"` // id of the request that can be answered, see beckon answer
-	Cwd       string         `json:"cwd,omitempty"`
-	Branch    string         `json:"branch,omitempty"`
-	Since     time.Time      `json:"since"` // UTC
-	Host      string         `json:"host,omitempty"`
-	Terminal  string         `json:"terminal,omitempty"` // its kind
-	Pane      string         `json:"tmux_pane,omitempty"`
-	Test      bool           `json:"test,omitempty"` // sent by `beckon notify test`
-	Public    bool           `json:"-"`              // contains nothing about any session
+	Schema    int             `json:"schema"`
+	Kind      state.AlertKind `json:"kind"`
+	Title     string          `json:"title"` // one clean line
+	Body      string          `json:"body"`  // one clean line, may be empty
+	SessionID string          `json:"session_id"`
+	Part      string          `json:"part,omitempty"` // of the session, if several processes run it
+	SeatID    string          `json:"seat_id,omitempty"`
+	Name      string          `json:"name,omitempty"` // that the user gave the session
+	Project   string          `json:"project"`
+	Tool      string          `json:"tool,omitempty"`  // of the dialog
+	Offer     string          `json:"offer,omitempty"` // id of the request that can be answered, see beckon answer
+	Cwd       string          `json:"cwd,omitempty"`
+	Branch    string          `json:"branch,omitempty"`
+	Since     time.Time       `json:"since"` // UTC
+	Host      string          `json:"host,omitempty"`
+	Terminal  string          `json:"terminal,omitempty"` // its kind
+	Pane      string          `json:"tmux_pane,omitempty"`
+	Test      bool            `json:"test,omitempty"` // sent by `beckon notify test`
+	Public    bool            `json:"-"`              // contains nothing about any session
 }
 
-func noteOf(s *state.Session, e state.Edge) Note {
+func noteOf(s *state.Session, e state.Alert) Note {
 	title, body := alert.Words(s, e)
 	o := &s.Origin
 	return Note{

@@ -299,7 +299,7 @@ func TestPhoneTexts(t *testing.T) {
 	if all := p.server.Published("asks"); all[len(all)-1].Title != "usage limit 5h: 80 % used" {
 		t.Errorf("what says nothing of a session: %+v", all[len(all)-1])
 	}
-	n := Note{Kind: state.EdgeDone, Title: "my secret plan is done", Body: "All tests pass.", Project: "shop"}
+	n := Note{Kind: state.AlertDone, Title: "my secret plan is done", Body: "All tests pass.", Project: "shop"}
 	for want, texts := range map[string]string{"shop is done/shop is done": reach.TextsTool, "my secret plan is done/All tests pass.": reach.TextsFull} {
 		p.Texts = texts
 		if err := p.Send(t.Context(), n); err != nil {

@@ -13,10 +13,10 @@ import (
 const (
 	// glance is how often the process that notifies looks for what became due.
 	glance = 200 * time.Millisecond
-	// again is how long an edge waits for its next look, and seldom the longest such time.
+	// again is how long an alert waits for its next look, and seldom the longest such time.
 	again  = time.Second
 	seldom = 10 * time.Second
-	// patience is how long an edge with a delayed notification is kept: a user who has had a
+	// patience is how long an alert with a delayed notification is kept: a user who has had a
 	// dialog before them for this long has seen it.
 	patience = 10 * time.Minute
 	// closing is how long to wait if the client is still busy after the end of a turn: other
@@ -30,15 +30,15 @@ const (
 // reasonUnreachable is the reason if no channel reaches the user.
 const reasonUnreachable = "its terminal is not known"
 
-// waiting is an edge that is not decided.
+// waiting is an alert that is not decided.
 type waiting struct {
-	edge   state.Edge
+	alert  state.Alert
 	since  time.Time // when it was first seen
 	next   time.Time // when to look at it
 	reason string    // of the last Later that was logged
 }
 
-// Wait notifies of what hooks leave (alert.Due): it takes a second look at each edge, with all
+// Wait notifies of what hooks leave (alert.Due): it takes a second look at each alert, with all
 // evidence, when it has stood long enough. It returns when nothing is due, or another process
 // does the same.
 func (d *Deliverer) Wait(ctx context.Context) error {
@@ -83,7 +83,7 @@ func (d *Deliverer) attend(ctx context.Context) {
 	}
 }
 
-// consider decides on an edge if it is time. It returns what sends the notification, nil if
+// consider decides on an alert if it is time. It returns what sends the notification, nil if
 // there is nothing to send, or not yet.
 func (d *Deliverer) consider(ctx context.Context, due alert.Due, w *waiting, now time.Time) (send func()) {
 	if now.Before(w.next) {
@@ -97,22 +97,22 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, w *waiting, now
 		return nil
 	}
 	seen := d.Reader.One(s, event.MillisOf(now))
-	stand := state.Standing(seen.Session, seen.Evidence, event.MillisOf(now))
-	edge, _ := state.ParseEdge(due.Edge)
-	age := now.Sub(edge.At.Time())
-	c := alert.Case{Edge: stand.Edge, Session: &seen.Session, Still: due.Mode == alert.Still}
+	is := state.AlertStateOf(seen.Session, seen.Evidence, event.MillisOf(now))
+	was, _ := state.ParseAlert(due.Alert)
+	age := now.Sub(was.At.Time())
+	c := alert.Case{Alert: is.Alert, Session: &seen.Session, Still: due.Mode == alert.Still}
 	var v state.Decision
 	var channels []Channel
 	switch {
-	case stand.Closes(edge) && age < closing:
+	case is.Closes(was) && age < closing:
 		return nil
-	case !stand.Open || stand.Edge.ID() != due.Edge:
-		c.Edge = edge // nothing else is known about it
+	case !is.Open || is.Alert.ID() != due.Alert:
+		c.Alert = was // nothing else is known about it
 		v = state.Decision{Verdict: state.Never, Reason: state.ReasonPassed}
 	case due.Mode == alert.Undecided && age < d.early(c):
 		w.next = now.Add(min(again, d.early(c)-age))
 		return nil
-	case due.Mode == alert.Undecided && c.Edge.Dialog && seen.Session.Native() &&
+	case due.Mode == alert.Undecided && c.Alert.Dialog && seen.Session.Native() &&
 		seen.Evidence.Registry.Status != "waiting":
 		// No hook says that the user refused a call. The client's registry does, and without
 		// one the client still reports a dialog that waits.
@@ -138,15 +138,15 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, w *waiting, now
 	}
 }
 
-// early is how long an edge must stand before anything is decided.
+// early is how long an alert must stand before anything is decided.
 func (d *Deliverer) early(c alert.Case) time.Duration {
-	if c.Edge.Dialog && d.Settings.ByClient(c.Session) {
+	if c.Alert.Dialog && d.Settings.ByClient(c.Session) {
 		return state.Stillness*time.Millisecond + ahead
 	}
-	return stands(c.Edge)
+	return settles(c.Alert)
 }
 
-// decide decides on an edge, and returns the channels that reach the user from here.
+// decide decides on an alert, and returns the channels that reach the user from here.
 func (d *Deliverer) decide(c alert.Case, mode alert.DueMode, now time.Time) ([]Channel, state.Decision) {
 	channels := d.Channels[:len(d.Channels):len(d.Channels)]
 	if mode == alert.Claimed {

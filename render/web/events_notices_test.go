@@ -14,12 +14,12 @@ import (
 type notice struct {
 	SessionID string `json:"session_id"`
 	Kind      string
-	Edge      state.EdgeKind
+	Alert     state.AlertKind
 	Timestamp string
 	Text      string
 }
 
-// notices returns the edges that a stream has received.
+// notices returns the alerts that a stream has received.
 func (s *stream) notices() (list []notice) {
 	for _, h := range s.events() {
 		if h.name == "notification" {
@@ -37,7 +37,7 @@ func (x *site) settled(s *stream) {
 	s.await("turn_created", func(m map[string]any) bool { return m["session_id"] == "mark" })
 }
 
-// A change of a session is reported once, with the edge of state.EdgeOf, however many of its
+// A change of a session is reported once, with the alert of state.AlertOf, however many of its
 // events one look covers.
 func TestNotices(t *testing.T) {
 	ask := event.Event{Kind: event.PermissionRequest, Tool: event.Tool{Name: "Bash", UseID: "t", Hash: "h", Summary: "Bash: make"}}
@@ -49,12 +49,12 @@ func TestNotices(t *testing.T) {
 		name   string
 		events []event.Event
 		want   string
-		edge   state.EdgeKind
+		edge   state.AlertKind
 	}{
-		{"came and was done", []event.Event{prompt("done", "go"), stop("done", "It is done.")}, "done", state.EdgeDone},
-		{"came and asks", []event.Event{prompt("asks", "go"), of(ask, "asks")}, "needs_you", state.EdgePermission},
-		{"came and failed", []event.Event{prompt("failed", "go"), of(failed, "failed")}, "needs_you", state.EdgeFailed},
-		{"asks in words", []event.Event{prompt("words", "go"), stop("words", "Shall I delete it?")}, "needs_you", state.EdgeQuestion},
+		{"came and was done", []event.Event{prompt("done", "go"), stop("done", "It is done.")}, "done", state.AlertDone},
+		{"came and asks", []event.Event{prompt("asks", "go"), of(ask, "asks")}, "needs_you", state.AlertPermission},
+		{"came and failed", []event.Event{prompt("failed", "go"), of(failed, "failed")}, "needs_you", state.AlertFailed},
+		{"asks in words", []event.Event{prompt("words", "go"), stop("words", "Shall I delete it?")}, "needs_you", state.AlertQuestion},
 		{"works", []event.Event{prompt("works", "go")}, "", ""},
 		{"stopped without a turn", []event.Event{{Kind: event.SessionStart, SessionID: "shell"}, stop("shell", "")}, "", ""},
 		{"nobody sits before it", []event.Event{robot, of(ask, "robot")}, "", ""},
@@ -72,7 +72,7 @@ func TestNotices(t *testing.T) {
 			if c.want == "" && len(list) == 0 {
 				return
 			}
-			if len(list) != 1 || list[0].Kind != c.want || list[0].Edge != c.edge || list[0].SessionID != c.events[0].SessionID {
+			if len(list) != 1 || list[0].Kind != c.want || list[0].Alert != c.edge || list[0].SessionID != c.events[0].SessionID {
 				t.Fatalf("told %+v, want one of %s", list, c.edge)
 			}
 			if at, err := time.Parse(time.RFC3339, list[0].Timestamp); err != nil || at.IsZero() || list[0].Text == "" {

@@ -58,16 +58,16 @@ func TestWords(t *testing.T) {
 	call := state.Call{Name: "Bash", Summary: "Bash: make\x1b[2J"}
 	ask := state.Call{Summary: "AskUserQuestion: Red?", Ask: &event.Ask{Questions: []event.Question{{Text: "Red?"}}}}
 	for _, c := range []struct {
-		edge        state.Edge
+		edge        state.Alert
 		title, body string
 	}{
-		{state.Edge{Kind: state.EdgePermission, Dialog: true, Call: call}, "api0;x needs a permission", "Bash: make"},
-		{state.Edge{Kind: state.EdgePermission, Dialog: true}, "api0;x needs a permission", "do it"},
-		{state.Edge{Kind: state.EdgeQuestion, Dialog: true, Call: ask}, "api0;x asks", "Red?"},
-		{state.Edge{Kind: state.EdgeQuestion, Dialog: true}, "api0;x asks", "do it"}, // not the question of an older turn
-		{state.Edge{Kind: state.EdgeQuestion}, "api0;x asks", "Which one?"},
-		{state.Edge{Kind: state.EdgeFailed}, "api0;x failed", "rate limit"},
-		{state.Edge{Kind: state.EdgeDone}, "api0;x is done", "All done."},
+		{state.Alert{Kind: state.AlertPermission, Dialog: true, Call: call}, "api0;x needs a permission", "Bash: make"},
+		{state.Alert{Kind: state.AlertPermission, Dialog: true}, "api0;x needs a permission", "do it"},
+		{state.Alert{Kind: state.AlertQuestion, Dialog: true, Call: ask}, "api0;x asks", "Red?"},
+		{state.Alert{Kind: state.AlertQuestion, Dialog: true}, "api0;x asks", "do it"}, // not the question of an older turn
+		{state.Alert{Kind: state.AlertQuestion}, "api0;x asks", "Which one?"},
+		{state.Alert{Kind: state.AlertFailed}, "api0;x failed", "rate limit"},
+		{state.Alert{Kind: state.AlertDone}, "api0;x is done", "All done."},
 	} {
 		if title, body := Words(&s, c.edge); title != c.title || body != c.body {
 			t.Errorf("%+v: %q, %q; want %q, %q", c.edge, title, body, c.title, c.body)

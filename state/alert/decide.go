@@ -10,29 +10,29 @@ import (
 	"beckon/state/store"
 )
 
-// Case is an edge and what is needed to decide whether to notify the user of it.
+// Case is an alert and what is needed to decide whether to notify the user of it.
 type Case struct {
-	Edge    state.Edge
+	Alert   state.Alert
 	Session *state.Session
 	Still   bool // the client has just reported that nobody has typed for six seconds
 }
 
-// Decide reads what the decision needs, makes it, and claims the edge for the caller if the
+// Decide reads what the decision needs, makes it, and claims the alert for the caller if the
 // user is to be notified. If another process has claimed it, the decision becomes a refusal;
 // if that cannot be determined (a full disk) it stands: a message too many is better than one
 // too few. The focus is asked last, since that costs a process.
 func (s Settings) Decide(st *store.Store, c Case, getenv func(string) string, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
 	h.Focus = state.FocusElsewhere
-	d := state.Decide(c.Edge, s.Rules(), h)
+	d := state.Decide(c.Alert, s.Rules(), h)
 	if d.Verdict == state.Notify {
 		h.Focus = evidence.Focus(c.Session.Origin.Terminal, getenv, now)
-		d = state.Decide(c.Edge, s.Rules(), h)
+		d = state.Decide(c.Alert, s.Rules(), h)
 	}
 	if d.Verdict != state.Notify {
 		return d
 	}
-	switch first, err := st.Claim(store.KeyOf(c.Session.Record()), c.Edge.ID()); {
+	switch first, err := st.Claim(store.KeyOf(c.Session.Record()), c.Alert.ID()); {
 	case err != nil:
 		return state.Decision{Verdict: state.Notify, Reason: "nobody can say whether you were notified: " + err.Error()}
 	case !first:
@@ -45,7 +45,7 @@ func (s Settings) Decide(st *store.Store, c Case, getenv func(string) string, no
 func (s Settings) Foresee(st *store.Store, c Case, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
 	h.Focus = state.FocusElsewhere
-	return state.Decide(c.Edge, s.Rules(), h)
+	return state.Decide(c.Alert, s.Rules(), h)
 }
 
 // ByClient reports whether the terminal of a session is notified through its client: by what a
@@ -56,7 +56,7 @@ func (s Settings) ByClient(v *state.Session) bool {
 
 // hearing returns what is known, except for the focus.
 func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing {
-	notified, last := st.Notified(store.KeyOf(c.Session.Record()), c.Edge)
+	notified, last := st.Notified(store.KeyOf(c.Session.Record()), c.Alert)
 	return state.Hearing{
 		Now: event.MillisOf(now), Still: c.Still, Notified: notified, NotifiedAt: last,
 		Quiet: s.Quiet != Hours{} && s.Quiet.Hold(now.Local()), // local time reads a file, so only if needed
@@ -66,7 +66,7 @@ func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing 
 // Decided returns the log line of a decision.
 func (c Case) Decided(d state.Decision, by, channels string, now time.Time) store.Decided {
 	return store.Decided{
-		At: event.MillisOf(now), Session: c.Session.Record(), Kind: c.Edge.Kind, EdgeAt: c.Edge.At,
+		At: event.MillisOf(now), Session: c.Session.Record(), Kind: c.Alert.Kind, AlertAt: c.Alert.At,
 		Verdict: d.Verdict, Reason: d.Reason, By: by, Channels: channels,
 	}
 }

@@ -13,28 +13,28 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Due is an edge that a hook leaves to the process that notifies: `beckon notify wait`, of
+// Due is an alert that a hook leaves to the process that notifies: `beckon notify wait`, of
 // which one sleeps per user while anything is due. Each is an empty file whose name says it
 // all, so that a process that is killed loses none: the next event starts another.
 type Due struct {
-	Key  store.Key // of the session
-	Edge string    // ID of the edge
-	Mode DueMode
+	Key   store.Key // of the session
+	Alert string    // ID of the alert
+	Mode  DueMode
 }
 
-// DueMode says what the hook knows about an edge that is due.
+// DueMode says what the hook knows about an alert that is due.
 type DueMode string
 
 // The modes.
 const (
 	Undecided DueMode = ""
 	Still     DueMode = "still" // the client has just reported that nobody has typed for six seconds
-	// Claimed means that the hook has decided, claimed the edge and notified through the
+	// Claimed means that the hook has decided, claimed the alert and notified through the
 	// terminal: only the other channels are left.
 	Claimed DueMode = "claimed"
 )
 
-// dueDir is the directory of the edges that are due. It is there only while there may be some.
+// dueDir is the directory of the alerts that are due. It is there only while there may be some.
 func dueDir(stateDir string) string { return filepath.Join(stateDir, "notify", "due") }
 
 // WaitLock is the lock of the process that notifies.
@@ -42,13 +42,13 @@ func WaitLock(stateDir string) *flock.Flock {
 	return flock.New(filepath.Join(stateDir, "notify", "lock"), flock.SetPermissions(0o600))
 }
 
-// AnyDue reports whether an edge may be due. It costs one system call.
+// AnyDue reports whether an alert may be due. It costs one system call.
 func AnyDue(stateDir string) bool {
 	_, err := os.Stat(dueDir(stateDir))
 	return err == nil
 }
 
-// Unattended reports whether an edge may be due while no process waits for it.
+// Unattended reports whether an alert may be due while no process waits for it.
 func Unattended(stateDir string) bool {
 	if !AnyDue(stateDir) {
 		return false
@@ -59,7 +59,7 @@ func Unattended(stateDir string) bool {
 }
 
 func (d Due) path(stateDir string) string {
-	return filepath.Join(dueDir(stateDir), strings.Join([]string{string(d.Key), d.Edge, string(d.Mode)}, "."))
+	return filepath.Join(dueDir(stateDir), strings.Join([]string{string(d.Key), d.Alert, string(d.Mode)}, "."))
 }
 
 // Leave adds d to what is due.
@@ -83,7 +83,7 @@ func Dues(stateDir string) (list []Due) {
 	files, _ := os.ReadDir(dueDir(stateDir))
 	for _, f := range files {
 		parts := strings.Split(f.Name(), ".")
-		if _, ok := state.ParseEdge(parts[min(1, len(parts)-1)]); !ok || len(parts) != 3 {
+		if _, ok := state.ParseAlert(parts[min(1, len(parts)-1)]); !ok || len(parts) != 3 {
 			_ = os.Remove(filepath.Join(dueDir(stateDir), f.Name())) // none of ours
 			continue
 		}

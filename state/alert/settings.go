@@ -1,7 +1,7 @@
 // Package alert holds what the hook and the slow program share about notifying the user: the
 // settings, the words, and the decision with the facts it needs.
 //
-// The hook links it, so it reads the configuration key by key, and only if there is an edge.
+// The hook links it, so it reads the configuration key by key, and only if there is an alert.
 // It is not strict; package config is, and a test ensures that both read the same values.
 package alert
 
@@ -35,19 +35,19 @@ var Channels = []string{Terminal, Desktop, Command, Sound, Title, Ntfy}
 
 // Settings are the user's choices, from the configuration.
 type Settings struct {
-	Channels  []string         // notify: none until the user chooses some
-	On        []state.EdgeKind // notify_on
-	DoneAfter time.Duration    // notify_done_after: how long a turn must take for its end to be worth a notification
-	Limit     time.Duration    // notify_limit: at most one of a kind per session in this time
-	Quiet     Hours            // notify_quiet_hours
-	Command   []string         // notify_command: the program, with its arguments
-	Sound     string           // notify_sound: the file
-	Style     osc.Style        // notify_terminal: Auto or empty chooses by the terminal
+	Channels  []string          // notify: none until the user chooses some
+	On        []state.AlertKind // notify_on
+	DoneAfter time.Duration     // notify_done_after: how long a turn must take for its end to be worth a notification
+	Limit     time.Duration     // notify_limit: at most one of a kind per session in this time
+	Quiet     Hours             // notify_quiet_hours
+	Command   []string          // notify_command: the program, with its arguments
+	Sound     string            // notify_sound: the file
+	Style     osc.Style         // notify_terminal: Auto or empty chooses by the terminal
 }
 
 // Defaults returns the settings in force without a configuration.
 func Defaults() Settings {
-	return Settings{On: state.EdgeKinds[:], DoneAfter: 30 * time.Second, Limit: 5 * time.Second, Style: Auto}
+	return Settings{On: state.AlertKinds[:], DoneAfter: 30 * time.Second, Limit: 5 * time.Second, Style: Auto}
 }
 
 // keys are the settings' names in the configuration, in the order of the fields.
@@ -80,7 +80,7 @@ func Read(path string) (Settings, error) {
 	if v[1].Exists() {
 		s.On = nil
 		for _, k := range texts(1) {
-			s.On = append(s.On, state.EdgeKind(k))
+			s.On = append(s.On, state.AlertKind(k))
 		}
 	}
 	if v[7].Exists() {

@@ -16,27 +16,27 @@ const (
 	maxBody  = 200
 )
 
-// Words returns the notification of an edge, free of control characters: who, and what.
-func Words(s *state.Session, e state.Edge) (title, body string) {
+// Words returns the notification of an alert, free of control characters: who, and what.
+func Words(s *state.Session, e state.Alert) (title, body string) {
 	return event.OneLine(label(s)+" "+Verb(e.Kind), maxTitle), event.OneLine(about(s, e), maxBody)
 }
 
 // Verb says what happened to a session.
-func Verb(k state.EdgeKind) string {
-	words := map[state.EdgeKind]string{
-		state.EdgePermission: "needs a permission",
-		state.EdgeQuestion:   "asks",
-		state.EdgeFailed:     "failed",
-		state.EdgeRefused:    "is done, with calls refused",
+func Verb(k state.AlertKind) string {
+	words := map[state.AlertKind]string{
+		state.AlertPermission: "needs a permission",
+		state.AlertQuestion:   "asks",
+		state.AlertFailed:     "failed",
+		state.AlertRefused:    "is done, with calls refused",
 	}
 	return cmp.Or(words[k], "is done")
 }
 
-func about(s *state.Session, e state.Edge) string {
+func about(s *state.Session, e state.Alert) string {
 	switch e.Kind {
-	case state.EdgePermission:
+	case state.AlertPermission:
 		return cmp.Or(e.Call.Summary, e.Call.Name, s.Prompt.Text)
-	case state.EdgeQuestion:
+	case state.AlertQuestion:
 		if a := e.Call.Ask; a != nil && len(a.Questions) > 0 && a.Questions[0].Text != "" {
 			return a.Questions[0].Text
 		}
@@ -44,9 +44,9 @@ func about(s *state.Session, e state.Edge) string {
 			return cmp.Or(e.Call.Summary, s.Prompt.Text)
 		}
 		return cmp.Or(s.Stop.Question, s.Prompt.Text)
-	case state.EdgeFailed:
+	case state.AlertFailed:
 		return strings.ReplaceAll(s.Failure.Reason, "_", " ")
-	case state.EdgeRefused:
+	case state.AlertRefused:
 		if d := s.Denied; len(d.Calls) > 0 {
 			newest := d.Calls[len(d.Calls)-1]
 			return strconv.Itoa(d.Count) + " refused: " + cmp.Or(newest.Summary, newest.Tool) + " (" + newest.Reason + ")"

@@ -78,12 +78,12 @@ func KindOf(tool string) Kind {
 	return Permission
 }
 
-// Edge returns the kind of edge that such a request is.
-func (k Kind) Edge() state.EdgeKind {
+// Alert returns the kind of alert that such a request is.
+func (k Kind) Alert() state.AlertKind {
 	if k == Question {
-		return state.EdgeQuestion
+		return state.AlertQuestion
 	}
-	return state.EdgePermission
+	return state.AlertPermission
 }
 
 // Request is what an agent asks its user, while its hook waits for the answer.

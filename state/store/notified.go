@@ -17,7 +17,7 @@ import (
 // notify.jsonl.1.
 const maxDecisions = 128 << 10
 
-// Claim claims the edge id of session k. Of all processes that claim an edge, only one gets
+// Claim claims the alert id of session k. Of all processes that claim an alert, only one gets
 // first set. After an error it is unknown which one has the claim.
 func (st *Store) Claim(k Key, id string) (first bool, err error) {
 	dir := st.path(claimsDir, string(k))
@@ -35,13 +35,13 @@ func (st *Store) Claim(k Key, id string) (first bool, err error) {
 	return true, f.Close()
 }
 
-// Claimed is an edge that the user has been notified of, or is about to be.
+// Claimed is an alert that the user has been notified of, or is about to be.
 type Claimed struct {
 	ID string
 	At event.Millis // when it was claimed
 }
 
-// Claims returns the claimed edges of session k, in no particular order.
+// Claims returns the claimed alerts of session k, in no particular order.
 func (st *Store) Claims(k Key) ([]Claimed, error) {
 	dir := st.path(claimsDir, string(k))
 	names, err := readNames(dir)
@@ -57,9 +57,9 @@ func (st *Store) Claims(k Key) ([]Claimed, error) {
 	return out, err
 }
 
-// Notified returns whether the edge is claimed, and when the newest edge of its kind and
+// Notified returns whether the alert is claimed, and when the newest alert of its kind and
 // session was, 0 if there is none.
-func (st *Store) Notified(k Key, e state.Edge) (taken bool, last event.Millis) {
+func (st *Store) Notified(k Key, e state.Alert) (taken bool, last event.Millis) {
 	claims, _ := st.Claims(k)
 	for _, c := range claims {
 		if c.ID == e.ID() {
@@ -81,16 +81,16 @@ func (st *Store) pruneClaims(name string, _ time.Time) error {
 }
 
 // Decided is one line of the log of decisions: why the user was or was not notified of an
-// edge. It contains no text of the session.
+// alert. It contains no text of the session.
 type Decided struct {
-	At       event.Millis   `json:"at"`      // when it was decided
-	Session  string         `json:"session"` // the session's id
-	Kind     state.EdgeKind `json:"kind"`
-	EdgeAt   event.Millis   `json:"edge_at"` // time of the edge
-	Verdict  state.Verdict  `json:"verdict"`
-	Reason   string         `json:"reason"`
-	By       string         `json:"by"`       // hook, deliver, watch, serve
-	Channels string         `json:"channels"` // what it was sent through, with a word on each that failed
+	At       event.Millis    `json:"at"`      // when it was decided
+	Session  string          `json:"session"` // the session's id
+	Kind     state.AlertKind `json:"kind"`
+	AlertAt  event.Millis    `json:"edge_at"` // time of the alert
+	Verdict  state.Verdict   `json:"verdict"`
+	Reason   string          `json:"reason"`
+	By       string          `json:"by"`       // hook, deliver, watch, serve
+	Channels string          `json:"channels"` // what it was sent through, with a word on each that failed
 }
 
 // Decide appends d to the log of decisions. Callers may ignore the error: nothing depends on

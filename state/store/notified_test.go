@@ -13,10 +13,10 @@ import (
 	"beckon/state"
 )
 
-// If many processes claim one edge, exactly one gets it.
+// If many processes claim one alert, exactly one gets it.
 func TestClaimOnce(t *testing.T) {
 	st := Open(t.TempDir())
-	e := state.Edge{Kind: state.EdgePermission, At: 17}
+	e := state.Alert{Kind: state.AlertPermission, At: 17}
 	var got atomic.Int32
 	var wait sync.WaitGroup
 	for range 50 {
@@ -42,7 +42,7 @@ func TestClaimOnce(t *testing.T) {
 	if told, again := st.Notified("k", e); told || again != last {
 		t.Errorf("of another of its kind: %v, %d", told, again)
 	}
-	e.Kind = state.EdgeDone
+	e.Kind = state.AlertDone
 	if told, last := st.Notified("k", e); told || last != 0 {
 		t.Errorf("of another kind: %v, %d", told, last)
 	}
@@ -57,7 +57,7 @@ func TestDecisions(t *testing.T) {
 	if all, err := st.Decisions(); err != nil || len(all) != 0 {
 		t.Errorf("none yet: %v, %v", all, err)
 	}
-	want := Decided{At: 5, Session: "s\"1", Kind: state.EdgeDone, EdgeAt: 4, Verdict: state.Never, Reason: "why, \x1b", By: "hook", Channels: "a, b"}
+	want := Decided{At: 5, Session: "s\"1", Kind: state.AlertDone, AlertAt: 4, Verdict: state.Never, Reason: "why, \x1b", By: "hook", Channels: "a, b"}
 	if err := st.Decide(want); err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (u *user) state() state.State {
 	if err != nil {
 		u.Fatal(err)
 	}
-	return state.Standing(s, state.Evidence{}, event.MillisOf(time.Now())).State
+	return state.AlertStateOf(s, state.Evidence{}, event.MillisOf(time.Now())).State
 }
 
 func on(kind, hooks string) string {

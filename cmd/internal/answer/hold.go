@@ -89,7 +89,7 @@ func (f *firing) report(o *request.Request) {
 		return
 	}
 	set, err := alert.Read(alert.ConfigPath(f.getenv))
-	if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, o.Kind.Edge()) && (set.Quiet == alert.Hours{} || !set.Quiet.Hold(f.start.Local())) {
+	if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, o.Kind.Alert()) && (set.Quiet == alert.Hours{} || !set.Quiet.Hold(f.start.Local())) {
 		err = request.In(f.st.Dir).Notify(o.ID, set.Channels)
 	}
 	f.log(err)

@@ -112,7 +112,7 @@ var Keys = []key{
 	{Name: "notify", Doc: "channels that notify you",
 		OneOf: alert.Channels, field: func(c *Config) any { return &c.Alert.Channels }},
 	{Name: "notify_on", Doc: "what to notify of",
-		OneOf: texts(state.EdgeKinds[:]), field: func(c *Config) any { return &c.Alert.On }},
+		OneOf: texts(state.AlertKinds[:]), field: func(c *Config) any { return &c.Alert.On }},
 	{Name: "notify_done_after", Doc: "how long a turn must last for its end to notify you",
 		field: func(c *Config) any { return &c.Alert.DoneAfter }},
 	{Name: "notify_limit", Doc: "at most one of a kind and session in this time",

@@ -25,7 +25,7 @@ func (k key) assign(c *Config, v hujson.Value) (problem, advice string) {
 		return k.text(p, data)
 	case *[]string:
 		return k.list(p, data)
-	case *[]state.EdgeKind:
+	case *[]state.AlertKind:
 		return listOf(k, p, data)
 	case *osc.Style:
 		return k.text((*string)(p), data)
@@ -124,7 +124,7 @@ func show(field any) string {
 		return *p
 	case *[]string:
 		return strings.Join(*p, ",")
-	case *[]state.EdgeKind:
+	case *[]state.AlertKind:
 		return strings.Join(texts(*p), ",")
 	case *osc.Style:
 		return string(*p)

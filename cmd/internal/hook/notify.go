@@ -34,9 +34,9 @@ type notifier struct {
 // interesting change costs two looks at the facts and no file.
 func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 	now := event.MillisOf(n.now)
-	was, is := state.Standing(res.Before, state.Evidence{}, now), state.Standing(res.After, state.Evidence{}, now)
-	c, edge := caseOf(&res.After, e, was, is)
-	if edge || was.State != is.State {
+	was, is := state.AlertStateOf(res.Before, state.Evidence{}, now), state.AlertStateOf(res.After, state.Evidence{}, now)
+	c, raised := caseOf(&res.After, e, was, is)
+	if raised || was.State != is.State {
 		set, err := alert.Read(alert.ConfigPath(n.getenv))
 		if err != nil {
 			n.st.Log(errors.New("reading the notification settings: " + err.Error())) // the valid settings still count
@@ -44,7 +44,7 @@ func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 		if res.After.Native() { // other clients would take a sequence for an answer or an error
 			sequence = n.beside(set, c, was.State != is.State, is.State)
 		}
-		if edge {
+		if raised {
 			sequence += n.announce(set, c)
 		}
 	}
@@ -52,7 +52,7 @@ func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 	return sequence
 }
 
-// beside returns the sequences that are about no edge: the window's title, and a note that
+// beside returns the sequences that are about no alert: the window's title, and a note that
 // belongs to no session.
 func (n *notifier) beside(set alert.Settings, c alert.Case, changed bool, is state.State) (sequence string) {
 	later, body := n.later(set)
@@ -69,8 +69,8 @@ func (n *notifier) beside(set alert.Settings, c alert.Case, changed bool, is sta
 	return sequence
 }
 
-// attend starts the program that notifies if an edge is due and none runs. c is the session's
-// newest edge.
+// attend starts the program that notifies if an alert is due and none runs. c is the session's
+// newest alert.
 func (n *notifier) attend(c alert.Case) {
 	if !alert.Unattended(n.st.Dir) {
 		return
@@ -96,23 +96,23 @@ func (n *notifier) held() bool {
 	return err == nil
 }
 
-// caseOf returns the edge that stands, and whether e caused it. The client's notice that
+// caseOf returns the alert that stands, and whether e caused it. The client's notice that
 // nobody has typed for six seconds counts as its cause.
-func caseOf(s *state.Session, e *event.Event, was, is state.Stand) (alert.Case, bool) {
-	c := alert.Case{Session: s, Edge: is.Edge}
+func caseOf(s *state.Session, e *event.Event, was, is state.AlertState) (alert.Case, bool) {
+	c := alert.Case{Session: s, Alert: is.Alert}
 	if e.Kind == event.Notification && state.Still(e.Notification) {
 		c.Still = true
-		return c, is.Open && !is.Edge.Kind.Over()
+		return c, is.Open && !is.Alert.Kind.Over()
 	}
-	_, ok := state.EdgeOf(was, is)
+	_, ok := state.AlertOf(was, is)
 	return c, ok
 }
 
-// announce notifies of an edge now, through the client, or leaves it to the program that
+// announce notifies of an alert now, through the client, or leaves it to the program that
 // notifies: that one can wait, and has time.
 func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 	switch {
-	case set.ByClient(c.Session) && (!c.Edge.Dialog || c.Still):
+	case set.ByClient(c.Session) && (!c.Alert.Dialog || c.Still):
 		return n.atTerminal(set, c)
 	case set.Has(alert.Terminal) || set.Away():
 		n.handOver(set, c)
@@ -121,7 +121,7 @@ func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 }
 
 // atTerminal notifies through the terminal, and through the other channels at the same moment,
-// so that one edge is one interruption.
+// so that one alert is one interruption.
 func (n *notifier) atTerminal(set alert.Settings, c alert.Case) string {
 	d := set.Decide(n.st, c, n.getenv, n.now)
 	switch d.Verdict {
@@ -136,11 +136,11 @@ func (n *notifier) atTerminal(set alert.Settings, c alert.Case) string {
 		n.leave(c, alert.Claimed)
 	}
 	n.log(c, d, alert.Terminal)
-	title, body := alert.Words(c.Session, c.Edge)
+	title, body := alert.Words(c.Session, c.Alert)
 	return osc.Notify(set.StyleFor(c.Session.Origin.Terminal), c.Session.Record(), title, body)
 }
 
-// handOver leaves the edge to the other program, unless it is already clear that the user is
+// handOver leaves the alert to the other program, unless it is already clear that the user is
 // not to be notified.
 func (n *notifier) handOver(set alert.Settings, c alert.Case) {
 	d := set.Foresee(n.st, c, n.now)
@@ -155,9 +155,9 @@ func (n *notifier) handOver(set alert.Settings, c alert.Case) {
 }
 
 func (n *notifier) leave(c alert.Case, mode alert.DueMode) {
-	n.left = &alert.Due{Key: store.KeyOf(c.Session.Record()), Edge: c.Edge.ID(), Mode: mode}
+	n.left = &alert.Due{Key: store.KeyOf(c.Session.Record()), Alert: c.Alert.ID(), Mode: mode}
 	if err := n.left.Leave(n.st.Dir); err != nil {
-		const reason = "the edge cannot be left to the program that notifies"
+		const reason = "the alert cannot be left to the program that notifies"
 		n.log(c, state.Decision{Verdict: state.Never, Reason: reason}, err.Error())
 	}
 }

@@ -27,12 +27,12 @@ type board struct {
 	feed   *Feed
 	follow *live.Follower
 	sweep  sweeper
-	edges  edges
+	alerts alerts
 
 	handing atomic.Bool // Options.Seen is running
 
 	now   event.Millis // of the present update
-	begun event.Millis // older edges were published before, or will not be
+	begun event.Millis // older alerts were published before, or will not be
 
 	tail  *store.Tail
 	heard map[store.Key]*heard
@@ -44,8 +44,8 @@ type board struct {
 
 // happened is what this look has found out about a row.
 type happened struct {
-	turns []render.TurnLine
-	edges []reached
+	turns  []render.TurnLine
+	alerts []reached
 }
 
 // card is one live session.
@@ -58,7 +58,7 @@ type card struct {
 func newBoard(f *Feed) *board {
 	o := &f.o
 	b := &board{
-		o: o, feed: f, edges: edges{stood: map[string]state.Stand{}},
+		o: o, feed: f, alerts: alerts{stood: map[string]state.AlertState{}},
 		cards: map[store.Key]*card{}, due: map[string]*happened{}, heard: map[store.Key]*heard{},
 	}
 	b.follow = live.NewFollower(live.NewReader(o.Store, o.Registry), live.Options{Recheck: o.Timing.Recheck, Poll: b.poll, Blind: o.Unwatched})
@@ -82,7 +82,7 @@ func (b *board) start() error {
 	}
 	b.begun = u.Now
 	b.take(u)
-	b.edges.began = b.begun
+	b.alerts.began = b.begun
 	return nil
 }
 
@@ -147,8 +147,8 @@ func (b *board) put(v *state.Seen) {
 		c.group = g
 	}
 	row := b.touch(c.group)
-	if edge, ok := b.edges.note(v, b.now); ok {
-		row.edges = append(row.edges, reached{s.Record(), edge})
+	if raised, ok := b.alerts.note(v, b.now); ok {
+		row.alerts = append(row.alerts, reached{s.Record(), raised})
 	}
 	b.o.Meter.Heard(s.Last.At, s.Last.Reason)
 }
@@ -185,9 +185,9 @@ func (b *board) forget() {
 	for _, c := range b.cards {
 		live[c.seen.Session.Record()] = true
 	}
-	maps.DeleteFunc(b.edges.stood, func(record string, _ state.Stand) bool { return !live[record] })
+	maps.DeleteFunc(b.alerts.stood, func(record string, _ state.AlertState) bool { return !live[record] })
 	b.begun = max(b.begun, b.now-lately)
-	b.edges.began = b.begun
+	b.alerts.began = b.begun
 }
 
 // hand passes the live sessions to Options.Seen, in a goroutine, so that this delays no
@@ -222,7 +222,7 @@ func (b *board) publish() {
 func (b *board) at() time.Time { return b.now.Time() }
 
 // refresh publishes what happened to the row of some sessions: its creation, what was said, its
-// change, its edges, its end. A new row is published before what was said in it, a changed one
+// change, its alerts, its end. A new row is published before what was said in it, a changed one
 // after.
 func (p *publisher) refresh(group string, seen []state.Seen, h *happened) {
 	was := p.shown(group)
@@ -244,7 +244,7 @@ func (p *publisher) refresh(group string, seen []state.Seen, h *happened) {
 		p.set(group, now)
 		p.emit("session_updated", now, was, "")
 	}
-	p.notices(h.edges, now)
+	p.notices(h.alerts, now)
 }
 
 // end publishes the end of a row, with its last state.

@@ -96,12 +96,12 @@ func TestRemovedSessions(t *testing.T) {
 		b.take(live.Update{Now: u.Now, Gone: []store.Key{store.KeyOf(u.Changed[0].Session.Record())}})
 	}
 	b.take(session(3 * maxGone))
-	if b.gone > maxGone || len(b.edges.stood) > maxGone+1 || len(b.cards) != 1 {
-		t.Errorf("%d removed sessions are kept, %d states, %d cards", b.gone, len(b.edges.stood), len(b.cards))
+	if b.gone > maxGone || len(b.alerts.stood) > maxGone+1 || len(b.cards) != 1 {
+		t.Errorf("%d removed sessions are kept, %d states, %d cards", b.gone, len(b.alerts.stood), len(b.cards))
 	}
 	b.now = began + 10*lately
 	b.forget()
-	if len(b.edges.stood) != 1 || b.begun != b.now-lately || b.edges.began != b.begun {
-		t.Errorf("%d states, since %d", len(b.edges.stood), b.begun-began)
+	if len(b.alerts.stood) != 1 || b.begun != b.now-lately || b.alerts.began != b.begun {
+		t.Errorf("%d states, since %d", len(b.alerts.stood), b.begun-began)
 	}
 }

@@ -46,7 +46,7 @@ func (b *board) readAll(changed []state.Seen) {
 	b.read()
 	for range 20 {
 		lacks := func(v state.Seen) bool { return v.Session.Seq > b.hear(store.KeyOf(v.Session.Record())).seq }
-		if b.edges.began == 0 || !slices.ContainsFunc(changed, lacks) {
+		if b.alerts.began == 0 || !slices.ContainsFunc(changed, lacks) {
 			break
 		}
 		time.Sleep(2 * time.Millisecond)

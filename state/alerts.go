@@ -8,29 +8,29 @@ import (
 	"beckon/event"
 )
 
-// EdgeKind is a kind of change that the user may want to be notified of.
-type EdgeKind string
+// AlertKind is a kind of change that the user may want to be notified of.
+type AlertKind string
 
-// The kinds of edges.
+// The kinds of alerts.
 const (
-	EdgePermission EdgeKind = "permission"
-	EdgeQuestion   EdgeKind = "question"
-	EdgeFailed     EdgeKind = "failed"
-	EdgeRefused    EdgeKind = "refused" // done, after the client itself refused some of its calls
-	EdgeDone       EdgeKind = "done"
+	AlertPermission AlertKind = "permission"
+	AlertQuestion   AlertKind = "question"
+	AlertFailed     AlertKind = "failed"
+	AlertRefused    AlertKind = "refused" // done, after the client itself refused some of its calls
+	AlertDone       AlertKind = "done"
 )
 
-// EdgeKinds lists all kinds, the most urgent first.
-var EdgeKinds = [...]EdgeKind{EdgePermission, EdgeQuestion, EdgeFailed, EdgeRefused, EdgeDone}
+// AlertKinds lists all kinds, the most urgent first.
+var AlertKinds = [...]AlertKind{AlertPermission, AlertQuestion, AlertFailed, AlertRefused, AlertDone}
 
 // Over reports whether the kind is that of a finished turn, which asks nothing.
-func (k EdgeKind) Over() bool { return k == EdgeDone || k == EdgeRefused }
+func (k AlertKind) Over() bool { return k == AlertDone || k == AlertRefused }
 
-// Edge is the moment at which a session reached a state that the user may want to know of: an
+// Alert is the moment at which a session reached a state that the user may want to know of: an
 // open dialog, a failure, a finished turn. Kind and At identify it: a hook, a watch and a
-// server that read the same facts find the same edge.
-type Edge struct {
-	Kind   EdgeKind
+// server that read the same facts find the same alert.
+type Alert struct {
+	Kind   AlertKind
 	At     event.Millis
 	Actor  string       // the subagent, empty for the main conversation
 	Dialog bool         // the client holds a dialog open
@@ -43,86 +43,86 @@ type Edge struct {
 	Input event.Millis
 }
 
-// ID returns the edge's name, which is unique in its session and fit for a file name.
-func (e Edge) ID() string { return string(e.Kind) + "-" + strconv.FormatInt(int64(e.At), 10) }
+// ID returns the alert's name, which is unique in its session and fit for a file name.
+func (e Alert) ID() string { return string(e.Kind) + "-" + strconv.FormatInt(int64(e.At), 10) }
 
-// Hold returns how long, in milliseconds, an edge of the kind must last before the user is
+// Hold returns how long, in milliseconds, an alert of the kind must last before the user is
 // notified. A turn seems over for a moment between a subagent's end and the client's reaction
 // to it, or when the client goes on after a Stop; a dialog goes away when a hook answers it.
-func (k EdgeKind) Hold() event.Millis {
+func (k AlertKind) Hold() event.Millis {
 	if k.Over() {
 		return lingers + dwell
 	}
 	return 1000
 }
 
-// ParseEdge returns the edge of an ID, with only Kind and At set.
-func ParseEdge(id string) (Edge, bool) {
+// ParseAlert returns the alert of an ID, with only Kind and At set.
+func ParseAlert(id string) (Alert, bool) {
 	kind, at, _ := strings.Cut(id, "-")
 	n, err := strconv.ParseInt(at, 10, 64)
-	return Edge{Kind: EdgeKind(kind), At: event.Millis(n)}, err == nil && slices.Contains(EdgeKinds[:], EdgeKind(kind))
+	return Alert{Kind: AlertKind(kind), At: event.Millis(n)}, err == nil && slices.Contains(AlertKinds[:], AlertKind(kind))
 }
 
-// Stand is where a session stands: its state, and the edge that led to it if the user may want
+// AlertState is where a session stands: its state, and the alert that led to it if the user may want
 // to be notified of that.
-type Stand struct {
+type AlertState struct {
 	State State
-	Edge  Edge
-	Open  bool // Edge is set, and the session has not gone on since
+	Alert Alert
+	Open  bool // Alert is set, and the session has not gone on since
 
 	began event.Millis // the first sign of the main conversation's newest turn
 	ended event.Millis // when that turn ended, if it has
 	over  bool         // that turn is over, and no newer event has come
 }
 
-// Closes reports whether e, the end of a turn, may still become the session's edge: the turn
+// Closes reports whether e, the end of a turn, may still become the session's alert: the turn
 // has ended, but the client is still busy with it.
-func (st Stand) Closes(e Edge) bool { return st.State == Working && st.over && st.ended == e.At }
+func (st AlertState) Closes(e Alert) bool { return st.State == Working && st.over && st.ended == e.At }
 
-// Standing returns where a session stands at now. Nothing is open after Esc or in a session
+// AlertStateOf returns where a session stands at now. Nothing is open after Esc or in a session
 // that has just begun (CASE 22). For a session that is set aside, State is what it would be
-// otherwise, and Edge.Aside is set.
-func Standing(s Session, ev Evidence, now event.Millis) Stand {
+// otherwise, and Alert.Aside is set.
+func AlertStateOf(s Session, ev Evidence, now event.Millis) AlertState {
 	st := Resolve(s, ev, now)
 	aside := st.State == Backburned
 	if aside {
 		v := view{s: &s, ev: &ev, now: now}
 		st = v.turn()
 	}
-	e, ok := stands(&s, st)
+	e, ok := openAlert(&s, st)
 	e.Aside, e.Input, e.Robot = aside, s.Prompt.At, strings.HasPrefix(s.Origin.Entry, "sdk")
 	main := s.Main()
-	return Stand{State: st.State, Edge: e, Open: ok, began: main.Started, ended: main.Ended, over: !main.running()}
+	return AlertState{State: st.State, Alert: e, Open: ok, began: main.Started, ended: main.Ended, over: !main.running()}
 }
 
-func stands(s *Session, st Status) (Edge, bool) {
+func openAlert(s *Session, st Status) (Alert, bool) {
 	switch {
 	case st.State == Permission:
-		return s.newestWait(EdgePermission, st, isPermission), true
+		return s.newestWait(AlertPermission, st, isPermission), true
 	case st.State == Question && st.Rule != RuleAsked:
-		return s.newestWait(EdgeQuestion, st, isQuestion), true
+		return s.newestWait(AlertQuestion, st, isQuestion), true
 	case st.State == Question:
-		return Edge{Kind: EdgeQuestion, At: st.Since, Turn: s.turn(st.Since)}, true
+		return Alert{Kind: AlertQuestion, At: st.Since, Turn: s.turn(st.Since)}, true
 	case st.State == Failed:
-		return Edge{Kind: EdgeFailed, At: st.Since, Turn: s.turn(st.Since)}, true
+		return Alert{Kind: AlertFailed, At: st.Since, Turn: s.turn(st.Since)}, true
 	case st.State == Idle && st.Reason == Done && s.Main().How == EndStop:
-		kind := EdgeDone
+		kind := AlertDone
 		if s.Stop.Denied > 0 {
-			kind = EdgeRefused
+			kind = AlertRefused
 		}
-		return Edge{Kind: kind, At: st.Since, Turn: s.turn(st.Since)}, true
+		return Alert{Kind: kind, At: st.Since, Turn: s.turn(st.Since)}, true
 	}
-	return Edge{}, false
+	return Alert{}, false
 }
 
 // burst is how far apart, in milliseconds, the calls of one message may ask.
 const burst = 1000
 
-// newestWait returns the edge of the dialog that opened last: an older dialog whose answer no
+// newestWait returns the alert of the dialog that opened last: an older dialog whose answer no
 // hook reported must not hide it. Of calls that asked together it returns the first, as the
 // client shows it first (CASE 3).
-func (s *Session) newestWait(kind EdgeKind, st Status, want func(WaitKind) bool) Edge {
-	e := Edge{Kind: kind, At: st.Since, Actor: st.Actor, Dialog: true, Call: st.Call}
+func (s *Session) newestWait(kind AlertKind, st Status, want func(WaitKind) bool) Alert {
+	e := Alert{Kind: kind, At: st.Since, Actor: st.Actor, Dialog: true, Call: st.Call}
 	var newest event.Millis
 	for _, c := range s.waits(want) {
 		newest = max(newest, c.Asked)
@@ -164,28 +164,28 @@ func (s *Session) turn(end event.Millis) event.Millis {
 	return end - from
 }
 
-// EdgeOf returns the edge between two stands of a session, and whether there is a new one.
-func EdgeOf(was, is Stand) (Edge, bool) {
-	e := is.Edge
+// AlertOf returns the alert between two stands of a session, and whether there is a new one.
+func AlertOf(was, is AlertState) (Alert, bool) {
+	e := is.Alert
 	switch {
 	case !is.Open:
-		return Edge{}, false
-	case was.Open && was.Edge.Kind == e.Kind && (was.Edge.At == e.At || e.Dialog && was.Edge.At > e.At):
-		return Edge{}, false // the same edge, or an older dialog that remains after a newer one was answered
+		return Alert{}, false
+	case was.Open && was.Alert.Kind == e.Kind && (was.Alert.At == e.At || e.Dialog && was.Alert.At > e.At):
+		return Alert{}, false // the same alert, or an older dialog that remains after a newer one was answered
 	case e.Kind.Over() && !ran(was.State) && is.began <= was.ended:
-		return Edge{}, false // a Stop without a turn: the user's own shell command causes one
+		return Alert{}, false // a Stop without a turn: the user's own shell command causes one
 	case !e.Dialog && was.State == Compacting && was.ended >= e.At:
-		return Edge{}, false // a compaction between two turns: the edge was seen at the end of the first
+		return Alert{}, false // a compaction between two turns: the alert was seen at the end of the first
 	}
 	return e, true
 }
 
-// EdgeSeen is EdgeOf for a program that looks repeatedly, and first looked at began. known is
-// false for a session that was not there at the last look: it then has an edge only if a
-// dialog is open or the edge is not older than began. Otherwise it has only come back, for
+// AlertSeen is AlertOf for a program that looks repeatedly, and first looked at began. known is
+// false for a session that was not there at the last look: it then has an alert only if a
+// dialog is open or the alert is not older than began. Otherwise it has only come back, for
 // example from the archive.
-func EdgeSeen(was Stand, known bool, is Stand, began event.Millis) (Edge, bool) {
-	e, ok := EdgeOf(was, is)
+func AlertSeen(was AlertState, known bool, is AlertState, began event.Millis) (Alert, bool) {
+	e, ok := AlertOf(was, is)
 	return e, ok && (known || e.Dialog || e.At >= began)
 }
 
@@ -203,40 +203,40 @@ const (
 	FocusElsewhere
 )
 
-// Rules are the user's choices about edges.
+// Rules are the user's choices about alerts.
 type Rules struct {
-	On        []EdgeKind
-	DoneAfter event.Millis // a done edge needs a turn of at least this length
+	On        []AlertKind
+	DoneAfter event.Millis // a done alert needs a turn of at least this length
 	Limit     event.Millis // at most one of a kind and session in this time
 }
 
-// Hearing is what Decide takes into account besides the edge and the rules.
+// Hearing is what Decide takes into account besides the alert and the rules.
 type Hearing struct {
 	Now        event.Millis
 	Quiet      bool         // now is in the quiet hours
 	Focus      Focus        // whether the user looks at the pane
 	Still      bool         // the client reports that nobody has typed for six seconds
-	Notified   bool         // the user was notified of this edge
-	NotifiedAt event.Millis // when the user was last notified of an edge of this kind and session
+	Notified   bool         // the user was notified of this alert
+	NotifiedAt event.Millis // when the user was last notified of an alert of this kind and session
 }
 
 // chosen reports whether the user chose to be notified of e. Who wants to know of finished
 // turns gets one with refused calls as such.
-func (r Rules) chosen(e Edge) bool {
-	done := e.Kind == EdgeRefused && e.Turn >= r.DoneAfter && slices.Contains(r.On, EdgeDone)
+func (r Rules) chosen(e Alert) bool {
+	done := e.Kind == AlertRefused && e.Turn >= r.DoneAfter && slices.Contains(r.On, AlertDone)
 	return done || slices.Contains(r.On, e.Kind)
 }
 
-// limited reports whether the user was notified of an edge of the kind and session
+// limited reports whether the user was notified of an alert of the kind and session
 // less than limit ago.
 func (h Hearing) limited(limit event.Millis) bool {
 	return h.NotifiedAt != 0 && h.Now-h.NotifiedAt < limit
 }
 
-// Verdict says what to do about an edge.
+// Verdict says what to do about an alert.
 type Verdict string
 
-// The verdicts. Later means not now: the next look may decide otherwise while the edge stands.
+// The verdicts. Later means not now: the next look may decide otherwise while the alert stands.
 // Never is final.
 const (
 	Notify Verdict = "tell"
@@ -278,7 +278,7 @@ const (
 
 // Decide decides whether to notify the user of e. It holds the whole rule and reads nothing
 // but its arguments (CASE 22).
-func Decide(e Edge, r Rules, h Hearing) Decision {
+func Decide(e Alert, r Rules, h Hearing) Decision {
 	refusals := [...]struct {
 		holds   bool
 		verdict Verdict
@@ -286,9 +286,9 @@ func Decide(e Edge, r Rules, h Hearing) Decision {
 	}{
 		{!r.chosen(e), Never, ReasonKind},
 		{e.Aside, Never, ReasonAside},
-		{e.Actor != "" && e.Kind != EdgePermission, Never, ReasonSubagent},
+		{e.Actor != "" && e.Kind != AlertPermission, Never, ReasonSubagent},
 		{e.Robot, Never, ReasonRobot},
-		{e.Kind == EdgeDone && e.Turn < r.DoneAfter, Never, ReasonShort},
+		{e.Kind == AlertDone && e.Turn < r.DoneAfter, Never, ReasonShort},
 		{h.Notified, Never, ReasonNotified},
 		{h.Quiet, Never, ReasonQuiet},
 		{h.limited(r.Limit), Later, ReasonLimit},
@@ -305,17 +305,17 @@ func Decide(e Edge, r Rules, h Hearing) Decision {
 }
 
 // watched reports whether the user wrote to the session shortly before the turn was done, or
-// shortly before now if what the edge is about still waits.
-func (e Edge) watched(now event.Millis) bool {
+// shortly before now if what the alert is about still waits.
+func (e Alert) watched(now event.Millis) bool {
 	if e.Kind.Over() {
 		now = e.At
 	}
 	return e.Input != 0 && now-e.Input < presence
 }
 
-// again returns Later for an edge that waits for the user, and Never for a turn that is done:
+// again returns Later for an alert that waits for the user, and Never for a turn that is done:
 // a user who saw it end needs no reminder.
-func (e Edge) again() Verdict {
+func (e Alert) again() Verdict {
 	if e.Kind.Over() {
 		return Never
 	}

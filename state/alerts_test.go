@@ -8,27 +8,27 @@ import (
 
 // TestDecide checks each refusal, by name, and the change that lifts it.
 func TestDecide(t *testing.T) {
-	dialog := Edge{Kind: EdgePermission, At: 100_000, Dialog: true, Input: 95_000}
-	done := Edge{Kind: EdgeDone, At: 100_000, Turn: 60_000, Input: 40_000}
-	rules := Rules{On: EdgeKinds[:], DoneAfter: 30_000, Limit: 5000}
+	dialog := Alert{Kind: AlertPermission, At: 100_000, Dialog: true, Input: 95_000}
+	done := Alert{Kind: AlertDone, At: 100_000, Turn: 60_000, Input: 40_000}
+	rules := Rules{On: AlertKinds[:], DoneAfter: 30_000, Limit: 5000}
 	elsewhere := Hearing{Now: 101_000, Focus: FocusElsewhere}
 	for _, c := range []struct {
 		name    string
-		edge    Edge
+		edge    Alert
 		rules   func(*Rules)
 		hearing func(*Hearing)
-		change  func(*Edge)
+		change  func(*Alert)
 		want    Decision
 	}{
 		{name: "elsewhere", edge: dialog, want: Decision{Notify, ReasonNotify}},
 		{name: "done elsewhere", edge: done, want: Decision{Notify, ReasonNotify}},
-		{name: "kind", edge: done, rules: func(r *Rules) { r.On = EdgeKinds[:3] }, want: Decision{Never, ReasonKind}},
-		{name: "aside", edge: dialog, change: func(e *Edge) { e.Aside = true }, want: Decision{Never, ReasonAside}},
-		{name: "subagent's permission", edge: dialog, change: func(e *Edge) { e.Actor = "a1" }, want: Decision{Notify, ReasonNotify}},
-		{name: "subagent's question", edge: dialog, change: func(e *Edge) { e.Actor, e.Kind = "a1", EdgeQuestion }, want: Decision{Never, ReasonSubagent}},
-		{name: "print mode", edge: done, change: func(e *Edge) { e.Robot = true }, want: Decision{Never, ReasonRobot}},
-		{name: "short", edge: done, change: func(e *Edge) { e.Turn = 29_999 }, want: Decision{Never, ReasonShort}},
-		{name: "long enough", edge: done, change: func(e *Edge) { e.Turn = 30_000 }, want: Decision{Notify, ReasonNotify}},
+		{name: "kind", edge: done, rules: func(r *Rules) { r.On = AlertKinds[:3] }, want: Decision{Never, ReasonKind}},
+		{name: "aside", edge: dialog, change: func(e *Alert) { e.Aside = true }, want: Decision{Never, ReasonAside}},
+		{name: "subagent's permission", edge: dialog, change: func(e *Alert) { e.Actor = "a1" }, want: Decision{Notify, ReasonNotify}},
+		{name: "subagent's question", edge: dialog, change: func(e *Alert) { e.Actor, e.Kind = "a1", AlertQuestion }, want: Decision{Never, ReasonSubagent}},
+		{name: "print mode", edge: done, change: func(e *Alert) { e.Robot = true }, want: Decision{Never, ReasonRobot}},
+		{name: "short", edge: done, change: func(e *Alert) { e.Turn = 29_999 }, want: Decision{Never, ReasonShort}},
+		{name: "long enough", edge: done, change: func(e *Alert) { e.Turn = 30_000 }, want: Decision{Notify, ReasonNotify}},
 		{name: "told", edge: dialog, hearing: func(h *Hearing) { h.Notified = true }, want: Decision{Never, ReasonNotified}},
 		{name: "quiet", edge: dialog, hearing: func(h *Hearing) { h.Quiet = true }, want: Decision{Never, ReasonQuiet}},
 		{name: "limit", edge: dialog, hearing: func(h *Hearing) { h.NotifiedAt = 96_001 }, want: Decision{Later, ReasonLimit}},
@@ -39,10 +39,10 @@ func TestDecide(t *testing.T) {
 		{name: "focus unknown, client is still", edge: dialog, hearing: func(h *Hearing) { h.Focus, h.Still = FocusUnknown, true }, want: Decision{Notify, ReasonNotify}},
 		{name: "focus unknown, six seconds", edge: dialog, hearing: func(h *Hearing) { h.Focus, h.Now = FocusUnknown, 106_000 }, want: Decision{Notify, ReasonNotify}},
 		{name: "focus unknown, done", edge: done, hearing: func(h *Hearing) { h.Focus = FocusUnknown }, want: Decision{Notify, ReasonNotify}},
-		{name: "wrote a moment before it was done", edge: done, change: func(e *Edge) { e.Input = 90_001 }, hearing: func(h *Hearing) { h.Focus, h.Now = FocusUnknown, 109_000 }, want: Decision{Never, ReasonPresent}},
-		{name: "wrote a moment before it failed", edge: Edge{Kind: EdgeFailed, At: 100_000, Input: 99_000}, hearing: func(h *Hearing) { h.Focus = FocusUnknown }, want: Decision{Later, ReasonPresent}},
-		{name: "wrote a while before it failed", edge: Edge{Kind: EdgeFailed, At: 100_000, Input: 99_000}, hearing: func(h *Hearing) { h.Focus, h.Now = FocusUnknown, 109_000 }, want: Decision{Notify, ReasonNotify}},
-		{name: "nothing known of the user", edge: Edge{Kind: EdgeFailed, At: 100_000}, hearing: func(h *Hearing) { h.Focus = FocusUnknown }, want: Decision{Notify, ReasonNotify}},
+		{name: "wrote a moment before it was done", edge: done, change: func(e *Alert) { e.Input = 90_001 }, hearing: func(h *Hearing) { h.Focus, h.Now = FocusUnknown, 109_000 }, want: Decision{Never, ReasonPresent}},
+		{name: "wrote a moment before it failed", edge: Alert{Kind: AlertFailed, At: 100_000, Input: 99_000}, hearing: func(h *Hearing) { h.Focus = FocusUnknown }, want: Decision{Later, ReasonPresent}},
+		{name: "wrote a while before it failed", edge: Alert{Kind: AlertFailed, At: 100_000, Input: 99_000}, hearing: func(h *Hearing) { h.Focus, h.Now = FocusUnknown, 109_000 }, want: Decision{Notify, ReasonNotify}},
+		{name: "nothing known of the user", edge: Alert{Kind: AlertFailed, At: 100_000}, hearing: func(h *Hearing) { h.Focus = FocusUnknown }, want: Decision{Notify, ReasonNotify}},
 	} {
 		r, h, e := rules, elsewhere, c.edge
 		if c.rules != nil {
@@ -60,17 +60,17 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// edges plays a recording with hooks alone and returns the edges between its events.
-func edges(t *testing.T, tr track) (ids []string, all []Edge) {
+// alerts plays a recording with hooks alone and returns the alerts between its events.
+func edges(t *testing.T, tr track) (ids []string, all []Alert) {
 	var s Session
 	for _, step := range tr.steps {
 		if !step.Hook() {
 			continue
 		}
 		e := tr.event(t, step)
-		was := Standing(s, Evidence{}, e.At)
+		was := AlertStateOf(s, Evidence{}, e.At)
 		s = Apply(s, Change{At: e.At, Seq: s.Seq + 1, Event: &e})
-		if edge, ok := EdgeOf(was, Standing(s, Evidence{}, e.At)); ok {
+		if edge, ok := AlertOf(was, AlertStateOf(s, Evidence{}, e.At)); ok {
 			all = append(all, edge)
 			ids = append(ids, string(edge.Kind))
 		}
@@ -78,14 +78,14 @@ func edges(t *testing.T, tr track) (ids []string, all []Edge) {
 	return ids, all
 }
 
-// TestEdgesOfRecordings compares each scenario's edges with those written by hand.
+// TestEdgesOfRecordings compares each scenario's alerts with those written by hand.
 func TestEdgesOfRecordings(t *testing.T) {
 	want := map[string]string{
 		"hi": "done", "bash": "done", "perm_yes": "permission done", "perm_no": "permission", "perm_esc": "permission",
 		"esc_text": "", "esc_tool": "", "esc_think": "", "esc_ask": "question", "ask": "question done", "plan": "question done",
 		"question": "question done", "overload": "failed", "auth": "failed", "sub": "done", "subbg": "done", "compact_idle": "done done",
 		"exit": "", "kill9_tool": "",
-		// Three calls ask within 10 ms, so only the third of these edges lasts. The second and
+		// Three calls ask within 10 ms, so only the third of these alerts lasts. The second and
 		// the third dialog each open when the previous one is answered.
 		"perms_parallel": "permission permission permission permission permission done",
 	}
@@ -115,7 +115,7 @@ func TestEdgesOfRecordings(t *testing.T) {
 	}
 }
 
-// An edge has the same ID with and without the registry's evidence, so that a hook and a watch
+// An alert has the same ID with and without the registry's evidence, so that a hook and a watch
 // do not both notify of it.
 func TestEdgeNames(t *testing.T) {
 	n := 0
@@ -127,13 +127,13 @@ func TestEdgeNames(t *testing.T) {
 			}
 			e := tr.event(t, step)
 			s = Apply(s, Change{At: e.At, Seq: s.Seq + 1, Event: &e})
-			bare := Standing(s, Evidence{}, e.At)
+			bare := AlertStateOf(s, Evidence{}, e.At)
 			for _, status := range []string{"idle", "waiting", "busy"} {
 				ev := Evidence{Process: Alive, Registry: Registry{Status: status, At: e.At}}
-				if full := Standing(s, ev, e.At+300); full.Open && bare.Open && full.Edge.Kind == bare.Edge.Kind {
+				if full := AlertStateOf(s, ev, e.At+300); full.Open && bare.Open && full.Alert.Kind == bare.Alert.Kind {
 					n++
-					if full.Edge.ID() != bare.Edge.ID() {
-						t.Errorf("%s at %d: %s with registry %s, %s without", tr, step.T, full.Edge.ID(), status, bare.Edge.ID())
+					if full.Alert.ID() != bare.Alert.ID() {
+						t.Errorf("%s at %d: %s with registry %s, %s without", tr, step.T, full.Alert.ID(), status, bare.Alert.ID())
 					}
 				}
 			}
@@ -144,8 +144,8 @@ func TestEdgeNames(t *testing.T) {
 	}
 }
 
-// A program that reads only now and then sees no edge that hooks did not cause. It sees the
-// last edge if that is still open.
+// A program that reads only now and then sees no alert that hooks did not cause. It sees the
+// last alert if that is still open.
 func TestEdgesOfLooks(t *testing.T) {
 	n := 0
 	for _, tr := range tracks(t) {
@@ -156,7 +156,7 @@ func TestEdgesOfLooks(t *testing.T) {
 		}
 		for every := 2; every <= 6; every++ {
 			var s Session
-			var was Stand
+			var was AlertState
 			seen, looks, compacted := map[string]bool{}, 0, false
 			for i, step := range tr.steps {
 				if !step.Hook() {
@@ -167,8 +167,8 @@ func TestEdgesOfLooks(t *testing.T) {
 				if looks++; looks%every != 0 && i != len(tr.steps)-1 {
 					continue
 				}
-				is := Standing(s, Evidence{}, e.At)
-				if edge, ok := EdgeSeen(was, looks > every, is, 0); ok {
+				is := AlertStateOf(s, Evidence{}, e.At)
+				if edge, ok := AlertSeen(was, looks > every, is, 0); ok {
 					n++
 					seen[edge.ID()] = true
 					if !hooks[edge.ID()] {
@@ -178,11 +178,11 @@ func TestEdgesOfLooks(t *testing.T) {
 				compacted = compacted || was.State == Compacting
 				was = is
 			}
-			if compacted { // a compaction may have hidden the edge just before it
+			if compacted { // a compaction may have hidden the alert just before it
 				continue
 			}
-			if len(all) > 0 && was.Open && all[len(all)-1].ID() == was.Edge.ID() && !seen[was.Edge.ID()] {
-				t.Errorf("%s, a look at every %d: %s was not seen", tr, every, was.Edge.ID())
+			if len(all) > 0 && was.Open && all[len(all)-1].ID() == was.Alert.ID() && !seen[was.Alert.ID()] {
+				t.Errorf("%s, a look at every %d: %s was not seen", tr, every, was.Alert.ID())
 			}
 		}
 	}
@@ -192,62 +192,62 @@ func TestEdgesOfLooks(t *testing.T) {
 }
 
 // A session that was not in the last look has only come back if its turn ended before the program
-// first looked; then it has no edge.
+// first looked; then it has no alert.
 func TestEdgeOfNewSession(t *testing.T) {
-	done := Standing(Session{Actors: []Actor{{Started: 10, Active: 20, Ended: 30, How: EndStop}}}, Evidence{}, 40)
+	done := AlertStateOf(Session{Actors: []Actor{{Started: 10, Active: 20, Ended: 30, How: EndStop}}}, Evidence{}, 40)
 	for _, c := range []struct {
 		name  string
 		known bool
 		began event.Millis
 		want  bool
 	}{{"it came and was done", false, 30, true}, {"it came back", false, 31, false}, {"a turn ran between two looks", true, 31, true}} {
-		if e, ok := EdgeSeen(Stand{}, c.known, done, c.began); ok != c.want || ok && e.ID() != "done-30" {
+		if e, ok := AlertSeen(AlertState{}, c.known, done, c.began); ok != c.want || ok && e.ID() != "done-30" {
 			t.Errorf("%s: %v %v", c.name, e, ok)
 		}
 	}
 	shell := Session{Actors: []Actor{{Started: 10, Active: 20, Ended: 50, How: EndStop}}}
-	if e, ok := EdgeOf(done, Standing(shell, Evidence{}, 60)); ok {
+	if e, ok := AlertOf(done, AlertStateOf(shell, Evidence{}, 60)); ok {
 		t.Errorf("a Stop without a turn: %v", e)
 	}
 }
 
 // A dialog whose answer was not reported does not hide the next one. If a newer dialog is
-// answered, an older one that remains is not a new edge.
+// answered, an older one that remains is not a new alert.
 func TestEdgeOfWaits(t *testing.T) {
 	s := Session{Actors: []Actor{{Active: 10, Calls: []Call{{UseID: "a", Name: "Bash", At: 10, Kind: WaitPermission, Asked: 10}}}, {ID: "sub", Active: 5000}}}
-	first := Standing(s, Evidence{}, 6000)
+	first := AlertStateOf(s, Evidence{}, 6000)
 	s.Actors[1].Calls = []Call{{UseID: "b", Name: "Write", At: 5000, Kind: WaitPermission, Asked: 5000}}
-	both := Standing(s, Evidence{}, 6000)
-	e, ok := EdgeOf(first, both)
+	both := AlertStateOf(s, Evidence{}, 6000)
+	e, ok := AlertOf(first, both)
 	if !ok || e.At != 5000 || e.Actor != "sub" || e.Call.Name != "Write" {
 		t.Errorf("the second dialog: %+v, %v", e, ok)
 	}
-	if e, ok := EdgeOf(both, first); ok {
+	if e, ok := AlertOf(both, first); ok {
 		t.Errorf("the one that is left: %+v", e)
 	}
 	s.Closed = []Closed{{UseID: "c", Actor: "sub", At: 4000, Requested: true}, {UseID: "d", At: 5500}}
-	if e, ok := EdgeOf(first, Standing(s, Evidence{}, 6000)); !ok || e.At != 5000 {
+	if e, ok := AlertOf(first, AlertStateOf(s, Evidence{}, 6000)); !ok || e.At != 5000 {
 		t.Errorf("after an answer before it was asked, and a call that asked nothing: %+v, %v", e, ok)
 	}
 	s.Closed[0].At = 5800
-	if e, ok := EdgeOf(both, Standing(s, Evidence{}, 6000)); !ok || e.At != 5800 || e.Call.Name != "Write" {
+	if e, ok := AlertOf(both, AlertStateOf(s, Evidence{}, 6000)); !ok || e.At != 5800 || e.Call.Name != "Write" {
 		t.Errorf("after the answer that brought it up: %+v, %v", e, ok)
 	}
 	s.Closed = nil
 	s.Actors[1].Calls[0].Asked = 500
-	if e := Standing(s, Evidence{}, 6000).Edge; e.At != 500 || e.Call.Name != "Bash" {
+	if e := AlertStateOf(s, Evidence{}, 6000).Alert; e.At != 500 || e.Call.Name != "Bash" {
 		t.Errorf("of two that asked together: %+v", e)
 	}
 }
 
 func TestParseEdge(t *testing.T) {
-	e := Edge{Kind: EdgeDone, At: event.Millis(17)}
-	if got, ok := ParseEdge(e.ID()); !ok || got.ID() != e.ID() {
-		t.Errorf("ParseEdge(%q) = %+v, %v", e.ID(), got, ok)
+	e := Alert{Kind: AlertDone, At: event.Millis(17)}
+	if got, ok := ParseAlert(e.ID()); !ok || got.ID() != e.ID() {
+		t.Errorf("ParseAlert(%q) = %+v, %v", e.ID(), got, ok)
 	}
 	for _, bad := range []string{"", "done", "done-x", "other-1", "../x-1"} {
-		if _, ok := ParseEdge(bad); ok {
-			t.Errorf("ParseEdge(%q) took it", bad)
+		if _, ok := ParseAlert(bad); ok {
+			t.Errorf("ParseAlert(%q) took it", bad)
 		}
 	}
 }
@@ -273,11 +273,11 @@ func TestBlockedStop(t *testing.T) {
 	if got := Resolve(s, late, 7000); got.State != Working {
 		t.Errorf("busy long after a short turn: %s", got.State)
 	}
-	if held := 5000 + EdgeDone.Hold(); Standing(s, busy, held).Open {
-		t.Errorf("it is told to be done after the hold of %d", EdgeDone.Hold())
+	if held := 5000 + AlertDone.Hold(); AlertStateOf(s, busy, held).Open {
+		t.Errorf("it is told to be done after the hold of %d", AlertDone.Hold())
 	}
-	done := Standing(s, Evidence{}, 6000).Edge
-	if !Standing(s, busy, 90_000).Closes(done) {
+	done := AlertStateOf(s, Evidence{}, 6000).Alert
+	if !AlertStateOf(s, busy, 90_000).Closes(done) {
 		t.Error("the end is not waited for")
 	}
 	for _, status := range []string{"idle", "shell", ""} {
@@ -285,12 +285,12 @@ func TestBlockedStop(t *testing.T) {
 		if got := Resolve(s, ev, 90_000); got.State != Idle || got.Reason != Done {
 			t.Errorf("%q: %s (%s)", status, got.State, got.Reason)
 		}
-		if stand := Standing(s, ev, 90_000); stand.Edge.ID() != done.ID() || stand.Closes(done) {
+		if stand := AlertStateOf(s, ev, 90_000); stand.Alert.ID() != done.ID() || stand.Closes(done) {
 			t.Errorf("%q: %+v is not the edge that was waited for", status, stand)
 		}
 	}
 	goes := Apply(s, Change{At: 9000, Event: &event.Event{Kind: event.PreToolUse, Name: "PreToolUse", At: 9000, Tool: event.Tool{Name: "Bash", UseID: "t"}}})
-	if Standing(goes, busy, 9100).Closes(done) {
+	if AlertStateOf(goes, busy, 9100).Closes(done) {
 		t.Error("a turn that goes on with a call is still waited for")
 	}
 	s.Actors[0].How = EndHalt
