@@ -239,6 +239,9 @@ func (d *document) layout() layout {
 // text writes v, indented by depth steps, as JSON.stringify does: Claude Code rewrites the file
 // that way, and then leaves our text unchanged.
 func (l layout) text(v any, depth int) string {
+	if list, ok := v.([]string); ok { // of a few words, which stand on one line
+		return layout{spaced: true}.text(any(wordList(list)), 0)
+	}
 	switch {
 	case l.newline != "":
 		return strings.ReplaceAll(indented(v, strings.Repeat(l.unit, depth), l.unit), "\n", l.newline)
@@ -247,6 +250,8 @@ func (l layout) text(v any, depth int) string {
 	}
 	return string(encode(v))
 }
+
+type wordList []string
 
 var joinLines = strings.NewReplacer(",\n", ", ", "\n", "")
 
@@ -274,7 +279,7 @@ func (d *document) put(l layout, c *hujson.Value, name string, v any, depth int)
 			before += " "
 		}
 	}
-	if len(list) > 0 {
+	if len(list) > 0 && list[len(list)-1].value.AfterExtra == nil { // else it has a comma
 		said = "," + said
 	}
 	last := c.EndOffset - 1

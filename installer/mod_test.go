@@ -83,6 +83,33 @@ func TestModGoesWithoutATrace(t *testing.T) {
 	}
 }
 
+// A mod of an earlier version, which recorded the directories that it made in one file.
+func TestModOfAnEarlierVersion(t *testing.T) {
+	root, keep := t.TempDir(), t.TempDir()
+	p := modOf(t, filepath.Join(root, "skills", "beckon"))
+	if _, err := p.PutMod(keep); err != nil {
+		t.Fatal(err)
+	}
+	records, err := filepath.Glob(filepath.Join(keep, "*.json"))
+	if err != nil || len(records) != 3 {
+		t.Fatalf("%q, %v", records, err)
+	}
+	for _, path := range records {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(keep, "mod.json"), []byte(`{"dir": "x", "made": ["y"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if was, err := p.TakeMod(keep); !was || err != nil {
+		t.Fatalf("%v, %v", was, err)
+	}
+	if _, err := os.Stat(p.Dir); err == nil || len(contents(t, keep)) != 1 {
+		t.Errorf("left: %v, %v", contents(t, root), contents(t, keep))
+	}
+}
+
 func same(t *testing.T, want, got map[string]string) {
 	t.Helper()
 	for name, text := range want {

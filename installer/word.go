@@ -29,12 +29,53 @@ func Word(list, word string, on bool, added []string) Op {
 	return Op{edit: edit, owns: func(text []byte) bool { return in(text, added...) }}
 }
 
+// List returns the operation that makes a list at the top of a JSON file value, or removes it if value
+// is nil. ours are the values that it has put there.
+func List(name string, value []string, ours ...[]string) Op {
+	in := func(text []byte) (list []string) {
+		if d, err := readWords(text); err == nil {
+			for _, m := range d.words(name) {
+				list = append(list, stringValue(*m.value))
+			}
+		}
+		return list
+	}
+	edit := func(old []byte) ([]byte, []string, error) {
+		d, err := readWords(old)
+		if err != nil {
+			return nil, nil, err
+		}
+		top, _ := items(&d.file)
+		at := slices.IndexFunc(top, func(m item) bool { return m.name == name })
+		switch {
+		case at < 0 && value == nil, at >= 0 && slices.Equal(in(old), value) && value != nil:
+			return old, nil, nil
+		case at < 0:
+			err = d.put(d.layout(), &d.file, name, value, 0)
+		case value == nil:
+			err = d.cut(&d.file, at)
+		default:
+			v := top[at].value
+			err = d.splice(v.StartOffset, v.EndOffset, d.layout().text(value, 1))
+		}
+		if value == nil && isNothing(d.text) && len(comments(d.file.BeforeExtra, d.file.AfterExtra)) == 0 {
+			return nil, nil, err // no file says the same
+		}
+		mark, _ := cutBOM(old)
+		return slices.Concat(mark, d.text), nil, err
+	}
+	return Op{edit: edit, owns: func(text []byte) bool {
+		list := in(text)
+		return list != nil && slices.ContainsFunc(ours, func(of []string) bool { return slices.Equal(of, list) })
+	}}
+}
+
 func readWords(text []byte) (*document, error) {
 	_, text = cutBOM(text)
 	if isBlank(text) {
 		text = []byte("{}\n")
 	}
-	return parse(text, true)
+	return parseTree(text)
 }
 
 // words returns the elements of the list.

@@ -51,8 +51,8 @@ func notifyStep(a *cli.App, program string) steps.Step {
 		if on {
 			value = []string{channel}
 		}
-		c, err := config.Plan(path, "notify", value)
-		return installer.Diff(c.Old, c.New, c.File), err
+		c, err := installer.Plan(configFile(a, path), installer.List("notify", value))
+		return c.Diff(), err
 	}
 	s.Do = func(on bool) error {
 		if !on {
@@ -90,6 +90,11 @@ type channels struct {
 	Before []string `json:"before,omitempty"`
 }
 
+// configFile is the configuration as a file that is edited and given back.
+func configFile(a *cli.App, path string) installer.Target {
+	return installer.Target{Scope: installer.User, Path: path, Keep: keepDir(a)}
+}
+
 func channelsFile(a *cli.App) string { return filepath.Join(keepDir(a), "notify.json") }
 
 // loadChannels returns what was written last; ok is false if nothing was.
@@ -107,8 +112,12 @@ func setChannels(a *cli.App, path string, list []string) (changed bool, err erro
 		c.Before = is
 	}
 	c.Wrote = list
-	if changed, err = config.Set(path, "notify", list); err != nil || !changed {
-		return changed, err
+	if _, _, err := config.Load(path); err != nil {
+		return false, err
+	}
+	change, err := installer.Apply(context.Background(), configFile(a, path), installer.List("notify", list, list, is))
+	if err != nil || change.Noop() {
+		return false, err
 	}
 	data, err := json.Marshal(c)
 	if err != nil {
@@ -119,7 +128,7 @@ func setChannels(a *cli.App, path string, list []string) (changed bool, err erro
 
 // undoChannels restores what was in the configuration at path before c was written.
 func undoChannels(a *cli.App, path string, c channels) error {
-	if _, err := config.Set(path, "notify", c.Before); err != nil {
+	if _, err := installer.Apply(context.Background(), configFile(a, path), installer.List("notify", c.Before)); err != nil {
 		return err
 	}
 	return os.Remove(channelsFile(a))
