@@ -13,6 +13,7 @@ import (
 	"beckon/event"
 	"beckon/state/evidence"
 	"beckon/state/request"
+	"beckon/state/request/pin"
 	"beckon/testdata/dbustest"
 	"beckon/testdata/ntfytest"
 )
@@ -104,6 +105,29 @@ func TestAskedOnPhone(t *testing.T) {
 		t.Errorf("then %+v", end)
 	}
 	gone(t, pid)
+}
+
+// A button cannot ask for a PIN: with one a notification says what is asked, and has none.
+func TestAskedWithPIN(t *testing.T) {
+	t.Parallel()
+	server := ntfytest.Start(t)
+	p := newOffice(t, fmt.Sprintf(`{"notify": ["ntfy"], "notify_texts": "full", "ntfy_server": %q, "ntfy_topic": "asks", "ntfy_answers": "answers"}`, server.URL))
+	if err := os.MkdirAll(p.state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := pin.Set(request.In(p.state), "47 11"); err != nil {
+		t.Fatal(err)
+	}
+	h := p.hold(t, "Bash", `{"command":"make test"}`)
+	o := h.offer()
+	m := server.Await(t, "asks", 1)[0]
+	if got := m.Labels(); len(got) != 0 || !strings.Contains(m.Message, "make test") {
+		t.Errorf("asked %q with %s", m.Message, got)
+	}
+	if d := request.In(p.state); !d.StillOpen(&o) {
+		t.Error("it is over")
+	}
+	_ = h.cmd.Process.Kill()
 }
 
 // asker finds the process that asks about o, and its size.
