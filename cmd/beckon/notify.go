@@ -25,7 +25,7 @@ type notifyCmd struct {
 	Explain notifyLogCmd   `cmd:"" hidden:"" help:"List what was decided, as log does."`
 	Wait    notifyWaitCmd  `cmd:"" hidden:"" help:"Notify of what hooks left to be notified of, when it is time."`
 	Usage   notifyUsageCmd `cmd:"" hidden:"" help:"Notify of a usage limit, for the status line."`
-	Ask     notifyAskCmd   `cmd:"" hidden:"" help:"Put an offer to the user, for the process that waits at it."`
+	Ask     notifyAskCmd   `cmd:"" hidden:"" help:"Ask the user to answer a pending request."`
 }
 
 type notifyTestCmd struct {

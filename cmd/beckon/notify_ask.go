@@ -19,7 +19,7 @@ type notifyAskCmd struct {
 	Offer string `arg:""`
 }
 
-// Run asks the user about an offer until it is over. Nobody reads what it prints.
+// Run asks the user about a request until it is over. Nobody reads what it prints.
 func (c *notifyAskCmd) Run(a *app) error {
 	if err := a.askUser(c.Offer); err != nil {
 		a.Store.Log(fmt.Errorf("asking by a notification: %w", err))
@@ -27,7 +27,7 @@ func (c *notifyAskCmd) Run(a *app) error {
 	return nil
 }
 
-// errNotHolder is returned to any process but the one that waits at the offer.
+// errNotHolder is returned to any process but the one that waits at the request.
 var errNotHolder = errors.New("only the process that holds the call has its notification answered")
 
 // held reports whether the process that waits at o started this one. An agent can run this
@@ -73,10 +73,10 @@ func (a *app) askUser(id string) error {
 	return nil
 }
 
-// openEvery is how often an offer is checked.
+// openEvery is how often a request is checked.
 const openEvery = time.Second
 
-// whileOpen returns a context that ends with the offer.
+// whileOpen returns a context that ends with the request.
 func (a *app) whileOpen(o *request.Request) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithDeadline(context.Background(), o.Expires.Time())
 	go func() {
@@ -121,7 +121,7 @@ func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *reques
 	}
 }
 
-// end returns the result of an offer that this process did not answer; empty if the user
+// end returns the result of a request that this process did not answer; empty if the user
 // dismissed the notification.
 func (a *app) end(ctx context.Context, o *request.Request) string {
 	if ctx.Err() == nil {

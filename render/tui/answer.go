@@ -19,7 +19,7 @@ type answeredMsg struct {
 	doneMsg
 }
 
-// answerKey applies a key to the offer on the screen; used is false for a key with another
+// answerKey applies a key to the request on the screen; used is false for a key with another
 // meaning.
 func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 	if m.opt.Answer == nil {
@@ -68,7 +68,7 @@ func (m *model) showAsked() tea.Cmd {
 	return m.togglePeek()
 }
 
-// shown reports whether the offer's rows before need were on the screen; if not it shows the
+// shown reports whether the request's rows before need were on the screen; if not it shows the
 // next of them.
 func (m *model) shown(o *card.Request, need int) (tea.Cmd, bool) {
 	switch {
@@ -197,7 +197,7 @@ func (m *model) reply() tea.Cmd {
 	return nil
 }
 
-// takesReply reports whether the row takes a reply without an offer.
+// takesReply reports whether the row takes a reply without a request.
 func (m *model) takesReply(r *render.Row) bool {
 	return r != nil && r.TakesReply && r.Remote == nil && m.opt.Reply != nil
 }
@@ -267,8 +267,13 @@ func (m *model) askPIN(msg pinMsg) tea.Cmd {
 			return msg.again()
 		}
 	}
-	m.prompt = &prompt{label: "PIN", hint: "your PIN for answers; Esc leaves it", secret: true, enter: enter,
-		leave: msg.leave}
+	m.prompt = &prompt{
+		label:  "PIN",
+		hint:   "your PIN for answers; Esc leaves it",
+		secret: true,
+		enter:  enter,
+		leave:  msg.leave,
+	}
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}

@@ -16,7 +16,7 @@ import (
 	"beckon/state/request"
 )
 
-// offered returns an offer of a session, made from a client's payload.
+// offered returns a request of a session, made from a client's payload.
 func offered(id, record string, kind request.Kind, payload string) card.Request {
 	o := request.Request{ID: id, Kind: kind, Record: record, Session: record, Cwd: "/home/u/shop", Branch: "main", Host: "here",
 		Tool: "Bash", Payload: []byte(payload), Digest: request.Digest([]byte(payload)), Made: t0}
@@ -142,7 +142,7 @@ func TestAnswerShowsFirst(t *testing.T) {
 	r.wantOn("no hook of it waits")
 }
 
-// A session with the mod takes a reply without an offer; the row of another session, or of one
+// A session with the mod takes a reply without a request; the row of another session, or of one
 // that works, does not.
 func TestReplyKey(t *testing.T) {
 	r := newAnswering(t, 80, 24)
@@ -265,7 +265,7 @@ func TestAnswerRefuses(t *testing.T) {
 	}
 }
 
-// An offer whose card has changed (a file changed meanwhile) is not the one that was read.
+// A request whose card has changed (a file changed meanwhile) is not the one that was read.
 func TestAnswerOfAChangedCard(t *testing.T) {
 	r := newAnswering(t, 80, 24, bash("A", "make"))
 	r.slowly("space")
@@ -339,7 +339,7 @@ func TestKeysRaceOffers(t *testing.T) {
 	}
 }
 
-// A line that was begun for one offer is not sent to the next.
+// A line that was begun for one request is not sent to the next.
 func TestTypedForOneOffer(t *testing.T) {
 	first, second := bash("A", "one"), bash("B", "two")
 	r := newAnswering(t, 80, 24, first, second)

@@ -15,10 +15,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// offersMsg is all open offers, the oldest first.
+// offersMsg is all open requests, the oldest first.
 type offersMsg []card.Request
 
-// drawn is the offer on the screen, and how much of it: a key answers this one, whatever
+// drawn is the request on the screen, and how much of it: a key answers this one, whatever
 // arrived since.
 type drawn struct {
 	of    *card.Request // nil for none
@@ -28,7 +28,7 @@ type drawn struct {
 	ends  struct{ card, always int }
 }
 
-// place is a byte of a row in the panel's part about an offer.
+// place is a byte of a row in the panel's part about a request.
 type place struct{ row, off int }
 
 func (p place) before(q place) bool { return p.row < q.row || p.row == q.row && p.off < q.off }
@@ -110,7 +110,7 @@ func (s *sheet) offer(o *card.Request) {
 	}
 }
 
-// visible records which part of the offer is on the screen: the panel's lines from top to end.
+// visible records which part of the request is on the screen: the panel's lines from top to end.
 // What was skipped does not count, nor what follows it.
 func (s *sheet) visible(top, end int) {
 	m, d := s.m, s.m.drawing

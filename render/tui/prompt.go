@@ -143,7 +143,8 @@ func (m *model) promptLine() string {
 	room := max(4, m.width-term.Width(line)-2)
 	typed, after := strings.ReplaceAll(p.text, "\n", "⏎"), strings.ReplaceAll(p.after, "\n", "⏎")
 	if p.secret {
-		typed, after = strings.Repeat("•", utf8.RuneCountInString(typed)), strings.Repeat("•", utf8.RuneCountInString(after))
+		typed = strings.Repeat("•", utf8.RuneCountInString(typed))
+		after = strings.Repeat("•", utf8.RuneCountInString(after))
 	}
 	if n := term.Width(typed); n > room {
 		typed = ansi.TruncateLeft(typed, n-room, "…")

@@ -64,7 +64,7 @@ type Options struct {
 
 	// Offers calls show with the open requests, whenever they change, until ctx ends. Answer
 	// gives an answer and returns its result; Reply sends text to a session that accepts it
-	// without an offer; Stop ends a turn.
+	// without a request; Stop ends a turn.
 	Offers func(ctx context.Context, show func([]card.Request))
 	Answer func(card.Request, request.Answer) (string, error)
 	Reply  func(r render.Row, text string) (string, error)

@@ -18,7 +18,7 @@ import (
 	"beckon/state/request/pin"
 )
 
-// offered is an open offer in the API's format, with its card.
+// offered is an open request in the API's format, with its card.
 type offered struct {
 	request.Request
 	Card cards.Card `json:"card"`
@@ -209,7 +209,7 @@ func notGiven(w http.ResponseWriter, err error) error {
 		respond.JSON(w, http.StatusConflict, takenAnswer{respond.Body{Error: respond.NewFault(http.StatusConflict, "taken", taken.Error(), "")}, feed.Given(&taken.By)})
 		return nil
 	case errors.Is(err, request.ErrNone):
-		return respond.NewFault(http.StatusNotFound, "no_such_offer", "no such offer is open", "GET /api/offers lists them")
+		return respond.NewFault(http.StatusNotFound, "no_such_offer", "no such request is open", "GET /api/offers lists them")
 	case request.Late(err):
 		return respond.NewFault(http.StatusGone, "over", err.Error(), "")
 	case errors.Is(err, request.ErrChanged):

@@ -26,7 +26,7 @@ const (
 
 // Settings are the user's choices, from the configuration.
 type Settings struct {
-	Wait      time.Duration // answer_wait: how long an offer stays open
+	Wait      time.Duration // answer_wait: how long a request stays open
 	Subagents string        // answer_subagents: Off, Away or Always
 }
 
@@ -56,7 +56,7 @@ func ReadSettings(path string) (Settings, error) {
 	return s, nil
 }
 
-// longest is how long an offer can stay open: the client waits no longer for its hook
+// longest is how long a request can stay open: the client waits no longer for its hook
 // (answerTimeout of package installer).
 const longest = 24*time.Hour - time.Minute
 

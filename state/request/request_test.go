@@ -21,7 +21,7 @@ const question = `{"session_id":"s1","cwd":"/p","hook_event_name":"PermissionReq
 const write = `{"session_id":"s1","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"Write","tool_input":{"file_path":"/p/a","content":"x"},` +
 	`"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`
 
-// made returns an offer for whose answer this process waits.
+// made returns a request for whose answer this process waits.
 func made(t *testing.T, d Dir, kind Kind, payload string, now time.Time) Request {
 	t.Helper()
 	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
@@ -115,7 +115,7 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// A payload that was changed after the offer was made is rejected: it is not the one that was
+// A payload that was changed after the request was made is rejected: it is not the one that was
 // shown.
 func TestAlteredPayload(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
@@ -193,7 +193,7 @@ func (d Dir) hasFiles(t *testing.T) bool {
 	return len(names) > 0
 }
 
-// When an offer is over its question is removed, and who answered is kept for an hour.
+// When a request is over its question is removed, and who answered is kept for an hour.
 func TestClosed(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	o := made(t, d, Permission, write, now)

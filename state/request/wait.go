@@ -239,7 +239,8 @@ func (w *waiter) undone(now time.Time) bool {
 type WatchFiles func(paths ...string) (changed <-chan struct{}, stop func())
 
 // Await is Wait for a program that holds many calls: it also ends when done is closed.
-func Await(done <-chan struct{}, st *store.Store, id string, getenv func(string) string, watch WatchFiles) (answered bool, why string) {
+func Await(done <-chan struct{}, st *store.Store, id string, getenv func(string) string,
+	watch WatchFiles) (answered bool, why string) {
 	w, err := begin(st, id, getenv)
 	if err != nil {
 		return false, WhyGone

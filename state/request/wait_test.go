@@ -14,7 +14,7 @@ import (
 	"beckon/state/store"
 )
 
-// held is a session with a call that this process holds by an offer.
+// held is a session with a call that this process holds by a request.
 type held struct {
 	*testing.T
 	st *store.Store
@@ -22,7 +22,7 @@ type held struct {
 	at event.Millis
 }
 
-// newHeld folds a Write that asks and makes its offer; change may edit the offer first.
+// newHeld folds a Write that asks and makes its request; change may edit the request first.
 func newHeld(t *testing.T, change func(offer map[string]any)) *held {
 	t.Helper()
 	client, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())

@@ -43,7 +43,7 @@ func (f *firing) settings() request.Settings {
 	return s
 }
 
-// hold creates the offer and waits at it; out is the answer if no process can wait.
+// hold creates the request and waits at it; out is the answer if no process can wait.
 func (f *firing) hold(out []byte, stdout io.Writer) int {
 	o := f.offer()
 	// A second entry for the same event must not ask a second time. Each has its own process, so
@@ -67,12 +67,12 @@ func (f *firing) hold(out []byte, stdout io.Writer) int {
 	return 0
 }
 
-// wait creates an offer, calls made, and turns this process into the one that waits at the
+// wait creates a request, calls made, and turns this process into the one that waits at the
 // offer; ok is false if that fails.
 func (f *firing) wait(o *request.Request, made func()) (code int, ok bool) {
 	dir := request.In(f.st.Dir)
 	if err := dir.Make(o, time.Now()); err != nil {
-		f.log(fmt.Errorf("making an offer: %w", err))
+		f.log(fmt.Errorf("making a request: %w", err))
 		return 0, false
 	}
 	made()
@@ -89,7 +89,8 @@ func (f *firing) report(o *request.Request) {
 		return
 	}
 	set, err := alert.Read(alert.ConfigPath(f.getenv))
-	if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, o.Kind.Alert()) && (set.Quiet == alert.Hours{} || !set.Quiet.Hold(f.start.Local())) {
+	quiet := set.Quiet != (alert.Hours{}) && set.Quiet.Hold(f.start.Local())
+	if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, o.Kind.Alert()) && !quiet {
 		err = request.In(f.st.Dir).Notify(o.ID, set.Channels)
 	}
 	f.log(err)
@@ -100,9 +101,21 @@ func (f *firing) offer() request.Request {
 	s := &f.session
 	made := event.MillisOf(f.start)
 	o := request.Request{
-		Kind: request.KindOf(f.e.Tool.Name), Agent: f.args.Agent, Event: string(f.e.Kind), Record: cmp.Or(s.Record(), f.e.SessionID), Session: f.e.SessionID,
-		Actor: f.e.AgentID, Type: f.e.AgentType, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash, UseID: f.e.Tool.UseID, Cwd: f.e.Cwd,
-		Made: made, Expires: made + event.Millis(f.settings().Wait.Milliseconds()), Headless: s.Headless(), Payload: f.payload,
+		Kind:     request.KindOf(f.e.Tool.Name),
+		Agent:    f.args.Agent,
+		Event:    string(f.e.Kind),
+		Record:   cmp.Or(s.Record(), f.e.SessionID),
+		Session:  f.e.SessionID,
+		Actor:    f.e.AgentID,
+		Type:     f.e.AgentType,
+		Tool:     f.e.Tool.Name,
+		Hash:     f.e.Tool.Hash,
+		UseID:    f.e.Tool.UseID,
+		Cwd:      f.e.Cwd,
+		Made:     made,
+		Expires:  made + event.Millis(f.settings().Wait.Milliseconds()),
+		Headless: s.Headless(),
+		Payload:  f.payload,
 	}
 	if c := asked(s, &f.e); c != nil {
 		o.UseID, o.Hash = c.UseID, c.Hash
@@ -137,7 +150,8 @@ func asked(s *state.Session, e *event.Event) (newest *state.Call) {
 func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string) string) int {
 	f := firing{args: a, getenv: getenv, start: time.Now(), st: st}
 	late := time.AfterFunc(stdinWait, func() { os.Exit(0) })
-	if err := f.read(stdin); err != nil || f.alien || f.e.SessionID == "" || strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk") {
+	headless := strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk")
+	if err := f.read(stdin); err != nil || f.alien || f.e.SessionID == "" || headless {
 		return 0
 	}
 	late.Stop()
@@ -150,7 +164,7 @@ func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string)
 	return code
 }
 
-// give prints the answer to an offer to the client, on stdout.
+// give prints the answer to a request to the client, on stdout.
 func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(string) string, verify Verify) (code int) {
 	f := firing{getenv: getenv, start: time.Now(), st: st, verify: verify}
 	f.give(id, func(answer []byte) error {
@@ -164,7 +178,7 @@ func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(stri
 	return code
 }
 
-// give gives the client the answer to an offer: report answers a call, say a reply. The policy
+// give gives the client the answer to a request: report answers a call, say a reply. The policy
 // is evaluated again: it may have changed since, and nobody can allow what it refuses.
 func (f *firing) give(id string, report func(answer []byte) error, say func(words string) error) {
 	dir := request.In(f.st.Dir)
@@ -178,7 +192,7 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 	}
 	a, ok := dir.Answered(id)
 	if err := o.Fits(a); err != nil || !ok {
-		closed("the answer is not one to this offer")
+		closed("it does not answer this request")
 		return
 	}
 	if err := f.verified(dir, &a); err != nil {
@@ -288,8 +302,18 @@ func must(v any) json.RawMessage {
 
 // answered folds who answered, from where and after how long.
 func (f *firing) answered(o *request.Request, a *request.Answer, word string) {
-	d := &state.Decided{Event: f.e.Kind, Of: o.Made, AgentID: o.Actor, UseID: o.UseID, Tool: o.Tool, Hash: o.Hash, Word: word,
-		By: a.By, From: string(a.From), Waited: a.At - o.Made}
+	d := &state.Decided{
+		Event:   f.e.Kind,
+		Of:      o.Made,
+		AgentID: o.Actor,
+		UseID:   o.UseID,
+		Tool:    o.Tool,
+		Hash:    o.Hash,
+		Word:    word,
+		By:      a.By,
+		From:    string(a.From),
+		Waited:  a.At - o.Made,
+	}
 	if word == state.WordReplied {
 		f.st.Texts = hook.Texts(f.getenv)
 		d.Text = strings.TrimSpace(a.Message)
@@ -308,7 +332,14 @@ func (f *firing) trace(ev policy.Event, r policy.Result, o *request.Request, a *
 	}
 	e := policy.EntryOf(ev, r)
 	e.ToolUseID = o.UseID
-	e.Hooks = append(e.Hooks, trust.TracedHook{Hook: answerHook, Type: answerHook, Success: r.Allowed || a.Word != request.Allow, Decision: wire.Decision(a.Word),
-		Reason: trust.Kept(strings.TrimSuffix(fmt.Sprintf("%s from %s after %s: %s", cmp.Or(a.By, "somebody"), a.From, time.Duration(a.At-o.Made)*time.Millisecond, a.Message), ": "))})
+	waited := time.Duration(a.At-o.Made) * time.Millisecond
+	reason := fmt.Sprintf("%s from %s after %s: %s", cmp.Or(a.By, "somebody"), a.From, waited, a.Message)
+	e.Hooks = append(e.Hooks, trust.TracedHook{
+		Hook:     answerHook,
+		Type:     answerHook,
+		Success:  r.Allowed || a.Word != request.Allow,
+		Decision: wire.Decision(a.Word),
+		Reason:   trust.Kept(strings.TrimSuffix(reason, ": ")),
+	})
 	f.log(trust.In(f.st.Dir).Trace(e))
 }

@@ -109,7 +109,7 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 	}, held
 }
 
-// held creates the offer of a firing, waits until it is answered, and answers the client. It
+// held creates the request of a firing, waits until it is answered, and answers the client. It
 // stops waiting when the sender gives up.
 func (s *Served) held(f *firing, q wire.Posted) request.Held {
 	return func(ctx context.Context, session *state.Session, watch request.WatchFiles, report func([]byte) error) {
@@ -124,7 +124,7 @@ func (s *Served) held(f *firing, q wire.Posted) request.Held {
 		}
 		dir := request.In(f.st.Dir)
 		if err := dir.Make(&o, time.Now()); err != nil {
-			f.log(fmt.Errorf("making an offer: %w", err))
+			f.log(fmt.Errorf("making a request: %w", err))
 			return
 		}
 		answered, why := request.Await(ctx.Done(), f.st, o.ID, f.getenv, watch)

@@ -29,19 +29,19 @@ func (a Args) Holds() bool {
 }
 
 const (
-	// waitFlag, before an offer's id, makes beckon-hook wait for its answer.
+	// waitFlag, before a request's id, makes beckon-hook wait for its answer.
 	waitFlag = "--wait"
-	// AnsweredFlag, before an offer's id, has the client given the answer.
+	// AnsweredFlag, before a request's id, has the client given the answer.
 	AnsweredFlag = "--answered"
 )
 
-// BecomeWaiter turns this process into the one that waits at an offer. It returns only if that
+// BecomeWaiter turns this process into the one that waits at a request. It returns only if that
 // fails, or on a system where the waiter runs as a child.
 func BecomeWaiter(id string) (code int, ok bool) {
 	return Become(home.Beside("beckon-hook"), []string{waitFlag, id})
 }
 
-// wait waits at an offer and has the answer given to the client. Without an answer it is
+// wait waits at a request and has the answer given to the client. Without an answer it is
 // silent, and the session's own dialog decides.
 func wait(id string, getenv func(string) string, judge Judge) (code int) {
 	var fault error // not printed: the client would take a trace for an answer
@@ -62,7 +62,7 @@ func wait(id string, getenv func(string) string, judge Judge) (code int) {
 	}()
 	answered, why := request.Wait(st, id, getenv, func() {
 		if err := StartBeckon(st.Dir, []string{"notify", "ask", id}); err != nil {
-			st.Log(errors.New("notifying of an offer: " + err.Error()))
+			st.Log(errors.New("notifying of a request: " + err.Error()))
 		}
 	})
 	ending.Lock()
@@ -84,7 +84,17 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 	if !ok {
 		return nil
 	}
-	d := &state.Decided{Event: e.Kind, Of: e.At, AgentID: e.AgentID, Tool: e.Tool.Name, UseID: e.Tool.UseID, Hash: e.Tool.Hash, Word: state.WordHalted, By: by.By, From: by.From}
+	d := &state.Decided{
+		Event:   e.Kind,
+		Of:      e.At,
+		AgentID: e.AgentID,
+		Tool:    e.Tool.Name,
+		UseID:   e.Tool.UseID,
+		Hash:    e.Tool.Hash,
+		Word:    state.WordHalted,
+		By:      by.By,
+		From:    by.From,
+	}
 	now, err := FoldDecided(st, res.After.Record(), d)
 	if err != nil {
 		st.Log(err)
@@ -103,7 +113,9 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 
 // FoldDecided folds a decision about a call into the record of its session.
 func FoldDecided(st *store.Store, record string, d *state.Decided) (store.Result, error) {
-	return st.Fold(store.KeyOf(record), store.Update{Change: state.Change{At: event.MillisOf(time.Now()), Action: &state.Action{Kind: state.ActDecided, Decided: d}}})
+	action := &state.Action{Kind: state.ActDecided, Decided: d}
+	change := state.Change{At: event.MillisOf(time.Now()), Action: action}
+	return st.Fold(store.KeyOf(record), store.Update{Change: change})
 }
 
 // began returns when an actor began its present work: for the session itself also its newest

@@ -52,8 +52,8 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 	return c.one(a, target, words)
 }
 
-// target returns the offers that the first words name, and the remaining words. Without a
-// session the answer is for the only offer.
+// target returns the requests that the first words name, and the remaining words. Without a
+// session the answer is for the only request.
 func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, words []string, err error) {
 	first := c.Words[0]
 	if i := byID(list, first); i >= 0 {
@@ -86,7 +86,7 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, 
 	return of, c.Words[1:], nil
 }
 
-// byID returns the index of the offer whose id begins so, -1 for none.
+// byID returns the index of the request whose id begins so, -1 for none.
 func byID(list []card.Request, id string) int {
 	return slices.IndexFunc(list, func(o card.Request) bool { return len(id) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(id)) })
 }
@@ -122,8 +122,8 @@ func answersOn(a *cli.App) bool {
 	return err == nil && installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Answers()
 }
 
-// one answers the only offer of a list; without words it prints the list. An
-// offer that the user has not seen is shown before it is allowed.
+// one answers the only request of a list; without words it prints the list. A
+// request that the user has not seen is shown before it is allowed.
 func (c *AnswerCmd) one(a *cli.App, list []card.Request, words []string) error {
 	o := &list[0]
 	id := "beckon answer " + o.ShortID()

@@ -88,10 +88,10 @@ func give(a *cli.App, o *card.Request, ans request.Answer, asJSON bool) error {
 	return gave(a, out, titleOf(o), asJSON)
 }
 
-// titleOf names an offer where the outcome of its answer is printed.
+// titleOf names a request where the outcome of its answer is printed.
 func titleOf(o *card.Request) string { return o.Card.Title + " in " + card.Line1(o.Name) }
 
-// gave prints the outcome for the offer called title.
+// gave prints the outcome for the request called title.
 func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
 	if asJSON {
 		err = cli.WriteJSON(a.Stdout, out)

@@ -42,7 +42,7 @@ func Offers(a *cli.App, record string) ([]card.Request, error) {
 	return list, nil
 }
 
-// list shows offers as a whole.
+// list shows requests as a whole.
 func (c *AnswerCmd) list(a *cli.App, list []card.Request) error {
 	if c.JSON {
 		if list == nil {
@@ -80,7 +80,7 @@ func (c *AnswerCmd) none(a *cli.App) error {
 	return err
 }
 
-// Show prints an offer whole, and records that the user has seen it.
+// Show prints a request whole, and records that the user has seen it.
 func Show(a *cli.App, o *card.Request) {
 	show(a, o)
 	if !o.Card.Whole || mayAnswer(a) != nil {

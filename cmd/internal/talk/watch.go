@@ -109,14 +109,14 @@ func stopFromWatch(a *cli.App, r render.Row) (string, error) {
 	return halt(a, &v, request.Watch, a.User())
 }
 
-// The times between two reads of the offers: when the system reports no change, and at least,
+// The times between two reads of the requests: when the system reports no change, and at least,
 // since changes come in bursts.
 const (
 	offersEvery = time.Second
 	offersPause = 10 * time.Millisecond
 )
 
-// followOffers calls show with the open offers whenever they change, until ctx ends.
+// followOffers calls show with the open requests whenever they change, until ctx ends.
 func followOffers(ctx context.Context, state string, show func([]card.Request)) {
 	wakes := live.Wakes{Log: func(error) {}} // without a watcher they are read at intervals
 	cards := cards{}
@@ -130,10 +130,10 @@ func followOffers(ctx context.Context, state string, show func([]card.Request)) 
 				show(now)
 			}
 		}
-	}, request.In(state).OpenDir()) // it does not exist before the first offer
+	}, request.In(state).OpenDir()) // it does not exist before the first request
 }
 
-// cards caches the cards of offers while the files that they describe stay unchanged.
+// cards caches the cards of requests while the files that they describe stay unchanged.
 type cards map[string]stamped
 
 type stamped struct {

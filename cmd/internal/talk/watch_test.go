@@ -11,7 +11,7 @@ import (
 )
 
 // A screen creates nothing from which hooks would conclude that calls are held, and shows the
-// first offer there ever is.
+// first request there ever is.
 func TestFollowFirstOffer(t *testing.T) {
 	d := machine(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -26,7 +26,7 @@ func isAnswer(word string) bool {
 	return true
 }
 
-// answer turns words into an answer to an offer.
+// answer turns words into an answer to a request.
 func (c *AnswerCmd) answer(o *card.Request, words []string) (ans request.Answer, err error) {
 	ans = request.Answer{Request: o.ID, Digest: o.Digest, Message: c.Message, From: request.Terminal}
 	text := strings.Join(words, " ")

@@ -27,7 +27,7 @@ func machine(t *testing.T) desk {
 	return desk{&cli.App{Store: store.Open(filepath.Join(home, "state")), Getenv: func(k string) string { return env[k] }, Stdout: io.Discard, Stderr: io.Discard}}
 }
 
-// ask makes an offer at which this process waits.
+// ask makes a request at which this process waits.
 func (d desk) ask(t *testing.T, tool, payload string) request.Request {
 	t.Helper()
 	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())

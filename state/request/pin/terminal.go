@@ -41,7 +41,8 @@ func Type(label string) (string, error) {
 // New asks for a new PIN at the terminal, twice, and sets it; an empty one means none. The caller
 // must find out that it is the user's terminal.
 func New(d request.Dir) (set bool, err error) {
-	first, err := Type(fmt.Sprintf("A PIN for answers from elsewhere, %d characters or more (Enter for none): ", MinLength))
+	label := fmt.Sprintf("A PIN for answers from elsewhere, %d characters or more (Enter for none): ", MinLength)
+	first, err := Type(label)
 	if err != nil {
 		return false, err
 	}
