@@ -5,6 +5,7 @@ package suite
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -80,7 +81,13 @@ func closeSecond(t testing.TB, client Client, outside bool, closes func(*Agent, 
 		t.Errorf("after %s: %s, want %s", limit, got, want)
 	}
 	wait("idle, idle", patience)
+	watch, err := l.Tmux.Start("watch", l.Home.Project, filepath.Join(bin(l), "beckon"), "watch")
+	must(t, err)
+	must(t, watch.WaitFor(`\b2 done`, patience))
 	must(t, closes(a, panes[1]))
+	closed := time.Now()
+	must(t, watch.WaitFor(`\b1 done`, 20*time.Second))
+	t.Logf("watch shows it after %s", time.Since(closed).Round(time.Millisecond))
 	wait("idle, lost", 20*time.Second)
 }
 
