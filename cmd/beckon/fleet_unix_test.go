@@ -324,7 +324,7 @@ func TestFleetAccess(t *testing.T) {
 	}
 	dial := func(m *member) (*nats.Conn, jetstream.JetStream) {
 		t.Helper()
-		var acc fleetlib.Access
+		var acc fleetlib.Credential
 		data, err := os.ReadFile(filepath.Join(m.home, ".config", "beckon", "fleet.json"))
 		if err == nil {
 			err = json.Unmarshal(data, &acc)

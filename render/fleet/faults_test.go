@@ -105,8 +105,8 @@ func (g *rig) partition(cut bool) {
 }
 
 // access reaches the server through the proxy.
-func (g *rig) access(host string) Access {
-	return Access{URL: "nats://" + g.proxy.Addr().String(), User: "ann", Host: host, View: true}
+func (g *rig) access(host string) Credential {
+	return Credential{URL: "nats://" + g.proxy.Addr().String(), User: "ann", Host: host, View: true}
 }
 
 // linked is a running link.
@@ -183,14 +183,14 @@ func row(id string, s state.State, since time.Time) render.Row {
 func TestLinkIsKilled(t *testing.T) {
 	g := newRig(t)
 	f := g.watch()
-	a := g.link(Link{Access: g.access("a")})
+	a := g.link(Link{Credential: g.access("a")})
 	a.rows <- []render.Row{row("one", state.Working, time.Now()), row("two", state.Permission, time.Now())}
 	g.expect(f, "a one working, a two permission")
 	g.partition(true) // it can send nothing any more
 	a.end()
 	g.expect(f, "~a one working, ~a two permission")
 	g.partition(false)
-	b := g.link(Link{Access: g.access("a")})
+	b := g.link(Link{Credential: g.access("a")})
 	b.rows <- []render.Row{row("one", state.Idle, time.Now())}
 	g.expect(f, "a one idle")
 	b.end() // it signs off
@@ -201,7 +201,7 @@ func TestLinkIsKilled(t *testing.T) {
 func TestPartition(t *testing.T) {
 	g := newRig(t)
 	f := g.watch()
-	a := g.link(Link{Access: g.access("a")})
+	a := g.link(Link{Credential: g.access("a")})
 	a.rows <- []render.Row{row("one", state.Working, time.Now())}
 	g.expect(f, "a one working")
 	g.partition(true)
@@ -219,7 +219,7 @@ func TestPartition(t *testing.T) {
 func TestHalfOpenConnections(t *testing.T) {
 	g := newRig(t)
 	f := g.watch()
-	a := g.link(Link{Access: g.access("a")})
+	a := g.link(Link{Credential: g.access("a")})
 	a.rows <- []render.Row{row("one", state.Working, time.Now())}
 	g.expect(f, "a one working")
 	g.lose(true)
@@ -235,7 +235,7 @@ func TestServerIsKilledAndLosesItsDisk(t *testing.T) {
 		t.Run(fmt.Sprint("wiped ", wiped), func(t *testing.T) {
 			g := newRig(t)
 			f := g.watch()
-			a := g.link(Link{Access: g.access("a")})
+			a := g.link(Link{Credential: g.access("a")})
 			a.rows <- []render.Row{row("one", state.Working, time.Now()), row("two", state.Idle, time.Now())}
 			g.expect(f, "a one working, a two idle")
 			g.server.Kill()
@@ -263,7 +263,7 @@ func TestClocks(t *testing.T) {
 	f.begun = f.begun.Round(0).Add(-year) // the clock that it reads
 	for host, off := range map[string]time.Duration{"ahead": year, "behind": -year} {
 		clock := func() time.Time { return time.Now().Add(off) }
-		g.link(Link{Access: g.access(host), clock: clock}).rows <- []render.Row{row(host, state.Permission, clock().Add(-90*time.Second))}
+		g.link(Link{Credential: g.access(host), clock: clock}).rows <- []render.Row{row(host, state.Permission, clock().Add(-90*time.Second))}
 	}
 	g.expect(f, "ahead ahead permission, behind behind permission")
 	time.Sleep(time.Second)

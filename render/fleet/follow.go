@@ -15,24 +15,31 @@ import (
 
 // Follower keeps a view of a fleet current. Its methods are safe for concurrent use.
 type Follower struct {
-	access  Access
-	nc      *nats.Conn
-	js      jetstream.JetStream
-	wake    chan struct{}
-	begun   time.Time
-	end     context.CancelFunc
-	running sync.WaitGroup
+	credential Credential
+	nc         *nats.Conn
+	js         jetstream.JetStream
+	wake       chan struct{}
+	begun      time.Time
+	end        context.CancelFunc
+	running    sync.WaitGroup
 
 	mu      sync.Mutex
 	view    *view
 	loading *view // what is being read from the beginning; it becomes the view once it is whole
-	trouble error // why there is no news
+	err     error // why there is no news
 	changed chan struct{}
 }
 
 // Follow follows until ctx ends; the caller must Close it.
-func Follow(ctx context.Context, a Access, name string) (*Follower, error) {
-	f := &Follower{access: a, wake: make(chan struct{}, 1), begun: time.Now(), view: newView(), loading: newView(), changed: make(chan struct{})}
+func Follow(ctx context.Context, a Credential, name string) (*Follower, error) {
+	f := &Follower{
+		credential: a,
+		wake:       make(chan struct{}, 1),
+		begun:      time.Now(),
+		view:       newView(),
+		loading:    newView(),
+		changed:    make(chan struct{}),
+	}
 	var err error
 	if f.nc, err = dial(a, name, f.wake); err != nil {
 		return nil, err
@@ -61,7 +68,7 @@ func (f *Follower) Snapshot() ([]render.Row, []render.Host, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	rows, hosts := f.view.snapshot(f.now())
-	return rows, hosts, f.trouble
+	return rows, hosts, f.err
 }
 
 // Whole returns when all initial values of the server have arrived, or with the reason why
@@ -69,7 +76,7 @@ func (f *Follower) Snapshot() ([]render.Row, []render.Host, error) {
 func (f *Follower) Whole(ctx context.Context) error {
 	for {
 		f.mu.Lock()
-		whole, trouble, changed := f.loading == nil, f.trouble, f.changed
+		whole, err, changed := f.loading == nil, f.err, f.changed
 		f.mu.Unlock()
 		if whole {
 			return nil
@@ -77,10 +84,10 @@ func (f *Follower) Whole(ctx context.Context) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			if trouble == nil {
-				trouble = fmt.Errorf("no answer of %s", f.access.URL)
+			if err == nil {
+				err = fmt.Errorf("no answer of %s", f.credential.URL)
 			}
-			return trouble
+			return err
 		}
 	}
 }
@@ -101,7 +108,7 @@ func (f *Follower) news() {
 func (f *Follower) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.trouble = err
+	f.err = err
 	f.news()
 }
 
@@ -114,9 +121,9 @@ func (f *Follower) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 		case !f.nc.IsConnected():
-			f.fail(away(f.access, f.nc))
+			f.fail(away(f.credential, f.nc))
 		case err != nil:
-			f.fail(fmt.Errorf("watching %s: %w", f.access.URL, err))
+			f.fail(fmt.Errorf("watching %s: %w", f.credential.URL, err))
 		}
 		if time.Since(began) > time.Minute {
 			try = 0
@@ -141,7 +148,10 @@ func (f *Follower) watch(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	c, err := f.js.OrderedConsumer(asking, stream, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{subjects + ">"}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, InactiveThreshold: inactive, MaxResetAttempts: 1,
+		FilterSubjects:    []string{subjects + ">"},
+		DeliverPolicy:     jetstream.DeliverLastPerSubjectPolicy,
+		InactiveThreshold: inactive,
+		MaxResetAttempts:  1,
 	})
 	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, nats.ErrNoResponders) {
 		return errNoBucket
@@ -198,7 +208,7 @@ func (f *Follower) watch(ctx context.Context) error {
 
 // isWhole shows what was read.
 func (f *Follower) isWhole() {
-	f.view, f.loading, f.trouble = f.loading, nil, nil
+	f.view, f.loading, f.err = f.loading, nil, nil
 	f.news()
 }
 
@@ -209,7 +219,8 @@ func (f *Follower) take(m jetstream.Msg) {
 		return
 	}
 	op := m.Headers().Get("KV-Operation")
-	value := message{key: m.Subject()[len(subjects):], data: m.Data(), gone: op != "" && op != "PUT" || m.Headers().Get("Nats-Marker-Reason") != ""}
+	gone := op != "" && op != "PUT" || m.Headers().Get("Nats-Marker-Reason") != ""
+	value := message{m.Subject()[len(subjects):], m.Data(), gone}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.loading != nil {

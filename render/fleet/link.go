@@ -17,9 +17,9 @@ import (
 
 // Link publishes this machine's rows.
 type Link struct {
-	Access  Access
-	Version string
-	Level   Level
+	Credential Credential
+	Version    string
+	Level      Level
 	// Forget removes the rows at the end, instead of leaving them to be marked as stale.
 	Forget bool
 	// Log is called with problems, and when they are over; it may be nil.
@@ -43,7 +43,7 @@ const maxPending = 64
 // Run publishes the rows until ctx ends. It waits for a server that is away, and returns an
 // error only for an access that cannot work.
 func (l Link) Run(ctx context.Context, rows <-chan []render.Row) error {
-	prefix, err := prefixOf(l.Access.User, l.Access.Host)
+	prefix, err := prefixOf(l.Credential.User, l.Credential.Host)
 	if err != nil {
 		return err
 	}
@@ -54,11 +54,13 @@ func (l Link) Run(ctx context.Context, rows <-chan []render.Row) error {
 		l.clock = time.Now
 	}
 	r := &run{Link: l, prefix: prefix, id: rand.Text()[:10], wake: make(chan struct{}, 1), fresh: true}
-	if r.nc, err = dial(l.Access, "beckon link "+l.Access.Host, r.wake); err != nil {
+	if r.nc, err = dial(l.Credential, "beckon link "+l.Credential.Host, r.wake); err != nil {
 		return err
 	}
 	defer r.nc.Close()
-	if r.js, err = jetstream.New(r.nc, jetstream.WithPublishAsyncMaxPending(maxPending), jetstream.WithPublishAsyncTimeout(patience)); err != nil {
+	r.js, err = jetstream.New(r.nc,
+		jetstream.WithPublishAsyncMaxPending(maxPending), jetstream.WithPublishAsyncTimeout(patience))
+	if err != nil {
 		return err
 	}
 	timer := time.NewTimer(0)
@@ -96,7 +98,7 @@ type run struct {
 	sent   map[string]sentRow
 	due    time.Time // of the next beat
 	again  time.Time // when all rows are put again
-	said   string    // the newest trouble
+	said   string    // the newest err
 }
 
 // sentRow is a row as last sent.
@@ -112,13 +114,13 @@ func (r *run) turn(ctx context.Context) time.Duration {
 		return r.beat
 	case !r.nc.IsConnected():
 		r.fresh = true
-		r.say(away(r.Access, r.nc))
+		r.say(away(r.Credential, r.nc))
 		return r.beat
 	}
 	held, err := r.publish(ctx)
 	if err != nil {
 		r.fresh = true
-		r.say(fmt.Errorf("publishing to %s: %w", r.Access.URL, err))
+		r.say(fmt.Errorf("publishing to %s: %w", r.Credential.URL, err))
 		return retry + mathrand.N(retry)
 	}
 	r.say(nil)
@@ -205,7 +207,7 @@ func marshal(v any) string {
 }
 
 func (r *run) presence(bye bool) message {
-	p := presence{schema, r.id, word(r.Access.User), word(r.Access.Host), word(r.Version), bye}
+	p := presence{schema, r.id, word(r.Credential.User), word(r.Credential.Host), word(r.Version), bye}
 	return message{key: r.prefix + "." + presencePart, data: []byte(marshal(p))}
 }
 
@@ -228,22 +230,22 @@ func (r *run) end() {
 }
 
 // say logs a problem once, and when it is over.
-func (r *run) say(trouble error) {
+func (r *run) say(err error) {
 	text := ""
-	if trouble != nil {
-		text = trouble.Error()
+	if err != nil {
+		text = err.Error()
 	}
 	if text == r.said || r.Log == nil {
 		return
 	}
 	if r.said = text; text == "" {
-		text = "publishing to " + r.Access.URL + " as " + r.Access.Host
+		text = "publishing to " + r.Credential.URL + " as " + r.Credential.Host
 	}
 	r.Log(text)
 }
 
 // away returns why there is no connection.
-func away(a Access, nc *nats.Conn) error {
+func away(a Credential, nc *nats.Conn) error {
 	if err := nc.LastError(); err != nil {
 		return fmt.Errorf("no connection to %s: %w", a.URL, err)
 	}

@@ -122,7 +122,8 @@ func cut(s string, n int) string { return strings.TrimRight(event.Cut(s, n), " "
 
 // decode parses JSON of at most MaxMessage bytes; unknown members are a newer version's.
 func decode(data []byte, v any) bool {
-	return len(data) <= MaxMessage && utf8.Valid(data) && bytes.HasPrefix(data, []byte("{")) && json.Unmarshal(data, v) == nil
+	return len(data) <= MaxMessage && utf8.Valid(data) && bytes.HasPrefix(data, []byte("{")) &&
+		json.Unmarshal(data, v) == nil
 }
 
 // readRow parses a row that an untrusted host sent, and that the server received at a time.

@@ -136,7 +136,8 @@ func (v *view) snapshot(now time.Time) (rows []render.Row, hosts []render.Host) 
 		if users[name] == "" {
 			name = n.presence.User + "/" + name
 		}
-		h := render.Host{Name: name, User: n.presence.User, AsOf: &asOf, Stale: now.Sub(asOf) > v.lost || n.presence.Bye, Left: n.presence.Bye}
+		left := n.presence.Bye
+		h := render.Host{Name: name, User: n.presence.User, AsOf: &asOf, Stale: now.Sub(asOf) > v.lost || left, Left: left}
 		remote := render.Remote{Name: name, User: h.User, AsOf: asOf, Stale: h.Stale}
 		for _, o := range n.rows {
 			r := o.row
@@ -146,6 +147,8 @@ func (v *view) snapshot(now time.Time) (rows []render.Row, hosts []render.Host) 
 		}
 		hosts = append(hosts, h)
 	}
-	slices.SortFunc(hosts, func(a, b render.Host) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.User, b.User)) })
+	slices.SortFunc(hosts, func(a, b render.Host) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.User, b.User))
+	})
 	return rows, hosts
 }

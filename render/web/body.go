@@ -41,7 +41,8 @@ var (
 // again is harmless.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done func(), wrong *respond.Fault) {
 	done = func() {}
-	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
+	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
 		return nil, done, errNotJSON
 	}
 	if r.ContentLength > maxBody {
@@ -66,7 +67,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done fu
 	}
 	done = sync.OnceFunc(func() { s.large.Release(size) })
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(largeTime))
-	_, err := all.ReadFrom(in)
+	_, err = all.ReadFrom(in)
 	if err == nil {
 		err = io.EOF
 	}

@@ -71,7 +71,9 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) error {
 }
 
 // hookBody reads a body and its members. done must be called in any case.
-func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string) (body []byte, v gjson.Result, done func(), err error) {
+func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string) (
+	body []byte, v gjson.Result, done func(), err error,
+) {
 	body, done, wrong := s.body(w, r)
 	if wrong != nil {
 		s.meter.Refused("bad_body")

@@ -37,7 +37,9 @@ func waitOf(r *http.Request) (wait time.Duration, bad bool) {
 }
 
 // held holds a request until the user has answered it, and reports whether they did.
-func (s *Server) held(w http.ResponseWriter, r *http.Request, held request.Held, session *state.Session) (answered bool) {
+func (s *Server) held(
+	w http.ResponseWriter, r *http.Request, held request.Held, session *state.Session,
+) (answered bool) {
 	defer s.holding.Add(-1)
 	if s.holding.Add(1) > maxHeld {
 		s.meter.Refused("too_many_held")

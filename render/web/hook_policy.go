@@ -37,8 +37,15 @@ type Question = wire.Posted
 func questionOf(r *http.Request, body []byte) Question {
 	q := r.URL.Query()
 	hops, _ := strconv.Atoi(r.Header.Get(wire.HopsHeader)) // no header counts as 0
-	return Question{Body: body, Agent: q.Get("agent"), Event: q.Get("event"), Hops: max(hops, 0), Foreign: !access.OwnPeer(r), Peer: address.Host(r.RemoteAddr),
-		Asks: r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk}
+	return Question{
+		Body:    body,
+		Agent:   q.Get("agent"),
+		Event:   q.Get("event"),
+		Hops:    max(hops, 0),
+		Foreign: !access.OwnPeer(r),
+		Peer:    address.Host(r.RemoteAddr),
+		Asks:    r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk,
+	}
 }
 
 // protocol answers a question of protocol 1.0. It is not an event of this machine, so nothing
@@ -144,7 +151,9 @@ func release(body []byte, done func()) {
 	}
 }
 
-func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (answer []byte, note func(), held request.Held) {
+func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (
+	answer []byte, note func(), held request.Held,
+) {
 	if s.o.Policy == nil {
 		return nil, func() {}, nil
 	}

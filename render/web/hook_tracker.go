@@ -18,8 +18,14 @@ import (
 
 // tracked are the trackers' endpoints, one for each event.
 var tracked = map[string]event.Kind{
-	"session-start": event.SessionStart, "session-end": event.SessionEnd, "user-prompt-submit": event.UserPromptSubmit, "stop": event.Stop,
-	"notification": event.Notification, "pre-tool-use": event.PreToolUse, "post-tool-use": event.PostToolUse, "permission-request": event.PermissionRequest,
+	"session-start":      event.SessionStart,
+	"session-end":        event.SessionEnd,
+	"user-prompt-submit": event.UserPromptSubmit,
+	"stop":               event.Stop,
+	"notification":       event.Notification,
+	"pre-tool-use":       event.PreToolUse,
+	"post-tool-use":      event.PostToolUse,
+	"permission-request": event.PermissionRequest,
 }
 
 // answer is the response of the eight endpoints, with the members that each sender expects.

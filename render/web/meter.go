@@ -137,10 +137,13 @@ func (m *meter) write(w io.Writer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, x := range []metric{
-		{name: "beckon_events_total", kind: "counter", help: "Events of all sessions since the server began, by kind.", label: "kind", by: m.events},
-		{name: "beckon_sse_events_total", kind: "counter", help: "Events published to streams, by name.", label: "event", by: m.sent},
+		{name: "beckon_events_total", kind: "counter",
+			help: "Events of all sessions since the server began, by kind.", label: "kind", by: m.events},
+		{name: "beckon_sse_events_total", kind: "counter",
+			help: "Events published to streams, by name.", label: "event", by: m.sent},
 		{name: "beckon_refused_total", kind: "counter", help: "Requests refused, by reason.", label: "reason", by: m.refused},
-		{name: "beckon_sse_gaps_total", kind: "counter", help: "Times an event stream missed events and got a snapshot.", value: m.gaps},
+		{name: "beckon_sse_gaps_total", kind: "counter",
+			help: "Times an event stream missed events and got a snapshot.", value: m.gaps},
 		{name: hookDuration, kind: "histogram", help: "What hooks took until their event was written."},
 	} {
 		x.write(w)
@@ -150,7 +153,8 @@ func (m *meter) write(w io.Writer) {
 		sum += m.hist[i]
 		fmt.Fprintf(w, "%s_bucket{le=%q} %d\n", hookDuration, strconv.FormatFloat(float64(bound)/1e6, 'g', -1, 64), sum)
 	}
-	fmt.Fprintf(w, "%s_bucket{le=\"+Inf\"} %d\n%s_sum %g\n%s_count %d\n", hookDuration, m.histN, hookDuration, float64(m.histSum)/1e6, hookDuration, m.histN)
+	fmt.Fprintf(w, "%[1]s_bucket{le=\"+Inf\"} %[2]d\n%[1]s_sum %[3]g\n%[1]s_count %[2]d\n",
+		hookDuration, m.histN, float64(m.histSum)/1e6)
 }
 
 const hookDuration = "beckon_hook_duration_seconds"

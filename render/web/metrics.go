@@ -36,11 +36,13 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) error {
 	for _, x := range []metric{
 		{name: "beckon_sessions", kind: "gauge", help: "Live sessions by state.", label: "state", by: states},
 		{name: "beckon_waiting_sessions", kind: "gauge", help: "Sessions that need their user.", value: waiting},
-		{name: "beckon_waiting_seconds", kind: "gauge", help: "How long the one that needs its user for longest has waited.", value: longest},
+		{name: "beckon_waiting_seconds", kind: "gauge",
+			help: "How long the one that needs its user for longest has waited.", value: longest},
 		{name: "beckon_sse_clients", kind: "gauge", help: "Open event streams.", value: int64(s.feed.Clients())},
 		{name: "beckon_goroutines", kind: "gauge", help: "Goroutines of the server.", value: int64(runtime.NumGoroutine())},
 		{name: "beckon_reconciliations_total", kind: "counter", help: "Sweeps over sessions and transcripts.", value: sweeps},
-		{name: "beckon_watching", kind: "gauge", help: "1 while the system reports changed files, 0 while they are polled.", value: notified},
+		{name: "beckon_watching", kind: "gauge",
+			help: "1 while the system reports changed files, 0 while they are polled.", value: notified},
 		{name: "beckon_start_time_seconds", kind: "gauge", help: "When the server began, Unix time.", value: s.begun.Unix()},
 	} {
 		x.write(&b)

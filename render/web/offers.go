@@ -46,7 +46,7 @@ type answering struct {
 }
 
 func (s *Server) mayAnswer(r *http.Request) answering {
-	from, err := s.door.Answerer(r)
+	from, err := s.guard.Answerer(r)
 	if err != nil {
 		return answering{Why: err.Error()}
 	}
@@ -189,7 +189,8 @@ func (s *Server) sign(typed string, by func(*pin.Key) error) error {
 	return by(k)
 }
 
-var errRedrawn = respond.NewFault(http.StatusPreconditionFailed, "changed", "what it would do has changed since it was shown", "look at it again")
+var errRedrawn = respond.NewFault(http.StatusPreconditionFailed, "changed",
+	"what it would do has changed since it was shown", "look at it again")
 
 func badAnswer(err error) error {
 	return respond.NewFault(http.StatusBadRequest, "bad_answer", err.Error(), "")
@@ -206,7 +207,8 @@ func notGiven(w http.ResponseWriter, err error) error {
 	var taken *request.TakenError
 	switch {
 	case errors.As(err, &taken):
-		respond.JSON(w, http.StatusConflict, takenAnswer{respond.Body{Error: respond.NewFault(http.StatusConflict, "taken", taken.Error(), "")}, feed.Given(&taken.By)})
+		respond.JSON(w, http.StatusConflict, takenAnswer{respond.Body{Error: respond.NewFault(http.StatusConflict, "taken",
+			taken.Error(), "")}, feed.Given(&taken.By)})
 		return nil
 	case errors.Is(err, request.ErrNone):
 		return respond.NewFault(http.StatusNotFound, "no_such_offer", "no such request is open", "GET /api/offers lists them")
@@ -232,7 +234,8 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ request.From) e
 		return err
 	}
 	if !v.TakesReply() {
-		return respond.NewFault(http.StatusConflict, "takes_no_reply", "the session takes no reply: it is at work, it asks something, or the mod is not in its client", "beckon help mod")
+		return respond.NewFault(http.StatusConflict, "takes_no_reply",
+			"the session takes no reply: it is at work, it asks something, or the mod is not in its client", "beckon help mod")
 	}
 	record, said := v.Session.Record(), request.Said{Reply: b.Reply, At: time.Now().UnixMilli()}
 	if err := s.sign(b.PIN, func(k *pin.Key) error { return k.SignSaid(record, &said) }); err != nil {

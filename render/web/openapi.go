@@ -68,8 +68,12 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) error {
 	}
 	return respond.Whole(w, r, object{
 		"openapi": "3.1.0",
-		"info":    object{"title": "beckon", "version": s.o.Version, "description": "Which coding-agent session needs you. Errors are {error: {code, message, hint}}."},
-		"paths":   paths,
+		"info": object{
+			"title":       "beckon",
+			"version":     s.o.Version,
+			"description": "Which coding-agent session needs you. Errors are {error: {code, message, hint}}.",
+		},
+		"paths": paths,
 		"components": object{
 			"schemas":         schemas,
 			"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer"}},

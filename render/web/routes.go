@@ -33,31 +33,46 @@ type endpoint struct {
 // endpoints is everything that is served, but for the page.
 func (s *Server) endpoints() []endpoint {
 	return []endpoint{
-		{"POST /hook", access.Events, s.forHooks(s.hook), "Take an event: the unified envelope, an agent's own payload, or a question of the policy protocol 1.0.", "agent event wait", envelope{}, nil},
-		{"POST /hook/{name}", access.Events, s.forHooks(s.trackedHook), "Take an event of a tracker.", "", trackerEvent{}, answer{}},
+		{"POST /hook", access.Events, s.forHooks(s.hook),
+			"Take an event: the unified envelope, an agent's own payload, or a question of the policy protocol 1.0.",
+			"agent event wait", envelope{}, nil},
+		{"POST /hook/{name}", access.Events, s.forHooks(s.trackedHook),
+			"Take an event of a tracker.", "", trackerEvent{}, answer{}},
 		{"GET /hook/status", access.Events, s.hookStatus, "Whether events arrive.", "", nil, hookState{}},
-		{"GET /api/sessions", access.Read, s.sessions, "The sessions, those that need you first.", "all state session", nil, render.List{}},
-		{"GET /api/sessions/{id}", access.Read, s.ofSession(s.session), "One session, by its id or its seat's.", "", nil, render.Row{}},
-		{"GET /api/sessions/{id}/turns", access.Read, s.ofSession(s.turns), "What was said in a session.", "limit", nil, turnsPage{}},
-		{"GET /api/sessions/{id}/journal", access.Read, s.ofSession(s.journal), "What happened in a session.", "after limit last", nil, journalPage{}},
+		{"GET /api/sessions", access.Read, s.sessions,
+			"The sessions, those that need you first.", "all state session", nil, render.List{}},
+		{"GET /api/sessions/{id}", access.Read, s.ofSession(s.session),
+			"One session, by its id or its seat's.", "", nil, render.Row{}},
+		{"GET /api/sessions/{id}/turns", access.Read, s.ofSession(s.turns),
+			"What was said in a session.", "limit", nil, turnsPage{}},
+		{"GET /api/sessions/{id}/journal", access.Read, s.ofSession(s.journal),
+			"What happened in a session.", "after limit last", nil, journalPage{}},
 		{"POST /api/sessions/{id}/seen", access.Act, s.seen, "Mark a session as seen.", "", nil, render.Row{}},
-		{"POST /api/sessions/{id}/backburner", access.Act, s.backburner, "Set a session aside, or take it back.", "", body{}, render.Row{}},
-		{"POST /api/sessions/{id}/jump", access.Act, s.ofSession(s.jump), "Bring the session's terminal to the front.", "", nil, respond.Status{}},
-		{"POST /api/sessions/{id}/stop", access.Answer, s.ofAnswerer(s.stop), "Stop a session before its next call.", "", nil, respond.Status{}},
-		{"POST /api/sessions/{id}/reply", access.Answer, s.ofAnswerer(s.reply), "Give a session its next prompt.", "", replied{}, became{}},
+		{"POST /api/sessions/{id}/backburner", access.Act, s.backburner,
+			"Set a session aside, or take it back.", "", body{}, render.Row{}},
+		{"POST /api/sessions/{id}/jump", access.Act, s.ofSession(s.jump),
+			"Bring the session's terminal to the front.", "", nil, respond.Status{}},
+		{"POST /api/sessions/{id}/stop", access.Answer, s.ofAnswerer(s.stop),
+			"Stop a session before its next call.", "", nil, respond.Status{}},
+		{"POST /api/sessions/{id}/reply", access.Answer, s.ofAnswerer(s.reply),
+			"Give a session its next prompt.", "", replied{}, became{}},
 		{"GET /api/offers", access.Read, s.offers, "What sessions ask, as it can be answered.", "", nil, offerList{}},
 		{"GET /api/offers/{id}", access.Read, s.offer, "One of those.", "", nil, oneOffer{}},
 		{"POST /api/offers/{id}", access.Answer, s.ofAnswerer(s.react), "Answer it.", "", reaction{}, became{}},
-		{"POST /api/away", access.Answer, s.ofAnswerer(s.goAway), "Hold subagents' requests for you while you are away.", "", body{}, respond.Status{}},
+		{"POST /api/away", access.Answer, s.ofAnswerer(s.goAway),
+			"Hold subagents' requests for you while you are away.", "", body{}, respond.Status{}},
 		{"GET /api/stats", access.Read, s.getStats, "Time at work, by day.", "days", nil, nil},
 		{"GET /api/timeline", access.Read, s.getTimeline, "When each session did what, on a day.", "date", nil, nil},
 		{"GET /api/digest", access.Read, s.getDigest, "What happened while you were away.", "", nil, nil},
 		{"GET /api/config", access.Read, s.getConfig, "The configuration, without secrets.", "", nil, nil},
 		{"GET /api", access.Read, s.describe, "This description.", "", nil, nil},
-		{"POST /api/login", access.Open, s.door.Login, "Exchange a code for a browser's session.", "", nil, access.SignedIn{}},
-		{"POST /api/logout", access.Act, s.door.Logout, "End the session that sends this.", "", nil, respond.Status{}},
-		{"GET /api/proof", access.Open, s.door.Prove, "Prove that this server knows a session.", "session words", nil, access.Proof{}},
-		{"GET /events", access.Read, s.events, "What happens, as server-sent events.", "session state after", nil, "text/event-stream"},
+		{"POST /api/login", access.Open, s.guard.Login,
+			"Exchange a code for a browser's session.", "", nil, access.SignedIn{}},
+		{"POST /api/logout", access.Act, s.guard.Logout, "End the session that sends this.", "", nil, respond.Status{}},
+		{"GET /api/proof", access.Open, s.guard.Prove,
+			"Prove that this server knows a session.", "session words", nil, access.Proof{}},
+		{"GET /events", access.Read, s.events,
+			"What happens, as server-sent events.", "session state after", nil, "text/event-stream"},
 		{"GET /metrics", access.Read, s.metrics, "Metrics for Prometheus.", "", nil, "text/plain"},
 		{"GET /healthz", access.Open, s.healthz, "Whether this is a server of beckon.", "", nil, nil},
 		{"GET /readyz", access.Events, s.readyz, "Whether it serves.", "", nil, respond.Status{}},
@@ -81,7 +96,7 @@ func (s *Server) handler() http.Handler {
 			needs[p] = access.Open
 		}
 	}
-	return s.door.Guard(func(r *http.Request) access.Scope {
+	return s.guard.Protect(func(r *http.Request) access.Scope {
 		_, pattern := mux.Handler(r)
 		return needs[pattern]
 	}, route(mux))
@@ -89,7 +104,7 @@ func (s *Server) handler() http.Handler {
 
 // events serves GET /events.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
-	return s.feed.Stream(w, r, s.door.Over(r))
+	return s.feed.Stream(w, r, s.guard.Over(r))
 }
 
 // api returns a handler that responds, or with the error.
@@ -102,7 +117,8 @@ func (s *Server) api(h handler) http.Handler {
 		f, ok := errors.AsType[*respond.Fault](err)
 		if !ok {
 			s.o.Log(err)
-			f = respond.NewFault(http.StatusInternalServerError, "internal", "internal processing error", "beckon doctor checks this machine")
+			f = respond.NewFault(http.StatusInternalServerError, "internal",
+				"internal processing error", "beckon doctor checks this machine")
 		}
 		respond.Error(w, f)
 	})
@@ -122,7 +138,7 @@ func (s *Server) ofSession(h func(http.ResponseWriter, *http.Request, state.Seen
 // ofAnswerer is for clients that may answer, with where they answer from.
 func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, request.From) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		from, err := s.door.Answerer(r)
+		from, err := s.guard.Answerer(r)
 		if err != nil {
 			return err
 		}
@@ -145,6 +161,7 @@ func route(mux *http.ServeMux) http.Handler {
 			respond.Error(w, respond.NewFault(would.Code, "bad_method", "that method is not for this path", "allowed: "+allow))
 			return
 		}
-		respond.Error(w, respond.NewFault(http.StatusNotFound, "not_found", "there is nothing here", "GET /api lists what is"))
+		respond.Error(w, respond.NewFault(http.StatusNotFound, "not_found",
+			"there is nothing here", "GET /api lists what is"))
 	})
 }

@@ -108,7 +108,8 @@ func (s *Server) named(r *http.Request) (state.Seen, error) {
 	if i, ok := state.Fronts(all.Seen)[id]; ok {
 		return all.Seen[i], nil
 	}
-	return state.Seen{}, respond.NewFault(http.StatusNotFound, "no_such_session", fmt.Sprintf("no session or seat %q", cut(id)), "GET /api/sessions?all=true lists them")
+	return state.Seen{}, respond.NewFault(http.StatusNotFound, "no_such_session",
+		fmt.Sprintf("no session or seat %q", cut(id)), "GET /api/sessions?all=true lists them")
 }
 
 // session serves GET /api/sessions/{id}: one row.

@@ -38,7 +38,8 @@ func (s *Server) backburner(w http.ResponseWriter, r *http.Request) error {
 }
 
 func badUntil(until string, err error) error {
-	return respond.NewFault(http.StatusBadRequest, "bad_until", fmt.Sprintf("until %q: %v", cut(until), err), `for example {"until": "2h"}`)
+	return respond.NewFault(http.StatusBadRequest, "bad_until",
+		fmt.Sprintf("until %q: %v", cut(until), err), `for example {"until": "2h"}`)
 }
 
 // act folds an action of the user on a session and responds with its row.
@@ -56,7 +57,8 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (
 		return err
 	}
 	if v.Session.Seq == 0 {
-		return respond.NewFault(http.StatusConflict, "no_hooks", "no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known")
+		return respond.NewFault(http.StatusConflict, "no_hooks",
+			"no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known")
 	}
 	key := store.KeyOf(v.Session.Record())
 	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.tick(), Action: &a}})

@@ -61,7 +61,7 @@ type journalLine struct {
 
 func lineOf(l *store.Line) journalLine {
 	c := l.Change
-	return journalLine{Seq: c.Seq, At: respond.Time(c.At.Time()), Kind: l.Kind(), Us: l.Us, Event: c.Event, Observation: c.Observation, Action: c.Action, Turn: c.Turn}
+	return journalLine{c.Seq, respond.Time(c.At.Time()), l.Kind(), l.Us, c.Event, c.Observation, c.Action, c.Turn}
 }
 
 // journal serves the lines of a session's history after ?after=, at most
@@ -103,7 +103,8 @@ func (p *journalPage) newest(l journalLine, limit int) {
 func pageOf(r *http.Request) (after int64, limit int, err error) {
 	if a := r.URL.Query().Get("after"); a != "" {
 		if after, err = strconv.ParseInt(a, 10, 64); err != nil || after < 0 {
-			return 0, 0, respond.NewFault(http.StatusBadRequest, "bad_after", fmt.Sprintf("after=%q is not a sequence number", cut(a)), "")
+			return 0, 0, respond.NewFault(http.StatusBadRequest, "bad_after",
+				fmt.Sprintf("after=%q is not a sequence number", cut(a)), "")
 		}
 	}
 	limit, err = number(r, "limit", pageDefault, pageMax)
@@ -118,7 +119,8 @@ func number(r *http.Request, name string, usual, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {
-		return 0, respond.NewFault(http.StatusBadRequest, "bad_"+name, fmt.Sprintf("%s=%q is not between 1 and %d", name, cut(text), most), "")
+		return 0, respond.NewFault(http.StatusBadRequest, "bad_"+name,
+			fmt.Sprintf("%s=%q is not between 1 and %d", name, cut(text), most), "")
 	}
 	return n, nil
 }

@@ -28,7 +28,8 @@ func (s *Server) getStats(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) getTimeline(w http.ResponseWriter, r *http.Request) error {
 	date := r.URL.Query().Get("date")
 	if _, err := time.Parse(time.DateOnly, date); err != nil && date != "" {
-		return respond.NewFault(http.StatusBadRequest, "bad_date", fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), "")
+		return respond.NewFault(http.StatusBadRequest, "bad_date",
+			fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), "")
 	}
 	return s.given(w, r, "timeline "+date, s.o.Timeline != nil, func() (any, error) { return s.o.Timeline(date) })
 }

@@ -15,12 +15,13 @@ import (
 )
 
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
-	return respond.OK(w, address.Healthy(s.o.Version, s.door.Name(), access.Fingerprint(s.door.Token())))
+	return respond.OK(w, address.Healthy(s.o.Version, s.guard.Name(), access.Fingerprint(s.guard.Token())))
 }
 
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) error {
 	if !s.ready.Load() {
-		return respond.NewFault(http.StatusServiceUnavailable, "not_ready", "the sessions are not read yet, or the server stops", "")
+		return respond.NewFault(http.StatusServiceUnavailable, "not_ready",
+			"the sessions are not read yet, or the server stops", "")
 	}
 	return respond.Done(w)
 }

@@ -7,7 +7,7 @@
 // is bounded whatever is sent. A reader of events that does not read for ten seconds is
 // disconnected; it continues where it was, or with a snapshot.
 //
-// A request comes past the door (package access) and by the table of endpoints (routes.go) to a
+// A request comes past the guard (package access) and by the table of endpoints (routes.go) to a
 // handler: of what hooks post (hook*.go), of sessions (sessions.go), of what they ask
 // (offers*.go), of statistics, status and metrics. Rows and events come from the feed (package
 // feed).
@@ -88,7 +88,7 @@ type Server struct {
 	feed  *feed.Feed
 	meter *meter
 	http  *http.Server
-	door  *access.Door
+	guard *access.Guard
 	begun time.Time
 
 	large    *semaphore.Weighted // bytes of bodies that are not small
@@ -134,10 +134,24 @@ func New(o Options) *Server {
 	}
 	s.kept.run = s.work.Go
 	s.feed = feed.New(feed.Options{
-		Store: o.Store, Registry: o.Registry, Meter: s.meter, Wakes: &s.wakes, Timing: o.Timing, Unwatched: o.Unwatched, Log: o.Log,
-		Queue: o.Queue, Seen: o.Seen, Others: o.Others,
+		Store:     o.Store,
+		Registry:  o.Registry,
+		Meter:     s.meter,
+		Wakes:     &s.wakes,
+		Timing:    o.Timing,
+		Unwatched: o.Unwatched,
+		Log:       o.Log,
+		Queue:     o.Queue,
+		Seen:      o.Seen,
+		Others:    o.Others,
 	})
-	s.door = access.New(access.Options{Token: o.Token, Dir: o.Store.Dir, Hosts: o.Hosts, Refused: s.meter.Refused, Log: o.Log})
+	s.guard = access.New(access.Options{
+		Token:   o.Token,
+		Dir:     o.Store.Dir,
+		Hosts:   o.Hosts,
+		Refused: s.meter.Refused,
+		Log:     o.Log,
+	})
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTimeout,
@@ -147,13 +161,13 @@ func New(o Options) *Server {
 		MaxHeaderBytes:    maxHeader,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       access.Connect,
-		ErrorLog:          log.New(io.Discard, "", 0), // anybody can make it log broken connections; a panic has its own answer
+		ErrorLog:          log.New(io.Discard, "", 0), // anybody can make it log broken connections
 	}
 	return s
 }
 
 // Name returns a name of this machine that only this server uses, for access.Link.
-func (s *Server) Name() string { return s.door.Name() }
+func (s *Server) Name() string { return s.guard.Name() }
 
 // Serve watches the sessions and serves until Close; it then returns nil.
 func (s *Server) Serve(l net.Listener) error {
@@ -161,7 +175,7 @@ func (s *Server) Serve(l net.Listener) error {
 		_ = l.Close()
 		return err
 	}
-	l = s.door.Listen(l)
+	l = s.guard.Listen(l)
 	s.ready.Store(true)
 	s.work.Go(func() { s.feed.Run(s.ctx) })
 	err := s.http.Serve(l)

@@ -16,7 +16,8 @@ import (
 const (
 	Token        = "6f1ed002ab5595859014ebf0951522d9" // of the server under test
 	WrongToken   = "00000000000000000000000000000000" // no token of any server
-	BrowserAgent = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+	BrowserAgent = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) " +
+		"Chrome/142.0.0.0 Safari/537.36"
 )
 
 // NoKey is for requests that send no key.
@@ -70,7 +71,10 @@ func (x Client) Request(method, path, body string, headers ...string) *http.Requ
 // Do sends a request and returns the response.
 func (x Client) Do(method, path, body string, headers ...string) Response {
 	x.T.Helper()
-	client := http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{
+		Timeout:       20 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	res, err := client.Do(x.Request(method, path, body, headers...))
 	if err != nil {
 		x.T.Fatal(err)

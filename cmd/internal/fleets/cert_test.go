@@ -29,11 +29,11 @@ func TestPinnedServer(t *testing.T) {
 		return string(cert)
 	}
 	right, wrong := make(), make()
-	acc, _, err := invite(right.dir, fleet.Access{User: "ann", View: true})
+	acc, _, err := invite(right.dir, fleet.Credential{User: "ann", View: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := invite(wrong.dir, fleet.Access{User: "ann", View: true}); err != nil { // it asks for keys
+	if _, _, err := invite(wrong.dir, fleet.Credential{User: "ann", View: true}); err != nil { // it asks for keys
 		t.Fatal(err)
 	}
 	s := natstest.Serve(t, right.Path(configFile), address)

@@ -42,7 +42,8 @@ func (c *initCmd) Run(a *cli.App) error {
 	if err != nil {
 		return cli.Hint("--dir names another place", "%w", err)
 	}
-	fmt.Fprintf(a.Stdout, "wrote %[1]s; start the server:\n  nats-server -c %[1]s\nthen invite machines: beckon fleet invite --host NAME\n", h.Path(configFile))
+	fmt.Fprintf(a.Stdout, "wrote %[1]s; start the server:\n  nats-server -c %[1]s\n"+
+		"then invite machines: beckon fleet invite --host NAME\n", h.Path(configFile))
 	return nil
 }
 
@@ -58,7 +59,7 @@ func (c *inviteCmd) Run(a *cli.App) error {
 	if c.Host == "" && !c.View {
 		return cli.Usage("say what the token is for: --host NAME to publish, --view to see")
 	}
-	acc := fleet.Access{User: cmp.Or(c.User, a.User()), Host: c.Host, View: c.View}
+	acc := fleet.Credential{User: cmp.Or(c.User, a.User()), Host: c.Host, View: c.View}
 	if acc.User == "" {
 		return cli.Usage("--user NAME: whose machine it is")
 	}
@@ -69,7 +70,8 @@ func (c *inviteCmd) Run(a *cli.App) error {
 	if host, _, err := net.SplitHostPort(h.Listen); err == nil && h.Pin == "" {
 		fmt.Fprintf(a.Stderr, "beckon: this server listens at %s only: the token works on this machine\n", host)
 	}
-	fmt.Fprintf(a.Stderr, "beckon: a running server takes it with: %s\nbeckon: whoever has this line has the access; on that machine: beckon fleet link --join TOKEN\n", h.Reload())
+	fmt.Fprintf(a.Stderr, "beckon: a running server takes it with: %s\n"+
+		"beckon: whoever has this line has the access; on that machine: beckon fleet link --join TOKEN\n", h.Reload())
 	fmt.Fprintln(a.Stdout, acc.Token())
 	return nil
 }

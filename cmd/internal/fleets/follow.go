@@ -19,11 +19,11 @@ import (
 
 // Others are the other machines that a view shows.
 type Others struct {
-	flags  *Flags
-	app    *cli.App
-	asked  []*hosts.Host // by ssh
-	access fleet.Access
-	live   *fleet.Follower // of the fleet; nil without it
+	flags      *Flags
+	app        *cli.App
+	asked      []*hosts.Host // by ssh
+	credential fleet.Credential
+	live       *fleet.Follower // of the fleet; nil without it
 }
 
 // Others returns the machines to ask by ssh, those of --host and with --fleet the configured
@@ -48,7 +48,7 @@ func (f *Flags) Others(ctx context.Context, a *cli.App) (*Others, error) {
 	if !f.Fleet {
 		return o, nil
 	}
-	acc, joined, err := access(a)
+	acc, joined, err := credential(a)
 	if err != nil || !joined {
 		if err == nil && len(o.asked) == 0 {
 			err = errNoFleet
@@ -56,7 +56,7 @@ func (f *Flags) Others(ctx context.Context, a *cli.App) (*Others, error) {
 		return o, err
 	}
 	debug.SetGCPercent(50) // less memory for thousands of rows, for a little more work
-	o.access = acc
+	o.credential = acc
 	o.live, err = fleet.Follow(ctx, acc, "beckon")
 	return o, err
 }
@@ -72,7 +72,7 @@ func (o *Others) Close() {
 // until ctx ends, and with what is wrong with the fleet.
 func (o *Others) Follow(ctx context.Context, show func([]render.Row, error)) {
 	var mu sync.Mutex
-	var trouble error
+	var problem error
 	latest := make([][]render.Row, len(o.asked)+1)
 	var all sync.WaitGroup
 	for i, h := range o.asked {
@@ -81,7 +81,7 @@ func (o *Others) Follow(ctx context.Context, show func([]render.Row, error)) {
 				mu.Lock()
 				defer mu.Unlock()
 				latest[i] = o.flags.Only(o.app, rows)
-				show(slices.Concat(latest...), trouble)
+				show(slices.Concat(latest...), problem)
 			})
 		})
 	}
@@ -89,8 +89,8 @@ func (o *Others) Follow(ctx context.Context, show func([]render.Row, error)) {
 		o.follow(ctx, func(rows []render.Row, err error) {
 			mu.Lock()
 			defer mu.Unlock()
-			latest[len(o.asked)], trouble = o.flags.Only(o.app, rows), err
-			show(slices.Concat(latest...), trouble)
+			latest[len(o.asked)], problem = o.flags.Only(o.app, rows), err
+			show(slices.Concat(latest...), problem)
 		})
 	}
 	all.Wait()
@@ -106,10 +106,10 @@ func (o *Others) whole() ([]render.Row, []render.Host, error) {
 	err := o.live.Whole(ctx)
 	if err == nil {
 		rows, list, _ := o.live.Snapshot()
-		keep(o.app, o.access, render.First(rows, maxKept), list)
+		keep(o.app, o.credential, render.First(rows, maxKept), list)
 		return rows, list, nil
 	}
-	k, ok := keptOf(o.app, o.access)
+	k, ok := keptOf(o.app, o.credential)
 	if !ok {
 		return nil, nil, err
 	}
@@ -128,7 +128,7 @@ const (
 func (o *Others) follow(ctx context.Context, show func([]render.Row, error)) {
 	var background sync.WaitGroup
 	defer background.Wait()
-	if k, ok := keptOf(o.app, o.access); ok {
+	if k, ok := keptOf(o.app, o.credential); ok {
 		show(k.Rows, nil)
 	}
 	first, cancel := context.WithTimeout(ctx, firstView)
@@ -141,7 +141,7 @@ func (o *Others) follow(ctx context.Context, show func([]render.Row, error)) {
 		if err == nil && time.Since(saved) > look {
 			saved = time.Now()
 			most := render.First(rows, maxKept)
-			background.Go(func() { keep(o.app, o.access, most, list) })
+			background.Go(func() { keep(o.app, o.credential, most, list) })
 		}
 		if err == nil {
 			if lines := hosts.NotHeard(list, time.Now()); len(lines) > 0 {

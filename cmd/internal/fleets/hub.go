@@ -146,7 +146,11 @@ listen: {{q .Listen}}
 pid_file: {{q (.Path "` + pidFile + `")}}
 max_payload: 64KB
 jetstream { store_dir: {{q (.Path "data")}} }
-{{if .Pin}}tls { cert_file: {{q (.Path "` + certFile + `")}}, key_file: {{q (.Path "` + keyFile + `")}}, min_version: "1.3" }
+{{if .Pin}}tls {
+  cert_file: {{q (.Path "` + certFile + `")}}
+  key_file: {{q (.Path "` + keyFile + `")}}
+  min_version: "1.3"
+}
 {{end}}accounts {
 {{range $user, $members := .Users}}  {{q $user}} {
     # so that a user's broken or hostile machine locks out nobody else, and fills neither disk nor memory
@@ -154,7 +158,10 @@ jetstream { store_dir: {{q (.Path "data")}} }
     limits { max_conn: 1000, max_payload: 64KB }
     users: [
 {{range $members}}      # {{q .Name}}
-      { nkey: {{.Key}}, permissions: { publish: { allow: [{{range .Publish}}{{q .}}, {{end}}] }, subscribe: { allow: [{{range .Subscribe}}{{q .}}, {{end}}] } } }
+      { nkey: {{.Key}}, permissions: {
+        publish: { allow: [{{range .Publish}}{{q .}}, {{end}}] }
+        subscribe: { allow: [{{range .Subscribe}}{{q .}}, {{end}}] }
+      } }
 {{end}}    ]
   }
 {{end}}}
@@ -163,12 +170,12 @@ jetstream { store_dir: {{q (.Path "data")}} }
 
 // Publish and Subscribe are the subjects that the server lets a member use, for configText.
 func (m member) Publish() ([]string, error) {
-	publish, _, err := fleet.Access{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
+	publish, _, err := fleet.Credential{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
 	return publish, err
 }
 
 func (m member) Subscribe() ([]string, error) {
-	_, subscribe, err := fleet.Access{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
+	_, subscribe, err := fleet.Credential{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
 	return subscribe, err
 }
 
@@ -188,7 +195,7 @@ func (h *hub) Path(name string) string { return filepath.Join(h.dir, name) }
 func (h *hub) Reload() string { return "nats-server --signal reload=" + h.Path(pidFile) }
 
 // invite lets a machine in, and returns its access.
-func invite(dir string, a fleet.Access) (fleet.Access, *hub, error) {
+func invite(dir string, a fleet.Credential) (fleet.Credential, *hub, error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {
 		return a, nil, err

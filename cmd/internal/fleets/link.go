@@ -40,7 +40,11 @@ func (c *LinkCmd) Run(a *cli.App) error {
 		return c.join(a)
 	}
 	if c.Service {
-		return cli.WriteService(a, cli.Unit{Name: "link", About: "beckon fleet link: this machine's coding-agent sessions for the fleet", Args: []string{"fleet", "link", "--quiet"}})
+		return cli.WriteService(a, cli.Unit{
+			Name:  "link",
+			About: "beckon fleet link: this machine's coding-agent sessions for the fleet",
+			Args:  []string{"fleet", "link", "--quiet"},
+		})
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -49,12 +53,13 @@ func (c *LinkCmd) Run(a *cli.App) error {
 
 // Serve publishes until ctx ends.
 func (c *LinkCmd) Serve(ctx context.Context, a *cli.App) error {
-	acc, ok, err := access(a)
+	acc, ok, err := credential(a)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return cli.Hint("beckon fleet invite --host NAME prints a token, where the hub is", "this machine has no access to a fleet: beckon fleet link --join TOKEN")
+		return cli.Hint("beckon fleet invite --host NAME prints a token, where the hub is",
+			"this machine has no access to a fleet: beckon fleet link --join TOKEN")
 	}
 	if acc.Host == "" {
 		return cli.Hint("beckon fleet invite --host NAME gives one to publish", "this access may only look")
@@ -64,9 +69,9 @@ func (c *LinkCmd) Serve(ctx context.Context, a *cli.App) error {
 
 // join keeps an access.
 func (c *LinkCmd) join(a *cli.App) error {
-	var acc fleet.Access
+	var acc fleet.Credential
 	if c.Server != "" {
-		acc = fleet.Access{URL: c.Server, User: cmp.Or(a.User(), "me"), Host: evidence.ThisMachine().Host, View: true}
+		acc = fleet.Credential{URL: c.Server, User: cmp.Or(a.User(), "me"), Host: evidence.ThisMachine().Host, View: true}
 		if err := acc.Check(); err != nil {
 			return err
 		}
@@ -94,13 +99,14 @@ func (c *LinkCmd) join(a *cli.App) error {
 	case acc.Host == "":
 		fmt.Fprintf(a.Stdout, "joined %s to look: beckon list --fleet\n", acc.URL)
 	default:
-		fmt.Fprintf(a.Stdout, "joined %s as %s: beckon fleet link publishes its sessions, beckon fleet link --service keeps that running\n", acc.URL, acc.Host)
+		fmt.Fprintf(a.Stdout, "joined %s as %s: beckon fleet link publishes its sessions, "+
+			"beckon fleet link --service keeps that running\n", acc.URL, acc.Host)
 	}
 	return nil
 }
 
 // link publishes until ctx ends.
-func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc fleet.Access) error {
+func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc fleet.Credential) error {
 	dir := filepath.Join(a.Store.Dir, "fleet")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -113,7 +119,10 @@ func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc fleet.Access) error 
 	}
 	defer func() { _ = lock.Unlock() }()
 	link := fleet.Link{
-		Access: acc, Version: cli.Version(), Level: fleet.Level(cmp.Or(c.Texts, a.Configured().FleetTexts)), Forget: c.Forget,
+		Credential: acc,
+		Version:    cli.Version(),
+		Level:      fleet.Level(cmp.Or(c.Texts, a.Configured().FleetTexts)),
+		Forget:     c.Forget,
 		Log: func(text string) {
 			if !c.Quiet {
 				fmt.Fprintf(a.Stdout, "%s %s\n", time.Now().UTC().Format(time.RFC3339), render.OneLine(text))
@@ -156,13 +165,13 @@ func followRows(ctx context.Context, a *cli.App, rows chan []render.Row) {
 }
 
 // keepCurrent stores what prompt and statusline show of the fleet.
-func keepCurrent(ctx context.Context, a *cli.App, acc fleet.Access) {
+func keepCurrent(ctx context.Context, a *cli.App, acc fleet.Credential) {
 	f, err := fleet.Follow(ctx, acc, "beckon fleet link "+acc.Host+" view")
 	if err != nil {
 		a.Store.Log(fmt.Errorf("link: %w", err))
 		return
 	}
 	defer f.Close()
-	o := &Others{app: a, access: acc, live: f}
+	o := &Others{app: a, credential: acc, live: f}
 	o.follow(ctx, func([]render.Row, error) {}) // it stores them
 }

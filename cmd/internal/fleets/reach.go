@@ -36,7 +36,9 @@ func Find(a *cli.App, arg string) (render.Row, error) {
 		host, name = "", arg
 	}
 	fits := slices.DeleteFunc(rows, func(row render.Row) bool {
-		named := strings.HasPrefix(row.Record(), name) || strings.EqualFold(row.Name, name) || strings.EqualFold(row.Project, name) ||
+		named := strings.HasPrefix(row.Record(), name) ||
+			strings.EqualFold(row.Name, name) ||
+			strings.EqualFold(row.Project, name) ||
 			row.Git != nil && strings.EqualFold(row.Git.Branch, name)
 		return name == "" || !named || host != "" && row.Remote.Name != host
 	})
@@ -44,11 +46,13 @@ func Find(a *cli.App, arg string) (render.Row, error) {
 	case 1:
 		return fits[0], nil
 	case 0:
-		return render.Row{}, cli.Hint("beckon list --fleet shows them", "session %q on another machine: %w", arg, cli.ErrNotFound)
+		return render.Row{}, cli.Hint("beckon list --fleet shows them",
+			"session %q on another machine: %w", arg, cli.ErrNotFound)
 	}
 	var list []string
 	for _, row := range fits[:min(len(fits), 5)] {
 		list = append(list, row.Remote.Name+":"+cli.ShortID(row.Record()))
 	}
-	return render.Row{}, cli.NotFound("give one as HOST:ID", "session %q fits %d sessions (%s)", arg, len(fits), strings.Join(list, ", "))
+	return render.Row{}, cli.NotFound("give one as HOST:ID",
+		"session %q fits %d sessions (%s)", arg, len(fits), strings.Join(list, ", "))
 }

@@ -78,16 +78,16 @@ func (f *Flags) Ask(a *cli.App) (rows []render.Row, status []render.Host, err er
 // maxKept limits the stored rows: those that need somebody most.
 const maxKept = 1000
 
-func keptName(acc fleet.Access) string { return "fleet:" + acc.URL + " " + acc.User }
+func keptName(acc fleet.Credential) string { return "fleet:" + acc.URL + " " + acc.User }
 
 // keep stores the first rows of a view for prompts, and for lists while the hub is away.
-func keep(a *cli.App, acc fleet.Access, first []render.Row, list []render.Host) {
+func keep(a *cli.App, acc fleet.Credential, first []render.Row, list []render.Host) {
 	k := hosts.Kept{Name: keptName(acc), AsOf: time.Now().UTC(), Rows: first, Hosts: list[:min(len(list), maxKept)]}
 	k.Keep(a.Store)
 }
 
 // keptOf returns what was stored, with its rows marked as stale.
-func keptOf(a *cli.App, acc fleet.Access) (hosts.Kept, bool) {
+func keptOf(a *cli.App, acc fleet.Credential) (hosts.Kept, bool) {
 	now := time.Now()
 	k, ok := hosts.KeptOf(a.Store, keptName(acc), fleet.Keep, now)
 	k.Rows = slices.DeleteFunc(k.Rows, func(r render.Row) bool { return r.Remote == nil }) // keep wrote none
@@ -102,7 +102,7 @@ func keptOf(a *cli.App, acc fleet.Access) (hosts.Kept, bool) {
 // watch, stores them. It leaves out sessions of silent machines, since a prompt has no room to
 // say so.
 func Known(a *cli.App) []render.Row {
-	acc, ok, err := access(a)
+	acc, ok, err := credential(a)
 	if err != nil {
 		a.Store.Log(fmt.Errorf("fleet: %w", err))
 	}

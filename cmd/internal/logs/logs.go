@@ -24,7 +24,8 @@ func New(a *cli.App, program string) zerolog.Logger {
 	if f, ok := a.Stderr.(*os.File); ok && terminal.IsTerminal(int(f.Fd())) {
 		writers = append(writers, zerolog.ConsoleWriter{Out: f, TimeFormat: time.TimeOnly, FieldsExclude: []string{"pid"}})
 	}
-	return zerolog.New(zerolog.MultiLevelWriter(writers...)).With().Timestamp().Str("program", program).Int("pid", os.Getpid()).Logger()
+	log := zerolog.New(zerolog.MultiLevelWriter(writers...)).With().Timestamp()
+	return log.Str("program", program).Int("pid", os.Getpid()).Logger()
 }
 
 // logFile is the path of a log.

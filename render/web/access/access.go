@@ -45,7 +45,7 @@ const (
 	Answer
 )
 
-// Options say what opens a Door.
+// Options configure a Guard.
 type Options struct {
 	Token   string            // of the owner; empty makes one that nobody knows
 	Dir     string            // where the sessions of browsers are kept; empty for nowhere
@@ -54,8 +54,8 @@ type Options struct {
 	Log     func(error)
 }
 
-// Door decides who may use a server.
-type Door struct {
+// Guard decides who may use a server.
+type Guard struct {
 	o        Options
 	token    string
 	sessions *sessions
@@ -66,32 +66,38 @@ type Door struct {
 	beyond   atomic.Bool   // it is reached from other machines
 }
 
-// New returns the door of a server.
-func New(o Options) *Door {
-	d := &Door{o: o, token: o.Token, cop: http.NewCrossOriginProtection(), wrong: rate.NewLimiter(10, 10), name: newName()}
-	if d.token == "" {
-		d.token = newKey()
+// New returns the guard of a server.
+func New(o Options) *Guard {
+	g := &Guard{
+		o:     o,
+		token: o.Token,
+		cop:   http.NewCrossOriginProtection(),
+		wrong: rate.NewLimiter(10, 10),
+		name:  newName(),
 	}
-	d.sessions = loadSessions(o.Dir, o.Log)
-	return d
+	if g.token == "" {
+		g.token = newKey()
+	}
+	g.sessions = loadSessions(o.Dir, o.Log)
+	return g
 }
 
 // Listen says where the server listens, beyond loopback under this machine's names, too, and
 // returns the connections with who is at their other end.
-func (d *Door) Listen(l net.Listener) net.Listener {
+func (g *Guard) Listen(l net.Listener) net.Listener {
 	if addr, ok := l.Addr().(*net.TCPAddr); ok {
-		d.beyond.Store(!addr.IP.IsLoopback())
+		g.beyond.Store(!addr.IP.IsLoopback())
 	}
 	return newListener(l)
 }
 
 // Token returns the owner's token.
-func (d *Door) Token() string { return d.token }
+func (g *Guard) Token() string { return g.token }
 
 // Name returns a name of this machine that only this server uses. What a browser keeps for an
 // origin (scripts that answer in the server's place, files, open pages) it keeps by name, and a
 // program that had the port before may have left it some.
-func (d *Door) Name() string { return d.name }
+func (g *Guard) Name() string { return g.name }
 
 type callerKey struct{}
 
@@ -106,21 +112,21 @@ func callerOf(r *http.Request) caller {
 	return c
 }
 
-// Guard precedes the routes: requests that reach them use a name of this server, come from one
+// Protect precedes the routes: requests that reach them use a name of this server, come from one
 // of its pages or from none, and from a caller that may do what the path needs.
-func (d *Door) Guard(needs func(*http.Request) Scope, next http.Handler) http.Handler {
+func (g *Guard) Protect(needs func(*http.Request) Scope, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setHeaders(w.Header())
-		fault := d.checkHost(r)
+		fault := g.checkHost(r)
 		if fault == nil {
-			fault = d.checkOrigin(r)
+			fault = g.checkOrigin(r)
 		}
 		var c caller
 		if fault == nil {
-			c, fault = d.checkCaller(r, needs(r))
+			c, fault = g.checkCaller(r, needs(r))
 		}
 		if fault != nil {
-			d.o.Refused(fault.Code)
+			g.o.Refused(fault.Code)
 			refuse(w, r, fault)
 			return
 		}
@@ -131,23 +137,25 @@ func (d *Door) Guard(needs func(*http.Request) Scope, next http.Handler) http.Ha
 // checkHost refuses a name that an attacker's DNS points here (DNS rebinding). Valid are names
 // that no foreign DNS answers for, this machine's own if the server listens beyond it, and
 // those it was given.
-func (d *Door) checkHost(r *http.Request) *respond.Fault {
+func (g *Guard) checkHost(r *http.Request) *respond.Fault {
 	host := address.Host(r.Host)
 	given := func(name string) bool { return address.Same(address.Host(name), host) }
-	if onSocket(r) || address.Loopback(host) || slices.ContainsFunc(d.o.Hosts, given) || d.beyond.Load() && address.Own(host) {
+	if onSocket(r) || address.Loopback(host) || slices.ContainsFunc(g.o.Hosts, given) ||
+		g.beyond.Load() && address.Own(host) {
 		return nil
 	}
-	return respond.NewFault(http.StatusMisdirectedRequest, wrongHost, "this server is not known by that name", "ask for 127.0.0.1 or localhost, or name the host with --host")
+	return respond.NewFault(http.StatusMisdirectedRequest, wrongHost,
+		"this server is not known by that name", "ask for 127.0.0.1 or localhost, or name the host with --host")
 }
 
 // checkOrigin refuses the pages of other sites.
-func (d *Door) checkOrigin(r *http.Request) *respond.Fault {
+func (g *Guard) checkOrigin(r *http.Request) *respond.Fault {
 	site := r.Header.Get("Sec-Fetch-Site")
 	origins := r.Header.Values("Origin")
 	switch {
 	case len(origins) > 1 || len(origins) == 1 && !sameOrigin(origins[0], r.Host):
 	case (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate":
-	case d.cop.Check(r) != nil:
+	case g.cop.Check(r) != nil:
 	default:
 		return nil
 	}
@@ -155,15 +163,15 @@ func (d *Door) checkOrigin(r *http.Request) *respond.Fault {
 }
 
 // checkCaller returns who sends r, or why they may not what it needs.
-func (d *Door) checkCaller(r *http.Request, needs Scope) (c caller, _ *respond.Fault) {
+func (g *Guard) checkCaller(r *http.Request, needs Scope) (c caller, _ *respond.Fault) {
 	key, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	who := peerOf(r)
 	switch {
 	case sent && needs == Open: // a code, which the log-in checks itself
 		return c, nil
 	case sent:
-		if c = d.callerWith(key, who); c.may == 0 {
-			return c, d.refuseKey(who)
+		if c = g.callerWith(key, who); c.may == 0 {
+			return c, g.refuseKey(who)
 		}
 	case onSocket(r) && !fromBrowser(r) && !forwarded(r):
 		c.may = Events | Read | Act // the file's mode is the token
@@ -174,43 +182,48 @@ func (d *Door) checkCaller(r *http.Request, needs Scope) (c caller, _ *respond.F
 	case c.may&needs == needs && (needs != Open || who.Who != peer.Another || r.URL.Path == "/healthz"):
 		return c, nil
 	case who.Who == peer.Another && c.may == 0:
-		return c, respond.NewFault(http.StatusForbidden, "another_user", "this server is another user's", "its owner can give you a token: Authorization: Bearer TOKEN")
+		return c, respond.NewFault(http.StatusForbidden, "another_user",
+			"this server is another user's", "its owner can give you a token: Authorization: Bearer TOKEN")
 	case c.may == 0 || !sent:
 		return c, errUnauthorized
 	case needs == Answer:
 		return c, errNoAnswer
 	}
-	return c, respond.NewFault(http.StatusForbidden, "scope", "that token does not open this", "beckon serve token prints one that does")
+	return c, respond.NewFault(http.StatusForbidden, "scope",
+		"that token does not open this", "beckon serve token prints one that does")
 }
 
 var (
 	errUnauthorized = respond.NewFault(http.StatusUnauthorized, "unauthorized", "a token is needed",
-		"programs send Authorization: Bearer TOKEN, which `beckon serve token` prints; a browser is signed in by the link of `beckon serve url`, a phone by `beckon serve url --qr`")
+		"programs send Authorization: Bearer TOKEN, which `beckon serve token` prints; "+
+			"a browser is signed in by the link of `beckon serve url`, a phone by `beckon serve url --qr`")
 	errNoAnswer = respond.NewFault(http.StatusForbidden, "no_answers", "that token does not answer",
-		"a signed-in browser answers, a program with the token of `beckon serve token answer`, and `beckon answer` in a terminal")
+		"a signed-in browser answers, a program with the token of `beckon serve token answer`, "+
+			"and `beckon answer` in a terminal")
 )
 
 // refuseKey refuses a wrong token, and looks at only a few of them each second.
-func (d *Door) refuseKey(who peer.Peer) *respond.Fault {
+func (g *Guard) refuseKey(who peer.Peer) *respond.Fault {
 	switch {
-	case !d.wrong.Allow():
+	case !g.wrong.Allow():
 		return respond.NewFault(http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second")
 	case who.Who == peer.Another:
-		return respond.NewFault(http.StatusForbidden, "another_user", "this server is another user's, and that is not its token", "")
+		return respond.NewFault(http.StatusForbidden, "another_user",
+			"this server is another user's, and that is not its token", "")
 	}
 	return errUnauthorized
 }
 
 // callerWith returns who sends a token, or a session.
-func (d *Door) callerWith(key string, who peer.Peer) caller {
-	if id := d.sessions.find(key, who.Name); id != "" {
+func (g *Guard) callerWith(key string, who peer.Peer) caller {
+	if id := g.sessions.find(key, who.Name); id != "" {
 		return caller{Events | Read | Act | Answer, id}
 	}
-	if same(key, d.token) {
+	if same(key, g.token) {
 		return caller{may: Events | Read | Act}
 	}
 	for name, may := range scopes {
-		if same(key, ScopedToken(d.token, name)) {
+		if same(key, ScopedToken(g.token, name)) {
 			return caller{may: may}
 		}
 	}
@@ -219,7 +232,7 @@ func (d *Door) callerWith(key string, who peer.Peer) caller {
 
 // Over returns a channel that is closed when the browser's session of r ends, nil for callers
 // without one.
-func (d *Door) Over(r *http.Request) <-chan struct{} { return d.sessions.over(callerOf(r).session) }
+func (g *Guard) Over(r *http.Request) <-chan struct{} { return g.sessions.over(callerOf(r).session) }
 
 // OwnPeer reports whether one of the owner's processes, including browsers, sent r directly.
 func OwnPeer(r *http.Request) bool { return peerOf(r).Who == peer.Owner && !forwarded(r) }
@@ -233,13 +246,15 @@ func onSocket(r *http.Request) bool {
 // ones are recognized by their User-Agent.
 func fromBrowser(r *http.Request) bool {
 	agent := r.UserAgent()
-	return hasAny(r, "Sec-Fetch-Site", "Sec-Fetch-Dest", "Origin", "Referer") || strings.HasPrefix(agent, "Mozilla/") && !strings.Contains(agent, "PowerShell")
+	return hasAny(r, "Sec-Fetch-Site", "Sec-Fetch-Dest", "Origin", "Referer") ||
+		strings.HasPrefix(agent, "Mozilla/") && !strings.Contains(agent, "PowerShell")
 }
 
 // forwarded reports whether r came through a proxy that identifies itself: by a header, or by
 // the host name in the request.
 func forwarded(r *http.Request) bool {
-	return hasAny(r, "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via") || !onSocket(r) && !address.Loopback(address.Host(r.Host))
+	return hasAny(r, "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via") ||
+		!onSocket(r) && !address.Loopback(address.Host(r.Host))
 }
 
 // hasAny reports whether r has one of the headers.

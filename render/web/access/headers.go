@@ -35,7 +35,8 @@ const wrongHost = "wrong_host"
 
 // refusal is the page that a browser shows for a refusal, with what to do. It loads nothing.
 var refusal = template.Must(template.New("").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>beckon</title></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>beckon</title></head>
 <body><main><h1>{{.What}}</h1>{{range .Do}}<p>{{.Words}}</p><pre>{{.Command}}</pre>{{end}}</main></body></html>
 `))
 
@@ -50,7 +51,8 @@ func refuse(w http.ResponseWriter, r *http.Request, f *respond.Fault) {
 	case http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", "1")
 	}
-	opens := r.Header.Get("Sec-Fetch-Dest") == "document" || fromBrowser(r) && strings.HasPrefix(r.Header.Get("Accept"), "text/html")
+	opens := r.Header.Get("Sec-Fetch-Dest") == "document" ||
+		fromBrowser(r) && strings.HasPrefix(r.Header.Get("Accept"), "text/html")
 	if r.Method != http.MethodGet || !opens {
 		respond.Error(w, f)
 		return
@@ -63,7 +65,8 @@ func refuse(w http.ResponseWriter, r *http.Request, f *respond.Fault) {
 	case errUnauthorized.Code:
 		page.What = "This browser is not signed in"
 		page.Do = []todo{
-			{"Only its owner sees what this server shows. On the machine where beckon runs, this prints the link that signs a browser in:", "beckon serve url"},
+			{"Only its owner sees what this server shows. On the machine where beckon runs, " +
+				"this prints the link that signs a browser in:", "beckon serve url"},
 			{"And this shows it as a code for a phone:", "beckon serve url --qr"},
 		}
 	case wrongHost:

@@ -108,7 +108,7 @@ func Connect(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// connOf returns the connection of r, nil if it is not one of a Door's.
+// connOf returns the connection of r, nil if it is not one of a Guard's.
 func connOf(r *http.Request) *conn {
 	c, _ := r.Context().Value(connKey{}).(*conn)
 	return c

@@ -56,7 +56,8 @@ func newName() string { return "b" + newKey()[:12] + ".localhost" }
 
 // IsName reports whether name is one that newName returns.
 func IsName(name string) bool {
-	return len(name) == len("b.localhost")+12 && name[0] == 'b' && strings.HasSuffix(name, ".localhost") && address.Loopback(name)
+	return len(name) == len("b.localhost")+12 && name[0] == 'b' && strings.HasSuffix(name, ".localhost") &&
+		address.Loopback(name)
 }
 
 // codeFor is how long a code signs in.
@@ -109,11 +110,11 @@ type SignedIn struct {
 }
 
 // Login serves POST /api/login: a session for a code.
-func (d *Door) Login(w http.ResponseWriter, r *http.Request) error {
+func (g *Guard) Login(w http.ResponseWriter, r *http.Request) error {
 	code, now, who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), time.Now(), peerOf(r)
-	if !d.codes.take(d.token, d.name, code, isHere(r), now) {
-		fault := d.refuseKey(who)
-		d.o.Refused(fault.Code)
+	if !g.codes.take(g.token, g.name, code, isHere(r), now) {
+		fault := g.refuseKey(who)
+		g.o.Refused(fault.Code)
 		refuse(w, r, fault)
 		return nil
 	}
@@ -121,7 +122,7 @@ func (d *Door) Login(w http.ResponseWriter, r *http.Request) error {
 	// there finds what a browser keeps for that address. So a session of loopback ends with the
 	// server, and one of an address that leads elsewhere is kept.
 	kept := !address.Loopback(address.Host(r.Host))
-	return respond.OK(w, SignedIn{d.sessions.begin(who.Name, kept, now)})
+	return respond.OK(w, SignedIn{g.sessions.begin(who.Name, kept, now)})
 }
 
 // isHere reports whether r comes from this machine, and not from another user of it.
@@ -131,8 +132,8 @@ func isHere(r *http.Request) bool {
 }
 
 // Logout serves POST /api/logout: it ends the session that sends it.
-func (d *Door) Logout(w http.ResponseWriter, r *http.Request) error {
-	d.sessions.end(callerOf(r).session)
+func (g *Guard) Logout(w http.ResponseWriter, r *http.Request) error {
+	g.sessions.end(callerOf(r).session)
 	return respond.Done(w)
 }
 
@@ -145,9 +146,9 @@ type Proof struct {
 // when this server has ended, another user's program may take it, and a page that is still open
 // would send it the session. So before that the server must prove that it knows the session, by
 // a value that can only be computed with it.
-func (d *Door) Prove(w http.ResponseWriter, r *http.Request) error {
+func (g *Guard) Prove(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	key := d.sessions.digest(q.Get("session"), peerOf(r).Name)
+	key := g.sessions.digest(q.Get("session"), peerOf(r).Name)
 	if words := q.Get("words"); key != "" && len(words) >= keyBits/4 {
 		return respond.OK(w, Proof{hex.EncodeToString(mac(key, "proof "+words))})
 	}

@@ -14,7 +14,7 @@ import (
 // site is a server under test that does what it is asked by whoever may use it.
 type site struct {
 	client
-	d *Door
+	d *Guard
 	h http.Handler
 }
 
@@ -55,7 +55,7 @@ func serveOn(t *testing.T, l net.Listener, o Options) *site {
 	handle("POST /api/logout", d.Logout)
 	handle("GET /api/proof", d.Prove)
 	handle("/", func(w http.ResponseWriter, _ *http.Request) error { return respond.Done(w) })
-	x := &site{client{T: t, URL: "http://" + l.Addr().String()}, d, d.Guard(needs, mux)}
+	x := &site{client{T: t, URL: "http://" + l.Addr().String()}, d, d.Protect(needs, mux)}
 	s := &http.Server{Handler: x.h, ConnContext: Connect}
 	listener := d.Listen(l)
 	go func() { _ = s.Serve(listener) }()

@@ -108,7 +108,9 @@ func (s *sessions) begin(user string, kept bool, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.all) >= maxSessions {
-		s.endLocked(slices.MinFunc(slices.Collect(maps.Keys(s.all)), func(a, b string) int { return s.all[a].Used.Compare(s.all[b].Used) }))
+		s.endLocked(slices.MinFunc(slices.Collect(maps.Keys(s.all)), func(a, b string) int {
+			return s.all[a].Used.Compare(s.all[b].Used)
+		}))
 	}
 	s.all[id] = &session{digestOf(secret), user, now, kept, make(chan struct{})}
 	if kept {

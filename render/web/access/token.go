@@ -22,14 +22,16 @@ func CheckToken(token string) error {
 	if bitsOf(token) >= keyBits {
 		return nil
 	}
-	return render.Advise(fmt.Errorf("BECKON_TOKEN is not %d bits in hexadecimal or base64", keyBits), "openssl rand -hex 16 makes one; without BECKON_TOKEN beckon makes its own")
+	return render.Advise(fmt.Errorf("BECKON_TOKEN is not %d bits in hexadecimal or base64", keyBits),
+		"openssl rand -hex 16 makes one; without BECKON_TOKEN beckon makes its own")
 }
 
 func bitsOf(token string) int {
 	if strings.Trim(strings.ToLower(token), "0123456789abcdef") == "" {
 		return 4 * len(token)
 	}
-	for _, form := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+	forms := []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding}
+	for _, form := range forms {
 		if b, err := form.DecodeString(token); err == nil {
 			return 8 * len(b)
 		}
@@ -64,7 +66,8 @@ func readToken(path string) (string, error) {
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
 	if !info.Mode().IsRegular() || !private(info) {
-		return "", render.Advise(fmt.Errorf("%s is not yours alone, so others may know it", path), "remove it: the next start makes a new one")
+		return "", render.Advise(fmt.Errorf("%s is not yours alone, so others may know it", path),
+			"remove it: the next start makes a new one")
 	}
 	b, err := os.ReadFile(path)
 	token := strings.TrimSpace(string(b))

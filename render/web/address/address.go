@@ -51,12 +51,14 @@ func Elsewhere(scheme, addr string, names []string) (string, error) {
 		return "https://" + Host(names[0]) + "/", nil
 	case Loopback(host):
 		return "", render.Advise(fmt.Errorf("no other device reaches %s", addr),
-			"--addr 0.0.0.0:"+port+" lets the network in, with --tls-cert unseen by it; or tailscale serve "+port+", and --host with the name that it gives")
+			"--addr 0.0.0.0:"+port+" lets the network in, with --tls-cert unseen by it; "+
+				"or tailscale serve "+port+", and --host with the name that it gives")
 	case len(names) > 0:
 		host = Host(names[0])
 	case host == "" || bad == nil && ip.IsUnspecified():
 		if host = outboundAddr(); host == "" {
-			return "", render.Advise(fmt.Errorf("this machine is in no network"), "--host names an address or name by which a phone reaches it")
+			return "", render.Advise(fmt.Errorf("this machine is in no network"),
+				"--host names an address or name by which a phone reaches it")
 		}
 	}
 	return scheme + "://" + net.JoinHostPort(host, port) + "/", nil

@@ -45,7 +45,8 @@ func ask(url string, by dialer) (health Health, whose peer.Peer, ok bool) {
 		conn, err = by(ctx, network, addr)
 		return conn, err
 	}
-	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	transport := &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	client := http.Client{Timeout: time.Second, Transport: transport}
 	defer client.CloseIdleConnections()
 	res, err := client.Get(strings.TrimSuffix(url, "/") + "/healthz")
 	if err != nil {

@@ -19,7 +19,8 @@ func TLS(l net.Listener, certFile, keyFile string) (net.Listener, error) {
 		return nil, fmt.Errorf("reading the certificate: %w", err)
 	}
 	// Only HTTP/1.1: an event stream ends with its connection.
-	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: c.get}), nil
+	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: c.get}
+	return tls.NewListener(l, config), nil
 }
 
 // certificate is read again when its file has changed.

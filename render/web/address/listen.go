@@ -28,7 +28,8 @@ func Listen(addr string) (net.Listener, error) {
 func taken(addr string) error {
 	url := URL("http", addr)
 	if health, _, ok := Ask(url); ok {
-		return render.Advise(fmt.Errorf("another beckon (%s) %w", health.Version, ErrServed), "beckon serve url prints how to open it")
+		return render.Advise(fmt.Errorf("another beckon (%s) %w", health.Version, ErrServed),
+			"beckon serve url prints how to open it")
 	}
 	return render.Advise(fmt.Errorf("address %q is taken by another program", addr), "give another one with --addr")
 }

@@ -61,7 +61,8 @@ func newBoard(f *Feed) *board {
 		o: o, feed: f, alerts: alerts{stood: map[string]state.AlertState{}},
 		cards: map[store.Key]*card{}, due: map[string]*happened{}, heard: map[store.Key]*heard{},
 	}
-	b.follow = live.NewFollower(live.NewReader(o.Store, o.Registry), live.Options{Recheck: o.Timing.Recheck, Poll: b.poll, Blind: o.Unwatched})
+	follow := live.Options{Recheck: o.Timing.Recheck, Poll: b.poll, Blind: o.Unwatched}
+	b.follow = live.NewFollower(live.NewReader(o.Store, o.Registry), follow)
 	b.sweep.transcripts = history.NewSweeper(o.Store)
 	return b
 }

@@ -68,7 +68,14 @@ type Feed struct {
 
 // New returns a feed that has read nothing yet.
 func New(o Options) *Feed {
-	f := &Feed{o: o, epoch: rand.Text()[:8], rows: map[string]*shown{}, offers: map[string]offerNews{}, wake: make(chan struct{}), again: make(chan struct{}, 1)}
+	f := &Feed{
+		o:      o,
+		epoch:  rand.Text()[:8],
+		rows:   map[string]*shown{},
+		offers: map[string]offerNews{},
+		wake:   make(chan struct{}),
+		again:  make(chan struct{}, 1),
+	}
 	f.board = newBoard(f)
 	return f
 }

@@ -20,7 +20,8 @@ func ParseFilter(r *http.Request) (Filter, error) {
 		for word := range strings.SplitSeq(list, ",") {
 			st := state.State(strings.ToLower(strings.TrimSpace(word)))
 			if !slices.Contains(state.States[:], st) {
-				return f, respond.NewFault(http.StatusBadRequest, "bad_state", fmt.Sprintf("no such state %q", event.Cut(word, 64)), "the states are those of list --json")
+				return f, respond.NewFault(http.StatusBadRequest, "bad_state",
+					fmt.Sprintf("no such state %q", event.Cut(word, 64)), "the states are those of list --json")
 			}
 			f.states = append(f.states, st)
 		}

@@ -17,7 +17,7 @@ func (f *Feed) others(rows []render.Row) {
 		best := p.best(rows)
 		there := make(map[string]bool, len(best))
 		for i := range rows {
-			key := farKey(rows[i].Remote.Name, cmp.Or(rows[i].SeatID, rows[i].Record()))
+			key := remoteKey(rows[i].Remote.Name, cmp.Or(rows[i].SeatID, rows[i].Record()))
 			if there[key] || best[rows[i].Record()] != &rows[i] {
 				continue
 			}
@@ -25,7 +25,7 @@ func (f *Feed) others(rows []render.Row) {
 			p.putOther(key, rows[i])
 		}
 		for key, was := range f.rows {
-			if strings.HasPrefix(key, farPrefix) && !there[key] {
+			if strings.HasPrefix(key, remotePrefix) && !there[key] {
 				p.drop(key)
 				p.emit("session_ended", was, was, "removed")
 			}
@@ -51,7 +51,8 @@ func (p *publisher) best(rows []render.Row) map[string]*render.Row {
 			continue
 		}
 		b := best[r.Record()]
-		if b == nil || b.Remote.Stale && !r.Remote.Stale || b.Remote.Stale == r.Remote.Stale && r.Remote.Name < b.Remote.Name {
+		if b == nil || b.Remote.Stale && !r.Remote.Stale ||
+			b.Remote.Stale == r.Remote.Stale && r.Remote.Name < b.Remote.Name {
 			best[r.Record()] = r
 		}
 	}
@@ -65,7 +66,8 @@ func (p *publisher) putOther(key string, row render.Row) {
 		remote.AsOf = was.row.Remote.AsOf
 		if same := row; remote.Stale == was.row.Remote.Stale {
 			same.Remote = &remote
-			same.Since, same.CreatedAt, same.FirstSeen, same.UpdatedAt = was.row.Since, was.row.CreatedAt, was.row.FirstSeen, was.row.UpdatedAt
+			same.Since, same.CreatedAt = was.row.Since, was.row.CreatedAt
+			same.FirstSeen, same.UpdatedAt = was.row.FirstSeen, was.row.UpdatedAt
 			if data, _ := json.Marshal(&same); bytes.Equal(data, was.json) && row.Since.Sub(was.row.Since).Abs() < time.Second {
 				return
 			}
@@ -80,8 +82,8 @@ func (p *publisher) putOther(key string, row render.Row) {
 	p.emit(name, now, was, "")
 }
 
-// farKey returns a key that no seat of this machine and no other machine has: names contain no
+// remoteKey returns a key that no seat of this machine and no other machine has: names contain no
 // control characters.
-func farKey(host, id string) string { return farPrefix + host + "\x00" + id }
+func remoteKey(host, id string) string { return remotePrefix + host + "\x00" + id }
 
-const farPrefix = "elsewhere\x00"
+const remotePrefix = "elsewhere\x00"

@@ -71,7 +71,19 @@ func (p *publisher) notices(found []reached, s *shown) {
 		if x.raised.Kind.Over() {
 			kind = noticeDone
 		}
-		news := notice{r.SeatID, r.SessionID, r.Part, r.ProjectID, kind, x.raised.Kind, r.State, r.Reason, r.Project, r.What(), respond.Time(x.raised.At.Time())}
+		news := notice{
+			AgentID:   r.SeatID,
+			SessionID: r.SessionID,
+			Part:      r.Part,
+			ProjectID: r.ProjectID,
+			Kind:      kind,
+			Alert:     x.raised.Kind,
+			State:     r.State,
+			Reason:    r.Reason,
+			Title:     r.Project,
+			Text:      r.What(),
+			Timestamp: respond.Time(x.raised.At.Time()),
+		}
 		p.report(message{name: "notification", session: r.SessionID, seat: r.SeatID, now: r.State}, news)
 	}
 }

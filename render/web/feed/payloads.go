@@ -5,8 +5,16 @@ import "beckon/render"
 // Payloads returns a value of the data of each event, by name.
 func Payloads() map[string]any {
 	return map[string]any{
-		"snapshot": listWithOffers{}, "gap": gap{}, "session_created": news{}, "session_updated": news{}, "session_ended": news{},
-		"turn_created": render.TurnLine{}, "notification": notice{}, "offer_created": offerNews{}, "offer_ended": offerEnd{}, "away": awayNews{},
+		"snapshot":        listWithOffers{},
+		"gap":             gap{},
+		"session_created": news{},
+		"session_updated": news{},
+		"session_ended":   news{},
+		"turn_created":    render.TurnLine{},
+		"notification":    notice{},
+		"offer_created":   offerNews{},
+		"offer_ended":     offerEnd{},
+		"away":            awayNews{},
 	}
 }
 

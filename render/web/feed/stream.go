@@ -26,7 +26,8 @@ func (f *Feed) Stream(w http.ResponseWriter, r *http.Request, over <-chan struct
 	if !f.join() {
 		f.o.Meter.Refused("too_many_clients")
 		w.Header().Set("Retry-After", retryAfter)
-		return respond.NewFault(http.StatusServiceUnavailable, "too_many_clients", fmt.Sprintf("%d event streams are open", maxClients), "close some pages, or ask /api/sessions now and then")
+		return respond.NewFault(http.StatusServiceUnavailable, "too_many_clients",
+			fmt.Sprintf("%d event streams are open", maxClients), "close some pages, or ask /api/sessions now and then")
 	}
 	defer f.leave()
 	c := client{feed: f, w: w, rc: http.NewResponseController(w), f: wants, done: r.Context().Done(), over: over}

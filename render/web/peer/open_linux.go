@@ -25,7 +25,10 @@ func open(c net.Conn) bool {
 		return false
 	}
 	var info *unix.TCPInfo
-	if e := raw.Control(func(fd uintptr) { info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) }); e != nil || err != nil {
+	failed := raw.Control(func(fd uintptr) {
+		info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+	})
+	if failed != nil || err != nil {
 		return false
 	}
 	return info.State == tcpEstablished || info.State == tcpCloseWait

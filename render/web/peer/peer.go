@@ -75,12 +75,12 @@ func Processes(c net.Conn) (all []int, sure bool) {
 
 // ends returns the two ends of a connection over loopback.
 func ends(c net.Conn) (there, here netip.AddrPort, ok bool) {
-	near, ok1 := c.LocalAddr().(*net.TCPAddr)
-	far, ok2 := c.RemoteAddr().(*net.TCPAddr)
-	if !ok1 || !ok2 || !near.IP.IsLoopback() || !far.IP.IsLoopback() {
+	local, ok1 := c.LocalAddr().(*net.TCPAddr)
+	remote, ok2 := c.RemoteAddr().(*net.TCPAddr)
+	if !ok1 || !ok2 || !local.IP.IsLoopback() || !remote.IP.IsLoopback() {
 		return there, here, false
 	}
-	return far.AddrPort(), near.AddrPort(), true
+	return remote.AddrPort(), local.AddrPort(), true
 }
 
 // unmapped returns a with an IPv4 address in IPv4 form.

@@ -38,10 +38,10 @@ const (
 	kindAddresses = 0x010
 	kindSocket    = 0x001
 
-	farPortAt, nearPortAt = 16, 18
-	familyAt              = 44 // 1: IPv4, 2: IPv6
-	farAddrAt, nearAddrAt = 48, 64
-	addressesSize         = 80
+	remotePortAt, localPortAt = 16, 18
+	familyAt                  = 44 // 1: IPv4, 2: IPv6
+	remoteAddrAt, localAddrAt = 48, 64
+	addressesSize             = 80
 
 	userAt      = 64
 	processAt   = userAt + 4
@@ -72,10 +72,11 @@ func findIn(table []byte, there, here netip.AddrPort) (s socket, err error) {
 }
 
 // connects reports whether the addresses of a record are those of a socket from
-// near to far.
-func connects(record []byte, near, far netip.AddrPort) bool {
-	return binary.BigEndian.Uint16(record[nearPortAt:]) == near.Port() && binary.BigEndian.Uint16(record[farPortAt:]) == far.Port() &&
-		addressAt(record, nearAddrAt) == near.Addr() && addressAt(record, farAddrAt) == far.Addr()
+// local to remote.
+func connects(record []byte, local, remote netip.AddrPort) bool {
+	return binary.BigEndian.Uint16(record[localPortAt:]) == local.Port() &&
+		binary.BigEndian.Uint16(record[remotePortAt:]) == remote.Port() &&
+		addressAt(record, localAddrAt) == local.Addr() && addressAt(record, remoteAddrAt) == remote.Addr()
 }
 
 func addressAt(record []byte, at int) netip.Addr {

@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/netip"
 	"os"
@@ -205,6 +205,5 @@ func tableAddr(a netip.AddrPort, wide bool) string {
 	for word := range slices.Chunk(addr, 4) {
 		words = binary.BigEndian.AppendUint32(words, binary.NativeEndian.Uint32(word))
 	}
-	upper := bytes.ToUpper([]byte(hex.EncodeToString(words) + ":" + hex.EncodeToString(binary.BigEndian.AppendUint16(nil, a.Port()))))
-	return string(upper)
+	return fmt.Sprintf("%X:%04X", words, a.Port())
 }

@@ -69,8 +69,8 @@ func userOf(process windows.Handle) (*windows.SID, error) {
 // The rows of the system's table (MIB_TCPROW_OWNER_PID, MIB_TCP6ROW_OWNER_PID): the offsets of
 // the two addresses, the ports and the process. Ports are in network byte order.
 type layout struct {
-	family                                      uintptr
-	near, nearPort, far, farPort, process, size int
+	family                                              uintptr
+	local, localPort, remote, remotePort, process, size int
 }
 
 var (
@@ -80,10 +80,10 @@ var (
 
 const ownerPIDConnections = 4 // TCP_TABLE_OWNER_PID_CONNECTIONS
 
-// processOf returns the process of the socket from near to far.
-func processOf(near, far netip.AddrPort) (uint32, error) {
+// processOf returns the process of the socket from local to remote.
+func processOf(local, remote netip.AddrPort) (uint32, error) {
 	l := layout4
-	if near.Addr().Is6() {
+	if local.Addr().Is6() {
 		l = layout6
 	}
 	table, err := l.read()
@@ -92,7 +92,7 @@ func processOf(near, far netip.AddrPort) (uint32, error) {
 	}
 	rows := int(binary.LittleEndian.Uint32(table))
 	for row := table[4:]; rows > 0 && len(row) >= l.size; rows, row = rows-1, row[l.size:] {
-		if l.addr(row, l.near, l.nearPort) != near || l.addr(row, l.far, l.farPort) != far {
+		if l.addr(row, l.local, l.localPort) != local || l.addr(row, l.remote, l.remotePort) != remote {
 			continue
 		}
 		if pid := binary.LittleEndian.Uint32(row[l.process:]); pid != 0 {
@@ -117,7 +117,8 @@ func (l layout) read() ([]byte, error) {
 	}
 	for size := uint32(16 << 10); ; {
 		table := make([]byte, size)
-		code, _, _ := getExtendedTCPTable.Call(uintptr(unsafe.Pointer(&table[0])), uintptr(unsafe.Pointer(&size)), 0, l.family, ownerPIDConnections, 0)
+		code, _, _ := getExtendedTCPTable.Call(uintptr(unsafe.Pointer(&table[0])), uintptr(unsafe.Pointer(&size)),
+			0, l.family, ownerPIDConnections, 0)
 		switch windows.Errno(code) {
 		case windows.NO_ERROR:
 			return table, nil

@@ -48,7 +48,8 @@ func Encode(v any) ([]byte, error) {
 func JSON(w http.ResponseWriter, status int, v any) {
 	b, err := Encode(v)
 	if err != nil {
-		status, b = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"internal processing error"}}`+"\n")
+		status = http.StatusInternalServerError
+		b = []byte(`{"error":{"code":"internal","message":"internal processing error"}}` + "\n")
 	}
 	Bytes(w, status, "application/json", b)
 }

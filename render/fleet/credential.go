@@ -18,8 +18,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Access says how to reach a server, and as whom.
-type Access struct {
+// Credential says how to reach a server, and as whom.
+type Credential struct {
 	URL  string `json:"url"`
 	User string `json:"user"`           // whose rows they are
 	Host string `json:"host,omitempty"` // empty for an access that can only read
@@ -33,18 +33,18 @@ type Access struct {
 const tokenPrefix = "beckon-fleet-"
 
 // Token returns the access in one line. It is a secret: it grants the access.
-func (a Access) Token() string {
+func (a Credential) Token() string {
 	data, _ := json.Marshal(a)
 	return tokenPrefix + base64.RawURLEncoding.EncodeToString(data)
 }
 
 // ReadToken parses the result of Token.
-func ReadToken(s string) (Access, error) {
-	var a Access
+func ReadToken(s string) (Credential, error) {
+	var a Credential
 	rest, ok := strings.CutPrefix(strings.TrimSpace(s), tokenPrefix)
 	data, err := base64.RawURLEncoding.DecodeString(rest)
 	if !ok || err != nil || json.Unmarshal(data, &a) != nil {
-		return Access{}, errors.New("this is not a token of beckon fleet invite")
+		return Credential{}, errors.New("this is not a token of beckon fleet invite")
 	}
 	return a, a.Check()
 }
@@ -53,7 +53,7 @@ func ReadToken(s string) (Access, error) {
 var ErrOld = errors.New("the access is of an earlier beckon: it needs another invitation")
 
 // Check returns what is wrong with an access.
-func (a Access) Check() error {
+func (a Credential) Check() error {
 	u, err := url.Parse(a.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss":
@@ -64,7 +64,7 @@ func (a Access) Check() error {
 	return nil
 }
 
-func (a Access) options() ([]nats.Option, error) {
+func (a Credential) options() ([]nats.Option, error) {
 	var opts []nats.Option
 	if a.Seed != "" {
 		pair, err := nkeys.FromSeed([]byte(a.Seed))
@@ -117,14 +117,15 @@ func Pin(cert *x509.Certificate) string {
 
 // Permissions are the subjects that a server must let an access with that public key publish on
 // and subscribe to, and no others.
-func (a Access) Permissions(key string) (publish, subscribe []string, err error) {
+func (a Credential) Permissions(key string) (publish, subscribe []string, err error) {
 	const api = "$JS.API."
 	if a.Host != "" {
 		prefix, err := prefixOf(a.User, a.Host)
 		if err != nil {
 			return nil, nil, err
 		}
-		publish = append(publish, subjects+prefix+"."+presencePart, subjects+prefix+"."+rowPart+".*", api+"STREAM.CREATE."+stream)
+		prefix = subjects + prefix + "."
+		publish = append(publish, prefix+presencePart, prefix+rowPart+".*", api+"STREAM.CREATE."+stream)
 	}
 	if a.View {
 		publish = append(publish, api+"CONSUMER.CREATE."+stream+".*."+subjects+">",
@@ -145,7 +146,7 @@ var ping = 10 * time.Second
 
 // dial connects to the server of an access, and keeps trying while it is away. wake receives
 // when a connection was made or lost.
-func dial(a Access, name string, wake chan<- struct{}) (*nats.Conn, error) {
+func dial(a Credential, name string, wake chan<- struct{}) (*nats.Conn, error) {
 	changed := func() {
 		select {
 		case wake <- struct{}{}:
@@ -159,12 +160,13 @@ func dial(a Access, name string, wake chan<- struct{}) (*nats.Conn, error) {
 		nats.ConnectHandler(func(*nats.Conn) { changed() }), nats.ReconnectHandler(func(*nats.Conn) { changed() }),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { changed() }),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // who asked hears of it
-		nats.IgnoreAuthErrorAbort(),                                       // a server that is being set up may accept us in a moment
+		// a server that is being set up may accept us in a moment
+		nats.IgnoreAuthErrorAbort(),
 	)
 }
 
 // DialOnce connects to a server that must be there now.
-func DialOnce(a Access, more ...nats.Option) (*nats.Conn, error) {
+func DialOnce(a Credential, more ...nats.Option) (*nats.Conn, error) {
 	opts, err := a.options()
 	if err != nil {
 		return nil, err

@@ -20,19 +20,19 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// accessFile returns the file that link --join writes the access to.
-func accessFile(a *cli.App) string { return home.Config(a.Getenv, "fleet.json") }
+// credentialFile returns the file that link --join writes the access to.
+func credentialFile(a *cli.App) string { return home.Config(a.Getenv, "fleet.json") }
 
-// access returns this machine's access to a fleet: the token in BECKON_FLEET, else the one
+// credential returns this machine's access to a fleet: the token in BECKON_FLEET, else the one
 // that it joined with. ok is false if it has neither.
-func access(a *cli.App) (acc fleet.Access, ok bool, err error) {
+func credential(a *cli.App) (acc fleet.Credential, ok bool, err error) {
 	if token := a.Getenv("BECKON_FLEET"); token != "" {
 		if acc, err = fleet.ReadToken(token); err != nil {
 			return acc, false, fmt.Errorf("BECKON_FLEET: %w", err)
 		}
 		return acc, true, nil
 	}
-	path := accessFile(a)
+	path := credentialFile(a)
 	data, err := plainfile.ReadFile(path)
 	if path == "" || errors.Is(err, fs.ErrNotExist) {
 		return acc, false, nil
@@ -48,13 +48,13 @@ func access(a *cli.App) (acc fleet.Access, ok bool, err error) {
 
 // Joined reports whether this machine has an access to a fleet.
 func Joined(a *cli.App) bool {
-	_, ok, err := access(a)
+	_, ok, err := credential(a)
 	return ok && err == nil
 }
 
 // join stores an access for link and --fleet.
-func join(a *cli.App, acc fleet.Access) error {
-	path := accessFile(a)
+func join(a *cli.App, acc fleet.Credential) error {
+	path := credentialFile(a)
 	if path == "" {
 		return errors.New("finding the configuration: HOME is not set")
 	}
@@ -69,7 +69,8 @@ func join(a *cli.App, acc fleet.Access) error {
 }
 
 // errNoFleet says what to do where there is nothing to show.
-var errNoFleet = cli.Hint(`beckon fleet link --join TOKEN joins one, and "hosts": ["ssh:NAME"] in config.json names machines to ask by ssh: see beckon help fleet`, "this machine is in no fleet")
+var errNoFleet = cli.Hint(`beckon fleet link --join TOKEN joins one, and "hosts": ["ssh:NAME"] in config.json names`+
+	` machines to ask by ssh: see beckon help fleet`, "this machine is in no fleet")
 
 // Standing is this machine's relation to its fleet.
 type Standing struct {
@@ -81,7 +82,7 @@ type Standing struct {
 // StandingOf tries the hub. The error says why it does not let this machine in, or what is
 // wrong with the access.
 func StandingOf(a *cli.App) (Standing, error) {
-	acc, ok, err := access(a)
+	acc, ok, err := credential(a)
 	if !ok || err != nil {
 		return Standing{}, err
 	}
