@@ -207,8 +207,8 @@ func notGiven(w http.ResponseWriter, err error) error {
 	var taken *request.TakenError
 	switch {
 	case errors.As(err, &taken):
-		respond.JSON(w, http.StatusConflict, takenAnswer{respond.Body{Error: respond.NewFault(http.StatusConflict, "taken",
-			taken.Error(), "")}, feed.Given(&taken.By)})
+		fault := respond.NewFault(http.StatusConflict, "taken", taken.Error(), "")
+		respond.JSON(w, fault.Status, takenAnswer{respond.Body{Error: fault}, feed.Given(&taken.By)})
 		return nil
 	case errors.Is(err, request.ErrNone):
 		return respond.NewFault(http.StatusNotFound, "no_such_offer", "no such request is open", "GET /api/offers lists them")
@@ -255,7 +255,8 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ request.From) e
 // replied is the body of POST /api/sessions/{id}/reply.
 type replied struct {
 	Reply string `json:"reply"`
-	PIN   string `json:"pin,omitempty"` // the user's, if they have one
+	Stop  bool   `json:"stop,omitempty"` // callers of earlier versions send it; /stop is what stops
+	PIN   string `json:"pin,omitempty"`  // the user's, if they have one
 }
 
 // said reads the text for a session.

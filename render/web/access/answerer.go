@@ -51,7 +51,8 @@ func (g *Guard) Answerer(r *http.Request) (request.From, error) {
 
 // browserNames are names, or prefixes of names, of browsers' processes.
 var browserNames = strings.Split("chrom,google chrome,headless_shell,firefox,geckomain,socket process,safari,"+
-	"com.apple.webki,webkit,msedge,microsoft edge,brave,vivaldi,opera,librewolf,waterfox,floorp,zen,qtwebengine,epiphany,arc,orion", ",")
+	"com.apple.webki,webkit,msedge,microsoft edge,brave,vivaldi,opera,librewolf,waterfox,floorp,zen,"+
+	"qtwebengine,epiphany,arc,orion", ",")
 
 func isBrowser(name string) bool {
 	return slices.ContainsFunc(browserNames, func(b string) bool { return strings.HasPrefix(strings.ToLower(name), b) })
