@@ -80,14 +80,21 @@ func (c *ModCmd) Run(a *cli.App) error {
 		out.Sessions = append(out.Sessions, s)
 	}
 	if ours { // the user's words go only to the client that they are for
-		said, _ := dir.Take(record, time.Now())
-		if err := pin.VerifySaid(dir, record, &said); said.Reply != "" && err != nil {
-			a.Store.Log(fmt.Errorf("refusing a reply: %w", err))
-			said.Reply = ""
-		}
+		said := take(a, record)
 		out.Reply, out.Stop = said.Reply, said.Stop
 	}
 	return cli.WriteJSON(a.Stdout, out)
+}
+
+// take takes the user's words for a session. With a PIN a reply counts only if that signs it.
+func take(a *cli.App, record string) request.Said {
+	dir := request.In(a.Store.Dir)
+	said, _ := dir.Take(record, time.Now())
+	if err := pin.VerifySaid(dir, record, &said); said.Reply != "" && err != nil {
+		a.Store.Log(fmt.Errorf("refusing a reply: %w", err))
+		said.Reply = ""
+	}
+	return said
 }
 
 // ownRecord returns the record of the session whose client runs this command (of several
