@@ -17,6 +17,12 @@ import (
 
 const execsVar = "BECKON_EVIDENCE_EXECS"
 
+func init() {
+	if os.Getenv(execsVar) != "" {
+		goruntime.LockOSThread() // playExecs keeps the first thread, and executes from another
+	}
+}
+
 // playExecs executes this program anew, from another thread than the first, as often as the
 // variable says; then it waits for the end of stdin.
 func playExecs() {
@@ -31,8 +37,7 @@ func playExecs() {
 		_ = syscall.Exec(os.Args[0], os.Args, os.Environ())
 		os.Exit(1)
 	}()
-	for { // keeps the first thread
-	}
+	select {}
 }
 
 // A process that executes another program is alive all the while, and is the same process.
