@@ -40,6 +40,7 @@
 //	cmd/internal/hook            the work of a hook process
 //	cmd/internal/answer          a hook with a policy: fold, ask, answer
 //	cmd/internal/noblock         a hook that dies does not block the agent
+//	cmd/internal/stack           a hook's stack is large from the start
 //	cmd/internal/config          config.json, and every setting in it
 //	cmd/internal/logs            the log of programs that stay up
 //	cmd/internal/manual          the pages of beckon help

@@ -35,8 +35,8 @@ type remote struct {
 type language interface {
 	// question returns the body to post, and the data in it, which an answer may change.
 	question(c wire.Call) (body, data []byte, err error)
-	// speaks reports whether a response of that status has an answer.
-	speaks(status int) bool
+	// answers reports whether a response of that status has an answer.
+	answers(status int) bool
 	read(event string, data, body []byte) (wire.Outcome, error)
 }
 
@@ -80,7 +80,7 @@ func (h remote) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	var o wire.Outcome
 	got, tries, err := h.ask(ctx, c, question)
 	switch {
-	case err == nil && !h.speaks(got.status):
+	case err == nil && !h.answers(got.status):
 		err = h.to.unexpected(got.status)
 	case err == nil:
 		if o, err = h.read(c.Event, data, got.body); err != nil {
@@ -127,7 +127,7 @@ func (protocol) question(c wire.Call) (body, data []byte, err error) {
 	return wire.Question(c)
 }
 
-func (protocol) speaks(status int) bool { return status == http.StatusOK }
+func (protocol) answers(status int) bool { return status == http.StatusOK }
 
 func (protocol) read(event string, data, body []byte) (wire.Outcome, error) {
 	return wire.ParseReply(event, data, body)
@@ -149,7 +149,7 @@ func (n native) question(c wire.Call) (body, data []byte, err error) {
 	return c.Payload, nil, nil
 }
 
-func (native) speaks(status int) bool { return status >= 200 && status <= 299 }
+func (native) answers(status int) bool { return status >= 200 && status <= 299 }
 
 func (n native) read(event string, _, body []byte) (wire.Outcome, error) {
 	body = bytes.TrimSpace(body)

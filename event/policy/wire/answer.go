@@ -62,11 +62,11 @@ func ParseResponse(event string, body []byte) (Outcome, error) {
 	if in := v.Get("result"); in.Exists() {
 		v = in
 	}
-	speaks := slices.ContainsFunc(answerMembers, func(name string) bool { return v.Get(name).Exists() })
-	if said && !speaks {
+	isClients := slices.ContainsFunc(answerMembers, func(name string) bool { return v.Get(name).Exists() })
+	if said && !isClients {
 		return o, nil
 	}
-	if !speaks && string(bytes.TrimSpace(body)) != "{}" {
+	if !isClients && string(bytes.TrimSpace(body)) != "{}" {
 		return Outcome{}, errors.New("it says neither yes nor no, nor has it anything that the client knows")
 	}
 	return ParseAnswer(event, []byte(v.Raw))
