@@ -10,28 +10,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// How far back LastHalt looks: it begins with 64 KiB, which contain the last turns of most
-// sessions, but a single entry can contain a whole file.
-const maxBack = 1 << 20
+// tail is how many bytes from its end a transcript is read for what the states need to know. They
+// contain the last turns of nearly all sessions.
+const tail = 256 << 10
 
-// lookBack calls look with the last entries of the transcript at path, more each time, until
-// it has found what it looks for.
-func lookBack(path string, limit Limits, look func([]Entry) (found bool)) error {
-	for back := int64(firstWindow); ; back *= 4 {
-		entries, c, err := Recent(path, back, limit)
-		if err != nil || look(entries) || back >= maxBack || back >= c.Offset {
-			return err
-		}
-	}
-}
-
-// LastHalt returns Halt of the transcript at path, from at most its last MiB. It begins with
-// 64 KiB and goes further back only while it finds nothing. Errors are those of Recent.
+// LastHalt returns Halt of the last 256 KiB of the transcript at path. Errors are those of Recent.
 func LastHalt(path string) (halt event.Millis, err error) {
-	err = lookBack(path, Limits{}, func(entries []Entry) (found bool) {
-		halt, found = Halt(entries)
-		return found
-	})
+	entries, _, err := Recent(path, tail, Limits{})
+	halt, _ = Halt(entries)
 	return halt, err
 }
 
@@ -81,12 +67,10 @@ func (e *Entry) works() bool {
 
 // LastWords returns what the agent said last in the main conversation, if nothing followed it:
 // no call, no result, no prompt and no Esc. That is the final message of a finished turn;
-// otherwise the zero Item. It looks as far back as LastHalt does. Errors are those of Recent.
+// otherwise the zero Item. It reads as much as LastHalt does. Errors are those of Recent.
 func LastWords(path string, limit Limits) (last Item, err error) {
-	err = lookBack(path, limit, func(entries []Entry) (found bool) {
-		last, found = lastWords(entries)
-		return found
-	})
+	entries, _, err := Recent(path, tail, limit)
+	last, _ = lastWords(entries)
 	return last, err
 }
 
@@ -110,18 +94,16 @@ func lastWords(entries []Entry) (last Item, found bool) {
 }
 
 // Call reports whether the transcript at path contains the call of that id, and its result. It
-// looks as far back as LastHalt; for an older call made is false. Errors are those of Recent.
+// reads as much as LastHalt does; for an older call made is false. Errors are those of Recent.
 func Call(path, id string) (made, answered bool, err error) {
-	err = lookBack(path, Limits{}, func(entries []Entry) bool {
-		for i := range entries {
-			e := &entries[i]
-			if slices.Contains(e.ToolUseIDs, id) {
-				made = made || e.Type == Assistant
-				answered = answered || e.ToolResult
-			}
+	entries, _, err := Recent(path, tail, Limits{})
+	for i := range entries {
+		e := &entries[i]
+		if slices.Contains(e.ToolUseIDs, id) {
+			made = made || e.Type == Assistant
+			answered = answered || e.ToolResult
 		}
-		return made
-	})
+	}
 	return made, answered, err
 }
 
@@ -129,24 +111,20 @@ func Call(path, id string) (made, answered bool, err error) {
 // whole plan into it, even if the agent wrote a file.
 const planTool = "ExitPlanMode"
 
-// Plan returns the whole plan that the agent last asked to approve, "" if there is none as far
-// back as LastHalt looks. Errors are those of Recent.
+// maxPlan is how much Plan reads: a plan may be long.
+const maxPlan = 1 << 20
+
+// Plan returns the whole plan that the agent last asked to approve, "" if there is none in the
+// last MiB of the transcript at path. Errors are those of Recent.
 func Plan(path string) (string, error) {
 	f, size, err := open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	for back := int64(firstWindow); ; back *= 4 {
-		b := make([]byte, min(back, size))
-		n, err := readAt(f, b, size-int64(len(b)))
-		if err != nil {
-			return "", err
-		}
-		if plan := lastPlan(b[:n]); plan != "" || back >= min(size, maxBack) {
-			return plan, nil
-		}
-	}
+	b := make([]byte, min(maxPlan, size))
+	n, err := readAt(f, b, size-int64(len(b)))
+	return lastPlan(b[:n]), err
 }
 
 // lastPlan searches the lines of b from the end. One that begins before b is not valid JSON

@@ -129,15 +129,14 @@ func TestHaltForms(t *testing.T) {
 	}
 }
 
-// The halt at the end of a long file is found even if entries larger than the first window
-// follow it, up to a MiB.
+// The halt at the end of a long file is found even if large entries follow it, up to 256 KiB.
 func TestLastHaltLooksBack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.jsonl")
 	big := func(n int) string { return `{"type":"attachment","x":"` + strings.Repeat("é", n/2) + `"}` + "\n" }
 	for name, c := range map[string]struct {
 		behind string
 		halted bool
-	}{"80 KiB": {big(80 << 10), true}, "900 KiB in lines of 90": {strings.Repeat(big(90<<10), 10), true}, "over a MiB": {strings.Repeat(big(60<<10), 20), false}} {
+	}{"80 KiB": {big(80 << 10), true}, "240 KiB in lines of 60": {strings.Repeat(big(60<<10), 4), true}, "over 256 KiB": {strings.Repeat(big(60<<10), 5), false}} {
 		write(t, file, strings.Repeat(lineOf("assistant", 0, words), 2000), lineOf("user", 20, marker), c.behind)
 		halt, err := LastHalt(file)
 		if err != nil || (halt != 0) != c.halted {
