@@ -31,6 +31,7 @@ type Follower struct {
 	o    Options
 	r    *Reader
 	keep bool // archive nothing
+	once bool // there is no second look, which would need the versions of files
 
 	now      event.Millis
 	round    int // number of this look
@@ -358,15 +359,18 @@ func (f *Follower) recheck() error {
 // readOne reads session i of l, and what its status line reported, if their files changed. It
 // reports whether they are not as before.
 func (f *Follower) readOne(e *entry, l store.Listing, i int) (changed bool, err error) {
-	stamp := f.r.st.Stamp(e.key)
-	if stamp == (plainfile.Stamp{}) && !l.Late(i) {
-		return false, fs.ErrNotExist
+	var stamp plainfile.Stamp
+	if !f.once {
+		stamp = f.r.st.Stamp(e.key)
+		if stamp == (plainfile.Stamp{}) && !l.Late(i) {
+			return false, fs.ErrNotExist
+		}
 	}
 	if f.meters[e.key] && e.metered.moved(f.r.st.MeterStamp(e.key)) {
 		e.meter = f.r.st.Meter(e.key)
 		changed = e.at != 0 && e.seen.Meter != e.seen.Session.Metered(e.meter)
 	}
-	if !e.file.moved(stamp) && !l.Late(i) && !changed {
+	if !f.once && !e.file.moved(stamp) && !l.Late(i) && !changed {
 		return false, nil
 	}
 	now := e.seen

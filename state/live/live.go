@@ -63,7 +63,7 @@ func (r *Reader) Now() event.Millis {
 // set it adds the archive, and archives nothing.
 func (r *Reader) Look(archived bool) (Snapshot, error) {
 	f := NewFollower(r, Options{})
-	f.keep = archived
+	f.keep, f.once = archived, true
 	err := f.lookAtAll()
 	snap := Snapshot{Now: f.now, Problems: f.problems, Staged: r.staged != nil}
 	if snap.Seen = f.first; len(f.first) != len(f.entries) || len(f.unhooked) > 0 {

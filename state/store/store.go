@@ -6,7 +6,8 @@
 // at once. A damaged file is found by its checksum, moved to aside/ and reported once; a file of
 // a newer version is left alone. Not guaranteed: nothing is synced, so a power cut may take the
 // newest events; a kill may take a line of history; where a file system has no locks, two hooks
-// of one session at the same moment may lose one event (see LockProblem).
+// of one session at the same moment may lose one event (see LockProblem); where no file can be
+// made (no space, no inode), an event is lost, the session stays as it was, and the log says so.
 //
 //	sessions/  live sessions, one file each      archive/  the same for sessions that are over
 //	late/      events that could not get in yet  aside/    files that could not be read
