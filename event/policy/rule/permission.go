@@ -80,7 +80,7 @@ func (p *Permission) Match(c *Call) bool {
 		return v.Result > No
 	}
 	l := c.known().line
-	return l == nil || l.Strange != ""
+	return l == nil || l.Strange != "" || slices.ContainsFunc(l.Commands, func(one shell.Command) bool { return p.mayFit(one.Words) })
 }
 
 // judge says whether the rule covers c.
@@ -146,7 +146,8 @@ func (p *Permission) commandFits(c *Call) (best Verdict) {
 				return Verdict{Result: Yes}
 			}
 		}
-		if best.Result == No && p.mayFit(one.Words) {
+		// Any program may be in a variable: that alone is no reason to ask.
+		if best.Result == No && !strings.Contains(one.Words[0], shell.Hole) && p.mayFit(one.Words) {
 			best = Verdict{Unsure, "a variable in " + strings.ReplaceAll(strings.Join(one.Words, " "), shell.Hole, "$…") + " may be what it names"}
 		}
 	}

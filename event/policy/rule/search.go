@@ -141,7 +141,7 @@ const gitIgnored = "git:ignored"
 // isIgnored reports whether a .gitignore of its repository names a file, or a folder it is in.
 func isIgnored(file string) bool {
 	root := repository(path.Dir(file))
-	for at := file; len(at) > len(root) && strings.HasPrefix(at, root+"/"); at = path.Dir(at) {
+	for at := file; at != root && at != path.Dir(at); at = path.Dir(at) {
 		info, err := os.Lstat(filepath.FromSlash(at))
 		if ignoresAbove(at).ignore(at, err != nil || info.IsDir()) {
 			return true
@@ -162,11 +162,10 @@ type ignored struct {
 // ignoresAbove returns the lines for a folder: of the files above it, up to the repository's root.
 func ignoresAbove(dir string) (list ignores) {
 	root := repository(path.Dir(dir))
-	var above []string
-	for at := path.Dir(dir); strings.HasPrefix(at+"/", root+"/"); at = path.Dir(at) {
-		above = append(above, at)
+	above := []string{root}
+	for at := path.Dir(dir); at != root && at != path.Dir(at); at = path.Dir(at) {
+		above = slices.Insert(above, 1, at)
 	}
-	slices.Reverse(above)
 	for _, at := range above {
 		list = list.with(at)
 	}

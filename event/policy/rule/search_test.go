@@ -86,3 +86,16 @@ func TestSearchesReadWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// A folder at the root of the file system, and the root itself, are searched like any other.
+func TestSearchesAtTheRoot(t *testing.T) {
+	r := Rule{Conditions: Conditions{Paths: []string{"no-such-file-anywhere"}}, Unless: &Conditions{Paths: []string{"git:ignored"}}}.Compile()
+	for _, cwd := range []string{"/", "/no-such-folder", "/no-such-folder/x"} {
+		for _, line := range []string{"rg KEY", "rg KEY /", "grep -r KEY .", "rm -rf x", "rm -rf /x", "rg KEY ..", "rg KEY ~", "rg KEY $X"} {
+			c := &Call{Tool: "Bash", Input: []byte(`{"command":"` + line + `"}`), Cwd: cwd, Project: cwd, Home: "/"}
+			if v := r.Judge(c); v.Result == Yes {
+				t.Errorf("%s in %s: %+v", line, cwd, v)
+			}
+		}
+	}
+}
