@@ -59,7 +59,10 @@ func clientSteps(a *cli.App, scope installer.Scope, hook, line string) ([]steps.
 		}
 		return errors.Join(errs...)
 	}
-	answers.Want = a.InAgent("") == nil // which may not choose that its requests can be answered elsewhere
+	answers.Want = true
+	if err := a.InAgent("choosing answers"); err != nil && !answers.On {
+		answers.Absent = err.Error()
+	}
 	answers.Then = "the dialog in the session stays, and the first answer wins; beckon help answers"
 	list := []steps.Step{f.step(), statusline, answers}
 	if scope != installer.User {
