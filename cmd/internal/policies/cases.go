@@ -49,6 +49,9 @@ func (c *testCmd) testCases(a *cli.App, s policy.Sources) error {
 	}
 	fmt.Fprintf(a.Stdout, "%d passed, %d failed\n", passed, failed)
 	if failed > 0 {
+		for _, n := range policy.Load(s).Notices() { // perhaps that is why
+			fmt.Fprintf(a.Stdout, "note: %s\n", render.OneLine(n))
+		}
 		return cli.ErrSilent
 	}
 	return nil

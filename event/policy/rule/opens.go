@@ -24,7 +24,7 @@ const (
 	gitReads  = "show diff log blame cat-file archive grep difftool shortlog add"
 	gitWrites = "rm mv checkout restore clean apply"
 	// envFlags name a file of variables for a program that is started.
-	envFlags = "--env-file --env-file-if-exists --dotenv"
+	envFlags = "--env-file --env-file-if-exists --dotenv -var-file --var-file"
 )
 
 // opens returns the files that a command reads or writes: each of its words may be one.
