@@ -14,7 +14,7 @@ import (
 type notice struct {
 	SessionID string `json:"session_id"`
 	Kind      string
-	Alert     state.AlertKind
+	Alert     state.AlertKind `json:"edge"`
 	Timestamp string
 	Text      string
 }
