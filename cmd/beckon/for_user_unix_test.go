@@ -29,7 +29,7 @@ var ofUser = []string{
 	"install --notify desktop", "install --answers", "install --no-answers", "install --no-mod",
 	"fleet link --join x", "link --join x", "link --server nats://127.0.0.1", "link --forget",
 	"fleet init", "fleet invite --view", "fleet revoke box",
-	"away", "reply first go", "stop first", "policy trust", "policy disable all", "policy accept", "policy allow x", "policy allow-once x", "policy init", "policy init --from-client",
+	"away", "reply first go", "stop first", "config pin", "policy trust", "policy disable all", "policy accept", "policy allow x", "policy allow-once x", "policy init", "policy init --from-client",
 }
 
 // ofAgents are the commands that an agent may run, as far as ofUser does not name their flags.
@@ -37,7 +37,7 @@ var ofAgents = []string{
 	"list", "watch", "show", "history", "stats", "answer", "jump", "wait", "statusline", "prompt", "init",
 	"notify test", "notify log", "notify explain", "notify wait", "notify ask", "notify usage", "serve", "fleet link",
 	"policy enable", "policy check", "policy explain", "policy import", "policy schema", "policy example", "policy replay", "policy test", "policy log",
-	"setup", "install", "plugin", "doctor", "config", "demo", "fsck", "mod", "hook", "help", "version",
+	"setup", "install", "plugin", "doctor", "config", "config show", "demo", "fsck", "mod", "hook", "help", "version",
 }
 
 // Below an agent every command that acts for the user is refused with a sentence that says where
