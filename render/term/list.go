@@ -124,22 +124,6 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 	return err
 }
 
-// Lines returns a line for each row, to choose from: state, where, what.
-func Lines(rows []render.Row, now time.Time) []string {
-	table := make([][]string, len(rows))
-	for i := range rows {
-		table[i] = cells(&rows[i], where(&rows[i]).String(), now)
-	}
-	lines := make([]string, len(rows))
-	if len(rows) > 0 {
-		width := columns(table)
-		for i, line := range table {
-			lines[i] = strings.TrimSuffix(drawLine(line, width[:4], "", "", false, Style{}), "\n")
-		}
-	}
-	return lines
-}
-
 // severalHosts reports whether the rows of this machine's own state are from several machines,
 // because some sender reported a session elsewhere.
 func severalHosts(rows []render.Row) bool {
