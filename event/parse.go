@@ -256,7 +256,12 @@ func tasks(list gjson.Result) []Task {
 	others := MaxTasks // that are kept beside the running ones
 	list.ForEach(func(_, v gjson.Result) bool {
 		if v.IsObject() {
-			t := Task{member(v, "id", MaxID), member(v, "type", MaxID), member(v, "status", MaxID), Cut(clean(v.Get("description").Raw), MaxSummary)}
+			t := Task{
+				ID:          member(v, "id", MaxID),
+				Type:        member(v, "type", MaxID),
+				Status:      member(v, "status", MaxID),
+				Description: Cut(clean(v.Get("description").Raw), MaxSummary),
+			}
 			if running(t) {
 				others--
 			}

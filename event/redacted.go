@@ -9,11 +9,11 @@ import (
 )
 
 // Redact removes secrets from every text of e that a person, an agent or a server chose, names
-// of sessions, models, agents and tools among them. Ids, paths and hashes stay as they are. What Parse read is clean already: it redacts before it
-// cuts, because half a key is not recognized.
+// of sessions, models, agents and tools among them. Ids, paths and hashes stay as they are. What
+// Parse read is clean already: it redacts before it cuts, because half a key is not recognized.
 func (e *Event) Redact() {
-	for _, p := range [...]*string{&e.Prompt, &e.Message, &e.Reason, &e.Details, &e.Tool.Summary, &e.TaskN.Subject, &e.Answer,
-		&e.Title, &e.Model, &e.AgentType, &e.Tool.Name} {
+	for _, p := range [...]*string{&e.Prompt, &e.Message, &e.Reason, &e.Details, &e.Answer,
+		&e.Tool.Summary, &e.TaskN.Subject, &e.Title, &e.Model, &e.AgentType, &e.Tool.Name} {
 		*p = redact.Text(*p)
 	}
 	for i := range e.Background {

@@ -163,7 +163,8 @@ func parseValid(b []byte, maxText int) (Entry, verdict) {
 // mentions reports whether the line may be of a relevant type: most bytes of a transcript are
 // in lines that are not, and need no further parsing.
 func mentions(b []byte) bool {
-	return bytes.Contains(b, []byte(`"user"`)) || bytes.Contains(b, []byte(`"assistant"`)) || bytes.Contains(b, []byte(`"queued_command"`))
+	return bytes.Contains(b, []byte(`"user"`)) || bytes.Contains(b, []byte(`"assistant"`)) ||
+		bytes.Contains(b, []byte(`"queued_command"`))
 }
 
 // set adds a member of a line to e.
