@@ -26,7 +26,7 @@ func TestPIN(t *testing.T) {
 		"signed": {func(t *testing.T, _ []string, d request.Dir, a request.Answer) {
 			k, err := pin.Unlock(d, secret)
 			if err == nil {
-				err = k.Sign(&a)
+				err = k.Sign(loaded(t, d, a.Request), &a)
 			}
 			if err == nil {
 				err = d.Give(a, time.Now())
@@ -51,7 +51,7 @@ func TestPIN(t *testing.T) {
 			}
 			k, err := pin.Unlock(other, secret)
 			if err == nil {
-				err = k.Sign(&a)
+				err = k.Sign(loaded(t, d, a.Request), &a)
 			}
 			if err == nil {
 				err = d.Give(a, time.Now())
@@ -59,6 +59,19 @@ func TestPIN(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
+		}, false, true},
+		"shown another call": {func(t *testing.T, _ []string, d request.Dir, a request.Answer) {
+			signedFor(t, d, a, secret, func(r map[string]any, payload []byte) []byte {
+				payload = []byte(strings.Replace(string(payload), "y <", "n <", 1))
+				r["digest"] = request.Digest(payload)
+				return payload
+			}, false)
+		}, false, true},
+		"shown as another tool's": {func(t *testing.T, _ []string, d request.Dir, a request.Answer) {
+			signedFor(t, d, a, secret, func(r map[string]any, payload []byte) []byte {
+				r["tool"] = "Read"
+				return payload
+			}, true)
 		}, false, true},
 		"in a terminal of its own": {func(t *testing.T, env []string, _ request.Dir, a request.Answer) {
 			beckon := program(t, "beckon")
@@ -127,5 +140,67 @@ func TestPIN(t *testing.T) {
 				t.Errorf("it became %+v, %v", became, known)
 			}
 		})
+	}
+}
+
+func loaded(t *testing.T, d request.Dir, id string) *request.Request {
+	t.Helper()
+	r, err := d.Load(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+// signedFor changes the files of a request, has the user sign what they show then, and gives that
+// answer, with the files as they were if back is set.
+func signedFor(
+	t *testing.T, d request.Dir, a request.Answer, secret string,
+	change func(r map[string]any, payload []byte) []byte, back bool,
+) {
+	t.Helper()
+	paths := []string{
+		filepath.Join(d.OpenDir(), a.Request, "offer.json"),
+		filepath.Join(d.OpenDir(), a.Request, "payload.json"),
+	}
+	write := func(files ...[]byte) {
+		for i, b := range files {
+			if err := os.WriteFile(paths[i], b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var was [2][]byte
+	for i, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was[i] = b
+	}
+	var members map[string]any
+	if err := json.Unmarshal(was[0], &members); err != nil {
+		t.Fatal(err)
+	}
+	payload := change(members, was[1])
+	head, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(head, payload)
+	r := loaded(t, d, a.Request)
+	a.Digest = r.Digest
+	k, err := pin.Unlock(d, secret)
+	if err == nil {
+		err = k.Sign(r, &a)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back {
+		write(was[:]...)
+	}
+	if err := d.Give(a, time.Now()); err != nil {
+		t.Error(err)
 	}
 }

@@ -127,7 +127,7 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From
 		return err
 	}
 	a.From, a.By = from, s.o.User
-	if err := s.sign(b.PIN, func(k *pin.Key) error { return k.Sign(&a) }); err != nil {
+	if err := s.sign(b.PIN, func(k *pin.Key) error { return k.Sign(&o, &a) }); err != nil {
 		return err
 	}
 	out, err := s.dir().Deliver(&o, a)

@@ -507,7 +507,8 @@ func TestAnswerWithPIN(t *testing.T) {
 		t.Fatal(err)
 	}
 	session := x.SignIn(x.loginCode())
-	o := x.shownTo(session, x.offerIn(request.Permission, asksToRun).ID).Offer
+	open := x.offerIn(request.Permission, asksToRun)
+	o := x.shownTo(session, open.ID).Offer
 	for body, want := range map[string]string{`"word":"allow"`: "403 pin", `"word":"deny"`: "403 pin", `"word":"allow","pin":"47 12"`: "403 wrong_pin"} {
 		if r := x.says(session, o, body); code(t, r) != want {
 			t.Errorf("%s: %s", body, code(t, r))
@@ -520,7 +521,7 @@ func TestAnswerWithPIN(t *testing.T) {
 	if r := x.says(session, o, `"word":"allow","pin":"47 11"`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
 		t.Errorf("%d %s", r.Status, r.Body)
 	}
-	if a := <-given; pin.Verify(d, &a) != nil {
+	if a := <-given; pin.Verify(d, &open, &a) != nil {
 		t.Errorf("given unsigned: %+v", a)
 	}
 }

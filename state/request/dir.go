@@ -68,13 +68,13 @@ const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 // IsID reports whether id may be a request's. Such an id cannot lead out of the directory.
 func IsID(id string) bool { return len(id) == 26 && strings.Trim(id, idLetters) == "" }
 
-// Digest is the digest of a payload.
+// Digest is the digest of a payload, or of another file.
 func Digest(payload []byte) string {
 	sum := sha256.Sum256(payload)
 	return hex.EncodeToString(sum[:])
 }
 
-// Make writes a request, sets its id and digest, and removes the remains of old ones.
+// Make writes a request, sets its id, digest and sum, and removes the remains of old ones.
 func (d Dir) Make(r *Request, now time.Time) error {
 	d.Sweep(now)
 	d.prune(now)
@@ -83,6 +83,7 @@ func (d Dir) Make(r *Request, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	r.Sum = Digest(b)
 	// It is made under a name that no reader takes for a request's. The payload comes last, so that
 	// Sweep always finds whose it is.
 	tmp := d.open("." + r.ID)
@@ -137,6 +138,7 @@ func head(dir string) (r Request, err error) {
 	if err == nil && (!jsonenc.Decode(string(b), &r) || r.Record == "" || r.Made == 0) {
 		err = errors.New("reading the request: it is damaged")
 	}
+	r.Sum = Digest(b)
 	return r, err
 }
 

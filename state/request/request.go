@@ -113,6 +113,8 @@ type Request struct {
 
 	// Payload is what the client sent, byte for byte.
 	Payload []byte `json:"-"`
+	// Sum is the digest of what the file says of the request, and so of all that is shown of it.
+	Sum string `json:"-"`
 }
 
 // Input returns the exact input of the call.

@@ -54,9 +54,9 @@ const (
 	onceASession = 24 * time.Hour
 )
 
-// Verify returns an error for an answer that the user has not given: with a PIN, one that it does
-// not sign.
-type Verify func(d request.Dir, a *request.Answer) error
+// Verify returns an error for an answer to r that the user has not given: with a PIN, one that it
+// does not sign.
+type Verify func(d request.Dir, r *request.Request, a *request.Answer) error
 
 // Starter enables the hooks that start programs, as package run does.
 type Starter interface {
@@ -80,13 +80,13 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	switch {
 	case err != nil:
 		return 0
-	case len(args) == 2 && args[0] == hook.AnsweredFlag:
+	case len(args) > 1 && args[0] == hook.AnsweredFlag:
 		if verify == nil && become != nil && request.In(dir).HasPIN() {
 			if code, ok := become(args); ok {
 				return code
 			}
 		}
-		return give(store.Open(dir), args[1], stdout, stderr, getenv, verify)
+		return give(store.Open(dir), args[1:], stdout, stderr, getenv, verify)
 	case a.Reply:
 		return holdTurn(store.Open(dir), a, stdin, getenv)
 	case !a.Judged():

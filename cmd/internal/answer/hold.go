@@ -76,7 +76,7 @@ func (f *firing) wait(o *request.Request, made func()) (code int, ok bool) {
 		return 0, false
 	}
 	made()
-	if code, ok = hook.BecomeWaiter(o.ID); !ok {
+	if code, ok = hook.BecomeWaiter(o.ID, o.Sum); !ok {
 		dir.Close(o.ID, "the program beckon-hook is not there")
 	}
 	return code, ok
@@ -164,10 +164,11 @@ func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string)
 	return code
 }
 
-// give prints the answer to a request to the client, on stdout.
-func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(string) string, verify Verify) (code int) {
+// give prints the answer to a request to the client, on stdout. of is its id, and its sum unless an
+// earlier version made it.
+func give(st *store.Store, of []string, stdout, stderr io.Writer, getenv func(string) string, verify Verify) (code int) {
 	f := firing{getenv: getenv, start: time.Now(), st: st, verify: verify}
-	f.give(id, func(answer []byte) error {
+	f.give(of[0], strings.Join(of[1:], ""), func(answer []byte) error {
 		_, err := stdout.Write(answer)
 		return err
 	}, func(words string) error {
@@ -179,13 +180,17 @@ func give(st *store.Store, id string, stdout, stderr io.Writer, getenv func(stri
 }
 
 // give gives the client the answer to a request: report answers a call, say a reply. The policy
-// is evaluated again: it may have changed since, and nobody can allow what it refuses.
-func (f *firing) give(id string, report func(answer []byte) error, say func(words string) error) {
+// is evaluated again: it may have changed since, and nobody can allow what it refuses. sum is the
+// request's when it was made, empty if unknown: what has changed since is not what the client asked.
+func (f *firing) give(id, sum string, report func(answer []byte) error, say func(words string) error) {
 	dir := request.In(f.st.Dir)
 	closed := func(why string) {
 		dir.Close(id, why)
 	}
 	o, err := dir.Load(id)
+	if err == nil && sum != "" && o.Sum != sum {
+		err = request.ErrChanged
+	}
 	if err != nil {
 		closed("it could not be read: " + err.Error())
 		return
@@ -195,7 +200,7 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 		closed("it does not answer this request")
 		return
 	}
-	if err := f.verified(dir, &a); err != nil {
+	if err := f.verified(dir, &o, &a); err != nil {
 		f.log(fmt.Errorf("refusing an answer: %w", err))
 		closed("the answer was refused: " + err.Error())
 		return
@@ -246,10 +251,10 @@ func (f *firing) give(id string, report func(answer []byte) error, say func(word
 }
 
 // verified returns an error for an answer that the user has not given.
-func (f *firing) verified(d request.Dir, a *request.Answer) error {
+func (f *firing) verified(d request.Dir, r *request.Request, a *request.Answer) error {
 	switch {
 	case f.verify != nil:
-		return f.verify(d, a)
+		return f.verify(d, r, a)
 	case d.HasPIN():
 		return errors.New("the program beckon, which verifies it, is not beside beckon-hook")
 	}

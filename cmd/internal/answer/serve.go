@@ -138,7 +138,7 @@ func (s *Served) held(f *firing, q wire.Posted) request.Held {
 		// Nothing is started for a request that the policy has already seen, as in a waiting
 		// hook.
 		g := firing{getenv: f.getenv, environ: f.environ, verify: s.verify, start: time.Now(), st: f.st, dir: f.dir, http: true}
-		g.give(o.ID, report, nil)
+		g.give(o.ID, o.Sum, report, nil)
 	}
 }
 

@@ -29,28 +29,30 @@ func (a Args) Holds() bool {
 }
 
 const (
-	// waitFlag, before a request's id, makes beckon-hook wait for its answer.
+	// waitFlag, before a request's id and sum, makes beckon-hook wait for its answer.
 	waitFlag = "--wait"
-	// AnsweredFlag, before a request's id, has the client given the answer.
+	// AnsweredFlag, before a request's id and sum, has the client given the answer. Processes of
+	// earlier versions give no sum.
 	AnsweredFlag = "--answered"
 )
 
 // BecomeWaiter turns this process into the one that waits at a request. It returns only if that
 // fails, or on a system where the waiter runs as a child.
-func BecomeWaiter(id string) (code int, ok bool) {
-	return Become(home.Beside("beckon-hook"), []string{waitFlag, id})
+func BecomeWaiter(id, sum string) (code int, ok bool) {
+	return Become(home.Beside("beckon-hook"), []string{waitFlag, id, sum})
 }
 
 // wait waits at a request and has the answer given to the client. Without an answer it is
-// silent, and the session's own dialog decides.
-func wait(id string, getenv func(string) string, judge Judge) (code int) {
+// silent, and the session's own dialog decides. of is the request's id and sum, which stay on the
+// command line: files may be changed while it waits.
+func wait(of []string, getenv func(string) string, judge Judge) (code int) {
 	var fault error // not printed: the client would take a trace for an answer
 	defer Guard(&fault)
 	dir, err := store.Dir(getenv)
 	if err != nil {
 		return 0
 	}
-	st := store.Open(dir)
+	st, id := store.Open(dir), of[0]
 	given := make(chan os.Signal, 1)
 	signal.Notify(given, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	var ending sync.Mutex // whoever ends the wait writes everything before the process exits
@@ -67,7 +69,7 @@ func wait(id string, getenv func(string) string, judge Judge) (code int) {
 	})
 	ending.Lock()
 	if answered {
-		return judge([]string{AnsweredFlag, id}, nil, BecomeHook)
+		return judge(append([]string{AnsweredFlag}, of...), nil, BecomeHook)
 	}
 	request.In(st.Dir).Close(id, why)
 	return 0

@@ -84,8 +84,8 @@ func Start(args []string, stdin *os.File, stdout *os.File, getenv func(string) s
 	if len(args) == 1 && args[0] == NoOp {
 		return 0
 	}
-	if len(args) == 2 && args[0] == waitFlag {
-		return wait(args[1], getenv, judge)
+	if len(args) > 1 && args[0] == waitFlag {
+		return wait(args[1:], getenv, judge)
 	}
 	if len(args) > 0 && args[0] == modFlag {
 		return modSays(args[1:], getenv, time.Now())

@@ -40,7 +40,7 @@ func hand(a *cli.App, o *request.Request, ans request.Answer, sign signer) (give
 	if dir.HasPIN() {
 		k, err := sign()
 		if err == nil {
-			err = k.Sign(&ans)
+			err = k.Sign(o, &ans)
 		}
 		if err != nil {
 			return given{}, err

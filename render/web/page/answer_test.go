@@ -398,13 +398,13 @@ func TestAnswerPIN(t *testing.T) {
 	typed("47 12")
 	p.await("a wrong one is told", `document.getElementById("pin-why").textContent === "this is not your PIN"`)
 	typed("47 11")
-	if a := w.answered(o); a.Word != request.Allow || pin.Verify(d, &a) != nil {
+	if a := w.answered(o); a.Word != request.Allow || pin.Verify(d, &o, &a) != nil {
 		t.Errorf("given %+v", a)
 	}
 	o = w.asks(record, request.Permission, "Bash", bash)
 	p.settled(o)
 	p.push(o, "Deny")
-	if a := w.answered(o); a.Word != request.Deny || pin.Verify(d, &a) != nil {
+	if a := w.answered(o); a.Word != request.Deny || pin.Verify(d, &o, &a) != nil {
 		t.Errorf("the second: %+v", a)
 	}
 	if get[bool](p, `document.getElementById("pin").open || document.getElementById("pin-typed").value !== ""`) {

@@ -95,7 +95,7 @@ func read(d request.Dir) (f kept, err error) {
 	if err == nil {
 		err = json.Unmarshal(b, &f)
 	}
-	if err == nil && (len(f.Public) != ed25519.PublicKeySize || f.Cost > cost || f.Block > block) {
+	if err == nil && (len(f.Public) != ed25519.PublicKeySize || f.Cost > cost || f.Block < 1 || f.Block > block) {
 		err = errors.New("it is damaged")
 	}
 	if err != nil {
@@ -129,9 +129,9 @@ func Unlock(d request.Dir, pin string) (*Key, error) {
 	return k, nil
 }
 
-// Sign signs an answer.
-func (k *Key) Sign(a *request.Answer) error {
-	b, err := answerText(*a)
+// Sign signs an answer to the request that the user was shown.
+func (k *Key) Sign(shown *request.Request, a *request.Answer) error {
+	b, err := answerText(shown, *a)
 	if err == nil {
 		a.Signature = ed25519.Sign(k.private, b)
 	}
@@ -147,9 +147,10 @@ func (k *Key) SignSaid(record string, s *request.Said) error {
 	return err
 }
 
-// Verify returns an error unless the user has no PIN, or has signed the answer with it.
-func Verify(d request.Dir, a *request.Answer) error {
-	return verify(d, a.Signature, func() ([]byte, error) { return answerText(*a) })
+// Verify returns an error unless the user has no PIN, or has signed this answer to this request
+// with it.
+func Verify(d request.Dir, r *request.Request, a *request.Answer) error {
+	return verify(d, a.Signature, func() ([]byte, error) { return answerText(r, *a) })
 }
 
 // VerifySaid is Verify for a message to the session of a record.
@@ -175,10 +176,11 @@ func verify(d request.Dir, signature []byte, text func() ([]byte, error)) error 
 	return nil
 }
 
-// answerText returns what is signed of an answer: all but the time, which is set when it is given.
-func answerText(a request.Answer) ([]byte, error) {
+// answerText returns what is signed of an answer: all but the time, which is set when it is given;
+// and with it all that the user was shown of the request.
+func answerText(r *request.Request, a request.Answer) ([]byte, error) {
 	a.At, a.Signature = 0, nil
-	return signed("answer", a)
+	return signed("answer "+r.Sum, a)
 }
 
 func saidText(record string, s request.Said) ([]byte, error) {

@@ -1,6 +1,8 @@
 package pin
 
 import (
+	"crypto/ed25519"
+	"encoding/base64"
 	"errors"
 	"os"
 	"testing"
@@ -10,9 +12,10 @@ import (
 
 func TestPIN(t *testing.T) {
 	d := request.In(t.TempDir())
+	r := &request.Request{ID: "ID", Digest: "d", Sum: "s"}
 	a := request.Answer{Request: "ID", Digest: "d", Word: request.Allow, Message: "a\xffb", By: "kim",
 		Choices: map[string]string{"Which?": "<one>", "And?": "two"}, From: request.Terminal}
-	if d.HasPIN() || Verify(d, &a) != nil {
+	if d.HasPIN() || Verify(d, r, &a) != nil {
 		t.Error("there is a PIN before one is set")
 	}
 	if err := Set(d, "123"); err == nil {
@@ -31,14 +34,14 @@ func TestPIN(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if Verify(d, &a) == nil {
+	if Verify(d, r, &a) == nil {
 		t.Error("an answer without a signature counts")
 	}
-	if err := k.Sign(&a); err != nil {
+	if err := k.Sign(r, &a); err != nil {
 		t.Fatal(err)
 	}
 	a.Message, a.At = "a\ufffdb", 7 // as it is read from its file, with its time
-	if err := Verify(d, &a); err != nil {
+	if err := Verify(d, r, &a); err != nil {
 		t.Error(err)
 	}
 	for name, change := range map[string]func(*request.Answer){
@@ -53,21 +56,30 @@ func TestPIN(t *testing.T) {
 		"none":    func(a *request.Answer) { a.Signature = nil },
 	} {
 		b := a
-		if change(&b); Verify(d, &b) == nil {
+		if change(&b); Verify(d, r, &b) == nil {
 			t.Errorf("%s changed, and it counts", name)
 		}
+	}
+	if Verify(d, &request.Request{ID: "ID", Digest: "d", Sum: "other"}, &a) == nil {
+		t.Error("the request changed, and it counts")
 	}
 	s := request.Said{Reply: "go on", At: 5}
 	if err := k.SignSaid("s1", &s); err != nil || VerifySaid(d, "s1", &s) != nil || VerifySaid(d, "s2", &s) == nil {
 		t.Errorf("a reply: %v", err)
 	}
-	if err := os.WriteFile(d.PINFile(), []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
+	public := base64.StdEncoding.EncodeToString(make([]byte, ed25519.PublicKeySize))
+	for _, damaged := range []string{"", "{}", `{"n":65536,"public":"` + public + `"}`} {
+		if err := os.WriteFile(d.PINFile(), []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if Verify(d, r, &a) == nil {
+			t.Errorf("with the file %q anything counts", damaged)
+		}
+		if _, err := Unlock(d, "4711"); err == nil || errors.Is(err, ErrWrong) {
+			t.Errorf("with the file %q: %v", damaged, err)
+		}
 	}
-	if Verify(d, &a) == nil {
-		t.Error("with a damaged file anything counts")
-	}
-	if err := Set(d, ""); err != nil || d.HasPIN() || Verify(d, &request.Answer{}) != nil {
+	if err := Set(d, ""); err != nil || d.HasPIN() || Verify(d, r, &request.Answer{}) != nil {
 		t.Errorf("removed: %v", err)
 	}
 }
