@@ -25,6 +25,8 @@ const (
 	gitWrites = "rm mv checkout restore clean apply"
 	// envFlags name a file of variables for a program that is started.
 	envFlags = "--env-file --env-file-if-exists --dotenv -var-file --var-file"
+	// selecting are flags whose value says which files are meant, and names none.
+	selecting = "--exclude --exclude-dir --include --glob"
 )
 
 // opens returns the files that a command reads or writes: each of its words may be one.
@@ -103,14 +105,14 @@ func opens(l *shell.Line, at int) (list []opened) {
 		if i > 0 {
 			before = rest[i-1]
 		}
-		if shell.In("{} ; +", w) || shell.IsText(before) || shell.In(envFlags, before) && !shows || shell.In("grep egrep fgrep rg", head) && isSearchText(rest, i) {
+		if shell.In("{} ; +", w) || shell.IsText(before) || shell.In(selecting, before) || shell.In(envFlags, before) && !shows || shell.In("grep egrep fgrep rg", head) && isSearchText(rest, i) {
 			continue
 		}
 		write := shell.In(writesAll, head) || shell.In(writesLast, head) && i == len(rest)-1 || head == "dd" && strings.HasPrefix(w, "of=") ||
 			edits(head, rest) || head == "curl" && before == "-o" || head == "wget" && before == "-O" || head == "tar" && before == "-C"
 		below := head == "mv" || shell.In(writesBelow, head) && slices.ContainsFunc(rest, isRecursive)
 		if shell.IsFlag(w) {
-			if name, value, ok := strings.Cut(w, "="); ok && !shell.In(envFlags, name) && !shell.In("--exclude --exclude-dir --include --glob", name) {
+			if name, value, ok := strings.Cut(w, "="); ok && !shell.In(envFlags, name) && !shell.In(selecting, name) {
 				add(value, write, below, glob)
 			}
 			continue

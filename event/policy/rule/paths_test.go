@@ -123,6 +123,15 @@ func TestStoredFiles(t *testing.T) {
 		}
 	}
 
+	for line, want := range map[string]Result{
+		"rsync -a --exclude .env src/ to/": No, "tar --exclude k.pem -czf x.tgz .": No, "rsync -a --exclude-from .env src/ to/": Yes,
+		"rsync -a .env to/": Yes,
+	} {
+		if v := (Rule{Conditions: Conditions{Paths: []string{".env", "*.pem"}}}).Compile().Judge(bash(line)); v.Result != want {
+			t.Errorf("%s: %+v, want %d", line, v, want)
+		}
+	}
+
 	writes := Rule{Tools: matcher(t, "Read|Write"), Conditions: Conditions{Paths: []string{"*.pem", "./secrets/**"}}}.Compile()
 	for line, want := range map[string]Result{
 		"git add :/secrets/a": Yes, "git add ':(top)secrets/a'": Yes, "git rm :/secrets/a": Yes, "git rm -r :/": Yes, "git add x:k.pem": Yes, "git add '*.pem'": Yes,

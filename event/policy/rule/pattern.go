@@ -189,8 +189,8 @@ func (p *Pattern) isProgram(c *shell.Command, words []string, place shell.Place)
 	case p.feeds != nil && shell.IsShell(p.program) && shell.IsShell(name): // curl | sh is any shell
 		return true
 	}
-	// `npm run x` is written `pnpm x` and `yarn run x`, too.
-	return p.program == "npm" && len(p.words) > 0 && p.words[0].text == "run" && shell.IsManager(name)
+	// `npm run x` is written `pnpm x` and `yarn run x`, too, and `npm publish` as `pnpm publish`.
+	return p.program == "npm" && len(p.words) > 0 && shell.In("run publish", p.words[0].text) && shell.IsManager(name)
 }
 
 // withoutExtension returns the name of a script without the ending of its language.

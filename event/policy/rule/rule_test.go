@@ -397,6 +397,10 @@ func TestOrdinaryLines(t *testing.T) {
 		{"npm test", "npx dotenv -e .env -- npm test", Yes},
 		{"terraform destroy", "terraform destroy -help", No},
 		{"docker rm", "docker help rm", No},
+		{"npm publish", "pnpm -r publish --access public", Yes},
+		{"npm publish", "yarn publish", Yes},
+		{"npm publish", "pnpm run publish-docs", No},
+		{"git push -f", "docker run --rm -w /x alpine git push -f", Yes},
 	} {
 		if v := ruleOf(c.rule).Judge(bash(c.line)); v.Result != c.want {
 			t.Errorf("%q on %q: %+v, want %d", c.rule, c.line, v, c.want)
