@@ -37,6 +37,7 @@ type file struct {
 	ways   []string // absolute, with slashes: as written, and with links followed
 	unsure bool     // the beginning of the path is unknown; ways contain its end
 	direct bool     // the call's own tool works on it; else it counts for those that tools returns
+	below  string   // where it was found below a folder that is searched; the folder is another file
 }
 
 // tools returns the tools for which a file counts that a shell command reads or writes.
@@ -271,6 +272,10 @@ func (f *file) way(g glob, way string) bool {
 	switch {
 	case f.unsure:
 		return way != "" && g.anyDir && matches(g.base, path.Base(way))
+	case f.below != "" && g.anyDir && !strings.ContainsAny(g.base, wildcards):
+		return indexName(f.below, g.base)
+	case f.below != "" && g.anyDir:
+		return matches(g.base, path.Base(way))
 	case g.covers(way):
 		return true
 	case f.all && (way == "/" || strings.HasPrefix(g.fixed, strings.TrimSuffix(way, "/")+"/")) && !g.anyDir:

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,7 +15,7 @@ import (
 )
 
 // maxSearched is how many names below a folder are looked at to know what a search over it reads.
-const maxSearched = 500
+const maxSearched = 300
 
 // search is a search over a folder for the texts in its files.
 type search struct {
@@ -90,14 +91,15 @@ func (c *Call) searched(got *shell.Command) (list []file) {
 
 // files returns the files below a folder that the search reads, the nearest first.
 func (s search) files(root string) (list []file) {
+	root = strings.TrimSuffix(root, "/")
 	type folder struct {
 		path  string
 		rules ignores
 	}
-	start := folder{path: root}
+	start := folder{path: cmp.Or(root, "/")}
 	if !s.ignored {
-		start.rules = ignoresAbove(root)
-		if start.rules.ignore(root, true) {
+		start.rules = ignoresAbove(start.path)
+		if start.rules.ignore(start.path, true) {
 			return nil
 		}
 	}
@@ -108,7 +110,7 @@ func (s search) files(root string) (list []file) {
 			dir.rules = dir.rules.with(dir.path)
 		}
 		for _, e := range entriesOf(dir.path, maxSearched-seen+1) {
-			at := dir.path + "/" + e.Name()
+			at := strings.TrimSuffix(dir.path, "/") + "/" + e.Name()
 			if seen++; seen > maxSearched {
 				return list
 			}
@@ -117,7 +119,7 @@ func (s search) files(root string) (list []file) {
 			case e.IsDir():
 				next = append(next, folder{at, dir.rules})
 			default:
-				list = append(list, file{opened: opened{read: true}, ways: []string{at}})
+				list = append(list, file{opened: opened{read: true}, ways: []string{at}, below: at[len(root)+1:]})
 			}
 		}
 	}
