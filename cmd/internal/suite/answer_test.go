@@ -315,7 +315,7 @@ var answers = []struct {
 		a.want("what it asks", shown, "Who is it?")
 		a.want("its fields", shown, "name*: string")
 		rows, _ := a.command("list", "--json")
-		a.want("the list", rows, `"state":"question"`)
+		a.want("the list", rows, `"state": "question"`)
 		a.key("Escape")
 		a.screen("The form came back")
 		a.want("the model's results", a.results(), "cancel")
