@@ -21,8 +21,9 @@ import (
 	"time"
 )
 
-// schema is the number of the format on the wire. Members are only ever added.
-const schema = 2
+// schema is the number of the format on the wire. From 3 on a row is as `list --json` has it, and
+// members are only ever added; rows of a machine with an earlier format are not shown.
+const schema = 3
 
 // Beat is how often a host says that it is there, and Lost the silence after which its rows
 // count as stale.
