@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -310,6 +311,51 @@ func TestAgentsProgramDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// Nor can it by another address of this machine than loopback, where only other machines come
+// from elsewhere.
+func TestAgentsProgramByAnotherAddress(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("names of processes are those of their files on Linux")
+	}
+	x := serveOn(t, listenBeyond(t), Options{Token: testToken, User: "kim"})
+	key := access.ScopedToken(testToken, "answer")
+	o := x.shownTo(key, x.offerIn(request.Permission, asksToRun).ID).Offer
+	body := fmt.Sprintf(`{"digest":%q,"drawn":%q,"word":"allow"}`, o.Digest, o.Drawn)
+	for _, child := range []bool{false, true} {
+		got := x.postAs("claude", child, key, "/api/offers/"+o.ID, body)
+		if !strings.HasPrefix(got, "403 ") || !strings.Contains(got, "agents_program") {
+			t.Errorf("its child %t: %s", child, got)
+		}
+	}
+	given := x.closes(o.ID, "")
+	if got := x.postAs("program", false, key, "/api/offers/"+o.ID, body); got != `200 {"taken":true}` {
+		t.Errorf("a program: %s", got)
+	}
+	if a := <-given; a.From != request.Remote {
+		t.Errorf("answered %+v", a)
+	}
+}
+
+// listenBeyond listens at an address of this machine that others reach.
+func listenBeyond(t *testing.T) net.Listener {
+	t.Helper()
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		p, err := netip.ParsePrefix(a.String())
+		if err != nil || p.Addr().IsLoopback() || !p.Addr().IsGlobalUnicast() {
+			continue
+		}
+		if l, err := address.Listen(netip.AddrPortFrom(p.Addr(), 0).String()); err == nil {
+			return l
+		}
+	}
+	t.Skip("this machine has no address in a network")
+	return nil
+}
+
 // A closed connection belongs to no process; an open one belongs to its own.
 func TestProcesses(t *testing.T) {
 	seesProcesses(t)
@@ -327,11 +373,11 @@ func TestProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer served.Close()
-	if pids, sure := peer.Processes(served); !sure || len(pids) == 0 || pids[0] != os.Getpid() {
+	if pids, sure, own := peer.Processes(served); !sure || !own || len(pids) == 0 || pids[0] != os.Getpid() {
 		t.Errorf("open: %v, %t", pids, sure)
 	}
 	_ = client.Close()
-	if pids, sure := peer.Processes(served); sure || len(pids) != 0 {
+	if pids, sure, _ := peer.Processes(served); sure || len(pids) != 0 {
 		t.Errorf("closed: %v, %t", pids, sure)
 	}
 }

@@ -20,14 +20,13 @@ func (g *Guard) Answerer(r *http.Request) (request.From, error) {
 	if who.may&Answer == 0 {
 		return "", errNoAnswer
 	}
-	c := connOf(r)
-	if c != nil && !peer.Local(c.raw) {
-		return request.Remote, nil
-	}
 	var pids []int
 	sure := false
-	if c != nil {
-		pids, sure = peer.Processes(c.raw)
+	if c := connOf(r); c != nil {
+		own := false
+		if pids, sure, own = peer.Processes(c.raw); !own {
+			return request.Remote, nil
+		}
 	}
 	seen, browser := false, false
 	for _, pid := range pids {

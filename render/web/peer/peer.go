@@ -13,6 +13,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 )
 
 // Peer describes the other end.
@@ -65,19 +66,39 @@ func Local(c net.Conn) bool {
 
 // Processes returns the processes that hold the other end of c. If this user cannot see which
 // one it is, they are all candidates, and sure is false. A connection from another machine, or
-// a closed one, has none.
-func Processes(c net.Conn) (all []int, sure bool) {
-	if there, here, ok := ends(c); ok {
-		return holders(there, here)
+// a closed one, has none. own reports whether c comes from this machine, by whichever of its
+// addresses.
+func Processes(c net.Conn) (all []int, sure, own bool) {
+	if _, ok := c.LocalAddr().(*net.UnixAddr); ok {
+		return nil, false, true
 	}
-	return nil, false
+	there, here, ok := addresses(c)
+	if !ok || !isOwn(there.Addr().Unmap()) && there.Addr() != here.Addr() {
+		return nil, false, false
+	}
+	all, sure = holders(there, here)
+	return all, sure, true
+}
+
+// isOwn reports whether ip is an address of this machine.
+func isOwn(ip netip.Addr) bool {
+	all, _ := net.InterfaceAddrs() // an error counts as none
+	return ip.IsLoopback() || slices.ContainsFunc(all, func(a net.Addr) bool {
+		p, err := netip.ParsePrefix(a.String())
+		return err == nil && p.Addr() == ip.WithZone("")
+	})
 }
 
 // ends returns the two ends of a connection over loopback.
 func ends(c net.Conn) (there, here netip.AddrPort, ok bool) {
+	there, here, ok = addresses(c)
+	return there, here, ok && there.Addr().Unmap().IsLoopback() && here.Addr().Unmap().IsLoopback()
+}
+
+func addresses(c net.Conn) (there, here netip.AddrPort, ok bool) {
 	local, ok1 := c.LocalAddr().(*net.TCPAddr)
 	remote, ok2 := c.RemoteAddr().(*net.TCPAddr)
-	if !ok1 || !ok2 || !local.IP.IsLoopback() || !remote.IP.IsLoopback() {
+	if !ok1 || !ok2 {
 		return there, here, false
 	}
 	return remote.AddrPort(), local.AddrPort(), true
