@@ -39,7 +39,8 @@ type Asker interface {
 type Words struct {
 	Rows int  // of text, the limit of what people read at a glance
 	Full bool // else only project and tool
-	Away bool // the text leaves this machine: secrets are removed
+	Away bool // the text leaves this machine
+	Open bool // others can read the text, as they can what is Away: secrets are removed
 }
 
 // AskOf prepares an offer for a channel. One that it does not show whole cannot be allowed,
@@ -61,7 +62,7 @@ func AskOf(o *request.Request, host string, w Words) Ask {
 		c := card.Of(o, host)
 		a.Text, whole = c.Brief(w.Rows)
 	}
-	if w.Away {
+	if w.Away || w.Open {
 		a.Title = redact.Text(a.Title)
 		text := redact.Text(a.Text)
 		a.Text, whole = text, whole && text == a.Text

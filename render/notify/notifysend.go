@@ -251,8 +251,9 @@ func (d *DesktopChannel) Asks() bool {
 	return d.Actions && runtime.GOOS != "darwin" && runtime.GOOS != "windows"
 }
 
-// Words says how much a notification shows; it stays on this machine.
-func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: true} }
+// Words says how much a notification shows; it stays on this machine, where all users can read
+// notify-send's command line.
+func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: true, Open: true} }
 
 // Ask shows a with buttons. The answer is what notify-send prints: it takes signals from the
 // owner of the daemon's name alone, for the number that the daemon assigned, and the bus

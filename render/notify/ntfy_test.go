@@ -252,6 +252,22 @@ func TestPhoneToken(t *testing.T) {
 	}
 }
 
+// Other users of the machine see the command line of notify-send: it has no secrets.
+func TestDesktopTexts(t *testing.T) {
+	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
+	o := &request.Request{ID: "O1", Kind: request.Permission, Tool: "Bash", Cwd: "/src/shop", Host: "here"}
+	for command, buttons := range map[string][]request.Word{
+		"make test": {request.Allow, request.Deny},
+		"curl -H 'Authorization: token " + secret + "' x": {request.Deny},
+	} {
+		o.Payload = []byte(`{"tool_input":{"command":"` + command + `"}}`)
+		a := AskOf(o, "here", (&DesktopChannel{}).Words())
+		if strings.Contains(a.Text+a.Title+a.Body, secret) || !slices.Equal(a.Buttons, buttons) {
+			t.Errorf("%q: %q, %q", command, a.Text, a.Buttons)
+		}
+	}
+}
+
 // What leaves the machine is what the user chose, without secrets.
 func TestPhoneTexts(t *testing.T) {
 	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
