@@ -175,7 +175,14 @@ func TestCompression(t *testing.T) {
 	if plain.Header.Get("Content-Encoding") != "" || packed.Header.Get("Content-Encoding") != "gzip" || few*4 > whole {
 		t.Errorf("%d bytes (%s), %d bytes (%s)", whole, plain.Header.Get("Content-Encoding"), few, packed.Header.Get("Content-Encoding"))
 	}
-	if r := x.Get("/api/sessions", "Accept-Encoding: gzip", "If-None-Match: "+packed.Header.Get("ETag")); r.Status != http.StatusNotModified {
-		t.Errorf("asked again: %d", r.Status)
+	for try := 1; ; try++ { // the list has the time of its last look, every second another
+		r := x.Get("/api/sessions", "Accept-Encoding: gzip", "If-None-Match: "+packed.Header.Get("ETag"))
+		if r.Status == http.StatusNotModified {
+			break
+		}
+		if try == 20 {
+			t.Fatalf("asked again: %d", r.Status)
+		}
+		packed, _ = get("gzip")
 	}
 }
