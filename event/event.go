@@ -62,10 +62,10 @@ type Event struct {
 	Details string `json:"details,omitempty"` // StopFailure.error_details, PostToolUseFailure.error (first line)
 
 	Prompt        string `json:"prompt,omitempty"`         // UserPromptSubmit.prompt, its head
-	FromClient    bool   `json:"from_client,omitempty"`    // the client wrote this prompt itself (CASE 9)
+	FromClient    bool   `json:"from_client,omitempty"`    // the client wrote this prompt itself
 	Message       string `json:"message,omitempty"`        // last_assistant_message (tail), or the message of a Notification or Elicitation (head)
 	Notification  string `json:"notification,omitempty"`   // notification_type
-	StopHook      bool   `json:"stop_hook,omitempty"`      // stop_hook_active (CASE 13)
+	StopHook      bool   `json:"stop_hook,omitempty"`      // stop_hook_active
 	IsInterrupt   bool   `json:"interrupt,omitempty"`      // PostToolUseFailure.is_interrupt
 	HasBackground bool   `json:"has_background,omitempty"` // background_tasks was present: Background is a snapshot, maybe empty
 	Background    []Task `json:"background,omitempty"`
@@ -102,7 +102,7 @@ type Meaning struct {
 // its result, Name is the MCP server and UseID the form's id.
 type Tool struct {
 	Name    string `json:"name,omitempty"`
-	UseID   string `json:"id,omitempty"`      // empty on PermissionRequest (CASE 2)
+	UseID   string `json:"id,omitempty"`      // empty on PermissionRequest
 	Hash    string `json:"hash,omitempty"`    // 16 hex digits over the compact tool_input; pairs a PermissionRequest with its call
 	Summary string `json:"summary,omitempty"` // one line for people: "Bash: npm test"
 	Ms      int64  `json:"ms,omitempty"`      // duration_ms of a finished call

@@ -225,7 +225,7 @@ func (p *values) said(e *Event, a *agents.Agent) {
 	e.TaskN = Todo{ID: p.text(agents.TaskID, MaxID), Subject: Cut(clean(p[agents.TaskSubject]), MaxText)}
 }
 
-// fromClient reports whether the client wrote the prompt itself (CASE 9).
+// fromClient reports whether the client wrote the prompt itself.
 func fromClient(prompt string) bool {
 	return strings.HasPrefix(prompt, "<task-notification>") ||
 		strings.HasPrefix(prompt, "<system-reminder>") ||

@@ -62,7 +62,7 @@ func TestParseRecordings(t *testing.T) {
 	}
 }
 
-// Every PermissionRequest has the same hash as a PreToolUse of its session (CASE 2).
+// Every PermissionRequest has the same hash as a PreToolUse of its session.
 func TestHashPairsPermissionWithCall(t *testing.T) {
 	calls, asked := map[string]bool{}, 0
 	key := func(e Event) string { return e.SessionID + e.AgentID + e.Tool.Name + e.Tool.Hash }
@@ -182,7 +182,7 @@ func TestParseFields(t *testing.T) {
 	}
 }
 
-// CASE 9: a prompt that the client itself writes is not the user's.
+// A prompt that the client itself writes is not the user's.
 // An agent without a table may name its main conversation "main".
 func TestMainAgent(t *testing.T) {
 	for agent, want := range map[string]string{"own-agent": "", "": "main"} {

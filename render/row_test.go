@@ -60,7 +60,7 @@ func TestRowsThatNeedYouComeFirst(t *testing.T) {
 	}
 }
 
-// After /clear, or a new run in the same pane, the row shows only the newer session (CASE 6).
+// After /clear, or a new run in the same pane, the row shows only the newer session.
 func TestOneRowASeat(t *testing.T) {
 	old := session("old", "seat", event.SessionStart, event.UserPromptSubmit, event.Stop, event.SessionEnd)
 	young := session("young", "seat", event.SessionStart)

@@ -102,7 +102,7 @@ func (f *fold) stop(e *event.Event) {
 		if e.HasBackground {
 			return f.s.listsRunning(a.ID)
 		}
-		// Without a snapshot, a pending wait proves that the actor is still there (CASE 2).
+		// Without a snapshot, a pending wait proves that the actor is still there.
 		return a.waits()
 	})
 	f.stopped(e)
@@ -196,7 +196,7 @@ func (f *fold) snapshot(e *event.Event) {
 }
 
 // reconcile ends the running subagents that started by t and that keep rejects: killed
-// subagents never send SubagentStop (CASE 8).
+// subagents never send SubagentStop.
 func (f *fold) reconcile(t event.Millis, keep func(*Actor) bool) {
 	for i := range f.s.Actors {
 		a := &f.s.Actors[i]
@@ -247,7 +247,7 @@ func (f *fold) subagentStart(e *event.Event) {
 }
 
 // subagentStop ends a subagent, which its own snapshot still lists. Compaction sends
-// SubagentStop, without a type, for agents that never started (CASE 8).
+// SubagentStop, without a type, for agents that never started.
 func (f *fold) subagentStop(e *event.Event) {
 	f.snapshot(e)
 	if e.AgentID == "" {

@@ -80,7 +80,7 @@ type AlertState struct {
 func (st AlertState) Closes(e Alert) bool { return st.State == Working && st.over && st.ended == e.At }
 
 // AlertStateOf returns where a session stands at now. Nothing is open after Esc or in a session
-// that has just begun (CASE 22). For a session that is set aside, State is what it would be
+// that has just begun. For a session that is set aside, State is what it would be
 // otherwise, and Alert.Aside is set.
 func AlertStateOf(s Session, ev Evidence, now event.Millis) AlertState {
 	st := Resolve(s, ev, now)
@@ -120,7 +120,7 @@ const burst = 1000
 
 // newestWait returns the alert of the dialog that opened last: an older dialog whose answer no
 // hook reported must not hide it. Of calls that asked together it returns the first, as the
-// client shows it first (CASE 3).
+// client shows it first.
 func (s *Session) newestWait(kind AlertKind, st Status, want func(WaitKind) bool) Alert {
 	e := Alert{Kind: kind, At: st.Since, Actor: st.Actor, Dialog: true, Call: st.Call}
 	var newest event.Millis
@@ -141,7 +141,7 @@ func (s *Session) newestWait(kind AlertKind, st Status, want func(WaitKind) bool
 }
 
 // nextShown returns when the dialog of c came up if another dialog of its actor had to be
-// answered first, or zero: the client shows one at a time (CASE 3).
+// answered first, or zero: the client shows one at a time.
 func (s *Session) nextShown(actor string, c Call) (at event.Millis) {
 	for i := range s.Closed {
 		if x := &s.Closed[i]; x.Requested && x.Actor == actor && x.At > c.Asked {
@@ -277,7 +277,7 @@ const (
 )
 
 // Decide decides whether to notify the user of e. It holds the whole rule and reads nothing
-// but its arguments (CASE 22).
+// but its arguments.
 func Decide(e Alert, r Rules, h Hearing) Decision {
 	refusals := [...]struct {
 		holds   bool

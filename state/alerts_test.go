@@ -253,7 +253,7 @@ func TestParseEdge(t *testing.T) {
 }
 
 // A turn is not over while the client stays busy after its Stop, since another hook runs for
-// long or has blocked the Stop (CASE 13). A turn as short as the client takes to report it
+// long or has blocked the Stop. A turn as short as the client takes to report it
 // counts as over for a while.
 func TestBlockedStop(t *testing.T) {
 	s := Session{Activity: 5000, Prompt: Prompt{First: 1000}, Actors: []Actor{{Started: 1000, Active: 5000, Ended: 5000, How: EndStop}}}

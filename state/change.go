@@ -52,7 +52,7 @@ func (s Source) Confidence() Confidence {
 // Seeing is a kind of observation.
 type Seeing string
 
-// What a reader can see but no hook reports (CASE 1).
+// What a reader can see but no hook reports.
 const (
 	SawHalt     Seeing = "halt"     // Esc, or a refusal: nothing runs and nothing waits
 	SawApproved Seeing = "approved" // the open dialogs were answered, the calls run

@@ -73,7 +73,7 @@ func (f *fold) promptRefused(d *Decided) {
 }
 
 // meant returns the open call of d, or nil: the one with its id, or the newest of that tool
-// and input (CASE 2).
+// and input.
 func (a *Actor) meant(d *Decided) *Call {
 	if c := a.call(d.UseID); c != nil {
 		return c

@@ -46,7 +46,7 @@ func (f *fold) metadata(e *event.Event) {
 }
 
 // revive clears Lost and Removed when a later event disproves them. Only SessionStart brings
-// back a session that ended (CASE 7).
+// back a session that ended.
 func (f *fold) revive(e *event.Event) {
 	if f.s.Lost.At != 0 && e.At > f.s.Lost.At {
 		f.s.Lost = Mark{}
@@ -88,7 +88,7 @@ func (f *fold) sessionEnd(e *event.Event) {
 }
 
 // prompt handles UserPromptSubmit. A prompt that the client wrote itself does not count as the
-// user's: the session stays set aside, and every wait stays open (CASE 9).
+// user's: the session stays set aside, and every wait stays open.
 func (f *fold) prompt(e *event.Event) {
 	main := f.main()
 	switch {
@@ -130,7 +130,7 @@ func (f *fold) prompt(e *event.Event) {
 }
 
 // cutOff reports whether the user's prompt e shows that the running turn was interrupted,
-// which no hook reported. A prompt typed during a turn has the turn's prompt_id (CASE 12); one
+// which no hook reported. A prompt typed during a turn has the turn's prompt_id; one
 // that opens a turn has a new one.
 func (f *fold) cutOff(e *event.Event) bool {
 	p := &f.s.Prompt

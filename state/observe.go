@@ -91,7 +91,7 @@ func (s *Session) waitsBefore(t event.Millis) bool {
 
 // waitsAgain reports whether a dialog seen at t can only be one that counted as answered
 // before t and whose call is still open. When several calls ask at once, each may run before
-// the next one's dialog is shown (CASE 3).
+// the next one's dialog is shown.
 func (s *Session) waitsAgain(t event.Millis) bool {
 	return !s.anyCall((*Call).waiting) && s.anyCall(func(c *Call) bool { return c.reopens(t) })
 }

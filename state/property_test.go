@@ -204,7 +204,7 @@ func alike(x, y facts) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// Hooks that run at the same time may be folded in any order (CASE 10).
+// Hooks that run at the same time may be folded in any order.
 func TestOrderWithin50msDoesNotMatter(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -249,7 +249,7 @@ func TestLookingDoesNotMatter(t *testing.T) {
 }
 
 // A copy by a second install of another origin changes nothing, whichever copy comes first and
-// however late the other is (CASE 24).
+// however late the other is.
 func TestSecondInstallChangesNothing(t *testing.T) {
 	all := streams(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -282,7 +282,7 @@ func TestSecondInstallChangesNothing(t *testing.T) {
 	})
 }
 
-// Identical events of one install are separate events (CASE 24).
+// Identical events of one install are separate events.
 func TestIdenticalPermissionRequestsAreNeverDropped(t *testing.T) {
 	for n := 1; n <= 20; n++ {
 		s := tell(t, "100 UserPromptSubmit").s

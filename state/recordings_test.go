@@ -195,7 +195,7 @@ func numbered(name string, n int) string {
 	return name + "#" + strconv.Itoa(n)
 }
 
-// rowOf finds the row of e by session, or else by process (CASE 6).
+// rowOf finds the row of e by session, or else by process.
 func (p *player) rowOf(e *event.Event) *row {
 	for _, r := range p.rows {
 		if r.sessions[e.SessionID] != nil {

@@ -202,7 +202,7 @@ func unsure(v view) (Status, bool) {
 }
 
 // silent holds if the session has long been silent and nothing shows whether the agent is
-// still there. Silence alone is not enough (CASE 15): a session with a live process never
+// still there. Silence alone is not enough: a session with a live process never
 // becomes unknown.
 func silent(v view) (Status, bool) {
 	quiet := v.now-v.s.Updated > silence

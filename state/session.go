@@ -3,7 +3,7 @@
 // Session holds facts with their times, but no verdict. Apply folds one Change into it, and
 // Resolve turns facts and evidence into one word. All are pure, total and deterministic: the
 // same journal always gives the same bytes. Changes that can really arrive in either order
-// give the same state (CASE 10), because facts are compared by their own times, not by the
+// give the same state, because facts are compared by their own times, not by the
 // order of arrival.
 package state
 
@@ -115,7 +115,7 @@ type Prompt struct {
 
 // Stop is the newest Stop of the main conversation, and the snapshot of background work in the
 // newest Stop or SubagentStop. Only the snapshot says what still runs; starts and ends are not
-// counted (CASE 8).
+// counted.
 type Stop struct {
 	At         event.Millis `json:"at,omitempty"`
 	Message    string       `json:"message,omitempty"`    // tail, at most event.MaxMessage bytes
@@ -199,7 +199,7 @@ func (c *Call) waiting() bool { return c.Asked != 0 && c.Answered == 0 }
 // WaitKind is what a call waits for.
 type WaitKind string
 
-// The values of WaitKind. All but WaitPermission are questions (CASE 4).
+// The values of WaitKind. All but WaitPermission are questions.
 const (
 	WaitPermission WaitKind = "permission"
 	WaitQuestion   WaitKind = "question" // AskUserQuestion
@@ -208,7 +208,7 @@ const (
 )
 
 // Closed is the tombstone of a call. It keeps a late PreToolUse or PermissionRequest from
-// opening the call again (CASE 10).
+// opening the call again.
 type Closed struct {
 	UseID     string       `json:"id,omitempty"`
 	Actor     string       `json:"actor,omitempty"`

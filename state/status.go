@@ -96,7 +96,7 @@ type Status struct {
 	Reason     string
 	Since      event.Millis
 	NeedsYou   bool
-	Unseen     bool // a turn ended that the user has not looked at (CASE 21)
+	Unseen     bool // a turn ended that the user has not looked at
 	Source     Source
 	Confidence Confidence
 	Rule       string // the rule that decided

@@ -20,7 +20,7 @@ const (
 	TaskComplete   TaskState = "complete"       // over for good: the next command begins a new task
 )
 
-// Speaker is the author of a turn that moves a task. The client's own prompts (CASE 9) have no
+// Speaker is the author of a turn that moves a task. The client's own prompts have no
 // speaker and move nothing.
 type Speaker string
 
@@ -116,13 +116,13 @@ var transitions = [...]transition{
 // keptStates is consulted if transitions has no row. Each of these really happens:
 //
 //   - A further command stays in its task: the user typed on before the agent
-//     spoke, or queued a prompt in the middle of the turn (CASE 12).
+//     spoke, or queued a prompt in the middle of the turn.
 //   - What the agent says besides its open question does not answer it: a
 //     background agent's second Stop comes while the question waits. Refusing
 //     that Stop once lost the agent's text.
 //   - An agent that speaks without a command opens the task itself: its session
 //     was running before beckon was installed, or the client prompted it (at the
-//     end of background work, CASE 9).
+//     end of background work).
 var keptStates = [...]transition{
 	{TaskCommanded, SpeakerUser, intent.IntentCommand, TaskCommanded, ReasonFollowUp},
 	{TaskProcessing, SpeakerUser, intent.IntentCommand, TaskProcessing, ReasonQueued},

@@ -145,7 +145,7 @@ func isCopy(s *Session, e *event.Event) bool {
 }
 
 // A prompt while a text question waits is its answer, a prompt after Esc begins a new task,
-// and a queued prompt joins the task (CASE 12).
+// and a queued prompt joins the task.
 func TestTasksOfPrompts(t *testing.T) {
 	at := func(ms event.Millis, e event.Event) event.Event {
 		e.At, e.SessionID, e.Name = t0+ms, "s", string(e.Kind)

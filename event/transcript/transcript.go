@@ -344,7 +344,7 @@ func unquote(v gjson.Result, max int) string { return jsonenc.Unquote(v.Raw, max
 
 // stamp parses a timestamp: ISO 8601 with Z or an offset, or seconds or milliseconds since
 // 1970, as a number or a string of digits. It uses ParseInLocation, because Parse would read
-// /etc/localtime for an offset (CASE 23).
+// /etc/localtime for an offset.
 func stamp(v gjson.Result) event.Millis {
 	t, err := time.ParseInLocation(time.RFC3339Nano, v.Str, time.UTC)
 	if err == nil && t.Unix() > 0 {

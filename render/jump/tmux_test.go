@@ -255,7 +255,7 @@ func arrives(t *testing.T, s *tmuxServer, pane string) {
 	t.Fatalf("no client of %s shows %s: %q", s.socket, pane, s.clients())
 }
 
-// CASE 17: pane %0 of a server that has ended is not %0 of its successor.
+// Pane %0 of a server that has ended is not %0 of its successor.
 func TestTmuxPaneIsGone(t *testing.T) {
 	s := newTmux(t)
 	work := s.session("work")

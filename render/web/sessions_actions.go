@@ -12,7 +12,7 @@ import (
 	"beckon/state/store"
 )
 
-// seen serves POST /api/sessions/{id}/seen (CASE 21).
+// seen serves POST /api/sessions/{id}/seen.
 func (s *Server) seen(w http.ResponseWriter, r *http.Request) error {
 	return s.act(w, r, func(body) (state.Action, error) { return state.Action{Kind: state.ActSeen}, nil })
 }

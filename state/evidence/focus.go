@@ -12,7 +12,7 @@ import (
 	"beckon/state"
 )
 
-// Focus asks whether the user looks at a terminal's pane (CASE 22). Only tmux can be asked;
+// Focus asks whether the user looks at a terminal's pane. Only tmux can be asked;
 // kitty decides by itself, as the escape sequence tells it to. It starts one short process, so
 // call it only when there is something to notify about.
 func Focus(t event.Terminal, getenv func(string) string, now time.Time) state.Focus {

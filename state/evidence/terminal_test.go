@@ -117,7 +117,7 @@ func TestTerminalID(t *testing.T) {
 	}
 	pane["TMUX"] = "/tmp/s,78,1"
 	if b := Terminal(mapEnv(pane)); b.ID == a.ID {
-		t.Error("%0 of a new server is another pane (CASE 17)")
+		t.Error("%0 of a new server is another pane")
 	}
 	for _, none := range []map[string]string{{}, {"TERM_PROGRAM": "ghostty"}, {"TMUX": "/tmp/s,77,1"}, {"TERM": "xterm-kitty", "KITTY_PID": "5"}, {"WEZTERM_UNIX_SOCKET": "/s", "TERM_PROGRAM": "WezTerm"}} {
 		if id := Terminal(mapEnv(none)).ID; id != "" {

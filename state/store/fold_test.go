@@ -281,7 +281,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 		t.Errorf("session has cwd %q, project %q", s.Cwd, s.Origin.Project)
 	}
 	e = &before
-	e.Via = "plugin" // a copy from a second install is the same event (CASE 24)
+	e.Via = "plugin" // a copy from a second install is the same event
 	if s := fold(t, st, e); s.Counts.Events != 1 {
 		t.Errorf("%d events, want 1", s.Counts.Events)
 	}

@@ -82,7 +82,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// A late event does not bring an ended session back, but a resume does (CASE 7).
+// A late event does not bring an ended session back, but a resume does.
 func TestLateEventAndResumeOfArchivedSession(t *testing.T) {
 	st := aSession(t, 2)
 	archive(t, st, "s")

@@ -13,7 +13,7 @@ import (
 )
 
 // A seat is the row by which a user knows a session. It survives /clear, compaction and resume.
-// A terminal alone is no proof: a nested agent inherits it from its parent (CASE 7).
+// A terminal alone is no proof: a nested agent inherits it from its parent.
 
 // Method names how a session found its seat. The names are those that the tracker's HTTP
 // interface returns as correlation_method.

@@ -128,7 +128,7 @@ func TestSeatKeepsItsFirstSight(t *testing.T) {
 	}
 }
 
-// CASE 6: /clear gives a new session id in the same process, and the row stays.
+// A /clear gives a new session id in the same process, and the row stays.
 func TestSeatAfterClear(t *testing.T) {
 	m := newMachine(t)
 	at := sit{pid: 10, pane: "%1"}
@@ -146,7 +146,7 @@ func TestSeatAfterClear(t *testing.T) {
 	clean(t, m.st)
 }
 
-// CASE 5: a resumed session keeps its row in a new process, wherever that is.
+// A resumed session keeps its row in a new process, wherever that is.
 func TestSeatAfterResume(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
@@ -170,7 +170,7 @@ func TestSeatAfterResume(t *testing.T) {
 	clean(t, m.st)
 }
 
-// CASE 7: a nested agent inherits its parent's pane and launcher id. It takes neither its
+// A nested agent inherits its parent's pane and launcher id. It takes neither its
 // parent's row nor its parent's entries in the index.
 func TestSeatOfNestedAgent(t *testing.T) {
 	m := newMachine(t)
@@ -276,7 +276,7 @@ func TestSeatByLauncher(t *testing.T) {
 	m.other("another launcher", c, method, a)
 }
 
-// A reused pid is another process (CASE 17).
+// A reused pid is another process.
 func TestSeatOfReusedPid(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10})

@@ -189,7 +189,7 @@ func WithSequence(answer []byte, sequence string) []byte {
 }
 
 // StartBeckon starts the program next to this one and does not wait for it. The program
-// inherits none of the client's descriptors (CASE 20).
+// inherits none of the client's descriptors.
 func StartBeckon(dir string, args []string) error {
 	program := home.Beside("beckon")
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)

@@ -36,7 +36,7 @@ var pluginWays = []struct {
 }
 
 // TestPlugin gives the real client the output of `beckon plugin`: its events are marked, with
-// an install as well each event counts once (CASE 24), and the doctor reports that.
+// an install as well each event counts once, and the doctor reports that.
 func TestPlugin(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes half a minute")

@@ -53,7 +53,7 @@ func (e *alerts) note(v *state.Seen, now event.Millis) (raised state.Alert, ok b
 	return raised, ok && notable(raised, now)
 }
 
-// notable leaves out alerts of which no user is notified, whatever they chose (CASE 22). Only
+// notable leaves out alerts of which no user is notified, whatever they chose. Only
 // the page that gets the event can know what the user looks at.
 func notable(e state.Alert, now event.Millis) bool {
 	d := state.Decide(e, state.Rules{On: state.AlertKinds[:]}, state.Hearing{Now: now, Focus: state.FocusElsewhere})
