@@ -88,7 +88,8 @@ func (j *Jumper) There(r *render.Row, words ...string) (Command, error) {
 	if err != nil {
 		return Command{}, err
 	}
-	shell := path.Base(argv[0]) == "ssh" // it gives its words to a shell
+	// It gives its words to a shell, also where another program runs it, as in "tailscale ssh".
+	shell := slices.ContainsFunc(way.Words, func(w string) bool { return path.Base(w) == "ssh" || path.Base(w) == "autossh" })
 	for _, w := range words {
 		if shell && (w == "" || strings.Trim(w, plain) != "") {
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"

@@ -91,10 +91,15 @@ func TestThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &Jumper{Ways: []Way{way, wide, page}, Hosts: []string{"build", "gpu"}, Find: func(name string) (string, error) { return "/bin/" + name, nil }}
+	through, err := ParseWay("mesh=tailscale ssh me@{host} beckon jump {session}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &Jumper{Ways: []Way{way, wide, page, through}, Hosts: []string{"build", "gpu"}, Find: func(name string) (string, error) { return "/bin/" + name, nil }}
 	for host, want := range map[string]string{
 		"build":            `ssh|-t|build|beckon|reply|5ab1|'it'\''s; $(x)'`,
 		"pod":              "kubectl|exec|-it|pod|--|beckon|reply|5ab1|it's; $(x)",
+		"mesh":             `tailscale|ssh|me@mesh|beckon|reply|5ab1|'it'\''s; $(x)'`,
 		"pod-7":            `"pod-7" is not one of your machines`,
 		"other":            `"other" is not one of your machines`,
 		"-oProxyCommand=x": "not one of your machines",
