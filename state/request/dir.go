@@ -341,6 +341,12 @@ func (d Dir) Close(id, why string) bool {
 		(os.MkdirAll(d.done(), dirMode) != nil || os.Rename(d.open(id), d.done(id)) != nil) {
 		return false
 	}
+	files, _ := os.ReadDir(d.done(id)) // unreadable: there is nothing to remove
+	for _, f := range files {
+		if f.Name()[0] == '.' { // a part of an answer that came too late
+			_ = os.Remove(d.done(id, f.Name()))
+		}
+	}
 	out, err := json.Marshal(Outcome{Taken: why == "", Why: why, At: event.MillisOf(time.Now())})
 	if err == nil {
 		_ = atomicfile.Write(d.done(id, outcomeFile), out, fileMode, false)

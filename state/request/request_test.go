@@ -225,8 +225,17 @@ func TestClosedWithoutTexts(t *testing.T) {
 	if err := d.Give(a, now); err != nil {
 		t.Fatal(err)
 	}
+	// A program that answers at the same moment, or that was killed, leaves a part of its answer.
+	for _, name := range []string{".new-1", ".new-2"} {
+		if err := os.WriteFile(d.open(o.ID, name), []byte(a.Message), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if !d.Close(o.ID, "") {
 		t.Fatal("it was closed before")
+	}
+	if left, err := filepath.Glob(d.done(o.ID, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left %q, %v", left, err)
 	}
 	if by, ok := d.Answered(o.ID); !ok || by.By != a.By || by.Word != Deny || by.Message != "" {
 		t.Errorf("kept %+v, %v", by, ok)
