@@ -78,7 +78,7 @@ func New(o Options) *Guard {
 	if g.token == "" {
 		g.token = newKey()
 	}
-	g.sessions = loadSessions(o.Dir, o.Log)
+	g.sessions = loadSessions(o.Dir, Fingerprint(o.Token), o.Log)
 	return g
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -221,6 +222,42 @@ func TestSessionIsItsUsers(t *testing.T) {
 				t.Errorf("%v with the session of %v: %d", by, user, status)
 			}
 		}
+	}
+}
+
+// With a new token those who signed in by the old one are out. A session of a version that did not
+// note the token ends with the one that it is first seen with.
+func TestSessionsEndWithTheToken(t *testing.T) {
+	dir := t.TempDir()
+	open := func(token string) *site {
+		return serve(t, Options{Token: token, Dir: dir, Hosts: []string{"phone.example"}})
+	}
+	browse := func(x *site, session string) int {
+		return x.Get("/api/sessions", withKey(session), "Host: phone.example", browserAgent).Status
+	}
+	signIn := func(x *site) string {
+		code := Code(testToken, x.d.name, false, time.Now())
+		return x.Do("POST", "/api/login", "", withKey(code), "Host: phone.example").Field(t, "session")
+	}
+	phone := signIn(open(testToken))
+	if status := browse(open(wrongToken), phone); status != http.StatusUnauthorized {
+		t.Errorf("with another token: %d", status)
+	}
+	phone = signIn(open(testToken))
+	file := filepath.Join(dir, "browsers.json")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = regexp.MustCompile(`,?"token":"[^"]*"`).ReplaceAll(b, nil)
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status := browse(open(testToken), phone); status != http.StatusOK {
+		t.Errorf("of an earlier version: %d", status)
+	}
+	if status := browse(open(wrongToken), phone); status != http.StatusUnauthorized {
+		t.Errorf("of an earlier version, with another token: %d", status)
 	}
 }
 

@@ -27,8 +27,9 @@ const (
 // secret's digest. A session works only for the user who signed in: a page of http://localhost
 // sends it to whatever listens on the same port at the other address that this name has.
 type sessions struct {
-	path string // of the file with those that are kept, empty for none
-	log  func(error)
+	path  string // of the file with those that are kept, empty for none
+	token string // the fingerprint of the owner's, with which they end
+	log   func(error)
 
 	mu  sync.Mutex
 	all map[string]*session // by id
@@ -38,12 +39,13 @@ type session struct {
 	Digest string        `json:"digest"`
 	User   string        `json:"user,omitempty"` // as package peer names users
 	Used   time.Time     `json:"used"`
+	Token  string        `json:"token,omitempty"` // the fingerprint of the owner's; earlier versions noted none
 	kept   bool          // over a restart
 	over   chan struct{} // closed when it ends
 }
 
-func loadSessions(dir string, log func(error)) *sessions {
-	s := &sessions{log: log, all: map[string]*session{}}
+func loadSessions(dir, token string, log func(error)) *sessions {
+	s := &sessions{token: token, log: log, all: map[string]*session{}}
 	if s.log == nil {
 		s.log = func(error) {}
 	}
@@ -55,10 +57,16 @@ func loadSessions(dir string, log func(error)) *sessions {
 		_ = json.Unmarshal(b, &s.all) // of a broken file nobody is signed in
 	}
 	maps.DeleteFunc(s.all, func(_ string, v *session) bool {
-		return v == nil || time.Since(v.Used) > sessionFor || len(v.Digest) != 2*sha256.Size
+		return v == nil || time.Since(v.Used) > sessionFor || len(v.Digest) != 2*sha256.Size ||
+			v.Token != "" && v.Token != token
 	})
+	unnoted := false
 	for _, v := range s.all {
-		v.kept, v.over = true, make(chan struct{})
+		unnoted = unnoted || v.Token == ""
+		v.Token, v.kept, v.over = token, true, make(chan struct{})
+	}
+	if unnoted {
+		s.saveLocked() // nobody else has s yet
 	}
 	return s
 }
@@ -112,7 +120,7 @@ func (s *sessions) begin(user string, kept bool, now time.Time) string {
 			return s.all[a].Used.Compare(s.all[b].Used)
 		}))
 	}
-	s.all[id] = &session{digestOf(secret), user, now, kept, make(chan struct{})}
+	s.all[id] = &session{digestOf(secret), user, now, s.token, kept, make(chan struct{})}
 	if kept {
 		s.saveLocked()
 	}
