@@ -89,7 +89,9 @@ func (j *Jumper) There(r *render.Row, words ...string) (Command, error) {
 		return Command{}, err
 	}
 	// It gives its words to a shell, also where another program runs it, as in "tailscale ssh".
-	shell := slices.ContainsFunc(way.Words, func(w string) bool { return path.Base(w) == "ssh" || path.Base(w) == "autossh" })
+	shell := slices.ContainsFunc(way.Words, func(w string) bool {
+		return path.Base(w) == "ssh" || path.Base(w) == "autossh"
+	})
 	for _, w := range words {
 		if shell && (w == "" || strings.Trim(w, plain) != "") {
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
