@@ -88,15 +88,19 @@ func (st *Store) write(tmp, dir, name string, data []byte) error {
 	return err
 }
 
-// inDir calls f, and again after it has made the directory that f lacked.
+// inDir calls f, and again after it has made the directory that f lacked. Another process may
+// remove the directory, while it is empty, before f has put a file there.
 func inDir(dir string, f func() error) error {
-	err := f()
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(dir, dirMode); err == nil {
-			err = f()
+	const tries = 100
+	for range tries {
+		if err := f(); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.MkdirAll(dir, dirMode); err != nil {
+			return err
 		}
 	}
-	return err
+	return f()
 }
 
 // writeNew writes a file that does not exist yet.

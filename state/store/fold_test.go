@@ -493,6 +493,19 @@ func TestLateDirectoryRemovedMeanwhile(t *testing.T) {
 	clean(t, st)
 }
 
+// A writer that is killed before its event has a file leaves an empty directory: the next hook
+// removes it.
+func TestEmptyLateDirectory(t *testing.T) {
+	st := Open(t.TempDir())
+	if err := os.MkdirAll(st.path(lateDir, "s"), dirMode); err != nil {
+		t.Fatal(err)
+	}
+	fold(t, st, tool("s", "a", t0))
+	if left := list(t, st, lateDir); len(left) > 0 {
+		t.Errorf("late holds %q", left)
+	}
+}
+
 func TestDir(t *testing.T) {
 	abs := t.TempDir()
 	for _, tc := range []struct {

@@ -32,11 +32,15 @@ func (st *Store) postponeFile(k Key, c state.Change) error {
 	return st.write(string(k)+"."+name, lateDir+string(os.PathSeparator)+string(k), name, b)
 }
 
-// lateNames lists the files that wait for a session, in the order of their events.
+// lateNames lists the files that wait for a session, in the order of their events; nil if there is
+// no directory for them.
 func (st *Store) lateNames(k Key) []string {
 	names, err := readNames(st.path(lateDir, string(k)))
 	if err != nil {
 		return nil // nearly always
+	}
+	if names == nil {
+		names = []string{}
 	}
 	sortBy(names, func(name string) int64 {
 		at, _, _ := strings.Cut(name, "-")
@@ -69,7 +73,7 @@ func (h *holder) takeLate(alive func(event.Process, event.Millis) state.Presence
 		}
 		h.late = append(h.late, n)
 	}
-	if len(names) > 0 && len(h.late) == 0 {
+	if names != nil && len(h.late) == 0 { // a writer that was killed may leave it empty
 		_ = os.Remove(h.st.path(lateDir, string(h.key))) // fails unless it is empty
 	}
 }

@@ -47,12 +47,12 @@ func (l *lockFile) Close() {
 }
 
 // lockEnd keeps other processes from appending to f, for under wine an append is not one step:
-// two may write at the same place. It locks a byte that no file has, and waits for it only
-// shortly, since whoever holds it may be stopped.
+// two may write at the same place. It locks a byte that no file has, and waits for it no longer
+// than for a session's lock, since whoever holds it may be stopped.
 func lockEnd(f *os.File) (unlock func()) {
 	handle, beyond := windows.Handle(f.Fd()), &windows.Overlapped{OffsetHigh: 1 << 30}
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
-	for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(LockWait); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if windows.LockFileEx(handle, flags, 0, 1, 0, beyond) == nil {
 			return func() { _ = windows.UnlockFileEx(handle, 0, 1, 0, beyond) }
 		}

@@ -211,7 +211,7 @@ func TestBand(t *testing.T) {
 				say := func(what string) {
 					pane, err := l.Tmux.Start("user-"+strings.Fields(what)[0], l.Home.Project, "/bin/sh", "-c", filepath.Join(bin(l), "beckon")+" "+what+"; sleep 5")
 					must(t, err)
-					must(t, pane.WaitFor(`(?m)^(said|session \S+ stops)`, patience))
+					must(t, pane.WaitFor(`(?m)^(sent|session \S+ stops)`, patience))
 				}
 				must(t, asks.Key("C-d"))
 				must(t, asks.Key("C-d"))
