@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 )
 
@@ -31,6 +32,7 @@ func FuzzParse(f *testing.F) {
 	for _, p := range seeds(f) {
 		f.Add("Stop", p)
 	}
+	f.Add("Stop", []byte(`{"session_id":"s","cwd":"/w",x": 1}`)) // a string that does not end
 	f.Add("\xff", []byte(`{}`))
 	f.Add("", []byte("\xef\xe1{}")) // only the first byte of a byte order mark
 	f.Fuzz(func(t *testing.T, name string, p []byte) {
@@ -43,8 +45,11 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		p = bytes.TrimPrefix(p, []byte(byteOrderMark))
-		if e.Agent != ClaudeCode || !json.Valid(p) {
+		if e.Agent != ClaudeCode || !json.Valid(p) && !endsCut(&e, p) {
 			t.Fatalf("Parse(%.200q) takes it: %+v", p, e)
+		}
+		if !json.Valid(p) {
+			return
 		}
 		if uniqueKeys(p) && len(p) <= maxClean {
 			checkParse(t, name, p)
@@ -58,6 +63,14 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// endsCut reports whether p lacks its end and is about the end of a turn or a session, which counts
+// nevertheless.
+func endsCut(e *Event, p []byte) bool {
+	d := documentOf(p)
+	wrong, ok := d.check().(*SyntaxError)
+	return ok && wrong.What == cutShort && slices.Contains([]Kind{Stop, StopFailure, SubagentStop, SessionEnd}, e.Kind)
 }
 
 func checkError(t *testing.T, p []byte, err error) {
