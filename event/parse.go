@@ -92,11 +92,11 @@ func parseCut(agent, name string, d document, err error) (Event, error) {
 	if e.SessionID == "" {
 		return Event{}, err
 	}
+	if !large {
+		return e, nil
+	}
 	if e.Details = overLarge; e.Tool.Name != "" {
 		e.Tool.Summary = OneLine(e.Tool.Name+": "+overLarge, MaxSummary)
-	}
-	if !large {
-		e.Details = ""
 	}
 	return e, nil
 }

@@ -207,6 +207,10 @@ func TestStopCutShort(t *testing.T) {
 			}
 		}
 	}
+	failure := `{"session_id":"s","hook_event_name":"StopFailure","error":"rate_limit","error_details":"429","last_assistant_message":"A`
+	if e, err := Parse("", "", []byte(failure)); err != nil || e.Kind != StopFailure || e.Reason != "rate_limit" || e.Details != "429" {
+		t.Errorf("%q: %+v, %v", failure, e, err)
+	}
 	for _, other := range []string{`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash"`, `{"session_id":"s`, `{"session_id":"s","hook_event_name":"Stop"}}`} {
 		if e, err := Parse("", "", []byte(other)); err == nil {
 			t.Errorf("%q: %+v", other, e)

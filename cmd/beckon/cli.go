@@ -25,7 +25,7 @@ import (
 
 // commands is the command line; each command has a file.
 type commands struct {
-	List    listCmd    `cmd:"" default:"withargs" group:"look" brief:"who needs you, first" help:"List the sessions, the ones that need you first."`
+	List    listCmd    `cmd:"" default:"withargs" group:"look" brief:"sessions, who waits first" help:"List the sessions, the ones that need you first."`
 	Watch   watchCmd   `cmd:"" group:"look" brief:"a screen that follows them" help:"Show the sessions on a screen that follows them."`
 	Show    showCmd    `cmd:"" group:"look" brief:"all about one session" help:"Show everything known of one session."`
 	History historyCmd `cmd:"" group:"look" brief:"search what was said" help:"Search what was said, in all sessions."`

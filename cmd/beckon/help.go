@@ -89,11 +89,12 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	}
 	var sides [2][]string
 	for i, keys := range columns {
+		width := [...]int{len("history"), len("statusline")}[i] // of the longest name
 		for _, key := range keys {
 			sides[i] = append(sides[i], groupTitles[key])
 			for _, n := range ctx.Model.Children {
 				if n.Group != nil && n.Group.Key == key {
-					sides[i] = append(sides[i], fmt.Sprintf("  %-10s  %s", n.Name, n.Tag.Get("brief")))
+					sides[i] = append(sides[i], fmt.Sprintf("  %-*s  %s", width, n.Name, n.Tag.Get("brief")))
 				}
 			}
 		}
@@ -102,7 +103,7 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	fmt.Fprintf(w, "beckon tells which of your coding-agent sessions needs you.\nUsage: beckon [COMMAND] [flags]; without a command, it lists them.\n\n")
 	for i := range max(len(sides[0]), len(sides[1])) {
 		side := func(j int) string { return append(sides[j], make([]string, len(sides[1-j]))...)[i] }
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-40s%s", side(0), side(1)), " "))
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-38s%s", side(0), side(1)), " "))
 	}
 	fmt.Fprintf(w, "\nFlags of a command: beckon COMMAND --help. The manual: beckon help TOPIC, of\n")
 	var topics []string

@@ -6,9 +6,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/manual"
+
+	"github.com/alecthomas/kong"
 )
 
 // begun is what one run of the program printed.
@@ -22,6 +25,29 @@ func begin(line string, env map[string]string) begun {
 	var out, errors strings.Builder
 	code := run(strings.Fields(line), strings.NewReader(""), &out, &errors, func(n string) string { return env[n] })
 	return begun{code, out.String(), errors.String()}
+}
+
+// The help fits on a screen of 80 columns and 24 lines, and has every command that is not hidden.
+func TestHelpFitsAScreen(t *testing.T) {
+	out := begin("--help", map[string]string{"HOME": t.TempDir()}).out
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	for _, l := range lines {
+		if utf8.RuneCountInString(l) >= 80 {
+			t.Errorf("too wide: %q", l)
+		}
+	}
+	if len(lines) > 24 {
+		t.Errorf("%d lines", len(lines))
+	}
+	parser, err := kong.New(&commands{}, kong.Name("beckon"), kong.Vars{"session": "", "version": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range parser.Model.Children {
+		if shown := strings.Contains(out, "  "+n.Name+" "); shown == n.Hidden {
+			t.Errorf("%s is hidden: %v, and shown: %v", n.Name, n.Hidden, shown)
+		}
+	}
 }
 
 // TestWrongCommandLine: a wrong command line has exit code 2, and an error in plain words.
