@@ -40,7 +40,9 @@ func (c *configShow) Run(a *app) error {
 	}
 	show("state_dir")
 	for _, k := range config.Keys {
-		show(k.Name)
+		if _, ok := values[k.Name]; ok {
+			show(k.Name)
+		}
 	}
 	return err
 }
@@ -59,7 +61,9 @@ func (a *app) configValues() (map[string]setting, error) {
 		if slices.Contains(set, k.Name) {
 			from = path
 		}
-		values[k.Name] = setting{k.Value(cfg), from}
+		if !k.Old || from == path {
+			values[k.Name] = setting{k.Value(cfg), from}
+		}
 	}
 	values["state_dir"] = setting{a.Store.Dir, a.stateDirFrom()}
 	return values, err

@@ -32,6 +32,9 @@ func configurationText() string {
 	var b strings.Builder
 	b.WriteString("config.json in $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon: JSON, with comments and trailing commas.\n")
 	for _, k := range config.Keys {
+		if k.Old {
+			continue
+		}
 		fmt.Fprintf(&b, "\n%s: %s", k.Name, k.Doc)
 		if len(k.OneOf) > 0 {
 			fmt.Fprintf(&b, ": %s", strings.Join(k.OneOf, ", "))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/config"
 	"beckon/event"
 	"beckon/render/notify"
 	"beckon/render/term"
@@ -15,9 +16,6 @@ import (
 	"beckon/state/store"
 	"beckon/state/usage"
 )
-
-// kindLimit is the kind of a usage limit's notification. No session has this state.
-const kindLimit state.AlertKind = "limit"
 
 type notifyUsageCmd struct {
 	Account string `arg:""`
@@ -49,7 +47,7 @@ func (c *notifyUsageCmd) notify(a *app, now time.Time) error {
 }
 
 func (c *notifyUsageCmd) send(a *app, set alert.Settings, w usage.Window, now time.Time) error {
-	d := store.Decided{At: event.MillisOf(now), Kind: kindLimit, AlertAt: w.At, By: "statusline", Verdict: state.Notify,
+	d := store.Decided{At: event.MillisOf(now), Kind: config.Limit, AlertAt: w.At, By: "statusline", Verdict: state.Notify,
 		Reason: fmt.Sprintf("%s: %d %% are used", term.LimitName(w.Name), c.Percent)}
 	if set.Quiet != (alert.Hours{}) && set.Quiet.Hold(now.Local()) {
 		d.Verdict, d.Reason = state.Never, state.ReasonQuiet
@@ -76,6 +74,6 @@ func usageNote(w usage.Window, percent int, account string, now time.Time) notif
 	if account != "" {
 		body += "; " + event.OneLine(account, 80)
 	}
-	return notify.Note{Schema: notify.Schema, Kind: kindLimit, Public: true, Project: "usage", Title: fmt.Sprintf("usage limit %s: %d %% used", term.LimitName(w.Name), percent),
+	return notify.Note{Schema: notify.Schema, Kind: config.Limit, Public: true, Project: "usage", Title: fmt.Sprintf("usage limit %s: %d %% used", term.LimitName(w.Name), percent),
 		Body: body, Since: w.At.Time()}
 }

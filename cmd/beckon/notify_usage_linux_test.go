@@ -57,10 +57,14 @@ func limitReports(t *testing.T) (reports [][]byte) {
 // however many sessions report it at the same moment, and only if they asked for that.
 func TestUsageNotifies(t *testing.T) {
 	t.Parallel()
-	for _, asked := range []bool{false, true} {
-		t.Run(fmt.Sprint(asked), func(t *testing.T) {
+	for setting, asked := range map[string]bool{
+		`"notify_on": ["done"]`:          false,
+		`"notify_on": ["done", "limit"]`: true,
+		`"notify_usage": true`:           true, // as in earlier releases
+	} {
+		t.Run(setting, func(t *testing.T) {
 			heard := filepath.Join(t.TempDir(), "heard")
-			p := newOffice(t, fmt.Sprintf(`{"notify": ["command", "terminal"], "notify_usage": %v, "notify_command": ["/bin/sh", "-c", "cat >>%s"]}`, asked, heard))
+			p := newOffice(t, fmt.Sprintf(`{"notify": ["command", "terminal"], %s, "notify_command": ["/bin/sh", "-c", "cat >>%s"]}`, setting, heard))
 			reports := limitReports(t)
 			var wait sync.WaitGroup
 			for i, payload := range append(reports, reports...) {

@@ -40,7 +40,7 @@ type Config struct {
 	Band            string         // "true" or "false": the mod shows above the prompt which other sessions need you
 	Alert           alert.Settings // most keys that begin with notify
 	Reach           reach.Settings
-	NotifyUsage     string           // "true" or "false": notify when a usage limit is nearly reached
+	notifyUsage     string           // "true" or "false": notify_usage
 	Hosts           []string         // machines that --fleet asks by ssh
 	JumpBy          []string         // how to go to sessions of other machines: jump.ParseWay
 	FleetTexts      string           // how much text about sessions beckon fleet link publishes: a fleet.Level
@@ -56,7 +56,7 @@ func Default() Config {
 		PermissionFirst: "true",
 		Statusline:      term.DefaultStatus,
 		Band:            "true",
-		NotifyUsage:     "false",
+		notifyUsage:     "false",
 		FleetTexts:      "short",
 		Alert:           alert.Defaults(),
 		Reach:           reach.DefaultSettings(),
@@ -72,6 +72,7 @@ type key struct {
 	field  func(*Config) any  // a pointer to one of the types that assign handles
 	check  func(string) error // checks a text beyond OneOf; nil for no check
 	secret bool               // its value is not printed, unless it names a file
+	Old    bool               // a key of an earlier release: it is read, and listed only where it is set
 	Hint   string             // the right form, where OneOf does not show it
 }
 
@@ -82,8 +83,6 @@ const (
 
 // Keys is the table of all settings, in the order they are printed.
 var Keys = []key{
-	{Name: "color", Doc: "colour in the output of list and show",
-		OneOf: []string{"auto", "always", "never"}, field: func(c *Config) any { return &c.Color }},
 	{Name: "texts", Doc: "how much is kept of what you and the agent say",
 		OneOf: []string{"full", "short", "off"}, field: func(c *Config) any { return &c.Texts }},
 	{Name: "queue", Doc: "the order of sessions in every view, and for jump next and prev",
@@ -99,8 +98,6 @@ var Keys = []key{
 		Hint:  "beckon help display describes templates",
 		check: func(s string) error { _, err := term.ParseStatusFormat(s); return err },
 		field: func(c *Config) any { return &c.Statusline }},
-	{Name: "band", Doc: "the mod shows above the prompt which other sessions need you",
-		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Band }},
 	{Name: "hosts", Doc: "machines that --fleet asks by ssh, each as ssh:NAME",
 		check: func(s string) error { _, err := hosts.Parse(s); return err }, field: func(c *Config) any { return &c.Hosts }},
 	{Name: "jump_by", Doc: "how a jump goes to sessions of other machines, as HOST=COMMAND or HOST=ADDRESS",
@@ -112,21 +109,15 @@ var Keys = []key{
 	{Name: "notify", Doc: "channels that notify you",
 		OneOf: alert.Channels, field: func(c *Config) any { return &c.Alert.Channels }},
 	{Name: "notify_on", Doc: "what to notify of",
-		OneOf: texts(state.AlertKinds[:]), field: func(c *Config) any { return &c.Alert.On }},
+		OneOf: append(texts(state.AlertKinds[:]), Limit), field: func(c *Config) any { return &c.Alert.On }},
 	{Name: "notify_done_after", Doc: "how long a turn must last for its end to notify you",
 		field: func(c *Config) any { return &c.Alert.DoneAfter }},
-	{Name: "notify_limit", Doc: "at most one of a kind and session in this time",
-		field: func(c *Config) any { return &c.Alert.Limit }},
 	{Name: "notify_quiet_hours", Doc: "when you are not notified",
 		field: func(c *Config) any { return &c.Alert.Quiet }},
-	{Name: "notify_usage", Doc: "notify when 80 and 95 % of a usage limit are used",
-		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.NotifyUsage }},
 	{Name: "notify_command", Doc: "the program of the channel command, with its arguments",
 		field: func(c *Config) any { return &c.Alert.Command }},
 	{Name: "notify_sound", Doc: "the file of the channel sound",
 		field: func(c *Config) any { return &c.Alert.Sound }},
-	{Name: "notify_terminal", Doc: "how the channel terminal notifies",
-		OneOf: append([]string{alert.Auto}, texts(osc.Styles)...), field: func(c *Config) any { return &c.Alert.Style }},
 	{Name: "notify_actions", Doc: "the desktop's notifications have buttons that answer",
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Reach.Actions }},
 	{Name: "notify_texts", Doc: "what leaves this machine: the project and the tool, or the whole call",
@@ -145,7 +136,24 @@ var Keys = []key{
 		field: func(c *Config) any { return &c.Answer.Wait }},
 	{Name: "answer_subagents", Doc: "when what a subagent asks is held for an answer from elsewhere",
 		OneOf: []string{request.Off, request.Away, request.Always}, field: func(c *Config) any { return &c.Answer.Subagents }},
+
+	{Name: "color", Doc: "colour in the output of list and show; NO_COLOR and CLICOLOR_FORCE do it, too", Old: true,
+		OneOf: []string{"auto", "always", "never"}, field: func(c *Config) any { return &c.Color }},
+	{Name: "band", Doc: "the mod shows above the prompt which other sessions need you", Old: true,
+		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Band }},
+	{Name: "notify_limit", Doc: "at most one of a kind and session in this time", Old: true,
+		field: func(c *Config) any { return &c.Alert.Limit }},
+	{Name: "notify_usage", Doc: "what the kind limit of notify_on does now", Old: true,
+		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.notifyUsage }},
+	{Name: "notify_terminal", Doc: "how the channel terminal notifies", Old: true,
+		OneOf: append([]string{alert.Auto}, texts(osc.Styles)...), field: func(c *Config) any { return &c.Alert.Style }},
 }
+
+// Limit is the kind of notification of a usage limit. No session has a state of this name.
+const Limit = "limit"
+
+// Usage reports whether the user wants to know when a usage limit is nearly reached.
+func (c *Config) Usage() bool { return c.notifyUsage == "true" || slices.Contains(c.Alert.On, Limit) }
 
 // Value returns the key's value in c, as people read it.
 func (k key) Value(c Config) string {
@@ -251,9 +259,9 @@ func lineOf(err error) int {
 
 // suggest names the key that name was probably meant to be.
 func suggest(name string) string {
-	names := make([]string, len(Keys))
-	for i, k := range Keys {
-		names[i] = k.Name
+	var names []string
+	for _, k := range Keys {
+		names = append(names, k.Name)
 	}
 	return cmp.Or(nearest.DidYouMean(name, names), "beckon config lists the keys")
 }

@@ -154,7 +154,7 @@ func (a invocation) meter(s *event.Status, record string, now time.Time) {
 func (a invocation) limits(s *event.Status, now time.Time) usage.Account {
 	name := usage.AccountOf(a.Getenv)
 	used, crossed, err := usage.In(a.Store.Dir).Report(name, s.SessionID, s.Limits, event.MillisOf(now))
-	if len(crossed) > 0 && a.Configured().NotifyUsage == "true" {
+	if cfg := a.Configured(); len(crossed) > 0 && cfg.Usage() {
 		for _, c := range crossed {
 			err = errors.Join(err, a.notifyUsage(name, c))
 		}
