@@ -8,7 +8,7 @@ import (
 	"beckon/state/stats"
 )
 
-// Timeline is one day, a track for each session: the format of `stats --timeline --json`.
+// Timeline is one day, a track for each session: the format of `stats --day today --json`.
 type Timeline struct {
 	Schema int       `json:"schema"`
 	From   time.Time `json:"from"`

@@ -14,7 +14,7 @@ import (
 
 type helpCmd struct {
 	Topic []string `arg:"" optional:"" help:"A topic of the manual, or a command."`
-	Man   bool     `help:"Print the manual page instead; to read it: beckon help --man | man -l -"`
+	Man   bool     `hidden:"" help:"Print the manual page instead; to read it: beckon help --man | man -l -"`
 }
 
 // Run prints a page of the manual, or a command's usage if it has no page. Without a topic it

@@ -12,10 +12,10 @@ import (
 )
 
 type initCmd struct {
-	Completion bool   `help:"Print instead the script that completes commands and sessions, for bash, zsh and fish."`
+	Completion bool   `hidden:"" help:"Print instead the script that completes commands and sessions, for bash, zsh and fish."`
 	Shell      string `arg:"" enum:"bash,zsh,fish,tmux,starship" help:"bash, zsh, fish, tmux or starship."`
-	Next       string `default:"b" help:"tmux: the key, after the prefix, that goes to the session that needs you next (default: ${default})." placeholder:"KEY"`
-	Popup      string `default:"B" help:"tmux: the key, after the prefix, that shows all sessions (default: ${default})." placeholder:"KEY"`
+	Next       string `hidden:"" default:"b" help:"tmux: the key, after the prefix, that goes to the session that needs you next (default: ${default})." placeholder:"KEY"`
+	Popup      string `hidden:"" default:"B" help:"tmux: the key, after the prefix, that shows all sessions (default: ${default})." placeholder:"KEY"`
 }
 
 // completions are the shells' scripts. They contain no commands of beckon's: each asks `beckon

@@ -18,11 +18,11 @@ import (
 type jumpCmd struct {
 	Session string `arg:"" optional:"" default:"next" help:"${session}; or, of those that need you or ended a turn unseen: next, which goes to each once before it goes to any again, prev, which goes back, or last, the end of the queue (default: next)."`
 	All     bool   `help:"With next, prev and last: add the idle sessions that you have seen."`
-	Queue   string `enum:",fair,prio,static,grouped" default:"" placeholder:"MODE" help:"Order of next, prev and last: fair, prio, static or grouped (default: as configured)."`
-	Client  string `placeholder:"NAME" help:"The tmux client to move (default: the one you are in)."`
+	Queue   string `hidden:"" enum:",fair,prio,static,grouped" default:"" placeholder:"MODE" help:"Order of next, prev and last: fair, prio, static or grouped (default: as configured)."`
+	Client  string `hidden:"" placeholder:"NAME" help:"The tmux client to move (default: the one you are in)."`
 	DryRun  bool   `name:"dry-run" help:"Print the commands and run none of them."`
-	Quiet   bool   `short:"q" help:"Print nothing when it worked, or when no session needs you."`
-	Message bool   `help:"For a key of tmux: show in its status line what went wrong, or that no session needs you; print nothing."`
+	Quiet   bool   `hidden:"" short:"q" help:"Print nothing when it worked, or when no session needs you."`
+	Message bool   `hidden:"" help:"For a key of tmux: show in its status line what went wrong, or that no session needs you; print nothing."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 	Fleet   bool   `help:"The session is on another machine of the fleet: this terminal goes there; name it NAME or HOST:NAME."`
 }

@@ -51,7 +51,7 @@ func (c *listCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	rows = c.Only(a.App, rows)
+	rows = c.Only(rows)
 	if want != nil {
 		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !inStates(&r, want) })
 	}
@@ -95,8 +95,8 @@ func (c *listCmd) empty(a *app, ended bool) string {
 	switch {
 	case c.State != nil:
 		return "no session in that state"
-	case len(c.On)+len(c.User)+len(c.Agent) > 0:
-		return "no session of these machines, users or agents"
+	case len(c.Agent) > 0:
+		return "no session of these agents"
 	case ended:
 		return "no sessions; beckon list --all shows those that ended"
 	case !setup.Installed(a.App) && setup.AnyAgent(a.App):

@@ -29,16 +29,17 @@ type notifyCmd struct {
 }
 
 type notifyTestCmd struct {
-	Channel []string `enum:"terminal,desktop,command,sound,ntfy" help:"Use these channels, separated by commas: terminal, desktop, command, sound, ntfy (default: the configured ones)." placeholder:"CHANNEL"`
+	Channels []string `arg:"" optional:"" name:"channel" enum:"terminal,desktop,command,sound,ntfy" help:"Use these channels: terminal, desktop, command, sound, ntfy (default: the configured ones)."`
+	Channel  []string `hidden:"" enum:"terminal,desktop,command,sound,ntfy" help:"The same, separated by commas."`
 }
 
 func (c *notifyTestCmd) Run(a *app) error {
 	set := a.Configured().Alert
-	if len(c.Channel) > 0 {
-		set.Channels = c.Channel
+	if chosen := append(c.Channels, c.Channel...); len(chosen) > 0 {
+		set.Channels = chosen
 	}
 	if len(set.Channels) == 0 {
-		return cli.Hint("beckon setup notify chooses one; --channel tries one", "no channel is chosen")
+		return cli.Hint("beckon setup notify chooses one; beckon notify test CHANNEL tries one", "no channel is chosen")
 	}
 	note := notify.Note{Schema: notify.Schema, Kind: state.AlertPermission, Test: true, SessionID: "test",
 		Title: "beckon needs nothing", Body: "This is a test.", Project: "beckon", Since: time.Now().UTC().Truncate(time.Millisecond)}

@@ -38,18 +38,18 @@ type serveCmd struct {
 	What    string   `arg:"" name:"url|token" optional:"" enum:",url,token" default:"" help:"url: print a link that signs one browser in at the running server. token: print the token for programs."`
 	Scope   string   `arg:"" optional:"" enum:",read,events,answer" default:"" help:"Print a token that opens only this: read, events or answer."`
 	Addr    string   `default:"127.0.0.1:7483" placeholder:"HOST:PORT" help:"Address to listen on (default: ${default}); beyond loopback everybody needs the token."`
-	Socket  string   `placeholder:"PATH" help:"Listen on this unix socket (mode 0600), and on no port."`
+	Socket  string   `hidden:"" placeholder:"PATH" help:"Listen on this unix socket (mode 0600), and on no port."`
 	Host    []string `placeholder:"NAME" help:"Answer requests for this host name, too."`
 	QR      bool     `name:"qr" help:"Show a QR code that signs one phone in."`
-	Open    bool     `help:"Open the page in your browser, signed in."`
+	Open    bool     `hidden:"" help:"Open the page in your browser, signed in."`
 	TLSCert string   `name:"tls-cert" placeholder:"FILE" type:"path" help:"Serve over TLS with this certificate; needs --tls-key."`
 	TLSKey  string   `name:"tls-key" placeholder:"FILE" type:"path" help:"The certificate's key."`
 	Notify  bool     `help:"Send notifications through the configured channels, even of what no hook reports."`
-	Hooks   bool     `default:"true" negatable:"" help:"Take events that are posted to /hook (default: yes)."`
+	Hooks   bool     `hidden:"" default:"true" negatable:"" help:"Take events that are posted to /hook (default: yes)."`
 	Fleet   bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
-	Link    bool     `help:"Publish this machine's sessions to its fleet, as beckon fleet link does."`
+	Link    bool     `hidden:"" help:"Publish this machine's sessions to its fleet, as beckon fleet link does."`
 	Service bool     `help:"Write a unit for systemd, on macOS for launchd, that serves while you are logged in."`
-	Poll    bool     `help:"Poll the files, where the system does not report changes (network file systems)."`
+	Poll    bool     `hidden:"" help:"Poll the files, where the system does not report changes (network file systems)."`
 }
 
 // Validate implements kong's validation.

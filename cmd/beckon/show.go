@@ -18,7 +18,7 @@ type showCmd struct {
 	Session string `arg:"" help:"${session}."`
 	Why     bool   `help:"Print instead which fact decided its state, and what it overrode."`
 	Pane    bool   `help:"Print what its pane shows now, and nothing else; in tmux, screen, Zellij, kitty, WezTerm, iTerm2 and Terminal."`
-	Turns   int    `default:"10" help:"How many of the newest turns to print; 0 prints none."`
+	Turns   int    `hidden:"" default:"10" help:"How many of the newest turns to print; 0 prints none."`
 	JSON    bool   `name:"json" help:"Print JSON: the row as in list --json, and the turns."`
 	cli.Colored
 }

@@ -2,12 +2,10 @@ package main
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,10 +23,9 @@ import (
 type statsCmd struct {
 	Days     int    `default:"7" help:"How many days to count, today included."`
 	Since    string `help:"Tell instead what ended, asked and failed in the last 90m or 8h, or since you were last away for ten minutes: away." placeholder:"DURATION"`
-	Timeline bool   `help:"Draw one day instead: a line for each session, when it worked, waited for you, was idle or failed."`
-	Date     string `help:"The day that --timeline draws (default: today)." placeholder:"YYYY-MM-DD"`
-	JSON     bool   `name:"json" xor:"format" help:"Print JSON."`
-	CSV      bool   `name:"csv" xor:"format" help:"Print a line for each day and project, for a spreadsheet."`
+	Day      string `aliases:"date" help:"Draw one day instead, a line for each session: when it worked, waited for you, was idle or failed." placeholder:"today, yesterday or 2026-01-31"`
+	Timeline bool   `hidden:"" help:"Draw today, as --day today."`
+	JSON     bool   `name:"json" help:"Print JSON."`
 	cli.Colored
 }
 
@@ -76,11 +73,8 @@ func (c *statsCmd) Run(a *app) error {
 	if c.Since != "" {
 		return c.digest(a)
 	}
-	if c.Timeline || c.Date != "" {
+	if c.Timeline || c.Day != "" {
 		return c.timeline(a)
-	}
-	if c.CSV {
-		return c.csv(a)
 	}
 	totals, err := a.statsOf(c.Days)
 	if err != nil {
@@ -113,10 +107,7 @@ func (c *statsCmd) Run(a *app) error {
 
 // timeline draws one day, or prints it as JSON.
 func (c *statsCmd) timeline(a *app) error {
-	if c.CSV {
-		return cli.Usage("--csv: a timeline is drawn, or printed with --json")
-	}
-	t, err := a.timeline(c.Date)
+	t, err := a.timeline(c.Day)
 	if err != nil {
 		return err
 	}
@@ -130,15 +121,19 @@ func (c *statsCmd) timeline(a *app) error {
 	return term.DrawTimeline(a.Stdout, t, time.Local, a.Style(c.Color))
 }
 
-// timeline returns what every session did on a local day, today without a date, from the first
-// activity to the last.
-func (a *app) timeline(date string) (render.Timeline, error) {
+// timeline returns what every session did on a local day, from the first activity to the last.
+// The day is a date, yesterday, today or "", which is today.
+func (a *app) timeline(name string) (render.Timeline, error) {
 	now := a.Now().Time().In(time.Local)
 	day := now
-	if date != "" {
+	switch name {
+	case "", "today":
+	case "yesterday":
+		day = now.AddDate(0, 0, -1)
+	default:
 		var err error
-		if day, err = time.ParseInLocation(time.DateOnly, date, time.Local); err != nil {
-			return render.Timeline{}, cli.Usage("--date %q: not a day like 2026-01-31", date)
+		if day, err = time.ParseInLocation(time.DateOnly, name, time.Local); err != nil {
+			return render.Timeline{}, cli.Usage("--day %q: not today, yesterday or a day like 2026-01-31", name)
 		}
 	}
 	from := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.Local)
@@ -165,24 +160,6 @@ func (a *app) sessionOf(k store.Key, project string) *state.Session {
 	}
 	id, part, _ := strings.Cut(string(k), "~")
 	return &state.Session{ID: id, Part: part, Cwd: project}
-}
-
-// csv prints a line for each day and project.
-func (c *statsCmd) csv(a *app) error {
-	totals := stats.New(time.Local).From(a.firstDay(c.Days))
-	if _, err := a.count(totals, a.midnight(c.Days-1)); err != nil {
-		return err
-	}
-	w := csv.NewWriter(a.Stdout)
-	lines := [][]string{{"date", "project", "busy_seconds", "waiting_seconds", "turns", "tools", "tool_failures", "permissions", "questions", "subagents", "errors", "cost_usd"}}
-	for _, d := range totals.Each() {
-		line := []string{d.Date, d.Project}
-		for _, n := range []int64{d.BusyS, d.WaitingS, int64(d.Turns), int64(d.Tools), int64(d.Failures), int64(d.Permissions), int64(d.Questions), int64(d.Subagents), int64(d.Errors)} {
-			line = append(line, strconv.FormatInt(n, 10))
-		}
-		lines = append(lines, append(line, strconv.FormatFloat(d.CostUSD, 'f', -1, 64)))
-	}
-	return w.WriteAll(lines)
 }
 
 // firstDay returns the first of that many local days, counting today.

@@ -28,15 +28,15 @@ import (
 )
 
 type watchCmd struct {
-	Once  bool `help:"Print one screen and exit; for scripts."`
-	Width int  `help:"Columns for --once (default: $$COLUMNS, else the terminal's, else 80)." placeholder:"N"`
+	Once  bool `hidden:"" help:"Print one screen and exit; for scripts."`
+	Width int  `hidden:"" help:"Columns for --once (default: $$COLUMNS, else the terminal's, else 80)." placeholder:"N"`
 	fleets.Flags
 	cli.Colored
-	Queue  string `enum:",fair,prio,static,grouped" default:"" aliases:"sort" placeholder:"MODE" help:"Order within a group: fair, prio, static or grouped (default: as configured)."`
-	Group  string `enum:"need,project,host,none" default:"need" help:"Group by need, project, host or none."`
-	Leave  bool   `help:"End after a jump; for a popup, which would hide the pane."`
+	Queue  string `hidden:"" enum:",fair,prio,static,grouped" default:"" aliases:"sort" placeholder:"MODE" help:"Order within a group: fair, prio, static or grouped (default: as configured)."`
+	Group  string `hidden:"" enum:"need,project,host,none" default:"need" help:"Group by need, project, host or none."`
+	Leave  bool   `hidden:"" help:"End after a jump; for a popup, which would hide the pane."`
 	Notify bool   `help:"Send notifications through the configured channels, even of what no hook reports."`
-	Poll   bool   `help:"Poll the files twice a second, where the system does not report changes (network file systems)."`
+	Poll   bool   `hidden:"" help:"Poll the files twice a second, where the system does not report changes (network file systems)."`
 }
 
 func (c *watchCmd) Run(a *app) error {
@@ -83,7 +83,8 @@ func (c *watchCmd) once(a *app, opt tui.Options) error {
 		return err
 	}
 	opt.Profile = colorprofile.Env(a.onceEnviron(opt.Color))
-	return tui.Once(colorprofile.NewWriter(a.Stdout, a.onceEnviron(opt.Color)), opt, a.screenOf(snap), c.Only(a.App, others), a.pageWidth(c.Width))
+	w := colorprofile.NewWriter(a.Stdout, a.onceEnviron(opt.Color))
+	return tui.Once(w, opt, a.screenOf(snap), c.Only(others), a.pageWidth(c.Width))
 }
 
 // onceEnviron returns an environment in which the colour profile is the user's choice,

@@ -161,7 +161,7 @@ var forUser = []forUserCmd{
 
 // Colored is the flag of commands that draw.
 type Colored struct {
-	Color string `enum:",auto,always,never" default:"" placeholder:"WHEN" help:"Use colours: auto, always or never (default: as configured)."`
+	Color string `hidden:"" enum:",auto,always,never" default:"" placeholder:"WHEN" help:"Use colours: auto, always or never (default: as configured)."`
 }
 
 // ColorChoice returns the flag's value, else the configured one.

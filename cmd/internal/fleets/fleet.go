@@ -22,7 +22,7 @@ type Cmd struct {
 
 // where is the flag that the server's subcommands have.
 type where struct {
-	Dir string `placeholder:"DIR" type:"path" help:"The server's directory (default: hub beside config.json)."`
+	Dir string `hidden:"" placeholder:"DIR" type:"path" help:"The server's directory (default: hub beside config.json)."`
 }
 
 func (w *where) dir(a *cli.App) string { return cmp.Or(w.Dir, home.Config(a.Getenv, "hub")) }

@@ -80,7 +80,7 @@ func (o *Others) Follow(ctx context.Context, show func([]render.Row, error)) {
 			h.Follow(ctx, func(rows []render.Row) {
 				mu.Lock()
 				defer mu.Unlock()
-				latest[i] = o.flags.Only(o.app, rows)
+				latest[i] = o.flags.Only(rows)
 				show(slices.Concat(latest...), problem)
 			})
 		})
@@ -89,7 +89,7 @@ func (o *Others) Follow(ctx context.Context, show func([]render.Row, error)) {
 		o.follow(ctx, func(rows []render.Row, err error) {
 			mu.Lock()
 			defer mu.Unlock()
-			latest[len(o.asked)], problem = o.flags.Only(o.app, rows), err
+			latest[len(o.asked)], problem = o.flags.Only(rows), err
 			show(slices.Concat(latest...), problem)
 		})
 	}

@@ -24,11 +24,11 @@ import (
 // LinkCmd is beckon fleet link.
 type LinkCmd struct {
 	Join    string `placeholder:"TOKEN" help:"Join with the token that beckon fleet invite printed, and remember it; - reads it from stdin."`
-	Server  string `placeholder:"URL" help:"Join a NATS server of your own that asks for no token, as nats://HOST:4222, and remember it."`
-	Texts   string `enum:",off,short,full" default:"" placeholder:"LEVEL" help:"How much of the texts of sessions leaves this machine: off, short or full (default: as configured)."`
-	Forget  bool   `help:"When it ends, take this machine's sessions off all lists; for containers and CI."`
+	Server  string `hidden:"" placeholder:"URL" help:"Join a NATS server of your own that asks for no token, as nats://HOST:4222, and remember it."`
+	Texts   string `hidden:"" enum:",off,short,full" default:"" placeholder:"LEVEL" help:"How much of the texts of sessions leaves this machine: off, short or full (default: as configured)."`
+	Forget  bool   `hidden:"" help:"When it ends, take this machine's sessions off all lists; for containers and CI."`
 	Service bool   `help:"Write a unit for systemd, on macOS for launchd, that keeps the link running."`
-	Quiet   bool   `short:"q" help:"Print nothing but errors."`
+	Quiet   bool   `hidden:"" short:"q" help:"Print nothing but errors."`
 }
 
 // Run implements the command.

@@ -19,29 +19,18 @@ import (
 type Flags struct {
 	Host  []string `sep:"none" placeholder:"ssh:NAME" help:"Add the sessions of another machine, asked by ssh, as ssh:build; repeat for more."`
 	Fleet bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
-	On    []string `placeholder:"HOST" help:"Only sessions of these machines, separated by commas."`
-	User  []string `placeholder:"USER" help:"Only sessions of these users, separated by commas."`
 	Agent []string `placeholder:"AGENT" help:"Only sessions of these agents, separated by commas, as claude-code,codex."`
 }
 
-// Only drops the rows that the flags exclude. Rows of this machine belong to its user.
-func (f *Flags) Only(a *cli.App, rows []render.Row) []render.Row {
-	if len(f.On)+len(f.User)+len(f.Agent) == 0 {
+// Only drops the rows that the flags exclude.
+func (f *Flags) Only(rows []render.Row) []render.Row {
+	if len(f.Agent) == 0 {
 		return rows
 	}
-	fits := func(want []string, have string) bool {
-		return len(want) == 0 || slices.ContainsFunc(want, func(w string) bool { return strings.EqualFold(w, have) })
-	}
-	names := make([]string, len(f.Agent))
-	for i, name := range f.Agent {
-		names[i] = event.Agent(name)
-	}
 	return slices.DeleteFunc(rows, func(r render.Row) bool {
-		host, user := r.Host, a.User()
-		if r.Remote != nil {
-			host, user = r.Remote.Name, r.Remote.User
-		}
-		return !fits(f.On, host) || !fits(f.User, user) || !fits(names, event.Agent(r.Agent))
+		return !slices.ContainsFunc(f.Agent, func(name string) bool {
+			return strings.EqualFold(event.Agent(name), event.Agent(r.Agent))
+		})
 	})
 }
 

@@ -1,10 +1,8 @@
 package fleets
 
 import (
-	"os"
 	"testing"
 
-	"beckon/cmd/internal/cli"
 	"beckon/render"
 )
 
@@ -16,7 +14,7 @@ func TestOnlyTheseAgents(t *testing.T) {
 	}{{"gemini", 1}, {"gemini-cli", 1}, {"Gemini_CLI", 1}, {"claude", 2}, {"claude-code", 2}, {"codex", 0}, {"nobody", 1}} {
 		rows := []render.Row{{Agent: "gemini"}, {Agent: "claude-code"}, {}, {Agent: "nobody"}}
 		f := Flags{Agent: []string{c.agent}}
-		if got := f.Only(&cli.App{Getenv: os.Getenv}, rows); len(got) != c.want {
+		if got := f.Only(rows); len(got) != c.want {
 			t.Errorf("--agent %s: %d rows, want %d", c.agent, len(got), c.want)
 		}
 	}

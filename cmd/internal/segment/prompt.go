@@ -14,7 +14,7 @@ import (
 // Prompt is the command that prints a short segment.
 type Prompt struct {
 	Format string `help:"Template to fill in instead of the default (beckon help display)." placeholder:"TEMPLATE"`
-	For    string `help:"Escape values for where the text goes: plain, zsh, tmux, polybar, pango or swiftbar (default: ${default})." default:"plain" placeholder:"TARGET"`
+	For    string `hidden:"" help:"Escape values for where the text goes: plain, zsh, tmux, polybar, pango or swiftbar (default: ${default})." default:"plain" placeholder:"TARGET"`
 	JSON   bool   `name:"json" help:"Print JSON, as waybar's custom modules read it."`
 	Fleet  bool   `help:"Count the sessions of the fleet's other machines, too, as beckon fleet link last saw them."`
 }

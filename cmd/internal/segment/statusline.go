@@ -26,8 +26,8 @@ import (
 
 // Statusline is the command that the client runs for its status line.
 type Statusline struct {
-	Wrap     string `help:"Run this status-line command first: the one that was there before." placeholder:"COMMAND"`
-	WrapJSON string `name:"wrap-json" help:"The same, as a JSON string." placeholder:"JSON"`
+	Wrap     string `hidden:"" help:"Run this status-line command first: the one that was there before." placeholder:"COMMAND"`
+	WrapJSON string `hidden:"" name:"wrap-json" help:"The same, as a JSON string." placeholder:"JSON"`
 	Fleet    bool   `help:"Name the sessions of the fleet's other machines, too, as beckon fleet link last saw them."`
 }
 
