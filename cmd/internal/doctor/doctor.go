@@ -9,6 +9,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/installer"
+	"beckon/state"
 )
 
 // Cmd is the command.
@@ -40,15 +41,12 @@ const (
 	resultOff     result = "off"
 )
 
-// check looks at one part of the installation and adds what it finds. installed is for what only a
-// Claude Code with hooks has.
-type check struct {
-	look      func(*doctor)
-	installed bool
-}
-
 // checks are in the order in which their findings are printed: what others depend on comes first.
-var checks = []check{
+// Those with hooks are for a Claude Code that has them.
+var checks = []struct {
+	look  func(*doctor)
+	hooks bool
+}{
 	{look: (*doctor).configuration},
 	{look: (*doctor).notifications},
 	{look: (*doctor).stateDir},
@@ -58,11 +56,10 @@ var checks = []check{
 	{look: (*doctor).programs},
 	{look: (*doctor).policies},
 	{look: (*doctor).fleet},
-	{look: func(d *doctor) { d.limits(limitsHere()) }},
 	{look: (*doctor).latency},
-	{look: (*doctor).roundTrips, installed: true},
-	{look: (*doctor).silence, installed: true},
-	{look: (*doctor).sources, installed: true},
+	{look: (*doctor).roundTrips, hooks: true},
+	{look: (*doctor).silence, hooks: true},
+	{look: (*doctor).sources, hooks: true},
 	{look: (*doctor).agents},
 }
 
@@ -71,15 +68,18 @@ type doctor struct {
 	*cli.App
 	client   installer.Client
 	report   installer.Report // of Claude Code's settings and plugins
-	findings []finding
+	seen     []state.Seen     // the live sessions
+	unseen   error            // why they cannot be read
+	findings []*finding
 }
 
 // examine runs all checks.
 func examine(a *cli.App) *doctor {
 	d := &doctor{App: a, client: installer.FindClient(context.Background(), a.ClaudeDir())}
 	d.report = d.inspect()
+	d.seen, _, d.unseen = a.Look(false)
 	for _, c := range checks {
-		if !c.installed || d.report.Installed() {
+		if !c.hooks || d.report.Installed() {
 			c.look(d)
 		}
 	}
@@ -102,18 +102,34 @@ func (c *Cmd) Run(a *cli.App) error {
 	} else {
 		d.print()
 	}
-	if slices.ContainsFunc(d.findings, func(f finding) bool { return f.Result == resultError }) {
+	if slices.ContainsFunc(d.findings, func(f *finding) bool { return f.Result == resultError }) {
 		return cli.ErrSilent
 	}
 	return nil
 }
 
-func (d *doctor) add(r result, name, fix, format string, args ...any) {
-	d.findings = append(d.findings, finding{Name: name, Result: r, What: fmt.Sprintf(format, args...), Fix: fix})
+// add adds a finding, which the caller may complete.
+func (d *doctor) add(r result, name, fix, format string, args ...any) *finding {
+	f := &finding{Name: name, Result: r, What: fmt.Sprintf(format, args...), Fix: fix}
+	d.findings = append(d.findings, f)
+	return f
 }
 
-// newest is the finding that was added last.
-func (d *doctor) newest() *finding { return &d.findings[len(d.findings)-1] }
+func (d *doctor) ok(name, format string, args ...any) *finding {
+	return d.add(resultOK, name, "", format, args...)
+}
+
+func (d *doctor) off(name, fix, format string, args ...any) {
+	d.add(resultOff, name, fix, format, args...)
+}
+
+func (d *doctor) warn(name, fix, format string, args ...any) *finding {
+	return d.add(resultWarning, name, fix, format, args...)
+}
+
+func (d *doctor) fail(name, fix, format string, args ...any) *finding {
+	return d.add(resultError, name, fix, format, args...)
+}
 
 // repair puts right what can be, one thing for all findings of a name.
 func (d *doctor) repair() error {

@@ -2,7 +2,9 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -10,8 +12,16 @@ import (
 
 	"beckon/cmd/internal/setup"
 	"beckon/event"
+	"beckon/event/agents"
+	"beckon/event/plainfile"
 	"beckon/installer"
 	"beckon/render"
+	"beckon/render/term"
+	"beckon/state"
+	"beckon/state/evidence"
+
+	"github.com/tailscale/hujson"
+	"github.com/tidwall/gjson"
 )
 
 // claude reports which Claude Code is installed.
@@ -19,20 +29,13 @@ func (d *doctor) claude() {
 	c := d.client
 	switch {
 	case c.Path == "":
-		d.add(resultWarning, "client", "", "no claude on PATH: its version is not known")
+		d.warn("client", "", "no claude on PATH: its version is not known")
 	case !c.Version.Known():
-		d.add(resultWarning, "client", "", "%s does not say its version", c.Path)
+		d.warn("client", "", "%s does not say its version", c.Path)
 	case len(installer.UnknownTo(c.Version, []string{string(event.PermissionRequest)})) > 0:
-		d.add(
-			resultError,
-			"client",
-			"update Claude Code",
-			"%s is version %s: too old to report permissions",
-			c.Path,
-			c.Version,
-		)
+		d.fail("client", "update Claude Code", "%s is version %s: too old to report permissions", c.Path, c.Version)
 	default:
-		d.add(resultOK, "client", "", "%s, version %s", c.Path, c.Version)
+		d.ok("client", "%s, version %s", c.Path, c.Version)
 	}
 }
 
@@ -58,54 +61,48 @@ func (d *doctor) entries() {
 	r, installed := d.report, 0
 	for _, f := range r.Files {
 		for _, note := range f.Notes {
-			d.add(resultWarning, "settings", "correct or remove it; a client before 2.1.331 may ignore all hooks of this file",
+			d.warn("settings", "correct or remove it; a client before 2.1.331 may ignore all hooks of this file",
 				"another tool's hook in %s: %s", f.Path, note)
 		}
 		switch {
 		case f.Err != nil:
-			d.add(resultError, "settings", render.HintOf(f.Err), "%v", f.Err)
+			d.fail("settings", render.HintOf(f.Err), "%v", f.Err)
 		case len(f.Entries) > 0:
 			installed++
-			d.add(resultOK, "hooks", "", "%d entries in %s", len(f.Entries), f.Path)
-			if f.Plugin == "" {
-				d.statusLine(f)
-			}
+			d.ok("hooks", "%d entries in %s", len(f.Entries), f.Path)
+			d.statusLine(f)
 		case f.Recorded:
-			d.add(resultError, "hooks", "beckon doctor --repair",
-				"removed later: %s had beckon's hooks, something took them out", f.Path)
-			d.newest().repair = d.install
+			d.fail("hooks", "beckon doctor --repair", "removed later: %s had beckon's hooks, something took them out",
+				f.Path).repair = d.install
 			installed++
 		}
 	}
 	if elsewhere := d.accounts(); installed == 0 && (elsewhere || setup.AnyAgent(d.App)) {
-		d.add(resultOff, "hooks", "beckon setup hooks", "Claude Code has none")
+		d.off("hooks", "beckon setup hooks", "Claude Code has none")
 		return
 	}
 	if installed == 0 {
-		d.add(resultError, "hooks", "beckon setup", "never installed")
+		d.fail("hooks", "beckon setup", "never installed")
 		return
 	}
 	if r.Answers() {
-		d.add(resultOK, "answers", "", "what sessions ask can be answered from elsewhere (beckon answer)")
+		d.ok("answers", "what sessions ask can be answered from elsewhere (beckon answer)")
 	}
 	if r.Disabled != "" {
-		d.add(resultOff, "hooks", "take disableAllHooks out of it", "switched off: disableAllHooks is set in %s", r.Disabled)
+		d.off("hooks", "take disableAllHooks out of it", "switched off: disableAllHooks is set in %s", r.Disabled)
 	}
 	if r.ManagedOnly != "" {
-		d.add(resultOff, "hooks", "ask whoever manages this machine", "switched off: %s allows managed hooks only",
-			r.ManagedOnly)
+		d.off("hooks", "ask whoever manages this machine", "switched off: %s allows managed hooks only", r.ManagedOnly)
 	}
 	if lack := setup.UnknownClient(d.App); lack != "" {
-		d.add(resultWarning, "hooks", "", "%s", lack)
+		d.warn("hooks", "", "%s", lack)
 	}
 	if len(r.Missing) > 0 && r.Installed() {
-		d.add(resultError, "hooks", "beckon doctor --repair", "not registered: %s", strings.Join(r.Missing, ", "))
-		d.newest().repair = d.install
+		d.fail("hooks", "beckon doctor --repair", "not registered: %s", strings.Join(r.Missing, ", ")).repair = d.install
 	}
 	if len(r.Unknown) > 0 {
-		d.add(resultError, "hooks", "beckon doctor --repair", "the client does not know %s and warns at start",
-			strings.Join(r.Unknown, ", "))
-		d.newest().repair = d.install
+		d.fail("hooks", "beckon doctor --repair", "the client does not know %s and warns at start",
+			strings.Join(r.Unknown, ", ")).repair = d.install
 	}
 	d.duplicates()
 }
@@ -117,9 +114,9 @@ func (d *doctor) accounts() (any bool) {
 		n := len(installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Files[0].Entries)
 		if n > 0 {
 			any = true
-			d.add(resultOK, "hooks", "", "%d entries in %s, another account", n, t.Path)
+			d.ok("hooks", "%d entries in %s, another account", n, t.Path)
 		} else {
-			d.add(resultOff, "hooks", "beckon setup", "the account in %s has none", filepath.Dir(t.Path))
+			d.off("hooks", "beckon setup", "the account in %s has none", filepath.Dir(t.Path))
 		}
 	}
 	return any
@@ -132,13 +129,13 @@ func (d *doctor) install() error {
 
 func (d *doctor) statusLine(f installer.File) {
 	switch {
+	case f.Plugin != "": // which cannot have one
 	case f.Status == nil:
-		d.add(resultOff, "status line", "beckon setup statusline",
-			"not beckon's, which names the other sessions that need you")
+		d.off("status line", "beckon setup statusline", "not beckon's, which names the other sessions that need you")
 	case f.Status.Wraps:
-		d.add(resultOK, "status line", "", "beckon's: runs the one that was there, and adds a line")
+		d.ok("status line", "beckon's: runs the one that was there, and adds a line")
 	default:
-		d.add(resultOK, "status line", "", "beckon's")
+		d.ok("status line", "beckon's")
 	}
 }
 
@@ -147,15 +144,166 @@ func (d *doctor) programs() {
 	for _, p := range d.report.Programs {
 		switch {
 		case !p.Absolute:
-			d.add(resultError, "program", "beckon setup hooks", "wrong path: %q is not absolute", p.Path)
+			d.fail("program", "beckon setup hooks", "wrong path: %q is not absolute", p.Path)
 		case !p.Exists:
-			d.add(resultError, "program", "beckon setup hooks, or go install ./cmd/beckon ./cmd/beckon-hook",
+			d.fail("program", "beckon setup hooks, or go install ./cmd/beckon ./cmd/beckon-hook",
 				"wrong path: %s is not there, and every tool call prints an error", p.Path)
 		case !p.Executable:
-			d.add(resultError, "program", "chmod +x "+p.Path, "wrong path: %s cannot be executed", p.Path)
-			d.newest().repair = func() error { return os.Chmod(p.Path, 0o755) }
+			d.fail("program", "chmod +x "+p.Path, "wrong path: %s cannot be executed", p.Path).
+				repair = func() error { return os.Chmod(p.Path, 0o755) }
 		default:
-			d.add(resultOK, "program", "", "%s", strings.TrimSpace(p.Path+" "+p.Version))
+			d.ok("program", "%s", strings.TrimSpace(p.Path+" "+p.Version))
 		}
 	}
+}
+
+// duplicates reports events for which the client runs the hook more than once. Each still counts
+// once when the copies have different origins.
+func (d *doctor) duplicates() {
+	var plugin, settings string
+	for _, f := range d.report.Files {
+		switch {
+		case len(f.Entries) == 0:
+		case f.Plugin != "":
+			plugin = f.Plugin
+		default:
+			settings = f.Path
+		}
+	}
+	if plugin != "" && settings != "" {
+		id := installer.PluginName + "@" + installer.PluginName
+		d.warn("hooks", "keep one: beckon setup --undo hooks, or claude plugin uninstall "+id,
+			"installed twice, as a plugin in %s and in %s: each event counts once and is paid for twice", plugin, settings)
+		return
+	}
+	// Some sessions have hooks in addition to the user's: in the settings of their projects, and
+	// in a plugin that one session was given (--plugin-dir), which the client lists nowhere.
+	reports, paired := []installer.Report{d.report}, 0
+	for _, v := range d.seen {
+		if slices.ContainsFunc(v.Session.Recent, func(r state.Recent) bool { return r.Paired }) {
+			paired++
+		}
+		var in installer.Inspection
+		for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
+			if t, err := setup.SettingsIn(d.App, scope, v.Session.Cwd); err == nil && v.Session.Cwd != "" {
+				in.Targets = append(in.Targets, t)
+			}
+		}
+		reports = append(reports, installer.Inspect(in))
+	}
+	for _, r := range reports {
+		for _, dup := range r.Duplicates {
+			if dup.Runs > 1 {
+				d.warn("hooks", "beckon setup --undo hooks takes one out, for a project's with --scope project or local",
+					"installed more than once, in %s: each event counts once and is paid for each time",
+					strings.Join(slices.Compact(dup.Files), " and "))
+				return
+			}
+		}
+	}
+	if paired > 0 {
+		d.warn("hooks", "start them without --plugin-dir, or beckon setup --undo hooks",
+			"every event comes twice, from a plugin and from the settings, in %s: each counts once and is paid for twice",
+			term.Plural(paired, "live session"))
+	}
+}
+
+// agents checks the hooks of agents other than Claude Code: those that have them, had them, or
+// could.
+func (d *doctor) agents() {
+	program, unstable := setup.HookProgram(d.App, "") // the checks of Claude Code report problems with it
+	var without []string
+	for _, ag := range setup.Registered() {
+		t, err := setup.AgentTarget(d.App, ag)
+		if err != nil {
+			d.fail(ag.Name, "", "%v", err)
+			continue
+		}
+		want := installer.AgentSpec(ag, program)
+		want.Answers = installer.AgentHolds(t)
+		r := installer.InspectAgent(t, want)
+		off := switchedOff(t.Path)
+		switch {
+		case r.Err != nil && (r.Recorded || len(r.Entries) > 0):
+			d.fail(ag.Name, render.HintOf(r.Err), "%v", r.Err)
+		case len(r.Entries) > 0 && off != "":
+			d.off(ag.Name, "", "switched off: %s, so none of its hooks run", off)
+		case len(r.Entries) > 0:
+			d.agent(ag, r, unstable == nil)
+		case r.Recorded:
+			d.fail(ag.Name, "beckon setup --agent "+ag.Name,
+				"removed later: %s had beckon's hooks, something took them out", r.Path)
+		case setup.There(d.App, ag):
+			without = append(without, ag.Name)
+		}
+	}
+	for _, ag := range event.Agents() {
+		if ag.Measured == "" && setup.There(d.App, ag) {
+			d.warn(ag.Name, "", "known from its documentation alone: "+
+				"hooks that you set up yourself are read, but never tried with the real program")
+		}
+	}
+	if len(without) > 0 {
+		d.off("agents", "beckon setup", "without hooks: %s", strings.Join(without, ", "))
+	}
+}
+
+// agent checks the entries of an agent. sure means that what this program would write is
+// known.
+func (d *doctor) agent(ag *agents.Agent, r installer.AgentReport, sure bool) {
+	if !r.AsWant && sure {
+		d.fail(ag.Name, "beckon setup --agent "+ag.Name, "the hooks in %s are not as this version writes them", r.Path)
+	}
+	e := r.Entries[0]
+	e.Args = []string{"SessionStart", "--agent", ag.Name}
+	if took, _, err := roundTrip(e); err != nil {
+		d.broken(ag.Name, e.Program, err)
+	} else {
+		d.ok(ag.Name, "%shooks in %s; an event reached its session in %.1f ms (median of %d); measured with %s %s",
+			installed(ag), r.Path, millis(took), trips, ag.Name, ag.Measured)
+	}
+	if ag.Install.Then != "" {
+		d.warn(ag.Name, "", "%s", ag.Install.Then)
+	}
+}
+
+// switchedOff returns the agent's own setting that switches all its hooks off, or "": a member of
+// the settings with the hooks, or Codex's feature in the config.toml beside them.
+func switchedOff(path string) string {
+	read := func(path string) []byte {
+		text, _ := plainfile.Head(path, make([]byte, settingsLimit), 0) // a file that is not there says nothing
+		return text
+	}
+	plain, _ := hujson.Standardize(read(path))
+	for name, off := range map[string]bool{"disableAllHooks": true, "hooksConfig.enabled": false, "hooks.enabled": false} {
+		if v := gjson.GetBytes(plain, name); v.IsBool() && v.Bool() == off {
+			return fmt.Sprintf("%s is %v in %s", name, off, path)
+		}
+	}
+	path = filepath.Join(filepath.Dir(path), "config.toml")
+	table := ""
+	for line := range strings.Lines(string(read(path))) {
+		line, _, _ = strings.Cut(strings.Join(strings.Fields(line), ""), "#")
+		if strings.HasPrefix(line, "[") {
+			table = strings.Trim(line, "[]") + "."
+		}
+		if name := table + line; name == "features.hooks=false" ||
+			strings.HasPrefix(name, "features={") && strings.Contains(name, "hooks=false") {
+			return "features.hooks is false in " + path
+		}
+	}
+	return ""
+}
+
+// settingsLimit is how much of the settings is looked at, in bytes.
+const settingsLimit = 1 << 20
+
+// installed returns which version of an agent is installed, if known.
+func installed(ag *agents.Agent) string {
+	if program, err := exec.LookPath(ag.Install.Program); err == nil {
+		if v := evidence.ProgramVersion(ag, program); v != "" {
+			return "version " + v + ", "
+		}
+	}
+	return ""
 }

@@ -1,5 +1,0 @@
-//go:build !linux && !darwin
-
-package doctor
-
-func limitsHere() []limit { return nil }

@@ -1,0 +1,214 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"beckon/cmd/internal/answer"
+	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/fleets"
+	"beckon/cmd/internal/policies"
+	"beckon/event/osc"
+	"beckon/event/policy"
+	"beckon/event/policy/config"
+	"beckon/event/policy/trust"
+	"beckon/render"
+	"beckon/render/notify"
+	"beckon/render/term"
+	"beckon/state/alert"
+)
+
+func (d *doctor) configuration() {
+	for _, err := range cli.Each(d.CheckConfig()) {
+		d.fail("config", render.HintOf(err), "%v", err)
+	}
+}
+
+// stateDir checks that the state directory can be written to, and not by others.
+func (d *doctor) stateDir() {
+	dir := d.Store.Dir
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		d.fail("state", cli.StateAdvice, "%v", err)
+		return
+	}
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		d.fail("state", cli.StateAdvice, "%s cannot be written: %v", dir, err)
+		return
+	}
+	_ = f.Close()
+	_ = os.Remove(f.Name())
+	if answer.Shared(dir) {
+		d.fail("state", cli.StateAdvice, "%s is not yours alone: others can change what is in it", dir).
+			repair = func() error { return os.Chmod(dir, 0o700) }
+		return
+	}
+	d.ok("state", "%s", dir)
+}
+
+// RepairCmd is `beckon fsck`, an earlier name of doctor --repair: it lists the state files that
+// could not be read.
+type RepairCmd struct {
+	Rebuild bool `help:"Remove them."`
+}
+
+// Run lists the files.
+func (c *RepairCmd) Run(a *cli.App) error {
+	files, err := a.Store.Aside()
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		fmt.Fprintln(a.Stdout, f)
+	}
+	if len(files) == 0 {
+		fmt.Fprintln(a.Stdout, "every state file could be read")
+		return nil
+	}
+	if c.Rebuild {
+		return a.Store.ClearAside()
+	}
+	fmt.Fprintln(a.Stdout, "beckon doctor --repair removes them")
+	return cli.ErrSilent
+}
+
+// files reports state files that could not be read, and a file system without locks.
+func (d *doctor) files() {
+	if err := d.Store.LockProblem(); err != nil {
+		d.warn("locks", "put BECKON_STATE_DIR on a local disk",
+			"files in %s cannot be locked (%v): two hooks of one session at the same moment may lose one event", d.Store.Dir, err)
+	}
+	if files, err := d.Store.Aside(); err == nil && len(files) > 0 {
+		d.warn("files", "beckon doctor --repair removes what was set aside",
+			"%s could not be read, and the session began anew: %s", term.Plural(len(files), "state file"),
+			filepath.Dir(files[0])).repair = d.Store.ClearAside
+	}
+}
+
+// notifications checks that the chosen channels can reach the user.
+func (d *doctor) notifications() {
+	cfg := d.Configured()
+	set, before := cfg.Alert, len(d.findings)
+	if len(set.Channels) == 0 {
+		return
+	}
+	if set.Has(alert.Desktop) && runtime.GOOS != "darwin" && runtime.GOOS != "windows" {
+		err := notify.HasDesktop(context.Background())
+		if errors.Is(err, notify.ErrNoDesktop) { // as over SSH, while the agents run on the desktop
+			d.warn("notify", "run doctor in the desktop's session", "the channel desktop cannot be checked from here: %v", err)
+		} else if err != nil {
+			d.fail("notify", "start the desktop's notification daemon, or take desktop out of notify",
+				"the channel desktop: %v", err)
+		}
+	}
+	if set.Has(alert.Terminal) && set.Style != osc.Bell { // tmux handles a bell itself
+		for _, socket := range d.tmuxSockets() {
+			if kept := notify.KeptByTmux(socket); kept != nil {
+				d.warn("notify", kept.Hint(), "the channel terminal, %s: %v", socket, kept)
+			}
+		}
+	}
+	if set.Has(alert.Command) && (len(set.Command) == 0 || !cli.Found(set.Command[0])) {
+		d.fail("notify", "name a program that is there in notify_command", "the command %q cannot be run",
+			strings.Join(set.Command, " "))
+	}
+	if _, err := os.Stat(set.Sound); err != nil && set.Has(alert.Sound) {
+		d.fail("notify", "name a file that is there in notify_sound", "the sound %q cannot be read", set.Sound)
+	}
+	if set.Has(alert.Ntfy) {
+		d.phone(notify.Phone{Settings: cfg.Reach})
+	}
+	if len(d.findings) == before {
+		d.ok("notify", "%s", strings.Join(set.Channels, ", "))
+	}
+}
+
+// phone checks that the server of the channel ntfy can be reached.
+func (d *doctor) phone(p notify.Phone) {
+	const advice = "beckon help notifications describes the channel ntfy"
+	ntfy := p.Settings.Ntfy
+	if err := ntfy.Check(); err != nil {
+		d.fail("notify", advice, "the channel ntfy: %v", err)
+		return
+	}
+	if err := p.Reach(context.Background()); err != nil {
+		d.fail("notify", "see that the server runs and lets this machine read ntfy_answers; "+advice,
+			"the channel ntfy: %v", err)
+	}
+	if !ntfy.Private() {
+		d.warn("notify", "use a server with https", "what the channel ntfy sends can be read on its way")
+	}
+}
+
+// tmuxSockets lists the tmux servers of the sessions, and the one we are in.
+func (d *doctor) tmuxSockets() (sockets []string) {
+	if socket, _, ok := strings.Cut(d.Getenv("TMUX"), ","); ok {
+		sockets = append(sockets, socket)
+	}
+	for _, v := range d.seen {
+		if s := v.Session.Origin.Terminal.Tmux.Socket; s != "" && !slices.Contains(sockets, s) {
+			sockets = append(sockets, s)
+		}
+	}
+	return sockets
+}
+
+// policies reports problems with the policy files, and an environment that names other files
+// than earlier sessions had.
+func (d *doctor) policies() {
+	s, err := policies.Sources(d.App)
+	if err != nil {
+		d.warn("policy", "", "%v", err)
+		return
+	}
+	for _, f := range policy.Load(s).Files {
+		notice := render.OneLine(f.Notice())
+		switch {
+		case notice == "":
+			d.ok("policy", "%s: %s in force", f.Path, term.Plural(len(f.Config.Hooks), "hook"))
+		case f.Status == policy.Untrusted || f.Status == policy.Changed:
+			d.warn("policy", "beckon policy trust", "%s", notice)
+		case f.Status == policy.Vanished || errors.Is(f.Err, trust.ErrEmpty):
+			d.fail("policy", "beckon policy accept, if it is meant", "%s", notice)
+		case f.Level == config.Project: // another version of beckon trusted it
+			d.fail("policy", "put it right, then: beckon policy trust", "%s", notice)
+		default:
+			d.fail("policy", "put it right: beckon policy check says where the mistake is", "%s", notice)
+		}
+	}
+	for _, c := range s.State.Copies(trust.Good) {
+		if c.Path != s.Global && c.Text != "" {
+			d.warn("policy", "a session's settings can set XDG_CONFIG_HOME; beckon cannot prevent that",
+				"%s was in force in sessions of another environment, and is not in this one", c.Path)
+		}
+	}
+	if s.Global != "" && answer.Shared(s.Global) {
+		d.fail("policy", "chmod 600 "+s.Global, "others may write to %s, and so choose what runs as you", s.Global).
+			repair = func() error { return os.Chmod(s.Global, 0o600) }
+	}
+}
+
+// fleet checks that the hub of this machine's fleet lets it in, and that its sessions
+// are published.
+func (d *doctor) fleet() {
+	s, err := fleets.StandingOf(d.App)
+	switch {
+	case err != nil && s.URL == "":
+		d.fail("fleet", "beckon fleet link --join TOKEN writes the file again", "%v", err)
+	case s.URL == "":
+	case err != nil:
+		d.fail("fleet", "if the hub runs, its access may be revoked: beckon fleet link --join TOKEN joins again",
+			"the hub does not let this machine in: %s", render.OneLine(err.Error()))
+	case s.Publishes && !s.Linked:
+		d.warn("fleet", "beckon fleet link --service keeps one running",
+			"%s is reached, and no beckon fleet link publishes this machine's sessions", s.URL)
+	default:
+		d.ok("fleet", "%s is reached", s.URL)
+	}
+}
