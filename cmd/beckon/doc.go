@@ -80,8 +80,6 @@
 //	event/policy/run/example     servers to start from
 //	event/policy/wire            events and answers, as handlers and the client see them
 //	event/policy/trust           trusted copies, claims, notices, the trace
-//	event/policy/expect          policy tests
-//	event/policy/past            calls of earlier sessions
 //
 //	state                        Apply folds facts, Resolve makes one word of them
 //	state/store                  files, locks and seats

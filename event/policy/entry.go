@@ -25,7 +25,7 @@ func EntryOf(ev Event, r Result) trust.Entry {
 	}
 	for _, h := range r.Results {
 		if h.Notable() {
-			e.Hooks = append(e.Hooks, traced(h))
+			e.Hooks = append(e.Hooks, Traced(h))
 		}
 	}
 	return e
@@ -42,7 +42,8 @@ func (r Result) Traceable() bool {
 	return len(r.Warnings) > 0 || slices.ContainsFunc(r.Results, HookResult.Notable)
 }
 
-func traced(r HookResult) trust.TracedHook {
+// Traced returns a hook's result as the trace stores it.
+func Traced(r HookResult) trust.TracedHook {
 	o := r.Outcome
 	t := trust.TracedHook{Hook: r.Hook.Name(), Type: string(r.Hook.Type), Success: r.Success(), Decision: o.Decision, Reason: trust.Kept(o.Reason), Skipped: r.Skipped, Observed: r.Hook.Observe,
 		Rewrote: trust.Kept(string(r.Rewrote)), Output: trust.Kept(o.Output), ExitCode: o.ExitCode, TimedOut: o.TimedOut,

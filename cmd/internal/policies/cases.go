@@ -1,115 +1,113 @@
 package policies
 
 import (
-	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
-	"beckon/cmd/internal/cli"
-	"beckon/event/policy"
-	"beckon/event/policy/config"
-	"beckon/event/policy/expect"
-	"beckon/event/policy/trust"
-	"beckon/event/policy/wire"
-	"beckon/render"
+	"beckon/event"
+
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// isCases reports whether the argument of `policy test` names test files: a directory, or a
-// file with their suffix.
-func isCases(path string) bool {
-	info, err := os.Stat(path)
-	return strings.HasSuffix(path, expect.Suffix) || err == nil && info.IsDir()
+// suffix ends the name of a test file: a txtar archive. Its file "cases" has one call per line, in
+// the form DECISION TOOL INPUT:
+//
+//	deny  Bash   git push --force
+//	ask   Bash   "make build\nmake deploy"
+//	pass  Grep   {"pattern": "key", "path": "src"}
+//	pass  UserPromptSubmit  add a test
+//
+// INPUT is the call's command, file, URL or pattern as it is, a quoted Go string, or the whole
+// tool_input as a JSON object. Instead of TOOL the line may name an event, whose prompt INPUT is.
+// Empty lines and lines that begin with # are comments. A file "policy.json" in the archive is the
+// policy under test; without one it is the policy in force.
+const suffix = ".policytest.txtar"
+
+// decisions are the words that a case may expect. pass is no decision.
+var decisions = []string{"deny", "ask", "allow", "warn", "pass"}
+
+// testCase is a call and what is expected of it. Its place is the line in the file.
+type testCase struct {
+	call
+	decision string
+	text     string // the tool and its input, as written
 }
 
-// testCases runs the test files at path, or below it, against the rules.
-func (c *testCmd) testCases(a *cli.App, s policy.Sources) error {
-	var files []string
-	err := filepath.WalkDir(c.File, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(p, expect.Suffix) {
-			files = append(files, p)
+// parseCases parses a test file. Calls are made in cwd. policy is nil if the file has none. The
+// error names the line.
+func parseCases(data []byte, cwd string) (policy []byte, cases []testCase, err error) {
+	archive := txtar.Parse(data)
+	at := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "cases" })
+	if at < 0 {
+		return nil, nil, errors.New(`line 1: no file "-- cases --" in the archive`)
+	}
+	for _, part := range archive.Files {
+		if part.Name == "policy.json" {
+			policy = part.Data
 		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("finding policy tests: %w", err)
 	}
-	if len(files) == 0 {
-		return cli.Hint("test files end in "+expect.Suffix+": beckon help policy", "no policy tests in %s", c.File)
-	}
-	passed, failed := 0, 0
-	for _, f := range files {
-		p, n, err := c.testFile(a, s, f)
-		if err != nil {
-			return err
+	line := 0
+	for text := range strings.Lines(string(data)) {
+		if line++; strings.TrimSpace(text) == "-- cases --" {
+			break
 		}
-		passed, failed = passed+p, failed+n
 	}
-	fmt.Fprintf(a.Stdout, "%d passed, %d failed\n", passed, failed)
-	if failed > 0 {
-		for _, n := range policy.Load(s).Notices() { // perhaps that is why
-			fmt.Fprintf(a.Stdout, "note: %s\n", render.OneLine(n))
-		}
-		return cli.ErrSilent
-	}
-	return nil
-}
-
-func (c *testCmd) testFile(a *cli.App, s policy.Sources, path string) (passed, failed int, err error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return 0, 0, fmt.Errorf("reading policy tests: %w", err)
-	}
-	project := trust.ProjectOf(s.Project)
-	file, err := expect.Parse(data, project)
-	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", path, err)
-	}
-	hooks, err := c.hooksUnder(s, path, file.Policy)
-	if err != nil {
-		return 0, 0, err
-	}
-	engine := policy.Engine{Hooks: hooks}
-	for _, x := range file.Cases {
-		r := engine.Trigger(context.Background(), policy.Event{Kind: x.Kind, Payload: x.Payload, ID: "evt_test", Version: c.Client,
-			ProjectDir: project, Home: s.Home, RulesOnly: true, Why: "only rules are asked"})
-		if got := decisionOf(r); got != x.Decision {
-			failed++
-			fmt.Fprintf(a.Stdout, "%s:%d: %s: want %s, got %s\n", path, x.Line, render.OneLine(x.Text), x.Decision, render.OneLine(decided(r)))
+	for text := range strings.Lines(string(archive.Files[at].Data)) {
+		line++
+		text = strings.TrimSpace(text)
+		if text == "" || text[0] == '#' {
 			continue
 		}
-		passed++
-	}
-	return passed, failed, nil
-}
-
-// hooksUnder returns the hooks to test: those of the file's own policy, of --policy, or those
-// in force.
-func (c *testCmd) hooksUnder(s policy.Sources, path string, own []byte) ([]*config.Hook, error) {
-	switch {
-	case own != nil:
-		read, err := config.Decode(path+":policy.json", config.Global, own)
+		c, err := parseCase(text, cwd)
 		if err != nil {
-			return nil, err
+			return nil, nil, fmt.Errorf("line %d: %w", line, err)
 		}
-		return config.Merge(read), nil
-	case c.Policy != "":
-		return hooksOf(c.Policy)
+		c.place = strconv.Itoa(line)
+		cases = append(cases, c)
 	}
-	return policy.Load(s).Hooks, nil
+	if len(cases) == 0 {
+		return nil, nil, fmt.Errorf("line %d: no cases", line)
+	}
+	return policy, cases, nil
 }
 
-// decisionOf returns a result in the words of a test.
-func decisionOf(r policy.Result) string {
-	if r.Verdict.Decision != wire.Silence {
-		return string(r.Verdict.Decision)
+func parseCase(text, cwd string) (c testCase, err error) {
+	decision, rest := word(text)
+	tool, input := word(rest)
+	c = testCase{decision: decision, text: tool + ": " + input, call: call{project: cwd}}
+	if !slices.Contains(decisions, decision) {
+		return c, fmt.Errorf("%q is not a decision (one of %s)", decision, strings.Join(decisions, ", "))
 	}
-	for _, h := range r.Results {
-		if h.Ran && !h.Hook.Observe && h.Outcome.Decision == wire.Warn {
-			return "warn"
+	if tool == "" || input == "" {
+		return c, fmt.Errorf("a case is DECISION TOOL INPUT, as in: deny Bash git push --force")
+	}
+	if input[0] == '"' {
+		s, err := strconv.Unquote(input)
+		if err != nil {
+			return c, fmt.Errorf("the quoted input %s: %w", input, err)
+		}
+		input = s
+	}
+	members := map[string]any{"prompt": input}
+	if c.kind = event.ByName(tool); c.kind == event.Unknown {
+		c.kind = event.PreToolUse
+		members = map[string]any{"tool_name": tool, "tool_use_id": "policytest"}
+		members["tool_input"] = map[string]string{shownMember(tool): input}
+		if strings.HasPrefix(input, "{") {
+			members["tool_input"] = json.RawMessage(input)
 		}
 	}
-	return "pass"
+	if c.payload, err = payloadOf(c.kind, "policytest", cwd, members); err != nil {
+		return c, fmt.Errorf("the input %s is not valid JSON", input)
+	}
+	return c, nil
+}
+
+func word(s string) (first, rest string) {
+	first, rest, _ = strings.Cut(strings.ReplaceAll(s, "\t", " "), " ")
+	return first, strings.TrimSpace(rest)
 }

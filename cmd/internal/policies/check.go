@@ -3,28 +3,21 @@ package policies
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
+	"slices"
+	"strings"
 
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
+	"beckon/event"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
+	"beckon/installer"
 	"beckon/render"
 	"beckon/render/term"
 )
-
-// problem prints one problem in the common form of errors.
-func problem(a *cli.App, p config.Problem) {
-	kind := "error"
-	if p.Warning {
-		kind = "warning"
-	}
-	fmt.Fprintf(a.Stdout, "%-7s %s\n", kind, render.OneLine(p.Error()))
-	if p.Advice != "" {
-		fmt.Fprintf(a.Stdout, "        hint: %s\n", render.OneLine(p.Advice))
-	}
-}
 
 type checkCmd struct {
 	File string `arg:"" optional:"" help:"A policy file (default: those in force here)." type:"path"`
@@ -35,80 +28,203 @@ type checkCmd struct {
 
 func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 	if c.Show {
-		return (&explainCmd{c.On, c.JSON}).Run(a, s)
+		return (&showCmd{c.On, c.JSON}).Run(a, s)
 	}
 	if c.File != "" {
 		s.Global, s.Project = c.File, ""
 		if c.File == trust.ProjectFile(trust.ProjectOf(c.File)) {
 			s.Global, s.Project = "", c.File
 		}
-		if _, err := os.Stat(c.File); err != nil {
-			return cli.Hint("beckon policy check, without a file, checks those in force here", "reading policy: %w", err)
-		}
 	}
-	bad, any := false, false
+	bad := false
 	var configs []*config.Config
-	for _, f := range []struct {
-		path  string
-		level config.Level
-	}{{s.Project, config.Project}, {s.Global, config.Global}} {
-		read, err := decodeFile(f.path, f.level)
-		if errors.Is(err, os.ErrNotExist) {
+	for _, path := range []string{s.Project, s.Global} {
+		if path == "" {
 			continue
 		}
-		any = true
+		level := config.Global
+		if path == s.Project {
+			level = config.Project
+		}
+		read, err := decodeFile(path, level)
 		var problems config.Problems
 		switch {
+		case errors.Is(err, fs.ErrNotExist) && c.File == "":
+			continue
 		case errors.As(err, &problems):
-			for _, p := range problems {
-				problem(a, p)
-			}
 			bad = true
 		case err != nil:
-			return err
-		default:
-			fmt.Fprintf(a.Stdout, "ok      %s: %s\n", f.path, term.Plural(len(read.Hooks), "hook"))
-			configs = append(configs, read)
+			return cli.Hint("beckon policy check, without a file, checks those in force here", "%w", err)
 		}
-		if f.level == config.Global && answer.Shared(f.path) {
-			problem(a, config.Problem{File: f.path, What: "others may write to it, and so choose what runs as you", Advice: "chmod 600", Warning: true})
+		configs = append(configs, read)
+		if read != nil {
+			fmt.Fprintf(a.Stdout, "ok      %s: %s\n", path, term.Plural(len(read.Hooks), "hook"))
 		}
+		if level == config.Global && answer.Shared(path) {
+			problems = append(problems, config.Problem{
+				File:    path,
+				What:    "others may write to it, and so choose what runs as you",
+				Advice:  "chmod 600",
+				Warning: true,
+			})
+		}
+		printProblems(a, problems)
 	}
-	if !any {
+	if len(configs) == 0 {
 		fmt.Fprintf(a.Stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
 		return nil
 	}
 	hooks := config.Merge(configs...)
-	for _, p := range append(config.Check(hooks), twice(a, hooks, s)...) {
-		problem(a, p)
-	}
+	printProblems(a, append(config.Check(hooks), twice(a, hooks, s)...))
 	if bad {
 		return cli.ErrSilent
 	}
 	if c.File == "" {
-		for _, n := range policy.Load(s).Notices() {
-			fmt.Fprintf(a.Stdout, "note    %s\n", render.OneLine(n))
-		}
+		printNotices(a, "note    ", policy.Load(s).Notices())
 	}
 	return nil
 }
 
-// hooksOf returns the hooks of one policy file.
-func hooksOf(path string) ([]*config.Hook, error) {
-	read, err := decodeFile(path, config.Global)
-	if err != nil {
-		return nil, err
+func printProblems(a *cli.App, list []config.Problem) {
+	for _, p := range list {
+		kind := "error"
+		if p.Warning {
+			kind = "warning"
+		}
+		fmt.Fprintf(a.Stdout, "%-7s %s\n", kind, render.OneLine(p.Error()))
+		if p.Advice != "" {
+			fmt.Fprintf(a.Stdout, "        hint: %s\n", render.OneLine(p.Advice))
+		}
 	}
-	return config.Merge(read), nil
 }
 
-func decodeFile(path string, level config.Level) (*config.Config, error) {
-	if path == "" {
-		return nil, os.ErrNotExist
+func printNotices(a *cli.App, prefix string, list []string) {
+	for _, n := range list {
+		fmt.Fprintf(a.Stdout, "%s%s\n", prefix, render.OneLine(n))
 	}
-	data, err := os.ReadFile(path)
+}
+
+// twice warns about hooks that the client runs as well.
+func twice(a *cli.App, hooks []*config.Hook, s policy.Sources) (out []config.Problem) {
+	files, err := settings(a, s)
 	if err != nil {
-		return nil, fmt.Errorf("reading policy: %w", err)
+		return nil // problems of the settings are not ours to report here
 	}
-	return config.Decode(path, level, data)
+	for _, i := range config.Import(files, installer.Own) {
+		for _, h := range hooks {
+			if i.Hook != nil && h.Same(i.Hook) {
+				out = append(out, config.Problem{
+					File:    h.File,
+					Line:    h.Line,
+					Path:    h.Path,
+					What:    fmt.Sprintf("%s: the client runs it as well, from %s", h.ID, i.File),
+					Advice:  "take it out there",
+					Warning: true,
+				})
+			}
+		}
+	}
+	return out
+}
+
+type showCmd struct {
+	Event string `arg:"" optional:"" help:"Only the hooks of this event."`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+// shownHook is one hook as JSON.
+type shownHook struct {
+	Name    string `json:"name"`
+	Event   string `json:"event"`
+	Matcher string `json:"matcher,omitempty"`
+	If      string `json:"if,omitempty"`
+	Type    string `json:"type"`
+	Does    string `json:"does"`
+	Fail    string `json:"fail"`
+	Timeout string `json:"timeout"`
+	Observe bool   `json:"observe,omitempty"`
+	Enabled bool   `json:"enabled"`
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+}
+
+func (c *showCmd) Run(a *cli.App, s policy.Sources) error {
+	kind := event.ByName(c.Event)
+	if c.Event != "" && kind == event.Unknown {
+		return cli.Usage("no such event %q", c.Event)
+	}
+	loaded := policy.Load(s)
+	list := []shownHook{}
+	for _, h := range loaded.Hooks {
+		if c.Event == "" || h.Event == kind {
+			list = append(list, shown(h))
+		}
+	}
+	if c.JSON {
+		return cli.WriteJSON(a.Stdout, list)
+	}
+	for _, f := range loaded.Files {
+		fmt.Fprintf(a.Stdout, "%-8s %s: %s\n", f.Level, f.Path, f.Status)
+	}
+	if len(loaded.Files) == 0 {
+		fmt.Fprintf(a.Stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
+	}
+	slices.SortStableFunc(list, func(x, y shownHook) int { return strings.Compare(x.Event, y.Event) })
+	for _, h := range list {
+		h.print(a)
+	}
+	return nil
+}
+
+func shown(h *config.Hook) shownHook {
+	x := shownHook{
+		Name:    h.Name(),
+		Event:   string(h.Event),
+		Matcher: h.Matcher.Text(),
+		Type:    string(h.Type),
+		Does:    h.Describe(),
+		Fail:    h.FailMode(),
+		Timeout: "-",
+		Observe: h.Observe,
+		Enabled: h.Enabled,
+		File:    h.File,
+		Line:    h.Line,
+	}
+	if h.If != nil {
+		x.If = h.If.Text()
+	}
+	if h.Runs() {
+		x.Timeout = wire.DeadlineOf(h.Event).String()
+	}
+	if h.Timeout > 0 {
+		x.Timeout = h.Timeout.String()
+	}
+	return x
+}
+
+func (h shownHook) print(a *cli.App) {
+	on := strings.TrimSpace(h.Event + " " + h.Matcher)
+	if h.If != "" {
+		on += " if " + h.If
+	}
+	var marks []string
+	if !h.Enabled {
+		marks = append(marks, "off")
+	}
+	if h.Observe {
+		marks = append(marks, "observes")
+	}
+	if h.Fail != "-" {
+		marks = append(marks, "fails "+h.Fail, "within "+h.Timeout)
+	}
+	what := h.Type
+	if len(marks) > 0 {
+		what += " (" + strings.Join(marks, ", ") + ")"
+	}
+	place := fmt.Sprintf("%s:%d", h.File, h.Line)
+	if h.File == "" {
+		place = "there whenever a policy is"
+	}
+	fmt.Fprintf(a.Stdout, "%s: %s %s\n    %s\n    %s\n",
+		render.OneLine(on), render.OneLine(h.Name), what, render.OneLine(h.Does), place)
 }

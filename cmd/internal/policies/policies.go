@@ -1,7 +1,8 @@
-// Package policies implements `beckon policy`, which checks, explains, tests and traces policies.
+// Package policies implements `beckon policy`, which checks, tries, trusts and logs policies.
 package policies
 
 import (
+	"fmt"
 	"io"
 	"os"
 
@@ -15,19 +16,20 @@ import (
 
 // Cmd is the command.
 type Cmd struct {
-	Check   checkCmd   `cmd:"" help:"Check the policy files for mistakes, or show the hooks in force."`
-	Test    testCmd    `cmd:"" help:"Try an event, run test files, or try the policy on your past calls."`
-	Log     traceCmd   `cmd:"" aliases:"trace" help:"Show what was decided lately, and by whom."`
-	Trust   trustCmd   `cmd:"" help:"Trust a project's policy as it is now: it is then in force."`
-	Accept  acceptCmd  `cmd:"" help:"Accept that a policy file is gone or empty: what it said is then no longer in force."`
-	Allow   allowCmd   `cmd:"" aliases:"allow-once" help:"Let a refused call pass once, by the code in its refusal."`
-	Init    initCmd    `cmd:"" help:"Write a policy to start from, or one from the client's settings."`
-	Enable  enableCmd  `cmd:"" help:"Switch a hook on again."`
-	Disable disableCmd `cmd:"" help:"Switch a hook off."`
-	Example exampleCmd `cmd:"" help:"Print a small policy server to start your own from."`
-	Schema  schemaCmd  `cmd:"" help:"Print the JSON Schema of a policy file."`
-	Explain explainCmd `cmd:"" hidden:"" help:"Show which hooks are in force, as check --show does."`
-	Replay  replayCmd  `cmd:"" hidden:"" help:"Try the policy on past calls, as test --past does."`
+	Check checkCmd `cmd:"" help:"Check the policy files for mistakes, or show the hooks in force."`
+	Test  testCmd  `cmd:"" help:"Try an event, run test files, or try the policy on your past calls."`
+	Log   logCmd   `cmd:"" aliases:"trace" help:"Show what was decided lately, and by whom."`
+	Trust trustCmd `cmd:"" help:"Trust a project's policy as it is now: it is then in force."`
+	Allow allowCmd `cmd:"" aliases:"allow-once" help:"Let a refused call pass once, by the code in its refusal."`
+	Init  initCmd  `cmd:"" help:"Write a policy to start from, or one from the client's settings."`
+
+	Accept  acceptCmd  `cmd:"" hidden:"" help:"Accept that a policy file is gone or empty."`
+	Enable  enableCmd  `cmd:"" hidden:"" help:"Switch a hook on again."`
+	Disable disableCmd `cmd:"" hidden:"" help:"Switch a hook off."`
+	Example exampleCmd `cmd:"" hidden:"" help:"Print a small policy server to start your own from."`
+	Schema  schemaCmd  `cmd:"" hidden:"" help:"Print the JSON Schema of a policy file."`
+	Explain showCmd    `cmd:"" hidden:"" help:"Show which hooks are in force, as check --show does."`
+	Replay  pastCmd    `cmd:"" hidden:"" help:"Try the policy on past calls, as test --past does."`
 	Import  importCmd  `cmd:"" hidden:"" help:"Show the hooks in the client's settings, as a policy would run them."`
 }
 
@@ -45,6 +47,20 @@ func Sources(a *cli.App) (policy.Sources, error) {
 	return s, nil
 }
 
+// hooksOf returns the hooks of one policy file.
+func hooksOf(path string) ([]*config.Hook, error) {
+	read, err := decodeFile(path, config.Global)
+	return config.Merge(read), err
+}
+
+func decodeFile(path string, level config.Level) (*config.Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading policy: %w", err)
+	}
+	return config.Decode(path, level, data)
+}
+
 type schemaCmd struct{}
 
 func (schemaCmd) Run(a *cli.App) error {
@@ -57,10 +73,6 @@ type exampleCmd struct {
 }
 
 func (c *exampleCmd) Run(a *cli.App) error {
-	text, err := example.Text(c.Language)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(a.Stdout, text)
+	_, err := io.WriteString(a.Stdout, example.Texts[c.Language])
 	return err
 }

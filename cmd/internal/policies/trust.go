@@ -15,31 +15,12 @@ import (
 	"beckon/render/term"
 )
 
-type acceptCmd struct{}
-
-func (acceptCmd) Run(a *cli.App, s policy.Sources) error {
-	if err := a.InAgent("accepting a policy that is gone"); err != nil {
-		return err
-	}
-	done, err := s.Accept()
-	for _, text := range done {
-		fmt.Fprintln(a.Stdout, render.OneLine(text))
-	}
-	if err == nil && done == nil {
-		fmt.Fprintln(a.Stdout, "there is nothing to accept: the policy files are as they were")
-	}
-	return err
-}
-
 type trustCmd struct {
 	Dir string `arg:"" optional:"" help:"The project's directory (default: this one)." type:"path"`
 	Off bool   `help:"Take the project's policy out of force."`
 }
 
 func (c *trustCmd) Run(a *cli.App, s policy.Sources) error {
-	if err := a.InAgent("trusting a policy"); err != nil {
-		return err
-	}
 	if c.Dir != "" {
 		s.Project = trust.ProjectFile(c.Dir)
 	}
@@ -57,30 +38,41 @@ func (c *trustCmd) Run(a *cli.App, s policy.Sources) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "%s is in force as it is now, with %s:\n", s.Project, term.Plural(len(trusted.Hooks), "hook"))
+	hooks := term.Plural(len(trusted.Hooks), "hook")
+	fmt.Fprintf(a.Stdout, "%s is in force as it is now, with %s:\n", s.Project, hooks)
 	for _, h := range trusted.Hooks {
-		printHook(a, explain(h))
+		shown(h).print(a)
 	}
 	return nil
+}
+
+type acceptCmd struct{}
+
+func (acceptCmd) Run(a *cli.App, s policy.Sources) error {
+	done, err := s.Accept()
+	printNotices(a, "", done)
+	if err == nil && done == nil {
+		fmt.Fprintln(a.Stdout, "there is nothing to accept: the policy files are as they were")
+	}
+	return err
 }
 
 type allowCmd struct {
 	Code string `arg:"" help:"The code, as the refusal gives it."`
 }
 
-// Run lets the refused call pass the next time. An agent cannot run it.
+// Run lets the refused call pass the next time.
 func (c *allowCmd) Run(a *cli.App, s policy.Sources) error {
-	if err := a.InAgent("allowing a refused call"); err != nil {
-		return err
-	}
 	r, err := s.State.Allow(c.Code, time.Now())
 	if errors.Is(err, trust.ErrNoCode) {
-		return cli.Hint("a code holds for ten minutes and is good for one use; let the agent try again for a new one", "%q: %w", c.Code, err)
+		const hint = "a code holds for ten minutes and is good for one use; let the agent try again for a new one"
+		return cli.Hint(hint, "%q: %w", c.Code, err)
 	}
 	if err != nil {
 		return fmt.Errorf("allowing the call: %w", err)
 	}
-	fmt.Fprintf(a.Stdout, "passes once, until %s: %s: %s\n", r.Expires.Local().Format("15:04"), render.OneLine(r.Tool), render.OneLine(r.Subject))
+	fmt.Fprintf(a.Stdout, "passes once, until %s: %s: %s\n",
+		r.Expires.Local().Format("15:04"), render.OneLine(r.Tool), render.OneLine(r.Subject))
 	return nil
 }
 
@@ -95,18 +87,12 @@ func (c *enableCmd) Run(a *cli.App, s policy.Sources) error { return switchHook(
 func (c *disableCmd) Run(a *cli.App, s policy.Sources) error { return switchHook(a, s, c.Hook, false) }
 
 func switchHook(a *cli.App, s policy.Sources, name string, on bool) error {
-	if !on {
-		if err := a.InAgent("switching a hook off"); err != nil {
-			return err
-		}
-	}
-	hooks := policy.Load(s).Hooks
 	off, err := s.State.Disabled()
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(hooks, func(h *config.Hook) bool { return h.Name() == name })
-	if i < 0 && !(on && off[name]) { // an identical hook may stand in its place
+	named := func(h *config.Hook) bool { return h.Name() == name }
+	if !slices.ContainsFunc(policy.Load(s).Hooks, named) && !(on && off[name]) { // an identical hook may stand for it
 		return cli.Hint("beckon policy check --show lists them", "no hook %q is in force here", name)
 	}
 	if err := s.State.Switch(name, on); err != nil {

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,9 @@ type Imported struct {
 	Problem string
 }
 
+// On returns the event, and the matcher if there is one.
+func (i Imported) On() string { return strings.TrimSpace(i.Event + " " + i.Matcher) }
+
 // Settings is one settings file of the client.
 type Settings struct {
 	File  string
@@ -34,65 +38,49 @@ type Settings struct {
 // Import reads the hooks in the client's settings files in the order in which a policy would
 // run them (project before global, identical ones once, definition order). own reports whether
 // a handler is beckon's own, which would run the imported ones.
-func Import(files []Settings, own func(handler []byte) bool) []Imported {
-	var out []Imported
+func Import(files []Settings, own func(handler []byte) bool) (out []Imported) {
 	seen := map[string]bool{}
-	for _, level := range []Level{Project, Global} {
-		for _, f := range files {
-			if f.Level == level {
-				out = f.imports(out, seen, own)
+	for _, f := range slices.SortedStableFunc(slices.Values(files), func(a, b Settings) int {
+		return strings.Compare(string(b.Level), string(a.Level)) // project, global
+	}) {
+		gjson.GetBytes(f.Data, "hooks").ForEach(func(name, groups gjson.Result) bool {
+			for _, g := range groups.Array() {
+				for _, h := range g.Get("hooks").Array() {
+					i := f.imported(name.String(), g.Get("matcher").String(), h)
+					key := i.On() + "\x00" + string(i.JSON)
+					if i.Hook != nil {
+						key = i.Hook.key()
+					}
+					if !seen[key] && !own([]byte(h.Raw)) {
+						seen[key] = true
+						out = append(out, i)
+					}
+				}
 			}
-		}
+			return true
+		})
 	}
 	return out
 }
 
-func (f Settings) imports(out []Imported, seen map[string]bool, own func([]byte) bool) []Imported {
-	gjson.GetBytes(f.Data, "hooks").ForEach(func(name, groups gjson.Result) bool {
-		for _, g := range groups.Array() {
-			for _, h := range g.Get("hooks").Array() {
-				if own([]byte(h.Raw)) {
-					continue
-				}
-				i := f.one(name.String(), g.Get("matcher").String(), h)
-				key := i.Event + "\x00" + i.Matcher + "\x00" + string(i.JSON)
-				if i.Hook != nil {
-					key = i.Hook.key()
-				}
-				if !seen[key] {
-					seen[key] = true
-					out = append(out, i)
-				}
-			}
-		}
-		return true
-	})
-	return out
-}
-
-// one converts a handler.
-func (f Settings) one(kind, matcher string, h gjson.Result) Imported {
+func (f Settings) imported(kind, matcher string, h gjson.Result) Imported {
+	if info, _ := event.Lookup(event.Kind(kind)); info.Matcher == "" {
+		matcher = "" // the client ignores it
+	}
 	i := Imported{Event: kind, Matcher: matcher, File: f.File, JSON: converted(h)}
-	group := map[string]any{"hooks": []json.RawMessage{i.JSON}}
-	if info, _ := event.Lookup(event.Kind(kind)); matcher != "" && info.Matcher != "" {
-		group["matcher"] = matcher
-	} else {
-		i.Matcher = "" // the client ignores it
-	}
-	doc, err := json.Marshal(map[string]any{"hooks": map[string]any{kind: []any{group}}})
+	doc, err := PolicyOf([]Imported{i}, nil)
 	if err == nil {
 		var c *Config
-		if c, err = Decode(f.File, Global, doc); err == nil && len(c.Hooks) == 1 {
+		if c, err = Decode(f.File, Global, doc); err == nil {
 			i.Hook = c.Hooks[0]
 			i.Hook.Level = f.Level
 			return i
 		}
 	}
-	i.Problem = "cannot be taken over"
-	if list, ok := err.(Problems); ok {
+	var list Problems
+	i.Problem = err.Error()
+	if errors.As(err, &list) {
 		i.Problem = strings.TrimSpace(list[0].What + "; " + list[0].Advice)
-	} else if err != nil {
-		i.Problem = err.Error()
 	}
 	return i
 }
@@ -120,31 +108,39 @@ func converted(h gjson.Result) json.RawMessage {
 	return b
 }
 
-// Permissions returns the client's permission rules in settings files, by their lists, each once,
+// FromClient returns a policy with the hooks and permission rules in settings files, each once,
 // and those that a policy of that level cannot have, with the reason.
-func Permissions(files []Settings, level Level) (lists map[string][]string, left []string) {
-	lists = map[string][]string{}
+func FromClient(files []Settings, level Level, own func(handler []byte) bool) (text []byte, left []string, err error) {
+	lists := map[string][]string{}
 	for _, name := range []string{"deny", "ask", "allow"} {
 		for _, f := range files {
-			for _, entry := range gjson.GetBytes(f.Data, "permissions."+name).Array() {
-				_, err := rule.OfClient(entry.String(), name == "allow")
+			for _, v := range gjson.GetBytes(f.Data, "permissions."+name).Array() {
+				entry := v.String()
+				_, err := rule.OfClient(entry, name == "allow")
 				switch {
-				case f.Level != level, slices.Contains(lists[name], entry.String()):
+				case slices.Contains(lists[name], entry):
 				case err != nil:
-					left = append(left, fmt.Sprintf("%s %s: %v", name, entry.String(), err))
+					left = append(left, fmt.Sprintf("%s %s: %v", name, entry, err))
 				case name == "allow" && level == Project:
-					left = append(left, "allow "+entry.String()+": a project's policy cannot allow")
+					left = append(left, "allow "+entry+": a project's policy cannot allow")
 				default:
-					lists[name] = append(lists[name], entry.String())
+					lists[name] = append(lists[name], entry)
 				}
 			}
 		}
 	}
-	return lists, left
+	hooks := Import(files, own)
+	for _, i := range hooks {
+		if i.Hook == nil {
+			left = append(left, i.Event+": "+i.Problem)
+		}
+	}
+	hooks = slices.DeleteFunc(hooks, func(i Imported) bool { return i.Hook == nil })
+	text, err = PolicyOf(hooks, lists)
+	return text, left, err
 }
 
-// PolicyOf writes the imported hooks that can be converted, and lists of permission rules, as a
-// policy file.
+// PolicyOf writes hooks, and lists of permission rules, as a policy file.
 func PolicyOf(list []Imported, permissions map[string][]string) ([]byte, error) {
 	type group struct {
 		Matcher string            `json:"matcher,omitempty"`
@@ -152,9 +148,6 @@ func PolicyOf(list []Imported, permissions map[string][]string) ([]byte, error) 
 	}
 	events := map[string][]group{}
 	for _, i := range list {
-		if i.Hook == nil {
-			continue
-		}
 		groups := events[i.Event]
 		if n := len(groups); n > 0 && groups[n-1].Matcher == i.Matcher {
 			groups[n-1].Hooks = append(groups[n-1].Hooks, i.JSON)

@@ -31,7 +31,7 @@ func TestImport(t *testing.T) {
 	if s := strings.Join(got, "|"); s != want {
 		t.Errorf("got %s", s)
 	}
-	text, err := PolicyOf(list, nil)
+	text, _, err := FromClient(files, Project, own)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,7 @@
 // program that needs nothing but its language, and all of them make the same decisions.
 package example
 
-import (
-	_ "embed" // the programs
-	"fmt"
-)
+import _ "embed" // the programs
 
 var (
 	//go:embed policy.py
@@ -14,12 +11,5 @@ var (
 	node string
 )
 
-var texts = map[string]string{"python": python, "node": node}
-
-// Text returns the program in a language, "node" or "python". Any other language is an error.
-func Text(language string) (string, error) {
-	if text, ok := texts[language]; ok {
-		return text, nil
-	}
-	return "", fmt.Errorf("there is no example in %q but in node, python", language)
-}
+// Texts are the programs by their languages.
+var Texts = map[string]string{"python": python, "node": node}

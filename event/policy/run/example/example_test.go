@@ -24,12 +24,8 @@ import (
 func start(t *testing.T, language, program, file string) string {
 	t.Helper()
 	need.Program(t, program)
-	text, err := example.Text(language)
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(t.TempDir(), file)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(example.Texts[language]), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), program, path, "0")
@@ -123,11 +119,5 @@ func refuses(t *testing.T, url string) {
 		if r.StatusCode != http.StatusBadRequest {
 			t.Errorf("%q: %s", body, r.Status)
 		}
-	}
-}
-
-func TestTextOfAnUnknownLanguage(t *testing.T) {
-	if text, err := example.Text("cobol"); err == nil || text != "" || !strings.Contains(err.Error(), "node, python") {
-		t.Errorf("got %q, %v", text, err)
 	}
 }

@@ -1,6 +1,7 @@
-package expect
+package policies
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -9,8 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-func TestParse(t *testing.T) {
-	f, err := Parse([]byte(`What must hold.
+func TestParseCases(t *testing.T) {
+	policy, cases, err := parseCases([]byte(`What must hold.
 -- policy.json --
 {"hooks": {}}
 -- cases --
@@ -22,8 +23,8 @@ ask   Bash   "make build\nmake deploy"
 warn  Grep   {"pattern": "key", "path": "src"}
 allow UserPromptSubmit  add a test
 `), "/p")
-	if err != nil || string(f.Policy) != "{\"hooks\": {}}\n" || len(f.Cases) != 5 {
-		t.Fatalf("%+v, %v", f, err)
+	if err != nil || string(policy) != "{\"hooks\": {}}\n" || len(cases) != 5 {
+		t.Fatalf("%s, %+v, %v", policy, cases, err)
 	}
 	for i, want := range []struct {
 		line           int
@@ -37,15 +38,16 @@ allow UserPromptSubmit  add a test
 		{10, "warn", event.PreToolUse, "tool_input.path", "src"},
 		{11, "allow", event.UserPromptSubmit, "prompt", "add a test"},
 	} {
-		c := f.Cases[i]
-		if got := gjson.GetBytes(c.Payload, want.member).Str; c.Line != want.line || c.Decision != want.decision || c.Kind != want.kind ||
-			got != want.equals || gjson.GetBytes(c.Payload, "cwd").Str != "/p" {
-			t.Errorf("case %d: %+v %s", i, c, c.Payload)
+		c := cases[i]
+		got := gjson.GetBytes(c.payload, want.member).Str
+		if c.place != strconv.Itoa(want.line) || c.decision != want.decision || c.kind != want.kind ||
+			got != want.equals || gjson.GetBytes(c.payload, "cwd").Str != "/p" {
+			t.Errorf("case %d: %+v %s", i, c, c.payload)
 		}
 	}
 }
 
-func TestParseErrors(t *testing.T) {
+func TestParseCasesErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                    "line 1: no file",
 		"-- cases --\n# none\n":               "line 2: no cases",
@@ -54,7 +56,7 @@ func TestParseErrors(t *testing.T) {
 		"-- cases --\ndeny Bash \"open\n":     "line 2: the quoted input",
 		"a\n-- cases --\ndeny Grep {\"a\":\n": "line 3: the input {\"a\": is not valid JSON",
 	} {
-		_, err := Parse([]byte(text), "/p")
+		_, _, err := parseCases([]byte(text), "/p")
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -1,0 +1,313 @@
+package policies
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"beckon/cmd/internal/cli"
+	"beckon/event"
+	"beckon/event/policy"
+	"beckon/event/policy/config"
+	"beckon/event/policy/run"
+	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
+	"beckon/render"
+)
+
+type testCmd struct {
+	File    string `arg:"" optional:"" help:"The client's payload as JSON (- reads stdin), a test file, or a directory of test files (*.policytest.txtar)." type:"path"`
+	Event   string `help:"Instead of a file: the event, as PreToolUse." placeholder:"EVENT"`
+	Tool    string `help:"With --event: the tool, as Bash." placeholder:"TOOL"`
+	Command string `help:"With --event: the command that the tool runs." placeholder:"COMMAND"`
+	Path    string `help:"With --event: the file that the tool works on." placeholder:"FILE"`
+	Prompt  string `help:"With --event: the prompt." placeholder:"TEXT"`
+	Policy  string `help:"Use this policy file instead of those in force here." type:"path" placeholder:"FILE"`
+	Client  string `help:"Answer as for this version of the client, as 2.1.330." placeholder:"VERSION"`
+	Rules   bool   `help:"Start nothing: ask the built-in rules only."`
+	Past    bool   `help:"Instead: evaluate the rules on the calls of the last 30 days, or of FILE or directory."`
+	Against string `help:"With --past: show only the calls that this policy file answers differently." type:"path" placeholder:"FILE"`
+	JSON    bool   `name:"json" help:"Print JSON."`
+}
+
+// call is an event to evaluate.
+type call struct {
+	kind    event.Kind
+	payload []byte // as the hook gets it
+	at      time.Time
+	project string // its directory
+	place   string // the file and line that it is from
+}
+
+// trial evaluates calls. Nobody gets the answers.
+type trial struct {
+	hooks  []*config.Hook
+	home   string
+	client string // its version
+	// start has what the hooks ask for started, in env; otherwise only rules are evaluated.
+	start bool
+	env   []string
+}
+
+func newTrial(s policy.Sources, hooks []*config.Hook, client string, start bool) trial {
+	return trial{hooks, s.Home, client, start, run.Inside(os.Environ(), s.State)}
+}
+
+func (t trial) of(ctx context.Context, c call) (policy.Event, policy.Result) {
+	ev := policy.Event{
+		Kind:       c.kind,
+		Payload:    c.payload,
+		At:         c.at,
+		ID:         "evt_test",
+		Version:    t.client,
+		Home:       t.home,
+		ProjectDir: c.project,
+		RulesOnly:  !t.start,
+		Why:        "only rules are asked",
+	}
+	run.Starter{}.Prepare(t.hooks, c.kind, t.env, "")
+	return ev, policy.Engine{Hooks: t.hooks}.Trigger(ctx, ev)
+}
+
+func (c *testCmd) Run(a *cli.App, s policy.Sources) error {
+	info, err := os.Stat(c.File)
+	switch {
+	case c.Past:
+		past := pastCmd{Against: c.Against, Days: 30, N: 3, Client: c.Client}
+		if c.File != "" {
+			past.Files = []string{c.File}
+		}
+		return past.Run(a, s)
+	case strings.HasSuffix(c.File, suffix), err == nil && info.IsDir():
+		return c.testFiles(a, s)
+	}
+	payload, err := c.payload(a)
+	if err != nil {
+		return err
+	}
+	e, err := event.Parse("", c.Event, payload)
+	if err != nil {
+		return err
+	}
+	if e.Kind == event.Unknown {
+		return cli.Usage("no such event %q", e.Name)
+	}
+	loaded := policy.Load(s)
+	if c.Policy != "" {
+		loaded = policy.Loaded{}
+		if loaded.Hooks, err = hooksOf(c.Policy); err != nil {
+			return err
+		}
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	now := call{kind: e.Kind, payload: payload, at: time.Now(), project: trust.ProjectOf(s.Project)}
+	ev, r := newTrial(s, loaded.Hooks, c.Client, !c.Rules).of(ctx, now)
+	if c.JSON {
+		return cli.WriteJSON(a.Stdout, policy.EntryOf(ev, r))
+	}
+	printNotices(a, "note: ", loaded.Notices())
+	printResult(a, r, e.Tool.Name)
+	return nil
+}
+
+// interruptible returns a context that ends on Ctrl-C: programs that a policy starts have a
+// session of their own, which the terminal's signals do not reach.
+func interruptible() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+}
+
+// payload returns the file's payload, or one built from the flags.
+func (c *testCmd) payload(a *cli.App) ([]byte, error) {
+	switch {
+	case c.File == "-":
+		return io.ReadAll(a.Stdin)
+	case c.File != "":
+		b, err := os.ReadFile(c.File)
+		if err != nil {
+			return nil, fmt.Errorf("reading payload: %w", err)
+		}
+		return b, nil
+	case c.Event == "":
+		return nil, cli.Usage("neither a file nor --event is given")
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	members := map[string]any{"permission_mode": "default"}
+	input := map[string]string{}
+	for name, value := range map[string]string{"command": c.Command, "file_path": c.Path} {
+		if value != "" {
+			input[name] = value
+		}
+	}
+	if c.Tool != "" || len(input) > 0 {
+		members["tool_name"], members["tool_input"], members["tool_use_id"] = c.Tool, input, "toolu_test"
+	}
+	if c.Prompt != "" {
+		members["prompt"] = c.Prompt
+	}
+	return payloadOf(event.ByName(c.Event), "test", dir, members)
+}
+
+// payloadOf returns an event's payload: members are those of its kind.
+func payloadOf(k event.Kind, session, cwd string, members map[string]any) ([]byte, error) {
+	members["hook_event_name"], members["session_id"], members["cwd"] = string(k), session, cwd
+	return wire.Encode(members)
+}
+
+// shownMember returns the member of a tool's input that people name a call by.
+func shownMember(tool string) string {
+	switch tool {
+	case "Bash", "PowerShell", "Monitor":
+		return "command"
+	case "NotebookEdit":
+		return "notebook_path"
+	case "WebFetch":
+		return "url"
+	case "WebSearch":
+		return "query"
+	case "Grep", "Glob":
+		return "pattern"
+	case "Agent", "Task":
+		return "prompt"
+	case "Skill":
+		return "skill"
+	}
+	return "file_path"
+}
+
+// printResult prints what each hook said and what the client would get.
+func printResult(a *cli.App, r policy.Result, tool string) {
+	if len(r.Results) == 0 {
+		fmt.Fprintln(a.Stdout, "no hook matches")
+	}
+	for _, h := range r.Results {
+		if !h.Notable() && h.Ran && (h.Hook.Level == config.Own || !h.Hook.Matcher.Match(tool)) {
+			continue // a rule that ran a second time, to be sure
+		}
+		fmt.Fprintf(a.Stdout, "%-28s %s\n", render.OneLine(h.Hook.Name()), render.OneLine(said(policy.Traced(h))))
+	}
+	printNotices(a, "note: ", append(r.Notes, r.Warnings...))
+	if len(r.Answer.Stdout) == 0 && r.Answer.ExitCode == 0 {
+		fmt.Fprintln(a.Stdout, "the client gets: nothing, so it goes its usual way")
+		return
+	}
+	fmt.Fprintf(a.Stdout, "the client gets: exit code %d\n%s", r.Answer.ExitCode, r.Answer.Stdout)
+	if len(r.Answer.Stderr) > 0 {
+		fmt.Fprintf(a.Stdout, "on stderr: %s\n", render.OneLine(string(r.Answer.Stderr)))
+	}
+}
+
+// silent is what decided returns if no hook decides.
+const silent = "silent"
+
+// decided returns a policy's decision on a call, and the hooks that made it.
+func decided(r policy.Result) string {
+	d := r.Verdict.Decision
+	var by []string
+	for _, h := range r.Results {
+		o := h.Outcome.Decision
+		joins := o == d || o == wire.Block && d == wire.Deny || d == wire.Silence
+		if h.Ran && !h.Hook.Observe && o != wire.Silence && joins {
+			by = append(by, h.Hook.Name())
+		}
+	}
+	word := string(d)
+	switch {
+	case word == "" && r.Verdict.Input != nil:
+		word = "rewrite"
+	case word == "" && len(r.Answer.Stdout) == 0:
+		return silent
+	case word == "":
+		word = "text"
+	}
+	return strings.TrimSpace(word + " " + strings.Join(by, ", "))
+}
+
+// testFiles runs the test files at the path, or below it.
+func (c *testCmd) testFiles(a *cli.App, s policy.Sources) error {
+	passed, failed, files := 0, 0, 0
+	err := filepath.WalkDir(c.File, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, suffix) {
+			return err
+		}
+		files++
+		ok, bad, err := c.testFile(a, s, path)
+		passed, failed = passed+ok, failed+bad
+		return err
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("running policy tests: %w", err)
+	case files == 0:
+		return cli.Hint("test files end in "+suffix+": beckon help policy", "no policy tests in %s", c.File)
+	}
+	fmt.Fprintf(a.Stdout, "%d passed, %d failed\n", passed, failed)
+	if failed > 0 {
+		printNotices(a, "note: ", policy.Load(s).Notices()) // perhaps that is why
+		return cli.ErrSilent
+	}
+	return nil
+}
+
+func (c *testCmd) testFile(a *cli.App, s policy.Sources, path string) (passed, failed int, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	project := trust.ProjectOf(s.Project)
+	own, cases, err := parseCases(data, project)
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	hooks, err := c.hooksFor(s, path, own)
+	if err != nil {
+		return 0, 0, err
+	}
+	t := newTrial(s, hooks, c.Client, false)
+	for _, x := range cases {
+		_, r := t.of(context.Background(), x.call)
+		if x.decision == caseDecision(r) {
+			passed++
+			continue
+		}
+		failed++
+		got := render.OneLine(decided(r))
+		fmt.Fprintf(a.Stdout, "%s:%s: %s: want %s, got %s\n", path, x.place, render.OneLine(x.text), x.decision, got)
+	}
+	return passed, failed, nil
+}
+
+// hooksFor returns the hooks to test: of the test file's own policy, of --policy, or those in force.
+func (c *testCmd) hooksFor(s policy.Sources, path string, own []byte) ([]*config.Hook, error) {
+	switch {
+	case own != nil:
+		read, err := config.Decode(path+":policy.json", config.Global, own)
+		return config.Merge(read), err
+	case c.Policy != "":
+		return hooksOf(c.Policy)
+	}
+	return policy.Load(s).Hooks, nil
+}
+
+// caseDecision returns a result in the words of a test.
+func caseDecision(r policy.Result) string {
+	if r.Verdict.Decision != wire.Silence {
+		return string(r.Verdict.Decision)
+	}
+	for _, h := range r.Results {
+		if h.Ran && !h.Hook.Observe && h.Outcome.Decision == wire.Warn {
+			return "warn"
+		}
+	}
+	return "pass"
+}
