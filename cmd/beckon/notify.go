@@ -29,8 +29,8 @@ type notifyCmd struct {
 }
 
 type notifyTestCmd struct {
-	Channels []string `arg:"" optional:"" name:"channel" enum:"terminal,desktop,command,sound,ntfy" help:"Use these channels: terminal, desktop, command, sound, ntfy (default: the configured ones)."`
-	Channel  []string `hidden:"" enum:"terminal,desktop,command,sound,ntfy" help:"The same, separated by commas."`
+	Channels []string `arg:"" optional:"" name:"channel" enum:"terminal,desktop,command,ntfy" help:"Use these channels: terminal, desktop, command, ntfy (default: the configured ones)."`
+	Channel  []string `hidden:"" enum:"terminal,desktop,command,ntfy" help:"The same, separated by commas."`
 }
 
 func (c *notifyTestCmd) Run(a *app) error {
@@ -76,15 +76,11 @@ func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Ch
 				list = append(list, notify.Terminal{W: terminal, Style: set.StyleFor(t), Socket: t.Tmux.Socket})
 			}
 		case alert.Desktop:
-			desktop := &notify.DesktopChannel{Jump: a.jumpCommand()}
-			desktop.Actions = reach.Actions == "true"
-			list = append(list, desktop)
+			list = append(list, &notify.DesktopChannel{Actions: reach.Actions == "true", Jump: a.jumpCommand()})
 		case alert.Ntfy:
 			list = append(list, &notify.Phone{Settings: reach, Log: a.Store.Log})
 		case alert.Command:
 			list = append(list, notify.Command{Argv: set.Command})
-		case alert.Sound:
-			list = append(list, notify.Player{File: set.Sound})
 		}
 	}
 	return list

@@ -1,14 +1,10 @@
 package notify
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +12,6 @@ import (
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,30 +24,26 @@ import (
 	"beckon/state/request"
 )
 
-// Limits on the server's responses, and on retries.
 const (
-	ntfyLimit = 10 * time.Second // for one request
-	// ntfyQuiet is how long a subscription may be silent: a server sends something every 45 s.
-	ntfyQuiet    = 2 * time.Minute
-	ntfyFirst    = time.Second // the first pause after a failure
-	ntfyLongest  = time.Minute // the longest
-	ntfyMostLine = 64 << 10
-	ntfyLogged   = 3  // rejected answers logged per connection
-	ntfyRows     = 12 // rows that a phone shows of a notification
+	ntfyLimit   = 10 * time.Second // for one request
+	ntfyQuiet   = 2 * time.Minute  // that a subscription may be silent: a server sends something every 45 s
+	ntfyFirst   = time.Second      // the first pause after a failure
+	ntfyLongest = time.Minute      // the longest
+	ntfyMost    = 16 << 20         // bytes read from one connection
+	ntfyRows    = 12               // that a phone shows of a notification
 )
 
 // Phone is the channel of a phone, through a server with ntfy's protocol (docs.ntfy.sh).
 // Nothing listens on this machine: notifications are published to one topic, and the phone's
 // buttons publish to another, to which the process that sent them subscribes.
 //
-// An answer counts once, in time, for the offer that it names, and only with a signature by a
-// key that this process created and keeps in memory.
+// An answer counts once, in time, and only if it is the secret of a button, which this process
+// keeps in memory.
 type Phone struct {
 	reach.Settings
 	Log func(error) // may be nil
 
 	quiet, first time.Duration // 0 are the limits
-	now          func() time.Time
 }
 
 // Name returns the channel's name in the configuration.
@@ -129,15 +120,19 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(
 	if err := p.Ntfy.Check(); err != nil {
 		return "", become, err
 	}
-	s := newSigner(&a)
+	waiting, cancel := context.WithDeadline(ctx, a.Expires)
+	defer cancel()
 	m := ntfyMessage{Title: a.Title, Message: a.Text, Priority: ntfyHigh, Sequence: a.Offer}
+	words := map[string]request.Word{} // by the secret that a button publishes
 	for _, w := range a.Buttons {
+		secret := rand.Text()
+		words[secret] = w
 		m.Actions = append(m.Actions, ntfyAction{Action: "http", Label: buttonLabels[w], Method: http.MethodPost,
-			URL: p.url(p.Ntfy.Answers), Body: s.answer(w), Clear: true})
+			URL: p.url(p.Ntfy.Answers), Body: secret, Clear: true})
 	}
 	since := ""
-	p.retry(ctx, func() (bool, error) {
-		since, err = p.publish(ctx, p.message(m))
+	p.retry(waiting, func() (bool, error) {
+		since, err = p.publish(waiting, p.message(m))
 		return false, err
 	})
 	become = func(said string) {
@@ -150,12 +145,12 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(
 			p.log(err)
 		}
 	}
-	if len(a.Buttons) == 0 {
-		<-ctx.Done()
+	if len(words) == 0 {
+		<-waiting.Done()
 		return "", become, nil
 	}
-	p.retry(ctx, func() (alive bool, err error) {
-		word, alive, err = p.listen(ctx, &s, &since)
+	p.retry(waiting, func() (alive bool, err error) {
+		word, alive, err = p.listen(waiting, words, &since)
 		return alive, err
 	})
 	return word, become, nil
@@ -176,9 +171,9 @@ func (p *Phone) retry(ctx context.Context, do func() (progress bool, err error))
 			p.log(err) // once, until there is progress
 		}
 		failed = !progress
-		// clients that lost the server must not all return at once
-		jitter := time.Duration(mathrand.Int64N(int64(pause)/2 + 1))
-		if sleep(ctx, pause+jitter) != nil {
+		select { // clients that lost the server must not all return at once
+		case <-time.After(pause + mathrand.N(pause/2+1)):
+		case <-ctx.Done():
 			return
 		}
 	}
@@ -192,20 +187,15 @@ func (p *Phone) log(err error) {
 
 func (p *Phone) url(path string) string { return strings.TrimRight(p.Ntfy.Server, "/") + "/" + path }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // client follows no redirection: our messages are for this server only.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // do sends a request; any status other than 200 is an error.
-func (p *Phone) do(req *http.Request) (*http.Response, error) {
+func (p *Phone) do(ctx context.Context, method, address string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, err
+	}
 	token, err := p.Ntfy.Secret()
 	if err != nil {
 		return nil, err
@@ -215,18 +205,25 @@ func (p *Phone) do(req *http.Request) (*http.Response, error) {
 	}
 	req.Header.Set("User-Agent", "beckon")
 	res, err := client.Do(req)
-	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
-			err = u.Err // the address contains the topic, which may be the only secret
-		}
+	var u *url.Error
+	switch {
+	case errors.As(err, &u):
+		return nil, u.Err // the address contains the topic, which may be the only secret
+	case err != nil:
 		return nil, err
-	}
-	if res.StatusCode != http.StatusOK {
+	case res.StatusCode != http.StatusOK:
 		res.Body.Close()
 		return nil, fmt.Errorf("the server %s answers %s", req.URL.Host, res.Status)
 	}
 	return res, nil
+}
+
+// ntfyEvent is a line of a subscription, and the answer to a published message.
+type ntfyEvent struct {
+	ID      string `json:"id"`
+	Time    int64  `json:"time"`
+	Event   string `json:"event"` // "open", "keepalive", "message"
+	Message string `json:"message"`
 }
 
 // publish publishes m and returns the server's time of it.
@@ -237,90 +234,47 @@ func (p *Phone) publish(ctx context.Context, m ntfyMessage) (since string, err e
 	}
 	ctx, cancel := context.WithTimeout(ctx, ntfyLimit)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url(""), bytes.NewReader(body))
-	if err != nil {
-		return "", err
-	}
-	res, err := p.do(req)
+	res, err := p.do(ctx, http.MethodPost, p.url(""), bytes.NewReader(body))
 	if err != nil {
 		return "", err
 	}
 	defer res.Body.Close()
 	var e ntfyEvent
-	if err := json.NewDecoder(io.LimitReader(res.Body, ntfyMostLine)).Decode(&e); err != nil || e.Time == 0 {
-		return "", fmt.Errorf("%s is not an ntfy server: it does not say when it took the message", req.URL.Host)
+	if err := json.NewDecoder(io.LimitReader(res.Body, ntfyMost)).Decode(&e); err != nil || e.Time == 0 {
+		return "", fmt.Errorf("%s is not an ntfy server: it does not say when it took the message", res.Request.URL.Host)
 	}
 	return strconv.FormatInt(e.Time, 10), nil
 }
 
-// ntfyEvent is a line of a subscription.
-type ntfyEvent struct {
-	ID      string `json:"id"`
-	Time    int64  `json:"time"`
-	Event   string `json:"event"` // "open", "keepalive", "message"
-	Message string `json:"message"`
-}
-
-// get asks the server for what is at an address.
-func (p *Phone) get(ctx context.Context, address string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, err
-	}
-	return p.do(req)
-}
-
-// listen waits for an answer until the connection ends. since is the message after which the
-// server starts; alive reports whether it sent anything.
-func (p *Phone) listen(ctx context.Context, s *signer, since *string) (word request.Word, alive bool, err error) {
+// listen waits for a button's secret until the connection ends. since is the message after
+// which the server starts; alive reports whether it sent anything.
+func (p *Phone) listen(
+	ctx context.Context, words map[string]request.Word, since *string,
+) (word request.Word, alive bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	quiet := cmp.Or(p.quiet, ntfyQuiet)
 	silent := time.AfterFunc(quiet, cancel)
 	defer silent.Stop()
-	res, err := p.get(ctx, p.url(p.Ntfy.Answers)+"/json?since="+url.QueryEscape(*since))
+	res, err := p.do(ctx, http.MethodGet, p.url(p.Ntfy.Answers)+"/json?since="+url.QueryEscape(*since), nil)
 	if err != nil {
 		return "", false, err
 	}
 	defer res.Body.Close()
-	lines, refused := bufio.NewReaderSize(res.Body, ntfyMostLine), 0
-	for {
-		line, long, err := lines.ReadLine()
-		if err != nil {
+	for lines := json.NewDecoder(io.LimitReader(res.Body, ntfyMost)); ; alive = true {
+		var e ntfyEvent
+		if err := lines.Decode(&e); err != nil {
 			return "", alive, err
 		}
-		for long && err == nil { // none of ours
-			line = nil
-			_, long, err = lines.ReadLine()
-		}
 		silent.Reset(quiet)
-		var e ntfyEvent
-		if json.Unmarshal(line, &e) != nil {
-			continue
-		}
-		alive = true
 		if e.Event != "message" {
 			continue
 		}
-		if e.ID != "" {
-			*since = e.ID
-		}
-		word, err := s.read(e.Message, p.time())
-		if err == nil {
+		*since = cmp.Or(e.ID, *since)
+		if word, ok := words[e.Message]; ok { // topics are shared: anything else is not for us
 			return word, true, nil
 		}
-		if !errors.Is(err, errNotOurs) && refused < ntfyLogged {
-			refused++
-			p.log(err)
-		}
 	}
-}
-
-func (p *Phone) time() time.Time {
-	if p.now != nil {
-		return p.now()
-	}
-	return time.Now()
 }
 
 // Reach checks that this machine may read the answers; without a topic for them, that the
@@ -332,59 +286,9 @@ func (p *Phone) Reach(ctx context.Context) error {
 	if p.Ntfy.Answers != "" {
 		address = p.url(p.Ntfy.Answers) + "/json?poll=1&since=1s"
 	}
-	res, err := p.get(ctx, address)
+	res, err := p.do(ctx, http.MethodGet, address, nil)
 	if err == nil {
 		res.Body.Close()
 	}
 	return err
-}
-
-// signer signs the answers to one offer and verifies them. Its key is in no file, so that
-// reading everything this machine stores is not enough to forge one.
-type signer struct {
-	ask *Ask
-	key []byte
-}
-
-func newSigner(a *Ask) signer {
-	key := make([]byte, sha256.Size)
-	_, _ = rand.Read(key) // it never fails
-	return signer{a, key}
-}
-
-// errNotOurs means that a message is not an answer to the offer, since topics are shared.
-var errNotOurs = errors.New("the message is not an answer to this offer")
-
-const answerMark = "beckon-answer"
-
-// sign signs an answer with that expiry, in milliseconds. No field can contain a space, so
-// fields cannot run together.
-func (s *signer) sign(w, expires string) string {
-	mac := hmac.New(sha256.New, s.key)
-	fmt.Fprintf(mac, "%s %s %s %s %s", answerMark, s.ask.Offer, s.ask.Digest, w, expires)
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-}
-
-// answer returns the message of a button.
-func (s *signer) answer(w request.Word) string {
-	expires := strconv.FormatInt(s.ask.Expires.UnixMilli(), 10)
-	return strings.Join([]string{answerMark, s.ask.Offer, string(w), expires, s.sign(string(w), expires)}, " ")
-}
-
-func (s *signer) read(message string, now time.Time) (request.Word, error) {
-	parts := strings.Split(message, " ")
-	if len(parts) != 5 || parts[0] != answerMark || parts[1] != s.ask.Offer {
-		return "", errNotOurs
-	}
-	w, expires := parts[2], parts[3]
-	if !hmac.Equal([]byte(s.sign(w, expires)), []byte(parts[4])) {
-		return "", errors.New("an answer was refused: its signature is not ours")
-	}
-	if at, err := strconv.ParseInt(expires, 10, 64); err != nil || now.UnixMilli() >= at {
-		return "", errors.New("an answer was refused: it has expired")
-	}
-	if !slices.Contains(s.ask.Buttons, request.Word(w)) {
-		return "", errors.New("an answer was refused: it was not offered")
-	}
-	return request.Word(w), nil
 }

@@ -112,45 +112,33 @@ func TestPhone(t *testing.T) {
 	}
 	second, got := p.ask(t, t.Context(), offered("O1", request.Allow, request.Deny))
 	m.Press(t, "Allow") // of an earlier request with the same question
-	p.saw(t, "its signature is not ours")
+	open(t, got, "a button of an earlier question")
 	second.Press(t, "Deny")
 	if a := <-got; a.word != request.Deny {
 		t.Errorf("a replay: %+v", a)
 	}
 }
 
-// Only the button's own message answers: not that of another offer, with another word or time
-// than was signed, or with a word that was not offered.
+// Only the button's own message answers: not that of another offer, nor one that was changed.
 func TestPhoneAltered(t *testing.T) {
 	p := newPhone(t)
 	other, _ := p.ask(t, t.Context(), offered("O2", request.Allow, request.Deny))
 	m, got := p.ask(t, t.Context(), offered("O1", request.Deny))
 	deny, allow := m.Actions[0].Body, other.Actions[0].Body
-	parts := strings.Split(deny, " ")
+	if len(deny) < 26 || other.Actions[1].Body == allow {
+		t.Errorf("the buttons publish %q, %q and %q", deny, allow, other.Actions[1].Body)
+	}
 	for what, text := range map[string]string{
-		"another offer's":  allow,
-		"its name changed": strings.Replace(allow, "O2", "O1", 1),
-		"another word":     strings.Replace(deny, "deny", "allow", 1),
-		"another time":     strings.Replace(deny, parts[3], parts[3]+"0", 1),
-		"no signature":     strings.Join(parts[:4], " "),
-		"an empty one":     strings.Join(parts[:4], " ") + " ",
-		"more":             deny + " x",
-		"other talk":       "allow",
-		"a long one":       strings.Repeat("x", ntfyMostLine+10),
+		"another offer's": allow,
+		"a part":          deny[:len(deny)-1],
+		"an empty one":    "",
+		"more":            deny + "x",
+		"another case":    strings.ToLower(deny),
+		"other talk":      "allow",
+		"a long one":      strings.Repeat("x", 1<<17),
 	} {
 		p.server.Put("answers", text)
 		open(t, got, what)
-	}
-	a := offered("O1", request.Deny)
-	signed := newSigner(&a)
-	if _, err := signed.read(signed.answer(request.Allow), time.Now()); err == nil || !strings.Contains(err.Error(), "not offered") {
-		t.Errorf("what was not offered: %v", err)
-	}
-	b := a
-	b.Digest = "of another call"
-	elsewhere := signer{&b, signed.key}
-	if _, err := elsewhere.read(signed.answer(request.Deny), time.Now()); err == nil || !strings.Contains(err.Error(), "signature") {
-		t.Errorf("another call: %v", err)
 	}
 	m.Press(t, "Deny")
 	if a := <-got; a.word != request.Deny {
@@ -161,18 +149,11 @@ func TestPhoneAltered(t *testing.T) {
 // An answer that comes too late does not count.
 func TestPhoneLate(t *testing.T) {
 	p := newPhone(t)
-	var mu sync.Mutex
-	late := time.Duration(0)
-	p.now = func() time.Time { mu.Lock(); defer mu.Unlock(); return time.Now().Add(late) }
-	ctx, over := context.WithCancel(t.Context())
-	m, got := p.ask(t, ctx, offered("O1", request.Allow))
-	mu.Lock()
-	late = 2 * time.Hour
-	mu.Unlock()
+	late := offered("O1", request.Allow)
+	late.Expires = time.Now().Add(time.Second)
+	m, got := p.ask(t, t.Context(), late)
+	time.Sleep(time.Until(late.Expires))
 	m.Press(t, "Allow")
-	p.saw(t, "it has expired")
-	open(t, got, "an expired answer")
-	over()
 	if a := <-got; a.word != "" || a.err != nil {
 		t.Errorf("got %+v", a)
 	}
@@ -249,22 +230,6 @@ func TestPhoneToken(t *testing.T) {
 	m.Press(t, "Deny")
 	if a := <-got; a.word != request.Deny {
 		t.Errorf("got %+v", a)
-	}
-}
-
-// Other users of the machine see the command line of notify-send: it has no secrets.
-func TestDesktopTexts(t *testing.T) {
-	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
-	o := &request.Request{ID: "O1", Kind: request.Permission, Tool: "Bash", Cwd: "/src/shop", Host: "here"}
-	for command, buttons := range map[string][]request.Word{
-		"make test": {request.Allow, request.Deny},
-		"curl -H 'Authorization: token " + secret + "' x": {request.Deny},
-	} {
-		o.Payload = []byte(`{"tool_input":{"command":"` + command + `"}}`)
-		a := AskOf(o, "here", (&DesktopChannel{}).Words())
-		if strings.Contains(a.Text+a.Title+a.Body, secret) || !slices.Equal(a.Buttons, buttons) {
-			t.Errorf("%q: %q, %q", command, a.Text, a.Buttons)
-		}
 	}
 }
 

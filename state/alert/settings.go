@@ -25,13 +25,15 @@ const (
 	Terminal = "terminal" // an escape sequence through the agent's own terminal
 	Desktop  = "desktop"  // a notification of the desktop
 	Command  = "command"  // the user's program
-	Sound    = "sound"    // a file of the user's
 	Ntfy     = "ntfy"     // a phone, by a server
 	Title    = "title"    // the window's title shows the state
 )
 
 // Channels lists the channels that a user can choose.
-var Channels = []string{Terminal, Desktop, Command, Sound, Title, Ntfy}
+var Channels = []string{Terminal, Desktop, Command, Title, Ntfy}
+
+// NoChannel is a channel of earlier versions: it is accepted, and does nothing.
+const NoChannel = "sound"
 
 // Settings are the user's choices, from the configuration.
 type Settings struct {
@@ -41,7 +43,6 @@ type Settings struct {
 	Limit     time.Duration     // notify_limit: at most one of a kind per session in this time
 	Quiet     Hours             // notify_quiet_hours
 	Command   []string          // notify_command: the program, with its arguments
-	Sound     string            // notify_sound: the file
 	Style     osc.Style         // notify_terminal: Auto or empty chooses by the terminal
 }
 
@@ -52,7 +53,7 @@ func Defaults() Settings {
 
 // keys are the settings' names in the configuration, in the order of the fields.
 var keys = []string{"notify", "notify_on", "notify_done_after", "notify_limit", "notify_quiet_hours",
-	"notify_command", "notify_sound", "notify_terminal"}
+	"notify_command", "notify_terminal"}
 
 // Auto is the value of notify_terminal that chooses by the terminal.
 const Auto = "auto"
@@ -61,7 +62,7 @@ const Auto = "auto"
 func (s Settings) Has(channel string) bool { return slices.Contains(s.Channels, channel) }
 
 // Away reports whether a chosen channel needs a process of its own.
-func (s Settings) Away() bool { return s.Has(Desktop) || s.Has(Command) || s.Has(Sound) || s.Has(Ntfy) }
+func (s Settings) Away() bool { return s.Has(Desktop) || s.Has(Command) || s.Has(Ntfy) }
 
 // Read reads the settings from the configuration at path.
 func Read(path string) (Settings, error) {
@@ -76,15 +77,15 @@ func Read(path string) (Settings, error) {
 		}
 		return out
 	}
-	s.Channels, s.Command, s.Sound = texts(0), texts(5), v[6].String()
+	s.Channels, s.Command = texts(0), texts(5)
 	if v[1].Exists() {
 		s.On = nil
 		for _, k := range texts(1) {
 			s.On = append(s.On, state.AlertKind(k))
 		}
 	}
-	if v[7].Exists() {
-		s.Style = osc.Style(v[7].String())
+	if v[6].Exists() {
+		s.Style = osc.Style(v[6].String())
 	}
 	return s, errors.Join(
 		span(&s.DoneAfter, v[2].String()), span(&s.Limit, v[3].String()), s.Quiet.UnmarshalText([]byte(v[4].String())))

@@ -70,6 +70,7 @@ type key struct {
 	Doc    string
 	OneOf  []string           // the allowed values, of each item for a list; nil for any
 	field  func(*Config) any  // a pointer to one of the types that assign handles
+	gone   string             // a value of an earlier release: it is accepted
 	check  func(string) error // checks a text beyond OneOf; nil for no check
 	secret bool               // its value is not printed, unless it names a file
 	Old    bool               // a key of an earlier release: it is read, and listed only where it is set
@@ -107,7 +108,7 @@ var Keys = []key{
 	{Name: "fleet_texts", Doc: "how much of what sessions are about beckon fleet link publishes",
 		OneOf: []string{"off", "short", "full"}, field: func(c *Config) any { return &c.FleetTexts }},
 	{Name: "notify", Doc: "channels that notify you",
-		OneOf: alert.Channels, field: func(c *Config) any { return &c.Alert.Channels }},
+		OneOf: alert.Channels, gone: alert.NoChannel, field: func(c *Config) any { return &c.Alert.Channels }},
 	{Name: "notify_on", Doc: "what to notify of",
 		OneOf: append(texts(state.AlertKinds[:]), Limit), field: func(c *Config) any { return &c.Alert.On }},
 	{Name: "notify_done_after", Doc: "how long a turn must last for its end to notify you",
@@ -116,8 +117,6 @@ var Keys = []key{
 		field: func(c *Config) any { return &c.Alert.Quiet }},
 	{Name: "notify_command", Doc: "the program of the channel command, with its arguments",
 		field: func(c *Config) any { return &c.Alert.Command }},
-	{Name: "notify_sound", Doc: "the file of the channel sound",
-		field: func(c *Config) any { return &c.Alert.Sound }},
 	{Name: "notify_actions", Doc: "the desktop's notifications have buttons that answer",
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Reach.Actions }},
 	{Name: "notify_texts", Doc: "what leaves this machine: the project and the tool, or the whole call",
@@ -204,7 +203,7 @@ func Load(path string) (Config, []string, error) {
 }
 
 // gone are keys of earlier versions: a file may have them, and they mean nothing.
-var gone = []string{"answers_from_fleet"}
+var gone = []string{"answers_from_fleet", "notify_sound"}
 
 func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	if len(strings.TrimSpace(string(data))) == 0 {

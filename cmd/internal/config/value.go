@@ -72,7 +72,7 @@ func (k key) list(p *[]string, data []byte) (problem, advice string) {
 
 // refuse returns what is wrong with one text.
 func (k key) refuse(s string) string {
-	if k.OneOf != nil && !slices.Contains(k.OneOf, s) {
+	if k.OneOf != nil && !slices.Contains(k.OneOf, s) && (s == "" || s != k.gone) {
 		return fmt.Sprintf("no such value %q", s)
 	}
 	if k.check != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -98,7 +97,7 @@ func (d *doctor) notifications() {
 	if len(set.Channels) == 0 {
 		return
 	}
-	if set.Has(alert.Desktop) && runtime.GOOS != "darwin" && runtime.GOOS != "windows" {
+	if set.Has(alert.Desktop) {
 		err := notify.HasDesktop(context.Background())
 		if errors.Is(err, notify.ErrNoDesktop) { // as over SSH, while the agents run on the desktop
 			d.warn("notify", "run doctor in the desktop's session", "the channel desktop cannot be checked from here: %v", err)
@@ -118,8 +117,8 @@ func (d *doctor) notifications() {
 		d.fail("notify", "name a program that is there in notify_command", "the command %q cannot be run",
 			strings.Join(set.Command, " "))
 	}
-	if _, err := os.Stat(set.Sound); err != nil && set.Has(alert.Sound) {
-		d.fail("notify", "name a file that is there in notify_sound", "the sound %q cannot be read", set.Sound)
+	if set.Has(alert.NoChannel) {
+		d.warn("notify", "let notify_command play it", "there is no channel %q any more", alert.NoChannel)
 	}
 	if set.Has(alert.Ntfy) {
 		d.phone(notify.Phone{Settings: cfg.Reach})

@@ -73,14 +73,8 @@ func notifyStep(a *cli.App, program string) steps.Step {
 
 // hasDesktop reports whether this process can show notifications on a desktop.
 func hasDesktop(a *cli.App) bool {
-	switch {
-	case a.Getenv("SSH_CONNECTION") != "":
-		return false
-	case runtime.GOOS == "darwin" || runtime.GOOS == "windows":
-		return true
-	}
-	return (a.Getenv("DISPLAY") != "" || a.Getenv("WAYLAND_DISPLAY") != "") &&
-		notify.HasDesktop(context.Background()) == nil
+	screen := runtime.GOOS == "darwin" || a.Getenv("DISPLAY") != "" || a.Getenv("WAYLAND_DISPLAY") != ""
+	return screen && a.Getenv("SSH_CONNECTION") == "" && notify.HasDesktop(context.Background()) == nil
 }
 
 // channels are the notification channels that setup or install wrote into the configuration,

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -319,4 +320,20 @@ func TestDesktopKilledAsker(t *testing.T) {
 	}
 	trustDaemon(t)
 	_, _, _ = (&DesktopChannel{}).Ask(t.Context(), both)
+}
+
+// Other users of the machine see the command line of notify-send: it has no secrets.
+func TestDesktopTexts(t *testing.T) {
+	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
+	o := &request.Request{ID: "O1", Kind: request.Permission, Tool: "Bash", Cwd: "/src/shop", Host: "here"}
+	for command, buttons := range map[string][]request.Word{
+		"make test": {request.Allow, request.Deny},
+		"curl -H 'Authorization: token " + secret + "' x": {request.Deny},
+	} {
+		o.Payload = []byte(`{"tool_input":{"command":"` + command + `"}}`)
+		a := AskOf(o, "here", (&DesktopChannel{}).Words())
+		if strings.Contains(a.Text+a.Title+a.Body, secret) || !slices.Equal(a.Buttons, buttons) {
+			t.Errorf("%q: %q, %q", command, a.Text, a.Buttons)
+		}
+	}
 }

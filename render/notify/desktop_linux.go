@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,29 +19,29 @@ import (
 	"beckon/render/run"
 	"beckon/state/evidence"
 	"beckon/state/request"
+
+	"golang.org/x/sys/unix"
 )
 
-// desktopRows is how many rows of text a notification shows.
-const desktopRows = 6
+const (
+	desktopRows = 6         // of text that a notification shows
+	jumpAction  = "default" // a click on the notification itself
+	// daemonName is the notification daemon's name on the session bus, and its interface's
+	// (specifications.freedesktop.org/notification-spec).
+	daemonName = "org.freedesktop.Notifications"
+	// clickLimit is how long a process waits for a click on its notification.
+	clickLimit = 2 * time.Minute
+	// settled is how long notify-send is watched for an error: one that fails ends at once.
+	settled = 500 * time.Millisecond
+)
 
-// jumpAction is the action of a click on the notification itself.
-const jumpAction = "default"
-
-// daemonName is the notification daemon's name on the session bus, and its interface's
-// (specifications.freedesktop.org/notification-spec).
-const daemonName = "org.freedesktop.Notifications"
-
-// notifySend shows notifications on a Linux desktop by notify-send. Nothing that answers for
-// the user comes from the search path or the environment, where an agent may put its own:
-// trusted means that programs are looked for in the system's directories alone, and get no
-// environment of ours.
+// notifySend shows notifications by notify-send. Nothing that answers for the user comes from
+// the search path or the environment, where an agent may put its own: if trusted is set,
+// programs are looked for in the system's directories alone, and get no environment of ours.
 type notifySend struct {
 	trusted bool
 	bus     string // the session bus's address
 	path    string // of notify-send
-	buttons bool   // notify-send has actions: libnotify 0.8
-	query   string // a program that asks the bus, "" for none
-	able    []string
 }
 
 // systemDirs are where only root puts programs.
@@ -78,12 +77,11 @@ func checkOrigin(pid int, agents error) error {
 // the socket is a file of the user, which an agent could replace, and the bus vouches for its
 // senders.
 func find(ctx context.Context, trusted bool) (*notifySend, error) {
-	if !hasBus(os.Getenv) {
-		return nil, ErrNoDesktop
-	}
 	n := &notifySend{trusted: trusted}
 	var socket string
-	n.bus, socket = address()
+	if n.bus, socket = address(); n.bus == "" {
+		return nil, ErrNoDesktop
+	}
 	ctx, cancel := context.WithTimeout(ctx, desktopLimit)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
@@ -99,13 +97,21 @@ func find(ctx context.Context, trusted bool) (*notifySend, error) {
 	if n.path = n.program("notify-send"); n.path == "" {
 		return nil, errors.New("notify-send is not installed")
 	}
-	n.query = cmp.Or(n.program("busctl"), n.program("dbus-send"))
-	help, err := n.run(ctx, n.path, "--help")
-	n.buttons = strings.Contains(help, "--action")
-	if err == nil && n.query != "" {
-		n.able, err = n.ask(ctx, daemonName, "GetCapabilities") // it starts the daemon
+	return n, nil
+}
+
+// listener returns the process at the other end of a Unix socket, 0 if unknown.
+func listener(conn net.Conn) (pid int) {
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return 0
 	}
-	return n, err
+	_ = raw.Control(func(fd uintptr) { // it fails if the socket is closed: then pid stays 0
+		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			pid = int(cred.Pid)
+		}
+	})
+	return pid
 }
 
 // program returns the path of a program, "" if there is none.
@@ -122,39 +128,29 @@ func (n *notifySend) program(name string) string {
 	return ""
 }
 
+// unixBus is an address of a bus at a socket of this machine.
+var unixBus = regexp.MustCompile(`(?:^|;)(unix:(?:[^;,]*,)*(path|abstract)=([^;,]*)[^;]*)`)
+
 // address returns the first of the session bus's addresses that is a socket of this machine,
 // and the socket: the process at the other end of another one cannot be seen.
 func address() (bus, socket string) {
 	addresses := os.Getenv("DBUS_SESSION_BUS_ADDRESS")
 	if addresses == "" {
 		path := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "bus")
-		return "unix:path=" + url.PathEscape(path), path
-	}
-	for a := range strings.SplitSeq(addresses, ";") {
-		keys, _ := strings.CutPrefix(a, "unix:")
-		for key := range strings.SplitSeq(keys, ",") {
-			name, value, _ := strings.Cut(key, "=")
-			value, err := url.PathUnescape(value)
-			switch {
-			case err != nil || keys == a:
-			case name == "path":
-				return a, value
-			case name == "abstract":
-				return a, "@" + value
-			}
+		if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) {
+			return "", ""
 		}
+		addresses = "unix:path=" + url.PathEscape(path)
 	}
-	return "", ""
-}
-
-// hasBus reports whether there is a session bus.
-func hasBus(getenv func(string) string) bool {
-	if getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
-		return true
+	m := unixBus.FindStringSubmatch(addresses)
+	if m == nil {
+		return "", ""
 	}
-	dir := getenv("XDG_RUNTIME_DIR")
-	_, err := os.Stat(filepath.Join(dir, "bus"))
-	return dir != "" && err == nil
+	socket, _ = url.PathUnescape(m[3]) // a wrong one is found when it is dialled
+	if m[2] == "abstract" {
+		socket = "@" + socket
+	}
+	return m[1], socket
 }
 
 // spec returns a run of a program that talks to the bus.
@@ -163,37 +159,27 @@ func (n *notifySend) spec(argv ...string) run.Program {
 	return run.Program{Argv: argv, Env: env, Bare: n.trusted, Limit: desktopLimit}
 }
 
-func (n *notifySend) run(ctx context.Context, argv ...string) (string, error) {
-	out, err := n.spec(argv...).Output(ctx)
-	if said := strings.TrimSpace(out); err != nil && said != "" {
-		err = fmt.Errorf("%w: %s", err, said)
-	}
-	return out, err
-}
-
-// value is a text or a number in the output of busctl and dbus-send.
-var value = regexp.MustCompile(`"([^"]*)"|uint32 (\d+)|^u (\d+)`)
+// value is a text or a number in the output of dbus-send.
+var value = regexp.MustCompile(`(?m)^ +(?:string "(.*)"|uint32 (\d+))$`)
 
 // ask calls a method of a service that has one object and one interface, of its name, and
 // returns the texts and numbers of its answer.
 func (n *notifySend) ask(ctx context.Context, service, method string, args ...string) (values []string, err error) {
-	object := "/" + strings.ReplaceAll(service, ".", "/")
-	argv := []string{n.query, "--address=" + n.bus, "call", service, object, service, method}
-	if len(args) > 0 {
-		argv = append(append(argv, strings.Repeat("s", len(args))), args...)
+	path := n.program("dbus-send")
+	if path == "" {
+		return nil, errUnseen
 	}
-	if filepath.Base(n.query) == "dbus-send" {
-		argv = []string{n.query, "--bus=" + n.bus, "--print-reply", "--dest=" + service, object, service + "." + method}
-		for _, a := range args {
-			argv = append(argv, "string:"+a)
-		}
+	argv := []string{path, "--bus=" + n.bus, "--print-reply", "--dest=" + service,
+		"/" + strings.ReplaceAll(service, ".", "/"), service + "." + method}
+	for _, a := range args {
+		argv = append(argv, "string:"+a)
 	}
-	out, err := n.run(ctx, argv...)
+	out, err := n.spec(argv...).Output(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("the notification daemon: %w", err)
+		return nil, fmt.Errorf("the notification daemon: %w: %s", err, strings.TrimSpace(out))
 	}
 	for _, m := range value.FindAllStringSubmatch(out, -1) {
-		values = append(values, cmp.Or(m[1], m[2], m[3]))
+		values = append(values, cmp.Or(m[1], m[2]))
 	}
 	return values, nil
 }
@@ -207,23 +193,36 @@ func (n *notifySend) owner(ctx context.Context) (string, error) {
 	return strings.Join(got, ""), err
 }
 
-// check returns an error unless the daemon has buttons that can be trusted. driven means that
-// other programs may be able to press them.
-func (n *notifySend) check(ctx context.Context, owner string) (driven bool, err error) {
-	if !n.buttons || !slices.Contains(n.able, "actions") || !slices.Contains(n.able, "body") {
-		return false, errNoButtons // without a body it would not show the request
+// check returns the daemon's owner, and an error unless its buttons can be trusted. driven
+// means that other programs may be able to press them.
+func (n *notifySend) check(ctx context.Context) (owner string, driven bool, err error) {
+	able, err := n.ask(ctx, daemonName, "GetCapabilities") // it starts the daemon
+	if err != nil {
+		return "", false, err
+	}
+	if !slices.Contains(able, "actions") || !slices.Contains(able, "body") {
+		return "", false, errNoButtons // without a body it would not show the request
+	}
+	if owner, err = n.owner(ctx); err != nil {
+		return "", false, err
 	}
 	got, err := n.ask(ctx, "org.freedesktop.DBus", "GetConnectionUnixProcessID", owner)
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
 	pid, _ := strconv.Atoi(strings.Join(got, ""))
 	if err := checkOrigin(pid, errAgentsDaemon); err != nil {
-		return false, err
+		return "", false, err
 	}
 	about, _ := n.ask(ctx, daemonName, "GetServerInformation") // a daemon that does not answer is not a known one
-	return len(about) == 0 || !slices.Contains(undriven, about[0]), nil
+	return owner, len(about) == 0 || !slices.Contains(undriven, about[0]), nil
 }
+
+// The expiry of a notification.
+const (
+	neverGone = "0"  // it is removed when its request is over
+	asUsual   = "-1" // the daemon decides
+)
 
 // show returns the run that shows a until the user has dealt with it, and prints the action.
 func (n *notifySend) show(a Ask, expires string, actions ...string) run.Program {
@@ -240,16 +239,19 @@ func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// The expiry of a notification.
-const (
-	neverGone = "0"  // it is removed when its request is over
-	asUsual   = "-1" // the daemon decides
-)
-
-// Asks reports whether the user wants buttons, if the system has them.
-func (d *DesktopChannel) Asks() bool {
-	return d.Actions && runtime.GOOS != "darwin" && runtime.GOOS != "windows"
+// failed returns the error of a notify-send that printed out.
+func failed(err error, out string) error {
+	switch {
+	case err == nil:
+		return nil
+	case strings.Contains(out, "Unknown option"): // before libnotify 0.8
+		return errNoButtons
+	}
+	return fmt.Errorf("%w: %s", err, strings.TrimSpace(out))
 }
+
+// Asks reports whether the user wants buttons.
+func (d *DesktopChannel) Asks() bool { return d.Actions }
 
 // Words says how much a notification shows; it stays on this machine, where all users can read
 // notify-send's command line.
@@ -265,84 +267,82 @@ func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: tru
 // The notification disappears with ctx, and with this process. A desktop without buttons shows
 // a like any notification.
 func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word request.Word, become func(string), err error) {
-	become = func(string) {} // notify-send has removed it
+	word, err = d.ask(ctx, a)
+	switch {
+	case ctx.Err() != nil:
+		word, err = "", nil
+	case errors.Is(err, errNoButtons):
+		err = d.Send(ctx, a.Note)
+	case errors.Is(err, errUnseen): // nothing says that an agent would see it
+		err = errors.Join(err, d.Send(ctx, a.Note))
+	}
+	return word, func(string) {}, err // notify-send has removed it
+}
+
+func (d *DesktopChannel) ask(ctx context.Context, a Ask) (word request.Word, err error) {
 	n, err := find(ctx, true)
-	if err == nil && n.query == "" {
-		err = errUnseen
-	}
 	if err != nil {
-		return "", become, d.without(ctx, a, err)
+		return "", err
 	}
-	owner, err := n.owner(ctx)
-	driven := false
-	if err == nil {
-		driven, err = n.check(ctx, owner)
-	}
+	owner, driven, err := n.check(ctx)
 	if err != nil {
-		return "", become, d.without(ctx, a, err)
-	}
-	if driven {
-		a.Buttons = slices.DeleteFunc(slices.Clone(a.Buttons), func(w request.Word) bool { return w == request.Allow })
+		return "", err
 	}
 	var actions []string
 	if len(d.Jump) > 0 {
 		actions = append(actions, jumpAction+"=Go to it")
 	}
 	for _, w := range a.Buttons {
-		actions = append(actions, string(w)+"="+buttonLabels[w])
+		if w != request.Allow || !driven {
+			actions = append(actions, string(w)+"="+buttonLabels[w])
+		}
 	}
 	p := n.show(a, neverGone, actions...)
 	p.Limit, p.Interrupt = 0, true
 	out, said, err := p.Outputs(ctx)
-	if ctx.Err() != nil {
-		return "", become, nil
-	}
 	if err != nil {
-		return "", become, fmt.Errorf("%w: %s", err, strings.TrimSpace(string(said.Kept)))
+		return "", failed(err, string(out.Kept)+string(said.Kept))
+	}
+	if now, err := n.owner(ctx); err != nil || now != owner {
+		return "", errors.Join(errOther, err)
 	}
 	key := strings.TrimSpace(string(out.Kept))
-	if now, err := n.owner(ctx); err != nil || now != owner {
-		return "", become, errors.Join(errOther, err)
-	}
-	if key == jumpAction && len(d.Jump) > 0 {
-		return "", become, d.follow(ctx, &a.Note)
-	}
-	if slices.Contains(a.Buttons, request.Word(key)) {
-		word = request.Word(key)
-	}
-	return word, become, nil
-}
-
-// without shows a request without buttons, unless an agent would see it.
-func (d *DesktopChannel) without(ctx context.Context, a Ask, err error) error {
+	chosen := slices.ContainsFunc(actions, func(action string) bool { return strings.HasPrefix(action, key+"=") })
 	switch {
-	case errors.Is(err, errNoButtons):
-		return d.Send(ctx, a.Note)
-	case errors.Is(err, errUnseen):
-		return errors.Join(err, d.Send(ctx, a.Note))
+	case !chosen:
+		return "", nil
+	case key == jumpAction:
+		return "", d.follow(ctx, &a.Note)
 	}
-	return err
+	return request.Word(key), nil
 }
 
-// freedesktop shows a note, and jumps when it is clicked.
-func (d *DesktopChannel) freedesktop(ctx context.Context, note Note) error {
+// Send shows a note. It returns when that is shown; Wait waits for a click, which jumps.
+func (d *DesktopChannel) Send(ctx context.Context, note Note) error {
 	n, err := find(ctx, false)
 	if err != nil {
 		return err
 	}
 	a := Ask{Note: note, Text: note.Body}
-	if len(d.Jump) == 0 || !n.buttons || !slices.Contains(n.able, "actions") {
-		_, err := n.run(ctx, n.show(a, asUsual).Argv...)
-		return err
+	if len(d.Jump) > 0 {
+		err = d.clickable(ctx, n, a)
 	}
+	if len(d.Jump) == 0 || errors.Is(err, errNoButtons) {
+		out, err := n.show(a, asUsual).Output(ctx)
+		return failed(err, out)
+	}
+	return err
+}
+
+func (d *DesktopChannel) clickable(ctx context.Context, n *notifySend, a Ask) error {
 	p := n.show(a, asUsual, jumpAction+"=Go to it")
 	p.Limit = clickLimit
 	ended := make(chan error, 1)
 	d.clicks.Go(func() {
 		ctx := context.WithoutCancel(ctx)
 		key, err := p.Output(ctx)
-		if ended <- err; strings.TrimSpace(key) == jumpAction {
-			_ = d.follow(ctx, &note)
+		if ended <- failed(err, key); strings.TrimSpace(key) == jumpAction {
+			_ = d.follow(ctx, &a.Note)
 		}
 	})
 	select {
@@ -353,12 +353,18 @@ func (d *DesktopChannel) freedesktop(ctx context.Context, note Note) error {
 	}
 }
 
-// settled is how long notify-send is watched: a notification that it cannot show it reports at
-// once, one that is shown it does not.
-const settled = 500 * time.Millisecond
+// follow jumps to a note's session.
+func (d *DesktopChannel) follow(ctx context.Context, n *Note) error {
+	argv := append(slices.Clone(d.Jump), n.record())
+	_, err := run.Program{Argv: argv, Limit: desktopLimit}.Output(ctx)
+	return err
+}
 
-// HasDesktop returns why no notification can be shown on this Linux desktop, nil if one can.
+// HasDesktop returns why no notification can be shown, nil if one can.
 func HasDesktop(ctx context.Context) error {
-	_, err := find(ctx, false)
+	n, err := find(ctx, false)
+	if err == nil && n.program("dbus-send") != "" {
+		_, err = n.ask(ctx, daemonName, "GetCapabilities")
+	}
 	return err
 }
