@@ -242,7 +242,7 @@ func escape(s string) string {
 // failed returns the error of a notify-send that printed out.
 func failed(err error, out string) error {
 	switch {
-	case err == nil:
+	case err == nil, strings.Contains(out, "Actions are not supported"): // by the daemon: it is shown without
 		return nil
 	case strings.Contains(out, "Unknown option"): // before libnotify 0.8
 		return errNoButtons
@@ -269,8 +269,6 @@ func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: tru
 func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word request.Word, become func(string), err error) {
 	word, err = d.ask(ctx, a)
 	switch {
-	case ctx.Err() != nil:
-		word, err = "", nil
 	case errors.Is(err, errNoButtons):
 		err = d.Send(ctx, a.Note)
 	case errors.Is(err, errUnseen): // nothing says that an agent would see it
@@ -300,6 +298,9 @@ func (d *DesktopChannel) ask(ctx context.Context, a Ask) (word request.Word, err
 	p := n.show(a, neverGone, actions...)
 	p.Limit, p.Interrupt = 0, true
 	out, said, err := p.Outputs(ctx)
+	if ctx.Err() != nil {
+		return "", nil
+	}
 	if err != nil {
 		return "", failed(err, string(out.Kept)+string(said.Kept))
 	}
