@@ -146,7 +146,7 @@ func names(entry, got []string) bool {
 		}
 	}
 	name := shell.Base(words[0])
-	runs := shell.IsCarrier(name) || shell.IsShell(name) || shell.IsLanguage(name) || name == "sed"
+	runs := runsAny(name) || name == "sed"
 	closed := len(words) > 1 && shell.In(writesAll, name) || len(words) == 1 && runs || shell.In(targets, name)
 	return !closed || len(operands) == len(words)
 }

@@ -75,7 +75,7 @@ func (c *Call) known() *facts {
 		for _, p := range one.Programs() {
 			name := strings.ToLower(p.Name)
 			f.names[name], f.names[withoutExtension(name)] = true, true
-			f.shells = f.shells || shell.IsShell(name)
+			f.shells = f.shells || shell.In(shell.Shells, name)
 		}
 		for _, file := range one.Reads {
 			f.names[strings.ToLower(shell.Base(file))] = true // bash < script

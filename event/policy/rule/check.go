@@ -151,7 +151,7 @@ func loose(text string) string {
 		return "a pipe is never approved; write an entry for each of its commands"
 	case strings.Contains(fields[0], "*"):
 		return "approves programs of any name that fits"
-	case len(fields) == 1 && (shell.IsCarrier(name) || shell.IsShell(name) || shell.IsLanguage(name)):
+	case len(fields) == 1 && runsAny(name):
 		return name + " runs whatever it is given"
 	case len(fields) == 1 && shell.In("git gh docker kubectl npm pnpm yarn cargo go terraform aws gcloud az", name):
 		return fmt.Sprintf("approves every subcommand of %s", name)
@@ -162,4 +162,9 @@ func loose(text string) string {
 		}
 	}
 	return ""
+}
+
+// runsAny reports whether a program runs what its words name.
+func runsAny(name string) bool {
+	return shell.In(shell.Carriers, name) || shell.In(shell.Shells, name) || shell.In(shell.Languages, name)
 }

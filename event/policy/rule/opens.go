@@ -59,7 +59,7 @@ func opens(l *shell.Line, at int) (list []opened) {
 	}
 	last := 0
 	for _, p := range c.Programs() {
-		if !p.Weak && (shell.IsCarrier(shell.Base(c.Words[last])) || shell.IsKnown(p.Name)) {
+		if !p.Weak && (shell.In(shell.Carriers, shell.Base(c.Words[last])) || shell.IsKnown(p.Name)) {
 			last = p.At
 		}
 	}
@@ -71,7 +71,7 @@ func opens(l *shell.Line, at int) (list []opened) {
 	if w == "source" || w == "." || shows {
 		rest, start = c.Words[1:], 1
 	}
-	if shell.In("find gfind fd fdfind", shell.Base(c.Words[0])) {
+	if shell.In(shell.Finders, shell.Base(c.Words[0])) {
 		writes := slices.Contains(c.Words, "-delete") || last > 0 && shell.In(writesAll, head)
 		reads := last > 0 && !shell.In(namers, head)
 		if last == 0 && !writes || last > 0 && !writes && !reads {
@@ -105,7 +105,7 @@ func opens(l *shell.Line, at int) (list []opened) {
 		if i > 0 {
 			before = rest[i-1]
 		}
-		if shell.In("{} ; +", w) || shell.IsText(before) || shell.In(selecting, before) || shell.In(envFlags, before) && !shows || shell.In("grep egrep fgrep rg", head) && isSearchText(rest, i) {
+		if shell.In("{} ; +", w) || shell.In(shell.TextFlags, before) || shell.In(selecting, before) || shell.In(envFlags, before) && !shows || shell.In("grep egrep fgrep rg", head) && isSearchText(rest, i) {
 			continue
 		}
 		write := shell.In(writesAll, head) || shell.In(writesLast, head) && i == len(rest)-1 || head == "dd" && strings.HasPrefix(w, "of=") ||
@@ -122,7 +122,7 @@ func opens(l *shell.Line, at int) (list []opened) {
 	if head == "cp" && len(list) > 1 {
 		list[len(list)-1].template = templateOf(rest)
 	}
-	return append(list, given(l, c, head, rest)...)
+	return append(list, given(l, at, head, rest)...)
 }
 
 // templateOf returns the file from which cp makes another of its name: .env.example for .env or
@@ -198,17 +198,18 @@ func isSearchText(rest []string, at int) bool {
 }
 
 // given returns the files that xargs hands to a program: what another command finds.
-func given(l *shell.Line, c *shell.Command, head string, rest []string) (list []opened) {
+func given(l *shell.Line, at int, head string, rest []string) (list []opened) {
+	c := &l.Commands[at]
 	if !slices.ContainsFunc(c.Words, func(w string) bool { return shell.In("xargs gxargs parallel", shell.Base(w)) }) || shell.In("echo printf ls", head) {
 		return nil
 	}
 	write := shell.In(writesAll, head) || edits(head, rest)
-	for _, i := range c.Feeds {
+	for _, i := range l.Sources(at) {
 		from := &l.Commands[i]
 		if !shell.In(finders, from.Programs()[0].Name) {
 			continue
 		}
-		if shell.In("find gfind fd fdfind", from.Programs()[0].Name) {
+		if shell.In(shell.Finders, from.Programs()[0].Name) {
 			list = append(list, found(from, write)...)
 			continue
 		}
@@ -244,7 +245,7 @@ func gitFiles(c *shell.Command, words []string, sub int) (list []opened) {
 	write := shell.In(gitWrites, words[sub])
 	for i, w := range rest {
 		switch {
-		case i > 0 && (shell.IsText(rest[i-1]) || shell.In("-S -G -L --author --since --until", rest[i-1])) && !(rest[i-1] == "-L" && strings.Contains(w, ":")):
+		case i > 0 && (shell.In(shell.TextFlags, rest[i-1]) || shell.In("-S -G -L --author --since --until", rest[i-1])) && !(rest[i-1] == "-L" && strings.Contains(w, ":")):
 		case strings.HasPrefix(w, ":!"), strings.HasPrefix(w, ":^"), strings.HasPrefix(w, ":(") && strings.Contains(w, "exclude"):
 		case words[sub] == "grep" && isSearchText(rest, i) && !slices.Contains(rest[:i], "--"):
 		case shell.IsFlag(w):

@@ -147,7 +147,7 @@ type fit struct {
 func (p *Pattern) fits(l *shell.Line, at int) (out []fit) {
 	c := &l.Commands[at]
 	words, places := c.Words, c.Programs()
-	if len(c.Reads) > 0 && shell.IsShell(places[0].Name) {
+	if len(c.Reads) > 0 && shell.In(shell.Shells, places[0].Name) {
 		words = append(slices.Clip(words), c.Reads...) // bash < script
 		places = append(slices.Clip(places), shell.Place{At: len(c.Words), Name: shell.Base(words[len(c.Words)])})
 	}
@@ -163,7 +163,7 @@ func (p *Pattern) fits(l *shell.Line, at int) (out []fit) {
 			continue
 		}
 		ok, unsure := p.hasWords(tail)
-		if ok && (p.feeds == nil || p.fed(l, c, tail)) {
+		if ok && (p.feeds == nil || p.fed(l, at, tail)) {
 			out = append(out, fit{min(place.At, len(c.Words)-1), unsure})
 		}
 	}
@@ -186,11 +186,11 @@ func (p *Pattern) isProgram(c *shell.Command, words []string, place shell.Place)
 		return true
 	case place.At > 0 && strings.EqualFold(p.program, withoutExtension(name)): // node bin/acme.js
 		return true
-	case p.feeds != nil && shell.IsShell(p.program) && shell.IsShell(name): // curl | sh is any shell
+	case p.feeds != nil && shell.In(shell.Shells, p.program) && shell.In(shell.Shells, name): // curl | sh is any shell
 		return true
 	}
 	// `npm run x` is written `pnpm x` and `yarn run x`, too, and `npm publish` as `pnpm publish`.
-	return p.program == "npm" && len(p.words) > 0 && shell.In("run publish", p.words[0].text) && shell.IsManager(name)
+	return p.program == "npm" && len(p.words) > 0 && shell.In("run publish", p.words[0].text) && shell.In(shell.Managers, name)
 }
 
 // withoutExtension returns the name of a script without the ending of its language.
@@ -226,28 +226,29 @@ func (p *Pattern) hasEnv(c *shell.Command, before []string) bool {
 }
 
 // fed reports whether the program that feeds a command is the pattern's, and what it feeds is run.
-func (p *Pattern) fed(l *shell.Line, c *shell.Command, tail []string) bool {
-	if len(tail) > 0 && shell.IsShell(p.program) && len(c.Feeds) == 1 && !c.Fed {
+func (p *Pattern) fed(l *shell.Line, at int, tail []string) bool {
+	c := &l.Commands[at]
+	if len(tail) > 0 && shell.In(shell.Shells, p.program) && len(c.Feeds) == 1 && !c.Fed {
 		tail = nil // the script that it runs is what another has written
 	}
 	sourced := p.program == "." || p.program == "source"
 	for i, w := range tail { // behind a script, the input is data
-		data := shell.IsLanguage(p.program) && !shell.IsFlag(w) && w != "run" || shell.IsShell(p.program) && !shell.IsFlag(w) && !sourced &&
+		data := shell.In(shell.Languages, p.program) && !shell.IsFlag(w) && w != "run" || shell.In(shell.Shells, p.program) && !shell.IsFlag(w) && !sourced &&
 			!slices.Contains(tail[:i], "-s") && (i == 0 || !shell.IsCommandFlag(tail[i-1]))
-		if shell.IsLanguage(p.program) && w == "-m" {
+		if shell.In(shell.Languages, p.program) && w == "-m" {
 			return false
 		}
 		if data && w != "-" && !strings.HasPrefix(w, "/dev/fd/") && w != "/dev/stdin" && !strings.Contains(w, shell.Hole) {
 			return false
 		}
 	}
-	return slices.ContainsFunc(c.Feeds, func(i int) bool { return len(p.feeds.fits(l, i)) > 0 })
+	return slices.ContainsFunc(l.Sources(at), func(i int) bool { return len(p.feeds.fits(l, i)) > 0 })
 }
 
 // hasWords reports whether what stands behind the program has the pattern's words and flags, and
 // what is not certain about it.
 func (p *Pattern) hasWords(tail []string) (ok bool, unsure string) {
-	if shell.IsManager(p.program) && len(p.words) > 0 && p.words[0].text == "run" && !slices.Contains(tail, "run") && !slices.Contains(tail, "run-script") {
+	if shell.In(shell.Managers, p.program) && len(p.words) > 0 && p.words[0].text == "run" && !slices.Contains(tail, "run") && !slices.Contains(tail, "run-script") {
 		if slices.ContainsFunc(tail, func(w string) bool { return !shell.IsScript(w) }) {
 			return false, ""
 		}
@@ -315,7 +316,7 @@ func (p *Pattern) operands(tail []string) (o operands) {
 			if _, value, ok := strings.Cut(w, "="); ok && value != "" {
 				add(value, true)
 			}
-		case !ended && shell.IsText(before), strings.HasPrefix(w, ":!"), strings.HasPrefix(w, ":(exclude"):
+		case !ended && shell.In(shell.TextFlags, before), strings.HasPrefix(w, ":!"), strings.HasPrefix(w, ":(exclude"):
 		case w == "run-script":
 			add("run", false)
 		case shell.In("kubectl oc k", p.program) && strings.Count(w, "/") == 1 && isPlain(w[:strings.IndexByte(w, '/')]): // ns/prod

@@ -219,7 +219,7 @@ func (r *Compiled) line(c *Call, named bool) (best Verdict) {
 // near returns the entries whose program is on the line.
 func (c *conditions) near(f *facts) (list []*Pattern) {
 	for i, name := range c.heads {
-		other := f.shells && shell.IsShell(name) || name == "npm" && (f.names["pnpm"] || f.names["yarn"] || f.names["bun"])
+		other := f.shells && shell.In(shell.Shells, name) || name == "npm" && (f.names["pnpm"] || f.names["yarn"] || f.names["bun"])
 		if name != "" && !f.names[name] && !other {
 			continue
 		}

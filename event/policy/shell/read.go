@@ -24,6 +24,22 @@ const (
 	maxItems    = 16 // of a loop whose body is read once for each
 )
 
+const tooMuch = "the line is too long or too deep to be read"
+
+// value is what a variable has.
+type value struct {
+	words []string // nil if unknown
+	feeds []int    // the commands whose output it is
+}
+
+func (v value) text() string { return strings.Join(v.words, " ") }
+
+// file is what the line writes to a file, and the command that does.
+type file struct {
+	text  string
+	feeds []int
+}
+
 // stream is what a command reads.
 type stream struct {
 	text  string
@@ -33,8 +49,7 @@ type stream struct {
 
 // state is what a subshell cannot change for its parent.
 type state struct {
-	vars   map[string][]string
-	from   map[string][]int // the commands whose output is in a variable
+	vars   map[string]value
 	args   []string
 	env    []string // exported variables
 	dir    string
@@ -50,27 +65,17 @@ type reader struct {
 	depth int
 	nest  int
 	funcs map[string]*syntax.Stmt
-	calls []string          // the functions being read
-	files map[string]string // what the line writes to files
-	wrote map[string]int    // and the command that does
-	feeds []int             // of the present command's words
-	names []string          // the unknown variables among them
-	fds   int
+	calls []string // the functions being read
+	files map[string]file
 	left  int // bytes that may still be read
 }
 
 func newReader(text string) *reader {
 	return &reader{
-		line: &Line{Text: text},
-		state: state{
-			vars:  map[string][]string{},
-			from:  map[string][]int{},
-			plain: true,
-			carry: -1,
-		},
+		line:  &Line{Text: text},
+		state: state{vars: map[string]value{}, plain: true, carry: -1},
 		funcs: map[string]*syntax.Stmt{},
-		files: map[string]string{},
-		wrote: map[string]int{},
+		files: map[string]file{},
 		left:  maxReread*len(text) + minReread,
 	}
 }
@@ -90,14 +95,6 @@ func (r *reader) spend(bytes int) bool {
 	}
 	return r.left >= 0
 }
-
-// fork gives what follows variables of its own.
-func (r *reader) fork() {
-	r.spend(len(r.vars))
-	r.vars, r.from = maps.Clone(r.vars), maps.Clone(r.from)
-}
-
-const tooMuch = "the line is too long or too deep to be read"
 
 var errDeep = errors.New("too many brackets in brackets")
 
@@ -154,6 +151,14 @@ func parse(text string) (first []*syntax.Stmt, mistake error) {
 	return first, mistake
 }
 
+// nested reads a word as a line.
+func (r *reader) nested(text string, in stream) {
+	plain, dir := r.plain, r.dir
+	r.plain = false
+	r.text(text, in)
+	r.plain, r.dir = plain, dir
+}
+
 func (r *reader) stmts(list []*syntax.Stmt, in stream) string {
 	var out strings.Builder
 	for _, s := range list {
@@ -167,9 +172,14 @@ func (r *reader) stmts(list []*syntax.Stmt, in stream) string {
 	return out.String()
 }
 
-// sub reads the statements of a subshell or substitution.
-func (r *reader) sub(list []*syntax.Stmt, in stream) string {
-	return r.subshell(list, in, false)
+// subshell keeps what a list sets from the rest of the line.
+func (r *reader) subshell(list []*syntax.Stmt, in stream, plain bool) string {
+	saved := r.state
+	r.spend(len(r.vars))
+	r.vars, r.plain = maps.Clone(r.vars), plain
+	out := r.stmts(list, in)
+	r.state = saved
+	return out
 }
 
 func (r *reader) stmt(s *syntax.Stmt, in stream) string {
@@ -186,29 +196,25 @@ func (r *reader) stmt(s *syntax.Stmt, in stream) string {
 	for _, d := range s.Redirs {
 		switch d.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			if d.Hdoc != nil {
-				in = stream{text: r.word(d.Hdoc), fed: true}
-			}
+			f := r.expand(true, d.Hdoc)
+			in = stream{f.value().text(), true, f.feeds}
+			continue
 		case syntax.WordHdoc:
-			in = stream{text: r.word(d.Word) + "\n", fed: true}
+			f := r.expand(true, d.Word)
+			in = stream{f.value().text() + "\n", true, f.feeds}
+			continue
+		}
+		name := r.word(d.Word)
+		duplicate := d.Op == syntax.DplOut || d.Op == syntax.DplIn
+		switch {
+		case In("/dev/null /dev/stderr /dev/stdout", name), duplicate && strings.Trim(name, "0123456789-") == "":
+		case d.Op == syntax.RdrIn || d.Op == syntax.DplIn:
+			in = stream{Hole, true, nil}
+			if f, known := r.files[r.file(name)]; known {
+				in = stream{f.text, true, f.feeds}
+			}
+			reads = append(reads, name)
 		default:
-			name := r.word(d.Word)
-			duplicate := d.Op == syntax.DplOut || d.Op == syntax.DplIn
-			if In("/dev/null /dev/stderr /dev/stdout", name) || duplicate && strings.Trim(name, "0123456789-") == "" {
-				continue
-			}
-			if d.Op == syntax.RdrIn || d.Op == syntax.DplIn {
-				text, known := r.files[r.file(name)]
-				if !known {
-					text = Hole
-				}
-				in = stream{text: text, fed: true}
-				if from, ok := r.wrote[r.file(name)]; ok {
-					in.feeds = append(in.feeds, from)
-				}
-				reads = append(reads, name)
-				continue
-			}
 			writes = append(writes, name)
 			r.plain = false
 		}
@@ -218,10 +224,7 @@ func (r *reader) stmt(s *syntax.Stmt, in stream) string {
 	r.plain = plain
 	r.redirected(s.Cmd, before, reads, writes)
 	for _, w := range writes {
-		if r.spend(len(out)) {
-			r.files[r.file(w)] += out
-		}
-		r.wrote[r.file(w)] = before
+		r.write(w, out, before)
 	}
 	if len(writes) > 0 {
 		return ""
@@ -238,7 +241,7 @@ func (r *reader) redirected(cmd syntax.Command, before int, reads, writes []stri
 		r.emit(Command{Words: []string{":"}})
 	}
 	at := before
-	for i := before; i < len(r.line.Commands); i++ {
+	for _, i := range r.since(before) {
 		if r.line.Commands[i].Carrier == r.carry {
 			at = i
 		}
@@ -253,6 +256,16 @@ func (r *reader) file(name string) string {
 		name = r.dir + "/" + name
 	}
 	return path.Clean(name)
+}
+
+// write adds what a command writes to what is known of a file.
+func (r *reader) write(name, text string, by int) {
+	name = r.file(name)
+	f := file{r.files[name].text, []int{by}}
+	if r.spend(len(text)) {
+		f.text += text
+	}
+	r.files[name] = f
 }
 
 func (r *reader) command(cmd syntax.Command, in stream) string {
@@ -272,15 +285,13 @@ func (r *reader) command(cmd syntax.Command, in stream) string {
 	case *syntax.TimeClause:
 		return r.stmt(c.Stmt, in)
 	case *syntax.CoprocClause:
-		return r.sub([]*syntax.Stmt{c.Stmt}, in)
+		return r.subshell([]*syntax.Stmt{c.Stmt}, in, false)
 	case *syntax.IfClause:
 		for ; c != nil; c = c.Else {
-			r.stmts(c.Cond, in)
-			r.stmts(c.Then, in)
+			r.stmts(slices.Concat(c.Cond, c.Then), in)
 		}
 	case *syntax.WhileClause:
-		r.stmts(c.Cond, in)
-		r.stmts(c.Do, in)
+		r.stmts(slices.Concat(c.Cond, c.Do), in)
 	case *syntax.ForClause:
 		r.loop(c, in)
 	case *syntax.CaseClause:
@@ -305,29 +316,36 @@ func (r *reader) command(cmd syntax.Command, in stream) string {
 	return Hole
 }
 
-// subshell keeps what a list in brackets sets from the rest of the line.
-func (r *reader) subshell(list []*syntax.Stmt, in stream, plain bool) string {
-	saved := r.state
-	r.fork()
-	r.plain = plain
-	out := r.stmts(list, in)
-	r.state = saved
-	return out
+// inner reads the substitutions in a part of the line that is no command.
+func (r *reader) inner(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			r.subshell(n.Stmts, stream{}, false)
+			return false
+		case *syntax.ProcSubst:
+			r.subshell(n.Stmts, stream{}, false)
+			return false
+		}
+		return true
+	})
 }
 
 func (r *reader) pipe(c *syntax.BinaryCmd, in stream) string {
 	from, dir := len(r.line.Commands), r.dir
 	text := r.stmt(c.X, in)
-	feeds := slices.Clone(in.feeds)
-	for i := from; i < len(r.line.Commands); i++ {
-		feeds = append(append(feeds, i), r.line.Commands[i].within...)
-	}
-	if !r.spend(len(feeds)) {
-		return Hole
-	}
-	out := r.stmt(c.Y, stream{text: text, fed: true, feeds: feeds})
+	out := r.stmt(c.Y, stream{text, true, r.since(from)})
 	r.dir = dir
 	return out
+}
+
+// since returns the commands from a number on.
+func (r *reader) since(from int) (list []int) {
+	r.spend(len(r.line.Commands) - from)
+	for i := from; i < len(r.line.Commands) && r.left >= 0; i++ {
+		list = append(list, i)
+	}
+	return list
 }
 
 // loop reads the body of a for loop once for each item that the line names.
@@ -338,60 +356,46 @@ func (r *reader) loop(c *syntax.ForClause, in stream) {
 		r.stmts(c.Do, in)
 		return
 	}
-	outer := r.feeds
-	r.feeds = nil
-	items, _ := r.words(l.Items)
-	from := r.feeds
-	r.feeds = outer
-	if len(items) == 0 || len(items) > maxItems {
-		items = []string{Hole}
+	items := r.expand(false, l.Items...)
+	if len(items.list) == 0 || len(items.list) > maxItems {
+		items.list = []string{Hole}
 	}
-	for _, item := range items {
-		r.vars[l.Name.Value], r.from[l.Name.Value] = []string{item}, from
+	for _, item := range items.list {
+		r.vars[l.Name.Value] = value{[]string{item}, items.feeds}
 		r.stmts(c.Do, in)
 	}
 }
 
 // call reads a simple command: assignments and words.
 func (r *reader) call(c *syntax.CallExpr, in stream) string {
-	outer, names := r.feeds, r.names
-	r.feeds, r.names = nil, nil
 	env := slices.Clip(r.env)
 	for _, a := range c.Assigns {
 		if len(c.Args) == 0 {
 			r.assign(a)
-			continue
+		} else {
+			env = append(env, a.Name.Value+"="+r.valueOf(a).text())
 		}
-		sets, vars, from := r.line.Sets, r.vars, r.from
-		r.fork()
-		r.assign(a)
-		env = append(env, a.Name.Value+"="+strings.Join(r.vars[a.Name.Value], " "))
-		r.line.Sets, r.vars, r.from = sets, vars, from
 	}
-	words, globs := r.words(c.Args)
-	feeds, unknown := r.feeds, r.names
-	r.feeds, r.names = outer, names
-	if len(words) == 0 {
+	f := r.expand(false, c.Args...)
+	if len(f.list) == 0 {
 		return Hole
 	}
-	if body := r.funcs[words[0]]; body != nil && !slices.Contains(r.calls, words[0]) {
+	name := f.list[0]
+	if body := r.funcs[name]; body != nil && !slices.Contains(r.calls, name) {
 		args := r.args
-		r.args, r.calls = words[1:], append(r.calls, words[0])
+		r.args, r.calls = f.list[1:], append(r.calls, name)
 		out := r.stmt(body, in)
 		r.args, r.calls = args, r.calls[:len(r.calls)-1]
 		return out
 	}
 	return r.run(Command{
-		Words: words,
-		Globs: globs,
-		Env:   env,
-		Input: in.text,
-		Fed:   in.fed,
-		Feeds: append(slices.Clone(in.feeds), feeds...),
-
-		Unknown: unknown,
-
-		within: feeds,
+		Words:   f.list,
+		Globs:   f.globs,
+		Env:     env,
+		Input:   in.text,
+		Fed:     in.fed,
+		Feeds:   slices.Concat(in.feeds, f.feeds),
+		Unknown: f.unknown,
 	})
 }
 
@@ -402,10 +406,61 @@ func (r *reader) emit(c Command) int {
 	return len(r.line.Commands) - 1
 }
 
-// nested reads a word as a line.
-func (r *reader) nested(text string, in stream) {
-	plain, dir := r.plain, r.dir
-	r.plain = false
-	r.text(text, in)
-	r.plain, r.dir = plain, dir
+// declare reads export, local, declare and their like.
+func (r *reader) declare(c *syntax.DeclClause) {
+	words := []string{c.Variant.Value}
+	for _, a := range c.Args {
+		r.assign(a)
+		switch {
+		case a.Name != nil && a.Naked:
+			words = append(words, a.Name.Value)
+		case a.Name != nil:
+			words = append(words, a.Name.Value+"="+r.vars[a.Name.Value].text())
+		case a.Value != nil:
+			words = append(words, r.word(a.Value))
+		}
+	}
+	if c.Variant.Value == "export" {
+		r.env = append(slices.Clip(r.env), words[1:]...)
+	}
+	r.emit(Command{Words: words, Globs: make([]bool, len(words))})
+}
+
+func (r *reader) assign(a *syntax.Assign) {
+	if a.Name == nil || a.Naked {
+		return
+	}
+	r.line.Sets = true
+	v := r.valueOf(a)
+	if len(v.text()) < maxWord {
+		r.vars[a.Name.Value] = v
+	}
+}
+
+// runVariables are variables whose values programs run as lines.
+const runVariables = "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER PAGER GIT_EDITOR EDITOR VISUAL"
+
+// valueOf returns what an assignment gives a variable.
+func (r *reader) valueOf(a *syntax.Assign) (v value) {
+	if a.Array != nil {
+		for _, e := range a.Array.Elems {
+			f := r.expand(false, e.Value)
+			v.words, v.feeds = append(v.words, f.list...), append(v.feeds, f.feeds...)
+		}
+	} else {
+		v = r.expand(true, a.Value).value()
+		v.words = []string{v.text()}
+	}
+	if old := r.vars[a.Name.Value]; a.Append {
+		v.feeds = append(slices.Clip(old.feeds), v.feeds...)
+		if a.Array == nil && len(old.words) == 1 {
+			v.words = []string{old.words[0] + v.words[0]}
+		} else {
+			v.words = append(slices.Clip(old.words), v.words...)
+		}
+	}
+	if In(runVariables, a.Name.Value) {
+		r.nested(v.text(), stream{})
+	}
+	return v
 }

@@ -1,9 +1,10 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 )
 
 // maxGiven is the longest input of which xargs takes its words, in bytes.
@@ -13,11 +14,13 @@ const maxGiven = 4096
 func (r *reader) run(c Command) string {
 	name := Base(c.Words[0])
 	if name == "xargs" && c.Input != Hole && len(c.Input) < maxGiven {
-		r.given(&c)
+		given(&c)
 	}
-	for _, p := range c.Programs() {
-		if from, ok := r.wrote[r.file(c.Words[p.At])]; ok {
-			c.Feeds = append(c.Feeds, from) // it runs what another has written
+	written := map[int]string{} // by the line, of which the program at an index runs it
+	for i, p := range c.Programs() {
+		f, ok := r.files[r.file(c.Words[p.At])]
+		if c.Feeds = append(c.Feeds, f.feeds...); ok && f.text != Hole {
+			written[i] = f.text
 		}
 	}
 	at := r.emit(c)
@@ -25,15 +28,14 @@ func (r *reader) run(c Command) string {
 	carry := r.carry
 	r.carry = at
 	defer func() { r.carry = carry }()
-	for i, p := range c.Programs() {
-		text, written := r.files[r.file(c.Words[p.At])]
-		if written && (i == 0 || In(shells, name)) {
-			r.nested(text, stream{}) // a script that the line has written
-		} else if written && In(languages, name) {
+	for i := range c.Programs() {
+		if text, ok := written[i]; ok && (i == 0 || In(Shells, name)) {
+			r.nested(text, stream{})
+		} else if ok && In(Languages, name) {
 			r.code(text, at)
 		}
 	}
-	r.effect(name, &c)
+	r.effect(name, &c, at)
 	for _, n := range nestedIn(&c) {
 		if n.code {
 			r.code(n.text, at)
@@ -52,27 +54,25 @@ func (r *reader) run(c Command) string {
 }
 
 // given gives xargs the words that it takes from its input.
-func (r *reader) given(c *Command) {
+func given(c *Command) {
+	sign, from := "", 0
 	for i, w := range c.Words {
-		sign, ok := strings.CutPrefix(w, "-I")
-		if ok && sign == "" && i+1 < len(c.Words) {
-			sign = c.Words[i+1]
-		}
-		if w == "-i" {
-			ok, sign = true, "{}"
-		}
-		if !ok || sign == "" {
-			continue
-		}
-		for j := i + 2; j < len(c.Words); j++ {
-			if c.Words[j] == sign {
-				c.Words[j] = strings.TrimSpace(c.Input)
-			}
+		switch {
+		case w == "-i":
+			sign, from = "{}", i+1
+		case w == "-I" && i+1 < len(c.Words):
+			sign, from = c.Words[i+1], i+2
+		case strings.HasPrefix(w, "-I"):
+			sign, from = w[2:], i+1
 		}
 	}
-	for _, w := range strings.Fields(c.Input) {
-		c.Words, c.Globs = append(c.Words, w), append(c.Globs, false)
+	for i := from; i < len(c.Words) && sign != ""; i++ {
+		if c.Words[i] == sign {
+			c.Words[i] = strings.TrimSpace(c.Input)
+		}
 	}
+	words := strings.Fields(c.Input)
+	c.Words, c.Globs = append(c.Words, words...), append(c.Globs, make([]bool, len(words))...)
 }
 
 // downloads notes the file that a command fetches.
@@ -80,42 +80,40 @@ func (r *reader) downloads(name string, words []string, at int) {
 	if name != "curl" && name != "wget" {
 		return
 	}
-	for i, w := range words[:len(words)-1] {
-		if In("-o -O --output --output-document", w) || IsFlag(w) && w[1] != '-' && w[len(w)-1] == 'o' {
-			r.wrote[r.file(words[i+1])] = at
+	for i, w := range words[1:] {
+		before := words[i]
+		if In("-o -O --output --output-document", before) || IsFlag(before) && before[1] != '-' && before[len(before)-1] == 'o' {
+			r.files[r.file(w)] = file{Hole, []int{at}}
 		}
 	}
 	if last := words[len(words)-1]; strings.Contains(last, "://") { // -O, and wget without a flag
-		r.wrote[r.file(last[strings.LastIndexByte(last, '/')+1:])] = at
+		r.files[r.file(last[strings.LastIndexByte(last, '/')+1:])] = file{Hole, []int{at}}
 	}
 }
 
 // effect follows what a builtin changes for the rest of the line.
-func (r *reader) effect(name string, c *Command) {
+func (r *reader) effect(name string, c *Command, at int) {
+	args := c.Words[1:]
 	switch name {
 	case "cd", "pushd", "Set-Location":
-		for _, w := range c.Words[1:] {
-			if strings.HasPrefix(w, "-") {
-				continue
+		if i := operand(args, ""); i < len(args) {
+			if r.dir = r.file(args[i]); strings.HasPrefix(args[i], "~") {
+				r.dir = args[i]
 			}
-			if r.dir = r.file(w); strings.HasPrefix(w, "~") {
-				r.dir = w
-			}
-			return
 		}
 	case "mv", "cp":
-		if from, to := r.file(c.Words[max(len(c.Words)-2, 0)]), r.file(c.Words[len(c.Words)-1]); len(c.Words) > 2 {
-			if text, written := r.files[from]; written {
-				r.files[to] = text
-			}
-			if at, written := r.wrote[from]; written {
-				r.wrote[to] = at
+		if len(args) > 1 {
+			if f, written := r.files[r.file(args[len(args)-2])]; written {
+				r.files[r.file(args[len(args)-1])] = f
 			}
 		}
+	case "tee":
+		for _, a := range args {
+			r.files[r.file(a)] = file{c.Input, []int{at}}
+		}
 	case "unset":
-		for _, w := range c.Words[1:] {
+		for _, w := range args {
 			delete(r.vars, w)
-			delete(r.from, w)
 		}
 	case "read", "mapfile", "readarray":
 		r.reads(c)
@@ -133,14 +131,14 @@ func (r *reader) reads(c *Command) {
 	line, _, _ := strings.Cut(c.Input, "\n")
 	values := strings.Fields(line)
 	for i, name := range names {
-		r.vars[name] = []string{Hole}
-		if !strings.Contains(line, Hole) && i < len(values) {
-			r.vars[name] = values[i : i+1]
+		v := value{[]string{Hole}, c.Feeds}
+		if i < len(values) && !strings.Contains(line, Hole) {
+			v.words = values[i : i+1]
 			if i == len(names)-1 {
-				r.vars[name] = []string{strings.Join(values[i:], " ")}
+				v.words = []string{strings.Join(values[i:], " ")}
 			}
 		}
-		r.from[name] = c.Feeds
+		r.vars[name] = v
 	}
 }
 
@@ -155,9 +153,6 @@ func (r *reader) output(name string, c *Command) string {
 			return printed(args[0], args[1:])
 		}
 	case "tee":
-		for _, a := range args {
-			r.files[r.file(a)] = c.Input
-		}
 		return c.Input
 	case "cat":
 		if len(args) == 0 {
@@ -165,12 +160,11 @@ func (r *reader) output(name string, c *Command) string {
 		}
 		var all strings.Builder
 		for _, a := range args {
-			text, written := r.files[r.file(a)]
-			if a == "-" {
-				text, written = c.Input, c.Fed
-			}
-			if !written {
-				text = Hole
+			text := Hole
+			if f, written := r.files[r.file(a)]; written {
+				text = f.text
+			} else if a == "-" && c.Fed {
+				text = c.Input
 			}
 			if r.spend(len(text)) {
 				all.WriteString(text)
@@ -197,15 +191,12 @@ func (r *reader) output(name string, c *Command) string {
 
 func echoed(args []string) string {
 	escapes := len(args) > 0 && args[0] == "-e"
-	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && strings.Trim(args[0][1:], "neE") == "" {
+	for len(args) > 0 && IsFlag(args[0]) && strings.Trim(args[0][1:], "neE") == "" {
 		args = args[1:]
 	}
 	text := strings.Join(args, " ") + "\n"
 	if escapes {
-		quoted := `"` + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(text) + `"`
-		if plain, err := strconv.Unquote(quoted); err == nil {
-			return plain
-		}
+		return unescaped(text)
 	}
 	return text
 }
@@ -220,4 +211,41 @@ func printed(format string, args []string) string {
 		}
 	}
 	return text
+}
+
+// startSigns are those of a program's text that starts others.
+var startSigns = []string{
+	"system", "exec", "spawn", "popen", "subprocess", "check_", "shell", "`", " sh ", "'sh'", `"sh"`, "run(",
+}
+
+// code notes a program's text, and reads the lines among its texts if it starts programs at all.
+func (r *reader) code(text string, by int) {
+	r.line.Code = append(r.line.Code, Code{text, by})
+	small := strings.ToLower(text)
+	if slices.ContainsFunc(startSigns, func(sign string) bool { return strings.Contains(small, sign) }) {
+		for _, one := range Literals(text) {
+			r.nested(one, stream{})
+		}
+	}
+}
+
+var literal = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:[^"\\\n]|\\(?s:.))*"|'(?:[^'\\\n]|\\(?s:.))*'|` + "`[^`]*`")
+})
+
+// Literals returns the quoted texts in a program's text, and those of a list joined with blanks.
+func Literals(text string) (out []string) {
+	list, end := "", 0
+	for _, at := range literal().FindAllStringIndex(text, -1) {
+		one := text[at[0]+1 : at[1]-1]
+		out = append(out, one)
+		if between := strings.Join(strings.Fields(text[end:at[0]]), ""); len(out) > 1 && In(", ,[", between) {
+			list += " " + one
+			out = append(out, list)
+		} else {
+			list = one
+		}
+		end = at[1]
+	}
+	return out
 }

@@ -7,7 +7,10 @@
 // misread will be.
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Hole stands for a part of a word that the line does not determine.
 const Hole = "\x00"
@@ -22,7 +25,7 @@ type Command struct {
 	Dir   string   // the directory it runs in; empty for that of the line
 	Input string   // what it reads, with Hole where that is unknown
 	Fed   bool     // it reads from a pipe or a redirection
-	// Feeds are the commands whose output it reads, or has among its words.
+	// Feeds are the commands whose output it reads, or has among its words; see Line.Sources.
 	Feeds         []int
 	Reads, Writes []string // the files of its redirections
 	Carrier       int      // the command in whose words or input it stands, or -1
@@ -30,7 +33,6 @@ type Command struct {
 	Remote        bool     // it runs on another machine
 	Loose         bool     // its text may be none that runs: only its first word is a program
 
-	within []int // those of Feeds that are among its words
 	places []Place
 }
 
@@ -56,22 +58,24 @@ func Read(text string) *Line {
 	return r.line
 }
 
-// ReadPower reads a line of PowerShell: its words, quotes and separators. The rest of the language
-// stays unknown.
-func ReadPower(text string) *Line {
-	r := newReader(text)
-	p := power{r: r, text: text}
-	for p.at < len(p.text) {
-		p.next()
+// Sources returns the commands whose output a command has, directly or through others.
+func (l *Line) Sources(at int) []int {
+	all := slices.Clone(l.Commands[at].Feeds)
+	seen := make(map[int]bool, len(all))
+	out := all[:0]
+	for ; len(all) > 0; all = all[1:] {
+		if i := all[0]; !seen[i] {
+			seen[i] = true
+			out, all = append(out, i), append(all, l.Commands[i].Feeds...)
+		}
 	}
-	p.end()
-	return r.line
+	return out
 }
 
 // Programs returns the places among the words where a program may stand.
 func (c *Command) Programs() []Place {
 	if c.places == nil {
-		c.places = places(c.Words)
+		c.places = places(c.Words, 0, nil)
 	}
 	return c.places
 }
@@ -113,28 +117,18 @@ func Base(word string) string {
 	if at := strings.LastIndexAny(word, `/\`); at >= 0 && !strings.Contains(word, " ") {
 		word = word[at+1:]
 	}
-	word = unversioned(word)
-	return strings.TrimSuffix(strings.TrimSuffix(word, ".exe"), "-cli")
-}
-
-// unversioned takes the version from name@5, name:1.9 and python3.12.
-func unversioned(word string) string {
-	if at := strings.IndexAny(word, "@:"); at > 0 && isVersion(word[at+1:], word[at] == '@') {
+	if at := strings.IndexAny(word, "@:"); at > 0 && isVersion(word[at+1:]) {
 		word = word[:at]
 	}
 	if name := strings.TrimRight(word, "0123456789."); In("python pip php ruby node", name) {
-		return name
+		word = name
 	}
-	return word
+	return strings.TrimSuffix(strings.TrimSuffix(word, ".exe"), "-cli")
 }
 
-func isVersion(text string, tagged bool) bool {
-	if tagged {
-		if name, _, _ := strings.Cut(text, "-"); In("latest next canary beta", name) {
-			return true
-		}
-		text = strings.TrimLeft(text, "^~")
-	}
-	text = strings.TrimPrefix(text, "v")
-	return text != "" && text[0] >= '0' && text[0] <= '9'
+// isVersion reports whether what follows the sign in name@5 or name:1.9 is a version.
+func isVersion(text string) bool {
+	tag, _, _ := strings.Cut(text, "-")
+	text = strings.TrimLeft(text, "^~v")
+	return In("latest next canary beta", tag) || text != "" && text[0] >= '0' && text[0] <= '9'
 }

@@ -39,7 +39,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	power := ReadPower("ls | % { Remove-Item $_ -Recurse }; git `\n push \"a $x\"")
-	if got := run(power); !slices.Equal(got, []string{"ls", "%", "Remove-Item ? -Recurse", "git \n push a ?"}) {
+	if got := run(power); !slices.Equal(got, []string{"ls", "%", "Remove-Item ? -Recurse", "git push a ?"}) {
 		t.Errorf("PowerShell: %q", got)
 	}
 }
@@ -48,8 +48,8 @@ func TestCommands(t *testing.T) {
 func TestFeeds(t *testing.T) {
 	for _, line := range []string{"curl x | sh", "curl x | tee f | sh", `X=$(curl x); echo "$X" | sh`, `S=$(curl x); bash -c "$S"`, "sh <(curl x)", "curl x -o f; sh f", "curl x | while read l; do sh -c \"$l\"; done"} {
 		l := Read(line)
-		at := slices.IndexFunc(l.Commands, func(c Command) bool { return IsShell(c.Programs()[0].Name) })
-		if at < 0 || !slices.ContainsFunc(l.Commands[at].Feeds, func(i int) bool { return l.Commands[i].Words[0] == "curl" }) {
+		at := slices.IndexFunc(l.Commands, func(c Command) bool { return In(Shells, c.Programs()[0].Name) })
+		if at < 0 || !slices.ContainsFunc(l.Sources(at), func(i int) bool { return l.Commands[i].Words[0] == "curl" }) {
 			t.Errorf("%q: %+v", line, l.Commands)
 		}
 	}

@@ -8,17 +8,46 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fields are the words that one word of a line becomes.
+// fields are what words of a line become.
 type fields struct {
-	r     *reader
-	list  []string
-	globs []bool
-	text  strings.Builder
-	open  bool // a word has begun, which may be empty
-	glob  bool
+	r       *reader
+	list    []string
+	globs   []bool   // which of them are patterns of files
+	feeds   []int    // the commands whose output they have
+	unknown []string // the variables among them that have no known value
+
+	text strings.Builder
+	open bool // a word has begun, which may be empty
+	glob bool
 }
 
 const globSigns = "*?["
+
+// expand returns what words become; those in quotes are neither split at blanks nor at braces.
+func (r *reader) expand(quoted bool, list ...*syntax.Word) *fields {
+	f := &fields{r: r}
+	for _, w := range list {
+		if w == nil {
+			continue
+		}
+		split := []*syntax.Word{w}
+		if !quoted {
+			split = braces(w)
+		}
+		for _, one := range split {
+			for _, p := range one.Parts {
+				f.part(p, quoted)
+			}
+			f.end()
+		}
+	}
+	return f
+}
+
+// word returns the text of a word in quotes.
+func (r *reader) word(w *syntax.Word) string { return r.expand(true, w).value().text() }
+
+func (f *fields) value() value { return value{f.list, f.feeds} }
 
 func (f *fields) end() {
 	if f.open {
@@ -31,50 +60,29 @@ func (f *fields) end() {
 func (f *fields) add(text string) {
 	f.open = true
 	if !f.r.spend(len(text)) || f.text.Len()+len(text) > maxWord {
-		f.r.strange(tooMuch)
-		text = Hole
+		text = f.r.strange(tooMuch)
 	}
 	if f.text.Len() < maxWord {
 		f.text.WriteString(text)
 	}
 }
 
-// split adds a value that the shell splits at blanks.
-func (f *fields) split(value string) {
-	for i, part := range strings.Fields(value) {
-		if i > 0 {
-			f.end()
-		}
-		f.add(part)
-		f.glob = f.glob || strings.ContainsAny(part, globSigns)
-	}
-}
-
-// words returns what a list of words becomes, and which of them are patterns of files.
-func (r *reader) words(list []*syntax.Word) (words []string, globs []bool) {
-	for _, w := range list {
-		for _, one := range r.braces(w) {
-			f := fields{r: r}
-			for _, p := range one.Parts {
-				f.part(p, false)
+// put adds a value; the shell splits it at blanks unless it stands in quotes.
+func (f *fields) put(value string, quoted bool) {
+	switch parts := strings.Fields(value); {
+	case quoted:
+		f.add(value)
+	case len(parts) == 0 && value != "":
+		f.end()
+	default:
+		for i, part := range parts {
+			if i > 0 {
+				f.end()
 			}
-			f.end()
-			words, globs = append(words, f.list...), append(globs, f.globs...)
+			f.add(part)
+			f.glob = f.glob || strings.ContainsAny(part, globSigns)
 		}
 	}
-	return words, globs
-}
-
-// word returns one word that blanks do not split.
-func (r *reader) word(w *syntax.Word) string {
-	if w == nil {
-		return ""
-	}
-	f := fields{r: r}
-	for _, p := range w.Parts {
-		f.part(p, true)
-	}
-	return f.text.String()
 }
 
 // Limits on braces: the library's time and memory grow with them.
@@ -84,21 +92,16 @@ const (
 )
 
 // braces returns the words that lists in a word's braces stand for. A sequence stays as it is.
-func (r *reader) braces(w *syntax.Word) []*syntax.Word {
-	open := 0
+func braces(w *syntax.Word) []*syntax.Word {
+	open, sequence := 0, false
 	for _, p := range w.Parts {
 		if l, ok := p.(*syntax.Lit); ok {
 			open += strings.Count(l.Value, "{")
-			if open > 0 && strings.Contains(l.Value, "..") {
-				return []*syntax.Word{w}
-			}
+			sequence = sequence || open > 0 && strings.Contains(l.Value, "..")
 		}
 	}
-	if open == 0 || open > maxOpen {
-		return []*syntax.Word{w}
-	}
 	split := *w
-	if !syntax.SplitBraces(&split) {
+	if open == 0 || open > maxOpen || sequence || !syntax.SplitBraces(&split) {
 		return []*syntax.Word{w}
 	}
 	return spread(split.Parts)
@@ -139,16 +142,12 @@ func (f *fields) part(p syntax.WordPart, quoted bool) {
 	case *syntax.ParamExp:
 		f.parameter(p, quoted)
 	case *syntax.CmdSubst:
-		if out := strings.TrimRight(f.output(p.Stmts), "\n"); quoted {
-			f.add(out)
-		} else {
-			f.split(out)
-		}
+		out := strings.TrimRight(f.output(p.Stmts), "\n")
+		f.put(out, quoted)
 	case *syntax.ProcSubst:
 		out := f.output(p.Stmts)
-		f.r.fds++
-		name := "/dev/fd/" + strconv.Itoa(f.r.fds)
-		f.r.files[name] = out
+		name := "/dev/fd/" + strconv.Itoa(len(f.r.files))
+		f.r.files[name] = file{text: out}
 		f.add(name)
 	case *syntax.ExtGlob:
 		f.glob = true
@@ -161,30 +160,24 @@ func (f *fields) part(p syntax.WordPart, quoted bool) {
 
 // output reads a substitution, whose commands feed the present one.
 func (f *fields) output(list []*syntax.Stmt) string {
-	at := len(f.r.line.Commands)
-	out := f.r.sub(list, stream{})
-	for i := at; i < len(f.r.line.Commands); i++ {
-		f.r.feeds = append(f.r.feeds, i)
-	}
+	from := len(f.r.line.Commands)
+	out := f.r.subshell(list, stream{}, false)
+	f.feeds = append(f.feeds, f.r.since(from)...)
 	return out
 }
 
 func (f *fields) literal(text string, quoted bool) {
-	if !strings.Contains(text, `\`) {
-		f.glob = f.glob || !quoted && strings.ContainsAny(text, globSigns)
-		f.add(text)
-		return
-	}
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' && i+1 < len(text) {
+		switch {
+		case text[i] == '\\' && i+1 < len(text):
 			if i++; text[i] == '\n' {
 				continue
 			}
 			if quoted && strings.IndexByte("\\$`\"", text[i]) < 0 {
 				out.WriteByte('\\')
 			}
-		} else if !quoted && strings.IndexByte(globSigns, text[i]) >= 0 {
+		case !quoted && strings.IndexByte(globSigns, text[i]) >= 0:
 			f.glob = true
 		}
 		out.WriteByte(text[i])
@@ -194,91 +187,87 @@ func (f *fields) literal(text string, quoted bool) {
 
 // single returns the value of '...' or $'...'.
 func single(p *syntax.SglQuoted) string {
-	if !p.Dollar {
-		return p.Value
-	}
-	quoted := strings.ReplaceAll(strings.ReplaceAll(p.Value, `"`, `\"`), `\'`, `'`)
-	if text, err := strconv.Unquote(`"` + strings.ReplaceAll(quoted, "\n", `\n`) + `"`); err == nil {
-		return text
+	if p.Dollar {
+		return unescaped(strings.ReplaceAll(p.Value, `\'`, `'`))
 	}
 	return p.Value
 }
 
+// unescaped returns a text with its escapes replaced; as it is if one of them is none of Go's.
+func unescaped(text string) string {
+	quoted := `"` + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(text) + `"`
+	if plain, err := strconv.Unquote(quoted); err == nil {
+		return plain
+	}
+	return text
+}
+
 func (f *fields) parameter(p *syntax.ParamExp, quoted bool) {
-	r := f.r
 	if p.Param == nil || p.Slice != nil || p.Repl != nil || p.Length || p.Excl {
-		r.inner(p)
+		f.r.inner(p)
 		f.add(Hole)
 		return
 	}
 	name := p.Param.Value
-	r.feeds = append(r.feeds, r.from[name]...)
-	value := r.value(name)
+	v := f.r.variable(name)
+	f.feeds = append(f.feeds, v.feeds...)
 	if p.Exp != nil {
-		value = r.alternative(p.Exp, value)
-	} else if p.Index == nil && len(value) > 1 && name != "@" && name != "*" {
-		value = value[:1]
+		v = f.alternative(p.Exp, v)
+	} else if p.Index == nil && len(v.words) > 1 && name != "@" && name != "*" {
+		v.words = v.words[:1]
 	}
-	if value == nil {
-		r.names = append(r.names, name)
+	if v.words == nil {
+		f.unknown = append(f.unknown, name)
 		f.add(Hole)
 		return
 	}
-	for i, part := range value {
+	for i, part := range v.words {
 		if i > 0 {
 			f.end()
 		}
-		switch {
-		case quoted:
-			f.add(part)
-		case part != "" && strings.TrimSpace(part) == "":
-			f.end()
-		default:
-			f.split(part)
-		}
+		f.put(part, quoted)
 	}
 }
 
-// alternative returns the value of ${x:-y} and its like; nil if it is unknown.
-func (r *reader) alternative(e *syntax.Expansion, value []string) []string {
-	other := ""
-	if e.Word != nil {
-		other = r.word(e.Word)
-	}
+// alternative returns the value of ${x:-y} and its like.
+func (f *fields) alternative(e *syntax.Expansion, v value) value {
+	other := f.r.expand(true, e.Word)
+	f.feeds = append(f.feeds, other.feeds...)
 	switch e.Op {
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
-		return value
+		return v
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		if value != nil {
-			return value
+		if v.words != nil {
+			return v
 		}
-		return []string{other}
+		return value{words: []string{other.value().text()}}
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		return []string{other}
+		return value{words: []string{other.value().text()}}
 	}
-	return nil
+	return value{}
 }
 
-// value returns what a variable has; nil if the line does not say.
-func (r *reader) value(name string) []string {
+// preset are the variables whose values are known without the line.
+var preset = [...]struct{ names, value string }{{"IFS", " "}, {"HOME", "~"}, {"TMPDIR TMP TEMP", "/tmp"}, {"PWD", "."}}
+
+// variable returns what a variable has.
+func (r *reader) variable(name string) value {
 	switch {
 	case name == "@" || name == "*":
-		return r.args
+		return value{words: r.args}
 	case len(name) == 1 && name[0] >= '1' && name[0] <= '9':
 		if n := int(name[0] - '1'); n < len(r.args) {
-			return r.args[n : n+1]
+			return value{words: r.args[n : n+1]}
 		}
-		return nil
-	case r.vars[name] != nil:
-		return r.vars[name]
-	case name == "IFS":
-		return []string{" "}
-	case name == "HOME":
-		return []string{"~"}
-	case In("TMPDIR TMP TEMP", name):
-		return []string{"/tmp"}
-	case name == "PWD":
-		return []string{"."}
+		return value{}
 	}
-	return nil
+	if v, set := r.vars[name]; set && v.words != nil {
+		return v
+	}
+	for _, p := range preset {
+		if In(p.names, name) {
+			return value{words: []string{p.value}}
+		}
+	}
+	return r.vars[name]
 }

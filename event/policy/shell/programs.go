@@ -1,0 +1,335 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// The programs that are known, and only by what they do with their words.
+const (
+	// Carriers run a program that any later word names.
+	Carriers = "sudo doas env genv nohup time gtime command builtin exec nice ionice chrt taskset timeout gtimeout stdbuf " +
+		"gstdbuf setsid cmd chroot unshare nsenter flock su runuser gosu su-exec pkexec script watch xargs gxargs parallel busybox toybox " +
+		"systemd-run strace ltrace perf valgrind caffeinate faketime proxychains proxychains4 torsocks torify xvfb-run " +
+		"dbus-run-session fakeroot unbuffer rlwrap dotenv dotenvx cross-env env-cmd npx bunx pnpx pnpm yarn bun uvx bundle mise " +
+		"aws-vault then do noglob nocorrect winpty arch setarch prlimit tini chronic entr watchexec nodemon hyperfine bwrap " +
+		"firejail ssh-agent coproc sem -"
+	// textual programs run nothing that they name.
+	textual = "echo printf grep egrep fgrep rg ag ack cat head tail less more ls stat test [ file du df wc sort uniq cut tr sed jq " +
+		"yq diff comm cmp touch mkdir cp mv rm ln chmod chown tar zip unzip tree which type whereis man tldr help hash alias " +
+		"unalias export set read history basename dirname realpath readlink base64 md5sum notify-send logger say vim vi nano " +
+		"code open curl wget scp rsync git gh glab pip pip3 brew apt apt-get apt-cache dnf yum apk pacman psql mysql sqlite3 " +
+		"ssh-keygen ssh-add createdb redis-cli mongosh tee xxd declare local svn hg"
+	// carriesText are those of textual of which some flags have lines, and ssh.
+	carriesText = "git ssh tar rsync sort wget zip"
+	// Shells are programs that read command lines.
+	Shells = "sh bash zsh dash ksh mksh ash fish rbash pwsh . source"
+	// Languages are interpreters.
+	Languages = "python node ruby perl php deno bun tsx ts-node bpython ipython pypy nodejs osascript Rscript lua awk gawk"
+	// liners take command lines as words.
+	liners = "cmd su runuser script flock watch parallel trap env sg tmux screen nix-shell concurrently entr xterm hyperfine eval at " +
+		"batch nodemon"
+	// Managers run the scripts of a package; a word among managerWords is none.
+	Managers     = "npm pnpm yarn bun"
+	managerWords = "add install i remove rm uninstall un up upgrade update why info view list ls link audit outdated create init " +
+		"publish version config cache pack ci test exec dlx x run run-script workspace workspaces login"
+	// Finders run programs for the files that they find.
+	Finders     = "find gfind fd fdfind"
+	finderFlags = "-exec -execdir -ok -okdir -x -X --exec --exec-batch"
+	// openers are words behind which any program runs the next one.
+	openers = "exec run x dlx -- -c ssh"
+	// evaluators join their words to a line.
+	evaluators = "eval iex Invoke-Expression"
+	// sshValues are the flags of ssh that have a value.
+	sshValues = "bcDEeFIiJLlmOopQRSWw"
+	// TextFlags have a text as their value, whose words mean nothing.
+	TextFlags = "-m --message --title --body --notes --grep --description --subject --comment --reason --text"
+)
+
+// IsScript reports whether a word behind a package manager may be the name of a script.
+func IsScript(word string) bool { return !In(managerWords, word) }
+
+// IsKnown reports whether more is known of a program than its name.
+func IsKnown(name string) bool {
+	return In(textual, name) || In(Shells, name) || In(Languages, name) || In(Carriers, name) || In(Finders, name)
+}
+
+// Place is where a program may stand among the words of a command.
+type Place struct {
+	At   int
+	Name string // without directories and version
+	// Weak: the program before it is not known to run others, so the word behind this one must be
+	// one that a rule names.
+	Weak bool
+}
+
+// places adds the program at an index, and those that it runs.
+func places(words []string, at int, out []Place) []Place {
+	head, rest := Base(words[at]), words[at+1:]
+	out = append(out, Place{At: at, Name: head})
+	next := func(i int) []Place { // rest[i] is a program, with the words behind it
+		if i < len(rest) {
+			return places(words, at+1+i, out)
+		}
+		return out
+	}
+	switch {
+	case head == "command" && (slices.Contains(rest, "-v") || slices.Contains(rest, "-V")), head == "awk", head == "gawk":
+		return out
+	case In(Shells, head):
+		if slices.ContainsFunc(rest, IsCommandFlag) || slices.Contains(rest, "-n") {
+			return out
+		}
+		return next(operand(rest, "oO"))
+	case In(Languages, head) && head != "bun" && head != "php":
+		if i := slices.Index(rest, "-m"); i >= 0 && head == "python" {
+			return next(i + 1)
+		}
+		if slices.ContainsFunc(rest, isCodeFlag) {
+			return out
+		}
+		i := operand(rest, "")
+		if head == "deno" && i < len(rest) && rest[i] == "run" {
+			i += 1 + operand(rest[i+1:], "")
+		}
+		return next(i)
+	case head == "git":
+		return next(gitProgram(rest))
+	case In(Finders, head):
+		for i, w := range rest {
+			if In(finderFlags, w) {
+				out = next(i + 1)
+			}
+		}
+		return out
+	case In(textual, head):
+		return out
+	case In(Managers, head):
+		i := operand(rest, "CwF")
+		if i < len(rest) && head != "npm" && In(managerWords, rest[i]) && !In("exec dlx x workspace workspaces", rest[i]) {
+			return out
+		}
+	}
+	return behind(words, at, out)
+}
+
+// operand returns the index of the first word that is neither a flag nor the value of one of those
+// short flags.
+func operand(words []string, withValue string) int {
+	for i := 0; i < len(words); i++ {
+		switch w := words[i]; {
+		case w == "--":
+		case !IsFlag(w) && w != "+x":
+			return i
+		case len(w) == 2 && strings.Contains(withValue, w[1:]):
+			i++
+		}
+	}
+	return len(words)
+}
+
+// gitProgram returns the index of the program that git runs.
+func gitProgram(rest []string) int {
+	for i, w := range rest {
+		if w == "foreach" || w == "run" && i > 0 && rest[i-1] == "bisect" {
+			return i + 1 + operand(rest[i+1:min(i+2, len(rest))], "")
+		}
+	}
+	return len(rest)
+}
+
+// behind adds the programs that may stand behind one of which no more is known than whether it is a
+// carrier.
+func behind(words []string, at int, out []Place) []Place {
+	head, rest := Base(words[at]), words[at+1:]
+	manager := In(Managers, head)
+	open := In(Carriers, head) && !slices.Contains(rest, ":::") || head == "parallel"
+	for i, w := range rest {
+		name := Base(w)
+		place := Place{At: at + 1 + i, Name: name, Weak: !open}
+		entry, entered := strings.CutPrefix(w, "--entrypoint=")
+		// A word behind a flag may be its value.
+		value := i > 0 && IsFlag(rest[i-1]) && (len(rest[i-1]) == 2 || rest[i-1] == "--entrypoint") &&
+			!In(Carriers, name) && !In(Shells, name)
+		switch {
+		case w == ":::":
+			return out
+		case entered:
+			out = append(out, Place{At: place.At, Name: Base(entry)})
+		case !open && In(openers, w) && !(manager && !In("exec -- x", w)):
+			open = true
+		case IsFlag(w), IsAssignment(w), w == "--", w == "", strings.Contains(w, " "):
+		case open && IsKnown(name) && !value:
+			return places(words, place.At, out)
+		case open || !manager:
+			out = append(out, place)
+		}
+	}
+	return out
+}
+
+// IsCommandFlag reports whether a shell's flag has a command line as its value: -c, -lc.
+func IsCommandFlag(word string) bool {
+	return len(word) > 1 && word[0] == '-' && word[1] != '-' && word[len(word)-1] == 'c' || In("--command -Command -command", word)
+}
+
+// isCodeFlag reports whether an interpreter's flag has a program as its value: -e, -ne.
+func isCodeFlag(word string) bool {
+	if len(word) > 2 && word[0] == '-' && word[1] != '-' {
+		word = "-" + word[len(word)-1:]
+	}
+	return In("-c -e -r -p -E --eval --print", word)
+}
+
+// nested is a text among the words of a command, or its input, that is a line or a program.
+type nested struct {
+	text  string
+	code  bool // of a program
+	loose bool // it may be neither
+	sure  bool // it is a line, even if the carrier's text may be none
+	input bool // it is the command's input
+	far   bool // it runs on another machine
+	args  []string
+}
+
+// nestedIn returns what is a line or a program among the words of a command, and its input.
+func nestedIn(c *Command) (out []nested) {
+	for _, p := range c.Programs() {
+		if p.Weak {
+			continue
+		}
+		head, rest := p.Name, c.Words[p.At+1:]
+		add := func(n nested) { out = append(out, n) }
+		switch {
+		case In(Shells, head):
+			ofShell(c, rest, add)
+		case head == "awk" || head == "gawk":
+			add(nested{text: strings.Join(rest, "\n"), code: true})
+		case In(Languages, head):
+			isScript := func(w string) bool { return !IsFlag(w) && !In("- run /dev/stdin", w) }
+			if at := slices.IndexFunc(rest, isCodeFlag); at >= 0 && at+1 < len(rest) {
+				add(nested{text: rest[at+1], code: true})
+			} else if c.Fed && !slices.ContainsFunc(rest, isScript) {
+				add(nested{text: c.Input, code: true})
+			}
+		case head == "ssh":
+			if host := operand(rest, sshValues); host+1 < len(rest) {
+				add(nested{text: strings.Join(rest[host+1:], " "), far: true})
+			} else if c.Fed {
+				add(nested{text: c.Input, input: true, far: true})
+			}
+		case In(evaluators, head):
+			add(nested{text: strings.Join(rest, " ")})
+		case head == "git":
+			ofGit(rest, add)
+		case In(liners, head):
+			ofLiner(c, head, rest, add)
+		}
+		if In(carriesText, head) || !In(textual, head) && !In(Shells, head) && !In(liners, head) && !In(Languages, head) {
+			marked(c, p, rest, add)
+		}
+	}
+	return out
+}
+
+func ofShell(c *Command, rest []string, add func(nested)) {
+	if at := slices.IndexFunc(rest, IsCommandFlag) + 1; at > 0 && at < len(rest) && !slices.Contains(rest[:at], "--") {
+		if rest[at] == "--" && at+1 < len(rest) {
+			at++
+		}
+		add(nested{text: rest[at], sure: true, args: rest[min(at+2, len(rest)):]})
+		return
+	}
+	first := slices.IndexFunc(rest, func(w string) bool { return !IsFlag(w) && w != "-" })
+	switch {
+	case c.Fed && (first < 0 || slices.Contains(rest, "-s") || rest[first] == "/dev/stdin"):
+		add(nested{text: c.Input, input: true})
+	case first >= 0 && strings.HasPrefix(rest[first], "/dev/fd/"):
+		add(nested{text: "cat " + rest[first] + " | sh"})
+	}
+}
+
+func ofGit(rest []string, add func(nested)) {
+	for i, w := range rest {
+		before, two := "", ""
+		if i > 0 {
+			before = rest[i-1]
+		}
+		if i > 1 {
+			two = rest[i-2]
+		}
+		name, value, _ := strings.Cut(w, "=")
+		alias, isAlias := strings.CutPrefix(value, "!")
+		switch {
+		case strings.HasPrefix(w, "!"):
+			add(nested{text: w[1:]})
+		case strings.HasPrefix(name, "alias.") && isAlias:
+			add(nested{text: alias})
+		case strings.HasPrefix(name, "alias.") && value != "":
+			add(nested{text: "git " + value})
+		case strings.Contains(w, " ") && (In("-x --exec foreach", before) || strings.HasSuffix(before, "-filter") || two == "foreach"):
+			add(nested{text: w})
+		}
+	}
+}
+
+func ofLiner(c *Command, head string, rest []string, add func(nested)) {
+	if c.Fed && In("su at batch parallel", head) {
+		add(nested{text: c.Input, input: true})
+	}
+	if data := slices.Index(rest, ":::"); data > 0 {
+		rest = rest[:data]
+	}
+	for _, w := range rest {
+		if _, value, ok := strings.Cut(w, "="); ok && IsFlag(w) {
+			w = value
+		}
+		if strings.ContainsAny(w, " \n;|&") && !IsAssignment(w) {
+			add(nested{text: w})
+		}
+	}
+}
+
+// marked adds the values of flags and words behind which a command stands: --exec 'rm -rf x'.
+func marked(c *Command, p Place, rest []string, add func(nested)) {
+	all := c.Programs()
+	before := ""
+	for i, w := range rest {
+		other := slices.IndexFunc(all, func(q Place) bool { return q.At == p.At+1+i })
+		if other >= 0 {
+			if name := all[other].Name; In(textual, name) || In(Shells, name) || In(Languages, name) {
+				return
+			}
+		}
+		mark := before
+		before = w
+		if In(TextFlags, mark) {
+			continue
+		}
+		if name, value, assigned := strings.Cut(w, "="); assigned && !strings.Contains(name, " ") {
+			if w = value; In(TextFlags, name) || name == "user.name" {
+				continue
+			}
+			if !Marks(mark) {
+				mark = name
+			}
+		}
+		if strings.Contains(w, " ") && Marks(mark) {
+			add(nested{text: w, loose: true})
+		}
+	}
+}
+
+// Marks reports whether a word says that a command stands behind it.
+func Marks(word string) bool {
+	if In("run exec shell foreach -c -C -e -x -I -exec --", word) {
+		return true
+	}
+	word = strings.ToLower(word)
+	if strings.HasPrefix(word, "core.") || strings.HasSuffix(word, "command") {
+		return true
+	}
+	return strings.HasPrefix(word, "-") && slices.ContainsFunc(
+		[]string{"exec", "cmd", "run", "program", "pre", "pager", "shell", "pack", "eval"},
+		func(end string) bool { return strings.HasSuffix(word, end) })
+}
