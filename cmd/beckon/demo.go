@@ -25,21 +25,47 @@ type demoCmd struct {
 // played the model.
 type scene struct {
 	recording       string
-	after           int64  // ms after the others
-	project, branch string // replace those of the recording
-	asked           string // replaces the prompt
+	after           int64    // ms after the others
+	project, branch string   // replace those of the recording
+	asked           string   // replaces the prompt
+	words           []string // of the payloads, each with what replaces it
 }
 
 // scenes show a bit of everything that happens in a day with agents.
 var scenes = []scene{
-	{"perm_yes", 0, "shop", "checkout", "note down what we agreed on"},
-	{"ask", 900, "website", "redesign", "pick a colour for the header, ask me"},
-	{"subbg", 400, "api", "rate-limit", "find out why the tests are slow"},
-	{"bg", 2200, "infra", "main", "start the dev server and watch it"},
-	{"perm_no", 1700, "docs", "main", "write the release notes"},
-	{"overload", 600, "mobile", "push", "why does the build fail on CI?"},
-	{"bash", 0, "shop", "main", "list what changed since yesterday"},
-	{"esc_tool", 300, "data", "import", "load last month's orders again"},
+	{
+		recording: "perm_yes", project: "shop", branch: "checkout", asked: "let customers pay by invoice",
+		words: []string{"perm_yes.txt", "src/payment.ts", "Wrote the note.", "Paying by invoice works, and the tests pass."},
+	},
+	{
+		recording: "ask", after: 900, project: "orders", branch: "faster-list", asked: "make the list of orders fast",
+		words: []string{
+			"Which colour?", "Add the index on created_at now?", `"Colour"`, `"Index"`,
+			`"Red"`, `"Now"`, `"warm"`, `"locks the table for some seconds"`,
+			`"Blue"`, `"Tonight"`, `"cool"`, `"with the next migration"`,
+		},
+	},
+	{
+		recording: "subbg", after: 400, project: "api", branch: "rate-limit", asked: "find out why the tests are slow",
+		words: []string{"python3 nap.py 4 && echo slow", "npm run test:integration"},
+	},
+	{
+		recording: "bg", after: 2200, project: "infra", branch: "main", asked: "start the dev server and watch it",
+		words: []string{"python3 nap.py 5 && echo bgdone", "npm run dev"},
+	},
+	{
+		recording: "perm_no", after: 1700, project: "docs", branch: "main", asked: "write the release notes",
+		words: []string{"perm_no.txt", "CHANGELOG.md"},
+	},
+	{recording: "overload", after: 600, project: "mobile", branch: "push", asked: "why does the build fail on CI?"},
+	{
+		recording: "bash", project: "shop", branch: "main", asked: "list what changed since yesterday",
+		words: []string{"python3 nap.py 2", "git log --since=yesterday", "Listed the files. Done.", "12 commits; two touch the schema."},
+	},
+	{
+		recording: "esc_tool", after: 300, project: "data", branch: "import", asked: "load last month's orders again",
+		words: []string{"python3 nap.py 30", "make import MONTH=10"},
+	},
 }
 
 func (c *demoCmd) Run(a *app) error {

@@ -249,7 +249,8 @@ func (p *player) stage(now event.Millis) error {
 // hook folds one recorded payload as the hook would have, from the process
 // that the recording names.
 func (p *player) hook(t *track, step recording.Step, now event.Millis) error {
-	e, err := event.Parse("", step.Kind, step.Payload)
+	payload := strings.NewReplacer(t.scene.words...).Replace(string(step.Payload))
+	e, err := event.Parse("", step.Kind, []byte(payload))
 	if err != nil {
 		return err
 	}
