@@ -141,7 +141,7 @@ func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
 		Alive:    evidence.Presence,
 		Words:    evidence.Words,
 	})
-	s.feed.Touch(key)
+	s.feed.Touch()
 	if errors.Is(err, store.ErrBusy) {
 		return res, errLater
 	}

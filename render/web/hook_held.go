@@ -50,7 +50,7 @@ func (s *Server) held(
 	_ = rc.SetWriteDeadline(time.Time{})
 	late := func() { _ = rc.SetWriteDeadline(time.Now().Add(answerWait)) }
 	defer late() // for a caller that answers instead of the user
-	held(r.Context(), session, s.wakes.Watch, func(answer []byte) error {
+	held(r.Context(), session, func(answer []byte) error {
 		if err := r.Context().Err(); err != nil {
 			return err
 		}

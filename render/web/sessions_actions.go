@@ -62,7 +62,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (
 	}
 	key := store.KeyOf(v.Session.Record())
 	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.tick(), Action: &a}})
-	s.feed.Touch(key)
+	s.feed.Touch()
 	if err == nil {
 		v, err = s.named(r) // as it is now
 	}

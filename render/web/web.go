@@ -28,7 +28,6 @@ import (
 	"beckon/render/web/access"
 	"beckon/render/web/feed"
 	"beckon/state"
-	"beckon/state/live"
 	"beckon/state/store"
 
 	"golang.org/x/sync/semaphore"
@@ -97,7 +96,6 @@ type Server struct {
 	holding  atomic.Int32        // requests that wait for a person
 	last     atomic.Int64        // the newest time given to an event, Unix ms
 	kept     memo
-	wakes    live.Wakes
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -127,7 +125,6 @@ func New(o Options) *Server {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Server{
 		o: o, meter: newMeter(), begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
-		wakes:    live.Wakes{Log: o.Log},
 		large:    semaphore.NewWeighted(maxLarge),
 		deciding: semaphore.NewWeighted(maxDeciding),
 		noting:   semaphore.NewWeighted(maxNoting),
@@ -137,7 +134,6 @@ func New(o Options) *Server {
 		Store:     o.Store,
 		Registry:  o.Registry,
 		Meter:     s.meter,
-		Wakes:     &s.wakes,
 		Timing:    o.Timing,
 		Unwatched: o.Unwatched,
 		Log:       o.Log,

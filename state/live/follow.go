@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,41 +31,32 @@ type Follower struct {
 	o    Options
 	r    *Reader
 	keep bool // archive nothing
-	once bool // there is no second look, which would need the versions of files
+	once bool // there is no second look, so what it sees is kept in one piece of memory
+	seen []state.Seen
 
 	now      event.Millis
-	round    int // number of this look
 	known    readings
-	meters   map[store.Key]bool // the sessions whose status line has reported
 	entries  map[store.Key]*entry
-	first    []state.Seen   // of the sessions that the first look found
 	unhooked map[int]*entry // known only to the client's registry, by pid
 	problems []store.Problem
+	thorough time.Time // when everything was last looked at
 
-	all       bool      // the current look is at everything, changed or not
-	thorough  time.Time // when the last such look was
-	changed   map[store.Key]*entry
-	gone      map[store.Key]bool
-	rechecked bool
-
-	todo     *todo
-	dirs     dirs
+	wake     chan struct{}
+	all      atomic.Bool // the next look is at everything
+	registry atomic.Bool // the next look reads the client's registry
+	files    *watcher
 	watching atomic.Bool
-	polling  atomic.Int64  // a time.Duration
-	scanned  time.Duration // how long the last poll took
+	polling  atomic.Int64 // a time.Duration
 }
 
 // entry is one session.
 type entry struct {
 	key     store.Key
 	seen    *state.Seen
-	seq     int64        // of its file
-	updated event.Millis // of its file
-	file    stamped      // that file
+	file    stamped // of the session
 	meter   *event.Meter
 	metered stamped
 	at      event.Millis // when it was seen so
-	round   int          // of that look
 	open    bool         // its files may change at any time
 	reading evidence.Reading
 	several bool // see lone
@@ -108,21 +99,18 @@ func NewFollower(r *Reader, o Options) *Follower {
 	if o.Poll == nil {
 		o.Poll = func() time.Duration { return 500 * time.Millisecond }
 	}
-	f := &Follower{o: o, r: r, entries: map[store.Key]*entry{}, todo: newTodo(),
-		changed: map[store.Key]*entry{}, gone: map[store.Key]bool{}}
-	f.dirs.want = []string{r.st.SessionsDir(), r.st.Dir}
-	if r.registry != "" {
-		f.dirs.want = append(f.dirs.want, r.registry)
-	}
-	return f
+	return &Follower{o: o, r: r, entries: map[store.Key]*entry{}, wake: make(chan struct{}, 1)}
 }
 
-// Touch schedules a look at a session, whether or not the system reports a change. It is safe
-// for concurrent use.
-func (f *Follower) Touch(k store.Key) { f.todo.add(func(t *todo) { t.keys[k] = true }) }
+// Touch schedules a look at what changed, whether or not the system reports it. It is safe for
+// concurrent use.
+func (f *Follower) Touch() { wake(f.wake) }
 
 // TouchAll schedules a look at everything.
-func (f *Follower) TouchAll() { f.todo.add(func(t *todo) { t.all = true }) }
+func (f *Follower) TouchAll() {
+	f.all.Store(true)
+	wake(f.wake)
+}
 
 // Watching reports whether the system reports changes. If not, polling is the time between two
 // looks.
@@ -132,298 +120,235 @@ func (f *Follower) Watching() (watching bool, polling time.Duration) {
 
 // Seen returns every session, those without hooks last. Call it only while handling an update.
 func (f *Follower) Seen() []state.Seen {
-	seen := make([]state.Seen, 0, len(f.entries)+len(f.unhooked))
-	for _, k := range slices.Sorted(maps.Keys(f.entries)) {
-		seen = append(seen, *f.entries[k].seen)
-	}
-	for _, pid := range slices.Sorted(maps.Keys(f.unhooked)) {
-		seen = append(seen, *f.unhooked[pid].seen)
+	return append(seenOf(f.entries), seenOf(f.unhooked)...)
+}
+
+func seenOf[K store.Key | int](entries map[K]*entry) []state.Seen {
+	seen := make([]state.Seen, 0, len(entries))
+	for _, k := range slices.Sorted(maps.Keys(entries)) {
+		seen = append(seen, *entries[k].seen)
 	}
 	return seen
 }
 
 // Look looks at everything, and returns what changed. It is for the first look, before Run.
-func (f *Follower) Look() (Update, error) {
-	err := f.lookAtAll()
-	return f.take(), err
+func (f *Follower) Look() (Update, error) { return f.update(everything) }
+
+// update takes a look and returns what it found.
+func (f *Follower) update(d depth) (Update, error) {
+	changed, gone, err := f.look(d)
+	u := Update{Now: f.now, Changed: make([]state.Seen, 0, len(changed)), Gone: gone, Problems: f.problems}
+	for _, e := range changed {
+		u.Changed = append(u.Changed, *e.seen)
+	}
+	u.Staged, u.Rechecked = f.r.staged != nil, err == nil && d != changes
+	return u, err
 }
+
+const (
+	settle    = 3 * time.Millisecond  // one fold changes several files
+	soonest   = 10 * time.Millisecond // between two looks at what changes with time alone
+	idleShare = 4                     // a screen takes at most a fifth of the time, however fast things change
+	pollShare = 5                     // so do looks at slow disks
+)
 
 // Run calls each with every update, and with the error of a look that failed, until ctx ends.
 func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
-	var work sync.WaitGroup
-	defer work.Wait()
-	defer f.dirs.close()
 	if !f.o.Blind {
-		f.listen(ctx, &work)
+		f.files = newWatcher(f.noticed, f.r.st.SessionsDir(), f.r.st.Dir, f.r.registry)
+		defer f.files.close()
 	}
-	recheck := time.NewTicker(f.o.Recheck)
-	defer recheck.Stop()
-	due := time.NewTimer(time.Hour) // of what changes with time alone, or is held back
-	defer due.Stop()
-	poll := time.NewTimer(0)
-	defer poll.Stop()
-	if f.watching.Load() {
-		poll.Stop()
-	}
-	pace := pace{pause: f.o.Pause}
-	pacing := false
+	f.all.Store(true)
+	next := time.NewTimer(0)
+	defer next.Stop()
+	var checked, done time.Time
+	var took time.Duration // smoothed: one slow update must not delay the next
 	for {
-		var look func() error
-		polled := false
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.todo.wake:
-			if !f.watching.Load() {
-				f.watched(poll) // a directory that was reported may need watching
+		case <-next.C:
+		case <-f.wake:
+			if f.o.Pause > 0 {
+				pause(ctx, max(settle, time.Until(done.Add(max(f.o.Pause, idleShare*took)))))
 			}
-			if wait := pace.wait(time.Now()); wait > 0 {
-				if !pacing {
-					pacing = true
-					due.Reset(wait)
-				}
-				continue
+		}
+		began, d := time.Now(), changes
+		if began.Sub(checked) >= f.o.Recheck {
+			checked, d = began, recheck
+		}
+		if d == recheck || !f.watching.Load() {
+			if f.files.update() {
+				f.registry.Store(true) // it may have changed before it was watched
 			}
-		case <-due.C:
-			look = f.timely
-		case <-poll.C:
-			look, polled = f.scan, true
-		case <-recheck.C:
-			f.watched(poll)
-			look = f.recheck
+			f.watching.Store(f.files.on(f.r.st.SessionsDir()))
 		}
-		began := time.Now()
-		err := f.work()
-		if look != nil {
-			err = errors.Join(err, look())
+		if f.all.Swap(false) {
+			d = everything
 		}
-		if polled {
-			poll.Reset(f.pollAgain(time.Since(began)))
-		}
-		pace.did(began)
-		pacing = false
-		if u := f.take(); err != nil || u.Rechecked || len(u.Changed)+len(u.Gone) > 0 {
+		u, err := f.update(d)
+		looked := time.Since(began)
+		if err != nil || u.Rechecked || len(u.Changed)+len(u.Gone) > 0 {
 			each(u, err)
 		}
-		due.Reset(f.untilNext())
+		done = time.Now()
+		took += (done.Sub(began) - took) / 4
+		wait := min(f.untilNext(), time.Until(checked.Add(f.o.Recheck)))
+		if !f.watching.Load() {
+			every := max(f.o.Poll(), pollShare*looked)
+			f.polling.Store(int64(every))
+			wait = min(wait, every)
+		}
+		next.Reset(max(soonest, wait))
 	}
 }
 
-// take returns the current update, and begins the next.
-func (f *Follower) take() Update {
-	u := Update{Now: f.now, Changed: make([]state.Seen, 0, len(f.changed)), Problems: f.problems, Staged: f.r.staged != nil, Rechecked: f.rechecked}
-	for _, e := range f.changed {
-		u.Changed = append(u.Changed, *e.seen)
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
-	u.Gone = slices.Collect(maps.Keys(f.gone))
-	clear(f.changed)
-	clear(f.gone)
-	f.rechecked = false
-	return u
 }
 
-func (f *Follower) tick() {
-	f.r.staged = readStaged(f.r.st.Dir) // a running replay rewrites it
-	f.now = f.r.Now()
-	f.round++
-}
-
-// work does what is scheduled.
-func (f *Follower) work() error {
-	f.tick()
-	keys, registry, all := f.todo.take()
-	if all {
-		return f.lookAtAll()
-	}
-	if len(keys) > 0 {
-		f.read(f.r.st.ListOf(keys))
-	}
-	if registry {
-		f.readRegistry()
-	}
-	if len(f.changed)+len(f.gone) > 0 {
-		f.account()
-	}
-	return nil
-}
-
-// scan finds the files that changed.
-func (f *Follower) scan() error {
-	l, err := f.r.st.List()
-	if err != nil {
-		return err
-	}
-	if !f.r.SkipMeters {
-		f.meters = f.r.st.Meters()
-	}
-	there := make(map[store.Key]bool, len(l.Keys))
-	for _, k := range l.Keys {
-		there[k] = true
-	}
-	for k := range f.entries {
-		if !there[k] {
-			f.forget(k)
+// noticed schedules a look at what the system reports.
+func (f *Follower) noticed(path string) {
+	dir, name := filepath.Split(path)
+	switch sessions := f.r.st.SessionsDir(); filepath.Clean(dir) {
+	case sessions:
+		if _, ok := store.KeyOfFile(name); ok {
+			f.Touch()
 		}
-	}
-	f.problems = slices.DeleteFunc(f.problems, func(p store.Problem) bool { return !there[p.Key] })
-	f.read(l)
-	f.account()
-	return nil
-}
-
-// read reads the sessions of l whose files changed, and looks at those that are not as before.
-func (f *Follower) read(l store.Listing) {
-	entries, was := make([]*entry, len(l.Keys)), make([]*state.Seen, len(l.Keys))
-	if len(f.entries) == 0 {
-		f.first = make([]state.Seen, len(l.Keys)) // one piece of memory costs fewer page faults
-	}
-	for i, k := range l.Keys {
-		if entries[i] = f.entries[k]; entries[i] != nil {
-			continue
-		}
-		entries[i] = &entry{key: k}
-		if len(f.entries) == 0 {
-			entries[i].seen = &f.first[i]
-		} else {
-			entries[i].seen = new(state.Seen)
-		}
-	}
-	errs, changed := make([]error, len(l.Keys)), make([]bool, len(l.Keys))
-	store.Parallel(len(l.Keys), func(i int) {
-		e := entries[i]
-		if e.at != 0 {
-			was[i] = e.seen
-		}
-		if changed[i], errs[i] = f.readOne(e, l, i); changed[i] && errs[i] == nil {
-			f.see(e)
-		}
-	})
-	for i, e := range entries {
-		is := func(p store.Problem) bool { return p.Key == e.key }
-		switch err := errs[i]; {
-		case errors.Is(err, fs.ErrNotExist): // it has just been archived
-			f.forget(e.key)
-		case err != nil:
-			f.problems = append(slices.DeleteFunc(slices.Clone(f.problems), is), store.Problem{Key: e.key, Err: err})
-			e.file = stamped{}
-		case changed[i]:
-			f.problems = slices.DeleteFunc(slices.Clone(f.problems), is)
-			f.entries[e.key] = e
-			f.compare(e, was[i])
+	case filepath.Clean(f.r.registry):
+		f.registry.Store(true)
+		f.Touch()
+	default: // the state directory itself, or a report was missed
+		if path == "" || name == StagedFile || path == sessions {
+			f.TouchAll()
 		}
 	}
 }
 
-// lookAtAll looks at every session, changed or not.
-func (f *Follower) lookAtAll() error {
-	f.thorough = time.Time{}
-	return f.recheck()
-}
+// depth says what a look is at.
+type depth int
+
+const (
+	changes    depth = iota // files that changed, and what is due by the clock
+	recheck                 // also processes, and what nothing reports
+	everything              // changed or not
+)
 
 // thoroughly is how often everything is looked at, whether or not a change was reported.
 const thoroughly = 10 * time.Second
 
-// recheck looks at what nothing reports: processes, what changes with time alone, and files
-// whose report was missed.
-func (f *Follower) recheck() error {
-	f.tick()
-	if f.all = time.Since(f.thorough).Abs() >= thoroughly; f.all {
-		f.thorough = time.Now()
+// look looks at the sessions, and returns those that are not as before.
+func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error) {
+	f.r.begin()
+	f.now = f.r.Now()
+	if d == everything || d == recheck && time.Since(f.thorough).Abs() >= thoroughly {
+		d, f.thorough = everything, time.Now()
 	}
-	defer func() { f.all = false }()
-	if f.all || !f.dirs.on[f.r.registry] {
-		f.readRegistry()
+	if f.registry.Swap(false) || d == everything || d == recheck && !f.files.on(f.r.registry) {
+		f.known = f.r.readRegistry()
 	}
-	if err := f.scan(); err != nil {
-		return err
+	l, err := f.r.st.List()
+	if err != nil {
+		return nil, nil, err
 	}
-	for k, e := range f.entries {
-		s := &e.seen.Session
-		if e.round == f.round {
-			// It has just been looked at.
-		} else if f.all || e.open || e.due(f.now) || f.r.presence(s.Origin.Process, s.Activity) != e.seen.Evidence.Process {
-			f.look(e)
+	meters := map[store.Key]bool{}
+	if !f.r.SkipMeters {
+		meters = f.r.st.Meters()
+	}
+	if f.once {
+		f.seen = make([]state.Seen, len(l.Keys))
+	}
+	all, errs := make([]*entry, len(l.Keys)), make([]error, len(l.Keys))
+	store.Parallel(len(l.Keys), func(i int) { all[i], errs[i] = f.one(l, i, meters, d) })
+	was := f.entries
+	f.entries, f.problems = make(map[store.Key]*entry, len(all)), nil
+	for i, k := range l.Keys {
+		e := all[i]
+		switch {
+		case errors.Is(errs[i], fs.ErrNotExist): // it has just been archived
+			continue
+		case errs[i] != nil:
+			f.problems = append(f.problems, store.Problem{Key: k, Err: errs[i]})
+			if e = was[k]; e == nil {
+				continue
+			}
+			e.file = stamped{}
 		}
-		if !f.keep && f.r.archive(e.seen, f.now) {
-			f.forget(k)
+		if d != changes && !f.keep && f.r.archive(e.seen, f.now) {
+			continue
+		}
+		f.entries[k] = e
+		if before := was[k]; before == nil || differs(before.seen, e.seen) {
+			changed = append(changed, e)
 		}
 	}
-	f.rechecked = true
-	f.account()
-	if f.r.staged == nil {
+	without := f.unhooked
+	changed = append(changed, f.account(d)...)
+	there := map[store.Key]bool{}
+	for _, e := range f.unhooked {
+		there[e.key] = true
+	}
+	for k := range was {
+		if f.entries[k] == nil && !there[k] {
+			gone = append(gone, k)
+		}
+	}
+	for _, e := range without {
+		if f.entries[e.key] == nil && !there[e.key] {
+			gone = append(gone, e.key)
+		}
+	}
+	if d != changes && f.r.staged == nil {
 		_ = f.r.st.Prune(f.now.Time())
 	}
-	return nil
+	return changed, gone, nil
 }
 
-// readOne reads session i of l, and what its status line reported, if their files changed. It
-// reports whether they are not as before.
-func (f *Follower) readOne(e *entry, l store.Listing, i int) (changed bool, err error) {
-	var stamp plainfile.Stamp
-	if !f.once {
-		stamp = f.r.st.Stamp(e.key)
-		if stamp == (plainfile.Stamp{}) && !l.Late(i) {
-			return false, fs.ErrNotExist
-		}
+// one returns session i of l: the known entry if nothing has changed. It may be called for
+// several at once.
+func (f *Follower) one(l store.Listing, i int, meters map[store.Key]bool, d depth) (*entry, error) {
+	k := l.Keys[i]
+	was, e := f.entries[k], &entry{key: k}
+	if was != nil {
+		*e = *was
 	}
-	if f.meters[e.key] && e.metered.moved(f.r.st.MeterStamp(e.key)) {
-		e.meter = f.r.st.Meter(e.key)
-		changed = e.at != 0 && e.seen.Meter != e.seen.Session.Metered(e.meter)
+	stamp := f.r.st.Stamp(k)
+	if stamp == (plainfile.Stamp{}) && !l.Late(i) {
+		return nil, fs.ErrNotExist
 	}
-	if !f.once && !e.file.moved(stamp) && !l.Late(i) && !changed {
-		return false, nil
+	changed := e.file.moved(stamp) || l.Late(i)
+	if meters[k] && e.metered.moved(f.r.st.MeterStamp(k)) {
+		e.meter, changed = f.r.st.Meter(k), true
 	}
-	now := e.seen
-	if e.at != 0 {
-		now = new(state.Seen)
+	if was != nil && !changed && !f.outdated(was, d) {
+		return was, nil
 	}
-	if err := l.Load(i, &now.Session); err != nil {
-		return false, err
+	if f.once {
+		e.seen = &f.seen[i]
+	} else {
+		e.seen = new(state.Seen)
 	}
-	s := &now.Session
-	if changed = changed || e.at == 0 || s.Seq != e.seq || s.Updated != e.updated; changed {
-		e.seen, e.seq, e.updated = now, s.Seq, s.Updated
+	if err := l.Load(i, &e.seen.Session); err != nil {
+		return nil, err
 	}
-	return changed, nil
+	e.open = f.r.see(e.seen, f.known, f.now)
+	e.seen.Meter = e.seen.Session.Metered(e.meter)
+	e.reading, _ = f.known.of(e.seen.Session.Origin.Process)
+	e.at = f.now
+	return e, nil
 }
 
-// look looks at a session with the evidence at hand.
-func (f *Follower) look(e *entry) {
-	now := new(state.Seen) // as its file has it, without what evidence added
-	var err error
-	if now.Session, err = f.r.st.Load(e.key); err != nil {
-		return // the next scan finds that
+// outdated reports whether what was seen of a session may not hold any more, though its files are
+// the same.
+func (f *Follower) outdated(e *entry, d depth) bool {
+	s := &e.seen.Session
+	if reading, _ := f.known.of(s.Origin.Process); reading != e.reading || e.due(f.now) || d == everything {
+		return true
 	}
-	was := e.seen
-	e.seen = now
-	f.see(e)
-	f.compare(e, was)
-}
-
-// see finds the evidence and the verdict of a session. It may be called for several at once.
-func (f *Follower) see(e *entry) {
-	v := e.seen
-	e.open = f.r.see(v, f.known, f.now)
-	v.Meter = v.Session.Metered(e.meter)
-	e.reading, _ = f.known.of(v.Session.Origin.Process)
-}
-
-// compare notes a session that is not as it was, or that was not there.
-func (f *Follower) compare(e *entry, was *state.Seen) {
-	if was == nil || differs(was, e.seen) {
-		f.note(e)
-	}
-	e.at, e.round = f.now, f.round
-}
-
-func (f *Follower) note(e *entry) {
-	f.changed[e.key] = e
-	delete(f.gone, e.key)
-}
-
-func (f *Follower) noteGone(k store.Key) {
-	f.gone[k] = true
-	delete(f.changed, k)
+	return d == recheck && (e.open || f.r.presence(s.Origin.Process, s.Activity) != e.seen.Evidence.Process)
 }
 
 // differs reports whether two looks at a session may look different.
@@ -432,66 +357,28 @@ func differs(a, b *state.Seen) bool {
 		a.Session.Origin != b.Session.Origin || a.Status != b.Status || a.Evidence != b.Evidence || a.Meter != b.Meter
 }
 
-func (f *Follower) forget(k store.Key) {
-	if f.entries[k] != nil {
-		delete(f.entries, k)
-		f.noteGone(k)
-	}
-}
-
-// readRegistry reads the client's registry, and looks at the sessions whose records have
-// changed.
-func (f *Follower) readRegistry() {
-	f.known = f.r.readRegistry()
-	for _, e := range f.entries {
-		if reading, _ := f.known.of(e.seen.Session.Origin.Process); reading != e.reading {
-			f.look(e)
-		}
-	}
-}
-
-// account finds the sessions that only the client's registry knows.
-func (f *Follower) account() {
+// account finds the sessions that only the client's registry knows, and returns those that are not
+// as before.
+func (f *Follower) account(d depth) (changed []*entry) {
 	before := f.unhooked
 	f.unhooked = map[int]*entry{}
-	still := map[store.Key]bool{}
-	for _, u := range unaccounted(f.each, f.known) {
-		if e := f.without(u, before[u.reading.Pid]); e != nil {
-			f.unhooked[u.reading.Pid] = e
-			still[e.key] = true
+	for _, u := range unaccounted(f.entries, f.known) {
+		was := before[u.reading.Pid]
+		e := was
+		if was == nil || u != (lone{was.reading, was.several}) || d != changes || was.due(f.now) {
+			v, ok := f.r.unhooked(u, f.now)
+			k := store.KeyOf(v.Session.Record())
+			if !ok || f.entries[k] != nil {
+				continue
+			}
+			e = &entry{key: k, seen: &v, at: f.now, reading: u.reading, several: u.several}
+		}
+		f.unhooked[u.reading.Pid] = e
+		if was == nil || was.key != e.key || differs(was.seen, e.seen) {
+			changed = append(changed, e)
 		}
 	}
-	for _, e := range before {
-		if !still[e.key] && f.entries[e.key] == nil {
-			f.noteGone(e.key)
-		}
-	}
-}
-
-// without returns the entry of a session without hooks, nil if there is none. was is the
-// previous one.
-func (f *Follower) without(u lone, was *entry) *entry {
-	if was != nil && u == (lone{was.reading, was.several}) && !f.all && !f.rechecked && !was.due(f.now) {
-		return was
-	}
-	v, ok := f.r.unhooked(u, f.now)
-	k := store.KeyOf(v.Session.Record())
-	if !ok || f.entries[k] != nil {
-		return nil
-	}
-	e := &entry{key: k, seen: &v, at: f.now, reading: u.reading, several: u.several}
-	if was == nil || was.key != k || differs(was.seen, &v) {
-		f.note(e)
-	}
-	return e
-}
-
-func (f *Follower) each(yield func(*state.Seen) bool) {
-	for _, e := range f.entries {
-		if !yield(e.seen) {
-			return
-		}
-	}
+	return changed
 }
 
 // due reports whether the session's state may have changed with time alone.
@@ -500,65 +387,18 @@ func (e *entry) due(now event.Millis) bool {
 	return next != 0 && next <= now
 }
 
-// timely looks at what may have changed with time alone.
-func (f *Follower) timely() error {
-	for _, e := range f.entries {
-		if e.due(f.now) {
-			f.look(e)
-		}
-	}
-	for _, e := range f.unhooked {
-		if e.due(f.now) {
-			f.account()
-			break
-		}
-	}
-	return nil
-}
-
-// soonest is the least time between two looks at what changes with time alone.
-const soonest = 10 * time.Millisecond
-
 // untilNext returns how long nothing changes with time alone.
 func (f *Follower) untilNext() time.Duration {
 	wait := event.Millis(time.Hour.Milliseconds())
-	sooner := func(e *entry) {
+	for _, e := range f.entries {
 		if next := e.seen.Next(e.at); next != 0 {
 			wait = min(wait, next-f.now)
 		}
 	}
-	for _, e := range f.entries {
-		sooner(e)
-	}
 	for _, e := range f.unhooked {
-		sooner(e)
+		if next := e.seen.Next(e.at); next != 0 {
+			wait = min(wait, next-f.now)
+		}
 	}
-	return max(soonest, time.Duration(wait)*time.Millisecond)
-}
-
-// pollShare is how many times as long as a look took passes before the next, so that slow
-// disks and many sessions are looked at less often. The shorter of two looks counts: one that
-// was interrupted says nothing about the disk.
-const pollShare = 5
-
-func (f *Follower) pollAgain(took time.Duration) time.Duration {
-	every := max(f.o.Poll(), pollShare*min(took, f.scanned))
-	f.scanned = took
-	f.polling.Store(int64(every))
-	return every
-}
-
-// watched watches what exists by now, and polls once changes are no longer reported.
-func (f *Follower) watched(poll *time.Timer) {
-	now, added := f.dirs.retry()
-	if added {
-		f.TouchAll() // what changed before it watched
-	}
-	if was := f.watching.Swap(now); was == now {
-		return
-	}
-	poll.Stop()
-	if !now {
-		poll.Reset(0)
-	}
+	return time.Duration(wait) * time.Millisecond
 }

@@ -83,11 +83,9 @@ func TestFollowerAgreesWithLook(t *testing.T) {
 			at += event.Millis(rapid.IntRange(1, 3000).Draw(rt, "later"))
 			ops[op]()
 			if rapid.Bool().Draw(rt, "touched") {
-				f.Touch("s1")
-				take(f.take(), f.work())
+				take(f.update(changes))
 			}
-			err := f.recheck()
-			take(f.take(), err)
+			take(f.update(recheck))
 			fresh := d.reader(0)
 			fresh.Clock = clock
 			want, err := fresh.Look(false)

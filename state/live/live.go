@@ -9,10 +9,10 @@
 package live
 
 import (
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"beckon/event"
@@ -41,7 +41,7 @@ type Reader struct {
 	registry string
 	here     evidence.Machine
 	staged   *staged
-	besides  besides
+	titles   sync.Map // of a tmux server's panes, by its socket: see title
 }
 
 // NewReader returns a reader of the sessions in st. registry is the client's registry
@@ -64,41 +64,53 @@ func (r *Reader) Now() event.Millis {
 func (r *Reader) Look(archived bool) (Snapshot, error) {
 	f := NewFollower(r, Options{})
 	f.keep, f.once = archived, true
-	err := f.lookAtAll()
-	snap := Snapshot{Now: f.now, Problems: f.problems, Staged: r.staged != nil}
-	if snap.Seen = f.first; len(f.first) != len(f.entries) || len(f.unhooked) > 0 {
-		snap.Seen = f.Seen()
+	_, _, err := f.look(everything)
+	snap := Snapshot{Now: f.now, Seen: f.seen, Problems: f.problems, Staged: r.staged != nil}
+	if len(f.entries) != len(f.seen) {
+		snap.Seen = seenOf(f.entries)
 	}
 	if err != nil || !archived {
+		snap.Seen = append(snap.Seen, seenOf(f.unhooked)...)
 		return snap, err
 	}
 	l, err := r.st.ListArchived()
 	old, problems := store.ReadAll(l, func(i int, v *state.Seen) error {
-		if err := l.Load(i, &v.Session); err != nil {
-			return err
+		err := l.Load(i, &v.Session)
+		if err == nil {
+			r.seeAlone(v, f.known, f.now)
 		}
-		r.see(v, f.known, f.now)
-		if !r.SkipMeters {
-			v.Meter = v.Session.Metered(r.st.Meter(l.Keys[i]))
-		}
-		return nil
+		return err
 	})
-	ids := make(map[string]bool, len(old))
-	for i := range old {
-		ids[old[i].Session.ID] = true
+	snap.Problems = append(snap.Problems, problems...)
+	snap.Seen = append(snap.Seen, old...)
+	for _, v := range seenOf(f.unhooked) {
+		if !slices.ContainsFunc(old, func(o state.Seen) bool { return o.Session.ID == v.Session.ID }) {
+			snap.Seen = append(snap.Seen, v)
+		}
 	}
-	live := len(f.entries)
-	snap.Seen = append(snap.Seen[:live], slices.DeleteFunc(snap.Seen[live:], func(v state.Seen) bool { return ids[v.Session.ID] })...)
-	snap.Seen, snap.Problems = slices.Insert(snap.Seen, live, old...), append(snap.Problems, problems...)
 	return snap, err
 }
 
 // One looks at a single session.
 func (r *Reader) One(s state.Session, now event.Millis) state.Seen {
+	r.begin()
 	v := state.Seen{Session: s}
-	r.see(&v, r.readRegistry(), now)
-	v.Meter = v.Session.Metered(r.st.Meter(store.KeyOf(s.Record())))
+	r.seeAlone(&v, r.readRegistry(), now)
 	return v
+}
+
+// seeAlone is see, with what the session's status line reported.
+func (r *Reader) seeAlone(v *state.Seen, known readings, now event.Millis) {
+	r.see(v, known, now)
+	if !r.SkipMeters {
+		v.Meter = v.Session.Metered(r.st.Meter(store.KeyOf(v.Session.Record())))
+	}
+}
+
+// begin begins a look: what may be read once for all sessions is read anew.
+func (r *Reader) begin() {
+	r.staged = readStaged(r.st.Dir) // a running replay rewrites it
+	r.titles.Clear()
 }
 
 // readings is the client's registry, sorted by pid.
@@ -155,16 +167,17 @@ type lone struct {
 	several bool // another process is known to run the same session
 }
 
-// unaccounted returns the records that belong to no session in seen, in order of pid: clients
+// unaccounted returns the records that belong to no session in entries, in order of pid: clients
 // that were started before the hooks were installed. The client that a policy uses as a judge
 // is left out: it runs without hooks, and for seconds.
-func unaccounted(seen iter.Seq[*state.Seen], known readings) (list []lone) {
+func unaccounted(entries map[store.Key]*entry, known readings) (list []lone) {
 	if len(known) == 0 {
 		return nil
 	}
 	accounted := make(map[int]bool, len(known))
 	ids := make(map[string]bool, len(known)) // of sessions: true if the process may be the same one
-	for v := range seen {
+	for _, e := range entries {
+		v := e.seen
 		s, p := &v.Session, v.Session.Origin.Process
 		if r := known.at(p.Pid); r != nil && evidence.Match(*r, p) {
 			accounted[p.Pid] = true

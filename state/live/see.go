@@ -86,7 +86,7 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 		if ev.Process != state.Gone && r.staged == nil {
 			ev.Registry, open = r.beside(s, now)
 			ev.Reviewed = open && beside.Reviewed(s.Agent, s.Transcript)
-			ev.Version = r.besides.version(s, ev.Process == state.Alive)
+			ev.Version = versionOf(s, ev.Process == state.Alive)
 			if !open {
 				ev.Transcript, open = r.brokenOff(s, now)
 			}

@@ -2,122 +2,97 @@ package live
 
 import (
 	"context"
-	"path/filepath"
+	"slices"
 	"sync"
-
-	"beckon/state/store"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// todo is what a follower has to look at. It is safe for concurrent use.
-type todo struct {
-	mu       sync.Mutex
-	keys     map[store.Key]bool
-	registry bool
-	all      bool
-	wake     chan struct{}
+// watcher reports changes in those of its directories that exist. A nil one reports nothing: the
+// system may have no watches left, or the file system none.
+type watcher struct {
+	w    *fsnotify.Watcher
+	dirs []string
+	done sync.WaitGroup
 }
 
-func newTodo() *todo { return &todo{keys: map[store.Key]bool{}, wake: make(chan struct{}, 1)} }
-
-func (t *todo) add(f func(*todo)) {
-	t.mu.Lock()
-	f(t)
-	t.mu.Unlock()
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (t *todo) take() (keys []store.Key, registry, all bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for k := range t.keys {
-		keys = append(keys, k)
-	}
-	registry, all = t.registry, t.all
-	clear(t.keys)
-	t.registry, t.all = false, false
-	return keys, registry, all
-}
-
-// dirs watches directories as far as the system can. The first is the one that counts.
-type dirs struct {
-	w    *fsnotify.Watcher // nil if there is none
-	want []string
-	on   map[string]bool
-}
-
-// retry watches the directories that did not exist before or were removed. It reports whether
-// the system reports changes of session files, and whether retry added a directory.
-func (d *dirs) retry() (watching, added bool) {
-	if d.w == nil {
-		return false, false
-	}
-	d.on = map[string]bool{}
-	for _, path := range d.w.WatchList() {
-		d.on[path] = true
-	}
-	for _, path := range d.want {
-		if !d.on[path] && d.w.Add(path) == nil {
-			d.on[path], added = true, true
-		}
-	}
-	return d.on[d.want[0]], added
-}
-
-func (d *dirs) close() {
-	if d.w != nil {
-		_ = d.w.Close()
-	}
-}
-
-// listen turns what the system reports into work. If it reports nothing (too many watches, an
-// unsupported file system) the follower polls.
-func (f *Follower) listen(ctx context.Context, work *sync.WaitGroup) {
+// newWatcher returns a watcher that calls changed with the path of each change, or with an empty
+// one if some were missed. It watches nothing before update.
+func newWatcher(changed func(path string), dirs ...string) *watcher {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
-		return
+		return nil
 	}
-	f.dirs.w = w
-	watching, _ := f.dirs.retry()
-	f.watching.Store(watching)
-	work.Go(func() {
+	v := &watcher{w: w, dirs: dirs}
+	v.done.Go(func() {
 		for {
 			select {
-			case <-ctx.Done():
-				return
 			case e, ok := <-w.Events:
 				if !ok {
 					return
 				}
-				f.noticed(e.Name)
-			case _, ok := <-w.Errors: // too many at once: some were not reported
+				changed(e.Name)
+			case _, ok := <-w.Errors:
 				if !ok {
 					return
 				}
-				f.TouchAll()
+				changed("")
 			}
 		}
 	})
-	f.TouchAll() // what changed before it watched
+	return v
 }
 
-func (f *Follower) noticed(path string) {
-	dir, name := filepath.Split(path)
-	sessions := f.r.st.SessionsDir()
-	switch filepath.Clean(dir) {
-	case sessions:
-		if k, ok := store.KeyOfFile(name); ok {
-			f.Touch(k)
-		}
-	case filepath.Clean(f.r.registry):
-		f.todo.add(func(t *todo) { t.registry = true })
-	default: // the state directory itself
-		if name == StagedFile || path == sessions {
-			f.TouchAll()
+// update watches the directories that appeared, and reports whether there are such.
+func (v *watcher) update() (added bool) {
+	if v == nil {
+		return false
+	}
+	on := v.w.WatchList()
+	for _, dir := range v.dirs {
+		added = !slices.Contains(on, dir) && v.w.Add(dir) == nil || added
+	}
+	return added
+}
+
+// on reports whether changes in dir are reported.
+func (v *watcher) on(dir string) bool { return v != nil && slices.Contains(v.w.WatchList(), dir) }
+
+func (v *watcher) close() {
+	if v != nil {
+		_ = v.w.Close()
+		v.done.Wait()
+	}
+}
+
+// wake sends to a channel of capacity one, unless something is in it.
+func wake(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Watch calls look now, whenever something in one of dirs changes or is sent to again, and at least
+// every so often, until ctx ends.
+func Watch(ctx context.Context, every time.Duration, again <-chan struct{}, look func(), dirs ...string) {
+	changed := make(chan struct{}, 1)
+	var v *watcher
+	if len(dirs) > 0 {
+		v = newWatcher(func(string) { wake(changed) }, dirs...)
+		defer v.close()
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		v.update()
+		look()
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-again:
+		case <-tick.C:
 		}
 	}
 }

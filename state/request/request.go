@@ -343,4 +343,4 @@ type Outcome struct {
 // Held is a call that a server keeps open. It makes the request, waits until that is answered or
 // ctx ends, and has report give the client the answer; report returns an error if the client did
 // not take it. s is the session of the call.
-type Held func(ctx context.Context, s *state.Session, watch WatchFiles, report func(answer []byte) error)
+type Held func(ctx context.Context, s *state.Session, report func(answer []byte) error)

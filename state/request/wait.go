@@ -38,6 +38,8 @@ const (
 	// settle is how long the client's registry must say that no dialog is open: it says so for
 	// a moment between two dialogs.
 	settle = time.Second
+	// unseen is how long a change may go unnoticed that no file next to the answer shows.
+	unseen = 250 * time.Millisecond
 	// unfolded is how long an event may wait in the spool of a busy session.
 	unfolded = 10 * time.Second
 )
@@ -234,39 +236,34 @@ func (w *waiter) undone(now time.Time) bool {
 	return false
 }
 
-// WatchFiles watches the named files and directories. changed receives when one of them has
-// changed, until stop is called.
-type WatchFiles func(paths ...string) (changed <-chan struct{}, stop func())
-
 // Await is Wait for a program that holds many calls: it also ends when done is closed.
-func Await(done <-chan struct{}, st *store.Store, id string, getenv func(string) string,
-	watch WatchFiles) (answered bool, why string) {
+func Await(done <-chan struct{}, st *store.Store, id string, getenv func(string) string) (answered bool, why string) {
 	w, err := begin(st, id, getenv)
 	if err != nil {
 		return false, WhyGone
 	}
-	paths := []string{w.dir, st.SessionFile(w.key())}
-	if w.registry != "" {
-		paths = append(paths, w.registry)
-	}
-	changed, stop := watch(paths...)
-	defer stop()
-	for {
-		answered, why, next := w.look(time.Now())
-		switch {
-		case answered || why != "":
-			return answered, why
-		case w.clientGone():
-			return false, WhyClient
+	return w.poll(done, 20*time.Millisecond)
+}
+
+// poll looks for an answer every so often, and for all else when it is due.
+func (w *waiter) poll(done <-chan struct{}, every time.Duration) (answered bool, why string) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for due := time.Now(); ; {
+		if now := time.Now(); w.answered() || !now.Before(due) || w.st.Stamp(w.key()) != w.file {
+			answered, why, next := w.look(now)
+			if answered || why != "" {
+				return answered, why
+			}
+			if w.clientGone() {
+				return false, WhyClient
+			}
+			due = now.Add(min(next, unseen))
 		}
-		again := time.NewTimer(next)
 		select {
 		case <-done:
-			again.Stop()
 			return false, WhyStopped
-		case <-changed:
-			again.Stop()
-		case <-again.C:
+		case <-tick.C:
 		}
 	}
 }

@@ -112,7 +112,7 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 // held creates the request of a firing, waits until it is answered, and answers the client. It
 // stops waiting when the sender gives up.
 func (s *Served) held(f *firing, q wire.Posted) request.Held {
-	return func(ctx context.Context, session *state.Session, watch request.WatchFiles, report func([]byte) error) {
+	return func(ctx context.Context, session *state.Session, report func([]byte) error) {
 		f.session = *session
 		o := f.offer()
 		o.Expires = min(o.Expires, event.MillisOf(time.Now().Add(q.Wait)))
@@ -127,7 +127,7 @@ func (s *Served) held(f *firing, q wire.Posted) request.Held {
 			f.log(fmt.Errorf("making a request: %w", err))
 			return
 		}
-		answered, why := request.Await(ctx.Done(), f.st, o.ID, f.getenv, watch)
+		answered, why := request.Await(ctx.Done(), f.st, o.ID, f.getenv)
 		if !answered {
 			if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
 				why = cause.Error()

@@ -118,10 +118,9 @@ const (
 
 // followOffers calls show with the open requests whenever they change, until ctx ends.
 func followOffers(ctx context.Context, state string, show func([]card.Request)) {
-	wakes := live.Wakes{Log: func(error) {}} // without a watcher they are read at intervals
 	cards := cards{}
 	var last []card.Request
-	wakes.Follow(ctx, offersEvery, nil, func() {
+	live.Watch(ctx, offersEvery, nil, func() {
 		time.Sleep(offersPause)
 		// An error now is retried at the next read.
 		if all, err := request.In(state).List(time.Now()); err == nil {

@@ -45,9 +45,6 @@ const maxTail = 256 << 10
 // in the first line.
 const maxHead = 64 << 10
 
-// Known reports whether the agent of that name writes a file that File reads.
-func Known(agent string) bool { return reader(agent) != nil }
-
 func reader(agent string) func([]byte) Reading {
 	switch agent {
 	case "codex":
@@ -71,11 +68,14 @@ func Path(agent, session, transcript, home string, getenv func(string) string) s
 	return filepath.Join(event.AgentOf(agent).Dir(home, getenv), "session-state", session, "events.jsonl")
 }
 
-// File reads a session's file.
+// File reads a session's file, if the agent writes one.
 func File(agent, path string) Reading {
 	read := reader(agent)
+	if read == nil || path == "" {
+		return Reading{}
+	}
 	text := tail(path, maxTail)
-	if read == nil || text == nil {
+	if text == nil {
 		return Reading{}
 	}
 	return read(text)

@@ -15,7 +15,6 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
-	"beckon/state/live"
 	"beckon/state/store"
 )
 
@@ -24,7 +23,6 @@ type Options struct {
 	Store    *store.Store
 	Registry string // the client's registry directory, empty for none
 	Meter    Meter
-	Wakes    *live.Wakes
 	Timing   Timing
 	// Unwatched is set if the system does not report changes of files.
 	Unwatched bool
@@ -101,7 +99,7 @@ func (f *Feed) Run(ctx context.Context) {
 }
 
 // Touch says that this server has changed a session.
-func (f *Feed) Touch(k store.Key) { f.board.follow.Touch(k) }
+func (f *Feed) Touch() { f.board.follow.Touch() }
 
 // Watching reports whether the system reports changes of files. If not, polling is the time
 // between two looks.

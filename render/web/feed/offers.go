@@ -10,6 +10,7 @@ import (
 
 	"beckon/render"
 	"beckon/render/web/respond"
+	"beckon/state/live"
 	"beckon/state/request"
 )
 
@@ -52,14 +53,14 @@ type listWithOffers struct {
 // looks whenever something changes, and at intervals: no file shows that a process has died.
 func (f *Feed) followOffers(ctx context.Context) {
 	if f.o.Unwatched {
-		f.o.Wakes.Follow(ctx, f.o.Timing.Poll, f.again, f.lookAtOffers)
+		live.Watch(ctx, f.o.Timing.Poll, f.again, f.lookAtOffers)
 		return
 	}
 	open := request.In(f.o.Store.Dir).OpenDir() // it does not exist before the first offer
 	if err := os.MkdirAll(filepath.Dir(open), 0o700); err != nil {
 		f.o.Log(err)
 	}
-	f.o.Wakes.Follow(ctx, f.o.Timing.Recheck, f.again, f.lookAtOffers, filepath.Dir(open), open)
+	live.Watch(ctx, f.o.Timing.Recheck, f.again, f.lookAtOffers, filepath.Dir(open), open)
 }
 
 // OffersChanged says that this server has changed what the open offers are shown with.

@@ -7,14 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"beckon/state/live"
 	"beckon/state/store"
 )
 
 // A server creates nothing from which hooks would conclude that calls are held.
 func TestNoOfferNoDirectory(t *testing.T) {
 	o := Options{Store: store.Open(t.TempDir()), Log: func(err error) { t.Error(err) }, Timing: Timing{}.OrDefault(), Meter: noMeter{}}
-	o.Wakes = &live.Wakes{Log: o.Log}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	New(o).followOffers(ctx)
