@@ -15,7 +15,10 @@
 // finds is measured: testdata/secrets/RESULTS.md.
 package redact
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // The marks that replace a secret, in addition to those of the rules. None contains a digit or
 // a character that could begin another secret.
@@ -32,50 +35,47 @@ const (
 	markBegin = "[redacted:"
 )
 
-// enough is how much of a run of characters is examined before it is rejected: a longer one is
-// not a word. It keeps time linear.
-const enough = 64
+const (
+	// enough is how much of a run of characters is examined before it is rejected: a longer
+	// one is not a word. It keeps time linear.
+	enough = 64
+	// far is how much of a command line is examined on either side.
+	far = 256
+)
 
 // Text returns s with every secret that it finds replaced by a mark such as
 // [redacted:github-token]. Without a secret it returns s itself and allocates
 // nothing.
 func Text(s string) string {
 	r := redactor{s: s}
-	for i := 0; i < len(s); {
-		if !begins[s[i]] || i > 0 && inWord(s, i) {
-			i++
+	for i := 0; i < len(s); i++ {
+		if !begins[s[i]] {
 			continue
 		}
 		if n := markAt(s, i); n > 0 {
-			i += n
+			i += n - 1
 			continue
 		}
-		f := r.at(i)
-		if f.mark == "" {
-			i++
-			continue
+		switch f := r.at(i); {
+		case f.mark != "":
+			r.replace(f)
+			i = f.to - 1
+		case i == 0 || !alnum.has(s[i-1]) && strings.IndexByte(`\%[;`, s[i-1]) < 0: // no escape, which is in its first word
+			for i+1 < len(s) && alnum.has(s[i]) && alnum.has(s[i+1]) {
+				i++
+			}
 		}
-		r.replace(f)
-		i = f.to
 	}
 	return r.result()
 }
 
-// begins are the bytes at which something may begin: a word, or what stands between a name and
-// its value.
+// begins are the bytes at which a secret, or what announces one, may begin.
 var begins = func() (t [256]bool) {
 	for c := range t {
-		t[c] = alnum.has(byte(c)) || strings.IndexByte(":=-[>%+$_{", byte(c)) >= 0
+		t[c] = alnum.has(byte(c)) || strings.IndexByte(":-[$_{", byte(c)) >= 0
 	}
 	return t
 }()
-
-// inWord reports whether the byte at i is inside a word of small letters, as most are: nothing
-// begins there.
-func inWord(s string, i int) bool {
-	return s[i] >= 'a' && s[i] <= 'z' && s[i-1] >= 'a' && s[i-1] <= 'z' &&
-		(i < 2 || s[i-2] != '\\' && s[i-2] != '[' && !isDigit(s[i-2])) && (i < 3 || s[i-3] != '%')
-}
 
 // redactor is the state of Text: s[:last] is done, and out contains it if anything was
 // replaced so far.
@@ -111,54 +111,36 @@ func (r *redactor) result() string {
 	return r.out.String()
 }
 
-// at looks for a secret that the byte at i may indicate.
-func (r *redactor) at(i int) found {
-	switch c := r.s[i]; c {
-	case '[':
+// at looks for a secret that begins at i, or is announced there.
+func (r *redactor) at(i int) (f found) {
+	switch c := r.s[i]; {
+	case c == '[':
 		return found{}
-	case '=':
-		return r.assignment(i)
-	case ':':
+	case c == ':':
 		if strings.HasPrefix(r.s[i:], "://") {
 			return r.userinfo(i + len("://"))
 		}
-		return r.assignment(i)
-	case '>':
-		return r.element(i)
-	case '%':
-		return r.encoded(i)
-	case '-':
+		return found{}
+	case c == '-':
 		if strings.HasPrefix(r.s[i:], "-----") {
 			return r.privateKey(i)
 		}
-		return r.flag(i)
-	default:
-		return r.word(i)
-	}
-}
-
-// word looks for a secret that begins with a word at i, or after it.
-func (r *redactor) word(i int) (f found) {
-	c := r.s[i]
-	switch {
-	case c == '+':
-		return r.signed(i)
+		return r.argument(i)
 	case !alnum.has(c):
 		return r.key(i)
 	case !r.boundary(i):
-		return r.signed(i)
-	case c == 'e':
-		f = r.webToken(i)
-	case c == 'B' || c == 'b':
+		return found{}
+	}
+	if f = r.webToken(i); f.mark == "" {
 		f = r.bearer(i)
 	}
 	if f.mark == "" {
 		f = r.key(i)
 	}
 	if f.mark == "" {
-		f = r.spoken(i)
+		f = r.named(i)
 	}
-	if f.mark == "" && (c == 'e' || c == 'p' || c == 's') {
+	if f.mark == "" {
 		f = r.piped(i)
 	}
 	return f
@@ -168,26 +150,25 @@ func (r *redactor) word(i int) (f found) {
 // anything but a letter or digit, and after an escape (\n, \u003d, %3D, a terminal's colour)
 // that ends in one.
 func (r *redactor) boundary(i int) bool {
-	if i == r.last || i == 0 || !alnum.has(r.s[i-1]) {
+	if i == r.last || !alnum.has(r.s[i-1]) {
 		return true
 	}
-	switch c := r.s[i-1]; {
-	case i >= 2 && r.s[i-2] == '\\':
-		return c == 'n' || c == 'r' || c == 't'
-	case c == 'm':
-		return endsColour(r.s[:i-1])
+	for n := 1; n <= len("u003d") && i-n > r.last; n++ {
+		escape := r.s[i-n : i]
+		switch r.s[i-n-1] {
+		case '%':
+			return n == 2 && areHex(escape)
+		case '\\':
+			hex := n == len("x1b") && escape[0] == 'x' || n == len("u003d") && escape[0] == 'u'
+			return n == 1 && strings.Contains("nrt", escape) || hex && areHex(escape[1:])
+		}
 	}
-	return endsHex(r.s[:i], "%", 2) || endsHex(r.s[:i], `\x`, 2) || endsHex(r.s[:i], `\u`, 4)
+	return r.s[i-1] == 'm' && endsColour(r.s[r.last:i-1])
 }
 
-// endsHex reports whether s ends with prefix and that many digits after it.
-func endsHex(s, prefix string, digits int) bool {
-	at := len(s) - digits
-	if at < 0 || !strings.HasSuffix(s[:at], prefix) {
-		return false
-	}
-	for i := range digits {
-		if !isHex(s[at+i]) {
+func areHex(s string) bool {
+	for i := range len(s) {
+		if !isHex(s[i]) {
 			return false
 		}
 	}
@@ -202,11 +183,7 @@ func endsColour(s string) bool {
 	for i > 0 && len(s)-i < longest && (isDigit(s[i-1]) || s[i-1] == ';') {
 		i--
 	}
-	if i == 0 || s[i-1] != '[' {
-		return false
-	}
-	s = s[:i-1]
-	return strings.HasSuffix(s, "\x1b") || endsWithOneOf(s, `\x1b \u001b \033 \e`)
+	return strings.HasSuffix(s[:i], "\x1b[") || endsWithOneOf(s[:i], `\x1b[ \u001b[ \033[ \e[`)
 }
 
 // markAt returns the length of the mark at i, or 0.
@@ -224,58 +201,133 @@ func markAt(s string, i int) int {
 	return j + 1 - i
 }
 
-// userinfo finds the user part of a URL whose authority begins at i: with a password, or a
-// user so long and random that it is a token.
-func (r *redactor) userinfo(i int) found {
-	at, colon, secret, j := -1, false, i, i
-scan:
-	for ; j < len(r.s); j++ {
-		switch c := r.s[j]; c {
-		case '/', '?', '#', '"', '\'', '`', '<', '>', '\\', '|':
-			break scan
-		case '@':
-			at = j
-		case ':':
-			if at < 0 {
-				colon, secret = true, j+1
-			}
-		case '[':
-			if n := markAt(r.s, j); n > 0 {
-				j += n - 1
-			}
-		default:
-			if c <= ' ' {
-				break scan
-			}
+// class is a set of ASCII characters; each contains those before it.
+type class uint8
+
+const (
+	upper  class = iota // A-Z, 0-9
+	alnum               // and a-z
+	word                // and _
+	token               // and -
+	dotted              // and .
+	opaque              // and ~ + / = %: the characters of an Authorization header
+	others              // all
+)
+
+// classes has the smallest class of each byte.
+var classes = func() (t [256]class) {
+	for c := range t {
+		t[c] = others
+	}
+	for k, chars := range [...]string{
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "abcdefghijklmnopqrstuvwxyz", "_", "-", ".", "~+/=%",
+	} {
+		for i := range len(chars) {
+			t[chars[i]] = class(k)
 		}
 	}
-	if at < 0 && colon {
-		at = r.lateHost(secret, j)
+	return t
+}()
+
+func (k class) has(c byte) bool { return classes[c] <= k }
+
+// run returns the end of the run of characters at i, or 0 if it has fewer than min or lacks a
+// required digit. Full stops at its end belong to the sentence.
+func (r *redactor) run(i int, k class, min int, digit bool) int {
+	end := i
+	for end < len(r.s) && k.has(r.s[end]) {
+		end++
 	}
-	if at < 0 || secret >= at || r.s[i] == '[' || placeholder(r.s[secret:at]) {
-		return found{} // the bracket: replaced before, or a manual's optional part
+	if digit && !hasDigit(r.s[i:][:end-i]) {
+		return 0
 	}
-	if odd := at-i >= 20 && hasDigit(r.s[i:at]); !colon && !odd {
-		return found{}
+	for end > i && r.s[end-1] == '.' {
+		end--
 	}
-	return found{i, at, markURL}
+	if end-i < min {
+		return 0
+	}
+	return end
 }
 
-// lateHost returns the position of the @ after a password with a /, ? or # at stop, which do
-// not belong there but are common; -1 if a port begins at from, or no host follows.
-func (r *redactor) lateHost(from, stop int) int {
-	const far = 256
-	if stop == len(r.s) || strings.IndexByte("/?#", r.s[stop]) < 0 || isNumber(r.s[from:stop]) {
-		return -1
+// skipSpace skips a few spaces and tabs.
+func (r *redactor) skipSpace(i int) int {
+	for n := 0; i < len(r.s) && n < 8 && (r.s[i] == ' ' || r.s[i] == '\t'); n++ {
+		i++
 	}
-	at := -1
-	for j := stop; j < len(r.s) && j-stop < far && r.s[j] > ' ' && strings.IndexByte("\"'`<>\\|", r.s[j]) < 0; j++ {
-		if r.s[j] == '@' {
-			at = j
+	return i
+}
+
+// random reports whether s has more than that many tenths of bits per character. A placeholder
+// (xxxx) has few.
+func random(s string, tenths int) bool {
+	var count [256]uint16
+	for i := range len(s) {
+		count[s[i]]++
+	}
+	bits := 0.0
+	for _, n := range count {
+		if n > 0 {
+			bits += float64(n) * math.Log2(float64(len(s))/float64(n))
 		}
 	}
-	if at < 0 || at+1 == len(r.s) || !alnum.has(r.s[at+1]) {
-		return -1
+	return bits*10 > float64(tenths*len(s))
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+// hasAny reports whether s has a byte from first to last.
+func hasAny(s string, first, last byte) bool {
+	for i := range len(s) {
+		if first <= s[i] && s[i] <= last {
+			return true
+		}
 	}
-	return at
+	return false
+}
+
+func hasDigit(s string) bool { return hasAny(s, '0', '9') }
+
+// nextField returns the first word of s and what follows.
+func nextField(s string) (word, rest string) {
+	for s != "" && s[0] <= ' ' {
+		s = s[1:]
+	}
+	for i := range len(s) {
+		if s[i] <= ' ' {
+			return s[:i], s[i:]
+		}
+	}
+	return s, ""
+}
+
+// someWord reports whether is(word) for one of the words.
+func someWord(words string, is func(string) bool) bool {
+	for word, rest := nextField(words); word != ""; word, rest = nextField(rest) {
+		if is(word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isOneOf reports whether s is one of the words, ignoring letter case.
+func isOneOf(s, words string) bool {
+	return someWord(words, func(w string) bool { return len(s) == len(w) && strings.EqualFold(s, w) })
+}
+
+// beginsWith reports whether s begins with one of the words.
+func beginsWith(s, words string) bool {
+	return someWord(words, func(w string) bool { return strings.HasPrefix(s, w) })
+}
+
+// endsWithOneOf reports whether s ends with one of the words, ignoring letter case.
+func endsWithOneOf(s, words string) bool {
+	return someWord(words, func(w string) bool { return endsFold(s, w) })
+}
+
+func endsFold(s, word string) bool {
+	return len(s) >= len(word) && strings.EqualFold(s[len(s)-len(word):], word)
 }

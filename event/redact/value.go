@@ -7,7 +7,7 @@ func (r *redactor) value(v int, kind keyKind, how style) found {
 	if v >= len(r.s) {
 		return found{}
 	}
-	if v+1 < len(r.s) && alnum.has(r.s[v]) && (r.s[v+1] == '"' || r.s[v+1] == '\'') {
+	if alnum.has(r.s[v]) && beginsWith(r.s[v+1:], "\" '") {
 		v++ // b"...", f'...'
 	}
 	q := quoteAt(r.s, v)
@@ -29,8 +29,11 @@ func (r *redactor) value(v int, kind keyKind, how style) found {
 // JSON.
 const deepest = 7
 
-// quoteAt returns the quote at i, which may be escaped several times.
+// quoteAt returns the quote at i, which may be escaped several times, or for a URL; "" for none.
 func quoteAt(s string, i int) string {
+	if i >= len(s) {
+		return ""
+	}
 	if s[i] == '\\' {
 		end := i
 		for end < len(s) && end-i < deepest && s[end] == '\\' {
@@ -41,9 +44,11 @@ func quoteAt(s string, i int) string {
 		}
 		return ""
 	}
-	switch s[i] {
-	case '"', '\'', '`':
+	switch c := s[i]; {
+	case c == '"', c == '\'', c == '`':
 		return s[i : i+1]
+	case c == '%' && beginsWith(s[i:], "%22 %27"):
+		return s[i : i+len("%22")]
 	}
 	return ""
 }
@@ -57,7 +62,7 @@ func (r *redactor) quotedValue(v int, q string, kind keyKind) found {
 	for j := v; j < len(r.s) && r.s[j] != '\n'; j++ {
 		switch c := r.s[j]; {
 		case strings.HasPrefix(r.s[j:], q):
-			if r.accepts(r.s[v:j], kind, quoted) {
+			if accepts(r.s[v:j], kind, quoted) {
 				return found{v, j, kind.mark()}
 			}
 			return found{}
@@ -73,7 +78,7 @@ func (r *redactor) quotedValue(v int, q string, kind keyKind) found {
 // plainValue finds an unquoted value at v.
 func (r *redactor) plainValue(v int, kind keyKind, how style) found {
 	end := v
-	for end < len(r.s) && end-v < enough && !ends(r.s[end]) {
+	for end < len(r.s) && !ends(r.s[end]) && !(how == encoded && r.s[end] == '%' && endsEncoded(r.s[end:])) {
 		end++
 	}
 	rest := r.s[end:]
@@ -81,15 +86,9 @@ func (r *redactor) plainValue(v int, kind keyKind, how style) found {
 	case placeholder(r.s[v:]), rest != "" && markAt(rest, 0) > 0:
 		return found{}
 	case end-v >= enough: // no word is that long
-		for end < len(r.s) && !ends(r.s[end]) {
-			end++
-		}
-		if end < len(r.s) && markAt(r.s, end) > 0 {
-			return found{}
-		}
-	case rest != "" && (rest[0] == '(' || rest[0] == '[') && isReference(r.s[v:end]):
+	case beginsWith(rest, "( [") && isReference(r.s[v:end]):
 		return found{} // a call, an index
-	case !r.accepts(r.s[v:end], kind, how):
+	case !accepts(r.s[v:end], kind, how):
 		return found{}
 	}
 	return found{v, end, kind.mark()}
@@ -97,22 +96,17 @@ func (r *redactor) plainValue(v int, kind keyKind, how style) found {
 
 // ends reports whether an unquoted value ends before c.
 func ends(c byte) bool {
-	switch c {
-	case '"', '\'', '`', '&', ';', ',', '(', ')', '[', ']', '{', '}', '<', '>', '|', '\\':
-		return true
-	}
-	return c <= ' '
+	return c <= ' ' || classes[c] == others && strings.IndexByte("\"'`&;,()[]{}<>|\\", c) >= 0
 }
 
-func (k keyKind) mark() string {
-	if k == passwordKey {
-		return markPassword
-	}
-	return markSecret
+// endsEncoded reports whether a value ends before the escape that s begins with: a quote, &, a
+// comma, a semicolon, a space, a brace, a line break.
+func endsEncoded(s string) bool {
+	return beginsWith(s, "%22 %27 %26 %2C %2c %3B %3b %20 %7D %7d %0A %0a %0D %0d")
 }
 
 // accepts judges a value after a name that says it is secret.
-func (r *redactor) accepts(v string, kind keyKind, how style) bool {
+func accepts(v string, kind keyKind, how style) bool {
 	shortest := 8
 	if kind == passwordKey {
 		shortest = 4
@@ -139,20 +133,7 @@ func (r *redactor) accepts(v string, kind keyKind, how style) bool {
 // placeholder reports whether a value is only a placeholder: $TOKEN, <token>, {{token}}, %s,
 // ***, ..., or a mark.
 func placeholder(v string) bool {
-	if v == "" {
-		return false
-	}
 	return beginsWith(v, "$ < { % * [redacted: ... … xxx XXX -----BEGIN")
-}
-
-// beginsWith reports whether s begins with one of the words.
-func beginsWith(s, words string) bool {
-	for word, rest := nextField(words); word != ""; word, rest = nextField(rest) {
-		if strings.HasPrefix(s, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // plainWords are values that are never secrets.
@@ -166,7 +147,7 @@ func isPath(v string) bool {
 	if beginsWith(v, "./ ../ ~/ @") {
 		return true
 	}
-	return v[0] == '/' && !(hasCapital(v) && hasSmall(v) && hasDigit(v))
+	return v[0] == '/' && !(hasCapital(v) && hasAny(v, 'a', 'z') && hasDigit(v))
 }
 
 // namesPart reports whether v says where the secret is, as in --secret id=npmrc.
@@ -178,8 +159,6 @@ func namesPart(v string) bool {
 	}
 	return false
 }
-
-func isNumber(v string) bool { return strings.Trim(v, "0123456789.,_") == "" }
 
 // isReference reports whether v may be a name in a program: a.b_c.
 func isReference(v string) bool {
@@ -193,18 +172,8 @@ func isReference(v string) bool {
 
 // namesSecret reports whether v is itself a name of a secret: my-token.
 func namesSecret(v string) bool {
-	for i := 0; i < len(v); i++ {
-		for _, w := range sensitive {
-			end := i + len(w.word)
-			if v[i]|0x20 != w.word[0] || len(v) < end || !strings.EqualFold(v[i:end], w.word) {
-				continue
-			}
-			if w.word != "key" || beforeKey(v[:i]) {
-				return true
-			}
-		}
-	}
-	return false
+	var buf [maxKey]byte
+	return kindIn(flatten(&buf, v)) != harmless
 }
 
 // oddLooking reports whether v looks random, and is not an id that every program shows.
@@ -232,15 +201,13 @@ func (r *redactor) header(v int) found {
 	if end == 0 || placeholder(r.s[v:]) {
 		return found{}
 	}
-	if end < len(r.s) && r.s[end] == ' ' && isOneOf(r.s[v:end], schemes) {
+	called := func(to int) bool { return strings.HasPrefix(r.s[to:], "(") }
+	if scheme := r.s[v:end]; strings.HasPrefix(r.s[end:], " ") && isOneOf(scheme, schemes) {
 		from := r.skipSpace(end)
-		if to := r.run(from, opaque, 6, false); to > 0 && !placeholder(r.s[from:]) && !(to < len(r.s) && r.s[to] == '(') {
+		if to := r.run(from, opaque, 6, false); to > 0 && !placeholder(r.s[from:]) && !called(to) {
 			return found{from, to, markAuth}
 		}
-		return found{}
-	}
-	called := end < len(r.s) && r.s[end] == '(' && isReference(r.s[v:end])
-	if end-v >= 16 && !called && hasDigit(r.s[v:min(end, v+enough)]) {
+	} else if len(scheme) >= 16 && hasDigit(scheme) && !(called(end) && isReference(scheme)) {
 		return found{v, end, markAuth}
 	}
 	return found{}
@@ -249,12 +216,39 @@ func (r *redactor) header(v int) found {
 // schemes are those of an Authorization header.
 const schemes = "basic bearer token apikey negotiate digest key jwt oauth"
 
-// isOneOf reports whether s is one of the words, ignoring letter case.
-func isOneOf(s, words string) bool {
-	for word, rest := nextField(words); word != ""; word, rest = nextField(rest) {
-		if len(s) == len(word) && strings.EqualFold(s, word) {
-			return true
-		}
+func isNumber(v string) bool { return strings.Trim(v, "0123456789.,_") == "" }
+
+func hasCapital(s string) bool { return hasAny(s, 'A', 'Z') }
+
+// cookie finds the values of a Cookie header that begins at v: name=value; ...
+func (r *redactor) cookie(v int) found {
+	equals := r.run(v, dotted, 1, false)
+	if equals == 0 || !strings.HasPrefix(r.s[equals:], "=") {
+		return found{}
 	}
-	return false
+	from := equals + len("=")
+	end := from
+	for end < len(r.s) && r.s[end] > ' ' && strings.IndexByte("\"'`\\", r.s[end]) < 0 {
+		if next := end + len("; "); strings.HasPrefix(r.s[end:], "; ") && next < len(r.s) && alnum.has(r.s[next]) {
+			end = next
+		}
+		end++
+	}
+	if placeholder(r.s[from:]) || end-from < 8 {
+		return found{}
+	}
+	return found{from, end, markCookie}
+}
+
+// pair finds the second of two quoted texts in brackets: ("user", "password").
+func (r *redactor) pair(v int) found {
+	first, _, ok := strings.Cut(r.s[v:min(len(r.s), v+far)], ",")
+	if !ok || quoteAt(first, 1) == "" {
+		return found{}
+	}
+	at := r.skipSpace(v + len(first) + len(","))
+	if q := quoteAt(r.s, at); q != "" {
+		return r.quotedValue(at+len(q), q, passwordKey)
+	}
+	return found{}
 }

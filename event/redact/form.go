@@ -1,0 +1,343 @@
+package redact
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// prefixes are what the keys of providers begin with, those of one first byte on lines of their
+// own. Behind each is the least length of the key, prefix and all; "=" before it means that the
+// key has exactly that length. Those that look random are others in base64, as the values of a
+// Kubernetes secret are. It is searched as it is: a table would be made at every start.
+const prefixes = `
+$1$ 27 $2a$ 60 $2b$ 60 $2x$ 60 $2y$ 60 $5$ 27 $6$ 27 $7$ 50 $apr1$ 27 $argon2d$ 50 $argon2i$ 50 $argon2id$ 50 $gy$ 50
+$y$ 50
+1//0 44
+A3- 39 ABIA =20 ABSK 113 ACCA =20 AGE-SECRET-KEY-1 66 AGPA =21 AIza 39 AKCp 60 AKIA =20 AQ. 40 ASIA =20 ATATT 32
+ATBB 32 ATCTT 32
+BSA =31
+CCIPAT_ 60 CCIPRJ_ 60 CFPAT- 40 CLOJARS_ 60
+EAAA 50 EAACEdE 60 EAAG 100 EAAM 100 EZAK 58 EZTK 58
+FLWSECK 25
+GOCSPX- 27 GR1348941 29
+HRKU- 40
+LS0tLS1CRUdJTiBFQyBQ 28 LS0tLS1CRUdJTiBFTkNSWVBURUQg 28 LS0tLS1CRUdJTiBPUEVOU1NI 28 LS0tLS1CRUdJTiBQUklWQVRF 28
+LS0tLS1CRUdJTiBSU0Eg 28 LTAI =24
+NRAK- 24 NRAL- 24 NRII- 24 NRJS- 24 NRRA- 24
+PMAK- 60
+QUl6Y 28 QUtJQ 28 QVNJQ 28
+R09DU1BYL 28
+SG. 63 SK =34
+Z2h1 28 Z2hv 28 Z2hw 28 Z2hy 28 Z2hz 28 Z2l0aHViX3BhdF 28 Z2xwYXQt 28 Z3NrX2 28 ZATGE 40 ZG9wX3YxX 28 ZGNrcl9wYXRf 28
+_gitlab_session= 48
+aGZf 28 aHZzL 28 access_token$production$ 50 api- =40 api_org_ 40 apify_api_ 36 authress_ 50
+bGluX2Fwa 28 bb_live_ 27 bedrock-api-key- 44 bkar_ 45 bkat_ 45 bkua_ 45 bnBtX 28 bnZhcGkt 28
+c2hwYXRf 28 c2stYW50L 28 c2stb3It 28 c2stcHJvai 28 c2tfbGl2ZV 28 cGh4X 28 cHlwaS1B 28 cfat_ 40 cfk_ 40 cfut_ 40
+cio =35 cmVmd 64 cmtfbGl2ZV 28 crsr_ 60 csk- 40 ctx7sk 36
+dapi 36 dckr_oat_ 29 dckr_pat_ 29 discord.com/api/webhooks/ 90 discordapp.com/api/webhooks/ 90 doo_v1_ 47 dop_v1_ 47
+doppler_ 40 dor_v1_ 47 dp.audit. 46 dp.ct. 46 dp.pt. 46 dp.sa. 46 dp.scim. 46 dp.st. 46 dt0c01. 90 dt0s16. 90
+duffel_live_ 55 duffel_test_ 55
+e2b_ 40 eG94Y 28 eG94c 28 eGFpL 28
+fc- 35 figd_ 40 figo_ 40 figu_ 40 fio-u- 70 fm1a_ 47 fm1r_ 47 fm2_ 47 fo1_ 47 fw_ 24
+gho_ 34 ghp_ 34 ghr_ 34 ghs_ 34 ghu_ 34 github_pat_ 34 glagent- 25 glc_eyJ 40 glcbt- 25 gldt- 25 glffct- 25 glft- 25
+glimt- 25 gloas- 25 glpat- 25 glptt- 25 glrt- 25 glsa_ 46 glsoat- 25 gsk_ 44
+hcaik_ 50 hf_ 34 hooks.slack.com/ 50 hvb. 28 hvr. 28 hvs. 28
+ico- 36
+jina_ 40
+key- =36 key_ 68
+lin_api_ 36 lin_oauth_ 36 lsv2_pt_ 51 lsv2_sk_ 51
+mdb_sa_sk_ 40 mlsn. 60 mob- =40
+napi_ 45 nfc_ 36 nfo_ 36 nfp_ 36 nfu_ 36 ngrok- 30 npm_ 40 ntn_ 44 nvapi- 50
+ops_eyJ 150 oy2 =46
+p8e- 36 pat =82 pcsk_ 55 phs_ 40 phx_ 40 pk_ 40 plaid- 40 pnu_ 40 pplx- 45 pscale_oauth_ 45 pscale_pw_ 42
+pscale_tkn_ 43 pul- 44 pypi-Ag 57
+r8_ 40 rdme_ 70 re_ 30 rk_live_ 24 rk_prod_ 24 rk_test_ 24 rnd_ 32 rpa_ 40 rubygems_ 54
+s. =26 sb_secret_ 30 sbp_ 44 sdk- =40 secret_ 50 sgd_ 44 sgp_ 44 sha256~ 50 shippo_live_ 48 shippo_test_ 48 shpat_ 38
+shpca_ 38 shppa_ 38 shpss_ 38 sk- 35 sk-admin- 28 sk-ant- 27 sk-lf- 26 sk-litellm- 28 sk-or- 26 sk-proj- 28
+sk-svcacct- 30 sk.eyJ 85 sk_ 51 sk_live_ 24 sk_prod_ 24 sk_test_ 24 sl. 103 slk_ 60 sm_aat_ 23 sm_pat_ 23 sm_sat_ 23
+sntrys_eyJ 60 sntryu_ 70 sq0atp- 26 sq0csp- 45 sqa_ 44 sqp_ 44 squ_ 44
+tfp_ 44 tgp_v1_ 40 tk-us- 50 tskey- 25 tvly- 33
+v1.0- 170 vca_ 28 vci_ 28 vck_ 28 vcp_ 28 vcr_ 28 vercel_blob_rw_ 40
+waka_ 41 wandb_v1_ 40 whsec_ 30
+xai- 64 xapp- 24 xkeysib- 80 xoxa- 24 xoxb- 24 xoxc- 24 xoxd- 24 xoxe- 24 xoxe.xox 24 xoxo- 24 xoxp- 24 xoxr- 24
+xoxs- 24
+ya29. 25
+{SHA256} 40 {SHA512} 60 {SHA} 32 {SSHA256} 40 {SSHA512} 60 {SSHA} 32
+`
+
+// signatures are what keys have in their middle, each with how much is before it at least: those
+// of Azure's services and applications, and Terraform's.
+const signatures = `JQQJ99 24 JQQJ9A 24 JQQJ9B 24 JQQJ9C 24 AzFu 24 AzSe 24 AzCa 24 ACDb 24 APIM 24 AIoT 24 AZDO 24
++ASt 24 +ASb 24 +AEh 24 +ABa 24 +ACR 24 +AMC 24 Q~ 4 .atlasv1. 14`
+
+const (
+	// shortest is the length of the shortest key.
+	shortest = 20
+	// longest is how much of a key is judged. It keeps time linear.
+	longest = 200
+)
+
+// key finds a key that begins at i, by its prefix or its form.
+func (r *redactor) key(i int) found {
+	end := i + 1
+	for end < len(r.s) && end-i < shortest && (keyByte(r.s[end]) || r.s[end] == ':' || r.s[end] == '}') {
+		end++
+	}
+	if end-i < shortest {
+		return found{}
+	}
+	first := r.s[i : i+1]
+	text, rest := nextField(prefixes[max(0, strings.Index(prefixes, "\n"+first)):])
+	for ; strings.HasPrefix(text, first); text, rest = nextField(rest) {
+		var least string
+		if least, rest = nextField(rest); strings.HasPrefix(r.s[i:], text) {
+			if f := r.prefixed(i, text, least); f.mark != "" {
+				return f
+			}
+		}
+	}
+	return r.formed(i)
+}
+
+// prefixed finds the key at i that begins with a prefix. What follows must be long and look
+// random, since many prefixes begin a word, too.
+func (r *redactor) prefixed(i int, text, least string) found {
+	from := i + len(text)
+	to := r.keyEnd(from)
+	rest := r.s[from:to]
+	least, exact := strings.CutPrefix(least, "=")
+	n, _ := strconv.Atoi(least) // the table is ours
+	if to-i < n || exact && to-i > n || wordy(rest) || !random(rest, 25) {
+		return found{}
+	}
+	for to-from >= longest && to < len(r.s) && keyByte(r.s[to]) {
+		to++
+	}
+	switch text[0] {
+	case '{':
+		return found{from, to, markPassword}
+	case '$': // of a hash the kind and the salt stay
+		return found{i + strings.LastIndexByte(r.s[i:to], '$') + 1, to, markPassword}
+	}
+	return found{i, to, markOf(text)}
+}
+
+// wordy reports whether what follows a prefix may be words, like the names of files: less than
+// an eighth are digits and capitals.
+func wordy(s string) bool {
+	n := 0
+	for i := range len(s) {
+		if upper.has(s[i]) {
+			n++
+		}
+	}
+	return n*8 < len(s)
+}
+
+func keyByte(c byte) bool {
+	return dotted.has(c) || c == '~' || c == '+' || c == '/' || c == '$' || c == '|'
+}
+
+// keyEnd returns the end of the characters of a key from i on, as far as it is judged. A
+// sentence's punctuation is none.
+func (r *redactor) keyEnd(i int) int {
+	to := i
+	for to < len(r.s) && to-i < longest && keyByte(r.s[to]) {
+		to++
+	}
+	if sum := to + len("=01234567"); sum <= len(r.s) && r.s[to] == '=' && areHex(r.s[to+1:sum]) { // Atlassian's end
+		return sum
+	}
+	for to < len(r.s) && r.s[to] == '=' && (to+1 == len(r.s) || !alnum.has(r.s[to+1])) {
+		to++
+	}
+	for to > i && strings.IndexByte(".|$", r.s[to-1]) >= 0 {
+		to--
+	}
+	return to
+}
+
+// formed finds a key without a prefix of its own, by its form.
+func (r *redactor) formed(i int) found {
+	to := r.keyEnd(i)
+	s, n := r.s[i:to], to-i
+	first, last := strings.IndexByte(s, '.'), strings.LastIndexByte(s, '.')
+	switch {
+	case n >= 8 && n <= 10 && isNumber(s) && strings.HasPrefix(r.s[to:], ":AA"): // Telegram
+		if end := r.keyEnd(to + 1); end-to > 34 {
+			return found{i, end, markKey}
+		}
+	case n == 34 && s[:2] == "AC" && areHex(s[2:]): // Twilio: the account, and behind it its key
+		from := to
+		for from < len(r.s) && from-to < 5 && strings.IndexByte(`"', :`, r.s[from]) >= 0 {
+			from++
+		}
+		if end := r.keyEnd(from); end-from == 32 && areHex(r.s[from:end]) {
+			return found{from, end, markKey}
+		}
+	case (n == 36 || n == 37) && s[32:35] == "-us" && areHex(s[:32]), // Mailchimp
+		n > 58 && (s[0] == 'M' || s[0] == 'N' || s[0] == 'O') && first >= 23 && first < 29 && last == first+7: // Discord
+		return found{i, to, markKey}
+	case n < 34 || n > 90 || !hasDigit(s) || !random(s, 30):
+		return found{}
+	}
+	for text, rest := nextField(signatures); text != ""; text, rest = nextField(rest) {
+		var before string
+		before, rest = nextField(rest)
+		if least, _ := strconv.Atoi(before); strings.Index(s, text) >= least {
+			return found{i, to, markKey}
+		}
+	}
+	return found{}
+}
+
+// marks are the marks of keys, by what the prefixes in front of them begin with.
+const marks = `AKIA aws-key-id ASIA aws-key-id github_pat github-token gh github-token
+glsa api-key glc_ api-key gl gitlab-token GR13 gitlab-token _gitlab gitlab-token
+xox slack-token xapp slack-token hooks.slack slack-token AIza google-key ya29 google-key
+1//0 google-key GOCSPX google-key AQ. google-key sk_ stripe-key rk_ stripe-key
+whsec_ stripe-key npm_ npm-token pypi- pypi-token AGE- private-key`
+
+// markOf returns the mark of a key that begins with a prefix.
+func markOf(text string) string {
+	for prefix, rest := nextField(marks); prefix != ""; prefix, rest = nextField(rest) {
+		var mark string
+		if mark, rest = nextField(rest); strings.HasPrefix(text, prefix) {
+			return markBegin + mark + "]"
+		}
+	}
+	return markKey
+}
+
+// webToken finds a JSON web token: a header that begins with {" in base64, followed by two or
+// more parts.
+func (r *redactor) webToken(i int) found {
+	if i < r.noJWT || !strings.HasPrefix(r.s[i:], "eyJ") {
+		return found{}
+	}
+	whole := i
+	for whole < len(r.s) && dotted.has(r.s[whole]) {
+		whole++
+	}
+	jwt := strings.TrimRight(r.s[i:whole], ".")
+	if strings.Count(jwt, ".") < 2 || len(jwt) < 36 {
+		r.noJWT = whole // there is none further on in it either
+		return found{}
+	}
+	return found{i, i + len(jwt), markJWT}
+}
+
+// bearer finds the token after the word Bearer.
+func (r *redactor) bearer(i int) found {
+	const word = "bearer "
+	from := i + len(word)
+	if from >= len(r.s) || r.s[i]|0x20 != 'b' || !strings.EqualFold(r.s[i:from], word) {
+		return found{}
+	}
+	if end := r.run(from, opaque, 20, true); end > 0 && r.s[from] != '%' {
+		return found{from, end, markAuth}
+	}
+	return found{}
+}
+
+// userinfo finds the user part of a URL whose authority begins at i: with a password, or a
+// user so long and random that it is a token.
+func (r *redactor) userinfo(i int) found {
+	const ends = " \t\r\n\"'`<>\\|"
+	rest := r.s[i:]
+	stop := indexAny(rest, "/?#"+ends)
+	at := strings.LastIndexByte(rest[:stop], '@')
+	user, secret, colon := strings.Cut(rest[:max(at, 0)], ":")
+	if at < 0 { // a password may have a /, ? or #, which do not belong there but are common
+		_, port, ok := strings.Cut(rest[:stop], ":")
+		word := rest[:min(len(rest), stop+far)]
+		word = word[:indexAny(word, ends)]
+		at = strings.LastIndexByte(word, '@')
+		if !ok || isNumber(port) || at < 0 || at+1 == len(rest) || !alnum.has(rest[at+1]) {
+			return found{}
+		}
+		user, secret, colon = strings.Cut(word[:at], ":")
+	}
+	if !colon {
+		secret = user
+	}
+	if secret == "" || rest[0] == '[' || placeholder(secret) || !colon && (at < 20 || !hasDigit(user)) {
+		return found{} // the bracket: replaced before, or a manual's optional part
+	}
+	return found{i, i + at, markURL}
+}
+
+// indexAny returns where the first of the characters is in s; its end if none is.
+func indexAny(s, chars string) int {
+	if i := strings.IndexAny(s, chars); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// pemExpression makes an expression of one in which BOUNDARY is a private key's first or last
+// line without its dashes and first word, BASE64 a character of its other lines, and GAP what is
+// between them: space, quotes, escapes, and marks that quote, number or delete lines.
+func pemExpression(of string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(strings.NewReplacer(
+			"BOUNDARY", `[A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----`,
+			"BASE64", "[A-Za-z0-9+/=]",
+			"GAP", "(?:\\\\[nrt\"]|[\x00-\x20\"'`\\\\,>|#*;-]|[0-9]{1,6}[ \t])*",
+		).Replace(of))
+	})
+}
+
+// pemBlock matches a private key block, whose end may be cut; pemLast its last line.
+var (
+	pemBlock = pemExpression(`^-----BEGIN BOUNDARY(?:GAP(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): [^\n\\]*)*` +
+		`(?:GAPBASE64{32,})+(?:GAP(?:BASE64{1,31}GAP){0,2}-----END BOUNDARY|GAPBASE64{16,31}|GAPBASE64+$)?`)
+	pemLast = pemExpression(`^-----END BOUNDARY`)
+)
+
+// privateKey finds a private key block whose first or last line begins at i.
+// The block may be cut at either end.
+func (r *redactor) privateKey(i int) found {
+	switch s := r.s[i:]; {
+	case strings.HasPrefix(s, "-----BEGIN "):
+		if m := pemBlock().FindStringIndex(s); m != nil {
+			return found{i, i + m[1], markPEM}
+		}
+	case strings.HasPrefix(s, "-----END "):
+		if m := pemLast().FindStringIndex(s); m != nil {
+			if from := r.pemStart(i); from < i {
+				return found{from, i + m[1], markPEM}
+			}
+		}
+	}
+	return found{}
+}
+
+// pemStart returns the start of the lines of base64 that end before the boundary at i, or i
+// itself if they are too short for a key. It goes back no further than the last replacement.
+func (r *redactor) pemStart(i int) int {
+	const shortest = 32 // all lines but the last have more
+	from, total := i, 0
+	for j := i; ; {
+		for j > r.last && (strings.IndexByte(" \t\r\n\"'`\\,>|#*;-", r.s[j-1]) >= 0 || strings.HasSuffix(r.s[r.last:j], `\n`)) {
+			j--
+		}
+		end := j
+		for j > r.last && (alnum.has(r.s[j-1]) || strings.IndexByte("+/=", r.s[j-1]) >= 0) {
+			j--
+		}
+		if n := end - j; n == 0 || n < shortest && from < i {
+			break
+		}
+		from, total = j, total+end-j
+	}
+	switch {
+	case total < shortest:
+		return i
+	case from > r.last && r.s[from] == 'n' && r.s[from-1] == '\\':
+		from++
+	}
+	return from
+}
