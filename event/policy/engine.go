@@ -295,7 +295,7 @@ func (r *run) ruleOf(h *config.Hook, seen *rule.Call) (res HookResult) {
 // "npm test" and "tail" approve npm test | tail.
 func (r *run) approved(h *config.Hook, seen *rule.Call) bool {
 	mine := h.Spec.Rule.Approval(r.ev.Place)
-	if mine == nil || h.Observe || !mine.Shares(seen) {
+	if mine == nil || h.Observe {
 		return false
 	}
 	var all []*rule.Compiled
@@ -306,7 +306,7 @@ func (r *run) approved(h *config.Hook, seen *rule.Call) bool {
 			}
 		}
 	}
-	return rule.Allows(all, seen)
+	return slices.Contains(rule.Allows(all, seen), mine)
 }
 
 // caught turns a panic into a failure of the hook.

@@ -7,40 +7,45 @@ import (
 	"beckon/event/policy/shell"
 )
 
-// Allows reports whether rules that allow approve a call together: for a command line, each of its
-// commands begins with exactly the words of an entry, has no flags but the named ones ([-v] may be
-// there), no variable, substitution or assignment, and writes no file.
-func Allows(rules []*Compiled, c *Call) bool {
+// Allows returns the rules that approve a call together, nil if they do not: for a command line,
+// each of its commands begins with exactly the words of an entry, has no flags but the named ones
+// ([-v] may be there), no variable, substitution or assignment, and writes no file.
+func Allows(rules []*Compiled, c *Call) (by []*Compiled) {
 	f := c.known()
-	if f.line == nil {
-		return slices.ContainsFunc(rules, func(r *Compiled) bool { return r.allowsCall(c) })
+	for _, r := range rules {
+		if r.allowsAny(c) || f.line == nil && r.allowsCall(c) {
+			by = append(by, r)
+		}
 	}
-	if slices.ContainsFunc(rules, func(r *Compiled) bool { return r.allowsAny(c) }) {
-		return true
+	if len(by) > 0 || f.line == nil {
+		return by
 	}
-	if f.line.Strange != "" || f.line.Sets || len(f.line.Commands) == 0 {
+	whole := f.wholly(func(at int) bool {
+		before := len(by)
+		for _, r := range rules {
+			if r.approves(c, at) {
+				by = append(by, r)
+			}
+		}
+		return len(by) > before
+	})
+	if !whole {
+		return nil
+	}
+	return by
+}
+
+// wholly reports whether a line can be read and each of its commands is accepted.
+func (f *facts) wholly(accept func(at int) bool) bool {
+	if f.line == nil || f.line.Strange != "" || f.line.Sets || len(f.line.Commands) == 0 {
 		return false
 	}
 	for at := range f.line.Commands {
-		if !slices.ContainsFunc(rules, func(r *Compiled) bool { return r.approves(c, at) }) {
+		if !accept(at) {
 			return false
 		}
 	}
 	return true
-}
-
-// Shares reports whether a rule approves at least one command of a call's line, or the whole call.
-func (r *Compiled) Shares(c *Call) bool {
-	f := c.known()
-	if f.line == nil {
-		return r.allowsCall(c)
-	}
-	for at := range f.line.Commands {
-		if r.approves(c, at) {
-			return true
-		}
-	}
-	return r.allowsAny(c)
 }
 
 // allowsAny: the rule has no condition on what the tool does.
@@ -48,60 +53,50 @@ func (r *Compiled) allowsAny(c *Call) bool {
 	if p := r.rule.Says; p != nil {
 		return p.bare() && p.toolFits(c.Tool)
 	}
-	return r.takes(c.Tool) && !r.conds.ofCommands() && len(r.rule.Paths) == 0 && r.unless == nil && (len(r.rule.Words) == 0 || c.hasWord(r.rule.Words))
+	return r.takes(c.Tool) && !r.conds.ofCommands() && len(r.rule.Paths) == 0 && r.unless == nil && r.hasWord(c)
 }
 
+// hasWord reports whether a call has one of the rule's words, if it has some.
+func (r *Compiled) hasWord(c *Call) bool { return len(r.rule.Words) == 0 || c.hasWord(r.rule.Words) }
+
+// allowsCall: the rule approves a tool that runs no commands.
 func (r *Compiled) allowsCall(c *Call) bool {
-	if r.allowsAny(c) {
-		return true
-	}
 	if r.rule.Says != nil {
 		return r.rule.Says.Covers(c)
 	}
-	if !r.takes(c.Tool) || r.conds.ofCommands() || len(r.rule.Words) > 0 && !c.hasWord(r.rule.Words) || r.unless != nil && len(r.unless.Words) > 0 && c.hasWord(r.unless.Words) {
+	if !r.takes(c.Tool) || r.conds.ofCommands() || !r.hasWord(c) || r.unless != nil && c.hasWord(r.unless.Words) {
 		return false
 	}
 	files := c.known().files
-	return len(files) > 0 && !slices.ContainsFunc(files, func(f file) bool { return !r.allowsFile(c, f) }) || len(r.rule.Paths) == 0 && !r.exceptsFiles(c, files)
+	return (len(files) > 0 || len(r.rule.Paths) == 0) && r.allowsFiles(c, files)
 }
 
-func (r *Compiled) exceptsFiles(c *Call, files []file) bool {
-	return r.unless != nil && slices.ContainsFunc(files, func(f file) bool { return f.fits(c, r.unless.Paths) })
-}
-
-// allowsFile reports whether a file is one of the rule's, and none that it excepts.
-func (r *Compiled) allowsFile(c *Call, f file) bool {
-	if len(r.rule.Paths) > 0 && !f.within(c, r.rule.Paths) {
-		return false
-	}
-	return r.unless == nil || !f.fits(c, r.unless.Paths)
+// allowsFiles reports whether files are all the rule's, and none is one that it excepts.
+func (r *Compiled) allowsFiles(c *Call, files []file) bool {
+	return !slices.ContainsFunc(files, func(f file) bool {
+		return len(r.rule.Paths) > 0 && !f.within(c, r.rule.Paths) || r.unless != nil && f.fits(c, r.unless.Paths)
+	})
 }
 
 // approves reports whether the rule approves one command of a call's line.
 func (r *Compiled) approves(c *Call, at int) bool {
 	got := &c.known().line.Commands[at]
 	if p := r.rule.Says; p != nil {
-		return p.toolFits(c.Tool) && p.runs() && p.covers(*got)
-	}
-	if len(r.rule.Paths) > 0 && got.Words[0] == "git" {
-		return false // what it names may be a revision
-	}
-	if !r.takes(c.Tool) || !r.conds.ofCommands() || !got.Plain || len(got.Env) > 0 || len(got.Writes) > 0 || len(r.rule.Words) > 0 && !c.hasWord(r.rule.Words) {
-		return false
-	}
-	for i, w := range got.Words {
-		if strings.Contains(w, shell.Hole) || got.Globs[i] {
-			return false
-		}
-	}
-	if len(r.conds.Commands) > 0 && !slices.ContainsFunc(r.conds.Commands, func(entry string) bool { return names(strings.Fields(entry), got.Words) }) {
-		return false
+		return p.toolFits(c.Tool) && p.runs() && p.covers(got)
 	}
 	text := strings.Join(got.Words, " ")
-	if len(r.conds.Regex) > 0 && !r.conds.finds(text) || r.excepted(c, at, text) {
+	named := func(entry string) bool { return names(strings.Fields(entry), got.Words) }
+	switch {
+	case len(r.rule.Paths) > 0 && got.Words[0] == "git", // what it names may be a revision
+		!r.takes(c.Tool) || !r.conds.ofCommands() || !r.hasWord(c),
+		!got.Plain || len(got.Env) > 0 || len(got.Writes) > 0,
+		strings.Contains(text, hole) || slices.Contains(got.Globs, true),
+		len(r.conds.Commands) > 0 && !slices.ContainsFunc(r.conds.Commands, named),
+		len(r.conds.Regex) > 0 && !r.conds.finds(text),
+		r.excepted(c, at, text):
 		return false
 	}
-	return !slices.ContainsFunc(c.filesOf(at), func(f file) bool { return !r.allowsFile(c, f) })
+	return r.allowsFiles(c, c.filesOf(at))
 }
 
 // names reports whether an entry names a command completely.
@@ -119,9 +114,9 @@ func names(entry, got []string) bool {
 			words = append(words, e)
 		}
 	}
+	anyText := shell.In("grep egrep fgrep rg", entry[0]) // they take it as a pattern, and run nothing
 	var operands, flags []string
 	for _, w := range got {
-		anyText := shell.In("grep egrep fgrep rg", entry[0]) // they take it as a pattern, and run nothing
 		switch {
 		case !anyText && (!isHarmless(w) || shell.IsAssignment(w)), w == "--", w != "" && (w[0] == '+' || w[0] == ':'): // make SHELL=x
 			return false
@@ -131,13 +126,14 @@ func names(entry, got []string) bool {
 			operands = append(operands, w)
 		}
 	}
-	for _, m := range must {
-		if !slices.ContainsFunc(flags, func(f string) bool { return f == m || len(m) == 2 && f[1] != '-' && strings.Contains(f, m[1:]) }) {
-			return false
-		}
+	missing := func(m string) bool {
+		return !slices.ContainsFunc(flags, func(f string) bool {
+			return f == m || len(m) == 2 && f[1] != '-' && strings.Contains(f, m[1:])
+		})
 	}
 	named := append(slices.Clone(must), may...)
-	if slices.ContainsFunc(flags, func(f string) bool { return !isNamed(f, named) }) || len(operands) < len(words) {
+	strange := func(f string) bool { return !isNamed(f, named) }
+	if slices.ContainsFunc(must, missing) || slices.ContainsFunc(flags, strange) || len(operands) < len(words) {
 		return false
 	}
 	for i, w := range words {
@@ -154,13 +150,12 @@ func names(entry, got []string) bool {
 // isNamed reports whether a flag, or each letter of several that are joined, is among those of an
 // entry. A number is a short form of -n.
 func isNamed(got string, named []string) bool {
-	if slices.ContainsFunc(named, func(n string) bool { return wild(n, got) }) {
+	switch {
+	case slices.ContainsFunc(named, func(n string) bool { return wild(n, got) }):
 		return true
-	}
-	if got[1] == '-' || strings.Contains(got, "=") {
+	case got[1] == '-' || strings.Contains(got, "="):
 		return false
-	}
-	if strings.Trim(got[1:], "0123456789") == "" {
+	case strings.Trim(got[1:], "0123456789") == "":
 		return slices.Contains(named, "-n")
 	}
 	return !strings.ContainsFunc(got[1:], func(c rune) bool { return !slices.Contains(named, "-"+string(c)) })

@@ -18,9 +18,10 @@ type Call struct {
 	// Cwd is the base of relative paths, Project that of patterns like ./x, Home is ~; absolute.
 	Cwd, Project, Home string
 
-	facts *facts
-	globs map[string][]glob
-	dirs  map[string]string // directories, with their links followed
+	facts    *facts
+	globs    map[string][]glob
+	dirs     map[string]string // directories, with their links followed
+	followed int               // how many files
 }
 
 // facts are what a call does, found once for all rules.
@@ -31,45 +32,47 @@ type facts struct {
 	files    []file          // of the tool's input
 	owned    [][]file        // of each command
 	literals []string        // of the line's program texts
-	quoted   bool            // literals are there
-	followed int
-}
-
-// commandLine returns the command line of a tool that runs one: the client's own, and any whose
-// input has a command.
-func (c *Call) commandLine() (text string, power, ok bool) {
-	if c.Tool == "" || shell.In(quietTools, c.Tool) {
-		return "", false, false
-	}
-	for _, name := range []string{"command", "cmd", "script"} {
-		if v := gjson.GetBytes(c.Input, name); v.Type == gjson.String && v.Str != "" {
-			return v.Str, c.Tool == "PowerShell", true
-		}
-	}
-	return "", false, c.Tool == "Bash" || c.Tool == "PowerShell" || c.Tool == "Monitor"
 }
 
 // quietTools are the client's tools that run no commands, whatever their input has.
 const quietTools = "Read Write Edit MultiEdit NotebookEdit Grep Glob LS WebFetch WebSearch Task Agent TodoWrite Skill"
 
+// commandLine returns the command line of a tool that runs one: the client's own, and any whose
+// input has a command.
+func (c *Call) commandLine() (text string, ok bool) {
+	if c.Tool == "" || shell.In(quietTools, c.Tool) {
+		return "", false
+	}
+	for _, name := range []string{"command", "cmd", "script"} {
+		if v := gjson.GetBytes(c.Input, name); v.Type == gjson.String && v.Str != "" {
+			return v.Str, true
+		}
+	}
+	return "", shell.In(runners, c.Tool)
+}
+
+// runners are the client's tools that run command lines.
+const runners = "Bash PowerShell Monitor"
+
 func (c *Call) known() *facts {
 	if c.facts != nil {
 		return c.facts
 	}
-	f := &facts{}
+	f := &facts{names: map[string]bool{}}
 	c.facts = f
-	text, power, ok := c.commandLine()
-	if !ok {
+	text, ok := c.commandLine()
+	if !ok || !shell.In(runners, c.Tool) {
 		f.files = c.toolFiles()
+	}
+	if !ok {
 		return f
 	}
-	if power {
-		f.line = shell.ReadPower(text)
-	} else {
-		f.line = shell.Read(text)
+	read := shell.Read
+	if c.Tool == "PowerShell" {
+		read = shell.ReadPower
 	}
+	f.line = read(text)
 	f.owned = make([][]file, len(f.line.Commands))
-	f.names = map[string]bool{}
 	for i := range f.line.Commands {
 		one := &f.line.Commands[i]
 		for _, p := range one.Programs() {
@@ -81,14 +84,15 @@ func (c *Call) known() *facts {
 			f.names[strings.ToLower(shell.Base(file))] = true // bash < script
 		}
 	}
-	if !shell.In("Bash PowerShell Monitor", c.Tool) {
-		f.files = c.toolFiles()
+	for _, code := range f.line.Code {
+		f.literals = append(f.literals, shell.Literals(code.Text)...)
 	}
 	return f
 }
 
+// hasWord reports whether one of the words is in the prompt, or in the input.
 func (c *Call) hasWord(words []string) bool {
-	text, _, runs := c.commandLine()
+	text, runs := c.commandLine()
 	switch {
 	case runs:
 	case c.Input != nil:

@@ -17,15 +17,15 @@ import (
 // "write FILE" of those tools, in a project of its own; for an event without tools, a prompt.
 func Example(text string, tool bool) *Call {
 	c := &Call{Tool: "Bash", Cwd: "/example/project", Project: "/example/project", Home: "/example"}
+	if !tool {
+		c.Tool, c.Prompt = "", text
+		return c
+	}
 	name := `{"command":`
 	for word, of := range map[string]string{"read ": "Read", "write ": "Write"} {
 		if file, ok := strings.CutPrefix(text, word); ok {
 			c.Tool, text, name = of, file, `{"file_path":`
 		}
-	}
-	if !tool {
-		c.Tool, c.Prompt = "", text
-		return c
 	}
 	c.Input = append(gjson.AppendJSONString([]byte(name), text), '}')
 	return c
@@ -35,15 +35,29 @@ func Example(text string, tool bool) *Call {
 // doubts: entries that approve more than they seem to, that cover not even the command that they
 // are, or that the client reads more narrowly than their author may think.
 func (r Rule) Check() []Problem {
-	list := r.check("", r.Allow)
+	list := r.check("")
 	if r.Unless != nil {
-		list = append(list, r.Unless.check("unless.", false)...)
+		list = append(list, r.Unless.check("unless.")...)
 	}
-	if len(list) == 0 {
-		list = append(r.vain(), r.missed()...)
+	if len(list) > 0 {
+		return list
 	}
-	return list
+	if r.Allow {
+		for _, text := range r.Commands {
+			if what := loose(text); what != "" {
+				list = append(list, doubt("commands", what))
+			}
+		}
+		for _, text := range r.Regex {
+			if strings.Contains(text, ".*") || strings.Contains(text, ".+") {
+				list = append(list, doubt("regex", "approves whatever stands at .* or .+, flags that run programs among them"))
+			}
+		}
+	}
+	return append(append(list, r.vain()...), r.missed()...)
 }
+
+func doubt(field, what string) Problem { return Problem{Field: field, What: what, Doubt: true} }
 
 // vain returns the entries that do not cover what they say: a word that counts as the value of a
 // flag, a command that only shows help, or an exception that excepts it.
@@ -54,15 +68,10 @@ func (r Rule) vain() (list []Problem) {
 	r.Tools = nil
 	compiled := r.Compile()
 	for _, entry := range r.Commands {
-		var words []string
-		for _, w := range strings.Fields(entry) {
-			if w[0] != '[' || len(w) == 1 {
-				words = append(words, strings.ReplaceAll(w, "*", "x"))
-			}
-		}
-		line := strings.Join(words, " ")
+		words := slices.DeleteFunc(strings.Fields(entry), func(w string) bool { return w[0] == '[' && len(w) > 1 })
+		line := strings.ReplaceAll(strings.Join(words, " "), "*", "x")
 		if compiled.Judge(Example(line, true)).Result == No {
-			list = append(list, Problem{Field: "commands", What: fmt.Sprintf("%q does not even cover the command %q", entry, line), Doubt: true})
+			list = append(list, doubt("commands", fmt.Sprintf("%q does not even cover the command %q", entry, line)))
 		}
 	}
 	return list
@@ -74,27 +83,25 @@ func (r Rule) missed() []Problem {
 	if r.Says == nil || r.Allow || !r.Says.runs() || r.Says.bare() {
 		return nil
 	}
-	words := strings.Fields(strings.TrimRight(strings.TrimSuffix(r.Says.what, ":*"), " *"))
-	if len(words) < 2 || strings.Contains(strings.Join(words, ""), "*") {
+	entry := strings.TrimRight(strings.TrimSuffix(r.Says.what, ":*"), " *")
+	words := strings.Fields(entry)
+	at := slices.IndexFunc(words, shell.IsFlag)
+	if at < 1 || strings.Contains(entry, "*") {
 		return nil
 	}
-	flag := slices.IndexFunc(words, shell.IsFlag)
-	if flag < 1 {
-		return nil
-	}
-	behind := slices.Concat(words[:flag], words[flag+1:], []string{"x"}, words[flag:flag+1])
+	before, flag, after := words[:at], words[at], words[at+1:]
+	lines := [][]string{slices.Concat(before, after, []string{"x", flag})}
 	if words[0] == "git" && words[1] == "push" {
-		behind = slices.Concat(words[:2], []string{"origin", "main"}, words[2:])
+		lines[0] = slices.Concat(words[:2], []string{"origin", "main"}, words[2:])
 	}
-	lines := []string{strings.Join(behind, " ")}
-	if w := words[flag]; len(w) == 3 && w[1] != '-' {
-		lines = append(lines, strings.Join(slices.Concat(words[:flag], []string{w[:2], "-" + w[2:]}, words[flag+1:], []string{"x"}), " "))
+	if len(flag) == 3 && flag[1] != '-' {
+		lines = append(lines, slices.Concat(before, []string{flag[:2], "-" + flag[2:]}, after, []string{"x"}))
 	}
-	for _, line := range lines {
+	for _, words := range lines {
+		line := strings.Join(words, " ")
 		if r.Says.judge(Example(line, true)).Result == No {
-			entry := strings.Join(words, " ")
-			what := fmt.Sprintf("%s misses %q: the client compares the beginning of a command; a rule with \"commands\": [%q] covers it", r.Says.text, line, entry)
-			return []Problem{{What: what, Doubt: true}}
+			return []Problem{doubt("", fmt.Sprintf("%s misses %q: the client compares the beginning of a command; "+
+				"a rule with \"commands\": [%q] covers it", r.Says.text, line, entry))}
 		}
 	}
 	return nil
@@ -105,7 +112,7 @@ var (
 	errPattern = errors.New("is no pattern: a bracket or brace does not close")
 )
 
-func (c Conditions) check(prefix string, allow bool) (list []Problem) {
+func (c Conditions) check(prefix string) (list []Problem) {
 	each := func(field string, entries []string, read func(text string) error) {
 		for _, text := range entries {
 			err := errEmpty
@@ -126,19 +133,6 @@ func (c Conditions) check(prefix string, allow bool) (list []Problem) {
 		return nil
 	})
 	each("words", c.Words, func(string) error { return nil })
-	if !allow {
-		return list
-	}
-	for _, text := range c.Commands {
-		if what := loose(text); what != "" {
-			list = append(list, Problem{Field: prefix + "commands", What: what, Doubt: true})
-		}
-	}
-	for _, text := range c.Regex {
-		if strings.Contains(text, ".*") || strings.Contains(text, ".+") {
-			list = append(list, Problem{Field: prefix + "regex", What: "approves whatever stands at .* or .+, flags that run programs among them", Doubt: true})
-		}
-	}
 	return list
 }
 
@@ -154,7 +148,7 @@ func loose(text string) string {
 	case len(fields) == 1 && runsAny(name):
 		return name + " runs whatever it is given"
 	case len(fields) == 1 && shell.In("git gh docker kubectl npm pnpm yarn cargo go terraform aws gcloud az", name):
-		return fmt.Sprintf("approves every subcommand of %s", name)
+		return "approves every subcommand of " + name
 	}
 	for _, w := range fields[1:] {
 		if w = strings.Trim(w, "[]"); len(w) > 2 && shell.IsFlag(w) && shell.Marks(w) {

@@ -6,41 +6,46 @@ import (
 	"beckon/event"
 )
 
-// The lines of a flat rule: a letter and a text. The entries of "unless" have a u before the letter.
+// A flat text has a line for each member of a rule: a letter and a text. The conditions of "unless"
+// have a u before the letter.
 const (
-	flatRule  = "r" // a rule begins; "r allow" approves
-	flatTool  = "t"
-	flatOnly  = "o"
-	flatSays  = "s"
-	flatEntry = "c"
-	flatRegex = "x"
-	flatPath  = "p"
-	flatWord  = "w"
+	flatRule   = "r" // a rule begins; "r allow" approves
+	flatTool   = "t"
+	flatOnly   = "o"
+	flatSays   = "s"
+	flatUnless = "u"
+	flatLists  = "cxpw" // see Conditions.list
 )
+
+// list returns the conditions of a kind.
+func (c *Conditions) list(letter string) *[]string {
+	switch letter {
+	case "c":
+		return &c.Commands
+	case "x":
+		return &c.Regex
+	case "p":
+		return &c.Paths
+	case "w":
+		return &c.Words
+	}
+	return new([]string)
+}
 
 // Flatten writes rules as lines, to be read by May in a moment.
 func Flatten(rules []Rule) []byte {
-	var out []byte
-	line := func(kind string, texts ...string) {
-		for _, text := range texts {
-			out = append(out, kind...)
-			out = append(out, ' ')
-			out = append(out, strings.NewReplacer(`\`, `\\`, "\n", `\n`).Replace(text)...)
-			out = append(out, '\n')
+	var out strings.Builder
+	escapes := strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	line := func(kind, text string) { out.WriteString(kind + " " + escapes.Replace(text) + "\n") }
+	lists := func(prefix string, c *Conditions) {
+		for letter := range strings.SplitSeq(flatLists, "") {
+			for _, text := range *c.list(letter) {
+				line(prefix+letter, text)
+			}
 		}
-	}
-	list := func(prefix string, c Conditions) {
-		line(prefix+flatEntry, c.Commands...)
-		line(prefix+flatRegex, c.Regex...)
-		line(prefix+flatPath, c.Paths...)
-		line(prefix+flatWord, c.Words...)
 	}
 	for _, r := range rules {
-		if r.Allow {
-			line(flatRule, "allow")
-		} else {
-			line(flatRule, "")
-		}
+		line(flatRule, map[bool]string{true: "allow"}[r.Allow])
 		for _, m := range r.Tools {
 			line(flatTool, m.Text())
 		}
@@ -50,82 +55,71 @@ func Flatten(rules []Rule) []byte {
 		if r.Says != nil {
 			line(flatSays, r.Says.Text())
 		}
-		list("", r.Conditions)
-		if r.Unless != nil {
-			line("u", "")
-			list("u", *r.Unless)
+		if lists("", &r.Conditions); r.Unless != nil {
+			line(flatUnless, "")
+			lists(flatUnless, r.Unless)
 		}
 	}
-	return out
+	return []byte(out.String())
 }
 
 // May reports whether one of the rules of Flatten decides, or may decide, a call. A text that
 // cannot be read may.
 func May(flat []byte, c *Call) bool {
 	var allow []*Compiled
-	rest, plain := string(flat), strings.NewReplacer(`\\`, `\`, `\n`, "\n")
-	for rest != "" {
-		r, after, ok := unflatten(rest, plain)
-		if rest = after; !ok {
-			return true
+	var r *Rule
+	decides := func() bool { // the rule that has been read
+		if r == nil || r.Only != nil && !r.Only.Match(c) {
+			return false
 		}
 		compiled := r.Compile()
-		switch {
-		case r.Only != nil && !r.Only.Match(c):
-		case r.Allow:
+		if r.Allow {
 			allow = append(allow, compiled)
-		case compiled.Judge(c).Result > No:
+			return false
+		}
+		return compiled.Judge(c).Result > No
+	}
+	escapes := strings.NewReplacer(`\\`, `\`, `\n`, "\n")
+	for line := range strings.Lines(string(flat)) {
+		line, whole := strings.CutSuffix(line, "\n")
+		kind, text, _ := strings.Cut(line, " ")
+		if strings.Contains(text, `\`) {
+			text = escapes.Replace(text)
+		}
+		switch {
+		case whole && kind == flatRule:
+			if decides() {
+				return true
+			}
+			r = &Rule{Allow: text == "allow"}
+		case !whole, r == nil, r.read(kind, text) != nil:
 			return true
 		}
 	}
-	return len(allow) > 0 && Allows(allow, c)
+	return decides() || Allows(allow, c) != nil
 }
 
-// unflatten reads the first rule of a flat text.
-func unflatten(text string, plain *strings.Replacer) (r Rule, rest string, ok bool) {
-	for first := true; text != ""; first = false {
-		line, after, whole := strings.Cut(text, "\n")
-		kind, value, named := strings.Cut(line, " ")
-		switch {
-		case !whole || !named || first != (kind == flatRule):
-			return r, text, !first && whole && named
-		case strings.Contains(value, `\`):
-			value = plain.Replace(value)
+// read adds a line of a flat text.
+func (r *Rule) read(kind, text string) (err error) {
+	into := &r.Conditions
+	if letter, unless := strings.CutPrefix(kind, flatUnless); unless {
+		if r.Unless == nil {
+			r.Unless = &Conditions{}
 		}
-		text = after
-		into := &r.Conditions
-		if short, unless := strings.CutPrefix(kind, "u"); unless {
-			if kind = short; r.Unless == nil {
-				r.Unless = &Conditions{}
-			}
-			into = r.Unless
-		}
-		switch kind {
-		case flatRule:
-			r.Allow = value == "allow"
-		case flatTool:
-			m, err := NewMatcher(event.PreToolUse, value)
-			if err != nil {
-				return r, text, false
-			}
-			r.Tools = append(r.Tools, m)
-		case flatOnly, flatSays:
-			p, err := NewPermission(value)
-			if err != nil {
-				return r, text, false
-			}
-			if r.Only = p; kind == flatSays {
-				r.Only, r.Says = nil, p
-			}
-		case flatEntry:
-			into.Commands = append(into.Commands, value)
-		case flatRegex:
-			into.Regex = append(into.Regex, value)
-		case flatPath:
-			into.Paths = append(into.Paths, value)
-		case flatWord:
-			into.Words = append(into.Words, value)
-		}
+		kind, into = letter, r.Unless
 	}
-	return r, text, true
+	switch kind {
+	case flatTool:
+		var m Matcher
+		m, err = NewMatcher(event.PreToolUse, text)
+		r.Tools = append(r.Tools, m)
+	case flatOnly:
+		r.Only, err = NewPermission(text)
+	case flatSays:
+		r.Says, err = NewPermission(text)
+	default:
+		list := into.list(kind)
+		*list = append(*list, text)
+	}
+	return err
 }

@@ -34,10 +34,8 @@ func NewMatcher(k event.Kind, text string) (Matcher, error) {
 		m.exact = list
 		return m, nil
 	}
-	if i := strings.Index(text, `\`); i >= 0 {
-		if err := foreign(text); err != nil {
-			return m, err
-		}
+	if err := foreign(text); err != nil {
+		return m, err
 	}
 	re, err := regexp.Compile(text)
 	m.re = re
@@ -50,11 +48,9 @@ func exactList(k event.Kind, text string) ([]string, bool) {
 	if k == event.FileChanged || k == event.StopFailure {
 		separators, more = "|", ""
 	}
-	for _, r := range text {
-		plain := r == '_' || r == '|' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-		if !plain && !strings.ContainsRune(more, r) {
-			return nil, false
-		}
+	const plain = "_|0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if strings.Trim(text, plain+more) != "" {
+		return nil, false
 	}
 	list := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) })
 	for i := range list {
@@ -66,7 +62,7 @@ func exactList(k event.Kind, text string) ([]string, bool) {
 // foreign reports an escape that means something else in JavaScript, where matchers come from:
 // \A is the letter A there.
 func foreign(text string) error {
-	for i := 0; i+1 < len(text); i++ {
+	for i := strings.IndexByte(text, '\\'); i >= 0 && i+1 < len(text); i++ {
 		if text[i] != '\\' {
 			continue
 		}
@@ -85,11 +81,10 @@ func (m Matcher) Names() []string { return m.exact }
 
 // Find returns where an expression matches in the value, or -1.
 func (m Matcher) Find(value string) int {
-	if m.re == nil {
-		return -1
-	}
-	if at := m.re.FindStringIndex(value); at != nil {
-		return at[0]
+	if m.re != nil {
+		if at := m.re.FindStringIndex(value); at != nil {
+			return at[0]
+		}
 	}
 	return -1
 }

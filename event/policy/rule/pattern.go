@@ -39,8 +39,12 @@ var (
 	errSeveral = errors.New("is more than one command; write an entry for each")
 )
 
-// targets are programs without subcommands: each operand is one.
-const targets = "make gmake rake rails gradle gradlew mvn mvnw ant just task invoke fab nx turbo ninja"
+const (
+	// targets are programs without subcommands: each operand is one.
+	targets = "make gmake rake rails gradle gradlew mvn mvnw ant just task invoke fab nx turbo ninja"
+	// clusters are programs that name objects by their kind, or as KIND/NAME.
+	clusters = "kubectl oc k"
+)
 
 // Parse reads an entry.
 func Parse(entry string) (*Pattern, error) {
@@ -53,7 +57,12 @@ func Parse(entry string) (*Pattern, error) {
 		return p, err
 	}
 	if !strings.ContainsAny(entry, "\"'\\$`;&<>(){}#!~\n") { // most need no parser
-		return parsePlain(strings.Fields(entry))
+		words := strings.Fields(entry)
+		first := slices.IndexFunc(words, func(w string) bool { return !shell.IsAssignment(w) })
+		if first < 0 {
+			return nil, errShell
+		}
+		return newPattern(words[:first], words[first:]), nil
 	}
 	l := shell.Read(entry)
 	switch {
@@ -67,28 +76,14 @@ func Parse(entry string) (*Pattern, error) {
 	return newPattern(l.Commands[0].Env, l.Commands[0].Words), nil
 }
 
-// parsePlain reads the words of an entry without quotes.
-func parsePlain(words []string) (*Pattern, error) {
-	first := slices.IndexFunc(words, func(w string) bool { return !shell.IsAssignment(w) })
-	if first < 0 {
-		return nil, errShell
-	}
-	return newPattern(words[:first], words[first:]), nil
-}
-
 func newPattern(env, words []string) *Pattern {
 	p := &Pattern{program: words[0], env: env}
 	if !strings.Contains(p.program, "/") {
 		p.program = shell.Base(p.program)
 	}
-	p.read(words[1:])
-	return p
-}
-
-func (p *Pattern) read(list []string) {
-	after := false
-	for i := 0; i < len(list); i++ {
-		w := list[i]
+	after := false // a flag
+	for i := 1; i < len(words); i++ {
+		w := words[i]
 		if !shell.IsFlag(w) {
 			loose := after || len(p.words) > 0 || shell.In(targets, p.program) || !isPlain(w)
 			p.words = append(p.words, word{text: w, loose: loose, value: after})
@@ -96,17 +91,20 @@ func (p *Pattern) read(list []string) {
 			continue
 		}
 		name, value, _ := strings.Cut(w, "=")
-		if value == "" && i+1 < len(list) && strings.Contains(list[i+1], "*") && (len(w) == 2 || w[1] == '-') {
+		short := len(w) == 3 && w[1] != '-' // -rf
+		switch {
+		case value == "" && !short && i+1 < len(words) && strings.Contains(words[i+1], "*") && (len(w) == 2 || w[1] == '-'):
 			i++
-			value = list[i]
-		}
-		if value == "" && len(w) == 3 && w[1] != '-' { // -rf
+			value = words[i]
+			p.flags = append(p.flags, flag{name, value})
+		case value == "" && short:
 			p.flags = append(p.flags, flag{name: w[:2]}, flag{name: "-" + w[2:]})
-		} else {
+		default:
 			p.flags = append(p.flags, flag{name, value})
 		}
 		after = value == ""
 	}
+	return p
 }
 
 // isPlain reports whether a word may be a subcommand.
@@ -119,22 +117,18 @@ func isPlain(w string) bool {
 // headOf returns the program of an entry in small letters; empty if the entry must be parsed to
 // know it.
 func headOf(entry string) string {
-	first, _, _ := strings.Cut(entry, " ")
-	plain := strings.Trim(first, "abcdefghijklmnopqrstuvwxyz") == "" && first != ""
-	if plain && !strings.Contains(entry, "|") {
-		return first
-	}
 	entry = entry[strings.LastIndexByte(entry, '|')+1:]
-	for _, w := range strings.Fields(entry) {
+	for {
+		first, rest, more := strings.Cut(strings.TrimLeft(entry, " "), " ")
 		switch {
-		case shell.IsAssignment(w):
-			continue
-		case strings.ContainsAny(w, "*\\\"'"):
+		case more && shell.IsAssignment(first):
+			entry = rest
+		case strings.ContainsAny(first, "*\\\"'"):
 			return ""
+		default:
+			return strings.ToLower(shell.Base(first))
 		}
-		return strings.ToLower(shell.Base(w))
 	}
-	return ""
 }
 
 // fit is a place where a command is the pattern's.
@@ -174,31 +168,33 @@ func (p *Pattern) fits(l *shell.Line, at int) (out []fit) {
 func (p *Pattern) isProgram(c *shell.Command, words []string, place shell.Place) bool {
 	if strings.Contains(p.program, "/") {
 		want, got := tidy(p.program), words[place.At]
-		full := got
-		if !strings.HasPrefix(got, "/") && !strings.HasPrefix(got, "~") {
-			full = path.Clean(c.Dir + "/" + got)
-		}
+		full := path.Clean(inDir(c.Dir, got))
 		return tidy(got) == want || full == want || strings.HasSuffix(full, "/"+want)
 	}
 	name := place.Name
 	switch {
-	case wild(strings.ToLower(p.program), strings.ToLower(name)):
-		return true
-	case place.At > 0 && strings.EqualFold(p.program, withoutExtension(name)): // node bin/acme.js
+	case wild(strings.ToLower(p.program), strings.ToLower(name)),
+		place.At > 0 && strings.EqualFold(p.program, withoutExtension(name)): // node bin/acme.js
 		return true
 	case p.feeds != nil && shell.In(shell.Shells, p.program) && shell.In(shell.Shells, name): // curl | sh is any shell
 		return true
 	}
 	// `npm run x` is written `pnpm x` and `yarn run x`, too, and `npm publish` as `pnpm publish`.
-	return p.program == "npm" && len(p.words) > 0 && shell.In("run publish", p.words[0].text) && shell.In(shell.Managers, name)
+	return p.program == "npm" && shell.In("run publish", p.first()) && shell.In(shell.Managers, name)
+}
+
+// first returns the first word, which is a subcommand.
+func (p *Pattern) first() string {
+	if len(p.words) == 0 {
+		return ""
+	}
+	return p.words[0].text
 }
 
 // withoutExtension returns the name of a script without the ending of its language.
 func withoutExtension(name string) string {
-	for _, end := range []string{".js", ".mjs", ".cjs", ".ts", ".py", ".sh", ".rb", ".pl", ".ps1"} {
-		if short := strings.TrimSuffix(name, end); short != name {
-			return short
-		}
+	if at := strings.LastIndexByte(name, '.'); at >= 0 && shell.In(".js .mjs .cjs .ts .py .sh .rb .pl .ps1", name[at:]) {
+		return name[:at]
 	}
 	return name
 }
@@ -208,37 +204,35 @@ func (p *Pattern) namesNext(tail []string) bool {
 	switch {
 	case len(tail) == 0:
 		return false
-	case len(p.words) > 0 && p.same(p.words[0].text, tail[0]):
+	case len(p.words) > 0 && p.same(p.first(), tail[0]):
 		return true
 	}
-	return shell.IsFlag(tail[0]) && slices.ContainsFunc(p.flags, func(f flag) bool { return f.among(f.name, tail[:1], tail[:1], nil) })
+	next := operands{tail: tail[:1], words: tail[:1], flags: tail[:1]}
+	return shell.IsFlag(tail[0]) && slices.ContainsFunc(p.flags, func(f flag) bool { return f.among(f.name, next) })
 }
 
 // hasEnv reports whether the variables of a pattern are set for a command.
 func (p *Pattern) hasEnv(c *shell.Command, before []string) bool {
-	for _, want := range p.env {
+	return !slices.ContainsFunc(p.env, func(want string) bool {
 		fits := func(got string) bool { return wild(want, got) }
-		if !slices.ContainsFunc(c.Env, fits) && !slices.ContainsFunc(before, fits) {
-			return false
-		}
-	}
-	return true
+		return !slices.ContainsFunc(c.Env, fits) && !slices.ContainsFunc(before, fits)
+	})
 }
 
 // fed reports whether the program that feeds a command is the pattern's, and what it feeds is run.
 func (p *Pattern) fed(l *shell.Line, at int, tail []string) bool {
 	c := &l.Commands[at]
-	if len(tail) > 0 && shell.In(shell.Shells, p.program) && len(c.Feeds) == 1 && !c.Fed {
+	isShell, isLanguage := shell.In(shell.Shells, p.program), shell.In(shell.Languages, p.program)
+	switch {
+	case shell.In(". source", p.program):
+		isShell = false
+	case isShell && len(c.Feeds) == 1 && !c.Fed:
 		tail = nil // the script that it runs is what another has written
 	}
-	sourced := p.program == "." || p.program == "source"
 	for i, w := range tail { // behind a script, the input is data
-		data := shell.In(shell.Languages, p.program) && !shell.IsFlag(w) && w != "run" || shell.In(shell.Shells, p.program) && !shell.IsFlag(w) && !sourced &&
-			!slices.Contains(tail[:i], "-s") && (i == 0 || !shell.IsCommandFlag(tail[i-1]))
-		if shell.In(shell.Languages, p.program) && w == "-m" {
-			return false
-		}
-		if data && w != "-" && !strings.HasPrefix(w, "/dev/fd/") && w != "/dev/stdin" && !strings.Contains(w, shell.Hole) {
+		value := isShell && (slices.Contains(tail[:i], "-s") || i > 0 && shell.IsCommandFlag(tail[i-1]))
+		script := !value && !shell.IsFlag(w) && !shell.In("- /dev/stdin", w) && !strings.HasPrefix(w, "/dev/fd/") && !strings.Contains(w, hole)
+		if script && (isShell || isLanguage && w != "run") || isLanguage && w == "-m" {
 			return false
 		}
 	}
@@ -248,7 +242,7 @@ func (p *Pattern) fed(l *shell.Line, at int, tail []string) bool {
 // hasWords reports whether what stands behind the program has the pattern's words and flags, and
 // what is not certain about it.
 func (p *Pattern) hasWords(tail []string) (ok bool, unsure string) {
-	if shell.In(shell.Managers, p.program) && len(p.words) > 0 && p.words[0].text == "run" && !slices.Contains(tail, "run") && !slices.Contains(tail, "run-script") {
+	if shell.In(shell.Managers, p.program) && p.first() == "run" && !slices.Contains(tail, "run") && !slices.Contains(tail, "run-script") {
 		if slices.ContainsFunc(tail, func(w string) bool { return !shell.IsScript(w) }) {
 			return false, ""
 		}
@@ -257,20 +251,20 @@ func (p *Pattern) hasWords(tail []string) (ok bool, unsure string) {
 	o := p.operands(tail)
 	at := 0
 	for _, want := range p.words {
-		if want.value && (slices.ContainsFunc(o.words, func(w string) bool { return p.same(want.text, w) }) ||
-			slices.ContainsFunc(o.flags, func(w string) bool { return w[1] != '-' && w[2:] == want.text })) { // -XDELETE
+		same := func(got string) bool { return p.same(want.text, got) }
+		joined := func(flag string) bool { return flag[1] != '-' && flag[2:] == want.text } // -XDELETE
+		if want.value && (slices.ContainsFunc(o.words, same) || slices.ContainsFunc(o.flags, joined)) {
 			continue
 		}
 		found := false
 		for ; at < len(o.words) && !found; at++ {
-			if found = p.same(want.text, o.words[at]); found {
-				continue
-			}
-			if emptied(want.text, o.words[at]) {
-				found, unsure = true, "a variable in "+strings.ReplaceAll(o.words[at], shell.Hole, "$…")+" may be empty"
-				continue
-			}
-			if !want.loose && !o.behind[at] && !shell.IsAssignment(o.words[at]) && !strings.HasPrefix(o.words[at], "+") {
+			got := o.words[at]
+			switch {
+			case same(got):
+				found = true
+			case emptied(want.text, got):
+				found, unsure = true, "a variable in "+strings.ReplaceAll(got, hole, "$…")+" may be empty"
+			case !want.loose && !o.behind[at] && !shell.IsAssignment(got) && !strings.HasPrefix(got, "+"):
 				return false, ""
 			}
 		}
@@ -278,53 +272,51 @@ func (p *Pattern) hasWords(tail []string) (ok bool, unsure string) {
 			return false, ""
 		}
 	}
-	for _, f := range p.flags {
-		if !slices.ContainsFunc(p.namesOf(f.name), func(n string) bool { return f.among(n, tail, o.flags, o.words) }) {
-			return false, ""
-		}
-	}
-	return true, unsure
+	return !slices.ContainsFunc(p.flags, func(f flag) bool {
+		return !slices.ContainsFunc(p.namesOf(f.name), func(n string) bool { return f.among(n, o) })
+	}), unsure
 }
 
 // emptied reports whether a word is / or /* if its variables are empty.
 func emptied(want, got string) bool {
-	return (want == "/" || want == "/*") && strings.HasPrefix(got, shell.Hole) && shell.In("/ /* /.", strings.ReplaceAll(got, shell.Hole, ""))
+	return shell.In("/ /*", want) && strings.HasPrefix(got, hole) && shell.In("/ /* /.", strings.ReplaceAll(got, hole, ""))
 }
 
 // operands are the words behind a program, sorted.
 type operands struct {
+	tail   []string // all of them
 	words  []string
 	behind []bool // the word stands directly behind a flag, whose value it may be
 	flags  []string
 }
 
-func (p *Pattern) operands(tail []string) (o operands) {
+func (p *Pattern) operands(tail []string) operands {
+	o := operands{tail: tail}
 	add := func(w string, behind bool) { o.words, o.behind = append(o.words, w), append(o.behind, behind) }
-	ended := false
-	for i, w := range tail {
-		before := ""
-		if i > 0 {
-			before = tail[i-1]
-		}
+	ended, before := false, ""
+	for _, w := range tail {
+		last := before
+		before = w
 		switch {
 		case w == "--" && !ended:
 			ended = true
 		case !ended && shell.IsFlag(w):
-			if w = strings.ReplaceAll(w, shell.Hole, ""); shell.IsFlag(w) { // a variable in a flag is mostly empty
+			if w = strings.ReplaceAll(w, hole, ""); shell.IsFlag(w) { // a variable in a flag is mostly empty
 				o.flags = append(o.flags, w)
 			}
-			if _, value, ok := strings.Cut(w, "="); ok && value != "" {
+			if _, value, _ := strings.Cut(w, "="); value != "" {
 				add(value, true)
 			}
-		case !ended && shell.In(shell.TextFlags, before), strings.HasPrefix(w, ":!"), strings.HasPrefix(w, ":(exclude"):
+		case !ended && shell.In(shell.TextFlags, last), strings.HasPrefix(w, ":!"), strings.HasPrefix(w, ":(exclude"):
 		case w == "run-script":
 			add("run", false)
-		case shell.In("kubectl oc k", p.program) && strings.Count(w, "/") == 1 && isPlain(w[:strings.IndexByte(w, '/')]): // ns/prod
-			kind, name, _ := strings.Cut(w, "/")
-			add(kind, false)
-			add(name, false)
 		default:
-			add(w, !ended && shell.IsFlag(before) && !strings.Contains(before, "="))
+			kind, name, slash := strings.Cut(w, "/")
+			if slash = slash && shell.In(clusters, p.program) && isPlain(kind) && !strings.Contains(name, "/"); slash { // ns/prod
+				add(kind, false)
+				w = name
+			}
+			add(w, !slash && !ended && shell.IsFlag(last) && !strings.Contains(last, "="))
 		}
 	}
 	return o
@@ -339,14 +331,16 @@ func (p *Pattern) same(want, got string) bool {
 	switch {
 	case p.program == "git" && !strings.ContainsAny(want, ":*"):
 		ref := strings.TrimPrefix(got[strings.LastIndexByte(got, ':')+1:], "+")
-		for _, kind := range []string{"refs/heads/", "refs/tags/"} {
-			ref = strings.TrimPrefix(ref, kind)
-		}
-		return ref == want && (len(p.words) > 0 && p.words[0].text == "push" || !strings.Contains(got, ":"))
+		ref = strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/tags/")
+		return ref == want && (p.first() == "push" || !strings.Contains(got, ":"))
 	case p.program == "chmod":
 		return strings.TrimLeft(want, "0") == strings.TrimLeft(got, "0") && strings.Trim(want, "01234567") == ""
-	case shell.In("kubectl oc k", p.program):
-		return sameKind(want, got)
+	case shell.In(clusters, p.program):
+		for kind := range strings.SplitSeq(kinds, ",") {
+			if shell.In(kind, want) {
+				return shell.In(kind, got)
+			}
+		}
 	}
 	return false
 }
@@ -356,21 +350,14 @@ const kinds = "ns namespace namespaces,deploy deployment deployments,po pod pods
 	"persistentvolumeclaims,pv persistentvolume persistentvolumes,sts statefulset statefulsets,cm configmap configmaps,no node nodes," +
 	"secret secrets,job jobs,ing ingress ingresses,crd customresourcedefinition customresourcedefinitions,sa serviceaccount serviceaccounts"
 
-func sameKind(want, got string) bool {
-	for kind := range strings.SplitSeq(kinds, ",") {
-		if shell.In(kind, want) {
-			return shell.In(kind, got)
-		}
-	}
-	return false
-}
-
 // tidy returns a word without what does not change a path.
 func tidy(w string) string {
 	if w == "./" {
 		return "."
 	}
-	if w = strings.TrimPrefix(w, "./"); strings.Contains(w, "/../") || strings.HasSuffix(w, "/..") || strings.Contains(w, "//") && !strings.Contains(w, "://") {
+	w = strings.TrimPrefix(w, "./")
+	doubled := strings.Contains(w, "//") && !strings.Contains(w, "://")
+	if strings.Contains(w, "/../") || strings.HasSuffix(w, "/..") || doubled {
 		w = path.Clean(w)
 	}
 	if len(w) > 1 {
@@ -405,15 +392,103 @@ func wild(pattern, text string) bool {
 // excepts reports whether an exception's pattern names a command completely: no operand but those
 // that it names. One that names no more than a subcommand leaves the others open.
 func (p *Pattern) excepts(l *shell.Line, at int) bool {
-	c := &l.Commands[at]
-	for _, f := range p.fits(l, at) {
-		o := p.operands(c.Words[f.at+1:])
-		open := len(p.words) == 0 || len(p.words) == 1 && !p.words[0].value && isPlain(p.words[0].text) && !shell.In(writesAll, p.program)
-		strange := func(got string) bool {
-			return !slices.ContainsFunc(p.words, func(w word) bool { return p.same(w.text, got) }) &&
-				!slices.ContainsFunc(p.flags, func(f flag) bool { return f.value != "" && wild(f.value, got) })
+	open := len(p.words) == 0 ||
+		len(p.words) == 1 && !p.words[0].value && isPlain(p.first()) && !shell.In(writesAll, p.program)
+	named := func(got string) bool {
+		return slices.ContainsFunc(p.words, func(w word) bool { return p.same(w.text, got) }) ||
+			slices.ContainsFunc(p.flags, func(f flag) bool { return f.value != "" && wild(f.value, got) })
+	}
+	return slices.ContainsFunc(p.fits(l, at), func(f fit) bool {
+		words := p.operands(l.Commands[at].Words[f.at+1:]).words
+		return f.unsure == "" && (open || !slices.ContainsFunc(words, func(w string) bool { return !named(w) }))
+	})
+}
+
+// synonyms are, for a program or its subcommand, the names of a flag that a rule may mean by one of
+// them. A name without a dash is a word of that form.
+const synonyms = `
+rm: -r -R --recursive; -f --force
+chmod chown chgrp cp: -R -r --recursive
+mv ln: -f --force
+git push: -f --force +*; -d --delete :*; -u --set-upstream
+git clean: -f --force; -n --dry-run
+git branch: -d --delete; -f --force; -m --move
+git tag: -d --delete; -f --force
+git checkout: -f --force
+git switch: -f --force --discard-changes
+git worktree: -f --force
+git submodule: -f --force
+git commit: -n --no-verify; -a --all
+git restore: -W --worktree; -S --staged
+docker podman nerdctl docker-compose podman-compose: -f --force; -v --volumes --volume; -a --all
+kubectl oc k: -n --namespace; -f --filename; -A --all-namespaces
+helm: -n --namespace
+npm pnpm yarn: -g --global --location=global
+pacman: -R --remove
+dpkg: -r --remove; -P --purge
+rpm: -e --erase
+pip: -i --index-url
+iptables ip6tables: -F --flush
+pg_restore: -c --clean
+pulumi: -y --yes
+alembic: -c --config
+gh: -X --method
+curl: -X --request
+terraform tofu: -destroy --destroy; -auto-approve --auto-approve
+ansible-playbook: -i --inventory
+`
+
+// namesOf returns the names that mean a flag, itself first.
+func (p *Pattern) namesOf(name string) []string {
+	names := []string{name}
+	for line := range strings.Lines(synonyms) {
+		programs, flags, _ := strings.Cut(strings.TrimSpace(line), ":")
+		sub, git := strings.CutPrefix(programs, "git ")
+		if git && (p.program != "git" || p.first() != sub) || !git && !shell.In(programs, p.program) {
+			continue
 		}
-		if f.unsure == "" && (open || !slices.ContainsFunc(o.words, strange)) {
+		for group := range strings.SplitSeq(flags, ";") {
+			if group = strings.TrimSpace(group); shell.In(group, name) {
+				names = append(names, strings.Fields(group)...)
+			}
+		}
+	}
+	return names
+}
+
+// among reports whether a command has the flag under a name.
+func (f flag) among(name string, o operands) bool {
+	if name[0] != '-' { // +*
+		return slices.ContainsFunc(o.words, func(w string) bool { return wild(name, w) })
+	}
+	if f.value != "" {
+		return f.valued(name, o.tail)
+	}
+	return slices.ContainsFunc(o.flags, func(w string) bool {
+		got, _, _ := strings.Cut(w, "=")
+		const longest = 6 // letters joined behind one dash; what is longer is a name
+		switch {
+		case got == name, strings.EqualFold(got, name) && len(name) > 2 && name[1] != '-':
+			return true
+		case len(name) == 2 && name[1] < 'a' && strings.HasPrefix(got, name): // -XDELETE
+			return true
+		case len(name) == 2 && len(got) <= longest && got[1] != '-':
+			return strings.Contains(got, name[1:])
+		case strings.HasPrefix(name, "--"):
+			return len(got) > 4 && got[1] == '-' && strings.HasPrefix(name, got)
+		}
+		return len(name) > 4 && len(got) > 3 && strings.HasPrefix(strings.ToLower(name), strings.ToLower(got)) // PowerShell's
+	})
+}
+
+// valued reports whether a command has the flag with its value.
+func (f flag) valued(name string, tail []string) bool {
+	for i, w := range tail {
+		got, value, assigned := strings.Cut(w, "=")
+		if w == name && i+1 < len(tail) && wild(f.value, tidy(tail[i+1])) || assigned && got == name && wild(f.value, value) {
+			return true
+		}
+		if joined, ok := strings.CutPrefix(w, name); ok && len(name) == 2 && joined != "" && wild(f.value, strings.TrimPrefix(joined, "=")) {
 			return true
 		}
 	}

@@ -22,13 +22,13 @@ var errPermission = errors.New("is not one permission rule")
 // NewPermission parses an "if".
 func NewPermission(text string) (*Permission, error) {
 	p := Permission{text: text, tool: text}
-	if open := strings.IndexByte(text, '('); open >= 0 {
-		if !strings.HasSuffix(text, ")") || open == 0 {
+	if tool, what, ok := strings.Cut(text, "("); ok {
+		p.tool = tool
+		if p.what, ok = strings.CutSuffix(what, ")"); !ok {
 			return nil, errPermission
 		}
-		p.tool, p.what = text[:open], text[open+1:len(text)-1]
 	}
-	if p.tool == "" || strings.ContainsAny(p.tool, " &|,;()") {
+	if p.tool == "" || strings.ContainsAny(p.tool, " &|,;)") {
 		return nil, errPermission
 	}
 	return &p, nil
@@ -44,16 +44,13 @@ func OfClient(text string, allow bool) (Rule, error) {
 	if err != nil {
 		return Rule{}, err
 	}
-	if p.tool == "WebFetch" && !p.bare() && !strings.HasPrefix(p.what, "domain:") {
+	if p.tool == "WebFetch" && !p.bare() && !strings.HasPrefix(p.what, domain) {
 		return Rule{}, errors.New("names no domain: WebFetch(domain:NAME)")
 	}
 	if !p.ofFiles() || p.bare() || allow {
 		return Rule{Says: p, Allow: allow}, nil
 	}
-	tools := groups[p.tool]
-	if tools == nil {
-		tools = []string{p.tool}
-	}
+	tools := strings.Fields(p.tool + " " + groups[p.tool])
 	pattern := strings.TrimPrefix(p.what, "/")
 	switch {
 	case strings.HasPrefix(p.what, "/") && !strings.HasPrefix(p.what, "//"):
@@ -61,16 +58,41 @@ func OfClient(text string, allow bool) (Rule, error) {
 	case !doublestar.ValidatePattern(p.what):
 		return Rule{}, errPattern
 	}
-	return Rule{Tools: []Matcher{{text: strings.Join(tools, "|"), exact: tools}}, Conditions: Conditions{Paths: []string{pattern}}}, nil
+	m := Matcher{text: strings.Join(tools, "|"), exact: tools}
+	return Rule{Tools: []Matcher{m}, Conditions: Conditions{Paths: []string{pattern}}}, nil
 }
 
 // bare reports whether the rule is about a whole tool.
 func (p *Permission) bare() bool { return p.what == "" || p.what == "*" }
 
-func (p *Permission) runs() bool { return shell.In("Bash PowerShell Monitor", p.tool) }
+func (p *Permission) runs() bool { return shell.In(runners, p.tool) }
 
 func (p *Permission) ofFiles() bool {
 	return shell.In("Edit Write Read NotebookEdit MultiEdit Glob Grep", p.tool)
+}
+
+const domain = "domain:"
+
+// groups are the tools that a rule for one of them covers, too: the client judges every writing
+// tool by Edit and every reading one by Read.
+var groups = map[string]string{
+	"Edit":  "Write NotebookEdit MultiEdit",
+	"Read":  "Glob Grep NotebookRead",
+	"Agent": "Task",
+	"Task":  "Agent",
+	"Bash":  "Monitor",
+}
+
+func (p *Permission) toolFits(tool string) bool {
+	switch {
+	case p.tool == tool || shell.In(groups[p.tool], tool):
+		return true
+	case !strings.HasPrefix(p.tool, "mcp__"):
+		return false
+	case strings.Count(p.tool, "__") == 1: // a server stands for all of its tools
+		return strings.HasPrefix(tool, p.tool+"__")
+	}
+	return wild(p.tool, tool)
 }
 
 // Match reports whether the rule covers c. For a command that cannot be judged the answer is
@@ -80,7 +102,7 @@ func (p *Permission) Match(c *Call) bool {
 		return v.Result > No
 	}
 	l := c.known().line
-	return l == nil || l.Strange != "" || slices.ContainsFunc(l.Commands, func(one shell.Command) bool { return p.mayFit(one.Words) })
+	return l == nil || l.Strange != "" || slices.ContainsFunc(l.Commands, p.mayFit)
 }
 
 // judge says whether the rule covers c.
@@ -93,44 +115,50 @@ func (p *Permission) judge(c *Call) Verdict {
 	case p.runs():
 		return p.commandFits(c)
 	case p.ofFiles():
-		pattern := p.pathPattern(c)
-		return verdict(slices.ContainsFunc(c.known().files, func(f file) bool { return f.fits(c, []string{pattern}) }))
+		pattern := []string{p.pathPattern(c)}
+		return verdict(slices.ContainsFunc(c.known().files, func(f file) bool { return f.fits(c, pattern) }))
 	}
+	return verdict(p.inputFits(c, true))
+}
+
+// Covers reports whether the rule covers everything that a call does, as an approval needs:
+// every command of a line, in every form of a path, and nothing hidden.
+func (p *Permission) Covers(c *Call) bool {
+	switch f := c.known(); {
+	case !p.toolFits(c.Tool):
+		return false
+	case p.bare():
+		return true
+	case p.runs():
+		return f.wholly(func(at int) bool { return p.covers(&f.line.Commands[at]) })
+	case p.ofFiles():
+		pattern := []string{p.pathPattern(c)}
+		return len(f.files) > 0 && !slices.ContainsFunc(f.files, func(f file) bool { return !f.within(c, pattern) })
+	}
+	return p.inputFits(c, false)
+}
+
+// inputFits compares the input of a tool without commands and files; unread is the result if it
+// cannot be told.
+func (p *Permission) inputFits(c *Call, unread bool) bool {
+	get := func(name string) string { return gjson.GetBytes(c.Input, name).String() }
 	switch p.tool {
 	case "WebFetch":
-		return verdict(p.domainFits(gjson.GetBytes(c.Input, "url").String()))
+		name, ok := strings.CutPrefix(p.what, domain)
+		u, err := url.Parse(get("url"))
+		if !ok || err != nil || u.Hostname() == "" && !unread {
+			return unread
+		}
+		return wild(strings.ToLower(name), strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
 	case "Agent", "Task":
-		return verdict(gjson.GetBytes(c.Input, "subagent_type").String() == p.what)
+		return get("subagent_type") == p.what
 	case "Skill":
-		return verdict(wild(p.what, gjson.GetBytes(c.Input, "skill").String()))
+		return wild(p.what, get("skill"))
 	}
-	return verdict(wild(p.what, string(c.Input)))
+	return wild(p.what, string(c.Input))
 }
 
-// groups are the tools that a rule for one of them covers: the client judges every writing
-// tool by Edit and every reading one by Read.
-var groups = map[string][]string{
-	"Edit":  {"Edit", "Write", "NotebookEdit", "MultiEdit"},
-	"Read":  {"Read", "Glob", "Grep", "NotebookRead"},
-	"Agent": {"Agent", "Task"},
-	"Task":  {"Agent", "Task"},
-	"Bash":  {"Bash", "Monitor"},
-}
-
-func (p *Permission) toolFits(tool string) bool {
-	if p.tool == tool || slices.Contains(groups[p.tool], tool) {
-		return true
-	}
-	if !strings.HasPrefix(p.tool, "mcp__") {
-		return false
-	}
-	if strings.Count(p.tool, "__") == 1 { // a server stands for all of its tools
-		return strings.HasPrefix(tool, p.tool+"__")
-	}
-	return wild(p.tool, tool)
-}
-
-// commandFits judges every simple command of a line. One that fits is enough.
+// commandFits says whether a command of a line is what the rule names.
 func (p *Permission) commandFits(c *Call) (best Verdict) {
 	l := c.known().line
 	if l == nil {
@@ -147,8 +175,9 @@ func (p *Permission) commandFits(c *Call) (best Verdict) {
 			}
 		}
 		// Any program may be in a variable: that alone is no reason to ask.
-		if best.Result == No && !strings.Contains(one.Words[0], shell.Hole) && p.mayFit(one.Words) {
-			best = Verdict{Unsure, "a variable in " + strings.ReplaceAll(strings.Join(one.Words, " "), shell.Hole, "$…") + " may be what it names"}
+		if best.Result == No && !strings.Contains(one.Words[0], hole) && p.mayFit(*one) {
+			text := strings.ReplaceAll(strings.Join(one.Words, " "), hole, "$…")
+			best = Verdict{Unsure, "a variable in " + text + " may be what it names"}
 		}
 	}
 	if program, _, _ := strings.Cut(p.what, " "); best.Result == No && l.Strange != "" && strings.Contains(l.Text, strings.Trim(program, ":*")) {
@@ -158,51 +187,33 @@ func (p *Permission) commandFits(c *Call) (best Verdict) {
 }
 
 // mayFit reports whether what is unknown of a command may be what the rule names.
-func (p *Permission) mayFit(words []string) bool {
+func (p *Permission) mayFit(c shell.Command) bool {
 	for i, want := range strings.Fields(strings.TrimSuffix(p.what, ":*")) {
 		switch {
-		case i >= len(words):
+		case i >= len(c.Words):
 			return false
-		case strings.Contains(words[i], shell.Hole):
-			return wild(strings.ReplaceAll(words[i], shell.Hole, "*"), want)
-		case !wild(want, words[i]) && (i > 0 || !wild(want, shell.Base(words[i]))):
+		case strings.Contains(c.Words[i], hole):
+			return wild(strings.ReplaceAll(c.Words[i], hole, "*"), want)
+		case !wild(want, c.Words[i]) && (i > 0 || !wild(want, shell.Base(c.Words[i]))):
 			return false
 		}
 	}
 	return false
 }
 
-// Covers reports whether the rule covers everything that a call does, as an approval needs:
-// every command of a line, in every form of a path, and nothing hidden.
-func (p *Permission) Covers(c *Call) bool {
-	if !p.Match(c) || p.bare() {
-		return p.Match(c)
-	}
-	switch {
-	case p.runs():
-		l := c.known().line
-		return l != nil && l.Strange == "" && !l.Sets && len(l.Commands) > 0 && !slices.ContainsFunc(l.Commands, func(c shell.Command) bool { return !p.covers(c) })
-	case p.ofFiles():
-		pattern := p.pathPattern(c)
-		return len(c.known().files) > 0 && !slices.ContainsFunc(c.known().files, func(f file) bool { return !f.within(c, []string{pattern}) })
-	case p.tool == "WebFetch":
-		u, err := url.Parse(gjson.GetBytes(c.Input, "url").String())
-		return err == nil && u.Hostname() != "" && strings.HasPrefix(p.what, "domain:")
-	}
-	return true
-}
-
 // covers reports whether a command is what the rule says and nothing more.
-func (p *Permission) covers(c shell.Command) bool {
+func (p *Permission) covers(c *shell.Command) bool {
 	text := strings.Join(c.Words, " ")
-	return c.Plain && len(c.Env) == 0 && len(c.Writes) == 0 && !strings.Contains(text, shell.Hole) && p.textFits(text)
+	return c.Plain && len(c.Env) == 0 && len(c.Writes) == 0 && !strings.Contains(text, hole) && p.textFits(text)
 }
 
 func (p *Permission) textFits(text string) bool {
-	if prefix, ok := strings.CutSuffix(p.what, ":*"); ok {
-		return text == prefix || strings.HasPrefix(text, prefix+" ")
+	prefix, cut := strings.CutSuffix(p.what, ":*")
+	if !cut {
+		prefix, cut = strings.CutSuffix(p.what, " *")
+		cut = cut && !strings.Contains(prefix, "*")
 	}
-	if prefix, ok := strings.CutSuffix(p.what, " *"); ok && !strings.Contains(prefix, "*") {
+	if cut {
 		return text == prefix || strings.HasPrefix(text, prefix+" ")
 	}
 	return wild(p.what, text)
@@ -222,13 +233,4 @@ func (p *Permission) pathPattern(c *Call) string {
 		return Quote(c.Cwd) + "/**/" + p.what
 	}
 	return Quote(c.Cwd) + "/" + strings.TrimPrefix(p.what, "./")
-}
-
-func (p *Permission) domainFits(raw string) bool {
-	domain, ok := strings.CutPrefix(p.what, "domain:")
-	u, err := url.Parse(raw)
-	if !ok || err != nil {
-		return true
-	}
-	return wild(strings.ToLower(domain), strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
 }

@@ -123,46 +123,38 @@ func (c *conditions) finds(text string) bool {
 	return slices.ContainsFunc(c.regex(), func(re *regexp.Regexp) bool { return re.MatchString(text) })
 }
 
-// Judge says whether a rule that refuses or asks covers a call.
+// Judge says whether a rule covers a call.
 func (r *Compiled) Judge(c *Call) Verdict {
 	if r.rule.Allow {
-		if Allows([]*Compiled{r}, c) {
-			return Verdict{Result: Yes}
-		}
-		return Verdict{}
+		return verdict(Allows([]*Compiled{r}, c) != nil)
 	}
 	if r.rule.Says != nil {
 		return r.rule.Says.judge(c)
 	}
 	f := c.known()
 	named := r.takes(c.Tool) || f.line != nil && r.takes("Bash")
-	if !named && len(r.rule.Paths) == 0 || len(r.rule.Words) > 0 && !c.hasWord(r.rule.Words) {
+	if !named && len(r.rule.Paths) == 0 || !r.hasWord(c) || r.exceptsWords(c) {
 		return Verdict{}
 	}
-	if r.unless != nil && len(r.unless.Words) > 0 && c.hasWord(r.unless.Words) && !r.unless.ofCommands() && len(r.unless.Paths) == 0 {
+	switch commands := r.conds.ofCommands(); {
+	case !commands && len(r.rule.Paths) == 0:
+		return verdict(named)
+	case !commands && r.files(c, f.files):
+		return Verdict{Result: Yes}
+	case f.line == nil:
 		return Verdict{}
 	}
-	if f.line == nil || len(f.files) > 0 {
-		if v := r.call(c, named); v.Result > No || f.line == nil {
-			return v
-		}
-	}
-	return r.line(c, named)
+	return r.line(c)
+}
+
+// exceptsWords reports whether the rule's exception is only of words, and the call has one.
+func (r *Compiled) exceptsWords(c *Call) bool {
+	u := r.unless
+	return u != nil && len(u.Words) > 0 && !u.ofCommands() && len(u.Paths) == 0 && c.hasWord(u.Words)
 }
 
 func (r *Compiled) takes(tool string) bool {
 	return !slices.ContainsFunc(r.rule.Tools, func(m Matcher) bool { return !m.Match(tool) })
-}
-
-// call judges what a tool's input names.
-func (r *Compiled) call(c *Call, named bool) Verdict {
-	switch {
-	case r.conds.ofCommands():
-		return Verdict{}
-	case len(r.rule.Paths) == 0:
-		return verdict(named)
-	}
-	return verdict(r.files(c, c.known().files, r.takes(c.Tool)))
 }
 
 func verdict(covers bool) Verdict {
@@ -173,29 +165,22 @@ func verdict(covers bool) Verdict {
 }
 
 // files says whether one of the files matches on which the rule's tools work.
-func (r *Compiled) files(c *Call, files []file, named bool) bool {
+func (r *Compiled) files(c *Call, files []file) bool {
+	named := r.takes(c.Tool)
 	return slices.ContainsFunc(files, func(f file) bool {
 		if !named && !slices.ContainsFunc(f.tools(), r.takes) || !f.fits(c, r.rule.Paths) {
 			return false
 		}
-		if r.unless == nil || len(r.unless.Paths) == 0 || r.unless.ofCommands() {
-			return true
-		}
-		if f.template != "" {
-			if from := c.file(opened{path: f.template, dir: f.dir}); from.probably(c, r.unless.Paths) {
-				return false
-			}
-		}
-		return !f.probably(c, r.unless.Paths)
+		u := r.unless
+		excepted := u != nil && len(u.Paths) > 0 && !u.ofCommands() &&
+			(f.template != nil && f.template.probably(c, u.Paths) || f.probably(c, u.Paths))
+		return !excepted
 	})
 }
 
 // line judges a command line: one command that fits is enough.
-func (r *Compiled) line(c *Call, named bool) (best Verdict) {
+func (r *Compiled) line(c *Call) (best Verdict) {
 	f := c.known()
-	if !r.conds.ofCommands() && len(r.rule.Paths) == 0 {
-		return verdict(named)
-	}
 	near := r.conds.near(f)
 	if len(r.conds.Commands) == 0 || len(near) > 0 {
 		for at := range f.line.Commands {
@@ -207,7 +192,7 @@ func (r *Compiled) line(c *Call, named bool) (best Verdict) {
 			}
 		}
 	}
-	if r.inCode(c, named) {
+	if r.inCode(c) {
 		return Verdict{Result: Yes}
 	}
 	if best.Result == No && f.line.Strange != "" && r.mentioned(f.line.Text) {
@@ -238,7 +223,7 @@ func (r *Compiled) mentioned(text string) bool {
 		if head == "" || !strings.Contains(text, head) {
 			continue
 		}
-		if p, err := Parse(r.conds.Commands[i]); err == nil && (len(p.words) == 0 || strings.Contains(text, strings.ToLower(p.words[0].text))) {
+		if p, err := Parse(r.conds.Commands[i]); err == nil && strings.Contains(text, strings.ToLower(p.first())) {
 			return true
 		}
 	}
@@ -261,13 +246,11 @@ func (r *Compiled) command(c *Call, at int, near []*Pattern) (best Verdict) {
 		for _, name := range got.Unknown {
 			named += " $" + name
 		}
-		if asksHelp(got.Words[one.at:]) || len(r.conds.Regex) > 0 && !r.conds.finds(text) && !r.conds.finds(named) && (got.Input == "" || !r.conds.finds(got.Input)) {
-			continue
-		}
-		if r.excepted(c, at, text) || len(r.rule.Paths) > 0 && !r.files(c, c.filesOf(at), r.takes(c.Tool)) {
-			continue
-		}
 		switch {
+		case asksHelp(got.Words[one.at:]),
+			len(r.conds.Regex) > 0 && !r.conds.finds(text) && !r.conds.finds(named) && !r.conds.finds(got.Input),
+			r.excepted(c, at, text),
+			len(r.rule.Paths) > 0 && !r.files(c, c.filesOf(at)):
 		case one.unsure == "":
 			return Verdict{Result: Yes}
 		case best.Result == No:
@@ -283,17 +266,15 @@ func (r *Compiled) excepted(c *Call, at int, text string) bool {
 	if u == nil || len(u.Words) > 0 && !c.hasWord(u.Words) {
 		return false
 	}
-	got := &c.known().line.Commands[at]
-	if len(u.Regex) > 0 && !u.finds(text) && (got.Input == "" || !u.finds(got.Input)) {
+	l := c.known().line
+	input := l.Commands[at].Input
+	switch {
+	case len(u.Regex) > 0 && !u.finds(text) && (input == "" || !u.finds(input)),
+		len(u.Commands) > 0 && !slices.ContainsFunc(u.near(c.known()), func(p *Pattern) bool { return p.excepts(l, at) }):
 		return false
-	}
-	if len(u.Commands) > 0 && !slices.ContainsFunc(u.near(c.known()), func(p *Pattern) bool { return p.excepts(c.known().line, at) }) {
-		return false
-	}
-	if len(u.Paths) == 0 {
+	case len(u.Paths) == 0:
 		return u.ofCommands()
-	}
-	if len(r.rule.Paths) > 0 && !u.ofCommands() {
+	case len(r.rule.Paths) > 0 && !u.ofCommands():
 		return false // each file is excepted by itself
 	}
 	files := c.filesOf(at)
@@ -301,48 +282,34 @@ func (r *Compiled) excepted(c *Call, at int, text string) bool {
 }
 
 // inCode judges the texts of programs: by expressions, and by the files among their texts.
-func (r *Compiled) inCode(c *Call, named bool) bool {
+func (r *Compiled) inCode(c *Call) bool {
 	f := c.known()
-	for _, code := range f.line.Code {
-		if len(r.conds.Regex) == 0 || !r.conds.finds(code.Text) || r.unless != nil && r.unless.finds(code.Text) {
-			continue
-		}
-		if len(r.rule.Paths) == 0 && (len(r.conds.heads) == 0 || slices.ContainsFunc(r.conds.heads, func(name string) bool {
-			return strings.Contains(code.Text, name) || slices.ContainsFunc(f.line.Commands[code.By].Programs(), func(p shell.Place) bool { return p.Name == name })
-		})) {
-			return true
-		}
+	if len(r.rule.Paths) > 0 {
+		return !r.conds.ofCommands() && slices.ContainsFunc(f.literals, func(text string) bool {
+			return isPath(text) && r.files(c, []file{c.file("", text, use{read: true, write: true})})
+		})
 	}
-	if len(r.rule.Paths) == 0 || r.conds.ofCommands() || len(f.line.Code) == 0 {
-		return false
-	}
-	if !f.quoted {
-		f.quoted = true
-		for _, code := range f.line.Code {
-			f.literals = append(f.literals, shell.Literals(code.Text)...)
+	return slices.ContainsFunc(f.line.Code, func(code shell.Code) bool {
+		runs := func(name string) bool {
+			return strings.Contains(code.Text, name) ||
+				slices.ContainsFunc(f.line.Commands[code.By].Programs(), func(p shell.Place) bool { return p.Name == name })
 		}
-	}
-	for _, text := range f.literals {
-		if isPath(text) && r.files(c, []file{c.file(opened{path: text, read: true, write: true})}, r.takes(c.Tool)) {
-			return true
-		}
-	}
-	return false
+		return r.conds.finds(code.Text) && (r.unless == nil || !r.unless.finds(code.Text)) &&
+			(len(r.conds.heads) == 0 || slices.ContainsFunc(r.conds.heads, runs))
+	})
 }
 
 // joined returns a command's words from a place on, as expressions see them.
 func joined(c *shell.Command, at int) string {
-	text := shell.Base(c.Words[at])
+	words := slices.Clone(c.Words[at:])
+	words[0] = shell.Base(words[0])
 	if strings.HasSuffix(c.Words[at], "-cli") {
-		text += "-cli"
+		words[0] += "-cli"
 	}
-	if at+1 < len(c.Words) {
-		text += " " + strings.Join(c.Words[at+1:], " ")
+	if slices.ContainsFunc(c.Words[:at], func(w string) bool { return shell.In(givers, shell.Base(w)) }) {
+		words = append(words, hole)
 	}
-	if slices.ContainsFunc(c.Words[:at], func(w string) bool { return shell.In("xargs gxargs parallel", shell.Base(w)) }) {
-		text += " " + shell.Hole
-	}
-	return text
+	return strings.Join(words, " ")
 }
 
 // dryPrograms do nothing when they are told so, by --dry-run.
@@ -350,16 +317,15 @@ const dryPrograms = "git npm pnpm yarn cargo kubectl oc helm rsync skaffold make
 
 // asksHelp reports whether a command only shows help, its version, or what it would do.
 func asksHelp(words []string) bool {
+	name := shell.Base(words[0])
 	for i, w := range words[1:] {
 		last := i == len(words)-2
 		switch {
 		case w == "--":
 			return false
-		case w == "--help", w == "-help", last && (w == "--version" || w == "-h" || w == "help"):
-			return true
-		case shell.In("--dry-run --dry-run=client --dry-run=server --dryrun", w) && shell.In(dryPrograms, shell.Base(words[0])):
-			return true
-		case shell.Base(words[0]) == "make" && shell.In("-n --just-print --recon", w):
+		case shell.In("--help -help", w), last && shell.In("--version -h help", w),
+			shell.In("--dry-run --dry-run=client --dry-run=server --dryrun", w) && shell.In(dryPrograms, name),
+			name == "make" && shell.In("-n --just-print --recon", w):
 			return true
 		}
 	}

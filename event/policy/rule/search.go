@@ -26,14 +26,36 @@ type search struct {
 // searchers are the programs that search folders, and searchValues their flags that have a value.
 const (
 	searchers    = "grep egrep fgrep rg ag ack"
-	searchValues = "-A -B -C -m -g -t -T -j -M -e -f --glob --iglob --type --regexp --file --include --exclude --exclude-dir --max-count --context"
+	searchValues = "-A -B -C -m -g -t -T -j -M -e -f --glob --iglob --type --regexp --file --include --exclude --exclude-dir " +
+		"--max-count --context"
 )
 
-// searchOf returns the folders that a command searches, and the patterns of files to which it
-// confines itself. ok is false if it shows nothing of what is in them.
-func searchOf(c *shell.Command, head string, rest []string) (s search, dirs, only []string, ok bool) {
-	s.hidden, s.ignored = strings.HasSuffix(head, "grep"), strings.HasSuffix(head, "grep")
-	deep := !strings.HasSuffix(head, "grep")
+// searchText returns the index of what a search looks for among its words, or -1.
+func searchText(rest []string) int {
+	for i, w := range rest {
+		switch {
+		case shell.In("-e --regexp", w):
+			return i + 1
+		case shell.In("-f --file", w):
+			return -1
+		case !shell.IsFlag(w) && (i == 0 || !shell.In(searchValues, rest[i-1])):
+			return i
+		}
+	}
+	return -1
+}
+
+// searched returns the files that a command of a line reads because it searches the folders they
+// are in.
+func (c *Call) searched(got *shell.Command) (list []file) {
+	head, rest := shell.Base(got.Words[0]), got.Words[1:]
+	if !shell.In(searchers, head) || got.Remote {
+		return nil
+	}
+	grep := strings.HasSuffix(head, "grep")
+	s, deep := search{hidden: grep, ignored: grep}, !grep
+	var dirs, only []string
+	text := searchText(rest)
 	for i, w := range rest {
 		name, value, assigned := strings.Cut(w, "=")
 		before := ""
@@ -46,45 +68,33 @@ func searchOf(c *shell.Command, head string, rest []string) (s search, dirs, onl
 			only = append(only, value)
 		case shell.In("-g --glob --iglob --include", before):
 			only = append(only, w)
-		case shell.In("-t --type --exclude --exclude-dir", name):
-			return s, nil, nil, false // what is left is not told here
-		case short && strings.ContainsAny(w[1:], "lLcq") && !shell.In(searchValues, w[:2]),
+		case shell.In("-t --type --exclude --exclude-dir", name), // what is left is not told here
+			short && strings.ContainsAny(w[1:], "lLcq") && !shell.In(searchValues, w[:2]),
 			shell.In("--files-with-matches --files-without-match --count --quiet --files", w):
-			return s, nil, nil, false
+			return nil
 		case short && strings.ContainsAny(w, "rR"), w == "--recursive":
 			deep = true
 		case w == "--hidden", w == "-.":
 			s.hidden = true
 		case w == "--no-ignore", short && strings.HasPrefix(w, "-u"):
 			s.ignored, s.hidden = true, s.hidden || strings.HasPrefix(w, "-uu")
-		case !shell.IsFlag(w) && !shell.In(searchValues, before) && !isSearchText(rest, i):
+		case !shell.IsFlag(w) && !shell.In(searchValues, before) && i != text:
 			dirs = append(dirs, w)
 		}
 	}
-	if len(dirs) == 0 && !c.Fed {
+	if len(dirs) == 0 && !got.Fed {
 		dirs = []string{"."}
-	}
-	return s, dirs, only, deep
-}
-
-// searched returns the files that a command of a line reads because it searches the folders they
-// are in.
-func (c *Call) searched(got *shell.Command) (list []file) {
-	head := shell.Base(got.Words[0])
-	if !shell.In(searchers, head) || got.Remote {
-		return nil
-	}
-	s, dirs, only, ok := searchOf(got, head, got.Words[1:])
-	if !ok {
-		return nil
 	}
 	for _, dir := range dirs {
 		for _, pattern := range only {
-			list = append(list, c.file(opened{path: dir + "/" + pattern, dir: got.Dir, read: true, glob: true, dots: true}))
+			list = append(list, c.file(got.Dir, dir+"/"+pattern, use{read: true, glob: true, dots: true}))
 		}
-		if root := inDir(got.Dir, dir); len(only) == 0 && !strings.Contains(root, shell.Hole) {
+		if root := inDir(got.Dir, dir); len(only) == 0 && !strings.Contains(root, hole) {
 			list = append(list, s.files(c.ways(root)[0])...)
 		}
+	}
+	if !deep {
+		return nil
 	}
 	return list
 }
@@ -114,12 +124,13 @@ func (s search) files(root string) (list []file) {
 			if seen++; seen > maxSearched {
 				return list
 			}
+			hidden := !s.hidden && strings.HasPrefix(e.Name(), ".")
 			switch {
-			case e.Name() == ".git", e.Name() == "node_modules", !s.hidden && strings.HasPrefix(e.Name(), "."), dir.rules.ignore(at, e.IsDir()):
+			case hidden, shell.In(".git node_modules", e.Name()), dir.rules.ignore(at, e.IsDir()):
 			case e.IsDir():
 				next = append(next, folder{at, dir.rules})
 			default:
-				list = append(list, file{opened: opened{read: true}, ways: []string{at}, below: at[len(root)+1:]})
+				list = append(list, file{use: use{read: true}, ways: []string{folded(at)}, below: at[len(root)+1:]})
 			}
 		}
 	}
@@ -162,16 +173,15 @@ type ignored struct {
 }
 
 // ignoresAbove returns the lines for a folder: of the files above it, up to the repository's root.
-func ignoresAbove(dir string) (list ignores) {
-	root := repository(path.Dir(dir))
-	above := []string{root}
-	for at := path.Dir(dir); at != root && at != path.Dir(at); at = path.Dir(at) {
-		above = slices.Insert(above, 1, at)
+func ignoresAbove(dir string) ignores {
+	up := path.Dir(dir)
+	if up == dir {
+		return nil
 	}
-	for _, at := range above {
-		list = list.with(at)
+	if up == repository(up) {
+		return ignores(nil).with(up)
 	}
-	return list
+	return ignoresAbove(up).with(up)
 }
 
 // with adds the lines of the file in a folder.
@@ -192,7 +202,7 @@ func (l ignores) with(dir string) ignores {
 		if i.pattern = Quote(dir) + "/**/" + line; strings.Contains(line, "/") {
 			i.pattern = Quote(dir) + "/" + strings.TrimPrefix(line, "/")
 		}
-		if doublestar.ValidatePattern(i.pattern) {
+		if i.pattern = folded(i.pattern); doublestar.ValidatePattern(i.pattern) {
 			l = append(l, i)
 		}
 	}
@@ -202,7 +212,7 @@ func (l ignores) with(dir string) ignores {
 // ignore reports whether the last line that fits a path ignores it.
 func (l ignores) ignore(at string, dir bool) bool {
 	for _, i := range slices.Backward(l) {
-		if (dir || !i.dir) && matches(i.pattern, at) {
+		if (dir || !i.dir) && matches(i.pattern, folded(at)) {
 			return !i.not
 		}
 	}

@@ -1,0 +1,426 @@
+package rule
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"beckon/event/policy/shell"
+
+	"github.com/tidwall/gjson"
+)
+
+const hole = shell.Hole
+
+// What programs do with the files among their words.
+const (
+	// namers only name files: they show none of what is in them.
+	namers = "mktemp ls stat test [ [[ echo printf find fd fdfind file du which type basename dirname realpath readlink mkdir touch chmod chown " +
+		"tree ssh-keygen ssh ssh-add cd pushd sh bash zsh alias export unset set read sleep kill pkill"
+	// writesAll and writesLast are programs that change the files among their words: all of them, or
+	// the last.
+	writesAll  = "rm mv tee truncate touch mkdir chmod chown shred unlink rmdir Remove-Item del"
+	writesLast = "cp install ln rsync scp"
+	// writesBelow change what is below a directory, too; with a flag if they are not mv.
+	writesBelow = "rm mv chmod chown cp rsync"
+	// listers print the names of files, which others may be given.
+	listers = "find fd fdfind ls git rg grep"
+	// gitReads show what is in files, and gitWrites change them.
+	gitReads  = "show diff log blame cat-file archive grep difftool shortlog add"
+	gitWrites = "rm mv checkout restore clean apply"
+	// envFlags name a file of variables for a program that is started.
+	envFlags = "--env-file --env-file-if-exists --dotenv -var-file --var-file"
+	// selecting are flags whose value says which files are meant, and names none.
+	selecting = "--exclude --exclude-dir --include --glob"
+	// givers hand the words of their input to a program.
+	givers = "xargs gxargs parallel"
+)
+
+// opening finds the files that a command of a line reads or writes: each of its words may be one.
+type opening struct {
+	*Call
+	at   int
+	cmd  *shell.Command
+	dir  string
+	list []file
+}
+
+// filesOf returns the files of a command, found once.
+func (c *Call) filesOf(at int) []file {
+	f := c.known()
+	if f.owned[at] == nil {
+		cmd := &f.line.Commands[at]
+		o := &opening{Call: c, at: at, cmd: cmd, dir: cmd.Dir, list: []file{}}
+		if !cmd.Remote {
+			o.command()
+		}
+		f.owned[at] = append(o.list, c.searched(cmd)...)
+	}
+	return f.owned[at]
+}
+
+func (o *opening) add(name string, u use) { o.list = append(o.list, o.file(o.dir, name, u)) }
+
+// word adds the files that a word may name: a=b:c has three.
+func (o *opening) word(w string, u use) {
+	const most = 3
+	for i := 0; i < most && w != ""; i++ {
+		if w = strings.TrimPrefix(w, "@"); isPath(w) {
+			o.add(w, u)
+		}
+		next := strings.IndexAny(w, "=:,@")
+		if next < 0 {
+			return
+		}
+		w = w[next+1:]
+	}
+}
+
+func (o *opening) command() {
+	c := o.cmd
+	if shell.In("apply_patch applypatch", shell.Base(c.Words[0])) || slices.Contains(c.Words, "--codex-run-as-apply-patch") {
+		o.patch(strings.Join(c.Words[1:], "\n") + "\n" + c.Input)
+		return
+	}
+	for _, w := range c.Reads {
+		o.add(w, use{read: true})
+	}
+	for _, w := range c.Writes {
+		o.add(w, use{write: true})
+	}
+	last := 0
+	for _, p := range c.Programs() {
+		if !p.Weak && (shell.In(shell.Carriers, shell.Base(c.Words[last])) || shell.IsKnown(p.Name)) {
+			last = p.At
+		}
+	}
+	head, start := shell.Base(c.Words[last]), last+1
+	// printenv shows what is in a file of variables before it, too.
+	shows := slices.ContainsFunc(c.Programs(), func(p shell.Place) bool { return !p.Weak && p.Name == "printenv" })
+	if shell.In("source .", c.Words[0]) || shows {
+		start = 1
+	}
+	rest := c.Words[start:]
+	changes := shell.In(writesAll, head) || edits(head, rest)
+	if shell.In(shell.Finders, shell.Base(c.Words[0])) {
+		writes := slices.Contains(c.Words, "-delete") || last > 0 && changes
+		if writes || last > 0 && !shell.In(namers, head) {
+			o.found(c, writes)
+		}
+		if last == 0 || !writes && shell.In(namers, head) {
+			return
+		}
+	}
+	checks := head == "openssl" && len(rest) > 0 && shell.In("x509 verify req crl s_client", rest[0])
+	switch {
+	case head == "git":
+		o.git(rest)
+	case !checks && (!shell.In(namers, head) || shell.In(writesAll, head)):
+		o.words(head, start, shows, changes)
+		o.given(head, changes)
+	}
+}
+
+// words adds the files among the words of a program.
+func (o *opening) words(head string, start int, shows, changes bool) {
+	rest := o.cmd.Words[start:]
+	text := -1
+	if shell.In("grep egrep fgrep rg", head) {
+		text = searchText(rest)
+	}
+	below := head == "mv" || shell.In(writesBelow, head) && slices.ContainsFunc(rest, isRecursive)
+	for i, w := range rest {
+		before := ""
+		if i > 0 {
+			before = rest[i-1]
+		}
+		named := func(flag string) bool {
+			return shell.In(selecting, flag) || shell.In(envFlags, flag) && !shows
+		}
+		if i == text || shell.In("{} ; +", w) || shell.In(shell.TextFlags, before) || named(before) {
+			continue
+		}
+		target := shell.In(writesLast, head) && i == len(rest)-1 || head == "dd" && strings.HasPrefix(w, "of=") ||
+			head == "curl" && before == "-o" || head == "wget" && before == "-O" || head == "tar" && before == "-C"
+		if shell.IsFlag(w) {
+			name, value, _ := strings.Cut(w, "=")
+			if w = value; named(name) {
+				continue
+			}
+		}
+		glob := start+i < len(o.cmd.Globs) && o.cmd.Globs[start+i]
+		o.word(w, use{read: true, write: changes || target, all: below, glob: glob})
+	}
+	if head == "cp" && len(o.list) > 1 {
+		o.list[len(o.list)-1].template = o.templateOf(rest)
+	}
+}
+
+// templateOf returns the file from which cp makes another of its name: .env.example for .env or
+// .env.local; nil if it copies anything else.
+func (o *opening) templateOf(rest []string) *file {
+	files := slices.DeleteFunc(slices.Clone(rest), shell.IsFlag)
+	if len(files) != 2 {
+		return nil
+	}
+	end := path.Ext(files[0])
+	stem := strings.TrimSuffix(path.Base(files[0]), end)
+	const ends = ".example .sample .template .dist .defaults .tmpl .tpl"
+	if stem == "" || !shell.In(ends, end) || !strings.HasPrefix(path.Base(files[1]), stem) {
+		return nil
+	}
+	from := o.file(o.dir, files[0], use{})
+	return &from
+}
+
+// found adds the files that find hands on: those below its folders, of the name it looks for.
+func (o *opening) found(find *shell.Command, write bool) {
+	var dirs, names []string
+	for i, w := range find.Words[1:] {
+		if shell.In("-exec -execdir -ok -okdir -x -X --exec", w) {
+			break
+		}
+		switch before := find.Words[i]; {
+		case shell.In("-name -iname -path -wholename -e --extension", before):
+			names = append(names, w)
+		case len(names) == 0 && !shell.IsFlag(w) && i == len(dirs) && isPath(w):
+			dirs = append(dirs, w)
+		}
+	}
+	if len(dirs) == 0 {
+		dirs = []string{"."}
+	}
+	for _, dir := range dirs {
+		u := use{read: true, write: write, all: true}
+		for _, name := range names {
+			u.glob = true
+			o.list = append(o.list, o.file(find.Dir, dir+"/"+name, u))
+		}
+		u.glob, u.around = false, len(names) > 0
+		o.list = append(o.list, o.file(find.Dir, dir, u))
+	}
+}
+
+// edits reports whether a program changes files in place.
+func edits(head string, rest []string) bool {
+	inPlace := ""
+	switch {
+	case shell.In("sed perl gsed ruby", head):
+		inPlace = "-i -pi --in-place"
+	case shell.In("prettier gofmt eslint black rustfmt", head):
+		inPlace = "--write -w --fix"
+	}
+	return slices.ContainsFunc(strings.Fields(inPlace), func(flag string) bool {
+		return slices.ContainsFunc(rest, func(w string) bool { return strings.HasPrefix(w, flag) })
+	})
+}
+
+func isRecursive(w string) bool {
+	return w == "--recursive" || shell.IsFlag(w) && w[1] != '-' && strings.ContainsAny(w, "rRa")
+}
+
+// given adds the files that xargs hands to a program: what another command finds.
+func (o *opening) given(head string, write bool) {
+	given := slices.ContainsFunc(o.cmd.Words, func(w string) bool { return shell.In(givers, shell.Base(w)) })
+	if !given || shell.In("echo printf ls", head) {
+		return
+	}
+	l := o.known().line
+	for _, i := range l.Sources(o.at) {
+		from := &l.Commands[i]
+		switch name := from.Programs()[0].Name; {
+		case shell.In(shell.Finders, name):
+			o.found(from, write)
+		case shell.In(listers, name):
+			for _, w := range from.Words[1:] {
+				if isPath(w) && !shell.IsFlag(w) {
+					o.list = append(o.list, o.file(from.Dir, w, use{read: true, write: write, all: true}))
+				}
+			}
+		}
+	}
+}
+
+// git adds the files that a git command reads or writes: words, and what follows the colon of a
+// revision, which begins at the root of the repository.
+func (o *opening) git(words []string) {
+	sub := 0
+	for ; sub < len(words) && (!isPlain(words[sub]) || sub > 0 && shell.In("-C -c --git-dir --work-tree", words[sub-1])); sub++ {
+		if sub > 0 && words[sub-1] == "-C" && !strings.Contains(words[sub], hole) {
+			o.dir = inDir(o.dir, words[sub])
+		}
+	}
+	if sub == len(words) {
+		return
+	}
+	name, rest := words[sub], words[sub+1:]
+	write := shell.In(gitWrites, name)
+	has := func(flags string, starts ...string) bool {
+		return slices.ContainsFunc(rest, func(w string) bool {
+			return shell.In(flags, w) || slices.ContainsFunc(starts, func(s string) bool { return strings.HasPrefix(w, s) })
+		})
+	}
+	switch {
+	case !write && !shell.In(gitReads, name),
+		has("--stat --name-only --name-status --quiet --shortstat --numstat") && !has("-p -u --patch", "-U"),
+		shell.In("log shortlog", name) && !has("-p -u --patch --cc -c", "-U", "-L"):
+		return
+	}
+	text := -1
+	if name == "grep" {
+		text = searchText(rest)
+	}
+	for i, w := range rest {
+		before := ""
+		if i > 0 {
+			before = rest[i-1]
+		}
+		value := shell.In(shell.TextFlags, before) || shell.In("-S -G -L --author --since --until", before)
+		u := use{read: true, write: write, all: write}
+		switch {
+		case i == text, value && !(before == "-L" && strings.Contains(w, ":")), isExcluded(w):
+		case shell.IsFlag(w):
+			if _, value, _ := strings.Cut(w, "="); isPath(value) {
+				o.add(value, use{read: true, write: true})
+			}
+		case strings.Contains(w, ":"):
+			o.revision(w, u)
+		case isPath(w):
+			u.glob, u.dots = strings.ContainsAny(w, "*?["), true
+			o.add(w, u)
+		}
+	}
+}
+
+// isExcluded reports whether a word of git's says which files are not meant.
+func isExcluded(w string) bool {
+	return strings.HasPrefix(w, ":!") || strings.HasPrefix(w, ":^") || strings.HasPrefix(w, ":(") && strings.Contains(w, "exclude")
+}
+
+// revision adds the file of REVISION:FILE.
+func (o *opening) revision(w string, u use) {
+	name := w[strings.LastIndexByte(w, ':')+1:]
+	if at := strings.LastIndexByte(w, ')'); strings.HasPrefix(w, ":(") && at > 0 {
+		name = w[at+1:]
+	}
+	dir := o.dir
+	switch name = strings.TrimPrefix(name, "/"); {
+	case strings.HasPrefix(name, ".") && strings.Contains(name, "/"):
+		u.all = false
+	case name == "" || isPath(name):
+		if name == "" {
+			name = "."
+		}
+		if !strings.Contains(dir, hole) {
+			o.dir = repository(o.ways(inDir(dir, "."))[0])
+		}
+	default:
+		return
+	}
+	o.add(name, u)
+	o.dir = dir
+}
+
+// patch adds the files that a patch of Codex's names.
+func (o *opening) patch(text string) {
+	for line := range strings.Lines(text) {
+		for _, head := range []string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "} {
+			if name, ok := strings.CutPrefix(strings.TrimSpace(line), head); ok {
+				o.add(strings.TrimSpace(name), use{read: true, write: true})
+			}
+		}
+	}
+}
+
+// isPath reports whether a text may be the name of a file.
+func isPath(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(c rune) bool {
+		return c <= ' ' && c != 0 || c < 0x7f && strings.ContainsRune("\"'`<>|&;()!#\\=:", c)
+	})
+}
+
+// pathNames are the names that tools, the client's (the first three) and those of MCP servers, use
+// for a file in their input.
+const pathNames = "file_path notebook_path path paths file files filename file_name filepath filePath absolute_path source " +
+	"destination src dst source_path destination_path old_path new_path from to target directory dir root uri uris url " +
+	"file_uri resource output_path output_file input_path input_file"
+
+// toolFiles returns the files that a tool's input names.
+func (c *Call) toolFiles() (list []file) {
+	input := gjson.ParseBytes(c.Input)
+	mcp := strings.HasPrefix(c.Tool, "mcp__")
+	u := use{read: true, write: !onlyReads(c.Tool), direct: !mcp}
+	switch c.Tool {
+	case "Grep":
+		return c.searches(input, input.Get("glob").Str, u)
+	case "Glob":
+		return c.searches(input, input.Get("pattern").Str, u)
+	case "WebFetch", "WebSearch", "Agent", "Task", "Skill":
+		return nil
+	}
+	names := strings.Fields(pathNames)
+	if !mcp {
+		names = names[:3]
+	}
+	for _, name := range names {
+		for _, text := range texts(input.Get(name)) {
+			text, local := strings.CutPrefix(text, "file://")
+			if local || !mcp || !strings.Contains(text, "://") { // elsewhere a path may contain it and go on with ".."
+				list = append(list, c.file("", text, u))
+			}
+		}
+	}
+	return list
+}
+
+// searches returns the files that Grep or Glob reads: its folders, those that fit a pattern in them,
+// and for what shows texts those that are there.
+func (c *Call) searches(input gjson.Result, pattern string, u use) (list []file) {
+	globbed := u
+	globbed.glob = true
+	dirs := texts(input.Get("path")) // other agents have several
+	relative := pattern != "" && !strings.HasPrefix(pattern, "/")
+	for _, dir := range dirs {
+		list = append(list, c.file("", dir, u))
+		if relative {
+			list = append(list, c.file("", dir+"/"+pattern, globbed))
+		}
+	}
+	if pattern != "" && (len(list) == 0 || !relative) {
+		list = append(list, c.file("", pattern, globbed))
+	}
+	if pattern != "" || input.Get("output_mode").Str != "content" || input.Get("type").Str != "" {
+		return list
+	}
+	if len(dirs) == 0 {
+		dirs = []string{"."}
+	}
+	for _, dir := range dirs {
+		for _, f := range (search{hidden: true}).files(c.ways(dir)[0]) {
+			f.direct = true
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// texts returns a text, those of a list, and the paths of a list of objects.
+func texts(v gjson.Result) (list []string) {
+	for _, item := range v.Array() {
+		if item.IsObject() {
+			item = item.Get("path")
+		}
+		if item.Type == gjson.String && item.Str != "" {
+			list = append(list, item.Str)
+		}
+	}
+	return list
+}
+
+// onlyReads reports whether a tool's name says that it reads its files.
+func onlyReads(tool string) bool {
+	name := strings.ToLower(tool[strings.LastIndex(tool, "__")+1:])
+	return slices.ContainsFunc(strings.Fields("read get list search grep glob view stat info find"), func(word string) bool {
+		return strings.Contains(name, word)
+	})
+}
