@@ -87,7 +87,7 @@ func TestRewritesInTurn(t *testing.T) {
 	add(" -a")
 	r := trigger(t, e, event.PreToolUse, bash)
 	const told = `This call was changed before it ran (policy program/program-1; policy program/program-2). command was \"ls\" and is \"ls -l -a\"`
-	want := `{"systemMessage":"` + told + `","hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls -l -a","description":"d"},"additionalContext":"` + told + `"}}` + "\n"
+	want := `{"hookSpecificOutput":{"additionalContext":"` + told + `","hookEventName":"PreToolUse","updatedInput":{"command":"ls -l -a","description":"d"}},"systemMessage":"` + told + `"}` + "\n"
 	if string(r.Answer.Stdout) != want || string(r.Results[0].Rewrote) != `{"command":"ls -l","description":"d"}` {
 		t.Errorf("got %s after %s", r.Answer.Stdout, r.Results[0].Rewrote)
 	}
@@ -323,7 +323,7 @@ func TestRawMembersGoThrough(t *testing.T) {
 	e := NewEngine(nil)
 	e.Register(event.UserPromptSubmit, says(wire.Outcome{Raw: []byte(`{"continue":false,"stopReason":"enough","suppressOutput":true,"terminalSequence":"\u0007","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","sessionTitle":"t","nope":1}}`)}))
 	r := trigger(t, e, event.UserPromptSubmit, `{}`)
-	want := `{"continue":false,"stopReason":"enough","terminalSequence":"\u0007","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","sessionTitle":"t"}}` + "\n"
+	want := `{"continue":false,"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","sessionTitle":"t"},"stopReason":"enough","terminalSequence":"\u0007"}` + "\n"
 	if string(r.Answer.Stdout) != want || !r.Halts || !slices.Contains(r.Answer.Dropped, "nope") {
 		t.Errorf("got %s, dropped %v", r.Answer.Stdout, r.Answer.Dropped)
 	}

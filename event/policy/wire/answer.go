@@ -2,34 +2,50 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 )
 
+// answerMembers are the members of the client's own output, with their types.
+var answerMembers = map[string]string{
+	"continue":         boolean,
+	"suppressOutput":   boolean,
+	"stopReason":       str,
+	"systemMessage":    str,
+	"terminalSequence": str,
+	"decision":         str,
+	"reason":           str,
+	specific:           object,
+}
+
 // ParseAnswer parses the client's own output JSON. Known members must have their types;
 // unknown ones stay in Raw, as do continue, stopReason, terminalSequence and members of one
 // event only. UpdatedInput may come with Allow and Ask, and without a decision, which becomes
-// Modify.
+// Modify. "approve" is PreToolUse's old word for allow.
 func ParseAnswer(event string, data []byte) (Outcome, error) {
-	o := Outcome{Raw: data}
-	fields, err := read(data, map[string]string{
-		"continue": boolean, "suppressOutput": boolean, "stopReason": str, "systemMessage": str,
-		"terminalSequence": str, "decision": str, "reason": str, "hookSpecificOutput": object,
-	})
+	fields, err := read(data, answerMembers)
 	if err != nil {
 		return Outcome{}, err
 	}
-	o.System = fields["systemMessage"].Str
-	if err := o.topDecision(event, fields); err != nil {
-		return Outcome{}, err
+	o := Outcome{Raw: data, System: fields["systemMessage"].Str, Reason: fields["reason"].Str}
+	switch d := fields["decision"]; {
+	case !d.Exists():
+	case d.Str == "block":
+		o.Decision = Refusal(event)
+	case d.Str == "approve" && event == "PreToolUse":
+		o.Decision = Allow
+	default:
+		return Outcome{}, fmt.Errorf("decision %q is not one that %s has", Printable(d.Str, 40), event)
 	}
-	if err := o.specific(event, fields["hookSpecificOutput"]); err != nil {
-		return Outcome{}, err
+	if v := fields[specific]; v.Exists() {
+		if err := o.specific(event, v); err != nil {
+			return Outcome{}, fmt.Errorf("hookSpecificOutput: %w", err)
+		}
 	}
 	if o.UpdatedInput != nil && o.Decision == Silence {
 		o.Decision = Modify
@@ -38,16 +54,54 @@ func ParseAnswer(event string, data []byte) (Outcome, error) {
 	return o, nil
 }
 
-// answerMembers are those of the client's own output that say something by themselves.
-var answerMembers = []string{
-	"continue",
-	"suppressOutput",
-	"stopReason",
-	"systemMessage",
-	"terminalSequence",
-	"decision",
-	"reason",
-	"hookSpecificOutput",
+// specific reads hookSpecificOutput. "defer" is not a decision of ours; it stays in Raw.
+func (o *Outcome) specific(event string, v gjson.Result) error {
+	fields, err := read([]byte(v.Raw), map[string]string{
+		"hookEventName":            str,
+		"additionalContext":        str,
+		"permissionDecision":       str,
+		"permissionDecisionReason": str,
+		"updatedInput":             object,
+	})
+	if err != nil {
+		return err
+	}
+	if name := fields["hookEventName"].Str; name != event {
+		return fmt.Errorf("hookEventName is %q and not %q", Printable(name, 40), event)
+	}
+	o.Context = fields["additionalContext"].Str
+	word, reason := "permissionDecision", "permissionDecisionReason"
+	switch event {
+	case "PreToolUse":
+	case "PermissionRequest":
+		if !fields["decision"].Exists() {
+			return nil
+		}
+		word, reason = "behavior", "message"
+		fields, err = read([]byte(fields["decision"].Raw), map[string]string{
+			"behavior":     str,
+			"message":      str,
+			"updatedInput": object,
+			"interrupt":    boolean,
+		})
+		if err != nil {
+			return fmt.Errorf("decision: %w", err)
+		}
+	default:
+		return nil
+	}
+	switch d := fields[word]; {
+	case d.Str == "allow" || d.Str == "deny" || d.Str == "ask" && event == "PreToolUse":
+		o.Decision = Decision(d.Str)
+		o.Reason = cmp.Or(fields[reason].Str, o.Reason)
+	case event == "PreToolUse" && (d.Str == "defer" || !d.Exists()):
+	default:
+		return fmt.Errorf("%s is no decision: %q", word, Printable(d.Str, 40))
+	}
+	if o.Decision != Deny {
+		o.UpdatedInput = raw(fields["updatedInput"])
+	}
+	return nil
 }
 
 // ParseResponse parses an answer over HTTP: the client's own output JSON, or a plain yes or no (see
@@ -62,14 +116,15 @@ func ParseResponse(event string, body []byte) (Outcome, error) {
 	if in := v.Get("result"); in.Exists() {
 		v = in
 	}
-	isClients := slices.ContainsFunc(answerMembers, func(name string) bool { return v.Get(name).Exists() })
-	if said && !isClients {
-		return o, nil
+	for name := range answerMembers {
+		if v.Get(name).Exists() {
+			return ParseAnswer(event, []byte(v.Raw))
+		}
 	}
-	if !isClients && string(bytes.TrimSpace(body)) != "{}" {
-		return Outcome{}, errors.New("it says neither yes nor no, nor has it anything that the client knows")
+	if !said && string(bytes.TrimSpace(body)) != "{}" {
+		return o, errors.New("it says neither yes nor no, nor has it anything that the client knows")
 	}
-	return ParseAnswer(event, []byte(v.Raw))
+	return o, nil
 }
 
 // plain parses an answer that says no more than yes or no: true, false, or an object with a boolean
@@ -94,7 +149,8 @@ func plain(event string, body []byte) (o Outcome, said bool, err error) {
 	no := v.Type == gjson.False
 	said = no || v.Type == gjson.True
 	for _, name := range []string{"allow", "allowed", "deny"} {
-		switch is := v.Get(name); {
+		is := v.Get(name)
+		switch {
 		case !is.Exists():
 			continue
 		case is.IsBool():
@@ -109,93 +165,12 @@ func plain(event string, body []byte) (o Outcome, said bool, err error) {
 		}
 		said = true
 	}
-	if !said {
-		return o, false, nil
-	}
-	if o.Decision = Allow; no {
+	switch {
+	case no:
 		o.Decision = Refusal(event)
 		o.Reason = Reason(strings.Join(append(reasons, v.Get("reason").String()), "\n"))
-	}
-	return o, true, nil
-}
-
-// topDecision reads decision and reason. "approve" is PreToolUse's old word for allow.
-func (o *Outcome) topDecision(event string, fields map[string]gjson.Result) error {
-	o.Reason = fields["reason"].Str
-	switch d := fields["decision"].Str; {
-	case d == "block":
-		o.Decision = Refusal(event)
-	case d == "approve" && event == "PreToolUse":
+	case said:
 		o.Decision = Allow
-	case d != "" || fields["decision"].Type == gjson.String:
-		return fmt.Errorf("decision %q is not one that %s has", Printable(d, 40), event)
 	}
-	return nil
-}
-
-// specific reads hookSpecificOutput.
-func (o *Outcome) specific(event string, hso gjson.Result) error {
-	if !hso.Exists() {
-		return nil
-	}
-	fields, err := read([]byte(hso.Raw), map[string]string{
-		"hookEventName": str, "additionalContext": str, "permissionDecision": str,
-		"permissionDecisionReason": str, "updatedInput": object,
-	})
-	if err != nil {
-		return fmt.Errorf("hookSpecificOutput: %w", err)
-	}
-	if name := fields["hookEventName"].Str; name != event {
-		return fmt.Errorf("hookSpecificOutput: hookEventName is %q and not %q", Printable(name, 40), event)
-	}
-	o.Context = fields["additionalContext"].Str
-	switch event {
-	case "PreToolUse":
-		return o.permission(fields)
-	case "PermissionRequest":
-		return o.behavior(fields["decision"])
-	}
-	return nil
-}
-
-// permission reads PreToolUse's members. "defer" is not a decision of ours; it stays in Raw.
-func (o *Outcome) permission(fields map[string]gjson.Result) error {
-	o.UpdatedInput = raw(fields["updatedInput"])
-	d := fields["permissionDecision"]
-	switch d.Str {
-	case "allow", "deny", "ask":
-		o.Decision = Decision(d.Str)
-		o.Reason = fields["permissionDecisionReason"].Str
-	case "defer":
-	default:
-		if d.Exists() {
-			return fmt.Errorf("hookSpecificOutput: permissionDecision %q is not one of allow, deny, ask, defer",
-				Printable(d.Str, 40))
-		}
-	}
-	if o.Decision == Deny {
-		o.UpdatedInput = nil
-	}
-	return nil
-}
-
-// behavior reads PermissionRequest's members.
-func (o *Outcome) behavior(d gjson.Result) error {
-	if !d.Exists() {
-		return nil
-	}
-	known := map[string]string{"behavior": str, "message": str, "updatedInput": object, "interrupt": boolean}
-	fields, err := read([]byte(d.Raw), known)
-	if err != nil {
-		return fmt.Errorf("hookSpecificOutput.decision: %w", err)
-	}
-	switch b := fields["behavior"].Str; b {
-	case "allow":
-		o.Decision, o.UpdatedInput = Allow, raw(fields["updatedInput"])
-	case "deny":
-		o.Decision, o.Reason = Deny, fields["message"].Str
-	default:
-		return fmt.Errorf("hookSpecificOutput.decision: behavior %q is not one of allow, deny", Printable(b, 40))
-	}
-	return nil
+	return o, said, nil
 }

@@ -94,7 +94,7 @@ func TestVersions(t *testing.T) {
 		want    string
 	}{
 		{event.Stop, Verdict{Context: []string{"c"}}, "2.1.162", ""},
-		{event.Stop, Verdict{Context: []string{"c"}}, "2.1.163", `{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"c"}}`},
+		{event.Stop, Verdict{Context: []string{"c"}}, "2.1.163", `{"hookSpecificOutput":{"additionalContext":"c","hookEventName":"Stop"}}`},
 		{event.PreCompact, Verdict{Decision: Deny, Reason: "r"}, "2.1.104", ""},
 		{event.PreCompact, Verdict{Decision: Deny, Reason: "r"}, "2.1.105", `{"decision":"block","reason":"r"}`},
 		{event.Stop, Verdict{Terminal: "\a"}, "2.0.99", ""},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"beckon/event"
@@ -40,9 +41,6 @@ func (d Dialect) Name() string {
 	return d.agent.Name
 }
 
-// Hears reports whether the agent accepts a hook's answer at that event.
-func (d Dialect) Hears(k event.Kind) bool { return d.Native() || d.agent.AnswerTo(string(k)) != nil }
-
 // RulesOf returns the answers that a hook may give at that event.
 func (d Dialect) RulesOf(k event.Kind) Rules {
 	r := RulesOf(k)
@@ -62,6 +60,18 @@ func (d Dialect) RulesOf(k event.Kind) Rules {
 	return r
 }
 
+// translated are the fields of a payload by Claude Code's names.
+var translated = map[string]agents.Field{
+	"cwd":                    agents.Cwd,
+	"transcript_path":        agents.Transcript,
+	"permission_mode":        agents.Mode,
+	"prompt":                 agents.Prompt,
+	"last_assistant_message": agents.Message,
+	"source":                 agents.Source,
+	"reason":                 agents.Reason,
+	"tool_use_id":            agents.UseID,
+}
+
 // Payload translates an event to Claude Code's format, for policies and their handlers: e is
 // the parsed event, raw the agent's payload. Members without a name there stay as they are.
 func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
@@ -73,33 +83,22 @@ func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 	if !given.IsObject() || out == nil {
 		return nil, errors.New("the payload is not an object")
 	}
-	for _, f := range []struct {
-		name string
-		is   agents.Field
-	}{
-		{"cwd", agents.Cwd},
-		{"transcript_path", agents.Transcript},
-		{"permission_mode", agents.Mode},
-		{"prompt", agents.Prompt},
-		{"last_assistant_message", agents.Message},
-		{"source", agents.Source},
-		{"reason", agents.Reason},
-		{"tool_use_id", agents.UseID},
-	} {
-		if v := d.member(given, f.is); v.Type == gjson.String {
-			out[f.name] = json.RawMessage(v.Raw)
+	for name, is := range translated {
+		if v := d.member(given, is); v.Type == gjson.String {
+			out[name] = json.RawMessage(v.Raw)
 		}
 	}
-	say := func(name, text string) {
+	delete(out, ToolNames)
+	for name, text := range map[string]string{
+		"agent":           d.agent.Name,
+		"hook_event_name": string(e.Kind),
+		"session_id":      e.SessionID,
+		"agent_id":        e.AgentID,
+	} {
 		if text != "" {
 			out[name] = must(text)
 		}
 	}
-	delete(out, ToolNames)
-	say("agent", d.agent.Name)
-	say("hook_event_name", string(e.Kind))
-	say("session_id", e.SessionID)
-	say("agent_id", e.AgentID)
 	if tool := d.member(given, agents.Tool); tool.Type == gjson.String {
 		d.call(tool.Str, given, out)
 	}
@@ -121,12 +120,11 @@ func (d Dialect) member(given gjson.Result, f agents.Field) (found gjson.Result)
 
 // tool returns the row of one of the agent's tools; nil if it keeps its name.
 func (d Dialect) tool(name string) *agents.Called {
-	for i := range d.agent.Tools {
-		if d.agent.Tools[i].Name == name {
-			return &d.agent.Tools[i]
-		}
+	i := slices.IndexFunc(d.agent.Tools, func(c agents.Called) bool { return c.Name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &d.agent.Tools[i]
 }
 
 // ToolNames is the member of a payload with all names of a tool, if there are several.
@@ -185,8 +183,10 @@ func inputs(row *agents.Called, input, out map[string]json.RawMessage) {
 		switch {
 		case !there:
 		case in.Means == agents.Workdir:
-			if dir := gjson.ParseBytes(v).Str; dir != "" {
-				out["cwd"] = must(inside(gjson.ParseBytes(out["cwd"]).Str, dir))
+			if dir := gjson.ParseBytes(v).Str; filepath.IsAbs(dir) {
+				out["cwd"] = must(filepath.Clean(dir))
+			} else if dir != "" {
+				out["cwd"] = must(filepath.Join(gjson.ParseBytes(out["cwd"]).Str, dir))
 			}
 		default:
 			delete(input, in.Name)
@@ -198,21 +198,12 @@ func inputs(row *agents.Called, input, out map[string]json.RawMessage) {
 	}
 	if list := gjson.ParseBytes(input[row.Files]); row.Files != "" && list.IsArray() {
 		var files []string
-		named := gjson.ParseBytes(input["file_path"])
-		for _, v := range [...]gjson.Result{named, list.Get("#.filePath"), list.Get("#.movePath")} {
-			for _, name := range v.Array() {
-				files = append(files, name.Str)
-			}
+		named := gjson.ParseBytes(input["file_path"]).Array()
+		for _, v := range slices.Concat(named, list.Get("#.filePath").Array(), list.Get("#.movePath").Array()) {
+			files = append(files, v.Str)
 		}
 		input["file_path"] = must(files)
 	}
-}
-
-func inside(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, path)
 }
 
 // inputOf returns the members of a call's input, even if it is written as a text; of members

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"beckon/event/jsonenc"
 
@@ -40,19 +41,16 @@ func members(data []byte) (map[string]gjson.Result, error) {
 		return nil, fmt.Errorf("it is not a JSON object but %s", kind(v))
 	}
 	all := map[string]gjson.Result{}
-	twice := ""
+	var err error
 	v.ForEach(func(k, value gjson.Result) bool {
 		key := jsonenc.Unquote(k.Raw, -1)
 		if _, there := all[key]; there {
-			twice = key
+			err = fmt.Errorf("it has the member %q twice", key)
 		}
 		all[key] = value
-		return true
+		return err == nil
 	})
-	if twice != "" {
-		return nil, fmt.Errorf("it has the member %q twice", twice)
-	}
-	return all, nil
+	return all, err
 }
 
 // The types of members.
@@ -97,21 +95,16 @@ func raw(v gjson.Result) []byte {
 // because there is no other way to remove a field. It fails if either is not an object, or has
 // a repeated member.
 func Overlay(base, over []byte) ([]byte, error) {
-	old, err := members(base)
-	if err != nil {
-		return nil, err
-	}
-	changes, err := members(over)
-	if err != nil {
-		return nil, err
-	}
 	out := map[string]json.RawMessage{}
-	for name, v := range old {
-		out[name] = raw(v)
-	}
-	for name, v := range changes {
-		if out[name] = raw(v); v.Type == gjson.Null {
-			delete(out, name)
+	for i, object := range [][]byte{base, over} {
+		list, err := members(object)
+		if err != nil {
+			return nil, err
+		}
+		for name, v := range list {
+			if out[name] = raw(v); i > 0 && v.Type == gjson.Null {
+				delete(out, name)
+			}
 		}
 	}
 	return Encode(out)
@@ -129,19 +122,15 @@ func Compact(data []byte) []byte {
 // sameJSON reports whether two values are equal, whatever their layout and the order of their
 // members. Numbers are compared as written.
 func sameJSON(a, b []byte) bool {
-	x, errX := canonical(a)
-	y, errY := canonical(b)
-	return errX == nil && errY == nil && bytes.Equal(x, y)
-}
-
-func canonical(data []byte) ([]byte, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
+	var values [2]any
+	for i, data := range [][]byte{a, b} {
+		d := json.NewDecoder(bytes.NewReader(data))
+		d.UseNumber()
+		if d.Decode(&values[i]) != nil {
+			return false
+		}
 	}
-	return json.Marshal(v) // sorts the members
+	return reflect.DeepEqual(values[0], values[1])
 }
 
 var errNoInput = errors.New("the event has no tool_input")

@@ -18,22 +18,6 @@ import (
 // protocolVersion is the one version of the server protocol that exists.
 const protocolVersion = "1.0"
 
-// question is a request to a policy server.
-type question struct {
-	Version string          `json:"version"`
-	Event   about           `json:"event"`
-	Data    json.RawMessage `json:"data"`
-}
-
-type about struct {
-	ID          string `json:"id"`
-	Type        string `json:"type"`
-	Name        string `json:"name"`
-	Timestamp   int64  `json:"timestamp"` // ms
-	SessionID   string `json:"session_id"`
-	Correlation string `json:"correlation_id"`
-}
-
 // Question returns the body of a question about c, and the data in it, which an answer may
 // change. Related events share a correlation id: those of one tool call, else those of one
 // prompt.
@@ -41,8 +25,18 @@ func Question(c Call) (body, data []byte, err error) {
 	if data, err = eventData(c); err != nil {
 		return nil, nil, fmt.Errorf("the payload: %w", err)
 	}
-	body, err = Encode(question{protocolVersion, about{ID: c.ID, Type: c.Event, Name: c.Event, Timestamp: c.At.UnixMilli(),
-		SessionID: c.SessionID, Correlation: cmp.Or(c.ToolUseID, c.PromptID, c.ID)}, data})
+	body, err = Encode(map[string]any{
+		"version": protocolVersion,
+		"event": map[string]any{
+			"id":             c.ID,
+			"type":           c.Event,
+			"name":           c.Event,
+			"timestamp":      c.At.UnixMilli(),
+			"session_id":     c.SessionID,
+			"correlation_id": cmp.Or(c.ToolUseID, c.PromptID, c.ID),
+		},
+		"data": json.RawMessage(data),
+	})
 	return body, data, err
 }
 
@@ -60,18 +54,13 @@ var promised = map[string]map[string]any{
 // eventData returns the client's payload with the members that the protocol requires.
 func eventData(c Call) ([]byte, error) {
 	more := map[string]any{}
-	has := gjson.ParseBytes(c.Payload)
-	promise := func(name string, value any) {
-		if v := has.Get(name); !v.Exists() || v.Type == gjson.Null {
-			more[name] = value
-		}
-	}
-	for name, value := range promised[c.Event] {
-		promise(name, value)
-	}
+	maps.Copy(more, promised[c.Event])
 	if c.ToolName != "" {
-		promise("tool_name", c.ToolName)
+		more["tool_name"] = c.ToolName
 	}
+	maps.DeleteFunc(more, func(name string, _ any) bool {
+		return gjson.GetBytes(c.Payload, name).Type != gjson.Null // a missing one is null, too
+	})
 	if c.ToolInput != nil {
 		more["tool_input"] = json.RawMessage(c.ToolInput)
 	}
@@ -103,34 +92,27 @@ func ParseReply(event string, data, body []byte) (Outcome, error) {
 	o.Context, _ = o.Metadata["additional_context"].(string)
 	o.System, _ = o.Metadata["system_message"].(string)
 	switch d := fields["decision"].Str; d {
-	case "allow":
-		o.Decision = Allow
-		err = o.extend()
 	case "block":
 		o.Decision = Refusal(event)
+		return o, nil
+	case "allow":
+		o.Decision = Allow
 	case "modify":
-		if err = o.modify(event, data, fields["modified_data"]); err == nil {
-			err = o.extend()
+		if err := o.modify(event, data, fields["modified_data"]); err != nil {
+			return Outcome{}, err
 		}
 	default:
-		err = fmt.Errorf("its decision is %q and none of allow, block, modify", Printable(d, 40))
+		return Outcome{}, fmt.Errorf("its decision is %q and none of allow, block, modify", Printable(d, 40))
 	}
-	if err != nil {
-		return Outcome{}, err
-	}
-	return o, nil
-}
-
-// extend reads metadata.permission_decision.
-func (o *Outcome) extend() error {
 	switch d := o.Metadata["permission_decision"]; d {
 	case nil:
 	case "allow", "ask", "deny":
 		o.Decision = Decision(d.(string))
 	default:
-		return fmt.Errorf("its metadata.permission_decision is %q and none of allow, ask, deny", Printable(fmt.Sprint(d), 40))
+		return Outcome{}, fmt.Errorf("its metadata.permission_decision is %q and none of allow, ask, deny",
+			Printable(fmt.Sprint(d), 40))
 	}
-	return nil
+	return o, nil
 }
 
 // modify reads modified_data: the event's data, or the part of it to change. Before a tool
@@ -146,36 +128,30 @@ func (o *Outcome) modify(event string, data []byte, modified gjson.Result) error
 	}
 	o.Decision = Allow // until something differs
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		had := gjson.GetBytes(data, gjson.Escape(name))
-		if had.Exists() && sameJSON([]byte(had.Raw), []byte(list[name].Raw)) {
+		had, now := gjson.GetBytes(data, gjson.Escape(name)), list[name]
+		changed := []byte(now.Raw)
+		if had.Exists() && sameJSON([]byte(had.Raw), changed) {
 			continue
 		}
-		if err := o.change(event, name, had, list[name]); err != nil {
-			return err
+		if now.IsObject() && had.IsObject() || name == "tool_input" {
+			if changed, err = Overlay([]byte(had.Raw), changed); err != nil {
+				return fmt.Errorf("modified_data.%s: %w", Printable(name, 40), err)
+			}
 		}
-	}
-	return nil
-}
-
-// change applies one member of modified_data that differs from data.
-func (o *Outcome) change(event, name string, had, now gjson.Result) error {
-	changed := []byte(now.Raw)
-	if now.IsObject() && had.IsObject() || name == "tool_input" {
-		var err error
-		if changed, err = Overlay([]byte(had.Raw), changed); err != nil {
-			return fmt.Errorf("modified_data.%s: %w", Printable(name, 40), err)
+		switch {
+		case name == "tool_input" && Refusal(event) == Deny:
+			if !sameJSON(changed, []byte(had.Raw)) {
+				o.Decision, o.UpdatedInput = Modify, changed
+			}
+		case name == "tool_response" && event == "PostToolUse":
+			o.Decision = Modify
+			o.Raw = must(map[string]any{specific: map[string]any{
+				"hookEventName":     event,
+				"updatedToolOutput": json.RawMessage(changed),
+			}})
+		default:
+			return fmt.Errorf("it modifies %s, which %s cannot", Printable(name, 40), event)
 		}
-	}
-	switch {
-	case name == "tool_input" && Refusal(event) == Deny:
-		if !sameJSON(changed, []byte(had.Raw)) {
-			o.Decision, o.UpdatedInput = Modify, changed
-		}
-	case name == "tool_response" && event == "PostToolUse":
-		o.Decision = Modify
-		o.Raw = must(output{Specific: &specific{Event: "PostToolUse", UpdatedToolOutput: changed}})
-	default:
-		return fmt.Errorf("it modifies %s, which %s cannot", Printable(name, 40), event)
 	}
 	return nil
 }
@@ -221,25 +197,27 @@ type reply struct {
 	Decision Decision                   `json:"decision"`
 	Reason   string                     `json:"reason,omitempty"`
 	Modified map[string]json.RawMessage `json:"modified_data,omitempty"`
-	Metadata *metadata                  `json:"metadata,omitempty"`
-}
-
-// metadata is what a decision contains beyond the protocol.
-type metadata struct {
-	Permission Decision `json:"permission_decision,omitempty"` // ask, or allow for an explicit approval
-	Context    string   `json:"additional_context,omitempty"`
-	System     string   `json:"system_message,omitempty"`
+	Metadata map[string]string          `json:"metadata,omitempty"`
 }
 
 // Reply returns the answer of protocol 1.0 to a question. The protocol cannot end the agent's
 // work; it can end this step. Nor can it ask: a caller that does not say that it understands
-// "ask" (asks) gets a block, because it would take any other word for allow.
+// "ask" (asks) gets a block, because it would take any other word for allow. metadata has what
+// a decision contains beyond the protocol.
 func Reply(v Verdict, asks bool) []byte {
-	r := reply{Version: protocolVersion, Decision: Allow, Reason: strings.Trim(v.Reason+"\n"+v.HaltReason, "\n")}
-	m := metadata{Context: strings.Join(v.Context, "\n\n"), System: strings.Join(v.System, "\n")}
-	if v.Decision == Ask || v.Decision == Allow {
-		m.Permission = v.Decision
+	r := reply{
+		Version:  protocolVersion,
+		Decision: Allow,
+		Reason:   strings.Trim(v.Reason+"\n"+v.HaltReason, "\n"),
+		Metadata: map[string]string{
+			"additional_context": strings.Join(v.Context, "\n\n"),
+			"system_message":     strings.Join(v.System, "\n"),
+		},
 	}
+	if v.Decision == Ask || v.Decision == Allow {
+		r.Metadata["permission_decision"] = string(v.Decision)
+	}
+	maps.DeleteFunc(r.Metadata, func(_, text string) bool { return text == "" })
 	output := v.Extra["updatedToolOutput"]
 	switch {
 	case v.Decision == Deny || v.Halt:
@@ -251,9 +229,6 @@ func Reply(v Verdict, asks bool) []byte {
 		r.Decision, r.Modified = Modify, map[string]json.RawMessage{"tool_input": v.Input}
 	case output != nil:
 		r.Decision, r.Modified = Modify, map[string]json.RawMessage{"tool_response": output}
-	}
-	if m != (metadata{}) {
-		r.Metadata = &m
 	}
 	return append(must(r), '\n')
 }

@@ -32,8 +32,8 @@ type Verdict struct {
 
 // Request is what an answer to a PermissionRequest may contain besides its decision.
 type Request struct {
-	UpdatedPermissions json.RawMessage `json:"updatedPermissions,omitempty"` // of an approval
-	Interrupt          json.RawMessage `json:"interrupt,omitempty"`          // of a refusal
+	UpdatedPermissions json.RawMessage // of an approval
+	Interrupt          json.RawMessage // of a refusal
 }
 
 // Answer is the hook process's answer to the client: one JSON object or nothing on stdout.
@@ -46,44 +46,43 @@ type Answer struct {
 	Dropped []string
 }
 
-// output is the client's object, with its members in order.
-type output struct {
-	Decision         string    `json:"decision,omitempty"`
-	Reason           string    `json:"reason,omitempty"`
-	SystemMessage    string    `json:"systemMessage,omitempty"`
-	Continue         *bool     `json:"continue,omitempty"`
-	StopReason       string    `json:"stopReason,omitempty"`
-	TerminalSequence string    `json:"terminalSequence,omitempty"`
-	Specific         *specific `json:"hookSpecificOutput,omitempty"`
+const specific = "hookSpecificOutput"
+
+// ways are the members by which Claude Code hears of each kind of decision.
+var ways = [ByAction + 1][]agents.Say{
+	ByPermission: {
+		{When: agents.Deny, Path: specific + ".permissionDecision", Value: `"deny"`, Reason: specific + ".permissionDecisionReason"},
+		{When: agents.Ask, Path: specific + ".permissionDecision", Value: `"ask"`, Reason: specific + ".permissionDecisionReason"},
+		{When: agents.Allow, Path: specific + ".permissionDecision", Value: `"allow"`, Reason: specific + ".permissionDecisionReason"},
+		{When: agents.Rewrite, Path: specific + ".updatedInput", Value: agents.Text},
+	},
+	ByRequest: {
+		{When: agents.Deny, Path: specific + ".decision.behavior", Value: `"deny"`, Reason: specific + ".decision.message"},
+		{When: agents.Allow, Path: specific + ".decision.behavior", Value: `"allow"`},
+		{When: agents.Rewrite, Path: specific + ".decision.updatedInput", Value: agents.Text},
+	},
+	ByBlock:  {{When: agents.Deny, Path: "decision", Value: `"block"`, Reason: "reason"}},
+	ByAction: {{When: agents.Deny, Path: specific + ".action", Value: `"decline"`}},
 }
 
-type specific struct {
-	Event      event.Kind      `json:"hookEventName"`
-	Action     json.RawMessage `json:"action,omitempty"`
-	Permission Decision        `json:"permissionDecision,omitempty"`
-	Reason     string          `json:"permissionDecisionReason,omitempty"`
-	Input      json.RawMessage `json:"updatedInput,omitempty"`
-	Decision   *behavior       `json:"decision,omitempty"`
-	Context    string          `json:"additionalContext,omitempty"`
-
-	// Passed on as a handler wrote it, where the contract allows.
-	ClassifierContext      json.RawMessage `json:"classifierContext,omitempty"`
-	Content                json.RawMessage `json:"content,omitempty"`
-	InitialUserMessage     json.RawMessage `json:"initialUserMessage,omitempty"`
-	ReloadSkills           json.RawMessage `json:"reloadSkills,omitempty"`
-	Retry                  json.RawMessage `json:"retry,omitempty"`
-	SessionTitle           json.RawMessage `json:"sessionTitle,omitempty"`
-	SuppressOriginalPrompt json.RawMessage `json:"suppressOriginalPrompt,omitempty"`
-	UpdatedMCPToolOutput   json.RawMessage `json:"updatedMCPToolOutput,omitempty"`
-	UpdatedToolOutput      json.RawMessage `json:"updatedToolOutput,omitempty"`
-	WatchPaths             json.RawMessage `json:"watchPaths,omitempty"`
-}
-
-type behavior struct {
-	Behavior Decision        `json:"behavior"`
-	Message  string          `json:"message,omitempty"`
-	Input    json.RawMessage `json:"updatedInput,omitempty"`
-	Request
+// says returns the members of Claude Code's answer to an event.
+func (r Rules) says() []agents.Say {
+	can := [...]bool{
+		agents.Always:  true,
+		agents.Deny:    r.Refuse != NoWay,
+		agents.Ask:     r.Ask,
+		agents.Allow:   r.Allow,
+		agents.Rewrite: r.Rewrite,
+		agents.Context: r.Context,
+		agents.System:  r.System,
+		agents.Halt:    r.Halt,
+	}
+	list := append(slices.Clip(ways[r.Refuse]),
+		agents.Say{When: agents.Context, Path: specific + ".additionalContext", Value: agents.Text},
+		agents.Say{When: agents.System, Path: "systemMessage", Value: agents.Text},
+		agents.Say{When: agents.Halt, Path: "continue", Value: "false", Reason: "stopReason"},
+		agents.Say{When: agents.Always, Path: specific + ".hookEventName", Value: `"` + string(r.Kind) + `"`})
+	return slices.DeleteFunc(list, func(s agents.Say) bool { return !can[s.When] })
 }
 
 // Translate writes v in the agent's format, as its client of the given version ("" if unknown)
@@ -91,225 +90,145 @@ type behavior struct {
 // agent sent it. What cannot be expressed is left out and named in Dropped; a refusal or
 // question that cannot be expressed is shown to the user if the event can show texts.
 func (d Dialect) Translate(k event.Kind, v Verdict, version string, http bool, payload []byte) Answer {
-	w := &wording{rules: d.RulesOf(k).For(version, http), v: v}
+	w := &writing{rules: d.RulesOf(k).For(version, http), v: v, out: map[string]any{}}
 	if d.Native() {
-		return w.in(&native{wording: w, version: version})
-	}
-	if v.Input != nil && v.Decision != Deny {
-		input, err := d.input(payload, v.Input)
-		if w.v.Input = input; err != nil {
-			w.drop("modify: " + err.Error())
+		w.says = w.rules.says()
+	} else {
+		w.v.Request = Request{}
+		if row := d.agent.AnswerTo(string(k)); row != nil {
+			w.says = row.Says
+		}
+		if v.Input != nil && v.Decision != Deny {
+			input, err := d.input(payload, v.Input)
+			if w.v.Input = input; err != nil {
+				w.drop("modify: " + err.Error())
+			}
 		}
 	}
-	return w.in(&foreign{row: d.agent.AnswerTo(string(k)), out: map[string]any{}})
-}
-
-// format is an answer being written in an agent's format.
-type format interface {
-	// say adds a part of the verdict: its text, or the input. It is false if the event cannot
-	// express that part.
-	say(part agents.When, text string) bool
-	// add adds a further member of Claude Code's format; false for one that does not exist.
-	add(name string, value json.RawMessage) bool
-	// object returns the whole answer, nil if nothing was added.
-	object() any
-}
-
-// wording is a verdict being written.
-type wording struct {
-	rules   Rules
-	v       Verdict
-	answers Answer
-}
-
-// in writes the verdict in a format.
-func (w *wording) in(f format) Answer {
-	for _, name := range slices.Sorted(maps.Keys(w.v.Extra)) {
-		if name == terminalSequence || !f.add(name, w.v.Extra[name]) { // that is a member of the answer itself
+	for _, name := range slices.Sorted(maps.Keys(v.Extra)) {
+		value := v.Extra[name]
+		known := slices.ContainsFunc(w.rules.Extra, func(x Extra) bool {
+			return x.Name == name && has(version, x.Since) && (x.Only == "" || x.Only == string(value))
+		})
+		if known {
+			put(w.out, specific+"."+name, value)
+		} else {
 			w.drop(name)
 		}
 	}
-	w.decision(f)
-	w.texts(f)
-	if o := f.object(); o != nil {
-		w.answers.Stdout = append(must(o), '\n')
+	w.decision()
+	w.texts()
+	if len(w.out) == 0 {
+		return w.answer
 	}
-	return w.answers
+	for _, s := range w.says {
+		parent, _, nested := strings.Cut(s.Path, ".")
+		if s.When == agents.Always && (!nested || w.out[parent] != nil) {
+			put(w.out, s.Path, json.RawMessage(s.Value))
+		}
+	}
+	w.answer.Stdout = append(must(w.out), '\n')
+	return w.answer
 }
 
-func (w *wording) drop(what string) { w.answers.Dropped = append(w.answers.Dropped, what) }
+// writing is a verdict being written.
+type writing struct {
+	rules  Rules
+	v      Verdict
+	says   []agents.Say
+	out    map[string]any
+	answer Answer
+}
 
-// cannot tells the user what the event cannot do.
-func (w *wording) cannot(d Decision) {
-	w.drop(string(d))
-	w.showReason()
+func (w *writing) drop(what string) { w.answer.Dropped = append(w.answer.Dropped, what) }
+
+// say adds a part of the verdict: its text, or the input. It is false if the event cannot express
+// that part.
+func (w *writing) say(part agents.When, text string) (can bool) {
+	said := json.RawMessage(text)
+	if part != agents.Rewrite {
+		said = must(text)
+	}
+	for _, s := range w.says {
+		if s.When != part {
+			continue
+		}
+		can = true
+		value := json.RawMessage(s.Value)
+		if s.Value == agents.Text {
+			value = said
+		}
+		put(w.out, s.Path, value)
+		if s.Reason != "" && text != "" {
+			put(w.out, s.Reason, said)
+		}
+	}
+	return can
 }
 
 // showReason shows the user the reason.
-func (w *wording) showReason() {
+func (w *writing) showReason() {
 	if w.v.Reason != "" {
 		w.v.System = append(slices.Clip(w.v.System), w.v.Reason)
 	}
 }
 
-func (w *wording) decision(f format) {
-	v := w.v
+func (w *writing) decision() {
+	v, refuse := w.v, w.rules.Refuse
 	switch v.Decision {
 	case Deny: // a refused call is not rewritten
+		if refuse == ByAction { // another hook's action and content would be a different answer
+			delete(w.out, specific)
+		}
 		switch {
-		case w.rules.Refuse == ByExit:
-			w.answers.ExitCode, w.answers.Stderr = 2, []byte(v.Reason+"\n")
-		case w.rules.Refuse == NoWay || !f.say(agents.Deny, v.Reason):
-			w.cannot(Deny)
+		case refuse == ByExit:
+			w.answer.ExitCode, w.answer.Stderr = 2, []byte(v.Reason+"\n")
+		case refuse == NoWay || !w.say(agents.Deny, v.Reason):
+			w.drop(string(Deny))
+			w.showReason()
+		case refuse == ByRequest && v.Request.Interrupt != nil:
+			put(w.out, specific+".decision.interrupt", v.Request.Interrupt)
 		}
 		return
 	case Ask:
-		switch {
-		case f.say(agents.Ask, v.Reason):
-		case w.rules.Refuse == ByRequest: // without an answer the dialog is the user's
-			w.showReason()
-		default:
-			w.cannot(Ask)
+		if w.say(agents.Ask, v.Reason) {
+			break
 		}
+		if refuse != ByRequest { // without an answer the dialog is the user's
+			w.drop(string(Ask))
+		}
+		w.showReason()
 	case Allow:
-		if !f.say(agents.Allow, v.Reason) {
-			w.drop("allow")
+		if !w.say(agents.Allow, v.Reason) {
+			w.drop(string(Allow))
+		} else if refuse == ByRequest && v.Request.UpdatedPermissions != nil {
+			put(w.out, specific+".decision.updatedPermissions", v.Request.UpdatedPermissions)
 		}
 	}
 	approves := v.Decision == Allow || w.rules.Kind != event.PermissionRequest // which is rewritten only with its approval
-	if v.Input != nil && !(approves && f.say(agents.Rewrite, string(v.Input))) {
+	if v.Input != nil && !(approves && w.say(agents.Rewrite, string(v.Input))) {
 		w.drop("modify")
 	}
 }
 
-func (w *wording) texts(f format) {
+func (w *writing) texts() {
 	v := w.v
-	if text := strings.Join(v.Context, "\n\n"); text != "" && !f.say(agents.Context, text) {
+	if text := strings.Join(v.Context, "\n\n"); text != "" && !w.say(agents.Context, text) {
 		w.drop("context")
 	}
-	if text := strings.Join(v.System, "\n"); text != "" && !f.say(agents.System, text) {
+	if text := strings.Join(v.System, "\n"); text != "" && !w.say(agents.System, text) {
 		w.drop("system message")
 	}
-	if v.Terminal != "" && !f.add(terminalSequence, must(v.Terminal)) {
-		w.drop(terminalSequence)
+	switch {
+	case v.Terminal == "":
+	case w.rules.Terminal:
+		put(w.out, "terminalSequence", must(v.Terminal))
+	default:
+		w.drop("terminalSequence")
 	}
-	if v.Halt && !f.say(agents.Halt, v.HaltReason) {
+	if v.Halt && !w.say(agents.Halt, v.HaltReason) {
 		w.drop("continue: false")
 	}
-}
-
-const terminalSequence = "terminalSequence"
-
-// native is Claude Code's format.
-type native struct {
-	*wording
-	version string
-	top     output
-	hso     specific
-	said    bool // hso has more than the event's name
-}
-
-func (n *native) say(part agents.When, text string) bool {
-	r, refuse, hso := n.rules, n.rules.Refuse, &n.hso
-	can := [...]bool{agents.Deny: refuse != NoWay, agents.Ask: r.Ask, agents.Allow: r.Allow, agents.Rewrite: r.Rewrite,
-		agents.Context: r.Context, agents.System: r.System, agents.Halt: r.Halt}
-	switch {
-	case !can[part]:
-		return false
-	case part == agents.System:
-		n.top.SystemMessage = text
-		return true
-	case part == agents.Halt:
-		n.top.Continue, n.top.StopReason = new(bool), text
-		return true
-	case part == agents.Deny && refuse == ByBlock:
-		n.top.Decision, n.top.Reason = "block", text
-		return true
-	case part == agents.Deny && refuse == ByAction: // another hook's action and content would be a different answer
-		*hso = specific{Action: must("decline")}
-	case part == agents.Deny && refuse == ByRequest:
-		hso.Decision = &behavior{Behavior: Deny, Message: text, Request: Request{Interrupt: n.v.Request.Interrupt}}
-	case part == agents.Allow && refuse == ByRequest:
-		hso.Decision = &behavior{Behavior: Allow, Request: Request{UpdatedPermissions: n.v.Request.UpdatedPermissions}}
-	case part == agents.Rewrite && refuse == ByRequest:
-		hso.Decision.Input = json.RawMessage(text)
-	case part == agents.Rewrite:
-		hso.Input = json.RawMessage(text)
-	case part == agents.Context:
-		hso.Context = text
-	default:
-		hso.Permission, hso.Reason = n.v.Decision, text
-	}
-	n.said = true
-	return true
-}
-
-func (n *native) add(name string, value json.RawMessage) bool {
-	if name == terminalSequence {
-		return n.rules.Terminal && json.Unmarshal(value, &n.top.TerminalSequence) == nil
-	}
-	known := slices.ContainsFunc(n.rules.Extra, func(x Extra) bool {
-		return x.Name == name && has(n.version, x.Since) && (x.Only == "" || x.Only == string(value))
-	})
-	if known && json.Unmarshal(must(map[string]json.RawMessage{name: value}), &n.hso) == nil {
-		n.said = true
-	}
-	return known
-}
-
-func (n *native) object() any {
-	if n.said {
-		n.hso.Event = n.rules.Kind
-		n.top.Specific = &n.hso
-	}
-	if n.top == (output{}) {
-		return nil
-	}
-	return n.top
-}
-
-// foreign is the format of another agent.
-type foreign struct {
-	row *agents.Answer
-	out map[string]any
-}
-
-func (f *foreign) say(part agents.When, text string) bool {
-	if f.row == nil || !f.row.Hears(part) {
-		return false
-	}
-	said := json.RawMessage(text)
-	if part != agents.Rewrite {
-		said = must(text)
-	}
-	for _, m := range f.row.Says {
-		if m.When != part {
-			continue
-		}
-		value := json.RawMessage(m.Value)
-		if m.Value == agents.Text {
-			value = said
-		}
-		put(f.out, m.Path, value)
-		if m.Reason != "" {
-			put(f.out, m.Reason, said)
-		}
-	}
-	return true
-}
-
-func (f *foreign) add(string, json.RawMessage) bool { return false }
-
-func (f *foreign) object() any {
-	if len(f.out) == 0 {
-		return nil
-	}
-	for _, m := range f.row.Says {
-		if parent, _, nested := strings.Cut(m.Path, "."); m.When == agents.Always && (!nested || f.out[parent] != nil) {
-			put(f.out, m.Path, json.RawMessage(m.Value))
-		}
-	}
-	return f.out
 }
 
 // put sets a member of an object, creating the objects on its path. An existing text is kept,
