@@ -22,21 +22,12 @@ func AgentSpec(a *agents.Agent, command string) Spec {
 // AgentTarget returns the file that an agent reads its hooks from. home is the user's; keep is
 // a private directory for records, as in Dirs.
 func AgentTarget(a *agents.Agent, home, keep string, getenv func(string) string) (Target, error) {
-	dir, err := AgentDir(a, home, getenv)
-	if err != nil {
-		return Target{}, err
+	dir := a.Dir(home, getenv)
+	if !filepath.IsAbs(dir) {
+		return Target{}, &pathError{dir, "not an absolute path", advice("it is where " + a.Install.Title + " has its settings")}
 	}
 	return Target{Scope: User, Path: filepath.Join(dir, filepath.FromSlash(a.Install.File)),
 		Keep: filepath.Join(keep, a.Name), agent: a}, nil
-}
-
-// AgentDir is the agent's own directory.
-func AgentDir(a *agents.Agent, home string, getenv func(string) string) (string, error) {
-	dir := a.Dir(home, getenv)
-	if !filepath.IsAbs(dir) {
-		return "", &pathError{dir, "not an absolute path", advice("it is where " + a.Install.Title + " has its settings")}
-	}
-	return dir, nil
 }
 
 // ownFile reports whether the agent's file belongs to beckon alone.
@@ -48,28 +39,23 @@ func ownFile(a *agents.Agent) bool {
 // Qwen Code, which comes from it.
 func lax(a *agents.Agent) bool { return a != nil && a.Install.Shape == agents.Milliseconds }
 
-func (s Spec) lax() bool { return lax(s.agent) }
-
 // The plugin's line that says whether requests to the user wait for an answer.
 const holdsNot, holds = "const answers = false\n", "const answers = true\n"
-
-// AgentHolds reports whether an agent's hooks are installed with answers.
-func AgentHolds(t Target) bool {
-	c, err := Plan(t, Uninstall())
-	return err == nil && bytes.Contains(c.Old, []byte(holds))
-}
 
 // agentArgs returns the arguments in an agent's entry.
 func (s Spec) agentArgs(event string) []string { return []string{event, "--agent", s.agent.Name} }
 
-// whole returns a file that belongs to beckon alone. Its commands cannot fail: their program
-// may be gone one day, and Copilot denies every call whose hook fails.
-func (s Spec) whole() []byte {
+// endsWell, appended to a command for sh, makes it exit 0 and print nothing but its answer.
+const endsWell = " 2>/dev/null || true"
+
+// whole returns a file that belongs to beckon alone, in the place of old. Its commands cannot fail:
+// their program may be gone one day, and Copilot denies every call whose hook fails.
+func (s Spec) whole(old []byte) []byte {
 	program := slashed(s.Command)
 	if s.agent.Install.Shape == agents.Plugin {
 		quoted, _ := json.Marshal(program) // a string
 		text := strings.Replace(opencodePlugin, `"@PROGRAM@"`, string(quoted), 1)
-		if s.Answers {
+		if s.Answers || s.KeepAnswers && bytes.Contains(old, []byte(holds)) {
 			text = strings.Replace(text, holdsNot, holds, 1)
 		}
 		return []byte(text)
@@ -92,9 +78,6 @@ func (s Spec) whole() []byte {
 		Hooks   json.RawMessage `json:"hooks"`
 	}{1, json.RawMessage("{" + strings.Join(hooks, ",") + "}")})
 }
-
-// endsWell, appended to a command for sh, makes it exit 0 and print nothing but its answer.
-const endsWell = " 2>/dev/null || true"
 
 // ours reports whether beckon wrote a file that belongs to it alone.
 func ours(text []byte) bool { return bytes.Contains(text, []byte("beckon-hook")) }
@@ -122,9 +105,12 @@ func InspectAgent(t Target, want Spec) AgentReport {
 	switch {
 	case c.Old == nil:
 	case !ownFile(t.agent):
-		r.Entries = Inspect(Inspection{Targets: []Target{t}}).Files[0].Entries
+		r.Entries = inspectTarget(t).Entries
 	case t.agent.Install.Shape == agents.Plugin:
-		if program, ok := pluginProgram(c.Old); ok {
+		_, rest, _ := bytes.Cut(c.Old, []byte("const hook = "))
+		line, _, _ := bytes.Cut(rest, []byte("\n"))
+		var program string
+		if json.Unmarshal(line, &program) == nil {
 			r.Entries = []Entry{{Program: program, Args: want.agentArgs("session.created")}}
 		}
 	default:
@@ -133,22 +119,15 @@ func InspectAgent(t Target, want Spec) AgentReport {
 	return r
 }
 
-func pluginProgram(text []byte) (program string, ok bool) {
-	_, rest, _ := bytes.Cut(text, []byte("const hook = "))
-	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	return program, json.Unmarshal(line, &program) == nil
-}
-
+// commandEntries returns the entries of a list of commands for each event.
 func commandEntries(text []byte) (all []Entry) {
 	var file struct {
 		Hooks map[string][]struct{ Bash string }
 	}
-	if json.Unmarshal(text, &file) != nil {
-		return nil
-	}
+	_ = json.Unmarshal(text, &file) // another file has none
 	for event, list := range file.Hooks {
 		for _, h := range list {
-			if w := plainCommand(shellCommands(strings.Replace(h.Bash, " 2>/dev/null", "", 1))); len(w) > 0 {
+			if w := plainCommand(h.Bash); len(w) > 0 {
 				all = append(all, Entry{Event: event, Program: w[0], Args: w[1:]})
 			}
 		}

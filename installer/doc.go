@@ -16,6 +16,6 @@
 //     cannot exchange two files in one step, a few microseconds remain in which it could be.
 //
 // Edit, Diff, Events and the Version functions are pure. Plan, Inspect and StablePath read
-// files; Apply and Plugin.Write alone write them; FindClient and Client.Ask alone run a
-// program. Of the environment only PATH is read, to find the client: paths come in as arguments.
+// files; Apply alone writes them; FindClient and Client.Ask alone run a program. Of the
+// environment only PATH is read: paths come in as arguments.
 package installer

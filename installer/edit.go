@@ -2,6 +2,7 @@ package installer
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,9 +22,12 @@ func Edit(old []byte, want Spec) (text []byte, notes []string, err error) {
 	if isBlank(text) {
 		text = []byte("{}\n")
 	}
-	d, err := parse(text, want.lax())
+	d, err := parse(text, lax(want.agent))
 	if err != nil {
 		return nil, nil, err
+	}
+	if want.KeepAnswers {
+		want.Answers = slices.ContainsFunc(d.own(), func(e hookEntry) bool { return Entry{Args: e.words()}.Answers() })
 	}
 	// Adding comes first, so that hooks whose events all change keep their place.
 	for _, step := range []func(Spec) error{d.once, d.add, d.settle, d.editStatus} {
@@ -31,7 +35,7 @@ func Edit(old []byte, want Spec) (text []byte, notes []string, err error) {
 			return nil, nil, err
 		}
 	}
-	_, notes = d.entries(want.lax())
+	_, notes = d.entries(lax(want.agent))
 	return slices.Concat(mark, d.text), notes, nil
 }
 
@@ -55,6 +59,28 @@ func remove(old []byte) ([]byte, error) {
 	return append(append([]byte{}, mark...), d.text...), nil
 }
 
+// owns reports whether settings contain an entry of ours.
+func owns(settings []byte) bool {
+	_, text := cutBOM(settings)
+	d, err := parseTree(text)
+	if err != nil {
+		return false
+	}
+	_, status := d.ownStatus()
+	return status || len(d.own()) > 0
+}
+
+// isNothing reports whether a file is empty, or an empty object.
+func isNothing(text []byte) bool {
+	_, text = cutBOM(text)
+	d, err := parseTree(text)
+	if err != nil {
+		return isBlank(text)
+	}
+	list, _ := items(&d.file)
+	return len(list) == 0
+}
+
 // hookEntry is a handler and where it is.
 type hookEntry struct {
 	handler
@@ -67,6 +93,13 @@ type hookEntry struct {
 type place struct {
 	container *hujson.Value
 	index     int
+}
+
+func (e hookEntry) slot() string {
+	if slices.Contains(e.words(), strings.TrimSpace(replySlot)) {
+		return e.event + replySlot
+	}
+	return e.event
 }
 
 func (e hookEntry) matchesAll() bool { return e.matcher == "" || e.matcher == "*" }
@@ -257,18 +290,14 @@ func (d *document) once(Spec) error {
 	return nil
 }
 
-var plainKey = lazily(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
-
-// keyLimit is the maximum length, in characters, of a key quoted in an error.
-const keyLimit = 40
-
-// pathKey returns one step of a JSON path.
+// pathKey returns one step of a JSON path; keys that are long or not plain are quoted.
 func pathKey(key string) string {
-	if plainKey().MatchString(key) && len(key) <= keyLimit {
+	const longest = 40 // characters
+	if len(key) <= longest && regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`).MatchString(key) {
 		return "." + key
 	}
-	if r := []rune(key); len(r) > keyLimit {
-		key = string(r[:keyLimit]) + "..."
+	if r := []rune(key); len(r) > longest {
+		key = string(r[:longest]) + "..."
 	}
 	return "[" + strconv.Quote(key) + "]"
 }

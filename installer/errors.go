@@ -1,9 +1,9 @@
 package installer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // errBusy is returned when the settings could not be edited safely: another beckon held the
@@ -30,15 +30,15 @@ type settingsError struct {
 
 // Error returns file, place, JSON path and problem in one line.
 func (e *settingsError) Error() string {
-	var b strings.Builder
-	if e.File != "" {
-		fmt.Fprintf(&b, "%q: ", e.File)
-	}
-	fmt.Fprintf(&b, "line %d, column %d: ", e.Line, e.Column)
+	text := e.Problem
 	if e.Path != "" {
-		b.WriteString(e.Path + ": ")
+		text = e.Path + ": " + text
 	}
-	return b.String() + e.Problem
+	text = fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, text)
+	if e.File != "" {
+		text = fmt.Sprintf("%q: %s", e.File, text)
+	}
+	return text
 }
 
 type fileError struct {
@@ -64,16 +64,13 @@ type pathError struct {
 // Error returns program and reason in one line.
 func (e *pathError) Error() string { return fmt.Sprintf("program %q: %s", e.Path, e.Reason) }
 
-// inFile adds the file's name to an error of a pure function: as the client opens it, or with
-// links resolved for a place in it.
-func inFile(err error, path, file string) error {
+// inFile adds the file's name, as the client opens it, to an error of a pure function.
+func inFile(err error, path string) error {
 	if e, ok := errors.AsType[*settingsError](err); ok {
-		named := *e
-		named.File = file
-		return &named
+		e.File = path
 	}
 	if e, ok := errors.AsType[*fileError](err); ok {
-		e.Path = path
+		e.Path = cmp.Or(e.Path, path)
 	}
 	return err
 }

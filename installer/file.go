@@ -40,33 +40,24 @@ func readSettings(path string) (snapshot, error) {
 	}
 	s := snapshot{file: file}
 	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	}
-	if err == nil {
-		err = readable(info)
-	}
-	if err != nil {
-		return s, &fileError{"reading", file, err, ""}
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return s, &fileError{"reading", file, err, ""}
-	}
-	s.info, s.data = info, append([]byte{}, data...) // not nil, even when empty
-	return s, nil
-}
-
-func readable(info fs.FileInfo) error {
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s, nil
+	case err != nil:
 	case info.IsDir():
-		return errors.New("is a directory")
+		err = errors.New("is a directory")
 	case !info.Mode().IsRegular():
-		return errors.New("not a regular file")
+		err = errors.New("not a regular file")
 	case info.Size() > sizeLimit:
-		return fmt.Errorf("%d bytes are too many for settings", info.Size())
+		err = fmt.Errorf("%d bytes are too many for settings", info.Size())
+	default:
+		s.info = info
+		s.data, err = os.ReadFile(file) // not nil, even when empty
 	}
-	return nil
+	if err != nil {
+		return s, &fileError{"reading", file, err, ""}
+	}
+	return s, nil
 }
 
 // A file that looks half written is accepted as it is after it has stayed the same for
@@ -81,7 +72,11 @@ const (
 func readSettled(path string) (snapshot, error) {
 	s, err := readSettings(path)
 	for range settleTries {
-		if err != nil || s.data == nil || filepath.Ext(path) != ".json" || s.parses() {
+		_, text := cutBOM(s.data)
+		if err != nil || s.data == nil || filepath.Ext(path) != ".json" {
+			break
+		}
+		if _, bad := parseTree(text); bad == nil {
 			break
 		}
 		time.Sleep(settleDelay)
@@ -91,13 +86,6 @@ func readSettled(path string) (snapshot, error) {
 		}
 	}
 	return s, err
-}
-
-// parses reports whether the file does not look half written.
-func (s snapshot) parses() bool {
-	_, text := cutBOM(s.data)
-	_, err := parseTree(text)
-	return err == nil
 }
 
 // same reports whether two readings show the same file.
@@ -126,60 +114,85 @@ func resolve(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// replace writes data over the file, with its present mode, else with mode. It returns errMoved
-// if the file is no longer as it was read, and then leaves it as it is.
-func (s snapshot) replace(data []byte, mode fs.FileMode) error {
-	if s.info != nil {
-		mode = s.info.Mode().Perm()
+// makeDir creates a directory if it is missing, and returns the outermost one made.
+func makeDir(dir string, mode fs.FileMode) (made string, err error) {
+	for at := dir; !exists(at) && at != filepath.Dir(at); at = filepath.Dir(at) {
+		made = at
 	}
-	return writeFile(s.file, data, mode, s.info, func(tmp string) error {
-		if s.info == nil {
-			switch err := os.Link(tmp, s.file); {
-			case err == nil:
-				return os.Remove(tmp)
-			case errors.Is(err, fs.ErrExist):
-				return errMoved
-			}
-			return rename(tmp, s.file) // no links on this file system
-		}
-		// Exchanged, not renamed over: whatever another program wrote until this moment, also
-		// in place, is then in tmp, where it can be compared.
-		switch err := exchange(tmp, s.file); {
-		case errors.Is(err, errors.ErrUnsupported):
-			return rename(tmp, s.file)
-		case errors.Is(err, fs.ErrNotExist):
-			return errMoved
-		case err != nil:
-			return err
-		}
-		if was, err := os.ReadFile(tmp); err != nil || !bytes.Equal(was, s.data) {
-			return errors.Join(errMoved, exchange(tmp, s.file))
-		}
-		return os.Remove(tmp)
-	})
+	if made == "" {
+		return "", nil
+	}
+	if err := os.MkdirAll(dir, mode); err != nil {
+		return "", &fileError{"making the directory", dir, cause(err), ""}
+	}
+	return made, nil
 }
 
-// writeFile replaces file with data through a temporary file next to it, which last moves there.
-// like provides mode and owner and may be nil.
-func writeFile(file string, data []byte, mode fs.FileMode, like fs.FileInfo, last func(tmp string) error) (err error) {
-	dir := filepath.Dir(file)
-	tmp, err := os.CreateTemp(dir, temporaryFor(file))
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// replace writes data over the file, with its present mode and owner, else with mode. It returns
+// errMoved if the file is no longer as it was read, and then leaves it as it is.
+func (s snapshot) replace(data []byte, mode fs.FileMode) error {
+	dir := filepath.Dir(s.file)
+	tmp, err := os.CreateTemp(dir, temporaryFor(s.file))
 	if err != nil {
 		return &fileError{"writing into", dir, cause(err), "is the directory writable?"}
 	}
-	defer func() {
-		if err != nil {
-			_ = tmp.Close() // a no-op unless filling it failed
-			_ = os.Remove(tmp.Name())
+	defer os.Remove(tmp.Name()) // what is not needed any more, if anything
+	if s.info != nil {
+		mode = s.info.Mode().Perm()
+		if err = keepOwner(tmp, s.info); err != nil {
+			err = fmt.Errorf("keeping its owner: %w", err)
 		}
-	}()
-	if err := writeOut(tmp, data, mode, like); err != nil {
-		return &fileError{"writing", file, cause(err), ""}
 	}
-	if err := last(tmp.Name()); err != nil {
-		return &fileError{"replacing", file, cause(err), ""}
+	if err == nil {
+		_, err = tmp.Write(data)
+	}
+	if err == nil {
+		err = tmp.Chmod(mode) // after the change of owner, which clears bits
+	}
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return &fileError{"writing", s.file, cause(err), ""}
+	}
+	if err := s.swap(tmp.Name()); err != nil {
+		return &fileError{"replacing", s.file, cause(err), ""}
 	}
 	syncDir(dir)
+	return nil
+}
+
+// swap puts tmp in the place of the file.
+func (s snapshot) swap(tmp string) error {
+	if s.info == nil {
+		err := os.Link(tmp, s.file)
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			return errMoved
+		case err != nil: // no links on this file system
+			return rename(tmp, s.file)
+		}
+		return nil
+	}
+	// Exchanged, not renamed over: whatever another program wrote until this moment, also
+	// in place, is then in tmp, where it can be compared.
+	err := exchange(tmp, s.file)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return rename(tmp, s.file)
+	case errors.Is(err, fs.ErrNotExist):
+		return errMoved
+	case err != nil:
+		return err
+	}
+	if was, err := os.ReadFile(tmp); err != nil || !bytes.Equal(was, s.data) {
+		return errors.Join(errMoved, exchange(tmp, s.file))
+	}
 	return nil
 }
 
@@ -190,9 +203,9 @@ func temporaryFor(file string) string { return "." + filepath.Base(file) + ".bec
 // milliseconds.
 const leftoverAge = time.Minute
 
-// sweep removes temporary files that killed processes left next to file.
-func sweep(file string) {
-	for _, path := range filesLike(filepath.Dir(file), temporaryFor(file)) {
+// sweep removes temporary files that killed processes left in dir.
+func sweep(dir, pattern string) {
+	for _, path := range filesLike(dir, pattern) {
 		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > leftoverAge {
 			_ = os.Remove(path) // if it stays, it is harmless
 		}
@@ -209,25 +222,6 @@ func filesLike(dir, pattern string) (paths []string) {
 		}
 	}
 	return paths
-}
-
-// writeOut writes data to disk and closes f.
-func writeOut(f *os.File, data []byte, mode fs.FileMode, like fs.FileInfo) error {
-	if _, err := f.Write(data); err != nil {
-		return err
-	}
-	if like != nil {
-		if err := keepOwner(f, like); err != nil {
-			return fmt.Errorf("keeping its owner: %w", err)
-		}
-	}
-	if err := f.Chmod(mode); err != nil { // after the change of owner, which clears bits
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 // cause strips the path that os adds, since the fileError around it names it.

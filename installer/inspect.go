@@ -22,46 +22,40 @@ type Report struct {
 	Files    []File // the settings files asked for, then the plugins; none twice
 	Programs []program
 
-	// Missing are the wanted events that nothing registers.
-	Missing []string
-	// Unknown are registered events that the client does not know: it opens a warning.
-	Unknown []string
-	// Duplicates are events registered more than once.
-	Duplicates []duplicate
-	// Disabled is the file whose disableAllHooks is in force, or "".
-	Disabled string
-	// ManagedOnly is the managed file that blocks all hooks but managed ones, or "".
-	ManagedOnly string
+	Missing     []string    // wanted events that nothing registers
+	Unknown     []string    // registered events that the client does not know: it opens a warning
+	Duplicates  []duplicate // events registered more than once
+	Disabled    string      // the file whose disableAllHooks is in force, or ""
+	ManagedOnly string      // the managed file that blocks all hooks but managed ones, or ""
 }
 
 // Answers reports whether any file has the entries of an install with answers.
-func (r Report) Answers() bool {
-	return slices.ContainsFunc(r.Files, func(f File) bool { return slices.ContainsFunc(f.Entries, Entry.Answers) })
-}
+func (r Report) Answers() bool { return slices.ContainsFunc(r.entries(), Entry.Answers) }
 
 // Installed reports whether any file registers any entry of ours.
-func (r Report) Installed() bool {
-	return slices.ContainsFunc(r.Files, func(f File) bool { return len(f.Entries) > 0 })
+func (r Report) Installed() bool { return len(r.entries()) > 0 }
+
+func (r Report) entries() (all []Entry) {
+	for _, f := range r.Files {
+		all = append(all, f.Entries...)
+	}
+	return all
 }
 
 // File is one settings or plugin file.
 type File struct {
-	Scope   Scope    // empty for a plugin
-	Plugin  string   // the plugin's directory
-	Path    string   // as the client opens it
-	Real    string   // links resolved
-	Err     error    // it could not be read, or Edit refuses it
-	Entries []Entry  // may be non-empty although Edit refuses the file
-	Status  *status  // our status line, or nil
-	Notes   []string // hooks of other tools that no client can run
+	Scope    Scope    // empty for a plugin
+	Plugin   string   // the plugin's directory
+	Path     string   // as the client opens it
+	Real     string   // links resolved
+	Err      error    // it could not be read, or Edit refuses it
+	Entries  []Entry  // may be non-empty although Edit refuses the file
+	Status   *status  // our status line, or nil
+	Notes    []string // hooks of other tools that no client can run
+	Recorded bool     // beckon was installed here and not uninstalled, even if something removed the entries
 
-	// Recorded: beckon was installed here and not uninstalled. If there are no entries,
-	// something else removed them.
-	Recorded bool
-	// DisableAllHooks is the setting of that name; nil when absent.
-	DisableAllHooks *bool
-	// AllowManagedHooksOnly counts in managed settings only.
-	AllowManagedHooksOnly bool
+	disableAllHooks *bool // nil when absent
+	managedOnly     bool  // allowManagedHooksOnly; it counts in managed settings only
 }
 
 // Entry is one entry of ours.
@@ -71,7 +65,7 @@ type Entry struct {
 	Args    []string // further words
 	Exec    bool     // exec form
 
-	command string // the handler as the client compares it
+	key string // the handler as the client compares it: of settings' equal entries it runs one
 }
 
 // Reply reports whether the entry waits for a reply, and folds nothing.
@@ -99,9 +93,7 @@ type program struct {
 type duplicate struct {
 	Event string
 	Files []string // one for each entry
-	// Runs is how often the client starts the hook for one event: equal entries of settings
-	// files count once, a plugin's always.
-	Runs int
+	Runs  int      // how often the client starts the hook for one event
 }
 
 // Inspect reads settings and plugins and returns what is registered. A file that cannot be
@@ -118,11 +110,33 @@ func Inspect(in Inspection) Report {
 	for _, dir := range in.Plugins {
 		r.Files = append(r.Files, readFile(filepath.Join(dir, "hooks", "hooks.json"), dir, false))
 	}
-	r.compareEvents(in)
-	r.findDuplicates()
+	var have, programs []string
+	for _, f := range r.Files {
+		for _, e := range f.Entries {
+			have, programs = append(have, e.Event), append(programs, e.Program)
+		}
+		if f.Status != nil {
+			programs = append(programs, f.Status.Program)
+		}
+	}
+	r.Missing = slices.DeleteFunc(slices.Clone(in.Events), func(s string) bool { return slices.Contains(have, s) })
+	r.Unknown = UnknownTo(in.Client, unique(have))
+	for _, path := range unique(programs) {
+		r.Programs = append(r.Programs, inspectProgram(path))
+	}
+	r.findDuplicates(unique(have))
 	r.findSwitches()
-	r.findPrograms()
 	return r
+}
+
+// unique returns the list without repetitions, in its order.
+func unique(list []string) (once []string) {
+	for _, s := range list {
+		if !slices.Contains(once, s) {
+			once = append(once, s)
+		}
+	}
+	return once
 }
 
 func inspectTarget(t Target) File {
@@ -143,141 +157,80 @@ func readFile(path, plugin string, lax bool) File {
 		f.Err = err
 		return f
 	}
-	f.readSwitches(text)
+	var top map[string]any // a file with invalid hooks can still disable all
+	if json.Unmarshal(text, &top) == nil {
+		if off, ok := top["disableAllHooks"].(bool); ok {
+			f.disableAllHooks = &off
+		}
+		f.managedOnly, _ = top["allowManagedHooksOnly"].(bool)
+	}
 	d, err := parse(text, lax)
 	if err != nil {
-		f.Err = inFile(err, path, path)
+		f.Err = inFile(err, path)
 		return f
 	}
 	_, f.Notes = d.entries(lax)
 	if s, ok := d.ownStatus(); ok {
-		wraps := s.wrapped() != nil
-		f.Status = &status{s.words[0], wraps}
+		f.Status = &status{s.words[0], s.wrapped() != nil}
 	}
 	for _, e := range d.own() {
-		f.Entries = append(f.Entries, e.describe(plugin))
+		words := e.words()
+		if plugin != "" {
+			words[0] = strings.ReplaceAll(words[0], "${CLAUDE_PLUGIN_ROOT}", plugin)
+		}
+		key := strings.Join(append([]string{plugin, e.command}, e.args...), "\x00")
+		f.Entries = append(f.Entries, Entry{e.event, words[0], words[1:], e.exec, key})
 	}
 	return f
 }
 
-// readSwitches reads what it can, since a file with invalid hooks can still disable all.
-func (f *File) readSwitches(text []byte) {
-	var top map[string]json.RawMessage
-	if json.Unmarshal(text, &top) != nil {
-		return
-	}
-	f.DisableAllHooks = boolean(top["disableAllHooks"])
-	only := boolean(top["allowManagedHooksOnly"])
-	f.AllowManagedHooksOnly = only != nil && *only
-}
-
-// boolean returns the value of a switch, nil for anything but true and false.
-func boolean(raw json.RawMessage) *bool {
-	var b *bool
-	if json.Unmarshal(raw, &b) != nil {
-		return nil
-	}
-	return b
-}
-
-func (e hookEntry) describe(plugin string) Entry {
-	words := e.words()
-	program := words[0]
-	if plugin != "" {
-		program = strings.ReplaceAll(program, "${CLAUDE_PLUGIN_ROOT}", plugin)
-	}
-	return Entry{
-		Event: e.event, Program: program, Args: words[1:], Exec: e.exec,
-		command: e.command + "\x00" + strings.Join(e.args, "\x00"),
-	}
-}
-
-// compareEvents compares what is registered, anywhere, with what is wanted.
-func (r *Report) compareEvents(in Inspection) {
-	var have []string
-	for _, f := range r.Files {
-		for _, e := range f.Entries {
-			if !slices.Contains(have, e.Event) {
-				have = append(have, e.Event)
+// findDuplicates looks for several entries of an event: equal ones of settings files run once, a
+// plugin's always. Those that wait for a reply run in addition to the one that counts.
+func (r *Report) findDuplicates(events []string) {
+	for _, event := range events {
+		var files, runs []string
+		for _, f := range r.Files {
+			for _, e := range f.Entries {
+				if e.Event == event && !e.Reply() {
+					files, runs = append(files, f.Path), append(runs, e.key)
+				}
 			}
 		}
-	}
-	r.Missing = slices.DeleteFunc(slices.Clone(in.Events), func(s string) bool { return slices.Contains(have, s) })
-	r.Unknown = UnknownTo(in.Client, have)
-}
-
-func (r *Report) findDuplicates() {
-	seen := map[string]bool{}
-	for _, f := range r.Files {
-		for _, e := range f.Entries {
-			if e.Reply() {
-				continue // runs in addition to the one that folds
-			}
-			i := slices.IndexFunc(r.Duplicates, func(d duplicate) bool { return d.Event == e.Event })
-			if i < 0 {
-				i = len(r.Duplicates)
-				r.Duplicates = append(r.Duplicates, duplicate{Event: e.Event})
-			}
-			d := &r.Duplicates[i]
-			d.Files = append(d.Files, f.Path)
-			key := f.Plugin + "\x00" + e.Event + "\x00" + e.command
-			if !seen[key] {
-				d.Runs++
-			}
-			seen[key] = true
+		if len(files) > 1 {
+			r.Duplicates = append(r.Duplicates, duplicate{event, files, len(unique(runs))})
 		}
 	}
-	r.Duplicates = slices.DeleteFunc(r.Duplicates, func(d duplicate) bool { return len(d.Files) == 1 })
 }
 
-// precedence is the order of the scopes for a setting: the first found wins.
-var precedence = []Scope{Managed, Local, Project, User}
-
+// findSwitches finds the file that decides, in the order of the scopes for a setting.
 func (r *Report) findSwitches() {
 	decided := false
-	for _, scope := range precedence {
+	for _, scope := range []Scope{Managed, Local, Project, User} {
 		for _, f := range r.Files {
 			if f.Scope != scope {
 				continue
 			}
-			if f.DisableAllHooks != nil && !decided {
+			if f.disableAllHooks != nil && !decided {
 				decided = true
-				if *f.DisableAllHooks {
+				if *f.disableAllHooks {
 					r.Disabled = f.Path
 				}
 			}
-			if scope == Managed && f.AllowManagedHooksOnly && r.ManagedOnly == "" {
+			if scope == Managed && f.managedOnly && r.ManagedOnly == "" {
 				r.ManagedOnly = f.Path
 			}
 		}
 	}
 }
 
-func (r *Report) findPrograms() {
-	for _, f := range r.Files {
-		for _, e := range f.Entries {
-			r.addProgram(e.Program)
-		}
-		if f.Status != nil {
-			r.addProgram(f.Status.Program)
-		}
-	}
-}
-
-func (r *Report) addProgram(path string) {
-	if !slices.ContainsFunc(r.Programs, func(p program) bool { return p.Path == path }) {
-		r.Programs = append(r.Programs, inspectProgram(path))
-	}
-}
-
 func inspectProgram(path string) program {
 	p := program{Path: path, Absolute: filepath.IsAbs(path)}
-	if !p.Absolute {
+	info, err := os.Stat(path)
+	if !p.Absolute || err != nil {
 		return p
 	}
-	info, err := os.Stat(path)
-	p.Exists = err == nil
-	if err != nil || !info.Mode().IsRegular() {
+	p.Exists = true
+	if !info.Mode().IsRegular() {
 		return p
 	}
 	p.Executable = runnable(path, info)

@@ -1,9 +1,12 @@
 package installer
 
 import (
+	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,6 +14,24 @@ import (
 func modOf(t *testing.T, dir string) Plugin {
 	t.Helper()
 	return Plugin{Dir: dir, Version: "v1.2.3", Beckon: "/opt/beckon", Spec: Spec{Command: "/opt/beckon-hook", Events: []string{"Stop"}}}
+}
+
+// put makes p.Dir the mod, and reports whether anything had to be written.
+func (p Plugin) put(keep string) (changed bool, err error) { return p.applyMod(keep, true) }
+
+// take removes the mod, and reports whether there was one.
+func (p Plugin) take(keep string) (was bool, err error) {
+	was, err = p.applyMod(keep, false)
+	return was, errors.Join(err, p.RemoveEmpty(keep))
+}
+
+func (p Plugin) applyMod(keep string, on bool) (changed bool, err error) {
+	files, err := p.ModEdits(keep, on)
+	if err != nil {
+		return false, err
+	}
+	done, err := ApplyAll(context.Background(), files)
+	return slices.ContainsFunc(done, func(c Change) bool { return !c.Noop() }), err
 }
 
 // contents returns every file and directory below dir, with the files' bytes.
@@ -22,6 +43,9 @@ func contents(t *testing.T, dir string) map[string]string {
 			return err
 		}
 		name, text := filepath.ToSlash(strings.TrimPrefix(path, dir)), "directory"
+		if strings.HasSuffix(name, ".lock") {
+			return nil
+		}
 		if !d.IsDir() {
 			b, err := os.ReadFile(path)
 			if err != nil {
@@ -38,7 +62,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TakeMod removes what PutMod writes: no file or directory of it is left, and those that
+// take removes what put writes: no file or directory of it is left, and those that
 // existed before stay, whoever created them.
 func TestModGoesWithoutATrace(t *testing.T) {
 	for name, before := range map[string][]string{
@@ -64,16 +88,16 @@ func TestModGoesWithoutATrace(t *testing.T) {
 			was, kept := contents(t, root), contents(t, keep)
 			p := modOf(t, filepath.Join(root, "claude", "skills", "beckon"))
 			for try, want := range []bool{true, false} {
-				if changed, err := p.PutMod(keep); err != nil || changed != want || !p.HasMod() {
+				if changed, err := p.put(keep); err != nil || changed != want || !p.HasMod() {
 					t.Fatalf("try %d: %v, %v", try, changed, err)
 				}
 			}
 			p.Beckon = "/usr/bin/beckon" // an upgrade made elsewhere
-			if changed, err := p.PutMod(keep); err != nil || !changed {
+			if changed, err := p.put(keep); err != nil || !changed {
 				t.Fatalf("%v, %v", changed, err)
 			}
 			for try, want := range []bool{true, false} {
-				if was, err := p.TakeMod(keep); err != nil || was != want {
+				if was, err := p.take(keep); err != nil || was != want {
 					t.Fatalf("try %d: %v, %v", try, was, err)
 				}
 			}
@@ -87,7 +111,7 @@ func TestModGoesWithoutATrace(t *testing.T) {
 func TestModOfAnEarlierVersion(t *testing.T) {
 	root, keep := t.TempDir(), t.TempDir()
 	p := modOf(t, filepath.Join(root, "skills", "beckon"))
-	if _, err := p.PutMod(keep); err != nil {
+	if _, err := p.put(keep); err != nil {
 		t.Fatal(err)
 	}
 	records, err := filepath.Glob(filepath.Join(keep, "*.json"))
@@ -102,7 +126,7 @@ func TestModOfAnEarlierVersion(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(keep, "mod.json"), []byte(`{"dir": "x", "made": ["y"]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if was, err := p.TakeMod(keep); !was || err != nil {
+	if was, err := p.take(keep); !was || err != nil {
 		t.Fatalf("%v, %v", was, err)
 	}
 	if _, err := os.Stat(p.Dir); err == nil || len(contents(t, keep)) != 1 {
@@ -130,10 +154,10 @@ func TestModLeavesOthersAlone(t *testing.T) {
 	p := modOf(t, dir)
 	writePlugin(t, p)
 	was := contents(t, dir)
-	if _, err := p.PutMod(t.TempDir()); err == nil {
+	if _, err := p.put(t.TempDir()); err == nil {
 		t.Error("the hooks of a whole plugin were dropped for a mod")
 	}
-	if had, err := p.TakeMod(t.TempDir()); had || err != nil {
+	if had, err := p.take(t.TempDir()); had || err != nil {
 		t.Errorf("%v, %v", had, err)
 	}
 	same(t, was, contents(t, dir))
@@ -170,7 +194,7 @@ func TestPluginWithMod(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Beckon = beckon
-	if _, err := p.Plan(); err == nil || !strings.Contains(err.Error(), "names a module already") {
+	if _, err := p.changes(); err == nil || !strings.Contains(err.Error(), "names a module already") {
 		t.Errorf("%v", err)
 	}
 }

@@ -2,12 +2,21 @@ package installer
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Op is an operation on one file: Install, Uninstall, Put, or a part of a plugin.
+// Op is an operation on one file: Install, Uninstall, Put, List, or a part of a plugin.
 type Op struct {
 	// edit returns the text with our part as it should be. nil is a missing file, before and after.
 	edit func(old []byte) (text []byte, notes []string, err error)
@@ -46,9 +55,9 @@ func Uninstall() Op {
 // errForeign is returned for a file of ours by name that somebody else wrote.
 var errForeign = errors.New("is there already, and not beckon's")
 
-// whole returns the operation that makes a file what text returns. Its error for a file that is
-// not ours has the advice.
-func whole(check func() error, text func() []byte, ours func([]byte) bool, foreign advice) Op {
+// whole returns the operation that makes a file what text returns for the old bytes. Its error for
+// a file that is not ours has the advice.
+func whole(check func() error, text func(old []byte) []byte, ours func([]byte) bool, foreign advice) Op {
 	return Op{owns: ours, edit: func(old []byte) ([]byte, []string, error) {
 		if old != nil && !ours(old) {
 			return nil, nil, &fileError{Step: "writing", Err: errForeign, advice: foreign}
@@ -56,7 +65,7 @@ func whole(check func() error, text func() []byte, ours func([]byte) bool, forei
 		if err := check(); err != nil {
 			return nil, nil, err
 		}
-		return text(), nil, nil
+		return text(old), nil, nil
 	}}
 }
 
@@ -68,6 +77,70 @@ func without(ours func([]byte) bool) Op {
 		}
 		return old, nil, nil
 	}}
+}
+
+// FileEdit is an operation on a file; Before, unless it is nil, has been done when a diff is shown.
+type FileEdit struct {
+	Target
+	Op
+	Before *Op
+}
+
+// Diff returns what the edit changes, as a unified diff.
+func (f FileEdit) Diff() (string, error) {
+	if f.Before == nil {
+		c, err := Plan(f.Target, f.Op)
+		return c.Diff(), err
+	}
+	c, err := Plan(f.Target, *f.Before)
+	if err != nil {
+		return "", err
+	}
+	text, _, err := f.edit(c.New)
+	return Diff(c.New, text, c.File), err
+}
+
+// PlanAll returns the changes that edits of different files would make.
+func PlanAll(files []FileEdit) (all []Change, err error) {
+	for _, f := range files {
+		c, err := Plan(f.Target, f.Op)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// ApplyAll carries out edits of different files, and none if one of them is refused. It returns the
+// changes that it made.
+func ApplyAll(ctx context.Context, files []FileEdit) (done []Change, err error) {
+	if _, err := PlanAll(files); err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		c, err := Apply(ctx, f.Target, f.Op)
+		if err != nil {
+			return done, err
+		}
+		done = append(done, c)
+	}
+	return done, nil
+}
+
+// Diff returns the unified diff from old to new of a file called name, "" if they are equal. A
+// nil side is a missing file.
+func Diff(old, new []byte, name string) string {
+	oldName, newName := name, name
+	if old == nil {
+		oldName = "/dev/null"
+	}
+	if new == nil {
+		newName = "/dev/null"
+	}
+	// The first line is "diff OLD NEW", which no tool needs.
+	_, text, _ := bytes.Cut(diff.Diff(oldName, old, newName, new), []byte("\n"))
+	return string(text)
 }
 
 // Change is what an operation does, or did, to one file.
@@ -104,14 +177,14 @@ func Plan(t Target, op Op) (Change, error) {
 	if op.undo && ownFile(t.agent) {
 		op = without(ours)
 	}
+	op.shared = op.shared || t.Scope == Project
 	c := Change{Target: t, File: was.file, Old: was.data, was: was, kept: keptFor(t.Keep, was.file), op: op}
-	c.op.shared = op.shared || t.Scope == Project
 	if c.kept.newer() {
 		return Change{}, &fileError{"reading the record of an install", c.kept.record, errNewerRecord,
 			"use that version, or update this one"}
 	}
 	if c.New, c.Notes, err = op.edit(c.Old); err != nil {
-		return Change{}, inFile(err, t.Path, was.file)
+		return Change{}, inFile(err, t.Path)
 	}
 	if r, known := c.kept.load(); op.owns(c.New) {
 		c.remember(r, known)
@@ -161,38 +234,29 @@ func (c *Change) giveBack(r record, known bool) {
 	}
 }
 
-// owns reports whether settings contain an entry of ours.
-func owns(settings []byte) bool {
-	_, text := cutBOM(settings)
-	d, err := parseTree(text)
-	if err != nil {
-		return false
-	}
-	_, status := d.ownStatus()
-	return status || len(d.own()) > 0
-}
-
-// isNothing reports whether a file is empty, or an empty object.
-func isNothing(text []byte) bool {
-	_, text = cutBOM(text)
-	d, err := parseTree(text)
-	if err != nil {
-		return isBlank(text)
-	}
-	list, _ := items(&d.file)
-	return len(list) == 0
-}
-
-// checkWritable refuses a file whose protection a rename would bypass, or that it could not
-// replace.
+// checkWritable refuses a file whose protection a rename would bypass, or whose directory neither
+// exists nor may be made: that is the client's own, or .claude in an existing project.
 func (c Change) checkWritable() error {
+	dir := filepath.Dir(c.File)
+	info, err := os.Stat(dir)
 	switch {
 	case c.Noop():
-		return nil
-	case c.was.info == nil:
-		return c.checkDir()
-	case c.was.info.Mode().Perm()&0o200 == 0:
-		return &fileError{"editing", c.File, errors.New("is read-only"), c.elsewhere()}
+	case c.was.info != nil:
+		if c.was.info.Mode().Perm()&0o200 == 0 {
+			return &fileError{"editing", c.File, errors.New("is read-only"), c.elsewhere()}
+		}
+	case err == nil && !info.IsDir():
+		return &fileError{"writing into", dir, errors.New("not a directory"), ""}
+	case err == nil:
+	default:
+		if link, err := os.Readlink(c.Target.Path); err == nil {
+			return &fileError{"following the link", c.Target.Path, errors.New("its directory does not exist"),
+				advice("it points to " + link)}
+		}
+		above := filepath.Dir(dir)
+		if info, err := os.Stat(above); c.Target.Scope != User && (err != nil || !info.IsDir()) {
+			return &fileError{"writing into", above, errors.New("no such directory"), "is it the project's root?"}
+		}
 	}
 	return nil
 }
@@ -211,25 +275,166 @@ func (c Change) elsewhere() advice {
 	return advice(is + ", or use the plugin, which needs no settings: " + CommandLine("beckon", "plugin", plugin))
 }
 
-// checkDir makes sure that the file's directory exists or may be created: the client's own, or
-// .claude in an existing project.
-func (c Change) checkDir() error {
-	dir := filepath.Dir(c.File)
-	if info, err := os.Stat(dir); err == nil {
-		if !info.IsDir() {
-			return &fileError{"writing into", dir, errors.New("not a directory"), ""}
+const (
+	lockDeadline = 5 * time.Second       // an edit takes milliseconds
+	lockPoll     = 20 * time.Millisecond // between two tries for the lock
+	applyTries   = 8                     // how often another writer may interfere
+	applyPause   = 30 * time.Millisecond // before the next try, times the tries so far
+)
+
+// errMoved says that the file changed between reading and replacing it.
+var errMoved = errors.New("file changed meanwhile")
+
+// Apply carries out an operation and returns the change that it made. If another program
+// rewrites the file meanwhile, it starts again from the new content, and gives up after some
+// tries. On any error the file is unchanged. A Noop change writes nothing into it.
+func Apply(ctx context.Context, t Target, op Op) (Change, error) {
+	file, err := resolve(t.Path)
+	if err != nil {
+		return Change{}, &fileError{"following the link", t.Path, cause(err), ""}
+	}
+	if t.Keep != "" {
+		unlock, err := lockFor(ctx, t.Keep, file)
+		if err != nil {
+			return Change{}, err
 		}
+		defer unlock()
+	}
+	sweep(filepath.Dir(file), temporaryFor(file))
+	for try := range applyTries {
+		c, err := Plan(t, op)
+		if err == nil {
+			err = c.commit()
+		}
+		if !errors.Is(err, errMoved) {
+			return c, err
+		}
+		select {
+		case <-ctx.Done():
+			return Change{}, ctx.Err()
+		case <-time.After(time.Duration(try+1) * applyPause):
+		}
+	}
+	return Change{}, &fileError{"editing", file, errBusy,
+		"another program keeps rewriting the file; try again when it is done"}
+}
+
+// lockFor locks a file until unlock is called. The lock is a separate file in keep, since rename
+// replaces the file, and it is never removed.
+func lockFor(ctx context.Context, keep, file string) (unlock func(), err error) {
+	if err := os.MkdirAll(keep, 0o700); err != nil {
+		return nil, &fileError{"making the directory", keep, cause(err), ""}
+	}
+	sweep(keep, ".new-*")
+	path := keptFor(keep, file).lock
+	ctx, cancel := context.WithTimeout(ctx, lockDeadline)
+	defer cancel()
+	l := flock.New(path, flock.SetPermissions(0o600))
+	if _, err := l.TryLockContext(ctx, lockPoll); errors.Is(err, context.DeadlineExceeded) {
+		return nil, &fileError{"locking", path, errBusy, "is another beckon setup running?"}
+	} else if err != nil {
+		return nil, &fileError{"locking", path, cause(err), ""}
+	}
+	return func() { _ = l.Unlock() }, nil // the lock ends with the process at the latest
+}
+
+// commit makes the change. It writes the record first: a crash afterwards leaves a record that
+// fits no file, which is harmless; without its record a file could not be restored.
+func (c *Change) commit() error {
+	var err error
+	switch {
+	case c.Noop() && c.save != nil:
+		err = c.kept.save(*c.save, nil)
+	case c.Noop():
+	case c.New == nil:
+		err = c.delete()
+	default:
+		err = c.write()
+	}
+	if err == nil && c.forget {
+		err = c.kept.forget()
+	}
+	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+	if e, ok := errors.AsType[*fileError](err); ok && denied && c.File != c.Target.Path {
+		e.advice = c.elsewhere()
+	}
+	return err
+}
+
+// write writes the record, then the file, in a directory that it makes.
+func (c *Change) write() error {
+	fileMode, dirMode := fs.FileMode(0o600), fs.FileMode(0o700)
+	switch {
+	case c.op.shared:
+		fileMode, dirMode = 0o644, 0o755
+	case c.Target.Scope == Local: // the project's other settings will be there too
+		dirMode = 0o755
+	}
+	before, _ := os.ReadFile(c.kept.record) // nil: none, or one that counts as none
+	made, err := makeDir(filepath.Dir(c.File), dirMode)
+	if err == nil && c.save != nil {
+		c.save.MadeDir = cmp.Or(c.save.MadeDir, made)
+		err = c.kept.save(*c.save, c.copy)
+	}
+	if err == nil {
+		err = c.unmoved()
+	}
+	if err == nil {
+		err = c.was.replace(c.New, fileMode)
+	}
+	if err == nil {
 		return nil
 	}
-	if link, err := os.Readlink(c.Target.Path); err == nil {
-		return &fileError{"following the link", c.Target.Path, errors.New("its directory does not exist"),
-			advice("it points to " + link)}
+	c.removeDirs(made)
+	if c.save != nil {
+		c.kept.putBack(before)
 	}
-	if c.Target.Scope == User {
-		return nil
+	return err
+}
+
+// delete removes the file, and the directories that we made for it if they are empty.
+func (c *Change) delete() error {
+	if err := c.unmoved(); err != nil {
+		return err
 	}
-	if info, err := os.Stat(filepath.Dir(dir)); err != nil || !info.IsDir() {
-		return &fileError{"writing into", filepath.Dir(dir), errors.New("no such directory"), "is it the project's root?"}
+	// Moved away first, so that what another program wrote until this moment can be compared.
+	tmp := filepath.Join(filepath.Dir(c.File), strings.Replace(temporaryFor(c.File), "*", "removed", 1))
+	err := rename(c.File, tmp)
+	if err == nil {
+		var was []byte
+		if was, err = os.ReadFile(tmp); err == nil && !bytes.Equal(was, c.Old) {
+			err = cmp.Or(os.Link(tmp, c.File), errMoved)
+		}
+		err = errors.Join(err, os.Remove(tmp))
+	}
+	if err != nil {
+		return &fileError{"removing", c.File, cause(err), ""}
+	}
+	c.removeDirs(c.made)
+	return nil
+}
+
+// removeDirs removes the file's directory and those above it as long as they are empty, up to
+// made, the outermost one that we made.
+func (c *Change) removeDirs(made string) {
+	for dir := filepath.Dir(c.File); made != "" && (dir == made || within(made, dir)); dir = filepath.Dir(dir) {
+		if os.Remove(dir) != nil {
+			return // it is in use
+		}
+	}
+}
+
+// unmoved reads the file again and reports errMoved if it is not the one planned for.
+func (c *Change) unmoved() error {
+	now, err := readSettings(c.Target.Path)
+	if err != nil {
+		return err
+	}
+	if !now.same(c.was) {
+		return &fileError{"replacing", c.File, errMoved, "try again"}
+	}
+	if c.op.testOnlyBeforeRename != nil {
+		c.op.testOnlyBeforeRename()
 	}
 	return nil
 }

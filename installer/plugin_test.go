@@ -16,14 +16,24 @@ func pluginOf(t *testing.T, version string) Plugin {
 
 func writePlugin(t *testing.T, p Plugin) []Change {
 	t.Helper()
-	files, err := p.Plan()
+	files, err := p.Edits()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Write(files); err != nil {
+	done, err := ApplyAll(t.Context(), files)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	return done
+}
+
+// changes returns what making the plugin would change.
+func (p Plugin) changes() ([]Change, error) {
+	files, err := p.Edits()
+	if err != nil {
+		return nil, err
+	}
+	return PlanAll(files)
 }
 
 // Inspect finds a new plugin as it should be, and making it again changes nothing.
@@ -41,7 +51,7 @@ func TestPluginIsInspected(t *testing.T) {
 				t.Errorf("%+v", e)
 			}
 		}
-		files, err := p.Plan()
+		files, err := p.changes()
 		if err != nil || slices.ContainsFunc(files, func(f Change) bool { return !f.Noop() }) {
 			t.Errorf("%v, %+v", err, files)
 		}
@@ -80,7 +90,7 @@ func TestPluginOverwrites(t *testing.T) {
 		if err := os.Remove(filepath.Join(p.Dir, "hooks", "hooks.json")); err != nil {
 			t.Fatal(err)
 		}
-		_, err := p.Plan()
+		_, err := p.changes()
 		if e, ok := errors.AsType[*fileError](err); !ok || e.Path != path || !strings.Contains(e.Hint(), "--force") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -104,7 +114,7 @@ func TestPluginHooksBroken(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"hooks": `), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := p.Plan()
+	_, err := p.changes()
 	if e, ok := errors.AsType[*settingsError](err); !ok || e.File != path {
 		t.Errorf("%v", err)
 	}

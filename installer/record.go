@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"beckon/event/atomicfile"
 )
 
 // record remembers what a file was before an edit, so that it can be given back. It is kept with
@@ -39,8 +41,10 @@ func keptFor(keep, file string) kept {
 }
 
 // load returns the record; a missing or unreadable one counts as none.
-func (k kept) load() (r record, known bool) {
-	data, err := os.ReadFile(k.record)
+func (k kept) load() (r record, known bool) { return loadRecord(k.record) }
+
+func loadRecord(path string) (r record, known bool) {
+	data, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(data, &r) != nil || r.Schema != recordSchema {
 		return record{}, false
 	}
@@ -66,11 +70,14 @@ func (k kept) save(r record, backup []byte) error {
 		return nil
 	}
 	if backup != nil {
-		if err := writePrivate(k.backup, backup); err != nil {
-			return err
+		if err := atomicfile.Write(k.backup, backup, 0o600, true); err != nil {
+			return &fileError{"writing", k.backup, cause(err), ""}
 		}
 	}
-	return writePrivate(k.record, pretty(r))
+	if err := atomicfile.Write(k.record, pretty(r), 0o600, true); err != nil {
+		return &fileError{"writing", k.record, cause(err), ""}
+	}
+	return nil
 }
 
 // putBack makes the record what it was before a save whose file could not be written. If
@@ -80,12 +87,7 @@ func (k kept) putBack(before []byte) {
 		_ = k.forget()
 		return
 	}
-	_ = writePrivate(k.record, before)
-}
-
-// writePrivate replaces a file of our own.
-func writePrivate(file string, data []byte) error {
-	return writeFile(file, data, 0o600, nil, func(tmp string) error { return rename(tmp, file) })
+	_ = atomicfile.Write(k.record, before, 0o600, true)
 }
 
 // original returns the old bytes if the file is as we left it.

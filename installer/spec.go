@@ -1,6 +1,7 @@
 package installer
 
 import (
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -11,6 +12,66 @@ import (
 
 	"beckon/event/agents"
 )
+
+// Scope is the settings file a hook is registered in.
+type Scope string
+
+// The scopes. Managed is only inspected, never edited.
+const (
+	User    Scope = "user"
+	Project Scope = "project"
+	Local   Scope = "local"
+	Managed Scope = "managed"
+)
+
+// Dirs are the directories that settings files are found from.
+type Dirs struct {
+	Config  string // the client's own: $CLAUDE_CONFIG_DIR, else ~/.claude
+	Project string // root of the project; needed for the project and local scopes only
+	Keep    string // private directory for backups, records and locks; made when needed
+}
+
+// Target is one settings file and what belongs to its editing.
+type Target struct {
+	Scope Scope
+	Path  string // the file as the client opens it; it may be a link
+	Keep  string // as in Dirs; empty to keep nothing
+
+	agent *agents.Agent // whose file it is, nil for Claude Code's
+}
+
+// Target gives the settings file of a scope. The error names what is missing.
+func (d Dirs) Target(s Scope) (Target, error) {
+	base, rest := d.Project, ".claude/settings.json"
+	switch s {
+	case User:
+		base, rest = d.Config, "settings.json"
+	case Project:
+	case Local:
+		rest = ".claude/settings.local.json"
+	default:
+		return Target{}, fmt.Errorf("scope %q: not one of user, project, local", s)
+	}
+	if !filepath.IsAbs(base) || !filepath.IsAbs(d.Keep) {
+		return Target{}, fmt.Errorf("scope %q: directories must be absolute, not %q and %q", s, base, d.Keep)
+	}
+	return Target{Scope: s, Path: filepath.Join(base, filepath.FromSlash(rest)), Keep: d.Keep}, nil
+}
+
+// ManagedFiles are the places of an organization's settings on a platform, named as
+// in runtime.GOOS.
+func ManagedFiles(goos string) []string {
+	switch goos {
+	case "darwin":
+		return []string{"/Library/Application Support/ClaudeCode/managed-settings.json"}
+	case "windows":
+		return []string{
+			`C:\Program Files\ClaudeCode\managed-settings.json`,
+			`C:\ProgramData\ClaudeCode\managed-settings.json`,
+		}
+	}
+	return []string{"/etc/claude-code/managed-settings.json"}
+}
 
 // timeout is the timeout of an entry, in seconds. The hook itself never takes that long; the
 // client's default is 600. answerTimeout is for an entry whose hook waits for an answer.
@@ -28,16 +89,15 @@ type Spec struct {
 	Client Version
 	Set    Set
 	// Answers makes the entries those of an install with answers: requests to the user may
-	// wait, and a reply may continue a session whose turn is over.
-	Answers bool
+	// wait, and a reply may continue a session whose turn is over. With KeepAnswers the file's
+	// present entries decide that.
+	Answers, KeepAnswers bool
 	// StatusLine is the absolute path of beckon-hook or beckon, which becomes the status line;
 	// empty leaves it as it is. NoStatusLine removes it, and restores the one that it runs.
 	StatusLine   string
 	NoStatusLine bool
 
-	// plugin marks every entry as a plugin's, so that of two copies of an event one counts
-	//.
-	plugin bool
+	plugin bool          // marks every entry as a plugin's, so that of two copies of an event one counts
 	agent  *agents.Agent // whose entries they are; nil for Claude Code
 }
 
@@ -50,7 +110,7 @@ func (s Spec) check() error {
 		return &pathError{s.Command, "not printable text", "JSON cannot hold it"}
 	case strings.Contains(s.Command, "${"):
 		return &pathError{s.Command, "holds a placeholder", "the client replaces ${...} in commands"}
-	case ownFile(s.agent) && programName(s.Command) != "beckon-hook":
+	case programName(s.Command) != "beckon-hook":
 		return &pathError{s.Command, "not the hook program", "the program must be called beckon-hook"}
 	case ownFile(s.agent):
 	case len(s.Events) == 0:
@@ -58,16 +118,13 @@ func (s Spec) check() error {
 	case s.StatusLine != "" && !ownProgram(s.StatusLine):
 		return &pathError{s.StatusLine, "not the program for status lines",
 			"the program must be called beckon or beckon-hook, at an absolute path"}
-	case !s.handler(s.Events[0]).own():
-		return &pathError{s.Command, "not the hook program", "the program must be called beckon-hook"}
 	}
 	return nil
 }
 
 // ownProgram reports whether path may be the program of our status line.
 func ownProgram(path string) bool {
-	command := statusCommand(path, nil)
-	return absolute(path) && printable(path) && statusLine{words: plainCommand(shellCommands(command))}.own()
+	return absolute(path) && printable(path) && statusLine{words: plainCommand(statusCommand(path, nil))}.own()
 }
 
 // absolute reports whether path is absolute, on this system or in a client of another.
@@ -82,13 +139,6 @@ func printable(path string) bool {
 // A slot is what the file has at most one entry of ours for: an event, or an event followed by
 // replySlot: the entry that waits for a reply at the end of a turn.
 const replySlot = " --reply"
-
-func (e hookEntry) slot() string {
-	if slices.Contains(e.words(), strings.TrimSpace(replySlot)) {
-		return e.event + replySlot
-	}
-	return e.event
-}
 
 // slots returns the slots of the spec, in the order to write them.
 func (s Spec) slots() []string {
@@ -120,23 +170,21 @@ type entryText struct {
 func (s Spec) entry(slot string) entryText {
 	event, reply := strings.CutSuffix(slot, replySlot)
 	program, args := slashed(s.Command), []string{event}
-	timeout, answers := timeout, s.Answers && !s.plugin
+	timeout := timeout
 	switch {
+	case s.plugin:
+		args = append(args, "--via", "plugin")
 	case reply:
 		args, timeout = append(args, strings.TrimSpace(replySlot)), answerTimeout
-	case answers && slices.Contains(answered, event):
+	case s.agent != nil:
+		args = s.agentArgs(event)
+		if lax(s.agent) {
+			timeout *= 1000
+		}
+	case s.Answers && slices.Contains(answered, event):
 		args = append(args, "--answers")
 		if event == answered[0] {
 			timeout = answerTimeout
-		}
-	}
-	if s.plugin {
-		args = append(args, "--via", "plugin")
-	}
-	if s.agent != nil {
-		args = s.agentArgs(event)
-		if s.agent.Install.Shape == agents.Milliseconds {
-			timeout *= 1000
 		}
 	}
 	e := entryText{Type: "command", Command: program, Args: args, Timeout: timeout, AsyncRewake: reply}

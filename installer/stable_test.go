@@ -74,7 +74,7 @@ func TestFleetingPaths(t *testing.T) {
 		"go/pkg/mod/example.com/beckon@v1.2.3/beckon-hook": "module cache",
 		"bin/installer.test":                               "test binary",
 		"bin/beckon.test.exe":                              "test binary",
-		"Cellar/beckon/1.2.3/bin/beckon-hook":              "Homebrew",
+		"Cellar/beckon/1.2.3/bin/beckon-hook":              "one version",
 		".asdf/installs/beckon/1.2.3/bin/beckon-hook":      "one version",
 		".nvm/versions/node/v20.11.1/bin/beckon-hook":      "one version",
 		"scoop/apps/beckon/0.9/beckon-hook":                "one version",

@@ -2,10 +2,12 @@ package installer
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
-	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -23,36 +25,44 @@ const (
 	CompletionLine = "completion"
 )
 
+var startupTexts = map[string]string{
+	"bash path": `case ":$PATH:" in *:@DIR@:*) ;; *) export PATH=@DIR@:"$PATH" ;; esac`,
+	"zsh path":  `case ":$PATH:" in *:@DIR@:*) ;; *) export PATH=@DIR@:"$PATH" ;; esac`,
+	"fish path": `contains -- @DIR@ $PATH; or set -gx PATH @DIR@ $PATH`,
+
+	"bash prompt": `if [ -x @PROGRAM@ ]; then eval "$(@PROGRAM@ init bash)"; fi`,
+	"zsh prompt":  `if [ -x @PROGRAM@ ]; then eval "$(@PROGRAM@ init zsh)"; fi`,
+	"fish prompt": `test -x @PROGRAM@; and @PROGRAM@ init fish | source`,
+	"tmux prompt": `if-shell "test -x @PROGRAM@" { run-shell "@PROGRAM@ init tmux | tmux source-file -" }`,
+
+	"bash completion": `if [ -x @PROGRAM@ ]; then source <(@PROGRAM@ init bash --completion); fi`,
+	"zsh completion": `if [ -x @PROGRAM@ ] && (( $+functions[compdef] )); then ` +
+		`source <(@PROGRAM@ init zsh --completion); fi`,
+	"fish completion": `test -x @PROGRAM@; and @PROGRAM@ init fish --completion | source`,
+}
+
 // NewStartupLine returns the line of that name for bash, zsh, fish or tmux. program is the
 // absolute path of beckon; without it the line does nothing. The error is about a path that
 // the shell cannot quote.
 func NewStartupLine(shell, name, program string) (StartupLine, error) {
-	word, err := quoteFor(shell, slashed(program))
-	if err != nil {
-		return StartupLine{}, err
-	}
-	dir, err := quoteFor(shell, slashed(filepath.Dir(program)))
-	if err != nil {
-		return StartupLine{}, err
-	}
-	text := map[string]string{
-		"bash path": `case ":$PATH:" in *:@DIR@:*) ;; *) export PATH=@DIR@:"$PATH" ;; esac`,
-		"zsh path":  `case ":$PATH:" in *:@DIR@:*) ;; *) export PATH=@DIR@:"$PATH" ;; esac`,
-		"fish path": `contains -- @DIR@ $PATH; or set -gx PATH @DIR@ $PATH`,
-
-		"bash prompt": `if [ -x @PROGRAM@ ]; then eval "$(@PROGRAM@ init bash)"; fi`,
-		"zsh prompt":  `if [ -x @PROGRAM@ ]; then eval "$(@PROGRAM@ init zsh)"; fi`,
-		"fish prompt": `test -x @PROGRAM@; and @PROGRAM@ init fish | source`,
-		"tmux prompt": `if-shell "test -x @PROGRAM@" { run-shell "@PROGRAM@ init tmux | tmux source-file -" }`,
-
-		"bash completion": `if [ -x @PROGRAM@ ]; then source <(@PROGRAM@ init bash --completion); fi`,
-		"zsh completion":  `if [ -x @PROGRAM@ ] && (( $+functions[compdef] )); then source <(@PROGRAM@ init zsh --completion); fi`,
-		"fish completion": `test -x @PROGRAM@; and @PROGRAM@ init fish --completion | source`,
-	}[shell+" "+name]
+	text := startupTexts[shell+" "+name]
 	if text == "" {
 		return StartupLine{}, fmt.Errorf("shell %q: it has no line called %s", shell, name)
 	}
-	return StartupLine{Name: name, Text: strings.NewReplacer("@PROGRAM@", word, "@DIR@", dir).Replace(text)}, nil
+	text, err := fill(shell, text, map[string]string{"@PROGRAM@": program, "@DIR@": filepath.Dir(program)})
+	return StartupLine{Name: name, Text: text}, err
+}
+
+// fill replaces names of paths, and others in pairs with what they mean, in a text for a shell.
+func fill(shell, text string, paths map[string]string, others ...string) (string, error) {
+	for name, path := range paths {
+		word, err := quoteFor(shell, slashed(path))
+		if err != nil {
+			return "", err
+		}
+		others = append(others, name, word)
+	}
+	return strings.NewReplacer(others...).Replace(text), nil
 }
 
 // StartupPath returns the file that the user's shell, or tmux, reads when it starts an
@@ -75,10 +85,8 @@ func StartupPath(shell, goos string, getenv func(string) string) string {
 		return filepath.Join(config, "fish", "config.fish")
 	case "tmux":
 		own, xdg := filepath.Join(home, ".tmux.conf"), filepath.Join(config, "tmux", "tmux.conf")
-		if _, err := os.Stat(own); err != nil {
-			if _, err := os.Stat(xdg); err == nil {
-				return xdg
-			}
+		if !exists(own) && exists(xdg) {
+			return xdg
 		}
 		return own
 	}
@@ -105,29 +113,25 @@ type block struct {
 // findBlock splits text around our block, which ends at the first end mark; without an end
 // mark there is no block.
 func findBlock(text string) block {
-	begin, start, at := "", 0, 0
+	var b block
+	at, start := 0, 0
 	for line := range strings.Lines(text) {
-		end := at + len(line)
-		switch bare := strings.TrimRight(line, "\r\n"); {
+		bare := strings.TrimRight(line, "\r\n")
+		at += len(line)
+		switch name, named := strings.CutPrefix(bare, "# "); {
 		case bare == blockBegin || bare == blockUnended || bare == blockMadeFile:
-			begin, start = bare, at
-		case bare == blockEnd && begin != "":
-			b := block{before: text[:start], after: text[end:], begin: begin}
-			if begin == blockUnended && b.after == "" {
+			b, start = block{begin: bare}, at-len(line)
+		case bare == blockEnd && b.begin != "":
+			b.before, b.after = text[:start], text[at:]
+			if b.begin == blockUnended && b.after == "" {
 				b.before = strings.TrimSuffix(b.before, "\n")
 			}
-			name := "" // each line stands below its name
-			for line := range strings.Lines(text[start+len(begin)+1 : at]) {
-				line = strings.TrimRight(line, "\r\n")
-				if n, ok := strings.CutPrefix(line, "# "); ok {
-					name = n
-				} else if line != "" {
-					b.lines = append(b.lines, StartupLine{Name: name, Text: line})
-				}
-			}
 			return b
+		case named: // each line stands below its name
+			b.lines = append(b.lines, StartupLine{Name: name})
+		case bare != "" && len(b.lines) > 0:
+			b.lines[len(b.lines)-1].Text = bare
 		}
-		at = end
 	}
 	return block{before: text}
 }
@@ -164,17 +168,20 @@ func editStartup(old []byte, line StartupLine) []byte {
 	return []byte(out.String())
 }
 
-// HasLine reports whether the start-up file at path has our line of that name. A file that cannot
-// be read has none.
-func HasLine(path, name string) bool {
+// blockIn returns our block in the start-up file at path. A file that cannot be read has none.
+func blockIn(path string) block {
 	was, _ := readSettings(path)
-	return slices.ContainsFunc(findBlock(string(was.data)).lines, func(l StartupLine) bool { return l.Name == name })
+	return findBlock(string(was.data))
+}
+
+// HasLine reports whether the start-up file at path has our line of that name.
+func HasLine(path, name string) bool {
+	return slices.ContainsFunc(blockIn(path).lines, func(l StartupLine) bool { return l.Name == name })
 }
 
 // Mentions reports whether the user's own part of the start-up file at path has the text.
 func Mentions(path, text string) bool {
-	was, _ := readSettings(path)
-	b := findBlock(string(was.data))
+	b := blockIn(path)
 	return strings.Contains(b.before+b.after, text)
 }
 
@@ -183,4 +190,70 @@ func Mentions(path, text string) bool {
 func Put(line StartupLine) Op {
 	edit := func(old []byte) ([]byte, []string, error) { return editStartup(old, line), nil, nil }
 	return Op{edit: edit, shared: true, owns: func(text []byte) bool { return len(findBlock(string(text)).lines) > 0 }}
+}
+
+//go:embed snippets
+var snippets embed.FS
+
+// SnippetOptions are the options of a snippet.
+type SnippetOptions struct {
+	Program string // absolute path of beckon
+	Line    string // of beckon-hook; empty if there is none
+	Color   bool
+	Next    string // tmux: the key after the prefix that goes to the next session
+	Popup   string // tmux: the key after the prefix that opens the popup
+}
+
+// The colour of the segment, in each shell's notation: bold red on and off.
+var snippetColors = map[string][2]string{
+	"bash":     {`\[\e[1;31m\]`, `\[\e[0m\]`},
+	"zsh":      {"%B%F{red}", "%f%b"},
+	"fish":     {"\x1b[1;31m", "\x1b[0m"},
+	"tmux":     {"#[fg=red bold]", "#[default]"},
+	"starship": {"bold red", ""},
+}
+
+// Snippet returns what bash, zsh, fish, tmux or starship must read to show what needs the user.
+// Reading it twice has the same effect as once. The error is about an unknown shell, or a path
+// that it cannot quote.
+func Snippet(shell string, o SnippetOptions) (string, error) {
+	text, err := snippets.ReadFile("snippets/beckon." + shell)
+	if err != nil {
+		return "", fmt.Errorf("shell %q: not one of bash, zsh, fish, tmux, starship", shell)
+	}
+	for _, key := range []string{o.Next, o.Popup} { // such as b, C-b, M-Up or F5
+		if shell == "tmux" && !regexp.MustCompile(`^[0-9A-Za-z-]+$`).MatchString(key) {
+			return "", fmt.Errorf("key %q: not the name of a tmux key", key)
+		}
+	}
+	color := snippetColors[shell]
+	if !o.Color {
+		color = [2]string{}
+	}
+	return fill(shell, string(text), map[string]string{"@PROGRAM@": o.Program, "@LINE@": cmp.Or(o.Line, o.Program)},
+		"@ON@", color[0], "@OFF@", color[1], "@STYLE@", color[0], "@NEXT@", o.Next, "@POPUP@", o.Popup)
+}
+
+// quoteFor makes a path one word in the places where a snippet has it.
+func quoteFor(shell, path string) (string, error) {
+	if safeWord(path) && !strings.Contains(path, "%") {
+		return path, nil
+	}
+	if strings.ContainsAny(path, "\n\r\x00") {
+		return "", &pathError{path, "holds a line end", ""}
+	}
+	switch shell {
+	case "bash", "zsh":
+		return quote(path), nil
+	case "fish":
+		return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(path) + "'", nil
+	case "starship": // a shell word within a TOML string
+		return strings.Trim(strconv.Quote(quote(path)), `"`), nil
+	}
+	// tmux parses the path as its own string, as a format and as a shell word.
+	if strings.ContainsAny(path, `"'\$#%{}~;`+"`") {
+		return "", &pathError{path, "holds a character that tmux cannot be given safely",
+			"put beckon in a directory with a plain name"}
+	}
+	return "'" + path + "'", nil
 }

@@ -36,7 +36,7 @@ func (d *document) statusLines() (all []statusLine) {
 		}
 		s := statusLine{at: i, value: m.value}
 		if c := member(m.value, "command"); c != nil && c.Value.Kind() == '"' {
-			s.command, s.words = c, plainCommand(shellCommands(stringValue(*c)))
+			s.command, s.words = c, plainCommand(stringValue(*c))
 		}
 		all = append(all, s)
 	}

@@ -63,7 +63,7 @@ func checkStatus(t tester, old, settings []byte) {
 	line, _ := topOf(t, settings)["statusLine"].(map[string]any)
 	before, had := topOf(t, old)["statusLine"].(map[string]any)
 	command, _ := line["command"].(string)
-	words := plainCommand(shellCommands(command))
+	words := plainCommand(command)
 	if line["type"] != "command" || len(words) < 2 || words[0] != "/opt/beckon/bin/beckon" || words[1] != "statusline" {
 		t.Fatalf("status line %q in\n%s", command, settings)
 	}

@@ -3,6 +3,7 @@ package installer
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -22,12 +23,10 @@ var (
 	rewakeWordsSince = Version{2, 1, 330}
 )
 
-var versionText = lazily(`(?m)^\s*v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b`)
-
 // ParseVersion reads the text that "claude --version" prints, such as
 // "2.1.329 (Claude Code)". It gives the zero Version for anything else.
 func ParseVersion(s string) Version {
-	m := versionText().FindStringSubmatch(s)
+	m := regexp.MustCompile(`(?m)^\s*v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b`).FindStringSubmatch(s)
 	if m == nil {
 		return Version{}
 	}
@@ -75,21 +74,15 @@ const (
 func Events(v Version, set Set) []string {
 	var names []string
 	for _, k := range event.Kinds {
-		if registers(k, v, set) {
+		switch {
+		case k.Register == event.Never:
+		case !v.Known() && k.Register != event.Core:
+		case v.Known() && v.Compare(ParseVersion(k.Since)) < 0:
+		case k.Register != event.All || set == AllEvents:
 			names = append(names, string(k.Kind))
 		}
 	}
 	return names
-}
-
-func registers(k event.Info, v Version, set Set) bool {
-	if k.Register == event.Never {
-		return false
-	}
-	if !v.Known() {
-		return k.Register == event.Core
-	}
-	return v.Compare(ParseVersion(k.Since)) >= 0 && (k.Register != event.All || set == AllEvents)
 }
 
 // UnknownTo lists those of the events that a client of this version does not know.

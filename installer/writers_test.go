@@ -302,8 +302,11 @@ func TestLeftoversAreSweptEverywhere(t *testing.T) {
 	rc := Target{Scope: User, Path: filepath.Join(h.dir, ".bashrc"), Keep: h.Keep}
 	old := time.Now().Add(-2 * leftoverAge)
 	var left []string
-	for _, file := range []string{h.Path, rc.Path, keptFor(h.Keep, h.Path).record, keptFor(h.Keep, h.Path).backup} {
-		path := filepath.Join(filepath.Dir(file), strings.Replace(temporaryFor(file), "*", "1", 1))
+	for _, path := range []string{
+		filepath.Join(filepath.Dir(h.Path), strings.Replace(temporaryFor(h.Path), "*", "1", 1)),
+		filepath.Join(filepath.Dir(rc.Path), strings.Replace(temporaryFor(rc.Path), "*", "1", 1)),
+		filepath.Join(h.Keep, ".new-1"), // of a record
+	} {
 		h.write(path, "half")
 		if err := os.Chtimes(path, old, old); err != nil {
 			t.Fatal(err)

@@ -25,7 +25,7 @@ var ofUser = []string{
 	"seen first", "seen --all", "seen", "seen --pane %1",
 	"mark first", "mark first --aside", "mark --all", "mark --seen --pane %1", "away off",
 	"back", "uninstall", "uninstall --agent codex", "uninstall --dry-run",
-	"setup --undo --yes", "setup notify --undo", "setup notify --yes", "setup answers --yes",
+	"setup --undo --yes", "setup notify --undo", "setup notify --yes", "setup answers --yes", "setup mod --yes",
 	"install --notify desktop", "install --answers", "install --no-answers", "install --no-mod",
 	"fleet link --join x", "link --join x", "link --server nats://127.0.0.1", "link --forget",
 	"fleet init", "fleet invite --view", "fleet revoke box",

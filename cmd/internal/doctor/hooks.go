@@ -220,7 +220,7 @@ func (d *doctor) agents() {
 			continue
 		}
 		want := installer.AgentSpec(ag, program)
-		want.Answers = installer.AgentHolds(t)
+		want.KeepAnswers = true
 		r := installer.InspectAgent(t, want)
 		off := switchedOff(t.Path)
 		switch {

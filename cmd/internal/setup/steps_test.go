@@ -1,4 +1,4 @@
-package steps
+package setup
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 )
 
 // fake returns a plan whose steps record what is done.
-func fake(did *[]string, steps ...Step) *Plan {
+func fake(did *[]string, steps ...step) *plan {
 	for i := range steps {
 		s := steps[i]
 		steps[i].Diff = func(on bool) (string, error) { return fmt.Sprintf("+%s %v\n", s.Name, on), nil }
@@ -22,13 +22,13 @@ func fake(did *[]string, steps ...Step) *Plan {
 			return nil
 		}
 	}
-	return New(steps)
+	return newPlan(steps)
 }
 
-func usual(did *[]string) *Plan {
+func usual(did *[]string) *plan {
 	return fake(did,
-		Step{Name: "path", On: true, Fixed: true}, Step{Name: "hooks", Want: true}, Step{Name: "line", Needs: "hooks"},
-		Step{Name: "tmux", Want: true, Absent: "tmux is not installed"}, Step{Name: "old", On: true})
+		step{Name: "path", On: true, Fixed: true}, step{Name: "hooks", Want: true}, step{Name: "line", Needs: "hooks"},
+		step{Name: "tmux", Want: true, Absent: "tmux is not installed"}, step{Name: "old", On: true})
 }
 
 // A wanted step that cannot be done is reported.
@@ -43,19 +43,19 @@ func TestMissing(t *testing.T) {
 func TestPlan(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		choose func(*Plan) error
+		choose func(*plan) error
 		want   string
 	}{
-		{"proposed", func(*Plan) error { return nil }, "hooks true"},
-		{"one with what it needs", func(p *Plan) error { return p.Only([]string{"line"}) }, "hooks true, line true"},
-		{"a name that is none", func(p *Plan) error { return p.Only([]string{"lines"}) }, "error"},
-		{"one that cannot be", func(p *Plan) error { return p.Only([]string{"tmux"}) }, "error"},
-		{"what is old is done again", func(p *Plan) error { p.Steps[4].Old = true; return nil }, "hooks true, old true"},
-		{"but not when others are named", func(p *Plan) error { p.Steps[4].Old = true; return p.Only([]string{"hooks"}) }, "hooks true"},
-		{"undo", func(p *Plan) error { return p.Undo(nil) }, "old false"},
-		{"undo one", func(p *Plan) error { return p.Undo([]string{"old"}) }, "old false"},
-		{"undo one that is not there", func(p *Plan) error { return p.Undo([]string{"hooks"}) }, ""},
-		{"without what others need", func(p *Plan) error { p.Choose(2, true); p.Choose(1, false); return nil }, ""},
+		{"proposed", func(*plan) error { return nil }, "hooks true"},
+		{"one with what it needs", func(p *plan) error { return p.Only([]string{"line"}, nil) }, "hooks true, line true"},
+		{"a name that is none", func(p *plan) error { return p.Only([]string{"lines"}, nil) }, "error"},
+		{"one that cannot be", func(p *plan) error { return p.Only([]string{"tmux"}, nil) }, "error"},
+		{"what is old is done again", func(p *plan) error { p.Steps[4].Old = true; return nil }, "hooks true, old true"},
+		{"but not when others are named", func(p *plan) error { p.Steps[4].Old = true; return p.Only([]string{"hooks"}, nil) }, "hooks true"},
+		{"undo", func(p *plan) error { return p.Only(nil, p.names()) }, "old false"},
+		{"undo one", func(p *plan) error { return p.Only(nil, []string{"old"}) }, "old false"},
+		{"undo one that is not there", func(p *plan) error { return p.Only(nil, []string{"hooks"}) }, ""},
+		{"without what others need", func(p *plan) error { p.Choose(2, true); p.Choose(1, false); return nil }, ""},
 	} {
 		var did []string
 		p := usual(&did)
@@ -74,8 +74,8 @@ func TestPlan(t *testing.T) {
 // What depends on a step is undone before it.
 func TestUndoOrder(t *testing.T) {
 	var did []string
-	p := fake(&did, Step{Name: "hooks", On: true}, Step{Name: "line", On: true, Needs: "hooks"})
-	if err := p.Undo([]string{"hooks"}); err != nil {
+	p := fake(&did, step{Name: "hooks", On: true}, step{Name: "line", On: true, Needs: "hooks"})
+	if err := p.Only(nil, []string{"hooks"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Do(&strings.Builder{}); err != nil || strings.Join(did, ", ") != "line false, hooks false" {
@@ -86,7 +86,7 @@ func TestUndoOrder(t *testing.T) {
 // A failed step is named, and the others are done.
 func TestDoFails(t *testing.T) {
 	var did []string
-	p := fake(&did, Step{Name: "a", Want: true, Then: "fail"}, Step{Name: "b", Want: true})
+	p := fake(&did, step{Name: "a", Want: true, Then: "fail"}, step{Name: "b", Want: true})
 	var out strings.Builder
 	if err := p.Do(&out); err == nil || err.Error() != "a: no space left" || strings.Join(did, "") != "b true" || strings.Contains(out.String(), "a ") {
 		t.Errorf("did %q, %v, %q", did, err, out.String())
@@ -109,7 +109,7 @@ func TestAsk(t *testing.T) {
 		err := p.Ask(strings.NewReader(c.answers), &out)
 		if err == nil {
 			err = p.Do(&out)
-		} else if !errors.Is(err, ErrLeft) {
+		} else if !errors.Is(err, errLeft) {
 			t.Errorf("%q: %v", c.answers, err)
 		}
 		if got := strings.Join(did, ", "); got != c.want || !strings.Contains(out.String(), c.shows) {
@@ -167,9 +167,9 @@ func TestScreen(t *testing.T) {
 // selected step.
 func TestScreenIsSmall(t *testing.T) {
 	var did []string
-	var list []Step
+	var list []step
 	for i := range 25 {
-		list = append(list, Step{Name: fmt.Sprint("step", i), Want: true, Then: strings.Repeat("a long sentence ", 20)})
+		list = append(list, step{Name: fmt.Sprint("step", i), Want: true, Then: strings.Repeat("a long sentence ", 20)})
 	}
 	m := &screen{plan: fake(&did, list...), width: 80, height: 24}
 	for i := range list {

@@ -1,4 +1,4 @@
-package steps
+package setup
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Screen lets the user choose on a terminal and reports whether they confirmed. It uses the
+// chooseOnScreen lets the user choose on a terminal and reports whether they confirmed. It uses the
 // terminal's own colours, which are readable on any background.
-func Screen(ctx context.Context, p *Plan, in io.Reader, out io.Writer, color bool) (do bool, err error) {
+func chooseOnScreen(ctx context.Context, p *plan, in io.Reader, out io.Writer, color bool) (do bool, err error) {
 	m := &screen{plan: p, width: 80, height: 24, color: color}
 	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
@@ -31,7 +31,7 @@ const most = 20
 // screen is the model: a line for each step, and below what the selected one does; or, in the
 // place of all that, what the selected one changes.
 type screen struct {
-	plan          *Plan
+	plan          *plan
 	diffing       bool // what the step changes is shown
 	cursor, top   int  // top is the first visible line of that
 	width, height int
@@ -113,7 +113,7 @@ func (m *screen) wrapped(text string) []string {
 	return strings.Split(ansi.Wordwrap(text, m.width, ""), "\n")
 }
 
-func (m *screen) diff(s Step, on bool) []string {
+func (m *screen) diff(s step, on bool) []string {
 	text, err := s.Diff(on)
 	if err != nil {
 		return strings.Split(err.Error(), "\n")

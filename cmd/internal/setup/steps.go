@@ -1,24 +1,26 @@
-// Package steps walks the user through what beckon can set up on a machine: a list of steps on
-// a screen, each with its diff, or the same as questions where there is no screen. Each step
-// can be undone.
-package steps
+package setup
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"beckon/cmd/internal/cli"
+	"beckon/installer"
 )
 
-// Step is one thing that can be set up.
-type Step struct {
+// step is one thing that can be set up.
+type step struct {
 	Name   string // one word, for the command line
 	Title  string // what the user gets
 	On     bool   // it is set up
 	Old    bool   // it is set up, and not as it would be now
 	Fixed  bool   // set up by other means, and not undone
+	Hooks  bool   // it puts hooks into a file
 	Needs  string // the step that must be done as well; empty for none
 	Want   bool   // done unless the user decides otherwise
 	Absent string // why it cannot be done here; empty when it can
@@ -28,15 +30,56 @@ type Step struct {
 	Then string                        // what the user has to do after Do(true)
 }
 
-// Plan is the steps in their order, and the user's choice for each.
-type Plan struct {
-	Steps  []Step
+// fileEdits returns the edits of files that set a step up, or undo it.
+type fileEdits func(on bool) ([]installer.FileEdit, error)
+
+// edits makes the step one that edits files; also, unless it is nil, follows.
+func (s *step) edits(a *cli.App, list fileEdits, also func(on bool) error) {
+	s.Diff = func(on bool) (text string, err error) {
+		files, err := list(on)
+		if err != nil {
+			return "", err
+		}
+		for _, f := range files {
+			diff, err := f.Diff()
+			if err != nil {
+				return "", err
+			}
+			text += diff
+		}
+		return text, nil
+	}
+	s.Do = func(on bool) error {
+		files, err := list(on)
+		if err != nil {
+			return err
+		}
+		done, err := installer.ApplyAll(context.Background(), files)
+		for _, c := range done {
+			for _, note := range c.Notes {
+				fmt.Fprintf(a.Stderr, "note: in %s, %s (it is not beckon's, and stays)\n", c.File, note)
+			}
+		}
+		if err != nil || also == nil {
+			return err
+		}
+		return also(on)
+	}
+	if s.On && !s.Fixed {
+		text, err := s.Diff(true)
+		s.Old = err == nil && text != ""
+	}
+}
+
+// plan is the steps in their order, and the user's choice for each.
+type plan struct {
+	Steps  []step
 	Chosen []bool
 }
 
-// New returns a plan that does the proposed steps and undoes nothing.
-func New(steps []Step) *Plan {
-	p := &Plan{Steps: steps, Chosen: make([]bool, len(steps))}
+// newPlan returns a plan that does the proposed steps and undoes nothing.
+func newPlan(steps []step) *plan {
+	p := &plan{Steps: steps, Chosen: make([]bool, len(steps))}
 	for i, s := range steps {
 		p.Chosen[i] = s.On || s.Want && s.Absent == ""
 	}
@@ -45,7 +88,7 @@ func New(steps []Step) *Plan {
 
 // Choose sets whether the user wants step i. Choosing a step also chooses what it needs;
 // dropping it drops what needs it. A step that cannot change stays as it is.
-func (p *Plan) Choose(i int, on bool) {
+func (p *plan) Choose(i int, on bool) {
 	s := p.Steps[i]
 	if s.Fixed || on && s.Absent != "" {
 		return
@@ -61,29 +104,15 @@ func (p *Plan) Choose(i int, on bool) {
 	}
 }
 
-// Only chooses the named steps and leaves the others as they are. The error names an unknown
-// step, or one that cannot be done here.
-func (p *Plan) Only(names []string) error {
-	return p.chooseOf(names, true)
-}
-
-// Undo chooses to undo the named steps, or all without a name. The error names an unknown
-// step.
-func (p *Plan) Undo(names []string) error {
-	if len(names) == 0 {
-		names = p.names()
-	}
-	return p.chooseOf(names, false)
-}
-
-// chooseOf sets whether the named steps are wanted, and leaves the others as they are.
-func (p *Plan) chooseOf(names []string, on bool) error {
+// Only chooses to do and to undo the named steps, and leaves the others as they are. The error
+// names an unknown step, or one that cannot be done here.
+func (p *plan) Only(do, undo []string) error {
 	for i, s := range p.Steps {
 		p.Chosen[i] = s.On
-		p.Steps[i].Old = s.Old && slices.Contains(names, s.Name)
+		p.Steps[i].Old = s.Old && slices.Contains(do, s.Name)
 	}
-	for _, name := range names {
-		i := slices.Index(p.names(), name)
+	for n, name := range slices.Concat(do, undo) {
+		i, on := slices.Index(p.names(), name), n < len(do)
 		if i < 0 {
 			return fmt.Errorf("%q is not a step (one of %s)", name, strings.Join(p.names(), ", "))
 		}
@@ -95,17 +124,23 @@ func (p *Plan) chooseOf(names []string, on bool) error {
 	return nil
 }
 
-func (p *Plan) names() []string {
-	names := make([]string, len(p.Steps))
-	for i, s := range p.Steps {
-		names[i] = s.Name
+func (p *plan) names() []string {
+	return p.those(func(step) bool { return true })
+}
+
+// those returns the names of the steps that pick accepts.
+func (p *plan) those(pick func(step) bool) (names []string) {
+	for _, s := range p.Steps {
+		if pick(s) {
+			names = append(names, s.Name)
+		}
 	}
 	return names
 }
 
 // changes returns the steps to do, and then those to undo in reverse order: a status line goes
 // before the hooks that it came with.
-func (p *Plan) changes() (list []int) {
+func (p *plan) changes() (list []int) {
 	for i, s := range p.Steps {
 		if p.Chosen[i] && (!s.On || s.Old) {
 			list = append(list, i)
@@ -120,7 +155,7 @@ func (p *Plan) changes() (list []int) {
 }
 
 // Diff writes what Do would change.
-func (p *Plan) Diff(w io.Writer) error {
+func (p *plan) Diff(w io.Writer) error {
 	for _, i := range p.changes() {
 		s := p.Steps[i]
 		fmt.Fprintf(w, "%s: %s\n", s.Name, s.verb(p.Chosen[i]))
@@ -133,7 +168,7 @@ func (p *Plan) Diff(w io.Writer) error {
 	return nil
 }
 
-func (s Step) verb(on bool) string {
+func (s step) verb(on bool) string {
 	if on {
 		return s.Title
 	}
@@ -142,7 +177,7 @@ func (s Step) verb(on bool) string {
 
 // Do carries out the choices and writes a line for each step. A failing step does not stop the
 // others; the error joins all failures.
-func (p *Plan) Do(w io.Writer) error {
+func (p *plan) Do(w io.Writer) error {
 	var failed []error
 	changes := p.changes()
 	for _, i := range changes {
@@ -164,7 +199,7 @@ func (p *Plan) Do(w io.Writer) error {
 }
 
 // Missing writes which wanted steps cannot be done here, and why.
-func (p *Plan) Missing(w io.Writer) {
+func (p *plan) Missing(w io.Writer) {
 	for _, s := range p.Steps {
 		if s.Want && !s.On && s.Absent != "" {
 			fmt.Fprintf(w, "%-14s not set up: %s\n", s.Name, s.Absent)
@@ -172,12 +207,12 @@ func (p *Plan) Missing(w io.Writer) {
 	}
 }
 
-// ErrLeft is returned by Ask when the input ends before all questions are answered.
-var ErrLeft = errors.New("nothing was changed: there was no answer")
+// errLeft is returned by Ask when the input ends before all questions are answered.
+var errLeft = errors.New("nothing was changed: there was no answer")
 
 // Ask asks about each step that can be done or undone, one question per line: yes, no, or the
 // diff first. An empty answer accepts the proposal.
-func (p *Plan) Ask(in io.Reader, out io.Writer) error {
+func (p *plan) Ask(in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	for i, s := range p.Steps {
 		if s.Absent != "" && !s.On {
@@ -196,7 +231,7 @@ func (p *Plan) Ask(in io.Reader, out io.Writer) error {
 			fmt.Fprintf(out, "%-14s %s? %s ", s.Name, s.Title, choices)
 			if !lines.Scan() {
 				fmt.Fprintln(out)
-				return errors.Join(ErrLeft, lines.Err())
+				return errors.Join(errLeft, lines.Err())
 			}
 			asking = false
 			switch strings.ToLower(strings.TrimSpace(lines.Text())) {

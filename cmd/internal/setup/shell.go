@@ -1,0 +1,84 @@
+package setup
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"beckon/cmd/internal/cli"
+	"beckon/installer"
+)
+
+// shell returns the name of the user's shell.
+func (m *machine) shell() string {
+	_, name := filepath.Split(m.Getenv("SHELL"))
+	return name
+}
+
+// startup returns the step that adds a line to a start-up file. A line that the user wrote, which has
+// any of the words, is left alone.
+func (m *machine) startup(s step, shell, line string, on bool, words ...string) step {
+	path := installer.StartupPath(shell, runtime.GOOS, m.Getenv)
+	program, problem := lasting(m.App, m.beckon)
+	text, err := installer.NewStartupLine(shell, line, cmp.Or(program, m.beckon))
+	if path == "" {
+		err = fmt.Errorf("the start-up file of %s is not known: bash, zsh and fish are",
+			cmp.Or(shell, "the shell (SHELL is not set)"))
+	}
+	if s.Absent == "" && cmp.Or(err, problem) != nil {
+		s.Absent = cmp.Or(err, problem).Error()
+	}
+	if path == "" {
+		return s
+	}
+	s.On = installer.HasLine(path, line)
+	if !s.On && (on || slices.ContainsFunc(words, func(w string) bool { return installer.Mentions(path, w) })) {
+		s.On, s.Fixed = true, true
+	}
+	s.edits(m.App, func(on bool) ([]installer.FileEdit, error) {
+		if !on {
+			return []installer.FileEdit{{Target: m.own(path), Op: installer.Put(installer.StartupLine{Name: line})}}, nil
+		}
+		return []installer.FileEdit{{Target: m.own(path), Op: installer.Put(text)}}, cmp.Or(err, problem)
+	}, nil)
+	return s
+}
+
+// pathStep adds the programs' directory to the shell's PATH.
+func (m *machine) pathStep() step {
+	dir := filepath.Dir(m.beckon)
+	export := "export PATH=" + installer.CommandLine(dir) + ":$PATH"
+	s := step{Name: installer.PathLine, Title: "let the shell find beckon in " + shortPath(dir), Want: true,
+		Then: "shells that run already find it after: " + export}
+	if m.shell() == "fish" {
+		s.Then = "a shell that runs already finds it after: exec fish"
+	}
+	s = m.startup(s, m.shell(), installer.PathLine, slices.Contains(filepath.SplitList(m.Getenv("PATH")), dir))
+	if s.Absent != "" {
+		s.Absent += "; beckon is found after: " + export
+	}
+	return s
+}
+
+// tmuxStep adds the segment and the keys to tmux.
+func (m *machine) tmuxStep() step {
+	file := installer.StartupPath("tmux", runtime.GOOS, m.Getenv)
+	s := step{Name: "tmux", Title: "show what needs you in tmux; prefix b goes there",
+		Want: m.Getenv("TMUX") != "" || exists(file), Then: "tmux source-file " + file + " loads it now"}
+	if !cli.Found("tmux") {
+		s.Absent = "tmux is not installed"
+	}
+	return m.startup(s, "tmux", installer.PromptLine, false, "beckon init")
+}
+
+func (m *machine) promptStep() step {
+	s := step{Name: "prompt", Title: "show in the shell's prompt what needs you", Then: "new shells have it"}
+	return m.startup(s, m.shell(), installer.PromptLine, false, "beckon init")
+}
+
+func (m *machine) completionStep() step {
+	s := step{Name: "completion", Title: "complete beckon's commands in the shell", Want: true, Then: "new shells have it"}
+	return m.startup(s, m.shell(), installer.CompletionLine, false, "beckon completion", "--completion")
+}

@@ -1,0 +1,61 @@
+package installer
+
+import "slices"
+
+// List returns the operation that makes a list at the top of a JSON file value, or removes it if value
+// is nil. ours are the values that it has put there.
+func List(name string, value []string, ours ...[]string) Op {
+	edit := func(old []byte) ([]byte, []string, error) {
+		d, err := readLax(old)
+		if err != nil {
+			return nil, nil, err
+		}
+		top, _ := items(&d.file)
+		at := slices.IndexFunc(top, func(m item) bool { return m.name == name })
+		switch {
+		case at < 0 && value == nil, value != nil && slices.Equal(d.list(name), value):
+			return old, nil, nil
+		case at < 0:
+			err = d.put(d.layout(), &d.file, name, value, 0)
+		case value == nil:
+			err = d.cut(&d.file, at)
+		case top[at].value.Value.Kind() != '[':
+			err = problemAt(d.text, top[at].start, name, "not a list", "correct it")
+		default:
+			v := top[at].value
+			err = d.splice(v.StartOffset, v.EndOffset, d.layout().text(value, 1))
+		}
+		if value == nil && isNothing(d.text) && comments(d.file.BeforeExtra, d.file.AfterExtra) == "" {
+			return nil, nil, err // no file says the same
+		}
+		mark, _ := cutBOM(old)
+		return slices.Concat(mark, d.text), nil, err
+	}
+	return Op{edit: edit, owns: func(text []byte) bool {
+		d, err := readLax(text)
+		return err == nil && d.list(name) != nil &&
+			slices.ContainsFunc(ours, func(of []string) bool { return slices.Equal(of, d.list(name)) })
+	}}
+}
+
+// readLax reads a file of our own configuration, which may have comments.
+func readLax(text []byte) (*document, error) {
+	_, text = cutBOM(text)
+	if isBlank(text) {
+		text = []byte("{}\n")
+	}
+	return parseTree(text)
+}
+
+// list returns the strings of a list at the top, nil without one.
+func (d *document) list(name string) (list []string) {
+	v := member(&d.file, name)
+	if v == nil || v.Value.Kind() != '[' {
+		return nil
+	}
+	all, _ := items(v)
+	for _, m := range all {
+		list = append(list, stringValue(*m.value))
+	}
+	return list
+}

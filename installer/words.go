@@ -1,0 +1,196 @@
+package installer
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// handler is the content of one entry of a group's hooks array.
+type handler struct {
+	fields  map[string]any // the whole entry; for a repeated key the last value, as the client reads it
+	command string         // empty if the entry runs no command
+	args    []string
+	exec    bool // "args" is present: the client starts the program without a shell
+}
+
+// readHandler decodes an entry that is known to be a JSON object.
+func readHandler(text []byte) handler {
+	var h handler
+	_ = json.Unmarshal(text, &h.fields) // valid JSON: the document was checked
+	if kind, ok := h.fields["type"].(string); ok && kind != "command" {
+		return h // http, prompt and the like have no program
+	}
+	h.command, _ = h.fields["command"].(string)
+	list, ok := h.fields["args"].([]any)
+	h.exec = ok
+	for _, a := range list {
+		s, _ := a.(string)
+		h.args = append(h.args, s)
+	}
+	return h
+}
+
+// lacks names the field that an entry needs and does not have.
+func (h handler) lacks() string {
+	kind, ok := h.fields["type"].(string)
+	if !ok {
+		return "type"
+	}
+	if _, ok := h.fields["command"].(string); kind == "command" && !ok {
+		return "command"
+	}
+	return ""
+}
+
+// words returns the program and its arguments, without quoting; nil if the entry runs anything
+// but one plain command.
+func (h handler) words() []string {
+	switch {
+	case h.command == "":
+		return nil
+	case h.exec:
+		return append([]string{h.command}, h.args...)
+	}
+	return plainCommand(h.command)
+}
+
+// own reports whether the entry is beckon's: its program is beckon-hook, or is
+// beckon with hook as first argument. The command is parsed, never searched.
+func (h handler) own() bool {
+	w := h.words()
+	if len(w) == 0 {
+		return false
+	}
+	name := programName(w[0])
+	return name == "beckon-hook" || name == "beckon" && len(w) > 1 && w[1] == "hook"
+}
+
+// Own reports whether an entry of a settings file, as JSON, is beckon's.
+func Own(entry []byte) bool { return readHandler(entry).own() }
+
+// programName returns the base name of a program path of any platform, in lower case, without
+// quotes and .exe.
+func programName(path string) string {
+	path = strings.Trim(path, `"'`)
+	path = strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
+	return strings.TrimSuffix(path, ".exe")
+}
+
+// plainCommand splits a command line for sh that runs one program and nothing else; it returns nil
+// for any other. Variables set before it, exec, env and a trailing "|| true" are accepted, since
+// people add them by hand.
+func plainCommand(line string) []string {
+	commands := shellCommands(line)
+	if len(commands) == 0 {
+		return nil
+	}
+	for _, c := range commands[1:] {
+		if len(c) != 1 || c[0] != "true" && c[0] != ":" {
+			return nil
+		}
+	}
+	words := commands[0]
+	for len(words) > 0 {
+		name, _, set := strings.Cut(words[0], "=")
+		if words[0] != "exec" && words[0] != "env" && !(set && syntax.ValidName(name)) {
+			break
+		}
+		words = words[1:]
+	}
+	return words
+}
+
+// shellCommands parses a command line as sh does, and returns its simple commands as words
+// without quoting; variables and the home directory stay as in the line. Redirections are
+// dropped. It returns nil for a line with anything else in it.
+func shellCommands(line string) (commands [][]string) {
+	line = strings.TrimPrefix(line, "& ") // PowerShell's call operator, before a quoted program
+	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	if err != nil {
+		return nil
+	}
+	plain := true
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			var words []string
+			for _, w := range n.Args {
+				fields, err := unquoted(line, w)
+				plain = plain && err == nil
+				words = append(words, fields...)
+			}
+			if len(words) > 0 {
+				commands = append(commands, words)
+			}
+		case *syntax.BinaryCmd:
+		case syntax.Command:
+			plain = false
+		}
+		return plain
+	})
+	if !plain {
+		return nil
+	}
+	return commands
+}
+
+// unquoted returns a word of the line without quoting. A Windows path that PowerShell would
+// run keeps its backslashes, and braces, which may stand for any number of words, stay as they
+// are.
+func unquoted(line string, w *syntax.Word) ([]string, error) {
+	text, word := line[w.Pos().Offset():w.End().Offset()], *w
+	if windowsPath(text) || syntax.SplitBraces(&word) {
+		return []string{text}, nil
+	}
+	notPlain := func(*syntax.ProcSubst) (string, error) { return "", errors.New("runs a command") }
+	return expand.Fields(&expand.Config{ProcSubst: notPlain, Env: expand.FuncEnviron(func(name string) string {
+		user, home := strings.CutPrefix(name, "HOME")
+		switch {
+		case name == "IFS":
+			return "" // as usual
+		case home && (user == "" || user[0] == ' '): // the expander asks for a user's home as "HOME user"
+			return "~" + strings.TrimPrefix(user, " ")
+		}
+		return "$" + name
+	})}, w)
+}
+
+// windowsPath reports whether path is an absolute Windows path.
+func windowsPath(path string) bool {
+	drive := len(path) > 2 && path[1] == ':' && strings.ContainsRune(`\/`, rune(path[2])) &&
+		path[0]|0x20 >= 'a' && path[0]|0x20 <= 'z'
+	return drive || len(path) > 2 && path[:2] == `\\` && path[2] != '\\' && path[2] != '/'
+}
+
+// slashed converts a Windows path to forward slashes, which both of Claude Code's shells there
+// accept and JSON need not escape.
+func slashed(path string) string {
+	if windowsPath(path) {
+		return strings.ReplaceAll(path, `\`, "/")
+	}
+	return path
+}
+
+func safeWord(s string) bool { return regexp.MustCompile(`^[A-Za-z0-9_./:@%+,-]+$`).MatchString(s) }
+
+// quote makes s one word for sh.
+func quote(s string) string {
+	if safeWord(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// CommandLine writes words as one command for sh.
+func CommandLine(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return strings.Join(quoted, " ")
+}
