@@ -124,7 +124,7 @@ func (p *player) onScreen(ctx context.Context) error {
 	shared := *p.a.App
 	shared.Store = p.st
 	a := app{&shared}
-	opt := a.watchOptions(live.Options{}, nil)
+	opt := a.watchOptions(live.Options{}, nil, a.Queue(""))
 	choice := a.ColorChoice("")
 	opt.Color, opt.Title = a.Color(choice), "beckon demo"
 	if err := p.stage(p.start); err != nil {

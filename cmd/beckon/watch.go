@@ -50,8 +50,7 @@ func (c *watchCmd) Run(a *app) error {
 		notifier = a.follower("watch", a.Stdout)
 		defer notifier.Wait()
 	}
-	opt := a.watchOptions(live.Options{Blind: c.Poll}, notifier)
-	opt.Order, opt.PermissionFirst, opt.Marks = queue.Mode, queue.PermissionFirst, queue.Marks
+	opt := a.watchOptions(live.Options{Blind: c.Poll}, notifier, queue)
 	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
 	opt.Color = a.Color(choice)
 	if c.Once {
@@ -108,11 +107,18 @@ const screenPause = 20 * time.Millisecond
 
 // watchOptions returns the functions by which a screen reads and acts. notifier notifies of
 // what the screen sees; nil notifies of nothing.
-func (a *app) watchOptions(how live.Options, notifier *notify.Follower) tui.Options {
+func (a *app) watchOptions(how live.Options, notifier *notify.Follower, queue render.Queue) tui.Options {
 	how.Pause = screenPause
 	f := live.NewFollower(a.Reader(), how)
 	return tui.Options{
-		Follow: func(ctx context.Context, show func(tui.Snapshot, error)) { a.follow(ctx, f, notifier, show) }, Poke: f.TouchAll, Output: a.Stdout,
+		Follow: func(ctx context.Context, show func(tui.Snapshot, error)) { a.follow(ctx, f, notifier, show) },
+		Poke:   f.TouchAll,
+		Output: a.Stdout,
+
+		Order:           queue.Mode,
+		PermissionFirst: queue.PermissionFirst,
+		Marks:           queue.Marks,
+
 		Recent: a.past,
 		Pane:   func(r render.Row) (string, error) { return jump.New(a.Getenv).Text(context.Background(), &r) },
 		Jump:   func(r render.Row) (string, error) { return a.jumpTo(context.Background(), r) },

@@ -10,11 +10,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"beckon/event"
 	"beckon/state"
@@ -25,8 +23,7 @@ import (
 )
 
 var (
-	screen = flag.String("screen", "", "a file for the screen of TestBand, two clients side by side")
-	pairs  = flag.Int("pairs", 14, "how many pairs of turns TestModCost compares")
+	pairs = flag.Int("pairs", 14, "how many pairs of turns TestModCost compares")
 
 	escapes = flag.Int("escapes", 100, "how many turns TestEscLatency interrupts")
 )
@@ -189,9 +186,6 @@ func TestBand(t *testing.T) {
 				asked := time.Now()
 				must(t, shows.WaitFor(band.String(), patience))
 				came := time.Since(asked)
-				if *screen != "" {
-					sideBySide(t, l, *screen)
-				}
 				if band.MatchString(asks.Capture()) {
 					t.Error("a session names itself")
 				}
@@ -235,42 +229,6 @@ func TestBand(t *testing.T) {
 // bandTakes is how long the band may take to appear and to disappear: two seconds, plus what a
 // busy machine adds.
 const bandTakes = 4 * time.Second
-
-// half is the width in columns of one client in a picture of two.
-const half = 64
-
-var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
-
-// sideBySide writes what both clients show, with their colours, side by side.
-func sideBySide(t testing.TB, l *Lab, file string) {
-	t.Helper()
-	var halves [2][]string
-	for i, name := range []string{"shop", "docs"} {
-		_, err := l.Tmux.Run("resize-window", "-t", name, "-x", strconv.Itoa(half), "-y", "22")
-		must(t, err)
-		time.Sleep(2 * time.Second) // the client redraws itself
-		out, err := l.Tmux.Run("capture-pane", "-p", "-e", "-N", "-t", name)
-		must(t, err)
-		halves[i] = strings.Split(strings.TrimRight(out, "\n"), "\n")
-	}
-	var b strings.Builder
-	for i := range max(len(halves[0]), len(halves[1])) {
-		for side, lines := range halves {
-			if side > 0 {
-				b.WriteString("\x1b[0m \u2502 ")
-			}
-			line := ""
-			if i < len(lines) {
-				line = lines[i]
-			}
-			line = strings.ReplaceAll(line, l.Home.Project, "~/src/shop")
-			shown := utf8.RuneCountInString(colors.ReplaceAllString(line, ""))
-			b.WriteString(line + "\x1b[0m" + strings.Repeat(" ", max(0, half-shown)))
-		}
-		b.WriteString("\n")
-	}
-	must(t, os.WriteFile(file, []byte(b.String()), 0o644))
-}
 
 // TestWordIsTheMods has a session's agent request what its user left for the mod, by a command
 // that replaces the shell: then the client is its parent.
