@@ -298,7 +298,7 @@ func (r *run) approved(h *config.Hook, seen *rule.Call) bool {
 	if mine == nil || h.Observe {
 		return false
 	}
-	var all []*rule.Compiled
+	var all []*rule.Rule
 	for _, res := range r.results {
 		if other := res.Hook; other.Spec.Rule != nil && other.Enabled && !other.Observe && other.Applies(seen) {
 			if one := other.Spec.Rule.Approval(r.ev.Place); one != nil {

@@ -14,8 +14,9 @@ import (
 func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 	for _, d := range []wire.Decision{wire.Deny, wire.Ask} {
 		h := &config.Hook{ID: "a", Event: event.PreToolUse, Type: config.BuiltIn, Enabled: true,
-			Spec: config.Spec{Rule: &config.Rule{Decision: d}}} // nothing to evaluate
-		r := trigger(t, NewEngine([]*config.Hook{h}), event.PreToolUse, bash)
+			Spec: config.Spec{Rule: &config.Rule{Decision: d, Branches: []string{"main"}}}}
+		r := NewEngine([]*config.Hook{h}).Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash),
+			Place: func() config.Place { panic("no place") }})
 		if r.Results[0].Failed == nil || r.Verdict.Decision != d || r.Verdict.Reason == "" {
 			t.Errorf("%s: got %+v", d, r.Verdict)
 		}

@@ -60,7 +60,7 @@ func TestRuleLines(t *testing.T) {
 			return strings.ReplaceAll(strings.Trim(strings.TrimPrefix(cell, "| "), "`"), "\x00", "|")
 		}
 		rows++
-		r := rule.Rule{Conditions: rule.Conditions{Commands: []string{plain(cells[0])}}}.Compile()
+		r := &rule.Rule{Conditions: rule.Conditions{Commands: []string{plain(cells[0])}}}
 		input, err := json.Marshal(map[string]string{"command": plain(cells[1])})
 		if err != nil {
 			t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
@@ -25,8 +24,6 @@ type Rule struct {
 	Branches, Repositories []string
 	CI                     *bool
 	Examples               []string // that it covers, and that it does not
-
-	compiled func() *rule.Compiled
 }
 
 // Place is where an event happens, for the conditions of rules.
@@ -43,7 +40,6 @@ func (r *Rule) settle(asks bool) {
 			r.Unsure = wire.Ask
 		}
 	}
-	r.compiled = sync.OnceValue(r.Match.Compile)
 }
 
 // NewRule returns a rule that is not from a file.
@@ -56,7 +52,7 @@ func NewRule(d wire.Decision, reason string, m rule.Rule) *Rule {
 // Decide returns the rule's decision on c, and why if it is not certain. It calls place only
 // if the rule has a condition on it.
 func (r *Rule) Decide(c *rule.Call, place func() Place) (d wire.Decision, why string) {
-	v := r.compiled().Judge(c)
+	v := r.Match.Judge(c)
 	switch {
 	case v.Result == rule.No, !r.holdsAt(place):
 		return wire.Silence, ""
@@ -69,11 +65,11 @@ func (r *Rule) Decide(c *rule.Call, place func() Place) (d wire.Decision, why st
 }
 
 // Approval returns the rule as Allows takes it; nil if it approves nothing, or nothing here.
-func (r *Rule) Approval(place func() Place) *rule.Compiled {
+func (r *Rule) Approval(place func() Place) *rule.Rule {
 	if r.Decision != wire.Allow || !r.holdsAt(place) {
 		return nil
 	}
-	return r.compiled()
+	return &r.Match
 }
 
 func (r *Rule) holdsAt(place func() Place) bool {
@@ -162,7 +158,7 @@ func (d *decoder) examples(h *Hook, list texts, name string, covered bool) {
 			at = h.Path + name
 		}
 		c := rule.Example(text, wire.RulesOf(h.Event).Tool)
-		if covers := h.Applies(c) && h.Spec.Rule.compiled().Judge(c).Result > rule.No; covers != covered {
+		if covers := h.Applies(c) && h.Spec.Rule.Match.Judge(c).Result > rule.No; covers != covered {
 			word := map[bool]string{true: "covers", false: "does not cover"}
 			d.fail(at, "beckon help policy says what an entry covers", "the rule %s %q", word[covers], text)
 		}

@@ -27,14 +27,15 @@ func corpus(t *testing.T, file string) (list []string) {
 }
 
 // all returns the rules of all packs.
-func all(t *testing.T) (rules []Rule, compiled []*rule.Compiled) {
+func all(t *testing.T) (rules []Rule, compiled []*rule.Rule) {
 	for _, name := range Names() {
 		list, _ := Load(name)
 		for _, r := range list {
 			if r.Decision == "allow" {
 				continue
 			}
-			rules, compiled = append(rules, r), append(compiled, r.Match().Compile())
+			match := r.Match()
+			rules, compiled = append(rules, r), append(compiled, &match)
 		}
 	}
 	return rules, compiled

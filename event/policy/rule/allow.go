@@ -10,7 +10,7 @@ import (
 // Allows returns the rules that approve a call together, nil if they do not: for a command line,
 // each of its commands begins with exactly the words of an entry, has no flags but the named ones
 // ([-v] may be there), no variable, substitution or assignment, and writes no file.
-func Allows(rules []*Compiled, c *Call) (by []*Compiled) {
+func Allows(rules []*Rule, c *Call) (by []*Rule) {
 	f := c.known()
 	for _, r := range rules {
 		if r.allowsAny(c) || f.line == nil && r.allowsCall(c) {
@@ -49,50 +49,50 @@ func (f *facts) wholly(accept func(at int) bool) bool {
 }
 
 // allowsAny: the rule has no condition on what the tool does.
-func (r *Compiled) allowsAny(c *Call) bool {
-	if p := r.rule.Says; p != nil {
+func (r *Rule) allowsAny(c *Call) bool {
+	if p := r.Says; p != nil {
 		return p.bare() && p.toolFits(c.Tool)
 	}
-	return r.takes(c.Tool) && !r.conds.ofCommands() && len(r.rule.Paths) == 0 && r.unless == nil && r.hasWord(c)
+	return r.takes(c.Tool) && !r.ofCommands() && len(r.Paths) == 0 && r.Unless == nil && r.hasWord(c)
 }
 
 // hasWord reports whether a call has one of the rule's words, if it has some.
-func (r *Compiled) hasWord(c *Call) bool { return len(r.rule.Words) == 0 || c.hasWord(r.rule.Words) }
+func (r *Rule) hasWord(c *Call) bool { return len(r.Words) == 0 || c.hasWord(r.Words) }
 
 // allowsCall: the rule approves a tool that runs no commands.
-func (r *Compiled) allowsCall(c *Call) bool {
-	if r.rule.Says != nil {
-		return r.rule.Says.Covers(c)
+func (r *Rule) allowsCall(c *Call) bool {
+	if r.Says != nil {
+		return r.Says.Covers(c)
 	}
-	if !r.takes(c.Tool) || r.conds.ofCommands() || !r.hasWord(c) || r.unless != nil && c.hasWord(r.unless.Words) {
+	if !r.takes(c.Tool) || r.ofCommands() || !r.hasWord(c) || r.Unless != nil && c.hasWord(r.Unless.Words) {
 		return false
 	}
 	files := c.known().files
-	return (len(files) > 0 || len(r.rule.Paths) == 0) && r.allowsFiles(c, files)
+	return (len(files) > 0 || len(r.Paths) == 0) && r.allowsFiles(c, files)
 }
 
 // allowsFiles reports whether files are all the rule's, and none is one that it excepts.
-func (r *Compiled) allowsFiles(c *Call, files []file) bool {
+func (r *Rule) allowsFiles(c *Call, files []file) bool {
 	return !slices.ContainsFunc(files, func(f file) bool {
-		return len(r.rule.Paths) > 0 && !f.within(c, r.rule.Paths) || r.unless != nil && f.fits(c, r.unless.Paths)
+		return len(r.Paths) > 0 && !f.within(c, r.Paths) || r.Unless != nil && f.fits(c, r.Unless.Paths)
 	})
 }
 
 // approves reports whether the rule approves one command of a call's line.
-func (r *Compiled) approves(c *Call, at int) bool {
+func (r *Rule) approves(c *Call, at int) bool {
 	got := &c.known().line.Commands[at]
-	if p := r.rule.Says; p != nil {
+	if p := r.Says; p != nil {
 		return p.toolFits(c.Tool) && p.runs() && p.covers(got)
 	}
 	text := strings.Join(got.Words, " ")
 	named := func(entry string) bool { return names(strings.Fields(entry), got.Words) }
 	switch {
-	case len(r.rule.Paths) > 0 && got.Words[0] == "git", // what it names may be a revision
-		!r.takes(c.Tool) || !r.conds.ofCommands() || !r.hasWord(c),
+	case len(r.Paths) > 0 && got.Words[0] == "git", // what it names may be a revision
+		!r.takes(c.Tool) || !r.ofCommands() || !r.hasWord(c),
 		!got.Plain || len(got.Env) > 0 || len(got.Writes) > 0,
 		strings.Contains(text, hole) || slices.Contains(got.Globs, true),
-		len(r.conds.Commands) > 0 && !slices.ContainsFunc(r.conds.Commands, named),
-		len(r.conds.Regex) > 0 && !r.conds.finds(text),
+		len(r.Commands) > 0 && !slices.ContainsFunc(r.Commands, named),
+		len(r.Regex) > 0 && !r.finds(text, true),
 		r.excepted(c, at, text):
 		return false
 	}

@@ -66,11 +66,10 @@ func (r Rule) vain() (list []Problem) {
 		return nil // the entry alone is not what the rule covers
 	}
 	r.Tools = nil
-	compiled := r.Compile()
 	for _, entry := range r.Commands {
 		words := slices.DeleteFunc(strings.Fields(entry), func(w string) bool { return w[0] == '[' && len(w) > 1 })
 		line := strings.ReplaceAll(strings.Join(words, " "), "*", "x")
-		if compiled.Judge(Example(line, true)).Result == No {
+		if r.Judge(Example(line, true)).Result == No {
 			list = append(list, doubt("commands", fmt.Sprintf("%q does not even cover the command %q", entry, line)))
 		}
 	}

@@ -66,18 +66,17 @@ func Flatten(rules []Rule) []byte {
 // May reports whether one of the rules of Flatten decides, or may decide, a call. A text that
 // cannot be read may.
 func May(flat []byte, c *Call) bool {
-	var allow []*Compiled
+	var allow []*Rule
 	var r *Rule
 	decides := func() bool { // the rule that has been read
 		if r == nil || r.Only != nil && !r.Only.Match(c) {
 			return false
 		}
-		compiled := r.Compile()
 		if r.Allow {
-			allow = append(allow, compiled)
+			allow = append(allow, r)
 			return false
 		}
-		return compiled.Judge(c).Result > No
+		return r.Judge(c).Result > No
 	}
 	escapes := strings.NewReplacer(`\\`, `\`, `\n`, "\n")
 	for line := range strings.Lines(string(flat)) {

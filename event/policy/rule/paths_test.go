@@ -20,7 +20,7 @@ func matcher(t testing.TB, text string) []Matcher {
 // The example in the manual does what its reader expects: it protects secrets in every
 // directory and from every tool.
 func TestSecretsAnywhere(t *testing.T) {
-	r := Rule{Tools: matcher(t, "Edit|Write|Read"), Conditions: Conditions{Paths: []string{".env", "*.pem"}}}.Compile()
+	r := &Rule{Tools: matcher(t, "Edit|Write|Read"), Conditions: Conditions{Paths: []string{".env", "*.pem"}}}
 	for _, c := range []*Call{
 		onFile("Read", "/w/p/config/server.pem"), onFile("Write", "/home/u/.ssh/k.pem"), onFile("Read", "/tmp/x.pem"), onFile("Edit", "/w/other/.env"),
 		bash("cat .env"), bash("cp a/b.pem /tmp"), bash("x < .env"), bash("x >> .env"), bash("cd /etc && sudo cat k.pem"), bash(`cat "$DIR/.env"`),
@@ -46,13 +46,13 @@ func TestSecretsAnywhere(t *testing.T) {
 			t.Errorf("%s %s: %+v", c.Tool, c.Input, v)
 		}
 	}
-	read := Rule{Tools: matcher(t, "Grep|Glob"), Conditions: Conditions{Paths: []string{"*.pem"}}}.Compile()
+	read := &Rule{Tools: matcher(t, "Grep|Glob"), Conditions: Conditions{Paths: []string{"*.pem"}}}
 	for _, c := range []*Call{call("Grep", `{"pattern":"x","glob":"**/*.pem"}`), call("Glob", `{"pattern":"**/*.pem"}`), call("Glob", `{"pattern":"a.pem","path":"/x"}`), call("Grep", `{"path":"k.pem"}`)} {
 		if !fits(read, c) {
 			t.Errorf("%s %s passes", c.Tool, c.Input)
 		}
 	}
-	writes := Rule{Tools: matcher(t, "Write"), Conditions: Conditions{Paths: []string{"go.sum"}}}.Compile()
+	writes := &Rule{Tools: matcher(t, "Write"), Conditions: Conditions{Paths: []string{"go.sum"}}}
 	if fits(writes, bash("cat go.sum")) || !fits(writes, bash("cat x > go.sum")) || !fits(writes, bash("rm go.sum")) || !fits(writes, bash("tee go.sum")) {
 		t.Error("reading is no writing")
 	}
@@ -71,8 +71,8 @@ func TestStoredFiles(t *testing.T) {
 		c.Cwd, c.Project = filepath.Join(root, dir), root
 		return c
 	}
-	r := Rule{Tools: matcher(t, "Read"), Conditions: Conditions{Paths: []string{".env", "*.pem", "./secrets/**", "./sub/prod.yml"}},
-		Unless: &Conditions{Paths: []string{"./sub/ok/**"}}}.Compile()
+	r := &Rule{Tools: matcher(t, "Read"), Conditions: Conditions{Paths: []string{".env", "*.pem", "./secrets/**", "./sub/prod.yml"}},
+		Unless: &Conditions{Paths: []string{"./sub/ok/**"}}}
 	for _, c := range []struct {
 		dir, line string
 		want      Result
@@ -127,12 +127,12 @@ func TestStoredFiles(t *testing.T) {
 		"rsync -a --exclude .env src/ to/": No, "tar --exclude k.pem -czf x.tgz .": No, "rsync -a --exclude-from .env src/ to/": Yes,
 		"rsync -a .env to/": Yes,
 	} {
-		if v := (Rule{Conditions: Conditions{Paths: []string{".env", "*.pem"}}}).Compile().Judge(bash(line)); v.Result != want {
+		if v := (&Rule{Conditions: Conditions{Paths: []string{".env", "*.pem"}}}).Judge(bash(line)); v.Result != want {
 			t.Errorf("%s: %+v, want %d", line, v, want)
 		}
 	}
 
-	writes := Rule{Tools: matcher(t, "Read|Write"), Conditions: Conditions{Paths: []string{"*.pem", "./secrets/**"}}}.Compile()
+	writes := &Rule{Tools: matcher(t, "Read|Write"), Conditions: Conditions{Paths: []string{"*.pem", "./secrets/**"}}}
 	for line, want := range map[string]Result{
 		"git add :/secrets/a": Yes, "git add ':(top)secrets/a'": Yes, "git rm :/secrets/a": Yes, "git rm -r :/": Yes, "git add x:k.pem": Yes, "git add '*.pem'": Yes,
 		"git add . ':!*.pem'": No, "git add -A -- ':!k.pem' ':(exclude)secrets/a' ':^:x.pem'": No, "git rm -r . ':!k.pem'": No, "git add secrets/a": No,
@@ -145,7 +145,7 @@ func TestStoredFiles(t *testing.T) {
 		t.Errorf("what git leaves out counts as added: %+v", v)
 	}
 	// An approval of a file does not cover a git revision.
-	allow := Rule{Allow: true, Tools: matcher(t, "Bash"), Conditions: Conditions{Commands: []string{"git show", "git diff", "git log"}, Paths: []string{"./sub/**"}}}.Compile()
+	allow := &Rule{Allow: true, Tools: matcher(t, "Bash"), Conditions: Conditions{Commands: []string{"git show", "git diff", "git log"}, Paths: []string{"./sub/**"}}}
 	for _, line := range []string{"git show HEAD:secret", "git show mybranch", "git show mybranch:./a", "git diff a", "git log -p x", "git diff ':!a'"} {
 		if v := allow.Judge(in("sub", line)); v.Result != No {
 			t.Errorf("%s is approved: %+v", line, v)
@@ -156,7 +156,7 @@ func TestStoredFiles(t *testing.T) {
 // A patch that Codex's shell applies edits the files that it names.
 func TestPatchesOnTheLine(t *testing.T) {
 	const patch = "*** Begin Patch\n*** Update File: src/a.go\n*** Move to: keys/.env\n@@\n-x\n+y\n*** End Patch"
-	r := Rule{Tools: matcher(t, "Edit|Write"), Conditions: Conditions{Paths: []string{".env"}}}.Compile()
+	r := &Rule{Tools: matcher(t, "Edit|Write"), Conditions: Conditions{Paths: []string{".env"}}}
 	for _, line := range []string{
 		"apply_patch <<'EOF'\n" + patch + "\nEOF", "cd sub && apply_patch <<EOF\n" + patch + "\nEOF\n", "apply_patch '" + patch + "'", "applypatch \"" + patch + "\"",
 		"codex --codex-run-as-apply-patch '" + patch + "'", "/usr/bin/codex --codex-run-as-apply-patch \"$(cat <<'E'\n" + patch + "\nE\n)\"",
@@ -173,7 +173,7 @@ func TestPatchesOnTheLine(t *testing.T) {
 			t.Errorf("%q: %+v", line, v)
 		}
 	}
-	deep := Rule{Tools: matcher(t, "Write"), Conditions: Conditions{Paths: []string{"/w/p/sub/deep/src/a.go"}}}.Compile()
+	deep := &Rule{Tools: matcher(t, "Write"), Conditions: Conditions{Paths: []string{"/w/p/sub/deep/src/a.go"}}}
 	if line := "cd deep && apply_patch '" + patch + "'"; !fits(deep, bash(line)) {
 		t.Errorf("%q passes", line)
 	}
@@ -190,26 +190,26 @@ func TestPathPatterns(t *testing.T) {
 		{"~/.ssh/**", "/home/u/.ssh/id", true}, {"~/.ssh/**", "~/.ssh/id", true}, {"~/.ssh", "/home/u/.ssh/id", true}, {"/w/p/../q", "/w/q", true},
 		{"/w/q", "/w/p/../q", true}, {"[!a]b", "/w/p/cb", true}, {"[!a]b", "/w/p/ab", false}, {"x", "../x", true}, {"*.{pem,key}", "/x/a.key", true},
 	} {
-		r := Rule{Conditions: Conditions{Paths: []string{c.pattern}}}.Compile()
+		r := &Rule{Conditions: Conditions{Paths: []string{c.pattern}}}
 		if got := fits(r, onFile("Write", c.path)); got != c.want {
 			t.Errorf("%q on %q: %v", c.pattern, c.path, got)
 		}
 	}
-	allow := Rule{Allow: true, Conditions: Conditions{Paths: []string{"./src/**"}}}.Compile()
+	allow := &Rule{Allow: true, Conditions: Conditions{Paths: []string{"./src/**"}}}
 	if !fits(allow, onFile("Edit", "/w/p/src/a")) || fits(allow, onFile("Edit", "/w/p/src/../a")) || fits(allow, bash("cat src/a")) || fits(allow, call("Read", `{}`)) {
 		t.Error("an approval of paths")
 	}
-	both := Rule{Conditions: Conditions{Commands: []string{"rm"}, Paths: []string{"./prod/**"}}}.Compile()
+	both := &Rule{Conditions: Conditions{Commands: []string{"rm"}, Paths: []string{"./prod/**"}}}
 	if !fits(both, bash("ls; rm -f ../prod/x")) || fits(both, bash("rm x; cat ../prod/x")) {
 		t.Error("a command and its files")
 	}
-	unless := Rule{Conditions: Conditions{Commands: []string{"rm -r"}}, Unless: &Conditions{Commands: []string{"rm -rf node_modules", "rm -rf /tmp/*"}}}.Compile()
+	unless := &Rule{Conditions: Conditions{Commands: []string{"rm -r"}}, Unless: &Conditions{Commands: []string{"rm -rf node_modules", "rm -rf /tmp/*"}}}
 	for line, want := range map[string]bool{"rm -rf node_modules": false, "rm -rf /tmp/x": false, "rm -rf /tmp/../etc": true, "rm -rf node_modules /": true, "rm -rf node_modules; rm -rf x": true, "rm -rf $X": true} {
 		if got := fits(unless, bash(line)); got != want {
 			t.Errorf("unless on %q: %v", line, got)
 		}
 	}
-	words := Rule{Conditions: Conditions{Words: []string{"Secret", "say \"x\"\ny"}}}.Compile()
+	words := &Rule{Conditions: Conditions{Words: []string{"Secret", "say \"x\"\ny"}}}
 	for _, c := range []*Call{{Prompt: "tell the SECRET"}, bash("echo secret"), call("Write", `{"content":["a",{"b":"say \"x\"\ny"}]}`)} {
 		if !fits(words, c) {
 			t.Errorf("words: %+v", c)
@@ -242,7 +242,7 @@ func BenchmarkRules(b *testing.B) {
 	for b.Loop() {
 		c := bash("cd x && git -C y push origin main | tee log.txt; cat a b; for i in 1 2 3; do sudo make -j4 $i; done")
 		for _, r := range rules {
-			if r.Compile().Judge(c).Result == Yes {
+			if r.Judge(c).Result == Yes {
 				b.Fatal(r)
 			}
 		}
@@ -252,7 +252,7 @@ func BenchmarkRules(b *testing.B) {
 // A pattern in place of a directory's name may match the directory that a rule protects. Every
 // file that a tool's input names counts.
 func TestNoWayRoundByAnotherName(t *testing.T) {
-	rule := (&Rule{Conditions: Conditions{Paths: []string{"/home/u/.ssh/**"}}}).Compile()
+	rule := &Rule{Conditions: Conditions{Paths: []string{"/home/u/.ssh/**"}}}
 	for line, want := range map[string]Result{
 		"rm /home/u/.ss*/id":          Yes,
 		"rm /home/u/.s[s]h/id":        Yes,

@@ -74,70 +74,41 @@ type Problem struct {
 	Doubt bool
 }
 
-// Compiled is a rule ready for Judge. It is safe for concurrent use.
-type Compiled struct {
-	rule   Rule
-	conds  conditions
-	unless *conditions
-}
+// ofCommands reports whether there is a condition on commands.
+func (c *Conditions) ofCommands() bool { return len(c.Commands) > 0 || len(c.Regex) > 0 }
 
-// conditions are Conditions, parsed when a call first may match them.
-type conditions struct {
-	Conditions
-	heads []string // the programs of Commands
-	regex func() []*regexp.Regexp
-}
+var expressions sync.Map // that have been compiled; nil for those that cannot be
 
-// Compile prepares a rule. It is cheap and never fails: what Check calls an error matches nothing.
-func (r Rule) Compile() *Compiled {
-	c := &Compiled{rule: r, conds: prepare(r.Conditions, r.Allow)}
-	if r.Unless != nil {
-		u := prepare(*r.Unless, true)
-		c.unless = &u
-	}
-	return c
-}
-
-func prepare(c Conditions, whole bool) conditions {
-	out := conditions{Conditions: c}
-	for _, text := range c.Commands {
-		out.heads = append(out.heads, headOf(text))
-	}
-	out.regex = sync.OnceValue(func() (list []*regexp.Regexp) {
-		for _, text := range c.Regex {
-			if whole {
-				text = "^(?s:" + text + ")$"
-			}
-			if re, err := regexp.Compile(text); err == nil {
-				list = append(list, re)
-			}
+// finds reports whether an expression is in a text, or with whole is all of it.
+func (c *Conditions) finds(text string, whole bool) bool {
+	return slices.ContainsFunc(c.Regex, func(source string) bool {
+		if whole {
+			source = "^(?s:" + source + ")$"
 		}
-		return list
+		re, known := expressions.Load(source)
+		if !known {
+			re, _ = regexp.Compile(source) // Check reports what is no expression
+			expressions.Store(source, re)
+		}
+		return re.(*regexp.Regexp) != nil && re.(*regexp.Regexp).MatchString(text)
 	})
-	return out
-}
-
-func (c *conditions) ofCommands() bool { return len(c.Commands) > 0 || len(c.Regex) > 0 }
-
-func (c *conditions) finds(text string) bool {
-	return slices.ContainsFunc(c.regex(), func(re *regexp.Regexp) bool { return re.MatchString(text) })
 }
 
 // Judge says whether a rule covers a call.
-func (r *Compiled) Judge(c *Call) Verdict {
-	if r.rule.Allow {
-		return verdict(Allows([]*Compiled{r}, c) != nil)
+func (r *Rule) Judge(c *Call) Verdict {
+	if r.Allow {
+		return verdict(Allows([]*Rule{r}, c) != nil)
 	}
-	if r.rule.Says != nil {
-		return r.rule.Says.judge(c)
+	if r.Says != nil {
+		return r.Says.judge(c)
 	}
 	f := c.known()
 	named := r.takes(c.Tool) || f.line != nil && r.takes("Bash")
-	if !named && len(r.rule.Paths) == 0 || !r.hasWord(c) || r.exceptsWords(c) {
+	if !named && len(r.Paths) == 0 || !r.hasWord(c) || r.exceptsWords(c) {
 		return Verdict{}
 	}
-	switch commands := r.conds.ofCommands(); {
-	case !commands && len(r.rule.Paths) == 0:
+	switch commands := r.ofCommands(); {
+	case !commands && len(r.Paths) == 0:
 		return verdict(named)
 	case !commands && r.files(c, f.files):
 		return Verdict{Result: Yes}
@@ -148,13 +119,13 @@ func (r *Compiled) Judge(c *Call) Verdict {
 }
 
 // exceptsWords reports whether the rule's exception is only of words, and the call has one.
-func (r *Compiled) exceptsWords(c *Call) bool {
-	u := r.unless
+func (r *Rule) exceptsWords(c *Call) bool {
+	u := r.Unless
 	return u != nil && len(u.Words) > 0 && !u.ofCommands() && len(u.Paths) == 0 && c.hasWord(u.Words)
 }
 
-func (r *Compiled) takes(tool string) bool {
-	return !slices.ContainsFunc(r.rule.Tools, func(m Matcher) bool { return !m.Match(tool) })
+func (r *Rule) takes(tool string) bool {
+	return !slices.ContainsFunc(r.Tools, func(m Matcher) bool { return !m.Match(tool) })
 }
 
 func verdict(covers bool) Verdict {
@@ -165,13 +136,13 @@ func verdict(covers bool) Verdict {
 }
 
 // files says whether one of the files matches on which the rule's tools work.
-func (r *Compiled) files(c *Call, files []file) bool {
+func (r *Rule) files(c *Call, files []file) bool {
 	named := r.takes(c.Tool)
 	return slices.ContainsFunc(files, func(f file) bool {
-		if !named && !slices.ContainsFunc(f.tools(), r.takes) || !f.fits(c, r.rule.Paths) {
+		if !named && !slices.ContainsFunc(f.tools(), r.takes) || !f.fits(c, r.Paths) {
 			return false
 		}
-		u := r.unless
+		u := r.Unless
 		excepted := u != nil && len(u.Paths) > 0 && !u.ofCommands() &&
 			(f.template != nil && f.template.probably(c, u.Paths) || f.probably(c, u.Paths))
 		return !excepted
@@ -179,10 +150,10 @@ func (r *Compiled) files(c *Call, files []file) bool {
 }
 
 // line judges a command line: one command that fits is enough.
-func (r *Compiled) line(c *Call) (best Verdict) {
+func (r *Rule) line(c *Call) (best Verdict) {
 	f := c.known()
-	near := r.conds.near(f)
-	if len(r.conds.Commands) == 0 || len(near) > 0 {
+	near := r.near(f)
+	if len(r.Commands) == 0 || len(near) > 0 {
 		for at := range f.line.Commands {
 			if v := r.command(c, at, near); v.Result > best.Result {
 				best = v
@@ -202,13 +173,14 @@ func (r *Compiled) line(c *Call) (best Verdict) {
 }
 
 // near returns the entries whose program is on the line.
-func (c *conditions) near(f *facts) (list []*Pattern) {
-	for i, name := range c.heads {
+func (c *Conditions) near(f *facts) (list []*Pattern) {
+	for _, entry := range c.Commands {
+		name := headOf(entry)
 		other := f.shells && shell.In(shell.Shells, name) || name == "npm" && (f.names["pnpm"] || f.names["yarn"] || f.names["bun"])
 		if name != "" && !f.names[name] && !other {
 			continue
 		}
-		if p, err := Parse(c.Commands[i]); err == nil {
+		if p, err := Parse(entry); err == nil {
 			list = append(list, p)
 		}
 	}
@@ -217,13 +189,14 @@ func (c *conditions) near(f *facts) (list []*Pattern) {
 
 // mentioned reports whether the text of a line that cannot be read has the program of an entry, and
 // the word behind it.
-func (r *Compiled) mentioned(text string) bool {
+func (r *Rule) mentioned(text string) bool {
 	text = strings.ToLower(text)
-	for i, head := range r.conds.heads {
+	for _, entry := range r.Commands {
+		head := headOf(entry)
 		if head == "" || !strings.Contains(text, head) {
 			continue
 		}
-		if p, err := Parse(r.conds.Commands[i]); err == nil && strings.Contains(text, strings.ToLower(p.first())) {
+		if p, err := Parse(entry); err == nil && strings.Contains(text, strings.ToLower(p.first())) {
 			return true
 		}
 	}
@@ -231,10 +204,10 @@ func (r *Compiled) mentioned(text string) bool {
 }
 
 // command judges one command of a line.
-func (r *Compiled) command(c *Call, at int, near []*Pattern) (best Verdict) {
+func (r *Rule) command(c *Call, at int, near []*Pattern) (best Verdict) {
 	got := &c.known().line.Commands[at]
 	found := []fit{{}}
-	if len(r.conds.Commands) > 0 {
+	if len(r.Commands) > 0 {
 		found = nil
 		for _, p := range near {
 			found = append(found, p.fits(c.known().line, at)...)
@@ -248,9 +221,9 @@ func (r *Compiled) command(c *Call, at int, near []*Pattern) (best Verdict) {
 		}
 		switch {
 		case asksHelp(got.Words[one.at:]),
-			len(r.conds.Regex) > 0 && !r.conds.finds(text) && !r.conds.finds(named) && !r.conds.finds(got.Input),
+			len(r.Regex) > 0 && !r.finds(text, false) && !r.finds(named, false) && !r.finds(got.Input, false),
 			r.excepted(c, at, text),
-			len(r.rule.Paths) > 0 && !r.files(c, c.filesOf(at)):
+			len(r.Paths) > 0 && !r.files(c, c.filesOf(at)):
 		case one.unsure == "":
 			return Verdict{Result: Yes}
 		case best.Result == No:
@@ -261,20 +234,20 @@ func (r *Compiled) command(c *Call, at int, near []*Pattern) (best Verdict) {
 }
 
 // excepted reports whether the rule's "unless" covers a command.
-func (r *Compiled) excepted(c *Call, at int, text string) bool {
-	u := r.unless
+func (r *Rule) excepted(c *Call, at int, text string) bool {
+	u := r.Unless
 	if u == nil || len(u.Words) > 0 && !c.hasWord(u.Words) {
 		return false
 	}
 	l := c.known().line
 	input := l.Commands[at].Input
 	switch {
-	case len(u.Regex) > 0 && !u.finds(text) && (input == "" || !u.finds(input)),
+	case len(u.Regex) > 0 && !u.finds(text, true) && (input == "" || !u.finds(input, true)),
 		len(u.Commands) > 0 && !slices.ContainsFunc(u.near(c.known()), func(p *Pattern) bool { return p.excepts(l, at) }):
 		return false
 	case len(u.Paths) == 0:
 		return u.ofCommands()
-	case len(r.rule.Paths) > 0 && !u.ofCommands():
+	case len(r.Paths) > 0 && !u.ofCommands():
 		return false // each file is excepted by itself
 	}
 	files := c.filesOf(at)
@@ -282,20 +255,21 @@ func (r *Compiled) excepted(c *Call, at int, text string) bool {
 }
 
 // inCode judges the texts of programs: by expressions, and by the files among their texts.
-func (r *Compiled) inCode(c *Call) bool {
+func (r *Rule) inCode(c *Call) bool {
 	f := c.known()
-	if len(r.rule.Paths) > 0 {
-		return !r.conds.ofCommands() && slices.ContainsFunc(f.literals, func(text string) bool {
+	if len(r.Paths) > 0 {
+		return !r.ofCommands() && slices.ContainsFunc(f.literals, func(text string) bool {
 			return isPath(text) && r.files(c, []file{c.file("", text, use{read: true, write: true})})
 		})
 	}
 	return slices.ContainsFunc(f.line.Code, func(code shell.Code) bool {
-		runs := func(name string) bool {
+		runs := func(entry string) bool {
+			name := headOf(entry)
 			return strings.Contains(code.Text, name) ||
 				slices.ContainsFunc(f.line.Commands[code.By].Programs(), func(p shell.Place) bool { return p.Name == name })
 		}
-		return r.conds.finds(code.Text) && (r.unless == nil || !r.unless.finds(code.Text)) &&
-			(len(r.conds.heads) == 0 || slices.ContainsFunc(r.conds.heads, runs))
+		return r.finds(code.Text, false) && (r.Unless == nil || !r.Unless.finds(code.Text, true)) &&
+			(len(r.Commands) == 0 || slices.ContainsFunc(r.Commands, runs))
 	})
 }
 

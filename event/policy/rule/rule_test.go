@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-func fits(r *Compiled, c *Call) bool { return r.Judge(c).Result == Yes }
+func fits(r *Rule, c *Call) bool { return r.Judge(c).Result == Yes }
 
-func ruleOf(commands ...string) *Compiled {
-	return Rule{Conditions: Conditions{Commands: commands}}.Compile()
+func ruleOf(commands ...string) *Rule {
+	return &Rule{Conditions: Conditions{Commands: commands}}
 }
 
 func TestRuleOnCommands(t *testing.T) {
@@ -151,7 +151,7 @@ func TestRuleOnCommands(t *testing.T) {
 		{"git log", "git log --oneline", true, false},
 		{"npm test", "npm --prefix /evil test", true, false},
 	} {
-		deny, allow := ruleOf(c.rule), Rule{Allow: true, Conditions: Conditions{Commands: []string{c.rule}}}.Compile()
+		deny, allow := ruleOf(c.rule), &Rule{Allow: true, Conditions: Conditions{Commands: []string{c.rule}}}
 		if got := fits(deny, bash(c.text)); got != c.deny {
 			t.Errorf("deny %q on %q: %v", c.rule, c.text, got)
 		}
@@ -181,7 +181,7 @@ func TestApprovalTakesNoMore(t *testing.T) {
 		"npm test":            {"npm test --prefix /evil", "npm run evil"},
 		"rm -rf node_modules": {"rm -rf node_modules /", "rm -rf /", "rm -r node_modules", "rm -rf node_modules/../x"},
 	} {
-		r := Rule{Allow: true, Conditions: Conditions{Commands: []string{rule}}}.Compile()
+		r := &Rule{Allow: true, Conditions: Conditions{Commands: []string{rule}}}
 		for _, line := range lines {
 			if fits(r, bash(line)) {
 				t.Errorf("%q approves %q", rule, line)
@@ -199,7 +199,7 @@ func TestApprovalTakesNoMore(t *testing.T) {
 		"./deploy.sh":              {"./deploy.sh now"},
 		"grep [-rn]":               {"grep 'a b' x", "grep -rn x"},
 	} {
-		r := Rule{Allow: true, Conditions: Conditions{Commands: []string{rule}}}.Compile()
+		r := &Rule{Allow: true, Conditions: Conditions{Commands: []string{rule}}}
 		for _, line := range lines {
 			if !fits(r, bash(line)) {
 				t.Errorf("%q does not approve %q", rule, line)
@@ -281,7 +281,7 @@ func TestRuleOnPowerShell(t *testing.T) {
 		{"rm -rf", `echo "$(ls)"; rm -rf x`, true, false},
 		{"rm -rf", `echo '$(rm -rf x)' "rm -rf x"`, false, false},
 	} {
-		deny, allow := ruleOf(c.rule), Rule{Allow: true, Conditions: Conditions{Commands: []string{c.rule}}}.Compile()
+		deny, allow := ruleOf(c.rule), &Rule{Allow: true, Conditions: Conditions{Commands: []string{c.rule}}}
 		if got := fits(deny, call("PowerShell", `{"command":`+quote(c.text)+`}`)); got != c.deny {
 			t.Errorf("deny %q on %q: %v", c.rule, c.text, got)
 		}
@@ -352,12 +352,12 @@ func TestLinksAreNoWayRound(t *testing.T) {
 		{"secrets", at("real/secrets/key"), true}, // a name fits in any directory
 		{"./secrets", at("real/secrets/key"), false},
 	} {
-		r := Rule{Conditions: Conditions{Paths: []string{c.pattern}}}.Compile()
+		r := &Rule{Conditions: Conditions{Paths: []string{c.pattern}}}
 		if got := fits(r, onFile("Write", c.path)); got != c.want {
 			t.Errorf("deny %q on %q: %v", c.pattern, c.path, got)
 		}
 	}
-	allow := Rule{Allow: true, Conditions: Conditions{Paths: []string{at("p", "**")}}}.Compile()
+	allow := &Rule{Allow: true, Conditions: Conditions{Paths: []string{at("p", "**")}}}
 	for path, want := range map[string]bool{"p/x": true, "p/in/key": false, "p/dangling": false} {
 		if got := fits(allow, onFile("Write", at(path))); got != want {
 			t.Errorf("allow on %q: %v", path, got)
@@ -411,13 +411,13 @@ func TestOrdinaryLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := Rule{Tools: []Matcher{m}, Conditions: Conditions{Commands: []string{"rm -rf"}}}.Compile()
+		r := &Rule{Tools: []Matcher{m}, Conditions: Conditions{Commands: []string{"rm -rf"}}}
 		if !fits(r, &Call{Tool: tool, Input: []byte(input), Cwd: "/w", Project: "/w"}) {
 			t.Errorf("%s runs what a rule refuses", tool)
 		}
 	}
 	for line, want := range map[string]bool{"mv src /tmp": true, "find src -name '*.ts' -delete": true, "git ls-files src | xargs sed -i s/a/b/": true, "cat src/a": false} {
-		w := Rule{Tools: matcher(t, "Write"), Conditions: Conditions{Paths: []string{"./sub/src/**"}}}.Compile()
+		w := &Rule{Tools: matcher(t, "Write"), Conditions: Conditions{Paths: []string{"./sub/src/**"}}}
 		if got := fits(w, bash(line)); got != want {
 			t.Errorf("a rule on writing in src, on %q: %v", line, got)
 		}

@@ -22,7 +22,7 @@ func TestSearchesReadWhatIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rule := Rule{Tools: matcher(t, "Edit|Write|Read|Grep"), Conditions: Conditions{Paths: []string{".env", "*.pem"}}}.Compile()
+	rule := &Rule{Tools: matcher(t, "Edit|Write|Read|Grep"), Conditions: Conditions{Paths: []string{".env", "*.pem"}}}
 	ask := func(tool, input string) bool {
 		c := &Call{Tool: tool, Input: []byte(strings.ReplaceAll(input, "ROOT", filepath.ToSlash(root))), Cwd: root, Project: root, Home: "/home/u"}
 		return rule.Judge(c).Result == Yes
@@ -64,7 +64,7 @@ func TestSearchesReadWhatIsThere(t *testing.T) {
 	}
 	read := func(line string) bool {
 		c := &Call{Tool: "Bash", Input: []byte(command(line)), Cwd: root, Project: root, Home: "/home/u"}
-		return Rule{Conditions: Conditions{Paths: []string{".env", ".env.*"}}, Unless: &Conditions{Paths: []string{".env.example"}}}.Compile().Judge(c).Result == Yes
+		return (&Rule{Conditions: Conditions{Paths: []string{".env", ".env.*"}}, Unless: &Conditions{Paths: []string{".env.example"}}}).Judge(c).Result == Yes
 	}
 	for _, line := range []string{"cp .env.example .env", "cp -n config/.env.example .env.local"} {
 		if read(line) {
@@ -80,7 +80,7 @@ func TestSearchesReadWhatIsThere(t *testing.T) {
 		"rm -rf ignored": No, "rm -rf ignored/sub/x": No, "rm -rf logs/a.log": No, "rm -rf app": Yes, "rm -rf ignored app": Yes,
 		"rm -rf keep.log": Yes, "rm -rf docs/ignored": Yes, "rm -rf $X/ignored": Yes,
 	} {
-		r := Rule{Conditions: Conditions{Commands: []string{"rm -r"}}, Unless: &Conditions{Paths: []string{"git:ignored"}}}.Compile()
+		r := &Rule{Conditions: Conditions{Commands: []string{"rm -r"}}, Unless: &Conditions{Paths: []string{"git:ignored"}}}
 		if v := r.Judge(&Call{Tool: "Bash", Input: []byte(command(line)), Cwd: root, Project: root, Home: "/home/u"}); v.Result != want {
 			t.Errorf("%s: %+v", line, v)
 		}
@@ -89,7 +89,7 @@ func TestSearchesReadWhatIsThere(t *testing.T) {
 
 // A folder at the root of the file system, and the root itself, are searched like any other.
 func TestSearchesAtTheRoot(t *testing.T) {
-	r := Rule{Conditions: Conditions{Paths: []string{"no-such-file-anywhere"}}, Unless: &Conditions{Paths: []string{"git:ignored"}}}.Compile()
+	r := &Rule{Conditions: Conditions{Paths: []string{"no-such-file-anywhere"}}, Unless: &Conditions{Paths: []string{"git:ignored"}}}
 	for _, cwd := range []string{"/", "/no-such-folder", "/no-such-folder/x"} {
 		for _, line := range []string{"rg KEY", "rg KEY /", "grep -r KEY .", "rm -rf x", "rm -rf /x", "rg KEY ..", "rg KEY ~", "rg KEY $X"} {
 			c := &Call{Tool: "Bash", Input: []byte(`{"command":"` + line + `"}`), Cwd: cwd, Project: cwd, Home: "/"}
