@@ -1,10 +1,8 @@
 package redact
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // prefixes are what the keys of providers begin with, those of one first byte on lines of their
@@ -277,67 +275,93 @@ func indexAny(s, chars string) int {
 	return len(s)
 }
 
-// pemExpression makes an expression of one in which BOUNDARY is a private key's first or last
-// line without its dashes and first word, BASE64 a character of its other lines, and GAP what is
-// between them: space, quotes, escapes, and marks that quote, number or delete lines.
-func pemExpression(of string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(strings.NewReplacer(
-			"BOUNDARY", `[A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----`,
-			"BASE64", "[A-Za-z0-9+/=]",
-			"GAP", "(?:\\\\[nrt\"]|[\x00-\x20\"'`\\\\,>|#*;-]|[0-9]{1,6}[ \t])*",
-		).Replace(of))
-	})
-}
-
-// pemBlock matches a private key block, whose end may be cut; pemLast its last line.
-var (
-	pemBlock = pemExpression(`^-----BEGIN BOUNDARY(?:GAP(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): [^\n\\]*)*` +
-		`(?:GAPBASE64{32,})+(?:GAP(?:BASE64{1,31}GAP){0,2}-----END BOUNDARY|GAPBASE64{16,31}|GAPBASE64+$)?`)
-	pemLast = pemExpression(`^-----END BOUNDARY`)
-)
-
 // privateKey finds a private key block whose first or last line begins at i.
 // The block may be cut at either end.
 func (r *redactor) privateKey(i int) found {
-	switch s := r.s[i:]; {
-	case strings.HasPrefix(s, "-----BEGIN "):
-		if m := pemBlock().FindStringIndex(s); m != nil {
-			return found{i, i + m[1], markPEM}
+	if body := r.pemBoundary(i, "-----BEGIN "); body > 0 {
+		if end := r.pemEnd(body); end > 0 {
+			return found{i, end, markPEM}
 		}
-	case strings.HasPrefix(s, "-----END "):
-		if m := pemLast().FindStringIndex(s); m != nil {
-			if from := r.pemStart(i); from < i {
-				return found{from, i + m[1], markPEM}
-			}
+	}
+	if end := r.pemBoundary(i, "-----END "); end > 0 {
+		if from := r.pemStart(i); from < i {
+			return found{from, end, markPEM}
 		}
 	}
 	return found{}
 }
 
+// pemBoundary returns the end of the boundary line of a private key at i that begins with
+// prefix, or 0.
+func (r *redactor) pemBoundary(i int, prefix string) int {
+	rest, ok := strings.CutPrefix(r.s[i:], prefix)
+	label, _, whole := strings.Cut(rest[:min(len(rest), enough)], "-----")
+	if !ok || !whole || !strings.HasSuffix(strings.TrimSuffix(label, " BLOCK"), "PRIVATE KEY") {
+		return 0
+	}
+	return i + len(prefix) + len(label) + len("-----")
+}
+
+const (
+	pemLine  = 32                     // all lines but the last have at least so many characters
+	pemSpace = " \t\r\n\"'`\\,>|#*;-" // what is between lines, and quotes, numbers or deletes them
+)
+
+// pemEnd returns the end of the block whose inside begins at i: after its last line, else
+// after the last line of base64; 0 without one.
+func (r *redactor) pemEnd(i int) (end int) {
+	for short := 0; short < 3; {
+		e := r.pemBoundary(i, "-----END ")
+		for ; e == 0 && i < len(r.s) && strings.IndexByte(pemSpace, r.s[i]) >= 0; e = r.pemBoundary(i, "-----END ") {
+			if i++; r.s[i-1] == '\\' && i < len(r.s) && strings.IndexByte("nrt", r.s[i]) >= 0 {
+				i++
+			}
+		}
+		if e > 0 {
+			return e
+		}
+		from := i
+		for i < len(r.s) && isBase64(r.s[i]) {
+			i++
+		}
+		switch n := i - from; {
+		case beginsWith(r.s[from:], "Proc-Type: DEK-Info: Version: Comment: Hash: Charset:"):
+			i += indexAny(r.s[i:], "\n\\")
+		case n == 0:
+			return end
+		case n >= pemLine, end > 0 && (n >= pemLine/2 || i == len(r.s)):
+			end = i
+		case !isNumber(r.s[from:i]): // no line's number
+			short++
+		}
+	}
+	return end
+}
+
 // pemStart returns the start of the lines of base64 that end before the boundary at i, or i
 // itself if they are too short for a key. It goes back no further than the last replacement.
 func (r *redactor) pemStart(i int) int {
-	const shortest = 32 // all lines but the last have more
 	from, total := i, 0
 	for j := i; ; {
-		for j > r.last && (strings.IndexByte(" \t\r\n\"'`\\,>|#*;-", r.s[j-1]) >= 0 || strings.HasSuffix(r.s[r.last:j], `\n`)) {
+		for j > r.last && (strings.IndexByte(pemSpace, r.s[j-1]) >= 0 || strings.HasSuffix(r.s[r.last:j], `\n`)) {
 			j--
 		}
 		end := j
-		for j > r.last && (alnum.has(r.s[j-1]) || strings.IndexByte("+/=", r.s[j-1]) >= 0) {
+		for j > r.last && isBase64(r.s[j-1]) {
 			j--
 		}
-		if n := end - j; n == 0 || n < shortest && from < i {
+		if n := end - j; n == 0 || n < pemLine && from < i {
 			break
 		}
 		from, total = j, total+end-j
 	}
 	switch {
-	case total < shortest:
+	case total < pemLine:
 		return i
 	case from > r.last && r.s[from] == 'n' && r.s[from-1] == '\\':
 		from++
 	}
 	return from
 }
+
+func isBase64(c byte) bool { return alnum.has(c) || c == '+' || c == '/' || c == '=' }

@@ -14,44 +14,38 @@ import (
 // contain the last turns of nearly all sessions.
 const tail = 256 << 10
 
-// LastHalt returns Halt of the last 256 KiB of the transcript at path. Errors are those of Recent.
-func LastHalt(path string) (halt event.Millis, err error) {
+// LastHalt returns when Esc or a refusal stopped the main conversation, 0 if it was not stopped
+// or went on since, by the last 256 KiB of the transcript at path. Errors are those of Recent.
+func LastHalt(path string) (event.Millis, error) {
 	entries, _, err := Recent(path, tail, Limits{})
-	halt, _ = Halt(entries)
-	return halt, err
+	return lastHalt(entries), err
 }
 
-// Halt returns when Esc or a refusal stopped the main conversation, 0 if it was not stopped or
-// went on since. found reports whether the entries are conclusive: a halt, a prompt, the
-// agent's words or calls, a result.
+// lastHalt is LastHalt for entries.
 //
 // A refusal that stops the turn is followed by a marker, as Esc is; after one with which the
 // user said what to do instead, the turn goes on. The client's notes and what Esc cut off do
 // not show work, because they may follow a halt. Entries of equal times count in the order of
 // the file.
-func Halt(entries []Entry) (halt event.Millis, found bool) {
+func lastHalt(entries []Entry) (halt event.Millis) {
 	var work event.Millis
 	halted := false
 	for i := range entries {
 		e := &entries[i]
 		switch {
 		case !e.Main() || e.At == 0:
-			continue
 		case e.Interrupt:
 			halt = max(halt, e.At)
 			halted = halt >= work
 		case e.works():
 			work = max(work, e.At)
 			halted = halted && work < halt
-		default:
-			continue
 		}
-		found = true
 	}
 	if !halted {
-		halt = 0
+		return 0
 	}
-	return halt, found
+	return halt
 }
 
 // works reports whether the entry shows that the turn goes on, or another begins.
@@ -70,27 +64,17 @@ func (e *Entry) works() bool {
 // otherwise the zero Item. It reads as much as LastHalt does. Errors are those of Recent.
 func LastWords(path string, limit Limits) (last Item, err error) {
 	entries, _, err := Recent(path, tail, limit)
-	last, _ = lastWords(entries)
-	return last, err
-}
-
-// lastWords returns the last words in entries, and whether the entries are conclusive.
-func lastWords(entries []Entry) (last Item, found bool) {
 	for i := range entries {
 		e := &entries[i]
 		switch begins := e.Prompt && e.Type != Queued; {
 		case !e.Main():
-			continue
 		case begins, e.ToolResult, e.Interrupt, e.Synthetic, e.Aborted, e.Type == Assistant && len(e.ToolUseIDs) > 0:
 			last = Item{}
 		case e.Type == Assistant && e.Text != "":
 			last = Item{e.Text, e.At}
-		default:
-			continue
 		}
-		found = true
 	}
-	return last, found
+	return last, err
 }
 
 // Call reports whether the transcript at path contains the call of that id, and its result. It
@@ -122,9 +106,9 @@ func Plan(path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	b := make([]byte, min(maxPlan, size))
-	n, err := readAt(f, b, size-int64(len(b)))
-	return lastPlan(b[:n]), err
+	n := min(maxPlan, size)
+	b, err := readAt(f, size-n, n)
+	return lastPlan(b), err
 }
 
 // lastPlan searches the lines of b from the end. One that begins before b is not valid JSON

@@ -49,9 +49,8 @@ func TestHaltOfRealTranscripts(t *testing.T) {
 			}
 			at = event.MillisOf(parsed)
 		}
-		subagents := strings.Contains(name, "subagent") && !strings.HasSuffix(name, "_main")
-		if halt, found := Halt(entries); halt != at || found == subagents {
-			t.Errorf("%s: got %d, %v", name, halt, found)
+		if halt := lastHalt(entries); halt != at {
+			t.Errorf("%s: got %d", name, halt)
 		}
 	}
 }
@@ -167,10 +166,10 @@ func TestHaltIsTheNewest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOf(piece).Draw(t, "lines")
 		halted := append(entriesOf(lines...), entriesOf(lineOf("user", 100, marker))...)
-		if halt, found := Halt(halted); halt != halted[len(halted)-1].At || !found {
-			t.Fatalf("got %d, %v", halt, found)
+		if halt := lastHalt(halted); halt != halted[len(halted)-1].At {
+			t.Fatalf("got %d", halt)
 		}
-		if halt, _ := Halt(append(halted, entriesOf(lineOf("user", 101, `"go on"`))...)); halt != 0 {
+		if halt := lastHalt(append(halted, entriesOf(lineOf("user", 101, `"go on"`))...)); halt != 0 {
 			t.Fatalf("went on, got %d", halt)
 		}
 	})

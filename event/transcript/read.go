@@ -1,7 +1,7 @@
 package transcript
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/hex"
 	"errors"
@@ -31,35 +31,22 @@ type Cursor struct {
 
 // Limits bound one reading. A zero field means its default.
 type Limits struct {
-	// Text is how many bytes of an entry's text are kept (MaxText).
-	Text int
-	// Line is the longest line that is parsed, in bytes (defaultLine).
-	Line int64
-	// Bytes is how much one Read reads (DefaultBytes), give or take a line.
-	Bytes int64
-	// Back is how far before its end reading starts if the file turns out to be another one
-	// (defaultBack).
-	Back int64
-
-	buffer int64 // how much is read at once; tests make it small
+	Text  int   // how many bytes of an entry's text are kept (MaxText)
+	Line  int64 // the longest line that is parsed, in bytes (16 MiB: a message with a few pasted images)
+	Bytes int64 // how much one Read reads (DefaultBytes), unless a line is longer
+	Back  int64 // how far before its end reading starts if the file turns out to be another one (1 MiB)
 }
 
-// Defaults of Limits, and the sizes of reads.
-const (
-	defaultLine  = 16 << 20 // a message with a few pasted images
-	DefaultBytes = 4 << 20
-	defaultBack  = 1 << 20
+// DefaultBytes is the default of Limits.Bytes.
+const DefaultBytes = 4 << 20
 
+const (
 	firstWindow = 64 << 10 // how far back a search from the end begins
-	bufferSize  = 2 * maxDirect
 	markSize    = 512
 )
 
 func (l Limits) orDefaults() Limits {
-	return Limits{
-		cmp.Or(l.Text, MaxText), cmp.Or(l.Line, defaultLine), cmp.Or(l.Bytes, DefaultBytes), cmp.Or(l.Back, defaultBack),
-		cmp.Or(l.buffer, bufferSize),
-	}
+	return Limits{cmp.Or(l.Text, MaxText), cmp.Or(l.Line, 16<<20), cmp.Or(l.Bytes, DefaultBytes), cmp.Or(l.Back, 1<<20)}
 }
 
 // Read returns what was appended to the transcript at path since c, in the order of the file,
@@ -71,13 +58,9 @@ func (l Limits) orDefaults() Limits {
 // Read counts a restart and begins at its beginning, or at the first line in its last
 // Limits.Back bytes, whichever is later. So entries may come twice; their UUIDs identify them.
 // (A file replaced by one of exactly c.Offset bytes is noticed when that one grows.)
-//
-// Memory stays below 1 MiB, without the entries. On an error of opening or reading the file,
-// entries and cursor hold what was read before.
 func Read(path string, c Cursor, limit Limits) ([]Entry, Cursor, error) {
-	fi, err := stat(path)
-	if err != nil || fi.Size() == c.Offset {
-		return nil, c, err
+	if info, err := os.Stat(path); err == nil && info.Size() == c.Offset && info.Mode().IsRegular() {
+		return nil, c, nil
 	}
 	f, size, err := open(path)
 	if err != nil {
@@ -100,26 +83,15 @@ func Recent(path string, bound int64, limit Limits) ([]Entry, Cursor, error) {
 	return recent(f, size, max(bound, firstWindow), limit.orDefaults())
 }
 
-func open(path string) (*os.File, int64, error) {
-	f, err := plainfile.Open(path, os.O_RDONLY, 0)
-	if err != nil {
+func open(path string) (f *os.File, size int64, err error) {
+	if f, err = plainfile.Open(path, os.O_RDONLY, 0); err != nil {
 		return nil, 0, err
 	}
-	fi, err := f.Stat()
+	info, err := f.Stat()
 	if err != nil {
-		_ = f.Close()
-		return nil, 0, err
+		return nil, 0, errors.Join(err, f.Close())
 	}
-	return f, fi.Size(), nil
-}
-
-// stat checks the file before it is opened: opening a pipe would block.
-func stat(path string) (os.FileInfo, error) {
-	fi, err := os.Stat(path)
-	if err == nil && !fi.Mode().IsRegular() {
-		err = errors.New("reading transcript: not a regular file")
-	}
-	return fi, err
+	return f, info.Size(), nil
 }
 
 // recent reads the last bound bytes. It goes further back if they are all part of one line
@@ -144,150 +116,73 @@ func tailOf(size, bound int64) Cursor {
 	return Cursor{Offset: size - bound - 1, Inside: true}
 }
 
-// readFrom is Read for a source of that size.
-func readFrom(src io.ReaderAt, size int64, c Cursor, lim Limits) ([]Entry, Cursor, error) {
-	r := reader{src: src, size: size, lim: lim, c: c}
-	if same, err := r.same(); err != nil {
-		return nil, c, err
-	} else if !same {
-		r.restart()
+// readFrom is Read for a source of that size. The cursor only moves over whole lines that were
+// read or counted, and over bytes of a skipped line. So the result depends on the file's bytes
+// alone, not on when and how often it is read.
+func readFrom(src io.ReaderAt, size int64, c Cursor, lim Limits) (entries []Entry, _ Cursor, err error) {
+	old, mark := c.Offset, ""
+	if c.Mark != "" {
+		if mark, err = markAt(src, size, c.Offset); err != nil {
+			return nil, c, err
+		}
 	}
-	start := r.c.Offset
-	r.in = bufio.NewReaderSize(io.NewSectionReader(src, start, size-start), int(min(lim.buffer, size-start)))
-	var err error
-	for err == nil && r.c.Offset-start < lim.Bytes {
-		err = r.line()
+	if c.Offset > size || c.Mark != mark {
+		tail := tailOf(size, lim.Back)
+		c = Cursor{Offset: tail.Offset, Inside: tail.Inside, Malformed: c.Malformed, Long: c.Long, Restarts: c.Restarts + 1}
 	}
-	if err == io.EOF {
-		err = nil
+	b, err := readAt(src, c.Offset, min(lim.Bytes, size-c.Offset))
+	if err == nil && !c.Inside && bytes.IndexByte(b, '\n') < 0 && lim.Line >= int64(len(b)) {
+		b, err = readAt(src, c.Offset, min(lim.Line+1, size-c.Offset))
 	}
-	if r.c.Offset != c.Offset {
-		mark, e := r.mark(r.c.Offset)
-		r.c.Mark, err = mark, errors.Join(err, e)
+	for {
+		line, rest, whole := bytes.Cut(b, []byte("\n"))
+		long := int64(len(line)) > lim.Line
+		switch {
+		case c.Inside || !whole && !long:
+		case long:
+			c.Long++
+		default:
+			e, v := parse(line, lim.Text)
+			if v == found {
+				entries = append(entries, e)
+			} else if v == malformed {
+				c.Malformed++
+			}
+		}
+		if !whole {
+			if c.Inside = c.Inside || long; c.Inside {
+				c.Offset += int64(len(line))
+			}
+			break
+		}
+		c.Offset, c.Inside = c.Offset+int64(len(line))+1, false
+		b = rest
 	}
-	return r.out, r.c, err
+	if c.Offset != old {
+		at, e := markAt(src, size, c.Offset)
+		c.Mark, err = at, errors.Join(err, e)
+	}
+	return entries, c, err
 }
 
-// reader is the state of Read.
-//
-// Invariant: c.Offset only moves over whole lines that were read or counted, and over bytes of
-// a skipped line (c.Inside). So the result depends on the file's bytes alone, not on when and
-// how often it is read.
-type reader struct {
-	src  io.ReaderAt
-	size int64
-	lim  Limits
-	in   *bufio.Reader
-	c    Cursor
-	out  []Entry
-}
-
-// same reports whether the file is the one that the cursor belongs to.
-func (r *reader) same() (bool, error) {
-	if r.c.Offset > r.size || r.c.Offset < 0 {
-		return false, nil
-	}
-	if r.c.Mark == "" {
-		return true, nil
-	}
-	mark, err := r.mark(r.c.Offset)
-	return mark == r.c.Mark, err
-}
-
-func (r *reader) restart() {
-	c := tailOf(r.size, r.lim.Back)
-	c.Malformed, c.Long, c.Restarts = r.c.Malformed, r.c.Long, r.c.Restarts+1
-	r.c = c
-}
-
-// mark hashes the bytes before offset.
-func (r *reader) mark(offset int64) (string, error) {
-	if offset <= 0 {
+// markAt hashes the bytes before offset, "" if there are none.
+func markAt(src io.ReaderAt, size, offset int64) (string, error) {
+	if offset <= 0 || offset > size {
 		return "", nil
 	}
-	var b [markSize]byte
-	n, err := readAt(r.src, b[:min(markSize, offset)], max(0, offset-markSize))
-	return hashOf(b[:n]), err
+	n := min(markSize, offset)
+	b, err := readAt(src, offset-n, n)
+	return hashOf(b), err
 }
 
-// readAt reads up to len(b) bytes; the end of the file is not an error.
-func readAt(src io.ReaderAt, b []byte, off int64) (int, error) {
-	n, err := src.ReadAt(b, off)
+// readAt reads up to n bytes; the end of the file is not an error.
+func readAt(src io.ReaderAt, off, n int64) ([]byte, error) {
+	b := make([]byte, n)
+	k, err := src.ReadAt(b, off)
 	if err == io.EOF {
 		err = nil
 	}
-	return n, err
-}
-
-// next reads n bytes, up to the next line break, or more than a line may have. They are b,
-// if they fit in the buffer.
-func (r *reader) next() (b []byte, n int64, err error) {
-	b, err = r.in.ReadSlice('\n')
-	n = int64(len(b))
-	for err == bufio.ErrBufferFull && !r.c.Inside && n <= r.lim.Line {
-		b, err = r.in.ReadSlice('\n')
-		n += int64(len(b))
-	}
-	return b, n, err
-}
-
-// line reads the line at Offset, or what follows of it if it is skipped. The error is io.EOF
-// if its end is not in the file yet.
-func (r *reader) line() error {
-	b, n, err := r.next()
-	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-		return err
-	}
-	text := n // its length without the line break
-	if err == nil {
-		text--
-	}
-	switch {
-	case r.c.Inside:
-	case text > r.lim.Line:
-		r.c.Long++
-	case err != nil:
-		return err
-	case n == int64(len(b)):
-		r.add(parse(b[:text], r.lim.Text))
-	default:
-		if err := r.long(text); err != nil {
-			return err
-		}
-	}
-	r.c.Offset += n
-	r.c.Inside = err != nil
-	if err == bufio.ErrBufferFull {
-		err = nil // more of it can be skipped
-	}
-	return err
-}
-
-// long reads the line of n bytes at Offset, which did not fit in the buffer.
-func (r *reader) long(n int64) error {
-	line := io.NewSectionReader(r.src, r.c.Offset, n)
-	if n > maxDirect {
-		e, v, err := parseLong(line, r.lim.Text)
-		if err == nil {
-			r.add(e, v)
-		}
-		return err
-	}
-	b := make([]byte, n)
-	if _, err := io.ReadFull(line, b); err != nil {
-		return err
-	}
-	r.add(parse(b, r.lim.Text))
-	return nil
-}
-
-func (r *reader) add(e Entry, v verdict) {
-	switch v {
-	case found:
-		r.out = append(r.out, e)
-	case malformed:
-		r.c.Malformed++
-	}
+	return b[:k], err
 }
 
 // hashOf returns the 64-bit FNV-1a hash in hexadecimal digits.

@@ -3,9 +3,8 @@
 // (Progress), and the order of events.
 //
 // It guarantees: a half-written line is neither skipped nor lost; a file that was replaced or
-// truncated is noticed; memory is bounded whatever the file's size and whatever its lines
-// contain (see Limits); a line that is not JSON is counted and skipped, and bytes that are not
-// UTF-8 become U+FFFD.
+// truncated is noticed; a read takes at most Limits.Bytes and a line; a line that is not JSON is
+// counted and skipped, and bytes that are not UTF-8 become U+FFFD.
 //
 // Measured with versions 2.1.197 and 2.1.329, which the samples in testdata come from: the
 // file is only ever appended to, by /compact, rewinding and --resume too; /clear begins
@@ -22,7 +21,6 @@ package transcript
 
 import (
 	"bytes"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -107,40 +105,25 @@ const (
 )
 
 // parse parses one line without its line break. The result depends on its bytes alone. Zero
-// bytes around a line of up to 64 KiB, which a crash of the machine may leave, do no harm. The
-// entry shares no memory with b.
-func parse(b []byte, maxText int) (Entry, verdict) {
+// bytes around it, which a crash of the machine may leave, do no harm. The entry shares no
+// memory with b.
+func parse(b []byte, maxText int) (e Entry, v verdict) {
+	b = bytes.Trim(b, "\x00 \t\r")
+	valid := true
 	if len(b) > maxDirect {
-		e, v, _ := parseLong(bytes.NewReader(b), maxText)
-		return e, v
+		checked, err := event.Check(b)
+		b, valid = checked, err == nil
+	} else {
+		valid = gjson.ValidBytes(b)
 	}
-	switch b = bytes.Trim(b, "\x00 \t\r"); {
+	switch {
 	case len(b) == 0:
 		return Entry{}, skipped
-	case b[0] != '{' || !gjson.ValidBytes(b):
+	case !valid || b[0] != '{':
 		return Entry{}, malformed
-	}
-	return parseValid(b, maxText)
-}
-
-// parseLong parses one line of any length. The error is the reader's.
-func parseLong(r io.Reader, maxText int) (Entry, verdict, error) {
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return Entry{}, skipped, err
-	}
-	if b, err = event.Check(b); err != nil || b[0] != '{' {
-		return Entry{}, malformed, nil
-	}
-	e, v := parseValid(b, maxText)
-	return e, v, nil
-}
-
-func parseValid(b []byte, maxText int) (Entry, verdict) {
-	if !mentions(b) {
+	case !mentions(b):
 		return Entry{}, skipped
 	}
-	var e Entry
 	var l line
 	gjson.ParseBytes(b).ForEach(func(k, v gjson.Result) bool {
 		l.set(&e, k.Str, v)
