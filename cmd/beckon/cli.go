@@ -87,9 +87,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	noblock.Off()
 	a := &app{&cli.App{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv}}
 	args = a.renew(args)
-	if pane, ok := seenPane(args); ok {
-		return runSeenPane(pane, stderr, getenv) // a tmux focus hook, run whenever the user changes panes
-	}
 	if code, ok := a.quick(args); ok {
 		return code
 	}

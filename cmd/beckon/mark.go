@@ -2,12 +2,10 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"beckon/cmd/internal/cli"
-	"beckon/cmd/internal/segment"
 	"beckon/event"
 	"beckon/render"
 	"beckon/render/jump"
@@ -37,6 +35,11 @@ func (c *markCmd) Run(a *app) error {
 		return cli.Usage("mark: --all and --pane mark as seen, and go with no other flag and no session")
 	case c.All:
 		return a.allSeen()
+	case c.Pane != "": // tmux runs this at every change of focus, and would show what it prints
+		if err := seenIn(a.Store, inPane(c.Pane, a.Getenv)); err != nil {
+			a.Store.Log(err)
+		}
+		return nil
 	case c.Session == nil && only:
 		return cli.Usage("mark: which session?")
 	case c.Session == nil:
@@ -97,31 +100,6 @@ func (a *app) allSeen() error {
 		}
 	}
 	return nil
-}
-
-// seenPane parses `mark --seen --pane ID`, which run handles without kong.
-func seenPane(args []string) (pane string, ok bool) {
-	var seen bool
-	ok = len(args) > 1 && args[0] == "mark" && segment.Flags(args[1:], map[string]*string{"--pane": &pane}, map[string]*bool{"--seen": &seen})
-	return pane, ok && pane != ""
-}
-
-// runSeenPane marks the session in a pane as seen. It prints nothing but that an agent may not
-// run it: it runs at every change of focus, and tmux would show its output.
-func runSeenPane(pane string, stderr io.Writer, getenv func(string) string) int {
-	dir, err := store.Dir(getenv)
-	if err != nil {
-		return cli.ExitOK
-	}
-	st := store.Open(dir)
-	if err := (&cli.App{Getenv: getenv}).InAgent("marking a session as seen"); err != nil {
-		fmt.Fprintf(stderr, "beckon: %v\n", err)
-		return cli.ExitError
-	}
-	if err := seenIn(st, inPane(pane, getenv)); err != nil {
-		st.Log(err)
-	}
-	return cli.ExitOK
 }
 
 // inPane returns a function that matches the terminals that pane names: a pane of the tmux
