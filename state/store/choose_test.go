@@ -8,8 +8,10 @@ import (
 )
 
 func TestChooseSeat(t *testing.T) {
-	sits := func(by Method, seat string) candidate { return candidate{claim{Seat: seat, Key: "k"}, by, false} }
-	taken := func(by Method) candidate { return candidate{claim{Seat: "taken", Key: "k"}, by, true} }
+	sits := func(by Method, seat string) candidate { return candidate{claim: claim{Seat: seat, Key: "k"}, by: by} }
+	taken := func(by Method) candidate {
+		return candidate{claim: claim{Seat: "taken", Key: "k"}, by: by, taken: true}
+	}
 	none := sits(ByProcess, "")
 	for _, tc := range []struct {
 		name   string
@@ -42,7 +44,7 @@ func TestSeatIsFree(t *testing.T) {
 		seats := []string{"", "known"}
 		for _, by := range []Method{ByProcess, ByLauncher, ByTerminal, ByDirectory} {
 			seat := rapid.SampledFrom([]string{"", string(by)}).Draw(t, string(by))
-			claims = append(claims, candidate{claim{Seat: seat}, by, rapid.Bool().Draw(t, string(by)+" taken")})
+			claims = append(claims, candidate{claim: claim{Seat: seat}, by: by, taken: rapid.Bool().Draw(t, string(by)+" taken")})
 			seats = append(seats, seat)
 		}
 		found := choose(rapid.SampledFrom([]string{"", "known"}).Draw(t, "known"), claims)

@@ -176,8 +176,8 @@ func (c *crash) killOne(t *testing.T) []string {
 func (c *crash) verify(t *testing.T, acknowledged []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h := holder{st: c.st, key: KeyOf(crashID)}
-	if err := h.acquire(10 * time.Second); err != nil {
+	h, err := c.st.acquire(KeyOf(crashID), 10*time.Second)
+	if err != nil {
 		t.Errorf("locking: %v", err)
 		return
 	}

@@ -1,12 +1,12 @@
 package store
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,8 +50,7 @@ func readInto(buf []byte, path string, limit int) ([]byte, error) {
 		}
 		m, err := f.Read(buf[n:])
 		n += m
-		// Our files end in a newline. A file that does, and leaves room in buf, has been read
-		// to its end, so no further read is needed to find it.
+		// Our files end in a newline: one that does, and leaves room in buf, has been read.
 		if err == io.EOF || (err == nil && n < len(buf) && m > 0 && buf[n-1] == '\n') {
 			break
 		}
@@ -65,23 +64,21 @@ func readInto(buf []byte, path string, limit int) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// write replaces the file name in dir through a temporary file, so that readers see the old or
-// the new file as a whole. tmp must belong to this caller alone: the caller holds a lock, or
-// the name is unique. Missing directories are created.
-func (st *Store) write(tmp, dir, name string, data []byte) error {
-	from, to := st.path(tmpDir, tmp), st.path(dir, name)
+// write replaces the file name in dir, by way of a new file, so that readers see the old or the
+// new one as a whole. Sessions are written under their lock, so their new file has their name,
+// and the next writer replaces what a killed one left.
+func (st *Store) write(dir, name string, data []byte) error {
+	from, to := st.path(tmpDir, name), st.path(dir, name)
+	if dir != sessionsDir && dir != archiveDir {
+		from = st.path(tmpDir, unique())
+	}
 	err := inDir(st.path(tmpDir, ""), func() error { return st.writeNew(from, data) })
 	if err != nil {
 		return err
 	}
-	err = unshared(func() error { return replaceFile(from, to) })
-	// Another process removes a directory of late/ when it is empty, perhaps just after this one
-	// created it, so once is not enough.
-	for tries := 0; tries < 100 && errors.Is(err, fs.ErrNotExist); tries++ {
-		if err = os.MkdirAll(st.path(dir, ""), dirMode); err == nil {
-			err = rename(from, to)
-		}
-	}
+	err = inDir(st.path(dir, ""), func() error {
+		return unshared(func() error { return replaceFile(from, to) })
+	})
 	if err != nil {
 		_ = os.Remove(from)
 	}
@@ -96,7 +93,7 @@ func inDir(dir string, f func() error) error {
 		if err := f(); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := os.MkdirAll(dir, dirMode); err != nil {
+		if err := os.MkdirAll(dir, dirMode); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -140,6 +137,29 @@ func unshared(f func() error) error {
 	return err
 }
 
+// setAside moves a file that is not ours or cannot be read to aside/, and logs that.
+func (st *Store) setAside(path string) error {
+	name := strconv.FormatInt(time.Now().UnixMicro(), 10) + "-" + unique() + "." + filepath.Base(path)
+	err := inDir(st.path(asideDir, ""), func() error { return rename(path, st.path(asideDir, name)) })
+	if err == nil {
+		st.Log(errors.New("a file could not be read and was moved: " + st.path(asideDir, name)))
+	}
+	return err
+}
+
+// Aside lists the files that could not be read and were moved to aside/, by their paths.
+func (st *Store) Aside() ([]string, error) {
+	names, err := readNames(st.path(asideDir, ""))
+	slices.Sort(names)
+	for i, n := range names {
+		names[i] = st.path(asideDir, n)
+	}
+	return names, err
+}
+
+// ClearAside removes the files in aside/.
+func (st *Store) ClearAside() error { return os.RemoveAll(st.path(asideDir, "")) }
+
 // irregular reports whether there is something at path that is not a regular file: a directory,
 // a FIFO, a device, a link.
 func irregular(path string) bool {
@@ -152,9 +172,20 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// readNames lists a directory, without hidden files, in no particular order.
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// readNames lists a directory, without hidden files, in no particular order. One that does not
+// exist has no files.
 func readNames(dir string) ([]string, error) {
 	f, err := plainfile.OpenDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -163,18 +194,18 @@ func readNames(dir string) ([]string, error) {
 	return slices.DeleteFunc(names, func(n string) bool { return n[0] == '.' }), err
 }
 
-// sortBy sorts names by the number that num finds in them, then by name.
-func sortBy(names []string, num func(string) int64) {
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(num(a), num(b)), cmp.Compare(a, b))
-	})
-}
-
 // keyIn returns the key at the beginning of a file name: all before the first dot, as no key
 // has one.
 func keyIn(name string) Key {
 	k, _, _ := strings.Cut(name, ".")
 	return Key(k)
+}
+
+// numberIn returns the number at the beginning of a file name.
+func numberIn(name string) int64 {
+	digits, _, _ := strings.Cut(name, "-")
+	n, _ := strconv.ParseInt(digits, 10, 64)
+	return n
 }
 
 // unique returns a unique word. It need not be secret: math/rand is seeded by the system and

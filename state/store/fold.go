@@ -50,16 +50,12 @@ type Result struct {
 
 // Fold folds u into session k, or into the part of it that belongs to the event's process. If
 // the lock is not free in time (ErrBusy), a file cannot be written, or a newer version wrote the
-// session (state.ErrNewerSchema; it stays untouched), the event waits in late/ for the next
-// holder: it is not lost, and the caller need not do anything. Any error other than ErrBusy
-// should be logged.
+// session (state.ErrNewerSchema; it stays untouched), the event waits in late/: it is not lost,
+// and the caller need not do anything. Any error other than ErrBusy should be logged.
 //
 // An observation that the session already contains is not written again.
 func (st *Store) Fold(k Key, u Update) (res Result, err error) {
-	wait := u.Wait
-	if wait == 0 {
-		wait = LockWait
-	}
+	u.Wait = cmp.Or(u.Wait, LockWait)
 	if e := u.Change.Event; e != nil {
 		e.Redact() // before anything is written
 		st.Texts.event(e)
@@ -67,37 +63,35 @@ func (st *Store) Fold(k Key, u Update) (res Result, err error) {
 	if a := u.Change.Action; a != nil && a.Decided != nil {
 		a.Decided.Text = st.Texts.prompt(redact.Text(a.Decided.Text))
 	}
-	own, err := st.fold(k, &u, wait, &res)
+	own, err := st.fold(k, &u, &res)
 	if own != k {
-		_, err = st.fold(own, &u, wait, &res)
+		_, err = st.fold(own, &u, &res)
 	}
 	return res, err
 }
 
-// fold folds u into record k. If u belongs to another record, fold only returns that record's
-// key.
-func (st *Store) fold(k Key, u *Update, wait time.Duration, res *Result) (own Key, err error) {
-	h := holder{st: st, key: k}
-	if err := h.acquire(wait); err != nil {
+// fold folds u into session k. If u belongs to another part of it, fold only returns the key of
+// that.
+func (st *Store) fold(k Key, u *Update, res *Result) (own Key, err error) {
+	h, err := st.acquire(k, u.Wait)
+	if err != nil {
 		return k, st.postpone(k, u, err)
 	}
 	defer h.release()
-	res.Before, res.New = h.s, h.s.Seq == 0
+	res.Before, res.New = *h.s, h.s.Seq == 0
 	h.takeLate(u.Alive)
-	if own = st.owner(k, &h.s, u); own != k {
+	if own = st.owner(k, h.s, u); own != k {
 		return own, h.commit()
 	}
 	if e := u.Change.Event; e != nil && e.Kind == event.Stop && e.Meter == nil {
 		e.Meter = st.Meter(k)
 	}
-	if !known(&h.s, u.Change.Observation) {
+	if !known(h.s, u.Change.Observation) {
 		res.Method = h.place(u)
 		h.finalWords(u)
-		if err := h.apply(u); err != nil {
-			return k, errors.Join(err, h.commit())
-		}
+		h.apply(u)
 	}
-	res.After = h.s
+	res.After = *h.s
 	if err := h.commit(); err != nil {
 		return k, st.postpone(k, u, err)
 	}
@@ -132,15 +126,12 @@ func (st *Store) needsChanged() {
 
 // finalWords adds the message from the transcript to a Stop that came without one. A message
 // from before the turn belongs to another turn and is ignored.
-func (h *holder) finalWords(u *Update) {
+func (h *locked) finalWords(u *Update) {
 	e := u.Change.Event
 	if e == nil || e.Kind != event.Stop || e.AgentID != "" || e.Message != "" || e.Meaning != nil || u.Words == nil {
 		return
 	}
-	path, o := cmp.Or(e.TranscriptPath, h.s.Transcript), &h.s.Origin
-	if e.Origin != nil {
-		o = e.Origin
-	}
+	path, o := cmp.Or(e.TranscriptPath, h.s.Transcript), cmp.Or(e.Origin, &h.s.Origin)
 	if path == "" {
 		return
 	}
@@ -150,21 +141,19 @@ func (h *holder) finalWords(u *Update) {
 	}
 }
 
-// postpone keeps an event that could not be folded because of err for the next holder, and
-// returns err. If that fails too, the event is lost, and the error is never ErrBusy.
+// postpone keeps an event that could not be folded because of err, and returns err. If that fails
+// too, the event is lost, and the error is never ErrBusy.
 func (st *Store) postpone(k Key, u *Update, err error) error {
 	e := u.Change.Event
 	if e == nil {
 		return err
 	}
-	if u.Other != nil {
-		if s, err := st.peek(k); err == nil {
-			k = st.owner(k, &s, u)
-		}
+	s, readErr := st.Load(k)
+	if readErr == nil {
+		k = st.owner(k, &s, u)
 	}
 	switch {
 	case u.Complete != nil: // the process that applies it cannot find out more
-		s, _ := st.Load(k)
 		u.fillOrigin(&s)
 	case e.Origin == nil && u.Origin != nil:
 		e.Origin = u.Origin()
@@ -186,8 +175,8 @@ func known(s *state.Session, o *state.Observed) bool {
 // current task. It skips those that are not newer than the last one folded, so that several
 // readers may call it. Texts are redacted and cut to st.Texts.
 func (st *Store) Said(k Key, turns []state.Turn) error {
-	h := holder{st: st, key: k}
-	if err := h.acquire(noWait); err != nil {
+	h, err := st.acquire(k, noWait)
+	if err != nil {
 		return err
 	}
 	defer h.release()
@@ -203,9 +192,7 @@ func (st *Store) Said(k Key, turns []state.Turn) error {
 			t.Command = h.s.Task.ID
 		}
 		t.Text = st.Texts.cut(redact.Text(t.Text), state.MaxTurn)
-		if err := h.apply(&Update{Change: state.Change{At: t.At, Turn: &t}}); err != nil {
-			return errors.Join(err, h.commit())
-		}
+		h.apply(&Update{Change: state.Change{At: t.At, Turn: &t}})
 	}
 	return h.commit()
 }

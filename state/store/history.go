@@ -21,8 +21,8 @@ import (
 // There is one file for each day (UTC, by the lines' own times), for all sessions, so that a
 // question about seven days reads seven files.
 
-// maxLine is the size limit of a line. Our longest line, an event with all background tasks and
-// every byte escaped, takes a third of it.
+// maxLine is the size limit of an event that waits. Our longest line, an event with all
+// background tasks and every byte escaped, takes a third of it.
 const maxLine = 1 << 20
 
 // Line is one line of history.
@@ -49,7 +49,8 @@ func (l *Line) Kind() string {
 	return "unknown"
 }
 
-// lineText is the JSON form of a line. What is long comes last.
+// lineText is the JSON form of a line. What is long comes last. A journal of an earlier release
+// has such lines, too, some with a snapshot.
 type lineText struct {
 	Key         Key             `json:"key"`
 	Seq         int64           `json:"seq"`
@@ -61,6 +62,7 @@ type lineText struct {
 	Observation *state.Observed `json:"observation"`
 	Action      *state.Action   `json:"action"`
 	Turn        *state.Turn     `json:"turn"`
+	Snapshot    *state.Session  `json:"snapshot"`
 }
 
 // lineStart is the beginning of every line of history.
@@ -69,28 +71,23 @@ const lineStart = `{"key":"`
 // appendLine appends l as a line, with a newline.
 func appendLine(dst []byte, l *Line) []byte {
 	c := l.Change
-	t := lineText{l.Key, c.Seq, c.At, l.Kind(), l.Us, l.Count, c.Event, c.Observation, c.Action, c.Turn}
+	t := lineText{l.Key, c.Seq, c.At, l.Kind(), l.Us, l.Count, c.Event, c.Observation, c.Action, c.Turn, nil}
 	return append(jsonenc.Append(dst, &t), '\n')
 }
 
-// errLine is returned for a line that is not one of ours.
-var errLine = errors.New("not a line of history")
-
-// parseLine parses one line. A line whose kind only a newer version knows gives a Change that
-// changes nothing.
-func parseLine(b []byte) (Line, error) {
+// parseLine parses one line, and reports whether it is one. A line whose kind only a newer
+// version knows gives a Change that changes nothing.
+func parseLine(b []byte) (l Line, ok bool) {
 	var t lineText
 	if !jsonenc.Decode(string(b), &t) || t.Seq <= 0 || t.Kind == "event" && t.Event == nil {
-		return Line{}, errLine
+		return l, false
 	}
-	c := state.Change{Seq: t.Seq, At: t.At, Event: t.Event, Observation: t.Observation, Action: t.Action, Turn: t.Turn}
-	return Line{t.Key, c, t.Us, t.Count}, nil
+	return t.line(), true
 }
 
-// dayLine is a line for the file of a day.
-type dayLine struct {
-	day  string
-	line []byte
+func (t *lineText) line() Line {
+	c := state.Change{Seq: t.Seq, At: t.At, Event: t.Event, Observation: t.Observation, Action: t.Action, Turn: t.Turn}
+	return Line{t.Key, c, t.Us, t.Count}
 }
 
 // dayOf returns the name of the day of a moment, in years of four digits.
@@ -99,23 +96,10 @@ func dayOf(at event.Millis) string {
 	return min(max(at, 0), last).Time().UTC().Format(time.DateOnly)
 }
 
-// say notes a line of history, written as b, to be appended once the session is written.
-func (h *holder) say(l *Line, b []byte) error {
-	if len(b) > maxLine || l.Kind() == "unknown" {
-		return errLine
-	}
-	h.lines = append(h.lines, dayLine{dayOf(l.Change.At), b})
-	return nil
-}
-
-// appendHistory appends lines, those of one day in one write, so that lines of two processes do
-// not mix. An error costs lines of history alone.
-func (st *Store) appendHistory(lines []dayLine) {
-	for len(lines) > 0 {
-		day, b := lines[0].day, lines[0].line
-		for lines = lines[1:]; len(lines) > 0 && lines[0].day == day; lines = lines[1:] {
-			b = append(b, lines[0].line...)
-		}
+// appendHistory appends lines by day, those of one day in one write, so that lines of two
+// processes do not mix. An error costs lines of history alone.
+func (st *Store) appendHistory(days map[string][]byte) {
+	for day, b := range days {
 		path := st.path(historyDir, day+".jsonl")
 		err := inDir(st.path(historyDir, ""), func() error { return appendTo(path, b) })
 		if err != nil && irregular(path) && st.setAside(path) == nil {
@@ -151,14 +135,11 @@ type Select struct {
 // earlier release wrote are converted first.
 func (st *Store) Lines(sel Select, each func(*Line)) error {
 	return st.rawLines(sel, func(b []byte) {
-		if l, err := parseLine(b); err == nil && sel.takes(&l) {
+		l, ok := parseLine(b)
+		if ok && (sel.Kind == "" || l.Kind() == sel.Kind) && l.Change.Seq > sel.After {
 			each(&l)
 		}
 	})
-}
-
-func (sel *Select) takes(l *Line) bool {
-	return (sel.Kind == "" || l.Kind() == sel.Kind) && l.Change.Seq > sel.After
 }
 
 // Counts calls each with what every line selected adds to the sums. It reads no more of a line.
@@ -188,14 +169,13 @@ func (st *Store) rawLines(sel Select, each func([]byte)) error {
 	if sel.Key != "" {
 		start = append(start, string(sel.Key)+`"`...)
 	}
-	kind := []byte(`"kind":"` + sel.Kind + `"`)
+	kind := []byte(`"kind":"` + sel.Kind)
 	for _, n := range names {
-		day := n[:len(time.DateOnly)]
-		if sel.Since > 0 && day < dayOf(sel.Since) {
+		if n[:len(time.DateOnly)] < dayOf(sel.Since) {
 			continue
 		}
-		err := eachLine(st.path(historyDir, n), 0, func(b []byte) {
-			if bytes.HasPrefix(b, start) && (sel.Kind == "" || bytes.Contains(b[:min(len(b), 300)], kind)) {
+		_, err := readLines(st.path(historyDir, n), 0, func(b []byte) {
+			if bytes.HasPrefix(b, start) && bytes.Contains(b[:min(len(b), 300)], kind) {
 				each(b)
 			}
 		})
@@ -206,57 +186,18 @@ func (st *Store) rawLines(sel Select, each func([]byte)) error {
 	return nil
 }
 
-// lastNumber returns the highest number that history has of a session whose file was set aside,
-// so that those of its turns stay unique; 0 if there is none.
-func (st *Store) lastNumber(k Key) (last int64) {
-	aside, _ := readNames(st.path(asideDir, ""))
-	if !slices.ContainsFunc(aside, func(n string) bool { return strings.HasSuffix(n, "."+string(k)+".json") }) {
-		return 0 // nearly always
-	}
-	names, _ := st.days()
-	start := []byte(lineStart + string(k) + `"`)
-	for _, n := range slices.Backward(names) {
-		_ = eachLine(st.path(historyDir, n), 0, func(b []byte) {
-			if !bytes.HasPrefix(b, start) {
-				return
-			}
-			if l, err := parseLine(b); err == nil {
-				last = max(last, l.Change.Seq)
-			}
-		})
-		if last > 0 {
-			break
-		}
-	}
-	return last
-}
-
 // days lists the files of history, oldest first.
 func (st *Store) days() ([]string, error) {
 	names, err := readNames(st.path(historyDir, ""))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	n := 0
-	for _, name := range names {
-		if len(name) >= len("2006-01-02.jsonl") && strings.HasSuffix(name, ".jsonl") {
-			names[n] = name
-			n++
-		}
-	}
-	names = names[:n]
-	sortBy(names, func(string) int64 { return 0 })
+	names = slices.DeleteFunc(names, func(n string) bool {
+		return len(n) < len("2006-01-02.jsonl") || !strings.HasSuffix(n, ".jsonl")
+	})
+	slices.Sort(names)
 	return names, err
 }
 
-// eachLine calls each for every whole line of a file from offset on. A line that a killed writer
-// left unfinished ends where the next one begins.
-func eachLine(path string, offset int64, each func([]byte)) error {
-	_, err := readLines(path, offset, each)
-	return err
-}
-
-// readLines is eachLine. It returns where the last whole line ends.
+// readLines calls each for every whole line of a file from offset on, and returns where the last
+// one ends. A line that a killed writer left unfinished ends where the next one begins.
 func readLines(path string, offset int64, each func([]byte)) (end int64, err error) {
 	f, err := open(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -331,7 +272,7 @@ func (t *Tail) Read(each func(*Line)) error {
 			continue
 		}
 		end, e := readLines(path, t.at[n], func(b []byte) {
-			if l, err := parseLine(b); err == nil {
+			if l, ok := parseLine(b); ok {
 				each(&l)
 			}
 		})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -21,15 +22,11 @@ import (
 // in the session already. So the session file names the files whose events it contains, until
 // they are gone.
 
-// postponeFile keeps an event for the session's next holder.
+// postponeFile keeps an event for the next process that locks the session.
 func (st *Store) postponeFile(k Key, c state.Change) error {
-	c.Seq = 1 // a line without a number does not parse; the holder sets the real one
+	c.Seq = 1 // a line without a number does not parse; the real one comes later
 	name := strconv.FormatInt(int64(c.At), 10) + "-" + strconv.FormatInt(time.Now().UnixNano(), 10) + "-" + unique() + ".json"
-	b := appendLine(nil, &Line{Change: c})
-	if len(b) > maxLine {
-		return errLine
-	}
-	return st.write(string(k)+"."+name, lateDir+string(os.PathSeparator)+string(k), name, b)
+	return st.write(lateDir+string(os.PathSeparator)+string(k), name, appendLine(nil, &Line{Change: c}))
 }
 
 // lateNames lists the files that wait for a session, in the order of their events; nil if there is
@@ -37,78 +34,63 @@ func (st *Store) postponeFile(k Key, c state.Change) error {
 func (st *Store) lateNames(k Key) []string {
 	names, err := readNames(st.path(lateDir, string(k)))
 	if err != nil {
-		return nil // nearly always
+		return nil
 	}
-	if names == nil {
-		names = []string{}
-	}
-	sortBy(names, func(name string) int64 {
-		at, _, _ := strings.Cut(name, "-")
-		n, _ := strconv.ParseInt(at, 10, 64)
-		return n
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(numberIn(a), numberIn(b)), cmp.Compare(a, b))
 	})
 	return names
-}
-
-// takeLate applies the events that wait. One that cannot be applied is set aside.
-func (h *holder) takeLate(alive func(event.Process, event.Millis) state.Presence) {
-	names, done := h.st.lateNames(h.key), h.late
-	h.late = nil
-	for _, n := range names {
-		path := h.st.latePath(h.key, n)
-		if !slices.Contains(done, n) {
-			c, err := h.st.readLate(path)
-			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errOther) {
-				continue
-			}
-			if err == nil {
-				u := Update{Change: c, Alive: alive}
-				h.place(&u)
-				err = h.apply(&u)
-			}
-			if err != nil {
-				_ = h.st.setAside(path)
-				continue
-			}
-		}
-		h.late = append(h.late, n)
-	}
-	if names != nil && len(h.late) == 0 { // a writer that was killed may leave it empty
-		_ = os.Remove(h.st.path(lateDir, string(h.key))) // fails unless it is empty
-	}
 }
 
 func (st *Store) latePath(k Key, name string) string {
 	return st.path(lateDir, string(k)+string(os.PathSeparator)+name)
 }
 
-// errOther is returned for what may be fine, but not for this version or at this time.
-var errOther = errors.New("cannot be read now")
+// takeLate applies the events that wait. Under the lock one that is damaged is set aside.
+func (h *locked) takeLate(alive func(event.Process, event.Millis) state.Presence) {
+	names, done := h.st.lateNames(h.key), h.late
+	h.late = nil
+	for _, n := range names {
+		path := h.st.latePath(h.key, n)
+		if !slices.Contains(done, n) {
+			c, err := h.st.readLate(path)
+			if errors.Is(err, errDamaged) && h.lock != nil {
+				_ = h.st.setAside(path)
+			}
+			if err != nil {
+				continue
+			}
+			u := Update{Change: c, Alive: alive}
+			if h.lock != nil {
+				h.place(&u)
+			}
+			h.apply(&u)
+		}
+		h.late = append(h.late, n)
+	}
+	if h.lock != nil && names != nil && len(h.late) == 0 { // a writer that was killed may leave it empty
+		_ = os.Remove(h.st.path(lateDir, string(h.key))) // fails unless it is empty
+	}
+}
 
-// readLate reads an event that waits.
+// readLate reads an event that waits: errDamaged if it is none. Any other error means that
+// another time or version may read it.
 func (st *Store) readLate(path string) (c state.Change, err error) {
 	data, err := readFile(path, maxLine)
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errEmpty) && !errors.Is(err, errTooLarge) && !irregular(path) {
-			err = errOther
+		if errors.Is(err, errEmpty) || errors.Is(err, errTooLarge) || irregular(path) {
+			err = errDamaged
 		}
 		return c, err
 	}
-	l, err := parseLine(data)
-	if err == nil && l.Change.Event == nil {
-		err = errOther // a newer version may know it
+	l, ok := parseLine(data)
+	switch {
+	case !ok:
+		err = errDamaged
+	case l.Change.Event == nil:
+		err = errors.New("an event of a newer version")
 	}
 	return l.Change, err
-}
-
-// dropLate removes the files whose events are in the session's file now.
-func (h *holder) dropLate() {
-	for _, n := range h.late {
-		_ = os.Remove(h.st.latePath(h.key, n))
-	}
-	if len(h.late) > 0 {
-		_ = os.Remove(h.st.path(lateDir, string(h.key))) // fails unless it is empty
-	}
 }
 
 // waiting lists the sessions that events wait for. Those of an earlier release wait in spool/.
@@ -116,8 +98,8 @@ func (st *Store) waiting() []Key {
 	old, _ := readNames(st.path("spool", ""))
 	for _, n := range old {
 		k, name, _ := strings.Cut(n, ".")
-		to := lateDir + string(os.PathSeparator) + k
-		_ = inDir(st.path(to, ""), func() error { return rename(st.path("spool", n), st.path(to, name)) })
+		to := st.latePath(Key(k), "")
+		_ = inDir(to, func() error { return rename(st.path("spool", n), to+name) })
 	}
 	if len(old) > 0 {
 		_ = os.Remove(st.path("spool", ""))
@@ -132,8 +114,8 @@ func (st *Store) waiting() []Key {
 	return keys
 }
 
-// TakeLate applies the events that wait, for readers. Those of sessions that a writer holds are
-// left to the next holder.
+// TakeLate applies the events that wait, for readers. Those of sessions that another process has
+// locked are left to it.
 func (st *Store) TakeLate() (err error) {
 	for _, k := range st.waiting() {
 		if e := st.settle(k); !errors.Is(e, ErrBusy) {
@@ -143,10 +125,10 @@ func (st *Store) TakeLate() (err error) {
 	return err
 }
 
-// settle applies the events that wait for a session, if nobody holds it.
+// settle applies the events that wait for a session, unless another process has locked it.
 func (st *Store) settle(k Key) error {
-	h := holder{st: st, key: k}
-	if err := h.acquire(noWait); err != nil {
+	h, err := st.acquire(k, noWait)
+	if err != nil {
 		return err
 	}
 	defer h.release()
@@ -154,25 +136,25 @@ func (st *Store) settle(k Key) error {
 	return h.commit()
 }
 
-// withLate applies to s, in memory, the events that wait: a view shows them even while the
-// session's holder is stopped, and where it cannot write.
-func (st *Store) withLate(k Key, s *state.Session, err error, done []string) error {
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+// load reads a session into s. If late is set, events may wait: they are applied in memory where
+// that is all a reader can do, because another process has the lock or nothing can be written.
+func (st *Store) load(k Key, late bool, s *state.Session) error {
+	h := locked{st: st, key: k, s: s}
+	if late {
+		_ = st.settle(k)
 	}
-	seq := s.Seq
-	if seq == 0 {
-		_, s.Part, _ = cutPart(string(k))
+	err := h.read()
+	if errors.Is(err, errDamaged) && st.settle(k) == nil && h.read() == nil { // it has been set aside
+		err = nil
 	}
-	for _, n := range st.lateNames(k) {
-		if slices.Contains(done, n) {
-			continue
+	if late && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		seq := h.s.Seq
+		if seq == 0 {
+			_, h.s.Part, _ = cutPart(string(k))
 		}
-		if c, e := st.readLate(st.latePath(k, n)); e == nil {
-			c.Seq = s.Seq + 1
-			*s, err = state.Apply(*s, c), nil
+		if h.takeLate(nil); h.dirty {
+			h.s.Seq, err = seq, nil
 		}
 	}
-	s.Seq = seq
 	return err
 }

@@ -28,12 +28,12 @@ func init() { roles["hold"] = holdRole }
 // that call.
 func holdRole(args []string) {
 	st := Open(args[0])
-	h := holder{st: st, key: KeyOf(args[1])}
-	must(h.acquire(LockWait))
+	h, err := st.acquire(KeyOf(args[1]), LockWait)
+	must(err)
 	if len(args) > 2 {
 		u := folding(tool(args[1], args[2], t0))
 		h.place(&u)
-		must(h.apply(&u))
+		h.apply(&u)
 		must(h.commit())
 	}
 	fmt.Println("held")
@@ -211,7 +211,7 @@ func TestLockFileRemoved(t *testing.T) {
 		all.Go(func() {
 			for more() {
 				before := exists(st.lockFile(k))
-				if err := st.pruneLock("s.lock", time.Time{}); err != nil {
+				if err := st.pruneLock(st.lockFile(k), k, time.Time{}); err != nil {
 					t.Errorf("pruneLock: %v", err)
 				}
 				if before && !exists(st.lockFile(k)) {

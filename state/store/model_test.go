@@ -32,16 +32,13 @@ type modelSession struct {
 	s     state.Session
 	dir   string  // directory of its file
 	lines []int64 // numbers of its lines of history
-	aside bool    // a file of it was set aside: the numbers go on
+	first int64   // the number before its first one, if a file of it was set aside
 }
 
 // apply applies one change.
 func (m *modelSession) apply(c state.Change) {
 	past := over(&m.s)
-	c.Seq = m.s.Seq + 1
-	if m.s.Seq == 0 && m.aside && len(m.lines) > 0 {
-		c.Seq = slices.Max(m.lines) + 1
-	}
+	c.Seq = max(m.s.Seq, m.first) + 1
 	var turns []state.Turn
 	before := m.s
 	m.s, turns = state.ApplyTurns(m.s, c)
@@ -123,9 +120,9 @@ func (m *model) anyEvent(t *rapid.T, id string) *event.Event {
 func written(t *rapid.T, c state.Change) state.Change {
 	c.Seq = 1
 	b := appendLine(nil, &Line{Change: c})
-	l, err := parseLine(b[:len(b)-1])
-	if err != nil {
-		t.Fatal(err)
+	l, ok := parseLine(b[:len(b)-1])
+	if !ok {
+		t.Fatalf("%q", b)
 	}
 	return l.Change
 }
@@ -248,7 +245,7 @@ func (m *model) prune(t *rapid.T) {
 	}
 	parted := m.sessions[modelIDs[3]].s.Seq > 0
 	for id, s := range m.sessions {
-		s.lines, s.aside = nil, false // its days are long ago by then
+		s.lines, s.first = nil, 0 // its days are long ago by then
 		switch {
 		case s.dir != archiveDir:
 		case id == modelIDs[0] && parted: // stays because of its part
@@ -309,7 +306,11 @@ func (m *model) found(t *rapid.T, id string) {
 	if _, err := m.st.Load(KeyOf(id)); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("Load(%q) of a damaged file: %v", id, err)
 	}
-	m.sessions[id].s, m.sessions[id].dir, m.sessions[id].aside = state.Session{}, "", true
+	s := m.sessions[id]
+	s.s, s.dir, s.first = state.Session{}, "", m.st.setAsideAt(KeyOf(id))
+	if last := slices.Max(append(s.lines, 0)); s.first <= last {
+		t.Fatalf("the numbers go on from %d, after %d", s.first, last)
+	}
 }
 
 func (m *model) do(t *rapid.T, err error) {

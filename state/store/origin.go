@@ -110,15 +110,3 @@ func (st *Store) Identify(e *event.Event, host string) (bool, error) {
 	e.SessionID = cmp.Or(state.Addressee(sessions, e, host), state.StandIn(e))
 	return e.SessionID != "", err
 }
-
-// retire removes session k, which has no id of its own, after this session has taken its seat:
-// both are the same agent, and k must not come back when this session ends.
-func (h *holder) retire(k Key, now event.Millis) {
-	var s state.Session
-	if k == "" || k == h.key || !readable(h.st.session(k), &s) || !state.StandsIn(s.ID) || over(&s) {
-		return
-	}
-	// A session that is locked has just got an event and goes on.
-	remove := Update{Change: state.Change{At: now, Action: &state.Action{Kind: state.ActRemove}}}
-	_, _ = h.st.fold(k, &remove, noWait, new(Result))
-}

@@ -20,25 +20,9 @@ func replaceFile(from, to string) error {
 	return nil
 }
 
-// nap is the longest sleep of a thread whose wait may be over already.
-const nap = 10 * time.Millisecond
-
-// expire returns a channel that is closed after d, or soon after done is closed. It sleeps in
-// the system call: the first timer of a process makes the runtime open two descriptors, and
-// ends the process when none are left (see hook's watchdog).
-func expire(d time.Duration, done <-chan struct{}) <-chan struct{} {
-	end, over := time.Now().Add(d), make(chan struct{})
-	go func() {
-		defer close(over)
-		for left := d; left > 0; left = time.Until(end) {
-			select {
-			case <-done:
-				return
-			default:
-			}
-			t := syscall.NsecToTimespec(int64(min(left, nap)))
-			_ = syscall.Nanosleep(&t, nil)
-		}
-	}()
-	return over
+// sleep sleeps in the system call: the first timer of a process makes the runtime open two
+// descriptors, and ends the process when none are left.
+func sleep(d time.Duration) {
+	t := syscall.NsecToTimespec(int64(d))
+	_ = syscall.Nanosleep(&t, nil)
 }

@@ -4,7 +4,6 @@ package store
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"syscall"
 )
@@ -16,27 +15,18 @@ const removesOpen = true
 // happens only on Windows.
 func sharingViolation(error) bool { return false }
 
-// try locks l without waiting and reports whether it did.
+// try locks l if nobody else holds it, and reports whether it did.
 func (l *lockFile) try() (bool, error) {
-	err := l.flock(syscall.LOCK_EX | syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// block locks l and waits as long as necessary.
-func (l *lockFile) block() error { return l.flock(syscall.LOCK_EX) }
-
-func (l *lockFile) flock(how int) error {
 	for {
-		err := syscall.Flock(int(l.f.Fd()), how)
+		err := syscall.Flock(int(l.f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch err {
 		case nil:
-			return nil
+			return true, nil
+		case syscall.EWOULDBLOCK:
+			return false, nil
 		case syscall.EINTR:
 		default:
-			return &fs.PathError{Op: "lock", Path: l.path(), Err: err}
+			return false, &os.PathError{Op: "lock", Path: l.f.Name(), Err: err}
 		}
 	}
 }

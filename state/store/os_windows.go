@@ -17,22 +17,15 @@ const removesOpen = false
 // sharing it.
 func sharingViolation(err error) bool { return plainfile.Unshared(err) }
 
-// try locks l without waiting and reports whether it did.
+// try locks l if nobody else holds it, and reports whether it did. It locks the first byte, which
+// need not exist.
 func (l *lockFile) try() (bool, error) {
-	err := l.lock(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err := windows.LockFileEx(windows.Handle(l.f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 	if err == windows.ERROR_LOCK_VIOLATION {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// block locks l and waits as long as necessary.
-func (l *lockFile) block() error { return l.lock(0) }
-
-// lock locks the first byte, which need not exist.
-func (l *lockFile) lock(flags uint32) error {
-	handle := windows.Handle(l.f.Fd())
-	return windows.LockFileEx(handle, windows.LOCKFILE_EXCLUSIVE_LOCK|flags, 0, 1, 0, new(windows.Overlapped))
 }
 
 // unsupported reports whether err means that the file system has no locks.

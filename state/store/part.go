@@ -1,9 +1,6 @@
 package store
 
 import (
-	"errors"
-	"io/fs"
-
 	"beckon/event"
 	"beckon/state"
 )
@@ -25,21 +22,12 @@ func PartOf(p event.Process) string {
 // caller's client. other and alive are as in Update.
 func (st *Store) RecordOf(id string, other func(event.Process) event.Process, alive func(event.Process, event.Millis) state.Presence) string {
 	k := KeyOf(id)
-	s, err := st.peek(k)
+	s, err := st.Load(k)
 	if err != nil || s.Origin.Process.Pid == 0 {
 		return id
 	}
 	_, part, _ := cutPart(string(st.ownerOf(k, &s, other(s.Origin.Process), true, alive)))
 	return state.Record(id, part)
-}
-
-// peek reads the file of k, live or archived. It needs no lock because the file is always
-// whole.
-func (st *Store) peek(k Key) (s state.Session, err error) {
-	if _, err = readSession(st.session(k), &s); errors.Is(err, fs.ErrNotExist) {
-		_, err = readSession(st.archived(k), &s)
-	}
-	return s, err
 }
 
 // owner returns the key of the record that u belongs to. s is the session's own record, and k
@@ -73,7 +61,7 @@ func (st *Store) ownerOf(k Key, s *state.Session, p event.Process, begins bool, 
 		is = alive(s.Origin.Process, s.Activity)
 	}
 	switch {
-	case st.has(own):
+	case exists(st.session(own)), exists(st.archived(own)), exists(st.latePath(own, "")):
 		return own
 	case begins && (s.End.At != 0 || is != state.Alive):
 		return k

@@ -271,7 +271,7 @@ func TestPruneLooksAgain(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
 	before := time.Now().Add(-time.Hour)
-	if err := errors.Join(st.pruneSession("s.json", before), st.pruneLock("s.lock", before)); err != nil {
+	if err := errors.Join(st.pruneSession(st.archived("s"), "s", before), st.pruneLock(st.lockFile("s"), "s", before)); err != nil {
 		t.Fatal(err)
 	}
 	if !exists(st.archived("s")) || !exists(st.lockFile("s")) {

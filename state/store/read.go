@@ -18,42 +18,7 @@ import (
 // Load returns a live or archived session by its key, with the events that wait for it. It never
 // waits for a writer. An unknown session is fs.ErrNotExist.
 func (st *Store) Load(k Key) (s state.Session, err error) {
-	return s, st.load(k, exists(st.path(lateDir, string(k))), &s)
-}
-
-// load is Load into s; late means that events may wait.
-func (st *Store) load(k Key, late bool, s *state.Session) error {
-	if late {
-		_ = st.settle(k)
-	}
-	done, err := st.read(k, s)
-	if late {
-		err = st.withLate(k, s, err, done)
-	}
-	return err
-}
-
-// read reads a session's file from sessions/, or else from archive/. One that is damaged is set
-// aside, unless a writer holds the session.
-func (st *Store) read(k Key, s *state.Session) (late []string, err error) {
-	for _, path := range [...]string{st.session(k), st.archived(k), st.session(k)} { // a resume may move it back meanwhile
-		*s = state.Session{}
-		if late, err = readSession(path, s); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-	}
-	if err != nil && damaged(st.session(k), err) {
-		*s = state.Session{}
-		h := holder{st: st, key: k}
-		if h.acquire(noWait) == nil { // it sets aside what is damaged
-			*s, late = h.s, h.late
-			h.release()
-			if s.Seq > 0 {
-				err = nil
-			}
-		}
-	}
-	return late, err
+	return s, st.load(k, exists(st.latePath(k, "")), &s)
 }
 
 // readBuffers are buffers for session files. A view reads many files, and the first touch of
@@ -87,18 +52,14 @@ type Listing struct {
 // List lists the live sessions. Read them with ReadAll. It is an error if the state directory
 // does not exist and cannot be created: an empty list would then prove nothing.
 func (st *Store) List() (l Listing, err error) {
-	l.st = st
 	_ = st.TakeLate()
-	l.late = st.waiting()
+	l = st.ListOf(nil)
 	if l.Keys, err = st.keys(sessionsDir); err == nil && len(l.Keys) == 0 {
 		err = makeable(st.Dir)
 	}
-	for _, k := range l.late {
-		if !slices.Contains(l.Keys, k) {
-			l.Keys = append(l.Keys, k)
-		}
-	}
+	l.Keys = append(l.Keys, l.late...)
 	slices.Sort(l.Keys)
+	l.Keys = slices.Compact(l.Keys)
 	return l, err
 }
 
@@ -146,9 +107,6 @@ func ReadAll[T any](l Listing, read func(i int, t *T) error) ([]T, []Problem) {
 // keys lists the sessions that have a file in dir.
 func (st *Store) keys(dir string) ([]Key, error) {
 	names, err := readNames(st.path(dir, ""))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	keys := make([]Key, 0, len(names))
 	for _, n := range names {
 		if k, ok := KeyOfFile(n); ok {
@@ -164,20 +122,15 @@ func KeyOfFile(name string) (Key, bool) {
 	return Key(k), ok && isKey(k)
 }
 
-// has reports whether k has a file, live or archived, or events that wait.
-func (st *Store) has(k Key) bool {
-	return st.kept(k) || exists(st.path(lateDir, string(k)))
-}
-
 // makeable returns an error if the state directory does not exist and cannot be created. It
 // leaves nothing behind.
 func makeable(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
 	parent := dir
 	for !exists(parent) && filepath.Dir(parent) != parent {
 		parent = filepath.Dir(parent)
-	}
-	if info, err := os.Stat(dir); err == nil && info.IsDir() {
-		return nil
 	}
 	trial, err := os.MkdirTemp(parent, ".beckon-")
 	if err == nil {
@@ -196,31 +149,17 @@ func (st *Store) Stamp(k Key) plainfile.Stamp {
 	return s
 }
 
-// batch is how many files a worker takes at a time. For fewer than two batches, workers would
-// cost more than they save.
-const batch = 16
-
 // Parallel calls do for every number below n, on all processors, and returns when all calls
 // have returned. Reading many small files is mostly system calls, which run in parallel.
 func Parallel(n int, do func(i int)) {
-	workers := min(runtime.GOMAXPROCS(0), n/batch)
-	if workers < 2 {
-		for i := range n {
-			do(i)
-		}
-		return
-	}
 	var next atomic.Int64
 	work := func() {
-		for end := 0; end < n; {
-			end = int(next.Add(batch))
-			for i := end - batch; i < min(end, n); i++ {
-				do(i)
-			}
+		for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+			do(int(i))
 		}
 	}
 	var others sync.WaitGroup
-	for range workers - 1 {
+	for range min(runtime.GOMAXPROCS(0), n/16) - 1 { // for few, workers cost more than they save
 		others.Go(work)
 	}
 	work()

@@ -41,14 +41,15 @@ type claim struct {
 type candidate struct {
 	claim
 	by    Method
-	taken bool // the session that made the claim still sits there, and is another one
+	taken bool   // the session that made the claim still sits there, and is another one
+	id    string // of the entry; empty if nothing is known to look it up by
 }
 
 // choose returns the first of claims whose seat the session may have, a new seat if there is
 // none, or its known one.
 func choose(known string, claims []candidate) candidate {
 	if known != "" {
-		return candidate{claim{Seat: known}, BySessionID, false}
+		return candidate{claim: claim{Seat: known}, by: BySessionID}
 	}
 	for _, c := range claims {
 		// One process cannot be two sessions at once: /clear and the interactive /resume give it
@@ -57,157 +58,126 @@ func choose(known string, claims []candidate) candidate {
 			return c
 		}
 	}
-	return candidate{claim{Seat: newSeat()}, Created, false}
+	return candidate{claim: claim{Seat: "s" + unique()}, by: Created}
 }
 
 // place sets the event's origin, if that is due, and gives the session its seat. For a new
 // session it returns the method that found the seat.
-func (h *holder) place(u *Update) Method {
+func (h *locked) place(u *Update) Method {
 	e := u.Change.Event
 	if e == nil {
 		return ""
 	}
-	u.fillOrigin(&h.s)
+	u.fillOrigin(h.s)
 	o := e.Origin
-	if o == nil {
-		if h.s.Seat != "" {
-			return ""
-		}
+	switch {
+	case o == nil && h.s.Seat != "", o != nil && o.Seat != "": // known, or from a replay
+		return ""
+	case o == nil:
 		o = &event.Origin{}
 		e.Origin = o
-	}
-	if o.Seat != "" {
-		return "" // from a replay
 	}
 	_, o.Part, _ = cutPart(string(h.key))
 	claims := h.claims(o, u)
 	found := choose(h.s.Seat, claims)
 	o.Seat, o.SeatAt = found.Seat, h.since(claims, found.Seat, u.Change.At)
-	h.claim(o, e.Agent, u.Alive)
+	for _, c := range claims {
+		switch {
+		case c.id == "" || c.by == ByDirectory:
+		case c.Seat == o.Seat && c.Key == h.key: // noted already
+		case c.taken && c.Seat != o.Seat && c.by != ByProcess: // a nested agent does not take its parent's pane
+		default:
+			h.writeClaim(c.id, o)
+		}
+	}
 	if h.s.Seq > 0 {
 		return ""
 	}
-	h.claimDirectory(o, u, found.by)
-	if e.Kind == event.SessionStart && e.Source == "clear" {
-		h.inherit(found.Key, u.Change.At)
+	h.claimDirectory(o, e, found.by)
+	var before state.Session // the one that had the seat
+	if found.Key == "" || found.Key == h.key || !h.st.live(found.Key, &before) {
+		return found.by
 	}
-	if !state.StandsIn(e.SessionID) && found.by != ByProcess {
-		h.retire(found.Key, u.Change.At)
+	if e.Kind == event.SessionStart && e.Source == "clear" {
+		// The user meant the agent, and only the user's next prompt ends it.
+		if until, aside := before.SetAside(u.Change.At); aside {
+			h.aside = &state.Action{Kind: state.ActBackburner, Until: until}
+		}
+	}
+	if !state.StandsIn(e.SessionID) && found.by != ByProcess && state.StandsIn(before.ID) && !over(&before) {
+		// Both are the same agent, and the one without an id of its own must not come back when
+		// this one ends. If another process has locked it, it has just got an event and goes on.
+		remove := Update{Change: state.Change{At: u.Change.At, Action: &state.Action{Kind: state.ActRemove}}}
+		_, _ = h.st.fold(found.Key, &remove, new(Result))
 	}
 	return found.by
 }
 
-// inherit sets the session aside if the one before /clear, with key k, is: the user meant the
-// agent, and only the user's next prompt ends it.
-func (h *holder) inherit(k Key, now event.Millis) {
-	var s state.Session
-	if k == "" || k == h.key || !readable(h.st.session(k), &s) {
-		return
-	}
-	if until, aside := s.SetAside(now); aside {
-		h.aside = &state.Action{Kind: state.ActBackburner, Until: until}
-	}
-}
-
 // since returns when the seat was first seen. Rows are sorted by it, as it does not change
 // with the seat's sessions.
-func (h *holder) since(claims []candidate, seat string, now event.Millis) event.Millis {
-	first := now
+func (h *locked) since(claims []candidate, seat string, now event.Millis) event.Millis {
+	if h.s.Seat == seat {
+		return min(now, cmp.Or(h.s.Origin.SeatAt, h.s.Created))
+	}
 	for _, c := range claims {
 		if c.Seat == seat && c.Since > 0 {
-			first = min(first, c.Since)
+			now = min(now, c.Since)
 		}
 	}
-	if h.s.Seat == seat {
-		first = min(first, cmp.Or(h.s.Origin.SeatAt, h.s.Created))
-	}
-	return first
+	return now
 }
 
 // claims reads the seat index for the event's process, launcher, terminal and directory.
-func (h *holder) claims(o *event.Origin, u *Update) []candidate {
-	if h.s.Seat != "" {
-		return nil
-	}
+func (h *locked) claims(o *event.Origin, u *Update) []candidate {
 	e := u.Change.Event
 	list := []candidate{
-		{h.st.readClaim(processID(o.Process)), ByProcess, false},
-		{h.st.readClaim(launcherID(o.Launcher)), ByLauncher, false},
-		{h.st.readClaim(terminalID(o, e.Agent)), ByTerminal, false},
+		{by: ByProcess, id: processID(o.Process)},
+		{by: ByLauncher, id: launcherID(o.Launcher)},
+		{by: ByTerminal, id: terminalID(o, e.Agent)},
 	}
-	for i := range list[1:] {
-		c := &list[1+i]
-		c.taken = c.Seat != "" && c.Key != h.key && h.st.occupied(&c.claim, o, u.Alive)
+	if h.s.Seat == "" && !state.StandsIn(e.SessionID) {
+		list = append(list, candidate{by: ByDirectory, id: directoryID(o, e)})
 	}
-	if !state.StandsIn(e.SessionID) {
-		c := h.st.readClaim(directoryID(o, e))
-		list = append(list, candidate{c, ByDirectory, !h.st.standsIn(c)})
+	for i := range list {
+		c := &list[i]
+		c.claim = h.st.readClaim(c.id)
+		var s state.Session
+		sits := c.Key != "" && c.Key != h.key && h.st.live(c.Key, &s) && !over(&s)
+		switch {
+		case c.by == ByDirectory:
+			c.taken = !sits // only a session that has no id of its own can be taken over
+		case sits && s.Origin.Process.Pid == 0:
+			c.taken = o.Process.Pid != 0 // of two without a process only the terminal is known
+		case sits:
+			c.taken = u.Alive == nil || u.Alive(s.Origin.Process, s.Activity) != state.Gone
+		}
 	}
 	return list
 }
 
-// standsIn reports whether the session that claimed a directory can still be taken over.
-func (st *Store) standsIn(c claim) bool {
-	var s state.Session
-	return c.Key != "" && readable(st.session(c.Key), &s) && !over(&s)
-}
-
-// readable reads a session file, which needs no lock as it is always whole.
-func readable(path string, s *state.Session) bool {
-	_, err := readSession(path, s)
+// live reads the file of a live session, which needs no lock as it is always whole.
+func (st *Store) live(k Key, s *state.Session) bool {
+	_, err := readSession(st.session(k), s)
 	return err == nil
 }
 
 // claimDirectory notes that a session without an id of its own is in a directory, or removes
 // that note if another session took it over.
-func (h *holder) claimDirectory(o *event.Origin, u *Update, method Method) {
-	id := directoryID(o, u.Change.Event)
+func (h *locked) claimDirectory(o *event.Origin, e *event.Event, method Method) {
+	id := directoryID(o, e)
 	switch {
 	case id == "":
-	case state.StandsIn(u.Change.Event.SessionID):
+	case state.StandsIn(e.SessionID):
 		h.writeClaim(id, o)
 	case method == ByDirectory:
 		_ = os.Remove(h.st.path(seatsDir, id+".json"))
 	}
 }
 
-// occupied reports whether the claim's session may still occupy the place that a new session
-// at o wants. It does not if it is over or its process is gone. If neither session has a
-// process, only the terminal is known of both, and the new session takes the place.
-func (st *Store) occupied(c *claim, o *event.Origin, alive func(event.Process, event.Millis) state.Presence) bool {
-	var s state.Session
-	if c.Key == "" || !readable(st.session(c.Key), &s) || over(&s) {
-		return false
-	}
-	if s.Origin.Process.Pid == 0 {
-		return o.Process.Pid != 0
-	}
-	return alive == nil || alive(s.Origin.Process, s.Activity) != state.Gone
-}
-
-// claim notes that the session is now at o.
-func (h *holder) claim(o *event.Origin, agent string, alive func(event.Process, event.Millis) state.Presence) {
-	process := processID(o.Process)
-	for _, id := range [...]string{process, launcherID(o.Launcher), terminalID(o, agent)} {
-		if id == "" {
-			continue
-		}
-		c := h.st.readClaim(id)
-		if c.Seat == o.Seat && c.Key == h.key {
-			continue
-		}
-		if c.Seat != "" && c.Seat != o.Seat && id != process && h.st.occupied(&c, o, alive) {
-			continue // a nested agent does not take its parent's pane
-		}
-		h.writeClaim(id, o)
-	}
-}
-
-func (h *holder) writeClaim(id string, o *event.Origin) {
-	b := append(jsonenc.Append(nil, &claim{o.Seat, h.key, o.SeatAt}), '\n')
-	// The seat index only saves a search. An entry that cannot be written is made again at the
-	// next start.
-	_ = h.st.write(id+"."+string(h.key), seatsDir, id+".json", b)
+// writeClaim writes an entry of the seat index, which only saves a search: one that cannot be
+// written is made again at the next start.
+func (h *locked) writeClaim(id string, o *event.Origin) {
+	_ = h.st.write(seatsDir, id+".json", append(jsonenc.Append(nil, &claim{o.Seat, h.key, o.SeatAt}), '\n'))
 }
 
 // readClaim returns an entry of the seat index; the zero claim if there is none, or it cannot be
@@ -265,5 +235,3 @@ func indexID(parts ...string) string {
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
-
-func newSeat() string { return "s" + unique() }

@@ -86,6 +86,7 @@ const (
 	tmpDir      = "tmp"
 	logDir      = "log"
 	claimsDir   = "told"
+	hostsDir    = "hosts"
 )
 
 func (st *Store) path(dir string, name string) string {

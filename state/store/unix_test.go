@@ -126,7 +126,7 @@ func TestSomethingInTheWay(t *testing.T) {
 				if where == "session" || where == "archive" {
 					want = 1 // it begins anew
 				}
-				if s.Seq != 2 || s.Counts.Tools != want {
+				if s.Seq < 2 || want == 2 && s.Seq > 2 || s.Counts.Tools != want {
 					t.Errorf("session is at %d, with %d calls", s.Seq, s.Counts.Tools)
 				}
 				if want == 2 {

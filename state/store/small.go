@@ -1,6 +1,8 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,17 +15,81 @@ import (
 	"beckon/state"
 )
 
-// maxDecisions is the size, in bytes, at which the log of decisions is renamed to
-// notify.jsonl.1.
-const maxDecisions = 128 << 10
+// Files besides sessions and history. None of them needs a lock.
+
+const (
+	maxLog       = 1 << 20   // bytes, at which the log is renamed to beckon.log.1
+	maxDecisions = 128 << 10 // bytes, at which the log of decisions is renamed to notify.jsonl.1
+	maxMeter     = 4 << 10   // bytes; ours have about 200
+)
+
+// Log appends err to the log file, which it opens only now: a hook without an error never
+// touches it. A logging library would cost the hook 40 page faults at every start. Errors
+// contain no text of a payload.
+func (st *Store) Log(err error) {
+	line := jsonenc.Str([]byte{'{'}, "level", "error")
+	line = jsonenc.Int(line, "pid", int64(os.Getpid()))
+	line = jsonenc.Str(line, "error", err.Error())
+	line = jsonenc.Str(line, "time", time.Now().UTC().Format(time.RFC3339))
+	_ = plainfile.AppendLine(st.LogFile(), append(line, '}'), maxLog)
+}
+
+// SetMeter stores a report of session k's status line. Of two simultaneous reports either may
+// remain.
+func (st *Store) SetMeter(k Key, m event.Meter) error {
+	return st.write(meterDir, string(k)+".json", append(jsonenc.Append(nil, &m), '\n'))
+}
+
+// Meter returns the last report of session k's status line, nil if there is none or it cannot
+// be read.
+func (st *Store) Meter(k Key) *event.Meter {
+	buf := readBuffers.Get().(*[]byte)
+	defer readBuffers.Put(buf)
+	data, err := readInto(*buf, st.path(meterDir, string(k)+".json"), maxMeter)
+	var m event.Meter
+	if err != nil || !jsonenc.Decode(string(data), &m) {
+		return nil
+	}
+	return &m
+}
+
+// Meters lists the sessions with a status line's report.
+func (st *Store) Meters() map[Key]bool {
+	keys, _ := st.keys(meterDir)
+	known := make(map[Key]bool, len(keys))
+	for _, k := range keys {
+		known[k] = true
+	}
+	return known
+}
+
+// MeterStamp returns the stamp of a report's file, as Stamp does of a session's.
+func (st *Store) MeterStamp(k Key) plainfile.Stamp {
+	s, _ := plainfile.StampOf(st.path(meterDir, string(k)+".json"))
+	return s
+}
+
+// KeepHost stores the last good answer of another host. Any name is allowed.
+func (st *Store) KeepHost(name string, answer []byte) error {
+	return st.write(hostsDir, hostFile(name), answer)
+}
+
+// Host returns the stored answer of a host, which may have at most limit bytes.
+func (st *Store) Host(name string, limit int) ([]byte, error) {
+	return readFile(st.path(hostsDir, hostFile(name)), limit)
+}
+
+func hostFile(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:16]) + ".json"
+}
 
 // Claim claims the alert id of session k. Of all processes that claim an alert, only one gets
 // first set. After an error it is unknown which one has the claim.
 func (st *Store) Claim(k Key, id string) (first bool, err error) {
-	dir := st.path(claimsDir, string(k))
 	var f *os.File
-	err = inDir(dir, func() (err error) {
-		f, err = open(dir+string(os.PathSeparator)+id, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	err = inDir(st.path(claimsDir, string(k)), func() (err error) {
+		f, err = open(st.claim(k, id), os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 		return err
 	})
 	if errors.Is(err, fs.ErrExist) {
@@ -35,6 +101,10 @@ func (st *Store) Claim(k Key, id string) (first bool, err error) {
 	return true, f.Close()
 }
 
+func (st *Store) claim(k Key, id string) string {
+	return st.path(claimsDir, string(k)+string(os.PathSeparator)+id)
+}
+
 // Claimed is an alert that the user has been notified of, or is about to be.
 type Claimed struct {
 	ID string
@@ -43,14 +113,10 @@ type Claimed struct {
 
 // Claims returns the claimed alerts of session k, in no particular order.
 func (st *Store) Claims(k Key) ([]Claimed, error) {
-	dir := st.path(claimsDir, string(k))
-	names, err := readNames(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	names, err := readNames(st.path(claimsDir, string(k)))
 	var out []Claimed
 	for _, n := range names {
-		if info, e := os.Stat(dir + string(os.PathSeparator) + n); e == nil {
+		if info, e := os.Stat(st.claim(k, n)); e == nil {
 			out = append(out, Claimed{n, event.MillisOf(info.ModTime())})
 		}
 	}
@@ -62,22 +128,12 @@ func (st *Store) Claims(k Key) ([]Claimed, error) {
 func (st *Store) Notified(k Key, e state.Alert) (taken bool, last event.Millis) {
 	claims, _ := st.Claims(k)
 	for _, c := range claims {
-		if c.ID == e.ID() {
-			taken = true
-		}
+		taken = taken || c.ID == e.ID()
 		if kind, _, _ := strings.Cut(c.ID, "-"); kind == string(e.Kind) {
 			last = max(last, c.At)
 		}
 	}
 	return taken, last
-}
-
-// pruneClaims removes the claims of a session that is no longer live.
-func (st *Store) pruneClaims(name string, _ time.Time) error {
-	if exists(st.session(Key(name))) {
-		return nil
-	}
-	return os.RemoveAll(st.path(claimsDir, name))
 }
 
 // Decided is one line of the log of decisions: why the user was or was not notified of an
