@@ -110,11 +110,10 @@ func (c *serveCmd) Run(a *app) error {
 	}
 	var elsewhere func(context.Context, func([]render.Row))
 	if c.Fleet {
-		others, err := (&fleets.Flags{Fleet: true}).Others(context.Background(), a.App)
+		others, err := (&fleets.Flags{Fleet: true}).Others(a.App)
 		if err != nil {
 			logError(err)
 		}
-		defer others.Close()
 		elsewhere = func(ctx context.Context, show func([]render.Row)) {
 			others.Follow(ctx, func(rows []render.Row, _ error) { show(rows) })
 		}

@@ -59,11 +59,10 @@ func (c *watchCmd) Run(a *app) error {
 	if !a.Screen() {
 		return cli.Hint("--once prints one screen to anything", "watch needs a terminal on its output, and one that can move its cursor")
 	}
-	others, err := c.Others(context.Background(), a.App)
+	others, err := c.Others(a.App)
 	if err != nil {
 		return err
 	}
-	defer others.Close()
 	opt.Others = others.Follow
 	talk.Watch(a.App, &opt)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -49,9 +49,6 @@ func ReadToken(s string) (Credential, error) {
 	return a, a.Check()
 }
 
-// ErrOld is the error for an access of a version whose servers knew no plain keys.
-var ErrOld = errors.New("the access is of an earlier beckon: it needs another invitation")
-
 // Check returns what is wrong with an access.
 func (a Credential) Check() error {
 	u, err := url.Parse(a.URL)
@@ -59,7 +56,7 @@ func (a Credential) Check() error {
 	case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss":
 		return fmt.Errorf("%q is not an address of a NATS server, as nats://HOST:4222 is", a.URL)
 	case a.JWT != "":
-		return ErrOld
+		return errors.New("the access is of an earlier beckon: it needs another invitation")
 	}
 	return nil
 }
@@ -68,10 +65,10 @@ func (a Credential) options() ([]nats.Option, error) {
 	var opts []nats.Option
 	if a.Seed != "" {
 		pair, err := nkeys.FromSeed([]byte(a.Seed))
-		if err != nil {
-			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
+		var key string
+		if err == nil {
+			key, err = pair.PublicKey()
 		}
-		key, err := pair.PublicKey()
 		if err != nil {
 			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
 		}

@@ -32,9 +32,9 @@ type rig struct {
 }
 
 func newRig(t *testing.T) *rig {
-	was := ping
-	ping = 300 * time.Millisecond
-	t.Cleanup(func() { ping = was })
+	pinged, beaten, missed := ping, beat, lost
+	ping, beat, lost = 300*time.Millisecond, 300*time.Millisecond, 2*time.Second
+	t.Cleanup(func() { ping, beat, lost = pinged, beaten, missed })
 	dir, address := t.TempDir(), natstest.Address(t)
 	g := &rig{t: t, data: filepath.Join(dir, "data")}
 	config := filepath.Join(dir, "c.conf")
@@ -116,7 +116,6 @@ type linked struct {
 }
 
 func (g *rig) link(l Link) *linked {
-	l.beat = 300 * time.Millisecond
 	l.Level = Short
 	l.Log = func(text string) { g.t.Log(text) }
 	ctx, cancel := context.WithCancel(context.Background())
@@ -133,24 +132,45 @@ func (g *rig) link(l Link) *linked {
 	return k
 }
 
-// watch follows the fleet, straight at the server's address; a host is stale after two seconds.
-func (g *rig) watch() *Follower {
-	f, err := Follow(context.Background(), g.access(""), "test")
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	g.t.Cleanup(f.Close)
-	f.mu.Lock()
-	f.view.lost, f.loading.lost = 2*time.Second, 2*time.Second
-	f.mu.Unlock()
-	return f
+// viewer is what somebody sees of the fleet.
+type viewer struct {
+	mu sync.Mutex
+	Shown
+}
+
+func (v *viewer) now() Shown {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.Shown
+}
+
+// watch follows the fleet; a host is stale after two seconds.
+func (g *rig) watch() *viewer { return g.watchBy(time.Now) }
+
+func (g *rig) watchBy(clock func() time.Time) *viewer {
+	v := &viewer{}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		done <- follow(ctx, g.access(""), "test", clock, func(s Shown) {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			v.Shown = s
+		})
+	}()
+	g.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			g.t.Error(err)
+		}
+	})
+	return v
 }
 
 // shown returns the rows as "host id state", stale ones with a "~".
-func shown(f *Follower) string {
-	rows, _, _ := f.Snapshot()
+func shown(v *viewer) string {
 	var list []string
-	for _, r := range rows {
+	for _, r := range v.now().Rows {
 		mark := ""
 		if r.Remote.Stale {
 			mark = "~"
@@ -161,15 +181,14 @@ func shown(f *Follower) string {
 	return strings.Join(list, ", ")
 }
 
-func (g *rig) expect(f *Follower, want string) {
+func (g *rig) expect(v *viewer, want string) {
 	g.t.Helper()
 	for end := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if shown(f) == want {
+		if shown(v) == want {
 			return
 		}
 		if time.Now().After(end) {
-			_, _, err := f.Snapshot()
-			g.t.Fatalf("the view shows %q (%v), want %q", shown(f), err, want)
+			g.t.Fatalf("the view shows %q (%v), want %q", shown(v), v.now().Err, want)
 		}
 	}
 }
@@ -207,7 +226,7 @@ func TestPartition(t *testing.T) {
 	g.partition(true)
 	a.rows <- []render.Row{row("one", state.Question, time.Now())}
 	g.expect(f, "~a one working")
-	if _, _, err := f.Snapshot(); err == nil || !strings.Contains(err.Error(), "connection") {
+	if err := f.now().Err; err == nil || !strings.Contains(err.Error(), "connection") {
 		t.Errorf("the view says %v", err)
 	}
 	g.partition(false)
@@ -259,17 +278,16 @@ func TestServerIsKilledAndLosesItsDisk(t *testing.T) {
 func TestClocks(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	g := newRig(t)
-	f := g.watch()
-	f.begun = f.begun.Round(0).Add(-year) // the clock that it reads
+	late := func() time.Time { return time.Now().Add(-year) }
+	f := g.watchBy(late)
 	for host, off := range map[string]time.Duration{"ahead": year, "behind": -year} {
 		clock := func() time.Time { return time.Now().Add(off) }
 		g.link(Link{Credential: g.access(host), clock: clock}).rows <- []render.Row{row(host, state.Permission, clock().Add(-90*time.Second))}
 	}
 	g.expect(f, "ahead ahead permission, behind behind permission")
 	time.Sleep(time.Second)
-	rows, _, _ := f.Snapshot()
-	for _, r := range rows {
-		if age := f.now().Sub(r.Since); age < 85*time.Second || age > 100*time.Second || r.Remote.Stale {
+	for _, r := range f.now().Rows {
+		if age := late().Sub(r.Since); age < 85*time.Second || age > 100*time.Second || r.Remote.Stale {
 			t.Errorf("%s: its state is %s old, stale %v", r.Host, age, r.Remote.Stale)
 		}
 	}

@@ -52,12 +52,8 @@ const (
 // token makes any text one part of a key: letters, digits, "-" and "_". Different texts give
 // different tokens.
 func token(s string) string {
-	const most = 48
 	var b strings.Builder
-	for _, c := range s {
-		if b.Len() == most {
-			break
-		}
+	for _, c := range s[:min(len(s), 48)] {
 		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' {
 			b.WriteRune(c)
 		} else {

@@ -1,10 +1,10 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"beckon/render"
@@ -13,127 +13,122 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Follower keeps a view of a fleet current. Its methods are safe for concurrent use.
-type Follower struct {
+// Shown is what a viewer shows of a fleet.
+type Shown struct {
+	Rows  []render.Row
+	Hosts []render.Host
+	Whole bool  // all that the server had has arrived, at least once
+	Err   error // why there is no news
+}
+
+// The times between two views of the fleet: at least screenPause, since changes come in bursts, and
+// at most look.
+const (
+	screenPause = 100 * time.Millisecond
+	look        = 5 * time.Second
+)
+
+// follower keeps a view of a fleet current.
+type follower struct {
 	credential Credential
 	nc         *nats.Conn
 	js         jetstream.JetStream
 	wake       chan struct{}
-	begun      time.Time
-	end        context.CancelFunc
-	running    sync.WaitGroup
+	clock      func() time.Time
 
-	mu      sync.Mutex
 	view    *view
 	loading *view // what is being read from the beginning; it becomes the view once it is whole
-	err     error // why there is no news
-	changed chan struct{}
+	shown   Shown
+	changed bool
+	stop    func() // ends the reading; nil while there is none
+	values  chan jetstream.Msg
+	lost    chan error // the reading ended
+	reading uint64     // the number of the connection that is read from
 }
 
-// Follow follows until ctx ends; the caller must Close it.
-func Follow(ctx context.Context, a Credential, name string) (*Follower, error) {
-	f := &Follower{
-		credential: a,
-		wake:       make(chan struct{}, 1),
-		begun:      time.Now(),
-		view:       newView(),
-		loading:    newView(),
-		changed:    make(chan struct{}),
-	}
+// Follow calls show with the fleet, now and whenever it changes, until ctx ends. An error is one of
+// the credential; it waits for a server that is away.
+func Follow(ctx context.Context, a Credential, name string, show func(Shown)) error {
+	begun := time.Now()
+	// Changes of the clock while the program runs do not matter.
+	return follow(ctx, a, name, func() time.Time { return begun.Round(0).Add(time.Since(begun)) }, show)
+}
+
+func follow(ctx context.Context, a Credential, name string, clock func() time.Time, show func(Shown)) error {
+	f := &follower{credential: a, wake: make(chan struct{}, 1), clock: clock, view: newView(), loading: newView()}
 	var err error
 	if f.nc, err = dial(a, name, f.wake); err != nil {
-		return nil, err
+		return err
 	}
+	defer f.nc.Close()
 	if f.js, err = jetstream.New(f.nc); err != nil {
-		f.nc.Close()
-		return nil, err
+		return err
 	}
-	ctx, f.end = context.WithCancel(ctx)
-	f.running.Go(func() { f.run(ctx) })
-	return f, nil
-}
-
-// Close ends the following, and the connection.
-func (f *Follower) Close() {
-	f.end()
-	f.running.Wait()
-	f.nc.Close()
-}
-
-// now returns this machine's time, unaffected by changes of the clock while the program runs.
-func (f *Follower) now() time.Time { return f.begun.Round(0).Add(time.Since(f.begun)) }
-
-// Snapshot returns the known rows and hosts, and why there are no updates.
-func (f *Follower) Snapshot() ([]render.Row, []render.Host, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	rows, hosts := f.view.snapshot(f.now())
-	return rows, hosts, f.err
-}
-
-// Whole returns when all initial values of the server have arrived, or with the reason why
-// not.
-func (f *Follower) Whole(ctx context.Context) error {
-	for {
-		f.mu.Lock()
-		whole, err, changed := f.loading == nil, f.err, f.changed
-		f.mu.Unlock()
-		if whole {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			if err == nil {
-				err = fmt.Errorf("no answer of %s", f.credential.URL)
-			}
-			return err
-		}
-	}
-}
-
-// Changed returns a channel that is closed when there is a change.
-func (f *Follower) Changed() <-chan struct{} {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.changed
-}
-
-// news wakes all waiters.
-func (f *Follower) news() {
-	close(f.changed)
-	f.changed = make(chan struct{})
-}
-
-func (f *Follower) fail(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.err = err
-	f.news()
+	f.run(ctx, show)
+	return nil
 }
 
 // run reads everything, then the changes, and everything again after the connection was lost
 // or something seems lost.
-func (f *Follower) run(ctx context.Context) {
-	for try := 0; ctx.Err() == nil; try++ {
-		began := time.Now()
-		err := f.watch(ctx)
-		switch {
-		case ctx.Err() != nil:
-		case !f.nc.IsConnected():
-			f.fail(away(f.credential, f.nc))
-		case err != nil:
-			f.fail(fmt.Errorf("watching %s: %w", f.credential.URL, err))
-		}
-		if time.Since(began) > time.Minute {
-			try = 0
+func (f *follower) run(ctx context.Context, show func(Shown)) {
+	tick := time.NewTicker(screenPause)
+	defer tick.Stop()
+	var next, last time.Time // of the next try, and of the last view
+	for try := 0; ; {
+		now := time.Now()
+		if f.stop == nil && !now.Before(next) {
+			if err := f.begin(ctx); err != nil {
+				f.fail(err)
+				next = time.Now().Add(backOff(try))
+				try++
+			}
 		}
 		select {
 		case <-ctx.Done():
-		case <-f.wake:
-		case <-time.After(backOff(try)):
+			f.end()
+			return
+		case m := <-f.values:
+			f.take(m)
+			try = 0
+		case err := <-f.lost:
+			f.end()
+			f.fail(err)
+			next = now.Add(backOff(try))
+		case <-f.wake: // what was missed is read again; a new connection may lead to another server
+			next = now
+			if !f.nc.IsConnected() || f.nc.Stats().Reconnects != f.reading {
+				f.end()
+			}
+			if !f.nc.IsConnected() {
+				f.fail(nil)
+			}
+		case <-tick.C:
+			if f.stop != nil && f.clock().Sub(cmp.Or(f.loading, f.view).last) > Lost { // it may be dead
+				f.end()
+			}
+			if f.changed || now.Sub(last) > look {
+				f.changed, last = false, now
+				f.shown.Rows, f.shown.Hosts = f.view.snapshot(f.clock())
+				show(f.shown)
+			}
 		}
 	}
+}
+
+func (f *follower) fail(err error) {
+	f.changed = true
+	if f.nc.IsConnected() {
+		f.shown.Err = fmt.Errorf("watching %s: %w", f.credential.URL, err)
+	} else {
+		f.shown.Err = away(f.credential, f.nc)
+	}
+}
+
+func (f *follower) end() {
+	if f.stop != nil {
+		f.stop()
+	}
+	f.stop, f.values, f.lost = nil, nil, nil
 }
 
 // inactive is when the server forgets a viewer that has gone.
@@ -142,9 +137,9 @@ const inactive = 30 * time.Second
 // errNoBucket means that the server is there, and nobody publishes yet.
 var errNoBucket = errors.New("nothing has been published yet, or this access may not see it")
 
-// watch reads everything and then the changes, until something may be missing.
-func (f *Follower) watch(ctx context.Context) error {
-	connection := f.nc.Stats().Reconnects
+// begin begins to read everything, and then the changes.
+func (f *follower) begin(ctx context.Context) error {
+	f.reading = f.nc.Stats().Reconnects
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	c, err := f.js.OrderedConsumer(asking, stream, jetstream.OrderedConsumerConfig{
@@ -159,15 +154,12 @@ func (f *Follower) watch(ctx context.Context) error {
 		return err
 	}
 	info := c.CachedInfo()
-	f.mu.Lock()
 	f.loading = newView()
-	f.loading.lost = f.view.lost
-	f.loading.serverTime(info.TimeStamp, f.now())
+	f.loading.serverTime(info.TimeStamp, f.clock())
 	if info.NumPending == 0 {
-		f.isWhole()
+		f.whole()
 	}
-	f.mu.Unlock()
-	lost := make(chan error, 1)
+	values, lost, done := make(chan jetstream.Msg), make(chan error, 1), make(chan struct{})
 	failed := func(_ jetstream.ConsumeContext, err error) {
 		for _, final := range []error{jetstream.ErrConsumerDeleted, jetstream.ErrConsumerNotFound, jetstream.ErrNoHeartbeat} {
 			if errors.Is(err, final) {
@@ -178,42 +170,32 @@ func (f *Follower) watch(ctx context.Context) error {
 			}
 		}
 	}
-	consuming, err := c.Consume(f.take, jetstream.PullMaxMessages(1000), jetstream.ConsumeErrHandler(failed))
+	pass := func(m jetstream.Msg) {
+		select {
+		case values <- m:
+		case <-done:
+		}
+	}
+	consuming, err := c.Consume(pass, jetstream.PullMaxMessages(1000), jetstream.ConsumeErrHandler(failed))
 	if err != nil {
 		return err
 	}
-	defer consuming.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-consuming.Closed():
-			return errors.New("the server ended it")
-		case err := <-lost:
-			return err
-		case <-f.wake: // what was missed is read again; a new connection may lead to another server
-			if !f.nc.IsConnected() || f.nc.Stats().Reconnects != connection {
-				return nil
-			}
-		case <-time.After(Beat / 3):
-			f.mu.Lock()
-			silent := f.now().Sub(f.view.last) > Lost // it may be dead
-			f.mu.Unlock()
-			if silent {
-				return nil
-			}
-		}
+	f.values, f.lost = values, lost
+	f.stop = func() {
+		close(done)
+		consuming.Stop()
 	}
+	return nil
 }
 
-// isWhole shows what was read.
-func (f *Follower) isWhole() {
-	f.view, f.loading, f.err = f.loading, nil, nil
-	f.news()
+// whole shows what was read.
+func (f *follower) whole() {
+	f.view, f.loading, f.changed = f.loading, nil, true
+	f.shown.Whole, f.shown.Err = true, nil
 }
 
 // take applies one value.
-func (f *Follower) take(m jetstream.Msg) {
+func (f *follower) take(m jetstream.Msg) {
 	meta, err := m.Metadata()
 	if err != nil || len(m.Subject()) < len(subjects) {
 		return
@@ -221,15 +203,11 @@ func (f *Follower) take(m jetstream.Msg) {
 	op := m.Headers().Get("KV-Operation")
 	gone := op != "" && op != "PUT" || m.Headers().Get("Nats-Marker-Reason") != ""
 	value := message{m.Subject()[len(subjects):], m.Data(), gone}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.loading != nil {
-		if f.loading.apply(value, meta.Timestamp, f.now()); meta.NumPending == 0 {
-			f.isWhole()
-		}
+	if f.loading == nil {
+		f.changed = f.view.apply(value, meta.Timestamp, f.clock()) || f.changed
 		return
 	}
-	if f.view.apply(value, meta.Timestamp, f.now()) {
-		f.news()
+	if f.loading.apply(value, meta.Timestamp, f.clock()); meta.NumPending == 0 {
+		f.whole()
 	}
 }

@@ -25,16 +25,18 @@ type Link struct {
 	// Log is called with problems, and when they are over; it may be nil.
 	Log func(text string)
 
-	beat  time.Duration    // 0 is Beat
 	clock func() time.Time // time.Now unless it is set
 }
 
-// Times of a link: after renewal all rows are put again, after retry what was held back or
-// failed is tried again.
+// Times of a link: after renewal all rows are put again, after retry what failed, and changes are
+// put at most every pause. Tests use a shorter beat.
 const (
 	renewal = 5 * time.Minute
 	retry   = time.Second
+	pause   = 200 * time.Millisecond
 )
+
+var beat = Beat
 
 // maxPending is how many rows are sent at once. Each must be acknowledged within patience of
 // being sent, so they must not wait for one another on a slow network.
@@ -46,9 +48,6 @@ func (l Link) Run(ctx context.Context, rows <-chan []render.Row) error {
 	prefix, err := prefixOf(l.Credential.User, l.Credential.Host)
 	if err != nil {
 		return err
-	}
-	if l.beat == 0 {
-		l.beat = Beat
 	}
 	if l.clock == nil {
 		l.clock = time.Now
@@ -65,22 +64,22 @@ func (l Link) Run(ctx context.Context, rows <-chan []render.Row) error {
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var last time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			r.end()
 			return nil
-		case now, ok := <-rows:
-			if !ok {
-				rows = nil
-				continue
-			}
-			r.rows, r.known = now, true
+		case r.rows = <-rows:
+			r.known = true
+			timer.Reset(time.Until(last.Add(pause)))
+			continue
 		case <-r.wake:
 			r.fresh = true
 		case <-timer.C:
 		}
 		timer.Reset(r.turn(ctx))
+		last = time.Now()
 	}
 }
 
@@ -103,40 +102,36 @@ type run struct {
 
 // sentRow is a row as last sent.
 type sentRow struct {
-	at, since time.Time
-	news, all string
+	since int64
+	data  string
 }
 
 // turn publishes what is due and returns how long nothing is due unless something changes.
 func (r *run) turn(ctx context.Context) time.Duration {
 	switch {
 	case !r.known:
-		return r.beat
+		return beat
 	case !r.nc.IsConnected():
 		r.fresh = true
 		r.say(away(r.Credential, r.nc))
-		return r.beat
+		return beat
 	}
-	held, err := r.publish(ctx)
-	if err != nil {
+	if err := r.publish(ctx); err != nil {
 		r.fresh = true
 		r.say(fmt.Errorf("publishing to %s: %w", r.Credential.URL, err))
 		return retry + mathrand.N(retry)
 	}
 	r.say(nil)
-	if held {
-		return min(retry, time.Until(r.due))
-	}
 	return max(0, time.Until(r.due))
 }
 
 // publish puts the rows that changed, all of them after a new connection and after renewal, and
 // then, if it is time, the presence.
-func (r *run) publish(ctx context.Context) (held bool, err error) {
+func (r *run) publish(ctx context.Context) error {
 	now := time.Now()
 	if r.fresh {
 		if err := makeBucket(ctx, r.js); err != nil {
-			return false, err
+			return err
 		}
 	}
 	if r.fresh || now.After(r.again) {
@@ -146,21 +141,20 @@ func (r *run) publish(ctx context.Context) (held bool, err error) {
 			r.sent[seat] = sentRow{} // it is put, or removed if it is no longer there
 		}
 	}
-	list, held := r.changes(r.clock())
+	list := r.changes(r.clock())
 	if !now.Before(r.due) {
 		list = append(list, r.presence(false))
-		r.due = now.Add(r.beat*9/10 + mathrand.N(r.beat/10+1))
+		r.due = now.Add(beat*9/10 + mathrand.N(beat/10+1))
 	}
 	if err := put(ctx, r.js, list); err != nil {
-		return false, err
+		return err
 	}
 	r.fresh = false
-	return held, nil
+	return nil
 }
 
-// changes returns what to publish for the present rows: at once what matters to the user, and
-// after a moment whatever else a row shows. held reports whether something waits.
-func (r *run) changes(now time.Time) (list []message, held bool) {
+// changes returns what to publish for the present rows.
+func (r *run) changes(now time.Time) (list []message) {
 	here := make(map[string]bool, len(r.rows))
 	for i := range r.rows[:min(len(r.rows), maxRows)] {
 		row := &r.rows[i]
@@ -170,18 +164,13 @@ func (r *run) changes(now time.Time) (list []message, held bool) {
 		}
 		here[seat] = true
 		w := wire{Schema: schema, Run: r.id, Row: permitted(row, r.Level.text)}
-		next, old := sentRow{at: now, since: row.Since, news: newsOf(&w.Row)}, r.sent[seat]
-		next.all = marshal(w)
-		switch {
-		case next.all == old.all && next.since.Equal(old.since):
-			continue
-		case next.news == old.news && now.Sub(old.at).Abs() < retry:
-			held = true
+		next := sentRow{row.Since.UnixNano(), marshal(w)}
+		if next == r.sent[seat] {
 			continue
 		}
+		r.sent[seat] = next
 		w.Age = max(0, now.Sub(row.Since).Milliseconds())
 		list = append(list, message{key: r.prefix + "." + rowPart + "." + seat, data: []byte(marshal(w))})
-		r.sent[seat] = next
 	}
 	for seat := range r.sent {
 		if !here[seat] {
@@ -189,16 +178,7 @@ func (r *run) changes(now time.Time) (list []message, held bool) {
 			list = append(list, message{key: r.prefix + "." + rowPart + "." + seat, gone: true})
 		}
 	}
-	return list, held
-}
-
-// newsOf returns what must not wait when it changes.
-func newsOf(r *render.Row) string {
-	ask := ""
-	if r.NeedsYou {
-		ask = r.What()
-	}
-	return fmt.Sprint(r.Record(), r.State, r.Reason, r.Unseen, ask)
+	return list
 }
 
 func marshal(v any) string {
@@ -218,13 +198,10 @@ func (r *run) end() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	var last []message
+	last := []message{r.presence(true)}
 	if r.Forget {
 		r.rows = nil
-		last, _ = r.changes(r.clock())
-		last = append(last, message{key: r.prefix + "." + presencePart, gone: true})
-	} else {
-		last = append(last, r.presence(true))
+		last = append(r.changes(r.clock()), message{key: r.prefix + "." + presencePart, gone: true})
 	}
 	_ = put(ctx, r.js, last) // a view that misses it notices by time
 }
@@ -262,10 +239,7 @@ func makeBucket(ctx context.Context, js jetstream.JetStream) error {
 		MaxMsgsPerSubject: 1, MaxAge: Keep, MaxMsgSize: MaxMessage, MaxMsgs: maxKeys, Discard: jetstream.DiscardNew,
 		AllowRollup: true, DenyDelete: true, AllowDirect: true,
 	})
-	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-		return nil // made with other limits, or on a server that has several replicas of it
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // it may be of several replicas
 		return fmt.Errorf("making the bucket %s: %w", bucket, err)
 	}
 	return nil

@@ -14,8 +14,7 @@ type view struct {
 	nodes  map[string]*node // by the prefix of their keys
 	offset time.Duration    // from this machine's clock to the server's
 	timed  bool
-	last   time.Time     // when something arrived, by this machine's clock
-	lost   time.Duration // the silence after which a host's rows count as stale
+	last   time.Time // when something arrived, by this machine's clock
 }
 
 // node is one host.
@@ -32,7 +31,10 @@ type held struct {
 	at  time.Time
 }
 
-func newView() *view { return &view{nodes: map[string]*node{}, lost: Lost} }
+// lost is Lost, but in tests.
+var lost = Lost
+
+func newView() *view { return &view{nodes: map[string]*node{}} }
 
 // serverTime records that the server's clock showed t when this machine's showed now. The
 // largest difference ever seen belongs to the least delayed message.
@@ -137,7 +139,7 @@ func (v *view) snapshot(now time.Time) (rows []render.Row, hosts []render.Host) 
 			name = n.presence.User + "/" + name
 		}
 		left := n.presence.Bye
-		h := render.Host{Name: name, User: n.presence.User, AsOf: &asOf, Stale: now.Sub(asOf) > v.lost || left, Left: left}
+		h := render.Host{Name: name, User: n.presence.User, AsOf: &asOf, Stale: now.Sub(asOf) > lost || left, Left: left}
 		remote := render.Remote{Name: name, User: h.User, AsOf: asOf, Stale: h.Stale}
 		for _, o := range n.rows {
 			r := o.row

@@ -42,7 +42,7 @@ func makeCertificate(certFile, keyFile string, names []string) (pin string, err 
 	if err != nil {
 		return "", err
 	}
-	parsed, err := x509.ParseCertificate(der)
+	cert, err = x509.ParseCertificate(der)
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +50,7 @@ func makeCertificate(certFile, keyFile string, names []string) (pin string, err 
 	if err != nil {
 		return "", err
 	}
-	return fleet.Pin(parsed), errors.Join(
+	return fleet.Pin(cert), errors.Join(
 		atomicfile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600, true),
 		atomicfile.Write(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), 0o600, true))
 }

@@ -2,9 +2,9 @@ package fleets
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net"
+	"slices"
 
 	"beckon/cmd/internal/cli"
 	"beckon/event/home"
@@ -36,11 +36,8 @@ type initCmd struct {
 // Run implements the command.
 func (c *initCmd) Run(a *cli.App) error {
 	h, err := makeHub(c.dir(a), c.Listen, c.Name)
-	if errors.Is(err, errUnnamed) {
-		return cli.Hint("--name hub.example.org, or --listen 127.0.0.1:4222 for this machine alone", "%w", err)
-	}
 	if err != nil {
-		return cli.Hint("--dir names another place", "%w", err)
+		return err
 	}
 	fmt.Fprintf(a.Stdout, "wrote %[1]s; start the server:\n  nats-server -c %[1]s\n"+
 		"then invite machines: beckon fleet invite --host NAME\n", h.Path(configFile))
@@ -65,7 +62,7 @@ func (c *inviteCmd) Run(a *cli.App) error {
 	}
 	acc, h, err := invite(c.dir(a), acc)
 	if err != nil {
-		return cli.Hint("beckon fleet init makes one; --dir names another place", "%w", err)
+		return err
 	}
 	if host, _, err := net.SplitHostPort(h.Listen); err == nil && h.Pin == "" {
 		fmt.Fprintf(a.Stderr, "beckon: this server listens at %s only: the token works on this machine\n", host)
@@ -83,9 +80,20 @@ type revokeCmd struct {
 
 // Run implements the command.
 func (c *revokeCmd) Run(a *cli.App) error {
-	n, names, h, err := revoke(c.dir(a), c.Name)
+	n := 0
+	h, err := change(c.dir(a), func(h *hub) error {
+		var names []string
+		for _, m := range h.Members {
+			names = append(names, m.Name())
+		}
+		h.Members = slices.DeleteFunc(h.Members, func(m member) bool { return m.Name() == c.Name })
+		if n = len(names) - len(h.Members); n == 0 {
+			return cli.Hint(nearest.DidYouMean(c.Name, names), "%q has no access: none was given, or it is revoked", c.Name)
+		}
+		return nil
+	})
 	if err != nil {
-		return cli.Hint(nearest.DidYouMean(c.Name, names), "%w", err)
+		return err
 	}
 	fmt.Fprintf(a.Stdout, "revoked %s (%d); a running server takes it with:\n  %s\n", c.Name, n, h.Reload())
 	return nil

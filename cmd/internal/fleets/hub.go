@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"text/template"
 
+	"beckon/cmd/internal/cli"
 	"beckon/event/atomicfile"
 	"beckon/event/plainfile"
 	"beckon/render/fleet"
@@ -57,9 +56,6 @@ func (m member) Name() string {
 	return m.Host
 }
 
-// errUnnamed is for a server that is to be reached from elsewhere, by nobody knows which name.
-var errUnnamed = errors.New("a server for other machines needs a name that they reach it by")
-
 // makeHub makes the hub in dir: names are those that machines reach it by, none for a server of
 // this machine alone.
 func makeHub(dir, listen string, names []string) (*hub, error) {
@@ -68,59 +64,49 @@ func makeHub(dir, listen string, names []string) (*hub, error) {
 		return nil, err
 	}
 	h := &hub{dir: dir, Listen: listen, URL: "nats://" + listen}
-	ip := net.ParseIP(host)
-	switch here := host == "localhost" || ip != nil && ip.IsLoopback(); {
-	case len(names) == 0 && !here:
-		return nil, errUnnamed
-	case len(names) > 0:
+	if len(names) > 0 {
 		h.URL = "tls://" + net.JoinHostPort(names[0], port)
+	} else if ip := net.ParseIP(host); host != "localhost" && !ip.IsLoopback() {
+		return nil, cli.Hint("--name hub.example.org, or --listen 127.0.0.1:4222 for this machine alone",
+			"a server for other machines needs a name that they reach it by")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, hubFile)); err == nil {
-		return nil, fmt.Errorf("%s has a hub already", dir)
+	if _, err := os.Stat(h.Path(hubFile)); err == nil {
+		return nil, cli.Hint("--dir names another place", "%s has a hub already", dir)
 	}
 	if len(names) > 0 {
-		if h.Pin, err = makeCertificate(filepath.Join(dir, certFile), filepath.Join(dir, keyFile), names); err != nil {
+		if h.Pin, err = makeCertificate(h.Path(certFile), h.Path(keyFile), names); err != nil {
 			return nil, err
 		}
 	}
 	return h, h.save()
 }
 
-// openHub opens the hub in dir.
-func openHub(dir string) (*hub, error) {
-	data, err := plainfile.ReadFile(filepath.Join(dir, hubFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no hub", dir)
+// change calls f with the hub in dir as other processes left it, while none of them changes it,
+// and writes what f made of it.
+func change(dir string, f func(*hub) error) (*hub, error) {
+	h := &hub{dir: dir}
+	if _, err := os.Stat(h.Path(hubFile)); err != nil {
+		return nil, cli.Hint("beckon fleet init makes one; --dir names another place", "%s has no hub", dir)
 	}
+	lock := flock.New(h.Path("lock"))
+	if err := lock.Lock(); err != nil {
+		return nil, err
+	}
+	defer func() { _ = lock.Unlock() }()
+	data, err := plainfile.ReadFile(h.Path(hubFile))
 	if err != nil {
 		return nil, err
 	}
-	h := &hub{dir: dir}
 	if err := json.Unmarshal(data, h); err != nil || h.URL == "" {
 		return nil, fmt.Errorf("reading the hub in %s: its %s is broken", dir, hubFile)
 	}
-	return h, nil
-}
-
-// change calls f with the hub in dir as other processes left it, while none of them changes it,
-// and writes what f made of it.
-func change(dir string, f func(*hub) error) error {
-	lock := flock.New(filepath.Join(dir, "lock"))
-	if err := lock.Lock(); err != nil {
-		return fmt.Errorf("%s has no hub: %w", dir, err)
+	if err := f(h); err != nil {
+		return nil, err
 	}
-	defer func() { _ = lock.Unlock() }()
-	h, err := openHub(dir)
-	if err == nil {
-		err = f(h)
-	}
-	if err != nil {
-		return err
-	}
-	return h.save()
+	return h, h.save()
 }
 
 func (h *hub) save() error {
@@ -133,7 +119,7 @@ func (h *hub) save() error {
 		return err
 	}
 	return errors.Join(
-		atomicfile.Write(filepath.Join(h.dir, hubFile), append(data, '\n'), 0o600, true),
+		atomicfile.Write(h.Path(hubFile), append(data, '\n'), 0o600, true),
 		atomicfile.Write(h.Path(configFile), config.Bytes(), 0o600, true))
 }
 
@@ -158,25 +144,23 @@ jetstream { store_dir: {{q (.Path "data")}} }
     limits { max_conn: 1000, max_payload: 64KB }
     users: [
 {{range $members}}      # {{q .Name}}
-      { nkey: {{.Key}}, permissions: {
+      { nkey: {{.Key}}, permissions: { {{with .Permissions}}
         publish: { allow: [{{range .Publish}}{{q .}}, {{end}}] }
         subscribe: { allow: [{{range .Subscribe}}{{q .}}, {{end}}] }
-      } }
+      {{end}} } }
 {{end}}    ]
   }
 {{end}}}
 {{if not .Users}}authorization { users: [] }
 {{end}}`))
 
-// Publish and Subscribe are the subjects that the server lets a member use, for configText.
-func (m member) Publish() ([]string, error) {
-	publish, _, err := fleet.Credential{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
-	return publish, err
-}
+// permissions are the subjects that the server lets a member use.
+type permissions struct{ Publish, Subscribe []string }
 
-func (m member) Subscribe() ([]string, error) {
-	_, subscribe, err := fleet.Credential{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
-	return subscribe, err
+// Permissions is for configText.
+func (m member) Permissions() (p permissions, err error) {
+	p.Publish, p.Subscribe, err = fleet.Credential{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
+	return p, err
 }
 
 // Users returns the members by their users.
@@ -208,28 +192,10 @@ func invite(dir string, a fleet.Credential) (fleet.Credential, *hub, error) {
 	if err != nil {
 		return a, nil, err
 	}
-	var of *hub
-	err = change(dir, func(h *hub) error {
-		of = h
+	h, err := change(dir, func(h *hub) error {
 		h.Members = append(h.Members, member{a.User, a.Host, a.View, key})
 		a.URL, a.CA, a.Seed = h.URL, h.Pin, string(seed)
 		return nil
 	})
-	return a, of, err
-}
-
-// revoke ends all accesses of a name, and returns their number and the names that there were.
-func revoke(dir, name string) (n int, names []string, of *hub, err error) {
-	err = change(dir, func(h *hub) error {
-		of = h
-		for _, m := range h.Members {
-			names = append(names, m.Name())
-		}
-		h.Members = slices.DeleteFunc(h.Members, func(m member) bool { return m.Name() == name })
-		if n = len(names) - len(h.Members); n == 0 {
-			return fmt.Errorf("%q has no access: none was given, or it is revoked", name)
-		}
-		return nil
-	})
-	return n, names, of, err
+	return a, h, err
 }

@@ -136,7 +136,7 @@ func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc fleet.Credential) er
 	defer stop()
 	all.Go(func() { followRows(ctx, a, rows) })
 	if acc.View {
-		all.Go(func() { keepCurrent(ctx, a, acc) })
+		all.Go(func() { follow(ctx, a, acc, func([]render.Row, error) {}) }) // it stores what prompts show
 	}
 	return link.Run(ctx, rows)
 }
@@ -162,16 +162,4 @@ func followRows(ctx context.Context, a *cli.App, rows chan []render.Row) {
 			send(u, err)
 		}
 	})
-}
-
-// keepCurrent stores what prompt and statusline show of the fleet.
-func keepCurrent(ctx context.Context, a *cli.App, acc fleet.Credential) {
-	f, err := fleet.Follow(ctx, acc, "beckon fleet link "+acc.Host+" view")
-	if err != nil {
-		a.Store.Log(fmt.Errorf("link: %w", err))
-		return
-	}
-	defer f.Close()
-	o := &Others{app: a, credential: acc, live: f}
-	o.follow(ctx, func([]render.Row, error) {}) // it stores them
 }
