@@ -37,53 +37,44 @@ var (
 	errBody     = respond.NewFault(http.StatusRequestTimeout, "bad_body", "body could not be read", "")
 )
 
-// body reads a JSON request body. done must be called when it is no longer used; calling it
-// again is harmless.
-func (s *Server) body(w http.ResponseWriter, r *http.Request) (b []byte, done func(), wrong *respond.Fault) {
-	done = func() {}
+// withBody calls do with the JSON body of a request.
+func (s *Server) withBody(w http.ResponseWriter, r *http.Request, do func(body []byte) error) error {
 	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
-		return nil, done, errNotJSON
+		return errNotJSON
 	}
 	if r.ContentLength > maxBody {
 		w.Header().Set("Connection", "close")
-		return nil, done, errTooLarge
+		return errTooLarge
 	}
 	in := http.MaxBytesReader(w, r.Body, maxBody)
 	var all bytes.Buffer
 	all.Grow(smallBody + bytes.MinRead)
-	if _, err := io.CopyN(&all, in, smallBody); err != nil {
-		return all.Bytes(), done, wrongWith(err)
+	if _, err = io.CopyN(&all, in, smallBody); err == nil {
+		size := r.ContentLength
+		if size < 0 {
+			size = maxBody
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), largeWait)
+		defer cancel()
+		if s.large.Acquire(ctx, size) != nil {
+			w.Header().Set("Connection", "close")
+			return errBusy
+		}
+		release := sync.OnceFunc(func() { s.large.Release(size) })
+		defer release()
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(largeTime))
+		if _, err = all.ReadFrom(in); all.Len() <= maxQuestion {
+			release() // it may have to wait for its answer
+		}
 	}
-	size := int64(maxBody)
-	if r.ContentLength >= 0 {
-		size = r.ContentLength
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), largeWait)
-	defer cancel()
-	if s.large.Acquire(ctx, size) != nil {
-		w.Header().Set("Connection", "close")
-		return nil, done, errBusy
-	}
-	done = sync.OnceFunc(func() { s.large.Release(size) })
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(largeTime))
-	_, err = all.ReadFrom(in)
-	if err == nil {
-		err = io.EOF
-	}
-	return all.Bytes(), done, wrongWith(err)
-}
-
-// wrongWith returns what is wrong with a body whose reading ended with err.
-func wrongWith(err error) *respond.Fault {
-	var tooLarge *http.MaxBytesError
-	switch {
-	case err == io.EOF:
-		return nil
-	case errors.As(err, &tooLarge):
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return errTooLarge
 	}
-	return errBody
+	if err != nil && err != io.EOF {
+		return errBody
+	}
+	return do(all.Bytes())
 }
 
 // read parses the body of a request of the API into v.
@@ -91,15 +82,12 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example str
 	if r.ContentLength > maxQuestion {
 		return respond.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", "")
 	}
-	data, done, wrong := s.body(w, r)
-	defer done()
-	if wrong != nil {
-		return wrong
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil || len(data) > maxQuestion {
-		return respond.NewFault(http.StatusBadRequest, "bad_body", "the body is not what this path takes", example)
-	}
-	return nil
+	return s.withBody(w, r, func(body []byte) error {
+		d := json.NewDecoder(bytes.NewReader(body))
+		d.DisallowUnknownFields()
+		if err := d.Decode(v); err != nil || len(body) > maxQuestion {
+			return respond.NewFault(http.StatusBadRequest, "bad_body", "the body is not what this path takes", example)
+		}
+		return nil
+	})
 }

@@ -22,13 +22,26 @@ type hookAnswer struct {
 	Reason  string `json:"reason,omitempty"` // events are ignored
 }
 
-// forHooks returns a handler that reports errors in the format of the hook endpoints.
-func (s *Server) forHooks(h handler) handler {
+// posted returns a handler of JSON objects that are posted to the hook endpoints, which reports errors
+// in their format. invalid is what it says of other bodies.
+func (s *Server) posted(
+	invalid string, h func(w http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) error,
+) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		err := h(w, r)
+		err := s.withBody(w, r, func(body []byte) error {
+			short, err := event.Check(body)
+			v := gjson.ParseBytes(short)
+			if err != nil || !v.IsObject() {
+				return respond.NewFault(http.StatusBadRequest, "bad_body", invalid, "")
+			}
+			return h(w, r, body, v)
+		})
 		fault, ok := errors.AsType[*respond.Fault](err)
 		switch {
 		case ok:
+			if fault.Code == "bad_body" {
+				s.meter.Refused(fault.Code)
+			}
 			respond.JSON(w, fault.Status, hookAnswer{Status: "error", Message: fault.Message})
 		case errors.Is(err, errLater):
 			respond.JSON(w, http.StatusAccepted, hookAnswer{Status: "ok", Message: err.Error()})
@@ -48,46 +61,20 @@ func badHook(message string) error {
 // {...}, "data"}), the envelope ({"agent", "event", "hookInput", ...}), and the agent's own
 // payload, as posted by its http hooks. ?agent= and ?event= name the agent and the event of
 // payloads that do not.
-func (s *Server) hook(w http.ResponseWriter, r *http.Request) error {
-	start := time.Now()
-	body, v, done, err := s.hookBody(w, r, "Invalid JSON")
-	defer done()
-	if err != nil {
-		return err
-	}
+func (s *Server) hook(w http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) error {
 	// The formats are told apart by members that the others cannot have.
 	q := r.URL.Query()
 	switch e := v.Get("event"); {
 	case e.IsObject() && v.Get("version").Exists(): // a question is not an event: it is answered in any case
-		return s.protocol(w, r, body, done)
+		return s.protocol(w, r, body)
 	case s.o.Closed:
 		return ignore(w)
 	case v.Get("hook_event_name").Type != gjson.String && e.Type == gjson.String:
-		return s.envelope(w, body, start)
+		return s.envelope(w, body)
 	case v.Get("hook_event_name").Type == gjson.String, q.Get("event") != "", q.Get("agent") != "":
-		return s.payload(w, r, body, done, start)
+		return s.payload(w, r, body)
 	}
 	return badHook("Missing required fields: event")
-}
-
-// hookBody reads a body and its members. done must be called in any case.
-func (s *Server) hookBody(w http.ResponseWriter, r *http.Request, invalid string) (
-	body []byte, v gjson.Result, done func(), err error,
-) {
-	body, done, wrong := s.body(w, r)
-	if wrong != nil {
-		s.meter.Refused("bad_body")
-		return nil, v, done, wrong
-	}
-	short, err := event.Check(body)
-	if err == nil {
-		v = gjson.ParseBytes(short)
-	}
-	if err != nil || !v.IsObject() {
-		s.meter.Refused("bad_body")
-		return nil, v, done, badHook(invalid)
-	}
-	return body, v, done, nil
 }
 
 // ignore responds if events are not accepted: it is not an error, because the sender need do
@@ -97,7 +84,8 @@ func ignore(w http.ResponseWriter) error {
 }
 
 // envelope handles an event in the unified envelope.
-func (s *Server) envelope(w http.ResponseWriter, body []byte, start time.Time) error {
+func (s *Server) envelope(w http.ResponseWriter, body []byte) error {
+	start := time.Now()
 	e, err := event.ParseEnvelope(body)
 	if err := s.unfit(&e, err); err != nil {
 		return err

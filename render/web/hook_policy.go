@@ -51,14 +51,14 @@ func questionOf(r *http.Request, body []byte) Question {
 // protocol answers a question of protocol 1.0. It is not an event of this machine, so nothing
 // is folded. A client that timed out and asks again, with the same bytes and from as near, gets
 // the first answer: no command runs twice for one event.
-func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, done func()) error {
+func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) error {
 	if s.o.Policy == nil {
 		return respond.NewFault(http.StatusNotImplemented, "no_policy", "no policy is served here", "")
 	}
 	q := questionOf(r, body)
 	// The owner's answer may depend on their projects' policies, so nobody else gets it.
 	key := fmt.Sprintf("question %q %q %d %t %t %x", q.Agent, q.Event, q.Hops, q.Foreign, q.Asks, sha256.Sum256(q.Body))
-	asked := s.kept.get(key, askedFor, func() (any, error) {
+	answer, err := s.kept.get(key, askedFor, func() (any, error) {
 		// The asker may come back for the answer, so the end of its connection does not end this.
 		leave, err := enter(s.ctx, s.deciding)
 		defer leave()
@@ -73,13 +73,6 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte, d
 		}
 		return answer, asking
 	})
-	release(body, done)
-	select {
-	case <-asked.done:
-	case <-r.Context().Done():
-		return nil
-	}
-	answer, err := asked.wait()
 	busy, isBusy := errors.AsType[*busyAnswer](err)
 	switch {
 	case s.ctx.Err() != nil:
@@ -101,7 +94,8 @@ func (*busyAnswer) Error() string { return "too many questions at once" }
 
 // payload handles an event in the client's own format, and answers like the client's http
 // hooks. An event passed on by another policy was folded where it came from.
-func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, done func(), start time.Time) error {
+func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) error {
+	start := time.Now()
 	q := questionOf(r, body)
 	var bad bool
 	if q.Wait, bad = waitOf(r); bad {
@@ -123,7 +117,6 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 	if !ends {
 		fold()
 	}
-	release(body, done)
 	answer, note, held := s.policyAnswer(r.Context(), e.Kind, q)
 	if ends { // until there is an answer the client is at work (testdata/lab/POLICY.md)
 		fold()
@@ -142,13 +135,6 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte, do
 		return err
 	}
 	return respond.OK(w, struct{}{}) // the client reads an object as a decision; an empty one decides nothing
-}
-
-// release frees a small body's place while a policy decides.
-func release(body []byte, done func()) {
-	if len(body) <= maxQuestion {
-		done()
-	}
 }
 
 func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"beckon/event"
@@ -41,16 +40,11 @@ type answer struct {
 }
 
 // trackedHook serves POST /hook/{name}.
-func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) error {
 	start := time.Now()
 	kind, ok := tracked[r.PathValue("name")]
 	if !ok {
 		return respond.NewFault(http.StatusNotFound, "not_found", "No such hook", "")
-	}
-	body, v, done, err := s.hookBody(w, r, "Invalid JSON payload")
-	defer done()
-	if err != nil {
-		return err
 	}
 	if s.o.Closed {
 		return ignore(w)
@@ -89,36 +83,30 @@ func answerTo(kind event.Kind, res store.Result) answer {
 	return a
 }
 
-// paneID matches tmux's name of a pane, which may become part of a command line.
-var paneID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^%[0-9]{1,9}$`) })
+// What a tracker may name: a pane of tmux, which may become part of a command line, and the id that
+// a launcher gave its session.
+var (
+	paneID     = regexp.MustCompile(`^%[0-9]{1,9}$`)
+	launcherID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`)
+)
 
 // place reads from a tracked hook's body where it ran. No directory is refused: sessions in
 // /tmp, and of unregistered projects, count as well.
 func (s *Server) place(e *event.Event, v gjson.Result) {
-	if e.Cwd == "" {
-		e.Cwd = text(v.Get("working_directory"), event.MaxPath)
+	e.Cwd = cmp.Or(e.Cwd, text(v.Get("working_directory"), event.MaxPath))
+	var o event.Origin
+	for _, name := range []string{"headspace_session_id", "launcher_id"} {
+		if id := text(v.Get(name), 128); o.Launcher == "" && launcherID.MatchString(id) {
+			o.Launcher = id
+		}
 	}
-	o := event.Origin{Launcher: launcher(text(v.Get("headspace_session_id"), 128))}
-	if o.Launcher == "" {
-		o.Launcher = launcher(text(v.Get("launcher_id"), 128))
-	}
-	if pane := text(v.Get("tmux_pane"), event.MaxID); paneID().MatchString(pane) {
+	if pane := text(v.Get("tmux_pane"), event.MaxID); paneID.MatchString(pane) {
 		o.Terminal = event.Terminal{Kind: "tmux", ID: pane, Tmux: event.Tmux{Pane: pane}}
 	}
 	o.Terminal.Tmux.Session = text(v.Get("tmux_session"), event.MaxID)
 	if o != (event.Origin{}) {
 		e.Origin = &o
 	}
-}
-
-// launcherID matches the ids that a launcher may give its session.
-var launcherID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`) })
-
-func launcher(id string) string {
-	if !launcherID().MatchString(id) {
-		return ""
-	}
-	return id
 }
 
 func text(v gjson.Result, limit int) string {

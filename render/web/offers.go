@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"time"
 
-	"beckon/render"
 	cards "beckon/render/card"
 	"beckon/render/web/feed"
 	"beckon/render/web/respond"
@@ -55,9 +54,8 @@ func (s *Server) mayAnswer(r *http.Request) answering {
 
 func (s *Server) dir() request.Dir { return request.In(s.o.Store.Dir) }
 
-func drawn(o *request.Request) offered { return drawnAs(o, cards.Of(o, evidence.ThisMachine().Host)) }
-
-func drawnAs(o *request.Request, c cards.Card) offered {
+func drawn(o *request.Request) offered {
+	c := cards.Of(o, evidence.ThisMachine().Host)
 	b, _ := json.Marshal(c) // texts alone
 	sum := sha256.Sum256(b)
 	return offered{*o, c, hex.EncodeToString(sum[:])}
@@ -144,7 +142,8 @@ func (b *reaction) answer(o offered) (a request.Answer, err error) {
 		return a, respond.NewFault(http.StatusForbidden, "not_whole", err.Error(), "")
 	}
 	if b.Word == request.Allow && o.Drawn != b.Drawn {
-		return a, errRedrawn
+		return a, respond.NewFault(http.StatusPreconditionFailed, "changed",
+			"what it would do has changed since it was shown", "look at it again")
 	}
 	questions := o.Choices()
 	if len(questions) == 0 || b.Word != request.Allow {
@@ -168,16 +167,13 @@ func (b *reaction) answer(o offered) (a request.Answer, err error) {
 	return a, nil
 }
 
-// errPIN asks for the user's PIN.
-var errPIN = respond.NewFault(http.StatusForbidden, "pin", request.ErrPIN.Error(), `give it as "pin"`)
-
 // sign signs with the user's PIN, if they have one. It is not kept.
 func (s *Server) sign(typed string, by func(*pin.Key) error) error {
 	if !s.dir().HasPIN() {
 		return nil
 	}
 	if typed == "" {
-		return errPIN
+		return respond.NewFault(http.StatusForbidden, "pin", request.ErrPIN.Error(), `give it as "pin"`)
 	}
 	k, err := pin.Unlock(s.dir(), typed)
 	if errors.Is(err, pin.ErrWrong) {
@@ -188,9 +184,6 @@ func (s *Server) sign(typed string, by func(*pin.Key) error) error {
 	}
 	return by(k)
 }
-
-var errRedrawn = respond.NewFault(http.StatusPreconditionFailed, "changed",
-	"what it would do has changed since it was shown", "look at it again")
 
 func badAnswer(err error) error {
 	return respond.NewFault(http.StatusBadRequest, "bad_answer", err.Error(), "")
@@ -222,12 +215,23 @@ func notGiven(w http.ResponseWriter, err error) error {
 	return badAnswer(err)
 }
 
+// replied is the body of POST /api/sessions/{id}/reply.
+type replied struct {
+	Reply string `json:"reply"`
+	Stop  bool   `json:"stop,omitempty"` // callers of earlier versions send it; /stop is what stops
+	PIN   string `json:"pin,omitempty"`  // the user's, if they have one
+}
+
 // reply serves POST /api/sessions/{id}/reply: the text becomes the next prompt of a session
 // whose client has the mod.
 func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ request.From) error {
-	b, err := s.said(w, r)
-	if err != nil {
+	var b replied
+	if err := s.read(w, r, &b, `for example {"reply": "and now the tests"}`); err != nil {
 		return err
+	}
+	said := request.Said{Reply: b.Reply, At: time.Now().UnixMilli()}
+	if err := said.Check(); err != nil {
+		return badAnswer(err)
 	}
 	v, err := s.named(r)
 	if err != nil {
@@ -237,37 +241,18 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ request.From) e
 		return respond.NewFault(http.StatusConflict, "takes_no_reply",
 			"the session takes no reply: it is at work, it asks something, or the mod is not in its client", "beckon help mod")
 	}
-	record, said := v.Session.Record(), request.Said{Reply: b.Reply, At: time.Now().UnixMilli()}
+	record := v.Session.Record()
 	if err := s.sign(b.PIN, func(k *pin.Key) error { return k.SignSaid(record, &said) }); err != nil {
 		return err
 	}
-	taken, err := s.dir().Hand(record, said)
+	out := became{}
+	if out.Taken, err = s.dir().Hand(record, said); err == nil && !out.Taken {
+		out.Why = "the mod in its client did not take it"
+	}
 	if err != nil {
 		return err
 	}
-	out := became{Taken: taken}
-	if !taken {
-		out.Why = "the mod in its client did not take it"
-	}
 	return respond.OK(w, out)
-}
-
-// replied is the body of POST /api/sessions/{id}/reply.
-type replied struct {
-	Reply string `json:"reply"`
-	Stop  bool   `json:"stop,omitempty"` // callers of earlier versions send it; /stop is what stops
-	PIN   string `json:"pin,omitempty"`  // the user's, if they have one
-}
-
-// said reads the text for a session.
-func (s *Server) said(w http.ResponseWriter, r *http.Request) (b replied, err error) {
-	if err := s.read(w, r, &b, `for example {"reply": "and now the tests"}`); err != nil {
-		return b, err
-	}
-	if err := (request.Said{Reply: b.Reply}).Check(); err != nil {
-		return b, badAnswer(err)
-	}
-	return b, nil
 }
 
 // stop serves POST /api/sessions/{id}/stop: the session's turn ends at its next call, or at
@@ -290,19 +275,14 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request, from request.From)
 // goAway serves POST /api/away: subagents' requests are held from then on, or, with off, no
 // longer.
 func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ request.From) error {
-	b, err := s.actionBody(w, r)
+	b, until, err := s.actionBody(w, r)
 	if err != nil {
 		return err
-	}
-	now := time.Now()
-	at, err := render.Until(b.Until, now)
-	if err != nil {
-		return badUntil(b.Until, err)
 	}
 	if b.Off {
 		_, err = s.dir().Back()
 	} else {
-		err = s.dir().GoAway(at)
+		err = s.dir().GoAway(until)
 	}
 	if err != nil {
 		return err

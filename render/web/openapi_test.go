@@ -105,6 +105,7 @@ func TestDescription(t *testing.T) {
 	}
 	s := x.stream("/events")
 	x.post("/hook", `{"agent":"claude-code","event":"UserPromptSubmit","hookInput":{"session_id":"s","prompt":"build it"},"terminal":{"cwd":"/tmp"},"tmux":{"pane":"%4","sessionName":"w"},"git":{"branch":"main"}}`)
+	s.await("session_created", nil)
 	x.post("/hook", `{"agent":"claude-code","event":"PermissionRequest","hookInput":{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}}`)
 	s.await("turn_created", nil)
 	s.await("session_updated", nil)

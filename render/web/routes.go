@@ -33,10 +33,10 @@ type endpoint struct {
 // endpoints is everything that is served, but for the page.
 func (s *Server) endpoints() []endpoint {
 	return []endpoint{
-		{"POST /hook", access.Events, s.forHooks(s.hook),
+		{"POST /hook", access.Events, s.posted("Invalid JSON", s.hook),
 			"Take an event: the unified envelope, an agent's own payload, or a question of the policy protocol 1.0.",
 			"agent event wait", envelope{}, nil},
-		{"POST /hook/{name}", access.Events, s.forHooks(s.trackedHook),
+		{"POST /hook/{name}", access.Events, s.posted("Invalid JSON payload", s.trackedHook),
 			"Take an event of a tracker.", "", trackerEvent{}, answer{}},
 		{"GET /hook/status", access.Events, s.hookStatus, "Whether events arrive.", "", nil, hookState{}},
 		{"GET /api/sessions", access.Read, s.sessions,

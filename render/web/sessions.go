@@ -60,7 +60,7 @@ func (s *Server) addBusy(rows []render.Row, now time.Time) {
 			err = history.Count(s.o.Store, totals, event.MillisOf(today), sessions, event.MillisOf(now))
 		}
 		return totals, err
-	}).wait()
+	})
 	if err != nil {
 		s.o.Log(err)
 		return

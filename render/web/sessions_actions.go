@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"beckon/event"
 	"beckon/render"
 	"beckon/render/web/respond"
 	"beckon/state"
@@ -14,41 +15,22 @@ import (
 
 // seen serves POST /api/sessions/{id}/seen.
 func (s *Server) seen(w http.ResponseWriter, r *http.Request) error {
-	return s.act(w, r, func(body) (state.Action, error) { return state.Action{Kind: state.ActSeen}, nil })
-}
-
-// body is the body of a request for an action.
-type body struct {
-	Off   bool   `json:"off"`
-	Until string `json:"until"` // in the format of render.Until
+	return s.act(w, r, func(body, event.Millis) state.Action { return state.Action{Kind: state.ActSeen} })
 }
 
 // backburner serves POST /api/sessions/{id}/backburner.
 func (s *Server) backburner(w http.ResponseWriter, r *http.Request) error {
-	return s.act(w, r, func(b body) (state.Action, error) {
+	return s.act(w, r, func(b body, until event.Millis) state.Action {
 		if b.Off {
-			return state.Action{Kind: state.ActBackburnerOff}, nil
+			return state.Action{Kind: state.ActBackburnerOff}
 		}
-		until, err := render.Until(b.Until, time.Now())
-		if err != nil {
-			return state.Action{}, badUntil(b.Until, err)
-		}
-		return state.Action{Kind: state.ActBackburner, Until: until}, nil
+		return state.Action{Kind: state.ActBackburner, Until: until}
 	})
 }
 
-func badUntil(until string, err error) error {
-	return respond.NewFault(http.StatusBadRequest, "bad_until",
-		fmt.Sprintf("until %q: %v", cut(until), err), `for example {"until": "2h"}`)
-}
-
 // act folds an action of the user on a session and responds with its row.
-func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (state.Action, error)) error {
-	b, err := s.actionBody(w, r)
-	if err != nil {
-		return err
-	}
-	a, err := action(b)
+func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body, event.Millis) state.Action) error {
+	b, until, err := s.actionBody(w, r)
 	if err != nil {
 		return err
 	}
@@ -60,7 +42,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (
 		return respond.NewFault(http.StatusConflict, "no_hooks",
 			"no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known")
 	}
-	key := store.KeyOf(v.Session.Record())
+	a, key := action(b, until), store.KeyOf(v.Session.Record())
 	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.tick(), Action: &a}})
 	s.feed.Touch()
 	if err == nil {
@@ -72,13 +54,24 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body) (
 	return s.session(w, r, v)
 }
 
-// actionBody parses a body that may be absent.
-func (s *Server) actionBody(w http.ResponseWriter, r *http.Request) (b body, err error) {
-	if r.ContentLength == 0 {
-		return b, nil
+// body is the body of a request for an action.
+type body struct {
+	Off   bool   `json:"off"`
+	Until string `json:"until"` // in the format of render.Until
+}
+
+// actionBody parses a body, which may be absent, and its time.
+func (s *Server) actionBody(w http.ResponseWriter, r *http.Request) (b body, until event.Millis, err error) {
+	if r.ContentLength != 0 {
+		if err := s.read(w, r, &b, `for example {"until": "2h"}`); err != nil {
+			return b, until, err
+		}
 	}
-	err = s.read(w, r, &b, `for example {"until": "2h"}`)
-	return b, err
+	if until, err = render.Until(b.Until, time.Now()); err != nil {
+		err = respond.NewFault(http.StatusBadRequest, "bad_until",
+			fmt.Sprintf("until %q: %v", cut(b.Until), err), `for example {"until": "2h"}`)
+	}
+	return b, until, err
 }
 
 // jumpTime is how long a jump may take.

@@ -72,32 +72,19 @@ func (s *Server) journal(w http.ResponseWriter, r *http.Request, v state.Seen) e
 		return err
 	}
 	page := journalPage{SessionID: v.Session.ID, Lines: []journalLine{}}
-	take := page.oldest
-	if r.URL.Query().Get("last") == "true" {
-		take = page.newest
-	}
 	sel := store.Select{Key: store.KeyOf(v.Session.Record()), Since: v.Session.Created, After: after}
-	err = s.o.Store.Lines(sel, func(l *store.Line) { take(lineOf(l), limit) })
+	err = s.o.Store.Lines(sel, func(l *store.Line) { page.Lines = append(page.Lines, lineOf(l)) })
 	if err != nil {
 		return err
 	}
+	switch more := len(page.Lines) - limit; {
+	case more > 0 && r.URL.Query().Get("last") == "true":
+		page.Lines = page.Lines[more:]
+	case more > 0:
+		page.Lines = page.Lines[:limit]
+		page.Next = page.Lines[limit-1].Seq
+	}
 	return respond.Whole(w, r, page)
-}
-
-func (p *journalPage) oldest(l journalLine, limit int) {
-	if len(p.Lines) < limit {
-		p.Lines = append(p.Lines, l)
-	} else {
-		p.Next = p.Lines[limit-1].Seq
-	}
-}
-
-// newest drops the oldest line; append copies the rest now and then.
-func (p *journalPage) newest(l journalLine, limit int) {
-	if len(p.Lines) == limit {
-		p.Lines = p.Lines[1:]
-	}
-	p.Lines = append(p.Lines, l)
 }
 
 func pageOf(r *http.Request) (after int64, limit int, err error) {

@@ -272,7 +272,7 @@ func TestDay(t *testing.T) {
 		t.Errorf("read %v", calls)
 	}
 	for i := range 2 * maxKept {
-		_, _ = x.s.kept.get(fmt.Sprint(i), time.Minute, func() (any, error) { return i, nil }).wait()
+		_, _ = x.s.kept.get(fmt.Sprint(i), time.Minute, func() (any, error) { return i, nil })
 	}
 	if n := len(x.s.kept.all); n > maxKept {
 		t.Errorf("%d answers are kept", n)

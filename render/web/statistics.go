@@ -41,20 +41,15 @@ func (s *Server) getDigest(w http.ResponseWriter, r *http.Request) error {
 
 // getConfig serves GET /api/config.
 func (s *Server) getConfig(w http.ResponseWriter, r *http.Request) error {
-	return s.given(w, r, "", s.o.Config != nil, s.o.Config)
+	return s.given(w, r, "config", s.o.Config != nil, s.o.Config)
 }
 
-// given responds with the result of an option's function, which is kept for a while under key,
-// unless that is empty.
+// given responds with the result of an option's function, which is kept for a while under key.
 func (s *Server) given(w http.ResponseWriter, r *http.Request, key string, there bool, f func() (any, error)) error {
 	if !there {
 		return respond.NewFault(http.StatusNotFound, "not_found", "there is nothing here", "")
 	}
-	get := f
-	if key != "" {
-		get = s.kept.get(key, statsFor, f).wait
-	}
-	v, err := get()
+	v, err := s.kept.get(key, statsFor, f)
 	if err != nil {
 		return err
 	}

@@ -40,16 +40,16 @@ type hookState struct {
 		Fallback  float64 `json:"polling_interval_fallback"`
 		Timeout   float64 `json:"fallback_timeout"`
 	} `json:"config"`
-	Reconciled   int64    `json:"reconciliations"`
-	ReconciledAt *string  `json:"last_reconciliation_at"`
-	Watching     string   `json:"watching"`                     // fsnotify or polling
-	FilePoll     float64  `json:"file_poll_interval,omitempty"` // as it is now
-	Recheck      float64  `json:"recheck_interval"`             // of processes and the client's registry
-	Latency      *latency `json:"latency"`
-	Clients      int      `json:"sse_clients"`
-	Sessions     int      `json:"sessions"`
-	Unheard      int      `json:"unheard"` // sessions that work and send no hooks
-	Since        string   `json:"since"`   // when the server began
+	Reconciled   int64         `json:"reconciliations"`
+	ReconciledAt *string       `json:"last_reconciliation_at"`
+	Watching     string        `json:"watching"`                     // fsnotify or polling
+	FilePoll     float64       `json:"file_poll_interval,omitempty"` // as it is now
+	Recheck      float64       `json:"recheck_interval"`             // of processes and the client's registry
+	Latency      *feed.Latency `json:"latency"`
+	Clients      int           `json:"sse_clients"`
+	Sessions     int           `json:"sessions"`
+	Unheard      int           `json:"unheard"` // sessions that work and send no hooks
+	Since        string        `json:"since"`   // when the server began
 }
 
 // unheard reports whether a session works and no hook has reported it: neither its prompt nor,
@@ -66,7 +66,7 @@ func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) error {
 func (s *Server) hookState(now time.Time) hookState {
 	t := s.o.Timing
 	h := hookState{Enabled: !s.o.Closed}
-	h.Received, h.Latency = s.meter.hooks()
+	h.Received, h.Latency = s.meter.Hooks()
 	last, name := s.meter.Newest()
 	mode, every := t.Hybrid(last, now)
 	h.Mode, h.Interval = mode, every.Seconds()

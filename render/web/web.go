@@ -85,7 +85,7 @@ type Options struct {
 type Server struct {
 	o     Options
 	feed  *feed.Feed
-	meter *meter
+	meter *feed.Meter
 	http  *http.Server
 	guard *access.Guard
 	begun time.Time
@@ -124,12 +124,11 @@ func New(o Options) *Server {
 	o.Log = logOnce(o.Log)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Server{
-		o: o, meter: newMeter(), begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
+		o: o, meter: feed.NewMeter(), begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
 		large:    semaphore.NewWeighted(maxLarge),
 		deciding: semaphore.NewWeighted(maxDeciding),
 		noting:   semaphore.NewWeighted(maxNoting),
 	}
-	s.kept.run = s.work.Go
 	s.feed = feed.New(feed.Options{
 		Store:     o.Store,
 		Registry:  o.Registry,

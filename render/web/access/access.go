@@ -18,9 +18,11 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -28,6 +30,8 @@ import (
 	"beckon/render/web/address"
 	"beckon/render/web/peer"
 	"beckon/render/web/respond"
+	"beckon/state/evidence"
+	"beckon/state/request"
 
 	"golang.org/x/time/rate"
 )
@@ -60,7 +64,6 @@ type Guard struct {
 	token    string
 	sessions *sessions
 	codes    codes
-	cop      *http.CrossOriginProtection
 	wrong    *rate.Limiter // wrong tokens that are looked at
 	name     string        // a name of this machine that only this server has
 	beyond   atomic.Bool   // it is reached from other machines
@@ -68,18 +71,13 @@ type Guard struct {
 
 // New returns the guard of a server.
 func New(o Options) *Guard {
-	g := &Guard{
-		o:     o,
-		token: o.Token,
-		cop:   http.NewCrossOriginProtection(),
-		wrong: rate.NewLimiter(10, 10),
-		name:  newName(),
+	return &Guard{
+		o:        o,
+		token:    cmp.Or(o.Token, newKey()),
+		sessions: loadSessions(o.Dir, Fingerprint(o.Token), o.Log),
+		wrong:    rate.NewLimiter(10, 10),
+		name:     newName(),
 	}
-	if g.token == "" {
-		g.token = newKey()
-	}
-	g.sessions = loadSessions(o.Dir, Fingerprint(o.Token), o.Log)
-	return g
 }
 
 // Listen says where the server listens, beyond loopback under this machine's names, too, and
@@ -104,7 +102,7 @@ type callerKey struct{}
 // caller is who sends a request.
 type caller struct {
 	may     Scope
-	session string // the id of a browser's session
+	session *session // of a browser
 }
 
 func callerOf(r *http.Request) caller {
@@ -119,15 +117,14 @@ func (g *Guard) Protect(needs func(*http.Request) Scope, next http.Handler) http
 		setHeaders(w.Header())
 		fault := g.checkHost(r)
 		if fault == nil {
-			fault = g.checkOrigin(r)
+			fault = checkOrigin(r)
 		}
 		var c caller
 		if fault == nil {
 			c, fault = g.checkCaller(r, needs(r))
 		}
 		if fault != nil {
-			g.o.Refused(fault.Code)
-			refuse(w, r, fault)
+			g.refuse(w, r, fault)
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
@@ -144,22 +141,27 @@ func (g *Guard) checkHost(r *http.Request) *respond.Fault {
 		g.beyond.Load() && address.Own(host) {
 		return nil
 	}
-	return respond.NewFault(http.StatusMisdirectedRequest, wrongHost,
-		"this server is not known by that name", "ask for 127.0.0.1 or localhost, or name the host with --host")
+	return respond.NewFault(http.StatusMisdirectedRequest, "wrong_host", "this server is not known by that name",
+		"ask for 127.0.0.1 or localhost, or start it with that name: beckon serve --host NAME")
 }
 
-// checkOrigin refuses the pages of other sites.
-func (g *Guard) checkOrigin(r *http.Request) *respond.Fault {
-	site := r.Header.Get("Sec-Fetch-Site")
+// checkOrigin refuses the pages of other sites. Their links may lead here.
+func checkOrigin(r *http.Request) *respond.Fault {
 	origins := r.Header.Values("Origin")
-	switch {
-	case len(origins) > 1 || len(origins) == 1 && !sameOrigin(origins[0], r.Host):
-	case (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate":
-	case g.cop.Check(r) != nil:
-	default:
+	link := r.Header.Get("Sec-Fetch-Mode") == "navigate" && (r.Method == http.MethodGet || r.Method == http.MethodHead)
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+		link = true
+	}
+	if link && (len(origins) == 0 || len(origins) == 1 && sameOrigin(origins[0], r.Host)) {
 		return nil
 	}
 	return respond.NewFault(http.StatusForbidden, "foreign_origin", "pages of other sites are not served", "")
+}
+
+func sameOrigin(origin, host string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, host)
 }
 
 // checkCaller returns who sends r, or why they may not what it needs.
@@ -216,8 +218,8 @@ func (g *Guard) refuseKey(who peer.Peer) *respond.Fault {
 
 // callerWith returns who sends a token, or a session.
 func (g *Guard) callerWith(key string, who peer.Peer) caller {
-	if id := g.sessions.find(key, who.Name); id != "" {
-		return caller{Events | Read | Act | Answer, id}
+	if s := g.sessions.find(key, who.Name); s != nil {
+		return caller{Events | Read | Act | Answer, s}
 	}
 	if same(key, g.token) {
 		return caller{may: Events | Read | Act}
@@ -232,7 +234,12 @@ func (g *Guard) callerWith(key string, who peer.Peer) caller {
 
 // Over returns a channel that is closed when the browser's session of r ends, nil for callers
 // without one.
-func (g *Guard) Over(r *http.Request) <-chan struct{} { return g.sessions.over(callerOf(r).session) }
+func (g *Guard) Over(r *http.Request) <-chan struct{} {
+	if s := callerOf(r).session; s != nil {
+		return s.over
+	}
+	return nil
+}
 
 // OwnPeer reports whether one of the owner's processes, including browsers, sent r directly.
 func OwnPeer(r *http.Request) bool { return peerOf(r).Who == peer.Owner && !forwarded(r) }
@@ -260,4 +267,84 @@ func forwarded(r *http.Request) bool {
 // hasAny reports whether r has one of the headers.
 func hasAny(r *http.Request, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return r.Header[name] != nil })
+}
+
+// Answerer returns from where the sender of r answers, or why they may not. An agent must not
+// answer itself: it has its user's files, so it could have a token. On this machine no program
+// answers that an agent's client started. This does not stop a program of an agent that has
+// detached from its parents, or that controls the user's own browser.
+func (g *Guard) Answerer(r *http.Request) (request.From, error) {
+	who := callerOf(r)
+	if who.may&Answer == 0 {
+		return "", errNoAnswer
+	}
+	var pids []int
+	sure := false
+	if c := connOf(r); c != nil {
+		own := false
+		if pids, sure, own = peer.Processes(c.raw); !own {
+			return request.Remote, nil
+		}
+	}
+	seen, browser := false, false
+	for _, pid := range pids {
+		within, name := evidence.FromClient(pid)
+		if within {
+			return "", respond.NewFault(http.StatusForbidden, "agents_program",
+				"an agent's client started the program that asks, and an agent does not answer itself",
+				"open the page in a browser that you started")
+		}
+		seen, browser = seen || name != "", browser || isBrowser(name)
+	}
+	switch {
+	case !seen:
+		return "", respond.NewFault(http.StatusForbidden, "unseen_program",
+			"cannot tell which program sent this; it may be an agent's", "beckon answer does it in a terminal")
+	case sure && browser && who.session != nil && OwnPeer(r):
+		return request.Page, nil
+	}
+	return request.Remote, nil // a program, a tunnel or a proxy: it may come from anywhere
+}
+
+// browserNames are names, or prefixes of names, of browsers' processes.
+var browserNames = strings.Split("chrom,google chrome,headless_shell,firefox,geckomain,socket process,safari,"+
+	"com.apple.webki,webkit,msedge,microsoft edge,brave,vivaldi,opera,librewolf,waterfox,floorp,zen,"+
+	"qtwebengine,epiphany,arc,orion", ",")
+
+func isBrowser(name string) bool {
+	return slices.ContainsFunc(browserNames, func(b string) bool { return strings.HasPrefix(strings.ToLower(name), b) })
+}
+
+// policyCSP lets the page load only its own files, run no inline script, and create no markup
+// from text. The one Trusted Types policy that it allows is created as the page starts, and
+// names its service worker.
+const policyCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types worker"
+
+func setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", policyCSP)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// refuse responds with f, as plain text to somebody who opens the address in a browser.
+func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, f *respond.Fault) {
+	g.o.Refused(f.Code)
+	switch f.Status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="beckon"`)
+	case http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", "1")
+	}
+	opens := r.Header.Get("Sec-Fetch-Dest") == "document" ||
+		fromBrowser(r) && strings.HasPrefix(r.Header.Get("Accept"), "text/html")
+	if r.Method != http.MethodGet || !opens {
+		respond.Error(w, f)
+		return
+	}
+	respond.Bytes(w, f.Status, "text/plain; charset=utf-8", []byte("beckon: "+f.Message+"\n\n"+f.Hint+"\n"))
 }

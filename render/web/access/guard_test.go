@@ -90,17 +90,17 @@ func TestRefusalPage(t *testing.T) {
 		status     int
 		says       []string
 	}{
-		{"/api/sessions", "", http.StatusUnauthorized, []string{"This browser is not signed in", "<pre>beckon serve url</pre>", "<pre>beckon serve url --qr</pre>"}},
+		{"/api/sessions", "", http.StatusUnauthorized, []string{"a browser is signed in by the link of `beckon serve url`", "`beckon serve url --qr`"}},
 		{"/events", "", http.StatusUnauthorized, []string{"beckon serve url"}},
 		{"/nothing", "", http.StatusUnauthorized, []string{"beckon serve url"}},
-		{"/", "attacker.example", http.StatusMisdirectedRequest, []string{"This server is not known by that name", "beckon serve --host NAME"}},
+		{"/", "attacker.example", http.StatusMisdirectedRequest, []string{"this server is not known by that name", "beckon serve --host NAME"}},
 	} {
 		headers := slices.Clone(opening)
 		if c.host != "" {
 			headers = append(headers, "Host: "+c.host)
 		}
 		r := x.Get(c.path, headers...)
-		if r.Status != c.status || r.Header.Get("Content-Type") != "text/html; charset=utf-8" || r.Header.Get("Content-Security-Policy") != policyCSP {
+		if r.Status != c.status || r.Header.Get("Content-Type") != "text/plain; charset=utf-8" || r.Header.Get("Content-Security-Policy") != policyCSP {
 			t.Errorf("%s: %d %v", c.path, r.Status, r.Header)
 		}
 		for _, words := range c.says {

@@ -82,23 +82,19 @@ func (l *listener) leave(place string) {
 // placeOf returns where c comes from: a user of this machine, or an address; empty for the
 // owner. Someone with one IPv6 address has 2^64.
 func placeOf(c net.Conn, who peer.Peer) string {
-	if who.Who == peer.Owner {
+	switch {
+	case who.Who == peer.Owner:
 		return ""
-	}
-	if who.Name != "" {
+	case who.Name != "":
 		return "user " + who.Name
 	}
-	addr, err := netip.ParseAddrPort(c.RemoteAddr().String())
-	if err != nil {
-		return "unknown"
-	}
-	ip := addr.Addr().Unmap()
+	addr, _ := netip.ParseAddrPort(c.RemoteAddr().String())
+	ip := addr.Addr().Unmap().WithZone("")
 	if ip.Is6() {
-		if prefix, err := ip.WithZone("").Prefix(64); err == nil {
-			return prefix.String()
-		}
+		prefix, _ := ip.Prefix(64)
+		return prefix.String()
 	}
-	return ip.String()
+	return "address " + ip.String()
 }
 
 type connKey struct{}

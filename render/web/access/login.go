@@ -1,22 +1,28 @@
 package access
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base32"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net"
 	"net/http"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"beckon/event/atomicfile"
+	"beckon/event/plainfile"
 	"beckon/render/web/address"
 	"beckon/render/web/peer"
 	"beckon/render/web/respond"
@@ -113,9 +119,7 @@ type SignedIn struct {
 func (g *Guard) Login(w http.ResponseWriter, r *http.Request) error {
 	code, now, who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), time.Now(), peerOf(r)
 	if !g.codes.take(g.token, g.name, code, isHere(r), now) {
-		fault := g.refuseKey(who)
-		g.o.Refused(fault.Code)
-		refuse(w, r, fault)
+		g.refuse(w, r, g.refuseKey(who))
 		return nil
 	}
 	// Another user's server may take a port of loopback when this one ends, and a page of its own
@@ -133,7 +137,9 @@ func isHere(r *http.Request) bool {
 
 // Logout serves POST /api/logout: it ends the session that sends it.
 func (g *Guard) Logout(w http.ResponseWriter, r *http.Request) error {
-	g.sessions.end(callerOf(r).session)
+	if s := callerOf(r).session; s != nil {
+		g.sessions.end(s)
+	}
 	return respond.Done(w)
 }
 
@@ -148,9 +154,11 @@ type Proof struct {
 // a value that can only be computed with it.
 func (g *Guard) Prove(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	key := g.sessions.digest(q.Get("session"), peerOf(r).Name)
-	if words := q.Get("words"); key != "" && len(words) >= keyBits/4 {
-		return respond.OK(w, Proof{hex.EncodeToString(mac(key, "proof "+words))})
+	g.sessions.mu.Lock()
+	s := g.sessions.get(q.Get("session"), peerOf(r).Name)
+	g.sessions.mu.Unlock()
+	if words := q.Get("words"); s != nil && len(words) >= keyBits/4 {
+		return respond.OK(w, Proof{hex.EncodeToString(mac(s.Digest, "proof "+words))})
 	}
 	return errUnauthorized
 }
@@ -176,4 +184,136 @@ func resolvable(name string) bool {
 	}
 	_, err := net.LookupHost(name)
 	return err == nil
+}
+
+const (
+	keyBits     = 128                 // of a token, at least
+	maxSessions = 64                  // signed-in browsers; the longest idle one is dropped
+	sessionFor  = 90 * 24 * time.Hour // without use
+	usedEvery   = 24 * time.Hour      // how exactly the file tells when a session was used
+	maxFile     = 64 << 10
+)
+
+// sessions are the signed-in browsers: "ID.SECRET", of which the server keeps the id and the
+// secret's digest. A session works only for the user who signed in: a page of http://localhost
+// sends it to whatever listens on the same port at the other address that this name has.
+type sessions struct {
+	path  string // of the file with those that are kept, empty for none
+	token string // the fingerprint of the owner's, with which they end
+	log   func(error)
+
+	mu  sync.Mutex
+	all map[string]*session // by id
+}
+
+type session struct {
+	Digest string    `json:"digest"`
+	User   string    `json:"user,omitempty"` // as package peer names users
+	Used   time.Time `json:"used"`
+	Token  string    `json:"token,omitempty"` // the fingerprint of the owner's; earlier versions noted none
+	id     string
+	kept   bool          // over a restart
+	over   chan struct{} // closed when it ends
+}
+
+func loadSessions(dir, token string, log func(error)) *sessions {
+	s := &sessions{token: token, log: log, all: map[string]*session{}}
+	if dir == "" {
+		return s
+	}
+	s.path = filepath.Join(dir, "browsers.json")
+	if b, err := plainfile.Head(s.path, make([]byte, maxFile), 0); err == nil {
+		_ = json.Unmarshal(b, &s.all) // of a broken file nobody is signed in
+	}
+	unnoted := false
+	for id, v := range s.all {
+		if v == nil || time.Since(v.Used) > sessionFor || len(v.Digest) != 2*sha256.Size || cmp.Or(v.Token, token) != token {
+			delete(s.all, id)
+			continue
+		}
+		unnoted = unnoted || v.Token == ""
+		v.id, v.Token, v.kept, v.over = id, token, true, make(chan struct{})
+	}
+	if unnoted {
+		s.saveLocked() // nobody else has s yet
+	}
+	return s
+}
+
+// saveLocked writes those that are kept.
+func (s *sessions) saveLocked() {
+	kept := maps.Clone(s.all)
+	maps.DeleteFunc(kept, func(_ string, v *session) bool { return !v.kept })
+	b, err := json.Marshal(kept)
+	if err == nil && s.path != "" {
+		err = atomicfile.Write(s.path, b, 0o600, true)
+	}
+	if err != nil && s.log != nil {
+		s.log(err)
+	}
+}
+
+func digestOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// get returns a session of one of user's browsers, nil if it is none.
+func (s *sessions) get(id, user string) *session {
+	if v := s.all[id]; v != nil && v.User == user {
+		return v
+	}
+	return nil
+}
+
+// find returns the session with a key of one of user's browsers, nil if there is none, and records
+// its use.
+func (s *sessions) find(key, user string) *session {
+	id, secret, _ := strings.Cut(key, ".")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := s.get(id, user)
+	if v == nil || !same(digestOf(secret), v.Digest) {
+		return nil
+	}
+	now := time.Now()
+	stale := v.kept && now.Sub(v.Used) > usedEvery
+	if v.Used = now; stale {
+		s.saveLocked()
+	}
+	return v
+}
+
+// begin creates a session, and returns its key.
+func (s *sessions) begin(user string, kept bool, now time.Time) string {
+	id, secret := newKey()[:16], newKey()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) >= maxSessions {
+		s.endLocked(slices.MinFunc(slices.Collect(maps.Values(s.all)), func(a, b *session) int {
+			return a.Used.Compare(b.Used)
+		}))
+	}
+	s.all[id] = &session{digestOf(secret), user, now, s.token, id, kept, make(chan struct{})}
+	if kept {
+		s.saveLocked()
+	}
+	return id + "." + secret
+}
+
+// end ends a session.
+func (s *sessions) end(v *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all[v.id] == v {
+		s.endLocked(v)
+	}
+}
+
+func (s *sessions) endLocked(v *session) {
+	close(v.over)
+	delete(s.all, v.id)
+	if v.kept {
+		s.saveLocked()
+	}
 }

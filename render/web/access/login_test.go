@@ -406,7 +406,7 @@ func TestPlaces(t *testing.T) {
 	a, b := net.Pipe()
 	defer a.Close()
 	defer b.Close()
-	if got := placeOf(a, peer.Peer{}); got != "unknown" {
+	if got := placeOf(a, peer.Peer{}); got != "address invalid IP" {
 		t.Errorf("a pipe: %s", got)
 	}
 }

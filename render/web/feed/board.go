@@ -3,43 +3,24 @@ package feed
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
-	"maps"
-	"os"
-	"sync"
-	"sync/atomic"
+	"slices"
+	"strings"
 	"time"
 
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/hosts"
 	"beckon/render/web/respond"
 	"beckon/state"
-	"beckon/state/history"
 	"beckon/state/live"
 	"beckon/state/store"
 )
 
-// board holds the row of every live session and publishes what changes. It belongs to one
-// goroutine, the follower's.
-type board struct {
-	o      *Options
-	feed   *Feed
-	follow *live.Follower
-	sweep  sweeper
-	alerts alerts
-
-	handing atomic.Bool // Options.Seen is running
-
-	now   event.Millis // of the present update
-	begun event.Millis // older alerts were published before, or will not be
-
-	tail  *store.Tail
-	heard map[store.Key]*heard
-
-	cards map[store.Key]*card
-	due   map[string]*happened // rows to check again
-	gone  int                  // removed since the last forget
+// card is one live session.
+type card struct {
+	seen  state.Seen
+	alert state.AlertState
 }
 
 // happened is what this look has found out about a row.
@@ -48,218 +29,188 @@ type happened struct {
 	alerts []reached
 }
 
-// card is one live session.
-type card struct {
-	key   store.Key
-	group string
-	seen  state.Seen
-}
-
-func newBoard(f *Feed) *board {
-	o := &f.o
-	b := &board{
-		o: o, feed: f, alerts: alerts{stood: map[string]state.AlertState{}},
-		cards: map[store.Key]*card{}, due: map[string]*happened{}, heard: map[store.Key]*heard{},
-	}
-	follow := live.Options{Recheck: o.Timing.Recheck, Poll: b.poll, Blind: o.Unwatched}
-	b.follow = live.NewFollower(live.NewReader(o.Store, o.Registry), follow)
-	b.sweep.transcripts = history.NewSweeper(o.Store)
-	return b
+// reached is an alert of a session.
+type reached struct {
+	record string
+	alert  state.Alert
 }
 
 // groupOf identifies the row that a session is part of: its seat, or itself if it has none.
 func groupOf(s *state.Session) string { return cmp.Or(s.Seat, "session "+s.Record()) }
 
-// start reads all sessions, before any request is served. What their history contains already
-// is not published.
-func (b *board) start() error {
-	if err := os.MkdirAll(b.o.Store.SessionsDir(), 0o700); err != nil { // there must be something to watch
-		return err
+// touch has the row of a session checked again.
+func (f *Feed) touch(s *state.Session) *happened {
+	group := groupOf(s)
+	if f.due[group] == nil {
+		f.due[group] = &happened{}
 	}
-	b.tail = b.o.Store.Tail()
-	u, err := b.follow.Look()
-	if err != nil {
-		return err
-	}
-	b.begun = u.Now
-	b.take(u)
-	b.alerts.began = b.begun
-	return nil
-}
-
-// run keeps the board current until ctx ends.
-func (b *board) run(ctx context.Context) {
-	var work sync.WaitGroup
-	defer work.Wait()
-	b.follow.Run(ctx, func(u live.Update, err error) {
-		if err != nil {
-			b.o.Log(err)
-		}
-		b.take(u)
-		if u.Rechecked {
-			b.sweepIfDue(ctx, &work)
-			b.hand(ctx, &work)
-		}
-	})
-}
-
-// pollIdle is the least time between two looks if nobody listens and the system does not
-// report changes.
-const pollIdle = 250 * time.Millisecond
-
-func (b *board) poll() time.Duration {
-	if b.feed.Clients() == 0 {
-		return max(b.o.Timing.Poll, pollIdle)
-	}
-	return b.o.Timing.Poll
+	return f.due[group]
 }
 
 // take passes changes on.
-func (b *board) take(u live.Update) {
-	b.now = u.Now
+func (f *Feed) take(u live.Update) {
 	for _, p := range u.Problems {
-		b.o.Log(p.Err)
+		f.o.Log(p.Err)
 	}
-	for _, k := range u.Gone {
-		if c := b.cards[k]; c != nil {
-			b.remove(c)
+	for _, k := range u.Gone { // it is archived, or its file is gone
+		if c, is := f.cards[k]; is {
+			f.touch(&c.seen.Session)
+			delete(f.cards, k)
 		}
 	}
-	b.readAll(u.Changed)
-	for i := range u.Changed {
-		b.put(&u.Changed[i])
+	f.readHistory(u.Changed)
+	for _, v := range u.Changed {
+		f.put(v, u.Now)
 	}
-	b.addTurns(u.Rechecked)
-	b.publish()
+	f.takeTurns(u.Rechecked)
+	f.publish(u.Now.Time())
 }
 
-// put adds a session to the board, or updates it.
-func (b *board) put(v *state.Seen) {
-	s := &v.Session
-	k := store.KeyOf(s.Record())
-	c := b.cards[k]
-	if c == nil {
-		c = &card{key: k, group: groupOf(s)}
-		b.cards[k] = c
-	}
-	c.seen = *v
-	if g := groupOf(s); g != c.group { // it is known only after the first event
-		b.touch(c.group)
-		c.group = g
-	}
-	row := b.touch(c.group)
-	if raised, ok := b.alerts.note(v, b.now); ok {
-		row.alerts = append(row.alerts, reached{s.Record(), raised})
-	}
-	b.o.Meter.Heard(s.Last.At, s.Last.Reason)
-}
+// lately is how old the alert of a session may be that was not there at the last look: an older one
+// was published before.
+const lately = event.Millis(60_000)
 
-// touch has a row checked again.
-func (b *board) touch(group string) *happened {
-	if b.due[group] == nil {
-		b.due[group] = &happened{}
+// put adds a session, or updates it.
+func (f *Feed) put(v state.Seen, now event.Millis) {
+	k := store.KeyOf(v.Session.Record())
+	was, known := f.cards[k]
+	if known {
+		f.touch(&was.seen.Session) // its seat is known only after the first event
 	}
-	return b.due[group]
-}
-
-// maxGone is how many removed sessions are remembered, and lately how long before all are
-// forgotten something counts as not published yet.
-const (
-	maxGone = 1000
-	lately  = event.Millis(60_000)
-)
-
-// remove removes a session from the board: it is archived, or its file is gone.
-func (b *board) remove(c *card) {
-	b.touch(c.group)
-	delete(b.cards, c.key)
-	if b.gone++; b.gone > maxGone {
-		b.forget()
-	}
-}
-
-// forget drops what is known of the removed sessions. What happened long ago in one that comes
-// back counts as published.
-func (b *board) forget() {
-	b.gone = 0
-	live := map[string]bool{}
-	for _, c := range b.cards {
-		live[c.seen.Session.Record()] = true
-	}
-	maps.DeleteFunc(b.alerts.stood, func(record string, _ state.AlertState) bool { return !live[record] })
-	b.begun = max(b.begun, b.now-lately)
-	b.alerts.began = b.begun
-}
-
-// hand passes the live sessions to Options.Seen, in a goroutine, so that this delays no
-// stream.
-func (b *board) hand(ctx context.Context, work *sync.WaitGroup) {
-	if b.o.Seen == nil || !b.handing.CompareAndSwap(false, true) {
+	row := f.touch(&v.Session)
+	is := state.AlertStateOf(v.Session, v.Evidence, now)
+	f.cards[k] = card{v, is}
+	f.o.Meter.newest(v.Session.Last.At, v.Session.Last.Reason)
+	if f.begun == 0 {
 		return
 	}
-	seen, now := b.follow.Seen(), b.at()
-	work.Go(func() {
-		defer b.handing.Store(false)
-		b.o.Seen(ctx, seen, now)
-	})
+	alert, ok := state.AlertSeen(was.alert, known, is, max(f.begun, now-lately))
+	// Only the page that gets the event can know what its user looks at, and has chosen.
+	hearing := state.Hearing{Now: now, Focus: state.FocusElsewhere}
+	if ok && state.Decide(alert, state.Rules{On: state.AlertKinds[:]}, hearing).Verdict == state.Notify {
+		row.alerts = append(row.alerts, reached{v.Session.Record(), alert})
+	}
+}
+
+// heard is what the history has of a session.
+type heard struct {
+	seq   int64        // of the newest line
+	turns []store.Turn // to be published
+	old   bool         // nothing else was known of the session at a recheck
+}
+
+func (f *Feed) hear(k store.Key) *heard {
+	if f.heard[k] == nil {
+		f.heard[k] = &heard{}
+	}
+	return f.heard[k]
+}
+
+// readHistory reads until the history has what the changed sessions have. A hook writes it a moment
+// after the session, or not at all if it is killed: what comes later is published with the next
+// look, at the latest with the next recheck.
+func (f *Feed) readHistory(changed []state.Seen) {
+	lacks := func(v state.Seen) bool { return v.Session.Seq > f.hear(store.KeyOf(v.Session.Record())).seq }
+	for try := 0; ; try++ {
+		err := f.tail.Read(func(l *store.Line) {
+			f.o.Meter.line(l)
+			h := f.hear(l.Key)
+			h.seq = max(h.seq, l.Change.Seq)
+			if t := l.Change.Turn; t != nil {
+				h.turns = append(h.turns, store.Turn{Seq: l.Change.Seq, Turn: *t})
+			}
+		})
+		if err != nil {
+			f.o.Log(err)
+		}
+		if f.begun == 0 || try == 20 || !slices.ContainsFunc(changed, lacks) {
+			break
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	for i := range changed {
+		h := f.hear(store.KeyOf(changed[i].Session.Record()))
+		h.seq = max(h.seq, changed[i].Session.Seq)
+	}
+}
+
+// takeTurns has what was said in the live sessions published. A line may be read before its session
+// is: it is kept until a recheck has found no such session.
+func (f *Feed) takeTurns(rechecked bool) {
+	for k, h := range f.heard {
+		c, is := f.cards[k]
+		switch {
+		case is:
+			if len(h.turns) > 0 {
+				row := f.touch(&c.seen.Session)
+				row.turns = append(row.turns, render.TurnLines(&c.seen.Session, h.turns)...)
+			}
+			h.turns, h.old = nil, false
+		case rechecked && h.old:
+			delete(f.heard, k)
+		case rechecked:
+			h.old = true
+		}
+	}
 }
 
 // publish reports changes of the rows that are due.
-func (b *board) publish() {
+func (f *Feed) publish(at time.Time) {
 	members := map[string][]state.Seen{}
-	for _, c := range b.cards {
-		if b.due[c.group] != nil {
-			members[c.group] = append(members[c.group], c.seen)
+	for _, c := range f.cards {
+		if group := groupOf(&c.seen.Session); f.due[group] != nil {
+			members[group] = append(members[group], c.seen)
 		}
 	}
-	b.feed.update(b.at(), func(p *publisher) {
-		for group, h := range b.due {
-			p.refresh(group, members[group], h)
+	f.change(at, func() {
+		f.at = at
+		for group, h := range f.due {
+			f.refresh(group, members[group], h)
 		}
 	})
-	clear(b.due)
+	clear(f.due)
 }
-
-func (b *board) at() time.Time { return b.now.Time() }
 
 // refresh publishes what happened to the row of some sessions: its creation, what was said, its
 // change, its alerts, its end. A new row is published before what was said in it, a changed one
 // after.
-func (p *publisher) refresh(group string, seen []state.Seen, h *happened) {
-	was := p.shown(group)
+func (f *Feed) refresh(group string, seen []state.Seen, h *happened) {
+	was := f.rows[group]
 	rows := render.Rows(seen, false)
 	if len(rows) == 0 {
-		p.turns(h.turns, was)
+		f.said(h.turns, was)
 		if was != nil {
-			p.end(group, was, seen)
+			f.end(group, was, seen)
 		}
 		return
 	}
 	now := newShown(rows[0])
+	f.rows[group] = now
 	if was == nil {
-		p.set(group, now)
-		p.emit("session_created", now, nil, "")
+		f.emit("session_created", now, nil, "")
 	}
-	p.turns(h.turns, now)
+	f.said(h.turns, now)
 	if was != nil && !bytes.Equal(was.json, now.json) {
-		p.set(group, now)
-		p.emit("session_updated", now, was, "")
+		f.emit("session_updated", now, was, "")
 	}
-	p.notices(h.alerts, now)
+	for _, x := range h.alerts {
+		if now.row.Record() == x.record { // else another one has its seat by now
+			f.notify(x.alert, now)
+		}
+	}
 }
 
 // end publishes the end of a row, with its last state.
-func (p *publisher) end(group string, was *shown, seen []state.Seen) {
-	p.drop(group)
-	last := was
-	reason := "removed"
+func (f *Feed) end(group string, was *shown, seen []state.Seen) {
+	delete(f.rows, group)
+	last, reason := was, "removed"
 	if rows := render.Rows(seen, true); len(rows) > 0 {
 		last = newShown(rows[0])
 		if !rows[0].State.Live() {
 			reason = string(rows[0].State)
 		}
 	}
-	p.emit("session_ended", last, was, reason)
+	f.emit("session_ended", last, was, reason)
 }
 
 // news is the data of session_created, session_updated and session_ended.
@@ -271,10 +222,118 @@ type news struct {
 	Session   json.RawMessage `json:"session"`
 }
 
-func (p *publisher) emit(name string, s, was *shown, reason string) {
-	m := message{name: name, session: s.row.SessionID, seat: s.row.SeatID, now: s.row.State}
+func (f *Feed) emit(name string, s, was *shown, reason string) {
+	m := s.message(name)
 	if was != nil {
 		m.before, m.previous = was.row.State, was.row.SessionID
 	}
-	p.report(m, news{s.row.SeatID, s.row.ProjectID, respond.Time(p.at), reason, s.json})
+	f.report(m, news{s.row.SeatID, s.row.ProjectID, respond.Time(f.at), reason, s.json})
+}
+
+// said publishes what was said in a row, which may not be shown: turn_created.
+func (f *Feed) said(turns []render.TurnLine, s *shown) {
+	for _, t := range turns {
+		m := message{name: "turn_created", session: t.SessionID, seat: t.AgentID}
+		if s != nil {
+			m.now = s.row.State
+		}
+		f.report(m, t)
+	}
+}
+
+// notice is the data of a notification event: something about a session that its user may want
+// to know.
+type notice struct {
+	AgentID   string          `json:"agent_id"`
+	SessionID string          `json:"session_id"`
+	Part      string          `json:"part,omitempty"`
+	ProjectID string          `json:"project_id,omitempty"`
+	Kind      string          `json:"kind"` // needs_you or done
+	Alert     state.AlertKind `json:"edge"` // permission, question, failed, refused or done
+	State     state.State     `json:"state"`
+	Reason    string          `json:"reason,omitempty"`
+	Title     string          `json:"title"` // the project
+	Text      string          `json:"text"`
+	Timestamp string          `json:"timestamp"`
+}
+
+// notify publishes an alert of the session shown in a row.
+func (f *Feed) notify(alert state.Alert, s *shown) {
+	r := &s.row
+	kind := "needs_you"
+	if alert.Kind.Over() {
+		kind = "done"
+	}
+	f.report(s.message("notification"), notice{
+		AgentID:   r.SeatID,
+		SessionID: r.SessionID,
+		Part:      r.Part,
+		ProjectID: r.ProjectID,
+		Kind:      kind,
+		Alert:     alert.Kind,
+		State:     r.State,
+		Reason:    r.Reason,
+		Title:     r.Project,
+		Text:      r.What(),
+		Timestamp: respond.Time(alert.At.Time()),
+	})
+}
+
+// remotePrefix begins the keys of other machines' rows, which no seat of this machine has: names
+// contain no control characters.
+const remotePrefix = "elsewhere\x00"
+
+// others publishes what changed in the rows of other machines. This machine's own rows, read back
+// from where it published them, are left out; after /clear they come with the record before, so the
+// seat counts, too.
+func (f *Feed) others(rows []render.Row) {
+	f.change(time.Now(), func() {
+		var own []render.Row
+		for _, s := range f.rows {
+			if s.row.Remote == nil {
+				own = append(own, s.row)
+			}
+		}
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r render.Row) bool {
+			return !r.State.Live() || r.SeatID != "" && f.rows[r.SeatID] != nil
+		})
+		// Of a session that several machines report, always the same one's is shown.
+		slices.SortStableFunc(rows, func(a, b render.Row) int { return strings.Compare(a.Remote.Name, b.Remote.Name) })
+		there := map[string]bool{}
+		for _, r := range hosts.Distinct(own, rows) {
+			if r.Remote == nil {
+				continue
+			}
+			key := remotePrefix + r.Remote.Name + "\x00" + cmp.Or(r.SeatID, r.Record())
+			if !there[key] {
+				there[key] = true
+				f.putOther(key, *r)
+			}
+		}
+		for key, was := range f.rows {
+			if strings.HasPrefix(key, remotePrefix) && !there[key] {
+				delete(f.rows, key)
+				f.emit("session_ended", was, was, "removed")
+			}
+		}
+	})
+}
+
+func (f *Feed) putOther(key string, row render.Row) {
+	now, was := newShown(row), f.rows[key]
+	name := "session_created"
+	if was != nil {
+		name = "session_updated"
+		// Its times move a little with every message, and being heard again is not a change.
+		old, remote := was.row, *row.Remote
+		remote.AsOf = old.Remote.AsOf
+		same := row
+		same.Remote, same.Since, same.CreatedAt = &remote, old.Since, old.CreatedAt
+		same.FirstSeen, same.UpdatedAt = old.FirstSeen, old.UpdatedAt
+		if bytes.Equal(newShown(same).json, was.json) && row.Since.Sub(old.Since).Abs() < time.Second {
+			return
+		}
+	}
+	f.rows[key] = now
+	f.emit(name, now, was, "")
 }

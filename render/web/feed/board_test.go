@@ -2,7 +2,6 @@ package feed
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,31 +12,13 @@ import (
 	"beckon/state/store"
 )
 
-// noMeter counts nothing.
-type noMeter struct{}
-
-func (noMeter) Line(*store.Line)               {}
-func (noMeter) Heard(event.Millis, string)     {}
-func (noMeter) Newest() (event.Millis, string) { return 0, "" }
-func (noMeter) Sent(string)                    {}
-func (noMeter) Gap()                           {}
-func (noMeter) Refused(string)                 {}
-
-// sentMeter counts the events of the streams.
-type sentMeter struct {
-	noMeter
-	sent map[string]int
-}
-
-func (m sentMeter) Sent(name string) { m.sent[name]++ }
-
 // What was said is published once, whether the session or its history is seen first; of a
 // session that never shows it is forgotten.
 func TestHistoryBeforeOrAfter(t *testing.T) {
-	m := sentMeter{sent: map[string]int{}}
+	m := NewMeter()
 	st := store.Open(t.TempDir())
-	b := New(Options{Store: st, Meter: m, Log: func(err error) { t.Error(err) }}).board
-	if err := b.start(); err != nil {
+	b := New(Options{Store: st, Meter: m, Log: func(err error) { t.Error(err) }})
+	if err := b.Start(); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(st.Dir, "history")
@@ -62,7 +43,7 @@ func TestHistoryBeforeOrAfter(t *testing.T) {
 	recheck := live.Update{Now: b.begun + 1, Rechecked: true}
 	for i, step := range []struct {
 		do   func()
-		want int
+		want uint64
 	}{
 		{func() { b.take(seen("late")) }, 0},
 		{func() { said("late"); b.take(recheck) }, 1},
@@ -72,36 +53,43 @@ func TestHistoryBeforeOrAfter(t *testing.T) {
 		{func() { said("never"); b.take(recheck); b.take(recheck); b.take(seen("never")) }, 2},
 	} {
 		step.do()
-		if n := m.sent["turn_created"]; n != step.want {
+		if n := m.set.GetOrCreateCounter(`beckon_sse_events_total{event="turn_created"}`).Get(); n != step.want {
 			t.Errorf("step %d: %d turns were published, want %d", i, n, step.want)
 		}
 	}
 }
 
-// What is kept of removed sessions is bounded, and forgetting it publishes nothing again.
+// Nothing is kept of removed sessions, and one that comes back publishes nothing again that is old.
 func TestRemovedSessions(t *testing.T) {
-	f := New(Options{Store: store.Open(t.TempDir()), Meter: noMeter{}, Log: func(err error) { t.Error(err) }})
-	b := f.board
-	if err := b.start(); err != nil {
+	m := NewMeter()
+	f := New(Options{Store: store.Open(t.TempDir()), Meter: m, Log: func(err error) { t.Error(err) }})
+	if err := f.Start(); err != nil {
 		t.Fatal(err)
 	}
-	began := b.begun
-	session := func(i int) live.Update {
-		s := state.Session{ID: fmt.Sprint("session ", i)}
-		return live.Update{Now: began + event.Millis(i), Changed: []state.Seen{{Session: s}}}
+	began := f.begun
+	key := store.KeyOf("one")
+	for i, kind := range []event.Kind{event.UserPromptSubmit, event.Stop} {
+		at := began + 1 + event.Millis(i)
+		e := event.Event{Agent: event.ClaudeCode, Kind: kind, SessionID: "one", Cwd: "/tmp", Prompt: "build it", At: at}
+		if _, err := f.o.Store.Fold(key, store.Update{Change: state.Change{At: at, Event: &e}}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for i := range 3 * maxGone {
-		u := session(i)
-		b.take(u)
-		b.take(live.Update{Now: u.Now, Gone: []store.Key{store.KeyOf(u.Changed[0].Session.Record())}})
+	done, err := f.o.Store.Load(key)
+	if err != nil {
+		t.Fatal(err)
 	}
-	b.take(session(3 * maxGone))
-	if b.gone > maxGone || len(b.alerts.stood) > maxGone+1 || len(b.cards) != 1 {
-		t.Errorf("%d removed sessions are kept, %d states, %d cards", b.gone, len(b.alerts.stood), len(b.cards))
+	for i := range 3 {
+		now := began + 2 + event.Millis(i)*10*lately
+		f.take(live.Update{Now: now, Changed: []state.Seen{{Session: done}}})
+		f.take(live.Update{Now: now, Gone: []store.Key{store.KeyOf(done.Record())}})
+		f.take(live.Update{Now: now, Rechecked: true})
+		f.take(live.Update{Now: now, Rechecked: true})
+		if len(f.cards)+len(f.heard)+len(f.rows)+len(f.due) > 0 {
+			t.Errorf("%d cards, %d histories, %d rows are kept", len(f.cards), len(f.heard), len(f.rows))
+		}
 	}
-	b.now = began + 10*lately
-	b.forget()
-	if len(b.alerts.stood) != 1 || b.begun != b.now-lately || b.alerts.began != b.begun {
-		t.Errorf("%d states, since %d", len(b.alerts.stood), b.begun-began)
+	if n := m.set.GetOrCreateCounter(`beckon_sse_events_total{event="notification"}`).Get(); n != 1 {
+		t.Errorf("%d notifications", n)
 	}
 }

@@ -3,11 +3,14 @@ package feed
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"beckon/event"
 	"beckon/render"
 	"beckon/render/web/respond"
 	"beckon/state"
@@ -47,66 +50,61 @@ func newShown(row render.Row) *shown {
 	return s
 }
 
+// message returns an event of that name about the row.
+func (s *shown) message(name string) message {
+	return message{name: name, session: s.row.SessionID, seat: s.row.SeatID, now: s.row.State}
+}
+
+// gap is the data of gap: events are missing, and a snapshot follows.
+type gap struct {
+	Reason string `json:"reason"`
+}
+
+// Payloads returns a value of the data of each event, by name.
+func Payloads() map[string]any {
+	return map[string]any{
+		"snapshot":        listWithOffers{},
+		"gap":             gap{},
+		"session_created": news{},
+		"session_updated": news{},
+		"session_ended":   news{},
+		"turn_created":    render.TurnLine{},
+		"notification":    notice{},
+		"offer_created":   offerNews{},
+		"offer_ended":     offerEnd{},
+		"away":            awayNews{},
+	}
+}
+
 // id returns the id of event n.
 func (f *Feed) id(n uint64) string { return f.epoch + "-" + strconv.FormatUint(n, 10) }
 
-// update changes the rows and publishes the change in one step: a snapshot has either both or
-// neither.
-func (f *Feed) update(at time.Time, do func(p *publisher)) {
+// change calls do, which changes the rows and publishes it, in one step: a snapshot has either both
+// or neither. The events have the time at.
+func (f *Feed) change(at time.Time, do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.changeLocked(at, do)
-	f.at = at
-}
-
-// change is update for changes other than evidence of sessions.
-func (f *Feed) change(do func(p *publisher)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.changeLocked(f.at, do)
-}
-
-func (f *Feed) changeLocked(at time.Time, do func(p *publisher)) {
 	n := f.n
-	do(&publisher{feed: f, at: at})
+	f.at = at
+	do()
 	if f.n != n {
 		close(f.wake)
 		f.wake = make(chan struct{})
 	}
 }
 
-// publisher is the feed within update.
-type publisher struct {
-	feed *Feed
-	at   time.Time
-}
-
-// set shows row under key; drop removes it.
-func (p *publisher) set(key string, s *shown) { p.feed.rows[key] = s }
-func (p *publisher) drop(key string)          { delete(p.feed.rows, key) }
-func (p *publisher) shown(key string) *shown  { return p.feed.rows[key] }
-
 // report publishes an event and counts it. v is a type of this package that always encodes.
-func (p *publisher) report(m message, v any) {
+func (f *Feed) report(m message, v any) {
 	data, _ := respond.Encode(v)
-	p.send(m, data)
-	p.feed.o.Meter.Sent(m.name)
-}
-
-// send publishes an event. data must be JSON in one line.
-func (p *publisher) send(m message, data []byte) {
-	p.feed.n++
-	m.frame = frame(p.feed.id(p.feed.n), m.name, data)
-	p.feed.ring[p.feed.n%window] = m
+	f.n++
+	m.frame = frame(f.id(f.n), m.name, data)
+	f.ring[f.n%window] = m
+	f.o.Meter.Count("beckon_sse_events_total", "event", m.name)
 }
 
 // frame returns an event in the format of the stream.
 func frame(id, name string, data []byte) []byte {
-	b := make([]byte, 0, len(id)+len(name)+len(data)+24)
-	b = append(append(b, "id: "...), id...)
-	b = append(append(b, "\nevent: "...), name...)
-	b = append(append(b, "\ndata: "...), bytes.TrimRight(data, "\n")...)
-	return append(b, "\n\n"...)
+	return fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", id, name, bytes.TrimRight(data, "\n"))
 }
 
 // since returns the frames after event n that filter accepts, at most step of them, the number of
@@ -115,7 +113,7 @@ func frame(id, name string, data []byte) []byte {
 func (f *Feed) since(n uint64, filter Filter) (frames []byte, newest uint64, wake <-chan struct{}, ok bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	if !f.holdsLocked(n) {
+	if n > f.n || f.n-n > window {
 		return nil, f.n, f.wake, false
 	}
 	for newest = n; newest < f.n && newest < n+step; {
@@ -127,23 +125,14 @@ func (f *Feed) since(n uint64, filter Filter) (frames []byte, newest uint64, wak
 	return frames, newest, f.wake, true
 }
 
-// holds reports whether everything after event n is there.
-func (f *Feed) holds(n uint64) bool {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.holdsLocked(n)
-}
-
-func (f *Feed) holdsLocked(n uint64) bool { return n <= f.n && f.n-n <= window }
-
 // List returns the rows that filter accepts, in the format of `list --json`.
 func (f *Feed) List(filter Filter) render.List {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return f.listLocked(filter)
+	return f.list(filter)
 }
 
-func (f *Feed) listLocked(filter Filter) render.List {
+func (f *Feed) list(filter Filter) render.List {
 	l := render.List{Schema: render.ListSchema, GeneratedAt: f.at, Sessions: make([]render.Row, 0, len(f.rows))}
 	for _, s := range f.rows {
 		if filter.Shows(&s.row) {
@@ -171,35 +160,8 @@ func (f *Feed) Find(id string) (render.Row, bool) {
 func (f *Feed) snapshotFrame(filter Filter) ([]byte, uint64) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	data, _ := respond.Encode(listWithOffers{f.listLocked(filter), f.offersOf(filter), f.away}) // rows always encode
+	data, _ := respond.Encode(listWithOffers{f.list(filter), f.offersOf(filter), f.away}) // rows always encode
 	return frame(f.id(f.n), "snapshot", data), f.n
-}
-
-// number parses the N of an id of this epoch.
-func (f *Feed) number(id string) (uint64, bool) {
-	epoch, n, ok := strings.Cut(id, "-")
-	if !ok || epoch != f.epoch {
-		return 0, false
-	}
-	v, err := strconv.ParseUint(n, 10, 64)
-	return v, err == nil
-}
-
-// join registers a client, unless there are too many.
-func (f *Feed) join() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.clients >= maxClients {
-		return false
-	}
-	f.clients++
-	return true
-}
-
-func (f *Feed) leave() {
-	f.mu.Lock()
-	f.clients--
-	f.mu.Unlock()
 }
 
 // Clients returns how many streams are open.
@@ -207,4 +169,40 @@ func (f *Feed) Clients() int {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.clients
+}
+
+// Filter is what one client wants to receive.
+type Filter struct {
+	session string // session or seat id, empty for all
+	states  []state.State
+}
+
+// ParseFilter returns what the query of r selects.
+func ParseFilter(r *http.Request) (Filter, error) {
+	q := r.URL.Query()
+	f := Filter{session: q.Get("session")}
+	for _, list := range q["state"] {
+		for word := range strings.SplitSeq(list, ",") {
+			st := state.State(strings.ToLower(strings.TrimSpace(word)))
+			if !slices.Contains(state.States[:], st) {
+				return f, respond.NewFault(http.StatusBadRequest, "bad_state",
+					fmt.Sprintf("no such state %q", event.Cut(word, 64)), "the states are those of list --json")
+			}
+			f.states = append(f.states, st)
+		}
+	}
+	return f, nil
+}
+
+func (f Filter) wants(m *message) bool {
+	if f.session != "" && f.session != m.session && f.session != m.seat && f.session != m.previous {
+		return false
+	}
+	return f.states == nil || slices.Contains(f.states, m.now) || slices.Contains(f.states, m.before)
+}
+
+// Shows reports whether the client receives a row.
+func (f Filter) Shows(r *render.Row) bool {
+	return (f.session == "" || f.session == r.SessionID || f.session == r.SeatID) &&
+		(f.states == nil || slices.Contains(f.states, r.State))
 }

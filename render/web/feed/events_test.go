@@ -3,7 +3,6 @@ package feed
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,12 +17,12 @@ import (
 // A snapshot is current to the point where its stream continues, and has the server's time,
 // even if no row has changed for long.
 func TestSnapshotIsNew(t *testing.T) {
-	h := New(Options{Store: store.Open(t.TempDir()), Meter: noMeter{}})
+	h := New(Options{Store: store.Open(t.TempDir()), Meter: NewMeter()})
 	begin := time.Now()
-	h.update(begin, func(p *publisher) { p.set("a", &shown{}) })
+	h.change(begin, func() { h.rows["a"] = &shown{} })
 	h.snapshotFrame(Filter{})
 	later := begin.Add(time.Hour)
-	h.update(later, func(p *publisher) { p.send(message{name: "turn_created"}, []byte(`{}`)) })
+	h.change(later, func() { h.report(message{name: "turn_created"}, news{}) })
 	b, n := h.snapshotFrame(Filter{})
 	id, data, _ := strings.Cut(string(b), "\n")
 	if want := "id: " + h.id(n); id != want {
@@ -36,11 +35,11 @@ func TestSnapshotIsNew(t *testing.T) {
 
 // A client that reads nothing delays nobody, and gets what it missed when it reads again.
 func TestStalledClient(t *testing.T) {
-	h, f := New(Options{Store: store.Open(t.TempDir()), Meter: noMeter{}}), Filter{}
+	h, f := New(Options{Store: store.Open(t.TempDir()), Meter: NewMeter()}), Filter{}
 	n := h.newest()
 	for i := range 2 * window {
-		h.update(time.Now(), func(p *publisher) {
-			p.send(message{name: "turn_created", session: "a", now: state.Working}, fmt.Appendf(nil, `{"n":%d}`, i))
+		h.change(time.Now(), func() {
+			h.report(message{name: "turn_created", session: "a", now: state.Working}, map[string]int{"n": i})
 		})
 	}
 	if _, _, _, ok := h.since(n, f); ok {
@@ -69,9 +68,9 @@ func (f *Feed) newest() uint64 {
 
 // The limit of streams is reported, and a place that becomes free can be taken.
 func TestTooManyClients(t *testing.T) {
-	f := New(Options{Store: store.Open(t.TempDir()), Meter: noMeter{}, Timing: Timing{}.OrDefault()})
+	f := New(Options{Store: store.Open(t.TempDir()), Meter: NewMeter(), Timing: Timing{}.OrDefault()})
 	for range maxClients {
-		if !f.join() {
+		if !f.join(1) {
 			t.Fatal("refused early")
 		}
 	}
@@ -79,7 +78,7 @@ func TestTooManyClients(t *testing.T) {
 	if status != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %v", status, w.Header())
 	}
-	f.leave()
+	f.join(-1)
 	if status, w = stream(f, "/events"); status != http.StatusOK || !strings.Contains(w.Body.String(), "event: snapshot\n") {
 		t.Errorf("%d %s", status, w.Body)
 	}
@@ -87,9 +86,9 @@ func TestTooManyClients(t *testing.T) {
 
 // A client that has missed more than is kept for it, or that comes from the future, is told so.
 func TestTooOld(t *testing.T) {
-	f := New(Options{Store: store.Open(t.TempDir()), Meter: noMeter{}, Timing: Timing{}.OrDefault()})
+	f := New(Options{Store: store.Open(t.TempDir()), Meter: NewMeter(), Timing: Timing{}.OrDefault()})
 	for range window + 1 {
-		f.update(time.Now(), func(p *publisher) { p.send(message{name: "session_updated", session: "none"}, []byte(`{}`)) })
+		f.change(time.Now(), func() { f.report(message{name: "session_updated", session: "none"}, news{}) })
 	}
 	for _, n := range []uint64{0, 99999999} {
 		if _, w := stream(f, "/events?after="+f.id(n)); !strings.Contains(w.Body.String(), `data: {"reason":"too_old"}`) {

@@ -1,20 +1,21 @@
 // Package feed is what clients follow: a row for each live session, of this machine and of
 // others, and the events that change it.
-//
-// Evidence becomes rows in the board, which belongs to the follower's goroutine, and the board
-// publishes what changed.
 package feed
 
 import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"beckon/event"
 	"beckon/render"
 	"beckon/state"
+	"beckon/state/history"
+	"beckon/state/live"
 	"beckon/state/store"
 )
 
@@ -22,7 +23,7 @@ import (
 type Options struct {
 	Store    *store.Store
 	Registry string // the client's registry directory, empty for none
-	Meter    Meter
+	Meter    *Meter
 	Timing   Timing
 	// Unwatched is set if the system does not report changes of files.
 	Unwatched bool
@@ -34,24 +35,25 @@ type Options struct {
 	Others func(ctx context.Context, show func([]render.Row))
 }
 
-// Meter counts what a feed sees and sends.
-type Meter interface {
-	Line(*store.Line)                       // of history
-	Heard(at event.Millis, name string)     // a session's newest event
-	Newest() (at event.Millis, name string) // of any session
-	Sent(name string)                       // an event of the streams
-	Gap()                                   // a stream that got a snapshot instead of events
-	Refused(reason string)                  // a stream
-}
-
 // Feed follows the sessions. It holds their rows and the newest events. Clients read the events
 // from here at their own pace; none has a queue of its own, so a stalled one costs nothing and
 // delays nobody.
 type Feed struct {
-	o     Options
-	board *board
-	again chan struct{} // this server itself changed offers
-	epoch string        // changes with the process, because another one's numbers mean nothing
+	o      Options
+	follow *live.Follower
+	again  chan struct{} // this server itself changed offers
+	epoch  string        // changes with the process, because another one's numbers mean nothing
+
+	handing, sweeping atomic.Bool  // Options.Seen runs, transcripts are read
+	sweptAt, sweeps   atomic.Int64 // when all transcripts were last read (Unix ms), and how often
+
+	// These belong to the follower's goroutine.
+	begun       event.Millis // of the first look, 0 during it: what is older was published before
+	tail        *store.Tail
+	heard       map[store.Key]*heard
+	cards       map[store.Key]card
+	due         map[string]*happened // by row: what is to be published
+	transcripts *history.Sweeper     // of the present sweep
 
 	mu      sync.RWMutex
 	n       uint64 // number of the newest event
@@ -67,22 +69,35 @@ type Feed struct {
 // New returns a feed that has read nothing yet.
 func New(o Options) *Feed {
 	f := &Feed{
-		o:      o,
-		epoch:  rand.Text()[:8],
-		rows:   map[string]*shown{},
-		offers: map[string]offerNews{},
-		wake:   make(chan struct{}),
-		again:  make(chan struct{}, 1),
+		o:           o,
+		epoch:       rand.Text()[:8],
+		rows:        map[string]*shown{},
+		offers:      map[string]offerNews{},
+		cards:       map[store.Key]card{},
+		due:         map[string]*happened{},
+		heard:       map[store.Key]*heard{},
+		wake:        make(chan struct{}),
+		again:       make(chan struct{}, 1),
+		transcripts: history.NewSweeper(o.Store),
 	}
-	f.board = newBoard(f)
+	follow := live.Options{Recheck: o.Timing.Recheck, Poll: f.poll, Blind: o.Unwatched}
+	f.follow = live.NewFollower(live.NewReader(o.Store, o.Registry), follow)
 	return f
 }
 
-// Start reads all sessions and offers, before any request is served.
+// Start reads all sessions and offers, before any request is served. What their history contains
+// already is not published.
 func (f *Feed) Start() error {
-	if err := f.board.start(); err != nil {
+	if err := os.MkdirAll(f.o.Store.SessionsDir(), 0o700); err != nil { // there must be something to watch
 		return err
 	}
+	f.tail = f.o.Store.Tail()
+	u, err := f.follow.Look()
+	if err != nil {
+		return err
+	}
+	f.take(u)
+	f.begun = u.Now
 	f.lookAtOffers()
 	return nil
 }
@@ -91,23 +106,38 @@ func (f *Feed) Start() error {
 func (f *Feed) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer work.Wait()
-	work.Go(func() { f.board.run(ctx) })
 	work.Go(func() { f.followOffers(ctx) })
 	if f.o.Others != nil {
 		work.Go(func() { f.o.Others(ctx, f.others) })
 	}
+	f.follow.Run(ctx, func(u live.Update, err error) {
+		if err != nil {
+			f.o.Log(err)
+		}
+		f.take(u)
+		if u.Rechecked {
+			f.sweep(ctx, &work)
+			f.hand(ctx, &work, u.Now.Time())
+		}
+	})
 }
 
 // Touch says that this server has changed a session.
-func (f *Feed) Touch() { f.board.follow.Touch() }
+func (f *Feed) Touch() { f.follow.Touch() }
 
 // Watching reports whether the system reports changes of files. If not, polling is the time
 // between two looks.
-func (f *Feed) Watching() (watching bool, polling time.Duration) { return f.board.follow.Watching() }
+func (f *Feed) Watching() (watching bool, polling time.Duration) { return f.follow.Watching() }
 
-// Sweeps returns how often the transcripts were read, and when last, zero for never.
-func (f *Feed) Sweeps() (runs int64, last event.Millis) {
-	return f.board.sweep.runs.Load(), event.Millis(f.board.sweep.last.Load())
+// pollIdle is the least time between two looks if nobody listens and the system does not
+// report changes.
+const pollIdle = 250 * time.Millisecond
+
+func (f *Feed) poll() time.Duration {
+	if f.Clients() == 0 {
+		return max(f.o.Timing.Poll, pollIdle)
+	}
+	return f.o.Timing.Poll
 }
 
 // Timing is how often the server checks what nothing reports. Zero values are the defaults.
@@ -130,4 +160,72 @@ func (t Timing) OrDefault() Timing {
 		Silence: cmp.Or(t.Silence, 300*time.Second),
 		Beat:    cmp.Or(t.Beat, 15*time.Second),
 	}
+}
+
+// The modes of Timing.Hybrid: where events come from.
+const (
+	ModeHooks   = "hooks_active"
+	ModePolling = "polling_fallback"
+)
+
+// Hybrid returns how often transcripts are compared with what hooks reported: occasionally
+// while hooks arrive, often when they have been silent for longer than t.Silence. last is the
+// newest event, zero for none.
+func (t Timing) Hybrid(last event.Millis, now time.Time) (mode string, every time.Duration) {
+	if last != 0 && now.Sub(last.Time()) <= t.Silence {
+		return ModeHooks, t.Hooks
+	}
+	return ModePolling, t.Silent
+}
+
+// Sweeps returns how often the transcripts were read, and when last, zero for never.
+func (f *Feed) Sweeps() (runs int64, last event.Millis) {
+	return f.sweeps.Load(), event.Millis(f.sweptAt.Load())
+}
+
+// spoken is how long after a session's newest event its transcript is read at every look: what
+// the agent says before a call is written about when the call's first hook runs, or a moment
+// later.
+const spoken = 3 * time.Second
+
+// sweep reads all transcripts when that is due, otherwise those of sessions with a recent event,
+// in the background. It does not start while another runs.
+func (f *Feed) sweep(ctx context.Context, work *sync.WaitGroup) {
+	now := time.Now()
+	last, _ := f.o.Meter.Newest()
+	_, every := f.o.Timing.Hybrid(last, now)
+	all := now.Sub(time.UnixMilli(f.sweptAt.Load())) >= every
+	var sessions []state.Session
+	for _, c := range f.cards {
+		if s := &c.seen.Session; all || now.Sub(s.Last.At.Time()) < spoken {
+			sessions = append(sessions, *s)
+		}
+	}
+	if len(sessions) == 0 && !all || !f.sweeping.CompareAndSwap(false, true) {
+		return
+	}
+	read := f.transcripts.Some
+	if all {
+		f.sweptAt.Store(now.UnixMilli())
+		f.sweeps.Add(1)
+		read = f.transcripts.Sweep
+	}
+	work.Go(func() {
+		defer f.sweeping.Store(false)
+		if err := read(ctx, sessions); err != nil {
+			f.o.Log(err)
+		}
+	})
+}
+
+// hand passes the live sessions to Options.Seen, in the background.
+func (f *Feed) hand(ctx context.Context, work *sync.WaitGroup, now time.Time) {
+	if f.o.Seen == nil || !f.handing.CompareAndSwap(false, true) {
+		return
+	}
+	seen := f.follow.Seen()
+	work.Go(func() {
+		defer f.handing.Store(false)
+		f.o.Seen(ctx, seen, now)
+	})
 }

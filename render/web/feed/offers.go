@@ -100,18 +100,18 @@ func (f *Feed) lookAtOffers() {
 	if len(came)+len(ended) == 0 && !moved {
 		return
 	}
-	f.change(func(p *publisher) {
+	f.change(now, func() {
 		for _, e := range ended {
-			delete(p.feed.offers, e.ID)
-			p.report(p.feed.messageOf("offer_ended", e.offerNews), e)
+			delete(f.offers, e.ID)
+			f.report(f.messageOf("offer_ended", e.offerNews), e)
 		}
 		for _, o := range came {
-			p.feed.offers[o.ID] = o
-			p.report(p.feed.messageOf("offer_created", o), o)
+			f.offers[o.ID] = o
+			f.report(f.messageOf("offer_created", o), o)
 		}
 		if moved {
-			p.feed.away = is
-			p.report(message{name: "away"}, awayNews{is})
+			f.away = is
+			f.report(message{name: "away"}, awayNews{is})
 		}
 	})
 }

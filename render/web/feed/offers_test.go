@@ -12,7 +12,8 @@ import (
 
 // A server creates nothing from which hooks would conclude that calls are held.
 func TestNoOfferNoDirectory(t *testing.T) {
-	o := Options{Store: store.Open(t.TempDir()), Log: func(err error) { t.Error(err) }, Timing: Timing{}.OrDefault(), Meter: noMeter{}}
+	o := Options{Store: store.Open(t.TempDir()), Meter: NewMeter(), Timing: Timing{}.OrDefault()}
+	o.Log = func(err error) { t.Error(err) }
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	New(o).followOffers(ctx)

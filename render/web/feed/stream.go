@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"beckon/render/web/respond"
@@ -23,14 +25,14 @@ func (f *Feed) Stream(w http.ResponseWriter, r *http.Request, over <-chan struct
 	if err != nil {
 		return err
 	}
-	if !f.join() {
+	if !f.join(1) {
 		f.o.Meter.Refused("too_many_clients")
 		w.Header().Set("Retry-After", retryAfter)
 		return respond.NewFault(http.StatusServiceUnavailable, "too_many_clients",
 			fmt.Sprintf("%d event streams are open", maxClients), "close some pages, or ask /api/sessions now and then")
 	}
-	defer f.leave()
-	c := client{feed: f, w: w, rc: http.NewResponseController(w), f: wants, done: r.Context().Done(), over: over}
+	defer f.join(-1)
+	c := client{feed: f, w: w, rc: http.NewResponseController(w), wants: wants}
 	// The deadlines of requests would end the stream; it has one of its own for each write.
 	_ = c.rc.SetReadDeadline(time.Time{})
 	h := w.Header()
@@ -40,95 +42,79 @@ func (f *Feed) Stream(w http.ResponseWriter, r *http.Request, over <-chan struct
 	h.Set("Transfer-Encoding", "identity") // the stream ends with its connection, so no chunks around the events
 	// A page that creates a new EventSource cannot send the header, so a query parameter does
 	// the same.
-	c.run(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")))
+	c.run(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")), r.Context().Done(), over)
 	return nil
+}
+
+// join counts a client that comes (1) or goes (-1), and reports whether there is a place for it.
+func (f *Feed) join(n int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.clients+n > maxClients {
+		return false
+	}
+	f.clients += n
+	return true
 }
 
 // client is one event stream.
 type client struct {
-	feed *Feed
-	w    http.ResponseWriter
-	rc   *http.ResponseController
-	f    Filter
-	done <-chan struct{}
-	over <-chan struct{} // closed when the session that asked is signed out
-	at   uint64          // the newest event it was sent
+	feed  *Feed
+	w     http.ResponseWriter
+	rc    *http.ResponseController
+	wants Filter
+	at    uint64 // the newest event it was sent
 }
 
-func (c *client) run(last string) {
-	if !c.begin(last) {
-		return
-	}
+// run sends the events after last, or a snapshot and what follows, until one of the channels is
+// closed or the client reads nothing.
+func (c *client) run(last string, done, over <-chan struct{}) {
 	beat := time.NewTicker(c.feed.o.Timing.Beat)
 	defer beat.Stop()
-	for {
-		frames, newest, wake, ok := c.feed.since(c.at, c.f)
-		switch {
-		case !ok:
-			c.feed.o.Meter.Gap()
-			if !c.restart("behind") {
+	ok := c.write(fmt.Appendf(nil, "retry: %d\n\n", retryFirst))
+	switch epoch, n, _ := strings.Cut(last, "-"); {
+	case last == "":
+		ok = ok && c.snapshot("")
+	case epoch != c.feed.epoch:
+		ok = ok && c.snapshot("epoch")
+	default:
+		c.at, _ = strconv.ParseUint(n, 10, 64)
+	}
+	missed := "too_old"
+	for ok {
+		frames, newest, wake, held := c.feed.since(c.at, c.wants)
+		if !held {
+			ok = c.snapshot(missed)
+			continue
+		}
+		ok = len(frames) == 0 || c.write(frames)
+		more := newest-c.at == step
+		c.at, missed = newest, "behind"
+		for waiting := ok && !more; waiting; {
+			select {
+			case <-wake:
+				waiting = false
+			case <-beat.C:
+				ok = c.write([]byte(": heartbeat\n\n"))
+				waiting = ok
+			case <-done:
+				return
+			case <-over:
 				return
 			}
-			continue
-		case len(frames) > 0 && !c.write(frames):
-			return
-		}
-		more := newest-c.at == step
-		if c.at = newest; more {
-			continue
-		}
-		if !c.wait(wake, beat.C) {
-			return
 		}
 	}
 }
 
-// begin sends the client what it needs to follow: the events after last, or a snapshot.
-func (c *client) begin(last string) bool {
-	if !c.write(fmt.Appendf(nil, "retry: %d\n\n", retryFirst)) {
-		return false
-	}
-	if last == "" {
-		return c.snapshot(nil)
-	}
-	n, ok := c.feed.number(last)
-	if !ok {
-		return c.restart("epoch")
-	}
-	if !c.feed.holds(n) {
-		return c.restart("too_old")
-	}
+// snapshot sends the present rows, and unless it is empty the reason why events are missing.
+func (c *client) snapshot(missed string) bool {
+	b, n := c.feed.snapshotFrame(c.wants)
 	c.at = n
-	return true
-}
-
-// restart reports that events are missing, and sends the present rows.
-func (c *client) restart(reason string) bool {
-	return c.snapshot(fmt.Appendf(nil, "event: gap\ndata: {\"reason\":%q}\n\n", reason))
-}
-
-func (c *client) snapshot(before []byte) bool {
-	b, n := c.feed.snapshotFrame(c.f)
-	c.at = n
-	return (before == nil || c.write(before)) && c.write(b)
-}
-
-// wait returns when there is something to write, and false when the stream is over.
-func (c *client) wait(wake <-chan struct{}, beat <-chan time.Time) bool {
-	for {
-		select {
-		case <-wake:
-			return true
-		case <-beat:
-			if !c.write([]byte(": heartbeat\n\n")) {
-				return false
-			}
-		case <-c.done:
-			return false
-		case <-c.over:
-			return false
-		}
+	if missed != "" {
+		c.feed.o.Meter.Count("beckon_sse_gaps_total", "", "")
+		b = append(fmt.Appendf(nil, "event: gap\ndata: {\"reason\":%q}\n\n", missed), b...)
 	}
+	return c.write(b)
 }
 
 func (c *client) write(b []byte) bool {

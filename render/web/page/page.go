@@ -14,7 +14,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"io/fs"
 	"net/http"
 	"path"
 	"strings"
@@ -39,54 +38,25 @@ var types = map[string]string{
 	".webmanifest": "application/manifest+json",
 }
 
-// file is one asset, with its entity tag.
-type file struct {
-	body []byte
-	kind string
-	tag  string
-}
-
-// Handler serves the page at / and /session/..., and its parts below /assets/.
-// Everything else is not found.
+// Handler serves the page at / and /session/..., and its parts below /assets/. Everything else is
+// not found. Browsers cache the files and revalidate them, so that a newer program is seen at the
+// next load.
 func Handler() http.Handler {
-	files := load()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, "/assets/")
 		if r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/session/") {
 			name = "index.html" // the page reads the session from its own address
 		}
-		f, ok := files[name]
-		if !ok {
+		body, err := assets.ReadFile("assets/" + name)
+		if err != nil {
 			http.Error(w, "there is nothing here", http.StatusNotFound)
 			return
 		}
-		f.serve(w, r)
-	})
-}
-
-func load() map[string]file {
-	files := map[string]file{}
-	entries, err := fs.ReadDir(assets, "assets")
-	if err != nil {
-		panic(err) // they are in the binary
-	}
-	for _, e := range entries {
-		body, err := assets.ReadFile("assets/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
 		sum := sha256.Sum256(body)
-		files[e.Name()] = file{body, types[path.Ext(e.Name())], `"` + hex.EncodeToString(sum[:12]) + `"`}
-	}
-	return files
-}
-
-// serve lets the browser cache the file and revalidate it, so that a newer program is seen at
-// the next load.
-func (f file) serve(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Type", f.kind)
-	h.Set("Cache-Control", "no-cache")
-	h.Set("ETag", f.tag)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.body))
+		h := w.Header()
+		h.Set("Content-Type", types[path.Ext(name)])
+		h.Set("Cache-Control", "no-cache")
+		h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+	})
 }

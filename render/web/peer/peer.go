@@ -1,19 +1,21 @@
-// Package peer finds out who is at the other end of a loopback connection: this user, or
-// another one of the machine. The system knows this for each socket; nothing that the other
-// end sends matters.
+// Package peer finds out who is at the other end of a loopback connection: this user, or another one
+// of the machine. The system knows this for each socket (Linux, macOS); nothing that the other end
+// sends matters.
 //
-// It guarantees: Owner is a process of this very user, at the time of asking. On Linux the
-// connection was still open after the look-up: otherwise another process could have had its port
-// by then. It does not know who uses that process: a proxy, a container's network helper or a
-// tunnel of the user looks like the user. Root is Unknown and not Owner, although it could read everything anyway: the
-// system's own proxies run as root, and what they forward may come from anywhere.
+// It guarantees: Owner is a process of this very user, at the time of asking. On Linux the connection
+// was still open after the look-up: otherwise another process could have had its port by then. It
+// does not know who uses that process: a proxy, a container's network helper or a tunnel of the user
+// looks like the user. Root is Unknown and not Owner: the system's own proxies run as root, and what
+// they forward may come from anywhere.
 package peer
 
 import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
+	"strconv"
 )
 
 // Peer describes the other end.
@@ -34,34 +36,45 @@ const (
 	Another     // another user of this machine
 )
 
+// socket is what the system knows about one: its owner, and on Linux its inode number, on macOS its
+// process.
+type socket struct {
+	uid   uint32
+	inode uint32
+	pid   int
+}
+
 // errNone is returned if there is no such socket, or no process holds it any more.
 var errNone = errors.New("no process holds the other end")
 
 // Of returns who is at the other end of c. A unix socket counts as its owner's alone, because
 // the server that creates one sets its mode.
 func Of(c net.Conn) Peer {
-	if _, ok := c.LocalAddr().(*net.UnixAddr); ok {
+	if onSocket(c) {
 		return Peer{Who: Owner}
 	}
-	there, here, ok := ends(c)
-	if !ok {
+	there, here, ok := addresses(c)
+	if !ok || !Local(c) {
 		return Peer{}
 	}
-	p := holder(there, here)
-	if !open(c) {
+	s, err := owner(there, here)
+	if err != nil || !open(c) {
 		return Peer{}
 	}
-	return p
+	who := Another
+	switch int(s.uid) {
+	case os.Geteuid():
+		who = Owner
+	case 0:
+		who = Unknown
+	}
+	return Peer{who, strconv.FormatUint(uint64(s.uid), 10)}
 }
 
-// Local reports whether c comes from this machine, over loopback or a unix
-// socket.
+// Local reports whether c comes from this machine, over loopback or a unix socket.
 func Local(c net.Conn) bool {
-	if _, ok := c.LocalAddr().(*net.UnixAddr); ok {
-		return true
-	}
-	_, _, ok := ends(c)
-	return ok
+	there, here, ok := addresses(c)
+	return onSocket(c) || ok && there.Addr().IsLoopback() && here.Addr().IsLoopback()
 }
 
 // Processes returns the processes that hold the other end of c. If this user cannot see which
@@ -69,11 +82,11 @@ func Local(c net.Conn) bool {
 // a closed one, has none. own reports whether c comes from this machine, by whichever of its
 // addresses.
 func Processes(c net.Conn) (all []int, sure, own bool) {
-	if _, ok := c.LocalAddr().(*net.UnixAddr); ok {
+	if onSocket(c) {
 		return nil, false, true
 	}
 	there, here, ok := addresses(c)
-	if !ok || !isOwn(there.Addr().Unmap()) && there.Addr() != here.Addr() {
+	if !ok || !isOwn(there.Addr()) && there.Addr() != here.Addr() {
 		return nil, false, false
 	}
 	all, sure = holders(there, here)
@@ -89,19 +102,19 @@ func isOwn(ip netip.Addr) bool {
 	})
 }
 
-// ends returns the two ends of a connection over loopback.
-func ends(c net.Conn) (there, here netip.AddrPort, ok bool) {
-	there, here, ok = addresses(c)
-	return there, here, ok && there.Addr().Unmap().IsLoopback() && here.Addr().Unmap().IsLoopback()
+func onSocket(c net.Conn) bool {
+	_, unix := c.LocalAddr().(*net.UnixAddr)
+	return unix
 }
 
+// addresses returns the two ends of a TCP connection.
 func addresses(c net.Conn) (there, here netip.AddrPort, ok bool) {
 	local, ok1 := c.LocalAddr().(*net.TCPAddr)
 	remote, ok2 := c.RemoteAddr().(*net.TCPAddr)
 	if !ok1 || !ok2 {
 		return there, here, false
 	}
-	return remote.AddrPort(), local.AddrPort(), true
+	return unmapped(remote.AddrPort()), unmapped(local.AddrPort()), true
 }
 
 // unmapped returns a with an IPv4 address in IPv4 form.

@@ -2,13 +2,17 @@ package peer
 
 import (
 	"encoding/binary"
+	"net"
 	"net/netip"
 
 	"golang.org/x/sys/unix"
 )
 
-// ask looks up the socket from there to here in the table that netstat prints.
-func ask(there, here netip.AddrPort) (s socket, err error) {
+// open reports whether the other end still has its port, which only Linux tells.
+func open(net.Conn) bool { return true }
+
+// owner looks up the socket from there to here in the table that netstat prints.
+func owner(there, here netip.AddrPort) (s socket, err error) {
 	table, err := unix.SysctlRaw("net.inet.tcp.pcblist_n")
 	if err != nil {
 		return s, err
@@ -18,17 +22,11 @@ func ask(there, here netip.AddrPort) (s socket, err error) {
 
 // holders returns the process that used the socket last.
 func holders(there, here netip.AddrPort) ([]int, bool) {
-	s, err := ask(there, here)
+	s, err := owner(there, here)
 	if err != nil || s.pid <= 0 {
 		return nil, false
 	}
 	return []int{s.pid}, true
-}
-
-// socket is a row of the table: the owner and the process.
-type socket struct {
-	uid uint32
-	pid int // 0 if unknown
 }
 
 // The table consists of records, each preceded by its length and kind and padded to eight
@@ -58,7 +56,7 @@ func findIn(table []byte, there, here netip.AddrPort) (s socket, err error) {
 		}
 		switch record := table[:size]; {
 		case kind == kindAddresses:
-			found = len(record) >= addressesSize && connects(record, unmapped(there), unmapped(here))
+			found = len(record) >= addressesSize && connects(record, there, here)
 		case kind == kindSocket && found && len(record) >= socketSize:
 			s.uid = binary.NativeEndian.Uint32(record[userAt:])
 			if len(record) >= processSize {
