@@ -5,9 +5,8 @@
 // It guarantees: silence if no hook decides anything; the same answer for the same event and
 // policy; one deadline for everything that an event starts, and rules that are evaluated
 // whatever happens to the rest; nothing that an event cannot express reaches the client; a
-// file with an error never disables what was in force before it. It does not guarantee that a
-// policy cannot be bypassed: an agent that may run any command may achieve with another
-// command what a rule for the first forbids. It is a guard rail, not a sandbox.
+// file with an error never disables what was in force before it. A policy is a guard rail, not a
+// sandbox: an agent that may run any command may do with another one what a rule forbids.
 //
 // Its packages: shell reads command lines, rule says what a rule covers, config parses the files,
 // wire knows what an event can express and the JSON of all sides, trust stores files between
@@ -138,7 +137,12 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 	ctx, cancel := context.WithTimeout(ctx, limit-min(grace, limit/4))
 	defer cancel()
 	r := &run{ev: ev, ctx: ctx, hard: start.Add(limit), call: ev.call(), contract: ev.Dialect.RulesOf(ev.Kind)}
-	r.match(e.Hooks)
+	named := r.call.Readings()
+	for _, h := range e.Hooks { // its "if" is evaluated when its turn comes, because it examines the input
+		if h.Event == ev.Kind && slices.ContainsFunc(named, func(c wire.Call) bool { return h.Takes(c.Payload) }) {
+			r.results = append(r.results, HookResult{Hook: h, Skipped: ev.leftOut(h)})
+		}
+	}
 	r.judge()
 	r.ask()
 	r.others()
@@ -150,9 +154,21 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 // call returns the event as handlers see it.
 func (ev Event) call() wire.Call {
 	get := func(name string) string { return gjson.GetBytes(ev.Payload, name).String() }
-	c := wire.Call{Event: string(ev.Kind), ID: ev.ID, Payload: ev.Payload, At: ev.At, ProjectDir: ev.ProjectDir, Dir: ev.Dir, Hops: ev.Hops,
-		SessionID: get("session_id"), PromptID: get("prompt_id"), ToolName: get("tool_name"), ToolUseID: get("tool_use_id"),
-		Cwd: get("cwd"), TranscriptPath: get("transcript_path")}
+	c := wire.Call{
+		Event:          string(ev.Kind),
+		ID:             ev.ID,
+		Payload:        ev.Payload,
+		At:             ev.At,
+		ProjectDir:     ev.ProjectDir,
+		Dir:            ev.Dir,
+		Hops:           ev.Hops,
+		SessionID:      get("session_id"),
+		PromptID:       get("prompt_id"),
+		ToolName:       get("tool_name"),
+		ToolUseID:      get("tool_use_id"),
+		Cwd:            get("cwd"),
+		TranscriptPath: get("transcript_path"),
+	}
 	if in := gjson.GetBytes(ev.Payload, "tool_input"); in.IsObject() {
 		c.ToolInput = []byte(in.Raw)
 	}
@@ -171,23 +187,12 @@ type run struct {
 	allowed  bool // once, by the user
 }
 
-// match finds the hooks for the event. A hook's "if" is evaluated when its turn comes, because
-// it examines the input.
-func (r *run) match(hooks []*config.Hook) {
-	named := r.call.Readings()
-	for _, h := range hooks {
-		if h.Event == r.ev.Kind && slices.ContainsFunc(named, func(c wire.Call) bool { return h.Takes(c.Payload) }) {
-			r.results = append(r.results, HookResult{Hook: h, Skipped: r.leftOut(h)})
-		}
-	}
-}
-
-func (r *run) leftOut(h *config.Hook) string {
+func (ev Event) leftOut(h *config.Hook) string {
 	switch {
 	case !h.Enabled:
 		return "disabled"
-	case r.ev.RulesOnly && h.Runs():
-		return cmp.Or(r.ev.Why, "rules only")
+	case ev.RulesOnly && h.Runs():
+		return cmp.Or(ev.Why, "rules only")
 	}
 	return ""
 }
@@ -201,8 +206,14 @@ func (r *run) allSeen(c wire.Call) (list []*rule.Call) {
 }
 
 func (r *run) seen(c wire.Call) *rule.Call {
-	return &rule.Call{Tool: c.ToolName, Input: c.ToolInput, Prompt: gjson.GetBytes(c.Payload, "prompt").String(),
-		Cwd: c.Cwd, Project: cmp.Or(c.ProjectDir, c.Cwd), Home: r.ev.Home}
+	return &rule.Call{
+		Tool:    c.ToolName,
+		Input:   c.ToolInput,
+		Prompt:  gjson.GetBytes(c.Payload, "prompt").String(),
+		Cwd:     c.Cwd,
+		Project: cmp.Or(c.ProjectDir, c.Cwd),
+		Home:    r.ev.Home,
+	}
 }
 
 // judge evaluates the rules, which is too fast to need a deadline.
@@ -227,12 +238,7 @@ func (r *run) rule(h *config.Hook, seen []*rule.Call) HookResult {
 // strictest combines a hook's results for a call under several names into the most careful
 // one. It approves only what it approves under all of them.
 func strictest(all []HookResult) HookResult {
-	best := all[0]
-	for _, res := range all[1:] {
-		if res.care() > best.care() {
-			best = res
-		}
-	}
+	best := slices.MaxFunc(all, func(a, b HookResult) int { return cmp.Compare(a.care(), b.care()) })
 	for _, res := range all {
 		if o := &best.Outcome; o.Decision == wire.Allow && res.Outcome.Decision != wire.Allow {
 			o.Decision = wire.Silence

@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -164,10 +166,7 @@ var unreasoned = map[wire.Decision]string{wire.Deny: "refused without a reason",
 
 // tagged returns a reason with the name of its hook.
 func tagged(h *config.Hook, d wire.Decision, reason string) string {
-	reason = strings.TrimSpace(reason)
-	if reason == "" {
-		reason = unreasoned[d]
-	}
+	reason = cmp.Or(strings.TrimSpace(reason), unreasoned[d])
 	if h.ID == otherCopy {
 		return reason // it has its tag
 	}
@@ -187,11 +186,11 @@ func (m *merging) failed(res *HookResult) {
 	}
 	switch mode {
 	case wire.Silence:
-		m.warnings = append(m.warnings, fmt.Sprintf("policy %s did not work and let it pass: %v", h.Name(), res.Failed))
+		m.warnings = append(m.warnings, "policy "+h.Name()+" did not work and let it pass: "+res.Failed.Error())
 	case wire.Ask:
-		m.decide(h, mode, fmt.Sprintf("the policy could not be asked, so you are: %v", res.Failed))
+		m.decide(h, mode, "the policy could not be asked, so you are: "+res.Failed.Error())
 	default:
-		m.decide(h, mode, fmt.Sprintf("the policy could not be asked, and without it this is refused: %v", res.Failed))
+		m.decide(h, mode, "the policy could not be asked, and without it this is refused: "+res.Failed.Error())
 	}
 }
 
@@ -254,28 +253,23 @@ const maxShown = 400
 
 // changes describes the changed members of an input.
 func changes(before, after gjson.Result) string {
+	old, now := before.Map(), after.Map()
+	union := maps.Clone(now)
+	maps.Copy(union, old)
 	var all []string
-	say := func(name gjson.Result, text string) bool {
-		all = append(all, wire.Printable(name.Str, 40)+" "+text)
-		return true
-	}
-	shown := func(v gjson.Result) string { return wire.Printable(v.Raw, maxShown) }
-	before.ForEach(func(name, old gjson.Result) bool {
-		now := after.Get(gjson.Escape(name.Str))
+	for _, name := range slices.Sorted(maps.Keys(union)) {
+		was, is := wire.Printable(old[name].Raw, maxShown), wire.Printable(now[name].Raw, maxShown)
+		text := "was " + was + " and is " + is
 		switch {
-		case !now.Exists():
-			return say(name, "was "+shown(old)+" and is gone")
-		case now.Raw != old.Raw:
-			return say(name, "was "+shown(old)+" and is "+shown(now))
+		case old[name].Raw == now[name].Raw:
+			continue
+		case !now[name].Exists():
+			text = "was " + was + " and is gone"
+		case !old[name].Exists():
+			text = "is new: " + is
 		}
-		return true
-	})
-	after.ForEach(func(name, now gjson.Result) bool {
-		if before.Get(gjson.Escape(name.Str)).Exists() {
-			return true
-		}
-		return say(name, "is new: "+shown(now))
-	})
+		all = append(all, wire.Printable(name, 40)+" "+text)
+	}
 	return strings.Join(all, "; ")
 }
 
@@ -323,49 +317,42 @@ func (m *merging) once() {
 	}
 }
 
-// others copies the members of the client's own JSON that need no decision.
+// others copies the members of the client's own JSON that need no decision. Of several hooks the
+// last one's counts.
 func (m *merging) others(h *config.Hook, raw []byte) {
 	if raw == nil {
 		return
 	}
 	v := gjson.ParseBytes(raw)
-	if c := v.Get("continue"); c.Type == gjson.False {
-		reason := v.Get("stopReason").String()
-		if reason == "" {
-			reason = "the work is ended without a reason (policy " + h.Name() + ")"
-		}
+	if v.Get("continue").Type == gjson.False {
+		reason := cmp.Or(v.Get("stopReason").String(), "the work is ended without a reason (policy "+h.Name()+")")
 		m.v.Halt, m.v.HaltReason = true, strings.TrimSpace(m.v.HaltReason+"\n"+reason)
 	}
 	m.v.Terminal += v.Get("terminalSequence").String()
 	v.Get("hookSpecificOutput").ForEach(func(key, value gjson.Result) bool {
-		m.specific(h, key.Str, value)
+		name := key.Str
+		switch {
+		case m.contract.Refuse == wire.ByAction && !m.mayReply(h, name, value.Str):
+		case name == "permissionDecision" && value.Str == "defer":
+			m.notes = append(m.notes, h.Name()+" defers, which counts as silence")
+		case slices.Contains(decided, name):
+		case name == "decision":
+			m.v.Request = wire.Request{Interrupt: member(value, "interrupt")}
+			if h.Level != config.Project {
+				m.v.Request.UpdatedPermissions = member(value, "updatedPermissions")
+			}
+		default:
+			if m.v.Extra == nil {
+				m.v.Extra = map[string]json.RawMessage{}
+			}
+			m.v.Extra[name] = json.RawMessage(value.Raw)
+		}
 		return true
 	})
 }
 
-// specific copies one member of hookSpecificOutput. Of several hooks the last one's counts.
-func (m *merging) specific(h *config.Hook, name string, value gjson.Result) {
-	if m.contract.Refuse == wire.ByAction && !m.mayReply(h, name, value.Str) {
-		return
-	}
-	switch name {
-	case "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext":
-		if name == "permissionDecision" && value.Str == "defer" {
-			m.notes = append(m.notes, h.Name()+" defers, which counts as silence")
-		}
-		return
-	case "decision":
-		m.v.Request = wire.Request{Interrupt: member(value, "interrupt")}
-		if h.Level != config.Project {
-			m.v.Request.UpdatedPermissions = member(value, "updatedPermissions")
-		}
-		return
-	}
-	if m.v.Extra == nil {
-		m.v.Extra = map[string]json.RawMessage{}
-	}
-	m.v.Extra[name] = json.RawMessage(value.Raw)
-}
+// decided are the members of hookSpecificOutput that are written from the decision.
+var decided = []string{"hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext"}
 
 // member returns a member as written, nil if it is missing.
 func member(v gjson.Result, name string) json.RawMessage {
