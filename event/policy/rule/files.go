@@ -33,7 +33,7 @@ const (
 	// selecting are flags whose value says which files are meant, and names none.
 	selecting = "--exclude --exclude-dir --include --glob"
 	// givers hand the words of their input to a program.
-	givers = "xargs gxargs parallel"
+	givers = "xargs parallel"
 )
 
 // opening finds the files that a command of a line reads or writes: each of its words may be one.
@@ -205,7 +205,7 @@ func (o *opening) found(find *shell.Command, write bool) {
 func edits(head string, rest []string) bool {
 	inPlace := ""
 	switch {
-	case shell.In("sed perl gsed ruby", head):
+	case shell.In("sed perl ruby", head):
 		inPlace = "-i -pi --in-place"
 	case shell.In("prettier gofmt eslint black rustfmt", head):
 		inPlace = "--write -w --fix"

@@ -41,7 +41,7 @@ var (
 
 const (
 	// targets are programs without subcommands: each operand is one.
-	targets = "make gmake rake rails gradle gradlew mvn mvnw ant just task invoke fab nx turbo ninja"
+	targets = "make rake rails gradle gradlew mvn mvnw ant just task invoke fab nx turbo ninja"
 	// clusters are programs that name objects by their kind, or as KIND/NAME.
 	clusters = "kubectl oc k"
 )
@@ -336,11 +336,10 @@ func (p *Pattern) same(want, got string) bool {
 	case p.program == "chmod":
 		return strings.TrimLeft(want, "0") == strings.TrimLeft(got, "0") && strings.Trim(want, "01234567") == ""
 	case shell.In(clusters, p.program):
-		for kind := range strings.SplitSeq(kinds, ",") {
-			if shell.In(kind, want) {
-				return shell.In(kind, got)
-			}
-		}
+		all := strings.Split(got, ",") // ns,pods
+		return slices.Contains(all, want) || slices.ContainsFunc(strings.Split(kinds, ","), func(kind string) bool {
+			return shell.In(kind, want) && slices.ContainsFunc(all, func(one string) bool { return shell.In(kind, one) })
+		})
 	}
 	return false
 }

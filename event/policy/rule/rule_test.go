@@ -401,6 +401,18 @@ func TestOrdinaryLines(t *testing.T) {
 		{"npm publish", "yarn publish", Yes},
 		{"npm publish", "pnpm run publish-docs", No},
 		{"git push -f", "docker run --rm -w /x alpine git push -f", Yes},
+		{"git push --force", "docker run -v .:/x alpine/git git push -f", Yes},
+		{"git push --force", "docker run -v .:/x alpine/git push -f", Yes},
+		{"git push --force", "docker run -v ./git:/x alpine ls", No},
+		{"make deploy", "gmake -C web deploy", Yes},
+		{"gmake deploy", "make deploy", Yes},
+		{"rm -rf", "gfind . -name x -exec grm -rf {} +", Yes},
+		{"kubectl delete ns", "kubectl delete ns,pods x", Yes},
+		{"kubectl delete ns", "kubectl delete pods,namespaces --all", Yes},
+		{"kubectl delete ns", "kubectl delete pods,svc x", No},
+		{"rm -rf /", `rm -rf "${TMPDIR}/"*`, Unsure},
+		{"rm -rf /", "rm -rf $TMPDIR/", Unsure},
+		{"rm -rf /", `rm -rf "$TMPDIR/x" "${TMPDIR:-/tmp}/"*`, No},
 	} {
 		if v := ruleOf(c.rule).Judge(bash(c.line)); v.Result != c.want {
 			t.Errorf("%q on %q: %+v, want %d", c.rule, c.line, v, c.want)

@@ -8,8 +8,8 @@ import (
 // The programs that are known, and only by what they do with their words.
 const (
 	// Carriers run a program that any later word names.
-	Carriers = "sudo doas env genv nohup time gtime command builtin exec nice ionice chrt taskset timeout gtimeout stdbuf " +
-		"gstdbuf setsid cmd chroot unshare nsenter flock su runuser gosu su-exec pkexec script watch xargs gxargs parallel busybox toybox " +
+	Carriers = "sudo doas env nohup time command builtin exec nice ionice chrt taskset timeout stdbuf " +
+		"setsid cmd chroot unshare nsenter flock su runuser gosu su-exec pkexec script watch xargs parallel busybox toybox " +
 		"systemd-run strace ltrace perf valgrind caffeinate faketime proxychains proxychains4 torsocks torify xvfb-run " +
 		"dbus-run-session fakeroot unbuffer rlwrap dotenv dotenvx cross-env env-cmd npx bunx pnpx pnpm yarn bun uvx bundle mise " +
 		"aws-vault then do noglob nocorrect winpty arch setarch prlimit tini chronic entr watchexec nodemon hyperfine bwrap " +
@@ -25,7 +25,7 @@ const (
 	// Shells are programs that read command lines.
 	Shells = "sh bash zsh dash ksh mksh ash fish rbash pwsh . source"
 	// Languages are interpreters.
-	Languages = "python node ruby perl php deno bun tsx ts-node bpython ipython pypy nodejs osascript Rscript lua awk gawk"
+	Languages = "python node ruby perl php deno bun tsx ts-node bpython ipython pypy nodejs osascript Rscript lua awk"
 	// liners take command lines as words.
 	liners = "cmd su runuser script flock watch parallel trap env sg tmux screen nix-shell concurrently entr xterm hyperfine eval at " +
 		"batch nodemon"
@@ -34,8 +34,10 @@ const (
 	managerWords = "add install i remove rm uninstall un up upgrade update why info view list ls link audit outdated create init " +
 		"publish version config cache pack ci test exec dlx x run run-script workspace workspaces login"
 	// Finders run programs for the files that they find.
-	Finders     = "find gfind fd fdfind"
+	Finders     = "find fd fdfind"
 	finderFlags = "-exec -execdir -ok -okdir -x -X --exec --exec-batch"
+	// containers run a program in an image, whose name may be OWNER/PROGRAM.
+	containers = "docker podman nerdctl"
 	// openers are words behind which any program runs the next one.
 	openers = "exec run x dlx -- -c ssh"
 	// evaluators join their words to a line.
@@ -74,7 +76,7 @@ func places(words []string, at int, out []Place) []Place {
 		return out
 	}
 	switch {
-	case head == "command" && (slices.Contains(rest, "-v") || slices.Contains(rest, "-V")), head == "awk", head == "gawk":
+	case head == "command" && (slices.Contains(rest, "-v") || slices.Contains(rest, "-V")), head == "awk":
 		return out
 	case In(Shells, head):
 		if slices.ContainsFunc(rest, IsCommandFlag) || slices.Contains(rest, "-n") {
@@ -159,7 +161,7 @@ func behind(words []string, at int, out []Place) []Place {
 		case !open && In(openers, w) && !(manager && !In("exec -- x", w)):
 			open = true
 		case IsFlag(w), IsAssignment(w), w == "--", w == "", strings.Contains(w, " "):
-		case open && IsKnown(name) && !value:
+		case open && IsKnown(name) && !value && !(In(containers, head) && strings.Contains(strings.TrimLeft(w, "./"), "/")):
 			return places(words, place.At, out)
 		case open || !manager:
 			out = append(out, place)
@@ -203,7 +205,7 @@ func nestedIn(c *Command) (out []nested) {
 		switch {
 		case In(Shells, head):
 			ofShell(c, rest, add)
-		case head == "awk" || head == "gawk":
+		case head == "awk":
 			add(nested{text: strings.Join(rest, "\n"), code: true})
 		case In(Languages, head):
 			isScript := func(w string) bool { return !IsFlag(w) && !In("- run /dev/stdin", w) }

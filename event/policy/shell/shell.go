@@ -123,8 +123,15 @@ func Base(word string) string {
 	if name := strings.TrimRight(word, "0123456789."); In("python pip php ruby node", name) {
 		word = name
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(word, ".exe"), "-cli")
+	word = strings.TrimSuffix(strings.TrimSuffix(word, ".exe"), "-cli")
+	if name := strings.TrimPrefix(word, "g"); In(gnu, name) {
+		return name
+	}
+	return word
 }
+
+// gnu are programs that some systems call with a g before their name.
+const gnu = "awk cp env find grep make mv rm sed stdbuf tar time timeout xargs"
 
 // isVersion reports whether what follows the sign in name@5 or name:1.9 is a version.
 func isVersion(text string) bool {

@@ -19,6 +19,7 @@ type fields struct {
 	text strings.Builder
 	open bool // a word has begun, which may be empty
 	glob bool
+	temp bool // it has the variable of the folder for temporary files
 }
 
 const globSigns = "*?["
@@ -51,9 +52,13 @@ func (f *fields) value() value { return value{f.list, f.feeds} }
 
 func (f *fields) end() {
 	if f.open {
-		f.list, f.globs = append(f.list, f.text.String()), append(f.globs, f.glob)
+		text := f.text.String()
+		if f.temp && In("/tmp/ /tmp/*", text) { // it may be empty, and then this is all
+			text = Hole + strings.TrimPrefix(text, "/tmp")
+		}
+		f.list, f.globs = append(f.list, text), append(f.globs, f.glob)
 		f.text.Reset()
-		f.open, f.glob = false, false
+		f.open, f.glob, f.temp = false, false, false
 	}
 }
 
@@ -211,6 +216,7 @@ func (f *fields) parameter(p *syntax.ParamExp, quoted bool) {
 	name := p.Param.Value
 	v := f.r.variable(name)
 	f.feeds = append(f.feeds, v.feeds...)
+	f.temp = f.temp || p.Exp == nil && name == "TMPDIR"
 	if p.Exp != nil {
 		v = f.alternative(p.Exp, v)
 	} else if p.Index == nil && len(v.words) > 1 && name != "@" && name != "*" {
