@@ -11,8 +11,6 @@ package run
 import (
 	"crypto/rand"
 	"fmt"
-	"os"
-	"time"
 
 	"beckon/event"
 	"beckon/event/policy/config"
@@ -70,51 +68,6 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 		return NewPrompt(c)
 	}
 	return nil, fmt.Errorf("type %q has no handler", h.Type)
-}
-
-const (
-	downDir = "down" // servers that did not answer
-	// downFor is how long a server that did not answer is skipped.
-	downFor = 30 * time.Second
-)
-
-// health remembers across processes whether a server answered, by a file that exists while it
-// is down. A server that did not answer is skipped for a while, because it would delay every
-// call. Without a state it remembers nothing.
-type health struct {
-	state trust.Dir
-	name  string
-}
-
-func healthOf(url string, state trust.Dir) health { return health{state, trust.Sum(url)[:32]} }
-
-// ask reports how the server may be asked now: not at all; once, to see whether it answers
-// again; or with all retries. After the pause it lets one process try, and the others wait for
-// the result.
-func (h health) ask() (may, once bool) {
-	if h.state == "" {
-		return true, false
-	}
-	info, err := os.Stat(h.state.Path(downDir, h.name))
-	switch {
-	case err != nil:
-		return true, false
-	case time.Since(info.ModTime()).Abs() < downFor: // a clock that was set back must not make it longer
-		return false, false
-	}
-	h.note(false)
-	return true, true
-}
-
-// note creates the file or removes it. If that fails the server is asked with all retries.
-func (h health) note(answered bool) {
-	switch {
-	case h.state == "":
-	case answered:
-		_ = h.state.Remove(downDir, h.name)
-	default:
-		_ = h.state.Write(nil, downDir, h.name)
-	}
 }
 
 // Marker is set in the environment of everything that a policy starts. A process that sees it

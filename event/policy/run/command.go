@@ -1,17 +1,21 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
 	"beckon/event"
 	"beckon/event/policy/wire"
+
+	"github.com/tidwall/gjson"
 )
 
 // maxOutput is how many bytes of a handler's output the trace keeps.
@@ -49,13 +53,33 @@ func (h Command) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	start := time.Now()
 	ctx, cancel := limited(ctx, h.Timeout)
 	defer cancel()
-	p, err := h.process(c)
-	if err != nil {
-		return wire.Outcome{ExitCode: -1, Attempts: 1, Took: time.Since(start), Err: err}
+	if c.Dir != "" {
+		c.Cwd, c.ProjectDir = c.Dir, c.Dir
 	}
-	r := p.run(ctx)
-	o := h.read(c.Event, r)
-	o.Output, o.ExitCode, o.TimedOut = r.output(), r.code, r.timedOut
+	p := process{dir: h.dir(c), env: environment(h.Env, c), stdin: c.Payload}
+	name, args := shell(h.Shell, h.Command)
+	if h.Args != nil {
+		fill := func(s string) string { return strings.ReplaceAll(s, "${CLAUDE_PROJECT_DIR}", c.ProjectDir) }
+		name, args = fill(h.Command), nil
+		for _, a := range h.Args {
+			args = append(args, fill(a))
+		}
+	}
+	p.argv, p.path = append([]string{name}, args...), name
+	if strings.ContainsRune(filepath.ToSlash(name), '/') && !filepath.IsAbs(name) {
+		p.path = filepath.Join(p.dir, name) // as in a shell there
+	}
+	var o wire.Outcome
+	path, err := exec.LookPath(p.path)
+	if err != nil {
+		o = wire.Outcome{Err: fmt.Errorf("finding %q: %w", name, cause(err)), ExitCode: -1}
+	} else {
+		p.path = path
+		r := p.run(ctx)
+		o = h.read(c.Event, r)
+		output := strings.TrimSpace(strings.TrimSpace(r.stdout) + "\n" + strings.TrimSpace(r.stderr))
+		o.Output, o.ExitCode, o.TimedOut = event.Cut(output, maxOutput), r.code, r.timedOut
+	}
 	o.Attempts, o.Took = 1, time.Since(start)
 	return o
 }
@@ -68,25 +92,23 @@ func limited(ctx context.Context, d time.Duration) (context.Context, context.Can
 	return context.WithTimeout(ctx, d)
 }
 
+// plainIsContext lists the events on which the client takes text on stdout as context.
+const plainIsContext = " SessionStart UserPromptSubmit UserPromptExpansion PostModelSwitch "
+
 // read interprets how the process ended, by its convention.
 func (h Command) read(event string, r ran) wire.Outcome {
+	refuse := wire.Outcome{Decision: wire.Refusal(event), Reason: wire.Reason(r.stderr)}
 	switch {
 	case r.err != nil:
 		return wire.Outcome{Err: r.err}
 	case h.Simple && r.code == 0:
 		return wire.Outcome{Decision: wire.Allow}
 	case h.Simple:
-		return wire.Outcome{Decision: wire.Refusal(event), Reason: wire.Reason(r.stderr)}
+		return refuse
 	}
-	return r.byClient(event)
-}
-
-// byClient interprets it by the client's convention.
-func (r ran) byClient(event string) wire.Outcome {
 	o, found, err := r.answer(event)
 	switch {
 	case r.code == 2: // refuses even with an invalid answer
-		refuse := wire.Outcome{Decision: wire.Refusal(event), Reason: wire.Reason(r.stderr)}
 		if found && err == nil {
 			refuse.Context, refuse.System, refuse.Raw = o.Context, o.System, o.Raw
 			if o.Decision == refuse.Decision && o.Reason != "" {
@@ -96,37 +118,29 @@ func (r ran) byClient(event string) wire.Outcome {
 		return refuse
 	case err != nil:
 		return wire.Outcome{Err: err}
-	case found:
-		return o
-	case r.code != 0:
-		return wire.Outcome{Err: failure(r)}
-	case plainIsContext[event]:
+	case !found && r.code != 0:
+		return wire.Outcome{Err: r.failure()}
+	case !found && strings.Contains(plainIsContext, " "+event+" "):
 		return wire.Outcome{Context: strings.TrimSpace(r.stdout)}
 	}
-	return wire.Outcome{}
+	return o
 }
 
 // answer parses stdout as the client's JSON. Other text is neither an answer nor an error.
-func (r ran) answer(event string) (wire.Outcome, bool, error) {
+func (r ran) answer(event string) (o wire.Outcome, found bool, err error) {
 	text := strings.TrimSpace(r.stdout)
 	if r.tooMuch && strings.HasPrefix(text, "{") {
-		return wire.Outcome{}, true, fmt.Errorf("its answer is larger than %d bytes", maxStdout)
+		return o, true, fmt.Errorf("its answer is larger than %d bytes", maxStdout)
 	}
-	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") || !json.Valid([]byte(text)) {
-		return wire.Outcome{}, false, nil // the client does not parse it either
+	if !strings.HasPrefix(text, "{") || !json.Valid([]byte(text)) {
+		return o, false, nil // the client does not parse it either
 	}
-	o, err := wire.ParseAnswer(event, []byte(text))
+	o, err = wire.ParseAnswer(event, []byte(text))
 	return o, true, err
 }
 
-// plainIsContext lists the events on which the client takes text on stdout as
-// context.
-var plainIsContext = map[string]bool{
-	"SessionStart": true, "UserPromptSubmit": true, "UserPromptExpansion": true, "PostModelSwitch": true,
-}
-
 // failure returns the error for an exit code that only means failure.
-func failure(r ran) error {
+func (r ran) failure() error {
 	line, _, _ := strings.Cut(strings.TrimSpace(r.stderr), "\n")
 	if line == "" {
 		return fmt.Errorf("exit code %d", r.code)
@@ -134,48 +148,13 @@ func failure(r ran) error {
 	return fmt.Errorf("exit code %d: %s", r.code, wire.Printable(line, 200))
 }
 
-// process prepares one run.
-func (h Command) process(c wire.Call) (process, error) {
-	if c.Dir != "" {
-		c.Cwd, c.ProjectDir = c.Dir, c.Dir
-	}
-	p := process{dir: h.dir(c), env: environment(h.Env, c), stdin: c.Payload}
-	name, args := h.words(c.ProjectDir)
-	path, err := find(name, p.dir)
-	if err != nil {
-		return p, fmt.Errorf("finding %q: %w", name, cause(err))
-	}
-	p.path, p.argv = path, append([]string{name}, args...)
-	return p, nil
-}
-
-// words returns the program and its arguments.
-func (h Command) words(project string) (string, []string) {
-	if h.Args == nil {
-		return shell(h.Shell, h.Command)
-	}
-	fill := func(s string) string { return strings.ReplaceAll(s, "${CLAUDE_PROJECT_DIR}", project) }
-	args := make([]string, len(h.Args))
-	for i, a := range h.Args {
-		args[i] = fill(a)
-	}
-	return fill(h.Command), args
-}
-
 // powershell returns the newer one if it is installed.
-func powershell() string {
+func powershell(line string) (name string, args []string) {
+	name = "powershell"
 	if _, err := exec.LookPath("pwsh"); err == nil {
-		return "pwsh"
+		name = "pwsh"
 	}
-	return "powershell"
-}
-
-// find returns the program's file. A relative path starts at dir, as in a shell there.
-func find(name, dir string) (string, error) {
-	if strings.ContainsRune(filepath.ToSlash(name), '/') && !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
-	}
-	return exec.LookPath(name)
+	return name, []string{"-NoProfile", "-NonInteractive", "-Command", line}
 }
 
 // dir returns where the command runs.
@@ -193,11 +172,69 @@ func (h Command) dir(c wire.Call) string {
 	return string(filepath.Separator)
 }
 
-// output returns what the trace keeps: stdout, then stderr.
-func (r ran) output() string {
-	out, errs := strings.TrimSpace(r.stdout), strings.TrimSpace(r.stderr)
-	if out != "" && errs != "" {
-		out += "\n"
+// variables returns the values of a call that a handler may use, in a fixed order. A variable
+// without a value in the event is empty, so that one from the caller's environment never
+// replaces it.
+func variables(c wire.Call) [][2]string {
+	return [][2]string{
+		{"HOOK_EVENT", c.Event},
+		{"TOOL_NAME", c.ToolName},
+		{"TOOL_INPUT", string(c.ToolInput)},
+		{"SESSION_ID", c.SessionID},
+		{"FILE_PATH", cmp.Or(firstText(c.ToolInput, "file_path", "notebook_path", "path"), firstText(c.Payload, "file_path"))},
+		{"COMMAND", firstText(c.ToolInput, "command")},
+		{"PROJECT_DIR", c.ProjectDir},
 	}
-	return event.Cut(out+errs, maxOutput)
+}
+
+// firstText returns the first of the members that is a text, and not empty.
+func firstText(object []byte, paths ...string) string {
+	for _, path := range paths {
+		if v := gjson.GetBytes(object, path); v.Type == gjson.String && v.Str != "" {
+			return v.Str
+		}
+	}
+	return ""
+}
+
+// environment returns base with the call's variables. A value that would not fit is cut, and
+// NAME_TRUNCATED=1 says so; stdin has all of it.
+//
+// The values are the agent's text. A shell expands them once and does not parse them again;
+// nothing here puts them into a command line.
+func environment(base []string, c wire.Call) []string {
+	if base == nil {
+		base = os.Environ()
+	}
+	ours := map[string]bool{"CLAUDE_PROJECT_DIR": c.ProjectDir != ""}
+	var set []string
+	for _, v := range append(variables(c), [2]string{"CLAUDE_PROJECT_DIR", c.ProjectDir}) {
+		name, value := v[0], strings.ReplaceAll(v[1], "\x00", "") // no program starts with one in its environment
+		if name != "CLAUDE_PROJECT_DIR" {
+			ours[name], ours[name+"_TRUNCATED"] = true, true
+		}
+		if room := maxEnv - len(name) - len("=\x00"); len(value) > room {
+			value = event.Cut(value, room)
+			set = append(set, name+"_TRUNCATED=1")
+		}
+		if value != "" {
+			set = append(set, name+"="+value)
+		}
+	}
+	return append(without(base, ours), set...)
+}
+
+// without returns env without the named variables.
+func without(env []string, names map[string]bool) []string {
+	kept := make([]string, 0, len(env))
+	for _, e := range env {
+		name, _, _ := strings.Cut(e, "=")
+		if runtime.GOOS == "windows" {
+			name = strings.ToUpper(name)
+		}
+		if !names[name] {
+			kept = append(kept, e)
+		}
+	}
+	return kept
 }

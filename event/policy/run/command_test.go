@@ -114,6 +114,8 @@ func TestCommandVariablesAndStdin(t *testing.T) {
 	}
 }
 
+func filePath(c wire.Call) string { return variables(c)[4][1] }
+
 func TestCommandFilePath(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"file_path":"/a/b c.go"}`:       "/a/b c.go",

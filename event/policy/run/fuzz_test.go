@@ -147,7 +147,7 @@ func FuzzCommandStdout(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, stdout, event string) {
 		for _, code := range []int{0, 1, 2} {
-			o := ran{stdout: stdout, stderr: "why", code: code}.byClient(event)
+			o := Command{}.read(event, ran{stdout: stdout, stderr: "why", code: code})
 			if o.Err != nil && (o.Decision != wire.Silence || o.Raw != nil || o.UpdatedInput != nil || o.Context != "") {
 				t.Errorf("exit %d: an error and %+v", code, o)
 			}

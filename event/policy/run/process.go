@@ -49,8 +49,7 @@ type ran struct {
 func (p process) run(ctx context.Context) ran {
 	grace := graceTime
 	if end, ok := ctx.Deadline(); ok {
-		left := time.Until(end)
-		grace = max(min(grace, left/10), time.Millisecond)
+		grace = max(min(grace, time.Until(end)/10), time.Millisecond)
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-grace))
 		defer cancel()
@@ -60,30 +59,23 @@ func (p process) run(ctx context.Context) ran {
 	cmd.Args, cmd.Dir, cmd.Env = p.argv, p.dir, p.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.stdin), out, errs
 	cmd.WaitDelay = grace
-	g := newGroup(cmd)
+	alone(cmd)
 	cancelled := false
 	cmd.Cancel = func() error {
 		cancelled = true
-		return g.end()
+		return end(cmd.Process)
 	}
-	if err := cmd.Start(); err != nil {
-		if ctx.Err() != nil {
-			return ran{code: -1}.withError(ctx, true, err)
+	err := cmd.Start()
+	r := ran{code: -1}
+	if err == nil {
+		err = cmd.Wait()
+		if cancelled || !out.whole || !errs.whole {
+			kill(cmd.Process)
 		}
-		return ran{code: -1, err: fmt.Errorf("starting %q: %w", p.argv[0], cause(err))}
+		r = ran{stdout: out.String(), stderr: errs.String(), tooMuch: out.Cut, code: cmd.ProcessState.ExitCode()}
+	} else {
+		cancelled = ctx.Err() != nil
 	}
-	g.started()
-	err := cmd.Wait()
-	if cancelled || !out.whole || !errs.whole {
-		g.kill()
-	}
-	g.close()
-	r := ran{stdout: out.String(), stderr: errs.String(), tooMuch: out.Cut, code: cmd.ProcessState.ExitCode()}
-	return r.withError(ctx, cancelled, err)
-}
-
-// withError sets what went wrong, if anything did. An exit code is not such an error.
-func (r ran) withError(ctx context.Context, cancelled bool, err error) ran {
 	var exit *exec.ExitError
 	switch {
 	case cancelled && errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -92,9 +84,9 @@ func (r ran) withError(ctx context.Context, cancelled bool, err error) ran {
 		r.err = fmt.Errorf("interrupted: %w", context.Cause(ctx))
 	case errors.As(err, &exit) && r.code < 0:
 		r.err = fmt.Errorf("ended by a signal: %s", exit.ProcessState)
-	case errors.As(err, &exit), errors.Is(err, exec.ErrWaitDelay), err == nil:
+	case errors.As(err, &exit), errors.Is(err, exec.ErrWaitDelay), err == nil: // an exit code is not such an error
 	default:
-		r.err = fmt.Errorf("running it: %w", cause(err))
+		r.err = fmt.Errorf("running %q: %w", p.argv[0], cause(err))
 	}
 	return r
 }
@@ -124,20 +116,10 @@ type capped struct {
 
 // ReadFrom is called by os/exec to copy the output. Only here can an output that ended be told
 // from one that was closed by force.
-func (c *capped) ReadFrom(r io.Reader) (total int64, err error) {
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := r.Read(buf)
-		_, _ = c.Write(buf[:n]) // never fails
-		total += int64(n)
-		if errors.Is(err, io.EOF) {
-			c.whole = true
-			return total, nil
-		}
-		if err != nil {
-			return total, err
-		}
-	}
+func (c *capped) ReadFrom(r io.Reader) (int64, error) {
+	n, err := io.Copy(&c.Buffer, r)
+	c.whole = err == nil
+	return n, err
 }
 
 func (c *capped) String() string { return strings.ToValidUTF8(string(c.Kept), "\uFFFD") }

@@ -2,8 +2,5 @@ package run
 
 import "syscall"
 
-// attributes start the process in its own session. If this program is killed, which it cannot
-// prevent, the command ends with it.
-func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-}
+// endWithParent has the kernel end the command if this program is killed, which it cannot prevent.
+func endWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

@@ -12,28 +12,22 @@ import (
 // refuses to start a program with a longer one (MAX_ARG_STRLEN).
 const maxEnv = 128 << 10
 
-// group is the process group of a command. It is a session too: a program
-// that asks the terminal for a password fails at once and is not stopped.
-type group struct{ cmd *exec.Cmd }
-
-func newGroup(cmd *exec.Cmd) *group {
-	cmd.SysProcAttr = attributes()
-	return &group{cmd}
+// alone starts a command in a session of its own, so that a program that asks the terminal for a
+// password fails at once, and so that all of it can be ended.
+func alone(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	endWithParent(cmd.SysProcAttr)
 }
 
-func (g *group) started() {}
-
 // end asks every process of the group to end.
-func (g *group) end() error { return g.signal(syscall.SIGTERM) }
+func end(p *os.Process) error { return signal(p, syscall.SIGTERM) }
 
 // kill kills what is left of the group. Its leader may have been reaped: the system does not
 // reuse its number while a member lives, and if none lives the signal hits nothing.
-func (g *group) kill() { _ = g.signal(syscall.SIGKILL) }
+func kill(p *os.Process) { _ = signal(p, syscall.SIGKILL) }
 
-func (g *group) close() {}
-
-func (g *group) signal(s syscall.Signal) error {
-	err := syscall.Kill(-g.cmd.Process.Pid, s)
+func signal(p *os.Process, s syscall.Signal) error {
+	err := syscall.Kill(-p.Pid, s)
 	if err == syscall.ESRCH {
 		return os.ErrProcessDone
 	}
@@ -44,7 +38,7 @@ func (g *group) signal(s syscall.Signal) error {
 func shell(kind, line string) (name string, args []string) {
 	switch kind {
 	case "powershell":
-		return powershell(), []string{"-NoProfile", "-NonInteractive", "-Command", line}
+		return powershell(line)
 	case "bash":
 		return "bash", []string{"-c", line}
 	}
