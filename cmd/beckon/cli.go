@@ -78,7 +78,8 @@ const sessionHelp = "A session: its id, name, project or branch, or a part of on
 // run is the whole program without the exit.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	if len(args) > 0 && args[0] == "hook" && !(len(args) > 1 && (args[1] == "--help" || args[1] == "-h")) {
-		code := answer.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{}, pin.Verify, nil) // before kong, which costs time
+		// Before kong, which costs time.
+		code := answer.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{}, pin.Verify, nil)
 		if code != cli.ExitOK {
 			noblock.Off() // exit code 2 is the answer itself where the contract has no other way
 		}
@@ -95,7 +96,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	parser, err := kong.New(line, kong.Name("beckon"),
 		kong.Description("Tell which of your coding-agent sessions needs you. Without a command, list them."),
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"session": sessionHelp, "version": versionLine()}, kong.Help(printHelp), kong.Bind(a, a.App))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Help(printHelp),
+		kong.Vars{"session": sessionHelp, "version": versionLine()}, kong.Bind(a, a.App))
 	if err != nil {
 		return a.Fail(err)
 	}
@@ -133,7 +135,9 @@ func (a *app) mayRun(ctx *kong.Context) error {
 }
 
 // stateless are the commands that read no file of the user's, and so need no home.
-var stateless = []string{"beckon help", "beckon version", "beckon init", "beckon policy schema", "beckon policy example"}
+var stateless = []string{
+	"beckon help", "beckon version", "beckon init", "beckon policy schema", "beckon policy example",
+}
 
 // commandOf returns the command that was parsed, as far as kong understood it.
 func commandOf(ctx *kong.Context, err error) string {

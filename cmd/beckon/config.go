@@ -36,7 +36,8 @@ func (c *configShow) Run(a *app) error {
 		return errors.Join(cli.WriteJSON(a.Stdout, values), err)
 	}
 	show := func(name string) {
-		fmt.Fprintf(a.Stdout, "%-18s %-8s  # %s\n", name, cmp.Or(strings.ReplaceAll(values[name].Value, "\n", `\n`), "-"), values[name].From)
+		value := cmp.Or(strings.ReplaceAll(values[name].Value, "\n", `\n`), "-")
+		fmt.Fprintf(a.Stdout, "%-18s %-8s  # %s\n", name, value, values[name].From)
 	}
 	show("state_dir")
 	for _, k := range config.Keys {

@@ -60,7 +60,10 @@ var scenes = []scene{
 	{recording: "overload", after: 600, project: "mobile", branch: "push", asked: "why does the build fail on CI?"},
 	{
 		recording: "bash", project: "shop", branch: "main", asked: "list what changed since yesterday",
-		words: []string{"python3 nap.py 2", "git log --since=yesterday", "Listed the files. Done.", "12 commits; two touch the schema."},
+		words: []string{
+			"python3 nap.py 2", "git log --since=yesterday",
+			"Listed the files. Done.", "12 commits; two touch the schema.",
+		},
 	},
 	{
 		recording: "esc_tool", after: 300, project: "data", branch: "import", asked: "load last month's orders again",
@@ -70,7 +73,8 @@ var scenes = []scene{
 
 func (c *demoCmd) Run(a *app) error {
 	if c.Watch && !a.Screen() {
-		return cli.Hint("without it the list is printed whenever it changes", "--watch needs a terminal on its output, and one that can move its cursor")
+		return cli.Hint("without it the list is printed whenever it changes",
+			"--watch needs a terminal on its output, and one that can move its cursor")
 	}
 	screen := (!c.List || c.Watch) && a.Screen()
 	tracks, err := readTracks(c.Files)

@@ -79,7 +79,9 @@ func (a *app) usage(command ...string) {
 var columns = [2][]string{{"look", "act"}, {"elsewhere", "rules", "setup"}}
 
 // groupTitles are what the help calls the groups.
-var groupTitles = map[string]string{"look": "Look", "act": "Act", "elsewhere": "Elsewhere", "rules": "Rules", "setup": "Set up"}
+var groupTitles = map[string]string{
+	"look": "Look", "act": "Act", "elsewhere": "Elsewhere", "rules": "Rules", "setup": "Set up",
+}
 
 // printHelp prints the usage of a command as kong does, and of the whole program on one screen
 // of 80 columns and 24 lines.
@@ -100,7 +102,8 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 		}
 	}
 	w := ctx.Stdout
-	fmt.Fprintf(w, "beckon tells which of your coding-agent sessions needs you.\nUsage: beckon [COMMAND] [flags]; without a command, it lists them.\n\n")
+	fmt.Fprintln(w, "beckon tells which of your coding-agent sessions needs you.")
+	fmt.Fprintf(w, "Usage: beckon [COMMAND] [flags]; without a command, it lists them.\n\n")
 	for i := range max(len(sides[0]), len(sides[1])) {
 		side := func(j int) string { return append(sides[j], make([]string, len(sides[1-j]))...)[i] }
 		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-38s%s", side(0), side(1)), " "))

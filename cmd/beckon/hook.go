@@ -14,6 +14,7 @@ type hookCmd struct {
 }
 
 func (c *hookCmd) Run(a *app) error {
-	answer.Main([]string{c.Event, "--agent", c.Agent, "--via", c.Via}, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{}, pin.Verify, nil)
+	args := []string{c.Event, "--agent", c.Agent, "--via", c.Via}
+	answer.Main(args, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{}, pin.Verify, nil)
 	return nil
 }

@@ -56,7 +56,8 @@ func (c *listCmd) Run(a *app) error {
 		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !inStates(&r, want) })
 	}
 	if c.JSON {
-		return cli.WriteJSON(a.Stdout, listed{render.List{Schema: render.ListSchema, GeneratedAt: now.Time(), Sessions: rows}, others})
+		list := render.List{Schema: render.ListSchema, GeneratedAt: now.Time(), Sessions: rows}
+		return cli.WriteJSON(a.Stdout, listed{list, others})
 	}
 	if lack := setup.UnknownClient(a.App); lack != "" && len(rows) > 0 {
 		fmt.Fprintln(a.Stderr, "beckon: "+lack)
@@ -115,7 +116,8 @@ func parseStates(names []string) ([]string, error) {
 	for _, n := range names {
 		s := strings.ToLower(strings.TrimSpace(n))
 		if known := stateNames(); !slices.Contains(known, s) && s != string(state.Backburned) {
-			return nil, cli.Usage("%w", cli.Hint(nearest.DidYouMean(n, known), "--state %q: no such state (one of %s)", n, strings.Join(known, ", ")))
+			return nil, cli.Usage("%w", cli.Hint(nearest.DidYouMean(n, known),
+				"--state %q: no such state (one of %s)", n, strings.Join(known, ", ")))
 		}
 		out = append(out, s)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -30,7 +31,8 @@ func (c *markCmd) Run(a *app) error {
 	only := c.Aside || c.Until != "" || c.Off || c.Remove // what needs one session by its name
 	switch {
 	case (c.Off || c.Until != "") && (c.Seen || c.Remove):
-		return cli.Usage("mark: --until and --off set a session aside and take it back; they go with neither --seen nor --remove")
+		return cli.Usage("mark: --until and --off set a session aside and take it back; " +
+			"they go with neither --seen nor --remove")
 	case only && (c.All || c.Pane != ""), c.All && c.Session != nil, c.Pane != "" && (c.All || c.Session != nil):
 		return cli.Usage("mark: --all and --pane mark as seen, and go with no other flag and no session")
 	case c.All:
@@ -66,7 +68,8 @@ func (c *markCmd) Run(a *app) error {
 		return err
 	}
 	row := render.Rows([]state.Seen{v}, true)[0]
-	_, err = fmt.Fprintf(a.Stdout, "%s %s\n", render.OneLine(strings.TrimSpace(row.Label()+" "+cli.ShortID(row.SessionID))), did)
+	name := strings.TrimSpace(row.Label() + " " + cli.ShortID(row.SessionID))
+	_, err = fmt.Fprintf(a.Stdout, "%s %s\n", render.OneLine(name), did)
 	return err
 }
 
@@ -80,7 +83,8 @@ func (c *markCmd) action(now time.Time) (action state.Action, did string, err er
 		if err != nil {
 			return action, "", cli.Usage("--until %q: %w", c.Until, err)
 		}
-		return state.Action{Kind: state.ActBackburner, Until: until}, "is aside until " + until.Time().Local().Format("Mon 15:04"), nil
+		did = "is aside until " + until.Time().Local().Format("Mon 15:04")
+		return state.Action{Kind: state.ActBackburner, Until: until}, did, nil
 	case c.Aside:
 		return state.Action{Kind: state.ActBackburner}, "is aside until your next prompt to it", nil
 	case c.Remove:
@@ -126,10 +130,9 @@ func seenIn(st *store.Store, fits func(event.Terminal) bool) error {
 		if !fits(s.Origin.Terminal) || cli.Looked(s, s.ByHooks(now)) {
 			continue
 		}
-		_, e := st.Fold(store.KeyOf(s.Record()), store.Update{Change: state.Change{At: now, Action: &state.Action{Kind: state.ActSeen}}})
-		if err == nil {
-			err = e
-		}
+		seen := state.Change{At: now, Action: &state.Action{Kind: state.ActSeen}}
+		_, e := st.Fold(store.KeyOf(s.Record()), store.Update{Change: seen})
+		err = cmp.Or(err, e)
 	}
 	return err
 }

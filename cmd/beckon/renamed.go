@@ -34,7 +34,9 @@ var renamings = []renaming{
 
 // renamed returns the renaming of the words that a command line begins with.
 func renamed(args []string) (renaming, bool) {
-	i := slices.IndexFunc(renamings, func(r renaming) bool { return len(args) >= len(r.was) && slices.Equal(args[:len(r.was)], r.was) })
+	i := slices.IndexFunc(renamings, func(r renaming) bool {
+		return len(args) >= len(r.was) && slices.Equal(args[:len(r.was)], r.was)
+	})
 	if i < 0 {
 		return renaming{}, false
 	}

@@ -110,7 +110,8 @@ func (a *app) play(tracks []track, how playing, screen bool) error {
 	} else if err := scratch(dir); err != nil {
 		return err
 	}
-	p := &player{a: a, st: store.Open(dir), tracks: tracks, start: event.MillisOf(time.Now()), screen: screen, playing: how}
+	start := event.MillisOf(time.Now())
+	p := &player{a: a, st: store.Open(dir), tracks: tracks, start: start, screen: screen, playing: how}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if screen {
@@ -285,5 +286,6 @@ func (p *player) show(now event.Millis) error {
 	}
 	p.shown = key.String()
 	fmt.Fprintf(p.a.Stdout, "-- %.1f s\n", float64(now-p.start)/1000)
-	return term.List(p.a.Stdout, rows, term.Style{Color: p.a.Color("auto"), Rich: p.a.Rich(), Width: p.a.Width(), Now: now.Time()})
+	style := term.Style{Color: p.a.Color("auto"), Rich: p.a.Rich(), Width: p.a.Width(), Now: now.Time()}
+	return term.List(p.a.Stdout, rows, style)
 }

@@ -149,7 +149,8 @@ func (a *app) timeline(name string) (render.Timeline, error) {
 	if len(lanes) > 0 { // the night before is not shown
 		from = lanes[0].Spans[0].From.Time()
 	}
-	return render.NewTimeline(from, to, lanes, func(l *stats.Lane) *state.Session { return a.sessionOf(store.Key(l.Session), l.Project) }), nil
+	of := func(l *stats.Lane) *state.Session { return a.sessionOf(store.Key(l.Session), l.Project) }
+	return render.NewTimeline(from, to, lanes, of), nil
 }
 
 // sessionOf returns the session of a key. One that has been pruned has only its history left, and

@@ -116,7 +116,8 @@ var InClient = evidence.InClient
 // that an agent can switch off is none.
 func (a *App) InAgent(what string) error {
 	shell := func(ag *agents.Agent) bool { return ag.ShellVar != "" && a.Getenv(ag.ShellVar) != "" }
-	if a.Getenv("CLAUDECODE") == "" && a.Getenv("CLAUDE_CODE_CHILD_SESSION") == "" && !slices.ContainsFunc(event.Agents(), shell) && !InClient() {
+	if a.Getenv("CLAUDECODE") == "" && a.Getenv("CLAUDE_CODE_CHILD_SESSION") == "" &&
+		!slices.ContainsFunc(event.Agents(), shell) && !InClient() {
 		return nil
 	}
 	return Hint("run it in a terminal of your own", "%s is yours to do, and this shell belongs to an agent", what)
@@ -193,7 +194,13 @@ func (a *App) Screen() bool { return a.Getenv("TERM") != "dumb" && a.Width() > 0
 
 // Style returns how to draw on this terminal, with the colours that a flag chose.
 func (a *App) Style(choice string) term.Style {
-	return term.Style{Color: a.Color(a.ColorChoice(choice)), Rich: a.Rich(), Width: a.Width(), Now: a.Now().Time(), Marks: a.Configured().Marks}
+	return term.Style{
+		Color: a.Color(a.ColorChoice(choice)),
+		Rich:  a.Rich(),
+		Width: a.Width(),
+		Now:   a.Now().Time(),
+		Marks: a.Configured().Marks,
+	}
 }
 
 // Rich reports whether the terminal has 256 colours, by the rules of package colorprofile:

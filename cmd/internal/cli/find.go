@@ -30,7 +30,8 @@ func (a *App) Find(arg string) (state.Seen, error) {
 	if len(exact) > 0 {
 		return a.oneProcess(exact), nil
 	}
-	if called := fitting(seen, func(r *render.Row, _ string) bool { return arg != "" && strings.EqualFold(r.Name, arg) }); len(called) == 1 {
+	named := func(r *render.Row, _ string) bool { return arg != "" && strings.EqualFold(r.Name, arg) }
+	if called := fitting(seen, named); len(called) == 1 {
 		return called[0], nil
 	}
 	if len(fits) == 0 {
@@ -91,7 +92,8 @@ func ambiguity(arg string, fits []state.Seen) error {
 	if len(rows) > maxCandidates {
 		list = append(list, "...")
 	}
-	return NotFound("give more of the name or of the id; beckon list shows them", "session %q fits %d sessions (%s)", arg, len(fits), strings.Join(list, ", "))
+	return NotFound("give more of the name or of the id; beckon list shows them",
+		"session %q fits %d sessions (%s)", arg, len(fits), strings.Join(list, ", "))
 }
 
 // fitting returns the live sessions that fits accepts, given the row and the client's own name

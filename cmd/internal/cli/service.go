@@ -106,7 +106,8 @@ WantedBy=default.target
 </dict></plist>
 `, "launchctl bootstrap gui/" + strconv.Itoa(os.Getuid()) + " " + path, nil
 	}
-	return "", "", "", Hint("run beckon "+strings.Join(u.Args, " ")+" at login, for instance by the Task Scheduler", "there is no unit for %s", goos)
+	advice := "run beckon " + strings.Join(u.Args, " ") + " at login, for instance by the Task Scheduler"
+	return "", "", "", Hint(advice, "there is no unit for %s", goos)
 }
 
 var xml = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

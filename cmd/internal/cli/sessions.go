@@ -144,7 +144,8 @@ func (a *App) Act(v state.Seen, action state.Action) error {
 	if v.Session.Seq == 0 {
 		return Hint("it is heard of as soon as one of its hooks runs", "session %q: no hook of it has run yet", v.Session.ID)
 	}
-	_, err := a.Store.Fold(store.KeyOf(v.Session.Record()), store.Update{Change: state.Change{At: a.Now(), Action: &action}})
+	change := state.Change{At: a.Now(), Action: &action}
+	_, err := a.Store.Fold(store.KeyOf(v.Session.Record()), store.Update{Change: change})
 	return err
 }
 

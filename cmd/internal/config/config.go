@@ -134,7 +134,8 @@ var Keys = []key{
 	{Name: "answer_wait", Doc: "how long what a session asks can be answered from elsewhere, at most a day",
 		field: func(c *Config) any { return &c.Answer.Wait }},
 	{Name: "answer_subagents", Doc: "when what a subagent asks is held for an answer from elsewhere",
-		OneOf: []string{request.Off, request.Away, request.Always}, field: func(c *Config) any { return &c.Answer.Subagents }},
+		OneOf: []string{request.Off, request.Away, request.Always},
+		field: func(c *Config) any { return &c.Answer.Subagents }},
 
 	{Name: "color", Doc: "colour in the output of list and show; NO_COLOR and CLICOLOR_FORCE do it, too", Old: true,
 		OneOf: []string{"auto", "always", "never"}, field: func(c *Config) any { return &c.Color }},
