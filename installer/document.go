@@ -13,11 +13,12 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// document is a settings file: its text, and the tree that tells where in it each value is. An
-// edit changes a piece of the text, so everything else keeps its bytes, and reads the tree again.
+// document is a settings file: its text, and its syntax tree with all white space and comments. An
+// edit changes the tree, so that everything else keeps its bytes.
 type document struct {
-	text []byte // without a byte order mark
-	file hujson.Value
+	text   []byte // as it was read, without a byte order mark
+	file   hujson.Value
+	layout layout
 }
 
 var bom = []byte("\xef\xbb\xbf")
@@ -104,7 +105,7 @@ func parseTree(text []byte) (*document, error) {
 		return nil, problemAt(text, file.StartOffset, "", "settings are not an object",
 			"settings begin with { and end with }")
 	}
-	return &document{text, file}, nil
+	return &document{text, file, layoutOf(text, &file)}, nil
 }
 
 func problemAt(text []byte, offset int, path, what, hint string) error {
@@ -118,42 +119,45 @@ func problemAt(text []byte, offset int, path, what, hint string) error {
 	}
 }
 
-// splice replaces the text from one offset to another.
-func (d *document) splice(from, to int, with string) error {
-	next, err := parseTree(slices.Concat(d.text[:from], []byte(with), d.text[to:]))
-	if err == nil {
-		*d = *next
-	}
-	return err
+// bytes returns the settings as they are now.
+func (d *document) bytes(mark []byte) []byte {
+	text := d.file.Pack()
+	return slices.Concat(mark, text[:len(text)-1]) // without the line end that parseTree adds
+}
+
+// valueOf returns a value that is written as text, which is JSON of ours.
+func valueOf(text string) hujson.Value {
+	v, _ := hujson.Parse([]byte(text))
+	return v
 }
 
 // item is a member of an object, or an element of an array.
 type item struct {
 	name   string // of a member
 	value  *hujson.Value
-	start  int // the offset of its name, or of its value
-	before hujson.Extra
-	inside hujson.Extra // between name and value, and from there to the comma
+	start  int           // the offset of its name, or of its value
+	before *hujson.Extra // in front of it
+	inside hujson.Extra  // between name and value, and from there to the comma
 }
 
 // items returns what an object or array contains, and the white space and comments at its end.
-func items(c *hujson.Value) (list []item, end hujson.Extra) {
+func items(c *hujson.Value) (list []item, end *hujson.Extra) {
 	switch c := c.Value.(type) {
 	case *hujson.Object:
 		for i := range c.Members {
 			m := &c.Members[i]
 			inside := slices.Concat(m.Name.AfterExtra, m.Value.BeforeExtra, m.Value.AfterExtra)
-			list = append(list, item{stringValue(m.Name), &m.Value, m.Name.StartOffset, m.Name.BeforeExtra, inside})
+			list = append(list, item{stringValue(m.Name), &m.Value, m.Name.StartOffset, &m.Name.BeforeExtra, inside})
 		}
-		return list, c.AfterExtra
+		return list, &c.AfterExtra
 	case *hujson.Array:
 		for i := range c.Elements {
 			e := &c.Elements[i]
-			list = append(list, item{"", e, e.StartOffset, e.BeforeExtra, e.AfterExtra})
+			list = append(list, item{"", e, e.StartOffset, &e.BeforeExtra, e.AfterExtra})
 		}
-		return list, c.AfterExtra
+		return list, &c.AfterExtra
 	}
-	return nil, nil
+	return nil, new(hujson.Extra)
 }
 
 // member returns the last value of that name in an object, as the client reads it, or nil.
@@ -183,30 +187,34 @@ func standard(v hujson.Value) []byte {
 }
 
 // comments joins what is between values, without the commas; white space alone is dropped.
-func comments(extras ...hujson.Extra) string {
+func comments(extras ...hujson.Extra) hujson.Extra {
 	if text := slices.Concat(extras...); !isBlank(text) {
-		return string(text)
+		return text
 	}
-	return ""
+	return nil
 }
 
 // cut removes item i of a container with its comma. Comments around it stay.
-func (d *document) cut(c *hujson.Value, i int) error {
+func cut(c *hujson.Value, i int) {
 	list, end := items(c)
 	it := list[i]
-	after := it.value.EndOffset + len(it.value.AfterExtra)
-	if it.value.AfterExtra != nil {
-		after++ // a comma
-	}
 	switch {
 	case i+1 < len(list):
-		next := list[i+1]
-		return d.splice(it.start, next.start, comments(it.inside, next.before))
+		next := list[i+1].before
+		*next = slices.Concat(*it.before, comments(it.inside, *next))
 	case i > 0:
 		previous := list[i-1].value
-		return d.splice(previous.EndOffset, after, comments(previous.AfterExtra, it.before, it.inside))
+		*end = slices.Concat(comments(previous.AfterExtra, *it.before, it.inside), *end)
+		previous.AfterExtra = nil // no comma
+	default:
+		*end = comments(*it.before, it.inside, *end)
 	}
-	return d.splice(it.start-len(it.before), after+len(end), comments(it.before, it.inside, end))
+	switch c := c.Value.(type) {
+	case *hujson.Object:
+		c.Members = slices.Delete(c.Members, i, i+1)
+	case *hujson.Array:
+		c.Elements = slices.Delete(c.Elements, i, i+1)
+	}
 }
 
 // layout is how a file is written.
@@ -216,21 +224,21 @@ type layout struct {
 	spaced  bool   // a blank follows colon and comma within a line
 }
 
-// layout reads the layout from the file's text.
-func (d *document) layout() layout {
+// layoutOf reads the layout of a file.
+func layoutOf(text []byte, file *hujson.Value) layout {
 	l := layout{newline: "\n", unit: "  ", spaced: true}
-	if i := bytes.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
+	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		l.newline = "\r\n"
 	}
-	list, _ := items(&d.file)
+	list, _ := items(file)
 	if len(list) == 0 {
 		return l
 	}
 	l.spaced = len(list[0].value.BeforeExtra) > 0
-	before := list[0].before
+	before := *list[0].before
 	if i := bytes.LastIndexByte(before, '\n'); i >= 0 && isBlank(before[i:]) {
 		l.unit = strings.Trim(string(before[i:]), "\r\n")
-	} else if !bytes.Contains(d.text[d.file.StartOffset:d.file.EndOffset], []byte("\n")) {
+	} else if !bytes.Contains(text[file.StartOffset:file.EndOffset], []byte("\n")) {
 		l.newline = ""
 	}
 	return l
@@ -257,33 +265,37 @@ var joinLines = strings.NewReplacer(",\n", ", ", "\n", "")
 
 // put appends an item to a container that is depth steps deep, behind the comments there; name
 // is its name in an object.
-func (d *document) put(l layout, c *hujson.Value, name string, v any, depth int) error {
+func (d *document) put(c *hujson.Value, name string, v any, depth int) {
+	l := d.layout
 	list, end := items(c)
-	said := strings.TrimRight(string(end), whiteSpace)
-	before, behind := "", string(end)[len(said):]
+	said := bytes.TrimRight(*end, whiteSpace)
+	before, behind := "", (*end)[len(said):]
 	switch {
 	case l.newline != "":
 		before = l.newline + strings.Repeat(l.unit, depth+1)
-		if len(list) == 0 && said == "" {
-			behind = l.newline + strings.Repeat(l.unit, depth)
+		if len(list) == 0 && len(said) == 0 {
+			behind = hujson.Extra(l.newline + strings.Repeat(l.unit, depth))
 		}
 	case l.spaced && len(list) > 0:
 		before = " "
 	}
-	if said != "" && !strings.Contains(before, "\n") {
+	if len(said) > 0 && !strings.Contains(before, "\n") {
 		before = "\n" // the comment may reach to the end of its line
 	}
-	if c.Value.Kind() == '{' {
-		before += string(encode(name)) + ":"
+	extra := slices.Concat(said, []byte(before))
+	value := valueOf(l.text(v, depth+1))
+	switch c := c.Value.(type) {
+	case *hujson.Object:
 		if l.spaced || l.newline != "" {
-			before += " "
+			value.BeforeExtra = hujson.Extra(" ")
 		}
+		key := hujson.Value{BeforeExtra: extra, Value: hujson.String(name)}
+		c.Members = append(c.Members, hujson.ObjectMember{Name: key, Value: value})
+	case *hujson.Array:
+		value.BeforeExtra = extra
+		c.Elements = append(c.Elements, value)
 	}
-	if len(list) > 0 && list[len(list)-1].value.AfterExtra == nil { // else it has a comma
-		said = "," + said
-	}
-	last := c.EndOffset - 1
-	return d.splice(last-len(end), last, said+before+l.text(v, depth+1)+behind)
+	*end = behind
 }
 
 // pretty writes v in the layout of our own files.

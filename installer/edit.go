@@ -1,6 +1,7 @@
 package installer
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -29,14 +30,19 @@ func Edit(old []byte, want Spec) (text []byte, notes []string, err error) {
 	if want.KeepAnswers {
 		want.Answers = slices.ContainsFunc(d.own(), func(e hookEntry) bool { return Entry{Args: e.words()}.Answers() })
 	}
+	if err := d.once(); err != nil {
+		return nil, nil, err
+	}
 	// Adding comes first, so that hooks whose events all change keep their place.
-	for _, step := range []func(Spec) error{d.once, d.add, d.settle, d.editStatus} {
-		if err := step(want); err != nil {
-			return nil, nil, err
-		}
+	if err := d.add(want); err != nil {
+		return nil, nil, err
+	}
+	d.settle(want)
+	if err := d.editStatus(want); err != nil {
+		return nil, nil, err
 	}
 	_, notes = d.entries(lax(want.agent))
-	return slices.Concat(mark, d.text), notes, nil
+	return d.bytes(mark), notes, nil
 }
 
 // remove returns the settings without beckon's entries, and without the hooks, events and
@@ -47,16 +53,12 @@ func remove(old []byte) ([]byte, error) {
 		return append([]byte{}, old...), nil
 	}
 	d, err := parseTree(text)
-	if err == nil {
-		err = d.dropStatus()
-	}
-	if err == nil {
-		err = d.settle(Spec{})
-	}
 	if err != nil {
 		return nil, err
 	}
-	return append(append([]byte{}, mark...), d.text...), nil
+	d.dropStatus()
+	d.settle(Spec{})
+	return d.bytes(mark), nil
 }
 
 // owns reports whether settings contain an entry of ours.
@@ -86,6 +88,7 @@ type hookEntry struct {
 	handler
 	event   string
 	matcher string
+	value   *hujson.Value
 	path    []place // from the root's member to the handler
 }
 
@@ -146,7 +149,7 @@ func (d *document) entries(lax bool) (all []hookEntry, notes []string) {
 				}
 				handlers, _ := items(inside[at].value)
 				for n, h := range handlers {
-					e.handler = readHandler(standard(*h.value))
+					e.handler, e.value = readHandler(standard(*h.value)), h.value
 					e.path = []place{{&d.file, i}, {hooks.value, j}, {event.value, k}, {group.value, at}, {inside[at].value, n}}
 					all = append(all, e)
 					if lack := e.lacks(); lack != "" {
@@ -165,56 +168,46 @@ func (d *document) own() []hookEntry {
 	return slices.DeleteFunc(all, func(e hookEntry) bool { return !e.own() })
 }
 
-// settle keeps one entry of ours for each slot of want, as it should be, and removes the others,
-// one after another, since each change moves those behind it.
-func (d *document) settle(want Spec) error {
-	l := d.layout()
-	for {
-		changed, err := d.settleNext(l, want)
-		if err != nil || !changed {
-			return err
-		}
-	}
-}
-
-// settleNext changes the first entry that is not as it should be.
-func (d *document) settleNext(l layout, want Spec) (changed bool, err error) {
+// settle keeps one entry of ours for each slot of want, as it should be, and removes the others.
+func (d *document) settle(want Spec) {
 	slots := want.slots()
+	var gone []hookEntry
 	for _, e := range d.own() {
 		i := slices.Index(slots, e.slot())
 		if i < 0 || !e.matchesAll() {
-			return true, d.cutPath(e.path)
+			gone = append(gone, e)
+			continue
 		}
-		if slot := slots[i]; !e.same(want.handler(slot)) {
-			at := e.path[len(e.path)-1]
-			list, _ := items(at.container)
-			v := list[at.index].value
-			return true, d.splice(v.StartOffset, v.EndOffset, l.text(want.entry(slot), 5))
+		if !e.same(want.handler(slots[i])) {
+			e.value.Value = valueOf(d.layout.text(want.entry(slots[i]), 5)).Value
 		}
 		slots = slices.Delete(slots, i, i+1)
 	}
-	return false, nil
+	for _, e := range slices.Backward(gone) { // a removal moves what is behind it
+		e.remove()
+	}
 }
 
-// cutPath removes the item at the end of a path, with every container that holds nothing else.
-// A group holds nothing else if it has no other list than the one on the path.
-func (d *document) cutPath(path []place) error {
+// remove removes the entry, with every container that holds nothing else. A group holds nothing else
+// if it has no other list than the one of the entry.
+func (e hookEntry) remove() {
+	path := e.path
 	at := path[len(path)-1]
 	for len(path) > 1 {
 		list, end := items(at.container)
 		group := len(path) == 4
-		if !group && len(list) > 1 || comments(end, list[at.index].before, list[at.index].inside) != "" {
+		if !group && len(list) > 1 || comments(*end, *list[at.index].before, list[at.index].inside) != nil {
 			break
 		}
 		path = path[:len(path)-1]
 		at = path[len(path)-1]
 	}
-	return d.cut(at.container, at.index)
+	cut(at.container, at.index)
 }
 
 // add adds a group for each slot of want that has no entry of ours.
 func (d *document) add(want Spec) error {
-	l, have := d.layout(), map[string]bool{}
+	have := map[string]bool{}
 	for _, e := range d.own() {
 		have[e.slot()] = have[e.slot()] || e.matchesAll()
 	}
@@ -222,54 +215,33 @@ func (d *document) add(want Spec) error {
 		if have[slot] {
 			continue
 		}
-		event := strings.TrimSuffix(slot, replySlot)
-		hooks, err := d.container(l, 0, map[string]any{}, "hooks")
-		if err != nil {
-			return err
-		}
+		hooks := d.container(&d.file, "hooks", "{}", 0)
 		if hooks.Value.Kind() != '{' {
 			return problemAt(d.text, hooks.StartOffset, "hooks", "not what the client reads there",
 				"hooks maps event names to arrays of groups")
 		}
-		list, err := d.container(l, 1, []any{}, "hooks", event)
-		if err != nil {
-			return err
-		}
-		if list.Value.Kind() != '[' {
-			continue // another tool's: the notes name it
-		}
-		group := map[string]any{"hooks": []any{want.entry(slot)}} // no matcher, so it matches all
-		if err := d.put(l, list, "", group, 2); err != nil {
-			return err
+		list := d.container(hooks, strings.TrimSuffix(slot, replySlot), "[]", 1)
+		if list.Value.Kind() == '[' { // else another tool's: the notes name it
+			group := map[string]any{"hooks": []any{want.entry(slot)}} // no matcher, so it matches all
+			d.put(list, "", group, 2)
 		}
 	}
 	return nil
 }
 
-// container returns the value below the names, the last of which is made if it is missing or null.
-func (d *document) container(l layout, depth int, empty any, names ...string) (*hujson.Value, error) {
-	find := func(names []string) *hujson.Value {
-		v := &d.file
-		for _, name := range names {
-			if v = member(v, name); v == nil {
-				break
-			}
-		}
-		return v
+// container returns the member of that name, which is made if it is missing or null.
+func (d *document) container(of *hujson.Value, name, empty string, depth int) *hujson.Value {
+	if v := member(of, name); v == nil {
+		d.put(of, name, json.RawMessage(empty), depth)
+	} else if v.Value.Kind() == 'n' {
+		v.Value = valueOf(empty).Value
 	}
-	var err error
-	switch v := find(names); {
-	case v == nil:
-		err = d.put(l, find(names[:depth]), names[depth], empty, depth)
-	case v.Value.Kind() == 'n':
-		err = d.splice(v.StartOffset, v.EndOffset, string(encode(empty)))
-	}
-	return find(names), err
+	return member(of, name)
 }
 
 // once refuses a key that appears twice: the client reads only the last one, so an edit could
 // have no effect.
-func (d *document) once(Spec) error {
+func (d *document) once() error {
 	check := func(c *hujson.Value, path string, names ...string) error {
 		list, _ := items(c)
 		for i, m := range list {

@@ -16,20 +16,20 @@ func List(name string, value []string, ours ...[]string) Op {
 		case at < 0 && value == nil, value != nil && slices.Equal(d.list(name), value):
 			return old, nil, nil
 		case at < 0:
-			err = d.put(d.layout(), &d.file, name, value, 0)
+			d.put(&d.file, name, value, 0)
 		case value == nil:
-			err = d.cut(&d.file, at)
+			cut(&d.file, at)
 		case top[at].value.Value.Kind() != '[':
-			err = problemAt(d.text, top[at].start, name, "not a list", "correct it")
+			return nil, nil, problemAt(d.text, top[at].start, name, "not a list", "correct it")
 		default:
-			v := top[at].value
-			err = d.splice(v.StartOffset, v.EndOffset, d.layout().text(value, 1))
-		}
-		if value == nil && isNothing(d.text) && comments(d.file.BeforeExtra, d.file.AfterExtra) == "" {
-			return nil, nil, err // no file says the same
+			top[at].value.Value = valueOf(d.layout.text(value, 1)).Value
 		}
 		mark, _ := cutBOM(old)
-		return slices.Concat(mark, d.text), nil, err
+		text := d.bytes(mark)
+		if value == nil && isNothing(text) && comments(d.file.BeforeExtra, d.file.AfterExtra) == nil {
+			return nil, nil, nil // no file says the same
+		}
+		return text, nil, nil
 	}
 	return Op{edit: edit, owns: func(text []byte) bool {
 		d, err := readLax(text)

@@ -85,20 +85,21 @@ func statusCommand(program string, literal hujson.Literal) string {
 
 // editStatus makes beckon the status line, wrapping the one that is there, or removes it.
 func (d *document) editStatus(want Spec) error {
-	program := want.StatusLine
 	if want.NoStatusLine {
-		return d.dropStatus()
-	}
-	if program == "" {
+		d.dropStatus()
 		return nil
 	}
 	all := d.statusLines()
-	if len(all) == 0 {
-		return d.put(d.layout(), &d.file, "statusLine", struct {
+	switch {
+	case want.StatusLine == "":
+		return nil
+	case len(all) == 0:
+		d.put(&d.file, "statusLine", struct {
 			Type            string `json:"type"`
 			Command         string `json:"command"`
 			RefreshInterval int    `json:"refreshInterval"`
-		}{"command", statusCommand(program, nil), statusRefresh}, 0)
+		}{"command", statusCommand(want.StatusLine, nil), statusRefresh}, 0)
+		return nil
 	}
 	s := all[0]
 	refuse := func(what string) error {
@@ -112,40 +113,32 @@ func (d *document) editStatus(want Spec) error {
 		return refuse("not UTF-8")
 	}
 	if s.own() {
-		is, of := s.words[0], slashed(program)
+		is, of := s.words[0], slashed(want.StatusLine)
 		literal = s.wrapped()
 		if is == of || path.Dir(is) == path.Dir(of) && stringValue(*s.command) != statusCommand(is, literal) {
 			return nil // as it should be, or changed by the user since: either program does
 		}
 	}
-	return d.splice(s.command.StartOffset, s.command.EndOffset, string(hujson.String(statusCommand(program, literal))))
+	s.command.Value = hujson.String(statusCommand(want.StatusLine, literal))
+	return nil
 }
 
 // dropStatus takes every status line of ours out, or puts back what it wraps.
-func (d *document) dropStatus() error {
-	for {
-		own, found := d.ownStatus()
-		if !found {
-			return nil
-		}
-		var err error
+func (d *document) dropStatus() {
+	for own, found := d.ownStatus(); found; own, found = d.ownStatus() {
 		if literal := own.wrapped(); literal != nil {
-			err = d.splice(own.command.StartOffset, own.command.EndOffset, string(literal))
+			own.command.Value = literal
 		} else {
-			err = d.cut(&d.file, own.at)
-		}
-		if err != nil {
-			return err
+			cut(&d.file, own.at)
 		}
 	}
 }
 
 // ownStatus is the first status line of ours.
 func (d *document) ownStatus() (statusLine, bool) {
-	for _, s := range d.statusLines() {
-		if s.own() {
-			return s, true
-		}
+	all := d.statusLines()
+	if i := slices.IndexFunc(all, statusLine.own); i >= 0 {
+		return all[i], true
 	}
 	return statusLine{}, false
 }
