@@ -99,7 +99,7 @@ func (a *app) jumpCommand() []string {
 // notifies the user.
 func (a *app) deliverer(set alert.Settings, by string, terminal io.Writer) *notify.Deliverer {
 	return &notify.Deliverer{
-		Store: a.Store, Reader: a.Reader(), Settings: set, Channels: a.channels(set, terminal), By: by, Getenv: a.Getenv,
+		Store: a.Store, Reader: a.Reader(), Settings: set, Channels: a.channels(set, terminal), By: by,
 	}
 }
 

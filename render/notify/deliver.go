@@ -20,7 +20,6 @@ type Deliverer struct {
 	Settings alert.Settings
 	Channels []Channel
 	By       string // the program that notifies, for the log: deliver, watch, serve
-	Getenv   func(string) string
 }
 
 // send sends the notification, and logs the decision.

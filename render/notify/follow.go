@@ -8,6 +8,7 @@ import (
 	"beckon/event"
 	"beckon/state"
 	"beckon/state/alert"
+	"beckon/state/live"
 )
 
 // Follower notifies of the alerts that watch and serve see. Conditions at its start are not
@@ -68,7 +69,7 @@ func (f *Follower) note(id string, is state.AlertState, now time.Time) {
 // consider decides on an alert that has stood long enough.
 func (f *Follower) consider(ctx context.Context, s state.Session, w waiting, now time.Time) {
 	c := alert.Case{Alert: w.alert, Session: &s}
-	v := f.d.Settings.Decide(f.d.Store, c, f.d.Getenv, now)
+	v := f.d.Settings.Decide(f.d.Store, c, live.Focus, now)
 	if v.Verdict == state.Later {
 		if v.Reason != w.reason {
 			w.reason = v.Reason

@@ -43,7 +43,7 @@ func newScene(t *testing.T) *scene {
 func (sc *scene) deliverer() *Deliverer {
 	set := alert.Defaults()
 	set.Channels = []string{alert.Desktop}
-	return &Deliverer{Store: sc.st, Settings: set, Channels: []Channel{sc.told}, By: "watch", Getenv: os.Getenv}
+	return &Deliverer{Store: sc.st, Settings: set, Channels: []Channel{sc.told}, By: "watch"}
 }
 
 // event folds an event at the current time.

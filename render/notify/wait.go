@@ -8,6 +8,7 @@ import (
 	"beckon/event"
 	"beckon/state"
 	"beckon/state/alert"
+	"beckon/state/live"
 )
 
 const (
@@ -158,5 +159,5 @@ func (d *Deliverer) decide(c alert.Case, mode alert.DueMode, now time.Time) ([]C
 	if len(channels) == 0 {
 		return nil, state.Decision{Verdict: state.Never, Reason: reasonUnreachable}
 	}
-	return channels, d.Settings.Decide(d.Store, c, d.Getenv, now)
+	return channels, d.Settings.Decide(d.Store, c, live.Focus, now)
 }

@@ -6,7 +6,6 @@ import (
 	"beckon/event"
 	"beckon/event/osc"
 	"beckon/state"
-	"beckon/state/evidence"
 	"beckon/state/store"
 )
 
@@ -17,16 +16,22 @@ type Case struct {
 	Still   bool // the client has just reported that nobody has typed for six seconds
 }
 
+// Focus says whether the user looks at a terminal's pane.
+type Focus func(t event.Terminal, now time.Time) state.Focus
+
 // Decide reads what the decision needs, makes it, and claims the alert for the caller if the
 // user is to be notified. If another process has claimed it, the decision becomes a refusal;
 // if that cannot be determined (a full disk) it stands: a message too many is better than one
-// too few. The focus is asked last, since that costs a process.
-func (s Settings) Decide(st *store.Store, c Case, getenv func(string) string, now time.Time) state.Decision {
+// too few. focus tells whether the user looks at a terminal, nil if nothing can; it is asked last,
+// since that costs a process.
+func (s Settings) Decide(st *store.Store, c Case, focus Focus, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
-	h.Focus = state.FocusElsewhere
 	d := state.Decide(c.Alert, s.Rules(), h)
 	if d.Verdict == state.Notify {
-		h.Focus = evidence.Focus(c.Session.Origin.Terminal, getenv, now)
+		h.Focus = state.FocusUnknown
+		if focus != nil {
+			h.Focus = focus(c.Session.Origin.Terminal, now)
+		}
 		d = state.Decide(c.Alert, s.Rules(), h)
 	}
 	if d.Verdict != state.Notify {
@@ -43,9 +48,7 @@ func (s Settings) Decide(st *store.Store, c Case, getenv func(string) string, no
 
 // Foresee decides as if the user looked elsewhere: what it refuses is never allowed later.
 func (s Settings) Foresee(st *store.Store, c Case, now time.Time) state.Decision {
-	h := s.hearing(st, c, now)
-	h.Focus = state.FocusElsewhere
-	return state.Decide(c.Alert, s.Rules(), h)
+	return state.Decide(c.Alert, s.Rules(), s.hearing(st, c, now))
 }
 
 // ByClient reports whether the terminal of a session is notified through its client: by what a
@@ -54,11 +57,11 @@ func (s Settings) ByClient(v *state.Session) bool {
 	return s.Has(Terminal) && v.Native() && v.Origin.Terminal.Kind != "tmux"
 }
 
-// hearing returns what is known, except for the focus.
+// hearing returns what is known if the user looks elsewhere.
 func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing {
 	notified, last := st.Notified(store.KeyOf(c.Session.Record()), c.Alert)
 	return state.Hearing{
-		Now: event.MillisOf(now), Still: c.Still, Notified: notified, NotifiedAt: last,
+		Now: event.MillisOf(now), Focus: state.FocusElsewhere, Still: c.Still, Notified: notified, NotifiedAt: last,
 		Quiet: s.Quiet != Hours{} && s.Quiet.Hold(now.Local()), // local time reads a file, so only if needed
 	}
 }

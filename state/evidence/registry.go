@@ -44,22 +44,17 @@ type Reading struct {
 
 	StartedAt       event.Millis `json:"startedAt"` // when the record was written, a little after the process began
 	StatusUpdatedAt event.Millis `json:"statusUpdatedAt"`
-
-	Problem string `json:"problem"` // why it is not Usable: a Problem constant; else empty
 }
 
-// Why a registry file gave no usable reading. None of these is evidence that the session is
-// gone.
-const (
-	ProblemTorn   = "torn"   // not whole JSON in any try: being written, or broken
-	ProblemShape  = "shape"  // JSON of another form
-	ProblemSize   = "size"   // over 64 KiB
-	ProblemStatus = "status" // an unknown status, or none: 2.1.197 gives `claude -p` none
-)
-
-// Usable reports whether the reading is evidence of state: its form is known, its status is
-// one of the four, and it has a time.
-func (r Reading) Usable() bool { return r.Problem == "" }
+// Usable reports whether the reading is evidence of state: it has a session, a known status and
+// its time. One that is not, such as a half-written file's, does not mean that the session is gone.
+func (r Reading) Usable() bool {
+	switch r.Status {
+	case "idle", "busy", "waiting", "shell":
+		return r.SessionID != "" && r.StatusUpdatedAt > 0 && r.StatusUpdatedAt <= latest
+	}
+	return false
+}
 
 const (
 	maxRegistryFile = 64 << 10 // real files have under 1 KiB
@@ -68,9 +63,6 @@ const (
 	// this long is broken, and not tried again.
 	tornFor = time.Second
 )
-
-// tornPauses are the waits between tries of a torn file.
-var tornPauses = [...]time.Duration{time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond}
 
 // RegistryDir returns the client's registry: sessions in $CLAUDE_CONFIG_DIR, else in
 // ~/.claude; empty if neither is known.
@@ -85,10 +77,8 @@ func RegistryDir(getenv func(string) string) string {
 	return filepath.Join(home, ".claude", "sessions")
 }
 
-// Registry reads all records in dir, in order of pid. Files that vanish meanwhile are left
-// out; unusable files are kept with a Problem, so that a torn record is not taken for a
-// missing one. It returns an error if it cannot read the directory; the caller goes on without
-// the registry.
+// Registry reads all records in dir, in order of pid, usable or not. Files that vanish meanwhile
+// are left out. If it cannot read the directory the caller goes on without the registry.
 func Registry(dir string) ([]Reading, error) {
 	names, err := registryNames(dir)
 	if err != nil {
@@ -118,7 +108,7 @@ func registryNames(dir string) ([]string, error) {
 var registryBuffers = sync.Pool{New: func() any { b := make([]byte, maxRegistryFile+1); return &b }}
 
 // ReadRegistryFile reads one record, PID.json. The error is only that of opening or reading
-// the file; what is wrong with its content is the reading's Problem.
+// the file; if its content is wrong, the reading is not Usable.
 func ReadRegistryFile(path string) (Reading, error) {
 	pid, ok := registryPid(filepath.Base(path))
 	if !ok {
@@ -126,16 +116,15 @@ func ReadRegistryFile(path string) (Reading, error) {
 	}
 	buf := registryBuffers.Get().(*[]byte)
 	defer registryBuffers.Put(buf)
-	for try := 0; ; try++ {
+	for wait := time.Millisecond; ; wait *= 4 {
 		b, err := plainfile.Head(path, *buf, 0)
 		if err != nil {
 			return Reading{}, err
 		}
-		r := ParseRegistry(b, pid)
-		if r.Problem != ProblemTorn || try == len(tornPauses) || !fresh(path) {
-			return r, nil
+		if gjson.ValidBytes(b) || wait > 16*time.Millisecond || !fresh(path) {
+			return ParseRegistry(b, pid), nil
 		}
-		time.Sleep(tornPauses[try])
+		time.Sleep(wait)
 	}
 }
 
@@ -156,24 +145,18 @@ func fresh(path string) bool {
 	return err == nil && time.Since(fi.ModTime()).Abs() < tornFor || errors.Is(err, fs.ErrNotExist)
 }
 
-// ParseRegistry parses the content of PID.json. Any bytes give a reading, usable or not, that
-// has at least the pid.
+// ParseRegistry parses the content of PID.json. Any bytes give a reading that has at least the pid.
 func ParseRegistry(b []byte, pid int) Reading {
 	var r Reading
 	text := string(b)
-	switch {
-	case len(text) > maxRegistryFile:
-		return Reading{Pid: pid, Problem: ProblemSize}
-	case jsonenc.Decode(text, &r):
-	case gjson.Valid(text):
-		return Reading{Pid: pid, Problem: ProblemShape}
-	default:
-		return Reading{Pid: pid, Problem: ProblemTorn}
+	if len(text) > maxRegistryFile || !jsonenc.Decode(text, &r) {
+		return Reading{Pid: pid}
 	}
 	if start := gjson.Get(text, "procStart"); start.Type == gjson.Number {
 		r.ProcStart = start.Raw
 	}
-	id, cwd, needs := clean(r.SessionID, event.MaxID), event.Cut(r.Cwd, event.MaxPath), clean(redact.Text(r.Needs), event.MaxQuestion)
+	id, cwd := clean(r.SessionID, event.MaxID), event.Cut(r.Cwd, event.MaxPath)
+	needs := clean(redact.Text(r.Needs), event.MaxQuestion)
 	jsonenc.Each(&r, func(v reflect.Value) {
 		if v.Kind() == reflect.String {
 			v.SetString(clean(redact.Text(v.String()), event.MaxID))
@@ -183,24 +166,14 @@ func ParseRegistry(b []byte, pid int) Reading {
 	if r.StartedAt < 0 || r.StartedAt > latest {
 		r.StartedAt = 0
 	}
-	r.Pid, r.Problem = pid, r.problem(pid)
+	if r.Pid != pid {
+		r.Pid, r.Status = pid, "" // another process's
+	}
 	return r
 }
 
 // latest is the largest integer that a JavaScript client writes exactly.
 const latest event.Millis = 1 << 53
-
-func (r *Reading) problem(pid int) string {
-	switch {
-	case r.Pid != pid, r.SessionID == "":
-		return ProblemShape
-	case r.Status != "idle" && r.Status != "busy" && r.Status != "waiting" && r.Status != "shell":
-		return ProblemStatus
-	case r.StatusUpdatedAt <= 0, r.StatusUpdatedAt > latest:
-		return ProblemShape
-	}
-	return ""
-}
 
 // namespaceOf returns the pid namespace in a pidDomain such as
 // "linux:3d12...:pid:[4026531836]".

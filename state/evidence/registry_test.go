@@ -29,7 +29,7 @@ func TestRegistry(t *testing.T) {
 	}, {
 		Pid: 10495, ProcStart: "417685", SessionID: "30bf45a3-f179-42ad-ae0e-01a48b6b234f", Cwd: "/home/u/proj",
 		Name: "proj-9b", NameSource: "derived", Kind: "interactive", Entrypoint: "sdk-cli", Version: "2.1.197",
-		StartedAt: 1795186002486, Problem: ProblemStatus,
+		StartedAt: 1795186002486,
 	}, {
 		Pid: 16800, ProcStart: "177100", SessionID: "cad5635e-19e2-48cf-9e69-78056e60322f", Cwd: "/home/u/proj",
 		Status: "idle", Name: "proj-3b", NameSource: "derived", Kind: "interactive", Entrypoint: "cli", Version: "2.1.197",
@@ -68,35 +68,38 @@ func TestRegistryRecorded(t *testing.T) {
 func TestParseRegistry(t *testing.T) {
 	const ok = `{"pid":7,"sessionId":"s","procStart":"12","status":"busy","statusUpdatedAt":1795182949946}`
 	with := func(old, new string) string { return strings.Replace(ok, old, new, 1) }
-	for _, tt := range []struct{ name, text, problem string }{
-		{"as it should be", ok, ""},
-		{"unknown members", with(`{`, `{"x":{"y":[1,{}]},`), ""},
-		{"procStart as a number", with(`"12"`, `12`), ""},
-		{"no procStart", with(`"procStart":"12",`, ``), ""},
-		{"optional members of other types", with(`{`, `{"cwd":3,"name":[],"kind":null,"startedAt":"x","tmux":1,"pidDomain":{},`), ""},
-		{"a status nobody knows", with(`busy`, `pondering`), ProblemStatus},
-		{"no status", with(`"status":"busy",`, ``), ProblemStatus},
-		{"status of another type", with(`"busy"`, `["busy"]`), ProblemStatus},
-		{"no session", with(`"sessionId":"s",`, ``), ProblemShape},
-		{"another process's file", with(`7`, `8`), ProblemShape},
-		{"pid as a string", with(`7`, `"7"`), ProblemShape},
-		{"pid with a fraction", with(`7`, `7.5`), ProblemShape},
-		{"not dated", with(`,"statusUpdatedAt":1795182949946`, ``), ProblemShape},
-		{"dated in words", with(`1795182949946`, `"now"`), ProblemShape},
-		{"dated beyond reason", with(`1795182949946`, `1e300`), ProblemShape},
-		{"dated before the beginning", with(`1795182949946`, `-5`), ProblemShape},
-		{"an array", `[` + ok + `]`, ProblemShape},
-		{"null", `null`, ProblemShape},
-		{"empty", ``, ProblemTorn},
-		{"half", ok[:len(ok)/2], ProblemTorn},
-		{"new over old", ok + `tatus":"idle"}`, ProblemTorn},
-		{"too large", `{"x":"` + strings.Repeat("x", maxRegistryFile) + `"}`, ProblemSize},
+	for _, tt := range []struct {
+		name, text string
+		usable     bool
+	}{
+		{"as it should be", ok, true},
+		{"unknown members", with(`{`, `{"x":{"y":[1,{}]},`), true},
+		{"procStart as a number", with(`"12"`, `12`), true},
+		{"no procStart", with(`"procStart":"12",`, ``), true},
+		{"optional members of other types", with(`{`, `{"cwd":3,"name":[],"kind":null,"startedAt":"x","tmux":1,"pidDomain":{},`), true},
+		{"a status nobody knows", with(`busy`, `pondering`), false},
+		{"no status", with(`"status":"busy",`, ``), false},
+		{"status of another type", with(`"busy"`, `["busy"]`), false},
+		{"no session", with(`"sessionId":"s",`, ``), false},
+		{"another process's file", with(`7`, `8`), false},
+		{"pid as a string", with(`7`, `"7"`), false},
+		{"pid with a fraction", with(`7`, `7.5`), false},
+		{"not dated", with(`,"statusUpdatedAt":1795182949946`, ``), false},
+		{"dated in words", with(`1795182949946`, `"now"`), false},
+		{"dated beyond reason", with(`1795182949946`, `1e300`), false},
+		{"dated before the beginning", with(`1795182949946`, `-5`), false},
+		{"an array", `[` + ok + `]`, false},
+		{"null", `null`, false},
+		{"empty", ``, false},
+		{"half", ok[:len(ok)/2], false},
+		{"new over old", ok + `tatus":"idle"}`, false},
+		{"too large", `{"x":"` + strings.Repeat("x", maxRegistryFile) + `"}`, false},
 	} {
 		r := ParseRegistry([]byte(tt.text), 7)
-		if r.Problem != tt.problem || r.Pid != 7 {
+		if r.Usable() != tt.usable || r.Pid != 7 {
 			t.Errorf("%s: got %+v", tt.name, r)
 		}
-		if tt.problem == "" && (r.SessionID != "s" || r.Status != "busy" || r.StatusUpdatedAt != 1795182949946) {
+		if tt.usable && (r.SessionID != "s" || r.Status != "busy" || r.StatusUpdatedAt != 1795182949946) {
 			t.Errorf("%s: got %+v", tt.name, r)
 		}
 	}
@@ -125,7 +128,7 @@ func TestRegistryDirectory(t *testing.T) {
 	}
 	mkdir(t, dir, "13.json")
 	got, err := Registry(dir)
-	if err != nil || len(got) != 2 || got[0].Pid != 7 || !got[0].Usable() || got[1].Pid != 12 || got[1].Problem != ProblemTorn {
+	if err != nil || len(got) != 2 || got[0].Pid != 7 || !got[0].Usable() || got[1].Pid != 12 || got[1].Usable() {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if _, err := Registry(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
@@ -166,7 +169,7 @@ func TestRegistryTorn(t *testing.T) {
 	}
 	write(t, file, "")
 	r, err = ReadRegistryFile(file)
-	if err != nil || r.Problem != ProblemTorn || r.Pid != 7 {
+	if err != nil || r.Usable() || r.Pid != 7 {
 		t.Errorf("empty: got %+v, %v", r, err)
 	}
 }

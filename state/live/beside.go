@@ -1,9 +1,7 @@
 package live
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -87,15 +85,9 @@ func (r *Reader) title(tm event.Tmux) (title string, ok bool) {
 const titlesLimit = time.Second
 
 func titlesOf(socket string) map[string]string {
-	ctx, cancel := context.WithTimeout(context.Background(), titlesLimit)
-	defer cancel()
-	const format = "#{pane_id} #{pane_title}"
-	out, err := exec.CommandContext(ctx, "tmux", "-S", socket, "list-panes", "-a", "-F", format).Output()
-	if err != nil {
-		return nil
-	}
+	out, _ := tmux(socket, titlesLimit, "list-panes", "-a", "-F", "#{pane_id} #{pane_title}") // none: nothing is known
 	all := map[string]string{}
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out) {
 		pane, title, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
 		all[pane] = title
 	}

@@ -63,7 +63,8 @@ type entry struct {
 }
 
 // stamped is a version of a file. Within a tick of the file system's clock, which may be as
-// coarse as two seconds, another version may have the same stamp, so a young file is read again.
+// coarse as two seconds, another version may have the same stamp, so every recheck reads a young
+// file again.
 type stamped struct {
 	stamp plainfile.Stamp
 	young bool
@@ -72,8 +73,8 @@ type stamped struct {
 const coarse = 3 * time.Second
 
 // moved reports whether the file must be read, and assumes that the caller then reads it.
-func (v *stamped) moved(stamp plainfile.Stamp) bool {
-	if stamp == v.stamp && !v.young {
+func (v *stamped) moved(stamp plainfile.Stamp, d depth) bool {
+	if stamp == v.stamp && (d == changes || !v.young) {
 		return false
 	}
 	v.stamp, v.young = stamp, stamp.YoungAt(time.Now(), coarse)
@@ -319,8 +320,8 @@ func (f *Follower) one(l store.Listing, i int, meters map[store.Key]bool, d dept
 	if stamp == (plainfile.Stamp{}) && !l.Late(i) {
 		return nil, fs.ErrNotExist
 	}
-	changed := e.file.moved(stamp) || l.Late(i)
-	if meters[k] && e.metered.moved(f.r.st.MeterStamp(k)) {
+	changed := e.file.moved(stamp, d) || l.Late(i)
+	if meters[k] && e.metered.moved(f.r.st.MeterStamp(k), d) {
 		e.meter, changed = f.r.st.Meter(k), true
 	}
 	if was != nil && !changed && !f.outdated(was, d) {

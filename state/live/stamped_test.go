@@ -20,7 +20,7 @@ func TestYoungFilesAreReadAgain(t *testing.T) {
 		stamp plainfile.Stamp
 		want  bool
 	}{{young, true}, {young, true}, {settled, true}, {settled, false}, {settled, false}, {young, true}, {young, true}} {
-		if got := v.moved(step.stamp); got != step.want {
+		if got := v.moved(step.stamp, recheck); got != step.want {
 			t.Errorf("step %d: read again: %v", i, got)
 		}
 	}

@@ -123,7 +123,7 @@ func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 // atTerminal notifies through the terminal, and through the other channels at the same moment,
 // so that one alert is one interruption.
 func (n *notifier) atTerminal(set alert.Settings, c alert.Case) string {
-	d := set.Decide(n.st, c, n.getenv, n.now)
+	d := set.Decide(n.st, c, nil, n.now)
 	switch d.Verdict {
 	case state.Never:
 		n.log(c, d, "")

@@ -1,6 +1,6 @@
 //go:build unix
 
-package evidence
+package live
 
 import (
 	"io"
@@ -65,7 +65,7 @@ func TestFocusOfTmux(t *testing.T) {
 	pane := func(id string) event.Terminal {
 		return event.Terminal{Kind: "tmux", Tmux: event.Tmux{Socket: sock, Pane: id}}
 	}
-	look := func(id string) state.Focus { return Focus(pane(id), os.Getenv, time.Now().Add(time.Minute)) } // no key counts
+	look := func(id string) state.Focus { return Focus(pane(id), time.Now().Add(time.Minute)) } // no key counts
 	if got := look("%0"); got != state.FocusElsewhere {
 		t.Errorf("with no client: %d", got)
 	}
@@ -96,10 +96,13 @@ func TestFocusOfTmux(t *testing.T) {
 	becomes("%0", state.FocusHere)
 	tmux("set-option", "-s", "focus-events", "off")
 	becomes("%0", state.FocusUnknown)
-	if got := Focus(pane("%0"), os.Getenv, time.Now()); got != state.FocusHere {
+	if got := Focus(pane("%0"), time.Now()); got != state.FocusHere {
 		t.Errorf("a key just now: %d", got)
 	}
-	if got := Focus(pane("%0"), func(string) string { return "" }, time.Now()); got != state.FocusUnknown {
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", "")
+	if got := Focus(pane("%0"), time.Now()); got != state.FocusUnknown {
 		t.Errorf("without tmux on PATH: %d", got)
 	}
+	t.Setenv("PATH", path)
 }
