@@ -31,8 +31,7 @@ func (f *fold) actor(e *event.Event) *Actor {
 	return a
 }
 
-// known returns the actor with that id, or nil. The main conversation's actor, with the empty
-// id, always exists.
+// known returns the actor with that id, or nil. The main conversation's always exists.
 func (f *fold) known(id string) *Actor {
 	f.main()
 	for i := range f.s.Actors {
@@ -60,10 +59,8 @@ func (f *fold) end(t event.Millis, how string) {
 	f.forget()
 }
 
-// endActor ends one actor's turn at t and closes the calls opened before.
-//
-// A reader or an idle_prompt may have ended the turn before its Stop is folded. The Stop then
-// replaces the guessed end, even if its time is a little earlier.
+// endActor ends one actor's turn at t and closes the calls opened before. A Stop replaces an end
+// that a reader or an idle_prompt guessed, even if its time is a little earlier.
 func (f *fold) endActor(a *Actor, t event.Millis, how string) {
 	guessed := a.How == EndHalt || a.How == EndIdle
 	explains := guessed && (how == EndStop || how == EndFailure) && t >= a.Active
@@ -108,8 +105,8 @@ func (f *fold) stop(e *event.Event) {
 	f.stopped(e)
 }
 
-// brokenOff handles an agent's report that the user interrupted the turn at t. It ends the
-// main conversation's turn, and the subagents that the conversation waited for.
+// brokenOff ends the turn that the user interrupted at t, by the agent's report, and the
+// subagents that the main conversation waited for.
 func (f *fold) brokenOff(t event.Millis) {
 	since, waits := f.main().agentCall()
 	for i := range f.s.Actors {
@@ -133,8 +130,7 @@ func (p *Stop) say(e *event.Event, unanswered bool) {
 	}
 }
 
-// means stores what the final message of a turn says and asks. It clears the fields when e has
-// no message.
+// means stores what the final message of a turn says and asks, if there is one.
 func (p *Stop) means(e *event.Event) {
 	m := e.Meaning
 	switch {
@@ -157,8 +153,7 @@ func Means(message string, work []event.Task) *event.Meaning {
 	return m
 }
 
-// LastLine returns the last line of s. It stands for the question of a message in which no
-// single sentence asks.
+// LastLine returns the last line of s: the question of a message in which no sentence asks.
 func LastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return s[strings.LastIndexByte(s, '\n')+1:]
@@ -176,8 +171,8 @@ func (f *fold) stopFailure(e *event.Event) {
 	f.brokeOff(e)
 }
 
-// turnOver handles a turn's end at t that is folded after the next prompt: that prompt then
-// opened a turn of its own.
+// turnOver handles a turn's end at t that is folded after the next prompt, which then opened a
+// turn of its own.
 func (f *fold) turnOver(t event.Millis) {
 	if p := &f.s.Prompt; p.First <= t && t < p.At {
 		p.First = p.At
@@ -214,8 +209,7 @@ func (s *Session) listsRunning(id string) bool {
 	})
 }
 
-// taskRuns reports whether a snapshot entry still runs. An unknown status counts as running,
-// since the client lists what is there.
+// taskRuns reports whether a snapshot entry still runs, as one of an unknown status does.
 func taskRuns(t event.Task) bool {
 	switch t.Status {
 	case "completed", "failed", "killed", "stopped", "cancelled", "done":
@@ -224,8 +218,7 @@ func taskRuns(t event.Task) bool {
 	return true
 }
 
-// agentTask reports whether a background task is an agent: the client goes on by itself when
-// it ends.
+// agentTask reports whether a background task is an agent, at whose end the client goes on.
 func agentTask(t event.Task) bool {
 	return t.Type == "subagent" || t.Type == "workflow" || t.Type == "teammate"
 }
@@ -239,11 +232,6 @@ func (s *Session) stopped(id string) bool {
 	return slices.ContainsFunc(s.Actors, func(a Actor) bool {
 		return a.ID == id && !a.running() && a.Ended+listLag >= s.Stop.Snapshot
 	})
-}
-
-func (f *fold) subagentStart(e *event.Event) {
-	f.actor(e).work(e.At)
-	f.s.Counts.Subagents++
 }
 
 // subagentStop ends a subagent, which its own snapshot still lists. Compaction sends

@@ -26,9 +26,8 @@ var AlertKinds = [...]AlertKind{AlertPermission, AlertQuestion, AlertFailed, Ale
 // Over reports whether the kind is that of a finished turn, which asks nothing.
 func (k AlertKind) Over() bool { return k == AlertDone || k == AlertRefused }
 
-// Alert is the moment at which a session reached a state that the user may want to know of: an
-// open dialog, a failure, a finished turn. Kind and At identify it: a hook, a watch and a
-// server that read the same facts find the same alert.
+// Alert is the moment at which a session reached a state that the user may want to know of. Kind
+// and At identify it: all who read the same facts find the same alert.
 type Alert struct {
 	Kind   AlertKind
 	At     event.Millis
@@ -47,8 +46,7 @@ type Alert struct {
 func (e Alert) ID() string { return string(e.Kind) + "-" + strconv.FormatInt(int64(e.At), 10) }
 
 // Hold returns how long, in milliseconds, an alert of the kind must last before the user is
-// notified. A turn seems over for a moment between a subagent's end and the client's reaction
-// to it, or when the client goes on after a Stop; a dialog goes away when a hook answers it.
+// notified: a turn may seem over for a moment, and a hook may answer a dialog.
 func (k AlertKind) Hold() event.Millis {
 	if k.Over() {
 		return lingers + dwell
@@ -63,8 +61,7 @@ func ParseAlert(id string) (Alert, bool) {
 	return Alert{Kind: AlertKind(kind), At: event.Millis(n)}, err == nil && slices.Contains(AlertKinds[:], AlertKind(kind))
 }
 
-// AlertState is where a session stands: its state, and the alert that led to it if the user may want
-// to be notified of that.
+// AlertState is a session's state, and the alert that led to it, if any.
 type AlertState struct {
 	State State
 	Alert Alert
@@ -79,9 +76,8 @@ type AlertState struct {
 // has ended, but the client is still busy with it.
 func (st AlertState) Closes(e Alert) bool { return st.State == Working && st.over && st.ended == e.At }
 
-// AlertStateOf returns where a session stands at now. Nothing is open after Esc or in a session
-// that has just begun. For a session that is set aside, State is what it would be
-// otherwise, and Alert.Aside is set.
+// AlertStateOf returns where a session stands at now. For a session that is set aside, State is
+// what it would be otherwise, and Alert.Aside is set.
 func AlertStateOf(s Session, ev Evidence, now event.Millis) AlertState {
 	st := Resolve(s, ev, now)
 	aside := st.State == Backburned
@@ -118,9 +114,8 @@ func openAlert(s *Session, st Status) (Alert, bool) {
 // burst is how far apart, in milliseconds, the calls of one message may ask.
 const burst = 1000
 
-// newestWait returns the alert of the dialog that opened last: an older dialog whose answer no
-// hook reported must not hide it. Of calls that asked together it returns the first, as the
-// client shows it first.
+// newestWait returns the alert of the dialog that opened last: an older one whose answer no hook
+// reported must not hide it. Of calls that asked together the client shows the first.
 func (s *Session) newestWait(kind AlertKind, st Status, want func(WaitKind) bool) Alert {
 	e := Alert{Kind: kind, At: st.Since, Actor: st.Actor, Dialog: true, Call: st.Call}
 	var newest event.Millis
@@ -164,7 +159,7 @@ func (s *Session) turn(end event.Millis) event.Millis {
 	return end - from
 }
 
-// AlertOf returns the alert between two stands of a session, and whether there is a new one.
+// AlertOf returns the alert that is new between two states of a session, and whether there is one.
 func AlertOf(was, is AlertState) (Alert, bool) {
 	e := is.Alert
 	switch {
@@ -181,9 +176,8 @@ func AlertOf(was, is AlertState) (Alert, bool) {
 }
 
 // AlertSeen is AlertOf for a program that looks repeatedly, and first looked at began. known is
-// false for a session that was not there at the last look: it then has an alert only if a
-// dialog is open or the alert is not older than began. Otherwise it has only come back, for
-// example from the archive.
+// false for a session that was not there at the last look, which may only have come back: then
+// an older alert counts only if its dialog is open.
 func AlertSeen(was AlertState, known bool, is AlertState, began event.Millis) (Alert, bool) {
 	e, ok := AlertOf(was, is)
 	return e, ok && (known || e.Dialog || e.At >= began)
@@ -220,15 +214,13 @@ type Hearing struct {
 	NotifiedAt event.Millis // when the user was last notified of an alert of this kind and session
 }
 
-// chosen reports whether the user chose to be notified of e. Who wants to know of finished
-// turns gets one with refused calls as such.
+// chosen reports whether the user chose to be notified of e. A turn with refused calls is done, too.
 func (r Rules) chosen(e Alert) bool {
 	done := e.Kind == AlertRefused && e.Turn >= r.DoneAfter && slices.Contains(r.On, AlertDone)
 	return done || slices.Contains(r.On, e.Kind)
 }
 
-// limited reports whether the user was notified of an alert of the kind and session
-// less than limit ago.
+// limited reports whether the user was last notified less than limit ago.
 func (h Hearing) limited(limit event.Millis) bool {
 	return h.NotifiedAt != 0 && h.Now-h.NotifiedAt < limit
 }
@@ -269,8 +261,7 @@ const (
 
 // These times decide, in milliseconds, where it is unknown what the user looks at.
 const (
-	// Stillness is how long a dialog is open before the client itself reports that nobody
-	// typed (about six seconds).
+	// Stillness is how long a dialog is open before the client reports that nobody typed.
 	Stillness = 6000
 	// presence is how long after a prompt its writer counts as present.
 	presence = 10_000
@@ -305,7 +296,7 @@ func Decide(e Alert, r Rules, h Hearing) Decision {
 }
 
 // watched reports whether the user wrote to the session shortly before the turn was done, or
-// shortly before now if what the alert is about still waits.
+// before now if it waits.
 func (e Alert) watched(now event.Millis) bool {
 	if e.Kind.Over() {
 		now = e.At
@@ -313,8 +304,7 @@ func (e Alert) watched(now event.Millis) bool {
 	return e.Input != 0 && now-e.Input < presence
 }
 
-// again returns Later for an alert that waits for the user, and Never for a turn that is done:
-// a user who saw it end needs no reminder.
+// again returns Later for an alert that waits for the user, and Never for a turn that is done.
 func (e Alert) again() Verdict {
 	if e.Kind.Over() {
 		return Never

@@ -4,21 +4,20 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"beckon/event"
 	"beckon/event/jsonenc"
 )
 
-// Apply folds c into s and returns the result. It does not modify s, and a later Apply to the
-// result does not change s either. It never fails: a change that says nothing about the
-// session only updates its counters.
+// Apply folds c into s and returns the result. It does not modify s, and never fails: a change
+// that says nothing about the session only updates its counters.
 func Apply(s Session, c Change) Session {
 	s, _ = ApplyTurns(s, c)
 	return s
 }
 
-// ApplyTurns is Apply, and also returns the turns that the change makes. The caller writes
-// each turn to the history, on a line of its own after c's.
+// ApplyTurns is Apply, and also returns the turns that the change makes, for the history.
 func ApplyTurns(s Session, c Change) (Session, []Turn) {
 	f := fold{s: clone(s), at: c.At, seq: c.Seq}
 	f.s.Schema = Schema
@@ -83,9 +82,7 @@ func (f *fold) event(e *event.Event) {
 		f.s.Activity = max(f.s.Activity, e.At)
 		f.revive(e)
 	}
-	if h := handlers(e.Kind); h != nil {
-		h(f, e)
-	}
+	f.handle(e)
 	f.settle(e.Kind.Activity() && e.Kind != event.UserPromptSubmit && e.Kind != event.SessionStart)
 }
 
@@ -93,8 +90,8 @@ func (f *fold) event(e *event.Event) {
 // ones. A time further back than that means that the clock was set back.
 const late = 60_000
 
-// rewind moves every time in s after t to just before t and keeps their order, so that events
-// by the new clock count. How long ago they were is lost.
+// rewind moves every time in s after t to just before t, in order, so that events by the new
+// clock count.
 func rewind(s *Session, t event.Millis) {
 	seq, counts, until := s.Seq, s.Counts, s.Backburner.Until
 	var after []reflect.Value
@@ -114,56 +111,54 @@ func rewind(s *Session, t event.Millis) {
 	s.Seq, s.Counts, s.Backburner.Until = seq, counts, until // these are not times of the past
 }
 
-// handlers returns the method that folds an event of kind k, or nil if such an event changes
-// nothing but metadata. It is a switch because a map would be built at every start of the
-// hook.
-func handlers(k event.Kind) func(*fold, *event.Event) {
-	switch k {
+// handle folds what an event says besides its metadata.
+func (f *fold) handle(e *event.Event) {
+	switch e.Kind {
 	case event.SessionStart:
-		return (*fold).sessionStart
+		f.sessionStart(e)
 	case event.SessionEnd:
-		return (*fold).sessionEnd
+		f.sessionEnd(e)
 	case event.UserPromptSubmit:
-		return (*fold).prompt
+		f.prompt(e)
 	case event.PreToolUse:
-		return (*fold).preTool
+		f.preTool(e)
 	case event.PermissionRequest:
-		return (*fold).permission
+		f.permission(e)
 	case event.PostToolUse, event.PostToolUseFailure:
-		return (*fold).postTool
+		f.postTool(e)
 	case event.PermissionDenied:
-		return (*fold).denied
+		f.denied(e)
 	case event.PostToolBatch:
-		return (*fold).batch
+		f.batch(e)
 	case event.Stop:
-		return (*fold).stop
+		f.stop(e)
 	case event.StopFailure:
-		return (*fold).stopFailure
+		f.stopFailure(e)
 	case event.SubagentStart:
-		return (*fold).subagentStart
+		f.actor(e).work(e.At)
+		f.s.Counts.Subagents++
 	case event.SubagentStop:
-		return (*fold).subagentStop
+		f.subagentStop(e)
 	case event.PreCompact:
-		return (*fold).preCompact
+		f.preCompact(e)
 	case event.PostCompact:
-		return (*fold).postCompact
+		f.postCompact(e)
 	case event.Notification:
-		return (*fold).notification
+		f.notification(e)
 	case event.Elicitation:
-		return (*fold).elicitation
+		f.elicitation(e)
 	case event.ElicitationResult:
-		return (*fold).elicitationResult
+		f.elicitationResult(e)
 	case event.TaskCreated, event.TaskCompleted:
-		return (*fold).todo
+		f.todo(e)
 	}
-	return nil
 }
 
-// duplicate reports whether e is a copy, sent by a second entry of the client's for the same
-// event. Equal events of one entry are copies only if there cannot be two: three identical
-// parallel calls raise byte-identical PermissionRequests.
+// duplicate reports whether e is a copy that a second entry in the client's settings sent. Equal
+// events of one entry are copies only if there cannot be two: three identical parallel calls
+// raise equal PermissionRequests.
 func (f *fold) duplicate(e *event.Event) bool {
-	const window = 1000 // ms between the copies of one firing
+	const window = 1000 // ms between the copies of one event
 	sig := signature(e)
 	for i := range f.s.Recent {
 		r := &f.s.Recent[i]
@@ -172,7 +167,7 @@ func (f *fold) duplicate(e *event.Event) bool {
 			return true
 		}
 	}
-	// Twice the window: the copies of one firing may be folded in either order.
+	// Twice the window: copies may be folded in either order.
 	f.s.Recent = slices.DeleteFunc(f.s.Recent, func(r Recent) bool { return r.At < e.At-2*window })
 	f.s.Recent = keepLast(append(f.s.Recent, Recent{Sig: sig, Via: e.Via, At: e.At}), maxRecent)
 	return false
@@ -206,7 +201,7 @@ func (f *fold) once(e *event.Event) bool {
 	return false
 }
 
-// signature returns a 64-bit FNV-1a hash of the fields in which two firings differ.
+// signature returns a 64-bit FNV-1a hash of the fields in which two events differ.
 func signature(e *event.Event) string {
 	h := uint64(14695981039346656037)
 	for _, s := range [...]string{e.Name, e.AgentID, e.PromptID, e.Tool.UseID, e.Tool.Name, e.Tool.Hash,
@@ -216,12 +211,7 @@ func signature(e *event.Event) string {
 		}
 		h = (h ^ 0xff) * 1099511628211 // separates the fields
 	}
-	const digits = "0123456789abcdef"
-	var out [16]byte
-	for i := range out {
-		out[i] = digits[h>>(60-4*i)&15]
-	}
-	return string(out[:])
+	return strconv.FormatUint(h, 16)
 }
 
 // keepLast returns the newest n of list.

@@ -8,13 +8,12 @@ import (
 	"beckon/event/jsonenc"
 )
 
-// maxSize is the limit of a session's JSON when Apply returns it, in bytes. The file may have
-// 64 KiB; the rest is room for the numbers that the store sets afterwards.
+// maxSize is the limit of a session's JSON, in bytes. The file may have 64 KiB; the rest is room
+// for what the store adds.
 const maxSize = 64<<10 - 512
 
 // bound drops what exceeds the limits, the least useful first: the oldest subagents and calls
-// that nobody waits for. If the session is still too large, as hostile text can make it, bound
-// cuts descriptions, then calls and messages, and in the end every text.
+// that nobody waits for.
 func bound(s *Session) {
 	for len(s.Actors) > maxActors {
 		i := leastUseful(s.Actors, func(a Actor) (bool, event.Millis) {
@@ -22,20 +21,18 @@ func bound(s *Session) {
 		})
 		s.Actors = slices.Delete(s.Actors, i, i+1)
 	}
-	for openCalls(s) > maxCalls {
-		dropCall(s)
+	for n := s.openCalls(); n > maxCalls; n-- {
+		most := 0 // the actor with the most calls
+		for i := range s.Actors {
+			if len(s.Actors[i].Calls) > len(s.Actors[most].Calls) {
+				most = i
+			}
+		}
+		a := &s.Actors[most]
+		i := leastUseful(a.Calls, func(c Call) (bool, event.Millis) { return c.waiting(), c.At })
+		a.Calls = slices.Delete(a.Calls, i, i+1)
 	}
 	s.Seeing = keepLast(s.Seeing, maxSeeing)
-	if atMost(s) <= maxSize {
-		return
-	}
-	buf := make([]byte, 0, 2*maxSize)
-	for _, trim := range [...]func(*Session){trimTasks, trimCalls, trimClosed, trimMessage, cutAll(64), cutAll(16)} {
-		if buf = AppendJSON(buf[:0], s); len(buf) <= maxSize {
-			return
-		}
-		trim(s)
-	}
 }
 
 // leastUseful returns the index of the oldest item that keep does not want, or of the oldest
@@ -54,83 +51,30 @@ func leastUseful[T any](list []T, keep func(T) (bool, event.Millis)) int {
 	return best
 }
 
-func openCalls(s *Session) (n int) {
+func (s *Session) openCalls() (n int) {
 	for range s.calls() {
 		n++
 	}
 	return n
 }
 
-// dropCall drops the least useful call of the actor with the most calls.
-func dropCall(s *Session) {
-	most := 0
-	for i := range s.Actors {
-		if len(s.Actors[i].Calls) > len(s.Actors[most].Calls) {
-			most = i
-		}
+// shortened returns a copy of s with lists cut short and every text but the id cut to most bytes:
+// only hostile text makes a session too large.
+func (s *Session) shortened(most int) *Session {
+	short := clone(*s)
+	short.Stop.Background = slices.Clone(s.Stop.Background[:min(len(s.Stop.Background), 8)])
+	short.Closed = keepLast(short.Closed, 4)
+	open := min(len(s.Todos.Open), 8)
+	short.Todos.Over += len(s.Todos.Open) - open
+	short.Todos.Open = short.Todos.Open[:open]
+	for _, c := range short.calls() {
+		c.Ask = nil
 	}
-	a := &s.Actors[most]
-	i := leastUseful(a.Calls, func(c Call) (bool, event.Millis) { return c.waiting(), c.At })
-	a.Calls = slices.Delete(a.Calls, i, i+1)
-}
-
-// atMost returns an upper bound of the bytes of s as JSON without encoding it: JSON writes at
-// most six bytes for one.
-func atMost(s *Session) int {
-	const member = 48 // a name, quotes and the longest number
-	n := 0
-	jsonenc.Each(s, func(v reflect.Value) {
-		if !v.IsZero() {
-			n += member
-		}
+	jsonenc.Each(&short, func(v reflect.Value) {
 		if v.Kind() == reflect.String {
-			n += 6 * v.Len()
+			v.SetString(event.Cut(v.String(), most))
 		}
 	})
-	return n
-}
-
-func trimTasks(s *Session) {
-	s.Stop.Background = slices.Clone(s.Stop.Background[:min(len(s.Stop.Background), maxActors)])
-	for i := range s.Stop.Background {
-		t := &s.Stop.Background[i]
-		t.Description = event.Cut(t.Description, 40)
-	}
-}
-
-func trimCalls(s *Session) {
-	for _, c := range s.calls() {
-		c.Summary = event.Cut(c.Summary, 40)
-	}
-}
-
-func trimClosed(s *Session) {
-	s.Closed = keepLast(s.Closed, 4)
-	s.Todos.Over += max(0, len(s.Todos.Open)-8)
-	s.Todos.Open = s.Todos.Open[:min(len(s.Todos.Open), 8)]
-}
-
-func trimMessage(s *Session) {
-	s.Stop.Message = event.CutTail(s.Stop.Message, 1024)
-	for i := range s.Stop.Background {
-		s.Stop.Background[i].Description = ""
-	}
-	for _, c := range s.calls() {
-		c.Summary, c.Ask = "", nil
-	}
-}
-
-// cutAll returns a function that cuts every text of a session to n bytes, except its id: no
-// agent has ids that long.
-func cutAll(n int) func(*Session) {
-	return func(s *Session) {
-		id := s.ID
-		s.Stop.Background = s.Stop.Background[:min(len(s.Stop.Background), 8)]
-		jsonenc.Each(s, func(v reflect.Value) {
-			if v.Kind() == reflect.String {
-				v.SetString(event.Cut(v.String(), n))
-			}
-		})
-		s.ID = id
-	}
+	short.ID = s.ID
+	return &short
 }

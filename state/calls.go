@@ -63,8 +63,7 @@ func (f *fold) preTool(e *event.Event) {
 }
 
 // wait notes that c asks the user at t. Under `claude -p` there is nobody to ask, so the wait
-// is over at once: the client refuses by itself, unless a hook holds the call or the program
-// at the other end of its pipe answers. A reader finds that out later (Evidence.Answer).
+// is over at once, unless a reader finds out that a hook or program answers (Evidence.Answer).
 func (f *fold) wait(c *Call, kind WaitKind, t event.Millis) {
 	first := c.Asked == 0
 	c.Kind, c.Asked = kind, t
@@ -93,8 +92,7 @@ func (a *Actor) approved(e *event.Event) *Call {
 }
 
 // asksByItself returns the wait that a call of the tool always brings: Claude Code's question
-// and plan tools, and another agent's call that has a question. EnterPlanMode waits only if a
-// PermissionRequest follows.
+// and plan tools, and another agent's call that has a question.
 func asksByItself(tool string, ask *event.Ask) WaitKind {
 	switch {
 	case tool == "AskUserQuestion" || ask != nil && len(ask.Questions) > 0:
@@ -155,10 +153,9 @@ func (f *fold) permission(e *event.Event) {
 	c.Kind = kind
 }
 
-// requested returns the open call that a PermissionRequest belongs to, or nil. Claude Code's
-// request has no tool_use_id: it belongs to the newest open call with the same actor, tool and
-// input that has no request yet. Codex's request has no id either, and its input differs
-// because it adds the reason: its call is found by the summary.
+// requested returns the open call that a PermissionRequest belongs to, or nil. A request without
+// an id belongs to the newest open call with the same actor, tool and input that has no request
+// yet. The input of Codex's request has the reason, too: its call is found by the summary.
 func (a *Actor) requested(e *event.Event) *Call {
 	if c := a.call(e.Tool.UseID); c != nil {
 		return c
@@ -248,16 +245,14 @@ func (a *Actor) finished(e *event.Event) int {
 }
 
 // mayChange reports whether e may close c although their inputs differ: the client adds the
-// answers to a question and the approved text to a plan, some senders leave the input out, and
-// users and hooks edit it. An edited call is accepted only if its PreToolUse came: then the
-// sender reports every call, so any other call of e's would have been found.
+// answers to a question and the text to a plan, some senders leave the input out, and users and
+// hooks edit it. An edited call must have had a PreToolUse: else e may be another call's.
 func (c *Call) mayChange(e *event.Event) bool {
 	return asksByItself(c.Name, c.Ask) != "" || c.Hash == "" || e.Tool.Hash == "" || c.At < c.Asked
 }
 
-// dropUnpaired drops the wait that belongs to the finished call c but was not paired with it:
-// when a hook rewrites a call's input, its PermissionRequest has another hash. The tombstone
-// keeps the time at which the wait was asked. A call that ended at t asked before.
+// dropUnpaired drops the wait that belongs to the call c, which ended at t, but was not paired
+// with it: when a hook rewrites a call's input, its PermissionRequest has another hash.
 func (f *fold) dropUnpaired(a *Actor, c Call, t event.Millis) {
 	if c.Requested {
 		return
@@ -300,9 +295,8 @@ func (f *fold) droppedWait(actor string, e *event.Event) event.Millis {
 }
 
 // batch handles PostToolBatch: all calls of a message are done, including those that end
-// without an event of their own (refused with feedback, denied by a hook). If it comes after
-// the end of its turn, the turn stays over. Events of other agents that are mapped to
-// PostToolBatch only show the actor at work.
+// without an event of their own. If it comes after the end of its turn, the turn stays over.
+// Events of other agents that are mapped to it only show the actor at work.
 func (f *fold) batch(e *event.Event) {
 	a := f.actor(e)
 	if e.Name != string(event.PostToolBatch) || a.Ended == 0 || a.running() {
@@ -365,8 +359,7 @@ func (a *Actor) newest(fits func(*Call) bool) (newest *Call) {
 	return newest
 }
 
-// unpaired reports whether c is known only from its PermissionRequest. A call without an id
-// may still have had a PreToolUse: that came before.
+// unpaired reports whether c is known only from its PermissionRequest.
 func (c *Call) unpaired() bool { return c.UseID == "" && c.Requested && c.At >= c.Asked }
 
 // is reports whether e has c's tool and input.
@@ -380,8 +373,7 @@ func (f *fold) noteClosed(actor string, c Call, at event.Millis) {
 	f.s.Closed = keepLast(append(f.s.Closed, Closed{UseID: c.UseID, Actor: actor, Hash: c.Hash, At: at, Requested: c.Requested}), maxClosed)
 }
 
-// is reports whether e has the call's actor and input. The tool's name is not kept: the inputs
-// of two tools are taken to differ.
+// is reports whether e has the call's actor and input; those of two tools differ.
 func (c *Closed) is(actor string, e *event.Event) bool {
 	return c.Actor == actor && c.Hash == e.Tool.Hash
 }

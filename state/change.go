@@ -92,9 +92,8 @@ type Action struct {
 	Decided *Decided     `json:"decided,omitempty"` // of decided: the answer, and its event
 }
 
-// Decided is the answer to an event that a policy, or the user through beckon, gave. The
-// client raises no further event for a call that a hook denied, a prompt that it blocked, or a
-// stop that it refused, so the answer itself is the fact.
+// Decided is the answer to an event that a policy, or the user through beckon, gave. The client
+// raises no event for its effect, so the answer itself is the fact.
 type Decided struct {
 	Event   event.Kind   `json:"event,omitempty"`
 	Of      event.Millis `json:"of,omitempty"`   // time of the event

@@ -13,8 +13,14 @@ var ErrNotSession = errors.New("not a session file")
 // left untouched.
 var ErrNewerSchema = errors.New("session file of a newer version")
 
-// AppendJSON appends s as one line of JSON, without a newline.
-func AppendJSON(dst []byte, s *Session) []byte { return jsonenc.Append(dst, s) }
+// AppendJSON appends s as one line of JSON, without a newline, of less than 64 KiB.
+func AppendJSON(dst []byte, s *Session) []byte {
+	b := jsonenc.Append(dst, s)
+	for most := 256; len(b)-len(dst) > maxSize && most > 8; most /= 4 {
+		b = jsonenc.Append(dst, s.shortened(most))
+	}
+	return b
+}
 
 // DecodeJSON decodes into s what AppendJSON or encoding/json wrote. It ignores unknown fields and
 // returns ErrNewerSchema for a newer schema. On an error s is zero.

@@ -253,22 +253,6 @@ func TestApplyLeavesItsInputAlone(t *testing.T) {
 	})
 }
 
-func TestSizeEstimateIsAnUpperBound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := anySession().Draw(t, "session")
-		if got, is := atMost(&s), len(AppendJSON(nil, &s)); got < is {
-			t.Fatalf("estimated %d, is %d", got, is)
-		}
-	})
-	// Every text of a session counts: a text that bound overlooks would let a file grow.
-	var s Session
-	before := atMost(&s)
-	n := fillTexts(reflect.ValueOf(&s).Elem(), "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")
-	if got := atMost(&s); got < before+60*n {
-		t.Errorf("%d texts of 10 bytes count as %d bytes", n, got-before)
-	}
-}
-
 // The session stays within its size even if every list is full and every text is at its limit,
 // of bytes that take six each when encoded.
 func TestBoundAtItsWorst(t *testing.T) {

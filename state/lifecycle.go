@@ -8,12 +8,8 @@ import (
 	"beckon/event/agents"
 )
 
-// How events change the session as a whole: its start and end, prompts, compaction,
-// notifications, and what the user does through beckon. Calls and actors have files of their
-// own.
-
-// metadata updates the fields that every event may carry. Events of subagents fill only empty
-// fields, since a subagent may work elsewhere (in a worktree of its own) and in another mode.
+// metadata updates the fields that every event may carry. Those of subagents, which may work
+// elsewhere and in another mode, fill only empty fields.
 func (f *fold) metadata(e *event.Event) {
 	s := &f.s
 	newest := e.At >= s.Last.At && e.AgentID == ""
@@ -87,8 +83,8 @@ func (f *fold) sessionEnd(e *event.Event) {
 	f.s.Seen = max(f.s.Seen, e.At)
 }
 
-// prompt handles UserPromptSubmit. A prompt that the client wrote itself does not count as the
-// user's: the session stays set aside, and every wait stays open.
+// prompt handles UserPromptSubmit. After one that the client wrote itself the session stays set
+// aside, and every wait open.
 func (f *fold) prompt(e *event.Event) {
 	main := f.main()
 	switch {
@@ -129,9 +125,8 @@ func (f *fold) prompt(e *event.Event) {
 	f.s.Prompt = Prompt{At: e.At, ID: e.PromptID, Text: e.Prompt, First: first, Own: f.s.Prompt.Own}
 }
 
-// cutOff reports whether the user's prompt e shows that the running turn was interrupted,
-// which no hook reported. A prompt typed during a turn has the turn's prompt_id; one
-// that opens a turn has a new one.
+// cutOff reports whether the user's prompt e shows that the running turn was interrupted: a
+// prompt typed during a turn has the turn's prompt_id, one that opens a turn a new one.
 func (f *fold) cutOff(e *event.Event) bool {
 	p := &f.s.Prompt
 	return f.main().running() && e.At > p.At && e.PromptID != "" && p.ID != "" && e.PromptID != p.ID
@@ -161,18 +156,14 @@ func (f *fold) postCompact(e *event.Event) {
 	f.s.Compact.Done = max(f.s.Compact.Done, e.At)
 }
 
-// endCompaction closes a compaction that began before t. It is for compactions whose end no
-// hook reports, such as one that failed.
+// endCompaction closes a compaction that began before t, and whose end no hook reported.
 func (f *fold) endCompaction(t event.Millis) {
 	if c := &f.s.Compact; c.At > c.Done && c.At < t {
 		c.Done = t
 	}
 }
 
-// notification handles the notifications that prove something: idle_prompt that no turn runs,
-// permission_prompt that an open call waits, those of MCP dialogs that a form is open. Others
-// prove nothing by themselves: agent_needs_input may be about a session that runs in the
-// background.
+// notification handles the notifications that prove something by themselves.
 func (f *fold) notification(e *event.Event) {
 	if Still(e.Notification) && e.Notification != "idle_prompt" && e.At >= f.s.Raised.At {
 		f.s.Raised = Mark{At: e.At, Reason: e.Notification, Detail: event.Cut(e.Message, event.MaxQuestion)}
@@ -203,9 +194,8 @@ func Still(kind string) bool {
 	return false
 }
 
-// idlePrompt ends whatever still seems to run or wait, except background agents, which work
-// while the prompt is idle. If the snapshot lists agents, those that started after it stay
-// too.
+// idlePrompt ends whatever still seems to run or wait, except background agents: those that the
+// snapshot lists, and if it lists any, those that started after it.
 func (f *fold) idlePrompt(e *event.Event) {
 	main := f.main()
 	if e.At <= main.Active {

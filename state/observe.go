@@ -6,8 +6,7 @@ import (
 	"beckon/event"
 )
 
-// Observe returns what ev shows and no hook reported. A reader folds it into s so that every
-// view agrees. What s already contains is left out.
+// Observe returns what ev shows and neither a hook nor s reports, to be folded into s.
 func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	if s.End.At != 0 {
 		return nil
@@ -90,8 +89,7 @@ func (s *Session) waitsBefore(t event.Millis) bool {
 }
 
 // waitsAgain reports whether a dialog seen at t can only be one that counted as answered
-// before t and whose call is still open. When several calls ask at once, each may run before
-// the next one's dialog is shown.
+// before t: of several calls that ask at once, each may run before the next dialog is shown.
 func (s *Session) waitsAgain(t event.Millis) bool {
 	return !s.anyCall((*Call).waiting) && s.anyCall(func(c *Call) bool { return c.reopens(t) })
 }
@@ -128,8 +126,7 @@ func (s *Session) compacts(t event.Millis) bool {
 	return s.Compact.At > s.Compact.Done && s.Compact.At < t && s.Compact.At > s.Main().Ended
 }
 
-// observe folds what a reader saw. The newest observation of each source and kind is
-// remembered, so that a reader appends it only once.
+// observe folds what a reader saw. The newest observation of each source and kind is kept.
 func (f *fold) observe(o *Observed) {
 	s := &f.s
 	i := slices.IndexFunc(s.Seeing, func(x Observed) bool { return x.Source == o.Source && x.What == o.What })
@@ -177,9 +174,8 @@ func (f *fold) failed(o *Observed) {
 	}
 }
 
-// halt ends the turn of every actor without newer activity. An observation of the client's
-// registry concerns every actor; the transcript's marker and the mod concern the main
-// conversation and the subagents that it waits for.
+// halt ends the turn of every actor without newer activity. The registry speaks of every actor;
+// the transcript and the mod of the main conversation and the subagents that it waits for.
 func (f *fold) halt(o *Observed) {
 	all := o.Source == FromRegistry
 	waited, waits := f.main().agentCall()
@@ -200,7 +196,7 @@ func (f *fold) halt(o *Observed) {
 }
 
 // agentCall returns when the oldest open call that started a subagent was made, and whether
-// there is one. While that call is open, the conversation waits for the subagent.
+// there is one, for which the conversation then waits.
 func (a *Actor) agentCall() (at event.Millis, open bool) {
 	for _, c := range a.Calls {
 		if (c.Name == "Agent" || c.Name == "Task") && (!open || c.At < at) {
@@ -220,8 +216,7 @@ func (f *fold) reopen(o *Observed) {
 	}
 }
 
-// reopens reports whether a dialog seen at t may be that of c, although it counted as
-// answered.
+// reopens reports whether a dialog seen at t may be that of c, which counted as answered.
 func (c *Call) reopens(t event.Millis) bool {
 	return c.Asked != 0 && c.Answered != 0 && c.Answered < t
 }

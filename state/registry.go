@@ -8,9 +8,8 @@ import (
 	"beckon/event"
 )
 
-// Registry is one reading of the client's own sessions/PID.json for this session's process.
-// The file is undocumented and optional; the zero value means that there is none. A reading is
-// a constraint, not a verdict: it overrides only what it contradicts.
+// Registry is one reading of the client's own sessions/PID.json for this session's process; the
+// zero value means that there is none. It overrides only what it contradicts.
 type Registry struct {
 	Status     string       // idle, busy, waiting or shell; other values are ignored
 	WaitingFor string       // what is open, in the client's words: see view.asks
@@ -41,14 +40,12 @@ const (
 	forDialog = "dialog open"
 )
 
-// Menu reports whether the reading only says that a menu or dialog is open. It then says
-// nothing about the session's own work.
+// Menu reports whether the reading only says that a menu or dialog is open.
 func (r Registry) Menu() bool { return r.Status == "waiting" && r.WaitingFor == forDialog }
 
 // asks returns what the dialog in the registry wants from the user: Permission, Question, or
-// "". Behind a menu the session's state does not change. The client raises a Notification for
-// a dialog of its own that waits, but not for a menu. An unknown word of a newer client counts
-// as a question: it must not be taken for a permission, nor be ignored.
+// "". The client notifies of a dialog of its own, but not of a menu, behind which the state does
+// not change. An unknown word of a newer client counts as a question.
 func (v view) asks() State {
 	switch v.ev.Registry.WaitingFor {
 	case forPermission, forSandbox:
@@ -63,12 +60,10 @@ func (v view) asks() State {
 	return Question
 }
 
-// dialogsSince is the first client that reports an open dialog in the middle of a turn only if
-// it opened the dialog itself: menus of the user leave the status at busy.
+// dialogsSince is the first client whose status is busy in a turn while the user's menu is open.
 var dialogsSince = [...]int{2, 1, 330}
 
-// interrupts reports whether the open dialog is one with which the client interrupts a running
-// turn.
+// interrupts reports whether the client itself interrupts a running turn with the open dialog.
 func (v view) interrupts() bool {
 	main := v.s.Main()
 	if !main.running() {
@@ -132,9 +127,8 @@ func (r Registry) settled(now event.Millis) bool {
 // atRest reports whether the reading says that no turn runs. A background shell is not a turn.
 func (r Registry) atRest() bool { return r.Status == "idle" || r.Status == "shell" }
 
-// fits reports whether a verdict is possible under the reading. A verdict by ruleReturned fits
-// idle: the registry is idle for up to half a second before the client takes up a subagent's
-// result.
+// fits reports whether a verdict is possible under the reading, which is idle for up to half a
+// second before the client takes up a subagent's result.
 func (v view) fits(st Status) bool {
 	dialog := st.Call.waiting()
 	switch v.ev.Registry.Status {
@@ -177,9 +171,8 @@ func Reported(status, detail string, at event.Millis) Registry {
 // titleLag is how long, in milliseconds, a terminal's title may be out of date.
 const titleLag = 700
 
-// Titled makes a reading from the status in the terminal's title, as of now. It returns the
-// zero Registry while the newest hook is too recent for the title to show it. A title has no
-// time of its own, so its status counts as having just lasted long enough.
+// Titled makes a reading from the status in the terminal's title, as of now, which counts as
+// having just lasted long enough; the zero Registry while the title may be older than a hook.
 func (s *Session) Titled(status string, now event.Millis) Registry {
 	if now < s.Activity+titleLag {
 		return Registry{}
@@ -208,9 +201,8 @@ func (s *Session) modded() event.Millis {
 	return max(s.seen(FromMod, SawHalt), s.seen(FromMod, SawFailed), s.seen(FromMod, SawGoesOn))
 }
 
-// contradicted holds if the registry does not allow what the hooks say, and its reading either
-// is newer than every activity hook and the mod's report, or still says busy after a turn's
-// end.
+// contradicted holds if the registry does not allow what the hooks say, and its reading is newer
+// than they and the mod's report, or still busy after a turn's end.
 func contradicted(v view) (Status, bool) {
 	r, turn := v.ev.Registry, v.turn()
 	stands := r.At > max(v.s.Activity, v.s.modded()) || v.goesOn(turn)

@@ -123,8 +123,8 @@ type Fact struct {
 	Overrode bool         `json:"overrode,omitempty"` // an earlier rule decided
 }
 
-// Explain returns the rules that hold, in order. The first one decided and overrode the
-// others. The rule for a turn that is over is listed only if no other turn rule holds.
+// Explain returns the rules that hold, in order; the first decided. The rule for a turn that is
+// over is listed only if no other turn rule holds.
 func Explain(s Session, ev Evidence, now event.Millis) []Fact {
 	v := view{s: &s, ev: &ev, now: now}
 	var out []Fact
@@ -202,8 +202,7 @@ func unsure(v view) (Status, bool) {
 }
 
 // silent holds if the session has long been silent and nothing shows whether the agent is
-// still there. Silence alone is not enough: a session with a live process never
-// becomes unknown.
+// still there.
 func silent(v view) (Status, bool) {
 	quiet := v.now-v.s.Updated > silence
 	return Status{State: Unknown, Reason: "silent", Since: v.s.Updated},
@@ -279,7 +278,7 @@ func subagentRuns(v view) (Status, bool) {
 }
 
 // backgroundRuns holds while the newest snapshot lists an agent that no SubagentStop has ended
-// since. Background shells do not count: views show them as a badge.
+// since.
 func backgroundRuns(v view) (Status, bool) {
 	for _, t := range v.s.Stop.Background {
 		if agentTask(t) && taskRuns(t) && !v.s.stopped(t.ID) {

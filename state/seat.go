@@ -8,14 +8,12 @@ import (
 	"beckon/event"
 )
 
-// A seat is the row under which a user knows an agent. Several sessions may share one: those
-// of one client after /clear, those that ran in a terminal one after the other, and a session
-// with those that it started.
+// A seat is the row under which a user knows an agent. Several sessions may share one: after
+// /clear, one after the other in a terminal, and a session with those that it started.
 
-// Fronts maps each seat to the index in seen of the session that represents it: among those
-// that are there, the one that needs the user, or the one that acted last. A client has one
-// session at a time, so of the sessions of one process only the latest counts, whatever the
-// others' state.
+// Fronts maps each seat to the index in seen of the session that represents it: the one that
+// needs the user, or the one that acted last. Of the sessions of one process only the latest
+// counts.
 func Fronts(seen []Seen) map[string]int {
 	type client struct {
 		seat    string
@@ -71,9 +69,8 @@ func (s *Session) acted() event.Millis { return max(s.Activity, s.Created) }
 // standIn is the prefix of ids of sessions that no sender named.
 const standIn = "at:"
 
-// StandIn returns an id for the session that e belongs to although its sender names none: made
-// of the terminal that e names, or of its directory, or "" if e has neither. The first session
-// there with an id of its own takes over the seat.
+// StandIn returns an id for the session of an event that names none, made of its terminal or
+// directory, or "". The first session there with an id of its own takes over the seat.
 func StandIn(e *event.Event) string {
 	where := e.Cwd
 	if e.Origin != nil && e.Origin.Terminal.ID != "" {
@@ -88,12 +85,10 @@ func StandIn(e *event.Event) string {
 // StandsIn reports whether StandIn made the id.
 func StandsIn(id string) bool { return strings.HasPrefix(id, standIn) }
 
-// Addressee returns the id of the session that e belongs to although e names none, or "". The
-// session must be one of the same agent. If e names a terminal, it is the session there with
-// e's call, or the one that acted last; if e names only a directory, it is the only session
-// there. host is the terminal's host if e does not name one.
-//
-// A session that is over takes late events, but none that begins a turn.
+// Addressee returns the id of the session that e belongs to although e names none, or "": in the
+// terminal that e names the agent's session with e's call, or the one that acted last; or the
+// only one in e's directory. A session that is over takes late events, but none that begins a
+// turn. host is the terminal's host if e does not name one.
 func Addressee(sessions []Session, e *event.Event, host string) string {
 	var best *Session
 	found := 0

@@ -1,10 +1,9 @@
 // Package state turns an agent's events into the state of its session.
 //
 // Session holds facts with their times, but no verdict. Apply folds one Change into it, and
-// Resolve turns facts and evidence into one word. All are pure, total and deterministic: the
-// same journal always gives the same bytes. Changes that can really arrive in either order
-// give the same state, because facts are compared by their own times, not by the
-// order of arrival.
+// Resolve turns facts and evidence into one word. All are pure, total and deterministic. Changes
+// that can really arrive in either order give the same state: facts are compared by their own
+// times.
 package state
 
 import (
@@ -103,8 +102,7 @@ type Span struct {
 	Reason string       `json:"reason,omitempty"`
 }
 
-// Prompt is the newest prompt that the user wrote; the client's own prompts do not count
-// (CASES 9 and 12), apart from the time of the last.
+// Prompt is the newest prompt that the user wrote, and the time of the client's own last one.
 type Prompt struct {
 	At    event.Millis `json:"at,omitempty"`
 	ID    string       `json:"id,omitempty"`     // prompt_id of the newest turn, even if the client began it
@@ -114,8 +112,7 @@ type Prompt struct {
 }
 
 // Stop is the newest Stop of the main conversation, and the snapshot of background work in the
-// newest Stop or SubagentStop. Only the snapshot says what still runs; starts and ends are not
-// counted.
+// newest Stop or SubagentStop.
 type Stop struct {
 	At         event.Millis `json:"at,omitempty"`
 	Message    string       `json:"message,omitempty"`    // tail, at most event.MaxMessage bytes
@@ -179,8 +176,7 @@ func (a *Actor) over(t event.Millis) bool {
 	return t < a.Ended || t == a.Ended && a.How != EndStart
 }
 
-// Call is one open tool call. It waits for the user while Asked is set and
-// Answered is not (CASES 2 to 4).
+// Call is one open tool call. It waits for the user while Asked is set and Answered is not.
 type Call struct {
 	UseID     string       `json:"id,omitempty"` // empty if only its PermissionRequest was seen
 	Name      string       `json:"name,omitempty"`
@@ -278,8 +274,7 @@ func (s *Session) Asking() (useID string, at event.Millis) {
 }
 
 // Record returns the session's unique name: its id, or "ID~PART" for every process but the
-// first of several that run one session at once. Facts belong to the process that they come
-// from: when one ends, the others go on.
+// first of several that run one session at once. When one ends, the others go on.
 func (s *Session) Record() string { return Record(s.ID, s.Part) }
 
 // Record joins a session's id and the part that one process has.

@@ -35,8 +35,7 @@ func (s State) AtWork() bool { return s == Working || s == Compacting }
 // Asks reports whether a session in state s waits for an answer.
 func (s State) Asks() bool { return s == Permission || s == Question }
 
-// InTurn reports whether a session in state s may have a turn to stop: it is there, and its
-// turn is not known to be over.
+// InTurn reports whether a session in state s may have a turn to stop.
 func (s State) InTurn() bool { return s.Live() && s != Idle && s != Failed }
 
 // Reasons of an idle session.

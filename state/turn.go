@@ -13,8 +13,7 @@ import (
 const MaxTurn = 512
 
 // Turn is one thing said in a session: a prompt, a question, an answer, the end of a turn.
-// Apply makes turns together with the facts, so folding the line of a turn only
-// updates the numbers. Turns read from the transcript are the exception.
+// Apply makes turns together with the facts; folding one changes only what the transcript adds.
 type Turn struct {
 	Command    int64        `json:"command_id,omitempty"` // Task.ID, or 0 if the turn was read too late to know
 	Actor      Speaker      `json:"actor,omitempty"`
@@ -88,8 +87,7 @@ func (f *fold) move(actor Speaker, what Intent) string {
 	return ""
 }
 
-// closeTask ends the task in any state: Transition does not cover the end of a session, a lost
-// process and Esc.
+// closeTask ends the task in any state.
 func (f *fold) closeTask() {
 	if t := &f.s.Task; t.Open() {
 		t.State, t.Ended = TaskComplete, f.at
@@ -176,8 +174,7 @@ func (s *Session) FinalWords(text string, at event.Millis) Turn {
 }
 
 // Wordless reports whether the session's newest turn ended in a Stop without a message, and
-// the transcript is not known to have none either. Clients before 2.1.47 do not send the
-// message, nor do scripts that pass on only some fields.
+// the transcript is not known to have none either. Not every sender passes the message on.
 func (s *Session) Wordless() bool {
 	main, p := s.Main(), &s.Stop
 	return p.At != 0 && p.Intent == "" && main.How == EndStop && main.Ended == p.At && !main.running() &&
