@@ -103,7 +103,7 @@ func TestApplyRoundTrip(t *testing.T) {
 			h := newHome(t).with(string(old))
 			c := h.apply(Install(testSpec))
 			h.is(string(mustEdit(t, old, testSpec)))
-			if backup, err := os.ReadFile(c.Backup); err != nil || !bytes.Equal(backup, old) {
+			if backup, err := os.ReadFile(c.kept.backup); err != nil || !bytes.Equal(backup, old) {
 				t.Errorf("backup: %v", err)
 			}
 			if !h.apply(Install(testSpec)).Noop() {
@@ -143,7 +143,7 @@ func TestUninstallRestoresBackup(t *testing.T) {
 	if !ok {
 		t.Fatal("no record")
 	}
-	h.write(c.Backup, "{ \n}")
+	h.write(c.kept.backup, "{ \n}")
 	r.Original = digest([]byte("{ \n}"))
 	if err := keptFor(h.Keep, c.File).save(r, nil); err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestUninstallRestoresBackup(t *testing.T) {
 func TestDamagedBackupIsNotRestored(t *testing.T) {
 	h := newHome(t).with("{}\n")
 	c := h.apply(Install(testSpec))
-	h.write(c.Backup, "")
+	h.write(c.kept.backup, "")
 	h.apply(Uninstall())
 	h.is("{}\n")
 }
@@ -214,7 +214,7 @@ func TestUpdateKeepsTheFirstBackup(t *testing.T) {
 	h := newHome(t).with("{ }")
 	h.apply(Install(testSpec))
 	c := h.apply(Install(Spec{Command: "/other/beckon-hook", Events: []string{"Stop"}}))
-	if backup, err := os.ReadFile(c.Backup); err != nil || string(backup) != "{ }" {
+	if backup, err := os.ReadFile(c.kept.backup); err != nil || string(backup) != "{ }" {
 		t.Fatalf("backup %q, %v", backup, err)
 	}
 	h.apply(Uninstall())

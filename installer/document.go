@@ -16,7 +16,8 @@ import (
 // document is a settings file: its text, and its syntax tree with all white space and comments. An
 // edit changes the tree, so that everything else keeps its bytes.
 type document struct {
-	text   []byte // as it was read, without a byte order mark
+	mark   []byte // a byte order mark, or nothing
+	text   []byte // as it was read, without the mark
 	file   hujson.Value
 	layout layout
 }
@@ -36,15 +37,16 @@ const whiteSpace = " \t\r\n"
 
 func isBlank(text []byte) bool { return len(bytes.Trim(text, whiteSpace)) == 0 }
 
-// parse parses text without a byte order mark. The settings of some agents are lax: they may
-// contain comments. The error is a *settingsError.
-func parse(text []byte, lax bool) (*document, error) {
-	if !lax {
+// parse parses settings, which are an empty object if the file is blank. Those of some agents are
+// lax: they may contain comments. The error is a *settingsError.
+func parse(data []byte, lax bool) (*document, error) {
+	_, text := cutBOM(data)
+	if !lax && !isBlank(text) {
 		if err := checkSyntax(text); err != nil {
 			return nil, err
 		}
 	}
-	d, err := parseTree(text)
+	d, err := parseTree(data)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +93,11 @@ func checkSyntax(text []byte) error {
 }
 
 // parseTree parses an object of JSON that may have comments and trailing commas.
-func parseTree(text []byte) (*document, error) {
+func parseTree(data []byte) (*document, error) {
+	mark, text := cutBOM(data)
+	if isBlank(text) {
+		text = []byte("{}\n")
+	}
 	file, err := hujson.Parse(append(slices.Clip(text), '\n')) // where a comment ends for it, not at the file's end
 	if err != nil {                                            // whose words may quote the file
 		e := &settingsError{Line: 1, Column: 1, Problem: "not valid JSON here", advice: "the client reads JSON with comments"}
@@ -105,7 +111,7 @@ func parseTree(text []byte) (*document, error) {
 		return nil, problemAt(text, file.StartOffset, "", "settings are not an object",
 			"settings begin with { and end with }")
 	}
-	return &document{text, file, layoutOf(text, &file)}, nil
+	return &document{mark, text, file, layoutOf(text, &file)}, nil
 }
 
 func problemAt(text []byte, offset int, path, what, hint string) error {
@@ -120,9 +126,9 @@ func problemAt(text []byte, offset int, path, what, hint string) error {
 }
 
 // bytes returns the settings as they are now.
-func (d *document) bytes(mark []byte) []byte {
+func (d *document) bytes() []byte {
 	text := d.file.Pack()
-	return slices.Concat(mark, text[:len(text)-1]) // without the line end that parseTree adds
+	return slices.Concat(d.mark, text[:len(text)-1]) // without the line end that parseTree adds
 }
 
 // valueOf returns a value that is written as text, which is JSON of ours.
@@ -158,6 +164,12 @@ func items(c *hujson.Value) (list []item, end *hujson.Extra) {
 		return list, &c.AfterExtra
 	}
 	return nil, new(hujson.Extra)
+}
+
+// members returns what is at the top.
+func (d *document) members() []item {
+	list, _ := items(&d.file)
+	return list
 }
 
 // member returns the last value of that name in an object, as the client reads it, or nil.

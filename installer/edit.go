@@ -19,11 +19,7 @@ func Edit(old []byte, want Spec) (text []byte, notes []string, err error) {
 	if err := want.check(); err != nil {
 		return nil, nil, err
 	}
-	mark, text := cutBOM(old)
-	if isBlank(text) {
-		text = []byte("{}\n")
-	}
-	d, err := parse(text, lax(want.agent))
+	d, err := parse(old, lax(want.agent))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -42,29 +38,27 @@ func Edit(old []byte, want Spec) (text []byte, notes []string, err error) {
 		return nil, nil, err
 	}
 	_, notes = d.entries(lax(want.agent))
-	return d.bytes(mark), notes, nil
+	return d.bytes(), notes, nil
 }
 
 // remove returns the settings without beckon's entries, and without the hooks, events and
 // groups that held nothing else. old is not modified; the result is never nil.
 func remove(old []byte) ([]byte, error) {
-	mark, text := cutBOM(old)
-	if isBlank(text) {
-		return append([]byte{}, old...), nil
-	}
-	d, err := parseTree(text)
+	d, err := parseTree(old)
 	if err != nil {
 		return nil, err
 	}
+	if !owns(old) {
+		return append([]byte{}, old...), nil
+	}
 	d.dropStatus()
 	d.settle(Spec{})
-	return d.bytes(mark), nil
+	return d.bytes(), nil
 }
 
 // owns reports whether settings contain an entry of ours.
 func owns(settings []byte) bool {
-	_, text := cutBOM(settings)
-	d, err := parseTree(text)
+	d, err := parseTree(settings)
 	if err != nil {
 		return false
 	}
@@ -74,13 +68,8 @@ func owns(settings []byte) bool {
 
 // isNothing reports whether a file is empty, or an empty object.
 func isNothing(text []byte) bool {
-	_, text = cutBOM(text)
 	d, err := parseTree(text)
-	if err != nil {
-		return isBlank(text)
-	}
-	list, _ := items(&d.file)
-	return len(list) == 0
+	return err == nil && len(d.members()) == 0
 }
 
 // hookEntry is a handler and where it is.
@@ -113,8 +102,7 @@ var switches = []string{"enabled", "disabled", "notifications"}
 // entries returns every handler below "hooks", and notes on the hooks that no client can run.
 func (d *document) entries(lax bool) (all []hookEntry, notes []string) {
 	note := func(path, what string) { notes = append(notes, path+" is "+what+": the client skips it") }
-	top, _ := items(&d.file)
-	for i, hooks := range top {
+	for i, hooks := range d.members() {
 		if hooks.name != "hooks" {
 			continue
 		}

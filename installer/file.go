@@ -72,11 +72,10 @@ const (
 func readSettled(path string) (snapshot, error) {
 	s, err := readSettings(path)
 	for range settleTries {
-		_, text := cutBOM(s.data)
 		if err != nil || s.data == nil || filepath.Ext(path) != ".json" {
 			break
 		}
-		if _, bad := parseTree(text); bad == nil {
+		if _, bad := parseTree(s.data); bad == nil && len(s.data) > 0 {
 			break
 		}
 		time.Sleep(settleDelay)

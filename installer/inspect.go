@@ -152,11 +152,11 @@ func readFile(path, plugin string, lax bool) File {
 	f := File{Path: path, Plugin: plugin}
 	s, err := readSettled(path)
 	f.Real = s.file
-	_, text := cutBOM(s.data)
-	if err != nil || isBlank(text) {
+	if err != nil {
 		f.Err = err
 		return f
 	}
+	_, text := cutBOM(s.data)
 	var top map[string]any // a file with invalid hooks can still disable all
 	if json.Unmarshal(text, &top) == nil {
 		if off, ok := top["disableAllHooks"].(bool); ok {
@@ -164,7 +164,7 @@ func readFile(path, plugin string, lax bool) File {
 		}
 		f.managedOnly, _ = top["allowManagedHooksOnly"].(bool)
 	}
-	d, err := parse(text, lax)
+	d, err := parse(s.data, lax)
 	if err != nil {
 		f.Err = inFile(err, path)
 		return f

@@ -6,11 +6,11 @@ import "slices"
 // is nil. ours are the values that it has put there.
 func List(name string, value []string, ours ...[]string) Op {
 	edit := func(old []byte) ([]byte, []string, error) {
-		d, err := readLax(old)
+		d, err := parseTree(old)
 		if err != nil {
 			return nil, nil, err
 		}
-		top, _ := items(&d.file)
+		top := d.members()
 		at := slices.IndexFunc(top, func(m item) bool { return m.name == name })
 		switch {
 		case at < 0 && value == nil, value != nil && slices.Equal(d.list(name), value):
@@ -24,27 +24,17 @@ func List(name string, value []string, ours ...[]string) Op {
 		default:
 			top[at].value.Value = valueOf(d.layout.text(value, 1)).Value
 		}
-		mark, _ := cutBOM(old)
-		text := d.bytes(mark)
+		text := d.bytes()
 		if value == nil && isNothing(text) && comments(d.file.BeforeExtra, d.file.AfterExtra) == nil {
 			return nil, nil, nil // no file says the same
 		}
 		return text, nil, nil
 	}
 	return Op{edit: edit, owns: func(text []byte) bool {
-		d, err := readLax(text)
+		d, err := parseTree(text)
 		return err == nil && d.list(name) != nil &&
 			slices.ContainsFunc(ours, func(of []string) bool { return slices.Equal(of, d.list(name)) })
 	}}
-}
-
-// readLax reads a file of our own configuration, which may have comments.
-func readLax(text []byte) (*document, error) {
-	_, text = cutBOM(text)
-	if isBlank(text) {
-		text = []byte("{}\n")
-	}
-	return parseTree(text)
 }
 
 // list returns the strings of a list at the top, nil without one.

@@ -65,7 +65,7 @@ func TestListGoes(t *testing.T) {
 		}
 		h.write(h.Path, text+"\n") // of another version, or edited since
 		h.setList(nil)
-		if d, err := readLax([]byte(h.read())); err != nil || member(&d.file, "color") == nil || member(&d.file, "notify") != nil {
+		if d, err := parseTree([]byte(h.read())); err != nil || member(&d.file, "color") == nil || member(&d.file, "notify") != nil {
 			t.Errorf("%q becomes %q, %v", text, h.read(), err)
 		}
 	}

@@ -146,12 +146,10 @@ func Diff(old, new []byte, name string) string {
 // Change is what an operation does, or did, to one file.
 type Change struct {
 	Target Target
-	File   string // the real file, links resolved
-	Old    []byte // nil: there is no file
-	New    []byte // nil: the file is to be removed
-	Backup string // where the old bytes are kept; for an undo, where New comes from; else empty
-
-	Notes []string // install: what in the hooks is another tool's mistake, and stays
+	File   string   // the real file, links resolved
+	Old    []byte   // nil: there is no file
+	New    []byte   // nil: the file is to be removed
+	Notes  []string // install: what in the hooks is another tool's mistake, and stays
 
 	was    snapshot
 	kept   kept
@@ -215,9 +213,6 @@ func (c *Change) remember(r record, known bool) {
 	}
 	r.Schema, r.Settings, r.Client, r.Set = recordSchema, c.File, client, set
 	c.save = &r
-	if c.copy != nil || r.Original != "" && !r.Created {
-		c.Backup = c.kept.backup
-	}
 }
 
 // giveBack makes a file without a part of ours what it was before the first one, where nobody
@@ -230,7 +225,7 @@ func (c *Change) giveBack(r record, known bool) {
 	case known && r.Created && (r.Wrote == digest(c.Old) || isNothing(c.New)):
 		c.New = nil
 	case same:
-		c.New, c.Backup = data, c.kept.backup
+		c.New = data
 	}
 }
 

@@ -29,8 +29,7 @@ type statusLine struct {
 
 // statusLines returns the members of that name; the client reads the last one.
 func (d *document) statusLines() (all []statusLine) {
-	list, _ := items(&d.file)
-	for i, m := range list {
+	for i, m := range d.members() {
 		if m.name != "statusLine" {
 			continue
 		}
