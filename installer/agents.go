@@ -82,45 +82,17 @@ func (s Spec) whole(old []byte) []byte {
 // ours reports whether beckon wrote a file that belongs to it alone.
 func ours(text []byte) bool { return bytes.Contains(text, []byte("beckon-hook")) }
 
-// AgentReport describes what is registered with an agent.
-type AgentReport struct {
-	Path     string
-	Err      error
-	Entries  []Entry // one if the file is a plugin
-	Recorded bool    // beckon was installed here, and has not been uninstalled
-	AsWant   bool    // exactly what install would write now
-}
-
-// InspectAgent reads what is registered with an agent, and compares it with want.
-func InspectAgent(t Target, want Spec) AgentReport {
-	r := AgentReport{Path: t.Path}
-	c, err := Plan(t, Uninstall())
-	if err != nil {
-		r.Err = err
-		return r
-	}
-	_, r.Recorded = c.kept.load()
-	wanted, err := Plan(t, Install(want))
-	r.AsWant = err == nil && wanted.Noop()
-	switch {
-	case c.Old == nil:
-	case !ownFile(t.agent):
-		r.Entries = inspectTarget(t).Entries
-	case t.agent.Install.Shape == agents.Plugin:
-		_, rest, _ := bytes.Cut(c.Old, []byte("const hook = "))
+// wholeEntries returns the entries of a file that belongs to beckon alone; one if it is a plugin.
+func wholeEntries(a *agents.Agent, text []byte) (all []Entry) {
+	if a.Install.Shape == agents.Plugin {
+		_, rest, _ := bytes.Cut(text, []byte("const hook = "))
 		line, _, _ := bytes.Cut(rest, []byte("\n"))
 		var program string
 		if json.Unmarshal(line, &program) == nil {
-			r.Entries = []Entry{{Program: program, Args: want.agentArgs("session.created")}}
+			all = []Entry{{Program: program}}
 		}
-	default:
-		r.Entries = commandEntries(c.Old)
+		return all
 	}
-	return r
-}
-
-// commandEntries returns the entries of a list of commands for each event.
-func commandEntries(text []byte) (all []Entry) {
 	var file struct {
 		Hooks map[string][]struct{ Bash string }
 	}

@@ -36,7 +36,7 @@ func records(keep string) (all []record) {
 }
 
 // entries returns our entries in the settings file of r.
-func (r record) entries() []Entry { return readFile(r.Settings, "", false).Entries }
+func (r record) entries() []Entry { return readFile(r.Settings, "", nil).Entries }
 
 // Complete adds to every settings file with a record in keep the entries for events that a
 // client of version v knows, if its own were chosen for an older client. Nothing else in the

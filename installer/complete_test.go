@@ -30,7 +30,7 @@ func (h home) complete(version string) []Change {
 
 // registered returns the names of the events that have an entry of ours.
 func (h home) registered() (names []string) {
-	for _, e := range readFile(h.Path, "", false).Entries {
+	for _, e := range readFile(h.Path, "", nil).Entries {
 		names = append(names, e.Event)
 	}
 	return names
@@ -101,7 +101,7 @@ func TestCompleteOnlyAdds(t *testing.T) {
 	if !slices.Contains(got, "Setup") || !slices.Contains(got, "StopFailure") {
 		t.Errorf("registered are %v", got)
 	}
-	for _, e := range readFile(h.Path, "", false).Entries {
+	for _, e := range readFile(h.Path, "", nil).Entries {
 		if e.Exec {
 			t.Errorf("%s is in the other form", e.Event)
 		}

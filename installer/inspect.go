@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"beckon/event/agents"
 )
 
 // Inspection says what to inspect and what is expected.
@@ -101,14 +103,14 @@ type duplicate struct {
 func Inspect(in Inspection) Report {
 	var r Report
 	for _, t := range in.Targets {
-		f := inspectTarget(t)
+		f := InspectFile(t)
 		// In the home directory the project's file is the user's own.
 		if f.Real == "" || !slices.ContainsFunc(r.Files, func(g File) bool { return g.Real == f.Real }) {
 			r.Files = append(r.Files, f)
 		}
 	}
 	for _, dir := range in.Plugins {
-		r.Files = append(r.Files, readFile(filepath.Join(dir, "hooks", "hooks.json"), dir, false))
+		r.Files = append(r.Files, readFile(filepath.Join(dir, "hooks", "hooks.json"), dir, nil))
 	}
 	var have, programs []string
 	for _, f := range r.Files {
@@ -139,8 +141,9 @@ func unique(list []string) (once []string) {
 	return once
 }
 
-func inspectTarget(t Target) File {
-	f := readFile(t.Path, "", lax(t.agent))
+// InspectFile reads what one file registers.
+func InspectFile(t Target) File {
+	f := readFile(t.Path, "", t.agent)
 	f.Scope = t.Scope
 	if f.Real != "" && t.Keep != "" {
 		_, f.Recorded = keptFor(t.Keep, f.Real).load()
@@ -148,12 +151,16 @@ func inspectTarget(t Target) File {
 	return f
 }
 
-func readFile(path, plugin string, lax bool) File {
+func readFile(path, plugin string, of *agents.Agent) File {
 	f := File{Path: path, Plugin: plugin}
 	s, err := readSettled(path)
 	f.Real = s.file
 	if err != nil {
 		f.Err = err
+		return f
+	}
+	if ownFile(of) {
+		f.Entries = wholeEntries(of, s.data)
 		return f
 	}
 	_, text := cutBOM(s.data)
@@ -164,12 +171,12 @@ func readFile(path, plugin string, lax bool) File {
 		}
 		f.managedOnly, _ = top["allowManagedHooksOnly"].(bool)
 	}
-	d, err := parse(s.data, lax)
+	d, err := parse(s.data, lax(of))
 	if err != nil {
 		f.Err = inFile(err, path)
 		return f
 	}
-	_, f.Notes = d.entries(lax)
+	_, f.Notes = d.entries(lax(of))
 	if s, ok := d.ownStatus(); ok {
 		f.Status = &status{s.words[0], s.wrapped() != nil}
 	}

@@ -74,7 +74,8 @@ func TestLaxSettings(t *testing.T) {
 				h := newHome(t).with(old)
 				h.agent = spec.agent
 				h.apply(Install(spec))
-				if r := InspectAgent(h.Target, spec); r.Err != nil || !r.AsWant || len(r.Entries) != len(spec.Events) {
+				now := FileEdit{Target: h.Target, Op: Install(spec)}
+				if r := InspectFile(h.Target); r.Err != nil || !now.Noop() || len(r.Entries) != len(spec.Events) {
 					t.Errorf("%+v", r)
 				}
 				h.apply(Uninstall())

@@ -86,6 +86,12 @@ type FileEdit struct {
 	Before *Op
 }
 
+// Noop reports whether the file is as the edit makes it.
+func (f FileEdit) Noop() bool {
+	c, err := Plan(f.Target, f.Op)
+	return err == nil && c.Noop()
+}
+
 // Diff returns what the edit changes, as a unified diff.
 func (f FileEdit) Diff() (string, error) {
 	if f.Before == nil {

@@ -84,7 +84,7 @@ const (
 type Spec struct {
 	Command string   // absolute path of beckon-hook; a Windows path is written with forward slashes
 	Events  []string // event names as the client spells them, in the order to write them
-	Shell   bool     // an entry is one quoted command line, else program and arguments: see NeedsShell
+	Shell   bool     // an entry is one quoted command line, else program and arguments
 	// Client and Set are what Events was chosen for, stored for Complete.
 	Client Version
 	Set    Set

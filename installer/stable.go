@@ -83,9 +83,9 @@ const versionedDir = `/(?:Cellar|Caskroom)/|^/(?:nix|gnu)/store/|^/snap/[^/]+/\d
 func linksTo(path string, versioned *regexp.Regexp) (links []string) {
 	name, slashed := filepath.Base(path), filepath.ToSlash(path)
 	if head, rest, ok := strings.Cut(slashed, "/Cellar/"); ok {
-		formula, rest, _ := strings.Cut(rest, "/")
-		_, rest, _ = strings.Cut(rest, "/")
-		links = append(links, head+"/"+rest, head+"/opt/"+formula+"/"+rest)
+		if part := strings.SplitN(rest, "/", 3); len(part) == 3 { // the formula, its version, the file
+			links = append(links, head+"/"+part[2], head+"/opt/"+part[0]+"/"+part[2])
+		}
 	}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if filepath.IsAbs(dir) {

@@ -13,9 +13,6 @@ import (
 // Version is a version of Claude Code. The zero Version is unknown.
 type Version struct{ Major, Minor, Patch int }
 
-// argsSince is the first client that reads "args".
-var argsSince = Version{2, 1, 139}
-
 // rewakeSince is the first client on which a hook in the background was seen to wake a
 // session, rewakeWordsSince the first that was seen to take words around its text.
 var (
@@ -53,10 +50,6 @@ func (v Version) String() string {
 	}
 	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
 }
-
-// NeedsShell reports whether the client is known to be too old to start a program
-// without a shell: it would ignore the arguments.
-func (v Version) NeedsShell() bool { return v.Known() && v.Compare(argsSince) < 0 }
 
 // Set is a choice of events.
 type Set string

@@ -82,19 +82,32 @@ func programName(path string) string {
 }
 
 // plainCommand splits a command line for sh that runs one program and nothing else; it returns nil
-// for any other. Variables set before it, exec, env and a trailing "|| true" are accepted, since
-// people add them by hand.
-func plainCommand(line string) []string {
-	commands := shellCommands(line)
-	if len(commands) == 0 {
+// for any other. Quoting and redirections are dropped; variables and the home directory stay as in
+// the line. Variables set before it, exec, env and a trailing "|| true" are accepted, since people
+// add them by hand.
+func plainCommand(line string) (words []string) {
+	line = strings.TrimPrefix(line, "& ") // PowerShell's call operator, before a quoted program
+	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	if err != nil || len(file.Stmts) != 1 {
 		return nil
 	}
-	for _, c := range commands[1:] {
-		if len(c) != 1 || c[0] != "true" && c[0] != ":" {
-			return nil
+	command := file.Stmts[0].Cmd
+	if or, ok := command.(*syntax.BinaryCmd); ok && or.Op == syntax.OrStmt {
+		if end := line[or.Y.Pos().Offset():or.Y.End().Offset()]; end == "true" || end == ":" {
+			command = or.X.Cmd
 		}
 	}
-	words := commands[0]
+	call, ok := command.(*syntax.CallExpr)
+	if !ok {
+		return nil
+	}
+	for _, w := range call.Args {
+		fields, err := unquoted(line, w)
+		if err != nil {
+			return nil
+		}
+		words = append(words, fields...)
+	}
 	for len(words) > 0 {
 		name, _, set := strings.Cut(words[0], "=")
 		if words[0] != "exec" && words[0] != "env" && !(set && syntax.ValidName(name)) {
@@ -103,40 +116,6 @@ func plainCommand(line string) []string {
 		words = words[1:]
 	}
 	return words
-}
-
-// shellCommands parses a command line as sh does, and returns its simple commands as words
-// without quoting; variables and the home directory stay as in the line. Redirections are
-// dropped. It returns nil for a line with anything else in it.
-func shellCommands(line string) (commands [][]string) {
-	line = strings.TrimPrefix(line, "& ") // PowerShell's call operator, before a quoted program
-	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
-	if err != nil {
-		return nil
-	}
-	plain := true
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CallExpr:
-			var words []string
-			for _, w := range n.Args {
-				fields, err := unquoted(line, w)
-				plain = plain && err == nil
-				words = append(words, fields...)
-			}
-			if len(words) > 0 {
-				commands = append(commands, words)
-			}
-		case *syntax.BinaryCmd:
-		case syntax.Command:
-			plain = false
-		}
-		return plain
-	})
-	if !plain {
-		return nil
-	}
-	return commands
 }
 
 // unquoted returns a word of the line without quoting. A Windows path that PowerShell would

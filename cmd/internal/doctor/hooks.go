@@ -111,7 +111,7 @@ func (d *doctor) entries() {
 func (d *doctor) accounts() (any bool) {
 	others, _ := setup.Accounts(d.App)
 	for _, t := range others {
-		n := len(installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Files[0].Entries)
+		n := len(installer.InspectFile(t).Entries)
 		if n > 0 {
 			any = true
 			d.ok("hooks", "%d entries in %s, another account", n, t.Path)
@@ -221,15 +221,15 @@ func (d *doctor) agents() {
 		}
 		want := installer.AgentSpec(ag, program)
 		want.KeepAnswers = true
-		r := installer.InspectAgent(t, want)
-		off := switchedOff(t.Path)
+		r, off := installer.InspectFile(t), switchedOff(t.Path)
+		asWant := installer.FileEdit{Target: t, Op: installer.Install(want)}.Noop()
 		switch {
 		case r.Err != nil && (r.Recorded || len(r.Entries) > 0):
 			d.fail(ag.Name, render.HintOf(r.Err), "%v", r.Err)
 		case len(r.Entries) > 0 && off != "":
 			d.off(ag.Name, "", "switched off: %s, so none of its hooks run", off)
 		case len(r.Entries) > 0:
-			d.agent(ag, r, unstable == nil)
+			d.agent(ag, r, asWant || unstable != nil)
 		case r.Recorded:
 			d.fail(ag.Name, "beckon setup --agent "+ag.Name,
 				"removed later: %s had beckon's hooks, something took them out", r.Path)
@@ -248,10 +248,10 @@ func (d *doctor) agents() {
 	}
 }
 
-// agent checks the entries of an agent. sure means that what this program would write is
-// known.
-func (d *doctor) agent(ag *agents.Agent, r installer.AgentReport, sure bool) {
-	if !r.AsWant && sure {
+// agent checks the entries of an agent. current means that they are as this program would write
+// them, as far as that is known.
+func (d *doctor) agent(ag *agents.Agent, r installer.File, current bool) {
+	if !current {
 		d.fail(ag.Name, "beckon setup --agent "+ag.Name, "the hooks in %s are not as this version writes them", r.Path)
 	}
 	e := r.Entries[0]

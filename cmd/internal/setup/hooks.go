@@ -24,7 +24,7 @@ func (m *machine) claudeSteps() ([]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := inspect(target)
+	report := installer.Inspect(installer.Inspection{Targets: []installer.Target{target}})
 	spec := m.spec(m.events, report.Files[0])
 	if m.problem != nil && len(report.Programs) > 0 {
 		spec.Command = report.Programs[0].Path // entries that stay keep theirs
@@ -85,7 +85,7 @@ func (m *machine) claudeSteps() ([]step, error) {
 	for _, t := range others {
 		dir := filepath.Dir(t.Path)
 		list = append(list, m.hookStep(strings.TrimPrefix(filepath.Base(dir), "."),
-			"follow the account of Claude Code in "+shortPath(dir), t, spec, inspect(t).Installed()))
+			"follow the account of Claude Code in "+shortPath(dir), t, spec, hooked(t)))
 	}
 	return list, nil
 }
@@ -104,7 +104,7 @@ func (m *machine) spec(set installer.Set, f installer.File) installer.Spec {
 		}
 	}
 	return installer.Spec{
-		Command: m.hook, Shell: v.NeedsShell(), Events: installer.Events(v, set), Client: v, Set: set, KeepAnswers: true,
+		Command: m.hook, Events: installer.Events(v, set), Client: v, Set: set, KeepAnswers: true,
 	}
 }
 
@@ -142,7 +142,7 @@ func (m *machine) agents() (list []agentStep) {
 		if m.answers != nil {
 			spec.KeepAnswers, spec.Answers = false, *m.answers && ag.Holds()
 		}
-		on := len(installer.InspectAgent(t, spec).Entries) > 0
+		on := len(installer.InspectFile(t).Entries) > 0
 		s := m.hookStep(ag.Name, "follow "+ag.Install.Title+"'s sessions", t, spec, on)
 		s.Then = ag.Install.Then
 		if !on && !There(m.App, ag) && !slices.Contains(m.agentNames, ag.Name) {
@@ -217,24 +217,22 @@ func SettingsIn(a *cli.App, scope installer.Scope, dir string) (installer.Target
 	return installer.Dirs{Config: config, Project: cli.ProjectRoot(dir), Keep: keepDir(a)}.Target(scope)
 }
 
-func inspect(t installer.Target) installer.Report {
-	return installer.Inspect(installer.Inspection{Targets: []installer.Target{t}})
-}
-
 // Installed reports whether any of the user's settings or plugins of Claude Code has the hooks; a
 // settings file that cannot be read counts as having them.
 func Installed(a *cli.App) bool {
-	hooked := func(in installer.Inspection) bool {
+	any := func(in installer.Inspection) bool {
 		r := installer.Inspect(in)
 		return r.Installed() || slices.ContainsFunc(r.Files, func(f installer.File) bool { return f.Err != nil })
 	}
 	_, installed := installer.ChosenFor(keepDir(a))
-	if installed || hooked(installer.Inspection{Targets: AllSettings(a)}) {
+	if installed || any(installer.Inspection{Targets: AllSettings(a)}) {
 		return true
 	}
 	ctx := context.Background() // the client takes a while to list its plugins
-	return hooked(installer.Inspection{Plugins: installer.FindClient(ctx, a.ClaudeDir()).PluginDirs(ctx)})
+	return any(installer.Inspection{Plugins: installer.FindClient(ctx, a.ClaudeDir()).PluginDirs(ctx)})
 }
+
+func hooked(t installer.Target) bool { return len(installer.InspectFile(t).Entries) > 0 }
 
 // Accounts returns the settings files of Claude Code's other accounts on this machine, each with
 // a directory of its own that CLAUDE_CONFIG_DIR names: those in ~/.claude-*, and wherever the
@@ -257,7 +255,7 @@ func Accounts(a *cli.App) (others []installer.Target, rest []string) {
 		case path == own.Path || samePath(path, own.Path):
 		case isAccount(filepath.Dir(path)):
 			others = append(others, t)
-		case inspect(t).Installed():
+		case hooked(t):
 			rest = append(rest, path)
 		}
 	}

@@ -65,7 +65,7 @@ func (c *PluginCmd) Run(a *cli.App) error {
 		row("", "claude", "plugin", "marketplace", "remove", installer.PluginName)
 	}
 	for _, t := range AllSettings(a) {
-		if inspect(t).Installed() {
+		if hooked(t) {
 			fmt.Fprintf(a.Stdout, "  %s has the hooks as well, and each event would be paid for twice: "+
 				"beckon setup --undo hooks --scope %s\n", t.Path, t.Scope)
 		}

@@ -266,7 +266,7 @@ func (c *UninstallCmd) Run(a *cli.App) error {
 // nameLeft names the settings of projects that still have hooks once the user's have none.
 func (m *machine) nameLeft() error {
 	own, err := Settings(m.App, m.scope)
-	if err != nil || m.scope != installer.User || inspect(own).Installed() {
+	if err != nil || m.scope != installer.User || hooked(own) {
 		return err
 	}
 	_, rest := Accounts(m.App)

@@ -119,7 +119,7 @@ func notOffered(a *cli.App, v state.Seen) error {
 // answersOn reports whether Claude Code's hooks wait for answers from here.
 func answersOn(a *cli.App) bool {
 	t, err := setup.Settings(a, installer.User)
-	return err == nil && installer.Inspect(installer.Inspection{Targets: []installer.Target{t}}).Answers()
+	return err == nil && slices.ContainsFunc(installer.InspectFile(t).Entries, installer.Entry.Answers)
 }
 
 // one answers the only request of a list; without words it prints the list. A
