@@ -25,7 +25,7 @@ type finding struct {
 	What   string `json:"what"`
 	Fix    string `json:"fix,omitempty"` // a command, or what else the user can do
 
-	Figures *figures `json:"figures,omitempty"`
+	Figures figures `json:"figures,omitempty"`
 
 	repair func() error // puts it right; nil if that is for the user
 }

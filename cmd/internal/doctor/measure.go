@@ -36,25 +36,8 @@ const (
 	launchTime = 2 * time.Second
 )
 
-// figures are the numbers behind a check, for programs. Times are in milliseconds.
-type figures struct {
-	Hooks   int      `json:"hooks"` // how many runs, or launches of each program
-	P50     float64  `json:"p50_ms"`
-	P99     float64  `json:"p99_ms"`
-	Slowest *slowest `json:"slowest,omitempty"`
-
-	Idle      float64 `json:"nothing_ms,omitempty"` // median of the hook program when it does nothing
-	Empty     float64 `json:"empty_ms,omitempty"`   // median of EmptyPath
-	EmptyPath string  `json:"empty_program,omitempty"`
-}
-
-// slowest is the slowest of the hook runs.
-type slowest struct {
-	Ms      float64   `json:"ms"`
-	Event   string    `json:"event"`
-	Session string    `json:"session_id"`
-	At      time.Time `json:"at"`
-}
+// figures are the numbers behind a check, for programs: how many runs, and times in milliseconds.
+type figures map[string]any
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
@@ -176,23 +159,26 @@ func (d *doctor) launchCost(program string) {
 		slices.Sort(took[i])
 		return millis(took[i][stats.Rank(len(took[i]), p)])
 	}
-	f := figures{Hooks: n, P50: rank(0, 50), P99: rank(0, 99)}
+	median := rank(0, 50)
+	f := figures{"hooks": n, "p50_ms": median, "p99_ms": rank(0, 99)}
 	var compared []string
 	// A program older than --nothing takes it for an event and logs that there was none.
 	if _, err := os.Stat(idleState); errors.Is(err, fs.ErrNotExist) {
-		f.Idle = rank(1, 50)
-		compared = append(compared, fmt.Sprintf("%.1f times the same program doing nothing", f.P50/f.Idle))
+		idle := rank(1, 50)
+		f["nothing_ms"] = idle
+		compared = append(compared, fmt.Sprintf("%.1f times the same program doing nothing", median/idle))
 	}
 	if len(programs) > 2 {
-		f.Empty, f.EmptyPath = rank(2, 50), programs[2][1]
-		compared = append(compared, fmt.Sprintf("%.1f times %s", f.P50/f.Empty, f.EmptyPath))
+		empty, path := rank(2, 50), programs[2][1]
+		f["empty_ms"], f["empty_program"] = empty, path
+		compared = append(compared, fmt.Sprintf("%.1f times %s", median/empty, path))
 	}
 	than := strings.Join(compared, ", ")
 	if than != "" {
 		than = ": " + than
 	}
-	d.ok("cost", "a tool event takes %.1f ms, process and all%s (medians of %d launches in turn)", f.P50, than, n).
-		Figures = &f
+	d.ok("cost", "a tool event takes %.1f ms, process and all%s (medians of %d launches in turn)", median, than, n).
+		Figures = f
 }
 
 // latency reports how long hooks took by their own clocks, from their start until the event
@@ -211,17 +197,19 @@ func (d *doctor) latency() {
 		return
 	}
 	ms := func(us int64) float64 { return float64(us) / 1000 }
-	slow := slowest{ms(l.Slowest.Us), l.Slowest.Event, l.Slowest.Session, l.Slowest.At.Time()}
-	f := figures{Hooks: l.Hooks, P50: ms(l.P50), P99: ms(l.P99), Slowest: &slow}
+	slow := l.Slowest
 	found, advice := resultOK, ""
 	switch {
-	case f.P50 > millis(slowTrip):
+	case ms(l.P50) > millis(slowTrip):
 		found, advice = resultError, slowAdvice
-	case f.P99 > millis(slowTrip):
+	case ms(l.P99) > millis(slowTrip):
 		found, advice = resultWarning, slowAdvice
 	}
 	d.add(found, "latency", advice,
 		"the newest %s took %.1f ms (median), 99 of 100 at most %.1f ms, the slowest %.1f ms (%s in %s, %s)",
-		term.Plural(l.Hooks, "hook"), f.P50, f.P99, slow.Ms, slow.Event, cli.ShortID(slow.Session),
-		slow.At.Local().Format("2006-01-02 15:04:05")).Figures = &f
+		term.Plural(l.Hooks, "hook"), ms(l.P50), ms(l.P99), ms(slow.Us), slow.Event, cli.ShortID(slow.Session),
+		slow.At.Time().Local().Format("2006-01-02 15:04:05")).Figures = figures{
+		"hooks": l.Hooks, "p50_ms": ms(l.P50), "p99_ms": ms(l.P99),
+		"slowest": figures{"ms": ms(slow.Us), "event": slow.Event, "session_id": slow.Session, "at": slow.At.Time()},
+	}
 }
