@@ -364,7 +364,7 @@ func (r *reading) tag() {
 		words.addAll(s.text)
 	}
 	english.tag(r.all, &words)
-	if other := otherLanguage(r.all, &words); other != nil {
+	if other := otherLanguage(norm, &words); other != nil {
 		other.tag(r.all, &words)
 	}
 }
