@@ -95,29 +95,26 @@ func (m *machine) claudeSteps() ([]step, error) {
 func (m *machine) spec(set installer.Set, f installer.File) installer.Spec {
 	v := m.client.Version
 	core, all := installer.Events(v, installer.CoreEvents), installer.Events(v, installer.AllEvents)
-	if set == "" {
+	more := func(e installer.Entry) bool { return slices.Contains(all, e.Event) && !slices.Contains(core, e.Event) }
+	switch {
+	case set != "":
+	case slices.ContainsFunc(f.Entries, more):
+		set = installer.AllEvents
+	default:
 		set = installer.CoreEvents
-		if slices.ContainsFunc(f.Entries, func(e installer.Entry) bool {
-			return slices.Contains(all, e.Event) && !slices.Contains(core, e.Event)
-		}) {
-			set = installer.AllEvents
-		}
 	}
-	return installer.Spec{
-		Command: m.hook, Events: installer.Events(v, set), Client: v, Set: set, KeepAnswers: true,
-	}
+	return installer.Spec{Command: m.hook, Events: installer.Events(v, set), Client: v, Set: set, KeepAnswers: true}
 }
 
 // hookStep returns the step that puts hooks into a file.
 func (m *machine) hookStep(name, title string, t installer.Target, spec installer.Spec, on bool) step {
 	s := step{Name: name, Title: title, On: on, Want: true, Hooks: true}
-	s.edits(m.App, func(on bool) ([]installer.FileEdit, error) {
-		op := installer.Uninstall()
+	s.edits(m.App, one(t, func(on bool) installer.Op {
 		if on {
-			op = installer.Install(spec)
+			return installer.Install(spec)
 		}
-		return []installer.FileEdit{{Target: t, Op: op}}, nil
-	}, func(bool) error { return noteChosenFor(m.App) })
+		return installer.Uninstall()
+	}), func(bool) error { return noteChosenFor(m.App) })
 	return s
 }
 
@@ -142,7 +139,7 @@ func (m *machine) agents() (list []agentStep) {
 		if m.answers != nil {
 			spec.KeepAnswers, spec.Answers = false, *m.answers && ag.Holds()
 		}
-		on := len(installer.InspectFile(t).Entries) > 0
+		on := hooked(t)
 		s := m.hookStep(ag.Name, "follow "+ag.Install.Title+"'s sessions", t, spec, on)
 		s.Then = ag.Install.Then
 		if !on && !There(m.App, ag) && !slices.Contains(m.agentNames, ag.Name) {
@@ -181,12 +178,7 @@ func AgentTarget(a *cli.App, ag *agents.Agent) (installer.Target, error) {
 // There reports whether an agent is on this machine: its program, or its own directory.
 func There(a *cli.App, ag *agents.Agent) bool {
 	home, err := os.UserHomeDir()
-	return cli.Found(ag.Install.Program) || err == nil && isDir(ag.Dir(home, a.Getenv))
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+	return cli.Found(ag.Install.Program) || err == nil && exists(ag.Dir(home, a.Getenv))
 }
 
 // AllSettings returns Claude Code's settings files of all scopes that exist here.

@@ -120,15 +120,15 @@ func (m *machine) ruleSteps() (list []step) {
 			Then: "in force from the next call on, in every project"}
 		s.Fixed = s.On && !slices.Contains(added, p.pack) // the user wrote it
 		is := func(name string) bool { return name == p.pack }
-		s.edits(m.App, func(on bool) ([]installer.FileEdit, error) {
+		s.edits(m.App, one(m.own(path), func(on bool) installer.Op {
 			have := packsIn(path)
 			want := slices.DeleteFunc(slices.Clone(have), is)
 			ours := [][]string{have}
-			if on {
+			switch {
+			case on && slices.Contains(have, p.pack):
+				want = have
+			case on:
 				want = append(want, p.pack)
-				if slices.Contains(have, p.pack) {
-					want = have
-				}
 			}
 			if on || slices.ContainsFunc(want, func(name string) bool { return slices.Contains(added, name) }) {
 				ours = append(ours, want)
@@ -136,8 +136,8 @@ func (m *machine) ruleSteps() (list []step) {
 			if len(want) == 0 {
 				want = nil
 			}
-			return []installer.FileEdit{{Target: m.own(path), Op: installer.List("packs", want, ours...)}}, nil
-		}, func(on bool) error {
+			return installer.List("packs", want, ours...)
+		}), func(on bool) error {
 			added = slices.DeleteFunc(added, is)
 			if on {
 				added = append(added, p.pack)

@@ -127,19 +127,18 @@ func (c *Cmd) Run(a *cli.App) error {
 		return err
 	}
 	switch {
-	case c.Undo && len(names) == 0:
-		err = p.Only(nil, p.names())
 	case c.Undo:
-		err = p.Only(nil, names)
+		if len(names) == 0 {
+			names = p.names()
+		}
+		if err := m.run(p, nil, names, c.DryRun); err != nil || c.DryRun {
+			return err
+		}
+		return m.nameLeft()
 	case len(names) > 0:
-		err = p.Only(names, nil)
-	}
-	switch {
-	case err != nil:
-		return cli.Usage("%w", err)
+		return m.run(p, names, nil, c.DryRun)
 	case c.DryRun:
 		return p.Diff(a.Stdout)
-	case c.Undo || len(names) > 0:
 	case c.Yes:
 		p.Missing(a.Stdout)
 	case a.Attended() && a.Screen():
@@ -149,10 +148,18 @@ func (c *Cmd) Run(a *cli.App) error {
 			return cli.Hint("beckon setup --yes does what is proposed", "%w", err)
 		}
 	}
-	if err := p.Do(a.Stdout); err != nil || !c.Undo {
-		return err
+	return p.Do(a.Stdout)
+}
+
+// run does and undoes the named steps, or shows what that would change.
+func (m *machine) run(p *plan, do, undo []string, dry bool) error {
+	if err := p.Only(do, undo); err != nil {
+		return cli.Usage("%w", err)
 	}
-	return m.nameLeft()
+	if dry {
+		return p.Diff(m.Stdout)
+	}
+	return p.Do(m.Stdout)
 }
 
 // onScreen lets the user choose, does it, and asks for a PIN if answers are new: an agent could give
@@ -215,13 +222,7 @@ func (c *InstallCmd) Run(a *cli.App) error {
 	if len(c.Notify) > 0 {
 		do = append(do, "notify")
 	}
-	if err := p.Only(do, undo); err != nil {
-		return cli.Usage("%w", err)
-	}
-	if c.DryRun {
-		return p.Diff(a.Stdout)
-	}
-	if err := p.Do(a.Stdout); err != nil {
+	if err := m.run(p, do, undo, c.DryRun); err != nil || c.DryRun {
 		return err
 	}
 	missing := p.those(func(s step) bool { return s.Want && !s.On && s.Absent == "" })
@@ -248,13 +249,7 @@ func (c *UninstallCmd) Run(a *cli.App) error {
 	if len(c.Agent) == 0 {
 		names = append(names, p.those(func(s step) bool { return s.Hooks })...)
 	}
-	if err := p.Only(nil, names); err != nil {
-		return cli.Usage("%w", err)
-	}
-	if c.DryRun {
-		return p.Diff(a.Stdout)
-	}
-	if err := p.Do(a.Stdout); err != nil {
+	if err := m.run(p, nil, names, c.DryRun); err != nil || c.DryRun {
 		return err
 	}
 	if left := p.those(func(s step) bool { return s.On && !s.Fixed }); len(left) > 0 {
@@ -292,7 +287,7 @@ func (m *machine) plan(undo bool) (*plan, error) {
 	}
 	all := []step{m.pathStep(), list[0]}
 	for _, f := range m.agents() {
-		if f.Absent == "" || slices.Contains(slices.Concat(m.named, m.agentNames), f.Name) {
+		if f.Absent == "" || slices.Contains(m.named, f.Name) {
 			all = append(all, f.step)
 		}
 	}

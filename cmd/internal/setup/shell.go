@@ -23,12 +23,13 @@ func (m *machine) startup(s step, shell, line string, on bool, words ...string) 
 	path := installer.StartupPath(shell, runtime.GOOS, m.Getenv)
 	program, problem := lasting(m.App, m.beckon)
 	text, err := installer.NewStartupLine(shell, line, cmp.Or(program, m.beckon))
+	err = cmp.Or(err, problem)
 	if path == "" {
 		err = fmt.Errorf("the start-up file of %s is not known: bash, zsh and fish are",
 			cmp.Or(shell, "the shell (SHELL is not set)"))
 	}
-	if s.Absent == "" && cmp.Or(err, problem) != nil {
-		s.Absent = cmp.Or(err, problem).Error()
+	if err != nil && s.Absent == "" {
+		s.Absent = err.Error()
 	}
 	if path == "" {
 		return s
@@ -37,12 +38,13 @@ func (m *machine) startup(s step, shell, line string, on bool, words ...string) 
 	if !s.On && (on || slices.ContainsFunc(words, func(w string) bool { return installer.Mentions(path, w) })) {
 		s.On, s.Fixed = true, true
 	}
-	s.edits(m.App, func(on bool) ([]installer.FileEdit, error) {
-		if !on {
-			return []installer.FileEdit{{Target: m.own(path), Op: installer.Put(installer.StartupLine{Name: line})}}, nil
+	s.edits(m.App, one(m.own(path), func(on bool) installer.Op {
+		if on {
+			return installer.Put(text)
 		}
-		return []installer.FileEdit{{Target: m.own(path), Op: installer.Put(text)}}, cmp.Or(err, problem)
-	}, nil)
+		return installer.Put(installer.StartupLine{Name: line})
+	}), nil)
+	s.Old = s.Old && err == nil
 	return s
 }
 

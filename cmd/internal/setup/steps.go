@@ -33,6 +33,13 @@ type step struct {
 // fileEdits returns the edits of files that set a step up, or undo it.
 type fileEdits func(on bool) ([]installer.FileEdit, error)
 
+// one returns the edit of a single file.
+func one(t installer.Target, op func(on bool) installer.Op) fileEdits {
+	return func(on bool) ([]installer.FileEdit, error) {
+		return []installer.FileEdit{{Target: t, Op: op(on)}}, nil
+	}
+}
+
 // edits makes the step one that edits files; also, unless it is nil, follows.
 func (s *step) edits(a *cli.App, list fileEdits, also func(on bool) error) {
 	s.Diff = func(on bool) (text string, err error) {
