@@ -23,13 +23,10 @@ func Check(hooks []*Hook) []Problem {
 	for _, h := range hooks {
 		c := checking{h: h, all: hooks}
 		c.time()
-		c.reach()
 		c.matcher()
 		c.rule()
 		c.condition()
-		c.shadowed()
 		c.address()
-		c.observing()
 		out = append(out, c.found...)
 	}
 	return out
@@ -61,13 +58,6 @@ func (c *checking) time() {
 	case h.Type == Server && worst > limit && h.Event != event.SessionEnd:
 		c.warn("lower retry_count or timeout_ms",
 			"all of its tries may take %s; all hooks of %s together have %s", worst, h.Event, limit)
-	}
-}
-
-// reach warns about events that the installer leaves out by default.
-func (c *checking) reach() {
-	if info, _ := event.Lookup(c.h.Event); info.Register == event.All {
-		c.warn("beckon install --events all registers it", "%s is not among the core events", c.h.Event)
 	}
 }
 
@@ -227,25 +217,6 @@ func (c *checking) condition() {
 	}
 }
 
-// shadowed warns about a rule that has no effect because another one applies whenever it does.
-func (c *checking) shadowed() {
-	r := c.h.Spec.Rule
-	if r == nil {
-		return
-	}
-	for _, other := range c.all {
-		o := other.Spec.Rule
-		if o == nil || other == c.h || other.Event != c.h.Event || !other.Enabled || !o.always() || other.If != nil {
-			continue
-		}
-		wider := other.Matcher.All() || other.Matcher.Text() == c.h.Matcher.Text()
-		if wider && (o.Decision.Rank() > r.Decision.Rank() || o.Decision == r.Decision && !r.always()) {
-			c.warn("", "%s decides %s for all that it matches, so it is never heard", other.Name(), o.Decision)
-			return
-		}
-	}
-}
-
 func (c *checking) address() {
 	u, err := url.Parse(c.h.Spec.URL)
 	if err != nil || u.Scheme != "http" {
@@ -253,14 +224,6 @@ func (c *checking) address() {
 	}
 	if name := u.Hostname(); name != "localhost" && !strings.HasPrefix(name, "127.") && name != "::1" {
 		c.warn("https keeps them private", "what the agent does goes to %s as plain text", u.Host)
-	}
-}
-
-// observing warns about a rule that only observes: for types that do nothing but decide it is
-// a trial, and trials are forgotten.
-func (c *checking) observing() {
-	if c.h.Observe && (c.h.Type == BuiltIn || c.h.Type == Prompt) {
-		c.warn(`without "observe" it counts`, "it only observes: what it decides is in beckon policy log and nowhere else")
 	}
 }
 

@@ -144,60 +144,46 @@ func (h *Hook) key() string {
 		return h.hashed
 	}
 	s := h.Spec
-	var k digest
-	k.add(string(h.Event), h.Matcher.Text(), string(h.Type), s.Command, s.Shell, s.Convention, s.URL, s.Prompt, s.Model)
-	k.add(fmt.Sprint(s.Args != nil, h.Observe))
-	k.list(s.Args)
-	k.list(s.AllowedEnvVars)
+	k := []string{string(h.Event), h.Matcher.Text(), string(h.Type), s.Command, s.Shell, s.Convention}
+	k = append(k, s.URL, s.Prompt, s.Model, fmt.Sprint(s.Args != nil, h.Observe))
+	lists := func(lists ...[]string) {
+		for _, l := range lists {
+			k = append(append(k, strconv.Itoa(len(l))), l...)
+		}
+	}
+	lists(s.Args, s.AllowedEnvVars)
 	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
-		k.add(name, s.Headers[name])
+		k = append(k, name, s.Headers[name])
 	}
 	if h.If != nil {
-		k.add("if", h.If.Text())
+		k = append(k, "if", h.If.Text())
 	}
 	if r := s.Rule; r != nil {
-		k.add(string(r.Decision), r.Reason, string(r.Unsure))
+		k = append(k, string(r.Decision), r.Reason, string(r.Unsure))
 		for _, m := range r.Match.Tools {
-			k.add(m.Text())
+			k = append(k, m.Text())
 		}
 		if r.Match.Says != nil {
-			k.add("says", r.Match.Says.Text())
+			k = append(k, "says", r.Match.Says.Text())
 		}
 		if r.CI != nil {
-			k.add(fmt.Sprint("ci", *r.CI))
+			k = append(k, fmt.Sprint("ci", *r.CI))
 		}
-		k.list(r.Branches)
-		k.list(r.Repositories)
-		k.conditions(r.Match.Conditions)
+		lists(r.Branches, r.Repositories)
+		conditions := func(c rule.Conditions) { lists(c.Commands, c.Regex, c.Paths, c.Words) }
+		conditions(r.Match.Conditions)
 		if r.Match.Unless != nil {
-			k.add("unless")
-			k.conditions(*r.Match.Unless)
+			k = append(k, "unless")
+			conditions(*r.Match.Unless)
 		}
 	}
-	sum := sha256.Sum256(k)
+	var all []byte
+	for _, text := range k { // with their lengths, so that they cannot run together
+		all = append(strconv.AppendInt(all, int64(len(text)), 10), ":"+text...)
+	}
+	sum := sha256.Sum256(all)
 	h.hashed = hex.EncodeToString(sum[:])
 	return h.hashed
-}
-
-// digest is texts with their lengths, so that they cannot run together.
-type digest []byte
-
-func (d *digest) add(texts ...string) {
-	for _, t := range texts {
-		*d = append(strconv.AppendInt(*d, int64(len(t)), 10), ":"+t...)
-	}
-}
-
-func (d *digest) list(texts []string) {
-	d.add(strconv.Itoa(len(texts)))
-	d.add(texts...)
-}
-
-func (d *digest) conditions(c rule.Conditions) {
-	d.list(c.Commands)
-	d.list(c.Regex)
-	d.list(c.Paths)
-	d.list(c.Words)
 }
 
 // Same reports whether two hooks are identical.

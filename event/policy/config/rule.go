@@ -89,14 +89,6 @@ func oneFits(patterns []string, name string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, fits)
 }
 
-// always reports whether a rule has no conditions.
-func (r *Rule) always() bool {
-	c := r.Match.Conditions
-	tools := slices.ContainsFunc(r.Match.Tools, func(m rule.Matcher) bool { return !m.All() })
-	conditions := len(c.Commands) + len(c.Regex) + len(c.Paths) + len(c.Words) + len(r.Branches) + len(r.Repositories)
-	return !tools && conditions == 0 && r.Match.Says == nil && r.CI == nil && r.Match.Unless == nil
-}
-
 // rule converts the conditions and the decision of a rule.
 func (d *decoder) rule(h *Hook, x handler) {
 	can, at := wire.RulesOf(h.Event), h.Path
