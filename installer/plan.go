@@ -183,14 +183,15 @@ func Plan(t Target, op Op) (Change, error) {
 	}
 	op.shared = op.shared || t.Scope == Project
 	c := Change{Target: t, File: was.file, Old: was.data, was: was, kept: keptFor(t.Keep, was.file), op: op}
-	if c.kept.newer() {
+	r, known := c.kept.load()
+	if r.Schema > recordSchema {
 		return Change{}, &fileError{"reading the record of an install", c.kept.record, errNewerRecord,
 			"use that version, or update this one"}
 	}
 	if c.New, c.Notes, err = op.edit(c.Old); err != nil {
 		return Change{}, inFile(err, t.Path)
 	}
-	if r, known := c.kept.load(); op.owns(c.New) {
+	if op.owns(c.New) {
 		c.remember(r, known)
 	} else {
 		c.giveBack(r, known)

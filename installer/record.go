@@ -40,13 +40,16 @@ func keptFor(keep, file string) kept {
 	return kept{base + ".record.json", base + ".backup.json", base + ".lock"}
 }
 
-// load returns the record; a missing or unreadable one counts as none.
+// load returns the record; a missing or unreadable one counts as none, and has at most the schema.
 func (k kept) load() (r record, known bool) { return loadRecord(k.record) }
 
 func loadRecord(path string) (r record, known bool) {
 	data, err := os.ReadFile(path)
-	if err != nil || json.Unmarshal(data, &r) != nil || r.Schema != recordSchema {
-		return record{}, false
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil || r.Schema != recordSchema {
+		return record{Schema: r.Schema}, false
 	}
 	return r, true
 }
@@ -54,15 +57,6 @@ func loadRecord(path string) (r record, known bool) {
 // errNewerRecord means that the record must be left alone: what a newer version stored in it
 // would be lost, and with it the way back to the old bytes.
 var errNewerRecord = errors.New("a newer beckon wrote it")
-
-// newer reports whether a newer version of this program wrote the record.
-func (k kept) newer() bool {
-	var r struct { // the rest may have any form
-		Schema int `json:"schema"`
-	}
-	data, err := os.ReadFile(k.record)
-	return err == nil && json.Unmarshal(data, &r) == nil && r.Schema > recordSchema
-}
 
 // save writes the record and, unless they are nil, the old bytes.
 func (k kept) save(r record, backup []byte) error {

@@ -37,21 +37,16 @@ func (c *initCmd) Run(a *app) error {
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
+	line := home.Beside("beckon-hook")
+	if _, err := os.Stat(line); err != nil {
+		line = ""
+	}
 	text, err := installer.Snippet(c.Shell, installer.SnippetOptions{
-		Program: self, Line: lineProgram(), Color: a.Getenv("NO_COLOR") == "", Next: c.Next, Popup: c.Popup,
+		Program: self, Line: line, Color: a.Getenv("NO_COLOR") == "", Next: c.Next, Popup: c.Popup,
 	})
 	if err != nil {
 		return err
 	}
 	_, err = io.WriteString(a.Stdout, text)
 	return err
-}
-
-// lineProgram returns the path of beckon-hook next to this program, or "".
-func lineProgram() string {
-	path := home.Beside("beckon-hook")
-	if _, err := os.Stat(path); err != nil {
-		return ""
-	}
-	return path
 }

@@ -48,28 +48,24 @@ func (a *app) askUser(id string) error {
 	}
 	set := alert.Defaults()
 	set.Channels = request.In(a.Store.Dir).Channels(id)
-	var askers []notify.Asker
-	for _, ch := range a.channels(set, nil) {
-		if asker, ok := ch.(notify.Asker); ok && asker.Asks() {
-			askers = append(askers, asker)
-		}
-	}
 	ctx, over := a.whileOpen(&o)
 	defer over()
 	var all sync.WaitGroup
-	for _, asker := range askers {
+	for _, ch := range a.channels(set, nil) {
+		asker, ok := ch.(notify.Asker)
+		if !ok || !asker.Asks() {
+			continue
+		}
 		all.Go(func() {
 			if err := a.askBy(ctx, over, asker, &o); err != nil {
 				a.Store.Log(fmt.Errorf("asking by %s: %w", asker.Name(), err))
 			}
+			if w, ok := asker.(interface{ Wait() }); ok {
+				w.Wait()
+			}
 		})
 	}
 	all.Wait()
-	for _, asker := range askers {
-		if w, ok := asker.(interface{ Wait() }); ok {
-			w.Wait()
-		}
-	}
 	return nil
 }
 
@@ -80,16 +76,12 @@ const openEvery = time.Second
 func (a *app) whileOpen(o *request.Request) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithDeadline(context.Background(), o.Expires.Time())
 	go func() {
-		for a.stillOpen(o) && ctx.Err() == nil {
+		for request.In(a.Store.Dir).StillOpen(o) && held(o) && ctx.Err() == nil {
 			time.Sleep(openEvery)
 		}
 		cancel()
 	}()
 	return ctx, cancel
-}
-
-func (a *app) stillOpen(o *request.Request) bool {
-	return request.In(a.Store.Dir).StillOpen(o) && held(o)
 }
 
 // askBy asks through one channel and passes on the answer. If something has changed since the
