@@ -88,15 +88,9 @@ func (r *reading) judgeMark(i int) (rule, bool) {
 	case s.tags.has(continuing):
 		return asksToContinue, true
 	case last:
-		return asksLast, !r.listAnswers(i)
+		return asksLast, true
 	}
 	return asksBefore, true
-}
-
-// listAnswers reports whether the list below the rhetorical question i answers it.
-func (r *reading) listAnswers(i int) bool {
-	t := r.all[i].tags
-	return i+1 < len(r.all) && r.all[i+1].kind == item && (t.has(musing) || t.has(wondering)) && !t.has(addressing) && !t.has(choosing)
 }
 
 // hasOptions reports whether there are options around the question i.
@@ -131,8 +125,6 @@ func (r *reading) selfAnswered(i int) bool {
 		return answered
 	case t.has(musing):
 		return true
-	case t.has(wondering) && next.tags.has(doubting) && !answered && !r.all[i].short() && !r.worked(i):
-		return r.proseAfter(i) > lateProse
 	case t.has(wondering):
 		return next.par == r.all[i].par || r.all[i].short() || r.proseAfter(i) > lateProse
 	case r.waits:
@@ -201,7 +193,7 @@ func (r *reading) judgePhrase(i int) (rule, bool) {
 	if r.worked(i+1) && (s.tags.has(preferring) || (s.tags.has(opining) || s.tags.has(handing)) && !s.tags.has(insisting)) {
 		return 0, false
 	}
-	if r.waits && s.tags.has(waiting) && !s.tags.has(naming) {
+	if r.waits && s.tags.has(waiting) {
 		return 0, false // for its own work
 	}
 	if s.kind == heading && i+1 < len(r.all) || r.proseAfter(i) > lateProse {

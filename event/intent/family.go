@@ -15,12 +15,8 @@ const (
 	continuing
 	// addressing turns to the reader: a question with it is meant as one.
 	addressing
-	// naming addresses the reader beyond doubt.
-	naming
 	// waiting says that the agent waits for something.
 	waiting
-	// choosing shows that a question wants more than yes or no.
-	choosing
 	// offering offers more work.
 	offering
 	// preferring names a wish that the reader may have: after finished work it asks nothing.
@@ -53,8 +49,6 @@ const (
 	answering
 	// stating begins one that describes: no answer to a question that the reader has to decide.
 	stating
-	// doubting says that something is not known, or speaks of the agent: no answer to a what.
-	doubting
 	// reasoning begins a sentence that gives the reason for the question before it.
 	reasoning
 	// musing begins a question that people mostly ask themselves: a why, a how.
@@ -85,8 +79,8 @@ func (t tags) has(f family) bool { return t&(1<<f) != 0 }
 
 // names are the names of the families in the languages' tables.
 var names = [families]string{
-	"asking", "insisting", "continuing", "addressing", "naming", "waiting", "choosing", "offering", "preferring", "closing", "opining", "handing", "pleading",
-	"blocking", "blockedOnce", "finishing", "going", "hinging", "lacking", "summing", "answering", "stating", "doubting", "reasoning", "musing", "wondering",
+	"asking", "insisting", "continuing", "addressing", "waiting", "offering", "preferring", "closing", "opining", "handing", "pleading",
+	"blocking", "blockedOnce", "finishing", "going", "hinging", "lacking", "summing", "answering", "stating", "reasoning", "musing", "wondering",
 	"optional", "listing", "made", "quoting", "granting", "affirming",
 }
 

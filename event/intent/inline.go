@@ -214,7 +214,6 @@ func (r *reading) address(i, end int) int {
 	for j > i && strings.IndexByte(".,;:!*_", r.src[j-1]) >= 0 {
 		j--
 	}
-	r.now.aside = r.now.aside || r.src[j-1] == '?'
 	return j
 }
 

@@ -5,10 +5,6 @@ import (
 	"strings"
 )
 
-// maxIng is how many words may follow the verb of a sentence like "Updating the docs": a
-// longer one has a further verb that no list contains.
-const maxIng = 9
-
 // minIng is the length of the longest word that ends like such a verb and is none ("king").
 const minIng = 4
 
@@ -39,7 +35,7 @@ func (lang *language) verbs() *verbs {
 // into it", "the tests are still running".
 func (v *verbs) isWorking(s string) bool {
 	first, rest, _ := strings.Cut(s, " ")
-	if v.isIng(first) && strings.Count(rest, " ") < maxIng && !v.hasVerb(rest) {
+	if v.isIng(first) && !v.hasVerb(rest) {
 		return true
 	}
 	before := first
