@@ -4,11 +4,11 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"beckon/event"
 	"beckon/event/plainfile"
+	"beckon/event/policy/wire"
 	"beckon/state/store"
 )
 
@@ -41,30 +41,18 @@ func newerClient(stateDir, agent string) string {
 	}
 	dashed, _, _ := strings.Cut(rest, "_")
 	version := strings.ReplaceAll(dashed, "-", ".")
-	now, ok := numbers(version)
 	chosen, err := plainfile.ReadFile(ChosenFor(stateDir))
-	if !ok || err != nil {
-		return ""
-	}
-	was, known := numbers(strings.TrimSpace(string(chosen)))
-	if known && slices.Compare(now[:], was[:]) <= 0 {
+	was := strings.TrimSpace(string(chosen))
+	if err != nil || !isVersion(version) || isVersion(was) && !wire.Older(was, version) {
 		return ""
 	}
 	return version
 }
 
-// numbers parses three numbers separated by dots.
-func numbers(version string) (n [3]int, ok bool) {
-	parts := strings.Split(version, ".")
-	if len(parts) != len(n) {
-		return n, false
-	}
-	for i, p := range parts {
-		v, err := strconv.Atoi(p)
-		if err != nil || v < 0 {
-			return n, false
-		}
-		n[i] = v
-	}
-	return n, true
+// isVersion reports whether a text is three numbers separated by dots.
+func isVersion(text string) bool {
+	parts := strings.Split(text, ".")
+	return len(parts) == 3 && !slices.ContainsFunc(parts, func(p string) bool {
+		return p == "" || strings.Trim(p, "0123456789") != ""
+	})
 }

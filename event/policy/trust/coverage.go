@@ -46,38 +46,32 @@ func CoverageOf(global, project, place string) Coverage {
 }
 
 // coverageVersion changes whenever something else would be written for the same files.
-const coverageVersion = "6"
+const coverageVersion = "7"
 
 // oldest is 2000-01-01: an older file was written by a tool that gives all files one time
 // (Nix, ostree), so its next version has the same time.
 const oldest = 946684800
 
-// add adds what distinguishes versions of a file.
+// add adds what distinguishes versions of a file; "?" if nothing does.
 func (c *Coverage) add(path string) {
-	c.versions += path + "\t"
+	version := "?"
 	s, there := plainfile.StampOf(path)
 	at := time.Unix(0, s.Time)
 	switch {
-	case there && at.Unix() < oldest:
-		c.versions += "?" // no file is written for it
-	case there:
+	case there && at.Unix() >= oldest:
 		if at.After(c.newest) {
 			c.newest = at
 		}
-		c.versions += strconv.FormatInt(s.Time, 10) + "\t" + strconv.FormatInt(s.Size, 10) + "\t" +
-			strconv.FormatInt(s.Changed, 10) + "\t" + strconv.FormatUint(s.Inode, 10)
-	case missing(path):
-		c.versions += "-"
-	default:
-		c.versions += "?"
+		version = ""
+		for _, n := range []int64{s.Time, s.Size, s.Changed, int64(s.Inode)} {
+			version += strconv.FormatInt(n, 10) + "\t"
+		}
+	case !there:
+		if _, err := os.Stat(path); os.IsNotExist(err) {
+			version = "-"
+		}
 	}
-	c.versions += "\n"
-}
-
-// missing reports whether there is nothing at path.
-func missing(path string) bool {
-	_, err := os.Stat(path)
-	return os.IsNotExist(err)
+	c.versions += path + "\t" + version + "\n"
 }
 
 // Covered is what is in force for a pair of policy files.

@@ -62,15 +62,11 @@ const codeLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 // newCode returns 40 random bits in a form that people can type. The system seeds the source.
 func newCode() string {
-	code := make([]byte, 0, 9)
-	for bits, i := rand.Uint64(), 0; i < 8; i++ {
-		if i == 4 {
-			code = append(code, '-')
-		}
-		code = append(code, codeLetters[bits%32])
-		bits /= 32
+	code := make([]byte, 8)
+	for i := range code {
+		code[i] = codeLetters[rand.IntN(len(codeLetters))]
 	}
-	return string(code)
+	return string(code[:4]) + "-" + string(code[4:])
 }
 
 // Allow lets the refused call of that code pass once, within ten minutes, and

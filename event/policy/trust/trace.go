@@ -1,11 +1,10 @@
 package trust
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -87,33 +86,18 @@ func (d Dir) Trace(e Entry) error {
 
 // Entries reads the trace, oldest first; lines that do not parse are skipped. It
 // returns the newest n entries that keep accepts.
-func (d Dir) Entries(n int, keep func(Entry) bool) ([]Entry, error) {
-	var out []Entry
+func (d Dir) Entries(n int, keep func(Entry) bool) (out []Entry, err error) {
 	for _, name := range []string{traceFile + ".1", traceFile} {
-		f, err := os.Open(d.Path(name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
+		data, err := plainfile.ReadFile(d.Path(name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
+		for line := range bytes.Lines(data) {
 			var e Entry
-			if json.Unmarshal(lines.Bytes(), &e) == nil && e.Event != "" && keep(e) {
+			if json.Unmarshal(line, &e) == nil && e.Event != "" && keep(e) {
 				out = append(out, e)
 			}
-			if len(out) > 2*n {
-				out = append(out[:0], out[len(out)-n:]...)
-			}
-		}
-		if err := errors.Join(lines.Err(), f.Close()); err != nil {
-			return nil, err
 		}
 	}
-	if len(out) > n {
-		out = out[len(out)-n:]
-	}
-	return out, nil
+	return out[max(0, len(out)-n):], nil
 }

@@ -136,11 +136,11 @@ func (r Rules) Closable() bool {
 // has reports whether the client version has what came with since. An unknown version counts
 // as new: only old versions lack something.
 func has(version, since string) bool {
-	return version == "" || since == "" || !older(version, since)
+	return version == "" || since == "" || !Older(version, since)
 }
 
-// older reports whether version a is before b.
-func older(a, b string) bool {
+// Older reports whether version a is before b.
+func Older(a, b string) bool {
 	byNumber := func(x, y string) int { return leading(x) - leading(y) }
 	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), byNumber) < 0
 }
