@@ -82,11 +82,15 @@ func (c *serveCmd) Run(a *app) error {
 	}
 	switch {
 	case c.What == "url":
-		return c.printURL(a, token)
+		return c.visit(a, token)
 	case c.What == "token":
 		return c.printToken(a, token)
 	case c.Service:
-		return cli.WriteService(a.App, cli.Unit{Name: "serve", About: "beckon serve: the sessions of coding agents on a page", Args: c.args()})
+		return cli.WriteService(a.App, cli.Unit{
+			Name:  "serve",
+			About: "beckon serve: the sessions of coding agents on a page",
+			Args:  c.args(),
+		})
 	}
 	logger := logs.New(a.App, "serve")
 	logError := func(err error) { logger.Error().Err(err).Send() }
@@ -97,13 +101,17 @@ func (c *serveCmd) Run(a *app) error {
 	}
 	var seen func(context.Context, []state.Seen, time.Time)
 	if c.Notify {
-		notifier := a.follower("serve", a.ownTerminal())
+		var terminal io.Writer // none if the output goes to a file or a supervisor
+		if a.Width() != 0 {
+			terminal = a.Stdout
+		}
+		notifier := a.follower("serve", terminal)
 		defer notifier.Wait()
 		seen = notifier.Look
 	}
 	l, err := c.listen()
 	if c.Open && errors.Is(err, address.ErrServed) {
-		return c.openRunning(a, token)
+		return c.visit(a, token)
 	}
 	if err != nil {
 		return err
@@ -119,26 +127,35 @@ func (c *serveCmd) Run(a *app) error {
 		}
 	}
 	s := web.New(web.Options{
-		Others: elsewhere, Queue: a.Queue(""),
-		Store: a.Store, Registry: filepath.Join(a.ClaudeDir(), "sessions"), Version: cli.Version(),
-		Token: token, User: a.User(), Hosts: c.names(), Closed: !c.Hooks, Unwatched: c.Poll, Page: dashboard.Handler(),
-		Stats:    func(days int) (any, error) { return a.statsOf(days) },
-		Timeline: func(date string) (any, error) { return a.timeline(date) },
-		Digest:   func() (any, error) { return a.digest(0) },
-		Config:   a.redactedConfig,
+		Others:    elsewhere,
+		Queue:     a.Queue(""),
+		Store:     a.Store,
+		Registry:  filepath.Join(a.ClaudeDir(), "sessions"),
+		Version:   cli.Version(),
+		Token:     token,
+		User:      a.User(),
+		Hosts:     c.names(),
+		Closed:    !c.Hooks,
+		Unwatched: c.Poll,
+		Page:      dashboard.Handler(),
+		Stats:     func(days int) (any, error) { return a.statsOf(days) },
+		Timeline:  func(date string) (any, error) { return a.timeline(date) },
+		Digest:    func() (any, error) { return a.digest(0) },
+		Config:    a.redactedConfig,
 		Jump: func(ctx context.Context, v state.Seen) error {
 			_, err := a.jumpTo(ctx, render.Rows([]state.Seen{v}, true)[0])
 			return err
 		},
-		Seen: seen, Policy: answer.Serve(a.Store, handlers.Starter{}, pin.Verify, a.Getenv, "BECKON_TOKEN"),
-		Log: logError,
+		Seen:   seen,
+		Policy: answer.Serve(a.Store, handlers.Starter{}, pin.Verify, a.Getenv, "BECKON_TOKEN"),
+		Log:    logError,
 	})
 	debug.SetGCPercent(25)         // less memory for a thousand streams, for a little more work
 	debug.SetMemoryLimit(64 << 20) // above it, garbage is collected at once
-	links := linker{token, s.Name()}
-	c.say(a, l.Addr().String(), links)
+	link := linker(token, s.Name())
+	c.say(a, l.Addr().String(), link)
 	if c.Open {
-		a.openBrowser(links.to(address.URL(c.scheme(), l.Addr().String())))
+		a.openBrowser(link(address.URL(c.scheme(), l.Addr().String())))
 	}
 	logger.Info().Str("address", l.Addr().String()).Str("version", cli.Version()).Msg("serving")
 	defer func() { logger.Info().Msg("stopped") }()
@@ -148,9 +165,8 @@ func (c *serveCmd) Run(a *app) error {
 		defer linked.Wait()
 		defer stop()
 		linked.Go(func() {
-			link := fleets.LinkCmd{}
-			link.Quiet = true
-			if err := link.Serve(ctx, a.App); err != nil {
+			publish := fleets.LinkCmd{Quiet: true}
+			if err := publish.Serve(ctx, a.App); err != nil {
 				logger.Error().Err(err).Msg("link")
 			}
 		})
@@ -167,33 +183,38 @@ func (a *app) serveToken() (string, error) {
 	return access.Token(a.Store.Dir)
 }
 
-// linker makes links that sign a browser in at a server.
-type linker struct{ token, name string }
-
-func (l linker) to(url string) string { return access.Link(l.token, l.name, url) }
+// linker returns what makes links that sign a browser in at the server of that name.
+func linker(token, name string) func(url string) string {
+	return func(url string) string { return access.Link(token, name, url) }
+}
 
 // args are the words that start this server again.
 func (c *serveCmd) args() []string {
-	args := []string{"serve"}
-	for name, value := range map[string]string{"addr": c.Addr, "socket": c.Socket, "tls-cert": c.TLSCert, "tls-key": c.TLSKey} {
-		if name == "addr" && c.Socket != "" || value == "" {
-			continue
+	var args []string
+	add := func(name, value string) {
+		if value != "" {
+			args = append(args, "--"+name+"="+value)
 		}
-		if name == "socket" {
-			value, _ = filepath.Abs(value)
-		}
-		args = append(args, "--"+name+"="+value)
 	}
+	if c.Socket != "" {
+		path, _ := filepath.Abs(c.Socket)
+		add("socket", path)
+	} else {
+		add("addr", c.Addr)
+	}
+	add("tls-cert", c.TLSCert)
+	add("tls-key", c.TLSKey)
 	for _, host := range c.Host {
-		args = append(args, "--host="+host)
+		add("host", host)
 	}
-	for name, set := range map[string]bool{"notify": c.Notify, "no-hooks": !c.Hooks, "fleet": c.Fleet, "link": c.Link, "poll": c.Poll} {
+	flags := map[string]bool{"notify": c.Notify, "no-hooks": !c.Hooks, "fleet": c.Fleet, "link": c.Link, "poll": c.Poll}
+	for name, set := range flags {
 		if set {
 			args = append(args, "--"+name)
 		}
 	}
-	slices.Sort(args[1:])
-	return args
+	slices.Sort(args)
+	return append([]string{"serve"}, args...)
 }
 
 // printToken prints the token for programs, or one of its scope.
@@ -212,7 +233,7 @@ func (c *serveCmd) printToken(a *app, token string) error {
 
 // say prints where the server is. What signs a browser in is shown only to the user who
 // started it, never written to a log that others may read.
-func (c *serveCmd) say(a *app, addr string, links linker) {
+func (c *serveCmd) say(a *app, addr string, link func(string) string) {
 	if c.Socket != "" {
 		fmt.Fprintf(a.Stdout, "beckon serves on %s\n", c.Socket)
 		return
@@ -221,14 +242,14 @@ func (c *serveCmd) say(a *app, addr string, links linker) {
 	fmt.Fprintf(a.Stdout, "beckon serves on %s\n", urls[0])
 	if confidential(a.Stdout) {
 		for _, url := range urls {
-			fmt.Fprintf(a.Stdout, "  open %s\n", links.to(url))
+			fmt.Fprintf(a.Stdout, "  open %s\n", link(url))
 		}
 		fmt.Fprintln(a.Stdout, "  each link signs one browser in, within ten minutes; beckon serve url prints new ones")
 	} else {
 		fmt.Fprintln(a.Stdout, "  beckon serve url prints the link that opens it in a browser")
 	}
 	if c.QR {
-		if err := c.showCode(a, c.scheme(), addr, links); err != nil {
+		if err := c.showCode(a, c.scheme(), addr, link); err != nil {
 			fmt.Fprintf(a.Stderr, "beckon: %v\n", err)
 		}
 	}
@@ -264,7 +285,7 @@ func (c *serveCmd) names() []string {
 }
 
 // showCode shows the QR code of a link that signs in one phone, once.
-func (c *serveCmd) showCode(a *app, scheme, addr string, links linker) error {
+func (c *serveCmd) showCode(a *app, scheme, addr string, link func(string) string) error {
 	if !confidential(a.Stdout) {
 		return cli.Hint("run beckon serve url --qr in a terminal", "others may read what is printed here")
 	}
@@ -272,7 +293,7 @@ func (c *serveCmd) showCode(a *app, scheme, addr string, links linker) error {
 	if err != nil {
 		return err
 	}
-	url = links.to(url)
+	url = link(url)
 	if err := drawQR(a.Stdout, url, a.Color(a.ColorChoice(""))); err != nil {
 		return err
 	}
@@ -287,50 +308,43 @@ func (c *serveCmd) scheme() string {
 	return "http"
 }
 
-// running returns the address of the server that was started with the same --addr, and makes
+// running returns the address of the server that was started with the same --addr, and what makes
 // links to it. Another user's server may have the port: a link to it would open nothing.
-func (c *serveCmd) running(token string) (url string, links linker, err error) {
+func (c *serveCmd) running(token string) (url string, link func(string) string, err error) {
 	for _, scheme := range []string{"http", "https"} {
 		url = address.URL(scheme, c.Addr)
 		health, whose, ok := address.Ask(url)
 		switch {
 		case ok && whose.Who == peer.Another:
-			return "", links, cli.Hint("give another port with --addr", "another user serves on %s", url)
+			return "", nil, cli.Hint("give another port with --addr", "another user serves on %s", url)
 		case ok && (!access.IsName(health.Name) || health.Token != access.Fingerprint(token)):
-			return "", links, cli.Hint("set BECKON_TOKEN as it was for the server; one of an older version must be restarted", "the server on %s has another token", url)
+			return "", nil, cli.Hint("set BECKON_TOKEN as it was for the server; one of an older version must be restarted",
+				"the server on %s has another token", url)
 		case ok:
-			return url, linker{token, health.Name}, nil
+			return url, linker(token, health.Name), nil
 		}
 	}
-	return "", links, cli.Hint("beckon serve starts one; give the --addr that it was started with", "no beckon serves on %s", c.Addr)
+	return "", nil, cli.Hint("beckon serve starts one; give the --addr that it was started with",
+		"no beckon serves on %s", c.Addr)
 }
 
-// printURL prints links that open the page.
-func (c *serveCmd) printURL(a *app, token string) error {
-	if c.Open {
-		return c.openRunning(a, token)
-	}
-	running, links, err := c.running(token)
+// visit opens the page of the server that is running, or prints links or a code for it.
+func (c *serveCmd) visit(a *app, token string) error {
+	running, link, err := c.running(token)
 	if err != nil {
 		return err
 	}
 	scheme, _, _ := strings.Cut(running, ":")
-	if c.QR {
-		return c.showCode(a, scheme, c.Addr, links)
+	switch {
+	case c.Open:
+		a.openBrowser(link(running))
+	case c.QR:
+		return c.showCode(a, scheme, c.Addr, link)
+	default:
+		for _, url := range address.URLs(scheme, c.Addr) {
+			fmt.Fprintln(a.Stdout, link(url))
+		}
 	}
-	for _, url := range address.URLs(scheme, c.Addr) {
-		fmt.Fprintln(a.Stdout, links.to(url))
-	}
-	return nil
-}
-
-// openRunning opens the page of a server that is already running.
-func (c *serveCmd) openRunning(a *app, token string) error {
-	url, links, err := c.running(token)
-	if err != nil {
-		return err
-	}
-	a.openBrowser(links.to(url))
 	return nil
 }
 
@@ -347,15 +361,6 @@ func (a *app) openBrowser(url string) {
 		return
 	}
 	go func() { _ = cmd.Wait() }()
-}
-
-// ownTerminal returns the terminal that serve runs in, nil if its output goes to a file or a
-// supervisor.
-func (a *app) ownTerminal() io.Writer {
-	if a.Width() == 0 {
-		return nil
-	}
-	return a.Stdout
 }
 
 // redactedConfig returns the configuration without anything that looks like a secret.
