@@ -64,7 +64,38 @@ func (c *LinkCmd) Serve(ctx context.Context, a *cli.App) error {
 	if acc.Host == "" {
 		return cli.Hint("beckon fleet invite --host NAME gives one to publish", "this access may only look")
 	}
-	return c.link(ctx, a, acc)
+	dir := filepath.Join(a.Store.Dir, "fleet")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	lock := flock.New(filepath.Join(dir, "link.lock"))
+	if ok, err := lock.TryLock(); err != nil {
+		return err
+	} else if !ok {
+		return errors.New("a link of this machine runs already")
+	}
+	defer func() { _ = lock.Unlock() }()
+	link := fleet.Link{
+		Credential: acc,
+		Version:    cli.Version(),
+		Level:      fleet.Level(cmp.Or(c.Texts, a.Configured().FleetTexts)),
+		Forget:     c.Forget,
+		Log: func(text string) {
+			if !c.Quiet {
+				fmt.Fprintf(a.Stdout, "%s %s\n", time.Now().UTC().Format(time.RFC3339), render.OneLine(text))
+			}
+		},
+	}
+	rows := make(chan []render.Row, 1)
+	var all sync.WaitGroup
+	defer all.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	all.Go(func() { followRows(ctx, a, rows) })
+	if acc.View {
+		all.Go(func() { follow(ctx, a, acc, func([]render.Row, error) {}) }) // it stores what prompts show
+	}
+	return link.Run(ctx, rows)
 }
 
 // join keeps an access.
@@ -103,42 +134,6 @@ func (c *LinkCmd) join(a *cli.App) error {
 			"beckon fleet link --service keeps that running\n", acc.URL, acc.Host)
 	}
 	return nil
-}
-
-// link publishes until ctx ends.
-func (c *LinkCmd) link(ctx context.Context, a *cli.App, acc fleet.Credential) error {
-	dir := filepath.Join(a.Store.Dir, "fleet")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	lock := flock.New(filepath.Join(dir, "link.lock"))
-	if ok, err := lock.TryLock(); err != nil {
-		return err
-	} else if !ok {
-		return errors.New("a link of this machine runs already")
-	}
-	defer func() { _ = lock.Unlock() }()
-	link := fleet.Link{
-		Credential: acc,
-		Version:    cli.Version(),
-		Level:      fleet.Level(cmp.Or(c.Texts, a.Configured().FleetTexts)),
-		Forget:     c.Forget,
-		Log: func(text string) {
-			if !c.Quiet {
-				fmt.Fprintf(a.Stdout, "%s %s\n", time.Now().UTC().Format(time.RFC3339), render.OneLine(text))
-			}
-		},
-	}
-	rows := make(chan []render.Row, 1)
-	var all sync.WaitGroup
-	defer all.Wait()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	all.Go(func() { followRows(ctx, a, rows) })
-	if acc.View {
-		all.Go(func() { follow(ctx, a, acc, func([]render.Row, error) {}) }) // it stores what prompts show
-	}
-	return link.Run(ctx, rows)
 }
 
 // followRows sends this machine's rows whenever they change. A slow reader gets only the newest.

@@ -15,23 +15,17 @@ import (
 // error says so (ErrServed).
 func Listen(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, taken(addr)
+	if err == nil {
+		return l, nil
 	}
-	if err != nil {
+	if !errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("listening on %q: %w", addr, err)
 	}
-	return l, nil
-}
-
-// taken returns an error that says which process has the port.
-func taken(addr string) error {
-	url := URL("http", addr)
-	if health, _, ok := Ask(url); ok {
-		return render.Advise(fmt.Errorf("another beckon (%s) %w", health.Version, ErrServed),
+	if health, _, ok := Ask(URL("http", addr)); ok {
+		return nil, render.Advise(fmt.Errorf("another beckon (%s) %w", health.Version, ErrServed),
 			"beckon serve url prints how to open it")
 	}
-	return render.Advise(fmt.Errorf("address %q is taken by another program", addr), "give another one with --addr")
+	return nil, render.Advise(fmt.Errorf("address %q is taken by another program", addr), "give another one with --addr")
 }
 
 // ErrServed means that another beckon has the port.
