@@ -36,14 +36,6 @@ const (
 	Another     // another user of this machine
 )
 
-// socket is what the system knows about one: its owner, and on Linux its inode number, on macOS its
-// process.
-type socket struct {
-	uid   uint32
-	inode uint32
-	pid   int
-}
-
 // errNone is returned if there is no such socket, or no process holds it any more.
 var errNone = errors.New("no process holds the other end")
 

@@ -8,6 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// socket is a row of the table: the owner and the process, 0 if unknown.
+type socket struct {
+	uid uint32
+	pid int
+}
+
 // open reports whether the other end still has its port, which only Linux tells.
 func open(net.Conn) bool { return true }
 

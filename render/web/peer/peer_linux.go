@@ -14,6 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// socket is what the kernel knows about one: its owner and its inode number.
+type socket struct{ uid, inode uint32 }
+
 // The states of a TCP socket whose other end has not given up its port (linux/tcp_states.h).
 const (
 	tcpEstablished = 1

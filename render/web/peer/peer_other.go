@@ -7,6 +7,8 @@ import (
 	"net/netip"
 )
 
+type socket struct{ uid uint32 }
+
 // owner knows nothing here, so every caller needs the token.
 func owner(_, _ netip.AddrPort) (socket, error) { return socket{}, errNone }
 
