@@ -193,7 +193,7 @@ func (r *reading) judgePhrase(i int) (rule, bool) {
 	if r.worked(i+1) && (s.tags.has(preferring) || (s.tags.has(opining) || s.tags.has(handing)) && !s.tags.has(insisting)) {
 		return 0, false
 	}
-	if r.waits && s.tags.has(waiting) {
+	if r.waits && s.tags.has(waiting) && !s.tags.has(naming) {
 		return 0, false // for its own work
 	}
 	if s.kind == heading && i+1 < len(r.all) || r.proseAfter(i) > lateProse {

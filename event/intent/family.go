@@ -15,6 +15,8 @@ const (
 	continuing
 	// addressing turns to the reader: a question with it is meant as one.
 	addressing
+	// naming addresses the reader beyond doubt.
+	naming
 	// waiting says that the agent waits for something.
 	waiting
 	// offering offers more work.
@@ -79,7 +81,7 @@ func (t tags) has(f family) bool { return t&(1<<f) != 0 }
 
 // names are the names of the families in the languages' tables.
 var names = [families]string{
-	"asking", "insisting", "continuing", "addressing", "waiting", "offering", "preferring", "closing", "opining", "handing", "pleading",
+	"asking", "insisting", "continuing", "addressing", "naming", "waiting", "offering", "preferring", "closing", "opining", "handing", "pleading",
 	"blocking", "blockedOnce", "finishing", "going", "hinging", "lacking", "summing", "answering", "stating", "reasoning", "musing", "wondering",
 	"optional", "listing", "made", "quoting", "granting", "affirming",
 }

@@ -53,13 +53,6 @@ var sensitive = [...]struct {
 const keys = `api access private account encryption signing master auth shared storage subscription license
 session webhook cipher hmac jwt`
 
-// last are words that make a value a secret when a name ends with them:
-// DB_PASS, but not bypass.
-const (
-	lastOfPassword = "pass pwd pw"
-	lastOfWeak     = "auth credential credentials creds"
-)
-
 // about are endings of names whose value describes the secret but is not it.
 const about = `file path dir name url uri id arn type count limit ttl expires expiry
 length size usage budget policy field hint label ref izer nization`
