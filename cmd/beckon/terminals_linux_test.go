@@ -250,9 +250,4 @@ func TestScreen(t *testing.T) {
 			t.Errorf("the jump says %q", out)
 		}
 	}
-	for _, name := range []string{"first", "second"} { // the one that is in front, and the other
-		if out := p.run(t, "beckon", "show", name, "--pane"); !strings.Contains(out, "this is the pane of "+name) {
-			t.Errorf("the pane of %s: %q", name, out)
-		}
-	}
 }

@@ -146,7 +146,7 @@ func (j *Jumper) Text(ctx context.Context, r *render.Row) (string, error) {
 	if r.Pane.Kind == "tmux" {
 		return m.readTmux()
 	}
-	if t := terminalOf(r); t != nil && (t.text != nil || t.kind == "screen") {
+	if t := terminalOf(r); t != nil && t.text != nil {
 		return m.read(t)
 	}
 	return "", m.byHand("%s does not tell what is on a pane", terminalName(r.Pane.Kind))

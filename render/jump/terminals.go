@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"beckon/render"
 )
@@ -59,13 +56,11 @@ var terminals = []terminal{
 	{
 		kind: "iterm2", name: "iTerm2", place: (*move).inITerm, lost: "gone\n", is: "such pane",
 		show: []string{"osascript", "-e", itermByID, "{pane}"},
-		text: []string{"osascript", "-e", itermTextOf, "{pane}"},
 		did:  "iTerm2 shows the pane",
 	},
 	{
 		kind: "apple-terminal", name: "Terminal", place: (*move).inAppleTerminal, lost: "gone\n", is: "such pane",
 		show: []string{"osascript", "-e", terminalByTTY, "{pane}"},
-		text: []string{"osascript", "-e", terminalTextOf, "{pane}"},
 		did:  "Terminal shows the pane",
 	},
 	editor("vscode", "code"),
@@ -80,6 +75,51 @@ func editor(kind, program string) terminal {
 	return terminal{kind: kind, name: program, place: (*move).inEditor,
 		show: []string{program, "{pane}"}, did: program + " shows {pane}; pick the terminal there"}
 }
+
+// The scripts look for one pane, given as their argument, and select it with its tab and window;
+// or print "gone". They do not start an application that is not running. They refer to panes by
+// number, not by the variable of a loop, because "contents of" such a variable is its own value.
+var (
+	itermByID  = strings.Replace(itermScript, "KEY", "id", 1)
+	itermByTTY = strings.Replace(itermScript, "KEY", "tty", 1)
+)
+
+const itermScript = `on run argv
+	if application "iTerm2" is not running then return "gone"
+	tell application "iTerm2"
+		repeat with w in windows
+			repeat with t in tabs of w
+				repeat with i from 1 to count of sessions of t
+					if KEY of session i of t is item 1 of argv then
+						tell w to select
+						tell t to select
+						tell session i of t to select
+						activate
+						return "found"
+					end if
+				end repeat
+			end repeat
+		end repeat
+	end tell
+	return "gone"
+end run`
+
+const terminalByTTY = `on run argv
+	if application "Terminal" is not running then return "gone"
+	tell application "Terminal"
+		repeat with w in windows
+			repeat with i from 1 to count of tabs of w
+				if tty of tab i of w is item 1 of argv then
+					set selected of tab i of w to true
+					set frontmost of w to true
+					activate
+					return "found"
+				end if
+			end repeat
+		end repeat
+	end tell
+	return "gone"
+end run`
 
 func (p place) fill(s string) string {
 	return strings.NewReplacer("{session}", p.session, "{pane}", p.pane).Replace(s)
@@ -109,16 +149,7 @@ func (m *move) read(t *terminal) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if t.kind == "screen" {
-		return m.hardcopy(t, p)
-	}
 	out, err := m.ask(m.command(t, p, t.text))
-	if err == nil && t.text[0] == "osascript" { // any other pane may contain any words
-		if out == t.lost {
-			err = ErrGone
-		}
-		out = strings.TrimPrefix(out, "found\n")
-	}
 	if err = m.explain(t, p, out, err); err != nil {
 		return "", err
 	}
@@ -151,32 +182,6 @@ func (m *move) explain(t *terminal, p place, out string, err error) error {
 		return &ByHand{t.name + " did not do it: " + said, place{quote(p.session), p.pane}.fill(t.hand)}
 	}
 	return m.failed(t.name, out, err)
-}
-
-// hardcopy makes screen write what the window shows. It does so after its command has ended,
-// one file after the other: when the second exists, the first is complete.
-func (m *move) hardcopy(t *terminal, p place) (string, error) {
-	dir, err := os.MkdirTemp("", "beckon-screen-") // private to the user
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	shown, after := filepath.Join(dir, "shown"), filepath.Join(dir, "after")
-	for _, file := range []string{shown, after} {
-		out, err := m.ask(Command{Argv: []string{"screen", "-S", p.session, "-p", p.pane, "-X", "hardcopy", file}})
-		if err != nil {
-			return "", m.failed("screen", out, err)
-		}
-	}
-	for end := time.Now().Add(Timeout); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(after); err == nil {
-			b, err := os.ReadFile(shown)
-			return string(b), err
-		}
-		if time.Now().After(end) || m.ctx.Err() != nil {
-			return "", isGone("screen session %q shows no window %s", render.OneLine(p.session), p.pane)
-		}
-	}
 }
 
 // numbered splits an id "socket,number" at its last comma.

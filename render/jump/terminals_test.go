@@ -167,25 +167,15 @@ func TestText(t *testing.T) {
 		{kitty, "kitty", "one\ntwo\n", []call{argv("kitty", "@", "--to", "unix:/tmp/k-991", "get-text", "--match", "id:4")}},
 		{sitting("wezterm", "/run/wez/s,2"), "wezterm", "one\ntwo\n", []call{wez}},
 		{sitting("zellij", "desk,3"), "zellij", "one\ntwo\n", []call{argv("zellij", "--session", "desk", "action", "dump-screen", "--pane-id", "terminal_3")}},
-		{sitting("iterm2", "w0t1p0:3A1B-77"), "osascript", "found\none\ntwo\n", []call{argv("osascript", "-e", itermTextOf, "3A1B-77")}},
-		{sitting("apple-terminal", "A1-B2"), "osascript", "found\none\ntwo\n",
-			[]call{argv("ps", "-o", "tty=", "-p", "4711"), argv("osascript", "-e", terminalTextOf, "/dev/ttys003")}},
 	} {
-		d := newDesk(t, c.program, "ps")
-		t.Setenv("FAKE_OUT_ps", "ttys003\n")
+		d := newDesk(t, c.program)
 		t.Setenv("FAKE_OUT_"+c.program, c.prints)
 		got, err := d.jumper("darwin").Text(context.Background(), &c.row)
 		if calls := d.calls(); err != nil || got != "one\ntwo\n" || !reflect.DeepEqual(calls, c.want) {
 			t.Errorf("%s: %q, %v; ran %v", c.row.Pane.Kind, got, err, calls)
 		}
 	}
-	d := newDesk(t, "osascript")
-	t.Setenv("FAKE_OUT_osascript", "gone\n")
-	closed := sitting("iterm2", "3A1B-77")
-	if text, err := d.jumper("darwin").Text(context.Background(), &closed); text != "" || !errors.Is(err, ErrGone) {
-		t.Errorf("a pane that is closed: %q, %v", text, err)
-	}
-	for _, kind := range []string{"ghostty", "iterm2", ""} {
+	for _, kind := range []string{"ghostty", "iterm2", "screen", ""} {
 		r := sitting(kind, "a,1")
 		var hand *ByHand
 		if _, err := newDesk(t).jumper("linux").Text(context.Background(), &r); !errors.As(err, &hand) {
