@@ -15,14 +15,7 @@ import (
 //	\x        the character x itself; \n a line break
 //
 // Blanks at the end of a line, and empty lines, are dropped.
-type Format struct{ parts []part }
-
-// part is a piece of a Format: a text, a field or a group.
-type part struct {
-	text  string
-	field string
-	group []part
-}
+type Format struct{ text []rune }
 
 const wrapField = "wrap"
 
@@ -33,101 +26,90 @@ const wrapMark = "\x00"
 // ParseFormat parses a template. known are the fields it may contain; an error says what is
 // wrong and where, by character.
 func ParseFormat(s string, known []string) (Format, error) {
-	p := formatParser{text: []rune(s), known: known}
-	parts, err := p.parts(false)
-	return Format{parts}, err
+	f := Format{[]rune(s)}
+	e := expansion{text: f.text, known: known, value: func(string) string { return "" }}
+	_, err := e.group(false)
+	return f, err
 }
 
-type formatParser struct {
+// expansion is one reading of a template: it checks it, and fills it in.
+type expansion struct {
 	text  []rune
 	at    int
-	known []string
+	known []string // nil: the fields have been checked
+	value func(field string) string
+
+	fields, values int // read so far
 }
 
-func (p *formatParser) parts(inside bool) (out []part, err error) {
-	for p.at < len(p.text) {
-		c := p.text[p.at]
-		p.at++
-		var next part
+// group reads to the end of a group, or of the template.
+func (e *expansion) group(inside bool) (string, error) {
+	var b strings.Builder
+	for e.at < len(e.text) {
+		c := e.text[e.at]
+		e.at++
+		next, err := string(c), error(nil)
 		switch c {
 		case '{':
-			next, err = p.field()
+			next, err = e.field()
 		case '[':
-			next, err = p.group()
+			start, fields, values := e.at, e.fields, e.values
+			if next, err = e.group(true); err == nil && e.fields == fields {
+				err = fmt.Errorf("character %d: a group has no field in it", start)
+			}
+			if e.values == values {
+				next = ""
+			}
 		case ']':
 			if inside {
-				return out, nil
+				return b.String(), nil
 			}
-			err = fmt.Errorf("character %d: ] closes nothing", p.at)
+			err = fmt.Errorf("character %d: ] closes nothing", e.at)
 		case '\\':
-			next, err = p.escaped()
-		default:
-			next.text = string(c)
+			if e.at == len(e.text) {
+				return "", errors.New(`a \ at the end escapes nothing`)
+			}
+			next = strings.Replace(string(e.text[e.at]), "n", "\n", 1)
+			e.at++
 		}
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		out = appendPart(out, next)
+		b.WriteString(next)
 	}
 	if inside {
-		return nil, errors.New("a [ is not closed")
+		return "", errors.New("a [ is not closed")
 	}
-	return out, nil
+	return b.String(), nil
 }
 
-// appendPart merges adjacent texts, so that a value is painted or cut as a whole.
-func appendPart(parts []part, next part) []part {
-	if n := len(parts); n > 0 && next.text != "" && parts[n-1].text != "" {
-		parts[n-1].text += next.text
-		return parts
-	}
-	return append(parts, next)
-}
-
-func (p *formatParser) field() (part, error) {
-	start := p.at
-	end := slices.Index(p.text[p.at:], '}')
+// field reads a field after its brace, and returns its value.
+func (e *expansion) field() (string, error) {
+	start, end := e.at, slices.Index(e.text[e.at:], '}')
 	if end < 0 {
-		return part{}, fmt.Errorf("character %d: a { is not closed", start)
+		return "", fmt.Errorf("character %d: a { is not closed", start)
 	}
-	name := string(p.text[p.at : p.at+end])
-	p.at += end + 1
-	if !slices.Contains(p.known, name) {
-		return part{}, fmt.Errorf("character %d: no field %q (one of %s)", start, name, strings.Join(p.known, ", "))
+	name := string(e.text[start : start+end])
+	e.at += end + 1
+	if e.known != nil && !slices.Contains(e.known, name) {
+		return "", fmt.Errorf("character %d: no field %q (one of %s)", start, name, strings.Join(e.known, ", "))
 	}
-	return part{field: name}, nil
+	if name == wrapField {
+		return wrapMark, nil
+	}
+	e.fields++
+	v := e.value(name)
+	if v != "" {
+		e.values++
+	}
+	return v, nil
 }
 
-func (p *formatParser) group() (part, error) {
-	start := p.at
-	inner, err := p.parts(true)
-	if err == nil && !hasField(inner) {
-		err = fmt.Errorf("character %d: a group has no field in it", start)
-	}
-	return part{group: inner}, err
-}
-
-func hasField(parts []part) bool {
-	return slices.ContainsFunc(parts,
-		func(p part) bool { return p.field != "" && p.field != wrapField || hasField(p.group) })
-}
-
-func (p *formatParser) escaped() (part, error) {
-	if p.at == len(p.text) {
-		return part{}, errors.New(`a \ at the end escapes nothing`)
-	}
-	c := p.text[p.at]
-	p.at++
-	if c == 'n' {
-		c = '\n'
-	}
-	return part{text: string(c)}, nil
-}
-
-// fill returns the template with the values of its fields. width is where
-// {wrap} breaks, 0 for always.
+// fill returns the template with the values of its fields. width is where {wrap} breaks, 0 for
+// always.
 func (f Format) fill(value func(field string) string, width int) string {
-	text, _ := fill(f.parts, value)
+	e := expansion{text: f.text, value: value}
+	text, _ := e.group(false) // ParseFormat has checked it
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		for l := range strings.SplitSeq(layOut(line, width), "\n") {
@@ -144,38 +126,15 @@ func layOut(line string, width int) string {
 	pieces := strings.Split(line, wrapMark)
 	out, column := pieces[0], Width(pieces[0])
 	for _, p := range pieces[1:] {
-		w := Width(p)
+		w, between := Width(p), ""
 		switch {
 		case w == 0 || column == 0:
-			out, column = out+p, column+w
 		case column+2+w <= width:
-			out, column = out+"  "+p, column+2+w
+			between, column = "  ", column+2
 		default:
-			out, column = out+"\n"+p, w
+			between, column = "\n", 0
 		}
+		out, column = out+between+p, column+w
 	}
 	return out
-}
-
-// fill reports whether any field had a value.
-func fill(parts []part, value func(string) string) (text string, any bool) {
-	var b strings.Builder
-	for _, p := range parts {
-		switch {
-		case p.group != nil:
-			if inner, some := fill(p.group, value); some {
-				b.WriteString(inner)
-				any = true
-			}
-		case p.field == wrapField:
-			b.WriteString(wrapMark)
-		case p.field != "":
-			v := value(p.field)
-			b.WriteString(v)
-			any = any || v != ""
-		default:
-			b.WriteString(p.text)
-		}
-	}
-	return b.String(), any
 }

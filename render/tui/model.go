@@ -43,10 +43,9 @@ type (
 )
 
 type model struct {
-	opt    Options
-	pal    *palette
-	wall   func() time.Time // the machine's clock
-	redraw func()           // requests a frame; nil if nothing is drawn
+	opt  Options
+	pal  *palette
+	wall func() time.Time // the machine's clock
 
 	profile    colorprofile.Profile // the terminal's number of colours
 	background background
@@ -95,7 +94,7 @@ type model struct {
 }
 
 func newModel(opt Options) *model {
-	return &model{opt: opt, pal: newPalette(opt.Color, colorsFor(opt.Profile, unknown)), profile: opt.Profile,
+	return &model{opt: opt, pal: newPalette(opt.Color, opt.Profile, unknown), profile: opt.Profile,
 		wall: time.Now, width: 80, height: 24,
 		recent: map[string]Past{}, counts: map[render.Group]int{}, sending: map[string]bool{},
 		order: cmp.Or(opt.Order, render.Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
@@ -112,9 +111,6 @@ func (m *model) Init() tea.Cmd {
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.handle(msg)
-	if m.dirty && m.redraw != nil {
-		m.redraw()
-	}
 	return m, tea.Batch(cmd, m.tick())
 }
 
@@ -188,7 +184,7 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 
 // paletteFor sets the palette for what is known about the terminal.
 func (m *model) paletteFor() {
-	m.pal = newPalette(m.opt.Color, colorsFor(m.profile, m.background))
+	m.pal = newPalette(m.opt.Color, m.profile, m.background)
 }
 
 func (m *model) look(msg lookMsg) {

@@ -3,7 +3,6 @@ package tui
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -503,14 +502,6 @@ func BenchmarkLook500(b *testing.B) {
 	for b.Loop() {
 		m.Update(lookMsg{snapshot: s})
 		_ = m.View()
-	}
-}
-
-// Without this field of Bubble Tea's, a screen that does not change works all the time.
-func TestTickerIsThere(t *testing.T) {
-	f, ok := reflect.TypeFor[tea.Program]().FieldByName("ticker")
-	if !ok || f.Type != reflect.TypeFor[*time.Ticker]() {
-		t.Errorf("tea.Program has no ticker that can be borrowed: %+v", f)
 	}
 }
 

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -30,18 +31,12 @@ const (
 	roles
 )
 
-// stateRoles are the colours of states, the rest dim; their glyphs show the same without
-// colour.
-var stateRoles = map[state.State]role{
-	state.Permission: alarm, state.Question: ask, state.Failed: fault, state.Working: run, state.Compacting: pack,
-	state.Idle: rest,
-}
-
+// stateRole is the colour of a state; its glyph shows the same without colour.
 func stateRole(s state.State) role {
-	if r, ok := stateRoles[s]; ok {
-		return r
-	}
-	return dim
+	return cmp.Or(map[state.State]role{
+		state.Permission: alarm, state.Question: ask, state.Failed: fault, state.Working: run,
+		state.Compacting: pack, state.Idle: rest,
+	}[s], dim)
 }
 
 // fullness is the role of a percentage.
@@ -52,40 +47,6 @@ func fullness(percent float64) role {
 	return dim
 }
 
-// palette is the styles of all roles, for rows and for the selected row.
-type palette struct {
-	plain, selected [roles]lipgloss.Style
-	none            bool // without colours
-	rich            bool // more than sixteen
-}
-
-// colors are the colours of a palette; a text without one has the terminal's own.
-type colors struct {
-	alarm, ask, fault, run, pack, rest, dim, faint, accent, selected string
-}
-
-// The right colours depend on a terminal's background, if known, and on how many colours it
-// has. A test checks the contrasts.
-var (
-	unknownBackground = colors{alarm: mid("31"), ask: mid("35"), fault: "166", run: mid("32"), pack: mid("36"),
-		rest: mid("33"),
-		dim:  mid("2"), faint: mid("2"), accent: mid("34")}
-	darkBackground = colors{alarm: "#ff6b6b", ask: "#d7a6ff", fault: "#f0883e", run: "#7ee787", pack: "#76e3ea",
-		rest: "#e3c567",
-		dim:  "#8b949e", faint: "#484f58", accent: "#79c0ff", selected: "#21303f"}
-	lightBackground = colors{alarm: "#c4162a", ask: "#7d2bbf", fault: "#a84300", run: "#116d2b", pack: "#0b6b76",
-		rest: "#795400",
-		dim:  "#57606a", faint: "#afb8c1", accent: "#0550ae", selected: "#dbe9f9"}
-
-	// Only the terminal's owner knows what the sixteen basic colours look like.
-	unknownOf16 = colors{alarm: "1", ask: "5", fault: "1"}
-	darkOf16    = colors{alarm: "1", ask: "5", fault: "1", run: "2", pack: "6", rest: "3", accent: "6"}
-	lightOf16   = colors{alarm: "1", ask: "5", fault: "1", accent: "5"}
-)
-
-// mid returns the colour of middle brightness that replaces a basic one.
-func mid(sgr string) string { return term.Midtones[sgr] }
-
 // background is what is known about a terminal's background.
 type background uint8
 
@@ -95,43 +56,79 @@ const (
 	light
 )
 
-func colorsFor(p colorprofile.Profile, b background) colors {
-	if p == colorprofile.ANSI {
-		return [...]colors{unknown: unknownOf16, dark: darkOf16, light: lightOf16}[b]
-	}
-	c := [...]colors{unknown: unknownBackground, dark: darkBackground, light: lightBackground}[b]
-	if p == colorprofile.ANSI256 && b == dark {
-		c.selected = "236" // the nearest of 256 is too bright
-	}
-	return c
+// colors are a colour for each background; "" is the terminal's own.
+type colors [3]string
+
+// looks is the table of styles: the colours of terminals with 256 or more, and of those with 16,
+// which look as only the terminal's owner knows. A test checks the contrasts.
+var looks = [roles]struct {
+	many, few colors
+	bold      bool
+}{
+	strong: {bold: true},
+	dim:    {many: colors{mid("2"), "#8b949e", "#57606a"}},
+	faint:  {many: colors{mid("2"), "#484f58", "#afb8c1"}},
+	accent: {many: colors{mid("34"), "#79c0ff", "#0550ae"}, few: colors{"", "6", "5"}, bold: true},
+	alarm:  {many: colors{mid("31"), "#ff6b6b", "#c4162a"}, few: colors{"1", "1", "1"}, bold: true},
+	ask:    {many: colors{mid("35"), "#d7a6ff", "#7d2bbf"}, few: colors{"5", "5", "5"}, bold: true},
+	fault:  {many: colors{"166", "#f0883e", "#a84300"}, few: colors{"1", "1", "1"}, bold: true},
+	run:    {many: colors{mid("32"), "#7ee787", "#116d2b"}, few: colors{"", "2", ""}},
+	pack:   {many: colors{mid("36"), "#76e3ea", "#0b6b76"}, few: colors{"", "6", ""}},
+	rest:   {many: colors{mid("33"), "#e3c567", "#795400"}, few: colors{"", "3", ""}},
+	keycap: {many: colors{mid("34"), "#79c0ff", "#0550ae"}, few: colors{"", "6", "5"}},
 }
 
-func newPalette(color bool, c colors) *palette {
-	base := lipgloss.NewStyle()
-	p := &palette{none: !color, rich: c.dim != ""}
-	if !color {
-		for i := range p.plain {
-			p.plain[i] = base
-		}
-		p.plain[strong], p.plain[keycap] = base.Bold(true), base.Bold(true)
-		p.selected = p.plain
-		return p
+// mid returns the colour of middle brightness that replaces a basic one.
+func mid(sgr string) string { return term.Midtones[sgr] }
+
+// colorOf returns a role's colour in a terminal.
+func colorOf(r role, p colorprofile.Profile, b background) string {
+	if p == colorprofile.ANSI {
+		return looks[r].few[b]
 	}
-	of := func(name string) lipgloss.Style {
-		if name == "" {
-			return base
-		}
-		return base.Foreground(lipgloss.Color(name))
+	return looks[r].many[b]
+}
+
+// selectedColor returns the background of the selected row.
+func selectedColor(p colorprofile.Profile, b background) string {
+	switch {
+	case p == colorprofile.ANSI:
+		return ""
+	case p == colorprofile.ANSI256 && b == dark:
+		return "236" // the nearest of 256 is too bright
 	}
-	p.plain = [roles]lipgloss.Style{text: base, strong: base.Bold(true), dim: of(c.dim), faint: of(c.faint),
-		accent: of(c.accent).Bold(true),
-		alarm:  of(c.alarm).Bold(true), ask: of(c.ask).Bold(true), fault: of(c.fault).Bold(true), run: of(c.run),
-		pack: of(c.pack), rest: of(c.rest),
-		keycap: of(c.accent)}
-	p.selected = p.plain
-	if c.selected != "" {
-		for i := range p.selected {
-			p.selected[i] = p.selected[i].Background(lipgloss.Color(c.selected))
+	return colors{"", "#21303f", "#dbe9f9"}[b]
+}
+
+// palette is the styles of all roles, for rows and for the selected row.
+type palette struct {
+	plain, selected [roles]lipgloss.Style
+	project         func(sgr string) string // the colour of a project for an SGR parameter
+}
+
+func newPalette(color bool, profile colorprofile.Profile, b background) *palette {
+	p := &palette{project: mid}
+	switch {
+	case !color:
+		p.project = func(string) string { return "" }
+	case profile == colorprofile.ANSI:
+		p.project = func(sgr string) string {
+			if slices.Contains(term.Safe, sgr) {
+				return strings.TrimPrefix(sgr, "3")
+			}
+			return ""
+		}
+	}
+	for r := range roles {
+		style := lipgloss.NewStyle().Bold(looks[r].bold)
+		if !color {
+			style = lipgloss.NewStyle().Bold(r == strong || r == keycap)
+		} else if name := colorOf(r, profile, b); name != "" {
+			style = style.Foreground(lipgloss.Color(name))
+		}
+		p.plain[r], p.selected[r] = style, style
+		if back := selectedColor(profile, b); color && back != "" {
+			p.selected[r] = style.Background(lipgloss.Color(back))
 		}
 	}
 	return p
@@ -148,19 +145,6 @@ func (p *palette) named(color string, r role, s string, selected bool) string {
 		style = style.Foreground(lipgloss.Color(c))
 	}
 	return style.Render(s)
-}
-
-// project returns the palette's colour for an SGR parameter.
-func (p *palette) project(sgr string) string {
-	switch {
-	case p.none || sgr == "":
-		return ""
-	case p.rich:
-		return mid(sgr)
-	case slices.Contains(term.Safe, sgr):
-		return strings.TrimPrefix(sgr, "3")
-	}
-	return ""
 }
 
 func (p *palette) paint(r role, s string, selected bool) string {

@@ -69,7 +69,6 @@ func (t terminalColors) looks(name string, bold bool) []color.Color {
 // and its number of colours.
 func TestContrast(t *testing.T) {
 	const least = 3 // of large or bold text and of signs, by WCAG
-	bold := map[string]bool{"alarm": true, "ask": true, "fault": true, "accent": true}
 	check := func(t *testing.T, what string, fg, bg color.Color) {
 		t.Helper()
 		if c := contrast(fg, bg); c < least {
@@ -85,18 +84,19 @@ func TestContrast(t *testing.T) {
 			}
 			for _, p := range []colorprofile.Profile{colorprofile.ANSI, colorprofile.ANSI256, colorprofile.TrueColor} {
 				for _, b := range []background{unknown, known} {
-					c := colorsFor(p, b)
-					for role, name := range map[string]string{"alarm": c.alarm, "ask": c.ask, "fault": c.fault, "run": c.run, "pack": c.pack, "rest": c.rest, "dim": c.dim, "accent": c.accent} {
-						if name == "" {
-							continue // the terminal's own
+					selected := selectedColor(p, b)
+					for role := range roles {
+						name := colorOf(role, p, b)
+						if name == "" || role == faint {
+							continue // the terminal's own; or no text
 						}
-						for _, fg := range at.looks(name, bold[role]) {
+						for _, fg := range at.looks(name, looks[role].bold) {
 							if n, err := strconv.Atoi(name); err != nil || n >= 16 {
 								fg = p.Convert(fg)
 							}
-							check(t, fmt.Sprintf("%v, background %d, %s %s", p, b, role, name), fg, back)
-							if c.selected != "" {
-								check(t, fmt.Sprintf("%v, background %d, %s %s, selected", p, b, role, name), fg, p.Convert(lipgloss.Color(c.selected)))
+							check(t, fmt.Sprintf("%v, background %d, %d %s", p, b, role, name), fg, back)
+							if selected != "" {
+								check(t, fmt.Sprintf("%v, background %d, %d %s, selected", p, b, role, name), fg, p.Convert(lipgloss.Color(selected)))
 							}
 						}
 					}
@@ -129,7 +129,7 @@ func TestContrastOf(t *testing.T) {
 // A terminal with 16 colours gets only these.
 func TestSixteenColors(t *testing.T) {
 	for _, b := range []background{unknown, dark, light} {
-		p := newPalette(true, colorsFor(colorprofile.ANSI, b))
+		p := newPalette(true, colorprofile.ANSI, b)
 		for r := range roles {
 			if s := p.paint(r, "x", true); strings.Contains(s, "38;") || strings.Contains(s, "48;") {
 				t.Errorf("background %d, role %d: %q", b, r, s)

@@ -89,12 +89,15 @@ type Options struct {
 	Width, Height int
 }
 
+// framesPerSecond is a compromise: Bubble Tea looks this often whether there is something to draw.
+const framesPerSecond = 30
+
 // Run shows the screen until the user leaves it or ctx ends.
 func Run(ctx context.Context, opt Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(opt)
-	teaOptions := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(opt.Output)}
+	teaOptions := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(opt.Output), tea.WithFPS(framesPerSecond)}
 	if opt.Input != nil {
 		teaOptions = append(teaOptions, tea.WithInput(opt.Input))
 	}
@@ -102,13 +105,6 @@ func Run(ctx context.Context, opt Options) error {
 		teaOptions = append(teaOptions, tea.WithWindowSize(opt.Width, opt.Height))
 	}
 	p := tea.NewProgram(m, teaOptions...)
-	var f *frames
-	m.redraw = func() {
-		if f == nil {
-			f = &frames{ticker: tickerOf(p)} // it exists once the program runs
-		}
-		f.invalidate()
-	}
 	var done sync.WaitGroup
 	done.Go(func() { opt.Follow(ctx, func(s Snapshot, err error) { p.Send(lookMsg{s, err}) }) })
 	if opt.Others != nil {
