@@ -145,7 +145,10 @@ func cells(r *render.Row, where string, now time.Time) []string {
 	if r.Unseen {
 		name += " (new)"
 	}
-	what := r.What() + badges(r)
+	what := r.What()
+	for _, b := range Badges(r, false) {
+		what += " [" + b + "]"
+	}
 	if r.Remote != nil && r.Remote.Stale {
 		what += " [as of " + Age(now.Sub(r.Remote.AsOf)) + " ago]"
 	}
@@ -196,24 +199,6 @@ func (p place) fit(width int) string {
 		return p.name + " " + Middle(p.branch, room)
 	}
 	return Middle(p.name, width)
-}
-
-func badges(r *render.Row) string {
-	var b strings.Builder
-	add := func(n int, one string) {
-		if n > 0 {
-			b.WriteString(" [" + Plural(n, one) + "]")
-		}
-	}
-	add(len(r.Subagents), "subagent")
-	if r.Background != nil {
-		add(r.Background.Shells, "shell")
-		add(r.Background.Crons, "schedule")
-	}
-	if r.Refused > 0 && r.State != state.Idle {
-		b.WriteString(" [" + strconv.Itoa(r.Refused) + " refused]")
-	}
-	return b.String()
 }
 
 // Plural returns a number with its noun.

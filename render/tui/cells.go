@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,27 +32,9 @@ func branch(r *render.Row) string {
 	return strings.TrimSpace(b + " @" + tree)
 }
 
-// badges describes what runs in addition to a session's turn, in words or, if short, in
-// letters.
-func badges(r *render.Row, short bool) string {
-	var parts []string
-	add := func(n int, one, letter string) {
-		switch {
-		case n <= 0:
-		case short:
-			parts = append(parts, strconv.Itoa(n)+letter)
-		default:
-			parts = append(parts, term.Plural(n, one))
-		}
-	}
-	b := cmp.Or(r.Background, &render.Background{})
-	add(max(len(r.Subagents), b.Agents), "agent", "a")
-	add(b.Shells, "shell", "s")
-	add(b.Crons, "timer", "t")
-	if r.Refused > 0 {
-		parts = append(parts, strconv.Itoa(r.Refused)+" refused")
-	}
-	return strings.Join(parts, " ")
+// badges returns what runs in addition to a session's turn.
+func badges(r *render.Row, width int) string {
+	return strings.Join(term.Badges(r, width < shortWidth), " ")
 }
 
 // contextUsed returns how full the model's context is, "" if unknown.

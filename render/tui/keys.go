@@ -1,10 +1,12 @@
 package tui
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
 	"beckon/render"
+	"beckon/render/term"
 	"beckon/state"
 
 	tea "charm.land/bubbletea/v2"
@@ -140,30 +142,13 @@ func (m *model) jump() tea.Cmd {
 	case r == nil:
 		return nil
 	case m.opt.Jump == nil:
-		return m.say(whereabouts(r))
+		return m.say(cmp.Or(term.Place(r), "its pane is not known"))
 	}
 	row := *r
 	return func() tea.Msg {
 		text, err := m.opt.Jump(row)
 		return doneMsg{text: text, err: err, leave: err == nil && m.opt.Leave}
 	}
-}
-
-// whereabouts describes which pane a session is in.
-func whereabouts(r *render.Row) string {
-	switch t := r.Terminal; {
-	case r.Tmux != nil:
-		s := "it is in tmux pane " + clean(r.Tmux.Pane)
-		if r.Tmux.Session != "" {
-			s += " of session " + clean(r.Tmux.Session)
-		}
-		return s
-	case t != nil && t.ID != "":
-		return "it is in " + clean(t.Kind) + ", " + clean(t.ID)
-	case t != nil:
-		return "it is in " + clean(t.Kind)
-	}
-	return "where it sits is not known"
 }
 
 var errRemote = errors.New("that session is on another host")

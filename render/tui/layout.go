@@ -66,7 +66,7 @@ func (m *model) measure(width int) columns {
 		widen(&want.word, m.word(r))
 		widen(&want.name, name(r))
 		widen(&want.branch, branch(r))
-		widen(&want.badge, badges(r, width < shortWidth))
+		widen(&want.badge, badges(r, width))
 		widen(&want.host, m.hostName(r))
 		widen(&want.title, clean(r.Title))
 		widen(&want.context, contextUsed(r))

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -523,5 +524,13 @@ func TestLongNames(t *testing.T) {
 				t.Errorf("width %d: no %q in\n%s", width, w, screen)
 			}
 		}
+	}
+}
+
+// Without this field of Bubble Tea's, a screen that does not change works all the time.
+func TestTickerIsThere(t *testing.T) {
+	f, ok := reflect.TypeFor[tea.Program]().FieldByName("ticker")
+	if !ok || f.Type != reflect.TypeFor[*time.Ticker]() {
+		t.Errorf("tea.Program has no ticker that can be borrowed: %+v", f)
 	}
 }

@@ -3,11 +3,9 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
-	"beckon/event"
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state"
@@ -89,7 +87,9 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 	if o := m.asked(r); o != nil && m.opt.Answer != nil {
 		s.offer(o)
 	} else if r.Question != nil {
-		s.question(r.Question, past.Plan)
+		q := *r.Question
+		q.Plan = cmp.Or(past.Plan, q.Plan)
+		s.details(term.Asked(&q))
 	}
 	v, known := m.seen(r)
 	title := r.Title
@@ -104,41 +104,21 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 	}
 	s.running(r, v, now)
 	s.turns(past.Turns, now)
-	s.facts(r)
+	s.details(append([]term.Detail{{Label: "session", Text: r.SessionID}}, term.Facts(r)...))
 }
 
-// question writes all questions, with the answers to choose from, and the whole plan if known.
-func (s *sheet) question(q *render.Question, plan string) {
-	s.part("it asks", strong, strings.TrimPrefix(q.Header+": "+q.Text, ": "))
-	s.options(q.Options, q.Multi)
-	for _, more := range q.More {
-		s.part("and", strong, strings.TrimPrefix(more.Header+": "+more.Text, ": "))
-		s.options(more.Options, more.Multi)
-	}
-	if q.Plan != "" {
-		s.part("the plan", text, cmp.Or(plan, q.Plan))
-	}
-	s.part("the form", text, q.Form...)
-	s.part("it offers", text, q.Offers...)
-}
-
-func (s *sheet) options(of []event.Option, multi bool) {
-	mark := "( ) "
-	if multi {
-		mark = "[ ] "
-	}
-	for _, o := range of {
-		label := term.Cut(clean(o.Label), s.width-6)
-		s.lines = append(s.lines, "  "+s.m.pal.paint(keycap, mark, false)+label)
-		for _, l := range wrap(o.Description, s.width-6) {
-			if l != "" {
-				s.lines = append(s.lines, "      "+s.m.pal.paint(dim, l, false))
-			}
+// details writes a labelled text each, after a blank line.
+func (s *sheet) details(list []term.Detail) {
+	s.lines = append(s.lines, "")
+	for _, d := range list {
+		for _, l := range wrap(d.Text, s.width-10) {
+			s.lines = append(s.lines, s.m.pal.paint(dim, term.Fit(d.Label, 10, false), false)+l)
+			d.Label = ""
 		}
 	}
 }
 
-// running writes the open calls, the subagents, and what runs in addition to the turn.
+// running writes the open calls.
 func (s *sheet) running(r *render.Row, v state.Seen, now time.Time) {
 	var calls []string
 	for _, a := range v.Session.Actors {
@@ -154,22 +134,6 @@ func (s *sheet) running(r *render.Row, v state.Seen, now time.Time) {
 		calls = append(calls, clean(r.Tool.Summary))
 	}
 	s.part("open calls", text, calls...)
-	var agents []string
-	for _, a := range r.Subagents {
-		agents = append(agents, clean(strings.TrimSpace(a.Type+" "+a.AgentID))+": "+string(a.State))
-	}
-	s.part("subagents", text, agents...)
-	if b := badges(r, false); b != "" && r.Background != nil {
-		s.part("beside the turn", text, b)
-	}
-	var refusals []string
-	for i := range r.Refusals {
-		refusals = append(refusals, clean(r.Refusals[i].Line()))
-	}
-	s.part("refused by the client", text, refusals...)
-	if t := r.Tasks; t != nil {
-		s.part("its own tasks", text, fmt.Sprintf("%d open, %d done", t.Open, t.Done))
-	}
 }
 
 func (s *sheet) turns(recent []state.Turn, now time.Time) {
@@ -186,31 +150,6 @@ func (s *sheet) turns(recent []state.Turn, now time.Time) {
 		text := term.Cut(clean(t.Text), s.width-term.Width(head))
 		s.lines = append(s.lines, s.m.pal.paint(dim, head, false)+text)
 	}
-}
-
-func (s *sheet) facts(r *render.Row) {
-	s.lines = append(s.lines, "")
-	line := func(label, value string) {
-		if value = clean(value); value != "" {
-			value = term.Cut(value, s.width-10)
-			s.lines = append(s.lines, s.m.pal.paint(dim, term.Fit(label, 10, false), false)+value)
-		}
-	}
-	line("session", r.SessionID)
-	line("agent", strings.TrimSpace(r.Agent+" "+r.Model))
-	line("mode", r.Mode)
-	line("directory", r.Cwd)
-	if r.Terminal != nil || r.Tmux != nil {
-		line("terminal", strings.TrimPrefix(whereabouts(r), "it is in "))
-	}
-	if r.Process != nil {
-		line("process", strconv.Itoa(r.Process.Pid))
-	}
-	line("host", r.Host)
-	if r.Turn != nil {
-		line("turn", strconv.FormatInt(r.Turn.Number, 10))
-	}
-	line("known by", string(r.Source)+", confidence "+string(r.Confidence))
 }
 
 const paneEvery = time.Second

@@ -10,8 +10,10 @@ package tui
 import (
 	"context"
 	"io"
+	"reflect"
 	"sync"
 	"time"
+	"unsafe"
 
 	"beckon/render"
 	"beckon/render/card"
@@ -89,15 +91,30 @@ type Options struct {
 	Width, Height int
 }
 
-// framesPerSecond is a compromise: Bubble Tea looks this often whether there is something to draw.
-const framesPerSecond = 30
+// Times between frames: within fastFor of a change, and otherwise. Bubble Tea (v2.1.1) looks 60
+// times a second whether there is something to draw, and has no way to request a frame, so
+// its ticker is reset from here. If the library has no such ticker, it draws at its own rate.
+const (
+	frameFast = time.Second / 60
+	frameSlow = time.Second
+	fastFor   = 100 * time.Millisecond
+)
+
+// tickerOf returns the ticker of a program that runs, nil if there is none.
+func tickerOf(p *tea.Program) *time.Ticker {
+	v := reflect.ValueOf(p).Elem().FieldByName("ticker")
+	if !v.IsValid() || v.Type() != reflect.TypeFor[*time.Ticker]() {
+		return nil
+	}
+	return *(**time.Ticker)(unsafe.Pointer(v.UnsafeAddr()))
+}
 
 // Run shows the screen until the user leaves it or ctx ends.
 func Run(ctx context.Context, opt Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(opt)
-	teaOptions := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(opt.Output), tea.WithFPS(framesPerSecond)}
+	teaOptions := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(opt.Output)}
 	if opt.Input != nil {
 		teaOptions = append(teaOptions, tea.WithInput(opt.Input))
 	}
@@ -105,6 +122,11 @@ func Run(ctx context.Context, opt Options) error {
 		teaOptions = append(teaOptions, tea.WithWindowSize(opt.Width, opt.Height))
 	}
 	p := tea.NewProgram(m, teaOptions...)
+	m.frames = func(every time.Duration) {
+		if t := tickerOf(p); t != nil {
+			t.Reset(every)
+		}
+	}
 	var done sync.WaitGroup
 	done.Go(func() { opt.Follow(ctx, func(s Snapshot, err error) { p.Send(lookMsg{s, err}) }) })
 	if opt.Others != nil {
