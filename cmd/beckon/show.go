@@ -74,11 +74,11 @@ func (c *showCmd) Run(a *app) error {
 // explain prints which fact decided a session's state.
 func (c *showCmd) explain(a *app, v state.Seen) error {
 	now := a.Now()
-	x := term.Explanation{Seen: v, Facts: state.Explain(v.Session, v.Evidence, now), Now: now.Time()}
+	x := term.Explained(v, state.Explain(v.Session, v.Evidence, now))
 	if c.JSON {
-		return cli.WriteJSON(a.Stdout, x.JSON())
+		return cli.WriteJSON(a.Stdout, x)
 	}
-	return term.Explain(a.Stdout, x)
+	return term.Explain(a.Stdout, x, now.Time())
 }
 
 // showPane prints the text in a session's pane.

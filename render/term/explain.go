@@ -14,15 +14,8 @@ import (
 	"beckon/state"
 )
 
-// Explanation is a verdict with everything that led to it.
+// Explanation is a verdict with everything that led to it: the format of `show --why --json`.
 type Explanation struct {
-	Seen  state.Seen
-	Facts []state.Fact
-	Now   time.Time
-}
-
-// explanationJSON is the format of `explain --json`.
-type explanationJSON struct {
 	SessionID  string           `json:"session_id"`
 	State      state.State      `json:"state"`
 	Reason     string           `json:"reason,omitempty"`
@@ -30,14 +23,17 @@ type explanationJSON struct {
 	Rule       string           `json:"rule"`
 	Source     state.Source     `json:"source"`
 	Confidence state.Confidence `json:"confidence"`
-	Facts      []factJSON       `json:"facts"`
-	Evidence   evidenceJSON     `json:"evidence"`
-	Observed   []observedJSON   `json:"observed,omitempty"`
-	Message    *messageJSON     `json:"message,omitempty"`
+	Facts      []fact           `json:"facts"`
+	Evidence   evidence         `json:"evidence"`
+	Observed   []observed       `json:"observed,omitempty"`
+	Message    *message         `json:"message,omitempty"`
+
+	session *state.Session
+	seen    state.Evidence
 }
 
-// messageJSON is how the message that ended the turn was understood.
-type messageJSON struct {
+// message is how the message that ended the turn was understood.
+type message struct {
 	At         time.Time    `json:"at"`
 	Intent     state.Intent `json:"intent"`
 	Confidence int          `json:"confidence"` // percent
@@ -45,26 +41,13 @@ type messageJSON struct {
 	Says       string       `json:"says"`
 }
 
-func messageOf(s *state.Session) *messageJSON {
-	m := s.Stop
-	if m.Rule == "" || m.At < s.Prompt.At {
-		return nil
-	}
-	return &messageJSON{m.At.Time(), m.Intent, m.Confidence, m.Rule, intent.Says(m.Rule)}
+type fact struct {
+	state.Fact
+	Since      time.Time `json:"since"`
+	Overridden bool      `json:"overridden"`
 }
 
-type factJSON struct {
-	Rule     string       `json:"rule"`
-	State    state.State  `json:"state"`
-	Reason   string       `json:"reason,omitempty"`
-	Since    time.Time    `json:"since"`
-	Source   state.Source `json:"source"`
-	Detail   string       `json:"detail,omitempty"`
-	Decided  bool         `json:"decided"`
-	Overrode bool         `json:"overridden"`
-}
-
-type evidenceJSON struct {
+type evidence struct {
 	Process  string     `json:"process"`
 	Registry string     `json:"registry"`
 	At       *time.Time `json:"registry_at,omitempty"`
@@ -74,30 +57,33 @@ type evidenceJSON struct {
 	Job      string     `json:"job_id,omitempty"`
 }
 
-type observedJSON struct {
-	Source state.Source `json:"source"`
-	What   state.Seeing `json:"what"`
-	At     time.Time    `json:"at"`
-	Detail string       `json:"detail,omitempty"`
+type observed struct {
+	state.Observed
+	At time.Time `json:"at"`
 }
 
-// JSON returns the content of `explain --json`.
-func (x Explanation) JSON() any {
-	s, st, ev := x.Seen.Session, x.Seen.Status, x.Seen.Evidence
-	out := explanationJSON{SessionID: s.ID, State: st.State, Reason: st.Reason, Since: st.Since.Time(), Rule: st.Rule,
-		Source: st.Source, Confidence: st.Confidence,
-		Evidence: evidenceJSON{Process: presence(ev.Process), Registry: cmp.Or(ev.Registry.Status, "none"),
-			Waiting: ev.Registry.WaitingFor,
-			At:      optional(ev.Registry.At), Halt: optional(ev.Transcript.At), Activity: optional(s.Activity), Job: ev.Job.ID}}
-	out.Message = messageOf(&s)
-	for _, f := range x.Facts {
-		out.Facts = append(out.Facts,
-			factJSON{f.Rule, f.State, f.Reason, f.Since.Time(), f.Source, f.Detail, f.Decided, f.Overrode})
+// Explained returns why a session is in its state.
+func Explained(v state.Seen, facts []state.Fact) Explanation {
+	s, st, ev := &v.Session, v.Status, v.Evidence
+	x := Explanation{
+		SessionID: s.ID, State: st.State, Reason: st.Reason, Since: st.Since.Time(),
+		Rule: st.Rule, Source: st.Source, Confidence: st.Confidence,
+		Evidence: evidence{
+			Process: presence(ev.Process), Registry: cmp.Or(ev.Registry.Status, "none"), Waiting: ev.Registry.WaitingFor,
+			At: optional(ev.Registry.At), Halt: optional(ev.Transcript.At), Activity: optional(s.Activity), Job: ev.Job.ID,
+		},
+		session: s, seen: ev,
+	}
+	for _, f := range facts {
+		x.Facts = append(x.Facts, fact{f, f.Since.Time(), f.Overrode})
 	}
 	for _, o := range s.Seeing {
-		out.Observed = append(out.Observed, observedJSON{o.Source, o.What, o.At.Time(), o.Detail})
+		x.Observed = append(x.Observed, observed{o, o.At.Time()})
 	}
-	return out
+	if m := s.Stop; m.Rule != "" && m.At >= s.Prompt.At {
+		x.Message = &message{m.At.Time(), m.Intent, m.Confidence, m.Rule, intent.Says(m.Rule)}
+	}
+	return x
 }
 
 func optional(m event.Millis) *time.Time {
@@ -115,14 +101,14 @@ func presence(p state.Presence) string {
 	case state.Gone:
 		return "gone"
 	case state.Unsure:
-		return "not known: this host has started since, or it is another one of its name"
+		return "unknown: this host rebooted, or another host has the same name"
 	}
 	return "not known from here"
 }
 
 // Explain writes which fact decided a state, how old it is, and what it overrode.
-func Explain(w io.Writer, x Explanation) error {
-	s, st, ev := x.Seen.Session, x.Seen.Status, x.Seen.Evidence
+func Explain(w io.Writer, x Explanation, now time.Time) error {
+	s, ev := x.session, x.seen
 	var b strings.Builder
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(&b, "%-10s %s\n", label, clean(fmt.Sprintf(format, args...)))
@@ -131,26 +117,26 @@ func Explain(w io.Writer, x Explanation) error {
 		if m == 0 {
 			return "never"
 		}
-		return Age(x.Now.Sub(m.Time())) + " ago"
+		return Age(now.Sub(m.Time())) + " ago"
 	}
 	line("session", "%s", s.ID)
-	line("state", "%s", reasoned(st.State, st.Reason))
-	line("decided by", "%s, from %s (confidence %s), %s", st.Rule, st.Source, st.Confidence, ago(st.Since))
+	line("state", "%s", reasoned(x.State, x.Reason))
+	line("decided by", "%s, from %s (confidence %s), %s", x.Rule, x.Source, x.Confidence, ago(event.MillisOf(x.Since)))
 	for _, f := range x.Facts {
-		if f.Overrode {
-			line("overrode", "%s, which says %s, from %s, %s", f.Rule, reasoned(f.State, f.Reason), f.Source, ago(f.Since))
+		if f.Overridden {
+			line("overrode", "%s, which says %s, from %s, %s", f.Rule, reasoned(f.State, f.Reason), f.Source, ago(f.Fact.Since))
 		}
 	}
-	if m := messageOf(&s); m != nil {
+	if m := x.Message; m != nil {
 		line("message", "%s (%d %%): %s, %s", m.Intent, m.Confidence, m.Says, ago(s.Stop.At))
 	}
 	process := "not known"
 	if p := s.Origin.Process; p.Pid != 0 {
-		process = fmt.Sprintf("%d on %s: %s", p.Pid, p.Host, presence(ev.Process))
+		process = fmt.Sprintf("%d on %s: %s", p.Pid, p.Host, x.Evidence.Process)
 	}
 	line("process", "%s", process)
-	if ev.Job.ID != "" {
-		line("runs", "in the background, as job %s; claude attach %s shows it", ev.Job.ID, ev.Job.ID)
+	if x.Evidence.Job != "" {
+		line("runs", "in the background, as job %s; claude attach %[1]s shows it", x.Evidence.Job)
 	}
 	registry := "nothing to read"
 	if r := ev.Registry; r.Status != "" {
@@ -161,11 +147,11 @@ func Explain(w io.Writer, x Explanation) error {
 		line("transcript", "%s %s", ev.Transcript.Kind, ago(ev.Transcript.At))
 	}
 	line("last event", "%s, %s", cmp.Or(s.Last.Reason, "none"), ago(s.Last.At))
-	for _, o := range s.Seeing {
-		line("observed", "%s, from %s, %s", o.What, o.Source, ago(o.At))
+	for _, o := range x.Observed {
+		line("observed", "%s, from %s, %s", o.What, o.Source, ago(o.Observed.At))
 	}
 	if a := event.AgentOf(s.Agent); a == nil || a.Name != event.ClaudeCode {
-		otherAgent(&s, a, line)
+		otherAgent(s, a, line)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
