@@ -180,8 +180,8 @@ func (b *builder) call(tool string, input json.RawMessage) {
 	case "Edit", "MultiEdit":
 		shown = b.edit(in)
 	case "Write":
-		b.change(in.Get("file_path").String(), func([]byte) ([]byte, error) { return []byte(in.Get("content").String()), nil }, "",
-			in.Get("content").String())
+		content := in.Get("content").String()
+		b.change(in.Get("file_path").String(), func(string) (string, error) { return content, nil }, "", content)
 		shown = []string{"file_path", "content"}
 	}
 	b.rest(in, shown)

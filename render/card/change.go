@@ -2,6 +2,7 @@ package card
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,50 +12,36 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// swap is one replacement of an Edit.
-type swap struct {
-	old, new string
-	all      bool
-}
-
-var errNoMatch = errors.New("the text to be replaced is not in the file")
-
 // edit shows Edit and MultiEdit.
 func (b *builder) edit(in gjson.Result) []string {
-	var swaps []swap
-	list := in.Get("edits").Array()
-	if !in.Get("edits").Exists() {
-		list = []gjson.Result{in}
+	shown := []string{"file_path", "old_string", "new_string", "replace_all"}
+	list := []gjson.Result{in}
+	if edits := in.Get("edits"); edits.Exists() {
+		shown, list = []string{"file_path", "edits"}, edits.Array()
 	}
 	var old, new []string
 	for _, e := range list {
-		s := swap{e.Get("old_string").String(), e.Get("new_string").String(), e.Get("replace_all").Bool()}
-		swaps, old, new = append(swaps, s), append(old, s.old), append(new, s.new)
+		old, new = append(old, e.Get("old_string").String()), append(new, e.Get("new_string").String())
 	}
-	b.change(in.Get("file_path").String(), func(text []byte) ([]byte, error) {
-		for _, s := range swaps {
-			switch n := bytes.Count(text, []byte(s.old)); {
-			case s.old == "" && len(text) == 0:
-				text = []byte(s.new)
-			case s.old == "" || n == 0:
-				return nil, errNoMatch
-			case s.all:
-				text = bytes.ReplaceAll(text, []byte(s.old), []byte(s.new))
-			default:
-				text = bytes.Replace(text, []byte(s.old), []byte(s.new), 1)
+	b.change(in.Get("file_path").String(), func(text string) (string, error) {
+		for i, e := range list {
+			if old[i] == "" && text != "" || !strings.Contains(text, old[i]) {
+				return "", errors.New("the text to be replaced is not in the file")
 			}
+			n := 1
+			if e.Get("replace_all").Bool() {
+				n = -1
+			}
+			text = strings.Replace(text, old[i], new[i], n)
 		}
 		return text, nil
 	}, strings.Join(old, "\n"), strings.Join(new, "\n"))
-	if in.Get("edits").Exists() {
-		return []string{"file_path", "edits"}
-	}
-	return []string{"file_path", "old_string", "new_string", "replace_all"}
+	return shown
 }
 
 // change shows what a call does to a file, as a diff from its content; if the file cannot be
 // read or does not match, it shows the texts in the call.
-func (b *builder) change(path string, make func([]byte) ([]byte, error), old, new string) {
+func (b *builder) change(path string, make func(string) (string, error), old, new string) {
 	full := path
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(b.cwd, full)
@@ -62,9 +49,9 @@ func (b *builder) change(path string, make func([]byte) ([]byte, error), old, ne
 	b.add(Head, path)
 	was, there, err := b.read(full)
 	if err == nil {
-		var now []byte
-		if now, err = make(was); err == nil {
-			b.diff(was, now, there)
+		var now string
+		if now, err = make(string(was)); err == nil {
+			b.diff(was, []byte(now), there)
 			return
 		}
 	}
@@ -109,21 +96,9 @@ func (b *builder) diff(was, now []byte, there bool) {
 		b.note("nothing changes")
 		return
 	}
-	n := 0
-	for line := range strings.SplitSeq(strings.TrimSuffix(d, "\n"), "\n") {
-		if n++; n <= 3 { // the file names, which are above
-			continue
-		}
-		switch {
-		case strings.HasPrefix(line, "@@"):
-			b.add(Hunk, line)
-		case strings.HasPrefix(line, "+"):
-			b.add(Add, line)
-		case strings.HasPrefix(line, "-"):
-			b.add(Delete, line)
-		default:
-			b.add(Text, line)
-		}
+	kinds := map[byte]Kind{'@': Hunk, '+': Add, '-': Delete, ' ': Text}
+	for _, line := range strings.Split(strings.TrimSuffix(d, "\n"), "\n")[3:] { // the file names are above
+		b.add(cmp.Or(kinds[(line + " ")[0]], Text), line)
 	}
 }
 

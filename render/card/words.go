@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -45,62 +46,56 @@ func unseen(r rune) bool {
 	switch {
 	case r == '\u200d' || r == '\ufe0f': // they join pictures
 		return false
-	case unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector), r == '\u180e', r == '\u2800': // fillers, variants, a blank
+	case r == '\u180e' || r == '\u2800': // blanks
 		return true
 	}
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) || r != ' ' && unicode.Is(unicode.Zs, r) || !unicode.IsGraphic(r)
+	return !unicode.IsGraphic(r) || r != ' ' && unicode.Is(unicode.Zs, r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) // fillers, variants
+}
+
+// verbs say what a permission update does, by its type.
+var verbs = map[string]string{
+	"addRules": "always ", "replaceRules": "from now on only ", "removeRules": "no longer ",
+	"addDirectories": "work in ", "removeDirectories": "no longer work in ",
+}
+
+// modes say what a permission mode means; for others the name does.
+var modes = map[string]string{"acceptEdits": "accept all edits", "bypassPermissions": "ask for NOTHING any more"}
+
+// places say where a permission update is stored.
+var places = map[string]string{
+	"": "", "session": ", in this session", "localSettings": ", in this project, for you",
+	"projectSettings": ", in this project, for everybody", "userSettings": ", everywhere",
 }
 
 // Suggestion describes a permission update: what "always" would allow.
 func Suggestion(update []byte) string {
 	v := gjson.ParseBytes(update)
-	where := place(v.Get("destination").String())
-	switch kind := v.Get("type").String(); kind {
+	destination := v.Get("destination").String()
+	where, known := places[destination]
+	if !known {
+		where = ", in " + destination
+	}
+	kind := v.Get("type").String()
+	var what []string
+	switch kind {
 	case "addRules", "replaceRules", "removeRules":
-		var rules []string
 		for _, r := range v.Get("rules").Array() {
 			rule := r.Get("toolName").String()
 			if content := r.Get("ruleContent").String(); content != "" {
 				rule += "(" + content + ")"
 			}
-			rules = append(rules, rule)
+			what = append(what, rule)
 		}
-		verb := map[string]string{"addRules": "always ", "replaceRules": "from now on only ", "removeRules": "no longer "}[kind]
-		return verb + v.Get("behavior").String() + " " + strings.Join(rules, ", ") + where
+		return verbs[kind] + v.Get("behavior").String() + " " + strings.Join(what, ", ") + where
 	case "setMode":
-		if mode := v.Get("mode").String(); mode == "acceptEdits" {
-			return "accept all edits" + where
-		} else if mode == "bypassPermissions" {
-			return "ask for NOTHING any more" + where
-		}
-		return "permission mode " + v.Get("mode").String() + where
+		mode := v.Get("mode").String()
+		return cmp.Or(modes[mode], "permission mode "+mode) + where
 	case "addDirectories", "removeDirectories":
-		var dirs []string
 		for _, d := range v.Get("directories").Array() {
-			dirs = append(dirs, d.String())
+			what = append(what, d.String())
 		}
-		verb := "work in "
-		if kind == "removeDirectories" {
-			verb = "no longer work in "
-		}
-		return verb + strings.Join(dirs, ", ") + where
+		return verbs[kind] + strings.Join(what, ", ") + where
 	}
 	return string(update)
-}
-
-// place describes where a permission update is stored.
-func place(destination string) string {
-	switch destination {
-	case "session":
-		return ", in this session"
-	case "localSettings":
-		return ", in this project, for you"
-	case "projectSettings":
-		return ", in this project, for everybody"
-	case "userSettings":
-		return ", everywhere"
-	case "":
-		return ""
-	}
-	return ", in " + destination
 }

@@ -110,18 +110,17 @@ const (
 // Follow asks the host until ctx ends: less often after each failure. It calls show with the
 // rows of the last good answer, at first and after each request.
 func (h *Host) Follow(ctx context.Context, show func([]render.Row)) {
-	rows, _ := h.Last()
-	show(rows)
-	for wait := askEvery / 2; ctx.Err() == nil; {
-		h.Ask(ctx)
-		rows, _ = h.Last()
+	for wait := time.Duration(0); ; {
+		rows, _ := h.Last()
 		show(rows)
-		if wait = min(2*wait, askLeast); !h.is.Stale {
-			wait = askEvery
-		}
 		select {
 		case <-ctx.Done():
+			return
 		case <-time.After(wait):
+		}
+		h.Ask(ctx)
+		if wait = min(max(2*wait, askEvery), askLeast); !h.is.Stale {
+			wait = askEvery
 		}
 	}
 }
