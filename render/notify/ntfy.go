@@ -153,6 +153,9 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(
 		word, alive, err = p.listen(waiting, words, &since)
 		return alive, err
 	})
+	if !time.Now().Before(a.Expires) {
+		word = "" // it came too late
+	}
 	return word, become, nil
 }
 

@@ -19,40 +19,61 @@ type answeredMsg struct {
 	doneMsg
 }
 
+// answers are the keys of a request on the screen.
+var answers = map[request.Kind][]struct {
+	keys, show, hint string
+	do               func(m *model, o card.Request, name string) tea.Cmd
+}{
+	request.Permission: {
+		{"y", "y", "allow", (*model).allow},
+		{"d", "d", "deny", (*model).refuse},
+		{"a", "a", "always", (*model).always},
+	},
+	request.Plan: {
+		{"y", "y", "approve", (*model).allow},
+		{"d r", "d", "send back", (*model).refuse},
+	},
+	request.Question: {
+		{"1 2 3 4 5 6 7 8 9", "1-9", "choose", (*model).allow},
+		{"d", "d", "deny", (*model).refuse},
+		{"r", "r", "own words", (*model).allow},
+	},
+}
+
 // answerKey applies a key to the request on the screen; used is false for a key with another
 // meaning.
 func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
-	if m.opt.Answer == nil {
-		return nil, false
-	}
 	o := m.drawn.of
-	digit := len(name) == 1 && name[0] >= '1' && name[0] <= '9'
+	answering := len(name) == 1 && strings.Contains("yad123456789", name)
 	switch {
-	case o == nil && (name == "y" || name == "a" || digit):
-		return m.showAsked(), true
-	case name == "r" && (o == nil || o.Kind != request.Question && o.Kind != request.Plan):
-		return m.reply(), true
+	case m.opt.Answer == nil:
+		return nil, false
 	case name == "S":
 		return m.stop(), true
-	case o == nil || name != "y" && name != "d" && name != "a" && name != "r" && !digit:
-		return nil, false
-	case m.sending[o.ID]:
-		return m.say("it is being answered"), true
-	case m.wall().Sub(m.drawn.since) < readTime:
-		m.drawn.since = m.wall() // a key that is held down repeats
-		return m.say("this just came: read it, then press " + name + " again"), true
+	case o == nil && answering && name != "d":
+		return m.showAsked(), true
+	case o != nil:
+		for _, a := range answers[o.Kind] {
+			if !slices.Contains(strings.Fields(a.keys), name) {
+				continue
+			}
+			if m.sending[o.ID] {
+				return m.say("it is being answered"), true
+			}
+			if m.wall().Sub(m.drawn.since) < readTime {
+				m.drawn.since = m.wall() // a key that is held down repeats
+				return m.say("this just came: read it, then press " + name + " again"), true
+			}
+			return a.do(m, *o, name), true
+		}
+		if answering {
+			return m.say("that key does not answer this: the last line has those that do"), true
+		}
 	}
-	switch {
-	case name == "d" || name == "r" && o.Kind == request.Plan:
-		return m.refuse(*o), true
-	case name == "a":
-		return m.always(*o), true
-	case o.Kind == request.Question && name == "y":
-		return m.say("a question takes the number of an option, r your own words, d refuses it"), true
-	case o.Kind != request.Question && digit:
-		return m.say("numbers choose an option of a question; y allows, d refuses"), true
+	if name == "r" {
+		return m.reply(), true
 	}
-	return m.allow(*o, name), true
+	return nil, false
 }
 
 // showAsked shows the selected session's request.
@@ -68,16 +89,16 @@ func (m *model) showAsked() tea.Cmd {
 	return m.togglePeek()
 }
 
-// shown reports whether the request's rows before need were on the screen; if not it shows the
+// shown reports whether the first lines of the request, need of them, were on the screen; if not it shows the
 // next of them.
 func (m *model) shown(o *card.Request, need int) (tea.Cmd, bool) {
 	switch {
 	case !o.Card.Whole:
 		return m.fail(errors.New("not all of it can be shown (" + o.Card.Why + "): allow it at its session")), false
-	case m.width < minAnswerWidth || m.height < minAnswerHeight:
+	case m.tooSmall():
 		return m.say("the screen is too small to show what it asks"), false
-	case m.drawn.seen.row < need:
-		m.peekTop = max(m.peekTop+1, m.drawn.rest-1)
+	case m.drawn.seen < need:
+		m.peekTop = max(m.peekTop+1, m.drawn.first+m.drawn.seen-1)
 		return m.say("there is more to it: read on; the key works at the end"), false
 	}
 	return nil, true
@@ -98,7 +119,7 @@ func (m *model) allow(o card.Request, name string) tea.Cmd {
 }
 
 // always allows with one of the client's own suggestions.
-func (m *model) always(o card.Request) tea.Cmd {
+func (m *model) always(o card.Request, _ string) tea.Cmd {
 	n := len(o.Card.Always)
 	if n == 0 {
 		return m.say("the client suggests no rule here: y allows this one")
@@ -121,7 +142,7 @@ func (m *model) always(o card.Request) tea.Cmd {
 }
 
 // refuse asks for the text that goes with a refusal.
-func (m *model) refuse(o card.Request) tea.Cmd {
+func (m *model) refuse(o card.Request, _ string) tea.Cmd {
 	hint := "Enter refuses; what you type tells the agent why; Esc leaves it"
 	m.prompt = &prompt{label: "refuse " + o.Card.Title, hint: hint, long: true, enter: func(s string) tea.Cmd {
 		return m.give(o, request.Answer{Word: request.Deny, Message: strings.TrimSpace(s)})
@@ -288,27 +309,22 @@ func (m *model) answered(msg answeredMsg) {
 }
 
 func (m *model) answerHints() (keys []binding) {
-	var hints []string
-	switch o := m.drawn.of; {
-	case o == nil:
+	o := m.drawn.of
+	if o == nil {
 		r := m.current()
 		if m.peek && m.opt.Answer != nil &&
 			(m.takesReply(r) || m.offerOf(r, func(k request.Kind) bool { return k == request.Reply }) != nil) {
 			keys = []binding{{keys: "r", show: "r", hint: "reply"}}
 		}
 		return keys
-	case o.Kind == request.Question:
-		hints = []string{"1-9 choose", "d deny", "r own words"}
-	case o.Kind == request.Plan:
-		hints = []string{"y approve", "d send back"}
-	case !o.Card.Whole:
-		hints = []string{"d deny"}
-	case len(o.Card.Always) > 0:
-		hints = []string{"y allow", "d deny", "a always"}
-	default:
-		hints = []string{"y allow", "d deny"}
 	}
-	for _, h := range append(hints, "S stop", "n next", "Enter jump") {
+	for _, a := range answers[o.Kind] {
+		always := a.hint == "always"
+		if (o.Card.Whole || a.show == "d") && (!always || len(o.Card.Always) > 0) {
+			keys = append(keys, binding{keys: a.keys, show: a.show, hint: a.hint})
+		}
+	}
+	for _, h := range []string{"S stop", "n next", "Enter jump"} {
 		key, hint, _ := strings.Cut(h, " ")
 		keys = append(keys, binding{keys: key, show: key, hint: hint})
 	}

@@ -22,25 +22,18 @@ type offersMsg []card.Request
 // arrived since.
 type drawn struct {
 	of    *card.Request // nil for none
-	seen  place         // everything before it was on the screen
+	width int
+	first int // the panel's line that it begins at
+	seen  int // its lines that were on the screen, without a gap
 	since time.Time
-	rest  int // the panel's first line that was not
-	ends  struct{ card, always int }
+	ends  struct{ card, always int } // lines of the call, and with the rules to choose from
 }
-
-// place is a byte of a row in the panel's part about a request.
-type place struct{ row, off int }
-
-func (p place) before(q place) bool { return p.row < q.row || p.row == q.row && p.off < q.off }
-
-// span is the part of such a row that one line of the panel shows.
-type span struct{ from, to place }
 
 // readTime is how long something must have been on the screen before a key counts for it: the
 // time that a terminal may take to draw, and a finger to stop.
 const readTime = 500 * time.Millisecond
 
-// Below these sizes lines would be cut, and nothing counts as shown.
+// The least size of a screen on which a request can be read.
 const minAnswerWidth, minAnswerHeight = 24, 8
 
 // asked returns the request of a row's session, nil for none.
@@ -65,23 +58,15 @@ var cardRole = map[card.Kind]role{card.Head: strong, card.Note: dim, card.Add: r
 // broken bar.
 func (s *sheet) offer(o *card.Request) {
 	c := &o.Card
-	d := &drawn{of: o}
+	d := &drawn{of: o, width: s.width, first: len(s.lines)}
 	if was := s.m.drawn.of; was == nil || was.ID != o.ID {
 		s.m.peekTop = 0
 	}
-	rows := 0
 	add := func(bar, on string, as role, text string) {
-		from := place{row: rows}
-		for _, part := range strings.Split(ansi.Hardwrap(text, max(1, s.width-term.Width(bar)), true), "\n") {
-			to := place{rows, from.off + len(part)}
-			if to.off == len(text) {
-				to = place{row: rows + 1}
-			}
-			s.spans[len(s.lines)] = span{from, to}
+		for part := range strings.SplitSeq(ansi.Hardwrap(text, max(1, s.width-term.Width(bar)), true), "\n") {
 			s.lines = append(s.lines, s.m.pal.paint(faint, bar, false)+s.m.pal.paint(as, part, false))
-			from, bar = to, on
+			bar = on
 		}
-		rows++
 	}
 	title := c.Title
 	if c.Agent != "" {
@@ -96,7 +81,7 @@ func (s *sheet) offer(o *card.Request) {
 	if !c.Whole {
 		add("", "", alarm, "not all of it can be shown ("+c.Why+"): allow it at its session; d refuses it")
 	}
-	d.ends.card = rows
+	d.ends.card = len(s.lines) - d.first
 	for i, a := range c.Always {
 		key := "a"
 		if len(c.Always) > 1 {
@@ -104,10 +89,8 @@ func (s *sheet) offer(o *card.Request) {
 		}
 		add(key+": ", "   ", text, a)
 	}
-	d.ends.always = rows
-	if s.m.drawing = d; s.m.width < minAnswerWidth || s.m.height < minAnswerHeight {
-		clear(s.spans)
-	}
+	d.ends.always = len(s.lines) - d.first
+	s.m.drawing = d
 }
 
 // visible records which part of the request is on the screen: the panel's lines from top to end.
@@ -118,21 +101,16 @@ func (s *sheet) visible(top, end int) {
 		return
 	}
 	was := &m.drawn
-	if was.of != nil && was.of.ID == d.of.ID && was.of.Digest == d.of.Digest && reflect.DeepEqual(was.of.Card, d.of.Card) {
+	if was.of != nil && was.of.ID == d.of.ID && was.of.Digest == d.of.Digest && was.width == d.width &&
+		reflect.DeepEqual(was.of.Card, d.of.Card) {
 		d.seen, d.since = was.seen, was.since
 	} else {
 		d.since = m.wall()
 	}
-	for i := top; i < end; i++ {
-		if at, ok := s.spans[i]; ok && !d.seen.before(at.from) && d.seen.before(at.to) {
-			d.seen, d.since = at.to, m.wall()
-		}
-	}
-	d.rest = len(s.lines)
-	for i := range s.lines {
-		if at, ok := s.spans[i]; ok && d.seen.before(at.to) {
-			d.rest = i
-			break
-		}
+	if now := min(end-d.first, d.ends.always); top-d.first <= d.seen && now > d.seen && !m.tooSmall() {
+		d.seen, d.since = now, m.wall()
 	}
 }
+
+// tooSmall reports whether lines would be cut, so that nothing counts as shown.
+func (m *model) tooSmall() bool { return m.width < minAnswerWidth || m.height < minAnswerHeight }

@@ -25,7 +25,7 @@ func (m *model) peekLines(l layout) []string {
 		out = append(out, " "+m.pal.paint(faint, strings.Repeat("─", max(0, l.peekWidth-2)), false))
 		height--
 	}
-	s := &sheet{m: m, width: inner, spans: map[int]span{}}
+	s := &sheet{m: m, width: inner}
 	if r := m.current(); r != nil {
 		m.peekHead(r, s)
 		if m.live.on {
@@ -53,7 +53,6 @@ type sheet struct {
 	m     *model
 	width int
 	lines []string
-	spans map[int]span // of the lines that show the request
 }
 
 // part starts a part with its title, unless it is empty.
