@@ -59,8 +59,18 @@ func Word(r *render.Row) string {
 	return string(r.State)
 }
 
-// Least widths, in columns, of a list that shows how full each context is, and of one that
-// shows the sessions' ids; and of its columns.
+// The columns of a list.
+const (
+	colState = iota
+	colAge
+	colWhere
+	colWhat
+	colContext
+	colID
+)
+
+// Least widths of a list that shows how full each context is, and of one that shows the
+// sessions' ids; and of its columns.
 const (
 	roomForContext = 100
 	roomForID      = 60
@@ -72,7 +82,7 @@ const (
 // if it fits, id. The what column takes the remaining width.
 func List(w io.Writer, rows []render.Row, st Style) error {
 	table := make([][]string, len(rows)+1)
-	table[0] = []string{"  STATE", "FOR", "WHERE", "WHAT", "SESSION"}
+	table[0] = []string{"  STATE", "FOR", "WHERE", "WHAT", "CTX", "SESSION"}
 	several := severalHosts(rows)
 	names := make([]place, len(rows))
 	store.Parallel(len(rows), func(i int) {
@@ -83,29 +93,18 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 		}
 		table[i+1] = cells(r, names[i].String(), st.Now)
 	})
-	if st.Width == 0 || st.Width >= roomForContext {
-		addContext(table, rows)
-	}
-	if st.Width > 0 && st.Width < roomForID {
-		for i := range table {
-			table[i] = table[i][:4]
-		}
-	}
 	width := columns(table)
+	if st.Width > 0 && st.Width < roomForID {
+		width[colID] = 0
+	}
+	if st.Width > 0 && st.Width < roomForContext ||
+		!slices.ContainsFunc(rows, func(r render.Row) bool { return r.Context != nil }) {
+		width[colContext] = 0
+	}
 	if st.Width > 0 {
-		rest := st.Width - width[0] - width[1] - 2*(len(width)-1)
-		for _, w := range width[4:] {
-			rest -= w
-		}
-		if rest < leastWhere+leastWhat { // where it is says more than what it does
-			width = width[:3]
-			width[2] = min(width[2], max(1, rest+2))
-		} else {
-			width[2] = min(width[2], max(leastWhere, rest/3))
-			width[3] = min(width[3], rest-width[2])
-		}
+		narrow(width, st.Width)
 		for i := range names {
-			table[i+1][2] = names[i].fit(width[2])
+			table[i+1][colWhere] = names[i].fit(width[colWhere])
 		}
 	}
 	lines := make([]string, len(table))
@@ -122,6 +121,25 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 	})
 	_, err := io.WriteString(w, strings.Join(lines, ""))
 	return err
+}
+
+// narrow fits the widths of columns into a line; 0 hides one.
+func narrow(width []int, line int) {
+	rest := line + 2
+	for i, w := range width {
+		if i == colWhere || i == colWhat {
+			rest -= 2
+		} else if w > 0 {
+			rest -= w + 2
+		}
+	}
+	if rest < leastWhere+leastWhat { // where it is says more than what it does
+		width[colWhere] = min(width[colWhere], max(1, rest+2))
+		width[colWhat], width[colContext], width[colID] = 0, 0, 0
+		return
+	}
+	width[colWhere] = min(width[colWhere], max(leastWhere, rest/3))
+	width[colWhat] = min(width[colWhat], rest-width[colWhere])
 }
 
 // severalHosts reports whether the rows of this machine's own state are from several machines,
@@ -152,23 +170,12 @@ func cells(r *render.Row, where string, now time.Time) []string {
 	if r.Remote != nil && r.Remote.Stale {
 		what += " [as of " + Age(now.Sub(r.Remote.AsOf)) + " ago]"
 	}
-	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), where, clean(what),
+	used := ""
+	if r.Context != nil {
+		used = Percent(r.Context.UsedPercentage)
+	}
+	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), where, clean(what), used,
 		clean(truncate(r.SessionID, 8, ""))}
-}
-
-// addContext inserts a column before the last one, if any row has a value for it.
-func addContext(table [][]string, rows []render.Row) {
-	if !slices.ContainsFunc(rows, func(r render.Row) bool { return r.Context != nil }) {
-		return
-	}
-	table[0] = slices.Insert(table[0], 4, "CTX")
-	for i := range rows {
-		used := ""
-		if c := rows[i].Context; c != nil {
-			used = Percent(c.UsedPercentage)
-		}
-		table[i+1] = slices.Insert(table[i+1], 4, used)
-	}
 }
 
 // place is where a session works, as people name it.
@@ -222,23 +229,19 @@ func columns(table [][]string) []int {
 // drawLine draws a line of the list: of is the colour of the project's name.
 func drawLine(line []string, width []int, sgr, of string, head bool, st Style) string {
 	var b strings.Builder
-	for i, c := range line[:len(width)] {
-		n := Width(c)
-		if n > width[i] {
-			c = truncate(c, width[i], "…")
-			n = Width(c)
+	for i, c := range line {
+		if width[i] == 0 {
+			continue
 		}
-		pad := strings.Repeat(" ", width[i]-n)
+		c = truncate(c, width[i], "…")
+		pad := strings.Repeat(" ", width[i]-Width(c)+2)
 		switch {
-		case i == 0 || head:
+		case i == colState || head:
 			c = st.Paint(sgr, c)
-		case i == 2:
+		case i == colWhere:
 			c = st.Paint(of, c)
 		}
-		b.WriteString(c)
-		if i < len(width)-1 {
-			b.WriteString(pad + "  ")
-		}
+		b.WriteString(c + pad)
 	}
 	return strings.TrimRight(b.String(), " ") + "\n"
 }

@@ -33,19 +33,20 @@ type StatusView struct {
 	Usage  usage.Account // the use of the account's limits
 }
 
-// The levels of a status line, each narrower than the one before.
-const (
-	full     = iota
-	shortBar // a short context bar, no name over 16 columns
-	noBar    // no bar, no cost, no name over 10 columns
-	levels
-)
+// level is how narrow a status line is: the most columns of a name, 0 for any, the cells of the
+// context's bar, and whether the cost is there.
+type level struct {
+	name, bar int
+	cost      bool
+}
+
+var levels = []level{{0, 10, true}, {16, 5, true}, {10, 0, false}}
 
 // StatusLine returns the lines of a session's status line in the first level that fits; what
 // is still too wide is cut. Others get a line of their own if they do not fit on the first.
 func StatusLine(v StatusView, f Format, st Style) string {
 	var lines []string
-	for level := range levels {
+	for _, level := range levels {
 		lines = strings.Split(f.fill(func(field string) string { return st.status(&v, field, level) }, st.Width), "\n")
 		if st.Width == 0 || !slices.ContainsFunc(lines, func(l string) bool { return Width(l) > st.Width }) {
 			return strings.Join(lines, "\n")
@@ -58,21 +59,21 @@ func StatusLine(v StatusView, f Format, st Style) string {
 }
 
 // status returns the value of one field, "" if unknown.
-func (st Style) status(v *StatusView, field string, level int) string {
+func (st Style) status(v *StatusView, field string, l level) string {
 	s := &v.Status
 	switch field {
 	case "model":
-		return st.Paint("36", cut(s.Model, level))
+		return st.Paint("36", l.cut(s.Model))
 	case "dir":
-		return st.Paint("34", cut(shortDir(s, v.Home), level))
+		return st.Paint("34", l.cut(shortDir(s, v.Home)))
 	case "path":
 		return st.Paint("34", clean(tilde(s.Cwd, v.Home)))
 	case "project":
-		return st.Paint("34", cut(path.Base(slashed(s.Project)), level))
+		return st.Paint("34", l.cut(path.Base(slashed(s.Project))))
 	case "branch":
-		return st.Paint("35", cut(v.Branch, level))
+		return st.Paint("35", l.cut(v.Branch))
 	case "context":
-		return st.context(&s.Meter, level)
+		return st.context(&s.Meter, l.bar)
 	case "others":
 		return NeedList(v.Others, st)
 	case "percent":
@@ -80,7 +81,7 @@ func (st Style) status(v *StatusView, field string, level int) string {
 			return Percent(s.Meter.Percent())
 		}
 	case "cost":
-		if s.Meter.Cost > 0 && level < noBar {
+		if s.Meter.Cost > 0 && l.cost {
 			return st.Paint("2", dollars(s.Meter.USD()))
 		}
 	case "time":
@@ -92,8 +93,9 @@ func (st Style) status(v *StatusView, field string, level int) string {
 			return st.Paint("32", "+"+strconv.FormatInt(s.Added, 10)) + st.Paint("31", " -"+strconv.FormatInt(s.Removed, 10))
 		}
 	case "limit":
-		if w, ok := usage.Nearest([]usage.Account{v.Usage}, event.MillisOf(st.Now)); ok {
-			return st.limit(w, level)
+		w, ok := usage.Nearest([]usage.Account{v.Usage}, event.MillisOf(st.Now))
+		if ok && (l.cost || w.Percent() >= NearlyFull) {
+			return st.Paint(limitColor(w), Limit(w, st.Now, l.name > 0))
 		}
 	case "limits":
 		var all []string
@@ -106,9 +108,9 @@ func (st Style) status(v *StatusView, field string, level int) string {
 	case "style":
 		return clean(s.Style)
 	case "name":
-		return cut(s.Name, level)
+		return l.cut(s.Name)
 	case "agent":
-		return cut(s.Agent, level)
+		return l.cut(s.Agent)
 	case "version":
 		return clean(s.Meter.Version)
 	default:
@@ -138,29 +140,18 @@ func count(rows []render.Row, field string) string {
 }
 
 // context returns a bar with the percentage, coloured by it.
-func (st Style) context(m *event.Meter, level int) string {
+func (st Style) context(m *event.Meter, bar int) string {
 	if !m.HasContext {
 		return ""
 	}
-	used, cells := m.Percent(), 10
+	used := m.Percent()
 	sgr := fullness(used)
-	switch level {
-	case shortBar:
-		cells = 5
-	case noBar:
-		return st.Paint(sgr, Percent(used))
+	percent := st.Paint(sgr, Percent(used))
+	if bar == 0 {
+		return percent
 	}
-	on := min(cells, int(math.Ceil(used*float64(cells)/100)))
-	bar := st.Paint(sgr, strings.Repeat("█", on)) + st.Paint("2", strings.Repeat("░", cells-on))
-	return bar + " " + st.Paint(sgr, Percent(used))
-}
-
-// limit returns a usage limit: short if there is little room, or "" until nearly reached.
-func (st Style) limit(w usage.Window, level int) string {
-	if level == noBar && w.Percent() < NearlyFull {
-		return ""
-	}
-	return st.Paint(limitColor(w), Limit(w, st.Now, level != full))
+	on := min(bar, int(math.Ceil(used*float64(bar)/100)))
+	return st.Paint(sgr, strings.Repeat("█", on)) + st.Paint("2", strings.Repeat("░", bar-on)) + " " + percent
 }
 
 // fullness returns the colour of a percentage: green, from 60 on yellow, nearly full red.
@@ -190,13 +181,9 @@ func dollars(usd float64) string {
 }
 
 // cut cleans a name and cuts it to the level's width.
-func cut(name string, level int) string {
-	name = clean(name)
-	switch level {
-	case shortBar:
-		return truncate(name, 16, "…")
-	case noBar:
-		return truncate(name, 10, "…")
+func (l level) cut(name string) string {
+	if name = clean(name); l.name > 0 {
+		return truncate(name, l.name, "…")
 	}
 	return name
 }
