@@ -17,7 +17,7 @@ import (
 type showCmd struct {
 	Session string `arg:"" help:"${session}."`
 	Why     bool   `help:"Print instead which fact decided its state, and what it overrode."`
-	Pane    bool   `help:"Print what its pane shows now, and nothing else; in tmux, screen, Zellij, kitty, WezTerm, iTerm2 and Terminal."`
+	Pane    bool   `help:"Print what its pane shows now, and nothing else; in tmux, Zellij, kitty and WezTerm."`
 	Turns   int    `hidden:"" default:"10" help:"How many of the newest turns to print; 0 prints none."`
 	JSON    bool   `name:"json" help:"Print JSON: the row as in list --json, and the turns."`
 	cli.Colored
