@@ -33,6 +33,9 @@ type Queue struct {
 	All bool
 	// Marks put the rows of some projects before others of their group (Arrange).
 	Marks Marks
+	// Window returns the terminal window that a row is in, for Grouped; nil uses the row
+	// itself (Row.Window).
+	Window func(*Row) string
 }
 
 // Wants reports whether next and prev visit r: it needs the user, or its turn ended and the
@@ -167,7 +170,7 @@ func (q Queue) byMode(a, b *Row, opened map[string]time.Time) int {
 	case Static:
 		return a.FirstSeen.Compare(b.FirstSeen)
 	case Grouped:
-		x, y := a.window(), b.window()
+		x, y := q.window(a), q.window(b)
 		return cmp.Or(opened[x].Compare(opened[y]), strings.Compare(x, y), a.FirstSeen.Compare(b.FirstSeen))
 	}
 	return a.Since.Compare(b.Since)
@@ -180,7 +183,7 @@ func (q Queue) opened(rows []*Row) map[string]time.Time {
 	}
 	first := map[string]time.Time{}
 	for _, r := range rows {
-		w, at := r.window(), r.FirstSeen
+		w, at := q.window(r), r.FirstSeen
 		if t, ok := first[w]; !ok || at.Before(t) {
 			first[w] = at
 		}
@@ -188,10 +191,17 @@ func (q Queue) opened(rows []*Row) map[string]time.Time {
 	return first
 }
 
-// window returns the terminal window that the row is in, as far as its terminal's ids say: a
+func (q Queue) window(r *Row) string {
+	if q.Window != nil {
+		return q.Window(r)
+	}
+	return r.Window()
+}
+
+// Window returns the terminal window that the row is in, as far as its terminal's ids say: a
 // tmux server, a kitty or WezTerm process, a Zellij or screen session. A row without such ids
 // is a window of its own.
-func (r *Row) window() string {
+func (r *Row) Window() string {
 	p := &r.Pane
 	switch {
 	case p.Kind == "tmux":

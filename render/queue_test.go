@@ -174,6 +174,13 @@ func TestCycleGoesOnFromASeenSession(t *testing.T) {
 	}
 }
 
+func TestGroupedByTheWindowThatIsGiven(t *testing.T) {
+	q := Queue{Mode: Grouped, Window: func(r *Row) string { return map[bool]string{true: "x", false: "y"}[r.SessionID < "c"] }}
+	if got := visitOrder(q, office()); got != "c p q f a b" {
+		t.Errorf("order %q", got)
+	}
+}
+
 func TestNobodyWantsYou(t *testing.T) {
 	rows := office()[2:3]
 	for _, q := range []Queue{{}, {Mode: Grouped}} {

@@ -139,6 +139,9 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets,
 		return targets{}, err
 	}
 	rows := render.Rows(seen, false)
+	if queue.Mode == render.Grouped {
+		queue.Window = j.Windows(ctx, rows)
+	}
 	here, _ := j.Here(ctx, rows)
 	from := map[string]func([]render.Row, string) []render.Row{"next": queue.After, "prev": queue.Before, "last": queue.FromEnd}[c.Session]
 	return targets{from(rows, here), seen, here}, nil

@@ -45,3 +45,25 @@ func SamePane(a, b event.Terminal) bool {
 	}
 	return a.ID != "" && a.ID == b.ID
 }
+
+// Windows returns the grouping for render.Queue: the tmux window of each row, which only its
+// server knows, else what the row's terminal says.
+func (j *Jumper) Windows(ctx context.Context, rows []render.Row) func(*render.Row) string {
+	servers := map[string]*server{}
+	for i := range rows {
+		socket := rows[i].Pane.Tmux.Socket
+		if _, ok := servers[socket]; ok || rows[i].Pane.Kind != "tmux" || rows[i].Remote != nil {
+			continue
+		}
+		m := &move{Jumper: j, ctx: ctx, row: &rows[i]}
+		servers[socket], _ = m.askTmux(socket)
+	}
+	return func(r *render.Row) string {
+		if s := servers[r.Pane.Tmux.Socket]; s != nil && r.Pane.Kind == "tmux" {
+			if p := s.find(r.Pane.Tmux.Pane, nil); p != nil {
+				return "tmux:" + s.socket + ":" + p.window
+			}
+		}
+		return r.Window()
+	}
+}

@@ -281,6 +281,31 @@ func TestTmuxPaneIsGone(t *testing.T) {
 	}
 }
 
+// Sessions of one tmux window are visited together, wherever the window has moved.
+func TestTmuxWindows(t *testing.T) {
+	s, s2 := newTmux(t), newTmux(t)
+	work, other := s.session("work"), s2.session("work")
+	rows := []render.Row{s.row("a", work[0]), s.row("b", work[2]), s.row("c", work[1]), s.row("d", work[3]), s2.row("e", other[0])}
+	window := New(outside).Windows(context.Background(), rows)
+	var names []string
+	for i := range rows {
+		names = append(names, window(&rows[i]))
+	}
+	if names[0] != names[2] || names[1] != names[3] || names[0] == names[1] || names[0] == names[4] {
+		t.Errorf("windows are %q", names)
+	}
+	for i := range rows {
+		rows[i].FirstSeen = time.Unix(int64(i), 0)
+	}
+	var order []string
+	for _, r := range (render.Queue{Mode: render.Grouped, Window: window}).Order(rows) {
+		order = append(order, r.SessionID)
+	}
+	if got := strings.Join(order, ""); got != "acbde" {
+		t.Errorf("grouped order is %q", got)
+	}
+}
+
 // A terminal in control mode, such as iTerm2, is a client like others: it is asked to select
 // the window, and not to switch to the session that it shows.
 func TestControlMode(t *testing.T) {
