@@ -6,13 +6,6 @@ import (
 	"strings"
 
 	"beckon/event/agents"
-	"beckon/event/agents/claudecode"
-	"beckon/event/agents/codex"
-	"beckon/event/agents/copilot"
-	"beckon/event/agents/cursor"
-	"beckon/event/agents/gemini"
-	"beckon/event/agents/opencode"
-	"beckon/event/agents/qwen"
 
 	"github.com/tidwall/gjson"
 )
@@ -21,25 +14,14 @@ import (
 // maps onto them.
 const ClaudeCode = "claude-code"
 
-// known are the agents that have a table, Claude Code first.
-var known = [...]*agents.Agent{
-	&claudecode.Agent,
-	&codex.Agent,
-	&gemini.Agent,
-	&opencode.Agent,
-	&cursor.Agent,
-	&copilot.Agent,
-	&qwen.Agent,
-}
-
 // AgentOf returns the agent of that name ("" is Claude Code), ignoring letter case and the
 // separators "-" and "_"; nil for one without a table.
 func AgentOf(name string) *agents.Agent {
 	if name == "" {
-		return known[0]
+		return agents.Known[0]
 	}
 	same := func(other string) bool { return sameName(other, name) }
-	for _, a := range known {
+	for _, a := range agents.Known {
 		if same(a.Name) || slices.ContainsFunc(a.Aliases, same) {
 			return a
 		}
@@ -58,11 +40,11 @@ func Agent(name string) string {
 
 // wordsOf returns the table by which an agent's payloads are read: Claude Code's for an agent
 // without one.
-func wordsOf(agent string) *agents.Agent { return cmp.Or(AgentOf(agent), known[0]) }
+func wordsOf(agent string) *agents.Agent { return cmp.Or(AgentOf(agent), agents.Known[0]) }
 
 // Agents returns the agents that have a table, Claude Code first. Callers must not change the
 // list or what it points to.
-func Agents() []*agents.Agent { return known[:] }
+func Agents() []*agents.Agent { return agents.Known[:] }
 
 // means returns the kind of a's event of that name, and what it says beyond its kind.
 func means(a *agents.Agent, name string, payload gjson.Result) (k Kind, says string) {
@@ -101,10 +83,10 @@ func notice(a *agents.Agent, name string) string {
 func match(a *agents.Agent, prefix, key string) (agents.Field, string) {
 	var f agents.Field
 	var inside string
-	if a != known[0] {
+	if a != agents.Known[0] {
 		f, inside = matchRows(a.Fields, prefix, key)
 	}
-	g, deeper := matchRows(claudecode.Agent.Fields, prefix, key)
+	g, deeper := matchRows(agents.Known[0].Fields, prefix, key)
 	if f == agents.None {
 		f = g
 	}

@@ -21,7 +21,7 @@ func TestAgentNames(t *testing.T) {
 // Every table maps to existing kinds, and no name or alias occurs twice.
 func TestAgentTables(t *testing.T) {
 	seen := map[string]string{}
-	for _, a := range known {
+	for _, a := range Agents() {
 		for _, name := range append([]string{a.Name}, a.Aliases...) {
 			if AgentOf(name) != a {
 				t.Errorf("%s is %s", name, Agent(name))

@@ -57,7 +57,7 @@ func FuzzParse(f *testing.F) {
 		if again, err := ParseReader("", name, &steps{p, 3}); err != nil || !bytes.Equal(jsonenc.Append(nil, &again), jsonenc.Append(nil, &e)) {
 			t.Fatalf("ParseReader gives %+v, %v\nParse %+v", again, err, e)
 		}
-		for _, agent := range known {
+		for _, agent := range Agents() {
 			if _, err := Parse(agent.Name, name, p); err != nil {
 				t.Fatalf("as %s: %v", agent.Name, err)
 			}

@@ -50,13 +50,6 @@
 //	event                        what an agent said: payload -> Event
 //	event/agents                 the words of an agent's hooks, as tables
 //	event/agents/beside          what other agents tell beside their hooks
-//	event/agents/claudecode      Claude Code's, which others are translated into
-//	event/agents/codex           Codex's
-//	event/agents/copilot         GitHub Copilot CLI's
-//	event/agents/cursor          Cursor's, from its documentation
-//	event/agents/gemini          Gemini CLI's; the example for another agent
-//	event/agents/opencode        OpenCode's
-//	event/agents/qwen            Qwen Code's
 //	event/intent                 what a message asks of the developer
 //	event/transcript             the client's transcript
 //	event/recording              recordings of the real client

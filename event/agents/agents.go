@@ -1,7 +1,6 @@
 // Package agents holds the names that coding agents' hooks use, as tables by which
-// package event reads payloads. Each agent is a package below this one with its
-// table, and a row in package event's list; `go doc beckon/event/agents/gemini` is
-// the example to start from.
+// package event reads payloads. Each agent has a file with its table, and a place in
+// Known; gemini.go is the example to start from.
 //
 // The hook links every table: they are literals without calls, so that they lie
 // in the binary's data and cost nothing at start.
@@ -289,3 +288,6 @@ func Patched(patch string) []string {
 	}
 	return files
 }
+
+// Known are the agents that have a table, Claude Code first.
+var Known = [...]*Agent{&claudeCode, &codex, &gemini, &openCode, &cursor, &copilot, &qwen}

@@ -1,9 +1,11 @@
-// Package gemini holds the names that Google's Gemini CLI 0.61.0 uses.
+package agents
+
+// gemini holds the names that Google's Gemini CLI 0.61.0 uses.
 //
 // It is the smallest of the agents' packages, and the example for another one: names and
 // aliases; the meanings of its events in Claude Code's names; the members of a payload that
 // have other names; its types of notifications; the tools by which it asks the user. A new
-// agent also needs a row in package event (agents.go), recordings in testdata/agents, an entry
+// agent also needs a row in package event (go), recordings in testdata/agents, an entry
 // in package installer's list of agents, and a reader in beckon/event/agents/beside for what
 // hooks do not report.
 //
@@ -14,18 +16,13 @@
 // error.
 //
 // No hook reports: an approval, a refusal, Esc at a dialog or in a tool.
-package gemini
-
-import "beckon/event/agents"
-
-// Agent is Gemini CLI.
-var Agent = agents.Agent{
+var gemini = Agent{
 	Name:     "gemini",
 	Aliases:  []string{"gemini-cli"},
 	Measured: "0.61.0",
 	Package:  "@google/gemini-cli",
 	ShellVar: "GEMINI_CLI",
-	Events: []agents.Event{
+	Events: []Event{
 		{Name: "BeforeAgent", Means: "UserPromptSubmit"},
 		{Name: "AfterAgent", Where: "prompt_response", Is: "[no response text]", Means: "StopFailure"},
 		{Name: "AfterAgent", Means: "Stop"},
@@ -37,18 +34,18 @@ var Agent = agents.Agent{
 		{Name: "PreCompress", Where: "trigger", Is: "auto", Means: "PostToolBatch"},
 		{Name: "PreCompress"},
 	},
-	Fields: []agents.Member{
-		{Path: "prompt_response", Is: agents.Message},
-		{Path: "llm_request.model", Is: agents.Model},
+	Fields: []Member{
+		{Path: "prompt_response", Is: Message},
+		{Path: "llm_request.model", Is: Model},
 	},
-	Notices: []agents.Notice{{Type: "ToolPermission", Means: agents.Shown}},
+	Notices: []Notice{{Type: "ToolPermission", Means: Shown}},
 	Forms:   []string{"ask_user"},
 	Home:    ".gemini",
-	Install: agents.Install{
+	Install: Install{
 		Program: "gemini",
 		Title:   "Gemini CLI",
 		File:    "settings.json",
-		Shape:   agents.Milliseconds,
+		Shape:   Milliseconds,
 		Events:  []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "Notification", "AfterAgent", "SessionEnd"},
 		Denies:  true,
 	},
@@ -57,41 +54,41 @@ var Agent = agents.Agent{
 		"a subagent: it counts as the main conversation",
 		"a compaction by hand",
 	},
-	Tools: []agents.Called{
-		{Name: "run_shell_command", Means: "Bash", Inputs: []agents.Renamed{{Name: "dir_path", Means: agents.Workdir}}},
+	Tools: []Called{
+		{Name: "run_shell_command", Means: "Bash", Inputs: []Renamed{{Name: "dir_path", Means: Workdir}}},
 		{Name: "read_file", Means: "Read"},
 		{Name: "write_file", Means: "Write"},
 		{Name: "replace", Means: "Edit"},
-		{Name: "list_directory", Means: "LS", Inputs: []agents.Renamed{{Name: "dir_path", Means: "path"}}},
-		{Name: "glob", Means: "Glob", Inputs: []agents.Renamed{{Name: "dir_path", Means: "path"}}},
-		{Name: "grep_search", Means: "Grep", Inputs: []agents.Renamed{{Name: "dir_path", Means: "path"}, {Name: "include_pattern", Means: "glob"}}},
+		{Name: "list_directory", Means: "LS", Inputs: []Renamed{{Name: "dir_path", Means: "path"}}},
+		{Name: "glob", Means: "Glob", Inputs: []Renamed{{Name: "dir_path", Means: "path"}}},
+		{Name: "grep_search", Means: "Grep", Inputs: []Renamed{{Name: "dir_path", Means: "path"}, {Name: "include_pattern", Means: "glob"}}},
 		{Name: "web_fetch", Means: "WebFetch"},
 		{Name: "google_web_search", Means: "WebSearch"},
 		{Name: "write_todos", Means: "TodoWrite"},
 		{Name: "ask_user", Means: "AskUserQuestion"},
-		{Name: "invoke_agent", Means: "Agent", Inputs: []agents.Renamed{{Name: "agent_name", Means: "subagent_type"}}},
-		{Name: "activate_skill", Means: "Skill", Inputs: []agents.Renamed{{Name: "name", Means: "skill"}}},
+		{Name: "invoke_agent", Means: "Agent", Inputs: []Renamed{{Name: "agent_name", Means: "subagent_type"}}},
+		{Name: "activate_skill", Means: "Skill", Inputs: []Renamed{{Name: "name", Means: "skill"}}},
 		{Name: "enter_plan_mode", Means: "EnterPlanMode"},
 		{Name: "exit_plan_mode", Means: "ExitPlanMode"},
 	},
-	Answers: []agents.Answer{
-		{Event: "BeforeTool", Means: "PreToolUse", Says: []agents.Say{
-			{When: agents.Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
-			{When: agents.Ask, Path: "decision", Value: `"ask"`, Reason: "systemMessage"},
-			{When: agents.Rewrite, Path: "hookSpecificOutput.tool_input", Value: agents.Text},
-			{When: agents.System, Path: "systemMessage", Value: agents.Text},
-			{When: agents.Halt, Path: "continue", Value: "false", Reason: "stopReason"},
+	Answers: []Answer{
+		{Event: "BeforeTool", Means: "PreToolUse", Says: []Say{
+			{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
+			{When: Ask, Path: "decision", Value: `"ask"`, Reason: "systemMessage"},
+			{When: Rewrite, Path: "hookSpecificOutput.tool_input", Value: Text},
+			{When: System, Path: "systemMessage", Value: Text},
+			{When: Halt, Path: "continue", Value: "false", Reason: "stopReason"},
 		}},
-		{Event: "AfterTool", Means: "PostToolUse", Says: []agents.Say{
-			{When: agents.Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
-			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
+		{Event: "AfterTool", Means: "PostToolUse", Says: []Say{
+			{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
+			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
 		}},
-		{Event: "BeforeAgent", Means: "UserPromptSubmit", Says: []agents.Say{
-			{When: agents.Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
-			{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text},
+		{Event: "BeforeAgent", Means: "UserPromptSubmit", Says: []Say{
+			{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
+			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
 		}},
-		{Event: "AfterAgent", Means: "Stop", Says: []agents.Say{{When: agents.Deny, Path: "decision", Value: `"deny"`, Reason: "reason"}}},
-		{Event: "SessionStart", Means: "SessionStart", Says: []agents.Say{{When: agents.Context, Path: "hookSpecificOutput.additionalContext", Value: agents.Text}}},
+		{Event: "AfterAgent", Means: "Stop", Says: []Say{{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"}}},
+		{Event: "SessionStart", Means: "SessionStart", Says: []Say{{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text}}},
 	},
 	Cannot: []string{
 		"a call that it asks you about cannot be allowed by a hook: it asks whatever BeforeTool says",

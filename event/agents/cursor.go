@@ -1,17 +1,14 @@
-// Package cursor holds the names of Cursor's hooks.json, from its documentation only: no
+package agents
+
+// cursor holds the names of Cursor's hooks.json, from its documentation only: no
 // recording of it was made. In newer versions shell, MCP and file events are sent in addition
 // to the general tool events, so they only show activity.
-package cursor
-
-import "beckon/event/agents"
-
-// Agent is Cursor.
-var Agent = agents.Agent{
+var cursor = Agent{
 	Name:    "cursor",
 	Aliases: []string{"cursor-agent", "cursor-cli"},
 	Home:    ".cursor",
-	Install: agents.Install{Program: "cursor-agent", Title: "Cursor"},
-	Events: []agents.Event{
+	Install: Install{Program: "cursor-agent", Title: "Cursor"},
+	Events: []Event{
 		{Name: "beforeSubmitPrompt", Means: "UserPromptSubmit"},
 		{Name: "beforeShellExecution", Means: "PostToolBatch"},
 		{Name: "afterShellExecution", Means: "PostToolBatch"},
@@ -22,12 +19,12 @@ var Agent = agents.Agent{
 		{Name: "afterAgentThought", Means: "PostToolBatch"},
 		{Name: "afterAgentResponse", Means: "PostToolBatch"},
 	},
-	Fields: []agents.Member{
-		{Path: "conversation_id", Is: agents.Session},
-		{Path: "generation_id", Is: agents.PromptID},
-		{Path: "workspace_roots", Is: agents.Roots},
-		{Path: "status", Is: agents.Reason},
-		{Path: "error_message", Is: agents.Details},
-		{Path: "duration", Is: agents.Ms},
+	Fields: []Member{
+		{Path: "conversation_id", Is: Session},
+		{Path: "generation_id", Is: PromptID},
+		{Path: "workspace_roots", Is: Roots},
+		{Path: "status", Is: Reason},
+		{Path: "error_message", Is: Details},
+		{Path: "duration", Is: Ms},
 	},
 }

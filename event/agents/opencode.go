@@ -1,4 +1,6 @@
-// Package opencode holds the names that OpenCode 1.18.33 uses in its plugin's events:
+package agents
+
+// openCode holds the names that OpenCode 1.18.33 uses in its plugin's events:
 // {"type":...,"properties":{...}}, or with the name outside (event.ParseEnvelope).
 // session.status has its status in properties.status.type; beckon's plugin sends it as
 // session.status.WORD.
@@ -10,27 +12,22 @@
 //
 // No event reports the end of the process; beckon's plugin does, for each of its sessions,
 // unless the process is killed.
-package opencode
-
-import "beckon/event/agents"
-
-// Agent is OpenCode.
-var Agent = agents.Agent{
+var openCode = Agent{
 	Name:     "opencode",
 	Aliases:  []string{"open-code"},
 	Measured: "1.18.33",
 	Package:  "opencode-ai",
 	ShellVar: "OPENCODE",
-	Events: []agents.Event{
+	Events: []Event{
 		{Name: "session.created", Means: "SessionStart"},
 		{Name: "session.deleted", Means: "SessionEnd"},
 		{Name: "server.instance.disposed", Means: "SessionEnd"},
 		{Name: "chat.message", Means: "UserPromptSubmit"},
-		{Name: "session.status.busy", Means: "UserPromptSubmit", Says: agents.Client},
+		{Name: "session.status.busy", Means: "UserPromptSubmit", Says: Client},
 		{Name: "session.status.retry", Means: "PostToolBatch"},
-		{Name: "session.status.idle", Means: "Stop", Says: agents.Idle},
-		{Name: "session.idle", Means: "Stop", Says: agents.Idle},
-		{Name: "session.error", Where: "properties.error.name", Is: "MessageAbortedError", Means: "Stop", Says: agents.Interrupted},
+		{Name: "session.status.idle", Means: "Stop", Says: Idle},
+		{Name: "session.idle", Means: "Stop", Says: Idle},
+		{Name: "session.error", Where: "properties.error.name", Is: "MessageAbortedError", Means: "Stop", Says: Interrupted},
 		{Name: "session.error", Means: "StopFailure"},
 		{Name: "session.compacting", Means: "PreCompact"},
 		{Name: "experimental.session.compacting", Means: "PreCompact"},
@@ -45,40 +42,40 @@ var Agent = agents.Agent{
 		{Name: "question.replied", Means: "ElicitationResult"},
 		{Name: "question.rejected", Means: "ElicitationResult"},
 	},
-	Fields: []agents.Member{
-		{Path: "type", Is: agents.EventName},
-		{Path: "properties.sessionID", Is: agents.Session},
-		{Path: "properties.info.sessionID", Is: agents.Session},
-		{Path: "properties.info.id", Is: agents.NewSession},
-		{Path: "properties.info.parentID", Is: agents.Parent},
-		{Path: "properties.parentID", Is: agents.Parent},
-		{Path: "properties.info.directory", Is: agents.Cwd},
-		{Path: "properties.directory", Is: agents.Cwd},
-		{Path: "properties.info.agent", Is: agents.AgentType},
-		{Path: "properties.tool", Is: agents.Tool},
-		{Path: "properties.permission", Is: agents.Tool},
-		{Path: "properties.type", Is: agents.Tool},
-		{Path: "properties.callID", Is: agents.UseID},
-		{Path: "properties.tool.callID", Is: agents.UseID},
-		{Path: "properties.args", Is: agents.Input},
-		{Path: "properties.metadata", Is: agents.Input},
-		{Path: "properties.requestID", Is: agents.FormID},
-		{Path: "properties.id", Is: agents.FormID},
-		{Path: "properties.questions", Is: agents.Questions},
-		{Path: "properties.error.name", Is: agents.Error},
-		{Path: "properties.error.message", Is: agents.Details},
-		{Path: "properties.error.data.message", Is: agents.Details},
-		{Path: "properties.prompt", Is: agents.Prompt},
-		{Path: "properties.text", Is: agents.Message},
+	Fields: []Member{
+		{Path: "type", Is: EventName},
+		{Path: "properties.sessionID", Is: Session},
+		{Path: "properties.info.sessionID", Is: Session},
+		{Path: "properties.info.id", Is: NewSession},
+		{Path: "properties.info.parentID", Is: Parent},
+		{Path: "properties.parentID", Is: Parent},
+		{Path: "properties.info.directory", Is: Cwd},
+		{Path: "properties.directory", Is: Cwd},
+		{Path: "properties.info.agent", Is: AgentType},
+		{Path: "properties.tool", Is: Tool},
+		{Path: "properties.permission", Is: Tool},
+		{Path: "properties.type", Is: Tool},
+		{Path: "properties.callID", Is: UseID},
+		{Path: "properties.tool.callID", Is: UseID},
+		{Path: "properties.args", Is: Input},
+		{Path: "properties.metadata", Is: Input},
+		{Path: "properties.requestID", Is: FormID},
+		{Path: "properties.id", Is: FormID},
+		{Path: "properties.questions", Is: Questions},
+		{Path: "properties.error.name", Is: Error},
+		{Path: "properties.error.message", Is: Details},
+		{Path: "properties.error.data.message", Is: Details},
+		{Path: "properties.prompt", Is: Prompt},
+		{Path: "properties.text", Is: Message},
 	},
 	Home:    ".config/opencode",
-	Install: agents.Install{Program: "opencode", Title: "OpenCode", File: "plugins/beckon.js", Shape: agents.Plugin},
+	Install: Install{Program: "opencode", Title: "OpenCode", File: "plugins/beckon.js", Shape: Plugin},
 	Silent: []string{
 		"a session before its first prompt",
 		"a kill: the process tells",
 	},
-	Tools: []agents.Called{
-		{Name: "bash", Means: "Bash", Inputs: []agents.Renamed{{Name: "workdir", Means: agents.Workdir}}},
+	Tools: []Called{
+		{Name: "bash", Means: "Bash", Inputs: []Renamed{{Name: "workdir", Means: Workdir}}},
 		{Name: "read", Means: "Read", Inputs: path},
 		{Name: "write", Means: "Write", Inputs: path},
 		{Name: "edit", Means: "Edit", Inputs: path, Files: "files"},
@@ -87,31 +84,31 @@ var Agent = agents.Agent{
 		{Name: "patch", Means: "Edit", Patch: "patchText"},
 		{Name: "list", Means: "LS"},
 		{Name: "glob", Means: "Glob"},
-		{Name: "grep", Means: "Grep", Inputs: []agents.Renamed{{Name: "include", Means: "glob"}}},
+		{Name: "grep", Means: "Grep", Inputs: []Renamed{{Name: "include", Means: "glob"}}},
 		{Name: "webfetch", Means: "WebFetch"},
 		{Name: "websearch", Means: "WebSearch"},
 		{Name: "todowrite", Means: "TodoWrite"},
 		{Name: "question", Means: "AskUserQuestion"},
 		{Name: "task", Means: "Agent"},
-		{Name: "skill", Means: "Skill", Inputs: []agents.Renamed{{Name: "name", Means: "skill"}}},
+		{Name: "skill", Means: "Skill", Inputs: []Renamed{{Name: "name", Means: "skill"}}},
 		{Name: "external_directory", Means: "external_directory"},
 		{Name: "doom_loop", Means: "doom_loop"},
 		{Name: "plan_enter", Means: "EnterPlanMode"},
 		{Name: "plan_exit", Means: "ExitPlanMode"},
 	},
 	Joint: "_",
-	Answers: []agents.Answer{ // in the format of beckon's own plugin
-		{Event: "tool.execute.before", Means: "PreToolUse", Says: []agents.Say{
-			{When: agents.Deny, Path: "deny", Value: agents.Text},
-			{When: agents.Rewrite, Path: "args", Value: agents.Text},
+	Answers: []Answer{ // in the format of beckon's own plugin
+		{Event: "tool.execute.before", Means: "PreToolUse", Says: []Say{
+			{When: Deny, Path: "deny", Value: Text},
+			{When: Rewrite, Path: "args", Value: Text},
 		}},
-		{Event: "tool.execute.after", Means: "PostToolUse", Says: []agents.Say{
-			{When: agents.Deny, Path: "context", Value: agents.Text},
-			{When: agents.Context, Path: "context", Value: agents.Text},
+		{Event: "tool.execute.after", Means: "PostToolUse", Says: []Say{
+			{When: Deny, Path: "context", Value: Text},
+			{When: Context, Path: "context", Value: Text},
 		}},
-		{Event: "permission.asked", Means: "PermissionRequest", Held: true, Says: []agents.Say{
-			{When: agents.Deny, Path: "reply", Value: `"reject"`, Reason: "message"},
-			{When: agents.Allow, Path: "reply", Value: `"once"`},
+		{Event: "permission.asked", Means: "PermissionRequest", Held: true, Says: []Say{
+			{When: Deny, Path: "reply", Value: `"reject"`, Reason: "message"},
+			{When: Allow, Path: "reply", Value: `"once"`},
 		}},
 	},
 	Cannot: []string{
@@ -124,4 +121,4 @@ var Agent = agents.Agent{
 
 // path is the name of the file in the tools' inputs; their permissions have it in small
 // letters.
-var path = []agents.Renamed{{Name: "filepath", Means: "file_path"}, {Name: "filePath", Means: "file_path"}}
+var path = []Renamed{{Name: "filepath", Means: "file_path"}, {Name: "filePath", Means: "file_path"}}

@@ -1,0 +1,93 @@
+package agents
+
+// codex holds the names that OpenAI's Codex CLI 0.169.0 uses.
+//
+// Its hooks.json has Claude Code's names; the older `notify` program gets one event as
+// {"type":"agent-turn-complete","thread-id":...}. A subagent's events have the parent's
+// session_id and an agent_id of their own.
+//
+// No hook reports: anything before the first prompt, an approval (between PermissionRequest
+// and PostToolUse), an API error, the end of the terminal (SessionEnd comes a minute after
+// it). A background process that several terminals share may run its hooks.
+var codex = Agent{
+	Name:     "codex",
+	Aliases:  []string{"codex-cli"},
+	Measured: "0.169.0",
+	Package:  "@openai/codex",
+	Events: []Event{
+		{Name: "agent-turn-complete", Means: "Stop"},
+		{Name: "Interrupt", Means: "Stop", Says: Interrupted},
+		{Name: "PermissionRequest", Means: "PermissionRequest", Says: Described},
+	},
+	Fields: []Member{
+		{Path: "type", Is: EventName},
+		{Path: "thread-id", Is: Session},
+		{Path: "turn-id", Is: PromptID},
+		{Path: "turn_id", Is: PromptID},
+		{Path: "last-assistant-message", Is: Message},
+	},
+	Forms:   []string{"request_user_input"},
+	HomeVar: "CODEX_HOME",
+	Home:    ".codex",
+	Daemon:  "app-server-daemon/daemon.pid",
+	Install: Install{
+		Program: "codex",
+		Title:   "Codex",
+		File:    "hooks.json",
+		Shape:   Seconds,
+		Events: []string{
+			"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PreCompact", "PostCompact",
+			"SubagentStart", "SubagentStop", "Stop", "SessionEnd", "Interrupt",
+		},
+		Then: "codex runs no hook that you have not trusted: start it, and at \"Hooks need review\" choose to trust them",
+	},
+	Silent: []string{
+		"a session before its first prompt",
+		"an approval: the title of a tmux pane tells",
+		"an API error: the rollout file tells",
+		"the end of its terminal: the process tells, where there is one to be found",
+	},
+	Tools: []Called{
+		{Name: "apply_patch", Means: "Edit", Patch: "command"},
+		{Name: "write_stdin", Means: "Bash", Inputs: []Renamed{{Name: "chars", Means: "command"}}, Types: true},
+		{Name: "view_image", Means: "Read", Inputs: []Renamed{{Name: "path", Means: "file_path"}}},
+		{Name: "update_plan", Means: "TodoWrite"},
+		{Name: "request_user_input", Means: "AskUserQuestion"},
+		{Name: "spawn_agent", Means: "Agent", Inputs: []Renamed{{Name: "message", Means: "prompt"}}},
+		{Name: "web_search", Means: "WebSearch"},
+	},
+	Answers: []Answer{
+		{Event: "PreToolUse", Means: "PreToolUse", Says: []Say{
+			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PreToolUse"`},
+			{When: Deny, Path: "hookSpecificOutput.permissionDecision", Value: `"deny"`, Reason: "hookSpecificOutput.permissionDecisionReason"},
+			{When: Rewrite, Path: "hookSpecificOutput.permissionDecision", Value: `"allow"`, Reason: "hookSpecificOutput.updatedInput"},
+			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
+			{When: System, Path: "systemMessage", Value: Text},
+		}},
+		{Event: "PermissionRequest", Means: "PermissionRequest", Says: []Say{
+			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PermissionRequest"`},
+			{When: Deny, Path: "hookSpecificOutput.decision.behavior", Value: `"deny"`, Reason: "hookSpecificOutput.decision.message"},
+			{When: Allow, Path: "hookSpecificOutput.decision.behavior", Value: `"allow"`},
+		}},
+		{Event: "PostToolUse", Means: "PostToolUse", Says: []Say{
+			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PostToolUse"`},
+			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
+			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
+		}},
+		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: []Say{
+			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"UserPromptSubmit"`},
+			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
+			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
+		}},
+		{Event: "SessionStart", Means: "SessionStart", Says: []Say{
+			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"SessionStart"`},
+			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
+		}},
+		{Event: "Stop", Means: "Stop", Says: []Say{{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}},
+	},
+	Cannot: []string{
+		"a call cannot be asked about, so it is refused: allow it once with the code that the reason gives",
+		"a call cannot be allowed before it asks you: put an approval under PermissionRequest",
+		"its dialog cannot be answered from elsewhere: the hook at PermissionRequest runs before it opens, and holds it back",
+	},
+}

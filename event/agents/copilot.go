@@ -1,0 +1,102 @@
+package agents
+
+// copilot holds the names that GitHub Copilot CLI 1.0.102 uses.
+//
+// permissionRequest comes before any rule is checked, also for calls that need no approval:
+// only the notification proves a dialog. A subagent's events have a sessionId of their own and
+// the main session in parentAgentId; its permissionRequest and notification have the main
+// session's id. errorOccurred comes at every try of a request and does not say which one is
+// the last; a manual preCompact has no end. The session's events.jsonl has both.
+//
+// No hook reports: anything before the first prompt, an approval, a refusal, Esc, the end of a
+// compaction, the last error of a turn, the last words.
+var copilot = Agent{
+	Name:     "copilot",
+	Aliases:  []string{"copilot-cli", "github-copilot"},
+	Measured: "1.0.102",
+	Package:  "@github/copilot",
+	Events: []Event{
+		{Name: "userPromptSubmitted", Means: "UserPromptSubmit"},
+		{Name: "agentStop", Means: "Stop"},
+		{Name: "permissionRequest"},
+		{Name: "PermissionRequest"},
+		{Name: "preCompact", Where: "trigger", Is: "manual"},
+	},
+	Fields: []Member{
+		{Path: "sessionId", Is: Session},
+		{Path: "parentAgentId", Is: Parent},
+		{Path: "transcriptPath", Is: Transcript},
+		{Path: "toolName", Is: Tool},
+		{Path: "toolArgs", Is: Input},
+		{Path: "agentId", Is: AgentID},
+		{Path: "agentType", Is: AgentType},
+		{Path: "agentName", Is: AgentType},
+		{Path: "agent_name", Is: AgentType},
+		{Path: "response", Is: Message},
+		{Path: "stopReason", Is: Reason},
+		{Path: "stop_reason", Is: Reason},
+	},
+	Notices: []Notice{{Type: "permission_prompt", Means: Shown}},
+	Forms:   []string{"ask_user"},
+	HomeVar: "COPILOT_HOME",
+	Home:    ".copilot",
+	Install: Install{
+		Program: "copilot",
+		Title:   "GitHub Copilot CLI",
+		File:    "hooks/beckon.json",
+		Shape:   Commands,
+		Events: []string{
+			"sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "notification", "subagentStart", "subagentStop",
+			"preCompact", "agentStop", "sessionEnd",
+		},
+	},
+	Silent: []string{
+		"a session before its first prompt",
+		"an approval, a refusal, Esc, an API error: its events.jsonl tells",
+		"a compaction by hand",
+	},
+	Tools: []Called{
+		{Name: "bash", Means: "Bash"},
+		{Name: "write_bash", Means: "Bash", Inputs: []Renamed{{Name: "input", Means: "command"}}, Types: true},
+		{Name: "powershell", Means: "PowerShell"},
+		{Name: "write_powershell", Means: "PowerShell", Inputs: []Renamed{{Name: "input", Means: "command"}}, Types: true},
+		{Name: "view", Means: "Read", Inputs: []Renamed{{Name: "path", Means: "file_path"}}},
+		{Name: "create", Means: "Write", Inputs: []Renamed{{Name: "path", Means: "file_path"}, {Name: "file_text", Means: "content"}}},
+		{Name: "edit", Means: "Edit", Inputs: []Renamed{{Name: "path", Means: "file_path"}}},
+		{Name: "str_replace_editor", Means: "Edit", Inputs: []Renamed{{Name: "path", Means: "file_path"}}},
+		{Name: "apply_patch", Means: "Edit", Patch: "input"},
+		{Name: "grep", Means: "Grep", Inputs: []Renamed{{Name: "paths", Means: "path"}}},
+		{Name: "glob", Means: "Glob", Inputs: []Renamed{{Name: "paths", Means: "path"}}},
+		{Name: "web_fetch", Means: "WebFetch"},
+		{Name: "web_search", Means: "WebSearch"},
+		{Name: "ask_user", Means: "AskUserQuestion"},
+		{Name: "task", Means: "Agent", Inputs: []Renamed{{Name: "agent_type", Means: "subagent_type"}}},
+		{Name: "skill", Means: "Skill"},
+	},
+	Joint: "-",
+	Answers: []Answer{
+		{Event: "preToolUse", Means: "PreToolUse", Says: []Say{
+			{When: Deny, Path: "permissionDecision", Value: `"deny"`, Reason: "permissionDecisionReason"},
+			{When: Ask, Path: "permissionDecision", Value: `"ask"`, Reason: "permissionDecisionReason"},
+			{When: Allow, Path: "permissionDecision", Value: `"allow"`, Reason: "permissionDecisionReason"},
+			{When: Rewrite, Path: "modifiedArgs", Value: Text},
+			{When: Context, Path: "additionalContext", Value: Text},
+		}},
+		{Event: "postToolUse", Means: "PostToolUse", Says: []Say{
+			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
+			{When: Context, Path: "additionalContext", Value: Text},
+		}},
+		{Event: "userPromptSubmitted", Means: "UserPromptSubmit", Says: []Say{
+			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
+			{When: Context, Path: "additionalContext", Value: Text},
+		}},
+		{Event: "sessionStart", Means: "SessionStart", Says: []Say{{When: Context, Path: "additionalContext", Value: Text}}},
+		{Event: "agentStop", Means: "Stop", Says: []Say{{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}},
+	},
+	Cannot: []string{
+		"its dialog cannot be answered from elsewhere: while a hook at permissionRequest runs it is not open",
+		"what a policy has under PermissionRequest: permissionRequest comes also for calls that nobody is asked about, so it is not registered; an approval under PreToolUse opens no dialog",
+		"a text for you: only what refuses or asks is shown",
+		"a server's tool is called server-tool, which may be read in several ways: what refuses under one of them refuses, what allows must do so under all of them",
+	},
+}

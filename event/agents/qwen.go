@@ -1,0 +1,91 @@
+package agents
+
+// qwen holds the names that Qwen Code 0.24.4 uses: Claude Code's names and payloads,
+// in another order.
+//
+// PreToolUse comes after the user's approval, and so reports it. After every batch of tools
+// the client sends a UserPromptSubmit with an empty prompt. A subagent's events have an
+// agent_id.
+//
+// No hook reports a kill. chats/ID.runtime.json has the process.
+var qwen = Agent{
+	Name:     "qwen",
+	Aliases:  []string{"qwen-code"},
+	Measured: "0.24.4",
+	Package:  "@qwen-code/qwen-code",
+	ShellVar: "QWEN_CODE",
+	Events: []Event{
+		{Name: "UserPromptSubmit", Where: "prompt", Is: "", Means: "UserPromptSubmit", Says: Client},
+		{Name: "PreToolUse", Means: "PreToolUse", Says: Approved},
+	},
+	Forms: []string{"ask_user_question"},
+	Home:  ".qwen",
+	Install: Install{
+		Program: "qwen",
+		Title:   "Qwen Code",
+		File:    "settings.json",
+		Shape:   Milliseconds,
+		Events: []string{
+			"SessionStart", "UserPromptSubmit", "PermissionRequest", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch",
+			"Notification", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Stop", "StopFailure", "SessionEnd",
+		},
+	},
+	Silent: []string{
+		"a kill: the process tells",
+	},
+	Tools: []Called{
+		{Name: "run_shell_command", Means: "Bash", Inputs: []Renamed{{Name: "directory", Means: Workdir}}},
+		{Name: "monitor", Means: "Monitor", Inputs: []Renamed{{Name: "directory", Means: Workdir}}},
+		{Name: "read_file", Means: "Read"},
+		{Name: "display_image", Means: "Read"},
+		{Name: "artifact", Means: "Read"},
+		{Name: "write_file", Means: "Write"},
+		{Name: "edit", Means: "Edit"},
+		{Name: "notebook_edit", Means: "NotebookEdit"},
+		{Name: "list_directory", Means: "LS"},
+		{Name: "glob", Means: "Glob"},
+		{Name: "grep_search", Means: "Grep"},
+		{Name: "web_fetch", Means: "WebFetch"},
+		{Name: "web_search", Means: "WebSearch"},
+		{Name: "todo_write", Means: "TodoWrite"},
+		{Name: "ask_user_question", Means: "AskUserQuestion"},
+		{Name: "agent", Means: "Agent"},
+		{Name: "skill", Means: "Skill"},
+		{Name: "tool_search", Means: "ToolSearch"},
+		{Name: "enter_plan_mode", Means: "EnterPlanMode"},
+		{Name: "exit_plan_mode", Means: "ExitPlanMode"},
+	},
+	Answers: []Answer{
+		{Event: "PreToolUse", Means: "PreToolUse", Says: []Say{
+			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PreToolUse"`},
+			{When: Deny, Path: "hookSpecificOutput.permissionDecision", Value: `"deny"`, Reason: "hookSpecificOutput.permissionDecisionReason"},
+			{When: Ask, Path: "hookSpecificOutput.permissionDecision", Value: `"ask"`, Reason: "hookSpecificOutput.permissionDecisionReason"},
+			{When: Halt, Path: "continue", Value: "false", Reason: "stopReason"},
+		}},
+		{Event: "PermissionRequest", Means: "PermissionRequest", Says: []Say{
+			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PermissionRequest"`},
+			{When: Deny, Path: "hookSpecificOutput.decision.behavior", Value: `"deny"`, Reason: "hookSpecificOutput.decision.message"},
+			{When: Allow, Path: "hookSpecificOutput.decision.behavior", Value: `"allow"`},
+			{When: Rewrite, Path: "hookSpecificOutput.decision.updatedInput", Value: Text},
+		}},
+		{Event: "PostToolUse", Means: "PostToolUse", Says: []Say{
+			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PostToolUse"`},
+			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
+		}},
+		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: []Say{
+			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"UserPromptSubmit"`},
+			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
+			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
+		}},
+		{Event: "SessionStart", Means: "SessionStart", Says: []Say{
+			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"SessionStart"`},
+			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
+		}},
+		{Event: "Stop", Means: "Stop", Says: []Say{{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}},
+	},
+	Cannot: []string{
+		"PreToolUse comes after its dialog: what a rule there refuses, you are asked about first, and what it allows is asked about all the same; put an approval under PermissionRequest",
+		"its dialog cannot be answered from elsewhere: it opens only when the hook at PermissionRequest has ended",
+		"a hook cannot rewrite a call that needs no permission, and what a rule warns of does not reach the model before a call",
+	},
+}
