@@ -163,8 +163,4 @@ func isNamed(got string, named []string) bool {
 
 // isHarmless reports whether a word has none of the characters with which programs are told to run
 // others.
-func isHarmless(w string) bool {
-	return !strings.ContainsFunc(w, func(c rune) bool {
-		return !strings.ContainsRune("./:@%^~,=+-_", c) && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z')
-	})
-}
+func isHarmless(w string) bool { return strings.Trim(w, shell.Alphanumeric+"./:@%^~,=+-_") == "" }

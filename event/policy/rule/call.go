@@ -59,7 +59,7 @@ func (c *Call) known() *facts {
 		return c.facts
 	}
 	f := &facts{names: map[string]bool{}}
-	c.facts = f
+	c.facts, c.globs, c.dirs = f, map[string][]glob{}, map[string]string{}
 	text, ok := c.commandLine()
 	if !ok || !shell.In(runners, c.Tool) {
 		f.files = c.toolFiles()

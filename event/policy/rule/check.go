@@ -88,22 +88,14 @@ func (r Rule) missed() []Problem {
 	if at < 1 || strings.Contains(entry, "*") {
 		return nil
 	}
-	before, flag, after := words[:at], words[at], words[at+1:]
-	lines := [][]string{slices.Concat(before, after, []string{"x", flag})}
-	if words[0] == "git" && words[1] == "push" {
-		lines[0] = slices.Concat(words[:2], []string{"origin", "main"}, words[2:])
+	operands := []string{"x"}
+	if strings.HasPrefix(entry, "git push ") {
+		operands = []string{"origin", "main"}
 	}
-	if len(flag) == 3 && flag[1] != '-' {
-		lines = append(lines, slices.Concat(before, []string{flag[:2], "-" + flag[2:]}, after, []string{"x"}))
-	}
-	for _, words := range lines {
-		line := strings.Join(words, " ")
-		if r.Says.judge(Example(line, true)).Result == No {
-			return []Problem{doubt("", fmt.Sprintf("%s misses %q: the client compares the beginning of a command; "+
-				"a rule with \"commands\": [%q] covers it", r.Says.text, line, entry))}
-		}
-	}
-	return nil
+	words = slices.Concat(words[:at], words[at+1:], operands, words[at:at+1])
+	what := fmt.Sprintf("%s misses %q: the client compares the beginning of a command; a rule with \"commands\": [%q] covers it",
+		r.Says.text, strings.Join(words, " "), entry)
+	return []Problem{doubt("", what)}
 }
 
 var (

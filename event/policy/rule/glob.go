@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"os"
 	"path"
 	"path/filepath"
@@ -34,19 +35,10 @@ const wildcards = "*?[{\\"
 
 // globsOf returns the forms of a pattern: as written, and if it begins at a link, with the
 // link's target.
-func (c *Call) globsOf(text string) []glob {
-	list, known := c.globs[text]
-	if !known {
-		list = c.makeGlobs(text)
-		if c.globs == nil {
-			c.globs = map[string][]glob{}
-		}
-		c.globs[text] = list
+func (c *Call) globsOf(text string) (list []glob) {
+	if list, known := c.globs[text]; known {
+		return list
 	}
-	return list
-}
-
-func (c *Call) makeGlobs(text string) []glob {
 	p, dir := strings.CutSuffix(filepath.ToSlash(text), "/")
 	g := glob{anyDir: !strings.Contains(strings.TrimPrefix(p, "**/"), "/")}
 	switch {
@@ -57,15 +49,11 @@ func (c *Call) makeGlobs(text string) []glob {
 		p = "/" + p
 	case g.anyDir:
 		p = "/**/" + p
-	case c.Project == "":
-		p = Quote(c.Cwd) + "/" + strings.TrimPrefix(p, "./")
 	default:
-		p = Quote(c.Project) + "/" + strings.TrimPrefix(p, "./")
+		p = Quote(cmp.Or(c.Project, c.Cwd)) + "/" + strings.TrimPrefix(p, "./")
 	}
-	start := p // what has no wildcards
-	if at := strings.IndexAny(p, wildcards); at >= 0 {
-		start = p[:max(0, strings.LastIndexByte(p[:at], '/'))]
-	} else {
+	start := strings.TrimSuffix(fixedPart(p), "/") // what may be followed
+	if !strings.ContainsAny(p, wildcards) {
 		p = path.Clean(p)
 		start = p
 	}
@@ -75,21 +63,25 @@ func (c *Call) makeGlobs(text string) []glob {
 			forms = append(forms, Quote(real)+p[len(start):])
 		}
 	}
-	list := make([]glob, len(forms))
-	for i, p := range forms {
-		p = folded(p)
-		g.base = p[strings.LastIndexByte(p, '/')+1:]
+	for _, p := range forms {
+		g.pattern = folded(p)
+		g.base = path.Base(g.pattern)
 		if dir {
-			p += "/**"
+			g.pattern += "/**"
 		}
-		g.pattern = p
-		if at := strings.IndexAny(p, wildcards); at >= 0 {
-			p = p[:at]
-		}
-		g.fixed = p[:strings.LastIndexByte(p, '/')+1]
-		list[i] = g
+		g.fixed = fixedPart(g.pattern)
+		list = append(list, g)
 	}
+	c.globs[text] = list
 	return list
+}
+
+// fixedPart returns the directory that contains everything that a pattern matches, with its slash.
+func fixedPart(p string) string {
+	if at := strings.IndexAny(p, wildcards); at >= 0 {
+		p = p[:at]
+	}
+	return p[:strings.LastIndexByte(p, '/')+1]
 }
 
 // maxLinks is how many links a path may have, the system's limit.
@@ -104,9 +96,6 @@ func (c *Call) follow(p string, left int) string {
 	}
 	real, known := c.dirs[dir]
 	if !known {
-		if c.dirs == nil {
-			c.dirs = map[string]string{}
-		}
 		real = c.follow(dir, left)
 		c.dirs[dir] = real
 	}

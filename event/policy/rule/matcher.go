@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"beckon/event"
+	"beckon/event/policy/shell"
 )
 
 // Matcher says which invocations of an event a hook is for: all of them, those whose value is in a
@@ -48,8 +49,7 @@ func exactList(k event.Kind, text string) ([]string, bool) {
 	if k == event.FileChanged || k == event.StopFailure {
 		separators, more = "|", ""
 	}
-	const plain = "_|0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	if strings.Trim(text, plain+more) != "" {
+	if strings.Trim(text, shell.Alphanumeric+"_|"+more) != "" {
 		return nil, false
 	}
 	list := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) })

@@ -109,9 +109,7 @@ func newPattern(env, words []string) *Pattern {
 
 // isPlain reports whether a word may be a subcommand.
 func isPlain(w string) bool {
-	return w != "" && (w[0]|0x20) >= 'a' && (w[0]|0x20) <= 'z' && !strings.ContainsFunc(w, func(c rune) bool {
-		return c != '_' && c != ':' && c != '-' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z')
-	})
+	return w != "" && (w[0]|0x20) >= 'a' && (w[0]|0x20) <= 'z' && strings.Trim(w, shell.Alphanumeric+"_:-") == ""
 }
 
 // headOf returns the program of an entry in small letters; empty if the entry must be parsed to

@@ -55,19 +55,8 @@ func (r *reader) run(c Command) string {
 
 // given gives xargs the words that it takes from its input.
 func given(c *Command) {
-	sign, from := "", 0
 	for i, w := range c.Words {
-		switch {
-		case w == "-i":
-			sign, from = "{}", i+1
-		case w == "-I" && i+1 < len(c.Words):
-			sign, from = c.Words[i+1], i+2
-		case strings.HasPrefix(w, "-I"):
-			sign, from = w[2:], i+1
-		}
-	}
-	for i := from; i < len(c.Words) && sign != ""; i++ {
-		if c.Words[i] == sign {
+		if In("{} %", w) && c.Words[i-1] != "-I" {
 			c.Words[i] = strings.TrimSpace(c.Input)
 		}
 	}
@@ -120,25 +109,16 @@ func (r *reader) effect(name string, c *Command, at int) {
 	}
 }
 
-// reads lets variables have what `read` finds in its input.
+// reads lets variables have what `read` finds in its input: each of them the whole line.
 func (r *reader) reads(c *Command) {
-	var names []string
-	for i, w := range c.Words[1:] {
-		if !IsFlag(w) && !(i > 0 && In("-d -n -N -p -t -u -i", c.Words[i])) {
-			names = append(names, w)
-		}
-	}
 	line, _, _ := strings.Cut(c.Input, "\n")
-	values := strings.Fields(line)
-	for i, name := range names {
-		v := value{[]string{Hole}, c.Feeds}
-		if i < len(values) && !strings.Contains(line, Hole) {
-			v.words = values[i : i+1]
-			if i == len(names)-1 {
-				v.words = []string{strings.Join(values[i:], " ")}
-			}
+	if c.Input == "" || strings.Contains(line, Hole) {
+		line = Hole
+	}
+	for i, name := range c.Words[1:] {
+		if !IsFlag(name) && !(i > 0 && In("-d -n -N -p -t -u -i", c.Words[i])) {
+			r.vars[name] = value{[]string{line}, c.Feeds}
 		}
-		r.vars[name] = v
 	}
 }
 

@@ -100,12 +100,13 @@ func In(list, word string) bool {
 // IsFlag reports whether a word begins as a flag does.
 func IsFlag(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
 
+// Alphanumeric are the letters and digits.
+const Alphanumeric = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // IsAssignment reports whether a word is NAME=value.
 func IsAssignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
-	return ok && name != "" && !strings.ContainsFunc(name, func(c rune) bool {
-		return c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z')
-	})
+	return ok && name != "" && strings.Trim(name, Alphanumeric+"_") == ""
 }
 
 // Base returns a program's name without directories, version and extension.
