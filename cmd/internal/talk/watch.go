@@ -3,8 +3,6 @@ package talk
 import (
 	"context"
 	"fmt"
-	"maps"
-	"os"
 	"reflect"
 	"sync"
 	"time"
@@ -118,43 +116,22 @@ const (
 
 // followOffers calls show with the open requests whenever they change, until ctx ends.
 func followOffers(ctx context.Context, state string, show func([]card.Request)) {
-	cards := cards{}
+	host := evidence.ThisMachine().Host
 	var last []card.Request
 	live.Watch(ctx, offersEvery, nil, func() {
 		time.Sleep(offersPause)
 		// An error now is retried at the next read.
-		if all, err := request.In(state).List(time.Now()); err == nil {
-			if now := cards.of(all); !reflect.DeepEqual(now, last) {
-				last = now
-				show(now)
-			}
+		all, err := request.In(state).List(time.Now())
+		if err != nil {
+			return
+		}
+		var now []card.Request
+		for i := range all { // anew each time: the files that they change may have changed
+			now = append(now, card.Request{Request: all[i], Card: card.Of(&all[i], host)})
+		}
+		if !reflect.DeepEqual(now, last) {
+			last = now
+			show(now)
 		}
 	}, request.In(state).OpenDir()) // it does not exist before the first request
-}
-
-// cards caches the cards of requests while the files that they describe stay unchanged.
-type cards map[string]stamped
-
-type stamped struct {
-	card  card.Card
-	stamp string // the file's size and modification time
-}
-
-func (c cards) of(all []request.Request) (list []card.Request) {
-	host := evidence.ThisMachine().Host
-	open := make(map[string]bool, len(all))
-	for i := range all {
-		o := &all[i]
-		open[o.ID] = true
-		stamp := ""
-		if info, err := os.Stat(o.Path()); err == nil {
-			stamp = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
-		}
-		if was, ok := c[o.ID]; !ok || was.stamp != stamp {
-			c[o.ID] = stamped{card.Of(o, host), stamp}
-		}
-		list = append(list, card.Request{Request: *o, Card: c[o.ID].card})
-	}
-	maps.DeleteFunc(c, func(id string, _ stamped) bool { return !open[id] })
-	return list
 }
