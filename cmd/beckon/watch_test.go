@@ -209,7 +209,7 @@ func TestKeysInATerminal(t *testing.T) {
 	p.wait(`NEEDS YOU 4`)
 	p.press("/")
 	p.press("-l", "docs")
-	p.wait(`perm_no`)
+	p.wait(`CHANGELOG`)
 	p.press("Enter")
 	p.wait(`/docs 1 of 8`)
 	p.press("Enter")
