@@ -88,6 +88,7 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 	} else if r.Question != nil {
 		q := *r.Question
 		q.Plan = cmp.Or(past.Plan, q.Plan)
+		s.lines = append(s.lines, "", s.m.pal.paint(dim, "it asks", false))
 		s.details(term.Asked(&q))
 	}
 	v, known := m.seen(r)
@@ -103,12 +104,12 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 	}
 	s.running(r, v, now)
 	s.turns(past.Turns, now)
+	s.lines = append(s.lines, "")
 	s.details(append([]term.Detail{{Label: "session", Text: r.SessionID}}, term.Facts(r)...))
 }
 
-// details writes a labelled text each, after a blank line.
+// details writes labelled texts.
 func (s *sheet) details(list []term.Detail) {
-	s.lines = append(s.lines, "")
 	for _, d := range list {
 		for _, l := range wrap(d.Text, s.width-10) {
 			s.lines = append(s.lines, s.m.pal.paint(dim, term.Fit(d.Label, 10, false), false)+l)
