@@ -31,9 +31,7 @@
 //	cmd/internal/cli             what its commands share: errors, configuration, sessions
 //	cmd/internal/segment         prompt and statusline
 //	cmd/internal/setup           setup, install, uninstall, plugin
-//	cmd/internal/setup/steps     steps that a screen or questions let the user choose of
-//	cmd/internal/stack           a large stack for the hook, early
-//	cmd/internal/doctor          doctor: a file a check
+//	cmd/internal/doctor          doctor: a table of checks
 //	cmd/internal/policies        policy
 //	cmd/internal/fleets          fleet, and the rows of other machines
 //	cmd/internal/talk            answer, reply, stop, away, back
