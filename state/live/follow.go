@@ -316,9 +316,12 @@ func (f *Follower) one(l store.Listing, i int, meters map[store.Key]bool, d dept
 	if was != nil {
 		*e = *was
 	}
-	stamp := f.r.st.Stamp(k)
-	if stamp == (plainfile.Stamp{}) && !l.Late(i) {
-		return nil, fs.ErrNotExist
+	var stamp plainfile.Stamp // there is nothing to compare it with in a single look
+	if !f.once {
+		stamp = f.r.st.Stamp(k)
+		if stamp == (plainfile.Stamp{}) && !l.Late(i) {
+			return nil, fs.ErrNotExist
+		}
 	}
 	changed := e.file.moved(stamp, d) || l.Late(i)
 	if meters[k] && e.metered.moved(f.r.st.MeterStamp(k), d) {
