@@ -2,6 +2,7 @@ package suite
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -107,9 +108,14 @@ func (w *wine) host(name string, args ...string) {
 }
 
 // command returns a command that runs a program for Windows.
+const wineLimit = 3 * time.Minute // for one program, or a package's tests
+
 func (w *wine) command(path string, args ...string) *exec.Cmd {
-	cmd := exec.Command("wine", append([]string{path}, args...)...)
+	ctx, cancel := context.WithTimeout(w.t.Context(), wineLimit)
+	w.t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "wine", append([]string{path}, args...)...)
 	cmd.Env = w.env
+	cmd.WaitDelay = 10 * time.Second // a process of wine's own may keep the output open
 	return cmd
 }
 
@@ -119,7 +125,7 @@ func (w *wine) run(stdin, name string, args ...string) (out string, code int) {
 	cmd := w.command(filepath.Join(w.bin, name+".exe"), args...)
 	cmd.Stdin = strings.NewReader(stdin)
 	b, err := cmd.CombinedOutput()
-	if exit := (*exec.ExitError)(nil); err != nil && !asExit(err, &exit) {
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.Is(err, exec.ErrWaitDelay) && !asExit(err, &exit) {
 		w.t.Fatalf("%s %s: %v", name, strings.Join(args, " "), err)
 	}
 	return strings.ReplaceAll(string(b), "\r\n", "\n"), cmd.ProcessState.ExitCode()
