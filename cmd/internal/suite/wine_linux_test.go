@@ -107,9 +107,10 @@ func (w *wine) host(name string, args ...string) {
 	}
 }
 
-// command returns a command that runs a program for Windows.
-const wineLimit = 3 * time.Minute // for one program, or a package's tests
+// wineLimit is for one program, or a package's tests.
+const wineLimit = 3 * time.Minute
 
+// command returns a command that runs a program for Windows.
 func (w *wine) command(path string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(w.t.Context(), wineLimit)
 	w.t.Cleanup(cancel)
