@@ -88,7 +88,7 @@ func TestWatchAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.press("y")
-	s := p.wait(`answered already: deny, by ada from page|asks nothing that can be answered`)
+	s := p.wait(`answered already: deny, by ada from page|asks nothing that can be answered|answers are off`)
 	if strings.Contains(s, "allowed: ") {
 		t.Errorf("both answered:\n%s", s)
 	}
