@@ -1,0 +1,66 @@
+package shell
+
+import (
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// declare reads export, local, declare and their like.
+func (r *reader) declare(c *syntax.DeclClause) {
+	words := []string{c.Variant.Value}
+	for _, a := range c.Args {
+		r.assign(a)
+		switch {
+		case a.Name != nil && a.Naked:
+			words = append(words, a.Name.Value)
+		case a.Name != nil:
+			words = append(words, a.Name.Value+"="+r.vars[a.Name.Value].text())
+		case a.Value != nil:
+			words = append(words, r.word(a.Value))
+		}
+	}
+	if c.Variant.Value == "export" {
+		r.env = append(slices.Clip(r.env), words[1:]...)
+	}
+	r.emit(Command{Words: words, Globs: make([]bool, len(words))})
+}
+
+func (r *reader) assign(a *syntax.Assign) {
+	if a.Name == nil || a.Naked {
+		return
+	}
+	r.line.Sets = true
+	v := r.valueOf(a)
+	if len(v.text()) < maxWord {
+		r.vars[a.Name.Value] = v
+	}
+}
+
+// runVariables are variables whose values programs run as lines.
+const runVariables = "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER PAGER GIT_EDITOR EDITOR VISUAL"
+
+// valueOf returns what an assignment gives a variable.
+func (r *reader) valueOf(a *syntax.Assign) (v value) {
+	if a.Array != nil {
+		for _, e := range a.Array.Elems {
+			f := r.expand(false, e.Value)
+			v.words, v.feeds = append(v.words, f.list...), append(v.feeds, f.feeds...)
+		}
+	} else {
+		v = r.expand(true, a.Value).value()
+		v.words = []string{v.text()}
+	}
+	if old := r.vars[a.Name.Value]; a.Append {
+		v.feeds = append(slices.Clip(old.feeds), v.feeds...)
+		if a.Array == nil && len(old.words) == 1 {
+			v.words = []string{old.words[0] + v.words[0]}
+		} else {
+			v.words = append(slices.Clip(old.words), v.words...)
+		}
+	}
+	if In(runVariables, a.Name.Value) {
+		r.nested(v.text(), stream{})
+	}
+	return v
+}
