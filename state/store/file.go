@@ -86,14 +86,16 @@ func (st *Store) write(dir, name string, data []byte) error {
 }
 
 // inDir calls f, and again after it has made the directory that f lacked. Another process may
-// remove the directory, while it is empty, before f has put a file there.
+// remove the directory, while it is empty, before f has put a file there; on Windows its name is
+// taken until the removal is done.
 func inDir(dir string, f func() error) error {
 	const tries = 100
 	for range tries {
 		if err := f(); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := os.MkdirAll(dir, dirMode); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err := unshared(func() error { return os.MkdirAll(dir, dirMode) })
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
