@@ -198,7 +198,8 @@ func (w *wine) programs(t *testing.T) {
 		n, err = n+bytes.Count(b, []byte(`"kind":"event"`)), errors.Join(err, e)
 	}
 	if err != nil || n != hooks {
-		t.Errorf("%d of %d events are in the history, %v", n, hooks, err)
+		said, _ := os.ReadFile(w.profile("AppData/Local/beckon/log/beckon.log"))
+		t.Errorf("%d of %d events are in the history, %v; the hooks say:\n%s", n, hooks, err, said)
 	}
 	if out, code := w.run("", "beckon", "fsck"); code != 0 {
 		t.Errorf("fsck: %d, %s", code, out)
