@@ -73,3 +73,41 @@ func child(n *kong.Node, name string) *kong.Node {
 	}
 	return nil
 }
+
+// maxFlags is how many names of flags a user has to know, of all commands together.
+const maxFlags = 40
+
+// TestFlags: all commands together have few flags, and one name takes the same value in each.
+func TestFlags(t *testing.T) {
+	parser, err := kong.New(&commands{}, kong.Name("beckon"), kong.Vars{"session": sessionHelp})
+	if err != nil {
+		t.Fatal(err)
+	}
+	takes := map[string]string{}
+	var walk func(n *kong.Node)
+	walk = func(n *kong.Node) {
+		if n.Hidden {
+			return
+		}
+		for _, f := range n.Flags {
+			value := f.PlaceHolder
+			if f.IsBool() {
+				value = "nothing"
+			}
+			if f.Hidden || n.Parent == nil {
+				continue
+			}
+			if old, ok := takes[f.Name]; ok && old != value {
+				t.Errorf("%s --%s takes %s, elsewhere it takes %s", n.FullPath(), f.Name, value, old)
+			}
+			takes[f.Name] = value
+		}
+		for _, c := range n.Children {
+			walk(c)
+		}
+	}
+	walk(parser.Model.Node)
+	if len(takes) > maxFlags {
+		t.Errorf("%d flags: %v", len(takes), slices.Sorted(maps.Keys(takes)))
+	}
+}

@@ -28,7 +28,7 @@ import (
 
 // playing is how recordings are played.
 type playing struct {
-	Speed float64 `default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
+	Speed float64 `hidden:"" default:"1" help:"How many times faster than it happened; 0 does not wait at all."`
 	Dir   string  `hidden:"" help:"Scratch state directory to play into; kept afterwards (default: a temporary one)." placeholder:"DIR"`
 	Until float64 `hidden:"" help:"Stop after so many seconds of the recordings." placeholder:"SECONDS"`
 }

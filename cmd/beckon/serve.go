@@ -39,11 +39,11 @@ type serveCmd struct {
 	Scope   string   `arg:"" optional:"" enum:",read,events,answer" default:"" help:"Print a token that opens only this: read, events or answer."`
 	Addr    string   `default:"127.0.0.1:7483" placeholder:"HOST:PORT" help:"Address to listen on (default: ${default}); beyond loopback everybody needs the token."`
 	Socket  string   `hidden:"" placeholder:"PATH" help:"Listen on this unix socket (mode 0600), and on no port."`
-	Host    []string `placeholder:"NAME" help:"Answer requests for this host name, too."`
+	Host    []string `name:"name" aliases:"host" placeholder:"NAME" help:"Answer requests for this host name, too."`
 	QR      bool     `name:"qr" help:"Show a QR code that signs one phone in."`
 	Open    bool     `hidden:"" help:"Open the page in your browser, signed in."`
-	TLSCert string   `name:"tls-cert" placeholder:"FILE" type:"path" help:"Serve over TLS with this certificate; needs --tls-key."`
-	TLSKey  string   `name:"tls-key" placeholder:"FILE" type:"path" help:"The certificate's key."`
+	TLSCert string   `hidden:"" name:"tls-cert" placeholder:"FILE" type:"path" help:"Serve over TLS with this certificate; needs --tls-key."`
+	TLSKey  string   `hidden:"" name:"tls-key" placeholder:"FILE" type:"path" help:"The certificate's key."`
 	Notify  bool     `help:"Send notifications through the configured channels, even of what no hook reports."`
 	Hooks   bool     `hidden:"" default:"true" negatable:"" help:"Take events that are posted to /hook (default: yes)."`
 	Fleet   bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
@@ -205,7 +205,7 @@ func (c *serveCmd) args() []string {
 	add("tls-cert", c.TLSCert)
 	add("tls-key", c.TLSKey)
 	for _, host := range c.Host {
-		add("host", host)
+		add("name", host)
 	}
 	flags := map[string]bool{"notify": c.Notify, "no-hooks": !c.Hooks, "fleet": c.Fleet, "link": c.Link, "poll": c.Poll}
 	for name, set := range flags {
@@ -254,7 +254,7 @@ func (c *serveCmd) say(a *app, addr string, link func(string) string) {
 		}
 	}
 	if host, _, err := net.SplitHostPort(addr); err == nil && c.TLSCert == "" && !address.Loopback(host) {
-		fmt.Fprintln(a.Stdout, "  without TLS the network sees all that is sent: --tls-cert, `tailscale serve` or `ssh -L` hides it")
+		fmt.Fprintln(a.Stdout, "  without TLS the network sees all that is sent: `tailscale serve` or `ssh -L` hides it")
 	}
 }
 

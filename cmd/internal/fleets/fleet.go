@@ -29,7 +29,7 @@ func (w *where) dir(a *cli.App) string { return cmp.Or(w.Dir, home.Config(a.Gete
 
 type initCmd struct {
 	where
-	Listen string   `default:"0.0.0.0:4222" placeholder:"ADDR:PORT" help:"Address to listen on (default: ${default})."`
+	Listen string   `name:"addr" aliases:"listen" default:"0.0.0.0:4222" placeholder:"HOST:PORT" help:"Address to listen on (default: ${default})."`
 	Name   []string `placeholder:"NAME" help:"Names or addresses by which other machines reach it, separated by commas; tokens have the first."`
 }
 
@@ -40,21 +40,21 @@ func (c *initCmd) Run(a *cli.App) error {
 		return err
 	}
 	fmt.Fprintf(a.Stdout, "wrote %[1]s; start the server:\n  nats-server -c %[1]s\n"+
-		"then invite machines: beckon fleet invite --host NAME\n", h.Path(configFile))
+		"then invite machines: beckon fleet invite --name NAME\n", h.Path(configFile))
 	return nil
 }
 
 type inviteCmd struct {
 	where
-	Host string `placeholder:"HOST" help:"Let a machine publish its sessions, under this name."`
-	User string `placeholder:"USER" help:"Whose machine it is (default: you); a user's machines form one list."`
+	Host string `name:"name" aliases:"host" placeholder:"NAME" help:"Let a machine publish its sessions, under this name."`
+	User string `hidden:"" placeholder:"USER" help:"Whose machine it is (default: you); a user's machines form one list."`
 	View bool   `help:"Let it see the sessions of all the user's machines; for machines that people sit at."`
 }
 
 // Run implements the command.
 func (c *inviteCmd) Run(a *cli.App) error {
 	if c.Host == "" && !c.View {
-		return cli.Usage("say what the token is for: --host NAME to publish, --view to see")
+		return cli.Usage("say what the token is for: --name NAME to publish, --view to see")
 	}
 	acc := fleet.Credential{User: cmp.Or(c.User, a.User()), Host: c.Host, View: c.View}
 	if acc.User == "" {
@@ -75,7 +75,7 @@ func (c *inviteCmd) Run(a *cli.App) error {
 
 type revokeCmd struct {
 	where
-	Name string `arg:"" help:"The name of the machine; of a token without --host, the user."`
+	Name string `arg:"" help:"The name of the machine; of a token without --name, the user."`
 }
 
 // Run implements the command.

@@ -58,11 +58,11 @@ func (c *LinkCmd) Serve(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	if !ok {
-		return cli.Hint("beckon fleet invite --host NAME prints a token, where the hub is",
+		return cli.Hint("beckon fleet invite --name NAME prints a token, where the hub is",
 			"this machine has no access to a fleet: beckon fleet link --join TOKEN")
 	}
 	if acc.Host == "" {
-		return cli.Hint("beckon fleet invite --host NAME gives one to publish", "this access may only look")
+		return cli.Hint("beckon fleet invite --name NAME gives one to publish", "this access may only look")
 	}
 	dir := filepath.Join(a.Store.Dir, "fleet")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

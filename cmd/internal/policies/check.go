@@ -22,7 +22,7 @@ import (
 type checkCmd struct {
 	File string `arg:"" optional:"" help:"A policy file (default: those in force here)." type:"path"`
 	Show bool   `help:"Show the hooks in force here, in their order."`
-	On   string `help:"With --show: only the hooks of this event." placeholder:"EVENT"`
+	On   string `hidden:"" help:"With --show: only the hooks of this event." placeholder:"EVENT"`
 	JSON bool   `name:"json" help:"With --show: print JSON."`
 }
 

@@ -19,8 +19,9 @@ import (
 )
 
 type initCmd struct {
-	FromClient bool `help:"Take over the permissions and hooks of the client's settings."`
-	Project    bool `help:"Write the project's policy, from the project's settings, instead of your own."`
+	FromClient bool   `help:"Take over the permissions and hooks of the client's settings."`
+	Scope      string `enum:"user,project" default:"user" placeholder:"SCOPE" help:"Whose policy to write: user (yours, in force everywhere) or project (of the project here)."`
+	Project    bool   `hidden:"" help:"The same as --scope project."`
 }
 
 // starter is a policy to start from.
@@ -32,7 +33,7 @@ const starter = `{
 
 func (c *initCmd) Run(a *cli.App, s policy.Sources) error {
 	path, level, text, left := s.Global, config.Global, []byte(starter), []string(nil)
-	if c.Project {
+	if c.Project || c.Scope == "project" {
 		path, level = s.Project, config.Project
 	}
 	if path == "" {
@@ -63,7 +64,7 @@ func (c *initCmd) Run(a *cli.App, s policy.Sources) error {
 	if c.FromClient {
 		fmt.Fprintln(a.Stdout, stillRuns)
 	}
-	if c.Project {
+	if level == config.Project {
 		fmt.Fprintln(a.Stdout, "Read it, then run beckon policy trust.")
 	}
 	return nil

@@ -30,7 +30,7 @@ type pastCmd struct {
 	Files   []string `arg:"" optional:"" help:"Transcripts, histories or recordings, or directories of them (default: all of your own)." type:"path"`
 	Against string   `help:"Show only the calls that this policy file answers differently." type:"path" placeholder:"FILE"`
 	Days    int      `help:"How many days of your own calls to look back." default:"30"`
-	N       int      `short:"n" help:"How many calls to show of each kind." default:"3"`
+	Limit   int      `short:"n" help:"How many calls to show of each kind." default:"3"`
 	Start   bool     `name:"run" help:"Also start commands, servers and models (default: ask the built-in rules only)."`
 	Client  string   `help:"Answer as for this version of the client, as 2.1.330." placeholder:"VERSION"`
 }
@@ -84,7 +84,7 @@ func (c *pastCmd) Run(a *cli.App, s policy.Sources) error {
 			outcomes[kind] = &outcome{}
 		}
 		o := outcomes[kind]
-		if o.calls++; o.calls <= c.N {
+		if o.calls++; o.calls <= c.Limit {
 			subject := trust.Kept(policy.SubjectOf(x.payload))
 			o.examples = append(o.examples, fmt.Sprintf("%s %s: %s", x.when(), x.kind, subject))
 		}

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,16 +25,16 @@ import (
 
 type testCmd struct {
 	File    string `arg:"" optional:"" help:"The client's payload as JSON (- reads stdin), a test file, or a directory of test files (*.policytest.txtar)." type:"path"`
-	Event   string `help:"Instead of a file: the event, as PreToolUse." placeholder:"EVENT"`
-	Tool    string `help:"With --event: the tool, as Bash." placeholder:"TOOL"`
-	Command string `help:"With --event: the command that the tool runs." placeholder:"COMMAND"`
-	Path    string `help:"With --event: the file that the tool works on." placeholder:"FILE"`
-	Prompt  string `help:"With --event: the prompt." placeholder:"TEXT"`
+	Event   string `hidden:"" help:"Instead of a file: the event (default: PreToolUse, of a prompt UserPromptSubmit)." placeholder:"EVENT"`
+	Tool    string `help:"With --command and --path: the tool (default: Bash, for a path Read)." placeholder:"TOOL"`
+	Command string `help:"Instead of a file: a command that the agent would run." placeholder:"COMMAND"`
+	Path    string `help:"Instead of a file: a file that the agent would read, with --tool Edit change." placeholder:"FILE"`
+	Prompt  string `hidden:"" help:"Instead of a file: a prompt of the user." placeholder:"TEXT"`
 	Policy  string `help:"Use this policy file instead of those in force here." type:"path" placeholder:"FILE"`
-	Client  string `help:"Answer as for this version of the client, as 2.1.330." placeholder:"VERSION"`
-	Rules   bool   `help:"Start nothing: ask the built-in rules only."`
+	Client  string `hidden:"" help:"Answer as for this version of the client, as 2.1.330." placeholder:"VERSION"`
+	Rules   bool   `hidden:"" help:"Start nothing: ask the built-in rules only."`
 	Past    bool   `help:"Instead: evaluate the rules on the calls of the last 30 days, or of FILE or directory."`
-	Against string `help:"With --past: show only the calls that this policy file answers differently." type:"path" placeholder:"FILE"`
+	Against string `hidden:"" help:"With --past: show only the calls that this policy file answers differently." type:"path" placeholder:"FILE"`
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
@@ -80,7 +81,7 @@ func (c *testCmd) Run(a *cli.App, s policy.Sources) error {
 	info, err := os.Stat(c.File)
 	switch {
 	case c.Past:
-		past := pastCmd{Against: c.Against, Days: 30, N: 3, Client: c.Client}
+		past := pastCmd{Against: c.Against, Days: 30, Limit: 3, Client: c.Client}
 		if c.File != "" {
 			past.Files = []string{c.File}
 		}
@@ -135,8 +136,17 @@ func (c *testCmd) payload(a *cli.App) ([]byte, error) {
 			return nil, fmt.Errorf("reading payload: %w", err)
 		}
 		return b, nil
-	case c.Event == "":
-		return nil, cli.Usage("neither a file nor --event is given")
+	case c.Event == "" && c.Command == "" && c.Path == "" && c.Prompt == "":
+		return nil, cli.Usage("say what to try: a file, --command or --path")
+	}
+	tool, kind := c.Tool, c.Event
+	switch {
+	case c.Prompt != "":
+		kind = cmp.Or(kind, string(event.UserPromptSubmit))
+	case c.Command != "":
+		tool, kind = cmp.Or(tool, "Bash"), cmp.Or(kind, string(event.PreToolUse))
+	case c.Path != "":
+		tool, kind = cmp.Or(tool, "Read"), cmp.Or(kind, string(event.PreToolUse))
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -149,13 +159,13 @@ func (c *testCmd) payload(a *cli.App) ([]byte, error) {
 			input[name] = value
 		}
 	}
-	if c.Tool != "" || len(input) > 0 {
-		members["tool_name"], members["tool_input"], members["tool_use_id"] = c.Tool, input, "toolu_test"
+	if tool != "" || len(input) > 0 {
+		members["tool_name"], members["tool_input"], members["tool_use_id"] = tool, input, "toolu_test"
 	}
 	if c.Prompt != "" {
 		members["prompt"] = c.Prompt
 	}
-	return payloadOf(event.ByName(c.Event), "test", dir, members)
+	return payloadOf(event.ByName(kind), "test", dir, members)
 }
 
 // payloadOf returns an event's payload: members are those of its kind.

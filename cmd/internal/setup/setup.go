@@ -26,8 +26,8 @@ type Cmd struct {
 	Yes    bool     `help:"Do what is proposed, or the named steps, without asking."`
 	Undo   bool     `help:"Undo the named steps, or all."`
 	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
-	Agent  []string `help:"Only the hooks of these agents: claude-code, codex, opencode, gemini, copilot, qwen, or all." placeholder:"NAME"`
-	Scope  string   `enum:"user,project,local" default:"user" help:"Claude Code's settings file to edit: user, project or local (of the project here)."`
+	Agent  []string `help:"Only the hooks of these agents: claude-code, codex, opencode, gemini, copilot, qwen, or all." placeholder:"AGENT"`
+	Scope  string   `placeholder:"SCOPE" enum:"user,project,local" default:"user" help:"Claude Code's settings file to edit: user, project or local (of the project here)."`
 }
 
 // InstallCmd is `beckon install`: the steps of setup that put hooks into files, by flags.
