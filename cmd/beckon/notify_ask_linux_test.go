@@ -168,7 +168,7 @@ func gone(t *testing.T, pid int) {
 func TestAskedOnPhoneTooLate(t *testing.T) {
 	t.Parallel()
 	server := ntfytest.Start(t)
-	p := newOffice(t, fmt.Sprintf(`{"notify": ["ntfy"], "ntfy_server": %q, "ntfy_topic": "asks", "ntfy_answers": "answers"}`, server.URL))
+	p := newOffice(t, fmt.Sprintf(`{"notify": ["ntfy"], "ntfy_topic": "%s/asks", "ntfy_answers": "answers"}`, server.URL))
 	h := p.hold(t, "Bash", `{"command":"make test"}`)
 	o := h.offer()
 	m := server.Await(t, "asks", 1)[0]

@@ -106,7 +106,8 @@ func (p *Phone) Send(ctx context.Context, n Note) error {
 
 // message completes a message for the phone's topic.
 func (p *Phone) message(m ntfyMessage) ntfyMessage {
-	m.Topic, m.Click = p.Ntfy.Topic, p.Ntfy.Page
+	_, m.Topic = p.Ntfy.At()
+	m.Click = p.Ntfy.Page
 	m.Message = cmp.Or(m.Message, m.Title) // the server would insert a text of its own
 	if p.Ntfy.Page != "" {
 		m.Actions = append(m.Actions, ntfyAction{Action: "view", Label: "Open", URL: p.Ntfy.Page})
@@ -188,7 +189,10 @@ func (p *Phone) log(err error) {
 	}
 }
 
-func (p *Phone) url(path string) string { return strings.TrimRight(p.Ntfy.Server, "/") + "/" + path }
+func (p *Phone) url(path string) string {
+	server, _ := p.Ntfy.At()
+	return server + "/" + path
+}
 
 // client follows no redirection: our messages are for this server only.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

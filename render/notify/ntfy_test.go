@@ -298,7 +298,7 @@ func TestPhoneSettings(t *testing.T) {
 	for want, n := range map[string]reach.Ntfy{
 		"ntfy_topic is not set":       {Server: "https://x"},
 		"same topic":                  {Server: "https://x", Topic: "a", Answers: "a"},
-		"is not a topic":              {Server: "https://x", Topic: "a/b"},
+		"is not a topic":              {Server: "https://x", Topic: "a b"},
 		"is not an address":           {Server: "x", Topic: "a"},
 		"reading ntfy_token: ":        {Server: "https://x", Topic: "a", Token: "/nowhere"},
 		`"https://k@x" is not an add`: {Server: "https://k@x", Topic: "a"},

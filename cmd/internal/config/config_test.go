@@ -11,6 +11,19 @@ import (
 	"beckon/state/alert"
 )
 
+// There are few keys to know.
+func TestFewKeys(t *testing.T) {
+	var names []string
+	for _, k := range Keys {
+		if !k.Old {
+			names = append(names, k.Name)
+		}
+	}
+	if len(names) > 22 {
+		t.Errorf("%d keys: %v", len(names), names)
+	}
+}
+
 // The hook reads the settings key by key in its own way: whatever Load accepts, it must read
 // to the same values.
 func TestAlertReadsTheSame(t *testing.T) {
@@ -73,7 +86,8 @@ func TestRefused(t *testing.T) {
 		`{"notify_limit": "9999h"}`:         `key "notify_limit": "9999h" is not a duration`,
 		`{"notify_limit": "1h30"}`:          `key "notify_limit": "1h30" is not a duration`,
 		`{"notify_terminal": "osc8"}`:       `key "notify_terminal": no such value "osc8"`,
-		`{"ntfy_topic": "a/b"}`:             `key "ntfy_topic": "a/b" is not a topic`,
+		`{"ntfy_topic": "a b"}`:             `key "ntfy_topic": "a b" is not a topic`,
+		`{"ntfy_topic": "a/b"}`:             `key "ntfy_topic": "a" is not an address`,
 		`{"ntfy_server": "ntfy.sh"}`:        `key "ntfy_server": "ntfy.sh" is not an address`,
 		`{"ntfy_page": "https://t@x"}`:      `key "ntfy_page": "https://t@x" is not an address`,
 		`{"notify_texts": "all"}`:           `key "notify_texts": no such value "all"`,

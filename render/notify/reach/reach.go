@@ -3,6 +3,7 @@
 package reach
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -28,8 +29,8 @@ const (
 
 // Ntfy says where notifications for a phone are published.
 type Ntfy struct {
-	Server  string // ntfy_server
-	Topic   string // ntfy_topic, which the phone subscribes to
+	Server  string // of a topic without an address
+	Topic   string // ntfy_topic, which the phone subscribes to: a name, or an address with a name
 	Answers string // ntfy_answers: the topic that the phone's buttons write to
 	Token   string // ntfy_token: for this machine, or the file that contains it
 	Page    string // ntfy_page: what "Open" opens
@@ -61,16 +62,31 @@ func CheckTopic(s string) error {
 	return nil
 }
 
+// CheckSubscribed returns what is wrong with a topic's name or address.
+func CheckSubscribed(s string) error {
+	server, topic := Ntfy{Topic: s}.At()
+	return cmp.Or(CheckServer(server), CheckTopic(topic))
+}
+
+// At returns the address of the server, and the name of the topic there.
+func (n Ntfy) At() (server, topic string) {
+	if i := strings.LastIndexByte(n.Topic, '/'); i >= 0 {
+		return n.Topic[:i], n.Topic[i+1:]
+	}
+	return strings.TrimRight(n.Server, "/"), n.Topic
+}
+
 // Check returns why nothing can be sent with these settings.
 func (n Ntfy) Check() error {
+	server, topic := n.At()
 	switch {
-	case n.Topic == "":
+	case topic == "":
 		return errors.New("ntfy_topic is not set")
-	case n.Topic == n.Answers:
+	case topic == n.Answers:
 		return errors.New("ntfy_answers must not be the same topic as ntfy_topic: whoever can read the questions must not see the answers")
 	}
 	_, err := n.Secret()
-	return errors.Join(CheckServer(n.Server), CheckTopic(n.Topic), CheckTopic(n.Answers), CheckServer(n.Page), err)
+	return errors.Join(CheckServer(server), CheckTopic(topic), CheckTopic(n.Answers), CheckServer(n.Page), err)
 }
 
 // Secret returns this machine's access token for the server, "" for none; it may be in a file.
@@ -91,7 +107,8 @@ func (n Ntfy) Secret() (string, error) {
 
 // Private reports whether nobody between this machine and the server can read what is sent.
 func (n Ntfy) Private() bool {
-	u, err := url.Parse(n.Server)
+	server, _ := n.At()
+	u, err := url.Parse(server)
 	if err != nil {
 		return false
 	}
