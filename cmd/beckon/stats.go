@@ -188,7 +188,7 @@ func (a *app) count(totals *stats.Totals, since time.Time) ([]state.Seen, error)
 }
 
 func (a *app) countOf(totals *stats.Totals, since time.Time, seen []state.Seen) error {
-	if err := a.Store.Convert(a.Progress()); err != nil {
+	if err := a.Store.Convert(); err != nil {
 		return fmt.Errorf("reading the journals of an earlier release: %w", err)
 	}
 	sessions := make([]state.Session, len(seen))

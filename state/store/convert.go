@@ -17,9 +17,8 @@ import (
 // for the parts before it. Convert makes history of them, once: it renames the directory, writes
 // history/DAY.N.jsonl, and removes the directory. After a kill the next one writes the same files.
 
-// Convert makes history of the journals of earlier releases, if there are any. progress, if not
-// nil, is called with the number of journals done and their total.
-func (st *Store) Convert(progress func(done, total int64)) error {
+// Convert makes history of the journals of earlier releases, if there are any.
+func (st *Store) Convert() error {
 	isJournal := func(name string) bool { return name == "journal" || strings.HasPrefix(name, "journal.") }
 	names, err := readNames(st.Dir)
 	if err != nil || !slices.ContainsFunc(names, isJournal) {
@@ -36,7 +35,7 @@ func (st *Store) Convert(progress func(done, total int64)) error {
 			err = rename(st.path("journal", ""), st.path(n, ""))
 		}
 		if err == nil && isJournal(n) && exists(st.path(n, "")) {
-			err = st.convertAll(n, progress)
+			err = st.convertAll(n)
 		}
 		if err != nil {
 			return err
@@ -46,7 +45,7 @@ func (st *Store) Convert(progress func(done, total int64)) error {
 }
 
 // convertAll converts a directory of journals, and removes it.
-func (st *Store) convertAll(dir string, progress func(done, total int64)) error {
+func (st *Store) convertAll(dir string) error {
 	names, err := readNames(st.path(dir, ""))
 	if err != nil {
 		return err
@@ -66,9 +65,6 @@ func (st *Store) convertAll(dir string, progress func(done, total int64)) error 
 	days := map[string][]byte{}
 	var s state.Session
 	for i, n := range names {
-		if progress != nil {
-			progress(int64(i), int64(len(names)))
-		}
 		k := keyIn(n)
 		if i == 0 || k != keyIn(names[i-1]) {
 			s = state.Session{}

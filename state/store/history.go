@@ -158,7 +158,7 @@ func (st *Store) Counts(sel Select, each func(k Key, at event.Millis, n *stats.C
 
 // rawLines calls each for the lines that sel may mean.
 func (st *Store) rawLines(sel Select, each func([]byte)) error {
-	if err := st.Convert(nil); err != nil {
+	if err := st.Convert(); err != nil {
 		return err
 	}
 	names, err := st.days()

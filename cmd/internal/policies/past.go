@@ -60,7 +60,7 @@ func (c *pastCmd) Run(a *cli.App, s policy.Sources) error {
 			return fmt.Errorf("reading the past: %w", err)
 		}
 	}
-	read := past{progress: a.Progress()}
+	read := past{}
 	paths := c.Files
 	if len(paths) == 0 {
 		read.since = time.Now().AddDate(0, 0, -c.Days)
@@ -124,8 +124,7 @@ func (c call) when() string {
 // recordings, and from beckon's history one redacted line of each, so that a policy's answer to
 // it is approximate.
 type past struct {
-	since    time.Time // calls before it are skipped, and files last written before it
-	progress func(read, total int64)
+	since time.Time // calls before it are skipped, and files last written before it
 
 	cut    int // calls of which only the beginning is known
 	broken int // lines that are not JSON
@@ -138,8 +137,6 @@ type past struct {
 func (p *past) each(ctx context.Context, paths []string, do func(call)) (failed error) {
 	p.seen = map[string]bool{}
 	var files []string
-	var sizes []int64
-	var read, total int64
 	for _, root := range paths {
 		if real, err := filepath.EvalSymlinks(root); err == nil {
 			root = real // WalkDir does not follow its root
@@ -154,21 +151,18 @@ func (p *past) each(ctx context.Context, paths []string, do func(call)) (failed 
 			info, err := d.Info()
 			named := path == root || strings.HasSuffix(path, ".jsonl")
 			if err == nil && named && info.Mode().IsRegular() && !info.ModTime().Before(p.since) {
-				files, sizes = append(files, path), append(sizes, info.Size())
-				total += info.Size()
+				files = append(files, path)
 			}
 			return nil
 		})
 	}
-	for i, path := range files {
+	for _, path := range files {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(failed, err)
 		}
 		if err := p.file(ctx, path, do); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("reading %s: %w", path, err))
 		}
-		read += sizes[i]
-		p.progress(read, total)
 	}
 	return failed
 }
