@@ -15,7 +15,7 @@ func TestAnswersOfAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{answersTable(), cannotList()} {
+	for _, want := range []string{answersTable()} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page on agents lacks, or has otherwise:\n%s", want)
 		}
@@ -51,17 +51,6 @@ func answersTable() string {
 			cells = append(cells, said)
 		}
 		line(cells...)
-	}
-	return b.String()
-}
-
-// cannotList lists what each agent does not accept.
-func cannotList() string {
-	var b strings.Builder
-	for _, a := range event.Agents() {
-		for _, what := range a.Cannot {
-			fmt.Fprintf(&b, "- %s: %s\n", a.Name, what)
-		}
 	}
 	return b.String()
 }

@@ -31,6 +31,34 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestShort: README and manual can be read in an hour. The bars of tables are not words.
+func TestShort(t *testing.T) {
+	const limit = 10_000
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(string(text), "\n"); lines > 220 {
+		t.Errorf("README has %d lines", lines)
+	}
+	for _, topic := range Topics() {
+		page, err := Page(topic.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, page...)
+	}
+	words := 0
+	for word := range strings.FieldsSeq(string(text)) {
+		if regexp.MustCompile(`[A-Za-z0-9]`).MatchString(word) {
+			words++
+		}
+	}
+	if words > limit {
+		t.Errorf("%d words, of at most %d", words, limit)
+	}
+}
+
 // TestPacks: the manual names every pack of rules.
 func TestPacks(t *testing.T) {
 	page, err := Page("policy")
