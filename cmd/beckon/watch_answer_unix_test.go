@@ -72,7 +72,7 @@ func TestWatchAnswers(t *testing.T) {
 	o = asking(t, st, "first", "rm -rf build")
 	p.wait(`│ rm -rf build`)
 	time.Sleep(time.Second)
-	p.press("d")
+	p.press("r")
 	p.wait(`refuse Bash`)
 	p.press("-l", "not now")
 	p.press("Enter")

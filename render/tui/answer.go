@@ -26,16 +26,18 @@ var answers = map[request.Kind][]struct {
 }{
 	request.Permission: {
 		{"y", "y", "allow", (*model).allow},
-		{"d", "d", "deny", (*model).refuse},
+		{"d", "d", "deny", (*model).deny},
 		{"a", "a", "always", (*model).always},
+		{"r", "r", "deny, with words", (*model).refuse},
 	},
 	request.Plan: {
 		{"y", "y", "approve", (*model).allow},
-		{"d r", "d", "send back", (*model).refuse},
+		{"d", "d", "deny", (*model).deny},
+		{"r", "r", "send back", (*model).refuse},
 	},
 	request.Question: {
 		{"1 2 3 4 5 6 7 8 9", "1-9", "choose", (*model).allow},
-		{"d", "d", "deny", (*model).refuse},
+		{"d", "d", "deny", (*model).deny},
 		{"r", "r", "own words", (*model).allow},
 	},
 }
@@ -118,7 +120,8 @@ func (m *model) allow(o card.Request, name string) tea.Cmd {
 	return m.give(o, request.Answer{Word: request.Allow})
 }
 
-// always allows with one of the client's own suggestions.
+// always asks before it allows with one of the client's own suggestions, since that holds for
+// calls that nobody has seen yet.
 func (m *model) always(o card.Request, _ string) tea.Cmd {
 	n := len(o.Card.Always)
 	if n == 0 {
@@ -128,7 +131,9 @@ func (m *model) always(o card.Request, _ string) tea.Cmd {
 		return cmd
 	}
 	if n == 1 {
-		return m.give(o, request.Answer{Word: request.Allow, Always: 1})
+		m.prompt = &prompt{label: o.Card.Always[0], hint: "Enter allows it always; Esc leaves it",
+			enter: func(string) tea.Cmd { return m.give(o, request.Answer{Word: request.Allow, Always: 1}) }}
+		return nil
 	}
 	m.prompt = &prompt{label: "always, which?", hint: "the number of a rule above; Esc leaves it",
 		enter: func(s string) tea.Cmd {
@@ -139,6 +144,11 @@ func (m *model) always(o card.Request, _ string) tea.Cmd {
 			return m.give(o, request.Answer{Word: request.Allow, Always: i})
 		}}
 	return nil
+}
+
+// deny refuses at once: what is refused can be asked again.
+func (m *model) deny(o card.Request, _ string) tea.Cmd {
+	return m.give(o, request.Answer{Word: request.Deny})
 }
 
 // refuse asks for the text that goes with a refusal.
@@ -301,10 +311,20 @@ func (m *model) askPIN(msg pinMsg) tea.Cmd {
 	return nil
 }
 
+// answered takes a request off the screen, and selects the next session that needs the user.
 func (m *model) answered(msg answeredMsg) {
 	delete(m.sending, msg.id)
-	if msg.err == nil {
-		m.offers = slices.DeleteFunc(slices.Clone(m.offers), func(o card.Request) bool { return o.ID == msg.id })
+	if msg.err != nil {
+		return
+	}
+	i := slices.IndexFunc(m.offers, func(o card.Request) bool { return o.ID == msg.id })
+	if i < 0 {
+		return
+	}
+	record := m.offers[i].Record
+	m.offers = slices.Delete(slices.Clone(m.offers), i, i+1)
+	if r := m.current(); r != nil && r.Record() == record && m.asked(r) == nil {
+		m.chooseNext(render.GroupNeedsYou)
 	}
 }
 

@@ -92,14 +92,14 @@ func TestAnswerKeys(t *testing.T) {
 		detail string
 	}{
 		{"allow", bash("A", "make"), "y", request.Allow, ""},
-		{"always", bash("A", "make"), "a", request.Allow, "always 1"},
-		{"deny", bash("A", "make"), "d enter", request.Deny, ""},
-		{"deny with words", bash("A", "make"), "d n o t enter", request.Deny, "not"},
+		{"always", bash("A", "make"), "a enter", request.Allow, "always 1"},
+		{"deny", bash("A", "make"), "d", request.Deny, ""},
+		{"deny with words", bash("A", "make"), "r n o t enter", request.Deny, "not"},
 		{"option", offered("A", "s-ask", request.Question, colours), "2", request.Allow, "map[Which colour?:Blue]"},
 		{"own words", offered("A", "s-ask", request.Question, colours), "r p i n k enter", request.Allow, "map[Which colour?:pink]"},
 		{"several", offered("A", "s-ask", request.Question, fruits), "1 enter 1 space 3 enter", request.Allow, "map[Which colour?:Red Which fruits?:Apple, Plum]"},
 		{"commas", offered("A", "s-ask", request.Question, fruits), "1 enter 1 , 2 enter", request.Allow, "map[Which colour?:Red Which fruits?:Apple, Pear]"},
-		{"refused question", offered("A", "s-ask", request.Question, colours), "d enter", request.Deny, ""},
+		{"refused question", offered("A", "s-ask", request.Question, colours), "d", request.Deny, ""},
 		{"plan", offered("A", "s-ask", request.Plan, `{"tool_input":{"plan":"1. go"}}`), "y", request.Allow, ""},
 		{"plan back", offered("A", "s-ask", request.Plan, `{"tool_input":{"plan":"1. go"}}`), "r a b left x enter", request.Deny, "axb"},
 		{"reply", offered("A", "s-ask", request.Reply, `{}`), "r g o enter", request.Say, "go"},
@@ -122,6 +122,33 @@ func TestAnswerKeys(t *testing.T) {
 			r.wantOn("taken")
 		})
 	}
+}
+
+// "Always" takes Enter, since it allows what nobody has seen yet; Esc leaves it.
+func TestAlwaysAsks(t *testing.T) {
+	r := newAnswering(t, 80, 24, bash("A", "make"))
+	r.slowly("space", "a")
+	r.wantOn("accept all edits, in this session", "Enter allows it always")
+	r.slowly("esc")
+	if len(r.given) != 0 {
+		t.Errorf("one key gave %+v", r.given)
+	}
+}
+
+// After an answer the next session that needs the user is selected; a refused answer stays.
+func TestAnswerGoesOn(t *testing.T) {
+	r := newAnswering(t, 80, 24, bash("A", "make"))
+	r.fails = errors.New("the request is over")
+	r.slowly("space", "d")
+	if id := r.current().SessionID; id != "s-ask" {
+		t.Errorf("after an answer that failed: %s", id)
+	}
+	r.fails = nil
+	r.slowly("d")
+	if id := r.current().SessionID; id != "s-fail" {
+		t.Errorf("after an answer: %s", id)
+	}
+	r.wantOn("x failed (new) for")
 }
 
 // Without a panel nothing on the screen can be answered: the key opens it.
@@ -236,7 +263,7 @@ func TestAnswerRefuses(t *testing.T) {
 		t.Error("allowed what is not whole")
 	}
 	r.wantOn("not all of it can be shown (too long)")
-	r.slowly("d", "enter")
+	r.slowly("d")
 	if r.last().Word != request.Deny {
 		t.Error("it could not be refused")
 	}
@@ -343,7 +370,7 @@ func TestKeysRaceOffers(t *testing.T) {
 func TestTypedForOneOffer(t *testing.T) {
 	first, second := bash("A", "one"), bash("B", "two")
 	r := newAnswering(t, 80, 24, first, second)
-	r.slowly("space", "d", "x")
+	r.slowly("space", "r", "x")
 	r.Update(offersMsg{second})
 	r.fails = errors.New("the offer is over")
 	r.slowly("enter")

@@ -165,7 +165,7 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.askPIN(msg)
 	case answeredMsg:
 		m.answered(msg)
-		return m.handle(msg.doneMsg)
+		return tea.Batch(m.recall(), m.handle(msg.doneMsg))
 	case doneMsg:
 		m.flash, m.bad = msg.text, msg.err != nil
 		if msg.err != nil {
@@ -308,14 +308,21 @@ func (m *model) follow() {
 
 // nextNeed selects the next row that needs the user, else one that is done and unseen.
 func (m *model) nextNeed() tea.Cmd {
-	for _, g := range []render.Group{render.GroupNeedsYou, render.GroupDone} {
-		for i := 1; i <= len(m.rows); i++ {
-			if j := (m.cursor + i) % len(m.rows); m.rows[j].Group == g {
-				return m.goTo(j)
-			}
-		}
+	if m.chooseNext(render.GroupNeedsYou) || m.chooseNext(render.GroupDone) {
+		return m.recall()
 	}
 	return m.say("nothing needs you")
+}
+
+// chooseNext selects the next row of a group, and reports whether there is one.
+func (m *model) chooseNext(g render.Group) bool {
+	for i := 1; i <= len(m.rows); i++ {
+		if j := (m.cursor + i) % len(m.rows); m.rows[j].Group == g {
+			m.choose(j)
+			return true
+		}
+	}
+	return false
 }
 
 // together is the interval of frames that only ages need: each row's age changes at another
