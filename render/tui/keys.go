@@ -36,7 +36,7 @@ func bindings() []binding {
 		{"n tab", "n Tab", "next", "the next that needs you", (*model).nextNeed},
 		{"space", "Space", "peek", "what it asks, said and runs", (*model).togglePeek},
 		{"v", "v", "", "its live pane", (*model).toggleLive},
-		{"", "y d", "", "in a peek: allow; deny", nil},
+		{"", "y d", "", "in a peek: allow, deny", nil},
 		{"", "a 1-9", "", "in a peek: always, an option", nil},
 		{"", "r S", "", "your own words; stop its turn", nil},
 		{"m", "m", "seen", "mark as seen", (*model).markSeen},
