@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"beckon/event/redact"
-	"beckon/event/redact/secrets"
+	"beckon/testdata/secrets"
 )
 
 // always is a policy that covers every call, so that each is in the trace and in the

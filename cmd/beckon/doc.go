@@ -52,7 +52,6 @@
 //	event/transcript             the client's transcript
 //	event/recording              recordings of the real client
 //	event/redact                 takes secrets out
-//	event/redact/secrets         texts to measure it with
 //	event/osc                    terminal sequences
 //	event/home                   where beckon's files and programs are
 //	event/atomicfile             replaces files as a whole

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/event/redact/secrets"
+	"beckon/testdata/secrets"
 )
 
 const resultsFile = "../../testdata/secrets/RESULTS.md"
