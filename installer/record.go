@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"beckon/event/atomicfile"
+	"beckon/event/plainfile"
 )
 
 // record remembers what a file was before an edit, so that it can be given back. It is kept with
@@ -64,11 +64,11 @@ func (k kept) save(r record, backup []byte) error {
 		return nil
 	}
 	if backup != nil {
-		if err := atomicfile.Write(k.backup, backup, 0o600, true); err != nil {
+		if err := plainfile.Write(k.backup, backup, 0o600, true); err != nil {
 			return &fileError{"writing", k.backup, cause(err), ""}
 		}
 	}
-	if err := atomicfile.Write(k.record, pretty(r), 0o600, true); err != nil {
+	if err := plainfile.Write(k.record, pretty(r), 0o600, true); err != nil {
 		return &fileError{"writing", k.record, cause(err), ""}
 	}
 	return nil
@@ -81,7 +81,7 @@ func (k kept) putBack(before []byte) {
 		_ = k.forget()
 		return
 	}
-	_ = atomicfile.Write(k.record, before, 0o600, true)
+	_ = plainfile.Write(k.record, before, 0o600, true)
 }
 
 // original returns the old bytes if the file is as we left it.

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/duration"
+	"beckon/event/typed"
 )
 
 var (
-	errUntil = errors.New(duration.ErrSyntax.Error() + "; a time looks like 15:30 or 2030-01-02T15:04:05Z")
+	errUntil = errors.New(typed.ErrDuration.Error() + "; a time looks like 15:30 or 2030-01-02T15:04:05Z")
 	errPast  = errors.New("that is not later")
 )
 
@@ -23,7 +23,7 @@ func Until(s string, now time.Time) (event.Millis, error) {
 		return 0, nil
 	}
 	var at time.Time
-	d, err := duration.Parse(s)
+	d, err := typed.Duration(s)
 	if err == nil {
 		at = now.Add(d)
 	} else if clock, err := time.Parse("15:04", s); err == nil {

@@ -16,8 +16,8 @@ import (
 	"beckon/cmd/internal/policies"
 	"beckon/cmd/internal/setup"
 	"beckon/cmd/internal/talk"
-	"beckon/event/nearest"
 	handlers "beckon/event/policy/run"
+	"beckon/event/typed"
 	"beckon/state/request/pin"
 
 	"github.com/alecthomas/kong"
@@ -167,7 +167,7 @@ func (a *app) misspelt(root *kong.Node, args []string, err error) error {
 		names = append(names, n.Name)
 	}
 	advice := ""
-	if near := nearest.Word(args[0], names); near != "" {
+	if near := typed.Nearest(args[0], names); near != "" {
 		advice = "did you mean beckon " + near + "?"
 	}
 	return cli.Hint(advice, "no command %q", args[0])

@@ -6,7 +6,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/event"
-	"beckon/event/duration"
+	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state"
@@ -22,7 +22,7 @@ func (c *statsCmd) digest(a *app) error {
 	var back time.Duration
 	if c.Since != "away" {
 		var err error
-		if back, err = duration.Parse(c.Since); err != nil {
+		if back, err = typed.Duration(c.Since); err != nil {
 			return cli.Usage("--since %q: %w", c.Since, err)
 		}
 	}

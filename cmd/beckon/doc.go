@@ -40,7 +40,6 @@
 //	cmd/internal/noblock         a hook that dies does not block the agent
 //	cmd/internal/stack           a hook's stack is large from the start
 //	cmd/internal/config          config.json, and every setting in it
-//	cmd/internal/logs            the log of programs that stay up
 //	cmd/internal/manual          the pages of beckon help
 //	cmd/internal/suite           scenarios of the real client, as tests, and what drives it
 //	cmd/internal/bench           benchmarks of whole programs, and a soak
@@ -54,13 +53,11 @@
 //	event/redact                 takes secrets out
 //	event/osc                    terminal sequences
 //	event/home                   where beckon's files and programs are
-//	event/atomicfile             replaces files as a whole
-//	event/duration               durations that people write
+//	event/typed                  durations and misspelt words that people type
 //	event/bounded                the beginning of what a program prints
 //	event/jsonc                  JSON with comments
 //	event/jsonenc                JSON of records, for a process that lives a millisecond
-//	event/plainfile              regular files without the poller, and stamps of versions
-//	event/nearest                "did you mean"
+//	event/plainfile              regular files: without the poller, replaced as a whole, their versions
 //	event/policy                 what answers a hook
 //	event/policy/config          policy files
 //	event/policy/packs           the rules that ship with beckon

@@ -7,7 +7,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/manual"
-	"beckon/event/nearest"
+	"beckon/event/typed"
 
 	"github.com/alecthomas/kong"
 )
@@ -64,7 +64,7 @@ func unknown(topic []string, word string, node *kong.Node) error {
 		names = append(names, n.Name)
 	}
 	advice := "beckon help lists the topics and commands"
-	if near := nearest.Word(word, names); near != "" {
+	if near := typed.Nearest(word, names); near != "" {
 		advice = "did you mean beckon help " + strings.TrimPrefix(node.FullPath()+" "+near, "beckon ") + "?"
 	}
 	return cli.Usage("%w", cli.Hint(advice, "no help on %q", strings.Join(topic, " ")))

@@ -9,7 +9,7 @@ import (
 	"beckon/cmd/internal/fleets"
 	"beckon/cmd/internal/segment"
 	"beckon/cmd/internal/setup"
-	"beckon/event/nearest"
+	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/hosts"
 	"beckon/render/term"
@@ -116,7 +116,7 @@ func parseStates(names []string) ([]string, error) {
 	for _, n := range names {
 		s := strings.ToLower(strings.TrimSpace(n))
 		if known := stateNames(); !slices.Contains(known, s) && s != string(state.Backburned) {
-			return nil, cli.Usage("%w", cli.Hint(nearest.DidYouMean(n, known),
+			return nil, cli.Usage("%w", cli.Hint(typed.DidYouMean(n, known),
 				"--state %q: no such state (one of %s)", n, strings.Join(known, ", ")))
 		}
 		out = append(out, s)

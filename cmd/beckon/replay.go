@@ -17,7 +17,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/event"
-	"beckon/event/atomicfile"
+	"beckon/event/plainfile"
 	"beckon/event/recording"
 	"beckon/render"
 	"beckon/render/term"
@@ -244,7 +244,7 @@ func (p *player) stage(now event.Millis) error {
 		}
 	}
 	path := filepath.Join(p.st.Dir, live.StagedFile)
-	return atomicfile.Write(path, live.AppendStaged(nil, now, records), 0o600, false)
+	return plainfile.Write(path, live.AppendStaged(nil, now, records), 0o600, false)
 }
 
 // hook folds one recorded payload as the hook would have, from the process

@@ -21,7 +21,6 @@ import (
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
-	"beckon/cmd/internal/logs"
 	handlers "beckon/event/policy/run"
 	"beckon/event/redact"
 	"beckon/render"
@@ -92,7 +91,7 @@ func (c *serveCmd) Run(a *app) error {
 			Args:  c.args(),
 		})
 	}
-	logger := logs.New(a.App, "serve")
+	logger := newLog(a.App, "serve")
 	logError := func(err error) { logger.Error().Err(err).Send() }
 	if c.QR { // before anything is started
 		if _, err := address.Elsewhere(c.scheme(), c.Addr, c.names()); err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
-	"beckon/event/duration"
+	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state/live"
@@ -35,7 +35,7 @@ func (c *waitCmd) Run(a *app) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if c.Timeout != "" {
-		d, err := duration.Parse(c.Timeout)
+		d, err := typed.Duration(c.Timeout)
 		if err != nil {
 			return cli.Usage("--timeout %q: %w", c.Timeout, err)
 		}

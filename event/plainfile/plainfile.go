@@ -1,5 +1,6 @@
 // Package plainfile opens files that hooks read and write: only regular ones, without waiting,
-// and without the runtime's poller. It also tells versions of a file apart, by their stamps.
+// and without the runtime's poller. It replaces files as a whole, and tells versions of a file
+// apart, by their stamps.
 //
 // os.Open offers every file to the poller, which rejects regular files. The first time this
 // costs five system calls and a page of kernel memory, and it ends the process if no

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"beckon/event"
-	"beckon/event/atomicfile"
 	"beckon/event/plainfile"
 )
 
@@ -23,7 +22,7 @@ const maxLater = 1 << 10
 // terminal. After until it is dropped. A newer note replaces it.
 func Later(stateDir, title, body string, until event.Millis) error {
 	text := strconv.FormatInt(int64(until), 10) + "\n" + title + "\n" + body
-	return atomicfile.Write(filepath.Join(stateDir, laterFile), []byte(text), 0o600, false)
+	return plainfile.Write(filepath.Join(stateDir, laterFile), []byte(text), 0o600, false)
 }
 
 // TakeLater returns the waiting note to the first caller; an empty title means none.

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/duration"
 	"beckon/event/home"
 	"beckon/event/jsonc"
 	"beckon/event/osc"
+	"beckon/event/typed"
 	"beckon/state"
 )
 
@@ -95,7 +95,7 @@ func span(to *time.Duration, text string) error {
 	if text == "" {
 		return nil
 	}
-	d, err := duration.Parse(text)
+	d, err := typed.Duration(text)
 	if err == nil {
 		*to = d
 	}

@@ -10,10 +10,9 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/atomicfile"
-	"beckon/event/duration"
 	"beckon/event/jsonc"
 	"beckon/event/plainfile"
+	"beckon/event/typed"
 )
 
 // When a subagent's request is held. While a hook holds it, a client that runs subagents in
@@ -44,7 +43,7 @@ func ReadSettings(path string) (Settings, error) {
 		return s, err
 	}
 	if text := v[0].String(); text != "" {
-		wait, err := duration.Parse(text)
+		wait, err := typed.Duration(text)
 		if err != nil {
 			return s, err
 		}
@@ -68,7 +67,7 @@ func (d Dir) away() string { return filepath.Join(string(d), "offers", awayFile)
 
 // GoAway notes that the user is away until that time; 0 means until Back.
 func (d Dir) GoAway(until event.Millis) error {
-	return atomicfile.Write(d.away(), strconv.AppendInt(nil, int64(until), 10), fileMode, false)
+	return plainfile.Write(d.away(), strconv.AppendInt(nil, int64(until), 10), fileMode, false)
 }
 
 // Back notes that the user is back, and reports whether they were away.

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/atomicfile"
 	"beckon/event/jsonenc"
 	"beckon/event/plainfile"
 	"beckon/state"
@@ -265,7 +264,7 @@ func (d Dir) Give(a Answer, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	err = atomicfile.Create(d.open(r.ID, answerFile), b)
+	err = plainfile.Create(d.open(r.ID, answerFile), b)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		by, _ := d.Answered(r.ID)
@@ -349,12 +348,12 @@ func (d Dir) Close(id, why string) bool {
 	}
 	out, err := json.Marshal(Outcome{Taken: why == "", Why: why, At: event.MillisOf(time.Now())})
 	if err == nil {
-		_ = atomicfile.Write(d.done(id, outcomeFile), out, fileMode, false)
+		_ = plainfile.Write(d.done(id, outcomeFile), out, fileMode, false)
 	}
 	a, ok := d.Answered(id)
 	a.Message, a.Choices, a.Signature = "", nil, nil
 	if b, err := json.Marshal(a); ok && err == nil {
-		_ = atomicfile.Write(d.done(id, answerFile), b, fileMode, false)
+		_ = plainfile.Write(d.done(id, answerFile), b, fileMode, false)
 	}
 	return true
 }
@@ -389,7 +388,7 @@ func (d Dir) prune(now time.Time) {
 // notification's button counts only from a child of the process that waits. It works once; a
 // second call returns an error.
 func (d Dir) Notify(id string, channels []string) error {
-	return atomicfile.Create(d.open(id, notifyFile), []byte(strings.Join(channels, "\n")))
+	return plainfile.Create(d.open(id, notifyFile), []byte(strings.Join(channels, "\n")))
 }
 
 // Heard waits, at most that long, until the waiting process has acted on Notify, and reports

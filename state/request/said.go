@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/atomicfile"
 	"beckon/event/jsonenc"
 	"beckon/event/plainfile"
 	"beckon/state"
@@ -55,7 +54,7 @@ func (d Dir) Leave(record string, s Said, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(d.SaidFile(record), b, fileMode, false)
+	return plainfile.Write(d.SaidFile(record), b, fileMode, false)
 }
 
 // Take takes the message to a session, once. An expired message is removed, not returned.
@@ -106,7 +105,7 @@ func (d Dir) Halt(v *state.Seen, from From, by string) (atOnce bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	if err := atomicfile.Write(d.stopFile(store.KeyOf(record)), b, fileMode, false); err != nil {
+	if err := plainfile.Write(d.stopFile(store.KeyOf(record)), b, fileMode, false); err != nil {
 		return false, fmt.Errorf("stopping the session: %w", err)
 	}
 	if !v.HasMod() {

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"beckon/event"
-	"beckon/event/atomicfile"
 	"beckon/event/plainfile"
 )
 
@@ -78,7 +77,7 @@ func (d Dir) Report(account, by string, limits []event.Limit, now event.Millis) 
 	}
 	data, err := json.Marshal(known)
 	if err == nil {
-		err = atomicfile.Write(path, append(data, '\n'), 0o600, false)
+		err = plainfile.Write(path, append(data, '\n'), 0o600, false)
 	}
 	return known.at(now), crossed, err
 }

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"beckon/event/atomicfile"
 	"beckon/event/home"
+	"beckon/event/plainfile"
 )
 
 // Unit is a command of this program that runs while the user is logged in.
@@ -33,7 +33,7 @@ func WriteService(a *App, u Unit) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := atomicfile.Write(path, []byte(text), 0o644, true); err != nil {
+	if err := plainfile.Write(path, []byte(text), 0o644, true); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Stdout, "wrote %s; this starts it:\n  %s\n", path, begin)

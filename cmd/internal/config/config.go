@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/event/nearest"
 	"beckon/event/osc"
 	"beckon/event/plainfile"
+	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/hosts"
 	"beckon/render/jump"
@@ -263,5 +263,5 @@ func suggest(name string) string {
 	for _, k := range Keys {
 		names = append(names, k.Name)
 	}
-	return cmp.Or(nearest.DidYouMean(name, names), "beckon config lists the keys")
+	return cmp.Or(typed.DidYouMean(name, names), "beckon config lists the keys")
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"beckon/event/duration"
 	"beckon/event/osc"
+	"beckon/event/typed"
 	"beckon/state"
 	"beckon/state/alert"
 
@@ -108,10 +108,10 @@ func listOf[T ~string](k key, p *[]T, data []byte) (problem, advice string) {
 func span(p *time.Duration, data []byte) (problem, advice string) {
 	var s string
 	if json.Unmarshal(data, &s) != nil {
-		return "not a duration", duration.ErrSyntax.Error()
+		return "not a duration", typed.ErrDuration.Error()
 	}
 	var err error
-	if *p, err = duration.Parse(s); err != nil {
+	if *p, err = typed.Duration(s); err != nil {
 		return fmt.Sprintf("%q is not a duration", s), err.Error()
 	}
 	return "", ""

@@ -11,7 +11,7 @@ import (
 	"net"
 	"time"
 
-	"beckon/event/atomicfile"
+	"beckon/event/plainfile"
 	"beckon/render/fleet"
 )
 
@@ -51,6 +51,6 @@ func makeCertificate(certFile, keyFile string, names []string) (pin string, err 
 		return "", err
 	}
 	return fleet.Pin(cert), errors.Join(
-		atomicfile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600, true),
-		atomicfile.Write(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), 0o600, true))
+		plainfile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600, true),
+		plainfile.Write(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), 0o600, true))
 }

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 
 	"beckon/cmd/internal/cli"
-	"beckon/event/atomicfile"
 	"beckon/event/home"
 	"beckon/event/plainfile"
 	"beckon/render/fleet"
@@ -65,7 +64,7 @@ func join(a *cli.App, acc fleet.Credential) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return atomicfile.Write(path, append(data, '\n'), 0o600, true)
+	return plainfile.Write(path, append(data, '\n'), 0o600, true)
 }
 
 // errNoFleet says what to do where there is nothing to show.

@@ -8,7 +8,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/event/home"
-	"beckon/event/nearest"
+	"beckon/event/typed"
 	"beckon/render/fleet"
 )
 
@@ -88,7 +88,7 @@ func (c *revokeCmd) Run(a *cli.App) error {
 		}
 		h.Members = slices.DeleteFunc(h.Members, func(m member) bool { return m.Name() == c.Name })
 		if n = len(names) - len(h.Members); n == 0 {
-			return cli.Hint(nearest.DidYouMean(c.Name, names), "%q has no access: none was given, or it is revoked", c.Name)
+			return cli.Hint(typed.DidYouMean(c.Name, names), "%q has no access: none was given, or it is revoked", c.Name)
 		}
 		return nil
 	})

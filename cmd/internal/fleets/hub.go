@@ -12,7 +12,6 @@ import (
 	"text/template"
 
 	"beckon/cmd/internal/cli"
-	"beckon/event/atomicfile"
 	"beckon/event/plainfile"
 	"beckon/render/fleet"
 
@@ -119,8 +118,8 @@ func (h *hub) save() error {
 		return err
 	}
 	return errors.Join(
-		atomicfile.Write(h.Path(hubFile), append(data, '\n'), 0o600, true),
-		atomicfile.Write(h.Path(configFile), config.Bytes(), 0o600, true))
+		plainfile.Write(h.Path(hubFile), append(data, '\n'), 0o600, true),
+		plainfile.Write(h.Path(configFile), config.Bytes(), 0o600, true))
 }
 
 // configText is the configuration of nats-server: an account for each user, and without users one

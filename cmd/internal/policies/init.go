@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"beckon/cmd/internal/cli"
-	"beckon/event/atomicfile"
+	"beckon/event/plainfile"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
@@ -56,7 +56,7 @@ func (c *initCmd) Run(a *cli.App, s policy.Sources) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(path, text, 0o600, true); err != nil {
+	if err := plainfile.Write(path, text, 0o600, true); err != nil {
 		return fmt.Errorf("writing policy: %w", err)
 	}
 	fmt.Fprintf(a.Stdout, "wrote %s: %s\n", path, term.Plural(len(read.Hooks), "hook"))

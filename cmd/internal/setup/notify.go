@@ -13,7 +13,6 @@ import (
 
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/config"
-	"beckon/event/atomicfile"
 	"beckon/event/plainfile"
 	"beckon/event/policy/packs"
 	"beckon/installer"
@@ -80,7 +79,7 @@ func (m *machine) notifyStep() step {
 		}
 		data, err := json.Marshal(channels{list, before})
 		if err == nil {
-			err = atomicfile.Write(noted, append(data, '\n'), 0o600, true)
+			err = plainfile.Write(noted, append(data, '\n'), 0o600, true)
 		}
 		if err != nil || m.channels != nil || list[0] == alert.Terminal && m.Width() == 0 {
 			return err // a test on the terminal would go to a file or a pipe
@@ -145,7 +144,7 @@ func (m *machine) ruleSteps() (list []step) {
 			if len(added) == 0 {
 				return os.Remove(noted)
 			}
-			return atomicfile.Write(noted, []byte(strings.Join(added, "\n")+"\n"), 0o600, true)
+			return plainfile.Write(noted, []byte(strings.Join(added, "\n")+"\n"), 0o600, true)
 		})
 		diff := s.Diff
 		s.Diff = func(on bool) (string, error) {

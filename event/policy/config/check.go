@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/nearest"
 	"beckon/event/policy/packs"
 	"beckon/event/policy/rule"
 	"beckon/event/policy/shell"
 	"beckon/event/policy/wire"
+	"beckon/event/typed"
 )
 
 // Check returns warnings about valid hooks that are probably mistakes.
@@ -165,7 +165,7 @@ func (c *checking) spelling(entry string) {
 func (c *checking) misspelt(entry, word string, known []string) {
 	const short = 5 // shorter words are often near others
 	for _, k := range known {
-		near := nearest.Word(word, []string{k}) != "" && (abs(len(word)-len(k)) == 1 || sorted(word) == sorted(k))
+		near := typed.Nearest(word, []string{k}) != "" && (abs(len(word)-len(k)) == 1 || sorted(word) == sorted(k))
 		if near && len(word) >= short && k+"s" != word && word+"s" != k && !strings.HasPrefix(k, word+"-") {
 			c.warn(fmt.Sprintf("did you mean %q?", k), "commands: %q of %q is near to a word that is known of the program", word, entry)
 			return

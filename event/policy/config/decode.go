@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/duration"
 	"beckon/event/policy/packs"
 	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
+	"beckon/event/typed"
 )
 
 // Defaults of a policy server, from protocol 1.0.
@@ -367,7 +367,7 @@ func (d *decoder) timeout(x handler, at string) time.Duration {
 	}
 	switch v := written.(type) {
 	case string:
-		t, err := duration.Parse(v)
+		t, err := typed.Duration(v)
 		if err != nil || t <= 0 {
 			d.fail(at+name, `like "5s" or "500ms"`, "no time: %q", v)
 		}

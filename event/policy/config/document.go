@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"beckon/event/nearest"
+	"beckon/event/typed"
 
 	"github.com/tailscale/hujson"
 )
@@ -314,5 +314,5 @@ func pathOf(name string) string {
 
 // suggest returns the word that name was probably meant to be.
 func suggest(name string, words []string) string {
-	return cmp.Or(nearest.DidYouMean(name, words), "known are "+strings.Join(words, ", "))
+	return cmp.Or(typed.DidYouMean(name, words), "known are "+strings.Join(words, ", "))
 }

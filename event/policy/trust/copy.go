@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"beckon/event/atomicfile"
+	"beckon/event/plainfile"
 
 	"github.com/tidwall/gjson"
 )
@@ -69,7 +69,7 @@ func (d Dir) Keep(k Kind, path string, data []byte, scripts map[string]string, n
 		return err
 	}
 	const sync = true // a policy must outlive a power cut
-	return atomicfile.Write(d.Path(string(k), copyName(path)), append(b, '\n'), fileMode, sync)
+	return plainfile.Write(d.Path(string(k), copyName(path)), append(b, '\n'), fileMode, sync)
 }
 
 // Drop removes the copy of the file at path.

@@ -21,7 +21,6 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/event/atomicfile"
 	"beckon/event/home"
 	"beckon/event/plainfile"
 )
@@ -131,7 +130,7 @@ func (d Dir) Path(elem ...string) string {
 
 // Write replaces a file of d as a whole.
 func (d Dir) Write(data []byte, elem ...string) error {
-	return atomicfile.Write(d.Path(elem...), data, fileMode, false)
+	return plainfile.Write(d.Path(elem...), data, fileMode, false)
 }
 
 // Read returns the content of a file of d, nil if it cannot be read.

@@ -21,7 +21,6 @@ import (
 	"sync"
 	"time"
 
-	"beckon/event/atomicfile"
 	"beckon/event/plainfile"
 	"beckon/render/web/address"
 	"beckon/render/web/peer"
@@ -246,7 +245,7 @@ func (s *sessions) saveLocked() {
 	maps.DeleteFunc(kept, func(_ string, v *session) bool { return !v.kept })
 	b, err := json.Marshal(kept)
 	if err == nil && s.path != "" {
-		err = atomicfile.Write(s.path, b, 0o600, true)
+		err = plainfile.Write(s.path, b, 0o600, true)
 	}
 	if err != nil && s.log != nil {
 		s.log(err)

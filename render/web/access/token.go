@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"beckon/event/atomicfile"
+	"beckon/event/plainfile"
 	"beckon/render"
 
 	"github.com/gofrs/flock"
@@ -89,5 +89,5 @@ func makeToken(dir, path string) error {
 	if token, err := readToken(path); err != nil || token != "" {
 		return err
 	}
-	return atomicfile.Write(path, []byte(rand.Text()+"\n"), 0o600, true)
+	return plainfile.Write(path, []byte(rand.Text()+"\n"), 0o600, true)
 }

@@ -22,7 +22,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"beckon/event/atomicfile"
 	"beckon/event/plainfile"
 	"beckon/state/request"
 
@@ -75,7 +74,7 @@ func Set(d request.Dir, pin string) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(d.PINFile(), b, 0o600, false); err != nil {
+	if err := plainfile.Write(d.PINFile(), b, 0o600, false); err != nil {
 		return fmt.Errorf("keeping the PIN's public half: %w", err)
 	}
 	return nil

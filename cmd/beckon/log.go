@@ -1,5 +1,4 @@
-// Package logs is the log of programs that stay up. It is not part of cli, which the hook links.
-package logs
+package main
 
 import (
 	"bytes"
@@ -11,17 +10,17 @@ import (
 	"beckon/event/plainfile"
 
 	"github.com/rs/zerolog"
-	terminal "golang.org/x/term"
+	"golang.org/x/term"
 )
 
 // maxLog is the size at which the log is renamed.
 const maxLog = 1 << 20
 
-// New returns the log of a program: lines of JSON in the state directory's
+// newLog returns the log of a program: lines of JSON in the state directory's
 // log, and readable ones on a terminal. It must be given no text of a payload.
-func New(a *cli.App, program string) zerolog.Logger {
+func newLog(a *cli.App, program string) zerolog.Logger {
 	writers := []io.Writer{logFile(a.Store.LogFile())}
-	if f, ok := a.Stderr.(*os.File); ok && terminal.IsTerminal(int(f.Fd())) {
+	if f, ok := a.Stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		writers = append(writers, zerolog.ConsoleWriter{Out: f, TimeFormat: time.TimeOnly, FieldsExclude: []string{"pid"}})
 	}
 	log := zerolog.New(zerolog.MultiLevelWriter(writers...)).With().Timestamp()

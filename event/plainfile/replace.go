@@ -1,6 +1,4 @@
-// Package atomicfile replaces files as a whole: a reader sees either the old content or the
-// new.
-package atomicfile
+package plainfile
 
 import (
 	"errors"
@@ -9,7 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Write replaces the content of path with data, and creates its directory if needed. With sync
+// Write replaces the content of path with data, as a whole: a reader sees either the old content
+// or the new. It creates the directory if needed. With sync
 // the data is on the disk before the old content is replaced, so that a power cut loses
 // neither.
 func Write(path string, data []byte, mode fs.FileMode, sync bool) error {

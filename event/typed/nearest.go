@@ -1,6 +1,4 @@
-// Package nearest finds the known word that an unknown one was probably meant to be, for the
-// hint of an error. It is pure and independent of languages.
-package nearest
+package typed
 
 import (
 	"strconv"
@@ -11,9 +9,9 @@ import (
 // make another word.
 const maxEdits = 2
 
-// Word returns the first of words that takes the fewest single-byte edits to make from name,
+// Nearest returns the first of words that takes the fewest single-byte edits to make from name,
 // ignoring letter case; "" if all take too many.
-func Word(name string, words []string) string {
+func Nearest(name string, words []string) string {
 	best, least := "", min(maxEdits, len(name)/2)+1
 	for _, w := range words {
 		if d := distance(strings.ToLower(name), strings.ToLower(w)); d < least {
@@ -25,7 +23,7 @@ func Word(name string, words []string) string {
 
 // DidYouMean returns advice for a word that is not among words, "" if none is near.
 func DidYouMean(name string, words []string) string {
-	if word := Word(name, words); word != "" {
+	if word := Nearest(name, words); word != "" {
 		return "did you mean " + strconv.Quote(word) + "?"
 	}
 	return ""

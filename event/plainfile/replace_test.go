@@ -1,4 +1,4 @@
-package atomicfile
+package plainfile
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
-// Package duration parses durations that people write in settings, policies and commands: one
-// parser, with one error.
-package duration
+// Package typed reads what people type in settings, policies and commands: durations, and words
+// with a typing mistake. It is pure and independent of languages.
+package typed
 
 import (
 	"errors"
@@ -11,12 +11,12 @@ import (
 // longest is more than any setting or wait makes sense for: a longer time is a typing mistake.
 const longest = 366 * 24 * time.Hour
 
-// ErrSyntax shows the syntax of a duration.
-var ErrSyntax = errors.New(`a duration looks like "90s", "1h30m", "3d" or "2w" and is at most a year`)
+// ErrDuration shows the syntax of a duration.
+var ErrDuration = errors.New(`a duration looks like "90s", "1h30m", "3d" or "2w" and is at most a year`)
 
-// Parse parses a duration: the syntax of time.ParseDuration, and days of 24 hours and weeks. A
-// negative one, or one of more than a year, is ErrSyntax.
-func Parse(s string) (sum time.Duration, err error) {
+// Duration parses a duration: the syntax of time.ParseDuration, and days of 24 hours and weeks. A
+// negative one, or one of more than a year, is ErrDuration.
+func Duration(s string) (sum time.Duration, err error) {
 	rest := strings.TrimPrefix(s, "+")
 	if rest == "0" {
 		return 0, nil
@@ -37,7 +37,7 @@ func Parse(s string) (sum time.Duration, err error) {
 		}
 		d, err := time.ParseDuration(number + unit)
 		if err != nil || number == "" || unit == "" || d > longest/hours || sum+d*hours > longest {
-			return 0, ErrSyntax
+			return 0, ErrDuration
 		}
 		sum += d * hours
 	}

@@ -1,19 +1,19 @@
-package nearest
+package typed
 
 import "testing"
 
-func TestWord(t *testing.T) {
+func TestNearest(t *testing.T) {
 	words := []string{"notify", "queue", "quiet", "Stop"}
 	for name, want := range map[string]string{
 		"notfy": "notify", "NOTIFY": "notify", "qeue": "queue", "stop": "Stop", "queit": "queue", "quet": "quiet",
 		"": "", "notification": "", "x": "", "queue": "queue",
 		"tap": "", "sop": "Stop",
 	} {
-		if got := Word(name, words); got != want {
+		if got := Nearest(name, words); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}
-	if got := Word("x", nil); got != "" {
+	if got := Nearest("x", nil); got != "" {
 		t.Errorf("of no words %q", got)
 	}
 }
