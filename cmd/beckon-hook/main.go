@@ -5,7 +5,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,13 +24,7 @@ func main() {
 	if line || len(args) > 0 && (args[0] == "prompt" || args[0] == "statusline") {
 		noblock.Exit(show(args))
 	}
-	noblock.Exit(hook.Start(args, os.Stdin, os.Stdout, os.Getenv, judge))
-}
-
-// judge evaluates the policy's rules. Where a policy starts programs, become makes this process
-// the one that can.
-func judge(args []string, stdin io.Reader, become func([]string) (int, bool)) int {
-	return policy.Main(args, stdin, os.Stdout, os.Stderr, os.Getenv, nil, nil, become)
+	noblock.Exit(policy.Start(args, os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 }
 
 // show prints a prompt or a status line. What it does not link, beckon does.

@@ -26,9 +26,7 @@ func TestPIN(t *testing.T) {
 		"signed": {func(t *testing.T, _ []string, d request.Dir, a request.Answer) {
 			k, err := pin.Unlock(d, secret)
 			if err == nil {
-				err = k.Sign(loaded(t, d, a.Request), &a)
-			}
-			if err == nil {
+				k.Sign(loaded(t, d, a.Request), &a)
 				err = d.Give(a, time.Now())
 			}
 			if err != nil {
@@ -51,9 +49,7 @@ func TestPIN(t *testing.T) {
 			}
 			k, err := pin.Unlock(other, secret)
 			if err == nil {
-				err = k.Sign(loaded(t, d, a.Request), &a)
-			}
-			if err == nil {
+				k.Sign(loaded(t, d, a.Request), &a)
 				err = d.Give(a, time.Now())
 			}
 			if err != nil {
@@ -191,12 +187,10 @@ func signedFor(
 	r := loaded(t, d, a.Request)
 	a.Digest = r.Digest
 	k, err := pin.Unlock(d, secret)
-	if err == nil {
-		err = k.Sign(r, &a)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	k.Sign(r, &a)
 	if back {
 		write(was[:]...)
 	}

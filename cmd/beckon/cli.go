@@ -18,7 +18,6 @@ import (
 	"beckon/cmd/internal/talk"
 	handlers "beckon/event/policy/run"
 	"beckon/event/typed"
-	"beckon/state/request/pin"
 
 	"github.com/alecthomas/kong"
 )
@@ -79,7 +78,7 @@ const sessionHelp = "A session: its id, name, project or branch, or a part of on
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	if len(args) > 0 && args[0] == "hook" && !(len(args) > 1 && (args[1] == "--help" || args[1] == "-h")) {
 		// Before kong, which costs time.
-		code := answer.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{}, pin.Verify, nil)
+		code := answer.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{})
 		if code != cli.ExitOK {
 			noblock.Off() // exit code 2 is the answer itself where the contract has no other way
 		}

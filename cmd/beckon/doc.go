@@ -36,7 +36,7 @@
 //	cmd/internal/fleets          fleet, and the rows of other machines
 //	cmd/internal/talk            answer, reply, stop, away, back
 //	cmd/internal/hook            the work of a hook process
-//	cmd/internal/answer          a hook with a policy: fold, ask, answer
+//	cmd/internal/answer          a hook with a policy, or that waits for the user: fold, ask, answer
 //	cmd/internal/noblock         a hook that dies does not block the agent
 //	cmd/internal/stack           a hook's stack is large from the start
 //	cmd/internal/config          config.json, and every setting in it
@@ -89,7 +89,7 @@
 //	render/web/page              its page
 //	render/web/peer              who is at the other end
 //	render/web/respond           JSON, and errors in one format
-//	render/card                  an offer, whole
+//	render/card                  a request, whole
 //	render/hosts                 sessions of other machines, asked by ssh
 //	render/fleet                 rows of many hosts over NATS, and the views that merge them
 //	render/jump                  goes to a session's terminal
@@ -102,7 +102,7 @@
 //	testdata                     recordings, scripts, scenarios, files of earlier releases
 //
 // With answers installed, a hook that asks the user goes on as follows: its program
-// folds the event and writes an offer, becomes beckon-hook --wait, which costs nothing
+// folds the event and makes a request, becomes beckon-hook --wait, which costs nothing
 // while it waits, and with an answer asks the policy once more and tells the client.
 //
 // Imports run cmd -> installer, render -> state -> event; a test holds that, and
@@ -111,7 +111,7 @@
 // # One payload, from stdin to a row
 //
 //	cmd/beckon-hook/main.go      the process
-//	cmd/internal/hook/policy.go  Start: is there a policy for the event?
+//	cmd/internal/answer/start.go Start: is there a policy for the event?
 //	cmd/internal/hook/hook.go    Main: read, fold, exit with 0 whatever happens
 //	event/parse.go               ParseReader: payload -> Event
 //	state/store/fold.go          Fold: lock, read, change, write, unlock

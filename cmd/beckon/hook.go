@@ -3,7 +3,6 @@ package main
 import (
 	"beckon/cmd/internal/answer"
 	handlers "beckon/event/policy/run"
-	"beckon/state/request/pin"
 )
 
 // hookCmd exists for its help; run handles the command before kong.
@@ -15,6 +14,6 @@ type hookCmd struct {
 
 func (c *hookCmd) Run(a *app) error {
 	args := []string{c.Event, "--agent", c.Agent, "--via", c.Via}
-	answer.Main(args, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{}, pin.Verify, nil)
+	answer.Main(args, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{})
 	return nil
 }

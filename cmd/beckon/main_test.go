@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 
 	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
-	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/noblock"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -73,18 +71,13 @@ func (m tests) Run() int {
 	return m.M.Run()
 }
 
-// judge evaluates rules as beckon-hook does.
-func judge(args []string, stdin io.Reader, become func([]string) (int, bool)) int {
-	return answer.Main(args, stdin, os.Stdout, os.Stderr, os.Getenv, nil, nil, become)
-}
-
 func TestMain(m *testing.M) {
 	noblock.Off() // a test that panics fails
 	os.Setenv("GORACE", noNap)
 	cli.InClient = func() bool { return false } // an agent may run the tests
 	testscript.Main(tests{m}, map[string]func(){
 		"beckon":      func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
-		"beckon-hook": func() { os.Exit(hook.Start(os.Args[1:], os.Stdin, os.Stdout, os.Getenv, judge)) },
+		"beckon-hook": func() { os.Exit(answer.Start(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
 	})
 }
 

@@ -59,7 +59,7 @@ func TestPIN(t *testing.T) {
 	p.press("Enter")
 	a := took(t, st, o)
 	a.Message = "" // as it was signed
-	if a.Word != request.Allow || pin.Verify(d, &o, &a) != nil {
+	if a.Word != request.Allow || d.Verify(&o, &a) != nil {
 		t.Errorf("it answered %+v", a)
 	}
 	p.wait(`allowed: Bash`)

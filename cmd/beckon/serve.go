@@ -30,7 +30,6 @@ import (
 	dashboard "beckon/render/web/page"
 	"beckon/render/web/peer"
 	"beckon/state"
-	"beckon/state/request/pin"
 )
 
 type serveCmd struct {
@@ -146,7 +145,7 @@ func (c *serveCmd) Run(a *app) error {
 			return err
 		},
 		Seen:   seen,
-		Policy: answer.Serve(a.Store, handlers.Starter{}, pin.Verify, a.Getenv, "BECKON_TOKEN"),
+		Policy: answer.Serve(a.Store, handlers.Starter{}, a.Getenv, "BECKON_TOKEN"),
 		Log:    logError,
 	})
 	debug.SetGCPercent(25)         // less memory for a thousand streams, for a little more work

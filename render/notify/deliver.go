@@ -58,10 +58,6 @@ func (d *Deliverer) offer(c alert.Case, now time.Time) (found request.Request, o
 	return found, ok
 }
 
-// heeded is how long the process that holds a call may take to see an answer: without file
-// events it checks once a second.
-const heeded = 3 * time.Second
-
 // asked makes the process that holds a call ask the user through the channels with buttons,
 // and returns the other channels.
 func (d *Deliverer) asked(id string, channels []Channel) (others []Channel, line string) {
@@ -73,7 +69,7 @@ func (d *Deliverer) asked(id string, channels []Channel) (others []Channel, line
 			others = append(others, c)
 		}
 	}
-	if len(names) == 0 || request.In(d.Store.Dir).Notify(id, names) != nil || !request.In(d.Store.Dir).Heard(id, heeded) {
+	if len(names) == 0 || request.In(d.Store.Dir).Notify(id, names) != nil {
 		return channels, ""
 	}
 	return others, strings.Join(names, ", ")

@@ -125,10 +125,7 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From
 		return err
 	}
 	a.From, a.By = from, s.o.User
-	if err := s.sign(b.PIN, func(k *pin.Key) error { return k.Sign(&o, &a) }); err != nil {
-		return err
-	}
-	out, err := s.dir().Deliver(&o, a)
+	out, err := s.dir().Answer(&o, a, pin.Typed(s.dir(), b.PIN))
 	if err != nil {
 		return notGiven(w, err)
 	}
@@ -137,7 +134,7 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From
 
 // answer returns the answer in b to the present card.
 func (b *reaction) answer(o offered) (a request.Answer, err error) {
-	a = request.Answer{Request: o.ID, Digest: b.Digest, Word: b.Word, Message: b.Message, Always: b.Always}
+	a = request.Answer{Word: b.Word, Message: b.Message, Always: b.Always}
 	if err := o.Card.May(b.Word); err != nil {
 		return a, respond.NewFault(http.StatusForbidden, "not_whole", err.Error(), "")
 	}
@@ -167,24 +164,6 @@ func (b *reaction) answer(o offered) (a request.Answer, err error) {
 	return a, nil
 }
 
-// sign signs with the user's PIN, if they have one. It is not kept.
-func (s *Server) sign(typed string, by func(*pin.Key) error) error {
-	if !s.dir().HasPIN() {
-		return nil
-	}
-	if typed == "" {
-		return respond.NewFault(http.StatusForbidden, "pin", request.ErrPIN.Error(), `give it as "pin"`)
-	}
-	k, err := pin.Unlock(s.dir(), typed)
-	if errors.Is(err, pin.ErrWrong) {
-		return respond.NewFault(http.StatusForbidden, "wrong_pin", err.Error(), "")
-	}
-	if err != nil {
-		return err
-	}
-	return by(k)
-}
-
 func badAnswer(err error) error {
 	return respond.NewFault(http.StatusBadRequest, "bad_answer", err.Error(), "")
 }
@@ -209,6 +188,10 @@ func notGiven(w http.ResponseWriter, err error) error {
 		return respond.NewFault(http.StatusGone, "over", err.Error(), "")
 	case errors.Is(err, request.ErrChanged):
 		return respond.NewFault(http.StatusPreconditionFailed, "changed", err.Error(), "look at it again")
+	case errors.Is(err, request.ErrPIN):
+		return respond.NewFault(http.StatusForbidden, "pin", err.Error(), `give it as "pin"`)
+	case errors.Is(err, pin.ErrWrong):
+		return respond.NewFault(http.StatusForbidden, "wrong_pin", err.Error(), "")
 	case errors.Is(err, request.ErrAlways):
 		return respond.NewFault(http.StatusForbidden, "always_elsewhere", err.Error(), "")
 	}
@@ -229,8 +212,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ request.From) e
 	if err := s.read(w, r, &b, `for example {"reply": "and now the tests"}`); err != nil {
 		return err
 	}
-	said := request.Said{Reply: b.Reply, At: time.Now().UnixMilli()}
-	if err := said.Check(); err != nil {
+	if err := request.CheckMessage(b.Reply); err != nil {
 		return badAnswer(err)
 	}
 	v, err := s.named(r)
@@ -241,18 +223,14 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ request.From) e
 		return respond.NewFault(http.StatusConflict, "takes_no_reply",
 			"the session takes no reply: it is at work, it asks something, or the mod is not in its client", "beckon help mod")
 	}
-	record := v.Session.Record()
-	if err := s.sign(b.PIN, func(k *pin.Key) error { return k.SignSaid(record, &said) }); err != nil {
-		return err
+	taken, err := s.dir().Reply(v.Session.Record(), b.Reply, pin.Typed(s.dir(), b.PIN))
+	switch {
+	case err != nil:
+		return notGiven(w, err)
+	case !taken:
+		return respond.OK(w, became{Why: "the mod in its client did not take it"})
 	}
-	out := became{}
-	if out.Taken, err = s.dir().Hand(record, said); err == nil && !out.Taken {
-		out.Why = "the mod in its client did not take it"
-	}
-	if err != nil {
-		return err
-	}
-	return respond.OK(w, out)
+	return respond.OK(w, became{Taken: true})
 }
 
 // stop serves POST /api/sessions/{id}/stop: the session's turn ends at its next call, or at

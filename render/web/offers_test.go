@@ -195,10 +195,10 @@ func TestReplyByMod(t *testing.T) {
 	if r := post(`{"reply":" "}`); code(t, r) != "400 bad_answer" {
 		t.Errorf("without words: %s", code(t, r))
 	}
-	took := make(chan request.Said, 1)
+	took := make(chan request.Message, 1)
 	go func() {
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			if said, ok := request.In(x.st.Dir).Take("m1", time.Now()); ok {
+			if said, err := request.In(x.st.Dir).Take("m1", time.Now()); err == nil && said.At != 0 {
 				took <- said
 				return
 			}
@@ -567,7 +567,7 @@ func TestAnswerWithPIN(t *testing.T) {
 	if r := x.says(session, o, `"word":"allow","pin":"47 11"`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
 		t.Errorf("%d %s", r.Status, r.Body)
 	}
-	if a := <-given; pin.Verify(d, &open, &a) != nil {
+	if a := <-given; d.Verify(&open, &a) != nil {
 		t.Errorf("given unsigned: %+v", a)
 	}
 }

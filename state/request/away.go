@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -59,11 +58,9 @@ func ReadSettings(path string) (Settings, error) {
 // (answerTimeout of package installer).
 const longest = 24*time.Hour - time.Minute
 
-// awayFile contains the time until which the user is away, in milliseconds; 0 until they are
+// away is the file with the time until which the user is away, in milliseconds; 0 until they are
 // back.
-const awayFile = "away"
-
-func (d Dir) away() string { return filepath.Join(string(d), "offers", awayFile) }
+func (d Dir) away() string { return d.path("away") }
 
 // GoAway notes that the user is away until that time; 0 means until Back.
 func (d Dir) GoAway(until event.Millis) error {

@@ -27,11 +27,8 @@ const (
 	payloadFile = "payload.json" // what the client sent, byte for byte
 	answerFile  = "answer.json"
 	outcomeFile = "outcome.json"
-	shownFile   = "shown" // a command has shown the whole request
-	// notifyFile lists the channels, one per line, that are to show the request to the user with
-	// buttons: the waiting process starts them (Notify).
-	notifyFile = "notify"
-	heardFile  = "notified" // it has started them
+	shownFile   = "shown"  // a command has shown the whole request
+	notifyFile  = "notify" // the channels that are to show it, one per line; see Notify
 )
 
 // Dir is the state directory, whose requests are meant.
@@ -40,25 +37,23 @@ type Dir string
 // In returns the requests of a state directory.
 func In(stateDir string) Dir { return Dir(stateDir) }
 
+func (d Dir) path(elem ...string) string {
+	return filepath.Join(string(d), "offers", filepath.Join(elem...))
+}
+
 // OpenDir returns the directory of the requests that wait, by id. It does not exist before the
 // first.
-func (d Dir) OpenDir() string { return filepath.Join(string(d), "offers", "open") }
+func (d Dir) OpenDir() string { return d.path("open") }
 
 func (d Dir) open(elem ...string) string { return filepath.Join(d.OpenDir(), filepath.Join(elem...)) }
 
 // done is where requests are kept afterwards, for an hour.
-func (d Dir) done(elem ...string) string {
-	return filepath.Join(string(d), "offers", "done", filepath.Join(elem...))
-}
+func (d Dir) done(elem ...string) string { return d.path("done", filepath.Join(elem...)) }
 
-// PINFile keeps the public half of the key that the user's PIN makes (package pin).
-func (d Dir) PINFile() string { return filepath.Join(string(d), "pin.json") }
-
-// HasPIN reports whether answers must be signed with the user's PIN. If that cannot be told they
-// must.
-func (d Dir) HasPIN() bool {
-	_, err := os.Lstat(d.PINFile())
-	return !errors.Is(err, fs.ErrNotExist)
+// has reports whether an open request has a file.
+func (d Dir) has(id, file string) bool {
+	_, err := os.Stat(d.open(id, file))
+	return err == nil
 }
 
 // idLetters are the letters of crypto/rand.Text.
@@ -101,7 +96,7 @@ func (d Dir) Make(r *Request, now time.Time) error {
 	return err
 }
 
-// Load reads an open request. The error is ErrNone if no request has that id, that of Over if the
+// Load reads an open request. The error is ErrNone if no request has that id, that of ended if the
 // request is over, ErrChanged if its files are not as they were written.
 func (d Dir) Load(id string) (Request, error) {
 	if !IsID(id) {
@@ -113,14 +108,14 @@ func (d Dir) Load(id string) (Request, error) {
 	}
 	for _, dir := range [...]string{d.done(id), d.open(id)} { // Close removes the payload first
 		if _, err := os.Stat(dir); err == nil {
-			return r, d.Over(id)
+			return r, d.ended(id)
 		}
 	}
 	return r, ErrNone
 }
 
-// Over says what became of a request that is over: a *TakenError, or ErrOver with the reason.
-func (d Dir) Over(id string) error {
+// ended says what became of a request that is over: a *TakenError, or ErrOver with the reason.
+func (d Dir) ended(id string) error {
 	became, known := d.Outcome(id, 0)
 	if by, ok := d.Answered(id); ok && (became.Taken || !known) {
 		return &TakenError{by}
@@ -169,7 +164,7 @@ func (d Dir) List(now time.Time) ([]Request, error) {
 	here := evidence.ThisMachine()
 	var list []Request
 	for _, n := range names {
-		if !IsID(n.Name()) || d.hasAnswer(n.Name()) {
+		if !IsID(n.Name()) || d.has(n.Name(), answerFile) {
 			continue
 		}
 		r, err := read(d.open(n.Name()))
@@ -183,16 +178,8 @@ func (d Dir) List(now time.Time) ([]Request, error) {
 	return list, nil
 }
 
-func (d Dir) hasAnswer(id string) bool {
-	_, err := os.Stat(d.open(id, answerFile))
-	return err == nil
-}
-
 // StillOpen reports whether r has neither ended nor been answered.
-func (d Dir) StillOpen(r *Request) bool {
-	_, err := os.Stat(d.open(r.ID))
-	return err == nil && !d.hasAnswer(r.ID)
-}
+func (d Dir) StillOpen(r *Request) bool { return d.has(r.ID, "") && !d.has(r.ID, answerFile) }
 
 // waits reports whether a process waits for an answer to r.
 func (d Dir) waits(r *Request, here evidence.Machine, now time.Time) bool {
@@ -257,7 +244,7 @@ func (d Dir) Give(a Answer, now time.Time) error {
 		return ErrExpired
 	}
 	if !d.waits(&r, evidence.ThisMachine(), now) {
-		return d.Over(r.ID)
+		return d.ended(r.ID)
 	}
 	a.At = event.MillisOf(now)
 	b, err := json.Marshal(a)
@@ -270,18 +257,26 @@ func (d Dir) Give(a Answer, now time.Time) error {
 		by, _ := d.Answered(r.ID)
 		return &TakenError{by}
 	case errors.Is(err, fs.ErrNotExist):
-		return d.Over(r.ID)
+		return d.ended(r.ID)
 	}
 	return err
 }
 
-// Deliver is Give, and waits for the outcome of the answer. If the client did not get it, or
-// another counted, the outcome says why.
-func (d Dir) Deliver(r *Request, a Answer) (Outcome, error) {
+// Answer gives the user's answer a to r, the request that they were shown, signed if they have a
+// PIN, and waits for its outcome: if the client did not get it, or another counted, that says why.
+func (d Dir) Answer(r *Request, a Answer, unlock Unlock) (Outcome, error) {
+	a.Request, a.Digest = r.ID, r.Digest
+	if d.HasPIN() {
+		key, err := unlock()
+		if err != nil {
+			return Outcome{}, err
+		}
+		key.Sign(r, &a)
+	}
 	if err := d.Give(a, time.Now()); err != nil {
 		return Outcome{}, err
 	}
-	out, known := d.Outcome(a.Request, Delivery)
+	out, known := d.Outcome(r.ID, Delivery)
 	if !known {
 		return Outcome{Why: "the process that waits has not taken it yet"}, nil
 	}
@@ -298,10 +293,7 @@ func (d Dir) Deliver(r *Request, a Answer) (Outcome, error) {
 func (d Dir) Show(id string) error { return os.WriteFile(d.open(id, shownFile), nil, fileMode) }
 
 // Shown reports whether the user was shown the whole request.
-func (d Dir) Shown(id string) bool {
-	_, err := os.Stat(d.open(id, shownFile))
-	return err == nil
-}
+func (d Dir) Shown(id string) bool { return d.has(id, shownFile) }
 
 // Answered returns the answer that a request was given, even if it is over.
 func (d Dir) Answered(id string) (a Answer, ok bool) {
@@ -317,15 +309,16 @@ func (d Dir) Answered(id string) (a Answer, ok bool) {
 	return a, false
 }
 
-// Past finds a request that is over, by the beginning of its id.
-func (d Dir) Past(beginning string) (id string, ok bool) {
+// Past finds a request that is over, by the beginning of its id, and says what became of it; nil
+// if there is none.
+func (d Dir) Past(beginning string) (id string, became error) {
 	names, _ := os.ReadDir(d.done()) // none yet, or unreadable: none is found
 	for _, n := range names {
 		if beginning != "" && strings.HasPrefix(n.Name(), beginning) && IsID(n.Name()) {
-			return n.Name(), true
+			return n.Name(), d.ended(n.Name())
 		}
 	}
-	return "", false
+	return "", nil
 }
 
 // Close closes a request: it takes no answer any more. why says why the client got none, empty if
@@ -363,15 +356,21 @@ func (d Dir) Outcome(id string, wait time.Duration) (out Outcome, known bool) {
 	if !IsID(id) {
 		return out, false
 	}
-	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
+	known = until(wait, 5*time.Millisecond, func() bool {
 		b, err := plainfile.ReadFile(d.done(id, outcomeFile))
-		if err == nil && json.Unmarshal(b, &out) == nil {
-			return out, true
-		}
+		return err == nil && json.Unmarshal(b, &out) == nil
+	})
+	return out, known
+}
+
+// until calls is every so often until it returns true, which it reports, at most that long.
+func until(most, every time.Duration, is func() bool) bool {
+	for end := time.Now().Add(most); !is(); time.Sleep(every) {
 		if time.Now().After(end) {
-			return out, false
+			return false
 		}
 	}
+	return true
 }
 
 // prune removes what is kept of requests that were closed an hour ago.
@@ -384,26 +383,15 @@ func (d Dir) prune(now time.Time) {
 	}
 }
 
-// Notify has the process that waits at a request start the one that shows it to the user: a
-// notification's button counts only from a child of the process that waits. It works once; a
-// second call returns an error.
+// Notify has the process that waits at a request start the one that shows it to the user with
+// buttons: a button counts only from a child of the process that waits. It works once, and only
+// for a process that does so (Request.Notifies).
 func (d Dir) Notify(id string, channels []string) error {
-	return plainfile.Create(d.open(id, notifyFile), []byte(strings.Join(channels, "\n")))
-}
-
-// Heard waits, at most that long, until the waiting process has acted on Notify, and reports
-// whether it has: a process of an older beckon never will, nor will a server. Otherwise the call
-// is withdrawn.
-func (d Dir) Heard(id string, wait time.Duration) bool {
-	for end := time.Now().Add(wait); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(d.open(id, heardFile)); err == nil {
-			return true
-		}
-		if time.Now().After(end) {
-			_ = os.Remove(d.open(id, notifyFile))
-			return false
-		}
+	r, err := head(d.open(id))
+	if err != nil || !r.Notifies {
+		return errors.Join(ErrOver, err)
 	}
+	return plainfile.Create(d.open(id, notifyFile), []byte(strings.Join(channels, "\n")))
 }
 
 // Channels returns the channels of Notify; none if it was not called.

@@ -21,12 +21,11 @@ func (r *Request) Refused(wait time.Duration) (ours, known bool) {
 	if path == "" || r.UseID == "" || r.Actor != "" || r.Kind != Permission {
 		return false, false
 	}
-	for end := time.Now().Add(wait); ; time.Sleep(20 * time.Millisecond) {
-		// On a busy machine the client may write the result before the one who decided.
-		if ours, known = decidedBy(path, r.UseID); ours || time.Now().After(end) {
-			return ours, known
-		}
-	}
+	until(wait, 20*time.Millisecond, func() bool {
+		ours, known = decidedBy(path, r.UseID)
+		return ours // on a busy machine the client may write the result before the one who decided
+	})
+	return ours, known
 }
 
 // decidedBy looks at the end of a transcript for who decided the call useID: a hook's refusal

@@ -3,20 +3,19 @@
 //
 // A hook that keeps its client's call open makes a request (Make) and waits for its answer
 // (Wait). A program that shows requests lists them (List), draws them with render/card, and
-// answers one (Deliver):
+// answers one (Answer):
 //
 //	dir := request.In(st.Dir)
 //	open, err := dir.List(time.Now())
-//	outcome, err := dir.Deliver(&r, request.Answer{
-//		Request: r.ID, Digest: r.Digest, Word: request.Allow, From: request.Page, By: "kim",
-//	})
+//	answer := request.Answer{Word: request.Allow, From: request.Page, By: "kim"}
+//	outcome, err := dir.Answer(&open[0], answer, pin.Typed(dir, typed))
 //
 // It guarantees: of any number of answers to a request one counts, and the others learn whose
 // it was (TakenError); an answer counts only for the request that was drawn, by its random id
 // and the digest of all that the client sent; a request that has expired, whose call is over
-// or whose process is gone takes none. It does not guarantee that the dialog was not answered
-// at the session at the same moment; the client takes whichever comes first and does not say
-// which.
+// or whose process is gone takes none; with a PIN only an answer that it signs counts. It does not
+// guarantee that the dialog was not answered at the session at the same moment; the client takes
+// whichever comes first and does not say which.
 //
 // The caller must find out who may answer, and say so in From and By: for a command, with
 // evidence.InClient and evidence.OwnTerminal. The files are the user's own (0600 in 0700):
@@ -107,7 +106,9 @@ type Request struct {
 	Made    event.Millis `json:"made_at"`
 	Expires event.Millis `json:"expires_at"`
 	// Headless is set if nobody sits in front of the session: `claude -p`.
-	Headless bool          `json:"headless,omitempty"`
+	Headless bool `json:"headless,omitempty"`
+	// Notifies is set if the process that waits starts notifications with buttons (Dir.Notify).
+	Notifies bool          `json:"notifies,omitempty"`
 	Waiter   event.Process `json:"waiter"`
 	Client   event.Process `json:"client"`
 
@@ -308,15 +309,17 @@ var answers = map[Kind][]Word{
 // Fits returns what is wrong with a as an answer to o; nil if it is valid.
 func (r *Request) Fits(a Answer) error {
 	choices := r.Choices()
+	var text error
+	if a.Word == Say || len(a.Message) > maxMessage {
+		text = CheckMessage(a.Message)
+	}
 	switch {
 	case a.Request != r.ID || a.Digest != r.Digest:
 		return ErrChanged
 	case !slices.Contains(answers[r.Kind], a.Word):
 		return fmt.Errorf("%q is not an answer to a %s", a.Word, r.Kind)
-	case len(a.Message) > maxMessage:
-		return fmt.Errorf("the message is longer than %d bytes", maxMessage)
-	case a.Word == Say && strings.TrimSpace(a.Message) == "":
-		return errors.New("there is nothing to say")
+	case text != nil:
+		return text
 	case a.Always != 0 && !a.From.here():
 		return ErrAlways
 	case a.Always != 0 && (a.Word != Allow || a.Always < 1 || a.Always > len(r.Suggestions())):

@@ -132,6 +132,15 @@ func Wait(st *store.Store, id string, getenv func(string) string, notify func())
 	return w.wait()
 }
 
+// Await is Wait for a program that holds many calls: it also ends when done is closed.
+func Await(done <-chan struct{}, st *store.Store, id string, getenv func(string) string) (answered bool, why string) {
+	w, err := begin(st, id, getenv)
+	if err != nil {
+		return false, WhyGone
+	}
+	return w.poll(done, 20*time.Millisecond)
+}
+
 func begin(st *store.Store, id string, getenv func(string) string) (*waiter, error) {
 	dir := In(st.Dir).open(id)
 	r, err := head(dir)
@@ -148,8 +157,8 @@ func begin(st *store.Store, id string, getenv func(string) string) (*waiter, err
 // look checks everything. next is how long to wait before the next look, unless a file
 // changes. An answer to a call that is over does not count: no client receives it.
 func (w *waiter) look(now time.Time) (answered bool, why string, next time.Duration) {
-	answered = w.answered()
-	if _, err := os.Stat(w.dir); errors.Is(err, fs.ErrNotExist) {
+	answered = w.has(answerFile)
+	if !w.has("") {
 		return false, WhyGone, 0
 	}
 	at := event.MillisOf(now)
@@ -163,7 +172,10 @@ func (w *waiter) look(now time.Time) (answered bool, why string, next time.Durat
 	if why := w.facts(at); why != "" {
 		return false, why, 0
 	}
-	w.start()
+	if w.notify != nil && w.has(notifyFile) {
+		w.notify()
+		w.notify = nil
+	}
 	if w.undone(now) {
 		return false, WhyAnswered, 0
 	}
@@ -177,21 +189,9 @@ func (w *waiter) look(now time.Time) (answered bool, why string, next time.Durat
 	return false, "", next
 }
 
-func (w *waiter) answered() bool {
-	_, err := os.Stat(filepath.Join(w.dir, answerFile))
+func (w *waiter) has(file string) bool {
+	_, err := os.Stat(filepath.Join(w.dir, file))
 	return err == nil
-}
-
-// start starts what shows the request to the user, if a process asked for it.
-func (w *waiter) start() {
-	if w.notify == nil {
-		return
-	}
-	if _, err := os.Stat(filepath.Join(w.dir, notifyFile)); err == nil {
-		w.notify()
-		w.notify = nil
-		_ = os.WriteFile(filepath.Join(w.dir, heardFile), nil, 0o600) // the process that asked goes on after a while
-	}
 }
 
 func (w *waiter) key() store.Key { return store.KeyOf(w.Record) }
@@ -236,21 +236,12 @@ func (w *waiter) undone(now time.Time) bool {
 	return false
 }
 
-// Await is Wait for a program that holds many calls: it also ends when done is closed.
-func Await(done <-chan struct{}, st *store.Store, id string, getenv func(string) string) (answered bool, why string) {
-	w, err := begin(st, id, getenv)
-	if err != nil {
-		return false, WhyGone
-	}
-	return w.poll(done, 20*time.Millisecond)
-}
-
 // poll looks for an answer every so often, and for all else when it is due.
 func (w *waiter) poll(done <-chan struct{}, every time.Duration) (answered bool, why string) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for due := time.Now(); ; {
-		if now := time.Now(); w.answered() || !now.Before(due) || w.st.Stamp(w.key()) != w.file {
+		if now := time.Now(); w.has(answerFile) || !now.Before(due) || w.st.Stamp(w.key()) != w.file {
 			answered, why, next := w.look(now)
 			if answered || why != "" {
 				return answered, why

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -119,27 +120,32 @@ func TestClientsPidReused(t *testing.T) {
 	}
 }
 
-// The waiting process starts the notifier once, and the caller of Notify learns whether its
-// request arrived.
+// The waiting process starts the notifier once; one that does not start any is not asked to.
 func TestNotify(t *testing.T) {
-	h := newHeld(t, func(offer map[string]any) { offer["expires_at"] = event.MillisOf(time.Now()) + 20_000 })
-	if err := In(h.st.Dir).Notify(h.id, []string{"a", "b"}); err != nil {
-		t.Fatal(err)
+	soon := func(request map[string]any) { request["expires_at"] = event.MillisOf(time.Now()) + 20_000 }
+	h := newHeld(t, soon)
+	if err := In(h.st.Dir).Notify(h.id, []string{"a", "b"}); err == nil || len(In(h.st.Dir).Channels(h.id)) != 0 {
+		t.Errorf("nobody starts it, and it is notified of: %v", err)
 	}
-	if In(h.st.Dir).Heard(h.id, 0) || len(In(h.st.Dir).Channels(h.id)) != 0 {
-		t.Error("nobody waits, and it was heard")
-	}
+	h = newHeld(t, func(request map[string]any) {
+		soon(request)
+		request["notifies"] = true
+	})
 	n := 0
-	go func() {
-		if err := In(h.st.Dir).Notify(h.id, []string{"a", "b"}); err != nil || !In(h.st.Dir).Heard(h.id, time.Minute) {
-			t.Errorf("it was not heard: %v", err)
+	var asks sync.WaitGroup
+	asks.Go(func() {
+		if err := In(h.st.Dir).Notify(h.id, []string{"a", "b"}); err != nil {
+			t.Error(err)
 		}
 		if err := In(h.st.Dir).Notify(h.id, []string{"c"}); err == nil {
 			t.Error("it is notified of twice")
 		}
+	})
+	answered, why := Wait(h.st, h.id, h.getenv, func() {
+		n++
 		h.write(answerFile, []byte(`{"word":"allow"}`))
-	}()
-	answered, why := Wait(h.st, h.id, h.getenv, func() { n++ })
+	})
+	asks.Wait()
 	if got := In(h.st.Dir).Channels(h.id); !answered || n != 1 || !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("answered %t, %q, notified %d times, through %q", answered, why, n, got)
 	}

@@ -20,7 +20,7 @@ import (
 func (u *user) from(agent, name, payload string) string {
 	u.Helper()
 	var out, errs bytes.Buffer
-	code := Main([]string{name, "--agent", agent}, strings.NewReader(payload), &out, &errs, func(name string) string { return u.env[name] }, run.Starter{}, nil, nil)
+	code := Main([]string{name, "--agent", agent}, strings.NewReader(payload), &out, &errs, func(name string) string { return u.env[name] }, run.Starter{})
 	if code != 0 || errs.Len() > 0 {
 		u.Errorf("%s: exit code %d, on stderr %q", name, code, errs.String())
 	}

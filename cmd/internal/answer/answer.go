@@ -33,7 +33,6 @@ import (
 	"beckon/event/policy/wire"
 	"beckon/state"
 	"beckon/state/evidence"
-	"beckon/state/request"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -54,10 +53,6 @@ const (
 	onceASession = 24 * time.Hour
 )
 
-// Verify returns an error for an answer to r that the user has not given: with a PIN, one that it
-// does not sign.
-type Verify func(d request.Dir, r *request.Request, a *request.Answer) error
-
 // Starter enables the hooks that start programs, as package run does.
 type Starter interface {
 	// Prepare creates the handlers of the hooks of kind k; programs that they start get env.
@@ -66,12 +61,18 @@ type Starter interface {
 	Inside(getenv func(string) string, state trust.Dir) bool
 }
 
-// Main implements `beckon hook`. In beckon-hook starter and verify are nil: it answers when a
-// policy has only rules and the user has no PIN, and links nothing that could start a command or
-// ask a server. For the rest it calls become, which does not return if the program for it is
-// there.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string,
-	starter Starter, verify Verify, become func([]string) (int, bool)) (code int) {
+// Main implements `beckon hook`.
+func Main(
+	args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, starter Starter,
+) (code int) {
+	return evaluate(args, stdin, stdout, stderr, getenv, starter, nil)
+}
+
+// evaluate answers an event. In beckon-hook starter is nil: it answers when a policy has only rules, and
+// links nothing that could start a command or ask a server. For the rest it calls become, which
+// does not return if the program for it is there.
+func evaluate(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string,
+	starter Starter, become func() (int, bool)) (code int) {
 	var fault error // there is no log yet, or it has the error
 	defer hook.Guard(&fault)
 	stack.Grow()
@@ -80,26 +81,19 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	switch {
 	case err != nil:
 		return 0
-	case len(args) > 1 && args[0] == hook.AnsweredFlag:
-		if verify == nil && become != nil && request.In(dir).HasPIN() {
-			if code, ok := become(args); ok {
-				return code
-			}
-		}
-		return give(store.Open(dir), args[1:], stdout, stderr, getenv, verify)
 	case a.Reply:
-		return holdTurn(store.Open(dir), a, stdin, getenv)
+		return waitForReply(store.Open(dir), a, stdin, getenv)
 	case !a.Judged():
-		return hook.Main(args, stdin, stdout, getenv)
+		return hook.Main(args, stdin, stdout, getenv, nil)
 	}
-	if getenv = a.Env(getenv); !hook.Policied(getenv) && !a.Holds() {
-		return hook.Main(args, stdin, stdout, getenv)
+	if getenv = a.Env(getenv); !Policied(getenv) && !a.Waits() {
+		return hook.Main(args, stdin, stdout, getenv, nil)
 	}
 	f := firing{args: a, getenv: getenv, start: time.Now(), st: store.Open(dir), environ: os.Environ(), starter: starter}
 	f.dialect, _ = wire.DialectOf(a.Agent)
 	f.safely(f.load) // without a policy the event is still folded
 	if become != nil && (a.Event == "" || f.loaded.Starts(event.KindOf(a.Agent, a.Event))) {
-		if code, ok := become(args); ok {
+		if code, ok := become(); ok {
 			return code
 		}
 	}
@@ -156,7 +150,6 @@ type firing struct {
 	getenv  func(string) string
 	environ []string // for programs that the policy starts
 	starter Starter  // nil if nothing can be started
-	verify  Verify   // nil if no answer can be verified
 	start   time.Time
 	st      *store.Store
 	payload []byte // translated to Claude Code's names, which the policy uses
@@ -242,7 +235,7 @@ func (f *firing) unread(err error, stdout, stderr io.Writer) (code int) {
 // load reads what is in force.
 func (f *firing) load() {
 	f.sources = Sources(f.getenv, f.st.Dir)
-	f.covers = hook.Coverage(f.getenv) // before the files are read, so that a change meanwhile is not recorded
+	f.covers = Coverage(f.getenv) // before the files are read, so that a change meanwhile is not recorded
 	f.loaded = policy.Load(f.sources)
 }
 
@@ -284,12 +277,12 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	if !f.first(result.Answer.ExitCode) {
 		select {} // the watchdog ends the process
 	}
-	if f.offers(result) && ctx.Err() == nil {
+	if f.asks(result) && ctx.Err() == nil {
 		if waiting {
 			<-folded
 		}
 		f.safely(func() { f.after(ev, result) })
-		return f.hold(out, stdout)
+		return f.wait(out, stdout)
 	}
 	_, err := stdout.Write(out)
 	_, errStderr := stderr.Write(result.Answer.Stderr)

@@ -57,7 +57,8 @@ func (u *user) fire(kind event.Kind, members string) string {
 	u.Helper()
 	payload := `{"session_id":"s1","cwd":"` + u.dir + `","hook_event_name":"` + string(kind) + `"` + members + `}`
 	var out, errs bytes.Buffer
-	code := Main([]string{string(kind)}, strings.NewReader(payload), &out, &errs, func(name string) string { return u.env[name] }, run.Starter{}, nil, nil)
+	getenv := func(name string) string { return u.env[name] }
+	code := Main([]string{string(kind)}, strings.NewReader(payload), &out, &errs, getenv, run.Starter{})
 	if code != 0 || errs.Len() > 0 {
 		u.Errorf("%s: exit code %d, on stderr %q", kind, code, errs.String())
 	}
@@ -238,7 +239,7 @@ func TestFaultIsNotTheAgents(t *testing.T) {
 					return u.env[name]
 				}
 				var out, errs bytes.Buffer
-				if code := Main([]string{"PreToolUse"}, strings.NewReader(payload), &out, &errs, getenv, run.Starter{}, nil, nil); code != 0 || errs.Len() > 0 {
+				if code := Main([]string{"PreToolUse"}, strings.NewReader(payload), &out, &errs, getenv, run.Starter{}); code != 0 || errs.Len() > 0 {
 					t.Errorf("at %d: exit code %d, on stderr %q", n, code, errs.String())
 				}
 				if out.Len() > 0 {
@@ -259,7 +260,7 @@ func TestBusyServer(t *testing.T) {
 		{"hooks": [{"type": "rule", "id": "no-force", "decision": "deny", "reason": "Shared branch.", "commands": ["git push -f"]}]},
 		{"matcher": "Write", "hooks": [{"type": "command", "id": "must", "command": "echo run >> $HOME/ran", "fail": "closed"}]},
 		{"matcher": "Read", "hooks": [{"type": "command", "id": "may", "command": "echo run >> $HOME/ran"}]}]}}`, "")
-	served := Serve(u.store(), run.Starter{}, nil, func(name string) string { return u.env[name] })
+	served := Serve(u.store(), run.Starter{}, func(name string) string { return u.env[name] })
 	for i, c := range []struct{ tool, input, want string }{
 		{"Bash", `{"command":"git push -f"}`, "Shared branch."},
 		{"Bash", `{"command":"ls"}`, ""},

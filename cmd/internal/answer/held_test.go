@@ -31,7 +31,8 @@ func serves(t *testing.T) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := web.New(web.Options{Store: u.store(), Policy: Serve(u.store(), run.Starter{}, nil, func(name string) string { return u.env[name] })})
+	getenv := func(name string) string { return u.env[name] }
+	s := web.New(web.Options{Store: u.store(), Policy: Serve(u.store(), run.Starter{}, getenv)})
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	stop := func() {
@@ -213,7 +214,7 @@ func TestPostedFromElsewhere(t *testing.T) {
 	u := newUser(t, "", "")
 	payload := fmt.Appendf(nil, `{"session_id":"s","cwd":%q,"hook_event_name":"UserPromptSubmit","prompt":"x"}`, u.dir)
 	for _, home := range []string{u.dir, "relative", ""} {
-		s := Serve(u.store(), run.Starter{}, nil, func(name string) string { return map[string]string{"HOME": home}[name] })
+		s := Serve(u.store(), run.Starter{}, func(name string) string { return map[string]string{"HOME": home}[name] })
 		f, err := s.firing(wire.Posted{Foreign: true}, payload)
 		if err != nil || !filepath.IsAbs(f.dir) {
 			t.Errorf("with the home %q commands run in %q, %v", home, f.dir, err)

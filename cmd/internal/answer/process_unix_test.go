@@ -24,7 +24,7 @@ const asHook = "ANSWER_TEST_AS_HOOK"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asHook) != "" {
-		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv, run.Starter{}, nil, nil))
+		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv, run.Starter{}))
 	}
 	os.Exit(m.Run())
 }

@@ -142,7 +142,7 @@ func TestUntrustedPolicyAboveIsNamedOnce(t *testing.T) {
 	policy := file(t, `{"packs":["git"]}`, u.dir, "repo", ".beckon", "policy.json")
 	u.env["CLAUDE_PROJECT_DIR"] = filepath.Join(u.dir, "repo", "web")
 	getenv := func(n string) string { return u.env[n] }
-	if !hook.Policied(hook.Args{}.Env(getenv)) {
+	if !Policied(hook.Args{}.Env(getenv)) {
 		t.Fatal("no policy is seen")
 	}
 	first := u.fire(event.SessionStart, `,"source":"startup"`)

@@ -33,7 +33,6 @@ import (
 // process named counts only if the user trusts its policy.
 type Served struct {
 	starter Starter
-	verify  Verify
 	st      *store.Store
 	getenv  func(string) string
 	environ []string
@@ -41,12 +40,12 @@ type Served struct {
 
 // Serve returns a Served for a server over st. hidden are variables that programs started by a
 // policy must not see.
-func Serve(st *store.Store, starter Starter, verify Verify, getenv func(string) string, hidden ...string) *Served {
+func Serve(st *store.Store, starter Starter, getenv func(string) string, hidden ...string) *Served {
 	environ := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains(hidden, name)
 	})
-	return &Served{starter: starter, verify: verify, st: st, getenv: getenv, environ: environ}
+	return &Served{starter: starter, st: st, getenv: getenv, environ: environ}
 }
 
 // maxHops is how many policies may pass a question on.
@@ -82,14 +81,14 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 		return nil, note, nil
 	}
 	f, err := s.firing(q, q.Body)
-	if err != nil || !hook.Policied(f.getenv) && q.Wait == 0 {
+	if err != nil || !Policied(f.getenv) && q.Wait == 0 {
 		return nil, note, nil
 	}
 	f.getenv = home.WithVar(f.getenv, "CLAUDE_PID", s.pid(f.e.SessionID))
 	f.args.Event, f.args.Via, f.args.Answers = string(f.e.Kind), "http", q.Wait > 0
 	f.http, f.start = true, q.At.Time()
 	r := policy.Result{Allowed: true}
-	if hook.Policied(f.getenv) {
+	if Policied(f.getenv) {
 		f.load()
 		var ev policy.Event
 		if ev, r = f.ask(ctx); ctx.Err() != nil {
@@ -100,7 +99,7 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 	if q.Hops > 0 { // the session is followed where the question came from
 		return r.Answer.Stdout, note, nil
 	}
-	if ctx.Err() == nil && f.offers(r) {
+	if ctx.Err() == nil && f.asks(r) {
 		held = s.held(f, q)
 	}
 	return r.Answer.Stdout, func() {
@@ -114,7 +113,7 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 func (s *Served) held(f *firing, q wire.Posted) request.Held {
 	return func(ctx context.Context, session *state.Session, report func([]byte) error) {
 		f.session = *session
-		o := f.offer()
+		o := f.request()
 		o.Expires = min(o.Expires, event.MillisOf(time.Now().Add(q.Wait)))
 		o.Client = event.Process{}
 		if q.Foreign { // nothing is known here about another machine
@@ -137,7 +136,7 @@ func (s *Served) held(f *firing, q wire.Posted) request.Held {
 		}
 		// Nothing is started for a request that the policy has already seen, as in a waiting
 		// hook.
-		g := firing{getenv: f.getenv, environ: f.environ, verify: s.verify, start: time.Now(), st: f.st, dir: f.dir, http: true}
+		g := firing{getenv: f.getenv, environ: f.environ, start: time.Now(), st: f.st, dir: f.dir, http: true}
 		g.give(o.ID, o.Sum, report, nil)
 	}
 }

@@ -35,7 +35,7 @@ func TestNoWayAroundByShape(t *testing.T) {
 				} // else it stays open
 			}()
 			var said, errs bytes.Buffer
-			code := Main([]string{"PreToolUse"}, in, &said, &errs, func(name string) string { return u.env[name] }, run.Starter{}, nil, nil)
+			code := Main([]string{"PreToolUse"}, in, &said, &errs, func(name string) string { return u.env[name] }, run.Starter{})
 			if code != 0 || !strings.Contains(said.String(), `"permissionDecision":"deny"`) {
 				t.Errorf("exit code %d, %q", code, said.String())
 			}

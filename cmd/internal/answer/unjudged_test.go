@@ -24,7 +24,7 @@ func TestFaultIsNoWayAround(t *testing.T) {
 	u := newUser(t, on("PreToolUse", denyLs), "")
 	in := strings.NewReader(`{"session_id":"s1","hook_event_name":"PreToolUse","cwd":"/","tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}}`)
 	var said, errs bytes.Buffer
-	if code := Main([]string{"PreToolUse"}, in, &said, &errs, func(name string) string { return u.env[name] }, faulty{}, nil, nil); code != 0 || !strings.Contains(said.String(), `"permissionDecision":"deny"`) {
+	if code := Main([]string{"PreToolUse"}, in, &said, &errs, func(name string) string { return u.env[name] }, faulty{}); code != 0 || !strings.Contains(said.String(), `"permissionDecision":"deny"`) {
 		t.Errorf("exit code %d, %q", code, said.String())
 	}
 }

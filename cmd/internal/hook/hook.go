@@ -35,10 +35,10 @@ type Args struct {
 	Event string // the event's name, used when the payload has none
 	Agent string // --agent: the agent that sends it; empty means claude-code
 	Via   string // which entry started this hook: --via "plugin", else what it is called by
-	// Answers, --answers, is set in the entries of an install with answers: requests to the
-	// user are held, and the user may end the turn at a call.
+	// Answers, --answers, is set in the entries of an install with answers: the hook waits for
+	// the user's answer, and the user may end the turn at a call.
 	Answers bool
-	// Reply, --reply, marks the entry that only holds the end of a turn for a reply.
+	// Reply, --reply, marks the entry that only waits for a reply at the end of a turn.
 	Reply bool
 }
 
@@ -85,14 +85,9 @@ func entryOf(args []string) string {
 	return strconv.FormatUint(uint64(h), 36)
 }
 
-// Main runs one hook and returns its exit code, which is always 0. It prints
-// nothing but a terminal sequence that the user has asked for.
-func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) int {
-	return say(nil, args, stdin, stdout, getenv)
-}
-
-// say is Main with an answer for the client, which accepts one object only.
-func say(what []byte, args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string) int {
+// Main runs one hook and returns its exit code, which is always 0. It prints nothing but warning,
+// an answer for the client, and a terminal sequence that the user has asked for.
+func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string, warning []byte) int {
 	a := ParseArgs(args)
 	defer watch(Deadline, func() {
 		if dir, err := store.Dir(getenv); err == nil {
@@ -101,13 +96,14 @@ func say(what []byte, args []string, stdin io.Reader, stdout io.Writer, getenv f
 		}
 	})()
 	sequence, halt := fold(a, stdin, getenv, time.Now())
+	out := warning
 	if halt != nil {
-		what = halt
+		out = halt // the client accepts one object
 	}
-	if a.foreign() {
+	if a.Foreign() {
 		return 0 // the client would take a sequence for an answer or an error
 	}
-	if out := WithSequence(what, sequence); len(out) > 0 {
+	if out = WithSequence(out, sequence); len(out) > 0 {
 		_, _ = stdout.Write(out)
 	}
 	return 0
@@ -165,7 +161,7 @@ func Guard(err *error) {
 func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, start time.Time) (res store.Result, err error) {
 	defer Guard(&err)
 	e.At, e.Via = event.MillisOf(start), a.Via
-	if e.SessionID == "" && !a.foreign() {
+	if e.SessionID == "" && !a.Foreign() {
 		e.SessionID = getenv("CLAUDE_CODE_SESSION_ID")
 	}
 	if e.SessionID == "" {

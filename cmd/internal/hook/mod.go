@@ -11,12 +11,12 @@ import (
 	"beckon/state/store"
 )
 
-// modFlag, as the first argument, makes beckon-hook fold what the mod inside a client saw:
+// ModFlag, as the first argument, makes beckon-hook fold what the mod inside a client saw:
 //
 //	beckon-hook --mod WHAT SESSION MILLISECONDS DETAIL
 //
 // None of it contains what is said in the session.
-const modFlag = "--mod"
+const ModFlag = "--mod"
 
 // modWords are the mod's reports and their meanings.
 var modWords = map[string]state.Seeing{
@@ -39,8 +39,8 @@ const (
 // errModWord is logged for a report that no mod of this version sends.
 var errModWord = errors.New("a report of the mod is not understood: run beckon install --mod again")
 
-// modSays folds one report of the mod. Its exit code is always 0.
-func modSays(args []string, getenv func(string) string, now time.Time) int {
+// Mod folds one report of the mod. Its exit code is always 0.
+func Mod(args []string, getenv func(string) string, now time.Time) int {
 	dir, err := store.Dir(getenv)
 	if err != nil {
 		return 0

@@ -24,7 +24,7 @@ func TestModSays(t *testing.T) {
 	}
 	say := func(what, id, at string, detail ...string) {
 		t.Helper()
-		if code := Start(append([]string{modFlag, what, id, at}, detail...), nil, nil, getenv, nil); code != 0 {
+		if code := Mod(append([]string{what, id, at}, detail...), getenv, time.Now()); code != 0 {
 			t.Errorf("%s: exit code %d", what, code)
 		}
 	}
@@ -52,7 +52,7 @@ func TestModSays(t *testing.T) {
 	fold(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "p"}, time.Millisecond)
 	is(state.Working, state.FromHook)
 	for _, bad := range [][]string{{"halt"}, {"halt", "s1", "soon", "x"}, {"", "s1", now(), "x"}, {"gone", "s1", now(), "x"}, {"halt", "s1", now()}} {
-		Start(append([]string{modFlag}, bad...), nil, nil, getenv, nil)
+		Mod(bad, getenv, time.Now())
 	}
 	is(state.Working, state.FromHook)
 	time.Sleep(2 * time.Millisecond)

@@ -5,8 +5,6 @@ package hook
 import (
 	"os"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // Become replaces this process with another program, with the same pid, stdin and stdout. It
@@ -19,26 +17,3 @@ func Become(path string, args []string) (code int, ok bool) {
 // detached starts a process in a session of its own, out of reach of what the client does to
 // its hooks' process group.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
-
-const (
-	// maxGiven is how much of stdin is read in advance, in bytes.
-	maxGiven = 16 << 10
-	// givenWait is how long to wait for it, in milliseconds: it is there when the client
-	// starts a hook.
-	givenWait = 200
-)
-
-// first returns what one read of stdin yields without waiting; nil if nothing is there.
-func first(stdin *os.File) []byte {
-	fd := int(stdin.Fd())
-	ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	if n, err := unix.Poll(ready, givenWait); err != nil || n == 0 {
-		return nil
-	}
-	given := make([]byte, maxGiven)
-	n, err := unix.Read(fd, given)
-	if err != nil {
-		return nil
-	}
-	return given[:n]
-}

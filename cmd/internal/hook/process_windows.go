@@ -25,6 +25,3 @@ func detached() *syscall.SysProcAttr {
 	const detachedProcess = 0x00000008
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
 }
-
-// first reads nothing: every call is evaluated.
-func first(*os.File) []byte { return nil }

@@ -248,7 +248,7 @@ func TestWordIsTheMods(t *testing.T) {
 		must(t, pane.WaitFor("Everything is done", patience))
 		id := l.Home.Registry()[0].SessionID
 		said := request.In(l.Home.State)
-		must(t, said.Leave(id, request.Said{Reply: "lab:hi"}, time.Now()))
+		must(t, said.Leave(id, request.Message{Reply: "lab:hi"}, time.Now()))
 		must(t, pane.Say("lab:bash exec "+filepath.Join(bin(l), "beckon")+" mod "+id+" >said.json"))
 		must(t, pane.WaitFor("It ran. Done", patience))
 		answer, err := os.ReadFile(filepath.Join(l.Home.Project, "said.json"))
@@ -256,7 +256,7 @@ func TestWordIsTheMods(t *testing.T) {
 		if gjson.GetBytes(answer, "schema").Int() != 1 || gjson.GetBytes(answer, "reply").Exists() {
 			t.Errorf("the agent was told %s", answer)
 		}
-		if _, err := os.Stat(said.SaidFile(id)); err != nil {
+		if _, err := os.Stat(said.MessageFile(id)); err != nil {
 			t.Errorf("the word is gone: %v", err)
 		}
 	})

@@ -16,6 +16,7 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/request"
+	"beckon/state/request/pin"
 )
 
 // AnswerCmd is `beckon answer`.
@@ -68,8 +69,8 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, 
 		}
 		return nil, nil, cli.NotFound("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer")
 	}
-	if id, ok := request.In(a.Store.Dir).Past(strings.ToUpper(first)); ok && len(first) >= 4 {
-		return nil, nil, cli.Late("request %s: %w", id[:5], request.In(a.Store.Dir).Over(id))
+	if id, became := request.In(a.Store.Dir).Past(strings.ToUpper(first)); became != nil && len(first) >= 4 {
+		return nil, nil, cli.Late("request %s: %w", id[:5], became)
 	}
 	v, err := a.Find(first)
 	if err != nil {
@@ -152,7 +153,11 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Request, words []string) error {
 			return cli.ErrSilent
 		}
 	}
-	return give(a, o, ans, c.JSON)
+	out, err := give(a, &o.Request, ans, pin.Asked(request.In(a.Store.Dir)))
+	if err != nil {
+		return err
+	}
+	return out.print(a, titleOf(o), c.JSON)
 }
 
 // mayAnswer returns an error for anyone but the user: an agent must not answer itself.

@@ -1,17 +1,17 @@
 package talk
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
 	"beckon/cmd/internal/cli"
 	"beckon/render/card"
 	"beckon/state/request"
+	"beckon/state/request/pin"
 )
 
-// given is the format of `answer --json`.
-type given struct {
+// result is what became of an answer, in the format of `answer --json`.
+type result struct {
 	Schema int             `json:"schema"`
 	Offer  string          `json:"offer"`
 	Word   request.Word    `json:"word"`
@@ -33,22 +33,12 @@ var effects = map[request.Kind]struct {
 	request.Reply:      {did: map[request.Word]string{request.Say: "sent"}},
 }
 
-// hand gives an answer, signed if the user has a PIN, and waits for its outcome.
-func hand(a *cli.App, o *request.Request, ans request.Answer, sign signer) (given, error) {
-	ans.By = cmp.Or(ans.By, a.User())
-	dir := request.In(a.Store.Dir)
-	if dir.HasPIN() {
-		k, err := sign()
-		if err == nil {
-			err = k.Sign(o, &ans)
-		}
-		if err != nil {
-			return given{}, err
-		}
-	}
-	became, err := dir.Deliver(o, ans)
-	out := given{Schema: 1, Offer: ans.Request, Word: ans.Word, Taken: became.Taken, Why: became.Why}
-	out.did = effects[o.Kind].did[ans.Word]
+// give gives an answer to a request, and waits for its outcome.
+func give(a *cli.App, r *request.Request, ans request.Answer, unlock request.Unlock) (result, error) {
+	ans.By = a.User()
+	became, err := request.In(a.Store.Dir).Answer(r, ans, unlock)
+	out := result{Schema: 1, Offer: r.ID, Word: ans.Word, Taken: became.Taken, Why: became.Why}
+	out.did = effects[r.Kind].did[ans.Word]
 	if taken, ok := errors.AsType[*request.TakenError](err); ok {
 		out.By = &taken.By
 	}
@@ -58,51 +48,68 @@ func hand(a *cli.App, o *request.Request, ans request.Answer, sign signer) (give
 	return out, err
 }
 
-// outcome describes what an answer did, or returns the error why it did nothing.
-func outcome(out given, err error) (string, error) {
-	if err == nil && !out.Taken {
-		err = errors.New(out.Why)
+// words describes what an answer did, or returns the error why it did nothing.
+func (r result) words() (string, error) {
+	if !r.Taken {
+		return "", errors.New(r.Why)
 	}
-	if err != nil {
-		return "", err
+	return r.did, nil
+}
+
+// print prints what became of the answer to the request called title.
+func (r result) print(a *cli.App, title string, asJSON bool) (err error) {
+	if asJSON {
+		err = cli.WriteJSON(a.Stdout, r)
+	} else if r.Taken {
+		_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", r.did, title)
 	}
-	return out.did, nil
+	switch {
+	case r.Taken || err != nil:
+		return err
+	case asJSON:
+		return cli.Late("%w", cli.ErrSilent)
+	}
+	return cli.Late("%s: %s", title, r.Why)
 }
 
 // Give gives the answer of a notification's button, and returns its outcome in words.
-func Give(a *cli.App, o *request.Request, ans request.Answer) (became string, err error) {
-	out, err := hand(a, o, ans, noPIN)
-	became, why := outcome(out, err)
+func Give(a *cli.App, r *request.Request, ans request.Answer) (became string, err error) {
+	out, err := give(a, r, ans, request.NoPIN)
+	why := err
+	if err == nil {
+		became, why = out.words()
+	}
 	if why != nil {
 		became = "not answered: " + why.Error()
 	}
 	return became, err
 }
 
-// give gives an answer and prints its outcome.
-func give(a *cli.App, o *card.Request, ans request.Answer, asJSON bool) error {
-	out, err := hand(a, &o.Request, ans, askPIN(a))
+// titleOf names a request where the outcome of its answer is printed.
+func titleOf(r *card.Request) string { return r.Card.Title + " in " + card.Line1(r.Name) }
+
+// PINCmd is `beckon config pin`.
+type PINCmd struct{}
+
+// Run asks for a new PIN, and for the one there is first.
+func (PINCmd) Run(a *cli.App) error {
+	if err := mayAnswer(a); err != nil {
+		return err
+	}
+	d := request.In(a.Store.Dir)
+	if d.HasPIN() {
+		if _, err := pin.Asked(d)(); err != nil {
+			return err
+		}
+	}
+	set, err := pin.New(d)
 	if err != nil {
 		return err
 	}
-	return gave(a, out, titleOf(o), asJSON)
-}
-
-// titleOf names a request where the outcome of its answer is printed.
-func titleOf(o *card.Request) string { return o.Card.Title + " in " + card.Line1(o.Name) }
-
-// gave prints the outcome for the request called title.
-func gave(a *cli.App, out given, title string, asJSON bool) (err error) {
-	if asJSON {
-		err = cli.WriteJSON(a.Stdout, out)
-	} else if out.Taken {
-		_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", out.did, title)
+	text := "answers take no PIN"
+	if set {
+		text = "answers now take your PIN; notifications have no buttons"
 	}
-	if out.Taken || err != nil {
-		return err
-	}
-	if asJSON {
-		return cli.Late("%w", cli.ErrSilent)
-	}
-	return cli.Late("%s: %s", title, out.Why)
+	_, err = fmt.Fprintln(a.Stdout, text)
+	return err
 }

@@ -14,7 +14,6 @@ import (
 	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/request"
-	"beckon/state/request/pin"
 )
 
 // ModCmd is `beckon mod`, which the mod inside a client runs: it prints who else needs the
@@ -55,7 +54,7 @@ func (c *ModCmd) Run(a *cli.App) error {
 	record, ours := ownRecord(seen, c.Session)
 	dir := request.In(a.Store.Dir)
 	out := modded{Schema: 1, Band: cfg.Band == "true", Sessions: []modSession{}}
-	out.Watch = []string{a.Store.NeedsFile(), dir.SaidFile(record)}
+	out.Watch = []string{a.Store.NeedsFile(), dir.MessageFile(record)}
 	if path, err := config.Path(a.Getenv); err == nil {
 		out.Watch = append(out.Watch, path)
 	}
@@ -80,21 +79,13 @@ func (c *ModCmd) Run(a *cli.App) error {
 		out.Sessions = append(out.Sessions, s)
 	}
 	if ours { // the user's words go only to the client that they are for
-		said := take(a, record)
-		out.Reply, out.Stop = said.Reply, said.Stop
+		m, err := dir.Take(record, time.Now())
+		if err != nil {
+			a.Store.Log(fmt.Errorf("refusing a reply: %w", err))
+		}
+		out.Reply, out.Stop = m.Reply, m.Stop
 	}
 	return cli.WriteJSON(a.Stdout, out)
-}
-
-// take takes the user's words for a session. With a PIN a reply counts only if that signs it.
-func take(a *cli.App, record string) request.Said {
-	dir := request.In(a.Store.Dir)
-	said, _ := dir.Take(record, time.Now())
-	if err := pin.VerifySaid(dir, record, &said); said.Reply != "" && err != nil {
-		a.Store.Log(fmt.Errorf("refusing a reply: %w", err))
-		said.Reply = ""
-	}
-	return said
 }
 
 // ownRecord returns the record of the session whose client runs this command (of several

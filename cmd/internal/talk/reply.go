@@ -13,6 +13,7 @@ import (
 	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/request"
+	"beckon/state/request/pin"
 )
 
 // ReplyCmd is `beckon reply`.
@@ -40,11 +41,11 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	out, err := say(a, &v, text, request.Terminal, "", askPIN(a))
+	out, err := say(a, &v, text, request.Terminal, pin.Asked(request.In(a.Store.Dir)))
 	if err != nil {
 		return err
 	}
-	return gave(a, out, saidTo(&v, out), c.JSON)
+	return out.print(a, saidTo(&v, out), c.JSON)
 }
 
 // found returns a session of this machine, for its user.
@@ -57,7 +58,7 @@ func found(a *cli.App, arg string) (state.Seen, error) {
 }
 
 // saidTo describes where a reply went.
-func saidTo(v *state.Seen, out given) string {
+func saidTo(v *state.Seen, out result) string {
 	if out.Offer == "" {
 		return "to session " + cli.ShortID(v.Session.ID) + ", as its next prompt"
 	}
@@ -72,30 +73,19 @@ func nameOf(v *state.Seen) string {
 
 // say continues a session whose turn is over with a text: through the mod in its client, which
 // submits it, else through the hook that waits for a reply.
-func say(a *cli.App, v *state.Seen, text string, from request.From, by string, sign signer) (given, error) {
+func say(a *cli.App, v *state.Seen, text string, from request.From, unlock request.Unlock) (result, error) {
+	if err := request.CheckMessage(text); err != nil {
+		return result{}, cli.Usage("%w", err)
+	}
 	dir := request.In(a.Store.Dir)
 	if v.TakesReply() {
-		s := request.Said{Reply: text}
-		if err := s.Check(); err != nil {
-			return given{}, cli.Usage("%w", err)
-		}
-		s.At = time.Now().UnixMilli()
-		if dir.HasPIN() {
-			k, err := sign()
-			if err == nil {
-				err = k.SignSaid(v.Session.Record(), &s)
-			}
-			if err != nil {
-				return given{}, err
-			}
-		}
-		if taken, err := dir.Hand(v.Session.Record(), s); taken || err != nil {
-			return given{Schema: 1, Word: request.Say, Taken: taken, did: effects[request.Reply].did[request.Say]}, err
+		if taken, err := dir.Reply(v.Session.Record(), text, unlock); taken || err != nil {
+			return result{Schema: 1, Word: request.Say, Taken: taken, did: effects[request.Reply].did[request.Say]}, err
 		}
 	}
 	list, err := dir.List(time.Now())
 	if err != nil {
-		return given{}, fmt.Errorf("reading the requests: %w", err)
+		return result{}, fmt.Errorf("reading the requests: %w", err)
 	}
 	list = slices.DeleteFunc(list, func(o request.Request) bool { return o.Kind != request.Reply || o.Record != v.Session.Record() })
 	if len(list) == 0 {
@@ -103,14 +93,10 @@ func say(a *cli.App, v *state.Seen, text string, from request.From, by string, s
 		if !v.Status.State.AtWork() {
 			what = "has no hook that waits for a reply"
 		}
-		return given{}, cli.NotFound("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s", cli.ShortID(v.Session.ID), what)
+		return result{}, cli.NotFound("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s", cli.ShortID(v.Session.ID), what)
 	}
-	o := list[len(list)-1]
-	ans := request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Say, Message: text, From: from, By: by}
-	if err := o.Fits(ans); err != nil {
-		return given{}, cli.Usage("%w", err)
-	}
-	return hand(a, &o, ans, sign)
+	ans := request.Answer{Word: request.Say, Message: text, From: from}
+	return give(a, &list[len(list)-1], ans, unlock)
 }
 
 // StopCmd is `beckon stop`.
@@ -129,7 +115,7 @@ func (c *StopCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	text, err := halt(a, &v, request.Terminal, a.User())
+	text, err := halt(a, &v, request.Terminal)
 	if err != nil {
 		return err
 	}
@@ -138,15 +124,16 @@ func (c *StopCmd) Run(a *cli.App) error {
 }
 
 // halt ends a session's turn, and returns when it will end.
-func halt(a *cli.App, v *state.Seen, from request.From, by string) (string, error) {
-	atOnce, err := request.In(a.Store.Dir).Halt(v, from, by)
-	switch {
-	case err != nil:
+func halt(a *cli.App, v *state.Seen, from request.From) (string, error) {
+	atOnce, err := request.In(a.Store.Dir).Halt(v, from, a.User())
+	if err != nil {
 		return "", err
-	case atOnce:
-		return fmt.Sprintf("session %s stops, its subagents at their next call", cli.ShortID(v.Session.ID)), nil
 	}
-	return fmt.Sprintf("session %s stops at its next call, its subagents at theirs", cli.ShortID(v.Session.ID)), nil
+	when := "stops at its next call, its subagents at theirs"
+	if atOnce {
+		when = "stops, its subagents at their next call"
+	}
+	return fmt.Sprintf("session %s %s", cli.ShortID(v.Session.ID), when), nil
 }
 
 // AwayCmd is `beckon away`.

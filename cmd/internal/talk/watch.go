@@ -19,92 +19,92 @@ import (
 
 // Watch gives a screen the sessions' requests, and the keys that answer them.
 func Watch(a *cli.App, opt *tui.Options) {
+	s := &screen{App: a}
 	opt.Offers = func(ctx context.Context, show func([]card.Request)) { followOffers(ctx, a.Store.Dir, show) }
-	keys := &keyring{dir: request.In(a.Store.Dir)}
-	opt.Unlock = keys.unlock
-	opt.Answer = func(o card.Request, ans request.Answer) (string, error) { return answerFromWatch(a, o, ans, keys.key) }
-	opt.WhyNot = func(r render.Row) error {
-		if r.Remote != nil {
-			c, err := command(a, &r, []string{"answer"})
-			if err != nil {
-				return err
-			}
-			return fmt.Errorf("it runs on %s: %s", card.Line1(r.Remote.Name), c)
-		}
-		v, err := a.Find(r.Record())
-		if err != nil {
-			return err
-		}
-		return notOffered(a, v)
+	opt.Unlock, opt.Answer, opt.Reply, opt.Stop, opt.WhyNot = s.unlock, s.answer, s.reply, s.stop, s.whyNot
+}
+
+// screen answers requests, and keeps the PIN's key while it runs.
+type screen struct {
+	*cli.App
+	mu  sync.Mutex
+	pin request.Key
+}
+
+func (s *screen) key() (request.Key, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pin == nil {
+		return request.NoPIN()
 	}
-	opt.Reply = func(r render.Row, text string) (string, error) { return replyFromWatch(a, r, text, keys.key) }
-	opt.Stop = func(r render.Row) (string, error) { return stopFromWatch(a, r) }
+	return s.pin, nil
 }
 
-// keyring keeps the PIN's key while a screen runs.
-type keyring struct {
-	dir  request.Dir
-	mu   sync.Mutex
-	open *pin.Key
-}
-
-func (r *keyring) key() (*pin.Key, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.open == nil {
-		return noPIN()
-	}
-	return r.open, nil
-}
-
-func (r *keyring) unlock(typed string) error {
-	k, err := pin.Unlock(r.dir, typed)
+func (s *screen) unlock(typed string) error {
+	k, err := pin.Unlock(request.In(s.Store.Dir), typed)
 	if err == nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.open = k
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.pin = k
 	}
 	return err
 }
 
-func answerFromWatch(a *cli.App, o card.Request, ans request.Answer, sign signer) (string, error) {
-	if err := mayAnswer(a); err != nil {
+func (s *screen) answer(r card.Request, ans request.Answer) (string, error) {
+	if err := mayAnswer(s.App); err != nil {
 		return "", err
 	}
-	if err := o.Card.May(ans.Word); err != nil {
+	if err := r.Card.May(ans.Word); err != nil {
 		return "", err
 	}
-	did, err := outcome(hand(a, &o.Request, ans, sign))
+	out, err := give(s.App, &r.Request, ans, s.key)
+	if err == nil {
+		_, err = out.words()
+	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", o.Card.Title, err)
+		return "", fmt.Errorf("%s: %w", r.Card.Title, err)
 	}
-	text := did + ": " + o.Card.Title
+	text := out.did + ": " + r.Card.Title
 	if ans.Always > 0 {
-		text += "; " + o.Card.Always[ans.Always-1]
+		text += "; " + r.Card.Always[ans.Always-1]
 	}
 	return text, nil
 }
 
-// replyFromWatch sends text to the session of a row.
-func replyFromWatch(a *cli.App, r render.Row, text string, sign signer) (string, error) {
-	v, err := found(a, r.Record())
+func (s *screen) reply(r render.Row, text string) (string, error) {
+	v, err := found(s.App, r.Record())
 	if err != nil {
 		return "", err
 	}
-	out, err := say(a, &v, text, request.Watch, "", sign)
-	did, err := outcome(out, err)
-	if err != nil {
-		return "", err
+	out, err := say(s.App, &v, text, request.Watch, s.key)
+	if err == nil {
+		_, err = out.words()
 	}
-	return did + ": " + saidTo(&v, out), nil
+	return out.did + ": " + saidTo(&v, out), err
 }
 
-func stopFromWatch(a *cli.App, r render.Row) (string, error) {
-	v, err := found(a, r.Record())
+func (s *screen) stop(r render.Row) (string, error) {
+	v, err := found(s.App, r.Record())
 	if err != nil {
 		return "", err
 	}
-	return halt(a, &v, request.Watch, a.User())
+	return halt(s.App, &v, request.Watch)
+}
+
+// whyNot returns why a row's session cannot be answered here.
+func (s *screen) whyNot(r render.Row) error {
+	if r.Remote != nil {
+		c, err := command(s.App, &r, []string{"answer"})
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("it runs on %s: %s", card.Line1(r.Remote.Name), c)
+	}
+	v, err := s.Find(r.Record())
+	if err != nil {
+		return err
+	}
+	return notOffered(s.App, v)
 }
 
 // The times between two reads of the requests: when the system reports no change, and at least,

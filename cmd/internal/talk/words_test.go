@@ -134,7 +134,7 @@ func TestEffects(t *testing.T) {
 		d := machine(t)
 		var out strings.Builder
 		d.a.Stdout = &out
-		err := gave(d.a, given{Taken: true, did: effects[c.kind].did[c.word]}, "it in shop", false)
+		err := result{Taken: true, did: effects[c.kind].did[c.word]}.print(d.a, "it in shop", false)
 		if err != nil || out.String() != c.want {
 			t.Errorf("%s %s: %q, %v", c.kind, c.word, out.String(), err)
 		}
@@ -159,17 +159,15 @@ func TestReplyThroughTheMod(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, signed := range []bool{false, true} {
-		s := request.Said{Reply: "go on", Stop: true, At: time.Now().UnixMilli()}
+		s := request.Message{Reply: "go on", Stop: true, At: time.Now().UnixMilli()}
 		if signed {
-			if err := k.SignSaid("s1", &s); err != nil {
-				t.Fatal(err)
-			}
+			k.SignMessage("s1", &s)
 		}
 		if err := dir.Leave("s1", s, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if got := take(d.a, "s1"); (got.Reply != "") != signed || !got.Stop {
-			t.Errorf("signed %t: it takes %+v", signed, got)
+		if got, err := dir.Take("s1", time.Now()); (got.Reply != "") != signed || (err == nil) != signed || !got.Stop {
+			t.Errorf("signed %t: it takes %+v, %v", signed, got, err)
 		}
 	}
 }

@@ -301,10 +301,10 @@ func TestReply(t *testing.T) {
 		}
 	}
 	w.start()
-	took := make(chan request.Said, 1)
+	took := make(chan request.Message, 1)
 	go func() {
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			if said, ok := request.In(w.state).Take("m1", time.Now()); ok {
+			if said, err := request.In(w.state).Take("m1", time.Now()); err == nil && said.At != 0 {
 				took <- said
 				return
 			}
@@ -398,13 +398,13 @@ func TestAnswerPIN(t *testing.T) {
 	typed("47 12")
 	p.await("a wrong one is told", `document.getElementById("pin-why").textContent === "this is not your PIN"`)
 	typed("47 11")
-	if a := w.answered(o); a.Word != request.Allow || pin.Verify(d, &o, &a) != nil {
+	if a := w.answered(o); a.Word != request.Allow || d.Verify(&o, &a) != nil {
 		t.Errorf("given %+v", a)
 	}
 	o = w.asks(record, request.Permission, "Bash", bash)
 	p.settled(o)
 	p.push(o, "Deny")
-	if a := w.answered(o); a.Word != request.Deny || pin.Verify(d, &o, &a) != nil {
+	if a := w.answered(o); a.Word != request.Deny || d.Verify(&o, &a) != nil {
 		t.Errorf("the second: %+v", a)
 	}
 	if get[bool](p, `document.getElementById("pin").open || document.getElementById("pin-typed").value !== ""`) {

@@ -1,5 +1,5 @@
-// Package pin signs the user's answers with a PIN, which agents do not know though they have the
-// user's files.
+// Package pin makes the key that signs the user's answers from a PIN, which agents do not know
+// though they have the user's files.
 //
 // scrypt derives an ed25519 key from the PIN: each guess takes 64 MiB and a tenth of a second,
 // where PBKDF2 would leave a PIN of six digits to a graphics card for a second. The state
@@ -28,28 +28,11 @@ import (
 	"golang.org/x/crypto/scrypt"
 )
 
-// cost and block are scrypt's parameters N and r.
-const (
-	cost  = 1 << 16
-	block = 8
-)
-
 // MinLength is the fewest characters of a PIN.
 const MinLength = 4
 
 // ErrWrong means that this is not the user's PIN.
 var ErrWrong = errors.New("this is not your PIN")
-
-// kept is the content of the file.
-type kept struct {
-	Salt   []byte `json:"salt"`
-	Cost   int    `json:"n"`
-	Block  int    `json:"r"`
-	Public []byte `json:"public"`
-}
-
-// Key signs answers.
-type Key struct{ private ed25519.PrivateKey }
 
 // Set makes pin the user's PIN; an empty one removes it. The caller must find out that it is the
 // user who sets it.
@@ -63,45 +46,32 @@ func Set(d request.Dir, pin string) error {
 	if utf8.RuneCountInString(pin) < MinLength {
 		return fmt.Errorf("a PIN has at least %d characters", MinLength)
 	}
-	f := kept{Salt: make([]byte, 16), Cost: cost, Block: block}
-	rand.Read(f.Salt)
-	k, err := f.key(pin)
+	p := request.PIN{Salt: make([]byte, 16), Cost: request.PINCost, Block: request.PINBlock}
+	rand.Read(p.Salt)
+	key, err := derive(&p, pin)
 	if err != nil {
 		return err
 	}
-	f.Public = k.private.Public().(ed25519.PublicKey)
-	b, err := json.Marshal(f)
-	if err != nil {
-		return err
+	p.Public = public(key)
+	b, err := json.Marshal(p)
+	if err == nil {
+		err = plainfile.Write(d.PINFile(), b, 0o600, false)
 	}
-	if err := plainfile.Write(d.PINFile(), b, 0o600, false); err != nil {
+	if err != nil {
 		return fmt.Errorf("keeping the PIN's public half: %w", err)
 	}
 	return nil
 }
 
-func (f *kept) key(pin string) (*Key, error) {
-	seed, err := scrypt.Key([]byte(pin), f.Salt, f.Cost, f.Block, 1, ed25519.SeedSize)
+func derive(p *request.PIN, pin string) (ed25519.PrivateKey, error) {
+	seed, err := scrypt.Key([]byte(pin), p.Salt, p.Cost, p.Block, 1, ed25519.SeedSize)
 	if err != nil {
 		return nil, fmt.Errorf("deriving the PIN's key: %w", err)
 	}
-	return &Key{ed25519.NewKeyFromSeed(seed)}, nil
+	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// read reads what Set has written.
-func read(d request.Dir) (f kept, err error) {
-	b, err := plainfile.ReadFile(d.PINFile())
-	if err == nil {
-		err = json.Unmarshal(b, &f)
-	}
-	if err == nil && (len(f.Public) != ed25519.PublicKeySize || f.Cost > cost || f.Block < 1 || f.Block > block) {
-		err = errors.New("it is damaged")
-	}
-	if err != nil {
-		return f, fmt.Errorf("reading %s: %w", d.PINFile(), err)
-	}
-	return f, nil
-}
+func public(key ed25519.PrivateKey) ed25519.PublicKey { return key.Public().(ed25519.PublicKey) }
 
 // guessing makes guesses wait for each other, and for a second after a wrong one.
 var guessing sync.Mutex
@@ -110,96 +80,41 @@ var guessing sync.Mutex
 const afterWrong = time.Second
 
 // Unlock returns the key of the user's PIN. The error is ErrWrong for another one.
-func Unlock(d request.Dir, pin string) (*Key, error) {
+func Unlock(d request.Dir, pin string) (request.Key, error) {
 	guessing.Lock()
 	defer guessing.Unlock()
-	f, err := read(d)
+	p, err := d.ReadPIN()
 	if err != nil {
 		return nil, err
 	}
-	k, err := f.key(pin)
+	key, err := derive(&p, pin)
 	if err != nil {
 		return nil, err
 	}
-	if !k.private.Public().(ed25519.PublicKey).Equal(ed25519.PublicKey(f.Public)) {
+	if !public(key).Equal(ed25519.PublicKey(p.Public)) {
 		time.Sleep(afterWrong)
 		return nil, ErrWrong
 	}
-	return k, nil
+	return request.Key(key), nil
 }
 
-// Sign signs an answer to the request that the user was shown.
-func (k *Key) Sign(shown *request.Request, a *request.Answer) error {
-	b, err := answerText(shown, *a)
-	if err == nil {
-		a.Signature = ed25519.Sign(k.private, b)
+// Typed returns the Unlock of a PIN that the user typed, empty if they typed none.
+func Typed(d request.Dir, pin string) request.Unlock {
+	return func() (request.Key, error) {
+		if pin == "" {
+			return request.NoPIN()
+		}
+		return Unlock(d, pin)
 	}
-	return err
 }
 
-// SignSaid signs a message to the session of a record.
-func (k *Key) SignSaid(record string, s *request.Said) error {
-	b, err := saidText(record, *s)
-	if err == nil {
-		s.Signature = ed25519.Sign(k.private, b)
+// Asked returns an Unlock that asks for the PIN at the terminal.
+func Asked(d request.Dir) request.Unlock {
+	return func() (request.Key, error) {
+		typed, err := Type("PIN: ")
+		if err != nil {
+			return nil, err
+		}
+		return Unlock(d, typed)
 	}
-	return err
-}
-
-// Verify returns an error unless the user has no PIN, or has signed this answer to this request
-// with it.
-func Verify(d request.Dir, r *request.Request, a *request.Answer) error {
-	return verify(d, a.Signature, func() ([]byte, error) { return answerText(r, *a) })
-}
-
-// VerifySaid is Verify for a message to the session of a record.
-func VerifySaid(d request.Dir, record string, s *request.Said) error {
-	return verify(d, s.Signature, func() ([]byte, error) { return saidText(record, *s) })
-}
-
-func verify(d request.Dir, signature []byte, text func() ([]byte, error)) error {
-	if !d.HasPIN() {
-		return nil
-	}
-	f, err := read(d)
-	if err != nil {
-		return err
-	}
-	b, err := text()
-	if err != nil {
-		return err
-	}
-	if !ed25519.Verify(f.Public, b, signature) {
-		return errors.New("it is not signed with the user's PIN")
-	}
-	return nil
-}
-
-// answerText returns what is signed of an answer: all but the time, which is set when it is given;
-// and with it all that the user was shown of the request.
-func answerText(r *request.Request, a request.Answer) ([]byte, error) {
-	a.At, a.Signature = 0, nil
-	return signed("answer "+r.Sum, a)
-}
-
-func saidText(record string, s request.Said) ([]byte, error) {
-	s.Signature = nil
-	return signed("reply "+record, s)
-}
-
-// signed returns v as text, the same before and after it was written as JSON, where bytes that are
-// no text are replaced.
-func signed[T any](what string, v T) ([]byte, error) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	var read T
-	if err := json.Unmarshal(b, &read); err != nil {
-		return nil, err
-	}
-	if b, err = json.Marshal(read); err != nil {
-		return nil, err
-	}
-	return append([]byte("beckon "+what+"\n"), b...), nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"time"
 
 	"beckon/state/request"
 )
@@ -15,7 +16,7 @@ func TestPIN(t *testing.T) {
 	r := &request.Request{ID: "ID", Digest: "d", Sum: "s"}
 	a := request.Answer{Request: "ID", Digest: "d", Word: request.Allow, Message: "a\xffb", By: "kim",
 		Choices: map[string]string{"Which?": "<one>", "And?": "two"}, From: request.Terminal}
-	if d.HasPIN() || Verify(d, r, &a) != nil {
+	if d.HasPIN() || d.Verify(r, &a) != nil {
 		t.Error("there is a PIN before one is set")
 	}
 	if err := Set(d, "123"); err == nil {
@@ -34,14 +35,12 @@ func TestPIN(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if Verify(d, r, &a) == nil {
+	if d.Verify(r, &a) == nil {
 		t.Error("an answer without a signature counts")
 	}
-	if err := k.Sign(r, &a); err != nil {
-		t.Fatal(err)
-	}
+	k.Sign(r, &a)
 	a.Message, a.At = "a\ufffdb", 7 // as it is read from its file, with its time
-	if err := Verify(d, r, &a); err != nil {
+	if err := d.Verify(r, &a); err != nil {
 		t.Error(err)
 	}
 	for name, change := range map[string]func(*request.Answer){
@@ -56,30 +55,34 @@ func TestPIN(t *testing.T) {
 		"none":    func(a *request.Answer) { a.Signature = nil },
 	} {
 		b := a
-		if change(&b); Verify(d, r, &b) == nil {
+		if change(&b); d.Verify(r, &b) == nil {
 			t.Errorf("%s changed, and it counts", name)
 		}
 	}
-	if Verify(d, &request.Request{ID: "ID", Digest: "d", Sum: "other"}, &a) == nil {
+	if d.Verify(&request.Request{ID: "ID", Digest: "d", Sum: "other"}, &a) == nil {
 		t.Error("the request changed, and it counts")
 	}
-	s := request.Said{Reply: "go on", At: 5}
-	if err := k.SignSaid("s1", &s); err != nil || VerifySaid(d, "s1", &s) != nil || VerifySaid(d, "s2", &s) == nil {
-		t.Errorf("a reply: %v", err)
+	for _, to := range []string{"s1", "s2"} {
+		m := request.Message{Reply: "go on", At: time.Now().UnixMilli()}
+		k.SignMessage("s1", &m)
+		err := d.Leave(to, m, time.Now())
+		if got, refused := d.Take(to, time.Now()); err != nil || (refused == nil) != (to == "s1") || (got.Reply != "") != (to == "s1") {
+			t.Errorf("a reply for s1 to %s: %v, %+v, %v", to, err, got, refused)
+		}
 	}
 	public := base64.StdEncoding.EncodeToString(make([]byte, ed25519.PublicKeySize))
 	for _, damaged := range []string{"", "{}", `{"n":65536,"public":"` + public + `"}`} {
 		if err := os.WriteFile(d.PINFile(), []byte(damaged), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if Verify(d, r, &a) == nil {
+		if d.Verify(r, &a) == nil {
 			t.Errorf("with the file %q anything counts", damaged)
 		}
 		if _, err := Unlock(d, "4711"); err == nil || errors.Is(err, ErrWrong) {
 			t.Errorf("with the file %q: %v", damaged, err)
 		}
 	}
-	if err := Set(d, ""); err != nil || d.HasPIN() || Verify(d, r, &request.Answer{}) != nil {
+	if err := Set(d, ""); err != nil || d.HasPIN() || d.Verify(r, &request.Answer{}) != nil {
 		t.Errorf("removed: %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/agents"
+	"beckon/event/home"
 	"beckon/event/policy"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
@@ -25,11 +26,11 @@ import (
 	"beckon/state/store"
 )
 
-// offers reports whether the event is to be held for an answer: it asks the user, and the
+// asks reports whether the hook is to wait for the user's answer: the event asks the user, and the
 // policy made no decision.
-func (f *firing) offers(r policy.Result) bool {
+func (f *firing) asks(r policy.Result) bool {
 	switch {
-	case !f.args.Holds() || f.args.Reply || f.alien || f.e.SessionID == "" || !r.Allowed || r.Halts:
+	case !f.args.Waits() || f.args.Reply || f.alien || f.e.SessionID == "" || !r.Allowed || r.Halts:
 		return false
 	case f.e.Kind != event.PermissionRequest || r.Verdict.Decision == wire.Allow:
 		return false
@@ -43,41 +44,40 @@ func (f *firing) settings() request.Settings {
 	return s
 }
 
-// hold creates the request and waits at it; out is the answer if no process can wait.
-func (f *firing) hold(out []byte, stdout io.Writer) int {
-	o := f.offer()
+// wait makes the request and waits for its answer; out is the answer if no process can wait.
+func (f *firing) wait(out []byte, stdout io.Writer) int {
+	r := f.request()
 	// A second entry for the same event must not ask a second time. Each has its own process, so
 	// the first of them to come here asks, whichever was folded first.
-	if o.UseID != "" && !trust.In(f.st.Dir).First("ask\x00"+o.Session+"\x00"+o.UseID, f.start) {
-		_, err := stdout.Write(out)
-		f.log(err)
-		return 0
-	}
-	if code, ok := f.wait(&o, func() {
-		f.report(&o)
-		if !f.dialect.Native() { // its plugin does not wait for this
-			_, err := stdout.Write([]byte("{\"held\":true}\n"))
-			f.log(err)
+	if r.UseID == "" || trust.In(f.st.Dir).First("ask\x00"+r.Session+"\x00"+r.UseID, f.start) {
+		code, ok := f.becomeWaiter(&r, func() {
+			f.report(&r)
+			if !f.dialect.Native() { // its plugin does not wait for this
+				_, err := stdout.Write([]byte("{\"held\":true}\n"))
+				f.log(err)
+			}
+		})
+		if ok {
+			return code
 		}
-	}); ok {
-		return code
 	}
 	_, err := stdout.Write(out)
 	f.log(err)
 	return 0
 }
 
-// wait creates a request, calls made, and turns this process into the one that waits at the
-// offer; ok is false if that fails.
-func (f *firing) wait(o *request.Request, made func()) (code int, ok bool) {
+// becomeWaiter makes a request, calls made, and turns this process into beckon-hook, which waits
+// for the answer in a few megabytes. ok is false if that fails.
+func (f *firing) becomeWaiter(r *request.Request, made func()) (code int, ok bool) {
 	dir := request.In(f.st.Dir)
-	if err := dir.Make(o, time.Now()); err != nil {
+	r.Notifies = true
+	if err := dir.Make(r, time.Now()); err != nil {
 		f.log(fmt.Errorf("making a request: %w", err))
 		return 0, false
 	}
 	made()
-	if code, ok = hook.BecomeWaiter(o.ID, o.Sum); !ok {
-		dir.Close(o.ID, "the program beckon-hook is not there")
+	if code, ok = hook.Become(home.Beside("beckon-hook"), []string{waitFlag, r.ID, r.Sum}); !ok {
+		dir.Close(r.ID, "the program beckon-hook is not there")
 	}
 	return code, ok
 }
@@ -96,11 +96,11 @@ func (f *firing) report(o *request.Request) {
 	f.log(err)
 }
 
-// offer returns the offer for the event.
-func (f *firing) offer() request.Request {
+// request returns the request for the event.
+func (f *firing) request() request.Request {
 	s := &f.session
 	made := event.MillisOf(f.start)
-	o := request.Request{
+	r := request.Request{
 		Kind:     request.KindOf(f.e.Tool.Name),
 		Agent:    f.args.Agent,
 		Event:    string(f.e.Kind),
@@ -112,20 +112,21 @@ func (f *firing) offer() request.Request {
 		Hash:     f.e.Tool.Hash,
 		UseID:    f.e.Tool.UseID,
 		Cwd:      f.e.Cwd,
+		Project:  s.Origin.Project,
 		Made:     made,
 		Expires:  made + event.Millis(f.settings().Wait.Milliseconds()),
 		Headless: s.Headless(),
 		Payload:  f.payload,
 	}
 	if c := asked(s, &f.e); c != nil {
-		o.UseID, o.Hash = c.UseID, c.Hash
+		r.UseID, r.Hash = c.UseID, c.Hash
 	}
 	here := evidence.ThisMachine()
-	git := evidence.Git(o.Cwd)
-	o.Host, o.Branch, o.Project = here.Host, cmp.Or(git.Branch, git.Head), s.Origin.Project
-	o.Client = evidence.Agent(cmp.Or(o.Agent, event.ClaudeCode), here, f.getenv)
-	o.Waiter, _ = evidence.Process(os.Getpid(), here)
-	return o
+	git := evidence.Git(r.Cwd)
+	r.Host, r.Branch = here.Host, cmp.Or(git.Branch, git.Head)
+	r.Client = evidence.Agent(cmp.Or(r.Agent, event.ClaudeCode), here, f.getenv)
+	r.Waiter, _ = evidence.Process(os.Getpid(), here)
+	return r
 }
 
 // asked returns the newest call that asks.
@@ -145,9 +146,9 @@ func asked(s *state.Session, e *event.Event) (newest *state.Call) {
 	return newest
 }
 
-// holdTurn holds the end of a turn for a reply. A headless client ends with its turn, so
+// waitForReply waits for a reply at the end of a turn. A headless client ends with its turn, so
 // nobody can reply.
-func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string) string) int {
+func waitForReply(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string) string) int {
 	f := firing{args: a, getenv: getenv, start: time.Now(), st: st}
 	late := time.AfterFunc(stdinWait, func() { os.Exit(0) })
 	headless := strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk")
@@ -155,110 +156,85 @@ func holdTurn(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string)
 		return 0
 	}
 	late.Stop()
-	o := f.offer()
-	o.Kind = request.Reply
+	r := f.request()
+	r.Kind = request.Reply
 	if s, err := st.Load(store.KeyOf(f.e.SessionID)); err == nil {
-		o.Project = s.Origin.Project
+		r.Project = s.Origin.Project
 	}
-	code, _ := f.wait(&o, func() {})
-	return code
-}
-
-// give prints the answer to a request to the client, on stdout. of is its id, and its sum unless an
-// earlier version made it.
-func give(st *store.Store, of []string, stdout, stderr io.Writer, getenv func(string) string, verify Verify) (code int) {
-	f := firing{getenv: getenv, start: time.Now(), st: st, verify: verify}
-	f.give(of[0], strings.Join(of[1:], ""), func(answer []byte) error {
-		_, err := stdout.Write(answer)
-		return err
-	}, func(words string) error {
-		code = 2 // what wakes the model
-		_, err := io.WriteString(stderr, words)
-		return err
-	})
+	code, _ := f.becomeWaiter(&r, func() {})
 	return code
 }
 
 // give gives the client the answer to a request: report answers a call, say a reply. The policy
 // is evaluated again: it may have changed since, and nobody can allow what it refuses. sum is the
-// request's when it was made, empty if unknown: what has changed since is not what the client asked.
+// request's when it was made: what has changed since is not what the client asked.
 func (f *firing) give(id, sum string, report func(answer []byte) error, say func(words string) error) {
 	dir := request.In(f.st.Dir)
-	closed := func(why string) {
+	o, a, why := f.answerTo(dir, id, sum)
+	if why != "" {
 		dir.Close(id, why)
-	}
-	o, err := dir.Load(id)
-	if err == nil && sum != "" && o.Sum != sum {
-		err = request.ErrChanged
-	}
-	if err != nil {
-		closed("it could not be read: " + err.Error())
 		return
 	}
-	a, ok := dir.Answered(id)
-	if err := o.Fits(a); err != nil || !ok {
-		closed("it does not answer this request")
-		return
-	}
-	if err := f.verified(dir, &o, &a); err != nil {
-		f.log(fmt.Errorf("refusing an answer: %w", err))
-		closed("the answer was refused: " + err.Error())
-		return
-	}
-	f.args.Event, f.payload, f.said = o.Event, o.Payload, o.Payload
-	if f.dialect, ok = wire.DialectOf(cmp.Or(o.Agent, event.ClaudeCode)); !ok {
-		closed("nobody can tell " + o.Agent + " anything")
-		return
-	}
-	f.getenv = hook.Args{Agent: o.Agent}.Env(f.getenv)
-	if f.e, err = event.Parse("", o.Event, o.Payload); err != nil {
-		closed("it could not be read: " + err.Error())
-		return
-	}
-	f.e.SessionID = cmp.Or(f.e.SessionID, o.Session)
 	if o.Kind == request.Reply {
-		closed(unsaid(say(a.Message)))
+		dir.Close(id, unsaid(say(a.Message)))
 		f.answered(&o, &a, state.WordReplied)
 		return
 	}
 	var ev policy.Event
 	r := policy.Result{Allowed: true}
-	if hook.Policied(f.getenv) {
+	if Policied(f.getenv) {
 		loaded := false
 		f.safely(func() { f.load(); loaded = true })
 		if !loaded { // the policy may refuse what the user allows: leave it to the dialog
-			closed("the policy could not be read")
+			dir.Close(id, "the policy could not be read")
 			return
 		}
 		ev, r = f.ask(context.Background())
 	}
-	refused := !r.Allowed
-	if !refused {
+	word := state.WordAllowed
+	if r.Allowed {
 		r.Verdict = verdict(&o, &a, r.Verdict)
 		r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.version(), f.http, f.said)
 	}
-	why := unsaid(report(r.Answer.Stdout))
-	if refused {
+	if why = unsaid(report(r.Answer.Stdout)); !r.Allowed {
 		why = "the policy refuses it: " + r.Verdict.Reason
 	}
-	closed(why)
-	word := state.WordAllowed
-	if refused || a.Word == request.Deny {
+	dir.Close(id, why)
+	if !r.Allowed || a.Word == request.Deny {
 		word = state.WordRefused
 	}
 	f.answered(&o, &a, word)
 	f.trace(ev, r, &o, &a)
 }
 
-// verified returns an error for an answer that the user has not given.
-func (f *firing) verified(d request.Dir, r *request.Request, a *request.Answer) error {
-	switch {
-	case f.verify != nil:
-		return f.verify(d, r, a)
-	case d.HasPIN():
-		return errors.New("the program beckon, which verifies it, is not beside beckon-hook")
+// answerTo reads a request and the answer to it, which must be the user's, and sets the event. why is
+// the reason why there is nothing to give.
+func (f *firing) answerTo(dir request.Dir, id, sum string) (r request.Request, a request.Answer, why string) {
+	r, err := dir.Load(id)
+	if err == nil && r.Sum != sum {
+		err = request.ErrChanged
 	}
-	return nil
+	if err != nil {
+		return r, a, "it could not be read: " + err.Error()
+	}
+	a, ok := dir.Answered(id)
+	if err := r.Fits(a); err != nil || !ok {
+		return r, a, "it does not answer this request"
+	}
+	if err := dir.Verify(&r, &a); err != nil {
+		f.log(fmt.Errorf("refusing an answer: %w", err))
+		return r, a, "the answer was refused: " + err.Error()
+	}
+	f.args.Event, f.payload, f.said = r.Event, r.Payload, r.Payload
+	if f.dialect, ok = wire.DialectOf(cmp.Or(r.Agent, event.ClaudeCode)); !ok {
+		return r, a, "nobody can tell " + r.Agent + " anything"
+	}
+	f.getenv = hook.Args{Agent: r.Agent}.Env(f.getenv)
+	if f.e, err = event.Parse("", r.Event, r.Payload); err != nil {
+		return r, a, "it could not be read: " + err.Error()
+	}
+	f.e.SessionID = cmp.Or(f.e.SessionID, r.Session)
+	return r, a, ""
 }
 
 // unsaid returns why the client was not told, empty if it was.

@@ -15,3 +15,6 @@ func private(dir string) bool {
 // Shared reports whether anyone else may write to a file; the file's mode does not show this
 // on Windows.
 func Shared(string) bool { return false }
+
+// first reads nothing: every call is evaluated.
+func first(*os.File) []byte { return nil }

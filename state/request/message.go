@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,8 +16,8 @@ import (
 	"beckon/state/store"
 )
 
-// Said is the user's message to a session whose client runs beckon's mod.
-type Said struct {
+// Message is the user's message to a session whose client runs beckon's mod.
+type Message struct {
 	Reply string `json:"reply,omitempty"` // a prompt from the user
 	Stop  bool   `json:"stop,omitempty"`  // end the turn that runs
 	At    int64  `json:"at"`              // when, in milliseconds; set by Leave if it is 0
@@ -26,68 +25,94 @@ type Said struct {
 	Signature []byte `json:"signature,omitempty"`
 }
 
-// Check returns an error for a reply without text.
-func (s Said) Check() error {
+// CheckMessage returns what is wrong with a text for an agent.
+func CheckMessage(text string) error {
 	switch {
-	case len(s.Reply) > maxMessage:
+	case len(text) > maxMessage:
 		return fmt.Errorf("the message is longer than %d bytes", maxMessage)
-	case strings.TrimSpace(s.Reply) == "" && !s.Stop:
+	case strings.TrimSpace(text) == "":
 		return errors.New("there is nothing to say")
 	}
 	return nil
 }
 
-// saidFor is how long a message to a session is valid.
-const saidFor = 30 * time.Second
+// messageFor is how long a message to a session is valid.
+const messageFor = 30 * time.Second
 
-// SaidFile returns the file that keeps a message until the session's mod takes it.
-func (d Dir) SaidFile(record string) string {
-	return filepath.Join(string(d), "offers", "said", string(store.KeyOf(record))+".json")
+// MessageFile returns the file that keeps a message until the session's mod takes it.
+func (d Dir) MessageFile(record string) string {
+	return d.path("said", string(store.KeyOf(record))+".json")
 }
 
-// Leave stores s where the session's mod finds it.
-func (d Dir) Leave(record string, s Said, now time.Time) error {
-	if s.At == 0 {
-		s.At = now.UnixMilli()
+// Leave stores m where the session's mod finds it.
+func (d Dir) Leave(record string, m Message, now time.Time) error {
+	if m.At == 0 {
+		m.At = now.UnixMilli()
 	}
-	b, err := json.Marshal(s)
+	b, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	return plainfile.Write(d.SaidFile(record), b, fileMode, false)
+	return plainfile.Write(d.MessageFile(record), b, fileMode, false)
 }
 
-// Take takes the message to a session, once. An expired message is removed, not returned.
-func (d Dir) Take(record string, now time.Time) (s Said, ok bool) {
-	path := d.SaidFile(record)
+// Take takes the message to a session, once; the zero Message if there is none. It leaves out one
+// that has expired, and a reply that the user's PIN does not sign: err says so.
+func (d Dir) Take(record string, now time.Time) (m Message, err error) {
+	path := d.MessageFile(record)
 	own := path + ".taken"
 	if os.Rename(path, own) != nil { // only one of two takers succeeds
-		return Said{}, false
+		return Message{}, nil
 	}
 	b, err := plainfile.ReadFile(own)
 	_ = os.Remove(own)
-	if err != nil || json.Unmarshal(b, &s) != nil {
-		return Said{}, false
+	if err != nil || json.Unmarshal(b, &m) != nil {
+		return Message{}, err
 	}
-	age := now.Sub(time.UnixMilli(s.At))
-	return s, age >= 0 && age < saidFor
+	if age := now.Sub(time.UnixMilli(m.At)); age < 0 || age >= messageFor {
+		return Message{}, nil
+	}
+	if m.Reply != "" {
+		if err = d.verify(m.signed(record), m.Signature); err != nil {
+			m.Reply = ""
+		}
+	}
+	return m, err
 }
 
 // takes is how long a mod may take to see a message: it looks every two seconds.
 const takes = 5 * time.Second
 
-// Hand passes s to a session's mod, and reports whether the mod took it. A message that is not
+// Reply makes text the next prompt of a session whose client has the mod, signed if the user has
+// a PIN, and reports whether the mod took it.
+func (d Dir) Reply(record, text string, unlock Unlock) (taken bool, err error) {
+	m := Message{Reply: text, At: time.Now().UnixMilli()}
+	if err := CheckMessage(text); err != nil {
+		return false, err
+	}
+	if d.HasPIN() {
+		key, err := unlock()
+		if err != nil {
+			return false, err
+		}
+		key.SignMessage(record, &m)
+	}
+	return d.Hand(record, m)
+}
+
+// Hand passes m to a session's mod, and reports whether the mod took it. A message that is not
 // taken is withdrawn.
-func (d Dir) Hand(record string, s Said) (taken bool, err error) {
-	if err := d.Leave(record, s, time.Now()); err != nil {
+func (d Dir) Hand(record string, m Message) (taken bool, err error) {
+	if err := d.Leave(record, m, time.Now()); err != nil {
 		return false, fmt.Errorf("leaving word for the session's mod: %w", err)
 	}
-	for end := time.Now().Add(takes); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Lstat(d.SaidFile(record)); errors.Is(err, fs.ErrNotExist) {
-			return true, nil
-		}
+	if until(takes, 20*time.Millisecond, func() bool {
+		_, err := os.Lstat(d.MessageFile(record))
+		return errors.Is(err, fs.ErrNotExist)
+	}) {
+		return true, nil
 	}
-	return os.Remove(d.SaidFile(record)) != nil, nil
+	return os.Remove(d.MessageFile(record)) != nil, nil
 }
 
 // ErrIdle means that there is nothing to stop.
@@ -111,11 +136,11 @@ func (d Dir) Halt(v *state.Seen, from From, by string) (atOnce bool, err error) 
 	if !v.HasMod() {
 		return false, nil
 	}
-	return d.Hand(record, Said{Stop: true})
+	return d.Hand(record, Message{Stop: true})
 }
 
 func (d Dir) stopFile(k store.Key) string {
-	return filepath.Join(string(d), "offers", "stop", string(k)+".json")
+	return d.path("stop", string(k)+".json")
 }
 
 // Stop is the user's request that a session stop.

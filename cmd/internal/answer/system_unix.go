@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // private reports whether a directory belongs to the user and only they can write to it.
@@ -36,4 +38,27 @@ func open(info fs.FileInfo, owner *syscall.Stat_t) bool {
 		others = 0o002
 	}
 	return info.Mode().Perm()&others != 0
+}
+
+const (
+	// maxGiven is how much of stdin is read in advance, in bytes.
+	maxGiven = 16 << 10
+	// givenWait is how long to wait for it, in milliseconds: it is there when the client
+	// starts a hook.
+	givenWait = 200
+)
+
+// first returns what one read of stdin yields without waiting; nil if nothing is there.
+func first(stdin *os.File) []byte {
+	fd := int(stdin.Fd())
+	ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	if n, err := unix.Poll(ready, givenWait); err != nil || n == 0 {
+		return nil
+	}
+	given := make([]byte, maxGiven)
+	n, err := unix.Read(fd, given)
+	if err != nil {
+		return nil
+	}
+	return given[:n]
 }

@@ -1,0 +1,248 @@
+package answer
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"beckon/cmd/internal/hook"
+	"beckon/event"
+	"beckon/event/home"
+	"beckon/event/policy/rule"
+	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
+	"beckon/state/request"
+	"beckon/state/store"
+
+	"github.com/tidwall/gjson"
+)
+
+// NoOp, as the only argument, makes beckon-hook exit at once, so that `beckon doctor` can
+// measure the process itself.
+const NoOp = "--nothing"
+
+// waitFlag, before a request's id and sum, makes beckon-hook wait for its answer.
+const waitFlag = "--wait"
+
+// Start is beckon-hook's entry. Without a policy it is hook.Main. Rules that may concern the event
+// are evaluated here; where the policy starts programs, this process becomes the one that can
+// start them.
+func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) string) int {
+	switch {
+	case len(args) == 1 && args[0] == NoOp:
+		return 0
+	case len(args) == 3 && args[0] == waitFlag:
+		return wait(args[1], args[2], stdout, stderr, getenv)
+	case len(args) > 0 && args[0] == hook.ModFlag:
+		return hook.Mod(args[1:], getenv, time.Now())
+	}
+	a := hook.ParseArgs(args)
+	become := func() (int, bool) { return becomeHook(args) }
+	if a.Waits() {
+		return evaluate(args, stdin, stdout, stderr, getenv, nil, become)
+	}
+	if !a.Judged() {
+		return hook.Main(args, stdin, stdout, getenv, nil)
+	}
+	if getenv = a.Env(getenv); !mayBePolicied(getenv) {
+		return hook.Main(args, stdin, stdout, getenv, nil)
+	}
+	in := io.Reader(stdin)
+	needs, rules := covered(string(event.KindOf(a.Agent, a.Event)), getenv)
+	switch needs {
+	case trust.None:
+	case trust.Rules:
+		given := []byte(nil)
+		if event.KindOf(a.Agent, a.Event) == event.PreToolUse {
+			given = first(stdin)
+		}
+		in = io.MultiReader(bytes.NewReader(given), stdin)
+		if !silent(rules, a, given, getenv) {
+			// The policy may have changed in this moment, and start programs now.
+			return evaluate(args, in, stdout, stderr, getenv, nil, func() (int, bool) { return runHook(args, in) })
+		}
+	default:
+		if code, ok := become(); ok {
+			return code
+		}
+	}
+	var warning []byte
+	if !a.Foreign() && (a.Event == "SessionStart" || a.Event == "UserPromptSubmit") {
+		if _, err := os.Stat(home.Beside("beckon")); err != nil {
+			warning = []byte(unasked)
+		}
+	}
+	return hook.Main(args, in, stdout, getenv, warning)
+}
+
+// wait waits at a request and has the answer given to the client. Without an answer it is
+// silent, and the session's own dialog decides. sum is the request's, which stays on the command
+// line: files may be changed while it waits.
+func wait(id, sum string, stdout, stderr io.Writer, getenv func(string) string) (code int) {
+	var fault error // not printed: the client would take a trace for an answer
+	defer hook.Guard(&fault)
+	dir, err := store.Dir(getenv)
+	if err != nil {
+		return 0
+	}
+	st := store.Open(dir)
+	given := make(chan os.Signal, 1)
+	signal.Notify(given, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	var ending sync.Mutex // whoever ends the wait writes everything before the process exits
+	go func() {
+		<-given
+		ending.Lock()
+		request.In(st.Dir).Close(id, request.WhyStopped)
+		os.Exit(0)
+	}()
+	answered, why := request.Wait(st, id, getenv, func() {
+		if err := hook.StartBeckon(st.Dir, []string{"notify", "ask", id}); err != nil {
+			st.Log(errors.New("notifying of a request: " + err.Error()))
+		}
+	})
+	ending.Lock()
+	if !answered {
+		request.In(st.Dir).Close(id, why)
+		return 0
+	}
+	f := firing{getenv: getenv, start: time.Now(), st: st}
+	f.give(id, sum, func(answer []byte) error {
+		_, err := stdout.Write(answer)
+		return err
+	}, func(words string) error {
+		code = 2 // what wakes the model
+		_, err := io.WriteString(stderr, words)
+		return err
+	})
+	return code
+}
+
+// Policied reports whether there may be a policy to evaluate: either file exists, or may
+// exist, or existed and the user has not accepted its removal. Without a policy it costs three
+// stat calls.
+func Policied(getenv func(string) string) bool { return policied(getenv, os.Stat) }
+
+// guarded returns what do returns, or otherwise if it panics: the event is then left to a
+// program that can read the policy. A process that panics would refuse the event by its exit
+// code.
+func guarded[T any](otherwise T, do func() T) (is T) {
+	is = otherwise
+	var fault error // the program that answers gets the event instead
+	defer hook.Guard(&fault)
+	return do()
+}
+
+func mayBePolicied(getenv func(string) string) bool {
+	return guarded(true, func() bool { return Policied(getenv) })
+}
+
+func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)) bool {
+	there := func(path string) bool {
+		if path == "" {
+			return false
+		}
+		_, err := stat(path)
+		return err == nil || !os.IsNotExist(err)
+	}
+	global, project := trust.Files(getenv)
+	if there(global) || there(project) {
+		return true
+	}
+	dir, err := store.Dir(getenv)
+	if err != nil {
+		return false
+	}
+	kept := trust.In(dir)
+	return there(string(kept)) &&
+		(kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, kept.NameOf(project, hook.Worktree)))
+}
+
+// unasked warns the user of a policy without a program that can evaluate it.
+const unasked = `{"systemMessage":"beckon: there is a policy, but the program beckon is not beside beckon-hook, ` +
+	`so it is NOT in force: run beckon doctor"}` + "\n"
+
+// silent reports whether none of the rules decides a tool call, under any of the names that its
+// tool may have.
+func silent(rules []byte, a hook.Args, payload []byte, getenv func(string) string) bool {
+	return guarded(false, func() bool {
+		if len(rules) == 0 || !gjson.ValidBytes(payload) {
+			return false
+		}
+		if a.Foreign() {
+			d, hears := wire.DialectOf(a.Agent)
+			e, err := event.Parse(a.Agent, a.Event, payload)
+			if !hears || err != nil || e.Kind != event.PreToolUse {
+				return false
+			}
+			if payload, err = d.Payload(&e, payload); err != nil {
+				return false
+			}
+		}
+		get := func(name string) gjson.Result { return gjson.GetBytes(payload, name) }
+		names := append(get(wire.ToolNames).Array(), get("tool_name"))
+		cwd := get("cwd").Str
+		return get("tool_input").IsObject() && !slices.ContainsFunc(names, func(name gjson.Result) bool {
+			return rule.May(rules, &rule.Call{Tool: name.Str, Input: []byte(get("tool_input").Raw), Cwd: cwd,
+				Project: cmp.Or(getenv(hook.ProjectVar), cwd), Home: home.Dir(getenv)})
+		})
+	})
+}
+
+// becomeHook makes this process `beckon hook`, by the program next to this one, which answers
+// what only it can. It returns only if that program is missing or, on a system without exec,
+// when it has ended: with its exit code.
+func becomeHook(args []string) (code int, ok bool) {
+	return hook.Become(home.Beside("beckon"), append([]string{"hook"}, args...))
+}
+
+// runHook runs `beckon hook` with what is read from in, since this process has read a part of
+// its stdin. It returns the exit code; ok is false if the program did not start.
+func runHook(args []string, in io.Reader) (code int, ok bool) {
+	cmd := exec.Command(home.Beside("beckon"), append([]string{"hook"}, args...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, os.Stdout, os.Stderr
+	cmd.WaitDelay = time.Millisecond // it may end before it has read all
+	_ = cmd.Run()
+	if cmd.ProcessState == nil {
+		return 0, false
+	}
+	return cmd.ProcessState.ExitCode(), true
+}
+
+// covered returns what is known about the policy's part in an event; nothing after a panic.
+func covered(event string, getenv func(string) string) (needs trust.Needs, rules []byte) {
+	needs = trust.Unknown
+	var fault error // as in guarded
+	defer hook.Guard(&fault)
+	dir, err := store.Dir(getenv)
+	if err != nil {
+		return trust.Unknown, nil
+	}
+	return Coverage(getenv).Of(trust.In(dir), event)
+}
+
+// Coverage returns what the policy files here cover, for this program in this place.
+func Coverage(getenv func(string) string) trust.Coverage {
+	global, project := trust.Files(getenv)
+	place := []string{home.Beside("") + builds(), home.Dir(getenv), getenv("CLAUDE_CONFIG_DIR")}
+	return trust.CoverageOf(global, project, strings.Join(place, "\x00"))
+}
+
+// builds distinguishes versions of the programs: their packs and rules may differ.
+func builds() (versions string) {
+	for _, name := range []string{"beckon-hook", "beckon"} {
+		if info, err := os.Stat(home.Beside(name)); err == nil {
+			versions += "\x00" + strconv.FormatInt(info.ModTime().UnixNano(), 10) + "," + strconv.FormatInt(info.Size(), 10)
+		}
+	}
+	return versions
+}
