@@ -83,11 +83,9 @@
 //	render/term                  lists and texts
 //	render/tui                   beckon watch
 //	render/web                   beckon serve
-//	render/web/access            who may use it, and answer an agent through it
-//	render/web/address           where it listens, and how it is reached
+//	render/web/access            who may use the server, where it listens, who is at the other end
 //	render/web/feed              rows and events, for whoever follows
 //	render/web/page              its page
-//	render/web/peer              who is at the other end
 //	render/web/respond           JSON, and errors in one format
 //	render/card                  a request, whole
 //	render/hosts                 sessions of other machines, asked by ssh

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,6 +104,13 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GORACE", noNap)
 			e.Setenv("BECKON_STATE_DIR", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("BIN", filepath.SplitList(e.Getenv("PATH"))[0]) // where the commands are, and no agent
+			free, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			_, port, _ := net.SplitHostPort(free.Addr().String())
+			e.Setenv("PORT", port)
+			_ = free.Close()
 			e.Setenv("RECORDINGS", filepath.Join(root, "testdata", "recordings"))
 			return nil
 		},

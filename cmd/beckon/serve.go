@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -26,9 +25,7 @@ import (
 	"beckon/render"
 	"beckon/render/web"
 	"beckon/render/web/access"
-	"beckon/render/web/address"
 	dashboard "beckon/render/web/page"
-	"beckon/render/web/peer"
 	"beckon/state"
 )
 
@@ -36,12 +33,9 @@ type serveCmd struct {
 	What    string   `arg:"" name:"url|token" optional:"" enum:",url,token" default:"" help:"url: print a link that signs one browser in at the running server. token: print the token for programs."`
 	Scope   string   `arg:"" optional:"" enum:",read,events,answer" default:"" help:"Print a token that opens only this: read, events or answer."`
 	Addr    string   `default:"127.0.0.1:7483" placeholder:"HOST:PORT" help:"Address to listen on (default: ${default}); beyond loopback everybody needs the token."`
-	Socket  string   `hidden:"" placeholder:"PATH" help:"Listen on this unix socket (mode 0600), and on no port."`
 	Host    []string `name:"name" aliases:"host" placeholder:"NAME" help:"Answer requests for this host name, too."`
 	QR      bool     `name:"qr" help:"Show a QR code that signs one phone in."`
 	Open    bool     `hidden:"" help:"Open the page in your browser, signed in."`
-	TLSCert string   `hidden:"" name:"tls-cert" placeholder:"FILE" type:"path" help:"Serve over TLS with this certificate; needs --tls-key."`
-	TLSKey  string   `hidden:"" name:"tls-key" placeholder:"FILE" type:"path" help:"The certificate's key."`
 	Notify  bool     `help:"Send notifications through the configured channels, even of what no hook reports."`
 	Hooks   bool     `hidden:"" default:"true" negatable:"" help:"Take events that are posted to /hook (default: yes)."`
 	Fleet   bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
@@ -52,12 +46,7 @@ type serveCmd struct {
 
 // Validate implements kong's validation.
 func (c *serveCmd) Validate() error {
-	switch {
-	case (c.TLSCert == "") != (c.TLSKey == ""):
-		return errors.New("--tls-cert and --tls-key go together")
-	case c.Socket != "" && (c.Open || c.QR || c.TLSCert != "" || c.What == "url"):
-		return errors.New("a browser cannot open a socket")
-	case c.Scope != "" && c.What != "token":
+	if c.Scope != "" && c.What != "token" {
 		return errors.New("only a token has a scope")
 	}
 	_, port, err := net.SplitHostPort(c.Addr)
@@ -65,7 +54,7 @@ func (c *serveCmd) Validate() error {
 		_, err = net.LookupPort("tcp", port)
 	}
 	if err != nil {
-		return fmt.Errorf("--addr %q: want HOST:PORT, as %s", c.Addr, address.Default)
+		return fmt.Errorf("--addr %q: want HOST:PORT, as %s", c.Addr, access.DefaultAddr)
 	}
 	return nil
 }
@@ -93,7 +82,7 @@ func (c *serveCmd) Run(a *app) error {
 	logger := newLog(a.App, "serve")
 	logError := func(err error) { logger.Error().Err(err).Send() }
 	if c.QR { // before anything is started
-		if _, err := address.Elsewhere(c.scheme(), c.Addr, c.names()); err != nil {
+		if _, err := access.Elsewhere(c.Addr, c.Host); err != nil {
 			return err
 		}
 	}
@@ -107,8 +96,8 @@ func (c *serveCmd) Run(a *app) error {
 		defer notifier.Wait()
 		seen = notifier.Look
 	}
-	l, err := c.listen()
-	if c.Open && errors.Is(err, address.ErrServed) {
+	l, err := access.Listen(c.Addr)
+	if c.Open && errors.Is(err, access.ErrServed) {
 		return c.visit(a, token)
 	}
 	if err != nil {
@@ -132,7 +121,7 @@ func (c *serveCmd) Run(a *app) error {
 		Version:   cli.Version(),
 		Token:     token,
 		User:      a.User(),
-		Hosts:     c.names(),
+		Hosts:     c.Host,
 		Closed:    !c.Hooks,
 		Unwatched: c.Poll,
 		Page:      dashboard.Handler(),
@@ -153,7 +142,7 @@ func (c *serveCmd) Run(a *app) error {
 	link := linker(token, s.Name())
 	c.say(a, l.Addr().String(), link)
 	if c.Open {
-		a.openBrowser(link(address.URL(c.scheme(), l.Addr().String())))
+		a.openBrowser(link(access.URLs(l.Addr().String())[0]))
 	}
 	logger.Info().Str("address", l.Addr().String()).Str("version", cli.Version()).Msg("serving")
 	defer func() { logger.Info().Msg("stopped") }()
@@ -194,14 +183,7 @@ func (c *serveCmd) args() []string {
 			args = append(args, "--"+name+"="+value)
 		}
 	}
-	if c.Socket != "" {
-		path, _ := filepath.Abs(c.Socket)
-		add("socket", path)
-	} else {
-		add("addr", c.Addr)
-	}
-	add("tls-cert", c.TLSCert)
-	add("tls-key", c.TLSKey)
+	add("addr", c.Addr)
 	for _, host := range c.Host {
 		add("name", host)
 	}
@@ -232,11 +214,7 @@ func (c *serveCmd) printToken(a *app, token string) error {
 // say prints where the server is. What signs a browser in is shown only to the user who
 // started it, never written to a log that others may read.
 func (c *serveCmd) say(a *app, addr string, link func(string) string) {
-	if c.Socket != "" {
-		fmt.Fprintf(a.Stdout, "beckon serves on %s\n", c.Socket)
-		return
-	}
-	urls := address.URLs(c.scheme(), addr)
+	urls := access.URLs(addr)
 	fmt.Fprintf(a.Stdout, "beckon serves on %s\n", urls[0])
 	if confidential(a.Stdout) {
 		for _, url := range urls {
@@ -247,11 +225,11 @@ func (c *serveCmd) say(a *app, addr string, link func(string) string) {
 		fmt.Fprintln(a.Stdout, "  beckon serve url prints the link that opens it in a browser")
 	}
 	if c.QR {
-		if err := c.showCode(a, c.scheme(), addr, link); err != nil {
+		if err := c.showCode(a, addr, link); err != nil {
 			fmt.Fprintf(a.Stderr, "beckon: %v\n", err)
 		}
 	}
-	if host, _, err := net.SplitHostPort(addr); err == nil && c.TLSCert == "" && !address.Loopback(host) {
+	if host, _, err := net.SplitHostPort(addr); err == nil && !access.Loopback(host) {
 		fmt.Fprintln(a.Stdout, "  without TLS the network sees all that is sent: `tailscale serve` or `ssh -L` hides it")
 	}
 }
@@ -274,20 +252,12 @@ func confidential(w io.Writer) bool {
 	return true
 }
 
-// names returns further names of the server: those given by flag, and its certificate's.
-func (c *serveCmd) names() []string {
-	if c.TLSCert == "" {
-		return c.Host
-	}
-	return append(slices.Clone(c.Host), address.CertNames(c.TLSCert, c.TLSKey)...)
-}
-
 // showCode shows the QR code of a link that signs in one phone, once.
-func (c *serveCmd) showCode(a *app, scheme, addr string, link func(string) string) error {
+func (c *serveCmd) showCode(a *app, addr string, link func(string) string) error {
 	if !confidential(a.Stdout) {
 		return cli.Hint("run beckon serve url --qr in a terminal", "others may read what is printed here")
 	}
-	url, err := address.Elsewhere(scheme, addr, c.names())
+	url, err := access.Elsewhere(addr, c.Host)
 	if err != nil {
 		return err
 	}
@@ -299,28 +269,19 @@ func (c *serveCmd) showCode(a *app, scheme, addr string, link func(string) strin
 	return nil
 }
 
-func (c *serveCmd) scheme() string {
-	if c.TLSCert != "" {
-		return "https"
-	}
-	return "http"
-}
-
 // running returns the address of the server that was started with the same --addr, and what makes
 // links to it. Another user's server may have the port: a link to it would open nothing.
 func (c *serveCmd) running(token string) (url string, link func(string) string, err error) {
-	for _, scheme := range []string{"http", "https"} {
-		url = address.URL(scheme, c.Addr)
-		health, whose, ok := address.Ask(url)
-		switch {
-		case ok && whose.Who == peer.Another:
-			return "", nil, cli.Hint("give another port with --addr", "another user serves on %s", url)
-		case ok && (!access.IsName(health.Name) || health.Token != access.Fingerprint(token)):
-			return "", nil, cli.Hint("set BECKON_TOKEN as it was for the server; one of an older version must be restarted",
-				"the server on %s has another token", url)
-		case ok:
-			return url, linker(token, health.Name), nil
-		}
+	url = access.URLs(c.Addr)[0]
+	health, whose, ok := access.Ask(url)
+	switch {
+	case ok && whose.Who == access.Another:
+		return "", nil, cli.Hint("give another port with --addr", "another user serves on %s", url)
+	case ok && (!access.IsName(health.Name) || health.Token != access.Fingerprint(token)):
+		return "", nil, cli.Hint("set BECKON_TOKEN as it was for the server; one of an older version must be restarted",
+			"the server on %s has another token", url)
+	case ok:
+		return url, linker(token, health.Name), nil
 	}
 	return "", nil, cli.Hint("beckon serve starts one; give the --addr that it was started with",
 		"no beckon serves on %s", c.Addr)
@@ -332,14 +293,13 @@ func (c *serveCmd) visit(a *app, token string) error {
 	if err != nil {
 		return err
 	}
-	scheme, _, _ := strings.Cut(running, ":")
 	switch {
 	case c.Open:
 		a.openBrowser(link(running))
 	case c.QR:
-		return c.showCode(a, scheme, c.Addr, link)
+		return c.showCode(a, c.Addr, link)
 	default:
-		for _, url := range address.URLs(scheme, c.Addr) {
+		for _, url := range access.URLs(c.Addr) {
 			fmt.Fprintln(a.Stdout, link(url))
 		}
 	}
@@ -369,20 +329,6 @@ func (a *app) redactedConfig() (any, error) {
 		values[name] = v
 	}
 	return values, err
-}
-
-func (c *serveCmd) listen() (l net.Listener, err error) {
-	if c.Socket != "" {
-		return address.ListenUnix(c.Socket)
-	}
-	if l, err = address.Listen(c.Addr); err != nil || c.TLSCert == "" {
-		return l, err
-	}
-	secure, err := address.TLS(l, c.TLSCert, c.TLSKey)
-	if err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return secure, nil
 }
 
 // serveUntilSignal serves until the first interrupt, and drops requests in progress at the

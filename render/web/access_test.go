@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/render/web/address"
+	"beckon/render/web/access"
 )
 
 func page() http.Handler {
@@ -65,14 +65,14 @@ func TestOwnersPrograms(t *testing.T) {
 // Beyond loopback a server is addressed by the machine's own names and any address, and
 // everybody needs the token.
 func TestBeyondLoopback(t *testing.T) {
-	l, err := address.Listen("0.0.0.0:0")
+	l, err := access.Listen("0.0.0.0:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := serveOn(t, l, Options{})
 	x.Key = ""
 	_, port, _ := strings.Cut(l.Addr().String(), "]:")
-	urls := address.URLs("http", "0.0.0.0:"+port)
+	urls := access.URLs("0.0.0.0:" + port)
 	if len(urls) < 2 || urls[0] != "http://127.0.0.1:"+port+"/" {
 		t.Fatalf("addresses %v", urls)
 	}

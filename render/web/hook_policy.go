@@ -12,7 +12,6 @@ import (
 	"beckon/event"
 	"beckon/event/policy/wire"
 	"beckon/render/web/access"
-	"beckon/render/web/address"
 	"beckon/render/web/respond"
 	"beckon/state/request"
 	"beckon/state/store"
@@ -43,7 +42,7 @@ func questionOf(r *http.Request, body []byte) Question {
 		Event:   q.Get("event"),
 		Hops:    max(hops, 0),
 		Foreign: !access.OwnPeer(r),
-		Peer:    address.Host(r.RemoteAddr),
+		Peer:    access.Host(r.RemoteAddr),
 		Asks:    r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk,
 	}
 }

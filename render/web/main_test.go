@@ -16,7 +16,6 @@ import (
 
 	"beckon/event"
 	"beckon/render/web/access"
-	"beckon/render/web/address"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -74,7 +73,7 @@ func (x *site) logged() int {
 // serve starts a server on a free port of loopback and stops it with the test.
 func serve(t testing.TB, o Options) *site {
 	t.Helper()
-	l, err := address.Listen("127.0.0.1:0")
+	l, err := access.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,9 +16,7 @@ import (
 
 	"beckon/event"
 	"beckon/render/web/access"
-	"beckon/render/web/address"
 	"beckon/render/web/feed"
-	"beckon/render/web/peer"
 	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -348,38 +346,12 @@ func listenBeyond(t *testing.T) net.Listener {
 		if err != nil || p.Addr().IsLoopback() || !p.Addr().IsGlobalUnicast() {
 			continue
 		}
-		if l, err := address.Listen(netip.AddrPortFrom(p.Addr(), 0).String()); err == nil {
+		if l, err := access.Listen(netip.AddrPortFrom(p.Addr(), 0).String()); err == nil {
 			return l
 		}
 	}
 	t.Skip("this machine has no address in a network")
 	return nil
-}
-
-// A closed connection belongs to no process; an open one belongs to its own.
-func TestProcesses(t *testing.T) {
-	seesProcesses(t)
-	l, err := address.Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	served, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer served.Close()
-	if pids, sure, own := peer.Processes(served); !sure || !own || len(pids) == 0 || pids[0] != os.Getpid() {
-		t.Errorf("open: %v, %t", pids, sure)
-	}
-	_ = client.Close()
-	if pids, sure, _ := peer.Processes(served); sure || len(pids) != 0 {
-		t.Errorf("closed: %v, %t", pids, sure)
-	}
 }
 
 // Each way in which an answer can fail has its own status, and gives the reason.

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"beckon/render/web/address"
+	"beckon/render/web/access"
 	"beckon/render/web/feed"
 )
 
 // Closing a server leaves nothing behind, even with streams and slow requests.
 func TestCloseLeavesNothing(t *testing.T) {
-	l, err := address.Listen("127.0.0.1:0")
+	l, err := access.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,15 +7,13 @@ import (
 
 	"beckon/event"
 	"beckon/render"
-	"beckon/render/web/access"
-	"beckon/render/web/address"
 	"beckon/render/web/feed"
 	"beckon/render/web/respond"
 	"beckon/state"
 )
 
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
-	return respond.OK(w, address.Healthy(s.o.Version, s.guard.Name(), access.Fingerprint(s.guard.Token())))
+	return respond.OK(w, s.guard.Health(s.o.Version))
 }
 
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) error {

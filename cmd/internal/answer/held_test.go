@@ -14,7 +14,7 @@ import (
 	"beckon/event/policy/run"
 	"beckon/event/policy/wire"
 	"beckon/render/web"
-	"beckon/render/web/address"
+	"beckon/render/web/access"
 	"beckon/state/request"
 )
 
@@ -27,7 +27,7 @@ type served struct {
 
 func serves(t *testing.T) *served {
 	u := newUser(t, "", "")
-	l, err := address.Listen("127.0.0.1:0")
+	l, err := access.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

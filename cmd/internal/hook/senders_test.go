@@ -17,7 +17,7 @@ import (
 	"beckon/event"
 	"beckon/event/recording"
 	"beckon/render/web"
-	"beckon/render/web/address"
+	"beckon/render/web/access"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -239,7 +239,7 @@ type site struct {
 
 func serve(t *testing.T, s sender) site {
 	t.Helper()
-	l, err := address.Listen("127.0.0.1:0")
+	l, err := access.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"beckon/render/web/address"
 )
 
 // The names by which a server may be addressed, in any spelling.
@@ -54,11 +52,11 @@ func TestHeaders(t *testing.T) {
 // register, and within no other; on loopback by none.
 func TestOwnNames(t *testing.T) {
 	name, err := os.Hostname()
-	if err != nil || address.Loopback(name) {
+	if err != nil || Loopback(name) {
 		t.Skip("this machine has no name")
 	}
 	first, _, _ := strings.Cut(name, ".")
-	l, err := address.Listen("0.0.0.0:0")
+	l, err := Listen("0.0.0.0:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +91,7 @@ func TestRefusalPage(t *testing.T) {
 		{"/api/sessions", "", http.StatusUnauthorized, []string{"a browser is signed in by the link of `beckon serve url`", "`beckon serve url --qr`"}},
 		{"/events", "", http.StatusUnauthorized, []string{"beckon serve url"}},
 		{"/nothing", "", http.StatusUnauthorized, []string{"beckon serve url"}},
-		{"/", "attacker.example", http.StatusMisdirectedRequest, []string{"this server is not known by that name", "beckon serve --host NAME"}},
+		{"/", "attacker.example", http.StatusMisdirectedRequest, []string{"this server is not known by that name", "beckon serve --name NAME"}},
 	} {
 		headers := slices.Clone(opening)
 		if c.host != "" {

@@ -22,8 +22,6 @@ import (
 	"time"
 
 	"beckon/event/plainfile"
-	"beckon/render/web/address"
-	"beckon/render/web/peer"
 	"beckon/render/web/respond"
 )
 
@@ -62,7 +60,7 @@ func newName() string { return "b" + newKey()[:12] + ".localhost" }
 // IsName reports whether name is one that newName returns.
 func IsName(name string) bool {
 	return len(name) == len("b.localhost")+12 && name[0] == 'b' && strings.HasSuffix(name, ".localhost") &&
-		address.Loopback(name)
+		Loopback(name)
 }
 
 // codeFor is how long a code signs in.
@@ -116,7 +114,7 @@ type SignedIn struct {
 
 // Login serves POST /api/login: a session for a code.
 func (g *Guard) Login(w http.ResponseWriter, r *http.Request) error {
-	code, now, who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), time.Now(), peerOf(r)
+	code, now, who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), time.Now(), connOf(r).peer
 	if !g.codes.take(g.token, g.name, code, isHere(r), now) {
 		g.refuse(w, r, g.refuseKey(who))
 		return nil
@@ -124,14 +122,14 @@ func (g *Guard) Login(w http.ResponseWriter, r *http.Request) error {
 	// Another user's server may take a port of loopback when this one ends, and a page of its own
 	// there finds what a browser keeps for that address. So a session of loopback ends with the
 	// server, and one of an address that leads elsewhere is kept.
-	kept := !address.Loopback(address.Host(r.Host))
+	kept := !Loopback(Host(r.Host))
 	return respond.OK(w, SignedIn{g.sessions.begin(who.Name, kept, now)})
 }
 
 // isHere reports whether r comes from this machine, and not from another user of it.
 func isHere(r *http.Request) bool {
 	c := connOf(r)
-	return c != nil && peer.Local(c.raw) && c.peer.Who != peer.Another && !forwarded(r)
+	return isLocal(c.Conn) && c.peer.Who != Another && !forwarded(r)
 }
 
 // Logout serves POST /api/logout: it ends the session that sends it.
@@ -154,7 +152,7 @@ type Proof struct {
 func (g *Guard) Prove(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	g.sessions.mu.Lock()
-	s := g.sessions.get(q.Get("session"), peerOf(r).Name)
+	s := g.sessions.get(q.Get("session"), connOf(r).peer.Name)
 	g.sessions.mu.Unlock()
 	if words := q.Get("words"); s != nil && len(words) >= keyBits/4 {
 		return respond.OK(w, Proof{hex.EncodeToString(mac(s.Digest, "proof "+words))})
@@ -163,14 +161,12 @@ func (g *Guard) Prove(w http.ResponseWriter, r *http.Request) error {
 }
 
 // Link returns url ("http://host:port/") with a code, and with the server's own name if it is an
-// address of this machine without TLS: a certificate is for another name, and keeps others out
-// by itself.
+// address of this machine.
 func Link(token, name, url string) string {
-	scheme, rest, _ := strings.Cut(url, "://")
-	host, port, err := net.SplitHostPort(strings.TrimSuffix(rest, "/"))
-	here := err == nil && address.Loopback(host)
-	if here && scheme == "http" && resolvable(name) {
-		url = scheme + "://" + net.JoinHostPort(name, port) + "/"
+	host, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/"))
+	here := err == nil && Loopback(host)
+	if here && resolvable(name) {
+		url = "http://" + net.JoinHostPort(name, port) + "/"
 	}
 	return fmt.Sprintf("%s#code=%s", url, Code(token, name, here, time.Now()))
 }
@@ -207,7 +203,7 @@ type sessions struct {
 
 type session struct {
 	Digest string    `json:"digest"`
-	User   string    `json:"user,omitempty"` // as package peer names users
+	User   string    `json:"user,omitempty"` // as Peer names users
 	Used   time.Time `json:"used"`
 	Token  string    `json:"token,omitempty"` // the fingerprint of the owner's; earlier versions noted none
 	id     string

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -14,9 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"beckon/render/web/address"
-	"beckon/render/web/peer"
 )
 
 // A browser gets a session for a code, which opens only this server, and ends when it signs
@@ -116,7 +112,7 @@ func TestCode(t *testing.T) {
 // Another user of the machine cannot use a code of the owner's browser.
 func TestCodeOfAnother(t *testing.T) {
 	x := serve(t, Options{Token: testToken})
-	for _, by := range []peer.Peer{{Who: peer.Another, Name: "2"}} {
+	for _, by := range []Peer{{Who: Another, Name: "2"}} {
 		r := httptest.NewRequest("POST", "http://localhost/api/login", nil)
 		r.Header.Set("Authorization", "Bearer "+x.code())
 		w := httptest.NewRecorder()
@@ -204,17 +200,17 @@ func TestSessionsAreKept(t *testing.T) {
 // another user's program that listens at [::1].
 func TestSessionIsItsUsers(t *testing.T) {
 	x := serve(t, Options{Token: testToken})
-	ask := func(by peer.Peer, method, path, key string) *httptest.ResponseRecorder {
+	ask := func(by Peer, method, path, key string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, "http://localhost"+path, nil)
 		r.Header.Set("Authorization", "Bearer "+key)
 		w := httptest.NewRecorder()
 		x.h.ServeHTTP(w, from(by, r))
 		return w
 	}
-	owner, other, proxy, remote := peer.Peer{Who: peer.Owner, Name: "1"}, peer.Peer{Who: peer.Another, Name: "2"}, peer.Peer{Name: "0"}, peer.Peer{}
-	for _, user := range []peer.Peer{owner, other, proxy, remote} {
+	owner, other, proxy, remote := Peer{Who: Owner, Name: "1"}, Peer{Who: Another, Name: "2"}, Peer{Name: "0"}, Peer{}
+	for _, user := range []Peer{owner, other, proxy, remote} {
 		session := x.d.sessions.begin(user.Name, false, time.Now())
-		for _, by := range []peer.Peer{owner, other, proxy, remote} {
+		for _, by := range []Peer{owner, other, proxy, remote} {
 			if by != user {
 				ask(by, "POST", "/api/logout", session)
 			}
@@ -264,10 +260,10 @@ func TestSessionsEndWithTheToken(t *testing.T) {
 // The server proves to the page of a session that it knows it, and to nobody else.
 func TestProof(t *testing.T) {
 	x := serve(t, Options{Token: testToken})
-	owner, other, remote := peer.Peer{Who: peer.Owner, Name: "1"}, peer.Peer{Who: peer.Another, Name: "2"}, peer.Peer{}
+	owner, other, remote := Peer{Who: Owner, Name: "1"}, Peer{Who: Another, Name: "2"}, Peer{}
 	session := x.d.sessions.begin(owner.Name, false, time.Now())
 	id, secret, _ := strings.Cut(session, ".")
-	prove := func(by peer.Peer, id, words string, headers ...string) (int, string) {
+	prove := func(by Peer, id, words string, headers ...string) (int, string) {
 		r := httptest.NewRequest("GET", fmt.Sprintf("http://localhost/api/proof?session=%s&words=%s", id, words), nil)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		for _, h := range headers {
@@ -338,26 +334,6 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// Over TLS, too, an owner's program posts events without a token.
-func TestOwnersProgramsOverTLS(t *testing.T) {
-	needsPeers(t)
-	l, err := address.Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair := httptest.NewTLSServer(nil)
-	defer pair.Close()
-	x := serveOn(t, tls.NewListener(l, &tls.Config{Certificates: pair.TLS.Certificates}), Options{Token: testToken})
-	res, err := pair.Client().Get("https" + strings.TrimPrefix(x.URL, "http") + "/hook")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		t.Error(res.Status)
-	}
-}
-
 // The server's own name appears only in links to this machine.
 func TestLink(t *testing.T) {
 	name := newName()
@@ -369,8 +345,8 @@ func TestLink(t *testing.T) {
 		at = "127.0.0.1"
 	}
 	for url, want := range map[string]string{
-		"http://127.0.0.1:7483/": "http://" + at + ":7483/#code=h", "https://127.0.0.1:7483/": "https://127.0.0.1:7483/#code=h",
-		"http://box.lan:7483/": "http://box.lan:7483/#code=a", "http://192.0.2.7:1/": "http://192.0.2.7:1/#code=a", "https://box.ts.net/": "https://box.ts.net/#code=a",
+		"http://127.0.0.1:7483/": "http://" + at + ":7483/#code=h",
+		"http://box.lan:7483/":   "http://box.lan:7483/#code=a", "http://192.0.2.7:1/": "http://192.0.2.7:1/#code=a", "https://box.ts.net/": "https://box.ts.net/#code=a",
 	} {
 		if got := Link(testToken, name, url); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s, want %s", url, got, want)
@@ -380,25 +356,25 @@ func TestLink(t *testing.T) {
 
 // One place other than the owner has a part of the connections, and the owner the rest.
 func TestPlaces(t *testing.T) {
-	l := newListener(nil)
+	l := &listener{open: map[string]int{}}
 	for i := range 2 * maxPlace {
-		if got := l.enter("user 7"); got != (i < maxPlace) {
+		if got := l.count("user 7", 1); got != (i < maxPlace) {
 			t.Fatalf("connection %d of another user: %t", i, got)
 		}
 	}
 	for i := range maxConns - maxPlace {
-		if !l.enter("") {
+		if !l.count("", 1) {
 			t.Fatalf("the owner's connection %d is refused", i)
 		}
 	}
-	if l.enter("") {
+	if l.count("", 1) {
 		t.Error("there are too many")
 	}
-	l.leave("user 7")
-	if !l.enter("") {
+	l.count("user 7", -1)
+	if !l.count("", 1) {
 		t.Error("a place that is free is not given")
 	}
-	for by, want := range map[peer.Peer]string{{Who: peer.Owner, Name: "1"}: "", {Who: peer.Another, Name: "2"}: "user 2", {Name: "0"}: "user 0"} {
+	for by, want := range map[Peer]string{{Who: Owner, Name: "1"}: "", {Who: Another, Name: "2"}: "user 2", {Name: "0"}: "user 0"} {
 		if got := placeOf(nil, by); got != want {
 			t.Errorf("%v: %s", by, got)
 		}
@@ -406,7 +382,7 @@ func TestPlaces(t *testing.T) {
 	a, b := net.Pipe()
 	defer a.Close()
 	defer b.Close()
-	if got := placeOf(a, peer.Peer{}); got != "address invalid IP" {
+	if got := placeOf(a, Peer{}); got != "address invalid IP" {
 		t.Errorf("a pipe: %s", got)
 	}
 }

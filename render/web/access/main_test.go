@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"beckon/render/web/address"
-	"beckon/render/web/peer"
 	"beckon/render/web/respond"
 )
 
@@ -20,7 +18,7 @@ type site struct {
 
 func serve(t *testing.T, o Options) *site {
 	t.Helper()
-	l, err := address.Listen("127.0.0.1:0")
+	l, err := Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +65,6 @@ func serveOn(t *testing.T, l net.Listener, o Options) *site {
 func (x *site) code() string { return Code(x.d.token, x.d.name, true, time.Now()) }
 
 // from returns a request as it comes from somebody.
-func from(by peer.Peer, r *http.Request) *http.Request {
-	return r.WithContext(Connect(r.Context(), &conn{raw: &net.TCPConn{}, peer: by}))
+func from(by Peer, r *http.Request) *http.Request {
+	return r.WithContext(Connect(r.Context(), &conn{peer: by}))
 }

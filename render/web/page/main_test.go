@@ -23,7 +23,6 @@ import (
 	"beckon/event/recording"
 	"beckon/render"
 	"beckon/render/web/access"
-	"beckon/render/web/address"
 )
 
 // agentEnv makes the test binary stand in for an agent: the parent of its hooks, which lives
@@ -133,7 +132,7 @@ func (w *world) code() string { return codeFor(w.t, w.url()) }
 
 func codeFor(t *testing.T, url string) string {
 	t.Helper()
-	health, _, ok := address.Ask(url)
+	health, _, ok := access.Ask(url)
 	if !ok {
 		t.Fatalf("no server answers at %s", url)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"beckon/render/web/access"
-	"beckon/render/web/address"
 	"beckon/state/request"
 )
 
@@ -22,14 +21,14 @@ func TestPhoneStaysSignedIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.addr = "0.0.0.0:" + port
-	url, err := address.Elsewhere("http", w.addr, nil)
+	url, err := access.Elsewhere(w.addr, nil)
 	if err != nil {
 		t.Skipf("no network: %v", err)
 	}
 	w.start()
 	w.agent("perm_yes").until("PermissionRequest")
 	record := w.list()[0].SessionID
-	health, _, ok := address.Ask(w.url())
+	health, _, ok := access.Ask(w.url())
 	if !ok {
 		t.Fatal("no server")
 	}

@@ -1,4 +1,4 @@
-package peer
+package access
 
 import (
 	"encoding/binary"

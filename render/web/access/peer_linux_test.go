@@ -1,4 +1,4 @@
-package peer
+package access
 
 import (
 	"io"
@@ -81,7 +81,7 @@ func TestPortOfAnother(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p := Of(served); p.Who != want {
+			if p := peerAt(served); p.Who != want {
 				t.Errorf("connection %d from port %s: %+v", i, port, p)
 			}
 			_ = served.Close()
@@ -126,7 +126,7 @@ func TestMappedSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer served.Close()
-	if p := Of(served); p.Who != Owner {
+	if p := peerAt(served); p.Who != Owner {
 		t.Errorf("%+v", p)
 	}
 }
@@ -151,7 +151,7 @@ func TestAnotherUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := Of(served); p.Who != Another || p.Name != "64321" {
+	if p := peerAt(served); p.Who != Another || p.Name != "64321" {
 		t.Errorf("%+v", p)
 	}
 	_ = served.Close()
@@ -178,7 +178,7 @@ func BenchmarkOf(b *testing.B) {
 	}
 	defer served.Close()
 	for b.Loop() {
-		if p := Of(served); p.Who != Owner || !strings.HasPrefix(p.Name, strconv.Itoa(os.Geteuid())) {
+		if p := peerAt(served); p.Who != Owner || !strings.HasPrefix(p.Name, strconv.Itoa(os.Geteuid())) {
 			b.Fatalf("%+v", p)
 		}
 	}

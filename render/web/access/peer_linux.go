@@ -1,4 +1,4 @@
-package peer
+package access
 
 import (
 	"encoding/binary"
@@ -100,7 +100,7 @@ func owner(there, here netip.AddrPort) (s socket, err error) {
 	}
 	defer unix.Close(fd)
 	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1})
-	if err := unix.Sendto(fd, request(there, here), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+	if err := unix.Sendto(fd, diagRequest(there, here), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return s, err
 	}
 	answer := make([]byte, 4096)
@@ -115,7 +115,7 @@ func owner(there, here netip.AddrPort) (s socket, err error) {
 	return s, nil
 }
 
-func request(there, here netip.AddrPort) []byte {
+func diagRequest(there, here netip.AddrPort) []byte {
 	b := make([]byte, 0, requestSize)
 	b = binary.NativeEndian.AppendUint32(b, requestSize)
 	b = binary.NativeEndian.AppendUint16(b, unix.SOCK_DIAG_BY_FAMILY)

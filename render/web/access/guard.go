@@ -27,8 +27,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"beckon/render/web/address"
-	"beckon/render/web/peer"
 	"beckon/render/web/respond"
 	"beckon/state/evidence"
 	"beckon/state/request"
@@ -83,14 +81,9 @@ func New(o Options) *Guard {
 // Listen says where the server listens, beyond loopback under this machine's names, too, and
 // returns the connections with who is at their other end.
 func (g *Guard) Listen(l net.Listener) net.Listener {
-	if addr, ok := l.Addr().(*net.TCPAddr); ok {
-		g.beyond.Store(!addr.IP.IsLoopback())
-	}
-	return newListener(l)
+	g.beyond.Store(!Loopback(Host(l.Addr().String())))
+	return &listener{Listener: l, open: map[string]int{}}
 }
-
-// Token returns the owner's token.
-func (g *Guard) Token() string { return g.token }
 
 // Name returns a name of this machine that only this server uses. What a browser keeps for an
 // origin (scripts that answer in the server's place, files, open pages) it keeps by name, and a
@@ -135,14 +128,12 @@ func (g *Guard) Protect(needs func(*http.Request) Scope, next http.Handler) http
 // that no foreign DNS answers for, this machine's own if the server listens beyond it, and
 // those it was given.
 func (g *Guard) checkHost(r *http.Request) *respond.Fault {
-	host := address.Host(r.Host)
-	given := func(name string) bool { return address.Same(address.Host(name), host) }
-	if onSocket(r) || address.Loopback(host) || slices.ContainsFunc(g.o.Hosts, given) ||
-		g.beyond.Load() && address.Own(host) {
+	host := Host(r.Host)
+	if Loopback(host) || isAny(g.o.Hosts, host) || g.beyond.Load() && isOwn(host) {
 		return nil
 	}
 	return respond.NewFault(http.StatusMisdirectedRequest, "wrong_host", "this server is not known by that name",
-		"ask for 127.0.0.1 or localhost, or start it with that name: beckon serve --host NAME")
+		"ask for 127.0.0.1 or localhost, or start it with that name: beckon serve --name NAME")
 }
 
 // checkOrigin refuses the pages of other sites. Their links may lead here.
@@ -167,7 +158,7 @@ func sameOrigin(origin, host string) bool {
 // checkCaller returns who sends r, or why they may not what it needs.
 func (g *Guard) checkCaller(r *http.Request, needs Scope) (c caller, _ *respond.Fault) {
 	key, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	who := peerOf(r)
+	who := connOf(r).peer
 	switch {
 	case sent && needs == Open: // a code, which the log-in checks itself
 		return c, nil
@@ -175,15 +166,13 @@ func (g *Guard) checkCaller(r *http.Request, needs Scope) (c caller, _ *respond.
 		if c = g.callerWith(key, who); c.may == 0 {
 			return c, g.refuseKey(who)
 		}
-	case onSocket(r) && !fromBrowser(r) && !forwarded(r):
-		c.may = Events | Read | Act // the file's mode is the token
-	case who.Who == peer.Owner && !fromBrowser(r) && !forwarded(r):
+	case OwnPeer(r) && !fromBrowser(r):
 		c.may = Events
 	}
 	switch {
-	case c.may&needs == needs && (needs != Open || who.Who != peer.Another || r.URL.Path == "/healthz"):
+	case c.may&needs == needs && (needs != Open || who.Who != Another || r.URL.Path == "/healthz"):
 		return c, nil
-	case who.Who == peer.Another && c.may == 0:
+	case who.Who == Another && c.may == 0:
 		return c, respond.NewFault(http.StatusForbidden, "another_user",
 			"this server is another user's", "its owner can give you a token: Authorization: Bearer TOKEN")
 	case c.may == 0 || !sent:
@@ -205,11 +194,11 @@ var (
 )
 
 // refuseKey refuses a wrong token, and looks at only a few of them each second.
-func (g *Guard) refuseKey(who peer.Peer) *respond.Fault {
+func (g *Guard) refuseKey(who Peer) *respond.Fault {
 	switch {
 	case !g.wrong.Allow():
 		return respond.NewFault(http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second")
-	case who.Who == peer.Another:
+	case who.Who == Another:
 		return respond.NewFault(http.StatusForbidden, "another_user",
 			"this server is another user's, and that is not its token", "")
 	}
@@ -217,7 +206,7 @@ func (g *Guard) refuseKey(who peer.Peer) *respond.Fault {
 }
 
 // callerWith returns who sends a token, or a session.
-func (g *Guard) callerWith(key string, who peer.Peer) caller {
+func (g *Guard) callerWith(key string, who Peer) caller {
 	if s := g.sessions.find(key, who.Name); s != nil {
 		return caller{Events | Read | Act | Answer, s}
 	}
@@ -242,12 +231,7 @@ func (g *Guard) Over(r *http.Request) <-chan struct{} {
 }
 
 // OwnPeer reports whether one of the owner's processes, including browsers, sent r directly.
-func OwnPeer(r *http.Request) bool { return peerOf(r).Who == peer.Owner && !forwarded(r) }
-
-func onSocket(r *http.Request) bool {
-	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
-	return unix
-}
+func OwnPeer(r *http.Request) bool { return connOf(r).peer.Who == Owner && !forwarded(r) }
 
 // fromBrowser reports whether a browser sent r. All of them name the site since 2023; older
 // ones are recognized by their User-Agent.
@@ -261,7 +245,7 @@ func fromBrowser(r *http.Request) bool {
 // the host name in the request.
 func forwarded(r *http.Request) bool {
 	return hasAny(r, "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via") ||
-		!onSocket(r) && !address.Loopback(address.Host(r.Host))
+		!Loopback(Host(r.Host))
 }
 
 // hasAny reports whether r has one of the headers.
@@ -278,13 +262,9 @@ func (g *Guard) Answerer(r *http.Request) (request.From, error) {
 	if who.may&Answer == 0 {
 		return "", errNoAnswer
 	}
-	var pids []int
-	sure := false
-	if c := connOf(r); c != nil {
-		own := false
-		if pids, sure, own = peer.Processes(c.raw); !own {
-			return request.Remote, nil
-		}
+	pids, sure, own := processes(connOf(r).Conn)
+	if !own {
+		return request.Remote, nil
 	}
 	seen, browser := false, false
 	for _, pid := range pids {

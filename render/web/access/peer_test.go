@@ -1,7 +1,8 @@
-package peer
+package access
 
 import (
 	"net"
+	"os"
 	"runtime"
 	"testing"
 )
@@ -34,7 +35,7 @@ func TestOf(t *testing.T) {
 	for _, c := range []struct{ listen, dial string }{{"127.0.0.1:0", "127.0.0.1"}, {"[::1]:0", "::1"}, {":0", "127.0.0.1"}} {
 		served, client := connection(t, c.listen, c.dial)
 		for end, conn := range map[string]net.Conn{"the server's": served, "the client's": client} {
-			if p := Of(conn); p.Who != Owner || p.Name == "" {
+			if p := peerAt(conn); p.Who != Owner || p.Name == "" {
 				t.Errorf("%v, %s end: %+v", c, end, p)
 			}
 		}
@@ -45,7 +46,36 @@ func TestOf(t *testing.T) {
 func TestOfClosed(t *testing.T) {
 	served, client := connection(t, "127.0.0.1:0", "127.0.0.1")
 	_ = client.Close()
-	if p := Of(served); p.Who != Unknown {
+	if p := peerAt(served); p.Who != Unknown {
 		t.Errorf("after it was closed: %+v", p)
+	}
+}
+
+// A closed connection belongs to no process; an open one belongs to its own.
+func TestProcesses(t *testing.T) {
+	needsPeers(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("whose program asks is not told here")
+	}
+	l, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	if pids, sure, own := processes(served); !sure || !own || len(pids) == 0 || pids[0] != os.Getpid() {
+		t.Errorf("open: %v, %t", pids, sure)
+	}
+	_ = client.Close()
+	if pids, sure, _ := processes(served); sure || len(pids) != 0 {
+		t.Errorf("closed: %v, %t", pids, sure)
 	}
 }

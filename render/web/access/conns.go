@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
-
-	"beckon/render/web/peer"
 )
 
 const (
@@ -26,18 +24,15 @@ type listener struct {
 	open map[string]int // by place
 }
 
-func newListener(l net.Listener) *listener { return &listener{Listener: l, open: map[string]int{}} }
-
 // conn is a connection, with its other end.
 type conn struct {
 	net.Conn
-	raw   net.Conn // below TLS
-	peer  peer.Peer
-	close func()
+	peer  Peer
+	leave func()
 }
 
 func (c *conn) Close() error {
-	c.close()
+	c.leave()
 	return c.Conn.Close()
 }
 
@@ -47,52 +42,42 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		raw := c
-		if t, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
-			raw = t.NetConn()
-		}
-		who := peer.Of(raw)
-		if place := placeOf(c, who); l.enter(place) {
-			return &conn{c, raw, who, sync.OnceFunc(func() { l.leave(place) })}, nil
+		who := peerAt(c)
+		place := placeOf(c, who)
+		if l.count(place, 1) {
+			return &conn{c, who, sync.OnceFunc(func() { l.count(place, -1) })}, nil
 		}
 		_ = c.Close()
 	}
 }
 
-func (l *listener) enter(place string) bool {
+// count counts a connection that comes (1) or goes (-1), and reports whether there is room for it.
+func (l *listener) count(place string, n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.all >= maxConns || place != "" && l.open[place] >= maxPlace {
+	if n > 0 && (l.all >= maxConns || place != "" && l.open[place] >= maxPlace) {
 		return false
 	}
-	l.all++
-	l.open[place]++
-	return true
-}
-
-func (l *listener) leave(place string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all--
-	if l.open[place]--; l.open[place] == 0 {
+	l.all += n
+	if l.open[place] += n; l.open[place] == 0 {
 		delete(l.open, place)
 	}
+	return true
 }
 
 // placeOf returns where c comes from: a user of this machine, or an address; empty for the
 // owner. Someone with one IPv6 address has 2^64.
-func placeOf(c net.Conn, who peer.Peer) string {
+func placeOf(c net.Conn, who Peer) string {
 	switch {
-	case who.Who == peer.Owner:
+	case who.Who == Owner:
 		return ""
 	case who.Name != "":
 		return "user " + who.Name
 	}
-	addr, _ := netip.ParseAddrPort(c.RemoteAddr().String())
-	ip := addr.Addr().Unmap().WithZone("")
+	there, _, _ := addresses(c)
+	ip := there.Addr().WithZone("")
 	if ip.Is6() {
-		prefix, _ := ip.Prefix(64)
-		return prefix.String()
+		ip = netip.PrefixFrom(ip, 64).Masked().Addr()
 	}
 	return "address " + ip.String()
 }
@@ -104,15 +89,10 @@ func Connect(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// connOf returns the connection of r, nil if it is not one of a Guard's.
+// connOf returns the connection of r, an empty one if it is none of a Guard's.
 func connOf(r *http.Request) *conn {
-	c, _ := r.Context().Value(connKey{}).(*conn)
-	return c
-}
-
-func peerOf(r *http.Request) peer.Peer {
-	if c := connOf(r); c != nil {
-		return c.peer
+	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
+		return c
 	}
-	return peer.Peer{}
+	return &conn{}
 }

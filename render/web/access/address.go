@@ -1,0 +1,204 @@
+package access
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"beckon/render"
+)
+
+// DefaultAddr is the default address of the server.
+const DefaultAddr = "127.0.0.1:7483"
+
+// ErrServed means that another beckon has the port.
+var ErrServed = errors.New("serves there already")
+
+// Listen listens on the TCP address addr ("host:port"). If another beckon has the port, the
+// error says so (ErrServed).
+func Listen(addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if err == nil {
+		return l, nil
+	}
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("listening on %q: %w", addr, err)
+	}
+	if health, _, ok := Ask(URLs(addr)[0]); ok {
+		return nil, render.Advise(fmt.Errorf("another beckon (%s) %w", health.Version, ErrServed),
+			"beckon serve url prints how to open it")
+	}
+	return nil, render.Advise(fmt.Errorf("address %q is taken by another program", addr), "give another one with --addr")
+}
+
+// Health is what a server says of itself to anybody, at /healthz.
+type Health struct {
+	Status  string `json:"status"`
+	Program string `json:"program"`
+	Version string `json:"version"`
+	Name    string `json:"name"`  // of this machine, that only this server uses
+	Token   string `json:"token"` // a fingerprint of the token that opens it
+}
+
+// program identifies a beckon among servers.
+const program = "beckon"
+
+// Health returns what a beckon of that version says.
+func (g *Guard) Health(version string) Health {
+	return Health{Status: "ok", Program: program, Version: version, Name: g.name, Token: Fingerprint(g.token)}
+}
+
+// Ask asks the server at url whether it is beckon, and whose: another user may have the port,
+// and give the same answer. It uses no proxy, and sends nothing that a wrong server must not see.
+func Ask(url string) (health Health, whose Peer, ok bool) {
+	var conn net.Conn
+	dial := func(network, addr string) (c net.Conn, err error) {
+		conn, err = net.DialTimeout(network, addr, time.Second)
+		return conn, err
+	}
+	client := http.Client{Timeout: time.Second, Transport: &http.Transport{Dial: dial}}
+	defer client.CloseIdleConnections()
+	res, err := client.Get(strings.TrimSuffix(url, "/") + "/healthz")
+	if err != nil {
+		return health, whose, false
+	}
+	defer res.Body.Close()
+	whose = peerAt(conn) // an answer proves that it has accepted the connection; before, no process owns it
+	err = json.NewDecoder(io.LimitReader(res.Body, 4096)).Decode(&health)
+	return health, whose, err == nil && health.Program == program
+}
+
+// URLs returns the addresses of a server that listens on addr ("host:port"): the first one for
+// this machine, the others for other machines.
+func URLs(addr string) []string {
+	host, port, err := net.SplitHostPort(addr)
+	ip, bad := netip.ParseAddr(host)
+	if err != nil || host != "" && (bad != nil || !ip.IsUnspecified()) {
+		return []string{"http://" + addr + "/"}
+	}
+	hosts := append([]string{"127.0.0.1"}, ownNames(".local")...) // "all addresses" is not a name of a server
+	for _, a := range ownAddrs() {
+		if a.Is4() || !ip.Is4() {
+			hosts = append(hosts, a.String())
+		}
+	}
+	for i, h := range hosts {
+		hosts[i] = "http://" + net.JoinHostPort(h, port) + "/"
+	}
+	return hosts
+}
+
+// Elsewhere returns the address by which another device reaches a server that listens on addr:
+// by the first of names, if there is one, else by this machine's address in the network. A
+// server on loopback with a name is reached through a proxy, which does TLS.
+func Elsewhere(addr string, names []string) (string, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", render.Advise(fmt.Errorf("address %q: want host:port", addr), "for example 0.0.0.0:7483")
+	}
+	ip, bad := netip.ParseAddr(host)
+	switch {
+	case Loopback(host) && len(names) > 0:
+		return "https://" + Host(names[0]) + "/", nil
+	case Loopback(host):
+		return "", render.Advise(fmt.Errorf("no other device reaches %s", addr),
+			"--addr 0.0.0.0:"+port+" lets the network in, which sees all that is sent; "+
+				"tailscale serve "+port+", and --name with the name that it gives, hides it")
+	case len(names) > 0:
+		host = Host(names[0])
+	case host == "" || bad == nil && ip.IsUnspecified():
+		if host = outboundAddr(); host == "" {
+			return "", render.Advise(fmt.Errorf("this machine is in no network"),
+				"--name gives an address or name by which a phone reaches it")
+		}
+	}
+	return "http://" + net.JoinHostPort(host, port) + "/", nil
+}
+
+// outboundAddr returns this machine's address towards other machines. Nothing is sent to find
+// it: the system only reports the route of a datagram.
+func outboundAddr() string {
+	for _, to := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} { // reserved addresses (RFC 5737, RFC 3849)
+		if c, err := net.Dial("udp", to); err == nil {
+			_ = c.Close()
+			if addr, err := netip.ParseAddrPort(c.LocalAddr().String()); err == nil && !addr.Addr().IsLoopback() {
+				return addr.Addr().WithZone("").String()
+			}
+		}
+	}
+	for _, a := range ownAddrs() {
+		return a.String()
+	}
+	return ""
+}
+
+// ownAddrs returns the addresses by which other machines reach this one.
+func ownAddrs() []netip.Addr {
+	var addrs []netip.Addr
+	all, _ := net.InterfaceAddrs() // an error counts as none
+	for _, a := range all {
+		if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().IsGlobalUnicast() {
+			addrs = append(addrs, p.Addr())
+		}
+	}
+	return addrs
+}
+
+// Loopback reports whether host can only mean this machine.
+func Loopback(host string) bool {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// ownNames returns the names by which others know this machine: its host name, and the first
+// part of that, alone and in those domains.
+func ownNames(domains ...string) []string {
+	name, err := os.Hostname()
+	if err != nil || Loopback(name) {
+		return nil
+	}
+	first, _, _ := strings.Cut(name, ".")
+	names := []string{name}
+	for _, domain := range append([]string{""}, domains...) {
+		if !slices.Contains(names, first+domain) {
+			names = append(names, first+domain)
+		}
+	}
+	return names
+}
+
+// isOwn reports whether host can only mean this machine to whoever reaches it over a network: a
+// literal address, which no foreign DNS can rebind, or one of this machine's names. The domains are
+// reserved for local networks: nobody can register one (RFC 6762, RFC 8375, ICANN on internal).
+func isOwn(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil || isAny(ownNames(".local", ".home.arpa", ".internal"), host)
+}
+
+// isAny reports whether host is one of names, which may have a port; either may have the root's dot.
+func isAny(names []string, host string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return strings.EqualFold(strings.TrimSuffix(Host(name), "."), strings.TrimSuffix(host, "."))
+	})
+}
+
+// Host returns a Host without port and brackets.
+func Host(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return host
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
+}
