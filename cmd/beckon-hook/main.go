@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	policy "beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/noblock"
@@ -24,7 +23,7 @@ func main() {
 	if line || len(args) > 0 && (args[0] == "prompt" || args[0] == "statusline") {
 		noblock.Exit(show(args))
 	}
-	noblock.Exit(policy.Start(args, os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+	noblock.Exit(hook.Start(args, os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 }
 
 // show prints a prompt or a status line. What it does not link, beckon does.

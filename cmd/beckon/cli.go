@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/doctor"
 	"beckon/cmd/internal/fleets"
+	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/noblock"
 	"beckon/cmd/internal/policies"
 	"beckon/cmd/internal/setup"
@@ -78,7 +78,7 @@ const sessionHelp = "A session: its id, name, project or branch, or a part of on
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	if len(args) > 0 && args[0] == "hook" && !(len(args) > 1 && (args[1] == "--help" || args[1] == "-h")) {
 		// Before kong, which costs time.
-		code := answer.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{})
+		code := hook.Main(args[1:], stdin, stdout, stderr, getenv, handlers.Starter{})
 		if code != cli.ExitOK {
 			noblock.Off() // exit code 2 is the answer itself where the contract has no other way
 		}

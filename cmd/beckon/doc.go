@@ -35,8 +35,7 @@
 //	cmd/internal/policies        policy
 //	cmd/internal/fleets          fleet, and the rows of other machines
 //	cmd/internal/talk            answer, reply, stop, away, back
-//	cmd/internal/hook            the work of a hook process
-//	cmd/internal/answer          a hook with a policy, or that waits for the user: fold, ask, answer
+//	cmd/internal/hook            a hook process: fold, ask the policy or the user, answer
 //	cmd/internal/noblock         a hook that dies does not block the agent
 //	cmd/internal/stack           a hook's stack is large from the start
 //	cmd/internal/config          config.json, and every setting in it
@@ -109,8 +108,8 @@
 // # One payload, from stdin to a row
 //
 //	cmd/beckon-hook/main.go      the process
-//	cmd/internal/answer/start.go Start: is there a policy for the event?
-//	cmd/internal/hook/hook.go    Main: read, fold, exit with 0 whatever happens
+//	cmd/internal/hook/start.go   Start: is there a policy for the event?
+//	cmd/internal/hook/hook.go    observe: read, fold, exit with 0 whatever happens
 //	event/parse.go               ParseReader: payload -> Event
 //	state/store/fold.go          Fold: lock, read, change, write, unlock
 //	state/apply.go               Apply: Event -> facts

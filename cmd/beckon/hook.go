@@ -1,7 +1,7 @@
 package main
 
 import (
-	"beckon/cmd/internal/answer"
+	"beckon/cmd/internal/hook"
 	handlers "beckon/event/policy/run"
 )
 
@@ -14,6 +14,6 @@ type hookCmd struct {
 
 func (c *hookCmd) Run(a *app) error {
 	args := []string{c.Event, "--agent", c.Agent, "--via", c.Via}
-	answer.Main(args, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{})
+	hook.Main(args, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{})
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/noblock"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -78,7 +78,7 @@ func TestMain(m *testing.M) {
 	cli.InClient = func() bool { return false } // an agent may run the tests
 	testscript.Main(tests{m}, map[string]func(){
 		"beckon":      func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
-		"beckon-hook": func() { os.Exit(answer.Start(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
+		"beckon-hook": func() { os.Exit(hook.Start(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
 	})
 }
 

@@ -17,9 +17,9 @@ import (
 	"syscall"
 	"time"
 
-	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
+	"beckon/cmd/internal/hook"
 	handlers "beckon/event/policy/run"
 	"beckon/event/redact"
 	"beckon/render"
@@ -134,7 +134,7 @@ func (c *serveCmd) Run(a *app) error {
 			return err
 		},
 		Seen:   seen,
-		Policy: answer.Serve(a.Store, handlers.Starter{}, a.Getenv, "BECKON_TOKEN"),
+		Policy: hook.Serve(a.Store, handlers.Starter{}, a.Getenv, "BECKON_TOKEN"),
 		Log:    logError,
 	})
 	debug.SetGCPercent(25)         // less memory for a thousand streams, for a little more work

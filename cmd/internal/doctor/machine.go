@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
+	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/policies"
 	"beckon/event/osc"
 	"beckon/event/policy"
@@ -43,7 +43,7 @@ func (d *doctor) stateDir() {
 	}
 	_ = f.Close()
 	_ = os.Remove(f.Name())
-	if answer.Shared(dir) {
+	if hook.Shared(dir) {
 		d.fail("state", cli.StateAdvice, "%s is not yours alone: others can change what is in it", dir).
 			repair = func() error { return os.Chmod(dir, 0o700) }
 		return
@@ -187,7 +187,7 @@ func (d *doctor) policies() {
 				"%s was in force in sessions of another environment, and is not in this one", c.Path)
 		}
 	}
-	if s.Global != "" && answer.Shared(s.Global) {
+	if s.Global != "" && hook.Shared(s.Global) {
 		d.fail("policy", "chmod 600 "+s.Global, "others may write to %s, and so choose what runs as you", s.Global).
 			repair = func() error { return os.Chmod(s.Global, 0o600) }
 	}

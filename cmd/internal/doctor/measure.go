@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/installer"
 	"beckon/render/term"
@@ -136,7 +136,7 @@ func (d *doctor) launchCost(program string) {
 	idleState := filepath.Join(dir, "idle")
 	// Without a policy, whose commands must not run over and over.
 	env := []string{"XDG_CONFIG_HOME=" + dir, "CLAUDE_PROJECT_DIR="}
-	programs := [][]string{{filepath.Join(dir, "event"), program, "PostToolUse"}, {idleState, program, answer.NoOp}}
+	programs := [][]string{{filepath.Join(dir, "event"), program, "PostToolUse"}, {idleState, program, hook.NoOp}}
 	if path, err := exec.LookPath("true"); err == nil { // none on Windows
 		programs = append(programs, []string{dir, path})
 	}

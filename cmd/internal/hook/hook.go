@@ -1,11 +1,17 @@
-// Package hook is what a hook process does: read one payload, fold it, exit.
+// Package hook is what a hook process does: read one payload, fold it into its session, evaluate
+// the policy if there is one, give the client the answer, and fold the decision, because the
+// client sends no event for a call that a hook denied. With answers installed it waits for the
+// user's answer to what the client asks.
 //
-// It guarantees: exit code 0 on every path, nothing on stderr, nothing on stdout but a
-// terminal sequence that the user has chosen, an end within Deadline, and never an answer to
-// the agent's question. It links no more than it needs; a test enforces that.
+// It guarantees: nothing on stdout but the answer and a terminal sequence that the user has
+// chosen; exit code 0 unless the event can only be refused, or the model woken, by exit code; an
+// end within a deadline, unless it waits for the user; on an internal failure silence, unless a
+// rule could have applied: then the event is refused. It links no more than it needs; a test
+// enforces that.
 package hook
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -15,6 +21,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/jsonc"
+	"beckon/event/jsonenc"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/evidence"
@@ -85,9 +92,9 @@ func entryOf(args []string) string {
 	return strconv.FormatUint(uint64(h), 36)
 }
 
-// Main runs one hook and returns its exit code, which is always 0. It prints nothing but warning,
-// an answer for the client, and a terminal sequence that the user has asked for.
-func Main(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string, warning []byte) int {
+// observe runs one hook without a policy and returns its exit code, which is always 0. It prints
+// nothing but warning, an answer for the client, and a terminal sequence that the user asked for.
+func observe(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string, warning []byte) int {
 	a := ParseArgs(args)
 	defer watch(Deadline, func() {
 		if dir, err := store.Dir(getenv); err == nil {
@@ -209,4 +216,63 @@ func Texts(getenv func(string) string) store.Texts {
 func Notify(st *store.Store, res store.Result, e *event.Event, getenv func(string) string, now time.Time) (sequence string) {
 	n := notifier{st: st, getenv: getenv, now: now, start: func(args []string) error { return StartBeckon(st.Dir, args) }}
 	return n.notify(res, e)
+}
+
+// Halt looks for the user's request to stop the session and each of its subagents at their
+// next call, folds it, and returns the answer for the client; nil if there is no request. A
+// call that has not begun is refused as well.
+func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
+	if e.Kind != event.PreToolUse && e.Kind != event.PostToolUse {
+		return nil
+	}
+	by, ok := request.In(st.Dir).StopOf(store.KeyOf(res.After.Record()), began(&res.After, e.AgentID))
+	if !ok {
+		return nil
+	}
+	d := &state.Decided{
+		Event:   e.Kind,
+		Of:      e.At,
+		AgentID: e.AgentID,
+		Tool:    e.Tool.Name,
+		UseID:   e.Tool.UseID,
+		Hash:    e.Tool.Hash,
+		Word:    state.WordHalted,
+		By:      by.By,
+		From:    by.From,
+	}
+	now, err := FoldDecided(st, res.After.Record(), d)
+	if err != nil {
+		st.Log(err)
+	} else {
+		res.After = now.After
+	}
+	reason := "stopped by " + cmp.Or(by.By, "the user") + ", through beckon"
+	out := append([]byte{'{'}, `"continue":false`...)
+	out = jsonenc.Str(out, "stopReason", reason)
+	if e.Kind == event.PreToolUse {
+		out = append(out, `,"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"`...)
+		out = append(jsonenc.Str(out, "permissionDecisionReason", reason), '}')
+	}
+	return append(out, '}', '\n')
+}
+
+// FoldDecided folds a decision about a call into the record of its session.
+func FoldDecided(st *store.Store, record string, d *state.Decided) (store.Result, error) {
+	action := &state.Action{Kind: state.ActDecided, Decided: d}
+	change := state.Change{At: event.MillisOf(time.Now()), Action: action}
+	return st.Fold(store.KeyOf(record), store.Update{Change: change})
+}
+
+// began returns when an actor began its present work: for the session itself also its newest
+// prompt.
+func began(s *state.Session, actor string) (at event.Millis) {
+	if actor == "" {
+		at = s.Prompt.At
+	}
+	for i := range s.Actors {
+		if s.Actors[i].ID == actor {
+			at = max(at, s.Actors[i].Started)
+		}
+	}
+	return at
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
@@ -60,7 +60,7 @@ func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 		if read != nil {
 			fmt.Fprintf(a.Stdout, "ok      %s: %s\n", path, term.Plural(len(read.Hooks), "hook"))
 		}
-		if level == config.Global && answer.Shared(path) {
+		if level == config.Global && hook.Shared(path) {
 			problems = append(problems, config.Problem{
 				File:    path,
 				What:    "others may write to it, and so choose what runs as you",

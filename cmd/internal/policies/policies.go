@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 
-	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/hook"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
 	"beckon/event/policy/run/example"
@@ -38,12 +38,12 @@ func (Cmd) ProvideSources(a *cli.App) (policy.Sources, error) { return Sources(a
 
 // Sources returns the policy files that apply in the working directory.
 func Sources(a *cli.App) (policy.Sources, error) {
-	s := answer.Sources(a.Getenv, a.Store.Dir)
+	s := hook.Sources(a.Getenv, a.Store.Dir)
 	dir, err := os.Getwd()
 	if err != nil {
 		return s, err
 	}
-	s.Project = trust.ProjectFile(answer.ProjectAt(dir, s.State))
+	s.Project = trust.ProjectFile(hook.ProjectAt(dir, s.State))
 	return s, nil
 }
 

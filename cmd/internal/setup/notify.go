@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/cmd/internal/answer"
 	"beckon/cmd/internal/config"
+	"beckon/cmd/internal/hook"
 	"beckon/event/plainfile"
 	"beckon/event/policy/packs"
 	"beckon/installer"
@@ -107,7 +107,7 @@ var proposed = []struct{ pack, title string }{
 
 // ruleSteps returns a step for each pack of rules.
 func (m *machine) ruleSteps() (list []step) {
-	path := answer.Sources(m.Getenv, m.Store.Dir).Global
+	path := hook.Sources(m.Getenv, m.Store.Dir).Global
 	if path == "" {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// Starter gives cmd/internal/answer, which does not link this package, the ability to start
+// Starter gives cmd/internal/hook, which does not link this package, the ability to start
 // handlers.
 type Starter struct{}
 

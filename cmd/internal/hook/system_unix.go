@@ -1,6 +1,6 @@
 //go:build unix
 
-package answer
+package hook
 
 import (
 	"io/fs"
@@ -10,6 +10,17 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// Become replaces this process with another program, with the same pid, stdin and stdout. It
+// returns only if that fails.
+func Become(path string, args []string) (code int, ok bool) {
+	_ = syscall.Exec(path, append([]string{path}, args...), os.Environ())
+	return 0, false
+}
+
+// detached starts a process in a session of its own, out of reach of what the client does to
+// its hooks' process group.
+func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // private reports whether a directory belongs to the user and only they can write to it.
 func private(dir string) bool {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package answer
+package hook
 
 import (
 	"bytes"

@@ -1,15 +1,10 @@
-// Package answer implements `beckon hook`: it folds the event as beckon-hook does, evaluates
-// the policy if there is one, gives the client the answer, and folds the decision, because the
-// client sends no event for a call that a hook denied.
-//
-// It keeps the hook's promise with a longer deadline: nothing on stdout but the answer; exit
-// code 0 unless the event can only be refused by exit code; on an internal failure silence,
-// unless a rule could have applied: then the event is refused.
-package answer
+package hook
 
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,11 +12,11 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
 
-	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/noblock"
 	"beckon/cmd/internal/stack"
 	"beckon/event"
@@ -74,9 +69,9 @@ func Main(
 func evaluate(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string,
 	starter Starter, become func() (int, bool)) (code int) {
 	var fault error // there is no log yet, or it has the error
-	defer hook.Guard(&fault)
+	defer Guard(&fault)
 	stack.Grow()
-	a := hook.ParseArgs(args)
+	a := ParseArgs(args)
 	dir, err := store.Dir(getenv)
 	switch {
 	case err != nil:
@@ -84,10 +79,10 @@ func evaluate(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv f
 	case a.Reply:
 		return waitForReply(store.Open(dir), a, stdin, getenv)
 	case !a.Judged():
-		return hook.Main(args, stdin, stdout, getenv, nil)
+		return observe(args, stdin, stdout, getenv, nil)
 	}
 	if getenv = a.Env(getenv); !Policied(getenv) && !a.Waits() {
-		return hook.Main(args, stdin, stdout, getenv, nil)
+		return observe(args, stdin, stdout, getenv, nil)
 	}
 	f := firing{args: a, getenv: getenv, start: time.Now(), st: store.Open(dir), environ: os.Environ(), starter: starter}
 	f.dialect, _ = wire.DialectOf(a.Agent)
@@ -117,7 +112,7 @@ func evaluate(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv f
 // Sources returns the places of the policies in this environment.
 func Sources(getenv func(string) string, stateDir string) policy.Sources {
 	global, project := trust.Files(getenv)
-	return policy.Sources{Global: global, Project: project, State: trust.In(stateDir), Tree: hook.Worktree,
+	return policy.Sources{Global: global, Project: project, State: trust.In(stateDir), Tree: Worktree,
 		Home: home.Dir(getenv), Now: time.Now(), Own: own(getenv, stateDir, global, project)}
 }
 
@@ -146,7 +141,7 @@ func own(getenv func(string) string, stateDir, global, project string) (list []s
 
 // firing is one hook in progress.
 type firing struct {
-	args    hook.Args
+	args    Args
 	getenv  func(string) string
 	environ []string // for programs that the policy starts
 	starter Starter  // nil if nothing can be started
@@ -189,7 +184,7 @@ func (f *firing) starts() bool { return f.starter != nil && f.loaded.Starts(f.e.
 // read reads the payload. It does not wait for the end of stdin: one complete object is the
 // payload. JSON that beckon cannot follow (nested too deeply) is judged all the same.
 func (f *firing) read(stdin io.Reader) (err error) {
-	defer hook.Guard(&err)
+	defer Guard(&err)
 	var payload json.RawMessage
 	if err := json.NewDecoder(stdin).Decode(&payload); err != nil {
 		return errors.New("it is no JSON, or not whole")
@@ -270,7 +265,7 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 			out = f.halt
 		}
 		if waiting = false; f.dialect.Native() { // another agent would take it for an answer or an error
-			out = hook.WithSequence(out, sequence)
+			out = WithSequence(out, sequence)
 		}
 	case <-time.After(foldWait):
 	}
@@ -298,7 +293,7 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 func (f *firing) safely(do func()) {
 	var fault error
 	defer func() { f.log(fault) }()
-	defer hook.Guard(&fault)
+	defer Guard(&fault)
 	do()
 }
 
@@ -306,4 +301,283 @@ func (f *firing) safely(do func()) {
 func unheard(r policy.Result) policy.Result {
 	return policy.Result{Allowed: true, Results: r.Results, Warnings: r.Warnings, Took: r.Took,
 		Notes: append(r.Notes, "the client gave up waiting")}
+}
+
+// errBusy is why nothing was started for an event.
+var errBusy = errors.New("too much runs already")
+
+// ask evaluates the policy in force for the event.
+func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
+	var fault error
+	defer func() {
+		if fault != nil {
+			f.log(fault)
+			r = f.unjudged(fault)
+		}
+	}()
+	defer Guard(&fault)
+	dir := f.sources.State
+	ev = policy.Event{
+		Kind:       f.e.Kind,
+		Payload:    f.payload,
+		Dialect:    f.dialect,
+		Given:      f.said,
+		At:         f.start,
+		ID:         f.id(),
+		Version:    f.version(),
+		Home:       f.sources.Home,
+		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"),
+		Dir:        f.dir,
+		HTTP:       f.http,
+		Hops:       f.hops,
+		StopBlocks: dir.StopBlocks(&f.e),
+		Place:      f.place,
+	}
+	switch {
+	case f.starter == nil:
+		ev.RulesOnly, ev.Why = true, "nothing can be started here"
+	case f.starter.Inside(f.getenv, dir):
+		ev.RulesOnly, ev.Why = true, "inside a handler"
+	case f.busy:
+		ev.RulesOnly, ev.Why = true, errBusy.Error()
+		ev.Others = func(context.Context) (wire.Outcome, error) { return wire.Outcome{}, errBusy }
+	case f.asked == "" && f.starts():
+		f.claim(&ev, dir)
+	}
+	return ev, f.trigger(ctx, &ev)
+}
+
+// unjudged is the result when a panic kept the policy from being evaluated: refused if a rule
+// could have applied.
+func (f *firing) unjudged(fault error) policy.Result {
+	if !f.loaded.MayRefuse(f.e.Kind) {
+		return policy.Result{Allowed: true}
+	}
+	v := wire.Verdict{Decision: wire.Deny, Reason: fmt.Sprintf("beckon could not ask the policy (%v), which has a say in such events, so it is refused", fault)}
+	return policy.Result{Verdict: v, Answer: f.dialect.Translate(f.e.Kind, v, "", f.http, f.said)}
+}
+
+// trigger runs the hooks in force.
+func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
+	dir := f.sources.State
+	ev.Warn = func(warnings []string) []string {
+		if ctx.Err() != nil {
+			return nil // nobody would see them
+		}
+		due := dir.Due(f.e.SessionID, f.loaded.Notices(), onceASession, f.start)
+		return append(due, dir.Due(f.e.SessionID, warnings, remindAfter, f.start)...)
+	}
+	if f.asked == "" {
+		ev.Once = f
+	}
+	if f.starter != nil {
+		f.starter.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir)
+	}
+	hooks := f.loaded.Hooks
+	if f.e.FromClient && !f.dialect.Native() { // Qwen sends it between two batches of tools: not written by the user
+		hooks = nil
+	}
+	return policy.Engine{Hooks: hooks}.Trigger(ctx, *ev)
+}
+
+// call identifies a refused call, so that the user can allow it.
+func (f *firing) call() string {
+	p := gjson.ParseBytes(f.payload)
+	return trust.CallName(f.e.SessionID, p.Get("cwd").Str, p.Get("tool_name").Str, []byte(p.Get("tool_input").Raw))
+}
+
+// Take reports whether the user allowed the call.
+func (f *firing) Take() bool {
+	return f.sources.State.Take(f.call(), gjson.GetBytes(f.payload, "tool_use_id").Str, f.start)
+}
+
+// Offer creates a code for the call. Without one it is refused all the same.
+func (f *firing) Offer(reason string) string {
+	code, err := f.sources.State.Refuse(trust.Refused{Call: f.call(), Tool: gjson.GetBytes(f.payload, "tool_name").Str,
+		Subject: policy.SubjectOf(f.payload), Reason: reason}, f.start)
+	if err != nil {
+		f.log(err)
+		return ""
+	}
+	return "The user can allow this call once, in a terminal: beckon policy allow " + code
+}
+
+// place returns where the event happens.
+func (f *firing) place() config.Place {
+	g := evidence.Git(f.e.Cwd)
+	ci := f.getenv("CI")
+	return config.Place{Branch: g.Branch, Repository: g.Repo, CI: ci != "" && ci != "false" && ci != "0"}
+}
+
+// claim makes sure that a firing starts its programs only once.
+func (f *firing) claim(ev *policy.Event, dir trust.Dir) {
+	name, first := dir.Claim(&f.e, f.payload, f.args.Via, f.start)
+	if first {
+		f.claimed = name
+		return
+	}
+	ev.RulesOnly, ev.Why = true, "another copy of this firing runs it"
+	ev.Others = func(ctx context.Context) (wire.Outcome, error) { return dir.Await(ctx, name) }
+}
+
+// id identifies the firing. It contains pid and time, so no two share one.
+func (f *firing) id() string {
+	if f.asked != "" {
+		return f.asked
+	}
+	h := sha256.New()
+	h.Write(f.payload)
+	h.Write(strconv.AppendInt(strconv.AppendInt(nil, f.start.UnixNano(), 10), int64(os.Getpid()), 10))
+	return "evt_" + hex.EncodeToString(h.Sum(nil))[:24]
+}
+
+// version returns the client's version from the registry's record of the parent process.
+func (f *firing) version() string {
+	if !f.dialect.Native() {
+		return ""
+	}
+	dir := evidence.RegistryDir(f.getenv)
+	for _, pid := range []string{f.getenv("CLAUDE_PID"), strconv.Itoa(os.Getppid())} {
+		if n, err := strconv.Atoi(pid); err != nil || n <= 0 || dir == "" {
+			continue
+		}
+		if r, err := evidence.ReadRegistryFile(filepath.Join(dir, pid+".json")); err == nil && r.Version != "" {
+			return r.Version
+		}
+	}
+	return ""
+}
+
+// after stores the decision: for the other copies of the event, in the trace, and in the count
+// of refused stops. The client has its answer by then. For a question from another policy only
+// the trace is written, since that policy decides.
+func (f *firing) after(ev policy.Event, r policy.Result) {
+	dir := f.sources.State
+	if f.claimed != "" {
+		f.log(dir.Settle(f.claimed, r.Verdict))
+	}
+	if f.loaded.TraceAll || r.Traceable() {
+		f.log(dir.Trace(policy.EntryOf(ev, r)))
+	}
+	if f.asked != "" {
+		return
+	}
+	if (f.e.Kind == event.Stop || f.e.Kind == event.SubagentStop) && !r.Allowed {
+		f.log(dir.StopBlocked(&f.e, ev.StopBlocks))
+	}
+	covered := func() *trust.Covered {
+		return &trust.Covered{Events: f.loaded.Events(), Rules: f.loaded.Flat()}
+	}
+	if len(f.loaded.Notices()) > 0 {
+		covered = nil
+	}
+	f.log(dir.Cover(f.covers, covered, f.start))
+}
+
+// fold folds the event and then the decision, and notifies the user of the combined result:
+// not of a dialog that the policy answers, nor of an end that it refuses. It returns the
+// terminal sequence to send along.
+//
+// The event is folded while the policy is evaluated, because the dialog is already on the
+// screen. The end of a turn is folded afterwards, because until then the client is at work
+// (testdata/lab/POLICY.md).
+func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
+	if f.alien {
+		<-asked
+		return ""
+	}
+	e := f.e // a copy: folding redacts and completes it
+	var r policy.Result
+	ends := e.Kind == event.Stop || e.Kind == event.SubagentStop
+	if ends {
+		r = <-asked
+	}
+	res, err := Fold(f.st, f.args, &e, f.getenv, f.start)
+	if !ends {
+		r = <-asked
+	}
+	CompleteInstall(f.st, &e, f.getenv)
+	known := f.folded(err)
+	f.session = res.After
+	if now, decided, err := f.foldDecision(r, cmp.Or(res.After.Record(), f.e.SessionID)); decided {
+		res.After, known = now.After, f.folded(err) && known
+	}
+	if known && f.args.Answers && f.dialect.Native() {
+		f.halt = Halt(f.st, &res, &e)
+	}
+	f.session = res.After
+	if known {
+		sequence = Notify(f.st, res, &e, f.getenv, time.Now())
+	}
+	return sequence
+}
+
+// foldDecision folds the decision into the event's record, if it changes anything.
+func (f *firing) foldDecision(r policy.Result, record string) (res store.Result, decided bool, err error) {
+	d := f.decided(r)
+	if d == nil {
+		return res, false, nil
+	}
+	res, err = FoldDecided(f.st, record, d)
+	return res, true, err
+}
+
+// decided returns what the answer changes about the session; nil if the client reports it
+// itself or nothing changed.
+func (f *firing) decided(r policy.Result) *state.Decided {
+	d := &state.Decided{Event: f.e.Kind, Of: event.MillisOf(f.start), AgentID: f.e.AgentID,
+		UseID: f.e.Tool.UseID, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash}
+	if c := asked(&f.session, &f.e); c != nil && f.e.Kind == event.PermissionRequest && !f.dialect.Native() {
+		d.UseID, d.Hash = c.UseID, c.Hash
+	}
+	if f.e.TaskN.ID != "" {
+		d.UseID = f.e.TaskN.ID
+	}
+	switch {
+	case f.e.SessionID == "":
+		return nil
+	case r.Halts:
+		d.Word = state.WordHalted
+	case r.GoesOn:
+		d.Word = state.WordGoesOn
+	case !r.Allowed:
+		d.Word = state.WordRefused
+	case f.e.Kind == event.PermissionRequest && r.Verdict.Decision == wire.Allow:
+		d.Word = state.WordAllowed
+	case f.e.Kind == event.PreToolUse && r.Verdict.Input != nil:
+		if !f.rewritten(d, r.Verdict.Input) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return d
+}
+
+// rewritten parses the call as the client will report it from now on.
+func (f *firing) rewritten(d *state.Decided, input []byte) bool {
+	payload, err := f.dialect.Rewritten(f.said, input)
+	if err != nil {
+		return false
+	}
+	e, err := event.Parse(f.args.Agent, f.args.Event, payload)
+	if err != nil {
+		return false
+	}
+	d.Word, d.NewHash, d.Summary = state.WordRewritten, e.Tool.Hash, e.Tool.Summary
+	return true
+}
+
+// folded reports whether a fold has a result despite err.
+func (f *firing) folded(err error) bool {
+	if err != nil && !errors.Is(err, store.ErrBusy) { // busy: it is spooled
+		f.st.Log(err)
+	}
+	return err == nil
+}
+
+func (f *firing) log(err error) {
+	if err != nil {
+		f.st.Log(err)
+	}
 }

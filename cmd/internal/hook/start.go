@@ -1,4 +1,4 @@
-package answer
+package hook
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,12 +16,14 @@ import (
 	"syscall"
 	"time"
 
-	"beckon/cmd/internal/hook"
 	"beckon/event"
+	"beckon/event/agents"
 	"beckon/event/home"
+	"beckon/event/plainfile"
 	"beckon/event/policy/rule"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
+	"beckon/state/evidence"
 	"beckon/state/request"
 	"beckon/state/store"
 
@@ -34,7 +37,7 @@ const NoOp = "--nothing"
 // waitFlag, before a request's id and sum, makes beckon-hook wait for its answer.
 const waitFlag = "--wait"
 
-// Start is beckon-hook's entry. Without a policy it is hook.Main. Rules that may concern the event
+// Start is beckon-hook's entry. Without a policy it only observes. Rules that may concern the event
 // are evaluated here; where the policy starts programs, this process becomes the one that can
 // start them.
 func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) string) int {
@@ -43,19 +46,19 @@ func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) st
 		return 0
 	case len(args) == 3 && args[0] == waitFlag:
 		return wait(args[1], args[2], stdout, stderr, getenv)
-	case len(args) > 0 && args[0] == hook.ModFlag:
-		return hook.Mod(args[1:], getenv, time.Now())
+	case len(args) > 0 && args[0] == ModFlag:
+		return Mod(args[1:], getenv, time.Now())
 	}
-	a := hook.ParseArgs(args)
+	a := ParseArgs(args)
 	become := func() (int, bool) { return becomeHook(args) }
 	if a.Waits() {
 		return evaluate(args, stdin, stdout, stderr, getenv, nil, become)
 	}
 	if !a.Judged() {
-		return hook.Main(args, stdin, stdout, getenv, nil)
+		return observe(args, stdin, stdout, getenv, nil)
 	}
 	if getenv = a.Env(getenv); !mayBePolicied(getenv) {
-		return hook.Main(args, stdin, stdout, getenv, nil)
+		return observe(args, stdin, stdout, getenv, nil)
 	}
 	in := io.Reader(stdin)
 	needs, rules := covered(string(event.KindOf(a.Agent, a.Event)), getenv)
@@ -82,7 +85,7 @@ func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) st
 			warning = []byte(unasked)
 		}
 	}
-	return hook.Main(args, in, stdout, getenv, warning)
+	return observe(args, in, stdout, getenv, warning)
 }
 
 // wait waits at a request and has the answer given to the client. Without an answer it is
@@ -90,7 +93,7 @@ func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) st
 // line: files may be changed while it waits.
 func wait(id, sum string, stdout, stderr io.Writer, getenv func(string) string) (code int) {
 	var fault error // not printed: the client would take a trace for an answer
-	defer hook.Guard(&fault)
+	defer Guard(&fault)
 	dir, err := store.Dir(getenv)
 	if err != nil {
 		return 0
@@ -106,7 +109,7 @@ func wait(id, sum string, stdout, stderr io.Writer, getenv func(string) string) 
 		os.Exit(0)
 	}()
 	answered, why := request.Wait(st, id, getenv, func() {
-		if err := hook.StartBeckon(st.Dir, []string{"notify", "ask", id}); err != nil {
+		if err := StartBeckon(st.Dir, []string{"notify", "ask", id}); err != nil {
 			st.Log(errors.New("notifying of a request: " + err.Error()))
 		}
 	})
@@ -138,7 +141,7 @@ func Policied(getenv func(string) string) bool { return policied(getenv, os.Stat
 func guarded[T any](otherwise T, do func() T) (is T) {
 	is = otherwise
 	var fault error // the program that answers gets the event instead
-	defer hook.Guard(&fault)
+	defer Guard(&fault)
 	return do()
 }
 
@@ -164,7 +167,7 @@ func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)
 	}
 	kept := trust.In(dir)
 	return there(string(kept)) &&
-		(kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, kept.NameOf(project, hook.Worktree)))
+		(kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, kept.NameOf(project, Worktree)))
 }
 
 // unasked warns the user of a policy without a program that can evaluate it.
@@ -173,7 +176,7 @@ const unasked = `{"systemMessage":"beckon: there is a policy, but the program be
 
 // silent reports whether none of the rules decides a tool call, under any of the names that its
 // tool may have.
-func silent(rules []byte, a hook.Args, payload []byte, getenv func(string) string) bool {
+func silent(rules []byte, a Args, payload []byte, getenv func(string) string) bool {
 	return guarded(false, func() bool {
 		if len(rules) == 0 || !gjson.ValidBytes(payload) {
 			return false
@@ -193,7 +196,7 @@ func silent(rules []byte, a hook.Args, payload []byte, getenv func(string) strin
 		cwd := get("cwd").Str
 		return get("tool_input").IsObject() && !slices.ContainsFunc(names, func(name gjson.Result) bool {
 			return rule.May(rules, &rule.Call{Tool: name.Str, Input: []byte(get("tool_input").Raw), Cwd: cwd,
-				Project: cmp.Or(getenv(hook.ProjectVar), cwd), Home: home.Dir(getenv)})
+				Project: cmp.Or(getenv(ProjectVar), cwd), Home: home.Dir(getenv)})
 		})
 	})
 }
@@ -202,7 +205,7 @@ func silent(rules []byte, a hook.Args, payload []byte, getenv func(string) strin
 // what only it can. It returns only if that program is missing or, on a system without exec,
 // when it has ended: with its exit code.
 func becomeHook(args []string) (code int, ok bool) {
-	return hook.Become(home.Beside("beckon"), append([]string{"hook"}, args...))
+	return Become(home.Beside("beckon"), append([]string{"hook"}, args...))
 }
 
 // runHook runs `beckon hook` with what is read from in, since this process has read a part of
@@ -222,7 +225,7 @@ func runHook(args []string, in io.Reader) (code int, ok bool) {
 func covered(event string, getenv func(string) string) (needs trust.Needs, rules []byte) {
 	needs = trust.Unknown
 	var fault error // as in guarded
-	defer hook.Guard(&fault)
+	defer Guard(&fault)
 	dir, err := store.Dir(getenv)
 	if err != nil {
 		return trust.Unknown, nil
@@ -246,3 +249,80 @@ func builds() (versions string) {
 	}
 	return versions
 }
+
+// Foreign reports whether an agent other than Claude Code sends the event.
+func (a Args) Foreign() bool { return a.Agent != "" && event.Agent(a.Agent) != event.ClaudeCode }
+
+// Judged reports whether a policy may concern the event: any event of Claude Code, and the
+// events of another agent at which it accepts a hook's answer.
+func (a Args) Judged() bool {
+	return !a.Foreign() || a.heeded() != nil
+}
+
+// heeded returns the answer that an agent other than Claude Code accepts at the event, nil if
+// none.
+func (a Args) heeded() *agents.Answer {
+	if agent := event.AgentOf(a.Agent); agent != nil {
+		return agent.AnswerTo(string(event.KindOf(a.Agent, a.Event)))
+	}
+	return nil
+}
+
+// Waits reports whether the hook waits for the user's answer to the event, if somebody may give
+// one. It does not wait for an MCP server's form: meanwhile the client would show no dialog for it.
+func (a Args) Waits() bool {
+	if a.Foreign() {
+		row := a.heeded()
+		return a.Answers && row != nil && row.Held
+	}
+	return a.Reply || a.Answers && a.Event == string(event.PermissionRequest)
+}
+
+// Env returns the environment with the project whose policy is in force: the nearest directory,
+// from the one that the agent names or the hook's own upwards, that has or had one. If there is
+// none it returns the hook's own environment.
+func (a Args) Env(getenv func(string) string) func(string) string {
+	dir := getenv(ProjectVar)
+	if !filepath.IsAbs(dir) {
+		var err error
+		if dir, err = os.Getwd(); err != nil || !a.Foreign() {
+			return getenv
+		}
+	}
+	state, _ := store.Dir(getenv) // without one nothing is trusted
+	return home.WithVar(getenv, ProjectVar, trust.ProjectAround(dir, trust.In(state), Worktree))
+}
+
+// Worktree is the trust.Tree of git's worktrees: those that their repository names, too. A folder
+// that only says that it is a worktree of a trusted project is none.
+func Worktree(dir string) (at, root, main string) {
+	g := evidence.Git(dir)
+	if !g.Linked {
+		return "", "", ""
+	}
+	buf := make([]byte, 4<<10) // each file has one line
+	link, err := plainfile.Head(filepath.Join(g.Worktree, ".git"), buf, 0)
+	gitDir := inGit(g.Worktree, strings.TrimPrefix(string(link), "gitdir: "))
+	back, errBack := plainfile.Head(filepath.Join(gitDir, "gitdir"), buf, 0)
+	named, errNamed := filepath.EvalSymlinks(filepath.Dir(inGit(gitDir, string(back))))
+	at, errAt := filepath.EvalSymlinks(dir)
+	if errors.Join(err, errBack, errNamed, errAt) != nil || named != g.Worktree {
+		return "", "", ""
+	}
+	if main = g.Common; filepath.Base(main) == ".git" {
+		main = filepath.Dir(main)
+	}
+	return at, g.Worktree, main
+}
+
+// inGit returns a path in one of git's files, relative to a directory.
+func inGit(dir, line string) string {
+	p := filepath.FromSlash(strings.TrimRight(line, "\r\n"))
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(dir, p)
+}
+
+// ProjectVar is the variable in which Claude Code names the project.
+const ProjectVar = "CLAUDE_PROJECT_DIR"

@@ -1,4 +1,4 @@
-package answer
+package hook
 
 import (
 	"bytes"
@@ -221,7 +221,7 @@ func TestVersionOfTheClient(t *testing.T) {
 
 // A fault in beckon itself never stops the agent: code 2, with which Go ends a program that
 // panics, would block the agent's call.
-func TestFaultIsNotTheAgents(t *testing.T) {
+func TestFaultBesideAPolicy(t *testing.T) {
 	for name, policy := range map[string]string{
 		"rules":    on("PreToolUse", `{"type":"rule","decision":"ask","reason":"r","words":["zzz"]}`),
 		"commands": on("PreToolUse", say("")),

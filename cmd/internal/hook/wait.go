@@ -1,4 +1,4 @@
-package answer
+package hook
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/agents"
 	"beckon/event/home"
@@ -76,7 +75,7 @@ func (f *firing) becomeWaiter(r *request.Request, made func()) (code int, ok boo
 		return 0, false
 	}
 	made()
-	if code, ok = hook.Become(home.Beside("beckon-hook"), []string{waitFlag, r.ID, r.Sum}); !ok {
+	if code, ok = Become(home.Beside("beckon-hook"), []string{waitFlag, r.ID, r.Sum}); !ok {
 		dir.Close(r.ID, "the program beckon-hook is not there")
 	}
 	return code, ok
@@ -148,7 +147,7 @@ func asked(s *state.Session, e *event.Event) (newest *state.Call) {
 
 // waitForReply waits for a reply at the end of a turn. A headless client ends with its turn, so
 // nobody can reply.
-func waitForReply(st *store.Store, a hook.Args, stdin io.Reader, getenv func(string) string) int {
+func waitForReply(st *store.Store, a Args, stdin io.Reader, getenv func(string) string) int {
 	f := firing{args: a, getenv: getenv, start: time.Now(), st: st}
 	late := time.AfterFunc(stdinWait, func() { os.Exit(0) })
 	headless := strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk")
@@ -229,7 +228,7 @@ func (f *firing) answerTo(dir request.Dir, id, sum string) (r request.Request, a
 	if f.dialect, ok = wire.DialectOf(cmp.Or(r.Agent, event.ClaudeCode)); !ok {
 		return r, a, "nobody can tell " + r.Agent + " anything"
 	}
-	f.getenv = hook.Args{Agent: r.Agent}.Env(f.getenv)
+	f.getenv = Args{Agent: r.Agent}.Env(f.getenv)
 	if f.e, err = event.Parse("", r.Event, r.Payload); err != nil {
 		return r, a, "it could not be read: " + err.Error()
 	}
@@ -296,10 +295,10 @@ func (f *firing) answered(o *request.Request, a *request.Answer, word string) {
 		Waited:  a.At - o.Made,
 	}
 	if word == state.WordReplied {
-		f.st.Texts = hook.Texts(f.getenv)
+		f.st.Texts = Texts(f.getenv)
 		d.Text = strings.TrimSpace(a.Message)
 	}
-	_, err := hook.FoldDecided(f.st, o.Record, d)
+	_, err := FoldDecided(f.st, o.Record, d)
 	f.folded(err)
 }
 

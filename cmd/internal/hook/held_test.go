@@ -1,4 +1,4 @@
-package answer
+package hook
 
 import (
 	"context"

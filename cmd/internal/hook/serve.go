@@ -1,4 +1,4 @@
-package answer
+package hook
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/home"
 	"beckon/event/policy"
@@ -143,7 +142,7 @@ func (s *Served) held(f *firing, q wire.Posted) request.Held {
 
 // firing creates a firing for a posted payload; its policy is not loaded yet.
 func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
-	f := &firing{args: hook.Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: s.environ, starter: s.starter,
+	f := &firing{args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: s.environ, starter: s.starter,
 		start: time.Now(), st: s.st, payload: payload, hops: q.Hops, busy: q.Busy}
 	var err error
 	if f.e, err = event.Parse(q.Agent, q.Event, payload); err != nil {
@@ -151,7 +150,7 @@ func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
 	}
 	kept := trust.In(s.st.Dir)
 	project := ProjectAt(f.e.Cwd, kept)
-	if q.Foreign && !kept.HasCopy(trust.Trusted, kept.NameOf(trust.ProjectFile(project), hook.Worktree)) {
+	if q.Foreign && !kept.HasCopy(trust.Trusted, kept.NameOf(trust.ProjectFile(project), Worktree)) {
 		project = ""
 	}
 	if q.Foreign || !private(f.e.Cwd) || project != "" && !private(project) {
@@ -168,9 +167,9 @@ func ProjectAt(dir string, kept trust.Dir) string {
 	if !filepath.IsAbs(dir) {
 		return ""
 	}
-	at := trust.ProjectAround(dir, kept, hook.Worktree)
+	at := trust.ProjectAround(dir, kept, Worktree)
 	file := trust.ProjectFile(at)
-	if _, err := os.Stat(file); err == nil || kept.HasCopy(trust.Trusted, kept.NameOf(file, hook.Worktree)) {
+	if _, err := os.Stat(file); err == nil || kept.HasCopy(trust.Trusted, kept.NameOf(file, Worktree)) {
 		return at
 	}
 	return evidence.Project(dir, evidence.Git(dir))

@@ -1,4 +1,4 @@
-package answer
+package hook
 
 import (
 	"crypto/rand"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/policy/trust"
 )
@@ -142,7 +141,7 @@ func TestUntrustedPolicyAboveIsNamedOnce(t *testing.T) {
 	policy := file(t, `{"packs":["git"]}`, u.dir, "repo", ".beckon", "policy.json")
 	u.env["CLAUDE_PROJECT_DIR"] = filepath.Join(u.dir, "repo", "web")
 	getenv := func(n string) string { return u.env[n] }
-	if !Policied(hook.Args{}.Env(getenv)) {
+	if !Policied(Args{}.Env(getenv)) {
 		t.Fatal("no policy is seen")
 	}
 	first := u.fire(event.SessionStart, `,"source":"startup"`)
