@@ -49,7 +49,7 @@ func (c *notifyUsageCmd) notify(a *app, now time.Time) error {
 func (c *notifyUsageCmd) send(a *app, set alert.Settings, w usage.Window, now time.Time) error {
 	d := store.Decided{At: event.MillisOf(now), Kind: config.Limit, AlertAt: w.At, By: "statusline", Verdict: state.Notify,
 		Reason: fmt.Sprintf("%s: %d %% are used", term.LimitName(w.Name), c.Percent)}
-	if set.Quiet != (alert.Hours{}) && set.Quiet.Hold(now.Local()) {
+	if set.Silent(now) {
 		d.Verdict, d.Reason = state.Never, state.ReasonQuiet
 		return a.Store.Decide(d)
 	}

@@ -62,7 +62,7 @@ func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing 
 	notified, last := st.Notified(store.KeyOf(c.Session.Record()), c.Alert)
 	return state.Hearing{
 		Now: event.MillisOf(now), Focus: state.FocusElsewhere, Still: c.Still, Notified: notified, NotifiedAt: last,
-		Quiet: s.Quiet != Hours{} && s.Quiet.Hold(now.Local()), // local time reads a file, so only if needed
+		Quiet: s.Silent(now),
 	}
 }
 
@@ -80,4 +80,9 @@ func (s Settings) StyleFor(t event.Terminal) osc.Style {
 		return s.Style
 	}
 	return osc.For(t)
+}
+
+// Silent reports whether now is in the quiet hours.
+func (s Settings) Silent(now time.Time) bool {
+	return s.Quiet != Hours{} && s.Quiet.Hold(now.Local()) // local time reads a file, so only if needed
 }

@@ -13,6 +13,7 @@ package hook
 import (
 	"cmp"
 	"errors"
+	"hash/fnv"
 	"io"
 	"os"
 	"runtime"
@@ -82,14 +83,11 @@ func ParseArgs(args []string) (a Args) {
 // entryOf identifies the entry that started this hook by its program and arguments: the client
 // starts equal entries of several settings files once.
 func entryOf(args []string) string {
-	h := uint32(2166136261) // FNV-1a
+	h := fnv.New32a()
 	for _, arg := range append([]string{os.Args[0]}, args...) {
-		for j := range len(arg) {
-			h = (h ^ uint32(arg[j])) * 16777619
-		}
-		h = (h ^ 0xff) * 16777619 // separates the arguments
+		_, _ = h.Write(append([]byte(arg), 0xff)) // a separator that no argument has
 	}
-	return strconv.FormatUint(uint64(h), 36)
+	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }
 
 // observe runs one hook without a policy and returns its exit code, which is always 0. It prints

@@ -40,64 +40,48 @@ func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 	now := event.MillisOf(n.now)
 	was, is := state.AlertStateOf(res.Before, state.Evidence{}, now), state.AlertStateOf(res.After, state.Evidence{}, now)
 	c, raised := caseOf(&res.After, e, was, is)
-	if raised || was.State != is.State {
+	if changed := was.State != is.State; raised || changed {
 		set, err := alert.Read(alert.ConfigPath(n.getenv))
 		if err != nil {
 			n.st.Log(errors.New("reading the notification settings: " + err.Error())) // the valid settings still count
 		}
 		if res.After.Native() { // other clients would take a sequence for an answer or an error
-			sequence = n.beside(set, c, was.State != is.State, is.State)
+			sequence = n.beside(set, c, changed, is.State)
 		}
 		if raised {
 			sequence += n.announce(set, c)
 		}
 	}
-	n.attend(c)
+	if alert.Unattended(n.st.Dir) {
+		err := n.start([]string{"notify", "wait"})
+		if err != nil && n.left != nil && n.left.Remove(n.st.Dir) {
+			n.log(c, state.Decision{Verdict: state.Never, Reason: "the program that notifies did not start"}, err.Error())
+		}
+	}
 	return sequence
 }
 
 // beside returns the sequences that are about no alert: the window's title, and a note that
 // belongs to no session.
 func (n *notifier) beside(set alert.Settings, c alert.Case, changed bool, is state.State) (sequence string) {
-	later, body := n.later(set)
-	if set.Has(alert.Title) && (changed || c.Still && n.held()) {
+	var note, body string
+	if (set.Has(alert.Title) || set.Has(alert.Terminal)) && !set.Silent(n.now) {
+		note, body = alert.TakeLater(n.st.Dir, event.MillisOf(n.now))
+	}
+	// A hook that waits for an answer prints nothing, so the title is set when the client reports
+	// that nobody answered.
+	_, waits := os.Stat(request.In(n.st.Dir).OpenDir())
+	if set.Has(alert.Title) && (changed || c.Still && waits == nil) {
 		headline := alert.Headline(c.Session, is)
-		if later != "" {
-			headline += ", " + later
+		if note != "" {
+			headline += ", " + note
 		}
 		sequence = osc.Title(headline)
 	}
-	if later != "" && set.Has(alert.Terminal) {
-		sequence += osc.Notify(set.StyleFor(c.Session.Origin.Terminal), "usage", later, body)
+	if note != "" && set.Has(alert.Terminal) {
+		sequence += osc.Notify(set.StyleFor(c.Session.Origin.Terminal), "usage", note, body)
 	}
 	return sequence
-}
-
-// attend starts the program that notifies if an alert is due and none runs. c is the session's
-// newest alert.
-func (n *notifier) attend(c alert.Case) {
-	if !alert.Unattended(n.st.Dir) {
-		return
-	}
-	err := n.start([]string{"notify", "wait"})
-	if err != nil && n.left != nil && n.left.Remove(n.st.Dir) {
-		n.log(c, state.Decision{Verdict: state.Never, Reason: "the program that notifies did not start"}, err.Error())
-	}
-}
-
-// later returns the waiting note that belongs to no session; empty for none.
-func (n *notifier) later(set alert.Settings) (title, body string) {
-	if !set.Has(alert.Title) && !set.Has(alert.Terminal) || set.Quiet != (alert.Hours{}) && set.Quiet.Hold(n.now.Local()) {
-		return "", ""
-	}
-	return alert.TakeLater(n.st.Dir, event.MillisOf(n.now))
-}
-
-// held reports whether calls may be held for an answer: a waiting hook prints nothing, so the
-// title is set when the client reports that nobody answered.
-func (n *notifier) held() bool {
-	_, err := os.Stat(request.In(n.st.Dir).OpenDir())
-	return err == nil
 }
 
 // caseOf returns the alert that stands, and whether e caused it. The client's notice that
@@ -115,47 +99,34 @@ func caseOf(s *state.Session, e *event.Event, was, is state.AlertState) (alert.C
 // announce notifies of an alert now, through the client, or leaves it to the program that
 // notifies: that one can wait, and has time.
 func (n *notifier) announce(set alert.Settings, c alert.Case) string {
-	switch {
-	case set.ByClient(c.Session) && (!c.Alert.Dialog || c.Still):
-		return n.atTerminal(set, c)
-	case set.Has(alert.Terminal) || set.Away():
-		n.handOver(set, c)
+	byClient := set.ByClient(c.Session) && (!c.Alert.Dialog || c.Still)
+	if !byClient && !set.Has(alert.Terminal) && !set.Away() {
+		return ""
 	}
-	return ""
-}
-
-// atTerminal notifies through the terminal, and through the other channels at the same moment,
-// so that one alert is one interruption.
-func (n *notifier) atTerminal(set alert.Settings, c alert.Case) string {
-	d := set.Decide(n.st, c, nil, n.now)
-	switch d.Verdict {
-	case state.Never:
+	var d state.Decision
+	if byClient {
+		d = set.Decide(n.st, c, nil, n.now)
+	}
+	if !byClient || d.Verdict == state.Later {
+		byClient, d = false, set.Foresee(n.st, c, n.now)
+	}
+	switch {
+	case d.Verdict == state.Never:
 		n.log(c, d, "")
 		return ""
-	case state.Later:
-		n.handOver(set, c)
+	case !byClient && c.Still:
+		n.leave(c, alert.Still)
+		return ""
+	case !byClient:
+		n.leave(c, alert.Undecided)
 		return ""
 	}
-	if set.Away() {
+	if set.Away() { // the other channels at the same moment, so that one alert is one interruption
 		n.leave(c, alert.Claimed)
 	}
 	n.log(c, d, alert.Terminal)
 	title, body := alert.Words(c.Session, c.Alert)
 	return osc.Notify(set.StyleFor(c.Session.Origin.Terminal), c.Session.Record(), title, body)
-}
-
-// handOver leaves the alert to the other program, unless it is already clear that the user is
-// not to be notified.
-func (n *notifier) handOver(set alert.Settings, c alert.Case) {
-	d := set.Foresee(n.st, c, n.now)
-	switch {
-	case d.Verdict == state.Never:
-		n.log(c, d, "")
-	case c.Still:
-		n.leave(c, alert.Still)
-	default:
-		n.leave(c, alert.Undecided)
-	}
 }
 
 func (n *notifier) leave(c alert.Case, mode alert.DueMode) {

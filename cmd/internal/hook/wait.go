@@ -88,8 +88,7 @@ func (f *firing) report(o *request.Request) {
 		return
 	}
 	set, err := alert.Read(alert.ConfigPath(f.getenv))
-	quiet := set.Quiet != (alert.Hours{}) && set.Quiet.Hold(f.start.Local())
-	if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, o.Kind.Alert()) && !quiet {
+	if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, o.Kind.Alert()) && !set.Silent(f.start) {
 		err = request.In(f.st.Dir).Notify(o.ID, set.Channels)
 	}
 	f.log(err)
