@@ -23,28 +23,19 @@ type card struct {
 	alert state.AlertState
 }
 
-// happened is what this look has found out about a row.
-type happened struct {
-	turns  []render.TurnLine
-	alerts []reached
+// said is what was said in a row.
+type said struct {
+	row  string
+	line render.TurnLine
 }
 
-// reached is an alert of a session.
-type reached struct {
-	record string
-	alert  state.Alert
-}
-
-// groupOf identifies the row that a session is part of: its seat, or itself if it has none.
-func groupOf(s *state.Session) string { return cmp.Or(s.Seat, "session "+s.Record()) }
-
-// touch has the row of a session checked again.
-func (f *Feed) touch(s *state.Session) *happened {
-	group := groupOf(s)
-	if f.due[group] == nil {
-		f.due[group] = &happened{}
-	}
-	return f.due[group]
+// look is what one look has found: rows, what was said in them, and alerts.
+type look struct {
+	about  func(key string) bool // which rows it is about; those of them that it does not have are gone
+	rows   []render.Row
+	turns  []said
+	alerts map[string]state.Alert // by record
+	seen   []state.Seen           // the sessions of its rows, also those that are over
 }
 
 // take passes changes on.
@@ -52,44 +43,52 @@ func (f *Feed) take(u live.Update) {
 	for _, p := range u.Problems {
 		f.o.Log(p.Err)
 	}
-	for _, k := range u.Gone { // it is archived, or its file is gone
-		if c, is := f.cards[k]; is {
-			f.touch(&c.seen.Session)
+	due := map[string]bool{} // the rows to check
+	for _, k := range u.Gone {
+		if c, is := f.cards[k]; is { // it is archived, or its file is gone
+			due[rowOf(&c.seen.Session)] = true
 			delete(f.cards, k)
 		}
 	}
 	f.readHistory(u.Changed)
+	l := look{about: func(key string) bool { return due[key] }, alerts: map[string]state.Alert{}}
 	for _, v := range u.Changed {
-		f.put(v, u.Now)
+		if c, known := f.cards[store.KeyOf(v.Session.Record())]; known {
+			due[rowOf(&c.seen.Session)] = true // its seat is known only after the first event
+		}
+		due[rowOf(&v.Session)] = true
+		if alert, ok := f.put(v, u.Now); ok {
+			l.alerts[v.Session.Record()] = alert
+		}
 	}
-	f.takeTurns(u.Rechecked)
-	f.publish(u.Now.Time())
+	l.turns = f.takeTurns(u.Rechecked)
+	for _, c := range f.cards {
+		if due[rowOf(&c.seen.Session)] {
+			l.seen = append(l.seen, c.seen)
+		}
+	}
+	l.rows = render.Rows(l.seen, false)
+	f.change(u.Now.Time(), func() { f.publish(&l) })
 }
 
 // lately is how old the alert of a session may be that was not there at the last look: an older one
 // was published before.
 const lately = event.Millis(60_000)
 
-// put adds a session, or updates it.
-func (f *Feed) put(v state.Seen, now event.Millis) {
+// put adds a session, or updates it, and returns the alert that it has reached.
+func (f *Feed) put(v state.Seen, now event.Millis) (alert state.Alert, ok bool) {
 	k := store.KeyOf(v.Session.Record())
 	was, known := f.cards[k]
-	if known {
-		f.touch(&was.seen.Session) // its seat is known only after the first event
-	}
-	row := f.touch(&v.Session)
 	is := state.AlertStateOf(v.Session, v.Evidence, now)
 	f.cards[k] = card{v, is}
 	f.o.Meter.newest(v.Session.Last.At, v.Session.Last.Reason)
 	if f.begun == 0 {
-		return
+		return alert, false
 	}
-	alert, ok := state.AlertSeen(was.alert, known, is, max(f.begun, now-lately))
+	alert, ok = state.AlertSeen(was.alert, known, is, max(f.begun, now-lately))
 	// Only the page that gets the event can know what its user looks at, and has chosen.
 	hearing := state.Hearing{Now: now, Focus: state.FocusElsewhere}
-	if ok && state.Decide(alert, state.Rules{On: state.AlertKinds[:]}, hearing).Verdict == state.Notify {
-		row.alerts = append(row.alerts, reached{v.Session.Record(), alert})
-	}
+	return alert, ok && state.Decide(alert, state.Rules{On: state.AlertKinds[:]}, hearing).Verdict == state.Notify
 }
 
 // heard is what the history has of a session.
@@ -134,16 +133,15 @@ func (f *Feed) readHistory(changed []state.Seen) {
 	}
 }
 
-// takeTurns has what was said in the live sessions published. A line may be read before its session
+// takeTurns returns what was said in the live sessions. A line may be read before its session
 // is: it is kept until a recheck has found no such session.
-func (f *Feed) takeTurns(rechecked bool) {
+func (f *Feed) takeTurns(rechecked bool) (all []said) {
 	for k, h := range f.heard {
 		c, is := f.cards[k]
 		switch {
 		case is:
-			if len(h.turns) > 0 {
-				row := f.touch(&c.seen.Session)
-				row.turns = append(row.turns, render.TurnLines(&c.seen.Session, h.turns)...)
+			for _, line := range render.TurnLines(&c.seen.Session, h.turns) {
+				all = append(all, said{rowOf(&c.seen.Session), line})
 			}
 			h.turns, h.old = nil, false
 		case rechecked && h.old:
@@ -152,69 +150,96 @@ func (f *Feed) takeTurns(rechecked bool) {
 			h.old = true
 		}
 	}
+	return all
 }
 
-// publish reports changes of the rows that are due.
-func (f *Feed) publish(at time.Time) {
-	members := map[string][]state.Seen{}
-	for _, c := range f.cards {
-		if group := groupOf(&c.seen.Session); f.due[group] != nil {
-			members[group] = append(members[group], c.seen)
-		}
+// Keys of rows without a seat of this machine. A name contains no control characters.
+const (
+	unseated  = "session\x00"
+	elsewhere = "elsewhere\x00"
+)
+
+// rowOf returns the key of the row that a session is part of: its seat, or itself if it has none.
+func rowOf(s *state.Session) string { return cmp.Or(s.Seat, unseated+s.Record()) }
+
+func keyOf(r *render.Row) string {
+	if r.Remote != nil {
+		return elsewhere + r.Remote.Name + "\x00" + cmp.Or(r.SeatID, r.Record())
 	}
-	f.change(at, func() {
-		f.at = at
-		for group, h := range f.due {
-			f.refresh(group, members[group], h)
-		}
-	})
-	clear(f.due)
+	return cmp.Or(r.SeatID, unseated+r.Record())
 }
 
-// refresh publishes what happened to the row of some sessions: its creation, what was said, its
-// change, its alerts, its end. A new row is published before what was said in it, a changed one
-// after.
-func (f *Feed) refresh(group string, seen []state.Seen, h *happened) {
-	was := f.rows[group]
-	rows := render.Rows(seen, false)
-	if len(rows) == 0 {
-		f.said(h.turns, was)
-		if was != nil {
-			f.end(group, was, seen)
+// publish reports how the rows of a look differ from those that were published: new rows, what was
+// said, changed rows, alerts, and rows that are gone.
+func (f *Feed) publish(l *look) {
+	there, changed := map[string]bool{}, map[string]*shown{} // and as they were
+	for i := range l.rows {
+		r := &l.rows[i]
+		key := keyOf(r)
+		there[key] = true
+		now, was := newShown(*r), f.rows[key]
+		if was != nil && was.isSame(now) {
+			continue
 		}
-		return
-	}
-	now := newShown(rows[0])
-	f.rows[group] = now
-	if was == nil {
-		f.emit("session_created", now, nil, "")
-	}
-	f.said(h.turns, now)
-	if was != nil && !bytes.Equal(was.json, now.json) {
-		f.emit("session_updated", now, was, "")
-	}
-	for _, x := range h.alerts {
-		if now.row.Record() == x.record { // else another one has its seat by now
-			f.notify(x.alert, now)
+		if f.rows[key] = now; was != nil {
+			changed[key] = was
+		} else {
+			f.emit("session_created", now, nil, "")
 		}
 	}
+	for _, t := range l.turns {
+		m := message{name: "turn_created", session: t.line.SessionID, seat: t.line.AgentID}
+		if s := f.rows[t.row]; s != nil { // it may not be shown
+			m.now = s.row.State
+		}
+		f.report(m, t.line)
+	}
+	for key, was := range changed {
+		f.emit("session_updated", f.rows[key], was, "")
+	}
+	for i := range l.rows {
+		if alert, ok := l.alerts[l.rows[i].Record()]; ok {
+			f.notify(alert, f.rows[keyOf(&l.rows[i])])
+		}
+	}
+	for key, was := range f.rows {
+		if l.about(key) && !there[key] {
+			delete(f.rows, key)
+			f.end(key, was, l.seen)
+		}
+	}
+}
+
+// isSame reports whether nothing of a row has changed. The times of another machine's move a little
+// with every message, and being heard again is not a change.
+func (s *shown) isSame(now *shown) bool {
+	if now.row.Remote == nil {
+		return bytes.Equal(s.json, now.json)
+	}
+	r, remote := now.row, *now.row.Remote
+	remote.AsOf = s.row.Remote.AsOf
+	r.Remote, r.Since, r.CreatedAt = &remote, s.row.Since, s.row.CreatedAt
+	r.FirstSeen, r.UpdatedAt = s.row.FirstSeen, s.row.UpdatedAt
+	return bytes.Equal(newShown(r).json, s.json) && now.row.Since.Sub(s.row.Since).Abs() < time.Second
 }
 
 // end publishes the end of a row, with its last state.
-func (f *Feed) end(group string, was *shown, seen []state.Seen) {
-	delete(f.rows, group)
+func (f *Feed) end(key string, was *shown, seen []state.Seen) {
 	last, reason := was, "removed"
-	if rows := render.Rows(seen, true); len(rows) > 0 {
-		last = newShown(rows[0])
-		if !rows[0].State.Live() {
-			reason = string(rows[0].State)
+	for _, r := range render.Rows(seen, true) {
+		if keyOf(&r) != key {
+			continue
+		}
+		last = newShown(r)
+		if !r.State.Live() {
+			reason = string(r.State)
 		}
 	}
 	f.emit("session_ended", last, was, reason)
 }
 
-// news is the data of session_created, session_updated and session_ended.
-type news struct {
+// change is the data of session_created, session_updated and session_ended.
+type change struct {
 	AgentID   string          `json:"agent_id"` // the seat
 	ProjectID string          `json:"project_id,omitempty"`
 	Timestamp string          `json:"timestamp"`
@@ -227,18 +252,7 @@ func (f *Feed) emit(name string, s, was *shown, reason string) {
 	if was != nil {
 		m.before, m.previous = was.row.State, was.row.SessionID
 	}
-	f.report(m, news{s.row.SeatID, s.row.ProjectID, respond.Time(f.at), reason, s.json})
-}
-
-// said publishes what was said in a row, which may not be shown: turn_created.
-func (f *Feed) said(turns []render.TurnLine, s *shown) {
-	for _, t := range turns {
-		m := message{name: "turn_created", session: t.SessionID, seat: t.AgentID}
-		if s != nil {
-			m.now = s.row.State
-		}
-		f.report(m, t)
-	}
+	f.report(m, change{s.row.SeatID, s.row.ProjectID, respond.Time(f.at), reason, s.json})
 }
 
 // notice is the data of a notification event: something about a session that its user may want
@@ -279,13 +293,9 @@ func (f *Feed) notify(alert state.Alert, s *shown) {
 	})
 }
 
-// remotePrefix begins the keys of other machines' rows, which no seat of this machine has: names
-// contain no control characters.
-const remotePrefix = "elsewhere\x00"
-
-// others publishes what changed in the rows of other machines. This machine's own rows, read back
-// from where it published them, are left out; after /clear they come with the record before, so the
-// seat counts, too.
+// others takes the rows of other machines. This machine's own, read back from where it published
+// them, are left out; after /clear they come with the record before, so the seat counts, too. Of a
+// session that several machines report, always the same one's is shown.
 func (f *Feed) others(rows []render.Row) {
 	f.change(time.Now(), func() {
 		var own []render.Row
@@ -297,43 +307,13 @@ func (f *Feed) others(rows []render.Row) {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(r render.Row) bool {
 			return !r.State.Live() || r.SeatID != "" && f.rows[r.SeatID] != nil
 		})
-		// Of a session that several machines report, always the same one's is shown.
 		slices.SortStableFunc(rows, func(a, b render.Row) int { return strings.Compare(a.Remote.Name, b.Remote.Name) })
-		there := map[string]bool{}
+		l := look{about: func(key string) bool { return strings.HasPrefix(key, elsewhere) }}
 		for _, r := range hosts.Distinct(own, rows) {
-			if r.Remote == nil {
-				continue
-			}
-			key := remotePrefix + r.Remote.Name + "\x00" + cmp.Or(r.SeatID, r.Record())
-			if !there[key] {
-				there[key] = true
-				f.putOther(key, *r)
+			if r.Remote != nil {
+				l.rows = append(l.rows, *r)
 			}
 		}
-		for key, was := range f.rows {
-			if strings.HasPrefix(key, remotePrefix) && !there[key] {
-				delete(f.rows, key)
-				f.emit("session_ended", was, was, "removed")
-			}
-		}
+		f.publish(&l)
 	})
-}
-
-func (f *Feed) putOther(key string, row render.Row) {
-	now, was := newShown(row), f.rows[key]
-	name := "session_created"
-	if was != nil {
-		name = "session_updated"
-		// Its times move a little with every message, and being heard again is not a change.
-		old, remote := was.row, *row.Remote
-		remote.AsOf = old.Remote.AsOf
-		same := row
-		same.Remote, same.Since, same.CreatedAt = &remote, old.Since, old.CreatedAt
-		same.FirstSeen, same.UpdatedAt = old.FirstSeen, old.UpdatedAt
-		if bytes.Equal(newShown(same).json, was.json) && row.Since.Sub(old.Since).Abs() < time.Second {
-			return
-		}
-	}
-	f.rows[key] = now
-	f.emit(name, now, was, "")
 }

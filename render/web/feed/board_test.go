@@ -85,7 +85,7 @@ func TestRemovedSessions(t *testing.T) {
 		f.take(live.Update{Now: now, Gone: []store.Key{store.KeyOf(done.Record())}})
 		f.take(live.Update{Now: now, Rechecked: true})
 		f.take(live.Update{Now: now, Rechecked: true})
-		if len(f.cards)+len(f.heard)+len(f.rows)+len(f.due) > 0 {
+		if len(f.cards)+len(f.heard)+len(f.rows) > 0 {
 			t.Errorf("%d cards, %d histories, %d rows are kept", len(f.cards), len(f.heard), len(f.rows))
 		}
 	}

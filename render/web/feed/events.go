@@ -65,9 +65,9 @@ func Payloads() map[string]any {
 	return map[string]any{
 		"snapshot":        listWithOffers{},
 		"gap":             gap{},
-		"session_created": news{},
-		"session_updated": news{},
-		"session_ended":   news{},
+		"session_created": change{},
+		"session_updated": change{},
+		"session_ended":   change{},
 		"turn_created":    render.TurnLine{},
 		"notification":    notice{},
 		"offer_created":   offerNews{},

@@ -22,7 +22,7 @@ func TestSnapshotIsNew(t *testing.T) {
 	h.change(begin, func() { h.rows["a"] = &shown{} })
 	h.snapshotFrame(Filter{})
 	later := begin.Add(time.Hour)
-	h.change(later, func() { h.report(message{name: "turn_created"}, news{}) })
+	h.change(later, func() { h.report(message{name: "turn_created"}, change{}) })
 	b, n := h.snapshotFrame(Filter{})
 	id, data, _ := strings.Cut(string(b), "\n")
 	if want := "id: " + h.id(n); id != want {
@@ -88,7 +88,7 @@ func TestTooManyClients(t *testing.T) {
 func TestTooOld(t *testing.T) {
 	f := New(Options{Store: store.Open(t.TempDir()), Meter: NewMeter(), Timing: Timing{}.OrDefault()})
 	for range window + 1 {
-		f.change(time.Now(), func() { f.report(message{name: "session_updated", session: "none"}, news{}) })
+		f.change(time.Now(), func() { f.report(message{name: "session_updated", session: "none"}, change{}) })
 	}
 	for _, n := range []uint64{0, 99999999} {
 		if _, w := stream(f, "/events?after="+f.id(n)); !strings.Contains(w.Body.String(), `data: {"reason":"too_old"}`) {

@@ -39,10 +39,10 @@ type Options struct {
 // from here at their own pace; none has a queue of its own, so a stalled one costs nothing and
 // delays nobody.
 type Feed struct {
-	o      Options
-	follow *live.Follower
-	again  chan struct{} // this server itself changed offers
-	epoch  string        // changes with the process, because another one's numbers mean nothing
+	*live.Follower // Touch says that this server has changed a session
+	o              Options
+	again          chan struct{} // this server itself changed offers
+	epoch          string        // changes with the process, because another one's numbers mean nothing
 
 	handing, sweeping atomic.Bool  // Options.Seen runs, transcripts are read
 	sweptAt, sweeps   atomic.Int64 // when all transcripts were last read (Unix ms), and how often
@@ -52,13 +52,12 @@ type Feed struct {
 	tail        *store.Tail
 	heard       map[store.Key]*heard
 	cards       map[store.Key]card
-	due         map[string]*happened // by row: what is to be published
-	transcripts *history.Sweeper     // of the present sweep
+	transcripts *history.Sweeper // of the present sweep
 
 	mu      sync.RWMutex
 	n       uint64 // number of the newest event
 	ring    [window]message
-	rows    map[string]*shown // by seat, else by session
+	rows    map[string]*shown // what was published of both, by keyOf
 	offers  map[string]offerNews
 	away    *Away
 	at      time.Time     // of the evidence behind rows
@@ -74,14 +73,21 @@ func New(o Options) *Feed {
 		rows:        map[string]*shown{},
 		offers:      map[string]offerNews{},
 		cards:       map[store.Key]card{},
-		due:         map[string]*happened{},
 		heard:       map[store.Key]*heard{},
 		wake:        make(chan struct{}),
 		again:       make(chan struct{}, 1),
 		transcripts: history.NewSweeper(o.Store),
 	}
-	follow := live.Options{Recheck: o.Timing.Recheck, Poll: f.poll, Blind: o.Unwatched}
-	f.follow = live.NewFollower(live.NewReader(o.Store, o.Registry), follow)
+	f.Follower = live.NewFollower(live.NewReader(o.Store, o.Registry), live.Options{
+		Recheck: o.Timing.Recheck,
+		Poll: func() time.Duration {
+			if f.Clients() == 0 {
+				return max(o.Timing.Poll, pollIdle)
+			}
+			return o.Timing.Poll
+		},
+		Blind: o.Unwatched,
+	})
 	return f
 }
 
@@ -92,7 +98,7 @@ func (f *Feed) Start() error {
 		return err
 	}
 	f.tail = f.o.Store.Tail()
-	u, err := f.follow.Look()
+	u, err := f.Look()
 	if err != nil {
 		return err
 	}
@@ -110,7 +116,7 @@ func (f *Feed) Run(ctx context.Context) {
 	if f.o.Others != nil {
 		work.Go(func() { f.o.Others(ctx, f.others) })
 	}
-	f.follow.Run(ctx, func(u live.Update, err error) {
+	f.Follower.Run(ctx, func(u live.Update, err error) {
 		if err != nil {
 			f.o.Log(err)
 		}
@@ -122,23 +128,9 @@ func (f *Feed) Run(ctx context.Context) {
 	})
 }
 
-// Touch says that this server has changed a session.
-func (f *Feed) Touch() { f.follow.Touch() }
-
-// Watching reports whether the system reports changes of files. If not, polling is the time
-// between two looks.
-func (f *Feed) Watching() (watching bool, polling time.Duration) { return f.follow.Watching() }
-
 // pollIdle is the least time between two looks if nobody listens and the system does not
 // report changes.
 const pollIdle = 250 * time.Millisecond
-
-func (f *Feed) poll() time.Duration {
-	if f.Clients() == 0 {
-		return max(f.o.Timing.Poll, pollIdle)
-	}
-	return f.o.Timing.Poll
-}
 
 // Timing is how often the server checks what nothing reports. Zero values are the defaults.
 type Timing struct {
@@ -223,7 +215,7 @@ func (f *Feed) hand(ctx context.Context, work *sync.WaitGroup, now time.Time) {
 	if f.o.Seen == nil || !f.handing.CompareAndSwap(false, true) {
 		return
 	}
-	seen := f.follow.Seen()
+	seen := f.Seen()
 	work.Go(func() {
 		defer f.handing.Store(false)
 		f.o.Seen(ctx, seen, now)
