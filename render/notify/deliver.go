@@ -2,7 +2,6 @@ package notify
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,77 +14,6 @@ import (
 	"beckon/state/request"
 	"beckon/state/store"
 )
-
-// Deliverer decides on alerts and notifies of them.
-type Deliverer struct {
-	Store    *store.Store
-	Reader   *live.Reader
-	Settings alert.Settings
-	Channels []Channel
-	By       string // the program that notifies, for the log: deliver, watch, serve
-}
-
-// send sends the notification, and logs the decision.
-func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, v state.Decision, now time.Time) error {
-	if v.Verdict != state.Notify {
-		return d.log(c, v, "", now)
-	}
-	n, asked := noteOf(c.Session, c.Alert), ""
-	if o, ok := d.offer(c, now); ok {
-		n.Offer = o.ID
-		channels, asked = d.asked(o.ID, channels)
-	}
-	said := send(ctx, channels, n)
-	if asked != "" && said != "" {
-		asked += ", "
-	}
-	return d.log(c, v, asked+said, time.Now())
-}
-
-// offer returns the open offer that an alert is about.
-func (d *Deliverer) offer(c alert.Case, now time.Time) (found request.Request, ok bool) {
-	if !c.Alert.Dialog {
-		return found, false
-	}
-	list, _ := request.In(d.Store.Dir).List(now) // unreadable: none that could be answered
-	call := &c.Alert.Call
-	for _, o := range list {
-		same := o.Hash == call.Hash && o.Tool == call.Name
-		if o.UseID != "" && call.UseID != "" {
-			same = o.UseID == call.UseID
-		}
-		if o.Record == c.Session.Record() && o.Kind != request.Reply && same {
-			found, ok = o, true // the newest
-		}
-	}
-	return found, ok
-}
-
-// asked makes the process that holds a call ask the user through the channels with buttons,
-// and returns the other channels.
-func (d *Deliverer) asked(id string, channels []Channel) (others []Channel, line string) {
-	var names []string
-	for _, c := range channels {
-		if a, ok := c.(Asker); ok && a.Asks() {
-			names = append(names, c.Name())
-		} else {
-			others = append(others, c)
-		}
-	}
-	if len(names) == 0 || request.In(d.Store.Dir).Notify(id, names) != nil {
-		return channels, ""
-	}
-	return others, strings.Join(names, ", ")
-}
-
-func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now time.Time) error {
-	if err := d.Store.Decide(c.Decided(v, d.By, channels, now)); err != nil {
-		return errors.Join(errors.New("logging a decision"), err)
-	}
-	return nil
-}
-
-func settles(e state.Alert) time.Duration { return time.Duration(e.Kind.Hold()) * time.Millisecond }
 
 const (
 	// glance is how often the process that notifies looks for what became due.
@@ -107,13 +35,93 @@ const (
 // reasonUnreachable is the reason if no channel reaches the user.
 const reasonUnreachable = "its terminal is not known"
 
-// waiting is an alert that is not decided.
-type waiting struct {
+// Deliverer decides on alerts and notifies of them.
+type Deliverer struct {
+	Store    *store.Store
+	Reader   *live.Reader
+	Settings alert.Settings
+	Channels []Channel
+	By       string // the program that notifies, for the log: deliver, watch, serve
+}
+
+// pending is an alert that is not decided.
+type pending struct {
 	alert  state.Alert
 	since  time.Time // when it was first seen
 	next   time.Time // when to look at it
 	reason string    // of the last Later that was logged
 }
+
+// later reports whether the decision v on p is put off, and logs why, once for each reason.
+func (d *Deliverer) later(p *pending, c alert.Case, v state.Decision, now time.Time) bool {
+	if v.Verdict != state.Later || now.Sub(p.since) >= patience+d.Settings.Limit {
+		return false
+	}
+	if v.Reason != p.reason {
+		p.reason = v.Reason
+		d.log(c, v, "", now)
+	}
+	return true
+}
+
+// send sends the notification, and logs the decision.
+func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, v state.Decision, now time.Time) {
+	if v.Verdict != state.Notify {
+		d.log(c, v, "", now)
+		return
+	}
+	n := noteOf(c.Session, c.Alert)
+	var lines []string
+	if id := d.requestOf(c, now); id != "" {
+		n.Offer = id
+		channels, lines = d.withButtons(id, channels)
+	}
+	if line := send(ctx, channels, n); line != "" {
+		lines = append(lines, line)
+	}
+	d.log(c, v, strings.Join(lines, ", "), time.Now())
+}
+
+// requestOf returns the id of the open request that an alert is about, "" if there is none.
+func (d *Deliverer) requestOf(c alert.Case, now time.Time) (id string) {
+	if !c.Alert.Dialog {
+		return ""
+	}
+	list, _ := request.In(d.Store.Dir).List(now) // unreadable: none that could be answered
+	call := &c.Alert.Call
+	for _, r := range list {
+		same := r.Hash == call.Hash && r.Tool == call.Name
+		if r.UseID != "" && call.UseID != "" {
+			same = r.UseID == call.UseID
+		}
+		if r.Record == c.Session.Record() && r.Kind != request.Reply && same {
+			id = r.ID // the newest
+		}
+	}
+	return id
+}
+
+// withButtons has the process that waits at a request ask the user through the channels with
+// buttons, and returns the other channels.
+func (d *Deliverer) withButtons(id string, channels []Channel) (others []Channel, names []string) {
+	for _, c := range channels {
+		if a, ok := c.(Asker); ok && a.Asks() {
+			names = append(names, c.Name())
+		} else {
+			others = append(others, c)
+		}
+	}
+	if len(names) == 0 || request.In(d.Store.Dir).Notify(id, names) != nil {
+		return channels, nil
+	}
+	return others, names
+}
+
+func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now time.Time) {
+	_ = d.Store.Decide(c.Decided(v, d.By, channels, now)) // the decision stands without its log
+}
+
+func settles(e state.Alert) time.Duration { return time.Duration(e.Kind.Hold()) * time.Millisecond }
 
 // Wait notifies of what hooks leave (alert.Due): it takes a second look at each alert, with all
 // evidence, when it has stood long enough. It returns when nothing is due, or another process
@@ -134,19 +142,17 @@ func (d *Deliverer) Wait(ctx context.Context) error {
 
 func (d *Deliverer) attend(ctx context.Context) {
 	var sending atomic.Int32
-	all := map[alert.Due]*waiting{}
+	all := map[alert.Due]*pending{}
 	for {
 		list := alert.Dues(d.Store.Dir)
 		if len(list) == 0 && sending.Load() == 0 {
 			return
 		}
 		for _, due := range list {
-			w := all[due]
-			if w == nil {
-				w = &waiting{since: time.Now()}
-				all[due] = w
+			if all[due] == nil {
+				all[due] = &pending{since: time.Now()}
 			}
-			send := d.consider(ctx, due, w, time.Now())
+			send := d.consider(ctx, due, all[due], time.Now())
 			if send == nil {
 				continue
 			}
@@ -162,11 +168,11 @@ func (d *Deliverer) attend(ctx context.Context) {
 
 // consider decides on an alert if it is time. It returns what sends the notification, nil if
 // there is nothing to send, or not yet.
-func (d *Deliverer) consider(ctx context.Context, due alert.Due, w *waiting, now time.Time) (send func()) {
-	if now.Before(w.next) {
+func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now time.Time) (send func()) {
+	if now.Before(p.next) {
 		return nil
 	}
-	w.next = now.Add(min(again+now.Sub(w.since)/20, seldom))
+	p.next = now.Add(min(again+now.Sub(p.since)/20, seldom))
 	s, err := d.Store.Load(due.Key)
 	if err != nil {
 		due.Remove(d.Store.Dir)
@@ -187,7 +193,7 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, w *waiting, now
 		c.Alert = was // nothing else is known about it
 		v = state.Decision{Verdict: state.Never, Reason: state.ReasonPassed}
 	case due.Mode == alert.Undecided && age < d.early(c):
-		w.next = now.Add(min(again, d.early(c)-age))
+		p.next = now.Add(min(again, d.early(c)-age))
 		return nil
 	case due.Mode == alert.Undecided && c.Alert.Dialog && seen.Session.Native() &&
 		seen.Evidence.Registry.Status != "waiting":
@@ -199,18 +205,11 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, w *waiting, now
 	default:
 		channels, v = d.decide(c, due.Mode, now)
 	}
-	if v.Verdict == state.Later && now.Sub(w.since) < patience+d.Settings.Limit {
-		if v.Reason != w.reason {
-			w.reason = v.Reason
-			_ = d.log(c, v, "", now)
-		}
-		return nil
-	}
-	if !due.Remove(d.Store.Dir) { // first, so that no other process sends it again
+	if d.later(p, c, v, now) || !due.Remove(d.Store.Dir) { // removed first: no other process sends it
 		return nil
 	}
 	return func() {
-		_ = d.send(ctx, channels, c, v, now)
+		d.send(ctx, channels, c, v, now)
 		Wait(channels)
 	}
 }
@@ -244,70 +243,50 @@ type Follower struct {
 	d       *Deliverer
 	began   event.Millis                // of the first look
 	stood   map[string]state.AlertState // by record; nil before the first look
-	pending map[string]waiting
+	pending map[string]*pending
 	sending sync.WaitGroup
 }
 
 // NewFollower returns a follower that notifies through d.
-func NewFollower(d *Deliverer) *Follower {
-	return &Follower{d: d, pending: map[string]waiting{}}
-}
+func NewFollower(d *Deliverer) *Follower { return &Follower{d: d} }
 
 // Look notifies of the alerts in seen that are due. It does not wait until they are sent.
 func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
-	stood := make(map[string]state.AlertState, len(seen))
+	stood, wait := map[string]state.AlertState{}, map[string]*pending{}
 	for i := range seen {
-		v := &seen[i]
-		is := state.AlertStateOf(v.Session, v.Evidence, event.MillisOf(now))
-		stood[v.Session.Record()] = is
-		f.note(v.Session.Record(), is, now)
-		if w, ok := f.pending[v.Session.Record()]; ok && now.Sub(w.since) >= settles(w.alert) {
-			f.consider(ctx, v.Session, w, now)
+		s := seen[i].Session
+		id := s.Record()
+		is := state.AlertStateOf(s, seen[i].Evidence, event.MillisOf(now))
+		stood[id] = is
+		p := f.pending[id]
+		if was, known := f.stood[id]; f.stood != nil {
+			if e, ok := state.AlertSeen(was, known, is, f.began); ok {
+				p = &pending{alert: e, since: now}
+			}
+		}
+		passed := p == nil || !is.Open || is.Alert.ID() != p.alert.ID() || now.Sub(p.since) > patience+f.d.Settings.Limit
+		if !passed && (now.Sub(p.since) < settles(p.alert) || f.consider(ctx, &s, p, now)) {
+			wait[id] = p
 		}
 	}
 	if f.stood == nil {
 		f.began = event.MillisOf(now)
 	}
-	f.stood = stood
-	for id := range f.pending {
-		if _, there := stood[id]; !there {
-			delete(f.pending, id)
-		}
-	}
+	f.stood, f.pending = stood, wait
 }
 
 // Wait waits until everything is sent.
 func (f *Follower) Wait() { f.sending.Wait() }
 
-// note records an alert, and forgets one that has passed.
-func (f *Follower) note(id string, is state.AlertState, now time.Time) {
-	was, known := f.stood[id]
-	if f.stood != nil {
-		if e, ok := state.AlertSeen(was, known, is, f.began); ok {
-			f.pending[id] = waiting{alert: e, since: now}
-		}
-	}
-	if w, ok := f.pending[id]; ok &&
-		(!is.Open || is.Alert.ID() != w.alert.ID() || now.Sub(w.since) > patience+f.d.Settings.Limit) {
-		delete(f.pending, id)
-	}
-}
-
-// consider decides on an alert that has stood long enough.
-func (f *Follower) consider(ctx context.Context, s state.Session, w waiting, now time.Time) {
-	c := alert.Case{Alert: w.alert, Session: &s}
+// consider decides on an alert that has stood long enough, and reports whether that is put off.
+func (f *Follower) consider(ctx context.Context, s *state.Session, p *pending, now time.Time) (later bool) {
+	c := alert.Case{Alert: p.alert, Session: s}
 	v := f.d.Settings.Decide(f.d.Store, c, live.Focus, now)
-	if v.Verdict == state.Later {
-		if v.Reason != w.reason {
-			w.reason = v.Reason
-			f.pending[s.Record()] = w
-			_ = f.d.log(c, v, "", now)
-		}
-		return
+	if f.d.later(p, c, v, now) {
+		return true
 	}
-	delete(f.pending, s.Record())
-	if v.Reason == state.ReasonNotified {
-		return // the process that notified has logged it
+	if v.Reason != state.ReasonNotified { // else the process that notified has logged it
+		f.sending.Go(func() { f.d.send(ctx, f.d.Channels, c, v, now) })
 	}
-	f.sending.Go(func() { _ = f.d.send(ctx, f.d.Channels, c, v, now) })
+	return false
 }
