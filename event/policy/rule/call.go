@@ -28,7 +28,6 @@ type Call struct {
 type facts struct {
 	line     *shell.Line     // nil if the call runs no command line
 	names    map[string]bool // of the programs, in small letters
-	shells   bool            // one of them is a shell
 	files    []file          // of the tool's input
 	owned    [][]file        // of each command
 	literals []string        // of the line's program texts
@@ -78,8 +77,8 @@ func (c *Call) known() *facts {
 		for _, p := range one.Programs() {
 			name := strings.ToLower(p.Name)
 			f.names[name], f.names[withoutExtension(name)] = true, true
-			f.shells = f.shells || shell.In(shell.Shells, name)
 		}
+		f.names["sh"] = f.names["sh"] || len(one.Writers) > 0 // it runs what another command wrote
 		for _, file := range one.Reads {
 			f.names[strings.ToLower(shell.Base(file))] = true // bash < script
 		}

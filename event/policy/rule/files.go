@@ -16,7 +16,7 @@ const hole = shell.Hole
 const (
 	// namers only name files: they show none of what is in them.
 	namers = "mktemp ls stat test [ [[ echo printf find fd fdfind file du which type basename dirname realpath readlink mkdir touch chmod chown " +
-		"tree ssh-keygen ssh ssh-add cd pushd sh bash zsh alias export unset set read sleep kill pkill"
+		"tree ssh-keygen ssh ssh-add cd pushd sh bash zsh alias export unset set read sleep kill pkill code subl open xdg-open"
 	// writesAll and writesLast are programs that change the files among their words: all of them, or
 	// the last.
 	writesAll  = "rm mv tee truncate touch mkdir chmod chown shred unlink rmdir Remove-Item del"
@@ -135,7 +135,7 @@ func (o *opening) words(head string, start int, shows, changes bool) {
 			before = rest[i-1]
 		}
 		named := func(flag string) bool {
-			return shell.In(selecting, flag) || shell.In(envFlags, flag) && !shows
+			return shell.In(selecting, flag) || head == "zip" && flag == "-x" || shell.In(envFlags, flag) && !shows
 		}
 		if i == text || shell.In("{} ; +", w) || shell.In(shell.TextFlags, before) || named(before) {
 			continue

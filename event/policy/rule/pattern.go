@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"beckon/event/policy/shell"
@@ -44,7 +45,29 @@ const (
 	targets = "make rake rails gradle gradlew mvn mvnw ant just task invoke fab nx turbo ninja"
 	// clusters are programs that name objects by their kind, or as KIND/NAME.
 	clusters = "kubectl oc k"
+	// scriptRunners run the scripts of packages, as npm does.
+	scriptRunners = shell.Managers + " turbo lerna nx"
 )
+
+// families are programs that take the same words: a rule on one is a rule on all. That shells are
+// one, and what runs the scripts of packages, depends on the rest of the entry.
+var families = []string{clusters, "terraform tofu terragrunt", "docker podman nerdctl", "docker-compose podman-compose"}
+
+// family returns the programs that an entry on one may mean.
+func family(program string) string {
+	for _, f := range families {
+		if shell.In(f, program) {
+			return f
+		}
+	}
+	switch {
+	case program == "npm":
+		return scriptRunners
+	case shell.In(shell.Shells, program):
+		return shell.Shells
+	}
+	return program
+}
 
 // Parse reads an entry.
 func Parse(entry string) (*Pattern, error) {
@@ -154,7 +177,7 @@ func (p *Pattern) fits(l *shell.Line, at int) (out []fit) {
 		if place.Weak && (c.Loose || !p.namesNext(tail)) || !p.hasEnv(c, words[:place.At]) {
 			continue
 		}
-		ok, unsure := p.hasWords(tail)
+		ok, unsure := p.hasWords(tail, givenTo(c, place.At))
 		if ok && (p.feeds == nil || p.fed(l, at, tail)) {
 			out = append(out, fit{min(place.At, len(c.Words)-1), unsure})
 		}
@@ -172,13 +195,14 @@ func (p *Pattern) isProgram(c *shell.Command, words []string, place shell.Place)
 	name := place.Name
 	switch {
 	case wild(strings.ToLower(p.program), strings.ToLower(name)),
+		slices.ContainsFunc(families, func(f string) bool { return shell.In(f, p.program) && shell.In(f, name) }),
 		place.At > 0 && strings.EqualFold(p.program, withoutExtension(name)): // node bin/acme.js
 		return true
-	case p.feeds != nil && shell.In(shell.Shells, p.program) && shell.In(shell.Shells, name): // curl | sh is any shell
-		return true
+	case p.feeds != nil && shell.In(shell.Shells, p.program): // curl | sh is any shell, and a script that curl wrote
+		return shell.In(shell.Shells, name) || len(c.Writers) > 0 && !place.Weak && !shell.In(shell.Carriers, name)
 	}
-	// `npm run x` is written `pnpm x` and `yarn run x`, too, and `npm publish` as `pnpm publish`.
-	return p.program == "npm" && shell.In("run publish", p.first()) && shell.In(shell.Managers, name)
+	// `npm run x` is written `pnpm x`, `yarn run x` and `turbo x`, too, and `npm publish` as `pnpm publish`.
+	return p.program == "npm" && (shell.In(shell.Managers, name) && p.first() == "publish" || shell.In(scriptRunners, name) && p.first() == "run")
 }
 
 // first returns the first word, which is a subcommand.
@@ -224,7 +248,7 @@ func (p *Pattern) fed(l *shell.Line, at int, tail []string) bool {
 	switch {
 	case shell.In(". source", p.program):
 		isShell = false
-	case isShell && len(c.Feeds) == 1 && !c.Fed:
+	case isShell && (len(c.Feeds) == 1 && !c.Fed || len(c.Writers) > 0):
 		tail = nil // the script that it runs is what another has written
 	}
 	for i, w := range tail { // behind a script, the input is data
@@ -237,18 +261,41 @@ func (p *Pattern) fed(l *shell.Line, at int, tail []string) bool {
 	return slices.ContainsFunc(l.Sources(at), func(i int) bool { return len(p.feeds.fits(l, i)) > 0 })
 }
 
+// givenTo reports whether the program at a place gets more words than the line has.
+func givenTo(c *shell.Command, at int) bool {
+	return (c.Input == "" || strings.Contains(c.Input, hole)) &&
+		slices.ContainsFunc(c.Words[:at], func(w string) bool { return shell.In(givers, shell.Base(w)) })
+}
+
+// scripted returns the words behind one of scriptRunners as those behind npm: run, and a script.
+func scripted(tail []string) []string {
+	if len(tail) > 1 && tail[0] == "workspace" { // yarn workspace api deploy
+		tail = tail[2:]
+	}
+	at := slices.IndexFunc(tail, func(w string) bool { return shell.In("run run-script", w) })
+	switch {
+	case at >= 0:
+		return tail
+	case slices.ContainsFunc(tail, func(w string) bool { return !shell.IsScript(w) }):
+		return nil
+	}
+	return append([]string{"run"}, tail...)
+}
+
 // hasWords reports whether what stands behind the program has the pattern's words and flags, and
-// what is not certain about it.
-func (p *Pattern) hasWords(tail []string) (ok bool, unsure string) {
-	if shell.In(shell.Managers, p.program) && p.first() == "run" && !slices.Contains(tail, "run") && !slices.Contains(tail, "run-script") {
-		if slices.ContainsFunc(tail, func(w string) bool { return !shell.IsScript(w) }) {
+// what is not certain about it. given: it gets more words than the line has.
+func (p *Pattern) hasWords(tail []string, given bool) (ok bool, unsure string) {
+	switch {
+	case shell.In(scriptRunners, p.program) && p.first() == "run":
+		if tail = scripted(tail); tail == nil {
 			return false, ""
 		}
-		tail = append([]string{"run"}, tail...)
+	case len(tail) > 0 && tail[0] == "container" && p.first() != "container" && shell.In(family("docker"), p.program):
+		tail = tail[1:] // docker container rm is docker rm
 	}
 	o := p.operands(tail)
 	at := 0
-	for _, want := range p.words {
+	for i, want := range p.words {
 		same := func(got string) bool { return p.same(want.text, got) }
 		joined := func(flag string) bool { return flag[1] != '-' && flag[2:] == want.text } // -XDELETE
 		if want.value && (slices.ContainsFunc(o.words, same) || slices.ContainsFunc(o.flags, joined)) {
@@ -266,7 +313,10 @@ func (p *Pattern) hasWords(tail []string) (ok bool, unsure string) {
 				return false, ""
 			}
 		}
-		if !found {
+		switch {
+		case !found && i > 0 && given:
+			unsure = "another command gives it words"
+		case !found:
 			return false, ""
 		}
 	}
@@ -331,8 +381,8 @@ func (p *Pattern) same(want, got string) bool {
 		ref := strings.TrimPrefix(got[strings.LastIndexByte(got, ':')+1:], "+")
 		ref = strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/tags/")
 		return ref == want && (p.first() == "push" || !strings.Contains(got, ":"))
-	case p.program == "chmod":
-		return strings.TrimLeft(want, "0") == strings.TrimLeft(got, "0") && strings.Trim(want, "01234567") == ""
+	case p.program == "chmod" && strings.Trim(want, "01234567") == "":
+		return strings.TrimLeft(want, "0") == strings.TrimLeft(octal(got), "0")
 	case shell.In(clusters, p.program):
 		all := strings.Split(got, ",") // ns,pods
 		return slices.Contains(all, want) || slices.ContainsFunc(strings.Split(kinds, ","), func(kind string) bool {
@@ -340,6 +390,21 @@ func (p *Pattern) same(want, got string) bool {
 		})
 	}
 	return false
+}
+
+// octal returns a mode that gives everybody the same rights as digits: a+rwx is 777.
+func octal(mode string) string {
+	who, rights, ok := strings.Cut(strings.ReplaceAll(mode, "=", "+"), "+")
+	if !ok || !shell.In("a ugo", who) || strings.Trim(rights, "rwx") != "" {
+		return mode
+	}
+	digit := 0
+	for i, right := range []string{"x", "w", "r"} {
+		if strings.Contains(rights, right) {
+			digit += 1 << i
+		}
+	}
+	return strings.Repeat(strconv.Itoa(digit), 3)
 }
 
 // kinds are the names of one kind of object, to kubectl.

@@ -176,8 +176,8 @@ func (r *Rule) line(c *Call) (best Verdict) {
 func (c *Conditions) near(f *facts) (list []*Pattern) {
 	for _, entry := range c.Commands {
 		name := headOf(entry)
-		other := f.shells && shell.In(shell.Shells, name) || name == "npm" && (f.names["pnpm"] || f.names["yarn"] || f.names["bun"])
-		if name != "" && !f.names[name] && !other {
+		here := func(other string) bool { return f.names[other] }
+		if name != "" && !here(name) && !slices.ContainsFunc(strings.Fields(family(name)), here) {
 			continue
 		}
 		if p, err := Parse(entry); err == nil {

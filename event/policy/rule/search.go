@@ -49,7 +49,12 @@ func searchText(rest []string) int {
 // are in.
 func (c *Call) searched(got *shell.Command) (list []file) {
 	head, rest := shell.Base(got.Words[0]), got.Words[1:]
-	if !shell.In(searchers, head) || got.Remote {
+	switch {
+	case got.Remote:
+		return nil
+	case shell.In(copiers, head):
+		return c.copied(got.Dir, head, rest)
+	case !shell.In(searchers, head):
 		return nil
 	}
 	grep := strings.HasSuffix(head, "grep")
@@ -95,6 +100,36 @@ func (c *Call) searched(got *shell.Command) (list []file) {
 	}
 	if !deep {
 		return nil
+	}
+	return list
+}
+
+// copiers copy what is in folders, or put it into an archive.
+const copiers = "tar zip cp scp rsync"
+
+// copied returns the files in the folders that one of copiers is given. What it leaves out is not
+// told here.
+func (c *Call) copied(dir, head string, rest []string) (list []file) {
+	is := func(accepts func(string) bool) bool { return slices.ContainsFunc(rest, accepts) }
+	deep := is(isRecursive)
+	if head == "tar" {
+		creates := func(w string) bool {
+			return w == "--create" || shell.IsFlag(w) && w[1] != '-' && strings.Contains(w, "c")
+		}
+		deep = is(creates) || len(rest) > 0 && !shell.IsFlag(rest[0]) && strings.Contains(rest[0], "c") // tar czf
+	}
+	left := func(w string) bool { return strings.HasPrefix(w, "--exclude") || w == "-x" || w == "-X" }
+	if !deep || is(left) {
+		return nil
+	}
+	for i, w := range rest {
+		switch {
+		case i > 0 && rest[i-1] == "-C":
+			dir = inDir(dir, w)
+		case shell.IsFlag(w), !isPath(w), strings.Contains(w, hole), shell.In(writesLast, head) && i == len(rest)-1:
+		default:
+			list = append(list, search{hidden: true, ignored: true}.files(c.ways(inDir(dir, w))[0])...)
+		}
 	}
 	return list
 }

@@ -19,7 +19,10 @@ func (r *reader) run(c Command) string {
 	written := map[int]string{} // by the line, of which the program at an index runs it
 	for i, p := range c.Programs() {
 		f, ok := r.files[r.file(c.Words[p.At])]
-		if c.Feeds = append(c.Feeds, f.feeds...); ok && f.text != Hole {
+		if c.Feeds = append(c.Feeds, f.feeds...); !p.Weak {
+			c.Writers = append(c.Writers, f.feeds...)
+		}
+		if ok && f.text != Hole {
 			written[i] = f.text
 		}
 	}

@@ -27,6 +27,7 @@ type Command struct {
 	Fed   bool     // it reads from a pipe or a redirection
 	// Feeds are the commands whose output it reads, or has among its words; see Line.Sources.
 	Feeds         []int
+	Writers       []int    // the commands that wrote the file it runs
 	Reads, Writes []string // the files of its redirections
 	Carrier       int      // the command in whose words or input it stands, or -1
 	Unknown       []string // the variables among its words whose values are not on the line
