@@ -33,9 +33,6 @@ func ParseWay(s string) (Way, error) {
 // bySSH is the way to a machine without a configured one.
 var bySSH = Way{"*", []string{"ssh", "-t", "{host}", "beckon", "jump", "{session}"}}
 
-// plain are the characters that mean nothing to any shell.
-const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@"
-
 // fill inserts a row's names. A text from another machine may become part of a word only if it
 // has only letters, digits and "._-@" and does not begin with "-".
 func (w Way) fill(r *render.Row) ([]string, error) {
@@ -48,7 +45,7 @@ func (w Way) fill(r *render.Row) ([]string, error) {
 		if !strings.Contains(line, s.name) {
 			continue
 		}
-		if s.text == "" || s.text[0] == '-' || strings.Trim(s.text, plain) != "" {
+		if !plain(s.text, "") || s.text[0] == '-' {
 			return nil, fmt.Errorf("%q cannot be a part of a command", render.OneLine(s.text))
 		}
 		line = strings.ReplaceAll(line, s.name, s.text)
@@ -93,7 +90,7 @@ func (j *Jumper) There(r *render.Row, words ...string) (Command, error) {
 		return path.Base(w) == "ssh" || path.Base(w) == "autossh"
 	})
 	for _, w := range words {
-		if shell && (w == "" || strings.Trim(w, plain) != "") {
+		if shell && !plain(w, "") {
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 		argv = append(argv, w)

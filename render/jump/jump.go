@@ -1,11 +1,8 @@
 // Package jump brings the pane of a session to the front, and reads its text.
 //
-// It supports tmux, kitty, WezTerm, Zellij, screen, iTerm2, Apple Terminal and the editors
-// based on VS Code; for every other terminal it says where the session is. It guarantees: it
-// starts no shell, no command runs longer than Timeout, no text from an agent or a terminal
+// It starts no shell, no command runs longer than Timeout, no text from an agent or a terminal
 // becomes an option or a format, and a pane is only focused if it is still the one the session
-// was seen in. What a terminal does beyond its own windows (raising one over another
-// program's) is the window manager's decision.
+// was seen in. For a terminal that it does not know it says where the session is.
 package jump
 
 import (
@@ -58,10 +55,8 @@ type Command struct {
 
 // Result is the result of a jump.
 type Result struct {
-	// Did describes what is on the screen now.
-	Did string `json:"did"`
-	// Commands are the ones that moved the focus, or would on a dry run, in order.
-	Commands []Command `json:"commands,omitempty"`
+	Did      string    `json:"did"`                // what is on the screen now
+	Commands []Command `json:"commands,omitempty"` // those that moved the focus, or would on a dry run
 	// Become is the program that shows the session in the caller's own terminal: the caller
 	// must replace itself with it.
 	Become *Command `json:"become,omitempty"`
@@ -110,14 +105,13 @@ func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
 	if r.Job != nil {
 		return m.attachJob()
 	}
-	did, err := "", error(nil)
+	focus := m.tmux
 	if t := terminalOf(r); t != nil {
-		did, err = m.focus(t)
-	} else if r.Pane.Kind == "tmux" {
-		did, err = m.tmux()
-	} else {
-		err = m.byHand("%s cannot be told to show a pane", terminalName(r.Pane.Kind))
+		focus = func() (string, error) { return m.focus(t) }
+	} else if r.Pane.Kind != "tmux" {
+		return Result{}, m.byHand("%s cannot be told to show a pane", terminalName(r.Pane.Kind))
 	}
+	did, err := focus()
 	if err != nil {
 		return Result{}, err
 	}
@@ -158,8 +152,7 @@ func (j *Jumper) Text(ctx context.Context, r *render.Row) (string, error) {
 func (m *move) attachJob() (Result, error) {
 	id := m.row.Job.ID
 	attach := Command{Argv: []string{"claude", "attach", id}}
-	if id == "" || id[0] == '-' ||
-		strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
+	if !plain(id, "") || id[0] == '-' {
 		return Result{}, &ByHand{"it runs in the background, under an id that is not valid", "claude agents"}
 	}
 	path, err := m.Find("claude")
@@ -269,9 +262,15 @@ func absolute(path string) bool {
 	return filepath.IsAbs(path) && !strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
+// plain reports whether s has only characters that mean nothing to any shell, and those of more.
+func plain(s, more string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@"
+	return s != "" && strings.Trim(s, letters+more) == ""
+}
+
 // quote writes s as one word for the user's shell; most ids need nothing.
 func quote(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:@%+=") == "" {
+	if plain(s, "/,:%+=") {
 		return s
 	}
 	s = strings.Map(func(r rune) rune {

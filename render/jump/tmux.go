@@ -159,7 +159,7 @@ func (m *move) attach(s *server, p *pane, show []string) (string, error) {
 		return "", m.failed("tmux", out, err)
 	}
 	mine, c := m.own()
-	if c == nil || s.socket == "" || strings.Trim(s.socket, plainLetters) != "" {
+	if c == nil || !plain(s.socket, "/,:+") {
 		by := Command{Argv: append(tmuxArgv(s.socket), "attach-session", "-t", p.name)}
 		return "", &ByHand{"nobody is attached to its tmux server", by.String()}
 	}
@@ -186,9 +186,6 @@ func (m *move) own() (*server, *client) {
 	}
 	return s, m.caller(s)
 }
-
-// plainLetters are characters that no shell expands in a path.
-const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:@+"
 
 // caller returns the client of s that beckon was called in, nil if it was called elsewhere. A
 // command that tmux itself runs (a key binding) knows its session but no pane; the key was
@@ -228,9 +225,8 @@ func (s *server) latest(fits func(*client) bool) *client {
 	var best *client
 	for i := range s.clients {
 		c := &s.clients[i]
-		switch {
-		case !fits(c):
-		case best == nil, best.control && !c.control, best.control == c.control && c.used > best.used:
+		better := best == nil || best.control && !c.control || best.control == c.control && c.used > best.used
+		if fits(c) && better {
 			best = c
 		}
 	}
@@ -241,8 +237,7 @@ func (s *server) latest(fits func(*client) bool) *client {
 func (s *server) find(id string, c *client) *pane {
 	var best *pane
 	for i := range s.panes {
-		p := &s.panes[i]
-		switch {
+		switch p := &s.panes[i]; {
 		case p.id != id:
 		case c != nil && p.session == c.session:
 			return p
