@@ -7,15 +7,18 @@ import (
 )
 
 const (
-	watchOffer = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
-	watchFile  = unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB | unix.IN_MOVE_SELF | unix.IN_DELETE_SELF
+	watchRequest = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
+	watchFile    = unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB | unix.IN_MOVE_SELF | unix.IN_DELETE_SELF
 )
 
 // wait sleeps in one system call until a file that matters changes, the client exits, or a
 // look is due. Without inotify (a user may have few instances left) it looks more often.
 func (w *waiter) wait() (answered bool, why string) {
 	notify, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
-	blind := err != nil
+	most := slow
+	if err != nil { // without it nothing is watched
+		most = 200 * time.Millisecond
+	}
 	fds := []unix.PollFd{{Fd: int32(notify), Events: unix.POLLIN}, {Fd: 1}, {Fd: -1, Events: unix.POLLIN}}
 	if w.Client.Pid > 0 {
 		if fd, err := unix.PidfdOpen(w.Client.Pid, 0); err == nil {
@@ -28,21 +31,21 @@ func (w *waiter) wait() (answered bool, why string) {
 			return false, WhyClient
 		}
 	}
-	if !blind {
-		defer func() { w.leave(notify, answered) }()
-	}
+	// The kernel takes some 15 ms to close a descriptor that watches something, at exit, too, and
+	// the client waits for the exit. So nothing is watched from the answer on.
+	defer func() {
+		for _, watch := range w.watches {
+			_, _ = unix.InotifyRmWatch(notify, uint32(watch)) // the file may be gone
+		}
+	}()
 	buf := make([]byte, 4096)
 	for {
-		if !blind {
-			w.watch(notify)
-		}
+		w.watch(notify)
 		var next time.Duration
 		if answered, why, next = w.look(time.Now()); answered || why != "" {
 			return answered, why
 		}
-		if blind {
-			next = min(next, 200*time.Millisecond)
-		}
+		next = min(next, most)
 		for i := range fds {
 			fds[i].Revents = 0
 		}
@@ -52,27 +55,12 @@ func (w *waiter) wait() (answered bool, why string) {
 		if fds[1].Revents&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) != 0 || fds[2].Revents != 0 {
 			return false, WhyClient
 		}
-		for !blind {
+		for {
 			if n, err := unix.Read(notify, buf); n <= 0 || err != nil {
 				break
 			}
 		}
 	}
-}
-
-// leave releases what is watched. The kernel takes some 15 ms to close a descriptor that
-// watches something, in close, exec and exit alike, and the client waits for the exit. So if
-// there is an answer nothing is watched from now on, and the program that gives it inherits
-// the descriptor, and exits when the kernel is done with it.
-func (w *waiter) leave(notify int, answered bool) {
-	for _, watch := range w.watches {
-		_, _ = unix.InotifyRmWatch(notify, uint32(watch)) // the file may be gone
-	}
-	if !answered {
-		_ = unix.Close(notify)
-		return
-	}
-	_, _ = unix.FcntlInt(uintptr(notify), unix.F_SETFD, 0)
 }
 
 // watch watches the files by name: a file that was replaced is another one.
@@ -83,7 +71,7 @@ func (w *waiter) watch(notify int) {
 			w.watches = append(w.watches, watch)
 		}
 	}
-	add(w.dir, watchOffer)
+	add(w.dir, watchRequest)
 	add(w.st.SessionFile(w.key()), unix.IN_MOVE_SELF|unix.IN_DELETE_SELF)
 	if w.registry != "" && w.Kind != Reply {
 		add(w.registry, watchFile)

@@ -212,12 +212,11 @@ func (f *firing) read(stdin io.Reader) (err error) {
 // unread answers an event that cannot be read: refused if a rule could have applied.
 func (f *firing) unread(err error, stdout, stderr io.Writer) (code int) {
 	f.st.Log(fmt.Errorf("reading payload: %w", err))
-	k := event.KindOf(f.args.Agent, f.args.Event)
-	if !f.loaded.MayRefuse(k) {
+	f.e.Kind = event.KindOf(f.args.Agent, f.args.Event)
+	a := f.refusal("beckon cannot read this event (%v), and a policy applies to it", err).Answer
+	if len(a.Stdout)+len(a.Stderr)+a.ExitCode == 0 {
 		return 0
 	}
-	reason := fmt.Sprintf("beckon cannot read this event (%v), and a policy has a say in such ones, so it is refused", err)
-	a := f.dialect.Translate(k, wire.Verdict{Decision: wire.Deny, Reason: reason}, "", false, f.said)
 	if !f.first(a.ExitCode) {
 		return int(f.exit.Load())
 	}
@@ -225,6 +224,16 @@ func (f *firing) unread(err error, stdout, stderr io.Writer) (code int) {
 	_, errErr := stderr.Write(a.Stderr)
 	f.log(errors.Join(errOut, errErr))
 	return a.ExitCode
+}
+
+// refusal is the result when the policy could not be evaluated: refused if a rule could have
+// applied.
+func (f *firing) refusal(reason string, err error) policy.Result {
+	if !f.loaded.MayRefuse(f.e.Kind) {
+		return policy.Result{Allowed: true}
+	}
+	v := wire.Verdict{Decision: wire.Deny, Reason: fmt.Sprintf("refused: "+reason, err)}
+	return policy.Result{Verdict: v, Answer: f.dialect.Translate(f.e.Kind, v, "", f.http, f.said)}
 }
 
 // load reads what is in force.
@@ -312,7 +321,7 @@ func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
 	defer func() {
 		if fault != nil {
 			f.log(fault)
-			r = f.unjudged(fault)
+			r = f.refusal("beckon could not ask the policy (%v), which applies to this event", fault)
 		}
 	}()
 	defer Guard(&fault)
@@ -345,16 +354,6 @@ func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
 		f.claim(&ev, dir)
 	}
 	return ev, f.trigger(ctx, &ev)
-}
-
-// unjudged is the result when a panic kept the policy from being evaluated: refused if a rule
-// could have applied.
-func (f *firing) unjudged(fault error) policy.Result {
-	if !f.loaded.MayRefuse(f.e.Kind) {
-		return policy.Result{Allowed: true}
-	}
-	v := wire.Verdict{Decision: wire.Deny, Reason: fmt.Sprintf("beckon could not ask the policy (%v), which has a say in such events, so it is refused", fault)}
-	return policy.Result{Verdict: v, Answer: f.dialect.Translate(f.e.Kind, v, "", f.http, f.said)}
 }
 
 // trigger runs the hooks in force.

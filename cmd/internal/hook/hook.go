@@ -22,7 +22,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/jsonc"
-	"beckon/event/jsonenc"
+	"beckon/event/policy/wire"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/evidence"
@@ -245,13 +245,12 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 		res.After = now.After
 	}
 	reason := "stopped by " + cmp.Or(by.By, "the user") + ", through beckon"
-	out := append([]byte{'{'}, `"continue":false`...)
-	out = jsonenc.Str(out, "stopReason", reason)
+	v := wire.Verdict{Halt: true, HaltReason: reason}
 	if e.Kind == event.PreToolUse {
-		out = append(out, `,"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"`...)
-		out = append(jsonenc.Str(out, "permissionDecisionReason", reason), '}')
+		v.Decision, v.Reason = wire.Deny, reason
 	}
-	return append(out, '}', '\n')
+	client, _ := wire.DialectOf(event.ClaudeCode)
+	return client.Translate(e.Kind, v, "", false, nil).Stdout
 }
 
 // FoldDecided folds a decision about a call into the record of its session.
