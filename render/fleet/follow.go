@@ -1,10 +1,11 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"time"
 
 	"beckon/render"
@@ -28,22 +29,24 @@ const (
 	look        = 5 * time.Second
 )
 
+// inactive is when the server forgets a viewer that has gone.
+const inactive = 30 * time.Second
+
+// errNoBucket means that the server is there, and nobody publishes yet.
+var errNoBucket = errors.New("nothing has been published yet, or this access may not see it")
+
 // follower keeps a view of a fleet current.
 type follower struct {
 	credential Credential
 	nc         *nats.Conn
 	js         jetstream.JetStream
-	wake       chan struct{}
+	wake       chan struct{} // the connection was made or lost
 	clock      func() time.Time
 
+	mu      sync.Mutex
 	view    *view
-	loading *view // what is being read from the beginning; it becomes the view once it is whole
 	shown   Shown
 	changed bool
-	stop    func() // ends the reading; nil while there is none
-	values  chan jetstream.Msg
-	lost    chan error // the reading ended
-	reading uint64     // the number of the connection that is read from
 }
 
 // Follow calls show with the fleet, now and whenever it changes, until ctx ends. An error is one of
@@ -55,159 +58,151 @@ func Follow(ctx context.Context, a Credential, name string, show func(Shown)) er
 }
 
 func follow(ctx context.Context, a Credential, name string, clock func() time.Time, show func(Shown)) error {
-	f := &follower{credential: a, wake: make(chan struct{}, 1), clock: clock, view: newView(), loading: newView()}
+	f := &follower{credential: a, wake: make(chan struct{}, 1), clock: clock, view: newView()}
 	var err error
 	if f.nc, err = dial(a, name, f.wake); err != nil {
 		return err
 	}
+	var reading sync.WaitGroup
+	defer reading.Wait()
 	defer f.nc.Close()
 	if f.js, err = jetstream.New(f.nc); err != nil {
 		return err
 	}
-	f.run(ctx, show)
-	return nil
-}
-
-// run reads everything, then the changes, and everything again after the connection was lost
-// or something seems lost.
-func (f *follower) run(ctx context.Context, show func(Shown)) {
+	reading.Go(func() { f.run(ctx) })
 	tick := time.NewTicker(screenPause)
 	defer tick.Stop()
-	var next, last time.Time // of the next try, and of the last view
-	for try := 0; ; {
-		now := time.Now()
-		if f.stop == nil && !now.Before(next) {
-			if err := f.begin(ctx); err != nil {
-				f.fail(err)
-				next = time.Now().Add(backOff(try))
-				try++
+	var last time.Time // of the last view
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-tick.C:
+			if s, is := f.next(now.Sub(last) > look); is {
+				last = now
+				show(s)
 			}
+		}
+	}
+}
+
+// next returns the present view if it has changed, or if it is due.
+func (f *follower) next(due bool) (Shown, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.changed && !due {
+		return Shown{}, false
+	}
+	f.changed = false
+	f.shown.Rows, f.shown.Hosts = f.view.snapshot(f.clock())
+	return f.shown, true
+}
+
+// run reads everything and then the changes, and again after each failure or lost connection,
+// until ctx ends.
+func (f *follower) run(ctx context.Context) {
+	for try := 0; ; try++ {
+		before, whole := f.nc.Stats().Reconnects, false
+		err := f.read(ctx, &whole)
+		f.fail(err)
+		if whole || f.nc.Stats().Reconnects != before {
+			try = 0
 		}
 		select {
 		case <-ctx.Done():
-			f.end()
 			return
-		case m := <-f.values:
-			f.take(m)
-			try = 0
-		case err := <-f.lost:
-			f.end()
-			f.fail(err)
-			next = now.Add(backOff(try))
-		case <-f.wake: // what was missed is read again; a new connection may lead to another server
-			next = now
-			if !f.nc.IsConnected() || f.nc.Stats().Reconnects != f.reading {
-				f.end()
-			}
-			if !f.nc.IsConnected() {
-				f.fail(nil)
-			}
-		case <-tick.C:
-			if f.stop != nil && f.clock().Sub(cmp.Or(f.loading, f.view).last) > Lost { // it may be dead
-				f.end()
-			}
-			if f.changed || now.Sub(last) > look {
-				f.changed, last = false, now
-				f.shown.Rows, f.shown.Hosts = f.view.snapshot(f.clock())
-				show(f.shown)
-			}
+		case <-f.wake:
+		case <-time.After(backOff(try)):
 		}
 	}
 }
 
 func (f *follower) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.changed = true
-	if f.nc.IsConnected() {
-		f.shown.Err = fmt.Errorf("watching %s: %w", f.credential.URL, err)
-	} else {
+	switch {
+	case !f.nc.IsConnected():
 		f.shown.Err = away(f.credential, f.nc)
+	case !errors.Is(err, context.Canceled): // a new connection
+		f.shown.Err = fmt.Errorf("watching %s: %w", f.credential.URL, err)
 	}
 }
 
-func (f *follower) end() {
-	if f.stop != nil {
-		f.stop()
-	}
-	f.stop, f.values, f.lost = nil, nil, nil
-}
-
-// inactive is when the server forgets a viewer that has gone.
-const inactive = 30 * time.Second
-
-// errNoBucket means that the server is there, and nobody publishes yet.
-var errNoBucket = errors.New("nothing has been published yet, or this access may not see it")
-
-// begin begins to read everything, and then the changes.
-func (f *follower) begin(ctx context.Context) error {
-	f.reading = f.nc.Stats().Reconnects
+// read reads everything, then the changes, until the connection is lost or something else fails. It
+// sets whole once it has everything.
+func (f *follower) read(ctx context.Context, whole *bool) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	reading := f.nc.Stats().Reconnects
+	go func() {
+		defer stop()
+		for f.nc.IsConnected() && f.nc.Stats().Reconnects == reading { // else it may be another server
+			select {
+			case <-f.wake:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c, err := f.js.OrderedConsumer(asking, stream, jetstream.OrderedConsumerConfig{
-		FilterSubjects:    []string{subjects + ">"},
+	c, err := f.js.CreateConsumer(asking, stream, jetstream.ConsumerConfig{
+		FilterSubject:     subjects + ">",
 		DeliverPolicy:     jetstream.DeliverLastPerSubjectPolicy,
+		AckPolicy:         jetstream.AckNonePolicy,
 		InactiveThreshold: inactive,
-		MaxResetAttempts:  1,
+		MemoryStorage:     true,
+		Replicas:          1,
 	})
 	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, nats.ErrNoResponders) {
 		return errNoBucket
 	} else if err != nil {
 		return err
 	}
-	info := c.CachedInfo()
-	f.loading = newView()
-	f.loading.serverTime(info.TimeStamp, f.clock())
-	if info.NumPending == 0 {
-		f.whole()
-	}
-	values, lost, done := make(chan jetstream.Msg), make(chan error, 1), make(chan struct{})
-	failed := func(_ jetstream.ConsumeContext, err error) {
-		for _, final := range []error{jetstream.ErrConsumerDeleted, jetstream.ErrConsumerNotFound, jetstream.ErrNoHeartbeat} {
-			if errors.Is(err, final) {
-				select {
-				case lost <- err:
-				default:
-				}
-			}
-		}
-	}
-	pass := func(m jetstream.Msg) {
-		select {
-		case values <- m:
-		case <-done:
-		}
-	}
-	consuming, err := c.Consume(pass, jetstream.PullMaxMessages(1000), jetstream.ConsumeErrHandler(failed))
+	values, err := c.Messages(jetstream.PullMaxMessages(1000))
 	if err != nil {
 		return err
 	}
-	f.values, f.lost = values, lost
-	f.stop = func() {
-		close(done)
-		consuming.Stop()
+	defer values.Stop()
+	v, info := newView(), c.CachedInfo()
+	v.serverTime(info.TimeStamp, f.clock())
+	*whole = info.NumPending == 0
+	for n := uint64(1); ; n++ {
+		if *whole {
+			f.show(v)
+		}
+		m, err := values.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return err
+		}
+		meta, err := m.Metadata()
+		if err != nil || meta.Sequence.Consumer != n {
+			return errors.New("values were lost")
+		}
+		f.take(v, m, meta)
+		*whole = *whole || meta.NumPending == 0
 	}
-	return nil
 }
 
-// whole shows what was read.
-func (f *follower) whole() {
-	f.view, f.loading, f.changed = f.loading, nil, true
-	f.shown.Whole, f.shown.Err = true, nil
+// show replaces the view by one that is whole.
+func (f *follower) show(v *view) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.view != v {
+		f.view, f.changed = v, true
+		f.shown.Whole, f.shown.Err = true, nil
+	}
 }
 
-// take applies one value.
-func (f *follower) take(m jetstream.Msg) {
-	meta, err := m.Metadata()
-	if err != nil || len(m.Subject()) < len(subjects) {
-		return
-	}
+// take applies one value to a view.
+func (f *follower) take(v *view, m jetstream.Msg, meta *jetstream.MsgMetadata) {
 	op := m.Headers().Get("KV-Operation")
 	gone := op != "" && op != "PUT" || m.Headers().Get("Nats-Marker-Reason") != ""
-	value := message{m.Subject()[len(subjects):], m.Data(), gone}
-	if f.loading == nil {
-		f.changed = f.view.apply(value, meta.Timestamp, f.clock()) || f.changed
-		return
-	}
-	if f.loading.apply(value, meta.Timestamp, f.clock()); meta.NumPending == 0 {
-		f.whole()
+	value := message{strings.TrimPrefix(m.Subject(), subjects), m.Data(), gone}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if v.apply(value, meta.Timestamp, f.clock()) && v == f.view {
+		f.changed = true
 	}
 }

@@ -52,7 +52,14 @@ func (l Link) Run(ctx context.Context, rows <-chan []render.Row) error {
 	if l.clock == nil {
 		l.clock = time.Now
 	}
-	r := &run{Link: l, prefix: prefix, id: rand.Text()[:10], wake: make(chan struct{}, 1), fresh: true}
+	r := &run{
+		Link:   l,
+		prefix: prefix,
+		id:     rand.Text()[:10],
+		wake:   make(chan struct{}, 1),
+		sent:   map[string]string{},
+		fresh:  true,
+	}
 	if r.nc, err = dial(l.Credential, "beckon link "+l.Credential.Host, r.wake); err != nil {
 		return err
 	}
@@ -93,17 +100,11 @@ type run struct {
 	wake   chan struct{} // the connection was made or lost
 	fresh  bool          // what the server has is not known
 	rows   []render.Row
-	known  bool // rows were given
-	sent   map[string]sentRow
-	due    time.Time // of the next beat
-	again  time.Time // when all rows are put again
-	said   string    // the newest err
-}
-
-// sentRow is a row as last sent.
-type sentRow struct {
-	since int64
-	data  string
+	known  bool              // rows were given
+	sent   map[string]string // rows as last sent, with the time of their state
+	due    time.Time         // of the next beat
+	again  time.Time         // when all rows are put again
+	said   string            // the newest err
 }
 
 // turn publishes what is due and returns how long nothing is due unless something changes.
@@ -135,10 +136,9 @@ func (r *run) publish(ctx context.Context) error {
 		}
 	}
 	if r.fresh || now.After(r.again) {
-		gone := r.sent
-		r.sent, r.again, r.due = map[string]sentRow{}, now.Add(renewal*3/4+mathrand.N(renewal/4)), now
-		for seat := range gone {
-			r.sent[seat] = sentRow{} // it is put, or removed if it is no longer there
+		r.again, r.due = now.Add(renewal*3/4+mathrand.N(renewal/4)), now
+		for seat := range r.sent {
+			r.sent[seat] = "" // it is put, or removed if it is no longer there
 		}
 	}
 	list := r.changes(r.clock())
@@ -164,13 +164,13 @@ func (r *run) changes(now time.Time) (list []message) {
 		}
 		here[seat] = true
 		w := wire{Schema: schema, Run: r.id, Row: permitted(row, r.Level.text)}
-		next := sentRow{row.Since.UnixNano(), marshal(w)}
+		next := row.Since.Format(time.RFC3339Nano) + string(marshal(w))
 		if next == r.sent[seat] {
 			continue
 		}
 		r.sent[seat] = next
 		w.Age = max(0, now.Sub(row.Since).Milliseconds())
-		list = append(list, message{key: r.prefix + "." + rowPart + "." + seat, data: []byte(marshal(w))})
+		list = append(list, message{key: r.prefix + "." + rowPart + "." + seat, data: marshal(w)})
 	}
 	for seat := range r.sent {
 		if !here[seat] {
@@ -181,14 +181,14 @@ func (r *run) changes(now time.Time) (list []message) {
 	return list
 }
 
-func marshal(v any) string {
+func marshal(v any) []byte {
 	b, _ := json.Marshal(v) // what this package sends always encodes
-	return string(b)
+	return b
 }
 
 func (r *run) presence(bye bool) message {
 	p := presence{schema, r.id, word(r.Credential.User), word(r.Credential.Host), word(r.Version), bye}
-	return message{key: r.prefix + "." + presencePart, data: []byte(marshal(p))}
+	return message{key: r.prefix + "." + presencePart, data: marshal(p)}
 }
 
 // end signs off, if connected.

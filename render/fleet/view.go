@@ -14,7 +14,6 @@ type view struct {
 	nodes  map[string]*node // by the prefix of their keys
 	offset time.Duration    // from this machine's clock to the server's
 	timed  bool
-	last   time.Time // when something arrived, by this machine's clock
 }
 
 // node is one host.
@@ -42,7 +41,6 @@ func (v *view) serverTime(t, now time.Time) {
 	if d := t.Sub(now); !v.timed || d > v.offset {
 		v.offset, v.timed = d, true
 	}
-	v.last = now
 }
 
 // here converts the server's time t to this machine's clock.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"beckon/event"
 	"beckon/render"
@@ -110,4 +111,47 @@ func number(r *http.Request, name string, usual, most int) (int, error) {
 			fmt.Sprintf("%s=%q is not between 1 and %d", name, cut(text), most), "")
 	}
 	return n, nil
+}
+
+const (
+	daysDefault = 7
+	daysMax     = 400
+	// statsFor is how long statistics are kept: each reads all that was recorded.
+	statsFor = 10 * time.Second
+)
+
+// getStats serves GET /api/stats?days=N.
+func (s *Server) getStats(w http.ResponseWriter, r *http.Request) error {
+	days, err := number(r, "days", daysDefault, daysMax)
+	if err != nil {
+		return err
+	}
+	return s.given(w, r, fmt.Sprint("stats ", days), s.o.Stats != nil, func() (any, error) { return s.o.Stats(days) })
+}
+
+// getTimeline serves GET /api/timeline?date=DAY.
+func (s *Server) getTimeline(w http.ResponseWriter, r *http.Request) error {
+	date := r.URL.Query().Get("date")
+	if _, err := time.Parse(time.DateOnly, date); err != nil && date != "" {
+		return respond.NewFault(http.StatusBadRequest, "bad_date",
+			fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), "")
+	}
+	return s.given(w, r, "timeline "+date, s.o.Timeline != nil, func() (any, error) { return s.o.Timeline(date) })
+}
+
+// option serves the result of an option's function.
+func (s *Server) option(name string, f func() (any, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request) error { return s.given(w, r, name, f != nil, f) }
+}
+
+// given responds with the result of an option's function, which is kept for a while under key.
+func (s *Server) given(w http.ResponseWriter, r *http.Request, key string, there bool, f func() (any, error)) error {
+	if !there {
+		return respond.NewFault(http.StatusNotFound, "not_found", "there is nothing here", "")
+	}
+	v, err := s.kept.get(key, statsFor, f)
+	if err != nil {
+		return err
+	}
+	return respond.Whole(w, r, v)
 }
