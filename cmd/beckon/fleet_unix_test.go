@@ -190,14 +190,16 @@ func TestFleetViews(t *testing.T) {
 	if out, err := line.Output(); err != nil || !strings.Contains(string(out), "build: shop ") {
 		t.Errorf("statusline: %q, %v", out, err)
 	}
-	socket := filepath.Join(t.TempDir(), "s")
-	serve := laptop.command("serve", "--fleet", "--socket", socket)
+	addr := natstest.Address(t) // a free port
+	serve := laptop.command("serve", "--fleet", "--addr", addr)
 	if err := serve.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = serve.Process.Signal(os.Interrupt); _ = serve.Wait() }()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		out, _ := exec.Command("curl", "-s", "--unix-socket", socket, "http://localhost/api/sessions").Output()
+		token, _ := laptop.command("serve", "token", "read").Output()
+		auth := "Authorization: Bearer " + strings.TrimSpace(string(token))
+		out, _ := exec.Command("curl", "-s", "-H", auth, "http://"+addr+"/api/sessions").Output()
 		if strings.Contains(string(out), "aaaaaaaa-first") && strings.Contains(string(out), "bbbbbbbb-second") {
 			break
 		}
