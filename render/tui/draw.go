@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,7 +54,7 @@ func (m *model) screen() []string {
 	switch {
 	case m.help:
 		body = m.helpLines(l)
-	case len(m.rows) == 0:
+	case len(m.entries) == 0:
 		body = m.emptyLines(l)
 	default:
 		body = m.listLines(l)
@@ -185,6 +186,9 @@ func (m *model) headingLine(e entry, width int) string {
 	}
 	title = term.Cut(clean(title), max(4, width-10))
 	n := strconv.Itoa(e.count)
+	if e.folded {
+		n += ", e shows them"
+	}
 	line := max(0, width-term.Width(title)-len(n)-5)
 	return " " + m.pal.paint(r, title, false) + " " + m.pal.paint(dim, n, false) + " " +
 		m.pal.paint(faint, strings.Repeat("─", line), false)
@@ -338,7 +342,11 @@ func (m *model) helpLines(l layout) []string {
 		lines = lines[:half]
 	}
 	m.helpTop = max(0, min(m.helpTop, len(lines)-l.body))
-	return lines[m.helpTop:]
+	lines = lines[m.helpTop:]
+	if more := len(lines) - l.body; more > 0 && l.body > 0 {
+		lines[l.body-1] = "  " + m.pal.paint(dim, fmt.Sprintf("… %s more, ↓", term.Plural(more+1, "line")), false)
+	}
+	return lines
 }
 
 // helpWidth is more than the longest line of the help.

@@ -41,6 +41,7 @@ func bindings() []binding {
 		{"", "r S", "", "your own words; stop its turn", nil},
 		{"m", "m", "seen", "mark as seen", (*model).markSeen},
 		{"b", "b", "aside", "set aside, or take back", (*model).backburner},
+		{"e", "e", "", "show or fold ended sessions", (*model).toggleEnded},
 		{"x", "x", "", "remove an ended session", (*model).remove},
 		{"/", "/", "filter", "only rows with these words", (*model).startFilter},
 		{"g", "g", "group", "group: need, project, host", (*model).regroup},
@@ -110,6 +111,12 @@ func (m *model) regroup() tea.Cmd {
 	m.grouping = next(groupings, m.grouping)
 	m.arrange()
 	return m.say("grouped by " + string(m.grouping))
+}
+
+func (m *model) toggleEnded() tea.Cmd {
+	m.ended = !m.ended
+	m.arrange()
+	return nil
 }
 
 func (m *model) resort() tea.Cmd {

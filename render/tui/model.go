@@ -81,6 +81,7 @@ type model struct {
 	peekTop int
 	recent  map[string]Past
 	live    livePane
+	ended   bool // show the ended rows
 	help    bool
 	helpTop int
 	prompt  *prompt
@@ -240,8 +241,8 @@ func (m *model) arrange() {
 		m.counts[r.Group]++
 		m.several = m.several || r.Host != all[0].Host
 	}
-	m.rows, m.entries = arrange(all,
-		render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst, Marks: m.opt.Marks}, m.grouping, m.filter)
+	queue := render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst, Marks: m.opt.Marks}
+	m.rows, m.entries = arrange(all, queue, m.grouping, m.filter, !m.ended)
 	for i := range m.rows {
 		if keyOf(&m.rows[i]) == m.selected {
 			m.cursor = i

@@ -155,7 +155,13 @@ func (r *rig) order() (ids []string) {
 
 func TestGroupsComeByNeed(t *testing.T) {
 	r := newRig(t, 100, 30, day())
-	want := []string{"s-fail", "s-ask", "s-work", "s-done", "s-idle", "s-end"} // the failure is older than the wait
+	want := []string{"s-fail", "s-ask", "s-work", "s-done", "s-idle"} // the failure is older than the wait
+	if got := r.order(); !slices.Equal(got, want) {
+		t.Errorf("order %q, want %q", got, want)
+	}
+	r.wantOn("ENDED 1, e shows them")
+	r.press("e")
+	want = append(want, "s-end")
 	if got := r.order(); !slices.Equal(got, want) {
 		t.Errorf("order %q, want %q", got, want)
 	}
@@ -173,7 +179,7 @@ func TestGroupsComeByNeed(t *testing.T) {
 func TestEveryKeyDoesWhatHelpSays(t *testing.T) {
 	r := newRig(t, 100, 30, day())
 	r.press("j", "enter", "m")
-	r.press("end", "x")
+	r.press("e", "end", "x", "e")
 	r.press("home", "x") // not ended: refused
 	r.wantOn("it has not ended")
 	r.press("b", "2", "w", "enter")
@@ -228,13 +234,17 @@ func TestFilterNarrowsAsItIsTyped(t *testing.T) {
 	r.press("enter")
 	r.wantOn("/make ask", "1 of 6")
 	r.press("esc")
-	if len(r.rows) != 6 {
+	if len(r.rows) != 5 {
 		t.Errorf("%d rows after Esc, want all", len(r.rows))
 	}
 	r.press("/", "z", "z")
 	r.wantOn("no session has these words")
+	r.press("esc", "/", "o", "l", "d")
+	if got := r.order(); !slices.Equal(got, []string{"s-end"}) {
+		t.Errorf("a filter finds %q, want the ended one", got)
+	}
 	r.press("esc")
-	if len(r.rows) != 6 || r.filter != "" {
+	if len(r.rows) != 5 || r.filter != "" {
 		t.Errorf("%d rows, filter %q: leaving the line puts the old filter back", len(r.rows), r.filter)
 	}
 }
@@ -393,7 +403,7 @@ func TestMouse(t *testing.T) {
 		t.Error("the right button does not peek")
 	}
 	r.Update(tea.MouseWheelMsg{X: 1, Y: 3, Button: tea.MouseWheelDown})
-	if id := r.rows[r.cursor].SessionID; id != "s-end" {
+	if id := r.rows[r.cursor].SessionID; id != "s-idle" {
 		t.Errorf("the wheel went to %q", id)
 	}
 	r.Update(tea.MouseClickMsg{X: 1, Y: 999, Button: tea.MouseLeft})

@@ -89,13 +89,16 @@ type entry struct {
 	heading string
 	count   int
 	row     int // index into the rows; -1 for a heading or gap
+	folded  bool
 }
 
 // arrange sorts and filters rows and inserts headings: rows in the queue's order, those under
 // one heading together. Rows that need the user come first, except in the orders that keep
-// places, where there are no groups by need.
-func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter string) ([]render.Row, []entry) {
+// places, where there are no groups by need. With fold the ended ones are no more than a heading,
+// unless the filter looks for one.
+func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter string, fold bool) ([]render.Row, []entry) {
 	if words := wordsOf(filter); len(words) > 0 {
+		fold = false
 		rows = slices.DeleteFunc(rows, func(r *render.Row) bool { return !matches(r, words) })
 	}
 	var groups func(a, b *render.Row) int
@@ -103,6 +106,11 @@ func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter stri
 		groups = func(a, b *render.Row) int { return strings.Compare(heading(a, grouping), heading(b, grouping)) }
 	}
 	shown := by.Grouped(rows, groups, grouping == ByNeed || by.Mode == render.Fair || by.Mode == render.Prio)
+	folded := 0
+	for fold && grouping == ByNeed && folded < len(shown) && shown[len(shown)-1-folded].Group == render.GroupOver {
+		folded++
+	}
+	shown = shown[:len(shown)-folded]
 	entries := make([]entry, 0, len(shown)+len(render.Groups)*2)
 	under := -1 // the heading under way
 	for i := range shown {
@@ -118,6 +126,12 @@ func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter stri
 			entries[under].count++
 		}
 		entries = append(entries, entry{row: i})
+	}
+	if folded > 0 {
+		if under >= 0 {
+			entries = append(entries, entry{row: -1})
+		}
+		entries = append(entries, entry{heading: string(render.GroupOver), count: folded, row: -1, folded: true})
 	}
 	return shown, entries
 }

@@ -149,7 +149,7 @@ func Run(ctx context.Context, opt Options) error {
 // scripts.
 func Once(w io.Writer, opt Options, s Snapshot, others []render.Row, width int) error {
 	m := newModel(opt)
-	m.once = true
+	m.once, m.ended = true, true
 	m.Update(tea.WindowSizeMsg{Width: width, Height: airyHeight})
 	m.Update(lookMsg{snapshot: s})
 	m.Update(othersMsg{rows: others})
