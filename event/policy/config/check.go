@@ -22,6 +22,9 @@ func Check(hooks []*Hook) []Problem {
 	var out []Problem
 	for _, h := range hooks {
 		c := checking{h: h, all: hooks}
+		for _, name := range h.Ignored {
+			c.warn("leave it out", "%q has no effect any more", name)
+		}
 		c.time()
 		c.matcher()
 		c.rule()

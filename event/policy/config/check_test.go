@@ -32,6 +32,8 @@ func TestCheck(t *testing.T) {
 		{one(rule(`"commands":["rm -rf"],"unless":{"commands":["rm"]}`)), "does not even cover", ""},
 		{`{"deny":["Bash(git push --force *)"]}`, `misses "git push origin main --force"`, ""},
 		{`{"deny":["Bash(rm -rf:*)"]}`, `misses "rm x -rf"`, ""},
+		{one(rule(`"commands":["rm"],"exact":true`)), `"exact" has no effect any more`, "leave it out"},
+		{`{"strict":true,"deny":["WebFetch"]}`, `"strict" has no effect any more`, "leave it out"},
 		{`{"ask":["Bash(kubectl delete --all *)"]}`, `misses "kubectl delete x --all"`, ""},
 	} {
 		found := Check(Merge(decoded(t, c.text)))

@@ -76,6 +76,7 @@ type Hook struct {
 
 	Handler wire.Handler // created before the hook's turn, by the package that can start it
 	Fault   error        // why it cannot be run
+	Ignored []string     // members of the file that have no effect any more
 	hashed  string       // caches key, which every tool call needs several times for each hook
 }
 

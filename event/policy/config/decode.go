@@ -51,6 +51,14 @@ func decode(name string, level Level, data []byte, again bool) (*Config, error) 
 	d.read(data, &d.top)
 	d.all()
 	d.ids()
+	for i, h := range d.hooks {
+		if d.has(h.Path + ".exact") {
+			h.Ignored = append(h.Ignored, "exact")
+		}
+		if i == 0 && d.has("$.strict") {
+			h.Ignored = append(h.Ignored, "strict")
+		}
+	}
 	if err := d.err(); err != nil {
 		return nil, err
 	}

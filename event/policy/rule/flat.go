@@ -1,66 +1,47 @@
 package rule
 
 import (
+	"strconv"
 	"strings"
 
 	"beckon/event"
 )
 
-// A flat text has a line for each member of a rule: a letter and a text. The conditions of "unless"
-// have a u before the letter.
-const (
-	flatRule   = "r" // a rule begins; "r allow" approves
-	flatTool   = "t"
-	flatOnly   = "o"
-	flatSays   = "s"
-	flatUnless = "u"
-	flatLists  = "cxpw" // see Conditions.list
-)
-
-// list returns the conditions of a kind.
-func (c *Conditions) list(letter string) *[]string {
-	switch letter {
-	case "c":
-		return &c.Commands
-	case "x":
-		return &c.Regex
-	case "p":
-		return &c.Paths
-	case "w":
-		return &c.Words
-	}
-	return new([]string)
+// lists returns the lists of conditions, in the order of their numbers in a flat text.
+func (c *Conditions) lists() [4]*[]string {
+	return [...]*[]string{&c.Commands, &c.Regex, &c.Paths, &c.Words}
 }
 
-// Flatten writes rules as lines, to be read by May in a moment.
+// Flatten writes rules as lines, to be read by May in a moment: a letter for a member of a rule, or
+// the number of a list, and a quoted text. A rule begins with r; its exception with u, and then with
+// the numbers of that one's lists.
 func Flatten(rules []Rule) []byte {
-	var out strings.Builder
-	escapes := strings.NewReplacer(`\`, `\\`, "\n", `\n`)
-	line := func(kind, text string) { out.WriteString(kind + " " + escapes.Replace(text) + "\n") }
-	lists := func(prefix string, c *Conditions) {
-		for letter := range strings.SplitSeq(flatLists, "") {
-			for _, text := range *c.list(letter) {
-				line(prefix+letter, text)
+	var out []byte
+	line := func(kind, text string) { out = append(strconv.AppendQuote(append(out, kind...), text), '\n') }
+	conditions := func(c *Conditions) {
+		for i, list := range c.lists() {
+			for _, text := range *list {
+				line(strconv.Itoa(i), text)
 			}
 		}
 	}
 	for _, r := range rules {
-		line(flatRule, map[bool]string{true: "allow"}[r.Allow])
+		line("r", strconv.FormatBool(r.Allow))
 		for _, m := range r.Tools {
-			line(flatTool, m.Text())
+			line("t", m.Text())
 		}
 		if r.Only != nil {
-			line(flatOnly, r.Only.Text())
+			line("o", r.Only.Text())
 		}
 		if r.Says != nil {
-			line(flatSays, r.Says.Text())
+			line("s", r.Says.Text())
 		}
-		if lists("", &r.Conditions); r.Unless != nil {
-			line(flatUnless, "")
-			lists(flatUnless, r.Unless)
+		if conditions(&r.Conditions); r.Unless != nil {
+			line("u", "")
+			conditions(r.Unless)
 		}
 	}
-	return []byte(out.String())
+	return out
 }
 
 // May reports whether one of the rules of Flatten decides, or may decide, a call. A text that
@@ -78,20 +59,15 @@ func May(flat []byte, c *Call) bool {
 		}
 		return r.Judge(c).Result > No
 	}
-	escapes := strings.NewReplacer(`\\`, `\`, `\n`, "\n")
 	for line := range strings.Lines(string(flat)) {
-		line, whole := strings.CutSuffix(line, "\n")
-		kind, text, _ := strings.Cut(line, " ")
-		if strings.Contains(text, `\`) {
-			text = escapes.Replace(text)
-		}
+		text, err := strconv.Unquote(strings.TrimSuffix(line[1:], "\n"))
 		switch {
-		case whole && kind == flatRule:
+		case err == nil && line[0] == 'r':
 			if decides() {
 				return true
 			}
-			r = &Rule{Allow: text == "allow"}
-		case !whole, r == nil, r.read(kind, text) != nil:
+			r = &Rule{Allow: text == "true"}
+		case err != nil, r == nil, r.read(line[0], text) != nil:
 			return true
 		}
 	}
@@ -99,26 +75,27 @@ func May(flat []byte, c *Call) bool {
 }
 
 // read adds a line of a flat text.
-func (r *Rule) read(kind, text string) (err error) {
-	into := &r.Conditions
-	if letter, unless := strings.CutPrefix(kind, flatUnless); unless {
-		if r.Unless == nil {
-			r.Unless = &Conditions{}
-		}
-		kind, into = letter, r.Unless
-	}
+func (r *Rule) read(kind byte, text string) (err error) {
 	switch kind {
-	case flatTool:
+	case 't':
 		var m Matcher
 		m, err = NewMatcher(event.PreToolUse, text)
 		r.Tools = append(r.Tools, m)
-	case flatOnly:
+	case 'o':
 		r.Only, err = NewPermission(text)
-	case flatSays:
+	case 's':
 		r.Says, err = NewPermission(text)
-	default:
-		list := into.list(kind)
+	case 'u':
+		r.Unless = &Conditions{}
+	case '0', '1', '2', '3':
+		into := &r.Conditions
+		if r.Unless != nil {
+			into = r.Unless
+		}
+		list := into.lists()[kind-'0']
 		*list = append(*list, text)
+	default:
+		err = strconv.ErrSyntax
 	}
 	return err
 }

@@ -28,6 +28,10 @@ const (
 	searchers    = "grep egrep fgrep rg ag ack"
 	searchValues = "-A -B -C -m -g -t -T -j -M -e -f --glob --iglob --type --regexp --file --include --exclude --exclude-dir " +
 		"--max-count --context"
+	// chosen have a pattern of the names that are searched as their value.
+	chosen = "-g --glob --iglob --include"
+	// untold are flags whose choice of names is not told here, and those that show no text.
+	untold = "-t --type --exclude --exclude-dir --files-with-matches --files-without-match --count --quiet --files"
 )
 
 // searchText returns the index of what a search looks for among its words, or -1.
@@ -45,8 +49,8 @@ func searchText(rest []string) int {
 	return -1
 }
 
-// searched returns the files that a command of a line reads because it searches the folders they
-// are in.
+// searched returns the files that a command of a line reads because it searches, or copies, the
+// folders they are in.
 func (c *Call) searched(got *shell.Command) (list []file) {
 	head, rest := shell.Base(got.Words[0]), got.Words[1:]
 	switch {
@@ -61,47 +65,53 @@ func (c *Call) searched(got *shell.Command) (list []file) {
 	s, deep := search{hidden: grep, ignored: grep}, !grep
 	var dirs, only []string
 	text := searchText(rest)
+	before := ""
 	for i, w := range rest {
+		last := before
+		before = w
 		name, value, assigned := strings.Cut(w, "=")
-		before := ""
-		if i > 0 {
-			before = rest[i-1]
-		}
 		short := shell.IsFlag(w) && w[1] != '-'
 		switch {
-		case shell.In("--include --glob -g --iglob", name) && assigned:
+		case shell.In(chosen, name) && assigned:
 			only = append(only, value)
-		case shell.In("-g --glob --iglob --include", before):
+		case shell.In(chosen, last):
 			only = append(only, w)
-		case shell.In("-t --type --exclude --exclude-dir", name), // what is left is not told here
-			short && strings.ContainsAny(w[1:], "lLcq") && !shell.In(searchValues, w[:2]),
-			shell.In("--files-with-matches --files-without-match --count --quiet --files", w):
+		case shell.In(untold, name), short && strings.ContainsAny(w[1:], "lLcq") && !shell.In(searchValues, w[:2]):
 			return nil
 		case short && strings.ContainsAny(w, "rR"), w == "--recursive":
 			deep = true
-		case w == "--hidden", w == "-.":
+		case shell.In("--hidden -.", w):
 			s.hidden = true
 		case w == "--no-ignore", short && strings.HasPrefix(w, "-u"):
 			s.ignored, s.hidden = true, s.hidden || strings.HasPrefix(w, "-uu")
-		case !shell.IsFlag(w) && !shell.In(searchValues, before) && i != text:
+		case !shell.IsFlag(w) && !shell.In(searchValues, last) && i != text:
 			dirs = append(dirs, w)
 		}
 	}
-	if len(dirs) == 0 && !got.Fed {
+	switch {
+	case !deep:
+		return nil
+	case len(dirs) == 0 && !got.Fed:
 		dirs = []string{"."}
 	}
 	for _, dir := range dirs {
 		for _, pattern := range only {
 			list = append(list, c.file(got.Dir, dir+"/"+pattern, use{read: true, glob: true, dots: true}))
 		}
-		if root := inDir(got.Dir, dir); len(only) == 0 && !strings.Contains(root, hole) {
-			list = append(list, s.files(c.ways(root)[0])...)
+		if len(only) == 0 {
+			list = append(list, c.below(got.Dir, dir, s)...)
 		}
 	}
-	if !deep {
+	return list
+}
+
+// below returns the files that a search in a folder reads.
+func (c *Call) below(dir, folder string, s search) []file {
+	root := inDir(dir, folder)
+	if strings.Contains(root, hole) {
 		return nil
 	}
-	return list
+	return s.files(c.ways(root)[0])
 }
 
 // copiers copy what is in folders, or put it into an archive.
@@ -126,9 +136,9 @@ func (c *Call) copied(dir, head string, rest []string) (list []file) {
 		switch {
 		case i > 0 && rest[i-1] == "-C":
 			dir = inDir(dir, w)
-		case shell.IsFlag(w), !isPath(w), strings.Contains(w, hole), shell.In(writesLast, head) && i == len(rest)-1:
+		case shell.IsFlag(w), !isPath(w), shell.In(writesLast, head) && i == len(rest)-1:
 		default:
-			list = append(list, search{hidden: true, ignored: true}.files(c.ways(inDir(dir, w))[0])...)
+			list = append(list, c.below(dir, w, search{hidden: true, ignored: true})...)
 		}
 	}
 	return list
@@ -154,11 +164,9 @@ func (s search) files(root string) (list []file) {
 		if !s.ignored {
 			dir.rules = dir.rules.with(dir.path)
 		}
-		for _, e := range entriesOf(dir.path, maxSearched-seen+1) {
+		for _, e := range entriesOf(dir.path, maxSearched-seen) {
+			seen++
 			at := strings.TrimSuffix(dir.path, "/") + "/" + e.Name()
-			if seen++; seen > maxSearched {
-				return list
-			}
 			hidden := !s.hidden && strings.HasPrefix(e.Name(), ".")
 			switch {
 			case hidden, shell.In(".git node_modules", e.Name()), dir.rules.ignore(at, e.IsDir()):
@@ -175,7 +183,7 @@ func (s search) files(root string) (list []file) {
 // entriesOf returns at most so many entries of a folder; none of what is no folder.
 func entriesOf(dir string, most int) []os.DirEntry {
 	f, err := plainfile.OpenDir(filepath.FromSlash(dir))
-	if err != nil {
+	if err != nil || most <= 0 { // of no number ReadDir returns all
 		return nil
 	}
 	defer f.Close()
@@ -198,22 +206,17 @@ func isIgnored(file string) bool {
 	return false
 }
 
-// ignores are the lines of .gitignore files, the outermost first.
-type ignores []ignored
-
-type ignored struct {
-	pattern string // over absolute paths
-	not     bool   // it is not ignored
-	dir     bool   // only folders are
-}
+// ignores are the lines of .gitignore files, the outermost first, as patterns over absolute paths:
+// with ! before them if what fits is not ignored, and / behind them if only folders are.
+type ignores []string
 
 // ignoresAbove returns the lines for a folder: of the files above it, up to the repository's root.
 func ignoresAbove(dir string) ignores {
 	up := path.Dir(dir)
-	if up == dir {
+	switch up {
+	case dir:
 		return nil
-	}
-	if up == repository(up) {
+	case repository(up):
 		return ignores(nil).with(up)
 	}
 	return ignoresAbove(up).with(up)
@@ -221,24 +224,23 @@ func ignoresAbove(dir string) ignores {
 
 // with adds the lines of the file in a folder.
 func (l ignores) with(dir string) ignores {
-	text, err := plainfile.ReadFile(filepath.Join(filepath.FromSlash(dir), ".gitignore"))
-	if err != nil {
-		return l
-	}
+	text, _ := plainfile.ReadFile(filepath.Join(filepath.FromSlash(dir), ".gitignore")) // mostly there is none
 	l = slices.Clip(l)
 	for line := range strings.Lines(string(text)) {
-		line = strings.TrimRight(line, " \r\n")
-		if line == "" || line[0] == '#' {
+		if line = strings.TrimRight(line, " \r\n"); strings.Trim(line, "/!") == "" || line[0] == '#' {
 			continue
 		}
-		i := ignored{}
-		line, i.not = strings.CutPrefix(line, "!")
-		line, i.dir = strings.CutSuffix(line, "/")
-		if i.pattern = Quote(dir) + "/**/" + line; strings.Contains(line, "/") {
-			i.pattern = Quote(dir) + "/" + strings.TrimPrefix(line, "/")
+		line, not := strings.CutPrefix(line, "!")
+		between := "/**/"
+		if strings.Contains(strings.TrimSuffix(line, "/"), "/") {
+			between = "/"
 		}
-		if i.pattern = folded(i.pattern); doublestar.ValidatePattern(i.pattern) {
-			l = append(l, i)
+		pattern := folded(Quote(dir) + between + strings.TrimPrefix(line, "/"))
+		if not {
+			pattern = "!" + pattern
+		}
+		if doublestar.ValidatePattern(pattern) {
+			l = append(l, pattern)
 		}
 	}
 	return l
@@ -246,9 +248,11 @@ func (l ignores) with(dir string) ignores {
 
 // ignore reports whether the last line that fits a path ignores it.
 func (l ignores) ignore(at string, dir bool) bool {
-	for _, i := range slices.Backward(l) {
-		if (dir || !i.dir) && matches(i.pattern, folded(at)) {
-			return !i.not
+	for _, line := range slices.Backward(l) {
+		pattern, not := strings.CutPrefix(line, "!")
+		pattern, folder := strings.CutSuffix(pattern, "/")
+		if (dir || !folder) && matches(pattern, folded(at)) {
+			return !not
 		}
 	}
 	return false

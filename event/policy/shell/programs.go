@@ -28,7 +28,9 @@ const (
 	Languages = "python node ruby perl php deno bun tsx ts-node bpython ipython pypy nodejs osascript Rscript lua awk"
 	// liners take command lines as words.
 	liners = "cmd su runuser script flock watch parallel trap env sg tmux screen nix-shell concurrently entr xterm hyperfine eval at " +
-		"batch nodemon"
+		"batch nodemon " + assigners
+	// assigners run the values of NAME=value among their words, too.
+	assigners = "make just rake gradle"
 	// Managers run the scripts of a package; a word among managerWords is none.
 	Managers     = "npm pnpm yarn bun"
 	managerWords = "add install i remove rm uninstall un up upgrade update why info view list ls link audit outdated create init " +
@@ -282,12 +284,13 @@ func ofLiner(c *Command, head string, rest []string, add func(nested)) {
 	if data := slices.Index(rest, ":::"); data > 0 {
 		rest = rest[:data]
 	}
+	assigns := In(assigners, head)
 	for _, w := range rest {
-		if _, value, ok := strings.Cut(w, "="); ok && IsFlag(w) {
+		if _, value, ok := strings.Cut(w, "="); ok && (IsFlag(w) || assigns && IsAssignment(w)) {
 			w = value
 		}
 		if strings.ContainsAny(w, " \n;|&") && !IsAssignment(w) {
-			add(nested{text: w})
+			add(nested{text: w, loose: assigns})
 		}
 	}
 }

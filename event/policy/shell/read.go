@@ -67,7 +67,9 @@ type reader struct {
 	funcs map[string]*syntax.Stmt
 	calls []string // the functions being read
 	files map[string]file
-	left  int // bytes that may still be read
+	// unpacked are the commands whose output the line has unpacked into files of unknown names.
+	unpacked []int
+	left     int // bytes that may still be read
 }
 
 func newReader(text string) *reader {

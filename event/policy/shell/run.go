@@ -18,7 +18,11 @@ func (r *reader) run(c Command) string {
 	}
 	written := map[int]string{} // by the line, of which the program at an index runs it
 	for i, p := range c.Programs() {
-		f, ok := r.files[r.file(c.Words[p.At])]
+		word := c.Words[p.At]
+		f, ok := r.files[r.file(word)]
+		if script := i > 0 && In(Shells, name) || strings.Contains(word, "/"); script && !ok && word[0] != '/' {
+			f.feeds = r.unpacked
+		}
 		if c.Feeds = append(c.Feeds, f.feeds...); !p.Weak {
 			c.Writers = append(c.Writers, f.feeds...)
 		}
@@ -98,6 +102,11 @@ func (r *reader) effect(name string, c *Command, at int) {
 			if f, written := r.files[r.file(args[len(args)-2])]; written {
 				r.files[r.file(args[len(args)-1])] = f
 			}
+		}
+	case "tar", "bsdtar", "unzip":
+		r.unpacked = append(r.unpacked, c.Feeds...)
+		for _, a := range args {
+			r.unpacked = append(r.unpacked, r.files[r.file(a)].feeds...)
 		}
 	case "tee":
 		for _, a := range args {
