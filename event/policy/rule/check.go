@@ -42,19 +42,17 @@ func (r Rule) Check() []Problem {
 	if len(list) > 0 {
 		return list
 	}
-	if r.Allow {
-		for _, text := range r.Commands {
-			if what := loose(text); what != "" {
-				list = append(list, doubt("commands", what))
-			}
-		}
-		for _, text := range r.Regex {
-			if strings.Contains(text, ".*") || strings.Contains(text, ".+") {
-				list = append(list, doubt("regex", "approves whatever stands at .* or .+, flags that run programs among them"))
-			}
+	for _, text := range r.Commands {
+		if what := loose(text); r.Allow && what != "" {
+			list = append(list, doubt("commands", what))
 		}
 	}
-	return append(append(list, r.vain()...), r.missed()...)
+	for _, text := range r.Regex {
+		if r.Allow && (strings.Contains(text, ".*") || strings.Contains(text, ".+")) {
+			list = append(list, doubt("regex", "approves whatever stands at .* or .+, flags that run programs among them"))
+		}
+	}
+	return slices.Concat(list, r.vain(), r.missed())
 }
 
 func doubt(field, what string) Problem { return Problem{Field: field, What: what, Doubt: true} }
@@ -104,26 +102,25 @@ var (
 )
 
 func (c Conditions) check(prefix string) (list []Problem) {
-	each := func(field string, entries []string, read func(text string) error) {
-		for _, text := range entries {
-			err := errEmpty
-			if strings.TrimSpace(text) != "" {
-				err = read(text)
+	for i, entries := range c.lists() {
+		field := [...]string{"commands", "regex", "paths", "words"}[i]
+		for _, text := range *entries {
+			var err error
+			switch {
+			case strings.TrimSpace(text) == "":
+				err = errEmpty
+			case field == "commands":
+				_, err = Parse(text)
+			case field == "regex":
+				_, err = regexp.Compile(text)
+			case field == "paths" && !doublestar.ValidatePattern(text):
+				err = errPattern
 			}
 			if err != nil {
 				list = append(list, Problem{Field: prefix + field, What: err.Error()})
 			}
 		}
 	}
-	each("commands", c.Commands, func(text string) error { _, err := Parse(text); return err })
-	each("regex", c.Regex, func(text string) error { _, err := regexp.Compile(text); return err })
-	each("paths", c.Paths, func(text string) error {
-		if !doublestar.ValidatePattern(text) {
-			return errPattern
-		}
-		return nil
-	})
-	each("words", c.Words, func(string) error { return nil })
 	return list
 }
 

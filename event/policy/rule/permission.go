@@ -50,16 +50,12 @@ func OfClient(text string, allow bool) (Rule, error) {
 	if !p.ofFiles() || p.bare() || allow {
 		return Rule{Says: p, Allow: allow}, nil
 	}
-	tools := strings.Fields(p.tool + " " + groups[p.tool])
-	pattern := strings.TrimPrefix(p.what, "/")
-	switch {
-	case strings.HasPrefix(p.what, "/") && !strings.HasPrefix(p.what, "//"):
-		pattern = "." + p.what
-	case !doublestar.ValidatePattern(p.what):
+	if !doublestar.ValidatePattern(p.what) {
 		return Rule{}, errPattern
 	}
+	tools := strings.Fields(p.tool + " " + groups[p.tool])
 	m := Matcher{text: strings.Join(tools, "|"), exact: tools}
-	return Rule{Tools: []Matcher{m}, Conditions: Conditions{Paths: []string{pattern}}}, nil
+	return Rule{Tools: []Matcher{m}, Conditions: Conditions{Paths: []string{p.pattern()}}}, nil
 }
 
 // bare reports whether the rule is about a whole tool.
@@ -98,11 +94,11 @@ func (p *Permission) toolFits(tool string) bool {
 // Match reports whether the rule covers c. For a command that cannot be judged the answer is
 // yes: the handler then runs and decides.
 func (p *Permission) Match(c *Call) bool {
-	if v := p.judge(c); v.Result > No || !p.runs() || !p.toolFits(c.Tool) {
-		return v.Result > No
+	if p.judge(c).Result > No {
+		return true
 	}
 	l := c.known().line
-	return l == nil || l.Strange != "" || slices.ContainsFunc(l.Commands, p.mayFit)
+	return p.runs() && p.toolFits(c.Tool) && (l == nil || l.Strange != "" || slices.ContainsFunc(l.Commands, p.mayFit))
 }
 
 // judge says whether the rule covers c.
@@ -219,16 +215,20 @@ func (p *Permission) textFits(text string) bool {
 	return wild(p.what, text)
 }
 
-// pathPattern converts the rule's pattern to a policy rule's. The client's //x is absolute, /x
-// below the project, ~/x below home, and anything else below the working directory.
+// pattern converts the rule's pattern to a policy rule's. The client's //x is absolute, and /x below
+// the project.
+func (p *Permission) pattern() string {
+	if strings.HasPrefix(p.what, "/") && !strings.HasPrefix(p.what, "//") {
+		return "." + p.what
+	}
+	return strings.TrimPrefix(p.what, "/")
+}
+
+// pathPattern is pattern for an "if", in which what names no place is below the working directory.
 func (p *Permission) pathPattern(c *Call) string {
 	switch {
-	case strings.HasPrefix(p.what, "//"):
-		return p.what[1:]
-	case strings.HasPrefix(p.what, "/"):
-		return "." + p.what
-	case strings.HasPrefix(p.what, "~/"):
-		return p.what
+	case rooted(p.what):
+		return p.pattern()
 	case !strings.Contains(strings.TrimSuffix(p.what, "/"), "/"):
 		return Quote(c.Cwd) + "/**/" + p.what
 	}

@@ -12,12 +12,12 @@ func (r *reader) declare(c *syntax.DeclClause) {
 	for _, a := range c.Args {
 		r.assign(a)
 		switch {
-		case a.Name != nil && a.Naked:
-			words = append(words, a.Name.Value)
-		case a.Name != nil:
-			words = append(words, a.Name.Value+"="+r.vars[a.Name.Value].text())
-		case a.Value != nil:
+		case a.Name == nil:
 			words = append(words, r.word(a.Value))
+		case a.Naked:
+			words = append(words, a.Name.Value)
+		default:
+			words = append(words, a.Name.Value+"="+r.vars[a.Name.Value].text())
 		}
 	}
 	if c.Variant.Value == "export" {
@@ -43,10 +43,11 @@ const runVariables = "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER
 // valueOf returns what an assignment gives a variable.
 func (r *reader) valueOf(a *syntax.Assign) (v value) {
 	if a.Array != nil {
+		var elems []*syntax.Word
 		for _, e := range a.Array.Elems {
-			f := r.expand(false, e.Value)
-			v.words, v.feeds = append(v.words, f.list...), append(v.feeds, f.feeds...)
+			elems = append(elems, e.Value)
 		}
+		v = r.expand(false, elems...).value()
 	} else {
 		v = r.expand(true, a.Value).value()
 		v.words = []string{v.text()}

@@ -224,8 +224,6 @@ func nestedIn(c *Command) (out []nested) {
 			}
 		case In(evaluators, head):
 			add(nested{text: strings.Join(rest, " ")})
-		case head == "git":
-			ofGit(rest, add)
 		case In(liners, head):
 			ofLiner(c, head, rest, add)
 		}
@@ -253,30 +251,6 @@ func ofShell(c *Command, rest []string, add func(nested)) {
 	}
 }
 
-func ofGit(rest []string, add func(nested)) {
-	for i, w := range rest {
-		before, two := "", ""
-		if i > 0 {
-			before = rest[i-1]
-		}
-		if i > 1 {
-			two = rest[i-2]
-		}
-		name, value, _ := strings.Cut(w, "=")
-		alias, isAlias := strings.CutPrefix(value, "!")
-		switch {
-		case strings.HasPrefix(w, "!"):
-			add(nested{text: w[1:]})
-		case strings.HasPrefix(name, "alias.") && isAlias:
-			add(nested{text: alias})
-		case strings.HasPrefix(name, "alias.") && value != "":
-			add(nested{text: "git " + value})
-		case strings.Contains(w, " ") && (In("-x --exec foreach", before) || strings.HasSuffix(before, "-filter") || two == "foreach"):
-			add(nested{text: w})
-		}
-	}
-}
-
 func ofLiner(c *Command, head string, rest []string, add func(nested)) {
 	if c.Fed && In("su at batch parallel", head) {
 		add(nested{text: c.Input, input: true})
@@ -298,7 +272,7 @@ func ofLiner(c *Command, head string, rest []string, add func(nested)) {
 // marked adds the values of flags and words behind which a command stands: --exec 'rm -rf x'.
 func marked(c *Command, p Place, rest []string, add func(nested)) {
 	all := c.Programs()
-	before := ""
+	before, mark := "", ""
 	for i, w := range rest {
 		other := slices.IndexFunc(all, func(q Place) bool { return q.At == p.At+1+i })
 		if other >= 0 {
@@ -306,21 +280,26 @@ func marked(c *Command, p Place, rest []string, add func(nested)) {
 				return
 			}
 		}
-		mark := before
+		if !IsFlag(before) || Marks(before) { // submodule foreach --recursive 'rm -rf x'
+			mark = before
+		}
+		last := before
 		before = w
-		if In(TextFlags, mark) {
+		if In(TextFlags, last) {
 			continue
 		}
+		marks := Marks(mark)
 		if name, value, assigned := strings.Cut(w, "="); assigned && !strings.Contains(name, " ") {
 			if w = value; In(TextFlags, name) || name == "user.name" {
 				continue
 			}
-			if !Marks(mark) {
-				mark = name
+			marks = marks || Marks(name)
+			if strings.HasPrefix(name, "alias.") && !strings.HasPrefix(w, "!") {
+				w = p.Name + " " + w
 			}
 		}
-		if strings.Contains(w, " ") && Marks(mark) {
-			add(nested{text: w, loose: true})
+		if line, bang := strings.CutPrefix(w, "!"); bang && line != "" || marks && strings.Contains(w, " ") {
+			add(nested{text: line, loose: true})
 		}
 	}
 }
@@ -331,10 +310,10 @@ func Marks(word string) bool {
 		return true
 	}
 	word = strings.ToLower(word)
-	if strings.HasPrefix(word, "core.") || strings.HasSuffix(word, "command") {
+	if strings.HasPrefix(word, "core.") || strings.HasPrefix(word, "alias.") || strings.HasSuffix(word, "command") {
 		return true
 	}
 	return strings.HasPrefix(word, "-") && slices.ContainsFunc(
-		[]string{"exec", "cmd", "run", "program", "pre", "pager", "shell", "pack", "eval"},
+		[]string{"exec", "cmd", "run", "program", "pre", "pager", "shell", "pack", "eval", "filter"},
 		func(end string) bool { return strings.HasSuffix(word, end) })
 }

@@ -34,16 +34,10 @@ type value struct {
 
 func (v value) text() string { return strings.Join(v.words, " ") }
 
-// file is what the line writes to a file, and the command that does.
-type file struct {
-	text  string
-	feeds []int
-}
-
-// stream is what a command reads.
+// stream is what a command reads, or the line writes to a file, and the commands it comes from.
 type stream struct {
 	text  string
-	fed   bool
+	fed   bool // there is something to read
 	feeds []int
 }
 
@@ -66,7 +60,7 @@ type reader struct {
 	nest  int
 	funcs map[string]*syntax.Stmt
 	calls []string // the functions being read
-	files map[string]file
+	files map[string]stream
 	// unpacked are the commands whose output the line has unpacked into files of unknown names.
 	unpacked []int
 	left     int // bytes that may still be read
@@ -77,7 +71,7 @@ func newReader(text string) *reader {
 		line:  &Line{Text: text},
 		state: state{vars: map[string]value{}, plain: true, carry: -1},
 		funcs: map[string]*syntax.Stmt{},
-		files: map[string]file{},
+		files: map[string]stream{},
 		left:  maxReread*len(text) + minReread,
 	}
 }
@@ -198,12 +192,10 @@ func (r *reader) stmt(s *syntax.Stmt, in stream) string {
 	for _, d := range s.Redirs {
 		switch d.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			f := r.expand(true, d.Hdoc)
-			in = stream{f.value().text(), true, f.feeds}
+			in = r.expand(true, d.Hdoc).stream("")
 			continue
 		case syntax.WordHdoc:
-			f := r.expand(true, d.Word)
-			in = stream{f.value().text() + "\n", true, f.feeds}
+			in = r.expand(true, d.Word).stream("\n")
 			continue
 		}
 		name := r.word(d.Word)
@@ -211,9 +203,8 @@ func (r *reader) stmt(s *syntax.Stmt, in stream) string {
 		switch {
 		case In("/dev/null /dev/stderr /dev/stdout", name), duplicate && strings.Trim(name, "0123456789-") == "":
 		case d.Op == syntax.RdrIn || d.Op == syntax.DplIn:
-			in = stream{Hole, true, nil}
-			if f, known := r.files[r.file(name)]; known {
-				in = stream{f.text, true, f.feeds}
+			if in = r.files[r.file(name)]; !in.fed {
+				in = stream{text: Hole, fed: true}
 			}
 			reads = append(reads, name)
 		default:
@@ -263,11 +254,10 @@ func (r *reader) file(name string) string {
 // write adds what a command writes to what is known of a file.
 func (r *reader) write(name, text string, by int) {
 	name = r.file(name)
-	f := file{r.files[name].text, []int{by}}
-	if r.spend(len(text)) {
-		f.text += text
+	if !r.spend(len(text)) {
+		text = ""
 	}
-	r.files[name] = f
+	r.files[name] = stream{r.files[name].text + text, true, []int{by}}
 }
 
 func (r *reader) command(cmd syntax.Command, in stream) string {

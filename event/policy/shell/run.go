@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -78,12 +79,13 @@ func (r *reader) downloads(name string, words []string, at int) {
 	}
 	for i, w := range words[1:] {
 		before := words[i]
-		if In("-o -O --output --output-document", before) || IsFlag(before) && before[1] != '-' && before[len(before)-1] == 'o' {
-			r.files[r.file(w)] = file{Hole, []int{at}}
+		named := In("-o -O --output --output-document", before) || IsFlag(before) && before[1] != '-' && before[len(before)-1] == 'o'
+		if strings.Contains(w, "://") { // -O, and wget without a flag
+			named, w = true, path.Base(w)
 		}
-	}
-	if last := words[len(words)-1]; strings.Contains(last, "://") { // -O, and wget without a flag
-		r.files[r.file(last[strings.LastIndexByte(last, '/')+1:])] = file{Hole, []int{at}}
+		if named {
+			r.files[r.file(w)] = stream{Hole, true, []int{at}}
+		}
 	}
 }
 
@@ -99,7 +101,7 @@ func (r *reader) effect(name string, c *Command, at int) {
 		}
 	case "mv", "cp":
 		if len(args) > 1 {
-			if f, written := r.files[r.file(args[len(args)-2])]; written {
+			if f := r.files[r.file(args[len(args)-2])]; f.fed {
 				r.files[r.file(args[len(args)-1])] = f
 			}
 		}
@@ -110,7 +112,7 @@ func (r *reader) effect(name string, c *Command, at int) {
 		}
 	case "tee":
 		for _, a := range args {
-			r.files[r.file(a)] = file{c.Input, []int{at}}
+			r.files[r.file(a)] = stream{c.Input, true, []int{at}}
 		}
 	case "unset":
 		for _, w := range args {
@@ -152,14 +154,15 @@ func (r *reader) output(name string, c *Command) string {
 		}
 		var all strings.Builder
 		for _, a := range args {
-			text := Hole
-			if f, written := r.files[r.file(a)]; written {
-				text = f.text
-			} else if a == "-" && c.Fed {
-				text = c.Input
+			f := r.files[r.file(a)]
+			switch {
+			case a == "-":
+				f.text = c.Input
+			case !f.fed:
+				f.text = Hole
 			}
-			if r.spend(len(text)) {
-				all.WriteString(text)
+			if r.spend(len(f.text)) {
+				all.WriteString(f.text)
 			}
 		}
 		return all.String()
@@ -194,7 +197,7 @@ func echoed(args []string) string {
 }
 
 func printed(format string, args []string) string {
-	text := strings.NewReplacer(`\n`, "\n", `\t`, "\t", "%%", "%").Replace(format)
+	text := unescaped(format)
 	for _, a := range args {
 		if at := strings.IndexByte(text, '%'); at >= 0 && at+1 < len(text) {
 			text = text[:at] + a + text[at+2:]

@@ -50,6 +50,8 @@ func (r *reader) word(w *syntax.Word) string { return r.expand(true, w).value().
 
 func (f *fields) value() value { return value{f.list, f.feeds} }
 
+func (f *fields) stream(end string) stream { return stream{f.value().text() + end, true, f.feeds} }
+
 func (f *fields) end() {
 	if f.open {
 		text := f.text.String()
@@ -152,7 +154,7 @@ func (f *fields) part(p syntax.WordPart, quoted bool) {
 	case *syntax.ProcSubst:
 		out := f.output(p.Stmts)
 		name := "/dev/fd/" + strconv.Itoa(len(f.r.files))
-		f.r.files[name] = file{text: out}
+		f.r.files[name] = stream{text: out, fed: true}
 		f.add(name)
 	case *syntax.ExtGlob:
 		f.glob = true
