@@ -25,6 +25,7 @@ import (
 	"beckon/render"
 	"beckon/render/web"
 	"beckon/render/web/access"
+	"beckon/render/web/feed"
 	dashboard "beckon/render/web/page"
 	"beckon/state"
 )
@@ -114,28 +115,30 @@ func (c *serveCmd) Run(a *app) error {
 		}
 	}
 	s := web.New(web.Options{
-		Others:    elsewhere,
-		Queue:     a.Queue(""),
-		Store:     a.Store,
-		Registry:  filepath.Join(a.ClaudeDir(), "sessions"),
-		Version:   cli.Version(),
-		Token:     token,
-		User:      a.User(),
-		Hosts:     c.Host,
-		Closed:    !c.Hooks,
-		Unwatched: c.Poll,
-		Page:      dashboard.Handler(),
-		Stats:     func(days int) (any, error) { return a.statsOf(days) },
-		Timeline:  func(date string) (any, error) { return a.timeline(date) },
-		Digest:    func() (any, error) { return a.digest(0) },
-		Config:    a.redactedConfig,
+		Options: feed.Options{
+			Store:     a.Store,
+			Registry:  filepath.Join(a.ClaudeDir(), "sessions"),
+			Unwatched: c.Poll,
+			Log:       logError,
+			Queue:     a.Queue(""),
+			Seen:      seen,
+			Others:    elsewhere,
+		},
+		Version:  cli.Version(),
+		Token:    token,
+		User:     a.User(),
+		Hosts:    c.Host,
+		Closed:   !c.Hooks,
+		Page:     dashboard.Handler(),
+		Policy:   hook.Serve(a.Store, handlers.Starter{}, a.Getenv, "BECKON_TOKEN"),
+		Stats:    func(days int) (any, error) { return a.statsOf(days) },
+		Timeline: func(date string) (any, error) { return a.timeline(date) },
+		Digest:   func() (any, error) { return a.digest(0) },
+		Config:   a.redactedConfig,
 		Jump: func(ctx context.Context, v state.Seen) error {
 			_, err := a.jumpTo(ctx, render.Rows([]state.Seen{v}, true)[0])
 			return err
 		},
-		Seen:   seen,
-		Policy: hook.Serve(a.Store, handlers.Starter{}, a.Getenv, "BECKON_TOKEN"),
-		Log:    logError,
 	})
 	debug.SetGCPercent(25)         // less memory for a thousand streams, for a little more work
 	debug.SetMemoryLimit(64 << 20) // above it, garbage is collected at once

@@ -45,7 +45,7 @@ func replay(t *testing.T, name string, watched bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := serve(t, Options{Unwatched: !watched, Timing: feed.Timing{Poll: 10 * time.Millisecond}})
+	x := serve(t, Options{Options: feed.Options{Unwatched: !watched, Timing: feed.Timing{Poll: 10 * time.Millisecond}}})
 	if err := os.MkdirAll(filepath.Join(x.home, ".claude", "sessions"), 0o700); err != nil {
 		t.Fatal(err)
 	}

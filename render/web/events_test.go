@@ -175,7 +175,7 @@ func TestActionsOfOthersShow(t *testing.T) {
 }
 
 func TestHeartbeat(t *testing.T) {
-	s := serve(t, Options{Timing: feed.Timing{Beat: 10 * time.Millisecond}}).stream("/events")
+	s := serve(t, Options{Options: feed.Options{Timing: feed.Timing{Beat: 10 * time.Millisecond}}}).stream("/events")
 	s.await("snapshot", nil)
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		s.mu.Lock()

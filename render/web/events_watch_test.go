@@ -12,7 +12,7 @@ import (
 // Where changes are not reported they are polled: often while a client listens, less often
 // otherwise.
 func TestPolling(t *testing.T) {
-	x := serve(t, Options{Unwatched: true})
+	x := serve(t, Options{Options: feed.Options{Unwatched: true}})
 	const idle = 250 * time.Millisecond // the least time between two looks if nobody listens
 	interval := func() time.Duration {
 		s, _ := strconv.ParseFloat(x.Get("/hook/status").Field(t, "file_poll_interval"), 64)
@@ -30,7 +30,7 @@ func TestPolling(t *testing.T) {
 
 // A watched directory that is moved away is polled until it is back.
 func TestWatchIsLost(t *testing.T) {
-	x := serve(t, Options{Timing: feed.Timing{Recheck: 20 * time.Millisecond}})
+	x := serve(t, Options{Options: feed.Options{Timing: feed.Timing{Recheck: 20 * time.Millisecond}}})
 	watching := func(want string) func() bool {
 		return func() bool { return x.Get("/hook/status").Field(t, "watching") == want }
 	}

@@ -15,7 +15,6 @@ import (
 	"beckon/state/store"
 )
 
-// turnsPage is the response of GET /api/sessions/{id}/turns.
 type turnsPage struct {
 	SessionID string            `json:"session_id"`
 	Turns     []render.TurnLine `json:"turns"` // the newest, oldest first
@@ -41,7 +40,6 @@ const (
 	pageMax     = 1000
 )
 
-// journalPage is the response of GET /api/sessions/{id}/journal.
 type journalPage struct {
 	SessionID string        `json:"session_id"`
 	Lines     []journalLine `json:"lines"`
@@ -120,7 +118,6 @@ const (
 	statsFor = 10 * time.Second
 )
 
-// getStats serves GET /api/stats?days=N.
 func (s *Server) getStats(w http.ResponseWriter, r *http.Request) error {
 	days, err := number(r, "days", daysDefault, daysMax)
 	if err != nil {
@@ -129,7 +126,6 @@ func (s *Server) getStats(w http.ResponseWriter, r *http.Request) error {
 	return s.given(w, r, fmt.Sprint("stats ", days), s.o.Stats != nil, func() (any, error) { return s.o.Stats(days) })
 }
 
-// getTimeline serves GET /api/timeline?date=DAY.
 func (s *Server) getTimeline(w http.ResponseWriter, r *http.Request) error {
 	date := r.URL.Query().Get("date")
 	if _, err := time.Parse(time.DateOnly, date); err != nil && date != "" {

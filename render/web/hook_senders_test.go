@@ -314,7 +314,7 @@ func TestHookReadsTheFinalMessage(t *testing.T) {
 // What changes with time alone is reported in time: here the board looks at everything only
 // once an hour.
 func TestTimeChangesAreToldInTime(t *testing.T) {
-	x := serve(t, Options{Timing: feed.Timing{Recheck: time.Hour}})
+	x := serve(t, Options{Options: feed.Options{Timing: feed.Timing{Recheck: time.Hour}}})
 	x.envelope("SessionStart", "t", "s", "")
 	x.post("/hook", `{"event":"SessionEnd","hookInput":{"session_id":"s","reason":"clear"}}`)
 	x.lists("s idle") // its successor comes within a moment, or not at all

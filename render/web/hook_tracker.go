@@ -39,7 +39,6 @@ type answer struct {
 	New     state.TaskState `json:"new_state,omitempty"`
 }
 
-// trackedHook serves POST /hook/{name}.
 func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) error {
 	start := time.Now()
 	kind, ok := tracked[r.PathValue("name")]

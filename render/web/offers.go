@@ -75,7 +75,6 @@ func (s *Server) offers(w http.ResponseWriter, r *http.Request) error {
 	return respond.OK(w, out)
 }
 
-// offer serves GET /api/offers/{id}.
 func (s *Server) offer(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.dir().Load(r.PathValue("id"))
 	if err != nil {
@@ -84,7 +83,6 @@ func (s *Server) offer(w http.ResponseWriter, r *http.Request) error {
 	return respond.OK(w, oneOffer{s.mayAnswer(r), drawn(&o)})
 }
 
-// reaction is the body of POST /api/offers/{id}.
 type reaction struct {
 	Digest  string       `json:"digest"`          // of the offer that was shown
 	Drawn   string       `json:"drawn,omitempty"` // its card; allow needs it
@@ -107,7 +105,6 @@ type became struct {
 	Why   string `json:"why,omitempty"`
 }
 
-// react serves POST /api/offers/{id}.
 func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From) error {
 	var b reaction
 	if err := s.read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); err != nil {
@@ -198,7 +195,6 @@ func notGiven(w http.ResponseWriter, err error) error {
 	return badAnswer(err)
 }
 
-// replied is the body of POST /api/sessions/{id}/reply.
 type replied struct {
 	Reply string `json:"reply"`
 	Stop  bool   `json:"stop,omitempty"` // callers of earlier versions send it; /stop is what stops

@@ -16,18 +16,17 @@ type there struct{ rows chan []render.Row }
 
 func (m *there) options() Options {
 	m.rows = make(chan []render.Row, 1)
-	return Options{Token: testToken,
-		Others: func(ctx context.Context, show func([]render.Row)) {
-			for {
-				select {
-				case rows := <-m.rows:
-					show(rows)
-				case <-ctx.Done():
-					return
-				}
+	others := func(ctx context.Context, show func([]render.Row)) {
+		for {
+			select {
+			case rows := <-m.rows:
+				show(rows)
+			case <-ctx.Done():
+				return
 			}
-		},
+		}
 	}
+	return Options{Token: testToken, Options: feed.Options{Others: others}}
 }
 
 // farRow returns a session of another machine, whose user has two machines.

@@ -459,7 +459,7 @@ type told struct {
 // The stream reports offers as they appear and disappear, and a snapshot has the open ones.
 func TestOffersInTheStream(t *testing.T) {
 	for _, unwatched := range []bool{false, true} {
-		x := serve(t, Options{Token: testToken, Unwatched: unwatched})
+		x := serve(t, Options{Options: feed.Options{Unwatched: unwatched}, Token: testToken})
 		s := x.stream("/events")
 		o := x.offerIn(request.Permission, asksToRun)
 		var came told

@@ -102,7 +102,6 @@ func (s *Server) handler() http.Handler {
 	}, route(mux))
 }
 
-// events serves GET /events.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	return s.feed.Stream(w, r, s.guard.Over(r))
 }

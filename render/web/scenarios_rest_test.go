@@ -30,7 +30,7 @@ func scenarioActive(t *testing.T) {
 	x.post("/hook/session-start", `{"session_id":"s"}`)
 	x.Until("the interval is 60 s", x.mode(feed.ModeHooks, "60"))
 	// Only the first sweep runs while hooks are active.
-	y := serve(t, Options{Timing: quick})
+	y := serve(t, Options{Options: feed.Options{Timing: quick}})
 	y.fold(prompt("s", "one"))
 	y.Until("hooks are active", y.mode(feed.ModeHooks, "2"))
 	before := y.sweeps()
@@ -50,7 +50,7 @@ func scenarioSilent(t *testing.T) {
 	if !x.mode(feed.ModePolling, "2")() {
 		t.Errorf("after 301 s: %s", x.Get("/hook/status").Body)
 	}
-	y := serve(t, Options{Timing: quick})
+	y := serve(t, Options{Options: feed.Options{Timing: quick}})
 	y.fold(prompt("s", "one"))
 	y.Until("hooks are active", y.mode(feed.ModeHooks, "2"))
 	y.Until("they are silent", y.mode(feed.ModePolling, "0.02"))
@@ -59,7 +59,7 @@ func scenarioSilent(t *testing.T) {
 }
 
 func scenarioResume(t *testing.T) {
-	y := serve(t, Options{Timing: quick})
+	y := serve(t, Options{Options: feed.Options{Timing: quick}})
 	y.Until("nothing was heard", y.mode(feed.ModePolling, "0.02"))
 	y.fold(prompt("s", "one"))
 	y.Until("hooks resume", y.mode(feed.ModeHooks, "2"))
@@ -81,7 +81,7 @@ func scenarioUnavailable(t *testing.T) {
 		t.Errorf("the hook took %v", took)
 	}
 	// The application starts, and has the session.
-	y := serve(t, Options{Store: x.st})
+	y := serve(t, Options{Options: feed.Options{Store: x.st}})
 	if y.row("s").State != state.Working {
 		t.Errorf("row %+v", y.row("s"))
 	}

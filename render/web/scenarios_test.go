@@ -239,7 +239,8 @@ func scenarioTurn(t *testing.T) {
 }
 
 func scenarioProgress(t *testing.T) {
-	x := serve(t, Options{Timing: feed.Timing{Recheck: 20 * time.Millisecond, Hooks: 20 * time.Millisecond}})
+	often := feed.Timing{Recheck: 20 * time.Millisecond, Hooks: 20 * time.Millisecond}
+	x := serve(t, Options{Options: feed.Options{Timing: often}})
 	s := x.stream("/events")
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	x.post("/hook/user-prompt-submit", `{"session_id":"s","cwd":"/tmp","transcript_path":"`+path+`","prompt":"build it"}`)

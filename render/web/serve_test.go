@@ -20,7 +20,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Store: storeIn(t.TempDir()), Registry: t.TempDir(), Token: testToken})
+	s := New(Options{Options: feed.Options{Store: storeIn(t.TempDir()), Registry: t.TempDir()}, Token: testToken})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	x := &site{client: client{T: t, Key: testToken, URL: "http://" + l.Addr().String()}, s: s}
@@ -91,7 +91,7 @@ func TestCloseHasADeadline(t *testing.T) {
 
 // Streams whose clients vanish leave nothing behind, whether they read or not.
 func TestVanishedClients(t *testing.T) {
-	x := serve(t, Options{Timing: feed.Timing{Beat: 50 * time.Millisecond}})
+	x := serve(t, Options{Options: feed.Options{Timing: feed.Timing{Beat: 50 * time.Millisecond}}})
 	before := runtime.NumGoroutine()
 	for range 30 {
 		s := x.stream("/events")

@@ -126,12 +126,10 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, v state.Seen) e
 	return respond.Tagged(w, r, b, rows[0])
 }
 
-// seen serves POST /api/sessions/{id}/seen.
 func (s *Server) seen(w http.ResponseWriter, r *http.Request) error {
 	return s.act(w, r, func(body, event.Millis) state.Action { return state.Action{Kind: state.ActSeen} })
 }
 
-// backburner serves POST /api/sessions/{id}/backburner.
 func (s *Server) backburner(w http.ResponseWriter, r *http.Request) error {
 	return s.act(w, r, func(b body, until event.Millis) state.Action {
 		if b.Off {
@@ -190,7 +188,6 @@ func (s *Server) actionBody(w http.ResponseWriter, r *http.Request) (b body, unt
 // jumpTime is how long a jump may take.
 const jumpTime = 10 * time.Second
 
-// jump serves POST /api/sessions/{id}/jump.
 func (s *Server) jump(w http.ResponseWriter, r *http.Request, v state.Seen) error {
 	if s.o.Jump == nil {
 		return respond.NewFault(http.StatusNotImplemented, "no_jump", "this server cannot jump", "")

@@ -52,7 +52,7 @@ func TestEntityTags(t *testing.T) {
 
 // An unreadable file is reported once, not every second, and hides nothing else.
 func TestUnreadableFiles(t *testing.T) {
-	x := serve(t, Options{Timing: feed.Timing{Recheck: 5 * time.Millisecond}})
+	x := serve(t, Options{Options: feed.Options{Timing: feed.Timing{Recheck: 5 * time.Millisecond}}})
 	x.fold(prompt("good", "one"))
 	x.Until("it is shown", func() bool { return x.shows("good") })
 	newer := filepath.Join(x.st.Dir, "newer")

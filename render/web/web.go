@@ -25,61 +25,33 @@ import (
 	"sync/atomic"
 	"time"
 
-	"beckon/render"
 	"beckon/render/web/access"
 	"beckon/render/web/feed"
 	"beckon/state"
-	"beckon/state/store"
 
 	"golang.org/x/sync/semaphore"
 )
 
 // Options configure a Server. Only Store is required.
 type Options struct {
-	Store    *store.Store
-	Registry string // the client's registry directory, empty for none
-	Version  string // of this program, shown in /healthz
+	feed.Options
+	Version string       // of this program, shown in /healthz
+	Token   string       // opens the server to everybody who sends it (access.CheckToken)
+	User    string       // the owner's name, to show whose answer it was
+	Hosts   []string     // names that requests may use besides those of loopback
+	Closed  bool         // events over HTTP are ignored
+	Page    http.Handler // of /, /session/... and /assets/...; nil for none
+	Policy  Policy       // answers what is posted to /hook; nil for none
 
-	// Token opens the server to everybody who sends it (access.CheckToken).
-	Token string
-	// User is the owner's name, to show whose answer it was.
-	User string
-	// Hosts are further names that requests may use; loopback names and addresses are always
-	// allowed.
-	Hosts []string
-	// Closed is set to accept no events over HTTP: posts are answered with "ignored".
-	Closed bool
-
-	// Page is served at /, /session/... and /assets/...; nil means none.
-	Page http.Handler
-	// Policy answers what is posted to /hook. Nil means no policy.
-	Policy Policy
-	// Stats returns the response of /api/stats for that many days.
-	Stats func(days int) (any, error)
-	// Timeline returns the response of /api/timeline for a day ("2026-01-31"), empty for
-	// today.
+	// The responses of /api/stats for that many days, /api/timeline for a day ("2026-01-31") or
+	// today, /api/digest, and /api/config, without secrets.
+	Stats    func(days int) (any, error)
 	Timeline func(date string) (any, error)
-	// Digest returns the response of /api/digest.
-	Digest func() (any, error)
-	// Config returns the response of /api/config, without secrets.
-	Config func() (any, error)
+	Digest   func() (any, error)
+	Config   func() (any, error)
+
 	// Jump brings the session's terminal to the front.
 	Jump func(context.Context, state.Seen) error
-	// Seen is called with the live sessions, every Timing.Recheck, one call at a time. It must
-	// not change its argument. While a call takes longer, others are skipped.
-	Seen func(ctx context.Context, seen []state.Seen, now time.Time)
-	// Others calls show with the rows of other machines, now and whenever they change, until
-	// its context ends. They are shown with this machine's.
-	Others func(ctx context.Context, show func([]render.Row))
-	// Queue is the order of the rows.
-	Queue render.Queue
-	// Log is called with internal errors, which contain no payload text.
-	Log func(error)
-
-	// Unwatched is set if the system does not report changes of files: the session files are
-	// then polled.
-	Unwatched bool
-	Timing    feed.Timing
 }
 
 // Server is one HTTP server over one state directory.
@@ -124,23 +96,13 @@ func New(o Options) *Server {
 	}
 	o.Log = logOnce(o.Log)
 	ctx, cancel := context.WithCancelCause(context.Background())
+	o.Meter = feed.NewMeter()
 	s := &Server{
-		o: o, meter: feed.NewMeter(), begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
+		o: o, feed: feed.New(o.Options), meter: o.Meter, begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
 		large:    semaphore.NewWeighted(maxLarge),
 		deciding: semaphore.NewWeighted(maxDeciding),
 		noting:   semaphore.NewWeighted(maxNoting),
 	}
-	s.feed = feed.New(feed.Options{
-		Store:     o.Store,
-		Registry:  o.Registry,
-		Meter:     s.meter,
-		Timing:    o.Timing,
-		Unwatched: o.Unwatched,
-		Log:       o.Log,
-		Queue:     o.Queue,
-		Seen:      o.Seen,
-		Others:    o.Others,
-	})
 	s.guard = access.New(access.Options{
 		Token:   o.Token,
 		Dir:     o.Store.Dir,

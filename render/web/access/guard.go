@@ -1,20 +1,16 @@
 // Package access is who may use a server, and who may answer an agent through it:
 //
 //   - The owner's programs on this machine post events without a token: the system reports
-//     whose process is at the other end of a loopback connection.
-//   - Whatever shows, answers or acts needs a token: the owner's, one of its scope (Token), or
-//     a browser's session. A browser gets that for a code of the link that `beckon serve`
-//     prints. Another user of the machine without one is told so (403).
-//   - Everybody gets /healthz, and the page, which contains only how to sign in.
+//     whose process is at the other end of a loopback connection. A proxy that identifies itself
+//     does not count; one that does not (ssh -L) counts as the user who started it.
+//   - Whatever shows, answers or acts needs a token: the owner's, one of a scope, or the session
+//     of a browser, which it gets for a code of the link that `beckon serve` prints.
+//   - Everybody gets /healthz, and the page, which contains only how to sign in; other users of
+//     the machine get /healthz alone.
 //
-// A browser is a program of the owner, too, but any site may be behind its requests. Host,
-// Origin and Sec-Fetch-Site exclude the sites that a browser names; the session excludes the
-// rest. It is sent in a header and stored for the page's origin: cookies would go to every
-// port of a host, whoever listens there.
-//
-// A request through a proxy that identifies itself does not count as the owner's. One that
-// does not (ssh -L, a rootless container's network helper) runs as the user who started it,
-// and counts as that user.
+// Any site may be behind a browser's requests. Host, Origin and Sec-Fetch-Site exclude those that
+// it names, the session all others. It is sent in a header and stored for the page's origin:
+// cookies would go to every port of a host, whoever listens there.
 package access
 
 import (
@@ -78,8 +74,8 @@ func New(o Options) *Guard {
 	}
 }
 
-// Listen says where the server listens, beyond loopback under this machine's names, too, and
-// returns the connections with who is at their other end.
+// Listen returns l's connections with who is at their other end. Beyond loopback requests may use
+// this machine's names.
 func (g *Guard) Listen(l net.Listener) net.Listener {
 	g.beyond.Store(!Loopback(Host(l.Addr().String())))
 	return &listener{Listener: l, open: map[string]int{}}
@@ -103,8 +99,8 @@ func callerOf(r *http.Request) caller {
 	return c
 }
 
-// Protect precedes the routes: requests that reach them use a name of this server, come from one
-// of its pages or from none, and from a caller that may do what the path needs.
+// Protect lets a request through to next if it uses a name of this server, comes from one of its
+// pages or from none, and its sender may do what the path needs.
 func (g *Guard) Protect(needs func(*http.Request) Scope, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setHeaders(w.Header())
@@ -233,8 +229,7 @@ func (g *Guard) Over(r *http.Request) <-chan struct{} {
 // OwnPeer reports whether one of the owner's processes, including browsers, sent r directly.
 func OwnPeer(r *http.Request) bool { return connOf(r).peer.Who == Owner && !forwarded(r) }
 
-// fromBrowser reports whether a browser sent r. All of them name the site since 2023; older
-// ones are recognized by their User-Agent.
+// fromBrowser reports whether a browser sent r: those since 2023 name the site.
 func fromBrowser(r *http.Request) bool {
 	agent := r.UserAgent()
 	return hasAny(r, "Sec-Fetch-Site", "Sec-Fetch-Dest", "Origin", "Referer") ||
@@ -254,9 +249,9 @@ func hasAny(r *http.Request, names ...string) bool {
 }
 
 // Answerer returns from where the sender of r answers, or why they may not. An agent must not
-// answer itself: it has its user's files, so it could have a token. On this machine no program
-// answers that an agent's client started. This does not stop a program of an agent that has
-// detached from its parents, or that controls the user's own browser.
+// answer itself, and could read a token in its user's files, so on this machine no program answers
+// that an agent's client started. This does not stop one that has detached from its parents, or
+// that controls the user's own browser.
 func (g *Guard) Answerer(r *http.Request) (request.From, error) {
 	who := callerOf(r)
 	if who.may&Answer == 0 {
@@ -296,8 +291,7 @@ func isBrowser(name string) bool {
 }
 
 // policyCSP lets the page load only its own files, run no inline script, and create no markup
-// from text. The one Trusted Types policy that it allows is created as the page starts, and
-// names its service worker.
+// from text. The one Trusted Types policy is for the service worker's address.
 const policyCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types worker"

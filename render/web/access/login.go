@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -57,19 +58,17 @@ func newKey() string { return strings.ToLower(rand.Text()) }
 // newName returns a name that a browser resolves to this machine.
 func newName() string { return "b" + newKey()[:12] + ".localhost" }
 
+var nameForm = regexp.MustCompile(`^b[a-z2-7]{12}\.localhost$`)
+
 // IsName reports whether name is one that newName returns.
-func IsName(name string) bool {
-	return len(name) == len("b.localhost")+12 && name[0] == 'b' && strings.HasSuffix(name, ".localhost") &&
-		Loopback(name)
-}
+func IsName(name string) bool { return nameForm.MatchString(name) }
 
 // codeFor is how long a code signs in.
 const codeFor = 10 * time.Minute
 
-// Code makes a code that signs one browser in, at the server of that name: kind, end, a number
-// used once, and a seal. Whoever knows the owner's token can make one, and each counts once.
-// A code for this machine (here) works only over loopback, and for no other user: it is seen on
-// the command line of a browser that is started.
+// Code makes a code that signs one browser in, once, at the server of that name: kind, end, a
+// random word, and a seal with the owner's token. One for this machine (here) works only over
+// loopback, and for no other user: others may see it on the command line of a browser.
 func Code(token, name string, here bool, now time.Time) string {
 	kind := "a"
 	if here {
@@ -145,10 +144,8 @@ type Proof struct {
 	Proof string `json:"proof"`
 }
 
-// Prove serves GET /api/proof?session=ID&words=WORDS. A port belongs to whoever listens first:
-// when this server has ended, another user's program may take it, and a page that is still open
-// would send it the session. So before that the server must prove that it knows the session, by
-// a value that can only be computed with it.
+// Prove serves GET /api/proof?session=ID&words=WORDS. When this server has ended, another user's
+// program may take its port, so a page sends its session only to a server that proves to know it.
 func (g *Guard) Prove(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	g.sessions.mu.Lock()
@@ -191,7 +188,7 @@ const (
 
 // sessions are the signed-in browsers: "ID.SECRET", of which the server keeps the id and the
 // secret's digest. A session works only for the user who signed in: a page of http://localhost
-// sends it to whatever listens on the same port at the other address that this name has.
+// sends it to whatever listens on the port at 127.0.0.1 or at ::1.
 type sessions struct {
 	path  string // of the file with those that are kept, empty for none
 	token string // the fingerprint of the owner's, with which they end

@@ -21,17 +21,19 @@ import (
 
 // Options configure a Feed.
 type Options struct {
-	Store    *store.Store
-	Registry string // the client's registry directory, empty for none
-	Meter    *Meter
-	Timing   Timing
-	// Unwatched is set if the system does not report changes of files.
-	Unwatched bool
-	Log       func(error)
+	Store     *store.Store
+	Registry  string // the client's registry directory, empty for none
+	Meter     *Meter
+	Timing    Timing
+	Unwatched bool         // the system does not report changes of files, so they are polled
+	Log       func(error)  // is called with errors, which contain no payload text
 	Queue     render.Queue // the order of rows
 
-	// Seen and Others may be nil; web.Options describes them.
-	Seen   func(ctx context.Context, seen []state.Seen, now time.Time)
+	// Seen, unless it is nil, is called with the live sessions, every Timing.Recheck, one call at a
+	// time. It must not change its argument.
+	Seen func(ctx context.Context, seen []state.Seen, now time.Time)
+	// Others, unless it is nil, calls show with the rows of other machines, now and whenever they
+	// change, until its context ends.
 	Others func(ctx context.Context, show func([]render.Row))
 }
 
