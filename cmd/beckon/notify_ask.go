@@ -98,7 +98,7 @@ func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *reques
 			become(a.end(ctx, o))
 			return err
 		}
-		if word == request.Allow && notify.AskOf(o, host, by.Words()).Text != ask.Text {
+		if word == request.Allow && notify.AskOf(o, host, by.Words()).Body != ask.Body {
 			become("What it would do has changed since: it is shown again.")
 			continue
 		}
@@ -106,7 +106,7 @@ func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *reques
 		if by.Words().Away {
 			from = request.Phone
 		}
-		said, err := talk.Give(a.App, o, request.Answer{Request: o.ID, Digest: o.Digest, Word: word, From: from})
+		said, err := talk.Give(a.App, o, request.Answer{Word: word, From: from})
 		over()
 		become(said)
 		return err

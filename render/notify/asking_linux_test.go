@@ -97,7 +97,7 @@ func awaitReceived(t *testing.T, d *dbustest.Daemon, n int) {
 	}
 }
 
-var both = Ask{Note: Note{Title: "shop needs a permission", SessionID: "s1"}, Text: "Bash\nmake <all>", Buttons: []request.Word{request.Allow, request.Deny}}
+var both = Ask{Note: Note{Title: "shop needs a permission", SessionID: "s1", Body: "Bash\nmake <all>"}, Buttons: []request.Word{request.Allow, request.Deny}}
 
 // A button answers only for its own notification, which then disappears.
 func TestDesktopButtons(t *testing.T) {
@@ -250,7 +250,7 @@ func TestDesktopOldNotifySend(t *testing.T) {
 	if word, _, err := c.Ask(t.Context(), both); word != "" || err != nil {
 		t.Errorf("a request: %q, %v", word, err)
 	}
-	want := dbustest.Message{Title: both.Title}
+	want := dbustest.Message{Title: both.Title, Body: "Bash\nmake &lt;all&gt;"}
 	if got := d.Received(); len(got) != 2 || got[0] != want || got[1] != want {
 		t.Errorf("received %q", got)
 	}
@@ -332,8 +332,8 @@ func TestDesktopTexts(t *testing.T) {
 	} {
 		o.Payload = []byte(`{"tool_input":{"command":"` + command + `"}}`)
 		a := AskOf(o, "here", (&DesktopChannel{}).Words())
-		if strings.Contains(a.Text+a.Title+a.Body, secret) || !slices.Equal(a.Buttons, buttons) {
-			t.Errorf("%q: %q, %q", command, a.Text, a.Buttons)
+		if strings.Contains(a.Title+a.Body, secret) || !slices.Equal(a.Buttons, buttons) {
+			t.Errorf("%q: %q, %q", command, a.Body, a.Buttons)
 		}
 	}
 }

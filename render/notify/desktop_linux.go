@@ -224,13 +224,13 @@ const (
 	asUsual   = "-1" // the daemon decides
 )
 
-// show returns the run that shows a until the user has dealt with it, and prints the action.
-func (n *notifySend) show(a Ask, expires string, actions ...string) run.Program {
+// show returns the run that shows note until the user has dealt with it, and prints the action.
+func (n *notifySend) show(note Note, expires string, actions ...string) run.Program {
 	argv := []string{n.path, "--app-name=beckon", "--expire-time=" + expires}
 	for _, action := range actions {
 		argv = append(argv, "--action="+action)
 	}
-	return n.spec(append(argv, "--", a.Title, escape(a.Text))...)
+	return n.spec(append(argv, "--", note.Title, escape(note.Body))...)
 }
 
 // escape keeps a daemon from reading a text as markup, and notify-send from reading a
@@ -255,7 +255,7 @@ func (d *DesktopChannel) Asks() bool { return d.Actions }
 
 // Words says how much a notification shows; it stays on this machine, where all users can read
 // notify-send's command line.
-func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: true, Open: true} }
+func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: true} }
 
 // Ask shows a with buttons. The answer is what notify-send prints: it takes signals from the
 // owner of the daemon's name alone, for the number that the daemon assigned, and the bus
@@ -295,7 +295,7 @@ func (d *DesktopChannel) ask(ctx context.Context, a Ask) (word request.Word, err
 			actions = append(actions, string(w)+"="+buttonLabels[w])
 		}
 	}
-	p := n.show(a, neverGone, actions...)
+	p := n.show(a.Note, neverGone, actions...)
 	p.Limit, p.Interrupt = 0, true
 	out, said, err := p.Outputs(ctx)
 	if ctx.Err() != nil {
@@ -324,26 +324,25 @@ func (d *DesktopChannel) Send(ctx context.Context, note Note) error {
 	if err != nil {
 		return err
 	}
-	a := Ask{Note: note, Text: note.Body}
 	if len(d.Jump) > 0 {
-		err = d.clickable(ctx, n, a)
+		err = d.clickable(ctx, n, note)
 	}
 	if len(d.Jump) == 0 || errors.Is(err, errNoButtons) {
-		out, err := n.show(a, asUsual).Output(ctx)
+		out, err := n.show(note, asUsual).Output(ctx)
 		return failed(err, out)
 	}
 	return err
 }
 
-func (d *DesktopChannel) clickable(ctx context.Context, n *notifySend, a Ask) error {
-	p := n.show(a, asUsual, jumpAction+"=Go to it")
+func (d *DesktopChannel) clickable(ctx context.Context, n *notifySend, note Note) error {
+	p := n.show(note, asUsual, jumpAction+"=Go to it")
 	p.Limit = clickLimit
 	ended := make(chan error, 1)
 	d.clicks.Go(func() {
 		ctx := context.WithoutCancel(ctx)
 		key, err := p.Output(ctx)
 		if ended <- failed(err, key); strings.TrimSpace(key) == jumpAction {
-			_ = d.follow(ctx, &a.Note)
+			_ = d.follow(ctx, &note)
 		}
 	})
 	select {

@@ -47,7 +47,7 @@ func TestDesktopWithoutButtons(t *testing.T) {
 	if word, _, err := c.Ask(t.Context(), both); word != "" || err != nil {
 		t.Errorf("a request: %q, %v", word, err)
 	}
-	want := dbustest.Message{Title: both.Title}
+	want := dbustest.Message{Title: both.Title, Body: "Bash\nmake &lt;all&gt;"}
 	if got := d.Received(); len(got) != 2 || got[0] != want || got[1] != want {
 		t.Errorf("received %q", got)
 	}

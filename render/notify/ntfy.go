@@ -123,7 +123,7 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(
 	}
 	waiting, cancel := context.WithDeadline(ctx, a.Expires)
 	defer cancel()
-	m := ntfyMessage{Title: a.Title, Message: a.Text, Priority: ntfyHigh, Sequence: a.Offer}
+	m := ntfyMessage{Title: a.Title, Message: a.Body, Priority: ntfyHigh, Sequence: a.Offer}
 	words := map[string]request.Word{} // by the secret that a button publishes
 	for _, w := range a.Buttons {
 		secret := rand.Text()
