@@ -52,7 +52,7 @@ func leastUseful[T any](list []T, keep func(T) (bool, event.Millis)) int {
 }
 
 func (s *Session) openCalls() (n int) {
-	for range s.calls() {
+	for range s.Calls() {
 		n++
 	}
 	return n
@@ -67,7 +67,7 @@ func (s *Session) shortened(most int) *Session {
 	open := min(len(s.Todos.Open), 8)
 	short.Todos.Over += len(s.Todos.Open) - open
 	short.Todos.Open = short.Todos.Open[:open]
-	for _, c := range short.calls() {
+	for _, c := range short.Calls() {
 		c.Ask = nil
 	}
 	jsonenc.Each(&short, func(v reflect.Value) {

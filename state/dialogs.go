@@ -22,7 +22,7 @@ func (f *fold) promptShown(e *event.Event) {
 // that has not asked; it may not name that call's actor.
 func (f *fold) callShown(e *event.Event) {
 	var asked *Call
-	for a, c := range f.s.calls() {
+	for a, c := range f.s.Calls() {
 		if (e.AgentID == "" || e.AgentID == a.ID) && (asked == nil || c.At >= asked.At) {
 			asked = c
 		}

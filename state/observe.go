@@ -209,7 +209,7 @@ func (a *Actor) agentCall() (at event.Millis, open bool) {
 // reopen makes calls wait again whose dialogs counted as answered: one call if the transcript
 // shows it, every such call if the registry does.
 func (f *fold) reopen(o *Observed) {
-	for _, c := range f.s.calls() {
+	for _, c := range f.s.Calls() {
 		if c.reopens(o.At) && (o.Source != FromTranscript || c.UseID == o.Detail) {
 			c.Answered = 0
 		}

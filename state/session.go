@@ -285,8 +285,8 @@ func Record(id, part string) string {
 	return id + "~" + part
 }
 
-// calls yields the open calls of s, each with its actor.
-func (s *Session) calls() iter.Seq2[*Actor, *Call] {
+// Calls yields the open calls of s, each with its actor.
+func (s *Session) Calls() iter.Seq2[*Actor, *Call] {
 	return func(yield func(*Actor, *Call) bool) {
 		for i := range s.Actors {
 			a := &s.Actors[i]
@@ -301,7 +301,7 @@ func (s *Session) calls() iter.Seq2[*Actor, *Call] {
 
 // anyCall reports whether is accepts one of the open calls.
 func (s *Session) anyCall(is func(*Call) bool) bool {
-	for _, c := range s.calls() {
+	for _, c := range s.Calls() {
 		if is(c) {
 			return true
 		}
@@ -313,7 +313,7 @@ func (s *Session) anyCall(is func(*Call) bool) bool {
 // if there is no such call, or other calls are open.
 func (s *Session) SoleAsk() (asked event.Millis) {
 	n := 0
-	for _, c := range s.calls() {
+	for _, c := range s.Calls() {
 		if n++; c.waiting() && c.Kind == WaitPermission {
 			asked = c.Asked
 		}
@@ -327,7 +327,7 @@ func (s *Session) SoleAsk() (asked event.Millis) {
 // waits yields the waiting calls whose kind want accepts, each with its actor.
 func (s *Session) waits(want func(WaitKind) bool) iter.Seq2[*Actor, *Call] {
 	return func(yield func(*Actor, *Call) bool) {
-		for a, c := range s.calls() {
+		for a, c := range s.Calls() {
 			if c.waiting() && want(c.Kind) && !yield(a, c) {
 				return
 			}

@@ -67,19 +67,13 @@ func (r *Request) Over(s *state.Session, seen bool, now event.Millis) (why strin
 
 // call returns the open call that is held.
 func (r *Request) call(s *state.Session) *state.Call {
-	for i := range s.Actors {
-		if s.Actors[i].ID != r.Actor {
-			continue
+	for a, c := range s.Calls() {
+		same := c.Hash == r.Hash && c.Name == r.Tool
+		if r.UseID != "" && c.UseID != "" {
+			same = c.UseID == r.UseID
 		}
-		for j := range s.Actors[i].Calls {
-			c := &s.Actors[i].Calls[j]
-			if r.UseID != "" && c.UseID != "" {
-				if c.UseID == r.UseID {
-					return c
-				}
-			} else if c.Hash == r.Hash && c.Name == r.Tool {
-				return c
-			}
+		if same && a.ID == r.Actor {
+			return c
 		}
 	}
 	return nil

@@ -129,16 +129,11 @@ func (f *firing) request() request.Request {
 
 // asked returns the newest call that asks.
 func asked(s *state.Session, e *event.Event) (newest *state.Call) {
-	for i := range s.Actors {
-		if s.Actors[i].ID != e.AgentID {
-			continue
-		}
-		for j := range s.Actors[i].Calls {
-			c := &s.Actors[i].Calls[j]
-			same := c.Hash == e.Tool.Hash || e.Says == agents.Described && c.Summary == e.Tool.Summary
-			if c.Requested && c.Name == e.Tool.Name && same && (newest == nil || c.Asked >= newest.Asked) {
-				newest = c
-			}
+	for a, c := range s.Calls() {
+		same := c.Hash == e.Tool.Hash || e.Says == agents.Described && c.Summary == e.Tool.Summary
+		mine := a.ID == e.AgentID && c.Requested && c.Name == e.Tool.Name && same
+		if mine && (newest == nil || c.Asked >= newest.Asked) {
+			newest = c
 		}
 	}
 	return newest
@@ -154,11 +149,9 @@ func waitForReply(st *store.Store, a Args, stdin io.Reader, getenv func(string) 
 		return 0
 	}
 	late.Stop()
+	f.session, _ = st.Load(store.KeyOf(f.e.SessionID)) // without it the project is not known
 	r := f.request()
 	r.Kind = request.Reply
-	if s, err := st.Load(store.KeyOf(f.e.SessionID)); err == nil {
-		r.Project = s.Origin.Project
-	}
 	code, _ := f.becomeWaiter(&r, func() {})
 	return code
 }
