@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -40,7 +38,6 @@ type serveCmd struct {
 	Notify  bool     `help:"Send notifications through the configured channels, even of what no hook reports."`
 	Hooks   bool     `hidden:"" default:"true" negatable:"" help:"Take events that are posted to /hook (default: yes)."`
 	Fleet   bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
-	Link    bool     `hidden:"" help:"Publish this machine's sessions to its fleet, as beckon fleet link does."`
 	Service bool     `help:"Write a unit for systemd, on macOS for launchd, that serves while you are logged in."`
 	Poll    bool     `hidden:"" help:"Poll the files, where the system does not report changes (network file systems)."`
 }
@@ -149,18 +146,6 @@ func (c *serveCmd) Run(a *app) error {
 	}
 	logger.Info().Str("address", l.Addr().String()).Str("version", cli.Version()).Msg("serving")
 	defer func() { logger.Info().Msg("stopped") }()
-	if c.Link {
-		ctx, stop := context.WithCancel(context.Background())
-		var linked sync.WaitGroup
-		defer linked.Wait()
-		defer stop()
-		linked.Go(func() {
-			publish := fleets.LinkCmd{Quiet: true}
-			if err := publish.Serve(ctx, a.App); err != nil {
-				logger.Error().Err(err).Msg("link")
-			}
-		})
-	}
 	return serveUntilSignal(s, l)
 }
 
@@ -180,24 +165,19 @@ func linker(token, name string) func(url string) string {
 
 // args are the words that start this server again.
 func (c *serveCmd) args() []string {
-	var args []string
-	add := func(name, value string) {
-		if value != "" {
-			args = append(args, "--"+name+"="+value)
-		}
-	}
-	add("addr", c.Addr)
+	args := []string{"serve", "--addr=" + c.Addr}
 	for _, host := range c.Host {
-		add("name", host)
+		args = append(args, "--name="+host)
 	}
-	flags := map[string]bool{"notify": c.Notify, "no-hooks": !c.Hooks, "fleet": c.Fleet, "link": c.Link, "poll": c.Poll}
-	for name, set := range flags {
-		if set {
-			args = append(args, "--"+name)
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{{"fleet", c.Fleet}, {"no-hooks", !c.Hooks}, {"notify", c.Notify}, {"poll", c.Poll}} {
+		if flag.set {
+			args = append(args, "--"+flag.name)
 		}
 	}
-	slices.Sort(args)
-	return append([]string{"serve"}, args...)
+	return args
 }
 
 // printToken prints the token for programs, or one of its scope.

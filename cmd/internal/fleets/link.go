@@ -46,13 +46,11 @@ func (c *LinkCmd) Run(a *cli.App) error {
 			Args:  []string{"fleet", "link", "--quiet"},
 		})
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	return c.Serve(ctx, a)
+	return c.publish(a)
 }
 
-// Serve publishes until ctx ends.
-func (c *LinkCmd) Serve(ctx context.Context, a *cli.App) error {
+// publish publishes until an interrupt.
+func (c *LinkCmd) publish(a *cli.App) error {
 	acc, ok, err := credential(a)
 	if err != nil {
 		return err
@@ -89,7 +87,7 @@ func (c *LinkCmd) Serve(ctx context.Context, a *cli.App) error {
 	rows := make(chan []render.Row, 1)
 	var all sync.WaitGroup
 	defer all.Wait()
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	all.Go(func() { followRows(ctx, a, rows) })
 	if acc.View {
