@@ -217,17 +217,15 @@ func loadSessions(dir, token string, log func(error)) *sessions {
 	if b, err := plainfile.Head(s.path, make([]byte, maxFile), 0); err == nil {
 		_ = json.Unmarshal(b, &s.all) // of a broken file nobody is signed in
 	}
-	unnoted := false
 	for id, v := range s.all {
 		if v == nil || time.Since(v.Used) > sessionFor || len(v.Digest) != 2*sha256.Size || cmp.Or(v.Token, token) != token {
 			delete(s.all, id)
 			continue
 		}
-		unnoted = unnoted || v.Token == ""
 		v.id, v.Token, v.kept, v.over = id, token, true, make(chan struct{})
 	}
-	if unnoted {
-		s.saveLocked() // nobody else has s yet
+	if len(s.all) > 0 {
+		s.saveLocked() // with the token; nobody else has s yet
 	}
 	return s
 }

@@ -59,7 +59,7 @@ type Feed struct {
 	mu      sync.RWMutex
 	n       uint64 // number of the newest event
 	ring    [window]message
-	rows    map[string]*shown // what was published of both, by keyOf
+	rows    map[string]*shown // as they were published, by keyOf
 	offers  map[string]offerNews
 	away    *Away
 	at      time.Time     // of the evidence behind rows
