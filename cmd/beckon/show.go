@@ -55,7 +55,7 @@ func (c *showCmd) Run(a *app) error {
 	if err := term.Show(a.Stdout, &row, &v.Session, style); err != nil {
 		return err
 	}
-	asks, err := talk.Offers(a.App, v.Session.Record())
+	asks, err := talk.Requests(a.App, v.Session.Record())
 	if err != nil {
 		return err
 	}

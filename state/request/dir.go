@@ -153,9 +153,8 @@ func read(dir string) (r Request, err error) {
 	return r, nil
 }
 
-// List returns the requests that can be answered, oldest first. It leaves out those whose process
-// or client is gone, that have an answer or have expired, or that cannot be read; and those of a
-// kind that this version does not know, such as the forms of earlier ones.
+// List returns the requests that can be answered, oldest first. It leaves out those that cannot be
+// read, and those of a kind that this version does not know, such as the forms of earlier ones.
 func (d Dir) List(now time.Time) ([]Request, error) {
 	d.Sweep(now)
 	names, err := os.ReadDir(d.OpenDir())
@@ -191,9 +190,8 @@ func (d Dir) waits(r *Request, here evidence.Machine, now time.Time) bool {
 		!dead(d.open(r.ID), r, here, now)
 }
 
-// dead reports whether the process that waits at r, in dir, is gone. An exec keeps its pid and the
-// time of its start. A process on another machine, which shares the directory, keeps the file
-// fresh while it lives.
+// dead reports whether the process that waits at r, in dir, is gone. One on another machine, which
+// shares the directory, keeps the file fresh while it lives.
 func dead(dir string, r *Request, here evidence.Machine, now time.Time) bool {
 	is := here.Presence(r.Waiter, r.Made)
 	return is == state.Gone || is != state.Alive && stale(dir, now)
@@ -209,8 +207,7 @@ func stale(dir string, now time.Time) bool {
 }
 
 // Sweep closes the requests whose process was killed, so that the text of their calls does not
-// outlive it. Every hook and every program that looks at sessions calls it; without a request it
-// costs one look at a directory.
+// outlive it. Every hook and every program that looks at sessions calls it.
 func (d Dir) Sweep(now time.Time) {
 	names, err := os.ReadDir(d.OpenDir())
 	if err != nil || len(names) == 0 {
@@ -407,10 +404,9 @@ func (d Dir) Channels(id string) []string {
 // tail is how many bytes of a transcript are read for what became of a call.
 const tail = 512 << 10
 
-// Refused reports whether a Deny that the client was given for a Permission counted: if the
-// dialog is answered at the session at the same moment, only the transcript tells. It waits at
-// most that long for the transcript; known is false if nothing comes, which is always so for
-// subagents.
+// Refused reports whether a Deny that the client was given for a Permission counted: if the dialog
+// is answered at the session at the same moment, only the transcript tells. known is false if that
+// says nothing in time, as always for subagents.
 func (r *Request) Refused(wait time.Duration) (ours, known bool) {
 	path := gjson.GetBytes(r.Payload, "transcript_path").String()
 	if path == "" || r.UseID == "" || r.Actor != "" || r.Kind != Permission {

@@ -149,13 +149,12 @@ func (d Dir) stopFile(k store.Key) string {
 // Stop is the user's request that a session stop.
 type Stop struct {
 	At   event.Millis `json:"at"`
-	By   string       `json:"by"`   // who said it
+	By   string       `json:"by"`   // who stopped it
 	From string       `json:"from"` // and where
 }
 
 // StopOf returns the user's request that session k stop, if there is one newer than since, the
-// time at which the actor that asks last began. It stays in force until then, for the session
-// and for each of its subagents.
+// time at which the actor that asks last began.
 func (d Dir) StopOf(k store.Key, since event.Millis) (s Stop, ok bool) {
 	b, err := plainfile.ReadFile(d.stopFile(k))
 	if err != nil || !jsonenc.Decode(string(b), &s) {
@@ -164,8 +163,8 @@ func (d Dir) StopOf(k store.Key, since event.Millis) (s Stop, ok bool) {
 	return s, s.At > since
 }
 
-// When a subagent's request is held. While a hook holds it, a client that runs subagents in
-// the background shows no dialog for it.
+// When a hook waits for the answer to a subagent's request. Meanwhile a client that runs subagents
+// in the background shows no dialog for it.
 const (
 	Off    = "off"    // never
 	Away   = "away"   // while the user is away
@@ -241,8 +240,8 @@ func (d Dir) IsAway(now time.Time) (until time.Time, away bool) {
 	return until, now.Before(until)
 }
 
-// Holds reports whether a subagent's request is to be held at now.
-func (d Dir) Holds(s Settings, now time.Time) bool {
+// WaitsForSubagents reports whether a hook is to wait for the answer to a subagent's request at now.
+func (d Dir) WaitsForSubagents(s Settings, now time.Time) bool {
 	_, away := d.IsAway(now)
 	return s.Subagents == Always || s.Subagents == Away && away
 }

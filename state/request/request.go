@@ -43,7 +43,7 @@ import (
 const (
 	dirMode  = 0o700
 	fileMode = 0o600
-	// Delivery is how long to wait for the Outcome while the process that holds the call gives
+	// Delivery is how long to wait for the Outcome while the process that waits gives
 	// the client its answer. That takes milliseconds.
 	Delivery = 3 * time.Second
 	// recorded is how long the client's transcript may take to say whose answer counted.

@@ -263,16 +263,17 @@ func TestPrivate(t *testing.T) {
 func TestAway(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	s := Defaults()
-	if d.Holds(s, now) {
+	if d.WaitsForSubagents(s, now) {
 		t.Error("held while nobody is away")
 	}
-	if err := d.GoAway(event.MillisOf(now.Add(time.Hour))); err != nil || !d.Holds(s, now) || d.Holds(s, now.Add(2*time.Hour)) {
+	err := d.GoAway(event.MillisOf(now.Add(time.Hour)))
+	if err != nil || !d.WaitsForSubagents(s, now) || d.WaitsForSubagents(s, now.Add(2*time.Hour)) {
 		t.Errorf("away for an hour: %v", err)
 	}
-	if err := d.GoAway(0); err != nil || !d.Holds(s, now.Add(1000*time.Hour)) {
+	if err := d.GoAway(0); err != nil || !d.WaitsForSubagents(s, now.Add(1000*time.Hour)) {
 		t.Errorf("away: %v", err)
 	}
-	if s.Subagents = Off; d.Holds(s, now) {
+	if s.Subagents = Off; d.WaitsForSubagents(s, now) {
 		t.Error("held although it is off")
 	}
 	if was, err := d.Back(); !was || err != nil {
@@ -281,7 +282,7 @@ func TestAway(t *testing.T) {
 	if was, err := d.Back(); was || err != nil {
 		t.Errorf("back again: %v, %v", was, err)
 	}
-	if s.Subagents = Always; !d.Holds(s, now) {
+	if s.Subagents = Always; !d.WaitsForSubagents(s, now) {
 		t.Error("not held although it is always")
 	}
 }

@@ -84,7 +84,8 @@ func evaluate(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv f
 	if getenv = a.Env(getenv); !Policied(getenv) && !a.Waits() {
 		return observe(args, stdin, stdout, getenv, nil)
 	}
-	f := firing{args: a, getenv: getenv, start: time.Now(), st: store.Open(dir), environ: os.Environ(), starter: starter}
+	f := invocation{args: a, getenv: getenv, start: time.Now(), st: store.Open(dir), starter: starter}
+	f.environ = os.Environ()
 	f.dialect, _ = wire.DialectOf(a.Agent)
 	f.safely(f.load) // without a policy the event is still folded
 	if become != nil && (a.Event == "" || f.loaded.Starts(event.KindOf(a.Agent, a.Event))) {
@@ -139,8 +140,8 @@ func own(getenv func(string) string, stateDir, global, project string) (list []s
 	return append(list, rule.Quote(stateDir)+"/**")
 }
 
-// firing is one hook in progress.
-type firing struct {
+// invocation is one hook in progress.
+type invocation struct {
 	args    Args
 	getenv  func(string) string
 	environ []string // for programs that the policy starts
@@ -148,7 +149,7 @@ type firing struct {
 	start   time.Time
 	st      *store.Store
 	payload []byte // translated to Claude Code's names, which the policy uses
-	said    []byte // as the agent gave it
+	raw     []byte // as the agent gave it
 	dialect wire.Dialect
 	e       event.Event
 	alien   bool // the event could not be parsed: it is judged but not folded
@@ -161,7 +162,7 @@ type firing struct {
 	session state.Session // after the event is folded
 	halt    []byte        // the answer that ends the turn at this call, if the user asked for it
 	busy    bool          // too much is running: only rules answer, everything else counts as failed
-	asked   string        // the name of a question from another policy; empty for this machine's own firings
+	asked   string        // the name of a question from another policy; empty for this machine's own invocations
 	claimed string        // the claim that this process holds, if any
 
 	given atomic.Bool  // the answer is being given, or has been
@@ -170,7 +171,7 @@ type firing struct {
 
 // first reports whether no answer has been given yet. Two are as bad as none: a refusal
 // followed by the watchdog's answer is not valid JSON.
-func (f *firing) first(exit int) bool {
+func (f *invocation) first(exit int) bool {
 	if !f.given.CompareAndSwap(false, true) {
 		return false
 	}
@@ -179,21 +180,21 @@ func (f *firing) first(exit int) bool {
 }
 
 // starts reports whether the policy starts something for the event.
-func (f *firing) starts() bool { return f.starter != nil && f.loaded.Starts(f.e.Kind) }
+func (f *invocation) starts() bool { return f.starter != nil && f.loaded.Starts(f.e.Kind) }
 
 // read reads the payload. It does not wait for the end of stdin: one complete object is the
 // payload. JSON that beckon cannot follow (nested too deeply) is judged all the same.
-func (f *firing) read(stdin io.Reader) (err error) {
+func (f *invocation) read(stdin io.Reader) (err error) {
 	defer Guard(&err)
 	var payload json.RawMessage
 	if err := json.NewDecoder(stdin).Decode(&payload); err != nil {
 		return errors.New("it is no JSON, or not whole")
 	}
-	f.payload, f.said = payload, payload
+	f.payload, f.raw = payload, payload
 	f.e, err = event.Parse(f.args.Agent, f.args.Event, f.payload)
 	if !f.dialect.Native() {
 		if err == nil {
-			f.payload, err = f.dialect.Payload(&f.e, f.said)
+			f.payload, err = f.dialect.Payload(&f.e, f.raw)
 		}
 		return err
 	}
@@ -210,7 +211,7 @@ func (f *firing) read(stdin io.Reader) (err error) {
 }
 
 // unread answers an event that cannot be read: refused if a rule could have applied.
-func (f *firing) unread(err error, stdout, stderr io.Writer) (code int) {
+func (f *invocation) unread(err error, stdout, stderr io.Writer) (code int) {
 	f.st.Log(fmt.Errorf("reading payload: %w", err))
 	f.e.Kind = event.KindOf(f.args.Agent, f.args.Event)
 	a := f.refusal("beckon cannot read this event (%v), and a policy applies to it", err).Answer
@@ -228,16 +229,16 @@ func (f *firing) unread(err error, stdout, stderr io.Writer) (code int) {
 
 // refusal is the result when the policy could not be evaluated: refused if a rule could have
 // applied.
-func (f *firing) refusal(reason string, err error) policy.Result {
+func (f *invocation) refusal(reason string, err error) policy.Result {
 	if !f.loaded.MayRefuse(f.e.Kind) {
 		return policy.Result{Allowed: true}
 	}
 	v := wire.Verdict{Decision: wire.Deny, Reason: fmt.Sprintf("refused: "+reason, err)}
-	return policy.Result{Verdict: v, Answer: f.dialect.Translate(f.e.Kind, v, "", f.http, f.said)}
+	return policy.Result{Verdict: v, Answer: f.dialect.Translate(f.e.Kind, v, "", f.http, f.raw)}
 }
 
 // load reads what is in force.
-func (f *firing) load() {
+func (f *invocation) load() {
 	f.sources = Sources(f.getenv, f.st.Dir)
 	f.covers = Coverage(f.getenv) // before the files are read, so that a change meanwhile is not recorded
 	f.loaded = policy.Load(f.sources)
@@ -246,7 +247,7 @@ func (f *firing) load() {
 // answer asks the policy, answers and folds: the event, and the decision. Rules answer at
 // once, and a goroutine for them would cost more than it saves. If ctx ends, the caller has
 // gone: the event is folded, and no decision counts.
-func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
+func (f *invocation) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	asked, folded := make(chan policy.Result, 1), make(chan string, 1)
 	fold := func() {
 		sequence := ""
@@ -299,7 +300,7 @@ func (f *firing) answer(ctx context.Context, stdout, stderr io.Writer) int {
 }
 
 // safely logs a panic in do.
-func (f *firing) safely(do func()) {
+func (f *invocation) safely(do func()) {
 	var fault error
 	defer func() { f.log(fault) }()
 	defer Guard(&fault)
@@ -316,7 +317,7 @@ func unheard(r policy.Result) policy.Result {
 var errBusy = errors.New("too much runs already")
 
 // ask evaluates the policy in force for the event.
-func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
+func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
 	var fault error
 	defer func() {
 		if fault != nil {
@@ -330,7 +331,7 @@ func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
 		Kind:       f.e.Kind,
 		Payload:    f.payload,
 		Dialect:    f.dialect,
-		Given:      f.said,
+		Given:      f.raw,
 		At:         f.start,
 		ID:         f.id(),
 		Version:    f.version(),
@@ -357,7 +358,7 @@ func (f *firing) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
 }
 
 // trigger runs the hooks in force.
-func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
+func (f *invocation) trigger(ctx context.Context, ev *policy.Event) policy.Result {
 	dir := f.sources.State
 	ev.Warn = func(warnings []string) []string {
 		if ctx.Err() != nil {
@@ -380,18 +381,18 @@ func (f *firing) trigger(ctx context.Context, ev *policy.Event) policy.Result {
 }
 
 // call identifies a refused call, so that the user can allow it.
-func (f *firing) call() string {
+func (f *invocation) call() string {
 	p := gjson.ParseBytes(f.payload)
 	return trust.CallName(f.e.SessionID, p.Get("cwd").Str, p.Get("tool_name").Str, []byte(p.Get("tool_input").Raw))
 }
 
 // Take reports whether the user allowed the call.
-func (f *firing) Take() bool {
+func (f *invocation) Take() bool {
 	return f.sources.State.Take(f.call(), gjson.GetBytes(f.payload, "tool_use_id").Str, f.start)
 }
 
 // Offer creates a code for the call. Without one it is refused all the same.
-func (f *firing) Offer(reason string) string {
+func (f *invocation) Offer(reason string) string {
 	code, err := f.sources.State.Refuse(trust.Refused{Call: f.call(), Tool: gjson.GetBytes(f.payload, "tool_name").Str,
 		Subject: policy.SubjectOf(f.payload), Reason: reason}, f.start)
 	if err != nil {
@@ -402,25 +403,25 @@ func (f *firing) Offer(reason string) string {
 }
 
 // place returns where the event happens.
-func (f *firing) place() config.Place {
+func (f *invocation) place() config.Place {
 	g := evidence.Git(f.e.Cwd)
 	ci := f.getenv("CI")
 	return config.Place{Branch: g.Branch, Repository: g.Repo, CI: ci != "" && ci != "false" && ci != "0"}
 }
 
-// claim makes sure that a firing starts its programs only once.
-func (f *firing) claim(ev *policy.Event, dir trust.Dir) {
+// claim makes sure that an invocation starts its programs only once.
+func (f *invocation) claim(ev *policy.Event, dir trust.Dir) {
 	name, first := dir.Claim(&f.e, f.payload, f.args.Via, f.start)
 	if first {
 		f.claimed = name
 		return
 	}
-	ev.RulesOnly, ev.Why = true, "another copy of this firing runs it"
+	ev.RulesOnly, ev.Why = true, "another copy of this invocation runs it"
 	ev.Others = func(ctx context.Context) (wire.Outcome, error) { return dir.Await(ctx, name) }
 }
 
-// id identifies the firing. It contains pid and time, so no two share one.
-func (f *firing) id() string {
+// id identifies the invocation. It contains pid and time, so no two share one.
+func (f *invocation) id() string {
 	if f.asked != "" {
 		return f.asked
 	}
@@ -431,7 +432,7 @@ func (f *firing) id() string {
 }
 
 // version returns the client's version from the registry's record of the parent process.
-func (f *firing) version() string {
+func (f *invocation) version() string {
 	if !f.dialect.Native() {
 		return ""
 	}
@@ -447,10 +448,9 @@ func (f *firing) version() string {
 	return ""
 }
 
-// after stores the decision: for the other copies of the event, in the trace, and in the count
-// of refused stops. The client has its answer by then. For a question from another policy only
-// the trace is written, since that policy decides.
-func (f *firing) after(ev policy.Event, r policy.Result) {
+// after stores the decision: for the other copies of the event, in the trace, and in the count of
+// refused stops. For a question from another policy, which decides, it writes only the trace.
+func (f *invocation) after(ev policy.Event, r policy.Result) {
 	dir := f.sources.State
 	if f.claimed != "" {
 		f.log(dir.Settle(f.claimed, r.Verdict))
@@ -473,14 +473,11 @@ func (f *firing) after(ev policy.Event, r policy.Result) {
 	f.log(dir.Cover(f.covers, covered, f.start))
 }
 
-// fold folds the event and then the decision, and notifies the user of the combined result:
-// not of a dialog that the policy answers, nor of an end that it refuses. It returns the
-// terminal sequence to send along.
-//
-// The event is folded while the policy is evaluated, because the dialog is already on the
-// screen. The end of a turn is folded afterwards, because until then the client is at work
-// (testdata/lab/POLICY.md).
-func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
+// fold folds the event and then the decision, and notifies the user of the combined result: not of
+// a dialog that the policy answers, nor of an end that it refuses. It returns the terminal sequence
+// to send along. The event is folded while the policy is evaluated, because the dialog is already
+// on the screen; the end of a turn afterwards, because until then the client is at work.
+func (f *invocation) fold(asked <-chan policy.Result) (sequence string) {
 	if f.alien {
 		<-asked
 		return ""
@@ -512,7 +509,7 @@ func (f *firing) fold(asked <-chan policy.Result) (sequence string) {
 }
 
 // foldDecision folds the decision into the event's record, if it changes anything.
-func (f *firing) foldDecision(r policy.Result, record string) (res store.Result, decided bool, err error) {
+func (f *invocation) foldDecision(r policy.Result, record string) (res store.Result, decided bool, err error) {
 	d := f.decided(r)
 	if d == nil {
 		return res, false, nil
@@ -523,7 +520,7 @@ func (f *firing) foldDecision(r policy.Result, record string) (res store.Result,
 
 // decided returns what the answer changes about the session; nil if the client reports it
 // itself or nothing changed.
-func (f *firing) decided(r policy.Result) *state.Decided {
+func (f *invocation) decided(r policy.Result) *state.Decided {
 	d := &state.Decided{Event: f.e.Kind, Of: event.MillisOf(f.start), AgentID: f.e.AgentID,
 		UseID: f.e.Tool.UseID, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash}
 	if c := asked(&f.session, &f.e); c != nil && f.e.Kind == event.PermissionRequest && !f.dialect.Native() {
@@ -554,8 +551,8 @@ func (f *firing) decided(r policy.Result) *state.Decided {
 }
 
 // rewritten parses the call as the client will report it from now on.
-func (f *firing) rewritten(d *state.Decided, input []byte) bool {
-	payload, err := f.dialect.Rewritten(f.said, input)
+func (f *invocation) rewritten(d *state.Decided, input []byte) bool {
+	payload, err := f.dialect.Rewritten(f.raw, input)
 	if err != nil {
 		return false
 	}
@@ -568,14 +565,14 @@ func (f *firing) rewritten(d *state.Decided, input []byte) bool {
 }
 
 // folded reports whether a fold has a result despite err.
-func (f *firing) folded(err error) bool {
+func (f *invocation) folded(err error) bool {
 	if err != nil && !errors.Is(err, store.ErrBusy) { // busy: it is spooled
 		f.st.Log(err)
 	}
 	return err == nil
 }
 
-func (f *firing) log(err error) {
+func (f *invocation) log(err error) {
 	if err != nil {
 		f.st.Log(err)
 	}

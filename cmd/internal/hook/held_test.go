@@ -216,7 +216,7 @@ func TestPostedFromElsewhere(t *testing.T) {
 	payload := fmt.Appendf(nil, `{"session_id":"s","cwd":%q,"hook_event_name":"UserPromptSubmit","prompt":"x"}`, u.dir)
 	for _, home := range []string{u.dir, "relative", ""} {
 		s := Serve(u.store(), run.Starter{}, func(name string) string { return map[string]string{"HOME": home}[name] })
-		f, err := s.firing(wire.Posted{Foreign: true}, payload)
+		f, err := s.invocation(wire.Posted{Foreign: true}, payload)
 		if err != nil || !filepath.IsAbs(f.dir) {
 			t.Errorf("with the home %q commands run in %q, %v", home, f.dir, err)
 		}

@@ -145,9 +145,8 @@ func fold(a Args, stdin io.Reader, getenv func(string) string, start time.Time) 
 
 var errNoSession = errors.New("reading payload: no session_id")
 
-// Guard, deferred, turns a panic into an error. Go would exit with code 2, which the client
-// takes for "block this call". The error contains the runtime's message and no text of the
-// payload.
+// Guard, deferred, turns a panic into an error without text of the payload. Go would exit with code
+// 2, which the client takes for "block this call".
 func Guard(err *error) {
 	switch fault := recover().(type) {
 	case nil:
@@ -158,11 +157,8 @@ func Guard(err *error) {
 	}
 }
 
-// Fold folds the event that a hook read into its session. It fills in what the payload lacks:
-// the time, the origin, a missing session id.
-//
-// Errors: store.ErrBusy if the event was spooled, without a result; any other error belongs in
-// the log.
+// Fold folds the event that a hook read into its session, with the time, the origin and a missing
+// session id. After store.ErrBusy, which means that it was spooled, there is no result.
 func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, start time.Time) (res store.Result, err error) {
 	defer Guard(&err)
 	e.At, e.Via = event.MillisOf(start), a.Via
@@ -188,9 +184,8 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 	})
 }
 
-// Texts returns how much of the texts to store. A configuration that cannot be read might say
-// "none", so none is stored until it can be read; `beckon config` names the error. Without a
-// configuration everything is stored.
+// Texts returns how much of the texts to store: none while the configuration cannot be read, since
+// it might say so; everything without a configuration.
 func Texts(getenv func(string) string) store.Texts {
 	path := alert.ConfigPath(getenv)
 	if path == "" {
@@ -216,9 +211,8 @@ func Notify(st *store.Store, res store.Result, e *event.Event, getenv func(strin
 	return n.notify(res, e)
 }
 
-// Halt looks for the user's request to stop the session and each of its subagents at their
-// next call, folds it, and returns the answer for the client; nil if there is no request. A
-// call that has not begun is refused as well.
+// Halt folds the user's request to stop the session, and each of its subagents, at their next call,
+// and returns the answer for the client; nil if there is no request.
 func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 	if e.Kind != event.PreToolUse && e.Kind != event.PostToolUse {
 		return nil

@@ -23,9 +23,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// notifier notifies the user of the change that an event made to a session. The hook only
-// gives the client a terminal sequence; a separate process, for which the hook does not wait,
-// does whatever takes time or a library.
+// notifier notifies the user of the change that an event made to a session: by a terminal sequence
+// that it gives the client, or through a process for which the hook does not wait.
 type notifier struct {
 	st     *store.Store
 	getenv func(string) string
@@ -141,9 +140,8 @@ func (n *notifier) log(c alert.Case, d state.Decision, channels string) {
 	_ = n.st.Decide(c.Decided(d, "hook", channels, n.now))
 }
 
-// WithSequence returns a hook's output that makes the client emit a sequence in addition to
-// its answer. The client accepts one JSON object, so the sequence is added to it, after any
-// that is there. An answer that is not an object is left alone.
+// WithSequence adds a terminal sequence to a hook's answer, after any that is there: the client
+// accepts one JSON object. An answer that is not an object is left alone.
 func WithSequence(answer []byte, sequence string) []byte {
 	if sequence == "" || len(answer) > 0 && answer[0] != '{' {
 		return answer
@@ -181,14 +179,12 @@ func StartBeckon(dir string, args []string) error {
 	return p.Release()
 }
 
-// ChosenFor returns the file with the client version that the events of the installed entries
-// were chosen for, or "unknown" if beckon was installed before the client. `beckon install`
-// writes it; with several settings files it names the oldest client.
+// ChosenFor returns the file with the client version, or "unknown", that the events of the
+// installed entries were chosen for; of several, the oldest. `beckon install` writes it.
 func ChosenFor(stateDir string) string { return filepath.Join(stateDir, "install", "client") }
 
-// CompleteInstall starts `beckon install` in the background to add missing events, when e
-// begins a session of a client newer than the one that the installed events were chosen for.
-// It costs one small file per session; the hook itself never writes to the user's settings.
+// CompleteInstall starts `beckon install` in the background to add missing events, when e begins a
+// session of a client newer than the one that the installed events were chosen for.
 func CompleteInstall(st *store.Store, e *event.Event, getenv func(string) string) {
 	if e.Kind != event.SessionStart {
 		return
@@ -200,9 +196,8 @@ func CompleteInstall(st *store.Store, e *event.Event, getenv func(string) string
 	}
 }
 
-// newerClient returns the version of the client that agent names, as in
-// "claude-code_2-1-330_harness", if the installed events were chosen for an older one; else
-// "".
+// newerClient returns the version in agent, as in "claude-code_2-1-330_harness", if the installed
+// events were chosen for an older client; else "".
 func newerClient(stateDir, agent string) string {
 	rest, ok := strings.CutPrefix(agent, "claude-code_")
 	if !ok {

@@ -24,12 +24,11 @@ import (
 )
 
 // Served answers what is posted to `beckon serve` from the policies of this machine, read anew
-// each time: the client's own payloads, and questions of protocol 1.0.
-//
-// Only the client starts hooks, but anyone whom the server admits may post. So commands run in
-// the directory that a post names only if one of the user's processes on this machine sent it
-// and nobody else can write there; otherwise in the home directory. A project that no such
-// process named counts only if the user trusts its policy.
+// each time: the client's own payloads, and questions of protocol 1.0. Only the client starts
+// hooks, but anyone whom the server admits may post. So commands run in the directory that a post
+// names only if one of the user's processes on this machine sent it and nobody else can write
+// there; otherwise in the home directory. A project that no such process named counts only if the
+// user trusts its policy.
 type Served struct {
 	starter Starter
 	st      *store.Store
@@ -61,7 +60,7 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.firing(q, asked.Payload)
+	f, err := s.invocation(q, asked.Payload)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +78,7 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
 		return nil, note, nil
 	}
-	f, err := s.firing(q, q.Body)
+	f, err := s.invocation(q, q.Body)
 	if err != nil || !Policied(f.getenv) && q.Wait == 0 {
 		return nil, note, nil
 	}
@@ -107,9 +106,9 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 	}, held
 }
 
-// held creates the request of a firing, waits until it is answered, and answers the client. It
+// held creates the request of an invocation, waits until it is answered, and answers the client. It
 // stops waiting when the sender gives up.
-func (s *Served) held(f *firing, q wire.Posted) request.Held {
+func (s *Served) held(f *invocation, q wire.Posted) request.Held {
 	return func(ctx context.Context, session *state.Session, report func([]byte) error) {
 		f.session = *session
 		o := f.request()
@@ -135,14 +134,14 @@ func (s *Served) held(f *firing, q wire.Posted) request.Held {
 		}
 		// Nothing is started for a request that the policy has already seen, as in a waiting
 		// hook.
-		g := firing{getenv: f.getenv, environ: f.environ, start: time.Now(), st: f.st, dir: f.dir, http: true}
+		g := invocation{getenv: f.getenv, environ: f.environ, start: time.Now(), st: f.st, dir: f.dir, http: true}
 		g.give(o.ID, o.Sum, report, nil)
 	}
 }
 
-// firing creates a firing for a posted payload; its policy is not loaded yet.
-func (s *Served) firing(q wire.Posted, payload []byte) (*firing, error) {
-	f := &firing{args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: s.environ, starter: s.starter,
+// invocation creates an invocation for a posted payload; its policy is not loaded yet.
+func (s *Served) invocation(q wire.Posted, payload []byte) (*invocation, error) {
+	f := &invocation{args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: s.environ, starter: s.starter,
 		start: time.Now(), st: s.st, payload: payload, hops: q.Hops, busy: q.Busy}
 	var err error
 	if f.e, err = event.Parse(q.Agent, q.Event, payload); err != nil {

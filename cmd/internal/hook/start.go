@@ -118,7 +118,7 @@ func wait(id, sum string, stdout, stderr io.Writer, getenv func(string) string) 
 		request.In(st.Dir).Close(id, why)
 		return 0
 	}
-	f := firing{getenv: getenv, start: time.Now(), st: st}
+	f := invocation{getenv: getenv, start: time.Now(), st: st}
 	f.give(id, sum, func(answer []byte) error {
 		_, err := stdout.Write(answer)
 		return err
@@ -130,14 +130,12 @@ func wait(id, sum string, stdout, stderr io.Writer, getenv func(string) string) 
 	return code
 }
 
-// Policied reports whether there may be a policy to evaluate: either file exists, or may
-// exist, or existed and the user has not accepted its removal. Without a policy it costs three
-// stat calls.
+// Policied reports whether there may be a policy to evaluate: a file exists, or may exist, or
+// existed and the user has not accepted its removal. Without a policy it costs three stat calls.
 func Policied(getenv func(string) string) bool { return policied(getenv, os.Stat) }
 
-// guarded returns what do returns, or otherwise if it panics: the event is then left to a
-// program that can read the policy. A process that panics would refuse the event by its exit
-// code.
+// guarded returns what do returns, or otherwise if it panics: a process that panics would refuse
+// the event by its exit code.
 func guarded[T any](otherwise T, do func() T) (is T) {
 	is = otherwise
 	var fault error // the program that answers gets the event instead
@@ -201,9 +199,8 @@ func silent(rules []byte, a Args, payload []byte, getenv func(string) string) bo
 	})
 }
 
-// becomeHook makes this process `beckon hook`, by the program next to this one, which answers
-// what only it can. It returns only if that program is missing or, on a system without exec,
-// when it has ended: with its exit code.
+// becomeHook makes this process `beckon hook`, by the program next to this one. It returns only if
+// that is missing or, on a system without exec, when it has ended: with its exit code.
 func becomeHook(args []string) (code int, ok bool) {
 	return Become(home.Beside("beckon"), append([]string{"hook"}, args...))
 }
@@ -279,8 +276,7 @@ func (a Args) Waits() bool {
 }
 
 // Env returns the environment with the project whose policy is in force: the nearest directory,
-// from the one that the agent names or the hook's own upwards, that has or had one. If there is
-// none it returns the hook's own environment.
+// from the one that the agent names or the hook's own upwards, that has or had one.
 func (a Args) Env(getenv func(string) string) func(string) string {
 	dir := getenv(ProjectVar)
 	if !filepath.IsAbs(dir) {

@@ -27,24 +27,24 @@ import (
 
 // asks reports whether the hook is to wait for the user's answer: the event asks the user, and the
 // policy made no decision.
-func (f *firing) asks(r policy.Result) bool {
+func (f *invocation) asks(r policy.Result) bool {
 	switch {
 	case !f.args.Waits() || f.args.Reply || f.alien || f.e.SessionID == "" || !r.Allowed || r.Halts:
 		return false
 	case f.e.Kind != event.PermissionRequest || r.Verdict.Decision == wire.Allow:
 		return false
 	}
-	return f.e.AgentID == "" || request.In(f.st.Dir).Holds(f.settings(), f.start)
+	return f.e.AgentID == "" || request.In(f.st.Dir).WaitsForSubagents(f.settings(), f.start)
 }
 
-func (f *firing) settings() request.Settings {
+func (f *invocation) settings() request.Settings {
 	s, err := request.ReadSettings(alert.ConfigPath(f.getenv))
 	f.log(err)
 	return s
 }
 
 // wait makes the request and waits for its answer; out is the answer if no process can wait.
-func (f *firing) wait(out []byte, stdout io.Writer) int {
+func (f *invocation) wait(out []byte, stdout io.Writer) int {
 	r := f.request()
 	// A second entry for the same event must not ask a second time. Each has its own process, so
 	// the first of them to come here asks, whichever was folded first.
@@ -67,7 +67,7 @@ func (f *firing) wait(out []byte, stdout io.Writer) int {
 
 // becomeWaiter makes a request, calls made, and turns this process into beckon-hook, which waits
 // for the answer in a few megabytes. ok is false if that fails.
-func (f *firing) becomeWaiter(r *request.Request, made func()) (code int, ok bool) {
+func (f *invocation) becomeWaiter(r *request.Request, made func()) (code int, ok bool) {
 	dir := request.In(f.st.Dir)
 	r.Notifies = true
 	if err := dir.Make(r, time.Now()); err != nil {
@@ -83,7 +83,7 @@ func (f *firing) becomeWaiter(r *request.Request, made func()) (code int, ok boo
 
 // report notifies the user of a request by a session without a terminal, since it has no
 // dialog to notice.
-func (f *firing) report(o *request.Request) {
+func (f *invocation) report(o *request.Request) {
 	if !o.Headless {
 		return
 	}
@@ -95,7 +95,7 @@ func (f *firing) report(o *request.Request) {
 }
 
 // request returns the request for the event.
-func (f *firing) request() request.Request {
+func (f *invocation) request() request.Request {
 	s := &f.session
 	made := event.MillisOf(f.start)
 	r := request.Request{
@@ -142,7 +142,7 @@ func asked(s *state.Session, e *event.Event) (newest *state.Call) {
 // waitForReply waits for a reply at the end of a turn. A headless client ends with its turn, so
 // nobody can reply.
 func waitForReply(st *store.Store, a Args, stdin io.Reader, getenv func(string) string) int {
-	f := firing{args: a, getenv: getenv, start: time.Now(), st: st}
+	f := invocation{args: a, getenv: getenv, start: time.Now(), st: st}
 	late := time.AfterFunc(stdinWait, func() { os.Exit(0) })
 	headless := strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk")
 	if err := f.read(stdin); err != nil || f.alien || f.e.SessionID == "" || headless {
@@ -159,7 +159,7 @@ func waitForReply(st *store.Store, a Args, stdin io.Reader, getenv func(string) 
 // give gives the client the answer to a request: report answers a call, say a reply. The policy
 // is evaluated again: it may have changed since, and nobody can allow what it refuses. sum is the
 // request's when it was made: what has changed since is not what the client asked.
-func (f *firing) give(id, sum string, report func(answer []byte) error, say func(words string) error) {
+func (f *invocation) give(id, sum string, report func(answer []byte) error, say func(words string) error) {
 	dir := request.In(f.st.Dir)
 	o, a, why := f.answerTo(dir, id, sum)
 	if why != "" {
@@ -185,7 +185,7 @@ func (f *firing) give(id, sum string, report func(answer []byte) error, say func
 	word := state.WordAllowed
 	if r.Allowed {
 		r.Verdict = verdict(&o, &a, r.Verdict)
-		r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.version(), f.http, f.said)
+		r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.version(), f.http, f.raw)
 	}
 	if why = unsaid(report(r.Answer.Stdout)); !r.Allowed {
 		why = "the policy refuses it: " + r.Verdict.Reason
@@ -200,7 +200,7 @@ func (f *firing) give(id, sum string, report func(answer []byte) error, say func
 
 // answerTo reads a request and the answer to it, which must be the user's, and sets the event. why is
 // the reason why there is nothing to give.
-func (f *firing) answerTo(dir request.Dir, id, sum string) (r request.Request, a request.Answer, why string) {
+func (f *invocation) answerTo(dir request.Dir, id, sum string) (r request.Request, a request.Answer, why string) {
 	r, err := dir.Load(id)
 	if err == nil && r.Sum != sum {
 		err = request.ErrChanged
@@ -216,7 +216,7 @@ func (f *firing) answerTo(dir request.Dir, id, sum string) (r request.Request, a
 		f.log(fmt.Errorf("refusing an answer: %w", err))
 		return r, a, "the answer was refused: " + err.Error()
 	}
-	f.args.Event, f.payload, f.said = r.Event, r.Payload, r.Payload
+	f.args.Event, f.payload, f.raw = r.Event, r.Payload, r.Payload
 	if f.dialect, ok = wire.DialectOf(cmp.Or(r.Agent, event.ClaudeCode)); !ok {
 		return r, a, "nobody can tell " + r.Agent + " anything"
 	}
@@ -273,7 +273,7 @@ func must(v any) json.RawMessage {
 }
 
 // answered folds who answered, from where and after how long.
-func (f *firing) answered(o *request.Request, a *request.Answer, word string) {
+func (f *invocation) answered(o *request.Request, a *request.Answer, word string) {
 	d := &state.Decided{
 		Event:   f.e.Kind,
 		Of:      o.Made,
@@ -298,7 +298,7 @@ func (f *firing) answered(o *request.Request, a *request.Answer, word string) {
 const answerHook = "answer"
 
 // trace records the answer with the policy's decisions.
-func (f *firing) trace(ev policy.Event, r policy.Result, o *request.Request, a *request.Answer) {
+func (f *invocation) trace(ev policy.Event, r policy.Result, o *request.Request, a *request.Answer) {
 	if ev.Kind == "" {
 		ev = policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id()}
 	}

@@ -43,7 +43,7 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 		}
 		return elsewhere(a, c.Words[0], verb, c.Words[1:]...)
 	}
-	list, err := Offers(a, "")
+	list, err := Requests(a, "")
 	if err != nil {
 		return err
 	}
@@ -254,9 +254,9 @@ func choose(questions []request.Choice, words []string) (map[string]string, erro
 	return out, nil
 }
 
-// Offers returns a session's open requests by its record, with their cards; without a record
+// Requests returns a session's open requests by its record, with their cards; without a record
 // those of all sessions.
-func Offers(a *cli.App, record string) ([]card.Request, error) {
+func Requests(a *cli.App, record string) ([]card.Request, error) {
 	all, err := request.In(a.Store.Dir).List(time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("reading the requests: %w", err)

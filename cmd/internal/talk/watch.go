@@ -20,7 +20,7 @@ import (
 // Watch gives a screen the sessions' requests, and the keys that answer them.
 func Watch(a *cli.App, opt *tui.Options) {
 	s := &screen{App: a}
-	opt.Offers = func(ctx context.Context, show func([]card.Request)) { followOffers(ctx, a.Store.Dir, show) }
+	opt.Offers = func(ctx context.Context, show func([]card.Request)) { followRequests(ctx, a.Store.Dir, show) }
 	opt.Unlock, opt.Answer, opt.Reply, opt.Stop, opt.WhyNot = s.unlock, s.answer, s.reply, s.stop, s.whyNot
 }
 
@@ -110,16 +110,16 @@ func (s *screen) whyNot(r render.Row) error {
 // The times between two reads of the requests: when the system reports no change, and at least,
 // since changes come in bursts.
 const (
-	offersEvery = time.Second
-	offersPause = 10 * time.Millisecond
+	requestsEvery = time.Second
+	requestsPause = 10 * time.Millisecond
 )
 
-// followOffers calls show with the open requests whenever they change, until ctx ends.
-func followOffers(ctx context.Context, state string, show func([]card.Request)) {
+// followRequests calls show with the open requests whenever they change, until ctx ends.
+func followRequests(ctx context.Context, state string, show func([]card.Request)) {
 	host := evidence.ThisMachine().Host
 	var last []card.Request
-	live.Watch(ctx, offersEvery, nil, func() {
-		time.Sleep(offersPause)
+	live.Watch(ctx, requestsEvery, nil, func() {
+		time.Sleep(requestsPause)
 		// An error now is retried at the next read.
 		all, err := request.In(state).List(time.Now())
 		if err != nil {

@@ -12,18 +12,18 @@ import (
 
 // A screen creates nothing from which hooks would conclude that calls are held, and shows the
 // first request there ever is.
-func TestFollowFirstOffer(t *testing.T) {
+func TestFollowFirstRequest(t *testing.T) {
 	d := machine(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	followOffers(ctx, d.a.Store.Dir, func([]card.Request) { t.Error("there is none") })
+	followRequests(ctx, d.a.Store.Dir, func([]card.Request) { t.Error("there is none") })
 	if _, err := os.Stat(request.In(d.a.Store.Dir).OpenDir()); err == nil {
-		t.Error("there is a directory of offers, and was no offer")
+		t.Error("there is a directory of requests, and was no request")
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
 	shown := make(chan []card.Request, 1)
-	go followOffers(ctx, d.a.Store.Dir, func(list []card.Request) { shown <- list })
+	go followRequests(ctx, d.a.Store.Dir, func(list []card.Request) { shown <- list })
 	o := d.ask(t, "Bash", `{"tool_name":"Bash","tool_input":{"command":"make"}}`)
 	select {
 	case list := <-shown:
