@@ -102,8 +102,8 @@ func (f *follower) next(due bool) (Shown, bool) {
 // until ctx ends.
 func (f *follower) run(ctx context.Context) {
 	for try := 0; ; try++ {
-		before, whole := f.nc.Stats().Reconnects, false
-		err := f.read(ctx, &whole)
+		before := f.nc.Stats().Reconnects
+		whole, err := f.read(ctx)
 		f.fail(err)
 		if whole || f.nc.Stats().Reconnects != before {
 			try = 0
@@ -130,8 +130,8 @@ func (f *follower) fail(err error) {
 }
 
 // read reads everything, then the changes, until the connection is lost or something else fails. It
-// sets whole once it has everything.
-func (f *follower) read(ctx context.Context, whole *bool) error {
+// reports whether it had everything.
+func (f *follower) read(ctx context.Context) (whole bool, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	reading := f.nc.Stats().Reconnects
@@ -156,32 +156,32 @@ func (f *follower) read(ctx context.Context, whole *bool) error {
 		Replicas:          1,
 	})
 	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, nats.ErrNoResponders) {
-		return errNoBucket
+		return false, errNoBucket
 	} else if err != nil {
-		return err
+		return whole, err
 	}
 	values, err := c.Messages(jetstream.PullMaxMessages(1000))
 	if err != nil {
-		return err
+		return whole, err
 	}
 	defer values.Stop()
 	v, info := newView(), c.CachedInfo()
 	v.serverTime(info.TimeStamp, f.clock())
-	*whole = info.NumPending == 0
+	whole = info.NumPending == 0
 	for n := uint64(1); ; n++ {
-		if *whole {
+		if whole {
 			f.show(v)
 		}
 		m, err := values.Next(jetstream.NextContext(ctx))
 		if err != nil {
-			return err
+			return whole, err
 		}
 		meta, err := m.Metadata()
 		if err != nil || meta.Sequence.Consumer != n {
-			return errors.New("values were lost")
+			return whole, errors.New("values were lost")
 		}
 		f.take(v, m, meta)
-		*whole = *whole || meta.NumPending == 0
+		whole = whole || meta.NumPending == 0
 	}
 }
 

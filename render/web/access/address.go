@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,11 +62,11 @@ func (g *Guard) Health(version string) Health {
 // and give the same answer. It uses no proxy, and sends nothing that a wrong server must not see.
 func Ask(url string) (health Health, whose Peer, ok bool) {
 	var conn net.Conn
-	dial := func(network, addr string) (c net.Conn, err error) {
-		conn, err = net.DialTimeout(network, addr, time.Second)
+	dial := func(ctx context.Context, network, addr string) (c net.Conn, err error) {
+		conn, err = new(net.Dialer).DialContext(ctx, network, addr)
 		return conn, err
 	}
-	client := http.Client{Timeout: time.Second, Transport: &http.Transport{Dial: dial}}
+	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DialContext: dial}}
 	defer client.CloseIdleConnections()
 	res, err := client.Get(strings.TrimSuffix(url, "/") + "/healthz")
 	if err != nil {
