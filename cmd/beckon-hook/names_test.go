@@ -102,3 +102,36 @@ func TestPackages(t *testing.T) {
 		}
 	}
 }
+
+// odd are phrases that a reader has to read twice, each with plain words for the same.
+var odd = map[string]string{
+	`heard of`:               "has reported, has run",
+	`as bad as none`:         "say what happens instead",
+	`nobody who may`:         "cannot verify the sender",
+	`ha(s|ve) a say`:         "applies",
+	`; so it is\b`:           "as, like",
+	`has not what`:           "lacks",
+	`seen to have`:           "sent, did",
+	`is to see`:              "can view",
+	`what there is of`:       "name it",
+	`the status line, too;`:  "also",
+	`an offer to the user`:   "a request",
+	`counts? as good as`:     "say what happens",
+	`whatever else is there`: "say what",
+}
+
+// TestPlainPhrases: code, README and manual have no odd phrase.
+func TestPlainPhrases(t *testing.T) {
+	check := func(path, text string) {
+		if path, _ = filepath.Rel("../..", path); strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
+			return
+		}
+		for phrase, plain := range odd {
+			if at := regexp.MustCompile(`(?i)` + phrase).FindStringIndex(text); at != nil {
+				t.Errorf("%s:%d: %q: plainer: %s", path, 1+strings.Count(text[:at[0]], "\n"), text[at[0]:at[1]], plain)
+			}
+		}
+	}
+	eachFile(t, ".go", check)
+	eachFile(t, ".md", check)
+}

@@ -16,7 +16,7 @@ import (
 type demoCmd struct {
 	Files []string `arg:"" optional:"" name:"file" help:"Recordings of your own to play side by side (default: a few that come with beckon)."`
 	playing
-	List  bool `hidden:"" help:"Print the list whenever it changes; so it is always when the output is not a terminal."`
+	List  bool `hidden:"" help:"Print the list whenever it changes, as it does where the output is not a terminal."`
 	Watch bool `hidden:"" help:"What replay --watch was."`
 }
 

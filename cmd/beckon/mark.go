@@ -18,7 +18,7 @@ import (
 
 type markCmd struct {
 	Session *string `arg:"" optional:"" help:"${session} (default: the one in this pane)."`
-	Seen    bool    `hidden:"" xor:"mark" help:"It is no longer (new); so it is without any flag."`
+	Seen    bool    `hidden:"" xor:"mark" help:"Mark it as seen, as without any flag."`
 	Aside   bool    `xor:"mark" help:"Set it aside until your own next prompt to it."`
 	Until   string  `xor:"end" help:"Set it aside, and bring it back after 2h or 3d, or at 15:30." placeholder:"WHEN"`
 	Off     bool    `xor:"end" help:"Take it back from aside."`

@@ -43,8 +43,7 @@ func Code(err error) int {
 // ErrNotFound is the error for a name that no session has.
 var ErrNotFound error = coded{errors.New("no such session"), ExitNotFound}
 
-// NotFound returns an error, with advice, about a session that is there and has not what was
-// asked of it.
+// NotFound returns an error, with advice, about a session that lacks what the user asked for.
 func NotFound(hint, format string, args ...any) error {
 	return coded{Hint(hint, format, args...), ExitNotFound}
 }

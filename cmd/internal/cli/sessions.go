@@ -142,7 +142,7 @@ func (a *App) unreadable(arg string) error {
 // knows has no history of it.
 func (a *App) Act(v state.Seen, action state.Action) error {
 	if v.Session.Seq == 0 {
-		return Hint("it is heard of as soon as one of its hooks runs", "session %q: no hook of it has run yet", v.Session.ID)
+		return Hint("it can be marked once one of its hooks has run", "session %q: no hook of it has run yet", v.Session.ID)
 	}
 	change := state.Change{At: a.Now(), Action: &action}
 	_, err := a.Store.Fold(store.KeyOf(v.Session.Record()), store.Update{Change: change})

@@ -26,7 +26,7 @@ func TestWhyNoMod(t *testing.T) {
 		"its plugin is switched off":                                   {modSigns{client: newClient, since: 100, off: true}, "", 50},
 		"the client refuses it: register.js:1: no such event \"gone\"": {modSigns{client: newClient, since: 100, refused: `register.js:1: no such event "gone"`}, "", 200},
 		"it began before the mod was there":                            {all, "", 50},
-		"it was not heard of yet":                                      {all, "2.1.330", 200},
+		"it has not reported yet":                                      {all, "2.1.330", 200},
 	} {
 		v := state.Seen{Meter: event.Meter{Version: c.meter}, Session: state.Session{Start: state.Mark{At: c.start}}}
 		if got, _ := c.m.missing(&v); got != want {

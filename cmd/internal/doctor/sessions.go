@@ -200,5 +200,5 @@ func (m modSigns) missing(v *state.Seen) (why, advice string) {
 	case cmp.Or(v.Session.Start.At, v.Session.Created) < m.since:
 		return "it began before the mod was there", "restart it"
 	}
-	return "it was not heard of yet", "claude --debug writes to its log why a mod is not loaded"
+	return "it has not reported yet", "claude --debug writes to its log why a mod is not loaded"
 }

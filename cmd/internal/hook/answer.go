@@ -169,8 +169,8 @@ type invocation struct {
 	exit  atomic.Int32 // the exit code that goes with it
 }
 
-// first reports whether no answer has been given yet. Two are as bad as none: a refusal
-// followed by the watchdog's answer is not valid JSON.
+// first reports whether no answer has been given yet. The client parses one JSON object, so a
+// refusal followed by the watchdog's answer would count as none.
 func (f *invocation) first(exit int) bool {
 	if !f.given.CompareAndSwap(false, true) {
 		return false
