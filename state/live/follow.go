@@ -42,7 +42,7 @@ type Follower struct {
 	thorough time.Time // when everything was last looked at
 
 	wake     chan struct{}
-	all      atomic.Bool // the next look is at everything
+	whole    atomic.Bool // the next look is at everything
 	registry atomic.Bool // the next look reads the client's registry
 	files    *watcher
 	watching atomic.Bool
@@ -109,7 +109,7 @@ func (f *Follower) Touch() { wake(f.wake) }
 
 // TouchAll schedules a look at everything.
 func (f *Follower) TouchAll() {
-	f.all.Store(true)
+	f.whole.Store(true)
 	wake(f.wake)
 }
 
@@ -122,6 +122,11 @@ func (f *Follower) Watching() (watching bool, polling time.Duration) {
 // Seen returns every session, those without hooks last. Call it only while handling an update.
 func (f *Follower) Seen() []state.Seen {
 	return append(seenOf(f.entries), seenOf(f.unhooked)...)
+}
+
+// all returns every entry.
+func (f *Follower) all() []*entry {
+	return slices.AppendSeq(slices.Collect(maps.Values(f.entries)), maps.Values(f.unhooked))
 }
 
 func seenOf[K store.Key | int](entries map[K]*entry) []state.Seen {
@@ -159,7 +164,7 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 		f.files = newWatcher(f.noticed, f.r.st.SessionsDir(), f.r.st.Dir, f.r.registry)
 		defer f.files.close()
 	}
-	f.all.Store(true)
+	f.whole.Store(true)
 	next := time.NewTimer(0)
 	defer next.Stop()
 	var checked, done time.Time
@@ -184,7 +189,7 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 			}
 			f.watching.Store(f.files.on(f.r.st.SessionsDir()))
 		}
-		if f.all.Swap(false) {
+		if f.whole.Swap(false) {
 			d = everything
 		}
 		u, err := f.update(d)
@@ -262,12 +267,12 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 	if f.once {
 		f.seen = make([]state.Seen, len(l.Keys))
 	}
-	all, errs := make([]*entry, len(l.Keys)), make([]error, len(l.Keys))
-	store.Parallel(len(l.Keys), func(i int) { all[i], errs[i] = f.one(l, i, meters, d) })
-	was := f.entries
-	f.entries, f.problems = make(map[store.Key]*entry, len(all)), nil
+	found, errs := make([]*entry, len(l.Keys)), make([]error, len(l.Keys))
+	store.Parallel(len(l.Keys), func(i int) { found[i], errs[i] = f.one(l, i, meters, d) })
+	was, before := f.entries, f.all()
+	f.entries, f.problems = make(map[store.Key]*entry, len(found)), nil
 	for i, k := range l.Keys {
-		e := all[i]
+		e := found[i]
 		switch {
 		case errors.Is(errs[i], fs.ErrNotExist): // it has just been archived
 			continue
@@ -282,23 +287,17 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 			continue
 		}
 		f.entries[k] = e
-		if before := was[k]; before == nil || differs(before.seen, e.seen) {
+		if old := was[k]; old == nil || differs(old.seen, e.seen) {
 			changed = append(changed, e)
 		}
 	}
-	without := f.unhooked
 	changed = append(changed, f.account(d)...)
 	there := map[store.Key]bool{}
-	for _, e := range f.unhooked {
+	for _, e := range f.all() {
 		there[e.key] = true
 	}
-	for k := range was {
-		if f.entries[k] == nil && !there[k] {
-			gone = append(gone, k)
-		}
-	}
-	for _, e := range without {
-		if f.entries[e.key] == nil && !there[e.key] {
+	for _, e := range before {
+		if !there[e.key] {
 			gone = append(gone, e.key)
 		}
 	}
@@ -391,16 +390,12 @@ func (e *entry) due(now event.Millis) bool {
 	return next != 0 && next <= now
 }
 
-// untilNext returns how long nothing changes with time alone.
+// untilNext returns how long nothing changes with time alone. A time that has passed is of a session
+// that could not be read again; the next recheck tries.
 func (f *Follower) untilNext() time.Duration {
 	wait := event.Millis(time.Hour.Milliseconds())
-	for _, e := range f.entries {
-		if next := e.seen.Next(e.at); next != 0 {
-			wait = min(wait, next-f.now)
-		}
-	}
-	for _, e := range f.unhooked {
-		if next := e.seen.Next(e.at); next != 0 {
+	for _, e := range f.all() {
+		if next := e.seen.Next(e.at); next > f.now {
 			wait = min(wait, next-f.now)
 		}
 	}

@@ -167,3 +167,28 @@ func TestFollowerRuns(t *testing.T) {
 		})
 	}
 }
+
+// A follower that cannot read the sessions any more does not try without a pause, though the
+// state of one has changed with time alone.
+func TestFollowerOfLostDirectory(t *testing.T) {
+	d := newDesk(t)
+	at := event.Millis(0)
+	r := d.reader(0)
+	r.Clock = func() time.Time { return (d.now + at).Time() }
+	f := NewFollower(r, Options{})
+	d.hook(event.SessionEnd, 0, func(e *event.Event) { e.Reason = "clear" })
+	if u, err := f.Look(); err != nil || len(u.Changed) != 1 || f.untilNext() > time.Minute {
+		t.Fatalf("%v, %d changed, next in %v", err, len(u.Changed), f.untilNext())
+	}
+	if err := os.RemoveAll(d.st.SessionsDir()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(d.st.SessionsDir(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at += event.Millis(time.Minute.Milliseconds())
+	_, err := f.update(recheck)
+	if next := f.untilNext(); err == nil || next <= 0 {
+		t.Errorf("error %v, next look in %v", err, next)
+	}
+}
