@@ -61,18 +61,14 @@ func (c *Call) filesOf(at int) []file {
 
 func (o *opening) add(name string, u use) { o.list = append(o.list, o.file(o.dir, name, u)) }
 
-// word adds the files that a word may name: a=b:c has three.
+// word adds the files that a word may name: itself, and its first parts; a=b:c has three.
 func (o *opening) word(w string, u use) {
-	const most = 3
-	for i := 0; i < most && w != ""; i++ {
-		if w = strings.TrimPrefix(w, "@"); isPath(w) {
-			o.add(w, u)
+	const most = 4
+	parts := strings.FieldsFunc(w, func(c rune) bool { return strings.ContainsRune("=:,@", c) })
+	for i, name := range append([]string{w}, parts...) {
+		if i <= most && isPath(name) && (i == 0 || name != w) {
+			o.add(name, u)
 		}
-		next := strings.IndexAny(w, "=:,@")
-		if next < 0 {
-			return
-		}
-		w = w[next+1:]
 	}
 }
 
@@ -261,7 +257,7 @@ func (o *opening) git(words []string) {
 		})
 	}
 	switch {
-	case !write && !shell.In(gitReads, name),
+	case !write && !shell.In(gitReads, name), name == "rm" && has("--cached"),
 		has("--stat --name-only --name-status --quiet --shortstat --numstat") && !has("-p -u --patch", "-U"),
 		shell.In("log shortlog", name) && !has("-p -u --patch --cc -c", "-U", "-L"):
 		return
@@ -376,29 +372,24 @@ func (c *Call) toolFiles() (list []file) {
 // searches returns the files that Grep or Glob reads: its folders, those that fit a pattern in them,
 // and for what shows texts those that are there.
 func (c *Call) searches(input gjson.Result, pattern string, u use) (list []file) {
-	globbed := u
-	globbed.glob = true
 	dirs := texts(input.Get("path")) // other agents have several
-	relative := pattern != "" && !strings.HasPrefix(pattern, "/")
 	for _, dir := range dirs {
 		list = append(list, c.file("", dir, u))
-		if relative {
-			list = append(list, c.file("", dir+"/"+pattern, globbed))
-		}
-	}
-	if pattern != "" && (len(list) == 0 || !relative) {
-		list = append(list, c.file("", pattern, globbed))
-	}
-	if pattern != "" || input.Get("output_mode").Str != "content" || input.Get("type").Str != "" {
-		return list
 	}
 	if len(dirs) == 0 {
-		dirs = []string{"."}
+		dirs = []string{""}
 	}
+	shows := input.Get("output_mode").Str == "content" && input.Get("type").Str == ""
+	u.glob = true
 	for _, dir := range dirs {
-		for _, f := range (search{hidden: true}).files(c.ways(dir)[0]) {
-			f.direct = true
-			list = append(list, f)
+		switch {
+		case pattern != "":
+			list = append(list, c.file("", inDir(dir, pattern), u))
+		case shows:
+			for _, f := range (search{hidden: true}).files(c.ways(dir)[0]) {
+				f.direct = true
+				list = append(list, f)
+			}
 		}
 	}
 	return list

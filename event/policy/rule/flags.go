@@ -7,8 +7,8 @@ import (
 	"beckon/event/policy/shell"
 )
 
-// synonyms are, for a program or its subcommand, the names of a flag that a rule may mean by one of
-// them. A name without a dash is a word of that form.
+// synonyms are, for a program or its subcommand, the names of a flag or word that a rule may mean by
+// one of them. A name without a dash is a word, or with * words of that form.
 const synonyms = `
 rm: -r -R --recursive; -f --force
 chmod chown chgrp cp: -R -r --recursive
@@ -24,7 +24,18 @@ git submodule: -f --force
 git commit: -n --no-verify; -a --all
 git restore: -W --worktree; -S --staged
 docker podman nerdctl docker-compose podman-compose: -f --force; -v --volumes --volume; -a --all
-kubectl oc k: -n --namespace; -f --filename; -A --all-namespaces
+kubectl oc k kubecolor: -n --namespace; -f --filename; -A --all-namespaces
+kubectl oc k kubecolor: ns namespace namespaces; no node nodes; po pod pods; svc service services; job jobs
+kubectl oc k kubecolor: deploy deployment deployments; sts statefulset statefulsets; cm configmap configmaps
+kubectl oc k kubecolor: ing ingress ingresses; secret secrets
+kubectl oc k kubecolor: pvc persistentvolumeclaim persistentvolumeclaims; pv persistentvolume persistentvolumes
+kubectl oc k kubecolor: crd customresourcedefinition customresourcedefinitions; sa serviceaccount serviceaccounts
+docker podman nerdctl: rm remove
+npm pnpm yarn bun: run run-script
+npm: install i add; uninstall un rm remove r; update up upgrade
+pnpm bun: install i; remove rm uninstall un; update up
+helm: uninstall delete del un
+brew: uninstall remove rm
 helm: -n --namespace
 npm pnpm yarn: -g --global --location=global
 pacman: -R --remove

@@ -175,21 +175,7 @@ type use struct {
 	dots        bool // it is git's pattern, in which * matches a leading dot, too
 	all         bool // it counts with everything below it
 	around      bool // another file of the command says what is meant of it
-	direct      bool // the call's own tool works on it; else it counts for those that tools returns
-}
-
-// tools returns the tools for which a file counts that a shell command reads or writes.
-func (f *file) tools() (list []string) {
-	if f.direct {
-		return nil
-	}
-	if f.read {
-		list = append(list, "Read")
-	}
-	if f.write {
-		list = append(list, "Write", "Edit")
-	}
-	return list
+	direct      bool // the call's own tool works on it; else it counts for those that read and write files
 }
 
 // file finds where a file is that is named in a directory.

@@ -44,14 +44,20 @@ const (
 	// targets are programs without subcommands: each operand is one.
 	targets = "make rake rails gradle gradlew mvn mvnw ant just task invoke fab nx turbo ninja"
 	// clusters are programs that name objects by their kind, or as KIND/NAME.
-	clusters = "kubectl oc k"
+	clusters = "kubectl oc k kubecolor"
 	// scriptRunners run the scripts of packages, as npm does.
-	scriptRunners = shell.Managers + " turbo lerna nx"
+	scriptRunners = shell.Managers + " turbo lerna nx run-s run-p npm-run-all rushx"
 )
 
 // families are programs that take the same words: a rule on one is a rule on all. That shells are
 // one, and what runs the scripts of packages, depends on the rest of the entry.
-var families = []string{clusters, "terraform tofu terragrunt", "docker podman nerdctl", "docker-compose podman-compose"}
+var families = []string{
+	clusters,
+	"terraform tofu terragrunt",
+	"docker podman nerdctl",
+	"docker-compose podman-compose",
+	"rails rake",
+}
 
 // family returns the programs that an entry on one may mean.
 func family(program string) string {
@@ -64,7 +70,7 @@ func family(program string) string {
 	case program == "npm":
 		return scriptRunners
 	case shell.In(shell.Shells, program):
-		return shell.Shells
+		return shell.Shells + " " + shell.Evaluators
 	}
 	return program
 }
@@ -193,16 +199,18 @@ func (p *Pattern) isProgram(c *shell.Command, words []string, place shell.Place)
 		return tidy(got) == want || full == want || strings.HasSuffix(full, "/"+want)
 	}
 	name := place.Name
-	switch {
+	switch other := shell.In(family(p.program), name); {
 	case wild(strings.ToLower(p.program), strings.ToLower(name)),
-		slices.ContainsFunc(families, func(f string) bool { return shell.In(f, p.program) && shell.In(f, name) }),
 		place.At > 0 && strings.EqualFold(p.program, withoutExtension(name)): // node bin/acme.js
 		return true
-	case p.feeds != nil && shell.In(shell.Shells, p.program): // curl | sh is any shell, and a script that curl wrote
-		return shell.In(shell.Shells, name) || len(c.Writers) > 0 && !place.Weak && !shell.In(shell.Carriers, name)
+	case shell.In(shell.Shells, p.program): // curl | sh is any shell, and a script that curl wrote
+		script := len(c.Writers) > 0 && !place.Weak && !shell.In(shell.Carriers, name)
+		return p.feeds != nil && (other || script)
+	case p.program == "npm": // npm run x is turbo x
+		return other && (p.first() == "run" || p.first() == "publish" && shell.In(shell.Managers, name))
+	default:
+		return other
 	}
-	// `npm run x` is written `pnpm x`, `yarn run x` and `turbo x`, too, and `npm publish` as `pnpm publish`.
-	return p.program == "npm" && (shell.In(shell.Managers, name) && p.first() == "publish" || shell.In(scriptRunners, name) && p.first() == "run")
 }
 
 // first returns the first word, which is a subcommand.
@@ -274,8 +282,8 @@ func scripted(tail []string) []string {
 	}
 	at := slices.IndexFunc(tail, func(w string) bool { return shell.In("run run-script", w) })
 	switch {
-	case at >= 0:
-		return tail
+	case at == 0 || at > 0 && (shell.IsFlag(tail[0]) || tail[0] == "workspaces"): // what is before it selects packages
+		return slices.Concat(tail[at:], tail[:at])
 	case slices.ContainsFunc(tail, func(w string) bool { return !shell.IsScript(w) }):
 		return nil
 	}
@@ -356,8 +364,6 @@ func (p *Pattern) operands(tail []string) operands {
 				add(value, true)
 			}
 		case !ended && shell.In(shell.TextFlags, last), strings.HasPrefix(w, ":!"), strings.HasPrefix(w, ":(exclude"):
-		case w == "run-script":
-			add("run", false)
 		default:
 			kind, name, slash := strings.Cut(w, "/")
 			if slash = slash && shell.In(clusters, p.program) && isPlain(kind) && !strings.Contains(name, "/"); slash { // ns/prod
@@ -372,8 +378,9 @@ func (p *Pattern) operands(tail []string) operands {
 
 // same compares a pattern's word with a command's.
 func (p *Pattern) same(want, got string) bool {
+	names := p.namesOf(want)
 	want, got = tidy(want), tidy(got)
-	if wild(want, got) {
+	if wild(want, got) || slices.Contains(names, got) {
 		return true
 	}
 	switch {
@@ -384,33 +391,30 @@ func (p *Pattern) same(want, got string) bool {
 	case p.program == "chmod" && strings.Trim(want, "01234567") == "":
 		return strings.TrimLeft(want, "0") == strings.TrimLeft(octal(got), "0")
 	case shell.In(clusters, p.program):
-		all := strings.Split(got, ",") // ns,pods
-		return slices.Contains(all, want) || slices.ContainsFunc(strings.Split(kinds, ","), func(kind string) bool {
-			return shell.In(kind, want) && slices.ContainsFunc(all, func(one string) bool { return shell.In(kind, one) })
-		})
+		named := func(one string) bool { return slices.Contains(names, one) }
+		return slices.ContainsFunc(strings.Split(got, ","), named) // ns,pods
 	}
 	return false
 }
 
-// octal returns a mode that gives everybody the same rights as digits: a+rwx is 777.
+// octal returns a mode as digits, as far as it says what is allowed: a+rwx is 777.
 func octal(mode string) string {
-	who, rights, ok := strings.Cut(strings.ReplaceAll(mode, "=", "+"), "+")
-	if !ok || !shell.In("a ugo", who) || strings.Trim(rights, "rwx") != "" {
-		return mode
-	}
-	digit := 0
-	for i, right := range []string{"x", "w", "r"} {
-		if strings.Contains(rights, right) {
-			digit += 1 << i
+	digits := 0
+	for part := range strings.SplitSeq(strings.ReplaceAll(mode, "=", "+"), ",") {
+		who, rights, ok := strings.Cut(part, "+")
+		if !ok {
+			return mode
+		}
+		for i, right := range []string{"x", "w", "r"} {
+			for j, class := range []string{"o", "g", "u"} {
+				if strings.Contains(rights, right) && (who == "" || strings.ContainsAny(who, "a"+class)) {
+					digits |= 1 << (i + 3*j)
+				}
+			}
 		}
 	}
-	return strings.Repeat(strconv.Itoa(digit), 3)
+	return strconv.FormatInt(int64(digits), 8)
 }
-
-// kinds are the names of one kind of object, to kubectl.
-const kinds = "ns namespace namespaces,deploy deployment deployments,po pod pods,svc service services,pvc persistentvolumeclaim " +
-	"persistentvolumeclaims,pv persistentvolume persistentvolumes,sts statefulset statefulsets,cm configmap configmaps,no node nodes," +
-	"secret secrets,job jobs,ing ingress ingresses,crd customresourcedefinition customresourcedefinitions,sa serviceaccount serviceaccounts"
 
 // tidy returns a word without what does not change a path.
 func tidy(w string) string {

@@ -139,7 +139,8 @@ func verdict(covers bool) Verdict {
 func (r *Rule) files(c *Call, files []file) bool {
 	named := r.takes(c.Tool)
 	return slices.ContainsFunc(files, func(f file) bool {
-		if !named && !slices.ContainsFunc(f.tools(), r.takes) || !f.fits(c, r.Paths) {
+		opens := f.read && r.takes("Read") || f.write && (r.takes("Write") || r.takes("Edit"))
+		if !named && (f.direct || !opens) || !f.fits(c, r.Paths) {
 			return false
 		}
 		u := r.Unless

@@ -50,6 +50,7 @@ func TestSearchesReadWhatIsThere(t *testing.T) {
 		"rg -uu KEY ignored", "rg -. KEY web/x", "grep -rh --include=.env KEY .", "grep -r KEY --include=*.pem", "rg -g .env KEY", "rg --glob=*.pem KEY app", "npx dotenv -e .env -- printenv",
 		"grep -rv x .", "ag KEY app",
 		"tar czf x.tgz .", "tar -czf x.tgz app", "tar -C app -cf - .", "cp -r . /tmp/x", "cp -a web /tmp/x", "zip -qr x.zip .", "rsync -a app/ h:/x",
+		"for f in .env*; do cat \\\"$f\\\"; done", "docker run -v ./.env:/e alpine", "docker run -v $PWD/.env:/e alpine",
 	} {
 		if !ask("Bash", command(line)) {
 			t.Errorf("%s passes", line)
@@ -59,7 +60,7 @@ func TestSearchesReadWhatIsThere(t *testing.T) {
 		"grep -r KEY docs", "grep -rl KEY .", "grep -rc KEY .", "grep -rq KEY .", "grep KEY README.md", "rg KEY docs", "rg KEY web", "rg KEY ignored", "rg -l KEY", "rg -t go KEY",
 		"grep -r --include=*.go KEY .", "cat x | rg KEY", "cat x | grep -r KEY", "rg -g *.go KEY", "grep -r KEY logs", "ls | grep -v x", "grep --exclude=.env --exclude=*.pem -r KEY .",
 		"tar xzf x.tgz", "tar czf x.tgz docs", "tar --exclude=.env -czf x.tgz .", "cp -r docs /tmp/x", "cp -r docs web", "zip -r x.zip . -x .env", "zip x.zip README.md",
-		"code .env",
+		"code .env", "git rm --cached .env", "for f in .envrc*; do cat $f; done",
 	} {
 		if ask("Bash", command(line)) {
 			t.Errorf("%s is refused", line)

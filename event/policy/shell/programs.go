@@ -30,7 +30,7 @@ const (
 	liners = "cmd su runuser script flock watch parallel trap env sg tmux screen nix-shell concurrently entr xterm hyperfine eval at " +
 		"batch nodemon " + assigners
 	// assigners run the values of NAME=value among their words, too.
-	assigners = "make just rake gradle"
+	assigners = "make just rake gradle alias"
 	// Managers run the scripts of a package; a word among managerWords is none.
 	Managers     = "npm pnpm yarn bun"
 	managerWords = "add install i remove rm uninstall un up upgrade update why info view list ls link audit outdated create init " +
@@ -42,8 +42,8 @@ const (
 	containers = "docker podman nerdctl"
 	// openers are words behind which any program runs the next one.
 	openers = "exec run x dlx -- -c ssh"
-	// evaluators join their words to a line.
-	evaluators = "eval iex Invoke-Expression"
+	// Evaluators join their words to a line.
+	Evaluators = "eval iex Invoke-Expression"
 	// sshValues are the flags of ssh that have a value.
 	sshValues = "bcDEeFIiJLlmOopQRSWw"
 	// TextFlags have a text as their value, whose words mean nothing.
@@ -222,7 +222,7 @@ func nestedIn(c *Command) (out []nested) {
 			} else if c.Fed {
 				add(nested{text: c.Input, input: true, far: true})
 			}
-		case In(evaluators, head):
+		case In(Evaluators, head):
 			add(nested{text: strings.Join(rest, " ")})
 		case In(liners, head):
 			ofLiner(c, head, rest, add)
@@ -288,15 +288,15 @@ func marked(c *Command, p Place, rest []string, add func(nested)) {
 		if In(TextFlags, last) {
 			continue
 		}
-		marks := Marks(mark)
+		marks, alias := Marks(mark), strings.HasPrefix(mark, "alias.")
 		if name, value, assigned := strings.Cut(w, "="); assigned && !strings.Contains(name, " ") {
 			if w = value; In(TextFlags, name) || name == "user.name" {
 				continue
 			}
-			marks = marks || Marks(name)
-			if strings.HasPrefix(name, "alias.") && !strings.HasPrefix(w, "!") {
-				w = p.Name + " " + w
-			}
+			marks, alias = marks || Marks(name), alias || strings.HasPrefix(name, "alias.")
+		}
+		if alias && !strings.HasPrefix(w, "!") {
+			w = p.Name + " " + w
 		}
 		if line, bang := strings.CutPrefix(w, "!"); bang && line != "" || marks && strings.Contains(w, " ") {
 			add(nested{text: line, loose: true})
@@ -314,6 +314,6 @@ func Marks(word string) bool {
 		return true
 	}
 	return strings.HasPrefix(word, "-") && slices.ContainsFunc(
-		[]string{"exec", "cmd", "run", "program", "pre", "pager", "shell", "pack", "eval", "filter"},
+		[]string{"exec", "cmd", "run", "program", "pre", "pager", "shell", "pack", "eval", "filter", "scripts"},
 		func(end string) bool { return strings.HasSuffix(word, end) })
 }

@@ -30,6 +30,7 @@ const tooMuch = "the line is too long or too deep to be read"
 type value struct {
 	words []string // nil if unknown
 	feeds []int    // the commands whose output it is
+	glob  bool     // it is one of the files that fit a pattern
 }
 
 func (v value) text() string { return strings.Join(v.words, " ") }
@@ -352,8 +353,8 @@ func (r *reader) loop(c *syntax.ForClause, in stream) {
 	if len(items.list) == 0 || len(items.list) > maxItems {
 		items.list = []string{Hole}
 	}
-	for _, item := range items.list {
-		r.vars[l.Name.Value] = value{[]string{item}, items.feeds}
+	for i, item := range items.list {
+		r.vars[l.Name.Value] = value{[]string{item}, items.feeds, i < len(items.globs) && items.globs[i]}
 		r.stmts(c.Do, in)
 	}
 }

@@ -79,6 +79,9 @@ func (r *reader) downloads(name string, words []string, at int) {
 	}
 	for i, w := range words[1:] {
 		before := words[i]
+		if flag, value, ok := strings.Cut(w, "="); ok && IsFlag(w) {
+			before, w = flag, value
+		}
 		named := In("-o -O --output --output-document", before) || IsFlag(before) && before[1] != '-' && before[len(before)-1] == 'o'
 		if strings.Contains(w, "://") { // -O, and wget without a flag
 			named, w = true, path.Base(w)
@@ -131,7 +134,7 @@ func (r *reader) reads(c *Command) {
 	}
 	for i, name := range c.Words[1:] {
 		if !IsFlag(name) && !(i > 0 && In("-d -n -N -p -t -u -i", c.Words[i])) {
-			r.vars[name] = value{[]string{line}, c.Feeds}
+			r.vars[name] = value{words: []string{line}, feeds: c.Feeds}
 		}
 	}
 }

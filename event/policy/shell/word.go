@@ -48,7 +48,7 @@ func (r *reader) expand(quoted bool, list ...*syntax.Word) *fields {
 // word returns the text of a word in quotes.
 func (r *reader) word(w *syntax.Word) string { return r.expand(true, w).value().text() }
 
-func (f *fields) value() value { return value{f.list, f.feeds} }
+func (f *fields) value() value { return value{words: f.list, feeds: f.feeds} }
 
 func (f *fields) stream(end string) stream { return stream{f.value().text() + end, true, f.feeds} }
 
@@ -235,6 +235,7 @@ func (f *fields) parameter(p *syntax.ParamExp, quoted bool) {
 		}
 		f.put(part, quoted)
 	}
+	f.glob = f.glob || v.glob
 }
 
 // alternative returns the value of ${x:-y} and its like.
