@@ -1,7 +1,6 @@
 package fleets
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/render"
 	"beckon/render/fleet"
-	"beckon/state/evidence"
 	"beckon/state/live"
 
 	"github.com/gofrs/flock"
@@ -24,8 +22,6 @@ import (
 // LinkCmd is beckon fleet link.
 type LinkCmd struct {
 	Join    string `placeholder:"TOKEN" help:"Join with the token that beckon fleet invite printed, and remember it; - reads it from stdin."`
-	Server  string `hidden:"" placeholder:"URL" help:"Join a NATS server of your own that asks for no token, as nats://HOST:4222, and remember it."`
-	Texts   string `hidden:"" enum:",off,short,full" default:"" placeholder:"LEVEL" help:"How much of the texts of sessions leaves this machine: off, short or full (default: as configured)."`
 	Forget  bool   `hidden:"" help:"When it ends, take this machine's sessions off all lists; for containers and CI."`
 	Service bool   `help:"Write a unit for systemd, on macOS for launchd, that keeps the link running."`
 	Quiet   bool   `hidden:"" short:"q" help:"Print nothing but errors."`
@@ -33,10 +29,7 @@ type LinkCmd struct {
 
 // Run implements the command.
 func (c *LinkCmd) Run(a *cli.App) error {
-	if c.Join != "" && c.Server != "" {
-		return cli.Usage("--join and --server: a token names its server")
-	}
-	if c.Join != "" || c.Server != "" {
+	if c.Join != "" {
 		return c.join(a)
 	}
 	if c.Service {
@@ -76,7 +69,7 @@ func (c *LinkCmd) publish(a *cli.App) error {
 	link := fleet.Link{
 		Credential: acc,
 		Version:    cli.Version(),
-		Level:      fleet.Level(cmp.Or(c.Texts, a.Configured().FleetTexts)),
+		Level:      fleet.Level(a.Configured().FleetTexts),
 		Forget:     c.Forget,
 		Log: func(text string) {
 			if !c.Quiet {
@@ -98,23 +91,15 @@ func (c *LinkCmd) publish(a *cli.App) error {
 
 // join keeps an access.
 func (c *LinkCmd) join(a *cli.App) error {
-	var acc fleet.Credential
-	if c.Server != "" {
-		acc = fleet.Credential{URL: c.Server, User: cmp.Or(a.User(), "me"), Host: evidence.ThisMachine().Host, View: true}
-		if err := acc.Check(); err != nil {
-			return err
+	token := c.Join
+	if token == "-" {
+		if _, err := fmt.Fscan(a.Stdin, &token); err != nil {
+			return fmt.Errorf("reading the token: %w", err)
 		}
-	} else {
-		token := c.Join
-		if token == "-" {
-			if _, err := fmt.Fscan(a.Stdin, &token); err != nil {
-				return fmt.Errorf("reading the token: %w", err)
-			}
-		}
-		var err error
-		if acc, err = fleet.ReadToken(token); err != nil {
-			return cli.Hint("it is the line that beckon fleet invite printed, whole", "joining: %w", err)
-		}
+	}
+	acc, err := fleet.ReadToken(token)
+	if err != nil {
+		return cli.Hint("it is the line that beckon fleet invite printed, whole", "joining: %w", err)
 	}
 	nc, err := fleet.DialOnce(acc)
 	if err != nil {
@@ -124,10 +109,9 @@ func (c *LinkCmd) join(a *cli.App) error {
 	if err := join(a, acc); err != nil {
 		return err
 	}
-	switch {
-	case acc.Host == "":
+	if acc.Host == "" {
 		fmt.Fprintf(a.Stdout, "joined %s to look: beckon list --fleet\n", acc.URL)
-	default:
+	} else {
 		fmt.Fprintf(a.Stdout, "joined %s as %s: beckon fleet link publishes its sessions, "+
 			"beckon fleet link --service keeps that running\n", acc.URL, acc.Host)
 	}
