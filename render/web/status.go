@@ -2,13 +2,12 @@ package web
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
-	"runtime"
 	"time"
 
 	"beckon/event"
 	"beckon/render"
+	"beckon/render/term"
 	"beckon/render/web/feed"
 	"beckon/render/web/respond"
 	"beckon/state"
@@ -72,7 +71,7 @@ func (s *Server) hookState(now time.Time) hookState {
 	h.Mode, h.Interval = mode, every.Seconds()
 	if last != 0 {
 		h.LastAt, h.LastType = new(respond.Time(last.Time())), &name
-		h.LastAgo = new(ago(now.Sub(last.Time())))
+		h.LastAgo = new(term.Age(now.Sub(last.Time())) + " ago")
 	}
 	h.Config.WithHooks, h.Config.Fallback, h.Config.Timeout = t.Hooks.Seconds(), t.Silent.Seconds(), t.Silence.Seconds()
 	var swept event.Millis
@@ -92,17 +91,6 @@ func (s *Server) hookState(now time.Time) hookState {
 		}
 	}
 	return h
-}
-
-// ago formats a duration as the status does: "12s ago", "3m ago", "2h ago".
-func ago(d time.Duration) string {
-	switch d = max(d, 0); {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds ago", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", int(d.Minutes()))
-	}
-	return fmt.Sprintf("%dh ago", int(d.Hours()))
 }
 
 // metrics serves GET /metrics in the text format of Prometheus, version 0.0.4.
@@ -130,10 +118,8 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) error {
 	s.meter.Set("beckon_waiting_sessions", waiting)
 	s.meter.Set("beckon_waiting_seconds", int(longest.Seconds()))
 	s.meter.Set("beckon_sse_clients", s.feed.Clients())
-	s.meter.Set("beckon_goroutines", runtime.NumGoroutine())
 	s.meter.Set("beckon_reconciliations_total", int(sweeps))
 	s.meter.Set("beckon_watching", watching)
-	s.meter.Set("beckon_start_time_seconds", int(s.begun.Unix()))
 	var b bytes.Buffer
 	s.meter.Write(&b)
 	respond.Bytes(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", b.Bytes())
