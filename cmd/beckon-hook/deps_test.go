@@ -122,7 +122,7 @@ func noClock(t *testing.T, pkg string) {
 // TestPure checks that the pure packages use no files, clock, processes or network. What they
 // need of those is passed in.
 func TestPure(t *testing.T) {
-	for _, pkg := range []string{"beckon/event", "beckon/event/intent", "beckon/event/jsonenc", "beckon/event/nearest", "beckon/event/osc", "beckon/event/redact", "beckon/state"} {
+	for _, pkg := range []string{"beckon/event", "beckon/event/intent", "beckon/event/jsonenc", "beckon/event/typed", "beckon/event/osc", "beckon/event/redact", "beckon/state"} {
 		out, err := exec.Command("go", "list", "-f", `{{join .Imports " "}}`, pkg).Output()
 		if err != nil {
 			t.Fatalf("go list %s: %v", pkg, err)

@@ -125,7 +125,7 @@
 //	state/live/follow.go         Run: a session's file has changed
 //	render/web/feed/board.go     take: its row, and what happened in it
 //	render/web/feed/events.go    report: an event, with a number
-//	render/web/access/access.go  Guard: may the caller follow?
+//	render/web/access/guard.go   Guard: may the caller follow?
 //	render/web/routes.go         events: GET /events
 //	render/web/feed/stream.go    Stream: what the caller has not had yet
 package main

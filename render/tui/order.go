@@ -95,7 +95,7 @@ type entry struct {
 // arrange sorts and filters rows and inserts headings: rows in the queue's order, those under
 // one heading together. Rows that need the user come first, except in the orders that keep
 // places, where there are no groups by need. With fold the ended ones are no more than a heading,
-// unless the filter looks for one.
+// unless there are no others or the filter looks for one.
 func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter string, fold bool) ([]render.Row, []entry) {
 	if words := wordsOf(filter); len(words) > 0 {
 		fold = false
@@ -109,6 +109,9 @@ func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter stri
 	folded := 0
 	for fold && grouping == ByNeed && folded < len(shown) && shown[len(shown)-1-folded].Group == render.GroupOver {
 		folded++
+	}
+	if folded == len(shown) {
+		folded = 0
 	}
 	shown = shown[:len(shown)-folded]
 	entries := make([]entry, 0, len(shown)+len(render.Groups)*2)
