@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -25,7 +26,7 @@ func TestAgentsThatAreScripts(t *testing.T) {
 		"":               false,
 		"node":           false,
 	} {
-		if got := startsAgent(bytes.Fields([]byte(line))); got != want {
+		if got := startsAgent(strings.Fields(line)); got != want {
 			t.Errorf("%q: %v", line, got)
 		}
 	}

@@ -121,6 +121,9 @@ type proc struct {
 	comm  string // name, as the kernel keeps it; lower case and without .exe on Windows
 	start string // see event.Process.Start
 	dead  bool   // it has exited and waits to be reaped
+
+	// Its process group, controlling terminal, and that terminal's foreground group; Linux only.
+	group, terminal, front int
 }
 
 // client says how an agent's process is recognised. Names are the kernel's: a native install

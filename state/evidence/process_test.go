@@ -10,14 +10,18 @@ import (
 )
 
 // table is a process table: processes by pid.
-type table map[int]proc
+type table map[int]struct {
+	ppid        int
+	comm, start string
+	dead        bool
+}
 
 func (t table) look(pid int) (proc, state.Presence) {
 	p, ok := t[pid]
 	if !ok {
 		return proc{}, state.Gone
 	}
-	return p, state.Alive
+	return proc{ppid: p.ppid, comm: p.comm, start: p.start, dead: p.dead}, state.Alive
 }
 
 func TestNearest(t *testing.T) {

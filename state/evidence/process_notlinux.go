@@ -2,6 +2,11 @@
 
 package evidence
 
+import (
+	"os"
+	goruntime "runtime"
+)
+
 // runsAgent is Linux's only. Elsewhere the arguments of other processes are not read; there a
 // variable that the agent sets for its shells identifies it.
 func runsAgent(int) bool { return false }
@@ -14,3 +19,16 @@ func servesOthers(int) bool { return false }
 
 // clientsIn finds nothing here.
 func clientsIn(string, client, int) []sitting { return nil }
+
+// OwnTerminal returns an error if this process has no controlling terminal, as the programs
+// that an agent starts have none. Whose terminal it is cannot be seen here.
+func OwnTerminal() error {
+	if goruntime.GOOS == "windows" {
+		return nil
+	}
+	tty, err := os.Open("/dev/tty")
+	if err != nil {
+		return errNoTerminal
+	}
+	return tty.Close()
+}
