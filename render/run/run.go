@@ -60,21 +60,12 @@ func (p Program) buffer() *bounded.Buffer {
 	return &bounded.Buffer{Max: p.Max}
 }
 
-// LimitError means that a program ran into its limit, or that of the context.
-type LimitError struct {
-	Program string
-	Limit   time.Duration // 0 if it was the context's
-}
+// lateError means that a program ran into its limit, or that of the context. It is a
+// context.DeadlineExceeded.
+type lateError string
 
-func (e *LimitError) Error() string {
-	if e.Limit == 0 {
-		return e.Program + " did not end in time"
-	}
-	return fmt.Sprintf("%s did not end within %s", e.Program, e.Limit)
-}
-
-// Is makes it a context.DeadlineExceeded.
-func (*LimitError) Is(target error) bool { return target == context.DeadlineExceeded }
+func (e lateError) Error() string      { return string(e) }
+func (lateError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 func (p Program) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if p.Limit > 0 {
@@ -95,8 +86,10 @@ func (p Program) run(ctx context.Context, stdout, stderr io.Writer) error {
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return nil
+	case ctx.Err() != nil && p.Limit == 0:
+		return lateError(name + " did not end in time")
 	case ctx.Err() != nil:
-		return &LimitError{name, p.Limit}
+		return lateError(fmt.Sprintf("%s did not end within %s", name, p.Limit))
 	case errors.Is(err, exec.ErrNotFound):
 		return fmt.Errorf("%s is not installed", name)
 	}
