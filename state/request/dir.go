@@ -289,8 +289,7 @@ func (d Dir) Answer(r *Request, a Answer, unlock Unlock) (Outcome, error) {
 	return out, nil
 }
 
-// Show notes that the user was shown the whole request; Shown reports it. A call that was never
-// on a screen cannot be allowed by its session's name.
+// Show notes that the user was shown the whole request: without it a session's name allows nothing.
 func (d Dir) Show(id string) error { return os.WriteFile(d.open(id, shownFile), nil, fileMode) }
 
 // Shown reports whether the user was shown the whole request.

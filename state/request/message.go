@@ -180,13 +180,10 @@ type Settings struct {
 // Defaults returns the settings in force without a configuration.
 func Defaults() Settings { return Settings{Wait: 12 * time.Hour, Subagents: Away} }
 
-// keys are the settings' names in the configuration, in the order of the fields.
-var keys = []string{"answer_wait", "answer_subagents"}
-
 // ReadSettings reads the settings from the configuration at path.
 func ReadSettings(path string) (Settings, error) {
 	s := Defaults()
-	v, err := jsonc.Get(path, keys...)
+	v, err := jsonc.Get(path, "answer_wait", "answer_subagents")
 	if err != nil {
 		return s, err
 	}
