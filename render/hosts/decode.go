@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
 	"beckon/event"
+	"beckon/event/jsonenc"
 	"beckon/render"
 	"beckon/state"
 )
@@ -28,21 +30,17 @@ func decode(data []byte, now time.Time) ([]render.Row, error) {
 	if start < 0 {
 		return nil, errors.New("the answer is not a list")
 	}
-	var any map[string]any
-	if err := json.NewDecoder(bytes.NewReader(data[start:])).Decode(&any); err != nil {
+	var list render.List
+	if err := json.NewDecoder(bytes.NewReader(data[start:])).Decode(&list); err != nil {
 		return nil, errors.New("the answer is not a list")
 	}
-	tidy, err := json.Marshal(clean(any))
-	if err != nil {
-		return nil, err
-	}
-	var list render.List
-	if err := json.Unmarshal(tidy, &list); err != nil || list.Schema < 1 {
+	if list.Schema < 1 {
 		return nil, errors.New("the answer is not a list that this version reads")
 	}
 	rows := list.Sessions[:min(len(list.Sessions), maxRows)]
 	skew := now.Sub(list.GeneratedAt)
 	for i := range rows {
+		jsonenc.Each(&rows[i], clean)
 		settle(&rows[i])
 		if skew.Abs() > skewed {
 			shift(&rows[i], skew)
@@ -72,19 +70,9 @@ func shift(r *render.Row, d time.Duration) {
 	}
 }
 
-// clean makes every text in v one short line without control characters.
-func clean(v any) any {
-	switch v := v.(type) {
-	case string:
-		return event.Cut(render.OneLine(v), maxText)
-	case []any:
-		for i := range v {
-			v[i] = clean(v[i])
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = clean(v[k])
-		}
+// clean makes a text one short line without control characters.
+func clean(v reflect.Value) {
+	if v.Kind() == reflect.String && v.CanSet() {
+		v.SetString(event.Cut(render.OneLine(v.String()), maxText))
 	}
-	return v
 }
