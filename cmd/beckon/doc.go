@@ -63,7 +63,6 @@
 //	event/policy/rule            whether a rule covers a call
 //	event/policy/shell           the commands that a line runs
 //	event/policy/run             commands, servers, prompts
-//	event/policy/run/example     servers to start from
 //	event/policy/wire            events and answers, as handlers and the client see them
 //	event/policy/trust           trusted copies, claims, notices, the trace
 //

@@ -2,15 +2,14 @@
 package policies
 
 import (
+	"embed"
 	"fmt"
-	"io"
 	"os"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hook"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
-	"beckon/event/policy/run/example"
 	"beckon/event/policy/trust"
 )
 
@@ -68,11 +67,21 @@ func (schemaCmd) Run(a *cli.App) error {
 	return err
 }
 
+// examples are small policy servers of protocol 1.0 to start from. Each is a complete program that
+// needs nothing but its language, and both make the same decisions.
+//
+//go:embed example
+var examples embed.FS
+
 type exampleCmd struct {
 	Language string `arg:"" enum:"python,node" help:"python or node."`
 }
 
 func (c *exampleCmd) Run(a *cli.App) error {
-	_, err := io.WriteString(a.Stdout, example.Texts[c.Language])
+	text, err := examples.ReadFile(map[string]string{"python": "example/policy.py", "node": "example/policy.js"}[c.Language])
+	if err != nil {
+		return err
+	}
+	_, err = a.Stdout.Write(text)
 	return err
 }

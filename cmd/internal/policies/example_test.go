@@ -1,10 +1,9 @@
-package example_test
+package policies
 
 import (
 	"bufio"
 	"encoding/json"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -14,21 +13,16 @@ import (
 
 	"beckon/event/policy/config"
 	"beckon/event/policy/run"
-	"beckon/event/policy/run/example"
 	"beckon/event/policy/wire"
 	"beckon/testdata/need"
 )
 
 // start runs an example on a free port and returns its address. Without the
 // language the test is skipped with the reason; with CI=true it fails.
-func start(t *testing.T, language, program, file string) string {
+func start(t *testing.T, program, file string) string {
 	t.Helper()
 	need.Program(t, program)
-	path := filepath.Join(t.TempDir(), file)
-	if err := os.WriteFile(path, []byte(example.Texts[language]), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), program, path, "0")
+	cmd := exec.CommandContext(t.Context(), program, filepath.Join("example", file), "0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +39,7 @@ func start(t *testing.T, language, program, file string) string {
 	return url
 }
 
-func call(event string, fields map[string]any) wire.Call {
+func eventOf(event string, fields map[string]any) wire.Call {
 	payload, _ := json.Marshal(fields)
 	c := wire.Call{Event: event, ID: "e-1", Payload: payload, SessionID: "s-1", ToolUseID: "toolu_1", At: time.Now()}
 	if input, ok := fields["tool_input"]; ok {
@@ -56,13 +50,13 @@ func call(event string, fields map[string]any) wire.Call {
 }
 
 func bash(command string) wire.Call {
-	return call("PreToolUse", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": command, "timeout": 7}})
+	return eventOf("PreToolUse", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": command, "timeout": 7}})
 }
 
 func TestExamples(t *testing.T) {
 	for _, lang := range []struct{ name, program, file string }{{"python", "python3", "policy.py"}, {"node", "node", "policy.js"}} {
 		t.Run(lang.name, func(t *testing.T) {
-			url := start(t, lang.name, lang.program, lang.file)
+			url := start(t, lang.program, lang.file)
 			decides(t, url)
 			refuses(t, url)
 		})
@@ -87,10 +81,10 @@ func decides(t *testing.T, url string) {
 		{bash("sudo make install"), wire.Ask, "This runs as root.", ""},
 		{bash("git push --force origin é"), wire.Modify, "", `{"command":"git push --force-with-lease origin é","timeout":7}`},
 		{bash("git push --force-with-lease"), wire.Allow, "", ""},
-		{call("PreToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/"}}), wire.Allow, "", ""},
-		{call("UserPromptSubmit", map[string]any{"prompt": "-----BEGIN PRIVATE KEY-----"}), wire.Block, "The prompt holds a private key.", ""},
-		{call("UserPromptSubmit", map[string]any{"prompt": "hello"}), wire.Allow, "", ""},
-		{call("SessionEnd", map[string]any{"reason": "clear"}), wire.Allow, "", ""},
+		{eventOf("PreToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/"}}), wire.Allow, "", ""},
+		{eventOf("UserPromptSubmit", map[string]any{"prompt": "-----BEGIN PRIVATE KEY-----"}), wire.Block, "The prompt holds a private key.", ""},
+		{eventOf("UserPromptSubmit", map[string]any{"prompt": "hello"}), wire.Allow, "", ""},
+		{eventOf("SessionEnd", map[string]any{"reason": "clear"}), wire.Allow, "", ""},
 	} {
 		o := h.Run(t.Context(), test.call)
 		if o.Err != nil || o.Decision != test.want || o.Reason != test.reason || !same(o.UpdatedInput, test.input) {
