@@ -80,6 +80,32 @@ func TestEmptyAndVanishedFilesAreMistakes(t *testing.T) {
 	}
 }
 
+// The notice about a missing file says how to end its rules, and that works.
+func TestVanishedFilesCanBeEnded(t *testing.T) {
+	s := sources(t)
+	put(t, s.Global, denies("g"))
+	put(t, s.Project, denies("p"))
+	if _, err := s.Trust(s.Project); err != nil {
+		t.Fatal(err)
+	}
+	Load(s)
+	if err := errors.Join(os.Remove(s.Global), os.Remove(s.Project)); err != nil {
+		t.Fatal(err)
+	}
+	for _, notice := range Load(s).Notices() {
+		if !strings.Contains(notice, "write {} into it (in a project: beckon policy trust --off)") {
+			t.Errorf("the notice says %q", notice)
+		}
+	}
+	put(t, s.Global, "{}")
+	if err := s.Distrust(s.Project); err != nil {
+		t.Fatal(err)
+	}
+	if l := Load(s); len(l.Hooks) != 0 || len(l.Notices()) != 0 {
+		t.Errorf("ended: %+v", l)
+	}
+}
+
 // A file that is being rewritten in place is never used half read.
 func TestFileRewrittenInPlace(t *testing.T) {
 	s := sources(t)

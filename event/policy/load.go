@@ -55,9 +55,10 @@ type File struct {
 var notices = map[Status]string{
 	Untrusted: "is not in force until you trust it: beckon policy trust",
 	Changed:   "has changed since you trusted it; what you trusted stays in force: beckon policy trust",
-	Vanished:  "is gone; what it said stays in force until you say otherwise: beckon policy accept",
-	LastGood:  "cannot be read, so what it said before stays in force: beckon policy check",
-	Broken:    "cannot be read and NOTHING of it is in force: beckon policy check",
+	Vanished: "is gone; what it said stays in force: put it back, or write {} into it " +
+		"(in a project: beckon policy trust --off)",
+	LastGood: "cannot be read, so what it said before stays in force: beckon policy check",
+	Broken:   "cannot be read and NOTHING of it is in force: beckon policy check",
 }
 
 // Notice returns what the user has to know about the file; empty if nothing.
@@ -347,7 +348,7 @@ func (l Loaded) MayRefuse(k event.Kind) bool {
 
 // own returns the rules that are part of every policy: an agent that may write beckon's files,
 // or act as the user, is not bound by any policy. They ask, since the user may have told the
-// agent to; `beckon policy disable` switches them off like any other.
+// agent to, and can be switched off like any other.
 func own(paths []string) []*config.Hook {
 	const reason = "This is beckon's own: it decides what an agent may do."
 	if len(paths) == 0 {
@@ -361,9 +362,9 @@ func own(paths []string) []*config.Hook {
 		return &config.Hook{ID: id, Event: event.PreToolUse, Type: config.BuiltIn, Level: config.Own, Enabled: true, StopBlocks: 1,
 			Spec: config.Spec{Rule: config.NewRule(wire.Ask, reason, m)}}
 	}
-	commands := []string{"beckon policy trust", "beckon policy accept", "beckon policy disable", "beckon policy allow", "beckon policy allow-once", "beckon policy init",
-
-		"beckon answer", "beckon reply", "beckon stop", "beckon away", "beckon back", "beckon uninstall"}
+	commands := []string{"beckon policy trust", "beckon policy accept", "beckon policy disable",
+		"beckon policy allow", "beckon policy allow-once", "beckon policy init", "beckon answer", "beckon reply",
+		"beckon stop", "beckon away", "beckon back", "beckon uninstall"}
 	return []*config.Hook{
 		hook("own-files", rule.Rule{Tools: []rule.Matcher{writers}, Conditions: rule.Conditions{Paths: slices.Clone(paths)}}),
 		hook("own-commands", rule.Rule{Conditions: rule.Conditions{Commands: commands}}),

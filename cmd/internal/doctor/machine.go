@@ -174,7 +174,7 @@ func (d *doctor) policies() {
 		case f.Status == policy.Untrusted || f.Status == policy.Changed:
 			d.warn("policy", "beckon policy trust", "%s", notice)
 		case f.Status == policy.Vanished || errors.Is(f.Err, trust.ErrEmpty):
-			d.fail("policy", "beckon policy accept, if it is meant", "%s", notice)
+			d.fail("policy", "put it back; if it is to say nothing, write {} into it", "%s", notice)
 		case f.Level == config.Project: // another version of beckon trusted it
 			d.fail("policy", "put it right, then: beckon policy trust", "%s", notice)
 		default:
