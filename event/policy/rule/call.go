@@ -76,7 +76,10 @@ func (c *Call) known() *facts {
 		one := &f.line.Commands[i]
 		for _, p := range one.Programs() {
 			name := strings.ToLower(p.Name)
-			f.names[name], f.names[withoutExtension(name)] = true, true
+			f.names[withoutExtension(name)] = true
+			for _, other := range strings.Fields(family(name)) {
+				f.names[other] = true
+			}
 		}
 		f.names["sh"] = f.names["sh"] || len(one.Writers) > 0 // it runs what another command wrote
 		for _, file := range one.Reads {

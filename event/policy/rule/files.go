@@ -126,10 +126,7 @@ func (o *opening) words(head string, start int, shows, changes bool) {
 	}
 	below := head == "mv" || shell.In(writesBelow, head) && slices.ContainsFunc(rest, isRecursive)
 	for i, w := range rest {
-		before := ""
-		if i > 0 {
-			before = rest[i-1]
-		}
+		before := o.cmd.Words[start+i-1]
 		named := func(flag string) bool {
 			return shell.In(selecting, flag) || head == "zip" && flag == "-x" || shell.In(envFlags, flag) && !shows
 		}
@@ -267,10 +264,7 @@ func (o *opening) git(words []string) {
 		text = searchText(rest)
 	}
 	for i, w := range rest {
-		before := ""
-		if i > 0 {
-			before = rest[i-1]
-		}
+		before := words[sub+i]
 		value := shell.In(shell.TextFlags, before) || shell.In("-S -G -L --author --since --until", before)
 		u := use{read: true, write: write, all: write}
 		switch {

@@ -49,14 +49,16 @@ const (
 	scriptRunners = shell.Managers + " turbo lerna nx run-s run-p npm-run-all rushx"
 )
 
-// families are programs that take the same words: a rule on one is a rule on all. That shells are
-// one, and what runs the scripts of packages, depends on the rest of the entry.
+// families are programs that take the same words: a rule on one is a rule on all; for shells and
+// what runs the scripts of packages see isProgram.
 var families = []string{
 	clusters,
 	"terraform tofu terragrunt",
 	"docker podman nerdctl",
 	"docker-compose podman-compose",
 	"rails rake",
+	shell.Shells + " " + shell.Evaluators,
+	scriptRunners,
 }
 
 // family returns the programs that an entry on one may mean.
@@ -65,12 +67,6 @@ func family(program string) string {
 		if shell.In(f, program) {
 			return f
 		}
-	}
-	switch {
-	case program == "npm":
-		return scriptRunners
-	case shell.In(shell.Shells, program):
-		return shell.Shells + " " + shell.Evaluators
 	}
 	return program
 }
@@ -203,11 +199,11 @@ func (p *Pattern) isProgram(c *shell.Command, words []string, place shell.Place)
 	case wild(strings.ToLower(p.program), strings.ToLower(name)),
 		place.At > 0 && strings.EqualFold(p.program, withoutExtension(name)): // node bin/acme.js
 		return true
-	case shell.In(shell.Shells, p.program): // curl | sh is any shell, and a script that curl wrote
+	case shell.In(family("sh"), p.program): // curl | sh is any shell, and a script that curl wrote
 		script := len(c.Writers) > 0 && !place.Weak && !shell.In(shell.Carriers, name)
 		return p.feeds != nil && (other || script)
-	case p.program == "npm": // npm run x is turbo x
-		return other && (p.first() == "run" || p.first() == "publish" && shell.In(shell.Managers, name))
+	case shell.In(scriptRunners, p.program): // npm run x is turbo x
+		return other && p.program == "npm" && (p.first() == "run" || p.first() == "publish" && shell.In(shell.Managers, name))
 	default:
 		return other
 	}
@@ -378,23 +374,22 @@ func (p *Pattern) operands(tail []string) operands {
 
 // same compares a pattern's word with a command's.
 func (p *Pattern) same(want, got string) bool {
-	names := p.namesOf(want)
-	want, got = tidy(want), tidy(got)
-	if wild(want, got) || slices.Contains(names, got) {
+	if wild(tidy(want), tidy(got)) {
 		return true
 	}
+	all := []string{tidy(got)}
 	switch {
 	case p.program == "git" && !strings.ContainsAny(want, ":*"):
 		ref := strings.TrimPrefix(got[strings.LastIndexByte(got, ':')+1:], "+")
 		ref = strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/tags/")
-		return ref == want && (p.first() == "push" || !strings.Contains(got, ":"))
+		return ref == tidy(want) && (p.first() == "push" || !strings.Contains(got, ":"))
 	case p.program == "chmod" && strings.Trim(want, "01234567") == "":
 		return strings.TrimLeft(want, "0") == strings.TrimLeft(octal(got), "0")
 	case shell.In(clusters, p.program):
-		named := func(one string) bool { return slices.Contains(names, one) }
-		return slices.ContainsFunc(strings.Split(got, ","), named) // ns,pods
+		all = strings.Split(got, ",") // ns,pods
 	}
-	return false
+	names := p.namesOf(want)
+	return slices.ContainsFunc(all, func(one string) bool { return slices.Contains(names, one) })
 }
 
 // octal returns a mode as digits, as far as it says what is allowed: a+rwx is 777.

@@ -177,8 +177,7 @@ func (r *Rule) line(c *Call) (best Verdict) {
 func (c *Conditions) near(f *facts) (list []*Pattern) {
 	for _, entry := range c.Commands {
 		name := headOf(entry)
-		here := func(other string) bool { return f.names[other] }
-		if name != "" && !here(name) && !slices.ContainsFunc(strings.Fields(family(name)), here) {
+		if name != "" && !f.names[name] {
 			continue
 		}
 		if p, err := Parse(entry); err == nil {

@@ -122,11 +122,11 @@ func Base(word string) string {
 	if at := strings.IndexAny(word, "@:"); at > 0 && isVersion(word[at+1:]) {
 		word = word[:at]
 	}
-	if name := strings.TrimRight(word, "0123456789."); In("python pip php ruby node", name) {
+	if name := strings.TrimRight(word, "0123456789."); name != word && In("python pip php ruby node", name) {
 		word = name
 	}
 	word = strings.TrimSuffix(strings.TrimSuffix(word, ".exe"), "-cli")
-	if name := strings.TrimPrefix(word, "g"); In(gnu, name) {
+	if name, cut := strings.CutPrefix(word, "g"); cut && In(gnu, name) {
 		return name
 	}
 	return word
