@@ -289,15 +289,19 @@ func (j judgement) known() bool {
 // an error. Many processes may use it at once.
 type Cache trust.Dir
 
-const cacheTTL = time.Hour // how long an answer is used again
+const (
+	cacheSuffix = ".json"
+	cacheTTL    = time.Hour // how long an answer is used again
+)
 
 // get returns the answer stored for a key, if it is not too old.
 func (c Cache) get(key string, now time.Time) (j judgement, ok bool) {
-	info, err := os.Stat(trust.Dir(c).Path(key))
+	name := key + cacheSuffix
+	info, err := os.Stat(trust.Dir(c).Path(name))
 	if c == "" || err != nil || now.Sub(info.ModTime()).Abs() > cacheTTL {
 		return j, false
 	}
-	ok = json.Unmarshal(trust.Dir(c).Read(key), &j) == nil && j.known()
+	ok = json.Unmarshal(trust.Dir(c).Read(name), &j) == nil && j.known()
 	return j, ok
 }
 
@@ -308,12 +312,12 @@ func (c Cache) put(key string, j judgement, now time.Time) {
 	}
 	j.Reason = redact.Text(j.Reason)
 	if data, err := json.Marshal(j); err == nil {
-		_ = trust.Dir(c).Write(data, key) // a missing one is asked again
+		_ = trust.Dir(c).Write(data, key+cacheSuffix) // a missing one is asked again
 	}
 	entries, _ := os.ReadDir(trust.Dir(c).Path())
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && now.Sub(info.ModTime()).Abs() > cacheTTL {
+		if err == nil && strings.HasSuffix(e.Name(), cacheSuffix) && now.Sub(info.ModTime()).Abs() > cacheTTL {
 			_ = trust.Dir(c).Remove(e.Name())
 		}
 	}
