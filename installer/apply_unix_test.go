@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -217,5 +218,26 @@ func TestLinkIntoReadOnlyStore(t *testing.T) {
 	}
 	if err := os.Chmod(store, 0o700); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A settings file that another program makes a link just before it is removed: the link stays, also
+// where it leads to no file yet.
+func TestLinkedBeforeRemoval(t *testing.T) {
+	h := newHome(t)
+	h.apply(Install(testSpec))
+	op := Uninstall()
+	op.testOnlyBeforeRename = sync.OnceFunc(func() {
+		if err := errors.Join(os.Remove(h.Path), os.Symlink("elsewhere.json", h.Path)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	h.apply(op)
+	if to, err := os.Readlink(h.Path); to != "elsewhere.json" {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(h.Path), ".*.tmp"))
+	if err != nil || left != nil {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

@@ -106,23 +106,13 @@ func (f FileEdit) Diff() (string, error) {
 	return Diff(c.New, text, c.File), err
 }
 
-// PlanAll returns the changes that edits of different files would make.
-func PlanAll(files []FileEdit) (all []Change, err error) {
-	for _, f := range files {
-		c, err := Plan(f.Target, f.Op)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	return all, nil
-}
-
 // ApplyAll carries out edits of different files, and none if one of them is refused. It returns the
 // changes that it made.
 func ApplyAll(ctx context.Context, files []FileEdit) (done []Change, err error) {
-	if _, err := PlanAll(files); err != nil {
-		return nil, err
+	for _, f := range files {
+		if _, err := Plan(f.Target, f.Op); err != nil {
+			return nil, err
+		}
 	}
 	for _, f := range files {
 		c, err := Apply(ctx, f.Target, f.Op)
@@ -403,11 +393,14 @@ func (c *Change) delete() error {
 	tmp := filepath.Join(filepath.Dir(c.File), strings.Replace(temporaryFor(c.File), "*", "removed", 1))
 	err := rename(c.File, tmp)
 	if err == nil {
-		var was []byte
-		if was, err = os.ReadFile(tmp); err == nil && !bytes.Equal(was, c.Old) {
-			err = cmp.Or(os.Link(tmp, c.File), errMoved)
+		if was, unread := os.ReadFile(tmp); unread == nil && bytes.Equal(was, c.Old) {
+			err = os.Remove(tmp)
+		} else {
+			err = cmp.Or(snapshot{file: c.File}.swap(tmp), errMoved)
+			if errors.Is(err, errMoved) { // it is back, or there is a newer one
+				_ = os.Remove(tmp)
+			}
 		}
-		err = errors.Join(err, os.Remove(tmp))
 	}
 	if err != nil {
 		return &fileError{"removing", c.File, cause(err), ""}

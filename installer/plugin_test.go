@@ -28,12 +28,16 @@ func writePlugin(t *testing.T, p Plugin) []Change {
 }
 
 // changes returns what making the plugin would change.
-func (p Plugin) changes() ([]Change, error) {
+func (p Plugin) changes() (all []Change, err error) {
 	files, err := p.Edits()
-	if err != nil {
-		return nil, err
+	for _, f := range files {
+		c, err := Plan(f.Target, f.Op)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
 	}
-	return PlanAll(files)
+	return all, err
 }
 
 // Inspect finds a new plugin as it should be, and making it again changes nothing.
