@@ -56,7 +56,7 @@ func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) e
 	if !ok {
 		s.Cwd, _ = os.Getwd()
 	}
-	before := make(chan wrapped, 1)
+	before := make(chan *string, 1)
 	go func() { before <- runWrapped(c.command(), payload, wrapWait) }()
 	rows, seen, now, err := a.Rows()
 	if err != nil {
@@ -76,8 +76,8 @@ func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) e
 		rows = fleet(rows)
 	}
 	text := ""
-	if first := <-before; first.ok {
-		text = strings.TrimRight(first.text, "\n") + "\n" + term.NeedList(rows, st)
+	if first := <-before; first != nil {
+		text = strings.TrimRight(*first, "\n") + "\n" + term.NeedList(rows, st)
 	} else {
 		text = term.StatusLine(a.view(s, rows, used), a.statusFormat(), st)
 	}
