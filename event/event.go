@@ -145,3 +145,19 @@ func CutTail(s string, max int) string {
 	}
 	return strings.Clone(s[start:])
 }
+
+// Bounded keeps the first Max bytes that are written to it and discards the rest. It has no
+// ReadFrom, which io.Copy would prefer to Write.
+type Bounded struct {
+	Max  int
+	Kept []byte
+	Cut  bool // there was more
+}
+
+// Write never fails.
+func (b *Bounded) Write(p []byte) (int, error) {
+	n := min(len(p), b.Max-len(b.Kept))
+	b.Kept = append(b.Kept, p[:n]...)
+	b.Cut = b.Cut || n < len(p)
+	return len(p), nil
+}

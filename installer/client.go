@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"beckon/event/bounded"
+	"beckon/event"
 )
 
 // Client is the installed Claude Code.
@@ -51,7 +51,7 @@ func (c Client) Ask(ctx context.Context, args ...string) ([]byte, error) {
 	defer os.RemoveAll(scratch)
 	ctx, cancel := context.WithTimeout(ctx, clientDeadline)
 	defer cancel()
-	out := bounded.Buffer{Max: clientOutput}
+	out := event.Bounded{Max: clientOutput}
 	cmd := exec.CommandContext(ctx, c.Path, args...)
 	// Asking must not make the client use the network.
 	cmd.Env = append(cmd.Environ(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",

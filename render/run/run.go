@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"beckon/event/bounded"
+	"beckon/event"
 	"beckon/event/home"
 )
 
@@ -48,16 +48,16 @@ func (p Program) Output(ctx context.Context) (string, error) {
 }
 
 // Outputs runs p and returns its outputs.
-func (p Program) Outputs(ctx context.Context) (stdout, stderr *bounded.Buffer, err error) {
+func (p Program) Outputs(ctx context.Context) (stdout, stderr *event.Bounded, err error) {
 	stdout, stderr = p.buffer(), p.buffer()
 	return stdout, stderr, p.run(ctx, stdout, stderr)
 }
 
-func (p Program) buffer() *bounded.Buffer {
+func (p Program) buffer() *event.Bounded {
 	if p.Max == 0 {
 		p.Max = defaultMax
 	}
-	return &bounded.Buffer{Max: p.Max}
+	return &event.Bounded{Max: p.Max}
 }
 
 // lateError means that a program ran into its limit, or that of the context. It is a

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"beckon/event/bounded"
+	"beckon/event"
 )
 
 const (
@@ -54,7 +54,7 @@ func (p process) run(ctx context.Context) ran {
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-grace))
 		defer cancel()
 	}
-	out, errs := &capped{Buffer: bounded.Buffer{Max: maxStdout}}, &capped{Buffer: bounded.Buffer{Max: maxStderr}}
+	out, errs := &capped{Bounded: event.Bounded{Max: maxStdout}}, &capped{Bounded: event.Bounded{Max: maxStderr}}
 	cmd := exec.CommandContext(ctx, p.path)
 	cmd.Args, cmd.Dir, cmd.Env = p.argv, p.dir, p.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.stdin), out, errs
@@ -110,14 +110,14 @@ func cause(err error) error {
 // capped is the beginning of an output: a program that prints a gigabyte and then decides has
 // still decided.
 type capped struct {
-	bounded.Buffer
+	event.Bounded
 	whole bool // the end was reached: no process has the output open
 }
 
 // ReadFrom is called by os/exec to copy the output. Only here can an output that ended be told
 // from one that was closed by force.
 func (c *capped) ReadFrom(r io.Reader) (int64, error) {
-	n, err := io.Copy(&c.Buffer, r)
+	n, err := io.Copy(&c.Bounded, r)
 	c.whole = err == nil
 	return n, err
 }
