@@ -123,9 +123,16 @@ func (a *Ask) foreign(input gjson.Result, tool string) {
 
 func questions(list gjson.Result) (out []Question) {
 	eachObject(list, MaxQuestions, func(v gjson.Result) {
-		q := Question{Header: lineOf(v, "header", MaxLabel), Text: lineOf(v, "question", MaxQuestion), Multi: v.Get("multiSelect").Type == gjson.True}
+		q := Question{
+			Header: lineOf(v, "header", MaxLabel),
+			Text:   lineOf(v, "question", MaxQuestion),
+			Multi:  v.Get("multiSelect").Type == gjson.True,
+		}
 		eachObject(v.Get("options"), MaxOptions, func(o gjson.Result) {
-			q.Options = append(q.Options, Option{Label: lineOf(o, "label", MaxLabel), Description: lineOf(o, "description", MaxSummary)})
+			q.Options = append(
+				q.Options,
+				Option{Label: lineOf(o, "label", MaxLabel), Description: lineOf(o, "description", MaxSummary)},
+			)
 		})
 		out = append(out, q)
 	})
@@ -149,8 +156,8 @@ func form(schema gjson.Result) (out []string) {
 	return out
 }
 
-// offer describes a permission update by its type and behavior; an unknown one by its type.
-func offer(kind, behavior string) string {
+// suggestion describes a permission update by its type and behavior; an unknown one by its type.
+func suggestion(kind, behavior string) string {
 	switch {
 	case kind == "addRules" && (behavior == "" || behavior == "allow"):
 		return "always allow"
@@ -168,7 +175,7 @@ func offer(kind, behavior string) string {
 // permission updates).
 func suggestions(list gjson.Result) (out []string) {
 	eachObject(list, MaxQuestions, func(v gjson.Result) {
-		words := []string{offer(lineOf(v, "type", MaxLabel), lineOf(v, "behavior", MaxLabel))}
+		words := []string{suggestion(lineOf(v, "type", MaxLabel), lineOf(v, "behavior", MaxLabel))}
 		if mode := lineOf(v, "mode", MaxLabel); mode != "" {
 			words = append(words, mode)
 		}

@@ -93,7 +93,11 @@ func ParseStatus(payload []byte) (s Status, ok bool) {
 		Style: text("output_style.name", MaxID), Agent: text("agent.name", MaxID),
 		Millis: scaled(doc.Get("cost.total_duration_ms"), 1),
 		Added:  scaled(doc.Get("cost.total_lines_added"), 1), Removed: scaled(doc.Get("cost.total_lines_removed"), 1),
-		Meter: Meter{Model: text("model.id", MaxID), Version: text("version", MaxID), Cost: scaled(doc.Get("cost.total_cost_usd"), 1e6)},
+		Meter: Meter{
+			Model:   text("model.id", MaxID),
+			Version: text("version", MaxID),
+			Cost:    scaled(doc.Get("cost.total_cost_usd"), 1e6),
+		},
 	}
 	if s.Cwd == "" {
 		s.Cwd = text("cwd", MaxPath)

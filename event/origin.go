@@ -71,6 +71,6 @@ type Git struct {
 	Linked   bool   `json:"linked,omitempty"`   // Worktree is a linked work tree or submodule
 }
 
-// JudgeDir is the prefix of the temporary directory in which a policy runs an agent of its own
+// ModelDir is the prefix of the temporary directory in which a policy runs an agent of its own
 // to judge an event. Such an agent is not shown as a session.
-const JudgeDir = "beckon-judge-"
+const ModelDir = "beckon-judge-"

@@ -158,7 +158,7 @@ func refAsk(e *Event, top map[string]any) *Ask {
 	}
 	if e.Kind == PermissionRequest && len(a.Questions) == 0 && a.Plan == "" {
 		for _, m := range objects(top["permission_suggestions"], MaxQuestions) {
-			words := []string{offer(text(m, "type", MaxLabel), text(m, "behavior", MaxLabel))}
+			words := []string{suggestion(text(m, "type", MaxLabel), text(m, "behavior", MaxLabel))}
 			if mode := text(m, "mode", MaxLabel); mode != "" {
 				words = append(words, mode)
 			}

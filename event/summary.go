@@ -245,7 +245,8 @@ func isBlank(r rune) bool {
 // of text direction, and zero-width characters except those that join emoji.
 func Unsafe(r rune) bool {
 	return r < ' ' || 0x7f <= r && r <= 0x9f || r == 0xad || r == '\u061c' || r == '\u200b' || r == '\u200e' || r == '\u200f' || '\u202a' <= r && r <= '\u202e' ||
-		'\u2060' <= r && r <= '\u206f' || r == '\ufeff' || 0xe0000 <= r && r <= 0xe007f
+		'\u2060' <= r && r <= '\u206f' || r == '\ufeff' ||
+		0xe0000 <= r && r <= 0xe007f
 }
 
 // controlLen returns how many bytes after an ESC (or, if csi, after a CSI) belong to it: all

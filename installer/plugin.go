@@ -136,7 +136,12 @@ func (p Plugin) file(keep, name string, op Op) FileEdit {
 // is set.
 func (p Plugin) whole(text []byte, ours func([]byte) bool) Op {
 	may := func(old []byte) bool { return p.Force || ours(old) }
-	return whole(p.Spec.check, func([]byte) []byte { return text }, may, "choose another directory, or --force to replace it")
+	return whole(
+		p.Spec.check,
+		func([]byte) []byte { return text },
+		may,
+		"choose another directory, or --force to replace it",
+	)
 }
 
 func begins(mark string) func([]byte) bool {

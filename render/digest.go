@@ -27,11 +27,11 @@ type DigestRow struct {
 
 // NewDigest returns the digest of the rows of every session, including ended ones, and of the
 // lanes, which may begin earlier. It leaves out sessions that were only idle.
-func NewDigest(since time.Time, rows []Row, counted []stats.Lane) Digest {
+func NewDigest(since time.Time, rows []Row, counted []stats.Track) Digest {
 	d := Digest{Schema: 1, Since: since.UTC(), Sessions: []DigestRow{}}
 	for i := range rows {
 		r := DigestRow{Row: rows[i]}
-		at := slices.IndexFunc(counted, func(l stats.Lane) bool { return l.Session == string(store.KeyOf(r.Record())) })
+		at := slices.IndexFunc(counted, func(l stats.Track) bool { return l.Session == string(store.KeyOf(r.Record())) })
 		var worked, waited event.Millis
 		if at >= 0 {
 			for _, span := range counted[at].Spans {

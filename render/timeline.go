@@ -36,7 +36,7 @@ type Span struct {
 
 // NewTimeline returns the timeline of what was counted between from and to. session returns the
 // session of a track.
-func NewTimeline(from, to time.Time, counted []stats.Lane, session func(*stats.Lane) *state.Session) Timeline {
+func NewTimeline(from, to time.Time, counted []stats.Track, session func(*stats.Track) *state.Session) Timeline {
 	t := Timeline{Schema: 1, From: from.UTC(), To: to.UTC(), Tracks: []Track{}}
 	for i := range counted {
 		s := session(&counted[i])

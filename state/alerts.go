@@ -45,9 +45,9 @@ type Alert struct {
 // ID returns the alert's name, which is unique in its session and fit for a file name.
 func (e Alert) ID() string { return string(e.Kind) + "-" + strconv.FormatInt(int64(e.At), 10) }
 
-// Hold returns how long, in milliseconds, an alert of the kind must last before the user is
+// Delay returns how long, in milliseconds, an alert of the kind must last before the user is
 // notified: a turn may seem over for a moment, and a hook may answer a dialog.
-func (k AlertKind) Hold() event.Millis {
+func (k AlertKind) Delay() event.Millis {
 	if k.Over() {
 		return lingers + dwell
 	}

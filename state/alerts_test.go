@@ -273,8 +273,8 @@ func TestBlockedStop(t *testing.T) {
 	if got := Resolve(s, late, 7000); got.State != Working {
 		t.Errorf("busy long after a short turn: %s", got.State)
 	}
-	if held := 5000 + AlertDone.Hold(); AlertStateOf(s, busy, held).Open {
-		t.Errorf("it is told to be done after the hold of %d", AlertDone.Hold())
+	if held := 5000 + AlertDone.Delay(); AlertStateOf(s, busy, held).Open {
+		t.Errorf("it is told to be done after the hold of %d", AlertDone.Delay())
 	}
 	done := AlertStateOf(s, Evidence{}, 6000).Alert
 	if !AlertStateOf(s, busy, 90_000).Closes(done) {

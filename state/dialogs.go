@@ -46,7 +46,8 @@ func (f *fold) dialogShown(e *event.Event, kind WaitKind) {
 		hash = leaderHash
 	}
 	answered := slices.ContainsFunc(f.s.Closed, func(c Closed) bool { return c.Hash == hash && c.At >= e.At })
-	if answered || slices.ContainsFunc(a.Calls, func(c Call) bool { return isPermission(c.Kind) == isPermission(kind) && c.waiting() }) {
+	if answered ||
+		slices.ContainsFunc(a.Calls, func(c Call) bool { return isPermission(c.Kind) == isPermission(kind) && c.waiting() }) {
 		return
 	}
 	name := newestCall(*a).Name

@@ -14,7 +14,7 @@ func (v *Seen) Next(now event.Millis) (next event.Millis) {
 	}
 	at(s.Backburner.At > s.Backburner.Off, s.Backburner.Until)
 	if s.End.At != 0 {
-		at(s.End.Reason == "clear", s.End.At+clearHold)
+		at(s.End.Reason == "clear", s.End.At+clearWait)
 		return next
 	}
 	at(ev.Process == Unread && ev.Registry.Status == "", s.Updated+silence+1)
@@ -23,7 +23,7 @@ func (v *Seen) Next(now event.Millis) (next event.Millis) {
 	at(ev.Registry.Status == "busy", s.Activity+lingers)
 	for i := range s.Actors {
 		a := &s.Actors[i]
-		at(a.ID != "" && a.How == EndStop, a.Ended+returnHold)
+		at(a.ID != "" && a.How == EndStop, a.Ended+returnWait)
 	}
 	return next
 }

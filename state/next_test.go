@@ -17,8 +17,8 @@ func TestNextOfClearedAside(t *testing.T) {
 	if got := v.Next(at + 100); got != at+500 {
 		t.Errorf("next look at +%d ms, want +500, when it is no longer set aside", got-at)
 	}
-	if got := v.Next(at + 500); got != at+clearHold {
-		t.Errorf("next look at +%d ms, want +%d, when no successor came", got-at, clearHold)
+	if got := v.Next(at + 500); got != at+clearWait {
+		t.Errorf("next look at +%d ms, want +%d, when no successor came", got-at, clearWait)
 	}
 }
 

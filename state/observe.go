@@ -112,7 +112,8 @@ const breakOff = 2000
 // newest turn, which its hook reported as an ordinary end.
 func (s *Session) BrokenOff(t event.Millis) bool {
 	main := s.Main()
-	return !s.Native() && main.How == EndStop && main.Ended == s.Stop.At && t >= main.Ended-breakOff && t <= main.Ended+breakOff
+	return !s.Native() && main.How == EndStop && main.Ended == s.Stop.At && t >= main.Ended-breakOff &&
+		t <= main.Ended+breakOff
 }
 
 // mainRunsBefore is runsBefore for the main conversation alone.

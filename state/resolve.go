@@ -12,10 +12,10 @@ import (
 const (
 	silence   = 12 * 3600 * 1000 // a session silent for longer, without any evidence, is unknown
 	doubt     = 10 * 1000        // a session whose evidence contradicts itself for longer is unknown
-	clearHold = 2 * 1000         // /clear: the successor starts about 70 ms later
+	clearWait = 2 * 1000         // /clear: the successor starts about 70 ms later
 	// A background agent's end is followed by a prompt of the client's own, about 100 ms later
 	// and up to 1 s on a busy machine. Until then the work is not over.
-	returnHold = 1500
+	returnWait = 1500
 )
 
 // ruleReturned is the rule that bridges this gap.
@@ -168,9 +168,9 @@ func (v view) finish(r rule, st Status) Status {
 func cleared(v view) (Status, bool) {
 	e := v.s.End
 	if st, aside := backburned(v); aside { // its successor is set aside too
-		return st, e.At != 0 && e.Reason == "clear" && v.now < e.At+clearHold
+		return st, e.At != 0 && e.Reason == "clear" && v.now < e.At+clearWait
 	}
-	return Status{State: Idle, Reason: Fresh, Since: e.At}, e.At != 0 && e.Reason == "clear" && v.now < e.At+clearHold
+	return Status{State: Idle, Reason: Fresh, Since: e.At}, e.At != 0 && e.Reason == "clear" && v.now < e.At+clearWait
 }
 
 func ended(v view) (Status, bool) {
@@ -292,7 +292,13 @@ func backgroundRuns(v view) (Status, bool) {
 // the client takes up its result.
 func subagentReturned(v view) (Status, bool) {
 	a := v.s.returned()
-	return Status{State: Working, Reason: "subagent", Since: a.Started, Actor: a.ID}, a.ID != "" && v.now < a.Ended+returnHold
+	return Status{
+			State:  Working,
+			Reason: "subagent",
+			Since:  a.Started,
+			Actor:  a.ID,
+		}, a.ID != "" &&
+			v.now < a.Ended+returnWait
 }
 
 // returned returns the subagent that stopped last among those whose result the main

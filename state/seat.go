@@ -94,7 +94,8 @@ func Addressee(sessions []Session, e *event.Event, host string) string {
 	found := 0
 	for i := range sessions {
 		s := &sessions[i]
-		if s.Agent != e.Agent || !s.sitsWhere(e, host) || s.over() && (e.Kind == event.SessionStart || e.Kind == event.UserPromptSubmit) {
+		if s.Agent != e.Agent || !s.sitsWhere(e, host) ||
+			s.over() && (e.Kind == event.SessionStart || e.Kind == event.UserPromptSubmit) {
 			continue
 		}
 		if !s.over() {
@@ -128,7 +129,12 @@ func (s *Session) sitsWhere(e *event.Event, host string) bool {
 
 // nearer reports whether e belongs to s rather than to t.
 func (s *Session) nearer(t *Session, e *event.Event) bool {
-	return cmp.Or(order(!t.over(), !s.over()), order(t.has(e), s.has(e)), cmp.Compare(t.acted(), s.acted()), cmp.Compare(t.ID, s.ID)) < 0
+	return cmp.Or(
+		order(!t.over(), !s.over()),
+		order(t.has(e), s.has(e)),
+		cmp.Compare(t.acted(), s.acted()),
+		cmp.Compare(t.ID, s.ID),
+	) < 0
 }
 
 // over reports whether the session has ended or lost its process.

@@ -13,7 +13,7 @@ type Seen struct {
 // Listed reports whether views list the session. One known only from a notification or the end
 // of a subagent is listed if its process or the client's registry shows it.
 func (v *Seen) Listed() bool {
-	there := v.Session.heard() || v.Evidence.Process == Alive || v.Evidence.Registry.Status != ""
+	there := v.Session.reported() || v.Evidence.Process == Alive || v.Evidence.Registry.Status != ""
 	return there && v.Session.Removed == 0 && v.Status.State.Live()
 }
 
@@ -23,11 +23,12 @@ func (v *Seen) HasMod() bool { return v.Session.Mod() != "" && v.Evidence.Proces
 // TakesReply reports whether the mod can submit a reply as the session's next prompt: the turn
 // is over, and no dialog is open.
 func (v *Seen) TakesReply() bool {
-	return v.HasMod() && v.Status.State.Live() && !v.Status.State.AtWork() && (!v.Status.State.Asks() || v.Status.Rule == RuleAsked)
+	return v.HasMod() && v.Status.State.Live() && !v.Status.State.AtWork() &&
+		(!v.Status.State.Asks() || v.Status.Rule == RuleAsked)
 }
 
-// heard reports whether an event has shown that the session is there.
-func (s *Session) heard() bool {
+// reported reports whether an event has shown that the session is there.
+func (s *Session) reported() bool {
 	for i := range s.Actors {
 		if s.Actors[i].Active != 0 {
 			return true

@@ -111,7 +111,9 @@ func (f *fold) prompted(e *event.Event, fresh bool) {
 
 // asks adds the agent's turn when call c begins to wait for the user.
 func (f *fold) asks(c *Call) {
-	f.say(Turn{Actor: SpeakerAgent, Intent: intent.IntentQuestion, Confidence: 100, Rule: string(c.Kind), Text: c.question()})
+	f.say(
+		Turn{Actor: SpeakerAgent, Intent: intent.IntentQuestion, Confidence: 100, Rule: string(c.Kind), Text: c.question()},
+	)
 }
 
 // question returns what a waiting call asks, as text.

@@ -17,6 +17,8 @@ import (
 var plainer = map[string]string{
 	"tale": "replay", "bring": "load", "believe": "commit", "relieve": "evict", "ousted": "displaced", "unspeak": "clear",
 	"speak": "covers", "speaks": "covers", "spoke": "answered", "tell": "notify, report", "tells": "notify, report",
+	"firing": "invocation", "holder": "locked", "desk": "limiter", "ticket": "token", "door": "token", "lone": "unmatched",
+	"edge": "alert", "judge": "evaluate", "trouble": "problem", "unburner": "takeBack",
 	"teller": "notifier", "telling": "revealing", "told": "notified, found", "thecase": "caseOf",
 }
 

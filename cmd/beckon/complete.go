@@ -33,7 +33,7 @@ func (a *app) runComplete(root *kong.Node, args []string) int {
 	if r, ok := renamed(args); ok && len(args) > 1 {
 		args = slices.Concat(r.is, args[len(r.was):])
 	}
-	for _, o := range offers(root, args, a.sessionOffers) {
+	for _, o := range suggest(root, args, a.sessionWords) {
 		fmt.Fprintf(a.Stdout, "%s\t%s\n", o.word, render.OneLine(o.help))
 	}
 	return cli.ExitOK
@@ -48,7 +48,7 @@ type line struct {
 	session func() []completion
 }
 
-func offers(root *kong.Node, args []string, sessions func() []completion) []completion {
+func suggest(root *kong.Node, args []string, sessions func() []completion) []completion {
 	l := line{node: root, session: sessions, word: args[len(args)-1]}
 	for _, w := range args[:len(args)-1] {
 		l.read(w)
@@ -86,7 +86,10 @@ func (l *line) read(w string) {
 			l.flag = f
 		}
 	default:
-		i := slices.IndexFunc(l.node.Children, func(n *kong.Node) bool { return n.Name == w || slices.Contains(n.Aliases, w) })
+		i := slices.IndexFunc(
+			l.node.Children,
+			func(n *kong.Node) bool { return n.Name == w || slices.Contains(n.Aliases, w) },
+		)
 		if i < 0 {
 			l.args++
 			return
@@ -140,7 +143,12 @@ func (l *line) words() (list []completion) {
 	if l.args < len(l.node.Positional) {
 		p := l.node.Positional[l.args]
 		if l.node.Name == "jump" {
-			list = append(list, completion{"next", "the next session that needs you"}, completion{"prev", "the one before"}, completion{"last", "the end of the queue"})
+			list = append(
+				list,
+				completion{"next", "the next session that needs you"},
+				completion{"prev", "the one before"},
+				completion{"last", "the end of the queue"},
+			)
 		}
 		list = append(list, l.values(p)...)
 	}
@@ -166,10 +174,10 @@ func (l *line) values(v *kong.Value) (list []completion) {
 	return list
 }
 
-// sessionOffers offers the live sessions, the ones that need you first: by name or project
+// sessionWords offers the live sessions, the ones that need you first: by name or project
 // where that is unique, and by the beginning of the id. It leaves out words that a shell would
 // have to quote.
-func (a *app) sessionOffers() (list []completion) {
+func (a *app) sessionWords() (list []completion) {
 	snap, err := a.Reader().Look(false)
 	if err != nil {
 		return nil
@@ -198,5 +206,6 @@ func (a *app) sessionOffers() (list []completion) {
 }
 
 func plainWord(s string) bool {
-	return s != "" && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+@") == ""
+	return s != "" && s[0] != '-' &&
+		strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+@") == ""
 }

@@ -69,7 +69,7 @@ func (a *app) digest(back time.Duration) (render.Digest, error) {
 }
 
 // withArchived adds the sessions of the lanes that are archived.
-func (a *app) withArchived(seen []state.Seen, lanes []stats.Lane) []state.Seen {
+func (a *app) withArchived(seen []state.Seen, lanes []stats.Track) []state.Seen {
 	live := make(map[store.Key]bool, len(seen))
 	for i := range seen {
 		live[store.KeyOf(seen[i].Session.Record())] = true

@@ -30,7 +30,9 @@ func (a *app) man(k *kong.Kong) error {
 // configurationText lists the keys of the configuration.
 func configurationText() string {
 	var b strings.Builder
-	b.WriteString("config.json in $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon: JSON, with comments and trailing commas.\n")
+	b.WriteString(
+		"config.json in $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon: JSON, with comments and trailing commas.\n",
+	)
 	for _, k := range config.Keys {
 		if k.Old {
 			continue

@@ -16,24 +16,24 @@ import (
 )
 
 type notifyAskCmd struct {
-	Offer string `arg:""`
+	Request string `arg:""`
 }
 
 // Run asks the user about a request until it is over. Nobody reads what it prints.
 func (c *notifyAskCmd) Run(a *app) error {
-	if err := a.askUser(c.Offer); err != nil {
+	if err := a.askUser(c.Request); err != nil {
 		a.Store.Log(fmt.Errorf("asking by a notification: %w", err))
 	}
 	return nil
 }
 
-// errNotHolder is returned to any process but the one that waits at the request.
-var errNotHolder = errors.New("only the process that holds the call has its notification answered")
+// errNotWaiting is returned to any process but the one that waits at the request.
+var errNotWaiting = errors.New("only the process that holds the call has its notification answered")
 
-// held reports whether the process that waits at o started this one. An agent can run this
+// waits reports whether the process that waits at o started this one. An agent can run this
 // command with its own configuration, but not as a child of the waiting process, which is the
 // client's hook or the program that the hook became.
-func held(o *request.Request) bool {
+func waits(o *request.Request) bool {
 	p, there := evidence.Process(os.Getppid(), evidence.ThisMachine())
 	return there && p == o.Waiter
 }
@@ -43,8 +43,8 @@ func (a *app) askUser(id string) error {
 	if err != nil {
 		return err
 	}
-	if !held(&o) {
-		return errNotHolder
+	if !waits(&o) {
+		return errNotWaiting
 	}
 	set := alert.Defaults()
 	set.Channels = request.In(a.Store.Dir).Channels(id)
@@ -76,7 +76,7 @@ const openEvery = time.Second
 func (a *app) whileOpen(o *request.Request) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithDeadline(context.Background(), o.Expires.Time())
 	go func() {
-		for request.In(a.Store.Dir).StillOpen(o) && held(o) && ctx.Err() == nil {
+		for request.In(a.Store.Dir).StillOpen(o) && waits(o) && ctx.Err() == nil {
 			time.Sleep(openEvery)
 		}
 		cancel()

@@ -74,6 +74,13 @@ func usageNote(w usage.Window, percent int, account string, now time.Time) notif
 	if account != "" {
 		body += "; " + event.OneLine(account, 80)
 	}
-	return notify.Note{Schema: notify.Schema, Kind: config.Limit, Public: true, Project: "usage", Title: fmt.Sprintf("usage limit %s: %d %% used", term.LimitName(w.Name), percent),
-		Body: body, Since: w.At.Time()}
+	return notify.Note{
+		Schema:  notify.Schema,
+		Kind:    config.Limit,
+		Public:  true,
+		Project: "usage",
+		Title:   fmt.Sprintf("usage limit %s: %d %% used", term.LimitName(w.Name), percent),
+		Body:    body,
+		Since:   w.At.Time(),
+	}
 }

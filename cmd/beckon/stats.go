@@ -149,7 +149,7 @@ func (a *app) timeline(name string) (render.Timeline, error) {
 	if len(lanes) > 0 { // the night before is not shown
 		from = lanes[0].Spans[0].From.Time()
 	}
-	of := func(l *stats.Lane) *state.Session { return a.sessionOf(store.Key(l.Session), l.Project) }
+	of := func(l *stats.Track) *state.Session { return a.sessionOf(store.Key(l.Session), l.Project) }
 	return render.NewTimeline(from, to, lanes, of), nil
 }
 

@@ -57,7 +57,10 @@ func (c *watchCmd) Run(a *app) error {
 		return c.once(a, opt)
 	}
 	if !a.Screen() {
-		return cli.Hint("--once prints one screen to anything", "watch needs a terminal on its output, and one that can move its cursor")
+		return cli.Hint(
+			"--once prints one screen to anything",
+			"watch needs a terminal on its output, and one that can move its cursor",
+		)
 	}
 	others, err := c.Others(a.App)
 	if err != nil {
@@ -166,7 +169,11 @@ func (a *app) past(r render.Row, s state.Session) tui.Past {
 }
 
 func (a *app) recentTurns(s *state.Session) (turns []state.Turn) {
-	sel := store.Select{Key: store.KeyOf(s.Record()), Kind: "turn", Since: event.MillisOf(s.Updated.Time().AddDate(0, 0, -recentDays))}
+	sel := store.Select{
+		Key:   store.KeyOf(s.Record()),
+		Kind:  "turn",
+		Since: event.MillisOf(s.Updated.Time().AddDate(0, 0, -recentDays)),
+	}
 	// History that cannot be read shows no turns; the row says why.
 	_ = a.Store.Lines(sel, func(l *store.Line) { turns = append(turns, *l.Change.Turn) })
 	return turns[max(0, len(turns)-recentTurns):]
@@ -192,12 +199,20 @@ func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Fol
 // screenOf returns what a screen shows: the live sessions and those that ended recently,
 // without those that the user removed.
 func (a *app) screenOf(snap live.Snapshot) tui.Snapshot {
-	s := tui.Snapshot{Now: snap.Now.Time(), Still: snap.Staged, Problem: a.problemLine(snap.Problems), Seen: make(map[string]state.Seen, len(snap.Seen))}
+	s := tui.Snapshot{
+		Now:     snap.Now.Time(),
+		Still:   snap.Staged,
+		Problem: a.problemLine(snap.Problems),
+		Seen:    make(map[string]state.Seen, len(snap.Seen)),
+	}
 	s.Limits, _ = usage.In(a.Store.Dir).Read(snap.Now) // stats reports a file that cannot be read
 	for _, v := range snap.Seen {
 		s.Seen[v.Session.Record()] = v
 	}
-	s.Rows = slices.DeleteFunc(render.Rows(snap.Seen, true), func(r render.Row) bool { return s.Seen[r.Record()].Session.Removed != 0 })
+	s.Rows = slices.DeleteFunc(
+		render.Rows(snap.Seen, true),
+		func(r render.Row) bool { return s.Seen[r.Record()].Session.Removed != 0 },
+	)
 	return s
 }
 

@@ -83,9 +83,9 @@ type Answer struct {
 	Event string // the agent's name
 	Means string // Claude Code's, which policies use
 	Says  []Say
-	// Held marks an event whose hook may wait for an answer of the user: its dialog is open
+	// Waits marks an event whose hook may wait for an answer of the user: its dialog is open
 	// meanwhile, and can be answered there as well.
-	Held bool
+	Waits bool
 }
 
 // Say is one member of an answer.
@@ -130,7 +130,7 @@ func (a *Agent) Dir(home string, getenv func(string) string) string {
 
 // Holds reports whether a hook of the agent may wait for an answer of the user.
 func (a *Agent) Holds() bool {
-	return slices.ContainsFunc(a.Answers, func(r Answer) bool { return r.Held })
+	return slices.ContainsFunc(a.Answers, func(r Answer) bool { return r.Waits })
 }
 
 // Hears reports whether the agent's event accepts such an answer.

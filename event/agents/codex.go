@@ -59,14 +59,29 @@ var codex = Agent{
 	Answers: []Answer{
 		{Event: "PreToolUse", Means: "PreToolUse", Says: []Say{
 			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PreToolUse"`},
-			{When: Deny, Path: "hookSpecificOutput.permissionDecision", Value: `"deny"`, Reason: "hookSpecificOutput.permissionDecisionReason"},
-			{When: Rewrite, Path: "hookSpecificOutput.permissionDecision", Value: `"allow"`, Reason: "hookSpecificOutput.updatedInput"},
+			{
+				When:   Deny,
+				Path:   "hookSpecificOutput.permissionDecision",
+				Value:  `"deny"`,
+				Reason: "hookSpecificOutput.permissionDecisionReason",
+			},
+			{
+				When:   Rewrite,
+				Path:   "hookSpecificOutput.permissionDecision",
+				Value:  `"allow"`,
+				Reason: "hookSpecificOutput.updatedInput",
+			},
 			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
 			{When: System, Path: "systemMessage", Value: Text},
 		}},
 		{Event: "PermissionRequest", Means: "PermissionRequest", Says: []Say{
 			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PermissionRequest"`},
-			{When: Deny, Path: "hookSpecificOutput.decision.behavior", Value: `"deny"`, Reason: "hookSpecificOutput.decision.message"},
+			{
+				When:   Deny,
+				Path:   "hookSpecificOutput.decision.behavior",
+				Value:  `"deny"`,
+				Reason: "hookSpecificOutput.decision.message",
+			},
 			{When: Allow, Path: "hookSpecificOutput.decision.behavior", Value: `"allow"`},
 		}},
 		{Event: "PostToolUse", Means: "PostToolUse", Says: []Say{

@@ -61,7 +61,11 @@ var copilot = Agent{
 		{Name: "powershell", Means: "PowerShell"},
 		{Name: "write_powershell", Means: "PowerShell", Inputs: []Renamed{{Name: "input", Means: "command"}}, Types: true},
 		{Name: "view", Means: "Read", Inputs: []Renamed{{Name: "path", Means: "file_path"}}},
-		{Name: "create", Means: "Write", Inputs: []Renamed{{Name: "path", Means: "file_path"}, {Name: "file_text", Means: "content"}}},
+		{
+			Name:   "create",
+			Means:  "Write",
+			Inputs: []Renamed{{Name: "path", Means: "file_path"}, {Name: "file_text", Means: "content"}},
+		},
 		{Name: "edit", Means: "Edit", Inputs: []Renamed{{Name: "path", Means: "file_path"}}},
 		{Name: "str_replace_editor", Means: "Edit", Inputs: []Renamed{{Name: "path", Means: "file_path"}}},
 		{Name: "apply_patch", Means: "Edit", Patch: "input"},

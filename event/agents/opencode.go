@@ -106,7 +106,7 @@ var openCode = Agent{
 			{When: Deny, Path: "context", Value: Text},
 			{When: Context, Path: "context", Value: Text},
 		}},
-		{Event: "permission.asked", Means: "PermissionRequest", Held: true, Says: []Say{
+		{Event: "permission.asked", Means: "PermissionRequest", Waits: true, Says: []Say{
 			{When: Deny, Path: "reply", Value: `"reject"`, Reason: "message"},
 			{When: Allow, Path: "reply", Value: `"once"`},
 		}},

@@ -58,13 +58,28 @@ var qwen = Agent{
 	Answers: []Answer{
 		{Event: "PreToolUse", Means: "PreToolUse", Says: []Say{
 			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PreToolUse"`},
-			{When: Deny, Path: "hookSpecificOutput.permissionDecision", Value: `"deny"`, Reason: "hookSpecificOutput.permissionDecisionReason"},
-			{When: Ask, Path: "hookSpecificOutput.permissionDecision", Value: `"ask"`, Reason: "hookSpecificOutput.permissionDecisionReason"},
+			{
+				When:   Deny,
+				Path:   "hookSpecificOutput.permissionDecision",
+				Value:  `"deny"`,
+				Reason: "hookSpecificOutput.permissionDecisionReason",
+			},
+			{
+				When:   Ask,
+				Path:   "hookSpecificOutput.permissionDecision",
+				Value:  `"ask"`,
+				Reason: "hookSpecificOutput.permissionDecisionReason",
+			},
 			{When: Halt, Path: "continue", Value: "false", Reason: "stopReason"},
 		}},
 		{Event: "PermissionRequest", Means: "PermissionRequest", Says: []Say{
 			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PermissionRequest"`},
-			{When: Deny, Path: "hookSpecificOutput.decision.behavior", Value: `"deny"`, Reason: "hookSpecificOutput.decision.message"},
+			{
+				When:   Deny,
+				Path:   "hookSpecificOutput.decision.behavior",
+				Value:  `"deny"`,
+				Reason: "hookSpecificOutput.decision.message",
+			},
 			{When: Allow, Path: "hookSpecificOutput.decision.behavior", Value: `"allow"`},
 			{When: Rewrite, Path: "hookSpecificOutput.decision.updatedInput", Value: Text},
 		}},

@@ -40,7 +40,7 @@ func (r *reading) decide() (rule, int) {
 func (r *reading) asked() (rule, int) {
 	first := max(r.tail(tailLength), r.marked)
 	for i := len(r.all) - 1; i >= first; i-- {
-		if rule, ok := r.judge(i); ok {
+		if rule, ok := r.evaluate(i); ok {
 			return rule, r.firstOfList(i)
 		}
 	}
@@ -60,22 +60,22 @@ func (r *reading) tail(n int) int {
 	return i
 }
 
-// judge reports whether sentence i is an open question, and by which rule.
-func (r *reading) judge(i int) (rule, bool) {
+// evaluate reports whether sentence i is an open question, and by which rule.
+func (r *reading) evaluate(i int) (rule, bool) {
 	s := &r.all[i]
 	switch {
 	case s.kind == table || s.tags.has(quoting):
 		return 0, false
 	case !s.asks && !(s.aside && s.tags.has(addressing)):
-		return r.judgePhrase(i)
+		return r.evaluatePhrase(i)
 	case s.kind == item:
-		return r.judgeItem(i)
+		return r.evaluateItem(i)
 	}
-	return r.judgeMark(i)
+	return r.evaluateMark(i)
 }
 
-// judgeMark judges a sentence that ends in a question mark.
-func (r *reading) judgeMark(i int) (rule, bool) {
+// evaluateMark judges a sentence that ends in a question mark.
+func (r *reading) evaluateMark(i int) (rule, bool) {
 	s := &r.all[i]
 	last := r.proseAfter(i) == 0
 	switch {
@@ -138,8 +138,8 @@ func (r *reading) worked(i int) bool {
 	return r.marked >= 0 || r.tagsIn(0, i).has(finishing)
 }
 
-// judgeItem judges a question in a list: what introduces the list counts.
-func (r *reading) judgeItem(i int) (rule, bool) {
+// evaluateItem judges a question in a list: what introduces the list counts.
+func (r *reading) evaluateItem(i int) (rule, bool) {
 	s := &r.all[i]
 	intro := r.introOf(i)
 	if intro >= 0 {
@@ -181,8 +181,8 @@ func (r *reading) firstOfList(i int) int {
 	return first
 }
 
-// judgePhrase judges a sentence without question mark.
-func (r *reading) judgePhrase(i int) (rule, bool) {
+// evaluatePhrase judges a sentence without question mark.
+func (r *reading) evaluatePhrase(i int) (rule, bool) {
 	s := &r.all[i]
 	if !s.tags.has(insisting) && (!s.tags.has(asking) || s.tags.has(closing) || s.kind != prose) {
 		return 0, false
@@ -190,7 +190,8 @@ func (r *reading) judgePhrase(i int) (rule, bool) {
 	if s.tags.has(granting) && s.tags.has(finishing) && !s.tags.has(going) {
 		return 0, false // the approval was given
 	}
-	if r.worked(i+1) && (s.tags.has(preferring) || (s.tags.has(opining) || s.tags.has(handing)) && !s.tags.has(insisting)) {
+	if r.worked(i+1) &&
+		(s.tags.has(preferring) || (s.tags.has(opining) || s.tags.has(handing)) && !s.tags.has(insisting)) {
 		return 0, false
 	}
 	if r.waits && s.tags.has(waiting) && !s.tags.has(naming) {

@@ -32,7 +32,8 @@ func index(s, p string, dense bool) int {
 		}
 		i += from
 		end := i + len(p)
-		if (dense || bounded(s, i, end)) && (!atStart || i == 0 || i >= 2 && s[i-2] == partMark) && (!atEnd || end == len(s)) {
+		if (dense || bounded(s, i, end)) && (!atStart || i == 0 || i >= 2 && s[i-2] == partMark) &&
+			(!atEnd || end == len(s)) {
 			return end
 		}
 		from = i + 1

@@ -46,8 +46,13 @@ var rules = [ruleCount]Rule{
 	promptAnswers:  {"prompt-awaiting", IntentAnswer, 1.0, "a prompt, while the agent waits for an answer"},
 	promptAffirms:  {"prompt-affirms", IntentAnswer, 0.9, "a bare affirmation, while the agent works"},
 
-	empty:          {"empty", IntentProgress, 0.5, "no text"},
-	marker:         {"marker", IntentCompletion, 1.0, "a line TASK COMPLETE - or COMMAND COMPLETE -, and nothing asked after it"},
+	empty: {"empty", IntentProgress, 0.5, "no text"},
+	marker: {
+		"marker",
+		IntentCompletion,
+		1.0,
+		"a line TASK COMPLETE - or COMMAND COMPLETE -, and nothing asked after it",
+	},
 	asksLast:       {"asks-last", IntentQuestion, 0.95, "the last thing said is a question"},
 	asksBefore:     {"asks-before", IntentQuestion, 0.8, "a question to the reader, followed by options, code or reasons"},
 	asksInList:     {"asks-in-list", IntentQuestion, 0.85, "a list of questions that is introduced as one"},

@@ -27,7 +27,9 @@ func (lang *language) verbs() *verbs {
 	list := func(name string) []string { return slices.Collect(lang.list(name)) }
 	return &verbs{
 		done: list("done"), results: list("results"), lead: list("lead"), doer: list("doer"), passive: list("passive"),
-		negations: list("negations"), ing: list("ing"), notIng: list("notIng"), finite: list("finite"), past: list("past"), busy: list("busy"),
+		negations: list(
+			"negations",
+		), ing: list("ing"), notIng: list("notIng"), finite: list("finite"), past: list("past"), busy: list("busy"),
 	}
 }
 

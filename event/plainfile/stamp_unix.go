@@ -4,14 +4,14 @@ package plainfile
 
 import "golang.org/x/sys/unix"
 
-// StampOf returns the stamp of the file at path, and whether it exists.
-func StampOf(path string) (Stamp, bool) { return StampIn(unix.AT_FDCWD, path) }
+// VersionOf returns the stamp of the file at path, and whether it exists.
+func VersionOf(path string) (Version, bool) { return VersionIn(unix.AT_FDCWD, path) }
 
-// StampIn is StampOf for a name in the directory that is open as dir.
-func StampIn(dir int, name string) (Stamp, bool) {
+// VersionIn is VersionOf for a name in the directory that is open as dir.
+func VersionIn(dir int, name string) (Version, bool) {
 	var s unix.Stat_t
 	if unix.Fstatat(dir, name, &s, 0) != nil {
-		return Stamp{}, false
+		return Version{}, false
 	}
-	return Stamp{Size: s.Size, Time: s.Mtim.Nano(), Changed: s.Ctim.Nano(), Inode: s.Ino}, true
+	return Version{Size: s.Size, Time: s.Mtim.Nano(), Changed: s.Ctim.Nano(), Inode: s.Ino}, true
 }

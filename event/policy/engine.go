@@ -87,8 +87,8 @@ type Event struct {
 type Once interface {
 	// Take reports whether the user allowed exactly this call; only the first time.
 	Take() bool
-	// Offer returns how the user can allow it; empty if they cannot.
-	Offer(reason string) string
+	// WithCode returns how the user can allow it; empty if they cannot.
+	WithCode(reason string) string
 }
 
 // Result is the combined answer of all hooks.
@@ -143,7 +143,7 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 			r.results = append(r.results, HookResult{Hook: h, Skipped: ev.leftOut(h)})
 		}
 	}
-	r.judge()
+	r.evaluate()
 	r.ask()
 	r.others()
 	res := r.merge()
@@ -216,8 +216,8 @@ func (r *run) seen(c wire.Call) *rule.Call {
 	}
 }
 
-// judge evaluates the rules, which is too fast to need a deadline.
-func (r *run) judge() {
+// evaluate evaluates the rules, which is too fast to need a deadline.
+func (r *run) evaluate() {
 	seen := r.allSeen(r.call)
 	for i := range r.results {
 		if res := &r.results[i]; res.Hook.Spec.Rule != nil && res.Skipped == "" {
@@ -243,7 +243,8 @@ func strictest(all []HookResult) HookResult {
 		if o := &best.Outcome; o.Decision == wire.Allow && res.Outcome.Decision != wire.Allow {
 			o.Decision = wire.Silence
 		}
-		if in := res.Outcome.UpdatedInput; in != nil && !bytes.Equal(in, best.Outcome.UpdatedInput) && best.care() == rewrites {
+		if in := res.Outcome.UpdatedInput; in != nil && !bytes.Equal(in, best.Outcome.UpdatedInput) &&
+			best.care() == rewrites {
 			best.Failed = errors.New("it rewrites the input otherwise under each of the names that the tool may have")
 		}
 	}

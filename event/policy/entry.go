@@ -15,11 +15,27 @@ import (
 // EntryOf returns the trace line of the decision on ev.
 func EntryOf(ev Event, r Result) trust.Entry {
 	get := func(name string) string { return trust.Short(gjson.GetBytes(ev.Payload, name).String()) }
-	e := trust.Entry{At: ev.At.UTC(), Event: string(ev.Kind), ID: trust.Short(ev.ID), Session: get("session_id"), Prompt: get("prompt_id"),
-		ToolUseID: get("tool_use_id"), AgentID: get("agent_id"), Tool: get("tool_name"),
-		Subject: trust.Kept(SubjectOf(ev.Payload)), Allowed: r.Allowed, Decision: r.Verdict.Decision, Reason: trust.Kept(r.Verdict.Reason),
-		Rewritten: trust.Kept(string(r.Verdict.Input)), Us: r.Took.Microseconds(), Version: trust.Short(ev.Version),
-		ExitCode: r.Answer.ExitCode, Bytes: len(r.Answer.Stdout)}
+	e := trust.Entry{
+		At:        ev.At.UTC(),
+		Event:     string(ev.Kind),
+		ID:        trust.Short(ev.ID),
+		Session:   get("session_id"),
+		Prompt:    get("prompt_id"),
+		ToolUseID: get("tool_use_id"),
+		AgentID:   get("agent_id"),
+		Tool:      get("tool_name"),
+		Subject: trust.Kept(
+			SubjectOf(ev.Payload),
+		),
+		Allowed:   r.Allowed,
+		Decision:  r.Verdict.Decision,
+		Reason:    trust.Kept(r.Verdict.Reason),
+		Rewritten: trust.Kept(string(r.Verdict.Input)),
+		Us:        r.Took.Microseconds(),
+		Version:   trust.Short(ev.Version),
+		ExitCode:  r.Answer.ExitCode,
+		Bytes:     len(r.Answer.Stdout),
+	}
 	for _, n := range append(r.Notes, r.Warnings...) {
 		e.Notes = append(e.Notes, trust.Kept(n))
 	}
@@ -45,9 +61,21 @@ func (r Result) Traceable() bool {
 // Traced returns a hook's result as the trace stores it.
 func Traced(r HookResult) trust.TracedHook {
 	o := r.Outcome
-	t := trust.TracedHook{Hook: r.Hook.Name(), Type: string(r.Hook.Type), Success: r.Success(), Decision: o.Decision, Reason: trust.Kept(o.Reason), Skipped: r.Skipped, Observed: r.Hook.Observe,
-		Rewrote: trust.Kept(string(r.Rewrote)), Output: trust.Kept(o.Output), ExitCode: o.ExitCode, TimedOut: o.TimedOut,
-		Attempts: o.Attempts, Us: o.Took.Microseconds()}
+	t := trust.TracedHook{
+		Hook:     r.Hook.Name(),
+		Type:     string(r.Hook.Type),
+		Success:  r.Success(),
+		Decision: o.Decision,
+		Reason:   trust.Kept(o.Reason),
+		Skipped:  r.Skipped,
+		Observed: r.Hook.Observe,
+		Rewrote:  trust.Kept(string(r.Rewrote)),
+		Output:   trust.Kept(o.Output),
+		ExitCode: o.ExitCode,
+		TimedOut: o.TimedOut,
+		Attempts: o.Attempts,
+		Us:       o.Took.Microseconds(),
+	}
 	if r.Failed != nil {
 		t.Error = trust.Kept(r.Failed.Error())
 	}

@@ -342,7 +342,8 @@ func (l Loaded) MayRefuse(k event.Kind) bool {
 	c := wire.RulesOf(k)
 	return c.Refuse != wire.NoWay && !c.Loops && slices.ContainsFunc(l.Hooks, func(h *config.Hook) bool {
 		rule := h.Spec.Rule
-		return h.Event == k && h.Enabled && !h.Observe && (h.FailClosed || rule != nil && rule.Decision.Rank() > wire.Allow.Rank())
+		return h.Event == k && h.Enabled && !h.Observe &&
+			(h.FailClosed || rule != nil && rule.Decision.Rank() > wire.Allow.Rank())
 	})
 }
 
@@ -359,8 +360,15 @@ func own(paths []string) []*config.Hook {
 		return nil // a list of names is a matcher
 	}
 	hook := func(id string, m rule.Rule) *config.Hook {
-		return &config.Hook{ID: id, Event: event.PreToolUse, Type: config.BuiltIn, Level: config.Own, Enabled: true, StopBlocks: 1,
-			Spec: config.Spec{Rule: config.NewRule(wire.Ask, reason, m)}}
+		return &config.Hook{
+			ID:         id,
+			Event:      event.PreToolUse,
+			Type:       config.BuiltIn,
+			Level:      config.Own,
+			Enabled:    true,
+			StopBlocks: 1,
+			Spec:       config.Spec{Rule: config.NewRule(wire.Ask, reason, m)},
+		}
 	}
 	commands := []string{"beckon policy trust", "beckon policy accept", "beckon policy disable",
 		"beckon policy allow", "beckon policy allow-once", "beckon policy init", "beckon answer", "beckon reply",

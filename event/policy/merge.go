@@ -69,7 +69,8 @@ func (m *merging) recheck() {
 		if rule == nil || !res.Hook.Enabled || rule.Decision == wire.Allow {
 			continue
 		}
-		if now := m.rule(res.Hook, seen); now.Failed != nil || now.says() && (!res.says() || now.Outcome.Decision.Rank() > res.Outcome.Decision.Rank()) {
+		if now := m.rule(res.Hook, seen); now.Failed != nil ||
+			now.says() && (!res.says() || now.Outcome.Decision.Rank() > res.Outcome.Decision.Rank()) {
 			m.notes = append(m.notes, res.Hook.Name()+" holds for the rewritten input")
 			*res = now
 		}
@@ -91,7 +92,9 @@ func (m *merging) add(res *HookResult) {
 	}
 	o := res.Outcome
 	if m.cannotAsk(o.Decision) {
-		o.Reason = strings.TrimSpace(o.Reason + " You are to be asked about it, which " + m.ev.Dialect.Name() + " cannot do, so it is refused.")
+		o.Reason = strings.TrimSpace(
+			o.Reason + " You are to be asked about it, which " + m.ev.Dialect.Name() + " cannot do, so it is refused.",
+		)
 	}
 	m.decide(h, m.decision(res), o.Reason)
 	if res.Rewrote != nil {
@@ -161,8 +164,12 @@ func (m *merging) decide(h *config.Hook, d wire.Decision, reason string) {
 }
 
 // unreasoned are the reasons for hooks that give none.
-var unreasoned = map[wire.Decision]string{wire.Deny: "refused without a reason", wire.Ask: "you are asked without a reason",
-	wire.Allow: "approved", wire.Warn: "a warning without a reason"}
+var unreasoned = map[wire.Decision]string{
+	wire.Deny:  "refused without a reason",
+	wire.Ask:   "you are asked without a reason",
+	wire.Allow: "approved",
+	wire.Warn:  "a warning without a reason",
+}
 
 // tagged returns a reason with the name of its hook.
 func tagged(h *config.Hook, d wire.Decision, reason string) string {
@@ -240,7 +247,13 @@ func (m *merging) sent() wire.Verdict {
 		}
 	}
 	before := gjson.GetBytes(m.ev.Payload, "tool_input")
-	text := "This call was changed before it ran (" + strings.Join(who, "; ") + "). " + changes(before, gjson.ParseBytes(m.v.Input))
+	text := "This call was changed before it ran (" + strings.Join(
+		who,
+		"; ",
+	) + "). " + changes(
+		before,
+		gjson.ParseBytes(m.v.Input),
+	)
 	if m.contract.Context {
 		v.Context = append(slices.Clip(v.Context), text)
 	}
@@ -311,7 +324,7 @@ func (m *merging) once() {
 			}
 		}
 	default:
-		if how := m.ev.Once.Offer(strings.Join(m.reasons, "\n")); how != "" {
+		if how := m.ev.Once.WithCode(strings.Join(m.reasons, "\n")); how != "" {
 			m.reasons = append(m.reasons, how)
 		}
 	}
@@ -352,7 +365,13 @@ func (m *merging) others(h *config.Hook, raw []byte) {
 }
 
 // decided are the members of hookSpecificOutput that are written from the decision.
-var decided = []string{"hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext"}
+var decided = []string{
+	"hookEventName",
+	"permissionDecision",
+	"permissionDecisionReason",
+	"updatedInput",
+	"additionalContext",
+}
 
 // member returns a member as written, nil if it is missing.
 func member(v gjson.Result, name string) json.RawMessage {

@@ -41,8 +41,8 @@ func TestFinalInputIsRefusedWhereTheFirstWasAsked(t *testing.T) {
 // always allows every call once.
 type always struct{}
 
-func (always) Take() bool          { return true }
-func (always) Offer(string) string { return "" }
+func (always) Take() bool             { return true }
+func (always) WithCode(string) string { return "" }
 
 // The user's permission for one call covers only the refusal that they read: a hook that was
 // skipped because of that refusal is called then, and its answer counts.

@@ -19,8 +19,8 @@ const (
 
 // Limits of a Progress.
 const (
-	maxHeld = 256 // texts whose kind is not decided yet
-	maxPast = 32  // recent moments, for a text whose line comes late
+	maxUndecided = 256 // texts whose kind is not decided yet
+	maxPast      = 32  // recent moments, for a text whose line comes late
 )
 
 // Item is something that the agent said during a turn.
@@ -38,12 +38,12 @@ type Item struct {
 //
 // The zero value is ready. Memory is bounded: of waiting texts, the newest 256 are kept.
 type Progress struct {
-	held []held
-	past []moment // oldest first
+	undecided []undecided
+	past      []moment // oldest first
 }
 
-// held is a text and what is known about what followed it.
-type held struct {
+// undecided is a text and what is known about what followed it.
+type undecided struct {
 	Item
 	uuid  string
 	alien bool // the client's own words, as far as known
@@ -70,14 +70,14 @@ func (p *Progress) add(e *Entry) {
 		p.happened(m, e)
 	}
 	if e.Type == Assistant && e.Stop != "end_turn" && utf8.RuneCountInString(strings.TrimSpace(e.Text)) >= minProgress {
-		h := held{Item: Item{e.Text, e.At}, uuid: e.UUID, alien: e.Synthetic && !e.Aborted}
+		h := undecided{Item: Item{e.Text, e.At}, uuid: e.UUID, alien: e.Synthetic && !e.Aborted}
 		if e.Stop == "tool_use" || len(e.ToolUseIDs) > 0 {
 			h.next.at = e.At
 		}
 		for _, m := range p.past {
 			h.followedBy(m)
 		}
-		p.held = append(p.held, h)
+		p.undecided = append(p.undecided, h)
 	}
 }
 
@@ -91,8 +91,8 @@ func (e *Entry) moment() (moment, bool) {
 }
 
 func (p *Progress) happened(m moment, e *Entry) {
-	for i := range p.held {
-		h := &p.held[i]
+	for i := range p.undecided {
+		h := &p.undecided[i]
 		h.followedBy(m)
 		if e.Interrupt && h.uuid != "" && e.ParentUUID == h.uuid {
 			h.alien = false // 2.1.197 marks what Esc cut off like an API error
@@ -104,7 +104,7 @@ func (p *Progress) happened(m moment, e *Entry) {
 	p.past = append(p.past, m)
 }
 
-func (h *held) followedBy(m moment) {
+func (h *undecided) followedBy(m moment) {
 	if m.at > h.At && (h.next.at == 0 || m.at < h.next.at) {
 		h.next = m
 	}
@@ -113,9 +113,9 @@ func (h *held) followedBy(m moment) {
 // Take removes the texts that are decided, and returns those said during a turn, ordered by
 // time.
 func (p *Progress) Take() (items []Item) {
-	slices.SortStableFunc(p.held, func(a, b held) int { return cmp.Compare(a.At, b.At) })
-	left := p.held[:0]
-	for _, h := range p.held {
+	slices.SortStableFunc(p.undecided, func(a, b undecided) int { return cmp.Compare(a.At, b.At) })
+	left := p.undecided[:0]
+	for _, h := range p.undecided {
 		switch {
 		case h.next.at == 0:
 			left = append(left, h)
@@ -123,8 +123,8 @@ func (p *Progress) Take() (items []Item) {
 			items = append(items, h.Item)
 		}
 	}
-	clear(p.held[len(left):])
-	p.held = slices.Delete(left, 0, max(0, len(left)-maxHeld))
+	clear(p.undecided[len(left):])
+	p.undecided = slices.Delete(left, 0, max(0, len(left)-maxUndecided))
 	return items
 }
 

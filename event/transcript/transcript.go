@@ -154,7 +154,7 @@ func mentions(b []byte) bool {
 func (l *line) set(e *Entry, key string, v gjson.Result) {
 	switch key {
 	case "timestamp":
-		e.At = stamp(v)
+		e.At = millisOf(v)
 	case "uuid":
 		e.UUID = id(v)
 	case "parentUuid":
@@ -227,7 +227,7 @@ func (l *line) user(e *Entry, maxText int) {
 	// A prompt, possibly a program's blocks, is never a marker, whatever it says.
 	e.Interrupt = e.Interrupt && l.source == "" && (!l.origin.Exists() || l.origin.Type == gjson.Null)
 	e.Text = event.Cut(redact.Text(strings.Join(texts, "\n\n")), maxText)
-	l.judge(e)
+	l.classify(e)
 }
 
 func (e *Entry) call(useID gjson.Result) {
@@ -236,8 +236,8 @@ func (e *Entry) call(useID gjson.Result) {
 	}
 }
 
-// judge distinguishes a person's prompt from what the client writes as the user.
-func (l *line) judge(e *Entry) {
+// classify distinguishes a person's prompt from what the client writes as the user.
+func (l *line) classify(e *Entry) {
 	e.Note = !e.Interrupt && (l.meta || l.summary || clientsNote(e.Text))
 	if e.Note || e.Interrupt || e.ToolResult || e.Sidechain || e.Text == "" || !l.byPerson() {
 		return
@@ -263,7 +263,7 @@ func (l *line) queued(e *Entry, maxText int) {
 	texts := contents(a.Get("prompt"), func(string, gjson.Result) {})
 	e.Text = event.Cut(redact.Text(strings.Join(texts, "\n\n")), maxText)
 	l.origin = a.Get("origin")
-	l.judge(e)
+	l.classify(e)
 }
 
 // contents returns the texts of a message's content, a string or an array of blocks. It passes
@@ -325,10 +325,10 @@ func id(v gjson.Result) string { return unquote(v, event.MaxID) }
 // does not retain its line.
 func unquote(v gjson.Result, max int) string { return jsonenc.Unquote(v.Raw, max) }
 
-// stamp parses a timestamp: ISO 8601 with Z or an offset, or seconds or milliseconds since
+// millisOf parses a timestamp: ISO 8601 with Z or an offset, or seconds or milliseconds since
 // 1970, as a number or a string of digits. It uses ParseInLocation, because Parse would read
 // /etc/localtime for an offset.
-func stamp(v gjson.Result) event.Millis {
+func millisOf(v gjson.Result) event.Millis {
 	t, err := time.ParseInLocation(time.RFC3339Nano, v.Str, time.UTC)
 	if err == nil && t.Unix() > 0 {
 		return event.MillisOf(t)

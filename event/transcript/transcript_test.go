@@ -157,11 +157,11 @@ func TestStamp(t *testing.T) {
 		`"1795182948088"`: 1795182948088, `"1795182948"`: 1795182948000,
 		`0`: 0, `-1`: 0, `1e300`: 0, `""`: 0, `"yesterday"`: 0, `null`: 0, `true`: 0, `{}`: 0, `"1950-01-01T00:00:00Z"`: 0, `"999999999999999999999999"`: 0,
 	} {
-		if got := stamp(gjson.Parse(text)); got != want {
+		if got := millisOf(gjson.Parse(text)); got != want {
 			t.Errorf("%s: got %d, want %d", text, got, want)
 		}
 	}
-	at := stamp(gjson.Parse(`"2026-11-20T13:55:48.088Z"`))
+	at := millisOf(gjson.Parse(`"2026-11-20T13:55:48.088Z"`))
 	if want := time.Date(2026, 11, 20, 13, 55, 48, 88e6, time.UTC).UnixMilli(); int64(at) != want {
 		t.Errorf("got %d, want %d", at, want)
 	}
@@ -256,14 +256,14 @@ func TestProgressInPieces(t *testing.T) {
 func TestProgressWaits(t *testing.T) {
 	var p Progress
 	same := strings.Replace(assistant(1, "Word 0 of many."), `"uuid"`, `"x"`, 1)
-	for i := range 2 * maxHeld {
+	for i := range 2 * maxUndecided {
 		p.Add(entriesOf(strings.Replace(same, "Word 0", "Word "+strconv.Itoa(i), 1)))
-		if items := p.Take(); items != nil || len(p.held) > maxHeld || len(p.past) > maxPast {
-			t.Fatalf("%d items, %d wait, %d past", len(items), len(p.held), len(p.past))
+		if items := p.Take(); items != nil || len(p.undecided) > maxUndecided || len(p.past) > maxPast {
+			t.Fatalf("%d items, %d wait, %d past", len(items), len(p.undecided), len(p.past))
 		}
 	}
 	p.Add(entriesOf(result(2)))
-	if items := p.Take(); len(items) != maxHeld || items[maxHeld-1].Text != "Word 511 of many." || len(p.held) != 0 {
+	if items := p.Take(); len(items) != maxUndecided || items[maxUndecided-1].Text != "Word 511 of many." || len(p.undecided) != 0 {
 		t.Errorf("%+v", items)
 	}
 }

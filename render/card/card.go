@@ -90,7 +90,14 @@ const (
 // Of returns the card of a request. It reads the files that the call would change, if they are
 // on this machine, host.
 func Of(o *request.Request, host string) Card {
-	c := Card{Dir: Line1(o.Cwd), Host: Line1(o.Host), Branch: Line1(o.Branch), Agent: Line1(o.Type), Title: title(o), Whole: true}
+	c := Card{
+		Dir:    Line1(o.Cwd),
+		Host:   Line1(o.Host),
+		Branch: Line1(o.Branch),
+		Agent:  Line1(o.Type),
+		Title:  title(o),
+		Whole:  true,
+	}
 	b := builder{card: &c, files: o.Host == host, cwd: o.Cwd}
 	switch o.Kind {
 	case request.Question:

@@ -127,7 +127,7 @@ func decode(data []byte, v any) bool {
 }
 
 // readRow parses a row that an untrusted host sent, and that the server received at a time.
-func readRow(data []byte, at time.Time) (h held, ok bool) {
+func readRow(data []byte, at time.Time) (h copied, ok bool) {
 	var w wire
 	if !decode(data, &w) || w.Schema < 1 {
 		return h, false
@@ -137,7 +137,7 @@ func readRow(data []byte, at time.Time) (h held, ok bool) {
 	}
 	r := permitted(&w.Row, func(s string) string { return cut(render.OneLine(s), fullText) })
 	r.Since, r.UpdatedAt = at.Add(-time.Duration(w.Age)*time.Millisecond), at
-	return held{word(w.Run), r, at}, r.SessionID != ""
+	return copied{word(w.Run), r, at}, r.SessionID != ""
 }
 
 // readPresence parses a host's presence.

@@ -19,12 +19,12 @@ type view struct {
 // node is one host.
 type node struct {
 	presence presence
-	heard    time.Time // the server's time of it, zero for none
-	rows     map[string]held
+	at       time.Time // the server's time of it, zero for none
+	rows     map[string]copied
 }
 
-// held is a row with the server's time of it.
-type held struct {
+// copied is a row with the server's time of it.
+type copied struct {
 	run string
 	row render.Row
 	at  time.Time
@@ -67,7 +67,7 @@ func (v *view) apply(m message, server, now time.Time) (news bool) {
 		return was
 	}
 	if n == nil {
-		n = &node{rows: map[string]held{}}
+		n = &node{rows: map[string]copied{}}
 	}
 	if seat == "" {
 		news, ok = n.present(key, m.data, server)
@@ -93,8 +93,8 @@ func (n *node) present(key string, data []byte, server time.Time) (news, ok bool
 	if token(p.User) != user || token(p.Host) != host {
 		p.User, p.Host = word(user), word(host)
 	}
-	news = p != n.presence || server.Sub(n.heard) > Lost
-	n.presence, n.heard = p, server
+	news = p != n.presence || server.Sub(n.at) > Lost
+	n.presence, n.at = p, server
 	for seat, h := range n.rows {
 		if h.run != p.Run && !h.at.After(server) {
 			delete(n.rows, seat)
@@ -119,8 +119,8 @@ func (v *view) snapshot(now time.Time) (rows []render.Row, hosts []render.Host) 
 	users := map[string]string{} // by the name of a host, "" for several
 	for key, n := range v.nodes {
 		switch user, ok := users[n.presence.Host]; {
-		case n.heard.IsZero(): // its rows came first; its presence follows
-		case now.Sub(v.here(n.heard)) > Keep:
+		case n.at.IsZero(): // its rows came first; its presence follows
+		case now.Sub(v.here(n.at)) > Keep:
 			delete(v.nodes, key)
 		case ok && user != n.presence.User:
 			users[n.presence.Host] = ""
@@ -129,10 +129,10 @@ func (v *view) snapshot(now time.Time) (rows []render.Row, hosts []render.Host) 
 		}
 	}
 	for _, n := range v.nodes {
-		if n.heard.IsZero() {
+		if n.at.IsZero() {
 			continue
 		}
-		asOf, name := v.here(n.heard).UTC(), n.presence.Host
+		asOf, name := v.here(n.at).UTC(), n.presence.Host
 		if users[name] == "" {
 			name = n.presence.User + "/" + name
 		}

@@ -8,9 +8,9 @@ import (
 	"beckon/render/term"
 )
 
-// NotHeard returns a line for each host with an error, and for each silent one but those that
+// Silent returns a line for each host with an error, and for each silent one but those that
 // signed off.
-func NotHeard(list []render.Host, now time.Time) (lines []string) {
+func Silent(list []render.Host, now time.Time) (lines []string) {
 	for _, st := range list {
 		name, why, shown := render.OneLine(st.Name), render.OneLine(st.Error), ""
 		if st.AsOf != nil {

@@ -101,9 +101,9 @@ func (j *Jumper) There(r *render.Row, words ...string) (Command, error) {
 	return Command{Argv: argv}, nil
 }
 
-// far goes to a session of another machine in the caller's own terminal; without a terminal it
+// remote goes to a session of another machine in the caller's own terminal; without a terminal it
 // returns the command for the user.
-func (j *Jumper) far(r *render.Row) (Result, error) {
+func (j *Jumper) remote(r *render.Row) (Result, error) {
 	name := render.OneLine(r.Remote.Name)
 	it := fmt.Sprintf("it runs on %s", name)
 	way, err := j.way(r, func(pattern, name string) bool { ok, _ := path.Match(pattern, name); return ok })

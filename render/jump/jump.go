@@ -96,7 +96,7 @@ func start(ctx context.Context, c Command) (string, error) {
 // for one that only the user can reach, else the error of a command.
 func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
 	if r.Remote != nil {
-		return j.far(r)
+		return j.remote(r)
 	}
 	if err := j.reachable(r); err != nil {
 		return Result{}, err

@@ -73,7 +73,7 @@ func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, 
 	n := noteOf(c.Session, c.Alert)
 	var lines []string
 	if id := d.requestOf(c, now); id != "" {
-		n.Offer = id
+		n.Request = id
 		channels, lines = d.withButtons(id, channels)
 	}
 	if line := send(ctx, channels, n); line != "" {
@@ -121,7 +121,7 @@ func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now tim
 	_ = d.Store.Decide(c.Decided(v, d.By, channels, now)) // the decision stands without its log
 }
 
-func settles(e state.Alert) time.Duration { return time.Duration(e.Kind.Hold()) * time.Millisecond }
+func settles(e state.Alert) time.Duration { return time.Duration(e.Kind.Delay()) * time.Millisecond }
 
 // Wait notifies of what hooks leave (alert.Due): it takes a second look at each alert, with all
 // evidence, when it has stood long enough. It returns when nothing is due, or another process

@@ -55,8 +55,10 @@ var (
 	errNoButtons    = errors.New("this desktop's notifications have no buttons")
 	errAgentsDaemon = errors.New("an agent started the notification daemon: it is not trusted")
 	errAgentsBus    = errors.New("an agent started the session bus: it is not trusted")
-	errUnseen       = errors.New("cannot tell who started the session bus or the notification daemon: its buttons are not trusted")
-	errOther        = errors.New("another program has become the notification daemon: its answer does not count")
+	errUnseen       = errors.New(
+		"cannot tell who started the session bus or the notification daemon: its buttons are not trusted",
+	)
+	errOther = errors.New("another program has become the notification daemon: its answer does not count")
 )
 
 // fromClient is replaced in tests, which an agent may run.

@@ -37,7 +37,7 @@ type Note struct {
 	Name      string          `json:"name,omitempty"` // that the user gave the session
 	Project   string          `json:"project"`
 	Tool      string          `json:"tool,omitempty"`  // of the dialog
-	Offer     string          `json:"offer,omitempty"` // id of the request that can be answered, see beckon answer
+	Request   string          `json:"offer,omitempty"` // id of the request that can be answered, see beckon answer
 	Cwd       string          `json:"cwd,omitempty"`
 	Branch    string          `json:"branch,omitempty"`
 	Since     time.Time       `json:"since"` // UTC
@@ -155,7 +155,7 @@ func AskOf(r *request.Request, host string, w Words) Ask {
 			Branch:  r.Branch,
 			Since:   r.Made.Time(),
 			Host:    r.Host,
-			Offer:   r.ID,
+			Request: r.ID,
 		},
 	}
 	a.SessionID, a.Part, _ = strings.Cut(r.Record, "~")

@@ -123,7 +123,7 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(
 	}
 	waiting, cancel := context.WithDeadline(ctx, a.Expires)
 	defer cancel()
-	m := ntfyMessage{Title: a.Title, Message: a.Body, Priority: ntfyHigh, Sequence: a.Offer}
+	m := ntfyMessage{Title: a.Title, Message: a.Body, Priority: ntfyHigh, Sequence: a.Request}
 	words := map[string]request.Word{} // by the secret that a button publishes
 	for _, w := range a.Buttons {
 		secret := rand.Text()
@@ -141,7 +141,7 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(
 			said, _, _ = strings.Cut(said, ": ") // the rest may contain the call, or who answered it
 		}
 		end := ntfyMessage{Title: a.Title, Message: redact.Text(event.OneLine(cmp.Or(said, "It is over."), 200)),
-			Priority: ntfySilent, Sequence: a.Offer}
+			Priority: ntfySilent, Sequence: a.Request}
 		if _, err := p.publish(context.WithoutCancel(ctx), p.message(end)); err != nil {
 			p.log(err)
 		}

@@ -84,7 +84,7 @@ func open(t *testing.T, got <-chan asked, after string) {
 }
 
 func offered(id string, buttons ...request.Word) Ask {
-	return Ask{Note: Note{Title: "shop needs a permission", Offer: id, Body: "Bash"}, Buttons: buttons, Expires: time.Now().Add(time.Hour)}
+	return Ask{Note: Note{Title: "shop needs a permission", Request: id, Body: "Bash"}, Buttons: buttons, Expires: time.Now().Add(time.Hour)}
 }
 
 // A button answers its own offer, once, and its notification is replaced by the outcome.

@@ -198,7 +198,7 @@ func (m *model) reply() tea.Cmd {
 	if r == nil {
 		return nil
 	}
-	o := m.offerOf(r, func(k request.Kind) bool { return k == request.Reply })
+	o := m.requestOf(r, func(k request.Kind) bool { return k == request.Reply })
 	label, row := "to "+name(r), *r
 	send := func(s string) tea.Cmd {
 		m.prompt = nil
@@ -317,12 +317,12 @@ func (m *model) answered(msg answeredMsg) {
 	if msg.err != nil {
 		return
 	}
-	i := slices.IndexFunc(m.offers, func(o card.Request) bool { return o.ID == msg.id })
+	i := slices.IndexFunc(m.requests, func(o card.Request) bool { return o.ID == msg.id })
 	if i < 0 {
 		return
 	}
-	record := m.offers[i].Record
-	m.offers = slices.Delete(slices.Clone(m.offers), i, i+1)
+	record := m.requests[i].Record
+	m.requests = slices.Delete(slices.Clone(m.requests), i, i+1)
 	if r := m.current(); r != nil && r.Record() == record && m.asked(r) == nil {
 		m.chooseNext(render.GroupNeedsYou)
 	}
@@ -333,7 +333,7 @@ func (m *model) answerHints() (keys []binding) {
 	if o == nil {
 		r := m.current()
 		if m.peek && m.opt.Answer != nil &&
-			(m.takesReply(r) || m.offerOf(r, func(k request.Kind) bool { return k == request.Reply }) != nil) {
+			(m.takesReply(r) || m.requestOf(r, func(k request.Kind) bool { return k == request.Reply }) != nil) {
 			keys = []binding{{keys: "r", show: "r", hint: "reply"}}
 		}
 		return keys

@@ -54,7 +54,7 @@ func newAnswering(t *testing.T, width, height int, offers ...card.Request) *answ
 		r.did = append(r.did, "stop "+row.SessionID)
 		return "stops", nil
 	}
-	r.Update(offersMsg(offers))
+	r.Update(requestsMsg(offers))
 	for i := range r.rows {
 		if r.rows[i].SessionID == "s-ask" {
 			r.choose(i)
@@ -298,7 +298,7 @@ func TestAnswerOfAChangedCard(t *testing.T) {
 	r.slowly("space")
 	other := bash("A", "make")
 	other.Card.Lines = []card.Line{{Kind: card.Add, Text: "+rm"}}
-	r.Update(offersMsg{other})
+	r.Update(requestsMsg{other})
 	r.press("y")
 	if len(r.given) != 0 {
 		t.Error("allowed what had just changed")
@@ -309,7 +309,7 @@ func TestAnswerOfAChangedCard(t *testing.T) {
 	r.last()
 }
 
-// Offers come and go between keys. A key answers only what was on the screen when it was
+// Requests come and go between keys. A key answers only what was on the screen when it was
 // pressed, and had been there for a while.
 func TestKeysRaceOffers(t *testing.T) {
 	given := 0
@@ -342,12 +342,12 @@ func TestKeysRaceOffers(t *testing.T) {
 				o.Made += event.Millis(step)
 				command[o.ID] = fmt.Sprintf("run-%d-%d.", seed, step)
 				open = append(open, o)
-				r.Update(offersMsg(append([]card.Request(nil), open...)))
+				r.Update(requestsMsg(append([]card.Request(nil), open...)))
 			case 1:
 				if len(open) > 0 {
 					i := rnd.IntN(len(open))
 					open = append(append([]card.Request(nil), open[:i]...), open[i+1:]...)
-					r.Update(offersMsg(append([]card.Request(nil), open...)))
+					r.Update(requestsMsg(append([]card.Request(nil), open...)))
 				}
 			default:
 				was, from, n := shown, since, len(r.given)
@@ -371,7 +371,7 @@ func TestTypedForOneOffer(t *testing.T) {
 	first, second := bash("A", "one"), bash("B", "two")
 	r := newAnswering(t, 80, 24, first, second)
 	r.slowly("space", "r", "x")
-	r.Update(offersMsg{second})
+	r.Update(requestsMsg{second})
 	r.fails = errors.New("the offer is over")
 	r.slowly("enter")
 	if a := r.last(); a.Request != "A" || a.Digest != first.Digest {

@@ -265,8 +265,8 @@ func (m *model) footLine() string {
 		return " " + m.pal.paint(alarm, "! "+clean(m.flash), false)
 	case m.flash != "":
 		return " " + m.pal.paint(accent, clean(m.flash), false)
-	case m.trouble() != "":
-		return " " + m.pal.paint(fault, "! "+clean(m.trouble()), false)
+	case m.warning() != "":
+		return " " + m.pal.paint(fault, "! "+clean(m.warning()), false)
 	}
 	return m.hintLine()
 }

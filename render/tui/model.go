@@ -88,10 +88,10 @@ type model struct {
 	flash   string // result of the last action
 	bad     bool   // it went wrong
 
-	offers  []card.Request  // of this machine
-	sending map[string]bool // those being answered
-	drawn   drawn           // on the screen
-	drawing *drawn          // in the frame being drawn
+	requests []card.Request  // of this machine
+	sending  map[string]bool // those being answered
+	drawn    drawn           // on the screen
+	drawing  *drawn          // in the frame being drawn
 
 	frame  string
 	dirty  bool
@@ -159,8 +159,8 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		if msg.turn == m.live.turn {
 			return m.readPane()
 		}
-	case offersMsg:
-		m.offers = msg
+	case requestsMsg:
+		m.requests = msg
 		m.follow()
 	case pinMsg:
 		return m.askPIN(msg)
@@ -278,8 +278,8 @@ func (m *model) seen(r *render.Row) (state.Seen, bool) {
 	return v, ok && r.Remote == nil
 }
 
-// trouble returns in one line what cannot be read, or which hosts are silent.
-func (m *model) trouble() string {
+// warning returns in one line what cannot be read, or which hosts are silent.
+func (m *model) warning() string {
 	if m.problem == "" && m.others.err != nil {
 		return m.others.err.Error()
 	}

@@ -84,7 +84,7 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 	now := m.now()
 	past := m.recent[keyOf(r)]
 	if o := m.asked(r); o != nil && m.opt.Answer != nil {
-		s.offer(o)
+		s.request(o)
 	} else if r.Question != nil {
 		q := *r.Question
 		q.Plan = cmp.Or(past.Plan, q.Plan)

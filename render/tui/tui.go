@@ -64,12 +64,12 @@ type Options struct {
 	// Pane returns the text of the row's pane.
 	Pane func(render.Row) (string, error)
 
-	// Offers calls show with the open requests, whenever they change, until ctx ends. Answer
+	// Requests calls show with the open requests, whenever they change, until ctx ends. Answer
 	// gives an answer and returns its result; Reply sends text to a session that accepts it
 	// without a request; Stop ends a turn.
-	Offers func(ctx context.Context, show func([]card.Request))
-	Answer func(card.Request, request.Answer) (string, error)
-	Reply  func(r render.Row, text string) (string, error)
+	Requests func(ctx context.Context, show func([]card.Request))
+	Answer   func(card.Request, request.Answer) (string, error)
+	Reply    func(r render.Row, text string) (string, error)
 	// Unlock takes the PIN, once Answer or Reply has returned request.ErrPIN.
 	Unlock func(pin string) error
 	Stop   func(render.Row) (string, error)
@@ -132,8 +132,8 @@ func Run(ctx context.Context, opt Options) error {
 	if opt.Others != nil {
 		done.Go(func() { opt.Others(ctx, func(rows []render.Row, err error) { p.Send(othersMsg{rows, err}) }) })
 	}
-	if opt.Offers != nil {
-		done.Go(func() { opt.Offers(ctx, func(all []card.Request) { p.Send(offersMsg(all)) }) })
+	if opt.Requests != nil {
+		done.Go(func() { opt.Requests(ctx, func(all []card.Request) { p.Send(requestsMsg(all)) }) })
 	}
 	_, err := p.Run()
 	cancelled := ctx.Err() != nil

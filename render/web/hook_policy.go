@@ -28,7 +28,7 @@ type Policy interface {
 	// hooks; nil for none. note must be called after the event is folded, and records the
 	// decision in the session. held, unless it is nil, then asks the user, who may answer from
 	// elsewhere.
-	Answer(ctx context.Context, q Question) (answer []byte, note func(), held request.Held)
+	Answer(ctx context.Context, q Question) (answer []byte, note func(), held request.Waiting)
 }
 
 // Question is a request to a Policy.
@@ -138,7 +138,7 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) er
 }
 
 func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (
-	answer []byte, note func(), held request.Held,
+	answer []byte, note func(), held request.Waiting,
 ) {
 	if s.o.Policy == nil {
 		return nil, func() {}, nil
@@ -185,9 +185,9 @@ func enter(ctx context.Context, l *semaphore.Weighted) (leave func(), err error)
 }
 
 const (
-	// maxHeld is how many requests may wait for a person at once; further ones get a response
+	// maxWaiting is how many requests may wait for a person at once; further ones get a response
 	// at once, and their questions stay where they are asked.
-	maxHeld = 64
+	maxWaiting = 64
 	// maxWait is the longest wait that a sender may announce, and margin how much earlier it
 	// gets a response.
 	maxWait = 24 * time.Hour
@@ -212,10 +212,10 @@ func waitOf(r *http.Request) (wait time.Duration, bad bool) {
 
 // held holds a request until the user has answered it, and reports whether they did.
 func (s *Server) held(
-	w http.ResponseWriter, r *http.Request, held request.Held, session *state.Session,
+	w http.ResponseWriter, r *http.Request, held request.Waiting, session *state.Session,
 ) (answered bool) {
 	defer s.holding.Add(-1)
-	if s.holding.Add(1) > maxHeld {
+	if s.holding.Add(1) > maxWaiting {
 		s.meter.Refused("too_many_held")
 		return false
 	}

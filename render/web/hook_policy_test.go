@@ -23,11 +23,11 @@ type judge struct {
 	ask    func(context.Context, Question) ([]byte, error)
 	answer func(context.Context, Question) []byte
 	note   func()
-	held   request.Held
+	held   request.Waiting
 }
 
 func (j judge) Ask(ctx context.Context, q Question) ([]byte, error) { return j.ask(ctx, q) }
-func (j judge) Answer(ctx context.Context, q Question) ([]byte, func(), request.Held) {
+func (j judge) Answer(ctx context.Context, q Question) ([]byte, func(), request.Waiting) {
 	note := j.note
 	if note == nil {
 		note = func() {}

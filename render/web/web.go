@@ -9,7 +9,7 @@
 //
 // A request comes past the guard (package access) and by the table of endpoints (routes.go) to a
 // handler: of what hooks post (hook*.go), of sessions (sessions.go), of what they ask
-// (offers*.go), of statistics, status and metrics. Rows and events come from the feed (package
+// (requests.go), of statistics, status and metrics. Rows and events come from the feed (package
 // feed).
 package web
 

@@ -31,12 +31,12 @@ func TestHours(t *testing.T) {
 			t.Errorf("%q is written as %q", c.hours, text)
 		}
 		for _, clock := range strings.Fields(c.in) {
-			if !h.Hold(at(clock)) {
+			if !h.Contain(at(clock)) {
 				t.Errorf("%s is not in %q", clock, c.hours)
 			}
 		}
 		for _, clock := range strings.Fields(c.out) {
-			if h.Hold(at(clock)) {
+			if h.Contain(at(clock)) {
 				t.Errorf("%s is in %q", clock, c.hours)
 			}
 		}

@@ -84,5 +84,5 @@ func (s Settings) StyleFor(t event.Terminal) osc.Style {
 
 // Silent reports whether now is in the quiet hours.
 func (s Settings) Silent(now time.Time) bool {
-	return s.Quiet != Hours{} && s.Quiet.Hold(now.Local()) // local time reads a file, so only if needed
+	return s.Quiet != Hours{} && s.Quiet.Contain(now.Local()) // local time reads a file, so only if needed
 }

@@ -147,8 +147,8 @@ func (h Hours) MarshalText() ([]byte, error) {
 	return fmt.Appendf(nil, "%02d:%02d-%02d:%02d", h.From/60, h.From%60, h.To/60, h.To%60), nil
 }
 
-// Hold reports whether t, in its own time zone, is within the hours.
-func (h Hours) Hold(t time.Time) bool {
+// Contain reports whether t, in its own time zone, is within the hours.
+func (h Hours) Contain(t time.Time) bool {
 	m := t.Hour()*60 + t.Minute()
 	if h.From <= h.To {
 		return h.From <= m && m < h.To

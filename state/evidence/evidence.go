@@ -39,7 +39,13 @@ type Machine struct {
 // value; it does not change while a process runs.
 func ThisMachine() Machine {
 	host, _ := os.Hostname()
-	return Machine{Host: clean(host, event.MaxID), Boot: bootID(), NS: pidNamespace(), ID: digest(machineID()), Booted: booted()}
+	return Machine{
+		Host:   clean(host, event.MaxID),
+		Boot:   bootID(),
+		NS:     pidNamespace(),
+		ID:     digest(machineID()),
+		Booted: booted(),
+	}
 }
 
 // digest returns what is kept of a machine's id, which is confidential.

@@ -10,8 +10,8 @@ import (
 )
 
 // Presence is ThisMachine().Presence.
-func Presence(p event.Process, heard event.Millis) state.Presence {
-	return ThisMachine().Presence(p, heard)
+func Presence(p event.Process, at event.Millis) state.Presence {
+	return ThisMachine().Presence(p, at)
 }
 
 // Presence reports whether p, last heard from at heard, still runs. A reader on another host
@@ -19,11 +19,11 @@ func Presence(p event.Process, heard event.Millis) state.Presence {
 // every process that was heard before it (Gone); if it may have been another machine, that is
 // Unsure. A pid with another start time has been reused: Gone. A stopped process (SIGSTOP) is
 // Alive, a zombie Gone. A record without a start time can be found Gone, never Alive.
-func (here Machine) Presence(p event.Process, heard event.Millis) state.Presence {
+func (here Machine) Presence(p event.Process, at event.Millis) state.Presence {
 	if p.Pid <= 0 {
 		return state.Unread
 	}
-	if l, ok := place(p, heard, here); !ok {
+	if l, ok := place(p, at, here); !ok {
 		return l
 	}
 	q, l := lookup(p.Pid)
@@ -48,14 +48,14 @@ func verdict(p event.Process, q proc, l state.Presence) state.Presence {
 // place reports whether p's pid means the same process here, and if not, what follows for p.
 // Equal boot ids mean one kernel, whatever its host name is now; on some systems that follows
 // the network.
-func place(p event.Process, heard event.Millis, here Machine) (state.Presence, bool) {
+func place(p event.Process, at event.Millis, here Machine) (state.Presence, bool) {
 	// Any machine may be called localhost: the name identifies none.
 	sameHost := p.Host == here.Host && p.Host != "" && p.Host != "localhost" && !strings.HasPrefix(p.Host, "localhost.")
 	booting := p.Boot != "" && here.Boot != ""
 	identified := p.Machine != "" && here.ID != ""
 	switch {
 	case booting && p.Boot != here.Boot:
-		return before(p, heard, here, identified, sameHost), false
+		return before(p, at, here, identified, sameHost), false
 	case !booting && identified && p.Machine != here.ID:
 		return state.Unread, false
 	case !sameHost && !booting:
@@ -69,9 +69,9 @@ func place(p event.Process, heard event.Millis, here Machine) (state.Presence, b
 // before returns what is known of a process of another boot. Machines that share a state
 // directory may have the same name, and clones the same id; but a process that was heard after
 // this machine booted is on another one.
-func before(p event.Process, heard event.Millis, here Machine, identified, sameHost bool) state.Presence {
+func before(p event.Process, at event.Millis, here Machine, identified, sameHost bool) state.Presence {
 	switch {
-	case here.Booted == 0 || heard >= here.Booted:
+	case here.Booted == 0 || at >= here.Booted:
 		return state.Unread
 	case identified && p.Machine == here.ID:
 		return state.Gone
@@ -108,7 +108,10 @@ func (here Machine) Spawned(p event.Process, opened, now event.Millis) bool {
 	if now < opened+aside+lasting || here.Presence(p, opened) != state.Alive {
 		return false
 	}
-	return slices.ContainsFunc(children(p.Pid), func(began event.Millis) bool { return began > opened+aside && now-began >= lasting })
+	return slices.ContainsFunc(
+		children(p.Pid),
+		func(began event.Millis) bool { return began > opened+aside && now-began >= lasting },
+	)
 }
 
 func identity(pid int, start string, here Machine) event.Process {
@@ -229,7 +232,13 @@ const maxAncestors = 32
 // nearest walks up from pid, the hook's parent, and reports whether the process it found is
 // known to be the client. limit is the hook's own start time on platforms that may reuse the
 // parent's pid, else empty.
-func nearest(look func(int) (proc, state.Presence), pid int, limit string, c client, claimed int) (found int, began string, known bool) {
+func nearest(
+	look func(int) (proc, state.Presence),
+	pid int,
+	limit string,
+	c client,
+	claimed int,
+) (found int, began string, known bool) {
 	firstPid, firstStart, below := 0, "", true
 	for range maxAncestors {
 		if pid <= 0 {
@@ -267,8 +276,31 @@ func newer(a, b string) bool {
 // parent started the hook.
 func transparent(comm string) bool {
 	switch comm {
-	case "sh", "bash", "dash", "zsh", "ash", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "nu", "pwsh", "powershell", "cmd",
-		"env", "timeout", "nice", "ionice", "nohup", "setsid", "stdbuf", "sudo", "doas", "time":
+	case "sh",
+		"bash",
+		"dash",
+		"zsh",
+		"ash",
+		"ksh",
+		"mksh",
+		"fish",
+		"csh",
+		"tcsh",
+		"busybox",
+		"nu",
+		"pwsh",
+		"powershell",
+		"cmd",
+		"env",
+		"timeout",
+		"nice",
+		"ionice",
+		"nohup",
+		"setsid",
+		"stdbuf",
+		"sudo",
+		"doas",
+		"time":
 		return true
 	}
 	return false

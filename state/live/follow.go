@@ -66,18 +66,18 @@ type entry struct {
 // coarse as two seconds, another version may have the same stamp, so every recheck reads a young
 // file again.
 type stamped struct {
-	stamp plainfile.Stamp
-	young bool
+	version plainfile.Version
+	young   bool
 }
 
 const coarse = 3 * time.Second
 
 // moved reports whether the file must be read, and assumes that the caller then reads it.
-func (v *stamped) moved(stamp plainfile.Stamp, d depth) bool {
-	if stamp == v.stamp && (d == changes || !v.young) {
+func (v *stamped) moved(version plainfile.Version, d depth) bool {
+	if version == v.version && (d == changes || !v.young) {
 		return false
 	}
-	v.stamp, v.young = stamp, stamp.YoungAt(time.Now(), coarse)
+	v.version, v.young = version, version.YoungAt(time.Now(), coarse)
 	return true
 }
 
@@ -315,15 +315,15 @@ func (f *Follower) one(l store.Listing, i int, meters map[store.Key]bool, d dept
 	if was != nil {
 		*e = *was
 	}
-	var stamp plainfile.Stamp // there is nothing to compare it with in a single look
+	var version plainfile.Version // there is nothing to compare it with in a single look
 	if !f.once {
-		stamp = f.r.st.Stamp(k)
-		if stamp == (plainfile.Stamp{}) && !l.Late(i) {
+		version = f.r.st.Version(k)
+		if version == (plainfile.Version{}) && !l.Late(i) {
 			return nil, fs.ErrNotExist
 		}
 	}
-	changed := e.file.moved(stamp, d) || l.Late(i)
-	if meters[k] && e.metered.moved(f.r.st.MeterStamp(k), d) {
+	changed := e.file.moved(version, d) || l.Late(i)
+	if meters[k] && e.metered.moved(f.r.st.MeterVersion(k), d) {
 		e.meter, changed = f.r.st.Meter(k), true
 	}
 	if was != nil && !changed && !f.outdated(was, d) {
@@ -368,7 +368,7 @@ func (f *Follower) account(d depth) (changed []*entry) {
 	for _, u := range unaccounted(f.entries, f.known) {
 		was := before[u.reading.Pid]
 		e := was
-		if was == nil || u != (lone{was.reading, was.several}) || d != changes || was.due(f.now) {
+		if was == nil || u != (unmatched{was.reading, was.several}) || d != changes || was.due(f.now) {
 			v, ok := f.r.unhooked(u, f.now)
 			k := store.KeyOf(v.Session.Record())
 			if !ok || f.entries[k] != nil {

@@ -161,8 +161,8 @@ func (r *Reader) presence(p event.Process, heard event.Millis) state.Presence {
 	return state.Alive
 }
 
-// lone is a registry record that belongs to no hooked session.
-type lone struct {
+// unmatched is a registry record that belongs to no hooked session.
+type unmatched struct {
 	reading evidence.Reading
 	several bool // another process is known to run the same session
 }
@@ -170,7 +170,7 @@ type lone struct {
 // unaccounted returns the records that belong to no session in entries, in order of pid: clients
 // that were started before the hooks were installed. The client that a policy uses as a judge
 // is left out: it runs without hooks, and for seconds.
-func unaccounted(entries map[store.Key]*entry, known readings) (list []lone) {
+func unaccounted(entries map[store.Key]*entry, known readings) (list []unmatched) {
 	if len(known) == 0 {
 		return nil
 	}
@@ -185,13 +185,13 @@ func unaccounted(entries map[store.Key]*entry, known readings) (list []lone) {
 		ids[s.ID] = ids[s.ID] || p.Pid == 0 || !v.Evidence.Process.Known()
 	}
 	for _, reading := range known {
-		judge := strings.HasPrefix(filepath.Base(reading.Cwd), event.JudgeDir)
+		ofModel := strings.HasPrefix(filepath.Base(reading.Cwd), event.ModelDir)
 		hidden, several := ids[reading.SessionID]
-		if accounted[reading.Pid] || hidden || judge || !reading.Usable() || reading.SessionID == "" {
+		if accounted[reading.Pid] || hidden || ofModel || !reading.Usable() || reading.SessionID == "" {
 			continue
 		}
 		ids[reading.SessionID] = false
-		list = append(list, lone{reading, several})
+		list = append(list, unmatched{reading, several})
 	}
 	return list
 }

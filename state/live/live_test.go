@@ -295,7 +295,7 @@ func TestClientWithoutHooksIsListedAndAJudgeIsNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	judge := strings.Replace(string(text), `"cwd":"/"`, `"cwd":"/tmp/`+event.JudgeDir+`123"`, 1)
+	judge := strings.Replace(string(text), `"cwd":"/"`, `"cwd":"/tmp/`+event.ModelDir+`123"`, 1)
 	if err := os.WriteFile(file, []byte(judge), 0o600); err != nil {
 		t.Fatal(err)
 	}

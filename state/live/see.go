@@ -114,7 +114,14 @@ func job(r evidence.Reading) state.Job {
 }
 
 func fact(r evidence.Reading) state.Registry {
-	return state.Registry{Status: r.Status, WaitingFor: r.WaitingFor, Needs: r.Needs, At: r.StatusUpdatedAt, Name: r.Name, Derived: r.NameSource == "derived"}
+	return state.Registry{
+		Status:     r.Status,
+		WaitingFor: r.WaitingFor,
+		Needs:      r.Needs,
+		At:         r.StatusUpdatedAt,
+		Name:       r.Name,
+		Derived:    r.NameSource == "derived",
+	}
 }
 
 // refusal is how long, in milliseconds, a headless client may take to write to its transcript
@@ -190,13 +197,19 @@ func (r *Reader) closingWords(s *state.Session) {
 		return
 	}
 	s.Transcript = file
-	stop := event.Event{Agent: s.Agent, Kind: event.Stop, Name: string(event.Stop), At: at, Message: event.CutTail(text, event.MaxMessage)}
+	stop := event.Event{
+		Agent:   s.Agent,
+		Kind:    event.Stop,
+		Name:    string(event.Stop),
+		At:      at,
+		Message: event.CutTail(text, event.MaxMessage),
+	}
 	*s = state.Apply(*s, state.Change{At: at, Event: &stop})
 	s.Seq = 0 // it is not written
 }
 
 // unhooked makes a session from a registry record alone.
-func (r *Reader) unhooked(u lone, now event.Millis) (state.Seen, bool) {
+func (r *Reader) unhooked(u unmatched, now event.Millis) (state.Seen, bool) {
 	reading := u.reading
 	p, ok := event.Process{Pid: reading.Pid, Start: reading.ProcStart}, r.staged != nil
 	if !ok {
@@ -209,7 +222,13 @@ func (r *Reader) unhooked(u lone, now event.Millis) (state.Seen, bool) {
 	s := state.Session{
 		Schema: state.Schema, ID: reading.SessionID, Agent: "claude-code", Cwd: reading.Cwd, Name: fact(reading).Given(),
 		Created: reading.StartedAt, Updated: reading.StatusUpdatedAt,
-		Origin: event.Origin{Process: p, Host: r.here.Host, Entry: reading.Entrypoint, Git: g, Project: evidence.Project(reading.Cwd, g)},
+		Origin: event.Origin{
+			Process: p,
+			Host:    r.here.Host,
+			Entry:   reading.Entrypoint,
+			Git:     g,
+			Project: evidence.Project(reading.Cwd, g),
+		},
 	}
 	if u.several {
 		s.Part = store.PartOf(p)

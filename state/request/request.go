@@ -343,7 +343,7 @@ type Outcome struct {
 	At    event.Millis `json:"at"`
 }
 
-// Held is a call that a server keeps open. It makes the request, waits until that is answered or
+// Waiting is a call that a server keeps open. It makes the request, waits until that is answered or
 // ctx ends, and has report give the client the answer; report returns an error if the client did
 // not take it. s is the session of the call.
-type Held func(ctx context.Context, s *state.Session, report func(answer []byte) error)
+type Waiting func(ctx context.Context, s *state.Session, report func(answer []byte) error)

@@ -107,12 +107,12 @@ type waiter struct {
 	notify   func() // starts what shows the request to the user; nil once it has
 	registry string // the client's record of its session, empty if unknown
 	seen     bool
-	dialog   bool            // the registry has said that a dialog is open
-	free     time.Time       // since when it no longer says so
-	beaten   time.Time       // when the request's file was last touched
-	file     plainfile.Stamp // of the session at the last look
-	looked   event.Millis    // when the session was last looked at
-	watches  []int           // the system's numbers of what is watched
+	dialog   bool              // the registry has said that a dialog is open
+	free     time.Time         // since when it no longer says so
+	beaten   time.Time         // when the request's file was last touched
+	file     plainfile.Version // of the session at the last look
+	looked   event.Millis      // when the session was last looked at
+	watches  []int             // the system's numbers of what is watched
 }
 
 // Wait waits at the request id until it is answered, and then returns true; otherwise it returns
@@ -193,7 +193,7 @@ func (w *waiter) key() store.Key { return store.KeyOf(w.Record) }
 // facts checks the session's facts, if they have changed.
 func (w *waiter) facts(now event.Millis) (why string) {
 	k := w.key()
-	file := w.st.Stamp(k)
+	file := w.st.Version(k)
 	if file == w.file && !file.Young() && now-w.looked < event.Millis(unfolded.Milliseconds()) && w.seen {
 		return ""
 	}
@@ -235,7 +235,7 @@ func (w *waiter) poll(done <-chan struct{}, every time.Duration) (answered bool,
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for due := time.Now(); ; {
-		if now := time.Now(); w.has(answerFile) || !now.Before(due) || w.st.Stamp(w.key()) != w.file {
+		if now := time.Now(); w.has(answerFile) || !now.Before(due) || w.st.Version(w.key()) != w.file {
 			answered, why, next := w.look(now)
 			if answered || why != "" {
 				return answered, why

@@ -15,8 +15,8 @@ type Span struct {
 	Kind Kind         `json:"kind"`
 }
 
-// Lane is the spans of one session, oldest first, without overlap.
-type Lane struct {
+// Track is the spans of one session, oldest first, without overlap.
+type Track struct {
 	Session string
 	Project string // of the newest span
 	Spans   []Span
@@ -25,22 +25,22 @@ type Lane struct {
 // lanes collects the spans between two moments.
 type lanes struct {
 	from, to event.Millis
-	of       map[string]*Lane
+	of       map[string]*Track
 }
 
 // Between keeps the spans from one moment to another, and returns t.
 func (t *Totals) Between(from, to time.Time) *Totals {
-	t.lanes = &lanes{event.MillisOf(from), event.MillisOf(to), map[string]*Lane{}}
+	t.lanes = &lanes{event.MillisOf(from), event.MillisOf(to), map[string]*Track{}}
 	return t
 }
 
 // Lanes returns the spans of each session that has any, the earliest session first.
-func (t *Totals) Lanes() []Lane {
-	list := []Lane{}
+func (t *Totals) Lanes() []Track {
+	list := []Track{}
 	for _, l := range t.lanes.of {
 		list = append(list, *l)
 	}
-	slices.SortFunc(list, func(a, b Lane) int {
+	slices.SortFunc(list, func(a, b Track) int {
 		return cmp.Or(cmp.Compare(a.Spans[0].From, b.Spans[0].From), cmp.Compare(a.Session, b.Session))
 	})
 	return list
@@ -55,17 +55,17 @@ func (l *lanes) add(session string, n *Count) {
 	if span.From >= span.To {
 		return
 	}
-	lane := l.of[session]
-	if lane == nil {
-		lane = &Lane{Session: session}
-		l.of[session] = lane
+	track := l.of[session]
+	if track == nil {
+		track = &Track{Session: session}
+		l.of[session] = track
 	}
-	lane.Project = cmp.Or(n.Project, lane.Project)
-	if n := len(lane.Spans); n > 0 && lane.Spans[n-1].Kind == span.Kind && lane.Spans[n-1].To == span.From {
-		lane.Spans[n-1].To = span.To
+	track.Project = cmp.Or(n.Project, track.Project)
+	if n := len(track.Spans); n > 0 && track.Spans[n-1].Kind == span.Kind && track.Spans[n-1].To == span.From {
+		track.Spans[n-1].To = span.To
 		return
 	}
-	lane.Spans = append(lane.Spans, span)
+	track.Spans = append(track.Spans, span)
 }
 
 // Away returns when the user's last absence of at least that long began: after a prompt, a

@@ -25,7 +25,13 @@ import (
 // postponeFile keeps an event for the next process that locks the session.
 func (st *Store) postponeFile(k Key, c state.Change) error {
 	c.Seq = 1 // a line without a number does not parse; the real one comes later
-	name := strconv.FormatInt(int64(c.At), 10) + "-" + strconv.FormatInt(time.Now().UnixNano(), 10) + "-" + unique() + ".json"
+	name := strconv.FormatInt(
+		int64(c.At),
+		10,
+	) + "-" + strconv.FormatInt(
+		time.Now().UnixNano(),
+		10,
+	) + "-" + unique() + ".json"
 	return st.write(lateDir+string(os.PathSeparator)+string(k), name, appendLine(nil, &Line{Change: c}))
 }
 

@@ -17,7 +17,7 @@ const (
 	keepArchived = 14 * 24 * time.Hour // until an archived session's file is removed
 	keepHistory  = 400 * 24 * time.Hour
 	keepTmp      = 24 * time.Hour // for files of killed writers; no write takes longer
-	keepOffers   = 48 * time.Hour // with the questions in them; no offer is open for longer
+	keepRequests = 48 * time.Hour // with the questions in them; no request is open for longer
 	pruneEvery   = 24 * time.Hour
 
 	maxHistory = 2 << 30 // bytes of history; then the oldest days go
@@ -53,14 +53,14 @@ func overSince(s *state.Session) event.Millis {
 // Prune removes what is too old. Any reader may call it. It works at most once a day, and writes
 // its time stamp first, so that only one of several readers does the work.
 func (st *Store) Prune(now time.Time) error {
-	stamp := st.path(archiveDir, ".pruned")
-	if info, err := os.Stat(stamp); err == nil && now.Sub(info.ModTime()).Abs() < pruneEvery {
+	version := st.path(archiveDir, ".pruned")
+	if info, err := os.Stat(version); err == nil && now.Sub(info.ModTime()).Abs() < pruneEvery {
 		return nil // a time stamp from the future comes from a wrong clock
 	}
 	if !exists(st.path(archiveDir, "")) {
 		return nil // nothing was ever archived
 	}
-	if err := errors.Join(os.WriteFile(stamp, nil, fileMode), os.Chtimes(stamp, now, now)); err != nil {
+	if err := errors.Join(os.WriteFile(version, nil, fileMode), os.Chtimes(version, now, now)); err != nil {
 		return err
 	}
 	err := st.pruneHistory(now.Add(-keepHistory))
@@ -78,10 +78,10 @@ func (st *Store) Prune(now time.Time) error {
 		{locksDir, keepArchived, st.pruneLock},
 		{asideDir, keepHistory, remove},
 		// Requests that are over or that a killed process left, and messages that nobody took.
-		{"offers/open", keepOffers, remove},
-		{"offers/done", keepOffers, remove},
-		{"offers/said", keepOffers, remove},
-		{"offers/stop", keepOffers, remove},
+		{"offers/open", keepRequests, remove},
+		{"offers/done", keepRequests, remove},
+		{"offers/said", keepRequests, remove},
+		{"offers/stop", keepRequests, remove},
 		// What only earlier releases used.
 		{"cache", keepTmp, remove},
 		{"journal", keepHistory, remove},

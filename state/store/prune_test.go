@@ -336,7 +336,7 @@ func TestPruneOffers(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "payload.json"), []byte("{}"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Chtimes(dir, now.Add(-keepOffers-time.Hour), now.Add(-keepOffers-time.Hour)); err != nil {
+			if err := os.Chtimes(dir, now.Add(-keepRequests-time.Hour), now.Add(-keepRequests-time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -142,10 +142,10 @@ func makeable(dir string) error {
 	return &fs.PathError{Op: "making the state directory", Path: dir, Err: err}
 }
 
-// Stamp returns the stamp of a session's file, to tell whether it was replaced since. The file
+// Version returns the stamp of a session's file, to tell whether it was replaced since. The file
 // system's clock may be coarse: a young stamp may belong to two versions.
-func (st *Store) Stamp(k Key) plainfile.Stamp {
-	s, _ := plainfile.StampOf(st.session(k))
+func (st *Store) Version(k Key) plainfile.Version {
+	s, _ := plainfile.VersionOf(st.session(k))
 	return s
 }
 

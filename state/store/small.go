@@ -63,9 +63,9 @@ func (st *Store) Meters() map[Key]bool {
 	return known
 }
 
-// MeterStamp returns the stamp of a report's file, as Stamp does of a session's.
-func (st *Store) MeterStamp(k Key) plainfile.Stamp {
-	s, _ := plainfile.StampOf(st.path(meterDir, string(k)+".json"))
+// MeterVersion returns the stamp of a report's file, as Version does of a session's.
+func (st *Store) MeterVersion(k Key) plainfile.Version {
+	s, _ := plainfile.VersionOf(st.path(meterDir, string(k)+".json"))
 	return s
 }
 
@@ -152,7 +152,16 @@ type Decided struct {
 // Decide appends d to the log of decisions. Callers may ignore the error: nothing depends on
 // the log.
 func (st *Store) Decide(d Decided) error {
-	d.Session, d.Reason, d.Channels = event.Cut(d.Session, event.MaxID), event.Cut(d.Reason, event.MaxText), event.Cut(d.Channels, event.MaxText)
+	d.Session, d.Reason, d.Channels = event.Cut(
+		d.Session,
+		event.MaxID,
+	), event.Cut(
+		d.Reason,
+		event.MaxText,
+	), event.Cut(
+		d.Channels,
+		event.MaxText,
+	)
 	return plainfile.AppendLine(st.DecisionsFile(), jsonenc.Append(nil, &d), maxDecisions)
 }
 

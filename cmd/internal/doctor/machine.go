@@ -80,8 +80,13 @@ func (c *RepairCmd) Run(a *cli.App) error {
 // files reports state files that could not be read, and a file system without locks.
 func (d *doctor) files() {
 	if err := d.Store.LockProblem(); err != nil {
-		d.warn("locks", "put BECKON_STATE_DIR on a local disk",
-			"files in %s cannot be locked (%v): two hooks of one session at the same moment may lose one event", d.Store.Dir, err)
+		d.warn(
+			"locks",
+			"put BECKON_STATE_DIR on a local disk",
+			"files in %s cannot be locked (%v): two hooks of one session at the same moment may lose one event",
+			d.Store.Dir,
+			err,
+		)
 	}
 	if files, err := d.Store.Aside(); err == nil && len(files) > 0 {
 		d.warn("files", "beckon doctor --repair removes what was set aside",

@@ -130,7 +130,7 @@ func follow(ctx context.Context, a *cli.App, acc fleet.Credential, show func([]r
 			most := render.First(s.Rows, maxKept)
 			background.Go(func() { keep(a, acc, most, s.Hosts) })
 		}
-		if lines := hosts.NotHeard(s.Hosts, time.Now()); s.Err == nil && len(lines) > 0 {
+		if lines := hosts.Silent(s.Hosts, time.Now()); s.Err == nil && len(lines) > 0 {
 			s.Err = errors.New(strings.Join(lines, "; "))
 		}
 		show(s.Rows, s.Err)
@@ -189,7 +189,7 @@ func (f *Flags) Ask(a *cli.App) (rows []render.Row, status []render.Host, err er
 		asked, is := h.Last()
 		rows, status = append(rows, asked...), append(status, is)
 	}
-	for _, line := range hosts.NotHeard(status, time.Now()) {
+	for _, line := range hosts.Silent(status, time.Now()) {
 		fmt.Fprintf(a.Stderr, "beckon: %s\n", line)
 	}
 	return rows, status, nil

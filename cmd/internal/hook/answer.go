@@ -93,7 +93,10 @@ func evaluate(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv f
 			return code
 		}
 	}
-	watchdog := time.AfterFunc(stdinWait, func() { noblock.Exit(f.unread(errors.New("it did not come in time"), stdout, stderr)) })
+	watchdog := time.AfterFunc(
+		stdinWait,
+		func() { noblock.Exit(f.unread(errors.New("it did not come in time"), stdout, stderr)) },
+	)
 	defer watchdog.Stop()
 	if err := f.read(stdin); err != nil {
 		return f.unread(err, stdout, stderr)
@@ -124,7 +127,11 @@ func own(getenv func(string) string, stateDir, global, project string) (list []s
 		list = append(list, rule.Quote(filepath.Dir(programs))+"/beckon*")
 	}
 	if global != "" {
-		list = append(list, rule.Quote(filepath.Dir(global))+"/**", rule.Quote(global)) // a search in a parent directory finds file names
+		list = append(
+			list,
+			rule.Quote(filepath.Dir(global))+"/**",
+			rule.Quote(global),
+		) // a search in a parent directory finds file names
 	}
 	if project != "" {
 		list = append(list, rule.Quote(project), rule.Quote(trust.ProjectOf(project))+"/.claude/settings*.json")
@@ -391,8 +398,8 @@ func (f *invocation) Take() bool {
 	return f.sources.State.Take(f.call(), gjson.GetBytes(f.payload, "tool_use_id").Str, f.start)
 }
 
-// Offer creates a code for the call. Without one it is refused all the same.
-func (f *invocation) Offer(reason string) string {
+// WithCode creates a code for the call. Without one it is refused all the same.
+func (f *invocation) WithCode(reason string) string {
 	code, err := f.sources.State.Refuse(trust.Refused{Call: f.call(), Tool: gjson.GetBytes(f.payload, "tool_name").Str,
 		Subject: policy.SubjectOf(f.payload), Reason: reason}, f.start)
 	if err != nil {

@@ -73,7 +73,7 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 }
 
 // Answer implements web.Policy. If ctx ends nobody waits any more, and no decision counts.
-func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func(), held request.Held) {
+func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func(), held request.Waiting) {
 	note = func() {}
 	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
 		return nil, note, nil
@@ -108,7 +108,7 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 
 // held creates the request of an invocation, waits until it is answered, and answers the client. It
 // stops waiting when the sender gives up.
-func (s *Served) held(f *invocation, q wire.Posted) request.Held {
+func (s *Served) held(f *invocation, q wire.Posted) request.Waiting {
 	return func(ctx context.Context, session *state.Session, report func([]byte) error) {
 		f.session = *session
 		o := f.request()

@@ -270,7 +270,7 @@ func (a Args) heeded() *agents.Answer {
 func (a Args) Waits() bool {
 	if a.Foreign() {
 		row := a.heeded()
-		return a.Answers && row != nil && row.Held
+		return a.Answers && row != nil && row.Waits
 	}
 	return a.Reply || a.Answers && a.Event == string(event.PermissionRequest)
 }

@@ -93,7 +93,7 @@ func TestRuleLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := r.Judge(&rule.Call{Tool: "Bash", Input: input, Cwd: "/w/p", Project: "/w/p", Home: "/home/u"})
+		got := r.Evaluate(&rule.Call{Tool: "Bash", Input: input, Cwd: "/w/p", Project: "/w/p", Home: "/home/u"})
 		if (got.Result == rule.Yes) != (cells[2] == "yes |") {
 			t.Errorf("%s: %+v", line, got)
 		}

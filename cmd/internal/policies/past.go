@@ -216,7 +216,10 @@ func (p *past) parse(line gjson.Result, began time.Time) (calls []call) {
 			if block.Get("type").Str == "tool_use" {
 				cwd, at := line.Get("cwd").Str, line.Get("timestamp").Time()
 				input := json.RawMessage(cmp.Or(block.Get("input").Raw, "{}"))
-				calls = append(calls, toolCall(line.Get("sessionId").Str, cwd, at, block.Get("name").Str, block.Get("id").Str, input))
+				calls = append(
+					calls,
+					toolCall(line.Get("sessionId").Str, cwd, at, block.Get("name").Str, block.Get("id").Str, input),
+				)
 			}
 		}
 	case line.Get("seq").Exists():

@@ -78,7 +78,9 @@ type exampleCmd struct {
 }
 
 func (c *exampleCmd) Run(a *cli.App) error {
-	text, err := examples.ReadFile(map[string]string{"python": "example/policy.py", "node": "example/policy.js"}[c.Language])
+	text, err := examples.ReadFile(
+		map[string]string{"python": "example/policy.py", "node": "example/policy.js"}[c.Language],
+	)
 	if err != nil {
 		return err
 	}

@@ -44,14 +44,20 @@ func (m *machine) claudeSteps() ([]step, error) {
 	// away that has no hooks beside it, as with the plugin, all that is ours goes.
 	part := func(name, title string, on bool, change func(s *installer.Spec, on bool)) (step, fileEdits) {
 		before := installer.Install(spec)
-		return step{Name: name, Title: title, On: on, Needs: "hooks", Want: true}, func(on bool) ([]installer.FileEdit, error) {
-			if !on && !report.Installed() {
-				return []installer.FileEdit{{Target: target, Op: installer.Uninstall()}}, nil
+		return step{
+				Name:  name,
+				Title: title,
+				On:    on,
+				Needs: "hooks",
+				Want:  true,
+			}, func(on bool) ([]installer.FileEdit, error) {
+				if !on && !report.Installed() {
+					return []installer.FileEdit{{Target: target, Op: installer.Uninstall()}}, nil
+				}
+				changed := spec
+				change(&changed, on)
+				return []installer.FileEdit{{Target: target, Op: installer.Install(changed), Before: &before}}, nil
 			}
-			changed := spec
-			change(&changed, on)
-			return []installer.FileEdit{{Target: target, Op: installer.Install(changed), Before: &before}}, nil
-		}
 	}
 	statusline, line := part("statusline", "name those that need you in Claude Code's status line", hasLine,
 		func(s *installer.Spec, on bool) { s.StatusLine, s.NoStatusLine = m.hook, !on })

@@ -38,7 +38,11 @@ func (m *machine) notifyStep() step {
 			list = []string{alert.Desktop}
 		}
 	}
-	s := step{Name: "notify", Want: true, Then: "beckon notify test sends another one; beckon help notifications has the choices"}
+	s := step{
+		Name: "notify",
+		Want: true,
+		Then: "beckon notify test sends another one; beckon help notifications has the choices",
+	}
 	if slices.Contains(list, alert.Terminal) {
 		if kept := notify.KeptByTmux(m.Getenv("TMUX")); kept != nil {
 			s.Then = kept.Error() + "; " + kept.Hint()

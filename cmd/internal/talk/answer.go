@@ -28,7 +28,7 @@ type AnswerCmd struct {
 	Words   []string `arg:"" optional:"" name:"session-answer" help:"A session, or the id of one request; then your answer: yes, no, always, the number of an option, or words (default: list what is open)."`
 	Message string   `short:"m" help:"With no: what to tell the agent." placeholder:"TEXT"`
 	JSON    bool     `name:"json" help:"Print JSON."`
-	far
+	remote
 }
 
 // Run lists the open requests, or answers one.
@@ -69,9 +69,16 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, 
 			return list, c.Words, nil
 		}
 		if len(list) > 1 {
-			return nil, nil, cli.Hint("beckon answer lists them; give a session or an id first", "%d requests are open: which one?", len(list))
+			return nil, nil, cli.Hint(
+				"beckon answer lists them; give a session or an id first",
+				"%d requests are open: which one?",
+				len(list),
+			)
 		}
-		return nil, nil, cli.NotFound("beckon install --answers lets you answer what sessions ask from here on", "no session waits for an answer")
+		return nil, nil, cli.NotFound(
+			"beckon install --answers lets you answer what sessions ask from here on",
+			"no session waits for an answer",
+		)
 	}
 	if id, became := request.In(a.Store.Dir).Past(strings.ToUpper(first)); became != nil && len(first) >= 4 {
 		return nil, nil, cli.Late("request %s: %w", id[:5], became)
@@ -93,7 +100,10 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, 
 
 // byID returns the index of the request whose id begins so, -1 for none.
 func byID(list []card.Request, id string) int {
-	return slices.IndexFunc(list, func(o card.Request) bool { return len(id) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(id)) })
+	return slices.IndexFunc(
+		list,
+		func(o card.Request) bool { return len(id) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(id)) },
+	)
 }
 
 // notOffered returns why a session has nothing to answer.
@@ -103,18 +113,32 @@ func notOffered(a *cli.App, v state.Seen) error {
 	case !v.Status.State.Live():
 		return cli.NotFound("", "session %s is over", name)
 	case !v.Status.State.Asks():
-		return cli.NotFound("for sessions that ask nothing there are beckon reply and beckon stop", "session %s asks nothing", name)
+		return cli.NotFound(
+			"for sessions that ask nothing there are beckon reply and beckon stop",
+			"session %s asks nothing",
+			name,
+		)
 	case v.Status.Call.Kind == state.WaitForm:
 		return cli.NotFound("beckon jump brings you there; beckon show "+name+" shows it",
 			"session %s waits with a form, which is filled in only where it runs", name)
 	case ag == nil || ag.Name != event.ClaudeCode && !ag.Holds():
-		return cli.NotFound("beckon jump brings you there; beckon help agents says which agents can be answered from elsewhere, and why the others cannot",
-			"session %s waits, and %s can be answered only where it runs", name, v.Session.Agent)
+		return cli.NotFound(
+			"beckon jump brings you there; beckon help agents says which agents can be answered from elsewhere, and why the others cannot",
+			"session %s waits, and %s can be answered only where it runs",
+			name,
+			v.Session.Agent,
+		)
 	case ag.Name != event.ClaudeCode:
-		return cli.NotFound("beckon install --agent "+ag.Name+" --answers lets you answer what is asked from then on; beckon jump brings you there",
-			"session %s waits, but can be answered only where it runs", name)
+		return cli.NotFound(
+			"beckon install --agent "+ag.Name+" --answers lets you answer what is asked from then on; beckon jump brings you there",
+			"session %s waits, but can be answered only where it runs",
+			name,
+		)
 	case !answersOn(a):
-		return cli.NotFound("beckon jump brings you there", "answers are off: beckon setup answers turns them on, for what is asked from then on")
+		return cli.NotFound(
+			"beckon jump brings you there",
+			"answers are off: beckon setup answers turns them on, for what is asked from then on",
+		)
 	default:
 		return cli.NotFound("beckon jump brings you there; beckon away lets you answer subagents, too",
 			"session %s asked before answers were on, or its subagent asks", name)
@@ -136,7 +160,11 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Request, words []string) error {
 	case len(words) == 0:
 		return c.list(a, list)
 	case len(list) > 1:
-		return cli.Hint("give the id of one: "+id+" "+strings.Join(words, " "), "%d requests of it are open: which one?", len(list))
+		return cli.Hint(
+			"give the id of one: "+id+" "+strings.Join(words, " "),
+			"%d requests of it are open: which one?",
+			len(list),
+		)
 	}
 	ans, err := c.answer(o, words)
 	if err != nil {
@@ -170,7 +198,11 @@ func mayAnswer(a *cli.App) error {
 		return err
 	}
 	if err := evidence.OwnTerminal(); err != nil {
-		return cli.Hint("run it in the foreground of a terminal of your own", "only you may answer an agent, and this command may not be yours: %w", err)
+		return cli.Hint(
+			"run it in the foreground of a terminal of your own",
+			"only you may answer an agent, and this command may not be yours: %w",
+			err,
+		)
 	}
 	return nil
 }
@@ -241,7 +273,10 @@ func choose(questions []request.Choice, words []string) (map[string]string, erro
 		words = []string{strings.Join(words, " ")}
 	}
 	if len(words) != len(questions) {
-		return nil, fmt.Errorf("there are %d questions: give as many answers, in quotes where they have blanks", len(questions))
+		return nil, fmt.Errorf(
+			"there are %d questions: give as many answers, in quotes where they have blanks",
+			len(questions),
+		)
 	}
 	out := map[string]string{}
 	for i, q := range questions {
@@ -261,7 +296,9 @@ func Requests(a *cli.App, record string) ([]card.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the requests: %w", err)
 	}
-	if all = slices.DeleteFunc(all, func(o request.Request) bool { return o.Kind == request.Reply || record != "" && o.Record != record }); len(all) == 0 {
+	if all = slices.DeleteFunc(all, func(o request.Request) bool { return o.Kind == request.Reply || record != "" && o.Record != record }); len(
+		all,
+	) == 0 {
 		return nil, nil
 	}
 	seen, _, err := a.Look(false)
@@ -288,8 +325,8 @@ func (c *AnswerCmd) list(a *cli.App, list []card.Request) error {
 			list = []card.Request{}
 		}
 		return cli.WriteJSON(a.Stdout, struct {
-			Schema int            `json:"schema"`
-			Offers []card.Request `json:"offers"`
+			Schema   int            `json:"schema"`
+			Requests []card.Request `json:"offers"`
 		}{1, list})
 	}
 	if len(list) == 0 {
@@ -313,7 +350,10 @@ func (c *AnswerCmd) none(a *cli.App) error {
 	}
 	waiting := slices.DeleteFunc(seen, func(v state.Seen) bool { return !v.Status.State.Asks() })
 	if len(waiting) > 0 {
-		said = fmt.Sprintf("no request can be answered here; waiting where they run: %d (beckon answer SESSION says why)", len(waiting))
+		said = fmt.Sprintf(
+			"no request can be answered here; waiting where they run: %d (beckon answer SESSION says why)",
+			len(waiting),
+		)
 	}
 	_, err = fmt.Fprintln(a.Stdout, said)
 	return err
@@ -332,18 +372,37 @@ func Show(a *cli.App, o *card.Request) {
 
 func show(a *cli.App, o *card.Request) {
 	paint := a.Style("auto").Paint
-	fmt.Fprintf(a.Stdout, "%s  %s  %s\n", paint("33", o.ShortID()), paint("1", card.Line1(o.Name)), paint("1", o.Card.Title))
-	where := strings.Join(slices.DeleteFunc([]string{o.Card.Dir, o.Card.Branch, o.Card.Host}, func(s string) bool { return s == "" }), "  ")
+	fmt.Fprintf(
+		a.Stdout,
+		"%s  %s  %s\n",
+		paint("33", o.ShortID()),
+		paint("1", card.Line1(o.Name)),
+		paint("1", o.Card.Title),
+	)
+	where := strings.Join(
+		slices.DeleteFunc([]string{o.Card.Dir, o.Card.Branch, o.Card.Host}, func(s string) bool { return s == "" }),
+		"  ",
+	)
 	if o.Card.Agent != "" {
 		where += "  (asked by its subagent " + o.Card.Agent + ")"
 	}
-	fmt.Fprintf(a.Stdout, "       %s  %s\n", paint("2", where), paint("2", "for "+time.Since(o.Made.Time()).Round(time.Second).String()))
+	fmt.Fprintf(
+		a.Stdout,
+		"       %s  %s\n",
+		paint("2", where),
+		paint("2", "for "+time.Since(o.Made.Time()).Round(time.Second).String()),
+	)
 	colors := map[card.Kind]string{card.Add: "32", card.Delete: "31", card.Hunk: "36", card.Note: "2", card.Head: "1"}
 	for _, l := range o.Card.Lines {
 		fmt.Fprintln(a.Stdout, "    │ "+paint(colors[l.Kind], l.Text))
 	}
 	if !o.Card.Whole {
-		fmt.Fprintf(a.Stdout, "       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n", o.Card.Why, o.ShortID())
+		fmt.Fprintf(
+			a.Stdout,
+			"       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n",
+			o.Card.Why,
+			o.ShortID(),
+		)
 		return
 	}
 	for i, s := range o.Card.Always {

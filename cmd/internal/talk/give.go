@@ -12,12 +12,12 @@ import (
 
 // result is what became of an answer, in the format of `answer --json`.
 type result struct {
-	Schema int             `json:"schema"`
-	Offer  string          `json:"offer"`
-	Word   request.Word    `json:"word"`
-	Taken  bool            `json:"taken"`
-	Why    string          `json:"why,omitempty"`
-	By     *request.Answer `json:"answered,omitempty"` // who was first
+	Schema  int             `json:"schema"`
+	Request string          `json:"offer"`
+	Word    request.Word    `json:"word"`
+	Taken   bool            `json:"taken"`
+	Why     string          `json:"why,omitempty"`
+	By      *request.Answer `json:"answered,omitempty"` // who was first
 
 	did string // what the answer did, for people
 }
@@ -37,7 +37,7 @@ var effects = map[request.Kind]struct {
 func give(a *cli.App, r *request.Request, ans request.Answer, unlock request.Unlock) (result, error) {
 	ans.By = a.User()
 	became, err := request.In(a.Store.Dir).Answer(r, ans, unlock)
-	out := result{Schema: 1, Offer: r.ID, Word: ans.Word, Taken: became.Taken, Why: became.Why}
+	out := result{Schema: 1, Request: r.ID, Word: ans.Word, Taken: became.Taken, Why: became.Why}
 	out.did = effects[r.Kind].did[ans.Word]
 	if taken, ok := errors.AsType[*request.TakenError](err); ok {
 		out.By = &taken.By

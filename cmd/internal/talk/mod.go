@@ -34,14 +34,14 @@ type modded struct {
 
 // modSession is another session, as the mod draws it.
 type modSession struct {
-	ID    string       `json:"id"`
-	Name  string       `json:"name"`
-	State state.State  `json:"state"`
-	Since event.Millis `json:"since"`
-	What  string       `json:"what,omitempty"`
-	Needs bool         `json:"needs"`
-	Offer string       `json:"offer,omitempty"` // the request that can be answered from elsewhere
-	Popup []string     `json:"popup,omitempty"` // the command that opens a terminal to answer in, without what runs there
+	ID      string       `json:"id"`
+	Name    string       `json:"name"`
+	State   state.State  `json:"state"`
+	Since   event.Millis `json:"since"`
+	What    string       `json:"what,omitempty"`
+	Needs   bool         `json:"needs"`
+	Request string       `json:"offer,omitempty"` // the request that can be answered from elsewhere
+	Popup   []string     `json:"popup,omitempty"` // the command that opens a terminal to answer in, without what runs there
 }
 
 // Run prints it.
@@ -58,7 +58,7 @@ func (c *ModCmd) Run(a *cli.App) error {
 	if path, err := config.Path(a.Getenv); err == nil {
 		out.Watch = append(out.Watch, path)
 	}
-	offers, err := dir.List(time.Now())
+	open, err := dir.List(time.Now())
 	if err != nil {
 		return fmt.Errorf("reading the requests: %w", err)
 	}
@@ -69,8 +69,9 @@ func (c *ModCmd) Run(a *cli.App) error {
 		}
 		s := modSession{ID: r.Record(), Name: card.Line1(cmp.Or(r.Label(), cli.ShortID(r.SessionID))), State: r.State,
 			Since: event.MillisOf(r.Since), What: card.Line1(r.What()), Needs: r.NeedsYou}
-		if j := slices.IndexFunc(offers, func(o request.Request) bool { return o.Record == r.Record() && o.Kind == request.Permission }); j >= 0 {
-			s.Offer = offers[j].ID[:5]
+		asks := func(o request.Request) bool { return o.Record == r.Record() && o.Kind == request.Permission }
+		if j := slices.IndexFunc(open, asks); j >= 0 {
+			s.Request = open[j].ID[:5]
 			s.Popup = popup(a.Getenv)
 		}
 		if r.NeedsYou && r.Process != nil { // an answer shows in the client's registry first

@@ -26,7 +26,7 @@ type ReplyCmd struct {
 	Session string   `arg:"" help:"${session}."`
 	Text    []string `arg:"" help:"What to say; - reads it from stdin."`
 	JSON    bool     `name:"json" help:"Print JSON."`
-	far
+	remote
 }
 
 // Run sends a reply to a session whose turn is over.
@@ -64,7 +64,7 @@ func found(a *cli.App, arg string) (state.Seen, error) {
 
 // saidTo describes where a reply went.
 func saidTo(v *state.Seen, out result) string {
-	if out.Offer == "" {
+	if out.Request == "" {
 		return "to session " + cli.ShortID(v.Session.ID) + ", as its next prompt"
 	}
 	return "a reply in " + nameOf(v)
@@ -92,13 +92,21 @@ func say(a *cli.App, v *state.Seen, text string, from request.From, unlock reque
 	if err != nil {
 		return result{}, fmt.Errorf("reading the requests: %w", err)
 	}
-	list = slices.DeleteFunc(list, func(o request.Request) bool { return o.Kind != request.Reply || o.Record != v.Session.Record() })
+	list = slices.DeleteFunc(
+		list,
+		func(o request.Request) bool { return o.Kind != request.Reply || o.Record != v.Session.Record() },
+	)
 	if len(list) == 0 {
 		what := "is at work"
 		if !v.Status.State.AtWork() {
 			what = "has no hook that waits for a reply"
 		}
-		return result{}, cli.NotFound("a reply reaches a session whose turn is over, from the first one after beckon install --answers", "session %s %s", cli.ShortID(v.Session.ID), what)
+		return result{}, cli.NotFound(
+			"a reply reaches a session whose turn is over, from the first one after beckon install --answers",
+			"session %s %s",
+			cli.ShortID(v.Session.ID),
+			what,
+		)
 	}
 	ans := request.Answer{Word: request.Say, Message: text, From: from}
 	return give(a, &list[len(list)-1], ans, unlock)
@@ -107,7 +115,7 @@ func say(a *cli.App, v *state.Seen, text string, from request.From, unlock reque
 // StopCmd is `beckon stop`.
 type StopCmd struct {
 	Session string `arg:"" help:"${session}."`
-	far
+	remote
 }
 
 // Run ends a session's turn: at once if its client has the mod, else at its next call; and its
@@ -183,15 +191,19 @@ func back(a *cli.App) error {
 	return nil
 }
 
-// far is the flag of the commands that act on sessions.
-type far struct {
+// remote is the flag of the commands that act on sessions.
+type remote struct {
 	Fleet bool `help:"The session is on another machine of yours, where the command is run, by ssh or as jump_by says; name it NAME or HOST:NAME."`
 }
 
 // notHere extends the error for a session that was not found by where else it may be.
 func notHere(a *cli.App, err error) error {
 	if cli.Code(err) == cli.ExitNotFound && fleets.Joined(a) {
-		return cli.Hint("beckon list shows this machine's sessions; with --fleet those of other machines are found", "%w", err)
+		return cli.Hint(
+			"beckon list shows this machine's sessions; with --fleet those of other machines are found",
+			"%w",
+			err,
+		)
 	}
 	return err
 }

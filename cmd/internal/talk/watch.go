@@ -20,7 +20,7 @@ import (
 // Watch gives a screen the sessions' requests, and the keys that answer them.
 func Watch(a *cli.App, opt *tui.Options) {
 	s := &screen{App: a}
-	opt.Offers = func(ctx context.Context, show func([]card.Request)) { followRequests(ctx, a.Store.Dir, show) }
+	opt.Requests = func(ctx context.Context, show func([]card.Request)) { followRequests(ctx, a.Store.Dir, show) }
 	opt.Unlock, opt.Answer, opt.Reply, opt.Stop, opt.WhyNot = s.unlock, s.answer, s.reply, s.stop, s.whyNot
 }
 

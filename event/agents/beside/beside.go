@@ -144,7 +144,7 @@ func each(text []byte, f func(gjson.Result)) {
 	}
 }
 
-func stamp(v gjson.Result) event.Millis {
+func millisOf(v gjson.Result) event.Millis {
 	t, err := time.Parse(time.RFC3339Nano, v.Get("timestamp").Str)
 	if err != nil {
 		return 0
@@ -174,11 +174,11 @@ func codex(text []byte) (r Reading) {
 		p := v.Get("payload")
 		switch p.Get("type").Str {
 		case "task_started":
-			r = Reading{Status: Busy, At: stamp(v)}
+			r = Reading{Status: Busy, At: millisOf(v)}
 		case "turn_aborted":
-			r = Reading{Status: Idle, At: stamp(v)}
+			r = Reading{Status: Idle, At: millisOf(v)}
 		case "task_complete":
-			r = Reading{Status: Idle, At: stamp(v)}
+			r = Reading{Status: Idle, At: millisOf(v)}
 			if e := p.Get("error"); e.IsObject() {
 				r.Status, r.Detail = Failed, cut(said(e.Get("message").Str))
 			}
@@ -193,7 +193,7 @@ func copilot(text []byte) Reading {
 	var r, before Reading
 	open, over := map[string]bool{}, false
 	each(text, func(v gjson.Result) {
-		at, data := stamp(v), v.Get("data")
+		at, data := millisOf(v), v.Get("data")
 		child := v.Get("agentId").Str != ""
 		now := func(status string) { r = Reading{Status: status, At: at} }
 		goesOn := func() {
@@ -260,10 +260,10 @@ func gemini(text []byte) (r Reading) {
 				r = Reading{}
 			}
 		case "error":
-			r = Reading{Status: Failed, At: stamp(v), Detail: cut(words)}
+			r = Reading{Status: Failed, At: millisOf(v), Detail: cut(words)}
 		case "info":
 			if words == "Request cancelled." {
-				r = Reading{Status: Idle, At: stamp(v)}
+				r = Reading{Status: Idle, At: millisOf(v)}
 			}
 		}
 	})
@@ -339,7 +339,7 @@ func LastWords(path string) (text string, at event.Millis) {
 			return
 		}
 		if s := v.Get("data.content").Str; s != "" {
-			text, at = strings.ToValidUTF8(s, "\ufffd"), stamp(v)
+			text, at = strings.ToValidUTF8(s, "\ufffd"), millisOf(v)
 		}
 	})
 	return text, at

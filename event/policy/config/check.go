@@ -170,7 +170,12 @@ func (c *checking) misspelt(entry, word string, known []string) {
 	for _, k := range known {
 		near := typed.Nearest(word, []string{k}) != "" && (abs(len(word)-len(k)) == 1 || sorted(word) == sorted(k))
 		if near && len(word) >= short && k+"s" != word && word+"s" != k && !strings.HasPrefix(k, word+"-") {
-			c.warn(fmt.Sprintf("did you mean %q?", k), "commands: %q of %q is near to a word that is known of the program", word, entry)
+			c.warn(
+				fmt.Sprintf("did you mean %q?", k),
+				"commands: %q of %q is near to a word that is known of the program",
+				word,
+				entry,
+			)
 			return
 		}
 	}

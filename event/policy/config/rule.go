@@ -52,7 +52,7 @@ func NewRule(d wire.Decision, reason string, m rule.Rule) *Rule {
 // Decide returns the rule's decision on c, and why if it is not certain. It calls place only
 // if the rule has a condition on it.
 func (r *Rule) Decide(c *rule.Call, place func() Place) (d wire.Decision, why string) {
-	v := r.Match.Judge(c)
+	v := r.Match.Evaluate(c)
 	switch {
 	case v.Result == rule.No, !r.holdsAt(place):
 		return wire.Silence, ""
@@ -150,7 +150,7 @@ func (d *decoder) examples(h *Hook, list texts, name string, covered bool) {
 			at = h.Path + name
 		}
 		c := rule.Example(text, wire.RulesOf(h.Event).Tool)
-		if covers := h.Applies(c) && h.Spec.Rule.Match.Judge(c).Result > rule.No; covers != covered {
+		if covers := h.Applies(c) && h.Spec.Rule.Match.Evaluate(c).Result > rule.No; covers != covered {
 			word := map[bool]string{true: "covers", false: "does not cover"}
 			d.fail(at, "beckon help policy says what an entry covers", "the rule %s %q", word[covers], text)
 		}

@@ -48,7 +48,7 @@ func TestCorpus(t *testing.T) {
 	verdict := func(line string) (found string) {
 		call := callOf(line)
 		for i, r := range compiled {
-			if r.Judge(call).Result == rule.Yes {
+			if r.Evaluate(call).Result == rule.Yes {
 				return rules[i].ID
 			}
 		}

@@ -42,7 +42,7 @@ func TestRules(t *testing.T) {
 			}
 			match := r.Match()
 			for _, c := range slices.Concat(r.Fits, r.Passes) {
-				if v := match.Judge(callOf(c)); (v.Result == rule.Yes) != slices.Contains(r.Fits, c) {
+				if v := match.Evaluate(callOf(c)); (v.Result == rule.Yes) != slices.Contains(r.Fits, c) {
 					t.Errorf("%s on %q: %+v", r.ID, c, v)
 				}
 			}

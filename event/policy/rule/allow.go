@@ -118,7 +118,9 @@ func names(entry, got []string) bool {
 	var operands, flags []string
 	for _, w := range got {
 		switch {
-		case !anyText && (!isHarmless(w) || shell.IsAssignment(w)), w == "--", w != "" && (w[0] == '+' || w[0] == ':'): // make SHELL=x
+		case !anyText && (!isHarmless(w) || shell.IsAssignment(w)),
+			w == "--",
+			w != "" && (w[0] == '+' || w[0] == ':'): // make SHELL=x
 			return false
 		case shell.IsFlag(w):
 			flags = append(flags, w)

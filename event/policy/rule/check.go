@@ -67,7 +67,7 @@ func (r Rule) vain() (list []Problem) {
 	for _, entry := range r.Commands {
 		words := slices.DeleteFunc(strings.Fields(entry), func(w string) bool { return w[0] == '[' && len(w) > 1 })
 		line := strings.ReplaceAll(strings.Join(words, " "), "*", "x")
-		if r.Judge(Example(line, true)).Result == No {
+		if r.Evaluate(Example(line, true)).Result == No {
 			list = append(list, doubt("commands", fmt.Sprintf("%q does not even cover the command %q", entry, line)))
 		}
 	}
@@ -91,8 +91,12 @@ func (r Rule) missed() []Problem {
 		operands = []string{"origin", "main"}
 	}
 	words = slices.Concat(words[:at], words[at+1:], operands, words[at:at+1])
-	what := fmt.Sprintf("%s misses %q: the client compares the beginning of a command; a rule with \"commands\": [%q] covers it",
-		r.Says.text, strings.Join(words, " "), entry)
+	what := fmt.Sprintf(
+		"%s misses %q: the client compares the beginning of a command; a rule with \"commands\": [%q] covers it",
+		r.Says.text,
+		strings.Join(words, " "),
+		entry,
+	)
 	return []Problem{doubt("", what)}
 }
 

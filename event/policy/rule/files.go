@@ -74,7 +74,8 @@ func (o *opening) word(w string, u use) {
 
 func (o *opening) command() {
 	c := o.cmd
-	if shell.In("apply_patch applypatch", shell.Base(c.Words[0])) || slices.Contains(c.Words, "--codex-run-as-apply-patch") {
+	if shell.In("apply_patch applypatch", shell.Base(c.Words[0])) ||
+		slices.Contains(c.Words, "--codex-run-as-apply-patch") {
 		o.patch(strings.Join(c.Words[1:], "\n") + "\n" + c.Input)
 		return
 	}
@@ -284,7 +285,8 @@ func (o *opening) git(words []string) {
 
 // isExcluded reports whether a word of git's says which files are not meant.
 func isExcluded(w string) bool {
-	return strings.HasPrefix(w, ":!") || strings.HasPrefix(w, ":^") || strings.HasPrefix(w, ":(") && strings.Contains(w, "exclude")
+	return strings.HasPrefix(w, ":!") || strings.HasPrefix(w, ":^") ||
+		strings.HasPrefix(w, ":(") && strings.Contains(w, "exclude")
 }
 
 // revision adds the file of REVISION:FILE.
@@ -405,7 +407,10 @@ func texts(v gjson.Result) (list []string) {
 // onlyReads reports whether a tool's name says that it reads its files.
 func onlyReads(tool string) bool {
 	name := strings.ToLower(tool[strings.LastIndex(tool, "__")+1:])
-	return slices.ContainsFunc(strings.Fields("read get list search grep glob view stat info find"), func(word string) bool {
-		return strings.Contains(name, word)
-	})
+	return slices.ContainsFunc(
+		strings.Fields("read get list search grep glob view stat info find"),
+		func(word string) bool {
+			return strings.Contains(name, word)
+		},
+	)
 }

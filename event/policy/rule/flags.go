@@ -102,7 +102,8 @@ func (f flag) valued(name string, tail []string) bool {
 		if w == name && i+1 < len(tail) && wild(f.value, tidy(tail[i+1])) || assigned && got == name && wild(f.value, value) {
 			return true
 		}
-		if joined, ok := strings.CutPrefix(w, name); ok && len(name) == 2 && joined != "" && wild(f.value, strings.TrimPrefix(joined, "=")) {
+		if joined, ok := strings.CutPrefix(w, name); ok && len(name) == 2 && joined != "" &&
+			wild(f.value, strings.TrimPrefix(joined, "=")) {
 			return true
 		}
 	}

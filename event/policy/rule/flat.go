@@ -57,7 +57,7 @@ func May(flat []byte, c *Call) bool {
 			allow = append(allow, r)
 			return false
 		}
-		return r.Judge(c).Result > No
+		return r.Evaluate(c).Result > No
 	}
 	for line := range strings.Lines(string(flat)) {
 		text, err := strings.TrimSuffix(line[1:], "\n"), error(nil)

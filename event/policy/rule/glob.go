@@ -260,7 +260,8 @@ func (f *file) way(g glob, way string) bool {
 		return true
 	default: // the path is itself a pattern: the shell, or Grep and Glob, replace it with names
 		hidden := strings.HasPrefix(g.base, ".") && !f.direct && !f.dots && strings.IndexAny(base, wildcards) == 0
-		return named && !hidden && strings.Trim(base, "*") != "" && matches(base, g.base) && (g.anyDir || matches(way, g.pattern)) ||
+		return named && !hidden && strings.Trim(base, "*") != "" && matches(base, g.base) &&
+			(g.anyDir || matches(way, g.pattern)) ||
 			!f.direct && g.reaches(way)
 	}
 }

@@ -35,14 +35,14 @@ func TestSecretsAnywhere(t *testing.T) {
 		call("Read", `{"file_path":"/w/a://../../.env"}`), call("Write", `{"file_path":"a://../../.env"}`),
 	} {
 		if !fits(r, c) {
-			t.Errorf("%s %s passes: %+v", c.Tool, c.Input, r.Judge(c))
+			t.Errorf("%s %s passes: %+v", c.Tool, c.Input, r.Evaluate(c))
 		}
 	}
 	for _, c := range []*Call{
 		onFile("Read", "/w/p/env"), onFile("Read", "/w/p/.env.go"), bash("ls"), bash("echo .env"), bash("grep .env README.md"), bash("ssh h cat .env"),
 		bash("git commit -m .env"), bash("cat > x.py <<'X'\nopen('.env')\nX"), bash("git diff HEAD x"), bash("git log -- .env"), bash("git check-ignore .env"), bash("git ls-files .env"), bash("git status .env"), bash("git grep .env"), call("mcp__x__get", `{"url":"https://x/.env"}`), call("Grep", `{"pattern":".env"}`),
 	} {
-		if v := r.Judge(c); v.Result == Yes {
+		if v := r.Evaluate(c); v.Result == Yes {
 			t.Errorf("%s %s: %+v", c.Tool, c.Input, v)
 		}
 	}
@@ -118,7 +118,7 @@ func TestStoredFiles(t *testing.T) {
 		{"", "git show HEAD:sub/ok/.env", No},
 		{"sub", "git show HEAD:ok/.env", Yes},
 	} {
-		if v := r.Judge(in(c.dir, c.line)); v.Result != c.want {
+		if v := r.Evaluate(in(c.dir, c.line)); v.Result != c.want {
 			t.Errorf("in %q: %s: %+v, want %d", c.dir, c.line, v, c.want)
 		}
 	}
@@ -127,7 +127,7 @@ func TestStoredFiles(t *testing.T) {
 		"rsync -a --exclude .env src/ to/": No, "tar --exclude k.pem -czf x.tgz .": No, "rsync -a --exclude-from .env src/ to/": Yes,
 		"rsync -a .env to/": Yes,
 	} {
-		if v := (&Rule{Conditions: Conditions{Paths: []string{".env", "*.pem"}}}).Judge(bash(line)); v.Result != want {
+		if v := (&Rule{Conditions: Conditions{Paths: []string{".env", "*.pem"}}}).Evaluate(bash(line)); v.Result != want {
 			t.Errorf("%s: %+v, want %d", line, v, want)
 		}
 	}
@@ -137,17 +137,17 @@ func TestStoredFiles(t *testing.T) {
 		"git add :/secrets/a": Yes, "git add ':(top)secrets/a'": Yes, "git rm :/secrets/a": Yes, "git rm -r :/": Yes, "git add x:k.pem": Yes, "git add '*.pem'": Yes,
 		"git add . ':!*.pem'": No, "git add -A -- ':!k.pem' ':(exclude)secrets/a' ':^:x.pem'": No, "git rm -r . ':!k.pem'": No, "git add secrets/a": No,
 	} {
-		if v := writes.Judge(in("sub", line)); v.Result != want {
+		if v := writes.Evaluate(in("sub", line)); v.Result != want {
 			t.Errorf("%s: %+v, want %d", line, v, want)
 		}
 	}
-	if v := ruleOf("git add *.pem").Judge(bash("git add . ':!*.pem'")); v.Result == Yes {
+	if v := ruleOf("git add *.pem").Evaluate(bash("git add . ':!*.pem'")); v.Result == Yes {
 		t.Errorf("what git leaves out counts as added: %+v", v)
 	}
 	// An approval of a file does not cover a git revision.
 	allow := &Rule{Allow: true, Tools: matcher(t, "Bash"), Conditions: Conditions{Commands: []string{"git show", "git diff", "git log"}, Paths: []string{"./sub/**"}}}
 	for _, line := range []string{"git show HEAD:secret", "git show mybranch", "git show mybranch:./a", "git diff a", "git log -p x", "git diff ':!a'"} {
-		if v := allow.Judge(in("sub", line)); v.Result != No {
+		if v := allow.Evaluate(in("sub", line)); v.Result != No {
 			t.Errorf("%s is approved: %+v", line, v)
 		}
 	}
@@ -165,11 +165,11 @@ func TestPatchesOnTheLine(t *testing.T) {
 		"apply_patch <<EOF\n*** Update File: $DIR/.env\nEOF",
 	} {
 		if !fits(r, bash(line)) {
-			t.Errorf("%q passes: %+v", line, r.Judge(bash(line)))
+			t.Errorf("%q passes: %+v", line, r.Evaluate(bash(line)))
 		}
 	}
 	for _, line := range []string{"cat <<'EOF'\n" + patch + "\nEOF", "apply_patch <<'EOF'\n*** Update File: a.go\n+.env\nEOF", "codex exec 'change .env'"} {
-		if v := r.Judge(bash(line)); v.Result != No {
+		if v := r.Evaluate(bash(line)); v.Result != No {
 			t.Errorf("%q: %+v", line, v)
 		}
 	}
@@ -242,7 +242,7 @@ func BenchmarkRules(b *testing.B) {
 	for b.Loop() {
 		c := bash("cd x && git -C y push origin main | tee log.txt; cat a b; for i in 1 2 3; do sudo make -j4 $i; done")
 		for _, r := range rules {
-			if r.Judge(c).Result == Yes {
+			if r.Evaluate(c).Result == Yes {
 				b.Fatal(r)
 			}
 		}
@@ -265,12 +265,12 @@ func TestNoWayRoundByAnotherName(t *testing.T) {
 		"find /home/u -name x -print": No,
 	} {
 		c := &Call{Tool: "Bash", Input: []byte(`{"command":"` + line + `"}`), Cwd: "/w", Project: "/w", Home: "/home/u"}
-		if got := rule.Judge(c).Result; got != want {
+		if got := rule.Evaluate(c).Result; got != want {
 			t.Errorf("%s: %v, want %v", line, got, want)
 		}
 	}
 	c := &Call{Tool: "NotebookEdit", Input: []byte(`{"file_path":"/tmp/x","notebook_path":"/home/u/.ssh/n.ipynb"}`), Cwd: "/w", Home: "/home/u"}
-	if got := rule.Judge(c).Result; got != Yes {
+	if got := rule.Evaluate(c).Result; got != Yes {
 		t.Errorf("a second name: %v", got)
 	}
 }

@@ -257,7 +257,8 @@ func (p *Pattern) fed(l *shell.Line, at int, tail []string) bool {
 	}
 	for i, w := range tail { // behind a script, the input is data
 		value := isShell && (slices.Contains(tail[:i], "-s") || i > 0 && shell.IsCommandFlag(tail[i-1]))
-		script := !value && !shell.IsFlag(w) && !shell.In("- /dev/stdin", w) && !strings.HasPrefix(w, "/dev/fd/") && !strings.Contains(w, hole)
+		script := !value && !shell.IsFlag(w) && !shell.In("- /dev/stdin", w) && !strings.HasPrefix(w, "/dev/fd/") &&
+			!strings.Contains(w, hole)
 		if script && (isShell || isLanguage && w != "run") || isLanguage && w == "-m" {
 			return false
 		}

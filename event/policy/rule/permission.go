@@ -94,15 +94,15 @@ func (p *Permission) toolFits(tool string) bool {
 // Match reports whether the rule covers c. For a command that cannot be judged the answer is
 // yes: the handler then runs and decides.
 func (p *Permission) Match(c *Call) bool {
-	if p.judge(c).Result > No {
+	if p.evaluate(c).Result > No {
 		return true
 	}
 	l := c.known().line
 	return p.runs() && p.toolFits(c.Tool) && (l == nil || l.Strange != "" || slices.ContainsFunc(l.Commands, p.mayFit))
 }
 
-// judge says whether the rule covers c.
-func (p *Permission) judge(c *Call) Verdict {
+// evaluate says whether the rule covers c.
+func (p *Permission) evaluate(c *Call) Verdict {
 	switch {
 	case !p.toolFits(c.Tool):
 		return Verdict{}
@@ -176,7 +176,8 @@ func (p *Permission) commandFits(c *Call) (best Verdict) {
 			best = Verdict{Unsure, "a variable in " + text + " may be what it names"}
 		}
 	}
-	if program, _, _ := strings.Cut(p.what, " "); best.Result == No && l.Strange != "" && strings.Contains(l.Text, strings.Trim(program, ":*")) {
+	if program, _, _ := strings.Cut(p.what, " "); best.Result == No && l.Strange != "" &&
+		strings.Contains(l.Text, strings.Trim(program, ":*")) {
 		return Verdict{Unsure, l.Strange}
 	}
 	return best

@@ -94,13 +94,13 @@ func (c *Conditions) finds(text string, whole bool) bool {
 	})
 }
 
-// Judge says whether a rule covers a call.
-func (r *Rule) Judge(c *Call) Verdict {
+// Evaluate says whether a rule covers a call.
+func (r *Rule) Evaluate(c *Call) Verdict {
 	if r.Allow {
 		return verdict(Allows([]*Rule{r}, c) != nil)
 	}
 	if r.Says != nil {
-		return r.Says.judge(c)
+		return r.Says.evaluate(c)
 	}
 	f := c.known()
 	named := r.takes(c.Tool) || f.line != nil && r.takes("Bash")

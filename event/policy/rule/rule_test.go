@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func fits(r *Rule, c *Call) bool { return r.Judge(c).Result == Yes }
+func fits(r *Rule, c *Call) bool { return r.Evaluate(c).Result == Yes }
 
 func ruleOf(commands ...string) *Rule {
 	return &Rule{Conditions: Conditions{Commands: commands}}
@@ -235,7 +235,7 @@ func TestUnsure(t *testing.T) {
 		{"find -delete", "find . -depth -wholename x -prune -o -print", No},
 		{"git push -f", `git commit -m "$X"`, No},
 	} {
-		v := ruleOf(c.rule).Judge(bash(c.line))
+		v := ruleOf(c.rule).Evaluate(bash(c.line))
 		if v.Result != c.want || (v.Why == "") != (v.Result != Unsure) {
 			t.Errorf("%q on %.60q: %+v", c.rule, c.line, v)
 		}
@@ -253,7 +253,7 @@ func TestLimits(t *testing.T) {
 		"if":       strings.Repeat("if true; then ", 5000) + "a" + strings.Repeat("; fi", 5000),
 	} {
 		start := time.Now()
-		ruleOf("rm -rf").Judge(bash(line))
+		ruleOf("rm -rf").Evaluate(bash(line))
 		if took := time.Since(start); took > 30*time.Second {
 			t.Errorf("%s takes %s", name, took)
 		}
@@ -469,7 +469,7 @@ func TestOrdinaryLines(t *testing.T) {
 		{"rm -rf /", "rm -rf $TMPDIR/", Unsure},
 		{"rm -rf /", `rm -rf "$TMPDIR/x" "${TMPDIR:-/tmp}/"*`, No},
 	} {
-		if v := ruleOf(c.rule).Judge(bash(c.line)); v.Result != c.want {
+		if v := ruleOf(c.rule).Evaluate(bash(c.line)); v.Result != c.want {
 			t.Errorf("%q on %q: %+v, want %d", c.rule, c.line, v, c.want)
 		}
 	}

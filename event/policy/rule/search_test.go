@@ -25,7 +25,7 @@ func TestSearchesReadWhatIsThere(t *testing.T) {
 	rule := &Rule{Tools: matcher(t, "Edit|Write|Read|Grep"), Conditions: Conditions{Paths: []string{".env", "*.pem"}}}
 	ask := func(tool, input string) bool {
 		c := &Call{Tool: tool, Input: []byte(strings.ReplaceAll(input, "ROOT", filepath.ToSlash(root))), Cwd: root, Project: root, Home: "/home/u"}
-		return rule.Judge(c).Result == Yes
+		return rule.Evaluate(c).Result == Yes
 	}
 	for _, input := range []string{
 		`{"pattern":"KEY","output_mode":"content"}`, `{"pattern":"KEY","path":"ROOT","output_mode":"content"}`, `{"pattern":"KEY","path":"web","output_mode":"content"}`,
@@ -68,7 +68,7 @@ func TestSearchesReadWhatIsThere(t *testing.T) {
 	}
 	read := func(line string) bool {
 		c := &Call{Tool: "Bash", Input: []byte(command(line)), Cwd: root, Project: root, Home: "/home/u"}
-		return (&Rule{Conditions: Conditions{Paths: []string{".env", ".env.*"}}, Unless: &Conditions{Paths: []string{".env.example"}}}).Judge(c).Result == Yes
+		return (&Rule{Conditions: Conditions{Paths: []string{".env", ".env.*"}}, Unless: &Conditions{Paths: []string{".env.example"}}}).Evaluate(c).Result == Yes
 	}
 	for _, line := range []string{"cp .env.example .env", "cp -n config/.env.example .env.local"} {
 		if read(line) {
@@ -85,7 +85,7 @@ func TestSearchesReadWhatIsThere(t *testing.T) {
 		"rm -rf keep.log": Yes, "rm -rf docs/ignored": Yes, "rm -rf $X/ignored": Yes,
 	} {
 		r := &Rule{Conditions: Conditions{Commands: []string{"rm -r"}}, Unless: &Conditions{Paths: []string{"git:ignored"}}}
-		if v := r.Judge(&Call{Tool: "Bash", Input: []byte(command(line)), Cwd: root, Project: root, Home: "/home/u"}); v.Result != want {
+		if v := r.Evaluate(&Call{Tool: "Bash", Input: []byte(command(line)), Cwd: root, Project: root, Home: "/home/u"}); v.Result != want {
 			t.Errorf("%s: %+v", line, v)
 		}
 	}
@@ -97,7 +97,7 @@ func TestSearchesAtTheRoot(t *testing.T) {
 	for _, cwd := range []string{"/", "/no-such-folder", "/no-such-folder/x"} {
 		for _, line := range []string{"rg KEY", "rg KEY /", "grep -r KEY .", "rm -rf x", "rm -rf /x", "rg KEY ..", "rg KEY ~", "rg KEY $X"} {
 			c := &Call{Tool: "Bash", Input: []byte(`{"command":"` + line + `"}`), Cwd: cwd, Project: cwd, Home: "/"}
-			if v := r.Judge(c); v.Result == Yes {
+			if v := r.Evaluate(c); v.Result == Yes {
 				t.Errorf("%s in %s: %+v", line, cwd, v)
 			}
 		}

@@ -239,7 +239,7 @@ func (h prompt) askClient(ctx context.Context, question string) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("there is no ANTHROPIC_API_KEY, and finding %q: %w", h.Client, cause(err))
 	}
-	dir, err := os.MkdirTemp("", event.JudgeDir)
+	dir, err := os.MkdirTemp("", event.ModelDir)
 	if err != nil {
 		return "", fmt.Errorf("making a directory for the client: %w", err)
 	}
@@ -272,7 +272,10 @@ func parseJudgement(text string) (judgement, error) {
 	if end := strings.IndexAny(first, ":.,;!-\u2013\u2014"); end > 0 { // models punctuate in many ways
 		word, why = first[:end], strings.TrimLeft(first[end:], ":.,;!-\u2013\u2014 ")
 	}
-	j := judgement{wire.Decision(strings.ToLower(strings.TrimSpace(word))), wire.Reason(why + "\n" + strings.TrimSpace(rest))}
+	j := judgement{
+		wire.Decision(strings.ToLower(strings.TrimSpace(word))),
+		wire.Reason(why + "\n" + strings.TrimSpace(rest)),
+	}
 	if !j.known() || strings.ToUpper(word) != word {
 		return judgement{}, errors.New("the answer does not begin with ALLOW, BLOCK or CONTINUE")
 	}

@@ -174,7 +174,8 @@ func behind(words []string, at int, out []Place) []Place {
 
 // IsCommandFlag reports whether a shell's flag has a command line as its value: -c, -lc.
 func IsCommandFlag(word string) bool {
-	return len(word) > 1 && word[0] == '-' && word[1] != '-' && word[len(word)-1] == 'c' || In("--command -Command -command", word)
+	return len(word) > 1 && word[0] == '-' && word[1] != '-' && word[len(word)-1] == 'c' ||
+		In("--command -Command -command", word)
 }
 
 // isCodeFlag reports whether an interpreter's flag has a program as its value: -e, -ne.
@@ -187,13 +188,13 @@ func isCodeFlag(word string) bool {
 
 // nested is a text among the words of a command, or its input, that is a line or a program.
 type nested struct {
-	text  string
-	code  bool // of a program
-	loose bool // it may be neither
-	sure  bool // it is a line, even if the carrier's text may be none
-	input bool // it is the command's input
-	far   bool // it runs on another machine
-	args  []string
+	text   string
+	code   bool // of a program
+	loose  bool // it may be neither
+	sure   bool // it is a line, even if the carrier's text may be none
+	input  bool // it is the command's input
+	remote bool // it runs on another machine
+	args   []string
 }
 
 // nestedIn returns what is a line or a program among the words of a command, and its input.
@@ -218,9 +219,9 @@ func nestedIn(c *Command) (out []nested) {
 			}
 		case head == "ssh":
 			if host := operand(rest, sshValues); host+1 < len(rest) {
-				add(nested{text: strings.Join(rest[host+1:], " "), far: true})
+				add(nested{text: strings.Join(rest[host+1:], " "), remote: true})
 			} else if c.Fed {
-				add(nested{text: c.Input, input: true, far: true})
+				add(nested{text: c.Input, input: true, remote: true})
 			}
 		case In(Evaluators, head):
 			add(nested{text: strings.Join(rest, " ")})

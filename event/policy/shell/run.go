@@ -50,7 +50,7 @@ func (r *reader) run(c Command) string {
 			continue
 		}
 		saved := r.state
-		r.args, r.loose, r.remote = n.args, n.loose || r.loose && !n.sure, r.remote || n.far
+		r.args, r.loose, r.remote = n.args, n.loose || r.loose && !n.sure, r.remote || n.remote
 		in := stream{text: c.Input, fed: c.Fed, feeds: c.Feeds}
 		if n.input {
 			in = stream{}
@@ -82,7 +82,8 @@ func (r *reader) downloads(name string, words []string, at int) {
 		if flag, value, ok := strings.Cut(w, "="); ok && IsFlag(w) {
 			before, w = flag, value
 		}
-		named := In("-o -O --output --output-document", before) || IsFlag(before) && before[1] != '-' && before[len(before)-1] == 'o'
+		named := In("-o -O --output --output-document", before) ||
+			IsFlag(before) && before[1] != '-' && before[len(before)-1] == 'o'
 		if strings.Contains(w, "://") { // -O, and wget without a flag
 			named, w = true, path.Base(w)
 		}

@@ -55,7 +55,7 @@ const oldest = 946684800
 // add adds what distinguishes versions of a file; "?" if nothing does.
 func (c *Coverage) add(path string) {
 	version := "?"
-	s, there := plainfile.StampOf(path)
+	s, there := plainfile.VersionOf(path)
 	at := time.Unix(0, s.Time)
 	switch {
 	case there && at.Unix() >= oldest:

@@ -62,7 +62,7 @@ func TestCoverage(t *testing.T) {
 
 // A rewritten file with the same length and time is recognised as another version.
 func TestCoverageOfARewrite(t *testing.T) {
-	if s, _ := plainfile.StampOf(t.TempDir()); s.Changed == 0 {
+	if s, _ := plainfile.VersionOf(t.TempDir()); s.Changed == 0 {
 		t.Skip("this system does not say when a file was changed last")
 	}
 	file := filepath.Join(t.TempDir(), "policy.json")

@@ -51,9 +51,24 @@ const specific = "hookSpecificOutput"
 // ways are the members by which Claude Code hears of each kind of decision.
 var ways = [ByAction + 1][]agents.Say{
 	ByPermission: {
-		{When: agents.Deny, Path: specific + ".permissionDecision", Value: `"deny"`, Reason: specific + ".permissionDecisionReason"},
-		{When: agents.Ask, Path: specific + ".permissionDecision", Value: `"ask"`, Reason: specific + ".permissionDecisionReason"},
-		{When: agents.Allow, Path: specific + ".permissionDecision", Value: `"allow"`, Reason: specific + ".permissionDecisionReason"},
+		{
+			When:   agents.Deny,
+			Path:   specific + ".permissionDecision",
+			Value:  `"deny"`,
+			Reason: specific + ".permissionDecisionReason",
+		},
+		{
+			When:   agents.Ask,
+			Path:   specific + ".permissionDecision",
+			Value:  `"ask"`,
+			Reason: specific + ".permissionDecisionReason",
+		},
+		{
+			When:   agents.Allow,
+			Path:   specific + ".permissionDecision",
+			Value:  `"allow"`,
+			Reason: specific + ".permissionDecisionReason",
+		},
 		{When: agents.Rewrite, Path: specific + ".updatedInput", Value: agents.Text},
 	},
 	ByRequest: {

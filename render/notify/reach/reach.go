@@ -83,7 +83,9 @@ func (n Ntfy) Check() error {
 	case topic == "":
 		return errors.New("ntfy_topic is not set")
 	case topic == n.Answers:
-		return errors.New("ntfy_answers must not be the same topic as ntfy_topic: whoever can read the questions must not see the answers")
+		return errors.New(
+			"ntfy_answers must not be the same topic as ntfy_topic: whoever can read the questions must not see the answers",
+		)
 	}
 	_, err := n.Secret()
 	return errors.Join(CheckServer(server), CheckTopic(topic), CheckTopic(n.Answers), CheckServer(n.Page), err)

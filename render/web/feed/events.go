@@ -63,15 +63,15 @@ type gap struct {
 // Payloads returns a value of the data of each event, by name.
 func Payloads() map[string]any {
 	return map[string]any{
-		"snapshot":        listWithOffers{},
+		"snapshot":        listWithRequests{},
 		"gap":             gap{},
 		"session_created": change{},
 		"session_updated": change{},
 		"session_ended":   change{},
 		"turn_created":    render.TurnLine{},
 		"notification":    notice{},
-		"offer_created":   offerNews{},
-		"offer_ended":     offerEnd{},
+		"offer_created":   requestNews{},
+		"offer_ended":     requestEnd{},
 		"away":            awayNews{},
 	}
 }
@@ -160,7 +160,7 @@ func (f *Feed) Find(id string) (render.Row, bool) {
 func (f *Feed) snapshotFrame(filter Filter) ([]byte, uint64) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	data, _ := respond.Encode(listWithOffers{f.list(filter), f.offersOf(filter), f.away}) // rows always encode
+	data, _ := respond.Encode(listWithRequests{f.list(filter), f.requestsOf(filter), f.away}) // rows always encode
 	return frame(f.id(f.n), "snapshot", data), f.n
 }
 

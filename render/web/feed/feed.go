@@ -43,7 +43,7 @@ type Options struct {
 type Feed struct {
 	*live.Follower // Touch says that this server has changed a session
 	o              Options
-	again          chan struct{} // this server itself changed offers
+	again          chan struct{} // this server itself changed requests
 	epoch          string        // changes with the process, because another one's numbers mean nothing
 
 	handing, sweeping atomic.Bool  // Options.Seen runs, transcripts are read
@@ -56,15 +56,15 @@ type Feed struct {
 	cards       map[store.Key]card
 	transcripts *history.Sweeper // of the present sweep
 
-	mu      sync.RWMutex
-	n       uint64 // number of the newest event
-	ring    [window]message
-	rows    map[string]*shown // as they were published, by keyOf
-	offers  map[string]offerNews
-	away    *Away
-	at      time.Time     // of the evidence behind rows
-	wake    chan struct{} // closed when something was published
-	clients int
+	mu       sync.RWMutex
+	n        uint64 // number of the newest event
+	ring     [window]message
+	rows     map[string]*shown // as they were published, by keyOf
+	requests map[string]requestNews
+	away     *Away
+	at       time.Time     // of the evidence behind rows
+	wake     chan struct{} // closed when something was published
+	clients  int
 }
 
 // New returns a feed that has read nothing yet.
@@ -73,7 +73,7 @@ func New(o Options) *Feed {
 		o:           o,
 		epoch:       rand.Text()[:8],
 		rows:        map[string]*shown{},
-		offers:      map[string]offerNews{},
+		requests:    map[string]requestNews{},
 		cards:       map[store.Key]card{},
 		heard:       map[store.Key]*heard{},
 		wake:        make(chan struct{}),
@@ -93,7 +93,7 @@ func New(o Options) *Feed {
 	return f
 }
 
-// Start reads all sessions and offers, before any request is served. What their history contains
+// Start reads all sessions and requests, before any request is served. What their history contains
 // already is not published.
 func (f *Feed) Start() error {
 	if err := os.MkdirAll(f.o.Store.SessionsDir(), 0o700); err != nil { // there must be something to watch
@@ -106,7 +106,7 @@ func (f *Feed) Start() error {
 	}
 	f.take(u)
 	f.begun = u.Now
-	f.lookAtOffers()
+	f.lookAtRequests()
 	return nil
 }
 
@@ -114,7 +114,7 @@ func (f *Feed) Start() error {
 func (f *Feed) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer work.Wait()
-	work.Go(func() { f.followOffers(ctx) })
+	work.Go(func() { f.followRequests(ctx) })
 	if f.o.Others != nil {
 		work.Go(func() { f.o.Others(ctx, f.others) })
 	}

@@ -26,16 +26,16 @@ type offered struct {
 	Drawn string `json:"drawn"`
 }
 
-type offerList struct {
+type requestList struct {
 	Schema int `json:"schema"`
 	answering
-	Away   *feed.Away `json:"away,omitempty"`
-	Offers []offered  `json:"offers"`
+	Away     *feed.Away `json:"away,omitempty"`
+	Requests []offered  `json:"offers"`
 }
 
-type oneOffer struct {
+type oneRequest struct {
 	answering
-	Offer offered `json:"offer"`
+	Request offered `json:"offer"`
 }
 
 // answering says how the caller may answer.
@@ -61,30 +61,30 @@ func drawn(o *request.Request) offered {
 	return offered{*o, c, hex.EncodeToString(sum[:])}
 }
 
-// offers serves GET /api/offers: the open offers with their cards.
-func (s *Server) offers(w http.ResponseWriter, r *http.Request) error {
+// requests serves GET /api/offers: the open requests with their cards.
+func (s *Server) requests(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
 	list, err := s.dir().List(now)
 	if err != nil {
 		return err
 	}
-	out := offerList{Schema: 1, answering: s.mayAnswer(r), Away: feed.AwayOf(s.dir(), now), Offers: []offered{}}
+	out := requestList{Schema: 1, answering: s.mayAnswer(r), Away: feed.AwayOf(s.dir(), now), Requests: []offered{}}
 	for i := range list {
-		out.Offers = append(out.Offers, drawn(&list[i]))
+		out.Requests = append(out.Requests, drawn(&list[i]))
 	}
 	return respond.OK(w, out)
 }
 
-func (s *Server) offer(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) request(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.dir().Load(r.PathValue("id"))
 	if err != nil {
 		return notGiven(w, err)
 	}
-	return respond.OK(w, oneOffer{s.mayAnswer(r), drawn(&o)})
+	return respond.OK(w, oneRequest{s.mayAnswer(r), drawn(&o)})
 }
 
 type reaction struct {
-	Digest  string       `json:"digest"`          // of the offer that was shown
+	Digest  string       `json:"digest"`          // of the request that was shown
 	Drawn   string       `json:"drawn,omitempty"` // its card; allow needs it
 	Word    request.Word `json:"word"`
 	Message string       `json:"message,omitempty"`
@@ -261,6 +261,6 @@ func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ request.From) 
 	if err != nil {
 		return err
 	}
-	s.feed.OffersChanged()
+	s.feed.RequestsChanged()
 	return respond.Done(w)
 }

@@ -70,7 +70,7 @@ func (x *site) closes(id, why string) <-chan request.Answer {
 }
 
 // shownTo returns what the page gets about an offer.
-func (x *site) shownTo(session, id string) (o oneOffer) {
+func (x *site) shownTo(session, id string) (o oneRequest) {
 	x.T.Helper()
 	r := x.Get("/api/offers/"+id, withKey(session))
 	if r.Status != http.StatusOK {
@@ -116,9 +116,9 @@ func TestWhoMayAnswer(t *testing.T) {
 				t.Errorf("%s, %s: %s", name, path, code(t, r))
 			}
 		}
-		var list offerList
+		var list requestList
 		x.Get("/api/offers", headers...).Into(t, &list)
-		if len(list.Offers) != 1 || list.From != "" || list.Why == "" || list.Offers[0].Card.Lines[1].Text != "make install" {
+		if len(list.Requests) != 1 || list.From != "" || list.Why == "" || list.Requests[0].Card.Lines[1].Text != "make install" {
 			t.Errorf("%s: listed %+v", name, list)
 		}
 	}
@@ -133,11 +133,11 @@ func TestWhoMayAnswer(t *testing.T) {
 	if seen.From != request.Remote { // this is not a browser, so it may ask for anybody
 		t.Errorf("answers come from %q: %s", seen.From, seen.Why)
 	}
-	if r := x.says(session, seen.Offer, `"word":"allow","always":1`); code(t, r) != "403 always_elsewhere" {
+	if r := x.says(session, seen.Request, `"word":"allow","always":1`); code(t, r) != "403 always_elsewhere" {
 		t.Errorf("always, from elsewhere: %s", code(t, r))
 	}
 	given := x.closes(o.ID, "")
-	if r := x.says(session, seen.Offer, `"word":"deny","message":"not now"`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
+	if r := x.says(session, seen.Request, `"word":"deny","message":"not now"`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
 		t.Errorf("in a session: %d %s", r.Status, r.Body)
 	}
 	if a := <-given; a.By != "kim" || a.From != request.Remote || a.Message != "not now" {
@@ -150,7 +150,7 @@ func TestWhoMayAnswer(t *testing.T) {
 	program := access.ScopedToken(testToken, "answer")
 	seen = x.shownTo(program, o.ID)
 	given = x.closes(o.ID, "")
-	if r := x.says(program, seen.Offer, `"word":"allow"`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
+	if r := x.says(program, seen.Request, `"word":"allow"`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
 		t.Errorf("a program with a token for it: %d %s", r.Status, r.Body)
 	}
 	if a := <-given; a.Word != request.Allow || a.From != request.Remote {
@@ -286,7 +286,7 @@ func TestAgentsProgramDoesNotAnswer(t *testing.T) {
 	}
 	x := serve(t, Options{Token: testToken, User: "kim"})
 	session := x.SignIn(x.loginCode())
-	o := x.shownTo(session, x.offerIn(request.Permission, asksToRun).ID).Offer
+	o := x.shownTo(session, x.offerIn(request.Permission, asksToRun).ID).Request
 	body := fmt.Sprintf(`{"digest":%q,"drawn":%q,"word":"allow","always":1}`, o.Digest, o.Drawn)
 	for _, name := range []string{"claude", "2.1.330", "codex"} {
 		for _, child := range []bool{false, true} {
@@ -317,7 +317,7 @@ func TestAgentsProgramByAnotherAddress(t *testing.T) {
 	}
 	x := serveOn(t, listenBeyond(t), Options{Token: testToken, User: "kim"})
 	key := access.ScopedToken(testToken, "answer")
-	o := x.shownTo(key, x.offerIn(request.Permission, asksToRun).ID).Offer
+	o := x.shownTo(key, x.offerIn(request.Permission, asksToRun).ID).Request
 	body := fmt.Sprintf(`{"digest":%q,"drawn":%q,"word":"allow"}`, o.Digest, o.Drawn)
 	for _, child := range []bool{false, true} {
 		got := x.postAs("claude", child, key, "/api/offers/"+o.ID, body)
@@ -367,7 +367,7 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 	if r := x.Do("POST", "/api/offers/"+nobody, `{"digest":"x","word":"deny"}`, withKey(session)); code(t, r) != "404 no_such_offer" {
 		t.Errorf("no offer: %s", code(t, r))
 	}
-	o := x.shownTo(session, x.offerIn(request.Permission, asksToRun).ID).Offer
+	o := x.shownTo(session, x.offerIn(request.Permission, asksToRun).ID).Request
 	for body, want := range map[string]string{
 		`{"digest":"x","word":"deny"}`:                                                     "412 changed",
 		`{"digest":"` + o.Digest + `","word":"allow"}`:                                     "412 changed",
@@ -396,14 +396,14 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 		t.Errorf("and once it is over: %s", code(t, r))
 	}
 
-	o = x.shownTo(session, x.offerIn(request.Permission, asksToRun).ID).Offer
+	o = x.shownTo(session, x.offerIn(request.Permission, asksToRun).ID).Request
 	d.Close(o.ID, "it was answered at the session")
 	if r := x.says(session, o, `"word":"deny"`); code(t, r) != "410 over" || !strings.Contains(r.Body, "answered at the session") {
 		t.Errorf("over: %d %s", r.Status, r.Body)
 	}
 
 	// What is shown depends on the existing file.
-	o = x.shownTo(session, x.offerIn(request.Permission, writes).ID).Offer
+	o = x.shownTo(session, x.offerIn(request.Permission, writes).ID).Request
 	if err := os.WriteFile(file, []byte("kept\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +411,7 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 		t.Errorf("another diff than was drawn: %s", code(t, r))
 	}
 
-	o = x.shownTo(session, x.offerIn(request.Permission, `{"tool_name":"Bash","tool_input":{"command":"a","command":"b"}}`).ID).Offer
+	o = x.shownTo(session, x.offerIn(request.Permission, `{"tool_name":"Bash","tool_input":{"command":"a","command":"b"}}`).ID).Request
 	if r := x.says(session, o, `"word":"allow"`); code(t, r) != "403 not_whole" {
 		t.Errorf("not whole: %s", code(t, r))
 	}
@@ -432,7 +432,7 @@ func TestAnswersToQuestions(t *testing.T) {
 		`[{"options":[1]}]`:                               "400 bad_answer",
 		`[{"options":[1]},{}]`:                            "400 bad_answer",
 	} {
-		o := x.shownTo(session, x.offerIn(request.Question, asksTwo).ID).Offer
+		o := x.shownTo(session, x.offerIn(request.Question, asksTwo).ID).Request
 		given := x.closes(o.ID, "")
 		r := x.says(session, o, `"word":"allow","choices":`+choices)
 		got := ""
@@ -526,7 +526,7 @@ func TestAnswerWithPIN(t *testing.T) {
 	}
 	session := x.SignIn(x.loginCode())
 	open := x.offerIn(request.Permission, asksToRun)
-	o := x.shownTo(session, open.ID).Offer
+	o := x.shownTo(session, open.ID).Request
 	for body, want := range map[string]string{`"word":"allow"`: "403 pin", `"word":"deny"`: "403 pin", `"word":"allow","pin":"47 12"`: "403 wrong_pin"} {
 		if r := x.says(session, o, body); code(t, r) != want {
 			t.Errorf("%s: %s", body, code(t, r))

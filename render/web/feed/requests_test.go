@@ -16,7 +16,7 @@ func TestNoOfferNoDirectory(t *testing.T) {
 	o.Log = func(err error) { t.Error(err) }
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	New(o).followOffers(ctx)
+	New(o).followRequests(ctx)
 	if _, err := os.Stat(request.In(o.Store.Dir).OpenDir()); err == nil {
 		t.Error("there is a directory of offers, and was no offer")
 	}

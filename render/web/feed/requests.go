@@ -14,10 +14,10 @@ import (
 	"beckon/state/request"
 )
 
-// offerNews is the data of offer_created, and an offer's part of a snapshot. The request
+// requestNews is the data of offer_created, and a request's part of a snapshot. The request
 // itself is at /api/offers/ID, because a stream that fell behind must not hold all requests
 // ever made.
-type offerNews struct {
+type requestNews struct {
 	ID        string       `json:"id"`
 	Digest    string       `json:"digest"`
 	Kind      request.Kind `json:"kind"`
@@ -26,12 +26,12 @@ type offerNews struct {
 	MadeAt    string       `json:"made_at"`
 }
 
-// compare orders offers by age, the oldest first.
-func (o offerNews) compare(b offerNews) int { return strings.Compare(o.MadeAt+o.ID, b.MadeAt+b.ID) }
+// compare orders requests by age, the oldest first.
+func (o requestNews) compare(b requestNews) int { return strings.Compare(o.MadeAt+o.ID, b.MadeAt+b.ID) }
 
-// offerEnd is the data of offer_ended.
-type offerEnd struct {
-	offerNews
+// requestEnd is the data of offer_ended.
+type requestEnd struct {
+	requestNews
 	Answered *GivenBy `json:"answered,omitempty"`
 	Taken    bool     `json:"taken,omitempty"` // the client was given the answer
 	Why      string   `json:"why,omitempty"`
@@ -42,38 +42,38 @@ type awayNews struct {
 	Away *Away `json:"away"`
 }
 
-// listWithOffers is the data of a snapshot.
-type listWithOffers struct {
+// listWithRequests is the data of a snapshot.
+type listWithRequests struct {
 	render.List
-	Offers []offerNews `json:"offers,omitempty"`
-	Away   *Away       `json:"away,omitempty"`
+	Requests []requestNews `json:"offers,omitempty"`
+	Away     *Away         `json:"away,omitempty"`
 }
 
-// followOffers keeps the open offers current, and whether the user is away, until ctx ends. It
+// followRequests keeps the open requests current, and whether the user is away, until ctx ends. It
 // looks whenever something changes, and at intervals: no file shows that a process has died.
-func (f *Feed) followOffers(ctx context.Context) {
+func (f *Feed) followRequests(ctx context.Context) {
 	if f.o.Unwatched {
-		live.Watch(ctx, f.o.Timing.Poll, f.again, f.lookAtOffers)
+		live.Watch(ctx, f.o.Timing.Poll, f.again, f.lookAtRequests)
 		return
 	}
-	open := request.In(f.o.Store.Dir).OpenDir() // it does not exist before the first offer
+	open := request.In(f.o.Store.Dir).OpenDir() // it does not exist before the first request
 	if err := os.MkdirAll(filepath.Dir(open), 0o700); err != nil {
 		f.o.Log(err)
 	}
-	live.Watch(ctx, f.o.Timing.Recheck, f.again, f.lookAtOffers, filepath.Dir(open), open)
+	live.Watch(ctx, f.o.Timing.Recheck, f.again, f.lookAtRequests, filepath.Dir(open), open)
 }
 
-// OffersChanged says that this server has changed what the open offers are shown with.
-func (f *Feed) OffersChanged() {
+// RequestsChanged says that this server has changed what the open requests are shown with.
+func (f *Feed) RequestsChanged() {
 	select {
 	case f.again <- struct{}{}:
 	default:
 	}
 }
 
-// lookAtOffers publishes new and ended offers, and whether the user is away. Only one goroutine
+// lookAtRequests publishes new and ended requests, and whether the user is away. Only one goroutine
 // calls it, and nothing else changes them, so it may read them at any time.
-func (f *Feed) lookAtOffers() {
+func (f *Feed) lookAtRequests() {
 	dir, now := request.In(f.o.Store.Dir), time.Now()
 	list, err := dir.List(now)
 	if err != nil {
@@ -81,20 +81,20 @@ func (f *Feed) lookAtOffers() {
 		return
 	}
 	open := map[string]bool{}
-	var came []offerNews
+	var came []requestNews
 	for _, o := range list {
 		open[o.ID] = true
-		if _, known := f.offers[o.ID]; !known {
-			came = append(came, offerNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, respond.Time(o.Made.Time())})
+		if _, known := f.requests[o.ID]; !known {
+			came = append(came, requestNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, respond.Time(o.Made.Time())})
 		}
 	}
-	var ended []offerEnd
-	for id, o := range f.offers {
+	var ended []requestEnd
+	for id, o := range f.requests {
 		if !open[id] {
 			ended = append(ended, endOf(dir, o))
 		}
 	}
-	slices.SortFunc(ended, func(a, b offerEnd) int { return a.compare(b.offerNews) })
+	slices.SortFunc(ended, func(a, b requestEnd) int { return a.compare(b.requestNews) })
 	is := AwayOf(dir, now)
 	moved := (is == nil) != (f.away == nil) || is != nil && *is != *f.away
 	if len(came)+len(ended) == 0 && !moved {
@@ -102,11 +102,11 @@ func (f *Feed) lookAtOffers() {
 	}
 	f.change(now, func() {
 		for _, e := range ended {
-			delete(f.offers, e.ID)
-			f.report(f.messageOf("offer_ended", e.offerNews), e)
+			delete(f.requests, e.ID)
+			f.report(f.messageOf("offer_ended", e.requestNews), e)
 		}
 		for _, o := range came {
-			f.offers[o.ID] = o
+			f.requests[o.ID] = o
 			f.report(f.messageOf("offer_created", o), o)
 		}
 		if moved {
@@ -116,8 +116,8 @@ func (f *Feed) lookAtOffers() {
 	})
 }
 
-// messageOf returns an offer's event, with the row that it belongs to.
-func (f *Feed) messageOf(name string, o offerNews) message {
+// messageOf returns a request's event, with the row that it belongs to.
+func (f *Feed) messageOf(name string, o requestNews) message {
 	m := message{name: name, session: o.SessionID}
 	for _, s := range f.rows {
 		if s.row.Remote == nil && s.row.Record() == o.Record {
@@ -127,13 +127,13 @@ func (f *Feed) messageOf(name string, o offerNews) message {
 	return m
 }
 
-// written is how long after an offer's end its reason may be written.
+// written is how long after a request's end its reason may be written.
 const written = 50 * time.Millisecond
 
-// endOf returns the result of an offer. An answered one is not open any more, though its
+// endOf returns the result of a request. An answered one is not open any more, though its
 // process may not have answered the client yet.
-func endOf(dir request.Dir, o offerNews) offerEnd {
-	e := offerEnd{offerNews: o}
+func endOf(dir request.Dir, o requestNews) requestEnd {
+	e := requestEnd{requestNews: o}
 	wait := written
 	if a, ok := dir.Answered(o.ID); ok {
 		e.Answered, wait = new(Given(&a)), 0
@@ -144,15 +144,15 @@ func endOf(dir request.Dir, o offerNews) offerEnd {
 	return e
 }
 
-// offersOf returns the open offers that filter accepts, the oldest first.
-func (f *Feed) offersOf(filter Filter) []offerNews {
-	var list []offerNews
-	for _, o := range f.offers {
+// requestsOf returns the open requests that filter accepts, the oldest first.
+func (f *Feed) requestsOf(filter Filter) []requestNews {
+	var list []requestNews
+	for _, o := range f.requests {
 		if m := f.messageOf("", o); filter.wants(&m) {
 			list = append(list, o)
 		}
 	}
-	slices.SortFunc(list, offerNews.compare)
+	slices.SortFunc(list, requestNews.compare)
 	return list
 }
 

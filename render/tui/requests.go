@@ -15,8 +15,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// offersMsg is all open requests, the oldest first.
-type offersMsg []card.Request
+// requestsMsg is all open requests, the oldest first.
+type requestsMsg []card.Request
 
 // drawn is the request on the screen, and how much of it: a key answers this one, whatever
 // arrived since.
@@ -38,25 +38,25 @@ const minAnswerWidth, minAnswerHeight = 24, 8
 
 // asked returns the request of a row's session, nil for none.
 func (m *model) asked(r *render.Row) *card.Request {
-	return m.offerOf(r, func(k request.Kind) bool { return k != request.Reply })
+	return m.requestOf(r, func(k request.Kind) bool { return k != request.Reply })
 }
 
-func (m *model) offerOf(r *render.Row, kind func(request.Kind) bool) *card.Request {
+func (m *model) requestOf(r *render.Row, kind func(request.Kind) bool) *card.Request {
 	if r == nil || r.Remote != nil {
 		return nil
 	}
-	i := slices.IndexFunc(m.offers, func(o card.Request) bool { return o.Record == r.Record() && kind(o.Kind) })
+	i := slices.IndexFunc(m.requests, func(o card.Request) bool { return o.Record == r.Record() && kind(o.Kind) })
 	if i < 0 {
 		return nil
 	}
-	return &m.offers[i]
+	return &m.requests[i]
 }
 
 var cardRole = map[card.Kind]role{card.Head: strong, card.Note: dim, card.Add: run, card.Delete: fault, card.Hunk: pack}
 
-// offer writes the whole request: a line that does not fit continues in the next, after a
+// request writes the whole request: a line that does not fit continues in the next, after a
 // broken bar.
-func (s *sheet) offer(o *card.Request) {
+func (s *sheet) request(o *card.Request) {
 	c := &o.Card
 	d := &drawn{of: o, width: s.width, first: len(s.lines)}
 	if was := s.m.drawn.of; was == nil || was.ID != o.ID {
