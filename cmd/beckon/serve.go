@@ -40,12 +40,23 @@ type serveCmd struct {
 	Fleet   bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
 	Service bool     `help:"Write a unit for systemd, on macOS for launchd, that serves while you are logged in."`
 	Poll    bool     `hidden:"" help:"Poll the files, where the system does not report changes (network file systems)."`
+
+	// Flags of earlier releases, which may stand in a unit that --service wrote.
+	Link    bool   `hidden:"" help:"Did publish this machine's sessions; beckon fleet link does."`
+	Socket  string `hidden:"" help:"Was a unix socket to listen on."`
+	TLSCert string `hidden:"" name:"tls-cert" help:"Was a certificate to serve with."`
+	TLSKey  string `hidden:"" name:"tls-key" help:"Was the certificate's key."`
 }
 
 // Validate implements kong's validation.
 func (c *serveCmd) Validate() error {
-	if c.Scope != "" && c.What != "token" {
+	switch {
+	case c.Scope != "" && c.What != "token":
 		return errors.New("only a token has a scope")
+	case c.TLSCert+c.TLSKey != "":
+		return errors.New("serve speaks plain HTTP: put `tailscale serve`, `ssh -L` or a proxy with TLS in front of it")
+	case c.Socket != "":
+		return errors.New("serve listens on a port: give --addr")
 	}
 	_, port, err := net.SplitHostPort(c.Addr)
 	if err == nil {
@@ -76,6 +87,9 @@ func (c *serveCmd) Run(a *app) error {
 			About: "beckon serve: the sessions of coding agents on a page",
 			Args:  c.args(),
 		})
+	}
+	if c.Link {
+		fmt.Fprintln(a.Stderr, "beckon: serve does not publish any more; beckon fleet link --service writes a unit that does")
 	}
 	logger := newLog(a.App, "serve")
 	logError := func(err error) { logger.Error().Err(err).Send() }

@@ -115,6 +115,20 @@ func TestFleetWords(t *testing.T) {
 	}
 }
 
+// TestFlagsThatServeHad: a unit of an earlier release gets one clear error where serve would do
+// less than the unit says.
+func TestFlagsThatServeHad(t *testing.T) {
+	env := map[string]string{"HOME": t.TempDir()}
+	for line, want := range map[string]string{
+		"serve --tls-cert=/c --tls-key=/k": "serve speaks plain HTTP",
+		"serve --socket=/run/s":            "give --addr",
+	} {
+		if got := begin(line, env); got.code != cli.ExitUsage || !strings.Contains(got.errors, want) {
+			t.Errorf("%q: exit code %d, %s; want %s", line, got.code, got.errors, want)
+		}
+	}
+}
+
 // TestHelp: what is asked about is printed, and its last line ends.
 func TestHelp(t *testing.T) {
 	asked := []string{"help serve url", "help policy trust", "help backburner", "help help"}
