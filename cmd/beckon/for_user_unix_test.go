@@ -27,7 +27,7 @@ var ofUser = []string{
 	"back", "uninstall", "uninstall --agent codex", "uninstall --dry-run",
 	"setup --undo --yes", "setup notify --undo", "setup notify --yes", "setup answers --yes", "setup mod --yes",
 	"install --notify desktop", "install --answers", "install --no-answers", "install --no-mod",
-	"fleet link --join x", "link --join x", "link --server nats://127.0.0.1", "link --forget",
+	"fleet link --join x", "link --join x", "link --forget",
 	"fleet init", "fleet invite --view", "fleet revoke box",
 	"away", "reply first go", "stop first", "config pin", "policy trust", "policy disable all", "policy accept", "policy allow x", "policy allow-once x", "policy init", "policy init --from-client",
 }

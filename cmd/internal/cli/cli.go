@@ -155,7 +155,7 @@ var forUser = []forUserCmd{
 		what: "choosing notifications, answers and the mod"},
 	{command: "beckon install", flags: []string{"notify"}, what: "choosing notifications"},
 	{command: "beckon install", flags: []string{"answers", "mod"}, what: "choosing answers and the mod"},
-	{command: "beckon fleet link", flags: []string{"join", "server", "forget"}, what: "joining and leaving a fleet"},
+	{command: "beckon fleet link", flags: []string{"join", "forget"}, what: "joining and leaving a fleet"},
 	{command: "beckon fleet init", what: "making a hub"},
 	{command: "beckon fleet invite", what: "inviting a machine"},
 	{command: "beckon fleet revoke", what: "revoking an access"},
