@@ -118,7 +118,7 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) er
 		fold()
 	}
 	answer, note, held := s.policyAnswer(r.Context(), e.Kind, q)
-	if ends { // until there is an answer the client is at work (testdata/lab/POLICY.md)
+	if ends { // until there is an answer the client is at work (testdata/lab/HOOKS.md)
 		fold()
 	}
 	note()

@@ -3,8 +3,6 @@ package hook
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -93,10 +90,9 @@ func evaluate(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv f
 			return code
 		}
 	}
-	watchdog := time.AfterFunc(
-		stdinWait,
-		func() { noblock.Exit(f.unread(errors.New("it did not come in time"), stdout, stderr)) },
-	)
+	watchdog := time.AfterFunc(stdinWait, func() {
+		noblock.Exit(f.unread(errors.New("it did not come in time"), stdout, stderr))
+	})
 	defer watchdog.Stop()
 	if err := f.read(stdin); err != nil {
 		return f.unread(err, stdout, stderr)
@@ -105,7 +101,7 @@ func evaluate(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv f
 	ctx := context.Background()
 	if f.starts() {
 		// A caller that gives up (a timeout, Esc) sends TERM, and KILL 1.5 s later
-		// (testdata/lab/POLICY.md); what the policy started must be gone by then.
+		// (testdata/lab/HOOKS.md); what the policy started must be gone by then.
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		defer stop()
@@ -127,11 +123,8 @@ func own(getenv func(string) string, stateDir, global, project string) (list []s
 		list = append(list, rule.Quote(filepath.Dir(programs))+"/beckon*")
 	}
 	if global != "" {
-		list = append(
-			list,
-			rule.Quote(filepath.Dir(global))+"/**",
-			rule.Quote(global),
-		) // a search in a parent directory finds file names
+		// The file by its name, too, since a search in a parent directory finds names.
+		list = append(list, rule.Quote(filepath.Dir(global))+"/**", rule.Quote(global))
 	}
 	if project != "" {
 		list = append(list, rule.Quote(project), rule.Quote(trust.ProjectOf(project))+"/.claude/settings*.json")
@@ -318,166 +311,6 @@ func (f *invocation) safely(do func()) {
 func unheard(r policy.Result) policy.Result {
 	return policy.Result{Allowed: true, Results: r.Results, Warnings: r.Warnings, Took: r.Took,
 		Notes: append(r.Notes, "the client gave up waiting")}
-}
-
-// errBusy is why nothing was started for an event.
-var errBusy = errors.New("too much runs already")
-
-// ask evaluates the policy in force for the event.
-func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
-	var fault error
-	defer func() {
-		if fault != nil {
-			f.log(fault)
-			r = f.refusal("beckon could not ask the policy (%v), which applies to this event", fault)
-		}
-	}()
-	defer Guard(&fault)
-	dir := f.sources.State
-	ev = policy.Event{
-		Kind:       f.e.Kind,
-		Payload:    f.payload,
-		Dialect:    f.dialect,
-		Given:      f.raw,
-		At:         f.start,
-		ID:         f.id(),
-		Version:    f.version(),
-		Home:       f.sources.Home,
-		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"),
-		Dir:        f.dir,
-		HTTP:       f.http,
-		Hops:       f.hops,
-		StopBlocks: dir.StopBlocks(&f.e),
-		Place:      f.place,
-	}
-	switch {
-	case f.starter == nil:
-		ev.RulesOnly, ev.Why = true, "nothing can be started here"
-	case f.starter.Inside(f.getenv, dir):
-		ev.RulesOnly, ev.Why = true, "inside a handler"
-	case f.busy:
-		ev.RulesOnly, ev.Why = true, errBusy.Error()
-		ev.Others = func(context.Context) (wire.Outcome, error) { return wire.Outcome{}, errBusy }
-	case f.asked == "" && f.starts():
-		f.claim(&ev, dir)
-	}
-	return ev, f.trigger(ctx, &ev)
-}
-
-// trigger runs the hooks in force.
-func (f *invocation) trigger(ctx context.Context, ev *policy.Event) policy.Result {
-	dir := f.sources.State
-	ev.Warn = func(warnings []string) []string {
-		if ctx.Err() != nil {
-			return nil // nobody would see them
-		}
-		due := dir.Due(f.e.SessionID, f.loaded.Notices(), onceASession, f.start)
-		return append(due, dir.Due(f.e.SessionID, warnings, remindAfter, f.start)...)
-	}
-	if f.asked == "" {
-		ev.Once = f
-	}
-	if f.starter != nil {
-		f.starter.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir)
-	}
-	hooks := f.loaded.Hooks
-	if f.e.FromClient && !f.dialect.Native() { // Qwen sends it between two batches of tools: not written by the user
-		hooks = nil
-	}
-	return policy.Engine{Hooks: hooks}.Trigger(ctx, *ev)
-}
-
-// call identifies a refused call, so that the user can allow it.
-func (f *invocation) call() string {
-	p := gjson.ParseBytes(f.payload)
-	return trust.CallName(f.e.SessionID, p.Get("cwd").Str, p.Get("tool_name").Str, []byte(p.Get("tool_input").Raw))
-}
-
-// Take reports whether the user allowed the call.
-func (f *invocation) Take() bool {
-	return f.sources.State.Take(f.call(), gjson.GetBytes(f.payload, "tool_use_id").Str, f.start)
-}
-
-// WithCode creates a code for the call. Without one it is refused all the same.
-func (f *invocation) WithCode(reason string) string {
-	code, err := f.sources.State.Refuse(trust.Refused{Call: f.call(), Tool: gjson.GetBytes(f.payload, "tool_name").Str,
-		Subject: policy.SubjectOf(f.payload), Reason: reason}, f.start)
-	if err != nil {
-		f.log(err)
-		return ""
-	}
-	return "The user can allow this call once, in a terminal: beckon policy allow " + code
-}
-
-// place returns where the event happens.
-func (f *invocation) place() config.Place {
-	g := evidence.Git(f.e.Cwd)
-	ci := f.getenv("CI")
-	return config.Place{Branch: g.Branch, Repository: g.Repo, CI: ci != "" && ci != "false" && ci != "0"}
-}
-
-// claim makes sure that an invocation starts its programs only once.
-func (f *invocation) claim(ev *policy.Event, dir trust.Dir) {
-	name, first := dir.Claim(&f.e, f.payload, f.args.Via, f.start)
-	if first {
-		f.claimed = name
-		return
-	}
-	ev.RulesOnly, ev.Why = true, "another copy of this invocation runs it"
-	ev.Others = func(ctx context.Context) (wire.Outcome, error) { return dir.Await(ctx, name) }
-}
-
-// id identifies the invocation. It contains pid and time, so no two share one.
-func (f *invocation) id() string {
-	if f.asked != "" {
-		return f.asked
-	}
-	h := sha256.New()
-	h.Write(f.payload)
-	h.Write(strconv.AppendInt(strconv.AppendInt(nil, f.start.UnixNano(), 10), int64(os.Getpid()), 10))
-	return "evt_" + hex.EncodeToString(h.Sum(nil))[:24]
-}
-
-// version returns the client's version from the registry's record of the parent process.
-func (f *invocation) version() string {
-	if !f.dialect.Native() {
-		return ""
-	}
-	dir := evidence.RegistryDir(f.getenv)
-	for _, pid := range []string{f.getenv("CLAUDE_PID"), strconv.Itoa(os.Getppid())} {
-		if n, err := strconv.Atoi(pid); err != nil || n <= 0 || dir == "" {
-			continue
-		}
-		if r, err := evidence.ReadRegistryFile(filepath.Join(dir, pid+".json")); err == nil && r.Version != "" {
-			return r.Version
-		}
-	}
-	return ""
-}
-
-// after stores the decision: for the other copies of the event, in the trace, and in the count of
-// refused stops. For a question from another policy, which decides, it writes only the trace.
-func (f *invocation) after(ev policy.Event, r policy.Result) {
-	dir := f.sources.State
-	if f.claimed != "" {
-		f.log(dir.Settle(f.claimed, r.Verdict))
-	}
-	if f.loaded.TraceAll || r.Traceable() {
-		f.log(dir.Trace(policy.EntryOf(ev, r)))
-	}
-	if f.asked != "" {
-		return
-	}
-	if (f.e.Kind == event.Stop || f.e.Kind == event.SubagentStop) && !r.Allowed {
-		f.log(dir.StopBlocked(&f.e, ev.StopBlocks))
-	}
-	covered := func() *trust.Covered {
-		return &trust.Covered{Events: f.loaded.Events(), Rules: f.loaded.Flat()}
-	}
-	if len(f.loaded.Notices()) > 0 {
-		covered = nil
-	}
-	f.log(dir.Cover(f.covers, covered, f.start))
 }
 
 // fold folds the event and then the decision, and notifies the user of the combined result: not of

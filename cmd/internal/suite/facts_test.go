@@ -17,7 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// fact is a question about the client that its documents leave open (testdata/lab/POLICY.md),
+// fact is a question about the client that its documents leave open (testdata/lab/HOOKS.md),
 // asked without beckon: hooks that print an answer, and the client's reaction.
 type fact struct {
 	question string
@@ -208,7 +208,7 @@ func (o *observedFact) over() time.Time {
 var watched = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure",
 	"PostToolBatch", "Notification", "Stop", "StopFailure", "PreCompact", "PostCompact", "SessionEnd", "TaskCreated", "TaskCompleted"}
 
-// TestPolicyFacts measures them and writes testdata/lab/POLICY.md.
+// TestPolicyFacts measures them and writes testdata/lab/HOOKS.md.
 func TestPolicyFacts(t *testing.T) {
 	if !*matrix {
 		t.Skip("part of the matrix: -matrix")
@@ -240,7 +240,7 @@ func TestPolicyFacts(t *testing.T) {
 	for i, f := range facts {
 		fmt.Fprintf(&b, "| %s | %s |\n", f.question, strings.Join(answers[i], " | "))
 	}
-	if err := os.WriteFile(filepath.Join(root, "testdata", "lab", "POLICY.md"), b.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "testdata", "lab", "HOOKS.md"), b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"beckon/event/policy/shell"
@@ -328,127 +327,6 @@ func (p *Pattern) hasWords(tail []string, given bool) (ok bool, unsure string) {
 	return !slices.ContainsFunc(p.flags, func(f flag) bool {
 		return !slices.ContainsFunc(p.namesOf(f.name), func(n string) bool { return f.among(n, o) })
 	}), unsure
-}
-
-// emptied reports whether a word is / or /* if its variables are empty.
-func emptied(want, got string) bool {
-	return shell.In("/ /*", want) && strings.HasPrefix(got, hole) && shell.In("/ /* /.", strings.ReplaceAll(got, hole, ""))
-}
-
-// operands are the words behind a program, sorted.
-type operands struct {
-	tail   []string // all of them
-	words  []string
-	behind []bool // the word stands directly behind a flag, whose value it may be
-	flags  []string
-}
-
-func (p *Pattern) operands(tail []string) operands {
-	o := operands{tail: tail}
-	add := func(w string, behind bool) { o.words, o.behind = append(o.words, w), append(o.behind, behind) }
-	ended, before := false, ""
-	for _, w := range tail {
-		last := before
-		before = w
-		switch {
-		case w == "--" && !ended:
-			ended = true
-		case !ended && shell.IsFlag(w):
-			if w = strings.ReplaceAll(w, hole, ""); shell.IsFlag(w) { // a variable in a flag is mostly empty
-				o.flags = append(o.flags, w)
-			}
-			if _, value, _ := strings.Cut(w, "="); value != "" {
-				add(value, true)
-			}
-		case !ended && shell.In(shell.TextFlags, last), strings.HasPrefix(w, ":!"), strings.HasPrefix(w, ":(exclude"):
-		default:
-			kind, name, slash := strings.Cut(w, "/")
-			if slash = slash && shell.In(clusters, p.program) && isPlain(kind) && !strings.Contains(name, "/"); slash { // ns/prod
-				add(kind, false)
-				w = name
-			}
-			add(w, !slash && !ended && shell.IsFlag(last) && !strings.Contains(last, "="))
-		}
-	}
-	return o
-}
-
-// same compares a pattern's word with a command's.
-func (p *Pattern) same(want, got string) bool {
-	if wild(tidy(want), tidy(got)) {
-		return true
-	}
-	all := []string{tidy(got)}
-	switch {
-	case p.program == "git" && !strings.ContainsAny(want, ":*"):
-		ref := strings.TrimPrefix(got[strings.LastIndexByte(got, ':')+1:], "+")
-		ref = strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/tags/")
-		return ref == tidy(want) && (p.first() == "push" || !strings.Contains(got, ":"))
-	case p.program == "chmod" && strings.Trim(want, "01234567") == "":
-		return strings.TrimLeft(want, "0") == strings.TrimLeft(octal(got), "0")
-	case shell.In(clusters, p.program):
-		all = strings.Split(got, ",") // ns,pods
-	}
-	names := p.namesOf(want)
-	return slices.ContainsFunc(all, func(one string) bool { return slices.Contains(names, one) })
-}
-
-// octal returns a mode as digits, as far as it says what is allowed: a+rwx is 777.
-func octal(mode string) string {
-	digits := 0
-	for part := range strings.SplitSeq(strings.ReplaceAll(mode, "=", "+"), ",") {
-		who, rights, ok := strings.Cut(part, "+")
-		if !ok {
-			return mode
-		}
-		for i, right := range []string{"x", "w", "r"} {
-			for j, class := range []string{"o", "g", "u"} {
-				if strings.Contains(rights, right) && (who == "" || strings.ContainsAny(who, "a"+class)) {
-					digits |= 1 << (i + 3*j)
-				}
-			}
-		}
-	}
-	return strconv.FormatInt(int64(digits), 8)
-}
-
-// tidy returns a word without what does not change a path.
-func tidy(w string) string {
-	if w == "./" {
-		return "."
-	}
-	w = strings.TrimPrefix(w, "./")
-	doubled := strings.Contains(w, "//") && !strings.Contains(w, "://")
-	if strings.Contains(w, "/../") || strings.HasSuffix(w, "/..") || doubled {
-		w = path.Clean(w)
-	}
-	if len(w) > 1 {
-		w = strings.TrimSuffix(w, "/")
-	}
-	return w
-}
-
-// wild compares a text with a pattern in which * stands for anything.
-func wild(pattern, text string) bool {
-	first, rest, starred := strings.Cut(pattern, "*")
-	if !starred {
-		return pattern == text
-	}
-	if !strings.HasPrefix(text, first) {
-		return false
-	}
-	text = text[len(first):]
-	for {
-		part, next, more := strings.Cut(rest, "*")
-		if !more {
-			return strings.HasSuffix(text, part)
-		}
-		at := strings.Index(text, part)
-		if at < 0 {
-			return false
-		}
-		text, rest = text[at+len(part):], next
-	}
 }
 
 // excepts reports whether an exception's pattern names a command completely: no operand but those
