@@ -1,5 +1,5 @@
 // Package notify notifies the user of an alert through the channels that they chose: the
-// desktop, a terminal, a program, a sound.
+// desktop, a terminal, a program, a phone.
 //
 // It guarantees that the user is notified of an alert at most once, whichever program sees it
 // (hook, watch, server); a channel that fails or hangs delays no other and ends by its own

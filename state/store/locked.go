@@ -196,7 +196,8 @@ func readSession(path string, s *state.Session) (late []string, err error) {
 	if errors.Is(err, state.ErrNotSession) || err == nil && !intact(data) {
 		err = &fs.PathError{Op: "read", Path: path, Err: errDamaged}
 	}
-	if i := bytes.LastIndex(data, []byte(lateStart)); i >= 0 {
+	// No text of the session contains lateStart, since its quotes are escaped there.
+	if i := bytes.Index(data, []byte(lateStart)); i >= 0 {
 		names, _, _ := strings.Cut(string(data[i+len(lateStart):]), `"`)
 		late = strings.Fields(names)
 	}
