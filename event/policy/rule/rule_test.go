@@ -275,6 +275,8 @@ func TestRuleOnPowerShell(t *testing.T) {
 		{"git status", `git status "\"; Remove-Item x #"`, true, false},
 		{"git status", "git status “; Remove-Item x ”", true, false},
 		{"git status", "git status", true, true},
+		{"Remove-Item -Recurse", "Remove-Item\u00a0\u2013Recurse\u3000x", true, true},
+		{"git push", "git\u0085push", true, true},
 		{"curl", `bash -c "$(curl x)"`, true, false},
 		{"rm -rf", `echo "a $(ls (b); echo "$(rm -rf x)") c"`, true, false},
 		{"echo", `echo "$(rm -rf x)"`, true, false},

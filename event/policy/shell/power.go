@@ -23,7 +23,7 @@ func ReadPower(text string) *Line {
 	inText := strings.Contains(text, "$(")
 	shell := powerSyntax().ReplaceAllStringFunc(text, func(t string) string {
 		switch first := t[0]; {
-		case strings.HasPrefix(t, "<#"), len(t) > 1 && strings.TrimSpace(t)[0] == '#':
+		case strings.HasPrefix(t, "<#"), len(t) > 1 && strings.HasPrefix(strings.TrimSpace(t), "#"):
 			return ""
 		case len(t) > 1 && first == '\'', strings.Contains(".:-/%+=*?@^~", t):
 			return t
@@ -36,8 +36,10 @@ func ReadPower(text string) *Line {
 			return powerVariable().ReplaceAllString(t, shellVariable)
 		case strings.Contains("(){};|&", t):
 			return "\n"
-		case t == "," || t == ">":
+		case t == "," || t == ">" || strings.TrimSpace(t) == "":
 			return " "
+		case strings.Contains("\u2013\u2014\u2015", t):
+			return "-"
 		case t == `"` && inText:
 			r.line.Sets = true
 			return " "
