@@ -21,7 +21,7 @@ import (
 )
 
 // MaxSize is the size limit of the whole page, in bytes, before compression.
-const MaxSize = 146_000
+const MaxSize = 152_000
 
 //go:embed assets
 var assets embed.FS

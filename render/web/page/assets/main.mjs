@@ -419,11 +419,11 @@ function keyboard() {
   const doTo = (name) => () => row() ? void act(row(), name) : false;
   // push clicks what is in the request of a session's page, as watch does in a peek.
   const push = (what) => () => {
-    const button = sessionAt() && page.asks.querySelector(what);
+    const button = sessionAt() && page.asks.querySelector(`.offer:not(.folded) ${what}`);
     return button ? void page.offers.press(button) : false;
   };
   const reply = () => {
-    const field = sessionAt() && $("session").querySelector("[data-kind=reply]:not([hidden]) textarea");
+    const field = sessionAt() && $("session").querySelector("[data-kind=reply]:not([hidden], .folded) textarea");
     return field ? void field.focus() : false;
   };
   const onName = (f) => (e) => (e.target.matches("a.name, h1, body") && row() ? f(row()) : false);

@@ -3,7 +3,7 @@
 // other: they know its digest, and what of it was drawn.
 
 import { age, pathOf } from "./card.mjs";
-import { arrange, el, mark, redraw } from "./dom.mjs";
+import { arrange, el, mark, redraw, text } from "./dom.mjs";
 import { recordOf } from "./state.mjs";
 import { clean } from "./words.mjs";
 
@@ -11,11 +11,38 @@ import { clean } from "./words.mjs";
 // ms: the hand that comes down now was meant for what was there before.
 const settle = 600;
 
-// Offers shows offers, the oldest first.
+// swipe is how far a finger has to go sideways to come to another offer, in pixels.
+const swipe = 60;
+
+// Offers shows one offer, the oldest first, and the titles of those that wait behind it.
 export class Offers {
   // give(offer, answer) sends an answer; tell(words) says why it does not.
   constructor(root, { give, tell }) {
-    Object.assign(this, { root, give, tell, views: new Map(), moved: 0 });
+    Object.assign(this, { root, give, tell, views: new Map(), keys: [], place: 0, moved: 0 });
+    this.count = el("span", { role: "status" });
+    this.bar = el("div", { class: "queue" }, this.count, button("Previous", () => this.step(-1)), button("Next", () => this.step(1)));
+    let from = null;
+    root.addEventListener("touchstart", (e) => { from = e.touches.length === 1 ? e.touches[0] : null; }, { passive: true });
+    root.addEventListener("touchend", (e) => {
+      const [to] = e.changedTouches, dx = from ? to.clientX - from.clientX : 0;
+      if (Math.abs(dx) > swipe && Math.abs(dx) > 2 * Math.abs(to.clientY - from.clientY)) this.step(dx < 0 ? 1 : -1);
+      from = null;
+    }, { passive: true });
+  }
+
+  // step opens the next offer, or the one before.
+  step(by) {
+    if (this.keys.length > 1) this.show(this.keys[(this.place + by + this.keys.length) % this.keys.length]);
+    this.root.scrollIntoView({ block: "start" });
+  }
+
+  // show opens an offer and folds the others. An answer goes only to one that has been open for a moment.
+  show(key) {
+    if (key !== this.open) this.moved = performance.now();
+    this.open = key;
+    this.place = Math.max(0, this.keys.indexOf(key));
+    for (const [k, view] of this.views) view.fold(k !== key);
+    text(this.count, `${this.place + 1} of ${this.keys.length} requests`);
   }
 
   // draw shows asks, what the server said of each offer, with the rows of their
@@ -24,7 +51,7 @@ export class Offers {
     const keyOf = ({ offer }) => `${offer.id} ${offer.drawn}`;
     const nodes = asks.map((ask) => {
       const key = keyOf(ask);
-      if (!this.views.has(key)) this.views.set(key, new View(ask, (answer, view) => this.send(ask.offer, answer, view)));
+      if (!this.views.has(key)) this.views.set(key, new View(ask, (answer, view) => this.send(ask.offer, answer, view), () => this.show(key)));
       const view = this.views.get(key);
       view.draw(ask, rows.find((r) => recordOf(r) === ask.offer.record));
       return view.node;
@@ -36,13 +63,13 @@ export class Offers {
       this.views.delete(key);
     }
     if (order !== this.order) {
-      this.order = order;
-      this.moved = performance.now();
+      Object.assign(this, { order, keys, moved: performance.now() });
+      this.show(keys.includes(this.open) ? this.open : keys[Math.min(this.place, keys.length - 1)]);
     }
     const held = this.root.contains(document.activeElement);
-    arrange(this.root, nodes);
+    arrange(this.root, nodes.length > 1 ? [this.bar, ...nodes] : nodes);
     this.root.hidden = !nodes.length;
-    if (held && !this.root.contains(document.activeElement)) (this.root.querySelector("h3 a") ?? document.getElementById("main")).focus({ preventScroll: true });
+    if (held && !this.root.contains(document.activeElement)) (this.root.querySelector(".offer:not(.folded) h3 a") ?? document.getElementById("main")).focus({ preventScroll: true });
   }
 
   async send(offer, answer, view) {
@@ -83,14 +110,13 @@ const words = (label, props = {}) => {
   return [input, labelled(label, input)];
 };
 
-// View is one offer.
+// View is one offer. While it is folded none of it counts as seen.
 class View {
-  constructor(ask, send) {
+  constructor(ask, send, open) {
     const { offer } = ask, { card } = offer;
     const id = `offer-${offer.id}`;
     this.who = el("a");
     this.node = el("section", { class: "offer", data: { offer: offer.id, kind: offer.kind }, "aria-labelledby": id });
-    this.unseen = new Set();
     this.eye = new IntersectionObserver((seen) => {
       for (const e of seen) {
         if (e.intersectionRatio < shownWhole && e.intersectionRect.height < shownWhole * (e.rootBounds?.height ?? Infinity)) continue;
@@ -99,11 +125,18 @@ class View {
       }
     }, { rootMargin: `-${barHeight()}px 0px 0px 0px`, threshold: [0.1, 0.3, 0.5, 0.7, shownWhole] });
     this.buttons = el("div", { class: "answer" }, ask.from ? this.form(ask, send) : el("p", { class: "why" }, `You cannot answer from here: ${ask.why}.`));
-    this.node.append(...[el("h3", { id }, this.who, " ", el("b", {}, pieces(card.title))), where(offer), offer.kind === "question" && ask.from ? null : sheet(card), this.buttons].filter(Boolean));
-    for (const piece of this.node.querySelectorAll(".piece")) {
-      this.unseen.add(piece);
-      this.eye.observe(piece);
-    }
+    this.more = button("Show", open, { class: "more", "aria-describedby": id });
+    this.node.append(...[el("h3", { id }, this.who, " ", el("b", {}, pieces(card.title))), where(offer), offer.kind === "question" && ask.from ? null : sheet(card), this.buttons, this.more].filter(Boolean));
+    this.unseen = new Set(this.node.querySelectorAll(".piece"));
+    this.fold(true);
+  }
+
+  fold(folded) {
+    if (folded === this.folded) return;
+    this.folded = folded;
+    this.node.classList.toggle("folded", folded);
+    this.eye.disconnect();
+    if (!folded) for (const piece of this.unseen) this.eye.observe(piece);
   }
 
   get firstUnseen() {
@@ -139,10 +172,59 @@ function where({ card, made_at: at }) {
     .filter(Boolean).flatMap((x) => [el("bdi", {}, x), " · "]), age(new Date(at).toISOString(), { before: "for ", fine: true }));
 }
 
-// sheet shows all of it. Lines of a diff have their sign; colour is beside it.
+// sheet shows all of it. Lines of a diff have their sign and number; colour is beside them.
 function sheet(card) {
   if (!card.lines?.length) return null;
-  return el("div", { class: "sheet", role: "group", "aria-label": "What it asks" }, card.lines.map((l) => el("div", { data: { line: l.kind } }, pieces(l.text || "\u00a0"))));
+  const numbers = numbersOf(card.lines), marks = changesOf(card.lines);
+  return el("div", { class: numbers.size ? "sheet diff" : "sheet", role: "group", "aria-label": "What it asks" }, card.lines.map((l, i) => {
+    const [from, to] = marks.get(i) ?? [0, 0], shown = l.text || "\u00a0";
+    return el("div", { data: { line: l.kind, ...(numbers.has(i) && { at: numbers.get(i) }) } },
+      pieces(shown.slice(0, from)), to > from && el("mark", {}, pieces(shown.slice(from, to))), pieces(shown.slice(to)));
+  }));
+}
+
+// numbersOf are the line numbers of a diff: of what goes in the old file, of all else in the new one.
+function numbersOf(lines) {
+  const numbers = new Map();
+  let before = 0, after = 0;
+  lines.forEach(({ kind, text: t }, i) => {
+    const hunk = kind === "hunk" && t.match(/^@@ -(\d+)(?:,\d+)? \+(\d+)/);
+    if (hunk) [before, after] = hunk.slice(1).map(Number);
+    else if (!after || !["add", "delete", "text"].includes(kind)) after = 0;
+    else {
+      numbers.set(i, kind === "delete" ? before : after);
+      if (kind !== "add") before++;
+      if (kind !== "delete") after++;
+    }
+  });
+  return numbers;
+}
+
+// changesOf says for each line of a diff that replaces another, and for that one, where they differ.
+function changesOf(lines) {
+  const marks = new Map();
+  for (let i = 0; i < lines.length;) {
+    let gone = 0, came = 0;
+    while (lines[i + gone]?.kind === "delete") gone++;
+    while (lines[i + gone + came]?.kind === "add") came++;
+    if (gone === came) for (let j = i; j < i + gone; j++) markPair(marks, lines, j, j + gone);
+    i += gone + came || 1;
+  }
+  return marks;
+}
+
+// A pair with less in common than this share of the longer line is a new line, and not marked.
+const alike = 0.4;
+
+function markPair(marks, lines, i, j) {
+  const a = lines[i].text, b = lines[j].text, least = Math.min(a.length, b.length);
+  let head = 1, tail = 0; // after the sign
+  while (head < least && a[head] === b[head]) head++;
+  while (tail < least - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
+  if (/[\ud800-\udbff]/.test(a[head - 1])) head--; // a letter is not cut
+  if (/[\udc00-\udfff]/.test(a.at(-tail))) tail--;
+  if (head - 1 + tail < alike * (Math.max(a.length, b.length) - 1)) return;
+  marks.set(i, [head, a.length - tail]).set(j, [head, b.length - tail]);
 }
 
 const unseen = (card) => !card.whole && el("p", { class: "why" }, `Not all of it can be shown (${card.why}), so it can be allowed only at its session.`);
