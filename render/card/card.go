@@ -53,6 +53,8 @@ type Card struct {
 	// Agent is the subagent that asks, empty for the session itself.
 	Agent string `json:"agent,omitempty"`
 	Lines []Line `json:"lines"`
+	// Plan is how many of Lines are a plan, in Markdown.
+	Plan int `json:"plan,omitempty"`
 	// Always are the suggestions of Answer.Always in words; the first is number 1.
 	Always []string `json:"always,omitempty"`
 	// Questions are a question's questions, printable, in the order of request.Choices.
@@ -276,6 +278,7 @@ func (b *builder) plan(o *request.Request) {
 		b.lacks("the call does not have the plan")
 	}
 	b.text(Text, plan)
+	b.card.Plan = len(b.card.Lines)
 	b.rest(in, []string{"plan", "planFilePath"})
 }
 

@@ -56,11 +56,16 @@ type journalLine struct {
 	Observation *state.Observed `json:"observation,omitempty"`
 	Action      *state.Action   `json:"action,omitempty"`
 	Turn        *state.Turn     `json:"turn,omitempty"`
+	Blocks      []block         `json:"blocks,omitempty"` // the Markdown of what the agent said in the turn
 }
 
 func lineOf(l *store.Line) journalLine {
 	c := l.Change
-	return journalLine{c.Seq, respond.Time(c.At.Time()), l.Kind(), l.Us, c.Event, c.Observation, c.Action, c.Turn}
+	out := journalLine{c.Seq, respond.Time(c.At.Time()), l.Kind(), l.Us, c.Event, c.Observation, c.Action, c.Turn, nil}
+	if c.Turn != nil && c.Turn.Actor != state.SpeakerUser {
+		out.Blocks = blocksOf(c.Turn.Text)
+	}
+	return out
 }
 
 // journal serves the lines of a session's history after ?after=, at most

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	cards "beckon/render/card"
@@ -24,6 +25,8 @@ type offered struct {
 	// Drawn identifies the card. A client that allows something sends it to say what was
 	// shown, because the file behind a diff or a plan may change meanwhile.
 	Drawn string `json:"drawn"`
+	// Blocks are the plan's Markdown, which the card has as lines.
+	Blocks []block `json:"blocks,omitempty"`
 }
 
 type requestList struct {
@@ -58,7 +61,13 @@ func drawn(o *request.Request) offered {
 	c := cards.Of(o, evidence.ThisMachine().Host)
 	b, _ := json.Marshal(c) // texts alone
 	sum := sha256.Sum256(b)
-	return offered{*o, c, hex.EncodeToString(sum[:])}
+	out := offered{Request: *o, Card: c, Drawn: hex.EncodeToString(sum[:])}
+	var plan strings.Builder
+	for _, l := range c.Lines[:c.Plan] {
+		plan.WriteString(l.Text + "\n")
+	}
+	out.Blocks = blocksOf(plan.String())
+	return out
 }
 
 // requests serves GET /api/offers: the open requests with their cards.

@@ -62,10 +62,13 @@ func TestHostileTextIsText(t *testing.T) {
 	for kind, payload := range map[request.Kind]map[string]any{
 		request.Permission: {"tool_input": map[string]any{"command": evil}, "permission_suggestions": []any{map[string]any{"type": "setMode", "mode": evil, "destination": evil}}},
 		request.Question:   {"tool_input": map[string]any{"questions": asked}},
-		request.Plan:       {"tool_input": map[string]any{"plan": evil}},
+		request.Plan:       {"tool_input": map[string]any{"plan": "# **" + evil + "**\n\n- `" + evil + "`\n- [" + evil + "](javascript:boom())\n\n" + evil + "\n"}},
 	} {
 		o := w.asks("hostile", kind, evil, quote(payload))
 		p.await("what it asks is text", at(o)+`.textContent.includes(`+quote(evil)+`)`)
+		if kind == request.Plan {
+			p.await("it is Markdown", at(o)+`.querySelectorAll(".block").length === 4`)
+		}
 	}
 	harmless("the board")
 	for what, expr := range map[string]string{

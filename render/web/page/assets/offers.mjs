@@ -3,7 +3,7 @@
 // other: they know its digest, and what of it was drawn.
 
 import { age, pathOf } from "./card.mjs";
-import { arrange, el, mark, redraw, text } from "./dom.mjs";
+import { arrange, drawBlocks, el, mark, redraw, text } from "./dom.mjs";
 import { recordOf } from "./state.mjs";
 import { clean } from "./words.mjs";
 
@@ -126,7 +126,7 @@ class View {
     }, { rootMargin: `-${barHeight()}px 0px 0px 0px`, threshold: [0.1, 0.3, 0.5, 0.7, shownWhole] });
     this.buttons = el("div", { class: "answer" }, ask.from ? this.form(ask, send) : el("p", { class: "why" }, `You cannot answer from here: ${ask.why}.`));
     this.more = button("Show", open, { class: "more", "aria-describedby": id });
-    this.node.append(...[el("h3", { id }, this.who, " ", el("b", {}, pieces(card.title))), where(offer), offer.kind === "question" && ask.from ? null : sheet(card), this.buttons, this.more].filter(Boolean));
+    this.node.append(...[el("h3", { id }, this.who, " ", el("b", {}, pieces(card.title))), where(offer), offer.kind === "question" && ask.from ? null : planned(offer), this.buttons, this.more].flat().filter(Boolean));
     this.unseen = new Set(this.node.querySelectorAll(".piece"));
     this.fold(true);
   }
@@ -170,6 +170,12 @@ class View {
 function where({ card, made_at: at }) {
   return el("p", { class: "at" }, [card.dir, card.branch && `branch ${card.branch}`, card.host && `on ${card.host}`, card.agent && `asked by its subagent ${card.agent}`]
     .filter(Boolean).flatMap((x) => [el("bdi", {}, x), " · "]), age(new Date(at).toISOString(), { before: "for ", fine: true }));
+}
+
+// planned shows a plan as Markdown where the server can parse it, and all else as lines.
+function planned({ card, blocks }) {
+  if (!blocks) return sheet(card);
+  return [el("div", { class: "words", role: "group", "aria-label": "The plan" }, drawBlocks(blocks, pieces)), sheet({ ...card, lines: card.lines.slice(card.plan) })];
 }
 
 // sheet shows all of it. Lines of a diff have their sign and number; colour is beside them.

@@ -3,7 +3,7 @@
 
 import * as api from "./api.mjs";
 import { Card, cost, refusals } from "./card.mjs";
-import { arrange, el, redraw, text } from "./dom.mjs";
+import { arrange, drawBlocks, el, redraw, text } from "./dom.mjs";
 import { Offers, asksOf, drawEnds, saying } from "./offers.mjs";
 import { TASKS, keyOf, recordOf } from "./state.mjs";
 import { clean, oneLine } from "./words.mjs";
@@ -34,9 +34,9 @@ export class SessionPage {
       el("nav", { "aria-label": "Back" }, el("a", { href: "/", class: "back" }, "All sessions")), this.heading,
       el("ul", { class: "cards one", role: "list" }, this.card.node), this.note,
       this.stop, this.asks, this.saying, this.ends,
-      el("section", { class: "panel" }, el("h2", {}, "Where"), this.facts),
       el("section", { class: "panel" }, el("div", { class: "bar" }, el("h2", {}, "Timeline"),
-        el("label", { for: "every" }, this.every, " every event")), this.lines));
+        el("label", { for: "every" }, this.every, " every event")), this.lines),
+      el("section", { class: "panel" }, el("h2", {}, "Where"), this.facts));
     this.nodes = new Map();
   }
 
@@ -182,15 +182,15 @@ const clock = (t) => (t.toDateString() === new Date().toDateString() ? t.toLocal
 
 function lineOf(l) {
   const at = el("time", { datetime: l.at, title: when(l.at) }, clock(new Date(l.at)));
-  if (l.turn) return turnLine(l.turn, at);
+  if (l.turn) return turnLine(l, at);
   const [name, words] = l.event ? eventWords(l.event) : l.observation ? seenWords(l.observation) : l.action ? ["you", l.action.kind] : [l.kind, ""];
   return el("li", { class: "line", data: { kind: l.kind } }, at, el("div", {}, el("b", {}, name), " ", el("span", {}, words)),
     l.us > 0 && el("small", {}, `${(l.us / 1000).toFixed(1)} ms`));
 }
 
-function turnLine(t, at) {
+function turnLine({ turn: t, blocks }, at) {
   return el("li", { class: "line turn", data: { actor: t.actor, intent: t.intent } }, at,
-    el("div", { class: "said" }, el("b", {}, t.actor === "user" ? "you" : "agent"), " ", el("p", { class: "words" }, clean(t.text || "").trim() || "(no text kept)"),
+    el("div", { class: "said" }, el("b", {}, t.actor === "user" ? "you" : "agent"), " ", blocks ? el("div", { class: "words" }, drawBlocks(blocks, clean)) : el("p", { class: "words" }, clean(t.text || "").trim() || "(no text kept)"),
       el("small", {}, [t.intent.replaceAll("_", " "), t.task && `task ${TASKS[t.task] ?? t.task}`, t.refused && `refused: ${t.refused}`].filter(Boolean).join(" · "))));
 }
 
