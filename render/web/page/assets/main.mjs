@@ -231,6 +231,7 @@ function draw() {
   page.draw(state);
   askAll();
   drawTitle(state.phase === "resting" ? 0 : n, page.row?.title); // it would not hold
+  $("side").hidden = !state.ready; // else the cards push it away
   drawStats($("stats"), state.stats);
   drawHooks($("hooks"), state.hooks);
   attention.draw(state);
