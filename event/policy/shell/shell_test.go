@@ -27,6 +27,7 @@ func TestCommands(t *testing.T) {
 		"for i in x y; do a $i; done":           {"a x", "a y"},
 		"echo a b | sh":                         {"echo a b", "sh", "a b"},
 		"bash <<E\na\nE":                        {"bash", "a"},
+		"sh '' a; bash -0 ''":                   {"sh  a", "bash -0 "},
 		"echo 'a b' > s; sh s":                  {"echo a b", "sh s", "a b"},
 		"read X <<< b; a $X":                    {"read X", "a b"},
 		"{a,b} c":                               {"a b c"},
@@ -104,7 +105,8 @@ func TestPrograms(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{"sudo -u x rm -rf \"$(cat <<E\nx\nE\n)\" | xargs -I{} sh -c 'rm {}'", "for i in {a,b}; do $i; done",
-		"f() { f; }; f", "a=$a$a; a=$a$a; eval $a", "bash -c \"bash -c 'bash <<< x'\"", "read a b <<< 'x y'; $a", "\"$(a)`b`\" {x(y)}"} {
+		"f() { f; }; f", "a=$a$a; a=$a$a; eval $a", "bash -c \"bash -c 'bash <<< x'\"", "read a b <<< 'x y'; $a", "\"$(a)`b`\" {x(y)}", "sh '' a; bash -0 ''",
+		"xargs -0 -I% env A= timeout 5 nice sh -c '%' '' < f", "printf '' | tar xf - '' ; curl -o '' x; cp '' ''", "Get-Item '' | % { & \"$_\" -x:'' }"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(_ *testing.T, s string) {
