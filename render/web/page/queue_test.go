@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"beckon/state/request"
 )
@@ -22,6 +23,7 @@ func TestQueue(t *testing.T) {
 	var all []request.Request
 	for range 5 {
 		all = append(all, w.asks(record, request.Permission, "Edit", edit(t)))
+		time.Sleep(2 * time.Millisecond) // they are shown in the order of their times
 	}
 	p := c.open(t, w.page(""))
 	p.size(1280, 900, false)

@@ -5,7 +5,7 @@ import { recordOf } from "./state.mjs";
 
 // Refusal is an answer that is no success, in the words of the server.
 export class Refusal extends Error {
-  constructor(status, { code, message, hint } = {}, answered) {
+  constructor(status, { code = "", message = "", hint = "" } = {}, answered = null) {
     super(message || `the server answered ${status}`);
     Object.assign(this, { status, code, hint, answered });
   }

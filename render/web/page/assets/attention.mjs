@@ -19,8 +19,13 @@ const iconOf = (n) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 3
 
 // Attention tells of each edge once.
 export class Attention {
+  told = 0;
+  shown = new Map();
+
   constructor(live, { chosen, open }) {
-    Object.assign(this, { live, chosen, open, told: 0, shown: new Map() });
+    this.live = live;
+    this.chosen = chosen;
+    this.open = open;
   }
 
   draw(s) {
@@ -52,6 +57,7 @@ export class Attention {
 
   raise(n, words) {
     const options = { body: oneLine(n.text).slice(0, 200), tag: n.tag, icon: "/assets/icon.svg" };
+    /** @type {any} */
     let note;
     try {
       note = new Notification(clean(words), options);

@@ -2,17 +2,22 @@
 // long as its row lives.
 
 import { Card, pathOf } from "./card.mjs";
-import { arrange, el, mark, redraw, text } from "./dom.mjs";
+import { arrange, el, focused, mark, redraw, text } from "./dom.mjs";
 import { groups, keyOf, recordOf } from "./state.mjs";
 
 export class Board {
+  cards = new Map();
+  sections = new Map();
+
   // act(row, name) does something to a session; look(row) is called when a
   // card comes into view.
   constructor(root, empty, { act, look }) {
-    Object.assign(this, { root, empty, act, cards: new Map(), sections: new Map() });
+    this.root = root;
+    this.empty = empty;
+    this.act = act;
     this.eyes = new IntersectionObserver((seen) => {
       for (const e of seen) {
-        const card = this.cards.get(e.target.dataset.key);
+        const card = this.cards.get(/** @type {any} */ (e.target).dataset.key);
         if (card) card.near = e.isIntersecting;
         if (card?.near) look(card.row);
       }
@@ -86,12 +91,12 @@ export class Board {
 
   // focused is the row of the card that has the focus, or has a part of it.
   focused() {
-    return this.cards.get(document.activeElement?.closest?.(".card")?.dataset.key)?.row;
+    return this.cards.get(focused()?.closest?.(".card")?.dataset.key)?.row;
   }
 
   // held is the place of the card that has the focus, -1 for none.
   held() {
-    const card = document.activeElement?.closest?.(".card");
+    const card = focused()?.closest?.(".card");
     return card ? this.links().indexOf(card.querySelector(".name")) : -1;
   }
 

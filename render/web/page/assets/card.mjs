@@ -1,6 +1,6 @@
 // One session, as a card and as the head of its page.
 
-import { el, mark, middle, redraw, show, svg, text } from "./dom.mjs";
+import { el, focused, mark, middle, redraw, show, svg, text } from "./dom.mjs";
 import { TASKS, keyOf, taskOf, what } from "./state.mjs";
 import { GLYPHS, count, lastLine, oneLine, stateWords } from "./words.mjs";
 
@@ -40,6 +40,7 @@ export class Card {
   // draw shows row, with its newest turns and seconds at work today if known;
   // hosts is true where its host says something, line where the card is one line;
   // color is its project's.
+  /** @param {string} key @param {any} row @param {any} [more] */
   draw(key, row, { turns, busy, hosts, line, color } = {}) {
     const from = { row, said: turns, busy, hosts, line, color };
     if (Object.entries(from).every(([name, value]) => this[name] === value)) return;
@@ -64,7 +65,7 @@ export class Card {
 
   drawButtons(row) {
     const { jump, seen, aside } = this.buttons;
-    const held = document.activeElement;
+    const held = focused();
     show(jump, row.terminal && !row.remote);
     show(seen, row.unseen && !row.remote);
     show(aside, !row.remote);

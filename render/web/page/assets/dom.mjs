@@ -3,6 +3,12 @@
 
 import { clean } from "./words.mjs";
 
+/** @param {string} id @returns {any} the element with that id */
+export const byId = (id) => document.getElementById(id);
+
+/** @returns {any} the element that has the focus */
+export const focused = () => document.activeElement;
+
 // el makes an element. props: class, on (listeners), data, hidden, and plain
 // attributes; a value of null, undefined or false leaves one out. Children are
 // nodes or texts; nothing else, and no markup.
@@ -79,7 +85,7 @@ export function redraw(node, from, draw) {
 // those that are out of place. Focus stays where it is, even on a node that
 // moves.
 export function arrange(parent, nodes) {
-  const held = document.activeElement;
+  const held = focused();
   const keep = new Set(nodes);
   for (const c of [...parent.children]) if (!keep.has(c)) c.remove();
   let at = parent.firstElementChild;

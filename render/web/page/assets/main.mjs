@@ -5,7 +5,7 @@ import { Attention, drawTitle } from "./attention.mjs";
 import { Board } from "./board.mjs";
 import { age, pathOf } from "./card.mjs";
 import { drawDate, drawDay, drawDigest } from "./day.mjs";
-import { el, redraw, text } from "./dom.mjs";
+import { byId as $, el, redraw, text } from "./dom.mjs";
 import { listen } from "./keys.mjs";
 import { follow } from "./link.mjs";
 import * as login from "./login.mjs";
@@ -14,12 +14,10 @@ import { Offers, asksOf, drawEnds, endWords, saidOf } from "./offers.mjs";
 import * as pin from "./pin.mjs";
 import * as prefs from "./prefs.mjs";
 import { SessionPage } from "./session.mjs";
-import { GROUPS, NEEDS, ORDERS, PHASES, VIEWS, groups, initial, matching, recordOf, reduce, tallies, waiting } from "./state.mjs";
+import { GROUPS, NEEDS, ORDERS, PHASES, VIEWS, initial, matching, recordOf, reduce, tallies, waiting } from "./state.mjs";
 import { marksOf } from "./marks.mjs";
 import { share } from "./tabs.mjs";
 import { count, fine, oneLine, span } from "./words.mjs";
-
-const $ = (id) => document.getElementById(id);
 
 const chosen = (pref, among) => (Object.hasOwn(among, prefs.get(pref)) ? { [pref]: prefs.get(pref) } : {});
 let state = { ...initial(), ...chosen("group", GROUPS), ...chosen("order", ORDERS), ...chosen("view", VIEWS) };
@@ -115,6 +113,7 @@ function askAll() {
   for (const o of state.offers.values()) if (!state.asks.has(o.id) && (o.kind !== "reply" || o.record === shown)) ask(o.id);
 }
 
+/** @type {[string, () => any][]} */
 const spans = [
   ["Until its next prompt", () => undefined],
   ["For 30 minutes", () => ({ until: "30m" })],
@@ -194,7 +193,7 @@ function arrive() {
 }
 
 document.addEventListener("click", (e) => {
-  const a = e.target.closest("a[href^='/']");
+  const a = /** @type {Element} */ (e.target).closest("a[href^='/']");
   if (!a || e.button || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
   e.preventDefault();
   go(a.getAttribute("href"));
@@ -300,7 +299,7 @@ function drawLink() {
 // tick lets every age on the page say how old it is now.
 function tick() {
   const now = Date.now() + state.skew;
-  for (const t of document.querySelectorAll("time[data-since]")) {
+  for (const t of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("time[data-since]"))) {
     const d = t.dataset, ms = now - Number(d.since);
     text(t, d.before + (d.fine ? fine(ms) : span(ms)) + d.after);
   }
@@ -376,8 +375,8 @@ function tools() {
     $(name).value = state[name];
     $(name).addEventListener("change", () => setTool(name, $(name).value));
   }
-  $("filter").addEventListener("input", (e) => {
-    dispatch({ type: "filter", filter: e.target.value });
+  $("filter").addEventListener("input", () => {
+    dispatch({ type: "filter", filter: $("filter").value });
     clearTimeout(filterTimer);
     filterTimer = setTimeout(() => attention.say(`${shownOf(state)} shown`), 600); // once typing rests
   });
@@ -393,7 +392,7 @@ function tools() {
   $("help-open").addEventListener("click", () => $("help").showModal());
   for (const b of document.querySelectorAll("dialog [data-close]")) b.addEventListener("click", () => b.closest("dialog").close());
   $("keys").checked = prefs.get("keys", "on") === "on";
-  $("keys").addEventListener("change", (e) => prefs.put("keys", e.target.checked ? "on" : "off"));
+  $("keys").addEventListener("change", () => prefs.put("keys", $("keys").checked ? "on" : "off"));
   $("login").addEventListener("submit", (e) => {
     e.preventDefault();
     signIn(() => login.enter($("secret").value));
@@ -423,7 +422,7 @@ function keyboard() {
     const button = sessionAt() && page.asks.querySelector(`.offer:not(.folded) ${what}`);
     return button ? void page.offers.press(button) : false;
   };
-  const reply = () => {
+  const toReply = () => {
     const field = sessionAt() && $("session").querySelector("[data-kind=reply]:not([hidden], .folded) textarea");
     return field ? void field.focus() : false;
   };
@@ -439,7 +438,7 @@ function keyboard() {
     n: onCards(() => { if (!board.next()) toast("Nobody needs you"); }),
     Enter: onName((r) => (r.terminal ? void act(r, "jump") : false)),
     " ": onName((r) => (sessionAt() ? false : go(pathOf(r)))),
-    y: push(".yes"), d: push(".no"), a: push(".always"), r: reply,
+    y: push(".yes"), d: push(".no"), a: push(".always"), r: toReply,
     S: () => (sessionAt() && page.row && !page.stop.hidden ? void act(page.row, "stop") : false),
     ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [n, push(`.option:nth-of-type(${n}) input`)])),
     m: doTo("seen"), b: doTo("backburner"), t: nextTheme, g: nextOf("group", GROUPS), s: nextOf("order", ORDERS), v: nextOf("view", VIEWS),
@@ -456,10 +455,10 @@ function keyboard() {
 // --- what is asked for now and then, while somebody looks
 
 function every(seconds, f) {
-  const ask = () => { if (!document.hidden && state.phase === "live") f().catch(() => {}); };
-  setInterval(ask, 1000 * seconds);
-  document.addEventListener("visibilitychange", ask);
-  return ask;
+  const again = () => { if (!document.hidden && state.phase === "live") f().catch(() => {}); };
+  setInterval(again, 1000 * seconds);
+  document.addEventListener("visibilitychange", again);
+  return again;
 }
 
 const asked = [

@@ -1,6 +1,7 @@
 // What the user has chosen in the configuration for the order of rows (render.Queue) and for
 // projects (render.Marks): which come first, and what colours their names have. Pure.
 
+/** @type {{ pin: (row: any) => number, color: (row: any) => string | null, mode: string, asksFirst: boolean }} */
 const none = { pin: () => 0, color: () => null, mode: "fair", asksFirst: true };
 
 // marksOf reads the values of GET /api/config.

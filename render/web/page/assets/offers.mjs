@@ -16,9 +16,19 @@ const swipe = 60;
 
 // Offers shows one offer, the oldest first, and the titles of those that wait behind it.
 export class Offers {
+  views = new Map();
+  keys = [];
+  order = "";
+  open = "";
+  place = 0;
+  picked = false; // somebody has gone to the one that is open
+  moved = 0; // when what is shown came, went or moved
+
   // give(offer, answer) sends an answer; tell(words) says why it does not.
   constructor(root, { give, tell }) {
-    Object.assign(this, { root, give, tell, views: new Map(), keys: [], place: 0, moved: 0 });
+    this.root = root;
+    this.give = give;
+    this.tell = tell;
     this.count = el("span", { role: "status" });
     this.bar = el("div", { class: "queue" }, this.count, button("Previous", () => this.step(-1)), button("Next", () => this.step(1)));
     let from = null;
@@ -32,8 +42,13 @@ export class Offers {
 
   // step opens the next offer, or the one before.
   step(by) {
-    if (this.keys.length > 1) this.show(this.keys[(this.place + by + this.keys.length) % this.keys.length]);
+    if (this.keys.length > 1) this.pick(this.keys[(this.place + by + this.keys.length) % this.keys.length]);
     this.root.scrollIntoView({ block: "start" });
+  }
+
+  pick(key) {
+    this.picked = true;
+    this.show(key);
   }
 
   // show opens an offer and folds the others. An answer goes only to one that has been open for a moment.
@@ -51,7 +66,7 @@ export class Offers {
     const keyOf = ({ offer }) => `${offer.id} ${offer.drawn}`;
     const nodes = asks.map((ask) => {
       const key = keyOf(ask);
-      if (!this.views.has(key)) this.views.set(key, new View(ask, (answer, view) => this.send(ask.offer, answer, view), () => this.show(key)));
+      if (!this.views.has(key)) this.views.set(key, new View(ask, (answer, view) => this.send(ask.offer, answer, view), () => this.pick(key)));
       const view = this.views.get(key);
       view.draw(ask, rows.find((r) => recordOf(r) === ask.offer.record));
       return view.node;
@@ -64,7 +79,8 @@ export class Offers {
     }
     if (order !== this.order) {
       Object.assign(this, { order, keys, moved: performance.now() });
-      this.show(keys.includes(this.open) ? this.open : keys[Math.min(this.place, keys.length - 1)]);
+      const next = keys[this.picked ? Math.min(this.place, keys.length - 1) : 0]; // at first they come in any order
+      this.show(this.picked && keys.includes(this.open) ? this.open : next);
     }
     const held = this.root.contains(document.activeElement);
     arrange(this.root, nodes.length > 1 ? [this.bar, ...nodes] : nodes);
@@ -277,7 +293,7 @@ export function saying(say) {
 
 // questions are answered by their options, in own words, or, where several may be
 // chosen, by both.
-function questions({ offer }, send, form) {
+function questions({ offer }, send) {
   const { card } = offer;
   const [why, field] = words("Why not, for the agent (optional)", { rows: "1" });
   const asked = (card.questions ?? []).map((q, i) => {

@@ -1,7 +1,7 @@
 // The user's PIN, which signs their answers. It is asked for when the server wants one,
 // and kept until the page is left or loaded again.
 
-const $ = (id) => document.getElementById(id);
+import { byId as $ } from "./dom.mjs";
 
 let known = {};
 

@@ -18,7 +18,8 @@ export class SessionPage {
   // failed, met(row) is called once when a session that is opened is there; say(row,
   // text) makes the text its next prompt; give and tell are those of Offers.
   constructor(root, { act, fail, met, say, give, tell }) {
-    Object.assign(this, { root, fail, met });
+    this.fail = fail;
+    this.met = met;
     this.asks = el("div", { class: "asks", role: "region", "aria-label": "Waits for your answer", hidden: true });
     this.offers = new Offers(this.asks, { tell, give });
     this.saying = saying((words) => say(this.row, words));

@@ -213,7 +213,7 @@ export function compareRows(a, b, { pin, mode, asksFirst } = noMarks) {
   const kept = mode === "static" || mode === "grouped";
   const at = (row) => (kept ? Date.parse(row.first_seen_at) : Date.parse(row.since) * (mode === "prio" ? -1 : 1));
   const text = (x, y) => (x < y ? -1 : x > y ? 1 : 0);
-  return need(a) - need(b) || pin(a) - pin(b) || (asksFirst && !kept ? asks(b) - asks(a) : 0) ||
+  return need(a) - need(b) || pin(a) - pin(b) || (asksFirst && !kept ? Number(asks(b)) - Number(asks(a)) : 0) ||
     at(a) - at(b) || text(a.seat_id, b.seat_id) || text(recordOf(a), recordOf(b));
 }
 
