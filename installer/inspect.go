@@ -183,7 +183,8 @@ func readFile(path, plugin string, of *agents.Agent) File {
 	for _, e := range d.own() {
 		words := e.words()
 		if plugin != "" {
-			words[0] = strings.ReplaceAll(words[0], "${CLAUDE_PLUGIN_ROOT}", plugin)
+			root := strings.NewReplacer("${CLAUDE_PLUGIN_ROOT}", plugin, "$CLAUDE_PLUGIN_ROOT", plugin)
+			words[0] = root.Replace(words[0])
 		}
 		key := strings.Join(append([]string{plugin, e.command}, e.args...), "\x00")
 		f.Entries = append(f.Entries, Entry{e.event, words[0], words[1:], e.exec, key})

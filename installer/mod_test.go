@@ -152,7 +152,9 @@ func same(t *testing.T, want, got map[string]string) {
 func TestModLeavesOthersAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "beckon")
 	p := modOf(t, dir)
-	writePlugin(t, p)
+	if err := writePlugin(t, p); err != nil {
+		t.Fatal(err)
+	}
 	was := contents(t, dir)
 	if _, err := p.put(t.TempDir()); err == nil {
 		t.Error("the hooks of a whole plugin were dropped for a mod")
@@ -163,39 +165,20 @@ func TestModLeavesOthersAlone(t *testing.T) {
 	same(t, was, contents(t, dir))
 }
 
-// A plugin gets the mod and loses it again, and what others have added to its hooks stays.
-func TestPluginWithMod(t *testing.T) {
+// The mod names both programs, and the client reads where it is.
+func TestModNamesPrograms(t *testing.T) {
 	p := modOf(t, filepath.Join(t.TempDir(), "p"))
-	beckon := p.Beckon
-	p.Beckon = ""
-	writePlugin(t, p)
-	hooks := filepath.Join(p.Dir, "hooks", "hooks.json")
-	was := contents(t, p.Dir)
-	p.Beckon = beckon
-	writePlugin(t, p)
-	text := contents(t, p.Dir)
-	if !strings.Contains(text["/hooks/hooks.json"], `"modules": ["./register.js"]`) || !strings.Contains(text["/README.md"], "a mod") {
-		t.Errorf("%v", text)
-	}
-	js := text["/hooks/register.js"]
-	for _, want := range []string{`const HOOK = "/opt/beckon-hook"`, `const BECKON = "/opt/beckon"`, "Made by beckon v1.2.3."} {
-		if !strings.Contains(js, want) {
-			t.Errorf("the mod lacks %s", want)
-		}
-	}
-	if r := Inspect(Inspection{Plugins: []string{p.Dir}, Events: p.Spec.Events}); len(r.Files) != 1 || r.Files[0].Err != nil || len(r.Files[0].Entries) != 1 {
-		t.Errorf("%+v", r)
-	}
-	p.Beckon = ""
-	writePlugin(t, p)
-	same(t, was, contents(t, p.Dir))
-
-	if err := os.WriteFile(hooks, []byte(`{"modules": ["./mine.js"], "hooks": {}}`), 0o600); err != nil {
+	if _, err := p.put(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
-	p.Beckon = beckon
-	if _, err := p.changes(); err == nil || !strings.Contains(err.Error(), "names a module already") {
-		t.Errorf("%v", err)
+	text := contents(t, p.Dir)
+	if !strings.Contains(text["/hooks/hooks.json"], `"modules": ["./register.js"]`) {
+		t.Errorf("%v", text)
+	}
+	for _, want := range []string{`const HOOK = "/opt/beckon-hook"`, `const BECKON = "/opt/beckon"`, "Made by beckon v1.2.3."} {
+		if !strings.Contains(text["/hooks/register.js"], want) {
+			t.Errorf("the mod lacks %s", want)
+		}
 	}
 }
 

@@ -2,14 +2,13 @@ package installer
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"text/template"
 )
@@ -28,7 +27,7 @@ func (v Version) RunsMods() bool { return v.Compare(ModSince) >= 0 }
 // modVersion is what the mod reports when it is loaded. A newer mod has a higher one.
 const modVersion = "1"
 
-// The files of a plugin, and the line by which its hooks name the mod.
+// The files of a plugin, and the line by which the mod's is named.
 const (
 	manifestFile = ".claude-plugin/plugin.json"
 	hooksFile    = "hooks/hooks.json"
@@ -39,56 +38,42 @@ const (
 //go:embed mod/register.js.tmpl
 var modText string
 
-//go:embed plugin/README.md.tmpl
-var readmeText string
+// plugin is the plugin as a release has it. Its hooks name no program of one machine: a script finds
+// the installed one.
+//
+//go:embed all:plugin
+var plugin embed.FS
 
-// The beginnings of our files, by which they are known.
-const (
-	modMark     = "// Made by beckon "
-	readmeTitle = "# beckon, as a plugin of Claude Code\n"
-)
+// modMark is the beginning of the mod, by which it is known.
+const modMark = "// Made by beckon "
 
-// Plugin says what a plugin of Claude Code must contain: the hooks of Spec. A plugin cannot
-// provide a status line.
+// Plugin is a plugin of Claude Code in a directory. A plugin cannot provide a status line.
 type Plugin struct {
 	Dir     string
 	Spec    Spec
 	Version string // of this program; left out unless of the form 1.2.3
-	Beckon  string // absolute path of beckon, for the mod; empty without a mod
-	Force   bool   // replace existing files that are not ours
+	Beckon  string // absolute path of beckon, for the mod
 }
 
-// Edits returns the edits that make the plugin, in the order to do them. hooks/hooks.json is edited
-// like settings: other hooks in it stay. Other existing files that this program did not write are
-// refused, unless Force is set.
-//
-// Entries name the program by its own path, not by one below the plugin: the client copies a
-// plugin when it installs it, and the copy does not follow an upgrade.
-func (p Plugin) Edits() ([]FileEdit, error) {
-	p.Spec.plugin = true
-	hooks := Install(p.Spec)
-	hooks.edit = func(old []byte) ([]byte, []string, error) {
-		text, notes, err := Edit(old, p.Spec)
-		if err == nil {
-			text, err = withModules(text, p.Beckon != "")
+// Edits returns the edits that make p.Dir a marketplace with the plugin, in the order to do them.
+// Existing files are refused unless they are of a plugin named beckon.
+func (p Plugin) Edits() (edits []FileEdit, err error) {
+	old, _ := os.ReadFile(filepath.Join(p.Dir, filepath.FromSlash(manifestFile))) // a missing file is nobody's
+	mine := func([]byte) bool { return named(old) }
+	err = fs.WalkDir(plugin, "plugin", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
-		return text, notes, err
-	}
-	mod := without(begins(modMark))
-	if p.Beckon != "" {
-		text, err := p.module()
-		if err != nil {
-			return nil, err
+		text, err := plugin.ReadFile(path)
+		name := strings.TrimPrefix(path, "plugin/")
+		if name == manifestFile {
+			text = p.manifest()
 		}
-		mod = p.whole(text, begins(modMark))
-	}
-	return []FileEdit{
-		p.file("", manifestFile, p.whole(p.manifest(), named)),
-		p.file("", ".claude-plugin/marketplace.json", p.whole(p.marketplace(), named)),
-		p.file("", hooksFile, hooks),
-		p.file("", modFile, mod),
-		p.file("", "README.md", p.whole(p.readme(), begins(readmeTitle))),
-	}, nil
+		edits = append(edits, p.file("", name, p.whole(text, mine)))
+		return err
+	})
+	// An earlier version put the mod here.
+	return append(edits, p.file("", modFile, without(begins(modMark)))), err
 }
 
 // ModEdits returns the edits that make p.Dir a plugin with nothing but the mod, or take it away. keep
@@ -104,7 +89,6 @@ func (p Plugin) ModEdits(keep string, on bool) ([]FileEdit, error) {
 			p.file(keep, manifestFile, without(named)),
 		}, nil
 	}
-	p.Spec.plugin = true
 	text, err := p.module()
 	return []FileEdit{
 		p.file(keep, manifestFile, p.whole(p.manifest(), named)),
@@ -132,16 +116,10 @@ func (p Plugin) file(keep, name string, op Op) FileEdit {
 	return FileEdit{Target: t, Op: op}
 }
 
-// whole returns the operation that makes a file that text. It refuses another's file, unless Force
-// is set.
+// whole returns the operation that makes a file that text. It refuses another's file.
 func (p Plugin) whole(text []byte, ours func([]byte) bool) Op {
-	may := func(old []byte) bool { return p.Force || ours(old) }
-	return whole(
-		p.Spec.check,
-		func([]byte) []byte { return text },
-		may,
-		"choose another directory, or --force to replace it",
-	)
+	check := func() error { return nil }
+	return whole(check, func([]byte) []byte { return text }, ours, "choose another directory")
 }
 
 func begins(mark string) func([]byte) bool {
@@ -201,63 +179,13 @@ func (p Plugin) module() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// withModules adds the mod's line to hooks/hooks.json, or removes it.
-func withModules(text []byte, mod bool) ([]byte, error) {
-	d, err := parse(text, false)
-	if err != nil {
-		return nil, err
-	}
-	head, rest := text[:d.file.StartOffset+1], text[d.file.StartOffset+1:]
-	without, ours := bytes.CutPrefix(rest, []byte(modules))
-	switch {
-	case ours == mod:
-		return text, nil
-	case ours:
-		return slices.Concat(head, without), nil
-	case member(&d.file, "modules") != nil:
-		return nil, problemAt(text, d.file.StartOffset, "modules", "names a module already",
-			"a plugin has one: choose another directory")
-	}
-	return slices.Concat(head, []byte(modules), rest), nil
-}
-
-const (
-	pluginAbout = "Tells which of your coding-agent sessions needs you: runs beckon-hook at every event."
-	marketAbout = "The plugin form of beckon, from one directory."
-)
-
-// author is who made a plugin or owns a marketplace.
-type author struct {
-	Name string `json:"name"`
-}
-
+// manifest returns the plugin's manifest, with the version if the client can compare it.
 func (p Plugin) manifest() []byte {
+	text, _ := plugin.ReadFile("plugin/" + manifestFile) // it is there
 	version := regexp.MustCompile(`^v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)$`).FindStringSubmatch(p.Version)
-	return pretty(struct {
-		Name        string `json:"name"`
-		Version     string `json:"version,omitempty"`
-		Description string `json:"description"`
-		Author      author `json:"author"`
-		License     string `json:"license"`
-	}{PluginName, strings.Join(version[min(1, len(version)):], ""), pluginAbout, author{PluginName}, "MIT"})
-}
-
-func (p Plugin) marketplace() []byte {
-	type plugin struct {
-		Name        string `json:"name"`
-		Source      string `json:"source"`
-		Description string `json:"description"`
+	if version == nil {
+		return text
 	}
-	return pretty(struct {
-		Name        string   `json:"name"`
-		Description string   `json:"description"`
-		Owner       author   `json:"owner"`
-		Plugins     []plugin `json:"plugins"`
-	}{PluginName, marketAbout, author{PluginName}, []plugin{{PluginName, "./", pluginAbout}}})
-}
-
-func (p Plugin) readme() []byte {
-	var b bytes.Buffer
-	_ = template.Must(template.New("README.md").Parse(readmeText)).Execute(&b, p) // into memory
-	return b.Bytes()
+	name := []byte(`"name": "beckon",`)
+	return bytes.Replace(text, name, []byte(string(name)+"\n  \"version\": \""+version[1]+`",`), 1)
 }

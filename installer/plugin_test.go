@@ -4,61 +4,70 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 )
 
-func pluginOf(t *testing.T, version string) Plugin {
-	return Plugin{Dir: filepath.Join(t.TempDir(), "p"), Version: version, Spec: Spec{Command: "/opt/beckon-hook", Events: []string{"Stop", "SessionEnd"}}}
-}
-
-func writePlugin(t *testing.T, p Plugin) []Change {
+// writePlugin makes the plugin in a directory.
+func writePlugin(t *testing.T, p Plugin) error {
 	t.Helper()
 	files, err := p.Edits()
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := ApplyAll(t.Context(), files)
-	if err != nil {
+	_, err = ApplyAll(t.Context(), files)
+	return err
+}
+
+// The plugin registers the events that the oldest client it is for knows, all marked as the plugin's,
+// so that of two copies of an event one counts.
+func TestPluginIsInspected(t *testing.T) {
+	p := Plugin{Dir: filepath.Join(t.TempDir(), "p")}
+	if err := writePlugin(t, p); err != nil {
 		t.Fatal(err)
 	}
-	return done
-}
-
-// changes returns what making the plugin would change.
-func (p Plugin) changes() (all []Change, err error) {
-	files, err := p.Edits()
-	for _, f := range files {
-		c, err := Plan(f.Target, f.Op)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, c)
+	since := Version{2, 1, 197}
+	events := Events(since, CoreEvents)
+	r := Inspect(Inspection{Plugins: []string{p.Dir}, Events: events, Client: since})
+	if len(r.Files) != 1 || len(r.Files[0].Entries) != len(events) || len(r.Missing)+len(r.Unknown) > 0 {
+		t.Fatalf("%+v", r)
 	}
-	return all, err
+	for _, e := range r.Files[0].Entries {
+		if e.Program != p.Dir+"/hooks/beckon-hook" || !slices.Equal(e.Args, []string{e.Event, "--via", "plugin"}) {
+			t.Errorf("%+v", e)
+		}
+	}
+	newest := Version{9, 9, 9}
+	if got := Events(newest, CoreEvents); !slices.Equal(got, events) {
+		t.Errorf("a newer client knows more events: %v", got)
+	}
+	readme, err := os.ReadFile(filepath.Join(p.Dir, "README.md"))
+	if err != nil || !strings.Contains(string(readme), "Claude Code "+since.String()+" or later") {
+		t.Errorf("the README names another client: %v\n%s", err, readme)
+	}
 }
 
-// Inspect finds a new plugin as it should be, and making it again changes nothing.
-func TestPluginIsInspected(t *testing.T) {
-	for _, shell := range []bool{false, true} {
-		p := pluginOf(t, "v1.2.3")
-		p.Spec.Shell = shell
-		writePlugin(t, p)
-		r := Inspect(Inspection{Plugins: []string{p.Dir}, Events: p.Spec.Events})
-		if len(r.Files) != 1 || r.Files[0].Err != nil || len(r.Files[0].Entries) != 2 || len(r.Missing) > 0 {
-			t.Fatalf("%+v", r)
+// The repository is a marketplace of the same plugin.
+func TestRepositoryIsAMarketplace(t *testing.T) {
+	var here, there struct {
+		Name    string
+		Plugins []struct{ Name, Source, Description string }
+	}
+	for path, into := range map[string]any{"../.claude-plugin/marketplace.json": &here, "plugin/.claude-plugin/marketplace.json": &there} {
+		data, err := os.ReadFile(path)
+		if err != nil || json.Unmarshal(data, into) != nil {
+			t.Fatalf("%s: %v", path, err)
 		}
-		for _, e := range r.Files[0].Entries {
-			if !slices.Equal(e.Args, []string{e.Event, "--via", "plugin"}) {
-				t.Errorf("%+v", e)
-			}
-		}
-		files, err := p.changes()
-		if err != nil || slices.ContainsFunc(files, func(f Change) bool { return !f.Noop() }) {
-			t.Errorf("%v, %+v", err, files)
-		}
+	}
+	if here.Plugins[0].Source != "./installer/plugin" || there.Plugins[0].Source != "./" {
+		t.Errorf("%+v, %+v", here, there)
+	}
+	if here.Plugins[0].Source = "./"; here.Name != there.Name || here.Plugins[0] != there.Plugins[0] {
+		t.Errorf("%+v, want %+v", here, there)
 	}
 }
 
@@ -68,8 +77,10 @@ func TestPluginVersion(t *testing.T) {
 		"v1.2.3": "1.2.3", "1.2.3": "1.2.3", "v0.0.0-20261121161100-f56062f00000": "0.0.0-20261121161100-f56062f00000",
 		"(devel)": "", "f56062f00000": "", "v1.2": "", "unknown": "",
 	} {
-		p := pluginOf(t, given)
-		writePlugin(t, p)
+		p := Plugin{Dir: filepath.Join(t.TempDir(), "p"), Version: given}
+		if err := writePlugin(t, p); err != nil {
+			t.Fatal(err)
+		}
 		var m struct{ Name, Version string }
 		data, err := os.ReadFile(filepath.Join(p.Dir, ".claude-plugin", "plugin.json"))
 		if err != nil || json.Unmarshal(data, &m) != nil || m.Name != PluginName || m.Version != want {
@@ -78,49 +89,85 @@ func TestPluginVersion(t *testing.T) {
 	}
 }
 
-// A newer beckon rewrites its own files. Each file of others prevents the install before
-// anything is written.
+// A newer beckon rewrites its own files, and takes the mod of an earlier one away. A file of others
+// prevents that before anything is written.
 func TestPluginOverwrites(t *testing.T) {
-	for _, name := range []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "README.md"} {
-		p := pluginOf(t, "v1.2.3")
-		writePlugin(t, p)
-		p.Version = "v1.3.0"
-		writePlugin(t, p)
-		path := filepath.Join(p.Dir, filepath.FromSlash(name))
+	p := Plugin{Dir: filepath.Join(t.TempDir(), "p"), Version: "v1.2.3"}
+	mod := filepath.Join(p.Dir, "hooks", "register.js")
+	if err := errors.Join(writePlugin(t, p), os.WriteFile(mod, []byte(modMark+"v1.1.0"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	p.Version = "v1.3.0"
+	if err := writePlugin(t, p); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(mod); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the mod is still there: %v", err)
+	}
+	for _, name := range []string{".claude-plugin/plugin.json", "README.md"} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, filepath.FromSlash(name))
 		mine := `{"name": "mine"}`
-		if err := errors.Join(os.WriteFile(path, []byte(mine), 0o600), os.Chmod(path, 0o640)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(mine), 0o640)); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Remove(filepath.Join(p.Dir, "hooks", "hooks.json")); err != nil {
-			t.Fatal(err)
-		}
-		_, err := p.changes()
-		if e, ok := errors.AsType[*fileError](err); !ok || e.Path != path || !strings.Contains(e.Hint(), "--force") {
+		err := writePlugin(t, Plugin{Dir: dir})
+		if e, ok := errors.AsType[*fileError](err); !ok || e.Path != path {
 			t.Errorf("%s: %v", name, err)
 		}
-		p.Force = true
-		writePlugin(t, p)
-		data, _ := os.ReadFile(path)
-		info, err := os.Stat(path)
-		if err != nil || string(data) == mine || info.Mode().Perm() != 0o640 && os.PathSeparator == '/' {
-			t.Errorf("%s: %v, %q", name, err, data)
+		left, err := os.ReadDir(dir)
+		if data, _ := os.ReadFile(path); err != nil || string(data) != mine || len(left) != 1 {
+			t.Errorf("%s: %v, %q, %v", name, err, data, left)
 		}
 	}
 }
 
-// A broken plugin file is refused as settings are, and never emptied.
-func TestPluginHooksBroken(t *testing.T) {
-	p := pluginOf(t, "")
-	path := filepath.Join(p.Dir, "hooks", "hooks.json")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+// The plugin's hook runs the installed program, and without one tells so once and never fails.
+func TestPluginHook(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil || runtime.GOOS == "windows" {
+		t.Skip("the plugin's hook is a script")
+	}
+	home := t.TempDir()
+	script, err := filepath.Abs("plugin/hooks/beckon-hook")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(`{"hooks": `), 0o600); err != nil {
-		t.Fatal(err)
+	run := func(path string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command("/bin/sh", append([]string{script}, args...)...)
+		cmd.Env = []string{"HOME=" + home, "PATH=" + path}
+		cmd.Stdin = strings.NewReader("{}")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+		return string(out)
 	}
-	_, err := p.changes()
-	if e, ok := errors.AsType[*settingsError](err); !ok || e.File != path {
-		t.Errorf("%v", err)
+	const bare = "/usr/bin:/bin"
+	if out := run(bare, "Stop", "--via", "plugin"); out != "" {
+		t.Errorf("without the program Stop prints %q", out)
+	}
+	for i, want := range []bool{true, false, false} {
+		var said struct{ SystemMessage string }
+		out := run(bare, "SessionStart", "--via", "plugin")
+		if json.Unmarshal([]byte(out), &said); strings.Contains(said.SystemMessage, "Install beckon") != want || !want && out != "" {
+			t.Errorf("start %d prints %q", i, out)
+		}
+	}
+	for _, dir := range []string{"bin", ".local/bin"} {
+		bin := filepath.Join(home, filepath.FromSlash(dir))
+		if err := errors.Join(os.MkdirAll(bin, 0o700), os.WriteFile(filepath.Join(bin, "beckon-hook"), []byte("#!/bin/sh\necho "+dir+" \"$@\"\n"), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		path := bare
+		if dir == "bin" { // the script itself may be in PATH, too
+			path = filepath.Dir(script) + ":" + bin + ":" + bare
+		} else if err := os.RemoveAll(filepath.Join(home, "bin")); err != nil {
+			t.Fatal(err)
+		}
+		if out := run(path, "Stop", "--via", "plugin"); out != dir+" Stop --via plugin\n" {
+			t.Errorf("the program in %s prints %q", dir, out)
+		}
 	}
 }
 

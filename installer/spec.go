@@ -97,8 +97,7 @@ type Spec struct {
 	StatusLine   string
 	NoStatusLine bool
 
-	plugin bool          // marks every entry as a plugin's, so that of two copies of an event one counts
-	agent  *agents.Agent // whose entries they are; nil for Claude Code
+	agent *agents.Agent // whose entries they are; nil for Claude Code
 }
 
 // check refuses a spec whose entries the client could not run, or remove could not find.
@@ -144,7 +143,7 @@ const replySlot = " --reply"
 func (s Spec) slots() []string {
 	slots := slices.Clone(s.Events)
 	for _, event := range []string{"Stop", "StopFailure"} {
-		if s.Answers && !s.plugin && slices.Contains(s.Events, event) && s.Client.Compare(rewakeSince) >= 0 {
+		if s.Answers && slices.Contains(s.Events, event) && s.Client.Compare(rewakeSince) >= 0 {
 			slots = append(slots, event+replySlot)
 		}
 	}
@@ -172,8 +171,6 @@ func (s Spec) entry(slot string) entryText {
 	program, args := slashed(s.Command), []string{event}
 	timeout := timeout
 	switch {
-	case s.plugin:
-		args = append(args, "--via", "plugin")
 	case reply:
 		args, timeout = append(args, strings.TrimSpace(replySlot)), answerTimeout
 	case s.agent != nil:

@@ -55,7 +55,7 @@ type commands struct {
 
 	Install   setup.InstallCmd   `cmd:"" hidden:"" help:"Add the hooks to the settings of Claude Code, or of other agents."`
 	Uninstall setup.UninstallCmd `cmd:"" hidden:"" help:"Remove the hooks again."`
-	Plugin    setup.PluginCmd    `cmd:"" hidden:"" help:"Make a Claude Code plugin that runs the hooks, to use instead of install."`
+	Plugin    setup.PluginCmd    `cmd:"" hidden:"" help:"Write the plugin for Claude Code that releases contain."`
 	Fsck      doctor.RepairCmd   `cmd:"" hidden:"" help:"List the state files that could not be read."`
 	Mod       talk.ModCmd        `cmd:"" hidden:"" help:"Print what beckon's mod inside the client shows, as JSON."`
 	Hook      hookCmd            `cmd:"" hidden:"" help:"Process one hook event from stdin, as beckon-hook does."`

@@ -105,7 +105,22 @@ func (s shipped) everythingIsListed() {
 	}
 }
 
-var archived = []string{"LICENSE", "README.md", "beckon", "beckon-hook", "completions/_beckon", "completions/beckon.bash", "completions/beckon.fish", "man/beckon.1.gz"}
+var archived = []string{
+	"LICENSE",
+	"README.md",
+	"beckon",
+	"beckon-hook",
+	"completions/_beckon",
+	"completions/beckon.bash",
+	"completions/beckon.fish",
+	"man/beckon.1.gz",
+	"plugin/.claude-plugin/marketplace.json",
+	"plugin/.claude-plugin/plugin.json",
+	"plugin/README.md",
+	"plugin/commands/beckon.md",
+	"plugin/hooks/beckon-hook",
+	"plugin/hooks/hooks.json",
+}
 
 func (s shipped) archives() {
 	for _, platform := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"} {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes what a release holds beside the programs: completions and the manual page.
+# Makes what a release holds beside the programs: completions, the manual page, and the plugin
+# for Claude Code.
 #
 #   installer/release/prepare.sh VERSION DIRECTORY
 #
@@ -21,4 +22,5 @@ for shell in bash zsh fish; do
 done
 "$dir/beckon" man >"$dir/man/beckon.1"
 gzip -9 -n "$dir/man/beckon.1"
+"$dir/beckon" plugin "$dir/plugin" >/dev/null
 rm "$dir/beckon"

@@ -3,8 +3,8 @@ package setup
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
-	"slices"
 
 	"beckon/cmd/internal/cli"
 	"beckon/installer"
@@ -12,63 +12,24 @@ import (
 
 // PluginCmd is `beckon plugin`.
 type PluginCmd struct {
-	Dir    string `arg:"" type:"path" help:"Directory to make; the client loads ~/.claude/skills/beckon by itself."`
-	Events string `enum:"core,all" default:"core" help:"Which events: core, which the states need, or all."`
-	Hook   string `help:"The beckon-hook program to run (default: the one beside this program)." placeholder:"PATH"`
-	Mod    bool   `help:"Add the mod: it runs inside the client, reports what no hook does, and shows above the prompt who else needs you."`
-	Force  bool   `help:"Overwrite files that are not beckon's."`
+	Dir string `arg:"" type:"path" help:"Directory to make, as a release has it."`
 }
 
 // Run writes the plugin's files.
 func (c *PluginCmd) Run(a *cli.App) error {
-	m := machine{App: a, client: installer.FindClient(context.Background(), a.ClaudeDir())}
-	if m.findPrograms(c.Hook); m.problem != nil {
-		return m.problem
-	}
-	p := installer.Plugin{Dir: c.Dir, Version: cli.Version(), Force: c.Force,
-		Spec: m.spec(installer.Set(c.Events), installer.File{})}
-	if c.Mod {
-		var err error
-		if p.Beckon, err = m.modProgram(); err != nil {
-			return err
-		}
-	}
-	files, err := p.Edits()
+	files, err := installer.Plugin{Dir: c.Dir, Version: cli.Version()}.Edits()
 	if err != nil {
 		return err
 	}
-	done, err := installer.ApplyAll(context.Background(), files)
-	if err != nil {
+	if _, err := installer.ApplyAll(context.Background(), files); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(done, func(f installer.Change) bool { return !f.Noop() }) {
-		fmt.Fprintf(a.Stdout, "the plugin in %s is up to date\n", c.Dir)
-		return nil
+	if err := os.Chmod(filepath.Join(c.Dir, "hooks", "beckon-hook"), 0o755); err != nil {
+		return err
 	}
-	what := fmt.Sprintf("%d hooks", len(p.Spec.Events))
-	if c.Mod {
-		what += " and a mod"
-	}
-	fmt.Fprintf(a.Stdout, "made a plugin with %s in %s (client %s)\n", what, c.Dir, m.client.Version)
-	row := func(what string, words ...string) {
-		fmt.Fprintf(a.Stdout, "  %-20s %s\n", what, installer.CommandLine(words...))
-	}
-	if filepath.Dir(c.Dir) == filepath.Join(a.ClaudeDir(), "skills") {
-		fmt.Fprintln(a.Stdout, "  sessions that begin from now on load it from there")
-		row("to remove it", "rm", "-r", c.Dir)
-	} else {
-		id := installer.PluginName + "@" + installer.PluginName
-		row("for one session", "claude", "--plugin-dir", c.Dir)
-		row("for good", "claude", "plugin", "marketplace", "add", c.Dir)
-		row("", "claude", "plugin", "install", id)
-		row("to remove it", "claude", "plugin", "uninstall", id)
-		row("", "claude", "plugin", "marketplace", "remove", installer.PluginName)
-	}
-	for _, t := range AllSettings(a) {
-		if hooked(t) {
-			fmt.Fprintf(a.Stdout, "  %s has the hooks as well, and each event would be paid for twice: "+
-				"beckon setup --undo hooks --scope %s\n", t.Path, t.Scope)
-		}
+	fmt.Fprintf(a.Stdout, "made a plugin in %s\n", c.Dir)
+	for _, words := range [][]string{{"marketplace", "add", c.Dir}, {"install", "beckon@beckon"}} {
+		fmt.Fprintf(a.Stdout, "  %s\n", installer.CommandLine(append([]string{"claude", "plugin"}, words...)...))
 	}
 	return nil
 }

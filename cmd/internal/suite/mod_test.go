@@ -141,8 +141,8 @@ func TestModIsValid(t *testing.T) {
 			t.Parallel()
 			tried(t, func(t testing.TB) {
 				p := plugged{TB: t, l: equipped(t, version)}
-				dir := filepath.Join(p.l.Home.Root, "plugin")
-				_, err := beckon(p.l, nil, "plugin", "--mod", dir)
+				dir := filepath.Join(p.l.Home.Dir, ".claude", "skills", "beckon")
+				_, err := beckon(p.l, nil, "install", "--mod")
 				must(t, err)
 				p.client("plugin", "validate", dir)
 				must(t, os.WriteFile(filepath.Join(dir, "mod.test.ts"), tests, 0o600))

@@ -18,21 +18,26 @@ var pluginWays = []struct {
 	dir  func(*Lab) string
 	give func(l *Lab, dir string) ([][]string, []string) // commands of the client to run before, and arguments for it
 	sees bool                                            // the client's list of plugins has it
+	repo bool                                            // the directory is a clone of the repository
 }{
 	{
 		"for one session", func(l *Lab) string { return filepath.Join(l.Home.Root, "plugin") },
-		func(_ *Lab, dir string) ([][]string, []string) { return nil, []string{"--plugin-dir", dir} }, false,
+		func(_ *Lab, dir string) ([][]string, []string) { return nil, []string{"--plugin-dir", dir} }, false, false,
 	},
 	{
 		"from the skills directory", func(l *Lab) string { return filepath.Join(l.Home.Dir, ".claude", "skills", "beckon") },
-		func(*Lab, string) ([][]string, []string) { return nil, nil }, true,
+		func(*Lab, string) ([][]string, []string) { return nil, nil }, true, false,
 	},
 	{
-		"from its own marketplace", func(l *Lab) string { return filepath.Join(l.Home.Root, "plugin") },
-		func(_ *Lab, dir string) ([][]string, []string) {
-			return [][]string{{"plugin", "marketplace", "add", dir}, {"plugin", "install", "beckon@beckon"}}, nil
-		}, true,
+		"from its own marketplace", func(l *Lab) string { return filepath.Join(l.Home.Root, "plugin") }, fromMarketplace, true, false,
 	},
+	{
+		"from the repository", func(l *Lab) string { return filepath.Join(l.Home.Root, "clone") }, fromMarketplace, true, true,
+	},
+}
+
+func fromMarketplace(_ *Lab, dir string) ([][]string, []string) {
+	return [][]string{{"plugin", "marketplace", "add", dir}, {"plugin", "install", "beckon@beckon"}}, nil
 }
 
 // TestPlugin gives the real client the output of `beckon plugin`: its events are marked, with
@@ -44,7 +49,7 @@ func TestPlugin(t *testing.T) {
 	t.Parallel()
 	for _, version := range Bounds {
 		for _, way := range pluginWays {
-			if !*matrix && version != V330 && !way.sees {
+			if !*matrix && version != V330 && (!way.sees || way.repo) {
 				continue
 			}
 			t.Run(version+"/"+way.name, func(t *testing.T) {
@@ -52,13 +57,16 @@ func TestPlugin(t *testing.T) {
 				tried(t, func(t testing.TB) {
 					p := plugged{TB: t, l: Start(t, version)}
 					dir := way.dir(p.l)
-					p.make(dir)
+					p.make(dir, way.repo)
 					commands, args := way.give(p.l, dir)
 					for _, c := range commands {
 						p.client(c...)
 					}
 					p.alone(args)
 					p.beside(args, way.sees)
+					if len(commands) > 0 {
+						p.remove()
+					}
 				})
 			})
 		}
@@ -71,8 +79,8 @@ type plugged struct {
 	l *Lab
 }
 
-// make makes the plugin, and has the client validate it.
-func (p plugged) make(dir string) {
+// make makes the plugin, or a clone that has it, and has the client validate it.
+func (p plugged) make(dir string, repo bool) {
 	p.Helper()
 	programs, err := programs()
 	if err != nil {
@@ -80,6 +88,14 @@ func (p plugged) make(dir string) {
 	}
 	if err := put(p.l, programs); err != nil {
 		p.Fatal(err)
+	}
+	if repo {
+		for _, part := range []string{".claude-plugin", "installer/plugin"} {
+			must(p, os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("../../..", part))))
+		}
+		p.client("plugin", "validate", dir)
+		p.client("plugin", "validate", filepath.Join(dir, "installer", "plugin"))
+		return
 	}
 	if _, err := beckon(p.l, nil, "plugin", dir); err != nil {
 		p.Fatal(err)
@@ -166,5 +182,17 @@ func (p plugged) beside(args []string, listed bool) {
 	out, _ := beckon(p.l, nil, "doctor")
 	if got := strings.Contains(string(out), "installed twice, as a plugin in "); got != listed {
 		p.Errorf("doctor tells of the plugin: %v, want %v\n%s", got, listed, out)
+	}
+}
+
+// remove takes the plugin out: the client runs nothing of it any more, and the hooks in the settings go on.
+func (p plugged) remove() {
+	p.Helper()
+	p.client("plugin", "update", "beckon@beckon")
+	p.client("plugin", "uninstall", "beckon@beckon")
+	p.client("plugin", "marketplace", "remove", "beckon")
+	_, journal := p.says(nil)
+	if events, marked := strings.Count(journal, `"kind":"event"`), strings.Count(journal, `"via":"plugin"`); events < 6 || marked > 0 {
+		p.Errorf("%d of %d events are marked as a removed plugin's:\n%s", marked, events, journal)
 	}
 }
