@@ -37,9 +37,11 @@ func TestGoreleaser(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "src")
 	clone(t, dir)
+	key, signers := signingKey(t)
 	for _, args := range [][]string{{"check"}, {"release", "--snapshot", "--clean"}} {
 		cmd := exec.Command(tool, args...)
 		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "BECKON_SIGNING_KEY="+key)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("goreleaser %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
@@ -51,12 +53,16 @@ func TestGoreleaser(t *testing.T) {
 	}
 	s.version = meta.Version
 	s.everythingIsListed()
+	if err := verify(t, signers, filepath.Join(s.dist, "checksums.txt")); err != nil {
+		t.Errorf("the signature: %v", err)
+	}
 	t.Run("archives", func(t *testing.T) { s.with(t).archives() })
 	t.Run("bills of material", func(t *testing.T) { s.with(t).boms(dir) })
 	t.Run("install.sh", func(t *testing.T) { s.with(t).script() })
 	t.Run("deb", func(t *testing.T) { s.with(t).deb() })
 	t.Run("rpm", func(t *testing.T) { s.with(t).rpm() })
 	t.Run("apk", func(t *testing.T) { s.with(t).apk() })
+	t.Run("PKGBUILD", func(t *testing.T) { s.with(t).pkgbuild() })
 }
 
 func (s shipped) with(t *testing.T) shipped { s.T = t; return s }
@@ -261,13 +267,18 @@ func (s shipped) works(prefix string) {
 	}
 }
 
-// packaged lists the files of a package; the directory of zsh's file depends on the
-// distribution.
-func packaged(zsh string) []string {
-	list := []string{
-		"usr/bin/beckon", "usr/bin/beckon-hook", "usr/bin/beckon-line", "usr/share/bash-completion/completions/beckon", "usr/share/doc/beckon/README.md",
-		"usr/share/doc/beckon/copyright", "usr/share/fish/vendor_completions.d/beckon.fish", "usr/share/man/man1/beckon.1.gz", zsh,
-	}
+// packaged lists the files of a package, and those whose place depends on the distribution.
+func packaged(more ...string) []string {
+	list := append([]string{
+		"usr/bin/beckon",
+		"usr/bin/beckon-hook",
+		"usr/bin/beckon-line",
+		"usr/share/bash-completion/completions/beckon",
+		"usr/share/doc/beckon/README.md",
+		"usr/share/doc/beckon/copyright",
+		"usr/share/fish/vendor_completions.d/beckon.fish",
+		"usr/share/man/man1/beckon.1.gz",
+	}, more...)
 	slices.Sort(list)
 	return list
 }
@@ -300,6 +311,28 @@ func (s shipped) deb() {
 		s.Errorf("installed are %q, want %q", got, want)
 	}
 	s.works(filepath.Join(root, "usr"))
+	if os.Geteuid() == 0 {
+		s.run("dpkg", "--root="+root, "--force-script-chrootless", "--purge", "beckon")
+		s.nothingIn(root, "var")
+	}
+}
+
+// nothingIn checks that a package went without a trace: nothing is left in a system, but for the
+// package manager's own files.
+func (s shipped) nothingIn(root, own string) {
+	s.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if path == filepath.Join(root, own) {
+			return fs.SkipDir
+		}
+		if err == nil && path != root {
+			s.Errorf("%s is left", path)
+		}
+		return err
+	})
+	if err != nil {
+		s.Error(err)
+	}
 }
 
 // files lists the files below dir, sorted, relative to its parent.
@@ -327,6 +360,45 @@ func (s shipped) rpm() {
 	if info := s.run("rpm", "-qip", s.file("linux_amd64.rpm")); !strings.Contains(info, "Build Host  : localhost\n") || !strings.Contains(info, "License     : MIT\n") {
 		s.Errorf("%s", info)
 	}
+	if os.Geteuid() != 0 {
+		return
+	}
+	root := s.TempDir()
+	s.run("rpm", "--root", root, "--nodeps", "-i", s.file("linux_"+runtime.GOARCH+".rpm"))
+	if out := s.run("rpm", "--root", root, "--nodeps", "--verify", "beckon"); out != "" {
+		s.Errorf("rpm finds changed: %s", out)
+	}
+	s.works(filepath.Join(root, "usr"))
+	s.run("rpm", "--root", root, "-e", "beckon")
+	s.nothingIn(root, "var")
+}
+
+// pkgbuild installs this machine's archive as the AUR's PKGBUILD does.
+func (s shipped) pkgbuild() {
+	if runtime.GOOS != "linux" {
+		s.Skip("Arch Linux is a Linux")
+	}
+	root := s.TempDir()
+	if out, err := exec.Command("./manifests.sh", "https://downloads.example", s.dist, root).CombinedOutput(); err != nil {
+		s.Fatalf("manifests.sh: %v\n%s", err, out)
+	}
+	archive := s.file("linux_" + runtime.GOARCH + ".tar.gz")
+	s.run("bash", "-euc", `cd "$1"
+. ./PKGBUILD
+mkdir src pkg
+tar -xzf "$2" -C src
+pkgdir=$PWD/pkg
+cd src
+package`, "bash", root, archive)
+	want := packaged("usr/share/zsh/site-functions/_beckon", "usr/share/licenses/beckon-bin/LICENSE")
+	want = slices.DeleteFunc(want, func(f string) bool {
+		return f == "usr/bin/beckon-line" || strings.HasPrefix(f, "usr/share/doc/")
+	})
+	usr := filepath.Join(root, "pkg", "usr")
+	if got := files(s.T, usr, "usr"); !slices.Equal(got, want) {
+		s.Errorf("installed are %q, want %q", got, want)
+	}
+	s.works(usr)
 }
 
 func (s shipped) apk() {

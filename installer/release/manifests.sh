@@ -1,5 +1,6 @@
 #!/bin/sh
-# Fills in the manifests for Homebrew (beckon.rb) and Scoop (beckon.json) of a release.
+# Fills in the manifests of a release: Homebrew's formula (beckon.rb), Scoop's manifest
+# (beckon.json), the AUR's PKGBUILD and Nix's package (beckon.nix).
 #
 #   installer/release/manifests.sh FROM [DIST [OUT]]
 #
@@ -45,6 +46,6 @@ done
 
 templates=$(dirname "$0")
 mkdir -p "$out"
-for name in beckon.rb beckon.json; do
+for name in beckon.rb beckon.json PKGBUILD beckon.nix; do
 	sed "$@" "$templates/$name.in" >"$out/$name"
 done

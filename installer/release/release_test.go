@@ -13,12 +13,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"beckon/testdata/need"
 )
 
 var whole = flag.Bool("release", false, "make a whole release with goreleaser, and compare builds of everything")
@@ -42,6 +45,10 @@ type release struct {
 	}
 	Checksum struct {
 		NameTemplate string `yaml:"name_template"`
+	}
+	Signs []struct {
+		Artifacts, Cmd, Signature string
+		Args                      []string
 	}
 }
 
@@ -223,7 +230,16 @@ func TestManifests(t *testing.T) {
 	dist := t.TempDir()
 	var sums strings.Builder
 	sum := map[string]string{}
-	for i, name := range []string{"darwin_amd64.tar.gz", "darwin_arm64.tar.gz", "linux_amd64.deb", "linux_amd64.tar.gz", "linux_arm64.tar.gz", "linux_arm64.rpm", "windows_amd64.zip", "windows_arm64.zip"} {
+	for i, name := range []string{
+		"darwin_amd64.tar.gz",
+		"darwin_arm64.tar.gz",
+		"linux_amd64.deb",
+		"linux_amd64.tar.gz",
+		"linux_arm64.tar.gz",
+		"linux_arm64.rpm",
+		"windows_amd64.zip",
+		"windows_arm64.zip",
+	} {
 		sum[name] = strings.Repeat(fmt.Sprint(i), 64)
 		fmt.Fprintf(&sums, "%s  beckon_1.2.3_%s\n", sum[name], name)
 	}
@@ -249,38 +265,172 @@ func TestManifests(t *testing.T) {
 	if err := fill("https://downloads.example/beckon/1.2.3/"); err != nil {
 		t.Fatal(err)
 	}
-	formula, err := os.ReadFile(filepath.Join(dist, "beckon.rb"))
-	if err != nil {
-		t.Fatal(err)
+	text := map[string]string{}
+	for _, name := range []string{"beckon.rb", "beckon.json", "PKGBUILD", "beckon.nix"} {
+		b, err := os.ReadFile(filepath.Join(dist, name))
+		if err != nil || regexp.MustCompile(`@\w+@`).Match(b) || !bytes.Contains(b, []byte("1.2.3")) {
+			t.Fatalf("%s: %v, or something is left open:\n%s", name, err, b)
+		}
+		text[name] = string(b)
 	}
 	var scoop struct {
 		Version      string
 		Architecture map[string]struct{ URL, Hash string }
 	}
-	manifest, err := os.ReadFile(filepath.Join(dist, "beckon.json"))
-	if err != nil || json.Unmarshal(manifest, &scoop) != nil {
-		t.Fatalf("%v: %s", err, manifest)
+	if err := json.Unmarshal([]byte(text["beckon.json"]), &scoop); err != nil || scoop.Version != "1.2.3" {
+		t.Fatalf("%v: %s", err, text["beckon.json"])
 	}
+	pkgbuild := sourced(t, filepath.Join(dist, "PKGBUILD"))
 	for name, digest := range sum {
 		url := "https://downloads.example/beckon/1.2.3/beckon_1.2.3_" + name
-		windows := strings.HasPrefix(name, "windows")
-		pair := scoop.Architecture[map[string]string{"windows_amd64.zip": "64bit", "windows_arm64.zip": "arm64"}[name]]
-		inFormula := bytes.Contains(formula, []byte("url \""+url+"\"\n      sha256 \""+digest+"\"\n"))
-		archive := strings.HasSuffix(name, ".tar.gz")
-		if inFormula != archive || windows && (pair.URL != url || pair.Hash != digest) {
-			t.Errorf("%s is not where it belongs:\n%s%s", name, formula, manifest)
+		platform, ending, _ := strings.Cut(name, ".")
+		archive, windows, linux := ending == "tar.gz", strings.HasPrefix(name, "windows"), strings.HasPrefix(name, "linux")
+		pair := scoop.Architecture[map[string]string{"windows_amd64": "64bit", "windows_arm64": "arm64"}[platform]]
+		if strings.Contains(text["beckon.rb"], "url \""+url+"\"\n      sha256 \""+digest+"\"\n") != archive {
+			t.Errorf("%s in Homebrew's formula: not %t:\n%s", name, archive, text["beckon.rb"])
 		}
-	}
-	if scoop.Version != "1.2.3" || bytes.Contains(formula, []byte("@")) || bytes.Contains(manifest, []byte("@")) {
-		t.Errorf("something is left open:\n%s%s", formula, manifest)
+		if windows && (pair.URL != url || pair.Hash != digest) {
+			t.Errorf("%s is not where it belongs:\n%s", name, text["beckon.json"])
+		}
+		if strings.Contains(pkgbuild, url+" "+digest+"\n") != (archive && linux) {
+			t.Errorf("%s in the PKGBUILD: not %t:\n%s", name, archive && linux, pkgbuild)
+		}
 	}
 	if ruby, err := exec.LookPath("ruby"); err == nil {
 		if out, err := exec.Command(ruby, "-c", filepath.Join(dist, "beckon.rb")).CombinedOutput(); err != nil {
 			t.Errorf("the formula: %v\n%s", err, out)
 		}
 	}
+	t.Run("nix", func(t *testing.T) { evaluated(t, filepath.Join(dist, "beckon.nix"), sum) })
 	write(strings.Replace(sums.String(), "linux_arm64.tar.gz", "plan9_arm64.tar.gz", 1))
 	if fill("https://downloads.example/") == nil {
 		t.Error("a release without linux/arm64 has manifests")
+	}
+}
+
+// sourced returns the addresses and checksums of a PKGBUILD, as a shell that reads it has them.
+func sourced(t *testing.T, path string) string {
+	t.Helper()
+	bash := need.Program(t, "bash")
+	out, err := exec.Command(bash, "-euc", `. "$1"
+echo "$pkgname $pkgver"
+for a in "${arch[@]}"; do
+	eval "echo \"\${source_$a[*]} \${sha256sums_$a[*]}\""
+done`, "bash", path).CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "beckon-bin 1.2.3\n") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
+}
+
+// evaluated checks what Nix makes of its package, on each system and one more.
+func evaluated(t *testing.T, path string, sum map[string]string) {
+	nix := need.Program(t, "nix-instantiate")
+	for system, platform := range map[string]string{
+		"x86_64-linux":   "linux_amd64",
+		"aarch64-linux":  "linux_arm64",
+		"x86_64-darwin":  "darwin_amd64",
+		"aarch64-darwin": "darwin_arm64",
+		"riscv64-linux":  "",
+	} {
+		cmd := exec.Command(nix, "--eval", "--strict", "--json", "-E", `import `+path+` {
+			lib = { licenses.mit = "MIT"; sourceTypes.binaryNativeCode = "binary"; };
+			stdenvNoCC = { hostPlatform.system = "`+system+`"; mkDerivation = d: d; };
+			fetchurl = f: f;
+			installShellFiles = "installShellFiles";
+		}`)
+		cmd.Env = append(os.Environ(), "NIX_STATE_DIR="+t.TempDir(), "NIX_STORE_DIR="+t.TempDir(), "HOME="+t.TempDir())
+		out, err := cmd.Output()
+		if platform == "" {
+			if err == nil {
+				t.Errorf("%s has the package %s", system, out)
+			}
+			continue
+		}
+		var d struct {
+			Pname, Version string
+			Src            struct{ URL, Sha256 string }
+		}
+		if err != nil || json.Unmarshal(out, &d) != nil {
+			t.Fatalf("%s: %v: %s", system, err, out)
+		}
+		name := platform + ".tar.gz"
+		if d.Pname+d.Version != "beckon1.2.3" || !strings.HasSuffix(d.Src.URL, "_"+name) || d.Src.Sha256 != sum[name] {
+			t.Errorf("%s: %+v", system, d)
+		}
+	}
+}
+
+// signingKey makes a publisher's key, and the list of signers with its public half.
+func signingKey(t *testing.T) (key, signers string) {
+	t.Helper()
+	tool := need.Program(t, "ssh-keygen")
+	dir := t.TempDir()
+	key, signers = filepath.Join(dir, "key"), filepath.Join(dir, "signers")
+	if out, err := exec.Command(tool, "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", key).CombinedOutput(); err != nil {
+		t.Fatalf("ssh-keygen: %v\n%s", err, out)
+	}
+	public, err := os.ReadFile(key + ".pub")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(signers, []byte("beckon "+string(public)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return key, signers
+}
+
+// verify checks a file's signature, as the manual says.
+func verify(t *testing.T, signers, path string) error {
+	t.Helper()
+	line := `ssh-keygen -Y verify -f "$1" -I beckon -n beckon -s checksums.txt.sig < checksums.txt`
+	manual, err := os.ReadFile("../../cmd/internal/manual/install.md")
+	if err != nil || !bytes.Contains(manual, []byte(strings.ReplaceAll(line, `"$1"`, "KEYS"))) {
+		t.Fatalf("the manual has another line than %s: %v", line, err)
+	}
+	cmd := exec.Command("sh", "-c", line, "sh", signers)
+	cmd.Dir = filepath.Dir(path)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
+
+// What goreleaser signs with a key in its environment is verified with the key's public half,
+// and not with another, nor when a byte is changed.
+func TestSignature(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("releases are made on Unix")
+	}
+	r := readRelease(t)
+	if len(r.Signs) != 1 || r.Signs[0].Artifacts != "checksum" || r.Signs[0].Signature != "${artifact}.sig" {
+		t.Fatalf("goreleaser.yaml signs %+v", r.Signs)
+	}
+	key, signers := signingKey(t)
+	_, others := signingKey(t)
+	sums := filepath.Join(t.TempDir(), "checksums.txt")
+	if err := os.WriteFile(sums, []byte(strings.Repeat("0", 64)+"  beckon_1.2.3_linux_amd64.tar.gz\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fill := strings.NewReplacer("{{ .Env.BECKON_SIGNING_KEY }}", key, "$artifact", sums)
+	var args []string
+	for _, a := range r.Signs[0].Args {
+		args = append(args, fill.Replace(a))
+	}
+	if out, err := exec.Command(r.Signs[0].Cmd, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %q: %v\n%s", r.Signs[0].Cmd, args, err, out)
+	}
+	if err := verify(t, signers, sums); err != nil {
+		t.Error(err)
+	}
+	if verify(t, others, sums) == nil {
+		t.Error("another's key verifies it")
+	}
+	if err := os.WriteFile(sums, []byte(strings.Repeat("0", 63)+"1  beckon_1.2.3_linux_amd64.tar.gz\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if verify(t, signers, sums) == nil {
+		t.Error("it is verified with a byte changed")
 	}
 }
