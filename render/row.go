@@ -37,7 +37,8 @@ type Row struct {
 	State      state.State      `json:"state"`
 	Reason     string           `json:"reason,omitempty"`
 	Since      time.Time        `json:"since"`
-	Group      Group            `json:"group"` // what the user can do about it (GroupOf)
+	Phase      string           `json:"phase,omitempty"` // the state in the words of the Agent Client Protocol
+	Group      Group            `json:"group"`           // what the user can do about it (GroupOf)
 	NeedsYou   bool             `json:"needs_you"`
 	Unseen     bool             `json:"unseen"`
 	Source     state.Source     `json:"source"`
@@ -255,7 +256,8 @@ func row(v *state.Seen) Row {
 	s, st := &v.Session, v.Status
 	r := Row{
 		SessionID: s.ID, Part: s.Part, Agent: s.Agent, SeatID: s.Seat, ProjectID: s.ProjectID,
-		State: st.State, Reason: st.Reason, Since: st.Since.Time(), NeedsYou: st.NeedsYou, Unseen: st.Unseen,
+		State: st.State, Phase: phaseOf(st.State), Reason: st.Reason, Since: st.Since.Time(),
+		NeedsYou: st.NeedsYou, Unseen: st.Unseen,
 		Source: st.Source, Confidence: st.Confidence,
 		Name: OneLine(s.Name), Title: OneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
 		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: cmp.Or(v.Meter.Version, OneLine(v.Evidence.Version)),
@@ -432,6 +434,20 @@ func GroupOf(r *Row) Group {
 		return GroupDone
 	}
 	return GroupIdle
+}
+
+// phaseOf returns a state in the words of the Agent Client Protocol; it has none for a session that is
+// over.
+func phaseOf(s state.State) string {
+	switch {
+	case !s.Live():
+		return ""
+	case s == state.Permission, s == state.Question:
+		return "requires_action"
+	case s.AtWork():
+		return "running"
+	}
+	return "idle"
 }
 
 // Place returns the group's index in Groups.
