@@ -7,6 +7,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/typed"
+	"beckon/state"
 )
 
 var (
@@ -16,11 +17,13 @@ var (
 
 // Until parses when a session that is set aside comes back: after a duration ("3d"), at the
 // next time that the clock in now's zone shows hours and minutes ("15:30"), or at a time (RFC
-// 3339). Empty is 0: not by itself.
+// 3339), or once it is "needed". Empty is 0: not by itself.
 func Until(s string, now time.Time) (event.Millis, error) {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return 0, nil
+	} else if s == "needed" {
+		return state.UntilNeeded, nil
 	}
 	var at time.Time
 	d, err := typed.Duration(s)

@@ -93,6 +93,7 @@ const late = 60_000
 // rewind moves every time in s after t to just before t, in order, so that events by the new
 // clock count.
 func rewind(s *Session, t event.Millis) {
+	s.Undo = Undo{}
 	seq, counts, until := s.Seq, s.Counts, s.Backburner.Until
 	var after []reflect.Value
 	jsonenc.Each(s, func(v reflect.Value) {

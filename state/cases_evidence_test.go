@@ -26,6 +26,46 @@ var casesOfEvidence = []situation{
 		6000  SessionEnd reason=other
 		      user backburner
 		      is ended`},
+	{"backburner until it needs the user", `
+		100   UserPromptSubmit
+		150   PreToolUse Bash id=1
+		160   PermissionRequest Bash
+		200   user backburner until=needed
+		      is backburner
+		300   PostToolUse Bash id=1
+		400   PreToolUse Bash id=2
+		      is backburner
+		410   PermissionRequest Bash
+		      is permission Bash
+		500   PostToolUse Bash id=2
+		600   Stop
+		      is backburner
+		700   StopFailure reason=overloaded
+		      is failed
+		800   UserPromptSubmit
+		      is working`},
+	{"undo takes back the newest mark alone", `
+		100   UserPromptSubmit
+		200   Stop
+		      is idle done unseen=true
+		300   user seen
+		      is idle done unseen=false
+		400   user undo
+		      is idle done unseen=true
+		500   user undo
+		      is idle done unseen=true
+		600   user backburner
+		700   user backburner until=9000
+		800   user undo
+		9500  is backburner since=600
+		9600  user unburner
+		      is idle done unseen=true
+		9700  user undo
+		      is backburner since=600
+		9800  user unburner
+		9900  UserPromptSubmit
+		10000 user undo
+		      is working`},
 	{"backburner until its time", `
 		100   UserPromptSubmit
 		200   user backburner until=5000

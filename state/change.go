@@ -82,6 +82,7 @@ const (
 	ActBackburner    ActionKind = "backburner"
 	ActBackburnerOff ActionKind = "unburner"
 	ActRemove        ActionKind = "remove"
+	ActUndo          ActionKind = "undo"    // takes back the newest of those before, if it still holds
 	ActDecided       ActionKind = "decided" // a policy, or the user from elsewhere, answered an event
 )
 

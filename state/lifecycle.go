@@ -48,7 +48,7 @@ func (f *fold) revive(e *event.Event) {
 		f.s.Lost = Mark{}
 	}
 	if f.s.Removed != 0 && e.At > f.s.Removed {
-		f.s.Removed = 0
+		f.s.Removed, f.s.Undo = 0, Undo{}
 	}
 }
 
@@ -110,6 +110,9 @@ func (f *fold) prompt(e *event.Event) {
 	main.work(e.At)
 	f.release(main, e.At)
 	f.s.Seen = max(f.s.Seen, e.At)
+	if e.At > f.s.Undo.At {
+		f.s.Undo = Undo{}
+	}
 	if b := &f.s.Backburner; b.At != 0 && e.At > b.At {
 		b.Off = max(b.Off, e.At)
 	}
@@ -236,6 +239,7 @@ func (f *fold) todo(e *event.Event) {
 // act folds what the user did through beckon.
 func (f *fold) act(a *Action) {
 	s := &f.s
+	was := Undo{At: f.at, Kind: a.Kind, Seen: s.Seen, Backburner: s.Backburner, Removed: s.Removed}
 	switch a.Kind {
 	case ActSeen:
 		s.Seen = max(s.Seen, f.at)
@@ -247,9 +251,32 @@ func (f *fold) act(a *Action) {
 		s.Backburner.Off = max(s.Backburner.Off, f.at)
 	case ActRemove:
 		s.Removed = max(s.Removed, f.at)
+	case ActUndo:
+		f.undo()
+		return
 	case ActDecided:
 		if a.Decided != nil {
 			f.decided(a.Decided)
 		}
+		return
 	}
+	looked := s.Seen != was.Seen && s.Main().Ended > was.Seen // else nothing was new
+	if looked || s.Backburner != was.Backburner || s.Removed > was.Removed {
+		s.Undo = was
+	}
+}
+
+// undo restores what the newest mark changed, unless something newer has changed it.
+func (f *fold) undo() {
+	s, u := &f.s, f.s.Undo
+	if s.Seen == u.At {
+		s.Seen = u.Seen
+	}
+	if max(s.Backburner.At, s.Backburner.Off) == u.At {
+		s.Backburner = u.Backburner
+	}
+	if s.Removed == u.At {
+		s.Removed = u.Removed
+	}
+	s.Undo = Undo{}
 }

@@ -192,7 +192,13 @@ func contradictory(v view) (Status, bool) {
 }
 
 func backburned(v view) (Status, bool) {
-	return Status{State: Backburned, Since: v.s.Backburner.At}, v.s.Backburner.on(v.now)
+	b := v.s.Backburner
+	on := b.on(v.now)
+	if on && b.Until == UntilNeeded {
+		st := v.turn()
+		on = !st.State.NeedsYou() || st.Since <= b.At
+	}
+	return Status{State: Backburned, Since: b.At}, on
 }
 
 // unsure holds if the machine has restarted since, or the session ran on another machine of

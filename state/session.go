@@ -65,6 +65,7 @@ type Session struct {
 	Seen       event.Millis `json:"seen_at,omitempty"`
 	Backburner Backburner   `json:"backburner,omitzero"`
 	Removed    event.Millis `json:"removed_at,omitempty"`
+	Undo       Undo         `json:"undo,omitzero"`
 
 	Actors []Actor    `json:"actors,omitempty"` // [0], when present, is the main conversation
 	Closed []Closed   `json:"closed,omitempty"`
@@ -131,13 +132,25 @@ type Stop struct {
 // `backburner --off`, or its time.
 type Backburner struct {
 	At    event.Millis `json:"at,omitempty"`
-	Until event.Millis `json:"until,omitempty"` // zero: until the user's next prompt
+	Until event.Millis `json:"until,omitempty"` // zero: until the user's next prompt; or UntilNeeded
 	Off   event.Millis `json:"off,omitempty"`
+}
+
+// UntilNeeded sets a session aside while it does not ask for the user anew.
+const UntilNeeded event.Millis = -1
+
+// Undo is what the newest mark of the user changed, as it was before. The next prompt ends it.
+type Undo struct {
+	At         event.Millis `json:"at,omitempty"`
+	Kind       ActionKind   `json:"kind,omitempty"`
+	Seen       event.Millis `json:"seen_at,omitempty"`
+	Backburner Backburner   `json:"backburner,omitzero"`
+	Removed    event.Millis `json:"removed_at,omitempty"`
 }
 
 // on reports whether the session is set aside at now.
 func (b Backburner) on(now event.Millis) bool {
-	return b.At > b.Off && (b.Until == 0 || now < b.Until)
+	return b.At > b.Off && (b.Until <= 0 || now < b.Until)
 }
 
 // SetAside reports whether the user has set the session aside at now, and until when; zero

@@ -82,7 +82,9 @@ func (st *story) step(f []string) error {
 		return nil
 	case "user":
 		a := Action{Kind: ActionKind(words[0])}
-		if u := keys["until"]; u != "" {
+		if u := keys["until"]; u == "needed" {
+			a.Until = UntilNeeded
+		} else if u != "" {
 			a.Until, _ = millis(u)
 		}
 		st.apply(Change{At: st.now, Action: &a})

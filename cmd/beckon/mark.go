@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ type markCmd struct {
 	Session *string `arg:"" optional:"" help:"${session} (default: the one in this pane)."`
 	Seen    bool    `hidden:"" xor:"mark" help:"Mark it as seen, as without any flag."`
 	Aside   bool    `xor:"mark" help:"Set it aside until your own next prompt to it."`
-	Until   string  `xor:"end" help:"Set it aside, and bring it back after 2h or 3d, or at 15:30." placeholder:"WHEN"`
+	Until   string  `xor:"end" help:"Set it aside, and bring it back after 2h or 3d, at 15:30, or when needed." placeholder:"WHEN"`
 	Off     bool    `xor:"end" help:"Take it back from aside."`
 	Remove  bool    `xor:"mark" help:"Hide it until its next event."`
 	Pane    string  `hidden:"" placeholder:"ID" help:"The session in this pane of the tmux server, or in the terminal with this id; none there is no error."`
@@ -62,7 +63,7 @@ func (c *markCmd) Run(a *app) error {
 	case action.Kind == state.ActSeen:
 		err = a.MarkSeen(v)
 	default:
-		err = a.Act(v, action)
+		err = a.Act(action, v)
 	}
 	if err != nil {
 		return err
@@ -84,6 +85,9 @@ func (c *markCmd) action(now time.Time) (action state.Action, did string, err er
 			return action, "", cli.Usage("--until %q: %w", c.Until, err)
 		}
 		did = "is aside until " + until.Time().Local().Format("Mon 15:04")
+		if until == state.UntilNeeded {
+			did = "is aside until it needs you"
+		}
 		return state.Action{Kind: state.ActBackburner, Until: until}, did, nil
 	case c.Aside:
 		return state.Action{Kind: state.ActBackburner}, "is aside until your next prompt to it", nil
@@ -98,12 +102,10 @@ func (a *app) allSeen() error {
 	if err != nil {
 		return err
 	}
-	for _, v := range seen {
-		if err := a.MarkSeen(v); err != nil {
-			return err
-		}
-	}
-	return nil
+	unseen := slices.DeleteFunc(seen, func(v state.Seen) bool {
+		return v.Session.Seq == 0 || cli.Looked(&v.Session, v.Status)
+	})
+	return a.Act(state.Action{Kind: state.ActSeen}, unseen...)
 }
 
 // inPane returns a function that matches the terminals that pane names: a pane of the tmux

@@ -128,16 +128,20 @@ func (a *app) watchOptions(how live.Options, notifier *notify.Follower, queue re
 	}
 }
 
-// actOn folds an action of the user on the session of a row.
-func (a *app) actOn(r render.Row, action state.Action) error {
+// actOn folds an action of the user on the sessions of rows.
+func (a *app) actOn(action state.Action, rows ...render.Row) error {
 	if err := a.InAgent("marking a session"); err != nil {
 		return err
 	}
-	v, err := a.Find(r.Record())
-	if err != nil {
-		return err
+	seen := make([]state.Seen, len(rows))
+	for i := range rows {
+		v, err := a.Find(rows[i].Record())
+		if err != nil {
+			return err
+		}
+		seen[i] = v
 	}
-	return a.Act(v, action)
+	return a.Act(action, seen...)
 }
 
 // jumpTo brings the pane of a row to the front, returns what it did, and marks the session as
@@ -150,7 +154,7 @@ func (a *app) jumpTo(ctx context.Context, r render.Row) (string, error) {
 	if r.Remote != nil || !r.Unseen {
 		return res.Did, nil
 	}
-	return res.Did, a.actOn(r, state.Action{Kind: state.ActSeen})
+	return res.Did, a.actOn(state.Action{Kind: state.ActSeen}, r)
 }
 
 // The screen shows a session's last recentTurns turns, of its last recentDays days.

@@ -52,7 +52,7 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 		return nil, false
 	case name == "S":
 		return m.stop(), true
-	case o == nil && answering && name != "d":
+	case o == nil && answering:
 		return m.showAsked(), true
 	case o != nil:
 		for _, a := range answers[o.Kind] {

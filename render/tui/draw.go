@@ -98,6 +98,9 @@ func (m *model) titleLine() string {
 		shown := " " + strconv.Itoa(len(m.rows)) + " of " + strconv.Itoa(m.total)
 		right = append(right, m.pal.paint(accent, "/"+clean(m.filter), false)+m.pal.paint(dim, shown, false))
 	}
+	if n := len(m.chosen()); len(m.marked) > 0 {
+		right = append(right, m.pal.paint(accent, strconv.Itoa(n)+" marked", false))
+	}
 	if limit := m.limitText(); limit != "" {
 		right = append(right, limit)
 	}
@@ -220,7 +223,12 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 		mark = "▌"
 	}
 	put(accent, mark)
-	put(look, " "+term.Glyph(r.State)+" ")
+	if m.marked[keyOf(r)] {
+		put(accent, "•")
+	} else {
+		put(text, " ")
+	}
+	put(look, term.Glyph(r.State)+" ")
 	cell(look, m.word(r), c.word, false)
 	cell(is(text), m.age(r, now), c.age, true)
 	emphasis := text
@@ -271,7 +279,7 @@ func (m *model) footLine() string {
 	return m.hintLine()
 }
 
-// hintLine shows as many keys as fit, and always the one that shows the rest.
+// hintLine shows the keys that act on what is on the screen, and the one that shows the rest.
 func (m *model) hintLine() string {
 	hints := m.answerHints()
 	for _, k := range bindings() {
@@ -280,8 +288,13 @@ func (m *model) hintLine() string {
 			hints = append(hints, k)
 		}
 	}
+	return m.keyHints(hints, m.width-1)
+}
+
+// keyHints shows as many keys as fit, and always "?".
+func (m *model) keyHints(hints []binding, room int) string {
+	hints = slices.Clone(hints)
 	columns := func(k binding) int { return term.Width(k.show) + len(k.hint) + 3 }
-	room := m.width - 1
 	for _, k := range hints {
 		room -= columns(k)
 	}
@@ -320,12 +333,17 @@ func (m *model) emptyLines(l layout) []string {
 	return lines
 }
 
-// helpLines returns the table of keys, in two columns if one is too long, page by page if that
-// does not fit either.
+// helpLines returns the table of keys, in two columns if one is too long, and of what does not fit
+// either the part with the selected key.
 func (m *model) helpLines(l layout) []string {
 	var lines []string
-	for _, b := range bindings() {
-		head := "  " + m.pal.paint(keycap, term.Fit(b.show, 8, false), false)
+	at := 0
+	for i, b := range m.helped() {
+		head := "  "
+		if i == m.helpAt {
+			head, at = m.pal.paint(accent, "▌ ", false), len(lines)
+		}
+		head += m.pal.paint(keycap, term.Fit(b.show, 8, false), false)
 		for _, text := range wrap(b.help, min(l.list, helpWidth)-11) {
 			lines = append(lines, head+text)
 			head = strings.Repeat(" ", 10)
@@ -339,10 +357,9 @@ func (m *model) helpLines(l layout) []string {
 				lines[i] = term.Fit(lines[i], helpWidth, false) + lines[half+i]
 			}
 		}
-		lines = lines[:half]
+		lines, at = lines[:half], at%half
 	}
-	m.helpTop = max(0, min(m.helpTop, len(lines)-l.body))
-	lines = lines[m.helpTop:]
+	lines = lines[max(0, min(at-l.body/2, len(lines)-l.body)):]
 	if more := len(lines) - l.body; more > 0 && l.body > 0 {
 		lines[l.body-1] = "  " + m.pal.paint(dim, fmt.Sprintf("… %s more, ↓", term.Plural(more+1, "line")), false)
 	}

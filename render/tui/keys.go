@@ -3,8 +3,11 @@ package tui
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
+	"time"
 
+	"beckon/event"
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state"
@@ -36,18 +39,23 @@ func bindings() []binding {
 		{"n tab", "n Tab", "next", "the next that needs you", (*model).nextNeed},
 		{"space", "Space", "peek", "what it asks, said and runs", (*model).togglePeek},
 		{"v", "v", "", "its live pane", (*model).toggleLive},
-		{"", "y d", "", "in a peek: allow, deny", nil},
-		{"", "a 1-9", "", "in a peek: always, an option", nil},
-		{"", "r S", "", "your own words; stop its turn", nil},
+		{"y", "y", "", "allow what it asks", nil},
+		{"d", "d", "", "deny it", nil},
+		{"a", "a", "", "allow it always", nil},
+		{"1", "1-9", "", "choose an option", nil},
+		{"r", "r", "", "answer in your own words", nil},
+		{"S", "S", "", "stop its turn", nil},
 		{"m", "m", "seen", "mark as seen", (*model).markSeen},
 		{"b", "b", "aside", "set aside, or take back", (*model).backburner},
+		{"x", "x", "", "mark several for m, b, Del", (*model).mark},
+		{"delete X", "Del X", "", "remove an ended session", (*model).remove},
+		{"z", "z", "undo", "undo seen, aside, removed", (*model).undo},
 		{"e", "e", "", "show or fold ended sessions", (*model).toggleEnded},
-		{"x", "x", "", "remove an ended session", (*model).remove},
 		{"/", "/", "filter", "only rows with these words", (*model).startFilter},
 		{"g", "g", "group", "group: need, project, host", (*model).regroup},
 		{"s o", "s o", "sort", "sort in another order", (*model).resort},
-		{"?", "?", "help", "this help", func(m *model) tea.Cmd { m.help, m.helpTop = true, 0; return nil }},
-		{"esc", "Esc", "", "close it; clear the filter", (*model).escape},
+		{"?", "?", "help", "this help", (*model).openHelp},
+		{"esc", "Esc", "", "close; clear marks and filter", (*model).escape},
 		{"q ctrl+c", "q", "quit", "quit", func(*model) tea.Cmd { return tea.Quit }},
 	}
 }
@@ -62,34 +70,52 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 		return m.prompted(msg, name)
 	}
 	m.flash = ""
-	if m.help && m.inHelp(name) {
-		return nil
-	}
+	return m.pressed(name)
+}
+
+// pressed does what a key means while nothing is being typed.
+func (m *model) pressed(name string) tea.Cmd {
 	if cmd, used := m.answerKey(name); used {
 		return cmd
 	}
 	for _, b := range bindings() {
-		for k := range strings.FieldsSeq(b.keys) {
-			if k == name {
-				return b.do(m)
+		if slices.Contains(strings.Fields(b.keys), name) {
+			if b.do == nil {
+				return m.say("nothing can be answered from here")
 			}
+			return b.do(m)
 		}
 	}
 	return nil
 }
 
-// inHelp turns the pages of the help, or closes it, and reports whether it handled the key.
-func (m *model) inHelp(name string) bool {
-	switch name {
-	case "down", "j", "pgdown":
-		m.helpTop++
-	case "up", "k", "pgup":
-		m.helpTop--
-	default:
-		m.help = false
-		return name != "q"
-	}
-	return true
+// openHelp shows the keys. What is typed filters them, and Enter does what the selected one does.
+func (m *model) openHelp() tea.Cmd {
+	m.help, m.helpAt = true, 0
+	leave := func() { m.help, m.prompt = false, nil }
+	m.prompt = &prompt{label: "?", hint: "a word finds a key, Enter presses it; Esc closes", leave: leave,
+		change: func(string) { m.helpAt = 0 },
+		move:   func(n int) { m.helpAt += n },
+		enter: func(string) tea.Cmd {
+			found := m.helped()
+			if leave(); len(found) == 0 {
+				return nil
+			}
+			name, _, _ := strings.Cut(found[m.helpAt].keys, " ")
+			return m.pressed(name)
+		}}
+	return nil
+}
+
+// helped returns the keys that the help shows: those with all words that are typed.
+func (m *model) helped() []binding {
+	words := wordsOf(m.prompt.text + m.prompt.after)
+	found := slices.DeleteFunc(bindings(), func(b binding) bool {
+		text := strings.ToLower(b.show + " " + b.hint + " " + b.help)
+		return slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	})
+	m.helpAt = max(0, min(m.helpAt, len(found)-1))
+	return found
 }
 
 // turnPage turns a page, of the peek panel if it is open.
@@ -160,52 +186,125 @@ func (m *model) jump() tea.Cmd {
 
 var errRemote = errors.New("that session is on another host")
 
-// act folds an action on a session of this machine; done describes it.
-func (m *model) act(r *render.Row, a state.Action, done string) tea.Cmd {
-	switch {
-	case r == nil || m.opt.Act == nil:
+// mark marks the selected session, or takes its mark off, and goes to the next.
+func (m *model) mark() tea.Cmd {
+	if m.selected == "" {
 		return nil
-	case r.Remote != nil:
+	}
+	if m.marked[m.selected] {
+		delete(m.marked, m.selected)
+	} else {
+		m.marked[m.selected] = true
+	}
+	return m.goTo(m.cursor + 1)
+}
+
+// chosen returns the marked rows that the list shows; the selected one if none is marked.
+func (m *model) chosen() (rows []render.Row) {
+	for i := range m.rows {
+		if m.marked[keyOf(&m.rows[i])] {
+			rows = append(rows, m.rows[i])
+		}
+	}
+	if r := m.current(); len(m.marked) == 0 && r != nil {
+		rows = []render.Row{*r}
+	}
+	return rows
+}
+
+func several(rows []render.Row) string {
+	if len(rows) == 1 {
+		return name(&rows[0])
+	}
+	return term.Plural(len(rows), "session")
+}
+
+// act folds an action on sessions of this machine; done describes it.
+func (m *model) act(rows []render.Row, a state.Action, done string) tea.Cmd {
+	switch {
+	case len(m.marked) > 0 && len(rows) == 0:
+		return m.say("the list does not show the marked rows; Esc takes the marks off")
+	case len(rows) == 0 || m.opt.Act == nil:
+		return nil
+	case slices.ContainsFunc(rows, func(r render.Row) bool { return r.Remote != nil }):
 		return m.fail(errRemote)
 	}
-	row := *r
-	return m.do(func() (string, error) { return done + ": " + name(&row), m.opt.Act(row, a) })
+	clear(m.marked)
+	return m.do(func() (string, error) { return done + ": " + several(rows), m.opt.Act(a, rows...) })
 }
 
 func (m *model) markSeen() tea.Cmd {
-	return m.act(m.current(), state.Action{Kind: state.ActSeen}, "seen")
+	return m.act(m.chosen(), state.Action{Kind: state.ActSeen}, "seen")
 }
 
 func (m *model) remove() tea.Cmd {
-	r := m.current()
-	if r != nil && r.State.Live() && r.Remote == nil {
-		return m.say("it has not ended: x removes ended sessions")
+	rows := m.chosen()
+	if slices.ContainsFunc(rows, func(r render.Row) bool { return r.State.Live() && r.Remote == nil }) {
+		return m.say("it has not ended: Del removes ended sessions")
 	}
-	return m.act(r, state.Action{Kind: state.ActRemove}, "removed")
+	return m.act(rows, state.Action{Kind: state.ActRemove}, "removed")
 }
 
-// backburner brings back a session that is set aside, or asks how long to set one aside.
-func (m *model) backburner() tea.Cmd {
-	r := m.current()
-	if r == nil || r.Remote != nil || m.opt.Act == nil || r.State == state.Backburned {
-		return m.act(r, state.Action{Kind: state.ActBackburnerOff}, "back")
+// undo takes back the newest mark of all sessions, whichever program made it.
+func (m *model) undo() tea.Cmd {
+	var rows []render.Row
+	var newest state.Undo
+	for _, v := range m.local.Seen {
+		u := v.Session.Undo
+		if u.At > newest.At {
+			rows, newest = nil, u
+		}
+		if u.At != 0 && u.At == newest.At {
+			rows = append(rows, render.Rows([]state.Seen{v}, true)...)
+		}
 	}
-	row := *r
-	m.prompt = &prompt{label: "set " + name(r) + " aside for", hint: "30m 2h 3d 15:30; empty: until your next prompt",
-		enter: func(s string) tea.Cmd {
-			until, err := render.Until(s, m.now())
-			if err != nil {
-				return m.fail(err)
-			}
-			m.prompt = nil
-			return m.act(&row, state.Action{Kind: state.ActBackburner, Until: until}, "set aside")
+	if rows == nil {
+		return m.say("there is nothing to undo")
+	}
+	word := map[state.ActionKind]string{state.ActBackburner: "aside", state.ActBackburnerOff: "back",
+		state.ActRemove: "removed"}[newest.Kind]
+	return m.act(rows, state.Action{Kind: state.ActUndo}, "no longer "+cmp.Or(word, "seen"))
+}
+
+// backburner brings back sessions that are set aside, or asks how long to set them aside.
+func (m *model) backburner() tea.Cmd {
+	rows := m.chosen()
+	here := func(r render.Row) bool { return r.Remote == nil && r.State != state.Backburned }
+	if m.opt.Act == nil || !slices.ContainsFunc(rows, here) {
+		return m.act(rows, state.Action{Kind: state.ActBackburnerOff}, "back")
+	}
+	now := m.now().In(time.Local)
+	hour := now.Add(time.Hour)
+	evening := time.Date(now.Year(), now.Month(), now.Day(), 18, 0, 0, 0, now.Location())
+	if !evening.After(now) {
+		evening = hour
+	}
+	morning := time.Date(now.Year(), now.Month(), now.Day()+1, 9, 0, 0, 0, now.Location())
+	until := func(key, word string, at event.Millis) binding {
+		return binding{key, cmp.Or(map[string]string{"enter": "Enter"}[key], key), word, "", func(m *model) tea.Cmd {
+			return m.act(rows, state.Action{Kind: state.ActBackburner, Until: at}, "set aside")
 		}}
+	}
+	short := m.width < shortWidth
+	word := func(long, s string) string {
+		if short {
+			return s
+		}
+		return long
+	}
+	m.prompt = &prompt{label: "set " + several(rows) + " aside", pick: []binding{
+		until("1", word("an hour", "1h"), event.MillisOf(hour)),
+		until("2", word("this evening, "+evening.Format("15:04"), evening.Format("15:04")), event.MillisOf(evening)),
+		until("3", word("tomorrow, 9:00", "9:00"), event.MillisOf(morning)),
+		until("4", word("until it needs you", "needs you"), state.UntilNeeded),
+		until("enter", "until your next prompt", 0),
+	}}
 	return nil
 }
 
 func (m *model) startFilter() tea.Cmd {
 	before, was := m.filter, m.selected
-	m.prompt = &prompt{label: "/", text: before,
+	m.prompt = &prompt{label: "/", text: before, move: func(n int) { m.choose(m.cursor + n) },
 		change: func(s string) {
 			m.filter = s
 			m.arrange()
@@ -224,6 +323,8 @@ func (m *model) escape() tea.Cmd {
 	case m.peek:
 		m.peek = false
 		m.follow()
+	case len(m.marked) > 0:
+		clear(m.marked)
 	case m.filter != "":
 		m.filter = ""
 		m.arrange()

@@ -83,7 +83,8 @@ type model struct {
 	live    livePane
 	ended   bool // show the ended rows
 	help    bool
-	helpTop int
+	helpAt  int             // the selected key of the help
+	marked  map[string]bool // keys of the rows that the user marked
 	prompt  *prompt
 	flash   string // result of the last action
 	bad     bool   // it went wrong
@@ -102,7 +103,7 @@ type model struct {
 func newModel(opt Options) *model {
 	return &model{opt: opt, pal: newPalette(opt.Color, opt.Profile, unknown), profile: opt.Profile,
 		wall: time.Now, width: 80, height: 24,
-		recent: map[string]Past{}, counts: map[render.Group]int{}, sending: map[string]bool{},
+		recent: map[string]Past{}, counts: map[render.Group]int{}, sending: map[string]bool{}, marked: map[string]bool{},
 		order: cmp.Or(opt.Order, render.Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
 }
 

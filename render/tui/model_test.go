@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,16 +76,25 @@ type rig struct {
 func newRig(t *testing.T, width, height int, s Snapshot) *rig {
 	t.Helper()
 	r := &rig{t: t}
-	note := func(what string) func(render.Row) error {
-		return func(row render.Row) error { r.did = append(r.did, what+" "+row.SessionID); return nil }
+	note := func(what string) func(...render.Row) error {
+		return func(rows ...render.Row) error {
+			for _, row := range rows {
+				what += " " + row.SessionID
+			}
+			r.did = append(r.did, what)
+			return nil
+		}
 	}
 	r.model = newModel(Options{
 		Jump: func(row render.Row) (string, error) { return "went to " + row.SessionID, note("jump")(row) },
-		Act: func(row render.Row, a state.Action) error {
-			if a.Until != 0 {
-				row.SessionID += " " + (time.Duration(int64(a.Until)-start.Add(time.Minute).UnixMilli()) * time.Millisecond).String()
+		Act: func(a state.Action, rows ...render.Row) error {
+			what := string(a.Kind)
+			if a.Until > 0 {
+				what += " " + a.Until.Time().Format("02 15:04")
+			} else if a.Until < 0 {
+				what += " needed"
 			}
-			return note(string(a.Kind))(row)
+			return note(what)(rows...)
 		},
 		Recent: func(render.Row, state.Session) Past {
 			return Past{Turns: []state.Turn{{At: t0, Actor: state.SpeakerUser, Text: "an old wish"}}}
@@ -179,15 +189,13 @@ func TestGroupsComeByNeed(t *testing.T) {
 func TestEveryKeyDoesWhatHelpSays(t *testing.T) {
 	r := newRig(t, 100, 30, day())
 	r.press("j", "enter", "m")
-	r.press("e", "end", "x", "e")
-	r.press("home", "x") // not ended: refused
+	r.press("e", "end", "delete", "e")
+	r.press("home", "X") // not ended: refused
 	r.wantOn("it has not ended")
-	r.press("b", "2", "w", "enter")
+	r.press("b", "w", "4") // w means nothing here
 	r.press("b", "enter")
-	r.press("b", "x", "enter") // no time: asked again
-	r.wantOn("a duration looks like")
-	r.press("esc")
-	want := []string{"jump s-ask", "seen s-ask", "remove s-end", "backburner s-fail 336h0m0s", "backburner s-fail"}
+	r.press("b", "esc")
+	want := []string{"jump s-ask", "seen s-ask", "remove s-end", "backburner needed s-fail", "backburner s-fail"}
 	if !slices.Equal(r.did, want) {
 		t.Errorf("did %q\nwant %q", r.did, want)
 	}
@@ -199,16 +207,108 @@ func TestEveryKeyDoesWhatHelpSays(t *testing.T) {
 	for _, b := range bindings() {
 		r.wantOn(b.help)
 	}
-	r.press("j")
-	if !r.help || r.cursor != 0 {
-		t.Errorf("j turns help: help %v, cursor %d", r.help, r.cursor)
-	}
-	r.press("d")
-	if r.help || len(r.did) != len(want) {
-		t.Errorf("any other key on help closes it and does nothing else: help %v, did %q", r.help, r.did)
+	r.press("down", "esc")
+	if r.help || r.cursor != 0 || len(r.did) != len(want) {
+		t.Errorf("Esc closes help and does nothing else: help %v, cursor %d, did %q", r.help, r.cursor, r.did)
 	}
 	if _, cmd := r.Update(key("q")); cmd == nil {
 		t.Error("q does not quit")
+	}
+}
+
+func TestHelpRunsWhatItFinds(t *testing.T) {
+	for _, width := range []int{100, 40} {
+		r := newRig(t, width, 14, day())
+		r.press("?", "s", "e", "e", "n")
+		r.wantOn("mark as seen", "undo seen")
+		if s := r.plainScreen(); strings.Contains(s, "a page up") || strings.Contains(s, "NEEDS YOU") {
+			t.Errorf("keys without the word are shown, or the list is:\n%s", s)
+		}
+		r.press("enter")
+		if want := []string{"seen s-fail"}; r.help || !slices.Equal(r.did, want) {
+			t.Errorf("Enter: help %v, did %q, want %q", r.help, r.did, want)
+		}
+		r.press("?", "s", "e", "e", "n", "down", "up", "down", "down", "enter")
+		r.wantOn("there is nothing to undo")
+		r.press("?", "n", "o", "n", "e", "enter")
+		r.press("?", "d", "e", "n", "y", "enter") // the answers are not offered here
+		r.wantOn("nothing can be answered from here")
+		if len(r.did) != 1 {
+			t.Errorf("did %q", r.did)
+		}
+	}
+}
+
+func TestSeveralAtOnce(t *testing.T) {
+	r := newRig(t, 100, 30, day())
+	r.press("x", "x", "x")
+	r.wantOn("3 marked", "•x failed", "•! permission", "•* working")
+	r.press("k", "x") // takes a mark off
+	r.wantOn("2 marked", " * working")
+	r.press("m")
+	r.wantOn("seen: 2 sessions")
+	r.press("home", "x", "x", "X")
+	r.wantOn("it has not ended")
+	r.press("/", "d", "o", "c", "s", "enter", "m")
+	r.wantOn("the list does not show the marked rows")
+	r.press("esc", "esc", "m")
+	r.press("home", "x", "x", "b", "4")
+	want := []string{"seen s-fail s-ask", "seen s-done", "backburner needed s-fail s-ask"}
+	if !slices.Equal(r.did, want) {
+		t.Errorf("did %q, want %q", r.did, want)
+	}
+}
+
+// b sets aside by one key, in the user's own time.
+func TestSetAsideForATime(t *testing.T) {
+	local := time.Local
+	defer func() { time.Local = local }()
+	time.Local = time.UTC
+	for hour, want := range map[int][]string{ // the sessions are of 08:00 on the 15th
+		0: {"15 09:01", "15 18:00", "16 09:00"}, 9: {"15 18:01", "15 18:00", "16 09:00"}, 10: {"15 19:01", "15 19:01", "16 09:00"}, 15: {"16 00:01", "16 00:01", "16 09:00"},
+	} {
+		s := day()
+		s.Now = s.Now.Add(time.Duration(hour) * time.Hour)
+		r := newRig(t, 40, 24, s)
+		for i, at := range want {
+			r.did = nil
+			r.press("home", "b")
+			r.wantOn("1 1h", "3 9:00", "4 needs you")
+			r.press(strconv.Itoa(i + 1))
+			if want := []string{"backburner " + at + " s-fail"}; !slices.Equal(r.did, want) {
+				t.Errorf("%d hours later key %d: did %q, want %q", hour, i+1, r.did, want)
+			}
+		}
+	}
+	r := newRig(t, 100, 24, day())
+	r.press("b")
+	r.wantOn("set web aside  1 an hour  2 this evening, 18:00  3 tomorrow, 9:00  4 until it needs you")
+}
+
+// z takes back the newest mark, of all sessions that it was made for, removed ones too.
+func TestUndoOnTheScreen(t *testing.T) {
+	mark := func(s state.Session, at event.Millis, kind state.ActionKind) state.Session {
+		return state.Apply(s, state.Change{At: t0 + at, Action: &state.Action{Kind: kind}})
+	}
+	gone := mark(session("s-gone", "old", ended...), 9000, state.ActRemove)
+	one, two := session("s-one", "one", done...), session("s-two", "two", done...)
+	s := snapshot(mark(one, 8000, state.ActSeen), mark(two, 8000, state.ActSeen), gone)
+	s.Rows = slices.DeleteFunc(s.Rows, func(r render.Row) bool { return r.SessionID == "s-gone" })
+	r := newRig(t, 80, 24, s)
+	r.press("z")
+	r.wantOn("no longer removed: old")
+	one, two = mark(one, 8000, state.ActSeen), mark(two, 8000, state.ActSeen)
+	r.Update(lookMsg{snapshot: snapshot(one, two, mark(gone, 9500, state.ActUndo))})
+	r.press("z")
+	r.wantOn("no longer seen: 2 sessions")
+	r.Update(lookMsg{snapshot: snapshot(mark(one, 9500, state.ActUndo), mark(two, 9500, state.ActUndo))})
+	r.press("z")
+	r.wantOn("there is nothing to undo")
+	for i := range r.did { // in any order
+		r.did[i] = strings.Replace(r.did[i], "s-two s-one", "s-one s-two", 1)
+	}
+	if want := []string{"undo s-gone", "undo s-one s-two"}; !slices.Equal(r.did, want) {
+		t.Errorf("did %q, want %q", r.did, want)
 	}
 }
 
@@ -444,7 +544,7 @@ func TestEverySizeHolds(t *testing.T) {
 	evil.Prompt.Text = "one\ntwo\x1b[2J\u0000 漢字漢字漢字漢字漢字漢字漢字漢字漢字 👩‍👩‍👧‍👦 end"
 	s := day()
 	s.Rows = append(s.Rows, snapshot(evil).Rows...)
-	for _, open := range [][]string{nil, {"space"}, {"?"}, {"b"}, {"/", "x"}, {"g", "space"}} {
+	for _, open := range [][]string{nil, {"space"}, {"?"}, {"?", "s"}, {"b"}, {"x", "x"}, {"/", "x"}, {"g", "space"}} {
 		for _, width := range []int{1, 2, 7, 20, 39, 40, 60, 80, 119, 120, 160, 400} {
 			for _, height := range []int{1, 2, 3, 5, 6, 11, 12, 24, 80} {
 				r := newRig(t, width, height, s)

@@ -5,7 +5,7 @@ import tea "charm.land/bubbletea/v2"
 // click selects the row under the pointer, then jumps; the right button peeks.
 func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
 	if m.help {
-		m.help = false
+		m.help, m.prompt = false, nil
 		return nil
 	}
 	i, ok := m.rowAt(msg.X, msg.Y)
@@ -49,7 +49,7 @@ func (m *model) wheel(msg tea.MouseWheelMsg) {
 		return
 	}
 	if m.help {
-		m.helpTop += way
+		m.helpAt += way
 		return
 	}
 	l := m.layout()

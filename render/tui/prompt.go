@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -15,9 +16,11 @@ import (
 // prompt is a line being typed at the bottom of the screen.
 type prompt struct {
 	label, text, hint string
-	after             string // the text after the cursor
-	long              bool   // more than a few words, or more than a line
-	secret            bool   // not shown
+	after             string    // the text after the cursor
+	long              bool      // more than a few words, or more than a line
+	secret            bool      // not shown
+	pick              []binding // keys to choose from, in place of a text
+	move              func(n int)
 	change            func(string)
 	enter             func(string) tea.Cmd
 	leave             func()
@@ -32,6 +35,12 @@ const (
 func (m *model) prompted(msg tea.KeyPressMsg, name string) tea.Cmd {
 	p := m.prompt
 	m.flash = ""
+	if i := slices.IndexFunc(p.pick, func(b binding) bool { return b.keys == name }); i >= 0 {
+		m.prompt = nil
+		return p.pick[i].do(m)
+	} else if p.pick != nil && name != "esc" {
+		return nil
+	}
 	switch name {
 	case "enter":
 		return p.enter(p.text + p.after)
@@ -67,8 +76,8 @@ func (m *model) prompted(msg tea.KeyPressMsg, name string) tea.Cmd {
 		rest := strings.TrimRight(p.text, " \n")
 		p.set(rest[:strings.LastIndexAny(rest, " \n")+1])
 	case "up", "down":
-		if !p.long { // what is typed for one session stays with it
-			m.choose(m.cursor + map[string]int{"up": -1, "down": 1}[name])
+		if p.move != nil {
+			p.move(map[string]int{"up": -1, "down": 1}[name])
 		}
 	case "ctrl+j", "alt+enter", "shift+enter":
 		m.typed("\n")
@@ -133,10 +142,17 @@ func cutFirst(s string) (first, rest string) {
 func (m *model) promptLine() string {
 	p := m.prompt
 	label := p.label
-	if label != "/" {
+	if len(label) > 1 {
 		label = term.Cut(clean(label), max(12, m.width/2)) + " "
 	}
 	line := " " + m.pal.paint(accent, label, false)
+	if p.pick != nil {
+		width := m.width - term.Width(line) - 1
+		if keys := m.keyHints(p.pick[:4:4], m.width-1); term.Width(keys) > width {
+			return keys
+		}
+		return line + m.keyHints(p.pick, width)
+	}
 	if strings.HasSuffix(label, " ") {
 		line += " "
 	}

@@ -57,8 +57,8 @@ type Options struct {
 
 	// Jump focuses a row's pane and describes what it did.
 	Jump func(render.Row) (string, error)
-	// Act folds an action of the user on a session: seen, removed, set aside.
-	Act func(render.Row, state.Action) error
+	// Act folds an action of the user on sessions: seen, removed, set aside, undo.
+	Act func(state.Action, ...render.Row) error
 	// Recent returns a session's history; for an unknown session it gets the zero value.
 	Recent func(render.Row, state.Session) Past
 	// Pane returns the text of the row's pane.

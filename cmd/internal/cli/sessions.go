@@ -138,14 +138,20 @@ func (a *App) unreadable(arg string) error {
 	return nil
 }
 
-// Act folds an action of the user on a session. A session that only the client's registry
-// knows has no history of it.
-func (a *App) Act(v state.Seen, action state.Action) error {
-	if v.Session.Seq == 0 {
-		return Hint("it can be marked once one of its hooks has run", "session %q: no hook of it has run yet", v.Session.ID)
+// Act folds an action of the user on sessions, at one time, by which it can be undone for all of
+// them. A session that only the client's registry knows has no history of it.
+func (a *App) Act(action state.Action, seen ...state.Seen) (err error) {
+	at := a.Now()
+	for _, v := range seen {
+		if v.Session.Seq == 0 {
+			err = cmp.Or(err,
+				Hint("it can be marked once one of its hooks has run", "session %q: no hook of it has run yet", v.Session.ID))
+			continue
+		}
+		change := state.Change{At: at, Action: &action}
+		_, e := a.Store.Fold(store.KeyOf(v.Session.Record()), store.Update{Change: change})
+		err = cmp.Or(err, e)
 	}
-	change := state.Change{At: a.Now(), Action: &action}
-	_, err := a.Store.Fold(store.KeyOf(v.Session.Record()), store.Update{Change: change})
 	return err
 }
 
@@ -166,5 +172,5 @@ func (a *App) Visit(v state.Seen) error {
 	if v.Session.Seq == 0 {
 		return nil
 	}
-	return a.Act(v, state.Action{Kind: state.ActSeen})
+	return a.Act(state.Action{Kind: state.ActSeen}, v)
 }
