@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,6 +25,19 @@ func TestManualFlags(t *testing.T) {
 	for _, topic := range manual.Topics() {
 		if pages[topic.Name], err = manual.Page(topic.Name); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for _, place := range []string{"../../.github/*.md", "../../.github/ISSUE_TEMPLATE/*.md"} {
+		files, err := filepath.Glob(place)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %q, %v", place, files, err)
+		}
+		for _, path := range files {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages[path] = string(text)
 		}
 	}
 	parser, err := kong.New(&commands{}, kong.Name("beckon"), kong.Vars{"session": sessionHelp})

@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"beckon/cmd/internal/cli"
+	"beckon/event/home"
+	"beckon/event/redact"
 	"beckon/installer"
 	"beckon/state"
 )
@@ -41,28 +45,6 @@ const (
 	resultOff     result = "off"
 )
 
-// checks are in the order in which their findings are printed: what others depend on comes first.
-// Those with hooks are for a Claude Code that has them.
-var checks = []struct {
-	look  func(*doctor)
-	hooks bool
-}{
-	{look: (*doctor).configuration},
-	{look: (*doctor).notifications},
-	{look: (*doctor).stateDir},
-	{look: (*doctor).files},
-	{look: (*doctor).claude},
-	{look: (*doctor).entries},
-	{look: (*doctor).programs},
-	{look: (*doctor).policies},
-	{look: (*doctor).fleet},
-	{look: (*doctor).latency},
-	{look: (*doctor).roundTrips, hooks: true},
-	{look: (*doctor).silence, hooks: true},
-	{look: (*doctor).sources, hooks: true},
-	{look: (*doctor).agents},
-}
-
 // doctor gathers findings.
 type doctor struct {
 	*cli.App
@@ -73,16 +55,27 @@ type doctor struct {
 	findings []*finding
 }
 
-// examine runs all checks.
+// examine runs all checks: first of what others depend on.
 func examine(a *cli.App) *doctor {
 	d := &doctor{App: a, client: installer.FindClient(context.Background(), a.ClaudeDir())}
 	d.report = d.inspect()
 	d.seen, _, d.unseen = a.Look(false)
-	for _, c := range checks {
-		if !c.hooks || d.report.Installed() {
-			c.look(d)
-		}
+	d.configuration()
+	d.notifications()
+	d.stateDir()
+	d.files()
+	d.claude()
+	d.entries()
+	d.programs()
+	d.policies()
+	d.fleet()
+	d.latency()
+	if d.report.Installed() {
+		d.roundTrips()
+		d.silence()
+		d.sources()
 	}
+	d.agents()
 	return d
 }
 
@@ -96,6 +89,7 @@ func (c *Cmd) Run(a *cli.App) error {
 		d = examine(a)
 	}
 	if c.JSON {
+		d.forOthers()
 		if err := cli.WriteJSON(a.Stdout, d.findings); err != nil {
 			return err
 		}
@@ -108,9 +102,20 @@ func (c *Cmd) Run(a *cli.App) error {
 	return nil
 }
 
+// forOthers leaves the home directory, which names the user, out of the findings: people put
+// them into issues.
+func (d *doctor) forOthers() {
+	if dir := home.Dir(d.Getenv); dir != "" {
+		tilde := strings.NewReplacer(dir+string(filepath.Separator), "~"+string(filepath.Separator))
+		for _, f := range d.findings {
+			f.What, f.Fix = tilde.Replace(f.What), tilde.Replace(f.Fix)
+		}
+	}
+}
+
 // add adds a finding, which the caller may complete.
 func (d *doctor) add(r result, name, fix, format string, args ...any) *finding {
-	f := &finding{Name: name, Result: r, What: fmt.Sprintf(format, args...), Fix: fix}
+	f := &finding{Name: name, Result: r, What: redact.Text(fmt.Sprintf(format, args...)), Fix: redact.Text(fix)}
 	d.findings = append(d.findings, f)
 	return f
 }

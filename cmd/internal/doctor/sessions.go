@@ -3,7 +3,6 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -19,6 +18,8 @@ import (
 	"beckon/installer"
 	"beckon/render/term"
 	"beckon/state"
+
+	"github.com/tidwall/gjson"
 )
 
 // silence looks for live sessions that began after the install but sent no hook: the client
@@ -164,16 +165,10 @@ func refusal(client installer.Client, dir string) string {
 // managedMods returns the first of the files in which an organization allows only its own
 // mods, or "".
 func managedMods(files []string) string {
+	const only = "pluginConfigs.cc-plugin-sec-default@builtin.options.allowManagedModsOnly"
 	for _, path := range files {
-		var s struct {
-			Plugins map[string]struct {
-				Options struct {
-					Only bool `json:"allowManagedModsOnly"`
-				} `json:"options"`
-			} `json:"pluginConfigs"`
-		}
 		data, err := plainfile.ReadFile(path)
-		if err == nil && json.Unmarshal(data, &s) == nil && s.Plugins["cc-plugin-sec-default@builtin"].Options.Only {
+		if err == nil && gjson.ValidBytes(data) && gjson.GetBytes(data, only).Type == gjson.True {
 			return path
 		}
 	}
