@@ -58,7 +58,7 @@ func TestGoreleaser(t *testing.T) {
 	}
 	t.Run("archives", func(t *testing.T) { s.with(t).archives() })
 	t.Run("bills of material", func(t *testing.T) { s.with(t).boms(dir) })
-	t.Run("install.sh", func(t *testing.T) { s.with(t).script() })
+	t.Run("install.sh", func(t *testing.T) { s.with(t).script(filepath.Join(dir, ".release", "install.sh")) })
 	t.Run("deb", func(t *testing.T) { s.with(t).deb() })
 	t.Run("rpm", func(t *testing.T) { s.with(t).rpm() })
 	t.Run("apk", func(t *testing.T) { s.with(t).apk() })
@@ -223,16 +223,25 @@ func (s shipped) sameBill(name string, bom []byte) {
 	}
 }
 
-// script installs this machine's archive with installer/install.sh, and sets it up.
-func (s shipped) script() {
-	if runtime.GOOS == "darwin" || runtime.GOOS == "linux" {
-		home := s.TempDir()
-		cmd := exec.Command("../install.sh", s.dist)
+// script installs this machine's archive with the release's install.sh, sets it up, and removes it.
+func (s shipped) script(path string) {
+	if runtime.GOOS != "darwin" && runtime.GOOS != "linux" {
+		return
+	}
+	home := s.TempDir()
+	run := func(args ...string) {
+		s.Helper()
+		cmd := exec.Command(path, args...)
 		cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
 		if out, err := cmd.CombinedOutput(); err != nil {
-			s.Fatalf("%v\n%s", err, out)
+			s.Fatalf("install.sh %q: %v\n%s", args, err, out)
 		}
-		s.works(filepath.Join(home, ".local"))
+	}
+	run("--from", s.dist, "--version", s.version)
+	s.works(filepath.Join(home, ".local"))
+	run("--remove")
+	if left := files(s.T, home, "home"); len(left) > 0 {
+		s.Errorf("it left %q", left)
 	}
 }
 

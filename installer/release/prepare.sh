@@ -1,13 +1,36 @@
 #!/bin/sh
-# Makes what a release holds beside the programs: completions, the manual page, and the plugin
-# for Claude Code.
+# Makes what a release holds beside the programs: completions, the manual page, the plugin for
+# Claude Code, and install.sh with the publisher's key.
 #
 #   installer/release/prepare.sh VERSION DIRECTORY
+#
+# The key is the public half of BECKON_SIGNING_KEY; without it install.sh installs nothing.
+# BECKON_FROM is the https address where the release will lie, if install.sh is to know it.
 #
 # The same sources and version give the same bytes.
 set -eu
 
-version=$1 dir=$2
+version=$1 dir=$2 key='' from=${BECKON_FROM-}
+case $from in
+'' | https://*) ;;
+*) from=' ' ;;
+esac
+case $from in
+*[!A-Za-z0-9._~:/%+@-]*)
+	printf 'prepare.sh: BECKON_FROM is not an https address: %s\n' "$BECKON_FROM" >&2
+	exit 1
+	;;
+esac
+if [ -n "${BECKON_SIGNING_KEY-}" ]; then
+	case $BECKON_SIGNING_KEY in
+	*.pub) key=$(cut -d ' ' -f 1,2 "$BECKON_SIGNING_KEY") ;;
+	*) key=$(ssh-keygen -y -f "$BECKON_SIGNING_KEY" | cut -d ' ' -f 1,2) ;;
+	esac
+	if [ -z "$key" ]; then
+		printf 'prepare.sh: BECKON_SIGNING_KEY is no SSH key: %s\n' "$BECKON_SIGNING_KEY" >&2
+		exit 1
+	fi
+fi
 cd "$(dirname "$0")/../.."
 rm -rf "$dir"
 mkdir -p "$dir/completions" "$dir/man"
@@ -24,3 +47,5 @@ done
 gzip -9 -n "$dir/man/beckon.1"
 "$dir/beckon" plugin "$dir/plugin" >/dev/null
 rm "$dir/beckon"
+sed -e "s|^key=\$|key='$key'|" -e "s|^from=\$|from='$from'|" installer/install.sh >"$dir/install.sh"
+chmod 755 "$dir/install.sh"

@@ -99,13 +99,15 @@ func TestRelease(t *testing.T) {
 }
 
 // prepared runs installer/release/prepare.sh as goreleaser does.
-func prepared(t *testing.T) (dir string) {
+func prepared(t *testing.T, key string) (dir string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("releases are made on Unix")
 	}
 	dir = filepath.Join(t.TempDir(), "release")
-	if out, err := exec.Command("./prepare.sh", "9.9.9", dir).CombinedOutput(); err != nil {
+	cmd := exec.Command("./prepare.sh", "9.9.9", dir)
+	cmd.Env = append(os.Environ(), "BECKON_SIGNING_KEY="+key, "BECKON_FROM=https://downloads.example/9.9.9")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("prepare.sh: %v\n%s", err, out)
 	}
 	return dir
@@ -118,7 +120,8 @@ func TestReleaseFiles(t *testing.T) {
 		t.Skip("it builds the program twice")
 	}
 	r := readRelease(t)
-	dir, again := prepared(t), prepared(t)
+	key, signers := signingKey(t)
+	dir, again := prepared(t, key), prepared(t, key+".pub")
 	there := func(src string) {
 		t.Helper()
 		path := filepath.Join("../..", src)
@@ -143,8 +146,17 @@ func TestReleaseFiles(t *testing.T) {
 			there(c.Src)
 		}
 	}
-	if a, b := digests(t, dir), digests(t, again); a != b || strings.Count(a, "\n") != 10 {
+	if a, b := digests(t, dir), digests(t, again); a != b || strings.Count(a, "\n") != 11 {
 		t.Errorf("prepare.sh gives\n%sand then\n%s", a, b)
+	}
+	signer, err := os.ReadFile(signers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile(filepath.Join(dir, "install.sh"))
+	want := "\nkey='" + strings.TrimSpace(strings.TrimPrefix(string(signer), "beckon ")) + "'\nfrom='https://downloads.example/9.9.9'\n"
+	if err != nil || !strings.Contains(string(script), want) {
+		t.Errorf("install.sh lacks %s: %v", want, err)
 	}
 }
 
