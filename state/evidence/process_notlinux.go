@@ -5,6 +5,8 @@ package evidence
 import (
 	"os"
 	goruntime "runtime"
+
+	"beckon/event"
 )
 
 // runsAgent is Linux's only. Elsewhere the arguments of other processes are not read; there a
@@ -19,6 +21,12 @@ func servesOthers(int) bool { return false }
 
 // clientsIn finds nothing here.
 func clientsIn(string, client, int) []sitting { return nil }
+
+// Unrecorded finds nothing here.
+func Unrecorded(string) []Reading { return nil }
+
+// TerminalOf knows nothing here.
+func TerminalOf(int) event.Terminal { return event.Terminal{} }
 
 // OwnTerminal returns an error if this process has no controlling terminal, as the programs
 // that an agent starts have none. Whose terminal it is cannot be seen here.

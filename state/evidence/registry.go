@@ -56,6 +56,9 @@ func (r Reading) Usable() bool {
 	return false
 }
 
+// Starting is the status in the readings of Unrecorded, which are not Usable.
+const Starting = "starting"
+
 const (
 	maxRegistryFile = 64 << 10 // real files have under 1 KiB
 	maxRegistry     = 4096     // files read in one directory

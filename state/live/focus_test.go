@@ -106,3 +106,12 @@ func TestFocusOfTmux(t *testing.T) {
 	}
 	t.Setenv("PATH", path)
 }
+
+// Where a screen cannot be read, the client gets five seconds for its start.
+func TestAsksAtStart(t *testing.T) {
+	for _, term := range []event.Terminal{{}, {Kind: "ghostty"}, {Kind: "tmux", Tmux: event.Tmux{Socket: "/nonexistent", Pane: "%0"}}} {
+		if asksAtStart(term, 4999) || !asksAtStart(term, 5000) {
+			t.Errorf("%+v", term)
+		}
+	}
+}

@@ -368,6 +368,9 @@ func (f *Follower) account(d depth) (changed []*entry) {
 	for _, u := range unaccounted(f.entries, f.known) {
 		was := before[u.reading.Pid]
 		e := was
+		if was == nil && d == changes && u.reading.Status == evidence.Starting {
+			continue // the next recheck looks at its screen
+		}
 		if was == nil || u != (unmatched{was.reading, was.several}) || d != changes || was.due(f.now) {
 			v, ok := f.r.unhooked(u, f.now)
 			k := store.KeyOf(v.Session.Record())

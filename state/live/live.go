@@ -125,6 +125,12 @@ func (r *Reader) readRegistry() readings {
 		return nil
 	}
 	list, _ := evidence.Registry(r.registry)
+	for _, reading := range evidence.Unrecorded(r.registry) {
+		if readings(list).at(reading.Pid) == nil {
+			list = append(list, reading)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b evidence.Reading) int { return a.Pid - b.Pid })
 	return list
 }
 
@@ -187,7 +193,7 @@ func unaccounted(entries map[store.Key]*entry, known readings) (list []unmatched
 	for _, reading := range known {
 		ofModel := strings.HasPrefix(filepath.Base(reading.Cwd), event.ModelDir)
 		hidden, several := ids[reading.SessionID]
-		if accounted[reading.Pid] || hidden || ofModel || !reading.Usable() || reading.SessionID == "" {
+		if accounted[reading.Pid] || hidden || ofModel || !reading.Usable() && reading.Status != evidence.Starting || reading.SessionID == "" {
 			continue
 		}
 		ids[reading.SessionID] = false

@@ -208,6 +208,19 @@ func (r *Reader) closingWords(s *state.Session) {
 	s.Seq = 0 // it is not written
 }
 
+// asksAtStart reports whether a client that has no record asks something (whether its folder is
+// trusted, a new MCP server is used): the keys are below each such dialog on its screen. If the
+// screen cannot be read, one that has no record for slowStart asks.
+func asksAtStart(t event.Terminal, age event.Millis) bool {
+	const slowStart = 5000
+	if t.Kind == "tmux" && t.Tmux.Socket != "" && t.Tmux.Pane != "" {
+		if screen, err := tmux(t.Tmux.Socket, titlesLimit, "capture-pane", "-p", "-t", t.Tmux.Pane); err == nil {
+			return strings.Contains(screen, "Enter to confirm")
+		}
+	}
+	return age >= slowStart
+}
+
 // unhooked makes a session from a registry record alone.
 func (r *Reader) unhooked(u unmatched, now event.Millis) (state.Seen, bool) {
 	reading := u.reading
@@ -218,16 +231,24 @@ func (r *Reader) unhooked(u unmatched, now event.Millis) (state.Seen, bool) {
 	if !ok || !evidence.Match(reading, p) {
 		return state.Seen{}, false
 	}
+	terminal := evidence.TerminalOf(p.Pid)
+	if reading.Status == evidence.Starting {
+		if !asksAtStart(terminal, now-reading.StartedAt) {
+			return state.Seen{}, false
+		}
+		reading.Status, reading.WaitingFor = "waiting", "asks at start"
+	}
 	g := evidence.Git(reading.Cwd)
 	s := state.Session{
 		Schema: state.Schema, ID: reading.SessionID, Agent: "claude-code", Cwd: reading.Cwd, Name: fact(reading).Given(),
 		Created: reading.StartedAt, Updated: reading.StatusUpdatedAt,
 		Origin: event.Origin{
-			Process: p,
-			Host:    r.here.Host,
-			Entry:   reading.Entrypoint,
-			Git:     g,
-			Project: evidence.Project(reading.Cwd, g),
+			Process:  p,
+			Host:     r.here.Host,
+			Terminal: terminal,
+			Entry:    reading.Entrypoint,
+			Git:      g,
+			Project:  evidence.Project(reading.Cwd, g),
 		},
 	}
 	if u.several {

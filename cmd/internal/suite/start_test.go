@@ -1,0 +1,86 @@
+//go:build linux
+
+package suite
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"beckon/render"
+)
+
+// starts are the dialogs at a client's start: how one gets there, what its screen shows, and
+// the keys that answer it.
+var starts = map[string]struct {
+	config func(l *Lab, config fields) error
+	shows  string
+	keys   []string
+}{
+	"trust": {func(_ *Lab, config fields) error { delete(config, "projects"); return nil }, "Yes, I trust this folder", []string{"Down", "Enter"}},
+	"server": {func(l *Lab, _ fields) error {
+		return writeFile(filepath.Join(l.Home.Project, ".mcp.json"), `{"mcpServers":{"shop":{"command":"true"}}}`)
+	}, "New MCP server found", []string{"Enter"}},
+	"key": {func(_ *Lab, config fields) error { delete(config, "customApiKeyResponses"); return nil }, "Do you want to use this API key", []string{"Up", "Enter"}},
+}
+
+// TestAsksAtStart opens each of those dialogs. No hook has run and the client has no record: the
+// session is a question in the list all the same, with its pane, until the user has answered.
+func TestAsksAtStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the real client takes half a minute")
+	}
+	t.Parallel()
+	for name, c := range starts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tried(t, func(t testing.TB) {
+				l := equipped(t, V330)
+				_, err := beckon(l, nil, "install")
+				must(t, err)
+				path := filepath.Join(l.Home.Dir, ".claude.json")
+				b, err := os.ReadFile(path)
+				must(t, err)
+				var config fields
+				must(t, errors.Join(json.Unmarshal(b, &config), c.config(l, config), writeJSON(path, config)))
+				pane, err := l.Tmux.StartClient("asks")
+				must(t, err)
+				must(t, pane.WaitFor(c.shows, patience))
+				row, err := sole(l, "question", 2*time.Second)
+				must(t, err)
+				if row.Tmux == nil || row.Tmux.Pane != pane.ID || row.Cwd != l.Home.Project || row.Question == nil || row.Question.Text != "asks at start" {
+					t.Errorf("the row is %+v", row)
+				}
+				time.Sleep(1500 * time.Millisecond) // it ignores keys for a moment
+				must(t, pressAll(pane, c.keys))
+				must(t, pane.Ready())
+				if _, err = sole(l, "idle", patience); err != nil {
+					t.Errorf("after the answer: %v\n%s", err, pane.Capture())
+				}
+			})
+		})
+	}
+}
+
+// sole waits until the list has one row, of that state.
+func sole(l *Lab, want string, within time.Duration) (row render.Row, err error) {
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		var out []byte
+		if out, err = beckon(l, nil, "list", "--json"); err != nil {
+			return row, err
+		}
+		var list render.List
+		if err = json.Unmarshal(out, &list); err != nil {
+			return row, err
+		}
+		if len(list.Sessions) == 1 && string(list.Sessions[0].State) == want {
+			return list.Sessions[0], nil
+		}
+		err = fmt.Errorf("not one session in %s: %s", want, out)
+	}
+	return row, err
+}
