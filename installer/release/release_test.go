@@ -140,9 +140,13 @@ func TestReleaseFiles(t *testing.T) {
 	}
 	for _, f := range r.Archives[0].Files {
 		there(f.Src)
+		// For goreleaser the dst of a pattern is a directory, that of a file the file's name.
+		if f.Dst != "" && !strings.Contains(f.Src, "*") && filepath.Base(f.Dst) != filepath.Base(f.Src) {
+			t.Errorf("%s would be the file %s", f.Src, f.Dst)
+		}
 	}
 	for _, c := range r.Nfpms[0].Contents {
-		if c.Type != "symlink" { // to a program, which is not among these files
+		if c.Src != "" && c.Type != "symlink" { // to a program, which is not among these files
 			there(c.Src)
 		}
 	}
