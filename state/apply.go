@@ -35,7 +35,9 @@ func ApplyTurns(s Session, c Change) (Session, []Turn) {
 	case c.Turn != nil:
 		f.foldTurn(c.Turn)
 	}
-	f.s.Updated = max(f.s.Updated, c.At)
+	if c.Action == nil { // what the user does is no sign of the session
+		f.s.Updated = max(f.s.Updated, c.At)
+	}
 	bound(&f.s)
 	for i := range f.turns {
 		f.turns[i].Task = f.s.Task.Now()

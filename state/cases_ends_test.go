@@ -46,6 +46,11 @@ var casesOfEnds = []situation{
 		90000000 is permission Bash since=210
 		90000000 process unread
 		      is unknown silent`},
+	{"15 looking is no sign of a session", `
+		100   UserPromptSubmit
+		40000000 user seen
+		43300000 process unread
+		      is unknown silent`},
 	{"15 the registry alone keeps a silent session known", `
 		100   UserPromptSubmit
 		200   PreToolUse Bash id=1

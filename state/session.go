@@ -41,7 +41,7 @@ type Session struct {
 	ProjectID string       `json:"project_id,omitempty"`
 	Seq       int64        `json:"seq,omitempty"` // number of the newest change
 	Created   event.Millis `json:"created_at,omitempty"`
-	Updated   event.Millis `json:"updated_at,omitempty"` // newest change of any kind
+	Updated   event.Millis `json:"updated_at,omitempty"` // newest sign of the session
 	Activity  event.Millis `json:"activity_at,omitempty"`
 
 	Origin     event.Origin `json:"origin,omitzero"`

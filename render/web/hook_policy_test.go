@@ -141,6 +141,7 @@ func full(l *semaphore.Weighted) bool {
 // A question for which there is no room is answered without running anything, and may be
 // repeated.
 func TestQuestionWithoutRoom(t *testing.T) {
+	t.Parallel()
 	x := serve(t, Options{Policy: judge{ask: func(_ context.Context, q Question) ([]byte, error) {
 		return fmt.Appendf(nil, `{"busy":%v}`, q.Busy), nil
 	}}})
@@ -194,6 +195,7 @@ func TestPolicyAnswersPayload(t *testing.T) {
 
 // Slow policies block neither events nor the server's shutdown.
 func TestSlowPolicy(t *testing.T) {
+	t.Parallel()
 	x := serve(t, Options{Policy: judge{
 		answer: func(ctx context.Context, q Question) []byte {
 			if q.Busy {

@@ -259,6 +259,7 @@ func TestTranscriptOfAnotherHostIsNotRead(t *testing.T) {
 // An agent's progress is reported within two seconds of the next call, while transcripts are
 // reconciled once a minute.
 func TestProgressIsToldAtOnce(t *testing.T) {
+	t.Parallel()
 	x := serve(t, Options{})
 	x.Until("the first reconciliation is over", func() bool { return x.sweeps() > 0 })
 	s := x.stream("/events")
@@ -314,6 +315,7 @@ func TestHookReadsTheFinalMessage(t *testing.T) {
 // What changes with time alone is reported in time: here the board looks at everything only
 // once an hour.
 func TestTimeChangesAreToldInTime(t *testing.T) {
+	t.Parallel()
 	x := serve(t, Options{Options: feed.Options{Timing: feed.Timing{Recheck: time.Hour}}})
 	x.envelope("SessionStart", "t", "s", "")
 	x.post("/hook", `{"event":"SessionEnd","hookInput":{"session_id":"s","reason":"clear"}}`)

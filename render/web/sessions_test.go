@@ -306,6 +306,7 @@ func TestBusySession(t *testing.T) {
 // A body that is sent slowly delays no other small one, whatever its size, and a large one only
 // for some seconds.
 func TestSlowBodies(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{smallBody / 2, 4 * smallBody, maxBody} {
 		x := serve(t, Options{})
 		answers := make(chan string, 300)
