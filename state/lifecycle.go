@@ -266,6 +266,19 @@ func (f *fold) act(a *Action) {
 	}
 }
 
+// NewestMark returns the user's newest mark that can be undone, and the sessions that it changed.
+func NewestMark(all []Seen) (u Undo, marked []Seen) {
+	for _, v := range all {
+		if v.Session.Undo.At > u.At {
+			u, marked = v.Session.Undo, nil
+		}
+		if u.At != 0 && v.Session.Undo.At == u.At {
+			marked = append(marked, v)
+		}
+	}
+	return u, marked
+}
+
 // undo restores what the newest mark changed, unless something newer has changed it.
 func (f *fold) undo() {
 	s, u := &f.s, f.s.Undo

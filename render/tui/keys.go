@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -247,23 +248,13 @@ func (m *model) remove() tea.Cmd {
 
 // undo takes back the newest mark of all sessions, whichever program made it.
 func (m *model) undo() tea.Cmd {
-	var rows []render.Row
-	var newest state.Undo
-	for _, v := range m.local.Seen {
-		u := v.Session.Undo
-		if u.At > newest.At {
-			rows, newest = nil, u
-		}
-		if u.At != 0 && u.At == newest.At {
-			rows = append(rows, render.Rows([]state.Seen{v}, true)...)
-		}
-	}
-	if rows == nil {
+	newest, marked := state.NewestMark(slices.Collect(maps.Values(m.local.Seen)))
+	if marked == nil {
 		return m.say("there is nothing to undo")
 	}
 	word := map[state.ActionKind]string{state.ActBackburner: "aside", state.ActBackburnerOff: "back",
 		state.ActRemove: "removed"}[newest.Kind]
-	return m.act(rows, state.Action{Kind: state.ActUndo}, "no longer "+cmp.Or(word, "seen"))
+	return m.act(render.Rows(marked, true), state.Action{Kind: state.ActUndo}, "no longer "+cmp.Or(word, "seen"))
 }
 
 // backburner brings back sessions that are set aside, or asks how long to set them aside.

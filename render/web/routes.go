@@ -50,6 +50,8 @@ func (s *Server) endpoints() []endpoint {
 		{"POST /api/sessions/{id}/seen", access.Act, s.seen, "Mark a session as seen.", "", nil, render.Row{}},
 		{"POST /api/sessions/{id}/backburner", access.Act, s.backburner,
 			"Set a session aside, or take it back.", "", body{}, render.Row{}},
+		{"POST /api/undo", access.Act, s.undo,
+			"Take back the newest mark: seen, set aside or removed.", "", nil, respond.Status{}},
 		{"POST /api/sessions/{id}/jump", access.Act, s.ofSession(s.jump),
 			"Bring the session's terminal to the front.", "", nil, respond.Status{}},
 		{"POST /api/sessions/{id}/stop", access.Answer, s.ofAnswerer(s.stop),

@@ -139,6 +139,32 @@ func (s *Server) backburner(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+// undo serves POST /api/undo.
+func (s *Server) undo(w http.ResponseWriter, _ *http.Request) error {
+	reader := live.NewReader(s.o.Store, s.o.Registry)
+	all, err := reader.Look(true)
+	if err != nil {
+		return err
+	}
+	_, marked := state.NewestMark(all.Seen)
+	if marked == nil {
+		return respond.NewFault(http.StatusConflict, "nothing_to_undo", "there is nothing to undo", "")
+	}
+	at := s.tick()
+	for i := range marked {
+		key := store.KeyOf(marked[i].Session.Record())
+		change := state.Change{At: at, Action: &state.Action{Kind: state.ActUndo}}
+		if _, e := s.o.Store.Fold(key, store.Update{Change: change}); e != nil {
+			err = e
+		}
+	}
+	s.feed.Touch()
+	if err != nil {
+		return err
+	}
+	return respond.Done(w)
+}
+
 // act folds an action of the user on a session and responds with its row.
 func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body, event.Millis) state.Action) error {
 	b, until, err := s.actionBody(w, r)

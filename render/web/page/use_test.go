@@ -120,6 +120,11 @@ func TestSetAside(t *testing.T) {
 		p.must(p.eval(`document.getElementById("filter").value = "`+of.filter+`", document.getElementById("filter").dispatchEvent(new Event("input"))`, nil))
 		p.await("the filter "+of.filter, `document.querySelectorAll("#groups .card").length === `+of.cards)
 	}
+	p.press("Escape", "z")
+	p.await("it is back", `document.querySelector("#groups .group").dataset.group !== "backburner"`)
+	p.expectOutage() // the console reports the refusal
+	p.press("z")
+	p.await("there is no more", `document.getElementById("toast").textContent === "there is nothing to undo"`)
 }
 
 // A session's page follows the session to its end, and survives a wrong address.

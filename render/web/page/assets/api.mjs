@@ -48,7 +48,10 @@ export function act(row, action, body) {
 export const answer = (id, body) => ask(`/api/offers/${encodeURIComponent(id)}`, posted(body));
 export const away = (off) => ask("/api/away", posted({ off }));
 
-const posted = (body) => ({ method: "POST", ...(body && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }) });
+// undo takes back the newest mark of all sessions, whichever program made it.
+export const undo = () => ask("/api/undo", posted());
+
+const posted = (body = null) => ({ method: "POST", ...(body && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }) });
 
 // queue runs tasks, a few at a time, and each key once until it is done.
 export function queue(width) {

@@ -118,6 +118,7 @@ const spans = [
   ["Until its next prompt", () => undefined],
   ["For 30 minutes", () => ({ until: "30m" })],
   ["For 2 hours", () => ({ until: "2h" })],
+  ["Until it needs me", () => ({ until: "needed" })],
   ["Until tomorrow, 9:00", () => ({ until: tomorrow().toISOString() })],
 ];
 
@@ -441,7 +442,7 @@ function keyboard() {
     y: push(".yes"), d: push(".no"), a: push(".always"), r: toReply,
     S: () => (sessionAt() && page.row && !page.stop.hidden ? void act(page.row, "stop") : false),
     ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [n, push(`.option:nth-of-type(${n}) input`)])),
-    m: doTo("seen"), b: doTo("backburner"), t: nextTheme, g: nextOf("group", GROUPS), s: nextOf("order", ORDERS), v: nextOf("view", VIEWS),
+    m: doTo("seen"), b: doTo("backburner"), z: () => void api.undo().then(() => toast("Undone"), fail), t: nextTheme, g: nextOf("group", GROUPS), s: nextOf("order", ORDERS), v: nextOf("view", VIEWS),
     "/": onBoard(() => { $("filter").focus(); $("filter").select(); }),
     "?": () => $("help").showModal(),
     Escape: () => {
