@@ -18,13 +18,14 @@ const (
 	AlertFailed     AlertKind = "failed"
 	AlertRefused    AlertKind = "refused" // done, after the client itself refused some of its calls
 	AlertDone       AlertKind = "done"
+	AlertBack       AlertKind = "back" // the time is over that the user set it aside for; none of AlertKinds
 )
 
 // AlertKinds lists all kinds, the most urgent first.
 var AlertKinds = [...]AlertKind{AlertPermission, AlertQuestion, AlertFailed, AlertRefused, AlertDone}
 
-// Over reports whether the kind is that of a finished turn, which asks nothing.
-func (k AlertKind) Over() bool { return k == AlertDone || k == AlertRefused }
+// Over reports whether the kind asks nothing, as that of a finished turn.
+func (k AlertKind) Over() bool { return k == AlertDone || k == AlertRefused || k == AlertBack }
 
 // Alert is the moment at which a session reached a state that the user may want to know of. Kind
 // and At identify it: all who read the same facts find the same alert.
@@ -58,7 +59,8 @@ func (k AlertKind) Delay() event.Millis {
 func ParseAlert(id string) (Alert, bool) {
 	kind, at, _ := strings.Cut(id, "-")
 	n, err := strconv.ParseInt(at, 10, 64)
-	return Alert{Kind: AlertKind(kind), At: event.Millis(n)}, err == nil && slices.Contains(AlertKinds[:], AlertKind(kind))
+	return Alert{Kind: AlertKind(kind), At: event.Millis(n)}, err == nil &&
+		(slices.Contains(AlertKinds[:], AlertKind(kind)) || AlertKind(kind) == AlertBack)
 }
 
 // AlertState is a session's state, and the alert that led to it, if any.
@@ -217,7 +219,7 @@ type Hearing struct {
 // chosen reports whether the user chose to be notified of e. A turn with refused calls is done, too.
 func (r Rules) chosen(e Alert) bool {
 	done := e.Kind == AlertRefused && e.Turn >= r.DoneAfter && slices.Contains(r.On, AlertDone)
-	return done || slices.Contains(r.On, e.Kind)
+	return done || e.Kind == AlertBack || slices.Contains(r.On, e.Kind)
 }
 
 // limited reports whether the user was last notified less than limit ago.
@@ -257,6 +259,7 @@ const (
 	ReasonEarly    = "you may be looking: waits for six seconds without a key"
 	ReasonPresent  = "you wrote to it a moment ago"
 	ReasonPassed   = "it has passed"
+	ReasonAgain    = "it still waits"
 )
 
 // These times decide, in milliseconds, where it is unknown what the user looks at.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/render/notify"
 	"beckon/state"
@@ -100,6 +101,7 @@ func (a *app) jumpCommand() []string {
 func (a *app) deliverer(set alert.Settings, by string, terminal io.Writer) *notify.Deliverer {
 	return &notify.Deliverer{
 		Store: a.Store, Reader: a.Reader(), Settings: set, Channels: a.channels(set, terminal), By: by,
+		Start: func(args []string) error { return hook.StartBeckon(a.Store.Dir, args) },
 	}
 }
 

@@ -80,7 +80,7 @@ func (p *office) waiters() (pids []int) {
 // which then ends; so is a turn that ends in a question soon after the prompt.
 func TestNotifyOtherAgents(t *testing.T) {
 	t.Parallel()
-	p := newOffice(t, `{"notify": ["command"], "notify_command": ["true"]}`)
+	p := newOffice(t, `{"notify": ["command"], "notify_command": ["true"], "notify_again": "0s"}`)
 	for _, agent := range []string{"codex", "opencode"} {
 		c := p.startClient(t, agent)
 		c.asks()

@@ -70,7 +70,7 @@ func TestNotifyHangingCommand(t *testing.T) {
 
 func TestNotifyMissingProgram(t *testing.T) {
 	t.Parallel()
-	p := newOffice(t, `{"notify": ["desktop"]}`)
+	p := newOffice(t, `{"notify": ["desktop"], "notify_again": "0s"}`)
 	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "PATH=/nowhere")
 	p.ask(t, "missing")
 	p.explained(t, "missing", "sent      nothing stands in the way (desktop: the session bus: dial unix /nowhere: connect: no such file or directory)")

@@ -146,6 +146,7 @@ func (c *serveCmd) Run(a *app) error {
 		Timeline: func(date string) (any, error) { return a.timeline(date) },
 		Digest:   func() (any, error) { return a.digest(0) },
 		Config:   a.redactedConfig,
+		Return:   a.Return,
 		Jump: func(ctx context.Context, v state.Seen) error {
 			_, err := a.jumpTo(ctx, render.Rows([]state.Seen{v}, true)[0])
 			return err

@@ -1,7 +1,9 @@
 package notify
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -41,7 +43,8 @@ type Deliverer struct {
 	Reader   *live.Reader
 	Settings alert.Settings
 	Channels []Channel
-	By       string // the program that notifies, for the log: deliver, watch, serve
+	By       string                    // the program that notifies, for the log: deliver, watch, serve
+	Start    func(args []string) error // starts the process that calls Wait
 }
 
 // pending is an alert that is not decided.
@@ -78,6 +81,12 @@ func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, 
 	}
 	if line := send(ctx, channels, n); line != "" {
 		lines = append(lines, line)
+	}
+	if c.Alert.Dialog && d.Settings.Away() && d.Settings.Again > 0 {
+		due := alert.Due{Key: store.KeyOf(c.Session.Record()), Alert: c.Alert.ID(), Mode: alert.Again}
+		if err := cmp.Or(due.Leave(d.Store.Dir), alert.Attend(d.Store.Dir, d.Start)); err != nil {
+			d.Store.Log(err)
+		}
 	}
 	d.log(c, v, strings.Join(lines, ", "), time.Now())
 }
@@ -187,6 +196,8 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 	var v state.Decision
 	var channels []Channel
 	switch {
+	case was.Kind == state.AlertBack || due.Mode == alert.Again:
+		return d.considerLate(ctx, due, p, c, is, was, now)
 	case is.Closes(was) && age < closing:
 		return nil
 	case !is.Open || is.Alert.ID() != due.Alert:
@@ -210,6 +221,45 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 	}
 	return func() {
 		d.send(ctx, channels, c, v, now)
+		Wait(channels)
+	}
+}
+
+// considerLate is consider for what is due hours later: a session comes back, a dialog is still open.
+func (d *Deliverer) considerLate(
+	ctx context.Context, due alert.Due, p *pending, c alert.Case, is state.AlertState, was state.Alert, now time.Time,
+) func() {
+	back, at := was.Kind == state.AlertBack, was.At.Time()
+	b, stands := c.Session.Backburner, is.Open && is.Alert.ID() == due.Alert
+	if back {
+		stands = b.Until == was.At && b.At > b.Off && is.State.Live()
+	} else {
+		at = at.Add(d.Settings.Again)
+	}
+	if stands && now.Before(at) {
+		p.next = now.Add(min(at.Sub(now), seldom))
+		return nil
+	}
+	if !due.Remove(d.Store.Dir) || !stands {
+		return nil
+	}
+	var channels []Channel
+	var v state.Decision
+	if back {
+		c.Alert.Kind, c.Alert.At, c.Alert.Actor, c.Still = was.Kind, was.At, "", true
+		channels, v = d.decide(c, due.Mode, now)
+		return func() { d.send(ctx, channels, c, v, now); Wait(channels) }
+	}
+	channels = d.Channels
+	if i := slices.IndexFunc(channels, func(c Channel) bool { return c.Name() == alert.Ntfy }); i >= 0 {
+		channels = channels[i : i+1]
+	}
+	return func() {
+		v, line := d.Settings.Remind(c, live.Focus, now), ""
+		if v.Verdict == state.Notify {
+			line = send(ctx, channels, noteOf(c.Session, c.Alert))
+		}
+		d.log(c, v, line, time.Now())
 		Wait(channels)
 	}
 }

@@ -43,7 +43,8 @@ func newScene(t *testing.T) *scene {
 func (sc *scene) deliverer() *Deliverer {
 	set := alert.Defaults()
 	set.Channels = []string{alert.Desktop}
-	return &Deliverer{Store: sc.st, Settings: set, Channels: []Channel{sc.told}, By: "watch"}
+	return &Deliverer{Store: sc.st, Settings: set, Channels: []Channel{sc.told}, By: "watch",
+		Start: func([]string) error { return nil }}
 }
 
 // event folds an event at the current time.

@@ -183,6 +183,9 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body, e
 	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.tick(), Action: &a}})
 	s.feed.Touch()
 	if err == nil {
+		if a.Kind == state.ActBackburner && s.o.Return != nil {
+			s.o.Return(&v.Session, a.Until)
+		}
 		v, err = s.named(r) // as it is now
 	}
 	if err != nil {

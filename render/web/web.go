@@ -25,6 +25,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"beckon/event"
 	"beckon/render/web/access"
 	"beckon/render/web/feed"
 	"beckon/state"
@@ -52,6 +53,8 @@ type Options struct {
 
 	// Jump brings the session's terminal to the front.
 	Jump func(context.Context, state.Seen) error
+	// Return has the user notified when a session comes back that is set aside until a time.
+	Return func(*state.Session, event.Millis)
 }
 
 // Server is one HTTP server over one state directory.

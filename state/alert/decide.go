@@ -46,6 +46,18 @@ func (s Settings) Decide(st *store.Store, c Case, focus Focus, now time.Time) st
 	return d
 }
 
+// Remind decides on notifying once more of a dialog.
+func (s Settings) Remind(c Case, focus Focus, now time.Time) state.Decision {
+	h := state.Hearing{
+		Now: event.MillisOf(now), Focus: focus(c.Session.Origin.Terminal, now), Still: true, Quiet: s.Silent(now),
+	}
+	d := state.Decide(c.Alert, s.Rules(), h)
+	if d.Verdict == state.Notify {
+		d.Reason = state.ReasonAgain
+	}
+	return d
+}
+
 // Foresee decides as if the user looked elsewhere: what it refuses is never allowed later.
 func (s Settings) Foresee(st *store.Store, c Case, now time.Time) state.Decision {
 	return state.Decide(c.Alert, s.Rules(), s.hearing(st, c, now))

@@ -1,12 +1,14 @@
 package alert
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"beckon/event"
 	"beckon/state"
 	"beckon/state/store"
 
@@ -32,6 +34,8 @@ const (
 	// Claimed means that the hook has decided, claimed the alert and notified through the
 	// terminal: only the other channels are left.
 	Claimed DueMode = "claimed"
+	// Again means that the user was notified of a dialog, and is once more if it stays open.
+	Again DueMode = "again"
 )
 
 // dueDir is the directory of the alerts that are due. It is there only while there may be some.
@@ -60,6 +64,23 @@ func Unattended(stateDir string) bool {
 
 func (d Due) path(stateDir string) string {
 	return filepath.Join(dueDir(stateDir), strings.Join([]string{string(d.Key), d.Alert, string(d.Mode)}, "."))
+}
+
+// Attend starts the process that notifies, if an alert may be due and none waits for it.
+func Attend(stateDir string, start func(args []string) error) error {
+	if !Unattended(stateDir) {
+		return nil
+	}
+	return start([]string{"notify", "wait"})
+}
+
+// Return has the user notified when a session comes back that is set aside until a time.
+func (s Settings) Return(stateDir, record string, until event.Millis, start func(args []string) error) error {
+	if until <= 0 || !s.Has(Terminal) && !s.Away() {
+		return nil
+	}
+	d := Due{Key: store.KeyOf(record), Alert: state.Alert{Kind: state.AlertBack, At: until}.ID()}
+	return cmp.Or(d.Leave(stateDir), Attend(stateDir, start))
 }
 
 // Leave adds d to what is due.

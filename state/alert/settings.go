@@ -44,16 +44,18 @@ type Settings struct {
 	Quiet     Hours             // notify_quiet_hours
 	Command   []string          // notify_command: the program, with its arguments
 	Style     osc.Style         // notify_terminal: Auto or empty chooses by the terminal
+	Again     time.Duration     // notify_again: how long a dialog is open when the user is notified once more
 }
 
 // Defaults returns the settings in force without a configuration.
 func Defaults() Settings {
-	return Settings{On: state.AlertKinds[:], DoneAfter: 30 * time.Second, Limit: 5 * time.Second, Style: Auto}
+	return Settings{On: state.AlertKinds[:], DoneAfter: 30 * time.Second, Limit: 5 * time.Second, Style: Auto,
+		Again: 15 * time.Minute}
 }
 
 // keys are the settings' names in the configuration, in the order of the fields.
 var keys = []string{"notify", "notify_on", "notify_done_after", "notify_limit", "notify_quiet_hours",
-	"notify_command", "notify_terminal"}
+	"notify_command", "notify_terminal", "notify_again"}
 
 // Auto is the value of notify_terminal that chooses by the terminal.
 const Auto = "auto"
@@ -88,7 +90,8 @@ func Read(path string) (Settings, error) {
 		s.Style = osc.Style(v[6].String())
 	}
 	return s, errors.Join(
-		span(&s.DoneAfter, v[2].String()), span(&s.Limit, v[3].String()), s.Quiet.UnmarshalText([]byte(v[4].String())))
+		span(&s.DoneAfter, v[2].String()), span(&s.Limit, v[3].String()), span(&s.Again, v[7].String()),
+		s.Quiet.UnmarshalText([]byte(v[4].String())))
 }
 
 func span(to *time.Duration, text string) error {

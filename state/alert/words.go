@@ -28,6 +28,7 @@ func Verb(k state.AlertKind) string {
 		state.AlertQuestion:   "asks",
 		state.AlertFailed:     "failed",
 		state.AlertRefused:    "is done, with calls refused",
+		state.AlertBack:       "is back",
 	}
 	return cmp.Or(words[k], "is done")
 }
@@ -52,7 +53,7 @@ func about(s *state.Session, e state.Alert) string {
 			return strconv.Itoa(d.Count) + " refused: " + cmp.Or(newest.Summary, newest.Tool) + " (" + newest.Reason + ")"
 		}
 	}
-	return cmp.Or(state.LastLine(s.Stop.Message), s.Prompt.Text)
+	return cmp.Or(e.Call.Summary, state.LastLine(s.Stop.Message), s.Prompt.Text)
 }
 
 // label returns the session's name for people: the user's name for it, else its project.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/redact"
 	"beckon/event/transcript"
@@ -151,8 +152,19 @@ func (a *App) Act(action state.Action, seen ...state.Seen) (err error) {
 		change := state.Change{At: at, Action: &action}
 		_, e := a.Store.Fold(store.KeyOf(v.Session.Record()), store.Update{Change: change})
 		err = cmp.Or(err, e)
+		if action.Kind == state.ActBackburner {
+			a.Return(&v.Session, action.Until)
+		}
 	}
 	return err
+}
+
+// Return has the user notified when a session comes back that is set aside until a time.
+func (a *App) Return(s *state.Session, until event.Millis) {
+	start := func(args []string) error { return hook.StartBeckon(a.Store.Dir, args) }
+	if err := a.Configured().Alert.Return(a.Store.Dir, s.Record(), until, start); err != nil {
+		a.Store.Log(fmt.Errorf("the return of session %q will not be notified: %w", s.ID, err))
+	}
 }
 
 // MarkSeen records that the user looked at a session, unless that is known.

@@ -51,11 +51,8 @@ func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 			sequence += n.announce(set, c)
 		}
 	}
-	if alert.Unattended(n.st.Dir) {
-		err := n.start([]string{"notify", "wait"})
-		if err != nil && n.left != nil && n.left.Remove(n.st.Dir) {
-			n.log(c, state.Decision{Verdict: state.Never, Reason: "the program that notifies did not start"}, err.Error())
-		}
+	if err := alert.Attend(n.st.Dir, n.start); err != nil && n.left != nil && n.left.Remove(n.st.Dir) {
+		n.log(c, state.Decision{Verdict: state.Never, Reason: "the program that notifies did not start"}, err.Error())
 	}
 	return sequence
 }
