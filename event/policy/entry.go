@@ -24,9 +24,7 @@ func EntryOf(ev Event, r Result) trust.Entry {
 		ToolUseID: get("tool_use_id"),
 		AgentID:   get("agent_id"),
 		Tool:      get("tool_name"),
-		Subject: trust.Kept(
-			SubjectOf(ev.Payload),
-		),
+		Subject:   trust.Kept(SubjectOf(ev.Payload)),
 		Allowed:   r.Allowed,
 		Decision:  r.Verdict.Decision,
 		Reason:    trust.Kept(r.Verdict.Reason),

@@ -246,14 +246,8 @@ func (m *merging) sent() wire.Verdict {
 			who = append(who, text)
 		}
 	}
-	before := gjson.GetBytes(m.ev.Payload, "tool_input")
-	text := "This call was changed before it ran (" + strings.Join(
-		who,
-		"; ",
-	) + "). " + changes(
-		before,
-		gjson.ParseBytes(m.v.Input),
-	)
+	text := "This call was changed before it ran (" + strings.Join(who, "; ") + "). " +
+		changes(gjson.GetBytes(m.ev.Payload, "tool_input"), gjson.ParseBytes(m.v.Input))
 	if m.contract.Context {
 		v.Context = append(slices.Clip(v.Context), text)
 	}

@@ -108,12 +108,7 @@ type conditions struct {
 }
 
 func (c conditions) parsed() rule.Conditions {
-	return rule.Conditions{
-		Commands: c.Commands,
-		Regex:    c.Regex,
-		Paths:    c.Paths,
-		Words:    c.Words,
-	}
+	return rule.Conditions{Commands: c.Commands, Regex: c.Regex, Paths: c.Paths, Words: c.Words}
 }
 
 // needs is the member that a hook of each type must have.

@@ -68,7 +68,8 @@ func (r *Rule) allowsCall(c *Call) bool {
 		return false
 	}
 	files := c.known().files
-	return (len(files) > 0 || len(r.Paths) == 0) && r.allowsFiles(c, files)
+	named := slices.ContainsFunc(r.Tools, func(m Matcher) bool { return !m.All() }) // else what it does is not known
+	return (len(r.Paths) == 0 || len(files) > 0 && (named || !strings.HasPrefix(c.Tool, "mcp__"))) && r.allowsFiles(c, files)
 }
 
 // allowsFiles reports whether files are all the rule's, and none is one that it excepts.
@@ -89,7 +90,7 @@ func (r *Rule) approves(c *Call, at int) bool {
 	switch {
 	case len(r.Paths) > 0 && got.Words[0] == "git", // what it names may be a revision
 		!r.takes(c.Tool) || !r.ofCommands() || !r.hasWord(c),
-		!got.Plain || len(got.Env) > 0 || len(got.Writes) > 0,
+		!got.Plain || len(got.Env) > 0 || len(got.Writes) > 0 || obeysInput(got),
 		strings.Contains(text, hole) || slices.Contains(got.Globs, true),
 		len(r.Commands) > 0 && !slices.ContainsFunc(r.Commands, named),
 		len(r.Regex) > 0 && !r.finds(text, true),
@@ -97,6 +98,13 @@ func (r *Rule) approves(c *Call, at int) bool {
 		return false
 	}
 	return r.allowsFiles(c, c.filesOf(at))
+}
+
+// obeysInput reports whether a command runs what it reads, which no entry names.
+func obeysInput(c *shell.Command) bool {
+	name := shell.Base(c.Words[0])
+	alone := !slices.ContainsFunc(c.Words[1:], func(w string) bool { return !shell.IsFlag(w) && w != "-" })
+	return c.Fed && (shell.In("ssh sftp psql mysql mariadb sqlite3 redis-cli mongosh", name) || alone && runsAny(name))
 }
 
 // names reports whether an entry names a command completely.
@@ -144,7 +152,7 @@ func names(entry, got []string) bool {
 		}
 	}
 	name := shell.Base(words[0])
-	runs := runsAny(name) || name == "sed"
+	runs := runsAny(name) || shell.In("sed uniq", name)
 	closed := len(words) > 1 && shell.In(writesAll, name) || len(words) == 1 && runs || shell.In(targets, name)
 	return !closed || len(operands) == len(words)
 }
@@ -163,6 +171,5 @@ func isNamed(got string, named []string) bool {
 	return !strings.ContainsFunc(got[1:], func(c rune) bool { return !slices.Contains(named, "-"+string(c)) })
 }
 
-// isHarmless reports whether a word has none of the characters with which programs are told to run
-// others.
+// isHarmless reports whether a word has none of the characters with which programs are told to run others.
 func isHarmless(w string) bool { return strings.Trim(w, shell.Alphanumeric+"./:@%^~,=+-_") == "" }

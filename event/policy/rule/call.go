@@ -36,8 +36,7 @@ type facts struct {
 // quietTools are the client's tools that run no commands, whatever their input has.
 const quietTools = "Read Write Edit MultiEdit NotebookEdit Grep Glob LS WebFetch WebSearch Task Agent TodoWrite Skill"
 
-// commandLine returns the command line of a tool that runs one: the client's own, and any whose
-// input has a command.
+// commandLine returns the command line of a tool that runs one: the client's own, and any whose input has a command.
 func (c *Call) commandLine() (text string, ok bool) {
 	if c.Tool == "" || shell.In(quietTools, c.Tool) {
 		return "", false
@@ -57,7 +56,7 @@ func (c *Call) known() *facts {
 	if c.facts != nil {
 		return c.facts
 	}
-	f := &facts{names: map[string]bool{}}
+	f := &facts{names: map[string]bool{"remove-item": true}} // it has many names
 	c.facts, c.globs, c.dirs = f, map[string][]glob{}, map[string]string{}
 	text, ok := c.commandLine()
 	if !ok || !shell.In(runners, c.Tool) {
@@ -98,7 +97,10 @@ func (c *Call) hasWord(words []string) bool {
 	switch {
 	case runs:
 	case c.Input != nil:
-		text = string(c.Input) + "\n" + unquoted(gjson.ParseBytes(c.Input), 0)
+		var all strings.Builder // decoded, too: JSON writes quotes and new lines differently
+		all.Write(c.Input)
+		members(gjson.ParseBytes(c.Input), 0, func(_ string, v gjson.Result) { all.WriteString("\n" + v.Str) })
+		text = all.String()
 	default:
 		text = c.Prompt
 	}
@@ -106,20 +108,15 @@ func (c *Call) hasWord(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, strings.ToLower(w)) })
 }
 
-// unquoted returns the texts in a value, decoded from JSON, which writes quotes and new lines
-// differently.
-func unquoted(v gjson.Result, depth int) string {
+// members calls f with each member of a value, at any depth.
+func members(v gjson.Result, depth int, f func(name string, v gjson.Result)) {
 	const deep = 32 // no tool's input is nested this deep
-	switch {
-	case v.Type == gjson.String:
-		return v.Str + "\n"
-	case !v.IsObject() && !v.IsArray() || depth == deep:
-		return ""
+	if depth == deep || !v.IsObject() && !v.IsArray() {
+		return
 	}
-	var all strings.Builder
-	v.ForEach(func(_, item gjson.Result) bool {
-		all.WriteString(unquoted(item, depth+1))
+	v.ForEach(func(name, item gjson.Result) bool {
+		f(name.Str, item)
+		members(item, depth+1, f)
 		return true
 	})
-	return all.String()
 }

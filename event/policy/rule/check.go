@@ -74,8 +74,7 @@ func (r Rule) vain() (list []Problem) {
 	return list
 }
 
-// missed returns a common spelling of the command that a permission of the client's names, if it
-// does not cover it.
+// missed returns a common spelling of the command that a permission of the client's names, if it does not cover it.
 func (r Rule) missed() []Problem {
 	if r.Says == nil || r.Allow || !r.Says.runs() || r.Says.bare() {
 		return nil

@@ -16,17 +16,19 @@ const hole = shell.Hole
 const (
 	// namers only name files: they show none of what is in them.
 	namers = "mktemp ls stat test [ [[ echo printf find fd fdfind file du which type basename dirname realpath readlink mkdir touch chmod chown " +
-		"tree ssh-keygen ssh ssh-add cd pushd sh bash zsh alias export unset set read sleep kill pkill code subl open xdg-open"
-	// writesAll and writesLast are programs that change the files among their words: all of them, or
-	// the last.
-	writesAll  = "rm mv tee truncate touch mkdir chmod chown shred unlink rmdir Remove-Item del"
+		"tree ssh-keygen ssh ssh-add cd pushd sh bash zsh alias export unset set read sleep kill pkill code subl open xdg-open " +
+		"Test-Path Get-ChildItem gci dir"
+	// writesAll and writesLast are programs that change the files among their words: all of them, or the last.
+	writesAll = "rm mv tee truncate touch mkdir chmod chown shred unlink rmdir Remove-Item del " +
+		"Set-Content Add-Content Clear-Content Out-File Tee-Object New-Item ni sc ac"
 	writesLast = "cp install ln rsync scp"
 	// writesBelow change what is below a directory, too; with a flag if they are not mv.
 	writesBelow = "rm mv chmod chown cp rsync"
 	// listers print the names of files, which others may be given.
 	listers = "find fd fdfind ls git rg grep"
 	// gitReads show what is in files, and gitWrites change them.
-	gitReads  = "show diff log blame cat-file archive grep difftool shortlog add"
+	gitReads = "show diff log blame annotate cat-file archive grep difftool shortlog add stash " +
+		"format-patch diff-tree diff-index diff-files"
 	gitWrites = "rm mv checkout restore clean apply"
 	// envFlags name a file of variables for a program that is started.
 	envFlags = "--env-file --env-file-if-exists --dotenv -var-file --var-file"
@@ -64,6 +66,9 @@ func (o *opening) add(name string, u use) { o.list = append(o.list, o.file(o.dir
 // word adds the files that a word may name: itself, and its first parts; a=b:c has three.
 func (o *opening) word(w string, u use) {
 	const most = 4
+	if o.Tool == "PowerShell" {
+		w = strings.ReplaceAll(w, `\`, "/")
+	}
 	parts := strings.FieldsFunc(w, func(c rune) bool { return strings.ContainsRune("=:,@", c) })
 	for i, name := range append([]string{w}, parts...) {
 		if i <= most && isPath(name) && (i == 0 || name != w) {
@@ -94,7 +99,7 @@ func (o *opening) command() {
 	head, start := shell.Base(c.Words[last]), last+1
 	// printenv shows what is in a file of variables before it, too.
 	shows := slices.ContainsFunc(c.Programs(), func(p shell.Place) bool { return !p.Weak && p.Name == "printenv" })
-	if shell.In("source .", c.Words[0]) || shows {
+	if shell.In("source .", c.Words[0]) || shows || shell.In(shell.Containers, shell.Base(c.Words[0])) {
 		start = 1
 	}
 	rest := c.Words[start:]
@@ -112,7 +117,7 @@ func (o *opening) command() {
 	switch {
 	case head == "git":
 		o.git(rest)
-	case !checks && (!shell.In(namers, head) || shell.In(writesAll, head)):
+	case !checks && (!shell.In(namers, head) || shell.In(writesAll, head) || head == "type" && o.Tool == "PowerShell"):
 		o.words(head, start, shows, changes)
 		o.given(head, changes)
 	}
@@ -215,7 +220,7 @@ func isRecursive(w string) bool {
 
 // given adds the files that xargs hands to a program: what another command finds.
 func (o *opening) given(head string, write bool) {
-	given := slices.ContainsFunc(o.cmd.Words, func(w string) bool { return shell.In(givers, shell.Base(w)) })
+	given := slices.ContainsFunc(o.cmd.Words, func(w string) bool { return w == hole || shell.In(givers, shell.Base(w)) })
 	if !given || shell.In("echo printf ls", head) {
 		return
 	}
@@ -226,9 +231,10 @@ func (o *opening) given(head string, write bool) {
 		case shell.In(shell.Finders, name):
 			o.found(from, write)
 		case shell.In(listers, name):
-			for _, w := range from.Words[1:] {
-				if isPath(w) && !shell.IsFlag(w) {
-					o.list = append(o.list, o.file(from.Dir, w, use{read: true, write: write, all: true}))
+			for i, w := range from.Words {
+				if u := (use{read: true, write: write, all: true}); i > 0 && isPath(w) && !shell.IsFlag(w) {
+					u.glob = i < len(from.Globs) && from.Globs[i]
+					o.list = append(o.list, o.file(from.Dir, w, u))
 				}
 			}
 		}
@@ -331,11 +337,10 @@ func isPath(text string) bool {
 	})
 }
 
-// pathNames are the names that tools, the client's (the first three) and those of MCP servers, use
-// for a file in their input.
-const pathNames = "file_path notebook_path path paths file files filename file_name filepath filePath absolute_path source " +
-	"destination src dst source_path destination_path old_path new_path from to target directory dir root uri uris url " +
-	"file_uri resource output_path output_file input_path input_file"
+// pathNames are the names for a file in a tool's input. MCP servers use others, too, and what ends in path.
+const pathNames = "file_path notebook_path path"
+const serverNames = "paths file files filename file_name source destination src dst from to target directory dir root uri uris " +
+	"url file_uri resource output_file input_file"
 
 // toolFiles returns the files that a tool's input names.
 func (c *Call) toolFiles() (list []file) {
@@ -350,18 +355,17 @@ func (c *Call) toolFiles() (list []file) {
 	case "WebFetch", "WebSearch", "Agent", "Task", "Skill":
 		return nil
 	}
-	names := strings.Fields(pathNames)
-	if !mcp {
-		names = names[:3]
-	}
-	for _, name := range names {
-		for _, text := range texts(input.Get(name)) {
+	members(input, 0, func(name string, v gjson.Result) {
+		if !shell.In(pathNames, name) && !(mcp && (shell.In(serverNames, name) || strings.HasSuffix(strings.ToLower(name), "path"))) {
+			return
+		}
+		for _, text := range texts(v) {
 			text, local := strings.CutPrefix(text, "file://")
 			if local || !mcp || !strings.Contains(text, "://") { // elsewhere a path may contain it and go on with ".."
 				list = append(list, c.file("", text, u))
 			}
 		}
-	}
+	})
 	return list
 }
 
@@ -391,12 +395,9 @@ func (c *Call) searches(input gjson.Result, pattern string, u use) (list []file)
 	return list
 }
 
-// texts returns a text, those of a list, and the paths of a list of objects.
+// texts returns a text, or those of a list.
 func texts(v gjson.Result) (list []string) {
 	for _, item := range v.Array() {
-		if item.IsObject() {
-			item = item.Get("path")
-		}
 		if item.Type == gjson.String && item.Str != "" {
 			list = append(list, item.Str)
 		}
@@ -407,10 +408,6 @@ func texts(v gjson.Result) (list []string) {
 // onlyReads reports whether a tool's name says that it reads its files.
 func onlyReads(tool string) bool {
 	name := strings.ToLower(tool[strings.LastIndex(tool, "__")+1:])
-	return slices.ContainsFunc(
-		strings.Fields("read get list search grep glob view stat info find"),
-		func(word string) bool {
-			return strings.Contains(name, word)
-		},
-	)
+	reads := func(word string) bool { return strings.Contains(name, word) }
+	return slices.ContainsFunc(strings.Fields("read get list search grep glob view stat info find"), reads)
 }

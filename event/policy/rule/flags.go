@@ -91,7 +91,8 @@ func (f flag) among(name string, o operands) bool {
 		case strings.HasPrefix(name, "--"):
 			return len(got) > 4 && got[1] == '-' && strings.HasPrefix(name, got)
 		}
-		return len(name) > 4 && len(got) > 3 && strings.HasPrefix(strings.ToLower(name), strings.ToLower(got)) // PowerShell's
+		got, _, _ = strings.Cut(got, ":") // PowerShell's
+		return len(name) > 4 && (len(got) > 3 || name[1] < 'a') && strings.EqualFold(name[:min(len(got), len(name))], got)
 	})
 }
 

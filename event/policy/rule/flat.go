@@ -12,9 +12,8 @@ func (c *Conditions) lists() [4]*[]string {
 	return [...]*[]string{&c.Commands, &c.Regex, &c.Paths, &c.Words}
 }
 
-// Flatten writes rules as lines, to be read by May in a moment: a letter for a member of a rule, or
-// the number of a list, and a quoted text. A rule begins with r; its exception with u, and then with
-// the numbers of that one's lists.
+// Flatten writes rules as lines, to be read by May in a moment: a letter for a member of a rule, or the number of a
+// list, and a quoted text. A rule begins with r; its exception with u, and then with the numbers of that one's lists.
 func Flatten(rules []Rule) []byte {
 	var out []byte
 	line := func(kind, text string) { out = append(strconv.AppendQuote(append(out, kind...), text), '\n') }
@@ -44,8 +43,7 @@ func Flatten(rules []Rule) []byte {
 	return out
 }
 
-// May reports whether one of the rules of Flatten decides, or may decide, a call. A text that
-// cannot be read may.
+// May reports whether one of the rules of Flatten decides, or may decide, a call. A text that cannot be read may.
 func May(flat []byte, c *Call) bool {
 	var allow []*Rule
 	var r *Rule

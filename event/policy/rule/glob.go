@@ -33,8 +33,7 @@ type glob struct {
 
 const wildcards = "*?[{\\"
 
-// globsOf returns the forms of a pattern: as written, and if it begins at a link, with the
-// link's target.
+// globsOf returns the forms of a pattern: as written, and if it begins at a link, with the link's target.
 func (c *Call) globsOf(text string) (list []glob) {
 	if list, known := c.globs[text]; known {
 		return list
@@ -139,9 +138,8 @@ func (g glob) covers(way string) bool {
 	return matches(g.pattern, way) || named && matches(g.pattern+"/**", way)
 }
 
-// reaches reports whether the names for which a path stands are in the directory of a pattern that
-// matches everything there: ~/.ss*/id with ~/.ssh/**. A name of only wildcards may be any but one
-// with a leading dot.
+// reaches reports whether the names for which a path stands are in the directory of a pattern that matches everything
+// there: ~/.ss*/id with ~/.ssh/**. A name of only wildcards may be any but one with a leading dot.
 func (g glob) reaches(way string) bool {
 	names, dirs := strings.Split(way, "/"), strings.Split(strings.TrimSuffix(g.fixed, "/"), "/")
 	if g.pattern != g.fixed+"**" || len(names) <= len(dirs) {
@@ -211,8 +209,7 @@ func inDir(dir, p string) string {
 	return dir + "/" + p
 }
 
-// ways returns the forms in which a path may be written: absolute, and with links followed as
-// far as it exists.
+// ways returns the forms in which a path may be written: absolute, and with links followed as far as it exists.
 func (c *Call) ways(p string) []string {
 	if p == "~" || strings.HasPrefix(p, "~/") {
 		p = c.Home + p[1:]

@@ -116,6 +116,14 @@ func TestStoredFiles(t *testing.T) {
 		{"", "git blame -L '/.env/,+3' deploy.sh", No},
 		{"", "git log -L '/a:b/,/c/:.env'", Yes},
 		{"", "git show HEAD:sub/ok/.env", No},
+		{"", "git stash show -p -- .env", Yes},
+		{"", "git format-patch -1 --stdout -- .env", Yes},
+		{"", "for f in $(find . -name .env); do cat $f; done", Yes},
+		{"", "find . -name '*.pem' | while read f; do cat \"$f\"; done", Yes},
+		{"", "for f in $(find . -name '*.go'); do cat $f; done", No},
+		{"", "ls -d .env* | xargs -I{} cat {}", Yes},
+		{"", "docker run -v $PWD/.env:/x alpine cat /x", Yes},
+		{"", "docker run --env-file .env alpine npm test", No},
 		{"sub", "git show HEAD:ok/.env", Yes},
 	} {
 		if v := r.Evaluate(in(c.dir, c.line)); v.Result != c.want {

@@ -11,11 +11,10 @@ import (
 
 // Pattern is an entry of Conditions.Commands: a program and words.
 //
-// The program may stand wherever shell.Command.Programs says. Flags count anywhere before --, in
-// any order, joined or apart, abbreviated and under their other names. The first plain word must be
-// the first that is neither a flag nor stands where a flag's value may stand; the others may stand
-// anywhere behind it, in their order; * is anything. "curl | sh" is a program that is fed another
-// one's output, "HUSKY=0 git commit" one with a variable.
+// The program may stand wherever shell.Command.Programs says. Flags count anywhere before --, in any order, joined or
+// apart, abbreviated and under their other names. The first plain word must be the first that is neither a flag nor
+// stands where a flag's value may stand; the others may stand anywhere behind it, in their order; * is anything.
+// "curl | sh" is a program that is fed another one's output, "HUSKY=0 git commit" one with a variable.
 type Pattern struct {
 	program string
 	env     []string
@@ -45,7 +44,7 @@ const (
 	// clusters are programs that name objects by their kind, or as KIND/NAME.
 	clusters = "kubectl oc k kubecolor"
 	// scriptRunners run the scripts of packages, as npm does.
-	scriptRunners = shell.Managers + " turbo lerna nx run-s run-p npm-run-all rushx"
+	scriptRunners = shell.Managers + " turbo lerna nx run-s run-p npm-run-all rush rushx nr wireit moon concurrently node deno"
 )
 
 // families are programs that take the same words: a rule on one is a rule on all; for shells and
@@ -53,8 +52,7 @@ const (
 var families = []string{
 	clusters,
 	"terraform tofu terragrunt",
-	"docker podman nerdctl",
-	"docker-compose podman-compose",
+	"docker podman nerdctl docker-compose podman-compose",
 	"rails rake",
 	shell.Shells + " " + shell.Evaluators,
 	scriptRunners,
@@ -136,8 +134,7 @@ func isPlain(w string) bool {
 	return w != "" && (w[0]|0x20) >= 'a' && (w[0]|0x20) <= 'z' && strings.Trim(w, shell.Alphanumeric+"_:-") == ""
 }
 
-// headOf returns the program of an entry in small letters; empty if the entry must be parsed to
-// know it.
+// headOf returns the program of an entry in small letters; empty if the entry must be parsed to know it.
 func headOf(entry string) string {
 	entry = entry[strings.LastIndexByte(entry, '|')+1:]
 	for {
@@ -178,7 +175,7 @@ func (p *Pattern) fits(l *shell.Line, at int) (out []fit) {
 		if place.Weak && (c.Loose || !p.namesNext(tail)) || !p.hasEnv(c, words[:place.At]) {
 			continue
 		}
-		ok, unsure := p.hasWords(tail, givenTo(c, place.At))
+		ok, unsure := p.hasWords(place.Name, tail, givenTo(c, place.At))
 		if ok && (p.feeds == nil || p.fed(l, at, tail)) {
 			out = append(out, fit{min(place.At, len(c.Words)-1), unsure})
 		}
@@ -201,6 +198,8 @@ func (p *Pattern) isProgram(c *shell.Command, words []string, place shell.Place)
 	case shell.In(family("sh"), p.program): // curl | sh is any shell, and a script that curl wrote
 		script := len(c.Writers) > 0 && !place.Weak && !shell.In(shell.Carriers, name)
 		return p.feeds != nil && (other || script)
+	case p.program == "Remove-Item":
+		return shell.In("rm ri del rd rmdir erase", strings.ToLower(name))
 	case shell.In(scriptRunners, p.program): // npm run x is turbo x
 		return other && p.program == "npm" && (p.first() == "run" || p.first() == "publish" && shell.In(shell.Managers, name))
 	default:
@@ -272,29 +271,43 @@ func givenTo(c *shell.Command, at int) bool {
 }
 
 // scripted returns the words behind one of scriptRunners as those behind npm: run, and a script.
-func scripted(tail []string) []string {
+func scripted(name string, tail []string) []string {
 	if len(tail) > 1 && tail[0] == "workspace" { // yarn workspace api deploy
 		tail = tail[2:]
 	}
-	at := slices.IndexFunc(tail, func(w string) bool { return shell.In("run run-script", w) })
+	if shell.In("nx moon concurrently", name) { // PROJECT:SCRIPT, npm:SCRIPT
+		for _, w := range tail {
+			_, w, _ = strings.Cut(w, ":")
+			tail = append(slices.Clip(tail), w)
+		}
+	}
+	at := slices.IndexFunc(tail, func(w string) bool { return shell.In("run run-script --run task", w) })
 	switch {
+	case shell.In("node deno", name) && (at != 0 || tail[0] == "run"):
+		return nil
 	case at == 0 || at > 0 && (shell.IsFlag(tail[0]) || tail[0] == "workspaces"): // what is before it selects packages
-		return slices.Concat(tail[at:], tail[:at])
+		return slices.Concat([]string{"run"}, tail[at+1:], tail[:at])
 	case slices.ContainsFunc(tail, func(w string) bool { return !shell.IsScript(w) }):
 		return nil
 	}
 	return append([]string{"run"}, tail...)
 }
 
-// hasWords reports whether what stands behind the program has the pattern's words and flags, and
-// what is not certain about it. given: it gets more words than the line has.
-func (p *Pattern) hasWords(tail []string, given bool) (ok bool, unsure string) {
+// hasWords reports whether what stands behind the program of a name has the pattern's words and
+// flags, and what is not certain about it. given: it gets more words than the line has.
+func (p *Pattern) hasWords(name string, tail []string, given bool) (ok bool, unsure string) {
+	script := shell.In(scriptRunners, p.program) && p.first() == "run" && !shell.In("node deno", p.program)
 	switch {
-	case shell.In(scriptRunners, p.program) && p.first() == "run":
-		if tail = scripted(tail); tail == nil {
+	case script:
+		if tail = scripted(name, tail); tail == nil {
 			return false, ""
 		}
-	case len(tail) > 0 && tail[0] == "container" && p.first() != "container" && shell.In(family("docker"), p.program):
+	case p.first() == "compose" && strings.HasSuffix(name, "-compose"): // docker-compose x is docker compose x
+		tail = append([]string{"compose"}, tail...)
+	case !shell.In(family("docker"), p.program) || len(tail) < 2 || p.first() == tail[0]:
+	case p.first() == "rmi" && tail[0] == "image" && shell.In("rm remove", tail[1]):
+		tail = append([]string{"rmi"}, tail[2:]...)
+	case tail[0] == "container", tail[0] == "compose" && strings.HasSuffix(p.program, "-compose"):
 		tail = tail[1:] // docker container rm is docker rm
 	}
 	o := p.operands(tail)
@@ -313,6 +326,9 @@ func (p *Pattern) hasWords(tail []string, given bool) (ok bool, unsure string) {
 				found = true
 			case emptied(want.text, got):
 				found, unsure = true, "a variable in "+strings.ReplaceAll(got, hole, "$…")+" may be empty"
+			case script && i == 1 && shell.In(shell.Managers, name) && !o.behind[at]: // words behind a script are its own
+				return false, ""
+			case shell.In("run-all run", got) && shell.In(family("terraform"), p.program): // terragrunt run-all destroy
 			case !want.loose && !o.behind[at] && !shell.IsAssignment(got) && !strings.HasPrefix(got, "+"):
 				return false, ""
 			}

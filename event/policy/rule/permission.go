@@ -134,8 +134,7 @@ func (p *Permission) Covers(c *Call) bool {
 	return p.inputFits(c, false)
 }
 
-// inputFits compares the input of a tool without commands and files; unread is the result if it
-// cannot be told.
+// inputFits compares the input of a tool without commands and files; unread is the result if it cannot be told.
 func (p *Permission) inputFits(c *Call, unread bool) bool {
 	get := func(name string) string { return gjson.GetBytes(c.Input, name).String() }
 	switch p.tool {
@@ -201,7 +200,7 @@ func (p *Permission) mayFit(c shell.Command) bool {
 // covers reports whether a command is what the rule says and nothing more.
 func (p *Permission) covers(c *shell.Command) bool {
 	text := strings.Join(c.Words, " ")
-	return c.Plain && len(c.Env) == 0 && len(c.Writes) == 0 && !strings.Contains(text, hole) && p.textFits(text)
+	return c.Plain && len(c.Env)+len(c.Writes) == 0 && !obeysInput(c) && !strings.Contains(text, hole) && p.textFits(text)
 }
 
 func (p *Permission) textFits(text string) bool {
@@ -216,8 +215,7 @@ func (p *Permission) textFits(text string) bool {
 	return wild(p.what, text)
 }
 
-// pattern converts the rule's pattern to a policy rule's. The client's //x is absolute, and /x below
-// the project.
+// pattern converts the rule's pattern to a policy rule's. The client's //x is absolute, and /x below the project.
 func (p *Permission) pattern() string {
 	if strings.HasPrefix(p.what, "/") && !strings.HasPrefix(p.what, "//") {
 		return "." + p.what

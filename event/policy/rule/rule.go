@@ -1,9 +1,8 @@
 // Package rule says whether a rule of a policy covers a call: its tool, its commands, the files
 // that it reads or writes, its words.
 //
-// A rule that refuses or asks covers a call if any part of it fits: one command of a line, at any
-// depth, in any spelling. Rules that allow are the opposite, and share nothing with them but the
-// reader of lines: see Allows.
+// A rule that refuses or asks covers a call if any part of it fits: one command of a line, at any depth, in any
+// spelling. Rules that allow are the opposite, and share nothing with them but the reader of lines: see Allows.
 package rule
 
 import (
@@ -37,13 +36,11 @@ type Verdict struct {
 type Conditions struct {
 	// Commands are commands by their words, as in "git push --force"; see Pattern.
 	Commands []string
-	// Regex are Go regular expressions, searched in a command's words joined by single blanks,
-	// without quotes, in its input and in the texts of programs. Variables that the line does not set
-	// stand behind the words, as $NAME.
+	// Regex are Go regular expressions, searched in a command's words joined by single blanks, without quotes, in its
+	// input and in the texts of programs. Variables that the line does not set stand behind the words, as $NAME.
 	Regex []string
-	// Paths are patterns of files that are read or written: a name or pattern without a slash
-	// matches in any directory; ./x below the project; ~/x and /x exactly there; a/b below the
-	// project, too. ** spans directories.
+	// Paths are patterns of files that are read or written: a name or pattern without a slash matches in any
+	// directory; ./x below the project; ~/x and /x exactly there; a/b below the project, too. ** spans directories.
 	Paths []string
 	// Words are texts in the prompt or the tool's input, ignoring letter case.
 	Words []string
@@ -52,9 +49,8 @@ type Conditions struct {
 // Rule is a rule as written.
 type Rule struct {
 	Conditions
-	// Tools are matchers for the tool's name; all must match. A tool that runs command lines counts
-	// as Bash, and for a rule with Paths a command that reads or writes a file counts as a Read,
-	// Write or Edit of it.
+	// Tools are matchers for the tool's name; all must match. A tool that runs command lines counts as Bash, and for
+	// a rule with Paths a command that reads or writes a file counts as a Read, Write or Edit of it.
 	Tools []Matcher
 	// Unless excepts what all of its conditions match, completely.
 	Unless *Conditions

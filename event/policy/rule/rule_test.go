@@ -150,6 +150,70 @@ func TestRuleOnCommands(t *testing.T) {
 		{"cargo publish", "cargo +nightly publish", true, false},
 		{"git log", "git log --oneline", true, false},
 		{"npm test", "npm --prefix /evil test", true, false},
+
+		// A shell's flags before a value, and scripts that it reads.
+		{"rm -rf", "bash -euo pipefail <<'E'\nrm -rf x\nE", true, false},
+		{"./deploy.sh", "bash -euo pipefail deploy.sh", true, false},
+		{"./deploy.sh", "cat deploy.sh | grep x", false, false},
+		{"./deploy.sh", "npx prettier --write deploy.sh", false, false},
+
+		// An image, container or user may have the name of a program.
+		{"rm -rf", "docker exec mysql rm -rf x", true, false},
+		{"rm -rf", "docker run --rm -w /w node:20 sh -c 'rm -rf x'", true, false},
+		{"rm -rf", "docker compose exec git rm -rf x", true, false},
+		{"rm -rf", "docker exec -it node bash -c 'rm -rf x'", true, false},
+		{"rm -rf", "kubectl exec git -- rm -rf x", true, false},
+		{"rm -rf", "docker run --rm --network host mysql:8 rm -rf x", true, false},
+		{"rm -rf", "sudo -iu git -- rm -rf x", true, false},
+		{"terraform apply", "docker run --rm hashicorp/terraform:light apply", true, false},
+		{"terraform apply", "nix run nixpkgs#terraform -- apply", true, false},
+		{"terraform apply", "terragrunt run-all apply", true, false},
+
+		// Scripts in other languages that the line writes, and lists with variables.
+		{"rm -rf", `echo 'import os; os.system("rm -rf x")' > x.py; timeout 5 python3 x.py`, true, false},
+		{"rm -rf", `echo 'import os; os.system("rm -rf x")' > x.py; uv run x.py`, true, false},
+		{"rm -rf", "echo 'rm -rf x' > x.sh; sudo ./x.sh", true, false},
+		{"rm -rf", "ruby -e '%x(rm -rf x)'", true, false},
+		{"rm -rf", "perl -e 'print qx(rm -rf x)'", true, false},
+		{"kubectl delete", `python3 -c "run(['kubectl', '-n', ns, 'delete', f'pod/{p}'])"`, true, false},
+		{"rm -rf", "echo 'rm -rf x' > x.sh; shellcheck x.sh", false, false},
+
+		// Other words for the same.
+		{"docker rmi", "docker image rm x", true, false},
+		{"docker rmi", "podman image remove x", true, false},
+		{"docker compose down -v", "docker-compose -f x.yml down -v", true, false},
+		{"docker-compose down -v", "docker compose -f x.yml down -v", true, false},
+		{"docker rm", "docker container rm x", true, false},
+		{"docker image prune", "docker container prune", false, false},
+		{"npm run deploy", "node --run deploy", true, false},
+		{"npm run deploy", "deno task deploy", true, false},
+		{"npm run deploy", "nx run web:deploy", true, false},
+		{"npm run deploy", "moon run web:deploy", true, false},
+		{"npm run deploy", "concurrently npm:deploy npm:watch", true, false},
+		{"npm run deploy", "nr deploy", true, false},
+		{"npm run deploy", "rush deploy", true, false},
+		{"npm run deploy", "corepack yarn deploy", true, false},
+		{"npm run deploy", "npm run test -- deploy", false, false},
+		{"npm run deploy", "npm run test deploy", false, false},
+		{"npm run deploy", "node deploy", false, false},
+		{"npm run deploy", "deno run deploy", false, false},
+		{"npm run deploy", "npx concurrently npm:test", false, false},
+
+		// Flags and words that have a line.
+		{"rm -rf", "cargo watch -s 'rm -rf x'", true, false},
+		{"rm -rf", "tsc-watch --onSuccess 'rm -rf x'", true, false},
+		{"rm -rf", "npm pkg set scripts.clean='rm -rf x'", true, false},
+		{"rm -rf", "pm2 start 'rm -rf x'", true, false},
+		{"rm -rf", "ansible all -a 'rm -rf x'", true, false},
+
+		// Programs that run what they read.
+		{"psql", "psql < x.sql", true, false},
+		{"psql", "cat x.sql | psql", true, false},
+		{"psql", "psql", true, true},
+		{"ssh build", "ssh build < x", true, false},
+		{"python3", "cat x | python3 -", true, false},
+		{"uniq", "uniq a b", true, false},
+		{"uniq", "uniq", true, true},
 	} {
 		deny, allow := ruleOf(c.rule), &Rule{Allow: true, Conditions: Conditions{Commands: []string{c.rule}}}
 		if got := fits(deny, bash(c.text)); got != c.deny {
@@ -282,6 +346,11 @@ func TestRuleOnPowerShell(t *testing.T) {
 		{"echo", `echo "$(rm -rf x)"`, true, false},
 		{"rm -rf", `echo "$(ls)"; rm -rf x`, true, false},
 		{"rm -rf", `echo '$(rm -rf x)' "rm -rf x"`, false, false},
+		{"Remove-Item -Recurse", "rm x -r -fo", true, false},
+		{"Remove-Item -Recurse", "rd -Recurse:$true x", true, false},
+		{"Remove-Item -Recurse", "rm x -Force", false, false},
+		{"git push", `& "C:\Program Files\Git\cmd\git.exe" push`, true, false},
+		{"git push -f", "Start-Process git -ArgumentList 'push','-f'", true, false},
 	} {
 		deny, allow := ruleOf(c.rule), &Rule{Allow: true, Conditions: Conditions{Commands: []string{c.rule}}}
 		if got := fits(deny, call("PowerShell", `{"command":`+quote(c.text)+`}`)); got != c.deny {
@@ -528,5 +597,28 @@ func TestFlat(t *testing.T) {
 	}
 	if !May(flat[:len(flat)-3], &Call{Tool: "Bash", Input: []byte(`{"command":"ls"}`), Cwd: "/w"}) {
 		t.Error("a list that is not whole decides nothing")
+	}
+}
+
+// The files of a tool of PowerShell, and of an MCP server's input at any depth.
+func TestFilesOfOtherTools(t *testing.T) {
+	r := &Rule{Tools: matcher(t, "Edit|Write|Read"), Conditions: Conditions{Paths: []string{".env"}}}
+	for line, want := range map[string]bool{
+		"type .env": true, `Get-Content .\.env`: true, "'x' > .env": true, "'x' | Out-File .env": true, "Set-Content .env x": true, "ni .env": true,
+		"Test-Path .env": false, "gci .env": false,
+	} {
+		if got := fits(r, call("PowerShell", `{"command":`+quote(line)+`}`)); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+	allow := &Rule{Allow: true, Tools: matcher(t, "mcp__fs__.*"), Conditions: Conditions{Paths: []string{"./src/**"}}}
+	for _, input := range []string{`{"edits":[{"path":".env"}],"path":"/w/p/src/a"}`, `{"path":"/w/p/src/a","target_path":".env"}`, `{"files":[{"file":".env"}],"path":"/w/p/src/a"}`} {
+		if c := call("mcp__fs__write", input); !fits(&Rule{Conditions: r.Conditions}, c) || fits(allow, c) {
+			t.Errorf("%s passes", input)
+		}
+	}
+	c := call("mcp__x__run", `{"path":"/w/p/src/a","code":"x"}`)
+	if any := (&Rule{Allow: true, Conditions: allow.Conditions}); fits(any, c) || !fits(allow, call("mcp__fs__write", `{"path":"/w/p/src/a"}`)) {
+		t.Error("an approval of paths and tools that are not named")
 	}
 }

@@ -49,8 +49,7 @@ func searchText(rest []string) int {
 	return -1
 }
 
-// searched returns the files that a command of a line reads because it searches, or copies, the
-// folders they are in.
+// searched returns the files that a command of a line reads because it searches, or copies, the folders they are in.
 func (c *Call) searched(got *shell.Command) (list []file) {
 	head, rest := shell.Base(got.Words[0]), got.Words[1:]
 	switch {
@@ -117,8 +116,7 @@ func (c *Call) below(dir, folder string, s search) []file {
 // copiers copy what is in folders, or put it into an archive.
 const copiers = "tar zip cp scp rsync"
 
-// copied returns the files in the folders that one of copiers is given. What it leaves out is not
-// told here.
+// copied returns the files in the folders that one of copiers is given. What it leaves out is not told here.
 func (c *Call) copied(dir, head string, rest []string) (list []file) {
 	is := func(accepts func(string) bool) bool { return slices.ContainsFunc(rest, accepts) }
 	deep := is(isRecursive)

@@ -36,7 +36,9 @@ func ReadPower(text string) *Line {
 			return powerVariable().ReplaceAllString(t, shellVariable)
 		case strings.Contains("(){};|&", t):
 			return "\n"
-		case t == "," || t == ">" || strings.TrimSpace(t) == "":
+		case t == ">":
+			return "|Out-File "
+		case t == "," || strings.TrimSpace(t) == "":
 			return " "
 		case strings.Contains("\u2013\u2014\u2015", t):
 			return "-"

@@ -11,7 +11,7 @@ const (
 	Carriers = "sudo doas env nohup time command builtin exec nice ionice chrt taskset timeout stdbuf " +
 		"setsid cmd chroot unshare nsenter flock su runuser gosu su-exec pkexec script watch xargs parallel busybox toybox " +
 		"systemd-run strace ltrace perf valgrind caffeinate faketime proxychains proxychains4 torsocks torify xvfb-run " +
-		"dbus-run-session fakeroot unbuffer rlwrap dotenv dotenvx cross-env env-cmd npx bunx pnpx pnpm yarn bun uvx bundle mise " +
+		"dbus-run-session fakeroot unbuffer rlwrap corepack Start-Process dotenv dotenvx cross-env env-cmd npx bunx pnpx pnpm yarn bun uvx bundle mise " +
 		"aws-vault then do noglob nocorrect winpty arch setarch prlimit tini chronic entr watchexec nodemon hyperfine bwrap " +
 		"firejail ssh-agent coproc sem -"
 	// textual programs run nothing that they name.
@@ -38,8 +38,8 @@ const (
 	// Finders run programs for the files that they find.
 	Finders     = "find fd fdfind"
 	finderFlags = "-exec -execdir -ok -okdir -x -X --exec --exec-batch"
-	// containers run a program in an image, whose name may be OWNER/PROGRAM.
-	containers = "docker podman nerdctl"
+	// Containers run a program in an image, whose name may be that of a program.
+	Containers = "docker podman nerdctl docker-compose podman-compose kubectl oc"
 	// openers are words behind which any program runs the next one.
 	openers = "exec run x dlx -- -c ssh"
 	// Evaluators join their words to a line.
@@ -117,15 +117,14 @@ func places(words []string, at int, out []Place) []Place {
 	return behind(words, at, out)
 }
 
-// operand returns the index of the first word that is neither a flag nor the value of one of those
-// short flags.
+// operand returns the index of the first word that is neither a flag nor the value of one of those short flags.
 func operand(words []string, withValue string) int {
 	for i := 0; i < len(words); i++ {
 		switch w := words[i]; {
 		case w == "--":
 		case !IsFlag(w) && w != "+x":
 			return i
-		case len(w) == 2 && strings.Contains(withValue, w[1:]):
+		case w[1] != '-' && withValue != "" && strings.IndexAny(w, withValue) == len(w)-1: // -o, -euo
 			i++
 		}
 	}
@@ -142,18 +141,21 @@ func gitProgram(rest []string) int {
 	return len(rest)
 }
 
-// behind adds the programs that may stand behind one of which no more is known than whether it is a
-// carrier.
+// behind adds the programs that may stand behind one of which no more is known than whether it is a carrier.
 func behind(words []string, at int, out []Place) []Place {
 	head, rest := Base(words[at]), words[at+1:]
 	manager := In(Managers, head)
 	open := In(Carriers, head) && !slices.Contains(rest, ":::") || head == "parallel"
+	named, before := false, "" // an image or container is named; the word before
 	for i, w := range rest {
-		name := Base(w)
+		name, last := Base(w), before
+		before = w
+		image := In(Containers, head) && !In(Shells, name) && !In(Carriers, name) &&
+			(!named || strings.ContainsAny(strings.TrimLeft(w, "./"), "/:"))
 		place := Place{At: at + 1 + i, Name: name, Weak: !open}
 		entry, entered := strings.CutPrefix(w, "--entrypoint=")
 		// A word behind a flag may be its value.
-		value := i > 0 && IsFlag(rest[i-1]) && (len(rest[i-1]) == 2 || rest[i-1] == "--entrypoint") &&
+		value := IsFlag(last) && (len(last) == 2 || last == "--entrypoint" || head == "sudo" && last[len(last)-1] == 'u') &&
 			!In(Carriers, name) && !In(Shells, name)
 		switch {
 		case w == ":::":
@@ -163,10 +165,11 @@ func behind(words []string, at int, out []Place) []Place {
 		case !open && In(openers, w) && !(manager && !In("exec -- x", w)):
 			open = true
 		case IsFlag(w), IsAssignment(w), w == "--", w == "", strings.Contains(w, " "):
-		case open && IsKnown(name) && !value && !(In(containers, head) && strings.Contains(strings.TrimLeft(w, "./"), "/")):
+		case open && IsKnown(name) && !value && !image, In("npx bunx pnpx", head) && (!IsFlag(last) || In("-y --yes", last)):
 			return places(words, place.At, out)
 		case open || !manager:
 			out = append(out, place)
+			named = named || open && !value
 		}
 	}
 	return out
@@ -243,11 +246,11 @@ func ofShell(c *Command, rest []string, add func(nested)) {
 		add(nested{text: rest[at], sure: true, args: rest[min(at+2, len(rest)):]})
 		return
 	}
-	first := slices.IndexFunc(rest, func(w string) bool { return !IsFlag(w) && w != "-" })
+	first := operand(rest, "oO")
 	switch {
-	case c.Fed && (first < 0 || slices.Contains(rest, "-s") || rest[first] == "/dev/stdin"):
+	case c.Fed && (first == len(rest) || slices.Contains(rest, "-s") || In("- /dev/stdin", rest[first])):
 		add(nested{text: c.Input, input: true})
-	case first >= 0 && strings.HasPrefix(rest[first], "/dev/fd/"):
+	case first < len(rest) && strings.HasPrefix(rest[first], "/dev/fd/"):
 		add(nested{text: "cat " + rest[first] + " | sh"})
 	}
 }
@@ -307,14 +310,15 @@ func marked(c *Command, p Place, rest []string, add func(nested)) {
 
 // Marks reports whether a word says that a command stands behind it.
 func Marks(word string) bool {
-	if In("run exec shell foreach -c -C -e -x -I -exec --", word) {
+	if In("run exec shell foreach start cmd.run -a -c -C -e -s -x -I -exec --", word) {
 		return true
 	}
 	word = strings.ToLower(word)
-	if strings.HasPrefix(word, "core.") || strings.HasPrefix(word, "alias.") || strings.HasSuffix(word, "command") {
+	switch kind, _, dotted := strings.Cut(word, "."); {
+	case dotted && In("core alias scripts", kind), strings.HasSuffix(word, "command"), strings.HasPrefix(word, "--on"):
 		return true
 	}
 	return strings.HasPrefix(word, "-") && slices.ContainsFunc(
-		[]string{"exec", "cmd", "run", "program", "pre", "pager", "shell", "pack", "eval", "filter", "scripts"},
+		[]string{"exec", "cmd", "run", "program", "pre", "pager", "shell", "pack", "eval", "filter", "scripts", "wrap"},
 		func(end string) bool { return strings.HasSuffix(word, end) })
 }

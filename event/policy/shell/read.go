@@ -298,8 +298,6 @@ func (r *reader) command(cmd syntax.Command, in stream) string {
 		}
 		r.line.Sets = true
 		r.stmt(c.Body, in)
-	case *syntax.TestDecl:
-		r.stmt(c.Body, in)
 	case *syntax.DeclClause:
 		r.declare(c)
 	case nil:

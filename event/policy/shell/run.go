@@ -11,6 +11,9 @@ import (
 // maxGiven is the longest input of which xargs takes its words, in bytes.
 const maxGiven = 4096
 
+// sources are the endings of interpreters' scripts.
+const sources = ".py .js .mjs .cjs .ts .mts .rb .pl .php .lua .go"
+
 // run notes a command, reads what is a line among its words and input, and returns its output.
 func (r *reader) run(c Command) string {
 	name := Base(c.Words[0])
@@ -27,7 +30,7 @@ func (r *reader) run(c Command) string {
 		if c.Feeds = append(c.Feeds, f.feeds...); !p.Weak {
 			c.Writers = append(c.Writers, f.feeds...)
 		}
-		if ok && f.text != Hole {
+		if ok && !p.Weak && f.text != Hole {
 			written[i] = f.text
 		}
 	}
@@ -36,11 +39,12 @@ func (r *reader) run(c Command) string {
 	carry := r.carry
 	r.carry = at
 	defer func() { r.carry = carry }()
-	for i := range c.Programs() {
-		if text, ok := written[i]; ok && (i == 0 || In(Shells, name)) {
-			r.nested(text, stream{})
-		} else if ok && In(Languages, name) {
+	for i, p := range c.Programs() {
+		text, ok := written[i]
+		if source := In(sources, path.Ext(p.Name)); ok && (source || i > 0 && In(Languages, c.places[i-1].Name)) {
 			r.code(text, at)
+		} else if ok {
+			r.nested(text, stream{})
 		}
 	}
 	r.effect(name, &c, at)
@@ -214,7 +218,7 @@ func printed(format string, args []string) string {
 
 // startSigns are those of a program's text that starts others.
 var startSigns = []string{
-	"system", "exec", "spawn", "popen", "subprocess", "check_", "shell", "`", " sh ", "'sh'", `"sh"`, "run(",
+	"system", "exec", "spawn", "popen", "subprocess", "check_", "shell", "`", " sh ", "'sh'", `"sh"`, "run(", "%x(", "qx(",
 }
 
 // code notes a program's text, and reads the lines among its texts if it starts programs at all.
@@ -229,17 +233,19 @@ func (r *reader) code(text string, by int) {
 }
 
 var literal = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"(?:[^"\\\n]|\\(?s:.))*"|'(?:[^'\\\n]|\\(?s:.))*'|` + "`[^`]*`")
+	return regexp.MustCompile(`"(?:[^"\\\n]|\\(?s:.))*"|'(?:[^'\\\n]|\\(?s:.))*'|(?:%|\bq)x\([^)]*\)|` + "`[^`]*`")
 })
 
 // Literals returns the quoted texts in a program's text, and those of a list joined with blanks.
 func Literals(text string) (out []string) {
 	list, end := "", 0
 	for _, at := range literal().FindAllStringIndex(text, -1) {
-		one := text[at[0]+1 : at[1]-1]
+		one := text[at[0] : at[1]-1]
+		one = one[strings.IndexAny(one, "\"'`(")+1:]
 		out = append(out, one)
-		if between := strings.Join(strings.Fields(text[end:at[0]]), ""); len(out) > 1 && In(", ,[", between) {
-			list += " " + one
+		between := strings.Join(strings.Fields(text[end:at[0]]), "")
+		if len(out) > 1 && strings.HasPrefix(between, ",") && !strings.ContainsAny(between, ")];:=") {
+			list += strings.Repeat(" $_", strings.Count(between, ",")-1) + " " + one // between commas are variables
 			out = append(out, list)
 		} else {
 			list = one

@@ -2,9 +2,8 @@
 // functions and substitutions, in here-documents and texts that are given to a shell, to eval or to
 // ssh, and in the text of an interpreter's program that starts others.
 //
-// It follows what the line itself determines (variables, directories, files that it writes and then
-// runs) and puts Hole for the rest. It is a reader of ordinary lines: a text that is built to be
-// misread will be.
+// It follows what the line itself determines (variables, directories, files that it writes and then runs) and puts
+// Hole for the rest. It is a reader of ordinary lines: a text that is built to be misread will be.
 package shell
 
 import (
@@ -116,7 +115,7 @@ func Base(word string) string {
 		return word
 	}
 	word = strings.TrimSuffix(word, "/")
-	if at := strings.LastIndexAny(word, `/\`); at >= 0 && !strings.Contains(word, " ") {
+	if at := strings.LastIndexAny(word, `/\#`); at >= 0 && (!strings.Contains(word, " ") || strings.HasSuffix(word, ".exe")) {
 		word = word[at+1:]
 	}
 	if at := strings.IndexAny(word, "@:"); at > 0 && isVersion(word[at+1:]) {
@@ -139,5 +138,5 @@ const gnu = "awk cp env find grep make mv rm sed stdbuf tar time timeout xargs"
 func isVersion(text string) bool {
 	tag, _, _ := strings.Cut(text, "-")
 	text = strings.TrimLeft(text, "^~v")
-	return In("latest next canary beta", tag) || text != "" && text[0] >= '0' && text[0] <= '9'
+	return In("latest next canary beta light stable lts alpine slim", tag) || text != "" && text[0] >= '0' && text[0] <= '9'
 }

@@ -59,7 +59,7 @@ func TestFeeds(t *testing.T) {
 func TestPrograms(t *testing.T) {
 	for line, want := range map[string]string{
 		"sudo -u x rm y":                    "sudo x rm",
-		"npx prettier x":                    "npx prettier x",
+		"npx prettier y":                    "npx prettier y?",
 		"docker run -it --entrypoint=rm x":  "docker rm x",
 		"find . -exec rm {} +":              "find rm",
 		"echo rm":                           "echo",
