@@ -134,7 +134,7 @@ func playShared(t testing.TB, sc Scenario, client Client, r row, table *table) {
 	res := l.Play(sc, nil, observe(l, columns[0]))
 	var wrong string
 	r.Right, r.All, wrong = screens(res)
-	r.Verdict = verdict(res)
+	r.Verdict, r.Needs = verdict(res), measure(res)
 	if strings.HasPrefix(r.Verdict, "right") && wrong != "" {
 		r.Verdict = "WRONG: " + wrong
 	}

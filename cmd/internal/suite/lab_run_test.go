@@ -51,11 +51,14 @@ const (
 
 // Check is the result of an expect or rows step.
 type Check struct {
-	Step string
-	Want string
-	Got  string        // what was seen last
-	Took time.Duration // from the previous step to the first matching sample
-	OK   bool
+	Step  string
+	Want  string
+	Pane  int
+	After string        // the last other step
+	Since time.Time     // its end
+	Got   string        // what was seen last
+	Took  time.Duration // from the previous step to the first matching sample
+	OK    bool
 }
 
 // Look is a moment for which the scenario gives an agent's state.

@@ -16,8 +16,8 @@ const Within = 3 * time.Second
 // check waits until a sample that began after the origin matches, at most Within, and then
 // until all samples during For have matched.
 func (p *player) check(s Step) Check {
-	c := Check{Step: s.Line, Want: strings.TrimSpace(s.Args[0] + " " + s.Reason)}
 	origin := p.origin
+	c := Check{Step: s.Line, Want: strings.TrimSpace(s.Args[0] + " " + s.Reason), Pane: s.Pane, After: p.last, Since: origin}
 	deadline := origin.Add(cmp.Or(s.Within, Within))
 	for next := origin; ; {
 		sm, ok := p.sampleAfter(next, deadline)

@@ -176,7 +176,15 @@ func playWith(t testing.TB, sc Scenario, version string, col column, table *tabl
 			return observe(l, col)
 		})
 	right, all, longest, first := agreement(res)
-	table.add(row{Scenario: sc.Name, Version: version, Column: col.name, Verdict: verdict(res), Right: right, All: all})
+	table.add(row{
+		Scenario: sc.Name,
+		Version:  res.Version,
+		Column:   col.name,
+		Verdict:  verdict(res),
+		Right:    right,
+		All:      all,
+		Needs:    measure(res),
+	})
 	for _, c := range res.Checks {
 		if !c.OK {
 			t.Errorf("%s: got %q after %s", c.Step, c.Got, c.Took.Round(time.Millisecond))
@@ -213,6 +221,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	pickVersions()
+	*matrix = *matrix || *truth
 	_ = flag.Set("test.parallel", strconv.Itoa(*clients))
 	code := m.Run()
 	if dir, err := programs(); err == nil {

@@ -19,7 +19,8 @@ import (
 type row struct {
 	Scenario, Version, Column string
 	Verdict                   string
-	Right, All                int // samples that agree with the client's registry, and of how many
+	Right, All                int    // samples that agree with the client's registry, and of how many
+	Needs                     *needs `json:",omitempty"`
 }
 
 // table collects the rows of tests that run concurrently.
