@@ -267,8 +267,9 @@ func (m *model) backburner() tea.Cmd {
 	now := m.now().In(time.Local)
 	hour := now.Add(time.Hour)
 	evening := time.Date(now.Year(), now.Month(), now.Day(), 18, 0, 0, 0, now.Location())
+	later := "this evening, "
 	if !evening.After(now) {
-		evening = hour
+		evening, later = hour, "until "
 	}
 	morning := time.Date(now.Year(), now.Month(), now.Day()+1, 9, 0, 0, 0, now.Location())
 	until := func(key, word string, at event.Millis) binding {
@@ -285,7 +286,7 @@ func (m *model) backburner() tea.Cmd {
 	}
 	m.prompt = &prompt{label: "set " + several(rows) + " aside", pick: []binding{
 		until("1", word("an hour", "1h"), event.MillisOf(hour)),
-		until("2", word("this evening, "+evening.Format("15:04"), evening.Format("15:04")), event.MillisOf(evening)),
+		until("2", word(later+evening.Format("15:04"), evening.Format("15:04")), event.MillisOf(evening)),
 		until("3", word("tomorrow, 9:00", "9:00"), event.MillisOf(morning)),
 		until("4", word("until it needs you", "needs you"), state.UntilNeeded),
 		until("enter", "until your next prompt", 0),

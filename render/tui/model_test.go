@@ -280,7 +280,12 @@ func TestSetAsideForATime(t *testing.T) {
 			}
 		}
 	}
-	r := newRig(t, 100, 24, day())
+	late := day()
+	late.Now = late.Now.Add(11 * time.Hour)
+	r := newRig(t, 100, 24, late)
+	r.press("b")
+	r.wantOn("2 until 20:01  3")
+	r = newRig(t, 100, 24, day())
 	r.press("b")
 	r.wantOn("set web aside  1 an hour  2 this evening, 18:00  3 tomorrow, 9:00  4 until it needs you")
 }
