@@ -300,7 +300,7 @@ func TestScreenFollows(t *testing.T) {
 			p.wait(`(?s)DONE 1.*Finished`)
 			fold(t, st, "first", event.SessionEnd)
 			p.wait(`ENDED 1`)
-			p.press("x")
+			p.press("X")
 			p.wait(`no sessions`)
 			if err := os.RemoveAll(st.Dir); err != nil {
 				t.Fatal(err)
