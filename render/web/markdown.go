@@ -3,38 +3,42 @@ package web
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
 	source "github.com/yuin/goldmark/text"
 )
 
-// block is a paragraph, heading, item, row of a table or code of a Markdown text, for the page to
+// block is a paragraph, heading, item or code of a Markdown text, for the page to
 // draw. It has no markup of its own, so nothing in it can become an element.
 type block struct {
-	Kind  string `json:"kind"`            // p, h, item, code, quote or row
+	Kind  string `json:"kind"`            // p, h, item, code or quote
 	Level int    `json:"level,omitempty"` // of a heading; how deep an item or quote is
 	Mark  string `json:"mark,omitempty"`  // "3." before an item, "-" before one without a number
 	Spans []span `json:"spans"`
 }
 
 type span struct {
-	Style string `json:"style,omitempty"` // b, i, s or code
+	Style string `json:"style,omitempty"` // b, i or code
 	Text  string `json:"text"`
 }
 
-var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
-).Parser()
+// markdown is made when it is first needed. It has no tables: goldmark's extensions take as long to
+// start as a whole program, and beckon starts often.
+var markdown = sync.OnceValue(func() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+	)
+})
 
 // blocksOf parses Markdown. It returns nothing for plain paragraphs, and for a text in which it would
-// hide or change a word, such as the target of a reference: readers have to see all of it.
+// hide or change a word, such as the title of a link: readers have to see all of it.
 func blocksOf(md string) []block {
 	m := reader{source: []byte(md)}
-	m.children(markdown.Parse(source.NewReader(m.source)), block{Kind: "p"})
+	m.children(markdown().Parse(source.NewReader(m.source)), block{Kind: "p"})
 	var shown strings.Builder
 	plain := true
 	for _, b := range m.blocks {
@@ -102,19 +106,6 @@ func (m *reader) block(n ast.Node, b block) {
 			m.children(c, item)
 		}
 		return
-	case *extast.TableHeader, *extast.TableRow:
-		b = block{Kind: "row"}
-		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-			b.Spans = m.spans(c, "", b.Spans)
-			if c != n.LastChild() {
-				b.Spans = append(b.Spans, span{Text: " | "})
-			}
-		}
-		m.add(b)
-		return
-	case *extast.Table:
-		m.children(n, b)
-		return
 	}
 	b.Spans = m.spans(n, "", nil)
 	m.add(b)
@@ -156,10 +147,6 @@ func (m *reader) spans(n ast.Node, style string, list []span) []span {
 			list = m.spans(c, "code", list)
 		case *ast.Emphasis:
 			list = m.spans(c, []string{"i", "b"}[min(c.Level, 2)-1], list)
-		case *extast.Strikethrough:
-			list = m.spans(c, "s", list)
-		case *extast.TaskCheckBox:
-			say(map[bool]string{true: "[x] ", false: "[ ] "}[c.IsChecked])
 		case *ast.AutoLink:
 			say(string(c.Label(m.source)))
 		case *ast.RawHTML:

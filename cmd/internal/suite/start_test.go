@@ -50,7 +50,7 @@ func TestAsksAtStart(t *testing.T) {
 				pane, err := l.Tmux.StartClient("asks")
 				must(t, err)
 				must(t, pane.WaitFor(c.shows, patience))
-				row, err := sole(l, "question", 2*time.Second)
+				row, err := sole(l, "question", patience)
 				must(t, err)
 				if row.Tmux == nil || row.Tmux.Pane != pane.ID || row.Cwd != l.Home.Project || row.Question == nil || row.Question.Text != "asks at start" {
 					t.Errorf("the row is %+v", row)

@@ -39,11 +39,11 @@ func TestMarkdown(t *testing.T) {
 	}{{"desk", 1280, 900}, {"phone", 360, 740}} {
 		p.size(v.width, v.height, v.width < 500)
 		p.await("the plan is drawn", at(o)+`.querySelectorAll(".block").length > 90`)
-		p.await("the turn is drawn", `document.querySelectorAll(".line.turn .block").length === 10`)
+		p.await("the turn is drawn", `document.querySelectorAll(".line.turn .block").length === 9`)
 		if got := get[string](p, at(o)+`.querySelector("[data-block=h]").textContent`); got != "Move sessions to Redis" {
 			t.Errorf("the heading is %q", got)
 		}
-		for _, part := range []string{`[data-block=h]`, `b`, `code`, `i`, `[data-block=item][data-level="2"]`, `[data-block=quote]`, `[data-block=code]`, `[data-block=row]`} {
+		for _, part := range []string{`[data-block=h]`, `b`, `code`, `i`, `[data-block=item][data-level="2"]`, `[data-block=quote]`, `[data-block=code]`} {
 			if !get[bool](p, `Boolean(`+at(o)+`.querySelector('.words `+part+`') && document.querySelector('.line.turn .words `+part+`'))`) {
 				t.Errorf("%s: no %s", v.name, part)
 			}

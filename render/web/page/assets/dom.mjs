@@ -43,7 +43,7 @@ function fill(node, children) {
 // drawBlocks makes elements of Markdown that the server has parsed; words(text) makes the text of one.
 export function drawBlocks(blocks, words) {
   return blocks.map((b) => el("div", { class: "block", data: { block: b.kind, level: b.level }, ...(b.kind === "h" && { role: "heading", "aria-level": Math.min(3 + b.level, 6) }) },
-    b.mark && el("span", { class: "at" }, `${b.mark} `), b.spans.map((s) => el({ b: "b", i: "i", s: "s", code: "code" }[s.style] ?? "span", {}, words(s.text)))));
+    b.mark && el("span", { class: "at" }, `${b.mark} `), b.spans.map((s) => el(s.style || "span", {}, words(s.text)))));
 }
 
 // middle makes a name that loses its middle where it has no room: its ends tell it
