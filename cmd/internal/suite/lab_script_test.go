@@ -97,7 +97,7 @@ var scripts = map[string][]Reply{
 	"long":     {call(bash(nap+"$*", "nap")), say("The nap is over.")},
 	"many":     append(slices.Repeat([]Reply{call(bash(nap+"0", "nap"))}, 20), say("That was many.")),
 	"fail":     {call(bash(nap+"badly", "fail")), say("That failed; I stop here.")},
-	"bg":       {call(with(bash(nap+"5 && echo bgdone", "bg"), `"run_in_background":true`)), say("Running in the background.")},
+	"bg":       {call(with(bash(nap+"15 && echo bgdone", "bg"), `"run_in_background":true`)), say("Running in the background.")},
 	"parallel": {call(bash(nap+"0.3 && echo a", "a"), bash(nap+"0.6 && echo b", "b"), bash(nap+"0.1 && echo c", "c")), say("All three ran.")},
 	"reads":    {call(bash("ls", "list"), bash("pwd", "where"), Tool{"Read", `{"file_path":"$PROJ/README.md"}`}), say("Looked around.")},
 
