@@ -135,7 +135,7 @@ func (a *app) mayRun(ctx *kong.Context) error {
 
 // stateless are the commands that read no file of the user's, and so need no home.
 var stateless = []string{
-	"beckon help", "beckon version", "beckon init", "beckon policy schema", "beckon policy example",
+	"beckon help", "beckon version", "beckon init",
 }
 
 // commandOf returns the command that was parsed, as far as kong understood it.

@@ -54,16 +54,15 @@ func TestHelpFitsAScreen(t *testing.T) {
 func TestWrongCommandLine(t *testing.T) {
 	env := map[string]string{"HOME": t.TempDir()}
 	for line, want := range map[string]string{
-		"help xyz":               `no help on "xyz"`,
-		"help list nosuch":       `no help on "list nosuch"`,
-		"help policy tset":       "did you mean beckon help policy test?",
-		"list --color":           "--color: a value is missing",
-		"list --state":           "--state: a value is missing",
-		"watch --once --width":   "--width: a value is missing",
-		"show x --turns -1":      `--turns: "-1" looks like a flag; give it as --turns="-1"`,
-		"policy replay --days 0": "--days 0: must be at least 1",
-		"seen shop --pane %3":    "mark: --all and --pane mark as seen, and go with no other flag and no session",
-		"seen --pane %3 --all":   "mark: --all and --pane mark as seen, and go with no other flag and no session",
+		"help xyz":             `no help on "xyz"`,
+		"help list nosuch":     `no help on "list nosuch"`,
+		"help policy tset":     "did you mean beckon help policy test?",
+		"list --color":         "--color: a value is missing",
+		"list --state":         "--state: a value is missing",
+		"watch --once --width": "--width: a value is missing",
+		"show x --turns -1":    `--turns: "-1" looks like a flag; give it as --turns="-1"`,
+		"seen shop --pane %3":  "mark: --all and --pane mark as seen, and go with no other flag and no session",
+		"seen --pane %3 --all": "mark: --all and --pane mark as seen, and go with no other flag and no session",
 	} {
 		if got := begin(line, env); got.code != cli.ExitUsage || !strings.Contains(got.errors, want) {
 			t.Errorf("%q: exit code %d, %s; want %s", line, got.code, got.errors, want)
@@ -146,7 +145,7 @@ func TestHelp(t *testing.T) {
 // TestNoHome: what needs no file of the user's works without a home, and what does says how to
 // give it one.
 func TestNoHome(t *testing.T) {
-	for _, line := range []string{"help", "help states", "version", "man", "completion bash", "init fish", "policy schema", "policy example python"} {
+	for _, line := range []string{"help", "help states", "version", "man", "completion bash", "init fish"} {
 		if got := begin(line, nil); got.code != cli.ExitOK || got.out == "" {
 			t.Errorf("%q: exit code %d, %s", line, got.code, got.errors)
 		}

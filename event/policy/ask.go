@@ -67,14 +67,7 @@ func (r *run) others() {
 	if r.ev.Others == nil || r.refused() && !r.allowedOnce() {
 		return
 	}
-	h := &config.Hook{
-		ID:         otherCopy,
-		Type:       config.Program,
-		Level:      config.Registered,
-		Event:      r.ev.Kind,
-		Grant:      true,
-		StopBlocks: 1,
-	}
+	h := &config.Hook{ID: otherCopy, Type: config.Program, Level: config.Registered, Event: r.ev.Kind, Grant: true}
 	left := false // not among those asked here
 	for _, res := range r.results {
 		out := res.Skipped == r.ev.Why

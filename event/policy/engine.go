@@ -69,15 +69,10 @@ type Event struct {
 	Why string
 	// Home is the user's home directory, for ~ in paths.
 	Home string
-	// Place returns where the event happens. It is called only if a rule has a condition on
-	// it; nil means unknown.
-	Place func() config.Place
 	// Others waits for the decision of another copy of this invocation; nil if there is none.
 	Others func(context.Context) (wire.Outcome, error)
 	// Once lets the user allow a refused call; it may be nil.
 	Once Once
-	// StopBlocks is how often in a row the agent has been kept from stopping.
-	StopBlocks int
 	// Warn gets the failures of handlers, and returns those to show the user now; nil shows
 	// none. It is called only if the event can show a text.
 	Warn func([]string) []string
@@ -281,39 +276,39 @@ func (r *run) ruleOf(h *config.Hook, seen *rule.Call) (res HookResult) {
 		return res
 	}
 	res.Ran = true
-	start := time.Now()
-	d, why := h.Spec.Rule.Decide(seen, r.ev.Place)
-	if d == wire.Silence && why == "" && r.approved(h, seen) {
-		d = wire.Allow
+	start, is, o := time.Now(), h.Spec.Rule, &res.Outcome
+	can := wire.RulesOf(h.Event)
+	switch v := is.Match.Evaluate(seen); {
+	case v.Result == rule.Yes, v.Result == rule.No && r.approved(h, seen):
+		o.Decision, o.Reason = is.Decision, is.Reason
+	case v.Result == rule.No:
+	case (is.Decision.Refuses() || is.Decision == wire.Ask) && (can.Ask || can.Refuse == wire.ByRequest):
+		// The rule's reason may not be true.
+		o.Decision, o.Reason = wire.Ask, "It cannot be told whether this rule covers the call: "+v.Why+"."
+	default:
+		r.notes = append(r.notes, h.Name()+" cannot tell: "+v.Why)
 	}
-	res.Outcome = wire.Outcome{Decision: d, Took: time.Since(start)}
-	switch {
-	case d != wire.Silence && why != "": // the rule's reason may not be true
-		res.Outcome.Reason = "It cannot be told whether this rule covers the call: " + why + "."
-	case d != wire.Silence:
-		res.Outcome.Reason = h.Spec.Rule.Reason
-	case why != "":
-		r.notes = append(r.notes, h.Name()+" cannot tell: "+why)
-	}
+	o.Took = time.Since(start)
 	return res
 }
 
 // approved reports whether a rule approves a part of a line of which others approve the rest:
 // "npm test" and "tail" approve npm test | tail.
 func (r *run) approved(h *config.Hook, seen *rule.Call) bool {
-	mine := h.Spec.Rule.Approval(r.ev.Place)
-	if mine == nil || h.Observe {
+	approves := func(h *config.Hook) bool {
+		is := h.Spec.Rule
+		return is != nil && is.Decision == wire.Allow && h.Enabled && !h.Observe && h.Applies(seen)
+	}
+	if !approves(h) {
 		return false
 	}
 	var all []*rule.Rule
 	for _, res := range r.results {
-		if other := res.Hook; other.Spec.Rule != nil && other.Enabled && !other.Observe && other.Applies(seen) {
-			if one := other.Spec.Rule.Approval(r.ev.Place); one != nil {
-				all = append(all, one)
-			}
+		if approves(res.Hook) {
+			all = append(all, &res.Hook.Spec.Rule.Match)
 		}
 	}
-	return slices.Contains(rule.Allows(all, seen), mine)
+	return slices.Contains(rule.Allows(all, seen), &h.Spec.Rule.Match)
 }
 
 // caught turns a panic into a failure of the hook.

@@ -73,8 +73,6 @@ func (f File) Notice() string {
 type Loaded struct {
 	Files []File
 	Hooks []*config.Hook
-	// TraceAll: calls that no hook applies to are traced, too.
-	TraceAll bool
 }
 
 // Notices returns those of all files.
@@ -108,7 +106,7 @@ func (l Loaded) Flat() []byte {
 		if h.Event != event.PreToolUse || !h.Enabled {
 			continue
 		}
-		if h.Spec.Rule == nil || l.TraceAll {
+		if h.Spec.Rule == nil {
 			return nil
 		}
 		one := h.Spec.Rule.Match
@@ -135,7 +133,6 @@ func Load(s Sources) Loaded {
 		l.Files = append(l.Files, f)
 		if f.Config != nil {
 			configs = append(configs, f.Config)
-			l.TraceAll = l.TraceAll || f.Config.TraceAll
 		}
 	}
 	if len(configs) > 0 {
@@ -198,14 +195,16 @@ func (s Sources) global() File {
 	case good == nil && gone:
 		f.Status = Absent
 	case good == nil:
-	case good.Text == "" && errors.Is(err, trust.ErrEmpty): // accepted as it is
-		f.Status, f.Config, f.Err = InForce, &config.Config{File: s.Global, Level: config.Global}, nil
 	default:
-		if f.Config, err = config.Decode(s.Global, config.Global, []byte(good.Text)); err == nil {
+		f.Config, err = config.Decode(s.Global, config.Global, []byte(good.Text))
+		switch {
+		case err != nil:
+		case gone && len(f.Config.Hooks) == 0:
+			f.Status = Absent
+		case gone:
+			f.Status = Vanished
+		default:
 			f.Status = LastGood
-			if gone {
-				f.Status = Vanished
-			}
 		}
 	}
 	return f
@@ -300,32 +299,6 @@ func (s Sources) Distrust(path string) error {
 	return errors.Join(failed, s.State.Uncover())
 }
 
-// Accept accepts a missing or empty policy file as intended. It returns what it did, in
-// sentences.
-//
-// It fails for a file with an error, which must be fixed, and for one that has changed, which
-// must be trusted.
-func (s Sources) Accept() (done []string, err error) {
-	for _, f := range Load(s).Files {
-		switch {
-		case f.Status == Vanished && f.Level == config.Project:
-			err = errors.Join(err, s.Distrust(f.Path))
-			done = append(done, f.Path+" is gone, and not in force any more")
-		case f.Status == Vanished:
-			err = errors.Join(err, s.State.Drop(trust.Good, f.Path))
-			done = append(done, f.Path+" is gone, and not in force any more")
-		case f.Level == config.Global && errors.Is(f.Err, trust.ErrEmpty):
-			err = errors.Join(err, s.State.Keep(trust.Good, f.Path, nil, nil, s.Now))
-			done = append(done, f.Path+" is empty, and wants nothing")
-		case f.Status == LastGood || f.Status == Broken:
-			err = errors.Join(err, f.Err)
-		case f.Status == Changed || f.Status == Untrusted:
-			err = errors.Join(err, errors.New(f.Notice()))
-		}
-	}
-	return done, errors.Join(err, s.State.Uncover())
-}
-
 // namesOf returns the names by which the client may call the project of a file (a shell's path
 // contains the links it followed, a process's does not), and that of its twin.
 func (s Sources) namesOf(path string) (own []string, twin string) {
@@ -361,16 +334,15 @@ func own(paths []string) []*config.Hook {
 	}
 	hook := func(id string, m rule.Rule) *config.Hook {
 		return &config.Hook{
-			ID:         id,
-			Event:      event.PreToolUse,
-			Type:       config.BuiltIn,
-			Level:      config.Own,
-			Enabled:    true,
-			StopBlocks: 1,
-			Spec:       config.Spec{Rule: config.NewRule(wire.Ask, reason, m)},
+			ID:      id,
+			Event:   event.PreToolUse,
+			Type:    config.BuiltIn,
+			Level:   config.Own,
+			Enabled: true,
+			Spec:    config.Spec{Rule: &config.Rule{Decision: wire.Ask, Reason: reason, Match: m}},
 		}
 	}
-	commands := []string{"beckon policy trust", "beckon policy accept", "beckon policy disable",
+	commands := []string{"beckon policy trust", "beckon policy disable",
 		"beckon policy allow", "beckon policy allow-once", "beckon policy init", "beckon answer", "beckon reply",
 		"beckon stop", "beckon away", "beckon back", "beckon uninstall"}
 	return []*config.Hook{

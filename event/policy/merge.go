@@ -280,26 +280,13 @@ func changes(before, after gjson.Result) string {
 	return strings.Join(all, "; ")
 }
 
-// stop lets the agent stop eventually. A refusal keeps it going, as does a text for it; each
-// hook may do so only as often in a row as its limit.
+// stop lets the agent stop eventually. A refusal keeps it going, as does a text for it: once in a row.
 func (m *merging) stop() {
-	if !m.contract.Loops || m.v.Decision != wire.Deny && len(m.v.Context) == 0 {
+	kept := m.v.Decision == wire.Deny || len(m.v.Context) > 0
+	if !m.contract.Loops || !kept || !gjson.GetBytes(m.ev.Payload, "stop_hook_active").Bool() {
 		return
 	}
-	budget := 0
-	for _, res := range m.results {
-		if o := res.Outcome; res.Success() && !res.Hook.Observe && (o.Decision.Refuses() || o.Context != "") {
-			budget = max(budget, res.Hook.StopBlocks)
-		}
-	}
-	used := m.ev.StopBlocks
-	if gjson.GetBytes(m.ev.Payload, "stop_hook_active").Bool() {
-		used = max(used, 1)
-	}
-	if used < budget {
-		return
-	}
-	m.notes = append(m.notes, "it was kept from stopping often enough, and may stop")
+	m.notes = append(m.notes, "it was kept from stopping already, and may stop")
 	m.v.System = append(m.v.System, m.reasons...)
 	m.v.Decision, m.reasons, m.v.Context = wire.Silence, nil, nil
 }

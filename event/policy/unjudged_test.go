@@ -14,9 +14,14 @@ import (
 func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 	for _, d := range []wire.Decision{wire.Deny, wire.Ask} {
 		h := &config.Hook{ID: "a", Event: event.PreToolUse, Type: config.BuiltIn, Enabled: true,
-			Spec: config.Spec{Rule: &config.Rule{Decision: d, Branches: []string{"main"}}}}
-		r := NewEngine([]*config.Hook{h}).Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash),
-			Place: func() config.Place { panic("no place") }})
+			Spec: config.Spec{Rule: &config.Rule{Decision: d}}}
+		res := HookResult{Hook: h}
+		func() {
+			defer caught(&res)
+			panic("no memory")
+		}()
+		judged := run{ev: Event{Kind: event.PreToolUse}, contract: wire.RulesOf(event.PreToolUse), results: []HookResult{res}}
+		r := judged.merge()
 		if r.Results[0].Failed == nil || r.Verdict.Decision != d || r.Verdict.Reason == "" {
 			t.Errorf("%s: got %+v", d, r.Verdict)
 		}
@@ -26,7 +31,7 @@ func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 // A rule that asks about the original call, because that does not show enough, refuses the
 // final call if that shows enough.
 func TestFinalInputIsRefusedWhereTheFirstWasAsked(t *testing.T) {
-	c := decode(t, one(`{"type":"rule","id":"no-rm","decision":"deny","reason":"no rm","commands":["rm x"],"unsure":"ask"}`))
+	c := decode(t, one(`{"type":"rule","id":"no-rm","decision":"deny","reason":"no rm","commands":["rm x"]}`))
 	e := NewEngine(c.Hooks)
 	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
 	unsure := strings.Replace(bash, `"ls"`, `"rm x 'unclosed"`, 1)

@@ -161,7 +161,6 @@ var forUser = []forUserCmd{
 	{command: "beckon fleet revoke", what: "revoking an access"},
 	{command: "beckon policy init", what: "writing a policy"},
 	{command: "beckon policy trust", what: "trusting a policy"},
-	{command: "beckon policy accept", what: "accepting a policy that is gone"},
 	{command: "beckon policy allow", what: "allowing a refused call"},
 	{command: "beckon policy disable", what: "switching a hook off"},
 }

@@ -9,9 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"beckon/event"
 	"beckon/event/policy"
-	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 	"beckon/state/evidence"
@@ -46,8 +44,6 @@ func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result)
 		Dir:        f.dir,
 		HTTP:       f.http,
 		Hops:       f.hops,
-		StopBlocks: dir.StopBlocks(&f.e),
-		Place:      f.place,
 	}
 	switch {
 	case f.starter == nil:
@@ -108,13 +104,6 @@ func (f *invocation) WithCode(reason string) string {
 	return "The user can allow this call once, in a terminal: beckon policy allow " + code
 }
 
-// place returns where the event happens.
-func (f *invocation) place() config.Place {
-	g := evidence.Git(f.e.Cwd)
-	ci := f.getenv("CI")
-	return config.Place{Branch: g.Branch, Repository: g.Repo, CI: ci != "" && ci != "false" && ci != "0"}
-}
-
 // claim makes sure that an invocation starts its programs only once.
 func (f *invocation) claim(ev *policy.Event, dir trust.Dir) {
 	name, first := dir.Claim(&f.e, f.payload, f.args.Via, f.start)
@@ -161,14 +150,11 @@ func (f *invocation) after(ev policy.Event, r policy.Result) {
 	if f.claimed != "" {
 		f.log(dir.Settle(f.claimed, r.Verdict))
 	}
-	if f.loaded.TraceAll || r.Traceable() {
+	if r.Traceable() {
 		f.log(dir.Trace(policy.EntryOf(ev, r)))
 	}
 	if f.asked != "" {
 		return
-	}
-	if (f.e.Kind == event.Stop || f.e.Kind == event.SubagentStop) && !r.Allowed {
-		f.log(dir.StopBlocked(&f.e, ev.StopBlocks))
 	}
 	covered := func() *trust.Covered {
 		return &trust.Covered{Events: f.loaded.Events(), Rules: f.loaded.Flat()}

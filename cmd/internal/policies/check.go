@@ -9,12 +9,10 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hook"
-	"beckon/event"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
-	"beckon/installer"
 	"beckon/render"
 	"beckon/render/term"
 )
@@ -22,13 +20,12 @@ import (
 type checkCmd struct {
 	File string `arg:"" optional:"" help:"A policy file (default: those in force here)." type:"path"`
 	Show bool   `help:"Show the hooks in force here, in their order."`
-	On   string `hidden:"" help:"With --show: only the hooks of this event." placeholder:"EVENT"`
 	JSON bool   `name:"json" help:"With --show: print JSON."`
 }
 
 func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 	if c.Show {
-		return (&showCmd{c.On, c.JSON}).Run(a, s)
+		return c.show(a, s)
 	}
 	if c.File != "" {
 		s.Global, s.Project = c.File, ""
@@ -75,7 +72,7 @@ func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 		return nil
 	}
 	hooks := config.Merge(configs...)
-	printProblems(a, append(config.Check(hooks), twice(a, hooks, s)...))
+	printProblems(a, config.Check(hooks))
 	if bad {
 		return cli.ErrSilent
 	}
@@ -104,34 +101,6 @@ func printNotices(a *cli.App, prefix string, list []string) {
 	}
 }
 
-// twice warns about hooks that the client runs as well.
-func twice(a *cli.App, hooks []*config.Hook, s policy.Sources) (out []config.Problem) {
-	files, err := settings(a, s)
-	if err != nil {
-		return nil // problems of the settings are not ours to report here
-	}
-	for _, i := range config.Import(files, installer.Own) {
-		for _, h := range hooks {
-			if i.Hook != nil && h.Same(i.Hook) {
-				out = append(out, config.Problem{
-					File:    h.File,
-					Line:    h.Line,
-					Path:    h.Path,
-					What:    fmt.Sprintf("%s: the client runs it as well, from %s", h.ID, i.File),
-					Advice:  "take it out there",
-					Warning: true,
-				})
-			}
-		}
-	}
-	return out
-}
-
-type showCmd struct {
-	Event string `arg:"" optional:"" help:"Only the hooks of this event."`
-	JSON  bool   `name:"json" help:"Print JSON."`
-}
-
 // shownHook is one hook as JSON.
 type shownHook struct {
 	Name    string `json:"name"`
@@ -148,17 +117,11 @@ type shownHook struct {
 	Line    int    `json:"line"`
 }
 
-func (c *showCmd) Run(a *cli.App, s policy.Sources) error {
-	kind := event.ByName(c.Event)
-	if c.Event != "" && kind == event.Unknown {
-		return cli.Usage("no such event %q", c.Event)
-	}
+func (c *checkCmd) show(a *cli.App, s policy.Sources) error {
 	loaded := policy.Load(s)
-	list := []shownHook{}
-	for _, h := range loaded.Hooks {
-		if c.Event == "" || h.Event == kind {
-			list = append(list, shown(h))
-		}
+	list := make([]shownHook, len(loaded.Hooks))
+	for i, h := range loaded.Hooks {
+		list[i] = shown(h)
 	}
 	if c.JSON {
 		return cli.WriteJSON(a.Stdout, list)
@@ -183,7 +146,7 @@ func shown(h *config.Hook) shownHook {
 		Matcher: h.Matcher.Text(),
 		Type:    string(h.Type),
 		Does:    h.Describe(),
-		Fail:    h.FailMode(),
+		Fail:    "open",
 		Timeout: "-",
 		Observe: h.Observe,
 		Enabled: h.Enabled,
@@ -192,6 +155,12 @@ func shown(h *config.Hook) shownHook {
 	}
 	if h.If != nil {
 		x.If = h.If.Text()
+	}
+	switch {
+	case !h.Runs():
+		x.Fail = "-"
+	case h.FailClosed:
+		x.Fail = "closed"
 	}
 	if h.Runs() {
 		x.Timeout = wire.DeadlineOf(h.Event).String()

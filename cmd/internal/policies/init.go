@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"beckon/cmd/internal/cli"
 	"beckon/event/plainfile"
@@ -14,7 +13,6 @@ import (
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/installer"
-	"beckon/render"
 	"beckon/render/term"
 )
 
@@ -43,11 +41,10 @@ func (c *initCmd) Run(a *cli.App, s policy.Sources) error {
 		return cli.Hint("beckon policy check checks it", "there is a policy already: %s", path)
 	}
 	if c.FromClient {
-		files, err := settings(a, s)
+		files, err := settings(a, s, level)
 		if err != nil {
 			return err
 		}
-		files = slices.DeleteFunc(files, func(f config.Settings) bool { return f.Level != level })
 		if text, left, err = config.FromClient(files, level, installer.Own); err != nil {
 			return err
 		}
@@ -62,7 +59,8 @@ func (c *initCmd) Run(a *cli.App, s policy.Sources) error {
 	fmt.Fprintf(a.Stdout, "wrote %s: %s\n", path, term.Plural(len(read.Hooks), "hook"))
 	printNotices(a, "not taken over: ", left)
 	if c.FromClient {
-		fmt.Fprintln(a.Stdout, stillRuns)
+		fmt.Fprintln(a.Stdout, "The client runs its hooks as long as they are in its settings: "+
+			"take out there what you put into a policy.")
 	}
 	if level == config.Project {
 		fmt.Fprintln(a.Stdout, "Read it, then run beckon policy trust.")
@@ -70,58 +68,19 @@ func (c *initCmd) Run(a *cli.App, s policy.Sources) error {
 	return nil
 }
 
-// stillRuns reminds of what a policy does not change.
-const stillRuns = "The client runs its hooks as long as they are in its settings: " +
-	"take out there what you put into a policy."
-
-type importCmd struct {
-	JSON bool `name:"json" help:"Print them as a policy file."`
-}
-
-func (c *importCmd) Run(a *cli.App, s policy.Sources) error {
-	files, err := settings(a, s)
-	if err != nil {
-		return err
+// settings reads the client's settings files of a level.
+func settings(a *cli.App, s policy.Sources, level config.Level) (files [][]byte, err error) {
+	dir := a.ClaudeDir()
+	if level == config.Project {
+		dir = filepath.Join(trust.ProjectOf(s.Project), ".claude")
 	}
-	list := config.Import(files, installer.Own)
-	if c.JSON {
-		list = slices.DeleteFunc(list, func(i config.Imported) bool { return i.Hook == nil })
-		b, err := config.PolicyOf(list, nil)
-		if err != nil {
-			return err
-		}
-		_, err = a.Stdout.Write(b)
-		return err
-	}
-	for _, i := range list {
-		what := "not taken over: " + i.Problem
-		if i.Hook != nil {
-			what = string(i.Hook.Type) + " " + i.Hook.Describe()
-		}
-		fmt.Fprintf(a.Stdout, "%s: %s\n    %s\n", render.OneLine(i.On()), render.OneLine(what), i.File)
-	}
-	fmt.Fprintln(a.Stdout, stillRuns)
-	return nil
-}
-
-// settings reads the client's settings files that apply here.
-func settings(a *cli.App, s policy.Sources) (files []config.Settings, err error) {
-	list := []config.Settings{{File: filepath.Join(a.ClaudeDir(), "settings.json"), Level: config.Global}}
-	if s.Project != "" {
-		dir := filepath.Join(trust.ProjectOf(s.Project), ".claude")
-		list = append(list,
-			config.Settings{File: filepath.Join(dir, "settings.json"), Level: config.Project},
-			config.Settings{File: filepath.Join(dir, "settings.local.json"), Level: config.Project})
-	}
-	for _, f := range list {
-		f.Data, err = os.ReadFile(f.File)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
+	for _, name := range []string{"settings.json", "settings.local.json"} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil {
+			files = append(files, data)
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("reading settings: %w", err)
 		}
-		files = append(files, f)
 	}
 	return files, nil
 }

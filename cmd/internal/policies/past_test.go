@@ -6,16 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/tidwall/gjson"
 )
 
-func pastCalls(t *testing.T, r *past, paths ...string) (list []string) {
+func pastCalls(t *testing.T, r *past, path string) (list []string) {
 	t.Helper()
-	err := r.each(t.Context(), paths, func(c call) {
+	err := r.each(t.Context(), path, func(c call) {
 		p := gjson.ParseBytes(c.payload)
 		if !p.IsObject() || c.place == "" {
 			t.Errorf("%s: %s", c.place, c.payload)
@@ -28,49 +27,27 @@ func pastCalls(t *testing.T, r *past, paths ...string) (list []string) {
 	return list
 }
 
-// A transcript of the real client contains its calls in full; a recording contains every
-// event.
-func TestTranscriptAndRecording(t *testing.T) {
-	got := pastCalls(t, &past{}, "../../../event/transcript/testdata/2.1.329_esc_tool.jsonl")
-	if !slices.Equal(got, []string{"PreToolUse Bash ./nap 30"}) {
+// A transcript of the real client contains its calls in full, each once.
+func TestTranscript(t *testing.T) {
+	const file = "../../../event/transcript/testdata/2.1.329_esc_tool.jsonl"
+	if got := pastCalls(t, &past{}, file); !slices.Equal(got, []string{"PreToolUse Bash ./nap 30"}) {
 		t.Errorf("transcript: %q", got)
 	}
-	got = pastCalls(t, &past{}, "../../../testdata/recordings/2.1.329/perm_yes.jsonl")
-	for _, want := range []string{"PreToolUse Write ", "PermissionRequest Write "} {
-		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, want) }) {
-			t.Errorf("recording: no %q in %q", want, got)
-		}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-// History contains only one line of a call.
-func TestShortened(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		t.Helper()
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	dir, r := t.TempDir(), &past{}
+	for _, name := range []string{"a.jsonl", "b.jsonl", "c.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), append(data, "{broken\n"...), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return path
 	}
-	journal := write("journal.jsonl", `{"seq":1,"at":1795318077788,"kind":"event","us":0,"event":{"kind":"PreToolUse","session_id":"s","cwd":"/p","tool":{"name":"Bash","id":"t1","summary":"Bash: git push -f"}}}
-{"seq":2,"at":1795318077789,"kind":"event","us":0,"event":{"kind":"PreToolUse","session_id":"s","cwd":"/p","tool":{"name":"Write","id":"t2","summary":"Write: a/b.txt"}}}
-{"seq":3,"at":1795318077789,"kind":"event","us":0,"event":{"kind":"PostToolUse","session_id":"s","cwd":"/p","tool":{"name":"Write","id":"t2","summary":"Write: a/b.txt"}}}
-{"seq":4,"at":1795318077790,"kind":"event","us":0,"event":{"kind":"PreToolUse","session_id":"s","cwd":"/p","tool":{"name":"Bash","id":"t3","summary":"Bash: a long one…"}}}
-{"seq":5,"at":17953180
-`)
-	again := write("again.jsonl", `{"seq":1,"at":1795318077788,"event":{"kind":"PreToolUse","session_id":"s","tool":{"name":"Bash","id":"t1","summary":"Bash: git push -f"}}}
-{"seq":2,"at":1795318077788,"event":{"kind":"PreToolUse","session_id":"s","tool":{"name":"Bash","id":"t9","summary":"Bash: make"}}}
-`)
-	r := &past{}
-	got := pastCalls(t, r, journal, again, filepath.Join(dir, "none"))
-	want := []string{"PreToolUse Bash git push -f", "PreToolUse Write /p/a/b.txt", "PreToolUse Bash make"}
-	if !slices.Equal(got, want) || r.cut != 1 || r.broken != 1 {
-		t.Errorf("got %q, %d cut, %d broken", got, r.cut, r.broken)
+	if got := pastCalls(t, r, dir); len(got) != 1 || r.broken != 2 {
+		t.Errorf("twice: %q, %d broken", got, r.broken)
 	}
-	if got := pastCalls(t, &past{since: time.UnixMilli(1795318077789)}, journal); len(got) != 1 {
-		t.Errorf("since the second: %q", got)
+	if got := pastCalls(t, &past{since: time.Now()}, dir); len(got) != 0 {
+		t.Errorf("since now: %q", got)
 	}
 }
 
@@ -78,7 +55,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r := &past{}
-	err := r.each(ctx, []string{"../../../event/transcript/testdata"}, func(call) {
+	err := r.each(ctx, "../../../event/transcript/testdata", func(call) {
 		t.Error("a call of a context that has ended")
 	})
 	if err == nil {
@@ -89,7 +66,7 @@ func TestInterrupted(t *testing.T) {
 // A linked directory is read, and a directory that cannot be read does not hide the others.
 func TestDirectories(t *testing.T) {
 	dir := t.TempDir()
-	const line = `{"seq":1,"at":1795318077788,"event":{"kind":"PreToolUse","session_id":"s","tool":{"name":"Bash","summary":"Bash: make"}}}`
+	const line = `{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"make"}}]}}`
 	for _, name := range []string{"closed", "open"} {
 		if err := os.MkdirAll(filepath.Join(dir, "all", name), 0o700); err != nil {
 			t.Fatal(err)
@@ -115,7 +92,7 @@ func TestDirectories(t *testing.T) {
 	}
 	n := 0
 	r := &past{}
-	if err := r.each(t.Context(), []string{link}, func(call) { n++ }); n != 1 || err == nil {
+	if err := r.each(t.Context(), link, func(call) { n++ }); n != 1 || err == nil {
 		t.Errorf("beside a closed directory: %d calls, error %v", n, err)
 	}
 }

@@ -2,7 +2,6 @@
 package policies
 
 import (
-	"embed"
 	"fmt"
 	"os"
 
@@ -22,14 +21,8 @@ type Cmd struct {
 	Allow allowCmd `cmd:"" aliases:"allow-once" help:"Let a refused call pass once, by the code in its refusal."`
 	Init  initCmd  `cmd:"" help:"Write a policy to start from, or one from the client's settings."`
 
-	Accept  acceptCmd  `cmd:"" hidden:"" help:"Accept that a policy file is gone or empty."`
 	Enable  enableCmd  `cmd:"" hidden:"" help:"Switch a hook on again."`
 	Disable disableCmd `cmd:"" hidden:"" help:"Switch a hook off."`
-	Example exampleCmd `cmd:"" hidden:"" help:"Print a small policy server to start your own from."`
-	Schema  schemaCmd  `cmd:"" hidden:"" help:"Print the JSON Schema of a policy file."`
-	Explain showCmd    `cmd:"" hidden:"" help:"Show which hooks are in force, as check --show does."`
-	Replay  pastCmd    `cmd:"" hidden:"" help:"Try the policy on past calls, as test --past does."`
-	Import  importCmd  `cmd:"" hidden:"" help:"Show the hooks in the client's settings, as a policy would run them."`
 }
 
 // ProvideSources gives the commands the policy files that apply here.
@@ -58,32 +51,4 @@ func decodeFile(path string, level config.Level) (*config.Config, error) {
 		return nil, fmt.Errorf("reading policy: %w", err)
 	}
 	return config.Decode(path, level, data)
-}
-
-type schemaCmd struct{}
-
-func (schemaCmd) Run(a *cli.App) error {
-	_, err := a.Stdout.Write(config.Schema())
-	return err
-}
-
-// examples are small policy servers of protocol 1.0 to start from. Each is a complete program that
-// needs nothing but its language, and both make the same decisions.
-//
-//go:embed example
-var examples embed.FS
-
-type exampleCmd struct {
-	Language string `arg:"" enum:"python,node" help:"python or node."`
-}
-
-func (c *exampleCmd) Run(a *cli.App) error {
-	text, err := examples.ReadFile(
-		map[string]string{"python": "example/policy.py", "node": "example/policy.js"}[c.Language],
-	)
-	if err != nil {
-		return err
-	}
-	_, err = a.Stdout.Write(text)
-	return err
 }

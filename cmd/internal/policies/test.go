@@ -25,16 +25,11 @@ import (
 
 type testCmd struct {
 	File    string `arg:"" optional:"" help:"The client's payload as JSON (- reads stdin), a test file, or a directory of test files (*.policytest.txtar)." type:"path"`
-	Event   string `hidden:"" help:"Instead of a file: the event (default: PreToolUse, of a prompt UserPromptSubmit)." placeholder:"EVENT"`
 	Tool    string `help:"With --command and --path: the tool (default: Bash, for a path Read)." placeholder:"TOOL"`
 	Command string `help:"Instead of a file: a command that the agent would run." placeholder:"COMMAND"`
 	Path    string `help:"Instead of a file: a file that the agent would read, with --tool Edit change." placeholder:"FILE"`
-	Prompt  string `hidden:"" help:"Instead of a file: a prompt of the user." placeholder:"TEXT"`
 	Policy  string `help:"Use this policy file instead of those in force here." type:"path" placeholder:"FILE"`
-	Client  string `hidden:"" help:"Answer as for this version of the client, as 2.1.330." placeholder:"VERSION"`
-	Rules   bool   `hidden:"" help:"Start nothing: ask the built-in rules only."`
 	Past    bool   `help:"Instead: evaluate the rules on the calls of the last 30 days, or of FILE or directory."`
-	Against string `hidden:"" help:"With --past: show only the calls that this policy file answers differently." type:"path" placeholder:"FILE"`
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
@@ -49,16 +44,15 @@ type call struct {
 
 // trial evaluates calls. Nobody gets the answers.
 type trial struct {
-	hooks  []*config.Hook
-	home   string
-	client string // its version
+	hooks []*config.Hook
+	home  string
 	// start has what the hooks ask for started, in env; otherwise only rules are evaluated.
 	start bool
 	env   []string
 }
 
-func newTrial(s policy.Sources, hooks []*config.Hook, client string, start bool) trial {
-	return trial{hooks, s.Home, client, start, run.Inside(os.Environ(), s.State)}
+func newTrial(s policy.Sources, hooks []*config.Hook, start bool) trial {
+	return trial{hooks, s.Home, start, run.Inside(os.Environ(), s.State)}
 }
 
 func (t trial) of(ctx context.Context, c call) (policy.Event, policy.Result) {
@@ -67,7 +61,6 @@ func (t trial) of(ctx context.Context, c call) (policy.Event, policy.Result) {
 		Payload:    c.payload,
 		At:         c.at,
 		ID:         "evt_test",
-		Version:    t.client,
 		Home:       t.home,
 		ProjectDir: c.project,
 		RulesOnly:  !t.start,
@@ -77,15 +70,21 @@ func (t trial) of(ctx context.Context, c call) (policy.Event, policy.Result) {
 	return ev, policy.Engine{Hooks: t.hooks}.Trigger(ctx, ev)
 }
 
+// hooks returns those of --policy, else those in force, with what is to be known of these.
+func (c *testCmd) hooks(s policy.Sources) (hooks []*config.Hook, notices []string, err error) {
+	if c.Policy != "" {
+		hooks, err = hooksOf(c.Policy)
+		return hooks, nil, err
+	}
+	loaded := policy.Load(s)
+	return loaded.Hooks, loaded.Notices(), nil
+}
+
 func (c *testCmd) Run(a *cli.App, s policy.Sources) error {
 	info, err := os.Stat(c.File)
 	switch {
 	case c.Past:
-		past := pastCmd{Against: c.Against, Days: 30, Limit: 3, Client: c.Client}
-		if c.File != "" {
-			past.Files = []string{c.File}
-		}
-		return past.Run(a, s)
+		return c.past(a, s)
 	case strings.HasSuffix(c.File, suffix), err == nil && info.IsDir():
 		return c.testFiles(a, s)
 	}
@@ -93,28 +92,25 @@ func (c *testCmd) Run(a *cli.App, s policy.Sources) error {
 	if err != nil {
 		return err
 	}
-	e, err := event.Parse("", c.Event, payload)
+	e, err := event.Parse("", "", payload)
 	if err != nil {
 		return err
 	}
 	if e.Kind == event.Unknown {
 		return cli.Usage("no such event %q", e.Name)
 	}
-	loaded := policy.Load(s)
-	if c.Policy != "" {
-		loaded = policy.Loaded{}
-		if loaded.Hooks, err = hooksOf(c.Policy); err != nil {
-			return err
-		}
+	hooks, notices, err := c.hooks(s)
+	if err != nil {
+		return err
 	}
 	ctx, stop := interruptible()
 	defer stop()
 	now := call{kind: e.Kind, payload: payload, at: time.Now(), project: trust.ProjectOf(s.Project)}
-	ev, r := newTrial(s, loaded.Hooks, c.Client, !c.Rules).of(ctx, now)
+	ev, r := newTrial(s, hooks, true).of(ctx, now)
 	if c.JSON {
 		return cli.WriteJSON(a.Stdout, policy.EntryOf(ev, r))
 	}
-	printNotices(a, "note: ", loaded.Notices())
+	printNotices(a, "note: ", notices)
 	printResult(a, r, e.Tool.Name)
 	return nil
 }
@@ -136,36 +132,26 @@ func (c *testCmd) payload(a *cli.App) ([]byte, error) {
 			return nil, fmt.Errorf("reading payload: %w", err)
 		}
 		return b, nil
-	case c.Event == "" && c.Command == "" && c.Path == "" && c.Prompt == "":
+	case c.Command == "" && c.Path == "":
 		return nil, cli.Usage("say what to try: a file, --command or --path")
-	}
-	tool, kind := c.Tool, c.Event
-	switch {
-	case c.Prompt != "":
-		kind = cmp.Or(kind, string(event.UserPromptSubmit))
-	case c.Command != "":
-		tool, kind = cmp.Or(tool, "Bash"), cmp.Or(kind, string(event.PreToolUse))
-	case c.Path != "":
-		tool, kind = cmp.Or(tool, "Read"), cmp.Or(kind, string(event.PreToolUse))
 	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
-	members := map[string]any{"permission_mode": "default"}
-	input := map[string]string{}
-	for name, value := range map[string]string{"command": c.Command, "file_path": c.Path} {
-		if value != "" {
-			input[name] = value
-		}
+	tool, input := "Read", map[string]string{}
+	if c.Path != "" {
+		input["file_path"] = c.Path
 	}
-	if tool != "" || len(input) > 0 {
-		members["tool_name"], members["tool_input"], members["tool_use_id"] = tool, input, "toolu_test"
+	if c.Command != "" {
+		tool, input["command"] = "Bash", c.Command
 	}
-	if c.Prompt != "" {
-		members["prompt"] = c.Prompt
-	}
-	return payloadOf(event.ByName(kind), "test", dir, members)
+	return payloadOf(event.PreToolUse, "test", dir, map[string]any{
+		"permission_mode": "default",
+		"tool_name":       cmp.Or(c.Tool, tool),
+		"tool_input":      input,
+		"tool_use_id":     "toolu_test",
+	})
 }
 
 // payloadOf returns an event's payload: members are those of its kind.
@@ -279,11 +265,16 @@ func (c *testCmd) testFile(a *cli.App, s policy.Sources, path string) (passed, f
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", path, err)
 	}
-	hooks, err := c.hooksFor(s, path, own)
+	hooks, _, err := c.hooks(s)
+	if own != nil {
+		var read *config.Config
+		read, err = config.Decode(path+":policy.json", config.Global, own)
+		hooks = config.Merge(read)
+	}
 	if err != nil {
 		return 0, 0, err
 	}
-	t := newTrial(s, hooks, c.Client, false)
+	t := newTrial(s, hooks, false)
 	for _, x := range cases {
 		_, r := t.of(context.Background(), x.call)
 		if x.decision == caseDecision(r) {
@@ -295,18 +286,6 @@ func (c *testCmd) testFile(a *cli.App, s policy.Sources, path string) (passed, f
 		fmt.Fprintf(a.Stdout, "%s:%s: %s: want %s, got %s\n", path, x.place, render.OneLine(x.text), x.decision, got)
 	}
 	return passed, failed, nil
-}
-
-// hooksFor returns the hooks to test: of the test file's own policy, of --policy, or those in force.
-func (c *testCmd) hooksFor(s policy.Sources, path string, own []byte) ([]*config.Hook, error) {
-	switch {
-	case own != nil:
-		read, err := config.Decode(path+":policy.json", config.Global, own)
-		return config.Merge(read), err
-	case c.Policy != "":
-		return hooksOf(c.Policy)
-	}
-	return policy.Load(s).Hooks, nil
 }
 
 // caseDecision returns a result in the words of a test.

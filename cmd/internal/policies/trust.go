@@ -46,17 +46,6 @@ func (c *trustCmd) Run(a *cli.App, s policy.Sources) error {
 	return nil
 }
 
-type acceptCmd struct{}
-
-func (acceptCmd) Run(a *cli.App, s policy.Sources) error {
-	done, err := s.Accept()
-	printNotices(a, "", done)
-	if err == nil && done == nil {
-		fmt.Fprintln(a.Stdout, "there is nothing to accept: the policy files are as they were")
-	}
-	return err
-}
-
 type allowCmd struct {
 	Code string `arg:"" help:"The code, as the refusal gives it."`
 }

@@ -2,14 +2,11 @@ package config
 
 import (
 	"fmt"
-	"net/url"
 	"os/exec"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
-	"beckon/event"
 	"beckon/event/policy/packs"
 	"beckon/event/policy/rule"
 	"beckon/event/policy/shell"
@@ -22,14 +19,8 @@ func Check(hooks []*Hook) []Problem {
 	var out []Problem
 	for _, h := range hooks {
 		c := checking{h: h, all: hooks}
-		for _, name := range h.Ignored {
-			c.warn("leave it out", "%q has no effect any more", name)
-		}
-		c.time()
 		c.matcher()
 		c.rule()
-		c.condition()
-		c.address()
 		out = append(out, c.found...)
 	}
 	return out
@@ -53,54 +44,29 @@ func (c *checking) warn(advice, format string, args ...any) {
 	})
 }
 
-func (c *checking) time() {
-	limit, h := wire.DeadlineOf(c.h.Event), c.h
-	switch worst := time.Duration(h.Spec.Retries+1)*h.Timeout + time.Duration(h.Spec.Retries)*h.Spec.RetryDelay; {
-	case h.Timeout > limit:
-		c.warn("", "its time, %s, is more than all hooks of %s have together, %s", h.Timeout, h.Event, limit)
-	case h.Type == Server && worst > limit && h.Event != event.SessionEnd:
-		c.warn("lower retry_count or timeout_ms",
-			"all of its tries may take %s; all hooks of %s together have %s", worst, h.Event, limit)
-	}
-}
-
 // clientTools are the client's own tools, to find matchers that misspell them.
 const clientTools = `Bash PowerShell Edit Write Read NotebookEdit Glob Grep WebFetch WebSearch
 	Agent Task AskUserQuestion EnterPlanMode ExitPlanMode Skill Monitor`
 
-// misspelt returns the tool of the client that name is but for the case of its letters; "" if there
-// is none, or it is right.
-func misspelt(name string) string {
-	for _, t := range strings.Fields(clientTools) {
-		if strings.EqualFold(t, name) && t != name {
-			return t
-		}
-	}
-	return ""
-}
-
 func (c *checking) matcher() {
-	m := c.h.Matcher
-	if !wire.RulesOf(c.h.Event).Tool {
+	m, can := c.h.Matcher, wire.RulesOf(c.h.Event)
+	if !can.Tool {
 		return
 	}
-	for _, name := range m.Names() {
-		if t := misspelt(name); t != "" {
-			c.warn(fmt.Sprintf("did you mean %q?", t),
-				"the matcher %q is case-sensitive and takes no tool of the client", name)
-		}
-		if strings.HasPrefix(name, "mcp__") && strings.Count(name, "__") == 1 {
-			c.warn(fmt.Sprintf("%q takes all of the server's tools", name+"__.*"), "%q is the name of no tool", name)
+	names := m.Names()
+	if c.h.If != nil {
+		name, _, _ := strings.Cut(c.h.If.Text(), "(")
+		names = append(slices.Clip(names), name)
+	}
+	for _, name := range names {
+		for _, t := range strings.Fields(clientTools) {
+			if strings.EqualFold(t, name) && t != name {
+				c.warn(fmt.Sprintf("did you mean %q?", t),
+					"the matcher %q is case-sensitive and takes no tool of the client", name)
+			}
 		}
 	}
-	for _, t := range strings.Fields(clientTools) {
-		if m.Find(t) > 0 {
-			c.warn("^ and $ hold it at its place", "the expression %q also finds something in %s", m.Text(), t)
-			break
-		}
-	}
-	shell := m.All() || m.Match("Bash")
-	if shell && !m.All() && !m.Match("PowerShell") && wire.RulesOf(c.h.Event).Refuse != wire.NoWay && !c.h.Observe {
+	if !m.All() && m.Match("Bash") && !m.Match("PowerShell") && can.Refuse != wire.NoWay && !c.h.Observe {
 		c.warn(`"Bash|PowerShell"`, "where there is no Bash the client has PowerShell, which it does not match")
 	}
 }
@@ -111,19 +77,19 @@ func (c *checking) rule() {
 	if r == nil {
 		return
 	}
+	m := r.Match
 	takes := func(names string) bool {
 		return slices.ContainsFunc(strings.Fields(names), func(n string) bool {
-			return !slices.ContainsFunc(r.Match.Tools, func(m rule.Matcher) bool { return !m.Match(n) })
+			return !slices.ContainsFunc(m.Tools, func(m rule.Matcher) bool { return !m.Match(n) })
 		})
 	}
-	m := r.Match
 	if len(m.Commands)+len(m.Regex) > 0 && !takes("Bash PowerShell Monitor") {
 		c.warn("", "no tool that it matches runs commands, so it never holds")
 	}
 	if len(m.Paths) > 0 && !takes("Bash PowerShell Edit Write Read NotebookEdit Glob Grep MultiEdit") {
 		c.warn("", "no tool that it matches has a path, so it never holds")
 	}
-	if r.Decision == wire.Allow && len(m.Words) > 0 && len(m.Paths)+len(m.Commands)+len(m.Regex) == 0 {
+	if m.Allow && len(m.Words) > 0 && len(m.Paths)+len(m.Commands)+len(m.Regex) == 0 {
 		c.warn("give it commands or paths", "it approves whatever has these words in it, and all that is beside them")
 	}
 	for _, p := range m.Check() {
@@ -138,28 +104,29 @@ func (c *checking) rule() {
 	}
 }
 
-// spelling warns about a program, subcommand or flag that other rules, packs and examples write
-// differently.
+// spelling warns about a program, subcommand or flag that the other entries and examples of all
+// rules and packs write differently.
 func (c *checking) spelling(entry string) {
-	words := strings.Fields(entry)
-	others := c.lines(entry)
-	var programs, known []string
-	for _, line := range others {
-		other := strings.Fields(line)
-		programs = append(programs, other[0])
-		if other[0] == words[0] {
-			known = append(known, other[1:]...)
+	lines := packed()
+	for _, h := range c.all {
+		if r := h.Spec.Rule; r != nil {
+			lines = slices.Concat(lines, r.Match.Commands, r.Examples)
 		}
 	}
-	if !slices.Contains(programs, words[0]) && !shell.IsKnown(words[0]) {
-		if _, err := exec.LookPath(words[0]); err != nil {
-			c.misspelt(entry, words[0], programs)
+	words := strings.Fields(entry)
+	var programs, known []string
+	for _, line := range lines {
+		if other := strings.Fields(line); line != entry && len(other) > 0 {
+			if programs = append(programs, other[0]); other[0] == words[0] {
+				known = append(known, other[1:]...)
+			}
 		}
+	}
+	if _, err := exec.LookPath(words[0]); err != nil && !shell.IsKnown(words[0]) {
+		c.misspelt(entry, words[0], programs)
 	}
 	for _, w := range words[1:] {
-		if !slices.Contains(known, w) {
-			c.misspelt(entry, w, known)
-		}
+		c.misspelt(entry, w, known)
 	}
 }
 
@@ -167,37 +134,19 @@ func (c *checking) spelling(entry string) {
 // word.
 func (c *checking) misspelt(entry, word string, known []string) {
 	const short = 5 // shorter words are often near others
+	if len(word) < short || slices.Contains(known, word) {
+		return
+	}
+	sorted := func(word string) string { return string(slices.Sorted(slices.Values([]byte(word)))) }
 	for _, k := range known {
-		near := typed.Nearest(word, []string{k}) != "" && (abs(len(word)-len(k)) == 1 || sorted(word) == sorted(k))
-		if near && len(word) >= short && k+"s" != word && word+"s" != k && !strings.HasPrefix(k, word+"-") {
-			c.warn(
-				fmt.Sprintf("did you mean %q?", k),
-				"commands: %q of %q is near to a word that is known of the program",
-				word,
-				entry,
-			)
+		longer := len(word) - len(k)
+		near := typed.Nearest(word, []string{k}) != "" && (longer == 1 || longer == -1 || sorted(word) == sorted(k))
+		if near && k+"s" != word && word+"s" != k && !strings.HasPrefix(k, word+"-") {
+			c.warn(fmt.Sprintf("did you mean %q?", k),
+				"commands: %q of %q is near to a word that is known of the program", word, entry)
 			return
 		}
 	}
-}
-
-func abs(n int) int { return max(n, -n) }
-
-func sorted(word string) string {
-	letters := []byte(word)
-	slices.Sort(letters)
-	return string(letters)
-}
-
-// lines returns the other entries and the examples of all rules, and those of the packs.
-func (c *checking) lines(entry string) (list []string) {
-	for _, h := range c.all {
-		if r := h.Spec.Rule; r != nil {
-			list = append(append(list, r.Match.Commands...), r.Examples...)
-		}
-	}
-	list = slices.DeleteFunc(list, func(line string) bool { return line == entry || strings.TrimSpace(line) == "" })
-	return append(list, packed()...)
 }
 
 // packed returns the entries of all packs.
@@ -210,30 +159,6 @@ var packed = sync.OnceValue(func() (list []string) {
 	}
 	return list
 })
-
-// condition warns about an "if" for a tool that the client does not have.
-func (c *checking) condition() {
-	if c.h.If == nil {
-		return
-	}
-	name, _, _ := strings.Cut(c.h.If.Text(), "(")
-	switch t := misspelt(name); {
-	case t != "":
-		c.warn(fmt.Sprintf("did you mean %q?", t), "\"if\" names %q, which is not a tool of the client", name)
-	case !strings.HasPrefix(name, "mcp__") && strings.Contains(name, "*"):
-		c.warn("leave it out for all tools", "\"if\" names %q, which is not a tool", name)
-	}
-}
-
-func (c *checking) address() {
-	u, err := url.Parse(c.h.Spec.URL)
-	if err != nil || u.Scheme != "http" {
-		return
-	}
-	if name := u.Hostname(); name != "localhost" && !strings.HasPrefix(name, "127.") && name != "::1" {
-		c.warn("https keeps them private", "what the agent does goes to %s as plain text", u.Host)
-	}
-}
 
 // Describe describes what a hook does, for people.
 func (h *Hook) Describe() string {
@@ -269,27 +194,8 @@ func (r *Rule) describe() string {
 	for _, m := range r.Match.Tools[min(len(r.Match.Tools), 1):] { // the first is the group's
 		list("tool", []string{m.Text()})
 	}
-	list("branch", r.Branches)
-	list("repository", r.Repositories)
-	if r.CI != nil {
-		list("ci", []string{fmt.Sprint(*r.CI)})
-	}
 	if r.Match.Unless != nil {
 		conditions("unless ", *r.Match.Unless)
 	}
-	if len(parts) == 0 {
-		return string(r.Decision)
-	}
-	return string(r.Decision) + ": " + strings.Join(parts, "; ")
-}
-
-// FailMode says what happens to the event when the hook fails.
-func (h *Hook) FailMode() string {
-	switch {
-	case h.Type == BuiltIn:
-		return "-"
-	case h.FailClosed:
-		return "closed"
-	}
-	return "open"
+	return strings.TrimSuffix(string(r.Decision)+": "+strings.Join(parts, "; "), ": ")
 }

@@ -10,19 +10,12 @@ import (
 func TestCheck(t *testing.T) {
 	rule := func(members string) string { return `{"type":"rule","decision":"deny","reason":"r",` + members + `}` }
 	for _, c := range []struct{ text, what, advice string }{
-		{one(`{"type":"command","command":"x","timeout":60}`), "is more than all hooks of PreToolUse have together, 25s", ""},
-		{hooks("SessionEnd", `{"hooks":[{"type":"command","command":"x","timeout":2}]}`), "all hooks of SessionEnd have together, 1.2s", ""},
-		{`{"servers":[{"server_url":"http://localhost/","timeout_ms":9000,"events":["PreToolUse"]}]}`, "all of its tries may take 39s", "retry_count"},
 		{hooks("PreToolUse", `{"matcher":"bash","hooks":[`+rule(`"words":["x"]`)+`]}`), "takes no tool of the client", `did you mean "Bash"?`},
-		{hooks("PreToolUse", `{"matcher":"mcp__memory","hooks":[`+rule(`"words":["x"]`)+`]}`), `"mcp__memory" is the name of no tool`, "mcp__memory__.*"},
-		{hooks("PreToolUse", `{"matcher":"Edit.*","hooks":[`+rule(`"words":["x"]`)+`]}`), "also finds something in NotebookEdit", "^ and $"},
 		{hooks("PreToolUse", `{"matcher":"Bash","hooks":[`+rule(`"commands":["rm"]`)+`]}`), "PowerShell, which it does not match", `"Bash|PowerShell"`},
 		{hooks("PreToolUse", `{"matcher":"Edit|Write","hooks":[`+rule(`"commands":["rm"]`)+`]}`), "no tool that it matches runs commands", ""},
 		{one(rule(`"tool":"Edit","commands":["rm"]`)), "no tool that it matches runs commands", ""},
-		{`{"servers":[{"server_url":"http://policy.example/","retry_count":0}]}`, "goes to policy.example as plain text", "https"},
 		{one(`{"type":"rule","decision":"allow","words":["x"]}`), "approves whatever has these words in it", "commands or paths"},
-		{hooks("PreToolUse", `{"if":"bash(rm *)","hooks":[{"type":"command","command":"x"}]}`), `"if" names "bash", which is not a tool`, `did you mean "Bash"?`},
-		{hooks("PreToolUse", `{"if":"*","hooks":[{"type":"command","command":"x"}]}`), `"if" names "*", which is not a tool`, "leave it out"},
+		{hooks("PreToolUse", `{"if":"bash(rm *)","hooks":[{"type":"command","command":"x"}]}`), `the matcher "bash" is case-sensitive`, `did you mean "Bash"?`},
 		{one(rule(`"commands":["terrafrom apply"]`)), `"terrafrom" of "terrafrom apply"`, `did you mean "terraform"?`},
 		{one(rule(`"commands":["git push --forced"]`)), `"--forced" of "git push --forced"`, `did you mean "--force"?`},
 		{one(rule(`"id":"a","commands":["acme release"]`) + `,{"type":"rule","decision":"ask","reason":"r","commands":["acme relaese prod"]}`), `"relaese" of`, `did you mean "release"?`},
@@ -32,8 +25,6 @@ func TestCheck(t *testing.T) {
 		{one(rule(`"commands":["rm -rf"],"unless":{"commands":["rm"]}`)), "does not even cover", ""},
 		{`{"deny":["Bash(git push --force *)"]}`, `misses "git push origin main --force"`, ""},
 		{`{"deny":["Bash(rm -rf:*)"]}`, `misses "rm x -rf"`, ""},
-		{one(rule(`"commands":["rm"],"exact":true`)), `"exact" has no effect any more`, "leave it out"},
-		{`{"strict":true,"deny":["WebFetch"]}`, `"strict" has no effect any more`, "leave it out"},
 		{`{"ask":["Bash(kubectl delete --all *)"]}`, `misses "kubectl delete x --all"`, ""},
 	} {
 		found := Check(Merge(decoded(t, c.text)))

@@ -4,18 +4,14 @@
 package config
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"maps"
+	"encoding/json"
 	"path"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"beckon/event"
 	"beckon/event/policy/rule"
+	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
@@ -65,7 +61,6 @@ type Hook struct {
 	Grant      bool          // its "allow" skips the user's own decision
 	Enabled    bool
 	Once       bool // the user may let a refused call pass once
-	StopBlocks int  // how often in a row it may keep the agent from stopping
 
 	Spec Spec
 
@@ -76,7 +71,6 @@ type Hook struct {
 
 	Handler wire.Handler // created before the hook's turn, by the package that can start it
 	Fault   error        // why it cannot be run
-	Ignored []string     // members of the file that have no effect any more
 	hashed  string       // caches key, which every tool call needs several times for each hook
 }
 
@@ -119,8 +113,8 @@ type Spec struct {
 	Convention string
 
 	URL            string
-	Retries        int
-	RetryDelay     time.Duration
+	Retries        int           `json:"-"`
+	RetryDelay     time.Duration `json:"-"`
 	Headers        map[string]string
 	AllowedEnvVars []string
 
@@ -130,13 +124,19 @@ type Spec struct {
 	Rule *Rule
 }
 
+// Rule is a built-in hook: it compares the call with its conditions and starts no process.
+type Rule struct {
+	Decision wire.Decision // Deny, Ask, Warn or Allow
+	Reason   string
+	Match    rule.Rule `json:"-"`
+	Examples []string  `json:"-"` // that it covers, and that it does not
+}
+
 // Config is one policy file.
 type Config struct {
 	File  string
 	Level Level
 	Hooks []*Hook // in definition order, servers after the others
-	// TraceAll: calls that no hook applies to are traced, too.
-	TraceAll bool
 }
 
 // key returns what makes two hooks identical: everything but timeout, fail mode and name.
@@ -144,51 +144,23 @@ func (h *Hook) key() string {
 	if h.hashed != "" {
 		return h.hashed
 	}
-	s := h.Spec
-	k := []string{string(h.Event), h.Matcher.Text(), string(h.Type), s.Command, s.Shell, s.Convention}
-	k = append(k, s.URL, s.Prompt, s.Model, fmt.Sprint(s.Args != nil, h.Observe))
-	lists := func(lists ...[]string) {
-		for _, l := range lists {
-			k = append(append(k, strconv.Itoa(len(l))), l...)
-		}
-	}
-	lists(s.Args, s.AllowedEnvVars)
-	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
-		k = append(k, name, s.Headers[name])
-	}
+	is := []any{h.Event, h.Matcher.Text(), h.Type, h.Observe, h.Spec}
 	if h.If != nil {
-		k = append(k, "if", h.If.Text())
+		is = append(is, "if", h.If.Text())
 	}
-	if r := s.Rule; r != nil {
-		k = append(k, string(r.Decision), r.Reason, string(r.Unsure))
+	if r := h.Spec.Rule; r != nil {
+		is = append(is, r.Match.Conditions, r.Match.Unless)
 		for _, m := range r.Match.Tools {
-			k = append(k, m.Text())
+			is = append(is, m.Text())
 		}
 		if r.Match.Says != nil {
-			k = append(k, "says", r.Match.Says.Text())
-		}
-		if r.CI != nil {
-			k = append(k, fmt.Sprint("ci", *r.CI))
-		}
-		lists(r.Branches, r.Repositories)
-		conditions := func(c rule.Conditions) { lists(c.Commands, c.Regex, c.Paths, c.Words) }
-		conditions(r.Match.Conditions)
-		if r.Match.Unless != nil {
-			k = append(k, "unless")
-			conditions(*r.Match.Unless)
+			is = append(is, "says", r.Match.Says.Text())
 		}
 	}
-	var all []byte
-	for _, text := range k { // with their lengths, so that they cannot run together
-		all = append(strconv.AppendInt(all, int64(len(text)), 10), ":"+text...)
-	}
-	sum := sha256.Sum256(all)
-	h.hashed = hex.EncodeToString(sum[:])
+	b, _ := json.Marshal(is) // texts and lists
+	h.hashed = trust.Sum(b)
 	return h.hashed
 }
-
-// Same reports whether two hooks are identical.
-func (h *Hook) Same(other *Hook) bool { return h.key() == other.key() }
 
 // Merge returns the hooks of several files in the order in which they run: project before
 // global, definition order within a file, identical ones once at their first place. Of
@@ -228,7 +200,6 @@ func stricter(a, b *Hook) *Hook {
 	h.Grant = a.Grant && b.Grant
 	h.Once = a.Once && b.Once
 	h.Enabled = a.Enabled || b.Enabled
-	h.StopBlocks = max(a.StopBlocks, b.StopBlocks)
 	if a.Timeout == 0 || b.Timeout == 0 {
 		h.Timeout = 0
 	} else {

@@ -106,7 +106,6 @@ func TestMistakes(t *testing.T) {
 		{one(`{"type":"command","Command":"x"}`), `unknown key "Command"`, "", `did you mean "command"?`},
 		{one(`{"type":"rule","decision":"allow","commands":null}`), "is null, not a list", "$.hooks.PreToolUse[0].hooks[0].commands", ""},
 		{one(`{"type":"rule","decision":"allow","commands":["ls",""]}`), "is empty", "$.hooks.PreToolUse[0].hooks[0].commands[1]", ""},
-		{one(`{"type":"command","command":"x","stop_blocks":1}`), `keeps no agent going`, "", ""},
 		{one(`{"type":"server","server_url":"localhost"}`), `no address: "localhost"`, "", "http://"},
 		{one(`{"type":"server","server_url":"http://x","retry_count":1.5}`), "a whole number", "", ""},
 		{one(`{"type":"rule","decision":"deny"}`), `a rule needs "reason"`, "", ""},

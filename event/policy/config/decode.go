@@ -51,18 +51,10 @@ func decode(name string, level Level, data []byte, again bool) (*Config, error) 
 	d.read(data, &d.top)
 	d.all()
 	d.ids()
-	for i, h := range d.hooks {
-		if d.has(h.Path + ".exact") {
-			h.Ignored = append(h.Ignored, "exact")
-		}
-		if i == 0 && d.has("$.strict") {
-			h.Ignored = append(h.Ignored, "strict")
-		}
-	}
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	return &Config{File: name, Level: level, Hooks: d.hooks, TraceAll: d.top.Trace == "all"}, nil
+	return &Config{File: name, Level: level, Hooks: d.hooks}, nil
 }
 
 // decoder is the state of Decode.
@@ -124,16 +116,15 @@ func (d *decoder) event(name, at string) (event.Kind, bool) {
 // base returns a hook with the file's own settings.
 func (d *decoder) base(k event.Kind, t Type, at string) *Hook {
 	return &Hook{
-		Event:      k,
-		Type:       t,
-		Enabled:    true,
-		StopBlocks: 1,
-		Observe:    d.top.Observe,
-		Once:       d.top.AllowOnce,
-		Level:      d.level,
-		File:       d.file,
-		Line:       d.line(at),
-		Path:       at,
+		Event:   k,
+		Type:    t,
+		Enabled: true,
+		Observe: d.top.Observe,
+		Once:    d.top.AllowOnce,
+		Level:   d.level,
+		File:    d.file,
+		Line:    d.line(at),
+		Path:    at,
 	}
 }
 
@@ -143,13 +134,7 @@ func (d *decoder) list(name string, entries []text) {
 	if len(entries) > 0 && decision == wire.Allow {
 		d.mayApprove("$.allow", event.PreToolUse, "")
 	}
-	reason := "The policy denies"
-	switch decision {
-	case wire.Ask:
-		reason = "The policy asks about"
-	case wire.Allow:
-		reason = "The policy allows"
-	}
+	verb := map[string]string{"deny": "denies", "ask": "asks about", "allow": "allows"}[name]
 	for i, entry := range entries {
 		h := d.base(event.PreToolUse, BuiltIn, fmt.Sprintf("$.%s[%d]", name, i))
 		r, err := rule.OfClient(string(entry), decision == wire.Allow)
@@ -157,7 +142,8 @@ func (d *decoder) list(name string, entries []text) {
 			d.fail(h.Path, "like Bash(git push *), Read(./.env), mcp__server__tool or WebFetch(domain:NAME)",
 				"%q %v", entry, err)
 		}
-		h.Spec.Rule = NewRule(decision, reason+" "+string(entry)+".", r)
+		reason := "The policy " + verb + " " + string(entry) + "."
+		h.Spec.Rule = &Rule{Decision: decision, Reason: reason, Match: r}
 		h.Grant = r.Allow
 		d.hooks = append(d.hooks, h)
 	}
@@ -173,7 +159,8 @@ func (d *decoder) pack(name, at string) {
 	for _, p := range rules {
 		h := d.base(event.PreToolUse, BuiltIn, at)
 		reason := strings.TrimSpace(p.Reason + " " + p.Instead)
-		h.ID, h.Spec.Rule = p.ID, NewRule(wire.Decision(p.Decision), reason, p.Match())
+		h.ID, h.hashed = p.ID, fmt.Sprint(p.ID, h.Observe)
+		h.Spec.Rule = &Rule{Decision: wire.Decision(p.Decision), Reason: reason, Match: p.Match()}
 		if h.Grant = h.Spec.Rule.Decision == wire.Allow; h.Grant && d.level == Project {
 			d.fail(at, "", "a project's policy cannot allow, so it has no use for the pack %q", name)
 			return
@@ -290,11 +277,6 @@ func (d *decoder) hook(h *Hook, x handler) {
 	d.failClosed(h, ".fail", x.Fail == "closed")
 	d.failClosed(h, ".onFailure", x.OnFailure == "block")
 	d.failClosed(h, ".fail_open", x.FailOpen != nil && !*x.FailOpen)
-	if x.StopBlocks != nil {
-		if h.StopBlocks = int(*x.StopBlocks); !can.Loops {
-			d.fail(at+".stop_blocks", "", "%s keeps no agent going", h.Event)
-		}
-	}
 	h.Spec = Spec{
 		Command:        string(x.Command),
 		Args:           x.Args,
@@ -415,4 +397,84 @@ func (d *decoder) ids() {
 		*first = *stricter(first, h)
 		return true
 	})
+}
+
+// rule converts the conditions and the decision of a rule.
+func (d *decoder) rule(h *Hook, x handler) {
+	can, at := wire.RulesOf(h.Event), h.Path
+	d.decision(h, x, can)
+	if !d.has(at+".reason") && x.Decision != "allow" {
+		d.fail(at, "", "a rule needs %q", "reason")
+	}
+	const ofTools = "tool commands regex paths unless.commands unless.regex unless.paths"
+	for _, name := range strings.Fields(ofTools) {
+		if !can.Tool && d.has(at+"."+name) {
+			d.fail(at+"."+name, "", "%s is not a tool event", h.Event)
+		}
+	}
+	m := rule.Rule{Conditions: x.parsed(), Allow: x.Decision == "allow"}
+	if can.Tool { // the rule decides: a command that reads a file is a Read, too
+		m.Tools = []rule.Matcher{h.Matcher}
+		if x.Tool != "" {
+			m.Tools = append(m.Tools, d.matcher(h.Event, x.Tool, at+".tool"))
+		}
+	}
+	if x.Unless != nil {
+		unless := x.Unless.parsed()
+		m.Unless = &unless
+	}
+	h.Grant, h.Spec.Rule = m.Allow, &Rule{
+		Decision: wire.Decision(x.Decision),
+		Reason:   string(x.Reason),
+		Match:    m,
+		Examples: slices.Concat(x.Match, x.NotMatch),
+	}
+	if d.again {
+		return
+	}
+	for _, p := range m.Check() {
+		if where := at + "." + p.Field; !p.Doubt && d.has(where) {
+			d.fail(where, "", "%s", p.What)
+		} else if !p.Doubt {
+			d.fail(at, "", "%s: %s", p.Field, p.What)
+		}
+	}
+	d.examples(h, x.Match, ".match", true)
+	d.examples(h, x.NotMatch, ".not_match", false)
+}
+
+// examples reports those that a rule does not treat as written.
+func (d *decoder) examples(h *Hook, list texts, name string, covered bool) {
+	for i, text := range list {
+		at := fmt.Sprintf("%s%s[%d]", h.Path, name, i)
+		if !d.has(at) {
+			at = h.Path + name
+		}
+		c := rule.Example(text, wire.RulesOf(h.Event).Tool)
+		if covers := h.Applies(c) && h.Spec.Rule.Match.Evaluate(c).Result > rule.No; covers != covered {
+			word := map[bool]string{true: "covers", false: "does not cover"}
+			d.fail(at, "beckon help policy says what an entry covers", "the rule %s %q", word[covers], text)
+		}
+	}
+}
+
+// decision reports a decision that the event cannot express.
+func (d *decoder) decision(h *Hook, x handler, can wire.Rules) {
+	at := h.Path + ".decision"
+	switch wire.Decision(x.Decision) {
+	case wire.Deny:
+		if can.Refuse == wire.NoWay {
+			d.fail(at, "", "%s cannot be refused", h.Event)
+		}
+	case wire.Ask:
+		if !can.Ask {
+			d.fail(at, "", "at %s the user cannot be asked", h.Event)
+		}
+	case wire.Warn:
+		if !can.Context {
+			d.fail(at, "", "%s has no way to say anything to the agent", h.Event)
+		}
+	case wire.Allow:
+		d.mayApprove(at, h.Event, "to let it pass, say nothing")
+	}
 }

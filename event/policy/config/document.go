@@ -161,23 +161,15 @@ var kinds = map[hujson.Kind]string{
 	'n': "null",
 }
 
-// accepts returns the JSON types of the values that t decodes.
-func accepts(t reflect.Type) []hujson.Kind {
-	switch {
-	case t == reflect.TypeFor[texts]():
-		return []hujson.Kind{'"', '['}
-	case t.Kind() == reflect.Interface:
-		return []hujson.Kind{'0', '"'}
-	case t.Kind() == reflect.Struct, t.Kind() == reflect.Map:
-		return []hujson.Kind{'{'}
-	case t.Kind() == reflect.Slice:
-		return []hujson.Kind{'['}
-	case t.Kind() == reflect.String:
-		return []hujson.Kind{'"'}
-	case t.Kind() == reflect.Bool:
-		return []hujson.Kind{'t', 'f'}
-	}
-	return []hujson.Kind{'0'}
+// accepted are the JSON types of the values that Go types decode.
+var accepted = map[reflect.Kind]string{
+	reflect.Interface: `0"`,
+	reflect.Struct:    "{",
+	reflect.Map:       "{",
+	reflect.Slice:     "[",
+	reflect.String:    `"`,
+	reflect.Bool:      "tf",
+	reflect.Float64:   "0",
 }
 
 // check reports what is wrong with a value for a Go type, and records the places of its parts.
@@ -185,8 +177,12 @@ func (d *document) check(v hujson.Value, path string, t reflect.Type, tag reflec
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if want, got := accepts(t), v.Value.Kind(); !slices.Contains(want, got) {
-		d.fail(path, "", "is %s, not %s", kinds[got], kinds[want[len(want)-1]])
+	want, several := accepted[t.Kind()], t == reflect.TypeFor[texts]()
+	if several {
+		want = `"[`
+	}
+	if got := v.Value.Kind(); strings.IndexByte(want, byte(got)) < 0 {
+		d.fail(path, "", "is %s, not %s", kinds[got], kinds[hujson.Kind(want[len(want)-1])])
 		return
 	}
 	switch x := v.Value.(type) {
@@ -194,7 +190,7 @@ func (d *document) check(v hujson.Value, path string, t reflect.Type, tag reflec
 		d.object(x, path, t, tag.Get("as"))
 	case *hujson.Array:
 		elem := t.Elem()
-		if t == reflect.TypeFor[texts]() {
+		if several {
 			elem = reflect.TypeFor[text]()
 		}
 		for i, e := range x.Elements {

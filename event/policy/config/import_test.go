@@ -5,53 +5,47 @@ import (
 	"testing"
 )
 
-// The hooks of the client's three settings files run as in a policy: the project's two files
-// before the global one, in their order, identical hooks once, and beckon's own never.
-func TestImport(t *testing.T) {
+// The hooks of the client's settings files become those of a policy: in their order, identical hooks
+// once, and beckon's own never.
+func TestFromClient(t *testing.T) {
 	hook := func(command string) string { return `{"type":"command","command":"` + command + `","timeout":30}` }
 	settings := func(matcher string, list ...string) []byte {
 		return []byte(`{"model":"opus","hooks":{"PreToolUse":[{"matcher":"` + matcher + `","hooks":[` + strings.Join(list, ",") + `]}]}}`)
 	}
-	files := []Settings{
-		{"global", Global, settings("Bash", hook("everywhere"), hook("shared"), hook("beckon-hook"))},
-		{"project", Project, settings("Bash", hook("first"), hook("shared"))},
-		{"local", Project, settings("Bash", hook("mine"), hook("first"), `{"type":"agent","prompt":"x"}`)},
+	files := [][]byte{
+		settings("Bash", hook("first"), hook("shared"), hook("beckon-hook")),
+		settings("Bash", hook("mine"), hook("first"), `{"type":"agent","prompt":"x"}`),
+		[]byte("not json"),
 	}
 	own := func(h []byte) bool { return strings.Contains(string(h), "beckon-hook") }
-	list := Import(files, own)
-	var got []string
-	for _, i := range list {
-		word := i.File + " " + i.Problem
-		if i.Hook != nil {
-			word = i.File + " " + i.Hook.Spec.Command
-		}
-		got = append(got, word)
-	}
-	want := "project first|project shared|local mine|local type \"agent\" is the client's own; a prompt, or a command that runs an agent, can do the same|global everywhere"
-	if s := strings.Join(got, "|"); s != want {
-		t.Errorf("got %s", s)
-	}
-	text, _, err := FromClient(files, Project, own)
+	text, left, err := FromClient(files, Project, own)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := decoded(t, string(text)); len(c.Hooks) != 4 || c.Hooks[0].Spec.Command != "first" || c.Hooks[0].Matcher.Text() != "Bash" || c.Hooks[0].Timeout.Seconds() != 30 {
+	c := decoded(t, string(text))
+	var got []string
+	for _, h := range c.Hooks {
+		got = append(got, h.Spec.Command)
+	}
+	if strings.Join(got, " ") != "first shared mine" || c.Hooks[0].Matcher.Text() != "Bash" || c.Hooks[0].Timeout.Seconds() != 30 {
 		t.Errorf("as a policy: %s", text)
+	}
+	want := "PreToolUse: type \"agent\" is the client's own; a prompt, or a command that runs an agent, can do the same"
+	if len(left) != 1 || left[0] != want {
+		t.Errorf("left out: %q", left)
 	}
 }
 
 // What only the client has is translated to the policy's terms. What the client ignores is
 // left out.
-func TestImportPutsItInOurWords(t *testing.T) {
+func TestFromClientPutsItInOurWords(t *testing.T) {
 	data := []byte(`{"hooks":{"Stop":[{"matcher":"ignored","hooks":[{"type":"command","command":"log","async":true,"once":true}]}]}}`)
-	list := Import([]Settings{{"f", Global, data}}, func([]byte) bool { return false })
-	if len(list) != 1 || list[0].Hook == nil || !list[0].Hook.Observe || list[0].Matcher != "" {
-		t.Fatalf("got %+v", list)
+	text, left, err := FromClient([][]byte{data}, Global, func([]byte) bool { return false })
+	if err != nil || len(left) > 0 {
+		t.Fatal(left, err)
 	}
-	if want := `{"command":"log","observe":true,"type":"command"}`; string(list[0].JSON) != want {
-		t.Errorf("got %s", list[0].JSON)
-	}
-	if got := Import([]Settings{{"f", Global, []byte(`{"hooks":{}}`)}, {"g", Global, []byte(`not json`)}}, nil); len(got) != 0 {
-		t.Errorf("got %+v", got)
+	c := decoded(t, string(text))
+	if len(c.Hooks) != 1 || !c.Hooks[0].Observe || strings.Contains(string(text), "ignored") || strings.Contains(string(text), "once") {
+		t.Errorf("got %s", text)
 	}
 }

@@ -1,18 +1,10 @@
 package config
 
 import (
-	_ "embed"
 	"encoding/json"
 
 	"beckon/event/policy/rule"
 )
-
-//go:embed schema.json
-var schema []byte
-
-// Schema returns the JSON Schema of a policy file without its comments, for editors. Decode
-// checks more: decisions that an event cannot express, and implausible values.
-func Schema() []byte { return schema }
 
 // text is a text that is not blank.
 type text string
@@ -34,9 +26,7 @@ type file struct {
 	Schema     string             `json:"$schema"`
 	Convention string             `json:"convention" one:"client simple"`
 	Observe    bool               `json:"observe"`
-	Strict     bool               `json:"strict"` // has no effect any more
 	AllowOnce  bool               `json:"allow_once"`
-	Trace      string             `json:"trace" one:"said all"`
 	Deny       []text             `json:"deny"` // in the client's own words, like Bash(git push *)
 	Ask        []text             `json:"ask"`
 	Allow      []text             `json:"allow"`
@@ -55,18 +45,17 @@ type group struct {
 
 // handler is a hook, or a server of many events, as written. See document.read for the tags.
 type handler struct {
-	Type       string   `json:"type" in:"hook"`
-	ID         text     `json:"id" in:"hook server_entry"`
-	Enabled    *bool    `json:"enabled" in:"hook server_entry"`
-	Observe    bool     `json:"observe" in:"hook server_entry"`
-	If         text     `json:"if" in:"hook"`
-	Status     string   `json:"statusMessage" in:"hook"`
-	Timeout    any      `json:"timeout" in:"started"`
-	TimeoutMS  *float64 `json:"timeout_ms" in:"started server_entry file"`
-	Fail       string   `json:"fail" in:"started" one:"open closed"`
-	OnFailure  string   `json:"onFailure" in:"started" one:"block allow"`
-	StopBlocks *float64 `json:"stop_blocks" in:"started" max:"7"`
-	Grant      bool     `json:"grant" in:"server prompt server_entry"`
+	Type      string   `json:"type" in:"hook"`
+	ID        text     `json:"id" in:"hook server_entry"`
+	Enabled   *bool    `json:"enabled" in:"hook server_entry"`
+	Observe   bool     `json:"observe" in:"hook server_entry"`
+	If        text     `json:"if" in:"hook"`
+	Status    string   `json:"statusMessage" in:"hook"`
+	Timeout   any      `json:"timeout" in:"started"`
+	TimeoutMS *float64 `json:"timeout_ms" in:"started server_entry file"`
+	Fail      string   `json:"fail" in:"started" one:"open closed"`
+	OnFailure string   `json:"onFailure" in:"started" one:"block allow"`
+	Grant     bool     `json:"grant" in:"server prompt server_entry"`
 
 	Command text     `json:"command" in:"command"`
 	Args    []string `json:"args" in:"command"`
@@ -85,16 +74,11 @@ type handler struct {
 	Prompt text `json:"prompt" in:"prompt"`
 	Model  text `json:"model" in:"prompt"`
 
-	Decision   string `json:"decision" in:"rule" one:"deny ask warn allow"`
-	Reason     text   `json:"reason" in:"rule"`
-	Tool       string `json:"tool" in:"rule"`
-	Match      texts  `json:"match" in:"rule"` // examples: see rule.Example
-	NotMatch   texts  `json:"not_match" in:"rule"`
-	Exact      bool   `json:"exact" in:"rule"` // has no effect any more
-	Unsure     string `json:"unsure" in:"rule" one:"ask deny pass"`
-	Branch     texts  `json:"branch" in:"rule"`
-	Repository texts  `json:"repository" in:"rule"`
-	CI         *bool  `json:"ci" in:"rule"`
+	Decision string `json:"decision" in:"rule" one:"deny ask warn allow"`
+	Reason   text   `json:"reason" in:"rule"`
+	Tool     string `json:"tool" in:"rule"`
+	Match    texts  `json:"match" in:"rule"` // examples: see rule.Example
+	NotMatch texts  `json:"not_match" in:"rule"`
 	conditions
 	Unless *conditions `json:"unless" in:"rule" as:"rule"`
 }

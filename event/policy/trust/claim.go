@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +20,6 @@ import (
 const (
 	claimsDir  = "claims"  // who answers an invocation
 	noticesDir = "notices" // what the user was told, and when
-	stopsDir   = "stops"   // how often in a row an agent was kept from stopping
 
 	// claimWindow is the longest time between the copies of one invocation.
 	claimWindow = 2 * time.Second
@@ -156,19 +154,3 @@ func (d Dir) Due(session string, texts []string, every time.Duration, now time.T
 	}
 	return out
 }
-
-// StopBlocks returns how often in a row the actor was kept from stopping.
-func (d Dir) StopBlocks(e *event.Event) int {
-	if !e.StopHook {
-		return 0
-	}
-	n, _ := strconv.Atoi(strings.TrimSpace(string(d.Read(stopsDir, stopName(e))))) // 0 if there is no such file
-	return n
-}
-
-// StopBlocked records that it was kept from stopping once more; n is how often before.
-func (d Dir) StopBlocked(e *event.Event, n int) error {
-	return d.Write([]byte(strconv.Itoa(n+1)+"\n"), stopsDir, stopName(e))
-}
-
-func stopName(e *event.Event) string { return Sum(e.SessionID + "\x00" + e.AgentID)[:32] }
