@@ -46,8 +46,7 @@
 //	state/request        what a session asks: its file, the waiting hook, the answer; a pin signs it
 //	render               rows; term and tui draw them, card draws requests, jump goes to a pane,
 //	                     hosts and fleet bring those of other machines, run starts programs
-//	render/web           beckon serve: access says who may, feed follows, page is the page, respond
-//	                     is JSON
+//	render/web           beckon serve: access says who may, page is the page, respond is JSON
 //	render/notify        notifications; reach has their settings
 //	installer            settings edits, plugin, client version; release
 //	testdata             recordings, scripts, scenarios, files of earlier releases
@@ -77,9 +76,7 @@
 //
 //	render/web/web.go            Serve: the server
 //	state/live/follow.go         Run: a session's file has changed
-//	render/web/feed/board.go     take: its row, and what happened in it
-//	render/web/feed/events.go    report: an event, with a number
+//	render/web/feed.go           take: its row, and what happened in it; report: an event
 //	render/web/access/guard.go   Guard: may the caller follow?
-//	render/web/routes.go         events: GET /events
-//	render/web/feed/stream.go    Stream: what the caller has not had yet
+//	render/web/stream.go         events: GET /events
 package main

@@ -23,7 +23,6 @@ import (
 	"beckon/render"
 	"beckon/render/web"
 	"beckon/render/web/access"
-	"beckon/render/web/feed"
 	dashboard "beckon/render/web/page"
 	"beckon/state"
 )
@@ -39,24 +38,16 @@ type serveCmd struct {
 	Hooks   bool     `hidden:"" default:"true" negatable:"" help:"Take events that are posted to /hook (default: yes)."`
 	Fleet   bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
 	Service bool     `help:"Write a unit for systemd, on macOS for launchd, that serves while you are logged in."`
-	Poll    bool     `hidden:"" help:"Poll the files, where the system does not report changes (network file systems)."`
 
 	// Flags of earlier releases, which may stand in a unit that --service wrote.
-	Link    bool   `hidden:"" help:"Did publish this machine's sessions; beckon fleet link does."`
-	Socket  string `hidden:"" help:"Was a unix socket to listen on."`
-	TLSCert string `hidden:"" name:"tls-cert" help:"Was a certificate to serve with."`
-	TLSKey  string `hidden:"" name:"tls-key" help:"Was the certificate's key."`
+	Link bool `hidden:"" help:"Did publish this machine's sessions; beckon fleet link does."`
+	Poll bool `hidden:"" help:"Did poll the files where the system does not report changes."`
 }
 
 // Validate implements kong's validation.
 func (c *serveCmd) Validate() error {
-	switch {
-	case c.Scope != "" && c.What != "token":
+	if c.Scope != "" && c.What != "token" {
 		return errors.New("only a token has a scope")
-	case c.TLSCert+c.TLSKey != "":
-		return errors.New("serve speaks plain HTTP: put `tailscale serve`, `ssh -L` or a proxy with TLS in front of it")
-	case c.Socket != "":
-		return errors.New("serve listens on a port: give --addr")
 	}
 	_, port, err := net.SplitHostPort(c.Addr)
 	if err == nil {
@@ -126,15 +117,12 @@ func (c *serveCmd) Run(a *app) error {
 		}
 	}
 	s := web.New(web.Options{
-		Options: feed.Options{
-			Store:     a.Store,
-			Registry:  filepath.Join(a.ClaudeDir(), "sessions"),
-			Unwatched: c.Poll,
-			Log:       logError,
-			Queue:     a.Queue(""),
-			Seen:      seen,
-			Others:    elsewhere,
-		},
+		Store:    a.Store,
+		Registry: filepath.Join(a.ClaudeDir(), "sessions"),
+		Log:      logError,
+		Queue:    a.Queue(""),
+		Seen:     seen,
+		Others:   elsewhere,
 		Version:  cli.Version(),
 		Token:    token,
 		User:     a.User(),
@@ -154,12 +142,13 @@ func (c *serveCmd) Run(a *app) error {
 	})
 	debug.SetGCPercent(25)         // less memory for a thousand streams, for a little more work
 	debug.SetMemoryLimit(64 << 20) // above it, garbage is collected at once
-	link := linker(token, s.Name())
-	c.say(a, l.Addr().String(), link)
+	c.Addr = l.Addr().String()     // with the port that the system chose
+	link := func(url string) string { return access.Link(token, s.Name(), url) }
+	c.say(a, link)
 	if c.Open {
-		a.openBrowser(link(access.URLs(l.Addr().String())[0]))
+		a.openBrowser(link(access.Local(c.Addr)))
 	}
-	logger.Info().Str("address", l.Addr().String()).Str("version", cli.Version()).Msg("serving")
+	logger.Info().Str("address", c.Addr).Str("version", cli.Version()).Msg("serving")
 	defer func() { logger.Info().Msg("stopped") }()
 	return serveUntilSignal(s, l)
 }
@@ -173,9 +162,13 @@ func (a *app) serveToken() (string, error) {
 	return access.Token(a.Store.Dir)
 }
 
-// linker returns what makes links that sign a browser in at the server of that name.
-func linker(token, name string) func(url string) string {
-	return func(url string) string { return access.Link(token, name, url) }
+// urls returns the addresses of the server: for this machine, and for others.
+func (c *serveCmd) urls() []string {
+	urls := []string{access.Local(c.Addr)}
+	if url, err := access.Elsewhere(c.Addr, c.Host); err == nil && url != urls[0] {
+		urls = append(urls, url)
+	}
+	return urls
 }
 
 // args are the words that start this server again.
@@ -187,7 +180,7 @@ func (c *serveCmd) args() []string {
 	for _, flag := range []struct {
 		name string
 		set  bool
-	}{{"fleet", c.Fleet}, {"no-hooks", !c.Hooks}, {"notify", c.Notify}, {"poll", c.Poll}} {
+	}{{"fleet", c.Fleet}, {"no-hooks", !c.Hooks}, {"notify", c.Notify}} {
 		if flag.set {
 			args = append(args, "--"+flag.name)
 		}
@@ -211,8 +204,8 @@ func (c *serveCmd) printToken(a *app, token string) error {
 
 // say prints where the server is. What signs a browser in is shown only to the user who
 // started it, never written to a log that others may read.
-func (c *serveCmd) say(a *app, addr string, link func(string) string) {
-	urls := access.URLs(addr)
+func (c *serveCmd) say(a *app, link func(string) string) {
+	urls := c.urls()
 	fmt.Fprintf(a.Stdout, "beckon serves on %s\n", urls[0])
 	if confidential(a.Stdout) {
 		for _, url := range urls {
@@ -223,11 +216,11 @@ func (c *serveCmd) say(a *app, addr string, link func(string) string) {
 		fmt.Fprintln(a.Stdout, "  beckon serve url prints the link that opens it in a browser")
 	}
 	if c.QR {
-		if err := c.showCode(a, addr, link); err != nil {
+		if err := c.showCode(a, link); err != nil {
 			fmt.Fprintf(a.Stderr, "beckon: %v\n", err)
 		}
 	}
-	if host, _, err := net.SplitHostPort(addr); err == nil && !access.Loopback(host) {
+	if host, _, err := net.SplitHostPort(c.Addr); err == nil && !access.Loopback(host) {
 		fmt.Fprintln(a.Stdout, "  without TLS the network sees all that is sent: `tailscale serve` or `ssh -L` hides it")
 	}
 }
@@ -251,11 +244,11 @@ func confidential(w io.Writer) bool {
 }
 
 // showCode shows the QR code of a link that signs in one phone, once.
-func (c *serveCmd) showCode(a *app, addr string, link func(string) string) error {
+func (c *serveCmd) showCode(a *app, link func(string) string) error {
 	if !confidential(a.Stdout) {
 		return cli.Hint("run beckon serve url --qr in a terminal", "others may read what is printed here")
 	}
-	url, err := access.Elsewhere(addr, c.Host)
+	url, err := access.Elsewhere(c.Addr, c.Host)
 	if err != nil {
 		return err
 	}
@@ -267,37 +260,26 @@ func (c *serveCmd) showCode(a *app, addr string, link func(string) string) error
 	return nil
 }
 
-// running returns the address of the server that was started with the same --addr, and what makes
-// links to it. Another user's server may have the port: a link to it would open nothing.
-func (c *serveCmd) running(token string) (url string, link func(string) string, err error) {
-	url = access.URLs(c.Addr)[0]
-	health, whose, ok := access.Ask(url)
-	switch {
-	case ok && whose.Who == access.Another:
-		return "", nil, cli.Hint("give another port with --addr", "another user serves on %s", url)
-	case ok && (!access.IsName(health.Name) || health.Token != access.Fingerprint(token)):
-		return "", nil, cli.Hint("set BECKON_TOKEN as it was for the server; one of an older version must be restarted",
-			"the server on %s has another token", url)
-	case ok:
-		return url, linker(token, health.Name), nil
-	}
-	return "", nil, cli.Hint("beckon serve starts one; give the --addr that it was started with",
-		"no beckon serves on %s", c.Addr)
-}
-
-// visit opens the page of the server that is running, or prints links or a code for it.
+// visit opens the page of the server that was started with the same --addr, or prints links or a code
+// for it. Another user's server may have the port: a link to it would open nothing.
 func (c *serveCmd) visit(a *app, token string) error {
-	running, link, err := c.running(token)
-	if err != nil {
-		return err
-	}
+	url := access.Local(c.Addr)
+	health, whose, ok := access.Ask(url)
+	link := func(url string) string { return access.Link(token, health.Name, url) }
 	switch {
+	case !ok:
+		return cli.Hint("beckon serve starts one; give the --addr that it was started with", "no beckon serves on %s", c.Addr)
+	case whose.Who == access.Another:
+		return cli.Hint("give another port with --addr", "another user serves on %s", url)
+	case !access.IsName(health.Name) || health.Token != access.Fingerprint(token):
+		return cli.Hint("set BECKON_TOKEN as it was for the server; one of an older version must be restarted",
+			"the server on %s has another token", url)
 	case c.Open:
-		a.openBrowser(link(running))
+		a.openBrowser(link(url))
 	case c.QR:
-		return c.showCode(a, c.Addr, link)
+		return c.showCode(a, link)
 	default:
-		for _, url := range access.URLs(c.Addr) {
+		for _, url := range c.urls() {
 			fmt.Fprintln(a.Stdout, link(url))
 		}
 	}

@@ -23,7 +23,7 @@ func TestNotifyOnceOfAll(t *testing.T) {
 	p := newOffice(t, fmt.Sprintf(`{"notify": ["command"], "notify_command": ["sh", "-c", "cat >> %s; echo >> %[1]s"], "notify_done_after": "0s"}`, told))
 	openTerminal(t, 100, 30, p.env, "watch", "--notify").wait("no sessions|No sessions|session")
 	url := startServe(t, p.env, "--notify")
-	startServe(t, p.env, "--notify", "--poll")
+	startServe(t, p.env, "--notify")
 	time.Sleep(1500 * time.Millisecond) // each has looked once
 	for _, e := range []string{
 		`"UserPromptSubmit","prompt":"go"`,

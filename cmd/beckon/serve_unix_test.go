@@ -43,7 +43,7 @@ func startServeAt(t *testing.T, host string, env []string, args ...string) (url 
 		}
 	})
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if res, err := http.Get("http://" + addr + "/readyz"); err == nil {
+		if res, err := http.Get("http://" + addr + "/healthz"); err == nil {
 			_ = res.Body.Close()
 			if res.StatusCode == http.StatusOK {
 				return "http://" + addr

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestOwnersPrograms(t *testing.T) {
 	x := serve(t, Options{Page: page()})
 	x.Key = ""
 	x.post("/hook", `{"event":"Stop","hookInput":{"session_id":"good"}}`)
-	for _, path := range []string{"/hook/status", "/readyz"} {
+	for _, path := range []string{"/hook/status"} {
 		// Node and Deno send how they fetch, as browsers do, but not for which site.
 		for _, program := range []string{"User-Agent: curl", "User-Agent: node"} {
 			if r := x.Get(path, program, "Sec-Fetch-Mode: cors"); r.Status != http.StatusOK || strings.Contains(r.Body, "good") {
@@ -40,7 +41,7 @@ func TestOwnersPrograms(t *testing.T) {
 		"Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: none", "Sec-Fetch-Dest: empty", "Origin: " + x.URL, "Referer: " + x.URL + "/", browserAgent,
 		"X-Forwarded-For: 192.0.2.7", "Forwarded: for=192.0.2.7", "X-Forwarded-Host: box.example.ts.net", "X-Real-IP: 192.0.2.7", "Via: 1.1 caddy",
 	} {
-		for _, path := range append(paths, "/hook/status", "/readyz") {
+		for _, path := range append(paths, "/hook/status") {
 			if r := x.Get(path, header); r.Status != http.StatusUnauthorized || r.Header.Get("WWW-Authenticate") == "" {
 				t.Errorf("%s with %s: %d %s", path, header, r.Status, r.Body)
 			}
@@ -72,9 +73,13 @@ func TestBeyondLoopback(t *testing.T) {
 	x := serveOn(t, l, Options{})
 	x.Key = ""
 	_, port, _ := strings.Cut(l.Addr().String(), "]:")
-	urls := access.URLs("0.0.0.0:" + port)
-	if len(urls) < 2 || urls[0] != "http://127.0.0.1:"+port+"/" {
-		t.Fatalf("addresses %v", urls)
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	urls := []string{access.Local("0.0.0.0:" + port), "http://" + name + ":" + port + "/", "http://192.0.2.7:" + port + "/"}
+	if url, err := access.Elsewhere("0.0.0.0:"+port, nil); err == nil {
+		urls = append(urls, url)
 	}
 	x.URL = strings.TrimSuffix(urls[0], "/")
 	for _, url := range urls {

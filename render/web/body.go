@@ -44,7 +44,6 @@ func (s *Server) withBody(w http.ResponseWriter, r *http.Request, do func(body [
 		return errNotJSON
 	}
 	if r.ContentLength > maxBody {
-		w.Header().Set("Connection", "close")
 		return errTooLarge
 	}
 	in := http.MaxBytesReader(w, r.Body, maxBody)
@@ -58,7 +57,6 @@ func (s *Server) withBody(w http.ResponseWriter, r *http.Request, do func(body [
 		ctx, cancel := context.WithTimeout(r.Context(), largeWait)
 		defer cancel()
 		if s.large.Acquire(ctx, size) != nil {
-			w.Header().Set("Connection", "close")
 			return errBusy
 		}
 		release := sync.OnceFunc(func() { s.large.Release(size) })

@@ -6,18 +6,8 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/render/web/feed"
 	"beckon/state"
 )
-
-// notice is a notification event.
-type notice struct {
-	SessionID string `json:"session_id"`
-	Kind      string
-	Alert     state.AlertKind `json:"edge"`
-	Timestamp string
-	Text      string
-}
 
 // notices returns the alerts that a stream has received.
 func (s *stream) notices() (list []notice) {
@@ -90,7 +80,7 @@ func TestNoticesOnce(t *testing.T) {
 		return event.Event{Kind: event.PermissionRequest, SessionID: "old", Tool: event.Tool{Name: "Bash", UseID: use, Hash: use, Summary: "Bash: " + use}}
 	}
 	(&site{client: client{T: t}, st: st}).fold(ask("one"))
-	x := serve(t, Options{Options: feed.Options{Store: st, Timing: feed.Timing{Recheck: 20 * time.Millisecond}}})
+	x := serve(t, Options{Store: st, Timing: Timing{Recheck: 20 * time.Millisecond}})
 	s := x.stream("/events")
 	x.settled(s)
 	time.Sleep(100 * time.Millisecond)

@@ -31,7 +31,7 @@ func (s *Server) turns(w http.ResponseWriter, r *http.Request, v state.Seen) err
 	if err = errors.Join(err, e); err != nil {
 		return err
 	}
-	return respond.Whole(w, r, turnsPage{v.Session.ID, render.TurnLines(&v.Session, all[max(0, len(all)-limit):])})
+	return respond.OK(w, turnsPage{v.Session.ID, render.TurnLines(&v.Session, all[max(0, len(all)-limit):])})
 }
 
 // Limits of a page of history.
@@ -88,7 +88,7 @@ func (s *Server) journal(w http.ResponseWriter, r *http.Request, v state.Seen) e
 		page.Lines = page.Lines[:limit]
 		page.Next = page.Lines[limit-1].Seq
 	}
-	return respond.Whole(w, r, page)
+	return respond.OK(w, page)
 }
 
 func pageOf(r *http.Request) (after int64, limit int, err error) {
@@ -154,5 +154,5 @@ func (s *Server) given(w http.ResponseWriter, r *http.Request, key string, there
 	if err != nil {
 		return err
 	}
-	return respond.Whole(w, r, v)
+	return respond.OK(w, v)
 }

@@ -40,7 +40,7 @@ func (s *Server) posted(
 		switch {
 		case ok:
 			if fault.Code == "bad_body" {
-				s.meter.Refused(fault.Code)
+				s.feed.meter.refused(fault.Code)
 			}
 			respond.JSON(w, fault.Status, hookAnswer{Status: "error", Message: fault.Message})
 		case errors.Is(err, errLater):
@@ -119,7 +119,7 @@ var errLater = errors.New("session is busy; the event is kept and will be folded
 // fold folds an event as the hook binary would.
 func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
 	if e.At == 0 {
-		e.At = s.tick()
+		e.At = event.MillisOf(time.Now())
 	}
 	key := store.KeyOf(e.SessionID)
 	res, err := s.o.Store.Fold(key, store.Update{
@@ -137,25 +137,6 @@ func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
 		s.o.Log(err)
 	}
 	return res, err
-}
-
-// stepBack is how far the clock may have been set back for times to go on from the newest one,
-// in milliseconds.
-const stepBack = 1000
-
-// tick returns the time of an event or action that has just arrived. Two in the same
-// millisecond would have no order.
-func (s *Server) tick() event.Millis {
-	for {
-		now, last := time.Now().UnixMilli(), s.last.Load()
-		next := max(now, last+1)
-		if last-now > stepBack {
-			next = now
-		}
-		if s.last.CompareAndSwap(last, next) {
-			return event.Millis(next)
-		}
-	}
 }
 
 // complete adds to o what this machine knows: the repository of the directory, and the

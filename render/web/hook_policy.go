@@ -2,9 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
-	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -49,48 +46,25 @@ func questionOf(r *http.Request, body []byte) Question {
 }
 
 // protocol answers a question of protocol 1.0. It is not an event of this machine, so nothing
-// is folded. A client that timed out and asks again, with the same bytes and from as near, gets
-// the first answer: no command runs twice for one event.
+// is folded.
 func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) error {
 	if s.o.Policy == nil {
 		return respond.NewFault(http.StatusNotImplemented, "no_policy", "no policy is served here", "")
 	}
 	q := questionOf(r, body)
-	// The owner's answer may depend on their projects' policies, so nobody else gets it.
-	key := fmt.Sprintf("question %q %q %d %t %t %x", q.Agent, q.Event, q.Hops, q.Foreign, q.Asks, sha256.Sum256(q.Body))
-	answer, err := s.kept.get(key, askedFor, func() (any, error) {
-		// The asker may come back for the answer, so the end of its connection does not end this.
-		leave, err := enter(s.ctx, s.deciding)
-		defer leave()
-		if s.ctx.Err() != nil {
-			return nil, s.ctx.Err()
-		}
-		q := q
-		q.Busy = err != nil
-		answer, asking := s.o.Policy.Ask(s.ctx, q)
-		if asking == nil && q.Busy {
-			asking = &busyAnswer{answer} // the next try may get a better answer
-		}
-		return answer, asking
-	})
-	busy, isBusy := errors.AsType[*busyAnswer](err)
+	leave, err := enter(r.Context(), s.deciding)
+	defer leave()
+	q.Busy = err != nil
+	answer, err := s.o.Policy.Ask(r.Context(), q)
 	switch {
 	case s.ctx.Err() != nil:
 		return stopping(w)
-	case isBusy:
-		respond.Bytes(w, http.StatusOK, "application/json", busy.answer)
 	case err != nil:
 		return badHook(err.Error())
-	default:
-		respond.Bytes(w, http.StatusOK, "application/json", answer.([]byte))
 	}
+	respond.Bytes(w, http.StatusOK, "application/json", answer)
 	return nil
 }
-
-// busyAnswer is an answer that is not kept.
-type busyAnswer struct{ answer []byte }
-
-func (*busyAnswer) Error() string { return "too many questions at once" }
 
 // payload handles an event in the client's own format, and answers like the client's http
 // hooks. An event passed on by another policy was folded where it came from.
@@ -105,7 +79,7 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) er
 	if err := s.unfit(&e, err); err != nil {
 		return err
 	}
-	e.At = s.tick()
+	e.At = event.MillisOf(time.Now())
 	q.At = e.At
 	var res store.Result
 	fold := func() {
@@ -150,7 +124,7 @@ func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) 
 	leave, err := enter(ctx, places)
 	defer leave()
 	if q.Busy = err != nil; q.Busy {
-		s.meter.Refused("policy_busy")
+		s.feed.meter.refused("policy_busy")
 	}
 	return s.o.Policy.Answer(ctx, q)
 }
@@ -162,8 +136,6 @@ func stopping(w http.ResponseWriter) error {
 }
 
 const (
-	// askedFor is how long an answer is kept for a client that asks again.
-	askedFor = time.Minute
 	// maxDeciding and maxNoting are how many events a policy handles at once: each may run
 	// commands.
 	maxDeciding = 32
@@ -216,7 +188,7 @@ func (s *Server) held(
 ) (answered bool) {
 	defer s.holding.Add(-1)
 	if s.holding.Add(1) > maxWaiting {
-		s.meter.Refused("too_many_held")
+		s.feed.meter.refused("too_many_held")
 		return false
 	}
 	rc := http.NewResponseController(w)

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,43 +66,6 @@ func TestProtocol(t *testing.T) {
 	x = serve(t, Options{Policy: judge{ask: func(context.Context, Question) ([]byte, error) { return nil, errors.New("what is that") }}})
 	if r := x.Do("POST", "/hook", question); r.Status != http.StatusBadRequest || r.Field(t, "message") != "what is that" {
 		t.Errorf("a bad question: %d %s", r.Status, r.Body)
-	}
-}
-
-// A caller that repeats a question before it is answered, or that did not wait, gets the one
-// answer; another question is separate.
-func TestQuestionAskedAgain(t *testing.T) {
-	var asked atomic.Int32
-	begun, go_ := make(chan bool, 10), make(chan bool)
-	x := serve(t, Options{Policy: judge{ask: func(ctx context.Context, _ Question) ([]byte, error) {
-		asked.Add(1)
-		begun <- true
-		<-go_
-		return []byte(allowed), ctx.Err()
-	}}})
-	ctx, cancel := context.WithCancel(context.Background())
-	req, _ := http.NewRequestWithContext(ctx, "POST", x.URL+"/hook", strings.NewReader(question))
-	req.Header.Set("Content-Type", "application/json")
-	go func() { <-begun; cancel() }()
-	if _, err := http.DefaultClient.Do(req); err == nil {
-		t.Fatal("the first waited")
-	}
-	var wait sync.WaitGroup
-	for range 5 {
-		wait.Go(func() {
-			if r := x.Do("POST", "/hook", question); r.Body != allowed {
-				t.Errorf("again: %d %s", r.Status, r.Body)
-			}
-		})
-	}
-	time.Sleep(50 * time.Millisecond)
-	close(go_)
-	wait.Wait()
-	if r := x.Do("POST", "/hook", question); r.Body != allowed || asked.Load() != 1 {
-		t.Errorf("asked %d times, %s", asked.Load(), r.Body)
-	}
-	if x.Do("POST", "/hook", strings.Replace(question, `"1"`, `"2"`, 1)); asked.Load() != 2 {
-		t.Errorf("another question: asked %d times", asked.Load())
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"beckon/render"
-	"beckon/render/web/feed"
 	"beckon/state"
 	"beckon/state/live"
 )
@@ -316,7 +315,7 @@ func TestHookReadsTheFinalMessage(t *testing.T) {
 // once an hour.
 func TestTimeChangesAreToldInTime(t *testing.T) {
 	t.Parallel()
-	x := serve(t, Options{Options: feed.Options{Timing: feed.Timing{Recheck: time.Hour}}})
+	x := serve(t, Options{Timing: Timing{Recheck: time.Hour}})
 	x.envelope("SessionStart", "t", "s", "")
 	x.post("/hook", `{"event":"SessionEnd","hookInput":{"session_id":"s","reason":"clear"}}`)
 	x.lists("s idle") // its successor comes within a moment, or not at all

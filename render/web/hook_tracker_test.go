@@ -3,8 +3,6 @@ package web
 import (
 	"strings"
 	"testing"
-
-	"beckon/render/web/feed"
 )
 
 const curlSessionStart = `curl -X POST http://localhost:5055/hook/session-start \
@@ -27,7 +25,7 @@ func TestCurlVerificationOfTheTracker(t *testing.T) {
 	}
 	x.Until("the event is counted", func() bool {
 		s := response{Body: x.curl(curlStatus, "http://localhost:5055")}
-		return s.Field(t, "last_event_type") == "SessionStart" && s.Field(t, "mode") == feed.ModeHooks && s.Field(t, "events_received") == "1"
+		return s.Field(t, "last_event_type") == "SessionStart" && s.Field(t, "mode") == modeHooks && s.Field(t, "events_received") == "1"
 	})
 }
 
@@ -87,7 +85,7 @@ func TestTrackedHookFaults(t *testing.T) {
 			t.Errorf("%s %q as %s: %d %s", c.path, c.body, c.contentType, r.Status, r.Body)
 		}
 	}
-	if list := x.s.feed.List(feed.Filter{}); len(list.Sessions) != 0 {
+	if list := x.s.feed.list(); len(list.Sessions) != 0 {
 		t.Errorf("sessions were made: %+v", list.Sessions)
 	}
 	for _, dir := range []string{"/tmp", "/var/tmp", "/no/such/directory", ""} { // none is refused

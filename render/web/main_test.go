@@ -112,7 +112,7 @@ func serveOn(t testing.TB, l net.Listener, o Options) *site {
 			t.Errorf("serving: %v", err)
 		}
 	})
-	x.Until("it is ready", func() bool { return x.s.ready.Load() })
+	x.Until("it is ready", func() bool { return x.Get("/healthz").Status == http.StatusOK })
 	return x
 }
 

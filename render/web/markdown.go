@@ -35,7 +35,7 @@ var markdown = sync.OnceValue(func() parser.Parser {
 })
 
 // blocksOf parses Markdown. It returns nothing for plain paragraphs, and for a text in which it would
-// hide or change a word, such as the title of a link: readers have to see all of it.
+// hide or change a word, such as HTML or the title of a link: readers have to see all of it.
 func blocksOf(md string) []block {
 	m := reader{source: []byte(md)}
 	m.children(markdown().Parse(source.NewReader(m.source)), block{Kind: "p"})
@@ -89,7 +89,7 @@ func (m *reader) block(n ast.Node, b block) {
 	switch n := n.(type) {
 	case *ast.Heading:
 		b = block{Kind: "h", Level: n.Level, Mark: b.Mark}
-	case *ast.CodeBlock, *ast.FencedCodeBlock, *ast.HTMLBlock:
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
 		m.code(n, b.Mark)
 		return
 	case *ast.Blockquote:
@@ -119,9 +119,6 @@ func (m *reader) code(n ast.Node, mark string) {
 		lines.WriteByte('\n')
 	}
 	lines.Write(n.Lines().Value(m.source))
-	if h, ok := n.(*ast.HTMLBlock); ok && h.HasClosure() {
-		lines.Write(h.ClosureLine.Value(m.source))
-	}
 	m.add(block{Kind: "code", Mark: mark, Spans: []span{{Text: strings.TrimRight(lines.String(), "\n")}}})
 }
 
@@ -135,30 +132,23 @@ func (m *reader) spans(n ast.Node, style string, list []span) []span {
 		}
 	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		inner := style
 		switch c := c.(type) {
 		case *ast.Text:
 			say(string(c.Value(m.source)))
 			if c.SoftLineBreak() || c.HardLineBreak() {
 				say("\n")
 			}
-		case *ast.String:
-			say(string(c.Value))
-		case *ast.CodeSpan:
-			list = m.spans(c, "code", list)
-		case *ast.Emphasis:
-			list = m.spans(c, []string{"i", "b"}[min(c.Level, 2)-1], list)
 		case *ast.AutoLink:
 			say(string(c.Label(m.source)))
-		case *ast.RawHTML:
-			say(string(c.Segments.Value(m.source)))
-		case *ast.Link:
-			list = m.spans(c, style, list)
-			say(" (" + string(c.Destination) + ")")
-		case *ast.Image:
-			list = m.spans(c, style, list)
-			say(" (" + string(c.Destination) + ")")
-		default:
-			list = m.spans(c, style, list)
+		case *ast.CodeSpan:
+			inner = "code"
+		case *ast.Emphasis:
+			inner = []string{"i", "b"}[min(c.Level, 2)-1]
+		}
+		list = m.spans(c, inner, list)
+		if link, is := c.(*ast.Link); is {
+			say(" (" + string(link.Destination) + ")")
 		}
 	}
 	return list

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"beckon/render/web/access"
-	"beckon/render/web/feed"
 	"beckon/render/web/respond"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -53,7 +52,7 @@ type trackerEvent struct {
 type object = map[string]any
 
 // describe serves GET /api: an OpenAPI document, made from the endpoints and their types.
-func (s *Server) describe(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) describe(w http.ResponseWriter, _ *http.Request) error {
 	paths, events := map[string]object{}, object{}
 	for _, e := range s.endpoints() {
 		method, path, _ := strings.Cut(e.pattern, " ")
@@ -62,7 +61,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) error {
 		}
 		paths[path][strings.ToLower(method)] = e.operation(path)
 	}
-	for name, v := range feed.Payloads() {
+	for name, v := range payloads {
 		events[name] = schemaOf(v)
 	}
 	b, err := respond.Encode(object{
@@ -80,7 +79,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// A later version may add members to any object.
-	return respond.Whole(w, r, json.RawMessage(bytes.ReplaceAll(b, []byte(`,"additionalProperties":false`), nil)))
+	return respond.OK(w, json.RawMessage(bytes.ReplaceAll(b, []byte(`,"additionalProperties":false`), nil)))
 }
 
 var pathParam = regexp.MustCompile(`\{(\w+)\}`)

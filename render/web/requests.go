@@ -11,7 +11,6 @@ import (
 	"time"
 
 	cards "beckon/render/card"
-	"beckon/render/web/feed"
 	"beckon/render/web/respond"
 	"beckon/state/evidence"
 	"beckon/state/request"
@@ -32,8 +31,8 @@ type offered struct {
 type requestList struct {
 	Schema int `json:"schema"`
 	answering
-	Away     *feed.Away `json:"away,omitempty"`
-	Requests []offered  `json:"offers"`
+	Away     *away     `json:"away,omitempty"`
+	Requests []offered `json:"offers"`
 }
 
 type oneRequest struct {
@@ -77,7 +76,7 @@ func (s *Server) requests(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := requestList{Schema: 1, answering: s.mayAnswer(r), Away: feed.AwayOf(s.dir(), now), Requests: []offered{}}
+	out := requestList{Schema: 1, answering: s.mayAnswer(r), Away: awayAt(s.dir(), now), Requests: []offered{}}
 	for i := range list {
 		out.Requests = append(out.Requests, drawn(&list[i]))
 	}
@@ -177,29 +176,37 @@ func badAnswer(err error) error {
 // takenAnswer is an error that says whose answer counted.
 type takenAnswer struct {
 	respond.Body
-	Answered feed.GivenBy `json:"answered"`
+	Answered givenBy `json:"answered"`
+}
+
+// refusals are the errors of an answer that was not given, as the API has them.
+var refusals = []struct {
+	err        error
+	status     int
+	code, hint string
+}{
+	{request.ErrNone, http.StatusNotFound, "no_such_offer", "GET /api/offers lists them"},
+	{request.ErrChanged, http.StatusPreconditionFailed, "changed", "look at it again"},
+	{request.ErrPIN, http.StatusForbidden, "pin", `give it as "pin"`},
+	{pin.ErrWrong, http.StatusForbidden, "wrong_pin", ""},
+	{request.ErrAlways, http.StatusForbidden, "always_elsewhere", ""},
 }
 
 // notGiven says why an answer was not given.
 func notGiven(w http.ResponseWriter, err error) error {
-	var taken *request.TakenError
-	switch {
-	case errors.As(err, &taken):
+	if taken, is := errors.AsType[*request.TakenError](err); is {
 		fault := respond.NewFault(http.StatusConflict, "taken", taken.Error(), "")
-		respond.JSON(w, fault.Status, takenAnswer{respond.Body{Error: fault}, feed.Given(&taken.By)})
+		by := givenBy{taken.By.Word, taken.By.By, taken.By.From}
+		respond.JSON(w, fault.Status, takenAnswer{respond.Body{Error: fault}, by})
 		return nil
-	case errors.Is(err, request.ErrNone):
-		return respond.NewFault(http.StatusNotFound, "no_such_offer", "no such request is open", "GET /api/offers lists them")
-	case request.Late(err):
+	}
+	for _, r := range refusals {
+		if errors.Is(err, r.err) {
+			return respond.NewFault(r.status, r.code, err.Error(), r.hint)
+		}
+	}
+	if request.Late(err) {
 		return respond.NewFault(http.StatusGone, "over", err.Error(), "")
-	case errors.Is(err, request.ErrChanged):
-		return respond.NewFault(http.StatusPreconditionFailed, "changed", err.Error(), "look at it again")
-	case errors.Is(err, request.ErrPIN):
-		return respond.NewFault(http.StatusForbidden, "pin", err.Error(), `give it as "pin"`)
-	case errors.Is(err, pin.ErrWrong):
-		return respond.NewFault(http.StatusForbidden, "wrong_pin", err.Error(), "")
-	case errors.Is(err, request.ErrAlways):
-		return respond.NewFault(http.StatusForbidden, "always_elsewhere", err.Error(), "")
 	}
 	return badAnswer(err)
 }
@@ -270,6 +277,9 @@ func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ request.From) 
 	if err != nil {
 		return err
 	}
-	s.feed.RequestsChanged()
+	select {
+	case s.feed.again <- struct{}{}:
+	default:
+	}
 	return respond.Done(w)
 }

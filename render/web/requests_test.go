@@ -16,7 +16,6 @@ import (
 
 	"beckon/event"
 	"beckon/render/web/access"
-	"beckon/render/web/feed"
 	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -388,7 +387,7 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 	r := x.says(session, o, `"word":"deny"`)
 	var taken takenAnswer
 	r.Into(t, &taken)
-	if r.Status != http.StatusConflict || taken.Answered != (feed.GivenBy{Word: request.Allow, By: "ada", From: request.Terminal}) || !strings.Contains(taken.Error.Message, "ada from terminal") {
+	if r.Status != http.StatusConflict || taken.Answered != (givenBy{Word: request.Allow, By: "ada", From: request.Terminal}) || !strings.Contains(taken.Error.Message, "ada from terminal") {
 		t.Errorf("second: %d %s", r.Status, r.Body)
 	}
 	d.Close(o.ID, "")
@@ -453,45 +452,43 @@ func TestAnswersToQuestions(t *testing.T) {
 // told is what a stream tells of an offer.
 type told struct {
 	ID, Digest, Record string
-	Answered           *feed.GivenBy
+	Answered           *givenBy
 }
 
 // The stream reports offers as they appear and disappear, and a snapshot has the open ones.
 func TestOffersInTheStream(t *testing.T) {
-	for _, unwatched := range []bool{false, true} {
-		x := serve(t, Options{Options: feed.Options{Unwatched: unwatched}, Token: testToken})
-		s := x.stream("/events")
-		o := x.offerIn(request.Permission, asksToRun)
-		var came told
-		heardOf(s, "offer_created", 1, &came)
-		if came.ID != o.ID || came.Digest != o.Digest || came.Record != "s1" {
-			t.Errorf("came %+v", came)
+	x := serve(t, Options{Token: testToken})
+	s := x.stream("/events")
+	o := x.offerIn(request.Permission, asksToRun)
+	var came told
+	heardOf(s, "offer_created", 1, &came)
+	if came.ID != o.ID || came.Digest != o.Digest || came.Record != "s1" {
+		t.Errorf("came %+v", came)
+	}
+	late := x.stream("/events")
+	var list struct{ Offers []told }
+	heardOf(late, "snapshot", 1, &list)
+	if len(list.Offers) != 1 || list.Offers[0] != came {
+		t.Errorf("a snapshot has %+v", list.Offers)
+	}
+	if err := request.In(x.st.Dir).Give(request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Deny, From: request.Terminal, By: "ada"}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	request.In(x.st.Dir).Close(o.ID, "")
+	var end told
+	heardOf(late, "offer_ended", 1, &end)
+	if end.ID != o.ID || end.Answered == nil || *end.Answered != (givenBy{Word: request.Deny, By: "ada", From: request.Terminal}) {
+		t.Errorf("ended %+v", end)
+	}
+	session := x.SignIn(x.loginCode())
+	for i, body := range []string{`{"until":"2h"}`, `{"off":true}`} {
+		if r := x.Do("POST", "/api/away", body, withKey(session)); r.Status != http.StatusOK {
+			t.Errorf("away %s: %d %s", body, r.Status, r.Body)
 		}
-		late := x.stream("/events?session=s1")
-		var list struct{ Offers []told }
-		heardOf(late, "snapshot", 1, &list)
-		if len(list.Offers) != 1 || list.Offers[0] != came {
-			t.Errorf("a snapshot has %+v", list.Offers)
-		}
-		if err := request.In(x.st.Dir).Give(request.Answer{Request: o.ID, Digest: o.Digest, Word: request.Deny, From: request.Terminal, By: "ada"}, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		request.In(x.st.Dir).Close(o.ID, "")
-		var end told
-		heardOf(late, "offer_ended", 1, &end)
-		if end.ID != o.ID || end.Answered == nil || *end.Answered != (feed.GivenBy{Word: request.Deny, By: "ada", From: request.Terminal}) {
-			t.Errorf("ended %+v", end)
-		}
-		session := x.SignIn(x.loginCode())
-		for i, body := range []string{`{"until":"2h"}`, `{"off":true}`} {
-			if r := x.Do("POST", "/api/away", body, withKey(session)); r.Status != http.StatusOK {
-				t.Errorf("away %s: %d %s", body, r.Status, r.Body)
-			}
-			var news struct{ Away *feed.Away }
-			heardOf(s, "away", i+1, &news)
-			if (news.Away == nil) != strings.Contains(body, "off") {
-				t.Errorf("after %s: %+v", body, news.Away)
-			}
+		var news struct{ Away *away }
+		heardOf(s, "away", i+1, &news)
+		if (news.Away == nil) != strings.Contains(body, "off") {
+			t.Errorf("after %s: %+v", body, news.Away)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 
 	"beckon/render"
@@ -40,7 +39,7 @@ func (s *Server) endpoints() []endpoint {
 			"Take an event of a tracker.", "", trackerEvent{}, answer{}},
 		{"GET /hook/status", access.Events, s.hookStatus, "Whether events arrive.", "", nil, hookState{}},
 		{"GET /api/sessions", access.Read, s.sessions,
-			"The sessions, those that need you first.", "all state session", nil, render.List{}},
+			"The sessions, those that need you first.", "all", nil, render.List{}},
 		{"GET /api/sessions/{id}", access.Read, s.ofSession(s.session),
 			"One session, by its id or its seat's.", "", nil, render.Row{}},
 		{"GET /api/sessions/{id}/turns", access.Read, s.ofSession(s.turns),
@@ -74,10 +73,9 @@ func (s *Server) endpoints() []endpoint {
 		{"GET /api/proof", access.Open, s.guard.Prove,
 			"Prove that this server knows a session.", "session words", nil, access.Proof{}},
 		{"GET /events", access.Read, s.events,
-			"What happens, as server-sent events.", "session state after", nil, "text/event-stream"},
+			"What happens, as server-sent events.", "", nil, "text/event-stream"},
 		{"GET /metrics", access.Read, s.metrics, "Metrics for Prometheus.", "", nil, "text/plain"},
 		{"GET /healthz", access.Open, s.healthz, "Whether this is a server of beckon.", "", nil, nil},
-		{"GET /readyz", access.Events, s.readyz, "Whether it serves.", "", nil, respond.Status{}},
 	}
 }
 
@@ -101,11 +99,7 @@ func (s *Server) handler() http.Handler {
 	return s.guard.Protect(func(r *http.Request) access.Scope {
 		_, pattern := mux.Handler(r)
 		return needs[pattern]
-	}, route(mux))
-}
-
-func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
-	return s.feed.Stream(w, r, s.guard.Over(r))
+	}, mux)
 }
 
 // api returns a handler that responds, or with the error.
@@ -145,24 +139,4 @@ func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, request.F
 		}
 		return h(w, r, from)
 	}
-}
-
-// route responds in JSON where the mux would respond in plain text.
-func route(mux *http.ServeMux) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h, pattern := mux.Handler(r)
-		if pattern != "" {
-			mux.ServeHTTP(w, r)
-			return
-		}
-		would := httptest.NewRecorder()
-		h.ServeHTTP(would, r)
-		if allow := would.Header().Get("Allow"); would.Code == http.StatusMethodNotAllowed {
-			w.Header().Set("Allow", allow)
-			respond.Error(w, respond.NewFault(would.Code, "bad_method", "that method is not for this path", "allowed: "+allow))
-			return
-		}
-		respond.Error(w, respond.NewFault(http.StatusNotFound, "not_found",
-			"there is nothing here", "GET /api lists what is"))
-	})
 }

@@ -10,13 +10,17 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/render/web/feed"
 	"beckon/state"
 )
 
 // quick is a schedule that a test can wait for: 60 s, 2 s and 300 s become 2 s,
 // 20 ms and 500 ms.
-var quick = feed.Timing{Recheck: 5 * time.Millisecond, Hooks: 2 * time.Second, Silent: 20 * time.Millisecond, Silence: 500 * time.Millisecond}
+var quick = Timing{
+	Recheck: 5 * time.Millisecond,
+	Hooks:   2 * time.Second,
+	Silent:  20 * time.Millisecond,
+	Silence: 500 * time.Millisecond,
+}
 
 func (x *site) mode(mode string, interval string) func() bool {
 	return func() bool {
@@ -28,11 +32,11 @@ func (x *site) mode(mode string, interval string) func() bool {
 func scenarioActive(t *testing.T) {
 	x := serve(t, Options{})
 	x.post("/hook/session-start", `{"session_id":"s"}`)
-	x.Until("the interval is 60 s", x.mode(feed.ModeHooks, "60"))
+	x.Until("the interval is 60 s", x.mode(modeHooks, "60"))
 	// Only the first sweep runs while hooks are active.
-	y := serve(t, Options{Options: feed.Options{Timing: quick}})
+	y := serve(t, Options{Timing: quick})
 	y.fold(prompt("s", "one"))
-	y.Until("hooks are active", y.mode(feed.ModeHooks, "2"))
+	y.Until("hooks are active", y.mode(modeHooks, "2"))
 	before := y.sweeps()
 	for range 20 {
 		time.Sleep(10 * time.Millisecond)
@@ -47,22 +51,22 @@ func scenarioSilent(t *testing.T) {
 	x := serve(t, Options{})
 	x.fold(event.Event{Kind: event.SessionStart, SessionID: "s", At: event.MillisOf(time.Now().Add(-301 * time.Second))})
 	x.Until("the old event is known", func() bool { return x.Get("/hook/status").Field(t, "last_event_ago") == "5m ago" })
-	if !x.mode(feed.ModePolling, "2")() {
+	if !x.mode(modePolling, "2")() {
 		t.Errorf("after 301 s: %s", x.Get("/hook/status").Body)
 	}
-	y := serve(t, Options{Options: feed.Options{Timing: quick}})
+	y := serve(t, Options{Timing: quick})
 	y.fold(prompt("s", "one"))
-	y.Until("hooks are active", y.mode(feed.ModeHooks, "2"))
-	y.Until("they are silent", y.mode(feed.ModePolling, "0.02"))
+	y.Until("hooks are active", y.mode(modeHooks, "2"))
+	y.Until("they are silent", y.mode(modePolling, "0.02"))
 	before := y.sweeps()
 	y.Until("sweeps follow each other", func() bool { return y.sweeps() > before+3 })
 }
 
 func scenarioResume(t *testing.T) {
-	y := serve(t, Options{Options: feed.Options{Timing: quick}})
-	y.Until("nothing was heard", y.mode(feed.ModePolling, "0.02"))
+	y := serve(t, Options{Timing: quick})
+	y.Until("nothing was heard", y.mode(modePolling, "0.02"))
 	y.fold(prompt("s", "one"))
-	y.Until("hooks resume", y.mode(feed.ModeHooks, "2"))
+	y.Until("hooks resume", y.mode(modeHooks, "2"))
 }
 
 func scenarioScript(t *testing.T) {
@@ -81,7 +85,7 @@ func scenarioUnavailable(t *testing.T) {
 		t.Errorf("the hook took %v", took)
 	}
 	// The application starts, and has the session.
-	y := serve(t, Options{Options: feed.Options{Store: x.st}})
+	y := serve(t, Options{Store: x.st})
 	if y.row("s").State != state.Working {
 		t.Errorf("row %+v", y.row("s"))
 	}
@@ -150,7 +154,7 @@ func scenarioStatusDisplay(t *testing.T) {
 	x := serve(t, Options{})
 	x.hook(`{"hook_event_name":"SessionStart","session_id":"s","cwd":"/tmp"}`)
 	x.Until("the event was measured", func() bool { return x.Get("/hook/status").Field(t, "latency") != "<nil>" })
-	for name, want := range map[string]string{"enabled": "true", "mode": feed.ModeHooks, "last_event_type": "SessionStart", "watching": "fsnotify"} {
+	for name, want := range map[string]string{"enabled": "true", "mode": modeHooks, "last_event_type": "SessionStart", "watching": "fsnotify"} {
 		if got := x.Get("/hook/status").Field(t, name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
@@ -173,6 +177,5 @@ func scenarioLastActive(t *testing.T) {
 
 // sweeps returns how often transcripts were read.
 func (x *site) sweeps() int64 {
-	runs, _ := x.s.feed.Sweeps()
-	return runs
+	return x.s.feed.sweeps.Load()
 }

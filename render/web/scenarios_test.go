@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"beckon/render"
-	"beckon/render/web/feed"
 	"beckon/state"
 )
 
@@ -111,11 +110,11 @@ func scenarioNotification(t *testing.T) {
 func scenarioStatus(t *testing.T) {
 	x := serve(t, Options{})
 	r := x.Get("/hook/status")
-	if r.Status != http.StatusOK || r.Field(t, "enabled") != "true" || r.Field(t, "last_event_at") != "<nil>" || r.Field(t, "mode") != feed.ModePolling {
+	if r.Status != http.StatusOK || r.Field(t, "enabled") != "true" || r.Field(t, "last_event_at") != "<nil>" || r.Field(t, "mode") != modePolling {
 		t.Errorf("at first %s", r.Body)
 	}
 	x.post("/hook/session-start", `{"session_id":"s"}`)
-	x.Until("the event is known", func() bool { return x.Get("/hook/status").Field(t, "mode") == feed.ModeHooks })
+	x.Until("the event is known", func() bool { return x.Get("/hook/status").Field(t, "mode") == modeHooks })
 	at, err := time.Parse(time.RFC3339, x.Get("/hook/status").Field(t, "last_event_at"))
 	if err != nil || time.Since(at).Abs() > time.Minute {
 		t.Errorf("last event at %v: %v", at, err)
@@ -239,8 +238,8 @@ func scenarioTurn(t *testing.T) {
 }
 
 func scenarioProgress(t *testing.T) {
-	often := feed.Timing{Recheck: 20 * time.Millisecond, Hooks: 20 * time.Millisecond}
-	x := serve(t, Options{Options: feed.Options{Timing: often}})
+	often := Timing{Recheck: 20 * time.Millisecond, Hooks: 20 * time.Millisecond}
+	x := serve(t, Options{Timing: often})
 	s := x.stream("/events")
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	x.post("/hook/user-prompt-submit", `{"session_id":"s","cwd":"/tmp","transcript_path":"`+path+`","prompt":"build it"}`)

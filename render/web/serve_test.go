@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"beckon/render/web/access"
-	"beckon/render/web/feed"
 )
 
 // Closing a server leaves nothing behind, even with streams and slow requests.
@@ -20,11 +20,11 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Options: feed.Options{Store: storeIn(t.TempDir()), Registry: t.TempDir()}, Token: testToken})
+	s := New(Options{Store: storeIn(t.TempDir()), Registry: t.TempDir(), Token: testToken})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	x := &site{client: client{T: t, Key: testToken, URL: "http://" + l.Addr().String()}, s: s}
-	x.Until("it is ready", func() bool { return s.ready.Load() })
+	x.Until("it is ready", func() bool { return x.Get("/healthz").Status == http.StatusOK })
 	for range 20 {
 		x.stream("/events").await("snapshot", nil)
 	}
@@ -51,7 +51,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		left = string(buf[:runtime.Stack(buf, true)])
 		n := 0
 		for g := range strings.SplitSeq(left, "\n\n") {
-			if strings.Contains(g, "render/web.(*Server)") || strings.Contains(g, "render/web/feed.(*") || strings.Contains(g, "fsnotify") {
+			if strings.Contains(g, "render/web.(*Server)") || strings.Contains(g, "render/web.(*feed") || strings.Contains(g, "fsnotify") {
 				n++
 			}
 		}
@@ -91,7 +91,7 @@ func TestCloseHasADeadline(t *testing.T) {
 
 // Streams whose clients vanish leave nothing behind, whether they read or not.
 func TestVanishedClients(t *testing.T) {
-	x := serve(t, Options{Options: feed.Options{Timing: feed.Timing{Beat: 50 * time.Millisecond}}})
+	x := serve(t, Options{Timing: Timing{Beat: 50 * time.Millisecond}})
 	before := runtime.NumGoroutine()
 	for range 30 {
 		s := x.stream("/events")
@@ -106,6 +106,6 @@ func TestVanishedClients(t *testing.T) {
 		}
 		_ = c.Close()
 	}
-	x.Until("no stream is open", func() bool { return x.s.feed.Clients() == 0 })
+	x.Until("no stream is open", func() bool { return x.s.feed.clients() == 0 })
 	x.Until("their goroutines are gone", func() bool { return runtime.NumGoroutine() <= before+5 })
 }

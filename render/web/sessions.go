@@ -11,7 +11,6 @@ import (
 
 	"beckon/event"
 	"beckon/render"
-	"beckon/render/web/feed"
 	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/history"
@@ -24,25 +23,18 @@ import (
 func cut(s string) string { return event.Cut(s, 64) }
 
 // sessions serves GET /api/sessions: the rows of `list --json`, with ?all=true those of `list
-// --json --all`, and with ?state= and ?session= some of them. The time at work alone does not
-// count as a change.
+// --json --all`.
 func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
-	f, err := feed.ParseFilter(r)
-	if err != nil {
-		return err
-	}
-	list := s.feed.List(f)
-	if all := r.URL.Query().Get("all"); all == "true" || all == "1" {
-		if list, err = s.everything(f); err != nil {
+	list := s.feed.list()
+	if all := r.URL.Query().Get("all"); all == "true" || all == "1" { // also ended and archived ones
+		snap, err := live.NewReader(s.o.Store, s.o.Registry).Look(true)
+		if err != nil {
 			return err
 		}
-	}
-	rows, err := respond.Encode(list.Sessions)
-	if err != nil {
-		return err
+		list.GeneratedAt, list.Sessions = snap.Now.Time(), render.Rows(snap.Seen, true)
 	}
 	s.addBusy(list.Sessions, list.GeneratedAt)
-	return respond.Tagged(w, r, rows, list)
+	return respond.OK(w, list)
 }
 
 // busyFor is how long what was counted is kept.
@@ -72,24 +64,15 @@ func (s *Server) addBusy(rows []render.Row, now time.Time) {
 	}
 }
 
-// everything also lists ended and archived sessions.
-func (s *Server) everything(f feed.Filter) (render.List, error) {
-	all, err := live.NewReader(s.o.Store, s.o.Registry).Look(true)
-	list := render.List{Schema: render.ListSchema, GeneratedAt: all.Now.Time(), Sessions: []render.Row{}}
-	for _, row := range render.Rows(all.Seen, true) {
-		if f.Shows(&row) {
-			list.Sessions = append(list.Sessions, row)
-		}
-	}
-	return list, err
-}
-
 // named returns the session that a request names: by a session's id, or by a seat's, which
 // means its newest session.
 func (s *Server) named(r *http.Request) (state.Seen, error) {
 	id := r.PathValue("id")
-	if row, ok := s.feed.Find(id); ok {
-		id = row.Record()
+	rows := s.feed.list().Sessions // of a session that two processes run, the one that needs the user most
+	if i := slices.IndexFunc(rows, func(r render.Row) bool {
+		return r.Remote == nil && (r.Record() == id || r.SessionID == id || r.SeatID == id) // others may claim any id
+	}); i >= 0 {
+		id = rows[i].Record()
 	}
 	reader := live.NewReader(s.o.Store, s.o.Registry)
 	loaded, err := s.o.Store.Load(store.KeyOf(id))
@@ -114,16 +97,12 @@ func (s *Server) named(r *http.Request) (state.Seen, error) {
 }
 
 // session serves GET /api/sessions/{id}: one row.
-func (s *Server) session(w http.ResponseWriter, r *http.Request, v state.Seen) error {
+func (s *Server) session(w http.ResponseWriter, _ *http.Request, v state.Seen) error {
 	rows := render.Rows([]state.Seen{v}, true)
-	b, err := respond.Encode(rows)
-	if err != nil {
-		return err
-	}
 	if v.Session.Seq > 0 {
 		s.addBusy(rows, time.Now())
 	}
-	return respond.Tagged(w, r, b, rows[0])
+	return respond.OK(w, rows[0])
 }
 
 func (s *Server) seen(w http.ResponseWriter, r *http.Request) error {
@@ -150,7 +129,7 @@ func (s *Server) undo(w http.ResponseWriter, _ *http.Request) error {
 	if marked == nil {
 		return respond.NewFault(http.StatusConflict, "nothing_to_undo", "there is nothing to undo", "")
 	}
-	at := s.tick()
+	at := event.MillisOf(time.Now())
 	for i := range marked {
 		key := store.KeyOf(marked[i].Session.Record())
 		change := state.Change{At: at, Action: &state.Action{Kind: state.ActUndo}}
@@ -180,7 +159,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body, e
 			"no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known")
 	}
 	a, key := action(b, until), store.KeyOf(v.Session.Record())
-	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: s.tick(), Action: &a}})
+	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: event.MillisOf(time.Now()), Action: &a}})
 	s.feed.Touch()
 	if err == nil {
 		if a.Kind == state.ActBackburner && s.o.Return != nil {

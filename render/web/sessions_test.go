@@ -16,43 +16,15 @@ import (
 
 	"beckon/event"
 	"beckon/render"
-	"beckon/render/web/feed"
 	"beckon/render/web/respond"
 	"beckon/state"
 
 	"github.com/gofrs/flock"
 )
 
-// A response that has not changed is not sent again.
-func TestEntityTags(t *testing.T) {
-	x := serve(t, Options{Config: func() (any, error) { return map[string]int{"a": 1}, nil }})
-	x.post("/hook/user-prompt-submit", `{"session_id":"s","prompt":"one"}`)
-	x.Until("it is listed", func() bool { return strings.Contains(x.Get("/api/sessions").Body, `"s"`) })
-	for _, path := range []string{"/api/sessions", "/api/sessions/s", "/api/sessions/s/turns", "/api/sessions/s/journal", "/api/sessions?all=true", "/api/config"} {
-		first := x.Get(path)
-		tag := first.Header.Get("ETag")
-		strong, weak := strings.CutPrefix(tag, "W/")
-		if first.Status != http.StatusOK || !weak {
-			t.Errorf("%s: %d, tag %q, %s", path, first.Status, tag, first.Body)
-			continue
-		}
-		for _, given := range []string{tag, strong, `"x", ` + tag, "*"} {
-			if r := x.Get(path, "If-None-Match: "+given); r.Status != http.StatusNotModified || r.Body != "" {
-				t.Errorf("%s with %s: %d %s", path, given, r.Status, r.Body)
-			}
-		}
-		if r := x.Get(path, `If-None-Match: "other"`); r.Status != http.StatusOK {
-			t.Errorf("%s with another tag: %d", path, r.Status)
-		}
-	}
-	tag := x.Get("/api/sessions").Header.Get("ETag")
-	x.post("/hook/stop", `{"session_id":"s"}`)
-	x.Until("the tag changes", func() bool { return x.Get("/api/sessions", "If-None-Match: "+tag).Status == http.StatusOK })
-}
-
 // An unreadable file is reported once, not every second, and hides nothing else.
 func TestUnreadableFiles(t *testing.T) {
-	x := serve(t, Options{Options: feed.Options{Timing: feed.Timing{Recheck: 5 * time.Millisecond}}})
+	x := serve(t, Options{Timing: Timing{Recheck: 5 * time.Millisecond}})
 	x.fold(prompt("good", "one"))
 	x.Until("it is shown", func() bool { return x.shows("good") })
 	newer := filepath.Join(x.st.Dir, "newer")
@@ -213,9 +185,6 @@ func TestMetrics(t *testing.T) {
 	}
 	if got := r.Header.Get("Content-Type"); !strings.HasPrefix(got, "text/plain; version=0.0.4") {
 		t.Errorf("type %s", got)
-	}
-	if r := x.Get("/readyz"); r.Status != http.StatusOK {
-		t.Errorf("readyz: %d", r.Status)
 	}
 }
 

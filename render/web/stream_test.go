@@ -35,12 +35,12 @@ type stream struct {
 	ended  chan struct{}
 }
 
-// stream opens an event stream. One that does not continue after an event has its snapshot
-// when this returns, and receives what happens from then on.
+// stream opens an event stream. It has its snapshot when this returns, and receives what happens
+// from then on.
 func (x *site) stream(path string, headers ...string) *stream {
 	x.T.Helper()
 	s := x.open(path, headers)
-	if !strings.Contains(path, "after=") && len(headers) == 0 {
+	if len(headers) == 0 {
 		s.await("snapshot", nil)
 	}
 	return s

@@ -5,12 +5,11 @@
 // is posted goes through store.Fold like every hook, so files stay the source of truth and
 // killing a server loses nothing; it serves no request with a foreign Host or Origin; memory
 // is bounded whatever is sent. A reader of events that does not read for ten seconds is
-// disconnected; it continues where it was, or with a snapshot.
+// disconnected, and starts with a snapshot again.
 //
 // A request comes past the guard (package access) and by the table of endpoints (routes.go) to a
 // handler: of what hooks post (hook*.go), of sessions (sessions.go), of what they ask
-// (requests.go), of statistics, status and metrics. Rows and events come from the feed (package
-// feed).
+// (requests.go), of statistics, status and metrics. Rows and events come from the feed (feed.go).
 package web
 
 import (
@@ -26,23 +25,35 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/render"
 	"beckon/render/web/access"
-	"beckon/render/web/feed"
 	"beckon/state"
+	"beckon/state/store"
 
 	"golang.org/x/sync/semaphore"
 )
 
 // Options configure a Server. Only Store is required.
 type Options struct {
-	feed.Options
-	Version string       // of this program, shown in /healthz
-	Token   string       // opens the server to everybody who sends it (access.CheckToken)
-	User    string       // the owner's name, to show whose answer it was
-	Hosts   []string     // names that requests may use besides those of loopback
-	Closed  bool         // events over HTTP are ignored
-	Page    http.Handler // of /, /session/... and /assets/...; nil for none
-	Policy  Policy       // answers what is posted to /hook; nil for none
+	Store    *store.Store
+	Registry string       // the client's registry directory, empty for none
+	Timing   Timing       // how often the server checks what nothing reports
+	Log      func(error)  // is called with errors, which contain no payload text
+	Queue    render.Queue // the order of rows
+	Version  string       // of this program, shown in /healthz
+	Token    string       // opens the server to everybody who sends it (access.CheckToken)
+	User     string       // the owner's name, to show whose answer it was
+	Hosts    []string     // names that requests may use besides those of loopback
+	Closed   bool         // events over HTTP are ignored
+	Page     http.Handler // of /, /session/... and /assets/...; nil for none
+	Policy   Policy       // answers what is posted to /hook; nil for none
+
+	// Seen, unless it is nil, is called with the live sessions, every Timing.Recheck, one call at a
+	// time. It must not change its argument.
+	Seen func(ctx context.Context, seen []state.Seen, now time.Time)
+	// Others, unless it is nil, calls show with the rows of other machines, now and whenever they
+	// change, until its context ends.
+	Others func(ctx context.Context, show func([]render.Row))
 
 	// The responses of /api/stats for that many days, /api/timeline for a day ("2026-01-31") or
 	// today, /api/digest, and /api/config, without secrets.
@@ -60,23 +71,19 @@ type Options struct {
 // Server is one HTTP server over one state directory.
 type Server struct {
 	o     Options
-	feed  *feed.Feed
-	meter *feed.Meter
+	feed  *feed
 	http  *http.Server
 	guard *access.Guard
-	begun time.Time
 
 	large    *semaphore.Weighted // bytes of bodies that are not small
 	deciding *semaphore.Weighted // events for the policy that ask for a decision
 	noting   *semaphore.Weighted // all others, so that they never take the place of a question
 	holding  atomic.Int32        // requests that wait for a person
-	last     atomic.Int64        // the newest time given to an event, Unix ms
 	kept     memo
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
-	ready  atomic.Bool
 }
 
 // Limits on how long a request may take, and how large its header may be.
@@ -93,15 +100,14 @@ var errStopped = errors.New("the server was stopped")
 
 // New makes a server. Nothing of the sessions is read before Serve.
 func New(o Options) *Server {
-	o.Timing = o.Timing.OrDefault()
+	o.Timing = o.Timing.orDefault()
 	if o.Log == nil {
 		o.Log = func(error) {}
 	}
 	o.Log = logOnce(o.Log)
 	ctx, cancel := context.WithCancelCause(context.Background())
-	o.Meter = feed.NewMeter()
 	s := &Server{
-		o: o, feed: feed.New(o.Options), meter: o.Meter, begun: time.Now(), ctx: ctx, cancel: func() { cancel(errStopped) },
+		o: o, feed: newFeed(&o), ctx: ctx, cancel: func() { cancel(errStopped) },
 		large:    semaphore.NewWeighted(maxLarge),
 		deciding: semaphore.NewWeighted(maxDeciding),
 		noting:   semaphore.NewWeighted(maxNoting),
@@ -110,7 +116,7 @@ func New(o Options) *Server {
 		Token:   o.Token,
 		Dir:     o.Store.Dir,
 		Hosts:   o.Hosts,
-		Refused: s.meter.Refused,
+		Refused: s.feed.meter.refused,
 		Log:     o.Log,
 	})
 	s.http = &http.Server{
@@ -132,13 +138,12 @@ func (s *Server) Name() string { return s.guard.Name() }
 
 // Serve watches the sessions and serves until Close; it then returns nil.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.feed.Start(); err != nil {
+	if err := s.feed.start(); err != nil {
 		_ = l.Close()
 		return err
 	}
 	l = s.guard.Listen(l)
-	s.ready.Store(true)
-	s.work.Go(func() { s.feed.Run(s.ctx) })
+	s.work.Go(func() { s.feed.run(s.ctx) })
 	err := s.http.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -149,7 +154,6 @@ func (s *Server) Serve(l net.Listener) error {
 // Close stops the server: event streams end at once, requests in progress have until ctx ends.
 // Nothing of it runs when Close returns.
 func (s *Server) Close(ctx context.Context) error {
-	s.ready.Store(false)
 	s.cancel()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
@@ -159,28 +163,12 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
-const (
-	sameAgain = time.Hour // after this time an identical error is logged again
-	maxLogged = 256       // errors remembered
-)
-
-// logOnce returns log without repetitions: a check that fails every second would otherwise log
-// every second, for as long as a server runs.
+// logOnce returns log without repetitions: a check that fails would otherwise log every second, for
+// as long as a server runs.
 func logOnce(log func(error)) func(error) {
-	var mu sync.Mutex
-	logged := map[string]time.Time{}
+	var m memo
 	return func(err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		now := time.Now()
-		if at, ok := logged[err.Error()]; ok && now.Sub(at) < sameAgain {
-			return
-		}
-		if len(logged) >= maxLogged {
-			clear(logged)
-		}
-		logged[err.Error()] = now
-		log(err)
+		_, _ = m.get(err.Error(), time.Hour, func() (any, error) { log(err); return nil, nil })
 	}
 }
 
@@ -219,9 +207,7 @@ func (m *memo) get(key string, keep time.Duration, f func() (any, error)) (any, 
 	if err != nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if m.all[key].until.Equal(k.until) {
-			delete(m.all, key)
-		}
+		delete(m.all, key)
 	}
 	return v, err
 }

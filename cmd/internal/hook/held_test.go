@@ -15,7 +15,6 @@ import (
 	"beckon/event/policy/wire"
 	"beckon/render/web"
 	"beckon/render/web/access"
-	"beckon/render/web/feed"
 	"beckon/state/request"
 )
 
@@ -33,7 +32,7 @@ func serves(t *testing.T) *served {
 		t.Fatal(err)
 	}
 	getenv := func(name string) string { return u.env[name] }
-	s := web.New(web.Options{Options: feed.Options{Store: u.store()}, Policy: Serve(u.store(), run.Starter{}, getenv)})
+	s := web.New(web.Options{Store: u.store(), Policy: Serve(u.store(), run.Starter{}, getenv)})
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	stop := func() {

@@ -18,7 +18,6 @@ import (
 	"beckon/event/recording"
 	"beckon/render/web"
 	"beckon/render/web/access"
-	"beckon/render/web/feed"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -245,7 +244,7 @@ func serve(t *testing.T, s sender) site {
 		t.Fatal(err)
 	}
 	st := store.Open(filepath.Join(t.TempDir(), "state"))
-	w := web.New(web.Options{Options: feed.Options{Store: st, Unwatched: true, Log: func(err error) { t.Error(err) }}})
+	w := web.New(web.Options{Store: st, Log: func(err error) { t.Error(err) }})
 	done := make(chan error, 1)
 	go func() { done <- w.Serve(l) }()
 	t.Cleanup(func() {

@@ -193,7 +193,7 @@ func serve(t testing.TB, l *Lab) (url string) {
 		_ = cmd.Wait()
 	})
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if res, err := http.Get(fmt.Sprintf("http://%s/readyz", addr)); err == nil {
+		if res, err := http.Get(fmt.Sprintf("http://%s/healthz", addr)); err == nil {
 			_ = res.Body.Close()
 			if res.StatusCode == http.StatusOK {
 				return "http://" + addr

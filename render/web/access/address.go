@@ -34,7 +34,7 @@ func Listen(addr string) (net.Listener, error) {
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("listening on %q: %w", addr, err)
 	}
-	if health, _, ok := Ask(URLs(addr)[0]); ok {
+	if health, _, ok := Ask(Local(addr)); ok {
 		return nil, render.Advise(fmt.Errorf("another beckon (%s) %w", health.Version, ErrServed),
 			"beckon serve url prints how to open it")
 	}
@@ -78,24 +78,13 @@ func Ask(url string) (health Health, whose Peer, ok bool) {
 	return health, whose, err == nil && health.Program == program
 }
 
-// URLs returns the addresses of a server that listens on addr ("host:port"): the first one for
-// this machine, the others for other machines.
-func URLs(addr string) []string {
+// Local returns the address, for this machine, of a server that listens on addr ("host:port").
+func Local(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
-	ip, bad := netip.ParseAddr(host)
-	if err != nil || host != "" && (bad != nil || !ip.IsUnspecified()) {
-		return []string{"http://" + addr + "/"}
+	if ip, bad := netip.ParseAddr(host); err == nil && (host == "" || bad == nil && ip.IsUnspecified()) {
+		addr = net.JoinHostPort("127.0.0.1", port) // "all addresses" is not a name of a server
 	}
-	hosts := append([]string{"127.0.0.1"}, ownNames(".local")...) // "all addresses" is not a name of a server
-	for _, a := range ownAddrs() {
-		if a.Is4() || !ip.Is4() {
-			hosts = append(hosts, a.String())
-		}
-	}
-	for i, h := range hosts {
-		hosts[i] = "http://" + net.JoinHostPort(h, port) + "/"
-	}
-	return hosts
+	return "http://" + addr + "/"
 }
 
 // Elsewhere returns the address by which another device reaches a server that listens on addr:
@@ -128,26 +117,25 @@ func Elsewhere(addr string, names []string) (string, error) {
 // outboundAddr returns this machine's address towards other machines. Nothing is sent to find
 // it: the system only reports the route of a datagram.
 func outboundAddr() string {
+	all := ownAddrs()
 	for _, to := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} { // reserved addresses (RFC 5737, RFC 3849)
 		if c, err := net.Dial("udp", to); err == nil {
 			_ = c.Close()
-			if addr, err := netip.ParseAddrPort(c.LocalAddr().String()); err == nil && !addr.Addr().IsLoopback() {
-				return addr.Addr().WithZone("").String()
-			}
+			all = append([]netip.Addr{c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().WithZone("")}, all...)
+			break
 		}
 	}
-	for _, a := range ownAddrs() {
-		return a.String()
+	if i := slices.IndexFunc(all, netip.Addr.IsGlobalUnicast); i >= 0 {
+		return all[i].String()
 	}
 	return ""
 }
 
-// ownAddrs returns the addresses by which other machines reach this one.
-func ownAddrs() []netip.Addr {
-	var addrs []netip.Addr
+// ownAddrs returns this machine's addresses.
+func ownAddrs() (addrs []netip.Addr) {
 	all, _ := net.InterfaceAddrs() // an error counts as none
 	for _, a := range all {
-		if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().IsGlobalUnicast() {
+		if p, err := netip.ParsePrefix(a.String()); err == nil {
 			addrs = append(addrs, p.Addr())
 		}
 	}
@@ -164,29 +152,17 @@ func Loopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// ownNames returns the names by which others know this machine: its host name, and the first
-// part of that, alone and in those domains.
-func ownNames(domains ...string) []string {
-	name, err := os.Hostname()
-	if err != nil || Loopback(name) {
-		return nil
-	}
-	first, _, _ := strings.Cut(name, ".")
-	names := []string{name}
-	for _, domain := range append([]string{""}, domains...) {
-		if !slices.Contains(names, first+domain) {
-			names = append(names, first+domain)
-		}
-	}
-	return names
-}
-
 // isOwn reports whether host can only mean this machine to whoever reaches it over a network: a
 // literal address, which no foreign DNS can rebind, or one of this machine's names. The domains are
 // reserved for local networks: nobody can register one (RFC 6762, RFC 8375, ICANN on internal).
 func isOwn(host string) bool {
-	_, err := netip.ParseAddr(host)
-	return err == nil || isAny(ownNames(".local", ".home.arpa", ".internal"), host)
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	name, err := os.Hostname()
+	first, _, _ := strings.Cut(name, ".")
+	own := []string{name, first, first + ".local", first + ".home.arpa", first + ".internal"}
+	return err == nil && !Loopback(name) && isAny(own, host)
 }
 
 // isAny reports whether host is one of names, which may have a port; either may have the root's dot.

@@ -59,9 +59,9 @@ func TestPortIsTaken(t *testing.T) {
 	}
 }
 
-func TestURLs(t *testing.T) {
+func TestLocal(t *testing.T) {
 	for addr, want := range map[string]string{"127.0.0.1:1": "http://127.0.0.1:1/", "[::1]:1": "http://[::1]:1/", "box.lan:1": "http://box.lan:1/", "[::]:1": "http://127.0.0.1:1/", ":1": "http://127.0.0.1:1/"} {
-		if got := URLs(addr)[0]; got != want {
+		if got := Local(addr); got != want {
 			t.Errorf("%s: %s, want %s", addr, got, want)
 		}
 	}

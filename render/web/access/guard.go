@@ -78,7 +78,7 @@ func New(o Options) *Guard {
 // this machine's names.
 func (g *Guard) Listen(l net.Listener) net.Listener {
 	g.beyond.Store(!Loopback(Host(l.Addr().String())))
-	return &listener{Listener: l, open: map[string]int{}}
+	return &listener{Listener: l}
 }
 
 // Name returns a name of this machine that only this server uses. What a browser keeps for an
@@ -113,7 +113,7 @@ func (g *Guard) Protect(needs func(*http.Request) Scope, next http.Handler) http
 			c, fault = g.checkCaller(r, needs(r))
 		}
 		if fault != nil {
-			g.refuse(w, r, fault)
+			g.refuse(w, fault)
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
@@ -305,8 +305,8 @@ func setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// refuse responds with f, as plain text to somebody who opens the address in a browser.
-func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, f *respond.Fault) {
+// refuse responds with f.
+func (g *Guard) refuse(w http.ResponseWriter, f *respond.Fault) {
 	g.o.Refused(f.Code)
 	switch f.Status {
 	case http.StatusUnauthorized:
@@ -314,11 +314,5 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, f *respond.Fault)
 	case http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", "1")
 	}
-	opens := r.Header.Get("Sec-Fetch-Dest") == "document" ||
-		fromBrowser(r) && strings.HasPrefix(r.Header.Get("Accept"), "text/html")
-	if r.Method != http.MethodGet || !opens {
-		respond.Error(w, f)
-		return
-	}
-	respond.Bytes(w, f.Status, "text/plain; charset=utf-8", []byte("beckon: "+f.Message+"\n\n"+f.Hint+"\n"))
+	respond.Error(w, f)
 }

@@ -3,7 +3,6 @@ package access
 import (
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -74,45 +73,6 @@ func TestOwnNames(t *testing.T) {
 	for _, name := range []string{first + ".lan", first + ".example.com", first + ".local.example.com", "x" + first + ".local", "other.local", "home.arpa", "internal", ".internal", first + "..local"} {
 		if r := beyond.Get("/healthz", "Host: "+name); r.Status != http.StatusMisdirectedRequest {
 			t.Errorf("%s: %d", name, r.Status)
-		}
-	}
-}
-
-// A person who opens what they may not see gets a page that says what to do, with the status
-// that a program gets; programs get JSON.
-func TestRefusalPage(t *testing.T) {
-	x := serve(t, Options{Token: testToken})
-	opening := []string{browserAgent, "Sec-Fetch-Dest: document", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: none", "Accept: text/html,application/xhtml+xml"}
-	for _, c := range []struct {
-		path, host string
-		status     int
-		says       []string
-	}{
-		{"/api/sessions", "", http.StatusUnauthorized, []string{"a browser is signed in by the link of `beckon serve url`", "`beckon serve url --qr`"}},
-		{"/events", "", http.StatusUnauthorized, []string{"beckon serve url"}},
-		{"/nothing", "", http.StatusUnauthorized, []string{"beckon serve url"}},
-		{"/", "attacker.example", http.StatusMisdirectedRequest, []string{"this server is not known by that name", "beckon serve --name NAME"}},
-	} {
-		headers := slices.Clone(opening)
-		if c.host != "" {
-			headers = append(headers, "Host: "+c.host)
-		}
-		r := x.Get(c.path, headers...)
-		if r.Status != c.status || r.Header.Get("Content-Type") != "text/plain; charset=utf-8" || r.Header.Get("Content-Security-Policy") != policyCSP {
-			t.Errorf("%s: %d %v", c.path, r.Status, r.Header)
-		}
-		for _, words := range c.says {
-			if !strings.Contains(r.Body, words) {
-				t.Errorf("%s does not say %q: %s", c.path, words, r.Body)
-			}
-		}
-		if c.host != "" && strings.Contains(r.Body, c.host) {
-			t.Errorf("%s says what it was asked by: %s", c.path, r.Body)
-		}
-	}
-	for _, headers := range [][]string{{browserAgent, "Sec-Fetch-Dest: empty", "Accept: */*"}, {browserAgent}, {"X-Forwarded-For: 192.0.2.7", "Accept: application/json"}} {
-		if r := x.Get("/api/sessions", headers...); r.Status != http.StatusUnauthorized || r.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%v: %d %v", headers, r.Status, r.Header)
 		}
 	}
 }

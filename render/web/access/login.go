@@ -115,7 +115,7 @@ type SignedIn struct {
 func (g *Guard) Login(w http.ResponseWriter, r *http.Request) error {
 	code, now, who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), time.Now(), connOf(r).peer
 	if !g.codes.take(g.token, g.name, code, isHere(r), now) {
-		g.refuse(w, r, g.refuseKey(who))
+		g.refuse(w, g.refuseKey(who))
 		return nil
 	}
 	// Another user's server may take a port of loopback when this one ends, and a page of its own

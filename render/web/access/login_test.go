@@ -354,35 +354,38 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// One place other than the owner has a part of the connections, and the owner the rest.
-func TestPlaces(t *testing.T) {
-	l := &listener{open: map[string]int{}}
-	for i := range 2 * maxPlace {
-		if got := l.count("user 7", 1); got != (i < maxPlace) {
-			t.Fatalf("connection %d of another user: %t", i, got)
-		}
+// Others than the owner have a part of the connections, and the owner the rest.
+func TestConnections(t *testing.T) {
+	left := maxOthers + 10
+	l := &listener{Listener: pipes{left: &left}}
+	taken := map[int]net.Conn{}
+	for i := range maxOthers {
+		taken[i], _ = l.Accept()
 	}
-	for i := range maxConns - maxPlace {
-		if !l.count("", 1) {
-			t.Fatalf("the owner's connection %d is refused", i)
-		}
+	if c, err := l.Accept(); err == nil {
+		t.Errorf("one too many is served: %v", c)
 	}
-	if l.count("", 1) {
-		t.Error("there are too many")
+	if all, others := l.all.Load(), l.others.Load(); all != maxOthers || others != maxOthers {
+		t.Errorf("%d and %d are counted", all, others)
 	}
-	l.count("user 7", -1)
-	if !l.count("", 1) {
-		t.Error("a place that is free is not given")
+	for _, c := range taken {
+		_ = c.Close()
 	}
-	for by, want := range map[Peer]string{{Who: Owner, Name: "1"}: "", {Who: Another, Name: "2"}: "user 2", {Name: "0"}: "user 0"} {
-		if got := placeOf(nil, by); got != want {
-			t.Errorf("%v: %s", by, got)
-		}
+	if all, others := l.all.Load(), l.others.Load(); all != 0 || others != 0 {
+		t.Errorf("%d and %d are left", all, others)
 	}
-	a, b := net.Pipe()
-	defer a.Close()
-	defer b.Close()
-	if got := placeOf(a, Peer{}); got != "address invalid IP" {
-		t.Errorf("a pipe: %s", got)
+}
+
+// pipes is a listener that nobody knows the other ends of.
+type pipes struct {
+	net.Listener
+	left *int
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	if *p.left--; *p.left < 0 {
+		return nil, net.ErrClosed
 	}
+	a, _ := net.Pipe()
+	return a, nil
 }

@@ -67,20 +67,12 @@ func isLocal(c net.Conn) bool {
 // addresses; one whose ends are unknown counts as from here.
 func processes(c net.Conn) (all []int, sure, own bool) {
 	there, here, ok := addresses(c)
-	own = !ok || there.Addr().IsLoopback() || there.Addr() == here.Addr() || isInterface(there.Addr())
+	own = !ok || there.Addr().IsLoopback() || there.Addr() == here.Addr() ||
+		slices.Contains(ownAddrs(), there.Addr().WithZone(""))
 	if ok && own {
 		all, sure = holders(there, here)
 	}
 	return all, sure, own
-}
-
-// isInterface reports whether ip is an address of this machine.
-func isInterface(ip netip.Addr) bool {
-	all, _ := net.InterfaceAddrs() // an error counts as none
-	return slices.ContainsFunc(all, func(a net.Addr) bool {
-		p, err := netip.ParsePrefix(a.String())
-		return err == nil && p.Addr() == ip.WithZone("")
-	})
 }
 
 // addresses returns the two ends of a TCP connection, IPv4 addresses in IPv4 form.

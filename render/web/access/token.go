@@ -30,28 +30,29 @@ func bitsOf(token string) int {
 	if strings.Trim(strings.ToLower(token), "0123456789abcdef") == "" {
 		return 4 * len(token)
 	}
-	forms := []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding}
-	for _, form := range forms {
-		if b, err := form.DecodeString(token); err == nil {
-			return 8 * len(b)
-		}
+	token = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(token, "="))
+	b, err := base64.RawStdEncoding.DecodeString(token)
+	if err != nil {
+		return 0
 	}
-	return 0
+	return 8 * len(b)
 }
 
 // Token returns the token stored in the state directory dir. It makes one the first time, and
 // instead of a file that has none, which a power cut can leave.
 func Token(dir string) (string, error) {
 	path := filepath.Join(dir, "token")
-	token, err := readToken(path)
-	if err != nil || token != "" {
-		return token, err
-	}
-	if err := makeToken(dir, path); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("making a token: %w", err)
 	}
-	if token, err = readToken(path); err == nil && token == "" {
-		err = fmt.Errorf("the token that was written to %s is not there", path)
+	lock := flock.New(path + ".lock")
+	_ = lock.Lock() // without locks, two that start at once write one each, and the later counts
+	defer os.Remove(lock.Path())
+	defer lock.Unlock()
+	token, err := readToken(path)
+	if err == nil && token == "" {
+		token = rand.Text()
+		err = plainfile.Write(path, []byte(token+"\n"), 0o600, true)
 	}
 	return token, err
 }
@@ -75,19 +76,4 @@ func readToken(path string) (string, error) {
 		return "", err
 	}
 	return token, nil
-}
-
-// makeToken writes a token to path, unless another process does so at the same time.
-func makeToken(dir, path string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	lock := flock.New(path + ".lock")
-	_ = lock.Lock() // without locks, two that start at once write one each, and the later counts
-	defer os.Remove(lock.Path())
-	defer lock.Unlock()
-	if token, err := readToken(path); err != nil || token != "" {
-		return err
-	}
-	return plainfile.Write(path, []byte(rand.Text()+"\n"), 0o600, true)
 }

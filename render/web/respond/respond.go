@@ -1,11 +1,8 @@
-// Package respond writes the responses of the server: JSON, with an entity tag where a client
-// asks again, and errors in one format.
+// Package respond writes the responses of the server: JSON, and errors in one format.
 package respond
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -77,36 +74,6 @@ func Done(w http.ResponseWriter) error {
 // Status is the response of Done.
 type Status struct {
 	Status string `json:"status"`
-}
-
-// Tagged responds with v and an entity tag over changes, or with 304 if the client has that
-// version. The tag is weak: what is not in changes, as the time of the response, does not
-// count. The response is always whole: a part of JSON is of no use.
-func Tagged(w http.ResponseWriter, r *http.Request, changes []byte, v any) error {
-	b, err := Encode(v)
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(changes)
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-cache")
-	h.Set("ETag", `W/"`+hex.EncodeToString(sum[:12])+`"`)
-	asked := &http.Request{Method: r.Method, Header: http.Header{}}
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		asked.Header["If-None-Match"] = r.Header["If-None-Match"]
-	}
-	http.ServeContent(w, asked, "", time.Time{}, bytes.NewReader(b))
-	return nil
-}
-
-// Whole responds with v and a tag over all of it.
-func Whole(w http.ResponseWriter, r *http.Request, v any) error {
-	b, err := Encode(v)
-	if err != nil {
-		return err
-	}
-	return Tagged(w, r, b, v)
 }
 
 // timeLayout is ISO 8601 with milliseconds, in UTC: it sorts as text.

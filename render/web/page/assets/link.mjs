@@ -9,14 +9,13 @@ const firstWait = 500; // ms
 const longestWait = 10_000;
 
 // parser reads a stream of server-sent events. It returns a function that takes
-// the next piece of text; tell gets each {type, data, id}, where id is set only
-// when the event had its own.
+// the next piece of text; tell gets each {type, data}.
 export function parser(tell) {
-  let rest = "", type = "", data = [], id = "";
+  let rest = "", type = "", data = [];
   const line = (l) => {
     if (l === "") {
-      if (data.length) tell({ type: type || "message", data: data.join("\n"), id });
-      type = ""; data = []; id = "";
+      if (data.length) tell({ type: type || "message", data: data.join("\n") });
+      type = ""; data = [];
       return;
     }
     const cut = l.indexOf(":");
@@ -24,7 +23,6 @@ export function parser(tell) {
     const value = cut < 0 ? "" : l.slice(cut + 1).replace(/^ /, "");
     if (field === "event") type = value;
     else if (field === "data") data.push(value);
-    else if (field === "id") id = value;
   };
   return (piece) => {
     rest += piece;
@@ -34,11 +32,11 @@ export function parser(tell) {
   };
 }
 
-// follow opens the line. dispatch gets {type, id, data, now} for events and
+// follow opens the line. dispatch gets {type, data, now} for events and
 // {type: "phase", ...} for the line itself. It returns {again, stop}: again
 // reconnects at once.
 export function follow(dispatch, { url = "/events" } = {}) {
-  let last = "", wait = firstWait, timer = 0, stopped = false, line = null;
+  let wait = firstWait, timer = 0, stopped = false, line = null;
 
   const phase = (name, detail) => dispatch({ type: "phase", phase: name, detail, now: Date.now() });
 
@@ -49,8 +47,7 @@ export function follow(dispatch, { url = "/events" } = {}) {
     } catch {
       return; // not ours
     }
-    if (e.id) last = e.id;
-    dispatch({ type: e.type, id: e.id, data, now: Date.now() });
+    dispatch({ type: e.type, data, now: Date.now() });
   };
 
   async function open() {
@@ -62,8 +59,7 @@ export function follow(dispatch, { url = "/events" } = {}) {
     };
     try {
       watch();
-      const headers = { Accept: "text/event-stream", ...(last && { "Last-Event-ID": last }) };
-      const answer = await ask(url, { headers, signal: abort.signal });
+      const answer = await ask(url, { headers: { Accept: "text/event-stream" }, signal: abort.signal });
       if (line !== abort) return; // another one was opened meanwhile
       if (!answer.ok) return refused(answer);
       const push = parser(take);

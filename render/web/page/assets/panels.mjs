@@ -102,16 +102,13 @@ export function drawHooks(root, h) {
       ["Over HTTP", h.enabled ? "taken, too" : "not taken"],
       ["Events", String(h.events_received)],
       ["Transcripts read", `every ${span(1000 * h.polling_interval)}`],
-      ["Files", h.watching === "fsnotify" ? "watched" : `polled every ${h.file_poll_interval} s`],
+      ["Files", h.watching === "fsnotify" ? "watched" : "polled"],
       ["Pages open", String(h.sse_clients)],
     ];
     return [
       el("p", { class: `hearing${h.unheard ? " wrong" : h.mode === "hooks_active" ? "" : " quiet"}` }, el("span", { class: "dot", "aria-hidden": "true" }), hearing(h)),
       h.unheard > 0 && el("p", { class: "sums" }, el("code", {}, "beckon doctor"), " tells what is wrong."),
-      h.latency && el("dl", { class: "big" }, took("p50", h.latency.p50_ms), took("p99", h.latency.p99_ms)),
       el("dl", { class: "facts" }, facts.map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, v)))),
     ];
   });
 }
-
-const took = (name, ms) => el("div", {}, el("dt", {}, `a hook, ${name}`), el("dd", {}, ms < 10 ? ms.toFixed(1) : String(Math.round(ms)), el("small", {}, " ms")));

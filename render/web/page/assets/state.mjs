@@ -31,8 +31,6 @@ export function initial() {
     since: 0, // ms, of the phase
     detail: "", // what to tell of the phase
     ready: false, // a snapshot came
-    epoch: "", seq: 0, // the newest event
-    gaps: 0,
     skew: 0, // server's clock minus ours, ms
     rows: new Map(), // key -> row of list --json
     turns: new Map(), // session id -> its newest turns, oldest first
@@ -62,23 +60,7 @@ export const idOf = (row) => row.seat_id || recordOf(row);
 export const recordOf = (row) => (row.part ? `${row.session_id}~${row.part}` : row.session_id);
 
 export function reduce(s, e) {
-  const step = steps[e.type];
-  if (!step || isOld(s, e)) return s;
-  const next = step(s, e);
-  return e.id ? { ...next, ...place(e.id) } : next;
-}
-
-// place reads EPOCH-N.
-function place(id) {
-  const cut = id.lastIndexOf("-");
-  return { epoch: id.slice(0, cut), seq: Number(id.slice(cut + 1)) };
-}
-
-// isOld is true of what a replay tells a second time.
-function isOld(s, e) {
-  if (!e.id || e.type === "snapshot") return false;
-  const p = place(e.id);
-  return p.epoch === s.epoch && p.seq <= s.seq;
+  return steps[e.type]?.(s, e) ?? s;
 }
 
 const steps = {
@@ -87,14 +69,10 @@ const steps = {
 
   clock: (s, e) => ({ ...s, skew: skewOf(e.server, e.now) }),
 
-  // What was missed cannot be told, so turns are asked for again.
-  gap: (s) => ({ ...s, gaps: s.gaps + 1, turns: new Map() }),
-
   snapshot(s, e) {
     const rows = new Map();
     for (const row of e.data.sessions) rows.set(keyOf(row), row);
-    const live = new Set([...rows.values()].map(recordOf));
-    const turns = new Map([...s.turns].filter(([id]) => live.has(id)));
+    const turns = new Map(); // what was missed is not told, so they are asked for again
     const offers = new Map((e.data.offers ?? []).map((o) => [o.id, o]));
     const asks = new Map([...s.asks].filter(([id]) => offers.has(id)));
     let next = { ...s, offers, asks, away: e.data.away ?? null, rows, turns, ready: true, skew: skewOf(e.data.generated_at, e.now) };
@@ -129,7 +107,6 @@ const steps = {
 
   notification(s, e) {
     const row = s.rows.get(e.data.agent_id || `session ${recordOf(e.data)}`);
-    // A replay brings edges that are over.
     if (!row || (e.data.kind === "needs_you") !== row.needs_you) return s;
     return notify(s, e.data.kind, row, e.data.text);
   },

@@ -1,0 +1,453 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"beckon/event"
+	"beckon/render"
+	"beckon/render/hosts"
+	"beckon/render/web/respond"
+	"beckon/state"
+	"beckon/state/history"
+	"beckon/state/live"
+	"beckon/state/store"
+)
+
+// feed is what clients follow: a row for each live session, of this machine and of others, the open
+// requests, and the events that change them. A client gets a snapshot and what happens afterwards. One
+// that is too slow is disconnected, and starts with a snapshot again.
+type feed struct {
+	*live.Follower // Touch says that this server has changed a session
+	o              *Options
+	meter          meter
+	again          chan struct{} // this server itself changed requests
+
+	handing, sweeping atomic.Bool  // Options.Seen runs, transcripts are read
+	sweptAt, sweeps   atomic.Int64 // when all transcripts were last read (Unix ms), and how often
+
+	// These belong to the follower's goroutine.
+	begun       event.Millis // of the first look, 0 during it: what is older was published before
+	tail        *store.Tail
+	known       map[store.Key]known
+	untold      []*untold
+	transcripts *history.Sweeper
+
+	mu             sync.Mutex
+	rows           map[string]*shown // as they were published, by keyOf
+	own, elsewhere []render.Row
+	requests       map[string]requestNews
+	away           *away
+	at             time.Time  // of the evidence behind rows
+	last           state.Mark // the newest event of any session
+	streams        map[queue]bool
+}
+
+// known is what a session was like at the last look.
+type known struct {
+	alert state.AlertState
+	seq   int64
+}
+
+// untold is what was said in a session that was not seen yet.
+type untold struct {
+	key store.Key
+	store.Turn
+	old bool // a recheck did not see it either
+}
+
+func newFeed(o *Options) *feed {
+	f := &feed{
+		o:           o,
+		meter:       newMeter(),
+		again:       make(chan struct{}, 1),
+		known:       map[store.Key]known{},
+		transcripts: history.NewSweeper(o.Store),
+		rows:        map[string]*shown{},
+		requests:    map[string]requestNews{},
+		streams:     map[queue]bool{},
+	}
+	f.Follower = live.NewFollower(live.NewReader(o.Store, o.Registry), live.Options{Recheck: o.Timing.Recheck})
+	return f
+}
+
+// Timing is how often the server checks what nothing reports. Zero values are the defaults.
+type Timing struct {
+	Recheck time.Duration // of processes, registry and the live directory: 1 s
+	Hooks   time.Duration // of transcripts, while hooks are active: 60 s
+	Silent  time.Duration // of transcripts, when hooks are silent: 2 s
+	Silence time.Duration // without an event for this long, hooks count as silent: 300 s
+	Beat    time.Duration // a comment on an event stream without events: 15 s
+}
+
+func (t Timing) orDefault() Timing {
+	return Timing{
+		Recheck: cmp.Or(t.Recheck, time.Second),
+		Hooks:   cmp.Or(t.Hooks, 60*time.Second),
+		Silent:  cmp.Or(t.Silent, 2*time.Second),
+		Silence: cmp.Or(t.Silence, 300*time.Second),
+		Beat:    cmp.Or(t.Beat, 15*time.Second),
+	}
+}
+
+// The modes of Timing.hybrid: where events come from.
+const (
+	modeHooks   = "hooks_active"
+	modePolling = "polling_fallback"
+)
+
+// hybrid returns how often transcripts are compared with what hooks reported: occasionally
+// while hooks arrive, often when they have been silent for longer than t.Silence. last is the
+// newest event, zero for none.
+func (t Timing) hybrid(last event.Millis, now time.Time) (mode string, every time.Duration) {
+	if last != 0 && now.Sub(last.Time()) <= t.Silence {
+		return modeHooks, t.Hooks
+	}
+	return modePolling, t.Silent
+}
+
+// start reads all sessions and requests, before any request is served.
+func (f *feed) start() error {
+	if err := os.MkdirAll(f.o.Store.SessionsDir(), 0o700); err != nil { // there must be something to watch
+		return err
+	}
+	f.tail = f.o.Store.Tail()
+	u, err := f.Look()
+	if err != nil {
+		return err
+	}
+	f.take(u, f.Seen())
+	f.begun = u.Now
+	f.lookAtRequests()
+	return nil
+}
+
+// run keeps the feed current until ctx ends.
+func (f *feed) run(ctx context.Context) {
+	var work sync.WaitGroup
+	defer work.Wait()
+	work.Go(func() { f.followRequests(ctx) })
+	if f.o.Others != nil {
+		work.Go(func() { f.o.Others(ctx, f.others) })
+	}
+	// aside does something in the background, unless it still does.
+	aside := func(busy *atomic.Bool, do func()) {
+		if busy.CompareAndSwap(false, true) {
+			work.Go(func() { defer busy.Store(false); do() })
+		}
+	}
+	f.Run(ctx, func(u live.Update, err error) {
+		if err != nil {
+			f.o.Log(err)
+		}
+		seen := f.Seen()
+		f.take(u, seen)
+		if !u.Rechecked {
+			return
+		}
+		aside(&f.sweeping, func() { f.sweep(ctx, seen) })
+		if f.o.Seen != nil {
+			aside(&f.handing, func() { f.o.Seen(ctx, seen, u.Now.Time()) })
+		}
+	})
+}
+
+// spoken is how long after a session's newest event its transcript is read at every recheck: what
+// the agent says before a call is written about when the call's first hook runs, or a moment
+// later.
+const spoken = 3 * time.Second
+
+// sweep reads all transcripts when that is due, otherwise those of sessions with a recent event.
+func (f *feed) sweep(ctx context.Context, seen []state.Seen) {
+	now := time.Now()
+	_, every := f.o.Timing.hybrid(f.newest().At, now)
+	all := now.Sub(time.UnixMilli(f.sweptAt.Load())) >= every
+	var sessions []state.Session
+	for i := range seen {
+		if s := &seen[i].Session; all || now.Sub(s.Last.At.Time()) < spoken {
+			sessions = append(sessions, *s)
+		}
+	}
+	read := f.transcripts.Some
+	if all {
+		f.sweptAt.Store(now.UnixMilli())
+		f.sweeps.Add(1)
+		read = f.transcripts.Sweep
+	}
+	if err := read(ctx, sessions); err != nil {
+		f.o.Log(err)
+	}
+}
+
+// take publishes what an update, with all sessions that were seen, changes.
+func (f *feed) take(u live.Update, seen []state.Seen) {
+	for _, p := range u.Problems {
+		f.o.Log(p.Err)
+	}
+	turns := f.turns(u, seen)
+	for _, k := range u.Gone {
+		delete(f.known, k)
+	}
+	alerts := map[string]state.Alert{} // by record
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range u.Changed {
+		s := &u.Changed[i].Session
+		if alert, ok := f.alert(&u.Changed[i], u.Now); ok {
+			alerts[s.Record()] = alert
+		}
+		if s.Last.At > f.last.At {
+			f.last = s.Last
+		}
+	}
+	f.at = u.Now.Time()
+	if len(u.Changed)+len(u.Gone) > 0 {
+		f.own = render.Rows(seen, false)
+		f.publish(seen)
+	}
+	for i := range turns {
+		f.report("turn_created", &turns[i])
+	}
+	for _, s := range f.rows {
+		if alert, ok := alerts[s.row.Record()]; ok && s.row.Remote == nil {
+			f.notify(alert, &s.row)
+		}
+	}
+}
+
+// lately is how old the alert of a session may be that was not there at the last look: an older one
+// was published before.
+const lately = event.Millis(60_000)
+
+// alert returns the alert that a session has reached since the last look.
+func (f *feed) alert(v *state.Seen, now event.Millis) (alert state.Alert, ok bool) {
+	k := store.KeyOf(v.Session.Record())
+	was, is := f.known[k], state.AlertStateOf(v.Session, v.Evidence, now)
+	_, before := f.known[k]
+	f.known[k] = known{is, v.Session.Seq}
+	if f.begun == 0 {
+		return alert, false
+	}
+	alert, ok = state.AlertSeen(was.alert, before, is, max(f.begun, now-lately))
+	// Only the page that gets the event can know what its user looks at, and has chosen.
+	hearing := state.Hearing{Now: now, Focus: state.FocusElsewhere}
+	return alert, ok && state.Decide(alert, state.Rules{On: state.AlertKinds[:]}, hearing).Verdict == state.Notify
+}
+
+// turns returns what was said since the last look. A hook writes the history a moment after the
+// session, so this waits a little for the lines of a changed one. What comes later is published with
+// the next look, at the latest with the next recheck; what was said in a session that no recheck sees
+// is forgotten.
+func (f *feed) turns(u live.Update, seen []state.Seen) (said []render.TurnLine) {
+	news := f.begun > 0 && slices.ContainsFunc(u.Changed, func(v state.Seen) bool {
+		return v.Session.Seq > f.known[store.KeyOf(v.Session.Record())].seq
+	})
+	for try := 0; try == 0 || news && try < 20; try++ {
+		if try > 0 {
+			time.Sleep(2 * time.Millisecond)
+		}
+		if err := f.tail.Read(func(l *store.Line) {
+			news = false
+			f.meter.line(l)
+			if t := l.Change.Turn; t != nil {
+				f.untold = append(f.untold, &untold{key: l.Key, Turn: store.Turn{Seq: l.Change.Seq, Turn: *t}})
+			}
+		}); err != nil {
+			f.o.Log(err)
+		}
+	}
+	f.untold = slices.DeleteFunc(f.untold, func(t *untold) bool {
+		i := slices.IndexFunc(seen, func(v state.Seen) bool { return store.KeyOf(v.Session.Record()) == t.key })
+		if i >= 0 {
+			said = append(said, render.TurnLineOf(&seen[i].Session, t.Turn))
+		}
+		gone := t.old
+		t.old = t.old || u.Rechecked
+		return i >= 0 || gone && u.Rechecked
+	})
+	return said
+}
+
+// shown is one row as clients see it.
+type shown struct {
+	row  render.Row
+	json []byte
+}
+
+func newShown(row render.Row) *shown {
+	s := &shown{row: row}
+	s.json, _ = json.Marshal(&s.row) // rows always encode
+	return s
+}
+
+// isSame reports whether nothing of a row has changed. The times of another machine's move a little
+// with every message, and being heard again is not a change.
+func (s *shown) isSame(now *shown) bool {
+	if now.row.Remote == nil {
+		return bytes.Equal(s.json, now.json)
+	}
+	r, remote := now.row, *now.row.Remote
+	remote.AsOf = s.row.Remote.AsOf
+	r.Remote, r.Since, r.CreatedAt = &remote, s.row.Since, s.row.CreatedAt
+	r.FirstSeen, r.UpdatedAt = s.row.FirstSeen, s.row.UpdatedAt
+	return bytes.Equal(newShown(r).json, s.json) && now.row.Since.Sub(s.row.Since).Abs() < time.Second
+}
+
+// keyOf returns the key of a row: its seat, or its session if it has none. A name contains no control
+// characters.
+func keyOf(r *render.Row) string {
+	key := cmp.Or(r.SeatID, "session\x00"+r.Record())
+	if r.Remote != nil {
+		key = r.Remote.Name + "\x00" + key
+	}
+	return key
+}
+
+// publish reports how the rows differ from those that were published. seen are the sessions of this
+// machine, also those that are over.
+func (f *feed) publish(seen []state.Seen) {
+	there := map[string]bool{}
+	for _, r := range hosts.Distinct(f.own, f.elsewhere) {
+		key, now := keyOf(r), newShown(*r)
+		there[key] = true
+		if was := f.rows[key]; was == nil {
+			f.emit("session_created", now, "")
+		} else if !was.isSame(now) {
+			f.emit("session_updated", now, "")
+		} else {
+			continue
+		}
+		f.rows[key] = now
+	}
+	var all []render.Row
+	for key, last := range f.rows {
+		if there[key] {
+			continue
+		}
+		delete(f.rows, key)
+		if all == nil {
+			all = render.Rows(seen, true)
+		}
+		reason := "removed"
+		if i := slices.IndexFunc(all, func(r render.Row) bool { return keyOf(&r) == key }); i >= 0 {
+			if last = newShown(all[i]); !all[i].State.Live() {
+				reason = string(all[i].State)
+			}
+		}
+		f.emit("session_ended", last, reason)
+	}
+}
+
+// others takes the rows of other machines. This machine's own, read back from where it published
+// them, are left out; after /clear they come with the record before, so the seat counts, too. Of a
+// session that several machines report, always the same one's is shown.
+func (f *feed) others(rows []render.Row) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.at = time.Now()
+	f.elsewhere = slices.DeleteFunc(slices.Clone(rows), func(r render.Row) bool {
+		return !r.State.Live() || r.SeatID != "" && f.rows[r.SeatID] != nil
+	})
+	slices.SortStableFunc(f.elsewhere, func(a, b render.Row) int { return strings.Compare(a.Remote.Name, b.Remote.Name) })
+	f.publish(nil)
+}
+
+// list returns the rows, in the format of `list --json`.
+func (f *feed) list() render.List {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.listLocked()
+}
+
+func (f *feed) listLocked() render.List {
+	l := render.List{Schema: render.ListSchema, GeneratedAt: f.at, Sessions: make([]render.Row, 0, len(f.rows))}
+	for _, s := range f.rows {
+		l.Sessions = append(l.Sessions, s.row)
+	}
+	l.Sessions = f.o.Queue.Arrange(l.Sessions)
+	return l
+}
+
+// newest returns the newest event of any session.
+func (f *feed) newest() state.Mark {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
+}
+
+// payloads are values of the data of each event, by name.
+var payloads = map[string]any{
+	"snapshot":        snapshot{},
+	"session_created": change{},
+	"session_updated": change{},
+	"session_ended":   change{},
+	"turn_created":    render.TurnLine{},
+	"notification":    notice{},
+	"offer_created":   requestNews{},
+	"offer_ended":     requestEnd{},
+	"away":            awayNews{},
+}
+
+// report sends an event to all streams. v is a type of payloads, and always encodes.
+func (f *feed) report(name string, v any) {
+	f.meter.count("beckon_sse_events_total", "event", name)
+	data := frame(name, v)
+	for c := range f.streams {
+		select {
+		case c <- data:
+		default: // it is too slow, and may begin again
+			delete(f.streams, c)
+			close(c)
+		}
+	}
+}
+
+// frame returns an event in the format of a stream.
+func frame(name string, v any) []byte {
+	data, _ := respond.Encode(v)
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, bytes.TrimRight(data, "\n"))
+}
+
+// change is the data of session_created, session_updated and session_ended.
+type change struct {
+	AgentID   string          `json:"agent_id"` // the seat
+	ProjectID string          `json:"project_id,omitempty"`
+	Timestamp string          `json:"timestamp"`
+	Reason    string          `json:"reason,omitempty"` // of an end: ended, lost, removed
+	Session   json.RawMessage `json:"session"`
+}
+
+func (f *feed) emit(name string, s *shown, reason string) {
+	f.report(name, change{s.row.SeatID, s.row.ProjectID, respond.Time(f.at), reason, s.json})
+}
+
+// notice is the data of a notification event: something about a session that its user may want
+// to know.
+type notice struct {
+	AgentID   string          `json:"agent_id"`
+	SessionID string          `json:"session_id"`
+	Part      string          `json:"part,omitempty"`
+	Kind      string          `json:"kind"` // needs_you or done
+	Alert     state.AlertKind `json:"edge"` // permission, question, failed, refused or done
+	Text      string          `json:"text"`
+	Timestamp string          `json:"timestamp"`
+}
+
+// notify publishes an alert of the session shown in a row.
+func (f *feed) notify(alert state.Alert, r *render.Row) {
+	kind := "needs_you"
+	if alert.Kind.Over() {
+		kind = "done"
+	}
+	at := respond.Time(alert.At.Time())
+	f.report("notification", notice{r.SeatID, r.SessionID, r.Part, kind, alert.Kind, r.What(), at})
+}
