@@ -10,9 +10,6 @@ import (
 	"beckon/event/policy/wire"
 	"beckon/render/web/access"
 	"beckon/render/web/respond"
-	"beckon/state"
-	"beckon/state/request"
-	"beckon/state/store"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -23,9 +20,8 @@ type Policy interface {
 	Ask(ctx context.Context, q Question) (answer []byte, err error)
 	// Answer returns the answer for the client that posted an event, in the format of its http
 	// hooks; nil for none. note must be called after the event is folded, and records the
-	// decision in the session. held, unless it is nil, then asks the user, who may answer from
-	// elsewhere.
-	Answer(ctx context.Context, q Question) (answer []byte, note func(), held request.Waiting)
+	// decision in the session.
+	Answer(ctx context.Context, q Question) (answer []byte, note func())
 }
 
 // Question is a request to a Policy.
@@ -40,7 +36,6 @@ func questionOf(r *http.Request, body []byte) Question {
 		Event:   q.Get("event"),
 		Hops:    max(hops, 0),
 		Foreign: !access.OwnPeer(r),
-		Peer:    access.Host(r.RemoteAddr),
 		Asks:    r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk,
 	}
 }
@@ -71,34 +66,26 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) e
 func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) error {
 	start := time.Now()
 	q := questionOf(r, body)
-	var bad bool
-	if q.Wait, bad = waitOf(r); bad {
-		return badHook("wait is a number of seconds, up to 86400")
-	}
 	e, err := event.Parse(q.Agent, q.Event, body)
 	if err := s.unfit(&e, err); err != nil {
 		return err
 	}
 	e.At = event.MillisOf(time.Now())
 	q.At = e.At
-	var res store.Result
 	fold := func() {
 		if q.Hops == 0 {
-			res, err = s.fold(&e, start)
+			_, err = s.fold(&e, start)
 		}
 	}
 	ends := e.Kind == event.Stop || e.Kind == event.SubagentStop
 	if !ends {
 		fold()
 	}
-	answer, note, held := s.policyAnswer(r.Context(), e.Kind, q)
+	answer, note := s.policyAnswer(r.Context(), e.Kind, q)
 	if ends { // until there is an answer the client is at work (testdata/lab/HOOKS.md)
 		fold()
 	}
 	note()
-	if held != nil && len(body) <= maxQuestion && s.held(w, r, held, &res.After) {
-		return nil
-	}
 	switch {
 	case s.ctx.Err() != nil: // not an empty answer: the client tells its user that nobody was asked
 		return stopping(w)
@@ -111,11 +98,9 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) er
 	return respond.OK(w, struct{}{}) // the client reads an object as a decision; an empty one decides nothing
 }
 
-func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (
-	answer []byte, note func(), held request.Waiting,
-) {
+func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (answer []byte, note func()) {
 	if s.o.Policy == nil {
-		return nil, func() {}, nil
+		return nil, func() {}
 	}
 	places := s.noting
 	if kind == event.PreToolUse || kind == event.PermissionRequest {
@@ -154,56 +139,4 @@ func enter(ctx context.Context, l *semaphore.Weighted) (leave func(), err error)
 		return func() {}, err
 	}
 	return func() { l.Release(1) }, nil
-}
-
-const (
-	// maxWaiting is how many requests may wait for a person at once; further ones get a response
-	// at once, and their questions stay where they are asked.
-	maxWaiting = 64
-	// maxWait is the longest wait that a sender may announce, and margin how much earlier it
-	// gets a response.
-	maxWait = 24 * time.Hour
-	margin  = time.Second
-	// answerWait is how long a sender may take to read its response.
-	answerWait = 10 * time.Second
-)
-
-// waitOf returns how long the sender of r announces to wait for a person's answer.
-func waitOf(r *http.Request) (wait time.Duration, bad bool) {
-	text := r.URL.Query().Get("wait")
-	if text == "" {
-		return 0, false
-	}
-	n, err := strconv.Atoi(text)
-	wait = time.Duration(n) * time.Second
-	if err != nil || n < 0 || n > int(maxWait.Seconds()) {
-		return 0, true
-	}
-	return max(0, wait-margin), false
-}
-
-// held holds a request until the user has answered it, and reports whether they did.
-func (s *Server) held(
-	w http.ResponseWriter, r *http.Request, held request.Waiting, session *state.Session,
-) (answered bool) {
-	defer s.holding.Add(-1)
-	if s.holding.Add(1) > maxWaiting {
-		s.feed.meter.refused("too_many_held")
-		return false
-	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Time{}) // the one for ordinary requests
-	_ = rc.SetWriteDeadline(time.Time{})
-	late := func() { _ = rc.SetWriteDeadline(time.Now().Add(answerWait)) }
-	defer late() // for a caller that answers instead of the user
-	held(r.Context(), session, func(answer []byte) error {
-		if err := r.Context().Err(); err != nil {
-			return err
-		}
-		late()
-		answered = true
-		respond.Bytes(w, http.StatusOK, "application/json", answer)
-		return rc.Flush()
-	})
-	return answered
 }

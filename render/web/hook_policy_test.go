@@ -12,7 +12,6 @@ import (
 
 	"beckon/event/policy/wire"
 	"beckon/state"
-	"beckon/state/request"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -22,19 +21,18 @@ type judge struct {
 	ask    func(context.Context, Question) ([]byte, error)
 	answer func(context.Context, Question) []byte
 	note   func()
-	held   request.Waiting
 }
 
 func (j judge) Ask(ctx context.Context, q Question) ([]byte, error) { return j.ask(ctx, q) }
-func (j judge) Answer(ctx context.Context, q Question) ([]byte, func(), request.Waiting) {
+func (j judge) Answer(ctx context.Context, q Question) ([]byte, func()) {
 	note := j.note
 	if note == nil {
 		note = func() {}
 	}
 	if j.answer == nil {
-		return nil, note, j.held
+		return nil, note
 	}
-	return j.answer(ctx, q), note, j.held
+	return j.answer(ctx, q), note
 }
 
 const (

@@ -78,7 +78,6 @@ type Server struct {
 	large    *semaphore.Weighted // bytes of bodies that are not small
 	deciding *semaphore.Weighted // events for the policy that ask for a decision
 	noting   *semaphore.Weighted // all others, so that they never take the place of a question
-	holding  atomic.Int32        // requests that wait for a person
 	kept     memo
 
 	ctx    context.Context

@@ -24,7 +24,6 @@ package request
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -342,8 +341,3 @@ type Outcome struct {
 	Why   string       `json:"why,omitempty"` // in words, if it was not taken
 	At    event.Millis `json:"at"`
 }
-
-// Waiting is a call that a server keeps open. It makes the request, waits until that is answered or
-// ctx ends, and has report give the client the answer; report returns an error if the client did
-// not take it. s is the session of the call.
-type Waiting func(ctx context.Context, s *state.Session, report func(answer []byte) error)

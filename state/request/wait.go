@@ -38,8 +38,6 @@ const (
 	// settle is how long the client's registry must say that no dialog is open: it says so for
 	// a moment between two dialogs.
 	settle = time.Second
-	// unseen is how long a change may go unnoticed that no file next to the answer shows.
-	unseen = 250 * time.Millisecond
 	// unfolded is how long an event may wait in the spool of a busy session.
 	unfolded = 10 * time.Second
 )
@@ -126,26 +124,14 @@ func Wait(st *store.Store, id string, getenv func(string) string, notify func())
 	return w.wait()
 }
 
-// Await is Wait for a program that holds many calls: it also ends when done is closed.
-func Await(done <-chan struct{}, st *store.Store, id string, getenv func(string) string) (answered bool, why string) {
-	w, err := begin(st, id, getenv)
-	if err != nil {
-		return false, WhyGone
-	}
-	return w.poll(done, 20*time.Millisecond)
-}
-
 func begin(st *store.Store, id string, getenv func(string) string) (*waiter, error) {
 	dir := In(st.Dir).open(id)
 	r, err := head(dir)
-	if err != nil {
-		return nil, err
-	}
 	w := &waiter{Request: r, st: st, dir: dir, beaten: time.Now()}
 	if at := evidence.RegistryDir(getenv); at != "" && r.Client.Pid > 0 {
 		w.registry = filepath.Join(at, strconv.Itoa(r.Client.Pid)+".json")
 	}
-	return w, nil
+	return w, err
 }
 
 // look checks everything. next is how long to wait before the next look, unless a file
@@ -228,27 +214,4 @@ func (w *waiter) undone(now time.Time) bool {
 		return true
 	}
 	return false
-}
-
-// poll looks for an answer every so often, and for all else when it is due.
-func (w *waiter) poll(done <-chan struct{}, every time.Duration) (answered bool, why string) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for due := time.Now(); ; {
-		if now := time.Now(); w.has(answerFile) || !now.Before(due) || w.st.Version(w.key()) != w.file {
-			answered, why, next := w.look(now)
-			if answered || why != "" {
-				return answered, why
-			}
-			if w.clientGone() {
-				return false, WhyClient
-			}
-			due = now.Add(min(next, unseen))
-		}
-		select {
-		case <-done:
-			return false, WhyStopped
-		case <-tick.C:
-		}
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,12 +13,9 @@ import (
 
 	"beckon/event"
 	"beckon/event/home"
-	"beckon/event/policy"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
-	"beckon/state"
 	"beckon/state/evidence"
-	"beckon/state/request"
 	"beckon/state/store"
 )
 
@@ -73,69 +69,30 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 }
 
 // Answer implements web.Policy. If ctx ends nobody waits any more, and no decision counts.
-func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func(), held request.Waiting) {
+func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func()) {
 	note = func() {}
 	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
-		return nil, note, nil
+		return nil, note
 	}
 	f, err := s.invocation(q, q.Body)
-	if err != nil || !Policied(f.getenv) && q.Wait == 0 {
-		return nil, note, nil
+	if err != nil || !Policied(f.getenv) {
+		return nil, note
 	}
 	f.getenv = home.WithVar(f.getenv, "CLAUDE_PID", s.pid(f.e.SessionID))
-	f.args.Event, f.args.Via, f.args.Answers = string(f.e.Kind), "http", q.Wait > 0
+	f.args.Event, f.args.Via = string(f.e.Kind), "http"
 	f.http, f.start = true, q.At.Time()
-	r := policy.Result{Allowed: true}
-	if Policied(f.getenv) {
-		f.load()
-		var ev policy.Event
-		if ev, r = f.ask(ctx); ctx.Err() != nil {
-			r, f.claimed = unheard(r), ""
-		}
-		f.after(ev, r)
+	f.load()
+	ev, r := f.ask(ctx)
+	if ctx.Err() != nil {
+		r, f.claimed = unheard(r), ""
 	}
+	f.after(ev, r)
 	if q.Hops > 0 { // the session is followed where the question came from
-		return r.Answer.Stdout, note, nil
-	}
-	if ctx.Err() == nil && f.asks(r) {
-		held = s.held(f, q)
+		return r.Answer.Stdout, note
 	}
 	return r.Answer.Stdout, func() {
 		_, _, err := f.foldDecision(r, f.e.SessionID)
 		f.folded(err)
-	}, held
-}
-
-// held creates the request of an invocation, waits until it is answered, and answers the client. It
-// stops waiting when the sender gives up.
-func (s *Served) held(f *invocation, q wire.Posted) request.Waiting {
-	return func(ctx context.Context, session *state.Session, report func([]byte) error) {
-		f.session = *session
-		o := f.request()
-		o.Expires = min(o.Expires, event.MillisOf(time.Now().Add(q.Wait)))
-		o.Client = event.Process{}
-		if q.Foreign { // nothing is known here about another machine
-			o.Host, o.Branch = q.Peer, ""
-		} else if pid, err := strconv.Atoi(f.getenv("CLAUDE_PID")); err == nil {
-			o.Client, _ = evidence.Process(pid, evidence.ThisMachine())
-		}
-		dir := request.In(f.st.Dir)
-		if err := dir.Make(&o, time.Now()); err != nil {
-			f.log(fmt.Errorf("making a request: %w", err))
-			return
-		}
-		answered, why := request.Await(ctx.Done(), f.st, o.ID, f.getenv)
-		if !answered {
-			if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
-				why = cause.Error()
-			}
-			request.In(f.st.Dir).Close(o.ID, why)
-			return
-		}
-		// Nothing is started for a request that the policy has already seen, as in a waiting
-		// hook.
-		g := invocation{getenv: f.getenv, environ: f.environ, start: time.Now(), st: f.st, dir: f.dir, http: true}
-		g.give(o.ID, o.Sum, report, nil)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"beckon/event"
 
@@ -240,10 +239,7 @@ type Posted struct {
 	At           event.Millis // the event's time
 	Hops         int          // how many policies have passed it on
 	Foreign      bool         // it is not known to come from one of the owner's processes on this machine
-	Peer         string       // the address that it came from
 	Asks         bool         // the caller understands the answer "ask"
-	// Wait is how long the caller waits for a person's answer; 0 if it did not say.
-	Wait time.Duration
 	// Busy is set if nothing can be run for it, because too much is running: rules answer, and
 	// everything else counts as failed.
 	Busy bool
