@@ -69,8 +69,7 @@ type Row struct {
 	Busy       *int64           `json:"busy_seconds,omitempty"` // at work since local midnight; only if requested
 	FirstSeen  time.Time        `json:"first_seen_at"`          // of the seat: it outlives /clear and resume
 	UpdatedAt  time.Time        `json:"updated_at"`
-	TakesReply bool             `json:"takes_reply,omitempty"` // beckon reply needs no waiting hook
-	Remote     *Remote          `json:"remote,omitempty"`      // the row comes from another host
+	Remote     *Remote          `json:"remote,omitempty"` // the row comes from another host
 
 	// Pane is everything known about where the session is; a jump needs it.
 	Pane event.Terminal `json:"-"`
@@ -262,10 +261,9 @@ func row(v *state.Seen) Row {
 		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: cmp.Or(v.Meter.Version, OneLine(v.Evidence.Version)),
 		CostUSD:   v.Meter.USD(),
 		CreatedAt: s.Created.Time(), UpdatedAt: s.Updated.Time(), FirstSeen: cmp.Or(s.Origin.SeatAt, s.Created).Time(),
-		TakesReply: v.TakesReply(),
-		Pane:       s.Origin.Terminal,
-		message:    s.Stop.Message,
-		looked:     s.Seen.Time(),
+		Pane:    s.Origin.Terminal,
+		message: s.Stop.Message,
+		looked:  s.Seen.Time(),
 	}
 	if v.Meter.HasContext {
 		r.Context = &Context{v.Meter.Percent()}

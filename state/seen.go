@@ -17,16 +17,6 @@ func (v *Seen) Listed() bool {
 	return there && v.Session.Removed == 0 && v.Status.State.Live()
 }
 
-// HasMod reports whether the session's client is alive and runs beckon's mod.
-func (v *Seen) HasMod() bool { return v.Session.Mod() != "" && v.Evidence.Process == Alive }
-
-// TakesReply reports whether the mod can submit a reply as the session's next prompt: the turn
-// is over, and no dialog is open.
-func (v *Seen) TakesReply() bool {
-	return v.HasMod() && v.Status.State.Live() && !v.Status.State.AtWork() &&
-		(!v.Status.State.Asks() || v.Status.Rule == RuleAsked)
-}
-
 // reported reports whether an event has shown that the session is there.
 func (s *Session) reported() bool {
 	for i := range s.Actors {

@@ -360,3 +360,17 @@ func (s *Session) Main() Actor {
 	}
 	return Actor{}
 }
+
+// Began returns when an actor began its present work: for the session itself also its newest
+// prompt.
+func (s *Session) Began(actor string) (at event.Millis) {
+	if actor == "" {
+		at = s.Prompt.At
+	}
+	for i := range s.Actors {
+		if s.Actors[i].ID == actor {
+			at = max(at, s.Actors[i].Started)
+		}
+	}
+	return at
+}

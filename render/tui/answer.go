@@ -199,38 +199,25 @@ func (m *model) reply() tea.Cmd {
 		return nil
 	}
 	o := m.requestOf(r, func(k request.Kind) bool { return k == request.Reply })
-	label, row := "to "+name(r), *r
-	send := func(s string) tea.Cmd {
-		m.prompt = nil
-		do := func() (string, error) { return m.opt.Reply(row, s) }
-		return m.signed(do, func(d doneMsg) tea.Msg { return d }, func() {})
-	}
 	switch {
 	case r.Remote != nil:
 		return m.fail(errRemote)
-	case m.takesReply(r):
 	case o != nil:
-		to := *o
-		to.Card.Title = "a reply"
-		send = func(s string) tea.Cmd { return m.give(to, request.Answer{Word: request.Say, Message: s}) }
 	case r.State.AtWork():
 		return m.say("it is at work: a reply reaches a session whose turn is over")
 	default:
 		return m.say("no hook of it waits for a reply")
 	}
-	m.prompt = &prompt{label: label, hint: "its next prompt; Ctrl+J a new line; Esc leaves it", long: true,
+	to := *o
+	to.Card.Title = "a reply"
+	m.prompt = &prompt{label: "to " + name(r), hint: "its next prompt; Ctrl+J a new line; Esc leaves it", long: true,
 		enter: func(s string) tea.Cmd {
 			if strings.TrimSpace(s) == "" {
 				return m.say("there is nothing to say")
 			}
-			return send(s)
+			return m.give(to, request.Answer{Word: request.Say, Message: s})
 		}}
 	return nil
-}
-
-// takesReply reports whether the row takes a reply without a request.
-func (m *model) takesReply(r *render.Row) bool {
-	return r != nil && r.TakesReply && r.Remote == nil && m.opt.Reply != nil
 }
 
 // stop asks before it ends a turn.
@@ -332,8 +319,7 @@ func (m *model) answerHints() (keys []binding) {
 	o := m.drawn.of
 	if o == nil {
 		r := m.current()
-		if m.peek && m.opt.Answer != nil &&
-			(m.takesReply(r) || m.requestOf(r, func(k request.Kind) bool { return k == request.Reply }) != nil) {
+		if m.peek && m.opt.Answer != nil && m.requestOf(r, func(k request.Kind) bool { return k == request.Reply }) != nil {
 			keys = []binding{{keys: "r", show: "r", hint: "reply"}}
 		}
 		return keys

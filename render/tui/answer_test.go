@@ -12,7 +12,6 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/render/card"
-	"beckon/state"
 	"beckon/state/request"
 )
 
@@ -167,36 +166,6 @@ func TestAnswerShowsFirst(t *testing.T) {
 	r.wantOn("asks nothing")
 	r.slowly("space", "r")
 	r.wantOn("no hook of it waits")
-}
-
-// A session with the mod takes a reply without a request; the row of another session, or of one
-// that works, does not.
-func TestReplyKey(t *testing.T) {
-	r := newAnswering(t, 80, 24)
-	r.opt.Reply = func(row render.Row, text string) (string, error) {
-		r.did = append(r.did, "reply "+row.SessionID+" "+text)
-		return "said", nil
-	}
-	modded := session("s-done", "docs", done...)
-	modded.Seeing = []state.Observed{{Source: state.FromMod, What: state.SawLoaded, At: t0, Detail: "1"}}
-	ev := state.Evidence{Process: state.Alive}
-	seen := func(s state.Session) Snapshot {
-		v := state.Seen{Session: s, Evidence: ev, Status: state.Resolve(s, ev, t0+60_000)}
-		return Snapshot{Now: start.Add(time.Minute), Seen: map[string]state.Seen{s.ID: v}, Rows: render.Rows([]state.Seen{v}, true)}
-	}
-	r.Update(lookMsg{snapshot: seen(modded)})
-	r.slowly("space")
-	r.wantOn("r reply")
-	r.slowly("r")
-	r.wantOn("to docs")
-	r.slowly("h", "i", "enter")
-	r.wantDid("reply s-done hi")
-
-	busy := session("s-done", "docs", works...)
-	busy.Seeing = modded.Seeing
-	r.Update(lookMsg{snapshot: seen(busy)})
-	r.slowly("r")
-	r.wantOn("it is at work")
 }
 
 func TestStopKey(t *testing.T) {

@@ -65,12 +65,10 @@ type Options struct {
 	Pane func(render.Row) (string, error)
 
 	// Requests calls show with the open requests, whenever they change, until ctx ends. Answer
-	// gives an answer and returns its result; Reply sends text to a session that accepts it
-	// without a request; Stop ends a turn.
+	// gives an answer and returns its result; Stop ends a turn.
 	Requests func(ctx context.Context, show func([]card.Request))
 	Answer   func(card.Request, request.Answer) (string, error)
-	Reply    func(r render.Row, text string) (string, error)
-	// Unlock takes the PIN, once Answer or Reply has returned request.ErrPIN.
+	// Unlock takes the PIN, once Answer has returned request.ErrPIN.
 	Unlock func(pin string) error
 	Stop   func(render.Row) (string, error)
 	// WhyNot returns why what a session asks cannot be answered here.

@@ -211,48 +211,13 @@ func notGiven(w http.ResponseWriter, err error) error {
 	return badAnswer(err)
 }
 
-type replied struct {
-	Reply string `json:"reply"`
-	Stop  bool   `json:"stop,omitempty"` // callers of earlier versions send it; /stop is what stops
-	PIN   string `json:"pin,omitempty"`  // the user's, if they have one
-}
-
-// reply serves POST /api/sessions/{id}/reply: the text becomes the next prompt of a session
-// whose client has the mod.
-func (s *Server) reply(w http.ResponseWriter, r *http.Request, _ request.From) error {
-	var b replied
-	if err := s.read(w, r, &b, `for example {"reply": "and now the tests"}`); err != nil {
-		return err
-	}
-	if err := request.CheckMessage(b.Reply); err != nil {
-		return badAnswer(err)
-	}
-	v, err := s.named(r)
-	if err != nil {
-		return err
-	}
-	if !v.TakesReply() {
-		return respond.NewFault(http.StatusConflict, "takes_no_reply",
-			"the session takes no reply: it is at work, it asks something, or the mod is not in its client", "beckon help mod")
-	}
-	taken, err := s.dir().Reply(v.Session.Record(), b.Reply, pin.Typed(s.dir(), b.PIN))
-	switch {
-	case err != nil:
-		return notGiven(w, err)
-	case !taken:
-		return respond.OK(w, became{Why: "the mod in its client did not take it"})
-	}
-	return respond.OK(w, became{Taken: true})
-}
-
-// stop serves POST /api/sessions/{id}/stop: the session's turn ends at its next call, or at
-// once if its client has the mod.
+// stop serves POST /api/sessions/{id}/stop: the session's turn ends at its next call.
 func (s *Server) stop(w http.ResponseWriter, r *http.Request, from request.From) error {
 	v, err := s.named(r)
 	if err != nil {
 		return err
 	}
-	_, err = s.dir().Halt(&v, from, s.o.User)
+	err = s.dir().Halt(&v, from, s.o.User)
 	if errors.Is(err, request.ErrIdle) {
 		return respond.NewFault(http.StatusConflict, "not_at_work", err.Error(), "")
 	}

@@ -17,11 +17,9 @@ import (
 	"beckon/event"
 	"beckon/render/web/access"
 	"beckon/render/web/respond"
-	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/request"
 	"beckon/state/request/pin"
-	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
 )
@@ -110,7 +108,7 @@ func TestWhoMayAnswer(t *testing.T) {
 	for name, headers := range map[string][]string{
 		"the token": nil, "the token, in a browser": {browserAgent, "Sec-Fetch-Site: same-origin"}, "a token to read": {withKey(access.ScopedToken(testToken, "read"))},
 	} {
-		for path, body := range map[string]string{"/api/offers/" + o.ID: `{"digest":"` + o.Digest + `","word":"deny"}`, "/api/away": `{}`, "/api/sessions/s1/stop": ``, "/api/sessions/s1/reply": `{"reply":"go on"}`} {
+		for path, body := range map[string]string{"/api/offers/" + o.ID: `{"digest":"` + o.Digest + `","word":"deny"}`, "/api/away": `{}`, "/api/sessions/s1/stop": ``} {
 			if r := x.Do("POST", path, body, headers...); code(t, r) != "403 no_answers" {
 				t.Errorf("%s, %s: %s", name, path, code(t, r))
 			}
@@ -154,63 +152,6 @@ func TestWhoMayAnswer(t *testing.T) {
 	}
 	if a := <-given; a.Word != request.Allow || a.From != request.Remote {
 		t.Errorf("answered %+v", a)
-	}
-}
-
-// A reply becomes the next prompt of a session with the mod whose turn is over, and only the
-// mod takes it.
-func TestReplyByMod(t *testing.T) {
-	seesProcesses(t)
-	x := serve(t, Options{Token: testToken, User: "kim"})
-	session := x.SignIn(x.loginCode())
-	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
-	if !ok {
-		t.Skip("processes cannot be read here")
-	}
-	fold := func(c state.Change) {
-		t.Helper()
-		c.At = event.MillisOf(time.Now())
-		if c.Event != nil {
-			c.Event.At, c.Event.SessionID = c.At, "m1"
-		} else {
-			c.Observation.At = c.At
-		}
-		if _, err := x.st.Fold("m1", store.Update{Change: c}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-	post := func(body string) response {
-		t.Helper()
-		return x.Do("POST", "/api/sessions/m1/reply", body, withKey(session))
-	}
-	fold(state.Change{Event: &event.Event{Kind: event.SessionStart, Name: "SessionStart", Origin: &event.Origin{Process: self, Host: self.Host}}})
-	if r := post(`{"reply":"go on"}`); code(t, r) != "409 takes_no_reply" {
-		t.Errorf("without the mod: %s", code(t, r))
-	}
-	fold(state.Change{Observation: &state.Observed{Source: state.FromMod, What: state.SawLoaded, Detail: "1"}})
-	if r := post(`{"reply":" "}`); code(t, r) != "400 bad_answer" {
-		t.Errorf("without words: %s", code(t, r))
-	}
-	took := make(chan request.Message, 1)
-	go func() {
-		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			if said, err := request.In(x.st.Dir).Take("m1", time.Now()); err == nil && said.At != 0 {
-				took <- said
-				return
-			}
-		}
-		close(took)
-	}()
-	if r := post(`{"reply":"and now the tests","stop":true}`); r.Status != http.StatusOK || r.Field(t, "taken") != "true" {
-		t.Errorf("to the mod: %d %s", r.Status, r.Body)
-	}
-	if said := <-took; said.Reply != "and now the tests" || said.Stop {
-		t.Errorf("the mod took %+v", said)
-	}
-	fold(state.Change{Event: &event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "p"}})
-	if r := post(`{"reply":"go on"}`); code(t, r) != "409 takes_no_reply" {
-		t.Errorf("at work: %s", code(t, r))
 	}
 }
 

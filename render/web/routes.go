@@ -55,8 +55,6 @@ func (s *Server) endpoints() []endpoint {
 			"Bring the session's terminal to the front.", "", nil, respond.Status{}},
 		{"POST /api/sessions/{id}/stop", access.Answer, s.ofAnswerer(s.stop),
 			"Stop a session before its next call.", "", nil, respond.Status{}},
-		{"POST /api/sessions/{id}/reply", access.Answer, s.ofAnswerer(s.reply),
-			"Give a session its next prompt.", "", replied{}, became{}},
 		{"GET /api/offers", access.Read, s.requests, "What sessions ask, as it can be answered.", "", nil, requestList{}},
 		{"GET /api/offers/{id}", access.Read, s.request, "One of those.", "", nil, oneRequest{}},
 		{"POST /api/offers/{id}", access.Answer, s.ofAnswerer(s.react), "Answer it.", "", reaction{}, became{}},

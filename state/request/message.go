@@ -19,15 +19,6 @@ import (
 	"beckon/state/store"
 )
 
-// Message is the user's message to a session whose client runs beckon's mod.
-type Message struct {
-	Reply string `json:"reply,omitempty"` // a prompt from the user
-	Stop  bool   `json:"stop,omitempty"`  // end the turn that runs
-	At    int64  `json:"at"`              // when, in milliseconds; set by Leave if it is 0
-	// Signature is the user's, if they have a PIN (package pin).
-	Signature []byte `json:"signature,omitempty"`
-}
-
 // CheckMessage returns what is wrong with a text for an agent.
 func CheckMessage(text string) error {
 	switch {
@@ -39,112 +30,28 @@ func CheckMessage(text string) error {
 	return nil
 }
 
-// messageFor is how long a message to a session is valid.
-const messageFor = 30 * time.Second
-
-// MessageFile returns the file that keeps a message until the session's mod takes it.
-func (d Dir) MessageFile(record string) string {
-	return d.path("said", string(store.KeyOf(record))+".json")
-}
-
-// Leave stores m where the session's mod finds it.
-func (d Dir) Leave(record string, m Message, now time.Time) error {
-	if m.At == 0 {
-		m.At = now.UnixMilli()
-	}
-	b, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	return plainfile.Write(d.MessageFile(record), b, fileMode, false)
-}
-
-// Take takes the message to a session, once; the zero Message if there is none. It leaves out one
-// that has expired, and a reply that the user's PIN does not sign: err says so.
-func (d Dir) Take(record string, now time.Time) (m Message, err error) {
-	path := d.MessageFile(record)
-	own := path + ".taken"
-	if os.Rename(path, own) != nil { // only one of two takers succeeds
-		return Message{}, nil
-	}
-	b, err := plainfile.ReadFile(own)
-	_ = os.Remove(own)
-	if err != nil || json.Unmarshal(b, &m) != nil {
-		return Message{}, err
-	}
-	if age := now.Sub(time.UnixMilli(m.At)); age < 0 || age >= messageFor {
-		return Message{}, nil
-	}
-	if m.Reply != "" {
-		if err = d.verify(m.signed(record), m.Signature); err != nil {
-			m.Reply = ""
-		}
-	}
-	return m, err
-}
-
-// takes is how long a mod may take to see a message: it looks every two seconds.
-const takes = 5 * time.Second
-
-// Reply makes text the next prompt of a session whose client has the mod, signed if the user has
-// a PIN, and reports whether the mod took it.
-func (d Dir) Reply(record, text string, unlock Unlock) (taken bool, err error) {
-	m := Message{Reply: text, At: time.Now().UnixMilli()}
-	if err := CheckMessage(text); err != nil {
-		return false, err
-	}
-	if d.HasPIN() {
-		key, err := unlock()
-		if err != nil {
-			return false, err
-		}
-		key.SignMessage(record, &m)
-	}
-	return d.Hand(record, m)
-}
-
-// Hand passes m to a session's mod, and reports whether the mod took it. A message that is not
-// taken is withdrawn.
-func (d Dir) Hand(record string, m Message) (taken bool, err error) {
-	if err := d.Leave(record, m, time.Now()); err != nil {
-		return false, fmt.Errorf("leaving word for the session's mod: %w", err)
-	}
-	if until(takes, 20*time.Millisecond, func() bool {
-		_, err := os.Lstat(d.MessageFile(record))
-		return errors.Is(err, fs.ErrNotExist)
-	}) {
-		return true, nil
-	}
-	return os.Remove(d.MessageFile(record)) != nil, nil
-}
-
 // ErrIdle means that there is nothing to stop.
 var ErrIdle = errors.New("the session is not at work: there is nothing to stop")
 
 // Halt requests that a session end its turn at its next call, and its subagents their work at
-// theirs; a mod in its client that takes the request ends the turn at once. The request does
-// not apply to what begins later, nor to the session once the user has sent another prompt.
-func (d Dir) Halt(v *state.Seen, from From, by string) (atOnce bool, err error) {
+// theirs; a mod in its client ends the turn sooner. The request does not apply to what begins
+// later, nor to the session once the user has sent another prompt.
+func (d Dir) Halt(v *state.Seen, from From, by string) error {
 	if !v.Status.State.InTurn() {
-		return false, ErrIdle
+		return ErrIdle
 	}
-	record := v.Session.Record()
 	b, err := json.Marshal(Stop{At: event.MillisOf(time.Now()), By: by, From: string(from)})
+	if err == nil {
+		err = plainfile.Write(d.StopFile(store.KeyOf(v.Session.Record())), b, fileMode, false)
+	}
 	if err != nil {
-		return false, err
+		return fmt.Errorf("stopping the session: %w", err)
 	}
-	if err := plainfile.Write(d.stopFile(store.KeyOf(record)), b, fileMode, false); err != nil {
-		return false, fmt.Errorf("stopping the session: %w", err)
-	}
-	if !v.HasMod() {
-		return false, nil
-	}
-	return d.Hand(record, Message{Stop: true})
+	return nil
 }
 
-func (d Dir) stopFile(k store.Key) string {
-	return d.path("stop", string(k)+".json")
-}
+// StopFile returns the file that keeps the user's request that a session stop.
+func (d Dir) StopFile(k store.Key) string { return d.path("stop", string(k)+".json") }
 
 // Stop is the user's request that a session stop.
 type Stop struct {
@@ -156,7 +63,7 @@ type Stop struct {
 // StopOf returns the user's request that session k stop, if there is one newer than since, the
 // time at which the actor that asks last began.
 func (d Dir) StopOf(k store.Key, since event.Millis) (s Stop, ok bool) {
-	b, err := plainfile.ReadFile(d.stopFile(k))
+	b, err := plainfile.ReadFile(d.StopFile(k))
 	if err != nil || !jsonenc.Decode(string(b), &s) {
 		return Stop{}, false
 	}

@@ -65,44 +65,27 @@ func (k Key) Sign(shown *Request, a *Answer) {
 	a.Signature = ed25519.Sign(ed25519.PrivateKey(k), a.signed(shown))
 }
 
-// SignMessage signs a message to the session of a record.
-func (k Key) SignMessage(record string, m *Message) {
-	m.Signature = ed25519.Sign(ed25519.PrivateKey(k), m.signed(record))
-}
-
 // Verify returns an error unless the user has no PIN, or has signed this answer to this request
 // with it.
-func (d Dir) Verify(r *Request, a *Answer) error { return d.verify(a.signed(r), a.Signature) }
-
-func (d Dir) verify(text, signature []byte) error {
+func (d Dir) Verify(r *Request, a *Answer) error {
 	if !d.HasPIN() {
 		return nil
 	}
 	p, err := d.ReadPIN()
-	if err == nil && !ed25519.Verify(p.Public, text, signature) {
+	if err == nil && !ed25519.Verify(p.Public, a.signed(r), a.Signature) {
 		err = errors.New("it is not signed with the user's PIN")
 	}
 	return err
 }
 
 // signed returns what is signed of an answer: all but the time, which is set when it is given;
-// and with it all that the user was shown of the request.
+// and with it all that the user was shown of the request. It is the same before and after the
+// answer was written as JSON, where bytes that are no text are replaced.
 func (a Answer) signed(r *Request) []byte {
 	a.At, a.Signature = 0, nil
-	return signed("answer "+r.Sum, a)
-}
-
-func (m Message) signed(record string) []byte {
-	m.Signature = nil
-	return signed("reply "+record, m)
-}
-
-// signed returns v, which has only texts and numbers, as text. It is the same before and after it
-// was written as JSON, where bytes that are no text are replaced.
-func signed[T any](what string, v T) []byte {
-	b, _ := json.Marshal(v)
-	var read T
+	b, _ := json.Marshal(a)
+	var read Answer
 	_ = json.Unmarshal(b, &read)
 	b, _ = json.Marshal(read)
-	return append([]byte("beckon "+what+"\n"), b...)
+	return append([]byte("beckon answer "+r.Sum+"\n"), b...)
 }

@@ -229,7 +229,7 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 	if e.Kind != event.PreToolUse && e.Kind != event.PostToolUse {
 		return nil
 	}
-	by, ok := request.In(st.Dir).StopOf(store.KeyOf(res.After.Record()), began(&res.After, e.AgentID))
+	by, ok := request.In(st.Dir).StopOf(store.KeyOf(res.After.Record()), res.After.Began(e.AgentID))
 	if !ok {
 		return nil
 	}
@@ -264,18 +264,4 @@ func FoldDecided(st *store.Store, record string, d *state.Decided) (store.Result
 	action := &state.Action{Kind: state.ActDecided, Decided: d}
 	change := state.Change{At: event.MillisOf(time.Now()), Action: action}
 	return st.Fold(store.KeyOf(record), store.Update{Change: change})
-}
-
-// began returns when an actor began its present work: for the session itself also its newest
-// prompt.
-func began(s *state.Session, actor string) (at event.Millis) {
-	if actor == "" {
-		at = s.Prompt.At
-	}
-	for i := range s.Actors {
-		if s.Actors[i].ID == actor {
-			at = max(at, s.Actors[i].Started)
-		}
-	}
-	return at
 }

@@ -154,8 +154,8 @@ func TestModIsValid(t *testing.T) {
 	}
 }
 
-// TestBand has one session ask, and looks for it above the prompt of another; what the user
-// sends that one by command becomes its prompt, and ends its turn.
+// TestBand has one session ask, and looks for it above the prompt of another; a stop by
+// command ends its turn.
 func TestBand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes half a minute")
@@ -202,20 +202,14 @@ func TestBand(t *testing.T) {
 					t.Errorf("that is more than %s", bandTakes)
 				}
 
-				say := func(what string) {
-					pane, err := l.Tmux.Start("user-"+strings.Fields(what)[0], l.Home.Project, "/bin/sh", "-c", filepath.Join(bin(l), "beckon")+" "+what+"; sleep 5")
-					must(t, err)
-					must(t, pane.WaitFor(`(?m)^(sent|session \S+ stops)`, patience))
-				}
 				must(t, asks.Key("C-d"))
 				must(t, asks.Key("C-d"))
 				must(t, asks.WaitDead(patience))
-				must(t, shows.Type("half a line"))
-				say("reply docs lab:long 30")
-				must(t, shows.WaitFor("lab:long 30", patience))
-				must(t, shows.WaitFor("half a line", patience))
+				must(t, shows.Say("lab:long 30"))
 				must(t, waitState(l, "working"))
-				say("stop docs")
+				user, err := l.Tmux.Start("user", l.Home.Project, "/bin/sh", "-c", filepath.Join(bin(l), "beckon")+" stop docs; sleep 5")
+				must(t, err)
+				must(t, user.WaitFor(`(?m)^session \S+ stops`, patience))
 				must(t, waitState(l, "idle"))
 				out, err := beckon(l, nil, "doctor")
 				if !regexp.MustCompile(`sources +hooks, mod, registry, transcript \(`).Match(out) {
@@ -229,38 +223,6 @@ func TestBand(t *testing.T) {
 // bandTakes is how long the band may take to appear and to disappear: two seconds, plus what a
 // busy machine adds.
 const bandTakes = 4 * time.Second
-
-// TestWordIsTheMods has a session's agent request what its user left for the mod, by a command
-// that replaces the shell: then the client is its parent.
-func TestWordIsTheMods(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the real client takes some seconds")
-	}
-	t.Parallel()
-	tried(t, func(t testing.TB) {
-		l := equipped(t, V330)
-		_, err := beckon(l, nil, "install")
-		must(t, err)
-		pane, err := l.Tmux.StartClient("docs", "--allowedTools", "Bash")
-		must(t, err)
-		must(t, pane.Ready())
-		must(t, pane.Say("lab:hi"))
-		must(t, pane.WaitFor("Everything is done", patience))
-		id := l.Home.Registry()[0].SessionID
-		said := request.In(l.Home.State)
-		must(t, said.Leave(id, request.Message{Reply: "lab:hi"}, time.Now()))
-		must(t, pane.Say("lab:bash exec "+filepath.Join(bin(l), "beckon")+" mod "+id+" >said.json"))
-		must(t, pane.WaitFor("It ran. Done", patience))
-		answer, err := os.ReadFile(filepath.Join(l.Home.Project, "said.json"))
-		must(t, err)
-		if gjson.GetBytes(answer, "schema").Int() != 1 || gjson.GetBytes(answer, "reply").Exists() {
-			t.Errorf("the agent was told %s", answer)
-		}
-		if _, err := os.Stat(said.MessageFile(id)); err != nil {
-			t.Errorf("the word is gone: %v", err)
-		}
-	})
-}
 
 // TestPaneOutsideTmux answers in a pane over which no popup can open: it shows the command,
 // and nothing is answered; Enter says why it cannot go there.

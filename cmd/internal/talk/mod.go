@@ -3,6 +3,7 @@ package talk
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,10 +15,11 @@ import (
 	"beckon/render/card"
 	"beckon/state"
 	"beckon/state/request"
+	"beckon/state/store"
 )
 
 // ModCmd is `beckon mod`, which the mod inside a client runs: it prints who else needs the
-// user, which files to watch until the next run, and the user's words for its own session.
+// user, which files to watch until the next run, and whether the user stops its own session.
 type ModCmd struct {
 	Session string `arg:"" help:"The session whose client asks."`
 }
@@ -28,8 +30,7 @@ type modded struct {
 	Band     bool         `json:"band"` // show the line above the prompt
 	Watch    []string     `json:"watch"`
 	Sessions []modSession `json:"sessions"`
-	Reply    string       `json:"reply,omitempty"` // the user's text, to be submitted
-	Stop     bool         `json:"stop,omitempty"`  // the user wants the turn to end
+	Stop     bool         `json:"stop,omitempty"` // the user wants the turn to end
 }
 
 // modSession is another session, as the mod draws it.
@@ -51,10 +52,11 @@ func (c *ModCmd) Run(a *cli.App) error {
 		return err
 	}
 	cfg := a.Configured()
-	record, ours := ownRecord(seen, c.Session)
+	own := ownSession(seen, c.Session)
+	record := own.Record()
 	dir := request.In(a.Store.Dir)
 	out := modded{Schema: 1, Band: cfg.Band == "true", Sessions: []modSession{}}
-	out.Watch = []string{a.Store.NeedsFile(), dir.MessageFile(record)}
+	out.Watch = []string{a.Store.NeedsFile(), dir.StopFile(store.KeyOf(record))}
 	if path, err := config.Path(a.Getenv); err == nil {
 		out.Watch = append(out.Watch, path)
 	}
@@ -79,26 +81,19 @@ func (c *ModCmd) Run(a *cli.App) error {
 		}
 		out.Sessions = append(out.Sessions, s)
 	}
-	if ours { // the user's words go only to the client that they are for
-		m, err := dir.Take(record, time.Now())
-		if err != nil {
-			a.Store.Log(fmt.Errorf("refusing a reply: %w", err))
-		}
-		out.Reply, out.Stop = m.Reply, m.Stop
-	}
+	_, out.Stop = dir.StopOf(store.KeyOf(record), own.Began(""))
 	return cli.WriteJSON(a.Stdout, out)
 }
 
-// ownRecord returns the record of the session whose client runs this command (of several
-// processes of one session, its own), and whether that client started this process for its
-// mod.
-func ownRecord(seen []state.Seen, id string) (record string, ours bool) {
+// ownSession returns the session whose client runs this command: of several processes of one
+// session, its own.
+func ownSession(seen []state.Seen, id string) *state.Session {
 	for i := range seen {
-		if s := &seen[i].Session; s.ID == id && startedBy(s.Origin.Process.Pid) {
-			return s.Record(), true
+		if s := &seen[i].Session; s.ID == id && s.Origin.Process.Pid == os.Getppid() {
+			return s
 		}
 	}
-	return state.Record(id, ""), false
+	return &state.Session{ID: id}
 }
 
 // popup returns the tmux command that opens a window above the pane that this process runs in;

@@ -50,7 +50,7 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	return out.print(a, saidTo(&v, out), c.JSON)
+	return out.print(a, "a reply in "+nameOf(&v), c.JSON)
 }
 
 // found returns a session of this machine, for its user.
@@ -62,32 +62,18 @@ func found(a *cli.App, arg string) (state.Seen, error) {
 	return v, mayAnswer(a)
 }
 
-// saidTo describes where a reply went.
-func saidTo(v *state.Seen, out result) string {
-	if out.Request == "" {
-		return "to session " + cli.ShortID(v.Session.ID) + ", as its next prompt"
-	}
-	return "a reply in " + nameOf(v)
-}
-
 // nameOf returns the name that a list shows for a session.
 func nameOf(v *state.Seen) string {
 	row := render.Rows([]state.Seen{*v}, true)[0]
 	return card.Line1(cmp.Or(row.Label(), cli.ShortID(v.Session.ID)))
 }
 
-// say continues a session whose turn is over with a text: through the mod in its client, which
-// submits it, else through the hook that waits for a reply.
+// say continues a session whose turn is over with a text, through the hook that waits for it.
 func say(a *cli.App, v *state.Seen, text string, from request.From, unlock request.Unlock) (result, error) {
 	if err := request.CheckMessage(text); err != nil {
 		return result{}, cli.Usage("%w", err)
 	}
 	dir := request.In(a.Store.Dir)
-	if v.TakesReply() {
-		if taken, err := dir.Reply(v.Session.Record(), text, unlock); taken || err != nil {
-			return result{Schema: 1, Word: request.Say, Taken: taken, did: effects[request.Reply].did[request.Say]}, err
-		}
-	}
 	list, err := dir.List(time.Now())
 	if err != nil {
 		return result{}, fmt.Errorf("reading the requests: %w", err)
@@ -118,8 +104,7 @@ type StopCmd struct {
 	remote
 }
 
-// Run ends a session's turn: at once if its client has the mod, else at its next call; and its
-// subagents' at theirs.
+// Run ends a session's turn.
 func (c *StopCmd) Run(a *cli.App) error {
 	if c.Fleet {
 		return elsewhere(a, c.Session, []string{"stop"})
@@ -138,15 +123,10 @@ func (c *StopCmd) Run(a *cli.App) error {
 
 // halt ends a session's turn, and returns when it will end.
 func halt(a *cli.App, v *state.Seen, from request.From) (string, error) {
-	atOnce, err := request.In(a.Store.Dir).Halt(v, from, a.User())
-	if err != nil {
+	if err := request.In(a.Store.Dir).Halt(v, from, a.User()); err != nil {
 		return "", err
 	}
-	when := "stops at its next call, its subagents at theirs"
-	if atOnce {
-		when = "stops, its subagents at their next call"
-	}
-	return fmt.Sprintf("session %s %s", cli.ShortID(v.Session.ID), when), nil
+	return "session " + cli.ShortID(v.Session.ID) + " stops at its next call, its subagents at theirs", nil
 }
 
 // AwayCmd is `beckon away`.

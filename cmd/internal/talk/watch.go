@@ -21,7 +21,7 @@ import (
 func Watch(a *cli.App, opt *tui.Options) {
 	s := &screen{App: a}
 	opt.Requests = func(ctx context.Context, show func([]card.Request)) { followRequests(ctx, a.Store.Dir, show) }
-	opt.Unlock, opt.Answer, opt.Reply, opt.Stop, opt.WhyNot = s.unlock, s.answer, s.reply, s.stop, s.whyNot
+	opt.Unlock, opt.Answer, opt.Stop, opt.WhyNot = s.unlock, s.answer, s.stop, s.whyNot
 }
 
 // screen answers requests, and keeps the PIN's key while it runs.
@@ -69,18 +69,6 @@ func (s *screen) answer(r card.Request, ans request.Answer) (string, error) {
 		text += "; " + r.Card.Always[ans.Always-1]
 	}
 	return text, nil
-}
-
-func (s *screen) reply(r render.Row, text string) (string, error) {
-	v, err := found(s.App, r.Record())
-	if err != nil {
-		return "", err
-	}
-	out, err := say(s.App, &v, text, request.Watch, s.key)
-	if err == nil {
-		_, err = out.words()
-	}
-	return out.did + ": " + saidTo(&v, out), err
 }
 
 func (s *screen) stop(r render.Row) (string, error) {

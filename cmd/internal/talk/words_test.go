@@ -14,7 +14,6 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/request"
-	"beckon/state/request/pin"
 	"beckon/state/store"
 )
 
@@ -140,34 +139,6 @@ func TestEffects(t *testing.T) {
 		}
 		if c.kind != request.Reply && effects[c.kind].ask == "" {
 			t.Errorf("a %s is allowed without a question", c.kind)
-		}
-	}
-}
-
-// With a PIN the mod submits only a reply that is signed; anybody may stop a session.
-func TestReplyThroughTheMod(t *testing.T) {
-	d := machine(t)
-	dir := request.In(d.a.Store.Dir)
-	if err := os.MkdirAll(d.a.Store.Dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := pin.Set(dir, "47 11"); err != nil {
-		t.Fatal(err)
-	}
-	k, err := pin.Unlock(dir, "47 11")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, signed := range []bool{false, true} {
-		s := request.Message{Reply: "go on", Stop: true, At: time.Now().UnixMilli()}
-		if signed {
-			k.SignMessage("s1", &s)
-		}
-		if err := dir.Leave("s1", s, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := dir.Take("s1", time.Now()); (got.Reply != "") != signed || (err == nil) != signed || !got.Stop {
-			t.Errorf("signed %t: it takes %+v, %v", signed, got, err)
 		}
 	}
 }

@@ -11,11 +11,9 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/request"
 	"beckon/state/request/pin"
-	"beckon/state/store"
 )
 
 // asks makes an offer for a session, at which this process waits, and gives the client its
@@ -273,58 +271,6 @@ func TestAnswers(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A session with the mod takes a reply on its page, without a hook that waits for one.
-func TestReply(t *testing.T) {
-	t.Parallel()
-	c := startChrome(t)
-	w := newWorld(t)
-	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
-	if !ok {
-		t.Fatal("this process cannot be read")
-	}
-	st := store.Open(w.state)
-	at := event.MillisOf(time.Now())
-	for i, change := range []state.Change{
-		{Event: &event.Event{Kind: event.SessionStart, Name: "SessionStart", SessionID: "m1", Cwd: "/home/you/src/shop", Origin: &event.Origin{Process: self, Host: self.Host}}},
-		{Observation: &state.Observed{Source: state.FromMod, What: state.SawLoaded, Detail: "1"}},
-	} {
-		change.At = at + event.Millis(i)
-		if change.Event != nil {
-			change.Event.At = change.At
-		} else {
-			change.Observation.At = change.At
-		}
-		if _, err := st.Fold("m1", store.Update{Change: change}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.start()
-	took := make(chan request.Message, 1)
-	go func() {
-		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			if said, err := request.In(w.state).Take("m1", time.Now()); err == nil && said.At != 0 {
-				took <- said
-				return
-			}
-		}
-		close(took)
-	}()
-	p := c.open(t, w.page("session/m1"))
-	p.await("it takes a reply", `document.querySelector("#session form[aria-label=Reply]:not([hidden]) textarea")`)
-	p.must(p.eval(`document.querySelector("#session form[aria-label=Reply] textarea").focus()`, nil))
-	p.do("Input.insertText", map[string]any{"text": "and now the tests"})
-	p.must(p.eval(`document.querySelector("#session form[aria-label=Reply] button").click()`, nil))
-	if said := <-took; said.Reply != "and now the tests" {
-		t.Errorf("the mod took %+v", said)
-	}
-	p.await("it says so", `document.getElementById("toast").textContent === "Replied: it is its next prompt"`)
-	p.await("the field is empty", `document.querySelector("#session form[aria-label=Reply] textarea").value === ""`)
-	if _, err := st.Fold("m1", store.Update{Change: state.Change{At: at + 10, Event: &event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", SessionID: "m1", At: at + 10, Prompt: "and now the tests"}}}); err != nil {
-		t.Fatal(err)
-	}
-	p.await("at work it takes none", `document.querySelector("#session form[aria-label=Reply]").hidden`)
 }
 
 // A click acts on the offer that was drawn when the user aimed at it, never on one that has

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"testing"
-	"time"
 
 	"beckon/state/request"
 )
@@ -61,14 +60,6 @@ func TestPIN(t *testing.T) {
 	}
 	if d.Verify(&request.Request{ID: "ID", Digest: "d", Sum: "other"}, &a) == nil {
 		t.Error("the request changed, and it counts")
-	}
-	for _, to := range []string{"s1", "s2"} {
-		m := request.Message{Reply: "go on", At: time.Now().UnixMilli()}
-		k.SignMessage("s1", &m)
-		err := d.Leave(to, m, time.Now())
-		if got, refused := d.Take(to, time.Now()); err != nil || (refused == nil) != (to == "s1") || (got.Reply != "") != (to == "s1") {
-			t.Errorf("a reply for s1 to %s: %v, %+v, %v", to, err, got, refused)
-		}
 	}
 	public := base64.StdEncoding.EncodeToString(make([]byte, ed25519.PublicKeySize))
 	for _, damaged := range []string{"", "{}", `{"n":65536,"public":"` + public + `"}`} {

@@ -37,8 +37,7 @@ export const digest = () => ask("/api/digest");
 export const offer = (id) => ask(`/api/offers/${encodeURIComponent(id)}`);
 export const hooks = () => ask("/hook/status");
 
-// act posts what the user does to a session: seen, jump, backburner,
-// stop, reply.
+// act posts what the user does to a session: seen, jump, backburner, stop.
 export function act(row, action, body) {
   return ask(session(recordOf(row), `/${action}`), posted(body));
 }

@@ -39,7 +39,7 @@ function dispatch(event) {
 
 const moreTurns = api.queue(2);
 const board = new Board($("groups"), $("empty"), { act, look });
-const page = new SessionPage($("session"), { act, fail, met, say: reply, give, tell: (words) => toast(words, true) });
+const page = new SessionPage($("session"), { act, fail, met, give, tell: (words) => toast(words, true) });
 const offers = new Offers($("asks"), { give, tell: (words) => toast(words, true) });
 const attention = new Attention($("live"), { chosen: () => prefs.get("notify") === "on", open: (row) => go(pathOf(row)) });
 
@@ -74,18 +74,6 @@ async function tell(row, name, body, done) {
     toast(done);
   } catch (e) {
     fail(e);
-  }
-}
-
-// reply makes words the next prompt of a session, and tells whether it took them.
-async function reply(row, words) {
-  try {
-    const { taken, why } = await pin.signed((typed) => api.act(row, "reply", { reply: words, ...typed }));
-    toast(taken ? "Replied: it is its next prompt" : `Not taken: ${why}`, !taken);
-    return taken;
-  } catch (e) {
-    fail(e);
-    return false;
   }
 }
 

@@ -274,23 +274,6 @@ function reply(_, send, form) {
   return [field, el("div", { class: "row" }, button("Send", null, { class: "yes" }))];
 }
 
-// saying is a form for a reply to a session that takes one without an offer; say(text)
-// tells whether it did.
-export function saying(say) {
-  const form = el("form", { class: "offer", hidden: true, data: { kind: "reply" }, "aria-label": "Reply", on: { submit: (e) => e.preventDefault() } });
-  let busy = false;
-  form.append(...reply(null, async ({ message }) => {
-    if (busy || !message) return;
-    busy = true;
-    try {
-      if (await say(message)) form.reset();
-    } finally {
-      busy = false;
-    }
-  }, form));
-  return form;
-}
-
 // questions are answered by their options, in own words, or, where several may be
 // chosen, by both.
 function questions({ offer }, send) {

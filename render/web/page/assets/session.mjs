@@ -4,7 +4,7 @@
 import * as api from "./api.mjs";
 import { Card, cost, refusals } from "./card.mjs";
 import { arrange, drawBlocks, el, redraw, text } from "./dom.mjs";
-import { Offers, asksOf, drawEnds, saying } from "./offers.mjs";
+import { Offers, asksOf, drawEnds } from "./offers.mjs";
 import { TASKS, keyOf, recordOf } from "./state.mjs";
 import { clean, oneLine } from "./words.mjs";
 
@@ -15,14 +15,13 @@ const working = new Set(["working", "compacting", "permission", "question"]); //
 
 export class SessionPage {
   // act(row, name) does something to the session, fail(error) tells of what
-  // failed, met(row) is called once when a session that is opened is there; say(row,
-  // text) makes the text its next prompt; give and tell are those of Offers.
-  constructor(root, { act, fail, met, say, give, tell }) {
+  // failed, met(row) is called once when a session that is opened is there; give and
+  // tell are those of Offers.
+  constructor(root, { act, fail, met, give, tell }) {
     this.fail = fail;
     this.met = met;
     this.asks = el("div", { class: "asks", role: "region", "aria-label": "Waits for your answer", hidden: true });
     this.offers = new Offers(this.asks, { tell, give });
-    this.saying = saying((words) => say(this.row, words));
     this.stop = el("button", { type: "button", class: "stop", title: "Its turn ends at its next call", on: { click: () => act(this.row, "stop") } }, "Stop");
     this.ends = el("ul", { class: "ends", role: "list", "aria-label": "Answered a moment ago", hidden: true });
     this.card = new Card((name) => this.row && act(this.row, name));
@@ -34,7 +33,7 @@ export class SessionPage {
     root.replaceChildren(
       el("nav", { "aria-label": "Back" }, el("a", { href: "/", class: "back" }, "All sessions")), this.heading,
       el("ul", { class: "cards one", role: "list" }, this.card.node), this.note,
-      this.stop, this.asks, this.saying, this.ends,
+      this.stop, this.asks, this.ends,
       el("section", { class: "panel" }, el("div", { class: "bar" }, el("h2", {}, "Timeline"),
         el("label", { for: "every" }, this.every, " every event")), this.lines),
       el("section", { class: "panel" }, el("h2", {}, "Where"), this.facts));
@@ -48,8 +47,7 @@ export class SessionPage {
     Object.assign(this, { id, visit: {}, row: null, live: null, journal: [], after: 0 });
     this.nodes.clear();
     this.lines.replaceChildren();
-    this.card.node.hidden = this.stop.hidden = this.saying.hidden = true;
-    this.saying.reset();
+    this.card.node.hidden = this.stop.hidden = true;
     text(this.heading, "Session");
     text(this.note, "Reading");
     this.refresh();
@@ -76,7 +74,7 @@ export class SessionPage {
       this.refresh();
     }
     const record = this.row && recordOf(this.row);
-    this.offers.draw(asksOf(s, (o) => !this.row?.remote && o.record === record && (o.kind !== "reply" || this.saying.hidden)), [...s.rows.values()]);
+    this.offers.draw(asksOf(s, (o) => !this.row?.remote && o.record === record), [...s.rows.values()]);
     drawEnds(this.ends, s.ends.filter((o) => o.record === record));
     const turns = s.turns.get(this.row && recordOf(this.row));
     if (turns !== this.turns) {
@@ -90,7 +88,6 @@ export class SessionPage {
     if (first) this.met(row);
     this.row = row;
     this.stop.hidden = !working.has(row.state) || Boolean(row.remote);
-    this.saying.hidden = Boolean(row.remote) || !row.takes_reply;
     if (row.remote) text(this.note, row.needs_you ? `Answer it where it runs, on ${row.remote.name}: beckon answer --fleet` : "");
     else text(this.note, row.state === "ended" || row.state === "lost" ? "This session is over." : "");
     this.card.node.hidden = false;
