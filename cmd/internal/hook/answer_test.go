@@ -268,7 +268,8 @@ func TestBusyServer(t *testing.T) {
 		{"Read", `{"file_path":"x"}`, "systemMessage"},
 	} {
 		body := fmt.Sprintf(`{"session_id":"s%d","cwd":%q,"hook_event_name":"PreToolUse","tool_name":%q,"tool_use_id":"t%d","tool_input":%s}`, i, u.dir, c.tool, i, c.input)
-		answer, note := served.Answer(t.Context(), web.Question{Body: []byte(body), At: event.MillisOf(time.Now()), Busy: true})
+		q := web.Question{Body: []byte(body), At: event.MillisOf(time.Now()), Busy: true}
+		answer, note := served.Answer(t.Context(), q)
 		note()
 		if !strings.Contains(string(answer), c.want) || c.want == "" && len(answer) > 0 {
 			t.Errorf("%s %s: %s, want %s", c.tool, c.input, answer, c.want)
