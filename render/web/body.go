@@ -9,15 +9,17 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
+	"beckon/event"
 	"beckon/render/web/respond"
+
+	"github.com/tidwall/gjson"
 )
 
 const (
 	maxBody = 16 << 20
-	// smallBody is what is read of a body in any case. The rest of larger ones takes a part of
+	// smallBody is what is read of a posted event in any case. The rest of larger ones takes a part of
 	// maxLarge, so that the memory for bodies is bounded.
 	smallBody = 16 << 10
 	maxLarge  = maxBody
@@ -29,7 +31,7 @@ const (
 	maxQuestion = 256 << 10
 )
 
-// What may be wrong with a body. The hook endpoints report it in their own format.
+// What may be wrong with a body.
 var (
 	errTooLarge = respond.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "body is larger than 16 MiB", "")
 	errNotJSON  = respond.NewFault(http.StatusBadRequest, "bad_body", "Content-Type must be application/json", "")
@@ -37,55 +39,68 @@ var (
 	errBody     = respond.NewFault(http.StatusRequestTimeout, "bad_body", "body could not be read", "")
 )
 
-// withBody calls do with the JSON body of a request.
-func (s *Server) withBody(w http.ResponseWriter, r *http.Request, do func(body []byte) error) error {
+func isJSON(r *http.Request) bool {
 	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
-		return errNotJSON
-	}
-	if r.ContentLength > maxBody {
-		return errTooLarge
-	}
-	in := http.MaxBytesReader(w, r.Body, maxBody)
-	var all bytes.Buffer
-	all.Grow(smallBody + bytes.MinRead)
-	if _, err = io.CopyN(&all, in, smallBody); err == nil {
+	return err == nil && (t == "application/json" || strings.HasSuffix(t, "+json"))
+}
+
+// posted returns a handler of JSON objects that are posted to the hook endpoints. invalid is what it
+// says of other bodies.
+func (s *Server) posted(
+	invalid string, h func(w http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) error,
+) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		size := r.ContentLength
-		if size < 0 {
+		switch {
+		case !isJSON(r):
+			return errNotJSON
+		case size > maxBody:
+			return errTooLarge
+		case size < 0:
 			size = maxBody
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), largeWait)
-		defer cancel()
-		if s.large.Acquire(ctx, size) != nil {
-			return errBusy
+		in := http.MaxBytesReader(w, r.Body, maxBody)
+		var body bytes.Buffer
+		body.Grow(smallBody + bytes.MinRead)
+		_, err := io.CopyN(&body, in, smallBody)
+		if err == nil {
+			ctx, cancel := context.WithTimeout(r.Context(), largeWait)
+			defer cancel()
+			if s.large.Acquire(ctx, size) != nil {
+				return errBusy
+			}
+			defer s.large.Release(size)
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(largeTime))
+			_, err = body.ReadFrom(in)
 		}
-		release := sync.OnceFunc(func() { s.large.Release(size) })
-		defer release()
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(largeTime))
-		if _, err = all.ReadFrom(in); all.Len() <= maxQuestion {
-			release() // it may have to wait for its answer
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return errTooLarge
 		}
+		if err != nil && err != io.EOF {
+			return errBody
+		}
+		short, err := event.Check(body.Bytes())
+		v := gjson.ParseBytes(short)
+		if err != nil || !v.IsObject() {
+			return respond.NewFault(http.StatusBadRequest, "bad_body", invalid, "")
+		}
+		return h(w, r, body.Bytes(), v)
 	}
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return errTooLarge
-	}
-	if err != nil && err != io.EOF {
-		return errBody
-	}
-	return do(all.Bytes())
 }
 
 // read parses the body of a request of the API into v.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, v any, example string) error {
-	if r.ContentLength > maxQuestion {
+func read(w http.ResponseWriter, r *http.Request, v any, example string) error {
+	if !isJSON(r) {
+		return errNotJSON
+	}
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxQuestion))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return respond.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", "")
 	}
-	return s.withBody(w, r, func(body []byte) error {
-		d := json.NewDecoder(bytes.NewReader(body))
-		d.DisallowUnknownFields()
-		if err := d.Decode(v); err != nil || len(body) > maxQuestion {
-			return respond.NewFault(http.StatusBadRequest, "bad_body", "the body is not what this path takes", example)
-		}
-		return nil
-	})
+	if err != nil {
+		return respond.NewFault(http.StatusBadRequest, "bad_body", "the body is not what this path takes", example)
+	}
+	return nil
 }

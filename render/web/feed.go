@@ -289,17 +289,14 @@ func newShown(row render.Row) *shown {
 	return s
 }
 
-// isSame reports whether nothing of a row has changed. The times of another machine's move a little
-// with every message, and being heard again is not a change.
+// isSame reports whether nothing of a row has changed. That another machine is heard again is no change.
 func (s *shown) isSame(now *shown) bool {
 	if now.row.Remote == nil {
 		return bytes.Equal(s.json, now.json)
 	}
 	r, remote := now.row, *now.row.Remote
-	remote.AsOf = s.row.Remote.AsOf
-	r.Remote, r.Since, r.CreatedAt = &remote, s.row.Since, s.row.CreatedAt
-	r.FirstSeen, r.UpdatedAt = s.row.FirstSeen, s.row.UpdatedAt
-	return bytes.Equal(newShown(r).json, s.json) && now.row.Since.Sub(s.row.Since).Abs() < time.Second
+	remote.AsOf, r.Remote = s.row.Remote.AsOf, &remote
+	return bytes.Equal(newShown(r).json, s.json)
 }
 
 // keyOf returns the key of a row: its seat, or its session if it has none. A name contains no control

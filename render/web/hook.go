@@ -22,36 +22,6 @@ type hookAnswer struct {
 	Reason  string `json:"reason,omitempty"` // events are ignored
 }
 
-// posted returns a handler of JSON objects that are posted to the hook endpoints, which reports errors
-// in their format. invalid is what it says of other bodies.
-func (s *Server) posted(
-	invalid string, h func(w http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) error,
-) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		err := s.withBody(w, r, func(body []byte) error {
-			short, err := event.Check(body)
-			v := gjson.ParseBytes(short)
-			if err != nil || !v.IsObject() {
-				return respond.NewFault(http.StatusBadRequest, "bad_body", invalid, "")
-			}
-			return h(w, r, body, v)
-		})
-		fault, ok := errors.AsType[*respond.Fault](err)
-		switch {
-		case ok:
-			if fault.Code == "bad_body" {
-				s.feed.meter.refused(fault.Code)
-			}
-			respond.JSON(w, fault.Status, hookAnswer{Status: "error", Message: fault.Message})
-		case errors.Is(err, errLater):
-			respond.JSON(w, http.StatusAccepted, hookAnswer{Status: "ok", Message: err.Error()})
-		case err != nil: // fold has logged it; it may name files
-			respond.JSON(w, http.StatusInternalServerError, hookAnswer{Status: "error", Message: "Internal processing error"})
-		}
-		return nil
-	}
-}
-
 // badHook is an event that cannot be taken.
 func badHook(message string) error {
 	return respond.NewFault(http.StatusBadRequest, "bad_hook", message, "")

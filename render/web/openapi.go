@@ -14,40 +14,6 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// envelope is the unified envelope; the members of an agent's payload are its own.
-type envelope struct {
-	Agent     string `json:"agent"`
-	Event     string `json:"event"`
-	HookInput struct {
-		SessionID      string `json:"session_id"`
-		TranscriptPath string `json:"transcript_path,omitempty"`
-		ToolName       string `json:"tool_name,omitempty"`
-	} `json:"hookInput"`
-	Terminal struct {
-		SessionID string `json:"sessionId,omitempty"`
-		Cwd       string `json:"cwd,omitempty"`
-		Type      string `json:"terminalType,omitempty"`
-	} `json:"terminal,omitzero"`
-	Git struct {
-		Branch string `json:"branch,omitempty"`
-		Repo   string `json:"repo,omitempty"`
-	} `json:"git,omitzero"`
-	Tmux struct {
-		Pane    string `json:"pane,omitempty"`
-		Session string `json:"sessionName,omitempty"`
-	} `json:"tmux,omitzero"`
-	RemoteHost string `json:"remoteHost,omitempty"`
-}
-
-// trackerEvent is what the trackers' endpoints take besides the agent's own members.
-type trackerEvent struct {
-	SessionID string `json:"session_id"`
-	Cwd       string `json:"working_directory,omitempty"`
-	Launcher  string `json:"launcher_id,omitempty"`
-	Pane      string `json:"tmux_pane,omitempty"`
-	Session   string `json:"tmux_session,omitempty"`
-}
-
 // object is a JSON object of the description.
 type object = map[string]any
 

@@ -115,7 +115,7 @@ type became struct {
 
 func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From) error {
 	var b reaction
-	if err := s.read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); err != nil {
+	if err := read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); err != nil {
 		return err
 	}
 	o, err := s.dir().Load(r.PathValue("id"))
@@ -230,7 +230,7 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request, from request.From)
 // goAway serves POST /api/away: subagents' requests are held from then on, or, with off, no
 // longer.
 func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ request.From) error {
-	b, until, err := s.actionBody(w, r)
+	b, until, err := actionBody(w, r)
 	if err != nil {
 		return err
 	}

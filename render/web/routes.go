@@ -34,9 +34,9 @@ func (s *Server) endpoints() []endpoint {
 	return []endpoint{
 		{"POST /hook", access.Events, s.posted("Invalid JSON", s.hook),
 			"Take an event: the unified envelope, an agent's own payload, or a question of the policy protocol 1.0.",
-			"agent event wait", envelope{}, nil},
+			"agent event wait", object{}, nil},
 		{"POST /hook/{name}", access.Events, s.posted("Invalid JSON payload", s.trackedHook),
-			"Take an event of a tracker.", "", trackerEvent{}, answer{}},
+			"Take an event of a tracker.", "", object{}, answer{}},
 		{"GET /hook/status", access.Events, s.hookStatus, "Whether events arrive.", "", nil, hookState{}},
 		{"GET /api/sessions", access.Read, s.sessions,
 			"The sessions, those that need you first.", "all", nil, render.List{}},
@@ -100,18 +100,27 @@ func (s *Server) handler() http.Handler {
 	}, mux)
 }
 
-// api returns a handler that responds, or with the error.
+// api returns a handler that responds, or with the error. The hook endpoints have a format of their own.
 func (s *Server) api(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := h(w, r)
-		if err == nil {
+		f, is := errors.AsType[*respond.Fault](err)
+		switch {
+		case err == nil:
 			return
-		}
-		f, ok := errors.AsType[*respond.Fault](err)
-		if !ok {
+		case errors.Is(err, errLater):
+			respond.JSON(w, http.StatusAccepted, hookAnswer{Status: "ok", Message: err.Error()})
+			return
+		case !is: // it may name files
 			s.o.Log(err)
 			f = respond.NewFault(http.StatusInternalServerError, "internal",
-				"internal processing error", "beckon doctor checks this machine")
+				"Internal processing error", "beckon doctor checks this machine")
+		case f.Code == "bad_body":
+			s.feed.meter.refused(f.Code)
+		}
+		if strings.HasPrefix(r.URL.Path, "/hook") {
+			respond.JSON(w, f.Status, hookAnswer{Status: "error", Message: f.Message})
+			return
 		}
 		respond.Error(w, f)
 	})

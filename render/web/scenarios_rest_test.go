@@ -153,7 +153,7 @@ func scenarioInstall(t *testing.T) {
 func scenarioStatusDisplay(t *testing.T) {
 	x := serve(t, Options{})
 	x.hook(`{"hook_event_name":"SessionStart","session_id":"s","cwd":"/tmp"}`)
-	x.Until("the event was measured", func() bool { return x.Get("/hook/status").Field(t, "latency") != "<nil>" })
+	x.Until("the event was heard", func() bool { return x.Get("/hook/status").Field(t, "last_event_type") != "<nil>" })
 	for name, want := range map[string]string{"enabled": "true", "mode": modeHooks, "last_event_type": "SessionStart", "watching": "fsnotify"} {
 		if got := x.Get("/hook/status").Field(t, name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)

@@ -146,7 +146,7 @@ func (s *Server) undo(w http.ResponseWriter, _ *http.Request) error {
 
 // act folds an action of the user on a session and responds with its row.
 func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body, event.Millis) state.Action) error {
-	b, until, err := s.actionBody(w, r)
+	b, until, err := actionBody(w, r)
 	if err != nil {
 		return err
 	}
@@ -180,9 +180,9 @@ type body struct {
 }
 
 // actionBody parses a body, which may be absent, and its time.
-func (s *Server) actionBody(w http.ResponseWriter, r *http.Request) (b body, until event.Millis, err error) {
+func actionBody(w http.ResponseWriter, r *http.Request) (b body, until event.Millis, err error) {
 	if r.ContentLength != 0 {
-		if err := s.read(w, r, &b, `for example {"until": "2h"}`); err != nil {
+		if err := read(w, r, &b, `for example {"until": "2h"}`); err != nil {
 			return b, until, err
 		}
 	}
