@@ -153,7 +153,7 @@ func TestParseEnvelope(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{``, `null`, `[]`, `{"event":"Stop"`, `{"hookInput":{"a":}}`} {
-		var syntax *SyntaxError
+		var syntax SyntaxError
 		if _, err := ParseEnvelope([]byte(bad)); !errors.As(err, &syntax) {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -1,7 +1,7 @@
 // Package event turns a coding agent's hook payload into one Event.
 //
-// It guarantees: Parse is total (any bytes give an Event or an error that names an offset and
-// contains no payload text), unknown kinds, fields and enum values are kept by name, and every
+// It guarantees: Parse is total (any bytes give an Event or an error that contains no
+// payload text), unknown kinds, fields and enum values are kept by name, and every
 // text in an Event is cut to a stated limit on a rune boundary. It reads no file, no clock and
 // no environment.
 package event

@@ -40,7 +40,7 @@ type values [agents.NumFields]string
 // It is total. Members that are absent, unknown or of another type than CONTRACT.md 11 says
 // leave their field zero; an unknown event has Kind Unknown and its Name. Where keys are
 // unique and the text is UTF-8 every field is what encoding/json reads, cut to its limit. The
-// error for a payload that is not a JSON object is a *SyntaxError.
+// error for a payload that is not a JSON object is a SyntaxError.
 func Parse(agent, name string, payload []byte) (Event, error) {
 	return parseDocument(agent, name, documentOf(payload))
 }
@@ -57,7 +57,7 @@ func ParseReader(agent, name string, r io.Reader) (Event, error) {
 
 func parseDocument(agent, name string, d document) (Event, error) {
 	err := d.check()
-	if wrong, ok := err.(*SyntaxError); ok && wrong.What == cutShort {
+	if err == cutShort {
 		return parseCut(agent, name, d, err)
 	}
 	if err != nil {

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"io"
 	"slices"
-	"strconv"
 	"unsafe"
-
-	"beckon/event/jsonenc"
 
 	"github.com/tidwall/gjson"
 )
@@ -28,22 +25,17 @@ const (
 
 // SyntaxError is the error for a payload that is not JSON, or not a JSON object. It contains
 // no text of the payload.
-type SyntaxError struct {
-	What   string // what is wrong, in a few words
-	Offset int64  // in the input: of the wrong byte, or of the string or number that it is in
-}
+type SyntaxError string
 
-func (e *SyntaxError) Error() string {
-	return "reading payload: " + e.What + " at offset " + strconv.FormatInt(e.Offset, 10)
-}
+func (e SyntaxError) Error() string { return "reading payload: " + string(e) }
 
-// What a SyntaxError says.
+// The errors of a payload.
 const (
-	notJSON   = "payload is not JSON"
-	notObject = "payload is not an object"
-	isEmpty   = "payload is empty"
-	tooDeep   = "nesting is too deep"
-	cutShort  = "unexpected end"
+	notJSON   SyntaxError = "payload is not JSON"
+	notObject SyntaxError = "payload is not an object"
+	isEmpty   SyntaxError = "payload is empty"
+	tooDeep   SyntaxError = "nesting is too deep"
+	cutShort  SyntaxError = "unexpected end"
 )
 
 // byteOrderMark is what some programs on Windows write first.
@@ -52,7 +44,6 @@ const byteOrderMark = "\xef\xbb\xbf"
 // document is the JSON text of a payload.
 type document struct {
 	text []byte
-	at   int64 // where it begins in the input
 	scan scanner
 	// large: the input has more than MaxPayload bytes, of which text has the first.
 	large bool
@@ -95,19 +86,16 @@ func documentOf(p []byte) (d document) {
 // check returns an error unless d is one JSON text, and leaves out the white space between its
 // tokens.
 func (d *document) check() error {
-	n := int64(len(d.text))
-	text := bytes.TrimLeft(bytes.TrimPrefix(d.text, []byte(byteOrderMark)), " \t\r\n")
-	d.at = n - int64(len(text))
-	d.text = bytes.TrimRight(text, " \t\r\n")
+	d.text = bytes.Trim(bytes.TrimPrefix(d.text, []byte(byteOrderMark)), " \t\r\n")
 	switch {
 	case len(d.text) == 0:
-		return &SyntaxError{isEmpty, d.at}
+		return isEmpty
 	case d.scan.deep:
-		return &SyntaxError{tooDeep, d.scan.n - 1}
+		return tooDeep
 	case d.large || d.scan.open():
-		return &SyntaxError{cutShort, n}
+		return cutShort
 	case !gjson.ValidBytes(d.text):
-		return &SyntaxError{notJSON, d.at + int64(jsonenc.Fault(string(d.text)))}
+		return notJSON
 	case d.scan.spaced:
 		d.text = []byte(gjson.Get(string(d.text), "@ugly").Raw)
 	}
@@ -119,7 +107,7 @@ func (d *document) object() (v gjson.Result, err error) {
 	// Not a copy: nobody writes to text any more.
 	v = gjson.Parse(unsafe.String(unsafe.SliceData(d.text), len(d.text)))
 	if !v.IsObject() {
-		err = &SyntaxError{notObject, d.at}
+		err = notObject
 	}
 	return v, err
 }
@@ -134,7 +122,7 @@ func (d *document) whole() document {
 }
 
 // Check returns a JSON text without the white space between its tokens, and an error, which is a
-// *SyntaxError, if it is none. A byte order mark before it is left out.
+// SyntaxError, if it is none. A byte order mark before it is left out.
 func Check(text []byte) ([]byte, error) {
 	d := documentOf(text)
 	err := d.check()

@@ -36,8 +36,7 @@ func jsonOffset(p []byte) int64 {
 }
 
 // Every text over small alphabets that reach every state of the grammar is accepted or
-// rejected as by encoding/json, and is compacted as by json.Compact. The offset is in the text,
-// and of a wrong byte it is not behind it.
+// rejected as by encoding/json, and is compacted as by json.Compact.
 func TestCheckIsValidAndCompact(t *testing.T) {
 	for _, c := range []struct {
 		alphabet []string
@@ -59,10 +58,7 @@ func TestCheckIsValidAndCompact(t *testing.T) {
 				t.Fatalf("Check(%q): %v, encoding/json refuses at %d (-1: accepts)", p, err, want)
 			}
 			if err != nil {
-				var wrong *SyntaxError
-				if !errors.As(err, &wrong) || wrong.Offset < 0 || wrong.Offset > int64(len(p)) || wrong.What == notJSON && wrong.Offset > want {
-					t.Fatalf("Check(%q): %v, encoding/json refuses at %d", p, err, want)
-				}
+				checkError(t, p, err)
 				return
 			}
 			var compact bytes.Buffer
@@ -220,8 +216,7 @@ func TestDeepPayload(t *testing.T) {
 	for _, unit := range []string{"[", `{"a":`} {
 		for _, end := range []string{"", "1"} {
 			_, err := ParseReader("", "", io.MultiReader(strings.NewReader(`{"session_id":"s","x":`), &repeat{unit, 20 << 20}, strings.NewReader(end)))
-			var wrong *SyntaxError
-			if !errors.As(err, &wrong) || wrong.What != tooDeep {
+			if err != tooDeep {
 				t.Errorf("%s: %v", unit, err)
 			}
 		}
