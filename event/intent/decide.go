@@ -3,32 +3,26 @@ package intent
 import "strings"
 
 const (
-	// tailLength is how many sentences from the end may contain the question that a person has
-	// to answer.
-	tailLength = 16
-	// endLength is how many sentences from the end say what comes next.
-	endLength = 5
-	// lateProse is how many sentences may follow a request that has no
-	// question mark.
-	lateProse = 3
-	// shortWords is the length in words up to which a sentence after a question is only an
-	// addition: "Thanks!", "(y/n)", an address.
-	shortWords = 3
-	// shortBytes is the same for languages that put no space between words.
-	shortBytes = 30
+	tailLength = 16 // sentences from the end that may contain the question that a person has to answer
+	endLength  = 5  // sentences from the end that say what comes next
+	lateProse  = 3  // sentences that may follow a request without question mark
+
+	// A sentence of so few words, or bytes in languages without spaces, after a question is only
+	// an addition: "Thanks!", "(y/n)", an address.
+	shortWords, shortBytes = 3, 30
 )
 
 // decide returns the rule that matches the message and, for a question, the sentence that
 // asks; -1 without one.
-func (r *reading) decide() (rule, int) {
+func (r *reading) decide() (rule string, at int) {
 	if !r.any {
-		return empty, -1
+		return "empty", -1
 	}
 	if rule, at := r.asked(); at >= 0 {
 		return rule, at
 	}
 	if r.marked >= 0 {
-		return marker, -1
+		return "marker", -1
 	}
 	if rule, at := r.halted(); at >= 0 {
 		return rule, at
@@ -37,14 +31,14 @@ func (r *reading) decide() (rule, int) {
 }
 
 // asked looks for the question that is open at the end, from the end.
-func (r *reading) asked() (rule, int) {
+func (r *reading) asked() (rule string, at int) {
 	first := max(r.tail(tailLength), r.marked)
 	for i := len(r.all) - 1; i >= first; i-- {
-		if rule, ok := r.evaluate(i); ok {
+		if rule := r.evaluate(i); rule != "" {
 			return rule, r.firstOfList(i)
 		}
 	}
-	return 0, -1
+	return "", -1
 }
 
 // tail returns where the last n sentences begin; a list or table counts as
@@ -60,12 +54,12 @@ func (r *reading) tail(n int) int {
 	return i
 }
 
-// evaluate reports whether sentence i is an open question, and by which rule.
-func (r *reading) evaluate(i int) (rule, bool) {
+// evaluate returns the rule by which sentence i is an open question, "" for none.
+func (r *reading) evaluate(i int) string {
 	s := &r.all[i]
 	switch {
 	case s.kind == table || s.tags.has(quoting):
-		return 0, false
+		return ""
 	case !s.asks && !(s.aside && s.tags.has(addressing)):
 		return r.evaluatePhrase(i)
 	case s.kind == item:
@@ -75,22 +69,22 @@ func (r *reading) evaluate(i int) (rule, bool) {
 }
 
 // evaluateMark judges a sentence that ends in a question mark.
-func (r *reading) evaluateMark(i int) (rule, bool) {
+func (r *reading) evaluateMark(i int) string {
 	s := &r.all[i]
 	last := r.proseAfter(i) == 0
 	switch {
 	case s.tags.has(closing) && !s.tags.has(insisting) && !r.hasOptions(i):
-		return 0, false
+		return ""
 	case s.kind == heading && i+1 < len(r.all):
-		return 0, false
+		return ""
 	case (!last || r.replied(i)) && r.selfAnswered(i):
-		return 0, false
+		return ""
 	case s.tags.has(continuing):
-		return asksToContinue, true
+		return "asks-to-continue"
 	case last:
-		return asksLast, true
+		return "asks-last"
 	}
-	return asksBefore, true
+	return "asks-before"
 }
 
 // hasOptions reports whether there are options around the question i.
@@ -139,24 +133,24 @@ func (r *reading) worked(i int) bool {
 }
 
 // evaluateItem judges a question in a list: what introduces the list counts.
-func (r *reading) evaluateItem(i int) (rule, bool) {
+func (r *reading) evaluateItem(i int) string {
 	s := &r.all[i]
 	intro := r.introOf(i)
 	if intro >= 0 {
 		t := r.all[intro].tags
 		switch {
-		case t.has(made) || t.has(quoting):
-			return 0, false
-		case t.has(listing) || t.has(insisting) || t.has(asking):
-			return asksInList, true
+		case t.has(made | quoting):
+			return ""
+		case t.has(listing | insisting | asking):
+			return "asks-in-list"
 		case t.has(finishing):
-			return 0, false
+			return ""
 		}
 	}
 	if r.proseAfter(i) == 0 && (s.tags.has(addressing) || i+1 == len(r.all)) {
-		return asksInList, true
+		return "asks-in-list"
 	}
-	return 0, false
+	return ""
 }
 
 // introOf returns the sentence that introduces the list around i, or -1.
@@ -182,30 +176,30 @@ func (r *reading) firstOfList(i int) int {
 }
 
 // evaluatePhrase judges a sentence without question mark.
-func (r *reading) evaluatePhrase(i int) (rule, bool) {
+func (r *reading) evaluatePhrase(i int) string {
 	s := &r.all[i]
 	if !s.tags.has(insisting) && (!s.tags.has(asking) || s.tags.has(closing) || s.kind != prose) {
-		return 0, false
+		return ""
 	}
 	if s.tags.has(granting) && s.tags.has(finishing) && !s.tags.has(going) {
-		return 0, false // the approval was given
+		return "" // the approval was given
 	}
 	if r.worked(i+1) &&
 		(s.tags.has(preferring) || (s.tags.has(opining) || s.tags.has(handing)) && !s.tags.has(insisting)) {
-		return 0, false
+		return ""
 	}
 	if r.waits && s.tags.has(waiting) && !s.tags.has(naming) {
-		return 0, false // for its own work
+		return "" // for its own work
 	}
 	if s.kind == heading && i+1 < len(r.all) || r.proseAfter(i) > lateProse {
-		return 0, false
+		return ""
 	}
 	for j := i + 1; j < len(r.all); j++ {
 		if r.resumes(j) {
-			return 0, false
+			return ""
 		}
 	}
-	return asksByPhrase, true
+	return "asks-by-phrase"
 }
 
 // resumes reports whether sentence i, after a request, shows that the agent
@@ -235,49 +229,49 @@ func (s *sentence) short() bool {
 
 // halted looks for unfinished work: the end says what comes next, what stands in the way or
 // what is missing, and nothing after it reports success.
-func (r *reading) halted() (rule, int) {
+func (r *reading) halted() (rule string, at int) {
 	first := r.tail(endLength)
 	for i := len(r.all) - 1; i >= first; i-- {
 		s := &r.all[i]
 		switch {
 		case s.tags.has(going) && !s.tags.has(asking) && !s.tags.has(closing):
-			return goingOn, i
+			return "going-on", i
 		case s.tags.has(blocking):
-			return blocked, i
+			return "blocked", i
 		case s.tags.has(lacking):
-			return unfinished, i
+			return "unfinished", i
 		case (s.tags.has(blockedOnce) || s.tags.has(pleading) && !s.tags.has(handing) && !s.tags.has(quoting)) && !r.worked(len(r.all)):
-			return blocked, i
+			return "blocked", i
 		case s.tags.has(finishing):
-			return 0, -1
+			return "", -1
 		}
 	}
-	return 0, -1
+	return "", -1
 }
 
 // over distinguishes the ways in which finished work is reported.
-func (r *reading) over() rule {
+func (r *reading) over() string {
 	all, end := r.tagsIn(0, len(r.all)), r.tagsIn(r.tail(endLength), len(r.all))
-	worked := all.has(finishing) || all.has(summing)
+	worked := all.has(finishing | summing)
 	closed := end.has(closing) || end.has(opining) && worked
 	handed := end.has(handing) || end.has(pleading) && worked
 	switch {
 	case closed && worked:
-		return closes
+		return "done-closes"
 	case handed && worked:
-		return handsOver
+		return "done-hands-over"
 	case closed:
-		return closesOnly
+		return "closes"
 	case handed:
-		return handsOverOnly
+		return "hands-over"
 	case end.has(offering) && all.has(finishing):
-		return offers
+		return "offers"
 	case all.has(summing):
-		return summarizes
+		return "summary"
 	case all.has(finishing):
-		return done
+		return "done"
 	}
-	return states
+	return "states"
 }
 
 // tagsIn returns the families of the sentences from the first-th up to another. A list more
@@ -285,7 +279,7 @@ func (r *reading) over() rule {
 func (r *reading) tagsIn(first, to int) (t tags) {
 	for _, s := range r.all[max(0, first):to] {
 		if s.kind == item {
-			s.tags &^= 1<<handing | 1<<pleading
+			s.tags &^= handing | pleading
 		}
 		t |= s.tags
 	}

@@ -30,7 +30,8 @@ func (r *reading) inline(i, end int) {
 		case c == '`':
 			i = r.code(i, end)
 		case c == '(' || c == '[':
-			if closesBefore(r.src[i:end], c) {
+			closer := ")]"[strings.IndexByte("([", c)]
+			if strings.IndexByte(r.src[i:min(end, i+maxQuote)], closer) >= 0 {
 				r.depth++
 			}
 			r.space()
@@ -38,7 +39,7 @@ func (r *reading) inline(i, end int) {
 		case c == ')' || c == ']':
 			r.depth = max(0, r.depth-1)
 			i = r.link(i, end)
-		case c == 'h' && isURL(r.src[i:end]) || c == 'w' && strings.HasPrefix(r.src[i:end], "www."):
+		case (c == 'h' || c == 'w') && isURL(r.src[i:end]):
 			i = r.address(i, end)
 		case c == '.' || c == '!' || c == '?':
 			i = r.stop(i, end)
@@ -65,7 +66,7 @@ func (r *reading) ascii(i, end int) int {
 	case c == '_' && i > 0 && wordByte(r.src[i-1]) && i+1 < end && wordByte(r.src[i+1]):
 		r.put(c, i)
 	case c == '*' || c == '_' || c == '~' || c == '\\':
-	case c == ';' || c == ':' && ended(r.src, i+1, end) || c == '-' && spaced(r.src, i, i+1, end):
+	case c == ';' || c == ':' && ended(r.src, i+1, end) || c == '-' && strings.HasSuffix(r.src[:i], " ") && strings.HasPrefix(r.src[i+1:end], " "):
 		r.part()
 	default:
 		r.space()
@@ -77,20 +78,10 @@ func (r *reading) ascii(i, end int) int {
 func (r *reading) wide(i, end int) int {
 	c, n := utf8.DecodeRuneInString(r.src[i:end])
 	switch c {
-	case '“':
-		return r.quotation(i, end, n, "”")
-	case '„':
-		return r.quotation(i, end, n, "“”\"")
+	case '“', '„', '«', '»', '「', '『':
+		return r.quotation(i, end, n, "”“\"»«」』")
 	case '‘', '‚':
 		return r.quotation(i, end, n, "’‘")
-	case '«':
-		return r.quotation(i, end, n, "»")
-	case '»':
-		return r.quotation(i, end, n, "«")
-	case '「':
-		return r.quotation(i, end, n, "」")
-	case '『':
-		return r.quotation(i, end, n, "』")
 	case '’':
 		if r.open && i+n < end && wordByte(r.src[i+n]) {
 			r.put('\'', i)
@@ -128,15 +119,13 @@ func (r *reading) quotation(i, end, n int, closers string) int {
 
 // apostrophe reads a single quote: inside a word, or around a quotation.
 func (r *reading) apostrophe(i, end int) int {
-	before := i > 0 && (wordByte(r.src[i-1]) || r.src[i-1] >= utf8.RuneSelf)
-	if before {
+	if i > 0 && (wordByte(r.src[i-1]) || r.src[i-1] >= utf8.RuneSelf) {
 		if i+1 < end && wordByte(r.src[i+1]) {
 			r.put('\'', i)
 		}
 		return i + 1
 	}
-	limit := min(end, i+1+maxQuote)
-	for j := i + 1; j < limit; j++ {
+	for j := i + 1; j < min(end, i+1+maxQuote); j++ {
 		if r.src[j] == '\'' && (j+1 == end || !wordByte(r.src[j+1])) {
 			r.word(strange, i)
 			return j + 1
@@ -162,19 +151,16 @@ func spoken(code string) string {
 // code skips inline code.
 func (r *reading) code(i, end int) int {
 	n := run(r.src[:end], i)
-	limit := min(end, i+n+maxQuote)
-	for j := i + n; j < limit; {
-		k := strings.IndexByte(r.src[j:limit], '`')
-		if k < 0 {
-			break
+	for j := i + n; j < min(end, i+n+maxQuote); j++ {
+		if r.src[j] != '`' {
+			continue
 		}
-		j += k
 		m := run(r.src[:end], j)
 		if m == n {
 			r.word(spoken(r.src[i+n:j]), i)
 			return j + m
 		}
-		j += m
+		j += m - 1
 	}
 	return i + n
 }
@@ -190,41 +176,27 @@ func (r *reading) link(i, end int) int {
 	return i + 1
 }
 
-// closesBefore reports whether the bracket that s starts with is closed in s.
-func closesBefore(s string, open byte) bool {
-	closer := byte(')')
-	if open == '[' {
-		closer = ']'
-	}
-	return strings.IndexByte(s[:min(len(s), maxQuote)], closer) >= 0
-}
-
 func isURL(s string) bool {
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "www.")
 }
 
 // address skips a URL, but not the punctuation after it. A question mark may belong to either:
 // it makes a question only of what sounds like one.
 func (r *reading) address(i, end int) int {
 	r.word(strange, i)
-	j := i
-	for j < end && strings.IndexByte(" \t<>\"'`)]}|", r.src[j]) < 0 {
-		j++
+	url := r.src[i:end]
+	if j := strings.IndexAny(url, " \t<>\"'`)]}|"); j >= 0 {
+		url = url[:j]
 	}
-	for j > i && strings.IndexByte(".,;:!*_", r.src[j-1]) >= 0 {
-		j--
-	}
-	return j
+	return i + len(strings.TrimRight(url, ".,;:!*_"))
 }
 
 // stop reads the full stops, exclamation and question marks at src[i], which
 // end a sentence when space or the end of the line follows them.
 func (r *reading) stop(i, end int) int {
-	at, asks := stops(r.src, i, end)
-	j := at
-	for j < end && strings.IndexByte("*_~", r.src[j]) >= 0 {
-		j++
-	}
+	marks := r.src[i : end-len(strings.TrimLeft(r.src[i:end], ".!?…"))]
+	at, asks := i+len(marks), strings.Contains(marks, "?")
+	j := end - len(strings.TrimLeft(r.src[at:end], "*_~"))
 	dot := at == i+1 && r.src[i] == '.'
 	switch {
 	case r.depth == 0 && ended(r.src, j, end) && !(dot && j < end && r.abbreviated()):
@@ -238,32 +210,9 @@ func (r *reading) stop(i, end int) int {
 	return j
 }
 
-// stops returns the end of the full stops and similar marks at src[i], and whether they ask.
-func stops(src string, i, end int) (at int, asks bool) {
-	for i < end {
-		switch {
-		case src[i] == '?':
-			asks = true
-			i++
-		case src[i] == '.' || src[i] == '!':
-			i++
-		case strings.HasPrefix(src[i:end], "…"):
-			i += len("…")
-		default:
-			return i, asks
-		}
-	}
-	return i, asks
-}
-
 // ended reports whether a word ends before src[i].
 func ended(src string, i, end int) bool {
-	return i >= end || src[i] == ' ' || src[i] == '\t' || src[i] == ')' || src[i] == ']' || src[i] == '|'
-}
-
-// spaced reports whether there is space on both sides of src[from:to].
-func spaced(src string, from, to, end int) bool {
-	return from > 0 && src[from-1] == ' ' && to < end && src[to] == ' '
+	return i >= end || strings.IndexByte(" \t)]|", src[i]) >= 0
 }
 
 func wordByte(c byte) bool {

@@ -68,10 +68,8 @@ type fence struct {
 func (r *reading) read(text string) {
 	r.src = window(text)
 	r.marked, r.blank = -1, true
-	// If the text is cut inside a code block, its fences pair only if one is open already, and
-	// the first one looks like the end of code.
-	if in := (fence{'`', 3}); firstCloses(r.src) && unpaired(r.src, fence{}) > 0 && unpaired(r.src, in) == 0 {
-		r.fence = in
+	if inCode(r.src) {
+		r.fence = fence{'`', 3}
 	}
 	from := 0
 	for line := range strings.SplitSeq(r.src, "\n") {
@@ -100,38 +98,20 @@ func window(text string) string {
 	return text
 }
 
-// firstCloses reports whether the first fence of s is right below a line that does not
-// introduce it.
-func firstCloses(s string) bool {
-	before := ""
+// inCode reports whether s begins inside a code block: it has an odd number of fences, and the
+// first one is plain and right below a line that does not introduce it.
+func inCode(s string) bool {
+	closes, fences, before := false, 0, ""
 	for line := range strings.SplitSeq(s, "\n") {
 		line = strings.TrimSpace(line)
 		if f, plain := fenceOf(line); f.n > 0 {
-			return plain && before != "" && !strings.HasSuffix(before, ":")
+			if fences++; fences == 1 {
+				closes = plain && before != "" && !strings.HasSuffix(before, ":")
+			}
 		}
 		before = line
 	}
-	return false
-}
-
-// unpaired counts the fences of s that do not pair if open is open before it.
-func unpaired(s string, open fence) int {
-	n := 0
-	for line := range strings.SplitSeq(s, "\n") {
-		f, plain := fenceOf(strings.TrimSpace(line))
-		switch {
-		case f.toggles(open, plain) && open.n > 0:
-			open = fence{}
-		case f.toggles(open, plain):
-			open = f
-		case f.n > 0 && !plain:
-			n++ // a block that starts inside another
-		}
-	}
-	if open.n > 0 {
-		n++
-	}
-	return n
+	return closes && fences%2 == 1
 }
 
 // fenceOf returns the fence that a trimmed line starts with; plain means without an info
@@ -246,7 +226,7 @@ func (r *reading) text(from, to, indent int) {
 		r.kind = k
 	}
 	if unchecked {
-		r.now.tags |= 1 << lacking
+		r.now.tags |= lacking
 	}
 	r.listed = k == item
 	r.literal, r.blank = false, false
@@ -293,40 +273,29 @@ func isHeading(line string) bool {
 func bullet(line string) (n int, open bool) {
 	bold := len(line) - len(strings.TrimPrefix(line, "**"))
 	n = listMark(line[bold:])
-	if n == 0 || n == 1 && bold > 0 {
+	if n == 0 || n == 1 && bold > 0 || !strings.HasPrefix(line[bold+n:], " ") {
 		return 0, false
 	}
-	n += bold
-	if n >= len(line) || line[n] != ' ' {
-		return 0, false
+	n += bold + 1
+	if box := line[n:min(len(line), n+4)]; box == "[ ] " || box == "[x] " || box == "[X] " {
+		return n + 4, box == "[ ] "
 	}
-	rest := line[n:]
-	if strings.HasPrefix(rest, " [ ] ") {
-		return n + len(" [ ] "), true
-	}
-	if strings.HasPrefix(rest, " [x] ") || strings.HasPrefix(rest, " [X] ") {
-		return n + len(" [x] "), false
-	}
-	return n + 1, false
+	return n, false
 }
 
 // listMark returns the length of the "-", "1.", "a)" or the like that s
 // starts with, or 0.
 func listMark(s string) int {
-	if s == "" {
-		return 0
-	}
-	if s[0] == '-' || s[0] == '*' || s[0] == '+' {
-		return 1
-	}
-	if strings.HasPrefix(s, "•") {
-		return len("•")
+	for _, mark := range [...]string{"-", "*", "+", "•"} {
+		if strings.HasPrefix(s, mark) {
+			return len(mark)
+		}
 	}
 	n := 0
 	for n < len(s) && n < 3 && '0' <= s[n] && s[n] <= '9' {
 		n++
 	}
-	if n == 0 && ('a' <= s[0] && s[0] <= 'z' || 'A' <= s[0] && s[0] <= 'Z') {
+	if n == 0 && s != "" && wordByte(s[0]) {
 		n = 1
 	}
 	if n > 0 && n < len(s) && (s[n] == '.' || s[n] == ')') {
@@ -361,7 +330,7 @@ func (r *reading) tag() {
 	for i := range r.all {
 		s := &r.all[i]
 		s.text = norm[s.lo:s.hi]
-		words.addAll(s.text)
+		words.add(s.text)
 	}
 	english.tag(r.all, &words)
 	if other := otherLanguage(norm, &words); other != nil {
