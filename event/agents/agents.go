@@ -15,11 +15,9 @@ import (
 // Agent describes one coding agent. Anything that its rows do not name is read as Claude
 // Code's.
 type Agent struct {
-	Name    string
-	Aliases []string
-	// Measured is the version that these names were measured with; empty if they are from its
-	// documentation only.
-	Measured string
+	Name     string
+	Aliases  []string
+	Measured string // the version that these names were measured with; empty: from its documentation only
 	Events   []Event
 	Fields   []Member
 	// Notices translates types of notifications into Claude Code's.
@@ -27,12 +25,11 @@ type Agent struct {
 	// Forms are the tools, other than Claude Code's, whose call is a question to the user.
 	Forms []string
 
-	// Package is its npm package, which identifies its process where it is a script. ShellVar
-	// is a variable that is set in its shells.
-	Package, ShellVar string
+	Package  string // its npm package, which identifies its process where it is a script
+	ShellVar string // a variable that is set in its shells
 
-	// HomeVar and Home name the agent's own directory: by an environment
-	// variable, else below the user's home, keys joined by slashes.
+	// HomeVar and Home name the agent's own directory: by an environment variable, else below
+	// the user's home.
 	HomeVar, Home string
 	// Daemon is a file in that directory with the id of a background process that runs the
 	// hooks of several terminals: such a hook has the terminal of whoever started that
@@ -100,6 +97,22 @@ type Say struct {
 
 // Text stands for the text itself: a reason, a context, the new input.
 const Text = "$"
+
+const out = "hookSpecificOutput."
+
+// Says of answers that several agents accept.
+var (
+	blockSays  = []Say{{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}
+	promptSays = []Say{
+		{When: Always, Path: out + "hookEventName", Value: `"UserPromptSubmit"`},
+		{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
+		{When: Context, Path: out + "additionalContext", Value: Text},
+	}
+	startSays = []Say{
+		{When: Always, Path: out + "hookEventName", Value: `"SessionStart"`},
+		{When: Context, Path: out + "additionalContext", Value: Text},
+	}
+)
 
 // When says which part of an answer a member belongs to.
 type When uint8

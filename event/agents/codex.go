@@ -5,10 +5,6 @@ package agents
 // Its hooks.json has Claude Code's names; the older `notify` program gets one event as
 // {"type":"agent-turn-complete","thread-id":...}. A subagent's events have the parent's
 // session_id and an agent_id of their own.
-//
-// No hook reports: anything before the first prompt, an approval (between PermissionRequest
-// and PostToolUse), an API error, the end of the terminal (SessionEnd comes a minute after
-// it). A background process that several terminals share may run its hooks.
 var codex = Agent{
 	Name:     "codex",
 	Aliases:  []string{"codex-cli"},
@@ -58,47 +54,25 @@ var codex = Agent{
 	},
 	Answers: []Answer{
 		{Event: "PreToolUse", Means: "PreToolUse", Says: []Say{
-			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PreToolUse"`},
-			{
-				When:   Deny,
-				Path:   "hookSpecificOutput.permissionDecision",
-				Value:  `"deny"`,
-				Reason: "hookSpecificOutput.permissionDecisionReason",
-			},
-			{
-				When:   Rewrite,
-				Path:   "hookSpecificOutput.permissionDecision",
-				Value:  `"allow"`,
-				Reason: "hookSpecificOutput.updatedInput",
-			},
-			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
+			{When: Always, Path: out + "hookEventName", Value: `"PreToolUse"`},
+			{When: Deny, Path: out + "permissionDecision", Value: `"deny"`, Reason: out + "permissionDecisionReason"},
+			{When: Rewrite, Path: out + "permissionDecision", Value: `"allow"`, Reason: out + "updatedInput"},
+			{When: Context, Path: out + "additionalContext", Value: Text},
 			{When: System, Path: "systemMessage", Value: Text},
 		}},
 		{Event: "PermissionRequest", Means: "PermissionRequest", Says: []Say{
-			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PermissionRequest"`},
-			{
-				When:   Deny,
-				Path:   "hookSpecificOutput.decision.behavior",
-				Value:  `"deny"`,
-				Reason: "hookSpecificOutput.decision.message",
-			},
-			{When: Allow, Path: "hookSpecificOutput.decision.behavior", Value: `"allow"`},
+			{When: Always, Path: out + "hookEventName", Value: `"PermissionRequest"`},
+			{When: Deny, Path: out + "decision.behavior", Value: `"deny"`, Reason: out + "decision.message"},
+			{When: Allow, Path: out + "decision.behavior", Value: `"allow"`},
 		}},
 		{Event: "PostToolUse", Means: "PostToolUse", Says: []Say{
-			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PostToolUse"`},
+			{When: Always, Path: out + "hookEventName", Value: `"PostToolUse"`},
 			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
-			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
+			{When: Context, Path: out + "additionalContext", Value: Text},
 		}},
-		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: []Say{
-			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"UserPromptSubmit"`},
-			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
-			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
-		}},
-		{Event: "SessionStart", Means: "SessionStart", Says: []Say{
-			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"SessionStart"`},
-			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
-		}},
-		{Event: "Stop", Means: "Stop", Says: []Say{{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}},
+		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: promptSays},
+		{Event: "SessionStart", Means: "SessionStart", Says: startSays},
+		{Event: "Stop", Means: "Stop", Says: blockSays},
 	},
 	Cannot: []string{
 		"a call cannot be asked about, so it is refused: allow it once with the code that the reason gives",

@@ -7,9 +7,6 @@ package agents
 // the main session in parentAgentId; its permissionRequest and notification have the main
 // session's id. errorOccurred comes at every try of a request and does not say which one is
 // the last; a manual preCompact has no end. The session's events.jsonl has both.
-//
-// No hook reports: anything before the first prompt, an approval, a refusal, Esc, the end of a
-// compaction, the last error of a turn, the last words.
 var copilot = Agent{
 	Name:     "copilot",
 	Aliases:  []string{"copilot-cli", "github-copilot"},
@@ -95,7 +92,7 @@ var copilot = Agent{
 			{When: Context, Path: "additionalContext", Value: Text},
 		}},
 		{Event: "sessionStart", Means: "SessionStart", Says: []Say{{When: Context, Path: "additionalContext", Value: Text}}},
-		{Event: "agentStop", Means: "Stop", Says: []Say{{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}},
+		{Event: "agentStop", Means: "Stop", Says: blockSays},
 	},
 	Cannot: []string{
 		"its dialog cannot be answered from elsewhere: while a hook at permissionRequest runs it is not open",

@@ -2,20 +2,11 @@ package agents
 
 // gemini holds the names that Google's Gemini CLI 0.61.0 uses.
 //
-// It is the smallest of the agents' packages, and the example for another one: names and
-// aliases; the meanings of its events in Claude Code's names; the members of a payload that
-// have other names; its types of notifications; the tools by which it asks the user. A new
-// agent also needs a row in package event (go), recordings in testdata/agents, an entry
-// in package installer's list of agents, and a reader in beckon/event/agents/beside for what
-// hooks do not report.
-//
 // A subagent's events have the parent's session_id and nothing that identifies the subagent:
 // they count as the main conversation's. PreCompress with trigger auto comes in every turn,
 // whether or not anything is compressed; a manual compression has no end event, so it is not a
 // compaction here: the terminal's title shows that it works. An answer without text is an API
 // error.
-//
-// No hook reports: an approval, a refusal, Esc at a dialog or in a tool.
 var gemini = Agent{
 	Name:     "gemini",
 	Aliases:  []string{"gemini-cli"},
@@ -47,13 +38,7 @@ var gemini = Agent{
 		File:    "settings.json",
 		Shape:   Milliseconds,
 		Events: []string{
-			"SessionStart",
-			"BeforeAgent",
-			"BeforeTool",
-			"AfterTool",
-			"Notification",
-			"AfterAgent",
-			"SessionEnd",
+			"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "Notification", "AfterAgent", "SessionEnd",
 		},
 		Denies: true,
 	},
@@ -87,23 +72,23 @@ var gemini = Agent{
 		{Event: "BeforeTool", Means: "PreToolUse", Says: []Say{
 			{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
 			{When: Ask, Path: "decision", Value: `"ask"`, Reason: "systemMessage"},
-			{When: Rewrite, Path: "hookSpecificOutput.tool_input", Value: Text},
+			{When: Rewrite, Path: out + "tool_input", Value: Text},
 			{When: System, Path: "systemMessage", Value: Text},
 			{When: Halt, Path: "continue", Value: "false", Reason: "stopReason"},
 		}},
 		{Event: "AfterTool", Means: "PostToolUse", Says: []Say{
 			{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
-			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
+			{When: Context, Path: out + "additionalContext", Value: Text},
 		}},
 		{Event: "BeforeAgent", Means: "UserPromptSubmit", Says: []Say{
 			{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
-			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
+			{When: Context, Path: out + "additionalContext", Value: Text},
 		}},
 		{Event: "AfterAgent", Means: "Stop", Says: []Say{{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"}}},
 		{
 			Event: "SessionStart",
 			Means: "SessionStart",
-			Says:  []Say{{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text}},
+			Says:  []Say{{When: Context, Path: out + "additionalContext", Value: Text}},
 		},
 	},
 	Cannot: []string{

@@ -9,9 +9,6 @@ package agents
 // adds it to every later event, as properties.parentID. To an answer the plugin adds the id of
 // its call (properties.callID), and to the end of a turn the last words (properties.text).
 // What ends a turn may come before or after session.idle.
-//
-// No event reports the end of the process; beckon's plugin does, for each of its sessions,
-// unless the process is killed.
 var openCode = Agent{
 	Name:     "opencode",
 	Aliases:  []string{"open-code"},
@@ -70,10 +67,7 @@ var openCode = Agent{
 	},
 	Home:    ".config/opencode",
 	Install: Install{Program: "opencode", Title: "OpenCode", File: "plugins/beckon.js", Shape: Plugin},
-	Silent: []string{
-		"a session before its first prompt",
-		"a kill: the process tells",
-	},
+	Silent:  []string{"a session before its first prompt", "a kill: the process tells"},
 	Tools: []Called{
 		{Name: "bash", Means: "Bash", Inputs: []Renamed{{Name: "workdir", Means: Workdir}}},
 		{Name: "read", Means: "Read", Inputs: path},

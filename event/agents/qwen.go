@@ -6,8 +6,6 @@ package agents
 // PreToolUse comes after the user's approval, and so reports it. After every batch of tools
 // the client sends a UserPromptSubmit with an empty prompt. A subagent's events have an
 // agent_id.
-//
-// No hook reports a kill. chats/ID.runtime.json has the process.
 var qwen = Agent{
 	Name:     "qwen",
 	Aliases:  []string{"qwen-code"},
@@ -30,9 +28,7 @@ var qwen = Agent{
 			"Notification", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Stop", "StopFailure", "SessionEnd",
 		},
 	},
-	Silent: []string{
-		"a kill: the process tells",
-	},
+	Silent: []string{"a kill: the process tells"},
 	Tools: []Called{
 		{Name: "run_shell_command", Means: "Bash", Inputs: []Renamed{{Name: "directory", Means: Workdir}}},
 		{Name: "monitor", Means: "Monitor", Inputs: []Renamed{{Name: "directory", Means: Workdir}}},
@@ -57,46 +53,24 @@ var qwen = Agent{
 	},
 	Answers: []Answer{
 		{Event: "PreToolUse", Means: "PreToolUse", Says: []Say{
-			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PreToolUse"`},
-			{
-				When:   Deny,
-				Path:   "hookSpecificOutput.permissionDecision",
-				Value:  `"deny"`,
-				Reason: "hookSpecificOutput.permissionDecisionReason",
-			},
-			{
-				When:   Ask,
-				Path:   "hookSpecificOutput.permissionDecision",
-				Value:  `"ask"`,
-				Reason: "hookSpecificOutput.permissionDecisionReason",
-			},
+			{When: Always, Path: out + "hookEventName", Value: `"PreToolUse"`},
+			{When: Deny, Path: out + "permissionDecision", Value: `"deny"`, Reason: out + "permissionDecisionReason"},
+			{When: Ask, Path: out + "permissionDecision", Value: `"ask"`, Reason: out + "permissionDecisionReason"},
 			{When: Halt, Path: "continue", Value: "false", Reason: "stopReason"},
 		}},
 		{Event: "PermissionRequest", Means: "PermissionRequest", Says: []Say{
-			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PermissionRequest"`},
-			{
-				When:   Deny,
-				Path:   "hookSpecificOutput.decision.behavior",
-				Value:  `"deny"`,
-				Reason: "hookSpecificOutput.decision.message",
-			},
-			{When: Allow, Path: "hookSpecificOutput.decision.behavior", Value: `"allow"`},
-			{When: Rewrite, Path: "hookSpecificOutput.decision.updatedInput", Value: Text},
+			{When: Always, Path: out + "hookEventName", Value: `"PermissionRequest"`},
+			{When: Deny, Path: out + "decision.behavior", Value: `"deny"`, Reason: out + "decision.message"},
+			{When: Allow, Path: out + "decision.behavior", Value: `"allow"`},
+			{When: Rewrite, Path: out + "decision.updatedInput", Value: Text},
 		}},
 		{Event: "PostToolUse", Means: "PostToolUse", Says: []Say{
-			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"PostToolUse"`},
-			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
+			{When: Always, Path: out + "hookEventName", Value: `"PostToolUse"`},
+			{When: Context, Path: out + "additionalContext", Value: Text},
 		}},
-		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: []Say{
-			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"UserPromptSubmit"`},
-			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
-			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
-		}},
-		{Event: "SessionStart", Means: "SessionStart", Says: []Say{
-			{When: Always, Path: "hookSpecificOutput.hookEventName", Value: `"SessionStart"`},
-			{When: Context, Path: "hookSpecificOutput.additionalContext", Value: Text},
-		}},
-		{Event: "Stop", Means: "Stop", Says: []Say{{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}},
+		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: promptSays},
+		{Event: "SessionStart", Means: "SessionStart", Says: startSays},
+		{Event: "Stop", Means: "Stop", Says: blockSays},
 	},
 	Cannot: []string{
 		"PreToolUse comes after its dialog: what a rule there refuses, you are asked about first, and what it allows is asked about all the same; put an approval under PermissionRequest",
