@@ -266,14 +266,14 @@ func (v *verbs) isWorking(s string) bool {
 func (v *verbs) didWork(s string) bool {
 	before, start := "", true
 	for word := range strings.SplitSeq(s, " ") {
-		result := slices.Contains(v.results, word)
+		result, own := slices.Contains(v.results, word), start || slices.Contains(v.doer, before)
 		switch {
 		case word == partWord:
 			start = true
 			continue
 		case slices.Contains(v.negations, word):
 			return false
-		case (start || slices.Contains(v.doer, before)) && (result || slices.Contains(v.done, word)), result && slices.Contains(v.passive, before):
+		case own && (result || slices.Contains(v.done, word)), result && slices.Contains(v.passive, before):
 			return true
 		}
 		leads := slices.Contains(v.lead, word)
