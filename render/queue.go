@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -31,8 +32,8 @@ type Queue struct {
 	PermissionFirst bool
 	// All also visits the idle sessions that were looked at.
 	All bool
-	// Marks put the rows of some projects before others of their group (Arrange).
-	Marks Marks
+	// Pins are projects that come before others of their group (Arrange).
+	Pins []string
 	// Window returns the terminal window that a row is in, for Grouped; nil uses the row
 	// itself (Row.Window).
 	Window func(*Row) string
@@ -61,7 +62,8 @@ func (q Queue) Grouped(rows []*Row, groups func(a, b *Row) int, needs bool) []Ro
 			}
 		}
 		if needs {
-			if n := cmp.Or(cmp.Compare(a.Group.Place(), b.Group.Place()), cmp.Compare(q.Marks.pin(a), q.Marks.pin(b))); n != 0 {
+			n := cmp.Or(cmp.Compare(a.Group.Place(), b.Group.Place()), cmp.Compare(q.pin(a), q.pin(b)))
+			if n != 0 {
 				return n
 			}
 		}
@@ -212,6 +214,20 @@ func (r *Row) Window() string {
 		return p.Kind + ":" + p.ID
 	}
 	return r.Host + ":" + r.SeatID + ":" + r.SessionID
+}
+
+// pin returns the index of a row's project among the pins, their number for none of them.
+func (q Queue) pin(r *Row) int {
+	for i, pattern := range q.Pins {
+		is, _ := path.Match(pattern, r.Project)
+		if !is && r.Git != nil {
+			is, _ = path.Match(pattern, r.Git.Repo)
+		}
+		if is {
+			return i
+		}
+	}
+	return len(q.Pins)
 }
 
 // is reports whether id, a record or a seat, identifies the row.

@@ -66,7 +66,7 @@ func (c *listCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.Stdout, c.empty(a, len(seen) > 0))
 		return err
 	}
-	st := term.Style{Color: a.Color(color), Rich: a.Rich(), Width: a.Width(), Now: now.Time(), Marks: a.Configured().Marks}
+	st := term.Style{Color: a.Color(color), Rich: a.Rich(), Width: a.Width(), Now: now.Time()}
 	return term.List(a.Stdout, rows, st)
 }
 

@@ -2,14 +2,12 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/talk"
 	"beckon/render"
-	"beckon/render/jump"
 	"beckon/render/term"
 	"beckon/state"
 )
@@ -17,7 +15,6 @@ import (
 type showCmd struct {
 	Session string `arg:"" help:"${session}."`
 	Why     bool   `help:"Print instead which fact decided its state, and what it overrode."`
-	Pane    bool   `help:"Print what its pane shows now, and nothing else; in tmux, Zellij, kitty and WezTerm."`
 	Turns   int    `hidden:"" default:"10" help:"How many of the newest turns to print; 0 prints none."`
 	JSON    bool   `name:"json" help:"Print JSON: the row as in list --json, and the turns."`
 	cli.Colored
@@ -32,9 +29,6 @@ func (c *showCmd) Run(a *app) error {
 		return c.explain(a, v)
 	}
 	row := render.Rows([]state.Seen{v}, true)[0]
-	if c.Pane {
-		return a.showPane(&row)
-	}
 	turns, err := a.turnsOf(&v.Session)
 	if err != nil {
 		return err
@@ -79,18 +73,6 @@ func (c *showCmd) explain(a *app, v state.Seen) error {
 		return cli.WriteJSON(a.Stdout, x)
 	}
 	return term.Explain(a.Stdout, x, now.Time())
-}
-
-// showPane prints the text in a session's pane.
-func (a *app) showPane(row *render.Row) error {
-	text, err := jump.New(a.Getenv).Text(context.Background(), row)
-	if err != nil {
-		return err
-	}
-	for _, line := range render.Lines(text) {
-		fmt.Fprintln(a.Stdout, line)
-	}
-	return nil
 }
 
 // showJSON is the format of `show --json`.

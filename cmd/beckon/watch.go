@@ -16,7 +16,6 @@ import (
 	"beckon/cmd/internal/talk"
 	"beckon/event"
 	"beckon/render"
-	"beckon/render/jump"
 	"beckon/render/notify"
 	"beckon/render/tui"
 	"beckon/state"
@@ -119,10 +118,9 @@ func (a *app) watchOptions(how live.Options, notifier *notify.Follower, queue re
 
 		Order:           queue.Mode,
 		PermissionFirst: queue.PermissionFirst,
-		Marks:           queue.Marks,
+		Pins:            queue.Pins,
 
 		Recent: a.past,
-		Pane:   func(r render.Row) (string, error) { return jump.New(a.Getenv).Text(context.Background(), &r) },
 		Jump:   func(r render.Row) (string, error) { return a.jumpTo(context.Background(), r) },
 		Act:    a.actOn,
 	}

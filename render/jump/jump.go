@@ -1,4 +1,4 @@
-// Package jump brings the pane of a session to the front, and reads its text.
+// Package jump brings the pane of a session to the front.
 //
 // It starts no shell, no command runs longer than Timeout, no text from an agent or a terminal
 // becomes an option or a format, and a pane is only focused if it is still the one the session
@@ -125,25 +125,6 @@ func terminalOf(r *render.Row) *terminal {
 		return &terminals[i]
 	}
 	return nil
-}
-
-// Text returns the text of r's pane from its terminal: the lines of the screen, without
-// colours. Errors are those of To.
-func (j *Jumper) Text(ctx context.Context, r *render.Row) (string, error) {
-	if err := j.reachable(r); err != nil {
-		return "", err
-	}
-	m := &move{Jumper: j, ctx: ctx, row: r}
-	if r.Job != nil {
-		return "", &ByHand{"it runs in the background, without a pane", "claude attach " + quote(r.Job.ID)}
-	}
-	if r.Pane.Kind == "tmux" {
-		return m.readTmux()
-	}
-	if t := terminalOf(r); t != nil && t.text != nil {
-		return m.read(t)
-	}
-	return "", m.byHand("%s does not tell what is on a pane", terminalName(r.Pane.Kind))
 }
 
 // attachJob shows a session that the client runs in the background: `claude attach` opens it

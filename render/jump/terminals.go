@@ -18,7 +18,6 @@ type terminal struct {
 	place func(*move, *terminal) (place, error)
 	show  []string // the command that brings the pane to the front
 	did   string   // what is on the screen then
-	text  []string // the command that prints the pane's text; nil: there is none
 	env   string
 	lost  string // it prints this if there is no such pane
 	is    string // the pane, in that error
@@ -33,19 +32,16 @@ var terminals = []terminal{
 	{
 		kind: "kitty", name: "kitty", place: (*move).inKitty,
 		show: []string{"kitten", "@", "--to", "{session}", "focus-window", "--match", "id:{pane}"},
-		text: []string{"kitten", "@", "--to", "{session}", "get-text", "--match", "id:{pane}"},
 		did:  "kitty shows window {pane}", lost: "No matching windows", is: "window {pane}",
 	},
 	{
 		kind: "wezterm", name: "WezTerm", place: (*move).numbered, env: "WEZTERM_UNIX_SOCKET={session}",
 		show: []string{"wezterm", "cli", "--no-auto-start", "activate-pane", "--pane-id", "{pane}"},
-		text: []string{"wezterm", "cli", "--no-auto-start", "get-text", "--pane-id", "{pane}"},
 		did:  "WezTerm shows pane {pane}", lost: "not found", is: "pane {pane}",
 	},
-	{ // both commands need Zellij 0.44
+	{ // needs Zellij 0.44
 		kind: "zellij", name: "Zellij", place: (*move).inSession, hand: "zellij attach {session}",
 		show: []string{"zellij", "--session", "{session}", "action", "focus-pane-id", "terminal_{pane}"},
-		text: []string{"zellij", "--session", "{session}", "action", "dump-screen", "--pane-id", "terminal_{pane}"},
 		did:  "Zellij shows pane {pane} of session {session}", lost: "not found", is: "pane {pane} in session {session}",
 	},
 	{
@@ -141,19 +137,6 @@ func (m *move) focus(t *terminal) (string, error) {
 		err = errors.New("it exits 0, as Zellij and scripts do")
 	}
 	return render.OneLine(p.fill(t.did)), m.explain(t, p, out, err)
-}
-
-// read returns the text of the pane.
-func (m *move) read(t *terminal) (string, error) {
-	p, err := t.place(m, t)
-	if err != nil {
-		return "", err
-	}
-	out, err := m.ask(m.command(t, p, t.text))
-	if err = m.explain(t, p, out, err); err != nil {
-		return "", err
-	}
-	return out, nil
 }
 
 func (m *move) command(t *terminal, p place, argv []string) (c Command) {

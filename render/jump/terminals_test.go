@@ -152,38 +152,6 @@ func TestAdapters(t *testing.T) {
 	}
 }
 
-// The text of a pane is requested; a terminal that cannot return it is named.
-func TestText(t *testing.T) {
-	kitty := sitting("kitty", "991,4")
-	kitty.Pane.Listen = "unix:/tmp/k-991"
-	wez := argv("wezterm", "cli", "--no-auto-start", "get-text", "--pane-id", "2")
-	wez.Env = []string{"WEZTERM_UNIX_SOCKET=/run/wez/s"}
-	for _, c := range []struct {
-		row     render.Row
-		program string
-		prints  string
-		want    []call
-	}{
-		{kitty, "kitty", "one\ntwo\n", []call{argv("kitty", "@", "--to", "unix:/tmp/k-991", "get-text", "--match", "id:4")}},
-		{sitting("wezterm", "/run/wez/s,2"), "wezterm", "one\ntwo\n", []call{wez}},
-		{sitting("zellij", "desk,3"), "zellij", "one\ntwo\n", []call{argv("zellij", "--session", "desk", "action", "dump-screen", "--pane-id", "terminal_3")}},
-	} {
-		d := newDesk(t, c.program)
-		t.Setenv("FAKE_OUT_"+c.program, c.prints)
-		got, err := d.jumper("darwin").Text(context.Background(), &c.row)
-		if calls := d.calls(); err != nil || got != "one\ntwo\n" || !reflect.DeepEqual(calls, c.want) {
-			t.Errorf("%s: %q, %v; ran %v", c.row.Pane.Kind, got, err, calls)
-		}
-	}
-	for _, kind := range []string{"ghostty", "iterm2", "screen", ""} {
-		r := sitting(kind, "a,1")
-		var hand *ByHand
-		if _, err := newDesk(t).jumper("linux").Text(context.Background(), &r); !errors.As(err, &hand) {
-			t.Errorf("%q: %v", kind, err)
-		}
-	}
-}
-
 // What cannot be shown from here is left to the user, with its place; a pane that is gone is
 // reported as such.
 func TestNotFromHere(t *testing.T) {

@@ -116,20 +116,6 @@ func (m *move) tmux() (string, error) {
 	return did + " in " + render.OneLine(c.name), nil
 }
 
-// readTmux returns the text of the pane, if it is still the same one.
-func (m *move) readTmux() (string, error) {
-	t := m.row.Pane.Tmux
-	s, err := m.itsTmux()
-	if err != nil {
-		return "", err
-	}
-	if s.find(t.Pane, nil) == nil {
-		return "", isGone("tmux has no pane %s", t.Pane)
-	}
-	out, err := m.ask(Command{Argv: append(tmuxArgv(t.Socket), "capture-pane", "-p", "-t", t.Pane)})
-	return out, m.failed("tmux", out, err)
-}
-
 // itsTmux asks the server of the session's pane.
 func (m *move) itsTmux() (*server, error) {
 	t := m.row.Pane.Tmux

@@ -152,23 +152,6 @@ func TestTmuxLands(t *testing.T) {
 		}
 	}
 	r := s.row("x", play[1])
-	s.run("send-keys", "-t", play[1], "-l", "here I am")
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		text, err := j.Text(context.Background(), &r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(text, "here I am") {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the pane shows %q", text)
-		}
-	}
-	none := s.row("x", "%4711")
-	if _, err := j.Text(context.Background(), &none); !errors.Is(err, ErrGone) {
-		t.Errorf("the text of no pane: %v", err)
-	}
 	if res, err := j.To(context.Background(), &r); err != nil || res.Did != "tmux shows play time:0.1" {
 		t.Errorf("did %q, %v", res.Did, err)
 	}

@@ -10,9 +10,6 @@ import "strings"
 // Midtones are colours of middle brightness, by the SGR parameter that each replaces.
 var Midtones = map[string]string{"31": "196", "32": "28", "33": "136", "34": "32", "35": "134", "36": "30", "2": "244"}
 
-// Colors are the SGR parameters of the colours that a project may have.
-var Colors = map[string]string{"red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36"}
-
 // Safe are the basic colours that can be read on black and on white, with terminals' default
 // values, and on Solarized's backgrounds; also in bold, where that is brighter. Everything
 // else is written in the terminal's own colour: glyphs and words say the same.

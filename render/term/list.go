@@ -20,7 +20,6 @@ type Style struct {
 	Rich   bool // the terminal has 256 colours
 	Width  int  // columns; 0 means unlimited
 	Now    time.Time
-	Marks  render.Marks
 	Answer string // the command that answers requests; empty: there are none
 }
 
@@ -109,15 +108,14 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 	}
 	lines := make([]string, len(table))
 	store.Parallel(len(table), func(i int) {
-		sgr, of := "2", ""
+		sgr := "2"
 		if i > 0 {
 			r := &rows[i-1]
-			sgr, of = lookOf(r.State).sgr, Colors[st.Marks.Color(r)]
-			if r.Remote != nil && r.Remote.Stale {
-				sgr, of = "2", ""
+			if r.Remote == nil || !r.Remote.Stale {
+				sgr = lookOf(r.State).sgr
 			}
 		}
-		lines[i] = drawLine(table[i], width, sgr, of, i == 0, st)
+		lines[i] = drawLine(table[i], width, sgr, i == 0, st)
 	})
 	_, err := io.WriteString(w, strings.Join(lines, ""))
 	return err
@@ -226,8 +224,7 @@ func columns(table [][]string) []int {
 	return width
 }
 
-// drawLine draws a line of the list: of is the colour of the project's name.
-func drawLine(line []string, width []int, sgr, of string, head bool, st Style) string {
+func drawLine(line []string, width []int, sgr string, head bool, st Style) string {
 	var b strings.Builder
 	for i, c := range line {
 		if width[i] == 0 {
@@ -235,11 +232,8 @@ func drawLine(line []string, width []int, sgr, of string, head bool, st Style) s
 		}
 		c = truncate(c, width[i], "…")
 		pad := strings.Repeat(" ", width[i]-Width(c)+2)
-		switch {
-		case i == colState || head:
+		if i == colState || head {
 			c = st.Paint(sgr, c)
-		case i == colWhere:
-			c = st.Paint(of, c)
 		}
 		b.WriteString(c + pad)
 	}

@@ -235,9 +235,7 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 	if r.NeedsYou || r.Unseen {
 		emphasis = strong
 	}
-	put(text, m.pal.named(m.opt.Marks.Color(r), is(emphasis), term.Fit(term.Middle(name(r), c.name), c.name, false),
-		selected))
-	put(text, "  ")
+	cell(is(emphasis), term.Middle(name(r), c.name), c.name, false)
 	cell(dim, term.Middle(branch(r), c.branch), c.branch, false)
 	cell(is(text), clean(r.Title), c.title, false)
 	cell(is(text), what(r, c.title > 0), c.what, false)

@@ -39,7 +39,6 @@ func bindings() []binding {
 		{"enter", "Enter", "jump", "jump to the session's pane", (*model).jump},
 		{"n tab", "n Tab", "next", "the next that needs you", (*model).nextNeed},
 		{"space", "Space", "peek", "what it asks, said and runs", (*model).togglePeek},
-		{"v", "v", "", "its live pane", (*model).toggleLive},
 		{"y", "y", "", "allow what it asks", nil},
 		{"d", "d", "", "deny it", nil},
 		{"a", "a", "", "allow it always", nil},
@@ -330,11 +329,8 @@ func (m *model) togglePeek() tea.Cmd {
 	return m.recall()
 }
 
-// recall reads the history of the selected session for the peek panel, or its pane.
+// recall reads the history of the selected session for the peek panel.
 func (m *model) recall() tea.Cmd {
-	if m.live.on {
-		return m.readPane()
-	}
 	r := m.current()
 	if !m.peek || r == nil || r.Remote != nil || m.opt.Recent == nil {
 		return nil

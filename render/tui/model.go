@@ -80,7 +80,6 @@ type model struct {
 	peek    bool
 	peekTop int
 	recent  map[string]Past
-	live    livePane
 	ended   bool // show the ended rows
 	help    bool
 	helpAt  int             // the selected key of the help
@@ -153,13 +152,6 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		m.arrange()
 	case recentMsg:
 		m.recent = map[string]Past{msg.key: msg.past}
-	case paneMsg:
-		return m.tookPane(msg)
-	case paneDueMsg:
-		m.dirty = false
-		if msg.turn == m.live.turn {
-			return m.readPane()
-		}
 	case requestsMsg:
 		m.requests = msg
 		m.follow()
@@ -242,7 +234,7 @@ func (m *model) arrange() {
 		m.counts[r.Group]++
 		m.several = m.several || r.Host != all[0].Host
 	}
-	queue := render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst, Marks: m.opt.Marks}
+	queue := render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst, Pins: m.opt.Pins}
 	m.rows, m.entries = arrange(all, queue, m.grouping, m.filter, !m.ended)
 	for i := range m.rows {
 		if keyOf(&m.rows[i]) == m.selected {
@@ -260,7 +252,7 @@ func (m *model) choose(i int) {
 		m.selected = keyOf(&m.rows[m.cursor])
 	}
 	if m.selected != old {
-		m.peekTop, m.live.known = 0, false
+		m.peekTop = 0
 	}
 	m.follow()
 }

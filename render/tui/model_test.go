@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -124,7 +123,7 @@ func (r *rig) settle(cmd tea.Cmd) {
 		for _, c := range msg {
 			r.settle(c)
 		}
-	case doneMsg, recentMsg, answeredMsg, pinMsg, paneMsg:
+	case doneMsg, recentMsg, answeredMsg, pinMsg:
 		r.Update(msg)
 	}
 }
@@ -445,45 +444,6 @@ func TestPeekTellsTheWhole(t *testing.T) {
 		r.press("j")
 	}
 	r.wantOn("1. Look.", "2. Leap.", "All of it", "]0;xs-ask")
-}
-
-// The pane of the selected session is read while it is shown, and again when another session
-// is selected; its last lines are shown, and nothing in it controls the terminal.
-func TestLivePane(t *testing.T) {
-	r := newRig(t, 80, 20, day())
-	var read []string
-	r.opt.Pane = func(row render.Row) (string, error) {
-		read = append(read, row.SessionID)
-		if row.SessionID == "s-work" {
-			return "", errors.New("no such pane")
-		}
-		return strings.Repeat("above\n", 100) + "  the last\x1b[31m line of " + row.SessionID + "\n\n\n", nil
-	}
-	r.press("v")
-	first := r.rows[0].SessionID
-	r.wantOn("above", "   the last[31m line of "+first)
-	r.press("j")
-	r.wantOn("line of " + r.rows[1].SessionID)
-	_, again := r.Update(paneDueMsg{r.live.turn})
-	r.settle(again)
-	r.Update(paneDueMsg{r.live.turn - 1}) // of the session before
-	r.Update(paneMsg{r.live.turn - 1, "stale", nil})
-	if strings.Contains(r.plainScreen(), "stale") {
-		t.Error("the pane of another session is shown")
-	}
-	if want := []string{first, r.rows[1].SessionID, r.rows[1].SessionID}; !slices.Equal(read, want) {
-		t.Errorf("read %v, want %v", read, want)
-	}
-	for r.rows[r.cursor].SessionID != "s-work" {
-		r.press("j")
-	}
-	r.wantOn("no such pane")
-	n := len(read)
-	r.press("v")
-	r.wantOn("you asked") // what is known of it
-	if _, cmd := r.Update(paneDueMsg{r.live.turn}); len(read) != n {
-		t.Errorf("it is still read: %v", cmd)
-	}
 }
 
 func TestMouse(t *testing.T) {

@@ -9,8 +9,6 @@ import (
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state"
-
-	tea "charm.land/bubbletea/v2"
 )
 
 // peekLines draws the panel of the selected row, in the space that the layout gives it.
@@ -28,11 +26,7 @@ func (m *model) peekLines(l layout) []string {
 	s := &sheet{m: m, width: inner}
 	if r := m.current(); r != nil {
 		m.peekHead(r, s)
-		if m.live.on {
-			s.pane(height - len(s.lines))
-		} else {
-			m.peekText(r, s)
-		}
+		m.peekText(r, s)
 	}
 	lines := s.lines
 	m.peekTop = max(0, min(m.peekTop, len(lines)-height))
@@ -149,78 +143,5 @@ func (s *sheet) turns(recent []state.Turn, now time.Time) {
 		head := "  " + term.Fit(term.Age(now.Sub(t.At.Time())), 4, true) + "  " + term.Fit(who, 6, false)
 		text := term.Cut(clean(t.Text), s.width-term.Width(head))
 		s.lines = append(s.lines, s.m.pal.paint(dim, head, false)+text)
-	}
-}
-
-const paneEvery = time.Second
-
-// paneMsg is the text of a session's pane, or why it cannot be read. turn is the turn of the
-// livePane that requested it: older ones are dropped.
-type paneMsg struct {
-	turn int
-	text string
-	err  error
-}
-
-// paneDueMsg means that the pane is to be read again.
-type paneDueMsg struct{ turn int }
-
-// livePane is the pane of the selected session, shown in the peek panel.
-type livePane struct {
-	on    bool
-	turn  int // counts the requests
-	known bool
-	lines []string
-	err   error
-}
-
-// toggleLive shows or hides the selected session's pane in the peek panel.
-func (m *model) toggleLive() tea.Cmd {
-	if m.opt.Pane == nil {
-		return nil
-	}
-	m.live.on = !(m.live.on && m.peek)
-	m.peek, m.peekTop = true, 0
-	m.follow()
-	return m.recall()
-}
-
-// readPane reads the pane of the selected session, while it is shown.
-func (m *model) readPane() tea.Cmd {
-	r := m.current()
-	m.live.turn++
-	if !m.live.on || !m.peek || r == nil {
-		return nil
-	}
-	row, turn := *r, m.live.turn
-	if r.Remote != nil {
-		return func() tea.Msg { return paneMsg{turn: turn, err: errRemote} }
-	}
-	return func() tea.Msg {
-		text, err := m.opt.Pane(row)
-		return paneMsg{turn, text, err}
-	}
-}
-
-func (m *model) tookPane(msg paneMsg) tea.Cmd {
-	if msg.turn != m.live.turn {
-		return nil
-	}
-	m.live.known, m.live.err, m.live.lines = true, msg.err, render.Lines(msg.text)
-	return tea.Tick(paneEvery, func(time.Time) tea.Msg { return paneDueMsg{msg.turn} })
-}
-
-// pane writes the last lines of the selected session's pane, as many as fit.
-func (s *sheet) pane(height int) {
-	live := &s.m.live
-	switch {
-	case !live.known:
-		return
-	case live.err != nil:
-		s.part("its pane", text, errorLine(live.err))
-		return
-	}
-	for _, l := range live.lines[max(0, len(live.lines)-height):] {
-		s.lines = append(s.lines, term.Cut(l, s.width))
 	}
 }

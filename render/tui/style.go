@@ -2,8 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"slices"
-	"strings"
 
 	"beckon/render/term"
 	"beckon/state"
@@ -103,22 +101,10 @@ func selectedColor(p colorprofile.Profile, b background) string {
 // palette is the styles of all roles, for rows and for the selected row.
 type palette struct {
 	plain, selected [roles]lipgloss.Style
-	project         func(sgr string) string // the colour of a project for an SGR parameter
 }
 
 func newPalette(color bool, profile colorprofile.Profile, b background) *palette {
-	p := &palette{project: mid}
-	switch {
-	case !color:
-		p.project = func(string) string { return "" }
-	case profile == colorprofile.ANSI:
-		p.project = func(sgr string) string {
-			if slices.Contains(term.Safe, sgr) {
-				return strings.TrimPrefix(sgr, "3")
-			}
-			return ""
-		}
-	}
+	p := &palette{}
 	for r := range roles {
 		style := lipgloss.NewStyle().Bold(looks[r].bold)
 		if !color {
@@ -132,19 +118,6 @@ func newPalette(color bool, profile colorprofile.Profile, b background) *palette
 		}
 	}
 	return p
-}
-
-// named draws text in a role, but in the colour that the user gave a project, unless that
-// colour is not readable on every background.
-func (p *palette) named(color string, r role, s string, selected bool) string {
-	style := p.plain[r]
-	if selected {
-		style = p.selected[r]
-	}
-	if c := p.project(term.Colors[color]); c != "" && r != dim {
-		style = style.Foreground(lipgloss.Color(c))
-	}
-	return style.Render(s)
 }
 
 func (p *palette) paint(r role, s string, selected bool) string {

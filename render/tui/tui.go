@@ -61,8 +61,6 @@ type Options struct {
 	Act func(state.Action, ...render.Row) error
 	// Recent returns a session's history; for an unknown session it gets the zero value.
 	Recent func(render.Row, state.Session) Past
-	// Pane returns the text of the row's pane.
-	Pane func(render.Row) (string, error)
 
 	// Requests calls show with the open requests, whenever they change, until ctx ends. Answer
 	// gives an answer and returns its result; Stop ends a turn.
@@ -76,7 +74,7 @@ type Options struct {
 
 	Order           render.Mode
 	PermissionFirst bool // as in render.Queue
-	Marks           render.Marks
+	Pins            []string // as in render.Queue
 	Grouping        Grouping
 	Color           bool
 	Profile         colorprofile.Profile // the number of colours, until the terminal reports it

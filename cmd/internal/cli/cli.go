@@ -198,7 +198,6 @@ func (a *App) Style(choice string) term.Style {
 		Rich:  a.Rich(),
 		Width: a.Width(),
 		Now:   a.Now().Time(),
-		Marks: a.Configured().Marks,
 	}
 }
 

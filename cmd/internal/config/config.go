@@ -9,13 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
 	"beckon/event/osc"
 	"beckon/event/plainfile"
 	"beckon/event/typed"
-	"beckon/render"
 	"beckon/render/hosts"
 	"beckon/render/jump"
 	"beckon/render/notify/reach"
@@ -36,7 +36,7 @@ type Config struct {
 	// in the fair and prio queues.
 	PermissionFirst string
 	Statusline      string         // the status line's template
-	Marks           render.Marks   // pins and project_colors
+	Pins            []string       // a render.Queue's
 	Band            string         // "true" or "false": the mod shows above the prompt which other sessions need you
 	Alert           alert.Settings // most keys that begin with notify
 	Reach           reach.Settings
@@ -90,9 +90,8 @@ var Keys = []key{
 		OneOf: []string{"fair", "prio", "static", "grouped"}, field: func(c *Config) any { return &c.Queue }},
 	{Name: "pins", Doc: "projects that come first in their group, by name or pattern",
 		Hint:  `a pattern is a name with * and ?, like "shop*"`,
-		check: render.CheckPin, field: func(c *Config) any { return &c.Marks.Pins }},
-	{Name: "project_colors", Doc: "the colours of projects' names, each as PROJECT=COLOUR",
-		check: checkColor, Hint: render.ErrColor.Error(), field: func(c *Config) any { return &c.Marks.Colors }},
+		check: func(s string) error { _, err := path.Match(s, ""); return err },
+		field: func(c *Config) any { return &c.Pins }},
 	{Name: "statusline", Doc: "what the status line shows",
 		Hint:  "beckon help display describes templates",
 		check: func(s string) error { _, err := term.ParseStatusFormat(s); return err },
@@ -206,7 +205,7 @@ func Load(path string) (Config, []string, error) {
 }
 
 // gone are keys of earlier versions: a file may have them, and they mean nothing.
-var gone = []string{"answers_from_fleet", "notify_sound"}
+var gone = []string{"answers_from_fleet", "notify_sound", "project_colors"}
 
 func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	if len(strings.TrimSpace(string(data))) == 0 {
@@ -244,13 +243,6 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 		set = append(set, name)
 	}
 	return set, errors.Join(wrong...)
-}
-
-func checkColor(s string) error {
-	if _, _, err := render.ParseColor(s); err != nil {
-		return fmt.Errorf("no colour of a project: %q", s)
-	}
-	return nil
 }
 
 func lineOf(err error) int {

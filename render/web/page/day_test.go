@@ -180,8 +180,7 @@ func TestDigest(t *testing.T) {
 	p.await("the button dismisses it, too", `document.getElementById("digest").hidden`)
 }
 
-// Projects that are pinned in the configuration come first in their group, in the configured
-// colours.
+// Projects that are pinned in the configuration come first in their group.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
@@ -191,7 +190,7 @@ func TestMarks(t *testing.T) {
 	if err := os.MkdirAll(config, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"pins": ["au*", "sho?"], "project_colors": ["shop=magenta", "a*=yellow"]}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"pins": ["au*", "sho?"]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w.shift(time.Hour)
@@ -202,9 +201,6 @@ func TestMarks(t *testing.T) {
 		p.scheme(scheme)
 		p.do("Page.navigate", map[string]any{"url": w.page("")})
 		p.await("the pinned come first", `[...document.querySelectorAll("#groups .project")].map((n) => n.textContent).join() === "billing-and-invoices-service,api,search,auth,shop"`)
-		if got := get[string](p, `[...document.querySelectorAll("#groups .project")].map((n) => n.textContent + "=" + (n.dataset.color ?? "")).join()`); got != "billing-and-invoices-service=,api=yellow,search=,auth=yellow,shop=magenta" {
-			t.Errorf("colours %s", got)
-		}
 		p.check(axe, "marks, "+scheme)
 	}
 }

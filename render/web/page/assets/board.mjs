@@ -72,7 +72,7 @@ export class Board {
       this.eyes.observe(card.node);
     }
     const turns = s.turns.get(recordOf(row));
-    card.draw(key, row, { turns, busy: s.busy.get(recordOf(row)), hosts: this.hosts, line: s.view === "rows", color: s.marks.color(row) });
+    card.draw(key, row, { turns, busy: s.busy.get(recordOf(row)), hosts: this.hosts, line: s.view === "rows" });
     if (card.near && !turns) this.look(row);
     return card.node;
   }

@@ -38,11 +38,10 @@ export class Card {
   }
 
   // draw shows row, with its newest turns and seconds at work today if known;
-  // hosts is true where its host says something, line where the card is one line;
-  // color is its project's.
+  // hosts is true where its host says something, line where the card is one line.
   /** @param {string} key @param {any} row @param {any} [more] */
-  draw(key, row, { turns, busy, hosts, line, color } = {}) {
-    const from = { row, said: turns, busy, hosts, line, color };
+  draw(key, row, { turns, busy, hosts, line } = {}) {
+    const from = { row, said: turns, busy, hosts, line };
     if (Object.entries(from).every(([name, value]) => this[name] === value)) return;
     Object.assign(this, from);
     mark(this.node, { "data-key": key, "data-session": row.session_id, "data-state": row.state, "data-task": taskOf(row) });
@@ -52,7 +51,7 @@ export class Card {
     text(this.state, stateWords(row));
     show(this.fresh, row.unseen && !row.needs_you);
     redraw(this.held, [row.since, row.needs_you, line], () => age(row.since, { before: line ? "" : "for ", fine: row.needs_you && !line }));
-    redraw(this.place, [row.name, row.project, row.git, row.cwd, color], () => placeOf(row, color));
+    redraw(this.place, [row.name, row.project, row.git, row.cwd], () => placeOf(row));
     text(this.task, TASKS[taskOf(row)] ?? taskOf(row));
     text(this.name, oneLine(line ? what(row) : row.title) || "no prompt yet");
     mark(this.name, { href: pathOf(row), "aria-label": spoken(row, this.name.textContent) });
@@ -96,9 +95,9 @@ function spoken(row, shown) {
 }
 
 // placeOf says where a session works: the project, then the branch.
-export function placeOf(row, color) {
+export function placeOf(row) {
   return [
-    el("bdi", { class: "project mid", title: row.cwd, data: color ? { color } : {} }, middle(row.name || row.project || row.cwd || "")),
+    el("bdi", { class: "project mid", title: row.cwd }, middle(row.name || row.project || row.cwd || "")),
     row.git?.branch && el("bdi", { class: "branch mid", title: row.git.branch }, middle(row.git.branch)),
   ];
 }

@@ -1,20 +1,18 @@
-// What the user has chosen in the configuration for the order of rows (render.Queue) and for
-// projects (render.Marks): which come first, and what colours their names have. Pure.
+// What the user has chosen in the configuration for the order of rows (render.Queue). Pure.
 
-/** @type {{ pin: (row: any) => number, color: (row: any) => string | null, mode: string, asksFirst: boolean }} */
-const none = { pin: () => 0, color: () => null, mode: "fair", asksFirst: true };
+/** @type {{ pin: (row: any) => number, mode: string, asksFirst: boolean }} */
+const none = { pin: () => 0, mode: "fair", asksFirst: true };
 
 // marksOf reads the values of GET /api/config.
 export function marksOf(config) {
   const list = (key) => (config[key]?.value ?? "").split(",").filter(Boolean);
-  const pins = list("pins").map(pattern), colors = list("project_colors").map((c) => [pattern(c.slice(0, c.lastIndexOf("="))), c.slice(c.lastIndexOf("=") + 1)]);
+  const pins = list("pins").map(pattern);
   const mode = config.queue?.value || none.mode, asksFirst = config.permission_first?.value !== "false";
-  if (!pins.length && !colors.length && mode === none.mode && asksFirst) return none;
+  if (!pins.length && mode === none.mode && asksFirst) return none;
   const of = (row) => (is) => is.test(row.project ?? "") || is.test(row.git?.repo ?? "");
   return {
     mode, asksFirst,
     pin: (row) => { const at = pins.findIndex(of(row)); return at < 0 ? pins.length : at; },
-    color: (row) => colors.find(([is]) => of(row)(is))?.[1] ?? null,
   };
 }
 

@@ -32,28 +32,11 @@ func TestArrange(t *testing.T) {
 		{Static, []string{"api"}, "f q p s w3 w1 w2"},
 	} {
 		var ids []string
-		for _, r := range (Queue{Mode: c.mode, PermissionFirst: true, Marks: Marks{Pins: c.pins}}).Arrange(rows) {
+		for _, r := range (Queue{Mode: c.mode, PermissionFirst: true, Pins: c.pins}).Arrange(rows) {
 			ids = append(ids, r.SessionID)
 		}
 		if got := strings.Join(ids, " "); got != c.want {
 			t.Errorf("%s, pins %v: %s, want %s", c.mode, c.pins, got, c.want)
-		}
-	}
-}
-
-func TestMarksColor(t *testing.T) {
-	m := Marks{Colors: []string{"shop=blue", "shop*=red", "a=b=cyan"}}
-	for project, want := range map[string]string{"shop": "blue", "shop-web": "red", "a=b": "cyan", "api": ""} {
-		if got := m.Color(&Row{Project: project}); got != want {
-			t.Errorf("%s is %q, want %q", project, got, want)
-		}
-	}
-	if got := m.Color(&Row{Project: "copy", Git: &Git{Repo: "shop"}}); got != "blue" {
-		t.Errorf("a clone of shop is %q", got)
-	}
-	for _, bad := range []string{"", "shop", "=red", "shop=", "shop=pink", "sh[=red"} {
-		if _, _, err := ParseColor(bad); err == nil {
-			t.Errorf("%q was taken", bad)
 		}
 	}
 }
