@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"beckon/render"
@@ -37,16 +36,14 @@ var errNoBucket = errors.New("nothing has been published yet, or this access may
 
 // follower keeps a view of a fleet current.
 type follower struct {
-	credential Credential
-	nc         *nats.Conn
-	js         jetstream.JetStream
-	wake       chan struct{} // the connection was made or lost
-	clock      func() time.Time
+	nc    *nats.Conn
+	js    jetstream.JetStream
+	clock func() time.Time
+	show  func(Shown)
 
-	mu      sync.Mutex
-	view    *view
-	shown   Shown
-	changed bool
+	view  *view // the newest that was whole
+	shown Shown
+	last  time.Time // of shown
 }
 
 // Follow calls show with the fleet, now and whenever it changes, until ctx ends. An error is one of
@@ -58,93 +55,56 @@ func Follow(ctx context.Context, a Credential, name string, show func(Shown)) er
 }
 
 func follow(ctx context.Context, a Credential, name string, clock func() time.Time, show func(Shown)) error {
-	f := &follower{credential: a, wake: make(chan struct{}, 1), clock: clock, view: newView()}
-	var err error
-	if f.nc, err = dial(a, name, f.wake); err != nil {
+	wake := make(chan struct{}, 1) // the connection was made or lost
+	nc, err := dial(a, name, wake)
+	if err != nil {
 		return err
 	}
-	var reading sync.WaitGroup
-	defer reading.Wait()
-	defer f.nc.Close()
-	if f.js, err = jetstream.New(f.nc); err != nil {
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
 		return err
 	}
-	reading.Go(func() { f.run(ctx) })
-	tick := time.NewTicker(screenPause)
-	defer tick.Stop()
-	var last time.Time // of the last view
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case now := <-tick.C:
-			if s, is := f.next(now.Sub(last) > look); is {
-				last = now
-				show(s)
-			}
-		}
-	}
-}
-
-// next returns the present view if it has changed, or if it is due.
-func (f *follower) next(due bool) (Shown, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.changed && !due {
-		return Shown{}, false
-	}
-	f.changed = false
-	f.shown.Rows, f.shown.Hosts = f.view.snapshot(f.clock())
-	return f.shown, true
-}
-
-// run reads everything and then the changes, and again after each failure or lost connection,
-// until ctx ends.
-func (f *follower) run(ctx context.Context) {
+	f := &follower{nc: nc, js: js, clock: clock, show: show, view: newView()}
 	for try := 0; ; try++ {
-		before := f.nc.Stats().Reconnects
+		before := nc.Stats().Reconnects
 		whole, err := f.read(ctx)
-		f.fail(err)
-		if whole || f.nc.Stats().Reconnects != before {
+		switch {
+		case !nc.IsConnected():
+			f.shown.Err = away(a, nc)
+		case err != nil:
+			f.shown.Err = fmt.Errorf("watching %s: %w", a.URL, err)
+		}
+		if whole || nc.Stats().Reconnects != before {
 			try = 0
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-f.wake:
-		case <-time.After(backOff(try)):
-		}
-	}
-}
-
-func (f *follower) fail(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.changed = true
-	switch {
-	case !f.nc.IsConnected():
-		f.shown.Err = away(f.credential, f.nc)
-	case !errors.Is(err, context.Canceled): // a new connection
-		f.shown.Err = fmt.Errorf("watching %s: %w", f.credential.URL, err)
-	}
-}
-
-// read reads everything, then the changes, until the connection is lost or something else fails. It
-// reports whether it had everything.
-func (f *follower) read(ctx context.Context) (whole bool, err error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	reading := f.nc.Stats().Reconnects
-	go func() {
-		defer stop()
-		for f.nc.IsConnected() && f.nc.Stats().Reconnects == reading { // else it may be another server
+		again := time.After(backOff(try))
+		for waiting := true; waiting; {
+			f.draw()
 			select {
-			case <-f.wake:
 			case <-ctx.Done():
-				return
+				return nil
+			case <-wake:
+				waiting = false
+			case <-again:
+				waiting = false
+			case <-time.After(look):
 			}
 		}
-	}()
+	}
+}
+
+// draw shows the present view.
+func (f *follower) draw() {
+	f.shown.Rows, f.shown.Hosts = f.view.snapshot(f.clock())
+	f.last = time.Now()
+	f.show(f.shown)
+}
+
+// read reads everything, then the changes, until the connection is lost, ctx ends or something else
+// fails. It reports whether it had everything.
+func (f *follower) read(ctx context.Context) (whole bool, err error) {
+	reading := f.nc.Stats().Reconnects
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	c, err := f.js.CreateConsumer(asking, stream, jetstream.ConsumerConfig{
@@ -158,21 +118,31 @@ func (f *follower) read(ctx context.Context) (whole bool, err error) {
 	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, nats.ErrNoResponders) {
 		return false, errNoBucket
 	} else if err != nil {
-		return whole, err
+		return false, err
 	}
 	values, err := c.Messages(jetstream.PullMaxMessages(1000))
 	if err != nil {
-		return whole, err
+		return false, err
 	}
 	defer values.Stop()
 	v, info := newView(), c.CachedInfo()
 	v.serverTime(info.TimeStamp, f.clock())
-	whole = info.NumPending == 0
-	for n := uint64(1); ; n++ {
-		if whole {
-			f.show(v)
+	left, changed := info.NumPending, true
+	for n := uint64(1); ; {
+		if left == 0 && !whole {
+			whole, f.view, f.shown.Whole, f.shown.Err = true, v, true, nil
 		}
-		m, err := values.Next(jetstream.NextContext(ctx))
+		if since := time.Since(f.last); whole && changed && since > screenPause || since > look {
+			f.draw()
+			changed = false
+		}
+		if ctx.Err() != nil || !f.nc.IsConnected() || f.nc.Stats().Reconnects != reading { // else it may be another server
+			return whole, nil
+		}
+		m, err := values.Next(jetstream.NextMaxWait(screenPause))
+		if errors.Is(err, nats.ErrTimeout) {
+			continue
+		}
 		if err != nil {
 			return whole, err
 		}
@@ -180,29 +150,10 @@ func (f *follower) read(ctx context.Context) (whole bool, err error) {
 		if err != nil || meta.Sequence.Consumer != n {
 			return whole, errors.New("values were lost")
 		}
-		f.take(v, m, meta)
-		whole = whole || meta.NumPending == 0
-	}
-}
-
-// show replaces the view by one that is whole.
-func (f *follower) show(v *view) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.view != v {
-		f.view, f.changed = v, true
-		f.shown.Whole, f.shown.Err = true, nil
-	}
-}
-
-// take applies one value to a view.
-func (f *follower) take(v *view, m jetstream.Msg, meta *jetstream.MsgMetadata) {
-	op := m.Headers().Get("KV-Operation")
-	gone := op != "" && op != "PUT" || m.Headers().Get("Nats-Marker-Reason") != ""
-	value := message{strings.TrimPrefix(m.Subject(), subjects), m.Data(), gone}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if v.apply(value, meta.Timestamp, f.clock()) && v == f.view {
-		f.changed = true
+		n, left = n+1, meta.NumPending
+		op := m.Headers().Get("KV-Operation")
+		gone := op != "" && op != "PUT" || m.Headers().Get("Nats-Marker-Reason") != ""
+		value := message{strings.TrimPrefix(m.Subject(), subjects), m.Data(), gone}
+		changed = v.apply(value, meta.Timestamp, f.clock()) || changed
 	}
 }

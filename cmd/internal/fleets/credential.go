@@ -57,14 +57,10 @@ func join(a *cli.App, acc fleet.Credential) error {
 	if path == "" {
 		return errors.New("finding the configuration: HOME is not set")
 	}
-	data, err := json.MarshalIndent(acc, "", "  ")
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return plainfile.Write(path, append(data, '\n'), 0o600, true)
+	return writeJSON(path, acc)
 }
 
 // errNoFleet says what to do where there is nothing to show.

@@ -14,8 +14,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
-	"text/template"
 	"time"
 
 	"beckon/cmd/internal/cli"
@@ -116,67 +114,61 @@ func change(dir string, f func(*hub) error) (*hub, error) {
 }
 
 func (h *hub) save() error {
-	data, err := json.MarshalIndent(h, "", "  ")
+	config, err := h.config()
 	if err != nil {
 		return err
 	}
-	var config bytes.Buffer
-	if err := configText.Execute(&config, h); err != nil {
+	return errors.Join(writeJSON(h.Path(hubFile), h), writeJSON(h.Path(configFile), config))
+}
+
+// writeJSON writes a file. nats-server, which reads JSON, too, knows no escapes of "<" and ">".
+func writeJSON(path string, v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
 		return err
 	}
-	return errors.Join(
-		plainfile.Write(h.Path(hubFile), append(data, '\n'), 0o600, true),
-		plainfile.Write(h.Path(configFile), config.Bytes(), 0o600, true))
+	return plainfile.Write(path, b.Bytes(), 0o600, true)
 }
 
-// configText is the configuration of nats-server: an account for each user, and without users one
-// that lets nobody in.
-var configText = template.Must(template.New("").Funcs(template.FuncMap{"q": strconv.Quote}).Parse(
-	`# A fleet of beckon, for nats-server 2.10 or later:  nats-server -c {{.Path "` + configFile + `"}}
-# beckon fleet invite and revoke write this file; then:  {{.Reload}}
-listen: {{q .Listen}}
-pid_file: {{q (.Path "` + pidFile + `")}}
-max_payload: 64KB
-jetstream { store_dir: {{q (.Path "data")}} }
-{{if .Pin}}tls {
-  cert_file: {{q (.Path "` + certFile + `")}}
-  key_file: {{q (.Path "` + keyFile + `")}}
-  min_version: "1.3"
-}
-{{end}}accounts {
-{{range $user, $members := .Users}}  {{q $user}} {
-    # so that a user's broken or hostile machine locks out nobody else, and fills neither disk nor memory
-    jetstream { max_mem: 0, max_file: 256MB, max_streams: 1, max_consumers: 500 }
-    limits { max_conn: 1000, max_payload: 64KB }
-    users: [
-{{range $members}}      # {{q .Name}}
-      { nkey: {{.Key}}, permissions: { {{with .Permissions}}
-        publish: { allow: [{{range .Publish}}{{q .}}, {{end}}] }
-        subscribe: { allow: [{{range .Subscribe}}{{q .}}, {{end}}] }
-      {{end}} } }
-{{end}}    ]
-  }
-{{end}}}
-{{if not .Users}}authorization { users: [] }
-{{end}}`))
+type object = map[string]any
 
-// permissions are the subjects that the server lets a member use.
-type permissions struct{ Publish, Subscribe []string }
-
-// Permissions is for configText.
-func (m member) Permissions() (p permissions, err error) {
-	p.Publish, p.Subscribe, err = fleet.Credential{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
-	return p, err
-}
-
-// Users returns the members by their users.
-func (h *hub) Users() map[string][]member {
-	users := map[string][]member{}
+// config returns the configuration of nats-server: an account for each user, so that a user's broken
+// or hostile machine locks out nobody else, and fills neither disk nor memory.
+func (h *hub) config() (object, error) {
+	accounts := map[string]object{}
 	for _, m := range h.Members {
-		users[m.User] = append(users[m.User], m)
+		publish, subscribe, err := fleet.Credential{User: m.User, Host: m.Host, View: m.View}.Permissions(m.Key)
+		if err != nil {
+			return nil, err
+		}
+		if accounts[m.User] == nil {
+			accounts[m.User] = object{
+				"jetstream": object{"max_mem": 0, "max_file": 256 << 20, "max_streams": 1, "max_consumers": 500},
+				"limits":    object{"max_conn": 1000, "max_payload": maxPayload},
+			}
+		}
+		users, _ := accounts[m.User]["users"].([]object)
+		may := object{"publish": object{"allow": publish}, "subscribe": object{"allow": subscribe}}
+		accounts[m.User]["users"] = append(users, object{"nkey": m.Key, "permissions": may})
 	}
-	return users
+	c := object{
+		"listen": h.Listen, "pid_file": h.Path(pidFile), "max_payload": maxPayload,
+		"jetstream": object{"store_dir": h.Path("data")},
+		"accounts":  accounts,
+	}
+	if h.Pin != "" {
+		c["tls"] = object{"cert_file": h.Path(certFile), "key_file": h.Path(keyFile), "min_version": "1.3"}
+	}
+	if len(accounts) == 0 {
+		c["authorization"] = object{"users": []string{}} // nobody may come in
+	}
+	return c, nil
 }
+
+const maxPayload = 64 << 10
 
 // Path returns the path of a file of the hub.
 func (h *hub) Path(name string) string { return filepath.Join(h.dir, name) }

@@ -101,7 +101,12 @@ func (o *Others) Follow(ctx context.Context, show func([]render.Row, error)) {
 	}
 	if o.fleet != nil {
 		all.Go(func() {
-			follow(ctx, o.app, *o.fleet, func(rows []render.Row, err error) { update(len(o.asked), rows, err) })
+			follow(ctx, o.app, *o.fleet, func(rows []render.Row, list []render.Host, whole bool, err error) {
+				if lines := hosts.Silent(list, time.Now()); whole && err == nil && len(lines) > 0 {
+					err = errors.New(strings.Join(lines, "; "))
+				}
+				update(len(o.asked), rows, err)
+			})
 		})
 	}
 	all.Wait()
@@ -113,56 +118,36 @@ const (
 	keepEvery = 5 * time.Second
 )
 
-// follow calls show with the stored rows of the fleet, then with the current ones. It writes
-// to the disk in the background, so that this delays no change.
-func follow(ctx context.Context, a *cli.App, acc fleet.Credential, show func([]render.Row, error)) {
+// follow calls show with what is stored of the fleet, then with the fleet as it is. whole is false
+// until it has answered. It writes to the disk in the background, so that this delays no change.
+func follow(
+	ctx context.Context, a *cli.App, acc fleet.Credential,
+	show func(rows []render.Row, list []render.Host, whole bool, err error),
+) {
 	var background sync.WaitGroup
 	defer background.Wait()
 	k, _ := keptOf(a, acc)
-	show(k.Rows, nil)
+	show(k.Rows, k.Hosts, false, nil)
 	var saved time.Time
 	err := fleet.Follow(ctx, acc, "beckon", func(s fleet.Shown) {
-		if !s.Whole {
-			s.Rows = k.Rows
-		}
-		if s.Whole && s.Err == nil && time.Since(saved) > keepEvery {
+		switch {
+		case !s.Whole:
+			s.Rows, s.Hosts = k.Rows, k.Hosts
+		case s.Err == nil && time.Since(saved) > keepEvery:
 			saved = time.Now()
-			most := render.First(s.Rows, maxKept)
-			background.Go(func() { keep(a, acc, most, s.Hosts) })
+			now := hosts.Kept{
+				Name:  keptName(acc),
+				AsOf:  saved.UTC(),
+				Rows:  render.First(s.Rows, maxKept),
+				Hosts: s.Hosts[:min(len(s.Hosts), maxKept)],
+			}
+			background.Go(func() { now.Keep(a.Store) })
 		}
-		if lines := hosts.Silent(s.Hosts, time.Now()); s.Err == nil && len(lines) > 0 {
-			s.Err = errors.New(strings.Join(lines, "; "))
-		}
-		show(s.Rows, s.Err)
+		show(s.Rows, s.Hosts, s.Whole, s.Err)
 	})
 	if err != nil {
-		show(nil, err)
+		show(nil, nil, false, err)
 	}
-}
-
-// once reads the fleet once. With an error the rows are the stored ones.
-func once(a *cli.App, acc fleet.Credential) ([]render.Row, []render.Host, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), firstView)
-	defer cancel()
-	shown := fleet.Shown{Err: fmt.Errorf("no answer of %s", acc.URL)}
-	err := fleet.Follow(ctx, acc, "beckon", func(s fleet.Shown) {
-		if s.Whole || s.Err != nil {
-			shown = s
-		}
-		if s.Whole {
-			cancel()
-		}
-	})
-	if shown.Whole && err == nil {
-		keep(a, acc, render.First(shown.Rows, maxKept), shown.Hosts)
-		return shown.Rows, shown.Hosts, nil
-	}
-	err = cmp.Or(err, shown.Err)
-	k, ok := keptOf(a, acc)
-	if ok {
-		err = fmt.Errorf("%w; shown is what it said %s ago", err, term.Age(time.Since(k.AsOf)))
-	}
-	return k.Rows, k.Hosts, err
 }
 
 // Ask returns the sessions of other machines as they are now, and each machine's status. For a
@@ -175,10 +160,22 @@ func (f *Flags) Ask(a *cli.App) (rows []render.Row, status []render.Host, err er
 	var all sync.WaitGroup
 	if o.fleet != nil {
 		all.Go(func() {
-			var err error
-			if rows, status, err = once(a, *o.fleet); err != nil {
-				fmt.Fprintf(a.Stderr, "beckon: the fleet: %v\n", err)
+			ctx, cancel := context.WithTimeout(context.Background(), firstView)
+			defer cancel()
+			answered, why := false, fmt.Errorf("no answer of %s", o.fleet.URL)
+			follow(ctx, a, *o.fleet, func(now []render.Row, list []render.Host, whole bool, err error) {
+				rows, status, why = now, list, cmp.Or(err, why)
+				if answered = answered || whole; whole {
+					cancel()
+				}
+			})
+			if answered {
+				return
 			}
+			if k, ok := keptOf(a, *o.fleet); ok {
+				why = fmt.Errorf("%w; shown is what it said %s ago", why, term.Age(time.Since(k.AsOf)))
+			}
+			fmt.Fprintf(a.Stderr, "beckon: the fleet: %v\n", why)
 		})
 	}
 	for _, h := range o.asked {
@@ -195,22 +192,17 @@ func (f *Flags) Ask(a *cli.App) (rows []render.Row, status []render.Host, err er
 	return rows, status, nil
 }
 
-// maxKept limits the stored rows: those that need somebody most.
+// maxKept limits what is stored for prompts, and for lists while the hub is away: the rows that need
+// somebody most.
 const maxKept = 1000
 
 func keptName(acc fleet.Credential) string { return "fleet:" + acc.URL + " " + acc.User }
-
-// keep stores the first rows of a view for prompts, and for lists while the hub is away.
-func keep(a *cli.App, acc fleet.Credential, first []render.Row, list []render.Host) {
-	k := hosts.Kept{Name: keptName(acc), AsOf: time.Now().UTC(), Rows: first, Hosts: list[:min(len(list), maxKept)]}
-	k.Keep(a.Store)
-}
 
 // keptOf returns what was stored, with its rows marked as stale.
 func keptOf(a *cli.App, acc fleet.Credential) (hosts.Kept, bool) {
 	now := time.Now()
 	k, ok := hosts.KeptOf(a.Store, keptName(acc), fleet.Keep, now)
-	k.Rows = slices.DeleteFunc(k.Rows, func(r render.Row) bool { return r.Remote == nil }) // keep wrote none
+	k.Rows = slices.DeleteFunc(k.Rows, func(r render.Row) bool { return r.Remote == nil }) // none was written
 	for i := range k.Rows {
 		r := k.Rows[i].Remote
 		r.Stale = r.Stale || now.Sub(r.AsOf) > fleet.Lost+fleet.Beat
