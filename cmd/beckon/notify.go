@@ -96,24 +96,21 @@ func (a *app) jumpCommand() []string {
 	return []string{self, "jump"}
 }
 
-// deliverer returns a Deliverer for a program that calls itself by: it decides on alerts and
-// notifies the user.
-func (a *app) deliverer(set alert.Settings, by string, terminal io.Writer) *notify.Deliverer {
-	return &notify.Deliverer{
-		Store: a.Store, Reader: a.Reader(), Settings: set, Channels: a.channels(set, terminal), By: by,
-		Start: func(args []string) error { return hook.StartBeckon(a.Store.Dir, args) },
-	}
+// follower leaves what watch or serve sees to the process that notifies.
+func (a *app) follower() *notify.Follower {
+	return &notify.Follower{Dir: a.Store.Dir, Start: a.startBeckon}
 }
 
-// follower notifies of what watch or serve sees, through the configured channels.
-func (a *app) follower(by string, terminal io.Writer) *notify.Follower {
-	return notify.NewFollower(a.deliverer(a.Configured().Alert, by, terminal))
-}
+func (a *app) startBeckon(args []string) error { return hook.StartBeckon(a.Store.Dir, args) }
 
 type notifyWaitCmd struct{}
 
 func (*notifyWaitCmd) Run(a *app) error {
-	if err := a.deliverer(a.Configured().Alert, "wait", nil).Wait(context.Background()); err != nil {
+	set := a.Configured().Alert
+	d := notify.Deliverer{
+		Store: a.Store, Reader: a.Reader(), Settings: set, Channels: a.channels(set, nil), Start: a.startBeckon,
+	}
+	if err := d.Wait(context.Background()); err != nil {
 		a.Store.Log(fmt.Errorf("notifying: %w", err)) // nobody reads this process's output
 	}
 	return nil

@@ -91,13 +91,12 @@ func (c *serveCmd) Run(a *app) error {
 	}
 	var seen func(context.Context, []state.Seen, time.Time)
 	if c.Notify {
-		var terminal io.Writer // none if the output goes to a file or a supervisor
-		if a.Width() != 0 {
-			terminal = a.Stdout
+		notifier := a.follower()
+		seen = func(_ context.Context, all []state.Seen, now time.Time) {
+			if err := notifier.Look(all, now); err != nil {
+				logError(err)
+			}
 		}
-		notifier := a.follower("serve", terminal)
-		defer notifier.Wait()
-		seen = notifier.Look
 	}
 	l, err := access.Listen(c.Addr)
 	if c.Open && errors.Is(err, access.ErrServed) {

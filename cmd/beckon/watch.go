@@ -46,8 +46,7 @@ func (c *watchCmd) Run(a *app) error {
 	queue := a.Queue(c.Queue)
 	var notifier *notify.Follower
 	if c.Notify {
-		notifier = a.follower("watch", a.Stdout)
-		defer notifier.Wait()
+		notifier = a.follower()
 	}
 	opt := a.watchOptions(live.Options{Blind: c.Poll}, notifier, queue)
 	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
@@ -186,7 +185,9 @@ func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Fol
 	shown, problem := false, ""
 	update := func(u live.Update, err error) {
 		if notifier != nil {
-			notifier.Look(ctx, f.Seen(), u.Now.Time())
+			if err := notifier.Look(f.Seen(), u.Now.Time()); err != nil {
+				a.Store.Log(err)
+			}
 		}
 		if err == nil && shown && len(u.Changed)+len(u.Gone) == 0 && a.problemLine(u.Problems) == problem && !u.Staged {
 			return

@@ -3,9 +3,9 @@ package notify
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,7 +43,6 @@ type Deliverer struct {
 	Reader   *live.Reader
 	Settings alert.Settings
 	Channels []Channel
-	By       string                    // the program that notifies, for the log: deliver, watch, serve
 	Start    func(args []string) error // starts the process that calls Wait
 }
 
@@ -70,7 +69,9 @@ func (d *Deliverer) later(p *pending, c alert.Case, v state.Decision, now time.T
 // send sends the notification, and logs the decision.
 func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, v state.Decision, now time.Time) {
 	if v.Verdict != state.Notify {
-		d.log(c, v, "", now)
+		if v.Reason != state.ReasonNotified { // else the process that notified has logged it
+			d.log(c, v, "", now)
+		}
 		return
 	}
 	n := noteOf(c.Session, c.Alert)
@@ -127,7 +128,7 @@ func (d *Deliverer) withButtons(id string, channels []Channel) (others []Channel
 }
 
 func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now time.Time) {
-	_ = d.Store.Decide(c.Decided(v, d.By, channels, now)) // the decision stands without its log
+	_ = d.Store.Decide(c.Decided(v, "wait", channels, now)) // the decision stands without its log
 }
 
 func settles(e state.Alert) time.Duration { return time.Duration(e.Kind.Delay()) * time.Millisecond }
@@ -287,56 +288,31 @@ func (d *Deliverer) decide(c alert.Case, mode alert.DueMode, now time.Time) ([]C
 	return channels, d.Settings.Decide(d.Store, c, live.Focus, now)
 }
 
-// Follower notifies of the alerts that watch and serve see. Conditions at its start are not
-// alerts. It is not safe for concurrent use.
+// Follower leaves what watch and serve see, and perhaps no hook, to the process that calls Wait.
+// Conditions at its start are not alerts. It is not safe for concurrent use.
 type Follower struct {
-	d       *Deliverer
-	began   event.Millis                // of the first look
-	stood   map[string]state.AlertState // by record; nil before the first look
-	pending map[string]*pending
-	sending sync.WaitGroup
+	Dir   string                    // of the state
+	Start func(args []string) error // as in Deliverer
+
+	began event.Millis                // of the first look
+	stood map[string]state.AlertState // by record; nil before the first look
 }
 
-// NewFollower returns a follower that notifies through d.
-func NewFollower(d *Deliverer) *Follower { return &Follower{d: d} }
-
-// Look notifies of the alerts in seen that are due. It does not wait until they are sent.
-func (f *Follower) Look(ctx context.Context, seen []state.Seen, now time.Time) {
-	stood, wait := map[string]state.AlertState{}, map[string]*pending{}
+// Look leaves the alerts in seen that are new. What a hook has left is the same file.
+func (f *Follower) Look(seen []state.Seen, at time.Time) (err error) {
+	now := event.MillisOf(at)
+	stood := map[string]state.AlertState{}
 	for i := range seen {
-		s := seen[i].Session
-		id := s.Record()
-		is := state.AlertStateOf(s, seen[i].Evidence, event.MillisOf(now))
-		stood[id] = is
-		p := f.pending[id]
-		if was, known := f.stood[id]; f.stood != nil {
-			if e, ok := state.AlertSeen(was, known, is, f.began); ok {
-				p = &pending{alert: e, since: now}
-			}
-		}
-		passed := p == nil || !is.Open || is.Alert.ID() != p.alert.ID() || now.Sub(p.since) > patience+f.d.Settings.Limit
-		if !passed && (now.Sub(p.since) < settles(p.alert) || f.consider(ctx, &s, p, now)) {
-			wait[id] = p
+		id := seen[i].Session.Record()
+		stood[id] = state.AlertStateOf(seen[i].Session, seen[i].Evidence, now)
+		was, known := f.stood[id]
+		if e, is := state.AlertSeen(was, known, stood[id], f.began); is && f.stood != nil {
+			err = errors.Join(err, alert.Due{Key: store.KeyOf(id), Alert: e.ID()}.Leave(f.Dir))
 		}
 	}
 	if f.stood == nil {
-		f.began = event.MillisOf(now)
+		f.began = now
 	}
-	f.stood, f.pending = stood, wait
-}
-
-// Wait waits until everything is sent.
-func (f *Follower) Wait() { f.sending.Wait() }
-
-// consider decides on an alert that has stood long enough, and reports whether that is put off.
-func (f *Follower) consider(ctx context.Context, s *state.Session, p *pending, now time.Time) (later bool) {
-	c := alert.Case{Alert: p.alert, Session: s}
-	v := f.d.Settings.Decide(f.d.Store, c, live.Focus, now)
-	if f.d.later(p, c, v, now) {
-		return true
-	}
-	if v.Reason != state.ReasonNotified { // else the process that notified has logged it
-		f.sending.Go(func() { f.d.send(ctx, f.d.Channels, c, v, now) })
-	}
-	return false
+	f.stood = stood
+	return errors.Join(err, alert.Attend(f.Dir, f.Start))
 }

@@ -1,176 +1,65 @@
 package notify
 
 import (
-	"context"
-	"os"
-	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"beckon/event"
 	"beckon/state"
 	"beckon/state/alert"
-	"beckon/state/store"
 )
 
-// counter is a channel that counts.
-type counter struct{ n atomic.Int32 }
-
-func (*counter) Name() string { return "counter" }
-
-func (c *counter) Send(context.Context, Note) error {
-	c.n.Add(1)
-	return nil
-}
-
-// scene is a follower with a clock and one session.
-type scene struct {
-	t    *testing.T
-	st   *store.Store
-	f    *Follower
-	told *counter
-	now  time.Time
-	s    state.Session
-}
-
-func newScene(t *testing.T) *scene {
-	sc := &scene{t: t, st: store.Open(t.TempDir()), told: &counter{}, now: time.Now()}
-	sc.f = NewFollower(sc.deliverer())
-	return sc
-}
-
-func (sc *scene) deliverer() *Deliverer {
-	set := alert.Defaults()
-	set.Channels = []string{alert.Desktop}
-	return &Deliverer{Store: sc.st, Settings: set, Channels: []Channel{sc.told}, By: "watch",
-		Start: func([]string) error { return nil }}
-}
-
-// event folds an event at the current time.
-func (sc *scene) event(e event.Event) {
-	e.At, e.SessionID = event.MillisOf(sc.now), "s1"
-	sc.s = state.Apply(sc.s, state.Change{At: e.At, Event: &e})
-	sc.s.ID = "s1"
-}
-
-// look looks after d has passed, and checks how many notifications were sent by then.
-func (sc *scene) look(d time.Duration, want int32) {
-	sc.t.Helper()
-	sc.now = sc.now.Add(d)
-	sc.f.Look(context.Background(), []state.Seen{{Session: sc.s}}, sc.now)
-	sc.f.Wait()
-	if got := sc.told.n.Load(); got != want {
-		sc.t.Fatalf("%d told, want %d", got, want)
+// A dialog that opens, a turn that ends and one that fails are left to the process that notifies, each
+// once; what was so at the first look is not, nor Esc, nor an end that the client goes on from.
+func TestFollow(t *testing.T) {
+	dir, now := t.TempDir(), time.Now()
+	var s state.Session
+	started := 0
+	f := &Follower{Dir: dir, Start: func([]string) error { started++; return nil }}
+	seen := map[alert.Due]bool{}
+	look := func(want string) {
+		t.Helper()
+		now = now.Add(time.Second)
+		if err := f.Look([]state.Seen{{Session: s}}, now); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, d := range alert.Dues(dir) {
+			if e, _ := state.ParseAlert(d.Alert); !seen[d] {
+				got += string(e.Kind) + " of " + string(d.Key)
+			}
+			seen[d] = true
+		}
+		if got != want {
+			t.Errorf("left %q, want %q", got, want)
+		}
 	}
-}
-
-func tool() event.Tool { return event.Tool{Name: "Bash", UseID: "t", Hash: "h", Summary: "Bash: make"} }
-
-// A dialog causes one notification once it has been open for six seconds; one that was open
-// before the first look causes none.
-func TestFollowDialog(t *testing.T) {
-	sc := newScene(t)
-	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "go"})
-	sc.look(0, 0)
-	sc.event(event.Event{Kind: event.PermissionRequest, Name: "PermissionRequest", Tool: tool()})
-	sc.look(100*time.Millisecond, 0)
-	sc.look(2*time.Second, 0)
-	sc.look(4*time.Second, 1)
-	sc.look(time.Second, 1)
-	late := NewFollower(sc.deliverer())
-	late.Look(context.Background(), []state.Seen{{Session: sc.s}}, sc.now)
-	late.Look(context.Background(), []state.Seen{{Session: sc.s}}, sc.now.Add(time.Minute))
-	late.Wait()
-	if n := sc.told.n.Load(); n != 1 {
-		t.Errorf("a second follower made it %d", n)
+	fold := func(e event.Event) {
+		now = now.Add(time.Minute)
+		e.At, e.SessionID = event.MillisOf(now), "s1"
+		s = state.Apply(s, state.Change{At: e.At, Event: &e})
+		s.ID = "s1"
 	}
-}
-
-// What a hook has notified of is not notified again.
-func TestFollowClaimed(t *testing.T) {
-	sc := newScene(t)
-	sc.look(0, 0)
-	sc.event(event.Event{Kind: event.PermissionRequest, Name: "PermissionRequest", Tool: tool()})
-	sc.look(0, 0)
-	e := state.AlertStateOf(sc.s, state.Evidence{}, event.MillisOf(sc.now)).Alert
-	if first, err := sc.st.Claim("s1", e.ID()); err != nil || !first {
-		t.Fatal(first, err)
+	asks := func(id string) {
+		fold(event.Event{Kind: event.PermissionRequest, Name: "PermissionRequest", Tool: event.Tool{Name: "Bash", UseID: id, Hash: "h", Summary: "Bash: make"}})
 	}
-	sc.look(10*time.Second, 0)
-}
-
-// A turn that only seems over for a moment causes no notification; its end does. Esc never
-// does.
-func TestFollowDone(t *testing.T) {
-	sc := newScene(t)
-	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "go", PromptID: "p1"})
-	sc.look(0, 0)
-	sc.now = sc.now.Add(time.Minute)
-	sc.event(event.Event{Kind: event.Stop, Name: "Stop", Message: "Done.", HasBackground: true})
-	sc.look(50*time.Millisecond, 0)
-	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "<task-notification>", FromClient: true})
-	sc.look(50*time.Millisecond, 0)
-	sc.look(2*time.Second, 0)
-	sc.event(event.Event{Kind: event.Stop, Name: "Stop", Message: "Really done.", HasBackground: true})
-	sc.look(50*time.Millisecond, 0)
-	sc.look(settles(state.Alert{Kind: state.AlertDone}), 1)
-	sc.look(time.Minute, 1)
-	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "again", PromptID: "p2"})
-	sc.look(time.Minute, 1)
-	sc.s = state.Apply(sc.s, state.Change{At: event.MillisOf(sc.now), Observation: &state.Observed{Source: state.FromRegistry, What: state.SawHalt, At: event.MillisOf(sc.now)}})
-	sc.look(time.Second, 1)
-	sc.look(time.Minute, 1)
-}
-
-// A notification within the limit after another of its kind is sent when the limit is over, if
-// it still applies.
-func TestFollowLimit(t *testing.T) {
-	for _, kind := range []state.AlertKind{state.AlertPermission, state.AlertQuestion, state.AlertFailed, state.AlertDone} {
-		t.Run(string(kind), func(t *testing.T) {
-			sc := newScene(t)
-			sc.f.d.Settings.Limit = time.Hour
-			sc.comesTo(kind)
-			sc.look(time.Second, 0)
-			sc.comesTo(kind)
-			sc.look(0, 0)
-			sc.look(10*time.Second, 1)
-			sc.claimedNow()
-			sc.comesTo(kind)
-			sc.look(0, 1)
-			sc.look(58*time.Minute, 1)
-			sc.look(2*time.Minute, 2)
-			sc.look(time.Hour, 2)
-		})
-	}
-}
-
-// comesTo begins a turn of the user's and brings it to the state of that kind.
-func (sc *scene) comesTo(kind state.AlertKind) {
-	sc.event(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "go"})
-	sc.now = sc.now.Add(time.Minute)
-	switch kind {
-	case state.AlertPermission:
-		call := tool()
-		call.UseID = sc.now.String()
-		sc.event(event.Event{Kind: event.PermissionRequest, Name: "PermissionRequest", Tool: call})
-	case state.AlertQuestion:
-		sc.event(event.Event{Kind: event.Stop, Name: "Stop", Message: "Which one do you want?", HasBackground: true})
-	case state.AlertFailed:
-		sc.event(event.Event{Kind: event.StopFailure, Name: "StopFailure", Reason: "server_error"})
-	case state.AlertDone:
-		sc.event(event.Event{Kind: event.Stop, Name: "Stop", Message: "Done.", HasBackground: true})
-	}
-}
-
-// claimedNow sets the claim's time, which is the machine's, to the scene's.
-func (sc *scene) claimedNow() {
-	sc.t.Helper()
-	claims, err := filepath.Glob(filepath.Join(sc.st.Dir, "told", "s1", "*"))
-	if err != nil || len(claims) != 1 {
-		sc.t.Fatal(claims, err)
-	}
-	if err := os.Chtimes(claims[0], sc.now, sc.now); err != nil {
-		sc.t.Fatal(err)
+	asks("t1")
+	look("")
+	asks("t2")
+	look("permission of s1")
+	look("")
+	fold(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "go", PromptID: "p1"})
+	look("")
+	fold(event.Event{Kind: event.Stop, Name: "Stop", Message: "Done.", HasBackground: true})
+	look("done of s1")
+	fold(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "again", PromptID: "p2"})
+	fold(event.Event{Kind: event.StopFailure, Name: "StopFailure", Reason: "server_error"})
+	look("failed of s1")
+	fold(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "again", PromptID: "p3"})
+	look("")
+	s = state.Apply(s, state.Change{At: event.MillisOf(now), Observation: &state.Observed{Source: state.FromRegistry, What: state.SawHalt, At: event.MillisOf(now)}})
+	look("")
+	if started == 0 {
+		t.Error("nobody was started to notify")
 	}
 }
