@@ -51,7 +51,6 @@ func (c *listCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	rows = c.Only(rows)
 	if want != nil {
 		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !inStates(&r, want) })
 	}
@@ -96,8 +95,6 @@ func (c *listCmd) empty(a *app, ended bool) string {
 	switch {
 	case c.State != nil:
 		return "no session in that state"
-	case len(c.Agent) > 0:
-		return "no session of these agents"
 	case ended:
 		return "no sessions; beckon list --all shows those that ended"
 	case !setup.Installed(a.App) && setup.AnyAgent(a.App):

@@ -83,7 +83,7 @@ func (c *watchCmd) once(a *app, opt tui.Options) error {
 	}
 	opt.Profile = colorprofile.Env(a.onceEnviron(opt.Color))
 	w := colorprofile.NewWriter(a.Stdout, a.onceEnviron(opt.Color))
-	return tui.Once(w, opt, a.screenOf(snap), c.Only(others), a.pageWidth(c.Width))
+	return tui.Once(w, opt, a.screenOf(snap), others, a.pageWidth(c.Width))
 }
 
 // onceEnviron returns an environment in which the colour profile is the user's choice,

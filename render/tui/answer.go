@@ -130,19 +130,20 @@ func (m *model) always(o card.Request, _ string) tea.Cmd {
 	if cmd, ok := m.shown(&o, m.drawn.ends.always); !ok {
 		return cmd
 	}
+	label, hint := "always, which?", "the number of a rule above; Esc leaves it"
 	if n == 1 {
-		m.prompt = &prompt{label: o.Card.Always[0], hint: "Enter allows it always; Esc leaves it",
-			enter: func(string) tea.Cmd { return m.give(o, request.Answer{Word: request.Allow, Always: 1}) }}
-		return nil
+		label, hint = o.Card.Always[0], "Enter allows it always; Esc leaves it"
 	}
-	m.prompt = &prompt{label: "always, which?", hint: "the number of a rule above; Esc leaves it",
-		enter: func(s string) tea.Cmd {
-			i, err := strconv.Atoi(strings.TrimSpace(s))
-			if err != nil || i < 1 || i > n {
-				return m.say(fmt.Sprintf("a number from 1 to %d", n))
-			}
-			return m.give(o, request.Answer{Word: request.Allow, Always: i})
-		}}
+	m.prompt = &prompt{label: label, hint: hint, enter: func(s string) tea.Cmd {
+		i, err := strconv.Atoi(strings.TrimSpace(s))
+		if n == 1 {
+			i, err = 1, nil
+		}
+		if err != nil || i < 1 || i > n {
+			return m.say(fmt.Sprintf("a number from 1 to %d", n))
+		}
+		return m.give(o, request.Answer{Word: request.Allow, Always: i})
+	}}
 	return nil
 }
 

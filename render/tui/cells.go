@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"beckon/render"
 	"beckon/render/term"
@@ -78,21 +77,4 @@ func wrap(s string, width int) []string {
 		return []string{""}
 	}
 	return out
-}
-
-// steps returns the time until the text of an age changes: ages are given in seconds, minutes,
-// hours, then days (term.Age).
-func steps(age time.Duration) time.Duration {
-	unit := 24 * time.Hour
-	switch {
-	case age < 0:
-		return -age + time.Second
-	case age < time.Minute:
-		unit = time.Second
-	case age < time.Hour:
-		unit = time.Minute
-	case age < 48*time.Hour:
-		unit = time.Hour
-	}
-	return unit - age%unit
 }

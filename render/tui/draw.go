@@ -21,14 +21,8 @@ func (m *model) draw() {
 	if !m.dirty {
 		return
 	}
-	m.dirty, m.nextAt, m.drawing = false, time.Time{}, nil
-	lines, was := m.screen(), m.drawn.of
-	if m.drawn = (drawn{}); m.drawing != nil {
-		m.drawn = *m.drawing
-	}
-	if now := m.drawn.of; (was == nil) != (now == nil) || was != nil && was.Kind != now.Kind {
-		lines = m.screen() // its keys are in the last line
-	}
+	m.dirty, m.young = false, false
+	lines := m.screen()
 	for i, l := range lines {
 		lines[i] = ansi.Truncate(l, m.width, "")
 	}
@@ -59,10 +53,11 @@ func (m *model) screen() []string {
 	default:
 		body = m.listLines(l)
 	}
-	body = m.withPeek(pad(body, l.body), l)
-	lines = append(lines, body...)
+	m.drawing = drawn{}
+	lines = append(lines, m.withPeek(pad(body, l.body), l)...)
+	m.drawn = m.drawing
 	if l.foot > 0 {
-		lines = append(lines, m.footLine())
+		lines = append(lines, m.footLine()) // with the keys of what is drawn
 	}
 	return lines[:min(len(lines), max(1, m.height))]
 }
@@ -165,12 +160,11 @@ func (m *model) countsText(width int) string {
 func (m *model) listLines(l layout) []string {
 	end := min(len(m.entries), m.top+l.body)
 	c := m.measure(l.list)
-	now := m.now()
 	lines := make([]string, 0, end-m.top)
 	for _, e := range m.entries[m.top:end] {
 		switch {
 		case e.row >= 0:
-			lines = append(lines, m.rowLine(&m.rows[e.row], c, l.list, e.row == m.cursor && !m.once, now))
+			lines = append(lines, m.rowLine(&m.rows[e.row], c, l.list, e.row == m.cursor && !m.once))
 		case e.heading != "":
 			lines = append(lines, m.headingLine(e, l.list))
 		default:
@@ -198,7 +192,7 @@ func (m *model) headingLine(e entry, width int) string {
 }
 
 // rowLine draws one row in exactly width columns.
-func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now time.Time) string {
+func (m *model) rowLine(r *render.Row, c columns, width int, selected bool) string {
 	var b strings.Builder
 	used := 0
 	put := func(as role, s string) {
@@ -230,7 +224,7 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 	}
 	put(look, term.Glyph(r.State)+" ")
 	cell(look, m.word(r), c.word, false)
-	cell(is(text), m.age(r, now), c.age, true)
+	cell(is(text), m.age(r.Since), c.age, true)
 	emphasis := text
 	if r.NeedsYou || r.Unseen {
 		emphasis = strong
@@ -246,20 +240,11 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool, now 
 	return b.String()
 }
 
-// age returns how long the row has been in its state, and records when that text changes.
-func (m *model) age(r *render.Row, now time.Time) string {
-	age := now.Sub(r.Since)
-	if !m.local.Still {
-		m.wake(now.Add(steps(age)))
-	}
+// age returns how long ago a time is, and records whether that changes every second.
+func (m *model) age(since time.Time) string {
+	age := m.now().Sub(since)
+	m.young = m.young || age < time.Minute
 	return term.Age(age)
-}
-
-// wake records that the screen changes at a time, as ages do.
-func (m *model) wake(t time.Time) {
-	if wall := m.wall().Add(t.Sub(m.now())); m.nextAt.IsZero() || wall.Before(m.nextAt) {
-		m.nextAt = wall
-	}
 }
 
 // footLine returns the line being typed, an action's result, a problem, else the keys.

@@ -38,8 +38,8 @@ type (
 		key  string
 		past Past
 	}
-	// ageMsg means that the text of some age changes about now.
-	ageMsg struct{ due time.Time }
+	// ageMsg means that the text of some age may have changed.
+	ageMsg struct{}
 	// calmMsg means that nothing has changed since the change of that number, for a while.
 	calmMsg int
 )
@@ -91,12 +91,12 @@ type model struct {
 	requests []card.Request  // of this machine
 	sending  map[string]bool // those being answered
 	drawn    drawn           // on the screen
-	drawing  *drawn          // in the frame being drawn
+	drawing  drawn           // in the frame being drawn
 
-	frame  string
-	dirty  bool
-	nextAt time.Time // when a visible age changes; zero for never
-	due    time.Time // when the present tick fires
+	frame string
+	dirty bool
+	young bool      // an age is shown in seconds
+	due   time.Time // when the present tick fires; zero for none
 }
 
 func newModel(opt Options) *model {
@@ -319,20 +319,20 @@ func (m *model) chooseNext(g render.Group) bool {
 	return false
 }
 
-// together is the interval of frames that only ages need: each row's age changes at another
-// moment of the second, and a frame shows all changes.
-const together = 500 * time.Millisecond
-
-// tick requests a message when the text of an age changes, unless one is pending. A second is
-// the smallest unit of ages.
+// tick requests a message for when ages may have changed, unless one is pending: at the next second
+// while one is shown in seconds, else within a quarter of a minute.
 func (m *model) tick() tea.Cmd {
 	m.draw()
-	due := m.nextAt.Add(together - 1).Truncate(together)
-	if m.nextAt.IsZero() || (!m.due.IsZero() && !m.due.After(due)) {
+	every := 15 * time.Second
+	if m.young {
+		every = time.Second
+	}
+	due := m.wall().Truncate(every).Add(every)
+	if m.local.Still || !m.due.IsZero() && !m.due.After(due) {
 		return nil
 	}
 	m.due = due
-	return tea.Tick(max(10*time.Millisecond, due.Sub(m.wall())), func(time.Time) tea.Msg { return ageMsg{due} })
+	return tea.Tick(due.Sub(m.wall()), func(time.Time) tea.Msg { return ageMsg{} })
 }
 
 // View implements tea.Model.

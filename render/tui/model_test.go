@@ -531,21 +531,23 @@ func TestEverySizeHolds(t *testing.T) {
 	}
 }
 
-// Ages are redrawn when their text changes, and not before.
+// Ages that are shown in seconds change each second, others now and then, a recording's never.
 func TestAgesTick(t *testing.T) {
-	r := newRig(t, 80, 24, snapshot(session("s-done", "docs", done...)))
-	if want := start.Add(time.Second); !r.nextAt.Equal(want) { // 58 s old
-		t.Errorf("next change at %v, want %v", r.nextAt, want)
-	}
 	s := snapshot(session("s-done", "docs", done...))
-	s.Now = start.Add(3*time.Minute + 2*time.Second)
-	r = newRig(t, 80, 24, s)
-	if want := start.Add(time.Minute); !r.nextAt.Equal(want) {
-		t.Errorf("next change at %v, want %v", r.nextAt, want)
-	}
-	s.Still = true
-	if r = newRig(t, 80, 24, s); !r.nextAt.IsZero() {
-		t.Errorf("a recording's time stands, yet the screen wakes at %v", r.nextAt)
+	old := s
+	old.Now = start.Add(3*time.Minute + 2*time.Second)
+	still := s
+	still.Still = true
+	for _, c := range []struct {
+		s    Snapshot
+		want time.Duration
+	}{{s, time.Second}, {old, 15 * time.Second}, {still, 0}} {
+		r := newRig(t, 80, 24, c.s)
+		r.due = time.Time{}
+		r.tick()
+		if left := r.due.Sub(r.wall()); c.want == 0 != r.due.IsZero() || !r.due.IsZero() && (left <= 0 || left > c.want) {
+			t.Errorf("it ticks in %v, want %v", left, c.want)
+		}
 	}
 }
 

@@ -64,13 +64,8 @@ func (s *sheet) part(title string, as role, body ...string) {
 
 // peekHead writes which session it is, and its status.
 func (m *model) peekHead(r *render.Row, s *sheet) {
-	now := m.now()
-	age := term.Age(now.Sub(r.Since))
-	if !m.local.Still {
-		m.wake(now.Add(steps(now.Sub(r.Since))))
-	}
 	s.lines = append(s.lines, m.pal.paint(stateRole(r.State), term.Glyph(r.State)+" "+m.word(r), false)+
-		m.pal.paint(dim, " for "+age, false)+"  "+m.pal.paint(strong, term.Cut(name(r), s.width-30), false)+
+		m.pal.paint(dim, " for "+m.age(r.Since), false)+"  "+m.pal.paint(strong, term.Cut(name(r), s.width-30), false)+
 		m.pal.paint(dim, " "+branch(r), false))
 }
 

@@ -58,7 +58,7 @@ var cardRole = map[card.Kind]role{card.Head: strong, card.Note: dim, card.Add: r
 // broken bar.
 func (s *sheet) request(o *card.Request) {
 	c := &o.Card
-	d := &drawn{of: o, width: s.width, first: len(s.lines)}
+	d := drawn{of: o, width: s.width, first: len(s.lines)}
 	if was := s.m.drawn.of; was == nil || was.ID != o.ID {
 		s.m.peekTop = 0
 	}
@@ -96,8 +96,8 @@ func (s *sheet) request(o *card.Request) {
 // visible records which part of the request is on the screen: the panel's lines from top to end.
 // What was skipped does not count, nor what follows it.
 func (s *sheet) visible(top, end int) {
-	m, d := s.m, s.m.drawing
-	if d == nil {
+	m, d := s.m, &s.m.drawing
+	if d.of == nil {
 		return
 	}
 	was := &m.drawn

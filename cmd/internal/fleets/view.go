@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
-	"beckon/event"
 	"beckon/render"
 	"beckon/render/fleet"
 	"beckon/render/hosts"
@@ -24,24 +23,10 @@ import (
 type Flags struct {
 	Host  []string `sep:"none" placeholder:"ssh:NAME" help:"Add the sessions of another machine, asked by ssh, as ssh:build; repeat for more."`
 	Fleet bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
-	Agent []string `placeholder:"AGENT" help:"Only sessions of these agents, separated by commas, as claude-code,codex."`
-}
-
-// Only drops the rows that the flags exclude.
-func (f *Flags) Only(rows []render.Row) []render.Row {
-	if len(f.Agent) == 0 {
-		return rows
-	}
-	return slices.DeleteFunc(slices.Clone(rows), func(r render.Row) bool {
-		return !slices.ContainsFunc(f.Agent, func(name string) bool {
-			return strings.EqualFold(event.Agent(name), event.Agent(r.Agent))
-		})
-	})
 }
 
 // Others are the other machines that a view shows.
 type Others struct {
-	flags *Flags
 	app   *cli.App
 	asked []*hosts.Host     // by ssh
 	fleet *fleet.Credential // nil for none
@@ -50,7 +35,7 @@ type Others struct {
 // Others returns the machines to ask by ssh, those of --host and with --fleet the configured
 // ones, and the fleet, if this machine has joined one. With --fleet it is an error to have neither.
 func (f *Flags) Others(a *cli.App) (*Others, error) {
-	o := &Others{flags: f, app: a}
+	o := &Others{app: a}
 	specs := slices.Clone(f.Host)
 	if f.Fleet {
 		specs = append(specs, a.Configured().Hosts...)
@@ -90,7 +75,7 @@ func (o *Others) Follow(ctx context.Context, show func([]render.Row, error)) {
 	update := func(i int, rows []render.Row, err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if latest[i] = o.flags.Only(rows); i == len(o.asked) {
+		if latest[i] = rows; i == len(o.asked) {
 			problem = err
 		}
 		show(slices.Concat(latest...), problem)
