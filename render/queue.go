@@ -72,19 +72,17 @@ func (q Queue) Grouped(rows []*Row, groups func(a, b *Row) int, needs bool) []Ro
 	return taken(rows)
 }
 
+// comparer returns the queue's order of rows.
 func (q Queue) comparer(rows []*Row) func(a, b *Row) int {
 	opened := q.opened(rows)
 	return func(a, b *Row) int {
-		if q.leads() && urgent(a) != urgent(b) {
-			if urgent(a) {
+		if x, y := a.State.Asks(), b.State.Asks(); q.leads() && x != y {
+			if x {
 				return -1
 			}
 			return 1
 		}
-		if n := q.byMode(a, b, opened); n != 0 {
-			return n
-		}
-		return cmp.Or(strings.Compare(a.SeatID, b.SeatID), strings.Compare(a.Record(), b.Record()))
+		return cmp.Or(q.byMode(a, b, opened), strings.Compare(a.SeatID, b.SeatID), strings.Compare(a.Record(), b.Record()))
 	}
 }
 
@@ -96,10 +94,19 @@ func (q Queue) comparer(rows []*Row) func(a, b *Row) int {
 // a working row) it starts anew; so it does with PermissionFirst when another row waits and
 // from does not.
 func (q Queue) After(rows []Row, from string) []Row {
-	fresh, old := visited(q.candidates(rows, from))
-	at := q.place(rows, from)
-	if at != nil && !(q.leads() && !urgent(at) && slices.ContainsFunc(fresh, func(r Row) bool { return urgent(&r) })) {
-		fresh = rotate(fresh, q.split(fresh, at, rows))
+	var fresh, old []Row
+	anew, at := false, q.place(rows, from)
+	for _, r := range q.candidates(rows, from) {
+		if !r.looked.Before(r.Since) {
+			old = append(old, r)
+			continue
+		}
+		fresh = append(fresh, r)
+		anew = anew || at != nil && q.leads() && !at.State.Asks() && r.State.Asks()
+	}
+	slices.SortStableFunc(old, func(a, b Row) int { return a.looked.Compare(b.looked) })
+	if !anew {
+		fresh = q.from(fresh, at, rows)
 	}
 	return slices.Concat(fresh, old)
 }
@@ -107,10 +114,7 @@ func (q Queue) After(rows []Row, from string) []Row {
 // Before returns the rows to visit before from, in order: backwards through the queue, whether
 // looked at or not.
 func (q Queue) Before(rows []Row, from string) []Row {
-	list := q.candidates(rows, from)
-	if at := q.place(rows, from); at != nil {
-		list = rotate(list, q.split(list, at, rows))
-	}
+	list := q.from(q.candidates(rows, from), q.place(rows, from), rows)
 	slices.Reverse(list)
 	return list
 }
@@ -127,20 +131,6 @@ func (q Queue) candidates(rows []Row, from string) []Row {
 	return slices.DeleteFunc(q.Order(rows), func(r Row) bool { return !q.Wants(&r) || r.is(from) })
 }
 
-// visited splits list into the rows that were not looked at since they came to want the user,
-// and the others, the one looked at longest ago first.
-func visited(list []Row) (fresh, old []Row) {
-	for _, r := range list {
-		if r.looked.Before(r.Since) {
-			fresh = append(fresh, r)
-		} else {
-			old = append(old, r)
-		}
-	}
-	slices.SortStableFunc(old, func(a, b Row) int { return a.looked.Compare(b.looked) })
-	return fresh, old
-}
-
 // place returns the row from, if it has a place in the cycle: one that works was just
 // answered, so the cycle starts anew.
 func (q Queue) place(rows []Row, from string) *Row {
@@ -151,19 +141,19 @@ func (q Queue) place(rows []Row, from string) *Row {
 	return &rows[i]
 }
 
-// split returns how many rows of the ordered list come before at.
-func (q Queue) split(list []Row, at *Row, rows []Row) int {
+// from returns an ordered list from the place of at on, and then what is before it.
+func (q Queue) from(list []Row, at *Row, rows []Row) []Row {
+	if at == nil {
+		return list
+	}
 	n, _ := slices.BinarySearchFunc(pointers(list), at, q.comparer(pointers(rows)))
-	return n
+	return slices.Concat(list[n:], list[:n])
 }
 
 // leads reports whether waiting sessions come first.
 func (q Queue) leads() bool {
 	return q.PermissionFirst && q.Mode != Static && q.Mode != Grouped
 }
-
-// urgent reports whether the agent waits in the middle of its turn.
-func urgent(r *Row) bool { return r.State.Asks() }
 
 func (q Queue) byMode(a, b *Row, opened map[string]time.Time) int {
 	switch q.Mode {
@@ -232,5 +222,3 @@ func (q Queue) pin(r *Row) int {
 
 // is reports whether id, a record or a seat, identifies the row.
 func (r *Row) is(id string) bool { return id != "" && (r.Record() == id || r.SeatID == id) }
-
-func rotate(list []Row, n int) []Row { return slices.Concat(list[n:], list[:n]) }
