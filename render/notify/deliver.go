@@ -204,7 +204,7 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 	case !is.Open || is.Alert.ID() != due.Alert:
 		c.Alert = was // nothing else is known about it
 		v = state.Decision{Verdict: state.Never, Reason: state.ReasonPassed}
-	case due.Mode == alert.Undecided && age < d.early(c):
+	case (due.Mode == alert.Undecided || due.Mode == alert.Watched) && age < d.early(c):
 		p.next = now.Add(min(again, d.early(c)-age))
 		return nil
 	case due.Mode == alert.Undecided && c.Alert.Dialog && seen.Session.Native() &&
@@ -298,7 +298,7 @@ type Follower struct {
 	stood map[string]state.AlertState // by record; nil before the first look
 }
 
-// Look leaves the alerts in seen that are new. What a hook has left is the same file.
+// Look leaves the alerts in seen that are new.
 func (f *Follower) Look(seen []state.Seen, at time.Time) (err error) {
 	now := event.MillisOf(at)
 	stood := map[string]state.AlertState{}
@@ -307,7 +307,7 @@ func (f *Follower) Look(seen []state.Seen, at time.Time) (err error) {
 		stood[id] = state.AlertStateOf(seen[i].Session, seen[i].Evidence, now)
 		was, known := f.stood[id]
 		if e, is := state.AlertSeen(was, known, stood[id], f.began); is && f.stood != nil {
-			err = errors.Join(err, alert.Due{Key: store.KeyOf(id), Alert: e.ID()}.Leave(f.Dir))
+			err = errors.Join(err, alert.Due{Key: store.KeyOf(id), Alert: e.ID(), Mode: alert.Watched}.Leave(f.Dir))
 		}
 	}
 	if f.stood == nil {

@@ -34,6 +34,8 @@ const (
 	// Claimed means that the hook has decided, claimed the alert and notified through the
 	// terminal: only the other channels are left.
 	Claimed DueMode = "claimed"
+	// Watched means that a program that stays up has seen it: no hook may report of it again.
+	Watched DueMode = "watched"
 	// Again means that the user was notified of a dialog, and is once more if it stays open.
 	Again DueMode = "again"
 )
