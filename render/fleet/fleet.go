@@ -100,12 +100,11 @@ type message struct {
 
 // presence is what a host says about itself at every beat, after its rows.
 type presence struct {
-	Schema  int    `json:"v"`
-	Run     string `json:"run"` // of the program; rows of an earlier run that were not put again are over
-	User    string `json:"user"`
-	Host    string `json:"host"`
-	Version string `json:"beckon,omitempty"`
-	Bye     bool   `json:"bye,omitempty"` // it is signing off
+	Schema int    `json:"v"`
+	Run    string `json:"run"` // of the program; rows of an earlier run that were not put again are over
+	User   string `json:"user"`
+	Host   string `json:"host"`
+	Bye    bool   `json:"bye,omitempty"` // it is signing off
 }
 
 // prefixOf returns the prefix of all keys of a user's host, without the last dot.

@@ -18,7 +18,6 @@ import (
 // Link publishes this machine's rows.
 type Link struct {
 	Credential Credential
-	Version    string
 	Level      Level
 	// Forget removes the rows at the end, instead of leaving them to be marked as stale.
 	Forget bool
@@ -187,7 +186,7 @@ func marshal(v any) []byte {
 }
 
 func (r *run) presence(bye bool) message {
-	p := presence{schema, r.id, word(r.Credential.User), word(r.Credential.Host), word(r.Version), bye}
+	p := presence{schema, r.id, word(r.Credential.User), word(r.Credential.Host), bye}
 	return message{key: r.prefix + "." + presencePart, data: marshal(p)}
 }
 

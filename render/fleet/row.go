@@ -145,7 +145,7 @@ func readPresence(data []byte) (p presence, ok bool) {
 	if !decode(data, &p) || p.Schema < 1 {
 		return presence{}, false
 	}
-	for _, s := range []*string{&p.Run, &p.User, &p.Host, &p.Version} {
+	for _, s := range []*string{&p.Run, &p.User, &p.Host} {
 		*s = word(*s)
 	}
 	return p, p.Host != ""

@@ -116,25 +116,14 @@ func (n *node) put(seat string, data []byte, server time.Time) (news, ok bool) {
 
 // snapshot returns the rows of all hosts, unordered, and the hosts, sorted by name.
 func (v *view) snapshot(now time.Time) (rows []render.Row, hosts []render.Host) {
-	users := map[string]string{} // by the name of a host, "" for several
 	for key, n := range v.nodes {
-		switch user, ok := users[n.presence.Host]; {
-		case n.at.IsZero(): // its rows came first; its presence follows
-		case now.Sub(v.here(n.at)) > Keep:
-			delete(v.nodes, key)
-		case ok && user != n.presence.User:
-			users[n.presence.Host] = ""
-		default:
-			users[n.presence.Host] = n.presence.User
-		}
-	}
-	for _, n := range v.nodes {
-		if n.at.IsZero() {
+		if n.at.IsZero() { // its rows came first; its presence follows
 			continue
 		}
 		asOf, name := v.here(n.at).UTC(), n.presence.Host
-		if users[name] == "" {
-			name = n.presence.User + "/" + name
+		if now.Sub(asOf) > Keep {
+			delete(v.nodes, key)
+			continue
 		}
 		left := n.presence.Bye
 		h := render.Host{Name: name, User: n.presence.User, AsOf: &asOf, Stale: now.Sub(asOf) > lost || left, Left: left}

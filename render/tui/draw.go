@@ -13,6 +13,7 @@ import (
 	"beckon/render/term"
 	"beckon/state/usage"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -309,9 +310,8 @@ func (m *model) emptyLines(l layout) []string {
 	}
 	lines := make([]string, max(0, l.body/2-len(say)))
 	for _, s := range say {
-		s = term.Cut(clean(s), l.list-2)
-		in := max(1, (l.list-term.Width(s))/2)
-		lines = append(lines, strings.Repeat(" ", in)+m.pal.paint(dim, s, false))
+		s = lipgloss.PlaceHorizontal(l.list, lipgloss.Center, term.Cut(clean(s), l.list-2))
+		lines = append(lines, m.pal.paint(dim, s, false))
 	}
 	return lines
 }
@@ -332,8 +332,6 @@ func (m *model) helpLines(l layout) []string {
 			head = strings.Repeat(" ", 10)
 		}
 	}
-	lines = append(lines, "", "  "+m.pal.paint(dim, "a click selects, another jumps;", false),
-		"  "+m.pal.paint(dim, "the right button peeks", false))
 	if half := (len(lines) + 1) / 2; len(lines) > l.body && l.list >= 2*helpWidth {
 		for i := range half {
 			if half+i < len(lines) {

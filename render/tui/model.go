@@ -181,10 +181,6 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.key(msg)
 	case tea.PasteMsg:
 		m.typed(msg.Content)
-	case tea.MouseClickMsg:
-		return m.click(msg)
-	case tea.MouseWheelMsg:
-		m.wheel(msg)
 	default:
 		m.dirty = false
 	}
@@ -340,7 +336,6 @@ func (m *model) View() tea.View {
 	m.draw()
 	v := tea.NewView(m.frame)
 	v.AltScreen = true
-	v.MouseMode = tea.MouseModeCellMotion
 	v.WindowTitle = "beckon"
 	switch n := m.counts[render.GroupNeedsYou]; n {
 	case 0:

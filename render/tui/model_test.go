@@ -446,34 +446,6 @@ func TestPeekTellsTheWhole(t *testing.T) {
 	r.wantOn("1. Look.", "2. Leap.", "All of it", "]0;xs-ask")
 }
 
-func TestMouse(t *testing.T) {
-	r := newRig(t, 100, 30, day())
-	y := 0
-	for i, l := range strings.Split(r.plainScreen(), "\n") {
-		if strings.Contains(l, "make s-work") {
-			y = i
-		}
-	}
-	click := func(b tea.MouseButton) { _, cmd := r.Update(tea.MouseClickMsg{X: 10, Y: y, Button: b}); r.settle(cmd) }
-	click(tea.MouseLeft)
-	if id := r.rows[r.cursor].SessionID; id != "s-work" || len(r.did) != 0 {
-		t.Fatalf("a click selected %q and did %q", id, r.did)
-	}
-	click(tea.MouseLeft)
-	if !slices.Equal(r.did, []string{"jump s-work"}) {
-		t.Errorf("a second click did %q", r.did)
-	}
-	click(tea.MouseRight)
-	if !r.peek {
-		t.Error("the right button does not peek")
-	}
-	r.Update(tea.MouseWheelMsg{X: 1, Y: 3, Button: tea.MouseWheelDown})
-	if id := r.rows[r.cursor].SessionID; id != "s-idle" {
-		t.Errorf("the wheel went to %q", id)
-	}
-	r.Update(tea.MouseClickMsg{X: 1, Y: 999, Button: tea.MouseLeft})
-}
-
 // A row of another host shows its host, and its age if the host does not answer; no key acts
 // on it.
 func TestOtherHosts(t *testing.T) {

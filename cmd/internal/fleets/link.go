@@ -68,7 +68,6 @@ func (c *LinkCmd) publish(a *cli.App) error {
 	defer func() { _ = lock.Unlock() }()
 	link := fleet.Link{
 		Credential: acc,
-		Version:    cli.Version(),
 		Level:      fleet.Level(a.Configured().FleetTexts),
 		Forget:     c.Forget,
 		Log: func(text string) {
