@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -32,8 +31,6 @@ type Queue struct {
 	PermissionFirst bool
 	// All also visits the idle sessions that were looked at.
 	All bool
-	// Pins are projects that come before others of their group (Arrange).
-	Pins []string
 	// Window returns the terminal window that a row is in, for Grouped; nil uses the row
 	// itself (Row.Window).
 	Window func(*Row) string
@@ -47,8 +44,7 @@ func (q Queue) Wants(r *Row) bool { return r.NeedsYou || r.Unseen || q.All && r.
 // that a cycle can continue from them.
 func (q Queue) Order(rows []Row) []Row { return q.Grouped(pointers(rows), nil, false) }
 
-// Arrange returns rows in the order of lists and screens: by need, then by group; within a
-// group pinned projects first, then in the queue's order.
+// Arrange returns rows in the order of lists and screens: by group, within one in the queue's order.
 func (q Queue) Arrange(rows []Row) []Row { return q.Grouped(pointers(rows), nil, true) }
 
 // Grouped sorts rows, and returns them, in the queue's order, those of a group together, in
@@ -61,11 +57,8 @@ func (q Queue) Grouped(rows []*Row, groups func(a, b *Row) int, needs bool) []Ro
 				return n
 			}
 		}
-		if needs {
-			n := cmp.Or(cmp.Compare(a.Group.Place(), b.Group.Place()), cmp.Compare(q.pin(a), q.pin(b)))
-			if n != 0 {
-				return n
-			}
+		if n := cmp.Compare(a.Group.Place(), b.Group.Place()); needs && n != 0 {
+			return n
 		}
 		return order(a, b)
 	})
@@ -204,20 +197,6 @@ func (r *Row) Window() string {
 		return p.Kind + ":" + p.ID
 	}
 	return r.Host + ":" + r.SeatID + ":" + r.SessionID
-}
-
-// pin returns the index of a row's project among the pins, their number for none of them.
-func (q Queue) pin(r *Row) int {
-	for i, pattern := range q.Pins {
-		is, _ := path.Match(pattern, r.Project)
-		if !is && r.Git != nil {
-			is, _ = path.Match(pattern, r.Git.Repo)
-		}
-		if is {
-			return i
-		}
-	}
-	return len(q.Pins)
 }
 
 // is reports whether id, a record or a seat, identifies the row.

@@ -50,7 +50,6 @@ func TestViewsAgreeOnOrder(t *testing.T) {
 		{`{"queue": "prio"}`, "shop website docs"},
 		{`{"queue": "static"}`, "docs website shop"},
 		{`{"permission_first": false}`, "docs website shop"},
-		{`{"pins": ["shop"]}`, "shop website docs"},
 	} {
 		if err := os.MkdirAll(filepath.Join(home, ".config", "beckon"), 0o700); err != nil {
 			t.Fatal(err)
@@ -60,10 +59,7 @@ func TestViewsAgreeOnOrder(t *testing.T) {
 		}
 		views := []string{
 			"list", "list --json", "prompt --format {names}", "prompt --json", "statusline",
-			"watch --once --width=100", "stats --since 2h", "stats --since 2h --json",
-		}
-		if !strings.Contains(c.config, "pins") { // they have a place in lists alone
-			views = append(views, "jump next --dry-run --json --all")
+			"watch --once --width=100", "stats --since 2h", "stats --since 2h --json", "jump next --dry-run --json --all",
 		}
 		for _, args := range views {
 			cmd := exec.Command(filepath.Join(bin, "beckon"), strings.Fields(args)...)

@@ -25,8 +25,11 @@ func (c *showCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Why {
-		return c.explain(a, v)
+	if c.Why && c.JSON {
+		return cli.Usage("--json does not go with --why")
+	} else if c.Why {
+		now := a.Now()
+		return term.Explain(a.Stdout, v, state.Explain(v.Session, v.Evidence, now), now.Time())
 	}
 	row := render.Rows([]state.Seen{v}, true)[0]
 	turns, err := a.turnsOf(&v.Session)
@@ -63,16 +66,6 @@ func (c *showCmd) Run(a *app) error {
 		}
 	}
 	return term.Said(a.Stdout, a.Said(&v.Session), style)
-}
-
-// explain prints which fact decided a session's state.
-func (c *showCmd) explain(a *app, v state.Seen) error {
-	now := a.Now()
-	x := term.Explained(v, state.Explain(v.Session, v.Evidence, now))
-	if c.JSON {
-		return cli.WriteJSON(a.Stdout, x)
-	}
-	return term.Explain(a.Stdout, x, now.Time())
 }
 
 // showJSON is the format of `show --json`.

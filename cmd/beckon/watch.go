@@ -117,7 +117,6 @@ func (a *app) watchOptions(how live.Options, notifier *notify.Follower, queue re
 
 		Order:           queue.Mode,
 		PermissionFirst: queue.PermissionFirst,
-		Pins:            queue.Pins,
 
 		Recent: a.past,
 		Jump:   func(r render.Row) (string, error) { return a.jumpTo(context.Background(), r) },

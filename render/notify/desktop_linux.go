@@ -241,15 +241,17 @@ func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// failed returns the error of a notify-send that printed out.
-func failed(err error, out string) error {
+// choose runs notify-send, and returns the action that the user chose, "" for none.
+func choose(ctx context.Context, p run.Program) (key string, err error) {
+	out, said, err := p.Outputs(ctx)
+	all := string(out.Kept) + string(said.Kept)
 	switch {
-	case err == nil, strings.Contains(out, "Actions are not supported"): // by the daemon: it is shown without
-		return nil
-	case strings.Contains(out, "Unknown option"): // before libnotify 0.8
-		return errNoButtons
+	case err == nil, strings.Contains(all, "Actions are not supported"): // by the daemon: it is shown without
+		return strings.TrimSpace(string(out.Kept)), nil
+	case strings.Contains(all, "Unknown option"): // before libnotify 0.8
+		return "", errNoButtons
 	}
-	return fmt.Errorf("%w: %s", err, strings.TrimSpace(out))
+	return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(all))
 }
 
 // Asks reports whether the user wants buttons.
@@ -299,17 +301,16 @@ func (d *DesktopChannel) ask(ctx context.Context, a Ask) (word request.Word, err
 	}
 	p := n.show(a.Note, neverGone, actions...)
 	p.Limit, p.Interrupt = 0, true
-	out, said, err := p.Outputs(ctx)
+	key, err := choose(ctx, p)
 	if ctx.Err() != nil {
 		return "", nil
 	}
 	if err != nil {
-		return "", failed(err, string(out.Kept)+string(said.Kept))
+		return "", err
 	}
 	if now, err := n.owner(ctx); err != nil || now != owner {
 		return "", errors.Join(errOther, err)
 	}
-	key := strings.TrimSpace(string(out.Kept))
 	chosen := slices.ContainsFunc(actions, func(action string) bool { return strings.HasPrefix(action, key+"=") })
 	switch {
 	case !chosen:
@@ -326,33 +327,28 @@ func (d *DesktopChannel) Send(ctx context.Context, note Note) error {
 	if err != nil {
 		return err
 	}
-	if len(d.Jump) > 0 {
-		err = d.clickable(ctx, n, note)
+	if len(d.Jump) == 0 {
+		_, err = choose(ctx, n.show(note, asUsual))
+		return err
 	}
-	if len(d.Jump) == 0 || errors.Is(err, errNoButtons) {
-		out, err := n.show(note, asUsual).Output(ctx)
-		return failed(err, out)
-	}
-	return err
-}
-
-func (d *DesktopChannel) clickable(ctx context.Context, n *notifySend, note Note) error {
 	p := n.show(note, asUsual, jumpAction+"=Go to it")
 	p.Limit = clickLimit
 	ended := make(chan error, 1)
 	d.clicks.Go(func() {
 		ctx := context.WithoutCancel(ctx)
-		key, err := p.Output(ctx)
-		if ended <- failed(err, key); strings.TrimSpace(key) == jumpAction {
+		key, err := choose(ctx, p)
+		if ended <- err; key == jumpAction {
 			_ = d.follow(ctx, &note)
 		}
 	})
 	select {
-	case err := <-ended:
-		return err
+	case err = <-ended:
 	case <-time.After(settled):
-		return nil
 	}
+	if errors.Is(err, errNoButtons) {
+		_, err = choose(ctx, n.show(note, asUsual))
+	}
+	return err
 }
 
 // follow jumps to a note's session.

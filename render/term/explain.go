@@ -14,86 +14,6 @@ import (
 	"beckon/state"
 )
 
-// Explanation is a verdict with everything that led to it: the format of `show --why --json`.
-type Explanation struct {
-	SessionID  string           `json:"session_id"`
-	State      state.State      `json:"state"`
-	Reason     string           `json:"reason,omitempty"`
-	Since      time.Time        `json:"since"`
-	Rule       string           `json:"rule"`
-	Source     state.Source     `json:"source"`
-	Confidence state.Confidence `json:"confidence"`
-	Facts      []fact           `json:"facts"`
-	Evidence   evidence         `json:"evidence"`
-	Observed   []observed       `json:"observed,omitempty"`
-	Message    *message         `json:"message,omitempty"`
-
-	session *state.Session
-	seen    state.Evidence
-}
-
-// message is how the message that ended the turn was understood.
-type message struct {
-	At         time.Time    `json:"at"`
-	Intent     state.Intent `json:"intent"`
-	Confidence int          `json:"confidence"` // percent
-	Rule       string       `json:"rule"`
-	Says       string       `json:"says"`
-}
-
-type fact struct {
-	state.Fact
-	Since      time.Time `json:"since"`
-	Overridden bool      `json:"overridden"`
-}
-
-type evidence struct {
-	Process  string     `json:"process"`
-	Registry string     `json:"registry"`
-	At       *time.Time `json:"registry_at,omitempty"`
-	Waiting  string     `json:"registry_waiting_for,omitempty"`
-	Halt     *time.Time `json:"transcript_halt,omitempty"`
-	Activity *time.Time `json:"newest_hook,omitempty"`
-	Job      string     `json:"job_id,omitempty"`
-}
-
-type observed struct {
-	state.Observed
-	At time.Time `json:"at"`
-}
-
-// Explained returns why a session is in its state.
-func Explained(v state.Seen, facts []state.Fact) Explanation {
-	s, st, ev := &v.Session, v.Status, v.Evidence
-	x := Explanation{
-		SessionID: s.ID, State: st.State, Reason: st.Reason, Since: st.Since.Time(),
-		Rule: st.Rule, Source: st.Source, Confidence: st.Confidence,
-		Evidence: evidence{
-			Process: presence(ev.Process), Registry: cmp.Or(ev.Registry.Status, "none"), Waiting: ev.Registry.WaitingFor,
-			At: optional(ev.Registry.At), Halt: optional(ev.Transcript.At), Activity: optional(s.Activity), Job: ev.Job.ID,
-		},
-		session: s, seen: ev,
-	}
-	for _, f := range facts {
-		x.Facts = append(x.Facts, fact{f, f.Since.Time(), f.Overrode})
-	}
-	for _, o := range s.Seeing {
-		x.Observed = append(x.Observed, observed{o, o.At.Time()})
-	}
-	if m := s.Stop; m.Rule != "" && m.At >= s.Prompt.At {
-		x.Message = &message{m.At.Time(), m.Intent, m.Confidence, m.Rule, intent.Says(m.Rule)}
-	}
-	return x
-}
-
-func optional(m event.Millis) *time.Time {
-	if m == 0 {
-		return nil
-	}
-	t := m.Time()
-	return &t
-}
-
 func presence(p state.Presence) string {
 	switch p {
 	case state.Alive:
@@ -107,8 +27,8 @@ func presence(p state.Presence) string {
 }
 
 // Explain writes which fact decided a state, how old it is, and what it overrode.
-func Explain(w io.Writer, x Explanation, now time.Time) error {
-	s, ev := x.session, x.seen
+func Explain(w io.Writer, v state.Seen, facts []state.Fact, now time.Time) error {
+	s, st, ev := &v.Session, v.Status, v.Evidence
 	var b strings.Builder
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(&b, "%-10s %s\n", label, clean(fmt.Sprintf(format, args...)))
@@ -120,23 +40,23 @@ func Explain(w io.Writer, x Explanation, now time.Time) error {
 		return Age(now.Sub(m.Time())) + " ago"
 	}
 	line("session", "%s", s.ID)
-	line("state", "%s", reasoned(x.State, x.Reason))
-	line("decided by", "%s, from %s (confidence %s), %s", x.Rule, x.Source, x.Confidence, ago(event.MillisOf(x.Since)))
-	for _, f := range x.Facts {
-		if f.Overridden {
-			line("overrode", "%s, which says %s, from %s, %s", f.Rule, reasoned(f.State, f.Reason), f.Source, ago(f.Fact.Since))
+	line("state", "%s", reasoned(st.State, st.Reason))
+	line("decided by", "%s, from %s (confidence %s), %s", st.Rule, st.Source, st.Confidence, ago(st.Since))
+	for _, f := range facts {
+		if f.Overrode {
+			line("overrode", "%s, which says %s, from %s, %s", f.Rule, reasoned(f.State, f.Reason), f.Source, ago(f.Since))
 		}
 	}
-	if m := x.Message; m != nil {
-		line("message", "%s (%d %%): %s, %s", m.Intent, m.Confidence, m.Says, ago(s.Stop.At))
+	if m := s.Stop; m.Rule != "" && m.At >= s.Prompt.At {
+		line("message", "%s (%d %%): %s, %s", m.Intent, m.Confidence, intent.Says(m.Rule), ago(m.At))
 	}
 	process := "not known"
 	if p := s.Origin.Process; p.Pid != 0 {
-		process = fmt.Sprintf("%d on %s: %s", p.Pid, p.Host, x.Evidence.Process)
+		process = fmt.Sprintf("%d on %s: %s", p.Pid, p.Host, presence(ev.Process))
 	}
 	line("process", "%s", process)
-	if x.Evidence.Job != "" {
-		line("runs", "in the background, as job %s; claude attach %[1]s shows it", x.Evidence.Job)
+	if id := ev.Job.ID; id != "" {
+		line("runs", "in the background, as job %s; claude attach %[1]s shows it", id)
 	}
 	registry := "nothing to read"
 	if r := ev.Registry; r.Status != "" {
@@ -147,8 +67,8 @@ func Explain(w io.Writer, x Explanation, now time.Time) error {
 		line("transcript", "%s %s", ev.Transcript.Kind, ago(ev.Transcript.At))
 	}
 	line("last event", "%s, %s", cmp.Or(s.Last.Reason, "none"), ago(s.Last.At))
-	for _, o := range x.Observed {
-		line("observed", "%s, from %s, %s", o.What, o.Source, ago(o.Observed.At))
+	for _, o := range s.Seeing {
+		line("observed", "%s, from %s, %s", o.What, o.Source, ago(o.At))
 	}
 	if a := event.AgentOf(s.Agent); a == nil || a.Name != event.ClaudeCode {
 		otherAgent(s, a, line)

@@ -230,7 +230,7 @@ func (m *model) arrange() {
 		m.counts[r.Group]++
 		m.several = m.several || r.Host != all[0].Host
 	}
-	queue := render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst, Pins: m.opt.Pins}
+	queue := render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst}
 	m.rows, m.entries = arrange(all, queue, m.grouping, m.filter, !m.ended)
 	for i := range m.rows {
 		if keyOf(&m.rows[i]) == m.selected {

@@ -73,8 +73,7 @@ type Options struct {
 	WhyNot func(render.Row) error
 
 	Order           render.Mode
-	PermissionFirst bool     // as in render.Queue
-	Pins            []string // as in render.Queue
+	PermissionFirst bool // as in render.Queue
 	Grouping        Grouping
 	Color           bool
 	Profile         colorprofile.Profile // the number of colours, until the terminal reports it

@@ -67,7 +67,7 @@ func (a *App) Rows() ([]render.Row, []state.Seen, time.Time, error) {
 func (a *App) Queue(mode string) render.Queue {
 	cfg := a.Configured()
 	return render.Queue{
-		Mode: render.Mode(cmp.Or(mode, cfg.Queue)), PermissionFirst: cfg.PermissionFirst == "true", Pins: cfg.Pins,
+		Mode: render.Mode(cmp.Or(mode, cfg.Queue)), PermissionFirst: cfg.PermissionFirst == "true",
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -36,7 +35,6 @@ type Config struct {
 	// in the fair and prio queues.
 	PermissionFirst string
 	Statusline      string         // the status line's template
-	Pins            []string       // a render.Queue's
 	Band            string         // "true" or "false": the mod shows above the prompt which other sessions need you
 	Alert           alert.Settings // most keys that begin with notify
 	Reach           reach.Settings
@@ -88,10 +86,6 @@ var Keys = []key{
 		OneOf: []string{"full", "short", "off"}, field: func(c *Config) any { return &c.Texts }},
 	{Name: "queue", Doc: "the order of sessions in every view, and for jump next and prev",
 		OneOf: []string{"fair", "prio", "static", "grouped"}, field: func(c *Config) any { return &c.Queue }},
-	{Name: "pins", Doc: "projects that come first in their group, by name or pattern",
-		Hint:  `a pattern is a name with * and ?, like "shop*"`,
-		check: func(s string) error { _, err := path.Match(s, ""); return err },
-		field: func(c *Config) any { return &c.Pins }},
 	{Name: "statusline", Doc: "what the status line shows",
 		Hint:  "beckon help display describes templates",
 		check: func(s string) error { _, err := term.ParseStatusFormat(s); return err },
@@ -205,7 +199,7 @@ func Load(path string) (Config, []string, error) {
 }
 
 // gone are keys of earlier versions: a file may have them, and they mean nothing.
-var gone = []string{"answers_from_fleet", "notify_sound", "project_colors"}
+var gone = []string{"answers_from_fleet", "notify_sound", "pins", "project_colors"}
 
 func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	if len(strings.TrimSpace(string(data))) == 0 {

@@ -3,7 +3,6 @@ package page
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -178,29 +177,4 @@ func TestDigest(t *testing.T) {
 	p.await("what is new is told", `!document.getElementById("digest").hidden`)
 	p.must(p.eval(`document.getElementById("dismiss").click()`, nil))
 	p.await("the button dismisses it, too", `document.getElementById("digest").hidden`)
-}
-
-// Projects that are pinned in the configuration come first in their group.
-func TestMarks(t *testing.T) {
-	t.Parallel()
-	c := startChrome(t)
-	axe := findAxe(t)
-	w := newWorld(t)
-	config := filepath.Join(w.home, ".config", "beckon")
-	if err := os.MkdirAll(config, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"pins": ["au*", "sho?"]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w.shift(time.Hour)
-	w.start()
-	p := c.open(t, "about:blank")
-	p.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `localStorage.setItem("beckon.group", "none")`})
-	for _, scheme := range []string{"light", "dark"} {
-		p.scheme(scheme)
-		p.do("Page.navigate", map[string]any{"url": w.page("")})
-		p.await("the pinned come first", `[...document.querySelectorAll("#groups .project")].map((n) => n.textContent).join() === "billing-and-invoices-service,api,search,auth,shop"`)
-		p.check(axe, "marks, "+scheme)
-	}
 }

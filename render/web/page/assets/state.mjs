@@ -186,11 +186,11 @@ export function what(row) {
 
 // compareRows is render.Queue.Arrange. The page does not know terminals' windows: to it, grouped
 // is static.
-export function compareRows(a, b, { pin, mode, asksFirst } = noMarks) {
+export function compareRows(a, b, { mode, asksFirst } = noMarks) {
   const kept = mode === "static" || mode === "grouped";
   const at = (row) => (kept ? Date.parse(row.first_seen_at) : Date.parse(row.since) * (mode === "prio" ? -1 : 1));
   const text = (x, y) => (x < y ? -1 : x > y ? 1 : 0);
-  return need(a) - need(b) || pin(a) - pin(b) || (asksFirst && !kept ? Number(asks(b)) - Number(asks(a)) : 0) ||
+  return need(a) - need(b) || (asksFirst && !kept ? Number(asks(b)) - Number(asks(a)) : 0) ||
     at(a) - at(b) || text(a.seat_id, b.seat_id) || text(recordOf(a), recordOf(b));
 }
 
@@ -249,7 +249,7 @@ export function groups(s) {
     if (!found.has(id)) found.set(id, { id, name, rows: [] });
     found.get(id).rows.push(row);
   }
-  if (s.marks !== noMarks) for (const g of found.values()) g.rows.sort((a, b) => need(a) - need(b) || s.marks.pin(a) - s.marks.pin(b));
+  if (s.marks !== noMarks) for (const g of found.values()) g.rows.sort((a, b) => need(a) - need(b));
   const list = [...found.values()];
   const rank = groupRank[s.group];
   return rank ? list.sort((a, b) => rank(a.id) - rank(b.id)) : list; // else in the order of their most urgent row
