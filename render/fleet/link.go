@@ -108,20 +108,17 @@ type run struct {
 
 // turn publishes what is due and returns how long nothing is due unless something changes.
 func (r *run) turn(ctx context.Context) time.Duration {
-	switch {
-	case !r.known:
-		return beat
-	case !r.nc.IsConnected():
-		r.fresh = true
-		r.say(away(r.Credential, r.nc))
+	if !r.known {
 		return beat
 	}
-	if err := r.publish(ctx); err != nil {
-		r.fresh = true
-		r.say(fmt.Errorf("publishing to %s: %w", r.Credential.URL, err))
+	err := away(r.Credential, r.nc)
+	if r.nc.IsConnected() {
+		err = r.publish(ctx)
+	}
+	r.say(err)
+	if r.fresh = err != nil; r.fresh {
 		return retry + mathrand.N(retry)
 	}
-	r.say(nil)
 	return max(0, time.Until(r.due))
 }
 
@@ -131,7 +128,7 @@ func (r *run) publish(ctx context.Context) error {
 	now := time.Now()
 	if r.fresh {
 		if err := makeBucket(ctx, r.js); err != nil {
-			return err
+			return fmt.Errorf("publishing to %s: %w", r.Credential.URL, err)
 		}
 	}
 	if r.fresh || now.After(r.again) {
@@ -146,9 +143,8 @@ func (r *run) publish(ctx context.Context) error {
 		r.due = now.Add(beat*9/10 + mathrand.N(beat/10+1))
 	}
 	if err := put(ctx, r.js, list); err != nil {
-		return err
+		return fmt.Errorf("publishing to %s: %w", r.Credential.URL, err)
 	}
-	r.fresh = false
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"beckon/render"
@@ -54,11 +53,6 @@ var terminals = []terminal{
 		show: []string{"osascript", "-e", itermByID, "{pane}"},
 		did:  "iTerm2 shows the pane",
 	},
-	{
-		kind: "apple-terminal", name: "Terminal", place: (*move).inAppleTerminal, lost: "gone\n", is: "such pane",
-		show: []string{"osascript", "-e", terminalByTTY, "{pane}"},
-		did:  "Terminal shows the pane",
-	},
 	editor("vscode", "code"),
 	editor("cursor", "cursor"),
 	editor("windsurf", "windsurf"),
@@ -73,8 +67,8 @@ func editor(kind, program string) terminal {
 }
 
 // The scripts look for one pane, given as their argument, and select it with its tab and window;
-// or print "gone". They do not start an application that is not running. They refer to panes by
-// number, not by the variable of a loop, because "contents of" such a variable is its own value.
+// or print "gone". They do not start iTerm2, and refer to panes by number, not by the variable of
+// a loop, because "contents of" such a variable is its own value.
 var (
 	itermByID  = strings.Replace(itermScript, "KEY", "id", 1)
 	itermByTTY = strings.Replace(itermScript, "KEY", "tty", 1)
@@ -94,23 +88,6 @@ const itermScript = `on run argv
 						return "found"
 					end if
 				end repeat
-			end repeat
-		end repeat
-	end tell
-	return "gone"
-end run`
-
-const terminalByTTY = `on run argv
-	if application "Terminal" is not running then return "gone"
-	tell application "Terminal"
-		repeat with w in windows
-			repeat with i from 1 to count of tabs of w
-				if tty of tab i of w is item 1 of argv then
-					set selected of tab i of w to true
-					set frontmost of w to true
-					activate
-					return "found"
-				end if
 			end repeat
 		end repeat
 	end tell
@@ -204,28 +181,10 @@ func (m *move) inITerm(t *terminal) (place, error) {
 	if id == "" || strings.Trim(id, "0123456789abcdefABCDEF-") != "" {
 		return place{}, m.byHand("%s gave this pane no id", t.name)
 	}
-	return place{pane: id}, m.onMac(t)
-}
-
-// inAppleTerminal asks for the process's tty: Terminal identifies its tabs to scripts only by
-// theirs.
-func (m *move) inAppleTerminal(t *terminal) (place, error) {
-	if m.row.Process == nil {
-		return place{}, m.byHand("Terminal's tabs are found by their process, and it is not known")
-	}
-	out, err := m.ask(Command{Argv: []string{"ps", "-o", "tty=", "-p", strconv.Itoa(m.row.Process.Pid)}})
-	tty := strings.TrimSpace(out)
-	if err != nil || !strings.HasPrefix(tty, "tty") || strings.Trim(tty, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-		return place{}, isGone("process %d has no terminal", m.row.Process.Pid)
-	}
-	return place{pane: "/dev/" + tty}, m.onMac(t)
-}
-
-func (m *move) onMac(t *terminal) error {
 	if m.OS != "darwin" {
-		return m.byHand("%s runs on a Mac, and this is not one", t.name)
+		return place{}, m.byHand("%s runs on a Mac, and this is not one", t.name)
 	}
-	return nil
+	return place{pane: id}, nil
 }
 
 func (m *move) inEditor(t *terminal) (place, error) {

@@ -132,9 +132,8 @@ func (m *move) itsTmux() (*server, error) {
 // raise brings the terminal of a client to the front, if its tty identifies it. A failure is
 // not an error: the pane is shown.
 func (m *move) raise(c *client) {
-	script := map[string]string{"iterm2": itermByTTY, "apple-terminal": terminalByTTY}[m.row.Pane.Outer]
-	if script != "" && m.OS == "darwin" && absolute(c.name) {
-		_, _ = m.do(Command{Argv: []string{"osascript", "-e", script, c.name}})
+	if m.row.Pane.Outer == "iterm2" && m.OS == "darwin" && absolute(c.name) {
+		_, _ = m.do(Command{Argv: []string{"osascript", "-e", itermByTTY, c.name}})
 	}
 }
 
