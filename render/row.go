@@ -227,12 +227,6 @@ func (q Queue) Rows(seen []state.Seen, all bool) []Row {
 	return q.Arrange(rows)
 }
 
-// First returns the n rows that need the user most, or all if there are fewer.
-func First(rows []Row, n int) []Row {
-	first := usual.Arrange(rows)
-	return first[:min(n, len(first))]
-}
-
 // pointers returns pointers to sort: a Row is too large to be moved at every step.
 func pointers(rows []Row) []*Row {
 	order := make([]*Row, len(rows))

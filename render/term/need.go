@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"beckon/render"
-	"beckon/state"
 )
 
 // maxName is the most columns for a session's name in a line with others.
@@ -123,14 +122,14 @@ func (st Style) entry(name string, r *render.Row) string {
 // clean makes foreign text safe for a terminal.
 func clean(s string) string { return render.OneLine(s) }
 
-// counts returns how many rows are in each state, and how many are unseen.
-func counts(rows []render.Row) (by map[state.State]int, unseen int) {
-	by = map[state.State]int{}
+// count returns how many rows a field of a template counts, "" for none.
+func count(rows []render.Row, field string) string {
+	n := 0
 	for i := range rows {
-		by[rows[i].State]++
-		if rows[i].Unseen {
-			unseen++
+		r := &rows[i]
+		if field == string(r.State) || field == "total" || field == "need" && r.NeedsYou || field == "unseen" && r.Unseen {
+			n++
 		}
 	}
-	return by, unseen
+	return strings.TrimPrefix(strconv.Itoa(n), "0")
 }

@@ -85,13 +85,12 @@ type Bar struct {
 // tooltip. waybar reads both as Pango markup.
 func BarOf(rows []render.Row, f Format, st Style) Bar {
 	b := Bar{Text: Prompt(rows, f, Pango, st), Alt: "quiet", Class: []string{"quiet"}}
-	by, _ := counts(rows)
 	waiting := Waiting(rows)
 	if len(waiting) > 0 {
 		b.Alt, b.Class[0] = string(waiting[0].State), "needs-you"
 	}
 	for _, s := range state.States {
-		if by[s] > 0 {
+		if count(rows, string(s)) != "" {
 			b.Class = append(b.Class, string(s))
 		}
 	}

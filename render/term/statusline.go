@@ -10,7 +10,6 @@ import (
 
 	"beckon/event"
 	"beckon/render"
-	"beckon/state"
 	"beckon/state/usage"
 )
 
@@ -119,26 +118,6 @@ func (st Style) status(v *StatusView, field string, l level) string {
 	return ""
 }
 
-// count returns how many rows are of a kind, "" for none.
-func count(rows []render.Row, field string) string {
-	by, unseen := counts(rows)
-	n := 0
-	switch field {
-	case "need":
-		n = len(Waiting(rows))
-	case "unseen":
-		n = unseen
-	case "total":
-		n = len(rows)
-	default:
-		n = by[state.State(field)]
-	}
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
-
 // context returns a bar with the percentage, coloured by it.
 func (st Style) context(m *event.Meter, bar int) string {
 	if !m.HasContext {
@@ -174,10 +153,11 @@ func Percent(p float64) string { return strconv.Itoa(int(math.Round(p))) + "%" }
 
 // dollars formats a cost with cents, and with a tenth of a cent below ten.
 func dollars(usd float64) string {
+	digits := 2
 	if usd < 0.0995 {
-		return "$" + strconv.FormatFloat(usd, 'f', 3, 64)
+		digits = 3
 	}
-	return "$" + strconv.FormatFloat(usd, 'f', 2, 64)
+	return "$" + strconv.FormatFloat(usd, 'f', digits, 64)
 }
 
 // cut cleans a name and cuts it to the level's width.

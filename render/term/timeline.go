@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,11 +63,8 @@ var ticks = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 *
 func hours(t render.Timeline, step time.Duration, columns int, zone *time.Location) string {
 	const width = len("15:04")
 	tick := ticks[len(ticks)-1]
-	for _, d := range ticks {
-		if int(d/step) > width {
-			tick = d
-			break
-		}
+	if i := slices.IndexFunc(ticks, func(d time.Duration) bool { return int(d/step) > width }); i >= 0 {
+		tick = ticks[i]
 	}
 	line := []byte(strings.Repeat(" ", columns))
 	from := t.From.In(zone)
@@ -95,18 +93,12 @@ func (st Style) track(l *render.Track, from time.Time, step time.Duration, colum
 		}
 	}
 	var b strings.Builder
-	for c := 0; c < columns; {
-		end := c
-		for end < columns && kinds[end] == kinds[c] {
-			end++
-		}
-		if kinds[c] == 0 {
-			b.WriteString(strings.Repeat(" ", end-c))
+	for _, k := range kinds {
+		if k == 0 {
+			b.WriteByte(' ')
 		} else {
-			k := kindLooks[kinds[c]-1].look
-			b.WriteString(st.Paint(k.sgr, strings.Repeat(k.glyph, end-c)))
+			b.WriteString(st.Paint(kindLooks[k-1].look.sgr, kindLooks[k-1].look.glyph))
 		}
-		c = end
 	}
 	return b.String()
 }

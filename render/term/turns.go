@@ -28,24 +28,18 @@ func Turns(w io.Writer, lines []render.TurnLine, of bool, zone *time.Location, s
 		if of {
 			head += Fit(clean(t.Project), project, false) + "  "
 		}
-		look := turnLook(t)
+		look, plain := turnLook(t), ""
+		if look.sgr == "1" || look.sgr == "2" { // colours are not readable on every background
+			plain = look.sgr
+		}
 		text := cmp.Or(t.Line(), "("+string(t.Intent)+")")
 		if room := st.Width - Width(head) - 2; st.Width > 0 {
 			text = truncate(text, max(room, 8), "…")
 		}
-		b.WriteString(head + st.Paint(look.sgr, look.glyph) + " " + st.Paint(look.text(), text) + "\n")
+		b.WriteString(head + st.Paint(look.sgr, look.glyph) + " " + st.Paint(plain, text) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// text is how a turn's text is drawn: in the terminal's own colour, which can be read on any
-// background, with bold and dim kept.
-func (l look) text() string {
-	if l.sgr == "1" || l.sgr == "2" {
-		return l.sgr
-	}
-	return ""
 }
 
 // turnLook draws a turn: > the user, ? a question, ! a permission, x an error, - the end of a

@@ -120,10 +120,11 @@ func follow(
 			s.Rows, s.Hosts = k.Rows, k.Hosts
 		case s.Err == nil && time.Since(saved) > keepEvery:
 			saved = time.Now()
+			rows := a.Queue("").Arrange(s.Rows)
 			now := hosts.Kept{
 				Name:  keptName(acc),
 				AsOf:  saved.UTC(),
-				Rows:  render.First(s.Rows, maxKept),
+				Rows:  rows[:min(len(rows), maxKept)],
 				Hosts: s.Hosts[:min(len(s.Hosts), maxKept)],
 			}
 			background.Go(func() { now.Keep(a.Store) })
