@@ -93,7 +93,7 @@ func pinned(pin, name string) *tls.Config {
 		VerifyConnection: func(c tls.ConnectionState) error {
 			roots := x509.NewCertPool()
 			for _, cert := range c.PeerCertificates {
-				if Pin(cert) == pin {
+				if Pin(cert.RawSubjectPublicKeyInfo) == pin {
 					roots.AddCert(cert)
 				}
 			}
@@ -106,9 +106,9 @@ func pinned(pin, name string) *tls.Config {
 	}
 }
 
-// Pin identifies the key of a certificate.
-func Pin(cert *x509.Certificate) string {
-	sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
+// Pin identifies the public key of a certificate.
+func Pin(key []byte) string {
+	sum := sha256.Sum256(key)
 	return hex.EncodeToString(sum[:])
 }
 

@@ -230,9 +230,8 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 func (d *Deliverer) considerLate(
 	ctx context.Context, due alert.Due, p *pending, c alert.Case, is state.AlertState, was state.Alert, now time.Time,
 ) func() {
-	back, at := was.Kind == state.AlertBack, was.At.Time()
-	b, stands := c.Session.Backburner, is.Open && is.Alert.ID() == due.Alert
-	if back {
+	back, at, stands := was.Kind == state.AlertBack, was.At.Time(), is.Open && is.Alert.ID() == due.Alert
+	if b := c.Session.Backburner; back {
 		stands = b.Until == was.At && b.At > b.Off && is.State.Live()
 	} else {
 		at = at.Add(d.Settings.Again)
@@ -244,24 +243,21 @@ func (d *Deliverer) considerLate(
 	if !due.Remove(d.Store.Dir) || !stands {
 		return nil
 	}
-	var channels []Channel
-	var v state.Decision
 	if back {
 		c.Alert.Kind, c.Alert.At, c.Alert.Actor, c.Still = was.Kind, was.At, "", true
-		channels, v = d.decide(c, due.Mode, now)
+		channels, v := d.decide(c, due.Mode, now)
 		return func() { d.send(ctx, channels, c, v, now); Wait(channels) }
 	}
-	channels = d.Channels
+	channels := d.Channels
 	if i := slices.IndexFunc(channels, func(c Channel) bool { return c.Name() == alert.Ntfy }); i >= 0 {
 		channels = channels[i : i+1]
 	}
 	return func() {
 		v, line := d.Settings.Remind(c, live.Focus, now), ""
 		if v.Verdict == state.Notify {
-			line = send(ctx, channels, noteOf(c.Session, c.Alert))
+			line = Send(ctx, channels, noteOf(c.Session, c.Alert))
 		}
 		d.log(c, v, line, time.Now())
-		Wait(channels)
 	}
 }
 

@@ -81,14 +81,14 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 // showAsked shows the selected session's request.
 func (m *model) showAsked() tea.Cmd {
 	r := m.current()
-	switch {
-	case m.asked(r) == nil && r != nil && r.NeedsYou && m.opt.WhyNot != nil:
-		row := *r
-		return m.do(func() (string, error) { return "", m.opt.WhyNot(row) })
-	case m.asked(r) == nil:
+	if m.asked(r) != nil {
+		return m.togglePeek()
+	}
+	if r == nil || !r.NeedsYou || m.opt.WhyNot == nil {
 		return m.say("it asks nothing that can be answered from here")
 	}
-	return m.togglePeek()
+	row := *r
+	return m.do(func() (string, error) { return "", m.opt.WhyNot(row) })
 }
 
 // shown reports whether the first lines of the request, need of them, were on the screen; if not it shows the
@@ -331,9 +331,5 @@ func (m *model) answerHints() (keys []binding) {
 			keys = append(keys, binding{keys: a.keys, show: a.show, hint: a.hint})
 		}
 	}
-	for _, h := range []string{"S stop", "n next", "Enter jump"} {
-		key, hint, _ := strings.Cut(h, " ")
-		keys = append(keys, binding{keys: key, show: key, hint: hint})
-	}
-	return keys
+	return append(keys, binding{show: "S", hint: "stop"}, binding{show: "n", hint: "next"}, binding{show: "Enter", hint: "jump"})
 }

@@ -133,28 +133,22 @@ var groupRole = map[render.Group]role{
 
 // countsText returns how many sessions are in each group, as far as it fits.
 func (m *model) countsText(width int) string {
-	var out string
-	used := 0
+	var parts []string
 	for _, g := range render.Groups {
-		n := m.counts[g]
+		n, word := m.counts[g], g.Words()
 		if n == 0 {
 			continue
 		}
-		word := strconv.Itoa(n) + " " + g.Words()
 		if g == render.GroupNeedsYou && n > 1 {
-			word = strconv.Itoa(n) + " need you"
+			word = "need you"
 		}
-		sep := " · "
-		if used == 0 {
-			sep = ""
-		}
-		if used+len(word)+3 > width {
+		word = strconv.Itoa(n) + " " + word
+		if width -= len(word) + 3; width < 0 {
 			break
 		}
-		out += m.pal.paint(faint, sep, false) + m.pal.paint(groupRole[g], word, false)
-		used += len(word) + 3
+		parts = append(parts, m.pal.paint(groupRole[g], word, false))
 	}
-	return out
+	return strings.Join(parts, m.pal.paint(faint, " · ", false))
 }
 
 // listLines draws the visible part of the list.

@@ -116,14 +116,17 @@ func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter stri
 	shown = shown[:len(shown)-folded]
 	entries := make([]entry, 0, len(shown)+len(render.Groups)*2)
 	under := -1 // the heading under way
+	head := func(e entry) {
+		if under >= 0 {
+			entries = append(entries, entry{row: -1})
+		}
+		under = len(entries)
+		entries = append(entries, e)
+	}
 	for i := range shown {
 		name := heading(&shown[i], grouping)
 		if grouping != noGroups && (under < 0 || entries[under].heading != name) {
-			if under >= 0 {
-				entries = append(entries, entry{row: -1})
-			}
-			under = len(entries)
-			entries = append(entries, entry{heading: name, row: -1})
+			head(entry{heading: name, row: -1})
 		}
 		if under >= 0 {
 			entries[under].count++
@@ -131,10 +134,7 @@ func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter stri
 		entries = append(entries, entry{row: i})
 	}
 	if folded > 0 {
-		if under >= 0 {
-			entries = append(entries, entry{row: -1})
-		}
-		entries = append(entries, entry{heading: string(render.GroupOver), count: folded, row: -1, folded: true})
+		head(entry{heading: string(render.GroupOver), count: folded, row: -1, folded: true})
 	}
 	return shown, entries
 }

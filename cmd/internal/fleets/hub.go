@@ -225,7 +225,7 @@ func makeCertificate(certFile, keyFile string, names []string) (pin string, err 
 	if err != nil {
 		return "", err
 	}
-	cert, err = x509.ParseCertificate(der)
+	public, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
 		return "", err
 	}
@@ -233,7 +233,7 @@ func makeCertificate(certFile, keyFile string, names []string) (pin string, err 
 	if err != nil {
 		return "", err
 	}
-	return fleet.Pin(cert), errors.Join(
+	return fleet.Pin(public), errors.Join(
 		plainfile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600, true),
 		plainfile.Write(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), 0o600, true))
 }
