@@ -12,7 +12,8 @@ import (
 func TestArrange(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	row := func(id, project string, s state.State, age time.Duration) Row {
-		r := Row{SessionID: id, Project: project, State: s, NeedsYou: s.NeedsYou(), Since: now.Add(-age), FirstSeen: now.Add(-age)}
+		at := now.Add(-age)
+		r := Row{SessionID: id, Project: project, State: s, NeedsYou: s.NeedsYou(), Since: at, FirstSeen: at}
 		r.Group = GroupOf(&r)
 		return r
 	}

@@ -57,7 +57,9 @@ func TestFollow(t *testing.T) {
 	look("failed of s1")
 	fold(event.Event{Kind: event.UserPromptSubmit, Name: "UserPromptSubmit", Prompt: "again", PromptID: "p3"})
 	look("")
-	s = state.Apply(s, state.Change{At: event.MillisOf(now), Observation: &state.Observed{Source: state.FromRegistry, What: state.SawHalt, At: event.MillisOf(now)}})
+	at := event.MillisOf(now)
+	esc := state.Observed{Source: state.FromRegistry, What: state.SawHalt, At: at}
+	s = state.Apply(s, state.Change{At: at, Observation: &esc})
 	look("")
 	if started == 0 {
 		t.Error("nobody was started to notify")

@@ -169,7 +169,8 @@ func (c *LinkCmd) publish(a *cli.App) error {
 	defer stop()
 	all.Go(func() { followRows(ctx, a, rows) })
 	if acc.View {
-		all.Go(func() { follow(ctx, a, acc, func([]render.Row, []render.Host, bool, error) {}) }) // it stores what prompts show
+		ignore := func([]render.Row, []render.Host, bool, error) {}
+		all.Go(func() { follow(ctx, a, acc, ignore) }) // it stores what prompts show
 	}
 	return link.Run(ctx, rows)
 }
