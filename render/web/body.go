@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/render/web/respond"
+	"beckon/render/web/access"
 
 	"github.com/tidwall/gjson"
 )
@@ -33,10 +33,10 @@ const (
 
 // What may be wrong with a body.
 var (
-	errTooLarge = respond.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "body is larger than 16 MiB", "")
-	errNotJSON  = respond.NewFault(http.StatusBadRequest, "bad_body", "Content-Type must be application/json", "")
-	errBusy     = respond.NewFault(http.StatusServiceUnavailable, "bad_body", "too many requests at once", "")
-	errBody     = respond.NewFault(http.StatusRequestTimeout, "bad_body", "body could not be read", "")
+	errTooLarge = access.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "body is larger than 16 MiB", "")
+	errNotJSON  = access.NewFault(http.StatusBadRequest, "bad_body", "Content-Type must be application/json", "")
+	errBusy     = access.NewFault(http.StatusServiceUnavailable, "bad_body", "too many requests at once", "")
+	errBody     = access.NewFault(http.StatusRequestTimeout, "bad_body", "body could not be read", "")
 )
 
 func isJSON(r *http.Request) bool {
@@ -82,7 +82,7 @@ func (s *Server) posted(
 		short, err := event.Check(body.Bytes())
 		v := gjson.ParseBytes(short)
 		if err != nil || !v.IsObject() {
-			return respond.NewFault(http.StatusBadRequest, "bad_body", invalid, "")
+			return access.NewFault(http.StatusBadRequest, "bad_body", invalid, "")
 		}
 		return h(w, r, body.Bytes(), v)
 	}
@@ -97,10 +97,10 @@ func read(w http.ResponseWriter, r *http.Request, v any, example string) error {
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return respond.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", "")
+		return access.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", "")
 	}
 	if err != nil {
-		return respond.NewFault(http.StatusBadRequest, "bad_body", "the body is not what this path takes", example)
+		return access.NewFault(http.StatusBadRequest, "bad_body", "the body is not what this path takes", example)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"beckon/event"
 	"beckon/render"
 	"beckon/render/hosts"
-	"beckon/render/web/respond"
+	"beckon/render/web/access"
 	"beckon/state"
 	"beckon/state/history"
 	"beckon/state/live"
@@ -39,7 +39,7 @@ type feed struct {
 	begun       event.Millis // of the first look, 0 during it: what is older was published before
 	tail        *store.Tail
 	known       map[store.Key]known
-	untold      []*untold
+	untold      []store.Line // what was said in sessions that were not seen yet
 	transcripts *history.Sweeper
 
 	mu             sync.Mutex
@@ -56,13 +56,6 @@ type feed struct {
 type known struct {
 	alert state.AlertState
 	seq   int64
-}
-
-// untold is what was said in a session that was not seen yet.
-type untold struct {
-	key store.Key
-	store.Turn
-	old bool // a recheck did not see it either
 }
 
 func newFeed(o *Options) *feed {
@@ -251,6 +244,7 @@ func (f *feed) turns(u live.Update, seen []state.Seen) (said []render.TurnLine) 
 	news := f.begun > 0 && slices.ContainsFunc(u.Changed, func(v state.Seen) bool {
 		return v.Session.Seq > f.known[store.KeyOf(v.Session.Record())].seq
 	})
+	old := len(f.untold)
 	for try := 0; try == 0 || news && try < 20; try++ {
 		if try > 0 {
 			time.Sleep(2 * time.Millisecond)
@@ -258,22 +252,23 @@ func (f *feed) turns(u live.Update, seen []state.Seen) (said []render.TurnLine) 
 		if err := f.tail.Read(func(l *store.Line) {
 			news = false
 			f.meter.line(l)
-			if t := l.Change.Turn; t != nil {
-				f.untold = append(f.untold, &untold{key: l.Key, Turn: store.Turn{Seq: l.Change.Seq, Turn: *t}})
+			if l.Change.Turn != nil {
+				f.untold = append(f.untold, *l)
 			}
 		}); err != nil {
 			f.o.Log(err)
 		}
 	}
-	f.untold = slices.DeleteFunc(f.untold, func(t *untold) bool {
-		i := slices.IndexFunc(seen, func(v state.Seen) bool { return store.KeyOf(v.Session.Record()) == t.key })
-		if i >= 0 {
-			said = append(said, render.TurnLineOf(&seen[i].Session, t.Turn))
+	var kept []store.Line
+	for i, l := range f.untold {
+		at := slices.IndexFunc(seen, func(v state.Seen) bool { return store.KeyOf(v.Session.Record()) == l.Key })
+		if at >= 0 {
+			said = append(said, render.TurnLineOf(&seen[at].Session, store.Turn{Seq: l.Change.Seq, Turn: *l.Change.Turn}))
+		} else if i >= old || !u.Rechecked {
+			kept = append(kept, l)
 		}
-		gone := t.old
-		t.old = t.old || u.Rechecked
-		return i >= 0 || gone && u.Rechecked
-	})
+	}
+	f.untold = kept
 	return said
 }
 
@@ -410,7 +405,7 @@ func (f *feed) report(name string, v any) {
 
 // frame returns an event in the format of a stream.
 func frame(name string, v any) []byte {
-	data, _ := respond.Encode(v)
+	data, _ := access.Encode(v)
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, bytes.TrimRight(data, "\n"))
 }
 
@@ -424,7 +419,7 @@ type change struct {
 }
 
 func (f *feed) emit(name string, s *shown, reason string) {
-	f.report(name, change{s.row.SeatID, s.row.ProjectID, respond.Time(f.at), reason, s.json})
+	f.report(name, change{s.row.SeatID, s.row.ProjectID, access.Time(f.at), reason, s.json})
 }
 
 // notice is the data of a notification event: something about a session that its user may want
@@ -445,6 +440,6 @@ func (f *feed) notify(alert state.Alert, r *render.Row) {
 	if alert.Kind.Over() {
 		kind = "done"
 	}
-	at := respond.Time(alert.At.Time())
+	at := access.Time(alert.At.Time())
 	f.report("notification", notice{r.SeatID, r.SessionID, r.Part, kind, alert.Kind, r.What(), at})
 }

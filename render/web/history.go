@@ -3,13 +3,14 @@ package web
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
 
 	"beckon/event"
 	"beckon/render"
-	"beckon/render/web/respond"
+	"beckon/render/web/access"
 	"beckon/state"
 	"beckon/state/history"
 	"beckon/state/store"
@@ -31,7 +32,7 @@ func (s *Server) turns(w http.ResponseWriter, r *http.Request, v state.Seen) err
 	if err = errors.Join(err, e); err != nil {
 		return err
 	}
-	return respond.OK(w, turnsPage{v.Session.ID, render.TurnLines(&v.Session, all[max(0, len(all)-limit):])})
+	return access.OK(w, turnsPage{v.Session.ID, render.TurnLines(&v.Session, all[max(0, len(all)-limit):])})
 }
 
 // Limits of a page of history.
@@ -61,7 +62,7 @@ type journalLine struct {
 
 func lineOf(l *store.Line) journalLine {
 	c := l.Change
-	out := journalLine{c.Seq, respond.Time(c.At.Time()), l.Kind(), l.Us, c.Event, c.Observation, c.Action, c.Turn, nil}
+	out := journalLine{c.Seq, access.Time(c.At.Time()), l.Kind(), l.Us, c.Event, c.Observation, c.Action, c.Turn, nil}
 	if c.Turn != nil && c.Turn.Actor != state.SpeakerUser {
 		out.Blocks = blocksOf(c.Turn.Text)
 	}
@@ -88,30 +89,28 @@ func (s *Server) journal(w http.ResponseWriter, r *http.Request, v state.Seen) e
 		page.Lines = page.Lines[:limit]
 		page.Next = page.Lines[limit-1].Seq
 	}
-	return respond.OK(w, page)
+	return access.OK(w, page)
 }
 
 func pageOf(r *http.Request) (after int64, limit int, err error) {
-	if a := r.URL.Query().Get("after"); a != "" {
-		if after, err = strconv.ParseInt(a, 10, 64); err != nil || after < 0 {
-			return 0, 0, respond.NewFault(http.StatusBadRequest, "bad_after",
-				fmt.Sprintf("after=%q is not a sequence number", cut(a)), "")
-		}
+	n, err := number(r, "after", 0, math.MaxInt)
+	if err == nil {
+		limit, err = number(r, "limit", pageDefault, pageMax)
 	}
-	limit, err = number(r, "limit", pageDefault, pageMax)
-	return after, limit, err
+	return int64(n), limit, err
 }
 
-// number returns a number from the query, between 1 and most; usual if it is not there.
+// number returns a number from the query, between 1, or usual if that is less, and most; usual if it
+// is not there.
 func number(r *http.Request, name string, usual, most int) (int, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
 		return usual, nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > most {
-		return 0, respond.NewFault(http.StatusBadRequest, "bad_"+name,
-			fmt.Sprintf("%s=%q is not between 1 and %d", name, cut(text), most), "")
+	if least := min(usual, 1); err != nil || n < least || n > most {
+		return 0, access.NewFault(http.StatusBadRequest, "bad_"+name,
+			fmt.Sprintf("%s=%q is not between %d and %d", name, cut(text), least, most), "")
 	}
 	return n, nil
 }
@@ -134,7 +133,7 @@ func (s *Server) getStats(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) getTimeline(w http.ResponseWriter, r *http.Request) error {
 	date := r.URL.Query().Get("date")
 	if _, err := time.Parse(time.DateOnly, date); err != nil && date != "" {
-		return respond.NewFault(http.StatusBadRequest, "bad_date",
+		return access.NewFault(http.StatusBadRequest, "bad_date",
 			fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), "")
 	}
 	return s.given(w, r, "timeline "+date, s.o.Timeline != nil, func() (any, error) { return s.o.Timeline(date) })
@@ -148,11 +147,11 @@ func (s *Server) option(name string, f func() (any, error)) handler {
 // given responds with the result of an option's function, which is kept for a while under key.
 func (s *Server) given(w http.ResponseWriter, r *http.Request, key string, there bool, f func() (any, error)) error {
 	if !there {
-		return respond.NewFault(http.StatusNotFound, "not_found", "there is nothing here", "")
+		return access.NewFault(http.StatusNotFound, "not_found", "there is nothing here", "")
 	}
 	v, err := s.kept.get(key, statsFor, f)
 	if err != nil {
 		return err
 	}
-	return respond.OK(w, v)
+	return access.OK(w, v)
 }

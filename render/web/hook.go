@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/render/web/respond"
+	"beckon/render/web/access"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
@@ -24,7 +24,7 @@ type hookAnswer struct {
 
 // badHook is an event that cannot be taken.
 func badHook(message string) error {
-	return respond.NewFault(http.StatusBadRequest, "bad_hook", message, "")
+	return access.NewFault(http.StatusBadRequest, "bad_hook", message, "")
 }
 
 // hook serves POST /hook in three formats: a question of the protocol ({"version", "event":
@@ -50,20 +50,19 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request, body []byte, v gjs
 // ignore responds if events are not accepted: it is not an error, because the sender need do
 // nothing.
 func ignore(w http.ResponseWriter) error {
-	return respond.OK(w, hookAnswer{Status: "ignored", Reason: "hooks_disabled"})
+	return access.OK(w, hookAnswer{Status: "ignored", Reason: "hooks_disabled"})
 }
 
 // envelope handles an event in the unified envelope.
 func (s *Server) envelope(w http.ResponseWriter, body []byte) error {
-	start := time.Now()
 	e, err := event.ParseEnvelope(body)
 	if err := s.unfit(&e, err); err != nil {
 		return err
 	}
-	if _, err = s.fold(&e, start); err != nil {
+	if _, err = s.fold(&e); err != nil {
 		return err
 	}
-	return respond.Done(w)
+	return access.Done(w)
 }
 
 // unfit returns why an event cannot be folded, nil if it can. An event that names no session
@@ -87,9 +86,10 @@ func (s *Server) unfit(e *event.Event, err error) error {
 var errLater = errors.New("session is busy; the event is kept and will be folded")
 
 // fold folds an event as the hook binary would.
-func (s *Server) fold(e *event.Event, start time.Time) (store.Result, error) {
+func (s *Server) fold(e *event.Event) (store.Result, error) {
+	start := time.Now()
 	if e.At == 0 {
-		e.At = event.MillisOf(time.Now())
+		e.At = event.MillisOf(start)
 	}
 	key := store.KeyOf(e.SessionID)
 	res, err := s.o.Store.Fold(key, store.Update{

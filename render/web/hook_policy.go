@@ -9,7 +9,6 @@ import (
 	"beckon/event"
 	"beckon/event/policy/wire"
 	"beckon/render/web/access"
-	"beckon/render/web/respond"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -44,7 +43,7 @@ func questionOf(r *http.Request, body []byte) Question {
 // is folded.
 func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) error {
 	if s.o.Policy == nil {
-		return respond.NewFault(http.StatusNotImplemented, "no_policy", "no policy is served here", "")
+		return access.NewFault(http.StatusNotImplemented, "no_policy", "no policy is served here", "")
 	}
 	q := questionOf(r, body)
 	leave, err := enter(r.Context(), s.deciding)
@@ -57,14 +56,13 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) e
 	case err != nil:
 		return badHook(err.Error())
 	}
-	respond.Bytes(w, http.StatusOK, "application/json", answer)
+	access.Bytes(w, http.StatusOK, "application/json", answer)
 	return nil
 }
 
 // payload handles an event in the client's own format, and answers like the client's http
 // hooks. An event passed on by another policy was folded where it came from.
 func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) error {
-	start := time.Now()
 	q := questionOf(r, body)
 	e, err := event.Parse(q.Agent, q.Event, body)
 	if err := s.unfit(&e, err); err != nil {
@@ -74,7 +72,7 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) er
 	q.At = e.At
 	fold := func() {
 		if q.Hops == 0 {
-			_, err = s.fold(&e, start)
+			_, err = s.fold(&e)
 		}
 	}
 	ends := e.Kind == event.Stop || e.Kind == event.SubagentStop
@@ -90,12 +88,12 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) er
 	case s.ctx.Err() != nil: // not an empty answer: the client tells its user that nobody was asked
 		return stopping(w)
 	case len(answer) > 0:
-		respond.Bytes(w, http.StatusOK, "application/json", answer)
+		access.Bytes(w, http.StatusOK, "application/json", answer)
 		return nil
 	case err != nil:
 		return err
 	}
-	return respond.OK(w, struct{}{}) // the client reads an object as a decision; an empty one decides nothing
+	return access.OK(w, struct{}{}) // the client reads an object as a decision; an empty one decides nothing
 }
 
 func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (answer []byte, note func()) {
@@ -117,7 +115,7 @@ func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) 
 // stopping refuses an event because the server stops.
 func stopping(w http.ResponseWriter) error {
 	w.Header().Set("Retry-After", "1")
-	return respond.NewFault(http.StatusServiceUnavailable, "stopping", "the server stops", "")
+	return access.NewFault(http.StatusServiceUnavailable, "stopping", "the server stops", "")
 }
 
 const (

@@ -5,10 +5,9 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"time"
 
 	"beckon/event"
-	"beckon/render/web/respond"
+	"beckon/render/web/access"
 	"beckon/state"
 	"beckon/state/store"
 
@@ -27,23 +26,22 @@ var tracked = map[string]event.Kind{
 	"permission-request": event.PermissionRequest,
 }
 
-// answer is the response of the eight endpoints, with the members that each sender expects.
-// States are those of the task, in lower case.
+// answer is the response of the eight endpoints, with the members that the senders expect, each some
+// of them. States are those of the task, in lower case.
 type answer struct {
 	Status  string          `json:"status"`
 	AgentID string          `json:"agent_id"` // the seat
-	IsNew   *bool           `json:"is_new_agent,omitempty"`
-	Method  string          `json:"correlation_method,omitempty"`
-	State   state.TaskState `json:"state,omitempty"`
-	Changed *bool           `json:"state_changed,omitempty"`
-	New     state.TaskState `json:"new_state,omitempty"`
+	IsNew   bool            `json:"is_new_agent"`
+	Method  store.Method    `json:"correlation_method"`
+	State   state.TaskState `json:"state"`
+	Changed bool            `json:"state_changed"`
+	New     state.TaskState `json:"new_state"`
 }
 
 func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) error {
-	start := time.Now()
 	kind, ok := tracked[r.PathValue("name")]
 	if !ok {
-		return respond.NewFault(http.StatusNotFound, "not_found", "No such hook", "")
+		return access.NewFault(http.StatusNotFound, "not_found", "No such hook", "")
 	}
 	if s.o.Closed {
 		return ignore(w)
@@ -57,29 +55,20 @@ func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request, body []byte
 	}
 	e.Name = string(kind)
 	s.place(&e, v)
-	res, err := s.fold(&e, start)
+	res, err := s.fold(&e)
 	if err != nil {
 		return err
 	}
-	return respond.OK(w, answerTo(kind, res))
-}
-
-func answerTo(kind event.Kind, res store.Result) answer {
 	before, after := taskOf(&res.Before), taskOf(&res.After)
-	a := answer{Status: "ok", AgentID: res.After.Seat}
-	changed := before != after
-	switch kind {
-	case event.SessionStart:
-		created := res.New && res.Method == store.Created
-		a.IsNew, a.Method, a.State = &created, string(cmp.Or(res.Method, store.BySessionID)), after
-	case event.SessionEnd:
-		a.State = after
-	case event.UserPromptSubmit, event.Stop:
-		a.State, a.Changed = after, &changed
-	default:
-		a.Changed, a.New = &changed, after
-	}
-	return a
+	return access.OK(w, answer{
+		Status:  "ok",
+		AgentID: res.After.Seat,
+		IsNew:   res.New && res.Method == store.Created,
+		Method:  cmp.Or(res.Method, store.BySessionID),
+		State:   after,
+		Changed: before != after,
+		New:     after,
+	})
 }
 
 // What a tracker may name: a pane of tmux, which may become part of a command line, and the id that

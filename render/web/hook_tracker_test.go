@@ -29,7 +29,7 @@ func TestCurlVerificationOfTheTracker(t *testing.T) {
 	})
 }
 
-// The eight endpoints in the order of a task, with every member of their responses.
+// The eight endpoints in the order of a task, with the members of their responses that each sender expects.
 func TestTrackedHooks(t *testing.T) {
 	x := serve(t, Options{})
 	agent := ""
@@ -50,8 +50,10 @@ func TestTrackedHooks(t *testing.T) {
 		if agent == "" {
 			agent = r.Field(t, "agent_id")
 		}
-		if got := strings.TrimSpace(r.Body); got != `{"status":"ok","agent_id":"`+agent+`",`+c.want+`}` {
-			t.Errorf("%s: %s\nwant ... %s", c.name, got, c.want)
+		for member := range strings.SplitSeq(`"status":"ok","agent_id":"`+agent+`",`+c.want, ",") {
+			if !strings.Contains(r.Body, member) {
+				t.Errorf("%s: %s\nlacks %s", c.name, r.Body, member)
+			}
 		}
 	}
 }

@@ -35,7 +35,7 @@ var markdown = sync.OnceValue(func() parser.Parser {
 })
 
 // blocksOf parses Markdown. It returns nothing for plain paragraphs, and for a text in which it would
-// hide or change a word, such as HTML or the title of a link: readers have to see all of it.
+// hide or change a word, such as the title of a link: readers have to see all of it.
 func blocksOf(md string) []block {
 	m := reader{source: []byte(md)}
 	m.children(markdown().Parse(source.NewReader(m.source)), block{Kind: "p"})
@@ -89,7 +89,7 @@ func (m *reader) block(n ast.Node, b block) {
 	switch n := n.(type) {
 	case *ast.Heading:
 		b = block{Kind: "h", Level: n.Level, Mark: b.Mark}
-	case *ast.CodeBlock, *ast.FencedCodeBlock:
+	case *ast.CodeBlock, *ast.FencedCodeBlock, *ast.HTMLBlock:
 		m.code(n, b.Mark)
 		return
 	case *ast.Blockquote:
@@ -119,6 +119,9 @@ func (m *reader) code(n ast.Node, mark string) {
 		lines.WriteByte('\n')
 	}
 	lines.Write(n.Lines().Value(m.source))
+	if h, ok := n.(*ast.HTMLBlock); ok && h.HasClosure() {
+		lines.Write(h.ClosureLine.Value(m.source))
+	}
 	m.add(block{Kind: "code", Mark: mark, Spans: []span{{Text: strings.TrimRight(lines.String(), "\n")}}})
 }
 
@@ -141,6 +144,8 @@ func (m *reader) spans(n ast.Node, style string, list []span) []span {
 			}
 		case *ast.AutoLink:
 			say(string(c.Label(m.source)))
+		case *ast.RawHTML:
+			say(string(c.Segments.Value(m.source)))
 		case *ast.CodeSpan:
 			inner = "code"
 		case *ast.Emphasis:

@@ -34,8 +34,8 @@ func TestMarkdown(t *testing.T) {
 		{"| a | b |\n|---|---|\n| 1 | *2* |", `p: "| a | b |\n|---|---|\n| 1 | " i"2" " |"`},
 		{"see [the *page*](https://example.com/a)", `p: "see the " i"page" " (https://example.com/a)"`},
 		{"<b onclick=\"f()\">x</b> y", ""},
-		{"*a*\n\n<!-- do it\nat once -->\n\nx", ""},
-		{"*a*\n\n<script>\nx\n</script>\n", ""},
+		{"<!-- do it\nat once -->\n\nx", "code: \"<!-- do it\\nat once -->\"\np: \"x\""},
+		{"<script>\nx\n</script>\n", `code: "<script>\nx\n</script>"`},
 		{"**a** &amp; b", `p: b"a" " &amp; b"`},
 		{"# a\n\n[x]: https://example.com", "h1: \"a\"\np: \"[x]: https://example.com\""},
 		// Nothing would show a title or the number of an item.

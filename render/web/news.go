@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"beckon/render/web/respond"
+	"beckon/render/web/access"
 	"beckon/state/live"
 	"beckon/state/request"
 )
@@ -58,7 +58,7 @@ func awayAt(d request.Dir, now time.Time) *away {
 	case until.IsZero():
 		return &away{}
 	}
-	return &away{respond.Time(until)}
+	return &away{access.Time(until)}
 }
 
 // followRequests keeps the open requests current, and whether the user is away, until ctx ends. It
@@ -82,7 +82,7 @@ func (f *feed) lookAtRequests() {
 	}
 	open := map[string]requestNews{}
 	for _, o := range list {
-		open[o.ID] = requestNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, respond.Time(o.Made.Time())}
+		open[o.ID] = requestNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, access.Time(o.Made.Time())}
 	}
 	var ended []requestEnd
 	for id, o := range f.requests {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"beckon/render/web/access"
-	"beckon/render/web/respond"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -30,7 +29,7 @@ func (s *Server) describe(w http.ResponseWriter, _ *http.Request) error {
 	for name, v := range payloads {
 		events[name] = schemaOf(v)
 	}
-	b, err := respond.Encode(object{
+	b, err := access.Encode(object{
 		"openapi": "3.1.0",
 		"info": object{
 			"title":       "beckon",
@@ -45,7 +44,7 @@ func (s *Server) describe(w http.ResponseWriter, _ *http.Request) error {
 		return err
 	}
 	// A later version may add members to any object.
-	return respond.OK(w, json.RawMessage(bytes.ReplaceAll(b, []byte(`,"additionalProperties":false`), nil)))
+	return access.OK(w, json.RawMessage(bytes.ReplaceAll(b, []byte(`,"additionalProperties":false`), nil)))
 }
 
 var pathParam = regexp.MustCompile(`\{(\w+)\}`)

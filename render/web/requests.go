@@ -11,7 +11,7 @@ import (
 	"time"
 
 	cards "beckon/render/card"
-	"beckon/render/web/respond"
+	"beckon/render/web/access"
 	"beckon/state/evidence"
 	"beckon/state/request"
 	"beckon/state/request/pin"
@@ -80,7 +80,7 @@ func (s *Server) requests(w http.ResponseWriter, r *http.Request) error {
 	for i := range list {
 		out.Requests = append(out.Requests, drawn(&list[i]))
 	}
-	return respond.OK(w, out)
+	return access.OK(w, out)
 }
 
 func (s *Server) request(w http.ResponseWriter, r *http.Request) error {
@@ -88,7 +88,7 @@ func (s *Server) request(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return notGiven(w, err)
 	}
-	return respond.OK(w, oneRequest{s.mayAnswer(r), drawn(&o)})
+	return access.OK(w, oneRequest{s.mayAnswer(r), drawn(&o)})
 }
 
 type reaction struct {
@@ -134,17 +134,17 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From
 	if err != nil {
 		return notGiven(w, err)
 	}
-	return respond.OK(w, became{out.Taken, out.Why})
+	return access.OK(w, became{out.Taken, out.Why})
 }
 
 // answer returns the answer in b to the present card.
 func (b *reaction) answer(o offered) (a request.Answer, err error) {
 	a = request.Answer{Word: b.Word, Message: b.Message, Always: b.Always}
 	if err := o.Card.May(b.Word); err != nil {
-		return a, respond.NewFault(http.StatusForbidden, "not_whole", err.Error(), "")
+		return a, access.NewFault(http.StatusForbidden, "not_whole", err.Error(), "")
 	}
 	if b.Word == request.Allow && o.Drawn != b.Drawn {
-		return a, respond.NewFault(http.StatusPreconditionFailed, "changed",
+		return a, access.NewFault(http.StatusPreconditionFailed, "changed",
 			"what it would do has changed since it was shown", "look at it again")
 	}
 	questions := o.Choices()
@@ -170,12 +170,12 @@ func (b *reaction) answer(o offered) (a request.Answer, err error) {
 }
 
 func badAnswer(err error) error {
-	return respond.NewFault(http.StatusBadRequest, "bad_answer", err.Error(), "")
+	return access.NewFault(http.StatusBadRequest, "bad_answer", err.Error(), "")
 }
 
 // takenAnswer is an error that says whose answer counted.
 type takenAnswer struct {
-	respond.Body
+	access.Body
 	Answered givenBy `json:"answered"`
 }
 
@@ -195,18 +195,18 @@ var refusals = []struct {
 // notGiven says why an answer was not given.
 func notGiven(w http.ResponseWriter, err error) error {
 	if taken, is := errors.AsType[*request.TakenError](err); is {
-		fault := respond.NewFault(http.StatusConflict, "taken", taken.Error(), "")
+		fault := access.NewFault(http.StatusConflict, "taken", taken.Error(), "")
 		by := givenBy{taken.By.Word, taken.By.By, taken.By.From}
-		respond.JSON(w, fault.Status, takenAnswer{respond.Body{Error: fault}, by})
+		access.JSON(w, fault.Status, takenAnswer{access.Body{Error: fault}, by})
 		return nil
 	}
 	for _, r := range refusals {
 		if errors.Is(err, r.err) {
-			return respond.NewFault(r.status, r.code, err.Error(), r.hint)
+			return access.NewFault(r.status, r.code, err.Error(), r.hint)
 		}
 	}
 	if request.Late(err) {
-		return respond.NewFault(http.StatusGone, "over", err.Error(), "")
+		return access.NewFault(http.StatusGone, "over", err.Error(), "")
 	}
 	return badAnswer(err)
 }
@@ -219,12 +219,12 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request, from request.From)
 	}
 	err = s.dir().Halt(&v, from, s.o.User)
 	if errors.Is(err, request.ErrIdle) {
-		return respond.NewFault(http.StatusConflict, "not_at_work", err.Error(), "")
+		return access.NewFault(http.StatusConflict, "not_at_work", err.Error(), "")
 	}
 	if err != nil {
 		return err
 	}
-	return respond.Done(w)
+	return access.Done(w)
 }
 
 // goAway serves POST /api/away: subagents' requests are held from then on, or, with off, no
@@ -246,5 +246,5 @@ func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ request.From) 
 	case s.feed.again <- struct{}{}:
 	default:
 	}
-	return respond.Done(w)
+	return access.Done(w)
 }

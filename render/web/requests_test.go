@@ -16,7 +16,6 @@ import (
 
 	"beckon/event"
 	"beckon/render/web/access"
-	"beckon/render/web/respond"
 	"beckon/state/evidence"
 	"beckon/state/request"
 	"beckon/state/request/pin"
@@ -85,7 +84,7 @@ func (x *site) says(session string, o offered, more string) response {
 
 func code(t testing.TB, r response) string {
 	t.Helper()
-	var b respond.Body
+	var b access.Body
 	r.Into(t, &b)
 	return fmt.Sprintf("%d %s", r.Status, b.Error.Code)
 }

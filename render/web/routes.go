@@ -7,7 +7,6 @@ import (
 
 	"beckon/render"
 	"beckon/render/web/access"
-	"beckon/render/web/respond"
 	"beckon/state"
 	"beckon/state/request"
 
@@ -50,16 +49,16 @@ func (s *Server) endpoints() []endpoint {
 		{"POST /api/sessions/{id}/backburner", access.Act, s.backburner,
 			"Set a session aside, or take it back.", "", body{}, render.Row{}},
 		{"POST /api/undo", access.Act, s.undo,
-			"Take back the newest mark: seen, set aside or removed.", "", nil, respond.Status{}},
+			"Take back the newest mark: seen, set aside or removed.", "", nil, access.Status{}},
 		{"POST /api/sessions/{id}/jump", access.Act, s.ofSession(s.jump),
-			"Bring the session's terminal to the front.", "", nil, respond.Status{}},
+			"Bring the session's terminal to the front.", "", nil, access.Status{}},
 		{"POST /api/sessions/{id}/stop", access.Answer, s.ofAnswerer(s.stop),
-			"Stop a session before its next call.", "", nil, respond.Status{}},
+			"Stop a session before its next call.", "", nil, access.Status{}},
 		{"GET /api/offers", access.Read, s.requests, "What sessions ask, as it can be answered.", "", nil, requestList{}},
 		{"GET /api/offers/{id}", access.Read, s.request, "One of those.", "", nil, oneRequest{}},
 		{"POST /api/offers/{id}", access.Answer, s.ofAnswerer(s.react), "Answer it.", "", reaction{}, became{}},
 		{"POST /api/away", access.Answer, s.ofAnswerer(s.goAway),
-			"Hold subagents' requests for you while you are away.", "", body{}, respond.Status{}},
+			"Hold subagents' requests for you while you are away.", "", body{}, access.Status{}},
 		{"GET /api/stats", access.Read, s.getStats, "Time at work, by day.", "days", nil, nil},
 		{"GET /api/timeline", access.Read, s.getTimeline, "When each session did what, on a day.", "date", nil, nil},
 		{"GET /api/digest", access.Read, s.option("digest", s.o.Digest), "What happened while you were away.", "", nil, nil},
@@ -67,7 +66,7 @@ func (s *Server) endpoints() []endpoint {
 		{"GET /api", access.Read, s.describe, "This description.", "", nil, nil},
 		{"POST /api/login", access.Open, s.guard.Login,
 			"Exchange a code for a browser's session.", "", nil, access.SignedIn{}},
-		{"POST /api/logout", access.Act, s.guard.Logout, "End the session that sends this.", "", nil, respond.Status{}},
+		{"POST /api/logout", access.Act, s.guard.Logout, "End the session that sends this.", "", nil, access.Status{}},
 		{"GET /api/proof", access.Open, s.guard.Prove,
 			"Prove that this server knows a session.", "session words", nil, access.Proof{}},
 		{"GET /events", access.Read, s.events,
@@ -104,25 +103,25 @@ func (s *Server) handler() http.Handler {
 func (s *Server) api(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := h(w, r)
-		f, is := errors.AsType[*respond.Fault](err)
+		f, is := errors.AsType[*access.Fault](err)
 		switch {
 		case err == nil:
 			return
 		case errors.Is(err, errLater):
-			respond.JSON(w, http.StatusAccepted, hookAnswer{Status: "ok", Message: err.Error()})
+			access.JSON(w, http.StatusAccepted, hookAnswer{Status: "ok", Message: err.Error()})
 			return
 		case !is: // it may name files
 			s.o.Log(err)
-			f = respond.NewFault(http.StatusInternalServerError, "internal",
+			f = access.NewFault(http.StatusInternalServerError, "internal",
 				"Internal processing error", "beckon doctor checks this machine")
 		case f.Code == "bad_body":
 			s.feed.meter.refused(f.Code)
 		}
 		if strings.HasPrefix(r.URL.Path, "/hook") {
-			respond.JSON(w, f.Status, hookAnswer{Status: "error", Message: f.Message})
+			access.JSON(w, f.Status, hookAnswer{Status: "error", Message: f.Message})
 			return
 		}
-		respond.Error(w, f)
+		access.Error(w, f)
 	})
 }
 

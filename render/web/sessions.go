@@ -11,7 +11,7 @@ import (
 
 	"beckon/event"
 	"beckon/render"
-	"beckon/render/web/respond"
+	"beckon/render/web/access"
 	"beckon/state"
 	"beckon/state/history"
 	"beckon/state/live"
@@ -34,7 +34,7 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
 		list.GeneratedAt, list.Sessions = snap.Now.Time(), render.Rows(snap.Seen, true)
 	}
 	s.addBusy(list.Sessions, list.GeneratedAt)
-	return respond.OK(w, list)
+	return access.OK(w, list)
 }
 
 // busyFor is how long what was counted is kept.
@@ -92,7 +92,7 @@ func (s *Server) named(r *http.Request) (state.Seen, error) {
 	if i, ok := state.Fronts(all.Seen)[id]; ok {
 		return all.Seen[i], nil
 	}
-	return state.Seen{}, respond.NewFault(http.StatusNotFound, "no_such_session",
+	return state.Seen{}, access.NewFault(http.StatusNotFound, "no_such_session",
 		fmt.Sprintf("no session or seat %q", cut(id)), "GET /api/sessions?all=true lists them")
 }
 
@@ -102,7 +102,7 @@ func (s *Server) session(w http.ResponseWriter, _ *http.Request, v state.Seen) e
 	if v.Session.Seq > 0 {
 		s.addBusy(rows, time.Now())
 	}
-	return respond.OK(w, rows[0])
+	return access.OK(w, rows[0])
 }
 
 func (s *Server) seen(w http.ResponseWriter, r *http.Request) error {
@@ -127,7 +127,7 @@ func (s *Server) undo(w http.ResponseWriter, _ *http.Request) error {
 	}
 	_, marked := state.NewestMark(all.Seen)
 	if marked == nil {
-		return respond.NewFault(http.StatusConflict, "nothing_to_undo", "there is nothing to undo", "")
+		return access.NewFault(http.StatusConflict, "nothing_to_undo", "there is nothing to undo", "")
 	}
 	at := event.MillisOf(time.Now())
 	for i := range marked {
@@ -141,7 +141,7 @@ func (s *Server) undo(w http.ResponseWriter, _ *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond.Done(w)
+	return access.Done(w)
 }
 
 // act folds an action of the user on a session and responds with its row.
@@ -155,7 +155,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body, e
 		return err
 	}
 	if v.Session.Seq == 0 {
-		return respond.NewFault(http.StatusConflict, "no_hooks",
+		return access.NewFault(http.StatusConflict, "no_hooks",
 			"no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known")
 	}
 	a, key := action(b, until), store.KeyOf(v.Session.Record())
@@ -187,7 +187,7 @@ func actionBody(w http.ResponseWriter, r *http.Request) (b body, until event.Mil
 		}
 	}
 	if until, err = render.Until(b.Until, time.Now()); err != nil {
-		err = respond.NewFault(http.StatusBadRequest, "bad_until",
+		err = access.NewFault(http.StatusBadRequest, "bad_until",
 			fmt.Sprintf("until %q: %v", cut(b.Until), err), `for example {"until": "2h"}`)
 	}
 	return b, until, err
@@ -198,12 +198,12 @@ const jumpTime = 10 * time.Second
 
 func (s *Server) jump(w http.ResponseWriter, r *http.Request, v state.Seen) error {
 	if s.o.Jump == nil {
-		return respond.NewFault(http.StatusNotImplemented, "no_jump", "this server cannot jump", "")
+		return access.NewFault(http.StatusNotImplemented, "no_jump", "this server cannot jump", "")
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), jumpTime)
 	defer cancel()
 	if err := s.o.Jump(ctx, v); err != nil {
-		return respond.NewFault(http.StatusConflict, "cannot_jump", err.Error(), render.HintOf(err))
+		return access.NewFault(http.StatusConflict, "cannot_jump", err.Error(), render.HintOf(err))
 	}
-	return respond.Done(w)
+	return access.Done(w)
 }

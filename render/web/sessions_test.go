@@ -16,7 +16,7 @@ import (
 
 	"beckon/event"
 	"beckon/render"
-	"beckon/render/web/respond"
+	"beckon/render/web/access"
 	"beckon/state"
 
 	"github.com/gofrs/flock"
@@ -108,7 +108,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	r := x.Get("/api/sessions/nobody")
-	var f respond.Body
+	var f access.Body
 	r.Into(t, &f)
 	if r.Status != http.StatusNotFound || f.Error.Code != "no_such_session" || f.Error.Hint == "" {
 		t.Errorf("%d %s", r.Status, r.Body)
@@ -177,7 +177,7 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		"# TYPE beckon_sessions gauge", `beckon_sessions{state="idle"} 1`, "beckon_sse_clients 1", `beckon_events_total{kind="Stop"} 1`,
 		`beckon_hook_duration_seconds_bucket{le="0.001"} 0`, `beckon_hook_duration_seconds_bucket{le="0.002"} 2`, `beckon_hook_duration_seconds_bucket{le="+Inf"} 2`,
-		"beckon_hook_duration_seconds_sum 0.003", "beckon_hook_duration_seconds_count 2", `beckon_sse_events_total{event="turn_created"} 2`, "beckon_watching 1",
+		"beckon_hook_duration_seconds_sum 0.003", "beckon_hook_duration_seconds_count 2", `beckon_sse_events_total{event="turn_created"} 2`,
 	} {
 		if !strings.Contains(r.Body, want+"\n") {
 			t.Errorf("no %s in\n%s", want, r.Body)

@@ -7,12 +7,12 @@ import (
 
 	"beckon/render"
 	"beckon/render/term"
-	"beckon/render/web/respond"
+	"beckon/render/web/access"
 	"beckon/state"
 )
 
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
-	return respond.OK(w, s.guard.Health(s.o.Version))
+	return access.OK(w, s.guard.Health(s.o.Version))
 }
 
 // hookState is the response of GET /hook/status, which the page shows, too.
@@ -45,7 +45,7 @@ func unheard(r *render.Row, mode string) bool {
 }
 
 func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) error {
-	return respond.OK(w, s.hookState(time.Now()))
+	return access.OK(w, s.hookState(time.Now()))
 }
 
 func (s *Server) hookState(now time.Time) hookState {
@@ -56,13 +56,13 @@ func (s *Server) hookState(now time.Time) hookState {
 	mode, every := t.hybrid(last.At, now)
 	h.Mode, h.Interval = mode, every.Seconds()
 	if last.At != 0 {
-		h.LastAt, h.LastType = new(respond.Time(last.At.Time())), &last.Reason
+		h.LastAt, h.LastType = new(access.Time(last.At.Time())), &last.Reason
 		h.LastAgo = new(term.Age(now.Sub(last.At.Time())) + " ago")
 	}
 	h.Config.WithHooks, h.Config.Fallback, h.Config.Timeout = t.Hooks.Seconds(), t.Silent.Seconds(), t.Silence.Seconds()
 	h.Reconciled = s.feed.sweeps.Load()
 	if swept := s.feed.sweptAt.Load(); swept != 0 {
-		h.ReconciledAt = new(respond.Time(time.UnixMilli(swept)))
+		h.ReconciledAt = new(access.Time(time.UnixMilli(swept)))
 	}
 	h.Watching = "fsnotify"
 	if watching, _ := s.feed.Watching(); !watching {
@@ -96,17 +96,11 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) error {
 	for _, st := range state.States {
 		s.feed.meter.set(`beckon_sessions{state="`+string(st)+`"}`, states[st])
 	}
-	watching := 0
-	if is, _ := s.feed.Watching(); is {
-		watching = 1
-	}
 	s.feed.meter.set("beckon_waiting_sessions", waiting)
 	s.feed.meter.set("beckon_waiting_seconds", int(longest.Seconds()))
 	s.feed.meter.set("beckon_sse_clients", s.feed.clients())
-	s.feed.meter.set("beckon_reconciliations_total", int(s.feed.sweeps.Load()))
-	s.feed.meter.set("beckon_watching", watching)
 	var b bytes.Buffer
 	s.feed.meter.WritePrometheus(&b)
-	respond.Bytes(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", b.Bytes())
+	access.Bytes(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", b.Bytes())
 	return nil
 }

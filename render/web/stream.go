@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"beckon/render"
-	"beckon/render/web/respond"
+	"beckon/render/web/access"
 )
 
 const (
@@ -34,7 +34,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if c == nil {
 		s.feed.meter.refused("too_many_clients")
 		w.Header().Set("Retry-After", "5")
-		return respond.NewFault(http.StatusServiceUnavailable, "too_many_clients",
+		return access.NewFault(http.StatusServiceUnavailable, "too_many_clients",
 			fmt.Sprintf("%d event streams are open", maxStreams), "close some pages, or ask /api/sessions now and then")
 	}
 	defer s.feed.leave(c)

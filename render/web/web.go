@@ -170,8 +170,7 @@ func logOnce(log func(error)) func(error) {
 	}
 }
 
-// memo keeps results for a while, by key: of those who ask the same at once or again, the first has
-// it computed.
+// memo keeps results for a while, by key. It computes one at a time.
 type memo struct {
 	mu  sync.Mutex
 	all map[string]kept
@@ -179,7 +178,7 @@ type memo struct {
 
 type kept struct {
 	until time.Time
-	get   func() (any, error)
+	v     any
 }
 
 // maxKept is how many results are kept; further ones are not.
@@ -187,25 +186,19 @@ const maxKept = 1024
 
 // get returns the result for key, which f computes if there is none. An error is not kept.
 func (m *memo) get(key string, keep time.Duration, f func() (any, error)) (any, error) {
-	now := time.Now()
 	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.all, func(_ string, k kept) bool { return time.Now().After(k.until) })
+	if k, is := m.all[key]; is {
+		return k.v, nil
+	}
+	v, err := f()
+	if err != nil || len(m.all) >= maxKept {
+		return v, err
+	}
 	if m.all == nil {
 		m.all = map[string]kept{}
 	}
-	maps.DeleteFunc(m.all, func(_ string, k kept) bool { return now.After(k.until) })
-	k, is := m.all[key]
-	if !is {
-		k = kept{now.Add(keep), sync.OnceValues(f)}
-		if len(m.all) < maxKept {
-			m.all[key] = k
-		}
-	}
-	m.mu.Unlock()
-	v, err := k.get()
-	if err != nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		delete(m.all, key)
-	}
-	return v, err
+	m.all[key] = kept{time.Now().Add(keep), v}
+	return v, nil
 }

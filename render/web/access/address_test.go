@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"beckon/render"
-	"beckon/render/web/respond"
 )
 
 // answer starts a server that says it is a beckon of that version, and returns its address.
@@ -26,7 +25,7 @@ func answer(t *testing.T, version string) (addr string) {
 
 func answerOn(t *testing.T, l net.Listener, version string) (stop func()) {
 	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		respond.JSON(w, http.StatusOK, new(Guard).Health(version))
+		JSON(w, http.StatusOK, new(Guard).Health(version))
 	})}
 	go func() { _ = s.Serve(l) }()
 	stop = func() { _ = s.Close() }

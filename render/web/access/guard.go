@@ -23,7 +23,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"beckon/render/web/respond"
 	"beckon/state/evidence"
 	"beckon/state/request"
 
@@ -123,17 +122,17 @@ func (g *Guard) Protect(needs func(*http.Request) Scope, next http.Handler) http
 // checkHost refuses a name that an attacker's DNS points here (DNS rebinding). Valid are names
 // that no foreign DNS answers for, this machine's own if the server listens beyond it, and
 // those it was given.
-func (g *Guard) checkHost(r *http.Request) *respond.Fault {
+func (g *Guard) checkHost(r *http.Request) *Fault {
 	host := Host(r.Host)
 	if Loopback(host) || isAny(g.o.Hosts, host) || g.beyond.Load() && isOwn(host) {
 		return nil
 	}
-	return respond.NewFault(http.StatusMisdirectedRequest, "wrong_host", "this server is not known by that name",
+	return NewFault(http.StatusMisdirectedRequest, "wrong_host", "this server is not known by that name",
 		"ask for 127.0.0.1 or localhost, or start it with that name: beckon serve --name NAME")
 }
 
 // checkOrigin refuses the pages of other sites. Their links may lead here.
-func checkOrigin(r *http.Request) *respond.Fault {
+func checkOrigin(r *http.Request) *Fault {
 	origins := r.Header.Values("Origin")
 	link := r.Header.Get("Sec-Fetch-Mode") == "navigate" && (r.Method == http.MethodGet || r.Method == http.MethodHead)
 	switch r.Header.Get("Sec-Fetch-Site") {
@@ -143,7 +142,7 @@ func checkOrigin(r *http.Request) *respond.Fault {
 	if link && (len(origins) == 0 || len(origins) == 1 && sameOrigin(origins[0], r.Host)) {
 		return nil
 	}
-	return respond.NewFault(http.StatusForbidden, "foreign_origin", "pages of other sites are not served", "")
+	return NewFault(http.StatusForbidden, "foreign_origin", "pages of other sites are not served", "")
 }
 
 func sameOrigin(origin, host string) bool {
@@ -152,7 +151,7 @@ func sameOrigin(origin, host string) bool {
 }
 
 // checkCaller returns who sends r, or why they may not what it needs.
-func (g *Guard) checkCaller(r *http.Request, needs Scope) (c caller, _ *respond.Fault) {
+func (g *Guard) checkCaller(r *http.Request, needs Scope) (c caller, _ *Fault) {
 	key, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	who := connOf(r).peer
 	switch {
@@ -169,33 +168,33 @@ func (g *Guard) checkCaller(r *http.Request, needs Scope) (c caller, _ *respond.
 	case c.may&needs == needs && (needs != Open || who.Who != Another || r.URL.Path == "/healthz"):
 		return c, nil
 	case who.Who == Another && c.may == 0:
-		return c, respond.NewFault(http.StatusForbidden, "another_user",
+		return c, NewFault(http.StatusForbidden, "another_user",
 			"this server is another user's", "its owner can give you a token: Authorization: Bearer TOKEN")
 	case c.may == 0 || !sent:
 		return c, errUnauthorized
 	case needs == Answer:
 		return c, errNoAnswer
 	}
-	return c, respond.NewFault(http.StatusForbidden, "scope",
+	return c, NewFault(http.StatusForbidden, "scope",
 		"that token does not open this", "beckon serve token prints one that does")
 }
 
 var (
-	errUnauthorized = respond.NewFault(http.StatusUnauthorized, "unauthorized", "a token is needed",
+	errUnauthorized = NewFault(http.StatusUnauthorized, "unauthorized", "a token is needed",
 		"programs send Authorization: Bearer TOKEN, which `beckon serve token` prints; "+
 			"a browser is signed in by the link of `beckon serve url`, a phone by `beckon serve url --qr`")
-	errNoAnswer = respond.NewFault(http.StatusForbidden, "no_answers", "that token does not answer",
+	errNoAnswer = NewFault(http.StatusForbidden, "no_answers", "that token does not answer",
 		"a signed-in browser answers, a program with the token of `beckon serve token answer`, "+
 			"and `beckon answer` in a terminal")
 )
 
 // refuseKey refuses a wrong token, and looks at only a few of them each second.
-func (g *Guard) refuseKey(who Peer) *respond.Fault {
+func (g *Guard) refuseKey(who Peer) *Fault {
 	switch {
 	case !g.wrong.Allow():
-		return respond.NewFault(http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second")
+		return NewFault(http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second")
 	case who.Who == Another:
-		return respond.NewFault(http.StatusForbidden, "another_user",
+		return NewFault(http.StatusForbidden, "another_user",
 			"this server is another user's, and that is not its token", "")
 	}
 	return errUnauthorized
@@ -265,7 +264,7 @@ func (g *Guard) Answerer(r *http.Request) (request.From, error) {
 	for _, pid := range pids {
 		within, name := evidence.FromClient(pid)
 		if within {
-			return "", respond.NewFault(http.StatusForbidden, "agents_program",
+			return "", NewFault(http.StatusForbidden, "agents_program",
 				"an agent's client started the program that asks, and an agent does not answer itself",
 				"open the page in a browser that you started")
 		}
@@ -273,7 +272,7 @@ func (g *Guard) Answerer(r *http.Request) (request.From, error) {
 	}
 	switch {
 	case !seen:
-		return "", respond.NewFault(http.StatusForbidden, "unseen_program",
+		return "", NewFault(http.StatusForbidden, "unseen_program",
 			"cannot tell which program sent this; it may be an agent's", "beckon answer does it in a terminal")
 	case sure && browser && who.session != nil && OwnPeer(r):
 		return request.Page, nil
@@ -306,7 +305,7 @@ func setHeaders(h http.Header) {
 }
 
 // refuse responds with f.
-func (g *Guard) refuse(w http.ResponseWriter, f *respond.Fault) {
+func (g *Guard) refuse(w http.ResponseWriter, f *Fault) {
 	g.o.Refused(f.Code)
 	switch f.Status {
 	case http.StatusUnauthorized:
@@ -314,5 +313,5 @@ func (g *Guard) refuse(w http.ResponseWriter, f *respond.Fault) {
 	case http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", "1")
 	}
-	respond.Error(w, f)
+	Error(w, f)
 }

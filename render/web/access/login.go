@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"beckon/event/plainfile"
-	"beckon/render/web/respond"
 )
 
 // scopes are the tokens for programs that should not have the owner's.
@@ -122,7 +121,7 @@ func (g *Guard) Login(w http.ResponseWriter, r *http.Request) error {
 	// there finds what a browser keeps for that address. So a session of loopback ends with the
 	// server, and one of an address that leads elsewhere is kept.
 	kept := !Loopback(Host(r.Host))
-	return respond.OK(w, SignedIn{g.sessions.begin(who.Name, kept, now)})
+	return OK(w, SignedIn{g.sessions.begin(who.Name, kept, now)})
 }
 
 // isHere reports whether r comes from this machine, and not from another user of it.
@@ -136,7 +135,7 @@ func (g *Guard) Logout(w http.ResponseWriter, r *http.Request) error {
 	if s := callerOf(r).session; s != nil {
 		g.sessions.end(s)
 	}
-	return respond.Done(w)
+	return Done(w)
 }
 
 // Proof is the response to a page that asks the server for a proof.
@@ -149,10 +148,10 @@ type Proof struct {
 func (g *Guard) Prove(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	g.sessions.mu.Lock()
-	s := g.sessions.get(q.Get("session"), connOf(r).peer.Name)
+	s := g.sessions.all[q.Get("session")]
 	g.sessions.mu.Unlock()
-	if words := q.Get("words"); s != nil && len(words) >= keyBits/4 {
-		return respond.OK(w, Proof{hex.EncodeToString(mac(s.Digest, "proof "+words))})
+	if words := q.Get("words"); s != nil && s.User == connOf(r).peer.Name && len(words) >= keyBits/4 {
+		return OK(w, Proof{hex.EncodeToString(mac(s.Digest, "proof "+words))})
 	}
 	return errUnauthorized
 }
@@ -248,22 +247,14 @@ func digestOf(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// get returns a session of one of user's browsers, nil if it is none.
-func (s *sessions) get(id, user string) *session {
-	if v := s.all[id]; v != nil && v.User == user {
-		return v
-	}
-	return nil
-}
-
 // find returns the session with a key of one of user's browsers, nil if there is none, and records
 // its use.
 func (s *sessions) find(key, user string) *session {
 	id, secret, _ := strings.Cut(key, ".")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v := s.get(id, user)
-	if v == nil || !same(digestOf(secret), v.Digest) {
+	v := s.all[id]
+	if v == nil || v.User != user || !same(digestOf(secret), v.Digest) {
 		return nil
 	}
 	now := time.Now()

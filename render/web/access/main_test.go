@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"testing"
 	"time"
-
-	"beckon/render/web/respond"
 )
 
 // site is a server under test that does what it is asked by whoever may use it.
@@ -45,14 +43,14 @@ func serveOn(t *testing.T, l net.Listener, o Options) *site {
 	handle := func(pattern string, h func(http.ResponseWriter, *http.Request) error) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := h(w, r); err != nil {
-				respond.Error(w, err.(*respond.Fault))
+				Error(w, err.(*Fault))
 			}
 		})
 	}
 	handle("POST /api/login", d.Login)
 	handle("POST /api/logout", d.Logout)
 	handle("GET /api/proof", d.Prove)
-	handle("/", func(w http.ResponseWriter, _ *http.Request) error { return respond.Done(w) })
+	handle("/", func(w http.ResponseWriter, _ *http.Request) error { return Done(w) })
 	x := &site{client{T: t, URL: "http://" + l.Addr().String()}, d, d.Protect(needs, mux)}
 	s := &http.Server{Handler: x.h, ConnContext: Connect}
 	listener := d.Listen(l)

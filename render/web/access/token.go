@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"beckon/event/plainfile"
@@ -66,7 +67,7 @@ func readToken(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
-	if !info.Mode().IsRegular() || !private(info) {
+	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return "", render.Advise(fmt.Errorf("%s is not yours alone, so others may know it", path),
 			"remove it: the next start makes a new one")
 	}

@@ -29,12 +29,11 @@ var assets embed.FS
 // types are the media types of the page's files. The system's own table is not used: it
 // differs between machines, and with nosniff a wrong one breaks the page.
 var types = map[string]string{
-	".html": "text/html; charset=utf-8",
-	".css":  "text/css; charset=utf-8",
-	".js":   "text/javascript; charset=utf-8",
-	".mjs":  "text/javascript; charset=utf-8",
-	".svg":  "image/svg+xml",
-
+	".html":        "text/html; charset=utf-8",
+	".css":         "text/css; charset=utf-8",
+	".js":          "text/javascript; charset=utf-8",
+	".mjs":         "text/javascript; charset=utf-8",
+	".svg":         "image/svg+xml",
 	".webmanifest": "application/manifest+json",
 }
 

@@ -1,11 +1,9 @@
-// Package respond writes the responses of the server: JSON, and errors in one format.
-package respond
+package access
 
 import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"time"
 )
 
@@ -53,9 +51,7 @@ func JSON(w http.ResponseWriter, status int, v any) {
 
 // Bytes responds with b.
 func Bytes(w http.ResponseWriter, status int, contentType string, b []byte) {
-	h := w.Header()
-	h.Set("Content-Type", contentType)
-	h.Set("Content-Length", strconv.Itoa(len(b)))
+	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
 	_, _ = w.Write(b) // a client that has gone does not matter
 }
