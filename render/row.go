@@ -63,7 +63,6 @@ type Row struct {
 	Turn       *Turn            `json:"turn,omitempty"`
 	Subagents  []Subagent       `json:"subagents,omitempty"`
 	Background *Background      `json:"background,omitempty"`
-	Tasks      *Tasks           `json:"tasks,omitempty"`
 	Refused    int              `json:"refused,omitempty"`  // calls of this turn that the client itself refused
 	Refusals   []Refusal        `json:"refusals,omitempty"` // the newest of them
 	CreatedAt  time.Time        `json:"created_at"`
@@ -200,12 +199,6 @@ func (d *Refusal) Line() string {
 	return OneLine(what)
 }
 
-// Tasks is the agent's own task list.
-type Tasks struct {
-	Open int `json:"open"`
-	Done int `json:"done"`
-}
-
 // usual is the queue that is in force without a configuration.
 var usual = Queue{PermissionFirst: true}
 
@@ -310,9 +303,6 @@ func doing(r *Row, s *state.Session, st state.Status) {
 	b := Background{Agents: s.BackgroundAgents(), Shells: s.BackgroundShells(), Crons: s.Stop.Crons}
 	if b != (Background{}) {
 		r.Background = &b
-	}
-	if t := (Tasks{Open: len(s.Todos.Open) + s.Todos.Over, Done: s.Todos.Done}); t != (Tasks{}) {
-		r.Tasks = &t
 	}
 	r.Refused = s.Denied.Count
 	for _, d := range s.Denied.Calls {

@@ -63,7 +63,6 @@ func clone(s Session) Session {
 	s.Closed = slices.Clone(s.Closed)
 	s.Recent = slices.Clone(s.Recent)
 	s.Seeing = slices.Clone(s.Seeing)
-	s.Todos.Open = slices.Clone(s.Todos.Open)
 	s.Denied.Calls = slices.Clone(s.Denied.Calls)
 	return s
 }
@@ -152,8 +151,6 @@ func (f *fold) handle(e *event.Event) {
 		f.elicitation(e)
 	case event.ElicitationResult:
 		f.elicitationResult(e)
-	case event.TaskCreated, event.TaskCompleted:
-		f.todo(e)
 	}
 }
 

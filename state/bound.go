@@ -64,9 +64,6 @@ func (s *Session) shortened(most int) *Session {
 	short := clone(*s)
 	short.Stop.Background = slices.Clone(s.Stop.Background[:min(len(s.Stop.Background), 8)])
 	short.Closed = keepLast(short.Closed, 4)
-	open := min(len(s.Todos.Open), 8)
-	short.Todos.Over += len(s.Todos.Open) - open
-	short.Todos.Open = short.Todos.Open[:open]
 	for _, c := range short.Calls() {
 		c.Ask = nil
 	}

@@ -42,12 +42,6 @@ func (f *fold) refused(a *Actor, d *Decided) {
 		f.promptRefused(d)
 	case event.PreCompact:
 		f.endCompaction(f.at)
-	case event.TaskCreated:
-		f.s.Todos.Open = slices.DeleteFunc(f.s.Todos.Open, func(id string) bool { return id == d.UseID })
-	case event.TaskCompleted:
-		if t := &f.s.Todos; t.Done > 0 && len(t.Open) < maxTodos && !slices.Contains(t.Open, d.UseID) {
-			t.Open, t.Done = append(t.Open, d.UseID), t.Done-1
-		}
 	}
 }
 

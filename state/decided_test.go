@@ -125,17 +125,6 @@ func TestBlockedCompactionIsNone(t *testing.T) {
 	}
 }
 
-func TestRefusedTasksAreNotCounted(t *testing.T) {
-	made := event.Event{Kind: event.TaskCreated, Name: "TaskCreated", TaskN: event.Todo{ID: "1"}}
-	done := event.Event{Kind: event.TaskCompleted, Name: "TaskCompleted", TaskN: event.Todo{ID: "1"}}
-	if s := told(made, Decided{Event: event.TaskCreated, Word: WordRefused, UseID: "1"}); len(s.Todos.Open) != 0 {
-		t.Errorf("todos %+v", s.Todos)
-	}
-	if s := told(made, done, Decided{Event: event.TaskCompleted, Word: WordRefused, UseID: "1"}); len(s.Todos.Open) != 1 || s.Todos.Done != 0 {
-		t.Errorf("todos %+v", s.Todos)
-	}
-}
-
 // A reply is the user's next prompt, and the turn that it begins is theirs: the client announces
 // it as one of its own.
 func TestReplyIsAPrompt(t *testing.T) {

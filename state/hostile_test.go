@@ -274,7 +274,6 @@ func TestBoundAtItsWorst(t *testing.T) {
 	grow(maxClosed, func(int) { s.Closed = append(s.Closed, one.Closed[0]) })
 	grow(maxRecent, func(int) { s.Recent = append(s.Recent, one.Recent[0]) })
 	grow(maxSeeing, func(int) { s.Seeing = append(s.Seeing, one.Seeing[0]) })
-	grow(maxTodos, func(int) { s.Todos.Open = append(s.Todos.Open, one.Todos.Open[0]) })
 	s = Apply(s, Change{Seq: 1 << 40, At: t0})
 	s.Counted = 1 << 40
 	if n := len(AppendJSON(nil, &s)); n > limit {

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"slices"
 	"strings"
 
 	"beckon/event"
@@ -70,7 +69,7 @@ func (f *fold) sessionStart(e *event.Event) {
 		f.s.End = Mark{}
 	}
 	f.s.Seen = max(f.s.Seen, e.At)
-	f.s.Todos, f.s.Denied = Todos{}, Denials{}
+	f.s.Denied = Denials{}
 }
 
 // sessionEnd ends the session. The user ended it, so nothing is left unseen.
@@ -217,23 +216,6 @@ func (f *fold) idlePrompt(e *event.Event) {
 	f.reconcile(e.At, func(a *Actor) bool {
 		return f.s.listsRunning(a.ID) || (agents && a.Started > f.s.Stop.Snapshot)
 	})
-}
-
-func (f *fold) todo(e *event.Event) {
-	t := &f.s.Todos
-	i := slices.Index(t.Open, e.TaskN.ID)
-	switch {
-	case e.Kind == event.TaskCreated && i < 0 && len(t.Open) < maxTodos:
-		t.Open = append(t.Open, e.TaskN.ID)
-	case e.Kind == event.TaskCreated && i < 0:
-		t.Over++
-	case e.Kind == event.TaskCompleted && i >= 0:
-		t.Open = slices.Delete(t.Open, i, i+1)
-		t.Done++
-	case e.Kind == event.TaskCompleted && t.Over > 0:
-		t.Over--
-		t.Done++
-	}
 }
 
 // act folds what the user did through beckon.

@@ -175,7 +175,6 @@ type facts struct {
 	Subagents    []string
 	Agents       int
 	Shells       int
-	Todos        Todos
 	Message, Cwd string
 	Model, Mode  string
 }
@@ -183,7 +182,7 @@ type facts struct {
 func factsOf(s Session, now event.Millis) facts {
 	f := facts{Status: Resolve(s, Evidence{}, now), Prompt: s.Prompt, Turns: s.Counts.Turns, Permissions: s.Counts.Permissions,
 		Questions: s.Counts.Questions, Tools: s.Counts.Tools, Agents: s.BackgroundAgents(), Shells: s.BackgroundShells(),
-		Todos: s.Todos, Message: s.Stop.Message, Cwd: s.Cwd, Model: s.Model, Mode: s.Mode}
+		Message: s.Stop.Message, Cwd: s.Cwd, Model: s.Model, Mode: s.Mode}
 	for _, a := range s.Subagents() {
 		f.Subagents = append(f.Subagents, a.ID+" "+string(a.State()))
 	}

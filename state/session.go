@@ -25,9 +25,8 @@ const (
 	maxClosed  = 32 // tombstones of closed calls, none older than a minute
 	maxRecent  = 48 // events of the last seconds, to detect a second install's copies
 	maxSeeing  = 16 // observations: one of each source and kind
-	maxTodos   = 64
-	maxStopped = 8 // stopped subagents that are still shown
-	maxDenials = 8 // refused calls with their reasons
+	maxStopped = 8  // stopped subagents that are still shown
+	maxDenials = 8  // refused calls with their reasons
 )
 
 // Session holds the facts about one agent session, with their times. The verdict is not among
@@ -71,8 +70,7 @@ type Session struct {
 	Closed []Closed   `json:"closed,omitempty"`
 	Recent []Recent   `json:"recent,omitempty"`
 	Seeing []Observed `json:"observed,omitempty"` // newest observation of each source and kind
-	Todos  Todos      `json:"todos,omitzero"`
-	Denied Denials    `json:"denied,omitzero"` // calls that the client itself refused
+	Denied Denials    `json:"denied,omitzero"`    // calls that the client itself refused
 	Counts Counts     `json:"counts,omitzero"`
 
 	// Counted is up to when the session's time is in its history (package stats).
@@ -233,14 +231,6 @@ type Recent struct {
 	Via    string       `json:"via,omitempty"`
 	At     event.Millis `json:"at,omitempty"`
 	Paired bool         `json:"paired,omitempty"`
-}
-
-// Todos counts the agent's own task list (TaskCreated, TaskCompleted).
-type Todos struct {
-	Open []string `json:"open,omitempty"` // task ids
-	Done int      `json:"done,omitempty"`
-	// Over counts the open tasks whose ids exceed the limit and are not kept.
-	Over int `json:"over,omitempty"`
 }
 
 // Denials are the calls of the user's newest turn that the client refused without asking

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"beckon/cmd/internal/config"
@@ -55,22 +53,12 @@ func (c *notifyUsageCmd) send(a *app, set alert.Settings, w usage.Window, now ti
 	}
 	n := usageNote(w, c.Percent, c.Account, now)
 	d.Channels = notify.Send(context.Background(), a.channels(set, nil), n)
-	var err error
-	for _, channel := range []string{alert.Terminal, alert.Title} {
-		if set.Has(channel) { // only the client's hooks reach its terminal
-			err = alert.Later(a.Store.Dir, n.Title, n.Body, w.Resets)
-			d.Channels = strings.TrimPrefix(d.Channels+", "+channel+" with the next hook", ", ")
-		}
-	}
-	return errors.Join(err, a.Store.Decide(d))
+	return a.Store.Decide(d)
 }
 
-// usageNote says which limit it is, when it is reached and when it resets.
+// usageNote says which limit it is, and when it resets.
 func usageNote(w usage.Window, percent int, account string, now time.Time) notify.Note {
 	body := "resets " + term.Moment(w.Resets.Time(), now.Local())
-	if full, ok := w.Full(event.MillisOf(now)); ok && w.Used < 100_00 {
-		body += "; at this pace it is reached " + term.Moment(full.Time(), now.Local())
-	}
 	if account != "" {
 		body += "; " + event.OneLine(account, 80)
 	}

@@ -72,7 +72,7 @@ func TestUsageNotifies(t *testing.T) {
 					cmd := p.command("beckon", "statusline")
 					cmd.Stdin = bytes.NewReader(bytes.ReplaceAll(payload, []byte(sessionID(payload)), []byte("s"+strconv.Itoa(i))))
 					out, err := cmd.CombinedOutput()
-					if err != nil || !strings.Contains(string(out), "%/h, full ") {
+					if err != nil || !strings.Contains(string(out), "% (resets ") {
 						t.Errorf("the status line says %q, %v", out, err)
 					}
 				})
@@ -95,12 +95,6 @@ func TestUsageNotifies(t *testing.T) {
 			}
 			if asked && !strings.HasPrefix(gjson.GetBytes(b, "body").Str, "resets ") {
 				t.Errorf("it says %s", b)
-			}
-			hook := p.command("beckon-hook", "UserPromptSubmit")
-			hook.Stdin = strings.NewReader(`{"session_id":"s0","cwd":"/p","hook_event_name":"UserPromptSubmit","prompt":"go"}`)
-			said, err := hook.Output()
-			if err != nil || strings.Contains(gjson.GetBytes(said, "terminalSequence").Str, "usage limit 7d: 80 % used") != asked {
-				t.Errorf("the next hook says %s, %v", said, err)
 			}
 			out, err := p.command("beckon", "stats", "--json").Output()
 			if err != nil || gjson.GetBytes(out, `limits.#(name=="five_hour").used_percentage`).Num != 44 {

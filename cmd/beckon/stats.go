@@ -39,28 +39,18 @@ type statsJSON struct {
 
 // limitJSON is a usage limit, as `stats --json` prints it.
 type limitJSON struct {
-	Account  string     `json:"account,omitempty"`
-	Name     string     `json:"name"`
-	Used     float64    `json:"used_percentage"`
-	PerHour  *float64   `json:"percent_per_hour,omitempty"`
-	FullAt   *time.Time `json:"full_at,omitempty"` // at the current rate; only if before ResetsAt
-	ResetsAt time.Time  `json:"resets_at"`
-	At       time.Time  `json:"reported_at"`
+	Account  string    `json:"account,omitempty"`
+	Name     string    `json:"name"`
+	Used     float64   `json:"used_percentage"`
+	ResetsAt time.Time `json:"resets_at"`
+	At       time.Time `json:"reported_at"`
 }
 
-func limitsJSON(accounts []usage.Account, now event.Millis) []limitJSON {
+func limitsJSON(accounts []usage.Account) []limitJSON {
 	list := []limitJSON{}
 	for _, a := range accounts {
 		for _, w := range a.Windows {
-			l := limitJSON{Account: a.Name, Name: w.Name, Used: w.Percent(), ResetsAt: w.Resets.Time(), At: w.At.Time()}
-			if rate, ok := w.Rate(now); ok {
-				l.PerHour = &rate
-			}
-			if at, ok := w.Full(now); ok {
-				t := at.Time()
-				l.FullAt = &t
-			}
-			list = append(list, l)
+			list = append(list, limitJSON{a.Name, w.Name, w.Percent(), w.Resets.Time(), w.At.Time()})
 		}
 	}
 	return list
@@ -86,7 +76,7 @@ func (c *statsCmd) Run(a *app) error {
 	}
 	days, projects := totals.Days, totals.Projects
 	if c.JSON {
-		totals.Limits = limitsJSON(used, a.Now())
+		totals.Limits = limitsJSON(used)
 		return cli.WriteJSON(a.Stdout, totals)
 	}
 	st := a.Style(c.Color)

@@ -340,7 +340,7 @@ func TestWhatLeaves(t *testing.T) {
 	r.Cwd, r.Title, r.Process, r.Job = "/home/ann/shop", "use "+secret, &render.Process{Pid: 4711}, &render.Job{ID: "job"}
 	r.Tool = &render.Tool{Name: "Bash", Summary: "curl -H " + secret}
 	r.Question = &render.Question{Text: "May I?", Plan: "the whole plan", Form: []string{"field"}}
-	r.Turn, r.Tasks = &render.Turn{Number: 47}, &render.Tasks{Open: 47}
+	r.Turn = &render.Turn{Number: 47}
 	for level, texts := range map[Level]bool{Off: false, "": false, Short: true, Full: true} {
 		sent := string(marshal(permitted(&r, level.text)))
 		for _, never := range []string{secret, "/home/ann", "4711", "job", "whole plan", "field", "47"} {

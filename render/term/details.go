@@ -85,9 +85,6 @@ func Facts(r *render.Row) (list []Detail) {
 	for i := range r.Refusals {
 		add("refused", r.Refusals[i].Line())
 	}
-	if r.Tasks != nil {
-		add("tasks", fmt.Sprintf("%d open, %d done", r.Tasks.Open, r.Tasks.Done))
-	}
 	return list
 }
 

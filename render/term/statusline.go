@@ -92,7 +92,7 @@ func (st Style) status(v *StatusView, field string, l level) string {
 			return st.Paint("32", "+"+strconv.FormatInt(s.Added, 10)) + st.Paint("31", " -"+strconv.FormatInt(s.Removed, 10))
 		}
 	case "limit":
-		w, ok := usage.Nearest([]usage.Account{v.Usage}, event.MillisOf(st.Now))
+		w, ok := usage.Nearest([]usage.Account{v.Usage})
 		if ok && (l.cost || w.Percent() >= NearlyFull) {
 			return st.Paint(limitColor(w), Limit(w, st.Now, l.name > 0))
 		}

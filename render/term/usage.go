@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"beckon/event"
 	"beckon/state/usage"
 )
 
@@ -15,32 +14,14 @@ func LimitName(name string) string {
 	return cmp.Or(map[string]string{"five_hour": "5h", "seven_day": "7d", "spend_limit": "spend"}[name], clean(name))
 }
 
-// Limit returns a usage limit in a line: how much of it is used, how fast, and when it is
-// reached or resets; short only the first of these.
+// Limit returns a usage limit in a line: how much of it is used, and when it resets; short only the
+// first of these.
 func Limit(w usage.Window, now time.Time, short bool) string {
 	text := LimitName(w.Name) + " " + Percent(w.Percent())
-	if short {
-		return text
+	if !short {
+		text += " (resets " + Moment(w.Resets.Time(), now) + ")"
 	}
-	at := event.MillisOf(now)
-	var more []string
-	if rate, ok := w.Rate(at); ok && rate >= 0 {
-		more = append(more, pace(w, rate))
-	}
-	if full, ok := w.Full(at); ok && w.Used < 100_00 {
-		more = append(more, "full "+Moment(full.Time(), now))
-	} else {
-		more = append(more, "resets "+Moment(w.Resets.Time(), now))
-	}
-	return text + " (" + strings.Join(more, ", ") + ")"
-}
-
-// pace formats a rate by the hour, for a limit of days by the day.
-func pace(w usage.Window, perHour float64) string {
-	if w.Name == "five_hour" {
-		return Percent(perHour) + "/h"
-	}
-	return Percent(24*perHour) + "/day"
+	return text
 }
 
 // Moment formats a time of the next days: the hour, and from tomorrow on the day.
@@ -68,21 +49,12 @@ func Limits(accounts []usage.Account, st Style) string {
 		return ""
 	}
 	var b strings.Builder
-	now := event.MillisOf(st.Now)
-	fmt.Fprintf(&b, "\n%-7s %-12s %-9s %-10s %-10s %s\n", "LIMIT", "USED", "PACE", "FULL", "RESETS",
-		account(accounts, "ACCOUNT"))
+	fmt.Fprintf(&b, "\n%-7s %-12s %-10s %s\n", "LIMIT", "USED", "RESETS", account(accounts, "ACCOUNT"))
 	for _, a := range accounts {
 		for _, w := range a.Windows {
-			rate, full := "-", "-"
-			if r, ok := w.Rate(now); ok {
-				rate = pace(w, r)
-			}
-			if at, ok := w.Full(now); ok {
-				full = Moment(at.Time(), st.Now)
-			}
 			on := min(6, int(w.Percent()*6/100+0.5))
 			bar := st.Paint(limitColor(w), strings.Repeat("█", on)) + strings.Repeat("░", 6-on)
-			line := fmt.Sprintf("%-7s %s %4s  %-9s %-10s %-10s %s", LimitName(w.Name), bar, Percent(w.Percent()), rate, full,
+			line := fmt.Sprintf("%-7s %s %4s  %-10s %s", LimitName(w.Name), bar, Percent(w.Percent()),
 				Moment(w.Resets.Time(), st.Now), account(accounts, cmp.Or(clean(a.Name), "default")))
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		}

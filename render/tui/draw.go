@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"beckon/event"
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state/usage"
@@ -119,7 +118,7 @@ func (m *model) titleLine() string {
 
 // limitText returns the nearest usage limit, in red if it is nearly reached.
 func (m *model) limitText() string {
-	w, ok := usage.Nearest(m.local.Limits, event.MillisOf(m.now()))
+	w, ok := usage.Nearest(m.local.Limits)
 	if !ok || m.width < shortWidth && w.Percent() < term.NearlyFull {
 		return ""
 	}

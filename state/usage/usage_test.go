@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -120,68 +119,14 @@ func TestFile(t *testing.T) {
 	}
 }
 
-func TestRate(t *testing.T) {
-	w := Window{Limit: event.Limit{Name: "five_hour", Resets: noon + 3*hour}}
-	for at := event.Millis(0); at <= 2*hour; at += minute { // 10 % an hour, then 30
-		used := 20_00 + int64(at)*10_00/int64(hour)
-		if at > hour {
-			used += int64(at-hour) * 20_00 / int64(hour)
-		}
-		w, _ = w.merge(event.Limit{Name: w.Name, Used: used, Resets: w.Resets}, "a", noon+at)
-		if at == 2*minute { // two hours of the window are over
-			if rate, ok := w.Rate(noon + at); !ok || math.Abs(rate-float64(used)/100/(2+2.0/60)) > 0.01 {
-				t.Errorf("with hardly a sample: %v, %v", rate, ok)
-			}
-		}
-		if len(w.Past) > samples {
-			t.Fatalf("%d samples", len(w.Past))
-		}
-	}
-	if rate, ok := w.Rate(noon + 2*hour); !ok || rate < 28 || rate > 30.1 {
-		t.Errorf("rate %v, %v", rate, ok)
-	}
-	at, ok := w.Full(noon + 2*hour) // 60 % are used
-	if !ok && at < noon+3*hour {
-		t.Errorf("full at %v, %v", at-noon, ok)
-	}
-	if rate, _ := w.Rate(noon + 3*hour - minute); rate > 16 {
-		t.Errorf("after most of an hour of rest: %v", rate)
-	}
-	if _, ok := (Window{Limit: event.Limit{Name: "spend_limit", Used: 1, Resets: noon + day}}).Rate(noon); ok {
-		t.Error("the rate of a spend limit is known from nothing")
-	}
-}
-
-// The limit that will be reached first is the nearest, not the one that is used most.
+// The limit that is used most is the nearest.
 func TestNearest(t *testing.T) {
-	long := Window{Limit: event.Limit{Name: "seven_day", Used: 70_00, Resets: noon + day}} // six days are over
+	long := Window{Limit: event.Limit{Name: "seven_day", Used: 70_00, Resets: noon + day}}
 	short := Window{Limit: event.Limit{Name: "five_hour", Used: 60_00, Resets: noon + 3*hour}}
-	for _, c := range []struct {
-		all  []Window
-		want string
-	}{{nil, ""}, {[]Window{long}, "seven_day"}, {[]Window{long, short}, "five_hour"}} {
-		w, ok := Nearest([]Account{{Windows: c.all}}, noon)
-		if ok != (c.want != "") || w.Name != c.want {
-			t.Errorf("%v: %q", c.all, w.Name)
-		}
+	if _, ok := Nearest(nil); ok {
+		t.Error("none is nearest")
 	}
-	short.Used = 10_00
-	if w, _ := Nearest([]Account{{Windows: []Window{short}}, {Windows: []Window{long}}}, noon); w.Name != "seven_day" {
+	if w, ok := Nearest([]Account{{Windows: []Window{short}}, {Windows: []Window{long}}}); !ok || w.Name != "seven_day" {
 		t.Errorf("%q is nearest", w.Name)
-	}
-	if at, ok := (Window{Limit: event.Limit{Used: 100_00, Resets: noon + hour}}).Full(noon); !ok || at != noon {
-		t.Error("it is reached now")
-	}
-}
-
-func TestAccountOf(t *testing.T) {
-	for dir, want := range map[string]string{"": "", "/home/u/.claude": "", "/home/u/.claude/": "", "/home/u/.claude-work": "/home/u/.claude-work"} {
-		env := map[string]string{"HOME": "/home/u", "CLAUDE_CONFIG_DIR": dir}
-		if got := AccountOf(func(k string) string { return env[k] }); filepath.ToSlash(got) != want {
-			t.Errorf("%q: account %q", dir, got)
-		}
-	}
-	if ID("") != "default" || ID("/x") == ID("/y") || len(ID("/x")) != 12 {
-		t.Error("an ID")
 	}
 }

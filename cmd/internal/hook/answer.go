@@ -366,9 +366,6 @@ func (f *invocation) decided(r policy.Result) *state.Decided {
 	if c := asked(&f.session, &f.e); c != nil && f.e.Kind == event.PermissionRequest && !f.dialect.Native() {
 		d.UseID, d.Hash = c.UseID, c.Hash
 	}
-	if f.e.TaskN.ID != "" {
-		d.UseID = f.e.TaskN.ID
-	}
 	switch {
 	case f.e.SessionID == "":
 		return nil

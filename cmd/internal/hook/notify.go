@@ -45,7 +45,7 @@ func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 			n.st.Log(errors.New("reading the notification settings: " + err.Error())) // the valid settings still count
 		}
 		if res.After.Native() { // other clients would take a sequence for an answer or an error
-			sequence = n.beside(set, c, changed, is.State)
+			sequence = n.title(set, c, changed, is.State)
 		}
 		if raised {
 			sequence += n.announce(set, c)
@@ -57,27 +57,16 @@ func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 	return sequence
 }
 
-// beside returns the sequences that are about no alert: the window's title, and a note that
-// belongs to no session.
-func (n *notifier) beside(set alert.Settings, c alert.Case, changed bool, is state.State) (sequence string) {
-	var note, body string
-	if (set.Has(alert.Title) || set.Has(alert.Terminal)) && !set.Silent(n.now) {
-		note, body = alert.TakeLater(n.st.Dir, event.MillisOf(n.now))
+// title returns the sequence that sets the window's title, if it is due. A hook that waits for an
+// answer prints nothing, so the title is set when the client reports that nobody answered.
+func (n *notifier) title(set alert.Settings, c alert.Case, changed bool, is state.State) string {
+	if !set.Has(alert.Title) || !changed && !c.Still {
+		return ""
 	}
-	// A hook that waits for an answer prints nothing, so the title is set when the client reports
-	// that nobody answered.
-	_, waits := os.Stat(request.In(n.st.Dir).OpenDir())
-	if set.Has(alert.Title) && (changed || c.Still && waits == nil) {
-		headline := alert.Headline(c.Session, is)
-		if note != "" {
-			headline += ", " + note
-		}
-		sequence = osc.Title(headline)
+	if _, err := os.Stat(request.In(n.st.Dir).OpenDir()); !changed && err != nil {
+		return ""
 	}
-	if note != "" && set.Has(alert.Terminal) {
-		sequence += osc.Notify(set.StyleFor(c.Session.Origin.Terminal), "usage", note, body)
-	}
-	return sequence
+	return osc.Title(alert.Headline(c.Session, is))
 }
 
 // caseOf returns the alert that stands, and whether e caused it. The client's notice that

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -65,40 +64,6 @@ func (p *plot) date() {
 				p.t.Fatal(err)
 			}
 		}
-	}
-}
-
-// The next hook that changes a state notifies of a usage limit, once, and not after its window
-// is over.
-func TestNotifyUsageWithAHook(t *testing.T) {
-	prompt, stop := event.Event{Kind: event.UserPromptSubmit, Prompt: "go"}, event.Event{Kind: event.Stop, Message: "Done."}
-	beside := event.Event{Kind: event.PreToolUse, Tool: event.Tool{Name: "Bash", UseID: "t1", Summary: "Bash: make"}}
-	const title, body = "usage limit 5h: 80 % used", "resets 15:00"
-	for channel, want := range map[string]int{"terminal": 1, "title": 1, "sound": 0} {
-		t.Run(channel, func(t *testing.T) {
-			p := newPlot(t, `{"notify": ["`+channel+`"], "notify_sound": "/none"}`)
-			leave := func(d time.Duration) {
-				if err := alert.Later(p.st.Dir, title, body, event.MillisOf(p.clock.Add(d))); err != nil {
-					t.Fatal(err)
-				}
-			}
-			told := func(said string) int { return strings.Count(said, title) }
-			p.after(0, prompt)
-			leave(time.Hour)
-			if said := p.after(time.Second, beside); told(said) != 0 {
-				t.Errorf("a hook that changes no state says %q", said)
-			}
-			if said := p.after(time.Second, stop); told(said) != want || channel == "terminal" && !strings.Contains(said, body) {
-				t.Errorf("the next that does says %q", said)
-			}
-			if said := p.after(time.Second, prompt); told(said) != 0 {
-				t.Errorf("it is told again: %q", said)
-			}
-			leave(time.Minute)
-			if said := p.after(time.Hour, stop); told(said) != 0 {
-				t.Errorf("of a window that is over: %q", said)
-			}
-		})
 	}
 }
 

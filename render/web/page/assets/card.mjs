@@ -144,7 +144,7 @@ function turnLines(row, turns = []) {
       el("span", { class: "who" }, t.actor === "user" ? "you" : "agent"), el("bdi", {}, line)));
 }
 
-const badgesFrom = (row, busy, hosts) => [row.subagents, row.background, row.tasks, row.refused, row.permission_mode, hosts && row.host, row.agent,
+const badgesFrom = (row, busy, hosts) => [row.subagents, row.background, row.refused, row.permission_mode, hosts && row.host, row.agent,
   minutes(busy), row.process?.alive, percent(row), cost(row)];
 
 // refusals says which calls the client itself refused in this turn, and why.
@@ -182,7 +182,6 @@ function badges(row, busy, hosts) {
     badge("shells", bg.shells && count(bg.shells, "shell"), "background shells"),
     badge("crons", bg.crons && count(bg.crons, "schedule"), "scheduled wake-ups"),
     badge("refused", row.refused && `${row.refused} refused`, refusals(row).join("\n")),
-    badge("todo", row.tasks && `todo ${row.tasks.done}/${row.tasks.done + row.tasks.open}`, "its own task list: done of all"),
     badge("mode", row.permission_mode && row.permission_mode !== "default" && row.permission_mode, "permission mode"),
     badge("busy", minutes(busy) && `${minutes(busy)}m at work today`),
     badge("agent", row.agent && row.agent !== "claude-code" && row.agent),
