@@ -106,8 +106,9 @@ func (r *redactor) prefixed(i int, text, least string) found {
 	to := r.keyEnd(from)
 	rest := r.s[from:to]
 	least, exact := strings.CutPrefix(least, "=")
-	n, _ := strconv.Atoi(least) // the table is ours
-	if to-i < n || exact && to-i > n || wordy(rest) || !random(rest, 25) {
+	n, _ := strconv.Atoi(least)                                           // the table is ours
+	exact = exact && (to-i > n || strings.HasPrefix(r.s[to:], markBegin)) // a replacement was part of it
+	if to-i < n || exact || wordy(rest) || !random(rest, 25) {
 		return found{}
 	}
 	for to-from >= longest && to < len(r.s) && keyByte(r.s[to]) {
@@ -119,7 +120,7 @@ func (r *redactor) prefixed(i int, text, least string) found {
 	case '$': // of a hash the kind and the salt stay
 		return found{i + strings.LastIndexByte(r.s[i:to], '$') + 1, to, markPassword}
 	}
-	return found{i, to, markOf(text)}
+	return found{i, to, markKey}
 }
 
 // wordy reports whether what follows a prefix may be words, like the names of files: less than
@@ -160,25 +161,13 @@ func (r *redactor) keyEnd(i int) int {
 // formed finds a key without a prefix of its own, by its form.
 func (r *redactor) formed(i int) found {
 	to := r.keyEnd(i)
-	s, n := r.s[i:to], to-i
-	first, last := strings.IndexByte(s, '.'), strings.LastIndexByte(s, '.')
-	switch {
-	case n >= 8 && n <= 10 && isNumber(s) && strings.HasPrefix(r.s[to:], ":AA"): // Telegram
-		if end := r.keyEnd(to + 1); end-to > 34 {
-			return found{i, end, markKey}
+	s, near := r.s[i:to], r.s[i:min(len(r.s), i+enough)]
+	if strings.IndexByte("AMNO", near[0]) >= 0 || strings.Contains(near, ":AA") || strings.Contains(near, "-us") {
+		if f := r.find(i, &odd, markKey); f.mark != "" {
+			return f
 		}
-	case n == 34 && s[:2] == "AC" && areHex(s[2:]): // Twilio: the account, and behind it its key
-		from := to
-		for from < len(r.s) && from-to < 5 && strings.IndexByte(`"', :`, r.s[from]) >= 0 {
-			from++
-		}
-		if end := r.keyEnd(from); end-from == 32 && areHex(r.s[from:end]) {
-			return found{from, end, markKey}
-		}
-	case (n == 36 || n == 37) && s[32:35] == "-us" && areHex(s[:32]), // Mailchimp
-		n > 58 && (s[0] == 'M' || s[0] == 'N' || s[0] == 'O') && first >= 23 && first < 29 && last == first+7: // Discord
-		return found{i, to, markKey}
-	case n < 34 || n > 90 || !hasDigit(s) || !random(s, 30):
+	}
+	if len(s) < 34 || len(s) > 90 || !hasDigit(s) || !random(s, 30) {
 		return found{}
 	}
 	for text, rest := nextField(signatures); text != ""; text, rest = nextField(rest) {
@@ -189,24 +178,6 @@ func (r *redactor) formed(i int) found {
 		}
 	}
 	return found{}
-}
-
-// marks are the marks of keys, by what the prefixes in front of them begin with.
-const marks = `AKIA aws-key-id ASIA aws-key-id github_pat github-token gh github-token
-glsa api-key glc_ api-key gl gitlab-token GR13 gitlab-token _gitlab gitlab-token
-xox slack-token xapp slack-token hooks.slack slack-token AIza google-key ya29 google-key
-1//0 google-key GOCSPX google-key AQ. google-key sk_ stripe-key rk_ stripe-key
-whsec_ stripe-key npm_ npm-token pypi- pypi-token AGE- private-key`
-
-// markOf returns the mark of a key that begins with a prefix.
-func markOf(text string) string {
-	for prefix, rest := nextField(marks); prefix != ""; prefix, rest = nextField(rest) {
-		var mark string
-		if mark, rest = nextField(rest); strings.HasPrefix(text, prefix) {
-			return markBegin + mark + "]"
-		}
-	}
-	return markKey
 }
 
 // webToken finds a JSON web token: a header that begins with {" in base64, followed by two or
@@ -230,113 +201,34 @@ func (r *redactor) webToken(i int) found {
 // bearer finds the token after the word Bearer.
 func (r *redactor) bearer(i int) found {
 	const word = "bearer "
-	from := i + len(word)
-	if from >= len(r.s) || r.s[i]|0x20 != 'b' || !strings.EqualFold(r.s[i:from], word) {
+	if i+len(word) >= len(r.s) || r.s[i]|0x20 != 'b' || !strings.EqualFold(r.s[i:i+len(word)], word) {
 		return found{}
 	}
-	if end := r.run(from, opaque, 20, true); end > 0 && r.s[from] != '%' {
-		return found{from, end, markAuth}
+	if f := r.find(i+len(word), &credentials, markAuth); f.to-f.from >= 20 && hasDigit(r.s[f.from:f.to]) {
+		return f
 	}
 	return found{}
 }
 
-// userinfo finds the user part of a URL whose authority begins at i: with a password, or a
-// user so long and random that it is a token.
-func (r *redactor) userinfo(i int) found {
-	const ends = " \t\r\n\"'`<>\\|"
-	rest := r.s[i:]
-	stop := indexAny(rest, "/?#"+ends)
-	at := strings.LastIndexByte(rest[:stop], '@')
-	user, secret, colon := strings.Cut(rest[:max(at, 0)], ":")
-	if at < 0 { // a password may have a /, ? or #, which do not belong there but are common
-		_, port, ok := strings.Cut(rest[:stop], ":")
-		word := rest[:min(len(rest), stop+far)]
-		word = word[:indexAny(word, ends)]
-		at = strings.LastIndexByte(word, '@')
-		if !ok || isNumber(port) || at < 0 || at+1 == len(rest) || !alnum.has(rest[at+1]) {
-			return found{}
-		}
-		user, secret, colon = strings.Cut(word[:at], ":")
+// block finds a private key whose first or last line begins at i. It may be cut at either end.
+func (r *redactor) block(i int) (f found) {
+	if strings.HasPrefix(r.s[i:], "-----BEGIN ") {
+		return r.find(i, &privateKey, markPEM)
 	}
-	if !colon {
-		secret = user
+	if strings.HasPrefix(r.s[i:], "-----END ") {
+		f = r.find(i, &keyEnd, markPEM)
 	}
-	if secret == "" || rest[0] == '[' || placeholder(secret) || !colon && (at < 20 || !hasDigit(user)) {
-		return found{} // the bracket: replaced before, or a manual's optional part
+	if f.mark == "" || r.pemStart(i) == i {
+		return found{}
 	}
-	return found{i, i + at, markURL}
-}
-
-// indexAny returns where the first of the characters is in s; its end if none is.
-func indexAny(s, chars string) int {
-	if i := strings.IndexAny(s, chars); i >= 0 {
-		return i
-	}
-	return len(s)
-}
-
-// privateKey finds a private key block whose first or last line begins at i.
-// The block may be cut at either end.
-func (r *redactor) privateKey(i int) found {
-	if body := r.pemBoundary(i, "-----BEGIN "); body > 0 {
-		if end := r.pemEnd(body); end > 0 {
-			return found{i, end, markPEM}
-		}
-	}
-	if end := r.pemBoundary(i, "-----END "); end > 0 {
-		if from := r.pemStart(i); from < i {
-			return found{from, end, markPEM}
-		}
-	}
-	return found{}
-}
-
-// pemBoundary returns the end of the boundary line of a private key at i that begins with
-// prefix, or 0.
-func (r *redactor) pemBoundary(i int, prefix string) int {
-	rest, ok := strings.CutPrefix(r.s[i:], prefix)
-	label, _, whole := strings.Cut(rest[:min(len(rest), enough)], "-----")
-	if !ok || !whole || !strings.HasSuffix(strings.TrimSuffix(label, " BLOCK"), "PRIVATE KEY") {
-		return 0
-	}
-	return i + len(prefix) + len(label) + len("-----")
+	f.from = r.pemStart(i)
+	return f
 }
 
 const (
 	pemLine  = 32                     // all lines but the last have at least so many characters
 	pemSpace = " \t\r\n\"'`\\,>|#*;-" // what is between lines, and quotes, numbers or deletes them
 )
-
-// pemEnd returns the end of the block whose inside begins at i: after its last line, else
-// after the last line of base64; 0 without one.
-func (r *redactor) pemEnd(i int) (end int) {
-	for short := 0; short < 3; {
-		e := r.pemBoundary(i, "-----END ")
-		for ; e == 0 && i < len(r.s) && strings.IndexByte(pemSpace, r.s[i]) >= 0; e = r.pemBoundary(i, "-----END ") {
-			if i++; r.s[i-1] == '\\' && i < len(r.s) && strings.IndexByte("nrt", r.s[i]) >= 0 {
-				i++
-			}
-		}
-		if e > 0 {
-			return e
-		}
-		from := i
-		for i < len(r.s) && isBase64(r.s[i]) {
-			i++
-		}
-		switch n := i - from; {
-		case beginsWith(r.s[from:], "Proc-Type: DEK-Info: Version: Comment: Hash: Charset:"):
-			i += indexAny(r.s[i:], "\n\\")
-		case n == 0:
-			return end
-		case n >= pemLine, end > 0 && (n >= pemLine/2 || i == len(r.s)):
-			end = i
-		case !isNumber(r.s[from:i]): // no line's number
-			short++
-		}
-	}
-	return end
-}
 
 // pemStart returns the start of the lines of base64 that end before the boundary at i, or i
 // itself if they are too short for a key. It goes back no further than the last replacement.

@@ -159,13 +159,14 @@ func (r *redactor) named(i int) found {
 	}
 	switch {
 	case op == '>':
-		return r.element(v, kind, before)
+		if kind == harmless || strings.IndexByte("<.:\"'", before) < 0 {
+			return found{}
+		}
+		return r.accepted(r.find(v, &element, kind.mark()), kind)
 	case kind == harmless && op == '=' && (how == encoded || strings.IndexByte("?&;", before) >= 0):
 		kind = kindInQuery(name)
 	case kind == harmless && strings.EqualFold(name, "value"):
 		kind = r.namedBefore(i)
-	case kind == harmless && op == ':':
-		return r.passLine(end, i)
 	case op == ':' && (beginsWith(name, "x- X-") || name == "pass" && v == end+1): // a header, or openssl's argument
 		how = tight
 	}
@@ -237,135 +238,57 @@ func (r *redactor) namedBefore(i int) keyKind {
 	return kindOf(name[strings.LastIndexByte(name, '.')+1:])
 }
 
-// element finds the text at v of an XML element whose start tag ends before it:
-// <password>text</password>, <entry key="token">text</entry>.
-func (r *redactor) element(v int, kind keyKind, before byte) found {
-	if kind == harmless || strings.IndexByte("<.:\"'", before) < 0 || placeholder(r.s[v:]) {
-		return found{}
-	}
-	end := v
-	for end < len(r.s) && r.s[end] != '<' && r.s[end] > ' ' {
-		end++
-	}
-	if !strings.HasPrefix(r.s[end:], "</") || !accepts(r.s[v:end], kind, quoted) {
-		return found{}
-	}
-	return found{v, end, kind.mark()}
-}
-
-// passLine finds the password in a line of a pgpass file, host:port:db:user:password, at the
-// colon after its host, which begins at from.
-func (r *redactor) passLine(colon, from int) found {
-	const far, port = 256, 4
-	for from > r.last && dotted.has(r.s[from-1]) {
-		from--
-	}
-	if from > 0 && r.s[from-1] != '\n' || colon+1 == len(r.s) || r.s[colon+1] != '*' && !isDigit(r.s[colon+1]) {
-		return found{}
-	}
-	line := r.s[colon+1 : min(len(r.s), colon+far)]
-	line = line[:indexAny(line, " \t\r\n")]
-	fields := strings.Split(line, ":")
-	if len(fields) != 4 || fields[0] != "*" && (!isNumber(fields[0]) || len(fields[0]) < port) {
-		return found{}
-	}
-	password := fields[3]
-	if len(password) < 4 || isNumber(password) || placeholder(password) || fields[1] == "" || fields[2] == "" {
-		return found{}
-	}
-	end := colon + 1 + len(line)
-	return found{end - len(password), end, markPassword}
-}
-
 // spoken finds the secret after the name r.s[i:end] in a command line or in prose: --password x;
 // the password is hunter2; machine h login me password x; #define PASS "x".
 func (r *redactor) spoken(i, end int) found {
 	v := r.skipSpace(end)
-	flag := strings.HasSuffix(r.s[:i], "--")
-	if v == end || v == len(r.s) || !flag && !mayAnnounce(r.s[i:end]) {
+	name, flag := r.s[i:end], strings.HasSuffix(r.s[:i], "--")
+	if v == end || v == len(r.s) || !flag && !mayAnnounce(name) {
 		return found{}
 	}
-	verb, said := skipVerb(r.s, v)
-	q := quoteAt(r.s, v)
-	netrc := lower(r.s[i]) == 'p' && r.inNetrc(i)
-	if !flag && !netrc && q == "" && !hasDigit(r.s[said:saidEnd(r.s, said)]) {
-		return found{} // cheaper to check than the name
-	}
-	name := r.s[i:end]
 	kind := kindOf(name)
-	if kind == harmless && strings.EqualFold(name, "key") {
+	if strings.EqualFold(name, "key") {
 		kind = weakKey
 	}
-	switch {
+	q := quoteAt(r.s, v)
+	switch before := r.s[max(r.last, i-160):i]; {
 	case flag && kind != harmless && r.s[v] != '-':
 		return r.value(v, kind, tight)
 	case kind != secretKey && kind != passwordKey && kind != weakKey:
 		return found{}
 	case q != "" && strings.Contains(name, "_"):
 		return r.quotedValue(v+len(q), q, kind)
-	case kind == passwordKey && netrc:
+	case kind == passwordKey && strings.Contains(before, "machine ") && strings.Contains(before, "login "):
 		return r.plainValue(v, kind, tight)
 	}
-	return r.said(said, kind, verb)
+	return r.said(v, kind)
 }
 
 // mayAnnounce reports whether a name's last word begins like those that announce a secret.
 func mayAnnounce(name string) bool {
 	w := lastWord(name)
-	return len(w) > 1 && strings.Contains(" pa pw se to ke ap ac au", string([]byte{' ', lower(w[0]), lower(w[1])}))
-}
-
-// inNetrc reports whether the word password at i follows a login.
-func (r *redactor) inNetrc(i int) bool {
-	before := r.s[max(r.last, i-160):i]
-	return strings.Contains(before, "login ") && strings.Contains(before, "machine ")
-}
-
-// skipVerb skips the verb between a secret's name and the secret.
-func skipVerb(s string, v int) (verb bool, _ int) {
-	for _, w := range [...]string{"is ", "is: ", "was ", "to ", "key is ", "key is: "} {
-		if strings.HasPrefix(s[v:], w) {
-			return true, v + len(w)
-		}
-	}
-	return false, v
-}
-
-// saidEnd returns the end of the word at v.
-func saidEnd(s string, v int) int {
-	if v < len(s) {
-		v += len(quoteAt(s, v))
-	}
-	for v < len(s) && !ends(s[v]) {
-		v++
-	}
-	return v
+	return len(w) > 2 && strings.Contains(" pa pw se to ke ap ac au", string([]byte{' ', lower(w[0]), lower(w[1])}))
 }
 
 // said finds a secret in prose. It must look random, or, after a verb, like a password.
-func (r *redactor) said(v int, kind keyKind, verb bool) found {
-	end := saidEnd(r.s, v)
-	if v < end {
-		v += len(quoteAt(r.s, v))
+func (r *redactor) said(v int, kind keyKind) found {
+	verb := false
+	for _, w := range [...]string{"is ", "is: ", "was ", "to ", "key is ", "key is: "} {
+		if rest, ok := strings.CutPrefix(r.s[v:], w); ok {
+			v, verb = len(r.s)-len(rest), true
+			break
+		}
 	}
-	for end > v && strings.IndexByte(".!?:", r.s[end-1]) >= 0 {
-		end--
-	}
-	s := r.s[v:end]
-	if s == "" {
-		return found{}
-	}
-	if f := r.key(v); f.mark != "" {
+	if f := r.key(v + len(quoteAt(r.s, v))); f.mark != "" {
 		return f
 	}
-	if placeholder(s) || isPath(s) || strings.Contains(s, "://") || !hasDigit(s) {
-		return found{}
-	}
-	called := strings.HasPrefix(r.s[end:], "(")
-	password := len(s) >= 6 && (hasCapital(s) || hasAny(s, 'a', 'z')) && !called
-	token := len(s) >= 20 && oddLooking(s) && (verb || hasCapital(s))
-	if kind == passwordKey && verb && password || token {
-		return found{v, end, kind.mark()}
+	f := r.find(v, &said, kind.mark())
+	s := r.s[f.from:f.to]
+	switch {
+	case !hasDigit(s) || isPath(s) || strings.Contains(s, "://"):
+	case kind == passwordKey && verb && (hasCapital(s) || hasAny(s, 'a', 'z')),
+		len(s) >= 20 && oddLooking(s) && (verb || hasCapital(s)):
+		return f
 	}
 	return found{}
 }

@@ -20,8 +20,8 @@ import (
 	"strings"
 )
 
-// The marks that replace a secret, in addition to those of the rules. None contains a digit or
-// a character that could begin another secret.
+// The marks that replace a secret. None contains a digit or a character that could begin another
+// secret.
 const (
 	markJWT      = "[redacted:jwt]"
 	markPEM      = "[redacted:private-key]"
@@ -44,8 +44,7 @@ const (
 )
 
 // Text returns s with every secret that it finds replaced by a mark such as
-// [redacted:github-token]. Without a secret it returns s itself and allocates
-// nothing.
+// [redacted:api-key]. Without a secret it returns s itself and allocates nothing.
 func Text(s string) string {
 	r := redactor{s: s}
 	for i := 0; i < len(s); i++ {
@@ -114,18 +113,14 @@ func (r *redactor) result() string {
 // at looks for a secret that begins at i, or is announced there.
 func (r *redactor) at(i int) (f found) {
 	switch c := r.s[i]; {
-	case c == '[':
-		return found{}
-	case c == ':':
-		if strings.HasPrefix(r.s[i:], "://") {
-			return r.userinfo(i + len("://"))
-		}
-		return found{}
+	case c == ':' && strings.HasPrefix(r.s[i:], "://"):
+		return r.userinfo(i)
+	case strings.HasPrefix(r.s[i:], "-----"):
+		return r.block(i)
 	case c == '-':
-		if strings.HasPrefix(r.s[i:], "-----") {
-			return r.privateKey(i)
-		}
 		return r.argument(i)
+	case c == '[' || c == ':':
+		return found{}
 	case !alnum.has(c):
 		return r.key(i)
 	case !r.boundary(i):
@@ -141,7 +136,10 @@ func (r *redactor) at(i int) (f found) {
 		f = r.named(i)
 	}
 	if f.mark == "" {
-		f = r.piped(i)
+		f = r.given(i)
+	}
+	if f.mark == "" {
+		f = r.passLine(i)
 	}
 	return f
 }
@@ -210,7 +208,6 @@ const (
 	word                // and _
 	token               // and -
 	dotted              // and .
-	opaque              // and ~ + / = %: the characters of an Authorization header
 	others              // all
 )
 
@@ -220,7 +217,7 @@ var classes = func() (t [256]class) {
 		t[c] = others
 	}
 	for k, chars := range [...]string{
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "abcdefghijklmnopqrstuvwxyz", "_", "-", ".", "~+/=%",
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "abcdefghijklmnopqrstuvwxyz", "_", "-", ".",
 	} {
 		for i := range len(chars) {
 			t[chars[i]] = class(k)
@@ -230,25 +227,6 @@ var classes = func() (t [256]class) {
 }()
 
 func (k class) has(c byte) bool { return classes[c] <= k }
-
-// run returns the end of the run of characters at i, or 0 if it has fewer than min or lacks a
-// required digit. Full stops at its end belong to the sentence.
-func (r *redactor) run(i int, k class, min int, digit bool) int {
-	end := i
-	for end < len(r.s) && k.has(r.s[end]) {
-		end++
-	}
-	if digit && !hasDigit(r.s[i:][:end-i]) {
-		return 0
-	}
-	for end > i && r.s[end-1] == '.' {
-		end--
-	}
-	if end-i < min {
-		return 0
-	}
-	return end
-}
 
 // skipSpace skips a few spaces and tabs.
 func (r *redactor) skipSpace(i int) int {

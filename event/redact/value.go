@@ -15,9 +15,12 @@ func (r *redactor) value(v int, kind keyKind, how style) found {
 	case kind == headerKey:
 		return r.header(v + len(q))
 	case kind == cookieKey:
-		return r.cookie(v + len(q))
+		if f := r.find(v+len(q), &cookie, markCookie); f.to-f.from >= 8 {
+			return f
+		}
+		return found{}
 	case kind == weakKey && r.s[v] == '(':
-		return r.pair(v)
+		return r.accepted(r.find(v, &pair, markPassword), passwordKey)
 	}
 	if q != "" {
 		return r.quotedValue(v+len(q), q, kind)
@@ -130,6 +133,14 @@ func accepts(v string, kind keyKind, how style) bool {
 	return how != loose && !namesSecret(v) && (how == quoted || !isReference(v) || !strings.Contains(v, "."))
 }
 
+// accepted returns what has been found if it is a secret after such a name.
+func (r *redactor) accepted(f found, kind keyKind) found {
+	if f.mark == "" || !accepts(r.s[f.from:f.to], kind, quoted) {
+		return found{}
+	}
+	return f
+}
+
 // placeholder reports whether a value is only a placeholder: $TOKEN, <token>, {{token}}, %s,
 // ***, ..., or a mark.
 func placeholder(v string) bool {
@@ -183,72 +194,21 @@ func oddLooking(v string) bool {
 }
 
 func isUUID(v string) bool {
-	if len(v) != 36 {
-		return false
-	}
-	for i := range len(v) {
-		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (v[i] == '-') || !dash && !isHex(v[i]) {
-			return false
-		}
-	}
-	return true
+	return len(v) == 36 && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-' && areHex(strings.ReplaceAll(v, "-", ""))
 }
 
 // header finds the credentials of an Authorization header: after a scheme, or alone if they
 // are long and random.
 func (r *redactor) header(v int) found {
-	end := r.run(v, opaque, 1, false)
-	if end == 0 || placeholder(r.s[v:]) {
-		return found{}
-	}
-	called := func(to int) bool { return strings.HasPrefix(r.s[to:], "(") }
-	if scheme := r.s[v:end]; strings.HasPrefix(r.s[end:], " ") && isOneOf(scheme, schemes) {
-		from := r.skipSpace(end)
-		if to := r.run(from, opaque, 6, false); to > 0 && !placeholder(r.s[from:]) && !called(to) {
-			return found{from, to, markAuth}
+	f := r.find(v, &scheme, markAuth)
+	if f.mark == "" {
+		if f = r.find(v, &credentials, markAuth); !hasDigit(r.s[f.from:f.to]) {
+			return found{}
 		}
-	} else if len(scheme) >= 16 && hasDigit(scheme) && !(called(end) && isReference(scheme)) {
-		return found{v, end, markAuth}
 	}
-	return found{}
+	return f
 }
-
-// schemes are those of an Authorization header.
-const schemes = "basic bearer token apikey negotiate digest key jwt oauth"
 
 func isNumber(v string) bool { return strings.Trim(v, "0123456789.,_") == "" }
 
 func hasCapital(s string) bool { return hasAny(s, 'A', 'Z') }
-
-// cookie finds the values of a Cookie header that begins at v: name=value; ...
-func (r *redactor) cookie(v int) found {
-	equals := r.run(v, dotted, 1, false)
-	if equals == 0 || !strings.HasPrefix(r.s[equals:], "=") {
-		return found{}
-	}
-	from := equals + len("=")
-	end := from
-	for end < len(r.s) && r.s[end] > ' ' && strings.IndexByte("\"'`\\", r.s[end]) < 0 {
-		if next := end + len("; "); strings.HasPrefix(r.s[end:], "; ") && next < len(r.s) && alnum.has(r.s[next]) {
-			end = next
-		}
-		end++
-	}
-	if placeholder(r.s[from:]) || end-from < 8 {
-		return found{}
-	}
-	return found{from, end, markCookie}
-}
-
-// pair finds the second of two quoted texts in brackets: ("user", "password").
-func (r *redactor) pair(v int) found {
-	first, _, ok := strings.Cut(r.s[v:min(len(r.s), v+far)], ",")
-	if !ok || quoteAt(first, 1) == "" {
-		return found{}
-	}
-	at := r.skipSpace(v + len(first) + len(","))
-	if q := quoteAt(r.s, at); q != "" {
-		return r.quotedValue(at+len(q), q, passwordKey)
-	}
-	return found{}
-}

@@ -200,17 +200,13 @@ func (o *opening) found(find *shell.Command, write bool) {
 	}
 }
 
+// inPlace are the flags with which such programs change the files that they are given.
+const inPlace = "-i -pi --in-place --write -w --fix"
+
 // edits reports whether a program changes files in place.
 func edits(head string, rest []string) bool {
-	inPlace := ""
-	switch {
-	case shell.In("sed perl ruby", head):
-		inPlace = "-i -pi --in-place"
-	case shell.In("prettier gofmt eslint black rustfmt", head):
-		inPlace = "--write -w --fix"
-	}
-	return slices.ContainsFunc(strings.Fields(inPlace), func(flag string) bool {
-		return slices.ContainsFunc(rest, func(w string) bool { return strings.HasPrefix(w, flag) })
+	return shell.In("sed perl ruby prettier gofmt eslint black rustfmt", head) && slices.ContainsFunc(rest, func(w string) bool {
+		return slices.ContainsFunc(strings.Fields(inPlace), func(flag string) bool { return strings.HasPrefix(w, flag) })
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 const synonyms = `
 rm: -r -R --recursive; -f --force
 chmod chown chgrp cp: -R -r --recursive
+chmod: 777 0777 a+rwx a=rwx +rwx ugo+rwx ugo=rwx u=rwx,g=rwx,o=rwx; 666 0666 a+rw a=rw
 mv ln: -f --force
 git push: -f --force +*; -d --delete :*; -u --set-upstream
 git clean: -f --force; -n --dry-run

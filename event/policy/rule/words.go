@@ -3,7 +3,6 @@ package rule
 import (
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"beckon/event/policy/shell"
@@ -63,8 +62,6 @@ func (p *Pattern) same(want, got string) bool {
 		ref := strings.TrimPrefix(got[strings.LastIndexByte(got, ':')+1:], "+")
 		ref = strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/tags/")
 		return ref == tidy(want) && (p.first() == "push" || !strings.Contains(got, ":"))
-	case p.program == "chmod" && strings.Trim(want, "01234567") == "":
-		return strings.TrimLeft(want, "0") == strings.TrimLeft(octal(got), "0")
 	case shell.In(clusters, p.program):
 		all = strings.Split(got, ",") // ns,pods
 	}
@@ -72,60 +69,24 @@ func (p *Pattern) same(want, got string) bool {
 	return slices.ContainsFunc(all, func(one string) bool { return slices.Contains(names, one) })
 }
 
-// octal returns a mode as digits, as far as it says what is allowed: a+rwx is 777.
-func octal(mode string) string {
-	digits := 0
-	for part := range strings.SplitSeq(strings.ReplaceAll(mode, "=", "+"), ",") {
-		who, rights, ok := strings.Cut(part, "+")
-		if !ok {
-			return mode
-		}
-		for i, right := range []string{"x", "w", "r"} {
-			for j, class := range []string{"o", "g", "u"} {
-				if strings.Contains(rights, right) && (who == "" || strings.ContainsAny(who, "a"+class)) {
-					digits |= 1 << (i + 3*j)
-				}
-			}
-		}
-	}
-	return strconv.FormatInt(int64(digits), 8)
-}
-
 // tidy returns a word without what does not change a path.
 func tidy(w string) string {
-	if w == "./" {
-		return "."
+	if !strings.Contains(w, "/") || strings.Contains(w, "://") {
+		return w
 	}
-	w = strings.TrimPrefix(w, "./")
-	doubled := strings.Contains(w, "//") && !strings.Contains(w, "://")
-	if strings.Contains(w, "/../") || strings.HasSuffix(w, "/..") || doubled {
-		w = path.Clean(w)
-	}
-	if len(w) > 1 {
-		w = strings.TrimSuffix(w, "/")
-	}
-	return w
+	return path.Clean(w)
 }
 
 // wild compares a text with a pattern in which * stands for anything.
 func wild(pattern, text string) bool {
 	first, rest, starred := strings.Cut(pattern, "*")
-	if !starred {
-		return pattern == text
-	}
-	if !strings.HasPrefix(text, first) {
-		return false
-	}
-	text = text[len(first):]
-	for {
-		part, next, more := strings.Cut(rest, "*")
-		if !more {
-			return strings.HasSuffix(text, part)
+	text, begins := strings.CutPrefix(text, first)
+	for starred && begins {
+		first, rest, starred = strings.Cut(rest, "*")
+		if !starred {
+			return strings.HasSuffix(text, first)
 		}
-		at := strings.Index(text, part)
-		if at < 0 {
-			return false
-		}
-		text, rest = text[at+len(part):], next
+		_, text, begins = strings.Cut(text, first)
 	}
+	return begins && text == ""
 }
