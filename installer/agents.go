@@ -16,7 +16,7 @@ var opencodePlugin string
 // AgentSpec returns which entries the file of an agent other than Claude Code must hold.
 // command is the absolute path of beckon-hook.
 func AgentSpec(a *agents.Agent, command string) Spec {
-	return Spec{Command: command, Events: a.Install.Events, Shell: true, agent: a}
+	return Spec{Command: command, Events: a.Install.Events, Shell: true, KeepAnswers: true, agent: a}
 }
 
 // AgentTarget returns the file that an agent reads its hooks from. home is the user's; keep is
@@ -54,7 +54,10 @@ const endsWell = " 2>/dev/null || true"
 
 // whole returns a file that belongs to beckon alone, in the place of old. Its commands cannot fail:
 // their program may be gone one day, and Copilot denies every call whose hook fails.
-func (s Spec) whole(old []byte) []byte {
+func (s Spec) whole(old []byte) ([]byte, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
 	program := slashed(s.Command)
 	if s.agent.Install.Shape == agents.Plugin {
 		quoted, _ := json.Marshal(program) // a string
@@ -62,7 +65,7 @@ func (s Spec) whole(old []byte) []byte {
 		if s.Answers || s.KeepAnswers && bytes.Contains(old, []byte(holds)) {
 			text = strings.Replace(text, holdsNot, holds, 1)
 		}
-		return []byte(text)
+		return []byte(text), nil
 	}
 	type command struct {
 		Type       string `json:"type"`
@@ -80,7 +83,7 @@ func (s Spec) whole(old []byte) []byte {
 	return pretty(struct {
 		Version int             `json:"version"`
 		Hooks   json.RawMessage `json:"hooks"`
-	}{1, json.RawMessage("{" + strings.Join(hooks, ",") + "}")})
+	}{1, json.RawMessage("{" + strings.Join(hooks, ",") + "}")}), nil
 }
 
 // ours reports whether beckon wrote a file that belongs to it alone.

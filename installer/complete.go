@@ -3,6 +3,7 @@ package installer
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // ChosenFor returns the oldest client that the events of any install with a record in keep
@@ -43,22 +44,24 @@ func (r record) entries() []Entry { return readFile(r.Settings, "", nil).Entries
 // file changes: entries stay as they are, and a file without entries of ours is left alone. As
 // with Install, an uninstall restores the bytes that were there before. It may run many times,
 // and concurrently. The error joins those of all files.
-func Complete(ctx context.Context, keep string, v Version) (changed []Change, err error) {
+func Complete(ctx context.Context, keep string, v Version) (err error) {
 	for _, r := range records(keep) {
 		entries := r.entries()
 		if v.Compare(ParseVersion(r.Client)) <= 0 || len(entries) == 0 {
 			continue
 		}
 		spec := Spec{Command: entries[0].Program, Shell: !entries[0].Exec, Client: v, Set: r.Set, KeepAnswers: true}
-		for _, e := range entries {
-			spec.Events = append(spec.Events, e.Event)
+		names := Events(v, r.Set)
+		for _, e := range slices.Backward(entries) {
+			names = slices.Insert(names, 0, e.Event)
 		}
-		spec.Events = unique(append(spec.Events, Events(v, r.Set)...))
-		c, e := Apply(ctx, Target{Scope: User, Path: r.Settings, Keep: keep}, Install(spec))
-		if e == nil && !c.Noop() {
-			changed = append(changed, c)
+		for _, name := range names {
+			if !slices.Contains(spec.Events, name) {
+				spec.Events = append(spec.Events, name)
+			}
 		}
+		_, e := Apply(ctx, Target{Scope: User, Path: r.Settings, Keep: keep}, Install(spec))
 		err = errors.Join(err, e)
 	}
-	return changed, err
+	return err
 }

@@ -3,8 +3,8 @@ package installer
 import "slices"
 
 // List returns the operation that makes a list at the top of a JSON file value, or removes it if value
-// is nil. ours are the values that it has put there.
-func List(name string, value []string, ours ...[]string) Op {
+// is empty. What is not in before is ours.
+func List(name string, value, before []string) Op {
 	edit := func(old []byte) ([]byte, []string, error) {
 		d, err := parseTree(old)
 		if err != nil {
@@ -13,11 +13,11 @@ func List(name string, value []string, ours ...[]string) Op {
 		top := d.members()
 		at := slices.IndexFunc(top, func(m item) bool { return m.name == name })
 		switch {
-		case at < 0 && value == nil, value != nil && slices.Equal(d.list(name), value):
+		case at < 0 && len(value) == 0, len(value) > 0 && slices.Equal(d.list(name), value):
 			return old, nil, nil
 		case at < 0:
 			d.put(&d.file, name, value, 0)
-		case value == nil:
+		case len(value) == 0:
 			cut(&d.file, at)
 		case top[at].value.Value.Kind() != '[':
 			return nil, nil, problemAt(d.text, top[at].start, name, "not a list", "correct it")
@@ -25,15 +25,14 @@ func List(name string, value []string, ours ...[]string) Op {
 			top[at].value.Value = valueOf(d.layout.text(value, 1)).Value
 		}
 		text := d.bytes()
-		if value == nil && isNothing(text) && comments(d.file.BeforeExtra, d.file.AfterExtra) == nil {
+		if len(value) == 0 && isNothing(text) && comments(d.file.BeforeExtra, d.file.AfterExtra) == nil {
 			return nil, nil, nil // no file says the same
 		}
 		return text, nil, nil
 	}
 	return Op{edit: edit, owns: func(text []byte) bool {
 		d, err := parseTree(text)
-		return err == nil && d.list(name) != nil &&
-			slices.ContainsFunc(ours, func(of []string) bool { return slices.Equal(of, d.list(name)) })
+		return err == nil && slices.ContainsFunc(d.list(name), func(s string) bool { return !slices.Contains(before, s) })
 	}}
 }
 

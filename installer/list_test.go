@@ -13,10 +13,7 @@ var twoWords = []string{"terminal", "desktop"}
 // setList makes the list twoWords, or removes it.
 func (h home) setList(value []string) Change {
 	h.t.Helper()
-	if value == nil {
-		return h.apply(List("notify", nil))
-	}
-	return h.apply(List("notify", value, value))
+	return h.apply(List("notify", value, nil))
 }
 
 func TestList(t *testing.T) {
@@ -42,7 +39,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	h := newHome(t).with(`{"color"`)
-	if _, err := Apply(context.Background(), h.Target, List("notify", twoWords)); err == nil {
+	if _, err := Apply(context.Background(), h.Target, List("notify", twoWords, nil)); err == nil {
 		t.Error("a broken file was taken")
 	}
 	h.is(`{"color"`)

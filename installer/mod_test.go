@@ -6,32 +6,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
-func modOf(t *testing.T, dir string) Plugin {
-	t.Helper()
-	return Plugin{Dir: dir, Version: "v1.2.3", Beckon: "/opt/beckon", Spec: Spec{Command: "/opt/beckon-hook", Events: []string{"Stop"}}}
+func modOf(dir string) Mod {
+	return Mod{Dir: dir, Version: "v1.2.3", Beckon: "/opt/beckon", Hook: "/opt/beckon-hook"}
 }
 
-// put makes p.Dir the mod, and reports whether anything had to be written.
-func (p Plugin) put(keep string) (changed bool, err error) { return p.applyMod(keep, true) }
-
-// take removes the mod, and reports whether there was one.
-func (p Plugin) take(keep string) (was bool, err error) {
-	was, err = p.applyMod(keep, false)
-	return was, errors.Join(err, p.RemoveEmpty(keep))
-}
-
-func (p Plugin) applyMod(keep string, on bool) (changed bool, err error) {
-	files, err := p.ModEdits(keep, on)
-	if err != nil {
-		return false, err
+// apply makes m.Dir the mod, or removes it, and reports whether anything had to be written.
+func (m Mod) apply(keep string, on bool) (changed bool, err error) {
+	files, err := m.Edits(keep, on)
+	for _, f := range files {
+		changed = changed || !f.Noop()
 	}
-	done, err := ApplyAll(context.Background(), files)
-	return slices.ContainsFunc(done, func(c Change) bool { return !c.Noop() }), err
+	return changed, errors.Join(err, ApplyAll(context.Background(), files))
 }
 
 // contents returns every file and directory below dir, with the files' bytes.
@@ -86,51 +75,24 @@ func TestModGoesWithoutATrace(t *testing.T) {
 				}
 			}
 			was, kept := contents(t, root), contents(t, keep)
-			p := modOf(t, filepath.Join(root, "claude", "skills", "beckon"))
+			p := modOf(filepath.Join(root, "claude", "skills", "beckon"))
 			for try, want := range []bool{true, false} {
-				if changed, err := p.put(keep); err != nil || changed != want || !p.HasMod() {
+				if changed, err := p.apply(keep, true); err != nil || changed != want || !p.Alone() {
 					t.Fatalf("try %d: %v, %v", try, changed, err)
 				}
 			}
 			p.Beckon = "/usr/bin/beckon" // an upgrade made elsewhere
-			if changed, err := p.put(keep); err != nil || !changed {
+			if changed, err := p.apply(keep, true); err != nil || !changed {
 				t.Fatalf("%v, %v", changed, err)
 			}
 			for try, want := range []bool{true, false} {
-				if was, err := p.take(keep); err != nil || was != want {
+				if was, err := p.apply(keep, false); err != nil || was != want {
 					t.Fatalf("try %d: %v, %v", try, was, err)
 				}
 			}
 			same(t, was, contents(t, root))
 			same(t, kept, contents(t, keep))
 		})
-	}
-}
-
-// A mod of an earlier version, which recorded the directories that it made in one file.
-func TestModOfAnEarlierVersion(t *testing.T) {
-	root, keep := t.TempDir(), t.TempDir()
-	p := modOf(t, filepath.Join(root, "skills", "beckon"))
-	if _, err := p.put(keep); err != nil {
-		t.Fatal(err)
-	}
-	records, err := filepath.Glob(filepath.Join(keep, "*.json"))
-	if err != nil || len(records) != 3 {
-		t.Fatalf("%q, %v", records, err)
-	}
-	for _, path := range records {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(keep, "mod.json"), []byte(`{"dir": "x", "made": ["y"]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if was, err := p.take(keep); !was || err != nil {
-		t.Fatalf("%v, %v", was, err)
-	}
-	if _, err := os.Stat(p.Dir); err == nil || len(contents(t, keep)) != 1 {
-		t.Errorf("left: %v, %v", contents(t, root), contents(t, keep))
 	}
 }
 
@@ -151,15 +113,15 @@ func same(t *testing.T, want, got map[string]string) {
 // Another program's plugin, or one that also has the hooks, is not made the mod.
 func TestModLeavesOthersAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "beckon")
-	p := modOf(t, dir)
-	if err := writePlugin(t, p); err != nil {
+	p := modOf(dir)
+	if err := os.CopyFS(dir, os.DirFS("plugin")); err != nil {
 		t.Fatal(err)
 	}
 	was := contents(t, dir)
-	if _, err := p.put(t.TempDir()); err == nil {
+	if _, err := p.apply(t.TempDir(), true); err == nil {
 		t.Error("the hooks of a whole plugin were dropped for a mod")
 	}
-	if had, err := p.take(t.TempDir()); had || err != nil {
+	if had, err := p.apply(t.TempDir(), false); had || err != nil {
 		t.Errorf("%v, %v", had, err)
 	}
 	same(t, was, contents(t, dir))
@@ -167,8 +129,8 @@ func TestModLeavesOthersAlone(t *testing.T) {
 
 // The mod names both programs, and the client reads where it is.
 func TestModNamesPrograms(t *testing.T) {
-	p := modOf(t, filepath.Join(t.TempDir(), "p"))
-	if _, err := p.put(t.TempDir()); err != nil {
+	p := modOf(filepath.Join(t.TempDir(), "p"))
+	if _, err := p.apply(t.TempDir(), true); err != nil {
 		t.Fatal(err)
 	}
 	text := contents(t, p.Dir)
@@ -184,11 +146,11 @@ func TestModNamesPrograms(t *testing.T) {
 
 // A path may contain what ends a string in JavaScript.
 func TestModQuotesPaths(t *testing.T) {
-	p := modOf(t, t.TempDir())
+	p := modOf(t.TempDir())
 	p.Beckon, p.Version = "/o\u2028p\"t/beckon", "v1\n// evil"
-	js, err := p.module()
-	if err != nil || !strings.Contains(string(js), `const BECKON = "/o\u2028p\"t/beckon"`) || strings.Contains(string(js), "\n// evil") {
-		t.Errorf("%v\n%.200s", err, js)
+	js := p.script()
+	if !strings.Contains(string(js), `const BECKON = "/o\u2028p\"t/beckon"`) || strings.Contains(string(js), "\n// evil") {
+		t.Errorf("%.200s", js)
 	}
 }
 

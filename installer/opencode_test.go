@@ -76,7 +76,11 @@ func TestOpenCodePluginAnswers(t *testing.T) {
 	hook := filepath.Join(dir, "beckon-hook")
 	spec := AgentSpec(event.AgentOf("opencode"), hook)
 	spec.Answers = true
-	for name, text := range map[string]string{"beckon.mjs": string(spec.whole(nil)), "run.mjs": pluginScript, "beckon-hook": pluginHook} {
+	text, err := spec.whole(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"beckon.mjs": string(text), "run.mjs": pluginScript, "beckon-hook": pluginHook} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}

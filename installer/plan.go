@@ -34,7 +34,7 @@ type Op struct {
 // Install returns the operation that makes a file hold want's entries.
 func Install(want Spec) Op {
 	if ownFile(want.agent) {
-		return whole(want.check, want.whole, ours, "move it away")
+		return whole(want.whole, ours)
 	}
 	edit := func(old []byte) ([]byte, []string, error) { return Edit(old, want) }
 	return Op{edit: edit, owns: owns, client: want.Client.String(), set: want.Set}
@@ -55,17 +55,14 @@ func Uninstall() Op {
 // errForeign is returned for a file of ours by name that somebody else wrote.
 var errForeign = errors.New("is there already, and not beckon's")
 
-// whole returns the operation that makes a file what text returns for the old bytes. Its error for
-// a file that is not ours has the advice.
-func whole(check func() error, text func(old []byte) []byte, ours func([]byte) bool, foreign advice) Op {
-	return Op{owns: ours, edit: func(old []byte) ([]byte, []string, error) {
+// whole returns the operation that makes a file what text returns for the old bytes.
+func whole(text func(old []byte) ([]byte, error), ours func([]byte) bool) Op {
+	return Op{owns: ours, edit: func(old []byte) (is []byte, notes []string, err error) {
 		if old != nil && !ours(old) {
-			return nil, nil, &fileError{Step: "writing", Err: errForeign, advice: foreign}
+			return nil, nil, &fileError{Step: "writing", Err: errForeign, advice: "move it away"}
 		}
-		if err := check(); err != nil {
-			return nil, nil, err
-		}
-		return text(old), nil, nil
+		is, err = text(old)
+		return is, nil, err
 	}}
 }
 
@@ -106,22 +103,19 @@ func (f FileEdit) Diff() (string, error) {
 	return Diff(c.New, text, c.File), err
 }
 
-// ApplyAll carries out edits of different files, and none if one of them is refused. It returns the
-// changes that it made.
-func ApplyAll(ctx context.Context, files []FileEdit) (done []Change, err error) {
+// ApplyAll carries out edits of different files, and none if one of them is refused.
+func ApplyAll(ctx context.Context, files []FileEdit) error {
 	for _, f := range files {
 		if _, err := Plan(f.Target, f.Op); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, f := range files {
-		c, err := Apply(ctx, f.Target, f.Op)
-		if err != nil {
-			return done, err
+		if _, err := Apply(ctx, f.Target, f.Op); err != nil {
+			return err
 		}
-		done = append(done, c)
 	}
-	return done, nil
+	return nil
 }
 
 // Diff returns the unified diff from old to new of a file called name, "" if they are equal. A
@@ -263,8 +257,7 @@ func (c Change) elsewhere() advice {
 	if c.Target.agent != nil || c.op.shared {
 		return advice(is)
 	}
-	plugin := filepath.Join(filepath.Dir(c.Target.Path), "skills", PluginName)
-	return advice(is + ", or use the plugin, which needs no settings: " + CommandLine("beckon", "plugin", plugin))
+	return advice(is + ", or use the plugin, which needs no settings (beckon help install)")
 }
 
 const (

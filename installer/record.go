@@ -84,6 +84,20 @@ func (k kept) putBack(before []byte) {
 	_ = plainfile.Write(k.record, before, 0o600, true)
 }
 
+// Original returns what the file was before the first edit of ours, nil if there was none, and reports
+// whether it is recorded.
+func (t Target) Original() (text []byte, recorded bool) {
+	file, err := resolve(t.Path)
+	if err != nil {
+		return nil, false
+	}
+	k := keptFor(t.Keep, file)
+	if _, recorded = k.load(); recorded {
+		text, _ = os.ReadFile(k.backup)
+	}
+	return text, recorded
+}
+
 // original returns the old bytes if the file is as we left it.
 func (k kept) original(r record, now []byte) ([]byte, bool) {
 	if r.Created || r.Wrote == "" || r.Wrote != digest(now) {

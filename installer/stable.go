@@ -68,7 +68,7 @@ func checkProgram(path string) error {
 		return &pathError{path, cause(err).Error(), ""}
 	case !info.Mode().IsRegular():
 		return &pathError{path, "not a regular file", ""}
-	case !runnable(path, info):
+	case !Runnable(path, info):
 		return &pathError{path, "not executable", "chmod +x it"}
 	}
 	return nil

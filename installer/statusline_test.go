@@ -168,12 +168,8 @@ func TestStatusLineKeepsWhatWasAdded(t *testing.T) {
 func TestInspectStatusLine(t *testing.T) {
 	h := newHome(t).with(`{"statusLine": {"type": "command", "command": "date"}}`)
 	h.apply(Install(statusSpec))
-	r := Inspect(Inspection{Targets: []Target{h.Target}})
-	if s := r.Files[0].Status; s == nil || *s != (status{"/opt/beckon/bin/beckon", true}) {
+	if s := InspectFile(h.Target).Status; s == nil || *s != (Status{"/opt/beckon/bin/beckon", true}) {
 		t.Errorf("status %+v", s)
-	}
-	if len(r.Programs) != 2 || r.Programs[1].Path != "/opt/beckon/bin/beckon" || r.Programs[1].Exists {
-		t.Errorf("programs %+v", r.Programs)
 	}
 	h.apply(Uninstall())
 	h.is(`{"statusLine": {"type": "command", "command": "date"}}`)

@@ -34,5 +34,5 @@ func syncDir(dir string) {
 	}
 }
 
-// runnable reports whether info is of a file that may be executed.
-func runnable(_ string, info fs.FileInfo) bool { return info.Mode().Perm()&0o111 != 0 }
+// Runnable reports whether info is of a file that may be executed.
+func Runnable(_ string, info fs.FileInfo) bool { return info.Mode().Perm()&0o111 != 0 }

@@ -36,8 +36,8 @@ func rename(from, to string) error {
 // syncDir does nothing: Windows cannot flush a directory.
 func syncDir(string) {}
 
-// runnable reports whether path names a program. The client starts real programs
+// Runnable reports whether path names a program. The client starts real programs
 // only, no scripts.
-func runnable(path string, _ fs.FileInfo) bool {
+func Runnable(path string, _ fs.FileInfo) bool {
 	return strings.EqualFold(filepath.Ext(path), ".exe")
 }

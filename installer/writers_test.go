@@ -285,9 +285,9 @@ func TestFailureLeavesTheRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.write(h.Path, before)
-		r := Inspect(Inspection{Targets: []Target{h.Target}})
-		if r.Files[0].Recorded != installed || !installed && h.kept() != nil {
-			t.Errorf("installed %v: recorded %v, kept %v", installed, r.Files[0].Recorded, h.kept())
+		f := InspectFile(h.Target)
+		if f.Recorded != installed || !installed && h.kept() != nil {
+			t.Errorf("installed %v: recorded %v, kept %v", installed, f.Recorded, h.kept())
 		}
 		if c, err := Plan(h.Target, Uninstall()); err != nil || string(c.New) != old {
 			t.Errorf("installed %v: uninstall leaves %q, %v", installed, c.New, err)

@@ -53,13 +53,9 @@ type commands struct {
 	Demo   demoCmd    `cmd:"" group:"setup" brief:"play recorded sessions" help:"Play recorded sessions; nothing has to be set up."`
 	Help   helpCmd    `cmd:"" group:"setup" brief:"the manual, page by page" help:"Print a page of the manual or the usage of a command; without either, list both."`
 
-	Install   setup.InstallCmd   `cmd:"" hidden:"" help:"Add the hooks to the settings of Claude Code, or of other agents."`
-	Uninstall setup.UninstallCmd `cmd:"" hidden:"" help:"Remove the hooks again."`
-	Plugin    setup.PluginCmd    `cmd:"" hidden:"" help:"Write the plugin for Claude Code that releases contain."`
-	Fsck      doctor.RepairCmd   `cmd:"" hidden:"" help:"List the state files that could not be read."`
-	Mod       talk.ModCmd        `cmd:"" hidden:"" help:"Print what beckon's mod inside the client shows, as JSON."`
-	Hook      hookCmd            `cmd:"" hidden:"" help:"Process one hook event from stdin, as beckon-hook does."`
-	Version   versionCmd         `cmd:"" hidden:"" help:"Print the version."`
+	Mod     talk.ModCmd `cmd:"" hidden:"" help:"Print what beckon's mod inside the client shows, as JSON."`
+	Hook    hookCmd     `cmd:"" hidden:"" help:"Process one hook event from stdin, as beckon-hook does."`
+	Version versionCmd  `cmd:"" hidden:"" help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }

@@ -26,7 +26,7 @@ var ofUser = []string{
 	"mark first", "mark first --aside", "mark --all", "mark --seen --pane %1", "away off",
 	"back", "uninstall", "uninstall --agent codex", "uninstall --dry-run",
 	"setup --undo --yes", "setup notify --undo", "setup notify --yes", "setup answers --yes", "setup mod --yes",
-	"install --notify desktop", "install --answers", "install --no-answers", "install --no-mod",
+	"install --answers", "install --mod",
 	"fleet link --join x", "link --join x", "link --forget",
 	"fleet init", "fleet invite --view", "fleet revoke box",
 	"away", "reply first go", "stop first", "config pin", "policy trust", "policy disable all", "policy allow x", "policy allow-once x", "policy init", "policy init --from-client",
@@ -37,7 +37,7 @@ var ofAgents = []string{
 	"list", "watch", "show", "history", "stats", "answer", "jump", "wait", "statusline", "prompt", "init",
 	"notify test", "notify log", "notify explain", "notify wait", "notify ask", "notify usage", "serve", "fleet link",
 	"policy enable", "policy check", "policy test", "policy log",
-	"setup", "install", "plugin", "doctor", "config", "config show", "demo", "fsck", "mod", "hook", "help", "version",
+	"setup", "doctor", "config", "config show", "demo", "mod", "hook", "help", "version",
 }
 
 // Below an agent every command that acts for the user is refused with a sentence that says where

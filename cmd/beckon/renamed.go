@@ -23,6 +23,9 @@ var renamings = []renaming{
 	{was: []string{"completion"}, is: []string{"init", "--completion"}, written: true},
 	{was: []string{"digest"}, is: []string{"stats", "--since=away"}},
 	{was: []string{"explain"}, is: []string{"show", "--why"}},
+	{was: []string{"fsck", "--rebuild"}, is: []string{"doctor", "--repair"}},
+	{was: []string{"fsck"}, is: []string{"doctor"}},
+	{was: []string{"install"}, is: []string{"setup"}},
 	{was: []string{"link"}, is: []string{"fleet", "link"}, written: true},
 	{was: []string{"man"}, is: []string{"help", "--man"}, written: true},
 	{was: []string{"pick"}, is: []string{"watch"}},
@@ -30,6 +33,7 @@ var renamings = []renaming{
 	{was: []string{"replay"}, is: []string{"demo", "--list"}},
 	{was: []string{"seen", "--pane"}, is: []string{"mark", "--seen", "--pane"}, written: true},
 	{was: []string{"seen"}, is: []string{"mark", "--seen"}},
+	{was: []string{"uninstall"}, is: []string{"setup", "--undo"}},
 }
 
 // renamed returns the renaming of the words that a command line begins with.
@@ -52,5 +56,23 @@ func (a *app) renew(args []string) []string {
 	if f, ok := a.Stderr.(*os.File); ok && !r.written && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprintf(f, "beckon: %s is now: beckon %s\n", strings.Join(r.was, " "), strings.Join(r.is, " "))
 	}
-	return slices.Concat(r.is, args[len(r.was):])
+	rest := args[len(r.was):]
+	if r.was[0] == "install" {
+		rest = steps(rest)
+	}
+	return slices.Concat(r.is, rest)
+}
+
+// steps returns the arguments of `beckon install` as those of `beckon setup`: flags are steps now.
+func steps(args []string) (out []string) {
+	if !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--agent") }) {
+		out = append(out, "hooks")
+	}
+	for _, arg := range args {
+		if slices.Contains([]string{"--answers", "--mod", "--statusline"}, arg) {
+			arg = arg[2:]
+		}
+		out = append(out, arg)
+	}
+	return out
 }

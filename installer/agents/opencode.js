@@ -1,4 +1,4 @@
-// Tells beckon what this OpenCode does. `beckon install --agent opencode` made it, `beckon uninstall --agent opencode` takes it away.
+// Tells beckon what this OpenCode does. `beckon setup opencode` made it, `beckon setup --undo opencode` takes it away.
 import { spawn } from "node:child_process"
 
 const hook = "@PROGRAM@"

@@ -45,7 +45,13 @@ for shell in bash zsh fish; do
 done
 "$dir/beckon" man >"$dir/man/beckon.1"
 gzip -9 -n "$dir/man/beckon.1"
-"$dir/beckon" plugin "$dir/plugin" >/dev/null
+cp -R installer/plugin "$dir/plugin"
+case ${version#v} in
+[0-9]*.[0-9]*.[0-9]*) # which the client can compare
+	sed "s|^  \"name\": \"beckon\",|&\\
+  \"version\": \"${version#v}\",|" installer/plugin/.claude-plugin/plugin.json >"$dir/plugin/.claude-plugin/plugin.json"
+	;;
+esac
 rm "$dir/beckon"
 sed -e "s|^key=\$|key='$key'|" -e "s|^from=\$|from='$from'|" installer/install.sh >"$dir/install.sh"
 chmod 755 "$dir/install.sh"

@@ -149,12 +149,9 @@ type forUserCmd struct {
 
 var forUser = []forUserCmd{
 	{command: "beckon mark", what: "marking a session"},
-	{command: "beckon uninstall", what: "taking the hooks out"},
 	{command: "beckon setup", flags: []string{"undo"}, what: "undoing the set-up"},
 	{command: "beckon setup", args: []string{"notify", "answers", "mod"},
 		what: "choosing notifications, answers and the mod"},
-	{command: "beckon install", flags: []string{"notify"}, what: "choosing notifications"},
-	{command: "beckon install", flags: []string{"answers", "mod"}, what: "choosing answers and the mod"},
 	{command: "beckon fleet link", flags: []string{"join", "forget"}, what: "joining and leaving a fleet"},
 	{command: "beckon fleet init", what: "making a hub"},
 	{command: "beckon fleet invite", what: "inviting a machine"},

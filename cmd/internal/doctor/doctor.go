@@ -49,7 +49,8 @@ const (
 type doctor struct {
 	*cli.App
 	client   installer.Client
-	report   installer.Report // of Claude Code's settings and plugins
+	settings []installer.File // Claude Code's settings, and its plugins that have the hooks
+	plugins  []string         // directories of its plugins that are switched on
 	seen     []state.Seen     // the live sessions
 	unseen   error            // why they cannot be read
 	findings []*finding
@@ -58,7 +59,7 @@ type doctor struct {
 // examine runs all checks: first of what others depend on.
 func examine(a *cli.App) *doctor {
 	d := &doctor{App: a, client: installer.FindClient(context.Background(), a.ClaudeDir())}
-	d.report = d.inspect()
+	d.inspect()
 	d.seen, _, d.unseen = a.Look(false)
 	d.configuration()
 	d.notifications()
@@ -70,10 +71,10 @@ func examine(a *cli.App) *doctor {
 	d.policies()
 	d.fleet()
 	d.latency()
-	if d.report.Installed() {
+	if len(d.entered()) > 0 {
 		d.roundTrips()
 		d.silence()
-		d.sources()
+		d.mod()
 	}
 	d.agents()
 	return d

@@ -40,30 +40,57 @@ func (d *doctor) claude() {
 }
 
 // inspect reads the settings of all scopes, and the plugins with our hooks.
-func (d *doctor) inspect() installer.Report {
-	v := d.client.Version
-	in := installer.Inspection{
-		Client:  v,
-		Events:  installer.Events(v, installer.CoreEvents),
-		Targets: setup.AllSettings(d.App),
-		Plugins: d.client.PluginDirs(context.Background()),
-	}
+func (d *doctor) inspect() {
+	targets := setup.AllSettings(d.App)
 	for _, path := range installer.ManagedFiles(runtime.GOOS) {
-		in.Targets = append(in.Targets, installer.Target{Scope: installer.Managed, Path: path})
+		targets = append(targets, installer.Target{Scope: installer.Managed, Path: path})
 	}
-	r := installer.Inspect(in)
-	r.Files = slices.DeleteFunc(r.Files, func(f installer.File) bool { return f.Plugin != "" && len(f.Entries) == 0 })
-	return r
+	for _, t := range targets {
+		f := installer.InspectFile(t)
+		// In the home directory the project's file is the user's own.
+		if f.Real == "" || !slices.ContainsFunc(d.settings, func(g installer.File) bool { return g.Real == f.Real }) {
+			d.settings = append(d.settings, f)
+		}
+	}
+	d.plugins = d.client.PluginDirs(context.Background())
+	for _, dir := range d.plugins {
+		if f := installer.InspectPlugin(dir); len(f.Entries) > 0 {
+			d.settings = append(d.settings, f)
+		}
+	}
+}
+
+// entered returns the files with our hooks.
+func (d *doctor) entered() (list []installer.File) {
+	for _, f := range d.settings {
+		if len(f.Entries) > 0 {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// registered returns the events of all entries of Claude Code's.
+func (d *doctor) registered() (events []string) {
+	for _, f := range d.settings {
+		for _, e := range f.Entries {
+			if !slices.Contains(events, e.Event) {
+				events = append(events, e.Event)
+			}
+		}
+	}
+	return events
 }
 
 // entries distinguishes: never installed, removed later, disabled, incomplete.
 func (d *doctor) entries() {
-	r, installed := d.report, 0
-	for _, f := range r.Files {
+	installed, answers := 0, false
+	for _, f := range d.settings {
 		for _, note := range f.Notes {
 			d.warn("settings", "correct or remove it; a client before 2.1.331 may ignore all hooks of this file",
 				"another tool's hook in %s: %s", f.Path, note)
 		}
+		answers = answers || slices.ContainsFunc(f.Entries, installer.Entry.Answers)
 		switch {
 		case f.Err != nil:
 			d.fail("settings", render.HintOf(f.Err), "%v", f.Err)
@@ -85,26 +112,43 @@ func (d *doctor) entries() {
 		d.fail("hooks", "beckon setup", "never installed")
 		return
 	}
-	if r.Answers() {
+	if answers {
 		d.ok("answers", "what sessions ask can be answered from elsewhere (beckon answer)")
 	}
-	if r.Disabled != "" {
-		d.off("hooks", "take disableAllHooks out of it", "switched off: disableAllHooks is set in %s", r.Disabled)
-	}
-	if r.ManagedOnly != "" {
-		d.off("hooks", "ask whoever manages this machine", "switched off: %s allows managed hooks only", r.ManagedOnly)
-	}
+	d.switches()
 	if lack := setup.UnknownClient(d.App); lack != "" {
 		d.warn("hooks", "", "%s", lack)
 	}
-	if len(r.Missing) > 0 && r.Installed() {
-		d.fail("hooks", "beckon doctor --repair", "not registered: %s", strings.Join(r.Missing, ", ")).repair = d.install
+	have := d.registered()
+	missing := slices.DeleteFunc(installer.Events(d.client.Version, installer.CoreEvents),
+		func(name string) bool { return slices.Contains(have, name) })
+	if len(missing) > 0 && len(have) > 0 {
+		d.fail("hooks", "beckon doctor --repair", "not registered: %s", strings.Join(missing, ", ")).repair = d.install
 	}
-	if len(r.Unknown) > 0 {
+	if unknown := installer.UnknownTo(d.client.Version, have); len(unknown) > 0 {
 		d.fail("hooks", "beckon doctor --repair", "the client does not know %s and warns at start",
-			strings.Join(r.Unknown, ", ")).repair = d.install
+			strings.Join(unknown, ", ")).repair = d.install
 	}
 	d.duplicates()
+}
+
+// switches reports the settings that switch all hooks off. The first scope with one decides.
+func (d *doctor) switches() {
+	decided := false
+	for _, scope := range []installer.Scope{installer.Managed, installer.Local, installer.Project, installer.User} {
+		for _, f := range d.settings {
+			if f.Scope != scope {
+				continue
+			}
+			if f.DisableAllHooks != nil && !decided && *f.DisableAllHooks {
+				d.off("hooks", "take disableAllHooks out of it", "switched off: disableAllHooks is set in %s", f.Path)
+			}
+			decided = decided || f.DisableAllHooks != nil
+			if scope == installer.Managed && f.ManagedOnly {
+				d.off("hooks", "ask whoever manages this machine", "switched off: %s allows managed hooks only", f.Path)
+			}
+		}
+	}
 }
 
 // accounts checks Claude Code's other accounts, and reports whether any has the hooks.
@@ -141,69 +185,58 @@ func (d *doctor) statusLine(f installer.File) {
 
 // programs checks the files that the entries name.
 func (d *doctor) programs() {
-	for _, p := range d.report.Programs {
+	var paths []string
+	for _, f := range d.settings {
+		for _, e := range f.Entries {
+			paths = append(paths, e.Program)
+		}
+		if f.Status != nil {
+			paths = append(paths, f.Status.Program)
+		}
+	}
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
+		info, err := os.Stat(path)
 		switch {
-		case !p.Absolute:
-			d.fail("program", "beckon setup hooks", "wrong path: %q is not absolute", p.Path)
-		case !p.Exists:
+		case !filepath.IsAbs(path):
+			d.fail("program", "beckon setup hooks", "wrong path: %q is not absolute", path)
+		case err != nil:
 			d.fail("program", "beckon setup hooks, or go install ./cmd/beckon ./cmd/beckon-hook",
-				"wrong path: %s is not there, and every tool call prints an error", p.Path)
-		case !p.Executable:
-			d.fail("program", "chmod +x "+p.Path, "wrong path: %s cannot be executed", p.Path).
-				repair = func() error { return os.Chmod(p.Path, 0o755) }
+				"wrong path: %s is not there, and every tool call prints an error", path)
+		case !installer.Runnable(path, info):
+			d.fail("program", "chmod +x "+path, "wrong path: %s cannot be executed", path).
+				repair = func() error { return os.Chmod(path, 0o755) }
 		default:
-			d.ok("program", "%s", strings.TrimSpace(p.Path+" "+p.Version))
+			d.ok("program", "%s", path)
 		}
 	}
 }
 
 // duplicates reports events for which the client runs the hook more than once. Each still counts
-// once when the copies have different origins.
+// once when the copies have different origins. Of equal entries in settings the client runs one.
 func (d *doctor) duplicates() {
-	var plugin, settings string
-	for _, f := range d.report.Files {
-		switch {
-		case len(f.Entries) == 0:
-		case f.Plugin != "":
-			plugin = f.Plugin
-		default:
-			settings = f.Path
+	const fix = "keep one: beckon setup --undo hooks, for a project's with --scope project or local, " +
+		"or claude plugin uninstall " + installer.PluginName + "@" + installer.PluginName
+	places, runs := []string(nil), map[string]bool{}
+	for _, f := range d.entered() {
+		place := "in " + f.Path
+		if f.Plugin != "" {
+			place = "as a plugin in " + f.Plugin
 		}
+		places, runs[f.Plugin+"\x00"+f.Entries[0].Program] = append(places, place), true
 	}
-	if plugin != "" && settings != "" {
-		id := installer.PluginName + "@" + installer.PluginName
-		d.warn("hooks", "keep one: beckon setup --undo hooks, or claude plugin uninstall "+id,
-			"installed twice, as a plugin in %s and in %s: each event counts once and is paid for twice", plugin, settings)
-		return
-	}
-	// Some sessions have hooks in addition to the user's: in the settings of their projects, and
-	// in a plugin that one session was given (--plugin-dir), which the client lists nowhere.
-	reports, paired := []installer.Report{d.report}, 0
+	paired := 0 // such as with a plugin that one session was given (--plugin-dir), which the client lists nowhere
 	for _, v := range d.seen {
 		if slices.ContainsFunc(v.Session.Recent, func(r state.Recent) bool { return r.Paired }) {
 			paired++
 		}
-		var in installer.Inspection
-		for _, scope := range []installer.Scope{installer.User, installer.Project, installer.Local} {
-			if t, err := setup.SettingsIn(d.App, scope, v.Session.Cwd); err == nil && v.Session.Cwd != "" {
-				in.Targets = append(in.Targets, t)
-			}
-		}
-		reports = append(reports, installer.Inspect(in))
 	}
-	for _, r := range reports {
-		for _, dup := range r.Duplicates {
-			if dup.Runs > 1 {
-				d.warn("hooks", "beckon setup --undo hooks takes one out, for a project's with --scope project or local",
-					"installed more than once, in %s: each event counts once and is paid for each time",
-					strings.Join(slices.Compact(dup.Files), " and "))
-				return
-			}
-		}
-	}
-	if paired > 0 {
-		d.warn("hooks", "start them without --plugin-dir, or beckon setup --undo hooks",
-			"every event comes twice, from a plugin and from the settings, in %s: each counts once and is paid for twice",
+	slices.Sort(places) // a plugin first
+	switch {
+	case len(runs) > 1:
+		d.warn("hooks", fix, "installed twice, %s: each event counts once and is paid for twice", strings.Join(places, " and "))
+	case paired > 0:
+		d.warn("hooks", fix, "every event comes twice in %s: each counts once and is paid for twice",
 			term.Plural(paired, "live session"))
 	}
 }
@@ -211,7 +244,7 @@ func (d *doctor) duplicates() {
 // agents checks the hooks of agents other than Claude Code: those that have them, had them, or
 // could.
 func (d *doctor) agents() {
-	program, unstable := setup.HookProgram(d.App, "") // the checks of Claude Code report problems with it
+	program, unstable := setup.HookProgram(d.App) // the checks of Claude Code report problems with it
 	var without []string
 	for _, ag := range setup.Registered() {
 		t, err := setup.AgentTarget(d.App, ag)
@@ -219,10 +252,8 @@ func (d *doctor) agents() {
 			d.fail(ag.Name, "", "%v", err)
 			continue
 		}
-		want := installer.AgentSpec(ag, program)
-		want.KeepAnswers = true
 		r, off := installer.InspectFile(t), switchedOff(t.Path)
-		asWant := installer.FileEdit{Target: t, Op: installer.Install(want)}.Noop()
+		asWant := installer.FileEdit{Target: t, Op: installer.Install(installer.AgentSpec(ag, program))}.Noop()
 		switch {
 		case r.Err != nil && (r.Recorded || len(r.Entries) > 0):
 			d.fail(ag.Name, render.HintOf(r.Err), "%v", r.Err)

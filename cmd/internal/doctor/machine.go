@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,32 +48,6 @@ func (d *doctor) stateDir() {
 		return
 	}
 	d.ok("state", "%s", dir)
-}
-
-// RepairCmd is `beckon fsck`, an earlier name of doctor --repair: it lists the state files that
-// could not be read.
-type RepairCmd struct {
-	Rebuild bool `help:"Remove them."`
-}
-
-// Run lists the files.
-func (c *RepairCmd) Run(a *cli.App) error {
-	files, err := a.Store.Aside()
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		fmt.Fprintln(a.Stdout, f)
-	}
-	if len(files) == 0 {
-		fmt.Fprintln(a.Stdout, "every state file could be read")
-		return nil
-	}
-	if c.Rebuild {
-		return a.Store.ClearAside()
-	}
-	fmt.Fprintln(a.Stdout, "beckon doctor --repair removes them")
-	return cli.ErrSilent
 }
 
 // files reports state files that could not be read, and a file system without locks.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"beckon/cmd/internal/cli"
-	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/installer"
 	"beckon/render/term"
@@ -63,7 +61,7 @@ func launch(env []string, stdin, program string, args ...string) (took time.Dura
 // roundTrips sends a real event through every installed program.
 func (d *doctor) roundTrips() {
 	var done []string
-	for _, f := range d.report.Files {
+	for _, f := range d.settings {
 		for _, e := range f.Entries {
 			if e.Event != string(event.SessionStart) || slices.Contains(done, e.Program) {
 				continue
@@ -121,10 +119,9 @@ func roundTrip(e installer.Entry) (median, least time.Duration, err error) {
 	return times[len(times)/2], times[0], nil
 }
 
-// launchCost measures on this machine what one hook costs the client as a whole process,
-// compared with the same program doing nothing and an empty program of the system (not written
-// in Go, and usually linked dynamically). They are launched in turn, so that other load
-// affects all of them.
+// launchCost measures on this machine what one hook costs the client as a whole process, compared
+// with an empty program of the system (not written in Go, and usually linked dynamically). They are
+// launched in turn, so that other load affects both.
 func (d *doctor) launchCost(program string) {
 	dir, err := os.MkdirTemp("", "beckon-doctor-")
 	if err != nil {
@@ -133,20 +130,17 @@ func (d *doctor) launchCost(program string) {
 	defer os.RemoveAll(dir)
 	call := fmt.Sprintf(`{"session_id":"doctor","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t",`+
 		`"tool_input":{"command":"true"},"cwd":%q}`, filepath.ToSlash(dir))
-	idleState := filepath.Join(dir, "idle")
 	// Without a policy, whose commands must not run over and over.
-	env := []string{"XDG_CONFIG_HOME=" + dir, "CLAUDE_PROJECT_DIR="}
-	programs := [][]string{{filepath.Join(dir, "event"), program, "PostToolUse"}, {idleState, program, hook.NoOp}}
+	env := []string{"XDG_CONFIG_HOME=" + dir, "CLAUDE_PROJECT_DIR=", "BECKON_STATE_DIR=" + dir}
+	programs := [][]string{{program, "PostToolUse"}}
 	if path, err := exec.LookPath("true"); err == nil { // none on Windows
-		programs = append(programs, []string{dir, path})
+		programs = append(programs, []string{path})
 	}
-	took := make([][]time.Duration, 3)
+	took := make([][]time.Duration, len(programs))
 	n := 0
 	for began := time.Now(); n < launches && (n < fewest || time.Since(began) < launchTime); n++ {
-		for j := range programs {
-			i := (n + j) % len(programs)
-			p := programs[i]
-			once, _, err := launch(append(env, "BECKON_STATE_DIR="+p[0]), call, p[1], p[2:]...)
+		for i, p := range programs {
+			once, _, err := launch(env, call, p[0], p[1:]...)
 			if err != nil {
 				return // the round trip reports what is wrong
 			}
@@ -159,23 +153,12 @@ func (d *doctor) launchCost(program string) {
 		slices.Sort(took[i])
 		return millis(took[i][stats.Rank(len(took[i]), p)])
 	}
-	median := rank(0, 50)
+	median, than := rank(0, 50), ""
 	f := figures{"hooks": n, "p50_ms": median, "p99_ms": rank(0, 99)}
-	var compared []string
-	// A program older than --nothing takes it for an event and logs that there was none.
-	if _, err := os.Stat(idleState); errors.Is(err, fs.ErrNotExist) {
-		idle := rank(1, 50)
-		f["nothing_ms"] = idle
-		compared = append(compared, fmt.Sprintf("%.1f times the same program doing nothing", median/idle))
-	}
-	if len(programs) > 2 {
-		empty, path := rank(2, 50), programs[2][1]
+	if len(programs) > 1 {
+		empty, path := rank(1, 50), programs[1][0]
 		f["empty_ms"], f["empty_program"] = empty, path
-		compared = append(compared, fmt.Sprintf("%.1f times %s", median/empty, path))
-	}
-	than := strings.Join(compared, ", ")
-	if than != "" {
-		than = ": " + than
+		than = fmt.Sprintf(": %.1f times %s", median/empty, path)
 	}
 	d.ok("cost", "a tool event takes %.1f ms, process and all%s (medians of %d launches in turn)", median, than, n).
 		Figures = f

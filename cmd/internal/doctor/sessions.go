@@ -6,20 +6,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/setup"
 	"beckon/event"
-	"beckon/event/plainfile"
 	"beckon/installer"
 	"beckon/render/term"
 	"beckon/state"
-
-	"github.com/tidwall/gjson"
 )
 
 // silence looks for live sessions that began after the install but sent no hook: the client
@@ -65,90 +60,66 @@ func (d *doctor) silence() {
 }
 
 // installedAt is when the newest settings file with our entries was written.
-func (d *doctor) installedAt() event.Millis {
-	var newest time.Time
-	for _, f := range d.report.Files {
-		if info, err := os.Stat(cmp.Or(f.Real, f.Path)); err == nil && len(f.Entries) > 0 && info.ModTime().After(newest) {
-			newest = info.ModTime()
-		}
+func (d *doctor) installedAt() (newest event.Millis) {
+	for _, f := range d.entered() {
+		newest = max(newest, written(cmp.Or(f.Real, f.Path)))
 	}
-	return event.MillisOf(newest)
+	return newest
 }
 
-// sources lists for each live session which sources report on it, and why the mod is not among
-// them: one line for all sessions with the same sources.
-func (d *doctor) sources() {
-	m := d.lookForMod()
-	var lines []*finding
-	for _, v := range d.seen {
-		var from []string
-		for name, is := range map[string]bool{
-			"hooks":      v.Session.Seq > 0,
-			"mod":        v.Session.Mod() != "",
-			"registry":   v.Evidence.Registry.Status != "",
-			"transcript": readable(v.Session.Transcript),
-		} {
-			if is {
-				from = append(from, name)
-			}
-		}
-		slices.Sort(from)
-		what, fix := cmp.Or(strings.Join(from, ", "), "nothing"), ""
-		if v.Session.Mod() == "" {
-			var why string
-			why, fix = m.missing(&v)
-			what += "; no mod: " + why
-		}
-		i := slices.IndexFunc(lines, func(f *finding) bool { return strings.HasPrefix(f.What, what+" (") && f.Fix == fix })
-		id := cli.ShortID(v.Session.ID) + ")"
-		if i < 0 {
-			lines = append(lines, d.add(resultOK, "sources", fix, "%s (%s", what, id))
-			continue
-		}
-		lines[i].What = strings.TrimSuffix(lines[i].What, ")") + ", " + id
-	}
-}
-
-func readable(path string) bool {
-	f, err := os.Open(path)
+// written returns when a file was written, zero if there is none.
+func written(path string) event.Millis {
+	info, err := os.Stat(path)
 	if err != nil {
-		return false
+		return 0
 	}
-	_ = f.Close()
-	return true
+	return event.MillisOf(info.ModTime())
 }
 
-// modSigns are the facts that explain why a session has no mod.
-type modSigns struct {
-	client  installer.Version
-	since   event.Millis // when the mod's file was written; zero if there is none
-	off     bool         // the client lists the plugin as switched off
-	managed string       // the settings file by which an organization allows only its own mods
-	refused string       // the client's first complaint about it
-}
-
-func (d *doctor) lookForMod() modSigns {
-	client := d.client
-	m := modSigns{client: client.Version, managed: managedMods(installer.ManagedFiles(runtime.GOOS))}
-	dir := setup.ModPlugin(d.App).Dir
-	on := client.PluginDirs(context.Background())
-	for _, other := range on {
+// mod reports whether the mod is in the sessions, or why it is not.
+func (d *doctor) mod() {
+	client, dir := d.client, setup.Mod(d.App).Dir
+	for _, other := range d.plugins {
 		if installer.IsMod(other) {
 			dir = other
 		}
 	}
-	if info, err := os.Stat(filepath.Join(dir, "hooks", "register.js")); err == nil && installer.IsMod(dir) {
-		m.since = event.MillisOf(info.ModTime())
-		m.off = client.Path != "" && !slices.Contains(on, dir)
-		if client.Version.RunsMods() {
-			m.refused = refusal(client, dir)
+	since := written(filepath.Join(dir, "hooks", "register.js"))
+	with, before, silent := 0, 0, 0
+	for _, v := range d.seen {
+		switch {
+		case v.Session.Mod() != "":
+			with++
+		case cmp.Or(v.Session.Start.At, v.Session.Created) < since:
+			before++
+		default:
+			silent++
 		}
 	}
-	return m
+	why := ""
+	if installer.IsMod(dir) && client.Version.RunsMods() {
+		why = refusal(client, dir)
+	}
+	switch {
+	case !client.Version.RunsMods():
+		d.off("mod", "", "mods begin with Claude Code %s", installer.ModSince)
+	case !installer.IsMod(dir):
+		d.off("mod", "beckon setup mod", "not installed, which shows Esc and refusals at once")
+	case !slices.Contains(d.plugins, dir):
+		d.off("mod", "claude plugin enable beckon@skills-dir", "its plugin is switched off")
+	case why != "":
+		d.fail("mod", "beckon setup mod writes it again", "the client refuses it: %s", why)
+	case silent > 0:
+		d.warn("mod", "claude --debug writes to its log why a mod is not loaded",
+			"%s began after the install, and the mod was never heard", term.Plural(silent, "live session"))
+	case before > 0:
+		d.warn("mod", "restart them", "%s began before the mod was there", term.Plural(before, "live session"))
+	default:
+		d.ok("mod", "%s heard", term.Plural(with, "live session"))
+	}
 }
 
-// refusal returns the client's first complaint about the mod in dir, or "" if it would load
-// it.
+// refusal returns the client's first complaint about the mod in dir, or "" if it would load it.
 func refusal(client installer.Client, dir string) string {
 	out, err := client.Ask(context.Background(), "plugin", "validate", dir)
 	if err == nil || errors.Is(err, context.DeadlineExceeded) {
@@ -160,40 +131,4 @@ func refusal(client installer.Client, dir string) string {
 		return strings.TrimSpace(first)
 	}
 	return "claude plugin validate " + dir + " says why"
-}
-
-// managedMods returns the first of the files in which an organization allows only its own
-// mods, or "".
-func managedMods(files []string) string {
-	const only = "pluginConfigs.cc-plugin-sec-default@builtin.options.allowManagedModsOnly"
-	for _, path := range files {
-		data, err := plainfile.ReadFile(path)
-		if err == nil && gjson.ValidBytes(data) && gjson.GetBytes(data, only).Type == gjson.True {
-			return path
-		}
-	}
-	return ""
-}
-
-// missing returns why a session has no mod, and what helps.
-func (m modSigns) missing(v *state.Seen) (why, advice string) {
-	version := installer.ParseVersion(v.Meter.Version)
-	if !version.Known() {
-		version = m.client
-	}
-	switch {
-	case version.Known() && !version.RunsMods():
-		return "its client is " + version.String() + ", and mods begin with " + installer.ModSince.String(), ""
-	case m.since == 0:
-		return "none is installed", "beckon setup mod"
-	case m.managed != "":
-		return "your organization allows only its own (" + m.managed + ")", ""
-	case m.off:
-		return "its plugin is switched off", "claude plugin enable beckon@skills-dir"
-	case m.refused != "":
-		return "the client refuses it: " + m.refused, "beckon setup mod writes it again"
-	case cmp.Or(v.Session.Start.At, v.Session.Created) < m.since:
-		return "it began before the mod was there", "restart it"
-	}
-	return "it has not reported yet", "claude --debug writes to its log why a mod is not loaded"
 }

@@ -37,7 +37,7 @@ const (
 )
 
 // errModWord is logged for a report that no mod of this version sends.
-var errModWord = errors.New("a report of the mod is not understood: run beckon install --mod again")
+var errModWord = errors.New("a report of the mod is not understood: run beckon setup mod again")
 
 // Mod folds one report of the mod. Its exit code is always 0.
 func Mod(args []string, getenv func(string) string, now time.Time) int {

@@ -166,17 +166,17 @@ func StartBeckon(dir string, args []string) error {
 }
 
 // ChosenFor returns the file with the client version, or "unknown", that the events of the
-// installed entries were chosen for; of several, the oldest. `beckon install` writes it.
+// installed entries were chosen for; of several, the oldest. `beckon setup` writes it.
 func ChosenFor(stateDir string) string { return filepath.Join(stateDir, "install", "client") }
 
-// CompleteInstall starts `beckon install` in the background to add missing events, when e begins a
+// CompleteInstall starts `beckon setup` in the background to add missing events, when e begins a
 // session of a client newer than the one that the installed events were chosen for.
 func CompleteInstall(st *store.Store, e *event.Event, getenv func(string) string) {
 	if e.Kind != event.SessionStart {
 		return
 	}
 	if v := newerClient(st.Dir, getenv("AI_AGENT")); v != "" {
-		if err := StartBeckon(st.Dir, []string{"install", "--complete", v}); err != nil {
+		if err := StartBeckon(st.Dir, []string{"setup", "--complete", v}); err != nil {
 			st.Log(errors.New("completing the install: " + err.Error()))
 		}
 	}

@@ -30,10 +30,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// NoOp, as the only argument, makes beckon-hook exit at once, so that `beckon doctor` can
-// measure the process itself.
-const NoOp = "--nothing"
-
 // waitFlag, before a request's id and sum, makes beckon-hook wait for its answer.
 const waitFlag = "--wait"
 
@@ -42,8 +38,6 @@ const waitFlag = "--wait"
 // start them.
 func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) string) int {
 	switch {
-	case len(args) == 1 && args[0] == NoOp:
-		return 0
 	case len(args) == 3 && args[0] == waitFlag:
 		return wait(args[1], args[2], stdout, stderr, getenv)
 	case len(args) > 0 && args[0] == ModFlag:

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,50 +25,42 @@ func (m *machine) claudeSteps() ([]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := installer.Inspect(installer.Inspection{Targets: []installer.Target{target}})
-	spec := m.spec(m.events, report.Files[0])
-	if m.problem != nil && len(report.Programs) > 0 {
-		spec.Command = report.Programs[0].Path // entries that stay keep theirs
+	file := installer.InspectFile(target)
+	installed := len(file.Entries) > 0
+	spec := m.spec(file)
+	if m.problem != nil && installed {
+		spec.Command = file.Entries[0].Program // entries that stay keep theirs
 	}
-	hasLine := report.Files[0].Status != nil
-	if hasLine && m.problem == nil {
+	if file.Status != nil && m.problem == nil {
 		spec.StatusLine = m.hook
 	}
-	hooks := m.hookStep("hooks", "follow Claude Code's sessions", target, spec, report.Installed())
+	hooks := m.hookStep("hooks", "follow Claude Code's sessions", target, spec, installed)
 	hooks.Then = "sessions that run already load the hooks within seconds"
 	if !m.client.Version.Known() {
 		hooks.Then = "no client was found to ask for its version: only the events that every client knows are registered; " +
 			"the first session adds the others"
 	}
 
-	// part returns a step that changes one part of what the settings have. Where a part is taken
-	// away that has no hooks beside it, as with the plugin, all that is ours goes.
-	part := func(name, title string, on bool, change func(s *installer.Spec, on bool)) (step, fileEdits) {
-		before := installer.Install(spec)
-		return step{
-				Name:  name,
-				Title: title,
-				On:    on,
-				Needs: "hooks",
-				Want:  true,
-			}, func(on bool) ([]installer.FileEdit, error) {
-				if !on && !report.Installed() {
-					return []installer.FileEdit{{Target: target, Op: installer.Uninstall()}}, nil
-				}
-				changed := spec
-				change(&changed, on)
-				return []installer.FileEdit{{Target: target, Op: installer.Install(changed), Before: &before}}, nil
-			}
+	// part returns the edit of one part of what the settings have. Where a part is taken away that has
+	// no hooks beside it, as with the plugin, all that is ours goes.
+	part := func(on bool, change func(*installer.Spec)) []installer.FileEdit {
+		if !on && !installed {
+			return []installer.FileEdit{{Target: target, Op: installer.Uninstall()}}
+		}
+		before, changed := installer.Install(spec), spec
+		change(&changed)
+		return []installer.FileEdit{{Target: target, Op: installer.Install(changed), Before: &before}}
 	}
-	statusline, line := part("statusline", "name those that need you in Claude Code's status line", hasLine,
-		func(s *installer.Spec, on bool) { s.StatusLine, s.NoStatusLine = m.hook, !on })
-	statusline.edits(m.App, line, nil)
-	statusline.Old = false // the hooks' step brings it up to date
-
-	answers, own := part("answers", "answer what sessions ask from here or a phone", report.Answers(),
-		func(s *installer.Spec, on bool) { s.KeepAnswers, s.Answers = false, on })
-	answers.edits(m.App, func(on bool) ([]installer.FileEdit, error) {
-		list, err := own(on)
+	statusline := step{Name: "statusline", Title: "name those that need you in Claude Code's status line",
+		On: file.Status != nil, Needs: "hooks", Want: true}
+	statusline.Files = func(on bool) ([]installer.FileEdit, error) {
+		return part(on, func(s *installer.Spec) { s.StatusLine, s.NoStatusLine = m.hook, !on }), nil
+	}
+	answers := step{Name: "answers", Title: "answer what sessions ask from here or a phone",
+		On: slices.ContainsFunc(file.Entries, installer.Entry.Answers), Needs: "hooks", Want: true,
+		Then: "the dialog in the session stays, and the first answer wins; beckon help answers"}
+	answers.Files = func(on bool) ([]installer.FileEdit, error) {
+		list := part(on, func(s *installer.Spec) { s.KeepAnswers, s.Answers = false, on })
 		for _, other := range m.agents() {
 			if other.On && other.agent.Holds() && m.scope == installer.User && m.problem == nil {
 				spec := other.spec
@@ -75,13 +68,11 @@ func (m *machine) claudeSteps() ([]step, error) {
 				list = append(list, installer.FileEdit{Target: other.target, Op: installer.Install(spec)})
 			}
 		}
-		return list, err
-	}, nil)
-	answers.Old = false
+		return list, nil
+	}
 	if err := m.InAgent("choosing answers"); err != nil && !answers.On {
 		answers.Absent = err.Error()
 	}
-	answers.Then = "the dialog in the session stays, and the first answer wins; beckon help answers"
 	list := []step{hooks, statusline, answers}
 	if m.scope != installer.User {
 		return list, nil
@@ -96,32 +87,68 @@ func (m *machine) claudeSteps() ([]step, error) {
 	return list, nil
 }
 
-// spec returns what settings of Claude Code have with the hooks; an empty set is the one that the
-// events of the file were chosen from.
-func (m *machine) spec(set installer.Set, f installer.File) installer.Spec {
-	v := m.client.Version
-	core, all := installer.Events(v, installer.CoreEvents), installer.Events(v, installer.AllEvents)
-	more := func(e installer.Entry) bool { return slices.Contains(all, e.Event) && !slices.Contains(core, e.Event) }
-	switch {
-	case set != "":
-	case slices.ContainsFunc(f.Entries, more):
+// spec returns what settings of Claude Code have with the hooks, by default with the events of the set
+// that the file's were chosen from.
+func (m *machine) spec(f installer.File) installer.Spec {
+	v, set := m.client.Version, m.events
+	if set == "" && slices.ContainsFunc(f.Entries, func(e installer.Entry) bool {
+		k, _ := event.Lookup(event.Kind(e.Event))
+		return k.Register == event.All
+	}) {
 		set = installer.AllEvents
-	default:
-		set = installer.CoreEvents
 	}
+	set = cmp.Or(set, installer.CoreEvents)
 	return installer.Spec{Command: m.hook, Events: installer.Events(v, set), Client: v, Set: set, KeepAnswers: true}
 }
 
 // hookStep returns the step that puts hooks into a file.
 func (m *machine) hookStep(name, title string, t installer.Target, spec installer.Spec, on bool) step {
-	s := step{Name: name, Title: title, On: on, Want: true, Hooks: true}
-	s.edits(m.App, one(t, func(on bool) installer.Op {
-		if on {
-			return installer.Install(spec)
+	return step{Name: name, Title: title, On: on, Want: true,
+		Files: one(t, func(on bool) installer.Op {
+			if on {
+				return installer.Install(spec)
+			}
+			return installer.Uninstall()
+		}),
+		Also: func(bool) error { return noteChosenFor(m.App) },
+	}.outdated()
+}
+
+// modStep puts the mod where sessions load it from.
+func (m *machine) modStep(spec installer.Spec) step {
+	mod := Mod(m.App)
+	s := step{Name: "mod", Title: "report Esc, and show others, inside the client", On: mod.Alone(), Needs: "hooks",
+		Then: "sessions that begin from now on load it; beckon help mod"}
+	var err error
+	switch v := m.client.Version; {
+	case !v.Known():
+		err = cli.Hint("put claude on your PATH",
+			"a mod runs inside Claude Code, and there is no client to ask for its version")
+	case !v.RunsMods():
+		err = cli.Hint("update Claude Code", "Claude Code %s runs no mods: that begins with %s", v, installer.ModSince)
+	default:
+		mod.Hook = spec.Command
+		mod.Beckon, err = lasting(m.App, m.beckon)
+	}
+	if absent := cmp.Or(err, m.InAgent("choosing the mod")); absent != nil && !s.On {
+		s.Absent = absent.Error()
+	}
+	s.Files = func(on bool) ([]installer.FileEdit, error) {
+		if on && err != nil {
+			return nil, err
 		}
-		return installer.Uninstall()
-	}), func(bool) error { return noteChosenFor(m.App) })
-	return s
+		return mod.Edits(keepDir(m.App), on)
+	}
+	return s.outdated()
+}
+
+// Mod returns the mod in the directory that setup puts it into.
+func Mod(a *cli.App) installer.Mod {
+	dir := filepath.Join(a.ClaudeDir(), "skills", installer.PluginName)
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	return installer.Mod{Dir: dir, Version: cli.Version()}
 }
 
 // agentStep is the step of an agent other than Claude Code.
@@ -140,12 +167,7 @@ func (m *machine) agents() (list []agentStep) {
 		if err != nil {
 			continue
 		}
-		spec := installer.AgentSpec(ag, m.hook)
-		spec.KeepAnswers = true
-		if m.answers != nil {
-			spec.KeepAnswers, spec.Answers = false, *m.answers && ag.Holds()
-		}
-		on := hooked(t)
+		spec, on := installer.AgentSpec(ag, m.hook), hooked(t)
 		s := m.hookStep(ag.Name, "follow "+ag.Install.Title+"'s sessions", t, spec, on)
 		s.Then = ag.Install.Then
 		if !on && !There(m.App, ag) && !slices.Contains(m.agentNames, ag.Name) {
@@ -158,8 +180,10 @@ func (m *machine) agents() (list []agentStep) {
 
 // AnyAgent reports whether any agent but Claude Code has the hooks.
 func AnyAgent(a *cli.App) bool {
-	m := machine{App: a, hook: "/beckon-hook"}
-	return slices.ContainsFunc(m.agents(), func(s agentStep) bool { return s.On })
+	return slices.ContainsFunc(Registered(), func(ag *agents.Agent) bool {
+		t, err := AgentTarget(a, ag)
+		return err == nil && hooked(t)
+	})
 }
 
 // Registered returns the agents other than Claude Code whose hooks beckon registers.
@@ -203,11 +227,6 @@ func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
 	if err != nil {
 		return installer.Target{}, err
 	}
-	return SettingsIn(a, scope, dir)
-}
-
-// SettingsIn returns the settings file of a scope for a session that works in dir.
-func SettingsIn(a *cli.App, scope installer.Scope, dir string) (installer.Target, error) {
 	config, err := filepath.Abs(a.ClaudeDir())
 	if err != nil {
 		return installer.Target{}, err
@@ -218,16 +237,14 @@ func SettingsIn(a *cli.App, scope installer.Scope, dir string) (installer.Target
 // Installed reports whether any of the user's settings or plugins of Claude Code has the hooks; a
 // settings file that cannot be read counts as having them.
 func Installed(a *cli.App) bool {
-	any := func(in installer.Inspection) bool {
-		r := installer.Inspect(in)
-		return r.Installed() || slices.ContainsFunc(r.Files, func(f installer.File) bool { return f.Err != nil })
-	}
+	has := func(f installer.File) bool { return len(f.Entries) > 0 || f.Err != nil }
 	_, installed := installer.ChosenFor(keepDir(a))
-	if installed || any(installer.Inspection{Targets: AllSettings(a)}) {
+	if installed || slices.ContainsFunc(AllSettings(a), func(t installer.Target) bool { return has(installer.InspectFile(t)) }) {
 		return true
 	}
 	ctx := context.Background() // the client takes a while to list its plugins
-	return any(installer.Inspection{Plugins: installer.FindClient(ctx, a.ClaudeDir()).PluginDirs(ctx)})
+	plugins := installer.FindClient(ctx, a.ClaudeDir()).PluginDirs(ctx)
+	return slices.ContainsFunc(plugins, func(dir string) bool { return has(installer.InspectPlugin(dir)) })
 }
 
 func hooked(t installer.Target) bool { return len(installer.InspectFile(t).Entries) > 0 }
@@ -285,9 +302,6 @@ func shortPath(path string) string {
 // no install knew. Of two clients on one machine the older one counts: it would open a warning
 // about an event that it does not know.
 func completeInstall(a *cli.App, version string) error {
-	if err := stepDown(a); err != nil {
-		return err
-	}
 	v := installer.ParseVersion(version)
 	if !v.Known() {
 		return cli.Usage("--complete %q: not a version", version)
@@ -296,10 +310,7 @@ func completeInstall(a *cli.App, version string) error {
 	if c := installer.FindClient(ctx, a.ClaudeDir()); c.Version.Known() && c.Version.Compare(v) < 0 {
 		v = c.Version
 	}
-	changed, err := installer.Complete(ctx, keepDir(a), v)
-	for _, c := range changed {
-		fmt.Fprintf(a.Stdout, "completed the hooks in %s (client %s)\n", c.File, v)
-	}
+	err := installer.Complete(ctx, keepDir(a), v)
 	if err != nil {
 		a.Store.Log(fmt.Errorf("completing the install: %w", err)) // nobody reads the output of what a hook starts
 	}

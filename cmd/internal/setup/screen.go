@@ -114,11 +114,11 @@ func (m *screen) wrapped(text string) []string {
 }
 
 func (m *screen) diff(s step, on bool) []string {
-	text, err := s.Diff(on)
+	text, err := s.diff(on)
 	if err != nil {
 		return strings.Split(err.Error(), "\n")
 	}
-	return strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return strings.Split(strings.TrimRight(text+s.Text, "\n"), "\n")
 }
 
 func (m *screen) View() tea.View {

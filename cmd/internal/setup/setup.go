@@ -1,9 +1,7 @@
-// Package setup is `beckon setup`, and the older `install`, `uninstall` and `plugin`, which do parts
-// of it: what changes files of the user's, and takes that back.
+// Package setup is `beckon setup`: what changes files of the user's, and takes that back.
 package setup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,28 +26,9 @@ type Cmd struct {
 	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
 	Agent  []string `help:"Only the hooks of these agents: claude-code, codex, opencode, gemini, copilot, qwen, or all." placeholder:"AGENT"`
 	Scope  string   `placeholder:"SCOPE" enum:"user,project,local" default:"user" help:"Claude Code's settings file to edit: user, project or local (of the project here)."`
-}
 
-// InstallCmd is `beckon install`: the steps of setup that put hooks into files, by flags.
-type InstallCmd struct {
-	Agent   []string `help:"Which agents: claude-code, codex, opencode, gemini, copilot, qwen, or all (default: claude-code)." placeholder:"NAME"`
-	Scope   string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
-	Events  string   `enum:"core,all" default:"core" help:"Events to register: core (enough to track state) or all."`
-	Hook    string   `help:"The beckon-hook program to run (default: the one beside this program)." placeholder:"PATH"`
-	Notify  []string `enum:"terminal,desktop,command,sound,title,ntfy" help:"Channels that notify you when a session needs you: terminal, desktop, command, sound, title, ntfy." placeholder:"CHANNEL"`
-	Status  bool     `name:"statusline" help:"Also install the status line; an existing one keeps running."`
-	Answers *bool    `negatable:"" help:"Answer from elsewhere what sessions ask (beckon help answers); without either form that stays as it is."`
-	Mod     *bool    `negatable:"" help:"Install the mod, which runs inside the client (beckon help mod); without either form that stays as it is."`
-	DryRun  bool     `help:"Print what would change as a diff, and change nothing."`
-
+	Events   string `hidden:"" enum:",core,all" default:"" help:"Events to register: core (enough to track state) or all (for a policy)."`
 	Complete string `hidden:"" placeholder:"VERSION" help:"Only add the events that a client of this version knows to installs that were made for an older one."`
-}
-
-// UninstallCmd is `beckon uninstall`: it undoes the steps that put hooks into files.
-type UninstallCmd struct {
-	Agent  []string `help:"Which agents (default: all)." placeholder:"NAME"`
-	Scope  string   `enum:"user,project,local" default:"user" help:"Which settings file: user, project or local."`
-	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
 }
 
 // machine is what the steps are made for: this machine, and what a command line asks for.
@@ -64,29 +43,6 @@ type machine struct {
 	agentNames []string      // agents that --agent names: they are set up even if they are not here
 	named      []string      // the steps of these agents are listed even if they are not here
 	events     installer.Set // empty: as they were chosen
-	channels   []string      // of notifications; nil: the one that is proposed
-	answers    *bool         // for the named agents; nil: as it is
-}
-
-// newMachine looks for the programs that are registered; hook may name the first. Its error is about
-// the user, or the names of agents.
-func newMachine(a *cli.App, scope, hook string, agents []string) (m *machine, claude bool, err error) {
-	if err := stepDown(a); err != nil {
-		return nil, false, err
-	}
-	m = &machine{App: a, scope: installer.Scope(scope), client: installer.FindClient(context.Background(), a.ClaudeDir())}
-	if m.agentNames, claude, err = chosenAgents(agents); err != nil {
-		return nil, false, err
-	}
-	m.findPrograms(hook)
-	return m, claude, nil
-}
-
-func (m *machine) findPrograms(hook string) {
-	if m.hook, m.problem = HookProgram(m.App, hook); m.problem != nil {
-		m.hook = home.Beside("beckon-hook")
-	}
-	m.beckon = filepath.Join(filepath.Dir(m.hook), home.Program("beckon"))
 }
 
 // chosenAgents returns which of Claude Code and the others --agent names.
@@ -113,10 +69,27 @@ func chosenAgents(names []string) (list []string, claude bool, err error) {
 
 // Run asks which steps to do, and does them.
 func (c *Cmd) Run(a *cli.App) error {
-	m, claude, err := newMachine(a, c.Scope, "", c.Agent)
-	if err != nil {
+	if err := stepDown(a); err != nil {
 		return err
 	}
+	if c.Complete != "" {
+		return completeInstall(a, c.Complete)
+	}
+	m := &machine{
+		App:    a,
+		scope:  installer.Scope(c.Scope),
+		client: installer.FindClient(context.Background(), a.ClaudeDir()),
+		events: installer.Set(c.Events),
+	}
+	var claude bool
+	var err error
+	if m.agentNames, claude, err = chosenAgents(c.Agent); err != nil {
+		return err
+	}
+	if m.hook, m.problem = HookProgram(a); m.problem != nil {
+		m.hook = home.Beside("beckon-hook")
+	}
+	m.beckon = filepath.Join(filepath.Dir(m.hook), home.Program("beckon"))
 	names := slices.Concat(c.Step, m.agentNames)
 	if claude {
 		names = append(names, "hooks")
@@ -127,52 +100,40 @@ func (c *Cmd) Run(a *cli.App) error {
 		return err
 	}
 	switch {
+	case c.Undo && len(names) == 0:
+		err = p.Only(nil, p.names())
 	case c.Undo:
-		if len(names) == 0 {
-			names = p.names()
-		}
-		if err := m.run(p, nil, names, c.DryRun); err != nil || c.DryRun {
-			return err
-		}
-		return m.nameLeft()
+		err = p.Only(nil, names)
 	case len(names) > 0:
-		return m.run(p, names, nil, c.DryRun)
+		err = p.Only(names, nil)
 	case c.DryRun:
-		return p.Diff(a.Stdout)
 	case c.Yes:
 		p.Missing(a.Stdout)
 	case a.Attended() && a.Screen():
 		return m.onScreen(p)
 	default:
-		if err := p.Ask(a.Stdin, a.Stdout); err != nil {
-			return cli.Hint("beckon setup --yes does what is proposed", "%w", err)
-		}
+		err = cli.Hint("beckon setup --yes does what is proposed",
+			"to choose the steps, setup needs a terminal that can move its cursor")
 	}
-	return p.Do(a.Stdout)
-}
-
-// run does and undoes the named steps, or shows what that would change.
-func (m *machine) run(p *plan, do, undo []string, dry bool) error {
-	if err := p.Only(do, undo); err != nil {
+	switch {
+	case err != nil:
 		return cli.Usage("%w", err)
+	case c.DryRun:
+		return p.Diff(a.Stdout)
 	}
-	if dry {
-		return p.Diff(m.Stdout)
-	}
-	return p.Do(m.Stdout)
+	return errors.Join(p.Do(a.Stdout), m.nameLeft(c.Undo))
 }
 
 // onScreen lets the user choose, does it, and asks for a PIN if answers are new: an agent could give
 // them without one.
 func (m *machine) onScreen(p *plan) error {
-	before := p.those(func(s step) bool { return s.On })
+	had := p.on("answers")
 	do, err := chooseOnScreen(context.Background(), p, m.Stdin, m.Stdout, m.Color("auto"))
 	if err != nil || !do {
 		return err
 	}
 	err = p.Do(m.Stdout)
-	isNew := func(s step) bool { return s.Name == "answers" && s.On && !slices.Contains(before, s.Name) }
-	if d := request.In(m.Store.Dir); len(p.those(isNew)) > 0 && !d.HasPIN() && m.InAgent("") == nil {
+	if d := request.In(m.Store.Dir); !had && p.on("answers") && !d.HasPIN() && m.InAgent("") == nil {
 		set, e := pin.New(d)
 		if e != nil {
 			return errors.Join(err, cli.Hint("beckon config pin sets one", "%w", e))
@@ -184,84 +145,10 @@ func (m *machine) onScreen(p *plan) error {
 	return err
 }
 
-// Run puts the hooks into the files.
-func (c *InstallCmd) Run(a *cli.App) error {
-	if c.Complete != "" {
-		return completeInstall(a, c.Complete)
-	}
-	m, claude, err := newMachine(a, c.Scope, c.Hook, c.Agent)
-	if err != nil {
-		return err
-	}
-	m.events, m.channels, m.answers = installer.Set(c.Events), c.Notify, c.Answers
-	p, err := m.plan(false)
-	if err != nil {
-		return err
-	}
-	do, undo := m.agentNames, []string(nil)
-	choose := func(name string, on *bool) {
-		switch {
-		case on == nil:
-		case *on:
-			do = append(do, name)
-		default:
-			undo = append(undo, name)
-		}
-	}
-	if claude || len(c.Agent) == 0 {
-		do = append(do, "hooks")
-		do = append(do, p.those(func(s step) bool { return s.Name == "mod" && s.Old && c.Mod == nil })...)
-		if c.Status {
-			do = append(do, "statusline")
-		}
-		choose("answers", c.Answers)
-		choose("mod", c.Mod)
-	} else if c.Status || c.Mod != nil {
-		return cli.Usage("%w", cli.Hint("add --agent claude-code", "--statusline and --mod are for Claude Code"))
-	}
-	if len(c.Notify) > 0 {
-		do = append(do, "notify")
-	}
-	if err := m.run(p, do, undo, c.DryRun); err != nil || c.DryRun {
-		return err
-	}
-	missing := p.those(func(s step) bool { return s.Want && !s.On && s.Absent == "" })
-	if len(missing) > 0 && len(c.Agent) == 0 {
-		fmt.Fprintf(a.Stdout, "not set up yet: %s (beckon setup)\n", strings.Join(missing, ", "))
-	}
-	return nil
-}
-
-// Run takes the hooks out of the files.
-func (c *UninstallCmd) Run(a *cli.App) error {
-	m, claude, err := newMachine(a, c.Scope, "", c.Agent)
-	if err != nil {
-		return err
-	}
-	p, err := m.plan(true)
-	if err != nil {
-		return err
-	}
-	names := m.agentNames
-	if len(c.Agent) == 0 || claude {
-		names = append(names, p.those(func(s step) bool { return s.Hooks && event.AgentOf(s.Name) == nil })...)
-	}
-	if len(c.Agent) == 0 {
-		names = append(names, p.those(func(s step) bool { return s.Hooks })...)
-	}
-	if err := m.run(p, nil, names, c.DryRun); err != nil || c.DryRun {
-		return err
-	}
-	if left := p.those(func(s step) bool { return s.On && !s.Fixed }); len(left) > 0 {
-		fmt.Fprintf(a.Stdout, "still set up: %s (beckon setup --undo)\n", strings.Join(left, ", "))
-	}
-	return m.nameLeft()
-}
-
 // nameLeft names the settings of projects that still have hooks once the user's have none.
-func (m *machine) nameLeft() error {
+func (m *machine) nameLeft(undo bool) error {
 	own, err := Settings(m.App, m.scope)
-	if err != nil || m.scope != installer.User || hooked(own) {
+	if err != nil || !undo || m.scope != installer.User || hooked(own) {
 		return err
 	}
 	_, rest := Accounts(m.App)
@@ -296,16 +183,11 @@ func (m *machine) plan(undo bool) (*plan, error) {
 	return newPlan(append(all, m.ruleSteps()...)), nil
 }
 
-// HookProgram returns the program that the entries name: the given one, else beckon-hook next
-// to this program.
-func HookProgram(a *cli.App, asked string) (string, error) {
-	path := cmp.Or(asked, home.Beside("beckon-hook"))
+// HookProgram returns the program that the entries name: beckon-hook next to this program.
+func HookProgram(a *cli.App) (string, error) {
+	path := home.Beside("beckon-hook")
 	if path == "" {
 		return "", errors.New("finding this program: the system does not say where it is")
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
 	}
 	return lasting(a, path)
 }

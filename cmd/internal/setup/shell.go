@@ -38,14 +38,16 @@ func (m *machine) startup(s step, shell, line string, on bool, words ...string) 
 	if !s.On && (on || slices.ContainsFunc(words, func(w string) bool { return installer.Mentions(path, w) })) {
 		s.On, s.Fixed = true, true
 	}
-	s.edits(m.App, one(m.own(path), func(on bool) installer.Op {
+	s.Files = one(m.own(path), func(on bool) installer.Op {
 		if on {
 			return installer.Put(text)
 		}
 		return installer.Put(installer.StartupLine{Name: line})
-	}), nil)
-	s.Old = s.Old && err == nil
-	return s
+	})
+	if err != nil {
+		return s
+	}
+	return s.outdated()
 }
 
 // pathStep adds the programs' directory to the shell's PATH.

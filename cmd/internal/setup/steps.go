@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/cmd/internal/cli"
 	"beckon/installer"
 )
 
@@ -20,62 +18,56 @@ type step struct {
 	On     bool   // it is set up
 	Old    bool   // it is set up, and not as it would be now
 	Fixed  bool   // set up by other means, and not undone
-	Hooks  bool   // it puts hooks into a file
 	Needs  string // the step that must be done as well; empty for none
 	Want   bool   // done unless the user decides otherwise
 	Absent string // why it cannot be done here; empty when it can
 
-	Diff func(on bool) (string, error) // what Do would change, as a unified diff
-	Do   func(on bool) error           // sets it up, or undoes it
-	Then string                        // what the user has to do after Do(true)
+	Then string // what the user has to do once it is set up
+
+	Files func(on bool) ([]installer.FileEdit, error) // what sets it up, or undoes it
+	Also  func(on bool) error                         // what else does; may be nil
+	Text  string                                      // shown behind the change of the files
 }
 
-// fileEdits returns the edits of files that set a step up, or undo it.
-type fileEdits func(on bool) ([]installer.FileEdit, error)
-
 // one returns the edit of a single file.
-func one(t installer.Target, op func(on bool) installer.Op) fileEdits {
+func one(t installer.Target, op func(on bool) installer.Op) func(bool) ([]installer.FileEdit, error) {
 	return func(on bool) ([]installer.FileEdit, error) {
 		return []installer.FileEdit{{Target: t, Op: op(on)}}, nil
 	}
 }
 
-// edits makes the step one that edits files; also, unless it is nil, follows.
-func (s *step) edits(a *cli.App, list fileEdits, also func(on bool) error) {
-	s.Diff = func(on bool) (text string, err error) {
-		files, err := list(on)
+// diff returns what do would change, as a unified diff.
+func (s *step) diff(on bool) (text string, err error) {
+	files, err := s.Files(on)
+	for _, f := range files {
+		diff, err := f.Diff()
 		if err != nil {
 			return "", err
 		}
-		for _, f := range files {
-			diff, err := f.Diff()
-			if err != nil {
-				return "", err
-			}
-			text += diff
-		}
-		return text, nil
+		text += diff
 	}
-	s.Do = func(on bool) error {
-		files, err := list(on)
-		if err != nil {
-			return err
-		}
-		done, err := installer.ApplyAll(context.Background(), files)
-		for _, c := range done {
-			for _, note := range c.Notes {
-				fmt.Fprintf(a.Stderr, "note: in %s, %s (it is not beckon's, and stays)\n", c.File, note)
-			}
-		}
-		if err != nil || also == nil {
-			return err
-		}
-		return also(on)
+	return text, err
+}
+
+// do sets the step up, or undoes it.
+func (s *step) do(on bool) error {
+	files, err := s.Files(on)
+	if err == nil {
+		err = installer.ApplyAll(context.Background(), files)
 	}
+	if err != nil || s.Also == nil {
+		return err
+	}
+	return s.Also(on)
+}
+
+// outdated notes whether the step is set up, and not as it would be now.
+func (s step) outdated() step {
 	if s.On && !s.Fixed {
-		text, err := s.Diff(true)
+		text, err := s.diff(true)
 		s.Old = err == nil && text != ""
 	}
+	return s
 }
 
 // plan is the steps in their order, and the user's choice for each.
@@ -131,18 +123,16 @@ func (p *plan) Only(do, undo []string) error {
 	return nil
 }
 
-func (p *plan) names() []string {
-	return p.those(func(step) bool { return true })
-}
-
-// those returns the names of the steps that pick accepts.
-func (p *plan) those(pick func(step) bool) (names []string) {
+func (p *plan) names() (names []string) {
 	for _, s := range p.Steps {
-		if pick(s) {
-			names = append(names, s.Name)
-		}
+		names = append(names, s.Name)
 	}
 	return names
+}
+
+// on reports whether the step of that name is set up.
+func (p *plan) on(name string) bool {
+	return slices.ContainsFunc(p.Steps, func(s step) bool { return s.Name == name && s.On })
 }
 
 // changes returns the steps to do, and then those to undo in reverse order: a status line goes
@@ -166,11 +156,11 @@ func (p *plan) Diff(w io.Writer) error {
 	for _, i := range p.changes() {
 		s := p.Steps[i]
 		fmt.Fprintf(w, "%s: %s\n", s.Name, s.verb(p.Chosen[i]))
-		text, err := s.Diff(p.Chosen[i])
+		text, err := s.diff(p.Chosen[i])
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
-		fmt.Fprint(w, text)
+		fmt.Fprint(w, text, s.Text)
 	}
 	return nil
 }
@@ -189,7 +179,7 @@ func (p *plan) Do(w io.Writer) error {
 	changes := p.changes()
 	for _, i := range changes {
 		s := &p.Steps[i]
-		if err := s.Do(p.Chosen[i]); err != nil {
+		if err := s.do(p.Chosen[i]); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", s.Name, err))
 			continue
 		}
@@ -212,53 +202,4 @@ func (p *plan) Missing(w io.Writer) {
 			fmt.Fprintf(w, "%-14s not set up: %s\n", s.Name, s.Absent)
 		}
 	}
-}
-
-// errLeft is returned by Ask when the input ends before all questions are answered.
-var errLeft = errors.New("nothing was changed: there was no answer")
-
-// Ask asks about each step that can be done or undone, one question per line: yes, no, or the
-// diff first. An empty answer accepts the proposal.
-func (p *plan) Ask(in io.Reader, out io.Writer) error {
-	lines := bufio.NewScanner(in)
-	for i, s := range p.Steps {
-		if s.Absent != "" && !s.On {
-			fmt.Fprintf(out, "%-14s %s: %s\n", s.Name, s.Title, s.Absent)
-			continue
-		}
-		if s.On && !s.Old {
-			fmt.Fprintf(out, "%-14s %s: already set up\n", s.Name, s.Title)
-			continue
-		}
-		choices := "[y/N/diff]"
-		if p.Chosen[i] {
-			choices = "[Y/n/diff]"
-		}
-		for asking := true; asking; {
-			fmt.Fprintf(out, "%-14s %s? %s ", s.Name, s.Title, choices)
-			if !lines.Scan() {
-				fmt.Fprintln(out)
-				return errors.Join(errLeft, lines.Err())
-			}
-			asking = false
-			switch strings.ToLower(strings.TrimSpace(lines.Text())) {
-			case "":
-			case "y", "yes":
-				p.Choose(i, true)
-			case "n", "no":
-				p.Choose(i, false)
-			case "d", "diff":
-				asking = true
-				text, err := s.Diff(true)
-				if err != nil {
-					text = err.Error() + "\n"
-				}
-				fmt.Fprint(out, text)
-			default:
-				asking = true
-				fmt.Fprintln(out, "y, n or diff")
-			}
-		}
-	}
-	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"beckon/installer"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -13,8 +15,8 @@ import (
 func fake(did *[]string, steps ...step) *plan {
 	for i := range steps {
 		s := steps[i]
-		steps[i].Diff = func(on bool) (string, error) { return fmt.Sprintf("+%s %v\n", s.Name, on), nil }
-		steps[i].Do = func(on bool) error {
+		steps[i].Files = func(bool) ([]installer.FileEdit, error) { return nil, nil }
+		steps[i].Also = func(on bool) error {
 			if s.Then == "fail" {
 				return errors.New("no space left")
 			}
@@ -93,36 +95,11 @@ func TestDoFails(t *testing.T) {
 	}
 }
 
-func TestAsk(t *testing.T) {
-	for _, c := range []struct{ answers, want, shows string }{
-		{"\n\n", "hooks true", ""},
-		{"n\n\n", "", ""},
-		{"diff\ny\ny\n", "hooks true, line true", "+hooks true"},
-		{"n\ny\n", "hooks true, line true", ""},
-		{"what\ny\nn\n", "hooks true", "y, n or diff"},
-		{"y\n", "", "tmux is not installed"},
-	} {
-		var did []string
-		var out strings.Builder
-		p := usual(&did)
-		p.Steps[3], p.Steps[2] = p.Steps[2], p.Steps[3] // tmux is mentioned before the last question
-		err := p.Ask(strings.NewReader(c.answers), &out)
-		if err == nil {
-			err = p.Do(&out)
-		} else if !errors.Is(err, errLeft) {
-			t.Errorf("%q: %v", c.answers, err)
-		}
-		if got := strings.Join(did, ", "); got != c.want || !strings.Contains(out.String(), c.shows) {
-			t.Errorf("%q: did %q, want %q (%v)\n%s", c.answers, got, c.want, err, out.String())
-		}
-	}
-}
-
 // The screen fits the terminal, shows what a step changes, and changes only the plan.
 func TestScreen(t *testing.T) {
 	var did []string
 	m := &screen{plan: usual(&did), width: 60, height: 14}
-	m.plan.Steps[1].Diff = func(bool) (string, error) { return strings.Repeat("+a line\n", 40) + "+the last\n", nil }
+	m.plan.Steps[1].Text = strings.Repeat("+a line\n", 40) + "+the last\n"
 	press := func(keys ...rune) string {
 		for _, k := range keys {
 			m.Update(tea.KeyPressMsg{Code: k, Text: string(k)})

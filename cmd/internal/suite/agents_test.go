@@ -126,7 +126,7 @@ func playShared(t testing.TB, sc Scenario, client Client, r row, table *table) {
 	must(t, err)
 	l := StartWith(t, client)
 	must(t, put(l, dir))
-	_, err = beckon(l, nil, "install", "--agent", client.Agent.Name)
+	_, err = beckon(l, nil, "setup", "--agent", client.Agent.Name)
 	must(t, err)
 	if !*matrix {
 		sc = patient(sc)

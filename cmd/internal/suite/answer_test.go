@@ -534,7 +534,7 @@ var answers = []struct {
 	{"uninstalled meanwhile", func(a *answering) {
 		a.begin("lab:write a.txt")
 		a.open(1)
-		if _, err := beckon(a.l, nil, "uninstall"); err != nil {
+		if _, err := beckon(a.l, nil, "setup", "--undo"); err != nil {
 			a.Fatal(err)
 		}
 		time.Sleep(5 * time.Second) // the client takes it up

@@ -115,7 +115,7 @@ func TestNotAside(t *testing.T) {
 
 func withAgents(t testing.TB) *Lab {
 	l := equipped(t, *newest)
-	_, err := beckon(l, nil, "install")
+	_, err := beckon(l, nil, "setup", "hooks")
 	must(t, err)
 	return l
 }

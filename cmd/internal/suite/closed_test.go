@@ -50,7 +50,7 @@ func closeSecond(t testing.TB, client Client, outside bool, closes func(*Agent, 
 	must(t, err)
 	l, a := StartWith(t, client), client.Agent
 	must(t, put(l, dir))
-	_, err = beckon(l, nil, "install", "--agent", a.Name)
+	_, err = beckon(l, nil, "setup", "--agent", a.Name)
 	must(t, err)
 	argv := append([]string{client.Path}, a.args...)
 	if outside {

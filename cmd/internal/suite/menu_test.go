@@ -25,7 +25,7 @@ func TestMenusNeedNobody(t *testing.T) {
 	t.Parallel()
 	tried(t, func(t testing.TB) {
 		l := equipped(t, V330)
-		_, err := beckon(l, nil, "install", "--notify", "terminal")
+		_, err := beckon(l, nil, "setup", "hooks", "notify")
 		must(t, err)
 		s := inTmux(t, l)
 		watch, err := l.Tmux.Start("watching", l.Home.Project, filepath.Join(bin(l), "beckon"), "watch")

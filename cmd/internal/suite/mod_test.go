@@ -115,7 +115,7 @@ func TestMod(t *testing.T) {
 							if err := put(l, programs); err != nil {
 								return err
 							}
-							if _, err := beckon(l, nil, "install", "--mod"); err != nil {
+							if _, err := beckon(l, nil, "setup", "mod"); err != nil {
 								return err
 							}
 							return blinded(l)
@@ -142,7 +142,7 @@ func TestModIsValid(t *testing.T) {
 			tried(t, func(t testing.TB) {
 				p := plugged{TB: t, l: equipped(t, version)}
 				dir := filepath.Join(p.l.Home.Dir, ".claude", "skills", "beckon")
-				_, err := beckon(p.l, nil, "install", "--mod")
+				_, err := beckon(p.l, nil, "setup", "mod")
 				must(t, err)
 				p.client("plugin", "validate", dir)
 				must(t, os.WriteFile(filepath.Join(dir, "mod.test.ts"), tests, 0o600))
@@ -166,7 +166,7 @@ func TestBand(t *testing.T) {
 			t.Parallel()
 			tried(t, func(t testing.TB) {
 				l := equipped(t, version)
-				_, err := beckon(l, nil, "install", "--mod")
+				_, err := beckon(l, nil, "setup", "mod")
 				must(t, err)
 				start := func(name string) *Pane {
 					pane, err := l.Tmux.StartClient(name, "--name", name)
@@ -212,7 +212,7 @@ func TestBand(t *testing.T) {
 				must(t, user.WaitFor(`(?m)^session \S+ stops`, patience))
 				must(t, waitState(l, "idle"))
 				out, err := beckon(l, nil, "doctor")
-				if !regexp.MustCompile(`sources +hooks, mod, registry, transcript \(`).Match(out) {
+				if !regexp.MustCompile(`ok +mod +\d+ live sessions? heard`).Match(out) {
 					t.Errorf("doctor says %s %v", out, err)
 				}
 			})
@@ -233,7 +233,7 @@ func TestPaneOutsideTmux(t *testing.T) {
 	t.Parallel()
 	tried(t, func(t testing.TB) {
 		l := equipped(t, V330)
-		_, err := beckon(l, nil, "install", "--mod", "--answers")
+		_, err := beckon(l, nil, "setup", "mod", "answers")
 		must(t, err)
 		start := func(name string) *Pane {
 			argv := append([]string{"/usr/bin/env", "-u", "TMUX", "-u", "TMUX_PANE", l.Client.Path, "--name", name}, l.Home.Args()...)
@@ -269,7 +269,7 @@ func TestEscLatency(t *testing.T) {
 		t.Skip("part of the matrix: -matrix")
 	}
 	l := equipped(t, V330)
-	_, err := beckon(l, nil, "install", "--mod")
+	_, err := beckon(l, nil, "setup", "mod")
 	must(t, err)
 	pane, err := l.Tmux.StartClient("esc")
 	must(t, err)

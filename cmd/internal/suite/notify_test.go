@@ -38,7 +38,7 @@ func TestTerminalNotification(t *testing.T) {
 				t.Parallel()
 				tried(t, func(t testing.TB) {
 					l := equipped(t, version)
-					if _, err := beckon(l, nil, "install", "--notify", "terminal"); err != nil {
+					if _, err := beckon(l, nil, "setup", "hooks", "notify"); err != nil {
 						t.Fatal(err)
 					}
 					notifiesOnce(t, l, start(t, l))

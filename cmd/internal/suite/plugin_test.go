@@ -40,7 +40,7 @@ func fromMarketplace(_ *Lab, dir string) ([][]string, []string) {
 	return [][]string{{"plugin", "marketplace", "add", dir}, {"plugin", "install", "beckon@beckon"}}, nil
 }
 
-// TestPlugin gives the real client the output of `beckon plugin`: its events are marked, with
+// TestPlugin gives the real client the plugin of a release: its events are marked, with
 // an install as well each event counts once, and the doctor reports that.
 func TestPlugin(t *testing.T) {
 	if testing.Short() {
@@ -97,9 +97,7 @@ func (p plugged) make(dir string, repo bool) {
 		p.client("plugin", "validate", filepath.Join(dir, "installer", "plugin"))
 		return
 	}
-	if _, err := beckon(p.l, nil, "plugin", dir); err != nil {
-		p.Fatal(err)
-	}
+	must(p, os.CopyFS(dir, os.DirFS("../../../installer/plugin")))
 	for _, file := range []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"} {
 		p.client("plugin", "validate", filepath.Join(dir, file))
 	}
@@ -168,7 +166,7 @@ func (p plugged) alone(args []string) {
 // once.
 func (p plugged) beside(args []string, listed bool) {
 	p.Helper()
-	if _, err := beckon(p.l, nil, "install"); err != nil {
+	if _, err := beckon(p.l, nil, "setup", "hooks"); err != nil {
 		p.Fatal(err)
 	}
 	row, journal := p.says(args)

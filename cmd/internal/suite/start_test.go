@@ -40,7 +40,7 @@ func TestAsksAtStart(t *testing.T) {
 			t.Parallel()
 			tried(t, func(t testing.TB) {
 				l := equipped(t, V330)
-				_, err := beckon(l, nil, "install")
+				_, err := beckon(l, nil, "setup", "hooks")
 				must(t, err)
 				path := filepath.Join(l.Home.Dir, ".claude.json")
 				b, err := os.ReadFile(path)

@@ -21,7 +21,7 @@ func TestStatusLine(t *testing.T) {
 	t.Parallel()
 	tried(t, func(t testing.TB) {
 		l := equipped(t, V330)
-		if _, err := beckon(l, nil, "install", "--statusline"); err != nil {
+		if _, err := beckon(l, nil, "setup", "statusline"); err != nil {
 			t.Fatal(err)
 		}
 		other := otherProject(t, l)
@@ -118,7 +118,7 @@ func TestStatusLineWrapped(t *testing.T) {
 			before := filepath.Join(l.Home.Root, "before.json")
 			must(t, os.WriteFile(settings, []byte(mine), 0o600))
 			must(t, os.WriteFile(before, []byte(mine), 0o600))
-			if _, err := beckon(l, nil, "install", "--statusline"); err != nil {
+			if _, err := beckon(l, nil, "setup", "statusline"); err != nil {
 				t.Fatal(err)
 			}
 			p, err := l.Tmux.StartClient("here")
@@ -126,7 +126,7 @@ func TestStatusLineWrapped(t *testing.T) {
 			must(t, p.Ready())
 			must(t, p.WaitFor(`(?m)^\s*mine: [0-9a-f-]{36} in (140|no) columns`, patience))
 			t.Log(version, p.Capture())
-			if _, err := beckon(l, nil, "uninstall"); err != nil {
+			if _, err := beckon(l, nil, "setup", "--undo"); err != nil {
 				t.Fatal(err)
 			}
 			// The client has rewritten the file meanwhile, so its bytes are its own.

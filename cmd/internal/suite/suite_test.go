@@ -262,7 +262,7 @@ func install(l *Lab, programs string) error {
 	if err := put(l, programs); err != nil {
 		return err
 	}
-	_, err := beckon(l, nil, "install")
+	_, err := beckon(l, nil, "setup", "hooks")
 	return err
 }
 

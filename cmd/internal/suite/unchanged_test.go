@@ -115,7 +115,7 @@ func TestInstallBeforeTheClient(t *testing.T) {
 	tried(t, func(t testing.TB) {
 		l := equipped(t, V330)
 		must(t, os.Remove(filepath.Join(l.Home.Bin, "claude")))
-		out, err := beckon(l, nil, "install")
+		out, err := beckon(l, nil, "setup", "hooks")
 		must(t, err)
 		if !strings.Contains(string(out), "no client was found") {
 			t.Errorf("install says %q", out)
@@ -146,7 +146,7 @@ func TestInstallBeforeTheClient(t *testing.T) {
 		if out, err := beckon(l, nil, "list"); err != nil || strings.Contains(string(out), "before the client") {
 			t.Errorf("list says %q, %v", out, err)
 		}
-		_, err = beckon(l, nil, "uninstall")
+		_, err = beckon(l, nil, "setup", "--undo")
 		must(t, err)
 		left, err := os.ReadFile(settings) // the client has written to it meanwhile
 		if bytes.Contains(left, []byte("beckon")) {
@@ -189,7 +189,7 @@ func TestBackgroundSession(t *testing.T) {
 	t.Parallel()
 	tried(t, func(t testing.TB) {
 		l := equipped(t, V330)
-		_, err := beckon(l, nil, "install")
+		_, err := beckon(l, nil, "setup", "hooks")
 		must(t, err)
 		shell, err := l.Tmux.Start("user", l.Home.Project, "/bin/sh")
 		must(t, err)

@@ -76,7 +76,7 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, 
 			)
 		}
 		return nil, nil, cli.NotFound(
-			"beckon install --answers lets you answer what sessions ask from here on",
+			"beckon setup answers lets you answer what sessions ask from here on",
 			"no session waits for an answer",
 		)
 	}
@@ -130,7 +130,7 @@ func notOffered(a *cli.App, v state.Seen) error {
 		)
 	case ag.Name != event.ClaudeCode:
 		return cli.NotFound(
-			"beckon install --agent "+ag.Name+" --answers lets you answer what is asked from then on; beckon jump brings you there",
+			"beckon setup answers lets you answer what is asked from then on; beckon jump brings you there",
 			"session %s waits, but can be answered only where it runs",
 			name,
 		)

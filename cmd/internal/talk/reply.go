@@ -88,7 +88,7 @@ func say(a *cli.App, v *state.Seen, text string, from request.From, unlock reque
 			what = "has no hook that waits for a reply"
 		}
 		return result{}, cli.NotFound(
-			"a reply reaches a session whose turn is over, from the first one after beckon install --answers",
+			"a reply reaches a session whose turn is over, from the first one after beckon setup answers",
 			"session %s %s",
 			cli.ShortID(v.Session.ID),
 			what,

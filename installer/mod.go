@@ -1,0 +1,118 @@
+package installer
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+// PluginName is the name of the plugin, and of the marketplace that its directory is at the same time:
+// the client lists it as beckon@beckon.
+const PluginName = "beckon"
+
+// ModSince is the first client that runs a plugin's functions.
+var ModSince = Version{2, 1, 287}
+
+// RunsMods reports whether the client runs a plugin's functions. An unknown version gets none:
+// an older client fails in more ways than an error about the mod.
+func (v Version) RunsMods() bool { return v.Compare(ModSince) >= 0 }
+
+// modVersion is what the mod reports when it is loaded. A newer mod has a higher one.
+const modVersion = "1"
+
+//go:embed mod/register.js.tmpl
+var modText string
+
+//go:embed plugin/.claude-plugin/plugin.json
+var manifest []byte
+
+// modMark is the beginning of the mod, by which it is known.
+const modMark = "// Made by beckon "
+
+// modAlone is the hooks/hooks.json of a plugin with nothing but the mod. An older client
+// treats missing "hooks" as an error.
+const modAlone = "{\n  \"modules\": [\"./register.js\"],\n  \"hooks\": {}\n}\n"
+
+// Mod is a plugin of Claude Code that has nothing but the mod, which runs inside the client.
+type Mod struct {
+	Dir     string // the plugin's directory
+	Version string // of this program
+	Hook    string // absolute path of beckon-hook
+	Beckon  string // absolute path of beckon
+}
+
+// A part is a file of the mod's plugin.
+type part struct {
+	name string
+	text func(Mod) []byte
+	ours func(text []byte) bool
+}
+
+var parts = []part{
+	{".claude-plugin/plugin.json", func(Mod) []byte { return manifest }, func(text []byte) bool {
+		var m struct{ Name string }
+		return json.Unmarshal(text, &m) == nil && m.Name == PluginName
+	}},
+	{"hooks/hooks.json", func(Mod) []byte { return []byte(modAlone) },
+		func(text []byte) bool { return string(text) == modAlone }},
+	{"hooks/register.js", Mod.script, func(text []byte) bool { return bytes.HasPrefix(text, []byte(modMark)) }},
+}
+
+// Edits returns the edits that make m.Dir the mod's plugin, or take it away. keep is where the second
+// finds what was there before the first.
+func (m Mod) Edits(keep string, on bool) (edits []FileEdit, err error) {
+	if on {
+		err = Spec{Command: m.Hook, Events: []string{"Stop"}, StatusLine: m.Beckon}.check()
+	} else if !m.Alone() {
+		return nil, nil
+	}
+	for _, p := range parts {
+		op := without(p.ours)
+		if on {
+			op = whole(func([]byte) ([]byte, error) { return p.text(m), err }, p.ours)
+		}
+		t := Target{Scope: User, Path: filepath.Join(m.Dir, filepath.FromSlash(p.name)), Keep: keep}
+		edits = append(edits, FileEdit{Target: t, Op: op})
+	}
+	if !on { // the directories go last
+		slices.Reverse(edits)
+	}
+	return edits, err
+}
+
+// has reports whether the plugin in dir has the file as we write it.
+func (p part) has(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.name)))
+	return err == nil && p.ours(text)
+}
+
+// IsMod reports whether the plugin in dir has beckon's mod, whatever else it has.
+func IsMod(dir string) bool { return parts[2].has(dir) }
+
+// Alone reports whether m.Dir has the mod and nothing else of a plugin's.
+func (m Mod) Alone() bool { return IsMod(m.Dir) && parts[1].has(m.Dir) }
+
+// script returns the mod: one JavaScript file, which names both programs.
+func (m Mod) script() []byte {
+	quoted := func(s string) string {
+		b, _ := json.Marshal(s) // a string always marshals; <, > and & are escaped, which JavaScript accepts
+		return string(b)
+	}
+	printed := func(r rune) rune { // others would break a one-line comment
+		if r < ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}
+	var b bytes.Buffer
+	_ = template.Must(template.New("mod").Parse(modText)).Execute(&b, map[string]string{ // into memory
+		"Version": strings.Map(printed, m.Version), "Mod": quoted(modVersion),
+		"Hook": quoted(slashed(m.Hook)), "Beckon": quoted(slashed(m.Beckon)),
+	})
+	return b.Bytes()
+}
