@@ -238,8 +238,8 @@ func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
 // settings file that cannot be read counts as having them.
 func Installed(a *cli.App) bool {
 	has := func(f installer.File) bool { return len(f.Entries) > 0 || f.Err != nil }
-	_, installed := installer.ChosenFor(keepDir(a))
-	if installed || slices.ContainsFunc(AllSettings(a), func(t installer.Target) bool { return has(installer.InspectFile(t)) }) {
+	inFile := func(t installer.Target) bool { return has(installer.InspectFile(t)) }
+	if _, installed := installer.ChosenFor(keepDir(a)); installed || slices.ContainsFunc(AllSettings(a), inFile) {
 		return true
 	}
 	ctx := context.Background() // the client takes a while to list its plugins
