@@ -121,7 +121,7 @@ func (x *site) hookBody(body string) string {
 var abuses = []abuse{
 	{"the sessions", func(x *site) string { return x.code("GET", "/api/sessions", "") }, "200"},
 	{"a session's journal", func(x *site) string { return x.code("GET", "/api/sessions/good/journal", "") }, "404"},
-	{"the configuration", func(x *site) string { return x.code("GET", "/api/config", "") }, "404"},
+	{"the configuration", func(x *site) string { return x.code("GET", "/api/config", "") }, "200"},
 	{"events as they happen", func(x *site) string { return x.streamStatus("Accept: text/event-stream") }, "200, snapshot"},
 	{"a hook", func(x *site) string {
 		return x.hookBody(`{"event":"Stop","hookInput":{"session_id":"good","cwd":"/tmp"}}`)
@@ -346,7 +346,7 @@ func TestAbuse(t *testing.T) {
 		ask:    func(context.Context, Question) ([]byte, error) { asked.Add(1); return []byte(allowed), nil },
 		answer: func(context.Context, Question) []byte { asked.Add(1); return nil },
 	}
-	x := serve(t, Options{Token: testToken, Page: page(), Policy: judge})
+	x := serve(t, Options{Token: testToken, Page: page(), Policy: judge, Config: func() (any, error) { return nil, nil }})
 	owners := map[string]string{}
 	for _, a := range abuses {
 		if owners[a.what] = a.do(x); owners[a.what] != a.want {

@@ -21,7 +21,7 @@ var paths = []string{"/api/sessions", "/events", "/metrics", "/api/config", "/ap
 // whatever came through a proxy. Nothing is shown without one.
 func TestOwnersPrograms(t *testing.T) {
 	needsPeers(t)
-	x := serve(t, Options{Page: page()})
+	x := serve(t, Options{Page: page(), Config: func() (any, error) { return nil, nil }})
 	x.Key = ""
 	x.post("/hook", `{"event":"Stop","hookInput":{"session_id":"good"}}`)
 	for _, path := range []string{"/hook/status"} {

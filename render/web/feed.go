@@ -30,7 +30,6 @@ type feed struct {
 	*live.Follower // Touch says that this server has changed a session
 	o              *Options
 	meter          meter
-	again          chan struct{} // this server itself changed requests
 
 	handing, sweeping atomic.Bool  // Options.Seen runs, transcripts are read
 	sweptAt, sweeps   atomic.Int64 // when all transcripts were last read (Unix ms), and how often
@@ -62,7 +61,6 @@ func newFeed(o *Options) *feed {
 	f := &feed{
 		o:           o,
 		meter:       newMeter(),
-		again:       make(chan struct{}, 1),
 		known:       map[store.Key]known{},
 		transcripts: history.NewSweeper(o.Store),
 		rows:        map[string]*shown{},
@@ -405,8 +403,8 @@ func (f *feed) report(name string, v any) {
 
 // frame returns an event in the format of a stream.
 func frame(name string, v any) []byte {
-	data, _ := access.Encode(v)
-	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, bytes.TrimRight(data, "\n"))
+	data, _ := json.Marshal(v)
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data)
 }
 
 // change is the data of session_created, session_updated and session_ended.

@@ -127,7 +127,7 @@ func (s *Server) getStats(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.given(w, r, fmt.Sprint("stats ", days), s.o.Stats != nil, func() (any, error) { return s.o.Stats(days) })
+	return s.given(w, fmt.Sprint("stats ", days), func() (any, error) { return s.o.Stats(days) })
 }
 
 func (s *Server) getTimeline(w http.ResponseWriter, r *http.Request) error {
@@ -136,19 +136,16 @@ func (s *Server) getTimeline(w http.ResponseWriter, r *http.Request) error {
 		return access.NewFault(http.StatusBadRequest, "bad_date",
 			fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), "")
 	}
-	return s.given(w, r, "timeline "+date, s.o.Timeline != nil, func() (any, error) { return s.o.Timeline(date) })
+	return s.given(w, "timeline "+date, func() (any, error) { return s.o.Timeline(date) })
 }
 
 // option serves the result of an option's function.
 func (s *Server) option(name string, f func() (any, error)) handler {
-	return func(w http.ResponseWriter, r *http.Request) error { return s.given(w, r, name, f != nil, f) }
+	return func(w http.ResponseWriter, _ *http.Request) error { return s.given(w, name, f) }
 }
 
 // given responds with the result of an option's function, which is kept for a while under key.
-func (s *Server) given(w http.ResponseWriter, r *http.Request, key string, there bool, f func() (any, error)) error {
-	if !there {
-		return access.NewFault(http.StatusNotFound, "not_found", "there is nothing here", "")
-	}
+func (s *Server) given(w http.ResponseWriter, key string, f func() (any, error)) error {
 	v, err := s.kept.get(key, statsFor, f)
 	if err != nil {
 		return err

@@ -83,10 +83,9 @@ var (
 func (s *Server) place(e *event.Event, v gjson.Result) {
 	e.Cwd = cmp.Or(e.Cwd, text(v.Get("working_directory"), event.MaxPath))
 	var o event.Origin
-	for _, name := range []string{"headspace_session_id", "launcher_id"} {
-		if id := text(v.Get(name), 128); o.Launcher == "" && launcherID.MatchString(id) {
-			o.Launcher = id
-		}
+	id := cmp.Or(text(v.Get("headspace_session_id"), 128), text(v.Get("launcher_id"), 128))
+	if launcherID.MatchString(id) {
+		o.Launcher = id
 	}
 	if pane := text(v.Get("tmux_pane"), event.MaxID); paneID.MatchString(pane) {
 		o.Terminal = event.Terminal{Kind: "tmux", ID: pane, Tmux: event.Tmux{Pane: pane}}

@@ -68,7 +68,7 @@ func (f *feed) followRequests(ctx context.Context) {
 	if err := os.MkdirAll(filepath.Dir(open), 0o700); err != nil {
 		f.o.Log(err)
 	}
-	live.Watch(ctx, f.o.Timing.Recheck, f.again, f.lookAtRequests, filepath.Dir(open), open)
+	live.Watch(ctx, f.o.Timing.Recheck, f.lookAtRequests, filepath.Dir(open), open)
 }
 
 // lookAtRequests publishes new and ended requests, and whether the user is away. Only one goroutine

@@ -29,7 +29,7 @@ func (s *Server) describe(w http.ResponseWriter, _ *http.Request) error {
 	for name, v := range payloads {
 		events[name] = schemaOf(v)
 	}
-	b, err := access.Encode(object{
+	b, err := json.Marshal(object{
 		"openapi": "3.1.0",
 		"info": object{
 			"title":       "beckon",

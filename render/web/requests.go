@@ -242,9 +242,5 @@ func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ request.From) 
 	if err != nil {
 		return err
 	}
-	select {
-	case s.feed.again <- struct{}{}:
-	default:
-	}
 	return access.Done(w)
 }

@@ -197,9 +197,6 @@ func actionBody(w http.ResponseWriter, r *http.Request) (b body, until event.Mil
 const jumpTime = 10 * time.Second
 
 func (s *Server) jump(w http.ResponseWriter, r *http.Request, v state.Seen) error {
-	if s.o.Jump == nil {
-		return access.NewFault(http.StatusNotImplemented, "no_jump", "this server cannot jump", "")
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), jumpTime)
 	defer cancel()
 	if err := s.o.Jump(ctx, v); err != nil {

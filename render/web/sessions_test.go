@@ -159,11 +159,6 @@ func TestActions(t *testing.T) {
 	if jumped != "bad" {
 		t.Errorf("jumped to %q", jumped)
 	}
-	y := serve(t, Options{})
-	y.post("/hook/session-start", `{"session_id":"s"}`)
-	if r := y.Do("POST", "/api/sessions/s/jump", ""); r.Status != http.StatusNotImplemented {
-		t.Errorf("without jump: %d", r.Status)
-	}
 }
 
 func TestMetrics(t *testing.T) {
@@ -204,11 +199,6 @@ func TestStats(t *testing.T) {
 	}
 	if r := x.Get("/api/stats?days=0"); r.Status != http.StatusBadRequest {
 		t.Errorf("days=0: %d", r.Status)
-	}
-	for _, path := range []string{"/api/stats", "/api/timeline", "/api/digest"} {
-		if r := serve(t, Options{}).Get(path); r.Status != http.StatusNotFound {
-			t.Errorf("%s, not given: %d", path, r.Status)
-		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"beckon/render"
 	"beckon/render/term"
 	"beckon/render/web/access"
 	"beckon/state"
@@ -34,14 +33,6 @@ type hookState struct {
 	Watching     string  `json:"watching"` // fsnotify or polling
 	Clients      int     `json:"sse_clients"`
 	Sessions     int     `json:"sessions"`
-	Unheard      int     `json:"unheard"` // sessions that work and send no hooks
-}
-
-// unheard reports whether a session works and no hook has reported it: neither its prompt nor,
-// after a long silence, a call that is still running.
-func unheard(r *render.Row, mode string) bool {
-	heard := r.Source == state.FromHook || r.Source == state.FromMod
-	return r.State.AtWork() && !heard && (r.Turn == nil || mode == modePolling && r.Tool == nil)
 }
 
 func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) error {
@@ -69,13 +60,7 @@ func (s *Server) hookState(now time.Time) hookState {
 		h.Watching = "polling"
 	}
 	h.Clients = s.feed.clients()
-	list := s.feed.list()
-	h.Sessions = len(list.Sessions)
-	for i := range list.Sessions {
-		if unheard(&list.Sessions[i], mode) {
-			h.Unheard++
-		}
-	}
+	h.Sessions = len(s.feed.list().Sessions)
 	return h
 }
 

@@ -32,7 +32,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Options configure a Server. Only Store is required.
+// Options configure a Server.
 type Options struct {
 	Store    *store.Store
 	Registry string       // the client's registry directory, empty for none

@@ -74,9 +74,9 @@ func wake(c chan<- struct{}) {
 	}
 }
 
-// Watch calls look now, whenever something in one of dirs changes or is sent to again, and at least
-// every so often, until ctx ends.
-func Watch(ctx context.Context, every time.Duration, again <-chan struct{}, look func(), dirs ...string) {
+// Watch calls look now, whenever something in one of dirs changes, and at least every so often, until
+// ctx ends.
+func Watch(ctx context.Context, every time.Duration, look func(), dirs ...string) {
 	changed := make(chan struct{}, 1)
 	var v *watcher
 	if len(dirs) > 0 {
@@ -91,7 +91,6 @@ func Watch(ctx context.Context, every time.Duration, again <-chan struct{}, look
 		select {
 		case <-ctx.Done():
 		case <-changed:
-		case <-again:
 		case <-tick.C:
 		}
 	}

@@ -106,7 +106,7 @@ const (
 func followRequests(ctx context.Context, state string, show func([]card.Request)) {
 	host := evidence.ThisMachine().Host
 	var last []card.Request
-	live.Watch(ctx, requestsEvery, nil, func() {
+	live.Watch(ctx, requestsEvery, func() {
 		time.Sleep(requestsPause)
 		// An error now is retried at the next read.
 		all, err := request.In(state).List(time.Now())

@@ -21,7 +21,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"beckon/state/evidence"
 	"beckon/state/request"
@@ -53,24 +55,29 @@ type Options struct {
 
 // Guard decides who may use a server.
 type Guard struct {
-	o        Options
-	token    string
-	sessions *sessions
-	codes    codes
-	wrong    *rate.Limiter // wrong tokens that are looked at
-	name     string        // a name of this machine that only this server has
-	beyond   atomic.Bool   // it is reached from other machines
+	o      Options
+	token  string
+	wrong  *rate.Limiter // wrong tokens that are looked at
+	name   string        // a name of this machine that only this server has
+	beyond atomic.Bool   // it is reached from other machines
+
+	mu       sync.Mutex
+	sessions map[string]*session  // by id
+	used     map[string]time.Time // codes that were used, with their ends
 }
 
 // New returns the guard of a server.
 func New(o Options) *Guard {
-	return &Guard{
+	g := &Guard{
 		o:        o,
 		token:    cmp.Or(o.Token, newKey()),
-		sessions: loadSessions(o.Dir, Fingerprint(o.Token), o.Log),
 		wrong:    rate.NewLimiter(10, 10),
 		name:     newName(),
+		sessions: map[string]*session{},
+		used:     map[string]time.Time{},
 	}
+	g.load()
+	return g
 }
 
 // Listen returns l's connections with who is at their other end. Beyond loopback requests may use
@@ -202,7 +209,7 @@ func (g *Guard) refuseKey(who Peer) *Fault {
 
 // callerWith returns who sends a token, or a session.
 func (g *Guard) callerWith(key string, who Peer) caller {
-	if s := g.sessions.find(key, who.Name); s != nil {
+	if s := g.find(key, who.Name); s != nil {
 		return caller{Events | Read | Act | Answer, s}
 	}
 	if same(key, g.token) {

@@ -19,7 +19,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"beckon/event/plainfile"
@@ -77,31 +76,22 @@ func Code(token, name string, here bool, now time.Time) string {
 	return head + "." + seal(token, "code "+name+" "+head)
 }
 
-// codes are the used ones, with their ends.
-type codes struct {
-	mu   sync.Mutex
-	used map[string]time.Time
-}
-
 // take reports whether code is one that was not used, and uses it up.
-func (u *codes) take(token, name, code string, here bool, now time.Time) bool {
+func (g *Guard) take(code string, here bool, now time.Time) bool {
 	at := strings.LastIndexByte(code, '.')
-	if at < 2 || !same(code[at+1:], seal(token, "code "+name+" "+code[:at])) || code[0] == 'h' && !here {
+	if at < 2 || !same(code[at+1:], seal(g.token, "code "+g.name+" "+code[:at])) || code[0] == 'h' && !here {
 		return false
 	}
 	end, _, _ := strings.Cut(code[1:at], ".")
 	unix, err := strconv.ParseInt(end, 36, 64)
 	until := time.Unix(unix, 0)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if _, again := u.used[code]; again || err != nil || !now.Before(until) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, again := g.used[code]; again || err != nil || !now.Before(until) {
 		return false
 	}
-	maps.DeleteFunc(u.used, func(_ string, until time.Time) bool { return now.After(until) })
-	if u.used == nil {
-		u.used = map[string]time.Time{}
-	}
-	u.used[code] = until
+	maps.DeleteFunc(g.used, func(_ string, until time.Time) bool { return now.After(until) })
+	g.used[code] = until
 	return true
 }
 
@@ -112,28 +102,25 @@ type SignedIn struct {
 
 // Login serves POST /api/login: a session for a code.
 func (g *Guard) Login(w http.ResponseWriter, r *http.Request) error {
-	code, now, who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), time.Now(), connOf(r).peer
-	if !g.codes.take(g.token, g.name, code, isHere(r), now) {
-		g.refuse(w, g.refuseKey(who))
+	code, now, c := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), time.Now(), connOf(r)
+	here := isLocal(c.Conn) && c.peer.Who != Another && !forwarded(r)
+	if !g.take(code, here, now) {
+		g.refuse(w, g.refuseKey(c.peer))
 		return nil
 	}
 	// Another user's server may take a port of loopback when this one ends, and a page of its own
 	// there finds what a browser keeps for that address. So a session of loopback ends with the
 	// server, and one of an address that leads elsewhere is kept.
 	kept := !Loopback(Host(r.Host))
-	return OK(w, SignedIn{g.sessions.begin(who.Name, kept, now)})
-}
-
-// isHere reports whether r comes from this machine, and not from another user of it.
-func isHere(r *http.Request) bool {
-	c := connOf(r)
-	return isLocal(c.Conn) && c.peer.Who != Another && !forwarded(r)
+	return OK(w, SignedIn{g.begin(c.peer.Name, kept, now)})
 }
 
 // Logout serves POST /api/logout: it ends the session that sends it.
 func (g *Guard) Logout(w http.ResponseWriter, r *http.Request) error {
 	if s := callerOf(r).session; s != nil {
-		g.sessions.end(s)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.end(s)
 	}
 	return Done(w)
 }
@@ -147,9 +134,9 @@ type Proof struct {
 // program may take its port, so a page sends its session only to a server that proves to know it.
 func (g *Guard) Prove(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	g.sessions.mu.Lock()
-	s := g.sessions.all[q.Get("session")]
-	g.sessions.mu.Unlock()
+	g.mu.Lock()
+	s := g.sessions[q.Get("session")]
+	g.mu.Unlock()
 	if words := q.Get("words"); s != nil && s.User == connOf(r).peer.Name && len(words) >= keyBits/4 {
 		return OK(w, Proof{hex.EncodeToString(mac(s.Digest, "proof "+words))})
 	}
@@ -185,18 +172,9 @@ const (
 	maxFile     = 64 << 10
 )
 
-// sessions are the signed-in browsers: "ID.SECRET", of which the server keeps the id and the
-// secret's digest. A session works only for the user who signed in: a page of http://localhost
-// sends it to whatever listens on the port at 127.0.0.1 or at ::1.
-type sessions struct {
-	path  string // of the file with those that are kept, empty for none
-	token string // the fingerprint of the owner's, with which they end
-	log   func(error)
-
-	mu  sync.Mutex
-	all map[string]*session // by id
-}
-
+// session is a signed-in browser: "ID.SECRET", of which the server keeps the id and the secret's
+// digest. It works only for the user who signed in: a page of http://localhost sends it to whatever
+// listens on the port at 127.0.0.1 or at ::1.
 type session struct {
 	Digest string    `json:"digest"`
 	User   string    `json:"user,omitempty"` // as Peer names users
@@ -207,38 +185,35 @@ type session struct {
 	over   chan struct{} // closed when it ends
 }
 
-func loadSessions(dir, token string, log func(error)) *sessions {
-	s := &sessions{token: token, log: log, all: map[string]*session{}}
-	if dir == "" {
-		return s
+func (g *Guard) file() string { return filepath.Join(g.o.Dir, "browsers.json") }
+
+// load reads the sessions that were kept.
+func (g *Guard) load() {
+	all, token := map[string]*session{}, Fingerprint(g.o.Token)
+	if b, err := plainfile.Head(g.file(), make([]byte, maxFile), 0); err == nil && g.o.Dir != "" {
+		_ = json.Unmarshal(b, &all) // of a broken file nobody is signed in
 	}
-	s.path = filepath.Join(dir, "browsers.json")
-	if b, err := plainfile.Head(s.path, make([]byte, maxFile), 0); err == nil {
-		_ = json.Unmarshal(b, &s.all) // of a broken file nobody is signed in
-	}
-	for id, v := range s.all {
-		if v == nil || time.Since(v.Used) > sessionFor || len(v.Digest) != 2*sha256.Size || cmp.Or(v.Token, token) != token {
-			delete(s.all, id)
-			continue
+	for id, v := range all {
+		if v != nil && time.Since(v.Used) <= sessionFor && len(v.Digest) == 2*sha256.Size && cmp.Or(v.Token, token) == token {
+			v.id, v.Token, v.kept, v.over = id, token, true, make(chan struct{})
+			g.sessions[id] = v
 		}
-		v.id, v.Token, v.kept, v.over = id, token, true, make(chan struct{})
 	}
-	if len(s.all) > 0 {
-		s.saveLocked() // with the token; nobody else has s yet
+	if len(g.sessions) > 0 {
+		g.save() // with the token
 	}
-	return s
 }
 
-// saveLocked writes those that are kept.
-func (s *sessions) saveLocked() {
-	kept := maps.Clone(s.all)
+// save writes the sessions that are kept. Like end it needs g.mu.
+func (g *Guard) save() {
+	kept := maps.Clone(g.sessions)
 	maps.DeleteFunc(kept, func(_ string, v *session) bool { return !v.kept })
 	b, err := json.Marshal(kept)
-	if err == nil && s.path != "" {
-		err = plainfile.Write(s.path, b, 0o600, true)
+	if err == nil && g.o.Dir != "" {
+		err = plainfile.Write(g.file(), b, 0o600, true)
 	}
-	if err != nil && s.log != nil {
-		s.log(err)
+	if err != nil && g.o.Log != nil {
+		g.o.Log(err)
 	}
 }
 
@@ -249,52 +224,47 @@ func digestOf(secret string) string {
 
 // find returns the session with a key of one of user's browsers, nil if there is none, and records
 // its use.
-func (s *sessions) find(key, user string) *session {
+func (g *Guard) find(key, user string) *session {
 	id, secret, _ := strings.Cut(key, ".")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v := s.all[id]
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	v := g.sessions[id]
 	if v == nil || v.User != user || !same(digestOf(secret), v.Digest) {
 		return nil
 	}
 	now := time.Now()
 	stale := v.kept && now.Sub(v.Used) > usedEvery
 	if v.Used = now; stale {
-		s.saveLocked()
+		g.save()
 	}
 	return v
 }
 
 // begin creates a session, and returns its key.
-func (s *sessions) begin(user string, kept bool, now time.Time) string {
+func (g *Guard) begin(user string, kept bool, now time.Time) string {
 	id, secret := newKey()[:16], newKey()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.all) >= maxSessions {
-		s.endLocked(slices.MinFunc(slices.Collect(maps.Values(s.all)), func(a, b *session) int {
-			return a.Used.Compare(b.Used)
-		}))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.sessions) >= maxSessions {
+		all := slices.Collect(maps.Values(g.sessions))
+		g.end(slices.MinFunc(all, func(a, b *session) int { return a.Used.Compare(b.Used) }))
 	}
-	s.all[id] = &session{digestOf(secret), user, now, s.token, id, kept, make(chan struct{})}
+	token := Fingerprint(g.o.Token)
+	g.sessions[id] = &session{digestOf(secret), user, now, token, id, kept, make(chan struct{})}
 	if kept {
-		s.saveLocked()
+		g.save()
 	}
 	return id + "." + secret
 }
 
-// end ends a session.
-func (s *sessions) end(v *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all[v.id] == v {
-		s.endLocked(v)
+// end ends a session, unless it has ended.
+func (g *Guard) end(v *session) {
+	if g.sessions[v.id] != v {
+		return
 	}
-}
-
-func (s *sessions) endLocked(v *session) {
 	close(v.over)
-	delete(s.all, v.id)
+	delete(g.sessions, v.id)
 	if v.kept {
-		s.saveLocked()
+		g.save()
 	}
 }

@@ -56,8 +56,8 @@ func TestBrowserSession(t *testing.T) {
 	for range maxSessions {
 		x.SignIn(x.code())
 	}
-	if status := x.Browse("/api/sessions", second); status != http.StatusUnauthorized || len(x.d.sessions.all) != maxSessions {
-		t.Errorf("the session that was quiet for longest: %d, %d are kept", status, len(x.d.sessions.all))
+	if status := x.Browse("/api/sessions", second); status != http.StatusUnauthorized || len(x.d.sessions) != maxSessions {
+		t.Errorf("the session that was quiet for longest: %d, %d are kept", status, len(x.d.sessions))
 	}
 	if r := x.Do("POST", "/api/login", "", withKey(x.code()), "Origin: http://127.0.0.1:1"); r.Status != http.StatusForbidden {
 		t.Errorf("signing in from another port: %d", r.Status)
@@ -97,15 +97,15 @@ func TestCode(t *testing.T) {
 			t.Errorf("a code %s: %d", name, r.Status)
 		}
 	}
-	var u codes
+	g := New(Options{Token: "t"})
 	for i := range 1000 {
 		at := now.Add(time.Duration(i) * time.Second)
-		if !u.take("t", "n", Code("t", "n", true, at), true, at) {
+		if !g.take(Code("t", g.name, true, at), true, at) {
 			t.Fatal("a code of now is refused")
 		}
 	}
-	if most := int(codeFor.Seconds()) + 1; len(u.used) > most {
-		t.Errorf("%d used codes are kept", len(u.used))
+	if most := int(codeFor.Seconds()) + 1; len(g.used) > most {
+		t.Errorf("%d used codes are kept", len(g.used))
 	}
 }
 
@@ -209,7 +209,7 @@ func TestSessionIsItsUsers(t *testing.T) {
 	}
 	owner, other, proxy, remote := Peer{Who: Owner, Name: "1"}, Peer{Who: Another, Name: "2"}, Peer{Name: "0"}, Peer{}
 	for _, user := range []Peer{owner, other, proxy, remote} {
-		session := x.d.sessions.begin(user.Name, false, time.Now())
+		session := x.d.begin(user.Name, false, time.Now())
 		for _, by := range []Peer{owner, other, proxy, remote} {
 			if by != user {
 				ask(by, "POST", "/api/logout", session)
@@ -261,7 +261,7 @@ func TestSessionsEndWithTheToken(t *testing.T) {
 func TestProof(t *testing.T) {
 	x := serve(t, Options{Token: testToken})
 	owner, other, remote := Peer{Who: Owner, Name: "1"}, Peer{Who: Another, Name: "2"}, Peer{}
-	session := x.d.sessions.begin(owner.Name, false, time.Now())
+	session := x.d.begin(owner.Name, false, time.Now())
 	id, secret, _ := strings.Cut(session, ".")
 	prove := func(by Peer, id, words string, headers ...string) (int, string) {
 		r := httptest.NewRequest("GET", fmt.Sprintf("http://localhost/api/proof?session=%s&words=%s", id, words), nil)

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -30,23 +29,13 @@ type Body struct {
 // Error responds with a fault.
 func Error(w http.ResponseWriter, f *Fault) { JSON(w, f.Status, Body{f}) }
 
-// Encode returns v as JSON in one line. It leaves <, > and & as they are.
-func Encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
-}
-
 // JSON responds with v.
 func JSON(w http.ResponseWriter, status int, v any) {
-	b, err := Encode(v)
+	b, err := json.Marshal(v)
 	if err != nil {
-		status = http.StatusInternalServerError
-		b = []byte(`{"error":{"code":"internal","message":"internal processing error"}}` + "\n")
+		status, b = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"Internal processing error"}}`)
 	}
-	Bytes(w, status, "application/json", b)
+	Bytes(w, status, "application/json", append(b, '\n'))
 }
 
 // Bytes responds with b.

@@ -88,7 +88,6 @@ function projects(all = {}) {
 // hearing says how the hooks do. That they are silent is no fault while no session
 // is at work that they should tell of.
 function hearing(h) {
-  if (h.unheard) return `${count(h.unheard, "session")} at work without hooks`;
   if (h.mode === "hooks_active") return "Hooks are heard";
   return h.last_event_at ? "Hooks are quiet" : "No hook yet";
 }
@@ -106,8 +105,7 @@ export function drawHooks(root, h) {
       ["Pages open", String(h.sse_clients)],
     ];
     return [
-      el("p", { class: `hearing${h.unheard ? " wrong" : h.mode === "hooks_active" ? "" : " quiet"}` }, el("span", { class: "dot", "aria-hidden": "true" }), hearing(h)),
-      h.unheard > 0 && el("p", { class: "sums" }, el("code", {}, "beckon doctor"), " tells what is wrong."),
+      el("p", { class: `hearing${h.mode === "hooks_active" ? "" : " quiet"}` }, el("span", { class: "dot", "aria-hidden": "true" }), hearing(h)),
       el("dl", { class: "facts" }, facts.map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, v)))),
     ];
   });
