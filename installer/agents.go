@@ -24,11 +24,11 @@ func AgentSpec(a *agents.Agent, command string) Spec {
 func AgentTarget(a *agents.Agent, home, keep string, getenv func(string) string) (Target, error) {
 	dir := a.Dir(home, getenv)
 	if !filepath.IsAbs(dir) {
-		return Target{}, &pathError{
+		return Target{}, badProgram(
 			dir,
 			"not an absolute path",
-			advice("it is where " + a.Install.Title + " has its settings"),
-		}
+			advice("it is where "+a.Install.Title+" has its settings"),
+		)
 	}
 	return Target{Scope: User, Path: filepath.Join(dir, filepath.FromSlash(a.Install.File)),
 		Keep: filepath.Join(keep, a.Name), agent: a}, nil

@@ -54,7 +54,8 @@ func parse(data []byte, lax bool) (*document, error) {
 		list, _ := items(v)
 		if n := len(list); n > 0 && list[n-1].value.AfterExtra != nil {
 			last := list[n-1].value
-			return nil, problemAt(text, last.EndOffset+len(last.AfterExtra), "", trailingComma, noTrailingComma)
+			return nil, problemAt(text, last.EndOffset+len(last.AfterExtra), "", notJSON,
+				"the client reads JSON without trailing commas")
 		}
 	}
 	return d, nil
@@ -63,9 +64,7 @@ func parse(data []byte, lax bool) (*document, error) {
 const (
 	endsEarly = "the file ends too early"
 	cutOff    = "it may have been cut off while it was written"
-
-	trailingComma   = "trailing comma"
-	noTrailingComma = "the client reads JSON without trailing commas"
+	notJSON   = "not valid JSON here"
 )
 
 // checkSyntax accepts exactly what encoding/json accepts. Its error is in words of our own: the
@@ -74,22 +73,14 @@ func checkSyntax(text []byte) error {
 	var whole json.RawMessage
 	err := json.Unmarshal(text, &whole)
 	se, ok := errors.AsType[*json.SyntaxError](err)
-	if err == nil || !ok {
+	if !ok {
 		return err
 	}
 	at := max(0, min(int(se.Offset)-1, len(text)))
-	before := bytes.TrimRight(text[:at], whiteSpace)
-	switch {
-	case bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")):
-		return problemAt(text, 0, "", "text is not UTF-8", "save the file as UTF-8")
-	case at == len(text) || strings.Contains(err.Error(), "unexpected end"):
+	if at == len(text) || strings.Contains(err.Error(), "unexpected end") {
 		return problemAt(text, len(text), "", endsEarly, cutOff)
-	case bytes.HasSuffix(before, []byte(",")) && (text[at] == '}' || text[at] == ']'):
-		return problemAt(text, len(before)-1, "", trailingComma, noTrailingComma)
-	case text[at] == '/' || text[at] == '#':
-		return problemAt(text, at, "", "comment", "the client reads JSON without comments")
 	}
-	return problemAt(text, at, "", "not valid JSON here", "the client reads plain JSON")
+	return problemAt(text, at, "", notJSON, "the client reads plain JSON: no comments, no trailing commas, UTF-8")
 }
 
 // parseTree parses an object of JSON that may have comments and trailing commas.
@@ -100,7 +91,7 @@ func parseTree(data []byte) (*document, error) {
 	}
 	file, err := hujson.Parse(append(slices.Clip(text), '\n')) // where a comment ends for it, not at the file's end
 	if err != nil {                                            // whose words may quote the file
-		e := &settingsError{Line: 1, Column: 1, Problem: "not valid JSON here", advice: "the client reads JSON with comments"}
+		e := &settingsError{Line: 1, Column: 1, Problem: notJSON, advice: "the client reads JSON with comments"}
 		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &e.Line, &e.Column)
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			e.Problem, e.advice = endsEarly, cutOff

@@ -14,31 +14,30 @@ import (
 // Edit returns the settings with the entries of want: it adds missing ones, replaces ours that
 // differ in place, and drops ours for other events and copies. Everything else keeps its
 // bytes. old is nil without a file; it is not modified. Edit of its own result changes
-// nothing. notes name the hooks that no client can run: they are another tool's, and stay.
-func Edit(old []byte, want Spec) (text []byte, notes []string, err error) {
+// nothing. Hooks of another tool's that no client can run stay.
+func Edit(old []byte, want Spec) ([]byte, error) {
 	if err := want.check(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	d, err := parse(old, lax(want.agent))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if want.KeepAnswers {
 		want.Answers = slices.ContainsFunc(d.own(), func(e hookEntry) bool { return Entry{Args: e.words()}.Answers() })
 	}
 	if err := d.once(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	// Adding comes first, so that hooks whose events all change keep their place.
 	if err := d.add(want); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	d.settle(want)
 	if err := d.editStatus(want); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	_, notes = d.entries(lax(want.agent))
-	return d.bytes(), notes, nil
+	return d.bytes(), nil
 }
 
 // remove returns the settings without beckon's entries, and without the hooks, events and

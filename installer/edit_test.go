@@ -45,7 +45,7 @@ func settingsFiles(t tester) map[string][]byte {
 
 func mustEdit(t tester, old []byte, want Spec) []byte {
 	t.Helper()
-	got, _, err := Edit(old, want)
+	got, err := Edit(old, want)
 	if err != nil {
 		t.Fatalf("Edit(%q): %v", old, err)
 	}

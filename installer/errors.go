@@ -54,15 +54,10 @@ func (e *fileError) Error() string { return fmt.Sprintf("%s %q: %v", e.Step, e.P
 // Unwrap returns the cause.
 func (e *fileError) Unwrap() error { return e.Err }
 
-// pathError is the error for a program path that must not be written into settings.
-type pathError struct {
-	Path   string
-	Reason string
-	advice
+// badProgram returns the error for a program path that must not be written into settings.
+func badProgram(path, reason string, hint advice) error {
+	return &fileError{"program", path, errors.New(reason), hint}
 }
-
-// Error returns program and reason in one line.
-func (e *pathError) Error() string { return fmt.Sprintf("program %q: %s", e.Path, e.Reason) }
 
 // inFile adds the file's name, as the client opens it, to an error of a pure function.
 func inFile(err error, path string) error {

@@ -26,12 +26,12 @@ func FuzzRoundTrip(f *testing.F) {
 		f.Add([]byte(`{"hooks": {"Stop": ` + r[0] + `}}`))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, notes, err := Edit(data, testSpec)
+		got, err := Edit(data, testSpec)
 		if err != nil {
 			checkRefusal(t, data, got, err)
 			return
 		}
-		if len(notes) > 0 {
+		if len(notesOf(got)) > 0 {
 			if again := mustEdit(t, got, testSpec); !bytes.Equal(again, got) || owns(mustRemove(t, got)) {
 				t.Fatalf("%q with another tool's mistake: a second Edit gives %q", data, again)
 			}

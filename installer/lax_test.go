@@ -90,7 +90,7 @@ func TestLaxRoundTripGenerated(t *testing.T) {
 		old := generator{t, rapid.SampledFrom([]string{"", "\n  ", "mixed"}).Draw(t, "style"), "", true}.settings()
 		spec := laxSpec("gemini")
 		spec.Events = testSpec.Events
-		text, _, err := Edit(old, spec)
+		text, err := Edit(old, spec)
 		if err != nil {
 			t.Fatalf("%q: %v", old, err)
 		}
@@ -166,12 +166,12 @@ func TestStrictSettings(t *testing.T) {
 		if name == "text like comments" {
 			text = strings.Replace(text, "/* , */", "//", 1)
 		}
-		if _, _, err := Edit([]byte(text), laxSpec("codex")); err == nil {
+		if _, err := Edit([]byte(text), laxSpec("codex")); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}
 	for _, text := range []string{"{\"a\": 1, // x\n}", "{ /* x", "{\"a\": [1,]}", "/"} {
-		if _, _, err := Edit([]byte(text), laxSpec("gemini")); err == nil || strings.Contains(err.Error(), "Claude") {
+		if _, err := Edit([]byte(text), laxSpec("gemini")); err == nil || strings.Contains(err.Error(), "Claude") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -5,30 +5,30 @@ import "slices"
 // List returns the operation that makes a list at the top of a JSON file value, or removes it if value
 // is empty. What is not in before is ours.
 func List(name string, value, before []string) Op {
-	edit := func(old []byte) ([]byte, []string, error) {
+	edit := func(old []byte) ([]byte, error) {
 		d, err := parseTree(old)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		top := d.members()
 		at := slices.IndexFunc(top, func(m item) bool { return m.name == name })
 		switch {
 		case at < 0 && len(value) == 0, len(value) > 0 && slices.Equal(d.list(name), value):
-			return old, nil, nil
+			return old, nil
 		case at < 0:
 			d.put(&d.file, name, value, 0)
 		case len(value) == 0:
 			cut(&d.file, at)
 		case top[at].value.Value.Kind() != '[':
-			return nil, nil, problemAt(d.text, top[at].start, name, "not a list", "correct it")
+			return nil, problemAt(d.text, top[at].start, name, "not a list", "correct it")
 		default:
 			top[at].value.Value = valueOf(d.layout.text(value, 1)).Value
 		}
 		text := d.bytes()
 		if len(value) == 0 && isNothing(text) && comments(d.file.BeforeExtra, d.file.AfterExtra) == nil {
-			return nil, nil, nil // no file says the same
+			return nil, nil // no file says the same
 		}
-		return text, nil, nil
+		return text, nil
 	}
 	return Op{edit: edit, owns: func(text []byte) bool {
 		d, err := parseTree(text)

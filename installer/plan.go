@@ -19,7 +19,7 @@ import (
 // Op is an operation on one file: Install, Uninstall, Put, List, or a part of a plugin.
 type Op struct {
 	// edit returns the text with our part as it should be. nil is a missing file, before and after.
-	edit func(old []byte) (text []byte, notes []string, err error)
+	edit func(old []byte) (text []byte, err error)
 	// owns reports whether a text has a part of ours.
 	owns func(text []byte) bool
 
@@ -36,19 +36,18 @@ func Install(want Spec) Op {
 	if ownFile(want.agent) {
 		return whole(want.whole, ours)
 	}
-	edit := func(old []byte) ([]byte, []string, error) { return Edit(old, want) }
+	edit := func(old []byte) ([]byte, error) { return Edit(old, want) }
 	return Op{edit: edit, owns: owns, client: want.Client.String(), set: want.Set}
 }
 
 // Uninstall returns the operation that removes beckon's entries from a file, or the whole file if
 // it is beckon's own.
 func Uninstall() Op {
-	return Op{undo: true, owns: owns, edit: func(old []byte) ([]byte, []string, error) {
+	return Op{undo: true, owns: owns, edit: func(old []byte) ([]byte, error) {
 		if old == nil {
-			return nil, nil, nil
+			return nil, nil
 		}
-		rest, err := remove(old)
-		return rest, nil, err
+		return remove(old)
 	}}
 }
 
@@ -57,22 +56,21 @@ var errForeign = errors.New("is there already, and not beckon's")
 
 // whole returns the operation that makes a file what text returns for the old bytes.
 func whole(text func(old []byte) ([]byte, error), ours func([]byte) bool) Op {
-	return Op{owns: ours, edit: func(old []byte) (is []byte, notes []string, err error) {
+	return Op{owns: ours, edit: func(old []byte) ([]byte, error) {
 		if old != nil && !ours(old) {
-			return nil, nil, &fileError{Step: "writing", Err: errForeign, advice: "move it away"}
+			return nil, &fileError{Step: "writing", Err: errForeign, advice: "move it away"}
 		}
-		is, err = text(old)
-		return is, nil, err
+		return text(old)
 	}}
 }
 
 // without returns the operation that removes a file if it is ours.
 func without(ours func([]byte) bool) Op {
-	return Op{owns: ours, edit: func(old []byte) ([]byte, []string, error) {
+	return Op{owns: ours, edit: func(old []byte) ([]byte, error) {
 		if ours(old) {
-			return nil, nil, nil
+			return nil, nil
 		}
-		return old, nil, nil
+		return old, nil
 	}}
 }
 
@@ -99,7 +97,7 @@ func (f FileEdit) Diff() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, _, err := f.edit(c.New)
+	text, err := f.edit(c.New)
 	return Diff(c.New, text, c.File), err
 }
 
@@ -136,10 +134,9 @@ func Diff(old, new []byte, name string) string {
 // Change is what an operation does, or did, to one file.
 type Change struct {
 	Target Target
-	File   string   // the real file, links resolved
-	Old    []byte   // nil: there is no file
-	New    []byte   // nil: the file is to be removed
-	Notes  []string // install: what in the hooks is another tool's mistake, and stays
+	File   string // the real file, links resolved
+	Old    []byte // nil: there is no file
+	New    []byte // nil: the file is to be removed
 
 	was    snapshot
 	kept   kept
@@ -172,7 +169,7 @@ func Plan(t Target, op Op) (Change, error) {
 		return Change{}, &fileError{"reading the record of an install", c.kept.record, errNewerRecord,
 			"use that version, or update this one"}
 	}
-	if c.New, c.Notes, err = op.edit(c.Old); err != nil {
+	if c.New, err = op.edit(c.Old); err != nil {
 		return Change{}, inFile(err, t.Path)
 	}
 	if op.owns(c.New) {

@@ -12,10 +12,10 @@ var refused = []struct {
 	line, column int
 	problem      string
 }{
-	{"line comment", "{\n  // mine\n  \"a\": 1\n}", 2, 3, "comment"},
-	{"block comment", "{\"env\": {\"A\": /* x */ \"1\"}}", 1, 15, "comment"},
-	{"trailing comma in object", "{\n  \"a\": 1,\n}\n", 2, 9, "trailing comma"},
-	{"trailing comma in array", "{\"hooks\": {\"Stop\": [{}, ]}}", 1, 23, "trailing comma"},
+	{"line comment", "{\n  // mine\n  \"a\": 1\n}", 2, 3, "not valid JSON"},
+	{"block comment", "{\"env\": {\"A\": /* x */ \"1\"}}", 1, 15, "not valid JSON"},
+	{"trailing comma in object", "{\n  \"a\": 1,\n}\n", 3, 1, "not valid JSON"},
+	{"trailing comma in array", "{\"hooks\": {\"Stop\": [{}, ]}}", 1, 25, "not valid JSON"},
 	{"cut off", "{\"hooks\": {\"Stop\": [", 1, 21, "ends too early"},
 	{"cut off in a string", "{\"a\": \"sec", 1, 11, "ends too early"},
 	{"two documents", "{}\n{}", 2, 1, "not valid JSON"},
@@ -27,7 +27,7 @@ var refused = []struct {
 	{"array", "[]", 1, 1, "not an object"},
 	{"null", " null\n", 1, 2, "not an object"},
 	{"string", "\"hooks\"", 1, 1, "not an object"},
-	{"utf-16", "\xff\xfe{\x00}\x00", 1, 1, "not UTF-8"},
+	{"utf-16", "\xff\xfe{\x00}\x00", 1, 1, "not valid JSON"},
 	{"byte order mark twice", "\xef\xbb\xbf\xef\xbb\xbf{}", 1, 1, "not valid JSON"},
 	{"hooks array", "{\n  \"hooks\": []\n}", 2, 12, "not what the client reads"},
 	{"hooks string", "{\"hooks\": \"none\"}", 1, 11, "not what the client reads"},
@@ -39,7 +39,7 @@ var refused = []struct {
 func TestRefused(t *testing.T) {
 	for _, r := range refused {
 		t.Run(r.name, func(t *testing.T) {
-			got, _, err := Edit([]byte(r.text), testSpec)
+			got, err := Edit([]byte(r.text), testSpec)
 			e, ok := errors.AsType[*settingsError](err)
 			if !ok || got != nil {
 				t.Fatalf("got %q, %v", got, err)
@@ -72,7 +72,8 @@ var flawed = map[string][2]string{
 func TestFlawed(t *testing.T) {
 	for name, f := range flawed {
 		text := "{\n  \"hooks\": {\n    \"Setup\": " + f[0] + ",\n    \"Other\": []\n  }\n}\n"
-		got, notes, err := Edit([]byte(text), testSpec)
+		got, err := Edit([]byte(text), testSpec)
+		notes := notesOf(got)
 		if err != nil || len(notes) != 1 || !strings.HasPrefix(notes[0], f[1]+" ") || !strings.Contains(string(got), f[0]) {
 			t.Errorf("%s: %v, %v", name, notes, err)
 			continue
@@ -99,7 +100,7 @@ func TestFlawed(t *testing.T) {
 // stays, and the event goes without our hook.
 func TestFlawedEventOfOurs(t *testing.T) {
 	for value, want := range map[string]int{`null`: 3, `[null]`: 3, `[]`: 3, `"x"`: 2, `{"a": 1}`: 2, `7`: 2} {
-		got, _, err := Edit([]byte(`{"hooks": {"PreToolUse": `+value+`}}`), testSpec)
+		got, err := Edit([]byte(`{"hooks": {"PreToolUse": `+value+`}}`), testSpec)
 		if n := strings.Count(string(got), "beckon-hook"); err != nil || n != want {
 			t.Errorf("%s: %d entries, %v\n%s", value, n, err, got)
 		}
@@ -116,7 +117,7 @@ func TestRemoveFromWhatInstallRefuses(t *testing.T) {
 		`{"hooks": {"Stop": ` + ours + `, "Stop": ` + ours + `}}`:                         `{}`,
 		"{\n// mine\n\"a\": 1, \"hooks\": {\"Stop\": " + ours + "},}":                     "{\n// mine\n\"a\": 1}",
 	} {
-		if _, _, err := Edit([]byte(text), testSpec); err == nil {
+		if _, err := Edit([]byte(text), testSpec); err == nil {
 			t.Errorf("taken: %s", text)
 		}
 		if got := string(mustRemove(t, []byte(text))); got != want {
@@ -140,7 +141,7 @@ func TestErrorsHoldNoValues(t *testing.T) {
 		`{"env": {"KEY": "sk-SECRET\q"}}`,
 		`{"hooks": "sk-SECRET"}`,
 	} {
-		_, _, err := Edit([]byte(text), testSpec)
+		_, err := Edit([]byte(text), testSpec)
 		if err == nil || strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -158,10 +159,18 @@ func TestSpecRefused(t *testing.T) {
 		{Command: "/${X}/beckon-hook", Events: []string{"Stop"}},
 		{Command: "/bin/beckon-hook"},
 	} {
-		if _, _, err := Edit([]byte("{}"), s); err == nil {
+		if _, err := Edit([]byte("{}"), s); err == nil {
 			t.Errorf("%+v is taken", s)
-		} else if _, ok := errors.AsType[*pathError](err); !ok {
+		} else if _, ok := errors.AsType[*fileError](err); !ok {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
+}
+
+// notesOf returns the notes on the hooks of others in settings.
+func notesOf(settings []byte) (notes []string) {
+	if d, err := parseTree(settings); err == nil {
+		_, notes = d.entries(false)
+	}
+	return notes
 }

@@ -104,19 +104,19 @@ type Spec struct {
 func (s Spec) check() error {
 	switch {
 	case !absolute(s.Command):
-		return &pathError{s.Command, "not an absolute path", "the client runs hooks in changing directories"}
+		return badProgram(s.Command, "not an absolute path", "the client runs hooks in changing directories")
 	case !printable(s.Command):
-		return &pathError{s.Command, "not printable text", "JSON cannot hold it"}
+		return badProgram(s.Command, "not printable text", "JSON cannot hold it")
 	case strings.Contains(s.Command, "${"):
-		return &pathError{s.Command, "holds a placeholder", "the client replaces ${...} in commands"}
+		return badProgram(s.Command, "holds a placeholder", "the client replaces ${...} in commands")
 	case programName(s.Command) != "beckon-hook":
-		return &pathError{s.Command, "not the hook program", "the program must be called beckon-hook"}
+		return badProgram(s.Command, "not the hook program", "the program must be called beckon-hook")
 	case ownFile(s.agent):
 	case len(s.Events) == 0:
-		return &pathError{s.Command, "no events to register", ""}
+		return badProgram(s.Command, "no events to register", "")
 	case s.StatusLine != "" && !ownProgram(s.StatusLine):
-		return &pathError{s.StatusLine, "not the program for status lines",
-			"the program must be called beckon or beckon-hook, at an absolute path"}
+		return badProgram(s.StatusLine, "not the program for status lines",
+			"the program must be called beckon or beckon-hook, at an absolute path")
 	}
 	return nil
 }

@@ -11,9 +11,8 @@ import (
 
 // Places are the directories that StablePath judges by. Empty ones are ignored.
 type Places struct {
-	Home    string // the user's home directory
-	Temp    string // os.TempDir
-	GoCache string // go env GOCACHE
+	Home string // the user's home directory
+	Temp string // os.TempDir
 }
 
 // goInstall is the hint for programs in temporary places.
@@ -29,7 +28,7 @@ const goInstall = "put it in a lasting place first, " +
 // inside the home: such a program lasts as long as the settings do.
 func StablePath(path string, at Places) (string, error) {
 	if !filepath.IsAbs(path) {
-		return "", &pathError{path, "not an absolute path", "the client runs hooks in changing directories"}
+		return "", badProgram(path, "not an absolute path", "the client runs hooks in changing directories")
 	}
 	path = filepath.Clean(path)
 	if err := checkProgram(path); err != nil {
@@ -37,11 +36,11 @@ func StablePath(path string, at Places) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return "", &pathError{path, cause(err).Error(), ""}
+		return "", badProgram(path, cause(err).Error(), "")
 	}
 	for _, p := range []string{path, real} {
 		if reason := at.shortLived(p); reason != "" {
-			return "", &pathError{path, reason, goInstall}
+			return "", badProgram(path, reason, goInstall)
 		}
 	}
 	versioned := regexp.MustCompile(versionedDir)
@@ -54,8 +53,8 @@ func StablePath(path string, at Places) (string, error) {
 			return link, nil
 		}
 	}
-	return "", &pathError{path, "in a directory of one version, which an upgrade removes",
-		"link it from a directory on PATH, and run beckon from there"}
+	return "", badProgram(path, "in a directory of one version, which an upgrade removes",
+		"link it from a directory on PATH, and run beckon from there")
 }
 
 // checkProgram refuses a file that is not a program.
@@ -63,13 +62,13 @@ func checkProgram(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &pathError{path, "does not exist", "install the programs: go install ./cmd/beckon ./cmd/beckon-hook"}
+		return badProgram(path, "does not exist", "install the programs: go install ./cmd/beckon ./cmd/beckon-hook")
 	case err != nil:
-		return &pathError{path, cause(err).Error(), ""}
+		return badProgram(path, cause(err).Error(), "")
 	case !info.Mode().IsRegular():
-		return &pathError{path, "not a regular file", ""}
+		return badProgram(path, "not a regular file", "")
 	case !Runnable(path, info):
-		return &pathError{path, "not executable", "chmod +x it"}
+		return badProgram(path, "not executable", "chmod +x it")
 	}
 	return nil
 }
@@ -109,12 +108,7 @@ func (at Places) shortLived(path string) string {
 			return "in a module cache"
 		}
 	}
-	switch {
-	case strings.HasSuffix(strings.TrimSuffix(path, ".exe"), ".test"):
-		return "a test binary"
-	case at.GoCache != "" && within(at.GoCache, path):
-		return "in Go's build cache, which go run uses"
-	case at.temporary(path):
+	if at.temporary(path) {
 		return "in a temporary directory"
 	}
 	return ""

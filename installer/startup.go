@@ -188,7 +188,7 @@ func Mentions(path, text string) bool {
 // Put returns the operation that puts a line into a start-up file, or removes it if it has no
 // Text.
 func Put(line StartupLine) Op {
-	edit := func(old []byte) ([]byte, []string, error) { return editStartup(old, line), nil, nil }
+	edit := func(old []byte) ([]byte, error) { return editStartup(old, line), nil }
 	return Op{edit: edit, shared: true, owns: func(text []byte) bool { return len(findBlock(string(text)).lines) > 0 }}
 }
 
@@ -240,7 +240,7 @@ func quoteFor(shell, path string) (string, error) {
 		return path, nil
 	}
 	if strings.ContainsAny(path, "\n\r\x00") {
-		return "", &pathError{path, "holds a line end", ""}
+		return "", badProgram(path, "holds a line end", "")
 	}
 	switch shell {
 	case "bash", "zsh":
@@ -252,8 +252,8 @@ func quoteFor(shell, path string) (string, error) {
 	}
 	// tmux parses the path as its own string, as a format and as a shell word.
 	if strings.ContainsAny(path, `"'\$#%{}~;`+"`") {
-		return "", &pathError{path, "holds a character that tmux cannot be given safely",
-			"put beckon in a directory with a plain name"}
+		return "", badProgram(path, "holds a character that tmux cannot be given safely",
+			"put beckon in a directory with a plain name")
 	}
 	return "'" + path + "'", nil
 }

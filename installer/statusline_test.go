@@ -18,7 +18,7 @@ var statusSpec = Spec{Command: testSpec.Command, Events: testSpec.Events, Status
 // settings that have nothing of ours.
 func checkStatusRoundTrip(t tester, old []byte) {
 	t.Helper()
-	once, _, err := Edit(old, statusSpec)
+	once, err := Edit(old, statusSpec)
 	if err != nil {
 		if e, ok := errors.AsType[*settingsError](err); !ok || e.Line < 1 || e.Path != "statusLine" {
 			t.Fatalf("Edit(%q): %v", old, err)
@@ -141,7 +141,7 @@ func TestStatusLineRoundTripGenerated(t *testing.T) {
 func TestStatusLineThatIsNoCommandIsRefused(t *testing.T) {
 	for _, line := range []string{`null`, `"x"`, `[]`, `{}`, `{"type": "static", "command": "x"}`, `{"type": "command"}`, `{"type": "command", "command": 1}`} {
 		old := []byte("{\n  \"statusLine\": " + line + "\n}\n")
-		_, _, err := Edit(old, statusSpec)
+		_, err := Edit(old, statusSpec)
 		if e, ok := errors.AsType[*settingsError](err); !ok || e.Line != 2 || e.Path != "statusLine" || e.advice == "" {
 			t.Errorf("%s: %v", line, err)
 		}
@@ -149,7 +149,7 @@ func TestStatusLineThatIsNoCommandIsRefused(t *testing.T) {
 			t.Errorf("%s: without the status line it is not in the way: %s", line, back)
 		}
 	}
-	if _, _, err := Edit([]byte(`{"statusLine": {}, "statusLine": {}}`), statusSpec); err == nil {
+	if _, err := Edit([]byte(`{"statusLine": {}, "statusLine": {}}`), statusSpec); err == nil {
 		t.Error("a status line that is there twice was edited")
 	}
 }
@@ -179,7 +179,7 @@ func TestSpecRefusesOtherStatusPrograms(t *testing.T) {
 	for _, path := range []string{"beckon", "/x/other", "/x/bec\nkon/beckon"} {
 		s := statusSpec
 		s.StatusLine = path
-		if _, _, err := Edit(nil, s); err == nil {
+		if _, err := Edit(nil, s); err == nil {
 			t.Errorf("%q was taken", path)
 		}
 	}

@@ -3,12 +3,11 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"beckon/event/osc"
 	"beckon/event/typed"
 	"beckon/state"
 	"beckon/state/alert"
@@ -20,53 +19,49 @@ import (
 func (k key) assign(c *Config, v hujson.Value) (problem, advice string) {
 	v.Standardize()
 	data := v.Pack()
+	var s string
+	text := json.Unmarshal(data, &s) == nil
 	switch p := k.field(c).(type) {
-	case *string:
-		return k.text(p, data)
-	case *[]string:
-		return k.list(p, data)
-	case *[]state.AlertKind:
-		return listOf(k, p, data)
-	case *osc.Style:
-		return k.text((*string)(p), data)
 	case *time.Duration:
-		return span(p, data)
+		if !text {
+			return "not a duration", typed.ErrDuration.Error()
+		}
+		d, err := typed.Duration(s)
+		if err != nil {
+			return fmt.Sprintf("%q is not a duration", s), err.Error()
+		}
+		*p = d
+		return "", ""
 	case *alert.Hours:
-		var s string
-		if json.Unmarshal(data, &s) != nil || p.UnmarshalText([]byte(s)) != nil {
+		if !text || p.UnmarshalText([]byte(s)) != nil {
 			return "no hours of the day", `they look like "22:00-07:30"`
 		}
+		return "", ""
 	}
-	return "", ""
-}
-
-func (k key) text(p *string, data []byte) (problem, advice string) {
-	var s string
-	var b bool
-	switch {
-	case json.Unmarshal(data, &b) == nil && slices.Contains(k.OneOf, "true"):
-		s = strconv.FormatBool(b)
-	case json.Unmarshal(data, &s) != nil:
+	field := reflect.ValueOf(k.field(c)).Elem() // texts, or one
+	list := []string{s}
+	if field.Kind() == reflect.Slice {
+		if list = nil; json.Unmarshal(data, &list) != nil || list == nil {
+			return "not a list of texts", `a list looks like ["one", "two"]`
+		}
+	} else if bare := string(data); slices.Contains(k.OneOf, "true") && (bare == "true" || bare == "false") {
+		list[0] = bare
+	} else if !text {
 		return "not a text", k.choices()
-	}
-	if problem := k.refuse(s); problem != "" {
-		return problem, k.choices()
-	}
-	*p = s
-	return "", ""
-}
-
-func (k key) list(p *[]string, data []byte) (problem, advice string) {
-	var list []string
-	if json.Unmarshal(data, &list) != nil || list == nil {
-		return "not a list of texts", `a list looks like ["one", "two"]`
 	}
 	for _, s := range list {
 		if problem := k.refuse(s); problem != "" {
 			return problem, k.choices()
 		}
 	}
-	*p = list
+	if field.Kind() == reflect.String {
+		field.SetString(list[0])
+		return "", ""
+	}
+	field.SetZero()
+	if len(list) > 0 {
+		_ = json.Unmarshal(data, field.Addr().Interface()) // texts of any type
+	}
 	return "", ""
 }
 
@@ -93,46 +88,18 @@ func (k key) choices() string {
 	return "one of " + strings.Join(k.OneOf, ", ")
 }
 
-func listOf[T ~string](k key, p *[]T, data []byte) (problem, advice string) {
-	var list []string
-	if problem, advice = k.list(&list, data); problem != "" {
-		return problem, advice
-	}
-	*p = nil
-	for _, s := range list {
-		*p = append(*p, T(s))
-	}
-	return "", ""
-}
-
-func span(p *time.Duration, data []byte) (problem, advice string) {
-	var s string
-	if json.Unmarshal(data, &s) != nil {
-		return "not a duration", typed.ErrDuration.Error()
-	}
-	var err error
-	if *p, err = typed.Duration(s); err != nil {
-		return fmt.Sprintf("%q is not a duration", s), err.Error()
-	}
-	return "", ""
-}
-
 // show writes a field's value for people.
 func show(field any) string {
 	switch p := field.(type) {
-	case *string:
-		return *p
+	case *alert.Hours:
+		text, _ := p.MarshalText()
+		return string(text)
 	case *[]string:
 		return strings.Join(*p, ",")
 	case *[]state.AlertKind:
 		return strings.Join(texts(*p), ",")
-	case *osc.Style:
-		return string(*p)
-	case *alert.Hours:
-		text, _ := p.MarshalText()
-		return string(text)
 	}
-	return fmt.Sprint(*field.(*time.Duration))
+	return fmt.Sprint(reflect.ValueOf(field).Elem())
 }
 
 func texts[T ~string](list []T) (out []string) {

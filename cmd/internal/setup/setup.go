@@ -194,11 +194,7 @@ func HookProgram(a *cli.App) (string, error) {
 
 // lasting returns a path of the program that stays valid.
 func lasting(a *cli.App, path string) (string, error) {
-	goCache := a.Getenv("GOCACHE") // of `go run`
-	if dir, err := os.UserCacheDir(); err == nil && goCache == "" {
-		goCache = filepath.Join(dir, "go-build")
-	}
-	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir(), GoCache: goCache})
+	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir()})
 }
 
 // keepDir returns the directory of old bytes and records of edits, which nothing prunes.
