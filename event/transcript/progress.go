@@ -4,21 +4,14 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"beckon/event"
 )
 
-// Thresholds, in characters.
-const (
-	minProgress = 10 // a shorter text says nothing
-	minSentence = 20 // a shorter sentence does not show that two texts are the same
-	sameEnough  = 2  // sentences that two near-duplicates share
-)
-
 // Limits of a Progress.
 const (
+	minProgress  = 10  // characters: a shorter text says nothing
 	maxUndecided = 256 // texts whose kind is not decided yet
 	maxPast      = 32  // recent moments, for a text whose line comes late
 )
@@ -132,24 +125,11 @@ func (p *Progress) Take() (items []Item) {
 // and space.
 func Key(text string) string { return hashOf([]byte(normal(text))) }
 
-// SameText reports whether two texts are the same: equal except for letter case and space, one
-// part of the other (it may have been cut, or joined with more), or with two sentences of at
-// least 20 characters in common. An empty text equals no other.
+// SameText reports whether two texts are the same: equal except for letter case and space, or one
+// part of the other (it may have been cut, or joined with more). An empty text equals no other.
 func SameText(a, b string) bool {
 	x, y := normal(a), normal(b)
-	if x == "" || y == "" {
-		return false
-	}
-	if contains(x, y) || contains(y, x) {
-		return true
-	}
-	shared, theirs := 0, sentences(b)
-	for s := range sentences(a) {
-		if theirs[s] {
-			shared++
-		}
-	}
-	return shared >= sameEnough
+	return x != "" && y != "" && (contains(x, y) || contains(y, x))
 }
 
 // contains reports whether part is text, or is in it and long enough not to be chance.
@@ -159,25 +139,3 @@ func contains(text, part string) bool {
 
 // normal lowers the letters and makes each run of space one space.
 func normal(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
-
-// sentences returns the set of the longer sentences of s, normalized. It splits at line breaks
-// and after full stops, question and exclamation marks that end a word.
-func sentences(s string) map[string]bool {
-	all := map[string]bool{}
-	add := func(part string) {
-		if part = normal(part); utf8.RuneCountInString(part) >= minSentence {
-			all[part] = true
-		}
-	}
-	start, ended := 0, false
-	for i, c := range s {
-		if c == '\n' || ended && unicode.IsSpace(c) || strings.ContainsRune("。！？", c) {
-			end := i + utf8.RuneLen(c)
-			add(s[start:end])
-			start = end
-		}
-		ended = c == '.' || c == '?' || c == '!'
-	}
-	add(s[start:])
-	return all
-}

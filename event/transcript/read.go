@@ -24,9 +24,7 @@ type Cursor struct {
 	// what is read.
 	Inside bool
 
-	Malformed int64 // lines skipped because they are not JSON objects
-	Long      int64 // lines skipped because they are longer than Limits.Line
-	Restarts  int64 // times the file was not the one read before
+	Restarts int64 // times the file was not the one read before
 }
 
 // Limits bound one reading. A zero field means its default.
@@ -117,7 +115,7 @@ func tailOf(size, bound int64) Cursor {
 }
 
 // readFrom is Read for a source of that size. The cursor only moves over whole lines that were
-// read or counted, and over bytes of a skipped line. So the result depends on the file's bytes
+// read, and over bytes of a skipped line. So the result depends on the file's bytes
 // alone, not on when and how often it is read.
 func readFrom(src io.ReaderAt, size int64, c Cursor, lim Limits) (entries []Entry, _ Cursor, err error) {
 	old, mark := c.Offset, ""
@@ -127,8 +125,9 @@ func readFrom(src io.ReaderAt, size int64, c Cursor, lim Limits) (entries []Entr
 		}
 	}
 	if c.Offset > size || c.Mark != mark {
-		tail := tailOf(size, lim.Back)
-		c = Cursor{Offset: tail.Offset, Inside: tail.Inside, Malformed: c.Malformed, Long: c.Long, Restarts: c.Restarts + 1}
+		restarts := c.Restarts + 1
+		c = tailOf(size, lim.Back)
+		c.Restarts = restarts
 	}
 	b, err := readAt(src, c.Offset, min(lim.Bytes, size-c.Offset))
 	if err == nil && !c.Inside && bytes.IndexByte(b, '\n') < 0 && lim.Line >= int64(len(b)) {
@@ -137,16 +136,9 @@ func readFrom(src io.ReaderAt, size int64, c Cursor, lim Limits) (entries []Entr
 	for {
 		line, rest, whole := bytes.Cut(b, []byte("\n"))
 		long := int64(len(line)) > lim.Line
-		switch {
-		case c.Inside || !whole && !long:
-		case long:
-			c.Long++
-		default:
-			e, v := parse(line, lim.Text)
-			if v == found {
+		if whole && !c.Inside && !long {
+			if e := parse(line, lim.Text); e.Type != "" {
 				entries = append(entries, e)
-			} else if v == malformed {
-				c.Malformed++
 			}
 		}
 		if !whole {

@@ -74,26 +74,18 @@ func drain(t interface{ Fatal(...any) }, src io.ReaderAt, size int64, c Cursor, 
 }
 
 // plain is the reference: it parses each whole line on its own.
-func plain(data []byte, lim Limits) (entries []Entry, malformedLines, long int64) {
+func plain(data []byte, lim Limits) (entries []Entry) {
 	lim = lim.orDefaults()
 	for l := range bytes.Lines(data) {
 		l, whole := bytes.CutSuffix(l, []byte("\n"))
-		if int64(len(l)) > lim.Line {
-			long++ // also before its end is seen
+		if !whole || int64(len(l)) > lim.Line {
 			continue
 		}
-		if !whole {
-			continue
-		}
-		e, v := parse(l, lim.Text)
-		switch v {
-		case found:
+		if e := parse(l, lim.Text); e.Type != "" {
 			entries = append(entries, e)
-		case malformed:
-			malformedLines++
 		}
 	}
-	return entries, malformedLines, long
+	return entries
 }
 
 // check compares reading data in pieces that end at the given sizes with the reference.
@@ -113,9 +105,8 @@ func check(t interface {
 		}
 		got, c = append(got, entries...), next
 	}
-	want, bad, long := plain(data, lim)
-	if !reflect.DeepEqual(got, want) || c.Malformed != bad || c.Long != long {
-		t.Fatalf("got %d entries, %d malformed, %d long; want %d, %d, %d\n%+v\n%+v", len(got), c.Malformed, c.Long, len(want), bad, long, got, want)
+	if want := plain(data, lim); !reflect.DeepEqual(got, want) {
+		t.Fatalf("got %d entries, want %d\n%+v\n%+v", len(got), len(want), got, want)
 	}
 	for _, e := range got {
 		if lim := lim.orDefaults(); len(e.Text) > lim.Text || !utf8.ValidString(e.Text) || e.Type == "" || len(e.ToolUseIDs) > maxCalls {
@@ -177,8 +168,8 @@ func FuzzRead(f *testing.F) {
 		if err != nil || c.Offset > int64(len(data)) {
 			t.Fatalf("%+v, %v", c, err)
 		}
-		all, _, _ := plain(data, lim)
-		inWindow, _, _ := plain(data[lineAt(data, len(data)-back):], lim)
+		all := plain(data, lim)
+		inWindow := plain(data[lineAt(data, len(data)-back):], lim)
 		if n := len(all) - len(entries); len(entries) < len(inWindow) || n < 0 || len(entries) > 0 && !reflect.DeepEqual(entries, all[n:]) {
 			t.Fatalf("recent %d: got %+v, want %+v", back, entries, inWindow)
 		}
@@ -285,29 +276,28 @@ func TestReadRestartsNearTheEnd(t *testing.T) {
 	write(t, file, b.String())
 	lim := Limits{Back: 3 * int64(len(assistant(100, "some text")))}
 	entries, c, err := Read(file, Cursor{Offset: 10, Mark: "another file's"}, lim)
-	if err != nil || len(entries) != 3 || entries[0].UUID != "a997" || c.Restarts != 1 || c.Long != 0 || c.Offset != int64(b.Len()) {
+	if err != nil || len(entries) != 3 || entries[0].UUID != "a997" || c.Restarts != 1 || c.Offset != int64(b.Len()) {
 		t.Errorf("got %d entries, %+v, %v", len(entries), c, err)
 	}
 }
 
 func TestReadOddLines(t *testing.T) {
 	for name, tt := range map[string]struct {
-		text      string
-		ids       string
-		malformed int64
+		text string
+		ids  string
 	}{
-		"carriage returns":            {strings.ReplaceAll(assistant(1, "one")+assistant(2, "two"), "\n", "\r\n"), "a1 a2", 0},
-		"blank lines":                 {"\n \n\r\n" + assistant(1, "one") + "\n\n" + assistant(2, "two"), "a1 a2", 0},
-		"zero bytes of a crash":       {assistant(1, "one") + strings.Repeat("\x00", 4096) + assistant(2, "two"), "a1 a2", 0},
-		"zero bytes, then nothing":    {assistant(1, "one") + strings.Repeat("\x00", 4096) + "\n", "a1", 0},
-		"a zero byte in a string":     {strings.Replace(assistant(1, "one"), "one", "o\x00e", 1) + assistant(2, "two"), "a2", 1},
-		"no JSON":                     {"hello\n{\"a\":\n}\n" + assistant(1, "one"), "a1", 3},
-		"JSON, but no object":         {"null\n[]\n\"user\"\n1\n" + assistant(1, "one"), "a1", 4},
-		"two objects on a line":       {strings.TrimSpace(assistant(1, "one")) + assistant(2, "two") + assistant(3, "three"), "a3", 1},
-		"bytes that are not UTF-8":    {strings.Replace(assistant(1, "one"), "one", "o\xff\xc3e", 1), "a1", 0},
-		"types of no interest":        {`{"type":"system","content":"\"user\""}` + "\n" + assistant(1, "one"), "a1", 0},
-		"members of the wrong type":   {`{"type":"user","message":[1],"timestamp":{},"uuid":5,"isSidechain":"no"}` + "\n" + `{"type":"assistant","message":{"content":[5,"x",null,{"type":"text","text":7}]}}` + "\n", " ", 0},
-		"deeper than anything honest": {`{"type":"user","x":` + strings.Repeat("[", 40_000) + strings.Repeat("]", 40_000) + "}\n" + assistant(1, "one"), "a1", 1},
+		"carriage returns":            {strings.ReplaceAll(assistant(1, "one")+assistant(2, "two"), "\n", "\r\n"), "a1 a2"},
+		"blank lines":                 {"\n \n\r\n" + assistant(1, "one") + "\n\n" + assistant(2, "two"), "a1 a2"},
+		"zero bytes of a crash":       {assistant(1, "one") + strings.Repeat("\x00", 4096) + assistant(2, "two"), "a1 a2"},
+		"zero bytes, then nothing":    {assistant(1, "one") + strings.Repeat("\x00", 4096) + "\n", "a1"},
+		"a zero byte in a string":     {strings.Replace(assistant(1, "one"), "one", "o\x00e", 1) + assistant(2, "two"), "a2"},
+		"no JSON":                     {"hello\n{\"a\":\n}\n" + assistant(1, "one"), "a1"},
+		"JSON, but no object":         {"null\n[]\n\"user\"\n1\n" + assistant(1, "one"), "a1"},
+		"two objects on a line":       {strings.TrimSpace(assistant(1, "one")) + assistant(2, "two") + assistant(3, "three"), "a3"},
+		"bytes that are not UTF-8":    {strings.Replace(assistant(1, "one"), "one", "o\xff\xc3e", 1), "a1"},
+		"types of no interest":        {`{"type":"system","content":"\"user\""}` + "\n" + assistant(1, "one"), "a1"},
+		"members of the wrong type":   {`{"type":"user","message":[1],"timestamp":{},"uuid":5,"isSidechain":"no"}` + "\n" + `{"type":"assistant","message":{"content":[5,"x",null,{"type":"text","text":7}]}}` + "\n", " "},
+		"deeper than anything honest": {`{"type":"user","x":` + strings.Repeat("[", 40_000) + strings.Repeat("]", 40_000) + "}\n" + assistant(1, "one"), "a1"},
 	} {
 		entries, c := drain(t, strings.NewReader(tt.text), int64(len(tt.text)), Cursor{}, Limits{})
 		var ids []string
@@ -317,7 +307,7 @@ func TestReadOddLines(t *testing.T) {
 				t.Errorf("%s: %q", name, e.Text)
 			}
 		}
-		if strings.Join(ids, " ") != tt.ids || c.Malformed != tt.malformed || c.Offset != int64(len(tt.text)) {
+		if strings.Join(ids, " ") != tt.ids || c.Offset != int64(len(tt.text)) {
 			t.Errorf("%s: got %q, %+v", name, ids, c)
 		}
 	}

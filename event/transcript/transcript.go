@@ -4,7 +4,7 @@
 //
 // It guarantees: a half-written line is neither skipped nor lost; a file that was replaced or
 // truncated is noticed; a read takes at most Limits.Bytes and a line; a line that is not JSON is
-// counted and skipped, and bytes that are not UTF-8 become U+FFFD.
+// skipped, and bytes that are not UTF-8 become U+FFFD.
 //
 // Measured with versions 2.1.197 and 2.1.329, which the samples in testdata come from: the
 // file is only ever appended to, by /compact, rewinding and --resume too; /clear begins
@@ -95,34 +95,23 @@ type line struct {
 // interruptMarks are the client's marks of Esc and of a refusal.
 var interruptMarks = []string{"[Request interrupted by user]", "[Request interrupted by user for tool use]"}
 
-// verdict is the result for a line.
-type verdict uint8
-
-const (
-	skipped   verdict = iota // blank, or irrelevant
-	found                    // an Entry
-	malformed                // not a JSON object
-)
-
-// parse parses one line without its line break. The result depends on its bytes alone. Zero
-// bytes around it, which a crash of the machine may leave, do no harm. The entry shares no
-// memory with b.
-func parse(b []byte, maxText int) (e Entry, v verdict) {
+// parse parses one line without its line break. An irrelevant one, or one that is not a JSON
+// object, gives the zero Entry's Type. The result depends on its bytes alone. Zero bytes around
+// it, which a crash of the machine may leave, do no harm. The entry shares no memory with b.
+func parse(b []byte, maxText int) (e Entry) {
 	b = bytes.Trim(b, "\x00 \t\r")
-	valid := true
+	if !mentions(b) {
+		return e
+	}
 	if len(b) > maxDirect {
 		checked, err := event.Check(b)
-		b, valid = checked, err == nil
-	} else {
-		valid = gjson.ValidBytes(b)
+		if err != nil {
+			return e
+		}
+		b = checked
 	}
-	switch {
-	case len(b) == 0:
-		return Entry{}, skipped
-	case !valid || b[0] != '{':
-		return Entry{}, malformed
-	case !mentions(b):
-		return Entry{}, skipped
+	if !gjson.ValidBytes(b) || b[0] != '{' {
+		return e
 	}
 	var l line
 	gjson.ParseBytes(b).ForEach(func(k, v gjson.Result) bool {
@@ -137,10 +126,7 @@ func parse(b []byte, maxText int) (e Entry, v verdict) {
 	case "attachment":
 		l.queued(&e, maxText)
 	}
-	if e.Type == "" {
-		return e, skipped
-	}
-	return e, found
+	return e
 }
 
 // mentions reports whether the line may be of a relevant type: most bytes of a transcript are

@@ -43,7 +43,7 @@ func TestRealTranscripts(t *testing.T) {
 	} {
 		for _, v := range []string{"2.1.197", "2.1.329"} {
 			entries, c, err := Read(filepath.Join("testdata", v+"_"+tt.name+".jsonl"), Cursor{}, Limits{})
-			if err != nil || c.Malformed+c.Long+c.Restarts != 0 {
+			if err != nil || c.Restarts != 0 {
 				t.Errorf("%s %s: %+v, %v", v, tt.name, c, err)
 			}
 			var prompt Entry
@@ -130,8 +130,8 @@ func TestPrompts(t *testing.T) {
 		"queued, with blocks":  {`{"type":"attachment","attachment":{"type":"queued_command","prompt":[{"type":"text","text":"and this"}],"commandMode":"prompt"},"timestamp":1}` + "\n", "and this", false},
 		"queued by the client": {`{"type":"attachment","attachment":{"type":"queued_command","prompt":"x","commandMode":"task-notification"},"timestamp":1}` + "\n", "", false},
 	} {
-		e, v := parse([]byte(tt.line), MaxText)
-		if v == malformed || e.Prompt != (tt.prompt != "") || e.Prompt && e.Text != tt.prompt || e.Note != tt.note {
+		e := parse([]byte(tt.line), MaxText)
+		if e.Prompt != (tt.prompt != "") || e.Prompt && e.Text != tt.prompt || e.Note != tt.note {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -140,11 +140,11 @@ func TestPrompts(t *testing.T) {
 // A prompt keeps its head, an answer its tail.
 func TestTextLimits(t *testing.T) {
 	long := strings.Repeat("é", 100)
-	e, _ := parse([]byte(user(1, strconv.Quote(long+"end"))), 21)
+	e := parse([]byte(user(1, strconv.Quote(long+"end"))), 21)
 	if e.Text != strings.Repeat("é", 10) {
 		t.Errorf("prompt: %q", e.Text)
 	}
-	e, _ = parse([]byte(assistant(1, "begin"+long)), 21)
+	e = parse([]byte(assistant(1, "begin"+long)), 21)
 	if e.Text != strings.Repeat("é", 10) {
 		t.Errorf("answer: %q", e.Text)
 	}
@@ -168,7 +168,7 @@ func TestStamp(t *testing.T) {
 }
 
 func TestSameText(t *testing.T) {
-	const one, two, three = "The tests of the parser pass now.", "The reader was changed in two places.", "I also looked at the writer again."
+	const one, two = "The tests of the parser pass now.", "The reader was changed in two places."
 	for _, tt := range []struct {
 		a, b string
 		same bool
@@ -180,11 +180,9 @@ func TestSameText(t *testing.T) {
 		{"I look at  the\nfiles.", "i look at the files.", true},
 		{one, one + "\n\n" + two, true},                                 // joined
 		{two[5:], one + " " + two, true},                                // cut
-		{one + " " + two + " " + three, three + "\n" + one, true},       // two sentences
 		{one + " And more of it.", one + " But this is not so.", false}, // one
 		{one + " " + one, one + " Something else was said.", false},     // one, twice
 		{"Yes. No. Well. Fine.", "Fine! Well. Yes. No.", false},         // short ones
-		{"これは二十文字を超える長い文章であることを示しています。そしてもう一つの長い文章がここに続いているのです。", "そしてもう一つの長い文章がここに続いているのです。これは二十文字を超える長い文章であることを示しています。終わり。", true},
 	} {
 		if SameText(tt.a, tt.b) != tt.same || SameText(tt.b, tt.a) != tt.same {
 			t.Errorf("%q and %q: want %v", tt.a, tt.b, tt.same)
@@ -198,7 +196,7 @@ func TestSameText(t *testing.T) {
 // entriesOf parses lines one by one.
 func entriesOf(lines ...string) (all []Entry) {
 	for _, l := range lines {
-		e, _ := parse([]byte(l), MaxText)
+		e := parse([]byte(l), MaxText)
 		all = append(all, e)
 	}
 	return all
@@ -235,7 +233,7 @@ func TestProgress(t *testing.T) {
 // Reading in pieces, with Take in between, gives the same progress.
 func TestProgressInPieces(t *testing.T) {
 	for name, data := range samples(t) {
-		entries, _, _ := plain(data, Limits{})
+		entries := plain(data, Limits{})
 		for i := range entries {
 			var p Progress
 			var got []string
