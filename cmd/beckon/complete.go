@@ -27,148 +27,107 @@ func (a *app) runComplete(root *kong.Node, args []string) int {
 		return cli.ExitOK
 	}
 	a.Store = store.Open(dir)
-	if len(args) == 0 {
-		args = []string{""}
-	}
 	if r, ok := renamed(args); ok && len(args) > 1 {
 		args = slices.Concat(r.is, args[len(r.was):])
 	}
-	for _, o := range suggest(root, args, a.sessionWords) {
+	word := ""
+	if n := len(args) - 1; n >= 0 {
+		word, args = args[n], args[:n]
+	}
+	for _, o := range a.suggest(root, args, word) {
 		fmt.Fprintf(a.Stdout, "%s\t%s\n", o.word, render.OneLine(o.help))
 	}
 	return cli.ExitOK
 }
 
-// line is a command line read up to the word to complete.
-type line struct {
-	node    *kong.Node
-	flag    *kong.Flag // whose value comes next
-	args    int        // positional arguments given
-	word    string
-	session func() []completion
-}
-
-func suggest(root *kong.Node, args []string, sessions func() []completion) []completion {
-	l := line{node: root, session: sessions, word: args[len(args)-1]}
-	for _, w := range args[:len(args)-1] {
-		l.read(w)
+// suggest returns what may follow args and begins with word.
+func (a *app) suggest(node *kong.Node, args []string, word string) (list []completion) {
+	var flag *kong.Flag // whose value comes next
+	given := 0          // positional arguments
+	for _, w := range args {
+		named := func(n *kong.Node) bool { return n.Name == w || slices.Contains(n.Aliases, w) }
+		switch i := slices.IndexFunc(node.Children, named); {
+		case w == "=" && flag != nil:
+		case flag != nil:
+			flag = nil
+		case strings.HasPrefix(w, "-"):
+			if f := flagOf(node, w); f != nil && !f.IsBool() {
+				flag = f
+			}
+		case i < 0:
+			given++
+		default:
+			node, given = node.Children[i], 0
+		}
 	}
-	var list []completion
 	before := ""
-	if name, _, ok := strings.Cut(l.word, "="); ok && l.flag == nil && strings.HasPrefix(name, "--") {
-		l.flag, before = l.find(name), name+"="
+	if name, _, ok := strings.Cut(word, "="); ok && flag == nil && strings.HasPrefix(name, "--") {
+		flag, before = flagOf(node, name), name+"="
 	}
 	switch {
-	case l.flag != nil:
-		list = l.values(l.flag.Value)
-	case strings.HasPrefix(l.word, "-"):
-		list = l.flags()
+	case flag != nil:
+		list = a.values(flag.Value)
+	case strings.HasPrefix(word, "-"):
+		for _, f := range flagsAt(node) {
+			if !f.Hidden {
+				list = append(list, completion{"--" + f.Name, f.Help})
+			}
+		}
 	default:
-		list = l.words()
+		for _, n := range node.Children {
+			if !n.Hidden {
+				list = append(list, completion{n.Name, n.Help})
+			}
+		}
+		if given < len(node.Positional) {
+			if node.Name == "jump" {
+				list = []completion{{"next", "the next session that needs you"}, {"prev", "the one before"}, {"last", "the end of the queue"}}
+			}
+			list = append(list, a.values(node.Positional[given])...)
+		}
 	}
-	if l.word == "=" { // bash splits --flag=value into three words
-		l.word = ""
+	if word == "=" { // bash splits --flag=value into three words
+		word = ""
 	}
 	for i := range list {
 		list[i].word = before + list[i].word
 	}
-	return slices.DeleteFunc(list, func(o completion) bool { return !strings.HasPrefix(o.word, l.word) })
+	return slices.DeleteFunc(list, func(o completion) bool { return !strings.HasPrefix(o.word, word) })
 }
 
-// read consumes a word before the one to complete.
-func (l *line) read(w string) {
-	switch {
-	case w == "=" && l.flag != nil:
-	case l.flag != nil:
-		l.flag = nil
-	case strings.HasPrefix(w, "-"):
-		if f := l.find(w); f != nil && !f.IsBool() {
-			l.flag = f
-		}
-	default:
-		i := slices.IndexFunc(
-			l.node.Children,
-			func(n *kong.Node) bool { return n.Name == w || slices.Contains(n.Aliases, w) },
-		)
-		if i < 0 {
-			l.args++
-			return
-		}
-		l.node, l.args = l.node.Children[i], 0
+// flagsAt returns the flags that are valid at node, with those of the default command until one
+// is named.
+func flagsAt(node *kong.Node) (list []*kong.Flag) {
+	for n := node; n != nil; n = n.Parent {
+		list = append(list, n.Flags...)
 	}
+	if d := node.DefaultCmd; d != nil {
+		list = append(list, d.Flags...)
+	}
+	return list
 }
 
-// scope returns the nodes whose flags are valid here, with those of the default command until
-// one is named.
-func (l *line) scope() []*kong.Node {
-	var out []*kong.Node
-	for n := l.node; n != nil; n = n.Parent {
-		out = append(out, n)
-	}
-	if d := l.node.DefaultCmd; d != nil {
-		out = append(out, d)
-	}
-	return out
-}
-
-func (l *line) find(w string) *kong.Flag {
-	for _, n := range l.scope() {
-		for _, f := range n.Flags {
-			if w == "--"+f.Name || f.Short != 0 && w == "-"+string(f.Short) {
-				return f
-			}
+func flagOf(node *kong.Node, w string) *kong.Flag {
+	for _, f := range flagsAt(node) {
+		if w == "--"+f.Name || f.Short != 0 && w == "-"+string(f.Short) {
+			return f
 		}
 	}
 	return nil
 }
 
-func (l *line) flags() (list []completion) {
-	for _, n := range l.scope() {
-		for _, f := range n.Flags {
-			if !f.Hidden {
-				list = append(list, completion{"--" + f.Name, f.Help})
-			}
-		}
-	}
-	return list
-}
-
-// words offers commands and positional arguments.
-func (l *line) words() (list []completion) {
-	for _, n := range l.node.Children {
-		if !n.Hidden {
-			list = append(list, completion{n.Name, n.Help})
-		}
-	}
-	if l.args < len(l.node.Positional) {
-		p := l.node.Positional[l.args]
-		if l.node.Name == "jump" {
-			list = append(
-				list,
-				completion{"next", "the next session that needs you"},
-				completion{"prev", "the one before"},
-				completion{"last", "the end of the queue"},
-			)
-		}
-		list = append(list, l.values(p)...)
-	}
-	return list
-}
-
 // values offers the values of an argument or flag.
-func (l *line) values(v *kong.Value) (list []completion) {
-	switch {
-	case v.Name == "session":
-		return l.session()
-	case v.Name == "state":
-		for _, word := range stateNames() {
-			list = append(list, completion{word, ""})
-		}
-	default:
-		for _, e := range strings.Split(v.Enum, ",") {
-			if e = strings.TrimSpace(e); e != "" {
-				list = append(list, completion{e, ""})
-			}
+func (a *app) values(v *kong.Value) (list []completion) {
+	words := strings.Split(v.Enum, ",")
+	switch v.Name {
+	case "session":
+		return a.sessionWords()
+	case "state":
+		words = stateNames()
+	}
+	for _, w := range words {
+		if w = strings.TrimSpace(w); w != "" {
+			list = append(list, completion{w, ""})
 		}
 	}
 	return list

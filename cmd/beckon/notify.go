@@ -186,10 +186,8 @@ func (a *app) decisions(session string) ([]explained, error) {
 	list := []explained{}
 	for _, d := range all {
 		if session == "" || d.Session == id {
-			list = append(
-				list,
-				explained{d.At.Time(), d.Session, d.Kind, d.AlertAt.Time(), d.Verdict, d.Reason, d.By, d.Channels},
-			)
+			x := explained{d.At.Time(), d.Session, d.Kind, d.AlertAt.Time(), d.Verdict, d.Reason, d.By, d.Channels}
+			list = append(list, x)
 		}
 	}
 	if session == "" {
@@ -212,11 +210,8 @@ func (a *app) unlogged(id string, list []explained) []explained {
 			return x.Kind == e.Kind && x.Since.Equal(e.At.Time()) && x.Verdict == state.Notify
 		})
 		if ok && !known {
-			list = append(
-				list,
-				explained{At: c.At.Time(), SessionID: id, Kind: e.Kind, Since: e.At.Time(), Verdict: state.Notify,
-					Reason: "taken, and nothing was logged: the disk may have been full, or it is being sent"},
-			)
+			list = append(list, explained{At: c.At.Time(), SessionID: id, Kind: e.Kind, Since: e.At.Time(),
+				Verdict: state.Notify, Reason: "taken, and nothing was logged: the disk may have been full, or it is being sent"})
 		}
 	}
 	slices.SortStableFunc(list, func(x, y explained) int { return x.At.Compare(y.At) })
@@ -225,15 +220,8 @@ func (a *app) unlogged(id string, list []explained) []explained {
 
 func (d explained) print(w io.Writer) {
 	verdict := map[state.Verdict]string{state.Notify: "sent", state.Later: "not yet", state.Never: "not sent"}[d.Verdict]
-	fmt.Fprintf(
-		w,
-		"%s  %-8.8s  %-10s  %-8s  %s",
-		d.At.Local().Format("15:04:05"),
-		event.OneLine(d.SessionID, 64),
-		d.Kind,
-		verdict,
-		d.Reason,
-	)
+	at, id := d.At.Local().Format("15:04:05"), event.OneLine(d.SessionID, 64)
+	fmt.Fprintf(w, "%s  %-8.8s  %-10s  %-8s  %s", at, id, d.Kind, verdict, d.Reason)
 	if d.Channels != "" {
 		fmt.Fprintf(w, " (%s)", event.OneLine(d.Channels, 512))
 	}
