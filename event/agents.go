@@ -69,12 +69,11 @@ func KindOf(agent, name string) Kind {
 }
 
 func notice(a *agents.Agent, name string) string {
-	for i := range a.Notices {
-		if a.Notices[i].Type == name {
-			return a.Notices[i].Means
-		}
+	i := slices.IndexFunc(a.Notices, func(n agents.Notice) bool { return n.Type == name })
+	if i < 0 {
+		return name
 	}
-	return name
+	return a.Notices[i].Means
 }
 
 // match finds the row for the member key inside the object at prefix ("" or "a.b."). It

@@ -1,5 +1,7 @@
 package event
 
+import "slices"
+
 // Kind is what an event means, named as Claude Code names it. The tables in agents.go map
 // other agents' events onto these kinds.
 type Kind string
@@ -104,12 +106,11 @@ var Kinds = [...]Info{
 
 // Lookup returns the row of k and reports whether the table has one.
 func Lookup(k Kind) (Info, bool) {
-	for i := range Kinds {
-		if Kinds[i].Kind == k {
-			return Kinds[i], true
-		}
+	i := slices.IndexFunc(Kinds[:], func(row Info) bool { return row.Kind == k })
+	if i < 0 {
+		return Info{}, false
 	}
-	return Info{}, false
+	return Kinds[i], true
 }
 
 // Activity reports whether an event of kind k shows the agent itself at work or being
@@ -122,11 +123,6 @@ func (k Kind) Activity() bool {
 // ByName returns the kind called name, ignoring letter case and the separators "-" and "_"
 // ("pre-tool-use" is PreToolUse), or Unknown.
 func ByName(name string) Kind {
-	for i := range Kinds {
-		if string(Kinds[i].Kind) == name {
-			return Kinds[i].Kind
-		}
-	}
 	for i := range Kinds {
 		if sameName(string(Kinds[i].Kind), name) {
 			return Kinds[i].Kind

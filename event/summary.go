@@ -25,15 +25,6 @@ var tools = []toolRow{
 	{tool: "ExitPlanMode", label: "plan", args: []string{"plan"}},
 	{tool: "Agent", args: []string{"description", "prompt"}},
 	{tool: "Task", args: []string{"description", "prompt"}},
-	{tool: "Read", args: []string{"file_path", "filePath", "path"}}, // named because their other arguments may be long
-	{tool: "Write", args: []string{"file_path", "filePath", "path"}},
-	{tool: "Edit", args: []string{"file_path", "filePath", "path"}},
-	{tool: "MultiEdit", args: []string{"file_path", "filePath", "path"}},
-	{tool: "NotebookEdit", args: []string{"notebook_path"}},
-	{tool: "Bash", args: []string{"command"}},
-	{tool: "Grep", args: []string{"pattern"}},
-	{tool: "Glob", args: []string{"pattern"}},
-	{tool: "WebSearch", args: []string{"query"}},
 	{tool: "TodoWrite", args: []string{`todos.#(status=="in_progress").content`, "todos.0.content"}},
 	{tool: "TaskCreate", args: []string{"subject", "description"}},
 	{tool: "TaskUpdate", args: []string{"taskId", "+status"}},
@@ -45,8 +36,8 @@ var tools = []toolRow{
 
 // revealing lists the most descriptive arguments of all other tools.
 var revealing = []string{
-	"command", "cmd", "file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path",
-	"pattern", "query", "url", "uri", "title", "subject", "name", "question",
+	"command", "cmd", "pattern", "query", "file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path",
+	"url", "uri", "title", "subject", "name", "question",
 	"description", "message", "text", "body", "prompt", "task_id", "shell_id", "bash_id", "id",
 }
 
@@ -56,22 +47,18 @@ const maxRevealing = 200
 // summary returns a tool call as one line for people: printable UTF-8 of at
 // most MaxSummary bytes, "Bash: npm test".
 func summary(tool string, input gjson.Result, cwd string) string {
+	if name, ok := strings.CutPrefix(tool, "mcp__"); ok {
+		server, name, _ := strings.Cut(name, "__")
+		return OneLine(server+": "+name+" "+summarizeAny(input, cwd), MaxSummary)
+	}
 	label, text := tool, ""
 	row := slices.IndexFunc(tools, func(row toolRow) bool { return sameName(row.tool, tool) })
-	switch {
-	case row >= 0:
-		text = tools[row].summarize(input, cwd)
-		label = cmp.Or(tools[row].label, tool)
-	case strings.HasPrefix(tool, "mcp__"):
-		server, name, _ := strings.Cut(tool[len("mcp__"):], "__")
-		return OneLine(server+": "+name+" "+summarizeAny(input, cwd), MaxSummary)
-	default:
+	if row >= 0 {
+		label, text = cmp.Or(tools[row].label, tool), tools[row].summarize(input, cwd)
+	} else {
 		text = summarizeAny(input, cwd)
 	}
-	if text == "" {
-		return OneLine(label, MaxSummary)
-	}
-	return OneLine(label+": "+text, MaxSummary)
+	return OneLine(strings.TrimSuffix(label+": "+text, ": "), MaxSummary)
 }
 
 func (row *toolRow) summarize(input gjson.Result, cwd string) string {
@@ -102,9 +89,9 @@ func summarizeAny(input gjson.Result, cwd string) string {
 		if r < 0 {
 			r = len(revealing)
 		}
-		if r < rank {
-			short := len(v.Raw) <= maxRevealing && v.Type == gjson.String
-			if s := argument(key.Str, v, cwd); s != "" && (r < len(revealing) || short) {
+		short := len(v.Raw) <= maxRevealing && v.Type == gjson.String
+		if r < rank && (r < len(revealing) || short) {
+			if s := argument(key.Str, v, cwd); s != "" {
 				best, rank = s, r
 			}
 		}
