@@ -35,7 +35,7 @@
 //	event                what an agent said: payload -> Event; agents has the words of each,
 //	                     beside and transcript read what hooks do not tell; intent reads
 //	                     messages, redact takes secrets out; recording, osc, home, typed,
-//	                     jsonc, jsonenc and plainfile are forms of text and files
+//	                     jsonenc and plainfile are forms of text and files
 //	event/policy         what answers a hook: config reads files, packs are rules that ship, rule
 //	                     and shell judge calls, run starts commands and servers, wire speaks to
 //	                     agents and servers, trust keeps copies

@@ -1,4 +1,4 @@
-// Package home locates beckon's own files and programs.
+// Package home locates beckon's own files and programs, and reads its configuration.
 package home
 
 import (

@@ -14,7 +14,6 @@ import (
 
 	"beckon/event"
 	"beckon/event/home"
-	"beckon/event/jsonc"
 	"beckon/event/osc"
 	"beckon/event/typed"
 	"beckon/state"
@@ -69,7 +68,7 @@ func (s Settings) Away() bool { return s.Has(Desktop) || s.Has(Command) || s.Has
 // Read reads the settings from the configuration at path.
 func Read(path string) (Settings, error) {
 	s := Defaults()
-	v, err := jsonc.Get(path, keys...)
+	v, err := home.Values(path, keys...)
 	if err != nil || !v[0].Exists() {
 		return s, err
 	}

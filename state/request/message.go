@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/jsonc"
+	"beckon/event/home"
 	"beckon/event/jsonenc"
 	"beckon/event/plainfile"
 	"beckon/event/typed"
@@ -90,7 +90,7 @@ func Defaults() Settings { return Settings{Wait: 12 * time.Hour, Subagents: Away
 // ReadSettings reads the settings from the configuration at path.
 func ReadSettings(path string) (Settings, error) {
 	s := Defaults()
-	v, err := jsonc.Get(path, "answer_wait", "answer_subagents")
+	v, err := home.Values(path, "answer_wait", "answer_subagents")
 	if err != nil {
 		return s, err
 	}

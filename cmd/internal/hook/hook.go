@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/jsonc"
+	"beckon/event/home"
 	"beckon/event/policy/wire"
 	"beckon/state"
 	"beckon/state/alert"
@@ -197,7 +197,7 @@ func Texts(getenv func(string) string) store.Texts {
 	if path == "" {
 		return store.TextsFull
 	}
-	values, err := jsonc.Get(path, "texts")
+	values, err := home.Values(path, "texts")
 	if err != nil {
 		return store.TextsOff
 	}
