@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -14,12 +16,16 @@ import (
 	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/noblock"
 	"beckon/cmd/internal/policies"
+	"beckon/cmd/internal/segment"
 	"beckon/cmd/internal/setup"
 	"beckon/cmd/internal/talk"
 	handlers "beckon/event/policy/run"
 	"beckon/event/typed"
+	"beckon/render"
+	"beckon/render/hosts"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/term"
 )
 
 // commands is the command line; each command has a file.
@@ -184,4 +190,131 @@ func plainly(err error) error {
 		text = regexp.MustCompile(w[0]).ReplaceAllString(text, w[1])
 	}
 	return errors.New(strings.ReplaceAll(text, `","`, ", "))
+}
+
+type versionCmd struct{}
+
+func (versionCmd) Run(a *app) error {
+	_, err := fmt.Fprintln(a.Stdout, versionLine())
+	return err
+}
+
+func versionLine() string {
+	return fmt.Sprintf("beckon %s %s/%s %s", cli.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// hookCmd exists for its help; run handles the command before kong.
+type hookCmd struct {
+	Event string `arg:"" optional:"" help:"The event's name, when the payload has none."`
+	Agent string `help:"Which agent sends the payload." default:"claude-code"`
+	Via   string `help:"Which install the entry belongs to: plugin, or nothing." placeholder:"NAME"`
+}
+
+func (c *hookCmd) Run(a *app) error {
+	args := []string{c.Event, "--agent", c.Agent, "--via", c.Via}
+	hook.Main(args, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{})
+	return nil
+}
+
+// renaming is a command of an earlier release, and what does the same now.
+type renaming struct {
+	was, is []string
+	written bool // setup or init writes it into files, whose output nobody expects
+}
+
+// renamings are the commands that earlier releases had. They work as before.
+var renamings = []renaming{
+	{was: []string{"aside"}, is: []string{"mark", "--aside"}},
+	{was: []string{"backburner"}, is: []string{"mark", "--aside"}},
+	{was: []string{"back"}, is: []string{"away", "off"}},
+	{was: []string{"completion"}, is: []string{"init", "--completion"}, written: true},
+	{was: []string{"digest"}, is: []string{"stats", "--since=away"}},
+	{was: []string{"explain"}, is: []string{"show", "--why"}},
+	{was: []string{"fsck", "--rebuild"}, is: []string{"doctor", "--repair"}},
+	{was: []string{"fsck"}, is: []string{"doctor"}},
+	{was: []string{"install"}, is: []string{"setup"}},
+	{was: []string{"link"}, is: []string{"fleet", "link"}, written: true},
+	{was: []string{"man"}, is: []string{"help", "--man"}, written: true},
+	{was: []string{"pick"}, is: []string{"watch"}},
+	{was: []string{"remove"}, is: []string{"mark", "--remove"}},
+	{was: []string{"replay"}, is: []string{"demo", "--list"}},
+	{was: []string{"seen", "--pane"}, is: []string{"mark", "--seen", "--pane"}, written: true},
+	{was: []string{"seen"}, is: []string{"mark", "--seen"}},
+	{was: []string{"uninstall"}, is: []string{"setup", "--undo"}},
+}
+
+// renamed returns the renaming of the words that a command line begins with.
+func renamed(args []string) (renaming, bool) {
+	i := slices.IndexFunc(renamings, func(r renaming) bool {
+		return len(args) >= len(r.was) && slices.Equal(args[:len(r.was)], r.was)
+	})
+	if i < 0 {
+		return renaming{}, false
+	}
+	return renamings[i], true
+}
+
+// renew returns the command line with the words of today, and says on a terminal what they are.
+func (a *app) renew(args []string) []string {
+	r, ok := renamed(args)
+	if !ok {
+		return args
+	}
+	if f, ok := a.Stderr.(*os.File); ok && !r.written && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprintf(f, "beckon: %s is now: beckon %s\n", strings.Join(r.was, " "), strings.Join(r.is, " "))
+	}
+	rest := args[len(r.was):]
+	if r.was[0] == "install" {
+		rest = steps(rest)
+	}
+	return slices.Concat(r.is, rest)
+}
+
+// steps returns the arguments of `beckon install` as those of `beckon setup`: flags are steps now.
+func steps(args []string) (out []string) {
+	if !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--agent") }) {
+		out = append(out, "hooks")
+	}
+	for _, arg := range args {
+		if slices.Contains([]string{"--answers", "--mod", "--statusline"}, arg) {
+			arg = arg[2:]
+		}
+		out = append(out, arg)
+	}
+	return out
+}
+
+// quick runs the commands that a status line, a prompt or a user waits for, without kong (half
+// of the cost of the first two, a fifth of a list of 100 sessions), and reports whether it
+// did. It leaves arguments that it does not understand to kong, to print help or an error.
+func (a *app) quick(args []string) (code int, ok bool) {
+	if code, ok := segment.Main(a.App, args, a.inFleet); ok || len(args) == 0 {
+		return code, ok
+	}
+	var show func() error
+	switch args[0] {
+	case "mod":
+		ok = len(args) == 2 && !strings.HasPrefix(args[1], "-")
+		show = func() error { return (&talk.ModCmd{Session: args[1]}).Run(a.App) }
+	case "list":
+		c, fits := parseList(args[1:])
+		ok, show = fits, func() error { return c.Run(a) }
+	}
+	if !ok {
+		return 0, false
+	}
+	return segment.Run(a.App, args[0], show), true
+}
+
+type promptCmd struct{ segment.Prompt }
+
+func (c *promptCmd) Run(a *app) error { return c.Show(a.App, a.inFleet) }
+
+type statuslineCmd struct{ segment.Statusline }
+
+func (c *statuslineCmd) Run(a *app) error { return c.Show(a.App, a.inFleet) }
+
+// inFleet adds the known sessions of other machines to rows.
+func (a *app) inFleet(rows []render.Row) []render.Row {
+	return hosts.Merge(a.Queue(""), rows, fleets.Known(a.App))
 }

@@ -153,15 +153,11 @@ func (a *app) sessionOf(k store.Key, project string) *state.Session {
 	return &state.Session{ID: id, Part: part, Cwd: project}
 }
 
-// firstDay returns the first of that many local days, counting today.
-func (a *app) firstDay(days int) string {
-	return a.midnight(days - 1).Format(time.DateOnly)
-}
-
 // statsOf adds up that many days, counting today.
 func (a *app) statsOf(days int) (statsJSON, error) {
-	totals := stats.New(time.Local).From(a.firstDay(days))
-	if _, err := a.count(totals, a.midnight(days-1)); err != nil {
+	since := a.midnight(days - 1)
+	totals := stats.New(time.Local).From(since.Format(time.DateOnly))
+	if _, err := a.count(totals, since); err != nil {
 		return statsJSON{}, err
 	}
 	return statsJSON{Schema: 1, Days: totals.Days(), Projects: totals.Projects()}, nil

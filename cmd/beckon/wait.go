@@ -81,25 +81,21 @@ func (a *app) await(ctx context.Context, fits func(*render.Row) bool) (row rende
 	defer stop()
 	f := live.NewFollower(a.Reader(), live.Options{Pause: screenPause})
 	ok := false
-	look := func(u live.Update, e error) {
-		if ok || e != nil {
-			return
-		}
+	look := func(u live.Update, err error) {
 		rows := a.Queue("").Rows(f.Seen(), false)
-		if i := slices.IndexFunc(rows, func(r render.Row) bool { return fits(&r) }); i >= 0 {
+		i := slices.IndexFunc(rows, func(r render.Row) bool { return fits(&r) })
+		if err == nil && !ok && i >= 0 {
 			row, now, ok = rows[i], u.Now.Time(), true
 			stop()
 		}
 	}
 	u, err := f.Look()
-	if err != nil {
-		return row, now, err
-	}
-	if look(u, nil); !ok {
+	if look(u, err); err == nil && !ok {
 		f.Run(ctx, look)
+		err = ctx.Err()
 	}
-	if !ok {
-		return row, now, ctx.Err()
+	if ok {
+		err = nil
 	}
-	return row, now, nil
+	return row, now, err
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -283,4 +284,25 @@ func ShortID(id string) string { return render.OneLine(id[:min(len(id), 8)]) }
 func Found(program string) bool {
 	_, err := exec.LookPath(program)
 	return err == nil
+}
+
+// version is set by the linker in a release.
+var version string
+
+// Version returns the release's version, else the one that the build recorded.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") && len(s.Value) >= 12 {
+			v = s.Value[:12]
+		}
+	}
+	return cmp.Or(v, "(devel)")
 }
