@@ -9,7 +9,6 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy/config"
-	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
@@ -61,28 +60,8 @@ func (r *run) together(turns []int) int {
 	return n
 }
 
-// others applies the other copy's decision. If it never comes, the hooks that it should have
-// run have no answer: those that fail closed refuse.
-func (r *run) others() {
-	if r.ev.Others == nil || r.refused() && !r.allowedOnce() {
-		return
-	}
-	h := &config.Hook{ID: otherCopy, Type: config.Program, Level: config.Registered, Event: r.ev.Kind, Grant: true}
-	left := false // not among those asked here
-	for _, res := range r.results {
-		out := res.Skipped == r.ev.Why
-		left = left || out
-		h.FailClosed = h.FailClosed || out && res.Hook.FailClosed && !res.Hook.Observe
-	}
-	if !left {
-		return
-	}
-	o, err := r.ev.Others(r.ctx)
-	r.results = append(r.results, HookResult{Hook: h, Outcome: o, Ran: true, Failed: err})
-}
-
-// otherCopy is the id that stands for the other copy of an invocation.
-const otherCopy = "other-copy"
+// errLate is the failure of a handler whose event had no time left, or that did not return.
+var errLate = errors.New("no answer within the event's deadline")
 
 // one runs a hook to its end, or to the event's: once for each name that the tool may have.
 func (r *run) one(h *config.Hook, c wire.Call) HookResult {
@@ -112,11 +91,14 @@ func (r *run) oneOf(h *config.Hook, c wire.Call) (res HookResult) {
 	case h.Fault != nil:
 		res.Failed = h.Fault
 		return res
+	case r.ev.Fault != nil:
+		res.Failed = r.ev.Fault
+		return res
 	case h.Handler == nil:
 		res.Failed = errors.New("no handler")
 		return res
 	case r.ctx.Err() != nil:
-		res.Outcome.TimedOut, res.Failed = true, trust.ErrLate
+		res.Outcome.TimedOut, res.Failed = true, errLate
 		return res
 	}
 	done := make(chan wire.Outcome, 1)
@@ -127,10 +109,10 @@ func (r *run) oneOf(h *config.Hook, c wire.Call) (res HookResult) {
 	case res.Outcome = <-done:
 		res.Failed = res.Outcome.Err
 		if res.Failed == nil && res.Outcome.TimedOut {
-			res.Failed = trust.ErrLate
+			res.Failed = errLate
 		}
 	case <-late.C:
-		res.Outcome.TimedOut, res.Failed = true, trust.ErrLate
+		res.Outcome.TimedOut, res.Failed = true, errLate
 	}
 	return res
 }

@@ -60,17 +60,12 @@ type Event struct {
 	HTTP bool
 	// Hops is how many policies have passed the question on before.
 	Hops int
-	// Version of the client; empty if unknown.
-	Version string
-	// RulesOnly skips every hook that starts something: inside a handler, for a second copy of
-	// one invocation, and in a dry run.
-	RulesOnly bool
-	// Why says why RulesOnly is set, for the trace.
-	Why string
+	// Skip says why no hook that starts something runs: inside a handler, for a second copy of one
+	// invocation, in a dry run. Fault, if set, is how each of them fails.
+	Skip  string
+	Fault error
 	// Home is the user's home directory, for ~ in paths.
 	Home string
-	// Others waits for the decision of another copy of this invocation; nil if there is none.
-	Others func(context.Context) (wire.Outcome, error)
 	// Once lets the user allow a refused call; it may be nil.
 	Once Once
 	// Warn gets the failures of handlers, and returns those to show the user now; nil shows
@@ -140,7 +135,6 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 	}
 	r.evaluate()
 	r.ask()
-	r.others()
 	res := r.merge()
 	res.Took = time.Since(start)
 	return res
@@ -186,8 +180,8 @@ func (ev Event) leftOut(h *config.Hook) string {
 	switch {
 	case !h.Enabled:
 		return "disabled"
-	case ev.RulesOnly && h.Runs():
-		return cmp.Or(ev.Why, "rules only")
+	case h.Runs():
+		return ev.Skip
 	}
 	return ""
 }

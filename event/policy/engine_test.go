@@ -12,7 +12,6 @@ import (
 	"beckon/event"
 	"beckon/event/policy/config"
 	"beckon/event/policy/rule"
-	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
@@ -324,7 +323,7 @@ func TestRawMembersGoThrough(t *testing.T) {
 
 func TestInsideAHandlerOnlyRulesApply(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"exit 2","fail":"closed"},{"type":"rule","decision":"ask","reason":"sure?"}`))
-	r := NewEngine(c.Hooks).Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash), RulesOnly: true, Why: "inside a handler"})
+	r := NewEngine(c.Hooks).Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash), Skip: "inside a handler"})
 	if r.Verdict.Decision != wire.Ask || r.Results[0].Skipped != "inside a handler" {
 		t.Errorf("got %+v", r)
 	}
@@ -358,38 +357,17 @@ func TestProjectAnswersNoElicitation(t *testing.T) {
 	}
 }
 
-// The decision of another copy of the same event counts, too. If that copy never decides, a
-// hook that fails closed refuses.
-func TestOtherCopy(t *testing.T) {
+// Where nothing can be started for an event, a hook that fails closed refuses it. A second copy leaves
+// it to the first.
+func TestNothingStarts(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"true","fail":"closed"}`))
-	ev := Event{Kind: event.PreToolUse, Payload: []byte(bash), RulesOnly: true, Why: "copy"}
-	ev.Others = func(context.Context) (wire.Outcome, error) {
-		return wire.Outcome{Decision: wire.Deny, Reason: "its reason"}, nil
-	}
-	if r := NewEngine(c.Hooks).Trigger(t.Context(), ev); r.Verdict.Reason != "its reason" || r.Allowed {
-		t.Errorf("got %+v", r.Verdict)
-	}
-	ev.Others = func(context.Context) (wire.Outcome, error) { return wire.Outcome{}, trust.ErrLate }
+	ev := Event{Kind: event.PreToolUse, Payload: []byte(bash), Fault: errors.New("too much runs")}
 	if r := NewEngine(c.Hooks).Trigger(t.Context(), ev); r.Allowed {
-		t.Error("a killed copy opens the gate")
+		t.Error("too much runs, and the gate is open")
 	}
-}
-
-// What the client's version ignores has no effect: a refusal that the client would ignore is
-// not reported as one, and a text that it would drop does not keep the agent going.
-func TestWhatTheVersionDoesNotHeedHasNotHappened(t *testing.T) {
-	for version, heeded := range map[string]bool{"2.1.90": false, "2.1.329": true, "": true} {
-		e := NewEngine(nil)
-		e.Register(event.PreCompact, says(wire.Outcome{Decision: wire.Block, Reason: "r"}))
-		e.Register(event.Stop, says(wire.Outcome{Context: "c"}))
-		r := e.Trigger(t.Context(), Event{Kind: event.PreCompact, Payload: []byte(`{}`), Version: version})
-		if r.Allowed == heeded || len(r.Answer.Stdout) > 0 != heeded {
-			t.Errorf("version %q: a refusal is allowed %v, %q", version, r.Allowed, r.Answer.Stdout)
-		}
-		r = e.Trigger(t.Context(), Event{Kind: event.Stop, Payload: []byte(`{}`), Version: version})
-		if r.GoesOn != heeded {
-			t.Errorf("version %q: a text keeps it going: %v", version, r.GoesOn)
-		}
+	ev.Fault, ev.Skip = nil, "copy"
+	if r := NewEngine(c.Hooks).Trigger(t.Context(), ev); !r.Allowed || r.Results[0].Skipped != "copy" {
+		t.Errorf("got %+v", r.Verdict)
 	}
 }
 

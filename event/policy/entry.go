@@ -30,7 +30,6 @@ func EntryOf(ev Event, r Result) trust.Entry {
 		Reason:    trust.Kept(r.Verdict.Reason),
 		Rewritten: trust.Kept(string(r.Verdict.Input)),
 		Us:        r.Took.Microseconds(),
-		Version:   trust.Short(ev.Version),
 		ExitCode:  r.Answer.ExitCode,
 		Bytes:     len(r.Answer.Stdout),
 	}

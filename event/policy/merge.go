@@ -34,13 +34,12 @@ func (r *run) merge() Result {
 	if r.ev.Warn != nil && m.contract.System {
 		m.v.System = append(m.v.System, r.ev.Warn(m.warnings)...)
 	}
-	a := r.ev.Dialect.Translate(r.ev.Kind, m.sent(), r.ev.Version, r.ev.HTTP, r.ev.Given)
+	a := r.ev.Dialect.Translate(r.ev.Kind, m.sent(), r.ev.HTTP, r.ev.Given)
 	for _, what := range a.Dropped {
 		r.notes = append(r.notes, fmt.Sprintf("%s cannot be answered with: %s", r.ev.Kind, what))
 	}
-	heard := m.contract.For(r.ev.Version, r.ev.HTTP)
-	refused := m.v.Decision == wire.Deny && heard.Refuse != wire.NoWay
-	texts := len(m.v.Context) > 0 && heard.Context
+	refused := m.v.Decision == wire.Deny && m.contract.Over(r.ev.HTTP).Refuse != wire.NoWay
+	texts := len(m.v.Context) > 0 && m.contract.Context
 	return Result{Allowed: !refused, Verdict: m.v, Answer: a, Results: r.results, Notes: r.notes, Warnings: m.warnings,
 		Halts: m.v.Halt && m.contract.Halt, GoesOn: m.contract.Loops && !m.v.Halt && (refused || texts)}
 }
@@ -173,11 +172,7 @@ var unreasoned = map[wire.Decision]string{
 
 // tagged returns a reason with the name of its hook.
 func tagged(h *config.Hook, d wire.Decision, reason string) string {
-	reason = cmp.Or(strings.TrimSpace(reason), unreasoned[d])
-	if h.ID == otherCopy {
-		return reason // it has its tag
-	}
-	return reason + " (policy " + h.Name() + ")"
+	return cmp.Or(strings.TrimSpace(reason), unreasoned[d]) + " (policy " + h.Name() + ")"
 }
 
 // failed applies the fail mode for a hook that failed.

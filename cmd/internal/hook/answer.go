@@ -163,7 +163,6 @@ type invocation struct {
 	halt    []byte        // the answer that ends the turn at this call, if the user asked for it
 	busy    bool          // too much is running: only rules answer, everything else counts as failed
 	asked   string        // the name of a question from another policy; empty for this machine's own invocations
-	claimed string        // the claim that this process holds, if any
 
 	given atomic.Bool  // the answer is being given, or has been
 	exit  atomic.Int32 // the exit code that goes with it
@@ -234,7 +233,7 @@ func (f *invocation) refusal(reason string, err error) policy.Result {
 		return policy.Result{Allowed: true}
 	}
 	v := wire.Verdict{Decision: wire.Deny, Reason: fmt.Sprintf("refused: "+reason, err)}
-	return policy.Result{Verdict: v, Answer: f.dialect.Translate(f.e.Kind, v, "", f.http, f.raw)}
+	return policy.Result{Verdict: v, Answer: f.dialect.Translate(f.e.Kind, v, f.http, f.raw)}
 }
 
 // load reads what is in force.
@@ -262,7 +261,7 @@ func (f *invocation) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	}
 	ev, result := f.ask(ctx)
 	if ctx.Err() != nil {
-		result, f.claimed = unheard(result), ""
+		result = unheard(result)
 	}
 	asked <- result
 	if !f.starts() {

@@ -3,7 +3,6 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -197,25 +196,6 @@ func TestKeptTurnIsNotToldAsDone(t *testing.T) {
 	}
 	if got := u.state(); got != state.Idle {
 		t.Errorf("in the end the session is %s", got)
-	}
-}
-
-// The client gets nothing that its version does not know. The version comes from the client's
-// own registry.
-func TestVersionOfTheClient(t *testing.T) {
-	for version, told := range map[string]bool{"2.1.90": false, "2.1.197": true, "": true} {
-		u := newUser(t, on("PreCompact", `{"type":"rule","decision":"deny","reason":"not now"}`), "")
-		if version != "" {
-			u.env["CLAUDE_PID"] = "4711"
-			dir := filepath.Join(u.dir, ".claude", "sessions")
-			text := `{"pid":4711,"sessionId":"s1","cwd":"/","version":"` + version + `","kind":"interactive","status":"busy"}`
-			if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "4711.json"), []byte(text), 0o600)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := strings.Contains(u.fire(event.PreCompact, `,"trigger":"manual"`), `"decision":"block"`); got != told {
-			t.Errorf("version %q: told is %v", version, got)
-		}
 	}
 }
 

@@ -6,13 +6,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"beckon/event/policy"
 	"beckon/event/policy/trust"
-	"beckon/event/policy/wire"
-	"beckon/state/evidence"
 
 	"github.com/tidwall/gjson"
 )
@@ -38,7 +35,6 @@ func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result)
 		Given:      f.raw,
 		At:         f.start,
 		ID:         f.id(),
-		Version:    f.version(),
 		Home:       f.sources.Home,
 		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"),
 		Dir:        f.dir,
@@ -47,14 +43,13 @@ func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result)
 	}
 	switch {
 	case f.starter == nil:
-		ev.RulesOnly, ev.Why = true, "nothing can be started here"
+		ev.Skip = "nothing can be started here"
 	case f.starter.Inside(f.getenv, dir):
-		ev.RulesOnly, ev.Why = true, "inside a handler"
+		ev.Skip = "inside a handler"
 	case f.busy:
-		ev.RulesOnly, ev.Why = true, errBusy.Error()
-		ev.Others = func(context.Context) (wire.Outcome, error) { return wire.Outcome{}, errBusy }
-	case f.asked == "" && f.starts():
-		f.claim(&ev, dir)
+		ev.Fault = errBusy
+	case f.asked == "" && f.starts() && !dir.Claim(&f.e, f.payload, f.args.Via, f.start):
+		ev.Skip = "another copy of this invocation runs it"
 	}
 	return ev, f.trigger(ctx, &ev)
 }
@@ -104,17 +99,6 @@ func (f *invocation) WithCode(reason string) string {
 	return "The user can allow this call once, in a terminal: beckon policy allow " + code
 }
 
-// claim makes sure that an invocation starts its programs only once.
-func (f *invocation) claim(ev *policy.Event, dir trust.Dir) {
-	name, first := dir.Claim(&f.e, f.payload, f.args.Via, f.start)
-	if first {
-		f.claimed = name
-		return
-	}
-	ev.RulesOnly, ev.Why = true, "another copy of this invocation runs it"
-	ev.Others = func(ctx context.Context) (wire.Outcome, error) { return dir.Await(ctx, name) }
-}
-
 // id identifies the invocation. It contains pid and time, so no two share one.
 func (f *invocation) id() string {
 	if f.asked != "" {
@@ -126,30 +110,9 @@ func (f *invocation) id() string {
 	return "evt_" + hex.EncodeToString(h.Sum(nil))[:24]
 }
 
-// version returns the client's version from the registry's record of the parent process.
-func (f *invocation) version() string {
-	if !f.dialect.Native() {
-		return ""
-	}
-	dir := evidence.RegistryDir(f.getenv)
-	for _, pid := range []string{f.getenv("CLAUDE_PID"), strconv.Itoa(os.Getppid())} {
-		if n, err := strconv.Atoi(pid); err != nil || n <= 0 || dir == "" {
-			continue
-		}
-		if r, err := evidence.ReadRegistryFile(filepath.Join(dir, pid+".json")); err == nil && r.Version != "" {
-			return r.Version
-		}
-	}
-	return ""
-}
-
-// after stores the decision: for the other copies of the event, in the trace, and in the count of
-// refused stops. For a question from another policy, which decides, it writes only the trace.
+// after stores the decision in the trace, and what the policies cover.
 func (f *invocation) after(ev policy.Event, r policy.Result) {
 	dir := f.sources.State
-	if f.claimed != "" {
-		f.log(dir.Settle(f.claimed, r.Verdict))
-	}
 	if r.Traceable() {
 		f.log(dir.Trace(policy.EntryOf(ev, r)))
 	}

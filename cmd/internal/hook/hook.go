@@ -256,7 +256,7 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 		v.Decision, v.Reason = wire.Deny, reason
 	}
 	client, _ := wire.DialectOf(event.ClaudeCode)
-	return client.Translate(e.Kind, v, "", false, nil).Stdout
+	return client.Translate(e.Kind, v, false, nil).Stdout
 }
 
 // FoldDecided folds a decision about a call into the record of its session.

@@ -61,7 +61,6 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 		return nil, err
 	}
 	f.asked = cmp.Or(asked.ID, "question")
-	f.getenv = home.WithVar(f.getenv, "CLAUDE_PID", "") // the client belongs to the asker
 	f.load()
 	ev, r := f.ask(ctx)
 	f.after(ev, r)
@@ -84,7 +83,7 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 	f.load()
 	ev, r := f.ask(ctx)
 	if ctx.Err() != nil {
-		r, f.claimed = unheard(r), ""
+		r = unheard(r)
 	}
 	f.after(ev, r)
 	if q.Hops > 0 { // the session is followed where the question came from

@@ -185,7 +185,7 @@ func (f *invocation) give(id, sum string, report func(answer []byte) error, say 
 	word := state.WordAllowed
 	if r.Allowed {
 		r.Verdict = verdict(&o, &a, r.Verdict)
-		r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.version(), f.http, f.raw)
+		r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.http, f.raw)
 	}
 	if why = unsaid(report(r.Answer.Stdout)); !r.Allowed {
 		why = "the policy refuses it: " + r.Verdict.Reason

@@ -63,8 +63,9 @@ func (t trial) of(ctx context.Context, c call) (policy.Event, policy.Result) {
 		ID:         "evt_test",
 		Home:       t.home,
 		ProjectDir: c.project,
-		RulesOnly:  !t.start,
-		Why:        "only rules are asked",
+	}
+	if !t.start {
+		ev.Skip = "only rules are asked"
 	}
 	run.Starter{}.Prepare(t.hooks, c.kind, t.env, "")
 	return ev, policy.Engine{Hooks: t.hooks}.Trigger(ctx, ev)

@@ -22,10 +22,9 @@ type Level string
 
 // The levels, in the order in which their hooks run.
 const (
-	Project    Level = "project" // <project>/.beckon/policy.json, once trusted
-	Global     Level = "global"  // policy.json in beckon's configuration directory
-	Own        Level = "beckon"  // built-in rules, which any policy has
-	Registered Level = "program" // of no file: the other copy of an invocation
+	Project Level = "project" // <project>/.beckon/policy.json, once trusted
+	Global  Level = "global"  // policy.json in beckon's configuration directory
+	Own     Level = "beckon"  // built-in rules, which any policy has
 )
 
 // Type is what a hook is.
@@ -38,7 +37,6 @@ const (
 	HTTP    Type = "http"
 	Prompt  Type = "prompt"
 	BuiltIn Type = "rule"
-	Program Type = "program" // of no file: the other copy of an invocation
 )
 
 // Conventions of commands.
@@ -78,7 +76,7 @@ type Hook struct {
 func (h *Hook) Name() string { return string(h.Level) + "/" + h.ID }
 
 // Runs reports whether the hook starts a process or a request.
-func (h *Hook) Runs() bool { return h.Type != BuiltIn && h.Type != Program }
+func (h *Hook) Runs() bool { return h.Type != BuiltIn }
 
 // Asks reports whether the hook only asks a question without side effects, so that it may run
 // concurrently with others, and twice.

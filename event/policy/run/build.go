@@ -24,8 +24,8 @@ type Starter struct{}
 
 // Prepare creates the handlers of the hooks of kind k, with env as the environment of what
 // they start. A hook whose handler cannot be created stays, and fails when its turn comes.
-// state stores models' answers and which servers are down; "" stores nothing, and then the
-// caller must have passed env through Inside.
+// state stores which servers are down; "" stores nothing, and then the caller must have passed env
+// through Inside.
 func (Starter) Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir) {
 	marked := state == ""
 	for _, h := range hooks {
@@ -61,11 +61,7 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 	case config.HTTP:
 		return newHTTP(s, h.Timeout, h.FailClosed)
 	case config.Prompt:
-		c := PromptConfig{Prompt: s.Prompt, Model: s.Model, Env: env, Timeout: h.Timeout}
-		if state != "" {
-			c.Cache = Cache(state.Path("answers"))
-		}
-		return NewPrompt(c)
+		return NewPrompt(PromptConfig{Prompt: s.Prompt, Model: s.Model, Env: env, Timeout: h.Timeout})
 	}
 	return nil, fmt.Errorf("type %q has no handler", h.Type)
 }

@@ -24,28 +24,18 @@ const maxOutput = 8 << 10
 // Command is a handler that runs a command for each event, with the payload on stdin and the
 // variables that the manual lists in the environment.
 type Command struct {
-	// Command is a shell command line, or, if Args is not nil, a program: a path, or a name
-	// looked up on PATH.
-	Command string
-	// Args, if not nil, selects the exec form: no shell; ${CLAUDE_PROJECT_DIR} is replaced in
-	// Command and in each argument.
-	Args []string
-	// Shell of the shell form: "" is sh (on Windows Git Bash, else
-	// PowerShell), or "bash", or "powershell".
-	Shell string
+	Command string   // a shell's line; with Args a program
+	Args    []string // not nil: no shell; ${CLAUDE_PROJECT_DIR} is replaced in Command and in each argument
+	Shell   string   // "" is sh (on Windows Git Bash, else PowerShell), or "bash", or "powershell"
 	// Simple is the convention in which 0 allows and any other exit code refuses, with stderr
-	// as the reason; stdout is only for the trace. In the client's own convention 0 succeeds,
-	// with an optional JSON object on stdout; 2 refuses, with stderr as the reason; any other
-	// code is a failure of the command, unless it printed a JSON object, which then decides.
+	// as the reason. In the client's own 0 succeeds, with an optional JSON object on stdout; 2
+	// refuses, with stderr as the reason; any other code is a failure, unless it printed a JSON
+	// object, which then decides.
 	Simple bool
-	// Env is the environment to add to; nil means this program's own.
-	Env []string
-	// AtProject: it runs in the project, wherever the agent has gone since, so that its
-	// scripts are found. Otherwise it runs where the agent works. If that directory is gone,
-	// it runs in the other of the two, the home directory or the root.
+	Env    []string // the environment to add to
+	// AtProject: it runs in the project, so that its scripts are found, wherever the agent works.
 	AtProject bool
-	// Timeout bounds one run; 0 leaves it to the context.
-	Timeout time.Duration
+	Timeout   time.Duration // 0 leaves it to the context
 }
 
 // Run implements wire.Handler.
@@ -206,9 +196,6 @@ func firstText(object []byte, paths ...string) string {
 // The values are the agent's text. A shell expands them once and does not parse them again;
 // nothing here puts them into a command line.
 func environment(base []string, c wire.Call) []string {
-	if base == nil {
-		base = os.Environ()
-	}
 	ours := map[string]bool{"CLAUDE_PROJECT_DIR": c.ProjectDir != ""}
 	var set []string
 	for _, v := range append(variables(c), [2]string{"CLAUDE_PROJECT_DIR", c.ProjectDir}) {

@@ -116,18 +116,19 @@ func FuzzPromptAnswer(f *testing.F) {
 	}
 	words := map[wire.Decision]string{wire.Allow: "ALLOW", wire.Block: "BLOCK", wire.Continue: "CONTINUE"}
 	f.Fuzz(func(t *testing.T, text string) {
-		j, err := parseJudgement(text)
+		d, reason, err := judgement(text)
 		if err != nil {
-			if j != (judgement{}) {
-				t.Errorf("an error and %+v", j)
+			if d != "" || reason != "" {
+				t.Errorf("an error and %q %q", d, reason)
 			}
 			return
 		}
-		if !strings.HasPrefix(strings.TrimSpace(text), words[j.Decision]) || words[j.Decision] == "" || len(j.Reason) > 10_000 {
-			t.Errorf("%q gave %+v", text, j)
+		if !strings.HasPrefix(strings.TrimSpace(text), words[d]) || words[d] == "" || len(reason) > 10_000 {
+			t.Errorf("%q gave %q %q", text, d, reason)
 		}
-		if again, err := parseJudgement(words[j.Decision] + "\n" + j.Reason); err != nil || again != j {
-			t.Errorf("%+v, read again %+v, %v", j, again, err)
+		again, same, err := judgement(words[d] + "\n" + reason)
+		if err != nil || again != d || same != reason {
+			t.Errorf("%q %q, read again %q %q, %v", d, reason, again, same, err)
 		}
 	})
 }

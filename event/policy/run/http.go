@@ -158,10 +158,8 @@ type remote struct {
 // to the context. state stores whether the server answered; "" stores nothing.
 //
 // A working server answers 200. It is asked again, with the same event id, after 500 and
-// above, 429, a failed connection and a timeout; not after 400 or another status, nor after an
+// above, 429, a failed connection and a timeout; not after another status, nor after an
 // answer that is not protocol 1.0: the next would be the same.
-//
-// A URL that is not an http or https URL is an error.
 func NewServer(s config.Spec, timeout time.Duration, state trust.Dir) (wire.Handler, error) {
 	to, err := newEndpoint(s.URL, s.Headers)
 	to.timeout, to.retries, to.delay = timeout, s.Retries, s.RetryDelay
@@ -174,8 +172,6 @@ const dataAPI = "/v1/data"
 // newHTTP returns a native http hook. It never retries, because its side effects may not be
 // repeatable. In the value of a header $NAME and ${NAME} are replaced by an environment variable
 // if it is allowed, else by nothing.
-//
-// A URL that is not an http or https URL is an error.
 func newHTTP(s config.Spec, timeout time.Duration, closed bool) (wire.Handler, error) {
 	headers := map[string]string{}
 	reference := regexp.MustCompile(`\$(?:\{\w+\}|\w+)`)

@@ -11,15 +11,12 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"beckon/event"
-	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
-	"beckon/event/redact"
 
 	"github.com/tidwall/gjson"
 )
@@ -32,24 +29,14 @@ const (
 
 // PromptConfig describes a question to a model.
 type PromptConfig struct {
-	// Prompt is the policy in words. $TOOL_NAME, $TOOL_INPUT, $SESSION_ID, $FILE_PATH,
-	// $COMMAND, $HOOK_EVENT, $PROJECT_DIR and $ARGUMENTS (the whole payload), also as ${NAME},
-	// are replaced by the event's values; \$ is a dollar sign. Without any of them the payload
-	// follows the prompt.
-	Prompt string
-	// Model is a model's id, or one of the client's aliases if the client is asked. Empty
-	// means a small one.
-	Model string
-	// Env provides ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) and ANTHROPIC_BASE_URL, and is
-	// the environment of the client if there is no key; nil means this program's own.
-	Env []string
-	// Client is the client's program, for `claude -p` if there is no key; empty means claude,
-	// looked up on PATH.
-	Client string
-	// Timeout limits the whole question; 0 means 30 s.
-	Timeout time.Duration
-	// Cache is the directory of earlier answers; "" keeps none.
-	Cache Cache
+	// Prompt is the policy in words. $NAME and ${NAME} of variables, and $ARGUMENTS (the whole
+	// payload), are replaced by the event's values; \$ is a dollar sign. Without any of them the
+	// payload follows the prompt.
+	Prompt  string
+	Model   string        // an id, or one of the client's aliases; "" is a small one
+	Env     []string      // has the key and the address of the API, or is the client's environment
+	Client  string        // the program for `claude -p` if there is no key; "" is claude on PATH
+	Timeout time.Duration // of the whole question; 0 means 30 s
 }
 
 type prompt struct {
@@ -59,13 +46,8 @@ type prompt struct {
 
 // NewPrompt returns a handler that asks a model. The agent's text is put between marks that it
 // cannot know, and the model is told that nothing between them is an instruction; that lowers
-// the risk of a command that persuades the model, but does not remove it. An answer that does
-// not begin with ALLOW, BLOCK or CONTINUE is an error, as is a base URL that is not an http or
-// https URL.
+// the risk of a command that persuades the model, but does not remove it.
 func NewPrompt(c PromptConfig) (wire.Handler, error) {
-	if c.Env == nil {
-		c.Env = os.Environ()
-	}
 	c.Timeout, c.Client = cmp.Or(c.Timeout, promptTimeout), cmp.Or(c.Client, "claude")
 	key, token := value(c.Env, "ANTHROPIC_API_KEY"), value(c.Env, "ANTHROPIC_AUTH_TOKEN")
 	headers := map[string]string{"anthropic-version": "2023-06-01"}
@@ -98,7 +80,7 @@ func value(env []string, name string) (found string) {
 	return found
 }
 
-// Run implements wire.Handler. Attempts is 0 if the answer comes from the cache.
+// Run implements wire.Handler.
 func (h prompt) Run(ctx context.Context, c wire.Call) (o wire.Outcome) {
 	start := time.Now()
 	ctx, cancel := limited(ctx, h.Timeout)
@@ -110,39 +92,23 @@ func (h prompt) Run(ctx context.Context, c wire.Call) (o wire.Outcome) {
 		return fmt.Sprintf("<event-data-%s name=%q>\n%s\n</event-data-%s>", id, name, value, id)
 	})
 	question += "\n\nThe event is " + c.Event + ". Begin your answer with ALLOW, BLOCK or CONTINUE."
-	// Quoted values cannot run together: equal keys are equal questions.
-	key := h.fill(c, func(_, value string) string { return strconv.Quote(value) })
-	asked := h.Client
-	if h.api != nil {
-		asked = h.api.url
+	var text string
+	switch {
+	case size > maxQuestion:
+		o.Err = fmt.Errorf("the event has %d bytes to judge, %d are too many for a model", size, maxQuestion)
+	case h.api != nil:
+		text, o.Attempts, o.Err = h.askAPI(ctx, question)
+	default:
+		o.Attempts = 1
+		text, o.Err = h.askClient(ctx, question)
 	}
-	key = trust.Sum(fmt.Sprintf("%q", []string{instructions, asked, h.Model, h.Prompt, c.Event, key}))
-	j, cached := h.Cache.get(key, start)
-	if !cached {
-		var text string
-		var err error
-		switch {
-		case size > maxQuestion:
-			err = fmt.Errorf("the event has %d bytes to judge, %d are too many for a model", size, maxQuestion)
-		case h.api != nil:
-			text, o.Attempts, err = h.askAPI(ctx, question)
-		default:
-			o.Attempts = 1
-			text, err = h.askClient(ctx, question)
-		}
-		if err == nil {
-			j, err = parseJudgement(text)
-		}
-		if o.Took = time.Since(start); err != nil {
-			o.Err, o.TimedOut = err, errors.Is(err, errTimeout)
-			return o
-		}
-		h.Cache.put(key, j, start)
+	if o.Err == nil {
+		o.Decision, o.Reason, o.Err = judgement(text)
 	}
-	if o.Decision = j.Decision; j.Decision == wire.Block {
+	if o.Decision == wire.Block {
 		o.Decision = wire.Refusal(c.Event)
 	}
-	o.Reason, o.Output, o.Took = j.Reason, event.Cut(j.Reason, maxOutput), time.Since(start)
+	o.Output, o.Took, o.TimedOut = event.Cut(o.Reason, maxOutput), time.Since(start), errors.Is(o.Err, errTimeout)
 	return o
 }
 
@@ -257,71 +223,18 @@ func (h prompt) askClient(ctx context.Context, question string) (string, error) 
 	return r.stdout, nil
 }
 
-// judgement is a parsed answer.
-type judgement struct {
-	Decision wire.Decision `json:"decision"` // allow, block or continue, whatever the event calls it
-	Reason   string        `json:"reason"`
-}
-
-// parseJudgement parses an answer. The first line is one of the three words, alone or with a
-// colon and the reason after it; more of the reason may follow. Anything else is an error, not
-// a guess.
-func parseJudgement(text string) (judgement, error) {
+// judgement parses an answer. The first line is one of the three words, alone or with a colon and
+// the reason after it; more of the reason may follow. Anything else is an error, not a guess.
+func judgement(text string) (d wire.Decision, reason string, err error) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	word, why := first, ""
 	if end := strings.IndexAny(first, ":.,;!-\u2013\u2014"); end > 0 { // models punctuate in many ways
 		word, why = first[:end], strings.TrimLeft(first[end:], ":.,;!-\u2013\u2014 ")
 	}
-	j := judgement{
-		wire.Decision(strings.ToLower(strings.TrimSpace(word))),
-		wire.Reason(why + "\n" + strings.TrimSpace(rest)),
+	switch d = wire.Decision(strings.ToLower(strings.TrimSpace(word))); {
+	case strings.ToUpper(word) != word:
+	case d == wire.Allow, d == wire.Block, d == wire.Continue:
+		return d, wire.Reason(why + "\n" + strings.TrimSpace(rest)), nil
 	}
-	if !j.known() || strings.ToUpper(word) != word {
-		return judgement{}, errors.New("the answer does not begin with ALLOW, BLOCK or CONTINUE")
-	}
-	return j, nil
-}
-
-func (j judgement) known() bool {
-	return j.Decision == wire.Allow || j.Decision == wire.Block || j.Decision == wire.Continue
-}
-
-// Cache is a directory, created when needed, with models' answers in files, one for each
-// question, named by its hash; "" stores nothing. The question itself is not stored, nor are
-// secrets found in the answer. A file that cannot be read or written costs a question, never
-// an error. Many processes may use it at once.
-type Cache trust.Dir
-
-const (
-	cacheSuffix = ".json"
-	cacheTTL    = time.Hour // how long an answer is used again
-)
-
-// get returns the answer stored for a key, if it is not too old.
-func (c Cache) get(key string, now time.Time) (j judgement, ok bool) {
-	name := key + cacheSuffix
-	info, err := os.Stat(trust.Dir(c).Path(name))
-	if c == "" || err != nil || now.Sub(info.ModTime()).Abs() > cacheTTL {
-		return j, false
-	}
-	ok = json.Unmarshal(trust.Dir(c).Read(name), &j) == nil && j.known()
-	return j, ok
-}
-
-// put stores an answer, and removes old ones.
-func (c Cache) put(key string, j judgement, now time.Time) {
-	if c == "" {
-		return
-	}
-	j.Reason = redact.Text(j.Reason)
-	if data, err := json.Marshal(j); err == nil {
-		_ = trust.Dir(c).Write(data, key+cacheSuffix) // a missing one is asked again
-	}
-	entries, _ := os.ReadDir(trust.Dir(c).Path())
-	for _, e := range entries {
-		info, err := e.Info()
-		if err == nil && strings.HasSuffix(e.Name(), cacheSuffix) && now.Sub(info.ModTime()).Abs() > cacheTTL {
-			_ = trust.Dir(c).Remove(e.Name())
-		}
-	}
+	return "", "", errors.New("the answer does not begin with ALLOW, BLOCK or CONTINUE")
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -145,95 +142,6 @@ func TestPromptStatuses(t *testing.T) {
 	if !o.TimedOut || o.Err == nil {
 		t.Errorf("a hanging model: %+v", o)
 	}
-}
-
-func TestPromptCache(t *testing.T) {
-	n := 0
-	a := answering(t, func(_ int, w http.ResponseWriter) {
-		n++
-		_, _ = io.WriteString(w, message(fmt.Sprintf("BLOCK: AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY no %d", n)))
-	})
-	cache := Cache(filepath.Join(t.TempDir(), "deep", "answers"))
-	ask := func(c wire.Call, cfg PromptConfig) wire.Outcome {
-		cfg.Cache = cache
-		return promptHandler(t, a.URL, cfg).Run(t.Context(), c)
-	}
-	first := ask(bashCall("rm x"), PromptConfig{})
-	again := bashCall("rm x")
-	again.SessionID, again.ToolUseID, again.Payload = "s-2", "toolu_2", []byte(`{"other":1}`)
-	if o := ask(again, PromptConfig{}); o.Attempts != 0 || o.Decision != wire.Deny || !strings.HasSuffix(o.Reason, " no 1") {
-		t.Errorf("the same question: %+v, first %+v", o, first)
-	}
-	for name, o := range map[string]wire.Outcome{
-		"another command": ask(bashCall("rm y"), PromptConfig{}),
-		"another prompt":  ask(bashCall("rm x"), PromptConfig{Prompt: "Safe? $COMMAND"}),
-		"another model":   ask(bashCall("rm x"), PromptConfig{Model: "m-2"}),
-		"neighbours":      ask(wire.Call{Event: "PreToolUse", ToolInput: []byte(`{"command":"","file_path":"rm x"}`)}, PromptConfig{}),
-	} {
-		if o.Attempts != 1 {
-			t.Errorf("%s was answered from the cache", name)
-		}
-	}
-	files, _ := filepath.Glob(filepath.Join(string(cache), "*"))
-	if len(files) != 5 {
-		t.Errorf("files %q", files)
-	}
-	for _, f := range files {
-		info, err := os.Stat(f)
-		data, _ := os.ReadFile(f)
-		if err != nil || info.Mode().Perm() != 0o600 || strings.Contains(string(data), "wJalrXUtn") || strings.Contains(string(data), "rm x") {
-			t.Errorf("%s: %v %s %s", f, err, info.Mode(), data)
-		}
-	}
-	if info, err := os.Stat(string(cache)); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("directory: %v %v", info.Mode(), err)
-	}
-}
-
-func TestPromptCacheKeepsOnlyWhatWasUnderstood(t *testing.T) {
-	a := answering(t, always(200, message("hm")))
-	dir := t.TempDir()
-	promptHandler(t, a.URL, PromptConfig{Cache: Cache(dir)}).Run(t.Context(), bashCall("ls"))
-	if files, _ := os.ReadDir(dir); len(files) != 0 {
-		t.Errorf("kept %v", files)
-	}
-}
-
-func TestCacheAgeAndDamage(t *testing.T) {
-	now := time.Now()
-	c := Cache(t.TempDir())
-	c.put("a", judgement{wire.Allow, "r"}, now)
-	if j, ok := c.get("a", now.Add(59*time.Minute)); !ok || j != (judgement{wire.Allow, "r"}) {
-		t.Errorf("got %+v, %t", j, ok)
-	}
-	for _, at := range []time.Time{now.Add(61 * time.Minute), now.Add(-61 * time.Minute)} {
-		if _, ok := c.get("a", at); ok {
-			t.Errorf("used at %s", at.Sub(now))
-		}
-	}
-	for _, damage := range []string{"", "{", `{"decision":"ask"}`} {
-		if err := os.WriteFile(filepath.Join(string(c), "a.json"), []byte(damage), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if j, ok := c.get("a", now); ok {
-			t.Errorf("%q gave %+v", damage, j)
-		}
-	}
-	c.put("old", judgement{wire.Block, "r"}, now)
-	if err := os.Chtimes(filepath.Join(string(c), "old.json"), now, now.Add(-2*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	c.put("new", judgement{wire.Block, "r"}, now)
-	if files, _ := os.ReadDir(string(c)); len(files) != 2 { // the damaged one and the new one
-		t.Errorf("there are %v", files)
-	}
-	var none Cache
-	none.put("a", judgement{}, now)
-	if _, ok := none.get("a", now); ok {
-		t.Error("no cache answered")
-	}
-	blocked := Cache(filepath.Join(string(c), "new.json", "below"))
-	blocked.put("a", judgement{wire.Allow, ""}, now) // cannot be created, which must not lose an answer
 }
 
 func TestNewPromptRefuses(t *testing.T) {

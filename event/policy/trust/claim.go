@@ -1,8 +1,6 @@
 package trust
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -11,8 +9,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/policy/wire"
-	"beckon/event/redact"
 
 	"github.com/tidwall/gjson"
 )
@@ -27,78 +23,32 @@ const (
 	keepMarks = 24 * time.Hour
 )
 
-// Claim reports whether the caller is the first to see an invocation, and names the invocation. The
-// client runs the same program twice if settings and a plugin both name it. A invocation with a
+// Claim reports whether the caller is the first to see an invocation. The client runs the same program
+// twice if settings and a plugin both name it, and the strictest of the answers counts: the second
+// caller evaluates only the rules, since a command run twice may do harm. An invocation with a
 // tool_use_id is the same wherever it comes from; without one, two identical invocations may be
 // two, so only a copy of another origin, via, is the same.
-//
-// The second caller evaluates the rules, which is cheap, and takes over the first one's answer
-// (Await): the same answer twice does no harm, a command run twice may.
-func (d Dir) Claim(e *event.Event, payload []byte, via string, now time.Time) (name string, first bool) {
+func (d Dir) Claim(e *event.Event, payload []byte, via string, now time.Time) (first bool) {
 	use := gjson.GetBytes(payload, "tool_use_id").String()
-	name = Sum(strings.Join([]string{e.SessionID, e.Name, e.AgentID, use, Sum(payload)}, "\x00"))[:32]
+	name := Sum(strings.Join([]string{e.SessionID, e.Name, e.AgentID, use, Sum(payload)}, "\x00"))[:32]
 	if use != "" {
 		via = ""
 	}
 	if d.mark(claimsDir, name, via, now) {
-		return name, true
+		return true
 	}
 	info, err := os.Stat(d.Path(claimsDir, name))
 	if err != nil || now.Sub(info.ModTime()) > claimWindow {
 		_ = d.Remove(claimsDir, name)
-		_ = d.Remove(claimsDir, name+answered)
 		d.mark(claimsDir, name, via, now)
-		return name, true
+		return true
 	}
-	return name, use == "" && string(d.Read(claimsDir, name)) == via
+	return use == "" && string(d.Read(claimsDir, name)) == via
 }
 
 // First reports whether nobody has called it with this name before, for a minute at least.
 func (d Dir) First(name string, now time.Time) bool {
 	return d.mark(claimsDir, Sum(name)[:32], "", now)
-}
-
-// answered is the suffix of the file with a claimed invocation's answer.
-const answered = ".json"
-
-// claimed is the first one's decision, without the parts that must not take effect twice, such
-// as a text for the agent.
-type claimed struct {
-	Decision wire.Decision `json:"decision,omitempty"`
-	Reason   string        `json:"reason,omitempty"`
-}
-
-// Settle reports the decision on a claimed invocation to its copies.
-func (d Dir) Settle(name string, v wire.Verdict) error {
-	var c claimed
-	if v.Decision == wire.Deny || v.Decision == wire.Ask {
-		c = claimed{v.Decision, redact.Text(v.Reason)}
-	}
-	b, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	return d.Write(b, claimsDir, name+answered)
-}
-
-// ErrLate is the failure of a handler whose event had no time left, or that did not return.
-var ErrLate = errors.New("no answer within the event's deadline")
-
-// Await returns the decision on an invocation that another process claimed. It fails if that
-// process does not report it before ctx ends, because it was killed.
-func (d Dir) Await(ctx context.Context, name string) (wire.Outcome, error) {
-	const pause = 5 * time.Millisecond
-	for {
-		var c claimed
-		if json.Unmarshal(d.Read(claimsDir, name+answered), &c) == nil {
-			return wire.Outcome{Decision: c.Decision, Reason: c.Reason}, nil
-		}
-		select {
-		case <-ctx.Done():
-			return wire.Outcome{}, ErrLate
-		case <-time.After(pause):
-		}
-	}
 }
 
 // mark creates a file if it does not exist, and reports whether it did. Failures count as

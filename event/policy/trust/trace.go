@@ -40,7 +40,6 @@ type Entry struct {
 	Us        int64         `json:"us"`
 	Hooks     []TracedHook  `json:"hooks"`
 	Notes     []string      `json:"notes,omitempty"`
-	Version   string        `json:"version,omitempty"` // of the client
 	ExitCode  int           `json:"exit,omitempty"`
 	Bytes     int           `json:"bytes"` // of the answer
 }

@@ -22,84 +22,62 @@ const (
 	ByAction         // hookSpecificOutput.action decline
 )
 
-// Rules says which answers one event accepts. A version of "" means "as long as the event
-// exists".
+// Rules says which answers one event accepts.
 type Rules struct {
-	Kind   event.Kind
-	Tool   bool // a tool event: "if" may be used
-	Refuse Way
-	// refuseSince is the first client version that accepts a refusal.
-	refuseSince  string
-	Ask          bool // the user can be asked instead of a decision
-	Allow        bool // the user's own decision can be skipped
-	Rewrite      bool // the tool input can be replaced
-	Context      bool // text for the agent
-	contextSince string
-	System       bool // text for the user
-	Halt         bool // continue: false has an effect
-	Terminal     bool // terminalSequence has an effect
-	Loops        bool // a refusal makes the agent go on: Stop, SubagentStop
-	Extra        []Extra
-	// Never is why beckon does not answer the event at all.
-	Never string
+	Kind     event.Kind
+	Tool     bool // a tool event: "if" may be used
+	Refuse   Way
+	Ask      bool     // the user can be asked instead of a decision
+	Allow    bool     // the user's own decision can be skipped
+	Rewrite  bool     // the tool input can be replaced
+	Context  bool     // text for the agent
+	System   bool     // text for the user
+	Halt     bool     // continue: false has an effect
+	Terminal bool     // terminalSequence has an effect
+	Loops    bool     // a refusal makes the agent go on: Stop, SubagentStop
+	Extra    []string // members of hookSpecificOutput that are passed on unchanged
+	Never    string   // why beckon does not answer the event at all
 }
-
-// Extra is a member of hookSpecificOutput that is passed on unchanged.
-type Extra struct {
-	Name, Since string
-	Only        string // the only value that it may have, if there is just one
-}
-
-var (
-	sessionTitle = Extra{"sessionTitle", "2.1.94", ""}
-	watchPaths   = Extra{"watchPaths", "2.1.83", ""}
-)
 
 // contract is the table of all events, in the order of event.Kinds.
 var contract = [...]Rules{
 	{Kind: event.SessionStart, Context: true, System: true, Halt: true, Terminal: true,
-		Extra: []Extra{{"initialUserMessage", "", ""}, sessionTitle, watchPaths, {"reloadSkills", "2.1.152", ""}}},
+		Extra: []string{"initialUserMessage", "sessionTitle", "watchPaths", "reloadSkills"}},
 	{Kind: event.Setup, Context: true, System: true, Halt: true},
 	{Kind: event.InstructionsLoaded},
 	{Kind: event.UserPromptSubmit, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true,
-		Extra: []Extra{sessionTitle, {"suppressOriginalPrompt", "", ""}}},
+		Extra: []string{"sessionTitle", "suppressOriginalPrompt"}},
 	{Kind: event.UserPromptExpansion, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true},
 	{Kind: event.MessageDisplay, Never: "it holds back each piece of text until the hook has answered"},
 	{Kind: event.PreToolUse, Tool: true, Refuse: ByPermission, Ask: true, Allow: true, Rewrite: true,
-		Context: true, contextSince: "2.1.9", System: true, Halt: true, Terminal: true},
+		Context: true, System: true, Halt: true, Terminal: true},
 	{Kind: event.PermissionRequest, Tool: true, Refuse: ByRequest, Allow: true, Rewrite: true,
 		System: true, Halt: true, Terminal: true},
 	{Kind: event.PostToolUse, Tool: true, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true,
-		Extra: []Extra{
-			{"classifierContext", "2.1.236", ""},
-			{"updatedToolOutput", "2.1.121", ""},
-			{"updatedMCPToolOutput", "", ""},
-		}},
+		Extra: []string{"classifierContext", "updatedToolOutput", "updatedMCPToolOutput"}},
 	{Kind: event.PostToolUseFailure, Tool: true, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true},
 	{Kind: event.PostToolBatch, Refuse: ByBlock, Context: true, System: true, Halt: true, Terminal: true},
-	{Kind: event.PermissionDenied, Tool: true, System: true, Terminal: true, Extra: []Extra{{"retry", "", "true"}}},
+	{Kind: event.PermissionDenied, Tool: true, System: true, Terminal: true, Extra: []string{"retry"}},
 	{Kind: event.Notification, Terminal: true},
 	{Kind: event.SubagentStart, Context: true, System: true, Halt: true, Terminal: true},
-	{Kind: event.SubagentStop, Refuse: ByBlock, Loops: true, Context: true, contextSince: "2.1.163",
-		System: true, Halt: true, Terminal: true},
+	{Kind: event.SubagentStop, Refuse: ByBlock, Loops: true, Context: true, System: true, Halt: true, Terminal: true},
 	{Kind: event.TaskCreated, Refuse: ByBlock, System: true, Terminal: true},
 	{Kind: event.TaskCompleted, Refuse: ByBlock, System: true, Halt: true, Terminal: true},
-	{Kind: event.Stop, Refuse: ByBlock, Loops: true, Context: true, contextSince: "2.1.163",
-		System: true, Halt: true, Terminal: true},
+	{Kind: event.Stop, Refuse: ByBlock, Loops: true, Context: true, System: true, Halt: true, Terminal: true},
 	{Kind: event.StopFailure, Terminal: true},
 	{Kind: event.TeammateIdle, Refuse: ByExit, System: true, Halt: true, Terminal: true},
 	{Kind: event.ConfigChange, Refuse: ByBlock, Terminal: true},
-	{Kind: event.CwdChanged, System: true, Terminal: true, Extra: []Extra{watchPaths}},
+	{Kind: event.CwdChanged, System: true, Terminal: true, Extra: []string{"watchPaths"}},
 	{Kind: event.DirectoryAdded, System: true, Terminal: true},
-	{Kind: event.FileChanged, System: true, Terminal: true, Extra: []Extra{watchPaths}},
+	{Kind: event.FileChanged, System: true, Terminal: true, Extra: []string{"watchPaths"}},
 	{Kind: event.WorktreeCreate, Never: "a hook on it takes the place of git's own worktrees"},
 	{Kind: event.WorktreeRemove, Never: "a hook on it can keep a worktree from being removed"},
-	{Kind: event.PreCompact, Refuse: ByBlock, refuseSince: "2.1.105", Terminal: true},
+	{Kind: event.PreCompact, Refuse: ByBlock, Terminal: true},
 	{Kind: event.PostCompact, Terminal: true},
 	{Kind: event.SessionEnd, Terminal: true},
-	{Kind: event.Elicitation, Refuse: ByAction, Terminal: true, Extra: []Extra{{"action", "", ""}, {"content", "", ""}}},
+	{Kind: event.Elicitation, Refuse: ByAction, Terminal: true, Extra: []string{"action", "content"}},
 	{Kind: event.ElicitationResult, Refuse: ByAction, Terminal: true,
-		Extra: []Extra{{"action", "", ""}, {"content", "", ""}}},
+		Extra: []string{"action", "content"}},
 	{Kind: event.PreModelSwitch, Refuse: ByPermission, Ask: true, Allow: true, System: true, Terminal: true},
 	{Kind: event.PostModelSwitch, Context: true, System: true, Terminal: true},
 }
@@ -113,30 +91,18 @@ func RulesOf(k event.Kind) Rules {
 	return contract[i]
 }
 
-// For returns the answers that a client of that version accepts; over HTTP there is no exit
-// code.
-func (r Rules) For(version string, http bool) Rules {
-	if !has(version, r.refuseSince) || http && r.Refuse == ByExit {
+// Over returns the answers that an event accepts over HTTP, where there is no exit code.
+func (r Rules) Over(http bool) Rules {
+	if http && r.Refuse == ByExit {
 		r.Refuse = NoWay
 	}
-	r.Context = r.Context && has(version, r.contextSince)
-	r.Terminal = r.Terminal && has(version, terminalSince)
 	return r
 }
-
-// terminalSince is the first client version with terminalSequence.
-const terminalSince = "2.1.141"
 
 // Closable reports whether a handler's failure may refuse the event. At the end of a turn that
 // would keep the agent going for ever.
 func (r Rules) Closable() bool {
 	return r.Refuse != NoWay && !r.Loops && r.Kind != event.TaskCompleted && r.Kind != event.TeammateIdle
-}
-
-// has reports whether the client version has what came with since. An unknown version counts
-// as new: only old versions lack something.
-func has(version, since string) bool {
-	return version == "" || since == "" || !Older(version, since)
 }
 
 // Older reports whether version a is before b.

@@ -48,7 +48,7 @@ func TestContract(t *testing.T) {
 	for _, info := range event.Kinds {
 		fmt.Fprintf(&table, "%s\n", info.Kind)
 		for _, w := range wishes {
-			a := Dialect{}.Translate(info.Kind, w.v, "", false, nil)
+			a := Dialect{}.Translate(info.Kind, w.v, false, nil)
 			fmt.Fprintf(&table, "  %s:", w.name)
 			if len(a.Stdout) > 0 {
 				fmt.Fprintf(&table, " %s", strings.TrimSpace(string(a.Stdout)))
@@ -85,26 +85,6 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// An older client gets nothing that it does not know.
-func TestVersions(t *testing.T) {
-	for _, c := range []struct {
-		kind    event.Kind
-		v       Verdict
-		version string
-		want    string
-	}{
-		{event.Stop, Verdict{Context: []string{"c"}}, "2.1.162", ""},
-		{event.Stop, Verdict{Context: []string{"c"}}, "2.1.163", `{"hookSpecificOutput":{"additionalContext":"c","hookEventName":"Stop"}}`},
-		{event.PreCompact, Verdict{Decision: Deny, Reason: "r"}, "2.1.104", ""},
-		{event.PreCompact, Verdict{Decision: Deny, Reason: "r"}, "2.1.105", `{"decision":"block","reason":"r"}`},
-		{event.Stop, Verdict{Terminal: "\a"}, "2.0.99", ""},
-	} {
-		if got := strings.TrimSpace(string(Dialect{}.Translate(c.kind, c.v, c.version, false, nil).Stdout)); got != c.want {
-			t.Errorf("%s for %s: %s, want %s", c.kind, c.version, got, c.want)
-		}
-	}
-}
-
 // The contract contains exactly the events of the kind table.
 func TestContractIsWhole(t *testing.T) {
 	if len(contract) != len(event.Kinds) {
@@ -123,7 +103,7 @@ func TestContractIsWhole(t *testing.T) {
 // A member of the answer itself is not one of hookSpecificOutput: there it is dropped.
 func TestTerminalSequenceIsNoExtra(t *testing.T) {
 	v := Verdict{Extra: map[string]json.RawMessage{"terminalSequence": json.RawMessage(`"x"`)}}
-	if a := (Dialect{}).Translate(event.Stop, v, "", false, nil); a.Stdout != nil || len(a.Dropped) != 1 {
+	if a := (Dialect{}).Translate(event.Stop, v, false, nil); a.Stdout != nil || len(a.Dropped) != 1 {
 		t.Errorf("%s, dropped %v", a.Stdout, a.Dropped)
 	}
 }

@@ -56,7 +56,7 @@ func (d Dialect) RulesOf(k event.Kind) Rules {
 	}
 	r.Ask, r.Allow, r.Rewrite = a.Hears(agents.Ask), a.Hears(agents.Allow), a.Hears(agents.Rewrite)
 	r.Context, r.System, r.Halt = a.Hears(agents.Context), a.Hears(agents.System), a.Hears(agents.Halt)
-	r.refuseSince, r.contextSince, r.Terminal, r.Extra = "", "", false, nil
+	r.Terminal, r.Extra = false, nil
 	return r
 }
 

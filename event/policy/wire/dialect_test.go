@@ -157,7 +157,7 @@ func TestDialectsSayWhatTheyCan(t *testing.T) {
 		{"no question", "opencode", event.PreToolUse, `{"properties":{"tool":"bash","args":{"command":"ls"}}}`, Verdict{Decision: Ask, Reason: "sure?"}, ``},
 		{"an event at which nobody listens", "opencode", event.Stop, `{}`, Verdict{Decision: Deny, Reason: "no"}, ``},
 	} {
-		got := dialect(t, c.agent).Translate(c.kind, c.v, "", false, []byte(c.payload))
+		got := dialect(t, c.agent).Translate(c.kind, c.v, false, []byte(c.payload))
 		if strings.TrimSpace(string(got.Stdout)) != c.want || got.ExitCode != 0 || len(got.Stderr) != 0 {
 			t.Errorf("%s, %s: %s %d", c.agent, c.name, got.Stdout, got.ExitCode)
 		}

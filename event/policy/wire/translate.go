@@ -100,12 +100,11 @@ func (r Rules) says() []agents.Say {
 	return slices.DeleteFunc(list, func(s agents.Say) bool { return !can[s.When] })
 }
 
-// Translate writes v in the agent's format, as its client of the given version ("" if unknown)
-// accepts it for events of kind k; over HTTP there is no exit code. payload is the event as the
-// agent sent it. What cannot be expressed is left out and named in Dropped; a refusal or
-// question that cannot be expressed is shown to the user if the event can show texts.
-func (d Dialect) Translate(k event.Kind, v Verdict, version string, http bool, payload []byte) Answer {
-	w := &writing{rules: d.RulesOf(k).For(version, http), v: v, out: map[string]any{}}
+// Translate writes v in the agent's format, as its client accepts it for events of kind k; over HTTP
+// there is no exit code. payload is the event as the agent sent it. What cannot be expressed is left
+// out and named in Dropped; a refusal or question is then shown to the user if the event can show texts.
+func (d Dialect) Translate(k event.Kind, v Verdict, http bool, payload []byte) Answer {
+	w := &writing{rules: d.RulesOf(k).Over(http), v: v, out: map[string]any{}}
 	if d.Native() {
 		w.says = w.rules.says()
 	} else {
@@ -121,12 +120,8 @@ func (d Dialect) Translate(k event.Kind, v Verdict, version string, http bool, p
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.Extra)) {
-		value := v.Extra[name]
-		known := slices.ContainsFunc(w.rules.Extra, func(x Extra) bool {
-			return x.Name == name && has(version, x.Since) && (x.Only == "" || x.Only == string(value))
-		})
-		if known {
-			put(w.out, specific+"."+name, value)
+		if slices.Contains(w.rules.Extra, name) {
+			put(w.out, specific+"."+name, v.Extra[name])
 		} else {
 			w.drop(name)
 		}
