@@ -29,14 +29,14 @@ var ofUser = []string{
 	"install --answers", "install --mod",
 	"fleet link --join x", "link --join x", "link --forget",
 	"fleet init", "fleet invite --view", "fleet revoke box",
-	"away", "reply first go", "stop first", "config pin", "policy trust", "policy disable all", "policy allow x", "policy allow-once x", "policy init", "policy init --from-client",
+	"away", "reply first go", "stop first", "config pin", "policy trust", "policy allow x", "policy allow-once x", "policy init", "policy init --from-client",
 }
 
 // ofAgents are the commands that an agent may run, as far as ofUser does not name their flags.
 var ofAgents = []string{
 	"list", "watch", "show", "history", "stats", "answer", "jump", "wait", "statusline", "prompt", "init",
 	"notify test", "notify log", "notify explain", "notify wait", "notify ask", "notify usage", "serve", "fleet link",
-	"policy enable", "policy check", "policy test", "policy log",
+	"policy check", "policy test", "policy log",
 	"setup", "doctor", "config", "config show", "demo", "mod", "hook", "help", "version",
 }
 

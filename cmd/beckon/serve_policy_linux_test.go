@@ -98,7 +98,7 @@ func TestPolicyAsksAnotherBeckon(t *testing.T) {
 		t.Errorf("the other follows %s", body)
 	}
 	p := office{bin: filepath.Dir(program(t)), env: theirs.env}
-	if out, err := p.command("beckon", "policy", "trace", "--refused").CombinedOutput(); err != nil || !strings.Contains(string(out), "git push -f") {
+	if out, err := p.command("beckon", "policy", "trace").CombinedOutput(); err != nil || !strings.Contains(string(out), "git push -f") {
 		t.Errorf("their trace: %v, %s", err, out)
 	}
 	// The seven events of the protocol, as in its document.

@@ -118,20 +118,6 @@ func TestForgedTrustIsNone(t *testing.T) {
 	}
 }
 
-func TestSwitch(t *testing.T) {
-	s := sources(t)
-	put(t, s.Global, denies("a"))
-	name := Load(s).Hooks[0].Name()
-	for _, on := range []bool{false, true} {
-		if err := s.State.Switch(name, on); err != nil {
-			t.Fatal(err)
-		}
-		if got := Load(s).Hooks[0].Enabled; got != on {
-			t.Errorf("enabled %v, want %v", got, on)
-		}
-	}
-}
-
 // A project is trusted under each name that the client uses for it.
 func TestTrustThroughALink(t *testing.T) {
 	s := sources(t)
@@ -155,35 +141,6 @@ func TestTrustThroughALink(t *testing.T) {
 		}
 		if err := s.Distrust(trust.ProjectFile(link)); err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// Disabling a project's hook does not disable the global hook that does the same, even if the
-// project gives it the same name.
-func TestSwitchIsForOneFile(t *testing.T) {
-	s := sources(t)
-	put(t, s.Global, one(`{"type":"rule","id":"mine","decision":"deny","reason":"a"}`))
-	put(t, s.Project, one(`{"type":"rule","id":"theirs","decision":"deny","reason":"a"}`))
-	if _, err := s.Trust(s.Project); err != nil {
-		t.Fatal(err)
-	}
-	for _, step := range []struct {
-		name    string
-		on      bool
-		now     string
-		enabled bool
-	}{
-		{"project/theirs", false, "global/mine", true},
-		{"global/mine", false, "project/theirs", false},
-		{"project/theirs", true, "project/theirs", true},
-	} {
-		if err := s.State.Switch(step.name, step.on); err != nil {
-			t.Fatal(err)
-		}
-		l := Load(s)
-		if len(l.Hooks) != 1 || l.Hooks[0].Name() != step.now || l.Hooks[0].Enabled != step.enabled {
-			t.Errorf("%s on is %v: got %s, enabled %v", step.name, step.on, l.Hooks[0].Name(), l.Hooks[0].Enabled)
 		}
 	}
 }

@@ -138,14 +138,6 @@ func Load(s Sources) Loaded {
 	if len(configs) > 0 {
 		configs = append(configs, &config.Config{Level: config.Own, Hooks: own(s.Own)})
 	}
-	// An unreadable list switches nothing off. Of two identical hooks, each is switched by its
-	// own name.
-	off, _ := s.State.Disabled()
-	for _, c := range configs {
-		for _, h := range c.Hooks {
-			h.Enabled = h.Enabled && !off[h.Name()]
-		}
-	}
 	l.Hooks = config.Merge(configs...)
 	return l
 }
@@ -322,7 +314,7 @@ func (l Loaded) MayRefuse(k event.Kind) bool {
 
 // own returns the rules that are part of every policy: an agent that may write beckon's files,
 // or act as the user, is not bound by any policy. They ask, since the user may have told the
-// agent to, and can be switched off like any other.
+// agent to.
 func own(paths []string) []*config.Hook {
 	const reason = "This is beckon's own: it decides what an agent may do."
 	if len(paths) == 0 {
@@ -342,7 +334,7 @@ func own(paths []string) []*config.Hook {
 			Spec:    config.Spec{Rule: &config.Rule{Decision: wire.Ask, Reason: reason, Match: m}},
 		}
 	}
-	commands := []string{"beckon policy trust", "beckon policy disable",
+	commands := []string{"beckon policy trust",
 		"beckon policy allow", "beckon policy allow-once", "beckon policy init", "beckon answer", "beckon reply",
 		"beckon stop", "beckon away", "beckon back", "beckon uninstall"}
 	return []*config.Hook{

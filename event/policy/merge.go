@@ -258,19 +258,12 @@ func changes(before, after gjson.Result) string {
 	old, now := before.Map(), after.Map()
 	union := maps.Clone(now)
 	maps.Copy(union, old)
+	show := func(v gjson.Result) string { return cmp.Or(wire.Printable(v.Raw, maxShown), "nothing") }
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(union)) {
-		was, is := wire.Printable(old[name].Raw, maxShown), wire.Printable(now[name].Raw, maxShown)
-		text := "was " + was + " and is " + is
-		switch {
-		case old[name].Raw == now[name].Raw:
-			continue
-		case !now[name].Exists():
-			text = "was " + was + " and is gone"
-		case !old[name].Exists():
-			text = "is new: " + is
+		if old[name].Raw != now[name].Raw {
+			all = append(all, wire.Printable(name, 40)+" was "+show(old[name])+" and is "+show(now[name]))
 		}
-		all = append(all, wire.Printable(name, 40)+" "+text)
 	}
 	return strings.Join(all, "; ")
 }

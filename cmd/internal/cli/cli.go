@@ -160,7 +160,6 @@ var forUser = []forUserCmd{
 	{command: "beckon policy init", what: "writing a policy"},
 	{command: "beckon policy trust", what: "trusting a policy"},
 	{command: "beckon policy allow", what: "allowing a refused call"},
-	{command: "beckon policy disable", what: "switching a hook off"},
 }
 
 // Colored is the flag of commands that draw.

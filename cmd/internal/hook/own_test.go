@@ -71,7 +71,6 @@ func ownRules(t *testing.T, name string, searches bool) {
 		"find ~/.config -name policy.json -delete":                   searches,
 		"find ~/.config -type f -name '*.json' -exec rm {} +":        searches,
 		"bash -c 'rm -r ~/.config/beckon'":                           true,
-		"beckon policy disable all":                                  true,
 		"beckon answer checkout yes":                                 true,
 		"env -u CLAUDECODE beckon policy trust":                      true,
 		"~/.local/bin/beckon uninstall":                              true,
@@ -80,7 +79,7 @@ func ownRules(t *testing.T, name string, searches bool) {
 		"cat ~/.config/beckon/policy.json":                           false,
 		"grep -r beckon src && rm -r build":                          false,
 		"find ~/.config/other -name x.json -delete":                  false,
-		"git commit -m 'beckon policy disable is what nobody wants'": false,
+		"git commit -m 'beckon policy trust is what nobody wants'": false,
 	} {
 		if got := asks("Bash", `{"command":`+quoted(line)+`}`); got != want {
 			t.Errorf("%s asks: %v", line, got)

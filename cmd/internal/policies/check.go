@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,12 +21,12 @@ import (
 type checkCmd struct {
 	File string `arg:"" optional:"" help:"A policy file (default: those in force here)." type:"path"`
 	Show bool   `help:"Show the hooks in force here, in their order."`
-	JSON bool   `name:"json" help:"With --show: print JSON."`
 }
 
 func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 	if c.Show {
-		return c.show(a, s)
+		c.show(a, s)
+		return nil
 	}
 	if c.File != "" {
 		s.Global, s.Project = c.File, ""
@@ -101,80 +102,26 @@ func printNotices(a *cli.App, prefix string, list []string) {
 	}
 }
 
-// shownHook is one hook as JSON.
-type shownHook struct {
-	Name    string `json:"name"`
-	Event   string `json:"event"`
-	Matcher string `json:"matcher,omitempty"`
-	If      string `json:"if,omitempty"`
-	Type    string `json:"type"`
-	Does    string `json:"does"`
-	Fail    string `json:"fail"`
-	Timeout string `json:"timeout"`
-	Observe bool   `json:"observe,omitempty"`
-	Enabled bool   `json:"enabled"`
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-}
-
-func (c *checkCmd) show(a *cli.App, s policy.Sources) error {
+func (c *checkCmd) show(a *cli.App, s policy.Sources) {
 	loaded := policy.Load(s)
-	list := make([]shownHook, len(loaded.Hooks))
-	for i, h := range loaded.Hooks {
-		list[i] = shown(h)
-	}
-	if c.JSON {
-		return cli.WriteJSON(a.Stdout, list)
-	}
 	for _, f := range loaded.Files {
 		fmt.Fprintf(a.Stdout, "%-8s %s: %s\n", f.Level, f.Path, f.Status)
 	}
 	if len(loaded.Files) == 0 {
 		fmt.Fprintf(a.Stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
 	}
-	slices.SortStableFunc(list, func(x, y shownHook) int { return strings.Compare(x.Event, y.Event) })
-	for _, h := range list {
-		h.print(a)
+	for _, h := range slices.SortedStableFunc(slices.Values(loaded.Hooks), func(x, y *config.Hook) int {
+		return strings.Compare(string(x.Event), string(y.Event))
+	}) {
+		show(a, h)
 	}
-	return nil
 }
 
-func shown(h *config.Hook) shownHook {
-	x := shownHook{
-		Name:    h.Name(),
-		Event:   string(h.Event),
-		Matcher: h.Matcher.Text(),
-		Type:    string(h.Type),
-		Does:    h.Describe(),
-		Fail:    "open",
-		Timeout: "-",
-		Observe: h.Observe,
-		Enabled: h.Enabled,
-		File:    h.File,
-		Line:    h.Line,
-	}
+// show prints a hook.
+func show(a *cli.App, h *config.Hook) {
+	on := strings.TrimSpace(string(h.Event) + " " + h.Matcher.Text())
 	if h.If != nil {
-		x.If = h.If.Text()
-	}
-	switch {
-	case !h.Runs():
-		x.Fail = "-"
-	case h.FailClosed:
-		x.Fail = "closed"
-	}
-	if h.Runs() {
-		x.Timeout = wire.DeadlineOf(h.Event).String()
-	}
-	if h.Timeout > 0 {
-		x.Timeout = h.Timeout.String()
-	}
-	return x
-}
-
-func (h shownHook) print(a *cli.App) {
-	on := strings.TrimSpace(h.Event + " " + h.Matcher)
-	if h.If != "" {
-		on += " if " + h.If
+		on += " if " + h.If.Text()
 	}
 	var marks []string
 	if !h.Enabled {
@@ -183,10 +130,15 @@ func (h shownHook) print(a *cli.App) {
 	if h.Observe {
 		marks = append(marks, "observes")
 	}
-	if h.Fail != "-" {
-		marks = append(marks, "fails "+h.Fail, "within "+h.Timeout)
+	if h.Runs() {
+		fails := "open"
+		if h.FailClosed {
+			fails = "closed"
+		}
+		within := cmp.Or(h.Timeout, wire.DeadlineOf(h.Event))
+		marks = append(marks, "fails "+fails, "within "+within.String())
 	}
-	what := h.Type
+	what := string(h.Type)
 	if len(marks) > 0 {
 		what += " (" + strings.Join(marks, ", ") + ")"
 	}
@@ -195,5 +147,5 @@ func (h shownHook) print(a *cli.App) {
 		place = "there whenever a policy is"
 	}
 	fmt.Fprintf(a.Stdout, "%s: %s %s\n    %s\n    %s\n",
-		render.OneLine(on), render.OneLine(h.Name), what, render.OneLine(h.Does), place)
+		render.OneLine(on), render.OneLine(h.Name()), what, render.OneLine(h.Describe()), place)
 }

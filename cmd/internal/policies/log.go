@@ -17,15 +17,12 @@ import (
 type logCmd struct {
 	Limit   int    `short:"n" help:"How many of the newest decisions to show." default:"20"`
 	Session string `help:"Only the session whose id begins so." placeholder:"SESSION"`
-	Call    string `hidden:"" help:"Only the call with this tool_use_id." placeholder:"SESSION"`
-	Refused bool   `hidden:"" help:"Only what was refused or asked."`
 	JSON    bool   `name:"json" help:"Print JSON, one line each."`
 }
 
 func (c *logCmd) Run(a *cli.App, s policy.Sources) error {
 	entries, err := s.State.Entries(c.Limit, func(e trust.Entry) bool {
-		return strings.HasPrefix(e.Session, c.Session) && (c.Call == "" || e.ToolUseID == c.Call) &&
-			(!c.Refused || e.Decision == wire.Deny || e.Decision == wire.Ask)
+		return strings.HasPrefix(e.Session, c.Session)
 	})
 	if err != nil {
 		return fmt.Errorf("reading the trace: %w", err)

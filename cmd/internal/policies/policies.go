@@ -20,9 +20,6 @@ type Cmd struct {
 	Trust trustCmd `cmd:"" help:"Trust a project's policy as it is now: it is then in force."`
 	Allow allowCmd `cmd:"" aliases:"allow-once" help:"Let a refused call pass once, by the code in its refusal."`
 	Init  initCmd  `cmd:"" help:"Write a policy to start from, or one from the client's settings."`
-
-	Enable  enableCmd  `cmd:"" hidden:"" help:"Switch a hook on again."`
-	Disable disableCmd `cmd:"" hidden:"" help:"Switch a hook off."`
 }
 
 // ProvideSources gives the commands the policy files that apply here.

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/event/policy"
-	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
 	"beckon/render"
 	"beckon/render/term"
@@ -41,7 +39,7 @@ func (c *trustCmd) Run(a *cli.App, s policy.Sources) error {
 	hooks := term.Plural(len(trusted.Hooks), "hook")
 	fmt.Fprintf(a.Stdout, "%s is in force as it is now, with %s:\n", s.Project, hooks)
 	for _, h := range trusted.Hooks {
-		shown(h).print(a)
+		show(a, h)
 	}
 	return nil
 }
@@ -62,35 +60,5 @@ func (c *allowCmd) Run(a *cli.App, s policy.Sources) error {
 	}
 	fmt.Fprintf(a.Stdout, "passes once, until %s: %s: %s\n",
 		r.Expires.Local().Format("15:04"), render.OneLine(r.Tool), render.OneLine(r.Subject))
-	return nil
-}
-
-type enableCmd struct {
-	Hook string `arg:"" help:"The hook's name, as policy check --show prints it: global/shared."`
-}
-
-type disableCmd enableCmd
-
-func (c *enableCmd) Run(a *cli.App, s policy.Sources) error { return switchHook(a, s, c.Hook, true) }
-
-func (c *disableCmd) Run(a *cli.App, s policy.Sources) error { return switchHook(a, s, c.Hook, false) }
-
-func switchHook(a *cli.App, s policy.Sources, name string, on bool) error {
-	off, err := s.State.Disabled()
-	if err != nil {
-		return err
-	}
-	named := func(h *config.Hook) bool { return h.Name() == name }
-	if !slices.ContainsFunc(policy.Load(s).Hooks, named) && !(on && off[name]) { // an identical hook may stand for it
-		return cli.Hint("beckon policy check --show lists them", "no hook %q is in force here", name)
-	}
-	if err := s.State.Switch(name, on); err != nil {
-		return fmt.Errorf("switching %q: %w", name, err)
-	}
-	word := "off"
-	if on {
-		word = "on"
-	}
-	fmt.Fprintf(a.Stdout, "%s is %s\n", name, word)
 	return nil
 }

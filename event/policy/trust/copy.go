@@ -94,37 +94,27 @@ const maxFile = 4 << 20
 var ErrEmpty = errors.New("the file is empty; a policy that wants nothing is {}")
 
 // ReadFile reads a policy file. Anything but a regular file is refused before it is opened: a
-// FIFO would block the agent. A file that changes while it is read is read again.
+// FIFO would block the agent.
 //
 // Errors: fs.ErrNotExist, ErrEmpty, and those of the file system.
 func ReadFile(path string) ([]byte, error) {
-	for try := 0; ; try++ {
-		before, err := os.Stat(path)
-		switch {
-		case err != nil:
-			return nil, err
-		case !before.Mode().IsRegular():
-			return nil, errors.New("it is not a regular file")
-		case before.Size() > maxFile:
-			return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
-		}
-		data, err := readAll(path)
-		if err != nil {
-			return nil, err
-		}
-		after, err := os.Stat(path)
-		same := err == nil && after.ModTime().Equal(before.ModTime()) && after.Size() == before.Size() &&
-			int64(len(data)) == after.Size()
-		switch {
-		case !same && try < 3:
-		case !same:
-			return nil, errors.New("it changes while it is read")
-		case strings.TrimSpace(string(data)) == "":
-			return nil, ErrEmpty
-		default:
-			return data, nil
-		}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is not a regular file")
 	}
+	data, err := readAll(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(data) > maxFile:
+		return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
+	case strings.TrimSpace(string(data)) == "":
+		return nil, ErrEmpty
+	}
+	return data, nil
 }
 
 func readAll(path string) ([]byte, error) {

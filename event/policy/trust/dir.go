@@ -1,6 +1,6 @@
 // Package trust stores what a policy remembers between hooks: which policy files there are,
 // copies of the versions that the user trusts or that were last valid, which process answers
-// which invocation, what the user was told, the hooks that are switched off, and the trace.
+// which invocation, what the user was told, and the trace.
 //
 // All of it is in one directory, private to the user. Files are replaced as a whole; a file
 // that cannot be trusted (damaged, forged, of another version) counts as missing.
@@ -10,15 +10,11 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"beckon/event/home"
@@ -159,43 +155,4 @@ func (d Dir) Remove(elem ...string) error {
 func Sum[T string | []byte](text T) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
-}
-
-// disabledFile lists the hooks that the user switched off, by name.
-const disabledFile = "disabled.json"
-
-// Disabled returns the names of the hooks that are switched off.
-func (d Dir) Disabled() (map[string]bool, error) {
-	data, err := plainfile.ReadFile(d.Path(disabledFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return map[string]bool{}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var list []string
-	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", d.Path(disabledFile), err)
-	}
-	out := map[string]bool{}
-	for _, name := range list {
-		out[name] = true
-	}
-	return out, nil
-}
-
-// Switch switches the hook of that name off or on again.
-func (d Dir) Switch(name string, on bool) error {
-	off, err := d.Disabled()
-	if err != nil {
-		return err
-	}
-	if off[name] = true; on {
-		delete(off, name)
-	}
-	b, err := json.Marshal(slices.Sorted(maps.Keys(off)))
-	if err != nil {
-		return err
-	}
-	return d.Write(append(b, '\n'), disabledFile)
 }
