@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,17 +88,10 @@ func (r *run) oneOf(h *config.Hook, c wire.Call) (res HookResult) {
 		return res
 	}
 	res.Ran = true
-	switch {
-	case h.Fault != nil:
-		res.Failed = h.Fault
+	if res.Failed = cmp.Or(h.Fault, r.ev.Fault); res.Failed != nil {
 		return res
-	case r.ev.Fault != nil:
-		res.Failed = r.ev.Fault
-		return res
-	case h.Handler == nil:
-		res.Failed = errors.New("no handler")
-		return res
-	case r.ctx.Err() != nil:
+	}
+	if r.ctx.Err() != nil {
 		res.Outcome.TimedOut, res.Failed = true, errLate
 		return res
 	}

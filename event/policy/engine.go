@@ -35,39 +35,30 @@ const grace = 500 * time.Millisecond
 
 // Engine runs hooks for events. It is safe for concurrent use.
 type Engine struct {
-	// Hooks run in their order (see config.Merge). Those that start something have their
-	// handlers already.
-	Hooks []*config.Hook
+	Hooks []*config.Hook // in their order (see config.Merge), with the handlers of those that start something
 }
 
 // Event is one invocation, the argument of Trigger.
 type Event struct {
 	Kind    event.Kind
 	Payload []byte // the client's whole JSON, valid
-	// Dialect is the format of the answer. Given is the payload as a client of another dialect
-	// than Claude Code's sent it; Payload has it translated to Claude Code's.
 	Dialect wire.Dialect
-	Given   []byte
+	Given   []byte // the payload as a client of another dialect than Claude Code's sent it
 	At      time.Time
-	// ID identifies the invocation, the same on every retry.
-	ID         string
+	ID      string // of the invocation, the same on every retry
+
 	ProjectDir string
 	// Dir is where commands run, and what they take for the project, instead of where the
 	// agent works: for events whose cwd cannot be trusted.
-	Dir string
-	// HTTP is set if the answer goes out over HTTP, without an exit code, which alone can
-	// refuse some events.
-	HTTP bool
-	// Hops is how many policies have passed the question on before.
-	Hops int
+	Dir  string
+	HTTP bool // the answer goes out over HTTP, without an exit code
+	Hops int  // how many policies have passed the question on before
 	// Skip says why no hook that starts something runs: inside a handler, for a second copy of one
 	// invocation, in a dry run. Fault, if set, is how each of them fails.
 	Skip  string
 	Fault error
-	// Home is the user's home directory, for ~ in paths.
-	Home string
-	// Once lets the user allow a refused call; it may be nil.
-	Once Once
+	Home  string // the user's home directory, for ~ in paths
+	Once  Once   // nil: the user cannot allow a refused call
 	// Warn gets the failures of handlers, and returns those to show the user now; nil shows
 	// none. It is called only if the event can show a text.
 	Warn func([]string) []string
@@ -83,14 +74,12 @@ type Once interface {
 
 // Result is the combined answer of all hooks.
 type Result struct {
-	// Allowed is false when the event is refused.
-	Allowed bool
-	Verdict wire.Verdict
-	Answer  wire.Answer
-	Results []HookResult
-	Notes   []string // what was decided outside of hooks, for the trace
-	// Warnings name the handlers that failed and let the event pass.
-	Warnings []string
+	Allowed  bool // not refused
+	Verdict  wire.Verdict
+	Answer   wire.Answer
+	Results  []HookResult
+	Notes    []string // what was decided outside of hooks, for the trace
+	Warnings []string // name the handlers that failed and let the event pass
 	Took     time.Duration
 
 	Halts  bool // the answer ends the agent's work
@@ -103,10 +92,8 @@ type HookResult struct {
 	Outcome wire.Outcome
 	Ran     bool   // false: skipped, and Skipped says why
 	Skipped string // "disabled", "rules only", ...
-	// Rewrote is the tool input that the hook returned.
-	Rewrote []byte
-	// Failed is the hook's failure; the fail mode decided instead.
-	Failed error
+	Rewrote []byte // the tool input that the hook returned
+	Failed  error  // the fail mode decided instead
 }
 
 // Success reports whether the hook worked.

@@ -320,10 +320,7 @@ func own(paths []string) []*config.Hook {
 	if len(paths) == 0 {
 		return nil
 	}
-	writers, err := rule.NewMatcher(event.PreToolUse, "Write|Edit|MultiEdit|NotebookEdit")
-	if err != nil {
-		return nil // a list of names is a matcher
-	}
+	writers, _ := rule.NewMatcher(event.PreToolUse, "Write|Edit|MultiEdit|NotebookEdit") // a list of names is a matcher
 	hook := func(id string, m rule.Rule) *config.Hook {
 		return &config.Hook{
 			ID:      id,

@@ -19,7 +19,6 @@ import (
 type initCmd struct {
 	FromClient bool   `help:"Take over the permissions and hooks of the client's settings."`
 	Scope      string `enum:"user,project" default:"user" placeholder:"SCOPE" help:"Whose policy to write: user (yours, in force everywhere) or project (of the project here)."`
-	Project    bool   `hidden:"" help:"The same as --scope project."`
 }
 
 // starter is a policy to start from.
@@ -31,7 +30,7 @@ const starter = `{
 
 func (c *initCmd) Run(a *cli.App, s policy.Sources) error {
 	path, level, text, left := s.Global, config.Global, []byte(starter), []string(nil)
-	if c.Project || c.Scope == "project" {
+	if c.Scope == "project" {
 		path, level = s.Project, config.Project
 	}
 	if path == "" {

@@ -161,9 +161,8 @@ func (h *Hook) key() string {
 }
 
 // Merge returns the hooks of several files in the order in which they run: project before
-// global, definition order within a file, identical ones once at their first place. Of
-// identical hooks the stricter wins, so that a project cannot weaken a global hook by
-// repeating it.
+// global, definition order within a file, identical ones once at their first place. There the
+// global hook's settings count: a project cannot weaken it by repeating it.
 func Merge(configs ...*Config) []*Hook {
 	var out []*Hook
 	at := map[string]int{}
@@ -175,7 +174,9 @@ func Merge(configs ...*Config) []*Hook {
 			for _, h := range c.Hooks {
 				key := h.key()
 				if i, ok := at[key]; ok {
-					out[i] = stricter(out[i], h)
+					if h.Enabled {
+						out[i] = h
+					}
 					continue
 				}
 				at[key] = len(out)
@@ -184,26 +185,6 @@ func Merge(configs ...*Config) []*Hook {
 		}
 	}
 	return out
-}
-
-// stricter returns the one that is enabled, the first of two, with the stricter settings of
-// both.
-func stricter(a, b *Hook) *Hook {
-	h := *a
-	if !a.Enabled && b.Enabled {
-		h = *b
-	}
-	h.FailClosed = a.FailClosed || b.FailClosed
-	h.Observe = a.Observe && b.Observe
-	h.Grant = a.Grant && b.Grant
-	h.Once = a.Once && b.Once
-	h.Enabled = a.Enabled || b.Enabled
-	if a.Timeout == 0 || b.Timeout == 0 {
-		h.Timeout = 0
-	} else {
-		h.Timeout = max(a.Timeout, b.Timeout)
-	}
-	return &h
 }
 
 // subject returns the text of a payload that its event's matchers examine.

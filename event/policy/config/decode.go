@@ -384,7 +384,9 @@ func (d *decoder) ids() {
 			seen[h.key()] = h
 			return false
 		}
-		*first = *stricter(first, h)
+		if !first.Enabled {
+			*first = *h
+		}
 		return true
 	})
 }

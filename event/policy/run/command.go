@@ -171,10 +171,7 @@ func variables(c wire.Call) [][2]string {
 		{"TOOL_NAME", c.ToolName},
 		{"TOOL_INPUT", string(c.ToolInput)},
 		{"SESSION_ID", c.SessionID},
-		{
-			"FILE_PATH",
-			cmp.Or(firstText(c.ToolInput, "file_path", "notebook_path", "path"), firstText(c.Payload, "file_path")),
-		},
+		{"FILE_PATH", cmp.Or(firstText(c.ToolInput, "file_path", "notebook_path", "path"), firstText(c.Payload, "file_path"))},
 		{"COMMAND", firstText(c.ToolInput, "command")},
 		{"PROJECT_DIR", c.ProjectDir},
 	}

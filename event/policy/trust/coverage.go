@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"hash/fnv"
 	"maps"
 	"os"
 	"slices"
@@ -39,7 +38,7 @@ type Coverage struct {
 // CoverageOf reads the versions of the two files. The result holds for one place: the home
 // directory and everything else that rules depend on.
 func CoverageOf(global, project, place string) Coverage {
-	c := Coverage{name: nameOf(global + "\x00" + project), versions: strconv.Quote(place) + "\n"}
+	c := Coverage{name: Sum(global + "\x00" + project)[:16], versions: strconv.Quote(place) + "\n"}
 	c.add(global)
 	c.add(project)
 	return c
@@ -134,11 +133,3 @@ func (d Dir) Cover(c Coverage, is func() *Covered, now time.Time) error {
 
 // Uncover removes all of it, because what the user trusts has changed.
 func (d Dir) Uncover() error { return os.RemoveAll(d.Path(coverageDir)) }
-
-// nameOf returns the FNV-1a hash of a text: two texts with the same hash would only overwrite
-// each other's file.
-func nameOf(text string) string {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(text)) // a hash accepts everything
-	return strconv.FormatUint(h.Sum64(), 16)
-}

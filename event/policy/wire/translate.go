@@ -48,36 +48,30 @@ type Answer struct {
 
 const specific = "hookSpecificOutput"
 
+// said is a member of hookSpecificOutput, with the member that has the reason.
+func said(when agents.When, name, value, reason string) agents.Say {
+	s := agents.Say{When: when, Path: specific + "." + name, Value: value}
+	if reason != "" {
+		s.Reason = specific + "." + reason
+	}
+	return s
+}
+
 // ways are the members by which Claude Code hears of each kind of decision.
 var ways = [ByAction + 1][]agents.Say{
 	ByPermission: {
-		{
-			When:   agents.Deny,
-			Path:   specific + ".permissionDecision",
-			Value:  `"deny"`,
-			Reason: specific + ".permissionDecisionReason",
-		},
-		{
-			When:   agents.Ask,
-			Path:   specific + ".permissionDecision",
-			Value:  `"ask"`,
-			Reason: specific + ".permissionDecisionReason",
-		},
-		{
-			When:   agents.Allow,
-			Path:   specific + ".permissionDecision",
-			Value:  `"allow"`,
-			Reason: specific + ".permissionDecisionReason",
-		},
-		{When: agents.Rewrite, Path: specific + ".updatedInput", Value: agents.Text},
+		said(agents.Deny, "permissionDecision", `"deny"`, "permissionDecisionReason"),
+		said(agents.Ask, "permissionDecision", `"ask"`, "permissionDecisionReason"),
+		said(agents.Allow, "permissionDecision", `"allow"`, "permissionDecisionReason"),
+		said(agents.Rewrite, "updatedInput", agents.Text, ""),
 	},
 	ByRequest: {
-		{When: agents.Deny, Path: specific + ".decision.behavior", Value: `"deny"`, Reason: specific + ".decision.message"},
-		{When: agents.Allow, Path: specific + ".decision.behavior", Value: `"allow"`},
-		{When: agents.Rewrite, Path: specific + ".decision.updatedInput", Value: agents.Text},
+		said(agents.Deny, "decision.behavior", `"deny"`, "decision.message"),
+		said(agents.Allow, "decision.behavior", `"allow"`, ""),
+		said(agents.Rewrite, "decision.updatedInput", agents.Text, ""),
 	},
 	ByBlock:  {{When: agents.Deny, Path: "decision", Value: `"block"`, Reason: "reason"}},
-	ByAction: {{When: agents.Deny, Path: specific + ".action", Value: `"decline"`}},
+	ByAction: {said(agents.Deny, "action", `"decline"`, "")},
 }
 
 // says returns the members of Claude Code's answer to an event.
