@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -77,7 +76,6 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 	if err != nil || !Policied(f.getenv) {
 		return nil, note
 	}
-	f.getenv = home.WithVar(f.getenv, "CLAUDE_PID", s.pid(f.e.SessionID))
 	f.args.Event, f.args.Via = string(f.e.Kind), "http"
 	f.http, f.start = true, q.At.Time()
 	f.load()
@@ -128,15 +126,4 @@ func ProjectAt(dir string, kept trust.Dir) string {
 		return at
 	}
 	return evidence.Project(dir, evidence.Git(dir))
-}
-
-// pid returns the process of the session's client, from the registry.
-func (s *Served) pid(session string) string {
-	records, _ := evidence.Registry(evidence.RegistryDir(s.getenv)) // an unreadable directory counts as empty
-	for _, r := range records {
-		if r.SessionID == session && session != "" {
-			return strconv.Itoa(r.Pid)
-		}
-	}
-	return ""
 }
