@@ -178,7 +178,7 @@ func TestFiftyWait(t *testing.T) {
 func waited(t *testing.T, dir, session string) bool {
 	found := false
 	err := store.Open(filepath.Join(dir, "state")).Lines(store.Select{Key: store.KeyOf(session), Kind: "action"}, func(l *store.Line) {
-		d := l.Change.Action.Decided
+		d := l.Action.Decided
 		found = found || d != nil && d.By == "kim" && d.From == "terminal" && d.Waited > 0
 	})
 	if err != nil {

@@ -38,7 +38,7 @@ type told struct {
 // fold of its history.
 type world struct {
 	st       *store.Store
-	tail     *store.Tail
+	tail     func(func(*store.Line)) error
 	env      []string
 	hook     string
 	told     map[string]*told // by prompt id, which is unique
@@ -215,7 +215,7 @@ func (w *world) compare(t *rapid.T) {
 		t.Fatal(err)
 	}
 	lines := map[store.Key][]*store.Line{}
-	if err := w.tail.Read(func(l *store.Line) { lines[l.Key] = append(lines[l.Key], l) }); err != nil {
+	if err := w.tail(func(l *store.Line) { lines[l.Key] = append(lines[l.Key], l) }); err != nil {
 		t.Fatal(err)
 	}
 	missing := 0
@@ -261,32 +261,32 @@ func (w *world) follow(t *rapid.T, id string, model *state.Session, lines []*sto
 	for _, l := range lines {
 		w.tally.lines++
 		switch {
-		case l.Change.Seq == 1: // it was pruned, and begins anew
+		case l.Seq == 1: // it was pruned, and begins anew
 			*model, turns = state.Session{}, nil
-		case l.Change.Seq <= model.Seq:
-			t.Fatalf("history of %q: line %d follows %d", id, l.Change.Seq, model.Seq)
-		case l.Change.Seq > model.Seq+1:
+		case l.Seq <= model.Seq:
+			t.Fatalf("history of %q: line %d follows %d", id, l.Seq, model.Seq)
+		case l.Seq > model.Seq+1:
 			whole, turns = false, nil
 		}
-		if got := l.Change.Turn; got != nil && whole {
+		if got := l.Turn; got != nil && whole {
 			if len(turns) == 0 {
-				t.Fatalf("history of %q: line %d is a turn that nothing made", id, l.Change.Seq)
+				t.Fatalf("history of %q: line %d is a turn that nothing made", id, l.Seq)
 			}
 			if want := jsonenc.Append(nil, &turns[0]); !bytes.Equal(jsonenc.Append(nil, got), want) {
-				t.Fatalf("history of %q: line %d is not the turn %s", id, l.Change.Seq, want)
+				t.Fatalf("history of %q: line %d is not the turn %s", id, l.Seq, want)
 			}
 			turns = turns[1:]
 		}
-		if l.Change.Event != nil {
-			w.mark(t, id, l.Change.Event)
+		if l.Event != nil {
+			w.mark(t, id, l.Event)
 		}
 		before := *model
 		var more []state.Turn
-		*model, more = state.ApplyTurns(before, l.Change)
-		if l.Change.Turn == nil {
-			stats.Of(&before, model, l.Change)
+		*model, more = state.ApplyTurns(before, l.Change())
+		if l.Turn == nil {
+			stats.Of(&before, model, l.Change())
 		}
-		model.Seq = l.Change.Seq
+		model.Seq = l.Seq
 		turns = append(turns, more...)
 	}
 	return whole

@@ -202,7 +202,7 @@ func (x *traced) whole(t *testing.T, dir, what string) {
 		}
 	}
 	err = st.Lines(store.Select{Key: "s1"}, func(l *store.Line) {
-		if e := l.Change.Event; e != nil {
+		if e := l.Event; e != nil {
 			lines[e.Tool.UseID]++
 		}
 	})

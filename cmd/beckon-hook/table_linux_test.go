@@ -195,7 +195,7 @@ func (x *trial) history(t *testing.T) map[string]int {
 	t.Helper()
 	calls := map[string]int{}
 	err := store.Open(x.state).Lines(store.Select{Key: "s1"}, func(l *store.Line) {
-		if e := l.Change.Event; e != nil && e.Tool.UseID != "" {
+		if e := l.Event; e != nil && e.Tool.UseID != "" {
 			calls[e.Tool.UseID]++
 		}
 	})

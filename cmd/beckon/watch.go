@@ -35,7 +35,6 @@ type watchCmd struct {
 	Group  string `hidden:"" enum:"need,project,host,none" default:"need" help:"Group by need, project, host or none."`
 	Leave  bool   `hidden:"" help:"End after a jump; for a popup, which would hide the pane."`
 	Notify bool   `help:"Send notifications through the configured channels, even of what no hook reports."`
-	Poll   bool   `hidden:"" help:"Poll the files twice a second, where the system does not report changes (network file systems)."`
 }
 
 func (c *watchCmd) Run(a *app) error {
@@ -48,7 +47,7 @@ func (c *watchCmd) Run(a *app) error {
 	if c.Notify {
 		notifier = a.follower()
 	}
-	opt := a.watchOptions(live.Options{Blind: c.Poll}, notifier, queue)
+	opt := a.watchOptions(notifier, queue)
 	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
 	opt.Color = a.Color(choice)
 	if c.Once {
@@ -107,9 +106,8 @@ const screenPause = 20 * time.Millisecond
 
 // watchOptions returns the functions by which a screen reads and acts. notifier notifies of
 // what the screen sees; nil notifies of nothing.
-func (a *app) watchOptions(how live.Options, notifier *notify.Follower, queue render.Queue) tui.Options {
-	how.Pause = screenPause
-	f := live.NewFollower(a.Reader(), how)
+func (a *app) watchOptions(notifier *notify.Follower, queue render.Queue) tui.Options {
+	f := live.NewFollower(a.Reader(), live.Options{Pause: screenPause})
 	return tui.Options{
 		Follow: func(ctx context.Context, show func(tui.Snapshot, error)) { a.follow(ctx, f, notifier, show) },
 		Poke:   f.TouchAll,
@@ -175,7 +173,7 @@ func (a *app) recentTurns(s *state.Session) (turns []state.Turn) {
 		Since: event.MillisOf(s.Updated.Time().AddDate(0, 0, -recentDays)),
 	}
 	// History that cannot be read shows no turns; the row says why.
-	_ = a.Store.Lines(sel, func(l *store.Line) { turns = append(turns, *l.Change.Turn) })
+	_ = a.Store.Lines(sel, func(l *store.Line) { turns = append(turns, *l.Turn) })
 	return turns[max(0, len(turns)-recentTurns):]
 }
 

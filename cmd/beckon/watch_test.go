@@ -21,7 +21,6 @@ import (
 	"beckon/event"
 	"beckon/render/tui"
 	"beckon/state"
-	"beckon/state/live"
 	"beckon/state/store"
 	"beckon/testdata/need"
 )
@@ -367,7 +366,7 @@ func BenchmarkHookToScreen(b *testing.B) {
 	}
 	a := &app{&cli.App{Store: st, Getenv: func(k string) string { return map[string]string{"HOME": home, "CLAUDE_CONFIG_DIR": home}[k] }}}
 	screen := &wrote{}
-	opt := a.watchOptions(live.Options{}, nil, a.Queue(""))
+	opt := a.watchOptions(nil, a.Queue(""))
 	opt.Output, opt.Input = screen, blocked{}
 	opt.Width, opt.Height = 100, 160
 	ctx, stop := context.WithCancel(context.Background())

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // NoFollow is a flag that opens no symbolic link.
@@ -72,4 +74,16 @@ func (f reader) Close() error { return syscall.Close(f.fd) }
 
 func (f reader) fail(op string, err error) error {
 	return &fs.PathError{Op: op, Path: f.path, Err: err}
+}
+
+// Retry calls f. On Windows it calls it again while another process has the file open.
+func Retry(f func() error) error { return f() }
+
+// VersionOf returns the stamp of the file at path, and whether it exists.
+func VersionOf(path string) (Version, bool) {
+	var s unix.Stat_t
+	if unix.Stat(path, &s) != nil {
+		return Version{}, false
+	}
+	return Version{Size: s.Size, Time: s.Mtim.Nano(), Changed: s.Ctim.Nano(), Inode: s.Ino}, true
 }

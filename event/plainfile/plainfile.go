@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // ErrIrregular is returned for a directory, a FIFO, a device.
@@ -85,4 +86,63 @@ func AppendLine(path string, line []byte, most int64) error {
 	}
 	_, err = f.Write(append(line, '\n')) // one write: lines of two processes do not mix
 	return errors.Join(err, f.Close())
+}
+
+// Write replaces the content of path with data, as a whole: a reader sees either the old content
+// or the new. It creates the directory if needed. With sync
+// the data is on the disk before the old content is replaced, so that a power cut loses
+// neither.
+func Write(path string, data []byte, mode fs.FileMode, sync bool) error {
+	dir, name := filepath.Dir(path), ".new-*"
+	f, err := os.CreateTemp(dir, name) // 0600
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(dir, 0o700); err == nil {
+			f, err = os.CreateTemp(dir, name)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(data); err == nil && mode != 0o600 {
+		err = f.Chmod(mode)
+	}
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// Create creates a file with data, as a whole, that only its owner can read, in an existing
+// directory. Of several concurrent callers one succeeds; the others get fs.ErrExist.
+func Create(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path)
+}
+
+// Version identifies a version of a file, even if its size and modification time were restored:
+// nobody can set when its status changed. The zero value belongs to no file.
+type Version struct {
+	Size          int64 // bytes
+	Time, Changed int64 // of the content, and of the content or name, in Unix ns
+	Inode         uint64
+}
+
+// Young reports whether the file changed within d: so recently that another change may leave the
+// stamp equal, within the same tick of the file system's clock.
+func (s Version) Young(d time.Duration) bool {
+	return time.Since(time.Unix(0, max(s.Time, s.Changed))) <= d
 }

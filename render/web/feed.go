@@ -36,7 +36,7 @@ type feed struct {
 
 	// These belong to the follower's goroutine.
 	begun       event.Millis // of the first look, 0 during it: what is older was published before
-	tail        *store.Tail
+	tail        func(each func(*store.Line)) error
 	known       map[store.Key]known
 	untold      []store.Line // what was said in sessions that were not seen yet
 	transcripts *history.Sweeper
@@ -247,10 +247,10 @@ func (f *feed) turns(u live.Update, seen []state.Seen) (said []render.TurnLine) 
 		if try > 0 {
 			time.Sleep(2 * time.Millisecond)
 		}
-		if err := f.tail.Read(func(l *store.Line) {
+		if err := f.tail(func(l *store.Line) {
 			news = false
 			f.meter.line(l)
-			if l.Change.Turn != nil {
+			if l.Turn != nil {
 				f.untold = append(f.untold, *l)
 			}
 		}); err != nil {
@@ -261,7 +261,7 @@ func (f *feed) turns(u live.Update, seen []state.Seen) (said []render.TurnLine) 
 	for i, l := range f.untold {
 		at := slices.IndexFunc(seen, func(v state.Seen) bool { return store.KeyOf(v.Session.Record()) == l.Key })
 		if at >= 0 {
-			said = append(said, render.TurnLineOf(&seen[at].Session, store.Turn{Seq: l.Change.Seq, Turn: *l.Change.Turn}))
+			said = append(said, render.TurnLineOf(&seen[at].Session, store.Turn{Seq: l.Seq, Turn: *l.Turn}))
 		} else if i >= old || !u.Rechecked {
 			kept = append(kept, l)
 		}

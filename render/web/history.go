@@ -61,10 +61,9 @@ type journalLine struct {
 }
 
 func lineOf(l *store.Line) journalLine {
-	c := l.Change
-	out := journalLine{c.Seq, access.Time(c.At.Time()), l.Kind(), l.Us, c.Event, c.Observation, c.Action, c.Turn, nil}
-	if c.Turn != nil && c.Turn.Actor != state.SpeakerUser {
-		out.Blocks = blocksOf(c.Turn.Text)
+	out := journalLine{l.Seq, access.Time(l.At.Time()), l.Kind, l.Us, l.Event, l.Observation, l.Action, l.Turn, nil}
+	if l.Turn != nil && l.Turn.Actor != state.SpeakerUser {
+		out.Blocks = blocksOf(l.Turn.Text)
 	}
 	return out
 }

@@ -28,7 +28,7 @@ func newMeter() meter {
 
 // line counts a line of history.
 func (m meter) line(l *store.Line) {
-	if e := l.Change.Event; e != nil {
+	if e := l.Event; e != nil {
 		m.count("beckon_events_total", "kind", cmp.Or(string(e.Kind), "unknown"))
 		m.received.Add(1)
 		if l.Us > 0 {

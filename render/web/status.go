@@ -56,7 +56,7 @@ func (s *Server) hookState(now time.Time) hookState {
 		h.ReconciledAt = new(access.Time(time.UnixMilli(swept)))
 	}
 	h.Watching = "fsnotify"
-	if watching, _ := s.feed.Watching(); !watching {
+	if !s.feed.Watching() {
 		h.Watching = "polling"
 	}
 	h.Clients = s.feed.clients()

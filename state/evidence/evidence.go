@@ -21,6 +21,8 @@ import (
 	"unicode"
 
 	"beckon/event"
+	"beckon/event/agents/beside"
+	"beckon/event/transcript"
 )
 
 // Machine is where a reader or hook runs. Processes can be compared only within one machine.
@@ -61,19 +63,7 @@ func digest(id string) string {
 // boundary. Everything from the environment or a file passes through it, so that a name cannot
 // control a terminal.
 func clean(s string, max int) string {
-	if !isClean(s) {
-		s = strings.Map(visible, strings.ToValidUTF8(s, "\uFFFD"))
-	}
-	return event.Cut(s, max)
-}
-
-func isClean(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c >= 0x7f {
-			return false
-		}
-	}
-	return true
+	return event.Cut(strings.Map(visible, strings.ToValidUTF8(s, "\uFFFD")), max)
 }
 
 func visible(r rune) rune {
@@ -94,4 +84,69 @@ func digits(s string) bool {
 		}
 	}
 	return true
+}
+
+// Origin reads where the hook of e runs: process, terminal, repository and project. getenv is
+// the hook's environment. It is read on SessionStart, at first sight and when the directory has
+// changed. The store fills in Seat and ProjectID.
+func Origin(e *event.Event, getenv func(string) string) *event.Origin {
+	here := ThisMachine()
+	agent, g := e.Agent, Git(e.Cwd)
+	o := &event.Origin{
+		Process:  Agent(agent, here, getenv),
+		Terminal: Terminal(getenv),
+		Git:      g,
+		Host:     here.Host,
+		Launcher: launcherID(getenv("BECKON_AGENT_ID")),
+		Project:  Project(e.Cwd, g),
+	}
+	a := event.AgentOf(agent)
+	switch {
+	case a != nil && a.Name == event.ClaudeCode:
+		o.Entry = clean(getenv("CLAUDE_CODE_ENTRYPOINT"), event.MaxID)
+	case daemonOf(a, o.Process.Pid, getenv):
+		relocate(o, e)
+	}
+	return o
+}
+
+// maxLauncher bounds BECKON_AGENT_ID; a UUID has 36 characters.
+const maxLauncher = 128
+
+// launcherID returns s if it looks like an id, else nothing: a launcher's id becomes part of a
+// session's identity, which half a sentence must not.
+func launcherID(s string) string {
+	if s == "" || len(s) > maxLauncher {
+		return ""
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		alnum := c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !alnum && (i == 0 || c != '-' && c != '_' && c != '.' && c != ':') {
+			return ""
+		}
+	}
+	return s
+}
+
+// Local reports whether o's files are on this machine.
+func Local(o *event.Origin) bool { return o.Host == "" || o.Host == ThisMachine().Host }
+
+// Words returns the agent's last message in the transcript at path, and when it was written.
+// It returns nothing if the agent has gone on since, or if o is another machine, whose files
+// are not this one's.
+func Words(o *event.Origin, path string) (text string, at event.Millis) {
+	return LastWords(o, path, transcript.MaxText)
+}
+
+// LastWords is Words cut to the last most bytes of the text.
+func LastWords(o *event.Origin, path string, most int) (text string, at event.Millis) {
+	if path == "" || !Local(o) {
+		return "", 0
+	}
+	if beside.IsEvents(path) {
+		return beside.LastWords(path)
+	}
+	last, _ := transcript.LastWords(path, transcript.Limits{Text: most}) // one that cannot be read has nothing
+	return last.Text, last.At
 }

@@ -1,7 +1,9 @@
 package evidence
 
 import (
-	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,7 +15,7 @@ import (
 )
 
 const (
-	// maxLevels bounds the walk up to a repository or a project marker.
+	// maxLevels bounds the walk up to a repository.
 	maxLevels = 64
 	// maxGitFile bounds every file that is read: HEAD, .git and commondir hold one line.
 	maxGitFile = 4 << 10
@@ -35,21 +37,16 @@ func Git(dir string) event.Git {
 	if !filepath.IsAbs(dir) || len(dir) > event.MaxPath {
 		return event.Git{}
 	}
-	buf := make([]byte, maxGitFile)
 	at := physical(dir)
 	for range maxLevels {
-		if g, stop := gitAt(at, buf); stop {
+		if g, stop := gitAt(at); stop {
 			if len(g.Worktree) > event.MaxPath || len(g.Common) > event.MaxPath {
 				return event.Git{} // a cut path would name another place
 			}
 			g.Branch, g.Repo = clean(g.Branch, event.MaxID), clean(g.Repo, event.MaxID)
 			return g
 		}
-		up := filepath.Dir(at)
-		if up == at {
-			break
-		}
-		at = up
+		at = filepath.Dir(at)
 	}
 	return event.Git{}
 }
@@ -65,22 +62,27 @@ func physical(dir string) string {
 
 // gitAt looks for a repository at one level of the walk. stop ends the walk: there is a
 // repository, or one that cannot be used, which git does not look beyond either.
-func gitAt(dir string, buf []byte) (g event.Git, stop bool) {
+func gitAt(dir string) (g event.Git, stop bool) {
 	dotGit := filepath.Join(dir, ".git")
-	g, err := headOf(dotGit, buf)
-	switch {
-	case err == nil:
-		g.Worktree, g.Common, g.Repo = dir, unlinked(dotGit), repoName(dotGit)
-		return g, true
-	case errors.Is(err, fs.ErrPermission):
-		return event.Git{}, true
-	case parentIsFile(err):
-		if g, found := gitFile(dir, dotGit, buf); found {
+	common := dotGit
+	info, err := os.Lstat(dotGit)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		common = physical(dotGit)
+		info, err = os.Stat(common)
+	}
+	if err == nil && info.IsDir() {
+		if g, err = headOf(dotGit); err == nil {
+			g.Worktree, g.Common, g.Repo = dir, common, repoName(dotGit)
 			return g, true
 		}
+	} else if err == nil {
+		return gitFile(dir, dotGit), true
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return event.Git{}, true
 	}
 	// It may be a git directory itself, by the three files that git looks for.
-	g, err = headOf(dir, buf)
+	g, err = headOf(dir)
 	if err != nil || !exists(filepath.Join(dir, "objects")) || !exists(filepath.Join(dir, "refs")) {
 		return event.Git{}, false
 	}
@@ -88,54 +90,44 @@ func gitAt(dir string, buf []byte) (g event.Git, stop bool) {
 	return g, true
 }
 
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // gitFile follows a .git file ("gitdir: PATH") to the git directory of a linked work tree, of
-// a submodule, or of a repository made with --separate-git-dir. found is false if there is no
-// such file.
-func gitFile(dir, file string, buf []byte) (g event.Git, found bool) {
-	b, err := plainfile.Head(file, buf, 0)
-	if err != nil {
-		return event.Git{}, !(errors.Is(err, fs.ErrNotExist) || parentIsFile(err))
-	}
-	target, ok := bytes.CutPrefix(b, []byte("gitdir: "))
+// a submodule, or of a repository made with --separate-git-dir.
+func gitFile(dir, file string) event.Git {
+	target, ok := strings.CutPrefix(gitLine(file), "gitdir: ")
 	gitDir := resolve(dir, target)
-	if !ok || gitDir == "" {
-		return event.Git{}, true
-	}
-	g, err = headOf(gitDir, buf)
-	if err != nil {
-		return event.Git{}, true
+	g, err := headOf(gitDir)
+	if !ok || target == "" || err != nil {
+		return event.Git{}
 	}
 	g.Worktree = dir
-	if b, err := plainfile.Head(filepath.Join(gitDir, "commondir"), buf, 0); err == nil {
-		g.Common = physical(resolve(gitDir, b))
+	if line := gitLine(filepath.Join(gitDir, "commondir")); line != "" {
+		g.Common = physical(resolve(gitDir, line))
 		g.Repo, g.Linked = repoName(g.Common), true
-		return g, true
+		return g
 	}
 	g.Common, g.Repo = physical(gitDir), filepath.Base(dir)
 	g.Linked = strings.Contains(filepath.ToSlash(g.Common), "/modules/")
-	return g, true
+	return g
 }
 
-// resolve returns the path in one of git's files, relative to the directory from; empty if
-// there is none.
-func resolve(from string, line []byte) string {
-	p := filepath.FromSlash(string(bytes.TrimRight(line, "\r\n")))
-	if p == "" {
-		return ""
-	}
+// gitLine returns the line in one of git's files; empty if it cannot be read.
+func gitLine(file string) string {
+	b, _ := plainfile.Head(file, make([]byte, maxGitFile), 0)
+	return strings.TrimRight(string(b), "\r\n")
+}
+
+// resolve returns the path in one of git's files, relative to the directory from.
+func resolve(from, line string) string {
+	p := filepath.FromSlash(line)
 	if !filepath.IsAbs(p) {
 		p = filepath.Join(from, p)
 	}
 	return filepath.Clean(p)
-}
-
-// unlinked resolves a .git that is a symbolic link to a directory. Asking for the link is one
-// system call; resolving the whole path again would be many.
-func unlinked(dotGit string) string {
-	if _, err := os.Readlink(dotGit); err != nil {
-		return dotGit
-	}
-	return physical(dotGit)
 }
 
 // repoName names a repository by its common git directory: by the directory that contains .git
@@ -152,21 +144,13 @@ func repoName(common string) string {
 // errHead means that a file is not a HEAD of git's.
 var errHead = errors.New("reading HEAD: not git's")
 
-// headOf reads the HEAD of a git directory: the branch, or the first digits of the commit. In
-// old repositories HEAD may be a symbolic link to the branch's file.
-func headOf(gitDir string, buf []byte) (event.Git, error) {
-	file := filepath.Join(gitDir, "HEAD")
-	b, err := plainfile.Head(file, buf, plainfile.NoFollow)
-	if err == nil {
-		return parseHead(b)
-	}
-	if errors.Is(err, fs.ErrNotExist) || parentIsFile(err) || errors.Is(err, fs.ErrPermission) {
+// headOf reads the HEAD of a git directory: the branch, or the first digits of the commit.
+func headOf(gitDir string) (event.Git, error) {
+	b, err := plainfile.Head(filepath.Join(gitDir, "HEAD"), make([]byte, maxGitFile), 0)
+	if err != nil {
 		return event.Git{}, err
 	}
-	if to, linkErr := os.Readlink(file); linkErr == nil {
-		return parseHead([]byte("ref: " + to))
-	}
-	return event.Git{}, err
+	return parseHead(b)
 }
 
 // parseHead parses HEAD: "ref: refs/heads/NAME" (a branch, possibly unborn) or the hash of a
@@ -195,3 +179,32 @@ func parseHead(b []byte) (event.Git, error) {
 }
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+
+// Project returns the root of the project that dir belongs to: the git work tree, else dir.
+func Project(dir string, g event.Git) string {
+	switch {
+	case g.Worktree != "":
+		return g.Worktree
+	case filepath.Base(g.Common) == ".git": // a command in the git directory itself
+		return filepath.Dir(g.Common)
+	case g.Common != "":
+		return g.Common
+	case filepath.IsAbs(dir):
+		dir = physical(dir)
+	}
+	return event.Cut(dir, event.MaxPath)
+}
+
+// ProjectID returns 12 hex digits of the SHA-256 of the common git directory, so that all work
+// trees of a repository are one project; without a repository, of the project's root. It is
+// empty if both are.
+func ProjectID(g event.Git, root string) string {
+	of := cmp.Or(g.Common, root)
+	if of == "" {
+		return ""
+	}
+	// Linking crypto/sha256 costs the hook 5 page faults on top of what it links already; our
+	// own code would cost as much.
+	sum := sha256.Sum256([]byte(of))
+	return hex.EncodeToString(sum[:6])
+}

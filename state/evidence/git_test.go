@@ -214,14 +214,6 @@ func TestGitBareAndSeparate(t *testing.T) {
 func TestGitSymbolicLinks(t *testing.T) {
 	dir := root(t)
 	r := repo(t, dir, "shop")
-	// An old repository: HEAD is a link to the branch's file.
-	head := filepath.Join(r, ".git", "HEAD")
-	if err := os.Remove(head); err != nil {
-		t.Fatal(err)
-	}
-	symlink(t, "refs/heads/main", head)
-	same(t, "symbolic HEAD", r, event.Git{Branch: "main", Repo: "shop", Worktree: r, Common: filepath.Join(r, ".git")})
-
 	// A work tree whose .git is a link to another's.
 	twin := mkdir(t, dir, "twin")
 	symlink(t, filepath.Join(r, ".git"), filepath.Join(twin, ".git"))

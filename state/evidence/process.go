@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,16 +104,43 @@ const (
 	lasting = 1500
 )
 
+const (
+	maxProcesses = 4096     // examined in a search
+	maxArguments = 4 << 10  // of one process
+	maxEnviron   = 64 << 10 // of one process
+)
+
+// arguments returns a process's command line; each word ends with a zero byte.
+func arguments(pid int) string { return procFile(pid, "cmdline", maxArguments) }
+
+// environ returns the environment of another process.
+func environ(pid int) env {
+	return func(name string) string {
+		for v := range strings.SplitSeq(procFile(pid, "environ", maxEnviron), "\x00") {
+			if value, ok := strings.CutPrefix(v, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+// TerminalOf returns the terminal of another process.
+func TerminalOf(pid int) event.Terminal { return Terminal(environ(pid)) }
+
 // Spawned reports whether a child of process p has run for a while that started after a dialog
 // of p opened: the call that it asked about runs.
 func (here Machine) Spawned(p event.Process, opened, now event.Millis) bool {
 	if now < opened+aside+lasting || here.Presence(p, opened) != state.Alive {
 		return false
 	}
-	return slices.ContainsFunc(
-		children(p.Pid),
-		func(began event.Millis) bool { return began > opened+aside && now-began >= lasting },
-	)
+	for _, q := range processes(maxProcesses) {
+		began, ok := startWall(q.start)
+		if ok && q.ppid == p.Pid && !q.dead && began > opened+aside && now-began >= lasting {
+			return true
+		}
+	}
+	return false
 }
 
 func identity(pid int, start string, here Machine) event.Process {
@@ -165,19 +194,9 @@ func isClient(comm string) bool {
 
 // isVersion reports whether comm looks like "2.1.329" or "2.1.329-beta".
 func isVersion(comm string) bool {
-	dots := 0
-	for i := 0; i < len(comm); i++ {
-		switch c := comm[i]; {
-		case c >= '0' && c <= '9':
-		case c == '.' && i > 0 && comm[i-1] != '.':
-			dots++
-		case c == '-' && dots == 2:
-			return true
-		default:
-			return false
-		}
-	}
-	return dots == 2 && comm[len(comm)-1] != '.'
+	numbers, _, _ := strings.Cut(comm, "-")
+	parts := strings.Split(numbers, ".")
+	return len(parts) == 3 && digits(parts[0]) && digits(parts[1]) && digits(parts[2])
 }
 
 // Agent returns the process of the agent that this hook belongs to: its nearest ancestor that
@@ -198,6 +217,16 @@ func Agent(agent string, here Machine, getenv func(string) string) event.Process
 	return identity(pid, start, here)
 }
 
+// parent returns the hook's parent. Windows keeps the pid of a parent that has died, and reuses
+// it: there it returns the hook's own start time, too. Elsewhere a reaper adopts orphans at once.
+func parent() (pid int, start string) {
+	if runtime.GOOS != "windows" {
+		return os.Getppid(), ""
+	}
+	p, _ := lookup(os.Getpid())
+	return p.ppid, p.start
+}
+
 // ancestor returns the pid and start time of Agent, and whether the process is known to be the
 // client.
 func ancestor(agent string, getenv func(string) string) (pid int, start string, known bool) {
@@ -213,9 +242,10 @@ func ancestor(agent string, getenv func(string) string) (pid int, start string, 
 // Other returns the agent's process if it is certainly not owner, the process of earlier
 // hooks; else the zero Process. A process that is only guessed to be the agent proves nothing:
 // a wrapper of hooks is another one each time. If owner is the hook's parent, which is the
-// usual case, it costs one system call.
+// usual case, it costs one system call: only the pid is compared. If that belongs to another client
+// by now, its session begins with SessionStart, which reads everything anew.
 func Other(agent string, owner event.Process, getenv func(string) string) event.Process {
-	if isParent(owner) {
+	if pid, _ := parent(); pid == owner.Pid {
 		return event.Process{}
 	}
 	pid, start, known := ancestor(agent, getenv)
@@ -254,7 +284,7 @@ func nearest(
 		}
 		if below && !passing {
 			below = false
-			if !keeper(p.comm) && (pid != 1 || runtime(p.comm)) {
+			if !keeper(p.comm) && (pid != 1 || runsScripts(p.comm)) {
 				firstPid, firstStart = pid, p.start
 			}
 		}
@@ -272,57 +302,26 @@ func newer(a, b string) bool {
 	return a > b
 }
 
+// among reports whether a word is in a list, whose words have spaces between them.
+func among(list, word string) bool {
+	return word != "" && !strings.Contains(word, " ") && strings.Contains(" "+list+" ", " "+word+" ")
+}
+
 // transparent reports whether comm is a shell or a command that only runs another one: its own
 // parent started the hook.
 func transparent(comm string) bool {
-	switch comm {
-	case "sh",
-		"bash",
-		"dash",
-		"zsh",
-		"ash",
-		"ksh",
-		"mksh",
-		"fish",
-		"csh",
-		"tcsh",
-		"busybox",
-		"nu",
-		"pwsh",
-		"powershell",
-		"cmd",
-		"env",
-		"timeout",
-		"nice",
-		"ionice",
-		"nohup",
-		"setsid",
-		"stdbuf",
-		"sudo",
-		"doas",
-		"time":
-		return true
-	}
-	return false
+	return among("sh bash dash zsh ash ksh mksh fish csh tcsh busybox nu pwsh powershell cmd env timeout nice ionice "+
+		"nohup setsid stdbuf sudo doas time", comm)
 }
 
 // keeper reports whether the process only supervises others, so that a hook that is its child
 // has lost its client.
 func keeper(comm string) bool {
-	switch comm {
-	case "systemd", "init", "launchd", "login", "su", "tini", "dumb-init", "docker-init", "conmon", "cron", "crond",
-		"tmux: server", "tmux", "screen", "SCREEN", "zellij", "explorer", "services", "svchost":
-		return true
-	}
-	return strings.HasPrefix(comm, "sshd") || strings.HasPrefix(comm, "containerd-shim")
+	return among("systemd init launchd login su tini dumb-init docker-init conmon cron crond tmux screen SCREEN zellij "+
+		"explorer services svchost", comm) || comm == "tmux: server" ||
+		strings.HasPrefix(comm, "sshd") || strings.HasPrefix(comm, "containerd-shim")
 }
 
-// runtime reports whether the process runs a script, which may be an agent even as pid 1 of a
+// runsScripts reports whether the process runs a script, which may be an agent even as pid 1 of a
 // container.
-func runtime(comm string) bool {
-	switch comm {
-	case "node", "node-MainThread", "MainThread", "bun", "deno":
-		return true
-	}
-	return false
-}
+func runsScripts(comm string) bool { return among("node node-MainThread MainThread bun deno", comm) }

@@ -2,7 +2,7 @@ package evidence
 
 import (
 	"bytes"
-	"os"
+	"iter"
 	"strconv"
 	"unsafe"
 
@@ -11,13 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// parent returns the hook's parent. Launchd adopts orphans at once, so no start time needs to
-// be checked.
-func parent() (pid int, start string) { return os.Getppid(), "" }
-
-// isParent reports whether p is the hook's parent; as on Linux, by its number.
-func isParent(p event.Process) bool { return os.Getppid() == p.Pid }
 
 // machineID is the id of the hardware.
 func machineID() string {
@@ -48,9 +41,6 @@ func bootID() string {
 	return clean(id, event.MaxID)
 }
 
-// pidNamespace is empty: macOS has no pid namespaces.
-func pidNamespace() string { return "" }
-
 // szomb is P_stat of a zombie in <sys/proc.h>.
 const szomb = 5
 
@@ -64,28 +54,25 @@ func lookup(pid int) (proc, state.Presence) {
 	case err != nil || int(k.Proc.P_pid) != pid:
 		return proc{}, state.Unread
 	}
-	comm := k.Proc.P_comm[:]
-	if i := bytes.IndexByte(comm, 0); i >= 0 {
-		comm = comm[:i]
-	}
-	return proc{
-		ppid:  int(k.Eproc.Ppid),
-		comm:  string(comm),
-		start: startOf(k.Proc.P_starttime),
-		dead:  k.Proc.P_stat == szomb,
-	}, state.Alive
+	return procOf(k), state.Alive
 }
 
-// children returns when each child of a process started.
-func children(pid int) (began []event.Millis) {
-	all, _ := unix.SysctlKinfoProcSlice("kern.proc.all") // none: nothing is known
-	for i := range all {
-		if k := &all[i]; int(k.Eproc.Ppid) == pid && k.Proc.P_stat != szomb {
-			t := k.Proc.P_starttime
-			began = append(began, event.Millis(int64(t.Sec)*1000+int64(t.Usec)/1000))
+func procOf(k *unix.KinfoProc) proc {
+	comm, _, _ := bytes.Cut(k.Proc.P_comm[:], []byte{0})
+	dead := k.Proc.P_stat == szomb
+	return proc{ppid: int(k.Eproc.Ppid), comm: string(comm), start: startOf(k.Proc.P_starttime), dead: dead}
+}
+
+// processes returns the processes of this machine.
+func processes(int) iter.Seq2[int, proc] {
+	return func(yield func(int, proc) bool) {
+		all, _ := unix.SysctlKinfoProcSlice("kern.proc.all") // none: nothing is known
+		for i := range all {
+			if !yield(int(all[i].Proc.P_pid), procOf(&all[i])) {
+				return
+			}
 		}
 	}
-	return began
 }
 
 // startOf returns a start time in microseconds since 1970. The kernel sets it once, when the

@@ -6,15 +6,11 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"path"
-	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"beckon/event"
-	"beckon/event/agents"
 	"beckon/event/plainfile"
 	"beckon/state"
 
@@ -24,21 +20,6 @@ import (
 // maxStat exceeds the longest possible head of /proc/PID/stat: 22 numbers of 20 digits and a
 // name of 64 bytes.
 const maxStat = 1024
-
-const (
-	maxProcesses = 4096     // examined in a search
-	maxArguments = 4 << 10  // of one process
-	maxEnviron   = 64 << 10 // of one process
-)
-
-// parent returns the hook's parent. Linux gives orphans to a reaper, so the pid is always
-// current and no start time needs to be checked.
-func parent() (pid int, start string) { return os.Getppid(), "" }
-
-// isParent reports whether p is the hook's parent, by pid alone. If the pid now belongs to
-// another client, that client's session begins with SessionStart, which reads everything anew.
-// The namespace is not compared: reading it costs every hook more than all the rest here.
-func isParent(p event.Process) bool { return os.Getppid() == p.Pid }
 
 // machineID is made once per installation; containers often have none.
 func machineID() string {
@@ -103,25 +84,16 @@ func lookOnce(pid int) (proc, state.Presence) {
 
 func procPath(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
 
+// procLink returns where one of a process's links leads; "" if that cannot be read.
+func procLink(pid int, name string) string {
+	to, _ := os.Readlink(procPath(pid, name))
+	return to
+}
+
 // procFile returns the first most bytes of one of a process's files; "" if it cannot be read.
 func procFile(pid int, name string, most int) string {
 	b, _ := plainfile.Head(procPath(pid, name), make([]byte, most), 0)
 	return string(b)
-}
-
-// arguments returns a process's command line; each word ends with a zero byte.
-func arguments(pid int) string { return procFile(pid, "cmdline", maxArguments) }
-
-// environ returns the environment of another process.
-func environ(pid int) env {
-	return func(name string) string {
-		for v := range strings.SplitSeq(procFile(pid, "environ", maxEnviron), "\x00") {
-			if value, ok := strings.CutPrefix(v, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
 }
 
 // processes returns the processes of this machine, at most most of them; all if it is -1.
@@ -188,16 +160,6 @@ func parseStat(b []byte) (proc, bool) {
 // Linux.
 const userHz = 100
 
-// children returns when each child of a process started, by the wall clock.
-func children(pid int) (began []event.Millis) {
-	for _, p := range processes(maxProcesses) {
-		if at, ok := startWall(p.start); ok && p.ppid == pid && !p.dead {
-			began = append(began, at)
-		}
-	}
-	return began
-}
-
 // startWall returns when a process started, by the wall clock. It is off by whatever the clock
 // was set since.
 func startWall(start string) (event.Millis, bool) {
@@ -207,62 +169,6 @@ func startWall(start string) (event.Millis, bool) {
 		return 0, false
 	}
 	return event.MillisOf(time.Now()) - event.Millis(up.Nano()/1e6-ticks*(1000/userHz)), true
-}
-
-// servesOthers reports whether the arguments of pid make it a server.
-func servesOthers(pid int) bool { return server(arguments(pid)) }
-
-func server(args string) bool { return strings.Contains(args, "\x00app-server\x00") }
-
-// clientsIn returns the client's processes in the directory cwd, without its daemon.
-func clientsIn(cwd string, c client, daemon int) (all []sitting) {
-	for pid, p := range processes(maxProcesses) {
-		if pid == daemon || p.dead || !c.named(p.comm) {
-			continue
-		}
-		args := arguments(pid)
-		if at, err := os.Readlink(procPath(pid, "cwd")); err != nil || at != cwd || server(args) {
-			continue
-		}
-		began, _ := startWall(p.start)
-		all = append(all, sitting{pid, p.start, began, args, environ(pid)})
-	}
-	return all
-}
-
-// interpreters run the agents that are scripts.
-var interpreters = []string{"node", "bun", "deno"}
-
-// runsAgent reports whether a process is an agent whose name in the kernel does not show it:
-// an interpreter that runs the agent, or a program that renames its threads.
-func runsAgent(pid int) bool {
-	return startsAgent(strings.Split(arguments(pid), "\x00"))
-}
-
-// programs returns the files that a process may run: its program, and the script that an
-// interpreter was given.
-func programs(pid int) (list []string) {
-	if exe, err := os.Readlink(procPath(pid, "exe")); err == nil {
-		list = append(list, exe)
-	}
-	for word := range strings.SplitSeq(arguments(pid), "\x00") {
-		if path.IsAbs(word) {
-			list = append(list, word)
-		}
-	}
-	return list
-}
-
-// startsAgent reports whether a command line starts an agent.
-func startsAgent(words []string) bool {
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "" || w[0] == '-' })
-	if len(words) > 1 && slices.Contains(interpreters, path.Base(words[0])) {
-		words = words[1:]
-	}
-	return len(words) > 0 && slices.ContainsFunc(event.Agents(), func(a *agents.Agent) bool {
-		name := strings.TrimSuffix(path.Base(words[0]), ".js")
-		return name == a.Install.Program || a.Package != "" && strings.Contains(words[0], "/"+a.Package+"/")
-	})
 }
 
 // OwnTerminal returns an error unless this process runs in the foreground of a terminal that

@@ -1,7 +1,7 @@
 package evidence
 
 import (
-	"os"
+	"iter"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,32 +14,13 @@ import (
 	"golang.org/x/sys/windows/registry"
 )
 
-// parent returns the hook's parent and the hook's own start time: Windows keeps the pid of a
-// parent that has died, and reuses it.
-func parent() (pid int, start string) {
-	p, l := lookup(os.Getpid())
-	if l != state.Alive {
-		return 0, ""
-	}
-	return p.ppid, p.start
-}
-
-// children is not known here.
-func children(int) []event.Millis { return nil }
-
-// isParent reports whether p is the hook's parent.
-func isParent(p event.Process) bool {
-	pid, _ := parent()
-	return pid == p.Pid
-}
+// processes returns none: their parents and names would take a snapshot of them all.
+func processes(int) iter.Seq2[int, proc] { return func(func(int, proc) bool) {} }
 
 // machineID is made once per installation.
 func machineID() string {
-	k, err := registry.OpenKey(
-		registry.LOCAL_MACHINE,
-		`SOFTWARE\Microsoft\Cryptography`,
-		registry.QUERY_VALUE|registry.WOW64_64KEY,
-	)
+	const access = registry.QUERY_VALUE | registry.WOW64_64KEY
+	k, err := registry.OpenKey(registry.LOCAL_MACHINE, `SOFTWARE\Microsoft\Cryptography`, access)
 	if err != nil {
 		return ""
 	}
@@ -54,9 +35,6 @@ func booted() event.Millis { return 0 }
 // bootID is empty: Windows has no cheap boot id, and a start time in units of 100 ns
 // identifies a process across boots.
 func bootID() string { return "" }
-
-// pidNamespace is empty: Windows has no pid namespaces.
-func pidNamespace() string { return "" }
 
 // lookup reads one process. One that may not be opened is unknown; one that has exited but is
 // still held open counts as dead.

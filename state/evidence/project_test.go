@@ -9,27 +9,18 @@ import (
 
 func TestProject(t *testing.T) {
 	dir := root(t)
-	t.Setenv("HOME", filepath.Join(dir, "home"))
-	t.Setenv("USERPROFILE", filepath.Join(dir, "home"))
 	r := repo(t, dir, "shop")
 	write(t, filepath.Join(r, "web", "package.json"), "{}")
-	write(t, filepath.Join(dir, "home", "package.json"), "{}")
-	write(t, filepath.Join(dir, "home", "app", "go.mod"), "")
-	write(t, filepath.Join(dir, "home", "app", "ui", "package.json"), "{}")
-	mkdir(t, dir, "home", "app", "cmd", "x")
-	mkdir(t, dir, "home", "notes", "y")
+	mkdir(t, dir, "notes", "y")
 	bare := filepath.Join(dir, "b.git")
 	gitRun(t, dir, "clone", "-q", "--bare", r, bare)
 
 	for _, tt := range []struct{ name, dir, want string }{
-		{"git wins over a nearer marker", "shop/web", "shop"},
+		{"a folder of a work tree", "shop/web", "shop"},
 		{"inside .git", "shop/.git/objects", "shop"},
 		{"bare", "b.git/objects", "b.git"},
-		{"the nearest marker", "home/app/ui", "home/app/ui"},
-		{"a marker above", "home/app/cmd/x", "home/app"},
-		{"the home directory's marker is not for what is below", "home/notes/y", "home/notes/y"},
-		{"the home directory itself", "home", "home"},
-		{"a directory that is gone", "home/app/gone", "home/app"},
+		{"without git", "notes/y", "notes/y"},
+		{"a directory that is gone", "notes/gone", "notes/gone"},
 	} {
 		at := filepath.Join(dir, filepath.FromSlash(tt.dir))
 		if got := Project(at, Git(at)); got != filepath.Join(dir, filepath.FromSlash(tt.want)) {

@@ -3,8 +3,6 @@ package evidence
 import (
 	"cmp"
 	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -17,6 +15,7 @@ import (
 	"beckon/event/jsonenc"
 	"beckon/event/plainfile"
 	"beckon/event/redact"
+	"beckon/state"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -56,15 +55,12 @@ func (r Reading) Usable() bool {
 	return false
 }
 
-// Starting is the status in the readings of Unrecorded, which are not Usable.
+// Starting is the status in the reading of a client without a record, which is not Usable.
 const Starting = "starting"
 
 const (
 	maxRegistryFile = 64 << 10 // real files have under 1 KiB
-	maxRegistry     = 4096     // files read in one directory
-	// A client's write looks torn for less than a millisecond; a file that has not changed for
-	// this long is broken, and not tried again.
-	tornFor = time.Second
+	maxRegistry     = 8192     // files in one directory
 )
 
 // RegistryDir returns the client's registry: sessions in $CLAUDE_CONFIG_DIR, else in
@@ -80,31 +76,56 @@ func RegistryDir(getenv func(string) string) string {
 	return filepath.Join(home, ".claude", "sessions")
 }
 
-// Registry reads all records in dir, in order of pid, usable or not. Files that vanish meanwhile
-// are left out. If it cannot read the directory the caller goes on without the registry.
+// Registry reads all records in dir, usable or not, and adds a reading for each client that has
+// none yet but asks something at its start; in order of pid. Files that vanish meanwhile are left
+// out. If it cannot read the directory the caller goes on without the registry.
 func Registry(dir string) ([]Reading, error) {
-	names, err := registryNames(dir)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Reading, len(names))
-	store.Parallel(len(names), func(i int) {
-		out[i], _ = ReadRegistryFile(filepath.Join(dir, names[i])) // Pid is 0 if it has vanished
-	})
-	return slices.DeleteFunc(out, func(r Reading) bool { return r.Pid == 0 }), nil
-}
-
-// registryNames lists the records in dir, in order of pid.
-func registryNames(dir string) ([]string, error) {
 	f, err := plainfile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(-1)
-	names = slices.DeleteFunc(names, func(n string) bool { _, ok := registryPid(n); return !ok })
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
-	return names[:min(len(names), maxRegistry)], err
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names) // a key is PID.HEX.key, of which the name alone is read, and comes before PID.json
+	out := make([]Reading, min(len(names), maxRegistry))
+	store.Parallel(len(out), func(i int) {
+		base, rest, _ := strings.Cut(names[i], ".")
+		_, recorded := slices.BinarySearch(names, base+".json")
+		switch pid, ok := registryPid(base + ".json"); {
+		case !ok:
+		case rest == "json":
+			out[i], _ = ReadRegistryFile(filepath.Join(dir, names[i])) // Pid is 0 if it has vanished
+		case strings.HasSuffix(rest, ".key") && !recorded:
+			out[i] = unrecorded(pid)
+		}
+	})
+	out = slices.DeleteFunc(out, func(r Reading) bool { return r.Pid == 0 })
+	slices.SortStableFunc(out, func(a, b Reading) int { return a.Pid - b.Pid })
+	return slices.CompactFunc(out, func(a, b Reading) bool { return a.Pid == b.Pid }), nil
+}
+
+// unrecorded returns a reading, with the status Starting, of a client that has no record: it writes
+// one when the dialogs at its start are answered. Only a client in the foreground of a terminal can
+// ask.
+func unrecorded(pid int) (r Reading) {
+	p, l := lookup(pid)
+	inFront := p.terminal != 0 && p.front == p.group
+	if l != state.Alive || p.dead || !inFront || !clientOf(event.ClaudeCode).named(p.comm) {
+		return r
+	}
+	began, _ := startWall(p.start)
+	return Reading{
+		Pid:             pid,
+		ProcStart:       p.start,
+		SessionID:       strconv.Itoa(pid),
+		Cwd:             event.Cut(procLink(pid, "cwd"), event.MaxPath),
+		Status:          Starting,
+		StartedAt:       began,
+		StatusUpdatedAt: began,
+	}
 }
 
 // registryBuffers hold the content of records while they are parsed.
@@ -119,12 +140,12 @@ func ReadRegistryFile(path string) (Reading, error) {
 	}
 	buf := registryBuffers.Get().(*[]byte)
 	defer registryBuffers.Put(buf)
-	for wait := time.Millisecond; ; wait *= 4 {
+	for wait := time.Millisecond; ; wait *= 4 { // a client's write looks torn for less than a millisecond
 		b, err := plainfile.Head(path, *buf, 0)
 		if err != nil {
 			return Reading{}, err
 		}
-		if gjson.ValidBytes(b) || wait > 16*time.Millisecond || !fresh(path) {
+		if gjson.ValidBytes(b) || wait > 4*time.Millisecond {
 			return ParseRegistry(b, pid), nil
 		}
 		time.Sleep(wait)
@@ -140,12 +161,6 @@ func registryPid(name string) (int, bool) {
 	}
 	pid, err := strconv.Atoi(base)
 	return pid, err == nil && pid > 0
-}
-
-// fresh reports whether the file may be half written.
-func fresh(path string) bool {
-	fi, err := os.Stat(path)
-	return err == nil && time.Since(fi.ModTime()).Abs() < tornFor || errors.Is(err, fs.ErrNotExist)
 }
 
 // ParseRegistry parses the content of PID.json. Any bytes give a reading that has at least the pid.

@@ -62,11 +62,11 @@ func TestUnrecorded(t *testing.T) {
 	write(strconv.Itoa(pid) + ".ab.key.tmp.1")
 	write("x.key")
 	write("999999999.ab.key")
-	if got := Unrecorded(dir); got != nil {
+	if got, _ := Registry(dir); len(got) != 0 {
 		t.Errorf("without a key: %+v", got)
 	}
 	write(strconv.Itoa(pid) + ".ab.key")
-	got := Unrecorded(dir)
+	got, _ := Registry(dir)
 	if len(got) != 1 || got[0].Pid != pid || got[0].Cwd != work || got[0].Status != Starting || got[0].Usable() {
 		t.Fatalf("with a key: %+v", got)
 	}
@@ -77,10 +77,7 @@ func TestUnrecorded(t *testing.T) {
 		t.Errorf("its terminal: %+v", term)
 	}
 	write(strconv.Itoa(pid) + ".json")
-	if got := Unrecorded(dir); got != nil {
+	if got, _ := Registry(dir); len(got) != 1 || got[0].Status == Starting {
 		t.Errorf("with a record: %+v", got)
-	}
-	if got := Unrecorded(filepath.Join(dir, "none")); got != nil {
-		t.Errorf("without a registry: %+v", got)
 	}
 }

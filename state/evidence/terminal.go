@@ -1,7 +1,9 @@
 package evidence
 
 import (
+	"cmp"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,8 +28,7 @@ type env = func(string) string
 func Terminal(getenv func(string) string) event.Terminal {
 	t := innermost(getenv)
 	t.SSH = getenv("SSH_CONNECTION") != "" || getenv("SSH_TTY") != "" || getenv("SSH_CLIENT") != ""
-	t.ID = clean(t.ID, event.MaxID)
-	t.Kind = clean(t.Kind, event.MaxID)
+	t.ID, t.Kind, t.Outer = clean(t.ID, event.MaxID), clean(t.Kind, event.MaxID), clean(t.Outer, event.MaxID)
 	if t.Kind == "kitty" && t.ID != "" {
 		t.Listen = clean(getenv("KITTY_LISTEN_ON"), event.MaxPath)
 	}
@@ -36,7 +37,11 @@ func Terminal(getenv func(string) string) event.Terminal {
 
 func innermost(getenv env) event.Terminal {
 	if tm, ok := tmuxOf(getenv); ok {
-		return event.Terminal{Kind: "tmux", ID: tmuxID(tm), Tmux: tm, Outer: outer(getenv)}
+		t := event.Terminal{Kind: "tmux", Tmux: tm, Outer: outer(getenv)}
+		if tm.Pane != "" {
+			t.ID = tm.Socket + "," + strconv.Itoa(tm.Server) + "," + tm.Pane
+		}
+		return t
 	}
 	if s := getenv("ZELLIJ_SESSION_NAME"); s != "" {
 		return event.Terminal{Kind: "zellij", ID: pair(s, getenv("ZELLIJ_PANE_ID")), Outer: outer(getenv)}
@@ -47,35 +52,36 @@ func innermost(getenv env) event.Terminal {
 	kind := program(getenv)
 	id := paneOf(kind, getenv)
 	if tty := getenv("SSH_TTY"); tty != "" && id == "" {
-		return event.Terminal{Kind: "ssh", ID: pair(clientPort(getenv), tty), Outer: clean(kind, event.MaxID)}
+		// The client's port tells two connections apart without keeping where the user is.
+		port := ""
+		if f := strings.Fields(getenv("SSH_CONNECTION")); len(f) == 4 {
+			port = f[1]
+		}
+		return event.Terminal{Kind: "ssh", ID: pair(port, tty), Outer: kind}
 	}
 	return event.Terminal{Kind: kind, ID: id}
 }
 
-// pair joins the two halves of an id, which is empty without the second.
+// pair joins the two halves of an id, which is empty without both.
 func pair(within, pane string) string {
-	if pane == "" {
+	if within == "" || pane == "" {
 		return ""
 	}
 	return within + "," + pane
 }
 
-// clientPort returns the client's port of an SSH connection ("ip port ip port"): enough to
-// tell two connections apart without keeping where the user is.
-func clientPort(getenv env) string {
-	f := strings.Fields(getenv("SSH_CONNECTION"))
-	if len(f) != 4 {
-		return ""
-	}
-	return f[1]
-}
-
 // tmuxOf parses $TMUX (socket,server pid,session index) and $TMUX_PANE. The socket's path may
 // contain commas, so fields are counted from the end.
+//
+// A terminal that was started inside tmux (by an editor in a pane, for example) has taken its
+// place: tmux since 3.2 sets TERM_PROGRAM to its own name, and any version sets TERM to screen or
+// tmux unless configured otherwise. macOS starts its own two terminals without the caller's
+// environment, so their names are what an older tmux inherited.
 func tmuxOf(getenv env) (event.Tmux, bool) {
+	inherited := []string{"", "tmux", "iTerm.app", "Apple_Terminal"}
 	fields := strings.Split(getenv("TMUX"), ",")
 	n := len(fields) - 2
-	if n < 1 || overTmux(getenv) {
+	if n < 1 || !slices.Contains(inherited, getenv("TERM_PROGRAM")) && !multiplexerTerm(getenv("TERM")) {
 		return event.Tmux{}, false
 	}
 	socket := strings.Join(fields[:n], ",")
@@ -83,111 +89,82 @@ func tmuxOf(getenv env) (event.Tmux, bool) {
 	if err != nil || server <= 0 || socket == "" {
 		return event.Tmux{}, false
 	}
-	return event.Tmux{
-		Socket:  clean(socket, event.MaxPath),
-		Server:  server,
-		Pane:    tmuxPane(getenv("TMUX_PANE")),
-		Session: clean(getenv("BECKON_TMUX_SESSION"), event.MaxID),
-	}, true
-}
-
-// overTmux reports whether a terminal that was started inside tmux (by an editor in a pane,
-// for example) has taken its place. tmux since 3.2 sets TERM_PROGRAM to its own name, and any
-// version sets TERM to screen or tmux unless configured otherwise. macOS starts its own two
-// terminals without the caller's environment, so their names are what an older tmux inherited.
-func overTmux(getenv env) bool {
-	switch getenv("TERM_PROGRAM") {
-	case "", "tmux", "iTerm.app", "Apple_Terminal":
-		return false
+	pane := getenv("TMUX_PANE")
+	if number, ok := strings.CutPrefix(pane, "%"); !ok || !digits(number) {
+		pane = ""
 	}
-	return !multiplexerTerm(getenv("TERM"))
+	session := clean(getenv("BECKON_TMUX_SESSION"), event.MaxID)
+	return event.Tmux{Socket: clean(socket, event.MaxPath), Server: server, Pane: pane, Session: session}, true
 }
 
 func multiplexerTerm(term string) bool {
 	return strings.HasPrefix(term, "screen") || strings.HasPrefix(term, "tmux")
 }
 
-func tmuxPane(v string) string {
-	if len(v) > 1 && v[0] == '%' && digits(v[1:]) {
-		return v
-	}
-	return ""
-}
-
-func tmuxID(t event.Tmux) string {
-	if t.Pane == "" {
-		return ""
-	}
-	return t.Socket + "," + strconv.Itoa(t.Server) + "," + t.Pane
-}
-
 // outer names the terminal program around a multiplexer, whose own TERM and TERM_PROGRAM hide
 // it.
 func outer(getenv env) string {
-	return clean(program(func(k string) string {
+	return program(func(k string) string {
 		v := getenv(k)
 		if k == "TERM" && multiplexerTerm(v) || k == "TERM_PROGRAM" && v == "tmux" {
 			return ""
 		}
 		return v
-	}), event.MaxID)
+	})
 }
+
+// terminals are the terminal programs that are known by their variables: how TERM begins in one,
+// which variable shows that it is one, and which name a pane. An id that counts from 0 or 1 in each
+// process has the process before it, or a socket with its pid.
+var terminals = [...]struct{ kind, term, shown, within, pane string }{
+	{"kitty", "xterm-kitty", "KITTY_WINDOW_ID", "KITTY_PID", "KITTY_WINDOW_ID"},
+	{"ghostty", "xterm-ghostty", "GHOSTTY_RESOURCES_DIR", "", ""},
+	{"alacritty", "alacritty", "ALACRITTY_WINDOW_ID", "ALACRITTY_SOCKET", "ALACRITTY_WINDOW_ID"},
+	{"jetbrains", "", "TERMINAL_EMULATOR", "", "TERM_SESSION_ID"},
+	{"iterm2", "", "ITERM_SESSION_ID", "", "ITERM_SESSION_ID"},
+	{"iterm2", "", "LC_TERMINAL", "", ""},
+	{"wezterm", "", "WEZTERM_PANE", "WEZTERM_UNIX_SOCKET", "WEZTERM_PANE"},
+	{"windows-terminal", "", "WT_SESSION", "", "WT_SESSION"},
+	{"konsole", "", "KONSOLE_DBUS_SESSION", "KONSOLE_DBUS_SERVICE", "KONSOLE_DBUS_SESSION"},
+	{"gnome-terminal", "", "GNOME_TERMINAL_SCREEN", "", "GNOME_TERMINAL_SCREEN"},
+	{"apple-terminal", "", "", "", "TERM_SESSION_ID"},
+	{"vscode", "", "VSCODE_INJECTION", "", ""},
+}
+
+// names are the values of TERM_PROGRAM that are not the program's name in lower case.
+var names = map[string]string{"iTerm.app": "iterm2", "Apple_Terminal": "apple-terminal", "WarpTerminal": "warp"}
 
 // program names the terminal program.
 func program(getenv env) string {
-	set := func(k string) bool { return getenv(k) != "" }
-	term, name := getenv("TERM"), getenv("TERM_PROGRAM")
-	switch {
-	// TERM is trusted if it names a program and one of that program's variables is set, too:
-	// ssh carries TERM to another machine, but not the rest.
-	case term == "xterm-kitty" && set("KITTY_PID"):
-		return "kitty"
-	case term == "xterm-ghostty" && set("GHOSTTY_RESOURCES_DIR"):
-		return "ghostty"
-	case strings.HasPrefix(term, "alacritty") && set("ALACRITTY_WINDOW_ID"):
-		return "alacritty"
+	name := getenv("TERM_PROGRAM")
+	for _, p := range terminals {
+		// TERM is trusted if one of the program's variables is set, too: ssh carries TERM to
+		// another machine, but not the rest.
+		shown := getenv(cmp.Or(p.within, p.shown)) != ""
+		if shown && p.term != "" && strings.HasPrefix(getenv("TERM"), p.term) {
+			return p.kind
+		}
+	}
 	// The terminals in editors are often started from another terminal, whose variables they
 	// inherit.
+	switch {
 	case name == "vscode":
 		return editor(getenv)
 	case strings.HasPrefix(getenv("TERMINAL_EMULATOR"), "JetBrains"):
 		return "jetbrains"
-	// Most terminals set TERM_PROGRAM. One that is not listed keeps its own name. Tmux's name
-	// is here only if its own variables were removed.
-	case name == "iTerm.app":
-		return "iterm2"
-	case name == "Apple_Terminal":
-		return "apple-terminal"
-	case name == "WarpTerminal":
-		return "warp"
-	case name != "" && name != "tmux":
-		return strings.ToLower(name)
+	case name != "" && name != "tmux": // tmux's name is here only if its own variables were removed
+		return cmp.Or(names[name], strings.ToLower(name))
 	}
-	for _, t := range traces {
-		switch v := getenv(t.variable); {
-		case v == "" || t.variable == "LC_TERMINAL" && v != "iTerm2":
-		case t.kind == "vscode":
+	for _, p := range terminals {
+		switch v := getenv(p.shown); {
+		case p.shown == "" || v == "", p.kind == "jetbrains", p.shown == "LC_TERMINAL" && v != "iTerm2":
+		case p.kind == "vscode":
 			return editor(getenv)
 		default:
-			return t.kind
+			return p.kind
 		}
 	}
 	return ""
-}
-
-// traces are variables of programs that set neither TERM nor TERM_PROGRAM to their own name,
-// or whose name a multiplexer hides.
-var traces = [...]struct{ variable, kind string }{
-	{"KITTY_WINDOW_ID", "kitty"},
-	{"ITERM_SESSION_ID", "iterm2"},
-	{"LC_TERMINAL", "iterm2"},
-	{"WEZTERM_PANE", "wezterm"},
-	{"GHOSTTY_RESOURCES_DIR", "ghostty"},
-	{"WT_SESSION", "windows-terminal"},
-	{"KONSOLE_DBUS_SESSION", "konsole"},
-	{"GNOME_TERMINAL_SCREEN", "gnome-terminal"},
-	{"ALACRITTY_WINDOW_ID", "alacritty"},
-	{"VSCODE_INJECTION", "vscode"},
 }
 
 // editor tells apart the editors that are based on VS Code, where possible.
@@ -205,31 +182,16 @@ func editor(getenv env) string {
 	return "vscode"
 }
 
-// paneOf returns the id that a terminal program gave this pane. An id that counts from 0 or 1
-// in each process is preceded by the process, or by a socket with its pid; without that
-// (kitty's ssh kitten) there is no id.
+// paneOf returns the id that a terminal program gave this pane, if it gave one.
 func paneOf(kind string, getenv env) string {
-	switch kind {
-	case "kitty":
-		if pid := getenv("KITTY_PID"); pid != "" {
-			return pair(pid, getenv("KITTY_WINDOW_ID"))
-		}
-	case "iterm2": // w0t1p0:GUID: the part before the colon changes when the pane is moved
-		id := getenv("ITERM_SESSION_ID")
-		return id[strings.LastIndexByte(id, ':')+1:]
-	case "wezterm":
-		return pair(getenv("WEZTERM_UNIX_SOCKET"), getenv("WEZTERM_PANE"))
-	case "alacritty":
-		return pair(getenv("ALACRITTY_SOCKET"), getenv("ALACRITTY_WINDOW_ID"))
-	case "konsole":
-		return pair(getenv("KONSOLE_DBUS_SERVICE"), getenv("KONSOLE_DBUS_SESSION"))
-	case "jetbrains", "apple-terminal":
-		return getenv("TERM_SESSION_ID")
-	case "windows-terminal":
-		return getenv("WT_SESSION")
-	case "gnome-terminal":
-		if screen := getenv("GNOME_TERMINAL_SCREEN"); screen != "" {
-			return path.Base(screen)
+	for _, p := range terminals {
+		switch {
+		case p.kind != kind || p.pane == "":
+		case p.within != "":
+			return pair(getenv(p.within), getenv(p.pane))
+		default: // iTerm2 writes w0t1p0:GUID, which differs before the colon after a move; GNOME a path
+			id := getenv(p.pane)
+			return id[strings.LastIndexAny(id, ":/")+1:]
 		}
 	}
 	return ""

@@ -27,8 +27,8 @@ func Turns(st *store.Store, s *state.Session) ([]store.Turn, error) {
 func read(st *store.Store, sel store.Select, all map[store.Key][]store.Turn) error {
 	sel.Kind = "turn"
 	return st.Lines(sel, func(l *store.Line) {
-		if l.Change.Turn != nil {
-			all[l.Key] = append(all[l.Key], store.Turn{Seq: l.Change.Seq, Turn: *l.Change.Turn})
+		if l.Turn != nil {
+			all[l.Key] = append(all[l.Key], store.Turn{Seq: l.Seq, Turn: *l.Turn})
 		}
 	})
 }

@@ -103,8 +103,8 @@ func (r *recording) play(t fataler, dir string, steps []step) []string {
 		t.Fatal(err)
 	}
 	noted := func(l *store.Line) {
-		if turn := *l.Change.Turn; turn.Rule == state.TurnProgress {
-			turns = append(turns, store.Turn{Seq: l.Change.Seq, Turn: turn})
+		if turn := *l.Turn; turn.Rule == state.TurnProgress {
+			turns = append(turns, store.Turn{Seq: l.Seq, Turn: turn})
 		}
 	}
 	if err := st.Lines(store.Select{Key: "s", Kind: "turn"}, noted); err != nil {

@@ -1,7 +1,11 @@
 package live
 
 import (
+	"context"
 	"os"
+	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -10,7 +14,6 @@ import (
 	"beckon/event/agents/beside"
 	"beckon/event/redact"
 	"beckon/state"
-	"beckon/state/evidence"
 )
 
 // beside reads what another agent reports outside the hooks of s: its session file, and
@@ -20,8 +23,7 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 	if !st.AtWork() && !st.Asks() {
 		return reg, false
 	}
-	home, _ := os.UserHomeDir()
-	if f := beside.File(s.Agent, beside.Path(s.Agent, s.ID, s.Transcript, home, os.Getenv)); f.Status != "" {
+	if f := beside.File(s.Agent, besideFile(s)); f.Status != "" {
 		reg = state.Reported(f.Status, redact.Text(f.Detail), f.At)
 	}
 	over := reg.Status != "" && reg.Status != beside.Busy && reg.At >= s.Main().Active
@@ -36,6 +38,12 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 		reg = s.Titled(beside.Busy, now)
 	}
 	return reg, true
+}
+
+// besideFile returns the file that the agent of s keeps of it.
+func besideFile(s *state.Session) string {
+	home, _ := os.UserHomeDir()
+	return beside.Path(s.Agent, s.ID, s.Transcript, home, os.Getenv)
 }
 
 // runs reports whether the only call of s, which asks for a permission as far as hooks tell,
@@ -60,17 +68,6 @@ func (r *Reader) brokenOff(s *state.Session, now event.Millis) (m state.Marker, 
 	return m, true
 }
 
-// versionOf returns the version of the agent that runs s: from its own files, or from the package
-// that its process, which lives, runs from.
-func versionOf(s *state.Session, lives bool) string {
-	home, _ := os.UserHomeDir()
-	v := beside.Version(s.Agent, beside.Path(s.Agent, s.ID, s.Transcript, home, os.Getenv))
-	if v == "" && lives {
-		v = evidence.PackageVersion(s.Agent, s.Origin.Process.Pid)
-	}
-	return v
-}
-
 // title asks a tmux server for a pane's title. Each look asks a server once, for all panes.
 func (r *Reader) title(tm event.Tmux) (title string, ok bool) {
 	if tm.Socket == "" || tm.Pane == "" {
@@ -92,4 +89,59 @@ func titlesOf(socket string) map[string]string {
 		all[pane] = title
 	}
 	return all
+}
+
+// Focus asks whether the user looks at a terminal's pane. Only tmux can be asked; kitty decides by
+// itself, as the escape sequence tells it to.
+func Focus(t event.Terminal, now time.Time) state.Focus {
+	if t.Kind != "tmux" || t.Tmux.Pane == "" || t.Tmux.Socket == "" {
+		return state.FocusUnknown
+	}
+	out, err := tmux(t.Tmux.Socket, 300*time.Millisecond, "list-clients", "-F", clientFormat)
+	if err != nil {
+		return state.FocusUnknown
+	}
+	return focusOf(out, t.Tmux.Pane, now)
+}
+
+// tmux asks a tmux server, for at most limit.
+func tmux(socket string, limit time.Duration, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "tmux", append([]string{"-S", socket}, args...)...).Output()
+	return string(out), err
+}
+
+// clientFormat lists, for each tmux client, the pane that has its keyboard and whether
+// somebody is there. The pane is the one of the session's current window.
+const clientFormat = "#{pane_id}|#{client_activity}|#{focus-events}|#{client_termfeatures}|#{client_flags}"
+
+// handsOn is how long after a key press the user is taken to be at the keyboard.
+const handsOn = 5 * time.Second
+
+// focusOf parses the clients of a tmux server. A pane that no client shows is not looked at.
+// One that is shown is looked at if its client had a key press a moment ago or reports focus;
+// without focus events a client always reports focus, so nothing is known.
+func focusOf(clients, pane string, now time.Time) state.Focus {
+	shown := state.FocusElsewhere
+	for line := range strings.Lines(clients) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		if len(f) != 5 {
+			continue
+		}
+		flags := strings.Split(f[4], ",")
+		control := slices.Contains(flags, "control-mode") // its terminal shows panes in its own way
+		if f[0] != pane && !control {
+			continue
+		}
+		key, _ := strconv.ParseInt(f[1], 10, 64)
+		reports := (f[2] == "1" || f[2] == "on") && slices.Contains(strings.Split(f[3], ","), "focus") && !control
+		switch {
+		case !control && now.Sub(time.Unix(key, 0)) < handsOn, reports && slices.Contains(flags, "focused"):
+			return state.FocusHere
+		case !reports:
+			shown = state.FocusUnknown
+		}
+	}
+	return shown
 }

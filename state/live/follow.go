@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -19,14 +20,12 @@ import (
 
 // Options configure a Follower. Zero values are the defaults.
 type Options struct {
-	Recheck time.Duration        // between checks of processes and files whose changes nothing reports: 1 s
-	Poll    func() time.Duration // the least time between looks if the system reports no changes: 500 ms
-	Pause   time.Duration        // the least time between updates, for a caller that draws a screen: none
-	Blind   bool                 // do not ask the system to report changes
+	Recheck time.Duration // between checks of processes, and of files whose changes nothing reports: 1 s
+	Pause   time.Duration // the least time between updates, for a caller that draws a screen: none
 }
 
-// Follower keeps a snapshot current. Where the system reports changed files it waits for that,
-// elsewhere it polls. It checks processes, and what changes with time alone, when that is due.
+// Follower keeps a snapshot current. It waits for what the system reports of changed files, and checks
+// them all, and processes, at intervals, and what changes with time alone when that is due.
 type Follower struct {
 	o    Options
 	r    *Reader
@@ -37,7 +36,6 @@ type Follower struct {
 	now      event.Millis
 	known    readings
 	entries  map[store.Key]*entry
-	unhooked map[int]*entry // known only to the client's registry, by pid
 	problems []store.Problem
 	thorough time.Time // when everything was last looked at
 
@@ -46,7 +44,6 @@ type Follower struct {
 	registry atomic.Bool // the next look reads the client's registry
 	files    *watcher
 	watching atomic.Bool
-	polling  atomic.Int64 // a time.Duration
 }
 
 // entry is one session.
@@ -59,7 +56,9 @@ type entry struct {
 	at      event.Millis // when it was seen so
 	open    bool         // its files may change at any time
 	reading evidence.Reading
-	several bool // see lone
+
+	hookless bool // known only to the client's registry
+	several  bool // see unmatched
 }
 
 // stamped is a version of a file. Within a tick of the file system's clock, which may be as
@@ -77,7 +76,7 @@ func (v *stamped) moved(version plainfile.Version, d depth) bool {
 	if version == v.version && (d == changes || !v.young) {
 		return false
 	}
-	v.version, v.young = version, version.YoungAt(time.Now(), coarse)
+	v.version, v.young = version, version.Young(coarse)
 	return true
 }
 
@@ -97,9 +96,6 @@ func NewFollower(r *Reader, o Options) *Follower {
 	if o.Recheck <= 0 {
 		o.Recheck = time.Second
 	}
-	if o.Poll == nil {
-		o.Poll = func() time.Duration { return 500 * time.Millisecond }
-	}
 	return &Follower{o: o, r: r, entries: map[store.Key]*entry{}, wake: make(chan struct{}, 1)}
 }
 
@@ -113,26 +109,22 @@ func (f *Follower) TouchAll() {
 	wake(f.wake)
 }
 
-// Watching reports whether the system reports changes. If not, polling is the time between two
-// looks.
-func (f *Follower) Watching() (watching bool, polling time.Duration) {
-	return f.watching.Load(), time.Duration(f.polling.Load())
-}
+// Watching reports whether the system reports changes.
+func (f *Follower) Watching() bool { return f.watching.Load() }
 
 // Seen returns every session, those without hooks last. Call it only while handling an update.
-func (f *Follower) Seen() []state.Seen {
-	return append(seenOf(f.entries), seenOf(f.unhooked)...)
-}
+func (f *Follower) Seen() []state.Seen { return append(f.list(false), f.list(true)...) }
 
-// all returns every entry.
-func (f *Follower) all() []*entry {
-	return slices.AppendSeq(slices.Collect(maps.Values(f.entries)), maps.Values(f.unhooked))
-}
-
-func seenOf[K store.Key | int](entries map[K]*entry) []state.Seen {
-	seen := make([]state.Seen, 0, len(entries))
-	for _, k := range slices.Sorted(maps.Keys(entries)) {
-		seen = append(seen, *entries[k].seen)
+// list returns the sessions with or without hooks, sorted by key.
+func (f *Follower) list(hookless bool) []state.Seen {
+	var seen []state.Seen
+	if !hookless { // nearly all have hooks
+		seen = make([]state.Seen, 0, len(f.entries))
+	}
+	for _, k := range slices.Sorted(maps.Keys(f.entries)) {
+		if e := f.entries[k]; e.hookless == hookless {
+			seen = append(seen, *e.seen)
+		}
 	}
 	return seen
 }
@@ -155,15 +147,12 @@ const (
 	settle    = 3 * time.Millisecond  // one fold changes several files
 	soonest   = 10 * time.Millisecond // between two looks at what changes with time alone
 	idleShare = 4                     // a screen takes at most a fifth of the time, however fast things change
-	pollShare = 5                     // so do looks at slow disks
 )
 
 // Run calls each with every update, and with the error of a look that failed, until ctx ends.
 func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
-	if !f.o.Blind {
-		f.files = newWatcher(f.noticed, f.r.st.SessionsDir(), f.r.st.Dir, f.r.registry)
-		defer f.files.close()
-	}
+	f.files = newWatcher(f.noticed, f.r.st.SessionsDir(), f.r.st.Dir, f.r.registry)
+	defer f.files.close()
 	f.whole.Store(true)
 	next := time.NewTimer(0)
 	defer next.Stop()
@@ -183,7 +172,7 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 		if began.Sub(checked) >= f.o.Recheck {
 			checked, d = began, recheck
 		}
-		if d == recheck || !f.watching.Load() {
+		if d == recheck {
 			if f.files.update() {
 				f.registry.Store(true) // it may have changed before it was watched
 			}
@@ -193,18 +182,12 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 			d = everything
 		}
 		u, err := f.update(d)
-		looked := time.Since(began)
 		if err != nil || u.Rechecked || len(u.Changed)+len(u.Gone) > 0 {
 			each(u, err)
 		}
 		done = time.Now()
 		took += (done.Sub(began) - took) / 4
 		wait := min(f.untilNext(), time.Until(checked.Add(f.o.Recheck)))
-		if !f.watching.Load() {
-			every := max(f.o.Poll(), pollShare*looked)
-			f.polling.Store(int64(every))
-			wait = min(wait, every)
-		}
 		next.Reset(max(soonest, wait))
 	}
 }
@@ -256,7 +239,7 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 	if f.registry.Swap(false) || d == everything || d == recheck && !f.files.on(f.r.registry) {
 		f.known = f.r.readRegistry()
 	}
-	l, err := f.r.st.List()
+	keys, err := f.r.st.List()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -265,13 +248,13 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 		meters = f.r.st.Meters()
 	}
 	if f.once {
-		f.seen = make([]state.Seen, len(l.Keys))
+		f.seen = make([]state.Seen, len(keys))
 	}
-	found, errs := make([]*entry, len(l.Keys)), make([]error, len(l.Keys))
-	store.Parallel(len(l.Keys), func(i int) { found[i], errs[i] = f.one(l, i, meters, d) })
-	was, before := f.entries, f.all()
+	found, errs := make([]*entry, len(keys)), make([]error, len(keys))
+	store.Parallel(len(keys), func(i int) { found[i], errs[i] = f.one(keys[i], i, meters, d) })
+	was := f.entries
 	f.entries, f.problems = make(map[store.Key]*entry, len(found)), nil
-	for i, k := range l.Keys {
+	for i, k := range keys {
 		e := found[i]
 		switch {
 		case errors.Is(errs[i], fs.ErrNotExist): // it has just been archived
@@ -287,18 +270,17 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 			continue
 		}
 		f.entries[k] = e
+	}
+	f.account(was, d)
+	for k, e := range f.entries {
 		if old := was[k]; old == nil || differs(old.seen, e.seen) {
 			changed = append(changed, e)
 		}
 	}
-	changed = append(changed, f.account(d)...)
-	there := map[store.Key]bool{}
-	for _, e := range f.all() {
-		there[e.key] = true
-	}
-	for _, e := range before {
-		if !there[e.key] {
-			gone = append(gone, e.key)
+	slices.SortFunc(changed, func(a, b *entry) int { return cmp.Compare(a.key, b.key) })
+	for k := range was {
+		if f.entries[k] == nil {
+			gone = append(gone, k)
 		}
 	}
 	if d != changes && f.r.staged == nil {
@@ -307,22 +289,22 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 	return changed, gone, nil
 }
 
-// one returns session i of l: the known entry if nothing has changed. It may be called for
+// one returns session k, the ith: the known entry if nothing has changed. It may be called for
 // several at once.
-func (f *Follower) one(l store.Listing, i int, meters map[store.Key]bool, d depth) (*entry, error) {
-	k := l.Keys[i]
+func (f *Follower) one(k store.Key, i int, meters map[store.Key]bool, d depth) (*entry, error) {
 	was, e := f.entries[k], &entry{key: k}
 	if was != nil {
 		*e = *was
+		e.hookless, e.several = false, false
 	}
 	var version plainfile.Version // there is nothing to compare it with in a single look
 	if !f.once {
 		version = f.r.st.Version(k)
-		if version == (plainfile.Version{}) && !l.Late(i) {
+		if version == (plainfile.Version{}) {
 			return nil, fs.ErrNotExist
 		}
 	}
-	changed := e.file.moved(version, d) || l.Late(i)
+	changed := e.file.moved(version, d)
 	if meters[k] && e.metered.moved(f.r.st.MeterVersion(k), d) {
 		e.meter, changed = f.r.st.Meter(k), true
 	}
@@ -334,7 +316,7 @@ func (f *Follower) one(l store.Listing, i int, meters map[store.Key]bool, d dept
 	} else {
 		e.seen = new(state.Seen)
 	}
-	if err := l.Load(i, &e.seen.Session); err != nil {
+	if err := f.r.st.Read(k, &e.seen.Session); err != nil {
 		return nil, err
 	}
 	e.open = f.r.see(e.seen, f.known, f.now)
@@ -360,31 +342,31 @@ func differs(a, b *state.Seen) bool {
 		a.Session.Origin != b.Session.Origin || a.Status != b.Status || a.Evidence != b.Evidence || a.Meter != b.Meter
 }
 
-// account finds the sessions that only the client's registry knows, and returns those that are not
-// as before.
-func (f *Follower) account(d depth) (changed []*entry) {
-	before := f.unhooked
-	f.unhooked = map[int]*entry{}
-	for _, u := range unaccounted(f.entries, f.known) {
-		was := before[u.reading.Pid]
-		e := was
-		if was == nil && d == changes && u.reading.Status == evidence.Starting {
-			continue // the next recheck looks at its screen
-		}
-		if was == nil || u != (unmatched{was.reading, was.several}) || d != changes || was.due(f.now) {
-			v, ok := f.r.unhooked(u, f.now)
-			k := store.KeyOf(v.Session.Record())
-			if !ok || f.entries[k] != nil {
-				continue
-			}
-			e = &entry{key: k, seen: &v, at: f.now, reading: u.reading, several: u.several}
-		}
-		f.unhooked[u.reading.Pid] = e
-		if was == nil || was.key != e.key || differs(was.seen, e.seen) {
-			changed = append(changed, e)
+// account adds the sessions that only the client's registry knows.
+func (f *Follower) account(was map[store.Key]*entry, d depth) {
+	before := map[int]*entry{}
+	for _, e := range was {
+		if e.hookless {
+			before[e.reading.Pid] = e
 		}
 	}
-	return changed
+	for _, u := range unaccounted(f.entries, f.known) {
+		e := before[u.reading.Pid]
+		if e == nil && d == changes && u.reading.Status == evidence.Starting {
+			continue // the next recheck looks at its screen
+		}
+		if e == nil || u != (unmatched{e.reading, e.several}) || d != changes || e.due(f.now) {
+			v, ok := f.r.unhooked(u, f.now)
+			if !ok {
+				continue
+			}
+			k := store.KeyOf(v.Session.Record())
+			e = &entry{key: k, hookless: true, seen: &v, at: f.now, reading: u.reading, several: u.several}
+		}
+		if f.entries[e.key] == nil {
+			f.entries[e.key] = e
+		}
+	}
 }
 
 // due reports whether the session's state may have changed with time alone.
@@ -397,7 +379,7 @@ func (e *entry) due(now event.Millis) bool {
 // that could not be read again; the next recheck tries.
 func (f *Follower) untilNext() time.Duration {
 	wait := event.Millis(time.Hour.Milliseconds())
-	for _, e := range f.all() {
+	for _, e := range f.entries {
 		if next := e.seen.Next(e.at); next > f.now {
 			wait = min(wait, next-f.now)
 		}

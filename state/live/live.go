@@ -9,6 +9,7 @@
 package live
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,9 +17,13 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/jsonenc"
+	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
+
+	"github.com/tidwall/gjson"
 )
 
 // Snapshot is the sessions at one moment.
@@ -66,16 +71,17 @@ func (r *Reader) Look(archived bool) (Snapshot, error) {
 	f.keep, f.once = archived, true
 	_, _, err := f.look(everything)
 	snap := Snapshot{Now: f.now, Seen: f.seen, Problems: f.problems, Staged: r.staged != nil}
-	if len(f.entries) != len(f.seen) {
-		snap.Seen = seenOf(f.entries)
+	hookless := f.list(true)
+	if len(f.entries) != len(f.seen)+len(hookless) {
+		snap.Seen = f.list(false)
 	}
 	if err != nil || !archived {
-		snap.Seen = append(snap.Seen, seenOf(f.unhooked)...)
+		snap.Seen = append(snap.Seen, hookless...)
 		return snap, err
 	}
 	l, err := r.st.ListArchived()
-	old, problems := store.ReadAll(l, func(i int, v *state.Seen) error {
-		err := l.Load(i, &v.Session)
+	old, problems := store.ReadAll(l, func(k store.Key, v *state.Seen) error {
+		err := r.st.Read(k, &v.Session)
 		if err == nil {
 			r.seeAlone(v, f.known, f.now)
 		}
@@ -83,7 +89,7 @@ func (r *Reader) Look(archived bool) (Snapshot, error) {
 	})
 	snap.Problems = append(snap.Problems, problems...)
 	snap.Seen = append(snap.Seen, old...)
-	for _, v := range seenOf(f.unhooked) {
+	for _, v := range hookless {
 		if !slices.ContainsFunc(old, func(o state.Seen) bool { return o.Session.ID == v.Session.ID }) {
 			snap.Seen = append(snap.Seen, v)
 		}
@@ -113,46 +119,31 @@ func (r *Reader) begin() {
 	r.titles.Clear()
 }
 
-// readings is the client's registry, sorted by pid.
-type readings []evidence.Reading
+// readings is the client's registry, by pid.
+type readings map[int]evidence.Reading
 
 // readRegistry reads the client's registry. Without it, hooks decide.
 func (r *Reader) readRegistry() readings {
-	switch {
-	case r.staged != nil:
-		return r.staged.registry
-	case r.registry == "":
-		return nil
+	var list []evidence.Reading
+	if r.staged != nil {
+		list = r.staged.registry
+	} else if r.registry != "" {
+		list, _ = evidence.Registry(r.registry)
 	}
-	list, _ := evidence.Registry(r.registry)
-	for _, reading := range evidence.Unrecorded(r.registry) {
-		if readings(list).at(reading.Pid) == nil {
-			list = append(list, reading)
-		}
+	known := make(readings, len(list))
+	for _, reading := range list {
+		known[reading.Pid] = reading
 	}
-	slices.SortStableFunc(list, func(a, b evidence.Reading) int { return a.Pid - b.Pid })
-	return list
-}
-
-// at returns the record of that pid, nil if there is none.
-func (known readings) at(pid int) *evidence.Reading {
-	if pid == 0 {
-		return nil
-	}
-	i, ok := slices.BinarySearchFunc(known, pid, func(r evidence.Reading, pid int) int { return r.Pid - pid })
-	if !ok {
-		return nil
-	}
-	return &known[i]
+	return known
 }
 
 // of returns the usable record of process p, if there is one.
 func (known readings) of(p event.Process) (evidence.Reading, bool) {
-	r := known.at(p.Pid)
-	if r == nil || !r.Usable() || !evidence.Match(*r, p) {
+	r := known[p.Pid]
+	if !r.Usable() || !evidence.Match(r, p) {
 		return evidence.Reading{}, false
 	}
-	return *r, true
+	return r, true
 }
 
 func (r *Reader) presence(p event.Process, heard event.Millis) state.Presence {
@@ -185,19 +176,57 @@ func unaccounted(entries map[store.Key]*entry, known readings) (list []unmatched
 	for _, e := range entries {
 		v := e.seen
 		s, p := &v.Session, v.Session.Origin.Process
-		if r := known.at(p.Pid); r != nil && evidence.Match(*r, p) {
+		if evidence.Match(known[p.Pid], p) {
 			accounted[p.Pid] = true
 		}
 		ids[s.ID] = ids[s.ID] || p.Pid == 0 || !v.Evidence.Process.Known()
 	}
-	for _, reading := range known {
+	for _, pid := range slices.Sorted(maps.Keys(known)) {
+		reading := known[pid]
 		ofModel := strings.HasPrefix(filepath.Base(reading.Cwd), event.ModelDir)
 		hidden, several := ids[reading.SessionID]
-		if accounted[reading.Pid] || hidden || ofModel || !reading.Usable() && reading.Status != evidence.Starting || reading.SessionID == "" {
+		shown := reading.Usable() || reading.Status == evidence.Starting
+		if accounted[reading.Pid] || hidden || ofModel || !shown || reading.SessionID == "" {
 			continue
 		}
 		ids[reading.SessionID] = false
 		list = append(list, unmatched{reading, several})
 	}
 	return list
+}
+
+// StagedFile is the name, in a scratch state directory, of the evidence that replay and demo
+// use instead of the machine's: the recording's time, its registry and its processes. Every
+// view uses it.
+const StagedFile = "staged.json"
+
+// staged is evidence from a recording.
+type staged struct {
+	now      event.Millis
+	registry []evidence.Reading
+}
+
+func readStaged(dir string) *staged {
+	b, err := plainfile.ReadFile(filepath.Join(dir, StagedFile))
+	if err != nil || !gjson.ValidBytes(b) {
+		return nil
+	}
+	v := gjson.ParseBytes(b)
+	s := &staged{now: event.Millis(v.Get("now").Int())}
+	v.Get("registry").ForEach(func(_, r gjson.Result) bool {
+		s.registry = append(s.registry, evidence.ParseRegistry([]byte(r.Raw), int(r.Get("pid").Int())))
+		return true
+	})
+	return s
+}
+
+// AppendStaged appends the content of a StagedFile: the time, and the
+// registry's records as the client writes them.
+func AppendStaged(dst []byte, now event.Millis, records [][]byte) []byte {
+	dst = jsonenc.Int(append(dst, '{'), "now", int64(now))
+	dst = append(jsonenc.Key(dst, "registry"), '[')
+	for _, r := range records {
+		dst = append(jsonenc.Comma(dst), r...)
+	}
+	return append(dst, "]}\n"...)
 }

@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -86,7 +85,7 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 		if ev.Process != state.Gone && r.staged == nil {
 			ev.Registry, open = r.beside(s, now)
 			ev.Reviewed = open && beside.Reviewed(s.Agent, s.Transcript)
-			ev.Version = versionOf(s, ev.Process == state.Alive)
+			ev.Version = beside.Version(s.Agent, besideFile(s))
 			if !open {
 				ev.Transcript, open = r.brokenOff(s, now)
 			}
@@ -173,39 +172,12 @@ func (r *Reader) archive(v *state.Seen, now event.Millis) bool {
 	if s.Seq == 0 || v.Status.State.Live() && s.Removed == 0 {
 		return false
 	}
-	if now < max(s.End.At, s.Lost.At, s.Removed)+event.Millis(store.ArchiveAfter.Milliseconds()) {
+	if now < store.ArchiveAt(s) {
 		return false
 	}
 	_ = history.Sweep(r.st, s) // the last chance: no view looks at it again
 	moved, _ := r.st.Archive(store.KeyOf(s.Record()), now)
 	return moved
-}
-
-// closingWords ends the turn of a session without hooks with the last message in its
-// transcript, if that was written since the client started. The client keeps transcripts
-// beside its registry, in a folder named after the directory.
-func (r *Reader) closingWords(s *state.Session) {
-	project := strings.Map(func(c rune) rune {
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
-			return c
-		}
-		return '-'
-	}, s.Cwd)
-	file := filepath.Join(filepath.Dir(r.registry), "projects", project, filepath.Base(s.ID)+".jsonl")
-	text, at := evidence.Words(&s.Origin, file)
-	if at <= s.Created {
-		return
-	}
-	s.Transcript = file
-	stop := event.Event{
-		Agent:   s.Agent,
-		Kind:    event.Stop,
-		Name:    string(event.Stop),
-		At:      at,
-		Message: event.CutTail(text, event.MaxMessage),
-	}
-	*s = state.Apply(*s, state.Change{At: at, Event: &stop})
-	s.Seq = 0 // it is not written
 }
 
 // asksAtStart reports whether a client that has no record asks something (whether its folder is
@@ -255,9 +227,6 @@ func (r *Reader) unhooked(u unmatched, now event.Millis) (state.Seen, bool) {
 		s.Part = store.PartOf(p)
 	}
 	ev := state.Evidence{Process: state.Alive, Registry: fact(reading), Job: job(reading), Version: reading.Version}
-	if ev.Registry.Status == "idle" && r.staged == nil {
-		r.closingWords(&s)
-	}
 	st := state.Resolve(s, ev, now)
 	st.Source, st.Confidence = state.FromRegistry, state.FromRegistry.Confidence()
 	st.Since = reading.StatusUpdatedAt

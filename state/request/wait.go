@@ -180,7 +180,8 @@ func (w *waiter) key() store.Key { return store.KeyOf(w.Record) }
 func (w *waiter) facts(now event.Millis) (why string) {
 	k := w.key()
 	file := w.st.Version(k)
-	if file == w.file && !file.Young() && now-w.looked < event.Millis(unfolded.Milliseconds()) && w.seen {
+	same := file == w.file && !file.Young(50*time.Millisecond)
+	if same && now-w.looked < event.Millis(unfolded.Milliseconds()) && w.seen {
 		return ""
 	}
 	s, err := w.st.Load(k)

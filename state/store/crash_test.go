@@ -199,11 +199,11 @@ func (c *crash) verify(t *testing.T, acknowledged []string) {
 func (c *crash) check(t *testing.T, acknowledged map[string]bool) {
 	seen, seqs, events := map[string]int{}, map[int64]bool{}, int64(0)
 	if err := c.st.Lines(Select{Key: KeyOf(crashID)}, func(l *Line) {
-		if seqs[l.Change.Seq] {
-			t.Errorf("line %d is there twice", l.Change.Seq)
+		if seqs[l.Seq] {
+			t.Errorf("line %d is there twice", l.Seq)
 		}
-		seqs[l.Change.Seq] = true
-		if e := l.Change.Event; e != nil {
+		seqs[l.Seq] = true
+		if e := l.Event; e != nil {
 			events++
 			if seen[e.Tool.UseID]++; seen[e.Tool.UseID] > 1 {
 				t.Errorf("event %s is in the history again", e.Tool.UseID)

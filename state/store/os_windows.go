@@ -4,18 +4,8 @@ import (
 	"os"
 	"time"
 
-	"beckon/event/plainfile"
-
 	"golang.org/x/sys/windows"
 )
-
-// removesOpen reports whether an open file can be removed. Here not even the process that
-// opened it can.
-const removesOpen = false
-
-// sharingViolation reports whether err means that another process has the file open without
-// sharing it.
-func sharingViolation(err error) bool { return plainfile.Unshared(err) }
 
 // try locks l if nobody else holds it, and reports whether it did. It locks the first byte, which
 // need not exist.

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -39,15 +40,16 @@ func (st *Store) Archive(k Key, now event.Millis) (bool, error) {
 	if err := h.commit(); err != nil || h.dir != sessionsDir {
 		return false, err
 	}
-	if !over(h.s) || now < overSince(h.s)+event.Millis(ArchiveAfter.Milliseconds()) {
+	if !over(h.s) || now < ArchiveAt(h.s) {
 		return false, nil
 	}
 	err = inDir(st.path(archiveDir, ""), func() error { return rename(st.session(k), st.archived(k)) })
 	return err == nil, err
 }
 
-func overSince(s *state.Session) event.Millis {
-	return max(s.End.At, s.Lost.At, s.Removed)
+// ArchiveAt returns when a session that is over leaves the live views.
+func ArchiveAt(s *state.Session) event.Millis {
+	return max(s.End.At, s.Lost.At, s.Removed) + event.Millis(ArchiveAfter.Milliseconds())
 }
 
 // Prune removes what is too old. Any reader may call it. It works at most once a day, and writes
@@ -162,17 +164,14 @@ func (st *Store) pruneLock(path string, k Key, _ time.Time) error {
 		return unlessBusy(err)
 	}
 	kept := exists(st.session(k)) || exists(st.archived(k))
-	if !removesOpen {
+	if runtime.GOOS == "windows" {
 		l.Close()
 	}
 	if !kept {
-		err = removeIfThere(path)
+		_ = os.Remove(path)
 	}
 	l.Close()
-	if sharingViolation(err) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 func unlessBusy(err error) error {

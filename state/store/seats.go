@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"os"
 	"strconv"
 
@@ -234,4 +235,183 @@ func indexID(parts ...string) string {
 		h.Write([]byte{0})
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// A user may run one session in two terminals at once (claude --continue, --resume): both
+// clients send its id. The first process has the session's own record. Any other has a
+// separate record, with its own file, lock and meter, so that the end, the death or
+// the Esc of one does not affect the other. A process that resumes the session after the
+// previous one is gone continues its record.
+
+// PartOf returns the name of the part of a session that belongs to process p, or "" if too
+// little is known about p.
+func PartOf(p event.Process) string {
+	id := processID(p)
+	return id[:min(len(id), partLen)]
+}
+
+// RecordOf returns the record (state.Session.Record) of session id that belongs to the
+// caller's client. other and alive are as in Update.
+func (st *Store) RecordOf(
+	id string,
+	other func(event.Process) event.Process,
+	alive func(event.Process, event.Millis) state.Presence,
+) string {
+	k := KeyOf(id)
+	s, err := st.Load(k)
+	if err != nil || s.Origin.Process.Pid == 0 {
+		return id
+	}
+	_, part, _ := cutPart(string(st.ownerOf(k, &s, other(s.Origin.Process), true, alive)))
+	return state.Record(id, part)
+}
+
+// owner returns the key of the record that u belongs to. s is the session's own record, and k
+// its key.
+func (st *Store) owner(k Key, s *state.Session, u *Update) Key {
+	e := u.Change.Event
+	if u.Other == nil || s.Origin.Process.Pid == 0 {
+		return k
+	}
+	p := u.Other(s.Origin.Process)
+	begins := e != nil && e.Kind == event.SessionStart && e.Source != "compact"
+	own := st.ownerOf(k, s, p, begins, u.Alive)
+	if own == k && PartOf(p) != "" && e != nil && e.Origin == nil && u.Origin != nil {
+		e.Origin = u.Origin() // the session continues in p
+	}
+	return own
+}
+
+// ownerOf returns the key of the record of process p; p is the zero Process if it is that of
+// s. A process that begins the session takes over s unless the other process is known to run.
+// For a process on another machine that is never known, and a session that moved here with its
+// files is one row, not two.
+func (st *Store) ownerOf(
+	k Key,
+	s *state.Session,
+	p event.Process,
+	begins bool,
+	alive func(event.Process, event.Millis) state.Presence,
+) Key {
+	part := PartOf(p)
+	if part == "" {
+		return k
+	}
+	own := k.part(part)
+	is := state.Unread
+	if alive != nil {
+		is = alive(s.Origin.Process, s.Activity)
+	}
+	switch {
+	case exists(st.session(own)), exists(st.archived(own)), exists(st.latePath(own, "")):
+		return own
+	case begins && (s.End.At != 0 || is != state.Alive):
+		return k
+	case s.End.At == 0 && (s.Lost.At != 0 || is == state.Gone):
+		return k // the start of p was missed
+	}
+	return own
+}
+
+// fillOrigin sets the origin of u's event if it is new. due is set if the session is new,
+// starts, or has changed its directory.
+//
+// A hook finds out everything itself when it is due. Other senders report what they know with
+// each event (Update.Complete is set); what they leave out stays as it was.
+func (u *Update) fillOrigin(s *state.Session) {
+	e := u.Change.Event
+	fresh, started := s.Seat == "", e.Kind == event.SessionStart
+	moved := e.AgentID == "" && e.Cwd != "" && e.Cwd != s.Cwd
+	due := fresh || started || moved
+	if u.Complete == nil {
+		if e.Origin == nil && due && u.Origin != nil {
+			e.Origin = u.Origin()
+		}
+		return
+	}
+	var sent event.Origin
+	if e.Origin != nil {
+		sent = *e.Origin
+	}
+	e.Origin = nil
+	if e.AgentID != "" && !fresh {
+		return // a subagent may be elsewhere
+	}
+	o := sent
+	if !fresh {
+		o = join(s.Origin, sent, started)
+	}
+	if due {
+		o = u.complete(s, o, sent.Git, moved)
+	}
+	if fresh || o != s.Origin {
+		o.Seat = "" // to be found again
+		e.Origin = &o
+	}
+}
+
+// complete adds what this machine can find out. It finds that out anew, and keeps what only
+// the sender can know.
+func (u *Update) complete(s *state.Session, o event.Origin, sent event.Git, moved bool) event.Origin {
+	if moved {
+		o.Project = ""
+	}
+	if moved || o.Git.Worktree != "" {
+		o.Git = sent
+	}
+	if p := o.Process; p.Pid != 0 && u.Alive != nil && u.Alive(p, s.Activity) == state.Gone {
+		o.Process = event.Process{} // another process continues the session
+	}
+	return u.Complete(o)
+}
+
+// join returns known, updated with what an event reported. The first launcher and the first
+// name of a tmux session are kept.
+func join(known, sent event.Origin, started bool) event.Origin {
+	o := known
+	if sent.Host != "" && sent.Host != known.Host && known.Process.Pid == 0 {
+		o.Host, o.Git, o.Project, o.ProjectID = sent.Host, event.Git{}, "", ""
+	}
+	o.Launcher = cmp.Or(o.Launcher, sent.Launcher)
+	o.Entry = cmp.Or(o.Entry, sent.Entry)
+	o.Git.Branch = cmp.Or(sent.Git.Branch, o.Git.Branch)
+	o.Git.Repo = cmp.Or(sent.Git.Repo, o.Git.Repo)
+	o.Terminal = joinTerminal(known, sent.Terminal, started)
+	return o
+}
+
+// joinTerminal returns the terminal of known, or the reported one if the session moved there.
+// It moved if both are of the same kind, or if known was only reported too. Otherwise known
+// was found by the session's own process and is more precise than the report (which may name
+// the program around a tmux), so the report counts only at a start.
+func joinTerminal(known event.Origin, sent event.Terminal, started bool) event.Terminal {
+	t := known.Terminal
+	session := cmp.Or(t.Tmux.Session, sent.Tmux.Session)
+	switch {
+	case sent.ID == "":
+	case t.Is(sent):
+		t.Kind = cmp.Or(t.Kind, sent.Kind)
+		t.Outer, t.Listen = cmp.Or(sent.Outer, t.Outer), cmp.Or(sent.Listen, t.Listen)
+		t.SSH = t.SSH || sent.SSH
+	case t.ID == "" || started || sent.Kind == t.Kind || known.Process.Pid == 0:
+		sent.SSH = sent.SSH || t.SSH && known.Process.Pid == 0
+		t = sent
+	}
+	t.Tmux.Session = session
+	return t
+}
+
+// Identify sets the session id of an event whose sender named none: the id of the session that
+// the event belongs to (state.Addressee), or one that stands for its terminal or directory. It
+// reports whether the event now has an id. host is this machine's name.
+func (st *Store) Identify(e *event.Event, host string) (bool, error) {
+	if e.SessionID != "" {
+		return true, nil
+	}
+	sessions, problems, err := st.Live()
+	for _, p := range problems {
+		err = errors.Join(err, p.Err)
+	}
+	e.SessionID = cmp.Or(state.Addressee(sessions, e, host), state.StandIn(e))
+	return e.SessionID != "", err
 }

@@ -172,8 +172,8 @@ func (d *doctor) latency() {
 	sel := store.Select{Kind: "event", Since: event.MillisOf(time.Now().AddDate(0, 0, -hooksDays))}
 	// History that cannot be read has none.
 	_ = d.Store.Lines(sel, func(l *store.Line) {
-		e := l.Change.Event
-		runs = append(runs, stats.Hook{At: l.Change.At, Us: l.Us, Event: e.Name, Session: e.SessionID})
+		e := l.Event
+		runs = append(runs, stats.Hook{At: l.At, Us: l.Us, Event: e.Name, Session: e.SessionID})
 	})
 	l := stats.LatencyOf(runs, hooksLooked)
 	if l.Hooks == 0 {
