@@ -11,41 +11,27 @@ import (
 // each of its commands begins with exactly the words of an entry, has no flags but the named ones
 // ([-v] may be there), no variable, substitution or assignment, and writes no file.
 func Allows(rules []*Rule, c *Call) (by []*Rule) {
-	f := c.known()
+	l := c.known().line
 	for _, r := range rules {
-		if r.allowsAny(c) || f.line == nil && r.allowsCall(c) {
+		if r.allowsAny(c) || l == nil && r.allowsCall(c) {
 			by = append(by, r)
 		}
 	}
-	if len(by) > 0 || f.line == nil {
+	if len(by) > 0 || l == nil || l.Strange != "" || l.Sets {
 		return by
 	}
-	whole := f.wholly(func(at int) bool {
+	for at := range l.Commands {
 		before := len(by)
 		for _, r := range rules {
 			if r.approves(c, at) {
 				by = append(by, r)
 			}
 		}
-		return len(by) > before
-	})
-	if !whole {
-		return nil
-	}
-	return by
-}
-
-// wholly reports whether a line can be read and each of its commands is accepted.
-func (f *facts) wholly(accept func(at int) bool) bool {
-	if f.line == nil || f.line.Strange != "" || f.line.Sets || len(f.line.Commands) == 0 {
-		return false
-	}
-	for at := range f.line.Commands {
-		if !accept(at) {
-			return false
+		if len(by) == before {
+			return nil
 		}
 	}
-	return true
+	return by
 }
 
 // allowsAny: the rule has no condition on what the tool does.
@@ -61,13 +47,15 @@ func (r *Rule) hasWord(c *Call) bool { return len(r.Words) == 0 || c.hasWord(r.W
 
 // allowsCall: the rule approves a tool that runs no commands.
 func (r *Rule) allowsCall(c *Call) bool {
-	if r.Says != nil {
-		return r.Says.Covers(c)
+	files := c.known().files
+	if p := r.Says; p != nil && p.ofFiles() {
+		return p.toolFits(c.Tool) && len(files) > 0 && (&Rule{Conditions: Conditions{Paths: []string{p.pathPattern(c)}}}).allowsFiles(c, files)
+	} else if p != nil {
+		return p.toolFits(c.Tool) && !p.runs() && p.inputFits(c, false)
 	}
 	if !r.takes(c.Tool) || r.ofCommands() || !r.hasWord(c) || r.Unless != nil && c.hasWord(r.Unless.Words) {
 		return false
 	}
-	files := c.known().files
 	named := slices.ContainsFunc(r.Tools, func(m Matcher) bool { return !m.All() }) // else what it does is not known
 	return (len(r.Paths) == 0 || len(files) > 0 && (named || !strings.HasPrefix(c.Tool, "mcp__"))) && r.allowsFiles(c, files)
 }

@@ -294,9 +294,7 @@ func isExcluded(w string) bool {
 // revision adds the file of REVISION:FILE.
 func (o *opening) revision(w string, u use) {
 	name := w[strings.LastIndexByte(w, ':')+1:]
-	if at := strings.LastIndexByte(w, ')'); strings.HasPrefix(w, ":(") && at > 0 {
-		name = w[at+1:]
-	}
+	name = name[strings.LastIndexByte(name, ')')+1:] // :(top)FILE
 	dir := o.dir
 	switch name = strings.TrimPrefix(name, "/"); {
 	case strings.HasPrefix(name, ".") && strings.Contains(name, "/"):
@@ -318,10 +316,9 @@ func (o *opening) revision(w string, u use) {
 // patch adds the files that a patch of Codex's names.
 func (o *opening) patch(text string) {
 	for line := range strings.Lines(text) {
-		for _, head := range []string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "} {
-			if name, ok := strings.CutPrefix(strings.TrimSpace(line), head); ok {
-				o.add(strings.TrimSpace(name), use{read: true, write: true})
-			}
+		head, name, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if strings.HasPrefix(head, "*** ") && (strings.HasSuffix(head, " File") || head == "*** Move to") {
+			o.add(strings.TrimSpace(name), use{read: true, write: true})
 		}
 	}
 }

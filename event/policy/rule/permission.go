@@ -117,22 +117,8 @@ func (p *Permission) evaluate(c *Call) Verdict {
 	return verdict(p.inputFits(c, true))
 }
 
-// Covers reports whether the rule covers everything that a call does, as an approval needs:
-// every command of a line, in every form of a path, and nothing hidden.
-func (p *Permission) Covers(c *Call) bool {
-	switch f := c.known(); {
-	case !p.toolFits(c.Tool):
-		return false
-	case p.bare():
-		return true
-	case p.runs():
-		return f.wholly(func(at int) bool { return p.covers(&f.line.Commands[at]) })
-	case p.ofFiles():
-		pattern := []string{p.pathPattern(c)}
-		return len(f.files) > 0 && !slices.ContainsFunc(f.files, func(f file) bool { return !f.within(c, pattern) })
-	}
-	return p.inputFits(c, false)
-}
+// Covers reports whether the rule covers everything that a call does, as an approval needs.
+func (p *Permission) Covers(c *Call) bool { return Allows([]*Rule{{Says: p}}, c) != nil }
 
 // inputFits compares the input of a tool without commands and files; unread is the result if it cannot be told.
 func (p *Permission) inputFits(c *Call, unread bool) bool {

@@ -25,6 +25,7 @@ type search struct {
 
 // searchers are the programs that search folders, and searchValues their flags that have a value.
 const (
+	copiers      = "tar zip cp scp rsync" // they copy what is in folders, or put it into an archive
 	searchers    = "grep egrep fgrep rg ag ack"
 	searchValues = "-A -B -C -m -g -t -T -j -M -e -f --glob --iglob --type --regexp --file --include --exclude --exclude-dir " +
 		"--max-count --context"
@@ -52,25 +53,32 @@ func searchText(rest []string) int {
 // searched returns the files that a command of a line reads because it searches, or copies, the folders they are in.
 func (c *Call) searched(got *shell.Command) (list []file) {
 	head, rest := shell.Base(got.Words[0]), got.Words[1:]
-	switch {
-	case got.Remote:
-		return nil
-	case shell.In(copiers, head):
-		return c.copied(got.Dir, head, rest)
-	case !shell.In(searchers, head):
+	copies := shell.In(copiers, head)
+	if got.Remote || !copies && !shell.In(searchers, head) {
 		return nil
 	}
-	grep := strings.HasSuffix(head, "grep")
-	s, deep := search{hidden: grep, ignored: grep}, !grep
+	grep := copies || strings.HasSuffix(head, "grep")
+	s, deep, text := search{hidden: grep, ignored: grep}, !grep, -1
+	if !copies {
+		text = searchText(rest)
+	}
 	var dirs, only []string
-	text := searchText(rest)
-	before := ""
+	dir, before := "", ""
 	for i, w := range rest {
 		last := before
 		before = w
 		name, value, assigned := strings.Cut(w, "=")
 		short := shell.IsFlag(w) && w[1] != '-'
 		switch {
+		case copies && (strings.HasPrefix(w, "--exclude") || shell.In("-x -X", w)):
+			return nil // what it leaves out is not told here
+		case copies && last == "-C":
+			dir = inDir(dir, w)
+		case copies && (isRecursive(w) || w == "--create" || head == "tar" && (i == 0 || short) && strings.Contains(w, "c")):
+			deep = true // tar czf
+		case copies && (shell.IsFlag(w) || !isPath(w) || shell.In(writesLast, head) && i == len(rest)-1):
+		case copies:
+			dirs = append(dirs, inDir(dir, w))
 		case shell.In(chosen, name) && assigned:
 			only = append(only, value)
 		case shell.In(chosen, last):
@@ -90,53 +98,15 @@ func (c *Call) searched(got *shell.Command) (list []file) {
 	switch {
 	case !deep:
 		return nil
-	case len(dirs) == 0 && !got.Fed:
+	case len(dirs) == 0 && !got.Fed && !copies:
 		dirs = []string{"."}
 	}
-	for _, dir := range dirs {
+	for _, folder := range dirs {
 		for _, pattern := range only {
-			list = append(list, c.file(got.Dir, dir+"/"+pattern, use{read: true, glob: true, dots: true}))
+			list = append(list, c.file(got.Dir, folder+"/"+pattern, use{read: true, glob: true, dots: true}))
 		}
-		if len(only) == 0 {
-			list = append(list, c.below(got.Dir, dir, s)...)
-		}
-	}
-	return list
-}
-
-// below returns the files that a search in a folder reads.
-func (c *Call) below(dir, folder string, s search) []file {
-	root := inDir(dir, folder)
-	if strings.Contains(root, hole) {
-		return nil
-	}
-	return s.files(c.ways(root)[0])
-}
-
-// copiers copy what is in folders, or put it into an archive.
-const copiers = "tar zip cp scp rsync"
-
-// copied returns the files in the folders that one of copiers is given. What it leaves out is not told here.
-func (c *Call) copied(dir, head string, rest []string) (list []file) {
-	is := func(accepts func(string) bool) bool { return slices.ContainsFunc(rest, accepts) }
-	deep := is(isRecursive)
-	if head == "tar" {
-		creates := func(w string) bool {
-			return w == "--create" || shell.IsFlag(w) && w[1] != '-' && strings.Contains(w, "c")
-		}
-		deep = is(creates) || len(rest) > 0 && !shell.IsFlag(rest[0]) && strings.Contains(rest[0], "c") // tar czf
-	}
-	left := func(w string) bool { return strings.HasPrefix(w, "--exclude") || w == "-x" || w == "-X" }
-	if !deep || is(left) {
-		return nil
-	}
-	for i, w := range rest {
-		switch {
-		case i > 0 && rest[i-1] == "-C":
-			dir = inDir(dir, w)
-		case shell.IsFlag(w), !isPath(w), shell.In(writesLast, head) && i == len(rest)-1:
-		default:
-			list = append(list, c.below(dir, w, search{hidden: true, ignored: true})...)
+		if root := inDir(got.Dir, folder); len(only) == 0 && !strings.Contains(root, hole) {
+			list = append(list, s.files(c.ways(root)[0])...)
 		}
 	}
 	return list
