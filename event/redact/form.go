@@ -180,8 +180,7 @@ func (r *redactor) formed(i int) found {
 	return found{}
 }
 
-// webToken finds a JSON web token: a header that begins with {" in base64, followed by two or
-// more parts.
+// webToken finds a JSON web token: a header that begins with {" in base64, followed by two or more parts.
 func (r *redactor) webToken(i int) found {
 	if i < r.noJWT || !strings.HasPrefix(r.s[i:], "eyJ") {
 		return found{}

@@ -37,8 +37,7 @@ const (
 	encoded              // NAME%3Dvalue, %22name%22%3A%22value%22
 )
 
-// sensitive are the words in a name that make its value a secret, in lower case and without
-// separators.
+// sensitive are the words in a name that make its value a secret, in lower case and without separators.
 var sensitive = [...]struct {
 	kind  keyKind
 	words string
@@ -92,8 +91,7 @@ func flatten(buf *[maxKey]byte, name string) []byte {
 	return flat
 }
 
-// kindIn returns what the sensitive words in a name say, which is in lower case and without
-// separators.
+// kindIn returns what the sensitive words in a name say, which is in lower case and without separators.
 func kindIn(flat []byte) keyKind {
 	has := func(w string) bool { return bytes.Contains(flat, []byte(w)) }
 	for i := range sensitive {

@@ -125,34 +125,28 @@ func (r *redactor) argument(i int) (f found) {
 	for end < len(r.s) && end < i+far && alnum.has(r.s[end]) {
 		end++
 	}
-	letters, line := r.s[i+1:max(end, min(len(r.s), i+2))], ""
+	letters := r.s[i+1 : max(end, min(len(r.s), i+2))]
 	for k := range arguments {
 		a := &arguments[k]
-		if !strings.ContainsAny(letters, a.flags) {
-			continue
-		}
-		if line == "" {
-			line = r.commandBefore(i)
-		}
-		if f.mark == "" && someWord(a.programs, func(p string) bool { return runs(line, p+" ") }) {
+		if f.mark == "" && strings.ContainsAny(letters, a.flags) && someWord(a.programs, func(p string) bool { return r.runs(i, p) }) {
 			f = r.find(i, &a.expression, markPassword)
 		}
 	}
 	return f
 }
 
-// commandBefore returns the command line around i, up to i, without parsing the shell's language.
-func (r *redactor) commandBefore(i int) string {
-	line := strings.ReplaceAll(r.s[max(0, i-far):i], "\\\n", "  ")
+// runs reports whether the command line before i names a program, by looking for the word, without parsing the
+// shell's language.
+func (r *redactor) runs(i int, program string) bool {
+	line := r.s[max(0, i-far):i]
+	if !strings.Contains(line, program) {
+		return false
+	}
+	line = strings.ReplaceAll(line, "\\\n", "  ")
 	for _, end := range [...]string{";", "|", "`", "(", "\n", "&&", " &", "& "} {
 		line = line[strings.LastIndex(line, end)+1:]
 	}
-	return line
-}
-
-// runs reports whether a command line names a program, by looking for the word.
-func runs(line, program string) bool {
-	at := strings.LastIndex(line, program)
+	at := strings.LastIndex(line, program+" ")
 	return at >= 0 && (at == 0 || !dotted.has(line[at-1]))
 }
 

@@ -1,27 +1,25 @@
 // Package redact removes secrets from texts that are stored on disk.
 //
-// It recognizes secrets by their form (a table of what the keys of providers begin with;
-// private key blocks; web tokens), by their place (the user part of a URL, Authorization and
-// Cookie headers, netrc and pgpass, the arguments that some programs take secrets in) and by
-// the name before them (PASSWORD=..., "api_key": "...", <secret>...</secret>). It guarantees:
-// what it found is not in the result; the rest is unchanged, byte for byte; redacting twice
-// changes nothing; time is linear in the text.
+// It recognizes secrets by their form (a table of what the keys of providers begin with; private key blocks; web
+// tokens), by their place (the user part of a URL, Authorization and Cookie headers, netrc and pgpass, the arguments
+// that some programs take secrets in) and by the name before them (PASSWORD=..., "api_key": "...",
+// <secret>...</secret>). It guarantees: what it found is not in the result; the rest is unchanged, byte for byte;
+// redacting twice changes nothing; time is linear in the text.
 //
-// It does not guarantee that every secret is found. A password in a sentence ("log in as admin
-// / swordfish"), a key under an innocent name, a text that was cut before the secret's prefix:
-// all stay. So redact before cutting. An unquoted value ends at a bracket, a comma or a
-// semicolon. When in doubt after a name that says "secret" it redacts; names of files,
-// references to variables ($TOKEN), code (os.Getenv(...)) and plain words stay. How much it
-// finds is measured: testdata/secrets/RESULTS.md.
+// It does not guarantee that every secret is found. A password in a sentence ("log in as admin / swordfish"), a key
+// under an innocent name, a text that was cut before the secret's prefix: all stay. So redact before cutting. An
+// unquoted value ends at a bracket, a comma or a semicolon. When in doubt after a name that says "secret" it redacts;
+// names of files, references to variables ($TOKEN), code (os.Getenv(...)) and plain words stay. How much it finds is
+// measured: testdata/secrets/RESULTS.md.
 package redact
 
 import (
+	"cmp"
 	"math"
 	"strings"
 )
 
-// The marks that replace a secret. None contains a digit or a character that could begin another
-// secret.
+// The marks that replace a secret. None contains a digit or a character that could begin another secret.
 const (
 	markJWT      = "[redacted:jwt]"
 	markPEM      = "[redacted:private-key]"
@@ -76,14 +74,12 @@ var begins = func() (t [256]bool) {
 	return t
 }()
 
-// redactor is the state of Text: s[:last] is done, and out contains it if anything was
-// replaced so far.
+// redactor is the state of Text: s[:last] is done, and out contains it if anything was replaced so far.
 type redactor struct {
 	s    string
 	out  strings.Builder
 	last int
-	// noJWT: no web token begins before this offset; the text before it was examined and has
-	// too few dots.
+	// noJWT: no web token begins before this offset; the text before it was examined and has too few dots.
 	noJWT int
 }
 
@@ -111,7 +107,7 @@ func (r *redactor) result() string {
 }
 
 // at looks for a secret that begins at i, or is announced there.
-func (r *redactor) at(i int) (f found) {
+func (r *redactor) at(i int) found {
 	switch c := r.s[i]; {
 	case c == ':' && strings.HasPrefix(r.s[i:], "://"):
 		return r.userinfo(i)
@@ -126,27 +122,11 @@ func (r *redactor) at(i int) (f found) {
 	case !r.boundary(i):
 		return found{}
 	}
-	if f = r.webToken(i); f.mark == "" {
-		f = r.bearer(i)
-	}
-	if f.mark == "" {
-		f = r.key(i)
-	}
-	if f.mark == "" {
-		f = r.named(i)
-	}
-	if f.mark == "" {
-		f = r.given(i)
-	}
-	if f.mark == "" {
-		f = r.passLine(i)
-	}
-	return f
+	return cmp.Or(r.webToken(i), r.bearer(i), r.key(i), r.named(i), r.given(i), r.passLine(i))
 }
 
-// boundary reports whether a word may begin at i: at the beginning, after a replacement, after
-// anything but a letter or digit, and after an escape (\n, \u003d, %3D, a terminal's colour)
-// that ends in one.
+// boundary reports whether a word may begin at i: at the beginning, after a replacement, after anything but a letter
+// or digit, and after an escape (\n, \u003d, %3D, a terminal's colour) that ends in one.
 func (r *redactor) boundary(i int) bool {
 	if i == r.last || !alnum.has(r.s[i-1]) {
 		return true
@@ -236,8 +216,7 @@ func (r *redactor) skipSpace(i int) int {
 	return i
 }
 
-// random reports whether s has more than that many tenths of bits per character. A placeholder
-// (xxxx) has few.
+// random reports whether s has more than that many tenths of bits per character. A placeholder (xxxx) has few.
 func random(s string, tenths int) bool {
 	var count [256]uint16
 	for i := range len(s) {
@@ -303,9 +282,5 @@ func beginsWith(s, words string) bool {
 
 // endsWithOneOf reports whether s ends with one of the words, ignoring letter case.
 func endsWithOneOf(s, words string) bool {
-	return someWord(words, func(w string) bool { return endsFold(s, w) })
-}
-
-func endsFold(s, word string) bool {
-	return len(s) >= len(word) && strings.EqualFold(s[len(s)-len(word):], word)
+	return someWord(words, func(w string) bool { return len(s) >= len(w) && strings.EqualFold(s[len(s)-len(w):], w) })
 }

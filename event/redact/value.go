@@ -28,8 +28,7 @@ func (r *redactor) value(v int, kind keyKind, how style) found {
 	return r.plainValue(v, kind, how)
 }
 
-// deepest is the most backslashes before a quote that are recognized: JSON in JSON in JSON in
-// JSON.
+// deepest is the most backslashes before a quote that are recognized: JSON in JSON in JSON in JSON.
 const deepest = 7
 
 // quoteAt returns the quote at i, which may be escaped several times, or for a URL; "" for none.
@@ -141,8 +140,7 @@ func (r *redactor) accepted(f found, kind keyKind) found {
 	return f
 }
 
-// placeholder reports whether a value is only a placeholder: $TOKEN, <token>, {{token}}, %s,
-// ***, ..., or a mark.
+// placeholder reports whether a value is only a placeholder: $TOKEN, <token>, {{token}}, %s, ***, ..., or a mark.
 func placeholder(v string) bool {
 	return beginsWith(v, "$ < { % * [redacted: ... … xxx XXX -----BEGIN")
 }
@@ -152,8 +150,7 @@ const plainWords = `true false null none undefined string required optional empt
 unset missing invalid expired unknown provided generated disabled enabled password bearer
 option options flag flags argument arguments parameter parameters value instead with when from must`
 
-// isPath reports whether v is a path rather than base64 that begins with a
-// slash.
+// isPath reports whether v is a path rather than base64 that begins with a slash.
 func isPath(v string) bool {
 	if beginsWith(v, "./ ../ ~/ @") {
 		return true
@@ -194,11 +191,10 @@ func oddLooking(v string) bool {
 }
 
 func isUUID(v string) bool {
-	return len(v) == 36 && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-' && areHex(strings.ReplaceAll(v, "-", ""))
+	return len(v) == 36 && strings.Count(v, "-") == 4 && v[8] == '-' && v[23] == '-' && areHex(strings.ReplaceAll(v, "-", ""))
 }
 
-// header finds the credentials of an Authorization header: after a scheme, or alone if they
-// are long and random.
+// header finds the credentials of an Authorization header: after a scheme, or alone if they are long and random.
 func (r *redactor) header(v int) found {
 	f := r.find(v, &scheme, markAuth)
 	if f.mark == "" {

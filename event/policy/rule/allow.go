@@ -48,16 +48,19 @@ func (r *Rule) hasWord(c *Call) bool { return len(r.Words) == 0 || c.hasWord(r.W
 // allowsCall: the rule approves a tool that runs no commands.
 func (r *Rule) allowsCall(c *Call) bool {
 	files := c.known().files
-	if p := r.Says; p != nil && p.ofFiles() {
-		return p.toolFits(c.Tool) && len(files) > 0 && (&Rule{Conditions: Conditions{Paths: []string{p.pathPattern(c)}}}).allowsFiles(c, files)
-	} else if p != nil {
+	switch p := r.Says; {
+	case p != nil && p.ofFiles():
+		below := &Rule{Conditions: Conditions{Paths: []string{p.pathPattern(c)}}}
+		return p.toolFits(c.Tool) && len(files) > 0 && below.allowsFiles(c, files)
+	case p != nil:
 		return p.toolFits(c.Tool) && !p.runs() && p.inputFits(c, false)
 	}
 	if !r.takes(c.Tool) || r.ofCommands() || !r.hasWord(c) || r.Unless != nil && c.hasWord(r.Unless.Words) {
 		return false
 	}
 	named := slices.ContainsFunc(r.Tools, func(m Matcher) bool { return !m.All() }) // else what it does is not known
-	return (len(r.Paths) == 0 || len(files) > 0 && (named || !strings.HasPrefix(c.Tool, "mcp__"))) && r.allowsFiles(c, files)
+	known := len(r.Paths) == 0 || len(files) > 0 && (named || !strings.HasPrefix(c.Tool, "mcp__"))
+	return known && r.allowsFiles(c, files)
 }
 
 // allowsFiles reports whether files are all the rule's, and none is one that it excepts.

@@ -62,8 +62,7 @@ func IsKnown(name string) bool {
 type Place struct {
 	At   int
 	Name string // without directories and version
-	// Weak: the program before it is not known to run others, so the word behind this one must be
-	// one that a rule names.
+	// Weak: the program before it is not known to run others, so the word behind this one must be one that a rule names.
 	Weak bool
 }
 
