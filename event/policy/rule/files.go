@@ -140,7 +140,7 @@ func (o *opening) words(head string, start int, shows, changes bool) {
 			continue
 		}
 		target := shell.In(writesLast, head) && i == len(rest)-1 || head == "dd" && strings.HasPrefix(w, "of=") ||
-			head == "curl" && before == "-o" || head == "wget" && before == "-O" || head == "tar" && before == "-C"
+			before == "-o" && head == "curl" || before == "-O" && head == "wget"
 		if shell.IsFlag(w) {
 			name, value, _ := strings.Cut(w, "=")
 			if w = value; named(name) {
@@ -273,9 +273,6 @@ func (o *opening) git(words []string) {
 		switch {
 		case i == text, value && !(before == "-L" && strings.Contains(w, ":")), isExcluded(w):
 		case shell.IsFlag(w):
-			if _, value, _ := strings.Cut(w, "="); isPath(value) {
-				o.add(value, use{read: true, write: true})
-			}
 		case strings.Contains(w, ":"):
 			o.revision(w, u)
 		case isPath(w):

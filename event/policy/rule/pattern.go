@@ -169,9 +169,6 @@ func (p *Pattern) fits(l *shell.Line, at int) (out []fit) {
 			continue
 		}
 		tail := words[place.At+1:]
-		if place.Weak && len(tail) > 0 && tail[0] == "--" {
-			tail = tail[1:]
-		}
 		if place.Weak && (c.Loose || !p.namesNext(tail)) || !p.hasEnv(c, words[:place.At]) {
 			continue
 		}
@@ -248,8 +245,6 @@ func (p *Pattern) fed(l *shell.Line, at int, tail []string) bool {
 	c := &l.Commands[at]
 	isShell, isLanguage := shell.In(shell.Shells, p.program), shell.In(shell.Languages, p.program)
 	switch {
-	case shell.In(". source", p.program):
-		isShell = false
 	case isShell && (len(c.Feeds) == 1 && !c.Fed || len(c.Writers) > 0):
 		tail = nil // the script that it runs is what another has written
 	}

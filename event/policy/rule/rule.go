@@ -273,9 +273,6 @@ func (r *Rule) inCode(c *Call) bool {
 func joined(c *shell.Command, at int) string {
 	words := slices.Clone(c.Words[at:])
 	words[0] = shell.Base(words[0])
-	if strings.HasSuffix(c.Words[at], "-cli") {
-		words[0] += "-cli"
-	}
 	if slices.ContainsFunc(c.Words[:at], func(w string) bool { return shell.In(givers, shell.Base(w)) }) {
 		words = append(words, hole)
 	}

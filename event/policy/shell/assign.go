@@ -37,9 +37,6 @@ func (r *reader) assign(a *syntax.Assign) {
 	}
 }
 
-// runVariables are variables whose values programs run as lines.
-const runVariables = "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER PAGER GIT_EDITOR EDITOR VISUAL"
-
 // valueOf returns what an assignment gives a variable.
 func (r *reader) valueOf(a *syntax.Assign) (v value) {
 	if a.Array != nil {
@@ -59,9 +56,6 @@ func (r *reader) valueOf(a *syntax.Assign) (v value) {
 		} else {
 			v.words = append(slices.Clip(old.words), v.words...)
 		}
-	}
-	if In(runVariables, a.Name.Value) {
-		r.nested(v.text(), stream{})
 	}
 	return v
 }

@@ -85,9 +85,6 @@ func places(words []string, at int, out []Place) []Place {
 		}
 		return next(operand(rest, "oO"))
 	case In(Languages, head) && head != "bun" && head != "php":
-		if i := slices.Index(rest, "-m"); i >= 0 && head == "python" {
-			return next(i + 1)
-		}
 		if slices.ContainsFunc(rest, isCodeFlag) {
 			return out
 		}
@@ -257,9 +254,6 @@ func ofShell(c *Command, rest []string, add func(nested)) {
 func ofLiner(c *Command, head string, rest []string, add func(nested)) {
 	if c.Fed && In("su at batch parallel", head) {
 		add(nested{text: c.Input, input: true})
-	}
-	if data := slices.Index(rest, ":::"); data > 0 {
-		rest = rest[:data]
 	}
 	assigns := In(assigners, head)
 	for _, w := range rest {
