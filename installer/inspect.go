@@ -17,7 +17,7 @@ type File struct {
 	Real     string   // links resolved
 	Err      error    // it could not be read, or Edit refuses it
 	Entries  []Entry  // may be non-empty although Edit refuses the file
-	Status   *Status  // our status line, or nil
+	Status   string   // the program of our status line, or empty
 	Notes    []string // hooks of other tools that no client can run
 	Recorded bool     // beckon was installed here and not uninstalled, even if something removed the entries
 
@@ -36,12 +36,6 @@ type Entry struct {
 // Answers reports whether the entry is one of an install with answers.
 func (e Entry) Answers() bool {
 	return slices.Contains(e.Args, strings.TrimSpace(replySlot)) || slices.Contains(e.Args, "--answers")
-}
-
-// Status is a status line of ours.
-type Status struct {
-	Program string
-	Wraps   bool // it runs the previous one
 }
 
 // InspectFile reads what one settings file has.
@@ -86,7 +80,7 @@ func readFile(path, plugin string, of *agents.Agent) File {
 	}
 	_, f.Notes = d.entries(lax(of))
 	if s, ok := d.ownStatus(); ok {
-		f.Status = &Status{s.words[0], s.wrapped() != nil}
+		f.Status = s.words[0]
 	}
 	root := strings.NewReplacer("${CLAUDE_PLUGIN_ROOT}", plugin, "$CLAUDE_PLUGIN_ROOT", plugin)
 	for _, e := range d.own() {

@@ -174,10 +174,8 @@ func (d *doctor) install() error {
 func (d *doctor) statusLine(f installer.File) {
 	switch {
 	case f.Plugin != "": // which cannot have one
-	case f.Status == nil:
+	case f.Status == "":
 		d.off("status line", "beckon setup statusline", "not beckon's, which names the other sessions that need you")
-	case f.Status.Wraps:
-		d.ok("status line", "beckon's: runs the one that was there, and adds a line")
 	default:
 		d.ok("status line", "beckon's")
 	}
@@ -190,8 +188,8 @@ func (d *doctor) programs() {
 		for _, e := range f.Entries {
 			paths = append(paths, e.Program)
 		}
-		if f.Status != nil {
-			paths = append(paths, f.Status.Program)
+		if f.Status != "" {
+			paths = append(paths, f.Status)
 		}
 	}
 	slices.Sort(paths)
@@ -266,12 +264,6 @@ func (d *doctor) agents() {
 				"removed later: %s had beckon's hooks, something took them out", r.Path)
 		case setup.There(d.App, ag):
 			without = append(without, ag.Name)
-		}
-	}
-	for _, ag := range event.Agents() {
-		if ag.Measured == "" && setup.There(d.App, ag) {
-			d.warn(ag.Name, "", "known from its documentation alone: "+
-				"hooks that you set up yourself are read, but never tried with the real program")
 		}
 	}
 	if len(without) > 0 {

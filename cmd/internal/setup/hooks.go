@@ -31,7 +31,7 @@ func (m *machine) claudeSteps() ([]step, error) {
 	if m.problem != nil && installed {
 		spec.Command = file.Entries[0].Program // entries that stay keep theirs
 	}
-	if file.Status != nil && m.problem == nil {
+	if file.Status != "" && m.problem == nil {
 		spec.StatusLine = m.hook
 	}
 	hooks := m.hookStep("hooks", "follow Claude Code's sessions", target, spec, installed)
@@ -52,7 +52,7 @@ func (m *machine) claudeSteps() ([]step, error) {
 		return []installer.FileEdit{{Target: target, Op: installer.Install(changed), Before: &before}}
 	}
 	statusline := step{Name: "statusline", Title: "name those that need you in Claude Code's status line",
-		On: file.Status != nil, Needs: "hooks", Want: true}
+		On: file.Status != "", Needs: "hooks", Want: true}
 	statusline.Files = func(on bool) ([]installer.FileEdit, error) {
 		return part(on, func(s *installer.Spec) { s.StatusLine, s.NoStatusLine = m.hook, !on }), nil
 	}
