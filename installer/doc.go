@@ -1,5 +1,5 @@
 // Package installer puts beckon's hooks into the settings files of coding agents and takes them
-// out again, or makes a plugin of them. Lines in start-up files of shells come and go the same way.
+// out again. Lines in start-up files of shells, and the mod's plugin, come and go the same way.
 //
 // What it guarantees:
 //
@@ -9,13 +9,13 @@
 //     nobody else has changed the file since. From any other file beckon's parts alone are taken
 //     out; white space where they were may differ from the original.
 //   - A file that its client could not read is refused with its place and left untouched.
-//     Other tools' hooks that no client can run stay, with a note.
+//     Other tools' hooks that no client can run stay.
 //   - A file is replaced whole, after a flush to disk; a link stays a link, and mode and owner
 //     stay as they are. A hard link is broken.
 //   - What another program writes meanwhile is edited instead of overwritten. Where the system
 //     cannot exchange two files in one step, a few microseconds remain in which it could be.
 //
-// Edit, Diff, Events and the Version functions are pure. Plan, Inspect and StablePath read
+// Edit, Diff, Events and the Version functions are pure. Plan, InspectFile and StablePath read
 // files; Apply alone writes them; FindClient and Client.Ask alone run a program. Of the
 // environment only PATH is read: paths come in as arguments.
 package installer
