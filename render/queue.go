@@ -65,7 +65,6 @@ func (q Queue) Grouped(rows []*Row, groups func(a, b *Row) int, needs bool) []Ro
 	return taken(rows)
 }
 
-// comparer returns the queue's order of rows.
 func (q Queue) comparer(rows []*Row) func(a, b *Row) int {
 	opened := q.opened(rows)
 	return func(a, b *Row) int {
@@ -119,7 +118,6 @@ func (q Queue) FromEnd(rows []Row, from string) []Row {
 	return list
 }
 
-// candidates returns the rows that want the user, without from, in order.
 func (q Queue) candidates(rows []Row, from string) []Row {
 	return slices.DeleteFunc(q.Order(rows), func(r Row) bool { return !q.Wants(&r) || r.is(from) })
 }
@@ -143,7 +141,6 @@ func (q Queue) from(list []Row, at *Row, rows []Row) []Row {
 	return slices.Concat(list[n:], list[:n])
 }
 
-// leads reports whether waiting sessions come first.
 func (q Queue) leads() bool {
 	return q.PermissionFirst && q.Mode != Static && q.Mode != Grouped
 }

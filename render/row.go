@@ -265,7 +265,6 @@ func row(v *state.Seen) Row {
 	return r
 }
 
-// where sets where the session is.
 func where(r *Row, s *state.Session, alive state.Presence) {
 	o := &s.Origin
 	if g := o.Git; g != (event.Git{}) {
@@ -286,7 +285,6 @@ func where(r *Row, s *state.Session, alive state.Presence) {
 	}
 }
 
-// doing sets what the session does or wants.
 func doing(r *Row, s *state.Session, st state.Status) {
 	if c := st.Call; c.At != 0 {
 		r.Tool = &Tool{Name: c.Name, Summary: c.Summary}

@@ -91,7 +91,6 @@ func splitKey(key string) (host, seat string, ok bool) {
 	return "", "", false
 }
 
-// message is a value to put under a key, or a key to remove.
 type message struct {
 	key  string
 	data []byte

@@ -34,7 +34,6 @@ const inactive = 30 * time.Second
 // errNoBucket means that the server is there, and nobody publishes yet.
 var errNoBucket = errors.New("nothing has been published yet, or this access may not see it")
 
-// follower keeps a view of a fleet current.
 type follower struct {
 	nc    *nats.Conn
 	js    jetstream.JetStream
@@ -94,7 +93,6 @@ func follow(ctx context.Context, a Credential, name string, clock func() time.Ti
 	}
 }
 
-// draw shows the present view.
 func (f *follower) draw() {
 	f.shown.Rows, f.shown.Hosts = f.view.snapshot(f.clock())
 	f.last = time.Now()

@@ -89,7 +89,6 @@ func (l Link) Run(ctx context.Context, rows <-chan []render.Row) error {
 	}
 }
 
-// run is the state of Run.
 type run struct {
 	Link
 	prefix string
@@ -148,7 +147,6 @@ func (r *run) publish(ctx context.Context) error {
 	return nil
 }
 
-// changes returns what to publish for the present rows.
 func (r *run) changes(now time.Time) (list []message) {
 	here := make(map[string]bool, len(r.rows))
 	for i := range r.rows[:min(len(r.rows), maxRows)] {
@@ -186,7 +184,6 @@ func (r *run) presence(bye bool) message {
 	return message{key: r.prefix + "." + presencePart, data: marshal(p)}
 }
 
-// end signs off, if connected.
 func (r *run) end() {
 	if !r.nc.IsConnected() || !r.known {
 		return

@@ -50,7 +50,6 @@ func (l Level) text(s string) string {
 	return ""
 }
 
-// wire is a row on the wire.
 type wire struct {
 	Schema int        `json:"v"`
 	Run    string     `json:"run"` // of the program that put it
@@ -106,7 +105,6 @@ func permitted(r *render.Row, text func(string) string) render.Row {
 	return p
 }
 
-// known returns a state, or that it is unknown.
 func known(s state.State) state.State {
 	if slices.Contains(state.States[:], s) {
 		return s
@@ -117,7 +115,6 @@ func known(s state.State) state.State {
 // word makes a name safe to send or show.
 func word(s string) string { return cut(render.OneLine(s), maxWord) }
 
-// cut returns at most n bytes of s, without cutting a character.
 func cut(s string, n int) string { return strings.TrimRight(event.Cut(s, n), " ") }
 
 // decode parses JSON of at most MaxMessage bytes; unknown members are a newer version's.
@@ -140,7 +137,6 @@ func readRow(data []byte, at time.Time) (h copied, ok bool) {
 	return copied{word(w.Run), r, at}, r.SessionID != ""
 }
 
-// readPresence parses a host's presence.
 func readPresence(data []byte) (p presence, ok bool) {
 	if !decode(data, &p) || p.Schema < 1 {
 		return presence{}, false

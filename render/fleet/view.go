@@ -16,7 +16,6 @@ type view struct {
 	timed  bool
 }
 
-// node is one host.
 type node struct {
 	presence presence
 	at       time.Time // the server's time of it, zero for none
@@ -43,7 +42,6 @@ func (v *view) serverTime(t, now time.Time) {
 	}
 }
 
-// here converts the server's time t to this machine's clock.
 func (v *view) here(t time.Time) time.Time { return t.Add(-v.offset) }
 
 // apply applies a value that the server received at the time server, and reports whether it
@@ -104,7 +102,6 @@ func (n *node) present(key string, data []byte, server time.Time) (news, ok bool
 	return news, true
 }
 
-// put applies a row.
 func (n *node) put(seat string, data []byte, server time.Time) (news, ok bool) {
 	h, ok := readRow(data, server.UTC())
 	if _, known := n.rows[seat]; !ok || !known && len(n.rows) >= maxRows {

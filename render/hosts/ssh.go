@@ -40,7 +40,6 @@ func Parse(spec string) (name string, err error) {
 // names sh because the user's shell may be another.
 const listing = `exec sh -c 'PATH="$PATH:$HOME/.local/bin:$HOME/go/bin"; exec beckon list --json'`
 
-// maxAnswer is the size limit of a host's answer.
 const maxAnswer = 8 << 20
 
 // arguments returns the arguments for ssh to ask name: without prompts and forwarding, and
@@ -65,7 +64,6 @@ func shared() []string {
 		"-o", "ControlPath=" + filepath.Join(dir, "beckon-%C")}
 }
 
-// ask asks one host by ssh.
 func ask(ctx context.Context, name string) ([]byte, error) {
 	p := run.Program{Argv: append([]string{"ssh"}, arguments(name)...), Limit: deadline, Max: maxAnswer}
 	out, said, err := p.Outputs(ctx)
@@ -143,7 +141,6 @@ func settle(r *render.Row) {
 	r.Remote = nil
 }
 
-// shift moves a row's times by d.
 func shift(r *render.Row, d time.Duration) {
 	for _, t := range [...]*time.Time{&r.Since, &r.CreatedAt, &r.FirstSeen, &r.UpdatedAt} {
 		*t = t.Add(d)

@@ -28,7 +28,6 @@ const Timeout = 2 * time.Second
 // ErrGone marks a target that no longer exists: process, multiplexer or pane.
 var ErrGone = errors.New("it is gone")
 
-// gone is an ErrGone with what is gone.
 type gone struct{ what string }
 
 func (g gone) Error() string        { return g.what }
@@ -176,7 +175,6 @@ func (j *Jumper) reachable(r *render.Row) error {
 	return nil
 }
 
-// move is one jump in progress.
 type move struct {
 	*Jumper
 	ctx context.Context
@@ -206,7 +204,6 @@ func (m *move) ask(c Command) (string, error) {
 	return out, err
 }
 
-// byHand returns an error that tells the user where to go.
 func (m *move) byHand(format string, args ...any) error {
 	return &ByHand{fmt.Sprintf(format, args...),
 		"it sits in " + terminalName(m.row.Pane.Kind) + ", working in " + where(m.row)}

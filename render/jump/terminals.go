@@ -129,7 +129,6 @@ func (m *move) command(t *terminal, p place, argv []string) (c Command) {
 	return c
 }
 
-// explain returns why the terminal did not do it, nil if it did.
 func (m *move) explain(t *terminal, p place, out string, err error) error {
 	var hand *ByHand
 	said := cmp.Or(render.FirstLine(out), fmt.Sprint(err))

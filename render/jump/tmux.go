@@ -13,7 +13,6 @@ import (
 	"beckon/state/evidence"
 )
 
-// server is the state of one tmux server.
 type server struct {
 	socket  string
 	pid     int
@@ -29,7 +28,6 @@ type pane struct {
 	name                string // the session's
 }
 
-// client is one terminal attached to the server.
 type client struct {
 	name, session, active string // active is the pane in front, %N
 	used                  int64  // when it was last used, in seconds
@@ -116,7 +114,6 @@ func (m *move) tmux() (string, error) {
 	return did + " in " + render.OneLine(c.name), nil
 }
 
-// itsTmux asks the server of the session's pane.
 func (m *move) itsTmux() (*server, error) {
 	t := m.row.Pane.Tmux
 	if t.Pane == "" || t.Pane[0] != '%' || t.Socket != "" && !absolute(t.Socket) {
@@ -190,7 +187,6 @@ func (m *move) caller(s *server) *client {
 	return s.in(sessions)
 }
 
-// sessions returns the sessions that contain a pane.
 func (s *server) sessions(id string) (all []string) {
 	for _, p := range s.panes {
 		if p.id == id {

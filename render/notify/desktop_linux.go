@@ -116,7 +116,6 @@ func listener(conn net.Conn) (pid int) {
 	return pid
 }
 
-// program returns the path of a program, "" if there is none.
 func (n *notifySend) program(name string) string {
 	if !n.trusted {
 		path, _ := exec.LookPath(name)
@@ -186,7 +185,6 @@ func (n *notifySend) ask(ctx context.Context, service, method string, args ...st
 	return values, nil
 }
 
-// owner returns the unique name of the daemon's connection, which the bus gives to no other.
 func (n *notifySend) owner(ctx context.Context) (string, error) {
 	got, err := n.ask(ctx, "org.freedesktop.DBus", "GetNameOwner", daemonName)
 	if err == nil && len(got) != 1 {
@@ -351,7 +349,6 @@ func (d *DesktopChannel) Send(ctx context.Context, note Note) error {
 	return err
 }
 
-// follow jumps to a note's session.
 func (d *DesktopChannel) follow(ctx context.Context, n *Note) error {
 	argv := append(slices.Clone(d.Jump), n.record())
 	_, err := run.Program{Argv: argv, Limit: desktopLimit}.Output(ctx)

@@ -59,7 +59,6 @@ func noteOf(s *state.Session, e state.Alert) Note {
 	}
 }
 
-// record returns the record of the session.
 func (n *Note) record() string { return state.Record(n.SessionID, n.Part) }
 
 // Channel is one way to the user.

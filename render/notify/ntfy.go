@@ -59,7 +59,6 @@ func (p *Phone) Words() Words { return Words{Rows: ntfyRows, Full: p.full(), Awa
 // traffic, because they could press its buttons, too.
 func (p *Phone) full() bool { return p.Texts == reach.TextsFull && p.Ntfy.Private() }
 
-// ntfyMessage is a published message, as JSON for the server's root.
 type ntfyMessage struct {
 	Topic    string       `json:"topic"`
 	Title    string       `json:"title,omitempty"`
@@ -104,7 +103,6 @@ func (p *Phone) Send(ctx context.Context, n Note) error {
 	return err
 }
 
-// message completes a message for the phone's topic.
 func (p *Phone) message(m ntfyMessage) ntfyMessage {
 	_, m.Topic = p.Ntfy.At()
 	m.Click = p.Ntfy.Page

@@ -37,7 +37,6 @@ func terminalOf(s *state.Session, set alert.Settings) Terminal {
 // Name returns the channel's name in the configuration.
 func (Terminal) Name() string { return alert.Terminal }
 
-// reaches reports whether there is a terminal to write to.
 func (t Terminal) reaches() bool { return t.Socket != "" || t.W != nil || t.device() != "" }
 
 // Send writes the sequence.
@@ -99,7 +98,6 @@ func tmux(ctx context.Context, socket string, args ...string) (string, error) {
 	return out, err
 }
 
-// tmuxTime is how long tmux shows a notification, in milliseconds.
 const tmuxTime = "10000"
 
 // tmuxShows shows n in the status line of every client of the server at socket. It escapes the

@@ -241,7 +241,6 @@ func spent(usd float64) string {
 	return dollars(usd)
 }
 
-// span formats a duration in hours and minutes, or seconds below one minute.
 func span(d time.Duration) string {
 	switch {
 	case d < time.Minute:

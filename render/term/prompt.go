@@ -10,7 +10,6 @@ import (
 	"beckon/state"
 )
 
-// maxName is the most columns for a session's name in a line with others.
 const maxName = 24
 
 // Waiting returns the rows that need the user, in the order of rows.
@@ -114,7 +113,6 @@ func (st Style) entry(name string, r *render.Row) string {
 	return text
 }
 
-// clean makes foreign text safe for a terminal.
 func clean(s string) string { return render.OneLine(s) }
 
 // count returns how many rows a field of a template counts, "" for none.

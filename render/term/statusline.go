@@ -57,7 +57,6 @@ func StatusLine(v StatusView, f Format, st Style) string {
 	return strings.Join(lines, "\n")
 }
 
-// status returns the value of one field, "" if unknown.
 func (st Style) status(v *StatusView, field string, l level) string {
 	s := &v.Status
 	switch field {
@@ -160,7 +159,6 @@ func dollars(usd float64) string {
 	return "$" + strconv.FormatFloat(usd, 'f', digits, 64)
 }
 
-// cut cleans a name and cuts it to the level's width.
 func (l level) cut(name string) string {
 	if name = clean(name); l.name > 0 {
 		return truncate(name, l.name, "…")

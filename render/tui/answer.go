@@ -39,7 +39,6 @@ const readTime = 500 * time.Millisecond
 // The least size of a screen on which a request can be read.
 const minAnswerWidth, minAnswerHeight = 24, 8
 
-// asked returns the request of a row's session, nil for none.
 func (m *model) asked(r *render.Row) *card.Request {
 	return m.requestOf(r, func(k request.Kind) bool { return k != request.Reply })
 }
@@ -123,7 +122,6 @@ type answeredMsg struct {
 	doneMsg
 }
 
-// answers are the keys of a request on the screen.
 var answers = map[request.Kind][]struct {
 	keys, show, hint string
 	do               func(m *model, o card.Request, name string) tea.Cmd
@@ -182,7 +180,6 @@ func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 	return nil, false
 }
 
-// showAsked shows the selected session's request.
 func (m *model) showAsked() tea.Cmd {
 	r := m.current()
 	if m.asked(r) != nil {
@@ -256,7 +253,6 @@ func (m *model) deny(o card.Request, _ string) tea.Cmd {
 	return m.give(o, request.Answer{Word: request.Deny})
 }
 
-// refuse asks for the text that goes with a refusal.
 func (m *model) refuse(o card.Request, _ string) tea.Cmd {
 	hint := "Enter refuses; what you type tells the agent why; Esc leaves it"
 	m.prompt = &prompt{label: "refuse " + o.Card.Title, hint: hint, long: true, enter: func(s string) tea.Cmd {
@@ -297,7 +293,6 @@ func (m *model) choose1(o card.Request, first string, answers map[string]string)
 	return nil
 }
 
-// reply asks for the next prompt of a session whose turn is over.
 func (m *model) reply() tea.Cmd {
 	r := m.current()
 	if r == nil {
@@ -325,7 +320,6 @@ func (m *model) reply() tea.Cmd {
 	return nil
 }
 
-// stop asks before it ends a turn.
 func (m *model) stop() tea.Cmd {
 	r := m.current()
 	switch {
@@ -379,7 +373,6 @@ func (m *model) signed(do func() (string, error), report func(doneMsg) tea.Msg, 
 	return run
 }
 
-// askPIN asks for the PIN.
 func (m *model) askPIN(msg pinMsg) tea.Cmd {
 	enter := func(typed string) tea.Cmd {
 		m.prompt = nil

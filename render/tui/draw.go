@@ -16,7 +16,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// draw draws the frame if something changed since the last one.
 func (m *model) draw() {
 	if !m.dirty {
 		return
@@ -29,7 +28,6 @@ func (m *model) draw() {
 	m.frame = strings.Join(lines, "\n")
 }
 
-// page returns everything for a script: all rows, whatever the height.
 func (m *model) page() string {
 	lines := m.screen()
 	for i, l := range lines {
@@ -62,7 +60,6 @@ func (m *model) screen() []string {
 	return lines[:min(len(lines), max(1, m.height))]
 }
 
-// withPeek adds the peek panel next to or below the list.
 func (m *model) withPeek(body []string, l layout) []string {
 	if !m.peek || m.help { // help uses the whole screen
 		return body
@@ -77,7 +74,6 @@ func (m *model) withPeek(body []string, l layout) []string {
 	return body
 }
 
-// pad cuts or fills lines up to n.
 func pad(lines []string, n int) []string {
 	for len(lines) < n {
 		lines = append(lines, "")
@@ -85,7 +81,6 @@ func pad(lines []string, n int) []string {
 	return lines[:max(0, n)]
 }
 
-// titleLine shows the number of sessions per group and anything unusual.
 func (m *model) titleLine() string {
 	left := " " + m.pal.paint(accent, cmp.Or(m.opt.Title, "beckon"), false)
 	var right []string
@@ -116,7 +111,6 @@ func (m *model) titleLine() string {
 	return left + strings.Repeat(" ", max(1, m.width-term.Width(left)-term.Width(end))) + end
 }
 
-// limitText returns the nearest usage limit, in red if it is nearly reached.
 func (m *model) limitText() string {
 	w, ok := usage.Nearest(m.local.Limits)
 	if !ok || m.width < shortWidth && w.Percent() < term.NearlyFull {
@@ -130,7 +124,6 @@ var groupRole = map[render.Group]role{
 	render.GroupIdle: dim, render.GroupBackburner: dim, render.GroupOver: dim,
 }
 
-// countsText returns how many sessions are in each group, as far as it fits.
 func (m *model) countsText(width int) string {
 	var parts []string
 	for _, g := range render.Groups {
@@ -150,7 +143,6 @@ func (m *model) countsText(width int) string {
 	return strings.Join(parts, m.pal.paint(faint, " · ", false))
 }
 
-// listLines draws the visible part of the list.
 func (m *model) listLines(l layout) []string {
 	end := min(len(m.entries), m.top+l.body)
 	c := m.measure(l.list)
@@ -256,7 +248,6 @@ func (m *model) footLine() string {
 	return m.hintLine()
 }
 
-// hintLine shows the keys that act on what is on the screen, and the one that shows the rest.
 func (m *model) hintLine() string {
 	hints := m.answerHints()
 	for _, k := range bindings() {
@@ -288,7 +279,6 @@ func (m *model) keyHints(hints []binding, room int) string {
 	return b.String()
 }
 
-// emptyLines says why there are no rows.
 func (m *model) emptyLines(l layout) []string {
 	var say []string
 	switch {

@@ -73,7 +73,6 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	return m.pressed(name)
 }
 
-// pressed does what a key means while nothing is being typed.
 func (m *model) pressed(name string) tea.Cmd {
 	if cmd, used := m.answerKey(name); used {
 		return cmd
@@ -118,7 +117,6 @@ func (m *model) helped() []binding {
 	return found
 }
 
-// turnPage turns a page, of the peek panel if it is open.
 func (m *model) turnPage(way int) tea.Cmd {
 	l := m.layout()
 	if m.peek {
@@ -151,7 +149,6 @@ func (m *model) resort() tea.Cmd {
 	return m.say("sorted " + string(m.order) + ": " + orderMeans[m.order])
 }
 
-// do runs an action and shows its result.
 func (m *model) do(f func() (string, error)) tea.Cmd {
 	return func() tea.Msg {
 		text, err := f()
@@ -186,7 +183,6 @@ func (m *model) jump() tea.Cmd {
 
 var errRemote = errors.New("that session is on another host")
 
-// mark marks the selected session, or takes its mark off, and goes to the next.
 func (m *model) mark() tea.Cmd {
 	if m.selected == "" {
 		return nil
@@ -219,7 +215,6 @@ func several(rows []render.Row) string {
 	return term.Plural(len(rows), "session")
 }
 
-// act folds an action on sessions of this machine; done describes it.
 func (m *model) act(rows []render.Row, a state.Action, done string) tea.Cmd {
 	switch {
 	case len(m.marked) > 0 && len(rows) == 0:
@@ -308,7 +303,6 @@ func (m *model) startFilter() tea.Cmd {
 	return nil
 }
 
-// escape closes the topmost panel or prompt.
 func (m *model) escape() tea.Cmd {
 	switch {
 	case m.peek:
@@ -329,7 +323,6 @@ func (m *model) togglePeek() tea.Cmd {
 	return m.recall()
 }
 
-// recall reads the history of the selected session for the peek panel.
 func (m *model) recall() tea.Cmd {
 	r := m.current()
 	if !m.peek || r == nil || r.Remote != nil || m.opt.Recent == nil {

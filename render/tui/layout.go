@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// layout is the division of the screen, in lines and columns.
 type layout struct {
 	head, body, foot int // lines of the title, the list and the last line
 	list             int // columns of the list
@@ -108,7 +107,6 @@ func widen(column *int, text string) {
 	}
 }
 
-// word returns a row's state in words, and whether it is new if no heading says so.
 func (m *model) word(r *render.Row) string {
 	w := term.Word(r)
 	if r.Unseen && (m.grouping != ByNeed || r.NeedsYou) {
@@ -137,12 +135,10 @@ func branch(r *render.Row) string {
 	return strings.TrimSpace(b + " @" + tree)
 }
 
-// badges returns what runs in addition to a session's turn.
 func badges(r *render.Row, width int) string {
 	return strings.Join(term.Badges(r, width < shortWidth), " ")
 }
 
-// contextUsed returns how full the model's context is, "" if unknown.
 func contextUsed(r *render.Row) string {
 	if r.Context == nil {
 		return ""
@@ -170,10 +166,8 @@ func (m *model) hostName(r *render.Row) string {
 	return h
 }
 
-// clean makes foreign text safe to draw in one line.
 func clean(s string) string { return render.OneLine(s) }
 
-// wrap breaks text into lines of at most width columns.
 func wrap(s string, width int) []string {
 	var out []string
 	for _, l := range render.Lines(s) {

@@ -187,7 +187,6 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// paletteFor sets the palette for what is known about the terminal.
 func (m *model) paletteFor() {
 	m.pal = newPalette(m.opt.Color, m.profile, m.background)
 }
@@ -202,7 +201,6 @@ func (m *model) look(msg lookMsg) {
 	m.arrange()
 }
 
-// now returns the time that ages refer to.
 func (m *model) now() time.Time {
 	if m.local.Still || m.local.Now.IsZero() {
 		return m.local.Now
@@ -221,7 +219,6 @@ func (m *model) stale(r *render.Row) time.Duration {
 // keyOf identifies a row across looks: the seat survives /clear and a resume.
 func keyOf(r *render.Row) string { return r.Host + "\x00" + cmp.Or(r.SeatID, r.Record()) }
 
-// arrange rebuilds the list and keeps its session selected.
 func (m *model) arrange() {
 	all := hosts.Distinct(m.local.Rows, m.others.rows)
 	m.total, m.several = len(all), false
@@ -253,7 +250,6 @@ func (m *model) choose(i int) {
 	m.follow()
 }
 
-// current returns the selected row, or nil.
 func (m *model) current() *render.Row {
 	if m.cursor >= len(m.rows) {
 		return nil
@@ -267,7 +263,6 @@ func (m *model) seen(r *render.Row) (state.Seen, bool) {
 	return v, ok && r.Remote == nil
 }
 
-// warning returns in one line what cannot be read, or which hosts are silent.
 func (m *model) warning() string {
 	if m.problem == "" && m.others.err != nil {
 		return m.others.err.Error()
@@ -347,7 +342,6 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// errorLine returns an error with its advice, if any.
 func errorLine(err error) string {
 	if hint := render.HintOf(err); hint != "" {
 		return err.Error() + ": " + hint

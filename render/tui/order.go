@@ -44,7 +44,6 @@ func heading(r *render.Row, by Grouping) string {
 	return ""
 }
 
-// wordsOf returns the words of a filter.
 func wordsOf(filter string) []string { return strings.Fields(strings.ToLower(filter)) }
 
 // matches reports whether a row's visible text contains every word of the filter.

@@ -62,7 +62,6 @@ func (s *sheet) part(title string, as role, body ...string) {
 	}
 }
 
-// peekHead writes which session it is, and its status.
 func (m *model) peekHead(r *render.Row, s *sheet) {
 	s.lines = append(s.lines, m.pal.paint(stateRole(r.State), term.Glyph(r.State)+" "+m.word(r), false)+
 		m.pal.paint(dim, " for "+m.age(r.Since), false)+"  "+m.pal.paint(strong, term.Cut(name(r), s.width-30), false)+
@@ -97,7 +96,6 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 	s.details(append([]term.Detail{{Label: "session", Text: r.SessionID}}, term.Facts(r)...))
 }
 
-// details writes labelled texts.
 func (s *sheet) details(list []term.Detail) {
 	for _, d := range list {
 		for _, l := range wrap(d.Text, s.width-10) {
@@ -107,7 +105,6 @@ func (s *sheet) details(list []term.Detail) {
 	}
 }
 
-// running writes the open calls.
 func (s *sheet) running(r *render.Row, v state.Seen, now time.Time) {
 	var calls []string
 	for _, a := range v.Session.Actors {

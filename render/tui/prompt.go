@@ -110,7 +110,6 @@ func (m *model) typed(s string) {
 	p.set(p.text + strings.Join(lines, between))
 }
 
-// set sets the text before the cursor.
 func (p *prompt) set(s string) {
 	p.text = s
 	if p.change != nil {

@@ -76,7 +76,6 @@ var looks = [roles]struct {
 	keycap: {many: colors{mid("34"), "#79c0ff", "#0550ae"}, few: colors{"", "6", "5"}},
 }
 
-// mid returns the colour of middle brightness that replaces a basic one.
 func mid(sgr string) string { return term.Midtones[sgr] }
 
 // colorOf returns a role's colour in a terminal.
@@ -87,7 +86,6 @@ func colorOf(r role, p colorprofile.Profile, b background) string {
 	return looks[r].many[b]
 }
 
-// selectedColor returns the background of the selected row.
 func selectedColor(p colorprofile.Profile, b background) string {
 	switch {
 	case p == colorprofile.ANSI:

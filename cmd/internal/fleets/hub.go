@@ -36,7 +36,6 @@ type Cmd struct {
 	Link   LinkCmd   `cmd:"" help:"Publish this machine's sessions to a fleet, for the lists of other machines."`
 }
 
-// where is the flag that the server's subcommands have.
 type where struct {
 	Dir string `hidden:"" placeholder:"DIR" type:"path" help:"The server's directory (default: hub beside config.json)."`
 }
@@ -267,7 +266,6 @@ func (h *hub) Path(name string) string { return filepath.Join(h.dir, name) }
 // Reload is the command by which the running server takes a change.
 func (h *hub) Reload() string { return "nats-server --signal reload=" + h.Path(pidFile) }
 
-// invite lets a machine in, and returns its access.
 func invite(dir string, a fleet.Credential) (fleet.Credential, *hub, error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {

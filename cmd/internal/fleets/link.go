@@ -26,7 +26,6 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// credentialFile returns the file that link --join writes the access to.
 func credentialFile(a *cli.App) string { return home.Config(a.Getenv, "fleet.json") }
 
 // credential returns this machine's access to a fleet: the token in BECKON_FLEET, else the one
@@ -58,7 +57,6 @@ func Joined(a *cli.App) bool {
 	return ok && err == nil
 }
 
-// join stores an access for link and --fleet.
 func join(a *cli.App, acc fleet.Credential) error {
 	path := credentialFile(a)
 	if path == "" {
@@ -128,7 +126,6 @@ func (c *LinkCmd) Run(a *cli.App) error {
 	return c.publish(a)
 }
 
-// publish publishes until an interrupt.
 func (c *LinkCmd) publish(a *cli.App) error {
 	acc, ok, err := credential(a)
 	if err != nil {
@@ -175,7 +172,6 @@ func (c *LinkCmd) publish(a *cli.App) error {
 	return link.Run(ctx, rows)
 }
 
-// join keeps an access.
 func (c *LinkCmd) join(a *cli.App) error {
 	token := c.Join
 	if token == "-" {
