@@ -40,14 +40,16 @@ const readTime = 500 * time.Millisecond
 const minAnswerWidth, minAnswerHeight = 24, 8
 
 func (m *model) asked(r *render.Row) *card.Request {
-	return m.requestOf(r, func(k request.Kind) bool { return k != request.Reply })
+	return m.requestOf(r, false)
 }
 
-func (m *model) requestOf(r *render.Row, kind func(request.Kind) bool) *card.Request {
+func (m *model) requestOf(r *render.Row, reply bool) *card.Request {
 	if r == nil || r.Remote != nil {
 		return nil
 	}
-	i := slices.IndexFunc(m.requests, func(o card.Request) bool { return o.Record == r.Record() && kind(o.Kind) })
+	i := slices.IndexFunc(m.requests, func(o card.Request) bool {
+		return o.Record == r.Record() && (o.Kind == request.Reply) == reply
+	})
 	if i < 0 {
 		return nil
 	}
@@ -298,7 +300,7 @@ func (m *model) reply() tea.Cmd {
 	if r == nil {
 		return nil
 	}
-	o := m.requestOf(r, func(k request.Kind) bool { return k == request.Reply })
+	o := m.requestOf(r, true)
 	switch {
 	case r.Remote != nil:
 		return m.fail(errRemote)
@@ -417,7 +419,7 @@ func (m *model) answerHints() (keys []binding) {
 	o := m.drawn.of
 	if o == nil {
 		r := m.current()
-		if m.peek && m.opt.Answer != nil && m.requestOf(r, func(k request.Kind) bool { return k == request.Reply }) != nil {
+		if m.peek && m.opt.Answer != nil && m.requestOf(r, true) != nil {
 			keys = []binding{{keys: "r", show: "r", hint: "reply"}}
 		}
 		return keys

@@ -271,18 +271,12 @@ func invite(dir string, a fleet.Credential) (fleet.Credential, *hub, error) {
 	if err != nil {
 		return a, nil, err
 	}
-	key, err := pair.PublicKey()
-	if err != nil {
-		return a, nil, err
-	}
-	seed, err := pair.Seed()
-	if err != nil {
-		return a, nil, err
-	}
+	key, errKey := pair.PublicKey()
+	seed, errSeed := pair.Seed()
 	h, err := change(dir, func(h *hub) error {
 		h.Members = append(h.Members, member{a.User, a.Host, a.View, key})
 		a.URL, a.CA, a.Seed = h.URL, h.Pin, string(seed)
-		return nil
+		return errors.Join(errKey, errSeed)
 	})
 	return a, h, err
 }
