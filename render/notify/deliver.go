@@ -54,18 +54,6 @@ type pending struct {
 	reason string    // of the last Later that was logged
 }
 
-// later reports whether the decision v on p is put off, and logs why, once for each reason.
-func (d *Deliverer) later(p *pending, c alert.Case, v state.Decision, now time.Time) bool {
-	if v.Verdict != state.Later || now.Sub(p.since) >= patience+d.Settings.Limit {
-		return false
-	}
-	if v.Reason != p.reason {
-		p.reason = v.Reason
-		d.log(c, v, "", now)
-	}
-	return true
-}
-
 // send sends the notification, and logs the decision.
 func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, v state.Decision, now time.Time) {
 	if v.Verdict != state.Notify {
@@ -130,8 +118,6 @@ func (d *Deliverer) withButtons(id string, channels []Channel) (others []Channel
 func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now time.Time) {
 	_ = d.Store.Decide(c.Decided(v, "wait", channels, now)) // the decision stands without its log
 }
-
-func settles(e state.Alert) time.Duration { return time.Duration(e.Kind.Delay()) * time.Millisecond }
 
 // Wait notifies of what hooks leave (alert.Due): it takes a second look at each alert, with all
 // evidence, when it has stood long enough. It returns when nothing is due, or another process
@@ -217,7 +203,14 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 	default:
 		channels, v = d.decide(c, due.Mode, now)
 	}
-	if d.later(p, c, v, now) || !due.Remove(d.Store.Dir) { // removed first: no other process sends it
+	if v.Verdict == state.Later && now.Sub(p.since) < patience+d.Settings.Limit {
+		if v.Reason != p.reason {
+			p.reason = v.Reason
+			d.log(c, v, "", now)
+		}
+		return nil
+	}
+	if !due.Remove(d.Store.Dir) { // another process sends it
 		return nil
 	}
 	return func() {
@@ -266,7 +259,7 @@ func (d *Deliverer) early(c alert.Case) time.Duration {
 	if c.Alert.Dialog && d.Settings.ByClient(c.Session) {
 		return state.Stillness*time.Millisecond + ahead
 	}
-	return settles(c.Alert)
+	return time.Duration(c.Alert.Kind.Delay()) * time.Millisecond
 }
 
 // decide decides on an alert, and returns the channels that reach the user from here.
