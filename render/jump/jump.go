@@ -104,26 +104,20 @@ func (j *Jumper) To(ctx context.Context, r *render.Row) (Result, error) {
 	if r.Job != nil {
 		return m.attachJob()
 	}
-	focus := m.tmux
-	if t := terminalOf(r); t != nil {
-		focus = func() (string, error) { return m.focus(t) }
-	} else if r.Pane.Kind != "tmux" {
-		return Result{}, m.byHand("%s cannot be told to show a pane", terminalName(r.Pane.Kind))
+	var did string
+	var err error
+	switch i := slices.IndexFunc(terminals, func(t terminal) bool { return t.kind == r.Pane.Kind }); {
+	case r.Pane.Kind == "tmux":
+		did, err = m.tmux()
+	case i >= 0:
+		did, err = m.focus(&terminals[i])
+	default:
+		err = m.byHand("%s cannot be told to show a pane", terminalName(r.Pane.Kind))
 	}
-	did, err := focus()
 	if err != nil {
 		return Result{}, err
 	}
 	return Result{Did: did, Commands: m.ran}, nil
-}
-
-// terminalOf returns the row's terminal, nil if it is tmux or one that beckon cannot tell
-// anything.
-func terminalOf(r *render.Row) *terminal {
-	if i := slices.IndexFunc(terminals, func(t terminal) bool { return t.kind == r.Pane.Kind }); i >= 0 {
-		return &terminals[i]
-	}
-	return nil
 }
 
 // attachJob shows a session that the client runs in the background: `claude attach` opens it

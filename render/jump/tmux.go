@@ -86,7 +86,13 @@ func parseServer(socket, out string) *server {
 // client, the caller's own moves to it.
 func (m *move) tmux() (string, error) {
 	t := m.row.Pane.Tmux
-	s, err := m.itsTmux()
+	if t.Pane == "" || t.Pane[0] != '%' || t.Socket != "" && !absolute(t.Socket) {
+		return "", m.byHand("tmux gave this pane no id")
+	}
+	s, err := m.askTmux(t.Socket)
+	if err == nil && t.Server != 0 && s.pid != t.Server {
+		err = isGone("its tmux server has ended, another one is at %s", render.OneLine(t.Socket))
+	}
 	if err != nil {
 		return "", err
 	}
@@ -112,18 +118,6 @@ func (m *move) tmux() (string, error) {
 	}
 	m.raise(c)
 	return did + " in " + render.OneLine(c.name), nil
-}
-
-func (m *move) itsTmux() (*server, error) {
-	t := m.row.Pane.Tmux
-	if t.Pane == "" || t.Pane[0] != '%' || t.Socket != "" && !absolute(t.Socket) {
-		return nil, m.byHand("tmux gave this pane no id")
-	}
-	s, err := m.askTmux(t.Socket)
-	if err == nil && t.Server != 0 && s.pid != t.Server {
-		return nil, isGone("its tmux server has ended, another one is at %s", render.OneLine(t.Socket))
-	}
-	return s, err
 }
 
 // raise brings the terminal of a client to the front, if its tty identifies it. A failure is

@@ -210,7 +210,7 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 		}
 		return nil
 	}
-	if !due.Remove(d.Store.Dir) { // another process sends it
+	if !due.Remove(d.Store.Dir) { // first, so that no other process sends it
 		return nil
 	}
 	return func() {
