@@ -430,5 +430,6 @@ func (m *model) answerHints() (keys []binding) {
 			keys = append(keys, binding{keys: a.keys, show: a.show, hint: a.hint})
 		}
 	}
-	return append(keys, binding{show: "S", hint: "stop"}, binding{show: "n", hint: "next"}, binding{show: "Enter", hint: "jump"})
+	more := []binding{{show: "S", hint: "stop"}, {show: "n", hint: "next"}, {show: "Enter", hint: "jump"}}
+	return append(keys, more...)
 }
