@@ -178,12 +178,14 @@ func tagged(h *config.Hook, d wire.Decision, reason string) string {
 // failed applies the fail mode for a hook that failed.
 func (m *merging) failed(res *HookResult) {
 	h, mode := res.Hook, wire.Silence
-	if h.FailClosed {
-		mode = wire.Deny
-	} else if rule := h.Spec.Rule; rule != nil && !res.says() && (rule.Decision.Refuses() || rule.Decision == wire.Ask && m.contract.Ask) {
-		mode = rule.Decision // a rule that could not be evaluated applies
+	if rule := h.Spec.Rule; rule != nil && !res.says() { // a rule that could not be evaluated applies
+		if d := rule.Decision; d.Refuses() || m.cannotAsk(d) {
+			mode = wire.Deny
+		} else if d == wire.Ask && m.contract.Ask {
+			mode = d
+		}
 	}
-	if rule := h.Spec.Rule; rule != nil && m.cannotAsk(rule.Decision) && !res.says() {
+	if h.FailClosed {
 		mode = wire.Deny
 	}
 	switch mode {

@@ -51,8 +51,9 @@ func (c *testCmd) past(a *cli.App, s policy.Sources) error {
 	err = read.each(ctx, path, func(x call) {
 		calls++
 		_, r := t.of(ctx, x)
-		if by := decided(r); by != silent {
+		if word, hooks := decided(r); word != "pass" {
 			answered++
+			by := word + " " + strings.Join(hooks, ", ")
 			when := x.at.Local().Format("2006-01-02 15:04") + " " + filepath.Base(cmp.Or(x.project, x.place))
 			subject := trust.Kept(policy.SubjectOf(x.payload))
 			answers[by] = append(answers[by], fmt.Sprintf("%s %s: %s", when, x.kind, subject))

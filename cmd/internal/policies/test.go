@@ -204,30 +204,23 @@ func printResult(a *cli.App, r policy.Result, tool string) {
 	}
 }
 
-// silent is what decided returns if no hook decides.
-const silent = "silent"
-
-// decided returns a policy's decision on a call, and the hooks that made it.
-func decided(r policy.Result) string {
+// decided returns a result in the words of a test, and the hooks that made it.
+func decided(r policy.Result) (word string, by []string) {
 	d := r.Verdict.Decision
-	var by []string
 	for _, h := range r.Results {
 		o := h.Outcome.Decision
-		joins := o == d || o == wire.Block && d == wire.Deny || d == wire.Silence
-		if h.Ran && !h.Hook.Observe && o != wire.Silence && joins {
+		joins := o != wire.Silence && o == d || o == wire.Block && d == wire.Deny || o == wire.Warn && d == wire.Silence
+		if h.Ran && !h.Hook.Observe && joins {
 			by = append(by, h.Hook.Name())
 		}
 	}
-	word := string(d)
 	switch {
-	case word == "" && r.Verdict.Input != nil:
-		word = "rewrite"
-	case word == "" && len(r.Answer.Stdout) == 0:
-		return silent
-	case word == "":
-		word = "text"
+	case d != wire.Silence:
+		return string(d), by
+	case len(by) > 0:
+		return "warn", by
 	}
-	return strings.TrimSpace(word + " " + strings.Join(by, ", "))
+	return "pass", nil
 }
 
 // testFiles runs the test files at the path, or below it.
@@ -278,26 +271,14 @@ func (c *testCmd) testFile(a *cli.App, s policy.Sources, path string) (passed, f
 	t := newTrial(s, hooks, false)
 	for _, x := range cases {
 		_, r := t.of(context.Background(), x.call)
-		if x.decision == caseDecision(r) {
+		got, by := decided(r)
+		if x.decision == got {
 			passed++
 			continue
 		}
 		failed++
-		got := render.OneLine(decided(r))
+		got = render.OneLine(strings.TrimSpace(got + " " + strings.Join(by, ", ")))
 		fmt.Fprintf(a.Stdout, "%s:%s: %s: want %s, got %s\n", path, x.place, render.OneLine(x.text), x.decision, got)
 	}
 	return passed, failed, nil
-}
-
-// caseDecision returns a result in the words of a test.
-func caseDecision(r policy.Result) string {
-	if r.Verdict.Decision != wire.Silence {
-		return string(r.Verdict.Decision)
-	}
-	for _, h := range r.Results {
-		if h.Ran && !h.Hook.Observe && h.Outcome.Decision == wire.Warn {
-			return "warn"
-		}
-	}
-	return "pass"
 }

@@ -181,11 +181,11 @@ func (r *Rule) describe() string {
 			parts = append(parts, name+" "+strings.Join(values, ", "))
 		}
 	}
-	conditions := func(prefix string, c rule.Conditions) {
-		list(prefix+"commands", c.Commands)
-		list(prefix+"regex", c.Regex)
-		list(prefix+"paths", c.Paths)
-		list(prefix+"words", c.Words)
+	conditions := func(except string, c rule.Conditions) {
+		list(except+"commands", c.Commands)
+		list(except+"regex", c.Regex)
+		list(except+"paths", c.Paths)
+		list(except+"words", c.Words)
 	}
 	conditions("", r.Match.Conditions)
 	if r.Match.Says != nil {

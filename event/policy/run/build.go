@@ -23,8 +23,8 @@ import (
 type Starter struct{}
 
 // Prepare creates the handlers of the hooks of kind k, with env as the environment of what
-// they start. A hook whose handler cannot be created fails when its turn comes. state stores which servers are down; "" stores nothing, and then the caller must have passed env
-// through Inside.
+// they start. A hook whose handler cannot be created fails when its turn comes. state stores which
+// servers are down; "" stores nothing, and then the caller must have passed env through Inside.
 func (Starter) Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir) {
 	marked := state == ""
 	for _, h := range hooks {
