@@ -46,7 +46,7 @@
 //	state/request        what a session asks: its file, the waiting hook, the answer; a pin signs it
 //	render               rows; term and tui draw them, card draws requests, jump goes to a pane,
 //	                     hosts and fleet bring those of other machines, run starts programs
-//	render/web           beckon serve: access says who may, page is the page
+//	render/web           beckon serve: access says who may
 //	render/notify        notifications; reach has their settings
 //	installer            settings edits, plugin, client version; release
 //	testdata             recordings, scripts, scenarios, files of earlier releases

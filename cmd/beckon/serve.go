@@ -23,7 +23,6 @@ import (
 	"beckon/render"
 	"beckon/render/web"
 	"beckon/render/web/access"
-	dashboard "beckon/render/web/page"
 	"beckon/state"
 )
 
@@ -127,7 +126,6 @@ func (c *serveCmd) Run(a *app) error {
 		User:     a.User(),
 		Hosts:    c.Host,
 		Closed:   !c.Hooks,
-		Page:     dashboard.Handler(),
 		Policy:   hook.Serve(a.Store, handlers.Starter{}, a.Getenv, "BECKON_TOKEN"),
 		Stats:    func(days int) (any, error) { return a.statsOf(days) },
 		Timeline: func(date string) (any, error) { return a.timeline(date) },

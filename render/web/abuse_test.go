@@ -346,7 +346,7 @@ func TestAbuse(t *testing.T) {
 		ask:    func(context.Context, Question) ([]byte, error) { asked.Add(1); return []byte(allowed), nil },
 		answer: func(context.Context, Question) []byte { asked.Add(1); return nil },
 	}
-	x := serve(t, Options{Token: testToken, Page: page(), Policy: judge, Config: func() (any, error) { return nil, nil }})
+	x := serve(t, Options{Token: testToken, Policy: judge, Config: func() (any, error) { return nil, nil }})
 	owners := map[string]string{}
 	for _, a := range abuses {
 		if owners[a.what] = a.do(x); owners[a.what] != a.want {

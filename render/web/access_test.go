@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -10,10 +9,6 @@ import (
 	"beckon/render/web/access"
 )
 
-func page() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") })
-}
-
 // paths has one path of each kind that shows something.
 var paths = []string{"/api/sessions", "/events", "/metrics", "/api/config", "/api", "/nothing"}
 
@@ -21,7 +16,7 @@ var paths = []string{"/api/sessions", "/events", "/metrics", "/api/config", "/ap
 // whatever came through a proxy. Nothing is shown without one.
 func TestOwnersPrograms(t *testing.T) {
 	needsPeers(t)
-	x := serve(t, Options{Page: page(), Config: func() (any, error) { return nil, nil }})
+	x := serve(t, Options{Config: func() (any, error) { return nil, nil }})
 	x.Key = ""
 	x.post("/hook", `{"event":"Stop","hookInput":{"session_id":"good"}}`)
 	for _, path := range []string{"/hook/status"} {

@@ -87,11 +87,9 @@ func (s *Server) handler() http.Handler {
 		mux.Handle(e.pattern, h)
 		needs[e.pattern] = e.needs
 	}
-	if s.o.Page != nil {
-		for _, p := range []string{"GET /{$}", "GET /session/", "GET /assets/"} {
-			mux.Handle(p, gzhttp.GzipHandler(s.o.Page))
-			needs[p] = access.Open
-		}
+	for _, p := range []string{"GET /{$}", "GET /session/", "GET /assets/"} {
+		mux.Handle(p, gzhttp.GzipHandler(http.HandlerFunc(Page)))
+		needs[p] = access.Open
 	}
 	return s.guard.Protect(func(r *http.Request) access.Scope {
 		_, pattern := mux.Handler(r)

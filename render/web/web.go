@@ -1,5 +1,5 @@
 // Package web serves the state of the sessions over HTTP: posted hooks, in three dialects, a
-// read API, server-sent events, metrics, and an optional page.
+// read API, server-sent events, metrics, and a page (page.go).
 //
 // It guarantees: its verdicts are state.Resolve's, and its rows those of `list --json`; what
 // is posted goes through store.Fold like every hook, so files stay the source of truth and
@@ -44,7 +44,6 @@ type Options struct {
 	User     string       // the owner's name, to show whose answer it was
 	Hosts    []string     // names that requests may use besides those of loopback
 	Closed   bool         // events over HTTP are ignored
-	Page     http.Handler // of /, /session/... and /assets/...; nil for none
 	Policy   Policy       // answers what is posted to /hook; nil for none
 
 	// Seen, unless it is nil, is called with the live sessions, every Timing.Recheck, one call at a

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -42,7 +43,7 @@ func TestLoading(t *testing.T) {
 
 // A module that the document does not name is requested only after those that import it have come.
 func TestPreload(t *testing.T) {
-	index, err := assets.ReadFile("assets/index.html")
+	index, err := os.ReadFile("assets/index.html")
 	if err != nil {
 		t.Fatal(err)
 	}

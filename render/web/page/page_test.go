@@ -1,7 +1,7 @@
+// Package page tests the page in browsers.
 package page
 
 import (
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,17 +10,19 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"beckon/render/web"
 )
 
 // every calls f with each file of the page.
 func every(t *testing.T, f func(name, text string)) {
 	t.Helper()
-	entries, err := fs.ReadDir(assets, "assets")
+	entries, err := os.ReadDir("assets")
 	if err != nil || len(entries) == 0 {
 		t.Fatalf("%d assets, %v", len(entries), err)
 	}
 	for _, e := range entries {
-		b, err := assets.ReadFile("assets/" + e.Name())
+		b, err := os.ReadFile("assets/" + e.Name())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,13 +30,16 @@ func every(t *testing.T, f func(name, text string)) {
 	}
 }
 
+// maxSize is the size limit of the whole page, in bytes, before compression.
+const maxSize = 152_000
+
 func TestPageIsSmall(t *testing.T) {
 	size := 0
 	every(t, func(_, text string) { size += len(text) })
-	if size > MaxSize {
-		t.Errorf("the page has %d bytes, more than %d", size, MaxSize)
+	if size > maxSize {
+		t.Errorf("the page has %d bytes, more than %d", size, maxSize)
 	}
-	t.Logf("%d bytes of %d", size, MaxSize)
+	t.Logf("%d bytes of %d", size, maxSize)
 }
 
 // markup matches the ways in which a text could become markup or code, and the styles and
@@ -67,7 +72,7 @@ func TestNothingFromElsewhere(t *testing.T) {
 
 // Every file that the page requests exists.
 func TestPartsAreThere(t *testing.T) {
-	h := Handler()
+	h := http.HandlerFunc(web.Page)
 	wants := regexp.MustCompile(`(?:from|href=|src=|import) ?"(\.?/[^"]*\.[a-z]+)"`)
 	found := 0
 	every(t, func(name, text string) {
@@ -87,7 +92,7 @@ func TestPartsAreThere(t *testing.T) {
 }
 
 func TestHandler(t *testing.T) {
-	h := Handler()
+	h := http.HandlerFunc(web.Page)
 	get := func(path, tag string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.URL.Path = path
@@ -121,7 +126,7 @@ func TestKeysOfWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := assets.ReadFile("assets/index.html")
+	page, err := os.ReadFile("assets/index.html")
 	if err != nil {
 		t.Fatal(err)
 	}
