@@ -73,18 +73,10 @@ func visible(r rune) rune {
 	return r
 }
 
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
 // digits reports whether s is a decimal number that fits an int64.
-func digits(s string) bool {
-	if s == "" || len(s) > 18 {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
+func digits(s string) bool { return s != "" && len(s) <= 18 && strings.Trim(s, "0123456789") == "" }
 
 // Origin reads where the hook of e runs: process, terminal, repository and project. getenv is
 // the hook's environment. It is read on SessionStart, at first sight and when the directory has
@@ -116,15 +108,9 @@ const maxLauncher = 128
 // launcherID returns s if it looks like an id, else nothing: a launcher's id becomes part of a
 // session's identity, which half a sentence must not.
 func launcherID(s string) string {
-	if s == "" || len(s) > maxLauncher {
+	const marks = "-_.:"
+	if len(s) > maxLauncher || strings.Trim(s, letters+marks) != "" || strings.TrimLeft(s, marks) != s {
 		return ""
-	}
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		alnum := c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !alnum && (i == 0 || c != '-' && c != '_' && c != '.' && c != ':') {
-			return ""
-		}
 	}
 	return s
 }

@@ -77,7 +77,7 @@ func RegistryDir(getenv func(string) string) string {
 }
 
 // Registry reads all records in dir, usable or not, and adds a reading for each client that has
-// none yet but asks something at its start; in order of pid. Files that vanish meanwhile are left
+// none yet but asks something at its start; by name. Files that vanish meanwhile are left
 // out. If it cannot read the directory the caller goes on without the registry.
 func Registry(dir string) ([]Reading, error) {
 	f, err := plainfile.OpenDir(dir)
@@ -103,7 +103,6 @@ func Registry(dir string) ([]Reading, error) {
 		}
 	})
 	out = slices.DeleteFunc(out, func(r Reading) bool { return r.Pid == 0 })
-	slices.SortStableFunc(out, func(a, b Reading) int { return a.Pid - b.Pid })
 	return slices.CompactFunc(out, func(a, b Reading) bool { return a.Pid == b.Pid }), nil
 }
 

@@ -22,6 +22,7 @@ func TestRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	slices.SortFunc(got, func(a, b Reading) int { return a.Pid - b.Pid })
 	want := []Reading{{
 		Pid: 5097, ProcStart: "108844", NS: "pid:[4026531836]", SessionID: "dabda8fd-f92e-41c7-ad53-eea3481c4258", Cwd: "/home/u/proj",
 		Status: "busy", Name: "proj-31", NameSource: "derived", Kind: "interactive", Entrypoint: "cli", Version: "2.1.329",
@@ -128,6 +129,7 @@ func TestRegistryDirectory(t *testing.T) {
 	}
 	mkdir(t, dir, "13.json")
 	got, err := Registry(dir)
+	slices.SortFunc(got, func(a, b Reading) int { return a.Pid - b.Pid })
 	if err != nil || len(got) != 2 || got[0].Pid != 7 || !got[0].Usable() || got[1].Pid != 12 || got[1].Usable() {
 		t.Errorf("got %+v, %v", got, err)
 	}

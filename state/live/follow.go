@@ -165,7 +165,10 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 		case <-next.C:
 		case <-f.wake:
 			if f.o.Pause > 0 {
-				pause(ctx, max(settle, time.Until(done.Add(max(f.o.Pause, idleShare*took)))))
+				select {
+				case <-ctx.Done():
+				case <-time.After(max(settle, time.Until(done.Add(max(f.o.Pause, idleShare*took))))):
+				}
 			}
 		}
 		began, d := time.Now(), changes
@@ -189,13 +192,6 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 		took += (done.Sub(began) - took) / 4
 		wait := min(f.untilNext(), time.Until(checked.Add(f.o.Recheck)))
 		next.Reset(max(soonest, wait))
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
 	}
 }
 

@@ -163,13 +163,6 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func removeIfThere(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 // readNames lists a directory, without hidden files, in no particular order. One that does not
 // exist has no files.
 func readNames(dir string) ([]string, error) {

@@ -70,7 +70,7 @@ func (st *Store) Fold(k Key, u Update) (res Result, err error) {
 		st.Texts.event(e)
 	}
 	if a := u.Change.Action; a != nil && a.Decided != nil {
-		a.Decided.Text = st.Texts.prompt(redact.Text(a.Decided.Text))
+		a.Decided.Text = st.Texts.head(redact.Text(a.Decided.Text), event.MaxPrompt)
 	}
 	own, err := st.fold(k, &u, &res)
 	if own != k {

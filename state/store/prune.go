@@ -114,7 +114,7 @@ func (st *Store) pruneHistory(before time.Time) error {
 	for _, n := range slices.Backward(names) {
 		path := st.path(historyDir, n)
 		if left += sizeAt(path); left > maxHistory || n[:len(time.DateOnly)] < before.UTC().Format(time.DateOnly) {
-			err = errors.Join(err, removeIfThere(path))
+			err = errors.Join(err, os.RemoveAll(path))
 		}
 	}
 	return err
@@ -152,7 +152,7 @@ func (st *Store) pruneSession(path string, k Key, before time.Time) error {
 			return nil
 		}
 	}
-	return removeIfThere(path)
+	return os.RemoveAll(path)
 }
 
 // pruneLock removes the lock file of a session that has no file any more. It does so as the

@@ -204,20 +204,15 @@ func (t Texts) cut(s string, max int) string {
 	return event.CutTail(s, max)
 }
 
-// prompt returns the part of a user's prompt to keep.
-func (t Texts) prompt(s string) string {
-	if t == TextsShort || t == TextsOff {
-		return t.head(s)
-	}
-	return event.Cut(s, event.MaxPrompt)
-}
-
-// head returns the part of s to keep: its head.
-func (t Texts) head(s string) string {
-	if t == TextsOff {
+// head returns the part of s to keep: its head, at most max bytes.
+func (t Texts) head(s string, max int) string {
+	switch t {
+	case TextsOff:
 		return ""
+	case TextsShort:
+		max = min(max, ShortText)
 	}
-	return event.Cut(s, ShortText)
+	return event.Cut(s, max)
 }
 
 // event removes from e what may not be kept. It first classifies the final message, which
@@ -228,19 +223,19 @@ func (t Texts) event(e *event.Event) {
 	}
 	if e.Kind == event.Stop && e.Message != "" {
 		e.Meaning = state.Means(e.Message, e.Background)
-		e.Meaning.Question = t.head(e.Meaning.Question)
+		e.Meaning.Question = t.head(e.Meaning.Question, ShortText)
 	}
 	e.Message = t.cut(e.Message, event.MaxMessage)
 	for _, p := range [...]*string{&e.Prompt, &e.Reason, &e.Details, &e.Tool.Summary, &e.TaskN.Subject, &e.Answer} {
 		if !clientsWord(*p) {
-			*p = t.head(*p)
+			*p = t.head(*p, ShortText)
 		}
 	}
 	if t == TextsOff {
 		t.names(e)
 	}
 	for i := range e.Background {
-		e.Background[i].Description = t.head(e.Background[i].Description)
+		e.Background[i].Description = t.head(e.Background[i].Description, ShortText)
 	}
 	if t == TextsOff {
 		e.Ask = nil
@@ -275,12 +270,12 @@ func clientsWord(s string) bool {
 }
 
 func (t Texts) ask(a *event.Ask) {
-	a.Plan = t.head(a.Plan)
+	a.Plan = t.head(a.Plan, ShortText)
 	for i := range a.Questions {
 		q := &a.Questions[i]
-		q.Text = t.head(q.Text)
+		q.Text = t.head(q.Text, ShortText)
 		for j := range q.Options {
-			q.Options[j].Description = t.head(q.Options[j].Description)
+			q.Options[j].Description = t.head(q.Options[j].Description, ShortText)
 		}
 	}
 }

@@ -153,30 +153,14 @@ func isKey(name string) bool {
 }
 
 func plain(id string) bool {
-	if id == "" || len(id) > 128 {
-		return false
-	}
-	for i := 0; i < len(id); i++ {
-		c := id[i]
-		ok := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
-		if !ok {
-			return false
-		}
-	}
-	return true
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	return id != "" && len(id) <= 128 && strings.Trim(id, letters) == ""
 }
 
-// device reports whether id, with any extension, is a device on Windows. The answer does not
-// depend on the system, since a directory may be shared.
+// device reports whether a plain id, with any extension, is a device on Windows. The answer does
+// not depend on the system, since a directory may be shared.
 func device(id string) bool {
-	if len(id) != 3 && len(id) != 4 {
-		return false
-	}
-	switch name := strings.ToLower(id); name[:3] {
-	case "con", "prn", "aux", "nul":
-		return len(name) == 3
-	case "com", "lpt":
-		return len(name) == 4 && '0' <= name[3] && name[3] <= '9'
-	}
-	return false
+	name := strings.ToLower(id)
+	port := strings.TrimRight(name, "0123456789")
+	return strings.Contains(" con prn aux nul ", " "+name+" ") || len(name) == 4 && (port == "com" || port == "lpt")
 }
