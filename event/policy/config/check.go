@@ -19,6 +19,9 @@ func Check(hooks []*Hook) []Problem {
 	var out []Problem
 	for _, h := range hooks {
 		c := checking{h: h, all: hooks}
+		for _, name := range h.Gone {
+			c.warn("leave it out; a rule that allows is off until then", "%q has no effect any more", name)
+		}
 		c.matcher()
 		c.rule()
 		out = append(out, c.found...)

@@ -53,7 +53,22 @@ func decode(name string, level Level, data []byte, again bool) (*Config, error) 
 	if err := d.err(); err != nil {
 		return nil, err
 	}
+	d.mark()
 	return &Config{File: name, Level: level, Hooks: d.hooks}, nil
+}
+
+// mark tells hooks of their members that are gone, and the first hook of those of the file. A rule
+// that allows would allow more without its condition, so it is off.
+func (d *decoder) mark() {
+	for _, at := range d.ignored {
+		i := strings.LastIndexByte(at, '.')
+		of := max(0, slices.IndexFunc(d.hooks, func(h *Hook) bool { return h.Path == at[:i] }))
+		if len(d.hooks) > 0 {
+			h := d.hooks[of]
+			h.Gone = append(h.Gone, at[i+1:])
+			h.Enabled = h.Enabled && (h.Path != at[:i] || h.Spec.Rule == nil || !h.Spec.Rule.Match.Allow)
+		}
+	}
 }
 
 // decoder is the state of Decode.
@@ -274,6 +289,7 @@ func (d *decoder) hook(h *Hook, x handler) {
 	}
 	h.Timeout = d.timeout(x, at)
 	d.failClosed(h, ".fail", x.Fail == "closed")
+	d.failClosed(h, ".onFailure", x.OnFailure == "block")
 	d.failClosed(h, ".fail_open", x.FailOpen != nil && !*x.FailOpen)
 	h.Spec = Spec{
 		Command:        string(x.Command),

@@ -54,6 +54,7 @@ type handler struct {
 	Timeout   *float64 `json:"timeout" in:"started"`
 	TimeoutMS *float64 `json:"timeout_ms" in:"started server_entry file"`
 	Fail      string   `json:"fail" in:"started" one:"open closed"`
+	OnFailure string   `json:"onFailure" in:"started" one:"block allow"` // the client's word for fail
 	Grant     bool     `json:"grant" in:"server prompt server_entry"`
 
 	Command text     `json:"command" in:"command"`
