@@ -13,6 +13,7 @@ import (
 	"beckon/event/policy/packs"
 	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
+	"beckon/event/typed"
 )
 
 // Defaults of a policy server, from protocol 1.0.
@@ -354,7 +355,7 @@ const (
 )
 
 // timeout converts "timeout" and "timeout_ms": seconds, as in the client; milliseconds in a file
-// of the simple convention.
+// of the simple convention; or a text with its unit, "500ms".
 func (d *decoder) timeout(x handler, at string) time.Duration {
 	written, unit, name := x.Timeout, time.Second, ".timeout"
 	advice := `timeout is in seconds; write "timeout_ms", or "convention": "simple" at the top of the file`
@@ -363,23 +364,31 @@ func (d *decoder) timeout(x handler, at string) time.Duration {
 		d.fail(at+".timeout", "", "timeout and timeout_ms are both set")
 		return 0
 	case x.TimeoutMS != nil:
-		written, unit, name = x.TimeoutMS, time.Millisecond, ".timeout_ms"
+		written, unit, name = *x.TimeoutMS, time.Millisecond, ".timeout_ms"
 		advice = "timeout_ms is in milliseconds"
 	case d.top.Convention == Simple:
-		unit, advice = time.Millisecond, "in a file of the simple convention timeout is in milliseconds"
+		unit = time.Millisecond
+		advice = `in a file of the simple convention timeout is in milliseconds; "timeout": "5s" has its unit`
 	}
-	if written == nil {
-		return 0
+	switch v := written.(type) {
+	case string:
+		t, err := typed.Duration(v)
+		if err != nil || t <= 0 {
+			d.fail(at+name, `like "5s" or "500ms"`, "no time: %q", v)
+		}
+		return t
+	case float64:
+		switch {
+		case v <= 0:
+			d.fail(at+name, "leave it out for the time that the event has", "is %v", v)
+		case unit == time.Second && v >= suspiciousSeconds:
+			d.fail(at+name, advice, "%v seconds can only be meant as milliseconds", v)
+		case unit == time.Millisecond && v < suspiciousMillis:
+			d.fail(at+name, advice, "%v milliseconds are too few for any handler", v)
+		}
+		return time.Duration(v * float64(unit))
 	}
-	switch v := *written; {
-	case v <= 0:
-		d.fail(at+name, "leave it out for the time that the event has", "is %v", v)
-	case unit == time.Second && v >= suspiciousSeconds:
-		d.fail(at+name, advice, "%v seconds can only be meant as milliseconds", v)
-	case unit == time.Millisecond && v < suspiciousMillis:
-		d.fail(at+name, advice, "%v milliseconds are too few for any handler", v)
-	}
-	return time.Duration(*written * float64(unit))
+	return 0
 }
 
 // ids gives the hooks without an id one that is the same every time, and makes identical hooks

@@ -168,12 +168,13 @@ var kinds = map[hujson.Kind]string{
 
 // accepted are the JSON types of the values that Go types decode.
 var accepted = map[reflect.Kind]string{
-	reflect.Struct:  "{",
-	reflect.Map:     "{",
-	reflect.Slice:   "[",
-	reflect.String:  `"`,
-	reflect.Bool:    "tf",
-	reflect.Float64: "0",
+	reflect.Interface: "\"0",
+	reflect.Struct:    "{",
+	reflect.Map:       "{",
+	reflect.Slice:     "[",
+	reflect.String:    `"`,
+	reflect.Bool:      "tf",
+	reflect.Float64:   "0",
 }
 
 // check reports what is wrong with a value for a Go type, and records the places of its parts.

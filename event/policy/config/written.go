@@ -51,7 +51,7 @@ type handler struct {
 	Observe   bool     `json:"observe" in:"hook server_entry"`
 	If        text     `json:"if" in:"hook"`
 	Status    string   `json:"statusMessage" in:"hook"`
-	Timeout   *float64 `json:"timeout" in:"started"`
+	Timeout   any      `json:"timeout" in:"started"`
 	TimeoutMS *float64 `json:"timeout_ms" in:"started server_entry file"`
 	Fail      string   `json:"fail" in:"started" one:"open closed"`
 	OnFailure string   `json:"onFailure" in:"started" one:"block allow"` // the client's word for fail
