@@ -57,15 +57,10 @@ func means(a *agents.Agent, name string, payload gjson.Result) (k Kind, says str
 	return ByName(name), ""
 }
 
-// KindOf returns the kind of the agent's event of that name, whatever its payload says.
+// KindOf returns the kind of the agent's event of that name, with a payload without members.
 func KindOf(agent, name string) Kind {
-	a := wordsOf(agent)
-	for i := range a.Events {
-		if e := &a.Events[i]; e.Name == name && e.Where == "" {
-			return Kind(e.Means)
-		}
-	}
-	return ByName(name)
+	k, _ := means(wordsOf(agent), name, gjson.Result{})
+	return k
 }
 
 func notice(a *agents.Agent, name string) string {
@@ -109,4 +104,151 @@ func matchRows(rows []agents.Member, prefix, key string) (found agents.Field, in
 		}
 	}
 	return found, inside
+}
+
+// Kind is what an event means, named as Claude Code names it. The tables in agents.go map
+// other agents' events onto these kinds.
+type Kind string
+
+// The kinds of CONTRACT.md 11.
+const (
+	Unknown             Kind = ""
+	SessionStart        Kind = "SessionStart"
+	Setup               Kind = "Setup"
+	InstructionsLoaded  Kind = "InstructionsLoaded"
+	UserPromptSubmit    Kind = "UserPromptSubmit"
+	UserPromptExpansion Kind = "UserPromptExpansion"
+	MessageDisplay      Kind = "MessageDisplay"
+	PreToolUse          Kind = "PreToolUse"
+	PermissionRequest   Kind = "PermissionRequest"
+	PostToolUse         Kind = "PostToolUse"
+	PostToolUseFailure  Kind = "PostToolUseFailure"
+	PostToolBatch       Kind = "PostToolBatch"
+	PermissionDenied    Kind = "PermissionDenied"
+	Notification        Kind = "Notification"
+	SubagentStart       Kind = "SubagentStart"
+	SubagentStop        Kind = "SubagentStop"
+	TaskCreated         Kind = "TaskCreated"
+	TaskCompleted       Kind = "TaskCompleted"
+	Stop                Kind = "Stop"
+	StopFailure         Kind = "StopFailure"
+	TeammateIdle        Kind = "TeammateIdle"
+	ConfigChange        Kind = "ConfigChange"
+	CwdChanged          Kind = "CwdChanged"
+	DirectoryAdded      Kind = "DirectoryAdded"
+	FileChanged         Kind = "FileChanged"
+	WorktreeCreate      Kind = "WorktreeCreate"
+	WorktreeRemove      Kind = "WorktreeRemove"
+	PreCompact          Kind = "PreCompact"
+	PostCompact         Kind = "PostCompact"
+	SessionEnd          Kind = "SessionEnd"
+	Elicitation         Kind = "Elicitation"
+	ElicitationResult   Kind = "ElicitationResult"
+	PreModelSwitch      Kind = "PreModelSwitch"
+	PostModelSwitch     Kind = "PostModelSwitch"
+)
+
+// Register says whether the installer may register a kind's hook.
+type Register uint8
+
+// Registration classes. An unknown event name makes the client open a warning dialog at start,
+// hence the three classes.
+const (
+	Never    Register = iota // delays or replaces the client's own work: WorktreeCreate, WorktreeRemove, MessageDisplay
+	Core                     // registered even when the client's version is unknown
+	CoreKnow                 // part of the core set if the client's version is known to have it
+	All                      // only with --events all
+)
+
+// Info is one row of the kind table.
+type Info struct {
+	Kind     Kind
+	Since    string // first client version that knows it
+	Register Register
+	Matcher  string // payload field that the client matches on, empty if none
+	// Activity: the event shows that the agent, not only the client around it, did something.
+	// Registry readings are compared with the newest activity.
+	Activity bool
+}
+
+// Kinds is the table of all kinds this version knows, in the order of CONTRACT.md 11.
+var Kinds = [...]Info{
+	{SessionStart, "1.0.62", Core, "source", true},
+	{Setup, "2.1.10", All, "trigger", false},
+	{InstructionsLoaded, "2.1.69", All, "load_reason", false},
+	{UserPromptSubmit, "1.0.54", Core, "", true},
+	{UserPromptExpansion, "2.1.101", All, "command_name", false},
+	{MessageDisplay, "2.1.152", Never, "", false},
+	{PreToolUse, "1.0.38", Core, "tool_name", true},
+	{PermissionRequest, "2.0.45", Core, "tool_name", true},
+	{PostToolUse, "1.0.38", Core, "tool_name", true},
+	{PostToolUseFailure, "2.1.0", Core, "tool_name", true},
+	{PostToolBatch, "2.1.118", All, "", true},
+	{PermissionDenied, "2.1.89", CoreKnow, "tool_name", true},
+	{Notification, "1.0.38", Core, "notification_type", false},
+	{SubagentStart, "2.0.43", Core, "agent_type", true},
+	{SubagentStop, "1.0.41", Core, "agent_type", true},
+	{TaskCreated, "2.1.84", CoreKnow, "", false},
+	{TaskCompleted, "2.1.33", CoreKnow, "", false},
+	{Stop, "1.0.38", Core, "", true},
+	{StopFailure, "2.1.78", CoreKnow, "error", true},
+	{TeammateIdle, "2.1.33", All, "", false},
+	{ConfigChange, "2.1.49", All, "source", false},
+	{CwdChanged, "2.1.83", CoreKnow, "", false},
+	{DirectoryAdded, "2.1.219", All, "source", false},
+	{FileChanged, "2.1.83", All, "file_path", false},
+	{WorktreeCreate, "2.1.50", Never, "", false},
+	{WorktreeRemove, "2.1.50", Never, "", false},
+	{PreCompact, "1.0.48", Core, "trigger", true},
+	{PostCompact, "2.1.76", CoreKnow, "trigger", true},
+	{SessionEnd, "1.0.85", Core, "reason", true},
+	{Elicitation, "2.1.76", CoreKnow, "mcp_server_name", true},
+	{ElicitationResult, "2.1.76", CoreKnow, "mcp_server_name", true},
+	{PreModelSwitch, "2.1.251", All, "to_model", false},
+	{PostModelSwitch, "2.1.251", All, "to_model", false},
+}
+
+// Lookup returns the row of k and reports whether the table has one.
+func Lookup(k Kind) (Info, bool) {
+	i := slices.IndexFunc(Kinds[:], func(row Info) bool { return row.Kind == k })
+	if i < 0 {
+		return Info{}, false
+	}
+	return Kinds[i], true
+}
+
+// Activity reports whether an event of kind k shows the agent itself at work or being
+// answered, not only metadata about it.
+func (k Kind) Activity() bool {
+	i, _ := Lookup(k)
+	return i.Activity
+}
+
+// ByName returns the kind called name, ignoring letter case and the separators "-" and "_"
+// ("pre-tool-use" is PreToolUse), or Unknown.
+func ByName(name string) Kind {
+	for i := range Kinds {
+		if sameName(string(Kinds[i].Kind), name) {
+			return Kinds[i].Kind
+		}
+	}
+	return Unknown
+}
+
+// sameName compares ASCII names, ignoring letter case and the separators "-" and "_".
+func sameName(a, b string) bool {
+	for i, j := 0, 0; ; i, j = i+1, j+1 {
+		for i < len(a) && (a[i] == '-' || a[i] == '_') {
+			i++
+		}
+		for j < len(b) && (b[j] == '-' || b[j] == '_') {
+			j++
+		}
+		if i == len(a) || j == len(b) {
+			return i == len(a) && j == len(b)
+		}
+		if x, y := a[i], b[j]; x != y && (x|0x20 != y|0x20 || x|0x20 < 'a' || x|0x20 > 'z') {
+			return false
+		}
+	}
 }

@@ -71,12 +71,4 @@
 //	state/resolve.go             Resolve: facts and evidence -> one word
 //	render/row.go                Rows
 //	render/term/list.go          List: the lines
-//
-// # One change, from a file to the page of beckon serve
-//
-//	render/web/web.go            Serve: the server
-//	state/live/follow.go         Run: a session's file has changed
-//	render/web/feed.go           take: its row, and what happened in it; report: an event
-//	render/web/access/guard.go   Guard: may the caller follow?
-//	render/web/stream.go         events: GET /events
 package main

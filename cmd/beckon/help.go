@@ -124,23 +124,10 @@ func (a *app) man(k *kong.Kong) error {
 	page := mangokong.NewManPage(1, k.Model).
 		WithLongDescription("beckon follows the sessions of coding agents through their hooks: beckon setup sets it up. "+
 			"beckon help lists the topics of its manual, and beckon help TOPIC prints one.").
-		WithSection("Session", sessionHelp+".").
-		WithSection("Exit status", exitText)
+		WithSection("Session", sessionHelp+".")
 	// The library's first line contains today's date, but a commit's release must be the same
 	// bytes on any day.
 	_, text, _ := strings.Cut(page.Build(roff.NewDocument()), "\n")
 	_, err := fmt.Fprintf(a.Stdout, ".TH BECKON 1 \"\" \"beckon %s\"\n%s", cli.Version(), text)
 	return err
 }
-
-const exitText = `0: done.
-
-1: something is wrong, or doctor found something.
-
-2: the command line is not understood.
-
-3: there is no such session.
-
-4: it was answered already.
-
-hook exits 0 unless a policy has no other way to refuse.`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,18 +13,24 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
 	"beckon/cmd/internal/hook"
+	"beckon/event/plainfile"
 	handlers "beckon/event/policy/run"
 	"beckon/event/redact"
 	"beckon/render"
 	"beckon/render/web"
 	"beckon/render/web/access"
 	"beckon/state"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/term"
+	"rsc.io/qr"
 )
 
 type serveCmd struct {
@@ -327,4 +334,57 @@ func serveUntilSignal(s *web.Server, l net.Listener) error {
 		return fmt.Errorf("stopping the server: %w", err)
 	}
 	return <-served
+}
+
+// maxLog is the size at which the log is renamed.
+const maxLog = 1 << 20
+
+// newLog returns the log of a program: lines of JSON in the state directory's
+// log, and readable ones on a terminal. It must be given no text of a payload.
+func newLog(a *cli.App, program string) zerolog.Logger {
+	writers := []io.Writer{logFile(a.Store.LogFile())}
+	if f, ok := a.Stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		writers = append(writers, zerolog.ConsoleWriter{Out: f, TimeFormat: time.TimeOnly, FieldsExclude: []string{"pid"}})
+	}
+	log := zerolog.New(zerolog.MultiLevelWriter(writers...)).With().Timestamp()
+	return log.Str("program", program).Int("pid", os.Getpid()).Logger()
+}
+
+// logFile is the path of a log.
+type logFile string
+
+func (f logFile) Write(line []byte) (int, error) {
+	return len(line), plainfile.AppendLine(string(f), bytes.TrimSuffix(line, []byte("\n")), maxLog)
+}
+
+// quiet is the margin around a QR code, in modules, as the standard requires.
+const quiet = 4
+
+// drawQR writes text as a QR code, two modules per character. It is dark on light whatever the
+// terminal's colours are; without colour it assumes a dark terminal.
+func drawQR(w io.Writer, text string, color bool) error {
+	code, err := qr.Encode(text, qr.L)
+	if err != nil {
+		return err
+	}
+	begin, end, halves := "\x1b[30;107m", "\x1b[0m", [2][2]string{{" ", "▄"}, {"▀", "█"}} // upper, lower dark
+	if !color {
+		begin, end, halves = "", "", [2][2]string{{"█", "▀"}, {"▄", " "}}
+	}
+	dark := func(x, y int) int {
+		if code.Black(x, y) { // false outside
+			return 1
+		}
+		return 0
+	}
+	var b strings.Builder
+	for y := -quiet; y < code.Size+quiet; y += 2 {
+		b.WriteString(begin)
+		for x := -quiet; x < code.Size+quiet; x++ {
+			b.WriteString(halves[dark(x, y)][dark(x, y+1)])
+		}
+		b.WriteString(end + "\n")
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
 }

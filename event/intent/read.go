@@ -169,7 +169,7 @@ func (r *reading) line(from, to int) {
 	case isMarker(line):
 		r.endParagraph(from)
 		r.marked = len(r.all)
-	case line[0] == '>' || isRule(line):
+	case line[0] == '>':
 		r.endParagraph(from)
 	default:
 		r.text(from, to, indent)
@@ -208,11 +208,6 @@ func isMarker(line string) bool {
 		rest, ok = strings.CutPrefix(line, "COMMAND COMPLETE")
 	}
 	return ok && (rest == "" || strings.IndexByte(" -:*", rest[0]) >= 0 || strings.HasPrefix(rest, "—"))
-}
-
-// isRule reports whether a line is a horizontal rule.
-func isRule(line string) bool {
-	return len(line) >= 3 && strings.IndexByte("-*_=", line[0]) >= 0 && run(line, 0) == len(line)
 }
 
 // text reads a line of the agent's own words.
