@@ -242,10 +242,9 @@ func (f *fold) subagentStop(e *event.Event) {
 		return // an old client does not name the subagent
 	}
 	if e.At+listLag >= f.s.Stop.Snapshot {
-		f.s.Stop.Background = slices.DeleteFunc(
-			slices.Clone(f.s.Stop.Background),
-			func(t event.Task) bool { return t.ID == e.AgentID },
-		)
+		f.s.Stop.Background = slices.DeleteFunc(slices.Clone(f.s.Stop.Background), func(t event.Task) bool {
+			return t.ID == e.AgentID
+		})
 	}
 	f.endActor(f.actor(e), e.At, EndStop)
 	f.forget()

@@ -370,10 +370,8 @@ func (c *Call) is(e *event.Event) bool {
 // noteClosed adds a tombstone of a closed call, and drops those too old for a late event.
 func (f *fold) noteClosed(actor string, c Call, at event.Millis) {
 	f.s.Closed = slices.DeleteFunc(f.s.Closed, func(c Closed) bool { return c.At < at-late })
-	f.s.Closed = keepLast(
-		append(f.s.Closed, Closed{UseID: c.UseID, Actor: actor, Hash: c.Hash, At: at, Requested: c.Requested}),
-		maxClosed,
-	)
+	closed := Closed{UseID: c.UseID, Actor: actor, Hash: c.Hash, At: at, Requested: c.Requested}
+	f.s.Closed = keepLast(append(f.s.Closed, closed), maxClosed)
 }
 
 // is reports whether e has the call's actor and input; those of two tools differ.

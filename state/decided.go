@@ -49,10 +49,9 @@ func (f *fold) refused(a *Actor, d *Decided) {
 func (f *fold) dropCall(a *Actor, d *Decided) {
 	if c := a.meant(d); c != nil {
 		gone := *c
-		a.Calls = slices.DeleteFunc(
-			a.Calls,
-			func(c Call) bool { return c.At == gone.At && c.UseID == gone.UseID && c.Hash == gone.Hash },
-		)
+		a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
+			return c.At == gone.At && c.UseID == gone.UseID && c.Hash == gone.Hash
+		})
 		f.noteClosed(a.ID, gone, f.at)
 		return
 	}

@@ -190,12 +190,8 @@ func (f *fold) notification(e *event.Event) {
 // has not typed for six seconds.
 func Still(kind string) bool {
 	switch kind {
-	case "permission_prompt",
-		"worker_permission_prompt",
-		"idle_prompt",
-		"elicitation_dialog",
-		"elicitation_url_dialog",
-		"agent_needs_input":
+	case "permission_prompt", "worker_permission_prompt", "idle_prompt", "elicitation_dialog",
+		"elicitation_url_dialog", "agent_needs_input":
 		return true
 	}
 	return false

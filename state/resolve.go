@@ -167,10 +167,11 @@ func (v view) finish(r rule, st Status) Status {
 
 func cleared(v view) (Status, bool) {
 	e := v.s.End
+	holds := e.At != 0 && e.Reason == "clear" && v.now < e.At+clearWait
 	if st, aside := backburned(v); aside { // its successor is set aside too
-		return st, e.At != 0 && e.Reason == "clear" && v.now < e.At+clearWait
+		return st, holds
 	}
-	return Status{State: Idle, Reason: Fresh, Since: e.At}, e.At != 0 && e.Reason == "clear" && v.now < e.At+clearWait
+	return Status{State: Idle, Reason: Fresh, Since: e.At}, holds
 }
 
 func ended(v view) (Status, bool) {
@@ -298,13 +299,8 @@ func backgroundRuns(v view) (Status, bool) {
 // the client takes up its result.
 func subagentReturned(v view) (Status, bool) {
 	a := v.s.returned()
-	return Status{
-			State:  Working,
-			Reason: "subagent",
-			Since:  a.Started,
-			Actor:  a.ID,
-		}, a.ID != "" &&
-			v.now < a.Ended+returnWait
+	waits := a.ID != "" && v.now < a.Ended+returnWait
+	return Status{State: Working, Reason: "subagent", Since: a.Started, Actor: a.ID}, waits
 }
 
 // returned returns the subagent that stopped last among those whose result the main

@@ -56,91 +56,50 @@ func (s *Session) TaskState() TaskState {
 	return TaskIdle
 }
 
-// Result is the outcome of one Transition.
-type Result struct {
-	To TaskState // the state it was in, when refused
-	OK bool
-	// Reason says why the transition was refused, or allowed although it is not one of the 13.
-	Reason string
-}
-
-// Reasons of refusals.
-const (
-	ReasonNewTask   = "a new task is due"
-	ReasonComplete  = "the task is complete"
-	ReasonUnasked   = "nothing was asked"
-	ReasonAgentOnly = "only the agent says that"
-	ReasonUserOnly  = "only the user says that"
-)
-
-// Reasons of the transitions besides the 13. Each of these really happens.
-const (
-	// The user typed on before the agent spoke, or queued a prompt in the middle of the turn.
-	ReasonFollowUp = "the command was added to before the agent spoke"
-	ReasonQueued   = "the prompt joins the open task"
-	// A background agent's second Stop comes while the question waits; its text is kept.
-	ReasonStillAsked = "the question still stands"
-	// The session was running before beckon was installed, or the client prompted it.
-	ReasonUncalled = "the agent works without a command"
-)
-
 // transitions are the rows of the task machine: in state from, a turn of actor with the intent
-// leads to state to. The 13 of the specification have no reason.
+// leads to state to. Behind the 13 of the specification stand those that really happen besides.
 var transitions = [...]struct {
 	from   TaskState
 	actor  Speaker
 	intent Intent
 	to     TaskState
-	reason string
 }{
-	{TaskIdle, SpeakerUser, intent.IntentCommand, TaskCommanded, ""},
-	{TaskCommanded, SpeakerAgent, intent.IntentProgress, TaskProcessing, ""},
-	{TaskCommanded, SpeakerAgent, intent.IntentQuestion, TaskAwaiting, ""},
-	{TaskCommanded, SpeakerAgent, intent.IntentCompletion, TaskComplete, ""},
-	{TaskCommanded, SpeakerAgent, intent.IntentEndOfTask, TaskComplete, ""},
-	{TaskProcessing, SpeakerAgent, intent.IntentProgress, TaskProcessing, ""},
-	{TaskProcessing, SpeakerAgent, intent.IntentQuestion, TaskAwaiting, ""},
-	{TaskProcessing, SpeakerAgent, intent.IntentCompletion, TaskComplete, ""},
-	{TaskProcessing, SpeakerAgent, intent.IntentEndOfTask, TaskComplete, ""},
-	{TaskProcessing, SpeakerUser, intent.IntentAnswer, TaskProcessing, ""},
-	{TaskAwaiting, SpeakerUser, intent.IntentAnswer, TaskProcessing, ""},
-	{TaskAwaiting, SpeakerAgent, intent.IntentCompletion, TaskComplete, ""},
-	{TaskAwaiting, SpeakerAgent, intent.IntentEndOfTask, TaskComplete, ""},
+	{TaskIdle, SpeakerUser, intent.IntentCommand, TaskCommanded},
+	{TaskCommanded, SpeakerAgent, intent.IntentProgress, TaskProcessing},
+	{TaskCommanded, SpeakerAgent, intent.IntentQuestion, TaskAwaiting},
+	{TaskCommanded, SpeakerAgent, intent.IntentCompletion, TaskComplete},
+	{TaskCommanded, SpeakerAgent, intent.IntentEndOfTask, TaskComplete},
+	{TaskProcessing, SpeakerAgent, intent.IntentProgress, TaskProcessing},
+	{TaskProcessing, SpeakerAgent, intent.IntentQuestion, TaskAwaiting},
+	{TaskProcessing, SpeakerAgent, intent.IntentCompletion, TaskComplete},
+	{TaskProcessing, SpeakerAgent, intent.IntentEndOfTask, TaskComplete},
+	{TaskProcessing, SpeakerUser, intent.IntentAnswer, TaskProcessing},
+	{TaskAwaiting, SpeakerUser, intent.IntentAnswer, TaskProcessing},
+	{TaskAwaiting, SpeakerAgent, intent.IntentCompletion, TaskComplete},
+	{TaskAwaiting, SpeakerAgent, intent.IntentEndOfTask, TaskComplete},
 
-	{TaskCommanded, SpeakerUser, intent.IntentCommand, TaskCommanded, ReasonFollowUp},
-	{TaskProcessing, SpeakerUser, intent.IntentCommand, TaskProcessing, ReasonQueued},
-	{TaskAwaiting, SpeakerAgent, intent.IntentQuestion, TaskAwaiting, ReasonStillAsked},
-	{TaskAwaiting, SpeakerAgent, intent.IntentProgress, TaskAwaiting, ReasonStillAsked},
-	{TaskIdle, SpeakerAgent, intent.IntentProgress, TaskProcessing, ReasonUncalled},
-	{TaskIdle, SpeakerAgent, intent.IntentQuestion, TaskAwaiting, ReasonUncalled},
-	{TaskIdle, SpeakerAgent, intent.IntentCompletion, TaskComplete, ReasonUncalled},
-	{TaskIdle, SpeakerAgent, intent.IntentEndOfTask, TaskComplete, ReasonUncalled},
+	// The user typed on before the agent spoke, or queued a prompt in the middle of the turn.
+	{TaskCommanded, SpeakerUser, intent.IntentCommand, TaskCommanded},
+	{TaskProcessing, SpeakerUser, intent.IntentCommand, TaskProcessing},
+	// A background agent's second Stop comes while the question waits; its text is kept.
+	{TaskAwaiting, SpeakerAgent, intent.IntentQuestion, TaskAwaiting},
+	{TaskAwaiting, SpeakerAgent, intent.IntentProgress, TaskAwaiting},
+	// The session was running before beckon was installed, or the client prompted it.
+	{TaskIdle, SpeakerAgent, intent.IntentProgress, TaskProcessing},
+	{TaskIdle, SpeakerAgent, intent.IntentQuestion, TaskAwaiting},
+	{TaskIdle, SpeakerAgent, intent.IntentCompletion, TaskComplete},
+	{TaskIdle, SpeakerAgent, intent.IntentEndOfTask, TaskComplete},
 }
 
 // Transition returns the state to which a turn of actor with intent what takes a task in state
-// from. It is pure and total. A refused transition keeps the state; the turn is still worth
-// keeping. The end of a session, a lost process and a Stop close a task without asking.
-func Transition(from TaskState, actor Speaker, what Intent) Result {
+// from, and whether the task accepts it. It is pure and total. A refused transition keeps the
+// state; the turn is still worth keeping. The end of a session, a lost process and a Stop close a
+// task without asking.
+func Transition(from TaskState, actor Speaker, what Intent) (to TaskState, ok bool) {
 	for i := range transitions {
 		if t := &transitions[i]; t.from == from && t.actor == actor && t.intent == what {
-			return Result{To: t.to, OK: true, Reason: t.reason}
+			return t.to, true
 		}
 	}
-	return Result{To: from, Reason: refusal(from, actor, what)}
-}
-
-// refusal returns the reason for which a transition that is not in the table is refused.
-func refusal(from TaskState, actor Speaker, what Intent) string {
-	usersWord := what == intent.IntentCommand || what == intent.IntentAnswer
-	switch {
-	case from == TaskComplete:
-		return ReasonComplete
-	case actor == SpeakerUser && !usersWord:
-		return ReasonAgentOnly
-	case actor == SpeakerAgent && usersWord:
-		return ReasonUserOnly
-	case what == intent.IntentAnswer:
-		return ReasonUnasked
-	}
-	return ReasonNewTask // the only case left: a command while a question waits
+	return from, false
 }

@@ -24,7 +24,7 @@ type Turn struct {
 	At         event.Millis `json:"timestamp,omitempty"`
 	Source     TimeSource   `json:"timestamp_source,omitempty"`
 	Task       TaskState    `json:"task,omitempty"`    // the state of its task afterwards
-	Refused    string       `json:"refused,omitempty"` // why it did not move its task, one of the Reason constants
+	Refused    string       `json:"refused,omitempty"` // why it did not move its task
 }
 
 // TimeSource says which clock a turn's time comes from.
@@ -69,19 +69,19 @@ func (f *fold) addTurn(t Turn) {
 // "". A command that the task refuses closes it and begins the next one.
 func (f *fold) move(actor Speaker, what Intent) string {
 	t := &f.s.Task
-	r := Transition(t.Now(), actor, what)
-	if !r.OK && (what == intent.IntentCommand || t.State == TaskComplete && actor == SpeakerAgent) {
+	to, ok := Transition(t.Now(), actor, what)
+	if !ok && (what == intent.IntentCommand || t.State == TaskComplete && actor == SpeakerAgent) {
 		f.closeTask()
-		r = Transition(TaskIdle, actor, what)
+		to, ok = Transition(TaskIdle, actor, what)
 	}
-	if !r.OK {
-		return r.Reason
+	if !ok {
+		return "the task is " + string(t.Now())
 	}
 	if !t.Open() {
 		*t = Task{ID: f.seq, Started: f.at}
 	}
-	t.State = r.To
-	if r.To == TaskComplete {
+	t.State = to
+	if to == TaskComplete {
 		t.Ended = f.at
 	}
 	return ""
@@ -111,9 +111,8 @@ func (f *fold) prompted(e *event.Event, fresh bool) {
 
 // asks adds the agent's turn when call c begins to wait for the user.
 func (f *fold) asks(c *Call) {
-	f.say(
-		Turn{Actor: SpeakerAgent, Intent: intent.IntentQuestion, Confidence: 100, Rule: string(c.Kind), Text: c.question()},
-	)
+	f.say(Turn{Actor: SpeakerAgent, Intent: intent.IntentQuestion, Confidence: 100, Rule: string(c.Kind),
+		Text: c.question()})
 }
 
 // question returns what a waiting call asks, as text.

@@ -189,7 +189,7 @@ func (b *builder) call(tool string, input json.RawMessage) {
 	case "Bash", "PowerShell":
 		b.text(Text, in.Get("command").String())
 		shown = []string{"command"}
-	case "Edit", "MultiEdit":
+	case "Edit":
 		shown = b.edit(in)
 	case "Write":
 		content := in.Get("content").String()
@@ -282,31 +282,20 @@ func (b *builder) plan(o *request.Request) {
 	b.rest(in, []string{"plan", "planFilePath"})
 }
 
-// edit shows Edit and MultiEdit.
+// edit shows Edit.
 func (b *builder) edit(in gjson.Result) []string {
-	shown := []string{"file_path", "old_string", "new_string", "replace_all"}
-	list := []gjson.Result{in}
-	if edits := in.Get("edits"); edits.Exists() {
-		shown, list = []string{"file_path", "edits"}, edits.Array()
-	}
-	var old, new []string
-	for _, e := range list {
-		old, new = append(old, e.Get("old_string").String()), append(new, e.Get("new_string").String())
-	}
+	old, now := in.Get("old_string").String(), in.Get("new_string").String()
 	b.change(in.Get("file_path").String(), func(text string) (string, error) {
-		for i, e := range list {
-			if old[i] == "" && text != "" || !strings.Contains(text, old[i]) {
-				return "", errors.New("the text to be replaced is not in the file")
-			}
-			n := 1
-			if e.Get("replace_all").Bool() {
-				n = -1
-			}
-			text = strings.Replace(text, old[i], new[i], n)
+		if old == "" && text != "" || !strings.Contains(text, old) {
+			return "", errors.New("the text to be replaced is not in the file")
 		}
-		return text, nil
-	}, strings.Join(old, "\n"), strings.Join(new, "\n"))
-	return shown
+		n := 1
+		if in.Get("replace_all").Bool() {
+			n = -1
+		}
+		return strings.Replace(text, old, now, n), nil
+	}, old, now)
+	return []string{"file_path", "old_string", "new_string", "replace_all"}
 }
 
 // change shows what a call does to a file, as a diff from its content; if the file cannot be

@@ -53,7 +53,6 @@ func TestCards(t *testing.T) {
 		"hidden":        {"Bash", in{"command": "echo a\u202eb\u200b\x1b[2K\u00a0"}, "Bash", []string{"text|echo a‹U+202E›b‹U+200B›‹U+001B›[2K‹U+00A0›\n"}},
 		"edit":          {"Edit", in{"file_path": main, "old_string": "two", "new_string": "2", "replace_all": false}, "Edit main.go", []string{"head|" + main, "delete|-two\nadd|+2\n", "text| one\n"}},
 		"all of them":   {"Edit", in{"file_path": main, "old_string": "o", "new_string": "0", "replace_all": true}, "Edit main.go", []string{"delete|-one\ndelete|-two\nadd|+0ne\nadd|+tw0\n", "add|+f0ur\n"}},
-		"several":       {"MultiEdit", in{"file_path": main, "edits": []in{{"old_string": "one", "new_string": "1"}, {"old_string": "1\ntwo", "new_string": "12"}}}, "MultiEdit main.go", []string{"delete|-one\ndelete|-two\nadd|+12\n"}},
 		"no match":      {"Edit", in{"file_path": main, "old_string": "five", "new_string": "5"}, "Edit main.go", []string{"note|the text to be replaced is not in the file", "delete|-five\n", "add|+5\n"}},
 		"new file":      {"Write", in{"file_path": filepath.Join(dir, "new.txt"), "content": "a\nb\n"}, "Write new.txt", []string{"note|a new file", "add|+a\nadd|+b\n"}},
 		"overwritten":   {"Write", in{"file_path": main, "content": "one\n"}, "Write main.go", []string{"delete|-two\n", "text| one\n"}},

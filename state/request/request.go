@@ -27,7 +27,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,21 +119,6 @@ type Request struct {
 // Input returns the exact input of the call.
 func (r *Request) Input() json.RawMessage {
 	return json.RawMessage(gjson.GetBytes(r.Payload, "tool_input").Raw)
-}
-
-// Path returns the file that the call changes or whose text it asks about, empty if it names
-// none.
-func (r *Request) Path() string {
-	in := gjson.ParseBytes(r.Input())
-	for _, name := range [...]string{"file_path", "planFilePath"} {
-		if path := in.Get(name).String(); path != "" {
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(r.Cwd, path)
-			}
-			return path
-		}
-	}
-	return ""
 }
 
 // Suggestions returns the permission updates with which the client itself would stop asking;

@@ -159,13 +159,9 @@ func Guard(err *error) {
 
 // Fold folds the event that a hook read into its session, with the time, the origin and a missing
 // session id. After store.ErrBusy, which means that it was spooled, there is no result.
-func Fold(
-	st *store.Store,
-	a Args,
-	e *event.Event,
-	getenv func(string) string,
-	start time.Time,
-) (res store.Result, err error) {
+func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, start time.Time) (
+	res store.Result, err error,
+) {
 	defer Guard(&err)
 	e.At, e.Via = event.MillisOf(start), a.Via
 	if e.SessionID == "" && !a.Foreign() {
@@ -212,13 +208,7 @@ func Texts(getenv func(string) string) store.Texts {
 
 // Notify notifies the user of the change that e, and the answer to it, made to a session. It
 // returns the terminal sequence for the client to emit, if any.
-func Notify(
-	st *store.Store,
-	res store.Result,
-	e *event.Event,
-	getenv func(string) string,
-	now time.Time,
-) (sequence string) {
+func Notify(st *store.Store, res store.Result, e *event.Event, getenv func(string) string, now time.Time) string {
 	n := notifier{st: st, getenv: getenv, now: now, start: func(args []string) error { return StartBeckon(st.Dir, args) }}
 	return n.notify(res, e)
 }

@@ -69,16 +69,11 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, 
 			return list, c.Words, nil
 		}
 		if len(list) > 1 {
-			return nil, nil, cli.Hint(
-				"beckon answer lists them; give a session or an id first",
-				"%d requests are open: which one?",
-				len(list),
-			)
+			return nil, nil, cli.Hint("beckon answer lists them; give a session or an id first",
+				"%d requests are open: which one?", len(list))
 		}
-		return nil, nil, cli.NotFound(
-			"beckon setup answers lets you answer what sessions ask from here on",
-			"no session waits for an answer",
-		)
+		return nil, nil, cli.NotFound("beckon setup answers lets you answer what sessions ask from here on",
+			"no session waits for an answer")
 	}
 	if id, became := request.In(a.Store.Dir).Past(strings.ToUpper(first)); became != nil && len(first) >= 4 {
 		return nil, nil, cli.Late("request %s: %w", id[:5], became)
@@ -87,11 +82,7 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, 
 	if err != nil {
 		return nil, nil, notHere(a, err)
 	}
-	for _, o := range list {
-		if o.Record == v.Session.Record() {
-			of = append(of, o)
-		}
-	}
+	of = slices.DeleteFunc(list, func(o card.Request) bool { return o.Record != v.Session.Record() })
 	if len(of) == 0 {
 		return nil, nil, notOffered(a, v)
 	}
@@ -100,49 +91,33 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, 
 
 // byID returns the index of the request whose id begins so, -1 for none.
 func byID(list []card.Request, id string) int {
-	return slices.IndexFunc(
-		list,
-		func(o card.Request) bool { return len(id) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(id)) },
-	)
+	return slices.IndexFunc(list, func(o card.Request) bool {
+		return len(id) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(id))
+	})
 }
 
 // notOffered returns why a session has nothing to answer.
 func notOffered(a *cli.App, v state.Seen) error {
+	const there = "beckon jump brings you there"
 	name := cli.ShortID(v.Session.ID)
+	not := func(hint, why string) error { return cli.NotFound(hint, "session %s %s", name, why) }
 	switch ag := event.AgentOf(v.Session.Agent); {
 	case !v.Status.State.Live():
-		return cli.NotFound("", "session %s is over", name)
+		return not("", "is over")
 	case !v.Status.State.Asks():
-		return cli.NotFound(
-			"for sessions that ask nothing there are beckon reply and beckon stop",
-			"session %s asks nothing",
-			name,
-		)
+		return not("for sessions that ask nothing there are beckon reply and beckon stop", "asks nothing")
 	case v.Status.Call.Kind == state.WaitForm:
-		return cli.NotFound("beckon jump brings you there; beckon show "+name+" shows it",
-			"session %s waits with a form, which is filled in only where it runs", name)
+		return not(there+"; beckon show "+name+" shows it", "waits with a form, which is filled in only where it runs")
 	case ag == nil || ag.Name != event.ClaudeCode && !ag.Holds():
-		return cli.NotFound(
-			"beckon jump brings you there; beckon help agents says which agents can be answered from elsewhere, and why the others cannot",
-			"session %s waits, and %s can be answered only where it runs",
-			name,
-			v.Session.Agent,
-		)
+		return not(there+"; beckon help agents says which agents can be answered from elsewhere, and why the others cannot",
+			"waits, and "+v.Session.Agent+" can be answered only where it runs")
 	case ag.Name != event.ClaudeCode:
-		return cli.NotFound(
-			"beckon setup answers lets you answer what is asked from then on; beckon jump brings you there",
-			"session %s waits, but can be answered only where it runs",
-			name,
-		)
+		return not("beckon setup answers lets you answer what is asked from then on; "+there,
+			"waits, but can be answered only where it runs")
 	case !answersOn(a):
-		return cli.NotFound(
-			"beckon jump brings you there",
-			"answers are off: beckon setup answers turns them on, for what is asked from then on",
-		)
-	default:
-		return cli.NotFound("beckon jump brings you there; beckon away lets you answer subagents, too",
-			"session %s asked before answers were on, or its subagent asks", name)
+		return cli.NotFound(there, "answers are off: beckon setup answers turns them on, for what is asked from then on")
 	}
+	return not(there+"; beckon away lets you answer subagents, too", "asked before answers were on, or its subagent asks")
 }
 
 // answersOn reports whether Claude Code's hooks wait for answers from here.
@@ -160,11 +135,8 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Request, words []string) error {
 	case len(words) == 0:
 		return c.list(a, list)
 	case len(list) > 1:
-		return cli.Hint(
-			"give the id of one: "+id+" "+strings.Join(words, " "),
-			"%d requests of it are open: which one?",
-			len(list),
-		)
+		return cli.Hint("give the id of one: "+id+" "+strings.Join(words, " "),
+			"%d requests of it are open: which one?", len(list))
 	}
 	ans, err := c.answer(o, words)
 	if err != nil {
@@ -198,11 +170,8 @@ func mayAnswer(a *cli.App) error {
 		return err
 	}
 	if err := evidence.OwnTerminal(); err != nil {
-		return cli.Hint(
-			"run it in the foreground of a terminal of your own",
-			"only you may answer an agent, and this command may not be yours: %w",
-			err,
-		)
+		return cli.Hint("run it in the foreground of a terminal of your own",
+			"only you may answer an agent, and this command may not be yours: %w", err)
 	}
 	return nil
 }
@@ -273,10 +242,8 @@ func choose(questions []request.Choice, words []string) (map[string]string, erro
 		words = []string{strings.Join(words, " ")}
 	}
 	if len(words) != len(questions) {
-		return nil, fmt.Errorf(
-			"there are %d questions: give as many answers, in quotes where they have blanks",
-			len(questions),
-		)
+		return nil, fmt.Errorf("there are %d questions: give as many answers, in quotes where they have blanks",
+			len(questions))
 	}
 	out := map[string]string{}
 	for i, q := range questions {
@@ -296,9 +263,10 @@ func Requests(a *cli.App, record string) ([]card.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the requests: %w", err)
 	}
-	if all = slices.DeleteFunc(all, func(o request.Request) bool { return o.Kind == request.Reply || record != "" && o.Record != record }); len(
-		all,
-	) == 0 {
+	all = slices.DeleteFunc(all, func(o request.Request) bool {
+		return o.Kind == request.Reply || record != "" && o.Record != record
+	})
+	if len(all) == 0 {
 		return nil, nil
 	}
 	seen, _, err := a.Look(false)
@@ -350,10 +318,8 @@ func (c *AnswerCmd) none(a *cli.App) error {
 	}
 	waiting := slices.DeleteFunc(seen, func(v state.Seen) bool { return !v.Status.State.Asks() })
 	if len(waiting) > 0 {
-		said = fmt.Sprintf(
-			"no request can be answered here; waiting where they run: %d (beckon answer SESSION says why)",
-			len(waiting),
-		)
+		said = fmt.Sprintf("no request can be answered here; waiting where they run: %d (beckon answer SESSION says why)",
+			len(waiting))
 	}
 	_, err = fmt.Fprintln(a.Stdout, said)
 	return err
@@ -361,7 +327,7 @@ func (c *AnswerCmd) none(a *cli.App) error {
 
 // Show prints a request whole, and records that the user has seen it.
 func Show(a *cli.App, o *card.Request) {
-	show(a, o)
+	draw(a, o)
 	if !o.Card.Whole || mayAnswer(a) != nil {
 		return // a listing by an agent shows the user nothing
 	}
@@ -370,39 +336,23 @@ func Show(a *cli.App, o *card.Request) {
 	}
 }
 
-func show(a *cli.App, o *card.Request) {
+func draw(a *cli.App, o *card.Request) {
 	paint := a.Style("auto").Paint
-	fmt.Fprintf(
-		a.Stdout,
-		"%s  %s  %s\n",
-		paint("33", o.ShortID()),
-		paint("1", card.Line1(o.Name)),
-		paint("1", o.Card.Title),
-	)
-	where := strings.Join(
-		slices.DeleteFunc([]string{o.Card.Dir, o.Card.Branch, o.Card.Host}, func(s string) bool { return s == "" }),
-		"  ",
-	)
+	fmt.Fprintf(a.Stdout, "%s  %s  %s\n", paint("33", o.ShortID()), paint("1", card.Line1(o.Name)), paint("1", o.Card.Title))
+	places := []string{o.Card.Dir, o.Card.Branch, o.Card.Host}
+	where := strings.Join(slices.DeleteFunc(places, func(s string) bool { return s == "" }), "  ")
 	if o.Card.Agent != "" {
 		where += "  (asked by its subagent " + o.Card.Agent + ")"
 	}
-	fmt.Fprintf(
-		a.Stdout,
-		"       %s  %s\n",
-		paint("2", where),
-		paint("2", "for "+time.Since(o.Made.Time()).Round(time.Second).String()),
-	)
+	age := time.Since(o.Made.Time()).Round(time.Second)
+	fmt.Fprintf(a.Stdout, "       %s  %s\n", paint("2", where), paint("2", "for "+age.String()))
 	colors := map[card.Kind]string{card.Add: "32", card.Delete: "31", card.Hunk: "36", card.Note: "2", card.Head: "1"}
 	for _, l := range o.Card.Lines {
 		fmt.Fprintln(a.Stdout, "    │ "+paint(colors[l.Kind], l.Text))
 	}
 	if !o.Card.Whole {
-		fmt.Fprintf(
-			a.Stdout,
-			"       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n",
-			o.Card.Why,
-			o.ShortID(),
-		)
+		fmt.Fprintf(a.Stdout, "       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n",
+			o.Card.Why, o.ShortID())
 		return
 	}
 	for i, s := range o.Card.Always {

@@ -78,10 +78,9 @@ func say(a *cli.App, v *state.Seen, text string, from request.From, unlock reque
 	if err != nil {
 		return result{}, fmt.Errorf("reading the requests: %w", err)
 	}
-	list = slices.DeleteFunc(
-		list,
-		func(o request.Request) bool { return o.Kind != request.Reply || o.Record != v.Session.Record() },
-	)
+	list = slices.DeleteFunc(list, func(o request.Request) bool {
+		return o.Kind != request.Reply || o.Record != v.Session.Record()
+	})
 	if len(list) == 0 {
 		what := "is at work"
 		if !v.Status.State.AtWork() {
@@ -89,10 +88,7 @@ func say(a *cli.App, v *state.Seen, text string, from request.From, unlock reque
 		}
 		return result{}, cli.NotFound(
 			"a reply reaches a session whose turn is over, from the first one after beckon setup answers",
-			"session %s %s",
-			cli.ShortID(v.Session.ID),
-			what,
-		)
+			"session %s %s", cli.ShortID(v.Session.ID), what)
 	}
 	ans := request.Answer{Word: request.Say, Message: text, From: from}
 	return give(a, &list[len(list)-1], ans, unlock)
@@ -179,11 +175,8 @@ type remote struct {
 // notHere extends the error for a session that was not found by where else it may be.
 func notHere(a *cli.App, err error) error {
 	if cli.Code(err) == cli.ExitNotFound && fleets.Joined(a) {
-		return cli.Hint(
-			"beckon list shows this machine's sessions; with --fleet those of other machines are found",
-			"%w",
-			err,
-		)
+		return cli.Hint("beckon list shows this machine's sessions; with --fleet those of other machines are found",
+			"%w", err)
 	}
 	return err
 }
