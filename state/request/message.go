@@ -70,41 +70,26 @@ func (d Dir) StopOf(k store.Key, since event.Millis) (s Stop, ok bool) {
 	return s, s.At > since
 }
 
-// When a hook waits for the answer to a subagent's request. Meanwhile a client that runs subagents
-// in the background shows no dialog for it.
-const (
-	Off    = "off"    // never
-	Away   = "away"   // while the user is away
-	Always = "always" // ever
-)
-
 // Settings are the user's choices, from the configuration.
 type Settings struct {
-	Wait      time.Duration // answer_wait: how long a request stays open
-	Subagents string        // answer_subagents: Off, Away or Always
+	Wait time.Duration // answer_wait: how long a request stays open
 }
 
 // Defaults returns the settings in force without a configuration.
-func Defaults() Settings { return Settings{Wait: 12 * time.Hour, Subagents: Away} }
+func Defaults() Settings { return Settings{Wait: 12 * time.Hour} }
 
 // ReadSettings reads the settings from the configuration at path.
 func ReadSettings(path string) (Settings, error) {
 	s := Defaults()
-	v, err := home.Values(path, "answer_wait", "answer_subagents")
-	if err != nil {
+	v, err := home.Values(path, "answer_wait")
+	if err != nil || v[0].String() == "" {
 		return s, err
 	}
-	if text := v[0].String(); text != "" {
-		wait, err := typed.Duration(text)
-		if err != nil {
-			return s, err
-		}
+	wait, err := typed.Duration(v[0].String())
+	if err == nil {
 		s.Wait = min(wait, longest)
 	}
-	if text := v[1].String(); text == Off || text == Away || text == Always {
-		s.Subagents = text
-	}
-	return s, nil
+	return s, err
 }
 
 // longest is how long a request can stay open: the client waits no longer for its hook
@@ -129,8 +114,9 @@ func (d Dir) Back() (was bool, err error) {
 	return err == nil, err
 }
 
-// IsAway reports whether the user is away at now, and until when; the zero time means until
-// Back.
+// IsAway reports whether the user is away at now, and until when; the zero time means until Back.
+// Only then a hook waits for the answer to a subagent's request: meanwhile a client that runs
+// subagents in the background shows no dialog for it.
 func (d Dir) IsAway(now time.Time) (until time.Time, away bool) {
 	b, err := plainfile.ReadFile(d.away())
 	if err != nil {
@@ -142,10 +128,4 @@ func (d Dir) IsAway(now time.Time) (until time.Time, away bool) {
 	}
 	until = time.UnixMilli(ms)
 	return until, now.Before(until)
-}
-
-// WaitsForSubagents reports whether a hook is to wait for the answer to a subagent's request at now.
-func (d Dir) WaitsForSubagents(s Settings, now time.Time) bool {
-	_, away := d.IsAway(now)
-	return s.Subagents == Always || s.Subagents == Away && away
 }

@@ -224,7 +224,6 @@ const (
 	Remote   From = "remote"  // a browser elsewhere
 	Desktop  From = "desktop" // a notification's button
 	Phone    From = "phone"
-	Fleet    From = "fleet" // another machine, through the fleet's hub
 )
 
 // here reports whether the answer was given on this machine.

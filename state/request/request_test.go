@@ -262,28 +262,25 @@ func TestPrivate(t *testing.T) {
 
 func TestAway(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
-	s := Defaults()
-	if d.WaitsForSubagents(s, now) {
-		t.Error("held while nobody is away")
+	is := func(at time.Time) bool {
+		_, away := d.IsAway(at)
+		return away
+	}
+	if is(now) {
+		t.Error("away before they went")
 	}
 	err := d.GoAway(event.MillisOf(now.Add(time.Hour)))
-	if err != nil || !d.WaitsForSubagents(s, now) || d.WaitsForSubagents(s, now.Add(2*time.Hour)) {
+	if err != nil || !is(now) || is(now.Add(2*time.Hour)) {
 		t.Errorf("away for an hour: %v", err)
 	}
-	if err := d.GoAway(0); err != nil || !d.WaitsForSubagents(s, now.Add(1000*time.Hour)) {
+	if err := d.GoAway(0); err != nil || !is(now.Add(1000*time.Hour)) {
 		t.Errorf("away: %v", err)
-	}
-	if s.Subagents = Off; d.WaitsForSubagents(s, now) {
-		t.Error("held although it is off")
 	}
 	if was, err := d.Back(); !was || err != nil {
 		t.Errorf("back: %v, %v", was, err)
 	}
 	if was, err := d.Back(); was || err != nil {
 		t.Errorf("back again: %v, %v", was, err)
-	}
-	if s.Subagents = Always; !d.WaitsForSubagents(s, now) {
-		t.Error("not held although it is always")
 	}
 }
 
@@ -292,10 +289,10 @@ func TestReadSettings(t *testing.T) {
 	if s, err := ReadSettings(path); err != nil || s != Defaults() {
 		t.Errorf("got %v, %v", s, err)
 	}
-	if err := os.WriteFile(path, []byte(`{"answer_wait": "3d", "answer_subagents": "off",}`), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(`{"answer_wait": "3d",}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := ReadSettings(path); err != nil || s != (Settings{longest, Off}) {
+	if s, err := ReadSettings(path); err != nil || s != (Settings{longest}) {
 		t.Errorf("got %v, %v", s, err)
 	}
 }

@@ -124,9 +124,6 @@ var Keys = []key{
 		check: reach.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Page }},
 	{Name: "answer_wait", Doc: "how long what a session asks can be answered from elsewhere, at most a day",
 		field: func(c *Config) any { return &c.Answer.Wait }},
-	{Name: "answer_subagents", Doc: "when what a subagent asks is held for an answer from elsewhere",
-		OneOf: []string{request.Off, request.Away, request.Always},
-		field: func(c *Config) any { return &c.Answer.Subagents }},
 
 	{Name: "color", Doc: "colour in the output of list and show; NO_COLOR and CLICOLOR_FORCE do it, too", Old: true,
 		OneOf: []string{"auto", "always", "never"}, field: func(c *Config) any { return &c.Color }},
@@ -199,7 +196,7 @@ func Load(path string) (Config, []string, error) {
 }
 
 // gone are keys of earlier versions: a file may have them, and they mean nothing.
-var gone = []string{"answers_from_fleet", "notify_sound", "pins", "project_colors"}
+var gone = []string{"answer_subagents", "answers_from_fleet", "notify_sound", "pins", "project_colors"}
 
 func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	if len(strings.TrimSpace(string(data))) == 0 {

@@ -113,15 +113,7 @@ func wait(id, sum string, stdout, stderr io.Writer, getenv func(string) string) 
 		return 0
 	}
 	f := invocation{getenv: getenv, start: time.Now(), st: st}
-	f.give(id, sum, func(answer []byte) error {
-		_, err := stdout.Write(answer)
-		return err
-	}, func(words string) error {
-		code = 2 // what wakes the model
-		_, err := io.WriteString(stderr, words)
-		return err
-	})
-	return code
+	return f.give(id, sum, stdout, stderr)
 }
 
 // Policied reports whether there may be a policy to evaluate: a file exists, or may exist, or

@@ -34,7 +34,8 @@ func (f *invocation) asks(r policy.Result) bool {
 	case f.e.Kind != event.PermissionRequest || r.Verdict.Decision == wire.Allow:
 		return false
 	}
-	return f.e.AgentID == "" || request.In(f.st.Dir).WaitsForSubagents(f.settings(), f.start)
+	_, away := request.In(f.st.Dir).IsAway(f.start)
+	return f.e.AgentID == "" || away
 }
 
 func (f *invocation) settings() request.Settings {
@@ -156,20 +157,21 @@ func waitForReply(st *store.Store, a Args, stdin io.Reader, getenv func(string) 
 	return code
 }
 
-// give gives the client the answer to a request: report answers a call, say a reply. The policy
+// give gives the client the answer to a request: a call's on stdout, a reply on stderr. The policy
 // is evaluated again: it may have changed since, and nobody can allow what it refuses. sum is the
 // request's when it was made: what has changed since is not what the client asked.
-func (f *invocation) give(id, sum string, report func(answer []byte) error, say func(words string) error) {
+func (f *invocation) give(id, sum string, stdout, stderr io.Writer) (code int) {
 	dir := request.In(f.st.Dir)
 	o, a, why := f.answerTo(dir, id, sum)
 	if why != "" {
 		dir.Close(id, why)
-		return
+		return 0
 	}
 	if o.Kind == request.Reply {
-		dir.Close(id, unsaid(say(a.Message)))
+		_, err := io.WriteString(stderr, a.Message)
+		dir.Close(id, unsaid(err))
 		f.answered(&o, &a, state.WordReplied)
-		return
+		return 2 // what wakes the model
 	}
 	var ev policy.Event
 	r := policy.Result{Allowed: true}
@@ -178,7 +180,7 @@ func (f *invocation) give(id, sum string, report func(answer []byte) error, say 
 		f.safely(func() { f.load(); loaded = true })
 		if !loaded { // the policy may refuse what the user allows: leave it to the dialog
 			dir.Close(id, "the policy could not be read")
-			return
+			return 0
 		}
 		ev, r = f.ask(context.Background())
 	}
@@ -187,7 +189,8 @@ func (f *invocation) give(id, sum string, report func(answer []byte) error, say 
 		r.Verdict = verdict(&o, &a, r.Verdict)
 		r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.http, f.raw)
 	}
-	if why = unsaid(report(r.Answer.Stdout)); !r.Allowed {
+	_, err := stdout.Write(r.Answer.Stdout)
+	if why = unsaid(err); !r.Allowed {
 		why = "the policy refuses it: " + r.Verdict.Reason
 	}
 	dir.Close(id, why)
@@ -196,6 +199,7 @@ func (f *invocation) give(id, sum string, report func(answer []byte) error, say 
 	}
 	f.answered(&o, &a, word)
 	f.trace(ev, r, &o, &a)
+	return 0
 }
 
 // answerTo reads a request and the answer to it, which must be the user's, and sets the event. why is
