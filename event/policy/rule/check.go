@@ -32,8 +32,8 @@ func Example(text string, tool bool) *Call {
 }
 
 // Check returns the errors in the rule: entries that are empty or cannot be parsed. It also returns
-// doubts: entries that approve more than they seem to, that cover not even the command that they
-// are, or that the client reads more narrowly than their author may think.
+// doubts: entries that cover not even the command that they are, or that the client reads more
+// narrowly than their author may think.
 func (r Rule) Check() []Problem {
 	list := r.check("")
 	if r.Unless != nil {
@@ -41,16 +41,6 @@ func (r Rule) Check() []Problem {
 	}
 	if len(list) > 0 {
 		return list
-	}
-	for _, text := range r.Commands {
-		if what := loose(text); r.Allow && what != "" {
-			list = append(list, doubt("commands", what))
-		}
-	}
-	for _, text := range r.Regex {
-		if r.Allow && (strings.Contains(text, ".*") || strings.Contains(text, ".+")) {
-			list = append(list, doubt("regex", "approves whatever stands at .* or .+, flags that run programs among them"))
-		}
 	}
 	return slices.Concat(list, r.vain(), r.missed())
 }
@@ -125,28 +115,6 @@ func (c Conditions) check(prefix string) (list []Problem) {
 		}
 	}
 	return list
-}
-
-// loose says how an approval of a command can become one of anything; empty if it cannot.
-func loose(text string) string {
-	fields := strings.Fields(text)
-	name := shell.Base(fields[0])
-	switch {
-	case strings.Contains(text, "|"):
-		return "a pipe is never approved; write an entry for each of its commands"
-	case strings.Contains(fields[0], "*"):
-		return "approves programs of any name that fits"
-	case len(fields) == 1 && runsAny(name):
-		return name + " runs whatever it is given"
-	case len(fields) == 1 && shell.In("git gh docker kubectl npm pnpm yarn cargo go terraform aws gcloud az", name):
-		return "approves every subcommand of " + name
-	}
-	for _, w := range fields[1:] {
-		if w = strings.Trim(w, "[]"); len(w) > 2 && shell.IsFlag(w) && shell.Marks(w) {
-			return fmt.Sprintf("%s of %s may run other programs", w, name)
-		}
-	}
-	return ""
 }
 
 // runsAny reports whether a program runs what its words name.

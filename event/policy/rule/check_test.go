@@ -20,11 +20,6 @@ func TestCheck(t *testing.T) {
 		{Rule{Conditions: Conditions{Paths: []string{"[a"}}}, "pattern", false},
 		{Rule{Unless: &Conditions{Words: []string{""}}}, "empty", false},
 		{Rule{Allow: true, Conditions: Conditions{Commands: []string{"go test", "git log", "ls", "sudo apt update"}}}, "", false},
-		{Rule{Allow: true, Conditions: Conditions{Commands: []string{"bash"}}}, "whatever it is given", true},
-		{Rule{Allow: true, Conditions: Conditions{Commands: []string{"xargs"}}}, "whatever it is given", true},
-		{Rule{Allow: true, Conditions: Conditions{Commands: []string{"git"}}}, "every subcommand", true},
-		{Rule{Allow: true, Conditions: Conditions{Commands: []string{"go test -exec x"}}}, "may run other programs", true},
-		{Rule{Allow: true, Conditions: Conditions{Regex: []string{"git .*"}}}, "whatever stands", true},
 	} {
 		list := c.rule.Check()
 		switch {

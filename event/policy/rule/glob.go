@@ -162,7 +162,6 @@ type file struct {
 	use
 	ways     []string // absolute, with slashes: as written, and with links followed
 	unsure   bool     // the beginning of the path is unknown; ways contain its end
-	below    string   // where it was found below a folder that is searched; the folder is another file
 	template *file    // it is written as a copy of this one; a rule that excepts that excepts it
 }
 
@@ -243,18 +242,12 @@ func (f *file) way(g glob, way string) bool {
 	switch base := path.Base(way); {
 	case f.unsure:
 		return way != "" && g.anyDir && matches(g.base, base)
-	case f.below != "" && g.anyDir && named:
-		return strings.Contains("/"+folded(f.below)+"/", "/"+g.base+"/")
-	case f.below != "" && g.anyDir:
-		return matches(g.base, base)
 	case g.covers(way):
 		return true
 	case f.all && !g.anyDir && strings.HasPrefix(g.fixed, strings.TrimSuffix(way, "/")+"/"):
 		return true
 	case !f.glob:
 		return false
-	case g.anyDir && matches(g.base, base): // *.pem and *.pem
-		return true
 	default: // the path is itself a pattern: the shell, or Grep and Glob, replace it with names
 		hidden := strings.HasPrefix(g.base, ".") && !f.direct && !f.dots && strings.IndexAny(base, wildcards) == 0
 		return named && !hidden && strings.Trim(base, "*") != "" && matches(base, g.base) &&

@@ -187,16 +187,11 @@ func (c *Conditions) near(f *facts) (list []*Pattern) {
 // the word behind it.
 func (r *Rule) mentioned(text string) bool {
 	text = strings.ToLower(text)
-	for _, entry := range r.Commands {
+	return slices.ContainsFunc(r.Commands, func(entry string) bool {
+		p, err := Parse(entry)
 		head := headOf(entry)
-		if head == "" || !strings.Contains(text, head) {
-			continue
-		}
-		if p, err := Parse(entry); err == nil && strings.Contains(text, strings.ToLower(p.first())) {
-			return true
-		}
-	}
-	return false
+		return head != "" && strings.Contains(text, head) && err == nil && strings.Contains(text, strings.ToLower(p.first()))
+	})
 }
 
 // command judges one command of a line.

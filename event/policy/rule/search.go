@@ -141,7 +141,7 @@ func (s search) files(root string) (list []file) {
 			case e.IsDir():
 				next = append(next, folder{at, dir.rules})
 			default:
-				list = append(list, file{use: use{read: true}, ways: []string{folded(at)}, below: at[len(root)+1:]})
+				list = append(list, file{use: use{read: true}, ways: []string{folded(at)}})
 			}
 		}
 	}

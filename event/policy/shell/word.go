@@ -156,9 +156,6 @@ func (f *fields) part(p syntax.WordPart, quoted bool) {
 		name := "/dev/fd/" + strconv.Itoa(len(f.r.files))
 		f.r.files[name] = stream{text: out, fed: true}
 		f.add(name)
-	case *syntax.ExtGlob:
-		f.glob = true
-		f.add("*")
 	default:
 		f.r.inner(p)
 		f.add(Hole)
@@ -221,8 +218,6 @@ func (f *fields) parameter(p *syntax.ParamExp, quoted bool) {
 	f.temp = f.temp || p.Exp == nil && name == "TMPDIR"
 	if p.Exp != nil {
 		v = f.alternative(p.Exp, v)
-	} else if p.Index == nil && len(v.words) > 1 && name != "@" && name != "*" {
-		v.words = v.words[:1]
 	}
 	if v.words == nil {
 		f.unknown = append(f.unknown, name)
@@ -249,8 +244,6 @@ func (f *fields) alternative(e *syntax.Expansion, v value) value {
 		if v.words != nil {
 			return v
 		}
-		return value{words: []string{other.value().text()}}
-	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		return value{words: []string{other.value().text()}}
 	}
 	return value{}
