@@ -168,7 +168,7 @@ func (r *redactor) given(i int) found {
 func (r *redactor) userinfo(i int) found {
 	rest := r.s[i:min(len(r.s), i+far)]
 	at := strings.IndexByte(rest, '@')
-	if at < 0 || strings.IndexAny(rest[:at], " \t\r\n") >= 0 {
+	if at < 0 || strings.ContainsAny(rest[:at], " \t\r\n") {
 		return found{}
 	}
 	return r.find(i, &userinfo, markURL)
