@@ -48,7 +48,6 @@ type Deliverer struct {
 
 // pending is an alert that is not decided.
 type pending struct {
-	alert  state.Alert
 	since  time.Time // when it was first seen
 	next   time.Time // when to look at it
 	reason string    // of the last Later that was logged
