@@ -39,10 +39,9 @@ func (r *run) ask() {
 	wait.Wait()
 }
 
-// together asks the next of the hooks, with those that follow it as long as they are servers
-// and models: these have no side effects, so they are asked at once. When one rewrites the
-// input, the answers after it are for another call than the one that will be made, and those
-// are asked again. It returns how many have been heard.
+// together asks the next of the hooks, at once with those that follow it as long as they are servers
+// and models, which have no side effects. When one rewrites the input, those after it are asked
+// again. It returns how many have been heard.
 func (r *run) together(turns []int) int {
 	n := 1
 	for n < len(turns) && r.results[turns[n-1]].Hook.Asks() && r.results[turns[n]].Hook.Asks() {

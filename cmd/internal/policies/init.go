@@ -69,11 +69,11 @@ func (c *initCmd) Run(a *cli.App, s policy.Sources) error {
 
 // settings reads the client's settings files of a level.
 func settings(a *cli.App, s policy.Sources, level config.Level) (files [][]byte, err error) {
-	dir := a.ClaudeDir()
+	dir, names := a.ClaudeDir(), []string{"settings.json"}
 	if level == config.Project {
-		dir = filepath.Join(trust.ProjectOf(s.Project), ".claude")
+		dir, names = filepath.Join(trust.ProjectOf(s.Project), ".claude"), append(names, "settings.local.json")
 	}
-	for _, name := range []string{"settings.json", "settings.local.json"} {
+	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err == nil {
 			files = append(files, data)

@@ -266,9 +266,8 @@ const (
 	downFor = 30 * time.Second
 )
 
-// health remembers across processes whether a server answered, by a file that exists while it
-// is down. A server that did not answer is skipped for a while, because it would delay every
-// call. Without a state it remembers nothing.
+// health remembers across processes, by a file that exists while a server is down, to skip it for a
+// while, because it would delay every call. Without a state it remembers nothing.
 type health struct {
 	state trust.Dir
 	name  string
@@ -277,8 +276,7 @@ type health struct {
 func healthOf(url string, state trust.Dir) health { return health{state, trust.Sum(url)[:32]} }
 
 // ask reports how the server may be asked now: not at all; once, to see whether it answers
-// again; or with all retries. After the pause it lets one process try, and the others wait for
-// the result.
+// again; or with all retries. After the pause it lets one process try.
 func (h health) ask() (may, once bool) {
 	if h.state == "" {
 		return true, false
