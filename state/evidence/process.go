@@ -263,11 +263,7 @@ const maxAncestors = 32
 // known to be the client. limit is the hook's own start time on platforms that may reuse the
 // parent's pid, else empty.
 func nearest(
-	look func(int) (proc, state.Presence),
-	pid int,
-	limit string,
-	c client,
-	claimed int,
+	look func(int) (proc, state.Presence), pid int, limit string, c client, claimed int,
 ) (found int, began string, known bool) {
 	firstPid, firstStart, below := 0, "", true
 	for range maxAncestors {

@@ -36,9 +36,8 @@ type Update struct {
 	// Complete is set instead of Origin if the event's sender reports its origin. It is called
 	// at the same times with what is known so far, and adds what this machine can find out.
 	Complete func(event.Origin) event.Origin
-	// Alive reports whether a process is there, given the time of its last hook. It decides
-	// whether the last session of a terminal still occupies it. Nil means unknown.
-	Alive func(event.Process, event.Millis) state.Presence
+	// Alive decides whether the last session of a terminal still occupies it. Nil means unknown.
+	Alive Alive
 	// Words returns the agent's last message in a transcript and its time, for a Stop that
 	// comes without a message. It returns nothing if o is another machine. It is called under
 	// the lock. Nil means that no transcript can be read.
@@ -49,6 +48,9 @@ type Update struct {
 	// Wait is how long to wait for the lock; zero means LockWait.
 	Wait time.Duration
 }
+
+// Alive reports whether a process is there, given the time of its last hook.
+type Alive = func(event.Process, event.Millis) state.Presence
 
 // Result describes what a fold did.
 type Result struct {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"beckon/event"
 	"beckon/state"
 )
 
@@ -138,7 +137,7 @@ func (st *Store) latePath(k Key, name string) string {
 }
 
 // takeLate applies the events that wait. One that is damaged is set aside.
-func (h *locked) takeLate(alive func(event.Process, event.Millis) state.Presence) {
+func (h *locked) takeLate(alive Alive) {
 	names, done := h.st.lateNames(h.key), h.late
 	h.late = nil
 	for _, n := range names {

@@ -252,11 +252,7 @@ func PartOf(p event.Process) string {
 
 // RecordOf returns the record (state.Session.Record) of session id that belongs to the
 // caller's client. other and alive are as in Update.
-func (st *Store) RecordOf(
-	id string,
-	other func(event.Process) event.Process,
-	alive func(event.Process, event.Millis) state.Presence,
-) string {
+func (st *Store) RecordOf(id string, other func(event.Process) event.Process, alive Alive) string {
 	k := KeyOf(id)
 	s, err := st.Load(k)
 	if err != nil || s.Origin.Process.Pid == 0 {
@@ -286,13 +282,7 @@ func (st *Store) owner(k Key, s *state.Session, u *Update) Key {
 // s. A process that begins the session takes over s unless the other process is known to run.
 // For a process on another machine that is never known, and a session that moved here with its
 // files is one row, not two.
-func (st *Store) ownerOf(
-	k Key,
-	s *state.Session,
-	p event.Process,
-	begins bool,
-	alive func(event.Process, event.Millis) state.Presence,
-) Key {
+func (st *Store) ownerOf(k Key, s *state.Session, p event.Process, begins bool, alive Alive) Key {
 	part := PartOf(p)
 	if part == "" {
 		return k
