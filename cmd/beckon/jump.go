@@ -72,19 +72,19 @@ func (c *jumpCmd) Run(a *app) error {
 // jump jumps to a session and marks it as seen, and also the one that the user was in.
 func (c *jumpCmd) jump(ctx context.Context, a *app, j *jump.Jumper) (jumped, error) {
 	out := jumped{Schema: render.ListSchema}
-	t, err := c.targets(ctx, a, j)
+	rows, seen, here, err := c.targets(ctx, a, j)
 	if err != nil {
 		return out, err
 	}
-	err = out.try(ctx, j, t.rows, c.cycles())
+	err = out.try(ctx, j, rows, c.cycles())
 	if !out.Done || c.DryRun {
 		return out, err
 	}
-	for _, v := range t.seen {
+	for _, v := range seen {
 		switch v.Session.Record() {
 		case out.record:
 			err = errors.Join(err, a.Visit(v))
-		case t.here:
+		case here:
 			err = errors.Join(err, a.MarkSeen(v))
 		}
 	}
@@ -109,42 +109,42 @@ func (c *jumpCmd) message(ctx context.Context, j *jump.Jumper, out *jumped, err 
 // cycles reports whether the target is a place in the queue, not a session.
 func (c *jumpCmd) cycles() bool { return slices.Contains([]string{"next", "prev", "last"}, c.Session) }
 
-// targets are the rows to try, in order, and where they come from.
-type targets struct {
-	rows []render.Row
-	seen []state.Seen
-	here string // the session that the user is in
-}
-
-func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (targets, error) {
-	if !c.cycles() {
-		if c.All {
-			return targets{}, cli.Usage("--all goes with next, prev and last")
-		}
-		if c.Fleet {
-			row, err := fleets.Find(a.App, c.Session)
-			return targets{rows: []render.Row{row}}, err
-		}
+// targets returns the rows to try, in order, the sessions that they come from, and the one that
+// the user is in.
+func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (
+	rows []render.Row, seen []state.Seen, here string, err error,
+) {
+	switch {
+	case !c.cycles() && c.All:
+		return nil, nil, "", cli.Usage("--all goes with next, prev and last")
+	case !c.cycles() && c.Fleet:
+		row, err := fleets.Find(a.App, c.Session)
+		return []render.Row{row}, nil, "", err
+	case !c.cycles():
 		v, err := a.Find(c.Session)
 		if err != nil {
-			return targets{}, err
+			return nil, nil, "", err
 		}
-		seen := []state.Seen{v}
-		return targets{rows: render.Rows(seen, true), seen: seen}, nil
+		seen = []state.Seen{v}
+		return render.Rows(seen, true), seen, "", nil
+	}
+	if seen, _, err = a.Look(false); err != nil {
+		return nil, nil, "", err
 	}
 	queue := a.Queue(c.Queue)
 	queue.All = c.All
-	seen, _, err := a.Look(false)
-	if err != nil {
-		return targets{}, err
-	}
-	rows := render.Rows(seen, false)
+	rows = render.Rows(seen, false)
 	if queue.Mode == render.Grouped {
 		queue.Window = j.Windows(ctx, rows)
 	}
-	here, _ := j.Here(ctx, rows)
-	from := map[string]func([]render.Row, string) []render.Row{"next": queue.After, "prev": queue.Before, "last": queue.FromEnd}[c.Session]
-	return targets{from(rows, here), seen, here}, nil
+	here, _ = j.Here(ctx, rows)
+	switch c.Session {
+	case "next":
+		return queue.After(rows, here), seen, here, nil
+	case "prev":
+		return queue.Before(rows, here), seen, here, nil
+	}
+	return queue.FromEnd(rows, here), seen, here, nil
 }
 
 // try jumps to the first of targets that can be shown. In a cycle it skips the ones that are

@@ -44,13 +44,10 @@ func Str(dst []byte, key, s string) []byte { return AppendString(Key(dst, key), 
 // Int appends the member key with the value n, zero or not.
 func Int(dst []byte, key string, n int64) []byte { return strconv.AppendInt(Key(dst, key), n, 10) }
 
-// IsString reports whether raw is a string token.
-func IsString(raw string) bool { return len(raw) >= 2 && raw[0] == '"' }
-
 // Unquote returns the text of a valid string token as Unescape does. A token
 // that is not a string gives "".
 func Unquote(raw string, max int) string {
-	if !IsString(raw) {
+	if len(raw) < 2 || raw[0] != '"' {
 		return ""
 	}
 	return Unescape(raw[1:len(raw)-1], max)

@@ -45,18 +45,6 @@ const maxTail = 256 << 10
 // in the first line.
 const maxHead = 64 << 10
 
-func reader(agent string) func([]byte) Reading {
-	switch agent {
-	case "codex":
-		return codex
-	case "copilot":
-		return copilot
-	case "gemini":
-		return gemini
-	}
-	return nil
-}
-
 // Path returns the file of a session; transcript is the path that its hooks reported.
 func Path(agent, session, transcript, home string, getenv func(string) string) string {
 	if agent != "copilot" || transcript != "" {
@@ -70,15 +58,15 @@ func Path(agent, session, transcript, home string, getenv func(string) string) s
 
 // File reads a session's file, if the agent writes one.
 func File(agent, path string) Reading {
-	read := reader(agent)
-	if read == nil || path == "" {
-		return Reading{}
+	switch agent {
+	case "codex":
+		return codex(tail(path, maxTail))
+	case "copilot":
+		return copilot(tail(path, maxTail))
+	case "gemini":
+		return gemini(tail(path, maxTail))
 	}
-	text := tail(path, maxTail)
-	if text == nil {
-		return Reading{}
-	}
-	return read(text)
+	return Reading{}
 }
 
 // Version returns the version of the agent that writes a session's file, "" if unknown; file
