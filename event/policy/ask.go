@@ -2,9 +2,7 @@ package policy
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -94,13 +92,18 @@ func (r *run) oneOf(h *config.Hook, c wire.Call) (res HookResult) {
 		res.Outcome.TimedOut, res.Failed = true, errLate
 		return res
 	}
-	done := make(chan wire.Outcome, 1)
-	go func() { done <- safely(r.ctx, h.Handler, c) }()
+	done := make(chan HookResult, 1)
+	go func() {
+		res := res
+		defer func() { done <- res }()
+		defer caught(&res)
+		res.Outcome = h.Handler.Run(r.ctx, c)
+		res.Failed = res.Outcome.Err
+	}()
 	late := time.NewTimer(time.Until(r.hard))
 	defer late.Stop()
 	select {
-	case res.Outcome = <-done:
-		res.Failed = res.Outcome.Err
+	case res = <-done:
 		if res.Failed == nil && res.Outcome.TimedOut {
 			res.Failed = errLate
 		}
@@ -108,16 +111,6 @@ func (r *run) oneOf(h *config.Hook, c wire.Call) (res HookResult) {
 		res.Outcome.TimedOut, res.Failed = true, errLate
 	}
 	return res
-}
-
-// safely turns a handler's panic into its failure.
-func safely(ctx context.Context, h wire.Handler, c wire.Call) (o wire.Outcome) {
-	defer func() {
-		if p := recover(); p != nil {
-			o = wire.Outcome{Err: fmt.Errorf("handler panicked: %v", p)}
-		}
-	}()
-	return h.Run(ctx, c)
 }
 
 // rewrite shows the following hooks the input that res produced, if any.

@@ -100,7 +100,7 @@ func (m *merging) add(res *HookResult) {
 		m.v.Input = res.Rewrote
 	}
 	if o.Decision == wire.Warn {
-		o.Context = tagged(h, wire.Warn, o.Reason)
+		o.Context = tagged(h, o.Reason)
 	}
 	if o.Context != "" {
 		m.v.Context = append(m.v.Context, o.Context)
@@ -159,20 +159,12 @@ func (m *merging) decide(h *config.Hook, d wire.Decision, reason string) {
 	case d.Rank() > now:
 		m.v.Decision, m.reasons = d, nil
 	}
-	m.reasons = append(m.reasons, tagged(h, d, reason))
-}
-
-// unreasoned are the reasons for hooks that give none.
-var unreasoned = map[wire.Decision]string{
-	wire.Deny:  "refused without a reason",
-	wire.Ask:   "you are asked without a reason",
-	wire.Allow: "approved",
-	wire.Warn:  "a warning without a reason",
+	m.reasons = append(m.reasons, tagged(h, reason))
 }
 
 // tagged returns a reason with the name of its hook.
-func tagged(h *config.Hook, d wire.Decision, reason string) string {
-	return cmp.Or(strings.TrimSpace(reason), unreasoned[d]) + " (policy " + h.Name() + ")"
+func tagged(h *config.Hook, reason string) string {
+	return strings.TrimSpace(reason + " (policy " + h.Name() + ")")
 }
 
 // failed applies the fail mode for a hook that failed.

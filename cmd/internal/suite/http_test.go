@@ -42,12 +42,7 @@ func TestHTTPHooks(t *testing.T) {
 				s.want("the tool result", s.results(), "That word is not to be said. (policy global/hush)")
 				s.want("the journal", s.journal(), `"word":"refused"`)
 				s.want("the journal", s.journal(), `"kind":"Stop"`)
-				if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
-				if out, err := beckon(l, nil, "policy", "accept"); err != nil {
-					t.Fatalf("policy accept: %v\n%s", err, out)
-				}
+				mustWriteJSON(t, path, struct{}{})
 				if s.out, err = l.Home.Print(echo); err != nil {
 					t.Fatalf("claude -p: %v\n%s", err, s.out)
 				}
