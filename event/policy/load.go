@@ -312,9 +312,8 @@ func (l Loaded) MayRefuse(k event.Kind) bool {
 	})
 }
 
-// own returns the rules that are part of every policy: an agent that may write beckon's files,
-// or act as the user, is not bound by any policy. They ask, since the user may have told the
-// agent to.
+// own returns the rules that are part of every policy: an agent that may write beckon's files, or act
+// as the user, is not bound by any policy. They ask, since the user may have told the agent to.
 func own(paths []string) []*config.Hook {
 	const reason = "This is beckon's own: it decides what an agent may do."
 	if len(paths) == 0 {

@@ -54,9 +54,8 @@ type merging struct {
 	declined bool // a hook declines what an MCP server asks
 }
 
-// recheck evaluates the rules for the final input, which they have not seen if it was
-// rewritten. Their answers to the original call stand, unless they say more about the final
-// one.
+// recheck evaluates the rules for the final input, which they have not seen if it was rewritten.
+// Their answers to the original call stand, unless they say more about the final one.
 func (m *merging) recheck() {
 	if !slices.ContainsFunc(m.results, func(res HookResult) bool { return res.Rewrote != nil }) {
 		return
@@ -133,9 +132,8 @@ func (m *merging) unfit(res *HookResult) error {
 	return nil
 }
 
-// decision returns what a hook's answer counts as. An allow is "no objection" unless the hook
-// may approve: the user gave it that right, or it answers in the client's own format and
-// allows it there.
+// decision returns what a hook's answer counts as. An allow is "no objection" unless the hook may
+// approve: the user gave it that right, or it answers in the client's own format.
 func (m *merging) decision(res *HookResult) wire.Decision {
 	o, h := res.Outcome, res.Hook
 	switch {

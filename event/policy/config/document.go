@@ -53,12 +53,7 @@ func (p Problems) Error() string {
 }
 
 // Hint returns the advice of the last problem; Error contains that of the others.
-func (p Problems) Hint() string {
-	if len(p) == 0 {
-		return ""
-	}
-	return p[len(p)-1].Advice
-}
+func (p Problems) Hint() string { return p[len(p)-1].Advice }
 
 // document is a policy file being parsed. It collects every problem, so that a user sees all of
 // them at once.
