@@ -58,9 +58,7 @@ func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 func unknown(topic []string, word string, node *kong.Node) error {
 	var names []string
 	if node.Parent == nil {
-		for _, t := range manual.Topics() {
-			names = append(names, t.Name)
-		}
+		names = manual.Topics()
 	}
 	for _, n := range node.Children {
 		names = append(names, n.Name)
@@ -111,11 +109,7 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-38s%s", side(0), side(1)), " "))
 	}
 	fmt.Fprintf(w, "\nFlags of a command: beckon COMMAND --help. The manual: beckon help TOPIC, of\n")
-	var topics []string
-	for _, t := range manual.Topics() {
-		topics = append(topics, t.Name)
-	}
-	_, err := fmt.Fprintln(w, manual.Fit(strings.Join(topics, ", "), 80))
+	_, err := fmt.Fprintln(w, manual.Fit(strings.Join(manual.Topics(), ", "), 80))
 	return err
 }
 

@@ -23,7 +23,7 @@ func TestManualFlags(t *testing.T) {
 	}
 	pages := map[string]string{"README": string(readme)}
 	for _, topic := range manual.Topics() {
-		if pages[topic.Name], err = manual.Page(topic.Name); err != nil {
+		if pages[topic], err = manual.Page(topic); err != nil {
 			t.Fatal(err)
 		}
 	}

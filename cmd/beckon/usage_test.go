@@ -129,7 +129,7 @@ func TestFlagsThatServeHad(t *testing.T) {
 func TestHelp(t *testing.T) {
 	asked := []string{"help serve url", "help policy trust", "help backburner", "help help"}
 	for _, topic := range manual.Topics() {
-		asked = append(asked, "help "+topic.Name)
+		asked = append(asked, "help "+topic)
 	}
 	for _, line := range asked {
 		got := begin(line, map[string]string{"HOME": t.TempDir()})

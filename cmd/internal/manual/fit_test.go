@@ -13,7 +13,7 @@ import (
 // except those of pictures and link targets.
 func TestFit(t *testing.T) {
 	for _, topic := range Topics() {
-		page, err := Page(topic.Name)
+		page, err := Page(topic)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -22,13 +22,13 @@ func TestFit(t *testing.T) {
 			for line := range strings.Lines(got) {
 				line = strings.TrimSuffix(line, "\n")
 				if !strings.HasPrefix(line, "    ") && ansi.StringWidth(line) > width && strings.Contains(strings.TrimSpace(line), " ") {
-					t.Errorf("%s at %d columns: %q", topic.Name, width, line)
+					t.Errorf("%s at %d columns: %q", topic, width, line)
 				}
 			}
 			if width == Widest {
 				want := regexp.MustCompile(`(?m)^!\[.*\n|^\|[-|]*\n`).ReplaceAllString(page, "")
 				if missing := without(letters(want), letters(got)); len(missing) > 0 {
-					t.Errorf("%s lacks %q", topic.Name, missing)
+					t.Errorf("%s lacks %q", topic, missing)
 				}
 			}
 		}

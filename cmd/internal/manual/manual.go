@@ -11,26 +11,16 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// Topic is one page of the manual.
-type Topic struct {
-	Name  string // as `beckon help` takes it
-	Title string // the page's first heading
-}
-
-// Topics lists the pages by name.
-func Topics() []Topic {
+// Topics lists the pages by name, as `beckon help` takes it.
+func Topics() (names []string) {
 	files, err := pages.ReadDir(".")
 	if err != nil {
 		panic(err) // embedded: cannot fail
 	}
-	var list []Topic
 	for _, f := range files {
-		name := strings.TrimSuffix(f.Name(), ".md")
-		text, _ := Page(name)
-		title, _, _ := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
-		list = append(list, Topic{Name: name, Title: title})
+		names = append(names, strings.TrimSuffix(f.Name(), ".md"))
 	}
-	return list
+	return names
 }
 
 // Page returns the text of a topic, without the comments that only its tests read. The error

@@ -19,9 +19,9 @@ func TestPage(t *testing.T) {
 		t.Errorf("topics: %v", Topics())
 	}
 	for _, topic := range Topics() {
-		page, err := Page(topic.Name)
-		if err != nil || !strings.HasPrefix(page, "# "+topic.Title+"\n") || strings.Contains(page, "<!--") {
-			t.Errorf("%s begins %.40q: %v", topic.Name, page, err)
+		page, err := Page(topic)
+		if err != nil || !strings.HasPrefix(page, "# ") || strings.Contains(page, "<!--") {
+			t.Errorf("%s begins %.40q: %v", topic, page, err)
 		}
 	}
 	for _, name := range []string{"", "nosuch", "../manual/policy", "policy.md"} {
@@ -42,7 +42,7 @@ func TestShort(t *testing.T) {
 		t.Errorf("README has %d lines", lines)
 	}
 	for _, topic := range Topics() {
-		page, err := Page(topic.Name)
+		page, err := Page(topic)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,8 +113,8 @@ func TestReadme(t *testing.T) {
 		t.Errorf("the README has %d lines: what is longer belongs into the manual", n)
 	}
 	for _, topic := range Topics() {
-		if !strings.Contains(string(b), "]("+"cmd/internal/manual/"+topic.Name+".md)") {
-			t.Errorf("the README has no link to %s.md", topic.Name)
+		if !strings.Contains(string(b), "]("+"cmd/internal/manual/"+topic+".md)") {
+			t.Errorf("the README has no link to %s.md", topic)
 		}
 	}
 }
