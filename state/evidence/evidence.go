@@ -9,7 +9,7 @@
 // time says) nor an answer in time: it hangs with a file system that hangs, so a caller with a
 // deadline needs a timer beside it.
 //
-// The hook links this package: it imports no regexp, os/exec or net, does no work at start,
+// The hook links this package: it imports neither os/exec nor net, does no work at start,
 // and makes few system calls.
 package evidence
 
