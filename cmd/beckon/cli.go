@@ -28,7 +28,7 @@ import (
 	"golang.org/x/term"
 )
 
-// commands is the command line; each command has a file.
+// commands is the command line.
 type commands struct {
 	List    listCmd    `cmd:"" default:"withargs" group:"look" brief:"sessions, who waits first" help:"List the sessions, the ones that need you first."`
 	Watch   watchCmd   `cmd:"" group:"look" brief:"a screen that follows them" help:"Show the sessions on a screen that follows them."`

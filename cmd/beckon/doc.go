@@ -26,7 +26,7 @@
 // Files are the one truth: nothing runs between hooks, and each view works the
 // state out anew from facts and evidence.
 //
-//	cmd/beckon           the program that people run: a file a command
+//	cmd/beckon           the program that people run
 //	cmd/beckon-hook      what hooks run: folds an event, answers by its rules, and exits
 //	cmd/internal         what the two share: cli, config and manual; a package for each of the
 //	                     commands setup, doctor, policies, fleets, talk (answer, reply, stop) and
