@@ -198,7 +198,7 @@ func (h home) serve(tb testing.TB) *site {
 		_ = x.cmd.Wait()
 	})
 	for range 1000 {
-		if res, err := http.Get(x.url + "/readyz"); err == nil {
+		if res, err := http.Get(x.url + "/healthz"); err == nil {
 			_ = res.Body.Close()
 			if res.StatusCode == http.StatusOK {
 				return x
