@@ -34,6 +34,7 @@ type watchCmd struct {
 	Queue  string `hidden:"" enum:",fair,prio,static,grouped" default:"" aliases:"sort" placeholder:"MODE" help:"Order within a group: fair, prio, static or grouped (default: as configured)."`
 	Group  string `hidden:"" enum:"need,project,host,none" default:"need" help:"Group by need, project, host or none."`
 	Leave  bool   `hidden:"" help:"End after a jump; for a popup, which would hide the pane."`
+	Poll   bool   `hidden:"" help:"Did poll the files where the system does not report changes."`
 	Notify bool   `help:"Send notifications through the configured channels, even of what no hook reports."`
 }
 

@@ -140,7 +140,7 @@ func (o *opening) words(head string, start int, shows, changes bool) {
 			continue
 		}
 		target := shell.In(writesLast, head) && i == len(rest)-1 || head == "dd" && strings.HasPrefix(w, "of=") ||
-			before == "-o" && head == "curl" || before == "-O" && head == "wget"
+			before == "-o" && head == "curl" || before == "-O" && head == "wget" || before == "-C" && head == "tar"
 		if shell.IsFlag(w) {
 			name, value, _ := strings.Cut(w, "=")
 			if w = value; named(name) {
