@@ -262,6 +262,27 @@ func TestSessionsWithoutHooksAreListed(t *testing.T) {
 	d.look(5000)
 }
 
+// The closing question of a session without hooks is read from its transcript.
+func TestClosingQuestionWithoutHooks(t *testing.T) {
+	d := newDesk(t)
+	file := filepath.Join(filepath.Dir(d.registry), "projects", "-", "s9.jsonl")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	said := fmt.Sprintf(`{"type":"assistant","uuid":"u","isSidechain":false,"timestamp":%q,"message":{"role":"assistant","stop_reason":"end_turn","content":[{"type":"text","text":"Shall I drop the table?"}]}}`+"\n",
+		time.UnixMilli(int64(d.now)+900).UTC().Format("2006-01-02T15:04:05.000Z"))
+	if err := os.WriteFile(file, []byte(said), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.record("s9", "busy", "", 500)
+	d.want(800, state.Working, "registry")
+	d.record("s9", "idle", "", 1000)
+	d.want(2000, state.Question, "text")
+	if v := d.look(2000); v.Session.Stop.Question != "Shall I drop the table?" {
+		t.Errorf("question %q", v.Session.Stop.Question)
+	}
+}
+
 // A client without hooks is listed, but not one that a policy runs as a judge.
 func TestClientWithoutHooksIsListedAndAJudgeIsNot(t *testing.T) {
 	d := newDesk(t)

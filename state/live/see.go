@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -193,6 +194,33 @@ func asksAtStart(t event.Terminal, age event.Millis) bool {
 	return age >= slowStart
 }
 
+// closingWords ends the turn of a session without hooks with the last message in its
+// transcript, if that was written since the client started. The client keeps transcripts
+// beside its registry, in a folder named after the directory.
+func (r *Reader) closingWords(s *state.Session) {
+	project := strings.Map(func(c rune) rune {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
+			return c
+		}
+		return '-'
+	}, s.Cwd)
+	file := filepath.Join(filepath.Dir(r.registry), "projects", project, filepath.Base(s.ID)+".jsonl")
+	text, at := evidence.Words(&s.Origin, file)
+	if at <= s.Created {
+		return
+	}
+	s.Transcript = file
+	stop := event.Event{
+		Agent:   s.Agent,
+		Kind:    event.Stop,
+		Name:    string(event.Stop),
+		At:      at,
+		Message: event.CutTail(text, event.MaxMessage),
+	}
+	*s = state.Apply(*s, state.Change{At: at, Event: &stop})
+	s.Seq = 0 // it is not written
+}
+
 // unhooked makes a session from a registry record alone.
 func (r *Reader) unhooked(u unmatched, now event.Millis) (state.Seen, bool) {
 	reading := u.reading
@@ -227,6 +255,9 @@ func (r *Reader) unhooked(u unmatched, now event.Millis) (state.Seen, bool) {
 		s.Part = store.PartOf(p)
 	}
 	ev := state.Evidence{Process: state.Alive, Registry: fact(reading), Job: job(reading), Version: reading.Version}
+	if ev.Registry.Status == "idle" && r.staged == nil {
+		r.closingWords(&s)
+	}
 	st := state.Resolve(s, ev, now)
 	st.Source, st.Confidence = state.FromRegistry, state.FromRegistry.Confidence()
 	st.Since = reading.StatusUpdatedAt
