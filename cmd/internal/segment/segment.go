@@ -3,14 +3,30 @@
 package segment
 
 import (
+	"bytes"
 	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"beckon/cmd/internal/cli"
+	"beckon/cmd/internal/hook"
+	"beckon/event"
 	"beckon/render"
+	"beckon/render/run"
 	"beckon/render/term"
+	"beckon/state"
+	"beckon/state/evidence"
+	"beckon/state/request"
+	"beckon/state/store"
+	"beckon/state/usage"
 )
 
 // Main runs prompt or statusline. fleet adds the sessions of other machines; it may be nil.
@@ -112,4 +128,221 @@ func Flags(args []string, values map[string]*string, switches map[string]*bool) 
 		}
 	}
 	return true
+}
+
+// Statusline is the command that the client runs for its status line.
+type Statusline struct {
+	Wrap     string `hidden:"" help:"Run this status-line command first: the one that was there before." placeholder:"COMMAND"`
+	WrapJSON string `hidden:"" name:"wrap-json" help:"The same, as a JSON string." placeholder:"JSON"`
+	Fleet    bool   `help:"Name the sessions of the fleet's other machines, too, as beckon fleet link last saw them."`
+}
+
+const (
+	maxStatus = 1 << 20         // a payload has some 2 KiB
+	stdinWait = 1 * time.Second // for a payload that never comes
+	// wrapWait is how long the wrapped command may take. The client waits longer, but until
+	// then this session's line shows nothing.
+	wrapWait = 3 * time.Second
+)
+
+// ParseStatusline is ParsePrompt for a Statusline.
+func ParseStatusline(args []string) (c Statusline, ok bool) {
+	ok = Flags(args, map[string]*string{"--wrap": &c.Wrap, "--wrap-json": &c.WrapJSON},
+		map[string]*bool{"--fleet": &c.Fleet})
+	return c, ok
+}
+
+// Show prints the status line. fleet adds the sessions of other machines, if asked for. It
+// always prints something sensible and exits 0: the client drops the line of a command that
+// fails, and the wrapped line with it.
+func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) error {
+	a := invocation{app}
+	payload := a.payload()
+	s, ok := event.ParseStatus(payload)
+	if !ok {
+		s.Cwd, _ = os.Getwd()
+	}
+	before := make(chan *string, 1)
+	go func() { before <- runWrapped(c.command(), payload, wrapWait) }()
+	rows, seen, now, err := a.Rows()
+	if err != nil {
+		a.Store.Log(fmt.Errorf("status line: %w", err))
+	}
+	record := a.record(s.SessionID)
+	a.meter(&s, record, now)
+	used := a.limits(&s, now)
+	// The client reads the line through a pipe and displays colours.
+	color := a.Configured().Color != "never" && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
+	st := term.Style{Color: color, Rich: a.Rich(), Width: a.columns(), Now: now}
+	if a.asked() {
+		st.Answer = "beckon answer"
+	}
+	rows = others(rows, seen, record)
+	if c.Fleet {
+		rows = fleet(rows)
+	}
+	text := ""
+	if first := <-before; first != nil {
+		text = strings.TrimRight(*first, "\n") + "\n" + term.NeedList(rows, st)
+	} else {
+		text = term.StatusLine(a.view(s, rows, used), a.statusFormat(), st)
+	}
+	if text = strings.Trim(text, "\n"); text != "" {
+		_, _ = io.WriteString(a.Stdout, text+"\n")
+	}
+	return nil
+}
+
+// invocation is one run of the status line.
+type invocation struct{ *cli.App }
+
+// asked reports whether another session's request can be answered from elsewhere.
+func (a invocation) asked() bool {
+	list, err := request.In(a.Store.Dir).List(time.Now())
+	return err == nil && slices.ContainsFunc(list, func(o request.Request) bool { return o.Kind != request.Reply })
+}
+
+// command returns the command of the previous status line, or "".
+func (c *Statusline) command() string {
+	if c.WrapJSON == "" {
+		return c.Wrap
+	}
+	var s string
+	if json.Unmarshal([]byte(c.WrapJSON), &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// payload reads stdin, unless it is a terminal, for at most stdinWait.
+func (a invocation) payload() []byte {
+	if f, ok := a.Stdin.(*os.File); ok {
+		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
+			return nil
+		}
+	}
+	got := make(chan []byte, 1)
+	go func() {
+		b, _ := io.ReadAll(io.LimitReader(a.Stdin, maxStatus))
+		got <- b
+	}()
+	select {
+	case b := <-got:
+		return b
+	case <-time.After(stdinWait):
+		return nil
+	}
+}
+
+// record returns the record of the session with that id in the client that runs this process.
+func (a invocation) record(id string) string {
+	if id == "" {
+		return ""
+	}
+	return a.Store.RecordOf(id,
+		func(owner event.Process) event.Process { return evidence.Other("claude-code", owner, a.Getenv) }, evidence.Presence)
+}
+
+// meter stores what the client reported. The session may be unknown yet: the client runs its
+// status line before its first hook.
+func (a invocation) meter(s *event.Status, record string, now time.Time) {
+	if record == "" {
+		return
+	}
+	s.Meter.At = event.MillisOf(now)
+	if err := a.Store.SetMeter(store.KeyOf(record), s.Meter); err != nil {
+		a.Store.Log(fmt.Errorf("writing meter: %w", err))
+	}
+}
+
+// limits stores what the client reported about the account's limits, and notifies of one that
+// is nearly reached.
+func (a invocation) limits(s *event.Status, now time.Time) usage.Account {
+	name := usage.AccountOf(a.Getenv)
+	used, crossed, err := usage.In(a.Store.Dir).Report(name, s.SessionID, s.Limits, event.MillisOf(now))
+	if cfg := a.Configured(); len(crossed) > 0 && cfg.Usage() {
+		for _, c := range crossed {
+			err = errors.Join(err, a.notifyUsage(name, c))
+		}
+	}
+	if err != nil {
+		a.Store.Log(fmt.Errorf("usage limits: %w", err))
+	}
+	return used
+}
+
+// notifyUsage notifies of a limit once for each window and step. It starts a program, since
+// the status line cannot wait.
+func (a invocation) notifyUsage(account string, c usage.Crossing) error {
+	w := c.Window
+	name := w.Name + "-" + strconv.FormatInt(int64(w.Resets)/usage.Apart, 10) + "-" + strconv.Itoa(c.Percent)
+	if first, err := a.Store.Claim(store.Key("usage-"+usage.ID(account)), name); err != nil || !first {
+		return err
+	}
+	return hook.StartBeckon(a.Store.Dir, []string{"notify", "usage", account, w.Name, strconv.Itoa(c.Percent)})
+}
+
+func (a invocation) view(s event.Status, rows []render.Row, used usage.Account) term.StatusView {
+	v := term.StatusView{Status: s, Home: a.Getenv("HOME"), Others: rows, Usage: used}
+	if s.Cwd != "" {
+		g := evidence.Git(s.Cwd)
+		v.Branch = cmp.Or(g.Branch, g.Head)
+	}
+	return v
+}
+
+// statusFormat returns the configured template, or the default if the configuration cannot be
+// read.
+func (a invocation) statusFormat() term.Format {
+	f, err := term.ParseStatusFormat(a.Configured().Statusline)
+	if err != nil {
+		f, _ = term.ParseStatusFormat(term.DefaultStatus)
+	}
+	return f
+}
+
+// margin is what the client leaves free of the width that it reports: two columns on each side
+// (measured on 2.1.197 and 2.1.329).
+const margin = 4
+
+// columns returns the width to fill, 0 if the client does not report it.
+func (a invocation) columns() int {
+	n, err := strconv.Atoi(a.Getenv("COLUMNS"))
+	if err != nil || n <= 0 {
+		return 0
+	}
+	return max(n-margin, 1)
+}
+
+// others drops the row that shows the session with that record, or another session of its
+// seat.
+func others(rows []render.Row, seen []state.Seen, record string) []render.Row {
+	seat := ""
+	for i := range seen {
+		if record != "" && seen[i].Session.Record() == record {
+			seat = seen[i].Session.Seat
+		}
+	}
+	return slices.DeleteFunc(rows,
+		func(r render.Row) bool { return r.Record() == record || seat != "" && r.SeatID == seat })
+}
+
+// maxWrapped limits, in bytes, what is read of a wrapped command's output.
+const maxWrapped = 64 << 10
+
+// runWrapped runs a status-line command as the client would, in a shell with the same stdin,
+// and kills it with all its children after wait. Background processes of a command that ends
+// in time go on: some refresh a cache. It returns the output, nil without a command or if it
+// failed without any.
+func runWrapped(command string, payload []byte, wait time.Duration) *string {
+	if command == "" {
+		return nil
+	}
+	p := run.Program{Line: command, Stdin: bytes.NewReader(payload), Limit: wait, Max: maxWrapped}
+	out, _, err := p.Outputs(context.Background())
+	text := string(out.Kept)
+	if err != nil && text == "" {
+		return nil
+	}
+	return &text
 }
