@@ -231,8 +231,8 @@ func isBlank(r rune) bool {
 // Unsafe reports whether r must not reach a terminal or a message: control characters, marks
 // of text direction, and zero-width characters except those that join emoji.
 func Unsafe(r rune) bool {
-	return r < ' ' || 0x7f <= r && r <= 0x9f || r == 0xad || r == '\u061c' || r == '\u200b' || r == '\u200e' || r == '\u200f' || '\u202a' <= r && r <= '\u202e' ||
-		'\u2060' <= r && r <= '\u206f' || r == '\ufeff' ||
+	return r < ' ' || 0x7f <= r && r <= 0x9f || r == 0xad || r == '\u061c' || r == '\u200b' || r == '\u200e' ||
+		r == '\u200f' || '\u202a' <= r && r <= '\u202e' || '\u2060' <= r && r <= '\u206f' || r == '\ufeff' ||
 		0xe0000 <= r && r <= 0xe007f
 }
 

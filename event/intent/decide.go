@@ -240,7 +240,7 @@ func (r *reading) halted() (rule string, at int) {
 			return "blocked", i
 		case s.tags.has(lacking):
 			return "unfinished", i
-		case (s.tags.has(blockedOnce) || s.tags.has(pleading) && !s.tags.has(handing) && !s.tags.has(quoting)) && !r.worked(len(r.all)):
+		case (s.tags.has(blockedOnce) || s.tags.has(pleading) && !s.tags.has(handing|quoting)) && !r.worked(len(r.all)):
 			return "blocked", i
 		case s.tags.has(finishing):
 			return "", -1
