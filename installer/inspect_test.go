@@ -44,7 +44,7 @@ func TestInspectOthers(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	h.write(h.Path, "{\n  // mine\n}")
-	if f := InspectFile(h.Target); f.Err == nil || !strings.Contains(f.Err.Error(), h.Path) {
+	if f := InspectFile(h.Target); f.Err == nil || !strings.Contains(f.Err.Error(), filepath.Base(h.Path)) {
 		t.Errorf("%v", f.Err)
 	}
 }

@@ -33,6 +33,7 @@ type feed struct {
 
 	handing, sweeping atomic.Bool  // Options.Seen runs, transcripts are read
 	sweptAt, sweeps   atomic.Int64 // when all transcripts were last read (Unix ms), and how often
+	lookedAt          atomic.Int64 // when those of some sessions were
 
 	// These belong to the follower's goroutine.
 	begun       event.Millis // of the first look, 0 during it: what is older was published before
@@ -152,9 +153,9 @@ func (f *feed) run(ctx context.Context) {
 	})
 }
 
-// spoken is how long after a session's newest event its transcript is read at every recheck: what
-// the agent says before a call is written about when the call's first hook runs, or a moment
-// later.
+// spoken is how long after a session's newest event its transcript is read at every recheck, and
+// once later: what the agent says before a call is written about when the call's first hook runs,
+// or a moment later.
 const spoken = 3 * time.Second
 
 // sweep reads all transcripts when that is due, otherwise those of sessions with a recent event.
@@ -162,9 +163,10 @@ func (f *feed) sweep(ctx context.Context, seen []state.Seen) {
 	now := time.Now()
 	_, every := f.o.Timing.hybrid(f.newest().At, now)
 	all := now.Sub(time.UnixMilli(f.sweptAt.Load())) >= every
+	looked := time.UnixMilli(f.lookedAt.Swap(now.UnixMilli()))
 	var sessions []state.Session
 	for i := range seen {
-		if s := &seen[i].Session; all || now.Sub(s.Last.At.Time()) < spoken {
+		if s := &seen[i].Session; all || looked.Sub(s.Last.At.Time()) < spoken {
 			sessions = append(sessions, *s)
 		}
 	}

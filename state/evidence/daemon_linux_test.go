@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,44 @@ import (
 
 	"beckon/event"
 )
+
+// A session is the client's that started right before it, unless another started nearly then.
+func TestOpener(t *testing.T) {
+	const born = 1_795_755_068_488 // in the id
+	id := "01a21b57-cc48-7fb0-b2d5-037964952cdd"
+	at := func(ago ...event.Millis) (all []sitting) {
+		for i, a := range ago {
+			all = append(all, sitting{pid: i + 1, began: born - a})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name string
+		all  []sitting
+		e    event.Event
+		want int // a pid
+	}{
+		{"no client", nil, event.Event{SessionID: id}, 0},
+		{"the only one", at(90_000), event.Event{}, 1},
+		{"the second of two", at(60_000, 900), event.Event{SessionID: id}, 2},
+		{"the first of two", at(900, -5000), event.Event{SessionID: id}, 1},
+		{"both at once", at(1000, 900), event.Event{SessionID: id}, 0},
+		{"a later session of an old one", at(60_000, 30_000), event.Event{SessionID: id}, 0},
+		{"both after it", at(-100, -9000), event.Event{SessionID: id}, 0},
+		{"resumed", at(60_000, 900), event.Event{SessionID: id, Source: "resume"}, 0},
+		{"resumed by name", append(at(60_000, 900), sitting{pid: 3, began: born + 9e6, args: "codex\x00resume\x00" + id}), event.Event{SessionID: id, Source: "resume"}, 3},
+		{"an id without a time", at(60_000, 900), event.Event{SessionID: "s1"}, 0},
+		{"no id", append(at(60_000), sitting{pid: 2, args: "codex"}), event.Event{}, 0},
+	} {
+		got := 0
+		if s := opener(c.all, &c.e); s != nil {
+			got = s.pid
+		}
+		if got != c.want {
+			t.Errorf("%s: client %d, want %d", c.name, got, c.want)
+		}
+	}
+}
 
 // startCodex runs a program called codex in dir until the test ends.
 func startCodex(t *testing.T, dir string, env []string, args ...string) int {
@@ -67,10 +106,10 @@ func TestDaemonsTerminal(t *testing.T) {
 	if !daemonOf(codex, daemon, getenv) || daemonOf(codex, daemon+1, getenv) || daemonOf(event.AgentOf("claude"), daemon, getenv) {
 		t.Fatal("the daemon is not told by its file")
 	}
-	id := "s1"
+	id, source := "s1", "startup"
 	origin := func() *event.Origin {
 		o := &event.Origin{Process: event.Process{Pid: daemon, Start: "1"}, Terminal: Terminal(getenv), Launcher: "first"}
-		relocate(o, &event.Event{Agent: "codex", Cwd: dir, SessionID: id})
+		relocate(o, &event.Event{Agent: "codex", Cwd: dir, SessionID: id, Source: source})
 		return o
 	}
 	if o := origin(); o.Process.Pid != 0 || o.Terminal != (event.Terminal{}) || o.Launcher != "" {
@@ -80,13 +119,22 @@ func TestDaemonsTerminal(t *testing.T) {
 	if o := origin(); o.Process.Pid != mine || o.Terminal.Tmux.Pane != "%7" || o.Terminal.Tmux.Socket != "/tmp/second" {
 		t.Errorf("the terminal in the directory: %+v", o)
 	}
-	startCodex(t, dir, []string{"TMUX=/tmp/third,3,0", "TMUX_PANE=%8"}, "60")
+	time.Sleep(time.Second) // it starts clearly later
+	second := startCodex(t, dir, []string{"TMUX=/tmp/third,3,0", "TMUX_PANE=%8"}, "60")
 	if o := origin(); o.Process.Pid != 0 || o.Terminal != (event.Terminal{}) {
 		t.Errorf("one of two: %+v", o)
 	}
-	id = "60.25"
-	named := startCodex(t, dir, []string{"TMUX=/tmp/fourth,3,0", "TMUX_PANE=%9"}, id)
-	if o := origin(); o.Process.Pid != named || o.Terminal.Tmux.Pane != "%9" {
-		t.Errorf("the one that was started with its id: %+v", o)
+	p, _ := lookup(second)
+	began, _ := startWall(p.start)
+	if now := time.Now().UnixMilli(); began > event.Millis(now) || event.Millis(now)-began > 60_000 {
+		t.Errorf("it started %d ms ago", now-int64(began))
+	}
+	hex := fmt.Sprintf("%012x", int64(began)+200)
+	id = hex[:8] + "-" + hex[8:] + "-7000-8000-000000000000"
+	if o := origin(); o.Process.Pid != second || o.Terminal.Tmux.Pane != "%8" {
+		t.Errorf("the one that started a moment before the session: %+v", o)
+	}
+	if source = "resume"; origin().Process.Pid != 0 {
+		t.Error("a session that was resumed was opened long after it began")
 	}
 }

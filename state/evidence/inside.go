@@ -52,6 +52,19 @@ func FromClient(pid int) (within bool, name string) {
 	return false, name
 }
 
+// PackageVersion returns the version of the npm package that a process of this machine runs from: of
+// its program, or of the script that an interpreter was given; "" if it cannot be read.
+func PackageVersion(agent string, pid int) string {
+	for _, file := range append(strings.Split(arguments(pid), "\x00"), procLink(pid, "exe")) {
+		if path.IsAbs(file) {
+			if v := ProgramVersion(event.AgentOf(agent), file); v != "" {
+				return v
+			}
+		}
+	}
+	return ""
+}
+
 // ProgramVersion returns the version of the npm package that a program's file is in: the agent's
 // own, or the platform's package that the agent downloads; "" if there is none or it cannot be read.
 func ProgramVersion(a *agents.Agent, file string) string {
@@ -108,29 +121,67 @@ func daemonOf(a *agents.Agent, pid int, getenv env) bool {
 // server reports whether a command line, whose words end in zero bytes, starts a server.
 func server(args string) bool { return strings.Contains(args, "\x00app-server\x00") }
 
-// relocate gives o the process and terminal of the daemon's client that has the session of e open:
-// the only one in the session's directory, or the one that was started with its id. Without a
-// certain one it leaves both empty: a wrong process is worse than none.
+// relocate gives o the process and terminal of the daemon's client that has the session of e open.
+// Without a certain one it leaves both empty: a wrong process is worse than none.
 func relocate(o *event.Origin, e *event.Event) {
 	daemon := o.Process
 	o.Process, o.Terminal, o.Launcher = event.Process{}, event.Terminal{}, ""
-	opener, others := 0, 0
+	var all []sitting
 	for pid, p := range processes(maxProcesses) {
 		args := arguments(pid)
-		if pid == daemon.Pid || p.dead || !clientOf(e.Agent).named(p.comm) || procLink(pid, "cwd") != e.Cwd || server(args) {
-			continue
-		}
-		named := e.SessionID != "" && strings.Contains(args, e.SessionID)
-		if named || opener == 0 {
-			opener, daemon.Pid, daemon.Start = pid, pid, p.start
-		}
-		if others++; named {
-			others = 1
-			break
+		if pid != daemon.Pid && !p.dead && clientOf(e.Agent).named(p.comm) && procLink(pid, "cwd") == e.Cwd && !server(args) {
+			began, _ := startWall(p.start)
+			all = append(all, sitting{pid, p.start, began, args})
 		}
 	}
-	if others == 1 {
-		getenv := environ(opener)
+	if t := opener(all, e); t != nil {
+		daemon.Pid, daemon.Start = t.pid, t.start
+		getenv := environ(t.pid)
 		o.Process, o.Terminal, o.Launcher = daemon, Terminal(getenv), launcherID(getenv("BECKON_AGENT_ID"))
 	}
+}
+
+// sitting is a client of a daemon.
+type sitting struct {
+	pid   int
+	start string
+	began event.Millis // by the wall clock
+	args  string
+}
+
+// opening is how long, in milliseconds, a client takes at most to open its session.
+const opening = 10_000
+
+// opener returns which of the clients in a session's directory has it open: the only one, else
+// the one that was started with its id, else the one that started right before the session,
+// and no other nearly as late.
+func opener(all []sitting, e *event.Event) *sitting {
+	if len(all) == 1 {
+		return &all[0]
+	}
+	if i := slices.IndexFunc(all, func(t sitting) bool { return e.SessionID != "" && strings.Contains(t.args, e.SessionID) }); i >= 0 {
+		return &all[i]
+	}
+	born, ok := madeAt(e.SessionID)
+	if !ok || e.Source == "resume" {
+		return nil
+	}
+	before := slices.DeleteFunc(all, func(t sitting) bool { return t.began > born })
+	slices.SortFunc(before, func(a, b sitting) int { return int(b.began - a.began) })
+	switch {
+	case len(before) == 0 || born-before[0].began > opening:
+		return nil
+	case len(before) > 1 && born-before[1].began < 3*(born-before[0].began):
+		return nil
+	}
+	return &before[0]
+}
+
+// madeAt returns the time in a UUID of version 7.
+func madeAt(id string) (event.Millis, bool) {
+	if len(id) != 36 || id[8] != '-' || id[14] != '7' {
+		return 0, false
+	}
+	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
+	return event.Millis(ms), err == nil
 }

@@ -1,13 +1,15 @@
 package evidence
 
 import (
+	"bytes"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
-
-	"beckon/event"
+	"time"
 )
 
 // An agent that is a script is recognised by the script that its interpreter runs. Other
@@ -31,8 +33,8 @@ func TestAgentsThatAreScripts(t *testing.T) {
 }
 
 // The version is that of the package that contains the program: the agent's own or its
-// platform's, found through a link.
-func TestProgramVersion(t *testing.T) {
+// platform's, found through a link or through the script that an interpreter was given.
+func TestPackageVersion(t *testing.T) {
 	dir := t.TempDir()
 	for file, text := range map[string]string{
 		"node_modules/@google/gemini-cli/package.json":      `{"name":"@google/gemini-cli","version":"0.61.0"}`,
@@ -60,8 +62,27 @@ func TestProgramVersion(t *testing.T) {
 		{"opencode", filepath.Join(dir, "node_modules/opencode-linux-x64/a/b/c/d/e/deep.sh"), ""},
 		{"nobody", link, ""},
 	} {
-		if got := ProgramVersion(event.AgentOf(c.agent), c.program); got != c.want {
+		cmd := exec.Command("/bin/sh", c.program)
+		in, err := cmd.StdinPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "cmdline")
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if b, _ := os.ReadFile(args); bytes.Contains(b, []byte(c.program)) {
+				break // the kernel sets them after Start has returned
+			}
+		}
+		if got := PackageVersion(c.agent, cmd.Process.Pid); got != c.want {
 			t.Errorf("%s of %s: %q, want %q", c.agent, c.program, got, c.want)
 		}
+		_ = in.Close()
+		_ = cmd.Wait()
+	}
+	if got := PackageVersion("gemini", 1<<30); got != "" {
+		t.Errorf("of no process: %q", got)
 	}
 }

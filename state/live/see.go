@@ -86,7 +86,9 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 		if ev.Process != state.Gone && r.staged == nil {
 			ev.Registry, open = r.beside(s, now)
 			ev.Reviewed = open && beside.Reviewed(s.Agent, s.Transcript)
-			ev.Version = beside.Version(s.Agent, besideFile(s))
+			if ev.Version = beside.Version(s.Agent, besideFile(s)); ev.Version == "" && ev.Process == state.Alive {
+				ev.Version = evidence.PackageVersion(s.Agent, s.Origin.Process.Pid)
+			}
 			if !open {
 				ev.Transcript, open = r.brokenOff(s, now)
 			}

@@ -166,13 +166,15 @@ func playShared(t testing.TB, sc Scenario, client Client, r row, table *table) {
 
 // versionsOf returns the versions that beckon lists.
 func versionsOf(t testing.TB, l *Lab) string {
-	out, err := beckon(l, nil, "list", "--json", "--agent", l.Client.Agent.Name)
+	out, err := beckon(l, nil, "list", "--json")
 	must(t, err)
 	var list render.List
 	must(t, json.Unmarshal(out, &list))
 	var all []string
 	for _, r := range list.Sessions {
-		all = append(all, r.Version)
+		if r.Agent == l.Client.Agent.Name {
+			all = append(all, r.Version)
+		}
 	}
 	if all == nil { // none lives any more
 		return l.Client.Version
