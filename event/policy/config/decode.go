@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -14,13 +13,15 @@ import (
 	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
 	"beckon/event/typed"
+
+	"github.com/tailscale/hujson"
 )
 
 // Defaults of a policy server, from protocol 1.0.
 const (
 	serverTimeout    = 5 * time.Second
 	serverRetries    = 3
-	serverRetryDelay = time.Second
+	serverRetryDelay = 1000 // ms
 )
 
 // serverEvents are the events of protocol 1.0, which a server gets by default.
@@ -47,129 +48,138 @@ func DecodeAgain(file string, level Level, data []byte) (*Config, error) {
 }
 
 func decode(name string, level Level, data []byte, again bool) (*Config, error) {
-	d := &decoder{again: again, document: document{file: name}, level: level}
-	d.read(data, &d.top)
-	d.all()
-	d.ids()
+	d := &decoder{again: again, document: document{file: name}, level: level, ids: map[string]int{}}
+	if top := d.read(data); top != nil {
+		d.all(top)
+	}
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	d.mark()
-	return &Config{File: name, Level: level, Hooks: d.hooks}, nil
-}
-
-// mark tells hooks of their members that are gone, and the first hook of those of the file. A rule
-// that allows would allow more without its condition, so it is off.
-func (d *decoder) mark() {
-	for _, at := range d.ignored {
-		i := strings.LastIndexByte(at, '.')
-		of := max(0, slices.IndexFunc(d.hooks, func(h *Hook) bool { return h.Path == at[:i] }))
-		if len(d.hooks) > 0 {
-			h := d.hooks[of]
-			h.Gone = append(h.Gone, at[i+1:])
-			h.Enabled = h.Enabled && (h.Path != at[:i] || h.Spec.Rule == nil || !h.Spec.Rule.Match.Allow)
-		}
+	d.unique()
+	if len(d.hooks) > 0 {
+		d.hooks[0].Gone = append(d.hooks[0].Gone, d.ignored...)
 	}
+	return &Config{File: name, Level: level, Hooks: d.hooks}, nil
 }
 
 // decoder is the state of Decode.
 type decoder struct {
 	document
-	level Level
-	again bool // the patterns of rules are known to be valid
-	top   file
-	hooks []*Hook
+	level      Level
+	again      bool // the patterns of rules are known to be valid
+	convention string
+	observe    bool
+	allowOnce  bool
+	hooks      []*Hook
+	ids        map[string]int // those that are written, with their lines
+	ignored    []string       // members in gone that are no hook's
 }
 
+// end ends an object that is no hook.
+func (d *decoder) end(o *object) { d.ignored = append(d.ignored, o.end()...) }
+
 // all converts the whole file: its hooks and packs in the order of the file, then its servers.
-func (d *decoder) all() {
-	for name, groups := range d.top.Hooks {
-		at := "$.hooks" + pathOf(name)
-		if kind, ok := d.event(name, at); ok {
-			for i, g := range groups {
-				d.group(kind, g, fmt.Sprintf("%s[%d]", at, i))
+func (d *decoder) all(top *object) {
+	top.word("$schema")
+	d.convention = cmp.Or(top.text("convention", Client, Simple), Client)
+	d.observe, d.allowOnce = top.flag("observe", false), top.flag("allow_once", false)
+	for _, name := range top.names {
+		switch name {
+		case "hooks":
+			if m, ok := top.get(name, "{"); ok {
+				d.events(d.object(m))
+			}
+		case "deny", "ask", "allow":
+			d.list(name, top)
+		case "packs":
+			for _, m := range top.list(name, "[", `"`) {
+				d.pack(m.text(), m.place)
 			}
 		}
 	}
-	d.list("deny", d.top.Deny)
-	d.list("ask", d.top.Ask)
-	d.list("allow", d.top.Allow)
-	for i, name := range d.top.Packs {
-		d.pack(name, fmt.Sprintf("$.packs[%d]", i))
+	for _, o := range top.objects("servers") {
+		d.server(o)
 	}
-	slices.SortStableFunc(d.hooks, func(a, b *Hook) int { return d.places[a.Path] - d.places[b.Path] })
-	for i, s := range d.top.Servers {
-		d.server(s, fmt.Sprintf("$.servers[%d]", i))
+	if top.has("server_url") { // the file is itself one server
+		d.server(top)
+		return
 	}
-	for name := range fieldsOf(reflect.TypeFor[handler](), "file") {
-		if d.has("$." + name) { // the file is itself one server
-			d.server(d.top.handler, "$")
-			break
+	top.known = append(top.known, "hooks", "deny", "ask", "allow", "packs")
+	d.end(top)
+}
+
+func (d *decoder) events(all *object) {
+	for _, name := range all.names {
+		groups := all.objects(name)
+		if kind, ok := d.event(name, all.at(name)); ok {
+			for _, g := range groups {
+				d.group(kind, g)
+			}
 		}
 	}
 }
 
 // event parses an event's name. An event that the installer never registers is an error, since
 // its hooks would never run.
-func (d *decoder) event(name, at string) (event.Kind, bool) {
-	k := event.Kind(name)
-	if _, ok := event.Lookup(k); !ok {
-		all := make([]string, len(event.Kinds))
-		for i, info := range event.Kinds {
-			all[i] = string(info.Kind)
-		}
+func (d *decoder) event(name string, at place) (k event.Kind, ok bool) {
+	var all []string
+	for _, info := range event.Kinds {
+		all = append(all, string(info.Kind))
+	}
+	k = event.Kind(name)
+	why := wire.RulesOf(k).Never
+	switch {
+	case !slices.Contains(all, name):
 		d.fail(at, suggest(name, all), "unknown event %q", name)
-		return k, false
-	}
-	if why := wire.RulesOf(k).Never; why != "" {
+	case why != "":
 		d.fail(at, "beckon never registers this event", "no hook may answer %s: %s", name, why)
-		return k, false
+	default:
+		ok = true
 	}
-	return k, true
+	return k, ok
 }
 
 // base returns a hook with the file's own settings.
-func (d *decoder) base(k event.Kind, t Type, at string) *Hook {
+func (d *decoder) base(k event.Kind, t Type, at place) *Hook {
 	return &Hook{
 		Event:   k,
 		Type:    t,
 		Enabled: true,
-		Observe: d.top.Observe,
-		Once:    d.top.AllowOnce,
+		Observe: d.observe,
+		Once:    d.allowOnce,
 		Level:   d.level,
 		File:    d.file,
 		Line:    d.line(at),
-		Path:    at,
+		Path:    at.path,
 	}
 }
 
 // list adds the rules of a list in the client's own words: each is a hook of PreToolUse.
-func (d *decoder) list(name string, entries []text) {
+func (d *decoder) list(name string, top *object) {
 	decision := wire.Decision(name)
-	if len(entries) > 0 && decision == wire.Allow {
-		d.mayApprove("$.allow", event.PreToolUse, "")
+	if decision == wire.Allow {
+		d.mayApprove(top.at(name), event.PreToolUse, "")
 	}
 	verb := map[string]string{"deny": "denies", "ask": "asks about", "allow": "allows"}[name]
-	for i, entry := range entries {
-		h := d.base(event.PreToolUse, BuiltIn, fmt.Sprintf("$.%s[%d]", name, i))
-		r, err := rule.OfClient(string(entry), decision == wire.Allow)
+	for _, m := range top.list(name, "[", `"`) {
+		entry := m.text()
+		h := d.base(event.PreToolUse, BuiltIn, m.place)
+		r, err := rule.OfClient(entry, decision == wire.Allow)
 		if err != nil {
-			d.fail(h.Path, "like Bash(git push *), Read(./.env), mcp__server__tool or WebFetch(domain:NAME)",
+			d.fail(m.place, "like Bash(git push *), Read(./.env), mcp__server__tool or WebFetch(domain:NAME)",
 				"%q %v", entry, err)
 		}
-		reason := "The policy " + verb + " " + string(entry) + "."
-		h.Spec.Rule = &Rule{Decision: decision, Reason: reason, Match: r}
+		h.Spec.Rule = &Rule{Decision: decision, Reason: "The policy " + verb + " " + entry + ".", Match: r}
 		h.Grant = r.Allow
 		d.hooks = append(d.hooks, h)
 	}
 }
 
 // pack adds the rules of a pack: each is a hook of PreToolUse.
-func (d *decoder) pack(name, at string) {
+func (d *decoder) pack(name string, at place) {
 	rules, ok := packs.Load(name)
 	if !ok {
 		d.fail(at, suggest(name, packs.Names()), "no pack %q", name)
-		return
 	}
 	for _, p := range rules {
 		h := d.base(event.PreToolUse, BuiltIn, at)
@@ -184,54 +194,60 @@ func (d *decoder) pack(name, at string) {
 	}
 }
 
-func (d *decoder) group(k event.Kind, g group, at string) {
-	matcher := d.matcher(k, g.Matcher, at+".matcher")
-	permission := d.permission(k, g.If, at+".if")
-	if !d.has(at+".hooks") && !d.failed(at) {
-		d.fail(at, "", "has no hooks")
+func (d *decoder) group(k event.Kind, g *object) {
+	matcher := d.matcher(k, g, "matcher")
+	permission := d.permission(k, g)
+	if !g.has("hooks") {
+		d.fail(g.place, "", "has no hooks")
 	}
-	for i, x := range g.Hooks {
-		at := fmt.Sprintf("%s.hooks[%d]", at, i)
-		h := d.base(k, Type(x.Type), at)
-		h.Matcher, h.If = matcher, permission
-		if !d.failed(at) {
-			d.hook(h, x)
+	for _, o := range g.objects("hooks") {
+		t := o.word("type")
+		h := d.base(k, Type(t), o.place)
+		if h.Matcher, h.If = matcher, d.permission(k, o); h.If == nil {
+			h.If = permission
+		}
+		o.word("statusMessage")
+		switch {
+		case needs[h.Type] != "":
+			d.hook(h, o)
 			d.hooks = append(d.hooks, h)
+		case foreignTypes[t] != "":
+			d.fail(o.at("type"), foreignTypes[t], "type %q is the client's own", t)
+		default:
+			d.fail(o.at("type"), "type is one of command, server, http, prompt, rule", "has no type, or no such value %q", t)
 		}
 	}
+	d.end(g)
 }
 
 // server adds one entry of "servers", or a file that is itself one server: a hook for each of its
 // events.
-func (d *decoder) server(x handler, at string) {
-	if d.failed(at) {
-		return
+func (d *decoder) server(o *object) {
+	var kinds []event.Kind
+	for _, m := range o.list("events", "[", `"`) {
+		k, _ := d.event(m.text(), m.place)
+		kinds = append(kinds, k)
 	}
-	kinds := serverEvents
-	if d.has(at + ".events") {
-		kinds = nil
-		for i, name := range x.Events {
-			if k, ok := d.event(name, fmt.Sprintf("%s.events[%d]", at, i)); ok {
-				kinds = append(kinds, k)
-			}
-		}
-		slices.Sort(kinds)
+	if slices.Sort(kinds); !o.has("events") {
+		kinds = serverEvents
 	}
-	base := d.base(event.PreToolUse, Server, at)
-	d.hook(base, x)
-	for _, k := range slices.Compact(slices.Clone(kinds)) {
+	base := d.base(event.PreToolUse, Server, o.place)
+	matcher := d.matcher(base.Event, o, "matcher")
+	d.hook(base, o)
+	for _, k := range slices.Compact(kinds) {
 		h, can := *base, wire.RulesOf(k)
 		h.Event = k
 		h.FailClosed = base.FailClosed && can.Closable()
 		h.Grant = base.Grant && can.Allow
 		if can.Tool {
-			h.Matcher = d.matcher(k, x.Matcher, at+".matcher")
+			h.Matcher = matcher
 		}
 		d.hooks = append(d.hooks, &h)
 	}
 }
 
-func (d *decoder) matcher(k event.Kind, s, at string) rule.Matcher {
+func (d *decoder) matcher(k event.Kind, o *object, name string) rule.Matcher {
+	s, at := o.word(name), o.at(name)
 	m, err := rule.NewMatcher(k, s)
 	info, _ := event.Lookup(k)
 	switch {
@@ -246,11 +262,12 @@ func (d *decoder) matcher(k event.Kind, s, at string) rule.Matcher {
 	return m
 }
 
-func (d *decoder) permission(k event.Kind, s text, at string) *rule.Permission {
+func (d *decoder) permission(k event.Kind, o *object) *rule.Permission {
+	s, at := o.text("if"), o.at("if")
 	if s == "" {
 		return nil
 	}
-	p, err := rule.NewPermission(string(s))
+	p, err := rule.NewPermission(s)
 	switch {
 	case !wire.RulesOf(k).Tool:
 		d.fail(at, "the client never runs such a hook", "%s is not a tool event, so \"if\" cannot hold", k)
@@ -260,83 +277,118 @@ func (d *decoder) permission(k event.Kind, s text, at string) *rule.Permission {
 	return p
 }
 
+// needs is the member that a hook of each type must have.
+var needs = map[Type]string{
+	Command: "command",
+	Server:  "server_url",
+	HTTP:    "url",
+	Prompt:  "prompt",
+	BuiltIn: "decision",
+}
+
+// foreignTypes are the client's types that only the client can run.
+var foreignTypes = map[string]string{
+	"mcp_tool": "a command or a server can do the same",
+	"agent":    "a prompt, or a command that runs an agent, can do the same",
+}
+
 // idBytes are what an id is made of.
 const idBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-// hook converts what was written into h.
-func (d *decoder) hook(h *Hook, x handler) {
-	at := h.Path
-	if name := needs[h.Type]; !d.has(at + "." + name) {
-		d.fail(at, "", "a %s needs %q", h.Type, name)
+// hook reads what was written into h.
+func (d *decoder) hook(h *Hook, o *object) {
+	if name := needs[h.Type]; !o.has(name) {
+		d.fail(o.place, "", "a %s needs %q", h.Type, name)
 	}
-	if h.ID = string(x.ID); strings.Trim(h.ID, idBytes) != "" || len(h.ID) > 64 {
-		d.fail(at+".id", "letters, digits, - _ and . ; at most 64", "no id: %q", h.ID)
-	}
-	h.Observe = h.Observe || x.Observe
-	h.Enabled = x.Enabled == nil || *x.Enabled
-	if x.If != "" {
-		h.If = d.permission(h.Event, x.If, at+".if")
-	}
+	d.id(h, o)
+	h.Observe = o.flag("observe", false) || h.Observe
+	h.Enabled = o.flag("enabled", true)
 	if h.Type == BuiltIn {
-		d.rule(h, x)
-		return
+		d.rule(h, o)
+	} else {
+		d.started(h, o)
 	}
-	can := wire.RulesOf(h.Event)
-	if h.Type == Prompt && can.Refuse == wire.NoWay && !h.Observe {
-		d.fail(at, "", "%s cannot be refused, so a model has nothing to judge", h.Event)
+	h.Gone = o.end()
+	if len(h.Gone) > 0 && h.Spec.Rule != nil && h.Spec.Rule.Match.Allow {
+		h.Enabled = false // it would allow more without its condition
 	}
-	if h.Grant = x.Grant; h.Grant {
-		d.mayApprove(at+".grant", h.Event, "")
+}
+
+// id reads the name of a hook, which no two may have.
+func (d *decoder) id(h *Hook, o *object) {
+	h.ID = o.text("id")
+	if strings.Trim(h.ID, idBytes) != "" || len(h.ID) > 64 {
+		d.fail(o.at("id"), "letters, digits, - _ and . ; at most 64", "no id: %q", h.ID)
 	}
-	h.Timeout = d.timeout(x, at)
-	d.failClosed(h, ".fail", x.Fail == "closed")
-	d.failClosed(h, ".onFailure", x.OnFailure == "block")
-	d.failClosed(h, ".fail_open", x.FailOpen != nil && !*x.FailOpen)
-	h.Spec = Spec{
-		Command:        string(x.Command),
-		Args:           x.Args,
-		Shell:          x.Shell,
-		URL:            d.url(x.URL, at+".url") + d.url(x.ServerURL, at+".server_url"),
-		Headers:        x.Headers,
-		AllowedEnvVars: x.AllowedEnvVars,
-		Prompt:         string(x.Prompt),
-		Model:          string(x.Model),
+	if line := d.ids[h.ID]; line > 0 {
+		d.fail(o.at("id"), "", "id %q is already on line %d", h.ID, line)
+	} else if h.ID != "" {
+		d.ids[h.ID] = d.line(o.at("id"))
+	}
+}
+
+// started reads a hook that starts something.
+func (d *decoder) started(h *Hook, o *object) {
+	h.Timeout = d.timeout(o)
+	d.failClosed(h, o, "fail", o.text("fail", "open", "closed") == "closed")
+	d.failClosed(h, o, "onFailure", o.text("onFailure", "block", "allow") == "block")
+	s := &h.Spec
+	if h.Type != Command {
+		h.Grant = h.Type != HTTP && o.flag("grant", false)
+		s.Headers = d.headers(o)
+	}
+	if h.Grant {
+		d.mayApprove(o.at("grant"), h.Event, "")
 	}
 	switch h.Type {
 	case Command:
-		h.Spec.Convention = cmp.Or(d.top.Convention, Client)
+		s.Convention = d.convention
+		s.Command, s.Args, s.Shell = o.text("command"), o.texts("args", "["), o.text("shell", "bash", "powershell")
+	case HTTP:
+		s.URL, s.AllowedEnvVars = d.url(o, "url"), o.texts("allowedEnvVars", `"[`)
 	case Server:
 		h.Timeout = cmp.Or(h.Timeout, serverTimeout)
-		h.Spec.Retries, h.Spec.RetryDelay = serverRetries, serverRetryDelay
-		if x.Retries != nil {
-			h.Spec.Retries = int(*x.Retries)
-		}
-		if x.RetryDelay != nil {
-			h.Spec.RetryDelay = time.Duration(*x.RetryDelay) * time.Millisecond
+		d.failClosed(h, o, "fail_open", !o.flag("fail_open", true))
+		s.URL, s.Retries = d.url(o, "server_url"), int(o.whole("retry_count", 20, serverRetries))
+		s.RetryDelay = time.Duration(o.whole("retry_delay_ms", 25_000, serverRetryDelay)) * time.Millisecond
+	case Prompt:
+		s.Prompt, s.Model = o.text("prompt"), o.text("model")
+		if wire.RulesOf(h.Event).Refuse == wire.NoWay && !h.Observe {
+			d.fail(o.place, "", "%s cannot be refused, so a model has nothing to judge", h.Event)
 		}
 	}
 }
 
-func (d *decoder) failClosed(h *Hook, name string, closed bool) {
+func (d *decoder) failClosed(h *Hook, o *object, name string, closed bool) {
 	h.FailClosed = h.FailClosed || closed
 	if closed && !wire.RulesOf(h.Event).Closable() {
-		d.fail(h.Path+name, "", "%s cannot be refused for a handler's failure", h.Event)
+		d.fail(o.at(name), "", "%s cannot be refused for a handler's failure", h.Event)
 	}
 }
 
-func (d *decoder) url(s text, at string) string {
-	if s == "" {
-		return ""
+func (d *decoder) headers(o *object) map[string]string {
+	m, ok := o.get("headers", "{")
+	if !ok {
+		return nil
 	}
-	u, err := url.Parse(string(s))
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		d.fail(at, "like http://localhost:8080/hook", "no address: %q", s)
+	all, list := map[string]string{}, d.object(m)
+	for _, name := range list.names {
+		all[name] = list.word(name)
 	}
-	return string(s)
+	return all
+}
+
+func (d *decoder) url(o *object, name string) string {
+	s := o.text(name)
+	u, err := url.Parse(s)
+	if s != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		d.fail(o.at(name), "like http://localhost:8080/hook", "no address: %q", s)
+	}
+	return s
 }
 
 // mayApprove reports an error for an approval at an event that cannot be approved.
-func (d *decoder) mayApprove(at string, k event.Kind, advice string) {
+func (d *decoder) mayApprove(at place, k event.Kind, advice string) {
 	switch {
 	case !wire.RulesOf(k).Allow:
 		d.fail(at, advice, "%s needs no approval", k)
@@ -347,62 +399,54 @@ func (d *decoder) mayApprove(at string, k event.Kind, advice string) {
 
 // Limits on timeouts.
 const (
-	// suspiciousSeconds: this many seconds are probably meant as milliseconds. The client's
-	// own default is 600.
-	suspiciousSeconds = 1000
-	// suspiciousMillis: no process starts in so few milliseconds, so seconds are meant.
-	suspiciousMillis = 20
+	suspiciousSeconds = 1000 // are probably meant as milliseconds; the client's own default is 600
+	suspiciousMillis  = 20   // no process starts in so few: seconds are meant
+	longest           = 1e9  // of either: more does not fit
 )
 
-// timeout converts "timeout" and "timeout_ms": seconds, as in the client; milliseconds in a file
-// of the simple convention; or a text with its unit, "500ms".
-func (d *decoder) timeout(x handler, at string) time.Duration {
-	written, unit, name := x.Timeout, time.Second, ".timeout"
+// timeout reads "timeout" or "timeout_ms": seconds, as in the client; milliseconds in a file of the
+// simple convention; or a text with its unit, "500ms".
+func (d *decoder) timeout(o *object) time.Duration {
+	m, ok := o.get("timeout", `"0`)
+	ms, inMS := o.get("timeout_ms", "0")
+	unit := time.Second
 	advice := `timeout is in seconds; write "timeout_ms", or "convention": "simple" at the top of the file`
 	switch {
-	case x.Timeout != nil && x.TimeoutMS != nil:
-		d.fail(at+".timeout", "", "timeout and timeout_ms are both set")
+	case ok && inMS:
+		d.fail(m.place, "", "timeout and timeout_ms are both set")
+	case inMS:
+		m, unit, advice = ms, time.Millisecond, "timeout_ms is in milliseconds"
+	case !ok:
 		return 0
-	case x.TimeoutMS != nil:
-		written, unit, name = *x.TimeoutMS, time.Millisecond, ".timeout_ms"
-		advice = "timeout_ms is in milliseconds"
-	case d.top.Convention == Simple:
+	case d.convention == Simple:
 		unit = time.Millisecond
 		advice = `in a file of the simple convention timeout is in milliseconds; "timeout": "5s" has its unit`
 	}
-	switch v := written.(type) {
-	case string:
-		t, err := typed.Duration(v)
+	if m.v.Kind() == '"' {
+		t, err := typed.Duration(m.text())
 		if err != nil || t <= 0 {
-			d.fail(at+name, `like "5s" or "500ms"`, "no time: %q", v)
+			d.fail(m.place, `like "5s" or "500ms"`, "no time: %q", m.text())
 		}
 		return t
-	case float64:
-		switch {
-		case v <= 0:
-			d.fail(at+name, "leave it out for the time that the event has", "is %v", v)
-		case unit == time.Second && v >= suspiciousSeconds:
-			d.fail(at+name, advice, "%v seconds can only be meant as milliseconds", v)
-		case unit == time.Millisecond && v < suspiciousMillis:
-			d.fail(at+name, advice, "%v milliseconds are too few for any handler", v)
-		}
-		return time.Duration(v * float64(unit))
 	}
-	return 0
+	n := m.v.(hujson.Literal).Float()
+	switch {
+	case n <= 0:
+		d.fail(m.place, "leave it out for the time that the event has", "is %v", n)
+	case unit == time.Second && n >= suspiciousSeconds:
+		d.fail(m.place, advice, "%v seconds can only be meant as milliseconds", n)
+	case unit == time.Millisecond && n < suspiciousMillis:
+		d.fail(m.place, advice, "%v milliseconds are too few for any handler", n)
+	}
+	return time.Duration(min(n, longest) * float64(unit))
 }
 
-// ids gives the hooks without an id one that is the same every time, and makes identical hooks
-// one. No two may have the same id, except for those of one server.
-func (d *decoder) ids() {
-	named := map[string]string{}
+// unique gives the hooks without an id one that is the same every time, and makes identical hooks one.
+func (d *decoder) unique() {
 	seen := map[string]*Hook{}
 	d.hooks = slices.DeleteFunc(d.hooks, func(h *Hook) bool {
 		if h.ID == "" {
 			h.ID = string(h.Type) + "-" + h.key()[:8]
-		} else if first := named[h.ID]; first == "" {
-			named[h.ID] = h.Path
-		} else if first != h.Path && d.has(h.Path+".id") {
-			d.fail(h.Path+".id", "", "id %q is already on line %d", h.ID, d.line(first+".id"))
 		}
 		first := seen[h.key()]
 		if first == nil {
@@ -416,82 +460,81 @@ func (d *decoder) ids() {
 	})
 }
 
-// rule converts the conditions and the decision of a rule.
-func (d *decoder) rule(h *Hook, x handler) {
-	can, at := wire.RulesOf(h.Event), h.Path
-	d.decision(h, x, can)
-	if !d.has(at+".reason") && x.Decision != "allow" {
-		d.fail(at, "", "a rule needs %q", "reason")
+// rule reads the conditions and the decision of a rule.
+func (d *decoder) rule(h *Hook, o *object) {
+	can := wire.RulesOf(h.Event)
+	said, reason := o.text("decision", "deny", "ask", "warn", "allow"), o.text("reason")
+	at := o.at("decision")
+	switch {
+	case said == "deny" && can.Refuse == wire.NoWay:
+		d.fail(at, "", "%s cannot be refused", h.Event)
+	case said == "ask" && !can.Ask:
+		d.fail(at, "", "at %s the user cannot be asked", h.Event)
+	case said == "warn" && !can.Context:
+		d.fail(at, "", "%s has no way to say anything to the agent", h.Event)
+	case said == "allow":
+		d.mayApprove(at, h.Event, "to let it pass, say nothing")
+	case !o.has("reason"):
+		d.fail(o.place, "", "a rule needs %q", "reason")
 	}
-	const ofTools = "tool commands regex paths unless.commands unless.regex unless.paths"
-	for _, name := range strings.Fields(ofTools) {
-		if !can.Tool && d.has(at+"."+name) {
-			d.fail(at+"."+name, "", "%s is not a tool event", h.Event)
+	m := rule.Rule{Conditions: d.conditions(h, o), Allow: said == "allow"}
+	match, not := o.list("match", `"[`, `"`), o.list("not_match", `"[`, `"`)
+	if tool := d.matcher(h.Event, o, "tool"); can.Tool { // the rule decides: a command that reads a file is a Read, too
+		if m.Tools = []rule.Matcher{h.Matcher}; o.has("tool") {
+			m.Tools = append(m.Tools, tool)
 		}
 	}
-	m := rule.Rule{Conditions: x.parsed(), Allow: x.Decision == "allow"}
-	if can.Tool { // the rule decides: a command that reads a file is a Read, too
-		m.Tools = []rule.Matcher{h.Matcher}
-		if x.Tool != "" {
-			m.Tools = append(m.Tools, d.matcher(h.Event, x.Tool, at+".tool"))
+	unless := o
+	if v, ok := o.get("unless", "{"); ok {
+		unless = d.object(v)
+		u := d.conditions(h, unless)
+		m.Unless = &u
+		d.end(unless)
+	}
+	h.Grant, h.Spec.Rule = m.Allow, &Rule{Decision: wire.Decision(said), Reason: reason, Match: m}
+	if !d.again {
+		for _, p := range m.Check() {
+			switch field, inUnless := strings.CutPrefix(p.Field, "unless."); {
+			case p.Doubt:
+			case inUnless:
+				d.fail(unless.at(field), "", "%s", p.What)
+			default:
+				d.fail(o.at(field), "", "%s", p.What)
+			}
 		}
 	}
-	if x.Unless != nil {
-		unless := x.Unless.parsed()
-		m.Unless = &unless
-	}
-	h.Grant, h.Spec.Rule = m.Allow, &Rule{
-		Decision: wire.Decision(x.Decision),
-		Reason:   string(x.Reason),
-		Match:    m,
-		Examples: slices.Concat(x.Match, x.NotMatch),
-	}
-	if d.again {
-		return
-	}
-	for _, p := range m.Check() {
-		if where := at + "." + p.Field; !p.Doubt && d.has(where) {
-			d.fail(where, "", "%s", p.What)
-		} else if !p.Doubt {
-			d.fail(at, "", "%s: %s", p.Field, p.What)
+	d.examples(h, match, true)
+	d.examples(h, not, false)
+}
+
+// conditions reads those of a rule, or of its exception.
+func (d *decoder) conditions(h *Hook, o *object) rule.Conditions {
+	for _, name := range []string{"tool", "commands", "regex", "paths"} {
+		if !wire.RulesOf(h.Event).Tool && o.has(name) {
+			d.fail(o.at(name), "", "%s is not a tool event", h.Event)
 		}
 	}
-	d.examples(h, x.Match, ".match", true)
-	d.examples(h, x.NotMatch, ".not_match", false)
+	const want = `"[`
+	return rule.Conditions{
+		Commands: o.texts("commands", want),
+		Regex:    o.texts("regex", want),
+		Paths:    o.texts("paths", want),
+		Words:    o.texts("words", want),
+	}
 }
 
 // examples reports those that a rule does not treat as written.
-func (d *decoder) examples(h *Hook, list texts, name string, covered bool) {
-	for i, text := range list {
-		at := fmt.Sprintf("%s%s[%d]", h.Path, name, i)
-		if !d.has(at) {
-			at = h.Path + name
+func (d *decoder) examples(h *Hook, list []member, covered bool) {
+	for _, m := range list {
+		text := m.text()
+		h.Spec.Rule.Examples = append(h.Spec.Rule.Examples, text)
+		if d.again {
+			continue
 		}
 		c := rule.Example(text, wire.RulesOf(h.Event).Tool)
 		if covers := h.Applies(c) && h.Spec.Rule.Match.Evaluate(c).Result > rule.No; covers != covered {
 			word := map[bool]string{true: "covers", false: "does not cover"}
-			d.fail(at, "beckon help policy says what an entry covers", "the rule %s %q", word[covers], text)
+			d.fail(m.place, "beckon help policy says what an entry covers", "the rule %s %q", word[covers], text)
 		}
-	}
-}
-
-// decision reports a decision that the event cannot express.
-func (d *decoder) decision(h *Hook, x handler, can wire.Rules) {
-	at := h.Path + ".decision"
-	switch wire.Decision(x.Decision) {
-	case wire.Deny:
-		if can.Refuse == wire.NoWay {
-			d.fail(at, "", "%s cannot be refused", h.Event)
-		}
-	case wire.Ask:
-		if !can.Ask {
-			d.fail(at, "", "at %s the user cannot be asked", h.Event)
-		}
-	case wire.Warn:
-		if !can.Context {
-			d.fail(at, "", "%s has no way to say anything to the agent", h.Event)
-		}
-	case wire.Allow:
-		d.mayApprove(at, h.Event, "to let it pass, say nothing")
 	}
 }

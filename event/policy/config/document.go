@@ -2,11 +2,8 @@ package config
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,25 +56,37 @@ func (p Problems) Hint() string { return p[len(p)-1].Advice }
 // them at once.
 type document struct {
 	file     string
-	lines    []int          // offsets of the line breaks
-	places   map[string]int // by JSON path: the offset of a member's name, or of a list's element
-	ignored  []string       // JSON paths of members in gone
+	lines    []int // offsets of the line breaks
 	problems Problems
+}
+
+// place is where a value is: its JSON path, and the offset of the member's name, or of the list's element.
+type place struct {
+	path   string
+	offset int
+}
+
+// member is a value of the file.
+type member struct {
+	place
+	v hujson.ValueTrimmed
+}
+
+// object is an object being read. What has not been asked for by its end is an unknown member.
+type object struct {
+	*document
+	place
+	members map[string]member
+	names   []string // in their order
+	known   []string // those asked for
 }
 
 // gone are the members that an earlier release read and that have no effect any more. A file that
 // has one stays in force: without the condition that it was, a rule covers more.
 var gone = strings.Fields("strict exact trace unsure stop_blocks branch repository ci")
 
-// read decodes text, JSON with comments and trailing commas, into a struct as package json does.
-// It reports what package json accepts silently: unknown, repeated and wrongly capitalized
-// names, null, blank texts, and values that a field's tag excludes:
-//
-//   - in: the kinds of objects that have the field, for a struct that describes several; as: the
-//     kind of object that the field's own value is
-//   - one: the texts that are allowed
-//   - max: a whole number from 0 to this
-func (d *document) read(text []byte, into any) {
+// read parses text, JSON with comments and trailing commas, which must be an object; nil if it is none.
+func (d *document) read(text []byte) *object {
 	for at, c := range text {
 		if c == '\n' {
 			d.lines = append(d.lines, at)
@@ -86,14 +95,9 @@ func (d *document) read(text []byte, into any) {
 	v, err := hujson.Parse(text)
 	if err != nil {
 		d.syntax(err)
-		return
+		return nil
 	}
-	d.places = map[string]int{"$": v.StartOffset}
-	d.check(v, "$", reflect.TypeOf(into).Elem(), `as:"file"`)
-	v.Standardize()
-	if err := json.Unmarshal(v.Pack(), into); err != nil && len(d.problems) == 0 {
-		d.fail("$", "", "%s", strings.TrimPrefix(err.Error(), "json: "))
-	}
+	return d.object(member{place{"$", v.StartOffset}, v.Value})
 }
 
 func (d *document) syntax(err error) {
@@ -120,34 +124,21 @@ func (d *document) err() error {
 	return d.problems
 }
 
-// fail adds a problem of the value at path.
-func (d *document) fail(path, advice, format string, args ...any) {
+// fail adds a problem of the value at a place.
+func (d *document) fail(at place, advice, format string, args ...any) {
 	d.problems = append(d.problems, Problem{
 		File:   d.file,
-		Line:   d.line(path),
-		Path:   path,
+		Line:   d.line(at),
+		Path:   at.path,
 		What:   fmt.Sprintf(format, args...),
 		Advice: advice,
 	})
 }
 
-// line returns the line of the value at path, from 1.
-func (d *document) line(path string) int {
-	line, _ := slices.BinarySearch(d.lines, d.places[path])
+// line returns the line of a place, from 1.
+func (d *document) line(at place) int {
+	line, _ := slices.BinarySearch(d.lines, at.offset)
 	return 1 + line
-}
-
-// has reports whether the file has a value at path.
-func (d *document) has(path string) bool {
-	_, ok := d.places[path]
-	return ok
-}
-
-// failed reports whether the value at path, or a part of it, has a problem.
-func (d *document) failed(path string) bool {
-	return slices.ContainsFunc(d.problems, func(p Problem) bool {
-		return p.Path == path || strings.HasPrefix(p.Path, path+".")
-	})
 }
 
 // kinds are the names of JSON's types, by the first byte of their values.
@@ -161,143 +152,154 @@ var kinds = map[hujson.Kind]string{
 	'n': "null",
 }
 
-// accepted are the JSON types of the values that Go types decode.
-var accepted = map[reflect.Kind]string{
-	reflect.Interface: "\"0",
-	reflect.Struct:    "{",
-	reflect.Map:       "{",
-	reflect.Slice:     "[",
-	reflect.String:    `"`,
-	reflect.Bool:      "tf",
-	reflect.Float64:   "0",
+// is reports whether a value has one of the types want, and a problem otherwise.
+func (d *document) is(m member, want string) bool {
+	got := m.v.Kind()
+	if strings.IndexByte(want, byte(got)) >= 0 {
+		return true
+	}
+	d.fail(m.place, "", "is %s, not %s", kinds[got], kinds[hujson.Kind(want[len(want)-1])])
+	return false
 }
 
-// check reports what is wrong with a value for a Go type, and records the places of its parts.
-func (d *document) check(v hujson.Value, path string, t reflect.Type, tag reflect.StructTag) {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	want, several := accepted[t.Kind()], t == reflect.TypeFor[texts]()
-	if several {
-		want = `"[`
-	}
-	if got := v.Value.Kind(); strings.IndexByte(want, byte(got)) < 0 {
-		d.fail(path, "", "is %s, not %s", kinds[got], kinds[hujson.Kind(want[len(want)-1])])
-		return
-	}
-	switch x := v.Value.(type) {
-	case *hujson.Object:
-		d.object(x, path, t, tag.Get("as"))
-	case *hujson.Array:
-		elem := t.Elem()
-		if several {
-			elem = reflect.TypeFor[text]()
-		}
-		for i, e := range x.Elements {
-			at := fmt.Sprintf("%s[%d]", path, i)
-			d.places[at] = e.StartOffset
-			d.check(e, at, elem, tag)
-		}
-	case hujson.Literal:
-		d.literal(x, path, t, tag)
-	}
-}
+// text returns the value of a text.
+func (m member) text() string { return m.v.(hujson.Literal).String() }
 
-func (d *document) object(o *hujson.Object, path string, t reflect.Type, as string) {
-	var known map[string]reflect.StructField
-	if t.Kind() == reflect.Struct {
-		if t == reflect.TypeFor[handler]() && as == "" {
-			if as = d.kindOf(o, path); as == "" {
-				return
-			}
-		}
-		known = fieldsOf(t, as)
+// object begins to read a value; nil if it is no object.
+func (d *document) object(m member) *object {
+	if !d.is(m, "{") {
+		return nil
 	}
-	seen := map[string]bool{}
-	for _, m := range o.Members {
-		name := m.Name.Value.(hujson.Literal).String()
-		at := path + pathOf(name)
-		twice := seen[name]
-		seen[name] = true
-		d.places[at] = m.Name.StartOffset
-		field, ok := known[name]
-		switch {
-		case twice: // parsers differ in which one counts
+	o := &object{document: d, place: m.place, members: map[string]member{}}
+	for _, x := range m.v.(*hujson.Object).Members {
+		name := x.Name.Value.(hujson.Literal).String()
+		at := place{m.path + pathOf(name), x.Name.StartOffset}
+		if o.has(name) { // parsers differ in which one counts
 			d.fail(at, "", "is set twice")
-		case known == nil:
-			d.check(m.Value, at, t.Elem(), "")
-		case ok:
-			d.check(m.Value, at, field.Type, field.Tag)
-		case slices.Contains(gone, name):
-			d.ignored = append(d.ignored, at)
-		default:
-			d.fail(at, suggest(name, slices.Sorted(maps.Keys(known))), "unknown key %q", name)
+		} else {
+			o.names = append(o.names, name)
 		}
+		o.members[name] = member{at, x.Value.Value}
 	}
+	return o
 }
 
-// kindOf returns the kinds of objects that a handler is, by its type; "" if that is wrong.
-func (d *document) kindOf(o *hujson.Object, path string) string {
-	written, at := "", path
-	for _, m := range o.Members {
-		if l, ok := m.Value.Value.(hujson.Literal); ok && m.Name.Value.(hujson.Literal).String() == "type" {
-			written, at = l.String(), path+".type"
-			d.places[at] = m.Name.StartOffset
+// end reports the members that nobody asked for, and returns those in gone.
+func (o *object) end() (ignored []string) {
+	for _, name := range o.names {
+		switch {
+		case slices.Contains(o.known, name):
+		case slices.Contains(gone, name):
+			ignored = append(ignored, name)
+		default:
+			o.fail(o.at(name), suggest(name, o.known), "unknown key %q", name)
 		}
 	}
-	const known = "command, server, http, prompt, rule"
-	switch hint := foreignTypes[written]; {
-	case Type(written) == BuiltIn:
-		return "hook rule"
-	case needs[Type(written)] != "":
-		return "hook started " + written
-	case hint != "":
-		d.fail(at, hint, "type %q is the client's own", written)
-	case written == "":
-		d.fail(at, "type is one of "+known, "has no type")
-	default:
-		d.fail(at, "one of "+known, "no such value %q", written)
+	return ignored
+}
+
+func (o *object) has(name string) bool {
+	_, there := o.members[name]
+	return there
+}
+
+// at returns the place of a member, or of the object if it has no such member.
+func (o *object) at(name string) place {
+	if m, there := o.members[name]; there {
+		return m.place
+	}
+	return o.place
+}
+
+// get returns a member that is there and of one of the types want.
+func (o *object) get(name, want string) (m member, ok bool) {
+	o.known = append(o.known, name)
+	m, there := o.members[name]
+	return m, there && o.is(m, want)
+}
+
+// word returns a text, which may be empty.
+func (o *object) word(name string) string {
+	if m, ok := o.get(name, `"`); ok {
+		return m.text()
 	}
 	return ""
 }
 
-func (d *document) literal(l hujson.Literal, path string, t reflect.Type, tag reflect.StructTag) {
-	switch l.Kind() {
-	case '"':
-		one := strings.Fields(tag.Get("one"))
-		mustSay := t == reflect.TypeFor[text]() || t == reflect.TypeFor[texts]()
-		switch s := l.String(); {
-		case mustSay && strings.TrimSpace(s) == "":
-			d.fail(path, "", "is empty")
-		case len(one) > 0 && !slices.Contains(one, s):
-			d.fail(path, "one of "+strings.Join(one, ", "), "no such value %q", s)
-		}
-	case '0':
-		f, err := strconv.ParseFloat(string(l), 64)
-		most, limited := tag.Lookup("max")
-		limit, _ := strconv.ParseFloat(most, 64)
-		switch {
-		case err != nil:
-			d.fail(path, "", "is too large a number")
-		case limited && (f != math.Trunc(f) || f < 0 || f > limit):
-			d.fail(path, "", "is %v; a whole number from 0 to %s is wanted", f, most)
-		}
+// text returns a text that must not be blank, or must be one of several.
+func (o *object) text(name string, of ...string) string {
+	m, ok := o.get(name, `"`)
+	if !ok {
+		return ""
 	}
+	s := m.text()
+	switch {
+	case len(of) > 0 && !slices.Contains(of, s):
+		o.fail(m.place, "one of "+strings.Join(of, ", "), "no such value %q", s)
+	case strings.TrimSpace(s) == "":
+		o.fail(m.place, "", "is empty")
+	}
+	return s
 }
 
-// fieldsOf returns the fields by their names that objects of one of the kinds as have.
-func fieldsOf(t reflect.Type, as string) map[string]reflect.StructField {
-	out := map[string]reflect.StructField{}
-	kinds := strings.Fields(as)
-	for _, f := range reflect.VisibleFields(t) {
-		in := strings.Fields(f.Tag.Get("in"))
-		if len(in) == 0 || slices.ContainsFunc(in, func(kind string) bool { return slices.Contains(kinds, kind) }) {
-			if name := f.Tag.Get("json"); name != "" {
-				out[name] = f
+func (o *object) flag(name string, otherwise bool) bool {
+	if m, ok := o.get(name, "tf"); ok {
+		return m.v.(hujson.Literal).Bool()
+	}
+	return otherwise
+}
+
+// whole returns a whole number from 0 to most.
+func (o *object) whole(name string, most, otherwise float64) float64 {
+	m, ok := o.get(name, "0")
+	if !ok {
+		return otherwise
+	}
+	n := m.v.(hujson.Literal).Float()
+	if n != math.Trunc(n) || n < 0 || n > most {
+		o.fail(m.place, "", "is %v; a whole number from 0 to %v is wanted", n, most)
+	}
+	return n
+}
+
+// list returns the elements of a list; for want "[ also a text that stands alone.
+func (o *object) list(name, want, of string) (list []member) {
+	m, ok := o.get(name, want)
+	a, several := m.v.(*hujson.Array)
+	switch {
+	case ok && several:
+		for i, e := range a.Elements {
+			x := member{place{fmt.Sprintf("%s[%d]", m.path, i), e.StartOffset}, e.Value}
+			if o.is(x, of) {
+				list = append(list, x)
 			}
 		}
+	case ok:
+		list = []member{m}
 	}
-	return out
+	return list
+}
+
+// texts returns the texts of a list, none of which may be blank if it may be a text that stands alone.
+func (o *object) texts(name, want string) (list []string) {
+	if o.has(name) {
+		list = []string{}
+	}
+	for _, m := range o.list(name, want, `"`) {
+		if want != "[" && strings.TrimSpace(m.text()) == "" {
+			o.fail(m.place, "", "is empty")
+		}
+		list = append(list, m.text())
+	}
+	return list
+}
+
+// objects returns the objects of a list.
+func (o *object) objects(name string) (list []*object) {
+	for _, m := range o.list(name, "[", "{") {
+		list = append(list, o.object(m))
+	}
+	return list
 }
 
 // pathOf returns one step of a JSON path.
