@@ -142,66 +142,44 @@ func Load(s Sources) Loaded {
 	return l
 }
 
-// settling is how often a file that is being written is read again before its stored copy is
-// used instead, and settlingPause the interval.
-const (
-	settling      = 3
-	settlingPause = 5 * time.Millisecond
-)
-
-// read reads a policy file. While it is being written it may be empty, half there or missing
-// for a moment, which is not an error yet.
-func (s Sources) read(path string, level config.Level) (data []byte, c *config.Config, err error) {
-	for try := 0; ; try++ {
-		data, err = trust.ReadFile(path)
-		if err == nil && level == config.Global && s.State.Holds(trust.Good, path, data) {
-			c, err = config.DecodeAgain(path, level, data)
-		} else if err == nil {
-			c, err = config.Decode(path, level, data)
-		}
-		kept := s.State.HasCopy(trust.Good, path) || s.State.HasCopy(trust.Trusted, path)
-		if err == nil || try == settling || !kept || !trust.Changing(path, s.Now) {
-			return data, c, err
-		}
-		time.Sleep(settlingPause)
-	}
-}
-
+// global returns what is in force of the global file: its last good version if it has a mistake or is gone.
 func (s Sources) global() File {
-	f := File{Path: s.Global, Level: config.Global}
+	f := File{Path: s.Global, Level: config.Global, Status: Absent}
 	if s.Global == "" {
 		return f
 	}
-	data, c, err := s.read(s.Global, config.Global)
+	good, decode := s.State.Copy(trust.Good, s.Global), config.Decode
+	data, err := trust.ReadFile(s.Global)
+	same := err == nil && good != nil && good.Text == string(data)
+	if same {
+		decode = config.DecodeAgain
+	}
 	if err == nil {
-		if !s.State.Holds(trust.Good, s.Global, data) {
+		f.Config, err = decode(s.Global, config.Global, data)
+	}
+	gone := errors.Is(err, fs.ErrNotExist)
+	switch f.Err = err; {
+	case err == nil:
+		if f.Status = InForce; !same {
 			// Without the copy a later error disables the policy; the user is told then.
 			_ = s.State.Keep(trust.Good, s.Global, data, nil, s.Now)
 		}
-		f.Status, f.Config = InForce, c
 		return f
-	}
-	good := s.State.Copy(trust.Good, s.Global)
-	gone := errors.Is(err, fs.ErrNotExist)
-	switch f.Status, f.Err = Broken, err; {
-	case good == nil && gone:
-		f.Status = Absent
-	case good == nil:
-	default:
+	case good != nil:
 		f.Config, err = config.Decode(s.Global, config.Global, []byte(good.Text))
-		switch {
-		case err != nil:
-		case gone && len(f.Config.Hooks) == 0:
-			f.Status = Absent
-		case gone:
-			f.Status = Vanished
-		default:
-			f.Status = LastGood
-		}
+	}
+	switch {
+	case err == nil && gone && len(f.Config.Hooks) > 0:
+		f.Status = Vanished
+	case err == nil && !gone:
+		f.Status = LastGood
+	case err != nil && !(gone && good == nil):
+		f.Status = Broken
 	}
 	return f
 }
 
+// project returns what is in force of the project's file: what the user trusted.
 func (s Sources) project() File {
 	f := File{Path: s.Project, Level: config.Project, Status: Absent}
 	if s.Project == "" {
@@ -209,27 +187,27 @@ func (s Sources) project() File {
 	}
 	name := s.State.NameOf(s.Project, s.Tree)
 	trusted := s.State.Copy(trust.Trusted, name)
+	data, err := trust.ReadFile(s.Project)
+	gone := errors.Is(err, fs.ErrNotExist)
 	if trusted == nil {
-		if _, err := trust.ReadFile(s.Project); !errors.Is(err, fs.ErrNotExist) {
+		if !gone {
 			f.Status = Untrusted
 		}
 		return f
 	}
-	data, _, err := s.read(s.Project, config.Project)
-	if name != s.Project && errors.Is(err, fs.ErrNotExist) {
-		data, _, err = s.read(name, config.Project) // git does not track it
+	if gone && name != s.Project {
+		data, err = trust.ReadFile(name) // git does not track it
 	}
-	c, bad := config.DecodeAgain(s.Project, config.Project, []byte(trusted.Text))
-	if bad != nil {
-		f.Status, f.Err = Broken, bad // another version of beckon trusted it
+	if f.Config, f.Err = config.DecodeAgain(s.Project, config.Project, []byte(trusted.Text)); f.Err != nil {
+		f.Status = Broken // another version of beckon trusted it
 		return f
 	}
-	s.seal(c, trusted)
-	switch f.Status, f.Config, f.Err = Changed, c, err; {
+	s.seal(f.Config, trusted)
+	switch f.Status, f.Err = Changed, err; {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Status = Vanished
-	case data != nil && trust.Sum(data) == trusted.SHA256:
-		f.Status, f.Err = InForce, nil
+	case err == nil && trust.Sum(data) == trusted.SHA256:
+		f.Status = InForce
 	}
 	return f
 }

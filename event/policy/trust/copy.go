@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"beckon/event/plainfile"
-
-	"github.com/tidwall/gjson"
 )
 
 // Kind says what a copy of a policy file is for, and in which directory it is.
@@ -55,13 +53,6 @@ func (d Dir) HasCopy(k Kind, path string) bool {
 	return err == nil
 }
 
-// Holds reports whether the copy of the file at path equals data. Every hook calls it, so it
-// reads no more of the copy than it needs.
-func (d Dir) Holds(k Kind, path string, data []byte) bool {
-	b := d.Read(string(k), copyName(path))
-	return gjson.GetBytes(b, "sha256").Str == Sum(data) && gjson.GetBytes(b, "text").Str == string(data)
-}
-
 // Keep replaces the copy of the file at path.
 func (d Dir) Keep(k Kind, path string, data []byte, scripts map[string]string, now time.Time) error {
 	b, err := json.Marshal(Copy{path, Sum(data), now.UTC(), string(data), scripts})
@@ -93,48 +84,29 @@ const maxFile = 4 << 20
 // ErrEmpty is returned for an empty policy file: a policy without hooks is {}.
 var ErrEmpty = errors.New("the file is empty; a policy that wants nothing is {}")
 
-// ReadFile reads a policy file. Anything but a regular file is refused before it is opened: a
-// FIFO would block the agent.
+// ReadFile reads a policy file, which must be a regular one: a FIFO would block the agent. A file that is
+// being written is read again, and refused if it goes on changing.
 //
 // Errors: fs.ErrNotExist, ErrEmpty, and those of the file system.
-func ReadFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a regular file")
+func ReadFile(path string) (data []byte, err error) {
+	const tries, pause = 4, 5 * time.Millisecond
+	for try := range tries {
+		before, _ := plainfile.VersionOf(path)
+		if before.Size > maxFile {
+			return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
+		}
+		data, err = plainfile.ReadFile(path)
+		after, there := plainfile.VersionOf(path)
+		switch {
+		case there && (after != before || after.Young(pause) && try < tries-1):
+			time.Sleep(pause)
+			continue
+		case err == nil && strings.TrimSpace(string(data)) == "":
+			err = ErrEmpty
+		}
+		return data, err
 	}
-	data, err := readAll(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(data) > maxFile:
-		return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
-	case strings.TrimSpace(string(data)) == "":
-		return nil, ErrEmpty
-	}
-	return data, nil
-}
-
-func readAll(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxFile+1))
-}
-
-// Changing reports whether the file at path, or what is there instead, was written a moment
-// ago, so that the writer may not be done.
-func Changing(path string, now time.Time) bool {
-	const moment = 2 * time.Second
-	info, err := os.Stat(path)
-	if err != nil {
-		info, err = os.Stat(filepath.Dir(path))
-	}
-	return err == nil && now.Sub(info.ModTime()).Abs() < moment
+	return nil, errors.New("it changes while it is read")
 }
 
 // Scripts returns the hashes of the files in a project that a command's texts name, by their
@@ -152,10 +124,11 @@ func Scripts(project string, texts []string) map[string]string {
 			if rel, err := filepath.Rel(project, in); err != nil || rel == "." || strings.HasPrefix(rel, "..") {
 				continue
 			}
-			if info, err := os.Stat(in); err == nil && info.Mode().IsRegular() {
-				if data, err := readAll(in); err == nil {
+			if f, err := plainfile.OpenReader(in, 0); err == nil {
+				if data, err := io.ReadAll(io.LimitReader(f, maxFile+1)); err == nil {
 					found[name] = Sum(data)
 				}
+				_ = f.Close()
 			}
 		}
 	}
