@@ -3,10 +3,12 @@ package bench
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +37,33 @@ func BenchmarkLatency(b *testing.B) {
 		h.serve(b).listen(b, context.Background(), func(_ string, data []byte) { stream.write(data) })
 		measureLatency(b, agents, stream.await)
 	})
+}
+
+var idle = flag.Bool("idle", false, "measure watch beside idle sessions, for two minutes")
+
+// BenchmarkIdle measures the share of a processor that watch takes while it shows sessions in
+// which nothing has happened for more than a minute.
+func BenchmarkIdle(b *testing.B) {
+	if !*idle {
+		b.Skip("it takes two minutes: -idle")
+	}
+	const settled, measured = 75 * time.Second, 30 * time.Second
+	h := newHome(b)
+	for i := range latencySessions {
+		a := h.busy(b, sessionName(i))
+		a.send(b, payload(sessionName(i), "Stop", `"last_assistant_message":"All tests pass."`))
+	}
+	s := openScreen(b, h, "watch", "--color", "never")
+	if _, ok := s.await("run the tests", 30*time.Second); !ok {
+		b.Fatal("watch does not show the sessions")
+	}
+	time.Sleep(settled)
+	for b.Loop() {
+		before := s.cpu(b)
+		time.Sleep(measured)
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(100*float64(s.cpu(b)-before)/float64(measured), "cpu-%")
+	}
 }
 
 func sessionName(n int) string { return fmt.Sprintf("session-%04d", n) }
@@ -70,6 +99,29 @@ type shown struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 	last time.Time
+	pid  int
+}
+
+// cpu returns the processor time that the program has taken, in whole nanoseconds.
+func (s *shown) cpu(b *testing.B) time.Duration {
+	b.Helper()
+	var total time.Duration
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", s.pid))
+	if err != nil || len(tasks) == 0 {
+		b.Fatal("watch has ended")
+	}
+	for _, task := range tasks {
+		var ran int64
+		text, err := os.ReadFile(task)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := fmt.Sscan(string(text), &ran); err != nil {
+			b.Fatal(err)
+		}
+		total += time.Duration(ran)
+	}
+	return total
 }
 
 func (s *shown) write(b []byte) {
@@ -122,7 +174,7 @@ func openScreen(b *testing.B, h home, args ...string) *shown {
 		_ = cmd.Wait()
 		_ = master.Close()
 	})
-	s := &shown{}
+	s := &shown{pid: cmd.Process.Pid}
 	go func() {
 		buf := make([]byte, 64<<10)
 		for {
