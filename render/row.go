@@ -98,7 +98,6 @@ type Host struct {
 	User  string     `json:"user,omitempty"`  // its user, in a fleet
 	AsOf  *time.Time `json:"as_of,omitempty"` // this machine's time of the last good answer
 	Stale bool       `json:"stale"`           // it is silent, or did not answer the last request
-	Left  bool       `json:"left,omitempty"`  // it said that it goes
 	Error string     `json:"error,omitempty"` // why, in the words of ssh or of the program there
 }
 

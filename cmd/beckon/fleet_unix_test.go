@@ -160,7 +160,6 @@ func TestFleetViews(t *testing.T) {
 		}))
 	}
 	golden("list", laptop.beckon("list", "--fleet", "--color", "never"))
-	golden("watch", laptop.beckon("watch", "--fleet", "--once", "--width", "100"))
 	fold(t, laptop.st, "cccccccc-third", event.SessionStart, event.UserPromptSubmit, event.Stop)
 	var list struct {
 		Sessions []render.Row `json:"sessions"`

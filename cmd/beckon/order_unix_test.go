@@ -59,7 +59,7 @@ func TestViewsAgreeOnOrder(t *testing.T) {
 		}
 		views := []string{
 			"list", "list --json", "prompt --format {names}", "prompt --json", "statusline",
-			"watch --once --width=100", "stats --since 2h", "stats --since 2h --json", "jump next --dry-run --json --all",
+			"stats --since 2h", "stats --since 2h --json", "jump next --dry-run --json --all",
 		}
 		for _, args := range views {
 			cmd := exec.Command(filepath.Join(bin, "beckon"), strings.Fields(args)...)

@@ -59,7 +59,6 @@ func TestWrongCommandLine(t *testing.T) {
 		"help policy tset":     "did you mean beckon help policy test?",
 		"list --color":         "--color: a value is missing",
 		"list --state":         "--state: a value is missing",
-		"watch --once --width": "--width: a value is missing",
 		"show x --turns -1":    `--turns: "-1" looks like a flag; give it as --turns="-1"`,
 		"seen shop --pane %3":  "mark: --all and --pane mark as seen, and go with no other flag and no session",
 		"seen --pane %3 --all": "mark: --all and --pane mark as seen, and go with no other flag and no session",

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -22,13 +20,9 @@ import (
 	"beckon/state/live"
 	"beckon/state/store"
 	"beckon/state/usage"
-
-	"github.com/charmbracelet/colorprofile"
 )
 
 type watchCmd struct {
-	Once  bool `hidden:"" help:"Print one screen and exit; for scripts."`
-	Width int  `hidden:"" help:"Columns for --once (default: $$COLUMNS, else the terminal's, else 80)." placeholder:"N"`
 	fleets.Flags
 	cli.Colored
 	Queue  string `hidden:"" enum:",fair,prio,static,grouped" default:"" aliases:"sort" placeholder:"MODE" help:"Order within a group: fair, prio, static or grouped (default: as configured)."`
@@ -39,8 +33,9 @@ type watchCmd struct {
 }
 
 func (c *watchCmd) Run(a *app) error {
-	if c.Width < 0 {
-		return cli.Usage("--width %d: must not be negative", c.Width)
+	if !a.Screen() {
+		return cli.Hint("beckon list prints to anything",
+			"watch needs a terminal on its output, and one that can move its cursor")
 	}
 	choice := a.ColorChoice(c.Color)
 	queue := a.Queue(c.Queue)
@@ -51,15 +46,6 @@ func (c *watchCmd) Run(a *app) error {
 	opt := a.watchOptions(notifier, queue)
 	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
 	opt.Color = a.Color(choice)
-	if c.Once {
-		return c.once(a, opt)
-	}
-	if !a.Screen() {
-		return cli.Hint(
-			"--once prints one screen to anything",
-			"watch needs a terminal on its output, and one that can move its cursor",
-		)
-	}
 	others, err := c.Others(a.App)
 	if err != nil {
 		return err
@@ -69,37 +55,6 @@ func (c *watchCmd) Run(a *app) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return tui.Run(ctx, opt)
-}
-
-// once prints one screen.
-func (c *watchCmd) once(a *app, opt tui.Options) error {
-	others, _, err := c.Ask(a.App)
-	if err != nil {
-		return err
-	}
-	snap, err := a.Reader().Look(false)
-	if err != nil {
-		return err
-	}
-	opt.Profile = colorprofile.Env(a.onceEnviron(opt.Color))
-	w := colorprofile.NewWriter(a.Stdout, a.onceEnviron(opt.Color))
-	return tui.Once(w, opt, a.screenOf(snap), others, a.pageWidth(c.Width))
-}
-
-// onceEnviron returns an environment in which the colour profile is the user's choice,
-// whatever stdout is.
-func (a *app) onceEnviron(color bool) []string {
-	env := []string{"TERM=" + a.Getenv("TERM"), "COLORTERM=" + a.Getenv("COLORTERM")}
-	if color {
-		return append(env, "CLICOLOR_FORCE=1")
-	}
-	return append(env, "NO_COLOR=1")
-}
-
-// pageWidth returns the columns of a page for a script.
-func (a *app) pageWidth(flag int) int {
-	columns, _ := strconv.Atoi(a.Getenv("COLUMNS"))
-	return cmp.Or(flag, a.Width(), max(columns, 0), 80)
 }
 
 // screenPause is the least time between updates of the screen, since changes come in bursts.
@@ -113,6 +68,7 @@ func (a *app) watchOptions(notifier *notify.Follower, queue render.Queue) tui.Op
 		Follow: func(ctx context.Context, show func(tui.Snapshot, error)) { a.follow(ctx, f, notifier, show) },
 		Poke:   f.TouchAll,
 		Output: a.Stdout,
+		Rich:   a.Rich(),
 
 		Order:           queue.Mode,
 		PermissionFirst: queue.PermissionFirst,

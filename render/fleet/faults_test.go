@@ -152,7 +152,7 @@ func (g *rig) watchBy(clock func() time.Time) *viewer {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- follow(ctx, g.access(""), "test", clock, func(s Shown) {
+		done <- follow(ctx, g.access(""), clock, func(s Shown) {
 			v.mu.Lock()
 			defer v.mu.Unlock()
 			v.Shown = s

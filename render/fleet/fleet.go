@@ -103,7 +103,6 @@ type presence struct {
 	Run    string `json:"run"` // of the program; rows of an earlier run that were not put again are over
 	User   string `json:"user"`
 	Host   string `json:"host"`
-	Bye    bool   `json:"bye,omitempty"` // it is signing off
 }
 
 // prefixOf returns the prefix of all keys of a user's host, without the last dot.

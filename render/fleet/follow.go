@@ -47,15 +47,15 @@ type follower struct {
 
 // Follow calls show with the fleet, now and whenever it changes, until ctx ends. An error is one of
 // the credential; it waits for a server that is away.
-func Follow(ctx context.Context, a Credential, name string, show func(Shown)) error {
+func Follow(ctx context.Context, a Credential, show func(Shown)) error {
 	begun := time.Now()
 	// Changes of the clock while the program runs do not matter.
-	return follow(ctx, a, name, func() time.Time { return begun.Round(0).Add(time.Since(begun)) }, show)
+	return follow(ctx, a, func() time.Time { return begun.Round(0).Add(time.Since(begun)) }, show)
 }
 
-func follow(ctx context.Context, a Credential, name string, clock func() time.Time, show func(Shown)) error {
+func follow(ctx context.Context, a Credential, clock func() time.Time, show func(Shown)) error {
 	wake := make(chan struct{}, 1) // the connection was made or lost
-	nc, err := dial(a, name, wake)
+	nc, err := dial(a, "beckon", wake)
 	if err != nil {
 		return err
 	}

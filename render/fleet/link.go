@@ -19,12 +19,9 @@ import (
 type Link struct {
 	Credential Credential
 	Level      Level
-	// Forget removes the rows at the end, instead of leaving them to be marked as stale.
-	Forget bool
-	// Log is called with problems, and when they are over; it may be nil.
-	Log func(text string)
-
-	clock func() time.Time // time.Now unless it is set
+	Forget     bool              // remove the rows at the end, instead of leaving them to become stale
+	Log        func(text string) // is called with problems, and when they are over
+	clock      func() time.Time  // time.Now unless it is set
 }
 
 // Times of a link: after renewal all rows are put again, after retry what failed, and changes are
@@ -51,15 +48,9 @@ func (l Link) Run(ctx context.Context, rows <-chan []render.Row) error {
 	if l.clock == nil {
 		l.clock = time.Now
 	}
-	r := &run{
-		Link:   l,
-		prefix: prefix,
-		id:     rand.Text()[:10],
-		wake:   make(chan struct{}, 1),
-		sent:   map[string]string{},
-		fresh:  true,
-	}
-	if r.nc, err = dial(l.Credential, "beckon link "+l.Credential.Host, r.wake); err != nil {
+	r := &run{Link: l, prefix: prefix, id: rand.Text()[:10], sent: map[string]string{}}
+	wake := make(chan struct{}, 1) // the connection was made or lost
+	if r.nc, err = dial(l.Credential, "beckon link "+l.Credential.Host, wake); err != nil {
 		return err
 	}
 	defer r.nc.Close()
@@ -68,24 +59,23 @@ func (l Link) Run(ctx context.Context, rows <-chan []render.Row) error {
 	if err != nil {
 		return err
 	}
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	var last time.Time
+	select {
+	case r.rows = <-rows:
+	case <-ctx.Done():
+		return nil
+	}
 	for {
+		next := time.After(r.turn(ctx))
+		time.Sleep(pause)
 		select {
 		case <-ctx.Done():
 			r.end()
 			return nil
 		case r.rows = <-rows:
-			r.known = true
-			timer.Reset(time.Until(last.Add(pause)))
-			continue
-		case <-r.wake:
-			r.fresh = true
-		case <-timer.C:
+		case <-wake:
+			r.again = time.Time{}
+		case <-next:
 		}
-		timer.Reset(r.turn(ctx))
-		last = time.Now()
 	}
 }
 
@@ -95,59 +85,47 @@ type run struct {
 	id     string
 	nc     *nats.Conn
 	js     jetstream.JetStream
-	wake   chan struct{} // the connection was made or lost
-	fresh  bool          // what the server has is not known
 	rows   []render.Row
-	known  bool              // rows were given
 	sent   map[string]string // rows as last sent, with the time of their state
-	due    time.Time         // of the next beat
-	again  time.Time         // when all rows are put again
-	said   string            // the newest err
+	again  time.Time         // when all rows are put again; zero while it is not known what the server has
+	said   string            // the newest problem
 }
 
-// turn publishes what is due and returns how long nothing is due unless something changes.
+// turn publishes what has changed, and returns how long nothing is due unless something changes.
 func (r *run) turn(ctx context.Context) time.Duration {
-	if !r.known {
-		return beat
-	}
 	err := away(r.Credential, r.nc)
 	if r.nc.IsConnected() {
-		err = r.publish(ctx)
+		if err = r.publish(ctx); err != nil {
+			err = fmt.Errorf("publishing to %s: %w", r.Credential.URL, err)
+		}
 	}
 	r.say(err)
-	if r.fresh = err != nil; r.fresh {
+	if err != nil {
+		r.again = time.Time{}
 		return retry + mathrand.N(retry)
 	}
-	return max(0, time.Until(r.due))
+	return beat*9/10 + mathrand.N(beat/10+1)
 }
 
 // publish puts the rows that changed, all of them after a new connection and after renewal, and
-// then, if it is time, the presence.
+// then the presence.
 func (r *run) publish(ctx context.Context) error {
-	now := time.Now()
-	if r.fresh {
+	if r.again.IsZero() {
 		if err := makeBucket(ctx, r.js); err != nil {
-			return fmt.Errorf("publishing to %s: %w", r.Credential.URL, err)
+			return err
 		}
 	}
-	if r.fresh || now.After(r.again) {
-		r.again, r.due = now.Add(renewal*3/4+mathrand.N(renewal/4)), now
+	if now := time.Now(); now.After(r.again) {
+		r.again = now.Add(renewal*3/4 + mathrand.N(renewal/4))
 		for seat := range r.sent {
 			r.sent[seat] = "" // it is put, or removed if it is no longer there
 		}
 	}
-	list := r.changes(r.clock())
-	if !now.Before(r.due) {
-		list = append(list, r.presence(false))
-		r.due = now.Add(beat*9/10 + mathrand.N(beat/10+1))
-	}
-	if err := put(ctx, r.js, list); err != nil {
-		return fmt.Errorf("publishing to %s: %w", r.Credential.URL, err)
-	}
-	return nil
+	presence := presence{schema, r.id, word(r.Credential.User), word(r.Credential.Host)}
+	return put(ctx, r.js, append(r.changes(), message{key: r.prefix + "." + presencePart, data: marshal(presence)}))
 }
 
-func (r *run) changes(now time.Time) (list []message) {
+func (r *run) changes() (list []message) {
 	here := make(map[string]bool, len(r.rows))
 	for i := range r.rows[:min(len(r.rows), maxRows)] {
 		row := &r.rows[i]
@@ -162,7 +140,7 @@ func (r *run) changes(now time.Time) (list []message) {
 			continue
 		}
 		r.sent[seat] = next
-		w.Age = max(0, now.Sub(row.Since).Milliseconds())
+		w.Age = max(0, r.clock().Sub(row.Since).Milliseconds())
 		list = append(list, message{key: r.prefix + "." + rowPart + "." + seat, data: marshal(w)})
 	}
 	for seat := range r.sent {
@@ -179,23 +157,15 @@ func marshal(v any) []byte {
 	return b
 }
 
-func (r *run) presence(bye bool) message {
-	p := presence{schema, r.id, word(r.Credential.User), word(r.Credential.Host), bye}
-	return message{key: r.prefix + "." + presencePart, data: marshal(p)}
-}
-
+// end removes the rows, if they are to be forgotten; without that a view notices by time.
 func (r *run) end() {
-	if !r.nc.IsConnected() || !r.known {
+	if !r.nc.IsConnected() || !r.Forget {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	last := []message{r.presence(true)}
-	if r.Forget {
-		r.rows = nil
-		last = append(r.changes(r.clock()), message{key: r.prefix + "." + presencePart, gone: true})
-	}
-	_ = put(ctx, r.js, last) // a view that misses it notices by time
+	r.rows = nil
+	_ = put(ctx, r.js, append(r.changes(), message{key: r.prefix + "." + presencePart, gone: true}))
 }
 
 // say logs a problem once, and when it is over.
@@ -204,7 +174,7 @@ func (r *run) say(err error) {
 	if err != nil {
 		text = err.Error()
 	}
-	if text == r.said || r.Log == nil {
+	if text == r.said {
 		return
 	}
 	if r.said = text; text == "" {

@@ -122,8 +122,7 @@ func (v *view) snapshot(now time.Time) (rows []render.Row, hosts []render.Host) 
 			delete(v.nodes, key)
 			continue
 		}
-		left := n.presence.Bye
-		h := render.Host{Name: name, User: n.presence.User, AsOf: &asOf, Stale: now.Sub(asOf) > lost || left, Left: left}
+		h := render.Host{Name: name, User: n.presence.User, AsOf: &asOf, Stale: now.Sub(asOf) > lost}
 		remote := render.Remote{Name: name, User: h.User, AsOf: asOf, Stale: h.Stale}
 		for _, o := range n.rows {
 			r := o.row

@@ -156,8 +156,7 @@ func Merge(q render.Queue, local, remote []render.Row) []render.Row {
 	return q.Grouped(Distinct(local, remote), nil, true)
 }
 
-// Silent returns a line for each host with an error, and for each silent one but those that
-// signed off.
+// Silent returns a line for each host with an error, and for each silent one.
 func Silent(list []render.Host, now time.Time) (lines []string) {
 	for _, st := range list {
 		name, why, shown := render.OneLine(st.Name), render.OneLine(st.Error), ""
@@ -167,7 +166,7 @@ func Silent(list []render.Host, now time.Time) (lines []string) {
 		switch {
 		case !st.Stale && why != "":
 			lines = append(lines, fmt.Sprintf("host %s: %s", name, why))
-		case !st.Stale || st.Left:
+		case !st.Stale:
 		case why != "":
 			lines = append(lines, fmt.Sprintf("asking host %s: %s%s", name, why, shown))
 		default:

@@ -38,6 +38,9 @@ func lookOf(s state.State) look {
 	return look{".", "2"}
 }
 
+// Color returns the SGR parameters of a state.
+func Color(s state.State) string { return lookOf(s).sgr }
+
 // Glyph returns the sign that identifies a state without colour.
 func Glyph(s state.State) string { return lookOf(s).glyph }
 

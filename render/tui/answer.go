@@ -56,7 +56,7 @@ func (m *model) requestOf(r *render.Row, reply bool) *card.Request {
 	return &m.requests[i]
 }
 
-var cardRole = map[card.Kind]role{card.Head: strong, card.Note: dim, card.Add: run, card.Delete: fault, card.Hunk: pack}
+var cardRole = map[card.Kind]role{card.Head: strong, card.Note: dim, card.Add: run, card.Delete: fault, card.Hunk: accent}
 
 // request writes the whole request: a line that does not fit continues in the next, after a
 // broken bar.
@@ -68,7 +68,7 @@ func (s *sheet) request(o *card.Request) {
 	}
 	add := func(bar, on string, as role, text string) {
 		for part := range strings.SplitSeq(ansi.Hardwrap(text, max(1, s.width-term.Width(bar)), true), "\n") {
-			s.lines = append(s.lines, s.m.pal.paint(faint, bar, false)+s.m.pal.paint(as, part, false))
+			s.lines = append(s.lines, s.m.paint(dim, bar)+s.m.paint(as, part))
 			bar = on
 		}
 	}

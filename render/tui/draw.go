@@ -12,7 +12,6 @@ import (
 	"beckon/render/term"
 	"beckon/state/usage"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -26,14 +25,6 @@ func (m *model) draw() {
 		lines[i] = ansi.Truncate(l, m.width, "")
 	}
 	m.frame = strings.Join(lines, "\n")
-}
-
-func (m *model) page() string {
-	lines := m.screen()
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(ansi.Truncate(l, m.width, ""), " ")
-	}
-	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
 func (m *model) screen() []string {
@@ -82,25 +73,25 @@ func pad(lines []string, n int) []string {
 }
 
 func (m *model) titleLine() string {
-	left := " " + m.pal.paint(accent, cmp.Or(m.opt.Title, "beckon"), false)
+	left := " " + m.paint(accent, cmp.Or(m.opt.Title, "beckon"))
 	var right []string
 	if m.filter != "" && m.prompt == nil {
 		shown := " " + strconv.Itoa(len(m.rows)) + " of " + strconv.Itoa(m.total)
-		right = append(right, m.pal.paint(accent, "/"+clean(m.filter), false)+m.pal.paint(dim, shown, false))
+		right = append(right, m.paint(accent, "/"+clean(m.filter))+m.paint(dim, shown))
 	}
 	if n := len(m.chosen()); len(m.marked) > 0 {
-		right = append(right, m.pal.paint(accent, strconv.Itoa(n)+" marked", false))
+		right = append(right, m.paint(accent, strconv.Itoa(n)+" marked"))
 	}
 	if limit := m.limitText(); limit != "" {
 		right = append(right, limit)
 	}
 	if m.width >= 60 {
 		if m.grouping != ByNeed {
-			right = append(right, m.pal.paint(dim, "by "+string(m.grouping), false))
+			right = append(right, m.paint(dim, "by "+string(m.grouping)))
 		}
-		right = append(right, m.pal.paint(dim, "sort: "+string(m.order), false))
+		right = append(right, m.paint(dim, "sort: "+string(m.order)))
 	}
-	end := strings.Join(right, m.pal.paint(faint, " · ", false))
+	end := strings.Join(right, m.paint(dim, " · "))
 	if end != "" {
 		end += " "
 	}
@@ -116,7 +107,7 @@ func (m *model) limitText() string {
 	if !ok || m.width < shortWidth && w.Percent() < term.NearlyFull {
 		return ""
 	}
-	return m.pal.paint(fullness(w.Percent()), term.Limit(w, m.now().In(time.Local), m.width < sideWidth), false)
+	return m.paint(fullness(w.Percent()), term.Limit(w, m.now().In(time.Local), m.width < sideWidth))
 }
 
 var groupRole = map[render.Group]role{
@@ -138,9 +129,9 @@ func (m *model) countsText(width int) string {
 		if width -= len(word) + 3; width < 0 {
 			break
 		}
-		parts = append(parts, m.pal.paint(groupRole[g], word, false))
+		parts = append(parts, m.paint(groupRole[g], word))
 	}
-	return strings.Join(parts, m.pal.paint(faint, " · ", false))
+	return strings.Join(parts, m.paint(dim, " · "))
 }
 
 func (m *model) listLines(l layout) []string {
@@ -150,7 +141,7 @@ func (m *model) listLines(l layout) []string {
 	for _, e := range m.entries[m.top:end] {
 		switch {
 		case e.row >= 0:
-			lines = append(lines, m.rowLine(&m.rows[e.row], c, l.list, e.row == m.cursor && !m.once))
+			lines = append(lines, m.rowLine(&m.rows[e.row], c, l.list, e.row == m.cursor))
 		case e.heading != "":
 			lines = append(lines, m.headingLine(e, l.list))
 		default:
@@ -173,8 +164,8 @@ func (m *model) headingLine(e entry, width int) string {
 		n += ", e shows them"
 	}
 	line := max(0, width-term.Width(title)-len(n)-5)
-	return " " + m.pal.paint(r, title, false) + " " + m.pal.paint(dim, n, false) + " " +
-		m.pal.paint(faint, strings.Repeat("─", line), false)
+	return " " + m.paint(r, title) + " " + m.paint(dim, n) + " " +
+		m.paint(dim, strings.Repeat("─", line))
 }
 
 // rowLine draws one row in exactly width columns.
@@ -182,7 +173,7 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool) stri
 	var b strings.Builder
 	used := 0
 	put := func(as role, s string) {
-		b.WriteString(m.pal.paint(as, s, selected))
+		b.WriteString(m.paint(as, s))
 		used += term.Width(s)
 	}
 	cell := func(as role, s string, w int, right bool) {
@@ -191,31 +182,30 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool) stri
 			put(text, "  ")
 		}
 	}
-	look := stateRole(r.State)
+	look := term.Color(r.State)
 	is := func(live role) role { // what is over, or stale, is dimmed
 		if !r.State.Live() || m.stale(r) > 0 {
 			return dim
 		}
 		return live
 	}
-	mark := " "
-	if selected {
-		mark = "▌"
-	}
-	put(accent, mark)
-	if m.marked[keyOf(r)] {
-		put(accent, "•")
-	} else {
-		put(text, " ")
-	}
-	put(look, term.Glyph(r.State)+" ")
-	cell(look, m.word(r), c.word, false)
-	cell(is(text), m.age(r.Since), c.age, true)
 	emphasis := text
 	if r.NeedsYou || r.Unseen {
 		emphasis = strong
 	}
-	cell(is(emphasis), term.Middle(name(r), c.name), c.name, false)
+	emphasis = is(emphasis)
+	mark, dot := " ", " "
+	if selected {
+		mark, emphasis = "▌", picked
+	}
+	if m.marked[keyOf(r)] {
+		dot = "•"
+	}
+	put(accent, mark+dot)
+	put(look, term.Glyph(r.State)+" ")
+	cell(look, m.word(r), c.word, false)
+	cell(is(text), m.age(r.Since), c.age, true)
+	cell(emphasis, term.Middle(name(r), c.name), c.name, false)
 	cell(dim, term.Middle(branch(r), c.branch), c.branch, false)
 	cell(is(text), clean(r.Title), c.title, false)
 	cell(is(text), what(r, c.title > 0), c.what, false)
@@ -239,11 +229,11 @@ func (m *model) footLine() string {
 	case m.prompt != nil:
 		return m.promptLine()
 	case m.flash != "" && m.bad:
-		return " " + m.pal.paint(alarm, "! "+clean(m.flash), false)
+		return " " + m.paint(alarm, "! "+clean(m.flash))
 	case m.flash != "":
-		return " " + m.pal.paint(accent, clean(m.flash), false)
+		return " " + m.paint(accent, clean(m.flash))
 	case m.warning() != "":
-		return " " + m.pal.paint(fault, "! "+clean(m.warning()), false)
+		return " " + m.paint(fault, "! "+clean(m.warning()))
 	}
 	return m.hintLine()
 }
@@ -274,7 +264,7 @@ func (m *model) keyHints(hints []binding, room int) string {
 	}
 	var b strings.Builder
 	for _, k := range hints {
-		b.WriteString(" " + m.pal.paint(keycap, k.show, false) + " " + m.pal.paint(dim, k.hint, false) + " ")
+		b.WriteString(" " + m.paint(keycap, k.show) + " " + m.paint(dim, k.hint) + " ")
 	}
 	return b.String()
 }
@@ -293,8 +283,8 @@ func (m *model) emptyLines(l layout) []string {
 	}
 	lines := make([]string, max(0, l.body/2-len(say)))
 	for _, s := range say {
-		s = lipgloss.PlaceHorizontal(l.list, lipgloss.Center, term.Cut(clean(s), l.list-2))
-		lines = append(lines, m.pal.paint(dim, s, false))
+		s = term.Cut(clean(s), l.list-2)
+		lines = append(lines, strings.Repeat(" ", max(0, l.list-term.Width(s))/2)+m.paint(dim, s))
 	}
 	return lines
 }
@@ -307,9 +297,9 @@ func (m *model) helpLines(l layout) []string {
 	for i, b := range m.helped() {
 		head := "  "
 		if i == m.helpAt {
-			head, at = m.pal.paint(accent, "▌ ", false), len(lines)
+			head, at = m.paint(accent, "▌ "), len(lines)
 		}
-		head += m.pal.paint(keycap, term.Fit(b.show, 8, false), false)
+		head += m.paint(keycap, term.Fit(b.show, 8, false))
 		for _, text := range wrap(b.help, min(l.list, helpWidth)-11) {
 			lines = append(lines, head+text)
 			head = strings.Repeat(" ", 10)
@@ -325,7 +315,7 @@ func (m *model) helpLines(l layout) []string {
 	}
 	lines = lines[max(0, min(at-l.body/2, len(lines)-l.body)):]
 	if more := len(lines) - l.body; more > 0 && l.body > 0 {
-		lines[l.body-1] = "  " + m.pal.paint(dim, fmt.Sprintf("… %s more, ↓", term.Plural(more+1, "line")), false)
+		lines[l.body-1] = "  " + m.paint(dim, fmt.Sprintf("… %s more, ↓", term.Plural(more+1, "line")))
 	}
 	return lines
 }

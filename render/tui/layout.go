@@ -29,10 +29,10 @@ const (
 
 func (m *model) layout() layout {
 	l := layout{head: 1, foot: 1, list: m.width}
-	if m.height >= airyHeight || m.once {
+	if m.height >= airyHeight {
 		l.head = 2
 	}
-	if m.height < footHeight || m.once {
+	if m.height < footHeight {
 		l.foot = 0
 	}
 	l.body = max(1, m.height-l.head-l.foot)

@@ -12,7 +12,6 @@ import (
 	"beckon/state"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 )
 
 // Messages of the screen.
@@ -46,17 +45,12 @@ type (
 
 type model struct {
 	opt  Options
-	pal  *palette
 	wall func() time.Time // the machine's clock
 
 	frames  func(every time.Duration) // sets the time between frames; nil if nothing is drawn
 	changes int
 
-	profile    colorprofile.Profile // the terminal's number of colours
-	background background
-
 	width, height int
-	once          bool // one page for a script: without keys and height limit
 
 	local   Snapshot
 	taken   time.Time // wall time of local
@@ -100,19 +94,13 @@ type model struct {
 }
 
 func newModel(opt Options) *model {
-	return &model{opt: opt, pal: newPalette(opt.Color, opt.Profile, unknown), profile: opt.Profile,
-		wall: time.Now, width: 80, height: 24,
+	return &model{opt: opt, wall: time.Now, width: 80, height: 24,
 		recent: map[string]Past{}, counts: map[render.Group]int{}, sending: map[string]bool{}, marked: map[string]bool{},
 		order: cmp.Or(opt.Order, render.Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
 }
 
-// Init asks the terminal for its background colour, to choose colours by it.
-func (m *model) Init() tea.Cmd {
-	if m.opt.Color {
-		return tea.RequestBackgroundColor
-	}
-	return nil
-}
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd { return nil }
 
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -132,15 +120,6 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 		m.follow()
-	case tea.ColorProfileMsg:
-		m.profile = msg.Profile
-		m.paletteFor()
-	case tea.BackgroundColorMsg:
-		m.background = light
-		if msg.IsDark() {
-			m.background = dark
-		}
-		m.paletteFor()
 	case lookMsg:
 		m.look(msg)
 		return m.recall()
@@ -185,10 +164,6 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		m.dirty = false
 	}
 	return nil
-}
-
-func (m *model) paletteFor() {
-	m.pal = newPalette(m.opt.Color, m.profile, m.background)
 }
 
 func (m *model) look(msg lookMsg) {

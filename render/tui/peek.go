@@ -15,12 +15,12 @@ import (
 func (m *model) peekLines(l layout) []string {
 	left, inner := " ", max(8, l.peekWidth-2)
 	if l.side {
-		left, inner = m.pal.paint(faint, "│", false)+" ", max(8, l.peekWidth-3)
+		left, inner = m.paint(dim, "│")+" ", max(8, l.peekWidth-3)
 	}
 	var out []string
 	height := l.peekHeight
 	if !l.side {
-		out = append(out, " "+m.pal.paint(faint, strings.Repeat("─", max(0, l.peekWidth-2)), false))
+		out = append(out, " "+m.paint(dim, strings.Repeat("─", max(0, l.peekWidth-2))))
 		height--
 	}
 	s := &sheet{m: m, width: inner}
@@ -35,7 +35,7 @@ func (m *model) peekLines(l layout) []string {
 	}
 	end := min(m.peekTop+height, len(lines))
 	if over := len(lines) - end; over > 0 && len(out) > 0 {
-		out[len(out)-1] = left + m.pal.paint(dim, fmt.Sprintf("… %s more, PgDn", term.Plural(over+1, "line")), false)
+		out[len(out)-1] = left + m.paint(dim, fmt.Sprintf("… %s more, PgDn", term.Plural(over+1, "line")))
 		end--
 	}
 	s.visible(m.peekTop, end)
@@ -54,18 +54,18 @@ func (s *sheet) part(title string, as role, body ...string) {
 	if len(body) == 0 {
 		return
 	}
-	s.lines = append(s.lines, "", s.m.pal.paint(dim, title, false))
+	s.lines = append(s.lines, "", s.m.paint(dim, title))
 	for _, b := range body {
 		for _, l := range wrap(b, s.width-2) {
-			s.lines = append(s.lines, "  "+s.m.pal.paint(as, l, false))
+			s.lines = append(s.lines, "  "+s.m.paint(as, l))
 		}
 	}
 }
 
 func (m *model) peekHead(r *render.Row, s *sheet) {
-	s.lines = append(s.lines, m.pal.paint(stateRole(r.State), term.Glyph(r.State)+" "+m.word(r), false)+
-		m.pal.paint(dim, " for "+m.age(r.Since), false)+"  "+m.pal.paint(strong, term.Cut(name(r), s.width-30), false)+
-		m.pal.paint(dim, " "+branch(r), false))
+	s.lines = append(s.lines, m.paint(term.Color(r.State), term.Glyph(r.State)+" "+m.word(r))+
+		m.paint(dim, " for "+m.age(r.Since))+"  "+m.paint(strong, term.Cut(name(r), s.width-30))+
+		m.paint(dim, " "+branch(r)))
 }
 
 func (m *model) peekText(r *render.Row, s *sheet) {
@@ -76,7 +76,7 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 	} else if r.Question != nil {
 		q := *r.Question
 		q.Plan = cmp.Or(past.Plan, q.Plan)
-		s.lines = append(s.lines, "", s.m.pal.paint(dim, "it asks", false))
+		s.lines = append(s.lines, "", s.m.paint(dim, "it asks"))
 		s.details(term.Asked(&q))
 	}
 	v, known := m.seen(r)
@@ -99,7 +99,7 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 func (s *sheet) details(list []term.Detail) {
 	for _, d := range list {
 		for _, l := range wrap(d.Text, s.width-10) {
-			s.lines = append(s.lines, s.m.pal.paint(dim, term.Fit(d.Label, 10, false), false)+l)
+			s.lines = append(s.lines, s.m.paint(dim, term.Fit(d.Label, 10, false))+l)
 			d.Label = ""
 		}
 	}
@@ -126,7 +126,7 @@ func (s *sheet) turns(recent []state.Turn, now time.Time) {
 	if len(recent) == 0 {
 		return
 	}
-	s.lines = append(s.lines, "", s.m.pal.paint(dim, "recent turns", false))
+	s.lines = append(s.lines, "", s.m.paint(dim, "recent turns"))
 	for _, t := range recent {
 		who := "agent"
 		if t.Actor == state.SpeakerUser {
@@ -134,6 +134,6 @@ func (s *sheet) turns(recent []state.Turn, now time.Time) {
 		}
 		head := "  " + term.Fit(term.Age(now.Sub(t.At.Time())), 4, true) + "  " + term.Fit(who, 6, false)
 		text := term.Cut(clean(t.Text), s.width-term.Width(head))
-		s.lines = append(s.lines, s.m.pal.paint(dim, head, false)+text)
+		s.lines = append(s.lines, s.m.paint(dim, head)+text)
 	}
 }

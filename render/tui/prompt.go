@@ -144,7 +144,7 @@ func (m *model) promptLine() string {
 	if len(label) > 1 {
 		label = term.Cut(clean(label), max(12, m.width/2)) + " "
 	}
-	line := " " + m.pal.paint(accent, label, false)
+	line := " " + m.paint(accent, label)
 	if p.pick != nil {
 		width := m.width - term.Width(line) - 1
 		if keys := m.keyHints(p.pick[:4:4], m.width-1); term.Width(keys) > width {
@@ -166,7 +166,7 @@ func (m *model) promptLine() string {
 	}
 	line += typed + "▏" + term.Cut(after, max(0, room-term.Width(typed)))
 	if p.text+p.after == "" || m.flash != "" {
-		line += m.pal.paint(dim, " "+clean(cmp.Or(m.flash, p.hint)), false)
+		line += m.paint(dim, " "+clean(cmp.Or(m.flash, p.hint)))
 	}
 	return line
 }

@@ -22,7 +22,6 @@ import (
 	"beckon/state/usage"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 )
 
 // Snapshot is the result of one look at this machine's sessions.
@@ -75,10 +74,9 @@ type Options struct {
 	Order           render.Mode
 	PermissionFirst bool // as in render.Queue
 	Grouping        Grouping
-	Color           bool
-	Profile         colorprofile.Profile // the number of colours, until the terminal reports it
-	Title           string               // the screen's name in the first line
-	Leave           bool                 // close the screen after a successful jump, because it covers the target
+	Color, Rich     bool   // as in term.Style
+	Title           string // the screen's name in the first line
+	Leave           bool   // close the screen after a successful jump, because it covers the target
 
 	Input  io.Reader // nil: the terminal
 	Output io.Writer
@@ -137,18 +135,5 @@ func Run(ctx context.Context, opt Options) error {
 	if cancelled {
 		return nil // the caller ended it
 	}
-	return err
-}
-
-// Once writes one screen of all rows of s and of other machines, width columns wide, for
-// scripts.
-func Once(w io.Writer, opt Options, s Snapshot, others []render.Row, width int) error {
-	m := newModel(opt)
-	m.once, m.ended = true, true
-	m.Update(tea.WindowSizeMsg{Width: width, Height: airyHeight})
-	m.Update(lookMsg{snapshot: s})
-	m.Update(othersMsg{rows: others})
-	m.height = m.layout().head + max(len(m.entries), 2) // no row is left out, nor why there is none
-	_, err := io.WriteString(w, m.page())
 	return err
 }

@@ -64,7 +64,7 @@ func TestSoak(t *testing.T) {
 	var views atomic.Int64
 	all.Go(func() {
 		for time.Now().Before(end) {
-			for _, args := range []string{"list", "watch --once", "prompt"} {
+			for _, args := range []string{"list", "list --json", "prompt"} {
 				h.run(t, args)
 				views.Add(1)
 			}

@@ -166,8 +166,7 @@ func (c *LinkCmd) publish(a *cli.App) error {
 	defer stop()
 	all.Go(func() { followRows(ctx, a, rows) })
 	if acc.View {
-		ignore := func([]render.Row, []render.Host, bool, error) {}
-		all.Go(func() { follow(ctx, a, acc, ignore) }) // it stores what prompts show
+		all.Go(func() { follow(ctx, a, acc, func(fleet.Shown) {}) }) // it stores what prompts show
 	}
 	return link.Run(ctx, rows)
 }

@@ -86,11 +86,11 @@ func (o *Others) Follow(ctx context.Context, show func([]render.Row, error)) {
 	}
 	if o.fleet != nil {
 		all.Go(func() {
-			follow(ctx, o.app, *o.fleet, func(rows []render.Row, list []render.Host, whole bool, err error) {
-				if lines := hosts.Silent(list, time.Now()); whole && err == nil && len(lines) > 0 {
-					err = errors.New(strings.Join(lines, "; "))
+			follow(ctx, o.app, *o.fleet, func(s fleet.Shown) {
+				if lines := hosts.Silent(s.Hosts, time.Now()); s.Whole && s.Err == nil && len(lines) > 0 {
+					s.Err = errors.New(strings.Join(lines, "; "))
 				}
-				update(len(o.asked), rows, err)
+				update(len(o.asked), s.Rows, s.Err)
 			})
 		})
 	}
@@ -103,22 +103,18 @@ const (
 	keepEvery = 5 * time.Second
 )
 
-// follow calls show with what is stored of the fleet, then with the fleet as it is. whole is false
-// until it has answered. It writes to the disk in the background, so that this delays no change.
-func follow(
-	ctx context.Context, a *cli.App, acc fleet.Credential,
-	show func(rows []render.Row, list []render.Host, whole bool, err error),
-) {
+// follow calls show with what is stored of the fleet, then with the fleet as it is. It writes to the
+// disk in the background, so that this delays no change.
+func follow(ctx context.Context, a *cli.App, acc fleet.Credential, show func(fleet.Shown)) {
 	var background sync.WaitGroup
 	defer background.Wait()
 	k, _ := keptOf(a, acc)
-	show(k.Rows, k.Hosts, false, nil)
+	show(fleet.Shown{Rows: k.Rows, Hosts: k.Hosts})
 	var saved time.Time
-	err := fleet.Follow(ctx, acc, "beckon", func(s fleet.Shown) {
-		switch {
-		case !s.Whole:
+	err := fleet.Follow(ctx, acc, func(s fleet.Shown) {
+		if !s.Whole {
 			s.Rows, s.Hosts = k.Rows, k.Hosts
-		case s.Err == nil && time.Since(saved) > keepEvery:
+		} else if s.Err == nil && time.Since(saved) > keepEvery {
 			saved = time.Now()
 			rows := a.Queue("").Arrange(s.Rows)
 			now := hosts.Kept{
@@ -129,10 +125,10 @@ func follow(
 			}
 			background.Go(func() { now.Keep(a.Store) })
 		}
-		show(s.Rows, s.Hosts, s.Whole, s.Err)
+		show(s)
 	})
 	if err != nil {
-		show(nil, nil, false, err)
+		show(fleet.Shown{Err: err})
 	}
 }
 
@@ -149,9 +145,10 @@ func (f *Flags) Ask(a *cli.App) (rows []render.Row, status []render.Host, err er
 			ctx, cancel := context.WithTimeout(context.Background(), firstView)
 			defer cancel()
 			answered, why := false, fmt.Errorf("no answer of %s", o.fleet.URL)
-			follow(ctx, a, *o.fleet, func(now []render.Row, list []render.Host, whole bool, err error) {
-				rows, status, why = now, list, cmp.Or(err, why)
-				if answered = answered || whole; whole {
+			follow(ctx, a, *o.fleet, func(s fleet.Shown) {
+				rows, status, why = s.Rows, s.Hosts, cmp.Or(s.Err, why)
+				if s.Whole {
+					answered = true
 					cancel()
 				}
 			})

@@ -1,7 +1,6 @@
-package tui
+package term
 
 import (
-	"fmt"
 	"image/color"
 	"math"
 	"slices"
@@ -9,16 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/render/term"
-
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/colorprofile"
 )
 
 // terminalColors are a terminal's 16 colours and its background.
 type terminalColors struct {
 	name string
-	dark bool
 	back string
 	of16 [16]string
 }
@@ -29,8 +24,8 @@ var (
 	solarized = [16]string{"#073642", "#dc322f", "#859900", "#b58900", "#268bd2", "#d33682", "#2aa198", "#eee8d5",
 		"#002b36", "#cb4b16", "#586e75", "#657b83", "#839496", "#6c71c4", "#93a1a1", "#fdf6e3"}
 	terminals = []terminalColors{
-		{"black", true, "#000000", xterm}, {"white", false, "#ffffff", xterm},
-		{"Solarized dark", true, "#002b36", solarized}, {"Solarized light", false, "#fdf6e3", solarized},
+		{"black", "#000000", xterm}, {"white", "#ffffff", xterm},
+		{"Solarized dark", "#002b36", solarized}, {"Solarized light", "#fdf6e3", solarized},
 	}
 )
 
@@ -65,7 +60,7 @@ func (t terminalColors) looks(name string, bold bool) []color.Color {
 	return []color.Color{lipgloss.Color(t.of16[n])}
 }
 
-// Text in every colour of watch and of the lists is readable, whatever a terminal's background
+// Text in every colour of the lists is readable, whatever a terminal's background
 // and its number of colours.
 func TestContrast(t *testing.T) {
 	const least = 3 // of large or bold text and of signs, by WCAG
@@ -78,34 +73,10 @@ func TestContrast(t *testing.T) {
 	for _, at := range terminals {
 		back := lipgloss.Color(at.back)
 		t.Run(at.name, func(t *testing.T) {
-			known := light
-			if at.dark {
-				known = dark
-			}
-			for _, p := range []colorprofile.Profile{colorprofile.ANSI, colorprofile.ANSI256, colorprofile.TrueColor} {
-				for _, b := range []background{unknown, known} {
-					selected := selectedColor(p, b)
-					for role := range roles {
-						name := colorOf(role, p, b)
-						if name == "" || role == faint {
-							continue // the terminal's own; or no text
-						}
-						for _, fg := range at.looks(name, looks[role].bold) {
-							if n, err := strconv.Atoi(name); err != nil || n >= 16 {
-								fg = p.Convert(fg)
-							}
-							check(t, fmt.Sprintf("%v, background %d, %d %s", p, b, role, name), fg, back)
-							if selected != "" {
-								check(t, fmt.Sprintf("%v, background %d, %d %s, selected", p, b, role, name), fg, p.Convert(lipgloss.Color(selected)))
-							}
-						}
-					}
-				}
-			}
-			for sgr, name := range term.Midtones {
+			for sgr, name := range Midtones {
 				check(t, "lists of 256 colours, "+sgr, lipgloss.Color(name), back)
 			}
-			for _, sgr := range term.Safe {
+			for _, sgr := range Safe {
 				for _, fg := range at.looks(strings.TrimPrefix(sgr, "3"), true) {
 					check(t, "lists of 16 colours, "+sgr, fg, back)
 				}
@@ -128,19 +99,11 @@ func TestContrastOf(t *testing.T) {
 
 // A terminal with 16 colours gets only these.
 func TestSixteenColors(t *testing.T) {
-	for _, b := range []background{unknown, dark, light} {
-		p := newPalette(true, colorprofile.ANSI, b)
-		for r := range roles {
-			if s := p.paint(r, "x", true); strings.Contains(s, "38;") || strings.Contains(s, "48;") {
-				t.Errorf("background %d, role %d: %q", b, r, s)
-			}
-		}
-	}
-	st := term.Style{Color: true}
+	st := Style{Color: true}
 	for _, sgr := range []string{"31", "1;31", "32", "1;32", "33", "34", "35", "36", "2", "1"} {
 		plain := st.Paint(sgr, "x")
 		color := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(plain, "\x1b["), "mx\x1b[0m"), "1;")
-		if plain != "x" && color != "1" && !slices.Contains(term.Safe, color) {
+		if plain != "x" && color != "1" && !slices.Contains(Safe, color) {
 			t.Errorf("SGR %s is painted %q", sgr, plain)
 		}
 	}
