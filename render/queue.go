@@ -20,6 +20,9 @@ const (
 	Grouped Mode = "grouped" // static, one terminal window after the other
 )
 
+// Keeps reports whether sessions keep their places when they come to need the user.
+func (m Mode) Keeps() bool { return m == Static || m == Grouped }
+
 // Modes lists the queue modes.
 var Modes = [...]Mode{Fair, Prio, Static, Grouped}
 
@@ -42,22 +45,16 @@ func (q Queue) Wants(r *Row) bool { return r.NeedsYou || r.Unseen || q.All && r.
 
 // Order returns rows in the queue's order. Rows that no longer want the user keep a place, so
 // that a cycle can continue from them.
-func (q Queue) Order(rows []Row) []Row { return q.Grouped(pointers(rows), nil, false) }
+func (q Queue) Order(rows []Row) []Row { return q.Grouped(pointers(rows), false) }
 
 // Arrange returns rows in the order of lists and screens: by group, within one in the queue's order.
-func (q Queue) Arrange(rows []Row) []Row { return q.Grouped(pointers(rows), nil, true) }
+func (q Queue) Arrange(rows []Row) []Row { return q.Grouped(pointers(rows), true) }
 
-// Grouped sorts rows, and returns them, in the queue's order, those of a group together, in
-// the groups' order (nil for none); with needs in Arrange's order.
-func (q Queue) Grouped(rows []*Row, groups func(a, b *Row) int, needs bool) []Row {
+// Grouped sorts rows, and returns them: in Arrange's order with groups, else in Order's.
+func (q Queue) Grouped(rows []*Row, groups bool) []Row {
 	order := q.comparer(rows)
 	slices.SortStableFunc(rows, func(a, b *Row) int {
-		if groups != nil {
-			if n := groups(a, b); n != 0 {
-				return n
-			}
-		}
-		if n := cmp.Compare(a.Group.Place(), b.Group.Place()); needs && n != 0 {
+		if n := cmp.Compare(a.Group.Place(), b.Group.Place()); groups && n != 0 {
 			return n
 		}
 		return order(a, b)
@@ -141,9 +138,7 @@ func (q Queue) from(list []Row, at *Row, rows []Row) []Row {
 	return slices.Concat(list[n:], list[:n])
 }
 
-func (q Queue) leads() bool {
-	return q.PermissionFirst && q.Mode != Static && q.Mode != Grouped
-}
+func (q Queue) leads() bool { return q.PermissionFirst && !q.Mode.Keeps() }
 
 func (q Queue) byMode(a, b *Row, opened map[string]time.Time) int {
 	switch q.Mode {

@@ -223,7 +223,7 @@ func (p *player) onScreen(ctx context.Context) error {
 	shared := *p.a.App
 	shared.Store = p.st
 	a := app{&shared}
-	opt := a.watchOptions(nil, a.Queue(""))
+	opt := a.watchOptions(nil)
 	opt.Color, opt.Title = a.Color(a.ColorChoice("")), "beckon demo"
 	if err := p.stage(p.start); err != nil {
 		return err

@@ -25,11 +25,9 @@ import (
 type watchCmd struct {
 	fleets.Flags
 	cli.Colored
-	Queue  string `hidden:"" enum:",fair,prio,static,grouped" default:"" aliases:"sort" placeholder:"MODE" help:"Order within a group: fair, prio, static or grouped (default: as configured)."`
-	Group  string `hidden:"" enum:"need,project,host,none" default:"need" help:"Group by need, project, host or none."`
-	Leave  bool   `hidden:"" help:"End after a jump; for a popup, which would hide the pane."`
-	Poll   bool   `hidden:"" help:"Did poll the files where the system does not report changes."`
-	Notify bool   `help:"Send notifications through the configured channels, even of what no hook reports."`
+	Leave  bool `hidden:"" help:"End after a jump; for a popup, which would hide the pane."`
+	Poll   bool `hidden:"" help:"Did poll the files where the system does not report changes."`
+	Notify bool `help:"Send notifications through the configured channels, even of what no hook reports."`
 }
 
 func (c *watchCmd) Run(a *app) error {
@@ -38,13 +36,12 @@ func (c *watchCmd) Run(a *app) error {
 			"watch needs a terminal on its output, and one that can move its cursor")
 	}
 	choice := a.ColorChoice(c.Color)
-	queue := a.Queue(c.Queue)
 	var notifier *notify.Follower
 	if c.Notify {
 		notifier = a.follower()
 	}
-	opt := a.watchOptions(notifier, queue)
-	opt.Grouping, opt.Leave = tui.Grouping(c.Group), c.Leave
+	opt := a.watchOptions(notifier)
+	opt.Leave = c.Leave
 	opt.Color = a.Color(choice)
 	others, err := c.Others(a.App)
 	if err != nil {
@@ -62,16 +59,14 @@ const screenPause = 20 * time.Millisecond
 
 // watchOptions returns the functions by which a screen reads and acts. notifier notifies of
 // what the screen sees; nil notifies of nothing.
-func (a *app) watchOptions(notifier *notify.Follower, queue render.Queue) tui.Options {
+func (a *app) watchOptions(notifier *notify.Follower) tui.Options {
 	f := live.NewFollower(a.Reader(), live.Options{Pause: screenPause})
 	return tui.Options{
 		Follow: func(ctx context.Context, show func(tui.Snapshot, error)) { a.follow(ctx, f, notifier, show) },
 		Poke:   f.TouchAll,
 		Output: a.Stdout,
 		Rich:   a.Rich(),
-
-		Order:           queue.Mode,
-		PermissionFirst: queue.PermissionFirst,
+		Queue:  a.Queue(""),
 
 		Recent: a.past,
 		Jump:   func(r render.Row) (string, error) { return a.jumpTo(context.Background(), r) },

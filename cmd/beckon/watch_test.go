@@ -248,14 +248,10 @@ func TestKeysInATerminal(t *testing.T) {
 	p.gone(`PgUp`)
 	p.press("Escape")
 	p.wait(`NEEDS YOU 4`)
-	p.press("g")
-	p.wait(`by project`)
-	p.press("s")
-	p.wait(`prio`)
 	p.run("resize-window", "-x", "44", "-y", "14")
-	p.wait(`(?m)^ api 1 ─+$`)
+	p.wait(`(?m)^ NEEDS YOU 4 ─{20,30}$`)
 	p.run("resize-window", "-x", "150", "-y", "40")
-	p.wait(`by project · sort: prio`)
+	p.wait(`(?m)^ NEEDS YOU 4 ─{100,}$`)
 	p.press("q")
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if exec.Command("tmux", "-S", p.socket, "has-session").Run() != nil {
@@ -366,7 +362,7 @@ func BenchmarkHookToScreen(b *testing.B) {
 	}
 	a := &app{&cli.App{Store: st, Getenv: func(k string) string { return map[string]string{"HOME": home, "CLAUDE_CONFIG_DIR": home}[k] }}}
 	screen := &wrote{}
-	opt := a.watchOptions(nil, a.Queue(""))
+	opt := a.watchOptions(nil)
 	opt.Output, opt.Input = screen, blocked{}
 	opt.Width, opt.Height = 100, 160
 	ctx, stop := context.WithCancel(context.Background())

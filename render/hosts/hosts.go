@@ -153,7 +153,7 @@ func Distinct(local, remote []render.Row) []*render.Row {
 
 // Merge returns the rows of Distinct in the order of q.Arrange.
 func Merge(q render.Queue, local, remote []render.Row) []render.Row {
-	return q.Grouped(Distinct(local, remote), nil, true)
+	return q.Grouped(Distinct(local, remote), true)
 }
 
 // Silent returns a line for each host with an error, and for each silent one.

@@ -85,12 +85,6 @@ func (m *model) titleLine() string {
 	if limit := m.limitText(); limit != "" {
 		right = append(right, limit)
 	}
-	if m.width >= 60 {
-		if m.grouping != ByNeed {
-			right = append(right, m.paint(dim, "by "+string(m.grouping)))
-		}
-		right = append(right, m.paint(dim, "sort: "+string(m.order)))
-	}
 	end := strings.Join(right, m.paint(dim, " · "))
 	if end != "" {
 		end += " "
@@ -152,19 +146,13 @@ func (m *model) listLines(l layout) []string {
 }
 
 func (m *model) headingLine(e entry, width int) string {
-	r := dim
-	title := e.heading
-	if m.grouping == ByNeed {
-		g := render.Group(e.heading)
-		r, title = groupRole[g], strings.ToUpper(g.Words())
-	}
-	title = term.Cut(clean(title), max(4, width-10))
+	title := term.Cut(strings.ToUpper(e.heading.Words()), max(4, width-10))
 	n := strconv.Itoa(e.count)
 	if e.folded {
 		n += ", e shows them"
 	}
 	line := max(0, width-term.Width(title)-len(n)-5)
-	return " " + m.paint(r, title) + " " + m.paint(dim, n) + " " +
+	return " " + m.paint(groupRole[e.heading], title) + " " + m.paint(dim, n) + " " +
 		m.paint(dim, strings.Repeat("─", line))
 }
 

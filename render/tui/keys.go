@@ -52,8 +52,6 @@ func bindings() []binding {
 		{"z", "z", "undo", "undo seen, aside, removed", (*model).undo},
 		{"e", "e", "", "show or fold ended sessions", (*model).toggleEnded},
 		{"/", "/", "filter", "only rows with these words", (*model).startFilter},
-		{"g", "g", "group", "group: need, project, host", (*model).regroup},
-		{"s o", "s o", "sort", "sort in another order", (*model).resort},
 		{"?", "?", "help", "this help", (*model).openHelp},
 		{"esc", "Esc", "", "close; clear marks and filter", (*model).escape},
 		{"q ctrl+c", "q", "quit", "quit", func(*model) tea.Cmd { return tea.Quit }},
@@ -131,22 +129,10 @@ func (m *model) goTo(i int) tea.Cmd {
 	return m.recall()
 }
 
-func (m *model) regroup() tea.Cmd {
-	m.grouping = next(groupings, m.grouping)
-	m.arrange()
-	return m.say("grouped by " + string(m.grouping))
-}
-
 func (m *model) toggleEnded() tea.Cmd {
 	m.ended = !m.ended
 	m.arrange()
 	return nil
-}
-
-func (m *model) resort() tea.Cmd {
-	m.order = next(render.Modes[:], m.order)
-	m.arrange()
-	return m.say("sorted " + string(m.order) + ": " + orderMeans[m.order])
 }
 
 func (m *model) do(f func() (string, error)) tea.Cmd {

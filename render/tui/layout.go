@@ -109,7 +109,7 @@ func widen(column *int, text string) {
 
 func (m *model) word(r *render.Row) string {
 	w := term.Word(r)
-	if r.Unseen && (m.grouping != ByNeed || r.NeedsYou) {
+	if r.Unseen && (r.NeedsYou || m.opt.Queue.Mode.Keeps()) {
 		w += " (new)"
 	}
 	return w

@@ -64,8 +64,6 @@ type model struct {
 	counts  map[render.Group]int
 	several bool // rows of more than one host
 
-	order    render.Mode
-	grouping Grouping
 	filter   string
 	selected string // key of the selected row
 	cursor   int    // its index in rows
@@ -96,7 +94,7 @@ type model struct {
 func newModel(opt Options) *model {
 	return &model{opt: opt, wall: time.Now, width: 80, height: 24,
 		recent: map[string]Past{}, counts: map[render.Group]int{}, sending: map[string]bool{}, marked: map[string]bool{},
-		order: cmp.Or(opt.Order, render.Fair), grouping: cmp.Or(opt.Grouping, ByNeed), dirty: true}
+		dirty: true}
 }
 
 // Init implements tea.Model.
@@ -202,8 +200,7 @@ func (m *model) arrange() {
 		m.counts[r.Group]++
 		m.several = m.several || r.Host != all[0].Host
 	}
-	queue := render.Queue{Mode: m.order, PermissionFirst: m.opt.PermissionFirst}
-	m.rows, m.entries = arrange(all, queue, m.grouping, m.filter, !m.ended)
+	m.rows, m.entries = arrange(all, m.opt.Queue, m.filter, !m.ended)
 	for i := range m.rows {
 		if keyOf(&m.rows[i]) == m.selected {
 			m.cursor = i

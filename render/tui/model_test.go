@@ -380,16 +380,16 @@ func TestFilterSelectsTheBest(t *testing.T) {
 	}
 }
 
-func TestSortAndGrouping(t *testing.T) {
+func TestConfiguredOrders(t *testing.T) {
 	r := newRig(t, 100, 30, day())
-	r.press("s")
+	r.opt.Queue.Mode = render.Prio
+	r.press("e")
 	if got := r.order()[:2]; !slices.Equal(got, []string{"s-ask", "s-fail"}) {
 		t.Errorf("prio %q, want the newest need first", got)
 	}
-	r.press("g")
-	r.wantOn("api 1", "by project", "done (new)")
-	r.press("g", "g", "s")
-	r.wantOn("by none", "static")
+	r.opt.Queue.Mode = render.Static
+	r.press("e")
+	r.wantOn("done (new)")
 }
 
 // The selection stays on its session when rows appear, disappear and move.

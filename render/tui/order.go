@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,40 +8,6 @@ import (
 	"beckon/render"
 	"beckon/render/term"
 )
-
-// orderMeans describes an order of the rows of one group.
-var orderMeans = map[render.Mode]string{
-	render.Fair: "the longest waiting first", render.Prio: "the newest first",
-	render.Static: "as they were first seen", render.Grouped: "as first seen, by terminal window",
-}
-
-// Grouping is the criterion of the screen's headings.
-type Grouping string
-
-// The groupings.
-const (
-	ByNeed    Grouping = "need"
-	ByProject Grouping = "project"
-	byHost    Grouping = "host"
-	noGroups  Grouping = "none"
-)
-
-var groupings = []Grouping{ByNeed, ByProject, byHost, noGroups}
-
-// next returns the value after v, the first after the last.
-func next[T comparable](all []T, v T) T { return all[(slices.Index(all, v)+1)%len(all)] }
-
-func heading(r *render.Row, by Grouping) string {
-	switch by {
-	case ByNeed:
-		return string(r.Group)
-	case ByProject:
-		return cmp.Or(r.Project, "no project")
-	case byHost:
-		return cmp.Or(r.Host, "this machine")
-	}
-	return ""
-}
 
 func wordsOf(filter string) []string { return strings.Fields(strings.ToLower(filter)) }
 
@@ -85,28 +50,24 @@ func separates(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 
 // entry is one line of the list: a heading, a row, or a gap between groups.
 type entry struct {
-	heading string
+	heading render.Group
 	count   int
 	row     int // index into the rows; -1 for a heading or gap
 	folded  bool
 }
 
-// arrange sorts and filters rows and inserts headings: rows in the queue's order, those under
-// one heading together. Rows that need the user come first, except in the orders that keep
-// places, where there are no groups by need. With fold the ended ones are no more than a heading,
-// unless there are no others or the filter looks for one.
-func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter string, fold bool) ([]render.Row, []entry) {
+// arrange sorts and filters rows and inserts headings. Rows that need the user come first, except in
+// the orders that keep places, where there are no headings. With fold the ended ones are no more than
+// a heading, unless there are no others or the filter looks for one.
+func arrange(rows []*render.Row, by render.Queue, filter string, fold bool) ([]render.Row, []entry) {
 	if words := wordsOf(filter); len(words) > 0 {
 		fold = false
 		rows = slices.DeleteFunc(rows, func(r *render.Row) bool { return !matches(r, words) })
 	}
-	var groups func(a, b *render.Row) int
-	if grouping == ByProject || grouping == byHost {
-		groups = func(a, b *render.Row) int { return strings.Compare(heading(a, grouping), heading(b, grouping)) }
-	}
-	shown := by.Grouped(rows, groups, grouping == ByNeed || by.Mode == render.Fair || by.Mode == render.Prio)
+	grouped := !by.Mode.Keeps()
+	shown := by.Grouped(rows, grouped)
 	folded := 0
-	for fold && grouping == ByNeed && folded < len(shown) && shown[len(shown)-1-folded].Group == render.GroupOver {
+	for fold && grouped && folded < len(shown) && shown[len(shown)-1-folded].Group == render.GroupOver {
 		folded++
 	}
 	if folded == len(shown) {
@@ -123,9 +84,8 @@ func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter stri
 		entries = append(entries, e)
 	}
 	for i := range shown {
-		name := heading(&shown[i], grouping)
-		if grouping != noGroups && (under < 0 || entries[under].heading != name) {
-			head(entry{heading: name, row: -1})
+		if g := shown[i].Group; grouped && (under < 0 || entries[under].heading != g) {
+			head(entry{heading: g, row: -1})
 		}
 		if under >= 0 {
 			entries[under].count++
@@ -133,7 +93,7 @@ func arrange(rows []*render.Row, by render.Queue, grouping Grouping, filter stri
 		entries = append(entries, entry{row: i})
 	}
 	if folded > 0 {
-		head(entry{heading: string(render.GroupOver), count: folded, row: -1, folded: true})
+		head(entry{heading: render.GroupOver, count: folded, row: -1, folded: true})
 	}
 	return shown, entries
 }

@@ -71,12 +71,10 @@ type Options struct {
 	// WhyNot returns why what a session asks cannot be answered here.
 	WhyNot func(render.Row) error
 
-	Order           render.Mode
-	PermissionFirst bool // as in render.Queue
-	Grouping        Grouping
-	Color, Rich     bool   // as in term.Style
-	Title           string // the screen's name in the first line
-	Leave           bool   // close the screen after a successful jump, because it covers the target
+	Queue       render.Queue // the order of rows
+	Color, Rich bool         // as in term.Style
+	Title       string       // the screen's name in the first line
+	Leave       bool         // close the screen after a successful jump, because it covers the target
 
 	Input  io.Reader // nil: the terminal
 	Output io.Writer
