@@ -56,7 +56,9 @@ func (m *model) requestOf(r *render.Row, reply bool) *card.Request {
 	return &m.requests[i]
 }
 
-var cardRole = map[card.Kind]role{card.Head: strong, card.Note: dim, card.Add: run, card.Delete: fault, card.Hunk: accent}
+var cardRole = map[card.Kind]role{
+	card.Head: strong, card.Note: dim, card.Add: run, card.Delete: fault, card.Hunk: accent,
+}
 
 // request writes the whole request: a line that does not fit continues in the next, after a
 // broken bar.
