@@ -13,9 +13,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ask runs the hooks that are not rules. Observers run concurrently with the others, as do all
-// hooks of an event whose input cannot be rewritten. Otherwise each hook sees the input that
-// the one before it produced.
+// ask runs the hooks that are not rules: concurrently, but for those that may rewrite the input, which
+// see it as the one before them left it.
 func (r *run) ask() {
 	var wait sync.WaitGroup
 	var turns []int
@@ -37,9 +36,9 @@ func (r *run) ask() {
 	wait.Wait()
 }
 
-// together asks the next of the hooks, at once with those that follow it as long as they are servers
-// and models, which have no side effects. When one rewrites the input, those after it are asked
-// again. It returns how many have been heard.
+// together asks the next of the hooks, and servers and models at once with those that follow, since they
+// have no side effects. When one rewrites the input, those after it are asked again. It returns how
+// many have been heard.
 func (r *run) together(turns []int) int {
 	n := 1
 	for n < len(turns) && r.results[turns[n-1]].Hook.Asks() && r.results[turns[n]].Hook.Asks() {
@@ -118,21 +117,19 @@ func (r *run) rewrite(res *HookResult) bool {
 	if !res.Success() || res.Outcome.UpdatedInput == nil || res.Outcome.Decision.Refuses() {
 		return false
 	}
-	if r.ev.Kind == event.PermissionRequest && res.Outcome.Decision == wire.Ask {
-		return false // the dialog is about the call as it is
-	}
-	if r.ev.Kind == event.PermissionRequest && res.Outcome.Decision != wire.Allow {
-		res.Failed = errors.New("it rewrites the input and does not approve, which PermissionRequest cannot")
-		return false
-	}
 	input := wire.Compact(res.Outcome.UpdatedInput)
 	payload, err := wire.WithInput(r.call.Payload, input)
-	if input == nil || err != nil {
-		res.Failed = errors.New("its updated input is no JSON object")
+	switch dialog := r.ev.Kind == event.PermissionRequest; {
+	case dialog && res.Outcome.Decision == wire.Ask: // it is about the call as it is
 		return false
-	}
-	if twice(gjson.ParseBytes(input)) {
+	case dialog && res.Outcome.Decision != wire.Allow:
+		res.Failed = errors.New("it rewrites the input and does not approve, which PermissionRequest cannot")
+	case input == nil || err != nil:
+		res.Failed = errors.New("its updated input is no JSON object")
+	case twice(gjson.ParseBytes(input)):
 		res.Failed = errors.New("its updated input has a member twice")
+	}
+	if res.Failed != nil {
 		return false
 	}
 	res.Rewrote = input

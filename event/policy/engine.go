@@ -48,19 +48,14 @@ type Event struct {
 	ID      string // of the invocation, the same on every retry
 
 	ProjectDir string
-	// Dir is where commands run, and what they take for the project, instead of where the
-	// agent works: for events whose cwd cannot be trusted.
-	Dir  string
-	HTTP bool // the answer goes out over HTTP, without an exit code
-	Hops int  // how many policies have passed the question on before
-	// Skip says why no hook that starts something runs: inside a handler, for a second copy of one
-	// invocation, in a dry run. Fault, if set, is how each of them fails.
-	Skip  string
-	Fault error
-	Home  string // the user's home directory, for ~ in paths
-	Once  Once   // nil: the user cannot allow a refused call
-	// Warn gets the failures of handlers, and returns those to show the user now; nil shows
-	// none. It is called only if the event can show a text.
+	Dir        string // where commands run, and their project, if the event's cwd cannot be trusted
+	HTTP       bool   // the answer goes out over HTTP, without an exit code
+	Hops       int    // how many policies have passed the question on before
+	Skip       string // why no hook that starts something runs: a dry run, inside a handler
+	Fault      error  // how each of them fails, if set
+	Home       string // the user's home directory, for ~ in paths
+	Once       Once   // nil: the user cannot allow a refused call
+	// Warn gets the failures of handlers, and returns those to show the user now; nil shows none.
 	Warn func([]string) []string
 }
 
@@ -102,12 +97,9 @@ func (r HookResult) Success() bool { return r.Ran && r.Failed == nil }
 // says reports whether it decided anything.
 func (r HookResult) says() bool { return r.Outcome.Decision != wire.Silence }
 
-// Trigger runs the hooks that match ev and returns their answers, merged and in the client's
-// format. It returns within the event's deadline, whatever the handlers do.
-//
-// Rules are evaluated first. A call that one refuses is refused, and nothing but observers is
-// started for it. Otherwise the other hooks run, and the rules check the input that they
-// produced once more.
+// Trigger runs the hooks that match ev and returns their answers, merged and in the client's format,
+// within the event's deadline. Rules are evaluated first. If one refuses, nothing but observers is started.
+// Otherwise the other hooks run, and the rules check the input that they produced once more.
 func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 	start := time.Now()
 	limit := wire.DeadlineOf(ev.Kind)
@@ -116,9 +108,17 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 	r := &run{ev: ev, ctx: ctx, hard: start.Add(limit), call: ev.call(), contract: ev.Dialect.RulesOf(ev.Kind)}
 	named := r.call.Readings()
 	for _, h := range e.Hooks { // its "if" is evaluated when its turn comes, because it examines the input
-		if h.Event == ev.Kind && slices.ContainsFunc(named, func(c wire.Call) bool { return h.Takes(c.Payload) }) {
-			r.results = append(r.results, HookResult{Hook: h, Skipped: ev.leftOut(h)})
+		takes := slices.ContainsFunc(named, func(c wire.Call) bool { return h.Takes(c.Payload) })
+		res := HookResult{Hook: h}
+		switch {
+		case h.Event != ev.Kind || !takes:
+			continue
+		case !h.Enabled:
+			res.Skipped = "disabled"
+		case h.Runs():
+			res.Skipped = ev.Skip
 		}
+		r.results = append(r.results, res)
 	}
 	r.evaluate()
 	r.ask()
@@ -131,19 +131,16 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 func (ev Event) call() wire.Call {
 	get := func(name string) string { return gjson.GetBytes(ev.Payload, name).String() }
 	c := wire.Call{
-		Event:          string(ev.Kind),
-		ID:             ev.ID,
-		Payload:        ev.Payload,
-		At:             ev.At,
-		ProjectDir:     ev.ProjectDir,
-		Dir:            ev.Dir,
-		Hops:           ev.Hops,
-		SessionID:      get("session_id"),
-		PromptID:       get("prompt_id"),
-		ToolName:       get("tool_name"),
-		ToolUseID:      get("tool_use_id"),
-		Cwd:            get("cwd"),
-		TranscriptPath: get("transcript_path"),
+		Event:      string(ev.Kind),
+		ID:         ev.ID,
+		Payload:    ev.Payload,
+		At:         ev.At,
+		ProjectDir: ev.ProjectDir,
+		Dir:        ev.Dir,
+		Hops:       ev.Hops,
+		SessionID:  get("session_id"),
+		ToolName:   get("tool_name"),
+		Cwd:        get("cwd"),
 	}
 	if in := gjson.GetBytes(ev.Payload, "tool_input"); in.IsObject() {
 		c.ToolInput = []byte(in.Raw)
@@ -161,16 +158,6 @@ type run struct {
 	results  []HookResult
 	notes    []string
 	allowed  bool // once, by the user
-}
-
-func (ev Event) leftOut(h *config.Hook) string {
-	switch {
-	case !h.Enabled:
-		return "disabled"
-	case h.Runs():
-		return ev.Skip
-	}
-	return ""
 }
 
 // allSeen returns c as rules see it, under each name that its tool may have.
@@ -192,7 +179,6 @@ func (r *run) seen(c wire.Call) *rule.Call {
 	}
 }
 
-// evaluate evaluates the rules, which is too fast to need a deadline.
 func (r *run) evaluate() {
 	seen := r.allSeen(r.call)
 	for i := range r.results {
@@ -211,8 +197,8 @@ func (r *run) rule(h *config.Hook, seen []*rule.Call) HookResult {
 	return strictest(all)
 }
 
-// strictest combines a hook's results for a call under several names into the most careful
-// one. It approves only what it approves under all of them.
+// strictest returns the most careful of a hook's results for a call under several names. It approves
+// only what it approves under all of them.
 func strictest(all []HookResult) HookResult {
 	best := slices.MaxFunc(all, func(a, b HookResult) int { return cmp.Compare(a.care(), b.care()) })
 	for _, res := range all {
@@ -273,8 +259,7 @@ func (r *run) ruleOf(h *config.Hook, seen *rule.Call) (res HookResult) {
 	return res
 }
 
-// approved reports whether a rule approves a part of a line of which others approve the rest:
-// "npm test" and "tail" approve npm test | tail.
+// approved reports whether a rule approves a part of a line of which others approve the rest.
 func (r *run) approved(h *config.Hook, seen *rule.Call) bool {
 	approves := func(h *config.Hook) bool {
 		is := h.Spec.Rule
@@ -306,9 +291,8 @@ func (r *run) refused() bool {
 	})
 }
 
-// cannotAsk reports whether a decision is to ask the user about a call that the agent can
-// refuse but not ask about. Such a call is refused, and the message asks the user, who can
-// allow it once.
+// cannotAsk reports whether a decision is to ask the user about a call that the agent can refuse but
+// not ask about. Such a call is refused, and the user can allow it once.
 func (r *run) cannotAsk(d wire.Decision) bool {
 	return d == wire.Ask && !r.contract.Ask && r.contract.Refuse == wire.ByPermission
 }
@@ -321,8 +305,8 @@ func (r *run) leftToUser() bool {
 	})
 }
 
-// allowedOnce reports whether the user allowed exactly this call. The other hooks then run as
-// if no rule had refused: the user allowed what was refused, and has not seen their answers.
+// allowedOnce reports whether the user allowed exactly this call. The other hooks, whose answers the
+// user has not seen, then run.
 func (r *run) allowedOnce() bool {
 	if r.leftToUser() && !r.allowed {
 		r.allowed = r.ev.Once.Take()

@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
@@ -44,8 +45,7 @@ func EntryOf(ev Event, r Result) trust.Entry {
 	return e
 }
 
-// Notable reports whether a hook belongs in the trace: all do, except rules that do not apply,
-// which are most.
+// Notable reports whether a hook belongs in the trace: all do, except rules that do not apply.
 func (r HookResult) Notable() bool {
 	return r.Hook.Type != config.BuiltIn || r.Outcome.Decision != wire.Silence || r.Failed != nil
 }
@@ -88,7 +88,8 @@ func Traced(r HookResult) trust.TracedHook {
 
 // SubjectOf returns what an event is about, in one line.
 func SubjectOf(payload []byte) string {
-	for _, path := range []string{"tool_input.command", "tool_input.file_path", "tool_input.notebook_path", "tool_input.url", "tool_input.path", "prompt", "message"} {
+	const paths = "tool_input.command tool_input.file_path tool_input.notebook_path tool_input.url tool_input.path prompt message"
+	for path := range strings.FieldsSeq(paths) {
 		if v := gjson.GetBytes(payload, path); v.Type == gjson.String && v.Str != "" {
 			return v.Str
 		}

@@ -132,8 +132,8 @@ func (m *merging) unfit(res *HookResult) error {
 	return nil
 }
 
-// decision returns what a hook's answer counts as. An allow is "no objection" unless the hook may
-// approve: the user gave it that right, or it answers in the client's own format.
+// decision returns what a hook's answer counts as. An allow is "no objection" unless the user lets the
+// hook approve, or it answers in the client's own format.
 func (m *merging) decision(res *HookResult) wire.Decision {
 	o, h := res.Outcome, res.Hook
 	switch {
@@ -188,8 +188,8 @@ func (m *merging) failed(res *HookResult) {
 	}
 }
 
-// approvals keeps only approvals for the final input: of the hook that produced it and of
-// later ones, and of rules that match it.
+// approvals keeps only approvals for the final input: of the hook that produced it, of later ones, and
+// of rules that match it.
 func (m *merging) approvals() {
 	last := 0
 	for i, res := range m.results {
@@ -216,8 +216,7 @@ func (m *merging) approvals() {
 	}
 }
 
-// sent returns the verdict for the client. It tells the agent and the user of a rewritten call:
-// the agent would otherwise see its own call with the result of another.
+// sent returns the verdict for the client, which tells the agent and the user of a rewritten call.
 func (m *merging) sent() wire.Verdict {
 	v := m.v
 	if v.Input == nil {
@@ -271,8 +270,8 @@ func (m *merging) stop() {
 	m.v.Decision, m.reasons, m.v.Context = wire.Silence, nil, nil
 }
 
-// once lets a refused call pass that the user allowed, and for others says how the user can
-// allow it. Hooks that ask about the call still do.
+// once lets a refused call pass that the user allowed, and for others says how. Hooks that ask about the
+// call still do.
 func (m *merging) once() {
 	switch {
 	case m.v.Decision != wire.Deny || !m.leftToUser():
@@ -311,9 +310,9 @@ func (m *merging) others(h *config.Hook, raw []byte) {
 			m.notes = append(m.notes, h.Name()+" defers, which counts as silence")
 		case slices.Contains(decided, name):
 		case name == "decision":
-			m.v.Request = wire.Request{Interrupt: member(value, "interrupt")}
+			m.v.Request = wire.Request{Interrupt: json.RawMessage(value.Get("interrupt").Raw)}
 			if h.Level != config.Project {
-				m.v.Request.UpdatedPermissions = member(value, "updatedPermissions")
+				m.v.Request.UpdatedPermissions = json.RawMessage(value.Get("updatedPermissions").Raw)
 			}
 		default:
 			if m.v.Extra == nil {
@@ -326,24 +325,10 @@ func (m *merging) others(h *config.Hook, raw []byte) {
 }
 
 // decided are the members of hookSpecificOutput that are written from the decision.
-var decided = []string{
-	"hookEventName",
-	"permissionDecision",
-	"permissionDecisionReason",
-	"updatedInput",
-	"additionalContext",
-}
+var decided = strings.Fields("hookEventName permissionDecision permissionDecisionReason updatedInput additionalContext")
 
-// member returns a member as written, nil if it is missing.
-func member(v gjson.Result, name string) json.RawMessage {
-	if m := v.Get(name); m.Exists() {
-		return json.RawMessage(m.Raw)
-	}
-	return nil
-}
-
-// mayReply reports whether a hook may give that answer to an MCP server's request. A decline
-// wins, as elsewhere; an accept answers in the user's place, which a project may not.
+// mayReply reports whether a hook may give that answer to an MCP server's request. A decline wins; an
+// accept answers in the user's place, which a project may not.
 func (m *merging) mayReply(h *config.Hook, name, value string) bool {
 	switch {
 	case name == "content" || name == "action" && value == "accept":

@@ -1,11 +1,9 @@
-// Package run starts what a policy names: a command, a policy server, a native http hook, a
-// question to a model. Each gets one event and returns its answer.
+// Package run starts what a policy names: a command, a policy server, a native http hook, a question to a
+// model. Each gets one event and returns its answer.
 //
-// A handler guarantees: it returns soon after its context ends; it leaves no process,
-// descriptor or goroutine of its own behind then; what it reads is bounded; nothing it runs
-// can write to this program's own output; and an answer that it does not understand is an
-// error, never a decision. It does not decide what an error means (the fail mode does) nor
-// whether the event can express the decision (the contract does).
+// A handler guarantees: it returns soon after its context ends, and leaves no process, descriptor or
+// goroutine behind; what it reads is bounded; nothing it runs can write to this program's own
+// output; and an answer that it does not understand is an error, never a decision.
 package run
 
 import (
@@ -18,13 +16,12 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// Starter gives cmd/internal/hook, which does not link this package, the ability to start
-// handlers.
+// Starter lets cmd/internal/hook, which does not link this package, start handlers.
 type Starter struct{}
 
-// Prepare creates the handlers of the hooks of kind k, with env as the environment of what
-// they start. A hook whose handler cannot be created fails when its turn comes. state stores which
-// servers are down; "" stores nothing, and then the caller must have passed env through Inside.
+// Prepare creates the handlers of the hooks of kind k, with env as the environment of what they start; one
+// that cannot be created fails when its turn comes. state stores which servers are down; "" stores
+// nothing, and then the caller must have passed env through Inside.
 func (Starter) Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir) {
 	marked := state == ""
 	for _, h := range hooks {
@@ -65,13 +62,12 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 	return nil, fmt.Errorf("type %q has no handler", h.Type)
 }
 
-// Marker is set in the environment of everything that a policy starts. A process that sees it
-// is inside a handler: it may evaluate rules, but must not start another handler, because an
-// agent that judges an agent would never end.
+// Marker is set in the environment of everything that a policy starts. A process that sees it may
+// evaluate rules, but not start a handler: an agent that judges an agent would never end.
 const Marker = "BECKON_POLICY_HANDLER"
 
-// markerFile contains the marker's value, which nobody can guess: a project's settings can set
-// variables for the client and its hooks, and must not disable the user's handlers with one.
+// markerFile contains the marker's value, which nobody can guess: a project's settings can set variables,
+// and must not disable the user's handlers with one.
 const markerFile = "marker"
 
 // Inside returns env with the marker.
@@ -85,8 +81,7 @@ func (Starter) Inside(getenv func(string) string, d trust.Dir) bool {
 	return value != "" && value == marker(d)
 }
 
-// marker returns the stored value, and creates it if there is none. If it cannot be stored it
-// is the same every time.
+// marker returns the stored value, and creates it if there is none.
 func marker(d trust.Dir) string {
 	if value := d.Read(markerFile); len(value) > 0 {
 		return string(value)

@@ -15,16 +15,16 @@ func bashCall(command string) wire.Call {
 		"tool_input": json.RawMessage(input), "cwd": "/", "permission_mode": "default",
 	})
 	return wire.Call{
-		Event: "PreToolUse", ID: "e-1", Payload: payload, SessionID: "s-1", PromptID: "p-1", ToolName: "Bash",
-		ToolUseID: "toolu_1", ToolInput: input, At: time.UnixMilli(1234567890123),
+		Event: "PreToolUse", ID: "e-1", Payload: payload, SessionID: "s-1", ToolName: "Bash",
+		ToolInput: input, At: time.UnixMilli(1234567890123),
 	}
 }
 
 func eventCall(event string, more map[string]any) wire.Call {
-	fields := map[string]any{"session_id": "s-1", "hook_event_name": event, "cwd": "/"}
+	fields := map[string]any{"session_id": "s-1", "prompt_id": "p-1", "hook_event_name": event, "cwd": "/"}
 	for k, v := range more {
 		fields[k] = v
 	}
 	payload, _ := json.Marshal(fields)
-	return wire.Call{Event: event, ID: "e-1", Payload: payload, SessionID: "s-1", PromptID: "p-1", At: time.UnixMilli(1234567890123)}
+	return wire.Call{Event: event, ID: "e-1", Payload: payload, SessionID: "s-1", At: time.UnixMilli(1234567890123)}
 }

@@ -27,14 +27,12 @@ type Command struct {
 	Command string   // a shell's line; with Args a program
 	Args    []string // not nil: no shell; ${CLAUDE_PROJECT_DIR} is replaced in Command and in each argument
 	Shell   string   // "" is sh (on Windows Git Bash, else PowerShell), or "bash", or "powershell"
-	// Simple is the convention in which 0 allows and any other exit code refuses, with stderr
-	// as the reason. In the client's own 0 succeeds, with an optional JSON object on stdout; 2
-	// refuses, with stderr as the reason; any other code is a failure, unless it printed a JSON
-	// object, which then decides.
-	Simple bool
-	Env    []string // the environment to add to
-	// AtProject: it runs in the project, so that its scripts are found, wherever the agent works.
-	AtProject bool
+	// Simple is the convention in which 0 allows and any other exit code refuses, with stderr as the reason.
+	// In the client's own 2 refuses; 0, or another code, which is else a failure, with a JSON object on
+	// stdout has that decide.
+	Simple    bool
+	Env       []string      // the environment to add to
+	AtProject bool          // it runs in the project, wherever the agent works
 	Timeout   time.Duration // 0 leaves it to the context
 }
 
@@ -162,9 +160,8 @@ func (h Command) dir(c wire.Call) string {
 	return string(filepath.Separator)
 }
 
-// variables returns the values of a call that a handler may use, in a fixed order. A variable
-// without a value in the event is empty, so that one from the caller's environment never
-// replaces it.
+// variables returns the values of a call that a handler may use. One without a value in the event is
+// empty, so that one from the caller's environment never replaces it.
 func variables(c wire.Call) [][2]string {
 	return [][2]string{
 		{"HOOK_EVENT", c.Event},
@@ -188,10 +185,8 @@ func firstText(object []byte, paths ...string) string {
 }
 
 // environment returns base with the call's variables. A value that would not fit is cut, and
-// NAME_TRUNCATED=1 says so; stdin has all of it.
-//
-// The values are the agent's text. A shell expands them once and does not parse them again;
-// nothing here puts them into a command line.
+// NAME_TRUNCATED=1 says so; stdin has all of it. The values are the agent's text: nothing here puts
+// them into a command line.
 func environment(base []string, c wire.Call) []string {
 	ours := map[string]bool{"CLAUDE_PROJECT_DIR": c.ProjectDir != ""}
 	var set []string

@@ -63,10 +63,8 @@ type response struct {
 	silent bool // a retry could get another one: no connection, 429, 500 and above
 }
 
-// ask posts until it gets an answer that a retry would not change. If the context leaves no time
-// for the delay it gives up at once. It keeps no connection: the process ends soon, and an idle
-// one would outlive the answer. It follows no redirect: a policy is asked where the user said, or
-// not at all.
+// ask posts until it gets an answer that a retry would not change, or the context leaves no time for the
+// delay. It keeps no connection, and follows no redirect: a policy is asked where the user said.
 func (e endpoint) ask(ctx context.Context, body []byte) (r response, err error) {
 	client := &http.Client{
 		Transport: &http.Transport{
@@ -144,8 +142,8 @@ func (e endpoint) unexpected(status int) error {
 	return fmt.Errorf("%s answered %d, %s", e.shown, status, text)
 }
 
-// remote is a handler that posts each event to an address: a policy server, or a native http
-// hook, which gets the client's payload and answers in the client's JSON.
+// remote is a handler that posts each event to an address: a policy server, or a native http hook, which
+// gets the client's payload and answers in its JSON.
 type remote struct {
 	endpoint
 	health health
@@ -154,12 +152,9 @@ type remote struct {
 	closed bool // native: an empty answer is none
 }
 
-// NewServer returns a handler that asks a policy server. timeout is for one try; 0 leaves it
-// to the context. state stores whether the server answered; "" stores nothing.
-//
-// A working server answers 200. It is asked again, with the same event id, after 500 and
-// above, 429, a failed connection and a timeout; not after another status, nor after an
-// answer that is not protocol 1.0: the next would be the same.
+// NewServer returns a handler that asks a policy server. timeout is for one try; 0 leaves it to the
+// context. state stores whether the server answered; "" stores nothing. The server is asked again, with
+// the same event id, after 500 and above, 429, a failed connection and a timeout.
 func NewServer(s config.Spec, timeout time.Duration, state trust.Dir) (wire.Handler, error) {
 	to, err := newEndpoint(s.URL, s.Headers)
 	to.timeout, to.retries, to.delay = timeout, s.Retries, s.RetryDelay
@@ -169,9 +164,8 @@ func NewServer(s config.Spec, timeout time.Duration, state trust.Dir) (wire.Hand
 // dataAPI is where Open Policy Agent takes the payload as "input", and answers with "result".
 const dataAPI = "/v1/data"
 
-// newHTTP returns a native http hook. It never retries, because its side effects may not be
-// repeatable. In the value of a header $NAME and ${NAME} are replaced by an environment variable
-// if it is allowed, else by nothing.
+// newHTTP returns a native http hook. It never retries, because of side effects. In the value of a header
+// $NAME and ${NAME} are replaced by an environment variable if it is allowed, else by nothing.
 func newHTTP(s config.Spec, timeout time.Duration, closed bool) (wire.Handler, error) {
 	headers := map[string]string{}
 	reference := regexp.MustCompile(`\$(?:\{\w+\}|\w+)`)
@@ -266,8 +260,8 @@ const (
 	downFor = 30 * time.Second
 )
 
-// health remembers across processes, by a file that exists while a server is down, to skip it for a
-// while, because it would delay every call. Without a state it remembers nothing.
+// health remembers, by a file that exists while a server is down, to skip it for a while, because it would
+// delay every call. Without a state it remembers nothing.
 type health struct {
 	state trust.Dir
 	name  string
@@ -275,8 +269,8 @@ type health struct {
 
 func healthOf(url string, state trust.Dir) health { return health{state, trust.Sum(url)[:32]} }
 
-// ask reports how the server may be asked now: not at all; once, to see whether it answers
-// again; or with all retries. After the pause it lets one process try.
+// ask reports how the server may be asked now: not at all; once, after the pause, by one process; or with
+// all retries.
 func (h health) ask() (may, once bool) {
 	if h.state == "" {
 		return true, false

@@ -41,9 +41,8 @@ type ran struct {
 // run starts p, feeds it and waits until it has ended and closed its outputs, or until ctx ends. The
 // last tenth of the time that ctx leaves, at most graceTime, is for ending it: first politely, then not.
 //
-// What the program left running with an output of ours still open is ended too, since it would keep
-// the caller waiting. What has closed both outputs has detached, and stays; what made a session of
-// its own is out of reach, and only loses the outputs.
+// What the program left running with an output of ours still open is ended too. What has closed both
+// outputs has detached, and stays; what made a session of its own only loses the outputs.
 func (p process) run(ctx context.Context) ran {
 	grace := graceTime
 	if end, ok := ctx.Deadline(); ok {

@@ -29,9 +29,8 @@ const (
 
 // PromptConfig describes a question to a model.
 type PromptConfig struct {
-	// Prompt is the policy in words. $NAME and ${NAME} of variables, and $ARGUMENTS (the whole
-	// payload), are replaced by the event's values; \$ is a dollar sign. Without any of them the
-	// payload follows the prompt.
+	// Prompt is the policy in words. $NAME and ${NAME} of variables, and $ARGUMENTS (the payload), are
+	// replaced; \$ is a dollar sign. Without any of them the payload follows the prompt.
 	Prompt  string
 	Model   string        // an id, or one of the client's aliases; "" is a small one
 	Env     []string      // has the key and the address of the API, or is the client's environment
@@ -44,9 +43,8 @@ type prompt struct {
 	api *endpoint // the Messages API; nil asks the client
 }
 
-// NewPrompt returns a handler that asks a model. The agent's text is put between marks that it
-// cannot know, and the model is told that nothing between them is an instruction; that lowers
-// the risk of a command that persuades the model, but does not remove it.
+// NewPrompt returns a handler that asks a model. The agent's text is put between marks that it cannot
+// know, and the model is told that nothing between them is an instruction.
 func NewPrompt(c PromptConfig) (wire.Handler, error) {
 	c.Timeout, c.Client = cmp.Or(c.Timeout, promptTimeout), cmp.Or(c.Client, "claude")
 	key, token := value(c.Env, "ANTHROPIC_API_KEY"), value(c.Env, "ANTHROPIC_AUTH_TOKEN")
@@ -112,9 +110,8 @@ func (h prompt) Run(ctx context.Context, c wire.Call) (o wire.Outcome) {
 	return o
 }
 
-// maxQuestion is how much of an event a model is asked about: 256 KiB, about what a small
-// model accepts. More is an error and not cut, because the part left out might be the one that
-// matters.
+// maxQuestion is how much of an event a model is asked about, in bytes: about what a small one accepts.
+// More is an error and not cut, because the part left out might be the one that matters.
 const maxQuestion = 256 << 10
 
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\\$|\$\{\w+\}|\$\w+`) })
@@ -188,17 +185,15 @@ func (h prompt) askAPI(ctx context.Context, question string) (string, int, error
 	return text, got.tries, err
 }
 
-// inherited are the variables that would make a client take itself for a part of the session
-// that sent the event.
+// inherited are the variables that would make a client take itself for a part of the session.
 var inherited = map[string]bool{
 	"CLAUDECODE": true, "CLAUDE_CODE_CHILD_SESSION": true, "CLAUDE_CODE_ENTRYPOINT": true, "CLAUDE_CODE_SESSION_ID": true,
 	"CLAUDE_CODE_MESSAGING_SOCKET": true, "CLAUDE_CODE_MESSAGING_TOKEN": true, "CLAUDE_CODE_SESSION_ATTENDED": true,
 	"CLAUDE_ENV_FILE": true, "CLAUDE_PID": true, "CLAUDE_PROJECT_DIR": true,
 }
 
-// askClient asks `claude -p`: a user without a key has logged the client in. It runs without hooks,
-// tools, servers or skills, in an empty directory: neither the project's settings nor its CLAUDE.md
-// may influence how the project is judged, and a hook there would be this program again. The
+// askClient asks `claude -p`: a user without a key has logged the client in. It runs without hooks, tools,
+// servers or skills, in an empty directory: the project must not influence how it is judged. The
 // question is passed on stdin, where other users cannot see it.
 func (h prompt) askClient(ctx context.Context, question string) (string, error) {
 	path, err := exec.LookPath(h.Client)
@@ -223,8 +218,8 @@ func (h prompt) askClient(ctx context.Context, question string) (string, error) 
 	return r.stdout, nil
 }
 
-// judgement parses an answer. The first line is one of the three words, alone or with a colon and
-// the reason after it; more of the reason may follow. Anything else is an error, not a guess.
+// judgement parses an answer. The first line is one of the three words, and a reason may follow. Anything
+// else is an error, not a guess.
 func judgement(text string) (d wire.Decision, reason string, err error) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	word, why := first, ""

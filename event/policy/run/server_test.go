@@ -87,13 +87,13 @@ func TestServerRequest(t *testing.T) {
 	}{
 		{bashCall("ls"), "toolu_1", `{"session_id":"s-1","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"toolu_1","permission_mode":"default","cwd":"/",
 			"tool_input":{"command":"ls","timeout":12345678901234567890}}`},
-		{eventCall("UserPromptSubmit", map[string]any{"prompt": "hi <b>"}), "p-1", `{"session_id":"s-1","hook_event_name":"UserPromptSubmit","cwd":"/","prompt":"hi <b>"}`},
-		{eventCall("Stop", nil), "p-1", `{"session_id":"s-1","hook_event_name":"Stop","cwd":"/","stop_hook_active":false}`},
-		{eventCall("SubagentStop", map[string]any{"stop_hook_active": true}), "p-1", `{"session_id":"s-1","hook_event_name":"SubagentStop","cwd":"/","stop_hook_active":true}`},
+		{eventCall("UserPromptSubmit", map[string]any{"prompt": "hi <b>"}), "p-1", `{"session_id":"s-1","prompt_id":"p-1","hook_event_name":"UserPromptSubmit","cwd":"/","prompt":"hi <b>"}`},
+		{eventCall("Stop", nil), "p-1", `{"session_id":"s-1","prompt_id":"p-1","hook_event_name":"Stop","cwd":"/","stop_hook_active":false}`},
+		{eventCall("SubagentStop", map[string]any{"stop_hook_active": true}), "p-1", `{"session_id":"s-1","prompt_id":"p-1","hook_event_name":"SubagentStop","cwd":"/","stop_hook_active":true}`},
 		{eventCall("PreCompact", map[string]any{"trigger": "manual", "custom_instructions": nil}), "p-1",
-			`{"session_id":"s-1","hook_event_name":"PreCompact","cwd":"/","trigger":"manual","custom_instructions":""}`},
-		{eventCall("Notification", map[string]any{"message": "m"}), "p-1", `{"session_id":"s-1","hook_event_name":"Notification","cwd":"/","message":"m"}`},
-		{eventCall("SessionEnd", map[string]any{"reason": "clear"}), "p-1", `{"session_id":"s-1","hook_event_name":"SessionEnd","cwd":"/","reason":"clear"}`},
+			`{"session_id":"s-1","prompt_id":"p-1","hook_event_name":"PreCompact","cwd":"/","trigger":"manual","custom_instructions":""}`},
+		{eventCall("Notification", map[string]any{"message": "m"}), "p-1", `{"session_id":"s-1","prompt_id":"p-1","hook_event_name":"Notification","cwd":"/","message":"m"}`},
+		{eventCall("SessionEnd", map[string]any{"reason": "clear"}), "p-1", `{"session_id":"s-1","prompt_id":"p-1","hook_event_name":"SessionEnd","cwd":"/","reason":"clear"}`},
 	} {
 		a := answering(t, always(200, `{"version":"1.0","decision":"allow"}`))
 		if o := runServer(t, quick(a.URL), test.call); o.Err != nil || o.Decision != wire.Allow || o.Attempts != 1 {

@@ -17,17 +17,13 @@ const (
 	claimsDir  = "claims"  // who answers an invocation
 	noticesDir = "notices" // what the user was told, and when
 
-	// claimWindow is the longest time between the copies of one invocation.
-	claimWindow = 2 * time.Second
-	// keepMarks is how long these files are of use.
-	keepMarks = 24 * time.Hour
+	claimWindow = 2 * time.Second // the longest time between the copies of one invocation
+	keepMarks   = 24 * time.Hour  // how long these files are of use
 )
 
-// Claim reports whether the caller is the first to see an invocation. The client runs the same program
-// twice if settings and a plugin both name it, and the strictest of the answers counts: the second
-// caller evaluates only the rules, since a command run twice may do harm. An invocation with a
-// tool_use_id is the same wherever it comes from; without one, two identical invocations may be
-// two, so only a copy of another origin, via, is the same.
+// Claim reports whether the caller is the first to see an invocation: the client runs the program twice
+// if settings and a plugin both name it, and a policy's command run twice may do harm. An invocation
+// with a tool_use_id is the same wherever it comes from; without one, only a copy of another origin, via, is.
 func (d Dir) Claim(e *event.Event, payload []byte, via string, now time.Time) (first bool) {
 	use := gjson.GetBytes(payload, "tool_use_id").String()
 	name := Sum(strings.Join([]string{e.SessionID, e.Name, e.AgentID, use, Sum(payload)}, "\x00"))[:32]
@@ -51,8 +47,7 @@ func (d Dir) First(name string, now time.Time) bool {
 	return d.mark(claimsDir, Sum(name)[:32], "", now)
 }
 
-// mark creates a file if it does not exist, and reports whether it did. Failures count as
-// created: a mark only ever saves work.
+// mark creates a file if it does not exist, and reports whether it did; a failure counts as created.
 func (d Dir) mark(dir, name, text string, now time.Time) bool {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	f, err := os.OpenFile(d.Path(dir, name), flags, fileMode)
@@ -89,8 +84,8 @@ func (d Dir) prune(dir string, now time.Time) {
 	}
 }
 
-// Due returns those of the texts that the session's user has not seen within the given time,
-// and records that they are shown now.
+// Due returns the texts that the session's user has not seen within that time, and records that they
+// are shown now.
 func (d Dir) Due(session string, texts []string, every time.Duration, now time.Time) []string {
 	var out []string
 	for _, text := range texts {

@@ -43,14 +43,10 @@ func (d Dir) Copy(k Kind, path string) *Copy {
 	return &c
 }
 
-// HasCopy reports whether there is a copy of the file at path, valid or not. It costs one stat
-// call.
+// HasCopy reports, by one system call, whether there is a copy of the file at path, valid or not.
 func (d Dir) HasCopy(k Kind, path string) bool {
-	if path == "" {
-		return false
-	}
 	_, err := os.Lstat(d.Path(string(k), copyName(path)))
-	return err == nil
+	return err == nil && path != ""
 }
 
 // Keep replaces the copy of the file at path.
@@ -109,8 +105,7 @@ func ReadFile(path string) (data []byte, err error) {
 	return nil, errors.New("it changes while it is read")
 }
 
-// Scripts returns the hashes of the files in a project that a command's texts name, by their
-// paths as written.
+// Scripts returns the hashes of the files in a project that texts name, by their paths as written.
 func Scripts(project string, texts []string) map[string]string {
 	found := map[string]string{}
 	ends := func(r rune) bool { return strings.ContainsRune(" \t\n;|&()<>='\"`", r) }

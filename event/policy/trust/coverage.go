@@ -11,10 +11,9 @@ import (
 	"beckon/event/plainfile"
 )
 
-// coverageDir has a file for each pair of policy files (the global one and a project's) with
-// the events that they cover, so that an event that no hook is for costs the same as without a
-// policy. The process that answers writes it if there are no problems: while there is
-// something to tell the user the file is missing, and every event is evaluated in full.
+// coverageDir has a file for each pair of policy files (the global one and a project's) with the events
+// that they cover, so that an event that no hook is for costs nothing. While there is something to
+// tell the user the file is missing, and every event is evaluated in full.
 const coverageDir = "covers"
 
 // Needs is what a policy needs to answer an event.
@@ -35,8 +34,7 @@ type Coverage struct {
 	newest   time.Time
 }
 
-// CoverageOf reads the versions of the two files. The result holds for one place: the home
-// directory and everything else that rules depend on.
+// CoverageOf reads the versions of the two files. place is what else rules depend on.
 func CoverageOf(global, project, place string) Coverage {
 	c := Coverage{name: Sum(global + "\x00" + project)[:16], versions: strconv.Quote(place) + "\n"}
 	c.add(global)
@@ -47,8 +45,7 @@ func CoverageOf(global, project, place string) Coverage {
 // coverageVersion changes whenever something else would be written for the same files.
 const coverageVersion = "7"
 
-// oldest is 2000-01-01: an older file was written by a tool that gives all files one time
-// (Nix, ostree), so its next version has the same time.
+// oldest is 2000-01-01: an older file is of a tool that gives all files one time, like Nix.
 const oldest = 946684800
 
 // add adds what distinguishes versions of a file; "?" if nothing does.
@@ -76,8 +73,7 @@ func (c *Coverage) add(path string) {
 // Covered is what is in force for a pair of policy files.
 type Covered struct {
 	Events map[string]Needs
-	// Rules are the rules for tool calls, as package rule flattens them; nil if they do not decide alone.
-	Rules []byte
+	Rules  []byte // for tool calls, as package rule flattens them; nil if they do not decide alone
 }
 
 // end is the last line: a file without it is incomplete.
@@ -104,12 +100,10 @@ func (c Coverage) Of(d Dir, event string) (needs Needs, rules []byte) {
 	return Needs(v), []byte(index)
 }
 
-// settled is how long a policy file must have been unchanged: one that has just changed may
-// change again within the resolution of its timestamp.
+// settled is how long a policy file must have been unchanged: timestamps are coarse.
 const settled = 2 * time.Second
 
-// Cover stores what the policies cover; nil removes it. is is called only if something must be
-// written.
+// Cover stores what the policies cover, if something must be written; nil removes it.
 func (d Dir) Cover(c Coverage, is func() *Covered, now time.Time) error {
 	if d == "" || c.name == "" {
 		return nil // a panic came before they were known: never write to the agent's directory

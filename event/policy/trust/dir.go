@@ -1,6 +1,5 @@
-// Package trust stores what a policy remembers between hooks: which policy files there are,
-// copies of the versions that the user trusts or that were last valid, which process answers
-// which invocation, what the user was told, and the trace.
+// Package trust stores what a policy remembers between hooks: copies of the policy files that the user
+// trusts or that were last valid, who answers which invocation, what the user was told, and the trace.
 //
 // All of it is in one directory, private to the user. Files are replaced as a whole; a file
 // that cannot be trusted (damaged, forged, of another version) counts as missing.
@@ -35,8 +34,8 @@ func ProjectFile(dir string) string { return filepath.Join(dir, ".beckon", Name)
 // ProjectOf returns the project whose policy file is at path.
 func ProjectOf(path string) string { return filepath.Dir(filepath.Dir(path)) }
 
-// Files returns the paths where policies may be: the global one next to the configuration, and
-// the project's, as the client names the project. Either is empty if its place is unknown.
+// Files returns the paths where policies may be: next to the configuration, and in the project that the
+// client names. Either is empty if its place is unknown.
 func Files(getenv func(string) string) (global, project string) {
 	global = home.Config(getenv, Name)
 	if d := getenv("CLAUDE_PROJECT_DIR"); filepath.IsAbs(d) {
@@ -45,9 +44,8 @@ func Files(getenv func(string) string) (global, project string) {
 	return global, project
 }
 
-// Tree says where a directory is in a linked worktree of git: its path with links followed, the
-// worktree's root, and the root of the main worktree, or what else all worktrees of the repository
-// have in common; empty if it is in none.
+// Tree says where a directory is in a linked worktree of git: its real path, the worktree's root, and what
+// all worktrees have in common, mostly the main one's root; empty if it is in none.
 type Tree func(dir string) (at, root, main string)
 
 // Twin returns the name of a project's policy file in the main worktree; empty if there is none.
@@ -67,8 +65,7 @@ func twin(at, root, main string) string {
 	return ProjectFile(filepath.Join(main, below))
 }
 
-// NameOf returns the name under which the user may trust the policy file at path: its own, or that
-// of its twin if they trust only that.
+// NameOf returns the name under which the user may trust the policy file at path: its own or its twin's.
 func (d Dir) NameOf(path string, tree Tree) string {
 	if d.HasCopy(Trusted, path) || !d.trusts() {
 		return path
@@ -85,9 +82,9 @@ func (d Dir) trusts() bool {
 	return err == nil
 }
 
-// ProjectAround returns the project of a directory: the nearest directory, from it upwards,
-// whose policy the user trusts, there or in another worktree, else the nearest with a policy, else
-// the directory itself. A policy that an agent puts into a subdirectory must not hide the outer one.
+// ProjectAround returns the project of a directory: the nearest one upwards whose policy the user trusts,
+// there or in another worktree, else the nearest with a policy, else the directory itself: a policy
+// that an agent puts into a subdirectory must not hide the outer one.
 func ProjectAround(dir string, kept Dir, tree Tree) string {
 	dir = filepath.Clean(dir)
 	trusts, nearest := kept.trusts(), ""
@@ -136,10 +133,7 @@ func (d Dir) Read(elem ...string) []byte {
 		return nil
 	}
 	defer f.Close()
-	data, err := io.ReadAll(f)
-	if err != nil {
-		return nil
-	}
+	data, _ := io.ReadAll(f)
 	return data
 }
 

@@ -2,11 +2,11 @@ package trust
 
 import (
 	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"time"
@@ -19,9 +19,7 @@ const (
 	allowedDir = "allowed" // calls that the user allowed, by name
 	takenDir   = "taken"   // those that came again, by name and tool use
 
-	// onceFor is how long a code is valid, and how long after the user's permission the call
-	// may come again.
-	onceFor = 10 * time.Minute
+	onceFor = 10 * time.Minute // how long a code is valid, and then the user's permission
 )
 
 // Refused is a call that the policy refused.
@@ -33,18 +31,15 @@ type Refused struct {
 	Expires time.Time `json:"expires"`
 }
 
-// ErrNoCode means that no refused call has this code: it was never issued, was used already or
-// has expired.
+// ErrNoCode means that a code was never issued, was used already or has expired.
 var ErrNoCode = errors.New("no refused call has this code")
 
-// CallName names a call for Refuse and Take: the same call of the same session and directory
-// has the same name, and no other.
+// CallName names a call for Refuse and Take: only the same call of the same session and directory has it.
 func CallName(session, cwd, tool string, input []byte) string {
 	return Sum(strings.Join([]string{session, cwd, tool, string(input)}, "\x00"))
 }
 
-// Refuse records a refused call and returns the code by which the user can allow it once,
-// within ten minutes.
+// Refuse records a refused call and returns the code by which the user can allow it once.
 func (d Dir) Refuse(r Refused, now time.Time) (code string, err error) {
 	r.Subject, r.Reason, r.Expires = Kept(r.Subject), Kept(r.Reason), now.Add(onceFor)
 	b, err := json.Marshal(r)
@@ -53,24 +48,16 @@ func (d Dir) Refuse(r Refused, now time.Time) (code string, err error) {
 	}
 	d.prune(refusedDir, now)
 	d.prune(takenDir, now)
-	code = newCode()
+	text := rand.Text() // of codeLetters
+	code = text[:4] + "-" + text[4:8]
 	return code, d.Write(b, refusedDir, code)
 }
 
 // codeLetters are the characters of codes: without digits that look like letters.
 const codeLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
-// newCode returns 40 random bits in a form that people can type. The system seeds the source.
-func newCode() string {
-	code := make([]byte, 8)
-	for i := range code {
-		code[i] = codeLetters[rand.IntN(len(codeLetters))]
-	}
-	return string(code[:4]) + "-" + string(code[4:])
-}
-
-// Allow lets the refused call of that code pass once, within ten minutes, and
-// returns it. The error is ErrNoCode, or what is wrong with the file.
+// Allow lets the refused call of that code pass once, and returns it. The error is ErrNoCode, or what is
+// wrong with the file.
 func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 	code = strings.ToUpper(strings.TrimSpace(code))
 	if len(code) != 9 || strings.Trim(code, codeLetters+"-") != "" {
@@ -100,10 +87,9 @@ func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 }
 
 // Take reports whether the user allowed the call of that name: once, but for all copies of the
-// invocation, which its tool use identifies. The client asks every copy, and one refusal would be
-// enough.
+// invocation, which its tool use identifies: the client asks each, and one refusal would be enough.
 func (d Dir) Take(call, use string, now time.Time) bool {
-	taken := Sum(call + "\x00" + cmp.Or(use, newCode())) // a call without an id is like no other
+	taken := Sum(call + "\x00" + cmp.Or(use, rand.Text())) // a call without an id is like no other
 	if d.Read(allowedDir, call) != nil && os.MkdirAll(d.Path(takenDir), dirMode) == nil {
 		_ = os.Rename(d.Path(allowedDir, call), d.Path(takenDir, taken)) // or another copy did
 	}

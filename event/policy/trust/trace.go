@@ -17,12 +17,10 @@ import (
 const (
 	traceFile = "trace.jsonl"
 	maxTrace  = 4 << 20
-	// maxText is how many bytes of each text a line keeps.
-	maxText = 512
+	maxText   = 512 // bytes of each text
 )
 
-// Entry is one line of the trace: the decision on one event, and the hooks that made it. Texts
-// are redacted and cut.
+// Entry is one line of the trace: the decision on one event, and its hooks. Texts are redacted and cut.
 type Entry struct {
 	At        time.Time     `json:"at"`
 	Event     string        `json:"event"`
@@ -83,8 +81,7 @@ func (d Dir) Trace(e Entry) error {
 	return plainfile.AppendLine(d.Path(traceFile), line, maxTrace)
 }
 
-// Entries reads the trace, oldest first; lines that do not parse are skipped. It
-// returns the newest n entries that keep accepts.
+// Entries returns the newest n entries that keep accepts, oldest first; lines that do not parse are skipped.
 func (d Dir) Entries(n int, keep func(Entry) bool) (out []Entry, err error) {
 	for _, name := range []string{traceFile + ".1", traceFile} {
 		data, err := plainfile.ReadFile(d.Path(name))

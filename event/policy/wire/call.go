@@ -1,7 +1,6 @@
-// Package wire is the language between a policy, its handlers, policy servers and the client:
-// an event as handlers see it, a handler's answer, which answers each event can express (the
-// contract), and the JSON of the client and of protocol 1.0. Another agent's events are
-// translated to the client's format, and decisions to the agent's (Dialect).
+// Package wire is the language between a policy, its handlers, policy servers and the client: an event
+// as handlers see it, an answer, which answers each event can express (the contract), and the JSON of
+// the client, of other agents (Dialect) and of protocol 1.0.
 //
 // It guarantees that nothing an event cannot express is written, and that an answer it does
 // not understand is an error, never a decision. It reads no files and starts nothing.
@@ -20,20 +19,15 @@ import (
 
 // Call is one event for one handler.
 type Call struct {
-	Event string // hook_event_name
-	ID    string // event id, stable across retries
-	// Payload is the client's whole JSON payload as a handler must see it, with earlier
-	// rewrites applied.
-	Payload []byte
+	Event   string // hook_event_name
+	ID      string // event id, stable across retries
+	Payload []byte // the client's whole JSON, with earlier rewrites applied
 
-	SessionID      string
-	PromptID       string
-	ToolName       string
-	ToolUseID      string
-	Cwd            string // where the agent works now
-	ProjectDir     string // where the session started
-	Dir            string // what commands use instead of Cwd and ProjectDir; empty for those
-	TranscriptPath string
+	SessionID  string
+	ToolName   string
+	Cwd        string // where the agent works now
+	ProjectDir string // where the session started
+	Dir        string // what commands use instead of Cwd and ProjectDir; empty for those
 
 	ToolInput []byte // a raw JSON object, with rewrites applied; nil if the event has none
 	At        time.Time
@@ -61,12 +55,8 @@ func (c Call) Readings() []Call {
 
 // Headers of a question that a policy passes on.
 const (
-	// HopsHeader is how many policies have passed it on. Two that ask each other would never
-	// end otherwise.
-	HopsHeader = "Beckon-Hops"
-	// AcceptHeader lists the decisions beyond protocol 1.0 that the asker understands:
-	// AcceptAsk, or nothing.
-	AcceptHeader = "Beckon-Accept"
+	HopsHeader   = "Beckon-Hops"   // how many policies have passed it on: two that ask each other must end
+	AcceptHeader = "Beckon-Accept" // the decisions beyond protocol 1.0 that the asker understands
 	AcceptAsk    = "ask"
 )
 
@@ -109,10 +99,7 @@ type Outcome struct {
 	Context      string // text for the agent
 	System       string // text for the user
 	Metadata     map[string]any
-
-	// Raw is the client's own JSON from a command or an http hook, validated as one object;
-	// the engine passes its other fields on where the contract allows.
-	Raw []byte
+	Raw          []byte // the client's own JSON, one object; its other members are passed on, too
 
 	Output   string // its output or answer, cut, for the trace
 	ExitCode int    // of a command; -1 if a signal or this package ended it
@@ -124,13 +111,11 @@ type Outcome struct {
 
 // Handler is anything that a policy can ask about an event.
 type Handler interface {
-	// Run handles c and returns when it has an answer or ctx ends. It is safe for concurrent
-	// use.
+	// Run returns when it has an answer or ctx ends. It is safe for concurrent use.
 	Run(ctx context.Context, c Call) Outcome
 }
 
-// Refusal returns the decision that refuses an event: a tool call is denied, everything else
-// is blocked.
+// Refusal returns the decision that refuses an event: a tool call is denied, everything else blocked.
 func Refusal(event string) Decision {
 	if event == "PreToolUse" || event == "PermissionRequest" {
 		return Deny
@@ -144,8 +129,7 @@ const maxReason = 10_000
 // Reason returns a text in the form that the agent or the user will read.
 func Reason(s string) string { return event.Cut(strings.TrimSpace(s), maxReason) }
 
-// Printable returns a text for a message: one line, no control characters, at most limit
-// bytes.
+// Printable returns a text for a message: one line, no control characters, at most limit bytes.
 func Printable(s string, limit int) string {
 	return event.Cut(strings.TrimSpace(strings.Map(func(r rune) rune {
 		if event.Unsafe(r) {

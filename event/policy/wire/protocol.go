@@ -17,13 +17,13 @@ import (
 // protocolVersion is the one version of the server protocol that exists.
 const protocolVersion = "1.0"
 
-// Question returns the body of a question about c, and the data in it, which an answer may
-// change. Related events share a correlation id: those of one tool call, else those of one
-// prompt.
+// Question returns the body of a question about c, and the data in it, which an answer may change. The
+// events of one tool call, else those of one prompt, share a correlation id.
 func Question(c Call) (body, data []byte, err error) {
 	if data, err = eventData(c); err != nil {
 		return nil, nil, fmt.Errorf("the payload: %w", err)
 	}
+	get := func(name string) string { return gjson.GetBytes(c.Payload, name).String() }
 	body, err = Encode(map[string]any{
 		"version": protocolVersion,
 		"event": map[string]any{
@@ -32,7 +32,7 @@ func Question(c Call) (body, data []byte, err error) {
 			"name":           c.Event,
 			"timestamp":      c.At.UnixMilli(),
 			"session_id":     c.SessionID,
-			"correlation_id": cmp.Or(c.ToolUseID, c.PromptID, c.ID),
+			"correlation_id": cmp.Or(get("tool_use_id"), get("prompt_id"), c.ID),
 		},
 		"data": json.RawMessage(data),
 	})
@@ -66,10 +66,9 @@ func eventData(c Call) ([]byte, error) {
 	return Overlay(c.Payload, must(more))
 }
 
-// ParseReply parses an answer of protocol 1.0 to a question with that data. metadata may
-// contain more than the protocol defines: permission_decision with any decision,
-// additional_context for the agent, system_message for the user. A plain no (see plain), or one
-// without a version, is believed.
+// ParseReply parses an answer of protocol 1.0 to a question with that data. metadata may have more than
+// the protocol defines: permission_decision, additional_context for the agent, system_message for the
+// user. A plain no (see plain), or one without a version, is believed.
 func ParseReply(event string, data, body []byte) (Outcome, error) {
 	if o, _, err := plain(event, body); err != nil || o.Decision.Refuses() {
 		return o, err
@@ -114,9 +113,8 @@ func ParseReply(event string, data, body []byte) (Outcome, error) {
 	return o, nil
 }
 
-// modify reads modified_data: the event's data, or the part of it to change. Before a tool
-// runs that is tool_input, merged into the present one; after it, tool_response. A change that
-// the event cannot express is an error, because dropping it silently would be worse.
+// modify reads modified_data: the event's data, or the part of it to change. Before a tool runs that is
+// tool_input, merged into the present one; after it, tool_response. Another change is an error.
 func (o *Outcome) modify(event string, data []byte, modified gjson.Result) error {
 	if !modified.IsObject() {
 		return errors.New("it decides to modify and has no modified_data")
@@ -162,8 +160,8 @@ type Asked struct {
 	Payload []byte // the client's own, as far as the asker sent it
 }
 
-// ParseQuestion parses a question of protocol 1.0: its data, with the members that the
-// protocol keeps next to them. Errors contain nothing of the request but a member's name.
+// ParseQuestion parses a question of protocol 1.0: its data, with the members next to them. Errors
+// contain nothing of the request.
 func ParseQuestion(body []byte) (Asked, error) {
 	if !json.Valid(body) {
 		return Asked{}, errors.New("the request is not JSON")
@@ -199,10 +197,9 @@ type reply struct {
 	Metadata map[string]string          `json:"metadata,omitempty"`
 }
 
-// Reply returns the answer of protocol 1.0 to a question. The protocol cannot end the agent's
-// work; it can end this step. Nor can it ask: a caller that does not say that it understands
-// "ask" (asks) gets a block, because it would take any other word for allow. metadata has what
-// a decision contains beyond the protocol.
+// Reply returns the answer of protocol 1.0 to a question. The protocol can neither end the agent's work
+// nor ask, so that is a block, but for a caller that understands "ask" (asks). metadata has what a
+// decision contains beyond the protocol.
 func Reply(v Verdict, asks bool) []byte {
 	r := reply{
 		Version:  protocolVersion,
@@ -240,7 +237,5 @@ type Posted struct {
 	Hops         int          // how many policies have passed it on
 	Foreign      bool         // it is not known to come from one of the owner's processes on this machine
 	Asks         bool         // the caller understands the answer "ask"
-	// Busy is set if nothing can be run for it, because too much is running: rules answer, and
-	// everything else counts as failed.
-	Busy bool
+	Busy         bool         // too much is running: rules answer, and everything else counts as failed
 }

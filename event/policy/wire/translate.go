@@ -12,19 +12,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Verdict is the combined answer of all handlers to one event, before it is written in the
-// client's format.
+// Verdict is the combined answer of all handlers to one event.
 type Verdict struct {
-	// Decision is Silence, Allow, Ask or Deny. Rewrites and texts are separate.
-	Decision Decision
-	Reason   string
-	// Input replaces the tool input; nil keeps it.
-	Input   []byte
-	Context []string // texts for the agent
-	System  []string // texts for the user
-	// Halt ends the agent's work after the event; HaltReason tells the user.
-	Halt       bool
-	HaltReason string
+	Decision   Decision // Silence, Allow, Ask or Deny
+	Reason     string
+	Input      []byte                     // replaces the tool input; nil keeps it
+	Context    []string                   // texts for the agent
+	System     []string                   // texts for the user
+	Halt       bool                       // the agent's work ends after the event
+	HaltReason string                     // for the user
 	Terminal   string                     // a terminal sequence, as the client checks it
 	Extra      map[string]json.RawMessage // further members of hookSpecificOutput
 	Request    Request                    // further members of a PermissionRequest's decision
@@ -41,9 +37,7 @@ type Answer struct {
 	Stdout   []byte
 	Stderr   []byte
 	ExitCode int
-	// Dropped names the parts of the verdict that the event, or the client's version, cannot
-	// express.
-	Dropped []string
+	Dropped  []string // the parts of the verdict that the event cannot express
 }
 
 const specific = "hookSpecificOutput"
@@ -94,9 +88,9 @@ func (r Rules) says() []agents.Say {
 	return slices.DeleteFunc(list, func(s agents.Say) bool { return !can[s.When] })
 }
 
-// Translate writes v in the agent's format, as its client accepts it for events of kind k; over HTTP
-// there is no exit code. payload is the event as the agent sent it. What cannot be expressed is left
-// out and named in Dropped; a refusal or question is then shown to the user if the event can show texts.
+// Translate writes v in the agent's format for events of kind k; over HTTP there is no exit code.
+// payload is the event as the agent sent it. What cannot be expressed is named in Dropped; a refusal or
+// question is then shown to the user if the event can show texts.
 func (d Dialect) Translate(k event.Kind, v Verdict, http bool, payload []byte) Answer {
 	w := &writing{rules: d.RulesOf(k).Over(http), v: v, out: map[string]any{}}
 	if d.Native() {
@@ -146,8 +140,7 @@ type writing struct {
 
 func (w *writing) drop(what string) { w.answer.Dropped = append(w.answer.Dropped, what) }
 
-// say adds a part of the verdict: its text, or the input. It is false if the event cannot express
-// that part.
+// say adds a part of the verdict: its text, or the input. It is false if the event cannot express it.
 func (w *writing) say(part agents.When, text string) (can bool) {
 	said := json.RawMessage(text)
 	if part != agents.Rewrite {
@@ -170,7 +163,6 @@ func (w *writing) say(part agents.When, text string) (can bool) {
 	return can
 }
 
-// showReason shows the user the reason.
 func (w *writing) showReason() {
 	if w.v.Reason != "" {
 		w.v.System = append(slices.Clip(w.v.System), w.v.Reason)
@@ -190,7 +182,7 @@ func (w *writing) decision() {
 		case refuse == NoWay || !w.say(agents.Deny, v.Reason):
 			w.drop(string(Deny))
 			w.showReason()
-		case refuse == ByRequest && v.Request.Interrupt != nil:
+		case refuse == ByRequest && len(v.Request.Interrupt) > 0:
 			put(w.out, specific+".decision.interrupt", v.Request.Interrupt)
 		}
 		return
@@ -205,7 +197,7 @@ func (w *writing) decision() {
 	case Allow:
 		if !w.say(agents.Allow, v.Reason) {
 			w.drop(string(Allow))
-		} else if refuse == ByRequest && v.Request.UpdatedPermissions != nil {
+		} else if refuse == ByRequest && len(v.Request.UpdatedPermissions) > 0 {
 			put(w.out, specific+".decision.updatedPermissions", v.Request.UpdatedPermissions)
 		}
 	}
