@@ -16,7 +16,7 @@ var opencodePlugin string
 // AgentSpec returns which entries the file of an agent other than Claude Code must hold.
 // command is the absolute path of beckon-hook.
 func AgentSpec(a *agents.Agent, command string) Spec {
-	return Spec{Command: command, Events: a.Install.Events, Shell: true, KeepAnswers: true, agent: a}
+	return Spec{Command: command, Events: a.Install.Events, KeepAnswers: true, agent: a}
 }
 
 // AgentTarget returns the file that an agent reads its hooks from. home is the user's; keep is

@@ -22,10 +22,10 @@ func TestAnswersRoundTrip(t *testing.T) {
 				t.Errorf("an install without answers has some:\n%s", before)
 			}
 			if again := mustEdit(t, with, answersSpec); !bytes.Equal(again, with) {
-				t.Errorf("a second Edit changes the file:\n%s", Diff(with, again, "settings"))
+				t.Errorf("a second Edit changes the file:\n%s", Change{Old: with, New: again}.Diff())
 			}
 			if later := mustEdit(t, before, answersSpec); !bytes.Equal(mustEdit(t, later, plain), before) {
-				t.Errorf("switched on and off:\n%s", Diff(before, mustEdit(t, later, plain), "settings"))
+				t.Errorf("switched on and off:\n%s", Change{Old: before, New: mustEdit(t, later, plain)}.Diff())
 			}
 			for _, installed := range [][]byte{with, mustEdit(t, before, answersSpec), mustEdit(t, with, plain)} {
 				checkRemoved(t, old, mustRemove(t, installed))

@@ -3,7 +3,6 @@
 package installer
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -99,7 +98,7 @@ func TestLinkToNothing(t *testing.T) {
 	h := newHome(t)
 	real := filepath.Join(h.dir, "dotfiles", "new.json")
 	link(t, "../dotfiles/new.json", h.Path)
-	if _, err := Apply(context.Background(), h.Target, Install(testSpec)); err == nil {
+	if _, err := Apply(h.Target, Install(testSpec)); err == nil {
 		t.Fatal("the directory a link points into was made")
 	}
 	if err := os.Mkdir(filepath.Dir(real), 0o700); err != nil {
@@ -131,7 +130,7 @@ func TestLinkAboveMissingDirectory(t *testing.T) {
 	}
 	line := StartupLine{"path", "x"}
 	file := Target{Scope: User, Path: filepath.Join(h.dir+"-link", ".config", "fish", "config.fish"), Keep: h.Keep}
-	if _, err := Apply(context.Background(), file, Put(line)); err != nil || !HasLine(file.Path, "path") {
+	if _, err := Apply(file, Put(line)); err != nil || !HasLine(file.Path, "path") {
 		t.Errorf("a start-up file: %v", err)
 	}
 }
@@ -148,7 +147,7 @@ func TestLinkObstacles(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, op := range []Op{Install(testSpec), Uninstall()} {
-				_, err := Apply(context.Background(), h.Target, op)
+				_, err := Apply(h.Target, op)
 				if _, ok := errors.AsType[*fileError](err); !ok {
 					t.Errorf("error %v", err)
 				}
@@ -167,7 +166,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
-	_, err := Apply(context.Background(), h.Target, Install(testSpec))
+	_, err := Apply(h.Target, Install(testSpec))
 	e, ok := errors.AsType[*fileError](err)
 	if !ok || !errors.Is(err, fs.ErrPermission) || e.Hint() == "" {
 		t.Errorf("error %v", err)
@@ -184,7 +183,7 @@ func TestModesOfWhatIsMade(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Apply(context.Background(), target, Install(testSpec)); err != nil {
+		if _, err := Apply(target, Install(testSpec)); err != nil {
 			t.Fatal(err)
 		}
 		for i, path := range []string{filepath.Dir(target.Path), target.Path} {
@@ -210,7 +209,7 @@ func TestLinkIntoReadOnlyStore(t *testing.T) {
 		if mode == 0o600 && os.Getuid() == 0 {
 			continue // root may write anywhere
 		}
-		_, err := Apply(context.Background(), h.Target, Install(testSpec))
+		_, err := Apply(h.Target, Install(testSpec))
 		e, ok := errors.AsType[*fileError](err)
 		if !ok || !strings.HasPrefix(e.Hint(), h.Path+" leads there") || !strings.Contains(e.Hint(), "the plugin, which needs no settings") {
 			t.Errorf("%v: %v", mode, err)

@@ -1,8 +1,10 @@
 package installer
 
 import (
-	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 )
 
@@ -28,8 +30,9 @@ func Recorded(keep string) (paths []string) {
 // records returns the records in keep that name their client, of files that have entries of ours.
 // Those of earlier versions of this program do not name it.
 func records(keep string) (all []record) {
-	for _, f := range filesLike(keep, "settings-*.record.json") {
-		if r, ok := loadRecord(f); ok && r.Client != "" && len(r.entries()) > 0 {
+	names, _ := fs.Glob(os.DirFS(keep), "settings-*.record.json")
+	for _, name := range names {
+		if r, ok := loadRecord(filepath.Join(keep, name)); ok && r.Client != "" && len(r.entries()) > 0 {
 			all = append(all, r)
 		}
 	}
@@ -44,23 +47,19 @@ func (r record) entries() []Entry { return readFile(r.Settings, "", nil).Entries
 // file changes: entries stay as they are, and a file without entries of ours is left alone. As
 // with Install, an uninstall restores the bytes that were there before. It may run many times,
 // and concurrently. The error joins those of all files.
-func Complete(ctx context.Context, keep string, v Version) (err error) {
+func Complete(keep string, v Version) (err error) {
 	for _, r := range records(keep) {
 		entries := r.entries()
 		if v.Compare(ParseVersion(r.Client)) <= 0 || len(entries) == 0 {
 			continue
 		}
-		spec := Spec{Command: entries[0].Program, Shell: !entries[0].Exec, Client: v, Set: r.Set, KeepAnswers: true}
-		names := Events(v, r.Set)
-		for _, e := range slices.Backward(entries) {
-			names = slices.Insert(names, 0, e.Event)
-		}
-		for _, name := range names {
-			if !slices.Contains(spec.Events, name) {
-				spec.Events = append(spec.Events, name)
+		spec := Spec{Command: entries[0].Program, Events: Events(v, r.Set), Client: v, Set: r.Set, KeepAnswers: true}
+		for _, e := range entries {
+			if !slices.Contains(spec.Events, e.Event) {
+				spec.Events = append(spec.Events, e.Event)
 			}
 		}
-		_, e := Apply(ctx, Target{Scope: User, Path: r.Settings, Keep: keep}, Install(spec))
+		_, e := Apply(Target{Scope: User, Path: r.Settings, Keep: keep}, Install(spec))
 		err = errors.Join(err, e)
 	}
 	return err

@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -22,7 +21,7 @@ func before(h home) Spec {
 func (h home) complete(version string) bool {
 	h.t.Helper()
 	before := h.read()
-	if err := Complete(context.Background(), h.Keep, ParseVersion(version)); err != nil {
+	if err := Complete(h.Keep, ParseVersion(version)); err != nil {
 		h.t.Fatal(err)
 	}
 	h.clean()
@@ -92,20 +91,15 @@ func TestCompleteOfAFileThatInstallMade(t *testing.T) {
 	}
 }
 
-// What the user added is kept, and so is the form of the entries.
+// What the user added is kept.
 func TestCompleteOnlyAdds(t *testing.T) {
 	h := newHome(t).with("{}\n")
-	spec := Spec{Command: "/b/beckon-hook", Events: []string{"Stop", "Setup"}, Shell: true, Set: CoreEvents}
+	spec := Spec{Command: "/b/beckon-hook", Events: []string{"Stop", "Setup"}, Set: CoreEvents}
 	h.apply(Install(spec))
 	h.complete("2.1.330")
 	got := h.registered()
 	if !slices.Contains(got, "Setup") || !slices.Contains(got, "StopFailure") {
 		t.Errorf("registered are %v", got)
-	}
-	for _, e := range readFile(h.Path, "", nil).Entries {
-		if e.Exec {
-			t.Errorf("%s is in the other form", e.Event)
-		}
 	}
 }
 
@@ -142,7 +136,7 @@ func TestCompleteAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if err := Complete(context.Background(), h.Keep, Version{2, 1, 330}); err != nil {
+			if err := Complete(h.Keep, Version{2, 1, 330}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
 )
@@ -22,14 +21,10 @@ type document struct {
 	layout layout
 }
 
-var bom = []byte("\xef\xbb\xbf")
-
 // cutBOM splits a byte order mark from the text.
 func cutBOM(b []byte) (mark, text []byte) {
-	if bytes.HasPrefix(b, bom) {
-		return bom, b[len(bom):]
-	}
-	return nil, b
+	n := len(b) - len(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
+	return b[:n], b[n:]
 }
 
 // whiteSpace is what JSON takes for it.
@@ -37,82 +32,64 @@ const whiteSpace = " \t\r\n"
 
 func isBlank(text []byte) bool { return len(bytes.Trim(text, whiteSpace)) == 0 }
 
+const notJSON = "not valid JSON here"
+
 // parse parses settings, which are an empty object if the file is blank. Those of some agents are
 // lax: they may contain comments. The error is a *settingsError.
 func parse(data []byte, lax bool) (*document, error) {
-	_, text := cutBOM(data)
-	if !lax && !isBlank(text) {
-		if err := checkSyntax(text); err != nil {
-			return nil, err
-		}
-	}
 	d, err := parseTree(data)
 	if err != nil {
 		return nil, err
 	}
+	plain := standard(d.file)
+	for i := 0; !lax && i < len(d.text); i++ {
+		if plain[i] != d.text[i] { // blanked
+			return nil, d.problem(i, "", notJSON, "the client reads plain JSON: no comments, no trailing commas, UTF-8")
+		}
+	}
+	if !json.Valid(plain) { // it is nested too deep
+		return nil, d.problem(0, "", notJSON, "")
+	}
 	for v := range d.file.All() {
 		list, _ := items(v)
 		if n := len(list); n > 0 && list[n-1].value.AfterExtra != nil {
-			last := list[n-1].value
-			return nil, problemAt(text, last.EndOffset+len(last.AfterExtra), "", notJSON,
-				"the client reads JSON without trailing commas")
+			return nil, d.problem(list[n-1].value.EndOffset, "", notJSON, "the client reads JSON without trailing commas")
 		}
 	}
 	return d, nil
 }
 
-const (
-	endsEarly = "the file ends too early"
-	cutOff    = "it may have been cut off while it was written"
-	notJSON   = "not valid JSON here"
-)
-
-// checkSyntax accepts exactly what encoding/json accepts. Its error is in words of our own: the
-// decoder's quote the file.
-func checkSyntax(text []byte) error {
-	var whole json.RawMessage
-	err := json.Unmarshal(text, &whole)
-	se, ok := errors.AsType[*json.SyntaxError](err)
-	if !ok {
-		return err
-	}
-	at := max(0, min(int(se.Offset)-1, len(text)))
-	if at == len(text) || strings.Contains(err.Error(), "unexpected end") {
-		return problemAt(text, len(text), "", endsEarly, cutOff)
-	}
-	return problemAt(text, at, "", notJSON, "the client reads plain JSON: no comments, no trailing commas, UTF-8")
-}
-
-// parseTree parses an object of JSON that may have comments and trailing commas.
+// parseTree parses an object of JSON that may have comments and trailing commas. Its errors are in words
+// of our own: the decoder's may quote the file.
 func parseTree(data []byte) (*document, error) {
 	mark, text := cutBOM(data)
 	if isBlank(text) {
 		text = []byte("{}\n")
 	}
 	file, err := hujson.Parse(append(slices.Clip(text), '\n')) // where a comment ends for it, not at the file's end
-	if err != nil {                                            // whose words may quote the file
-		e := &settingsError{Line: 1, Column: 1, Problem: notJSON, advice: "the client reads JSON with comments"}
+	d := &document{mark, text, file, layoutOf(text, &file)}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, d.problem(len(text), "", "the file ends too early", "it may have been cut off while it was written")
+	case err != nil:
+		e := &settingsError{Line: 1, Column: 1, Problem: notJSON, advice: "the client reads plain JSON, UTF-8"}
 		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &e.Line, &e.Column)
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			e.Problem, e.advice = endsEarly, cutOff
-		}
 		return nil, e
+	case file.Value.Kind() != '{':
+		return nil, d.problem(file.StartOffset, "", "settings are not an object", "settings begin with { and end with }")
 	}
-	if file.Value.Kind() != '{' {
-		return nil, problemAt(text, file.StartOffset, "", "settings are not an object",
-			"settings begin with { and end with }")
-	}
-	return &document{mark, text, file, layoutOf(text, &file)}, nil
+	return d, nil
 }
 
-func problemAt(text []byte, offset int, path, what, hint string) error {
-	before := text[:min(offset, len(text))]
+// problem returns an error about the place of that offset.
+func (d *document) problem(offset int, path, what string, hint advice) error {
+	before := d.text[:min(offset, len(d.text))]
 	return &settingsError{
 		Line:    1 + bytes.Count(before, []byte("\n")),
-		Column:  1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]),
+		Column:  len(before) - bytes.LastIndexByte(before, '\n'),
 		Path:    path,
 		Problem: what,
-		advice:  advice(hint),
+		advice:  hint,
 	}
 }
 
@@ -132,7 +109,6 @@ func valueOf(text string) hujson.Value {
 type item struct {
 	name   string // of a member
 	value  *hujson.Value
-	start  int           // the offset of its name, or of its value
 	before *hujson.Extra // in front of it
 	inside hujson.Extra  // between name and value, and from there to the comma
 }
@@ -144,33 +120,34 @@ func items(c *hujson.Value) (list []item, end *hujson.Extra) {
 		for i := range c.Members {
 			m := &c.Members[i]
 			inside := slices.Concat(m.Name.AfterExtra, m.Value.BeforeExtra, m.Value.AfterExtra)
-			list = append(list, item{stringValue(m.Name), &m.Value, m.Name.StartOffset, &m.Name.BeforeExtra, inside})
+			list = append(list, item{stringValue(m.Name), &m.Value, &m.Name.BeforeExtra, inside})
 		}
 		return list, &c.AfterExtra
 	case *hujson.Array:
 		for i := range c.Elements {
 			e := &c.Elements[i]
-			list = append(list, item{"", e, e.StartOffset, &e.BeforeExtra, e.AfterExtra})
+			list = append(list, item{"", e, &e.BeforeExtra, e.AfterExtra})
 		}
 		return list, &c.AfterExtra
 	}
 	return nil, new(hujson.Extra)
 }
 
-// members returns what is at the top.
-func (d *document) members() []item {
-	list, _ := items(&d.file)
-	return list
-}
-
-// member returns the last value of that name in an object, as the client reads it, or nil.
-func member(c *hujson.Value, name string) (v *hujson.Value) {
+// indexOf returns the index of the last member of that name in an object, which is the one that clients
+// read, and its value; -1 and nil without one.
+func indexOf(c *hujson.Value, name string) (int, *hujson.Value) {
 	list, _ := items(c)
-	for _, m := range list {
+	for i, m := range slices.Backward(list) {
 		if m.name == name && c.Value.Kind() == '{' {
-			v = m.value
+			return i, m.value
 		}
 	}
+	return -1, nil
+}
+
+// member returns the value of the last member of that name, or nil.
+func member(c *hujson.Value, name string) *hujson.Value {
+	_, v := indexOf(c, name)
 	return v
 }
 
@@ -182,7 +159,7 @@ func stringValue(v hujson.Value) string {
 	return ""
 }
 
-// standard returns a value as JSON without comments.
+// standard returns a value as JSON without comments, which are blanks then.
 func standard(v hujson.Value) []byte {
 	v = v.Clone()
 	v.Standardize()
@@ -220,6 +197,39 @@ func cut(c *hujson.Value, i int) {
 	}
 }
 
+// put appends an item to a container that is depth steps deep, behind the comments there; name
+// is its name in an object.
+func (d *document) put(c *hujson.Value, name, text string, depth int) {
+	l := d.layout
+	list, end := items(c)
+	said := bytes.TrimRight(*end, whiteSpace)
+	before, behind := "", (*end)[len(said):]
+	switch {
+	case l.newline != "":
+		before = l.newline + strings.Repeat(l.unit, depth+1)
+		if len(list) == 0 && len(said) == 0 {
+			behind = hujson.Extra(l.newline + strings.Repeat(l.unit, depth))
+		}
+	case len(said) > 0: // the comment may reach to the end of its line
+		before = "\n"
+	case l.spaced && len(list) > 0:
+		before = " "
+	}
+	*end = behind
+	extra, value := slices.Concat(said, []byte(before)), valueOf(text)
+	switch c := c.Value.(type) {
+	case *hujson.Object:
+		if l.spaced {
+			value.BeforeExtra = hujson.Extra(" ")
+		}
+		key := hujson.Value{BeforeExtra: extra, Value: hujson.String(name)}
+		c.Members = append(c.Members, hujson.ObjectMember{Name: key, Value: value})
+	case *hujson.Array:
+		value.BeforeExtra = extra
+		c.Elements = append(c.Elements, value)
+	}
+}
+
 // layout is how a file is written.
 type layout struct {
 	newline string // "\n" or "\r\n"; empty if the whole file is one line
@@ -237,12 +247,11 @@ func layoutOf(text []byte, file *hujson.Value) layout {
 	if len(list) == 0 {
 		return l
 	}
-	l.spaced = len(list[0].value.BeforeExtra) > 0
 	before := *list[0].before
 	if i := bytes.LastIndexByte(before, '\n'); i >= 0 && isBlank(before[i:]) {
 		l.unit = strings.Trim(string(before[i:]), "\r\n")
 	} else if !bytes.Contains(text[file.StartOffset:file.EndOffset], []byte("\n")) {
-		l.newline = ""
+		l.newline, l.spaced = "", len(list[0].value.BeforeExtra) > 0
 	}
 	return l
 }
@@ -250,55 +259,13 @@ func layoutOf(text []byte, file *hujson.Value) layout {
 // text writes v, indented by depth steps, as JSON.stringify does: Claude Code rewrites the file
 // that way, and then leaves our text unchanged.
 func (l layout) text(v any, depth int) string {
-	if list, ok := v.([]string); ok { // of a few words, which stand on one line
-		return layout{spaced: true}.text(any(wordList(list)), 0)
-	}
 	switch {
-	case l.newline != "":
-		return strings.ReplaceAll(indented(v, strings.Repeat(l.unit, depth), l.unit), "\n", l.newline)
-	case l.spaced:
-		return joinLines.Replace(indented(v, "", "")) // a string has no line ends
+	case !l.spaced:
+		return string(encode(v))
+	case l.newline == "":
+		return strings.NewReplacer(",\n", ", ", "\n", "").Replace(indented(v, "", "")) // a string has no line ends
 	}
-	return string(encode(v))
-}
-
-type wordList []string
-
-var joinLines = strings.NewReplacer(",\n", ", ", "\n", "")
-
-// put appends an item to a container that is depth steps deep, behind the comments there; name
-// is its name in an object.
-func (d *document) put(c *hujson.Value, name string, v any, depth int) {
-	l := d.layout
-	list, end := items(c)
-	said := bytes.TrimRight(*end, whiteSpace)
-	before, behind := "", (*end)[len(said):]
-	switch {
-	case l.newline != "":
-		before = l.newline + strings.Repeat(l.unit, depth+1)
-		if len(list) == 0 && len(said) == 0 {
-			behind = hujson.Extra(l.newline + strings.Repeat(l.unit, depth))
-		}
-	case l.spaced && len(list) > 0:
-		before = " "
-	}
-	if len(said) > 0 && !strings.Contains(before, "\n") {
-		before = "\n" // the comment may reach to the end of its line
-	}
-	extra := slices.Concat(said, []byte(before))
-	value := valueOf(l.text(v, depth+1))
-	switch c := c.Value.(type) {
-	case *hujson.Object:
-		if l.spaced || l.newline != "" {
-			value.BeforeExtra = hujson.Extra(" ")
-		}
-		key := hujson.Value{BeforeExtra: extra, Value: hujson.String(name)}
-		c.Members = append(c.Members, hujson.ObjectMember{Name: key, Value: value})
-	case *hujson.Array:
-		value.BeforeExtra = extra
-		c.Elements = append(c.Elements, value)
-	}
-	*end = behind
+	return strings.ReplaceAll(indented(v, strings.Repeat(l.unit, depth), l.unit), "\n", l.newline)
 }
 
 // pretty writes v in the layout of our own files.

@@ -1,15 +1,119 @@
 package installer
 
 import (
-	"encoding/json"
 	"fmt"
-	"regexp"
+	"reflect"
+	"runtime"
 	"slices"
-	"strconv"
 	"strings"
+
+	"beckon/event/agents"
 
 	"github.com/tailscale/hujson"
 )
+
+// timeout is the timeout of an entry, in seconds. The hook itself never takes that long; the
+// client's default is 600. answerTimeout is for an entry whose hook waits for an answer.
+const (
+	timeout       = 60
+	answerTimeout = 24 * 60 * 60
+)
+
+// Spec says which entries a settings file must hold.
+type Spec struct {
+	Command string   // absolute path of beckon-hook; a Windows path is written with forward slashes
+	Events  []string // event names as the client spells them, in the order to write them
+	// Client and Set are what Events was chosen for, stored for Complete.
+	Client Version
+	Set    Set
+	// Answers makes the entries those of an install with answers: requests to the user may
+	// wait, and a reply may continue a session whose turn is over. With KeepAnswers the file's
+	// present entries decide that.
+	Answers, KeepAnswers bool
+
+	agent *agents.Agent // whose entries they are; nil for Claude Code
+}
+
+// check refuses a spec whose entries the client could not run, or remove could not find.
+func (s Spec) check() error {
+	switch {
+	case !absolute(s.Command):
+		return badProgram(s.Command, "not an absolute path", "the client runs hooks in changing directories")
+	case !printable(s.Command):
+		return badProgram(s.Command, "not printable text", "JSON cannot hold it")
+	case strings.Contains(s.Command, "${"):
+		return badProgram(s.Command, "holds a placeholder", "the client replaces ${...} in commands")
+	case programName(s.Command) != "beckon-hook":
+		return badProgram(s.Command, "not the hook program", "the program must be called beckon-hook")
+	case len(s.Events) == 0 && !ownFile(s.agent):
+		return badProgram(s.Command, "no events to register", "")
+	}
+	return nil
+}
+
+// A slot is what the file has at most one entry of ours for: an event, or an event followed by
+// replySlot: the entry that waits for a reply at the end of a turn.
+const replySlot = " --reply"
+
+// slots returns the slots of the spec, in the order to write them.
+func (s Spec) slots() []string {
+	slots := slices.Clone(s.Events)
+	for _, event := range []string{"Stop", "StopFailure"} {
+		if s.Answers && slices.Contains(s.Events, event) && s.Client.Compare(rewakeSince) >= 0 {
+			slots = append(slots, event+replySlot)
+		}
+	}
+	return slots
+}
+
+// answered are the events whose hook looks for an answer of the user; the first waits for it.
+var answered = []string{"PermissionRequest", "PreToolUse", "PostToolUse"}
+
+// entryText is the content of an entry, in the order to write it.
+type entryText struct {
+	Type          string   `json:"type"`
+	Command       string   `json:"command"`
+	Args          []string `json:"args,omitempty"`
+	Timeout       int      `json:"timeout,omitempty"`
+	AsyncRewake   bool     `json:"asyncRewake,omitempty"`
+	RewakeMessage string   `json:"rewakeMessage,omitempty"`
+	RewakeSummary string   `json:"rewakeSummary,omitempty"`
+}
+
+// entry returns the content of one slot's entry. SessionEnd gets no timeout: it would raise
+// the time that the client waits at exit from 1.5 s to that much.
+func (s Spec) entry(slot string) entryText {
+	event, reply := strings.CutSuffix(slot, replySlot)
+	e := entryText{Type: "command", Command: slashed(s.Command), Args: []string{event}, Timeout: timeout}
+	switch {
+	case s.agent != nil:
+		e.Command, e.Args = CommandLine(append([]string{e.Command}, s.agentArgs(event)...)...), nil
+		// PowerShell exits with 1 for a missing program, which refuses nothing.
+		if s.agent.Install.Denies && runtime.GOOS != "windows" {
+			e.Command += endsWell
+		}
+		if lax(s.agent) {
+			e.Timeout *= 1000
+		}
+	case reply:
+		e.Args, e.Timeout, e.AsyncRewake = strings.Fields(slot), answerTimeout, true
+		if s.Client.Compare(rewakeWordsSince) >= 0 {
+			e.RewakeMessage, e.RewakeSummary = "The user replies:", "Reply from beckon"
+		}
+	case s.Answers && slices.Contains(answered, event):
+		e.Args = append(e.Args, "--answers")
+		if event == answered[0] {
+			e.Timeout = answerTimeout
+		}
+	}
+	if event == "SessionEnd" {
+		e.Timeout = 0
+	}
+	return e
+}
+
+// handler returns the entry as it reads once written.
+func (s Spec) handler(slot string) handler { return readHandler(encode(s.entry(slot))) }
 
 // Edit returns the settings with the entries of want: it adds missing ones, replaces ours that
 // differ in place, and drops ours for other events and copies. Everything else keeps its
@@ -26,17 +130,11 @@ func Edit(old []byte, want Spec) ([]byte, error) {
 	if want.KeepAnswers {
 		want.Answers = slices.ContainsFunc(d.own(), func(e hookEntry) bool { return Entry{Args: e.words()}.Answers() })
 	}
-	if err := d.once(); err != nil {
-		return nil, err
-	}
 	// Adding comes first, so that hooks whose events all change keep their place.
 	if err := d.add(want); err != nil {
 		return nil, err
 	}
 	d.settle(want)
-	if err := d.editStatus(want); err != nil {
-		return nil, err
-	}
 	return d.bytes(), nil
 }
 
@@ -58,11 +156,7 @@ func remove(old []byte) ([]byte, error) {
 // owns reports whether settings contain an entry of ours.
 func owns(settings []byte) bool {
 	d, err := parseTree(settings)
-	if err != nil {
-		return false
-	}
-	_, status := d.ownStatus()
-	return status || len(d.own()) > 0
+	return err == nil && (d.ownStatus() >= 0 || len(d.own()) > 0)
 }
 
 // isNothing reports whether a file is empty, or an empty object.
@@ -71,13 +165,19 @@ func isNothing(text []byte) bool {
 	return err == nil && len(d.members()) == 0
 }
 
+// members returns what is at the top.
+func (d *document) members() []item {
+	list, _ := items(&d.file)
+	return list
+}
+
 // hookEntry is a handler and where it is.
 type hookEntry struct {
 	handler
-	event   string
-	matcher string
-	value   *hujson.Value
-	path    []place // from the root's member to the handler
+	event string
+	runs  bool // for every call: its event appears once, or last, and its group has no matcher
+	value *hujson.Value
+	path  []place // from the root's member to the handler
 }
 
 // place is an item of a container.
@@ -93,60 +193,56 @@ func (e hookEntry) slot() string {
 	return e.event
 }
 
-func (e hookEntry) matchesAll() bool { return e.matcher == "" || e.matcher == "*" }
-
 // switches are members of "hooks" that Gemini CLI and Qwen Code do not take for events.
 var switches = []string{"enabled", "disabled", "notifications"}
 
-// entries returns every handler below "hooks", and notes on the hooks that no client can run.
-func (d *document) entries(lax bool) (all []hookEntry, notes []string) {
-	note := func(path, what string) { notes = append(notes, path+" is "+what+": the client skips it") }
+// entries returns every handler below "hooks", and the paths of what no client can run.
+func (d *document) entries(lax bool) (all []hookEntry, odd []string) {
 	for i, hooks := range d.members() {
 		if hooks.name != "hooks" {
 			continue
 		}
 		if hooks.value.Value.Kind() != '{' {
-			note("hooks", "not an object")
+			odd = append(odd, "hooks")
 			continue
 		}
 		events, _ := items(hooks.value)
 		for j, event := range events {
-			path := "hooks" + pathKey(event.name)
+			path := "hooks." + event.name
 			switch {
 			case lax && slices.Contains(switches, event.name):
 				continue
 			case event.value.Value.Kind() != '[':
-				note(path, "not an array")
+				odd = append(odd, path)
 				continue
 			}
+			live := hooks.value == member(&d.file, "hooks") && event.value == member(hooks.value, event.name)
 			groups, _ := items(event.value)
 			for k, group := range groups {
 				path := fmt.Sprintf("%s[%d]", path, k)
-				e := hookEntry{event: event.name}
+				matcher := ""
 				if m := member(group.value, "matcher"); m != nil {
-					if e.matcher = stringValue(*m); m.Value.Kind() != '"' {
-						note(path+".matcher", "not a string")
+					if matcher = stringValue(*m); m.Value.Kind() != '"' {
+						odd = append(odd, path+".matcher")
 					}
 				}
-				inside, _ := items(group.value)
-				at := slices.IndexFunc(inside, func(m item) bool { return m.value == member(group.value, "hooks") })
-				if at < 0 || inside[at].value.Value.Kind() != '[' {
-					note(path, "no group with an array of hooks")
+				at, list := indexOf(group.value, "hooks")
+				if at < 0 || list.Value.Kind() != '[' {
+					odd = append(odd, path)
 					continue
 				}
-				handlers, _ := items(inside[at].value)
+				handlers, _ := items(list)
 				for n, h := range handlers {
-					e.handler, e.value = readHandler(standard(*h.value)), h.value
-					e.path = []place{{&d.file, i}, {hooks.value, j}, {event.value, k}, {group.value, at}, {inside[at].value, n}}
-					all = append(all, e)
-					if lack := e.lacks(); lack != "" {
-						note(fmt.Sprintf("%s.hooks[%d]", path, n), "without "+lack)
+					e := hookEntry{readHandler(standard(*h.value)), event.name, live && (matcher == "" || matcher == "*"), h.value,
+						[]place{{&d.file, i}, {hooks.value, j}, {event.value, k}, {group.value, at}, {list, n}}}
+					if all = append(all, e); !e.valid() {
+						odd = append(odd, fmt.Sprintf("%s.hooks[%d]", path, n))
 					}
 				}
 			}
 		}
 	}
-	return all, notes
+	return all, odd
 }
 
 // own returns beckon's entries.
@@ -161,11 +257,11 @@ func (d *document) settle(want Spec) {
 	var gone []hookEntry
 	for _, e := range d.own() {
 		i := slices.Index(slots, e.slot())
-		if i < 0 || !e.matchesAll() {
+		if i < 0 || !e.runs {
 			gone = append(gone, e)
 			continue
 		}
-		if !e.same(want.handler(slots[i])) {
+		if !reflect.DeepEqual(e.fields, want.handler(slots[i]).fields) { // in any order and layout
 			e.value.Value = valueOf(d.layout.text(want.entry(slots[i]), 5)).Value
 		}
 		slots = slices.Delete(slots, i, i+1)
@@ -196,7 +292,7 @@ func (e hookEntry) remove() {
 func (d *document) add(want Spec) error {
 	have := map[string]bool{}
 	for _, e := range d.own() {
-		have[e.slot()] = have[e.slot()] || e.matchesAll()
+		have[e.slot()] = have[e.slot()] || e.runs
 	}
 	for _, slot := range want.slots() {
 		if have[slot] {
@@ -204,13 +300,13 @@ func (d *document) add(want Spec) error {
 		}
 		hooks := d.container(&d.file, "hooks", "{}", 0)
 		if hooks.Value.Kind() != '{' {
-			return problemAt(d.text, hooks.StartOffset, "hooks", "not what the client reads there",
+			return d.problem(hooks.StartOffset, "hooks", "not what the client reads there",
 				"hooks maps event names to arrays of groups")
 		}
 		list := d.container(hooks, strings.TrimSuffix(slot, replySlot), "[]", 1)
-		if list.Value.Kind() == '[' { // else another tool's: the notes name it
+		if list.Value.Kind() == '[' { // else another tool's
 			group := map[string]any{"hooks": []any{want.entry(slot)}} // no matcher, so it matches all
-			d.put(list, "", group, 2)
+			d.put(list, "", d.layout.text(group, 3), 2)
 		}
 	}
 	return nil
@@ -219,44 +315,9 @@ func (d *document) add(want Spec) error {
 // container returns the member of that name, which is made if it is missing or null.
 func (d *document) container(of *hujson.Value, name, empty string, depth int) *hujson.Value {
 	if v := member(of, name); v == nil {
-		d.put(of, name, json.RawMessage(empty), depth)
+		d.put(of, name, empty, depth)
 	} else if v.Value.Kind() == 'n' {
 		v.Value = valueOf(empty).Value
 	}
 	return member(of, name)
-}
-
-// once refuses a key that appears twice: the client reads only the last one, so an edit could
-// have no effect.
-func (d *document) once() error {
-	check := func(c *hujson.Value, path string, names ...string) error {
-		list, _ := items(c)
-		for i, m := range list {
-			twice := slices.ContainsFunc(list[:i], func(other item) bool { return other.name == m.name })
-			if twice && (len(names) == 0 || slices.Contains(names, m.name)) {
-				where := strings.TrimPrefix(path+pathKey(m.name), ".")
-				return problemAt(d.text, m.start, where, "key appears twice", "the client reads only the last one: merge them")
-			}
-		}
-		return nil
-	}
-	if err := check(&d.file, "", "hooks", "statusLine"); err != nil {
-		return err
-	}
-	if hooks := member(&d.file, "hooks"); hooks != nil && hooks.Value.Kind() == '{' {
-		return check(hooks, "hooks")
-	}
-	return nil
-}
-
-// pathKey returns one step of a JSON path; keys that are long or not plain are quoted.
-func pathKey(key string) string {
-	const longest = 40 // characters
-	if len(key) <= longest && regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`).MatchString(key) {
-		return "." + key
-	}
-	if r := []rune(key); len(r) > longest {
-		key = string(r[:longest]) + "..."
-	}
-	return "[" + strconv.Quote(key) + "]"
 }

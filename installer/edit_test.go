@@ -76,7 +76,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got, want) {
-				t.Errorf("golden differs:\n%s", Diff(want, got, name))
+				t.Errorf("golden differs:\n%s", Change{Old: want, New: got}.Diff())
 			}
 		})
 	}
@@ -99,11 +99,11 @@ func checkRoundTrip(t tester, old []byte) {
 	once := mustEdit(t, old, testSpec)
 	checkEntries(t, once, testSpec)
 	if again := mustEdit(t, once, testSpec); !bytes.Equal(again, once) {
-		t.Fatalf("second Edit changed the file:\n%s", Diff(once, again, "settings"))
+		t.Fatalf("second Edit changed the file:\n%s", Change{Old: once, New: again}.Diff())
 	}
 	checkRemoved(t, old, mustRemove(t, once))
 	// With other events, another program and another form.
-	other := Spec{Command: "/home/me/my bin/beckon-hook", Events: []string{"Stop", "SessionEnd", "Notification"}, Shell: true}
+	other := Spec{Command: "/home/me/my bin/beckon-hook", Events: []string{"Stop", "SessionEnd", "Notification"}}
 	moved := mustEdit(t, once, other)
 	checkEntries(t, moved, other)
 	checkRemoved(t, old, mustRemove(t, moved))
@@ -147,8 +147,8 @@ func TestRemoveFromTheClientsLayout(t *testing.T) {
 			continue
 		}
 		text := pretty(top)
-		if got := mustRemove(t, mustEdit(t, mustEdit(t, text, testSpec), statusSpec)); !bytes.Equal(got, text) {
-			t.Errorf("%s: %s", name, Diff(text, got, name))
+		if got := mustRemove(t, mustStatus(t, mustEdit(t, text, testSpec), testStatus)); !bytes.Equal(got, text) {
+			t.Errorf("%s: %s", name, Change{Old: text, New: got}.Diff())
 		}
 	}
 }
@@ -277,5 +277,5 @@ func stripOurs(settings, original map[string]any) {
 
 func isOurs(entry any, event string) bool {
 	text, err := json.Marshal(entry)
-	return err == nil && readHandler(text).same(testSpec.handler(event))
+	return err == nil && reflect.DeepEqual(readHandler(text).fields, testSpec.handler(event).fields)
 }

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 )
-
-// errBusy is returned when the settings could not be edited safely: another beckon held the
-// lock too long, or another program kept rewriting the file.
-var errBusy = errors.New("settings are busy")
 
 // advice is what the user can do about an error; it may be empty.
 type advice string
@@ -41,6 +39,7 @@ func (e *settingsError) Error() string {
 	return text
 }
 
+// fileError is what stopped a step with a file.
 type fileError struct {
 	Step string // what was being done, as a gerund
 	Path string
@@ -53,6 +52,21 @@ func (e *fileError) Error() string { return fmt.Sprintf("%s %q: %v", e.Step, e.P
 
 // Unwrap returns the cause.
 func (e *fileError) Unwrap() error { return e.Err }
+
+// failed returns a fileError, without the path that os adds to a cause.
+func failed(step, path string, err error, hint advice) error {
+	return &fileError{step, path, cause(err), hint}
+}
+
+func cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
+	}
+	return err
+}
 
 // badProgram returns the error for a program path that must not be written into settings.
 func badProgram(path, reason string, hint advice) error {

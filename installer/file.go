@@ -2,13 +2,15 @@ package installer
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"beckon/event/plainfile"
 )
 
 // Invariants of this file:
@@ -36,7 +38,7 @@ type snapshot struct {
 func readSettings(path string) (snapshot, error) {
 	file, err := resolve(path)
 	if err != nil {
-		return snapshot{}, &fileError{"following the link", path, err, ""}
+		return snapshot{}, failed("following the link", path, err, "")
 	}
 	s := snapshot{file: file}
 	info, err := os.Stat(file)
@@ -55,7 +57,7 @@ func readSettings(path string) (snapshot, error) {
 		s.data, err = os.ReadFile(file) // not nil, even when empty
 	}
 	if err != nil {
-		return s, &fileError{"reading", file, err, ""}
+		return s, failed("reading", file, err, "")
 	}
 	return s, nil
 }
@@ -69,18 +71,16 @@ const (
 
 // readSettled is readSettings for a file that another program may be writing: it rereads empty or
 // unparsable JSON until it stays the same.
-func readSettled(path string) (snapshot, error) {
-	s, err := readSettings(path)
+func readSettled(path string) (s snapshot, err error) {
+	s, err = readSettings(path)
 	for range settleTries {
-		if err != nil || s.data == nil || filepath.Ext(path) != ".json" {
-			break
-		}
-		if _, bad := parseTree(s.data); bad == nil && len(s.data) > 0 {
+		_, bad := parseTree(s.data)
+		if err != nil || s.data == nil || filepath.Ext(path) != ".json" || bad == nil && len(s.data) > 0 {
 			break
 		}
 		time.Sleep(settleDelay)
 		before := s
-		if s, err = readSettings(path); err == nil && s.same(before) {
+		if s, err = readSettings(path); s.same(before) {
 			break
 		}
 	}
@@ -99,13 +99,13 @@ func resolve(path string) (string, error) {
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return real, err
 	}
+	dir := filepath.Dir(path)
 	if dest, err := os.Readlink(path); err == nil { // it leads to a file that is missing
 		if !filepath.IsAbs(dest) {
-			dest = filepath.Join(filepath.Dir(path), dest)
+			dest = filepath.Join(dir, dest)
 		}
 		return resolve(dest)
 	}
-	dir := filepath.Dir(path)
 	if dir == path {
 		return path, nil
 	}
@@ -118,13 +118,18 @@ func makeDir(dir string, mode fs.FileMode) (made string, err error) {
 	for at := dir; !exists(at) && at != filepath.Dir(at); at = filepath.Dir(at) {
 		made = at
 	}
-	if made == "" {
-		return "", nil
-	}
 	if err := os.MkdirAll(dir, mode); err != nil {
-		return "", &fileError{"making the directory", dir, cause(err), ""}
+		return "", failed("making the directory", dir, err, "")
 	}
 	return made, nil
+}
+
+// removeDirs removes dir and those above it as long as they are empty, up to made, the outermost one
+// that we made.
+func removeDirs(dir, made string) {
+	for made != "" && (dir == made || within(made, dir)) && os.Remove(dir) == nil {
+		dir = filepath.Dir(dir)
+	}
 }
 
 func exists(path string) bool {
@@ -132,104 +137,94 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// replace writes data over the file, with its present mode and owner, else with mode. It returns
-// errMoved if the file is no longer as it was read, and then leaves it as it is.
-func (s snapshot) replace(data []byte, mode fs.FileMode) error {
-	dir := filepath.Dir(s.file)
-	tmp, err := os.CreateTemp(dir, temporaryFor(s.file))
+// temporaryFor returns the file that is to replace another one, or has been replaced.
+func temporaryFor(file string) string {
+	return filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".beckon.tmp")
+}
+
+// write writes data into the file's temporary, with its present mode and owner, else with mode.
+func (s snapshot) write(data []byte, mode fs.FileMode) error {
+	f, err := os.OpenFile(temporaryFor(s.file), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return &fileError{"writing into", dir, cause(err), "is the directory writable?"}
+		return failed("writing into", filepath.Dir(s.file), err, "is the directory writable?")
 	}
-	defer os.Remove(tmp.Name()) // what is not needed any more, if anything
 	if s.info != nil {
 		mode = s.info.Mode().Perm()
-		if err = keepOwner(tmp, s.info); err != nil {
-			err = fmt.Errorf("keeping its owner: %w", err)
+		if err = keepOwner(f, s.info); err != nil {
+			err = fmt.Errorf("keeping its owner: %w", cause(err))
 		}
 	}
 	if err == nil {
-		_, err = tmp.Write(data)
+		_, err = f.Write(data)
 	}
 	if err == nil {
-		err = tmp.Chmod(mode) // after the change of owner, which clears bits
+		err = f.Chmod(mode) // after the change of owner, which clears bits
 	}
 	if err == nil {
-		err = tmp.Sync()
+		err = f.Sync()
 	}
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return &fileError{"writing", s.file, cause(err), ""}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return failed("writing", s.file, err, "")
 	}
-	if err := s.swap(tmp.Name()); err != nil {
-		return &fileError{"replacing", s.file, cause(err), ""}
-	}
-	syncDir(dir)
 	return nil
 }
 
-// swap puts tmp in the place of the file.
-func (s snapshot) swap(tmp string) error {
-	if s.info == nil {
-		err := os.Link(tmp, s.file)
-		switch {
-		case errors.Is(err, fs.ErrExist):
-			return errMoved
-		case err != nil: // no links on this file system
-			return rename(tmp, s.file)
+// replace puts data, or nothing if it is nil, in the place of the file, and returns errMoved if the
+// file is not as it was read: it is left as it is then. look is called at the last moment.
+func (s snapshot) replace(data []byte, mode fs.FileMode, look func() error) error {
+	tmp := temporaryFor(s.file)
+	_ = os.Remove(tmp) // of a run that was killed
+	defer os.Remove(tmp)
+	if data != nil {
+		if err := s.write(data, mode); err != nil {
+			return err
 		}
-		return nil
 	}
-	// Exchanged, not renamed over: whatever another program wrote until this moment, also
-	// in place, is then in tmp, where it can be compared.
-	err := exchange(tmp, s.file)
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		return rename(tmp, s.file)
-	case errors.Is(err, fs.ErrNotExist):
-		return errMoved
-	case err != nil:
+	if err := look(); err != nil {
 		return err
 	}
-	if was, err := os.ReadFile(tmp); err != nil || !bytes.Equal(was, s.data) {
-		return errors.Join(errMoved, exchange(tmp, s.file))
+	if err := s.swap(tmp, data == nil); err != nil {
+		return failed("replacing", s.file, err, "")
+	}
+	if dir, err := os.Open(filepath.Dir(s.file)); err == nil { // so that it outlasts a power cut, where that can be done
+		_ = dir.Sync()
+		_ = dir.Close()
 	}
 	return nil
 }
 
-// temporaryFor returns the name pattern of temporary files for file.
-func temporaryFor(file string) string { return "." + filepath.Base(file) + ".beckon-*.tmp" }
-
-// leftoverAge is the age at which a temporary file counts as abandoned: writing takes
-// milliseconds.
-const leftoverAge = time.Minute
-
-// sweep removes temporary files that killed processes left in dir.
-func sweep(dir, pattern string) {
-	for _, path := range filesLike(dir, pattern) {
-		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > leftoverAge {
-			_ = os.Remove(path) // if it stays, it is harmless
-		}
+// swap puts tmp in the place of the file, or the file in the place of tmp.
+func (s snapshot) swap(tmp string, remove bool) error {
+	// Not renamed over: whatever another program wrote until this moment, also in place, is then
+	// in tmp, where it can be compared.
+	from, to, move := tmp, s.file, exchange
+	switch {
+	case s.info == nil:
+		move = os.Link
+	case remove:
+		from, to, move = s.file, tmp, rename
 	}
+	err := move(from, to)
+	switch {
+	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
+		return errMoved
+	case err != nil && (s.info == nil || errors.Is(err, errors.ErrUnsupported)): // not on this file system
+		return rename(tmp, s.file)
+	case err != nil || s.info == nil:
+		return err
+	}
+	if was, err := os.ReadFile(tmp); err == nil && bytes.Equal(was, s.data) {
+		return nil
+	}
+	if remove {
+		move = os.Link
+	}
+	if err := move(tmp, s.file); remove && err != nil && !errors.Is(err, fs.ErrExist) { // there is a newer one
+		return cmp.Or(rename(tmp, s.file), errMoved)
+	}
+	return errMoved
 }
 
-// filesLike returns the files in dir whose names have the pattern's * in the place of any text.
-func filesLike(dir, pattern string) (paths []string) {
-	begin, end, _ := strings.Cut(pattern, "*")
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if rest, ok := strings.CutPrefix(e.Name(), begin); ok && strings.HasSuffix(rest, end) {
-			paths = append(paths, filepath.Join(dir, e.Name()))
-		}
-	}
-	return paths
-}
-
-// cause strips the path that os adds, since the fileError around it names it.
-func cause(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	if e, ok := errors.AsType[*os.LinkError](err); ok {
-		return e.Err
-	}
-	return err
+func rename(from, to string) error {
+	return plainfile.Retry(func() error { return os.Rename(from, to) })
 }

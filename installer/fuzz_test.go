@@ -17,7 +17,7 @@ func FuzzRoundTrip(f *testing.F) {
 	for _, data := range settingsFiles(f) {
 		f.Add(data)
 		f.Add(mustEdit(f, data, testSpec))
-		f.Add(mustEdit(f, data, statusSpec))
+		f.Add(mustStatus(f, data, testStatus))
 	}
 	for _, r := range refused {
 		f.Add([]byte(r.text))
@@ -75,7 +75,7 @@ func checkUpdate(t tester, data, got []byte) {
 	t.Helper()
 	checkEntries(t, got, testSpec)
 	if again := mustEdit(t, got, testSpec); !bytes.Equal(again, got) {
-		t.Fatalf("second Edit changed the file:\n%s", Diff(got, again, "settings"))
+		t.Fatalf("second Edit changed the file:\n%s", Change{Old: got, New: again}.Diff())
 	}
 	for _, settings := range [][]byte{data, got} {
 		if bare := mustRemove(t, settings); owns(bare) {

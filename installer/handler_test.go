@@ -71,12 +71,12 @@ func TestWrittenIsOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dir := rapid.StringOf(rapid.RuneFrom([]rune(`ab /'"\$;&|<>()#*~=éß.`))).Draw(t, "dir")
 		s := Spec{Command: "/" + dir + "/beckon-hook", Events: []string{"Stop"}}
-		for _, s.Shell = range []bool{false, true} {
-			if s.check() != nil {
-				t.Fatalf("refused: %q", s.Command)
-			}
-			h := s.handler("Stop")
-			if want := []string{slashed(s.Command), "Stop"}; !reflect.DeepEqual(h.words(), want) {
+		if s.check() != nil {
+			t.Fatalf("refused: %q", s.Command)
+		}
+		want := []string{slashed(s.Command), "Stop"}
+		for _, h := range []handler{s.handler("Stop"), {command: CommandLine(want...)}} {
+			if !reflect.DeepEqual(h.words(), want) {
 				t.Fatalf("%q: words %q", s.Command, h.words())
 			}
 		}
@@ -91,9 +91,6 @@ func TestEntry(t *testing.T) {
 	}{
 		{Spec{Command: "/a/beckon-hook"}, "PreToolUse", `{"type": "command", "command": "/a/beckon-hook", "args": ["PreToolUse"], "timeout": 60}`},
 		{Spec{Command: "/a/beckon-hook"}, "SessionEnd", `{"type": "command", "command": "/a/beckon-hook", "args": ["SessionEnd"]}`},
-		{Spec{Command: "/a/beckon-hook", Shell: true}, "PreToolUse", `{"type": "command", "command": "/a/beckon-hook PreToolUse", "timeout": 60}`},
-		{Spec{Command: "/path with space/beckon-hook", Shell: true}, "PreToolUse", `{"type": "command", "command": "'/path with space/beckon-hook' PreToolUse", "timeout": 60}`},
-		{Spec{Command: `C:\Program Files\beckon-hook.exe`, Shell: true}, "Stop", `{"type": "command", "command": "'C:/Program Files/beckon-hook.exe' Stop", "timeout": 60}`},
 		{Spec{Command: `C:\bin\beckon-hook.exe`}, "Stop", `{"type": "command", "command": "C:/bin/beckon-hook.exe", "args": ["Stop"], "timeout": 60}`},
 	} {
 		got := (layout{spaced: true}).text(c.spec.entry(c.event), 0)

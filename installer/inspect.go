@@ -18,7 +18,7 @@ type File struct {
 	Err      error    // it could not be read, or Edit refuses it
 	Entries  []Entry  // may be non-empty although Edit refuses the file
 	Status   string   // the program of our status line, or empty
-	Notes    []string // hooks of other tools that no client can run
+	Odd      []string // paths of what no client can run
 	Recorded bool     // beckon was installed here and not uninstalled, even if something removed the entries
 
 	DisableAllHooks *bool // nil when absent
@@ -30,7 +30,6 @@ type Entry struct {
 	Event   string
 	Program string   // as written, without quoting, with a plugin's placeholder replaced
 	Args    []string // further words
-	Exec    bool     // exec form
 }
 
 // Answers reports whether the entry is one of an install with answers.
@@ -78,9 +77,9 @@ func readFile(path, plugin string, of *agents.Agent) File {
 		f.Err = inFile(err, path)
 		return f
 	}
-	_, f.Notes = d.entries(lax(of))
-	if s, ok := d.ownStatus(); ok {
-		f.Status = s.words[0]
+	_, f.Odd = d.entries(lax(of))
+	if at := d.ownStatus(); at >= 0 {
+		f.Status = statusWords(d.members()[at].value)[0]
 	}
 	root := strings.NewReplacer("${CLAUDE_PLUGIN_ROOT}", plugin, "$CLAUDE_PLUGIN_ROOT", plugin)
 	for _, e := range d.own() {
@@ -88,7 +87,7 @@ func readFile(path, plugin string, of *agents.Agent) File {
 		if plugin != "" {
 			words[0] = root.Replace(words[0])
 		}
-		f.Entries = append(f.Entries, Entry{e.event, words[0], words[1:], e.exec})
+		f.Entries = append(f.Entries, Entry{e.event, words[0], words[1:]})
 	}
 	return f
 }

@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -21,7 +20,7 @@ func TestInspectFile(t *testing.T) {
 	if !f.Recorded || len(f.Entries) != 2 {
 		t.Fatalf("%+v", f)
 	}
-	if e := f.Entries[0]; e.Event != "SessionStart" || !e.Exec || !slices.Equal(e.Args, []string{"SessionStart"}) {
+	if e := f.Entries[0]; e.Event != "SessionStart" || !slices.Equal(e.Args, []string{"SessionStart"}) {
 		t.Errorf("%+v", e)
 	}
 	h.write(h.Path, "{}") // another program removes the entries
@@ -40,7 +39,7 @@ func TestInspectOthers(t *testing.T) {
 		"Stop": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "/old/beckon-hook", "args": ["Stop"]}]}],
 		"Setup": [{"hooks": [{"type": "command", "command": "/old/beckon-hook Setup"}]}], "PreCompact": 1}}`)
 	f := InspectFile(h.Target)
-	if len(f.Entries) != 2 || f.Entries[1].Exec || f.Entries[1].Program != "/old/beckon-hook" || !*f.DisableAllHooks || len(f.Notes) != 1 {
+	if len(f.Entries) != 2 || f.Entries[1].Program != "/old/beckon-hook" || !*f.DisableAllHooks || len(f.Odd) != 1 {
 		t.Errorf("%+v", f)
 	}
 	h.write(h.Path, "{\n  // mine\n}")
@@ -73,7 +72,7 @@ func TestOriginal(t *testing.T) {
 		op       Op
 		recorded bool
 	}{{Install(testSpec), true}, {Uninstall(), false}} {
-		if _, err := Apply(context.Background(), h.Target, edit.op); err != nil {
+		if _, err := Apply(h.Target, edit.op); err != nil {
 			t.Fatal(err)
 		}
 		if text, recorded := h.Original(); recorded != edit.recorded || recorded && string(text) != "{ }" {

@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -39,7 +38,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	h := newHome(t).with(`{"color"`)
-	if _, err := Apply(context.Background(), h.Target, List("notify", twoWords, nil)); err == nil {
+	if _, err := Apply(h.Target, List("notify", twoWords, nil)); err == nil {
 		t.Error("a broken file was taken")
 	}
 	h.is(`{"color"`)

@@ -67,7 +67,7 @@ var parts = []part{
 // finds what was there before the first.
 func (m Mod) Edits(keep string, on bool) (edits []FileEdit, err error) {
 	if on {
-		err = Spec{Command: m.Hook, Events: []string{"Stop"}, StatusLine: m.Beckon}.check()
+		err = Spec{Command: m.Hook, Events: []string{"Stop"}}.check()
 	} else if !m.Alone() {
 		return nil, nil
 	}

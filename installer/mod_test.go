@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -20,7 +19,7 @@ func (m Mod) apply(keep string, on bool) (changed bool, err error) {
 	for _, f := range files {
 		changed = changed || !f.Noop()
 	}
-	return changed, errors.Join(err, ApplyAll(context.Background(), files))
+	return changed, errors.Join(err, ApplyAll(files))
 }
 
 // contents returns every file and directory below dir, with the files' bytes.

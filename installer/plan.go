@@ -2,13 +2,11 @@ package installer
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -16,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Op is an operation on one file: Install, Uninstall, Put, List, or a part of a plugin.
+// Op is an operation on one file: Install, Uninstall, StatusLine, Put, List, or a part of a plugin.
 type Op struct {
 	// edit returns the text with our part as it should be. nil is a missing file, before and after.
 	edit func(old []byte) (text []byte, err error)
@@ -51,14 +49,11 @@ func Uninstall() Op {
 	}}
 }
 
-// errForeign is returned for a file of ours by name that somebody else wrote.
-var errForeign = errors.New("is there already, and not beckon's")
-
 // whole returns the operation that makes a file what text returns for the old bytes.
 func whole(text func(old []byte) ([]byte, error), ours func([]byte) bool) Op {
 	return Op{owns: ours, edit: func(old []byte) ([]byte, error) {
 		if old != nil && !ours(old) {
-			return nil, &fileError{Step: "writing", Err: errForeign, advice: "move it away"}
+			return nil, failed("writing", "", errors.New("is there already, and not beckon's"), "move it away")
 		}
 		return text(old)
 	}}
@@ -74,11 +69,10 @@ func without(ours func([]byte) bool) Op {
 	}}
 }
 
-// FileEdit is an operation on a file; Before, unless it is nil, has been done when a diff is shown.
+// FileEdit is an operation on a file.
 type FileEdit struct {
 	Target
 	Op
-	Before *Op
 }
 
 // Noop reports whether the file is as the edit makes it.
@@ -87,48 +81,31 @@ func (f FileEdit) Noop() bool {
 	return err == nil && c.Noop()
 }
 
-// Diff returns what the edit changes, as a unified diff.
-func (f FileEdit) Diff() (string, error) {
-	if f.Before == nil {
-		c, err := Plan(f.Target, f.Op)
-		return c.Diff(), err
+// Diff returns what the edit changes, as a unified diff. texts are the files that earlier edits have
+// changed, by their paths; it gets this one's.
+func (f FileEdit) Diff(texts map[string][]byte) (string, error) {
+	c, err := Plan(f.Target, f.Op)
+	if old, edited := texts[c.File]; edited && err == nil {
+		c.Old = old
+		c.New, err = f.edit(old)
 	}
-	c, err := Plan(f.Target, *f.Before)
-	if err != nil {
-		return "", err
-	}
-	text, err := f.edit(c.New)
-	return Diff(c.New, text, c.File), err
+	texts[c.File] = c.New
+	return c.Diff(), err
 }
 
 // ApplyAll carries out edits of different files, and none if one of them is refused.
-func ApplyAll(ctx context.Context, files []FileEdit) error {
+func ApplyAll(files []FileEdit) error {
 	for _, f := range files {
 		if _, err := Plan(f.Target, f.Op); err != nil {
 			return err
 		}
 	}
 	for _, f := range files {
-		if _, err := Apply(ctx, f.Target, f.Op); err != nil {
+		if _, err := Apply(f.Target, f.Op); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// Diff returns the unified diff from old to new of a file called name, "" if they are equal. A
-// nil side is a missing file.
-func Diff(old, new []byte, name string) string {
-	oldName, newName := name, name
-	if old == nil {
-		oldName = "/dev/null"
-	}
-	if new == nil {
-		newName = "/dev/null"
-	}
-	// The first line is "diff OLD NEW", which no tool needs.
-	_, text, _ := bytes.Cut(diff.Diff(oldName, old, newName, new), []byte("\n"))
-	return string(text)
 }
 
 // Change is what an operation does, or did, to one file.
@@ -151,7 +128,18 @@ type Change struct {
 func (c Change) Noop() bool { return (c.Old == nil) == (c.New == nil) && bytes.Equal(c.Old, c.New) }
 
 // Diff returns the change as a unified diff, or "".
-func (c Change) Diff() string { return Diff(c.Old, c.New, c.File) }
+func (c Change) Diff() string {
+	from, to := c.File, c.File
+	if c.Old == nil {
+		from = "/dev/null"
+	}
+	if c.New == nil {
+		to = "/dev/null"
+	}
+	// The first line is "diff OLD NEW", which no tool needs.
+	_, text, _ := bytes.Cut(diff.Diff(from, c.Old, to, c.New), []byte("\n"))
+	return string(text)
+}
 
 // Plan reads a file and returns what Apply would do to it. It writes nothing.
 func Plan(t Target, op Op) (Change, error) {
@@ -165,9 +153,9 @@ func Plan(t Target, op Op) (Change, error) {
 	op.shared = op.shared || t.Scope == Project
 	c := Change{Target: t, File: was.file, Old: was.data, was: was, kept: keptFor(t.Keep, was.file), op: op}
 	r, known := c.kept.load()
-	if r.Schema > recordSchema {
-		return Change{}, &fileError{"reading the record of an install", c.kept.record, errNewerRecord,
-			"use that version, or update this one"}
+	if r.Schema > recordSchema { // what a newer version stored in it would be lost, and with it the old bytes
+		return Change{}, failed("reading the record of an install", c.kept.record,
+			errors.New("a newer beckon wrote it"), "use that version, or update this one")
 	}
 	if c.New, err = op.edit(c.Old); err != nil {
 		return Change{}, inFile(err, t.Path)
@@ -207,39 +195,29 @@ func (c *Change) remember(r record, known bool) {
 // else has edited it since.
 func (c *Change) giveBack(r record, known bool) {
 	c.forget, c.made = true, r.MadeDir
-	data, same := c.kept.original(r, c.Old)
+	asWritten := known && r.Wrote == digest(c.Old)
 	switch {
 	case c.Old == nil:
-	case known && r.Created && (r.Wrote == digest(c.Old) || isNothing(c.New)):
+	case r.Created && (asWritten || isNothing(c.New)):
 		c.New = nil
-	case same:
-		c.New = data
+	case asWritten && !r.Created:
+		if old, err := os.ReadFile(c.kept.backup); err == nil && digest(old) == r.Original {
+			c.New = old
+		}
 	}
 }
 
-// checkWritable refuses a file whose protection a rename would bypass, or whose directory neither
-// exists nor may be made: that is the client's own, or .claude in an existing project.
+// checkWritable refuses a file whose protection a rename would bypass, and a link into a directory that
+// is not there.
 func (c Change) checkWritable() error {
-	dir := filepath.Dir(c.File)
-	info, err := os.Stat(dir)
+	link, err := os.Readlink(c.Target.Path)
 	switch {
 	case c.Noop():
-	case c.was.info != nil:
-		if c.was.info.Mode().Perm()&0o200 == 0 {
-			return &fileError{"editing", c.File, errors.New("is read-only"), c.elsewhere()}
-		}
-	case err == nil && !info.IsDir():
-		return &fileError{"writing into", dir, errors.New("not a directory"), ""}
-	case err == nil:
-	default:
-		if link, err := os.Readlink(c.Target.Path); err == nil {
-			return &fileError{"following the link", c.Target.Path, errors.New("its directory does not exist"),
-				advice("it points to " + link)}
-		}
-		above := filepath.Dir(dir)
-		if info, err := os.Stat(above); c.Target.Scope != User && (err != nil || !info.IsDir()) {
-			return &fileError{"writing into", above, errors.New("no such directory"), "is it the project's root?"}
-		}
+	case c.was.info != nil && c.was.info.Mode().Perm()&0o200 == 0:
+		return failed("editing", c.File, errors.New("is read-only"), c.elsewhere())
+	case err == nil && !exists(filepath.Dir(c.File)):
+		return failed("following the link", c.Target.Path, errors.New("its directory does not exist"),
+			advice("it points to "+link))
 	}
 	return nil
 }
@@ -251,10 +229,10 @@ func (c Change) elsewhere() advice {
 	if c.File != c.Target.Path {
 		is = c.Target.Path + " leads there; add the hooks where that file is made"
 	}
-	if c.Target.agent != nil || c.op.shared {
-		return advice(is)
+	if c.Target.agent == nil && !c.op.shared {
+		is += ", or use the plugin, which needs no settings (beckon help install)"
 	}
-	return advice(is + ", or use the plugin, which needs no settings (beckon help install)")
+	return advice(is)
 }
 
 const (
@@ -264,25 +242,26 @@ const (
 	applyPause   = 30 * time.Millisecond // before the next try, times the tries so far
 )
 
-// errMoved says that the file changed between reading and replacing it.
-var errMoved = errors.New("file changed meanwhile")
+// errMoved says that the file changed between reading and replacing it; errBusy that another beckon
+// held the lock too long, or another program kept rewriting the file.
+var (
+	errMoved = errors.New("file changed meanwhile")
+	errBusy  = errors.New("settings are busy")
+)
 
 // Apply carries out an operation and returns the change that it made. If another program
 // rewrites the file meanwhile, it starts again from the new content, and gives up after some
 // tries. On any error the file is unchanged. A Noop change writes nothing into it.
-func Apply(ctx context.Context, t Target, op Op) (Change, error) {
+func Apply(t Target, op Op) (Change, error) {
 	file, err := resolve(t.Path)
 	if err != nil {
-		return Change{}, &fileError{"following the link", t.Path, cause(err), ""}
+		return Change{}, failed("following the link", t.Path, err, "")
 	}
-	if t.Keep != "" {
-		unlock, err := lockFor(ctx, t.Keep, file)
-		if err != nil {
-			return Change{}, err
-		}
-		defer unlock()
+	unlock, err := lockFor(keptFor(t.Keep, file).lock)
+	if err != nil {
+		return Change{}, err
 	}
-	sweep(filepath.Dir(file), temporaryFor(file))
+	defer unlock()
 	for try := range applyTries {
 		c, err := Plan(t, op)
 		if err == nil {
@@ -291,31 +270,24 @@ func Apply(ctx context.Context, t Target, op Op) (Change, error) {
 		if !errors.Is(err, errMoved) {
 			return c, err
 		}
-		select {
-		case <-ctx.Done():
-			return Change{}, ctx.Err()
-		case <-time.After(time.Duration(try+1) * applyPause):
-		}
+		time.Sleep(time.Duration(try+1) * applyPause)
 	}
-	return Change{}, &fileError{"editing", file, errBusy,
-		"another program keeps rewriting the file; try again when it is done"}
+	return Change{}, failed("editing", file, errBusy, "another program keeps rewriting the file; try again when it is done")
 }
 
-// lockFor locks a file until unlock is called. The lock is a separate file in keep, since rename
-// replaces the file, and it is never removed.
-func lockFor(ctx context.Context, keep, file string) (unlock func(), err error) {
-	if err := os.MkdirAll(keep, 0o700); err != nil {
-		return nil, &fileError{"making the directory", keep, cause(err), ""}
+// lockFor locks a file of that name until unlock is called. It is never removed: two processes could
+// then lock different files of the same name.
+func lockFor(path string) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, failed("making the directory", filepath.Dir(path), err, "")
 	}
-	sweep(keep, ".new-*")
-	path := keptFor(keep, file).lock
-	ctx, cancel := context.WithTimeout(ctx, lockDeadline)
+	ctx, cancel := context.WithTimeout(context.Background(), lockDeadline)
 	defer cancel()
 	l := flock.New(path, flock.SetPermissions(0o600))
 	if _, err := l.TryLockContext(ctx, lockPoll); errors.Is(err, context.DeadlineExceeded) {
-		return nil, &fileError{"locking", path, errBusy, "is another beckon setup running?"}
+		return nil, failed("locking", path, errBusy, "is another beckon setup running?")
 	} else if err != nil {
-		return nil, &fileError{"locking", path, cause(err), ""}
+		return nil, failed("locking", path, err, "")
 	}
 	return func() { _ = l.Unlock() }, nil // the lock ends with the process at the latest
 }
@@ -325,13 +297,10 @@ func lockFor(ctx context.Context, keep, file string) (unlock func(), err error) 
 func (c *Change) commit() error {
 	var err error
 	switch {
-	case c.Noop() && c.save != nil:
-		err = c.kept.save(*c.save, nil)
-	case c.Noop():
-	case c.New == nil:
-		err = c.delete()
-	default:
+	case !c.Noop():
 		err = c.write()
+	case c.save != nil:
+		err = c.kept.save(*c.save, nil)
 	}
 	if err == nil && c.forget {
 		err = c.kept.forget()
@@ -343,8 +312,10 @@ func (c *Change) commit() error {
 	return err
 }
 
-// write writes the record, then the file, in a directory that it makes.
+// write writes the record, then the file, in a directory that it makes, or removes it with the
+// directories that we made for it.
 func (c *Change) write() error {
+	dir := filepath.Dir(c.File)
 	fileMode, dirMode := fs.FileMode(0o600), fs.FileMode(0o700)
 	switch {
 	case c.op.shared:
@@ -353,73 +324,36 @@ func (c *Change) write() error {
 		dirMode = 0o755
 	}
 	before, _ := os.ReadFile(c.kept.record) // nil: none, or one that counts as none
-	made, err := makeDir(filepath.Dir(c.File), dirMode)
+	made, err := makeDir(dir, dirMode)
 	if err == nil && c.save != nil {
-		c.save.MadeDir = cmp.Or(c.save.MadeDir, made)
+		if made != "" {
+			c.save.MadeDir = made
+		}
 		err = c.kept.save(*c.save, c.copy)
 	}
 	if err == nil {
-		err = c.unmoved()
+		err = c.was.replace(c.New, fileMode, c.unmoved)
 	}
-	if err == nil {
-		err = c.was.replace(c.New, fileMode)
-	}
-	if err == nil {
-		return nil
-	}
-	c.removeDirs(made)
-	if c.save != nil {
-		c.kept.putBack(before)
+	switch {
+	case err == nil && c.New == nil:
+		removeDirs(dir, c.made)
+	case err != nil:
+		removeDirs(dir, made)
+		if c.save != nil {
+			c.kept.putBack(before)
+		}
 	}
 	return err
-}
-
-// delete removes the file, and the directories that we made for it if they are empty.
-func (c *Change) delete() error {
-	if err := c.unmoved(); err != nil {
-		return err
-	}
-	// Moved away first, so that what another program wrote until this moment can be compared.
-	tmp := filepath.Join(filepath.Dir(c.File), strings.Replace(temporaryFor(c.File), "*", "removed", 1))
-	err := rename(c.File, tmp)
-	if err == nil {
-		if was, unread := os.ReadFile(tmp); unread == nil && bytes.Equal(was, c.Old) {
-			err = os.Remove(tmp)
-		} else {
-			err = cmp.Or(snapshot{file: c.File}.swap(tmp), errMoved)
-			if errors.Is(err, errMoved) { // it is back, or there is a newer one
-				_ = os.Remove(tmp)
-			}
-		}
-	}
-	if err != nil {
-		return &fileError{"removing", c.File, cause(err), ""}
-	}
-	c.removeDirs(c.made)
-	return nil
-}
-
-// removeDirs removes the file's directory and those above it as long as they are empty, up to
-// made, the outermost one that we made.
-func (c *Change) removeDirs(made string) {
-	for dir := filepath.Dir(c.File); made != "" && (dir == made || within(made, dir)); dir = filepath.Dir(dir) {
-		if os.Remove(dir) != nil {
-			return // it is in use
-		}
-	}
 }
 
 // unmoved reads the file again and reports errMoved if it is not the one planned for.
 func (c *Change) unmoved() error {
 	now, err := readSettings(c.Target.Path)
-	if err != nil {
-		return err
+	if err == nil && !now.same(c.was) {
+		err = failed("replacing", c.File, errMoved, "try again")
 	}
-	if !now.same(c.was) {
-		return &fileError{"replacing", c.File, errMoved, "try again"}
-	}
-	if c.op.testOnlyBeforeRename != nil {
+	if err == nil && c.op.testOnlyBeforeRename != nil {
 		c.op.testOnlyBeforeRename()
 	}
-	return nil
+	return err
 }

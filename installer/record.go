@@ -30,12 +30,8 @@ const recordSchema = 1
 // kept are the paths that belong to one file in a Keep directory.
 type kept struct{ record, backup, lock string }
 
-// keptFor derives the paths from the real file, so that all links to it share them. Without a
-// Keep directory nothing is kept.
+// keptFor derives the paths from the real file, so that all links to it share them.
 func keptFor(keep, file string) kept {
-	if keep == "" {
-		return kept{}
-	}
 	base := filepath.Join(keep, "settings-"+digest([]byte(file))[:12])
 	return kept{base + ".record.json", base + ".backup.json", base + ".lock"}
 }
@@ -54,22 +50,15 @@ func loadRecord(path string) (r record, known bool) {
 	return r, true
 }
 
-// errNewerRecord means that the record must be left alone: what a newer version stored in it
-// would be lost, and with it the way back to the old bytes.
-var errNewerRecord = errors.New("a newer beckon wrote it")
-
 // save writes the record and, unless they are nil, the old bytes.
 func (k kept) save(r record, backup []byte) error {
-	if k.record == "" {
-		return nil
-	}
 	if backup != nil {
 		if err := plainfile.Write(k.backup, backup, 0o600, true); err != nil {
-			return &fileError{"writing", k.backup, cause(err), ""}
+			return failed("writing", k.backup, err, "")
 		}
 	}
 	if err := plainfile.Write(k.record, pretty(r), 0o600, true); err != nil {
-		return &fileError{"writing", k.record, cause(err), ""}
+		return failed("writing", k.record, err, "")
 	}
 	return nil
 }
@@ -98,21 +87,12 @@ func (t Target) Original() (text []byte, recorded bool) {
 	return text, recorded
 }
 
-// original returns the old bytes if the file is as we left it.
-func (k kept) original(r record, now []byte) ([]byte, bool) {
-	if r.Created || r.Wrote == "" || r.Wrote != digest(now) {
-		return nil, false
-	}
-	data, err := os.ReadFile(k.backup)
-	return data, err == nil && digest(data) == r.Original
-}
-
 // forget removes record and old bytes. The lock file stays: removing it would let two
 // processes lock different files of the same name.
 func (k kept) forget() error {
 	for _, path := range []string{k.backup, k.record} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) && path != "" {
-			return &fileError{"removing", path, cause(err), ""}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return failed("removing", path, err, "")
 		}
 	}
 	return nil

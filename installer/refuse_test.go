@@ -14,16 +14,15 @@ var refused = []struct {
 }{
 	{"line comment", "{\n  // mine\n  \"a\": 1\n}", 2, 3, "not valid JSON"},
 	{"block comment", "{\"env\": {\"A\": /* x */ \"1\"}}", 1, 15, "not valid JSON"},
-	{"trailing comma in object", "{\n  \"a\": 1,\n}\n", 3, 1, "not valid JSON"},
-	{"trailing comma in array", "{\"hooks\": {\"Stop\": [{}, ]}}", 1, 25, "not valid JSON"},
+	{"trailing comma in object", "{\n  \"a\": 1,\n}\n", 2, 9, "not valid JSON"},
+	{"trailing comma in array", "{\"hooks\": {\"Stop\": [{}, ]}}", 1, 23, "not valid JSON"},
 	{"cut off", "{\"hooks\": {\"Stop\": [", 1, 21, "ends too early"},
 	{"cut off in a string", "{\"a\": \"sec", 1, 11, "ends too early"},
 	{"two documents", "{}\n{}", 2, 1, "not valid JSON"},
 	{"missing comma", "{\"a\": 1\n \"b\": 2}", 2, 2, "not valid JSON"},
 	{"single quotes", "{'a': 1}", 1, 2, "not valid JSON"},
-	{"line end in a string", "{\"a\": \"b\n\"}", 1, 9, "not valid JSON"},
+	{"line end in a string", "{\"a\": \"b\n\"}", 1, 7, "not valid JSON"},
 	{"bare word", "{\"a\": undefined}", 1, 7, "not valid JSON"},
-	{"characters, not bytes", "{\"é\": \"ü\", x}", 1, 12, "not valid JSON"},
 	{"array", "[]", 1, 1, "not an object"},
 	{"null", " null\n", 1, 2, "not an object"},
 	{"string", "\"hooks\"", 1, 1, "not an object"},
@@ -31,9 +30,7 @@ var refused = []struct {
 	{"byte order mark twice", "\xef\xbb\xbf\xef\xbb\xbf{}", 1, 1, "not valid JSON"},
 	{"hooks array", "{\n  \"hooks\": []\n}", 2, 12, "not what the client reads"},
 	{"hooks string", "{\"hooks\": \"none\"}", 1, 11, "not what the client reads"},
-	{"hooks twice", "{\"hooks\": {},\n \"h\\u006foks\": {}}", 2, 2, "twice"},
-	{"event twice", "{\"hooks\": {\"Stop\": [], \"Stop\": []}}", 1, 24, "twice"},
-	{"deep", strings.Repeat("[", 20000), 1, 10001, "not valid JSON"},
+	{"deep", `{"a": ` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}", 1, 1, "not valid JSON"},
 }
 
 func TestRefused(t *testing.T) {
@@ -68,13 +65,13 @@ var flawed = map[string][2]string{
 	"command a number": {`[{"hooks": [{"type": "command", "command": 7}]}]`, "hooks.Setup[0].hooks[0]"},
 }
 
-// Install works beside them with a note, and uninstall takes out what is ours.
+// Install works beside them, and uninstall takes out what is ours.
 func TestFlawed(t *testing.T) {
 	for name, f := range flawed {
 		text := "{\n  \"hooks\": {\n    \"Setup\": " + f[0] + ",\n    \"Other\": []\n  }\n}\n"
 		got, err := Edit([]byte(text), testSpec)
 		notes := notesOf(got)
-		if err != nil || len(notes) != 1 || !strings.HasPrefix(notes[0], f[1]+" ") || !strings.Contains(string(got), f[0]) {
+		if err != nil || len(notes) != 1 || notes[0] != f[1] || !strings.Contains(string(got), f[0]) {
 			t.Errorf("%s: %v, %v", name, notes, err)
 			continue
 		}
@@ -84,7 +81,7 @@ func TestFlawed(t *testing.T) {
 			}
 		}
 		if again := mustEdit(t, got, testSpec); string(again) != string(got) {
-			t.Errorf("%s: a second install changes\n%s", name, Diff(got, again, "settings"))
+			t.Errorf("%s: a second install changes\n%s", name, Change{Old: got, New: again}.Diff())
 		}
 		if back := string(mustRemove(t, got)); back != text {
 			t.Errorf("%s: Remove gives %s", name, back)
@@ -110,16 +107,13 @@ func TestFlawedEventOfOurs(t *testing.T) {
 }
 
 // What is ours goes from any file whose structure can be read.
-func TestRemoveFromWhatInstallRefuses(t *testing.T) {
+func TestRemoveFromOddFiles(t *testing.T) {
 	ours := `[{"hooks": [{"type": "command", "command": "/b/beckon-hook"}]}]`
 	for text, want := range map[string]string{
 		`{"hooks": {"Stop": ` + ours + `}, "hooks": {"Stop": [], "Setup": ` + ours + `}}`: `{"hooks": {"Stop": []}}`,
 		`{"hooks": {"Stop": ` + ours + `, "Stop": ` + ours + `}}`:                         `{}`,
 		"{\n// mine\n\"a\": 1, \"hooks\": {\"Stop\": " + ours + "},}":                     "{\n// mine\n\"a\": 1}",
 	} {
-		if _, err := Edit([]byte(text), testSpec); err == nil {
-			t.Errorf("taken: %s", text)
-		}
 		if got := string(mustRemove(t, []byte(text))); got != want {
 			t.Errorf("%s leaves %s", text, got)
 		}
@@ -167,7 +161,23 @@ func TestSpecRefused(t *testing.T) {
 	}
 }
 
-// notesOf returns the notes on the hooks of others in settings.
+// A key that appears twice means its last value to clients: that one gets the entries, and no other
+// keeps any.
+func TestKeyTwice(t *testing.T) {
+	ours := `[{"hooks": [{"type": "command", "command": "/b/beckon-hook", "args": ["PreToolUse"]}]}]`
+	for _, text := range []string{
+		`{"hooks": {"PreToolUse": ` + ours + `}, "h\u006foks": {"Mine": []}}`,
+		`{"hooks": {"PreToolUse": ` + ours + `, "PreToolUse": []}}`,
+	} {
+		got := mustEdit(t, []byte(text), testSpec)
+		checkEntries(t, got, testSpec)
+		if n := strings.Count(string(got), "beckon-hook"); n != len(testSpec.Events) {
+			t.Errorf("%d entries in\n%s", n, got)
+		}
+	}
+}
+
+// notesOf returns the paths of the hooks of others in settings.
 func notesOf(settings []byte) (notes []string) {
 	if d, err := parseTree(settings); err == nil {
 		_, notes = d.entries(false)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 )
 
@@ -71,6 +72,15 @@ func checkProgram(path string) error {
 		return badProgram(path, "not executable", "chmod +x it")
 	}
 	return nil
+}
+
+// Runnable reports whether a file may be executed; on Windows the client starts real programs only, no
+// scripts.
+func Runnable(path string, info fs.FileInfo) bool {
+	if runtime.GOOS == "windows" {
+		return strings.EqualFold(filepath.Ext(path), ".exe")
+	}
+	return info.Mode().Perm()&0o111 != 0
 }
 
 // versionedDir matches a path with a directory of one version: of Homebrew, Nix, Guix, Snap, or of

@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,7 +101,7 @@ func TestStartupApply(t *testing.T) {
 		t.Skip(err)
 	}
 	s := Target{Scope: User, Path: link, Keep: filepath.Join(dir, "keep")}
-	if c, err := Apply(context.Background(), s, Put(StartupLine{"path", "x"})); err != nil || c.Noop() || !HasLine(s.Path, "path") || HasLine(s.Path, "prompt") {
+	if c, err := Apply(s, Put(StartupLine{"path", "x"})); err != nil || c.Noop() || !HasLine(s.Path, "path") || HasLine(s.Path, "prompt") {
 		t.Fatalf("%v, noop %v", err, c.Noop())
 	}
 	info, err := os.Lstat(link)
@@ -112,7 +111,7 @@ func TestStartupApply(t *testing.T) {
 	if info, _ := os.Stat(real); info.Mode().Perm() != 0o640 {
 		t.Errorf("mode %v", info.Mode())
 	}
-	if _, err := Apply(context.Background(), s, Put(StartupLine{Name: "path"})); err != nil {
+	if _, err := Apply(s, Put(StartupLine{Name: "path"})); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(real); string(got) != "mine" {
@@ -121,7 +120,7 @@ func TestStartupApply(t *testing.T) {
 	// A file that we created is removed with its last line.
 	fresh := Target{Scope: User, Path: filepath.Join(dir, "config", "fish", "config.fish"), Keep: s.Keep}
 	for _, text := range []string{"x", ""} {
-		if _, err := Apply(context.Background(), fresh, Put(StartupLine{"path", text})); err != nil {
+		if _, err := Apply(fresh, Put(StartupLine{"path", text})); err != nil {
 			t.Fatal(err)
 		}
 	}

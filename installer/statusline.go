@@ -14,130 +14,124 @@ import (
 // command becomes an argument of ours, from which remove restores it. Nothing else about it
 // changes.
 
-// statusRefresh is how often the client runs our status line while nothing happens in its
-// session, in seconds, to show what happens in the others. Clients that do not know the
-// setting ignore it.
-const statusRefresh = 5
-
-// statusLine is a "statusLine" member of the settings.
-type statusLine struct {
-	at      int           // index in the root
-	value   *hujson.Value // of the member
-	command *hujson.Value // its "command"; nil if that is missing, or no string
-	words   []string      // of the command; nil if it is more than one program
+// StatusLine returns the operation that makes program, the absolute path of beckon-hook or beckon, the
+// status line, or removes ours if it is empty.
+func StatusLine(program string) Op {
+	return Op{owns: owns, edit: func(old []byte) ([]byte, error) { return editStatus(old, program) }}
 }
 
-// statusLines returns the members of that name; the client reads the last one.
-func (d *document) statusLines() (all []statusLine) {
-	for i, m := range d.members() {
-		if m.name != "statusLine" {
-			continue
-		}
-		s := statusLine{at: i, value: m.value}
-		if c := member(m.value, "command"); c != nil && c.Value.Kind() == '"' {
-			s.command, s.words = c, plainCommand(stringValue(*c))
-		}
-		all = append(all, s)
+func editStatus(old []byte, program string) ([]byte, error) {
+	if program == "" && !owns(old) {
+		return old, nil
 	}
-	return all
-}
-
-// statusPrograms are our programs that print a status line; earlier versions wrote beckon-line.
-var statusPrograms = []string{"beckon", "beckon-hook", "beckon-line"}
-
-// own reports whether the status line runs beckon.
-func (s statusLine) own() bool {
-	return len(s.words) > 1 && slices.Contains(statusPrograms, programName(s.words[0])) && s.words[1] == "statusline"
-}
-
-// wrapped returns the literal of the command that ours runs first; nil if there is none.
-func (s statusLine) wrapped() hujson.Literal {
-	for i := 2; i < len(s.words); i++ {
-		name, value, has := strings.Cut(s.words[i], "=")
-		if !has && i+1 < len(s.words) {
-			value = s.words[i+1]
+	read := parseTree
+	if program != "" {
+		if !absolute(program) || !printable(program) || !ownStatus(plainCommand(statusCommand(program, nil))) {
+			return nil, badProgram(program, "not the program for status lines",
+				"the program must be called beckon or beckon-hook, at an absolute path")
 		}
-		switch {
-		case name == "--wrap":
-			return hujson.String(value)
-		case name == "--wrap-json" && json.Valid([]byte(value)) && strings.HasPrefix(value, `"`):
-			return hujson.Literal(value)
-		}
+		read = func(old []byte) (*document, error) { return parse(old, false) }
 	}
-	return nil
-}
-
-// statusCommand returns our command line, which first runs the one in literal, if any. A literal
-// that cannot be restored from its value (usually one with unneeded JSON escapes) is passed as it
-// is.
-func statusCommand(program string, literal hujson.Literal) string {
-	command := quote(slashed(program)) + " statusline"
-	if literal == nil {
-		return command
+	d, err := read(old)
+	if err != nil {
+		return nil, err
 	}
-	value := literal.String()
-	if string(hujson.String(value)) != string(literal) || strings.ContainsRune(value, 0) {
-		return command + " --wrap-json " + quote(string(literal))
-	}
-	return command + " --wrap " + quote(value)
-}
-
-// editStatus makes beckon the status line, wrapping the one that is there, or removes it.
-func (d *document) editStatus(want Spec) error {
-	if want.NoStatusLine {
+	if program == "" {
 		d.dropStatus()
+	} else if err := d.addStatus(program); err != nil {
+		return nil, err
+	}
+	return d.bytes(), nil
+}
+
+// addStatus makes program the status line, wrapping the one that is there.
+func (d *document) addStatus(program string) error {
+	s := member(&d.file, "statusLine")
+	if s == nil {
+		d.put(&d.file, "statusLine", d.layout.text(struct {
+			Type    string `json:"type"`
+			Command string `json:"command"`
+			// The client runs it that often, in seconds, while nothing happens in its session, to show
+			// what happens in the others. Clients that do not know the setting ignore it.
+			RefreshInterval int `json:"refreshInterval"`
+		}{"command", statusCommand(program, nil), 5}, 1), 0)
 		return nil
 	}
-	all := d.statusLines()
-	switch {
-	case want.StatusLine == "":
-		return nil
-	case len(all) == 0:
-		d.put(&d.file, "statusLine", struct {
-			Type            string `json:"type"`
-			Command         string `json:"command"`
-			RefreshInterval int    `json:"refreshInterval"`
-		}{"command", statusCommand(want.StatusLine, nil), statusRefresh}, 0)
-		return nil
+	command, kind := member(s, "command"), member(s, "type")
+	if command == nil || command.Value.Kind() != '"' || kind == nil || stringValue(*kind) != "command" ||
+		!utf8.Valid(command.Pack()) { // no string of ours could give it back
+		return d.problem(s.StartOffset, "statusLine", "not a command", "correct it, or leave out the step statusline")
 	}
-	s := all[0]
-	refuse := func(what string) error {
-		return problemAt(d.text, s.value.StartOffset, "statusLine", what, "correct it, or install without --statusline")
-	}
-	if kind := member(s.value, "type"); s.command == nil || kind == nil || stringValue(*kind) != "command" {
-		return refuse("not a command")
-	}
-	literal, _ := s.command.Value.(hujson.Literal)
-	if !utf8.Valid(literal) { // no string of ours could give it back
-		return refuse("not UTF-8")
-	}
-	if s.own() {
-		is, of := s.words[0], slashed(want.StatusLine)
-		literal = s.wrapped()
-		if is == of || path.Dir(is) == path.Dir(of) && stringValue(*s.command) != statusCommand(is, literal) {
+	line := stringValue(*command)
+	before := &line
+	if words := plainCommand(line); ownStatus(words) {
+		is, of := words[0], slashed(program)
+		before = wrapped(words)
+		if is == of || path.Dir(is) == path.Dir(of) && line != statusCommand(is, before) {
 			return nil // as it should be, or changed by the user since: either program does
 		}
 	}
-	s.command.Value = hujson.String(statusCommand(want.StatusLine, literal))
+	command.Value = hujson.String(statusCommand(program, before))
 	return nil
+}
+
+// ownStatus reports whether the words of a command run our status line; earlier versions wrote beckon-line.
+func ownStatus(words []string) bool {
+	return len(words) > 1 && words[1] == "statusline" &&
+		slices.Contains([]string{"beckon", "beckon-hook", "beckon-line"}, programName(words[0]))
+}
+
+// wrapped returns the command that ours runs first; nil if there is none.
+func wrapped(words []string) *string {
+	for i, word := range words {
+		name, value, has := strings.Cut(word, "=")
+		if !has && i+1 < len(words) {
+			value = words[i+1]
+		}
+		switch {
+		case name == "--wrap", name == "--wrap-json" && json.Unmarshal([]byte(value), &value) == nil: // of earlier versions
+			return &value
+		}
+	}
+	return nil
+}
+
+// statusCommand returns our command line, which first runs the other command, if any.
+func statusCommand(program string, other *string) string {
+	command := quote(slashed(program)) + " statusline"
+	if other != nil {
+		command += " --wrap " + quote(*other)
+	}
+	return command
+}
+
+// statusWords returns the words of a status line's command.
+func statusWords(v *hujson.Value) []string {
+	if command := member(v, "command"); command != nil {
+		return plainCommand(stringValue(*command))
+	}
+	return nil
+}
+
+// ownStatus returns the index of the last status line of ours at the top, -1 without one.
+func (d *document) ownStatus() int {
+	list := d.members()
+	for i, m := range slices.Backward(list) {
+		if m.name == "statusLine" && ownStatus(statusWords(m.value)) {
+			return i
+		}
+	}
+	return -1
 }
 
 // dropStatus takes every status line of ours out, or puts back what it wraps.
 func (d *document) dropStatus() {
-	for own, found := d.ownStatus(); found; own, found = d.ownStatus() {
-		if literal := own.wrapped(); literal != nil {
-			own.command.Value = literal
+	for at := d.ownStatus(); at >= 0; at = d.ownStatus() {
+		value := d.members()[at].value
+		if other := wrapped(statusWords(value)); other != nil {
+			member(value, "command").Value = hujson.String(*other)
 		} else {
-			cut(&d.file, own.at)
+			cut(&d.file, at)
 		}
 	}
-}
-
-// ownStatus is the first status line of ours.
-func (d *document) ownStatus() (statusLine, bool) {
-	all := d.statusLines()
-	if i := slices.IndexFunc(all, statusLine.own); i >= 0 {
-		return all[i], true
-	}
-	return statusLine{}, false
 }

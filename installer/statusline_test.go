@@ -2,42 +2,48 @@ package installer
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"reflect"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// statusSpec is testSpec with the status line.
-var statusSpec = Spec{Command: testSpec.Command, Events: testSpec.Events, StatusLine: "/opt/beckon/bin/beckon"}
+// testStatus is the program of the status line.
+const testStatus = "/opt/beckon/bin/beckon"
+
+// mustStatus returns settings with testSpec's entries and the program as status line, without the line if
+// it is empty.
+func mustStatus(t tester, old []byte, program string) []byte {
+	t.Helper()
+	got, err := editStatus(old, program)
+	if err != nil {
+		t.Fatalf("editStatus(%q): %v", old, err)
+	}
+	return got
+}
 
 // checkStatusRoundTrip checks the promises of Edit and remove with the status line, on
 // settings that have nothing of ours.
 func checkStatusRoundTrip(t tester, old []byte) {
 	t.Helper()
-	once, err := Edit(old, statusSpec)
+	once, err := editStatus(mustEdit(t, old, testSpec), testStatus)
 	if err != nil {
 		if e, ok := errors.AsType[*settingsError](err); !ok || e.Line < 1 || e.Path != "statusLine" {
 			t.Fatalf("Edit(%q): %v", old, err)
 		}
 		return
 	}
-	checkEntries(t, once, statusSpec)
+	checkEntries(t, once, testSpec)
 	checkStatus(t, old, once)
-	if again := mustEdit(t, once, statusSpec); !bytes.Equal(again, once) {
-		t.Fatalf("second Edit changed the file:\n%s", Diff(once, again, "settings"))
+	if again := mustStatus(t, mustEdit(t, once, testSpec), testStatus); !bytes.Equal(again, once) {
+		t.Fatalf("second Edit changed the file:\n%s", Change{Old: once, New: again}.Diff())
 	}
-	moved := mustEdit(t, once, Spec{Command: "/home/me/my bin/beckon-hook", Events: []string{"Stop"}, Shell: true, StatusLine: "/home/me/my bin/beckon"})
-	later := mustEdit(t, mustEdit(t, old, testSpec), statusSpec)
-	without := statusSpec
-	without.NoStatusLine = true
-	if got := mustEdit(t, later, without); !bytes.Equal(got, mustEdit(t, old, testSpec)) {
+	moved := mustStatus(t, once, "/home/me/my bin/beckon")
+	if got := mustStatus(t, once, ""); !reflect.DeepEqual(topOf(t, got), topOf(t, mustEdit(t, old, testSpec))) {
 		t.Fatalf("the status line alone did not go:\n%s", got)
 	}
-	for _, installed := range [][]byte{once, moved, later, mustEdit(t, once, testSpec)} {
+	for _, installed := range [][]byte{once, moved, mustEdit(t, once, testSpec)} {
 		checkRemoved(t, old, mustRemove(t, installed))
 	}
 	_, was := cutBOM(old)
@@ -74,10 +80,6 @@ func checkStatus(t tester, old, settings []byte) {
 	switch {
 	case len(words) == 4 && words[2] == "--wrap":
 		runs = words[3]
-	case len(words) == 4 && words[2] == "--wrap-json":
-		if err := json.Unmarshal([]byte(words[3]), &runs); err != nil {
-			t.Fatalf("%q: %v", words[3], err)
-		}
 	}
 	if runs != before["command"] {
 		t.Fatalf("it runs %q first, not %q", runs, before["command"])
@@ -111,7 +113,7 @@ func TestStatusLineIsKept(t *testing.T) {
 			`{"statusLine":{"type":"command","command":` + command + `}}`,
 			"{\n  \"model\": \"x\",\n  \"statusLine\": {\n    \"padding\": 0,\n    \"command\": " + command + ",\n    \"type\": \"command\"\n  },\n  \"hooks\": {}\n}\n",
 		} {
-			got := mustEdit(t, []byte(file), statusSpec)
+			got := mustStatus(t, []byte(file), testStatus)
 			if !bytes.Contains(got, []byte("beckon statusline --wrap")) {
 				t.Errorf("%s is not wrapped:\n%s", command, got)
 			}
@@ -121,9 +123,9 @@ func TestStatusLineIsKept(t *testing.T) {
 }
 
 func TestStatusLineWhereThereWasNone(t *testing.T) {
-	got := string(mustEdit(t, []byte("{}\n"), Spec{Command: "/b/beckon-hook", Events: []string{"Stop"}, StatusLine: "/my bin/beckon"}))
-	if want := "  \"statusLine\": {\n    \"type\": \"command\",\n    \"command\": \"'/my bin/beckon' statusline\",\n    \"refreshInterval\": 5\n  }\n}\n"; !strings.HasSuffix(got, want) {
-		t.Errorf("got\n%swant the end\n%s", got, want)
+	got := string(mustStatus(t, []byte("{}\n"), "/my bin/beckon"))
+	if want := "{\n  \"statusLine\": {\n    \"type\": \"command\",\n    \"command\": \"'/my bin/beckon' statusline\",\n    \"refreshInterval\": 5\n  }\n}\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	for name, old := range settingsFiles(t) {
 		t.Run(name, func(t *testing.T) { checkStatusRoundTrip(t, old) })
@@ -141,7 +143,7 @@ func TestStatusLineRoundTripGenerated(t *testing.T) {
 func TestStatusLineThatIsNoCommandIsRefused(t *testing.T) {
 	for _, line := range []string{`null`, `"x"`, `[]`, `{}`, `{"type": "static", "command": "x"}`, `{"type": "command"}`, `{"type": "command", "command": 1}`} {
 		old := []byte("{\n  \"statusLine\": " + line + "\n}\n")
-		_, err := Edit(old, statusSpec)
+		_, err := editStatus(old, testStatus)
 		if e, ok := errors.AsType[*settingsError](err); !ok || e.Line != 2 || e.Path != "statusLine" || e.advice == "" {
 			t.Errorf("%s: %v", line, err)
 		}
@@ -149,15 +151,12 @@ func TestStatusLineThatIsNoCommandIsRefused(t *testing.T) {
 			t.Errorf("%s: without the status line it is not in the way: %s", line, back)
 		}
 	}
-	if _, err := Edit([]byte(`{"statusLine": {}, "statusLine": {}}`), statusSpec); err == nil {
-		t.Error("a status line that is there twice was edited")
-	}
 }
 
 // Changes that the user makes to our status line stay.
 func TestStatusLineKeepsWhatWasAdded(t *testing.T) {
 	old := []byte("{\n  \"statusLine\": {\"type\": \"command\", \"command\": \"NO_COLOR=1 exec /opt/beckon/bin/beckon statusline --wrap 'a b'\", \"padding\": 2}\n}\n")
-	if got := mustEdit(t, old, statusSpec); !bytes.Contains(got, []byte("NO_COLOR=1 exec /opt/beckon/bin/beckon statusline --wrap 'a b'\", \"padding\": 2}")) {
+	if got := mustStatus(t, old, testStatus); !bytes.Contains(got, []byte("NO_COLOR=1 exec /opt/beckon/bin/beckon statusline --wrap 'a b'\", \"padding\": 2}")) {
 		t.Errorf("changed to\n%s", got)
 	}
 	if got := string(mustRemove(t, old)); got != "{\n  \"statusLine\": {\"type\": \"command\", \"command\": \"a b\", \"padding\": 2}\n}\n" {
@@ -167,7 +166,7 @@ func TestStatusLineKeepsWhatWasAdded(t *testing.T) {
 
 func TestInspectStatusLine(t *testing.T) {
 	h := newHome(t).with(`{"statusLine": {"type": "command", "command": "date"}}`)
-	h.apply(Install(statusSpec))
+	h.apply(StatusLine(testStatus))
 	if s := InspectFile(h.Target).Status; s != "/opt/beckon/bin/beckon" {
 		t.Errorf("status %+v", s)
 	}
@@ -177,9 +176,7 @@ func TestInspectStatusLine(t *testing.T) {
 
 func TestSpecRefusesOtherStatusPrograms(t *testing.T) {
 	for _, path := range []string{"beckon", "/x/other", "/x/bec\nkon/beckon"} {
-		s := statusSpec
-		s.StatusLine = path
-		if _, err := Edit(nil, s); err == nil {
+		if _, err := editStatus(nil, path); err == nil {
 			t.Errorf("%q was taken", path)
 		}
 	}

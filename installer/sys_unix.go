@@ -20,19 +20,5 @@ func keepOwner(f *os.File, like fs.FileInfo) error {
 	if !ok1 || !ok2 || is.Uid == want.Uid && is.Gid == want.Gid {
 		return nil
 	}
-	return cause(f.Chown(int(want.Uid), int(want.Gid)))
+	return f.Chown(int(want.Uid), int(want.Gid))
 }
-
-func rename(from, to string) error { return os.Rename(from, to) }
-
-// syncDir makes a rename in dir outlast a power cut, where that can be done: the rename itself
-// has succeeded.
-func syncDir(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
-	}
-}
-
-// Runnable reports whether info is of a file that may be executed.
-func Runnable(_ string, info fs.FileInfo) bool { return info.Mode().Perm()&0o111 != 0 }

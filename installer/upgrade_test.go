@@ -28,7 +28,7 @@ func TestUpgradeRecord(t *testing.T) {
 	if r, ok := k.load(); !ok || r.Schema != 1 || r.Original == "" || r.Wrote == "" {
 		t.Fatalf("%+v", r)
 	}
-	if _, err := Apply(t.Context(), h.Target, Uninstall()); err != nil {
+	if _, err := Apply(h.Target, Uninstall()); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(h.Path)
@@ -48,7 +48,7 @@ func TestNewerRecord(t *testing.T) {
 	text := `{"schema": 2, "original": {"some": "thing"}}`
 	h.write(k.record, text)
 	for _, op := range []Op{Install(Spec{Command: "/opt/beckon-hook", Events: []string{"Stop"}}), Uninstall()} {
-		_, err := Apply(t.Context(), h.Target, op)
+		_, err := Apply(h.Target, op)
 		if err == nil || !strings.Contains(err.Error(), "a newer beckon wrote it") {
 			t.Errorf("%v", err)
 		}

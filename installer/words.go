@@ -3,8 +3,11 @@ package installer
 import (
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -35,16 +38,11 @@ func readHandler(text []byte) handler {
 	return h
 }
 
-// lacks names the field that an entry needs and does not have.
-func (h handler) lacks() string {
+// valid reports whether a client can run the entry.
+func (h handler) valid() bool {
 	kind, ok := h.fields["type"].(string)
-	if !ok {
-		return "type"
-	}
-	if _, ok := h.fields["command"].(string); kind == "command" && !ok {
-		return "command"
-	}
-	return ""
+	_, command := h.fields["command"].(string)
+	return ok && (kind != "command" || command)
 }
 
 // words returns the program and its arguments, without quoting; nil if the entry runs anything
@@ -144,6 +142,15 @@ func windowsPath(path string) bool {
 	drive := len(path) > 2 && path[1] == ':' && strings.ContainsRune(`\/`, rune(path[2])) &&
 		path[0]|0x20 >= 'a' && path[0]|0x20 <= 'z'
 	return drive || len(path) > 2 && path[:2] == `\\` && path[2] != '\\' && path[2] != '/'
+}
+
+// absolute reports whether path is absolute, on this system or in a client of another.
+func absolute(path string) bool {
+	return filepath.IsAbs(path) || windowsPath(path) || strings.HasPrefix(path, "/")
+}
+
+func printable(path string) bool {
+	return utf8.ValidString(path) && !strings.ContainsFunc(path, unicode.IsControl)
 }
 
 // slashed converts a Windows path to forward slashes, which both of Claude Code's shells there

@@ -2,7 +2,7 @@ package installer
 
 import (
 	"bytes"
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -33,7 +33,7 @@ func TestObstacles(t *testing.T) {
 				t.Fatal(err)
 			}
 			before, _ := os.ReadFile(h.Path)
-			_, err := Apply(context.Background(), h.Target, Install(testSpec))
+			_, err := Apply(h.Target, Install(testSpec))
 			if _, ok := errors.AsType[*fileError](err); !ok {
 				t.Errorf("error %v", err)
 			}
@@ -102,7 +102,7 @@ func TestRewrittenForEver(t *testing.T) {
 			n++
 			h.write(h.Path, string(mustEdit(t, fmt.Appendf(nil, "{\"n\": %d}", n), Spec{Command: "/x/beckon-hook", Events: []string{"Stop"}})))
 		}
-		_, err := Apply(context.Background(), h.Target, op)
+		_, err := Apply(h.Target, op)
 		if !errors.Is(err, errBusy) || n != applyTries {
 			t.Errorf("%v after %d tries", err, n)
 		}
@@ -145,7 +145,7 @@ func TestConcurrentInstalls(t *testing.T) {
 		ours.Go(func() {
 			spec := testSpec
 			spec.Events = []string{"Stop", fmt.Sprintf("Event%d", i)}
-			if _, err := Apply(context.Background(), h.Target, Install(spec)); err != nil && !errors.Is(err, errBusy) {
+			if _, err := Apply(h.Target, Install(spec)); err != nil && !errors.Is(err, errBusy) {
 				t.Error(err)
 			}
 		})
@@ -172,7 +172,7 @@ func rewrite(h home, stop chan struct{}) {
 		case <-time.After(3 * time.Millisecond):
 		}
 		data, err := os.ReadFile(h.Path)
-		if err != nil || checkSyntax(data) != nil {
+		if err != nil || !json.Valid(data) {
 			h.t.Errorf("read %q, %v", data, err)
 			return
 		}
@@ -186,25 +186,19 @@ func rewrite(h home, stop chan struct{}) {
 	}
 }
 
-// The next run removes a temporary file that a killed run left; other files stay.
-func TestLeftoversAreSwept(t *testing.T) {
+// The next edit uses up the temporary file that a killed run left; other files stay.
+func TestLeftoverGoes(t *testing.T) {
 	h := newHome(t).with("{}")
-	old := time.Now().Add(-2 * leftoverAge)
-	for name, stays := range map[string]bool{".settings.json.beckon-1.tmp": false, ".settings.json.beckon-2.tmp": true, ".settings.json.1.tmp": true} {
-		path := filepath.Join(filepath.Dir(h.Path), name)
-		h.write(path, "")
-		if name != ".settings.json.beckon-2.tmp" {
-			if err := os.Chtimes(path, old, old); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := Apply(context.Background(), h.Target, Uninstall()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := os.Stat(path); (err == nil) != stays {
-			t.Errorf("%s: %v", name, err)
-		}
+	theirs := filepath.Join(filepath.Dir(h.Path), ".settings.json.1.swp")
+	h.write(theirs, "")
+	h.write(temporaryFor(h.Path), "half")
+	h.apply(Install(testSpec))
+	if _, err := os.Stat(theirs); err != nil {
+		t.Error(err)
 	}
+	h.write(temporaryFor(h.Path), "half")
+	h.apply(Uninstall())
+	h.is("{}")
 }
 
 func TestLockedByAnother(t *testing.T) {
@@ -216,9 +210,7 @@ func TestLockedByAnother(t *testing.T) {
 	if err := l.Lock(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := Apply(ctx, h.Target, Install(testSpec)); !errors.Is(err, errBusy) {
+	if _, err := Apply(h.Target, Install(testSpec)); !errors.Is(err, errBusy) {
 		t.Errorf("error %v", err)
 	}
 	h.is("{}")
@@ -235,8 +227,8 @@ func TestKilled(t *testing.T) {
 	if dir := os.Getenv(killedHome); dir != "" {
 		target, _ := Dirs{Config: filepath.Join(dir, ".claude"), Keep: filepath.Join(dir, "keep")}.Target(User)
 		for {
-			_, _ = Apply(context.Background(), target, Install(testSpec))
-			_, _ = Apply(context.Background(), target, Uninstall())
+			_, _ = Apply(target, Install(testSpec))
+			_, _ = Apply(target, Uninstall())
 		}
 	}
 	h := newHome(t).with("{\n}")
@@ -254,7 +246,7 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("settings are %q", got)
 		}
 	}
-	if _, err := Apply(context.Background(), h.Target, Uninstall()); err != nil {
+	if _, err := Apply(h.Target, Uninstall()); err != nil {
 		t.Fatal(err)
 	}
 	h.is("{\n}")
@@ -278,7 +270,7 @@ func TestFailureLeavesTheRecord(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Apply(context.Background(), h.Target, op); err == nil {
+		if _, err := Apply(h.Target, op); err == nil {
 			t.Fatal("a directory was replaced")
 		}
 		if err := os.Remove(h.Path); err != nil {
@@ -291,37 +283,6 @@ func TestFailureLeavesTheRecord(t *testing.T) {
 		}
 		if c, err := Plan(h.Target, Uninstall()); err != nil || string(c.New) != old {
 			t.Errorf("installed %v: uninstall leaves %q, %v", installed, c.New, err)
-		}
-	}
-}
-
-// Leftovers are swept next to start-up files and records, too; a directory's name is no pattern.
-func TestLeftoversAreSweptEverywhere(t *testing.T) {
-	h := newHome(t)
-	h.Path, h.Keep = filepath.Join(h.dir, "a[b]", "settings.json"), filepath.Join(h.dir, "keep[x]")
-	rc := Target{Scope: User, Path: filepath.Join(h.dir, ".bashrc"), Keep: h.Keep}
-	old := time.Now().Add(-2 * leftoverAge)
-	var left []string
-	for _, path := range []string{
-		filepath.Join(filepath.Dir(h.Path), strings.Replace(temporaryFor(h.Path), "*", "1", 1)),
-		filepath.Join(filepath.Dir(rc.Path), strings.Replace(temporaryFor(rc.Path), "*", "1", 1)),
-		filepath.Join(h.Keep, ".new-1"), // of a record
-	} {
-		h.write(path, "half")
-		if err := os.Chtimes(path, old, old); err != nil {
-			t.Fatal(err)
-		}
-		left = append(left, path)
-	}
-	if _, err := Apply(context.Background(), h.Target, Install(testSpec)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Apply(context.Background(), rc, Put(StartupLine{"path", "x"})); err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range left {
-		if _, err := os.Stat(path); err == nil {
-			t.Errorf("left behind: %s", path)
 		}
 	}
 }

@@ -31,9 +31,6 @@ func (m *machine) claudeSteps() ([]step, error) {
 	if m.problem != nil && installed {
 		spec.Command = file.Entries[0].Program // entries that stay keep theirs
 	}
-	if file.Status != "" && m.problem == nil {
-		spec.StatusLine = m.hook
-	}
 	hooks := m.hookStep("hooks", "follow Claude Code's sessions", target, spec, installed)
 	hooks.Then = "sessions that run already load the hooks within seconds"
 	if !m.client.Version.Known() {
@@ -41,26 +38,21 @@ func (m *machine) claudeSteps() ([]step, error) {
 			"the first session adds the others"
 	}
 
-	// part returns the edit of one part of what the settings have. Where a part is taken away that has
-	// no hooks beside it, as with the plugin, all that is ours goes.
-	part := func(on bool, change func(*installer.Spec)) []installer.FileEdit {
-		if !on && !installed {
-			return []installer.FileEdit{{Target: target, Op: installer.Uninstall()}}
-		}
-		before, changed := installer.Install(spec), spec
-		change(&changed)
-		return []installer.FileEdit{{Target: target, Op: installer.Install(changed), Before: &before}}
-	}
 	statusline := step{Name: "statusline", Title: "name those that need you in Claude Code's status line",
-		On: file.Status != "", Needs: "hooks", Want: true}
-	statusline.Files = func(on bool) ([]installer.FileEdit, error) {
-		return part(on, func(s *installer.Spec) { s.StatusLine, s.NoStatusLine = m.hook, !on }), nil
-	}
+		On: file.Status != "", Needs: "hooks", Want: true,
+		Files: one(target, func(on bool) installer.Op {
+			if on {
+				return installer.StatusLine(m.hook)
+			}
+			return installer.StatusLine("")
+		})}.outdated()
 	answers := step{Name: "answers", Title: "answer what sessions ask from here or a phone",
 		On: slices.ContainsFunc(file.Entries, installer.Entry.Answers), Needs: "hooks", Want: true,
 		Then: "the dialog in the session stays, and the first answer wins; beckon help answers"}
 	answers.Files = func(on bool) ([]installer.FileEdit, error) {
-		list := part(on, func(s *installer.Spec) { s.KeepAnswers, s.Answers = false, on })
+		changed := spec
+		changed.KeepAnswers, changed.Answers = false, on
+		list := []installer.FileEdit{{Target: target, Op: installer.Install(changed)}}
 		for _, other := range m.agents() {
 			if other.On && other.agent.Holds() && m.scope == installer.User && m.problem == nil {
 				spec := other.spec
@@ -310,7 +302,7 @@ func completeInstall(a *cli.App, version string) error {
 	if c := installer.FindClient(ctx, a.ClaudeDir()); c.Version.Known() && c.Version.Compare(v) < 0 {
 		v = c.Version
 	}
-	err := installer.Complete(ctx, keepDir(a), v)
+	err := installer.Complete(keepDir(a), v)
 	if err != nil {
 		a.Store.Log(fmt.Errorf("completing the install: %w", err)) // nobody reads the output of what a hook starts
 	}

@@ -100,9 +100,9 @@ func (m *screen) preview() []string {
 	case s.On && chosen && !s.Old:
 		return m.wrapped("set up already; space undoes it")
 	case m.diffing && !s.On && !chosen:
-		return append([]string{"not chosen; it would change:"}, m.diff(s, true)...)
+		return append([]string{"not chosen; it would change:"}, m.diff(true)...)
 	case m.diffing:
-		return m.diff(s, chosen)
+		return m.diff(chosen)
 	case chosen && s.Then != "":
 		return m.wrapped(s.Then)
 	}
@@ -113,12 +113,12 @@ func (m *screen) wrapped(text string) []string {
 	return strings.Split(ansi.Wordwrap(text, m.width, ""), "\n")
 }
 
-func (m *screen) diff(s step, on bool) []string {
-	text, err := s.diff(on)
+func (m *screen) diff(on bool) []string {
+	text, err := m.plan.diff(m.cursor, on)
 	if err != nil {
 		return strings.Split(err.Error(), "\n")
 	}
-	return strings.Split(strings.TrimRight(text+s.Text, "\n"), "\n")
+	return strings.Split(strings.TrimRight(text+m.plan.Steps[m.cursor].Text, "\n"), "\n")
 }
 
 func (m *screen) View() tea.View {

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,11 +35,11 @@ func one(t installer.Target, op func(on bool) installer.Op) func(bool) ([]instal
 	}
 }
 
-// diff returns what do would change, as a unified diff.
-func (s *step) diff(on bool) (text string, err error) {
+// diff returns what do would change, as a unified diff. texts are as in FileEdit.Diff.
+func (s *step) diff(on bool, texts map[string][]byte) (text string, err error) {
 	files, err := s.Files(on)
 	for _, f := range files {
-		diff, err := f.Diff()
+		diff, err := f.Diff(texts)
 		if err != nil {
 			return "", err
 		}
@@ -53,7 +52,7 @@ func (s *step) diff(on bool) (text string, err error) {
 func (s *step) do(on bool) error {
 	files, err := s.Files(on)
 	if err == nil {
-		err = installer.ApplyAll(context.Background(), files)
+		err = installer.ApplyAll(files)
 	}
 	if err != nil || s.Also == nil {
 		return err
@@ -64,7 +63,7 @@ func (s *step) do(on bool) error {
 // outdated notes whether the step is set up, and not as it would be now.
 func (s step) outdated() step {
 	if s.On && !s.Fixed {
-		text, err := s.diff(true)
+		text, err := s.diff(true, map[string][]byte{})
 		s.Old = err == nil && text != ""
 	}
 	return s
@@ -108,7 +107,7 @@ func (p *plan) Choose(i int, on bool) {
 func (p *plan) Only(do, undo []string) error {
 	for i, s := range p.Steps {
 		p.Chosen[i] = s.On
-		p.Steps[i].Old = s.Old && slices.Contains(do, s.Name)
+		p.Steps[i].Old = s.Old && (slices.Contains(do, s.Name) || slices.Contains(do, s.Needs))
 	}
 	for n, name := range slices.Concat(do, undo) {
 		i, on := slices.Index(p.names(), name), n < len(do)
@@ -151,12 +150,24 @@ func (p *plan) changes() (list []int) {
 	return list
 }
 
+// diff returns what one step changes once those that it needs are done.
+func (p *plan) diff(i int, on bool) (string, error) {
+	texts := map[string][]byte{}
+	for _, s := range p.Steps {
+		if on && !s.On && s.Name == p.Steps[i].Needs {
+			_, _ = s.diff(true, texts)
+		}
+	}
+	return p.Steps[i].diff(on, texts)
+}
+
 // Diff writes what Do would change.
 func (p *plan) Diff(w io.Writer) error {
+	texts := map[string][]byte{}
 	for _, i := range p.changes() {
 		s := p.Steps[i]
 		fmt.Fprintf(w, "%s: %s\n", s.Name, s.verb(p.Chosen[i]))
-		text, err := s.diff(p.Chosen[i])
+		text, err := s.diff(p.Chosen[i], texts)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
