@@ -36,7 +36,7 @@
 //	                     beside and transcript read what hooks do not tell; intent reads
 //	                     messages, redact takes secrets out; recording, osc, home, typed,
 //	                     jsonenc and plainfile are forms of text and files
-//	event/policy         what answers a hook: config reads files, packs are rules that ship, rule
+//	event/policy         what answers a hook: config reads files and has the packs, rule
 //	                     and shell judge calls, run starts commands and servers, wire speaks to
 //	                     agents and servers, trust keeps copies
 //	state                Apply folds facts, Resolve makes one word of them; store has the files,

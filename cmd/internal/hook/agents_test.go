@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"beckon/event/policy/packs"
+	"beckon/event/policy/config"
+	"beckon/event/policy/rule"
 	"beckon/event/policy/run"
 	"beckon/state"
 
@@ -63,22 +64,26 @@ func recordedCall(t *testing.T, agent, name, at, command string) string {
 func TestPacksSpeakOfEveryShell(t *testing.T) {
 	for _, s := range shells {
 		t.Run(s.agent, func(t *testing.T) {
-			u := newUser(t, `{"packs":["`+strings.Join(packs.Names(), `","`)+`"]}`, "")
+			policy := `{"packs":["` + strings.Join(config.Packs(), `","`) + `"]}`
+			u := newUser(t, policy, "")
 			cases := 0
-			for _, pack := range packs.Names() {
-				rules, _ := packs.Load(pack)
-				for _, r := range rules {
-					for _, c := range r.Fits {
-						if r.Decision == "allow" || strings.HasPrefix(c, "read ") || strings.HasPrefix(c, "write ") {
-							continue
-						}
-						cases++
-						answer := u.from(s.agent, s.event, recordedCall(t, s.agent, s.event, s.command, c))
-						if answer == "" || !json.Valid([]byte(answer)) {
-							t.Errorf("%s: %q is answered %q", r.ID, c, answer)
-						}
-						break // one of each rule: the packs' own tests run them all
+			read, err := config.Decode("policy.json", config.Global, []byte(policy))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range read.Hooks {
+				r := h.Spec.Rule
+				for _, c := range r.Examples {
+					fits := r.Match.Evaluate(rule.Example(c, true)).Result == rule.Yes
+					if !fits || r.Decision == "allow" || strings.HasPrefix(c, "read ") || strings.HasPrefix(c, "write ") {
+						continue
 					}
+					cases++
+					answer := u.from(s.agent, s.event, recordedCall(t, s.agent, s.event, s.command, c))
+					if answer == "" || !json.Valid([]byte(answer)) {
+						t.Errorf("%s: %q is answered %q", h.ID, c, answer)
+					}
+					break // one of each rule: the packs' own tests run them all
 				}
 			}
 			if cases < 10 {

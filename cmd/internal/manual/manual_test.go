@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/event/policy/packs"
+	"beckon/event/policy/config"
 	"beckon/event/policy/rule"
 )
 
@@ -65,7 +65,7 @@ func TestPacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range packs.Names() {
+	for _, name := range config.Packs() {
 		if !strings.Contains(page, "`"+name+"`") {
 			t.Errorf("the manual lacks the pack %s", name)
 		}

@@ -12,7 +12,7 @@ import (
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/hook"
 	"beckon/event/plainfile"
-	"beckon/event/policy/packs"
+	policy "beckon/event/policy/config"
 	"beckon/installer"
 	"beckon/render/notify"
 	"beckon/state/alert"
@@ -104,9 +104,10 @@ func (m *machine) ruleSteps() (list []step) {
 			}
 			return installer.List("packs", want, before)
 		})
-		rules, _ := packs.Load(p.pack)
-		for _, r := range rules {
-			s.Text += fmt.Sprintf("%-5s %s\n", r.Decision, r.Reason)
+		rules, _ := policy.Decode(p.pack, policy.Global, fmt.Appendf(nil, `{"packs": [%q]}`, p.pack))
+		for _, h := range rules.Hooks {
+			what, _, _ := strings.Cut(h.Spec.Rule.Reason, ". ")
+			s.Text += fmt.Sprintf("%-5s %s.\n", h.Spec.Rule.Decision, strings.TrimSuffix(what, "."))
 		}
 		list = append(list, s)
 	}

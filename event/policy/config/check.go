@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"beckon/event/policy/packs"
 	"beckon/event/policy/rule"
 	"beckon/event/policy/shell"
 	"beckon/event/policy/wire"
@@ -154,11 +153,12 @@ func (c *checking) misspelt(entry, word string, known []string) {
 
 // packed returns the entries of all packs.
 var packed = sync.OnceValue(func() (list []string) {
-	for _, name := range packs.Names() {
-		rules, _ := packs.Load(name)
-		for _, r := range rules {
-			list = append(list, r.Commands...)
-		}
+	var d decoder
+	for _, name := range Packs() {
+		d.pack(name, place{})
+	}
+	for _, h := range d.hooks {
+		list = append(list, h.Spec.Rule.Match.Commands...)
 	}
 	return list
 })
@@ -194,7 +194,7 @@ func (r *Rule) describe() string {
 	if r.Match.Says != nil {
 		parts = append(parts, r.Match.Says.Text())
 	}
-	for _, m := range r.Match.Tools[min(len(r.Match.Tools), 1):] { // the first is the group's
+	for _, m := range r.Match.Tools {
 		list("tool", []string{m.Text()})
 	}
 	if r.Match.Unless != nil {

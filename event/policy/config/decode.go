@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"net/url"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/policy/packs"
 	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
 	"beckon/event/typed"
@@ -175,22 +175,32 @@ func (d *decoder) list(name string, top *object) {
 	}
 }
 
+//go:embed packs/*.json
+var packs embed.FS // policies that ship with beckon
+
+// Packs returns the names of all packs, sorted.
+func Packs() []string {
+	return []string{"cloud", "containers", "database", "filesystem", "git", "packages", "read-only", "secrets"}
+}
+
 // pack adds the rules of a pack: each is a hook of PreToolUse.
 func (d *decoder) pack(name string, at place) {
-	rules, ok := packs.Load(name)
-	if !ok {
-		d.fail(at, suggest(name, packs.Names()), "no pack %q", name)
+	text, err := packs.ReadFile("packs/" + name + ".json")
+	if err != nil {
+		d.fail(at, suggest(name, Packs()), "no pack %q", name)
+		return
 	}
-	for _, p := range rules {
-		h := d.base(event.PreToolUse, BuiltIn, at)
-		reason := strings.TrimSpace(p.Reason + " " + p.Instead)
-		h.ID, h.hashed = p.ID, fmt.Sprint(p.ID, h.Observe)
-		h.Spec.Rule = &Rule{Decision: wire.Decision(p.Decision), Reason: reason, Match: p.Match()}
-		if h.Grant = h.Spec.Rule.Decision == wire.Allow; h.Grant && d.level == Project {
+	p := &decoder{level: Global, again: true, ids: map[string]int{}}
+	p.all(p.read(text)) // a test reads them all
+	for _, from := range p.hooks {
+		h := d.base(from.Event, BuiltIn, at)
+		h.ID, h.Spec, h.Grant = name+"/"+from.ID, from.Spec, from.Grant
+		h.hashed = fmt.Sprint(h.ID, h.Observe)
+		d.hooks = append(d.hooks, h)
+		if h.Grant && d.level == Project {
 			d.fail(at, "", "a project's policy cannot allow, so it has no use for the pack %q", name)
 			return
 		}
-		d.hooks = append(d.hooks, h)
 	}
 }
 
@@ -480,9 +490,7 @@ func (d *decoder) rule(h *Hook, o *object) {
 	m := rule.Rule{Conditions: d.conditions(h, o), Allow: said == "allow"}
 	match, not := o.list("match", `"[`, `"`), o.list("not_match", `"[`, `"`)
 	if tool := d.matcher(h.Event, o, "tool"); can.Tool { // the rule decides: a command that reads a file is a Read, too
-		if m.Tools = []rule.Matcher{h.Matcher}; o.has("tool") {
-			m.Tools = append(m.Tools, tool)
-		}
+		m.Tools = slices.DeleteFunc([]rule.Matcher{h.Matcher, tool}, rule.Matcher.All)
 	}
 	unless := o
 	if v, ok := o.get("unless", "{"); ok {

@@ -1,4 +1,4 @@
-package packs
+package config
 
 import (
 	"os"
@@ -26,30 +26,25 @@ func corpus(t *testing.T, file string) (list []string) {
 	return list
 }
 
-// all returns the rules of all packs.
-func all(t *testing.T) (rules []Rule, compiled []*rule.Rule) {
-	for _, name := range Names() {
-		list, _ := Load(name)
-		for _, r := range list {
-			if r.Decision == "allow" {
-				continue
-			}
-			match := r.Match()
-			rules, compiled = append(rules, r), append(compiled, &match)
+// all returns the rules of all packs that refuse or ask.
+func all(t *testing.T) (hooks []*Hook) {
+	for _, h := range decoded(t, `{"packs":["`+strings.Join(Packs(), `","`)+`"]}`).Hooks {
+		if h.Spec.Rule.Decision != "allow" {
+			hooks = append(hooks, h)
 		}
 	}
-	return rules, compiled
+	return hooks
 }
 
 // The packs let everyday commands pass and find harmful ones, in whatever form these are
 // written.
 func TestCorpus(t *testing.T) {
-	rules, compiled := all(t)
+	rules := all(t)
 	verdict := func(line string) (found string) {
 		call := callOf(line)
-		for i, r := range compiled {
-			if r.Evaluate(call).Result == rule.Yes {
-				return rules[i].ID
+		for _, h := range rules {
+			if h.Spec.Rule.Match.Evaluate(call).Result == rule.Yes {
+				return h.ID
 			}
 		}
 		return ""
