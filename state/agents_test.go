@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"beckon/event"
-	"beckon/event/agents/beside"
+	"beckon/event/transcript"
 )
 
 var update = flag.Bool("update", false, "write testdata/agents/MATRIX.md from what is found")
@@ -118,7 +118,7 @@ func (s *stage) sees(title string, t int64) State {
 		if s.gone {
 			ev.Process = Gone
 		} else if st := Resolve(*x, ev, now).State; st.AtWork() || st.Asks() { // as in package live
-			ev.Registry = x.Titled(beside.Title(s.p.agent, title, x.Cwd), now)
+			ev.Registry = x.Titled(transcript.TitleStatus(s.p.agent, title, x.Cwd), now)
 		}
 		for _, o := range Observe(*x, ev, now) {
 			*x = Apply(*x, Change{Seq: x.Seq + 1, At: o.At, Observation: &o})

@@ -37,7 +37,7 @@ func TestHaltOfRealTranscripts(t *testing.T) {
 		t.Errorf("%d samples, %d expectations", len(files), len(want))
 	}
 	for name, stamp := range want {
-		entries, _, err := Recent(filepath.Join("testdata", "halt", name+".jsonl"), 0, Limits{})
+		entries, _, err := Recent(filepath.Join("testdata", "halt", name+".jsonl"), 0, MaxText)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,8 +115,6 @@ func TestHaltForms(t *testing.T) {
 		{"carriage returns", strings.ReplaceAll(prompt+lineOf("user", 20, marker), "\n", "\r\n"), true},
 		{"half a last line", prompt + lineOf("user", 20, marker) + lineOf("user", 30, `"again"`)[:60], true},
 		{"a last line without its line break", prompt + strings.TrimSuffix(lineOf("user", 20, marker), "\n"), false},
-		{"times in seconds", `{"type":"user","message":{"content":` + marker + `},"timestamp":1795182940}` + "\n", true},
-		{"times in milliseconds", `{"type":"user","message":{"content":` + marker + `},"timestamp":1795182940000}` + "\n", true},
 		{"a time with an offset", `{"type":"user","message":{"content":` + marker + `},"timestamp":"2026-11-20T15:55:48.088+02:00"}` + "\n", true},
 	} {
 		file := filepath.Join(t.TempDir(), "t.jsonl")

@@ -18,9 +18,9 @@ func TestReadLongLines(t *testing.T) {
 	image := `[{"type":"tool_result","tool_use_id":"t2","content":[{"type":"image","source":{"data":"` + strings.Repeat("iVBORw0K", 5<<17) + `"}}]},{"type":"text","text":"see the picture"}]`
 	words := strings.Repeat("Each word of this is the agent's. ", 40_000) + "Which one do you want?"
 	text := assistant(1, "before") + user(2, image) + assistant(3, words) + assistant(4, "after")
-	entries, c := drain(t, strings.NewReader(text), int64(len(text)), Cursor{}, Limits{})
+	entries, c := drain(t, strings.NewReader(text), int64(len(text)), 0, chunk, MaxText)
 	if len(entries) != 4 {
-		t.Fatalf("got %d entries, %+v", len(entries), c)
+		t.Fatalf("got %d entries, %d", len(entries), c)
 	}
 	if e := entries[1]; !e.ToolResult || e.Text != "see the picture" || e.At == 0 || !slices.Equal(e.ToolUseIDs, []string{"t2"}) {
 		t.Errorf("the picture: %+v", e)
@@ -28,17 +28,17 @@ func TestReadLongLines(t *testing.T) {
 	if e := entries[2]; len(e.Text) != MaxText || !strings.HasSuffix(words, e.Text) {
 		t.Errorf("the tail of a long text: %d bytes, %.80q", len(e.Text), e.Text)
 	}
-	lim := Limits{Line: 1 << 20}
+	text = assistant(1, "before") + user(2, strconv.Quote(strings.Repeat("y", maxLine+1<<20))) + assistant(4, "after")
 	var got []Entry
-	c = Cursor{}
-	for size := int64(0); size < int64(len(text)); size += 300_000 {
+	c = 0
+	for size := int64(0); size < int64(len(text)); size += 3_000_000 {
 		var more []Entry
-		more, c = drain(t, strings.NewReader(text), size, c, lim)
+		more, c = drain(t, strings.NewReader(text), size, c, chunk, MaxText)
 		got = append(got, more...)
 	}
-	more, c := drain(t, strings.NewReader(text), int64(len(text)), c, lim)
-	if got = append(got, more...); len(got) != 2 || got[1].UUID != "a4" || c.Inside {
-		t.Errorf("over the limit: %d entries, %+v", len(got), c)
+	more, c := drain(t, strings.NewReader(text), int64(len(text)), c, chunk, MaxText)
+	if got = append(got, more...); len(got) != 2 || got[1].UUID != "a4" || c != int64(len(text)) {
+		t.Errorf("over the limit: %d entries, %d", len(got), c)
 	}
 }
 
@@ -47,18 +47,18 @@ func TestRecentKeepsALongTornLine(t *testing.T) {
 	long := user(2, strconv.Quote(strings.Repeat("x", 1<<20)))
 	text := assistant(1, "one") + long
 	for _, size := range []int{len(text) - 1, len(text) - 1<<19} {
-		_, c, err := recent(strings.NewReader(text), int64(size), firstWindow, Limits{}.orDefaults())
-		if err != nil || c.Inside || c.Offset != int64(len(assistant(1, "one"))) {
-			t.Fatalf("%+v, %v", c, err)
+		_, c, err := recent(strings.NewReader(text), int64(size), firstWindow, MaxText)
+		if err != nil || c != int64(len(assistant(1, "one"))) {
+			t.Fatalf("%d, %v", c, err)
 		}
-		entries, _ := drain(t, strings.NewReader(text), int64(len(text)), c, Limits{})
+		entries, _ := drain(t, strings.NewReader(text), int64(len(text)), c, chunk, MaxText)
 		if len(entries) != 1 || entries[0].UUID != "u2" {
 			t.Errorf("got %+v", entries)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "t.jsonl")
 	write(t, file, assistant(1, "one"), assistant(2, "two")[:30])
-	if entries, c, err := Recent(file, 0, Limits{}); err != nil || len(entries) != 1 || c.Offset != int64(len(assistant(1, "one"))) {
+	if entries, c, err := Recent(file, 0, MaxText); err != nil || len(entries) != 1 || c != int64(len(assistant(1, "one"))) {
 		t.Errorf("%+v, %+v, %v", entries, c, err)
 	}
 }
@@ -102,11 +102,11 @@ func TestOneGigabyte(t *testing.T) {
 	big.at = gigabyte / int64(block.Len()) * int64(block.Len())
 	src := &counting{ReaderAt: big}
 
-	entries, end, err := recent(src, big.size(), firstWindow, Limits{}.orDefaults())
+	entries, end, err := recent(src, big.size(), firstWindow, MaxText)
 	if n := len(entries); err != nil || n == 0 || entries[n-1].Text != "The end of it all." {
 		t.Fatalf("got %+v, %v", entries, err)
 	}
-	if end.Offset != big.size() || src.n > firstWindow+markSize+1 {
+	if end != big.size() || src.n > firstWindow {
 		t.Errorf("the end cost %d bytes; %+v", src.n, end)
 	}
 
@@ -114,22 +114,22 @@ func TestOneGigabyte(t *testing.T) {
 	grown := big
 	grown.tail += assistant(202, "One line more.")
 	src.ReaderAt = grown
-	entries, next := drain(t, src, grown.size(), end, Limits{})
-	if len(entries) != 1 || entries[0].Text != "One line more." || next.Offset != grown.size() {
+	entries, next := drain(t, src, grown.size(), end, chunk, MaxText)
+	if len(entries) != 1 || entries[0].Text != "One line more." || next != grown.size() {
 		t.Errorf("%+v, %+v", entries, next)
 	}
-	if more := int64(len(assistant(202, "One line more."))); src.n > more+3*markSize {
+	if more := int64(len(assistant(202, "One line more."))); src.n > more {
 		t.Errorf("%d new bytes cost %d", more, src.n)
 	}
 	if testing.Short() {
 		t.Skip("not all of it with -short")
 	}
 
-	var c Cursor
+	var c int64
 	var most uint64
 	n := 0
 	for {
-		entries, next, err := readFrom(big, big.size(), c, Limits{}.orDefaults())
+		entries, next, err := readFrom(big, big.size(), c, chunk, MaxText)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,13 +138,13 @@ func TestOneGigabyte(t *testing.T) {
 			break
 		}
 		c = next
-		if c.Offset%(64<<20) < DefaultBytes {
+		if c%(64<<20) < chunk {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			most = max(most, m.HeapSys)
 		}
 	}
-	if want := int(big.at/int64(block.Len()))*200 + 2; n != want || c.Offset != big.size() {
+	if want := int(big.at/int64(block.Len()))*200 + 2; n != want || c != big.size() {
 		t.Errorf("%d entries, want %d; %+v", n, want, c)
 	}
 	if most > 128<<20 { // an eighth of what was read; the collector may lag
@@ -167,11 +167,11 @@ func TestSparseGigabyte(t *testing.T) {
 		t.Skipf("no sparse file: %v", err)
 	}
 	f.Close()
-	if entries, _, err := Recent(file, 0, Limits{}); len(entries) != 2 || err != nil {
+	if entries, _, err := Recent(file, 0, MaxText); len(entries) != 2 || err != nil {
 		t.Errorf("%+v, %v", entries, err)
 	}
 	var ids string
-	var c Cursor
+	var c int64
 	for {
 		more, next := read(t, file, c)
 		ids += more
@@ -189,10 +189,10 @@ func BenchmarkReadNew(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "t.jsonl")
 	old := strings.Repeat(assistant(1, "some words"), 5000)
 	write(b, file, old, result(2), assistant(3, strings.Repeat("new words ", 50)))
-	c := Cursor{Offset: int64(len(old))}
+	c := int64(len(old))
 	b.ReportAllocs()
 	for b.Loop() {
-		if entries, _, err := Read(file, c, Limits{}); err != nil || len(entries) != 2 {
+		if entries, _, err := Read(file, c, MaxText); err != nil || len(entries) != 2 {
 			b.Fatal(len(entries), err)
 		}
 	}
@@ -210,6 +210,6 @@ func BenchmarkReadAll(b *testing.B) {
 	b.SetBytes(int64(all.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		drain(b, src, int64(all.Len()), Cursor{}, Limits{})
+		drain(b, src, int64(all.Len()), 0, chunk, MaxText)
 	}
 }

@@ -2,12 +2,13 @@ package transcript
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/hex"
 	"errors"
 	"hash/fnv"
 	"io"
+	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,73 +18,44 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Cursor is how far a transcript was read. It is small and comparable; its zero value is the
-// beginning of any file.
-type Cursor struct {
-	// Offset is where reading continues: at the start of a line, unless Inside.
-	Offset int64
-	// Mark is a hash of the up to 512 bytes before Offset. Other bytes there mean another
-	// file, or a rewritten one. Empty: not checked.
-	Mark string
-	// Inside: Offset is within a line that is skipped, because it is too long or began before
-	// what is read.
-	Inside bool
-
-	Restarts int64 // times the file was not the one read before
-}
-
-// Limits bound one reading. A zero field means its default.
-type Limits struct {
-	Text  int   // how many bytes of an entry's text are kept (MaxText)
-	Line  int64 // the longest line that is parsed, in bytes (16 MiB: a message with a few pasted images)
-	Bytes int64 // how much one Read reads (DefaultBytes), unless a line is longer
-	Back  int64 // how far before its end reading starts if the file turns out to be another one (1 MiB)
-}
-
-// DefaultBytes is the default of Limits.Bytes.
-const DefaultBytes = 4 << 20
-
 const (
-	firstWindow = 64 << 10 // how far back a search from the end begins
-	markSize    = 512
+	chunk   = 4 << 20  // how much one Read reads, unless a line is longer
+	maxLine = 16 << 20 // the longest line that is parsed: a message with a few pasted images
+	back    = 1 << 20  // how far before its end a file that became shorter is read
+	// firstWindow is how far back a search from the end begins.
+	firstWindow = 64 << 10
 )
 
-func (l Limits) orDefaults() Limits {
-	return Limits{cmp.Or(l.Text, MaxText), cmp.Or(l.Line, 16<<20), cmp.Or(l.Bytes, DefaultBytes), cmp.Or(l.Back, 1<<20)}
-}
-
-// Read returns what was appended to the transcript at path since c, in the order of the file,
-// and the cursor for the next call. It reads whole lines only: what follows the last line
-// break is left for later. It is done when the cursor no longer moves; Limits.Bytes splits a
-// long file over several calls.
+// Read returns the entries that follow the first from bytes of the transcript at path, in the
+// order of the file, and from for the next call. text is how many bytes of an entry's text are
+// kept. Read reads whole lines only: what follows the last line break is left for later. All is
+// read when from no longer changes. A line of which from skips the beginning is skipped whole,
+// since the rest of a JSON object is none.
 //
-// If the file is shorter than c says, or other bytes precede c.Offset, it is another file:
-// Read counts a restart and begins at its beginning, or at the first line in its last
-// Limits.Back bytes, whichever is later. So entries may come twice; their UUIDs identify them.
-// (A file replaced by one of exactly c.Offset bytes is noticed when that one grows.)
-func Read(path string, c Cursor, limit Limits) ([]Entry, Cursor, error) {
-	if info, err := os.Stat(path); err == nil && info.Size() == c.Offset && info.Mode().IsRegular() {
-		return nil, c, nil
-	}
+// If the file is shorter than from it is another one: Read begins in its last MiB, and returns a
+// smaller from.
+func Read(path string, from int64, text int) ([]Entry, int64, error) {
 	f, size, err := open(path)
 	if err != nil {
-		return nil, c, err
+		return nil, from, err
 	}
 	defer f.Close()
-	return readFrom(f, size, c, limit.orDefaults())
+	if from > size {
+		from = max(0, size-back)
+	}
+	return readFrom(f, size, from, chunk, text)
 }
 
-// Recent returns the entries of the last bound bytes of the transcript at path (64 KiB if that
-// is more), and the cursor from which Read continues. Use it for a file whose past does not
-// matter: its cost does not depend on the file's size. The first line is skipped if it begins
-// before those bytes.
-func Recent(path string, bound int64, limit Limits) ([]Entry, Cursor, error) {
+// Recent returns the entries in the last bound bytes of the transcript at path (64 KiB if that is
+// more), and from which byte Read continues. Use it for a file whose past does not matter: its
+// cost does not depend on the file's size.
+func Recent(path string, bound int64, text int) ([]Entry, int64, error) {
 	f, size, err := open(path)
 	if err != nil {
-		return nil, Cursor{}, err
+		return nil, 0, err
 	}
 	defer f.Close()
-	return recent(f, size, max(bound, firstWindow), limit.orDefaults())
+	return recent(f, size, max(bound, firstWindow), text)
 }
 
 func open(path string) (f *os.File, size int64, err error) {
@@ -99,77 +71,32 @@ func open(path string) (f *os.File, size int64, err error) {
 
 // recent reads the last bound bytes. It goes further back if they are all part of one line
 // that is still being written, which must not be lost.
-func recent(src io.ReaderAt, size, bound int64, lim Limits) ([]Entry, Cursor, error) {
-	for {
-		lim.Bytes = bound + 1
-		entries, c, err := readFrom(src, size, tailOf(size, bound), lim)
-		if err != nil || !c.Inside || bound >= size || bound > lim.Line {
-			return entries, c, err
-		}
-		bound *= 4
+func recent(src io.ReaderAt, size, bound int64, text int) ([]Entry, int64, error) {
+	from := max(0, size-bound)
+	entries, next, err := readFrom(src, size, from, bound, text)
+	if err == nil && next == from && from > 0 {
+		return recent(src, size, 4*bound, text)
 	}
+	return entries, next, err
 }
 
-// tailOf returns a cursor at the first line that begins in the last bound bytes: one inside
-// the line of the byte before them, which ends there if that byte is a line break.
-func tailOf(size, bound int64) Cursor {
-	if bound >= size {
-		return Cursor{}
+// readFrom reads the whole lines among most bytes, and one that does not end in them. The result
+// depends on the file's bytes alone, not on when and how often it is read.
+func readFrom(src io.ReaderAt, size, from, most int64, text int) (entries []Entry, next int64, err error) {
+	b, err := readAt(src, from, min(most, size-from))
+	if bytes.IndexByte(b, '\n') < 0 && from+int64(len(b)) < size {
+		b, err = readAt(src, from, min(maxLine, size-from))
 	}
-	return Cursor{Offset: size - bound - 1, Inside: true}
-}
-
-// readFrom is Read for a source of that size. The cursor only moves over whole lines that were
-// read, and over bytes of a skipped line. So the result depends on the file's bytes
-// alone, not on when and how often it is read.
-func readFrom(src io.ReaderAt, size int64, c Cursor, lim Limits) (entries []Entry, _ Cursor, err error) {
-	old, mark := c.Offset, ""
-	if c.Mark != "" {
-		if mark, err = markAt(src, size, c.Offset); err != nil {
-			return nil, c, err
+	end := bytes.LastIndexByte(b, '\n') + 1
+	if len(b) >= maxLine && end == 0 {
+		end = len(b) // part of a line that is too long
+	}
+	for line := range bytes.Lines(b[:end]) {
+		if e := parse(line, text); e.Type != "" {
+			entries = append(entries, e)
 		}
 	}
-	if c.Offset > size || c.Mark != mark {
-		restarts := c.Restarts + 1
-		c = tailOf(size, lim.Back)
-		c.Restarts = restarts
-	}
-	b, err := readAt(src, c.Offset, min(lim.Bytes, size-c.Offset))
-	if err == nil && !c.Inside && bytes.IndexByte(b, '\n') < 0 && lim.Line >= int64(len(b)) {
-		b, err = readAt(src, c.Offset, min(lim.Line+1, size-c.Offset))
-	}
-	for {
-		line, rest, whole := bytes.Cut(b, []byte("\n"))
-		long := int64(len(line)) > lim.Line
-		if whole && !c.Inside && !long {
-			if e := parse(line, lim.Text); e.Type != "" {
-				entries = append(entries, e)
-			}
-		}
-		if !whole {
-			if c.Inside = c.Inside || long; c.Inside {
-				c.Offset += int64(len(line))
-			}
-			break
-		}
-		c.Offset, c.Inside = c.Offset+int64(len(line))+1, false
-		b = rest
-	}
-	if c.Offset != old {
-		at, e := markAt(src, size, c.Offset)
-		c.Mark, err = at, errors.Join(err, e)
-	}
-	return entries, c, err
-}
-
-// markAt hashes the bytes before offset, "" if there are none.
-func markAt(src io.ReaderAt, size, offset int64) (string, error) {
-	if offset <= 0 || offset > size {
-		return "", nil
-	}
-	n := min(markSize, offset)
-	b, err := readAt(src, offset-n, n)
-	return hashOf(b), err
+	return entries, from + int64(end), err
 }
 
 // readAt reads up to n bytes; the end of the file is not an error.
@@ -180,6 +107,17 @@ func readAt(src io.ReaderAt, off, n int64) ([]byte, error) {
 		err = nil
 	}
 	return b[:k], err
+}
+
+// lastOf returns the last bytes of a file, at most that many.
+func lastOf(path string, most int64) ([]byte, error) {
+	f, size, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	n := min(most, size)
+	return readAt(f, size-n, n)
 }
 
 // hashOf returns the 64-bit FNV-1a hash in hexadecimal digits.
@@ -196,7 +134,7 @@ const tail = 256 << 10
 // LastHalt returns when Esc or a refusal stopped the main conversation, 0 if it was not stopped
 // or went on since, by the last 256 KiB of the transcript at path. Errors are those of Recent.
 func LastHalt(path string) (event.Millis, error) {
-	entries, _, err := Recent(path, tail, Limits{})
+	entries, _, err := Recent(path, tail, MaxText)
 	return lastHalt(entries), err
 }
 
@@ -238,11 +176,15 @@ func (e *Entry) works() bool {
 	return false
 }
 
-// LastWords returns what the agent said last in the main conversation, if nothing followed it:
-// no call, no result, no prompt and no Esc. That is the final message of a finished turn;
-// otherwise the zero Item. It reads as much as LastHalt does. Errors are those of Recent.
-func LastWords(path string, limit Limits) (last Item, err error) {
-	entries, _, err := Recent(path, tail, limit)
+// LastWords returns what the agent said last in the main conversation, at most that many bytes of
+// it, if nothing followed it: no call, no result, no prompt and no Esc. That is the final message
+// of a finished turn; otherwise the zero Item. It reads as much as LastHalt does. Errors are those
+// of Recent.
+func LastWords(path string, most int) (last Item, err error) {
+	if filepath.Base(path) == copilotFile {
+		return copilotWords(path), nil
+	}
+	entries, _, err := Recent(path, tail, most)
 	for i := range entries {
 		e := &entries[i]
 		switch begins := e.Prompt && e.Type != Queued; {
@@ -259,7 +201,7 @@ func LastWords(path string, limit Limits) (last Item, err error) {
 // Call reports whether the transcript at path contains the call of that id, and its result. It
 // reads as much as LastHalt does; for an older call made is false. Errors are those of Recent.
 func Call(path, id string) (made, answered bool, err error) {
-	entries, _, err := Recent(path, tail, Limits{})
+	entries, _, err := Recent(path, tail, MaxText)
 	for i := range entries {
 		e := &entries[i]
 		if slices.Contains(e.ToolUseIDs, id) {
@@ -280,31 +222,31 @@ const maxPlan = 1 << 20
 // Plan returns the whole plan that the agent last asked to approve, "" if there is none in the
 // last MiB of the transcript at path. Errors are those of Recent.
 func Plan(path string) (string, error) {
-	f, size, err := open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	n := min(maxPlan, size)
-	b, err := readAt(f, size-n, n)
+	b, err := lastOf(path, maxPlan)
 	return lastPlan(b), err
 }
 
-// lastPlan searches the lines of b from the end. One that begins before b is not valid JSON
-// and is skipped.
 func lastPlan(b []byte) string {
-	for len(b) > 0 {
-		b = bytes.TrimRight(b, "\n")
-		line := b[bytes.LastIndexByte(b, '\n')+1:]
-		b = b[:len(b)-len(line)]
-		if !bytes.Contains(line, []byte(`"`+planTool+`"`)) || !gjson.ValidBytes(line) {
-			continue
-		}
-		v := gjson.ParseBytes(line)
+	for v := range backwards(b, `"`+planTool+`"`) {
 		plan := v.Get(`message.content.#(name=="` + planTool + `").input.plan`)
 		if v.Get("type").Str == Assistant && plan.Type == gjson.String {
 			return strings.ToValidUTF8(plan.Str, "\uFFFD")
 		}
 	}
 	return ""
+}
+
+// backwards ranges over the whole lines that contain a word, from the last.
+func backwards(b []byte, word string) iter.Seq[gjson.Result] {
+	return func(yield func(gjson.Result) bool) {
+		b = b[:bytes.LastIndexByte(b, '\n')+1]
+		for i := bytes.LastIndex(b, []byte(word)); i >= 0; i = bytes.LastIndex(b, []byte(word)) {
+			start := bytes.LastIndexByte(b[:i], '\n') + 1
+			line, _, _ := bytes.Cut(b[start:], []byte("\n"))
+			if gjson.ValidBytes(line) && !yield(gjson.ParseBytes(line)) {
+				return
+			}
+			b = b[:start]
+		}
+	}
 }

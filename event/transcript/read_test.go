@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -34,15 +35,19 @@ func samples(t testing.TB) map[string][]byte {
 
 // assistant, user and result are lines as the client writes them, at second n.
 func assistant(n int, text string) string {
-	return `{"isSidechain":false,"message":{"role":"assistant","model":"m","content":[{"type":"text","text":` + strconv.Quote(text) + `}]},"type":"assistant","uuid":"a` + strconv.Itoa(n) + `","timestamp":` + strconv.Itoa(1795000000+n) + "}\n"
+	return `{"isSidechain":false,"message":{"role":"assistant","model":"m","content":[{"type":"text","text":` + strconv.Quote(text) + `}]},"type":"assistant","uuid":"a` + strconv.Itoa(n) + `","timestamp":` + stamp(n) + "}\n"
 }
 
 func user(n int, content string) string {
-	return `{"isSidechain":false,"type":"user","message":{"role":"user","content":` + content + `},"uuid":"u` + strconv.Itoa(n) + `","timestamp":` + strconv.Itoa(1795000000+n) + "}\n"
+	return `{"isSidechain":false,"type":"user","message":{"role":"user","content":` + content + `},"uuid":"u` + strconv.Itoa(n) + `","timestamp":` + stamp(n) + "}\n"
 }
 
 func result(n int) string {
 	return user(n, `[{"type":"tool_result","tool_use_id":"t`+strconv.Itoa(n)+`","content":"ok"}]`)
+}
+
+func stamp(n int) string {
+	return `"` + time.Unix(int64(1795000000+n), 0).UTC().Format(time.RFC3339) + `"`
 }
 
 // counting counts the bytes read.
@@ -57,31 +62,30 @@ func (c *counting) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// drain reads until the cursor stops moving.
-func drain(t interface{ Fatal(...any) }, src io.ReaderAt, size int64, c Cursor, lim Limits) ([]Entry, Cursor) {
+// drain reads until there is nothing more.
+func drain(t interface{ Fatal(...any) }, src io.ReaderAt, size, from, most int64, text int) ([]Entry, int64) {
 	var all []Entry
 	for {
-		entries, next, err := readFrom(src, size, c, lim.orDefaults())
+		entries, next, err := readFrom(src, size, from, most, text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, entries...)
-		if next == c {
-			return all, c
+		if next == from {
+			return all, next
 		}
-		c = next
+		from = next
 	}
 }
 
 // plain is the reference: it parses each whole line on its own.
-func plain(data []byte, lim Limits) (entries []Entry) {
-	lim = lim.orDefaults()
+func plain(data []byte, text int) (entries []Entry) {
 	for l := range bytes.Lines(data) {
 		l, whole := bytes.CutSuffix(l, []byte("\n"))
-		if !whole || int64(len(l)) > lim.Line {
+		if !whole {
 			continue
 		}
-		if e := parse(l, lim.Text); e.Type != "" {
+		if e := parse(l, text); e.Type != "" {
 			entries = append(entries, e)
 		}
 	}
@@ -92,24 +96,24 @@ func plain(data []byte, lim Limits) (entries []Entry) {
 func check(t interface {
 	Fatal(...any)
 	Fatalf(string, ...any)
-}, data []byte, sizes []int, lim Limits) {
+}, data []byte, sizes []int, most int64, text int) {
 	var got []Entry
-	var c Cursor
+	var from int64
 	for _, size := range append(slices.Clone(sizes), len(data)) {
-		entries, next := drain(t, bytes.NewReader(data), int64(size), c, lim)
-		if next.Offset < c.Offset || next.Offset > int64(size) || next.Restarts != 0 {
-			t.Fatalf("from %+v to %+v at %d bytes", c, next, size)
+		entries, next := drain(t, bytes.NewReader(data), int64(size), from, most, text)
+		if next < from || next > int64(size) {
+			t.Fatalf("from %d to %d at %d bytes", from, next, size)
 		}
-		if !next.Inside && next.Offset > 0 && data[next.Offset-1] != '\n' {
-			t.Fatalf("%+v is not where a line begins", next)
+		if next > 0 && data[next-1] != '\n' {
+			t.Fatalf("%d is not where a line begins", next)
 		}
-		got, c = append(got, entries...), next
+		got, from = append(got, entries...), next
 	}
-	if want := plain(data, lim); !reflect.DeepEqual(got, want) {
+	if want := plain(data, text); !reflect.DeepEqual(got, want) {
 		t.Fatalf("got %d entries, want %d\n%+v\n%+v", len(got), len(want), got, want)
 	}
 	for _, e := range got {
-		if lim := lim.orDefaults(); len(e.Text) > lim.Text || !utf8.ValidString(e.Text) || e.Type == "" || len(e.ToolUseIDs) > maxCalls {
+		if len(e.Text) > text || !utf8.ValidString(e.Text) || e.Type == "" || len(e.ToolUseIDs) > maxCalls {
 			t.Fatalf("%+v", e)
 		}
 	}
@@ -125,11 +129,11 @@ func TestReadTornAtEveryByte(t *testing.T) {
 		for i := range data {
 			sizes = append(sizes, i)
 		}
-		check(t, data, sizes, Limits{})
+		check(t, data, sizes, chunk, MaxText)
 	}
 }
 
-// The same holds for odd files, in pieces of any size, with any limits.
+// The same holds for odd files, in pieces of any size.
 func TestReadInPieces(t *testing.T) {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{
@@ -142,35 +146,32 @@ func TestReadInPieces(t *testing.T) {
 		data := []byte(strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), ""))
 		sizes := rapid.SliceOfN(rapid.IntRange(0, len(data)), 0, 20).Draw(t, "sizes")
 		slices.Sort(sizes)
-		check(t, data, sizes, Limits{
-			Text: rapid.IntRange(1, 50).Draw(t, "text"), Line: int64(rapid.IntRange(1, 400).Draw(t, "line")),
-			Bytes: int64(rapid.IntRange(1, 1000).Draw(t, "bytes")),
-		})
+		check(t, data, sizes, int64(rapid.IntRange(1, 1000).Draw(t, "bytes")), rapid.IntRange(1, 50).Draw(t, "text"))
 	})
 }
 
 func FuzzRead(f *testing.F) {
 	for _, data := range samples(f) {
-		f.Add(data[:min(len(data), 3000)], 100, 700, 5000, 300, 20)
+		f.Add(data[:min(len(data), 3000)], 100, 700, 300, 20)
 	}
-	f.Add([]byte("\x00"+assistant(1, "é")+"{\"type\":\"user\"}\n{\n\r\n"), 3, 10, 50, 7, 1)
-	f.Fuzz(func(t *testing.T, data []byte, a, b, line, buffer, text int) {
-		if len(data) > 1<<16 || line < 1 || buffer < 1 || text < 1 {
+	f.Add([]byte("\x00"+assistant(1, "é")+"{\"type\":\"user\"}\n{\n\r\n"), 3, 10, 7, 1)
+	f.Fuzz(func(t *testing.T, data []byte, a, b, most, text int) {
+		if len(data) > 1<<16 || most < 1 || text < 1 {
 			return
 		}
 		sizes := []int{max(0, min(a, len(data))), max(0, min(b, len(data)))}
 		slices.Sort(sizes)
-		lim := Limits{Text: text, Line: int64(line), Bytes: int64(min(buffer, 1<<20)) * 3}
-		check(t, data, sizes, lim)
+		check(t, data, sizes, int64(min(most, 1<<20)), text)
 		// Recent returns the lines that begin in its window, or more.
 		back := max(1, min(a, len(data)))
-		entries, c, err := recent(bytes.NewReader(data), int64(len(data)), int64(back), lim.orDefaults())
-		if err != nil || c.Offset > int64(len(data)) {
-			t.Fatalf("%+v, %v", c, err)
+		entries, next, err := recent(bytes.NewReader(data), int64(len(data)), int64(back), text)
+		if err != nil || next > int64(len(data)) {
+			t.Fatalf("%d, %v", next, err)
 		}
-		all := plain(data, lim)
-		inWindow := plain(data[lineAt(data, len(data)-back):], lim)
-		if n := len(all) - len(entries); len(entries) < len(inWindow) || n < 0 || len(entries) > 0 && !reflect.DeepEqual(entries, all[n:]) {
+		all := plain(data, text)
+		inWindow := plain(data[lineAt(data, len(data)-back):], text)
+		n := len(all) - len(entries)
+		if len(entries) < len(inWindow) || n < 0 || len(entries) > 0 && !reflect.DeepEqual(entries, all[n:]) {
 			t.Fatalf("recent %d: got %+v, want %+v", back, entries, inWindow)
 		}
 	})
@@ -194,9 +195,9 @@ func write(t testing.TB, path string, parts ...string) {
 	}
 }
 
-func read(t testing.TB, path string, c Cursor) (string, Cursor) {
+func read(t testing.TB, path string, from int64) (string, int64) {
 	t.Helper()
-	entries, next, err := Read(path, c, Limits{})
+	entries, next, err := Read(path, from, MaxText)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,8 +212,8 @@ func TestReadFollowsOneFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.jsonl")
 	whole := assistant(1, "one") + assistant(2, "two")
 	write(t, file, whole, assistant(3, "three")[:40])
-	ids, c := read(t, file, Cursor{})
-	if ids != "a1 a2" || c.Offset != int64(len(whole)) || len(c.Mark) != 16 {
+	ids, c := read(t, file, 0)
+	if ids != "a1 a2" || c != int64(len(whole)) {
 		t.Errorf("got %q, %+v", ids, c)
 	}
 	if ids, again := read(t, file, c); ids != "" || again != c {
@@ -228,27 +229,23 @@ func TestReadFollowsOneFile(t *testing.T) {
 	}
 }
 
-// A replaced, shortened or rewritten file is read from its beginning, and the restart is
-// reported. A file that is missing for a moment changes nothing.
+// A file that became shorter is read from its beginning, or from near its end. One that is missing
+// for a moment changes nothing.
 func TestReadNoticesAnotherFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.jsonl")
 	first := assistant(1, "one") + assistant(2, "two")
 	write(t, file, first)
-	_, c := read(t, file, Cursor{})
+	_, c := read(t, file, 0)
 	for name, tt := range map[string]struct{ text, ids string }{
-		"rotated, longer":     {assistant(7, "another") + assistant(8, "file") + assistant(9, "longer"), "a7 a8 a9"},
-		"rotated, shorter":    {assistant(7, "x"), "a7"},
-		"cut short":           {assistant(1, "one"), "a1"},
-		"emptied":             {"", ""},
-		"cut and written on":  {assistant(1, "one") + assistant(5, "five") + assistant(6, "six"), "a1 a5 a6"},
-		"rewritten in front":  {assistant(0, "zero") + first, "a0 a1 a2"},
-		"cut inside a line":   {first[:len(first)-20], "a1"},
-		"only its end differ": {first[:len(first)-6] + "\"\"}\n" + assistant(3, "three"), "a1 a3"},
+		"rotated":           {assistant(7, "x"), "a7"},
+		"cut short":         {assistant(1, "one"), "a1"},
+		"emptied":           {"", ""},
+		"cut inside a line": {first[:len(first)-20], "a1"},
 	} {
 		write(t, file, tt.text)
 		ids, next := read(t, file, c)
-		if ids != tt.ids || next.Restarts != 1 || next.Offset > int64(len(tt.text)) {
-			t.Errorf("%s: got %q, %+v; want %q", name, ids, next, tt.ids)
+		if ids != tt.ids || next >= c || next > int64(len(tt.text)) {
+			t.Errorf("%s: got %q, %d; want %q", name, ids, next, tt.ids)
 		}
 		if ids, _ := read(t, file, next); ids != "" {
 			t.Errorf("%s, again: %q", name, ids)
@@ -257,27 +254,17 @@ func TestReadNoticesAnotherFile(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if _, next, err := Read(file, c, Limits{}); !os.IsNotExist(err) || next != c {
-		t.Errorf("gone: %+v, %v", next, err)
+	if _, next, err := Read(file, c, MaxText); !os.IsNotExist(err) || next != c {
+		t.Errorf("gone: %d, %v", next, err)
 	}
 	write(t, file, first, assistant(3, "three"))
-	if ids, next := read(t, file, c); ids != "a3" || next.Restarts != 0 {
-		t.Errorf("a copy of the same: %q, %+v", ids, next)
+	if ids, _ := read(t, file, c); ids != "a3" {
+		t.Errorf("a copy of the same: %q", ids)
 	}
-}
-
-// A large file that replaces another is read from near its end.
-func TestReadRestartsNearTheEnd(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "t.jsonl")
-	var b strings.Builder
-	for i := range 1000 {
-		b.WriteString(assistant(i, "some text"))
-	}
-	write(t, file, b.String())
-	lim := Limits{Back: 3 * int64(len(assistant(100, "some text")))}
-	entries, c, err := Read(file, Cursor{Offset: 10, Mark: "another file's"}, lim)
-	if err != nil || len(entries) != 3 || entries[0].UUID != "a997" || c.Restarts != 1 || c.Offset != int64(b.Len()) {
-		t.Errorf("got %d entries, %+v, %v", len(entries), c, err)
+	line := assistant(4, strings.Repeat("x", back/4))
+	write(t, file, strings.Repeat(line, 100))
+	if entries, next, err := Read(file, 1<<40, MaxText); len(entries) != 3 || next != int64(100*len(line)) || err != nil {
+		t.Errorf("near the end: %d entries, %d, %v", len(entries), next, err)
 	}
 }
 
@@ -299,7 +286,7 @@ func TestReadOddLines(t *testing.T) {
 		"members of the wrong type":   {`{"type":"user","message":[1],"timestamp":{},"uuid":5,"isSidechain":"no"}` + "\n" + `{"type":"assistant","message":{"content":[5,"x",null,{"type":"text","text":7}]}}` + "\n", " "},
 		"deeper than anything honest": {`{"type":"user","x":` + strings.Repeat("[", 40_000) + strings.Repeat("]", 40_000) + "}\n" + assistant(1, "one"), "a1"},
 	} {
-		entries, c := drain(t, strings.NewReader(tt.text), int64(len(tt.text)), Cursor{}, Limits{})
+		entries, c := drain(t, strings.NewReader(tt.text), int64(len(tt.text)), 0, chunk, MaxText)
 		var ids []string
 		for _, e := range entries {
 			ids = append(ids, e.UUID)
@@ -307,7 +294,7 @@ func TestReadOddLines(t *testing.T) {
 				t.Errorf("%s: %q", name, e.Text)
 			}
 		}
-		if strings.Join(ids, " ") != tt.ids || c.Offset != int64(len(tt.text)) {
+		if strings.Join(ids, " ") != tt.ids || c != int64(len(tt.text)) {
 			t.Errorf("%s: got %q, %+v", name, ids, c)
 		}
 	}
@@ -315,14 +302,14 @@ func TestReadOddLines(t *testing.T) {
 
 func TestReadErrors(t *testing.T) {
 	dir := t.TempDir()
-	if _, _, err := Read(filepath.Join(dir, "none"), Cursor{}, Limits{}); !os.IsNotExist(err) {
+	if _, _, err := Read(filepath.Join(dir, "none"), 0, MaxText); !os.IsNotExist(err) {
 		t.Errorf("no file: %v", err)
 	}
 	for _, name := range []string{dir, os.DevNull} {
-		if _, _, err := Read(name, Cursor{}, Limits{}); err == nil {
+		if _, _, err := Read(name, 0, MaxText); err == nil {
 			t.Errorf("%s is not a transcript", name)
 		}
-		if _, _, err := Recent(name, 0, Limits{}); err == nil {
+		if _, _, err := Recent(name, 0, MaxText); err == nil {
 			t.Errorf("%s is not a transcript", name)
 		}
 	}

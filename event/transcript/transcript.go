@@ -2,9 +2,9 @@
 // lines that it appends to. It extracts what hooks do not report: the texts between tool calls
 // (Progress), and the order of events.
 //
-// It guarantees: a half-written line is neither skipped nor lost; a file that was replaced or
-// truncated is noticed; a read takes at most Limits.Bytes and a line; a line that is not JSON is
-// skipped, and bytes that are not UTF-8 become U+FFFD.
+// It guarantees: a half-written line is neither skipped nor lost; a file that was truncated is
+// noticed; a read takes at most 4 MiB, or a line; a line that is not JSON is skipped, and bytes
+// that are not UTF-8 become U+FFFD.
 //
 // Measured with versions 2.1.197 and 2.1.329, which the samples in testdata come from: the
 // file is only ever appended to, by /compact, rewinding and --resume too; /clear begins
@@ -44,7 +44,7 @@ const (
 type Entry struct {
 	Type string
 	// Text holds the text blocks, joined by a blank line: the tail of the agent's text, the
-	// head of the user's, at most Limits.Text bytes. Thinking, tool calls and results are not
+	// head of the user's, at most as many bytes as were asked for. Thinking, tool calls and results are not
 	// text.
 	Text string
 	At   event.Millis // the entry's own timestamp; 0 if it has none
@@ -76,7 +76,7 @@ func (e *Entry) Main() bool { return !e.Sidechain && e.AgentID == "" }
 
 // Limits of an Entry.
 const (
-	// MaxText is the default of Limits.Text.
+	// MaxText is how many bytes of an entry's text a state needs.
 	MaxText = event.MaxMessage
 
 	maxCalls = 64 // ids of calls stored for one entry
@@ -95,11 +95,11 @@ type line struct {
 // interruptMarks are the client's marks of Esc and of a refusal.
 var interruptMarks = []string{"[Request interrupted by user]", "[Request interrupted by user for tool use]"}
 
-// parse parses one line without its line break. An irrelevant one, or one that is not a JSON
+// parse parses one line. An irrelevant one, or one that is not a JSON
 // object, gives the zero Entry's Type. The result depends on its bytes alone. Zero bytes around
 // it, which a crash of the machine may leave, do no harm. The entry shares no memory with b.
 func parse(b []byte, maxText int) (e Entry) {
-	b = bytes.Trim(b, "\x00 \t\r")
+	b = bytes.Trim(b, "\x00 \t\r\n")
 	if !mentions(b) {
 		return e
 	}
@@ -311,25 +311,12 @@ func id(v gjson.Result) string { return unquote(v, event.MaxID) }
 // does not retain its line.
 func unquote(v gjson.Result, max int) string { return jsonenc.Unquote(v.Raw, max) }
 
-// millisOf parses a timestamp: ISO 8601 with Z or an offset, or seconds or milliseconds since
-// 1970, as a number or a string of digits. It uses ParseInLocation, because Parse would read
-// /etc/localtime for an offset.
+// millisOf parses a timestamp. It uses ParseInLocation, because Parse would read /etc/localtime
+// for an offset.
 func millisOf(v gjson.Result) event.Millis {
 	t, err := time.ParseInLocation(time.RFC3339Nano, v.Str, time.UTC)
-	if err == nil && t.Unix() > 0 {
-		return event.MillisOf(t)
-	}
-	if v.Type != gjson.Number && !digits(v.Str) {
+	if err != nil || t.Unix() < 0 {
 		return 0
 	}
-	const firstMillis, last = 1e11, 1 << 53 // 1e11 seconds are in the year 5138, 1e11 ms in 1973
-	switch n := v.Float(); {
-	case n >= firstMillis && n <= last:
-		return event.Millis(n)
-	case n >= 1 && n < firstMillis:
-		return event.Millis(n * 1000)
-	}
-	return 0
+	return event.MillisOf(t)
 }
-
-func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -33,7 +33,7 @@ func TestLastWordsOfRealTranscripts(t *testing.T) {
 			if err := os.WriteFile(file, []byte(so), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := LastWords(file, Limits{})
+			got, err := LastWords(file, MaxText)
 			if err != nil || got.Text != want || (got.At != 0) != (want != "") {
 				t.Errorf("%s, after %.80s: %+v, %v, want %q", path, line, got, err, want)
 			}
@@ -74,7 +74,7 @@ func finalIn(t *testing.T, line string) (string, bool) {
 }
 
 func TestLastWordsErrors(t *testing.T) {
-	if _, err := LastWords(filepath.Join(t.TempDir(), "none.jsonl"), Limits{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := LastWords(filepath.Join(t.TempDir(), "none.jsonl"), MaxText); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

@@ -21,7 +21,6 @@ import (
 	"unicode"
 
 	"beckon/event"
-	"beckon/event/agents/beside"
 	"beckon/event/transcript"
 )
 
@@ -130,9 +129,6 @@ func LastWords(o *event.Origin, path string, most int) (text string, at event.Mi
 	if path == "" || !Local(o) {
 		return "", 0
 	}
-	if beside.IsEvents(path) {
-		return beside.LastWords(path)
-	}
-	last, _ := transcript.LastWords(path, transcript.Limits{Text: most}) // one that cannot be read has nothing
+	last, _ := transcript.LastWords(path, most) // one that cannot be read has nothing
 	return last.Text, last.At
 }

@@ -20,7 +20,7 @@ const (
 	// sweepBytes is how far back from its end a new transcript is read.
 	sweepBytes = 64 << 10
 	// youngBytes is the limit for a session that began after the Sweeper.
-	youngBytes = transcript.DefaultBytes
+	youngBytes = 4 << 20
 	maxUnsaved = 256 // turns that wait for a session's lock
 )
 
@@ -82,7 +82,7 @@ func (w *Sweeper) Some(ctx context.Context, sessions []state.Session) error {
 // reading is how far a transcript was read, and what is not stored yet.
 type reading struct {
 	path     string // empty: not begun
-	cursor   transcript.Cursor
+	next     int64  // byte of it
 	progress transcript.Progress
 	unsaved  []state.Turn
 }
@@ -116,22 +116,21 @@ func (r *reading) sweep(st *store.Store, s *state.Session, back int64) error {
 // read reads what was appended to the transcript, up to its end. One that cannot be read is
 // gone, or was never written.
 func (r *reading) read(s *state.Session, back int64) {
-	limits := transcript.Limits{Text: state.MaxTurn}
 	if r.path == "" {
-		entries, c, err := transcript.Recent(s.Transcript, back, limits)
+		entries, next, err := transcript.Recent(s.Transcript, back, state.MaxTurn)
 		if err != nil {
 			return
 		}
-		r.path, r.cursor = s.Transcript, c
+		r.path, r.next = s.Transcript, next
 		r.take(entries, s)
 	}
 	for moved := true; moved; {
-		entries, c, err := transcript.Read(r.path, r.cursor, limits)
-		if c.Restarts != r.cursor.Restarts {
+		entries, next, err := transcript.Read(r.path, r.next, state.MaxTurn)
+		if next < r.next {
 			r.progress = transcript.Progress{} // of a file that is gone
 		}
-		moved = err == nil && c != r.cursor
-		r.cursor = c
+		moved = err == nil && next != r.next
+		r.next = next
 		r.take(entries, s)
 	}
 }

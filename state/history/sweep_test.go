@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"beckon/event"
 	"beckon/event/transcript"
@@ -34,7 +35,7 @@ func recordings(t *testing.T) (all []recording) {
 		t.Fatalf("%d transcripts, %v", len(paths), err)
 	}
 	for _, path := range paths {
-		entries, _, err := transcript.Read(path, transcript.Cursor{}, transcript.Limits{})
+		entries, _, err := transcript.Read(path, 0, transcript.MaxText)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,8 +160,8 @@ func TestSweeperInPieces(t *testing.T) {
 
 // line returns a line with the agent's text at t, and an attachment of beside bytes.
 func line(t event.Millis, text string, beside int) string {
-	return fmt.Sprintf(`{"type":"assistant","uuid":"u%d","timestamp":%d,"message":{"stop_reason":"tool_use","content":[{"type":"text","text":%q}]}}`+"\n"+
-		`{"type":"attachment","x":%q}`+"\n", t, t, text, strings.Repeat("y", beside))
+	return fmt.Sprintf(`{"type":"assistant","uuid":"u%d","timestamp":%q,"message":{"stop_reason":"tool_use","content":[{"type":"text","text":%q}]}}`+"\n"+
+		`{"type":"attachment","x":%q}`+"\n", t, t.Time().Format(time.RFC3339Nano), text, strings.Repeat("y", beside))
 }
 
 const began = 1795000000000 // the time of the first hook in tests that write their own transcript

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/agents/beside"
 	"beckon/event/redact"
+	"beckon/event/transcript"
 	"beckon/state"
 )
 
@@ -23,19 +23,19 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 	if !st.AtWork() && !st.Asks() {
 		return reg, false
 	}
-	if f := beside.File(s.Agent, besideFile(s)); f.Status != "" {
+	if f := transcript.StatusOf(s.Agent, besideFile(s)); f.Status != "" {
 		reg = state.Reported(f.Status, redact.Text(f.Detail), f.At)
 	}
-	over := reg.Status != "" && reg.Status != beside.Busy && reg.At >= s.Main().Active
-	if t := &s.Origin.Terminal; !over && reg.Status != "waiting" && t.Kind == "tmux" && beside.Titles(s.Agent) {
+	over := reg.Status != "" && reg.Status != transcript.Busy && reg.At >= s.Main().Active
+	if t := &s.Origin.Terminal; !over && reg.Status != "waiting" && t.Kind == "tmux" && transcript.Titles(s.Agent) {
 		if title, ok := r.title(t.Tmux); ok {
-			if seen := s.Titled(beside.Title(s.Agent, title, s.Cwd), now); seen.Status != "" {
+			if seen := s.Titled(transcript.TitleStatus(s.Agent, title, s.Cwd), now); seen.Status != "" {
 				reg = seen
 			}
 		}
 	}
 	if reg.Status != "waiting" && r.runs(s, now) {
-		reg = s.Titled(beside.Busy, now)
+		reg = s.Titled(transcript.Busy, now)
 	}
 	return reg, true
 }
@@ -43,7 +43,7 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 // besideFile returns the file that the agent of s keeps of it.
 func besideFile(s *state.Session) string {
 	home, _ := os.UserHomeDir()
-	return beside.Path(s.Agent, s.ID, s.Transcript, home, os.Getenv)
+	return transcript.PathOf(s.Agent, s.ID, s.Transcript, home, os.Getenv)
 }
 
 // runs reports whether the only call of s, which asks for a permission as far as hooks tell,
@@ -59,10 +59,10 @@ const noted = 5000
 
 // brokenOff reads whether the user interrupted the turn that has just ended.
 func (r *Reader) brokenOff(s *state.Session, now event.Millis) (m state.Marker, open bool) {
-	if !beside.Breaks(s.Agent) || now > s.Stop.At+noted || !s.BrokenOff(s.Stop.At) {
+	if !transcript.Breaks(s.Agent) || now > s.Stop.At+noted || !s.BrokenOff(s.Stop.At) {
 		return m, false
 	}
-	if f := beside.File(s.Agent, s.Transcript); f.Status == beside.Idle && s.BrokenOff(f.At) {
+	if f := transcript.StatusOf(s.Agent, s.Transcript); f.Status == transcript.Idle && s.BrokenOff(f.At) {
 		return state.Marker{At: max(f.At, s.Stop.At), Kind: "interrupt"}, false
 	}
 	return m, true

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/agents/beside"
 	"beckon/event/transcript"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -85,8 +84,8 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 	if s.Agent != "" && s.Agent != event.ClaudeCode {
 		if ev.Process != state.Gone && r.staged == nil {
 			ev.Registry, open = r.beside(s, now)
-			ev.Reviewed = open && beside.Reviewed(s.Agent, s.Transcript)
-			if ev.Version = beside.Version(s.Agent, besideFile(s)); ev.Version == "" && ev.Process == state.Alive {
+			ev.Reviewed = open && transcript.Reviewed(s.Agent, s.Transcript)
+			if ev.Version = transcript.Version(s.Agent, besideFile(s)); ev.Version == "" && ev.Process == state.Alive {
 				ev.Version = evidence.PackageVersion(s.Agent, s.Origin.Process.Pid)
 			}
 			if !open {

@@ -1,17 +1,9 @@
-// Package beside reads what agents other than Claude Code report outside of hooks: in their
-// session files, and in the title of their terminal.
-//
-// It guarantees: a read is bounded, and unknown, changed or truncated data gives the zero
-// Reading, never a guess. The formats are those of codex 0.169.0, copilot 1.0.102 and gemini
-// 0.61.0.
-package beside
+package transcript
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"beckon/event"
@@ -19,6 +11,10 @@ import (
 
 	"github.com/tidwall/gjson"
 )
+
+// What agents other than Claude Code report outside of hooks: in their session files, and in the
+// title of their terminal. Unknown, changed or truncated data gives the zero Reading, never a
+// guess. The formats are those of codex 0.169.0, copilot 1.0.102 and gemini 0.61.0.
 
 // Reading is what an agent's own files or title say about a session: one of the Status
 // constants, and since when.
@@ -37,40 +33,36 @@ const (
 	Failed  = "failed"
 )
 
-// maxTail is how much of a file's end is read: Copilot writes its whole prompt,
-// some 30 KiB, with each message of the user.
-const maxTail = 256 << 10
-
 // maxHead is how much of a file's beginning is read: Codex's has its instructions
 // in the first line.
 const maxHead = 64 << 10
 
-// Path returns the file of a session; transcript is the path that its hooks reported.
-func Path(agent, session, transcript, home string, getenv func(string) string) string {
+// copilotFile is the name of Copilot's file of a session.
+const copilotFile = "events.jsonl"
+
+// PathOf returns the file of a session; transcript is the path that its hooks reported.
+func PathOf(agent, session, transcript, home string, getenv func(string) string) string {
 	if agent != "copilot" || transcript != "" {
 		return transcript
 	}
 	if session == "" || session != filepath.Base(session) {
 		return ""
 	}
-	return filepath.Join(event.AgentOf(agent).Dir(home, getenv), "session-state", session, "events.jsonl")
+	return filepath.Join(event.AgentOf(agent).Dir(home, getenv), "session-state", session, copilotFile)
 }
 
-// File reads a session's file, if the agent writes one.
-func File(agent, path string) Reading {
-	switch agent {
-	case "codex":
-		return codex(tail(path, maxTail))
-	case "copilot":
-		return copilot(tail(path, maxTail))
-	case "gemini":
-		return gemini(tail(path, maxTail))
+// StatusOf reads a session's file, if the agent writes one.
+func StatusOf(agent, path string) Reading {
+	read := map[string]func([]byte) Reading{"codex": codex, "copilot": copilot, "gemini": gemini}[agent]
+	if read == nil {
+		return Reading{}
 	}
-	return Reading{}
+	text, _ := lastOf(path, tail) // one that cannot be read says nothing
+	return read(text)
 }
 
 // Version returns the version of the agent that writes a session's file, "" if unknown; file
-// is the result of Path.
+// is the result of PathOf.
 func Version(agent, file string) string {
 	if file == "" {
 		return ""
@@ -99,28 +91,6 @@ func head(path string) []byte {
 	return text
 }
 
-// tail returns the end of a file, at most that many bytes, from the start of a line on; nil if
-// there is none.
-func tail(path string, most int64) []byte {
-	f, err := plainfile.Open(path, os.O_RDONLY, 0)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	from := max(0, info.Size()-most)
-	text := make([]byte, info.Size()-from)
-	n, _ := f.ReadAt(text, from)
-	text = text[:n]
-	if from > 0 {
-		_, text, _ = bytes.Cut(text, []byte("\n"))
-	}
-	return text
-}
-
 // each calls f for every whole line that is a JSON object.
 func each(text []byte, f func(gjson.Result)) {
 	for line := range bytes.Lines(text) {
@@ -130,14 +100,6 @@ func each(text []byte, f func(gjson.Result)) {
 			}
 		}
 	}
-}
-
-func millisOf(v gjson.Result) event.Millis {
-	t, err := time.Parse(time.RFC3339Nano, v.Get("timestamp").Str)
-	if err != nil {
-		return 0
-	}
-	return event.MillisOf(t)
 }
 
 // cut shortens a text to what a fact may hold.
@@ -162,11 +124,11 @@ func codex(text []byte) (r Reading) {
 		p := v.Get("payload")
 		switch p.Get("type").Str {
 		case "task_started":
-			r = Reading{Status: Busy, At: millisOf(v)}
+			r = Reading{Status: Busy, At: millisOf(v.Get("timestamp"))}
 		case "turn_aborted":
-			r = Reading{Status: Idle, At: millisOf(v)}
+			r = Reading{Status: Idle, At: millisOf(v.Get("timestamp"))}
 		case "task_complete":
-			r = Reading{Status: Idle, At: millisOf(v)}
+			r = Reading{Status: Idle, At: millisOf(v.Get("timestamp"))}
 			if e := p.Get("error"); e.IsObject() {
 				r.Status, r.Detail = Failed, cut(said(e.Get("message").Str))
 			}
@@ -181,7 +143,7 @@ func copilot(text []byte) Reading {
 	var r, before Reading
 	open, over := map[string]bool{}, false
 	each(text, func(v gjson.Result) {
-		at, data := millisOf(v), v.Get("data")
+		at, data := millisOf(v.Get("timestamp")), v.Get("data")
 		child := v.Get("agentId").Str != ""
 		now := func(status string) { r = Reading{Status: status, At: at} }
 		goesOn := func() {
@@ -248,10 +210,10 @@ func gemini(text []byte) (r Reading) {
 				r = Reading{}
 			}
 		case "error":
-			r = Reading{Status: Failed, At: millisOf(v), Detail: cut(words)}
+			r = Reading{Status: Failed, At: millisOf(v.Get("timestamp")), Detail: cut(words)}
 		case "info":
 			if words == "Request cancelled." {
-				r = Reading{Status: Idle, At: millisOf(v)}
+				r = Reading{Status: Idle, At: millisOf(v.Get("timestamp"))}
 			}
 		}
 	})
@@ -267,20 +229,14 @@ func Reviewed(agent, path string) bool {
 	if agent != "codex" {
 		return false
 	}
-	text := tail(path, maxReviewer)
-	for {
-		i := bytes.LastIndex(text, []byte(`"turn_context"`))
-		if i < 0 {
-			return false
-		}
-		start := bytes.LastIndexByte(text[:i], '\n') + 1
-		line, _, whole := bytes.Cut(text[start:], []byte("\n"))
-		if v := gjson.ParseBytes(line); whole && gjson.ValidBytes(line) && v.Get("type").Str == "turn_context" {
+	text, _ := lastOf(path, maxReviewer)
+	for v := range backwards(text, `"turn_context"`) {
+		if v.Get("type").Str == "turn_context" {
 			reviewer := v.Get("payload.approvals_reviewer").Str
 			return reviewer == "auto_review" || reviewer == "guardian_subagent" // its older name
 		}
-		text = text[:start]
 	}
+	return false
 }
 
 // Breaks reports whether the agent's hooks report a turn that the user interrupted like any
@@ -290,9 +246,9 @@ func Breaks(agent string) bool { return agent == "gemini" }
 // Titles reports whether the agent's terminal titles show its status.
 func Titles(agent string) bool { return agent == "codex" || agent == "gemini" }
 
-// Title returns the status that a terminal's title shows, "" for none. dir is the
+// TitleStatus returns the status that a terminal's title shows, "" for none. dir is the
 // session's directory.
-func Title(agent, title, dir string) string {
+func TitleStatus(agent, title, dir string) string {
 	title = strings.TrimSpace(title)
 	first, size := utf8.DecodeRuneInString(title)
 	switch agent {
@@ -319,19 +275,13 @@ func Title(agent, title, dir string) string {
 	return ""
 }
 
-// LastWords returns an agent's last words, and their time, from a file of Copilot's, whose end
-// of a turn does not contain them.
-func LastWords(path string) (text string, at event.Millis) {
-	each(tail(path, maxTail), func(v gjson.Result) {
-		if v.Get("type").Str != "assistant.message" {
-			return
-		}
-		if s := v.Get("data.content").Str; s != "" {
-			text, at = strings.ToValidUTF8(s, "\ufffd"), millisOf(v)
+// copilotWords returns Copilot's last words: the end of its turn does not contain them.
+func copilotWords(path string) (last Item) {
+	text, _ := lastOf(path, tail)
+	each(text, func(v gjson.Result) {
+		if s := v.Get("data.content").Str; s != "" && v.Get("type").Str == "assistant.message" {
+			last = Item{strings.ToValidUTF8(s, "\ufffd"), millisOf(v.Get("timestamp"))}
 		}
 	})
-	return text, at
+	return last
 }
-
-// IsEvents reports whether path is such a file.
-func IsEvents(path string) bool { return filepath.Base(path) == "events.jsonl" }

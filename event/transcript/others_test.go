@@ -1,4 +1,4 @@
-package beside
+package transcript
 
 import (
 	"os"
@@ -8,25 +8,25 @@ import (
 	"testing"
 )
 
-// line returns a line of a file, with the time of that second of the test's hour.
-func line(second int, member, rest string) string {
+// fileLine returns a line of a file, with the time of that second of the test's hour.
+func fileLine(second int, member, rest string) string {
 	return `{"timestamp":"2026-11-22T10:00:` + strconv.Itoa(second+10) + `.500Z",` + member + `,` + rest + "}\n"
 }
 
 func copilotLine(second int, kind, data string) string {
-	return line(second, `"type":"`+kind+`"`, `"data":`+data)
+	return fileLine(second, `"type":"`+kind+`"`, `"data":`+data)
 }
 
 func copilotChild(second int, kind, data string) string {
-	return line(second, `"type":"`+kind+`","agentId":"kid"`, `"data":`+data)
+	return fileLine(second, `"type":"`+kind+`","agentId":"kid"`, `"data":`+data)
 }
 
 func codexLine(second int, kind, more string) string {
-	return line(second, `"type":"event_msg"`, `"payload":{"type":"`+kind+`"`+more+`}`)
+	return fileLine(second, `"type":"event_msg"`, `"payload":{"type":"`+kind+`"`+more+`}`)
 }
 
 func geminiLine(second int, kind, text string) string {
-	return line(second, `"type":"`+kind+`"`, `"content":`+strconv.Quote(text))
+	return fileLine(second, `"type":"`+kind+`"`, `"content":`+strconv.Quote(text))
 }
 
 func TestFile(t *testing.T) {
@@ -83,10 +83,10 @@ func TestFile(t *testing.T) {
 		{"Esc", "gemini", geminiLine(1, "user", "go") + geminiLine(2, "info", "Request cancelled.") + `{"$set":{"lastUpdated":"x"}}` + "\n", Idle, 2, ""},
 		{"an API error", "gemini", geminiLine(1, "user", "go") + geminiLine(2, "error", "[API Error: x]"), Failed, 2, "[API Error: x]"},
 		{"Esc, and then the call is done", "gemini", geminiLine(1, "user", "go") + geminiLine(2, "info", "Request cancelled.") +
-			line(3, `"type":"gemini"`, `"content":"","toolCalls":[{"status":"cancelled"}]`), Idle, 2, ""},
+			fileLine(3, `"type":"gemini"`, `"content":"","toolCalls":[{"status":"cancelled"}]`), Idle, 2, ""},
 		{"Esc, and then what was said so far", "gemini", geminiLine(1, "user", "go") + geminiLine(2, "info", "Request cancelled.") + geminiLine(3, "gemini", "Word"), Idle, 2, ""},
 		{"an API error, and then the call is done", "gemini", geminiLine(1, "user", "go") + geminiLine(2, "error", "[API Error: x]") +
-			line(3, `"type":"gemini"`, `"content":"","toolCalls":[{"status":"success"}]`), Failed, 2, "[API Error: x]"},
+			fileLine(3, `"type":"gemini"`, `"content":"","toolCalls":[{"status":"success"}]`), Failed, 2, "[API Error: x]"},
 		{"an error after which it goes on", "gemini", geminiLine(2, "error", "x") + geminiLine(3, "gemini", "Word"), "", 0, ""},
 		{"a turn after it", "gemini", geminiLine(2, "error", "[API Error: x]") + geminiLine(3, "user", "go on"), "", 0, ""},
 
@@ -96,7 +96,7 @@ func TestFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got := File(c.agent, path)
+		got := StatusOf(c.agent, path)
 		second := 0
 		if got.At != 0 {
 			second = int(got.At/1000%60) - 10
@@ -110,21 +110,21 @@ func TestFile(t *testing.T) {
 // The beginning of a long file is not read, nor is half a line.
 func TestLongFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
-	long := copilotLine(1, "system.message", strconv.Quote(strings.Repeat("x", maxTail)))
+	long := copilotLine(1, "system.message", strconv.Quote(strings.Repeat("x", tail)))
 	if err := os.WriteFile(path, []byte(copilotLine(0, "user.message", "{}")+long), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := File("copilot", path); got != (Reading{}) {
+	if got := StatusOf("copilot", path); got != (Reading{}) {
 		t.Errorf("of a file cut off: %+v", got)
 	}
 	said := copilotLine(1, "assistant.message", `{"content":"All done."}`) + copilotLine(2, "assistant.message", `{"content":""}`)
 	if err := os.WriteFile(path, []byte(long+said), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, at := LastWords(path); text != "All done." || at == 0 {
-		t.Errorf("last words %q at %d", text, at)
+	if got, _ := LastWords(path, MaxText); got.Text != "All done." || got.At == 0 {
+		t.Errorf("last words %+v", got)
 	}
-	if got := File("copilot", filepath.Dir(path)); got != (Reading{}) {
+	if got := StatusOf("copilot", filepath.Dir(path)); got != (Reading{}) {
 		t.Errorf("of a directory: %+v", got)
 	}
 }
@@ -136,7 +136,7 @@ func TestTitle(t *testing.T) {
 		{"gemini", "◇  Ready (proj)      ", Idle}, {"gemini", "✦  Working… (proj)", Busy}, {"gemini", "✋  Action Required (proj)", Waiting}, {"gemini", "vm", ""},
 		{"copilot", "proj", ""},
 	} {
-		if got := Title(c.agent, c.title, "/home/you/proj"); got != c.want {
+		if got := TitleStatus(c.agent, c.title, "/home/you/proj"); got != c.want {
 			t.Errorf("%s %q: %q, want %q", c.agent, c.title, got, c.want)
 		}
 	}
@@ -151,7 +151,7 @@ func TestPath(t *testing.T) {
 		{"codex", "s1", "", ""},
 		{"codex", "s1", "/t/rollout.jsonl", "/t/rollout.jsonl"},
 	} {
-		if got := filepath.ToSlash(Path(c.agent, c.session, c.transcript, "/h", env)); got != c.want {
+		if got := filepath.ToSlash(PathOf(c.agent, c.session, c.transcript, "/h", env)); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
