@@ -71,41 +71,6 @@ func notice(a *agents.Agent, name string) string {
 	return a.Notices[i].Means
 }
 
-// match finds the row for the member key inside the object at prefix ("" or "a.b."). It
-// returns the field, or agents.None, and the prefix for rows about members of that member, ""
-// if there are none.
-func match(a *agents.Agent, prefix, key string) (agents.Field, string) {
-	var f agents.Field
-	var inside string
-	if a != agents.Known[0] {
-		f, inside = matchRows(a.Fields, prefix, key)
-	}
-	g, deeper := matchRows(agents.Known[0].Fields, prefix, key)
-	if f == agents.None {
-		f = g
-	}
-	if inside == "" {
-		inside = deeper
-	}
-	return f, inside
-}
-
-func matchRows(rows []agents.Member, prefix, key string) (found agents.Field, inside string) {
-	for i := range rows {
-		rest, ok := strings.CutPrefix(rows[i].Path, prefix)
-		if !ok || !strings.HasPrefix(rest, key) {
-			continue
-		}
-		switch {
-		case len(rest) == len(key):
-			found = rows[i].Is
-		case rest[len(key)] == '.':
-			inside = rows[i].Path[:len(prefix)+len(key)+1]
-		}
-	}
-	return found, inside
-}
-
 // Kind is what an event means, named as Claude Code names it. The tables in agents.go map
 // other agents' events onto these kinds.
 type Kind string
@@ -235,20 +200,7 @@ func ByName(name string) Kind {
 	return Unknown
 }
 
-// sameName compares ASCII names, ignoring letter case and the separators "-" and "_".
-func sameName(a, b string) bool {
-	for i, j := 0, 0; ; i, j = i+1, j+1 {
-		for i < len(a) && (a[i] == '-' || a[i] == '_') {
-			i++
-		}
-		for j < len(b) && (b[j] == '-' || b[j] == '_') {
-			j++
-		}
-		if i == len(a) || j == len(b) {
-			return i == len(a) && j == len(b)
-		}
-		if x, y := a[i], b[j]; x != y && (x|0x20 != y|0x20 || x|0x20 < 'a' || x|0x20 > 'z') {
-			return false
-		}
-	}
-}
+// sameName compares names, ignoring letter case and the separators "-" and "_".
+func sameName(a, b string) bool { return strings.EqualFold(plain.Replace(a), plain.Replace(b)) }
+
+var plain = strings.NewReplacer("-", "", "_", "")

@@ -52,7 +52,7 @@ func TestOtherAgents(t *testing.T) {
 		{"gemini", "", `{"session_id":"s","cwd":"/p","hook_event_name":"BeforeTool","timestamp":"2026-01-01T00:00:00Z","tool_name":"run_shell_command","tool_input":{"command":"npm test"}}`,
 			Event{Kind: PreToolUse, Name: "BeforeTool", SessionID: "s", Cwd: "/p", Tool: Tool{Name: "run_shell_command", Hash: "*", Summary: "run_shell_command: npm test"}}},
 		{"gemini", "", `{"session_id":"s","hook_event_name":"AfterAgent","prompt":"p","prompt_response":"All done.","stop_hook_active":true}`,
-			Event{Kind: Stop, Name: "AfterAgent", SessionID: "s", Message: "All done.", StopHook: true}},
+			Event{Kind: Stop, Name: "AfterAgent", SessionID: "s", Message: "All done."}},
 		{"gemini", "", `{"session_id":"s","hook_event_name":"BeforeAgent","prompt":"fix it"}`,
 			Event{Kind: UserPromptSubmit, Name: "BeforeAgent", SessionID: "s", Prompt: "fix it"}},
 		{"gemini", "", `{"session_id":"s","hook_event_name":"Notification","notification_type":"ToolPermission","message":"Confirm","details":{"type":"exec"}}`,

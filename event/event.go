@@ -65,7 +65,6 @@ type Event struct {
 	FromClient    bool   `json:"from_client,omitempty"`    // the client wrote this prompt itself
 	Message       string `json:"message,omitempty"`        // last_assistant_message (tail), or the message of a Notification or Elicitation (head)
 	Notification  string `json:"notification,omitempty"`   // notification_type
-	StopHook      bool   `json:"stop_hook,omitempty"`      // stop_hook_active
 	IsInterrupt   bool   `json:"interrupt,omitempty"`      // PostToolUseFailure.is_interrupt
 	HasBackground bool   `json:"has_background,omitempty"` // background_tasks was present: Background is a snapshot, maybe empty
 	Background    []Task `json:"background,omitempty"`

@@ -79,13 +79,7 @@ func ParseStatus(payload []byte) (s Status, ok bool) {
 	if !doc.IsObject() {
 		return Status{}, false
 	}
-	text := func(path string, max int) string {
-		v := doc.Get(path)
-		if v.Type != gjson.String {
-			return ""
-		}
-		return Cut(v.Str, max)
-	}
+	text := func(path string, max int) string { return member(doc, path, max) }
 	s = Status{
 		SessionID: text("session_id", MaxID), Name: text("session_name", MaxID),
 		Cwd: text("workspace.current_dir", MaxPath), Project: text("workspace.project_dir", MaxPath),

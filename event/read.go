@@ -135,7 +135,7 @@ type scanner struct {
 	n      int64 // bytes scanned
 	depth  int
 	inside bool // a string
-	odd    bool // and after an odd number of backslashes
+	escape bool // the next byte of it is escaped
 	spaced bool // there is white space between tokens
 	deep   bool // the nesting is deeper than MaxDepth
 	// member is where, in the first MaxPayload bytes, the last member of the outermost value
@@ -150,11 +150,17 @@ func (s *scanner) open() bool { return s.depth > 0 || s.inside }
 // that is not in p. It stops there, and where the nesting is too deep.
 func (s *scanner) end(p []byte) int {
 	for i := 0; i < len(p); i++ {
-		if s.inside {
-			if i += s.text(p[i:]); i == len(p) {
+		if s.escape {
+			s.escape = false
+			continue
+		} else if s.inside {
+			n := bytes.IndexAny(p[i:], `"\\`)
+			if n < 0 {
 				break
 			}
-			s.inside = false
+			i += n
+			s.escape = p[i] == '\\'
+			s.inside = s.escape
 			continue
 		}
 		switch p[i] {
@@ -181,25 +187,4 @@ func (s *scanner) end(p []byte) int {
 	}
 	s.n += int64(len(p))
 	return -1
-}
-
-// text returns the index of the quote that ends the string, len(p) if that is not in p.
-func (s *scanner) text(p []byte) int {
-	for i := 0; ; {
-		n := bytes.IndexByte(p[i:], '"')
-		end := i + n
-		if n < 0 {
-			end = len(p)
-		}
-		first := end // of the backslashes before end
-		for first > i && p[first-1] == '\\' {
-			first--
-		}
-		s.odd = (end-first)%2 == 1 != (s.odd && first == i)
-		if n < 0 || !s.odd {
-			return end
-		}
-		s.odd = false
-		i = end + 1
-	}
 }

@@ -55,7 +55,7 @@ func reference(name string, payload []byte) (Event, bool) {
 		e.Effort = refHead(level, MaxID)
 	}
 	e.AgentID, e.AgentType = head("agent_id", MaxID), head("agent_type", MaxID)
-	e.StopHook, e.IsInterrupt = flag("stop_hook_active"), flag("is_interrupt")
+	e.IsInterrupt = flag("is_interrupt")
 	e.Notification = head("notification_type", MaxID)
 	e.TaskN = Todo{head("task_id", MaxID), clean("task_subject", MaxText)}
 	e.Details = clean("error_details", MaxText)

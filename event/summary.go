@@ -168,15 +168,9 @@ func address(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		url = rest
 	}
-	if i := strings.IndexAny(url, "?#"); i >= 0 {
-		url = url[:i]
-	}
+	url = url[:strings.IndexAny(url+"?", "?#")]
 	host, path, _ := strings.Cut(url, "/")
-	host = host[strings.LastIndexByte(host, '@')+1:]
-	if path = strings.TrimSuffix(path, "/"); path == "" {
-		return host
-	}
-	return host + "/" + path
+	return strings.TrimSuffix(host[strings.LastIndexByte(host, '@')+1:]+"/"+path, "/")
 }
 
 // heading returns the first heading of a Markdown text, else its first line.

@@ -33,9 +33,9 @@
 //	                     segment (prompt, statusline); the hook process (hook, noblock, stack);
 //	                     suite and bench, which drive the real programs in tests
 //	event                what an agent said: payload -> Event; agents has the words of each,
-//	                     beside and transcript read what hooks do not tell; intent reads
-//	                     messages, redact takes secrets out; recording, osc, home, typed,
-//	                     jsonenc and plainfile are forms of text and files
+//	                     transcript reads what hooks do not tell; intent reads messages,
+//	                     redact takes secrets out; recording, osc, home, typed, jsonenc and
+//	                     plainfile are forms of text and files
 //	event/policy         what answers a hook: config reads files and has the packs, rule
 //	                     and shell judge calls, run starts commands and servers, wire speaks to
 //	                     agents and servers, trust keeps copies

@@ -270,7 +270,6 @@ const (
 	Message
 	NoticeText
 	Notification
-	StopHook
 	Interrupt
 	Background
 	Crons

@@ -25,7 +25,6 @@ var claudeCode = Agent{
 		{Path: "duration_ms", Is: Ms},
 		{Path: "prompt", Is: Prompt},
 		{Path: "last_assistant_message", Is: Message},
-		{Path: "stop_hook_active", Is: StopHook},
 		{Path: "background_tasks", Is: Background},
 		{Path: "session_crons", Is: Crons},
 		{Path: "message", Is: NoticeText},
