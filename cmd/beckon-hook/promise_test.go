@@ -37,8 +37,8 @@ func TestOpenStdinAfterTheObject(t *testing.T) {
 	if s, err := store.Open(filepath.Join(dir, "state")).Load("s1"); err != nil || s.Start.At == 0 {
 		t.Errorf("the event is not folded: %+v, %v", s, err)
 	}
-	if log, err := os.ReadFile(filepath.Join(dir, "state", "log", "beckon.log")); err == nil {
-		t.Errorf("the log says %s", log)
+	if log, err := os.ReadFile(filepath.Join(dir, "state", "log", "beckon.log")); len(log) > 0 {
+		t.Errorf("the log says %s, %v", log, err)
 	}
 }
 

@@ -118,7 +118,16 @@ func (f *fault) try(t *testing.T) string {
 			t.Errorf("event %s is in the history %d times", call, n)
 		}
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s |\n", f.name, fate(meanwhile, atOnce, all), listed, x.afterwards(t))
+	came := fate(meanwhile, atOnce, all)
+	if f.name == faultInodes {
+		cmd := exec.Command(program(t, "beckon"), "doctor")
+		cmd.Env = x.env
+		out, _ := cmd.Output() // it finds other faults, too
+		if strings.Contains(came, "lost") != strings.Contains(string(out), "lost in the last week") {
+			t.Errorf("%s, and doctor says\n%s", came, out)
+		}
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", f.name, came, listed, x.afterwards(t))
 }
 
 // fate describes what became of the events that were sent meanwhile.

@@ -79,10 +79,17 @@ func TestStateIsAFile(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"list", "show x", "stats", "seen --all"} {
-		got := begin(line, map[string]string{"HOME": t.TempDir(), "BECKON_STATE_DIR": file})
-		if got.code != cli.ExitError || !strings.Contains(got.errors, "hint: "+file+": make it yours") {
-			t.Errorf("%s: exit code %d, %s", line, got.code, got.errors)
+	dirs := []string{file}
+	if runtime.GOOS == "linux" { // one that cannot be made, and one in which no file can
+		dirs = append(dirs, "/proc/beckon/state", "/proc")
+	}
+	for _, line := range []string{"list", "list --json", "show x", "stats", "history", "seen --all"} {
+		for _, dir := range dirs {
+			got := begin(line, map[string]string{"HOME": t.TempDir(), "BECKON_STATE_DIR": dir})
+			if got.code != cli.ExitError || !strings.Contains(got.errors, "hint: "+dir+": make it yours") ||
+				strings.Count(got.errors, "beckon:") != 1 {
+				t.Errorf("%s in %s: exit code %d, %s", line, dir, got.code, got.errors)
+			}
 		}
 	}
 }

@@ -236,6 +236,9 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 		f.known = f.r.readRegistry()
 	}
 	keys, err := f.r.st.List()
+	if err == nil && len(keys) == 0 && d == everything {
+		err = f.r.st.Writable()
+	}
 	if err != nil {
 		return nil, nil, err
 	}

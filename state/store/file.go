@@ -124,6 +124,21 @@ func (st *Store) writeNew(path string, data []byte) error {
 	return err
 }
 
+// Writable returns why no file can be made in the state directory, nil if one can. It leaves
+// nothing behind.
+func (st *Store) Writable() error {
+	path, known := st.path(tmpDir, unique()), exists(st.Dir)
+	err := inDir(st.path(tmpDir, ""), func() error { return st.writeNew(path, nil) })
+	if err != nil {
+		return &fs.PathError{Op: "writing to the state directory", Path: st.Dir, Err: err}
+	}
+	_ = os.Remove(path)
+	if !known {
+		_, _ = os.Remove(st.path(tmpDir, "")), os.Remove(st.Dir) // fails unless they are empty
+	}
+	return nil
+}
+
 func rename(from, to string) error {
 	return plainfile.Retry(func() error { return os.Rename(from, to) })
 }

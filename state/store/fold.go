@@ -152,6 +152,8 @@ func (h *locked) finalWords(u *Update) {
 	}
 }
 
+const eventLost = "event is lost: "
+
 // postpone keeps an event that could not be folded because of err, and returns err. If that fails
 // too, the event is lost, and the error is never ErrBusy.
 func (st *Store) postpone(k Key, u *Update, err error) error {
@@ -170,7 +172,7 @@ func (st *Store) postpone(k Key, u *Update, err error) error {
 		e.Origin = u.Origin()
 	}
 	if lateErr := st.postponeFile(k, u.Change); lateErr != nil {
-		return errors.New("event is lost: " + err.Error() + "; keeping it for later: " + lateErr.Error())
+		return errors.New(eventLost + err.Error() + "; keeping it for later: " + lateErr.Error())
 	}
 	return err
 }
@@ -241,6 +243,7 @@ func (st *Store) acquire(k Key, wait time.Duration) (*locked, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		h.first = st.setAsideAt(k)
+		st.makeLog()
 	case err != nil:
 		h.release()
 		return nil, err

@@ -87,8 +87,8 @@ func TestModes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range []string{locksDir, historyDir, archiveDir, seatsDir, tmpDir, asideDir, logDir} {
-		if !seen[dir] && dir != seatsDir {
+	for _, dir := range []string{locksDir, historyDir, archiveDir, tmpDir, asideDir, logDir} {
+		if !seen[dir] {
 			t.Errorf("%s was not looked at", dir)
 		}
 	}
@@ -96,7 +96,7 @@ func TestModes(t *testing.T) {
 
 // Folding continues after the user removes any one directory, or the whole state directory.
 func TestDirectoryRemoved(t *testing.T) {
-	for _, dir := range []string{sessionsDir, historyDir, locksDir, tmpDir, seatsDir, ""} {
+	for _, dir := range []string{sessionsDir, historyDir, locksDir, tmpDir, ""} {
 		t.Run("removed "+dir, func(t *testing.T) {
 			st := Open(filepath.Join(t.TempDir(), "state"))
 			at := &event.Origin{Launcher: "l"}

@@ -146,6 +146,9 @@ func (st *Store) rawLines(sel Select, each func([]byte)) error {
 		return err
 	}
 	names, err := st.days()
+	if err == nil && len(names) == 0 {
+		err = st.Writable()
+	}
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,6 @@ func (st *Store) Prune(now time.Time) error {
 	}{
 		{archiveDir, keepArchived, st.pruneSession},
 		{lateDir, keepArchived, remove},
-		{seatsDir, keepArchived, st.pruneSeat},
 		{meterDir, keepArchived, st.pruneUnlessLive},
 		{claimsDir, keepArchived, st.pruneUnlessLive},
 		{tmpDir, keepTmp, remove},
@@ -86,6 +85,7 @@ func (st *Store) Prune(now time.Time) error {
 		{"offers/stop", keepRequests, remove},
 		// What only earlier releases used.
 		{"cache", keepTmp, remove},
+		{"seats", keepTmp, remove},
 		{"journal", keepHistory, remove},
 		{"quarantine", keepHistory, remove},
 	} {
@@ -126,12 +126,6 @@ func (st *Store) pruneUnlessLive(path string, k Key, _ time.Time) error {
 		return nil
 	}
 	return os.RemoveAll(path)
-}
-
-// pruneSeat removes an entry of the seat index, unless the session that made it is live: it
-// may stay in its seat for longer than entries are kept.
-func (st *Store) pruneSeat(path string, id Key, before time.Time) error {
-	return st.pruneUnlessLive(path, st.readClaim(string(id)).Key, before)
 }
 
 // pruneSession removes an archived session, unless it has come back since it was listed, another

@@ -166,15 +166,6 @@ func age(t *testing.T, then time.Time, paths ...string) {
 	}
 }
 
-func seatFile(t *testing.T, st *Store, launcher string) string {
-	t.Helper()
-	p := st.path(seatsDir, launcherID(launcher)+".json")
-	if !exists(p) {
-		t.Fatalf("launcher %q has no seat", launcher)
-	}
-	return p
-}
-
 func TestPrune(t *testing.T) {
 	now := stampTime(t0)
 	st := Open(t.TempDir())
@@ -198,7 +189,7 @@ func TestPrune(t *testing.T) {
 	write(t, st.path(historyDir, "2023-06-01.jsonl"), []byte("x"))
 	write(t, st.path(historyDir, "2023-06-01.1.jsonl"), []byte("x"))
 	all := func(id string) []string {
-		return []string{st.lockFile(KeyOf(id)), st.path(meterDir, id+".json"), seatFile(t, st, id)}
+		return []string{st.lockFile(KeyOf(id)), st.path(meterDir, id+".json")}
 	}
 	for _, id := range []string{"young", "old", "ancient", "resumed", "live"} {
 		age(t, long, all(id)...)
@@ -222,8 +213,6 @@ func TestPrune(t *testing.T) {
 		st.archived("old"): false, st.lockFile("old"): false, st.path(meterDir, "old.json"): false,
 		st.archived("ancient"): false, st.lockFile("ancient"): false,
 		st.path(tmpDir, "killed.json"): false, st.path(tmpDir, "young.json"): true, st.path(asideDir, "x.json"): false,
-		st.path(seatsDir, launcherID("live")+".json"): true, st.path(seatsDir, launcherID("resumed")+".json"): true,
-		st.path(seatsDir, launcherID("young")+".json"): false, st.path(seatsDir, launcherID("old")+".json"): false,
 	} {
 		if exists(path) != want {
 			t.Errorf("%s is there: %v, want %v", path, !want, want)

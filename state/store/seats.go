@@ -5,11 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"os"
 	"strconv"
+	"strings"
 
 	"beckon/event"
-	"beckon/event/jsonenc"
 	"beckon/state"
 )
 
@@ -30,38 +29,6 @@ const (
 	Created     Method = "created"
 )
 
-// claim is an entry of the seat index: what it says about a process, launcher, terminal or
-// directory.
-type claim struct {
-	Seat  string       `json:"seat_id"`
-	Key   Key          `json:"key"` // the session that made the claim
-	Since event.Millis `json:"since"`
-}
-
-// candidate is a claim for the seat of a session.
-type candidate struct {
-	claim
-	by    Method
-	taken bool   // the session that made the claim still sits there, and is another one
-	id    string // of the entry; empty if nothing is known to look it up by
-}
-
-// choose returns the first of claims whose seat the session may have, a new seat if there is
-// none, or its known one.
-func choose(known string, claims []candidate) candidate {
-	if known != "" {
-		return candidate{claim: claim{Seat: known}, by: BySessionID}
-	}
-	for _, c := range claims {
-		// One process cannot be two sessions at once: /clear and the interactive /resume give it
-		// a new session id.
-		if c.Seat != "" && (!c.taken || c.by == ByProcess) {
-			return c
-		}
-	}
-	return candidate{claim: claim{Seat: "s" + unique()}, by: Created}
-}
-
 // place sets the event's origin, if that is due, and gives the session its seat. For a new
 // session it returns the method that found the seat.
 func (h *locked) place(u *Update) Method {
@@ -79,162 +46,99 @@ func (h *locked) place(u *Update) Method {
 		e.Origin = o
 	}
 	_, o.Part, _ = cutPart(string(h.key))
-	claims := h.claims(o, u)
-	found := choose(h.s.Seat, claims)
-	o.Seat, o.SeatAt = found.Seat, h.since(claims, found.Seat, u.Change.At)
-	for _, c := range claims {
-		switch {
-		case c.id == "" || c.by == ByDirectory:
-		case c.Seat == o.Seat && c.Key == h.key: // noted already
-		case c.taken && c.Seat != o.Seat && c.by != ByProcess: // a nested agent does not take its parent's pane
-		default:
-			h.writeClaim(c.id, o)
-		}
-	}
-	if h.s.Seq > 0 {
+	if h.s.Seat != "" {
+		o.Seat, o.SeatAt = h.s.Seat, min(u.Change.At, cmp.Or(h.s.Origin.SeatAt, h.s.Created))
 		return ""
 	}
-	h.claimDirectory(o, e, found.by)
-	var before state.Session // the one that had the seat
-	if found.Key == "" || found.Key == h.key || !h.st.live(found.Key, &before) {
-		return found.by
+	before, by := h.predecessor(o, u)
+	if before == nil {
+		o.Seat, o.SeatAt = "s"+unique(), u.Change.At
+		return by
 	}
+	o.Seat, o.SeatAt = before.Seat, min(u.Change.At, cmp.Or(before.Origin.SeatAt, before.Created))
 	if e.Kind == event.SessionStart && e.Source == "clear" {
 		// The user meant the agent, and only the user's next prompt ends it.
 		if until, aside := before.SetAside(u.Change.At); aside {
 			h.aside = &state.Action{Kind: state.ActBackburner, Until: until}
 		}
 	}
-	if !state.StandsIn(e.SessionID) && found.by != ByProcess && state.StandsIn(before.ID) && !over(&before) {
+	if !state.StandsIn(e.SessionID) && by != ByProcess && state.StandsIn(before.ID) && !over(before) {
 		// Both are the same agent, and the one without an id of its own must not come back when
 		// this one ends. If another process has locked it, it has just got an event and goes on.
 		remove := Update{Change: state.Change{At: u.Change.At, Action: &state.Action{Kind: state.ActRemove}}}
-		_, _ = h.st.fold(found.Key, &remove, new(Result))
+		_, _ = h.st.fold(KeyOf(before.Record()), &remove, new(Result))
 	}
-	return found.by
+	return by
 }
 
-// since returns when the seat was first seen. Rows are sorted by it, as it does not change
-// with the seat's sessions.
-func (h *locked) since(claims []candidate, seat string, now event.Millis) event.Millis {
-	if h.s.Seat == seat {
-		return min(now, cmp.Or(h.s.Origin.SeatAt, h.s.Created))
-	}
-	for _, c := range claims {
-		if c.Seat == seat && c.Since > 0 {
-			now = min(now, c.Since)
+// predecessor returns the live session whose seat a new session gets, by the first method that
+// finds one; nil if there is none. Of several it is the one that acted last. Only in one process
+// does a session follow another that has not ended: /clear and the interactive /resume give the
+// client a new session id.
+func (h *locked) predecessor(o *event.Origin, u *Update) (*state.Session, Method) {
+	keys, _ := h.st.keys(sessionsDir) // without them the row begins anew
+	live, _ := ReadAll(keys, func(k Key, s *state.Session) error {
+		_, err := readSession(h.st.session(k), s)
+		return err
+	})
+	for _, m := range [...]struct {
+		by   Method
+		same func(s *state.Session) bool
+	}{
+		{ByProcess, func(s *state.Session) bool {
+			p := s.Origin.Process
+			p.Machine = o.Process.Machine
+			return p.Pid != 0 && p.Start != "" && p == o.Process
+		}},
+		{ByLauncher, func(s *state.Session) bool { return o.Launcher != "" && s.Origin.Launcher == o.Launcher }},
+		{ByTerminal, func(s *state.Session) bool { return samePane(s, o, u.Change.Event.Agent) }},
+		{ByDirectory, func(s *state.Session) bool { return unclaimed(s, o, u.Change.Event) }},
+	} {
+		var last *state.Session
+		taken := false
+		for i := range live {
+			s := &live[i]
+			if s.Seat == "" || KeyOf(s.Record()) == h.key || !m.same(s) {
+				continue
+			}
+			taken = taken || m.by != ByProcess && m.by != ByDirectory && u.sits(s, o)
+			if last == nil || max(last.Activity, last.Created) < max(s.Activity, s.Created) {
+				last = s
+			}
+		}
+		if last != nil && !taken {
+			return last, m.by
 		}
 	}
-	return now
+	return nil, Created
 }
 
-// claims reads the seat index for the event's process, launcher, terminal and directory.
-func (h *locked) claims(o *event.Origin, u *Update) []candidate {
-	e := u.Change.Event
-	list := []candidate{
-		{by: ByProcess, id: processID(o.Process)},
-		{by: ByLauncher, id: launcherID(o.Launcher)},
-		{by: ByTerminal, id: terminalID(o, e.Agent)},
-	}
-	if h.s.Seat == "" && !state.StandsIn(e.SessionID) {
-		list = append(list, candidate{by: ByDirectory, id: directoryID(o, e)})
-	}
-	for i := range list {
-		c := &list[i]
-		c.claim = h.st.readClaim(c.id)
-		var s state.Session
-		sits := c.Key != "" && c.Key != h.key && h.st.live(c.Key, &s) && !over(&s)
-		switch {
-		case c.by == ByDirectory:
-			c.taken = !sits // only a session that has no id of its own can be taken over
-		case sits && s.Origin.Process.Pid == 0:
-			c.taken = o.Process.Pid != 0 // of two without a process only the terminal is known
-		case sits:
-			c.taken = u.Alive == nil || u.Alive(s.Origin.Process, s.Activity) != state.Gone
-		}
-	}
-	return list
-}
-
-// live reads the file of a live session, which needs no lock as it is always whole.
-func (st *Store) live(k Key, s *state.Session) bool {
-	_, err := readSession(st.session(k), s)
-	return err == nil
-}
-
-// claimDirectory notes that a session without an id of its own is in a directory, or removes
-// that note if another session took it over.
-func (h *locked) claimDirectory(o *event.Origin, e *event.Event, method Method) {
-	id := directoryID(o, e)
+// sits reports whether s may still be where o is, and is another session. Of two without a process
+// only the terminal is known.
+func (u *Update) sits(s *state.Session, o *event.Origin) bool {
 	switch {
-	case id == "":
-	case state.StandsIn(e.SessionID):
-		h.writeClaim(id, o)
-	case method == ByDirectory:
-		_ = os.Remove(h.st.path(seatsDir, id+".json"))
+	case over(s):
+		return false
+	case s.Origin.Process.Pid == 0:
+		return o.Process.Pid != 0
 	}
+	return u.Alive == nil || u.Alive(s.Origin.Process, s.Activity) != state.Gone
 }
 
-// writeClaim writes an entry of the seat index, which only saves a search: one that cannot be
-// written is made again at the next start.
-func (h *locked) writeClaim(id string, o *event.Origin) {
-	_ = h.st.write(seatsDir, id+".json", append(jsonenc.Append(nil, &claim{o.Seat, h.key, o.SeatAt}), '\n'))
+// samePane reports whether s is of the same agent, in the same pane: two agents may use a pane one
+// after the other.
+func samePane(s *state.Session, o *event.Origin, agent string) bool {
+	t, is := &o.Terminal, &s.Origin.Terminal
+	return t.ID != "" && s.Agent == agent && s.Origin.Host == o.Host && is.Kind == t.Kind && is.ID == t.ID &&
+		is.Tmux.Socket == t.Tmux.Socket && is.Tmux.Server == t.Tmux.Server && is.Tmux.Pane == t.Tmux.Pane
 }
 
-// readClaim returns an entry of the seat index; the zero claim if there is none, or it cannot be
-// read.
-func (st *Store) readClaim(id string) (c claim) {
-	if id == "" {
-		return claim{}
-	}
-	data, err := readFile(st.path(seatsDir, id+".json"), maxFile)
-	if err != nil || !jsonenc.Decode(string(data), &c) || !isKey(string(c.Key)) {
-		return claim{}
-	}
-	return c
-}
-
-func processID(p event.Process) string {
-	if p.Pid == 0 || p.Start == "" {
-		return ""
-	}
-	return indexID("process", p.Host, p.Boot, p.NS, strconv.Itoa(p.Pid), p.Start)
-}
-
-func launcherID(launcher string) string {
-	if launcher == "" {
-		return ""
-	}
-	return indexID("launcher", launcher)
-}
-
-// terminalID returns the index id of a terminal pane and the agent in it, since two agents may
-// use a pane one after the other.
-func terminalID(o *event.Origin, agent string) string {
-	t := o.Terminal
-	if t.ID == "" {
-		return ""
-	}
-	return indexID("terminal", o.Host, t.Kind, t.ID, t.Tmux.Socket, strconv.Itoa(t.Tmux.Server), t.Tmux.Pane, agent)
-}
-
-// directoryID returns the index id of the agent's project, or of its directory.
-func directoryID(o *event.Origin, e *event.Event) string {
+// unclaimed reports whether s has no id of its own, and is where a session that has one begins: in
+// the agent's project, or in its directory.
+func unclaimed(s *state.Session, o *event.Origin, e *event.Event) bool {
 	dir := cmp.Or(o.Project, e.Cwd)
-	if dir == "" {
-		return ""
-	}
-	return indexID("directory", o.Host, dir, e.Agent)
-}
-
-// indexID returns a file name for the parts.
-func indexID(parts ...string) string {
-	h := sha256.New()
-	for _, p := range parts {
-		h.Write([]byte(p))
-		h.Write([]byte{0})
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return dir != "" && state.StandsIn(s.ID) && !state.StandsIn(e.SessionID) && !over(s) &&
+		s.Agent == e.Agent && s.Origin.Host == o.Host && cmp.Or(s.Origin.Project, s.Cwd) == dir
 }
 
 // A user may run one session in two terminals at once (claude --continue, --resume): both
@@ -246,8 +150,12 @@ func indexID(parts ...string) string {
 // PartOf returns the name of the part of a session that belongs to process p, or "" if too
 // little is known about p.
 func PartOf(p event.Process) string {
-	id := processID(p)
-	return id[:min(len(id), partLen)]
+	if p.Pid == 0 || p.Start == "" {
+		return ""
+	}
+	parts := [...]string{"process", p.Host, p.Boot, p.NS, strconv.Itoa(p.Pid), p.Start, ""}
+	sum := sha256.Sum256([]byte(strings.Join(parts[:], "\x00")))
+	return hex.EncodeToString(sum[:partLen/2])
 }
 
 // RecordOf returns the record (state.Session.Record) of session id that belongs to the

@@ -34,6 +34,32 @@ func (st *Store) Log(err error) {
 	_ = plainfile.AppendLine(st.LogFile(), append(line, '}'), maxLog)
 }
 
+// makeLog makes the log file while files can be made: it tells of the events that are lost later.
+func (st *Store) makeLog() {
+	_ = inDir(st.path(logDir, ""), func() error {
+		f, err := open(st.LogFile(), os.O_WRONLY|os.O_CREATE)
+		return errors.Join(err, f.Close())
+	})
+}
+
+// Lost returns how many events were lost since a moment, as the log tells.
+func (st *Store) Lost(since time.Time) (n int) {
+	data, _ := readFile(st.LogFile(), 2*maxLog)
+	for line := range strings.Lines(string(data)) {
+		var l struct {
+			Error string `json:"error"`
+			Time  string `json:"time"`
+		}
+		if !jsonenc.Decode(line, &l) || !strings.HasPrefix(l.Error, eventLost) {
+			continue
+		}
+		if at, err := time.Parse(time.RFC3339, l.Time); err == nil && at.After(since) {
+			n++
+		}
+	}
+	return n
+}
+
 // SetMeter stores a report of session k's status line. Of two simultaneous reports either may
 // remain.
 func (st *Store) SetMeter(k Key, m event.Meter) error {

@@ -12,8 +12,8 @@
 //	sessions/  live sessions, one file each      archive/  the same for sessions that are over
 //	late/      events that could not get in yet  aside/    files that could not be read
 //	history/   what happened, one file a day     locks/    a lock for each session
-//	seats/     which session sits where          told/     what the user was notified of
-//	meter/     what status lines reported        tmp/      files being written
+//	meter/     what status lines reported        told/     what the user was notified of
+//	tmp/       files being written               log/      errors, and why the user was notified
 //
 // An event's path:
 //
@@ -86,7 +86,6 @@ const (
 	asideDir    = "aside"
 	historyDir  = "history"
 	meterDir    = "meter"
-	seatsDir    = "seats"
 	locksDir    = "locks"
 	tmpDir      = "tmp"
 	logDir      = "log"

@@ -407,12 +407,12 @@ func (a *App) print(err error, kind string) {
 // StateAdvice is for a state directory that cannot be used.
 const StateAdvice = "make it yours and chmod 700, or set BECKON_STATE_DIR to a directory of yours"
 
-// stateHint is the advice for an error of the state directory's owner or mode, or where it is no
-// directory.
+// stateHint is the advice for a state directory that cannot be used.
 func (a *App) stateHint(err error) string {
 	var at *fs.PathError
 	unusable := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR)
-	if a.Store != nil && errors.As(err, &at) && unusable && strings.HasPrefix(at.Path, a.Store.Dir) {
+	if a.Store != nil && errors.As(err, &at) &&
+		(at.Path == a.Store.Dir || unusable && strings.HasPrefix(at.Path, a.Store.Dir)) {
 		return a.Store.Dir + ": " + StateAdvice
 	}
 	return ""

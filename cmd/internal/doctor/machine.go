@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
@@ -31,17 +32,10 @@ func (d *doctor) configuration() {
 // stateDir checks that the state directory can be written to, and not by others.
 func (d *doctor) stateDir() {
 	dir := d.Store.Dir
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := d.Store.Writable(); err != nil {
 		d.fail("state", cli.StateAdvice, "%v", err)
 		return
 	}
-	f, err := os.CreateTemp(dir, ".doctor-*")
-	if err != nil {
-		d.fail("state", cli.StateAdvice, "%s cannot be written: %v", dir, err)
-		return
-	}
-	_ = f.Close()
-	_ = os.Remove(f.Name())
 	if hook.Shared(dir) {
 		d.fail("state", cli.StateAdvice, "%s is not yours alone: others can change what is in it", dir).
 			repair = func() error { return os.Chmod(dir, 0o700) }
@@ -60,6 +54,9 @@ func (d *doctor) files() {
 			d.Store.Dir,
 			err,
 		)
+	}
+	if n := d.Store.Lost(time.Now().AddDate(0, 0, -7)); n > 0 {
+		d.warn("events", d.Store.LogFile()+" says why", "%s lost in the last week", term.Plural(n, "event"))
 	}
 	if files, err := d.Store.Aside(); err == nil && len(files) > 0 {
 		d.warn("files", "beckon doctor --repair removes what was set aside",
