@@ -272,7 +272,7 @@ func TestTraceOfLongNames(t *testing.T) {
 	if err := d.Trace(entry); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := d.Entries(1, func(trust.Entry) bool { return true }); err != nil || len(got) != 1 {
+	if got, err := d.Entries(1); err != nil || len(got) != 1 {
 		t.Errorf("got %d entries, %v", len(got), err)
 	}
 }
@@ -308,8 +308,8 @@ func TestTrace(t *testing.T) {
 	if err != nil || total > 2*(4<<20)+1<<20 || total < 1<<20 {
 		t.Errorf("%d bytes, %v", total, err)
 	}
-	got, err := d.Entries(3, func(e trust.Entry) bool { return e.Session == "s1" })
-	if err != nil || len(got) != 3 || got[0].Prompt != "p1" || got[0].ToolUseID != "t1" || got[0].Hooks[0].Decision != wire.Deny {
+	got, err := d.Entries(3)
+	if err != nil || len(got) != 3 || got[0].Session != "s1" || got[0].Prompt != "p1" || got[0].ToolUseID != "t1" || got[0].Hooks[0].Decision != wire.Deny {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

@@ -135,8 +135,8 @@ func Load(s Sources) Loaded {
 			configs = append(configs, f.Config)
 		}
 	}
-	if len(configs) > 0 {
-		configs = append(configs, &config.Config{Level: config.Own, Hooks: own(s.Own)})
+	if len(configs) > 0 && len(s.Own) > 0 {
+		configs = append(configs, own(s.Own))
 	}
 	l.Hooks = config.Merge(configs...)
 	return l
@@ -292,27 +292,15 @@ func (l Loaded) MayRefuse(k event.Kind) bool {
 
 // own returns the rules that are part of every policy: an agent that may write beckon's files, or act
 // as the user, is not bound by any policy. They ask, since the user may have told the agent to.
-func own(paths []string) []*config.Hook {
-	const reason = "This is beckon's own: it decides what an agent may do."
-	if len(paths) == 0 {
-		return nil
-	}
-	writers, _ := rule.NewMatcher(event.PreToolUse, "Write|Edit|MultiEdit|NotebookEdit") // a list of names is a matcher
-	hook := func(id string, m rule.Rule) *config.Hook {
-		return &config.Hook{
-			ID:      id,
-			Event:   event.PreToolUse,
-			Type:    config.BuiltIn,
-			Level:   config.Own,
-			Enabled: true,
-			Spec:    config.Spec{Rule: &config.Rule{Decision: wire.Ask, Reason: reason, Match: m}},
-		}
-	}
-	commands := []string{"beckon policy trust",
-		"beckon policy allow", "beckon policy allow-once", "beckon policy init", "beckon answer", "beckon reply",
-		"beckon stop", "beckon away", "beckon back", "beckon uninstall"}
-	return []*config.Hook{
-		hook("own-files", rule.Rule{Tools: []rule.Matcher{writers}, Conditions: rule.Conditions{Paths: slices.Clone(paths)}}),
-		hook("own-commands", rule.Rule{Conditions: rule.Conditions{Commands: commands}}),
-	}
+func own(paths []string) *config.Config {
+	const rules = `{"hooks": {"PreToolUse": [{"hooks": [
+		{"type": "rule", "id": "own-files", "decision": "ask", "reason": %[1]q,
+		 "tool": "Write|Edit|MultiEdit|NotebookEdit", "paths": %[2]s},
+		{"type": "rule", "id": "own-commands", "decision": "ask", "reason": %[1]q, "commands": [
+			"beckon policy trust", "beckon policy allow", "beckon policy allow-once", "beckon policy init",
+			"beckon answer", "beckon reply", "beckon stop", "beckon away", "beckon back", "beckon uninstall"]}]}]}}`
+	list, _ := wire.Encode(paths)
+	text := fmt.Sprintf(rules, "This is beckon's own: it decides what an agent may do.", list)
+	c, _ := config.DecodeAgain("", config.Own, []byte(text)) // a test reads it
+	return c
 }

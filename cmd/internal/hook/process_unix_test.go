@@ -119,7 +119,7 @@ func TestEndedByTheClient(t *testing.T) {
 	if err != nil || len(s.Main().Calls) != 1 {
 		t.Errorf("the call is not in the session: %v, %v", s.Main(), err)
 	}
-	trace, err := trust.In(u.env["BECKON_STATE_DIR"]).Entries(1, func(trust.Entry) bool { return true })
+	trace, err := trust.In(u.env["BECKON_STATE_DIR"]).Entries(1)
 	if err != nil || len(trace) != 1 || trace[0].Decision != "" || !strings.Contains(strings.Join(trace[0].Notes, "\n"), "gave up waiting") {
 		t.Errorf("the trace has %+v, %v", trace, err)
 	}

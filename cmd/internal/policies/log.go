@@ -15,20 +15,17 @@ import (
 )
 
 type logCmd struct {
-	Limit   int    `short:"n" help:"How many of the newest decisions to show." default:"20"`
-	Session string `help:"Only the session whose id begins so." placeholder:"SESSION"`
-	JSON    bool   `name:"json" help:"Print JSON, one line each."`
+	Limit int  `short:"n" help:"How many of the newest decisions to show." default:"20"`
+	JSON  bool `name:"json" help:"Print JSON, one line each."`
 }
 
 func (c *logCmd) Run(a *cli.App, s policy.Sources) error {
-	entries, err := s.State.Entries(c.Limit, func(e trust.Entry) bool {
-		return strings.HasPrefix(e.Session, c.Session)
-	})
+	entries, err := s.State.Entries(c.Limit)
 	if err != nil {
 		return fmt.Errorf("reading the trace: %w", err)
 	}
 	if len(entries) == 0 && !c.JSON {
-		fmt.Fprintln(a.Stdout, "no decision of a policy is recorded that fits")
+		fmt.Fprintln(a.Stdout, "no decision of a policy is recorded")
 	}
 	for _, e := range entries {
 		if !c.JSON {

@@ -178,27 +178,15 @@ func (h *Hook) Describe() string {
 }
 
 func (r *Rule) describe() string {
-	var parts []string
-	list := func(name string, values []string) {
-		if len(values) > 0 {
-			parts = append(parts, name+" "+strings.Join(values, ", "))
-		}
-	}
-	conditions := func(except string, c rule.Conditions) {
-		list(except+"commands", c.Commands)
-		list(except+"regex", c.Regex)
-		list(except+"paths", c.Paths)
-		list(except+"words", c.Words)
-	}
-	conditions("", r.Match.Conditions)
+	parts := r.Match.Texts("")
 	if r.Match.Says != nil {
 		parts = append(parts, r.Match.Says.Text())
 	}
 	for _, m := range r.Match.Tools {
-		list("tool", []string{m.Text()})
+		parts = append(parts, "tool "+m.Text())
 	}
 	if r.Match.Unless != nil {
-		conditions("unless ", *r.Match.Unless)
+		parts = append(parts, r.Match.Unless.Texts("unless ")...)
 	}
 	return strings.TrimSuffix(string(r.Decision)+": "+strings.Join(parts, "; "), ": ")
 }

@@ -1,6 +1,5 @@
-// Package config parses a policy file: its hooks with their events, and every error with its
-// place and what to do about it. A decision that an event cannot express is an error of the
-// file, reported here and not at run time.
+// Package config parses a policy file: its hooks with their events, and every error with its place and what
+// to do about it. A decision that an event cannot express is one.
 package config
 
 import (
@@ -79,8 +78,7 @@ func (h *Hook) Name() string { return string(h.Level) + "/" + h.ID }
 // Runs reports whether the hook starts a process or a request.
 func (h *Hook) Runs() bool { return h.Type != BuiltIn }
 
-// Asks reports whether the hook only asks a question without side effects, so that it may run
-// concurrently with others, and twice.
+// Asks reports whether the hook only asks a question, so that it may run beside others, and twice.
 func (h *Hook) Asks() bool { return h.Type == Server || h.Type == Prompt }
 
 // Texts returns the words of the hook that may name files to run.
@@ -92,8 +90,7 @@ func (h *Hook) Takes(payload []byte) bool {
 	return asksItself || h.Matcher.All() || h.Matcher.Match(subject(h.Event, payload))
 }
 
-// Applies reports whether the call matches the hook's "if". For a rule that approves, "if"
-// must cover the whole call; any other handler examines the call itself.
+// Applies reports whether the call matches the hook's "if", all of it for a rule that approves.
 func (h *Hook) Applies(c *rule.Call) bool {
 	switch {
 	case h.If == nil:
@@ -128,12 +125,11 @@ type Rule struct {
 	Decision wire.Decision // Deny, Ask, Warn or Allow
 	Reason   string
 	Match    rule.Rule `json:"-"`
-	Examples []string  `json:"-"` // that it covers, and that it does not
+	Examples []string  `json:"-"` // those that it covers first
 }
 
 // Config is one policy file.
 type Config struct {
-	File  string
 	Level Level
 	Hooks []*Hook // in definition order, servers after the others
 }
@@ -161,9 +157,9 @@ func (h *Hook) key() string {
 	return h.hashed
 }
 
-// Merge returns the hooks of several files in the order in which they run: project before
-// global, definition order within a file, identical ones once at their first place. There the
-// global hook's settings count: a project cannot weaken it by repeating it.
+// Merge returns the hooks of several files in the order in which they run: project before global, definition
+// order within a file, identical ones once at their first place. There the global hook's settings
+// count: a project cannot weaken it by repeating it.
 func Merge(configs ...*Config) []*Hook {
 	var out []*Hook
 	at := map[string]int{}
@@ -174,14 +170,14 @@ func Merge(configs ...*Config) []*Hook {
 			}
 			for _, h := range c.Hooks {
 				key := h.key()
-				if i, ok := at[key]; ok {
-					if h.Enabled {
-						out[i] = h
-					}
-					continue
+				i, twice := at[key]
+				switch {
+				case !twice:
+					at[key] = len(out)
+					out = append(out, h)
+				case h.Enabled && (h.Level != out[i].Level || !out[i].Enabled):
+					out[i] = h
 				}
-				at[key] = len(out)
-				out = append(out, h)
 			}
 		}
 	}

@@ -55,11 +55,17 @@ func decode(name string, level Level, data []byte, again bool) (*Config, error) 
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	d.unique()
-	if len(d.hooks) > 0 {
-		d.hooks[0].Gone = append(d.hooks[0].Gone, d.ignored...)
+	for i, h := range d.hooks {
+		if h.ID == "" {
+			h.ID = string(h.Type) + "-" + h.key()[:8]
+		}
+		if i == 0 {
+			h.Gone = append(h.Gone, d.ignored...)
+		}
 	}
-	return &Config{File: name, Level: level, Hooks: d.hooks}, nil
+	c := &Config{Level: level, Hooks: d.hooks}
+	c.Hooks = Merge(c)
+	return c, nil
 }
 
 // decoder is the state of Decode.
@@ -449,25 +455,6 @@ func (d *decoder) timeout(o *object) time.Duration {
 		d.fail(m.place, advice, "%v milliseconds are too few for any handler", n)
 	}
 	return time.Duration(min(n, longest) * float64(unit))
-}
-
-// unique gives the hooks without an id one that is the same every time, and makes identical hooks one.
-func (d *decoder) unique() {
-	seen := map[string]*Hook{}
-	d.hooks = slices.DeleteFunc(d.hooks, func(h *Hook) bool {
-		if h.ID == "" {
-			h.ID = string(h.Type) + "-" + h.key()[:8]
-		}
-		first := seen[h.key()]
-		if first == nil {
-			seen[h.key()] = h
-			return false
-		}
-		if !first.Enabled {
-			*first = *h
-		}
-		return true
-	})
 }
 
 // rule reads the conditions and the decision of a rule.

@@ -7,9 +7,9 @@ import (
 	"beckon/event/policy/shell"
 )
 
-// Allows returns the rules that approve a call together, nil if they do not: for a command line,
-// each of its commands begins with exactly the words of an entry, has no flags but the named ones
-// ([-v] may be there), no variable, substitution or assignment, and writes no file.
+// Allows returns the rules that approve a call together, nil if they do not: each command of a line begins
+// with exactly the words of an entry, has no flags but the named ones ([-v] may be there), no variable,
+// substitution or assignment, and writes no file.
 func Allows(rules []*Rule, c *Call) (by []*Rule) {
 	l := c.known().line
 	for _, r := range rules {
@@ -148,8 +148,7 @@ func names(entry, got []string) bool {
 	return !closed || len(operands) == len(words)
 }
 
-// isNamed reports whether a flag, or each letter of several that are joined, is among those of an
-// entry. A number is a short form of -n.
+// isNamed reports whether a flag, or each of several that are joined, is an entry's; a number is -n.
 func isNamed(got string, named []string) bool {
 	switch {
 	case slices.ContainsFunc(named, func(n string) bool { return wild(n, got) }):

@@ -13,8 +13,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Example returns the call of an example in a policy: a command of Bash, or "read FILE" or
-// "write FILE" of those tools, in a project of its own; for an event without tools, a prompt.
+// Example returns the call of an example in a policy: a command of Bash, or "read FILE" or "write FILE" of
+// those tools; for an event without tools, a prompt.
 func Example(text string, tool bool) *Call {
 	c := &Call{Tool: "Bash", Cwd: "/example/project", Project: "/example/project", Home: "/example"}
 	if !tool {
@@ -31,9 +31,8 @@ func Example(text string, tool bool) *Call {
 	return c
 }
 
-// Check returns the errors in the rule: entries that are empty or cannot be parsed. It also returns
-// doubts: entries that cover not even the command that they are, or that the client reads more
-// narrowly than their author may think.
+// Check returns the errors in the rule: entries that are empty or cannot be parsed. Without any it returns
+// doubts: entries that do not cover what they say, or that the client reads more narrowly.
 func (r Rule) Check() []Problem {
 	list := r.check("")
 	if r.Unless != nil {
@@ -42,13 +41,13 @@ func (r Rule) Check() []Problem {
 	if len(list) > 0 {
 		return list
 	}
-	return slices.Concat(list, r.vain(), r.missed())
+	return append(r.vain(), r.missed()...)
 }
 
 func doubt(field, what string) Problem { return Problem{Field: field, What: what, Doubt: true} }
 
-// vain returns the entries that do not cover what they say: a word that counts as the value of a
-// flag, a command that only shows help, or an exception that excepts it.
+// vain returns the entries that do not cover what they say: a word that counts as a flag's value, a command
+// that only shows help, an exception.
 func (r Rule) vain() (list []Problem) {
 	if len(r.Paths)+len(r.Regex)+len(r.Words) > 0 {
 		return nil // the entry alone is not what the rule covers
@@ -64,7 +63,7 @@ func (r Rule) vain() (list []Problem) {
 	return list
 }
 
-// missed returns a common spelling of the command that a permission of the client's names, if it does not cover it.
+// missed returns a common spelling of its command that a permission of the client's does not cover.
 func (r Rule) missed() []Problem {
 	if r.Says == nil || r.Allow || !r.Says.runs() || r.Says.bare() {
 		return nil
@@ -80,28 +79,20 @@ func (r Rule) missed() []Problem {
 		operands = []string{"origin", "main"}
 	}
 	words = slices.Concat(words[:at], words[at+1:], operands, words[at:at+1])
-	what := fmt.Sprintf(
-		"%s misses %q: the client compares the beginning of a command; a rule with \"commands\": [%q] covers it",
-		r.Says.text,
-		strings.Join(words, " "),
-		entry,
-	)
-	return []Problem{doubt("", what)}
+	const text = "%s misses %q: the client compares the beginning of a command; a rule with \"commands\": [%q] covers it"
+	return []Problem{doubt("", fmt.Sprintf(text, r.Says.text, strings.Join(words, " "), entry))}
 }
 
-var (
-	errEmpty   = errors.New("is empty")
-	errPattern = errors.New("is no pattern: a bracket or brace does not close")
-)
+var errPattern = errors.New("is no pattern: a bracket or brace does not close")
 
 func (c Conditions) check(prefix string) (list []Problem) {
 	for i, entries := range c.lists() {
-		field := [...]string{"commands", "regex", "paths", "words"}[i]
+		field := fields[i]
 		for _, text := range *entries {
 			var err error
 			switch {
 			case strings.TrimSpace(text) == "":
-				err = errEmpty
+				err = errors.New("is empty")
 			case field == "commands":
 				_, err = Parse(text)
 			case field == "regex":

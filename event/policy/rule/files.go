@@ -18,7 +18,7 @@ const (
 	namers = "mktemp ls stat test [ [[ echo printf find fd fdfind file du which type basename dirname realpath readlink mkdir touch chmod chown " +
 		"tree ssh-keygen ssh ssh-add cd pushd sh bash zsh alias export unset set read sleep kill pkill code subl open xdg-open " +
 		"Test-Path Get-ChildItem gci dir"
-	// writesAll and writesLast are programs that change the files among their words: all of them, or the last.
+	// writesAll and writesLast change the files among their words: all of them, or the last.
 	writesAll = "rm mv tee truncate touch mkdir chmod chown shred unlink rmdir Remove-Item del " +
 		"Set-Content Add-Content Clear-Content Out-File Tee-Object New-Item ni sc ac"
 	writesLast = "cp install ln rsync scp"
@@ -155,8 +155,7 @@ func (o *opening) words(head string, start int, shows, changes bool) {
 	}
 }
 
-// templateOf returns the file from which cp makes another of its name: .env.example for .env or
-// .env.local; nil if it copies anything else.
+// templateOf returns the file from which cp makes another of its name: .env.example for .env; else nil.
 func (o *opening) templateOf(rest []string) *file {
 	files := slices.DeleteFunc(slices.Clone(rest), shell.IsFlag)
 	if len(files) != 2 {
@@ -237,8 +236,7 @@ func (o *opening) given(head string, write bool) {
 	}
 }
 
-// git adds the files that a git command reads or writes: words, and what follows the colon of a
-// revision, which begins at the root of the repository.
+// git adds the files that a git command reads or writes: words, and what follows the colon of a revision.
 func (o *opening) git(words []string) {
 	sub := 0
 	for ; sub < len(words) && (!isPlain(words[sub]) || sub > 0 && shell.In("-C -c --git-dir --work-tree", words[sub-1])); sub++ {
@@ -359,8 +357,8 @@ func (c *Call) toolFiles() (list []file) {
 	return list
 }
 
-// searches returns the files that Grep or Glob reads: its folders, those that fit a pattern in them,
-// and for what shows texts those that are there.
+// searches returns the files that Grep or Glob reads: its folders, those that fit a pattern in them, and for
+// what shows texts those that are there.
 func (c *Call) searches(input gjson.Result, pattern string, u use) (list []file) {
 	dirs := texts(input.Get("path")) // other agents have several
 	for _, dir := range dirs {

@@ -7,8 +7,7 @@ import (
 	"beckon/event/policy/shell"
 )
 
-// synonyms are, for a program or its subcommand, the names of a flag or word that a rule may mean by
-// one of them. A name without a dash is a word, or with * words of that form.
+// synonyms are, for a program or git's subcommand, the names of a flag or word that a rule may mean by one.
 const synonyms = `
 rm: -r -R --recursive; -f --force
 chmod chown chgrp cp: -R -r --recursive

@@ -12,8 +12,21 @@ func (c *Conditions) lists() [4]*[]string {
 	return [...]*[]string{&c.Commands, &c.Regex, &c.Paths, &c.Words}
 }
 
-// Flatten writes rules as lines, to be read by May in a moment: a letter for a member of a rule, or the number of a
-// list, and a quoted text. A rule begins with r; its exception with u, and then with the numbers of that one's lists.
+// fields are the names of the lists.
+var fields = [...]string{"commands", "regex", "paths", "words"}
+
+// Texts returns the lists for people, each with a word before its name.
+func (c *Conditions) Texts(before string) (out []string) {
+	for i, list := range c.lists() {
+		if len(*list) > 0 {
+			out = append(out, before+fields[i]+" "+strings.Join(*list, ", "))
+		}
+	}
+	return out
+}
+
+// Flatten writes rules as lines for May: a letter for a member of a rule, or the number of a list, and a quoted text.
+// A rule begins with r; its exception with u, and then with the numbers of that one's lists.
 func Flatten(rules []Rule) []byte {
 	var out []byte
 	line := func(kind, text string) { out = append(strconv.AppendQuote(append(out, kind...), text), '\n') }

@@ -86,8 +86,7 @@ func fixedPart(p string) string {
 // maxLinks is how many links a path may have, the system's limit.
 const maxLinks = 40
 
-// follow resolves the links of the part of a path that exists, including one whose target does not
-// exist yet: writing to it creates the target.
+// follow resolves the links of the part of a path that exists, even one to what does not exist yet.
 func (c *Call) follow(p string, left int) string {
 	dir := filepath.Dir(p)
 	if dir == p {
@@ -138,8 +137,8 @@ func (g glob) covers(way string) bool {
 	return matches(g.pattern, way) || named && matches(g.pattern+"/**", way)
 }
 
-// reaches reports whether the names for which a path stands are in the directory of a pattern that matches everything
-// there: ~/.ss*/id with ~/.ssh/**. A name of only wildcards may be any but one with a leading dot.
+// reaches reports whether a path with wildcards may be in the directory of a pattern that matches everything there:
+// ~/.ss*/id with ~/.ssh/**. A name of only wildcards may be any but one with a leading dot.
 func (g glob) reaches(way string) bool {
 	names, dirs := strings.Split(way, "/"), strings.Split(strings.TrimSuffix(g.fixed, "/"), "/")
 	if g.pattern != g.fixed+"**" || len(names) <= len(dirs) {

@@ -10,26 +10,23 @@ import (
 	"beckon/event/policy/shell"
 )
 
-// Matcher says which invocations of an event a hook is for: all of them, those whose value is in a
-// list, or those in whose value a regular expression matches.
+// Matcher says which invocations of an event a hook is for: all, those whose value is in a list, or those
+// in whose value an expression matches.
 type Matcher struct {
 	text  string
 	exact []string
 	re    *regexp.Regexp
 }
 
-// errNoField is returned for a matcher on an event that has nothing to match.
-var errNoField = errors.New("the event has nothing to match; the client would ignore the matcher")
-
-// NewMatcher parses a matcher for events of kind k. An expression that is invalid, or that the
-// client would read differently, is an error: it must not become "no match".
+// NewMatcher parses a matcher for events of kind k. An expression that is invalid, or that the client would
+// read differently, is an error.
 func NewMatcher(k event.Kind, text string) (Matcher, error) {
 	m := Matcher{text: text}
 	if text == "" || text == "*" || text == ".*" {
 		return m, nil
 	}
 	if info, _ := event.Lookup(k); info.Matcher == "" {
-		return m, errNoField
+		return m, errors.New("the event has nothing to match; the client would ignore the matcher")
 	}
 	if list, ok := exactList(k, text); ok {
 		m.exact = list
@@ -59,15 +56,12 @@ func exactList(k event.Kind, text string) ([]string, bool) {
 	return list, true
 }
 
-// foreign reports an escape that means something else in JavaScript, where matchers come from:
-// \A is the letter A there.
+// foreign reports an escape that means something else in JavaScript, where matchers come from.
 func foreign(text string) error {
-	for i := strings.IndexByte(text, '\\'); i >= 0 && i+1 < len(text); i++ {
-		if text[i] != '\\' {
-			continue
-		}
-		if i++; strings.IndexByte("AzQEaCpP", text[i]) >= 0 {
-			return errors.New("error parsing regexp: `\\" + text[i:i+1] + "` means something else to the client")
+	escapes := strings.Split(strings.ReplaceAll(text, `\\`, ""), `\`)
+	for _, e := range escapes[1:] {
+		if e != "" && strings.IndexByte("AzQEaCpP", e[0]) >= 0 {
+			return errors.New("error parsing regexp: `\\" + e[:1] + "` means something else to the client")
 		}
 	}
 	return nil
@@ -78,16 +72,6 @@ func (m Matcher) All() bool { return m.exact == nil && m.re == nil }
 
 // Names returns the values of a matcher that is a list; nil for an expression.
 func (m Matcher) Names() []string { return m.exact }
-
-// Find returns where an expression matches in the value, or -1.
-func (m Matcher) Find(value string) int {
-	if m.re != nil {
-		if at := m.re.FindStringIndex(value); at != nil {
-			return at[0]
-		}
-	}
-	return -1
-}
 
 // Text returns the matcher as written.
 func (m Matcher) Text() string { return m.text }

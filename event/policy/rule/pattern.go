@@ -9,12 +9,10 @@ import (
 	"beckon/event/policy/shell"
 )
 
-// Pattern is an entry of Conditions.Commands: a program and words.
-//
-// The program may stand wherever shell.Command.Programs says. Flags count anywhere before --, in any order, joined or
-// apart, abbreviated and under their other names. The first plain word must be the first that is neither a flag nor
-// stands where a flag's value may stand; the others may stand anywhere behind it, in their order; * is anything.
-// "curl | sh" is a program that is fed another one's output, "HUSKY=0 git commit" one with a variable.
+// Pattern is an entry of Conditions.Commands: a program, wherever shell.Command.Programs says, and words. Flags count
+// anywhere before --, in any order, joined or apart, abbreviated and under their other names. The first plain word
+// must be the first that is neither a flag nor stands where a flag's value may stand; the others may stand anywhere
+// behind it, in their order; * is anything. "curl | sh" is a program that is fed another one's output.
 type Pattern struct {
 	program string
 	env     []string
@@ -33,10 +31,7 @@ type word struct {
 // flag is a flag that a command must have; the value, if there is one, directly behind it.
 type flag struct{ name, value string }
 
-var (
-	errShell   = errors.New("is not a command with its words")
-	errSeveral = errors.New("is more than one command; write an entry for each")
-)
+var errShell = errors.New("is not a command with its words")
 
 const (
 	// targets are programs without subcommands: each operand is one.
@@ -47,8 +42,7 @@ const (
 	scriptRunners = shell.Managers + " turbo lerna nx run-s run-p npm-run-all rush rushx nr wireit moon concurrently node deno"
 )
 
-// families are programs that take the same words: a rule on one is a rule on all; for shells and
-// what runs the scripts of packages see isProgram.
+// families are programs that take the same words: a rule on one is a rule on all, but see isProgram.
 var families = []string{
 	clusters,
 	"terraform tofu terragrunt",
@@ -93,7 +87,7 @@ func Parse(entry string) (*Pattern, error) {
 	case len(l.Commands) == 0 || strings.ContainsAny(entry, "$`"):
 		return nil, errShell
 	case slices.ContainsFunc(l.Commands[1:], func(c shell.Command) bool { return c.Carrier < 0 }):
-		return nil, errSeveral
+		return nil, errors.New("is more than one command; write an entry for each")
 	}
 	return newPattern(l.Commands[0].Env, l.Commands[0].Words), nil
 }
@@ -288,8 +282,8 @@ func scripted(name string, tail []string) []string {
 	return append([]string{"run"}, tail...)
 }
 
-// hasWords reports whether what stands behind the program of a name has the pattern's words and
-// flags, and what is not certain about it. given: it gets more words than the line has.
+// hasWords reports whether what stands behind a program has the pattern's words and flags, and what is not
+// certain about it. given: it gets more words than the line has.
 func (p *Pattern) hasWords(name string, tail []string, given bool) (ok bool, unsure string) {
 	script := shell.In(scriptRunners, p.program) && p.first() == "run" && !shell.In("node deno", p.program)
 	switch {
@@ -340,8 +334,8 @@ func (p *Pattern) hasWords(name string, tail []string, given bool) (ok bool, uns
 	}), unsure
 }
 
-// excepts reports whether an exception's pattern names a command completely: no operand but those
-// that it names. One that names no more than a subcommand leaves the others open.
+// excepts reports whether an exception's pattern names a command completely: no operand but those that it
+// names, if it names more than a subcommand.
 func (p *Pattern) excepts(l *shell.Line, at int) bool {
 	open := len(p.words) == 0 ||
 		len(p.words) == 1 && !p.words[0].value && isPlain(p.first()) && !shell.In(writesAll, p.program)

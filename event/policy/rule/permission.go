@@ -37,8 +37,8 @@ func NewPermission(text string) (*Permission, error) {
 // Text returns the rule as written.
 func (p *Permission) Text() string { return p.text }
 
-// OfClient returns the rule that an entry of "deny", "ask" or "allow" is. To refuse a file, or ask
-// about it, covers the commands that read or write it, too.
+// OfClient returns the rule that an entry of "deny", "ask" or "allow" is. To refuse a file, or ask about it,
+// covers the commands that read or write it, too.
 func OfClient(text string, allow bool) (Rule, error) {
 	p, err := NewPermission(text)
 	if err != nil {
@@ -69,8 +69,7 @@ func (p *Permission) ofFiles() bool {
 
 const domain = "domain:"
 
-// groups are the tools that a rule for one of them covers, too: the client judges every writing
-// tool by Edit and every reading one by Read.
+// groups are the tools that a rule for one of them covers, too, as in the client.
 var groups = map[string]string{
 	"Edit":  "Write NotebookEdit MultiEdit",
 	"Read":  "Glob Grep NotebookRead",
@@ -91,8 +90,7 @@ func (p *Permission) toolFits(tool string) bool {
 	return wild(p.tool, tool)
 }
 
-// Match reports whether the rule covers c. For a command that cannot be judged the answer is
-// yes: the handler then runs and decides.
+// Match reports whether the rule covers c, or a command of it that cannot be judged.
 func (p *Permission) Match(c *Call) bool {
 	if p.evaluate(c).Result > No {
 		return true

@@ -1,8 +1,6 @@
-// Package rule says whether a rule of a policy covers a call: its tool, its commands, the files
-// that it reads or writes, its words.
-//
-// A rule that refuses or asks covers a call if any part of it fits: one command of a line, at any depth, in any
-// spelling. Rules that allow are the opposite, and share nothing with them but the reader of lines: see Allows.
+// Package rule says whether a rule of a policy covers a call: its tool, its commands, the files that it
+// reads or writes, its words. A rule that refuses or asks does if any part fits: one command of a line, at
+// any depth, in any spelling. Rules that allow are the opposite: see Allows.
 package rule
 
 import (
@@ -19,13 +17,12 @@ type Result uint8
 
 // The results.
 const (
-	No Result = iota
-	// Unsure: the call does not say it, and the user should.
-	Unsure
+	No     Result = iota
+	Unsure        // the call does not say it, and the user should
 	Yes
 )
 
-// Verdict is the answer of Judge.
+// Verdict is the answer of Evaluate.
 type Verdict struct {
 	Result Result
 	Why    string // what the call does not say, if Unsure
@@ -51,23 +48,18 @@ type Rule struct {
 	Conditions
 	// Tools are matchers for the tool's name; all must match. A tool that runs command lines counts as Bash, and for
 	// a rule with Paths a command that reads or writes a file counts as a Read, Write or Edit of it.
-	Tools []Matcher
-	// Unless excepts what all of its conditions match, completely.
-	Unless *Conditions
-	// Only restricts it to what a permission of the client's covers; nil for everything.
-	Only *Permission
-	// Says is the whole condition, in the client's own words; nil if it is in ours. See OfClient.
-	Says *Permission
-	// Allow: the rule approves.
-	Allow bool
+	Tools  []Matcher
+	Unless *Conditions // excepts what all of its conditions match, completely
+	Only   *Permission // restricts it to what this covers; nil for everything
+	Says   *Permission // the whole condition, in the client's words; nil if it is in ours
+	Allow  bool        // the rule approves
 }
 
 // Problem is an error or a doubt about one entry of a rule.
 type Problem struct {
 	Field string // "commands", "regex", "paths", "words"; with "unless." before it
 	What  string // as an error message
-	// Doubt: the rule is valid but probably not what is meant.
-	Doubt bool
+	Doubt bool   // the rule is valid but probably not what is meant
 }
 
 // ofCommands reports whether there is a condition on commands.
@@ -183,8 +175,7 @@ func (c *Conditions) near(f *facts) (list []*Pattern) {
 	return list
 }
 
-// mentioned reports whether the text of a line that cannot be read has the program of an entry, and
-// the word behind it.
+// mentioned reports whether the text of a line that cannot be read has an entry's program and first word.
 func (r *Rule) mentioned(text string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc(r.Commands, func(entry string) bool {

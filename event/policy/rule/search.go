@@ -174,8 +174,8 @@ func isIgnored(file string) bool {
 	return false
 }
 
-// ignores are the lines of .gitignore files, the outermost first, as patterns over absolute paths:
-// with ! before them if what fits is not ignored, and / behind them if only folders are.
+// ignores are the lines of .gitignore files, the outermost first, as patterns over absolute paths, with !
+// before them if what fits is not ignored, and / behind them if only folders are.
 type ignores []string
 
 // ignoresAbove returns the lines for a folder: of the files above it, up to the repository's root.

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,10 +167,9 @@ const dataAPI = "/v1/data"
 // $NAME and ${NAME} are replaced by an environment variable if it is allowed, else by nothing.
 func newHTTP(s config.Spec, timeout time.Duration, closed bool) (wire.Handler, error) {
 	headers := map[string]string{}
-	reference := regexp.MustCompile(`\$(?:\{\w+\}|\w+)`)
 	for k, v := range s.Headers {
-		headers[k] = reference.ReplaceAllStringFunc(v, func(ref string) string {
-			if name := strings.Trim(ref, "${}"); slices.Contains(s.AllowedEnvVars, name) {
+		headers[k] = os.Expand(v, func(name string) string {
+			if slices.Contains(s.AllowedEnvVars, name) {
 				return os.Getenv(name)
 			}
 			return ""

@@ -10,9 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"beckon/event"
@@ -114,28 +112,23 @@ func (h prompt) Run(ctx context.Context, c wire.Call) (o wire.Outcome) {
 // More is an error and not cut, because the part left out might be the one that matters.
 const maxQuestion = 256 << 10
 
-var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\\$|\$\{\w+\}|\$\w+`) })
-
 // fill replaces the variables of the prompt. Anything else stays as it is.
 func (h prompt) fill(c wire.Call, show func(name, value string) string) string {
 	values := map[string]string{"ARGUMENTS": string(c.Payload)}
 	for _, v := range variables(c) {
 		values[v[0]] = v[1]
 	}
+	const dollar = "\x00"
 	used := false
-	text := placeholder().ReplaceAllStringFunc(h.Prompt, func(ref string) string {
-		name := strings.Trim(ref, `\${}`)
+	text := os.Expand(strings.ReplaceAll(h.Prompt, `\$`, dollar), func(name string) string {
 		value, known := values[name]
-		switch {
-		case ref == `\$`:
-			return "$"
-		case !known:
-			return ref
+		if !known {
+			return "$" + name
 		}
 		used = true
 		return show(name, value)
 	})
-	if !used {
+	if text = strings.ReplaceAll(text, dollar, "$"); !used {
 		text += "\n\n" + show("ARGUMENTS", string(c.Payload))
 	}
 	return text

@@ -62,9 +62,9 @@ type reader struct {
 	funcs map[string]*syntax.Stmt
 	calls []string // the functions being read
 	files map[string]stream
-	// unpacked are the commands whose output the line has unpacked into files of unknown names.
-	unpacked []int
-	left     int // bytes that may still be read
+
+	unpacked []int // the commands whose output it has unpacked into files of unknown names
+	left     int   // bytes that may still be read
 }
 
 func newReader(text string) *reader {
@@ -123,8 +123,8 @@ func (r *reader) text(text string, in stream) string {
 	return r.stmts(list, in)
 }
 
-// parse returns the statements of a text: those of the first dialect that accepts it, else Bash's
-// up to the mistake, which a shell runs, too.
+// parse returns the statements of a text: those of the first dialect that accepts it, else Bash's up to the
+// mistake, which a shell runs, too.
 func parse(text string) (first []*syntax.Stmt, mistake error) {
 	for i, dialect := range [...]syntax.LangVariant{syntax.LangBash, syntax.LangZsh, syntax.LangMirBSDKorn} {
 		var list []*syntax.Stmt

@@ -1,9 +1,8 @@
-// Package shell finds the commands that a command line runs, at any depth: in lists, pipes, loops,
-// functions and substitutions, in here-documents and texts that are given to a shell, to eval or to
-// ssh, and in the text of an interpreter's program that starts others.
+// Package shell finds the commands that a command line runs, at any depth: in lists, pipes, loops, functions
+// and substitutions, in texts for a shell, eval or ssh, and in an interpreter's program that starts others.
 //
 // It follows what the line itself determines (variables, directories, files that it writes and then runs) and puts
-// Hole for the rest. It is a reader of ordinary lines: a text that is built to be misread will be.
+// Hole for the rest. A text that is built to be misread will be.
 package shell
 
 import (
@@ -16,16 +15,14 @@ const Hole = "\x00"
 
 // Command is one simple command, wherever in the line it stands.
 type Command struct {
-	Words []string // with Hole where they are unknown
-	// Globs are the words with signs that the shell replaces with the names of files.
-	Globs []bool
-	Env   []string // the variables that are set for it, NAME=value
-	Plain bool     // it stands directly in a list or pipe of the line
-	Dir   string   // the directory it runs in; empty for that of the line
-	Input string   // what it reads, with Hole where that is unknown
-	Fed   bool     // it reads from a pipe or a redirection
-	// Feeds are the commands whose output it reads, or has among its words; see Line.Sources.
-	Feeds         []int
+	Words         []string // with Hole where they are unknown
+	Globs         []bool   // the words that the shell replaces with the names of files
+	Env           []string // the variables that are set for it, NAME=value
+	Plain         bool     // it stands directly in a list or pipe of the line
+	Dir           string   // the directory it runs in; empty for that of the line
+	Input         string   // what it reads, with Hole where that is unknown
+	Fed           bool     // it reads from a pipe or a redirection
+	Feeds         []int    // the commands whose output it reads, or has among its words; see Line.Sources
 	Writers       []int    // the commands that wrote the file it runs
 	Reads, Writes []string // the files of its redirections
 	Carrier       int      // the command in whose words or input it stands, or -1

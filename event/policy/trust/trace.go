@@ -81,8 +81,8 @@ func (d Dir) Trace(e Entry) error {
 	return plainfile.AppendLine(d.Path(traceFile), line, maxTrace)
 }
 
-// Entries returns the newest n entries that keep accepts, oldest first; lines that do not parse are skipped.
-func (d Dir) Entries(n int, keep func(Entry) bool) (out []Entry, err error) {
+// Entries returns the newest n entries, oldest first; lines that do not parse are skipped.
+func (d Dir) Entries(n int) (out []Entry, err error) {
 	for _, name := range []string{traceFile + ".1", traceFile} {
 		data, err := plainfile.ReadFile(d.Path(name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +90,7 @@ func (d Dir) Entries(n int, keep func(Entry) bool) (out []Entry, err error) {
 		}
 		for line := range bytes.Lines(data) {
 			var e Entry
-			if json.Unmarshal(line, &e) == nil && e.Event != "" && keep(e) {
+			if json.Unmarshal(line, &e) == nil && e.Event != "" {
 				out = append(out, e)
 			}
 		}
