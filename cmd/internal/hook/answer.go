@@ -36,9 +36,6 @@ const (
 	// overtime is how much longer than the policy's deadline folding may take before the
 	// process ends itself. The installed entry has a timeout of 60 s.
 	overtime = 4 * time.Second
-	// foldWait is how long an answer waits for its folds, which may add a terminal sequence: a
-	// few milliseconds, unless a lock is held.
-	foldWait = 200 * time.Millisecond
 	// remindAfter is how soon a session's user is told again that a handler failed,
 	// onceASession the same for a problem with a file.
 	remindAfter  = 10 * time.Minute
@@ -53,18 +50,11 @@ type Starter interface {
 	Inside(getenv func(string) string, state trust.Dir) bool
 }
 
-// Main implements `beckon hook`.
+// Main implements `beckon hook`: it answers an event. In beckon-hook starter is nil: it answers when a
+// policy has only rules, and links nothing that could start a command or ask a server.
 func Main(
 	args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, starter Starter,
 ) (code int) {
-	return evaluate(args, stdin, stdout, stderr, getenv, starter, nil)
-}
-
-// evaluate answers an event. In beckon-hook starter is nil: it answers when a policy has only rules, and
-// links nothing that could start a command or ask a server. For the rest it calls become, which
-// does not return if the program for it is there.
-func evaluate(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string,
-	starter Starter, become func() (int, bool)) (code int) {
 	var fault error // there is no log yet, or it has the error
 	defer Guard(&fault)
 	stack.Grow()
@@ -76,17 +66,17 @@ func evaluate(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv f
 	case a.Reply:
 		return waitForReply(store.Open(dir), a, stdin, getenv)
 	case !a.Judged():
-		return observe(args, stdin, stdout, getenv, nil)
+		return observe(a, stdin, stdout, getenv, nil)
 	}
 	if getenv = a.Env(getenv); !Policied(getenv) && !a.Waits() {
-		return observe(args, stdin, stdout, getenv, nil)
+		return observe(a, stdin, stdout, getenv, nil)
 	}
 	f := invocation{args: a, getenv: getenv, start: time.Now(), st: store.Open(dir), starter: starter}
 	f.environ = os.Environ()
 	f.dialect, _ = wire.DialectOf(a.Agent)
 	f.safely(f.load) // without a policy the event is still folded
-	if become != nil && (a.Event == "" || f.loaded.Starts(event.KindOf(a.Agent, a.Event))) {
-		if code, ok := become(); ok {
+	if starter == nil && a.Waits() && f.loaded.Starts(event.KindOf(a.Agent, a.Event)) {
+		if code, ok := becomeHook(args); ok {
 			return code
 		}
 	}
@@ -160,7 +150,6 @@ type invocation struct {
 	http    bool          // the answer goes out over HTTP
 	hops    int           // policies that have passed the question on
 	session state.Session // after the event is folded
-	halt    []byte        // the answer that ends the turn at this call, if the user asked for it
 	busy    bool          // too much is running: only rules answer, everything else counts as failed
 	asked   string        // the name of a question from another policy; empty for this machine's own invocations
 
@@ -243,59 +232,66 @@ func (f *invocation) load() {
 	f.loaded = policy.Load(f.sources)
 }
 
-// answer asks the policy, answers and folds: the event, and the decision. Rules answer at
-// once, and a goroutine for them would cost more than it saves. If ctx ends, the caller has
-// gone: the event is folded, and no decision counts.
+// answer folds the event, asks the policy, folds the decision and answers. The event comes first,
+// because its dialog is already on the screen; the end of a turn comes after the policy, because until
+// then the client is at work. If ctx ends, the caller has gone, and no decision counts.
 func (f *invocation) answer(ctx context.Context, stdout, stderr io.Writer) int {
-	asked, folded := make(chan policy.Result, 1), make(chan string, 1)
+	e := f.e // a copy: folding redacts and completes it
+	var res store.Result
+	known := false
 	fold := func() {
-		sequence := ""
-		f.safely(func() { sequence = f.fold(asked) })
-		folded <- sequence
+		var err error
+		res, err = Fold(f.st, f.args, &e, f.getenv, f.start)
+		f.session, known = res.After, f.folded(err)
 	}
-	if f.starts() {
-		go func() {
-			stack.Grow()
-			fold()
-		}()
+	ends := e.Kind == event.Stop || e.Kind == event.SubagentStop
+	if !f.alien && !ends {
+		f.safely(fold)
 	}
 	ev, result := f.ask(ctx)
 	if ctx.Err() != nil {
 		result = unheard(result)
 	}
-	asked <- result
-	if !f.starts() {
-		fold()
+	if !f.alien && ends {
+		f.safely(fold)
 	}
-	out, waiting := result.Answer.Stdout, true
-	select {
-	case sequence := <-folded:
-		if f.halt != nil {
-			out = f.halt
-		}
-		if waiting = false; f.dialect.Native() { // another agent would take it for an answer or an error
-			out = WithSequence(out, sequence)
-		}
-	case <-time.After(foldWait):
-	}
+	out := result.Answer.Stdout
+	f.safely(func() { out = f.settle(result, &res, &e, known) })
 	if !f.first(result.Answer.ExitCode) {
 		select {} // the watchdog ends the process
 	}
 	if f.asks(result) && ctx.Err() == nil {
-		if waiting {
-			<-folded
-		}
 		f.safely(func() { f.after(ev, result) })
 		return f.wait(out, stdout)
 	}
 	_, err := stdout.Write(out)
 	_, errStderr := stderr.Write(result.Answer.Stderr)
 	f.log(errors.Join(err, errStderr))
-	if waiting {
-		<-folded
-	}
 	f.safely(func() { f.after(ev, result) })
 	return result.Answer.ExitCode
+}
+
+// settle folds the decision r, and notifies the user of it and the event: not of a dialog that the
+// policy answers, nor of an end that it refuses. It returns the answer for the client.
+func (f *invocation) settle(r policy.Result, res *store.Result, e *event.Event, known bool) (out []byte) {
+	out = r.Answer.Stdout
+	if f.alien {
+		return out
+	}
+	if now, decided, err := f.foldDecision(r, cmp.Or(res.After.Record(), f.e.SessionID)); decided {
+		res.After, known = now.After, f.folded(err) && known
+	}
+	if known {
+		sequence, halt := follow(f.st, f.args, res, e, f.getenv, time.Now())
+		if halt != nil {
+			out = halt
+		}
+		if f.dialect.Native() { // another agent would take it for an answer or an error
+			out = WithSequence(out, sequence)
+		}
+	}
+	f.session = res.After
+	return out
 }
 
 // safely logs a panic in do.
@@ -310,41 +306,6 @@ func (f *invocation) safely(do func()) {
 func unheard(r policy.Result) policy.Result {
 	return policy.Result{Allowed: true, Results: r.Results, Warnings: r.Warnings, Took: r.Took,
 		Notes: append(r.Notes, "the client gave up waiting")}
-}
-
-// fold folds the event and then the decision, and notifies the user of the combined result: not of
-// a dialog that the policy answers, nor of an end that it refuses. It returns the terminal sequence
-// to send along. The event is folded while the policy is evaluated, because the dialog is already
-// on the screen; the end of a turn afterwards, because until then the client is at work.
-func (f *invocation) fold(asked <-chan policy.Result) (sequence string) {
-	if f.alien {
-		<-asked
-		return ""
-	}
-	e := f.e // a copy: folding redacts and completes it
-	var r policy.Result
-	ends := e.Kind == event.Stop || e.Kind == event.SubagentStop
-	if ends {
-		r = <-asked
-	}
-	res, err := Fold(f.st, f.args, &e, f.getenv, f.start)
-	if !ends {
-		r = <-asked
-	}
-	CompleteInstall(f.st, &e, f.getenv)
-	known := f.folded(err)
-	f.session = res.After
-	if now, decided, err := f.foldDecision(r, cmp.Or(res.After.Record(), f.e.SessionID)); decided {
-		res.After, known = now.After, f.folded(err) && known
-	}
-	if known && f.args.Answers && f.dialect.Native() {
-		f.halt = Halt(f.st, &res, &e)
-	}
-	f.session = res.After
-	if known {
-		sequence = Notify(f.st, res, &e, f.getenv, time.Now())
-	}
-	return sequence
 }
 
 // foldDecision folds the decision into the event's record, if it changes anything.

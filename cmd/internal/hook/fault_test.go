@@ -18,7 +18,7 @@ func TestFaultIsNotTheAgents(t *testing.T) {
 	dir := t.TempDir()
 	var out bytes.Buffer
 	getenv := func(k string) string { return map[string]string{"BECKON_STATE_DIR": dir}[k] }
-	if code := observe([]string{"Stop"}, faultyInput{}, &out, getenv, nil); code != 0 || out.Len() > 0 {
+	if code := observe(ParseArgs([]string{"Stop"}), faultyInput{}, &out, getenv, nil); code != 0 || out.Len() > 0 {
 		t.Errorf("exit code %d, stdout %q", code, out.String())
 	}
 	log, err := os.ReadFile(filepath.Join(dir, "log", "beckon.log"))

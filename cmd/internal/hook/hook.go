@@ -92,8 +92,7 @@ func entryOf(args []string) string {
 
 // observe runs one hook without a policy and returns its exit code, which is always 0. It prints
 // nothing but warning, an answer for the client, and a terminal sequence that the user asked for.
-func observe(args []string, stdin io.Reader, stdout io.Writer, getenv func(string) string, warning []byte) int {
-	a := ParseArgs(args)
+func observe(a Args, stdin io.Reader, stdout io.Writer, getenv func(string) string, warning []byte) int {
 	defer watch(Deadline, func() {
 		if dir, err := store.Dir(getenv); err == nil {
 			store.Open(dir).Log(errors.New("event " + a.Event + " may be lost: its payload was not whole, " +
@@ -136,11 +135,20 @@ func fold(a Args, stdin io.Reader, getenv func(string) string, start time.Time) 
 	if err != nil {
 		return "", nil
 	}
-	if a.Answers {
-		halt = Halt(st, &res, &e)
+	return follow(st, a, &res, &e, getenv, start)
+}
+
+// follow does what follows from a change that was folded: it notifies the user, and returns the
+// terminal sequence for the client, and the answer that ends the turn, if the user asked for it.
+func follow(st *store.Store, a Args, res *store.Result, e *event.Event, getenv func(string) string, now time.Time) (
+	sequence string, halt []byte,
+) {
+	completeInstall(st, e, getenv)
+	if a.Answers && !a.Foreign() {
+		halt = Halt(st, res, e)
 	}
-	CompleteInstall(st, &e, getenv)
-	return Notify(st, res, &e, getenv, start), halt
+	n := notifier{st: st, getenv: getenv, now: now, start: func(args []string) error { return StartBeckon(st.Dir, args) }}
+	return n.notify(*res, e), halt
 }
 
 var errNoSession = errors.New("reading payload: no session_id")
@@ -204,13 +212,6 @@ func Texts(getenv func(string) string) store.Texts {
 		return t
 	}
 	return store.TextsOff
-}
-
-// Notify notifies the user of the change that e, and the answer to it, made to a session. It
-// returns the terminal sequence for the client to emit, if any.
-func Notify(st *store.Store, res store.Result, e *event.Event, getenv func(string) string, now time.Time) string {
-	n := notifier{st: st, getenv: getenv, now: now, start: func(args []string) error { return StartBeckon(st.Dir, args) }}
-	return n.notify(res, e)
 }
 
 // Halt folds the user's request to stop the session, and each of its subagents, at their next call,

@@ -169,9 +169,9 @@ func StartBeckon(dir string, args []string) error {
 // installed entries were chosen for; of several, the oldest. `beckon setup` writes it.
 func ChosenFor(stateDir string) string { return filepath.Join(stateDir, "install", "client") }
 
-// CompleteInstall starts `beckon setup` in the background to add missing events, when e begins a
+// completeInstall starts `beckon setup` in the background to add missing events, when e begins a
 // session of a client newer than the one that the installed events were chosen for.
-func CompleteInstall(st *store.Store, e *event.Event, getenv func(string) string) {
+func completeInstall(st *store.Store, e *event.Event, getenv func(string) string) {
 	if e.Kind != event.SessionStart {
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -44,15 +43,14 @@ func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) st
 		return Mod(args[1:], getenv, time.Now())
 	}
 	a := ParseArgs(args)
-	become := func() (int, bool) { return becomeHook(args) }
 	if a.Waits() {
-		return evaluate(args, stdin, stdout, stderr, getenv, nil, become)
+		return Main(args, stdin, stdout, stderr, getenv, nil)
 	}
 	if !a.Judged() {
-		return observe(args, stdin, stdout, getenv, nil)
+		return observe(a, stdin, stdout, getenv, nil)
 	}
 	if getenv = a.Env(getenv); !mayBePolicied(getenv) {
-		return observe(args, stdin, stdout, getenv, nil)
+		return observe(a, stdin, stdout, getenv, nil)
 	}
 	in := io.Reader(stdin)
 	needs, rules := covered(string(event.KindOf(a.Agent, a.Event)), getenv)
@@ -65,11 +63,10 @@ func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) st
 		}
 		in = io.MultiReader(bytes.NewReader(given), stdin)
 		if !silent(rules, a, given, getenv) {
-			// The policy may have changed in this moment, and start programs now.
-			return evaluate(args, in, stdout, stderr, getenv, nil, func() (int, bool) { return runHook(args, in) })
+			return Main(args, in, stdout, stderr, getenv, nil)
 		}
 	default:
-		if code, ok := become(); ok {
+		if code, ok := becomeHook(args); ok {
 			return code
 		}
 	}
@@ -79,7 +76,7 @@ func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) st
 			warning = []byte(unasked)
 		}
 	}
-	return observe(args, in, stdout, getenv, warning)
+	return observe(a, in, stdout, getenv, warning)
 }
 
 // wait waits at a request and has the answer given to the client. Without an answer it is
@@ -189,19 +186,6 @@ func silent(rules []byte, a Args, payload []byte, getenv func(string) string) bo
 // that is missing or, on a system without exec, when it has ended: with its exit code.
 func becomeHook(args []string) (code int, ok bool) {
 	return Become(home.Beside("beckon"), append([]string{"hook"}, args...))
-}
-
-// runHook runs `beckon hook` with what is read from in, since this process has read a part of
-// its stdin. It returns the exit code; ok is false if the program did not start.
-func runHook(args []string, in io.Reader) (code int, ok bool) {
-	cmd := exec.Command(home.Beside("beckon"), append([]string{"hook"}, args...)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, os.Stdout, os.Stderr
-	cmd.WaitDelay = time.Millisecond // it may end before it has read all
-	_ = cmd.Run()
-	if cmd.ProcessState == nil {
-		return 0, false
-	}
-	return cmd.ProcessState.ExitCode(), true
 }
 
 // covered returns what is known about the policy's part in an event; nothing after a panic.
