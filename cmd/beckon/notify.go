@@ -16,6 +16,7 @@ import (
 	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/talk"
 	"beckon/event"
+	"beckon/event/home"
 	"beckon/render/notify"
 	"beckon/render/term"
 	"beckon/state"
@@ -53,12 +54,12 @@ func (c *notifyTestCmd) Run(a *app) error {
 	var errs []error
 	for _, ch := range a.channels(set, a.Stdout) {
 		if err := ch.Send(context.Background(), note); err != nil {
-			errs = append(errs, fmt.Errorf("channel %s: %w", ch.Name(), err))
+			errs = append(errs, fmt.Errorf("channel %s: %w", ch.Name, err))
 			continue
 		}
-		fmt.Fprintf(a.Stdout, "%s: sent\n", ch.Name())
-		if t, ok := ch.(notify.Terminal); ok {
-			a.printKept(t.Kept())
+		fmt.Fprintf(a.Stdout, "%s: sent\n", ch.Name)
+		if ch.Name == alert.Terminal {
+			a.printKept(a.terminal(set, a.Stdout).Kept())
 		}
 	}
 	return errors.Join(errs...)
@@ -79,27 +80,22 @@ func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Ch
 		switch name {
 		case alert.Terminal:
 			if terminal != nil {
-				t := evidence.Terminal(a.Getenv)
-				list = append(list, notify.Terminal{W: terminal, Style: set.StyleFor(t), Socket: t.Tmux.Socket})
+				list = append(list, a.terminal(set, terminal).Channel())
 			}
 		case alert.Desktop:
-			list = append(list, &notify.DesktopChannel{Actions: reach.Actions == "true", Jump: a.jumpCommand()})
+			list = append(list, notify.Desktop(reach.Actions == "true", []string{home.Beside("beckon"), "jump"}))
 		case alert.Ntfy:
-			list = append(list, &notify.Phone{Settings: reach, Log: a.Store.Log})
+			list = append(list, (&notify.Phone{Settings: reach, Log: a.Store.Log}).Channel())
 		case alert.Command:
-			list = append(list, notify.Command{Argv: set.Command})
+			list = append(list, notify.Command(set.Command))
 		}
 	}
 	return list
 }
 
-// jumpCommand is what a click on a notification runs, without the session.
-func (a *app) jumpCommand() []string {
-	self, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	return []string{self, "jump"}
+func (a *app) terminal(set alert.Settings, w io.Writer) notify.Terminal {
+	t := evidence.Terminal(a.Getenv)
+	return notify.Terminal{W: w, Style: set.StyleFor(t), Socket: t.Tmux.Socket}
 }
 
 // follower leaves what watch or serve sees to the process that notifies.
@@ -272,6 +268,7 @@ func (c *notifyUsageCmd) send(a *app, set alert.Settings, w usage.Window, now ti
 	}
 	n := usageNote(w, c.Percent, c.Account, now)
 	d.Channels = notify.Send(context.Background(), a.channels(set, nil), n)
+	defer notify.Wait()
 	return a.Store.Decide(d)
 }
 
@@ -329,20 +326,17 @@ func (a *app) askUser(id string) error {
 	defer over()
 	var all sync.WaitGroup
 	for _, ch := range a.channels(set, nil) {
-		asker, ok := ch.(notify.Asker)
-		if !ok || !asker.Asks() {
+		if ch.Ask == nil {
 			continue
 		}
 		all.Go(func() {
-			if err := a.askBy(ctx, over, asker, &o); err != nil {
-				a.Store.Log(fmt.Errorf("asking by %s: %w", asker.Name(), err))
-			}
-			if w, ok := asker.(interface{ Wait() }); ok {
-				w.Wait()
+			if err := a.askBy(ctx, over, &ch, &o); err != nil {
+				a.Store.Log(fmt.Errorf("asking by %s: %w", ch.Name, err))
 			}
 		})
 	}
 	all.Wait()
+	notify.Wait()
 	return nil
 }
 
@@ -363,10 +357,10 @@ func (a *app) whileOpen(o *request.Request) (context.Context, context.CancelFunc
 
 // askBy asks through one channel and passes on the answer. If something has changed since the
 // request was shown, such as a file that the call edits, it is shown again.
-func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *request.Request) error {
+func (a *app) askBy(ctx context.Context, over func(), by *notify.Channel, o *request.Request) error {
 	host := evidence.ThisMachine().Host
 	for {
-		ask := notify.AskOf(o, host, by.Words())
+		ask := notify.AskOf(o, host, by.Words)
 		if request.In(a.Store.Dir).HasPIN() {
 			ask.Buttons = nil // a button cannot ask for it
 		}
@@ -375,12 +369,12 @@ func (a *app) askBy(ctx context.Context, over func(), by notify.Asker, o *reques
 			become(a.end(ctx, o))
 			return err
 		}
-		if word == request.Allow && notify.AskOf(o, host, by.Words()).Body != ask.Body {
+		if word == request.Allow && notify.AskOf(o, host, by.Words).Body != ask.Body {
 			become("What it would do has changed since: it is shown again.")
 			continue
 		}
 		from := request.Desktop
-		if by.Words().Away {
+		if by.Name == alert.Ntfy {
 			from = request.Phone
 		}
 		said, err := talk.Give(a.App, o, request.Answer{Word: word, From: from})

@@ -45,12 +45,12 @@ func busOf(t *testing.T) int {
 }
 
 // asking asks the user and waits until that is shown.
-func asking(t *testing.T, ctx context.Context, d *dbustest.Daemon, c *DesktopChannel, a Ask) <-chan asked {
+func asking(t *testing.T, ctx context.Context, d *dbustest.Daemon, c *desktop, a Ask) <-chan asked {
 	t.Helper()
 	n := len(d.Received())
 	got := make(chan asked, 1)
 	go func() {
-		word, become, err := c.Ask(ctx, a)
+		word, become, err := c.ask(ctx, a)
 		got <- asked{word, become, err}
 	}()
 	awaitReceived(t, d, n+1)
@@ -106,7 +106,7 @@ func TestDesktopButtons(t *testing.T) {
 	trustDaemon(t)
 	dir := t.TempDir()
 	clicked := filepath.Join(dir, "clicked")
-	c := &DesktopChannel{Jump: []string{"/bin/sh", "-c", `printf %s "$1" > ` + clicked, "sh"}}
+	c := &desktop{[]string{"/bin/sh", "-c", `printf %s "$1" > ` + clicked, "sh"}}
 	one := asking(t, t.Context(), d, c, both)
 	two := asking(t, t.Context(), d, c, both)
 	if got := d.Received()[0]; got.Buttons != "default allow deny" || !strings.Contains(got.Body, "make &lt;all&gt;") {
@@ -150,7 +150,7 @@ func TestDesktopForged(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
 	trustDaemon(t)
-	c := &DesktopChannel{}
+	c := &desktop{jump: []string{"true"}}
 	ctx, over := context.WithCancel(t.Context())
 	got := asking(t, ctx, d, c, both)
 	d.Forge(1, "allow")
@@ -170,7 +170,7 @@ func TestDesktopForged(t *testing.T) {
 		t.Error("what is over is still shown")
 	}
 	fromClient = func(pid int) (bool, string) { return pid != busOf(t), "anything" }
-	if _, _, err := c.Ask(t.Context(), both); err != errAgentsDaemon || len(d.Received()) != 1 {
+	if _, _, err := c.ask(t.Context(), both); err != errAgentsDaemon || len(d.Received()) != 1 {
 		t.Errorf("an agent's daemon: %v", err)
 	}
 }
@@ -181,16 +181,16 @@ func TestDesktopAgentsBus(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "tcp:host=localhost,port=1;"+d.Address)
 	trustDaemon(t)
-	c := &DesktopChannel{}
+	c := &desktop{jump: []string{"true"}}
 	fromClient = func(pid int) (bool, string) { return pid == busOf(t), "anything" }
-	if _, _, err := c.Ask(t.Context(), both); !errors.Is(err, errAgentsBus) || len(d.Received()) != 0 {
+	if _, _, err := c.ask(t.Context(), both); !errors.Is(err, errAgentsBus) || len(d.Received()) != 0 {
 		t.Errorf("an agent's bus: %v", err)
 	}
 	fromClient = func(int) (bool, string) { return false, "" }
-	if word, _, err := c.Ask(t.Context(), both); word != "" || !errors.Is(err, errUnseen) {
+	if word, _, err := c.ask(t.Context(), both); word != "" || !errors.Is(err, errUnseen) {
 		t.Errorf("nobody's bus: %q, %v", word, err)
 	}
-	if got := d.Received(); len(got) != 1 || got[0].Buttons != "" {
+	if got := d.Received(); len(got) != 1 || got[0].Buttons != "default" {
 		t.Errorf("nobody's bus shows %q", got)
 	}
 
@@ -204,7 +204,7 @@ func TestDesktopAgentsBus(t *testing.T) {
 	trustDaemon(t)
 	ctx, over := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer over()
-	if _, _, err := c.Ask(ctx, both); err == nil {
+	if _, _, err := c.ask(ctx, both); err == nil {
 		t.Error("a bus that says nothing has shown something")
 	}
 }
@@ -215,8 +215,8 @@ func TestDesktopDriven(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
 	trustDaemon(t)
 	d.Rename("mako")
-	got := asking(t, t.Context(), d, (&DesktopChannel{}), both)
-	if shown := d.Received()[0].Buttons; shown != "deny" {
+	got := asking(t, t.Context(), d, &desktop{jump: []string{"true"}}, both)
+	if shown := d.Received()[0].Buttons; shown != "default deny" {
 		t.Errorf("it has the buttons %q", shown)
 	}
 	d.Press(1, "allow")
@@ -243,11 +243,11 @@ func TestDesktopOldNotifySend(t *testing.T) {
 	was := systemDirs
 	systemDirs = append([]string{dir}, was...)
 	t.Cleanup(func() { systemDirs = was })
-	c := &DesktopChannel{Jump: []string{"false"}}
-	if err := c.Send(t.Context(), both.Note); err != nil {
+	c := &desktop{[]string{"false"}}
+	if err := c.send(t.Context(), both.Note); err != nil {
 		t.Error(err)
 	}
-	if word, _, err := c.Ask(t.Context(), both); word != "" || err != nil {
+	if word, _, err := c.ask(t.Context(), both); word != "" || err != nil {
 		t.Errorf("a request: %q, %v", word, err)
 	}
 	want := dbustest.Message{Title: both.Title, Body: "Bash\nmake &lt;all&gt;"}
@@ -271,7 +271,7 @@ func TestDesktopAgentsProgram(t *testing.T) {
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	t.Setenv("LD_PRELOAD", filepath.Join(dir, "evil.so"))
 	ctx, over := context.WithCancel(t.Context())
-	got := asking(t, ctx, d, &DesktopChannel{}, both)
+	got := asking(t, ctx, d, &desktop{jump: []string{"true"}}, both)
 	over()
 	if a := <-got; a.word != "" || a.err != nil {
 		t.Errorf("it answers %+v", a)
@@ -283,7 +283,7 @@ func TestDesktopTakenOver(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
 	trustDaemon(t)
-	got := asking(t, t.Context(), d, &DesktopChannel{}, both)
+	got := asking(t, t.Context(), d, &desktop{jump: []string{"true"}}, both)
 	d.Replace()
 	d.Press(1, "allow")
 	if a := <-got; a.word != "" || !errors.Is(a.err, errOther) {
@@ -319,7 +319,7 @@ func TestDesktopKilledAsker(t *testing.T) {
 		t.Skip("no test of its own")
 	}
 	trustDaemon(t)
-	_, _, _ = (&DesktopChannel{}).Ask(t.Context(), both)
+	_, _, _ = (&desktop{jump: []string{"true"}}).ask(t.Context(), both)
 }
 
 // Other users of the machine see the command line of notify-send: it has no secrets.
@@ -331,7 +331,7 @@ func TestDesktopTexts(t *testing.T) {
 		"curl -H 'Authorization: token " + secret + "' x": {request.Deny},
 	} {
 		o.Payload = []byte(`{"tool_input":{"command":"` + command + `"}}`)
-		a := AskOf(o, "here", (&DesktopChannel{}).Words())
+		a := AskOf(o, "here", Desktop(true, nil).Words)
 		if strings.Contains(a.Title+a.Body, secret) || !slices.Equal(a.Buttons, buttons) {
 			t.Errorf("%q: %q, %q", command, a.Body, a.Buttons)
 		}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"beckon/event"
@@ -44,6 +44,8 @@ type Deliverer struct {
 	Settings alert.Settings
 	Channels []Channel
 	Start    func(args []string) error // starts the process that calls Wait
+
+	sending sync.WaitGroup
 }
 
 // pending is an alert that is not decided.
@@ -67,7 +69,7 @@ func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, 
 		n.Request = id
 		channels, lines = d.withButtons(id, channels)
 	}
-	if line := send(ctx, channels, n); line != "" {
+	if line := Send(ctx, channels, n); line != "" {
 		lines = append(lines, line)
 	}
 	if c.Alert.Dialog && d.Settings.Away() && d.Settings.Again > 0 {
@@ -102,8 +104,8 @@ func (d *Deliverer) requestOf(c alert.Case, now time.Time) (id string) {
 // buttons, and returns the other channels.
 func (d *Deliverer) withButtons(id string, channels []Channel) (others []Channel, names []string) {
 	for _, c := range channels {
-		if a, ok := c.(Asker); ok && a.Asks() {
-			names = append(names, c.Name())
+		if c.Ask != nil {
+			names = append(names, c.Name)
 		} else {
 			others = append(others, c)
 		}
@@ -122,12 +124,23 @@ func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now tim
 // evidence, when it has stood long enough. It returns when nothing is due, or another process
 // does the same.
 func (d *Deliverer) Wait(ctx context.Context) error {
+	defer Wait()
+	defer d.sending.Wait()
 	lock := alert.WaitLock(d.Store.Dir)
 	for alert.AnyDue(d.Store.Dir) { // again: a hook saw the lock of a process that was about to end
 		if ok, err := lock.TryLock(); !ok {
 			return err
 		}
-		d.attend(ctx)
+		all := map[alert.Due]*pending{}
+		for list := alert.Dues(d.Store.Dir); len(list) > 0; list = alert.Dues(d.Store.Dir) {
+			for _, due := range list {
+				if all[due] == nil {
+					all[due] = &pending{since: time.Now()}
+				}
+				d.consider(ctx, due, all[due], time.Now())
+			}
+			time.Sleep(glance)
+		}
 		if err := lock.Unlock(); err != nil {
 			return err
 		}
@@ -135,44 +148,17 @@ func (d *Deliverer) Wait(ctx context.Context) error {
 	return nil
 }
 
-func (d *Deliverer) attend(ctx context.Context) {
-	var sending atomic.Int32
-	all := map[alert.Due]*pending{}
-	for {
-		list := alert.Dues(d.Store.Dir)
-		if len(list) == 0 && sending.Load() == 0 {
-			return
-		}
-		for _, due := range list {
-			if all[due] == nil {
-				all[due] = &pending{since: time.Now()}
-			}
-			send := d.consider(ctx, due, all[due], time.Now())
-			if send == nil {
-				continue
-			}
-			sending.Add(1)
-			go func() {
-				defer sending.Add(-1)
-				send()
-			}()
-		}
-		time.Sleep(glance)
-	}
-}
-
-// consider decides on an alert if it is time. It returns what sends the notification, nil if
-// there is nothing to send, or not yet.
-func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now time.Time) (send func()) {
+// consider decides on an alert if it is time, and sends the notification.
+func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now time.Time) {
 	if now.Before(p.next) {
-		return nil
+		return
 	}
 	p.next = now.Add(min(again+now.Sub(p.since)/20, seldom))
 	s, err := d.Store.Load(due.Key)
 	if err != nil {
 		due.Remove(d.Store.Dir)
 		d.Store.Log(err)
-		return nil
+		return
 	}
 	seen := d.Reader.One(s, event.MillisOf(now))
 	is := state.AlertStateOf(seen.Session, seen.Evidence, event.MillisOf(now))
@@ -183,15 +169,16 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 	var channels []Channel
 	switch {
 	case was.Kind == state.AlertBack || due.Mode == alert.Again:
-		return d.considerLate(ctx, due, p, c, is, was, now)
+		d.considerLate(ctx, due, p, c, is, was, now)
+		return
 	case is.Closes(was) && age < closing:
-		return nil
+		return
 	case !is.Open || is.Alert.ID() != due.Alert:
 		c.Alert = was // nothing else is known about it
 		v = state.Decision{Verdict: state.Never, Reason: state.ReasonPassed}
 	case (due.Mode == alert.Undecided || due.Mode == alert.Watched) && age < d.early(c):
 		p.next = now.Add(min(again, d.early(c)-age))
-		return nil
+		return
 	case due.Mode == alert.Undecided && c.Alert.Dialog && seen.Session.Native() &&
 		seen.Evidence.Registry.Status != "waiting":
 		// No hook says that the user refused a call. The client's registry does, and without
@@ -207,21 +194,17 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 			p.reason = v.Reason
 			d.log(c, v, "", now)
 		}
-		return nil
+		return
 	}
-	if !due.Remove(d.Store.Dir) { // first, so that no other process sends it
-		return nil
-	}
-	return func() {
-		d.send(ctx, channels, c, v, now)
-		Wait(channels)
+	if due.Remove(d.Store.Dir) { // first, so that no other process sends it
+		d.sending.Go(func() { d.send(ctx, channels, c, v, now) })
 	}
 }
 
 // considerLate is consider for what is due hours later: a session comes back, a dialog is still open.
 func (d *Deliverer) considerLate(
 	ctx context.Context, due alert.Due, p *pending, c alert.Case, is state.AlertState, was state.Alert, now time.Time,
-) func() {
+) {
 	back, at, stands := was.Kind == state.AlertBack, was.At.Time(), is.Open && is.Alert.ID() == due.Alert
 	if b := c.Session.Backburner; back {
 		stands = b.Until == was.At && b.At > b.Off && is.State.Live()
@@ -230,27 +213,28 @@ func (d *Deliverer) considerLate(
 	}
 	if stands && now.Before(at) {
 		p.next = now.Add(min(at.Sub(now), seldom))
-		return nil
+		return
 	}
 	if !due.Remove(d.Store.Dir) || !stands {
-		return nil
+		return
 	}
 	if back {
 		c.Alert.Kind, c.Alert.At, c.Alert.Actor, c.Still = was.Kind, was.At, "", true
 		channels, v := d.decide(c, due.Mode, now)
-		return func() { d.send(ctx, channels, c, v, now); Wait(channels) }
+		d.sending.Go(func() { d.send(ctx, channels, c, v, now) })
+		return
 	}
 	channels := d.Channels
-	if i := slices.IndexFunc(channels, func(c Channel) bool { return c.Name() == alert.Ntfy }); i >= 0 {
+	if i := slices.IndexFunc(channels, func(c Channel) bool { return c.Name == alert.Ntfy }); i >= 0 {
 		channels = channels[i : i+1]
 	}
-	return func() {
+	d.sending.Go(func() {
 		v, line := d.Settings.Remind(c, live.Focus, now), ""
 		if v.Verdict == state.Notify {
 			line = Send(ctx, channels, noteOf(c.Session, c.Alert))
 		}
 		d.log(c, v, line, time.Now())
-	}
+	})
 }
 
 // early is how long an alert must stand before anything is decided.
@@ -268,7 +252,7 @@ func (d *Deliverer) decide(c alert.Case, mode alert.DueMode, now time.Time) ([]C
 		return channels, state.Decision{Verdict: state.Notify, Reason: state.ReasonNotify}
 	}
 	if t := terminalOf(c.Session, d.Settings); d.Settings.Has(alert.Terminal) && t.reaches() {
-		channels = append(channels, t)
+		channels = append(channels, t.Channel())
 	}
 	if len(channels) == 0 {
 		return nil, state.Decision{Verdict: state.Never, Reason: reasonUnreachable}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"beckon/render/run"
+	"beckon/state/alert"
 	"beckon/state/evidence"
 	"beckon/state/request"
 
@@ -24,8 +25,8 @@ import (
 )
 
 const (
-	desktopRows = 6         // of text that a notification shows
-	jumpAction  = "default" // a click on the notification itself
+	jumpKey    = "default" // a click on the notification itself
+	jumpAction = jumpKey + "=Go to it"
 	// daemonName is the notification daemon's name on the session bus, and its interface's
 	// (specifications.freedesktop.org/notification-spec).
 	daemonName = "org.freedesktop.Notifications"
@@ -84,7 +85,7 @@ func find(ctx context.Context, trusted bool) (*notifySend, error) {
 	if n.bus, socket = address(); n.bus == "" {
 		return nil, ErrNoDesktop
 	}
-	ctx, cancel := context.WithTimeout(ctx, desktopLimit)
+	ctx, cancel := context.WithTimeout(ctx, programLimit)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err == nil {
@@ -157,7 +158,7 @@ func address() (bus, socket string) {
 // spec returns a run of a program that talks to the bus.
 func (n *notifySend) spec(argv ...string) run.Program {
 	env := []string{"DBUS_SESSION_BUS_ADDRESS=" + n.bus, "LC_ALL=C.UTF-8"}
-	return run.Program{Argv: argv, Env: env, Bare: n.trusted, Limit: desktopLimit}
+	return run.Program{Argv: argv, Env: env, Bare: n.trusted, Limit: programLimit}
 }
 
 // value is a text or a number in the output of dbus-send.
@@ -218,13 +219,8 @@ func (n *notifySend) check(ctx context.Context) (owner string, driven bool, err 
 	return owner, len(about) == 0 || !slices.Contains(undriven, about[0]), nil
 }
 
-// The expiry of a notification.
-const (
-	neverGone = "0"  // it is removed when its request is over
-	asUsual   = "-1" // the daemon decides
-)
-
-// show returns the run that shows note until the user has dealt with it, and prints the action.
+// show returns the run that shows note until it expires, in milliseconds (0 for never, -1 for as the
+// daemon decides) or the user has dealt with it, and prints the action.
 func (n *notifySend) show(note Note, expires string, actions ...string) run.Program {
 	argv := []string{n.path, "--app-name=beckon", "--expire-time=" + expires}
 	for _, action := range actions {
@@ -252,14 +248,21 @@ func choose(ctx context.Context, p run.Program) (key string, err error) {
 	return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(all))
 }
 
-// Asks reports whether the user wants buttons.
-func (d *DesktopChannel) Asks() bool { return d.Actions }
-
-// Words says how much a notification shows; it stays on this machine, where all users can read
+// Desktop is the channel of the desktop's notifications. A click runs jump with the session's id; with
+// buttons a request has some. A notification stays on this machine, where all users can read
 // notify-send's command line.
-func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: true} }
+func Desktop(buttons bool, jump []string) Channel {
+	d := desktop{jump}
+	c := Channel{Name: alert.Desktop, Send: d.send, Words: Words{Rows: 6, Full: true}}
+	if buttons {
+		c.Ask = d.ask
+	}
+	return c
+}
 
-// Ask shows a with buttons. The answer is what notify-send prints: it takes signals from the
+type desktop struct{ jump []string }
+
+// ask shows a with buttons. The answer is what notify-send prints: it takes signals from the
 // owner of the daemon's name alone, for the number that the daemon assigned, and the bus
 // vouches for the sender of a signal. A daemon or a bus that an agent started is not trusted,
 // nor an answer if another program owns the daemon's name afterwards; one that takes the name
@@ -268,18 +271,18 @@ func (*DesktopChannel) Words() Words { return Words{Rows: desktopRows, Full: tru
 //
 // The notification disappears with ctx, and with this process. A desktop without buttons shows
 // a like any notification.
-func (d *DesktopChannel) Ask(ctx context.Context, a Ask) (word request.Word, become func(string), err error) {
-	word, err = d.ask(ctx, a)
+func (d desktop) ask(ctx context.Context, a Ask) (word request.Word, become func(string), err error) {
+	word, err = d.choose(ctx, a)
 	switch {
 	case errors.Is(err, errNoButtons):
-		err = d.Send(ctx, a.Note)
+		err = d.send(ctx, a.Note)
 	case errors.Is(err, errUnseen): // nothing says that an agent would see it
-		err = errors.Join(err, d.Send(ctx, a.Note))
+		err = errors.Join(err, d.send(ctx, a.Note))
 	}
 	return word, func(string) {}, err // notify-send has removed it
 }
 
-func (d *DesktopChannel) ask(ctx context.Context, a Ask) (word request.Word, err error) {
+func (d desktop) choose(ctx context.Context, a Ask) (word request.Word, err error) {
 	n, err := find(ctx, true)
 	if err != nil {
 		return "", err
@@ -288,22 +291,19 @@ func (d *DesktopChannel) ask(ctx context.Context, a Ask) (word request.Word, err
 	if err != nil {
 		return "", err
 	}
-	var actions []string
-	if len(d.Jump) > 0 {
-		actions = append(actions, jumpAction+"=Go to it")
-	}
+	actions := []string{jumpAction}
 	for _, w := range a.Buttons {
 		if w != request.Allow || !driven {
 			actions = append(actions, string(w)+"="+buttonLabels[w])
 		}
 	}
-	p := n.show(a.Note, neverGone, actions...)
+	p := n.show(a.Note, "0", actions...)
 	p.Limit, p.Interrupt = 0, true
 	key, err := choose(ctx, p)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return "", nil
-	}
-	if err != nil {
+	case err != nil:
 		return "", err
 	}
 	if now, err := n.owner(ctx); err != nil || now != owner {
@@ -313,45 +313,43 @@ func (d *DesktopChannel) ask(ctx context.Context, a Ask) (word request.Word, err
 	switch {
 	case !chosen:
 		return "", nil
-	case key == jumpAction:
+	case key == jumpKey:
 		return "", d.follow(ctx, &a.Note)
 	}
 	return request.Word(key), nil
 }
 
-// Send shows a note. It returns when that is shown; Wait waits for a click, which jumps.
-func (d *DesktopChannel) Send(ctx context.Context, note Note) error {
+// send shows a note. It returns when that is shown; Wait waits for a click, which jumps.
+func (d desktop) send(ctx context.Context, note Note) error {
 	n, err := find(ctx, false)
 	if err != nil {
 		return err
 	}
-	if len(d.Jump) == 0 {
-		_, err = choose(ctx, n.show(note, asUsual))
-		return err
-	}
-	p := n.show(note, asUsual, jumpAction+"=Go to it")
-	p.Limit = clickLimit
 	ended := make(chan error, 1)
-	d.clicks.Go(func() {
+	clicks.Go(func() {
 		ctx := context.WithoutCancel(ctx)
+		p := n.show(note, "-1", jumpAction)
+		p.Limit = clickLimit
 		key, err := choose(ctx, p)
-		if ended <- err; key == jumpAction {
+		if errors.Is(err, errNoButtons) {
+			_, err = choose(ctx, n.show(note, "-1"))
+		}
+		if ended <- err; key == jumpKey {
 			_ = d.follow(ctx, &note)
 		}
 	})
 	select {
 	case err = <-ended:
 	case <-time.After(settled):
-	}
-	if errors.Is(err, errNoButtons) {
-		_, err = choose(ctx, n.show(note, asUsual))
+	case <-ctx.Done():
+		err = ctx.Err()
 	}
 	return err
 }
 
-func (d *DesktopChannel) follow(ctx context.Context, n *Note) error {
-	argv := append(slices.Clone(d.Jump), n.record())
-	_, err := run.Program{Argv: argv, Limit: desktopLimit}.Output(ctx)
+func (d desktop) follow(ctx context.Context, n *Note) error {
+	argv := append(slices.Clone(d.jump), n.record())
+	_, err := run.Program{Argv: argv, Limit: programLimit}.Output(ctx)
 	return err
 }
 

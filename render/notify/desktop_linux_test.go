@@ -18,9 +18,9 @@ func TestDesktopClick(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
 	clicked := filepath.Join(t.TempDir(), "clicked")
-	c := &DesktopChannel{Jump: []string{"/bin/sh", "-c", `printf %s "$1" > ` + clicked, "sh"}}
+	c := &desktop{[]string{"/bin/sh", "-c", `printf %s "$1" > ` + clicked, "sh"}}
 	n := Note{Title: "-h & <b>", Body: `a <b> & c \n`, SessionID: "some-id"}
-	if err := errors.Join(HasDesktop(context.Background()), c.Send(context.Background(), n)); err != nil {
+	if err := errors.Join(HasDesktop(context.Background()), c.send(context.Background(), n)); err != nil {
 		t.Fatal(err)
 	}
 	awaitReceived(t, d, 1)
@@ -28,7 +28,7 @@ func TestDesktopClick(t *testing.T) {
 		t.Fatalf("received %q, want %q", got, want)
 	}
 	d.Click(1)
-	c.Wait()
+	Wait()
 	if got, err := os.ReadFile(clicked); err != nil || string(got) != "some-id" {
 		t.Errorf("the click ran with %q, %v", got, err)
 	}
@@ -40,11 +40,11 @@ func TestDesktopWithoutButtons(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
 	trustDaemon(t)
 	d.Lacks()
-	c := &DesktopChannel{Jump: []string{"false"}}
-	if err := c.Send(t.Context(), both.Note); err != nil {
+	c := &desktop{[]string{"false"}}
+	if err := c.send(t.Context(), both.Note); err != nil {
 		t.Error(err)
 	}
-	if word, _, err := c.Ask(t.Context(), both); word != "" || err != nil {
+	if word, _, err := c.ask(t.Context(), both); word != "" || err != nil {
 		t.Errorf("a request: %q, %v", word, err)
 	}
 	want := dbustest.Message{Title: both.Title, Body: "Bash\nmake &lt;all&gt;"}
@@ -54,15 +54,15 @@ func TestDesktopWithoutButtons(t *testing.T) {
 }
 
 func TestDesktopMissing(t *testing.T) {
-	c := &DesktopChannel{}
+	c := &desktop{}
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	if err := c.Send(context.Background(), Note{Title: "x"}); err != ErrNoDesktop {
+	if err := c.send(context.Background(), Note{Title: "x"}); err != ErrNoDesktop {
 		t.Errorf("without a bus: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "bus")
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+path)
-	if err := c.Send(context.Background(), Note{Title: "x"}); err == nil || !strings.HasPrefix(err.Error(), "the session bus: ") {
+	if err := c.send(context.Background(), Note{Title: "x"}); err == nil || !strings.HasPrefix(err.Error(), "the session bus: ") {
 		t.Errorf("a bus that has ended: %v", err)
 	}
 	silent, err := net.Listen("unix", path)
@@ -72,7 +72,7 @@ func TestDesktopMissing(t *testing.T) {
 	defer silent.Close()
 	ctx, over := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer over()
-	if err := c.Send(ctx, Note{Title: "x"}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := c.send(ctx, Note{Title: "x"}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a bus that says nothing: %v", err)
 	}
 }

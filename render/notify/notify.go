@@ -10,6 +10,7 @@ package notify
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -62,38 +63,25 @@ func noteOf(s *state.Session, e state.Alert) Note {
 func (n *Note) record() string { return state.Record(n.SessionID, n.Part) }
 
 // Channel is one way to the user.
-type Channel interface {
-	// Name returns the channel's name in the configuration.
-	Name() string
+type Channel struct {
+	Name string // in the configuration
 	// Send returns when the user was notified, or that failed, within its own time limit.
-	Send(ctx context.Context, n Note) error
+	Send func(ctx context.Context, n Note) error
+	// Ask shows a request until one of its buttons is pressed, and returns that word. It returns no
+	// word if the user dismissed the notification or ctx ended. become, never nil, replaces the
+	// notification's text by the result; an empty text removes it. Without buttons Ask is nil.
+	Ask   func(ctx context.Context, a Ask) (word request.Word, become func(said string), err error)
+	Words Words
 }
 
 // Send sends n through all channels concurrently and returns a line for the log: the channels,
-// with errors. It waits until the channels are done.
-func Send(ctx context.Context, channels []Channel, n Note) string {
-	said := send(ctx, channels, n)
-	Wait(channels)
-	return said
-}
-
-// Wait waits until the channels are done with what they have sent, such as for a click.
-func Wait(channels []Channel) {
-	for _, c := range channels {
-		if w, ok := c.(interface{ Wait() }); ok {
-			w.Wait()
-		}
-	}
-}
-
-// send sends n through all channels concurrently and returns a line for the log: the channels,
 // with errors.
-func send(ctx context.Context, channels []Channel, n Note) string {
+func Send(ctx context.Context, channels []Channel, n Note) string {
 	said := make([]string, len(channels))
 	var wait sync.WaitGroup
 	for i, c := range channels {
 		wait.Go(func() {
-			said[i] = c.Name()
+			said[i] = c.Name
 			if err := c.Send(ctx, n); err != nil {
 				said[i] += ": " + err.Error()
 			}
@@ -103,6 +91,18 @@ func send(ctx context.Context, channels []Channel, n Note) string {
 	return strings.Join(said, ", ")
 }
 
+// clicks are the notifications of the desktop that wait for a click.
+var clicks sync.WaitGroup
+
+// Wait waits until every notification was clicked or closed, at most two minutes.
+func Wait() { clicks.Wait() }
+
+// ErrNoDesktop means that there is no desktop, as over SSH or in a container.
+var ErrNoDesktop = errors.New("no desktop here: there is no session bus")
+
+// programLimit is the time limit of a program that shows a notification.
+const programLimit = 5 * time.Second
+
 // Ask is a request as a notification: its Body has several printable lines.
 type Ask struct {
 	Note
@@ -110,25 +110,11 @@ type Ask struct {
 	Expires time.Time
 }
 
-// Asker is a channel whose notifications may have buttons.
-type Asker interface {
-	Channel
-	// Asks reports whether they do, by the user's configuration.
-	Asks() bool
-	// Words says how much of a request the channel shows.
-	Words() Words
-	// Ask shows a until one of its buttons is pressed, and returns that word. It returns no
-	// word if the user dismissed the notification or ctx ended. become, never nil, replaces
-	// the notification's text by the result; an empty text removes it.
-	Ask(ctx context.Context, a Ask) (word request.Word, become func(said string), err error)
-}
-
 // Words is how much of a request a channel shows. Others can read it, on this machine, too, so
 // secrets are removed.
 type Words struct {
 	Rows int  // of text, the limit of what people read at a glance
 	Full bool // else only project and tool
-	Away bool // the text leaves this machine
 }
 
 // AskOf prepares a request for a channel. One that it does not show whole cannot be allowed,

@@ -19,18 +19,16 @@ import (
 	"beckon/event"
 	"beckon/event/redact"
 	"beckon/render/card"
-	"beckon/render/notify/reach"
 	"beckon/state/alert"
 	"beckon/state/request"
 )
 
 const (
-	ntfyLimit   = 10 * time.Second // for one request
-	ntfyQuiet   = 2 * time.Minute  // that a subscription may be silent: a server sends something every 45 s
-	ntfyFirst   = time.Second      // the first pause after a failure
-	ntfyLongest = time.Minute      // the longest
-	ntfyMost    = 16 << 20         // bytes read from one connection
-	ntfyRows    = 12               // that a phone shows of a notification
+	ntfyLimit = 10 * time.Second // for one request
+	ntfyQuiet = 2 * time.Minute  // that a subscription may be silent: a server sends something every 45 s
+	ntfyPause = 3 * time.Second  // after a failure, and up to as much again
+	ntfyMost  = 16 << 20         // bytes read from one connection
+	ntfyRows  = 12               // that a phone shows of a notification
 )
 
 // Phone is the channel of a phone, through a server with ntfy's protocol (docs.ntfy.sh).
@@ -40,24 +38,24 @@ const (
 // An answer counts once, in time, and only if it is the secret of a button, which this process
 // keeps in memory.
 type Phone struct {
-	reach.Settings
+	Settings
 	Log func(error) // may be nil
 
-	quiet, first time.Duration // 0 are the limits
+	quiet, pause time.Duration // 0 for the usual ones
 }
 
-// Name returns the channel's name in the configuration.
-func (*Phone) Name() string { return alert.Ntfy }
-
-// Asks reports whether there is a topic for answers.
-func (p *Phone) Asks() bool { return p.Ntfy.Answers != "" && p.Ntfy.Check() == nil }
-
-// Words says how much leaves this machine.
-func (p *Phone) Words() Words { return Words{Rows: ntfyRows, Full: p.full(), Away: true} }
+// Channel returns the channel. It has buttons if there is a topic for answers.
+func (p *Phone) Channel() Channel {
+	c := Channel{Name: alert.Ntfy, Send: p.Send, Words: Words{Rows: ntfyRows, Full: p.full()}}
+	if p.Ntfy.Answers != "" && p.Ntfy.Check() == nil {
+		c.Ask = p.Ask
+	}
+	return c
+}
 
 // full reports whether the phone gets the whole call. It does not if others can read the
 // traffic, because they could press its buttons, too.
-func (p *Phone) full() bool { return p.Texts == reach.TextsFull && p.Ntfy.Private() }
+func (p *Phone) full() bool { return p.Texts == TextsFull && p.Ntfy.Private() }
 
 type ntfyMessage struct {
 	Topic    string       `json:"topic"`
@@ -130,9 +128,9 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(
 			URL: p.url(p.Ntfy.Answers), Body: secret, Clear: true})
 	}
 	since := ""
-	p.retry(waiting, func() (bool, error) {
+	p.retry(waiting, func() error {
 		since, err = p.publish(waiting, p.message(m))
-		return false, err
+		return err
 	})
 	become = func(said string) {
 		if !p.full() {
@@ -148,9 +146,9 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(
 		<-waiting.Done()
 		return "", become, nil
 	}
-	p.retry(waiting, func() (alive bool, err error) {
-		word, alive, err = p.listen(waiting, words, &since)
-		return alive, err
+	p.retry(waiting, func() error {
+		word, err = p.listen(waiting, words, &since)
+		return err
 	})
 	if !time.Now().Before(a.Expires) {
 		word = "" // it came too late
@@ -158,23 +156,19 @@ func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(
 	return word, become, nil
 }
 
-// retry calls do until it succeeds or ctx ends, after increasing pauses; progress resets them.
-func (p *Phone) retry(ctx context.Context, do func() (progress bool, err error)) {
-	first := cmp.Or(p.first, ntfyFirst)
-	pause, failed := first, false
-	for ; ; pause = min(2*pause, ntfyLongest) {
-		progress, err := do()
+// retry calls do until it succeeds or ctx ends. It logs the first failure.
+func (p *Phone) retry(ctx context.Context, do func() error) {
+	for failed := false; ; failed = true {
+		err := do()
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		if progress {
-			pause = first
-		} else if !failed {
-			p.log(err) // once, until there is progress
+		if !failed {
+			p.log(err)
 		}
-		failed = !progress
+		pause := cmp.Or(p.pause, ntfyPause)
 		select { // clients that lost the server must not all return at once
-		case <-time.After(pause + mathrand.N(pause/2+1)):
+		case <-time.After(pause + mathrand.N(pause)):
 		case <-ctx.Done():
 			return
 		}
@@ -252,10 +246,8 @@ func (p *Phone) publish(ctx context.Context, m ntfyMessage) (since string, err e
 }
 
 // listen waits for a button's secret until the connection ends. since is the message after
-// which the server starts; alive reports whether it sent anything.
-func (p *Phone) listen(
-	ctx context.Context, words map[string]request.Word, since *string,
-) (word request.Word, alive bool, err error) {
+// which the server starts.
+func (p *Phone) listen(ctx context.Context, words map[string]request.Word, since *string) (request.Word, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	quiet := cmp.Or(p.quiet, ntfyQuiet)
@@ -263,13 +255,13 @@ func (p *Phone) listen(
 	defer silent.Stop()
 	res, err := p.do(ctx, http.MethodGet, p.url(p.Ntfy.Answers)+"/json?since="+url.QueryEscape(*since), nil)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	defer res.Body.Close()
-	for lines := json.NewDecoder(io.LimitReader(res.Body, ntfyMost)); ; alive = true {
+	for lines := json.NewDecoder(io.LimitReader(res.Body, ntfyMost)); ; {
 		var e ntfyEvent
 		if err := lines.Decode(&e); err != nil {
-			return "", alive, err
+			return "", err
 		}
 		silent.Reset(quiet)
 		if e.Event != "message" {
@@ -277,7 +269,7 @@ func (p *Phone) listen(
 		}
 		*since = cmp.Or(e.ID, *since)
 		if word, ok := words[e.Message]; ok { // topics are shared: anything else is not for us
-			return word, true, nil
+			return word, nil
 		}
 	}
 }

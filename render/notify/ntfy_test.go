@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/render/notify/reach"
 	"beckon/state"
 	"beckon/state/request"
 	"beckon/testdata/ntfytest"
@@ -29,7 +28,7 @@ type phone struct {
 func newPhone(t *testing.T) *phone {
 	s := ntfytest.Start(t)
 	p := &phone{server: s}
-	p.Phone = &Phone{Settings: reach.Settings{Texts: reach.TextsTool, Ntfy: reach.Ntfy{Server: s.URL, Topic: "asks", Answers: "answers"}}, first: 10 * time.Millisecond, Log: func(err error) {
+	p.Phone = &Phone{Settings: Settings{Texts: TextsTool, Ntfy: Ntfy{Server: s.URL, Topic: "asks", Answers: "answers"}}, pause: 10 * time.Millisecond, Log: func(err error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.logged = append(p.logged, err.Error())
@@ -242,7 +241,7 @@ func TestPhoneTexts(t *testing.T) {
 		t.Helper()
 		change()
 		ctx, over := context.WithCancel(t.Context())
-		m, got := p.ask(t, ctx, AskOf(o, "here", p.Words()))
+		m, got := p.ask(t, ctx, AskOf(o, "here", p.Channel().Words))
 		over()
 		<-got
 		return m
@@ -259,7 +258,7 @@ func TestPhoneTexts(t *testing.T) {
 		}
 	}
 	check(says(soon(`{"tool_input":{"command":"make test"}}`)), "shop needs a permission", "Bash", "Deny")
-	p.Texts = reach.TextsFull
+	p.Texts = TextsFull
 	check(says(soon(`{"tool_input":{"command":"make test"}}`)), "shop needs a permission", "Bash\nmake test\nin /src/shop (main) on here", "Allow", "Deny")
 	m := says(soon(`{"tool_input":{"command":"curl -H 'Authorization: token ` + secret + `' x"}}`))
 	if strings.Contains(m.Message, secret) || !strings.Contains(m.Message, "redacted") || !slices.Equal(m.Labels(), []string{"Deny"}) {
@@ -273,7 +272,7 @@ func TestPhoneTexts(t *testing.T) {
 	if m = says(soon(`{"tool_input":{"questions":[{"question":"Which?","options":[{"label":"A"}]}]}}`)); len(m.Actions) != 0 || m.Title != "shop asks" {
 		t.Errorf("a question: %+v", m)
 	}
-	p.Texts = reach.TextsTool
+	p.Texts = TextsTool
 	if err := p.Send(t.Context(), Note{Kind: "limit", Project: "usage", Public: true, Title: "usage limit 5h: 80 % used"}); err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +280,7 @@ func TestPhoneTexts(t *testing.T) {
 		t.Errorf("what says nothing of a session: %+v", all[len(all)-1])
 	}
 	n := Note{Kind: state.AlertDone, Title: "my secret plan is done", Body: "All tests pass.", Project: "shop"}
-	for want, texts := range map[string]string{"shop is done/shop is done": reach.TextsTool, "my secret plan is done/All tests pass.": reach.TextsFull} {
+	for want, texts := range map[string]string{"shop is done/shop is done": TextsTool, "my secret plan is done/All tests pass.": TextsFull} {
 		p.Texts = texts
 		if err := p.Send(t.Context(), n); err != nil {
 			t.Fatal(err)
@@ -295,7 +294,7 @@ func TestPhoneTexts(t *testing.T) {
 
 // Wrong settings are reported before anything is sent.
 func TestPhoneSettings(t *testing.T) {
-	for want, n := range map[string]reach.Ntfy{
+	for want, n := range map[string]Ntfy{
 		"ntfy_topic is not set":       {Server: "https://x"},
 		"same topic":                  {Server: "https://x", Topic: "a", Answers: "a"},
 		"is not a topic":              {Server: "https://x", Topic: "a b"},
@@ -303,11 +302,11 @@ func TestPhoneSettings(t *testing.T) {
 		"reading ntfy_token: ":        {Server: "https://x", Topic: "a", Token: "/nowhere"},
 		`"https://k@x" is not an add`: {Server: "https://k@x", Topic: "a"},
 	} {
-		p := Phone{Settings: reach.Settings{Ntfy: n}}
+		p := Phone{Settings: Settings{Ntfy: n}}
 		if err := p.Send(t.Context(), Note{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", n, err, want)
 		}
-		if p.Asks() {
+		if p.Channel().Ask != nil {
 			t.Errorf("%+v asks", n)
 		}
 	}
@@ -317,8 +316,8 @@ func TestPhoneSettings(t *testing.T) {
 // it.
 func TestPhoneUnencrypted(t *testing.T) {
 	for server, full := range map[string]bool{"http://ntfy.example": false, "http://10.0.0.1:80": false, "https://ntfy.example": true, "http://127.0.0.1:80": true} {
-		p := Phone{Settings: reach.Settings{Texts: reach.TextsFull, Ntfy: reach.Ntfy{Server: server}}}
-		if p.Words().Full != full {
+		p := Phone{Settings: Settings{Texts: TextsFull, Ntfy: Ntfy{Server: server}}}
+		if p.Channel().Words.Full != full {
 			t.Errorf("%s is sent all: %t", server, !full)
 		}
 	}

@@ -34,13 +34,13 @@ func terminalOf(s *state.Session, set alert.Settings) Terminal {
 	return Terminal{Client: s.Origin.Process, Style: set.StyleFor(t), Socket: t.Tmux.Socket}
 }
 
-// Name returns the channel's name in the configuration.
-func (Terminal) Name() string { return alert.Terminal }
+// Channel returns the channel.
+func (t Terminal) Channel() Channel { return Channel{Name: alert.Terminal, Send: t.send} }
 
 func (t Terminal) reaches() bool { return t.Socket != "" || t.W != nil || t.device() != "" }
 
-// Send writes the sequence.
-func (t Terminal) Send(ctx context.Context, n Note) error {
+// send writes the sequence.
+func (t Terminal) send(ctx context.Context, n Note) error {
 	seq := osc.Notify(t.Style, n.record(), n.Title, n.Body)
 	if kept := t.Kept(); kept != nil && !kept.Background {
 		return tmuxShows(ctx, t.Socket, n)
@@ -56,7 +56,7 @@ func (t Terminal) Send(ctx context.Context, n Note) error {
 	if err != nil {
 		return err
 	}
-	_ = f.SetWriteDeadline(time.Now().Add(desktopLimit)) // a terminal that is stopped takes nothing
+	_ = f.SetWriteDeadline(time.Now().Add(programLimit)) // a terminal that is stopped takes nothing
 	_, err = f.WriteString(seq)
 	return errors.Join(err, f.Close())
 }
@@ -81,7 +81,7 @@ func (t Terminal) device() string {
 			return path
 		}
 	}
-	ps := run.Program{Argv: []string{"ps", "-o", "tty=", "-p", pid}, Limit: desktopLimit}
+	ps := run.Program{Argv: []string{"ps", "-o", "tty=", "-p", pid}, Limit: programLimit}
 	out, err := ps.Output(context.Background())
 	if name := strings.TrimSpace(out); err == nil && strings.HasPrefix(name, "tty") {
 		return "/dev/" + name
@@ -90,7 +90,7 @@ func (t Terminal) device() string {
 }
 
 func tmux(ctx context.Context, socket string, args ...string) (string, error) {
-	p := run.Program{Argv: append([]string{"tmux", "-S", socket}, args...), Limit: desktopLimit}
+	p := run.Program{Argv: append([]string{"tmux", "-S", socket}, args...), Limit: programLimit}
 	out, err := p.Output(ctx)
 	if err != nil {
 		err = fmt.Errorf("%w: %s", err, strings.TrimSpace(out))

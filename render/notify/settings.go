@@ -1,6 +1,4 @@
-// Package reach has the settings of the channels to the user, separate from what sends: a
-// program that only reads the configuration links no network code.
-package reach
+package notify
 
 import (
 	"cmp"
@@ -14,7 +12,7 @@ import (
 	"beckon/event/home"
 )
 
-// Settings are the user's settings for a notification's text and buttons.
+// Settings are the user's settings for a notification's text and buttons; package alert has the others.
 type Settings struct {
 	Actions string // notify_actions: "true" or "false", whether the desktop's have buttons
 	Texts   string // notify_texts: what leaves this machine, TextsTool or TextsFull
