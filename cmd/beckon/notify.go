@@ -85,7 +85,7 @@ func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Ch
 		case alert.Desktop:
 			list = append(list, notify.Desktop(reach.Actions == "true", []string{home.Beside("beckon"), "jump"}))
 		case alert.Ntfy:
-			list = append(list, (&notify.Phone{Settings: reach, Log: a.Store.Log}).Channel())
+			list = append(list, (&notify.Phone{Reach: reach, Log: a.Store.Log}).Channel())
 		case alert.Command:
 			list = append(list, notify.Command(set.Command))
 		}

@@ -38,7 +38,7 @@ const (
 // An answer counts once, in time, and only if it is the secret of a button, which this process
 // keeps in memory.
 type Phone struct {
-	Settings
+	alert.Reach
 	Log func(error) // may be nil
 
 	quiet, pause time.Duration // 0 for the usual ones
@@ -55,7 +55,7 @@ func (p *Phone) Channel() Channel {
 
 // full reports whether the phone gets the whole call. It does not if others can read the
 // traffic, because they could press its buttons, too.
-func (p *Phone) full() bool { return p.Texts == TextsFull && p.Ntfy.Private() }
+func (p *Phone) full() bool { return p.Texts == alert.TextsFull && p.Ntfy.Private() }
 
 type ntfyMessage struct {
 	Topic    string       `json:"topic"`
@@ -274,9 +274,9 @@ func (p *Phone) listen(ctx context.Context, words map[string]request.Word, since
 	}
 }
 
-// Reach checks that this machine may read the answers; without a topic for them, that the
+// Check checks that this machine may read the answers; without a topic for them, that the
 // server responds. Nothing is sent to the phone.
-func (p *Phone) Reach(ctx context.Context) error {
+func (p *Phone) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ntfyLimit)
 	defer cancel()
 	address := p.url("v1/health")

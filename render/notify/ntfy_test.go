@@ -13,6 +13,7 @@ import (
 
 	"beckon/event"
 	"beckon/state"
+	"beckon/state/alert"
 	"beckon/state/request"
 	"beckon/testdata/ntfytest"
 )
@@ -28,7 +29,7 @@ type phone struct {
 func newPhone(t *testing.T) *phone {
 	s := ntfytest.Start(t)
 	p := &phone{server: s}
-	p.Phone = &Phone{Settings: Settings{Texts: TextsTool, Ntfy: Ntfy{Server: s.URL, Topic: "asks", Answers: "answers"}}, pause: 10 * time.Millisecond, Log: func(err error) {
+	p.Phone = &Phone{Reach: alert.Reach{Texts: alert.TextsTool, Ntfy: alert.Topics{Server: s.URL, Topic: "asks", Answers: "answers"}}, pause: 10 * time.Millisecond, Log: func(err error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.logged = append(p.logged, err.Error())
@@ -211,7 +212,7 @@ func TestPhoneToken(t *testing.T) {
 	p := newPhone(t)
 	const token = "tk_of_the_machine"
 	p.server.Protect(map[string]map[string]string{token: {"asks": "w", "answers": "r"}, "": {"answers": "w"}})
-	if err := p.Reach(t.Context()); err == nil || !strings.Contains(err.Error(), "403") {
+	if err := p.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "403") {
 		t.Errorf("without a token: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "token")
@@ -219,7 +220,7 @@ func TestPhoneToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Ntfy.Token = file
-	if err := p.Reach(t.Context()); err != nil {
+	if err := p.Check(t.Context()); err != nil {
 		t.Errorf("with a token: %v", err)
 	}
 	m, got := p.ask(t, t.Context(), offered("O1", request.Deny))
@@ -258,7 +259,7 @@ func TestPhoneTexts(t *testing.T) {
 		}
 	}
 	check(says(soon(`{"tool_input":{"command":"make test"}}`)), "shop needs a permission", "Bash", "Deny")
-	p.Texts = TextsFull
+	p.Texts = alert.TextsFull
 	check(says(soon(`{"tool_input":{"command":"make test"}}`)), "shop needs a permission", "Bash\nmake test\nin /src/shop (main) on here", "Allow", "Deny")
 	m := says(soon(`{"tool_input":{"command":"curl -H 'Authorization: token ` + secret + `' x"}}`))
 	if strings.Contains(m.Message, secret) || !strings.Contains(m.Message, "redacted") || !slices.Equal(m.Labels(), []string{"Deny"}) {
@@ -272,7 +273,7 @@ func TestPhoneTexts(t *testing.T) {
 	if m = says(soon(`{"tool_input":{"questions":[{"question":"Which?","options":[{"label":"A"}]}]}}`)); len(m.Actions) != 0 || m.Title != "shop asks" {
 		t.Errorf("a question: %+v", m)
 	}
-	p.Texts = TextsTool
+	p.Texts = alert.TextsTool
 	if err := p.Send(t.Context(), Note{Kind: "limit", Project: "usage", Public: true, Title: "usage limit 5h: 80 % used"}); err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +281,7 @@ func TestPhoneTexts(t *testing.T) {
 		t.Errorf("what says nothing of a session: %+v", all[len(all)-1])
 	}
 	n := Note{Kind: state.AlertDone, Title: "my secret plan is done", Body: "All tests pass.", Project: "shop"}
-	for want, texts := range map[string]string{"shop is done/shop is done": TextsTool, "my secret plan is done/All tests pass.": TextsFull} {
+	for want, texts := range map[string]string{"shop is done/shop is done": alert.TextsTool, "my secret plan is done/All tests pass.": alert.TextsFull} {
 		p.Texts = texts
 		if err := p.Send(t.Context(), n); err != nil {
 			t.Fatal(err)
@@ -294,7 +295,7 @@ func TestPhoneTexts(t *testing.T) {
 
 // Wrong settings are reported before anything is sent.
 func TestPhoneSettings(t *testing.T) {
-	for want, n := range map[string]Ntfy{
+	for want, n := range map[string]alert.Topics{
 		"ntfy_topic is not set":       {Server: "https://x"},
 		"same topic":                  {Server: "https://x", Topic: "a", Answers: "a"},
 		"is not a topic":              {Server: "https://x", Topic: "a b"},
@@ -302,7 +303,7 @@ func TestPhoneSettings(t *testing.T) {
 		"reading ntfy_token: ":        {Server: "https://x", Topic: "a", Token: "/nowhere"},
 		`"https://k@x" is not an add`: {Server: "https://k@x", Topic: "a"},
 	} {
-		p := Phone{Settings: Settings{Ntfy: n}}
+		p := Phone{Reach: alert.Reach{Ntfy: n}}
 		if err := p.Send(t.Context(), Note{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", n, err, want)
 		}
@@ -316,7 +317,7 @@ func TestPhoneSettings(t *testing.T) {
 // it.
 func TestPhoneUnencrypted(t *testing.T) {
 	for server, full := range map[string]bool{"http://ntfy.example": false, "http://10.0.0.1:80": false, "https://ntfy.example": true, "http://127.0.0.1:80": true} {
-		p := Phone{Settings: Settings{Texts: TextsFull, Ntfy: Ntfy{Server: server}}}
+		p := Phone{Reach: alert.Reach{Texts: alert.TextsFull, Ntfy: alert.Topics{Server: server}}}
 		if p.Channel().Words.Full != full {
 			t.Errorf("%s is sent all: %t", server, !full)
 		}

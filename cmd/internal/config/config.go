@@ -17,7 +17,6 @@ import (
 	"beckon/event/typed"
 	"beckon/render/hosts"
 	"beckon/render/jump"
-	"beckon/render/notify"
 	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/alert"
@@ -37,7 +36,7 @@ type Config struct {
 	Statusline      string         // the status line's template
 	Band            string         // "true" or "false": the mod shows above the prompt which other sessions need you
 	Alert           alert.Settings // most keys that begin with notify
-	Reach           notify.Settings
+	Reach           alert.Reach
 	notifyUsage     string           // "true" or "false": notify_usage
 	Hosts           []string         // machines that --fleet asks by ssh
 	JumpBy          []string         // how to go to sessions of other machines: jump.ParseWay
@@ -57,7 +56,7 @@ func Default() Config {
 		notifyUsage:     "false",
 		FleetTexts:      "short",
 		Alert:           alert.Defaults(),
-		Reach:           notify.DefaultSettings(),
+		Reach:           alert.DefaultReach(),
 		Answer:          request.Defaults(),
 	}
 }
@@ -113,15 +112,15 @@ var Keys = []key{
 	{Name: "notify_actions", Doc: "the desktop's notifications have buttons that answer",
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Reach.Actions }},
 	{Name: "notify_texts", Doc: "what leaves this machine: the project and the tool, or the whole call",
-		OneOf: []string{notify.TextsTool, notify.TextsFull}, field: func(c *Config) any { return &c.Reach.Texts }},
+		OneOf: []string{alert.TextsTool, alert.TextsFull}, field: func(c *Config) any { return &c.Reach.Texts }},
 	{Name: "ntfy_topic", Doc: "the topic that your phone subscribes to, by its name at ntfy.sh or by its address",
-		Hint: topicHint, check: notify.CheckSubscribed, field: func(c *Config) any { return &c.Reach.Ntfy.Topic }},
+		Hint: topicHint, check: alert.CheckSubscribed, field: func(c *Config) any { return &c.Reach.Ntfy.Topic }},
 	{Name: "ntfy_answers", Doc: "the topic that your phone's buttons write to; none without it", Hint: topicHint,
-		check: notify.CheckTopic, field: func(c *Config) any { return &c.Reach.Ntfy.Answers }},
+		check: alert.CheckTopic, field: func(c *Config) any { return &c.Reach.Ntfy.Answers }},
 	{Name: "ntfy_token", Doc: "this machine's access token, or the file that has it",
 		secret: true, field: func(c *Config) any { return &c.Reach.Ntfy.Token }},
 	{Name: "ntfy_page", Doc: "the address that a notification on the phone opens", Hint: addressHint,
-		check: notify.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Page }},
+		check: alert.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Page }},
 	{Name: "answer_wait", Doc: "how long what a session asks can be answered from elsewhere, at most a day",
 		field: func(c *Config) any { return &c.Answer.Wait }},
 
@@ -134,7 +133,7 @@ var Keys = []key{
 	{Name: "notify_limit", Doc: "at most one of a kind and session in this time", Old: true,
 		field: func(c *Config) any { return &c.Alert.Limit }},
 	{Name: "ntfy_server", Doc: "the server of a topic without an address", Hint: addressHint, Old: true,
-		check: notify.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Server }},
+		check: alert.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Server }},
 	{Name: "notify_usage", Doc: "what the kind limit of notify_on does now", Old: true,
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.notifyUsage }},
 	{Name: "notify_terminal", Doc: "how the channel terminal notifies", Old: true,

@@ -96,7 +96,7 @@ func (d *doctor) notifications() {
 		d.warn("notify", "let notify_command play it", "there is no channel %q any more", alert.NoChannel)
 	}
 	if set.Has(alert.Ntfy) {
-		d.phone(notify.Phone{Settings: cfg.Reach})
+		d.phone(notify.Phone{Reach: cfg.Reach})
 	}
 	if len(d.findings) == before {
 		d.ok("notify", "%s", strings.Join(set.Channels, ", "))
@@ -106,12 +106,12 @@ func (d *doctor) notifications() {
 // phone checks that the server of the channel ntfy can be reached.
 func (d *doctor) phone(p notify.Phone) {
 	const advice = "beckon help notifications describes the channel ntfy"
-	ntfy := p.Settings.Ntfy
+	ntfy := p.Ntfy
 	if err := ntfy.Check(); err != nil {
 		d.fail("notify", advice, "the channel ntfy: %v", err)
 		return
 	}
-	if err := p.Reach(context.Background()); err != nil {
+	if err := p.Check(context.Background()); err != nil {
 		d.fail("notify", "see that the server runs and lets this machine read ntfy_answers; "+advice,
 			"the channel ntfy: %v", err)
 	}

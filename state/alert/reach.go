@@ -1,4 +1,4 @@
-package notify
+package alert
 
 import (
 	"cmp"
@@ -12,11 +12,11 @@ import (
 	"beckon/event/home"
 )
 
-// Settings are the user's settings for a notification's text and buttons; package alert has the others.
-type Settings struct {
+// Reach is the user's choice of what a notification shows, and where it goes.
+type Reach struct {
 	Actions string // notify_actions: "true" or "false", whether the desktop's have buttons
 	Texts   string // notify_texts: what leaves this machine, TextsTool or TextsFull
-	Ntfy    Ntfy
+	Ntfy    Topics
 }
 
 // How much of a call leaves this machine.
@@ -25,8 +25,8 @@ const (
 	TextsFull = "full" // the call, without secrets that are found in it
 )
 
-// Ntfy says where notifications for a phone are published.
-type Ntfy struct {
+// Topics says where notifications for a phone are published.
+type Topics struct {
 	Server  string // of a topic without an address
 	Topic   string // ntfy_topic, which the phone subscribes to: a name, or an address with a name
 	Answers string // ntfy_answers: the topic that the phone's buttons write to
@@ -34,9 +34,9 @@ type Ntfy struct {
 	Page    string // ntfy_page: what "Open" opens
 }
 
-// DefaultSettings returns the settings in force without a configuration.
-func DefaultSettings() Settings {
-	return Settings{Actions: "false", Texts: TextsTool, Ntfy: Ntfy{Server: "https://ntfy.sh"}}
+// DefaultReach returns the settings in force without a configuration.
+func DefaultReach() Reach {
+	return Reach{Actions: "false", Texts: TextsTool, Ntfy: Topics{Server: "https://ntfy.sh"}}
 }
 
 // CheckServer returns what is wrong with the address of a server or a page.
@@ -62,12 +62,12 @@ func CheckTopic(s string) error {
 
 // CheckSubscribed returns what is wrong with a topic's name or address.
 func CheckSubscribed(s string) error {
-	server, topic := Ntfy{Topic: s}.At()
+	server, topic := Topics{Topic: s}.At()
 	return cmp.Or(CheckServer(server), CheckTopic(topic))
 }
 
 // At returns the address of the server, and the name of the topic there.
-func (n Ntfy) At() (server, topic string) {
+func (n Topics) At() (server, topic string) {
 	if i := strings.LastIndexByte(n.Topic, '/'); i >= 0 {
 		return n.Topic[:i], n.Topic[i+1:]
 	}
@@ -75,7 +75,7 @@ func (n Ntfy) At() (server, topic string) {
 }
 
 // Check returns why nothing can be sent with these settings.
-func (n Ntfy) Check() error {
+func (n Topics) Check() error {
 	server, topic := n.At()
 	switch {
 	case topic == "":
@@ -90,7 +90,7 @@ func (n Ntfy) Check() error {
 }
 
 // Secret returns this machine's access token for the server, "" for none; it may be in a file.
-func (n Ntfy) Secret() (string, error) {
+func (n Topics) Secret() (string, error) {
 	path, ok := strings.CutPrefix(n.Token, "~")
 	switch {
 	case ok:
@@ -106,7 +106,7 @@ func (n Ntfy) Secret() (string, error) {
 }
 
 // Private reports whether nobody between this machine and the server can read what is sent.
-func (n Ntfy) Private() bool {
+func (n Topics) Private() bool {
 	server, _ := n.At()
 	u, err := url.Parse(server)
 	if err != nil {
