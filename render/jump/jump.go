@@ -28,12 +28,12 @@ const Timeout = 2 * time.Second
 // ErrGone marks a target that no longer exists: process, multiplexer or pane.
 var ErrGone = errors.New("it is gone")
 
-type gone struct{ what string }
+type gone string
 
-func (g gone) Error() string        { return g.what }
+func (g gone) Error() string        { return string(g) }
 func (g gone) Is(target error) bool { return target == ErrGone }
 
-func isGone(format string, args ...any) error { return gone{fmt.Sprintf(format, args...)} }
+func isGone(format string, args ...any) error { return gone(fmt.Sprintf(format, args...)) }
 
 // ByHand is the error for a target that exists but cannot be focused from here.
 type ByHand struct {
@@ -141,13 +141,12 @@ func (m *move) attachJob() (Result, error) {
 	case c == nil:
 		return Result{Did: "claude shows the background session " + id, Commands: []Command{attach}, Become: &attach}, nil
 	}
-	show := append(tmuxArgv(s.socket), "new-window", "-t", c.session+":", "-n", "claude-"+id)
+	show := []string{"new-window", "-t", c.session + ":", "-n", "claude-" + id}
 	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" { // the server may have a different one
 		show = append(show, "-e", "CLAUDE_CONFIG_DIR="+dir)
 	}
-	show = append(append(show, "--"), attach.Argv...)
-	if out, err := m.do(Command{Argv: show}); err != nil {
-		return Result{}, m.failed("tmux", out, err)
+	if err := m.tell(s.socket, append(append(show, "--"), attach.Argv...)...); err != nil {
+		return Result{}, err
 	}
 	return Result{Did: "tmux shows the background session " + id + " in a new window", Commands: m.ran}, nil
 }

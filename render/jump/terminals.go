@@ -3,7 +3,6 @@ package jump
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 
 	"beckon/render"
@@ -16,54 +15,46 @@ type terminal struct {
 	name  string
 	place func(*move, *terminal) (place, error)
 	show  []string // the command that brings the pane to the front
-	did   string   // what is on the screen then
+	is    string   // the pane, in words
 	env   string
 	lost  string // it prints this if there is no such pane
-	is    string // the pane, in that error
 	hand  string // the command for the user if it does not do it
 }
 
 // place is a pane's id in parts: the multiplexer's session, socket or process, and the pane.
 type place struct{ session, pane string }
 
+// inWindow is what an editor shows that is told to open a directory which it has open: that window.
+// Its terminals have no ids. Its --reuse-window would replace another project's window.
+const inWindow = "{pane}; pick the terminal there"
+
 // terminals is the table of all but tmux; any other terminal is left to the user.
 var terminals = []terminal{
 	{
-		kind: "kitty", name: "kitty", place: (*move).inKitty,
+		kind: "kitty", name: "kitty", place: (*move).inKitty, is: "window {pane}", lost: "No matching windows",
 		show: []string{"kitten", "@", "--to", "{session}", "focus-window", "--match", "id:{pane}"},
-		did:  "kitty shows window {pane}", lost: "No matching windows", is: "window {pane}",
 	},
 	{
-		kind: "wezterm", name: "WezTerm", place: (*move).numbered, env: "WEZTERM_UNIX_SOCKET={session}",
+		kind: "wezterm", name: "WezTerm", place: (*move).numbered, is: "pane {pane}", lost: "not found",
 		show: []string{"wezterm", "cli", "--no-auto-start", "activate-pane", "--pane-id", "{pane}"},
-		did:  "WezTerm shows pane {pane}", lost: "not found", is: "pane {pane}",
+		env:  "WEZTERM_UNIX_SOCKET={session}",
 	},
 	{ // needs Zellij 0.44
-		kind: "zellij", name: "Zellij", place: (*move).inSession, hand: "zellij attach {session}",
+		kind: "zellij", name: "Zellij", place: (*move).inSession, is: "pane {pane} of session {session}", lost: "not found",
 		show: []string{"zellij", "--session", "{session}", "action", "focus-pane-id", "terminal_{pane}"},
-		did:  "Zellij shows pane {pane} of session {session}", lost: "not found", is: "pane {pane} in session {session}",
+		hand: "zellij attach {session}",
 	},
 	{
-		kind: "screen", name: "screen", place: (*move).inSession, hand: "screen -x {session}",
-		show: []string{"screen", "-S", "{session}", "-X", "select", "{pane}"},
-		did:  "screen shows window {pane} of {session}",
+		kind: "screen", name: "screen", place: (*move).inSession, is: "window {pane} of {session}",
+		show: []string{"screen", "-S", "{session}", "-X", "select", "{pane}"}, hand: "screen -x {session}",
 	},
 	{
-		kind: "iterm2", name: "iTerm2", place: (*move).inITerm, lost: "gone\n", is: "such pane",
+		kind: "iterm2", name: "iTerm2", place: (*move).inITerm, is: "pane {pane}", lost: "gone\n",
 		show: []string{"osascript", "-e", itermByID, "{pane}"},
-		did:  "iTerm2 shows the pane",
 	},
-	editor("vscode", "code"),
-	editor("cursor", "cursor"),
-	editor("windsurf", "windsurf"),
-}
-
-// editor opens the session's directory: an editor that has it open brings that window to the
-// front. It does not use --reuse-window, which would replace another project's window. The
-// editor's terminal tabs have no ids.
-func editor(kind, program string) terminal {
-	return terminal{kind: kind, name: program, place: (*move).inEditor,
-		show: []string{program, "{pane}"}, did: program + " shows {pane}; pick the terminal there"}
+	{kind: "vscode", name: "code", place: (*move).inEditor, is: inWindow, show: []string{"code", "{pane}"}},
+	{kind: "cursor", name: "cursor", place: (*move).inEditor, is: inWindow, show: []string{"cursor", "{pane}"}},
+	{kind: "windsurf", name: "windsurf", place: (*move).inEditor, is: inWindow, show: []string{"windsurf", "{pane}"}},
 }
 
 // The scripts look for one pane, given as their argument, and select it with its tab and window;
@@ -109,14 +100,7 @@ func (m *move) focus(t *terminal) (string, error) {
 	if here := m.Getenv("ZELLIJ_SESSION_NAME"); t.kind == "zellij" && here != "" && here != p.session {
 		argv = []string{"zellij", "action", "switch-session", "--pane-id", "{pane}", "{session}"}
 	}
-	out, err := m.do(m.command(t, p, argv))
-	if err == nil && t.lost != "" && strings.Contains(out, t.lost) {
-		err = errors.New("it exits 0, as Zellij and scripts do")
-	}
-	return render.OneLine(p.fill(t.did)), m.explain(t, p, out, err)
-}
-
-func (m *move) command(t *terminal, p place, argv []string) (c Command) {
+	var c Command
 	for _, word := range argv {
 		c.Argv = append(c.Argv, p.fill(word))
 	}
@@ -126,21 +110,20 @@ func (m *move) command(t *terminal, p place, argv []string) (c Command) {
 	if t.env != "" && p.session != "" {
 		c.Env = []string{p.fill(t.env)}
 	}
-	return c
-}
-
-func (m *move) explain(t *terminal, p place, out string, err error) error {
+	out, err := m.do(c)
+	is := render.OneLine(p.fill(t.is))
 	var hand *ByHand
-	said := cmp.Or(render.FirstLine(out), fmt.Sprint(err))
 	switch {
-	case err == nil, errors.As(err, &hand):
-		return err
-	case t.lost != "" && strings.Contains(out, t.lost):
-		return isGone("%s has no %s", t.name, render.OneLine(p.fill(t.is)))
-	case t.hand != "":
-		return &ByHand{t.name + " did not do it: " + said, place{quote(p.session), p.pane}.fill(t.hand)}
+	case errors.As(err, &hand):
+	case t.lost != "" && strings.Contains(out, t.lost): // Zellij and scripts exit 0 then
+		err = isGone("%s has no %s", t.name, is)
+	case err != nil && t.hand != "":
+		said := cmp.Or(render.FirstLine(out), err.Error())
+		err = &ByHand{t.name + " did not do it: " + said, place{quote(p.session), p.pane}.fill(t.hand)}
+	default:
+		err = m.failed(t.name, out, err)
 	}
-	return m.failed(t.name, out, err)
+	return t.name + " shows " + is, err
 }
 
 // numbered splits an id "socket,number" at its last comma.

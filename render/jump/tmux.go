@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"beckon/event"
 	"beckon/render"
@@ -63,6 +64,12 @@ func tmuxArgv(socket string) []string {
 	return []string{"tmux", "-S", socket}
 }
 
+// tell runs a command of tmux that moves the focus.
+func (m *move) tell(socket string, args ...string) error {
+	out, err := m.do(Command{Argv: append(tmuxArgv(socket), args...)})
+	return m.failed("tmux", out, err)
+}
+
 func parseServer(socket, out string) *server {
 	s := &server{socket: socket}
 	for line := range strings.Lines(out) {
@@ -102,37 +109,32 @@ func (m *move) tmux() (string, error) {
 	if p == nil {
 		return "", isGone("tmux has no pane %s", t.Pane)
 	}
-	show := append(tmuxArgv(t.Socket), "select-window", "-t", p.session+":"+p.window, ";", "select-pane", "-t", p.id)
+	show := []string{"select-window", "-t", p.session + ":" + p.window, ";", "select-pane", "-t", p.id}
 	if c == nil {
 		return m.attach(s, p, show)
 	}
 	if c.session != p.session {
 		show = append(show, ";", "switch-client", "-c", c.name, "-t", p.session)
 	}
-	if out, err := m.do(Command{Argv: show}); err != nil {
-		return "", m.failed("tmux", out, err)
+	if err := m.tell(t.Socket, show...); err != nil {
+		return "", err
 	}
 	did := fmt.Sprintf("tmux shows %s:%s", render.OneLine(p.name), p.place)
 	if own != nil {
 		return did, nil
 	}
-	m.raise(c)
-	return did + " in " + render.OneLine(c.name), nil
-}
-
-// raise brings the terminal of a client to the front, if its tty identifies it. A failure is
-// not an error: the pane is shown.
-func (m *move) raise(c *client) {
+	// A failure to raise the client's terminal, which its tty identifies, is no error: the pane is shown.
 	if m.row.Pane.Outer == "iterm2" && m.OS == "darwin" && absolute(c.name) {
 		_, _ = m.do(Command{Argv: []string{"osascript", "-e", itermByTTY, c.name}})
 	}
+	return did + " in " + render.OneLine(c.name), nil
 }
 
 // attach shows a pane of a server without clients: by moving the caller's own client to it,
 // else by hand.
 func (m *move) attach(s *server, p *pane, show []string) (string, error) {
-	if out, err := m.do(Command{Argv: show}); err != nil {
-		return "", m.failed("tmux", out, err)
+	if err := m.tell(s.socket, show...); err != nil {
+		return "", err
 	}
 	mine, c := m.own()
 	if c == nil || !plain(s.socket, "/,:+") {
@@ -142,9 +144,8 @@ func (m *move) attach(s *server, p *pane, show []string) (string, error) {
 	// The client runs this in the user's shell: only the dollar of the session's id needs
 	// quoting.
 	line := "exec tmux -S " + s.socket + " attach-session -t '" + p.session + "'"
-	out, err := m.do(Command{Argv: append(tmuxArgv(mine.socket), "detach-client", "-t", c.name, "-E", line)})
-	if err != nil {
-		return "", m.failed("tmux", out, err)
+	if err := m.tell(mine.socket, "detach-client", "-t", c.name, "-E", line); err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("tmux left its server for %s and shows %s:%s", s.socket, render.OneLine(p.name), p.place), nil
 }
@@ -190,22 +191,25 @@ func (s *server) sessions(id string) (all []string) {
 	return all
 }
 
-// in returns a client in one of the sessions, else any.
+// in returns the client in one of the sessions, else any; of several the one that was used last, but
+// for those in control mode. It returns nil if there is none.
 func (s *server) in(sessions []string) *client {
-	return cmp.Or(s.latest(func(c *client) bool { return slices.Contains(sessions, c.session) }),
-		s.latest(func(*client) bool { return true }))
-}
-
-func (s *server) latest(fits func(*client) bool) *client {
-	var best *client
-	for i := range s.clients {
-		c := &s.clients[i]
-		better := best == nil || best.control && !c.control || best.control == c.control && c.used > best.used
-		if fits(c) && better {
-			best = c
-		}
+	if len(s.clients) == 0 {
+		return nil
 	}
-	return best
+	rank := func(c client) (n int) {
+		if slices.Contains(sessions, c.session) {
+			n += 2
+		}
+		if !c.control {
+			n++
+		}
+		return n
+	}
+	c := slices.MaxFunc(s.clients, func(a, b client) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.used, b.used))
+	})
+	return &c
 }
 
 // find returns the pane in the session that c shows, else in one with a client, else in any.
@@ -263,17 +267,14 @@ func (j *Jumper) Here(ctx context.Context, rows []render.Row) (string, bool) {
 			}
 		}
 	}
-	var best *render.Row
+	best, found := "", time.Time{}
 	for i := range rows {
 		r := &rows[i]
-		if r.Remote == nil && SamePane(r.Pane, t) && (best == nil || r.UpdatedAt.After(best.UpdatedAt)) {
-			best = r
+		if r.Remote == nil && SamePane(r.Pane, t) && (best == "" || r.UpdatedAt.After(found)) {
+			best, found = r.Record(), r.UpdatedAt
 		}
 	}
-	if best == nil {
-		return "", false
-	}
-	return best.Record(), true
+	return best, best != ""
 }
 
 // SamePane reports whether a and b are the same pane of a terminal. Panes
