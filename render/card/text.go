@@ -54,10 +54,11 @@ func unseen(r rune) bool {
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) // fillers, variants
 }
 
-// verbs say what a permission update does, by its type.
-var verbs = map[string]string{
-	"addRules": "always ", "replaceRules": "from now on only ", "removeRules": "no longer ",
-	"addDirectories": "work in ", "removeDirectories": "no longer work in ",
+// updates say what a permission update does, by its type, and which member lists it.
+var updates = map[string]struct{ verb, list string }{
+	"addRules": {"always ", "rules"}, "replaceRules": {"from now on only ", "rules"}, "removeRules": {"no longer ", "rules"},
+	"addDirectories": {"work in ", "directories"}, "removeDirectories": {"no longer work in ", "directories"},
+	"setMode": {"", "mode"},
 }
 
 // modes say what a permission mode means; for others the name does.
@@ -72,33 +73,29 @@ var places = map[string]string{
 // Suggestion describes a permission update: what "always" would allow.
 func Suggestion(update []byte) string {
 	v := gjson.ParseBytes(update)
-	destination := v.Get("destination").String()
-	where, known := places[destination]
+	is, known := updates[v.Get("type").String()]
 	if !known {
-		where = ", in " + destination
+		return string(update)
 	}
-	kind := v.Get("type").String()
+	where, known := places[v.Get("destination").String()]
+	if !known {
+		where = ", in " + v.Get("destination").String()
+	}
 	var what []string
-	switch kind {
-	case "addRules", "replaceRules", "removeRules":
-		for _, r := range v.Get("rules").Array() {
-			rule := r.Get("toolName").String()
-			if content := r.Get("ruleContent").String(); content != "" {
-				rule += "(" + content + ")"
-			}
-			what = append(what, rule)
+	for _, x := range v.Get(is.list).Array() {
+		text := cmp.Or(x.Get("toolName").String(), x.String())
+		if content := x.Get("ruleContent").String(); content != "" {
+			text += "(" + content + ")"
 		}
-		return verbs[kind] + v.Get("behavior").String() + " " + strings.Join(what, ", ") + where
-	case "setMode":
-		mode := v.Get("mode").String()
-		return cmp.Or(modes[mode], "permission mode "+mode) + where
-	case "addDirectories", "removeDirectories":
-		for _, d := range v.Get("directories").Array() {
-			what = append(what, d.String())
+		if is.list == "mode" {
+			text = cmp.Or(modes[text], "permission mode "+text)
 		}
-		return verbs[kind] + strings.Join(what, ", ") + where
+		what = append(what, text)
 	}
-	return string(update)
+	if behavior := v.Get("behavior").String(); behavior != "" {
+		is.verb += behavior + " "
+	}
+	return is.verb + strings.Join(what, ", ") + where
 }
 
 // rowWidth is how many characters a notification shows in a row.

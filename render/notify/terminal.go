@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"beckon/event"
@@ -52,7 +53,7 @@ func (t Terminal) send(ctx context.Context, n Note) error {
 		_, err := io.WriteString(t.W, seq)
 		return err
 	}
-	f, err := os.OpenFile(t.device(), os.O_WRONLY|toTerminal, 0)
+	f, err := os.OpenFile(t.device(), os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
