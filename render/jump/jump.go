@@ -145,7 +145,7 @@ func (m *move) attachJob() (Result, error) {
 	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" { // the server may have a different one
 		show = append(show, "-e", "CLAUDE_CONFIG_DIR="+dir)
 	}
-	if err := m.tell(s.socket, append(append(show, "--"), attach.Argv...)...); err != nil {
+	if err := m.command(s.socket, append(append(show, "--"), attach.Argv...)...); err != nil {
 		return Result{}, err
 	}
 	return Result{Did: "tmux shows the background session " + id + " in a new window", Commands: m.ran}, nil

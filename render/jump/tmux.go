@@ -64,8 +64,8 @@ func tmuxArgv(socket string) []string {
 	return []string{"tmux", "-S", socket}
 }
 
-// tell runs a command of tmux that moves the focus.
-func (m *move) tell(socket string, args ...string) error {
+// command runs a command of tmux that moves the focus.
+func (m *move) command(socket string, args ...string) error {
 	out, err := m.do(Command{Argv: append(tmuxArgv(socket), args...)})
 	return m.failed("tmux", out, err)
 }
@@ -116,7 +116,7 @@ func (m *move) tmux() (string, error) {
 	if c.session != p.session {
 		show = append(show, ";", "switch-client", "-c", c.name, "-t", p.session)
 	}
-	if err := m.tell(t.Socket, show...); err != nil {
+	if err := m.command(t.Socket, show...); err != nil {
 		return "", err
 	}
 	did := fmt.Sprintf("tmux shows %s:%s", render.OneLine(p.name), p.place)
@@ -133,7 +133,7 @@ func (m *move) tmux() (string, error) {
 // attach shows a pane of a server without clients: by moving the caller's own client to it,
 // else by hand.
 func (m *move) attach(s *server, p *pane, show []string) (string, error) {
-	if err := m.tell(s.socket, show...); err != nil {
+	if err := m.command(s.socket, show...); err != nil {
 		return "", err
 	}
 	mine, c := m.own()
@@ -144,7 +144,7 @@ func (m *move) attach(s *server, p *pane, show []string) (string, error) {
 	// The client runs this in the user's shell: only the dollar of the session's id needs
 	// quoting.
 	line := "exec tmux -S " + s.socket + " attach-session -t '" + p.session + "'"
-	if err := m.tell(mine.socket, "detach-client", "-t", c.name, "-E", line); err != nil {
+	if err := m.command(mine.socket, "detach-client", "-t", c.name, "-E", line); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("tmux left its server for %s and shows %s:%s", s.socket, render.OneLine(p.name), p.place), nil

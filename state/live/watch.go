@@ -61,6 +61,9 @@ func (v *watcher) on(dir string) bool { return v != nil && slices.Contains(v.w.W
 
 func (v *watcher) close() {
 	if v != nil {
+		for _, dir := range v.w.WatchList() { // the kernel takes some 15 ms to close what still watches
+			_ = v.w.Remove(dir)
+		}
 		_ = v.w.Close()
 		v.done.Wait()
 	}

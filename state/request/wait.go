@@ -1,6 +1,7 @@
 package request
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/evidence"
+	"beckon/state/live"
 	"beckon/state/store"
 )
 
@@ -30,8 +32,8 @@ const (
 )
 
 const (
-	// slow is how often everything is checked, whatever the files say.
-	slow = 5 * time.Second
+	// recheck is how often everything but the request's files is checked.
+	recheck = time.Second
 	// beat is how often the request's file is touched. It tells a reader that cannot see this
 	// process that it lives.
 	beat = 30 * time.Second
@@ -93,24 +95,18 @@ func (r *Request) working(s *state.Session) string {
 	return ""
 }
 
-// clientGone reports whether the client has ended, even if another process has its pid.
-func (r *Request) clientGone() bool {
-	return evidence.Presence(r.Client, r.Made) == state.Gone
-}
-
 type waiter struct {
 	Request  // without its payload
 	st       *store.Store
 	dir      string
 	notify   func() // starts what shows the request to the user; nil once it has
 	registry string // the client's record of its session, empty if unknown
+	parent   int    // the process that started this one, which may be a shell of the client's
 	seen     bool
 	dialog   bool              // the registry has said that a dialog is open
 	free     time.Time         // since when it no longer says so
 	beaten   time.Time         // when the request's file was last touched
 	file     plainfile.Version // of the session at the last look
-	looked   event.Millis      // when the session was last looked at
-	watches  []int             // the system's numbers of what is watched
 }
 
 // Wait waits at the request id until it is answered, and then returns true; otherwise it returns
@@ -121,52 +117,53 @@ func Wait(st *store.Store, id string, getenv func(string) string, notify func())
 		return false, WhyGone
 	}
 	w.notify = notify
-	return w.wait()
+	ctx, over := context.WithCancel(context.Background())
+	defer over()
+	live.Watch(ctx, recheck, func() {
+		if answered, why = w.look(time.Now()); answered || why != "" {
+			over()
+		}
+	}, w.dir)
+	return answered, why
 }
 
 func begin(st *store.Store, id string, getenv func(string) string) (*waiter, error) {
 	dir := In(st.Dir).open(id)
 	r, err := head(dir)
-	w := &waiter{Request: r, st: st, dir: dir, beaten: time.Now()}
+	w := &waiter{Request: r, st: st, dir: dir, parent: os.Getppid(), beaten: time.Now()}
 	if at := evidence.RegistryDir(getenv); at != "" && r.Client.Pid > 0 {
 		w.registry = filepath.Join(at, strconv.Itoa(r.Client.Pid)+".json")
 	}
 	return w, err
 }
 
-// look checks everything. next is how long to wait before the next look, unless a file
-// changes. An answer to a call that is over does not count: no client receives it.
-func (w *waiter) look(now time.Time) (answered bool, why string, next time.Duration) {
+// look checks everything. An answer to a call that is over does not count: no client receives it.
+func (w *waiter) look(now time.Time) (answered bool, why string) {
 	answered = w.has(answerFile)
-	if !w.has("") {
-		return false, WhyGone, 0
-	}
 	at := event.MillisOf(now)
-	if at >= w.Expires && !answered { // an answer that was given came in time
-		return false, WhyExpired, 0
+	switch {
+	case !w.has(""):
+		return false, WhyGone
+	case at >= w.Expires && !answered: // an answer that was given came in time
+		return false, WhyExpired
+	case os.Getppid() != w.parent, evidence.Presence(w.Client, w.Made) == state.Gone:
+		return false, WhyClient
 	}
 	if now.Sub(w.beaten) >= beat {
 		w.beaten = now
 		_ = os.Chtimes(filepath.Join(w.dir, headFile), now, now) // it only tells others that this process lives
 	}
 	if why := w.facts(at); why != "" {
-		return false, why, 0
+		return false, why
 	}
 	if w.notify != nil && w.has(notifyFile) {
 		w.notify()
 		w.notify = nil
 	}
 	if w.undone(now) {
-		return false, WhyAnswered, 0
+		return false, WhyAnswered
 	}
-	if answered {
-		return true, "", 0
-	}
-	next = min(slow, time.Duration(w.Expires-at)*time.Millisecond)
-	if !w.free.IsZero() {
-		next = min(next, max(0, w.free.Add(settle).Sub(now))+time.Millisecond)
-	}
-	return false, "", next
+	return answered, ""
 }
 
 func (w *waiter) has(file string) bool {
@@ -174,14 +171,11 @@ func (w *waiter) has(file string) bool {
 	return err == nil
 }
 
-func (w *waiter) key() store.Key { return store.KeyOf(w.Record) }
-
 // facts checks the session's facts, if they have changed.
 func (w *waiter) facts(now event.Millis) (why string) {
-	k := w.key()
+	k := store.KeyOf(w.Record)
 	file := w.st.Version(k)
-	same := file == w.file && !file.Young(50*time.Millisecond)
-	if same && now-w.looked < event.Millis(unfolded.Milliseconds()) && w.seen {
+	if w.seen && file == w.file && !file.Young(50*time.Millisecond) {
 		return ""
 	}
 	s, err := w.st.Load(k)
@@ -191,7 +185,7 @@ func (w *waiter) facts(now event.Millis) (why string) {
 		}
 		return "" // it cannot be read now
 	}
-	w.file, w.looked = file, now
+	w.file = file
 	why, w.seen = w.Over(&s, w.seen, now)
 	return why
 }

@@ -94,14 +94,14 @@ func TestLateAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if answered, why, _ := w.look(time.Now()); answered || why != "" {
+		if answered, why := w.look(time.Now()); answered || why != "" {
 			t.Fatalf("%s: at first: %t, %q", name, answered, why)
 		}
 		if c.event != "" {
 			h.fold(c.event, c.members)
 		}
 		h.write(answerFile, []byte(`{"word":"allow"}`))
-		if answered, why, _ := w.look(time.Now()); answered != (c.want == "") || why != c.want {
+		if answered, why := w.look(time.Now()); answered != (c.want == "") || why != c.want {
 			t.Errorf("%s: answered %t, %q, want %q", name, answered, why, c.want)
 		}
 	}
