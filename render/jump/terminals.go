@@ -32,7 +32,7 @@ const inWindow = "{pane}; pick the terminal there"
 var terminals = []terminal{
 	{
 		kind: "kitty", name: "kitty", place: (*move).inKitty, is: "window {pane}", lost: "No matching windows",
-		show: []string{"kitten", "@", "--to", "{session}", "focus-window", "--match", "id:{pane}"},
+		show: []string{"kitty", "@", "--to", "{session}", "focus-window", "--match", "id:{pane}"},
 	},
 	{
 		kind: "wezterm", name: "WezTerm", place: (*move).numbered, is: "pane {pane}", lost: "not found",
@@ -103,9 +103,6 @@ func (m *move) focus(t *terminal) (string, error) {
 	var c Command
 	for _, word := range argv {
 		c.Argv = append(c.Argv, p.fill(word))
-	}
-	if _, err := m.Find(argv[0]); err != nil && argv[0] == "kitten" {
-		c.Argv[0] = "kitty" // before 0.31 kitten could not do it, but kitty itself always can
 	}
 	if t.env != "" && p.session != "" {
 		c.Env = []string{p.fill(t.env)}

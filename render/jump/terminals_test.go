@@ -94,9 +94,7 @@ func TestAdapters(t *testing.T) {
 		want     []call
 		did      string
 	}{
-		{"kitty", listening, "linux", []string{"kitten", "kitty"}, nil, nil,
-			[]call{argv("kitten", "@", "--to", "unix:/tmp/k-991", "focus-window", "--match", "id:4")}, "kitty shows window 4"},
-		{"an older kitty", listening, "linux", []string{"kitty"}, nil, nil,
+		{"kitty", listening, "linux", []string{"kitty"}, nil, nil,
 			[]call{argv("kitty", "@", "--to", "unix:/tmp/k-991", "focus-window", "--match", "id:4")}, "kitty shows window 4"},
 		{"wezterm", sitting("wezterm", "/run/wez/gui-sock-77,2"), "linux", []string{"wezterm"}, nil, nil,
 			[]call{wez}, "WezTerm shows pane 2"},

@@ -87,13 +87,8 @@ func (d *Deliverer) requestOf(c alert.Case, now time.Time) (id string) {
 		return ""
 	}
 	list, _ := request.In(d.Store.Dir).List(now) // unreadable: none that could be answered
-	call := &c.Alert.Call
 	for _, r := range list {
-		same := r.Hash == call.Hash && r.Tool == call.Name
-		if r.UseID != "" && call.UseID != "" {
-			same = r.UseID == call.UseID
-		}
-		if r.Record == c.Session.Record() && r.Kind != request.Reply && same {
+		if r.Record == c.Session.Record() && r.Kind != request.Reply && r.Of(&c.Alert.Call) {
 			id = r.ID // the newest
 		}
 	}

@@ -39,7 +39,7 @@ const (
 // keeps in memory.
 type Phone struct {
 	alert.Reach
-	Log func(error) // may be nil
+	Log func(error) // of Ask
 
 	quiet, pause time.Duration // 0 for the usual ones
 }
@@ -175,11 +175,7 @@ func (p *Phone) retry(ctx context.Context, do func() error) {
 	}
 }
 
-func (p *Phone) log(err error) {
-	if p.Log != nil {
-		p.Log(fmt.Errorf("ntfy: %w", err))
-	}
-}
+func (p *Phone) log(err error) { p.Log(fmt.Errorf("ntfy: %w", err)) }
 
 func (p *Phone) url(path string) string {
 	server, _ := p.Ntfy.At()

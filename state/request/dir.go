@@ -384,13 +384,8 @@ func (d Dir) prune(now time.Time) {
 }
 
 // Notify has the process that waits at a request start the one that shows it to the user with
-// buttons: a button counts only from a child of the process that waits. It works once, and only
-// for a process that does so (Request.Notifies).
+// buttons: a button counts only from a child of the process that waits. It works once.
 func (d Dir) Notify(id string, channels []string) error {
-	r, err := head(d.open(id))
-	if err != nil || !r.Notifies {
-		return errors.Join(ErrOver, err)
-	}
 	return plainfile.Create(d.open(id, notifyFile), []byte(strings.Join(channels, "\n")))
 }
 

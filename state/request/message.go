@@ -70,26 +70,20 @@ func (d Dir) StopOf(k store.Key, since event.Millis) (s Stop, ok bool) {
 	return s, s.At > since
 }
 
-// Settings are the user's choices, from the configuration.
-type Settings struct {
-	Wait time.Duration // answer_wait: how long a request stays open
-}
+// DefaultWait is how long a request stays open without a configuration.
+const DefaultWait = 12 * time.Hour
 
-// Defaults returns the settings in force without a configuration.
-func Defaults() Settings { return Settings{Wait: 12 * time.Hour} }
-
-// ReadSettings reads the settings from the configuration at path.
-func ReadSettings(path string) (Settings, error) {
-	s := Defaults()
+// ReadWait reads answer_wait, how long a request stays open, from the configuration at path.
+func ReadWait(path string) (time.Duration, error) {
 	v, err := home.Values(path, "answer_wait")
 	if err != nil || v[0].String() == "" {
-		return s, err
+		return DefaultWait, err
 	}
 	wait, err := typed.Duration(v[0].String())
-	if err == nil {
-		s.Wait = min(wait, longest)
+	if err != nil {
+		return DefaultWait, err
 	}
-	return s, err
+	return min(wait, longest), nil
 }
 
 // longest is how long a request can stay open: the client waits no longer for its hook

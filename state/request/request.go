@@ -104,9 +104,7 @@ type Request struct {
 	Made    event.Millis `json:"made_at"`
 	Expires event.Millis `json:"expires_at"`
 	// Headless is set if nobody sits in front of the session: `claude -p`.
-	Headless bool `json:"headless,omitempty"`
-	// Notifies is set if the process that waits starts notifications with buttons (Dir.Notify).
-	Notifies bool          `json:"notifies,omitempty"`
+	Headless bool          `json:"headless,omitempty"`
 	Waiter   event.Process `json:"waiter"`
 	Client   event.Process `json:"client"`
 
@@ -291,26 +289,24 @@ var answers = map[Kind][]Word{
 // Fits returns what is wrong with a as an answer to o; nil if it is valid.
 func (r *Request) Fits(a Answer) error {
 	choices := r.Choices()
-	var text error
-	if a.Word == Say || len(a.Message) > maxMessage {
-		text = CheckMessage(a.Message)
-	}
 	switch {
 	case a.Request != r.ID || a.Digest != r.Digest:
 		return ErrChanged
 	case !slices.Contains(answers[r.Kind], a.Word):
 		return fmt.Errorf("%q is not an answer to a %s", a.Word, r.Kind)
-	case text != nil:
-		return text
 	case a.Always != 0 && !a.From.here():
 		return ErrAlways
 	case a.Always != 0 && (a.Word != Allow || a.Always < 1 || a.Always > len(r.Suggestions())):
 		return fmt.Errorf("the client suggests no rule %d here", a.Always)
-	case a.Word == Allow && r.Kind == Question && len(a.Choices) != len(choices):
+	case a.Word == Say, len(a.Message) > maxMessage:
+		return CheckMessage(a.Message)
+	case a.Word == Deny:
+		return nil
+	case r.Kind == Question && len(a.Choices) != len(choices):
 		return fmt.Errorf("there are %d questions, and %d answers", len(choices), len(a.Choices))
 	}
 	for _, c := range choices {
-		if a.Word == Allow && strings.TrimSpace(a.Choices[c.Question]) == "" {
+		if strings.TrimSpace(a.Choices[c.Question]) == "" {
 			return fmt.Errorf("%q has no answer", c.Question)
 		}
 	}

@@ -284,15 +284,15 @@ func TestAway(t *testing.T) {
 	}
 }
 
-func TestReadSettings(t *testing.T) {
+func TestReadWait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.json")
-	if s, err := ReadSettings(path); err != nil || s != Defaults() {
+	if s, err := ReadWait(path); err != nil || s != DefaultWait {
 		t.Errorf("got %v, %v", s, err)
 	}
 	if err := os.WriteFile(path, []byte(`{"answer_wait": "3d",}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := ReadSettings(path); err != nil || s != (Settings{longest}) {
+	if s, err := ReadWait(path); err != nil || s != longest {
 		t.Errorf("got %v, %v", s, err)
 	}
 }

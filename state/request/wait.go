@@ -68,15 +68,19 @@ func (r *Request) Over(s *state.Session, seen bool, now event.Millis) (why strin
 // call returns the open call that is held.
 func (r *Request) call(s *state.Session) *state.Call {
 	for a, c := range s.Calls() {
-		same := c.Hash == r.Hash && c.Name == r.Tool
-		if r.UseID != "" && c.UseID != "" {
-			same = c.UseID == r.UseID
-		}
-		if same && a.ID == r.Actor {
+		if r.Of(c) && a.ID == r.Actor {
 			return c
 		}
 	}
 	return nil
+}
+
+// Of reports whether c is the call that is held.
+func (r *Request) Of(c *state.Call) bool {
+	if r.UseID != "" && c.UseID != "" {
+		return c.UseID == r.UseID
+	}
+	return c.Hash == r.Hash && c.Name == r.Tool
 }
 
 // sibling is how far, in milliseconds, the hook that folds the end of the turn may be behind

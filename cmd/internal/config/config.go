@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"beckon/event/osc"
 	"beckon/event/plainfile"
@@ -37,11 +38,11 @@ type Config struct {
 	Band            string         // "true" or "false": the mod shows above the prompt which other sessions need you
 	Alert           alert.Settings // most keys that begin with notify
 	Reach           alert.Reach
-	notifyUsage     string           // "true" or "false": notify_usage
-	Hosts           []string         // machines that --fleet asks by ssh
-	JumpBy          []string         // how to go to sessions of other machines: jump.ParseWay
-	FleetTexts      string           // how much text about sessions beckon fleet link publishes: a fleet.Level
-	Answer          request.Settings // the keys that begin with answer_
+	notifyUsage     string        // "true" or "false": notify_usage
+	Hosts           []string      // machines that --fleet asks by ssh
+	JumpBy          []string      // how to go to sessions of other machines: jump.ParseWay
+	FleetTexts      string        // how much text about sessions beckon fleet link publishes: a fleet.Level
+	Answer          time.Duration // answer_wait
 }
 
 // Default returns the values in force without a file.
@@ -57,7 +58,7 @@ func Default() Config {
 		FleetTexts:      "short",
 		Alert:           alert.Defaults(),
 		Reach:           alert.DefaultReach(),
-		Answer:          request.Defaults(),
+		Answer:          request.DefaultWait,
 	}
 }
 
@@ -122,7 +123,7 @@ var Keys = []key{
 	{Name: "ntfy_page", Doc: "the address that a notification on the phone opens", Hint: addressHint,
 		check: alert.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Page }},
 	{Name: "answer_wait", Doc: "how long what a session asks can be answered from elsewhere, at most a day",
-		field: func(c *Config) any { return &c.Answer.Wait }},
+		field: func(c *Config) any { return &c.Answer }},
 
 	{Name: "color", Doc: "colour in the output of list and show; NO_COLOR and CLICOLOR_FORCE do it, too", Old: true,
 		OneOf: []string{"auto", "always", "never"}, field: func(c *Config) any { return &c.Color }},

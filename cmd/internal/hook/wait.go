@@ -38,12 +38,6 @@ func (f *invocation) asks(r policy.Result) bool {
 	return f.e.AgentID == "" || away
 }
 
-func (f *invocation) settings() request.Settings {
-	s, err := request.ReadSettings(alert.ConfigPath(f.getenv))
-	f.log(err)
-	return s
-}
-
 // wait makes the request and waits for its answer; out is the answer if no process can wait.
 func (f *invocation) wait(out []byte, stdout io.Writer) int {
 	r := f.request()
@@ -70,7 +64,6 @@ func (f *invocation) wait(out []byte, stdout io.Writer) int {
 // for the answer in a few megabytes. ok is false if that fails.
 func (f *invocation) becomeWaiter(r *request.Request, made func()) (code int, ok bool) {
 	dir := request.In(f.st.Dir)
-	r.Notifies = true
 	if err := dir.Make(r, time.Now()); err != nil {
 		f.log(fmt.Errorf("making a request: %w", err))
 		return 0, false
@@ -99,6 +92,8 @@ func (f *invocation) report(o *request.Request) {
 func (f *invocation) request() request.Request {
 	s := &f.session
 	made := event.MillisOf(f.start)
+	wait, err := request.ReadWait(alert.ConfigPath(f.getenv))
+	f.log(err)
 	r := request.Request{
 		Kind:     request.KindOf(f.e.Tool.Name),
 		Agent:    f.args.Agent,
@@ -113,7 +108,7 @@ func (f *invocation) request() request.Request {
 		Cwd:      f.e.Cwd,
 		Project:  s.Origin.Project,
 		Made:     made,
-		Expires:  made + event.Millis(f.settings().Wait.Milliseconds()),
+		Expires:  made + event.Millis(wait.Milliseconds()),
 		Headless: s.Headless(),
 		Payload:  f.payload,
 	}

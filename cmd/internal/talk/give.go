@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -48,12 +49,12 @@ func give(a *cli.App, r *request.Request, ans request.Answer, unlock request.Unl
 	return out, err
 }
 
-// words describes what an answer did, or returns the error why it did nothing.
-func (r result) words() (string, error) {
-	if !r.Taken {
-		return "", errors.New(r.Why)
+// failed returns why the answer did nothing, nil if it did.
+func (r result) failed() error {
+	if r.Taken {
+		return nil
 	}
-	return r.did, nil
+	return errors.New(r.Why)
 }
 
 // print prints what became of the answer to the request called title.
@@ -75,14 +76,10 @@ func (r result) print(a *cli.App, title string, asJSON bool) (err error) {
 // Give gives the answer of a notification's button, and returns its outcome in words.
 func Give(a *cli.App, r *request.Request, ans request.Answer) (became string, err error) {
 	out, err := give(a, r, ans, request.NoPIN)
-	why := err
-	if err == nil {
-		became, why = out.words()
+	if why := cmp.Or(err, out.failed()); why != nil {
+		return "not answered: " + why.Error(), err
 	}
-	if why != nil {
-		became = "not answered: " + why.Error()
-	}
-	return became, err
+	return out.did, nil
 }
 
 // titleOf names a request where the outcome of its answer is printed.

@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -58,10 +59,7 @@ func (s *screen) answer(r card.Request, ans request.Answer) (string, error) {
 		return "", err
 	}
 	out, err := give(s.App, &r.Request, ans, s.key)
-	if err == nil {
-		_, err = out.words()
-	}
-	if err != nil {
+	if err = cmp.Or(err, out.failed()); err != nil {
 		return "", fmt.Errorf("%s: %w", r.Card.Title, err)
 	}
 	text := out.did + ": " + r.Card.Title
