@@ -35,7 +35,7 @@ func isBlank(text []byte) bool { return len(bytes.Trim(text, whiteSpace)) == 0 }
 const notJSON = "not valid JSON here"
 
 // parse parses settings, which are an empty object if the file is blank. Those of some agents are
-// lax: they may contain comments. The error is a *settingsError.
+// lax: they may contain comments.
 func parse(data []byte, lax bool) (*document, error) {
 	d, err := parseTree(data)
 	if err != nil {
@@ -44,16 +44,16 @@ func parse(data []byte, lax bool) (*document, error) {
 	plain := standard(d.file)
 	for i := 0; !lax && i < len(d.text); i++ {
 		if plain[i] != d.text[i] { // blanked
-			return nil, d.problem(i, "", notJSON, "the client reads plain JSON: no comments, no trailing commas, UTF-8")
+			return nil, d.problem(i, notJSON, "the client reads plain JSON: no comments, no trailing commas, UTF-8")
 		}
 	}
 	if !json.Valid(plain) { // it is nested too deep
-		return nil, d.problem(0, "", notJSON, "")
+		return nil, d.problem(0, notJSON, "")
 	}
 	for v := range d.file.All() {
 		list, _ := items(v)
 		if n := len(list); n > 0 && list[n-1].value.AfterExtra != nil {
-			return nil, d.problem(list[n-1].value.EndOffset, "", notJSON, "the client reads JSON without trailing commas")
+			return nil, d.problem(list[n-1].value.EndOffset, notJSON, "the client reads JSON without trailing commas")
 		}
 	}
 	return d, nil
@@ -70,27 +70,26 @@ func parseTree(data []byte) (*document, error) {
 	d := &document{mark, text, file, layoutOf(text, &file)}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, d.problem(len(text), "", "the file ends too early", "it may have been cut off while it was written")
+		return nil, d.problem(len(text), "the file ends too early", "it may have been cut off while it was written")
 	case err != nil:
-		e := &settingsError{Line: 1, Column: 1, Problem: notJSON, advice: "the client reads plain JSON, UTF-8"}
-		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &e.Line, &e.Column)
-		return nil, e
+		line, column := 1, 1
+		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column)
+		return nil, problem(line, column, notJSON, "the client reads plain JSON, UTF-8")
 	case file.Value.Kind() != '{':
-		return nil, d.problem(file.StartOffset, "", "settings are not an object", "settings begin with { and end with }")
+		return nil, d.problem(file.StartOffset, "settings are not an object", "settings begin with { and end with }")
 	}
 	return d, nil
 }
 
 // problem returns an error about the place of that offset.
-func (d *document) problem(offset int, path, what string, hint advice) error {
+func (d *document) problem(offset int, what string, hint advice) error {
 	before := d.text[:min(offset, len(d.text))]
-	return &settingsError{
-		Line:    1 + bytes.Count(before, []byte("\n")),
-		Column:  len(before) - bytes.LastIndexByte(before, '\n'),
-		Path:    path,
-		Problem: what,
-		advice:  hint,
-	}
+	line, column := 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n')
+	return problem(line, column, what, hint)
+}
+
+func problem(line, column int, what string, hint advice) error {
+	return failed("reading", "", fmt.Errorf("line %d, column %d: %s", line, column, what), hint)
 }
 
 // bytes returns the settings as they are now.

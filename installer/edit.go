@@ -261,7 +261,7 @@ func (d *document) settle(want Spec) {
 			gone = append(gone, e)
 			continue
 		}
-		if !reflect.DeepEqual(e.fields, want.handler(slots[i]).fields) { // in any order and layout
+		if !reflect.DeepEqual(e.handler, want.handler(slots[i])) { // in any order and layout
 			e.value.Value = valueOf(d.layout.text(want.entry(slots[i]), 5)).Value
 		}
 		slots = slices.Delete(slots, i, i+1)
@@ -300,7 +300,7 @@ func (d *document) add(want Spec) error {
 		}
 		hooks := d.container(&d.file, "hooks", "{}", 0)
 		if hooks.Value.Kind() != '{' {
-			return d.problem(hooks.StartOffset, "hooks", "not what the client reads there",
+			return d.problem(hooks.StartOffset, "hooks: not what the client reads there",
 				"hooks maps event names to arrays of groups")
 		}
 		list := d.container(hooks, strings.TrimSuffix(slot, replySlot), "[]", 1)

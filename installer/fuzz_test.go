@@ -50,8 +50,7 @@ func FuzzRoundTrip(f *testing.F) {
 // refuses the same text or leaves none of our entries.
 func checkRefusal(t tester, data, got []byte, err error) {
 	t.Helper()
-	e, ok := errors.AsType[*settingsError](err)
-	if !ok || got != nil || e.Line < 1 || e.Column < 1 || e.Problem == "" {
+	if line, column, what := placeOf(err); got != nil || line < 1 || column < 1 || what == "" {
 		t.Fatalf("Edit(%q) = %q, %v", data, got, err)
 	}
 	if bare, err := remove(data); err == nil && (owns(bare) || !owns(data) && !bytes.Equal(bare, data)) {
@@ -61,6 +60,15 @@ func checkRefusal(t tester, data, got []byte, err error) {
 	if plainSettings(text) {
 		t.Fatalf("Edit(%q) refuses what is fine: %v", data, err)
 	}
+}
+
+// placeOf returns the place that an error names, and what is wrong there.
+func placeOf(err error) (line, column int, what string) {
+	if e, ok := errors.AsType[*fileError](err); ok {
+		_, _ = fmt.Sscanf(e.Err.Error(), "line %d, column %d:", &line, &column)
+		_, what, _ = strings.Cut(e.Err.Error(), ": ")
+	}
+	return line, column, what
 }
 
 // plainSettings reports whether text is an object that must be accepted: it has no hooks at

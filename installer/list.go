@@ -20,7 +20,7 @@ func List(name string, value, before []string) Op {
 		case len(value) == 0:
 			cut(&d.file, at)
 		case top[at].value.Value.Kind() != '[':
-			return nil, d.problem(top[at].value.StartOffset, name, "not a list", "correct it")
+			return nil, d.problem(top[at].value.StartOffset, name+": not a list", "correct it")
 		default:
 			top[at].value.Value = valueOf(text).Value
 		}

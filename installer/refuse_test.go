@@ -37,12 +37,8 @@ func TestRefused(t *testing.T) {
 	for _, r := range refused {
 		t.Run(r.name, func(t *testing.T) {
 			got, err := Edit([]byte(r.text), testSpec)
-			e, ok := errors.AsType[*settingsError](err)
-			if !ok || got != nil {
-				t.Fatalf("got %q, %v", got, err)
-			}
-			if e.Line != r.line || e.Column != r.column || !strings.Contains(e.Problem, r.problem) {
-				t.Errorf("got %d:%d %q, want %d:%d %q", e.Line, e.Column, e.Problem, r.line, r.column, r.problem)
+			if line, column, what := placeOf(err); got != nil || line != r.line || column != r.column || !strings.Contains(what, r.problem) {
+				t.Errorf("got %v and %q, want %d:%d %q", err, got, r.line, r.column, r.problem)
 			}
 		})
 	}

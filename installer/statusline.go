@@ -60,7 +60,7 @@ func (d *document) addStatus(program string) error {
 	command, kind := member(s, "command"), member(s, "type")
 	if command == nil || command.Value.Kind() != '"' || kind == nil || stringValue(*kind) != "command" ||
 		!utf8.Valid(command.Pack()) { // no string of ours could give it back
-		return d.problem(s.StartOffset, "statusLine", "not a command", "correct it, or leave out the step statusline")
+		return d.problem(s.StartOffset, "statusLine: not a command", "correct it, or leave out the step statusline")
 	}
 	line := stringValue(*command)
 	before := &line

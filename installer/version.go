@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 
 	"beckon/event"
@@ -76,14 +75,4 @@ func Events(v Version, set Set) []string {
 		}
 	}
 	return names
-}
-
-// UnknownTo lists those of the events that a client of this version does not know.
-// It is empty when the version is unknown, and takes names that are not in
-// event.Kinds for newer than this program.
-func UnknownTo(v Version, events []string) []string {
-	return slices.DeleteFunc(slices.Clone(events), func(name string) bool {
-		k, ok := event.Lookup(event.Kind(name))
-		return !v.Known() || !ok || v.Compare(ParseVersion(k.Since)) >= 0
-	})
 }

@@ -13,48 +13,41 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// handler is the content of one entry of a group's hooks array.
-type handler struct {
-	fields  map[string]any // the whole entry; for a repeated key the last value, as the client reads it
-	command string         // empty if the entry runs no command
-	args    []string
-	exec    bool // "args" is present: the client starts the program without a shell
-}
+// handler is an entry of a group's hooks array; of a repeated key it has the last value, as the client
+// reads it.
+type handler map[string]any
 
-// readHandler decodes an entry that is known to be a JSON object.
-func readHandler(text []byte) handler {
-	var h handler
-	_ = json.Unmarshal(text, &h.fields) // valid JSON: the document was checked
-	if kind, ok := h.fields["type"].(string); ok && kind != "command" {
-		return h // http, prompt and the like have no program
-	}
-	h.command, _ = h.fields["command"].(string)
-	list, ok := h.fields["args"].([]any)
-	h.exec = ok
-	for _, a := range list {
-		s, _ := a.(string)
-		h.args = append(h.args, s)
-	}
+// readHandler decodes an entry that is known to be valid JSON.
+func readHandler(text []byte) (h handler) {
+	_ = json.Unmarshal(text, &h) // nil if it is no object
 	return h
 }
 
 // valid reports whether a client can run the entry.
 func (h handler) valid() bool {
-	kind, ok := h.fields["type"].(string)
-	_, command := h.fields["command"].(string)
+	kind, ok := h["type"].(string)
+	_, command := h["command"].(string)
 	return ok && (kind != "command" || command)
 }
 
 // words returns the program and its arguments, without quoting; nil if the entry runs anything
 // but one plain command.
 func (h handler) words() []string {
+	kind, typed := h["type"].(string)
+	command, _ := h["command"].(string)
+	list, exec := h["args"].([]any) // the client starts the program without a shell
 	switch {
-	case h.command == "":
+	case typed && kind != "command", command == "": // http, prompt and the like have no program
 		return nil
-	case h.exec:
-		return append([]string{h.command}, h.args...)
+	case !exec:
+		return plainCommand(command)
 	}
-	return plainCommand(h.command)
+	words := []string{command}
+	for _, a := range list {
+		s, _ := a.(string)
+		words = append(words, s)
+	}
+	return words
 }
 
 // own reports whether the entry is beckon's: its program is beckon-hook, or is

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +33,7 @@ func (d *doctor) claude() {
 		d.warn("client", "", "no claude on PATH: its version is not known")
 	case !c.Version.Known():
 		d.warn("client", "", "%s does not say its version", c.Path)
-	case len(installer.UnknownTo(c.Version, []string{string(event.PermissionRequest)})) > 0:
+	case !slices.Contains(installer.Events(c.Version, installer.CoreEvents), string(event.PermissionRequest)):
 		d.fail("client", "update Claude Code", "%s is version %s: too old to report permissions", c.Path, c.Version)
 	default:
 		d.ok("client", "%s, version %s", c.Path, c.Version)
@@ -70,18 +71,6 @@ func (d *doctor) entered() (list []installer.File) {
 	return list
 }
 
-// registered returns the events of all entries of Claude Code's.
-func (d *doctor) registered() (events []string) {
-	for _, f := range d.settings {
-		for _, e := range f.Entries {
-			if !slices.Contains(events, e.Event) {
-				events = append(events, e.Event)
-			}
-		}
-	}
-	return events
-}
-
 // entries distinguishes: never installed, removed later, disabled, incomplete.
 func (d *doctor) entries() {
 	installed, answers := 0, false
@@ -97,7 +86,15 @@ func (d *doctor) entries() {
 		case len(f.Entries) > 0:
 			installed++
 			d.ok("hooks", "%d entries in %s", len(f.Entries), f.Path)
-			d.statusLine(f)
+			if f.Scope == installer.User && d.client.Version.Known() && !setup.Current(d.App, d.client, f) {
+				d.warn("hooks", "beckon doctor --repair", "they are not what setup writes for client %s: it may warn, "+
+					"or tell too little", d.client.Version).repair = d.install
+			}
+			if f.Status != "" {
+				d.ok("status line", "beckon's")
+			} else if f.Plugin == "" { // which cannot have one
+				d.off("status line", "beckon setup statusline", "not beckon's, which names the other sessions that need you")
+			}
 		case f.Recorded:
 			d.fail("hooks", "beckon doctor --repair", "removed later: %s had beckon's hooks, something took them out",
 				f.Path).repair = d.install
@@ -118,16 +115,6 @@ func (d *doctor) entries() {
 	d.switches()
 	if lack := setup.UnknownClient(d.App); lack != "" {
 		d.warn("hooks", "", "%s", lack)
-	}
-	have := d.registered()
-	missing := slices.DeleteFunc(installer.Events(d.client.Version, installer.CoreEvents),
-		func(name string) bool { return slices.Contains(have, name) })
-	if len(missing) > 0 && len(have) > 0 {
-		d.fail("hooks", "beckon doctor --repair", "not registered: %s", strings.Join(missing, ", ")).repair = d.install
-	}
-	if unknown := installer.UnknownTo(d.client.Version, have); len(unknown) > 0 {
-		d.fail("hooks", "beckon doctor --repair", "the client does not know %s and warns at start",
-			strings.Join(unknown, ", ")).repair = d.install
 	}
 	d.duplicates()
 }
@@ -171,29 +158,18 @@ func (d *doctor) install() error {
 	return (&setup.Cmd{Step: []string{"hooks"}, Scope: string(installer.User)}).Run(d.App)
 }
 
-func (d *doctor) statusLine(f installer.File) {
-	switch {
-	case f.Plugin != "": // which cannot have one
-	case f.Status == "":
-		d.off("status line", "beckon setup statusline", "not beckon's, which names the other sessions that need you")
-	default:
-		d.ok("status line", "beckon's")
-	}
-}
-
 // programs checks the files that the entries name.
 func (d *doctor) programs() {
-	var paths []string
+	paths := map[string]bool{}
 	for _, f := range d.settings {
 		for _, e := range f.Entries {
-			paths = append(paths, e.Program)
+			paths[e.Program] = true
 		}
 		if f.Status != "" {
-			paths = append(paths, f.Status)
+			paths[f.Status] = true
 		}
 	}
-	slices.Sort(paths)
-	for _, path := range slices.Compact(paths) {
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		info, err := os.Stat(path)
 		switch {
 		case !filepath.IsAbs(path):
@@ -230,12 +206,12 @@ func (d *doctor) duplicates() {
 		}
 	}
 	slices.Sort(places) // a plugin first
-	switch {
-	case len(runs) > 1:
-		d.warn("hooks", fix, "installed twice, %s: each event counts once and is paid for twice", strings.Join(places, " and "))
-	case paired > 0:
-		d.warn("hooks", fix, "every event comes twice in %s: each counts once and is paid for twice",
-			term.Plural(paired, "live session"))
+	what := "installed twice, " + strings.Join(places, " and ")
+	if len(runs) < 2 {
+		what = "every event comes twice in " + term.Plural(paired, "live session")
+	}
+	if len(runs) > 1 || paired > 0 {
+		d.warn("hooks", fix, "%s: each event counts once and is paid for twice", what)
 	}
 }
 

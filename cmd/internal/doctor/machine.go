@@ -32,28 +32,22 @@ func (d *doctor) configuration() {
 // stateDir checks that the state directory can be written to, and not by others.
 func (d *doctor) stateDir() {
 	dir := d.Store.Dir
-	if err := d.Store.Writable(); err != nil {
+	switch err := d.Store.Writable(); {
+	case err != nil:
 		d.fail("state", cli.StateAdvice, "%v", err)
-		return
-	}
-	if hook.Shared(dir) {
+	case hook.Shared(dir):
 		d.fail("state", cli.StateAdvice, "%s is not yours alone: others can change what is in it", dir).
 			repair = func() error { return os.Chmod(dir, 0o700) }
-		return
+	default:
+		d.ok("state", "%s", dir)
 	}
-	d.ok("state", "%s", dir)
 }
 
 // files reports state files that could not be read, and a file system without locks.
 func (d *doctor) files() {
 	if err := d.Store.LockProblem(); err != nil {
-		d.warn(
-			"locks",
-			"put BECKON_STATE_DIR on a local disk",
-			"files in %s cannot be locked (%v): two hooks of one session at the same moment may lose one event",
-			d.Store.Dir,
-			err,
-		)
+		d.warn("locks", "put BECKON_STATE_DIR on a local disk", "files in %s cannot be locked (%v): "+
+			"two hooks of one session at the same moment may lose one event", d.Store.Dir, err)
 	}
 	if n := d.Store.Lost(time.Now().AddDate(0, 0, -7)); n > 0 {
 		d.warn("events", d.Store.LogFile()+" says why", "%s lost in the last week", term.Plural(n, "event"))
@@ -105,17 +99,14 @@ func (d *doctor) notifications() {
 
 // phone checks that the server of the channel ntfy can be reached.
 func (d *doctor) phone(p notify.Phone) {
-	const advice = "beckon help notifications describes the channel ntfy"
-	ntfy := p.Ntfy
-	if err := ntfy.Check(); err != nil {
-		d.fail("notify", advice, "the channel ntfy: %v", err)
-		return
+	err := p.Ntfy.Check()
+	if err == nil {
+		err = p.Check(context.Background())
 	}
-	if err := p.Check(context.Background()); err != nil {
-		d.fail("notify", "see that the server runs and lets this machine read ntfy_answers; "+advice,
+	if err != nil {
+		d.fail("notify", "see that the server runs and lets this machine read ntfy_answers; beckon help notifications",
 			"the channel ntfy: %v", err)
-	}
-	if !ntfy.Private() {
+	} else if !p.Ntfy.Private() {
 		d.warn("notify", "use a server with https", "what the channel ntfy sends can be read on its way")
 	}
 }

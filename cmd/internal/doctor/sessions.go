@@ -34,18 +34,11 @@ func (d *doctor) silence() {
 		d.fail("version", cli.UpdateAdvice, "%s of a newer beckon than this one (%s), left as they are",
 			term.Plural(newer, "live session"), cli.Version())
 	}
-	since := d.installedAt()
-	heard, before, silent := 0, 0, 0
-	for _, v := range d.seen {
-		switch {
-		case v.Session.Seq > 0:
-			heard++
-		case v.Session.Created < since:
-			before++
-		default:
-			silent++
-		}
+	var since event.Millis // the newest settings with our entries
+	for _, f := range d.entered() {
+		since = max(since, written(cmp.Or(f.Real, f.Path)))
 	}
+	heard, before, silent := d.heard(since, func(s *state.Session) bool { return s.Seq > 0 })
 	if before > 0 {
 		d.warn("sessions", "they are heard when they do something; restart those that stay silent",
 			"%s began before the install, and no hook was heard yet", term.Plural(before, "live session"))
@@ -59,12 +52,20 @@ func (d *doctor) silence() {
 	}
 }
 
-// installedAt is when the newest settings file with our entries was written.
-func (d *doctor) installedAt() (newest event.Millis) {
-	for _, f := range d.entered() {
-		newest = max(newest, written(cmp.Or(f.Real, f.Path)))
+// heard counts the live sessions that have something, of the others those that began before a moment, and
+// the rest.
+func (d *doctor) heard(since event.Millis, has func(*state.Session) bool) (with, before, silent int) {
+	for _, v := range d.seen {
+		switch {
+		case has(&v.Session):
+			with++
+		case cmp.Or(v.Session.Start.At, v.Session.Created) < since:
+			before++
+		default:
+			silent++
+		}
 	}
-	return newest
+	return with, before, silent
 }
 
 // written returns when a file was written, zero if there is none.
@@ -84,18 +85,8 @@ func (d *doctor) mod() {
 			dir = other
 		}
 	}
-	since := written(filepath.Join(dir, "hooks", "register.js"))
-	with, before, silent := 0, 0, 0
-	for _, v := range d.seen {
-		switch {
-		case v.Session.Mod() != "":
-			with++
-		case cmp.Or(v.Session.Start.At, v.Session.Created) < since:
-			before++
-		default:
-			silent++
-		}
-	}
+	with, before, silent := d.heard(written(filepath.Join(dir, "hooks", "register.js")),
+		func(s *state.Session) bool { return s.Mod() != "" })
 	why := ""
 	if installer.IsMod(dir) && client.Version.RunsMods() {
 		why = refusal(client, dir)

@@ -93,6 +93,12 @@ func (m *machine) spec(f installer.File) installer.Spec {
 	return installer.Spec{Command: m.hook, Events: installer.Events(v, set), Client: v, Set: set, KeepAnswers: true}
 }
 
+// Current reports whether the entries in a file are those that setup writes, whichever program they run.
+func Current(a *cli.App, c installer.Client, f installer.File) bool {
+	m := &machine{App: a, client: c, hook: f.Entries[0].Program}
+	return installer.FileEdit{Target: m.own(f.Path), Op: installer.Install(m.spec(f))}.Noop()
+}
+
 // hookStep returns the step that puts hooks into a file.
 func (m *machine) hookStep(name, title string, t installer.Target, spec installer.Spec, on bool) step {
 	return step{Name: name, Title: title, On: on, Want: true,

@@ -48,13 +48,13 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		switch msg.String() {
 		case "up", "k":
-			m.move(-1)
+			m.cursor, m.top = max(0, m.cursor-1), 0
 		case "down", "j", "tab":
-			m.move(1)
-		case "pgdown", "ctrl+d", "ctrl+f":
-			m.scroll(m.room() / 2)
-		case "pgup", "ctrl+u", "ctrl+b":
-			m.scroll(-m.room() / 2)
+			m.cursor, m.top = min(m.cursor+1, len(m.plan.Steps)-1), 0
+		case "pgdown":
+			m.top += m.room() / 2 // at most to the end, when it is shown
+		case "pgup":
+			m.top -= m.room() / 2
 		case "d":
 			m.diffing, m.top = !m.diffing, 0
 		case "space", "x":
@@ -71,15 +71,6 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m *screen) move(by int) {
-	m.cursor = max(0, min(m.cursor+by, len(m.plan.Steps)-1))
-	m.top = 0
-}
-
-func (m *screen) scroll(by int) {
-	m.top = max(0, min(m.top+by, len(m.preview())-m.room()))
-}
-
 // room returns the number of lines for the steps, or for a change: without the title, the keys, an
 // empty line, and below the steps another one with two of text.
 func (m *screen) room() int {
@@ -92,33 +83,27 @@ func (m *screen) room() int {
 // preview returns what the selected step does, or what it changes.
 func (m *screen) preview() []string {
 	s, chosen := m.plan.Steps[m.cursor], m.plan.Chosen[m.cursor]
+	text := "d shows what changes"
 	switch {
 	case s.Absent != "" && !s.On:
-		return m.wrapped(s.Absent)
+		text = s.Absent
 	case s.Fixed:
-		return m.wrapped("set up already, and not by beckon setup")
+		text = "set up already, and not by beckon setup"
 	case s.On && chosen && !s.Old:
-		return m.wrapped("set up already; space undoes it")
-	case m.diffing && !s.On && !chosen:
-		return append([]string{"not chosen; it would change:"}, m.diff(true)...)
+		text = "set up already; space undoes it"
 	case m.diffing:
-		return m.diff(chosen)
+		on := chosen || !s.On
+		diff, err := m.plan.diff(m.cursor, on)
+		if err != nil {
+			diff = err.Error()
+		} else if diff += s.Text; !s.On && !chosen {
+			diff = "not chosen; it would change:\n" + diff
+		}
+		return strings.Split(strings.TrimRight(diff, "\n"), "\n")
 	case chosen && s.Then != "":
-		return m.wrapped(s.Then)
+		text = s.Then
 	}
-	return m.wrapped("d shows what changes")
-}
-
-func (m *screen) wrapped(text string) []string {
 	return strings.Split(ansi.Wordwrap(text, m.width, ""), "\n")
-}
-
-func (m *screen) diff(on bool) []string {
-	text, err := m.plan.diff(m.cursor, on)
-	if err != nil {
-		return strings.Split(err.Error(), "\n")
-	}
-	return strings.Split(strings.TrimRight(text+m.plan.Steps[m.cursor].Text, "\n"), "\n")
 }
 
 func (m *screen) View() tea.View {
@@ -133,32 +118,38 @@ func (m *screen) View() tea.View {
 		}
 		b.WriteString(text + "\n")
 	}
-	bold, dim := lipgloss.NewStyle().Bold(true), lipgloss.NewStyle().Faint(true)
+	plain := lipgloss.NewStyle()
 	title, keys := "beckon setup", "space chooses, d shows the change, enter does it, q leaves everything as it is"
 	if m.diffing {
 		title, keys = title+": "+m.plan.Steps[m.cursor].Name, "d goes back, space chooses, page down shows more"
 	}
-	line(bold, title)
-	line(dim, keys)
+	line(plain.Bold(true), title)
+	line(plain.Faint(true), keys)
 	b.WriteByte('\n')
-	preview := m.preview()
+	preview, room := m.preview(), m.room()
 	if m.diffing {
-		m.top = max(0, min(m.top, len(preview)-m.room()))
-		for n, text := range preview[m.top:min(len(preview), m.top+m.room())] {
-			if n == m.room()-1 && m.top+n < len(preview)-1 {
-				line(dim, fmt.Sprintf("… %d more lines; page down shows them", len(preview)-m.top-n))
-				break
+		m.top = max(0, min(m.top, len(preview)-room))
+		for n, text := range preview[m.top:min(len(preview), m.top+room)] {
+			if n == room-1 && m.top+n < len(preview)-1 {
+				text = fmt.Sprintf("… %d more lines; page down shows them", len(preview)-m.top-n)
 			}
 			line(diffStyle(text), text)
 		}
 	} else {
-		first := max(0, min(m.cursor-m.room()/2, len(m.plan.Steps)-m.room()))
-		for i := first; i < min(len(m.plan.Steps), first+m.room()); i++ {
-			m.step(i, line)
+		first := max(0, min(m.cursor-room/2, len(m.plan.Steps)-room))
+		for i := first; i < min(len(m.plan.Steps), first+room); i++ {
+			style, at := plain, " "
+			s, mark := m.plan.Steps[i], m.plan.mark(i)
+			if i == m.cursor {
+				style, at = style.Reverse(true), ">"
+			} else if s.Absent != "" && !s.On {
+				style = style.Faint(true)
+			}
+			line(style, fmt.Sprintf("%s%s %-11s %-8s %s ", at, mark[:3], s.Name, mark[3:], s.Title))
 		}
 		b.WriteByte('\n')
 		for _, text := range preview[:min(len(preview), 2)] {
-			line(lipgloss.NewStyle(), text)
+			line(plain, text)
 		}
 	}
 	v := tea.NewView(strings.TrimSuffix(b.String(), "\n"))
@@ -166,52 +157,28 @@ func (m *screen) View() tea.View {
 	return v
 }
 
-// step writes the line of a step.
-func (m *screen) step(i int, line func(lipgloss.Style, string)) {
-	s, style, at := m.plan.Steps[i], lipgloss.NewStyle(), " "
-	if i == m.cursor {
-		style, at = style.Reverse(true), ">"
-	} else if s.Absent != "" && !s.On {
-		style = style.Faint(true)
-	}
-	line(style, fmt.Sprintf("%s%s %-11s %-8s %s ", at, m.mark(i), s.Name, m.state(i), s.Title))
-}
-
-func (m *screen) mark(i int) string {
-	switch s := m.plan.Steps[i]; {
+// mark returns whether step i is chosen, in three characters, and what will be done.
+func (p *plan) mark(i int) string {
+	switch s := p.Steps[i]; {
 	case s.Absent != "" && !s.On:
 		return "[-]"
-	case m.plan.Chosen[i]:
-		return "[x]"
+	case s.Old && p.Chosen[i]:
+		return "[x]update"
+	case s.On && p.Chosen[i]:
+		return "[x]is there"
+	case s.On:
+		return "[ ]undo"
+	case p.Chosen[i]:
+		return "[x]add"
 	}
 	return "[ ]"
 }
 
-func (m *screen) state(i int) string {
-	switch s := m.plan.Steps[i]; {
-	case s.Old && m.plan.Chosen[i]:
-		return "update"
-	case s.On && m.plan.Chosen[i]:
-		return "is there"
-	case s.On:
-		return "undo"
-	case m.plan.Chosen[i]:
-		return "add"
-	}
-	return ""
-}
-
+// diffStyle returns the style of a line of a diff: green, red, or cyan for a place.
 func diffStyle(line string) lipgloss.Style {
-	style := lipgloss.NewStyle()
-	switch {
-	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
-		return style.Bold(true)
-	case strings.HasPrefix(line, "+"):
-		return style.Foreground(lipgloss.Color(term.Midtones["32"]))
-	case strings.HasPrefix(line, "-"):
-		return style.Foreground(lipgloss.Color(term.Midtones["31"]))
-	case strings.HasPrefix(line, "@@"):
-		return style.Foreground(lipgloss.Color(term.Midtones["36"]))
+	color, known := map[byte]string{'+': "32", '-': "31", '@': "36"}[(line + " ")[0]]
+	if !known {
+		return lipgloss.NewStyle()
 	}
-	return style
+	return lipgloss.NewStyle().Foreground(lipgloss.Color(term.Midtones[color]))
 }
