@@ -22,16 +22,8 @@ func AgentSpec(a *agents.Agent, command string) Spec {
 // AgentTarget returns the file that an agent reads its hooks from. home is the user's; keep is
 // a private directory for records, as in Dirs.
 func AgentTarget(a *agents.Agent, home, keep string, getenv func(string) string) (Target, error) {
-	dir := a.Dir(home, getenv)
-	if !filepath.IsAbs(dir) {
-		return Target{}, badProgram(
-			dir,
-			"not an absolute path",
-			advice("it is where "+a.Install.Title+" has its settings"),
-		)
-	}
-	return Target{Scope: User, Path: filepath.Join(dir, filepath.FromSlash(a.Install.File)),
-		Keep: filepath.Join(keep, a.Name), agent: a}, nil
+	path, err := filepath.Abs(filepath.Join(a.Dir(home, getenv), filepath.FromSlash(a.Install.File)))
+	return Target{Scope: User, Path: path, Keep: filepath.Join(keep, a.Name), agent: a}, err
 }
 
 // ownFile reports whether the agent's file belongs to beckon alone.

@@ -32,29 +32,25 @@ func Recorded(keep string) (paths []string) {
 func records(keep string) (all []record) {
 	names, _ := fs.Glob(os.DirFS(keep), "settings-*.record.json")
 	for _, name := range names {
-		if r, ok := loadRecord(filepath.Join(keep, name)); ok && r.Client != "" && len(r.entries()) > 0 {
+		r, ok := loadRecord(filepath.Join(keep, name))
+		r.entries = readFile(r.Settings, "", nil).Entries
+		if ok && r.Client != "" && len(r.entries) > 0 {
 			all = append(all, r)
 		}
 	}
 	return all
 }
 
-// entries returns our entries in the settings file of r.
-func (r record) entries() []Entry { return readFile(r.Settings, "", nil).Entries }
-
 // Complete adds to every settings file with a record in keep the entries for events that a
 // client of version v knows, if its own were chosen for an older client. Nothing else in the
-// file changes: entries stay as they are, and a file without entries of ours is left alone. As
-// with Install, an uninstall restores the bytes that were there before. It may run many times,
-// and concurrently. The error joins those of all files.
+// file changes. It may run many times, and concurrently. The error joins those of all files.
 func Complete(keep string, v Version) (err error) {
 	for _, r := range records(keep) {
-		entries := r.entries()
-		if v.Compare(ParseVersion(r.Client)) <= 0 || len(entries) == 0 {
+		if v.Compare(ParseVersion(r.Client)) <= 0 {
 			continue
 		}
-		spec := Spec{Command: entries[0].Program, Events: Events(v, r.Set), Client: v, Set: r.Set, KeepAnswers: true}
-		for _, e := range entries {
+		spec := Spec{Command: r.entries[0].Program, Events: Events(v, r.Set), Client: v, Set: r.Set, KeepAnswers: true}
+		for _, e := range r.entries {
 			if !slices.Contains(spec.Events, e.Event) {
 				spec.Events = append(spec.Events, e.Event)
 			}

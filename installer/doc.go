@@ -10,12 +10,12 @@
 //     out; white space where they were may differ from the original.
 //   - A file that its client could not read is refused with its place and left untouched.
 //     Other tools' hooks that no client can run stay.
-//   - A file is replaced whole, after a flush to disk; a link stays a link, and mode and owner
-//     stay as they are. A hard link is broken.
+//   - A file is replaced whole, after a flush to disk, and never written in place; a link stays a
+//     link, and mode and owner stay as they are. A hard link is broken.
 //   - What another program writes meanwhile is edited instead of overwritten. Where the system
 //     cannot exchange two files in one step, a few microseconds remain in which it could be.
 //
-// Edit, Diff, Events and the Version functions are pure. Plan, InspectFile and StablePath read
+// Edit, Events and the Version functions are pure. Plan, InspectFile and StablePath read
 // files; Apply alone writes them; FindClient and Client.Ask alone run a program. Of the
 // environment only PATH is read: paths come in as arguments.
 package installer

@@ -116,9 +116,8 @@ func (s Spec) entry(slot string) entryText {
 func (s Spec) handler(slot string) handler { return readHandler(encode(s.entry(slot))) }
 
 // Edit returns the settings with the entries of want: it adds missing ones, replaces ours that
-// differ in place, and drops ours for other events and copies. Everything else keeps its
-// bytes. old is nil without a file; it is not modified. Edit of its own result changes
-// nothing. Hooks of another tool's that no client can run stay.
+// differ in place, and drops ours for other events and copies. old is nil without a file; it is not
+// modified. Edit of its own result changes nothing.
 func Edit(old []byte, want Spec) ([]byte, error) {
 	if err := want.check(); err != nil {
 		return nil, err

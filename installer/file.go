@@ -13,17 +13,6 @@ import (
 	"beckon/event/plainfile"
 )
 
-// Invariants of this file:
-//
-//   - A settings file is only ever replaced by rename of a complete, flushed file from
-//     the same directory, or removed; it is never written in place. A crash leaves
-//     either the old bytes or the new.
-//   - What another program wrote until the file is replaced is noticed, where the system can
-//     exchange two files (Linux, macOS).
-//   - The file that a link points to is replaced, not the link.
-//   - Anything that is not a regular file is refused before it is opened: opening a
-//     FIFO could block for ever.
-
 // sizeLimit is the maximum size of a settings file, in bytes; real ones have a few kilobytes.
 const sizeLimit = 8 << 20
 
@@ -34,7 +23,8 @@ type snapshot struct {
 	data []byte      // nil when there is no file
 }
 
-// readSettings reads the file that path leads to.
+// readSettings reads the file that path leads to. Anything that is not a regular file is refused before it
+// is opened: opening a FIFO could block for ever.
 func readSettings(path string) (snapshot, error) {
 	file, err := resolve(path)
 	if err != nil {

@@ -23,6 +23,8 @@ type record struct {
 	Wrote    string `json:"wrote,omitempty"`    // SHA-256 of what we wrote; empty if somebody else edited in between
 	Client   string `json:"client,omitempty"`   // the version that the events were chosen for; empty in other files
 	Set      Set    `json:"events,omitempty"`   // the set that they were chosen from
+
+	entries []Entry // in the file now, of records
 }
 
 const recordSchema = 1

@@ -1,6 +1,7 @@
 package installer
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,16 +11,6 @@ import (
 	"strings"
 )
 
-// Places are the directories that StablePath judges by. Empty ones are ignored.
-type Places struct {
-	Home string // the user's home directory
-	Temp string // os.TempDir
-}
-
-// goInstall is the hint for programs in temporary places.
-const goInstall = "put it in a lasting place first, " +
-	"for instance with GOBIN=$HOME/.local/bin go install ./cmd/beckon ./cmd/beckon-hook"
-
 // StablePath returns a path of a program that stays valid in settings, without resolving
 // links: path itself, or for a program in a package manager's versioned directory a stable link
 // to it. It refuses a path that may be gone tomorrow: with a missing hook every tool call prints
@@ -27,22 +18,26 @@ const goInstall = "put it in a lasting place first, " +
 //
 // A temporary directory is refused unless the home directory is inside it and the program
 // inside the home: such a program lasts as long as the settings do.
-func StablePath(path string, at Places) (string, error) {
-	if !filepath.IsAbs(path) {
-		return "", badProgram(path, "not an absolute path", "the client runs hooks in changing directories")
-	}
+func StablePath(path, home string) (string, error) {
 	path = filepath.Clean(path)
-	if err := checkProgram(path); err != nil {
-		return "", err
+	real, linkErr := filepath.EvalSymlinks(path)
+	info, err := os.Stat(path)
+	refuse := func(reason string, hint advice) (string, error) { return "", badProgram(path, reason, hint) }
+	switch err := cmp.Or(err, linkErr); {
+	case !filepath.IsAbs(path):
+		return refuse("not an absolute path", "the client runs hooks in changing directories")
+	case errors.Is(err, fs.ErrNotExist):
+		return refuse("does not exist", "install the programs: go install ./cmd/beckon ./cmd/beckon-hook")
+	case err != nil:
+		return refuse(cause(err).Error(), "")
+	case !info.Mode().IsRegular():
+		return refuse("not a regular file", "")
+	case !Runnable(path, info):
+		return refuse("not executable", "chmod +x it")
 	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return "", badProgram(path, cause(err).Error(), "")
-	}
-	for _, p := range []string{path, real} {
-		if reason := at.shortLived(p); reason != "" {
-			return "", badProgram(path, reason, goInstall)
-		}
+	if reason := cmp.Or(shortLived(path, home), shortLived(real, home)); reason != "" {
+		return refuse(reason, "put it in a lasting place first, "+
+			"for instance with GOBIN=$HOME/.local/bin go install ./cmd/beckon ./cmd/beckon-hook")
 	}
 	versioned := regexp.MustCompile(versionedDir)
 	if !versioned.MatchString(filepath.ToSlash(path)) {
@@ -54,24 +49,8 @@ func StablePath(path string, at Places) (string, error) {
 			return link, nil
 		}
 	}
-	return "", badProgram(path, "in a directory of one version, which an upgrade removes",
+	return refuse("in a directory of one version, which an upgrade removes",
 		"link it from a directory on PATH, and run beckon from there")
-}
-
-// checkProgram refuses a file that is not a program.
-func checkProgram(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return badProgram(path, "does not exist", "install the programs: go install ./cmd/beckon ./cmd/beckon-hook")
-	case err != nil:
-		return badProgram(path, cause(err).Error(), "")
-	case !info.Mode().IsRegular():
-		return badProgram(path, "not a regular file", "")
-	case !Runnable(path, info):
-		return badProgram(path, "not executable", "chmod +x it")
-	}
-	return nil
 }
 
 // Runnable reports whether a file may be executed; on Windows the client starts real programs only, no
@@ -107,42 +86,26 @@ func linksTo(path string, versioned *regexp.Regexp) (links []string) {
 	return links
 }
 
+// tempRoots are directories that systems clean up; macOS has one for each user below the last two.
+var tempRoots = []string{"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp",
+	"/var/folders", "/private/var/folders"}
+
 // shortLived returns why a program will not last in its place, or "".
-func (at Places) shortLived(path string) string {
-	for part := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(path)), "/") {
-		build, isBuild := strings.CutPrefix(part, "go-build")
-		switch {
-		case isBuild && strings.Trim(build, "0123456789") == "":
-			return "in Go's build cache, which go run uses"
-		case strings.Contains(part, "@v"):
-			return "in a module cache"
-		}
+func shortLived(path, home string) string {
+	if regexp.MustCompile(`/go-build\d*/`).MatchString(filepath.ToSlash(path)) {
+		return "in Go's build cache, which go run uses"
 	}
-	if at.temporary(path) {
-		return "in a temporary directory"
+	if strings.Contains(filepath.Dir(path), "@v") {
+		return "in a module cache"
+	}
+	realHome, _ := filepath.EvalSymlinks(home)
+	for _, root := range append(tempRoots, os.TempDir()) {
+		lasts := home != "" && within(root, home) && (within(home, path) || within(realHome, path))
+		if within(root, path) && !lasts {
+			return "in a temporary directory"
+		}
 	}
 	return ""
-}
-
-// tempRoots are directories that systems clean up.
-var tempRoots = []string{
-	"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp",
-	"/var/folders", "/private/var/folders", // macOS: one directory per user below
-}
-
-func (at Places) temporary(path string) bool {
-	roots := tempRoots
-	if at.Temp != "" {
-		roots = append([]string{at.Temp}, tempRoots...)
-	}
-	realHome, _ := filepath.EvalSymlinks(at.Home)
-	inHome := at.Home != "" && (within(at.Home, path) || realHome != "" && within(realHome, path))
-	for _, root := range roots {
-		if within(root, path) && !(inHome && at.Home != root && within(root, at.Home)) {
-			return true
-		}
-	}
-	return false
 }
 
 // within reports whether path lies below dir.

@@ -11,8 +11,8 @@ import (
 
 // tree creates programs in a home directory that is itself temporary, as every test's home is.
 type tree struct {
-	t  *testing.T
-	at Places
+	t    *testing.T
+	home string
 }
 
 func newTree(t *testing.T) tree {
@@ -24,10 +24,10 @@ func newTree(t *testing.T) tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tree{t, Places{Home: filepath.Join(dir, "home"), Temp: os.TempDir()}}
+	return tree{t, filepath.Join(dir, "home")}
 }
 
-func (tr tree) path(name string) string { return filepath.Join(tr.at.Home, filepath.FromSlash(name)) }
+func (tr tree) path(name string) string { return filepath.Join(tr.home, filepath.FromSlash(name)) }
 
 func (tr tree) program(name string, mode os.FileMode) string {
 	tr.t.Helper()
@@ -60,7 +60,7 @@ func TestStablePath(t *testing.T) {
 	} {
 		tr := newTree(t)
 		path := tr.program(name, 0o755)
-		if got, err := StablePath(path, tr.at); err != nil || got != path {
+		if got, err := StablePath(path, tr.home); err != nil || got != path {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
 	}
@@ -77,7 +77,7 @@ func TestFleetingPaths(t *testing.T) {
 		"scoop/apps/beckon/0.9/beckon-hook":                "one version",
 	} {
 		tr := newTree(t)
-		_, err := StablePath(tr.program(name, 0o755), tr.at)
+		_, err := StablePath(tr.program(name, 0o755), tr.home)
 		e, ok := errors.AsType[*fileError](err)
 		if !ok || !strings.Contains(e.Error(), reason) || e.Hint() == "" {
 			t.Errorf("%s: %v", name, err)
@@ -96,7 +96,7 @@ func TestNoPrograms(t *testing.T) {
 		tr.path("plain/beckon-hook"):   "executable",
 		tr.path("plain/beckon-hook/x"): "not a directory",
 	} {
-		if got, err := StablePath(path, tr.at); err == nil || !strings.Contains(err.Error(), reason) {
+		if got, err := StablePath(path, tr.home); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%s: %q, %v", path, got, err)
 		}
 	}
@@ -106,28 +106,27 @@ func TestNoPrograms(t *testing.T) {
 func TestTemporaryPaths(t *testing.T) {
 	tr := newTree(t)
 	path := tr.program("bin/beckon-hook", 0o755)
-	if _, err := StablePath(path, tr.at); err != nil {
+	if _, err := StablePath(path, tr.home); err != nil {
 		t.Error(err)
 	}
-	for _, elsewhere := range []string{"/home/me", "", os.TempDir(), filepath.Join(tr.at.Home, "bin")} {
-		at := tr.at
-		at.Home = elsewhere
-		if elsewhere == filepath.Join(tr.at.Home, "bin") {
+	for _, elsewhere := range []string{"/home/me", "", os.TempDir(), filepath.Join(tr.home, "bin")} {
+		if elsewhere == filepath.Join(tr.home, "bin") {
 			path = tr.program("other/beckon-hook", 0o755)
 		}
-		if _, err := StablePath(path, at); err == nil || !strings.Contains(err.Error(), "temporary") {
+		if _, err := StablePath(path, elsewhere); err == nil || !strings.Contains(err.Error(), "temporary") {
 			t.Errorf("home %q: %v", elsewhere, err)
 		}
 	}
 	// The home's own temporary directory still counts.
-	at := tr.at
-	at.Temp = tr.path("tmp")
-	if _, err := StablePath(tr.program("tmp/beckon-hook", 0o755), at); err == nil {
+	old := os.TempDir()
+	t.Setenv("TMPDIR", tr.path("tmp"))
+	if _, err := StablePath(tr.program("tmp/beckon-hook", 0o755), tr.home); err == nil {
 		t.Error("the home's TMPDIR is taken")
 	}
+	t.Setenv("TMPDIR", old)
 	// A lasting name for a program that does not last.
 	link := tr.link(tr.program("go-build7/exe/beckon-hook", 0o755), "bin2/beckon-hook")
-	if _, err := StablePath(link, tr.at); err == nil || !strings.Contains(err.Error(), "build cache") {
+	if _, err := StablePath(link, tr.home); err == nil || !strings.Contains(err.Error(), "build cache") {
 		t.Error(err)
 	}
 }
@@ -147,10 +146,10 @@ func TestVersionedPathsHaveLinks(t *testing.T) {
 			_, rest, _ := strings.Cut(path, "/1.2.3")
 			want = link + rest
 		}
-		if got, err := StablePath(path, tr.at); err != nil || got != want {
+		if got, err := StablePath(path, tr.home); err != nil || got != want {
 			t.Errorf("%s: %s, %v", c.link, got, err)
 		}
-		if got, err := StablePath(want, tr.at); err != nil || got != want {
+		if got, err := StablePath(want, tr.home); err != nil || got != want {
 			t.Errorf("%s itself: %s, %v", c.link, got, err)
 		}
 	}
@@ -162,7 +161,7 @@ func TestVersionedPathWithAnotherLink(t *testing.T) {
 	path := tr.program("brew/Cellar/beckon/1.2.3/bin/beckon-hook", 0o755)
 	tr.program("brew/Cellar/beckon/1.2.2/bin/beckon-hook", 0o755)
 	tr.link("../Cellar/beckon/1.2.2/bin/beckon-hook", "brew/bin/beckon-hook")
-	got, err := StablePath(path, tr.at)
+	got, err := StablePath(path, tr.home)
 	if err == nil {
 		t.Errorf("got %s", got)
 	}

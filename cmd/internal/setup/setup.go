@@ -194,7 +194,7 @@ func HookProgram(a *cli.App) (string, error) {
 
 // lasting returns a path of the program that stays valid.
 func lasting(a *cli.App, path string) (string, error) {
-	return installer.StablePath(path, installer.Places{Home: a.Getenv("HOME"), Temp: os.TempDir()})
+	return installer.StablePath(path, a.Getenv("HOME"))
 }
 
 // keepDir returns the directory of old bytes and records of edits, which nothing prunes.
