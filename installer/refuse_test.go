@@ -37,7 +37,8 @@ func TestRefused(t *testing.T) {
 	for _, r := range refused {
 		t.Run(r.name, func(t *testing.T) {
 			got, err := Edit([]byte(r.text), testSpec)
-			if line, column, what := placeOf(err); got != nil || line != r.line || column != r.column || !strings.Contains(what, r.problem) {
+			line, column, what := placeOf(err)
+			if got != nil || line != r.line || column != r.column || !strings.Contains(what, r.problem) {
 				t.Errorf("got %v and %q, want %d:%d %q", err, got, r.line, r.column, r.problem)
 			}
 		})
