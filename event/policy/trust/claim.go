@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,21 +31,34 @@ func (d Dir) Claim(e *event.Event, payload []byte, via string, now time.Time) (f
 	if use != "" {
 		via = ""
 	}
-	if d.mark(claimsDir, name, via, now) {
-		return true
-	}
-	info, err := os.Stat(d.Path(claimsDir, name))
-	if err != nil || now.Sub(info.ModTime()) > claimWindow {
-		_ = d.Remove(claimsDir, name)
-		d.mark(claimsDir, name, via, now)
-		return true
-	}
-	return use == "" && string(d.Read(claimsDir, name)) == via
+	return !d.seen(claimsDir, name, via, claimWindow, now) || use == "" && string(d.Read(claimsDir, name)) == via
 }
 
-// First reports whether nobody has called it with this name before, for a minute at least.
+// First reports whether nobody has called it with this name in the last minute.
 func (d Dir) First(name string, now time.Time) bool {
-	return d.mark(claimsDir, Sum(name)[:32], "", now)
+	return !d.seen(claimsDir, Sum(name)[:32], "", time.Minute, now)
+}
+
+// Due returns the texts that the session's user has not seen within that time, and records that they
+// are shown now.
+func (d Dir) Due(session string, texts []string, every time.Duration, now time.Time) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool {
+		return d.seen(noticesDir, Sum(session + "\x00" + text)[:32], "", every, now)
+	})
+}
+
+// seen reports whether a mark was made within a time. If not, it is made now.
+func (d Dir) seen(dir, name, text string, within time.Duration, now time.Time) bool {
+	if d.mark(dir, name, text, now) {
+		return false
+	}
+	info, err := os.Stat(d.Path(dir, name))
+	if err == nil && now.Sub(info.ModTime()) < within {
+		return true
+	}
+	_ = d.Remove(dir, name)
+	d.mark(dir, name, text, now)
+	return false
 }
 
 // mark creates a file if it does not exist, and reports whether it did; a failure counts as created.
@@ -82,20 +96,4 @@ func (d Dir) prune(dir string, now time.Time) {
 			_ = d.Remove(dir, e.Name())
 		}
 	}
-}
-
-// Due returns the texts that the session's user has not seen within that time, and records that they
-// are shown now.
-func (d Dir) Due(session string, texts []string, every time.Duration, now time.Time) []string {
-	var out []string
-	for _, text := range texts {
-		name := Sum(session + "\x00" + text)[:32]
-		if info, err := os.Stat(d.Path(noticesDir, name)); err == nil && now.Sub(info.ModTime()) < every {
-			continue
-		}
-		_ = d.Remove(noticesDir, name)
-		d.mark(noticesDir, name, "", now)
-		out = append(out, text)
-	}
-	return out
 }

@@ -23,9 +23,8 @@ var answerMembers = map[string]string{
 	specific:           object,
 }
 
-// ParseAnswer parses the client's own output JSON. Known members must have their types;
-// unknown ones stay in Raw, as do continue, stopReason, terminalSequence and members of one
-// event only. UpdatedInput may come with Allow and Ask, and without a decision, which becomes
+// ParseAnswer parses the client's own output JSON. Known members must have their types; what has no field
+// here stays in Raw. UpdatedInput may come with Allow and Ask, and without a decision, which becomes
 // Modify. "approve" is PreToolUse's old word for allow.
 func ParseAnswer(event string, data []byte) (Outcome, error) {
 	fields, err := read(data, answerMembers)
@@ -98,15 +97,14 @@ func (o *Outcome) specific(event string, v gjson.Result) error {
 	default:
 		return fmt.Errorf("%s is no decision: %q", word, Printable(d.Str, 40))
 	}
-	if o.Decision != Deny {
-		o.UpdatedInput = raw(fields["updatedInput"])
+	if in := fields["updatedInput"]; in.Exists() && o.Decision != Deny {
+		o.UpdatedInput = []byte(in.Raw)
 	}
 	return nil
 }
 
-// ParseResponse parses an answer over HTTP: the client's own output JSON, or a plain yes or no (see
-// plain). Either may be in a member "result", as Open Policy Agent answers. An object with none of
-// what is known is an error.
+// ParseResponse parses an answer over HTTP: the client's own output JSON, or a plain yes or no (see plain).
+// Either may be in a member "result", as Open Policy Agent answers.
 func ParseResponse(event string, body []byte) (Outcome, error) {
 	o, said, err := plain(event, body)
 	if err != nil || o.Decision.Refuses() {
@@ -127,9 +125,8 @@ func ParseResponse(event string, body []byte) (Outcome, error) {
 	return o, nil
 }
 
-// plain parses an answer that says no more than yes or no: true, false, or an object with a boolean
-// "allow" or "allowed", or with "deny": a boolean, or a list of reasons, as rules of Open Policy
-// Agent have it. One no is enough. said is false for any other JSON.
+// plain parses an answer that says no more than yes or no: true, false, or an object with a boolean "allow" or
+// "allowed", or with "deny": a boolean, or a list of reasons. One no is enough. said is false for other JSON.
 func plain(event string, body []byte) (o Outcome, said bool, err error) {
 	v := gjson.ParseBytes(body)
 	if !json.Valid(body) {

@@ -37,17 +37,15 @@ type Call struct {
 // Readings returns c under each name that its tool may have: more than one if the agent's own
 // name does not separate server and tool.
 func (c Call) Readings() []Call {
-	names := gjson.GetBytes(c.Payload, ToolNames).Array()
-	old := gjson.GetBytes(c.Payload, "tool_name")
-	list := make([]Call, 1, 1+len(names))
-	list[0] = c
-	for _, name := range names {
-		if name.Str == c.ToolName || old.Index == 0 {
+	old, list := gjson.GetBytes(c.Payload, "tool_name"), []Call{c}
+	for _, name := range gjson.GetBytes(c.Payload, ToolNames).Array() {
+		payload, err := splice(c.Payload, old, must(name.Str))
+		if name.Str == c.ToolName || err != nil {
 			continue
 		}
 		r := c
 		r.ID += "-" + strconv.Itoa(len(list)) // another question
-		r.ToolName, r.Payload = name.Str, splice(c.Payload, old, must(name.Str))
+		r.ToolName, r.Payload = name.Str, payload
 		list = append(list, r)
 	}
 	return list

@@ -99,8 +99,7 @@ func (r Rules) Over(http bool) Rules {
 	return r
 }
 
-// Closable reports whether a handler's failure may refuse the event. At the end of a turn that
-// would keep the agent going for ever.
+// Closable reports whether a handler's failure may refuse the event: an agent must be able to stop.
 func (r Rules) Closable() bool {
 	return r.Refuse != NoWay && !r.Loops && r.Kind != event.TaskCompleted && r.Kind != event.TeammateIdle
 }
@@ -117,8 +116,8 @@ func leading(part string) int {
 	return n
 }
 
-// Deadlines of one event for all its handlers with their retries and delays. The installed
-// entry gives the hook 60 s; at SessionEnd the client waits 1.5 s for all hooks together.
+// Deadlines of one event for all its handlers. The installed entry gives the hook 60 s; at SessionEnd the
+// client waits 1.5 s for all hooks together.
 const (
 	Deadline           = 25 * time.Second
 	SessionEndDeadline = 1200 * time.Millisecond

@@ -14,8 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Dialect is one agent's names of events, and the answers that it understands. The zero
-// Dialect is Claude Code's, whose names policies use.
+// Dialect is one agent's names of events, and the answers that it understands. The zero one is Claude Code's.
 type Dialect struct{ agent *agents.Agent }
 
 // DialectOf returns the dialect of an agent; ok is false for one that accepts no answers.
@@ -72,8 +71,8 @@ var translated = map[string]agents.Field{
 	"tool_use_id":            agents.UseID,
 }
 
-// Payload translates an event to Claude Code's format, for policies and their handlers: e is
-// the parsed event, raw the agent's payload. Members without a name there stay as they are.
+// Payload translates an event to Claude Code's format: e is the parsed event, raw the agent's payload. Members
+// without a name there stay as they are.
 func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 	if d.Native() {
 		return raw, nil
@@ -130,8 +129,7 @@ func (d Dialect) tool(name string) *agents.Called {
 // ToolNames is the member of a payload with all names of a tool, if there are several.
 const ToolNames = "tool_names"
 
-// readings returns what a name may mean: itself, and a tool of each server that it may begin
-// with.
+// readings returns what a name may mean: itself, and a tool of each server that it may begin with.
 func (d Dialect) readings(name string) []string {
 	list := []string{name}
 	for at := 1; d.agent.Joint != "" && at < len(name); at++ {
@@ -168,8 +166,8 @@ func (d Dialect) call(name string, given gjson.Result, out map[string]json.RawMe
 	}
 }
 
-// inputs translates the members of a tool's input. The agent ignores members that a model adds
-// under Claude Code's names, so rules must not see them either.
+// inputs translates the members of a tool's input. The agent ignores members that a model adds under Claude
+// Code's names, so rules must not see them either.
 func inputs(row *agents.Called, input, out map[string]json.RawMessage) {
 	if input == nil {
 		return
@@ -206,8 +204,8 @@ func inputs(row *agents.Called, input, out map[string]json.RawMessage) {
 	}
 }
 
-// inputOf returns the members of a call's input, even if it is written as a text; of members
-// with the same name the last, as in JavaScript. Nil for anything else.
+// inputOf returns the members of a call's input, even if it is written as a text; of those with one name the
+// last, as in JavaScript. Nil for anything else.
 func inputOf(v gjson.Result) map[string]json.RawMessage {
 	if v.Type == gjson.String {
 		v = gjson.Parse(v.Str)
@@ -256,11 +254,7 @@ func (d Dialect) Rewritten(payload, input []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	old := d.member(gjson.ParseBytes(payload), agents.Input)
-	if old.Index == 0 {
-		return nil, errNoInput
-	}
-	return splice(payload, old, own), nil
+	return splice(payload, d.member(gjson.ParseBytes(payload), agents.Input), own)
 }
 
 // Types reports whether a call types into a running program.

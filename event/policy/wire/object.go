@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"beckon/event/jsonenc"
 
@@ -30,8 +31,8 @@ func must(v any) []byte {
 	return b
 }
 
-// members returns the members of the one object in data. A repeated name is an error: which
-// one counts depends on the parser, which a policy must not.
+// members returns the members of the one object in data. A repeated name is an error: parsers differ in
+// which one counts.
 func members(data []byte) (map[string]gjson.Result, error) {
 	if !json.Valid(data) {
 		return nil, errors.New("it is not JSON")
@@ -84,16 +85,8 @@ func kind(v gjson.Result) string {
 	return boolean
 }
 
-func raw(v gjson.Result) []byte {
-	if !v.Exists() {
-		return nil
-	}
-	return []byte(v.Raw)
-}
-
-// Overlay returns base with the members of over merged into it. A null member is removed,
-// because there is no other way to remove a field. It fails if either is not an object, or has
-// a repeated member.
+// Overlay returns base with the members of over merged into it; null removes one. It fails if either is not an
+// object, or has a repeated member.
 func Overlay(base, over []byte) ([]byte, error) {
 	out := map[string]json.RawMessage{}
 	for i, object := range [][]byte{base, over} {
@@ -102,7 +95,7 @@ func Overlay(base, over []byte) ([]byte, error) {
 			return nil, err
 		}
 		for name, v := range list {
-			if out[name] = raw(v); i > 0 && v.Type == gjson.Null {
+			if out[name] = json.RawMessage(v.Raw); i > 0 && v.Type == gjson.Null {
 				delete(out, name)
 			}
 		}
@@ -119,8 +112,8 @@ func Compact(data []byte) []byte {
 	return out.Bytes()
 }
 
-// sameJSON reports whether two values are equal, whatever their layout and the order of their
-// members. Numbers are compared as written.
+// sameJSON reports whether two values are equal, whatever the order of their members. Numbers are compared as
+// written.
 func sameJSON(a, b []byte) bool {
 	var values [2]any
 	for i, data := range [][]byte{a, b} {
@@ -133,21 +126,15 @@ func sameJSON(a, b []byte) bool {
 	return reflect.DeepEqual(values[0], values[1])
 }
 
-var errNoInput = errors.New("the event has no tool_input")
-
 // WithInput returns the payload with another tool_input and all other bytes unchanged.
 func WithInput(payload, input []byte) ([]byte, error) {
-	old := gjson.GetBytes(payload, "tool_input")
-	if !old.Exists() || old.Index == 0 {
-		return nil, errNoInput
-	}
-	return splice(payload, old, input), nil
+	return splice(payload, gjson.GetBytes(payload, "tool_input"), input)
 }
 
 // splice returns the payload with one of its values replaced.
-func splice(payload []byte, old gjson.Result, now []byte) []byte {
-	out := make([]byte, 0, len(payload)-len(old.Raw)+len(now))
-	out = append(out, payload[:old.Index]...)
-	out = append(out, now...)
-	return append(out, payload[old.Index+len(old.Raw):]...)
+func splice(payload []byte, old gjson.Result, now []byte) ([]byte, error) {
+	if old.Index == 0 {
+		return nil, errors.New("the event has no tool_input")
+	}
+	return slices.Concat(payload[:old.Index], now, payload[old.Index+len(old.Raw):]), nil
 }
