@@ -262,34 +262,24 @@ func (p *values) background(e *Event) {
 
 // tasks reads a background_tasks snapshot. Of more than MaxTasks it keeps the running ones
 // first.
-func tasks(list gjson.Result) []Task {
-	var all []Task
-	running := func(t Task) bool { return t.Status == "running" }
-	others := MaxTasks // that are kept beside the running ones
+func tasks(list gjson.Result) (all []Task) {
 	list.ForEach(func(_, v gjson.Result) bool {
 		if v.IsObject() {
-			t := Task{
+			all = append(all, Task{
 				ID:          member(v, "id", MaxID),
 				Type:        member(v, "type", MaxID),
 				Status:      member(v, "status", MaxID),
 				Description: Cut(clean(v.Get("description").Raw), MaxSummary),
-			}
-			if running(t) {
-				others--
-			}
-			all = append(all, t)
+			})
 		}
 		return true
 	})
-	runs := MaxTasks
-	return slices.DeleteFunc(all, func(t Task) bool {
-		left := &others
-		if running(t) {
-			left = &runs
+	for i := len(all) - 1; i >= 0 && len(all) > MaxTasks; i-- {
+		if all[i].Status != "running" {
+			all = slices.Delete(all, i, i+1)
 		}
-		*left--
-		return *left < 0
-	})
+	}
+	return all[:min(len(all), MaxTasks)]
 }
 
 func (p *values) tool(e *Event) {

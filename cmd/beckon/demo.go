@@ -114,7 +114,6 @@ type moment struct {
 	track *track
 	step  recording.Step
 	at    int64 // ms from the first moment
-	again bool
 }
 
 func (c *demoCmd) Run(a *app) error {
@@ -271,7 +270,7 @@ func (p *player) moments() []moment {
 			case "start":
 				continue
 			case "registry": // read again once the status has been stable long enough
-				all = append(all, moment{t, s, m.at + lookAgain, true})
+				all = append(all, moment{at: m.at + lookAgain})
 			}
 			all = append(all, m)
 		}
@@ -288,7 +287,7 @@ func (p *player) moments() []moment {
 // do plays one moment and prints the list if it changed.
 func (p *player) do(m moment) error {
 	now, t := p.start+event.Millis(m.at), m.track
-	if m.step.Kind == "registry" && !m.again {
+	if m.step.Kind == "registry" {
 		t.registry = slices.Clone(m.step.Registry)
 		for i := range t.registry {
 			r := &t.registry[i]

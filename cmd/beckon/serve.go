@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -39,7 +38,6 @@ type serveCmd struct {
 	Addr    string   `default:"127.0.0.1:7483" placeholder:"HOST:PORT" help:"Address to listen on (default: ${default}); beyond loopback everybody needs the token."`
 	Host    []string `name:"name" aliases:"host" placeholder:"NAME" help:"Answer requests for this host name, too."`
 	QR      bool     `name:"qr" help:"Show a QR code that signs one phone in."`
-	Open    bool     `hidden:"" help:"Open the page in your browser, signed in."`
 	Notify  bool     `help:"Send notifications through the configured channels, even of what no hook reports."`
 	Hooks   bool     `hidden:"" default:"true" negatable:"" help:"Take events that are posted to /hook (default: yes)."`
 	Fleet   bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
@@ -105,9 +103,6 @@ func (c *serveCmd) Run(a *app) error {
 		}
 	}
 	l, err := access.Listen(c.Addr)
-	if c.Open && errors.Is(err, access.ErrServed) {
-		return c.visit(a, token)
-	}
 	if err != nil {
 		return err
 	}
@@ -149,9 +144,6 @@ func (c *serveCmd) Run(a *app) error {
 	c.Addr = l.Addr().String()     // with the port that the system chose
 	link := func(url string) string { return access.Link(token, s.Name(), url) }
 	c.say(a, link)
-	if c.Open {
-		a.openBrowser(link(access.Local(c.Addr)))
-	}
 	logger.Info().Str("address", c.Addr).Str("version", cli.Version()).Msg("serving")
 	defer func() { logger.Info().Msg("stopped") }()
 	return serveUntilSignal(s, l)
@@ -264,8 +256,8 @@ func (c *serveCmd) showCode(a *app, link func(string) string) error {
 	return nil
 }
 
-// visit opens the page of the server that was started with the same --addr, or prints links or a code
-// for it. Another user's server may have the port: a link to it would open nothing.
+// visit prints links or a code for the server that was started with the same --addr. Another
+// user's server may have the port: a link to it would open nothing.
 func (c *serveCmd) visit(a *app, token string) error {
 	url := access.Local(c.Addr)
 	health, whose, ok := access.Ask(url)
@@ -278,8 +270,6 @@ func (c *serveCmd) visit(a *app, token string) error {
 	case !access.IsName(health.Name) || health.Token != access.Fingerprint(token):
 		return cli.Hint("set BECKON_TOKEN as it was for the server; one of an older version must be restarted",
 			"the server on %s has another token", url)
-	case c.Open:
-		a.openBrowser(link(url))
 	case c.QR:
 		return c.showCode(a, link)
 	default:
@@ -288,21 +278,6 @@ func (c *serveCmd) visit(a *app, token string) error {
 		}
 	}
 	return nil
-}
-
-// openBrowser opens url in the user's browser, or reports that it could not. All users can see
-// the url on that command line.
-func (a *app) openBrowser(url string) {
-	command := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
-	if command == nil {
-		command = []string{"xdg-open"}
-	}
-	cmd := exec.Command(command[0], append(command[1:], url)...)
-	if err := cmd.Start(); err != nil {
-		fmt.Fprintf(a.Stderr, "beckon: opening a browser: %v\n  hint: open what beckon serve url prints\n", err)
-		return
-	}
-	go func() { _ = cmd.Wait() }()
 }
 
 // redactedConfig returns the configuration without anything that looks like a secret.

@@ -18,13 +18,14 @@ import (
 
 // Step is one line of a recording.
 type Step struct {
-	Kind string       // "start", "statusline", "registry", or an event's name
-	T    int64        // milliseconds from the first input; negative before it
-	At   event.Millis // the same as a wall time
+	Kind string       `json:"kind"` // "start", "statusline", "registry", or an event's name
+	T    int64        `json:"t_ms"` // milliseconds from the first input; negative before it
+	T0   event.Millis `json:"t0_epoch_ms"`
+	At   event.Millis `json:"-"` // T as a wall time
 
-	Payload  json.RawMessage   // of a hook or status line: its stdin
-	Env      map[string]string // the recorded part of a hook's environment
-	Registry []Registry        // of a registry step: all files at that moment
+	Payload  json.RawMessage   `json:"payload"`  // of a hook or status line: its stdin
+	Env      map[string]string `json:"env"`      // the recorded part of a hook's environment
+	Registry []Registry        `json:"sessions"` // of a registry step: all files at that moment
 }
 
 // Registry is the client's own record of one session, as a recording holds it.
@@ -60,24 +61,17 @@ func Read(r io.Reader) ([]Step, error) {
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
 			continue
 		}
-		var line struct {
-			Kind     string            `json:"kind"`
-			T        int64             `json:"t_ms"`
-			T0       event.Millis      `json:"t0_epoch_ms"`
-			Payload  json.RawMessage   `json:"payload"`
-			Env      map[string]string `json:"env"`
-			Sessions []Registry        `json:"sessions"`
-		}
-		if err := json.Unmarshal(in.Bytes(), &line); err != nil {
+		var step Step
+		if err := json.Unmarshal(in.Bytes(), &step); err != nil {
 			return nil, fmt.Errorf("recording line %d: %w", n, err)
 		}
-		if line.Kind == "" {
+		if step.Kind == "" {
 			return nil, fmt.Errorf("recording line %d: no kind", n)
 		}
-		if line.Kind == "start" && t0 == 0 {
-			t0 = line.T0
+		if step.Kind == "start" && t0 == 0 {
+			t0 = step.T0
 		}
-		steps = append(steps, Step{Kind: line.Kind, T: line.T, Payload: line.Payload, Env: line.Env, Registry: line.Sessions})
+		steps = append(steps, step)
 	}
 	if err := in.Err(); err != nil {
 		return nil, fmt.Errorf("reading recording: %w", err)

@@ -80,9 +80,6 @@ const (
 	MaxText = event.MaxMessage
 
 	maxCalls = 64 // ids of calls stored for one entry
-	// maxDirect is the longest line parsed directly. Longer ones go through event.Check first,
-	// which bounds their nesting.
-	maxDirect = 64 << 10
 )
 
 // line is the relevant members of a line.
@@ -103,14 +100,8 @@ func parse(b []byte, maxText int) (e Entry) {
 	if !mentions(b) {
 		return e
 	}
-	if len(b) > maxDirect {
-		checked, err := event.Check(b)
-		if err != nil {
-			return e
-		}
-		b = checked
-	}
-	if !gjson.ValidBytes(b) || b[0] != '{' {
+	b, err := event.Check(b)
+	if err != nil || b[0] != '{' {
 		return e
 	}
 	var l line

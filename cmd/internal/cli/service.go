@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,21 +48,16 @@ func (u Unit) service(goos, program string, getenv func(string) string) (path, t
 	if !filepath.IsAbs(dir) {
 		return "", "", "", errors.New("finding where units are: HOME is not set")
 	}
-	var env [][2]string
-	var args []string
-	for _, name := range []string{"BECKON_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"} {
-		if v := getenv(name); v != "" {
-			env = append(env, [2]string{name, v})
-		}
-	}
+	env := slices.DeleteFunc([]string{"BECKON_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"},
+		func(name string) bool { return getenv(name) == "" })
+	var args, vars strings.Builder
 	switch goos {
 	case "linux":
-		var vars strings.Builder
 		for _, arg := range append([]string{program}, u.Args...) {
-			args = append(args, systemd(arg))
+			args.WriteString(" " + systemd(arg))
 		}
-		for _, e := range env {
-			fmt.Fprintf(&vars, "Environment=%s\n", systemd(e[0]+"="+e[1]))
+		for _, name := range env {
+			fmt.Fprintf(&vars, "Environment=%s\n", systemd(name+"="+getenv(name)))
 		}
 		base := getenv("XDG_CONFIG_HOME")
 		if !filepath.IsAbs(base) {
@@ -72,7 +68,7 @@ Description=` + strings.ReplaceAll(u.About, "%", "%%") + `
 StartLimitIntervalSec=0
 
 [Service]
-ExecStart=` + strings.Join(args, " ") + `
+ExecStart=` + args.String()[1:] + `
 ` + vars.String() + `Restart=always
 RestartSec=5
 Nice=5
@@ -83,12 +79,11 @@ NoNewPrivileges=true
 WantedBy=default.target
 `, "systemctl --user daemon-reload && systemctl --user enable --now beckon-" + u.Name, nil
 	case "darwin":
-		var vars strings.Builder
 		for _, arg := range append([]string{program}, u.Args...) {
-			args = append(args, "<string>"+xml.Replace(arg)+"</string>")
+			args.WriteString("<string>" + xml.Replace(arg) + "</string>")
 		}
-		for _, e := range env {
-			fmt.Fprintf(&vars, "    <key>%s</key><string>%s</string>\n", xml.Replace(e[0]), xml.Replace(e[1]))
+		for _, name := range env {
+			fmt.Fprintf(&vars, "    <key>%s</key><string>%s</string>\n", name, xml.Replace(getenv(name)))
 		}
 		path := filepath.Join(dir, "Library", "LaunchAgents", "dev.beckon."+u.Name+".plist")
 		return path, `<?xml version="1.0" encoding="UTF-8"?>
@@ -96,7 +91,7 @@ WantedBy=default.target
 <plist version="1.0"><dict>
   <key>Label</key><string>dev.beckon.` + u.Name + `</string>
   <key>ProgramArguments</key><array>
-    ` + strings.Join(args, "") + `
+    ` + args.String() + `
   </array>
   <key>EnvironmentVariables</key><dict>
 ` + vars.String() + `  </dict>

@@ -84,7 +84,7 @@ func TestSignIn(t *testing.T) {
 	p.await("actions are taken", `document.getElementById("toast").textContent === "Marked as seen"`)
 }
 
-// A link, which `beckon serve --open` passes to a browser, signs in once.
+// A link signs in once.
 func TestLinkInABrowser(t *testing.T) {
 	t.Parallel()
 	c := startChrome(t)
