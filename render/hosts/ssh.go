@@ -17,8 +17,8 @@ import (
 
 	"beckon/event"
 	"beckon/event/jsonenc"
+	"beckon/event/run"
 	"beckon/render"
-	"beckon/render/run"
 	"beckon/state"
 )
 

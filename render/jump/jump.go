@@ -18,8 +18,8 @@ import (
 	"time"
 	"unicode"
 
+	"beckon/event/run"
 	"beckon/render"
-	"beckon/render/run"
 )
 
 // Timeout is the longest that one terminal command may take.

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"time"
 
-	"beckon/render/run"
+	"beckon/event/run"
 	"beckon/state/alert"
 )
 

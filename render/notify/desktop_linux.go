@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"beckon/render/run"
+	"beckon/event/run"
 	"beckon/state/alert"
 	"beckon/state/evidence"
 	"beckon/state/request"

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"runtime"
 
-	"beckon/render/run"
+	"beckon/event/run"
 	"beckon/state/alert"
 )
 

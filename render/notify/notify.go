@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"beckon/event/redact"
+	"beckon/event/run"
 	"beckon/render/card"
-	"beckon/render/run"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/request"

@@ -14,7 +14,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/osc"
-	"beckon/render/run"
+	"beckon/event/run"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/evidence"

@@ -14,9 +14,14 @@ import (
 
 	"beckon/event"
 	"beckon/event/policy/wire"
+	"beckon/event/run"
 
 	"github.com/tidwall/gjson"
 )
+
+// maxEnv is the size limit of one environment variable, including name and closing NUL: Linux refuses
+// to start a program with a longer one (MAX_ARG_STRLEN); on Windows it is 32,767 characters.
+var maxEnv = map[bool]int{false: 128 << 10, true: 32 << 10}[runtime.GOOS == "windows"]
 
 // maxOutput is how many bytes of a handler's output the trace keeps.
 const maxOutput = 8 << 10
@@ -45,15 +50,15 @@ func (h Command) Run(ctx context.Context, c wire.Call) wire.Outcome {
 		c.Cwd, c.ProjectDir = c.Dir, c.Dir
 	}
 	p := process{dir: h.dir(c), env: environment(h.Env, c), stdin: c.Payload}
-	name, args := shell(h.Shell, h.Command)
-	if h.Args != nil {
-		fill := func(s string) string { return strings.ReplaceAll(s, "${CLAUDE_PROJECT_DIR}", c.ProjectDir) }
-		name, args = fill(h.Command), nil
-		for _, a := range h.Args {
-			args = append(args, fill(a))
-		}
+	p.argv = append([]string{h.Command}, h.Args...)
+	for i, word := range p.argv {
+		p.argv[i] = strings.ReplaceAll(word, "${CLAUDE_PROJECT_DIR}", c.ProjectDir)
 	}
-	p.argv, p.path = append([]string{name}, args...), name
+	if h.Args == nil {
+		p.argv = run.Shell(h.Shell, h.Command)
+	}
+	name := p.argv[0]
+	p.path = name
 	if strings.ContainsRune(filepath.ToSlash(name), '/') && !filepath.IsAbs(name) {
 		p.path = filepath.Join(p.dir, name) // as in a shell there
 	}
@@ -134,15 +139,6 @@ func (r ran) failure() error {
 		return fmt.Errorf("exit code %d", r.code)
 	}
 	return fmt.Errorf("exit code %d: %s", r.code, wire.Printable(line, 200))
-}
-
-// powershell returns the newer one if it is installed.
-func powershell(line string) (name string, args []string) {
-	name = "powershell"
-	if _, err := exec.LookPath("pwsh"); err == nil {
-		name = "pwsh"
-	}
-	return name, []string{"-NoProfile", "-NonInteractive", "-Command", line}
 }
 
 // dir returns where the command runs.

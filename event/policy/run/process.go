@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"beckon/event"
+	"beckon/event/run"
 )
 
 const (
@@ -56,18 +58,18 @@ func (p process) run(ctx context.Context) ran {
 	cmd.Args, cmd.Dir, cmd.Env = p.argv, p.dir, p.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.stdin), out, errs
 	cmd.WaitDelay = grace
-	alone(cmd)
+	run.Alone(cmd, true, syscall.SIGKILL)
 	cancelled := false
 	cmd.Cancel = func() error {
 		cancelled = true
-		return end(cmd.Process)
+		return run.Signal(cmd.Process, syscall.SIGTERM)
 	}
 	err := cmd.Start()
 	r := ran{code: -1}
 	if err == nil {
 		err = cmd.Wait()
 		if cancelled || !out.whole || !errs.whole {
-			kill(cmd.Process)
+			_ = run.Signal(cmd.Process, syscall.SIGKILL) // what is left of the group
 		}
 		r = ran{stdout: out.String(), stderr: errs.String(), tooMuch: out.Cut, code: cmd.ProcessState.ExitCode()}
 	} else {

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"beckon/event"
@@ -73,15 +74,21 @@ func (p Program) run(ctx context.Context, stdout, stderr io.Writer) error {
 		ctx, cancel = context.WithTimeout(ctx, p.Limit)
 		defer cancel()
 	}
-	cmd := p.command(ctx)
+	argv, end := p.Argv, syscall.SIGKILL
+	if p.Line != "" {
+		argv = Shell("", p.Line)
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Stdin, stdout, stderr
 	if cmd.Env = p.Env; !p.Bare {
 		cmd.Env = append(home.Environ(), p.Env...)
 	}
 	if cmd.WaitDelay = wait; p.Interrupt {
-		cmd.WaitDelay = time.Second
+		cmd.WaitDelay, end = time.Second, syscall.SIGINT
 	}
-	err := p.alone(cmd)
+	Alone(cmd, false, end)
+	cmd.Cancel = func() error { return Signal(cmd.Process, end) }
+	err := cmd.Run()
 	name := Base(cmd.Args[0])
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
@@ -98,3 +105,12 @@ func (p Program) run(ctx context.Context, stdout, stderr io.Writer) error {
 
 // Base returns the last name in a path of any system.
 func Base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
+
+// powershell returns the newer one if it is installed.
+func powershell(line string) (argv []string) {
+	name := "powershell"
+	if _, err := exec.LookPath("pwsh"); err == nil {
+		name = "pwsh"
+	}
+	return []string{name, "-NoProfile", "-NonInteractive", "-Command", line}
+}

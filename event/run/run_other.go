@@ -4,4 +4,4 @@ package run
 
 import "syscall"
 
-func endWithParent(*syscall.SysProcAttr) {}
+func withParent(*syscall.SysProcAttr, syscall.Signal) {}
