@@ -34,16 +34,9 @@ func (m *Meter) USD() float64 { return float64(m.Cost) / 1e6 }
 // changes, and every refreshInterval seconds.
 type Status struct {
 	SessionID string
-	Name      string // the session's name, if the user gave it one
 	Cwd       string
 	Project   string // the directory the client was started in
 	Model     string // the model's name for people
-	Effort    string
-	Style     string // output style
-	Agent     string // the agent type that the session runs as
-	Millis    int64  // wall time of the session
-	Added     int64  // lines
-	Removed   int64
 	Meter     Meter   // the caller sets At
 	Limits    []Limit // the use of the account's limits, if it has any
 }
@@ -81,12 +74,10 @@ func ParseStatus(payload []byte) (s Status, ok bool) {
 	}
 	text := func(path string, max int) string { return member(doc, path, max) }
 	s = Status{
-		SessionID: text("session_id", MaxID), Name: text("session_name", MaxID),
-		Cwd: text("workspace.current_dir", MaxPath), Project: text("workspace.project_dir", MaxPath),
-		Model: text("model.display_name", MaxID), Effort: text("effort.level", MaxID),
-		Style: text("output_style.name", MaxID), Agent: text("agent.name", MaxID),
-		Millis: scaled(doc.Get("cost.total_duration_ms"), 1),
-		Added:  scaled(doc.Get("cost.total_lines_added"), 1), Removed: scaled(doc.Get("cost.total_lines_removed"), 1),
+		SessionID: text("session_id", MaxID),
+		Cwd:       text("workspace.current_dir", MaxPath),
+		Project:   text("workspace.project_dir", MaxPath),
+		Model:     text("model.display_name", MaxID),
 		Meter: Meter{
 			Model:   text("model.id", MaxID),
 			Version: text("version", MaxID),

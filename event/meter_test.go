@@ -36,7 +36,7 @@ func TestParseStatusOfRecordings(t *testing.T) {
 			lines++
 			got, ok := event.ParseStatus(s.Payload)
 			if !ok || got.SessionID == "" || got.Cwd == "" || got.Project == "" || !strings.HasPrefix(got.Model, "Opus") ||
-				!strings.HasPrefix(got.Meter.Model, "claude-") || got.Meter.Version != version || got.Effort == "" || got.Millis <= 0 {
+				!strings.HasPrefix(got.Meter.Model, "claude-") || got.Meter.Version != version {
 				t.Errorf("%s at %d: %v %+v", path, s.T, ok, got)
 			}
 			if got.Meter.HasContext {

@@ -35,7 +35,7 @@
 //	event                what an agent said: payload -> Event; agents has the words of each,
 //	                     transcript reads what hooks do not tell; intent reads messages,
 //	                     redact takes secrets out; recording, osc, home, typed, jsonenc and
-//	                     plainfile are forms of text and files
+//	                     plainfile are forms of text and files; run runs programs
 //	event/policy         what answers a hook: config reads files and has the packs, rule
 //	                     and shell judge calls, run starts commands and servers, wire speaks to
 //	                     agents and servers, trust keeps copies
@@ -45,7 +45,7 @@
 //	                     said, sums, limits and what to notify of
 //	state/request        what a session asks: its file, the waiting hook, the answer; a pin signs it
 //	render               rows; term and tui draw them, card draws requests, jump goes to a pane,
-//	                     hosts and fleet bring those of other machines, run starts programs
+//	                     hosts and fleet bring those of other machines
 //	render/web           beckon serve: access says who may
 //	render/notify        notifications; reach has their settings
 //	installer            settings edits, plugin, client version; release

@@ -38,9 +38,6 @@ type Agent struct {
 	// Install says where its hooks are registered.
 	Install Install
 
-	// Silent lists, for people, what no hook reports, and what reports it instead.
-	Silent []string
-
 	// Tools are the agent's tools in Claude Code's names, which the rules of a
 	// policy go by. A tool without a row keeps its name.
 	Tools []Called
@@ -50,9 +47,6 @@ type Agent struct {
 	// Answers are the events at which it accepts a hook's answer, and the answers that it
 	// understands. An agent without any gets no answers.
 	Answers []Answer
-	// Cannot lists, for people, which answers it cannot accept, and why its dialogs cannot be
-	// answered from elsewhere.
-	Cannot []string
 }
 
 // Called maps an agent's tool to Claude Code's.
@@ -149,19 +143,6 @@ func (a *Agent) Holds() bool {
 // Hears reports whether the agent's event accepts such an answer.
 func (a *Answer) Hears(w When) bool {
 	return slices.ContainsFunc(a.Says, func(s Say) bool { return s.When == w })
-}
-
-// words are the names of When, for people.
-var words = [...]string{"", "deny", "ask", "allow", "rewrite", "context", "message", "end the turn"}
-
-// Words returns the answers that the event accepts, for people.
-func (a *Answer) Words() (list []string) {
-	for w := Deny; int(w) < len(words); w++ {
-		if a.Hears(w) {
-			list = append(list, words[w])
-		}
-	}
-	return list
 }
 
 // AnswerTo returns the answers accepted at the event with that meaning; nil for none.

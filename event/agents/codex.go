@@ -37,12 +37,6 @@ var codex = Agent{
 		},
 		Then: "codex runs no hook that you have not trusted: start it, and at \"Hooks need review\" choose to trust them",
 	},
-	Silent: []string{
-		"a session before its first prompt",
-		"an approval: the title of a tmux pane tells",
-		"an API error: the rollout file tells",
-		"the end of its terminal: the process tells, where there is one to be found",
-	},
 	Tools: []Called{
 		{Name: "apply_patch", Means: "Edit", Patch: "command"},
 		{Name: "write_stdin", Means: "Bash", Inputs: []Renamed{{Name: "chars", Means: "command"}}, Types: true},
@@ -73,10 +67,5 @@ var codex = Agent{
 		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: promptSays},
 		{Event: "SessionStart", Means: "SessionStart", Says: startSays},
 		{Event: "Stop", Means: "Stop", Says: blockSays},
-	},
-	Cannot: []string{
-		"a call cannot be asked about, so it is refused: allow it once with the code that the reason gives",
-		"a call cannot be allowed before it asks you: put an approval under PermissionRequest",
-		"its dialog cannot be answered from elsewhere: the hook at PermissionRequest runs before it opens, and holds it back",
 	},
 }

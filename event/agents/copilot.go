@@ -47,11 +47,6 @@ var copilot = Agent{
 			"preCompact", "agentStop", "sessionEnd",
 		},
 	},
-	Silent: []string{
-		"a session before its first prompt",
-		"an approval, a refusal, Esc, an API error: its events.jsonl tells",
-		"a compaction by hand",
-	},
 	Tools: []Called{
 		{Name: "bash", Means: "Bash"},
 		{Name: "write_bash", Means: "Bash", Inputs: []Renamed{{Name: "input", Means: "command"}}, Types: true},
@@ -93,11 +88,5 @@ var copilot = Agent{
 		}},
 		{Event: "sessionStart", Means: "SessionStart", Says: []Say{{When: Context, Path: "additionalContext", Value: Text}}},
 		{Event: "agentStop", Means: "Stop", Says: blockSays},
-	},
-	Cannot: []string{
-		"its dialog cannot be answered from elsewhere: while a hook at permissionRequest runs it is not open",
-		"what a policy has under PermissionRequest: permissionRequest comes also for calls that nobody is asked about, so it is not registered; an approval under PreToolUse opens no dialog",
-		"a text for you: only what refuses or asks is shown",
-		"a server's tool is called server-tool, which may be read in several ways: what refuses under one of them refuses, what allows must do so under all of them",
 	},
 }

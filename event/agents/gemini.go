@@ -42,11 +42,6 @@ var gemini = Agent{
 		},
 		Denies: true,
 	},
-	Silent: []string{
-		"an approval, a refusal, Esc in a dialog or a tool: the title of a tmux pane tells",
-		"a subagent: it counts as the main conversation",
-		"a compaction by hand",
-	},
 	Tools: []Called{
 		{Name: "run_shell_command", Means: "Bash", Inputs: []Renamed{{Name: "dir_path", Means: Workdir}}},
 		{Name: "read_file", Means: "Read"},
@@ -90,10 +85,5 @@ var gemini = Agent{
 			Means: "SessionStart",
 			Says:  []Say{{When: Context, Path: out + "additionalContext", Value: Text}},
 		},
-	},
-	Cannot: []string{
-		"a call that it asks you about cannot be allowed by a hook: it asks whatever BeforeTool says",
-		"its dialog cannot be answered from elsewhere: no hook runs while it is open",
-		"what a rule warns of does not reach the model before a call",
 	},
 }

@@ -67,7 +67,6 @@ var openCode = Agent{
 	},
 	Home:    ".config/opencode",
 	Install: Install{Program: "opencode", Title: "OpenCode", File: "plugins/beckon.js", Shape: Plugin},
-	Silent:  []string{"a session before its first prompt", "a kill: the process tells"},
 	Tools: []Called{
 		{Name: "bash", Means: "Bash", Inputs: []Renamed{{Name: "workdir", Means: Workdir}}},
 		{Name: "read", Means: "Read", Inputs: path},
@@ -104,12 +103,6 @@ var openCode = Agent{
 			{When: Deny, Path: "reply", Value: `"reject"`, Reason: "message"},
 			{When: Allow, Path: "reply", Value: `"once"`},
 		}},
-	},
-	Cannot: []string{
-		"a rule before a call cannot allow it, nor have it asked about: OpenCode's own permissions decide that; put an approval under PermissionRequest",
-		"what a rule says of a prompt, of a session's start or of the end of a turn",
-		"what a rule warns of does not reach the model before a call",
-		"a server's tool is called server_tool, which may be read in several ways: what refuses under one of them refuses, what allows must do so under all of them",
 	},
 }
 

@@ -28,7 +28,6 @@ var qwen = Agent{
 			"Notification", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Stop", "StopFailure", "SessionEnd",
 		},
 	},
-	Silent: []string{"a kill: the process tells"},
 	Tools: []Called{
 		{Name: "run_shell_command", Means: "Bash", Inputs: []Renamed{{Name: "directory", Means: Workdir}}},
 		{Name: "monitor", Means: "Monitor", Inputs: []Renamed{{Name: "directory", Means: Workdir}}},
@@ -71,10 +70,5 @@ var qwen = Agent{
 		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: promptSays},
 		{Event: "SessionStart", Means: "SessionStart", Says: startSays},
 		{Event: "Stop", Means: "Stop", Says: blockSays},
-	},
-	Cannot: []string{
-		"PreToolUse comes after its dialog: what a rule there refuses, you are asked about first, and what it allows is asked about all the same; put an approval under PermissionRequest",
-		"its dialog cannot be answered from elsewhere: it opens only when the hook at PermissionRequest has ended",
-		"a hook cannot rewrite a call that needs no permission, and what a rule warns of does not reach the model before a call",
 	},
 }

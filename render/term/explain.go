@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/agents"
 	"beckon/event/intent"
 	"beckon/render"
 	"beckon/state"
@@ -70,32 +69,11 @@ func Explain(w io.Writer, v state.Seen, facts []state.Fact, now time.Time) error
 	for _, o := range s.Seeing {
 		line("observed", "%s, from %s, %s", o.What, o.Source, ago(o.At))
 	}
-	if a := event.AgentOf(s.Agent); a == nil || a.Name != event.ClaudeCode {
-		otherAgent(s, a, line)
+	if a := event.AgentOf(s.Agent); s.Agent != event.ClaudeCode && (a == nil || len(a.Answers) == 0) {
+		line("agent", "%s: its hooks take no answer of beckon's, and no policy applies to its calls", s.Agent)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// otherAgent says what an agent other than Claude Code does not report, and which answers it
-// does not accept; a is nil for an unknown one.
-func otherAgent(s *state.Session, a *agents.Agent, line func(label, format string, args ...any)) {
-	if a == nil || len(a.Answers) == 0 {
-		line("agent", "%s: its hooks take no answer of beckon's, and no policy applies to its calls", s.Agent)
-	}
-	if a == nil {
-		return
-	}
-	for i := range a.Answers {
-		r := &a.Answers[i]
-		line("policy", "at %s, for the agent %s: %s", r.Means, r.Event, strings.Join(r.Words(), ", "))
-	}
-	for _, what := range a.Cannot {
-		line("cannot", "%s", what)
-	}
-	for _, what := range a.Silent {
-		line("no hook of", "%s", what)
-	}
 }
 
 func reasoned(s state.State, reason string) string {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"beckon/event"
 	"beckon/render"
@@ -14,8 +13,8 @@ import (
 )
 
 // StatusFields are the fields of a status-line template, as the manual has them.
-var StatusFields = []string{"model", "dir", "path", "project", "branch", "context", "percent", "cost", "time", "lines",
-	"limit", "limits", "effort", "style", "name", "agent", "version", "others", "need", "working", "unseen", wrapField}
+var StatusFields = []string{"model", "dir", "branch", "context", "percent", "cost", "limit", "others", "need", "working",
+	"unseen", wrapField}
 
 // DefaultStatus is the status line's template unless configured.
 const DefaultStatus = "{model}[  {dir}][  {branch}][  {context}][  {cost}][  {limit}]{wrap}{others}"
@@ -64,10 +63,6 @@ func (st Style) status(v *StatusView, field string, l level) string {
 		return st.Paint("36", l.cut(s.Model))
 	case "dir":
 		return st.Paint("34", l.cut(shortDir(s, v.Home)))
-	case "path":
-		return st.Paint("34", clean(tilde(s.Cwd, v.Home)))
-	case "project":
-		return st.Paint("34", l.cut(path.Base(slashed(s.Project))))
 	case "branch":
 		return st.Paint("35", l.cut(v.Branch))
 	case "context":
@@ -82,35 +77,11 @@ func (st Style) status(v *StatusView, field string, l level) string {
 		if s.Meter.Cost > 0 && l.cost {
 			return st.Paint("2", dollars(s.Meter.USD()))
 		}
-	case "time":
-		if s.Millis >= int64(time.Minute/time.Millisecond) {
-			return st.Paint("2", Age(time.Duration(s.Millis)*time.Millisecond))
-		}
-	case "lines":
-		if s.Added+s.Removed > 0 {
-			return st.Paint("32", "+"+strconv.FormatInt(s.Added, 10)) + st.Paint("31", " -"+strconv.FormatInt(s.Removed, 10))
-		}
 	case "limit":
 		w, ok := usage.Nearest([]usage.Account{v.Usage})
 		if ok && (l.cost || w.Percent() >= NearlyFull) {
 			return st.Paint(limitColor(w), Limit(w, st.Now, l.name > 0))
 		}
-	case "limits":
-		var all []string
-		for _, w := range v.Usage.Windows {
-			all = append(all, st.Paint(limitColor(w), Limit(w, st.Now, true)))
-		}
-		return strings.Join(all, " ")
-	case "effort":
-		return clean(s.Effort)
-	case "style":
-		return clean(s.Style)
-	case "name":
-		return l.cut(s.Name)
-	case "agent":
-		return l.cut(s.Agent)
-	case "version":
-		return clean(s.Meter.Version)
 	default:
 		return count(v.Others, field)
 	}

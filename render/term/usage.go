@@ -49,23 +49,14 @@ func Limits(accounts []usage.Account, st Style) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%-7s %-12s %-10s %s\n", "LIMIT", "USED", "RESETS", account(accounts, "ACCOUNT"))
+	fmt.Fprintf(&b, "\n%-7s %-12s %-10s %s\n", "LIMIT", "USED", "RESETS", "ACCOUNT")
 	for _, a := range accounts {
 		for _, w := range a.Windows {
 			on := min(6, int(w.Percent()*6/100+0.5))
 			bar := st.Paint(limitColor(w), strings.Repeat("█", on)) + strings.Repeat("░", 6-on)
-			line := fmt.Sprintf("%-7s %s %4s  %-10s %s", LimitName(w.Name), bar, Percent(w.Percent()),
-				Moment(w.Resets.Time(), st.Now), account(accounts, cmp.Or(clean(a.Name), "default")))
-			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			fmt.Fprintf(&b, "%-7s %s %4s  %-10s %s\n", LimitName(w.Name), bar, Percent(w.Percent()),
+				Moment(w.Resets.Time(), st.Now), cmp.Or(clean(a.Name), "default"))
 		}
 	}
 	return b.String()
-}
-
-// account returns the text of a column that is only needed with several accounts.
-func account(all []usage.Account, text string) string {
-	if len(all) == 1 {
-		return ""
-	}
-	return text
 }

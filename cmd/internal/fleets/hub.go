@@ -211,13 +211,10 @@ func (h *hub) save() error {
 	return errors.Join(writeJSON(h.Path(hubFile), h), writeJSON(h.Path(configFile), config))
 }
 
-// writeJSON writes a file. nats-server, which reads JSON, too, knows no escapes of "<" and ">".
+// writeJSON writes a file.
 func writeJSON(path string, v any) error {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
+	if err := cli.WriteJSON(&b, v); err != nil {
 		return err
 	}
 	return plainfile.Write(path, b.Bytes(), 0o600, true)

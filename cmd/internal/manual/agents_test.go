@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"beckon/event"
+	"beckon/event/agents"
 )
 
 // The page lists the answers that agents accept as their rows do.
@@ -46,7 +47,13 @@ func answersTable() string {
 		for _, name := range names {
 			said := ""
 			if r := event.AgentOf(name).AnswerTo(k); r != nil {
-				said = strings.Join(r.Words(), ", ")
+				var list []string
+				for i, word := range []string{"deny", "ask", "allow", "rewrite", "context", "message", "end the turn"} {
+					if r.Hears(agents.Deny + agents.When(i)) {
+						list = append(list, word)
+					}
+				}
+				said = strings.Join(list, ", ")
 			}
 			cells = append(cells, said)
 		}

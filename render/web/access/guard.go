@@ -175,8 +175,7 @@ func (g *Guard) checkCaller(r *http.Request, needs Scope) (c caller, _ *Fault) {
 	case c.may&needs == needs && (needs != Open || who.Who != Another || r.URL.Path == "/healthz"):
 		return c, nil
 	case who.Who == Another && c.may == 0:
-		return c, NewFault(http.StatusForbidden, "another_user",
-			"this server is another user's", "its owner can give you a token: Authorization: Bearer TOKEN")
+		return c, errAnother
 	case c.may == 0 || !sent:
 		return c, errUnauthorized
 	case needs == Answer:
@@ -187,6 +186,8 @@ func (g *Guard) checkCaller(r *http.Request, needs Scope) (c caller, _ *Fault) {
 }
 
 var (
+	errAnother = NewFault(http.StatusForbidden, "another_user",
+		"this server is another user's", "its owner can give you a token: Authorization: Bearer TOKEN")
 	errUnauthorized = NewFault(http.StatusUnauthorized, "unauthorized", "a token is needed",
 		"programs send Authorization: Bearer TOKEN, which `beckon serve token` prints; "+
 			"a browser is signed in by the link of `beckon serve url`, a phone by `beckon serve url --qr`")
@@ -201,8 +202,7 @@ func (g *Guard) refuseKey(who Peer) *Fault {
 	case !g.wrong.Allow():
 		return NewFault(http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second")
 	case who.Who == Another:
-		return NewFault(http.StatusForbidden, "another_user",
-			"this server is another user's, and that is not its token", "")
+		return errAnother
 	}
 	return errUnauthorized
 }

@@ -82,14 +82,29 @@ func opened(dir, file string) (bool, error) {
 	return false, err
 }
 
-// From the kernel's linux/inet_diag.h: a request is a netlink header, the family and protocol,
-// and the socket's id; an answer has the id and the owner.
-const (
-	netlinkHeader = 16
-	requestSize   = netlinkHeader + 56
-	answerSize    = netlinkHeader + 72
-	userAt        = netlinkHeader + 64
-	inodeAt       = netlinkHeader + 68
+// diagRequest asks for one socket, and diagAnswer describes it (linux/inet_diag.h). Blank members of a
+// request are 0: there is only one, on any interface.
+type (
+	netlinkHeader struct {
+		Length      uint32
+		Kind, Flags uint16
+		_           [8]byte
+	}
+	diagRequest struct {
+		netlinkHeader
+		Family, Protocol uint8
+		_                [2]byte
+		States           uint32
+		Ports            [4]byte
+		There, Here      [16]byte
+		_                [4]byte
+		Cookie           uint64
+	}
+	diagAnswer struct {
+		netlinkHeader
+		_          [64]byte
+		UID, Inode uint32
+	}
 )
 
 // owner asks the kernel for the socket that is bound to there and connected to here.
@@ -100,40 +115,27 @@ func owner(there, here netip.AddrPort) (s socket, err error) {
 	}
 	defer unix.Close(fd)
 	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1})
-	if err := unix.Sendto(fd, diagRequest(there, here), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+	r := diagRequest{Family: unix.AF_INET, Protocol: unix.IPPROTO_TCP, States: 0xffffffff, Cookie: 1<<64 - 1}
+	r.netlinkHeader = netlinkHeader{uint32(binary.Size(r)), unix.SOCK_DIAG_BY_FAMILY, unix.NLM_F_REQUEST, [8]byte{}}
+	if there.Addr().Is6() {
+		r.Family = unix.AF_INET6
+	}
+	binary.BigEndian.PutUint16(r.Ports[:], there.Port())
+	binary.BigEndian.PutUint16(r.Ports[2:], here.Port())
+	copy(r.There[:], there.Addr().AsSlice())
+	copy(r.Here[:], here.Addr().AsSlice())
+	b, _ := binary.Append(nil, binary.NativeEndian, r) // it has a fixed size
+	if err := unix.Sendto(fd, b, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return s, err
 	}
-	answer := make([]byte, 4096)
-	n, _, err := unix.Recvfrom(fd, answer, 0)
+	b = make([]byte, 4096)
+	n, _, err := unix.Recvfrom(fd, b, 0)
 	if err != nil {
 		return s, err
 	}
-	s.uid, s.inode = binary.NativeEndian.Uint32(answer[userAt:]), binary.NativeEndian.Uint32(answer[inodeAt:])
-	if binary.NativeEndian.Uint16(answer[4:]) == unix.NLMSG_ERROR || n < answerSize || s.inode == 0 {
-		return socket{}, errNone // closed: the kernel then reports root
+	var a diagAnswer
+	if _, err := binary.Decode(b[:n], binary.NativeEndian, &a); err != nil || a.Kind == unix.NLMSG_ERROR || a.Inode == 0 {
+		return s, errNone // closed: the kernel then reports root
 	}
-	return s, nil
-}
-
-func diagRequest(there, here netip.AddrPort) []byte {
-	b := make([]byte, 0, requestSize)
-	b = binary.NativeEndian.AppendUint32(b, requestSize)
-	b = binary.NativeEndian.AppendUint16(b, unix.SOCK_DIAG_BY_FAMILY)
-	b = binary.NativeEndian.AppendUint16(b, unix.NLM_F_REQUEST)
-	b = append(b, make([]byte, 8)...) // our sequence number and port: there is only one request
-	family := byte(unix.AF_INET)
-	if there.Addr().Is6() {
-		family = unix.AF_INET6
-	}
-	b = append(b, family, unix.IPPROTO_TCP, 0, 0)
-	b = binary.NativeEndian.AppendUint32(b, 0xffffffff) // in any state
-	b = binary.BigEndian.AppendUint16(b, there.Port())
-	b = binary.BigEndian.AppendUint16(b, here.Port())
-	for _, a := range []netip.AddrPort{there, here} {
-		var field [16]byte
-		copy(field[:], a.Addr().AsSlice())
-		b = append(b, field[:]...)
-	}
-	b = append(b, 0, 0, 0, 0)                                        // on any interface
-	return append(b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff) // whatever its cookie
+	return socket{a.UID, a.Inode}, nil
 }
