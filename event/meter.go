@@ -35,8 +35,8 @@ func (m *Meter) USD() float64 { return float64(m.Cost) / 1e6 }
 type Status struct {
 	SessionID string
 	Cwd       string
-	Project   string // the directory the client was started in
-	Model     string // the model's name for people
+	Project   string  // the directory the client was started in
+	Model     string  // the model's name for people
 	Meter     Meter   // the caller sets At
 	Limits    []Limit // the use of the account's limits, if it has any
 }
