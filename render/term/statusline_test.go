@@ -139,7 +139,8 @@ func FuzzFormat(f *testing.F) {
 		if err != nil || width < 1 {
 			return
 		}
-		v := StatusView{Status: event.Status{Model: value, Cwd: value, Project: value}, Branch: value, Others: []render.Row{waiting(value, state.Failed, 0)}}
+		status := event.Status{Model: value, Cwd: value, Project: value}
+		v := StatusView{Status: status, Branch: value, Others: []render.Row{waiting(value, state.Failed, 0)}}
 		got := StatusLine(v, format, Style{Width: width, Now: now})
 		for _, l := range strings.Split(got, "\n") {
 			if stringWidth(l) > width {
