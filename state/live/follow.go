@@ -50,34 +50,15 @@ type Follower struct {
 type entry struct {
 	key     store.Key
 	seen    *state.Seen
-	file    stamped // of the session
+	file    plainfile.Version // of the session
 	meter   *event.Meter
-	metered stamped
+	metered plainfile.Version
 	at      event.Millis // when it was seen so
 	open    bool         // its files may change at any time
 	reading evidence.Reading
 
 	hookless bool // known only to the client's registry
 	several  bool // see unmatched
-}
-
-// stamped is a version of a file. Within a tick of the file system's clock, which may be as
-// coarse as two seconds, another version may have the same stamp, so every recheck reads a young
-// file again.
-type stamped struct {
-	version plainfile.Version
-	young   bool
-}
-
-const coarse = 3 * time.Second
-
-// moved reports whether the file must be read, and assumes that the caller then reads it.
-func (v *stamped) moved(version plainfile.Version, d depth) bool {
-	if version == v.version && (d == changes || !v.young) {
-		return false
-	}
-	v.version, v.young = version, version.Young(coarse)
-	return true
 }
 
 // Update is what changed since the previous update.
@@ -263,7 +244,7 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 			if e = was[k]; e == nil {
 				continue
 			}
-			e.file = stamped{}
+			e.file = plainfile.Version{}
 		}
 		if d != changes && !f.keep && f.r.archive(e.seen, f.now) {
 			continue
@@ -296,16 +277,18 @@ func (f *Follower) one(k store.Key, i int, meters map[store.Key]bool, d depth) (
 		*e = *was
 		e.hookless, e.several = false, false
 	}
-	var version plainfile.Version // there is nothing to compare it with in a single look
+	changed := f.once // there is nothing to compare a single look with
 	if !f.once {
-		version = f.r.st.Version(k)
+		version := f.r.st.Version(k)
 		if version == (plainfile.Version{}) {
 			return nil, fs.ErrNotExist
 		}
+		changed, e.file = version != e.file, version
 	}
-	changed := e.file.moved(version, d)
-	if meters[k] && e.metered.moved(f.r.st.MeterVersion(k), d) {
-		e.meter, changed = f.r.st.Meter(k), true
+	if meters[k] {
+		if version := f.r.st.MeterVersion(k); d == everything || version != e.metered {
+			e.metered, e.meter, changed = version, f.r.st.Meter(k), true
+		}
 	}
 	if was != nil && !changed && !f.outdated(was, d) {
 		return was, nil

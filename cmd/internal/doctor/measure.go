@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,6 @@ import (
 	"beckon/event"
 	"beckon/installer"
 	"beckon/render/term"
-	"beckon/state/stats"
 	"beckon/state/store"
 )
 
@@ -109,31 +109,41 @@ func trip(e installer.Entry, dir, id string) error {
 	return nil
 }
 
+// rank returns the index, in n > 0 sorted values, of the smallest that p of 100 do not exceed.
+func rank(n, p int) int { return max(0, (n*p+99)/100-1) }
+
 // latency reports how long hooks took by their own clocks, from their start until the event
 // was written. The system's time to start and end the process is not included.
 func (d *doctor) latency() {
-	var runs []stats.Hook
+	type run struct {
+		at, us         int64
+		event, session string
+	}
+	var runs []run
 	sel := store.Select{Kind: "event", Since: event.MillisOf(time.Now().AddDate(0, 0, -hooksDays))}
 	// History that cannot be read has none.
 	_ = d.Store.Lines(sel, func(l *store.Line) {
-		e := l.Event
-		runs = append(runs, stats.Hook{At: l.At, Us: l.Us, Event: e.Name, Session: e.SessionID})
+		if l.Us > 0 { // one that waited for the lock was not measured
+			runs = append(runs, run{int64(l.At), l.Us, l.Event.Name, l.Event.SessionID})
+		}
 	})
-	l := stats.LatencyOf(runs, hooksLooked)
-	if l.Hooks == 0 {
+	if len(runs) == 0 {
 		return
 	}
-	ms := func(us int64) float64 { return float64(us) / 1000 }
-	slow := l.Slowest
+	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(a.at, b.at) })
+	runs = runs[max(0, len(runs)-hooksLooked):]
+	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(a.us, b.us) })
+	of := func(p int) float64 { return float64(runs[rank(len(runs), p)].us) / 1000 }
+	slow := runs[len(runs)-1]
 	found, advice := resultOK, ""
-	if ms(l.P99) > millis(slowTrip) {
+	if of(99) > millis(slowTrip) {
 		found, advice = resultWarning, slowAdvice
 	}
 	d.add(found, "latency", advice,
 		"the newest %s took %.1f ms (median), 99 of 100 at most %.1f ms, the slowest %.1f ms (%s in %s, %s)",
-		term.Plural(l.Hooks, "hook"), ms(l.P50), ms(l.P99), ms(slow.Us), slow.Event, cli.ShortID(slow.Session),
-		slow.At.Time().Local().Format(time.DateTime)).Figures = figures{
-		"hooks": l.Hooks, "p50_ms": ms(l.P50), "p99_ms": ms(l.P99),
-		"slowest": figures{"ms": ms(slow.Us), "event": slow.Event, "session_id": slow.Session, "at": slow.At.Time()},
+		term.Plural(len(runs), "hook"), of(50), of(99), of(100), slow.event, cli.ShortID(slow.session),
+		time.UnixMilli(slow.at).Format("2006-01-02 15:04:05")).Figures = figures{
+		"hooks": len(runs), "p50_ms": of(50), "p99_ms": of(99),
+		"slowest": figures{"ms": of(100), "event": slow.event, "session_id": slow.session, "at": event.Millis(slow.at).Time()},
 	}
 }
