@@ -2,7 +2,10 @@ package state
 
 import (
 	"errors"
+	"reflect"
+	"slices"
 
+	"beckon/event"
 	"beckon/event/jsonenc"
 )
 
@@ -46,4 +49,72 @@ func (s *Session) Check() error {
 		return ErrNotSession
 	}
 	return nil
+}
+
+// maxSize is the limit of a session's JSON, in bytes. The file may have 64 KiB; the rest is room
+// for what the store adds.
+const maxSize = 64<<10 - 512
+
+// bound drops what exceeds the limits, the least useful first: the oldest subagents and calls
+// that nobody waits for.
+func bound(s *Session) {
+	for len(s.Actors) > maxActors {
+		i := leastUseful(s.Actors, func(a Actor) (bool, event.Millis) {
+			return a.ID == "" || a.waits(), a.Active
+		})
+		s.Actors = slices.Delete(s.Actors, i, i+1)
+	}
+	for n := s.openCalls(); n > maxCalls; n-- {
+		most := 0 // the actor with the most calls
+		for i := range s.Actors {
+			if len(s.Actors[i].Calls) > len(s.Actors[most].Calls) {
+				most = i
+			}
+		}
+		a := &s.Actors[most]
+		i := leastUseful(a.Calls, func(c Call) (bool, event.Millis) { return c.waiting(), c.At })
+		a.Calls = slices.Delete(a.Calls, i, i+1)
+	}
+	s.Seeing = keepLast(s.Seeing, maxSeeing)
+}
+
+// leastUseful returns the index of the oldest item that keep does not want, or of the oldest
+// of all if keep wants every one. The first item is never chosen while keep wants it.
+func leastUseful[T any](list []T, keep func(T) (bool, event.Millis)) int {
+	best, bestKept, bestAt := len(list)-1, true, event.Millis(1<<62)
+	for i := range list {
+		kept, at := keep(list[i])
+		if i == 0 && kept {
+			continue
+		}
+		if (bestKept && !kept) || (kept == bestKept && at < bestAt) {
+			best, bestKept, bestAt = i, kept, at
+		}
+	}
+	return best
+}
+
+func (s *Session) openCalls() (n int) {
+	for range s.Calls() {
+		n++
+	}
+	return n
+}
+
+// shortened returns a copy of s with lists cut short and every text but the id cut to most bytes:
+// only hostile text makes a session too large.
+func (s *Session) shortened(most int) *Session {
+	short := clone(*s)
+	short.Stop.Background = slices.Clone(s.Stop.Background[:min(len(s.Stop.Background), 8)])
+	short.Closed = keepLast(short.Closed, 4)
+	for _, c := range short.Calls() {
+		c.Ask = nil
+	}
+	jsonenc.Each(&short, func(v reflect.Value) {
+		if v.Kind() == reflect.String {
+			v.SetString(event.Cut(v.String(), most))
+		}
+	})
+	short.ID = s.ID
+	return &short
 }

@@ -169,13 +169,11 @@ func (f *feed) sweep(ctx context.Context, seen []state.Seen) {
 			sessions = append(sessions, *s)
 		}
 	}
-	read := f.transcripts.Some
 	if all {
 		f.sweptAt.Store(now.UnixMilli())
 		f.sweeps.Add(1)
-		read = f.transcripts.Sweep
 	}
-	if err := read(ctx, sessions); err != nil {
+	if err := f.transcripts.Sweep(ctx, sessions, all); err != nil {
 		f.o.Log(err)
 	}
 }

@@ -1,10 +1,10 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"strings"
 	"time"
 
@@ -46,28 +46,19 @@ func NewSweeper(st *store.Store) *Sweeper {
 	return &Sweeper{st: st, made: event.MillisOf(time.Now()), readings: map[store.Key]*reading{}}
 }
 
-// Sweep sweeps sessions, which must be all that there are: what it knows of others is
-// forgotten. It returns early when ctx ends, and joins all errors.
-func (w *Sweeper) Sweep(ctx context.Context, sessions []state.Session) error {
-	there := make(map[store.Key]bool, len(sessions))
-	for i := range sessions {
-		there[store.KeyOf(sessions[i].Record())] = true
-	}
-	maps.DeleteFunc(w.readings, func(k store.Key, _ *reading) bool { return !there[k] })
-	return w.Some(ctx, sessions)
-}
-
-// Some is Sweep for some sessions: nothing is forgotten.
-func (w *Sweeper) Some(ctx context.Context, sessions []state.Session) error {
+// Sweep sweeps sessions, and forgets what it knows of others if they are all that there are. It
+// returns early when ctx ends, and joins all errors.
+func (w *Sweeper) Sweep(ctx context.Context, sessions []state.Session, all bool) error {
 	var errs []error
+	known := w.readings
+	if all {
+		w.readings = make(map[store.Key]*reading, len(sessions))
+	}
 	for i := range sessions {
 		s := &sessions[i]
 		k := store.KeyOf(s.Record())
-		r := w.readings[k]
-		if r == nil {
-			r = &reading{}
-			w.readings[k] = r
-		}
+		r := cmp.Or(known[k], &reading{})
+		w.readings[k] = r
 		back := int64(sweepBytes)
 		if s.Created >= w.made {
 			back = youngBytes

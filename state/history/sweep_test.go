@@ -95,7 +95,7 @@ func (r *recording) play(t fataler, dir string, steps []step) []string {
 		if err := os.WriteFile(path, r.data[:step.size], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Sweep(context.Background(), []state.Session{s}); err != nil {
+		if err := w.Sweep(context.Background(), []state.Session{s}, true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -193,7 +193,7 @@ func (x *swept) file(text string) {
 // sweep sweeps and returns how many turns there are now.
 func (x *swept) sweep() int {
 	x.Helper()
-	if err := x.w.Sweep(context.Background(), []state.Session{x.s}); err != nil {
+	if err := x.w.Sweep(context.Background(), []state.Session{x.s}, true); err != nil {
 		x.Fatal(err)
 	}
 	return len(said(x.T, x.st)) - 1 // the prompt
@@ -295,10 +295,10 @@ func TestSweeperWaitsAndForgets(t *testing.T) {
 	called, off := context.WithCancel(context.Background())
 	off()
 	x.file(line(began+1, "The first thing.", 10) + line(began+2, "The second thing.", 10))
-	if err := x.w.Sweep(called, []state.Session{x.s}); err != nil || len(x.w.readings) != 1 || len(said(t, x.st)) != 2 {
+	if err := x.w.Sweep(called, []state.Session{x.s}, true); err != nil || len(x.w.readings) != 1 || len(said(t, x.st)) != 2 {
 		t.Errorf("called off: %v, %q", err, said(t, x.st))
 	}
-	if err := x.w.Sweep(context.Background(), nil); err != nil || len(x.w.readings) != 0 {
+	if err := x.w.Sweep(context.Background(), nil, true); err != nil || len(x.w.readings) != 0 {
 		t.Errorf("%d readings of sessions that are gone, %v", len(x.w.readings), err)
 	}
 }

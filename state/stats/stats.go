@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/state"
 )
 
 // Day is what was done on one local day, in one project or in all.
@@ -174,4 +175,221 @@ func (d *Day) add(o Day) {
 		}
 		d.ByTool[tool] += n
 	}
+}
+
+// Kind is what a stretch of time counts as; empty if the session is gone or unknown.
+type Kind string
+
+// The kinds of time.
+const (
+	Busy    Kind = "working" // or compacting
+	Waiting Kind = "waiting" // a permission or question was open
+	Failed  Kind = "failed"
+	Idle    Kind = "idle" // or set aside
+)
+
+// Count is what one change adds to a session's sums. A history line contains it, so a sum over
+// lines needs nothing else.
+type Count struct {
+	From        event.Millis `json:"from"` // beginning of the stretch that the change ended
+	Ms          int64        `json:"ms"`   // its length in milliseconds, 0 if none ended
+	Kind        Kind         `json:"kind"` // what that stretch counts as
+	Project     string       `json:"project"`
+	Act         bool         `json:"act"` // the user did something
+	Turns       int64        `json:"turns"`
+	Tools       int64        `json:"tools"`
+	Tool        string       `json:"tool"` // the tool, if one was used
+	Failures    int64        `json:"failures"`
+	Permissions int64        `json:"permissions"`
+	Questions   int64        `json:"questions"`
+	Subagents   int64        `json:"subagents"`
+	Errors      int64        `json:"errors"`
+	Cost        int64        `json:"cost"` // millionths of a US dollar
+}
+
+// Of returns what change ch adds, which made after of before, and notes in after up to when its
+// time is counted.
+//
+// Time counts in the state that held between two changes. What the user does is no sign of life
+// of the session, so it ends a stretch only if the time after it counts as something else. A
+// clock that steps back adds nothing.
+func Of(before, after *state.Session, ch state.Change) (n Count) {
+	at, since := when(ch), before.Counted
+	if since == 0 {
+		since = before.Updated // the file is an earlier release's
+	}
+	n.Act = ch.Action != nil && ch.Action.Kind != state.ActDecided || after.Counts.Turns > before.Counts.Turns
+	if since > at+dayMs { // the clock was wrong
+		since = at
+	}
+	was := kindAt(before, since)
+	after.Counted = max(at, since)
+	if ch.Action != nil && ch.Action.Kind != state.ActDecided && kindAt(after, at) == was {
+		after.Counted = since
+		return n
+	}
+	n.Project = cmp.Or(projectOf(before), projectOf(after))
+	if was != "" && at > since && !resumes(before, ch) {
+		n.From, n.Ms, n.Kind = since, int64(at-since), was
+	}
+	n.tally(before, after, ch.Event)
+	return n
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+// tally notes what the change added to the session's own counters. A client whose count of the
+// cost restarts has spent all that it reports.
+func (n *Count) tally(before, after *state.Session, e *event.Event) {
+	was, is := before.Counts, after.Counts
+	n.Turns, n.Tools, n.Failures = is.Turns-was.Turns, is.Tools-was.Tools, is.Failures-was.Failures
+	n.Permissions, n.Questions, n.Subagents = is.Permissions-was.Permissions, is.Questions-was.Questions, is.Subagents-was.Subagents
+	if after.Failure.At != before.Failure.At {
+		n.Errors = 1
+	}
+	if e != nil && n.Tools > 0 {
+		n.Tool = e.Tool.Name
+	}
+	if n.Cost = after.Meter.Cost - before.Meter.Cost; n.Cost < 0 {
+		n.Cost = after.Meter.Cost
+	}
+}
+
+// Open returns the stretch of s that has not ended by now. A session that is not running has
+// none.
+func Open(s *state.Session, now event.Millis) (n Count) {
+	if st := s.ByHooks(now).State; !st.Live() || st == state.Unknown {
+		return n
+	}
+	since := cmp.Or(s.Counted, s.Updated)
+	if kind := kindAt(s, since); kind != "" && now > since {
+		n = Count{From: since, Ms: int64(now - since), Kind: kind, Project: projectOf(s)}
+	}
+	return n
+}
+
+func projectOf(s *state.Session) string {
+	return cmp.Or(s.Origin.Git.Repo, s.Origin.Project, s.Cwd)
+}
+
+// resumes reports whether ch follows a time in which the session was not running, so that its
+// last activity ended with its last sign of life: it was found gone, it starts again, or
+// another process continues it.
+func resumes(s *state.Session, ch state.Change) bool {
+	switch e, o := ch.Event, ch.Observation; {
+	case o != nil:
+		return o.What == state.SawGone
+	case e == nil:
+		return false
+	case e.Kind == event.SessionStart:
+		return e.Source != "compact"
+	case e.Origin == nil || e.AgentID != "":
+		return false
+	default:
+		was := s.Origin.Process
+		return was.Pid != 0 && e.Origin.Process.Pid != 0 && e.Origin.Process != was
+	}
+}
+
+// when returns the time at which a change happened.
+func when(ch state.Change) event.Millis {
+	switch {
+	case ch.Event != nil:
+		return ch.Event.At
+	case ch.Observation != nil:
+		return ch.Observation.At
+	}
+	return ch.At
+}
+
+// kindAt returns what the time of s counts as at a moment.
+func kindAt(s *state.Session, at event.Millis) Kind {
+	if s.Seq == 0 {
+		return ""
+	}
+	switch s.ByHooks(at).State {
+	case state.Working, state.Compacting:
+		return Busy
+	case state.Permission, state.Question:
+		return Waiting
+	case state.Failed:
+		return Failed
+	case state.Idle, state.Backburned:
+		return Idle
+	}
+	return ""
+}
+
+// Span is a stretch of time in which a session did one kind of thing.
+type Span struct {
+	From event.Millis `json:"from_ms"`
+	To   event.Millis `json:"to_ms"`
+	Kind Kind         `json:"kind"`
+}
+
+// Track is the spans of one session, oldest first, without overlap.
+type Track struct {
+	Session string
+	Project string // of the newest span
+	Spans   []Span
+}
+
+// lanes collects the spans between two moments.
+type lanes struct {
+	from, to event.Millis
+	of       map[string]*Track
+}
+
+// Between keeps the spans from one moment to another, and returns t.
+func (t *Totals) Between(from, to time.Time) *Totals {
+	t.lanes = &lanes{event.MillisOf(from), event.MillisOf(to), map[string]*Track{}}
+	return t
+}
+
+// Lanes returns the spans of each session that has any, the earliest session first.
+func (t *Totals) Lanes() []Track {
+	list := []Track{}
+	for _, l := range t.lanes.of {
+		list = append(list, *l)
+	}
+	slices.SortFunc(list, func(a, b Track) int {
+		return cmp.Or(cmp.Compare(a.Spans[0].From, b.Spans[0].From), cmp.Compare(a.Session, b.Session))
+	})
+	return list
+}
+
+// add adds a stretch; it extends the previous span if that has the same kind.
+func (l *lanes) add(session string, n *Count) {
+	if l == nil {
+		return
+	}
+	span := Span{max(n.From, l.from), min(n.From+event.Millis(n.Ms), l.to), n.Kind}
+	if span.From >= span.To {
+		return
+	}
+	track := l.of[session]
+	if track == nil {
+		track = &Track{Session: session}
+		l.of[session] = track
+	}
+	track.Project = cmp.Or(n.Project, track.Project)
+	if n := len(track.Spans); n > 0 && track.Spans[n-1].Kind == span.Kind && track.Spans[n-1].To == span.From {
+		track.Spans[n-1].To = span.To
+		return
+	}
+	track.Spans = append(track.Spans, span)
+}
+
+// Away returns when the user's last absence of at least that long began: after a prompt, a
+// look at a session or another act. It is zero if there was none.
+func (t *Totals) Away(now event.Millis, least time.Duration) event.Millis {
+	slices.Sort(t.acts)
+	next := now
+	for _, at := range slices.Backward(t.acts) {
+		if next-at >= event.Millis(least.Milliseconds()) {
+			return at
+		}
+		next = at
+	}
+	return 0
 }

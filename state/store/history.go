@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -194,27 +195,19 @@ func readLines(path string, offset int64, each func([]byte)) (end int64, err err
 		return offset, err
 	}
 	defer f.Close()
-	buf, end := make([]byte, 0, 256<<10), offset
-	for {
-		if len(buf) == cap(buf) {
-			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
-		}
-		n, err := f.ReadAt(buf[len(buf):cap(buf)], end+int64(len(buf)))
-		buf = buf[:len(buf)+n]
-		used := 0
-		for i := bytes.IndexByte(buf, '\n'); i >= 0; i = bytes.IndexByte(buf[used:], '\n') {
-			line := buf[used : used+i]
-			used += i + 1
-			each(afterTorn(line))
-		}
-		end += int64(used)
-		buf = append(buf[:0], buf[used:]...)
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return offset, err
+	}
+	for r := bufio.NewReaderSize(f, 256<<10); ; {
+		line, err := r.ReadBytes('\n')
 		if err == io.EOF {
-			return end, nil
+			return offset, nil
 		}
 		if err != nil {
-			return end, err
+			return offset, err
 		}
+		offset += int64(len(line))
+		each(afterTorn(line[:len(line)-1]))
 	}
 }
 
