@@ -295,7 +295,8 @@ func TestSweeperWaitsAndForgets(t *testing.T) {
 	called, off := context.WithCancel(context.Background())
 	off()
 	x.file(line(began+1, "The first thing.", 10) + line(began+2, "The second thing.", 10))
-	if err := x.w.Sweep(called, []state.Session{x.s}, true); err != nil || len(x.w.readings) != 1 || len(said(t, x.st)) != 2 {
+	err := x.w.Sweep(called, []state.Session{x.s}, true)
+	if err != nil || len(x.w.readings) != 1 || len(said(t, x.st)) != 2 {
 		t.Errorf("called off: %v, %q", err, said(t, x.st))
 	}
 	if err := x.w.Sweep(context.Background(), nil, true); err != nil || len(x.w.readings) != 0 {

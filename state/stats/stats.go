@@ -243,7 +243,8 @@ const dayMs = 24 * 60 * 60 * 1000
 func (n *Count) tally(before, after *state.Session, e *event.Event) {
 	was, is := before.Counts, after.Counts
 	n.Turns, n.Tools, n.Failures = is.Turns-was.Turns, is.Tools-was.Tools, is.Failures-was.Failures
-	n.Permissions, n.Questions, n.Subagents = is.Permissions-was.Permissions, is.Questions-was.Questions, is.Subagents-was.Subagents
+	n.Permissions, n.Questions = is.Permissions-was.Permissions, is.Questions-was.Questions
+	n.Subagents = is.Subagents - was.Subagents
 	if after.Failure.At != before.Failure.At {
 		n.Errors = 1
 	}
