@@ -21,45 +21,41 @@ type Client struct {
 	Config  string // its own directory, which it reads and must not change when it is asked
 }
 
-const (
-	clientDeadline = 10 * time.Second // a cold start on a slow disk takes seconds
-	clientGrace    = time.Second      // for a child of the client that keeps its output open
-	clientOutput   = 1 << 20          // bytes of output looked at
-)
+// clientDeadline is how long the client may take: a cold start on a slow disk takes seconds.
+var clientDeadline = 10 * time.Second
 
 // FindClient looks for claude on PATH and asks it for its version; config is its own directory.
 // The version of a client that prints none, fails or takes longer than 10 s is unknown.
-func FindClient(ctx context.Context, config string) Client {
+func FindClient(config string) Client {
 	path, err := exec.LookPath("claude")
 	if err != nil {
 		return Client{}
 	}
 	c := Client{Path: path, Config: config}
-	out, _ := c.Ask(ctx, "--version") // its output counts, whatever its exit code
-	c.Version = ParseVersion(string(out))
+	c.Version = ParseVersion(string(c.ask("--version")))
 	return c
 }
 
-// Ask runs the client with args for at most 10 s and returns its output. The error is ctx's if
-// the time is over. The client works on a copy of its settings: at any start it may rewrite them
-// in the form of its version.
-func (c Client) Ask(ctx context.Context, args ...string) ([]byte, error) {
+// ask runs the client with args for at most 10 s and returns its output, at most 1 MiB, whatever its exit
+// code. The client works on a copy of its settings: at any start it may rewrite them in the form of its
+// version.
+func (c Client) ask(args ...string) []byte {
 	scratch, err := c.copyConfig()
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	defer os.RemoveAll(scratch)
-	ctx, cancel := context.WithTimeout(ctx, clientDeadline)
+	ctx, cancel := context.WithTimeout(context.Background(), clientDeadline)
 	defer cancel()
-	out := event.Bounded{Max: clientOutput}
+	out := event.Bounded{Max: 1 << 20}
 	cmd := exec.CommandContext(ctx, c.Path, args...)
 	// Asking must not make the client use the network.
 	cmd.Env = append(cmd.Environ(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CONFIG_DIR="+scratch)
 	cmd.Stdout = &out
-	cmd.WaitDelay = clientGrace
-	err = cmd.Run()
-	return bytes.ReplaceAll(out.Kept, []byte(scratch), []byte(c.Config)), cmp.Or(ctx.Err(), err)
+	cmd.WaitDelay = time.Second // for a child of the client that keeps its output open
+	_ = cmd.Run()
+	return bytes.ReplaceAll(out.Kept, []byte(scratch), []byte(c.Config))
 }
 
 // copyConfig makes a directory of the client's with a copy of its settings and links to the rest.
@@ -83,12 +79,11 @@ func (c Client) copyConfig() (scratch string, err error) {
 // list --json` (measured on 2.1.197 and 2.1.329: 0.3 s, no dialog). A client that is missing,
 // too old or slower than 10 s has none. The list does not include plugins of one session
 // (--plugin-dir).
-func (c Client) PluginDirs(ctx context.Context) (dirs []string) {
+func (c Client) PluginDirs() (dirs []string) {
 	if c.Path == "" {
 		return nil
 	}
-	out, _ := c.Ask(ctx, "plugin", "list", "--json") // its output counts, whatever its exit code
-	return pluginDirs(out)
+	return pluginDirs(c.ask("plugin", "list", "--json"))
 }
 
 func pluginDirs(list []byte) (dirs []string) {

@@ -16,6 +16,6 @@
 //     cannot exchange two files in one step, a few microseconds remain in which it could be.
 //
 // Edit, Events and the Version functions are pure. Plan, InspectFile and StablePath read
-// files; Apply alone writes them; FindClient and Client.Ask alone run a program. Of the
+// files; Apply alone writes them; FindClient and Client.PluginDirs alone run a program. Of the
 // environment only PATH is read: paths come in as arguments.
 package installer

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/template"
 )
 
 // PluginName is the name of the plugin, and of the marketplace that its directory is at the same time:
@@ -109,10 +108,6 @@ func (m Mod) script() []byte {
 		}
 		return r
 	}
-	var b bytes.Buffer
-	_ = template.Must(template.New("mod").Parse(modText)).Execute(&b, map[string]string{ // into memory
-		"Version": strings.Map(printed, m.Version), "Mod": quoted(modVersion),
-		"Hook": quoted(slashed(m.Hook)), "Beckon": quoted(slashed(m.Beckon)),
-	})
-	return b.Bytes()
+	return []byte(strings.NewReplacer("{{.Version}}", strings.Map(printed, m.Version), "{{.Mod}}", quoted(modVersion),
+		"{{.Hook}}", quoted(slashed(m.Hook)), "{{.Beckon}}", quoted(slashed(m.Beckon))).Replace(modText))
 }

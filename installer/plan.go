@@ -115,13 +115,12 @@ type Change struct {
 	Old    []byte // nil: there is no file
 	New    []byte // nil: the file is to be removed
 
-	was    snapshot
-	kept   kept
-	save   *record // record to write before the file; nil to leave it
-	copy   []byte  // old bytes to write with it; nil to leave them
-	forget bool    // record and old bytes go in the end
-	made   string  // directory that we made for the file
-	op     Op
+	was  snapshot
+	kept kept
+	save *record // record to write before the file; nil to leave it
+	copy []byte  // old bytes to write with it; nil to leave them
+	made string  // directory that we made for the file, if what is ours goes
+	op   Op
 }
 
 // Noop reports whether the file stays as it is.
@@ -194,7 +193,7 @@ func (c *Change) remember(r record, known bool) {
 // giveBack makes a file without a part of ours what it was before the first one, where nobody
 // else has edited it since.
 func (c *Change) giveBack(r record, known bool) {
-	c.forget, c.made = true, r.MadeDir
+	c.made = r.MadeDir
 	asWritten := known && r.Wrote == digest(c.Old)
 	switch {
 	case c.Old == nil:
@@ -284,10 +283,12 @@ func lockFor(path string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lockDeadline)
 	defer cancel()
 	l := flock.New(path, flock.SetPermissions(0o600))
-	if _, err := l.TryLockContext(ctx, lockPoll); errors.Is(err, context.DeadlineExceeded) {
-		return nil, failed("locking", path, errBusy, "is another beckon setup running?")
-	} else if err != nil {
-		return nil, failed("locking", path, err, "")
+	_, err = l.TryLockContext(ctx, lockPoll)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errBusy
+	}
+	if err != nil {
+		return nil, failed("locking", path, err, "is another beckon setup running?")
 	}
 	return func() { _ = l.Unlock() }, nil // the lock ends with the process at the latest
 }
@@ -302,7 +303,7 @@ func (c *Change) commit() error {
 	case c.save != nil:
 		err = c.kept.save(*c.save, nil)
 	}
-	if err == nil && c.forget {
+	if err == nil && !c.op.owns(c.New) {
 		err = c.kept.forget()
 	}
 	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)

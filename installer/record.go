@@ -54,12 +54,14 @@ func loadRecord(path string) (r record, known bool) {
 
 // save writes the record and, unless they are nil, the old bytes.
 func (k kept) save(r record, backup []byte) error {
+	var err error
 	if backup != nil {
-		if err := plainfile.Write(k.backup, backup, 0o600, true); err != nil {
-			return failed("writing", k.backup, err, "")
-		}
+		err = plainfile.Write(k.backup, backup, 0o600, true)
 	}
-	if err := plainfile.Write(k.record, pretty(r), 0o600, true); err != nil {
+	if err == nil {
+		err = plainfile.Write(k.record, pretty(r), 0o600, true)
+	}
+	if err != nil {
 		return failed("writing", k.record, err, "")
 	}
 	return nil
@@ -70,9 +72,9 @@ func (k kept) save(r record, backup []byte) error {
 func (k kept) putBack(before []byte) {
 	if before == nil {
 		_ = k.forget()
-		return
+	} else {
+		_ = plainfile.Write(k.record, before, 0o600, true)
 	}
-	_ = plainfile.Write(k.record, before, 0o600, true)
 }
 
 // Original returns what the file was before the first edit of ours, nil if there was none, and reports

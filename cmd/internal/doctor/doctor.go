@@ -2,7 +2,6 @@
 package doctor
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -58,7 +57,7 @@ type doctor struct {
 
 // examine runs all checks: first of what others depend on.
 func examine(a *cli.App) *doctor {
-	d := &doctor{App: a, client: installer.FindClient(context.Background(), a.ClaudeDir())}
+	d := &doctor{App: a, client: installer.FindClient(a.ClaudeDir())}
 	d.inspect()
 	d.seen, _, d.unseen = a.Look(false)
 	d.configuration()

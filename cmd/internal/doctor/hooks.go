@@ -1,12 +1,12 @@
 package doctor
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -53,7 +53,7 @@ func (d *doctor) inspect() {
 			d.settings = append(d.settings, f)
 		}
 	}
-	d.plugins = d.client.PluginDirs(context.Background())
+	d.plugins = d.client.PluginDirs()
 	for _, dir := range d.plugins {
 		if f := installer.InspectPlugin(dir); len(f.Entries) > 0 {
 			d.settings = append(d.settings, f)
@@ -280,19 +280,14 @@ func switchedOff(path string) string {
 		}
 	}
 	path = filepath.Join(filepath.Dir(path), "config.toml")
-	table := ""
-	for line := range strings.Lines(string(read(path))) {
-		line, _, _ = strings.Cut(strings.Join(strings.Fields(line), ""), "#")
-		if strings.HasPrefix(line, "[") {
-			table = strings.Trim(line, "[]") + "."
-		}
-		if name := table + line; name == "features.hooks=false" ||
-			strings.HasPrefix(name, "features={") && strings.Contains(name, "hooks=false") {
-			return "features.hooks is false in " + path
-		}
+	if regexp.MustCompile(hooksOff).Match(read(path)) {
+		return "features.hooks is false in " + path
 	}
 	return ""
 }
+
+// hooksOff matches Codex's feature switched off: in its table, by its whole name, or in a table on one line.
+const hooksOff = `(?m)(?:^\s*\[features\].*\n(?:\s*[^\[\s].*\n|\s*\n)*\s*|^\s*features\.|^\s*features\s*=\s*\{.*\b)hooks\s*=\s*false\b`
 
 // settingsLimit is how much of the settings is looked at, in bytes.
 const settingsLimit = 1 << 20

@@ -2,12 +2,10 @@ package doctor
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/setup"
@@ -79,7 +77,7 @@ func written(path string) event.Millis {
 
 // mod reports whether the mod is in the sessions, or why it is not.
 func (d *doctor) mod() {
-	client, dir := d.client, setup.Mod(d.App).Dir
+	dir := setup.Mod(d.App).Dir
 	for _, other := range d.plugins {
 		if installer.IsMod(other) {
 			dir = other
@@ -87,39 +85,19 @@ func (d *doctor) mod() {
 	}
 	with, before, silent := d.heard(written(filepath.Join(dir, "hooks", "register.js")),
 		func(s *state.Session) bool { return s.Mod() != "" })
-	why := ""
-	if installer.IsMod(dir) && client.Version.RunsMods() {
-		why = refusal(client, dir)
-	}
 	switch {
-	case !client.Version.RunsMods():
+	case !d.client.Version.RunsMods():
 		d.off("mod", "", "mods begin with Claude Code %s", installer.ModSince)
 	case !installer.IsMod(dir):
 		d.off("mod", "beckon setup mod", "not installed, which shows Esc and refusals at once")
 	case !slices.Contains(d.plugins, dir):
 		d.off("mod", "claude plugin enable beckon@skills-dir", "its plugin is switched off")
-	case why != "":
-		d.fail("mod", "beckon setup mod writes it again", "the client refuses it: %s", why)
 	case silent > 0:
-		d.warn("mod", "claude --debug writes to its log why a mod is not loaded",
+		d.warn("mod", "claude plugin validate "+dir+" or claude --debug says why a mod is not loaded",
 			"%s began after the install, and the mod was never heard", term.Plural(silent, "live session"))
 	case before > 0:
 		d.warn("mod", "restart them", "%s began before the mod was there", term.Plural(before, "live session"))
 	default:
 		d.ok("mod", "%s heard", term.Plural(with, "live session"))
 	}
-}
-
-// refusal returns the client's first complaint about the mod in dir, or "" if it would load it.
-func refusal(client installer.Client, dir string) string {
-	out, err := client.Ask(context.Background(), "plugin", "validate", dir)
-	if err == nil || errors.Is(err, context.DeadlineExceeded) {
-		return ""
-	}
-	_, errs, _ := strings.Cut(string(out), "✘")
-	if _, first, ok := strings.Cut(errs, "❯ "); ok {
-		first, _, _ = strings.Cut(first, "\n")
-		return strings.TrimSpace(first)
-	}
-	return "claude plugin validate " + dir + " says why"
 }

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -240,8 +239,7 @@ func Installed(a *cli.App) bool {
 	if _, installed := installer.ChosenFor(keepDir(a)); installed || slices.ContainsFunc(AllSettings(a), inFile) {
 		return true
 	}
-	ctx := context.Background() // the client takes a while to list its plugins
-	plugins := installer.FindClient(ctx, a.ClaudeDir()).PluginDirs(ctx)
+	plugins := installer.FindClient(a.ClaudeDir()).PluginDirs() // the client takes a while
 	return slices.ContainsFunc(plugins, func(dir string) bool { return has(installer.InspectPlugin(dir)) })
 }
 
@@ -304,8 +302,7 @@ func completeInstall(a *cli.App, version string) error {
 	if !v.Known() {
 		return cli.Usage("--complete %q: not a version", version)
 	}
-	ctx := context.Background()
-	if c := installer.FindClient(ctx, a.ClaudeDir()); c.Version.Known() && c.Version.Compare(v) < 0 {
+	if c := installer.FindClient(a.ClaudeDir()); c.Version.Known() && c.Version.Compare(v) < 0 {
 		v = c.Version
 	}
 	err := installer.Complete(keepDir(a), v)

@@ -45,8 +45,8 @@ type machine struct {
 	events     installer.Set // empty: as they were chosen
 }
 
-// chosenAgents returns which of Claude Code and the others --agent names.
-func chosenAgents(names []string) (list []string, claude bool, err error) {
+// chosenAgents returns the steps of the agents that --agent names.
+func chosenAgents(names []string) (steps []string, err error) {
 	known := []string{"all", event.ClaudeCode}
 	for _, ag := range Registered() {
 		known = append(known, ag.Name)
@@ -55,16 +55,16 @@ func chosenAgents(names []string) (list []string, claude bool, err error) {
 		ag := event.AgentOf(name)
 		switch {
 		case name == "all":
-			list, claude = append(list, known[2:]...), true
+			steps = slices.Concat(steps, known[2:], []string{"hooks"})
 		case ag != nil && ag.Name == event.ClaudeCode:
-			claude = true
+			steps = append(steps, "hooks")
 		case ag == nil || ag.Install.File == "":
-			return nil, false, cli.Usage("--agent %q: not one of %s", name, strings.Join(known, ", "))
+			return nil, cli.Usage("--agent %q: not one of %s", name, strings.Join(known, ", "))
 		default:
-			list = append(list, ag.Name)
+			steps = append(steps, ag.Name)
 		}
 	}
-	return list, claude, nil
+	return steps, nil
 }
 
 // Run asks which steps to do, and does them.
@@ -78,12 +78,11 @@ func (c *Cmd) Run(a *cli.App) error {
 	m := &machine{
 		App:    a,
 		scope:  installer.Scope(c.Scope),
-		client: installer.FindClient(context.Background(), a.ClaudeDir()),
+		client: installer.FindClient(a.ClaudeDir()),
 		events: installer.Set(c.Events),
 	}
-	var claude bool
 	var err error
-	if m.agentNames, claude, err = chosenAgents(c.Agent); err != nil {
+	if m.agentNames, err = chosenAgents(c.Agent); err != nil {
 		return err
 	}
 	if m.hook, m.problem = HookProgram(a); m.problem != nil {
@@ -91,9 +90,6 @@ func (c *Cmd) Run(a *cli.App) error {
 	}
 	m.beckon = filepath.Join(filepath.Dir(m.hook), home.Program("beckon"))
 	names := slices.Concat(c.Step, m.agentNames)
-	if claude {
-		names = append(names, "hooks")
-	}
 	m.named = names
 	p, err := m.plan(c.Undo)
 	if err != nil {
