@@ -8,7 +8,7 @@ import (
 )
 
 // answersSpec is an install with answers for a client that can wake a session.
-var answersSpec = Spec{Command: "/opt/beckon/bin/beckon-hook", Events: Events(Version{2, 1, 330}, CoreEvents), Client: Version{2, 1, 330}, Answers: true}
+var answersSpec = Spec{Command: "/opt/beckon/bin/beckon-hook", Events: Events("2.1.330", CoreEvents), Client: "2.1.330", Answers: true}
 
 // Answers are added and removed without a trace: without them the entries are, byte for byte,
 // those of an install that never had them.
@@ -37,9 +37,9 @@ func TestAnswersRoundTrip(t *testing.T) {
 func TestAnswersEntries(t *testing.T) {
 	const program = `{"type": "command", "command": "/opt/beckon/bin/beckon-hook", "args": [`
 	old := answersSpec
-	old.Client = Version{2, 1, 197}
+	old.Client = "2.1.197"
 	older := answersSpec
-	older.Client = Version{2, 1, 150}
+	older.Client = "2.1.150"
 	for _, c := range []struct {
 		spec Spec
 		slot string
@@ -65,7 +65,7 @@ func TestAnswersEntries(t *testing.T) {
 func TestCompleteKeepsAnswers(t *testing.T) {
 	h := newHome(t)
 	spec := answersSpec
-	spec.Client = Version{2, 1, 100}
+	spec.Client = "2.1.100"
 	spec.Events = Events(spec.Client, CoreEvents)
 	h.apply(Install(spec))
 	h.complete("2.1.330")

@@ -12,7 +12,7 @@ import (
 // were chosen for, and whether there is such an install. An unknown version is the oldest.
 func ChosenFor(keep string) (oldest Version, installed bool) {
 	for _, r := range records(keep) {
-		if v := ParseVersion(r.Client); !installed || v.Compare(oldest) < 0 {
+		if v := ParseVersion(r.Client); !installed || v.Older(oldest) {
 			oldest, installed = v, true
 		}
 	}
@@ -46,7 +46,7 @@ func records(keep string) (all []record) {
 // file changes. It may run many times, and concurrently. The error joins those of all files.
 func Complete(keep string, v Version) (err error) {
 	for _, r := range records(keep) {
-		if v.Compare(ParseVersion(r.Client)) <= 0 {
+		if !ParseVersion(r.Client).Older(v) {
 			continue
 		}
 		spec := Spec{Command: r.entries[0].Program, Events: Events(v, r.Set), Client: v, Set: r.Set, KeepAnswers: true}

@@ -12,7 +12,7 @@ import (
 
 // before is an install that was made when there was no client.
 func before(h home) Spec {
-	spec := Spec{Command: "/b/beckon-hook", Events: Events(Version{}, CoreEvents), Set: CoreEvents}
+	spec := Spec{Command: "/b/beckon-hook", Events: Events("", CoreEvents), Set: CoreEvents}
 	h.apply(Install(spec))
 	return spec
 }
@@ -58,17 +58,17 @@ func TestCompleteAddsWhatANewerClientKnows(t *testing.T) {
 			if !h.complete("2.1.330") || h.read() == had {
 				t.Error("nothing was added")
 			}
-			if got := h.registered(); !slices.Contains(got, "StopFailure") || len(got) != len(Events(Version{2, 1, 330}, CoreEvents)) {
+			if got := h.registered(); !slices.Contains(got, "StopFailure") || len(got) != len(Events("2.1.330", CoreEvents)) {
 				t.Errorf("registered are %v", got)
 			}
-			if v, _ := ChosenFor(h.Keep); v != (Version{2, 1, 330}) {
+			if v, _ := ChosenFor(h.Keep); v != "2.1.330" {
 				t.Errorf("chosen for %v", v)
 			}
 			now := h.read()
 			if h.complete("2.1.330") || h.complete("2.1.197") || h.complete("2.1.331") || h.read() != now {
 				t.Error("completing again changes something")
 			}
-			if v, _ := ChosenFor(h.Keep); v != (Version{2, 1, 331}) {
+			if v, _ := ChosenFor(h.Keep); v != "2.1.331" {
 				t.Errorf("chosen for %v, though a newer client needed nothing more", v)
 			}
 			h.apply(Uninstall())
@@ -136,13 +136,13 @@ func TestCompleteAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if err := Complete(h.Keep, Version{2, 1, 330}); err != nil {
+			if err := Complete(h.Keep, "2.1.330"); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	if got := h.registered(); len(got) != len(Events(Version{2, 1, 330}, CoreEvents)) {
+	if got := h.registered(); len(got) != len(Events("2.1.330", CoreEvents)) {
 		t.Errorf("registered are %v", got)
 	}
 	h.apply(Uninstall())

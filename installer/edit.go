@@ -59,7 +59,7 @@ const replySlot = " --reply"
 func (s Spec) slots() []string {
 	slots := slices.Clone(s.Events)
 	for _, event := range []string{"Stop", "StopFailure"} {
-		if s.Answers && slices.Contains(s.Events, event) && s.Client.Compare(rewakeSince) >= 0 {
+		if s.Answers && slices.Contains(s.Events, event) && !s.Client.Older(rewakeSince) {
 			slots = append(slots, event+replySlot)
 		}
 	}
@@ -97,7 +97,7 @@ func (s Spec) entry(slot string) entryText {
 		}
 	case reply:
 		e.Args, e.Timeout, e.AsyncRewake = strings.Fields(slot), answerTimeout, true
-		if s.Client.Compare(rewakeWordsSince) >= 0 {
+		if !s.Client.Older(rewakeWordsSince) {
 			e.RewakeMessage, e.RewakeSummary = "The user replies:", "Reply from beckon"
 		}
 	case s.Answers && slices.Contains(answered, event):

@@ -15,11 +15,11 @@ import (
 const PluginName = "beckon"
 
 // ModSince is the first client that runs a plugin's functions.
-var ModSince = Version{2, 1, 287}
+const ModSince Version = "2.1.287"
 
 // RunsMods reports whether the client runs a plugin's functions. An unknown version gets none:
 // an older client fails in more ways than an error about the mod.
-func (v Version) RunsMods() bool { return v.Compare(ModSince) >= 0 }
+func (v Version) RunsMods() bool { return !v.Older(ModSince) }
 
 // modVersion is what the mod reports when it is loaded. A newer mod has a higher one.
 const modVersion = "1"

@@ -2,53 +2,37 @@ package installer
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
-	"strconv"
 
 	"beckon/event"
+	"beckon/event/policy/wire"
 )
 
-// Version is a version of Claude Code. The zero Version is unknown.
-type Version struct{ Major, Minor, Patch int }
+// Version is a version of Claude Code; the empty one is unknown, and the oldest.
+type Version string
 
 // rewakeSince is the first client on which a hook in the background was seen to wake a
 // session, rewakeWordsSince the first that was seen to take words around its text.
-var (
-	rewakeSince      = Version{2, 1, 197}
-	rewakeWordsSince = Version{2, 1, 330}
-)
+const rewakeSince, rewakeWordsSince Version = "2.1.197", "2.1.330"
 
 // ParseVersion reads the text that "claude --version" prints, such as
-// "2.1.329 (Claude Code)". It gives the zero Version for anything else.
+// "2.1.329 (Claude Code)". It gives the unknown one for anything else.
 func ParseVersion(s string) Version {
-	m := regexp.MustCompile(`(?m)^\s*v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b`).FindStringSubmatch(s)
+	m := regexp.MustCompile(`(?m)^\s*v?(\d{1,6}\.\d{1,6}\.\d{1,6})\b`).FindStringSubmatch(s)
 	if m == nil {
-		return Version{}
+		return ""
 	}
-	var n [3]int
-	for i := range n {
-		n[i], _ = strconv.Atoi(m[i+1]) // at most six digits
-	}
-	return Version{n[0], n[1], n[2]}
+	return Version(m[1])
 }
 
 // Known reports whether the version was found out.
-func (v Version) Known() bool { return v != Version{} }
+func (v Version) Known() bool { return v != "" }
 
-// Compare is negative when v is older than w, 0 when equal, positive when newer. The
-// unknown version is the oldest.
-func (v Version) Compare(w Version) int {
-	return cmp.Or(cmp.Compare(v.Major, w.Major), cmp.Compare(v.Minor, w.Minor), cmp.Compare(v.Patch, w.Patch))
-}
+// Older reports whether v is before w.
+func (v Version) Older(w Version) bool { return wire.Older(string(v), string(w)) }
 
-// String is the version with dots, or "unknown".
-func (v Version) String() string {
-	if !v.Known() {
-		return "unknown"
-	}
-	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
-}
+// String is the version, or "unknown".
+func (v Version) String() string { return cmp.Or(string(v), "unknown") }
 
 // Set is a choice of events.
 type Set string
@@ -69,7 +53,7 @@ func Events(v Version, set Set) []string {
 		switch {
 		case k.Register == event.Never:
 		case !v.Known() && k.Register != event.Core:
-		case v.Known() && v.Compare(ParseVersion(k.Since)) < 0:
+		case v.Known() && v.Older(Version(k.Since)):
 		case k.Register != event.All || set == AllEvents:
 			names = append(names, string(k.Kind))
 		}

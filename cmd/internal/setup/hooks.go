@@ -302,7 +302,7 @@ func completeInstall(a *cli.App, version string) error {
 	if !v.Known() {
 		return cli.Usage("--complete %q: not a version", version)
 	}
-	if c := installer.FindClient(a.ClaudeDir()); c.Version.Known() && c.Version.Compare(v) < 0 {
+	if c := installer.FindClient(a.ClaudeDir()); c.Version.Known() && c.Version.Older(v) {
 		v = c.Version
 	}
 	err := installer.Complete(keepDir(a), v)
