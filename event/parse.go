@@ -60,18 +60,14 @@ func ParseReader(agent, name string, r io.Reader) (Event, error) {
 }
 
 func parseDocument(agent, name string, d document) (Event, error) {
-	err := d.check()
-	if err == cutShort {
+	v, err := d.object()
+	switch err {
+	case nil:
+		return parse(agent, name, v), nil
+	case cutShort:
 		return parseCut(agent, name, d, err)
 	}
-	if err != nil {
-		return Event{}, err
-	}
-	v, err := d.object()
-	if err != nil {
-		return Event{}, err
-	}
-	return parse(agent, name, v), nil
+	return Event{}, err
 }
 
 // parseCut parses a payload whose end is missing, as err says. One that is too large keeps the
@@ -81,10 +77,10 @@ func parseDocument(agent, name string, d document) (Event, error) {
 func parseCut(agent, name string, d document, err error) (Event, error) {
 	large := d.large
 	d = d.whole()
-	if d.check() != nil {
+	v, bad := d.object()
+	if bad != nil {
 		return Event{}, err
 	}
-	v, _ := d.object()
 	e := parse(agent, name, v)
 	switch e.Kind {
 	case Stop, StopFailure, SubagentStop, SessionEnd:

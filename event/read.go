@@ -102,8 +102,11 @@ func (d *document) check() error {
 	return nil
 }
 
-// object returns the object of a checked document.
+// object returns the object that d is.
 func (d *document) object() (v gjson.Result, err error) {
+	if err = d.check(); err != nil {
+		return v, err
+	}
 	// Not a copy: nobody writes to text any more.
 	v = gjson.Parse(unsafe.String(unsafe.SliceData(d.text), len(d.text)))
 	if !v.IsObject() {

@@ -210,11 +210,7 @@ type hookCmd struct {
 	Via   string `help:"Which install the entry belongs to: plugin, or nothing." placeholder:"NAME"`
 }
 
-func (c *hookCmd) Run(a *app) error {
-	args := []string{c.Event, "--agent", c.Agent, "--via", c.Via}
-	hook.Main(args, a.Stdin, a.Stdout, a.Stderr, a.Getenv, handlers.Starter{})
-	return nil
-}
+func (*hookCmd) Run() error { return nil }
 
 // renaming is a command of an earlier release, and what does the same now.
 type renaming struct {

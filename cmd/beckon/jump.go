@@ -53,8 +53,14 @@ func (c *jumpCmd) Run(a *app) error {
 	j.Attended = !c.Message && !c.JSON && a.Attended()
 	ctx := context.Background()
 	out, err := c.jump(ctx, a, j)
-	if c.Message {
-		return c.message(ctx, j, &out, err)
+	if c.Message { // output of a key's command, or an exit code, would cover the pane
+		if err == nil && out.SessionID == "" {
+			err = errors.New(noTarget)
+		}
+		if err != nil {
+			err = j.Message(ctx, err.Error())
+		}
+		return err
 	}
 	if err := c.report(a, &out, err); err != nil || out.become == nil || c.DryRun {
 		return err
@@ -89,21 +95,6 @@ func (c *jumpCmd) jump(ctx context.Context, a *app, j *jump.Jumper) (jumped, err
 		}
 	}
 	return out, err
-}
-
-// message shows in tmux's status line what the screen does not show. Output of a key's
-// command, or an exit code, would cover the pane.
-func (c *jumpCmd) message(ctx context.Context, j *jump.Jumper, out *jumped, err error) error {
-	text := ""
-	switch {
-	case err != nil:
-		text = err.Error()
-	case out.SessionID == "":
-		text = noTarget
-	default:
-		return nil
-	}
-	return j.Message(ctx, text)
 }
 
 // cycles reports whether the target is a place in the queue, not a session.
@@ -176,19 +167,13 @@ const noTarget = "no other session needs you"
 
 func (c *jumpCmd) report(a *app, out *jumped, err error) error {
 	if c.JSON && (err == nil || out.SessionID != "") {
-		if e := cli.WriteJSON(a.Stdout, out); e != nil {
+		if e := cli.WriteJSON(a.Stdout, out); e != nil || err == nil {
 			return e
 		}
-		if err != nil {
-			return cli.ErrSilent
-		}
-		return nil
+		return cli.ErrSilent
 	}
-	if err != nil {
+	if err != nil || c.Quiet {
 		return err
-	}
-	if c.Quiet {
-		return nil
 	}
 	for _, s := range out.Skipped {
 		fmt.Fprintf(a.Stderr, "beckon: passing over %s: %s\n", cli.ShortID(s.SessionID), s.Why)

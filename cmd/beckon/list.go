@@ -42,7 +42,6 @@ func (c *listCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	color := a.ColorChoice(c.Color)
 	seen, now, err := a.Look(c.All)
 	if err != nil {
 		return err
@@ -71,8 +70,9 @@ func (c *listCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.Stdout, c.empty(a, len(seen) > 0))
 		return err
 	}
-	st := term.Style{Color: a.Color(color), Rich: a.Rich(), Width: a.Width(), Now: now.Time()}
-	return term.List(a.Stdout, rows, st)
+	style := a.Style(c.Color)
+	style.Now = now.Time()
+	return term.List(a.Stdout, rows, style)
 }
 
 // listed is what `list --json` prints when other hosts were asked.
@@ -103,14 +103,10 @@ func (c *listCmd) empty(a *app, ended bool) string {
 		return "no session in that state"
 	case ended:
 		return "no sessions; beckon list --all shows those that ended"
-	case !setup.Installed(a.App) && setup.AnyAgent(a.App):
-		return "no sessions; start an agent anywhere, and it is listed here"
-	case !setup.Installed(a.App):
+	case !setup.Installed(a.App) && !setup.AnyAgent(a.App):
 		return "no sessions; the hooks are not installed yet: beckon setup"
-	case !cli.Found("claude"):
-		return "no sessions; the hooks are installed, and claude is not on PATH yet"
 	}
-	return "no sessions; start claude anywhere, and it is listed here"
+	return "no sessions; start an agent anywhere, and it is listed here"
 }
 
 // parseStates checks the words of --state: those of the list and those of the JSON.
@@ -205,22 +201,23 @@ func (a *app) await(ctx context.Context, fits func(*render.Row) bool) (row rende
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	f := live.NewFollower(a.Reader(), live.Options{Pause: screenPause})
-	ok := false
+	found := false
 	look := func(u live.Update, err error) {
 		rows := a.Queue("").Rows(f.Seen(), false)
 		i := slices.IndexFunc(rows, func(r render.Row) bool { return fits(&r) })
-		if err == nil && !ok && i >= 0 {
-			row, now, ok = rows[i], u.Now.Time(), true
+		if err == nil && !found && i >= 0 {
+			row, now, found = rows[i], u.Now.Time(), true
 			stop()
 		}
 	}
 	u, err := f.Look()
-	if look(u, err); err == nil && !ok {
-		f.Run(ctx, look)
-		err = ctx.Err()
+	if err != nil {
+		return row, now, err
 	}
-	if ok {
-		err = nil
+	look(u, nil)
+	f.Run(ctx, look)
+	if !found {
+		err = ctx.Err()
 	}
 	return row, now, err
 }

@@ -13,7 +13,6 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
-	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/talk"
 	"beckon/event"
 	"beckon/event/home"
@@ -100,17 +99,15 @@ func (a *app) terminal(set alert.Settings, w io.Writer) notify.Terminal {
 
 // follower leaves what watch or serve sees to the process that notifies.
 func (a *app) follower() *notify.Follower {
-	return &notify.Follower{Dir: a.Store.Dir, Start: a.startBeckon}
+	return &notify.Follower{Dir: a.Store.Dir, Start: a.Start}
 }
-
-func (a *app) startBeckon(args []string) error { return hook.StartBeckon(a.Store.Dir, args) }
 
 type notifyWaitCmd struct{}
 
 func (*notifyWaitCmd) Run(a *app) error {
 	set := a.Configured().Alert
 	d := notify.Deliverer{
-		Store: a.Store, Reader: a.Reader(), Settings: set, Channels: a.channels(set, nil), Start: a.startBeckon,
+		Store: a.Store, Reader: a.Reader(), Settings: set, Channels: a.channels(set, nil), Start: a.Start,
 	}
 	if err := d.Wait(context.Background()); err != nil {
 		a.Store.Log(fmt.Errorf("notifying: %w", err)) // nobody reads this process's output
@@ -237,29 +234,23 @@ type notifyUsageCmd struct {
 }
 
 func (c *notifyUsageCmd) Run(a *app) error {
-	if err := c.notify(a, time.Now()); err != nil {
+	now := time.Now()
+	all, err := usage.In(a.Store.Dir).Read(event.MillisOf(now))
+	for _, account := range all {
+		for _, w := range account.Windows { // none if the window is over
+			if account.Name == c.Account && w.Name == c.Limit {
+				err = errors.Join(err, c.send(a, w, now))
+			}
+		}
+	}
+	if err != nil {
 		a.Store.Log(fmt.Errorf("notifying of a usage limit: %w", err)) // nobody reads this process's output
 	}
 	return nil
 }
 
-func (c *notifyUsageCmd) notify(a *app, now time.Time) error {
+func (c *notifyUsageCmd) send(a *app, w usage.Window, now time.Time) error {
 	set := a.Configured().Alert
-	all, err := usage.In(a.Store.Dir).Read(event.MillisOf(now))
-	if err != nil {
-		return err
-	}
-	for _, account := range all {
-		for _, w := range account.Windows {
-			if account.Name == c.Account && w.Name == c.Limit {
-				return c.send(a, set, w, now)
-			}
-		}
-	}
-	return nil // the window is over
-}
-
-func (c *notifyUsageCmd) send(a *app, set alert.Settings, w usage.Window, now time.Time) error {
 	d := store.Decided{At: event.MillisOf(now), Kind: config.Limit, AlertAt: w.At, By: "statusline", Verdict: state.Notify,
 		Reason: fmt.Sprintf("%s: %d %% are used", term.LimitName(w.Name), c.Percent)}
 	if set.Silent(now) {

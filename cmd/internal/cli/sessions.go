@@ -160,10 +160,12 @@ func (a *App) Act(action state.Action, seen ...state.Seen) (err error) {
 	return err
 }
 
+// Start starts beckon and does not wait for it.
+func (a *App) Start(args []string) error { return hook.StartBeckon(a.Store.Dir, args) }
+
 // Return has the user notified when a session comes back that is set aside until a time.
 func (a *App) Return(s *state.Session, until event.Millis) {
-	start := func(args []string) error { return hook.StartBeckon(a.Store.Dir, args) }
-	if err := a.Configured().Alert.Return(a.Store.Dir, s.Record(), until, start); err != nil {
+	if err := a.Configured().Alert.Return(a.Store.Dir, s.Record(), until, a.Start); err != nil {
 		a.Store.Log(fmt.Errorf("the return of session %q will not be notified: %w", s.ID, err))
 	}
 }
