@@ -138,8 +138,7 @@ func (r *run) rewrite(res *HookResult) bool {
 	return true
 }
 
-// twice reports whether an object in v has a repeated member. The client reads the last one,
-// rules the first.
+// twice reports whether an object in v has a repeated member: the client reads the last, rules the first.
 func twice(v gjson.Result) (found bool) {
 	names := map[string]bool{}
 	v.ForEach(func(name, value gjson.Result) bool {

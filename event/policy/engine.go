@@ -1,16 +1,14 @@
-// Package policy answers a hook: it reads the user's decisions about their agents
-// (policy.json), runs the hooks that match an event, merges their answers into one and writes
-// that in the client's format.
+// Package policy answers a hook: it reads the user's decisions about their agents (policy.json), runs the hooks
+// that match an event, merges their answers into one and writes that in the client's format.
 //
-// It guarantees: silence if no hook decides anything; the same answer for the same event and
-// policy; one deadline for everything that an event starts, and rules that are evaluated
-// whatever happens to the rest; nothing that an event cannot express reaches the client; a
-// file with an error never disables what was in force before it. A policy is a guard rail, not a
-// sandbox: an agent that may run any command may do with another one what a rule forbids.
+// It guarantees: silence if no hook decides anything; the same answer for the same event and policy; one
+// deadline for everything that an event starts, and rules that are evaluated whatever happens to the
+// rest; nothing that an event cannot express reaches the client; a file with an error never disables
+// what was in force before it.
 //
-// Its packages: shell reads command lines, rule says what a rule covers, config parses the files,
-// wire knows what an event can express and the JSON of all sides, trust stores files between
-// hooks, run starts commands and asks servers and models. This package starts nothing itself.
+// Its packages: shell reads command lines, rule says what a rule covers, config parses the files, wire knows
+// what an event can express and the JSON of all sides, trust stores files between hooks, run starts
+// commands and asks servers and models. This package starts nothing itself.
 package policy
 
 import (

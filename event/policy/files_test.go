@@ -71,43 +71,6 @@ func TestLastGoodStaysInForce(t *testing.T) {
 	}
 }
 
-// A global policy that somebody is writing is never in force by halves: the last good copy is.
-func TestHalfWrittenPolicy(t *testing.T) {
-	s := sources(t)
-	put(t, s.Global, denies("a"))
-	Load(s)
-	done, written := make(chan bool), make(chan bool)
-	go func() {
-		defer close(written)
-		f, err := os.OpenFile(s.Global, os.O_WRONLY, 0)
-		for ; err == nil; err = nil {
-			for _, letter := range "bc" {
-				text := denies(strings.Repeat(string(letter), 1<<18))
-				for at := 0; at < len(text); at += 1 << 12 {
-					_, _ = f.WriteAt([]byte(text[at:min(at+1<<12, len(text))]), int64(at))
-				}
-			}
-			select {
-			case <-done:
-				_ = f.Close()
-				return
-			default:
-			}
-		}
-	}()
-	halves := 0
-	for range 30 {
-		reason := strings.TrimPrefix(inForce(Load(s)), "global:")
-		if strings.Trim(reason, reason[:1]) != "" {
-			halves++ // the writer may have been held up, so that the file did not change
-		}
-	}
-	if close(done); halves > 8 {
-		t.Errorf("two versions are in force by halves, %d times", halves)
-	}
-	<-written
-}
-
 func TestProjectIsInForceOnceTrusted(t *testing.T) {
 	s := sources(t)
 	put(t, s.Global, denies("g"))

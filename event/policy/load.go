@@ -166,7 +166,7 @@ func (s Sources) global() File {
 		}
 		return f
 	case good != nil:
-		f.Config, err = config.Decode(s.Global, config.Global, []byte(good.Text))
+		f.Config, err = config.DecodeAgain(s.Global, config.Global, []byte(good.Text))
 	}
 	switch {
 	case err == nil && gone && len(f.Config.Hooks) > 0:

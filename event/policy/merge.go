@@ -290,8 +290,7 @@ func (m *merging) once() {
 	}
 }
 
-// others copies the members of the client's own JSON that need no decision. Of several hooks the
-// last one's counts.
+// others copies the members of the client's own JSON that need no decision. The last hook's count.
 func (m *merging) others(h *config.Hook, raw []byte) {
 	if raw == nil {
 		return

@@ -13,18 +13,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// suffix ends the name of a test file: a txtar archive. Its file "cases" has one call per line, in
-// the form DECISION TOOL INPUT:
-//
-//	deny  Bash   git push --force
-//	ask   Bash   "make build\nmake deploy"
-//	pass  Grep   {"pattern": "key", "path": "src"}
-//	pass  UserPromptSubmit  add a test
-//
-// INPUT is the call's command, file, URL or pattern as it is, a quoted Go string, or the whole
-// tool_input as a JSON object. Instead of TOOL the line may name an event, whose prompt INPUT is.
-// Empty lines and lines that begin with # are comments. A file "policy.json" in the archive is the
-// policy under test; without one it is the policy in force.
+// suffix ends the name of a test file: a txtar archive. Its file "cases" has one call per line, in the form
+// DECISION TOOL INPUT. INPUT is the call's command, file, URL or pattern as it is, a quoted Go string, or the
+// whole tool_input as a JSON object. Instead of TOOL the line may name an event, whose prompt INPUT is. A file
+// "policy.json" in the archive is the policy under test; without one it is the policy in force.
 const suffix = ".policytest.txtar"
 
 // decisions are the words that a case may expect. pass is no decision.
@@ -40,23 +32,17 @@ type testCase struct {
 // parseCases parses a test file. Calls are made in cwd. policy is nil if the file has none. The
 // error names the line.
 func parseCases(data []byte, cwd string) (policy []byte, cases []testCase, err error) {
-	archive := txtar.Parse(data)
-	at := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "cases" })
-	if at < 0 {
+	files := map[string][]byte{}
+	for _, part := range txtar.Parse(data).Files {
+		files[part.Name] = part.Data
+	}
+	list, there := files["cases"]
+	if !there {
 		return nil, nil, errors.New(`line 1: no file "-- cases --" in the archive`)
 	}
-	for _, part := range archive.Files {
-		if part.Name == "policy.json" {
-			policy = part.Data
-		}
-	}
-	line := 0
-	for text := range strings.Lines(string(data)) {
-		if line++; strings.TrimSpace(text) == "-- cases --" {
-			break
-		}
-	}
-	for text := range strings.Lines(string(archive.Files[at].Data)) {
+	before, _, _ := strings.Cut("\n"+string(data), "\n-- cases --")
+	line := 1 + strings.Count(before, "\n")
+	for text := range strings.Lines(string(list)) {
 		line++
 		text = strings.TrimSpace(text)
 		if text == "" || text[0] == '#' {
@@ -72,7 +58,7 @@ func parseCases(data []byte, cwd string) (policy []byte, cases []testCase, err e
 	if len(cases) == 0 {
 		return nil, nil, fmt.Errorf("line %d: no cases", line)
 	}
-	return policy, cases, nil
+	return files["policy.json"], cases, nil
 }
 
 func parseCase(text, cwd string) (c testCase, err error) {

@@ -132,8 +132,7 @@ func (c *checking) spelling(entry string) {
 	}
 }
 
-// misspelt warns about a word of an entry that is nearly one of the known ones. A plural is another
-// word.
+// misspelt warns about a word of an entry that is nearly one of the known ones. A plural is another word.
 func (c *checking) misspelt(entry, word string, known []string) {
 	const short = 5 // shorter words are often near others
 	if len(word) < short || slices.Contains(known, word) {

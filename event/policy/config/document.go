@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"beckon/event/jsonenc"
 	"beckon/event/typed"
 
 	"github.com/tailscale/hujson"
@@ -52,8 +53,7 @@ func (p Problems) Error() string {
 // Hint returns the advice of the last problem; Error contains that of the others.
 func (p Problems) Hint() string { return p[len(p)-1].Advice }
 
-// document is a policy file being parsed. It collects every problem, so that a user sees all of
-// them at once.
+// document is a policy file being parsed. It collects every problem, so that a user sees all at once.
 type document struct {
 	file     string
 	lines    []int // offsets of the line breaks
@@ -163,7 +163,7 @@ func (d *document) is(m member, want string) bool {
 }
 
 // text returns the value of a text.
-func (m member) text() string { return m.v.(hujson.Literal).String() }
+func (m member) text() string { return jsonenc.Unquote(string(m.v.(hujson.Literal)), -1) }
 
 // object begins to read a value; nil if it is no object.
 func (d *document) object(m member) *object {
@@ -172,7 +172,7 @@ func (d *document) object(m member) *object {
 	}
 	o := &object{document: d, place: m.place, members: map[string]member{}}
 	for _, x := range m.v.(*hujson.Object).Members {
-		name := x.Name.Value.(hujson.Literal).String()
+		name := member{v: x.Name.Value}.text()
 		at := place{m.path + pathOf(name), x.Name.StartOffset}
 		if o.has(name) { // parsers differ in which one counts
 			d.fail(at, "", "is set twice")
@@ -269,7 +269,7 @@ func (o *object) list(name, want, of string) (list []member) {
 	switch {
 	case ok && several:
 		for i, e := range a.Elements {
-			x := member{place{fmt.Sprintf("%s[%d]", m.path, i), e.StartOffset}, e.Value}
+			x := member{place{m.path + "[" + strconv.Itoa(i) + "]", e.StartOffset}, e.Value}
 			if o.is(x, of) {
 				list = append(list, x)
 			}

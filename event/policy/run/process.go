@@ -106,8 +106,7 @@ func cause(err error) error {
 	return err
 }
 
-// capped is the beginning of an output: a program that prints a gigabyte and then decides has
-// still decided.
+// capped is the beginning of an output: a program that prints a gigabyte and then decides has decided.
 type capped struct {
 	event.Bounded
 	whole bool // the end was reached: no process has the output open

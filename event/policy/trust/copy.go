@@ -84,14 +84,16 @@ var ErrEmpty = errors.New("the file is empty; a policy that wants nothing is {}"
 // being written is read again, and refused if it goes on changing.
 //
 // Errors: fs.ErrNotExist, ErrEmpty, and those of the file system.
-func ReadFile(path string) (data []byte, err error) {
+func ReadFile(path string) ([]byte, error) { return readWith(path, plainfile.ReadFile) }
+
+func readWith(path string, read func(string) ([]byte, error)) ([]byte, error) {
 	const tries, pause = 4, 5 * time.Millisecond
 	for try := range tries {
 		before, _ := plainfile.VersionOf(path)
 		if before.Size > maxFile {
 			return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
 		}
-		data, err = plainfile.ReadFile(path)
+		data, err := read(path)
 		after, there := plainfile.VersionOf(path)
 		switch {
 		case there && (after != before || after.Young(pause) && try < tries-1):

@@ -39,8 +39,7 @@ func Question(c Call) (body, data []byte, err error) {
 	return body, data, err
 }
 
-// promised are the members that protocol 1.0 requires for an event, which the client's version
-// may have left out.
+// promised are the members that protocol 1.0 requires for an event, and the client may have left out.
 var promised = map[string]map[string]any{
 	"Stop":             {"stop_hook_active": false},
 	"SubagentStop":     {"stop_hook_active": false},
