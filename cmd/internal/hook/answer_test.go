@@ -61,7 +61,7 @@ func (u *user) fire(kind event.Kind, members string) string {
 	if code != 0 || errs.Len() > 0 {
 		u.Errorf("%s: exit code %d, on stderr %q", kind, code, errs.String())
 	}
-	if log, err := os.ReadFile(filepath.Join(u.env["BECKON_STATE_DIR"], "log", "beckon.log")); err == nil {
+	if log, err := os.ReadFile(filepath.Join(u.env["BECKON_STATE_DIR"], "log", "beckon.log")); err == nil && len(log) > 0 {
 		u.Errorf("%s: logged %s", kind, log)
 	}
 	return out.String()

@@ -39,12 +39,11 @@ func (c *logCmd) Run(a *cli.App, s policy.Sources) error {
 
 func logged(a *cli.App, e trust.Entry) {
 	const indent = "           "
-	what := strings.TrimSpace(e.Event + " " + e.Tool)
 	fmt.Fprintf(a.Stdout, "%4s %-5s %s: %s\n", term.Age(time.Since(e.At)), cmp.Or(e.Decision, "-"),
-		render.OneLine(what), render.OneLine(e.Subject))
+		render.OneLine(strings.TrimSpace(e.Event+" "+e.Tool)), render.OneLine(e.Subject))
 	for _, h := range e.Hooks {
-		ms := float64(h.Us) / 1000
-		fmt.Fprintf(a.Stdout, "%s%s: %s (%.1f ms)\n", indent, render.OneLine(h.Hook), render.OneLine(said(h)), ms)
+		fmt.Fprintf(a.Stdout, "%s%s: %s (%.1f ms)\n",
+			indent, render.OneLine(h.Hook), render.OneLine(said(h)), float64(h.Us)/1000)
 	}
 	printNotices(a, indent, e.Notes)
 }

@@ -16,6 +16,7 @@ import (
 	"beckon/event/typed"
 
 	"github.com/tailscale/hujson"
+	"github.com/tidwall/gjson"
 )
 
 // Defaults of a policy server, from protocol 1.0.
@@ -197,21 +198,16 @@ func (d *decoder) pack(name string, at place) {
 		d.fail(at, suggest(name, Packs()), "no pack %q", name)
 		return
 	}
-	var pack struct {
-		Hooks struct {
-			PreToolUse []struct {
-				Hooks []struct {
-					ID, Reason, Tool string
-					Decision         wire.Decision
-					Match            []string
-					rule.Conditions
-					Unless *rule.Conditions
-				}
-			}
-		}
+	var rules []struct {
+		ID, Reason, Tool string
+		Decision         wire.Decision
+		Match            []string
+		rule.Conditions
+		Unless *rule.Conditions
 	}
-	_ = json.Unmarshal(text, &pack) // in half the time of Decode, which a test calls
-	for _, r := range pack.Hooks.PreToolUse[0].Hooks {
+	// In half the time of Decode, which a test calls.
+	_ = json.Unmarshal([]byte(gjson.GetBytes(text, "hooks.PreToolUse.0.hooks").Raw), &rules)
+	for _, r := range rules {
 		h := d.base(event.PreToolUse, BuiltIn, at)
 		h.ID = name + "/" + r.ID
 		h.hashed = fmt.Sprint(h.ID, h.Observe)
