@@ -81,7 +81,7 @@ func Facts(r *render.Row) (list []Detail) {
 	for _, a := range r.Subagents {
 		add("subagent", a.Type+" "+a.AgentID+": "+string(a.State))
 	}
-	add("besides", strings.Join(Badges(r, false), ", "))
+	add("besides", strings.Join(Badges(r), ", "))
 	for i := range r.Refusals {
 		add("refused", r.Refusals[i].Line())
 	}
@@ -101,14 +101,10 @@ func Place(r *render.Row) string {
 	return ""
 }
 
-// Badges says what runs in addition to a session's turn, in words or letters.
-func Badges(r *render.Row, short bool) (list []string) {
-	add := func(n int, one, letter string) {
-		switch {
-		case n <= 0:
-		case short:
-			list = append(list, strconv.Itoa(n)+letter)
-		default:
+// Badges says what runs in addition to a session's turn.
+func Badges(r *render.Row) (list []string) {
+	add := func(n int, one string) {
+		if n > 0 {
 			list = append(list, Plural(n, one))
 		}
 	}
@@ -116,9 +112,9 @@ func Badges(r *render.Row, short bool) (list []string) {
 	if r.Background != nil {
 		b = *r.Background
 	}
-	add(max(len(r.Subagents), b.Agents), "subagent", "a")
-	add(b.Shells, "shell", "s")
-	add(b.Crons, "schedule", "t")
+	add(max(len(r.Subagents), b.Agents), "subagent")
+	add(b.Shells, "shell")
+	add(b.Crons, "schedule")
 	if r.Refused > 0 && r.State != state.Idle { // there it is in the state's name
 		list = append(list, strconv.Itoa(r.Refused)+" refused")
 	}

@@ -165,7 +165,7 @@ func cells(r *render.Row, where string, now time.Time) []string {
 		name += " (new)"
 	}
 	what := r.What()
-	for _, b := range Badges(r, false) {
+	for _, b := range Badges(r) {
 		what += " [" + b + "]"
 	}
 	if r.Remote != nil && r.Remote.Stale {

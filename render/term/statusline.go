@@ -80,7 +80,7 @@ func (st Style) status(v *StatusView, field string, l level) string {
 	case "limit":
 		w, ok := usage.Nearest([]usage.Account{v.Usage})
 		if ok && (l.cost || w.Percent() >= NearlyFull) {
-			return st.Paint(limitColor(w), Limit(w, st.Now, l.name > 0))
+			return st.Paint(fullness(w.Percent()), Limit(w, st.Now, l.name > 0))
 		}
 	default:
 		return count(v.Others, field)

@@ -40,9 +40,6 @@ func day(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
 }
 
-// limitColor is green, yellow or red as the context's is.
-func limitColor(w usage.Window) string { return fullness(w.Percent()) }
-
 // Limits returns a table of the limits of all accounts.
 func Limits(accounts []usage.Account, st Style) string {
 	if len(accounts) == 0 {
@@ -53,7 +50,7 @@ func Limits(accounts []usage.Account, st Style) string {
 	for _, a := range accounts {
 		for _, w := range a.Windows {
 			on := min(6, int(w.Percent()*6/100+0.5))
-			bar := st.Paint(limitColor(w), strings.Repeat("█", on)) + strings.Repeat("░", 6-on)
+			bar := st.Paint(fullness(w.Percent()), strings.Repeat("█", on)) + strings.Repeat("░", 6-on)
 			fmt.Fprintf(&b, "%-7s %s %4s  %-10s %s\n", LimitName(w.Name), bar, Percent(w.Percent()),
 				Moment(w.Resets.Time(), st.Now), cmp.Or(clean(a.Name), "default"))
 		}

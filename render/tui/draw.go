@@ -197,7 +197,7 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool) stri
 	cell(dim, term.Middle(branch(r), c.branch), c.branch, false)
 	cell(is(text), clean(r.Title), c.title, false)
 	cell(is(text), what(r, c.title > 0), c.what, false)
-	cell(dim, badges(r, width), c.badge, true)
+	cell(dim, badges(r), c.badge, true)
 	cell(is(fullness(cmp.Or(r.Context, &render.Context{}).UsedPercentage)), contextUsed(r), c.context, true)
 	cell(dim, m.hostName(r), c.host, false)
 	put(text, strings.Repeat(" ", max(0, width-used)))

@@ -22,7 +22,7 @@ type layout struct {
 // Sizes from which the screen shows more.
 const (
 	sideWidth  = 120 // the peek panel stands beside the list
-	shortWidth = 72  // badges are words
+	shortWidth = 72  // the words of keys are whole
 	airyHeight = 12  // a blank line under the title
 	footHeight = 6   // a last line with keys
 )
@@ -71,7 +71,7 @@ func (m *model) measure(width int) columns {
 		widen(&want.word, m.word(r))
 		widen(&want.name, name(r))
 		widen(&want.branch, branch(r))
-		widen(&want.badge, badges(r, width))
+		widen(&want.badge, badges(r))
 		widen(&want.host, m.hostName(r))
 		widen(&want.title, clean(r.Title))
 		widen(&want.context, contextUsed(r))
@@ -135,9 +135,7 @@ func branch(r *render.Row) string {
 	return strings.TrimSpace(b + " @" + tree)
 }
 
-func badges(r *render.Row, width int) string {
-	return strings.Join(term.Badges(r, width < shortWidth), " ")
-}
+func badges(r *render.Row) string { return strings.Join(term.Badges(r), " ") }
 
 func contextUsed(r *render.Row) string {
 	if r.Context == nil {

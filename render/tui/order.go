@@ -3,7 +3,6 @@ package tui
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"beckon/render"
 	"beckon/render/term"
@@ -22,31 +21,25 @@ func matches(r *render.Row, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// best returns the index of the row whose name fits the words of a filter best, the first of
-// several: a name that begins with a word is better than one with a word in it that does, and
-// that is better than any other text.
+// best returns the index of the row whose name fits the words of a filter best, the first of several:
+// a name that begins with a word is better than one with a word in it that does.
 func best(rows []render.Row, words []string) (at int) {
-	least := -1
+	most := -1
 	for i := range rows {
 		rank, whole := 0, strings.ToLower(name(&rows[i]))
-		parts := " " + strings.Join(strings.FieldsFunc(whole+" "+strings.ToLower(branch(&rows[i])), separates), " ")
 		for _, w := range words {
-			switch {
-			case strings.HasPrefix(whole, w):
-			case strings.Contains(parts, " "+w):
-				rank++
-			default:
+			if strings.HasPrefix(whole, w) {
 				rank += 2
+			} else if strings.Contains(whole, " "+w) {
+				rank++
 			}
 		}
-		if least < 0 || rank < least {
-			at, least = i, rank
+		if rank > most {
+			at, most = i, rank
 		}
 	}
 	return at
 }
-
-func separates(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // entry is one line of the list: a heading, a row, or a gap between groups.
 type entry struct {

@@ -79,9 +79,6 @@ func (c *inviteCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if host, _, err := net.SplitHostPort(h.Listen); err == nil && h.Pin == "" {
-		fmt.Fprintf(a.Stderr, "beckon: this server listens at %s only: the token works on this machine\n", host)
-	}
 	fmt.Fprintf(a.Stderr, "beckon: a running server takes it with: %s\n"+
 		"beckon: whoever has this line has the access; on that machine: beckon fleet link --join TOKEN\n", h.Reload())
 	fmt.Fprintln(a.Stdout, acc.Token())

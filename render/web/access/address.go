@@ -114,19 +114,14 @@ func Elsewhere(addr string, names []string) (string, error) {
 	return "http://" + net.JoinHostPort(host, port) + "/", nil
 }
 
-// outboundAddr returns this machine's address towards other machines. Nothing is sent to find
-// it: the system only reports the route of a datagram.
+// outboundAddr returns this machine's address towards other machines, "" for none. Nothing is sent to
+// find it: the system only reports the route of a datagram.
 func outboundAddr() string {
-	all := ownAddrs()
 	for _, to := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} { // reserved addresses (RFC 5737, RFC 3849)
 		if c, err := net.Dial("udp", to); err == nil {
 			_ = c.Close()
-			all = append([]netip.Addr{c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().WithZone("")}, all...)
-			break
+			return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().WithZone("").String()
 		}
-	}
-	if i := slices.IndexFunc(all, netip.Addr.IsGlobalUnicast); i >= 0 {
-		return all[i].String()
 	}
 	return ""
 }
