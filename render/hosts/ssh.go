@@ -2,7 +2,6 @@ package hosts
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,18 +81,11 @@ func ask(ctx context.Context, name string) ([]byte, error) {
 	if exit.ExitCode() == 127 {
 		return nil, errors.New("beckon is not there")
 	}
-	return nil, errors.New(cmp.Or(lastLine(string(said.Kept)), err.Error()))
-}
-
-// lastLine returns the last non-empty line, since ssh's own warnings come before it.
-func lastLine(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if line := render.OneLine(lines[i]); line != "" {
-			return event.Cut(line, 300)
-		}
+	why := render.Lines(string(said.Kept))
+	if len(why) == 0 {
+		return nil, err
 	}
-	return ""
+	return nil, errors.New(event.Cut(why[len(why)-1], 300)) // ssh's own warnings come before
 }
 
 const (

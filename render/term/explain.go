@@ -13,16 +13,9 @@ import (
 	"beckon/state"
 )
 
-func presence(p state.Presence) string {
-	switch p {
-	case state.Alive:
-		return "alive"
-	case state.Gone:
-		return "gone"
-	case state.Unsure:
-		return "unknown: this host rebooted, or another host has the same name"
-	}
-	return "not known from here"
+var presences = map[state.Presence]string{
+	state.Alive: "alive", state.Gone: "gone",
+	state.Unsure: "unknown: this host rebooted, or another host has the same name",
 }
 
 // Explain writes which fact decided a state, how old it is, and what it overrode.
@@ -51,7 +44,7 @@ func Explain(w io.Writer, v state.Seen, facts []state.Fact, now time.Time) error
 	}
 	process := "not known"
 	if p := s.Origin.Process; p.Pid != 0 {
-		process = fmt.Sprintf("%d on %s: %s", p.Pid, p.Host, presence(ev.Process))
+		process = fmt.Sprintf("%d on %s: %s", p.Pid, p.Host, cmp.Or(presences[ev.Process], "not known from here"))
 	}
 	line("process", "%s", process)
 	if id := ev.Job.ID; id != "" {
