@@ -54,23 +54,17 @@ func AnyDue(stateDir string) bool {
 	return err == nil
 }
 
-// Unattended reports whether an alert may be due while no process waits for it.
-func Unattended(stateDir string) bool {
-	if !AnyDue(stateDir) {
-		return false
-	}
-	lock := WaitLock(stateDir)
-	free, err := lock.TryLock()
-	return free && errors.Join(err, lock.Unlock()) == nil
-}
-
 func (d Due) path(stateDir string) string {
 	return filepath.Join(dueDir(stateDir), strings.Join([]string{string(d.Key), d.Alert, string(d.Mode)}, "."))
 }
 
 // Attend starts the process that notifies, if an alert may be due and none waits for it.
 func Attend(stateDir string, start func(args []string) error) error {
-	if !Unattended(stateDir) {
+	lock := WaitLock(stateDir)
+	if !AnyDue(stateDir) {
+		return nil
+	}
+	if free, err := lock.TryLock(); !free || errors.Join(err, lock.Unlock()) != nil {
 		return nil
 	}
 	return start([]string{"notify", "wait"})

@@ -49,7 +49,7 @@ func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) st
 	if !a.Judged() {
 		return observe(a, stdin, stdout, getenv, nil)
 	}
-	if getenv = a.Env(getenv); !mayBePolicied(getenv) {
+	if getenv = a.Env(getenv); !guarded(true, func() bool { return Policied(getenv) }) {
 		return observe(a, stdin, stdout, getenv, nil)
 	}
 	in := io.Reader(stdin)
@@ -124,10 +124,6 @@ func guarded[T any](otherwise T, do func() T) (is T) {
 	var fault error // the program that answers gets the event instead
 	defer Guard(&fault)
 	return do()
-}
-
-func mayBePolicied(getenv func(string) string) bool {
-	return guarded(true, func() bool { return Policied(getenv) })
 }
 
 func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)) bool {

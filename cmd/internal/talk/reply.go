@@ -46,37 +46,13 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	out, err := say(a, &v, text, request.Terminal, pin.Asked(request.In(a.Store.Dir)))
-	if err != nil {
-		return err
-	}
-	return out.print(a, "a reply in "+nameOf(&v), c.JSON)
-}
-
-// found returns a session of this machine, for its user.
-func found(a *cli.App, arg string) (state.Seen, error) {
-	v, err := a.Find(arg)
-	if err != nil {
-		return v, notHere(a, err)
-	}
-	return v, mayAnswer(a)
-}
-
-// nameOf returns the name that a list shows for a session.
-func nameOf(v *state.Seen) string {
-	row := render.Rows([]state.Seen{*v}, true)[0]
-	return card.Line1(cmp.Or(row.Label(), cli.ShortID(v.Session.ID)))
-}
-
-// say continues a session whose turn is over with a text, through the hook that waits for it.
-func say(a *cli.App, v *state.Seen, text string, from request.From, unlock request.Unlock) (result, error) {
 	if err := request.CheckMessage(text); err != nil {
-		return result{}, cli.Usage("%w", err)
+		return cli.Usage("%w", err)
 	}
 	dir := request.In(a.Store.Dir)
 	list, err := dir.List(time.Now())
 	if err != nil {
-		return result{}, fmt.Errorf("reading the requests: %w", err)
+		return fmt.Errorf("reading the requests: %w", err)
 	}
 	list = slices.DeleteFunc(list, func(o request.Request) bool {
 		return o.Kind != request.Reply || o.Record != v.Session.Record()
@@ -86,12 +62,26 @@ func say(a *cli.App, v *state.Seen, text string, from request.From, unlock reque
 		if !v.Status.State.AtWork() {
 			what = "has no hook that waits for a reply"
 		}
-		return result{}, cli.NotFound(
+		return cli.NotFound(
 			"a reply reaches a session whose turn is over, from the first one after beckon setup answers",
 			"session %s %s", cli.ShortID(v.Session.ID), what)
 	}
-	ans := request.Answer{Word: request.Say, Message: text, From: from}
-	return give(a, &list[len(list)-1], ans, unlock)
+	ans := request.Answer{Word: request.Say, Message: text, From: request.Terminal}
+	out, err := give(a, &list[len(list)-1], ans, pin.Asked(dir))
+	if err != nil {
+		return err
+	}
+	row := render.Rows([]state.Seen{v}, true)[0]
+	return out.print(a, "a reply in "+card.Line1(cmp.Or(row.Label(), cli.ShortID(v.Session.ID))), c.JSON)
+}
+
+// found returns a session of this machine, for its user.
+func found(a *cli.App, arg string) (state.Seen, error) {
+	v, err := a.Find(arg)
+	if err != nil {
+		return v, notHere(a, err)
+	}
+	return v, mayAnswer(a)
 }
 
 // StopCmd is `beckon stop`.
@@ -208,4 +198,104 @@ func elsewhere(a *cli.App, session string, verb []string, words ...string) error
 // command returns what runs a command of beckon where a session of another machine runs.
 func command(a *cli.App, row *render.Row, verb []string, words ...string) (jump.Command, error) {
 	return fleets.Jumper(a).There(row, slices.Concat(verb, []string{row.Record()}, words)...)
+}
+
+// result is what became of an answer, in the format of `answer --json`.
+type result struct {
+	Schema  int             `json:"schema"`
+	Request string          `json:"offer"`
+	Word    request.Word    `json:"word"`
+	Taken   bool            `json:"taken"`
+	Why     string          `json:"why,omitempty"`
+	By      *request.Answer `json:"answered,omitempty"` // who was first
+
+	did string // what the answer did, for people
+}
+
+// effects are what answers do to the kinds of requests, and how the user is asked whether to.
+var effects = map[request.Kind]struct {
+	ask string
+	did map[request.Word]string
+}{
+	request.Permission: {"Allow this?", map[request.Word]string{request.Allow: "allowed", request.Deny: "refused"}},
+	request.Question:   {"Answer this?", map[request.Word]string{request.Allow: "answered", request.Deny: "refused"}},
+	request.Plan:       {"Approve this?", map[request.Word]string{request.Allow: "approved", request.Deny: "sent back"}},
+	request.Reply:      {did: map[request.Word]string{request.Say: "sent"}},
+}
+
+// give gives an answer to a request, and waits for its outcome.
+func give(a *cli.App, r *request.Request, ans request.Answer, unlock request.Unlock) (result, error) {
+	ans.By = a.User()
+	became, err := request.In(a.Store.Dir).Answer(r, ans, unlock)
+	out := result{Schema: 1, Request: r.ID, Word: ans.Word, Taken: became.Taken, Why: became.Why}
+	out.did = effects[r.Kind].did[ans.Word]
+	if taken, ok := errors.AsType[*request.TakenError](err); ok {
+		out.By = &taken.By
+	}
+	if request.Late(err) {
+		out.Why, err = err.Error(), nil
+	}
+	return out, err
+}
+
+// failed returns why the answer did nothing, nil if it did.
+func (r result) failed() error {
+	if r.Taken {
+		return nil
+	}
+	return errors.New(r.Why)
+}
+
+// print prints what became of the answer to the request called title.
+func (r result) print(a *cli.App, title string, asJSON bool) (err error) {
+	if asJSON {
+		err = cli.WriteJSON(a.Stdout, r)
+	} else if r.Taken {
+		_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", r.did, title)
+	}
+	switch {
+	case r.Taken || err != nil:
+		return err
+	case asJSON:
+		return cli.Late("%w", cli.ErrSilent)
+	}
+	return cli.Late("%s: %s", title, r.Why)
+}
+
+// Give gives the answer of a notification's button, and returns its outcome in words.
+func Give(a *cli.App, r *request.Request, ans request.Answer) (became string, err error) {
+	out, err := give(a, r, ans, request.NoPIN)
+	if why := cmp.Or(err, out.failed()); why != nil {
+		return "not answered: " + why.Error(), err
+	}
+	return out.did, nil
+}
+
+// titleOf names a request where the outcome of its answer is printed.
+func titleOf(r *card.Request) string { return r.Card.Title + " in " + card.Line1(r.Name) }
+
+// PINCmd is `beckon config pin`.
+type PINCmd struct{}
+
+// Run asks for a new PIN, and for the one there is first.
+func (PINCmd) Run(a *cli.App) error {
+	if err := mayAnswer(a); err != nil {
+		return err
+	}
+	d := request.In(a.Store.Dir)
+	if d.HasPIN() {
+		if _, err := pin.Asked(d)(); err != nil {
+			return err
+		}
+	}
+	set, err := pin.New(d)
+	if err != nil {
+		return err
+	}
+	text := "answers take no PIN"
+	if set {
+		text = "answers now take your PIN; notifications have no buttons"
+	}
+	_, err = fmt.Fprintln(a.Stdout, text)
+	return err
 }
