@@ -79,15 +79,13 @@ func checkOrigin(pid int, agents error) error {
 // find prepares notify-send. If it is to be trusted, an agent must not have started the bus:
 // the socket is a file of the user, which an agent could replace, and the bus vouches for its
 // senders.
-func find(ctx context.Context, trusted bool) (*notifySend, error) {
+func find(trusted bool) (*notifySend, error) {
 	n := &notifySend{trusted: trusted}
 	var socket string
 	if n.bus, socket = address(); n.bus == "" {
 		return nil, ErrNoDesktop
 	}
-	ctx, cancel := context.WithTimeout(ctx, programLimit)
-	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	conn, err := net.DialTimeout("unix", socket, programLimit)
 	if err == nil {
 		if trusted {
 			err = checkOrigin(listener(conn), errAgentsBus)
@@ -283,7 +281,7 @@ func (d desktop) ask(ctx context.Context, a Ask) (word request.Word, become func
 }
 
 func (d desktop) choose(ctx context.Context, a Ask) (word request.Word, err error) {
-	n, err := find(ctx, true)
+	n, err := find(true)
 	if err != nil {
 		return "", err
 	}
@@ -321,7 +319,7 @@ func (d desktop) choose(ctx context.Context, a Ask) (word request.Word, err erro
 
 // send shows a note. It returns when that is shown; Wait waits for a click, which jumps.
 func (d desktop) send(ctx context.Context, note Note) error {
-	n, err := find(ctx, false)
+	n, err := find(false)
 	if err != nil {
 		return err
 	}
@@ -355,7 +353,7 @@ func (d desktop) follow(ctx context.Context, n *Note) error {
 
 // HasDesktop returns why no notification can be shown, nil if one can.
 func HasDesktop(ctx context.Context) error {
-	n, err := find(ctx, false)
+	n, err := find(false)
 	if err == nil && n.program("dbus-send") != "" {
 		_, err = n.ask(ctx, daemonName, "GetCapabilities")
 	}

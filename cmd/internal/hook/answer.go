@@ -278,7 +278,11 @@ func (f *invocation) settle(r policy.Result, res *store.Result, e *event.Event, 
 	if f.alien {
 		return out
 	}
-	if now, decided, err := f.foldDecision(r, cmp.Or(res.After.Record(), f.e.SessionID)); decided {
+	wait := time.Duration(0)
+	if !known { // the lock is held: one wait for it is enough
+		wait = 1
+	}
+	if now, decided, err := f.foldDecision(r, cmp.Or(res.After.Record(), f.e.SessionID), wait); decided {
 		res.After, known = now.After, f.folded(err) && known
 	}
 	if known {
@@ -309,12 +313,14 @@ func unheard(r policy.Result) policy.Result {
 }
 
 // foldDecision folds the decision into the event's record, if it changes anything.
-func (f *invocation) foldDecision(r policy.Result, record string) (res store.Result, decided bool, err error) {
+func (f *invocation) foldDecision(r policy.Result, record string, wait time.Duration) (
+	res store.Result, decided bool, err error,
+) {
 	d := f.decided(r)
 	if d == nil {
 		return res, false, nil
 	}
-	res, err = FoldDecided(f.st, record, d)
+	res, err = FoldDecided(f.st, record, d, wait)
 	return res, true, err
 }
 

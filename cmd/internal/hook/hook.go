@@ -235,7 +235,7 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 		By:      by.By,
 		From:    by.From,
 	}
-	now, err := FoldDecided(st, res.After.Record(), d)
+	now, err := FoldDecided(st, res.After.Record(), d, 0)
 	if err != nil {
 		st.Log(err)
 	} else {
@@ -250,9 +250,9 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 	return client.Translate(e.Kind, v, false, nil).Stdout
 }
 
-// FoldDecided folds a decision about a call into the record of its session.
-func FoldDecided(st *store.Store, record string, d *state.Decided) (store.Result, error) {
+// FoldDecided folds a decision about a call into the record of its session. wait is as in store.Update.
+func FoldDecided(st *store.Store, record string, d *state.Decided, wait time.Duration) (store.Result, error) {
 	action := &state.Action{Kind: state.ActDecided, Decided: d}
 	change := state.Change{At: event.MillisOf(time.Now()), Action: action}
-	return st.Fold(store.KeyOf(record), store.Update{Change: change})
+	return st.Fold(store.KeyOf(record), store.Update{Change: change, Wait: wait})
 }

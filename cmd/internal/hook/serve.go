@@ -88,7 +88,7 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 		return r.Answer.Stdout, note
 	}
 	return r.Answer.Stdout, func() {
-		_, _, err := f.foldDecision(r, f.e.SessionID)
+		_, _, err := f.foldDecision(r, f.e.SessionID, 0)
 		f.folded(err)
 	}
 }

@@ -289,7 +289,7 @@ func (f *invocation) answered(o *request.Request, a *request.Answer, word string
 		f.st.Texts = Texts(f.getenv)
 		d.Text = strings.TrimSpace(a.Message)
 	}
-	_, err := FoldDecided(f.st, o.Record, d)
+	_, err := FoldDecided(f.st, o.Record, d, 0)
 	f.folded(err)
 }
 
