@@ -297,7 +297,8 @@ func doing(r *Row, s *state.Session, st state.Status) {
 	for _, a := range s.Subagents() {
 		r.Subagents = append(r.Subagents, Subagent{AgentID: a.ID, Type: a.Type, State: a.State()})
 	}
-	b := Background{Agents: s.BackgroundAgents(), Shells: s.BackgroundShells(), Crons: s.Stop.Crons}
+	b := Background{Crons: s.Stop.Crons}
+	b.Agents, b.Shells = s.Background()
 	if b != (Background{}) {
 		r.Background = &b
 	}

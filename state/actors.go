@@ -300,23 +300,17 @@ func (a Actor) State() State {
 	return st
 }
 
-// BackgroundAgents counts the agents that the newest snapshot lists as running and that have
-// not stopped since.
-func (s *Session) BackgroundAgents() (n int) {
+// Background counts what the newest snapshot lists as running: agents that have not stopped since,
+// and others, such as shells and monitors.
+func (s *Session) Background() (agents, others int) {
 	for _, t := range s.Stop.Background {
-		if agentTask(t) && taskRuns(t) && !s.stopped(t.ID) {
-			n++
+		switch {
+		case !taskRuns(t):
+		case !agentTask(t):
+			others++
+		case !s.stopped(t.ID):
+			agents++
 		}
 	}
-	return n
-}
-
-// BackgroundShells counts the other running background tasks: shells, monitors.
-func (s *Session) BackgroundShells() (n int) {
-	for _, t := range s.Stop.Background {
-		if !agentTask(t) && taskRuns(t) {
-			n++
-		}
-	}
-	return n
+	return agents, others
 }

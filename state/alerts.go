@@ -169,7 +169,7 @@ func AlertOf(was, is AlertState) (Alert, bool) {
 		return Alert{}, false
 	case was.Open && was.Alert.Kind == e.Kind && (was.Alert.At == e.At || e.Dialog && was.Alert.At > e.At):
 		return Alert{}, false // the same alert, or an older dialog that remains after a newer one was answered
-	case e.Kind.Over() && !ran(was.State) && is.began <= was.ended:
+	case e.Kind.Over() && !was.State.AtWork() && !was.State.Asks() && is.began <= was.ended:
 		return Alert{}, false // a Stop without a turn: the user's own shell command causes one
 	case !e.Dialog && was.State == Compacting && was.ended >= e.At:
 		return Alert{}, false // a compaction between two turns: the alert was seen at the end of the first
@@ -183,10 +183,6 @@ func AlertOf(was, is AlertState) (Alert, bool) {
 func AlertSeen(was AlertState, known bool, is AlertState, began event.Millis) (Alert, bool) {
 	e, ok := AlertOf(was, is)
 	return e, ok && (known || e.Dialog || e.At >= began)
-}
-
-func ran(s State) bool {
-	return s == Working || s == Compacting || s == Permission || s == Question
 }
 
 // Focus says whether the user looks at a session's pane.

@@ -208,9 +208,9 @@ func (f *fold) idlePrompt(e *event.Event) {
 		f.endActor(main, e.At, EndIdle)
 	}
 	f.endCompaction(e.At)
-	agents := f.s.BackgroundAgents() > 0
+	agents, _ := f.s.Background()
 	f.reconcile(e.At, func(a *Actor) bool {
-		return f.s.listsRunning(a.ID) || (agents && a.Started > f.s.Stop.Snapshot)
+		return f.s.listsRunning(a.ID) || (agents > 0 && a.Started > f.s.Stop.Snapshot)
 	})
 }
 

@@ -34,7 +34,7 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 			add(FromTranscript, SawFailed, r.At, r.WaitingFor)
 		}
 	case !r.settled(now):
-	case r.Status == "busy" && s.waitsBefore(r.At):
+	case r.Status == "busy" && s.anyCall(func(c *Call) bool { return c.waiting() && c.Asked < r.At }):
 		add(FromRegistry, SawApproved, r.At, r.Status)
 	case r.Status == "waiting" && dialog && s.waitsAgain(r.At):
 		add(FromRegistry, SawWaiting, r.At, r.WaitingFor)
@@ -83,11 +83,6 @@ func (s *Session) outlived() bool {
 	return gone != 0 && s.Activity > gone && s.OriginAt <= gone && s.seen(FromProcess, SawAlive) <= gone
 }
 
-// waitsBefore reports whether a dialog that opened before t is thought to be open.
-func (s *Session) waitsBefore(t event.Millis) bool {
-	return s.anyCall(func(c *Call) bool { return c.waiting() && c.Asked < t })
-}
-
 // waitsAgain reports whether a dialog seen at t can only be one that counted as answered
 // before t: of several calls that ask at once, each may run before the next dialog is shown.
 func (s *Session) waitsAgain(t event.Millis) bool {
@@ -101,7 +96,8 @@ func (s *Session) runsBefore(t event.Millis) bool {
 			return true
 		}
 	}
-	return s.compacts(t) || (s.Stop.Snapshot < t && s.BackgroundAgents() > 0)
+	agents, _ := s.Background()
+	return s.compacts(t) || s.Stop.Snapshot < t && agents > 0
 }
 
 // breakOff is the largest difference, in milliseconds, between the end of a turn and the

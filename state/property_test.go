@@ -181,8 +181,9 @@ type facts struct {
 
 func factsOf(s Session, now event.Millis) facts {
 	f := facts{Status: Resolve(s, Evidence{}, now), Prompt: s.Prompt, Turns: s.Counts.Turns, Permissions: s.Counts.Permissions,
-		Questions: s.Counts.Questions, Tools: s.Counts.Tools, Agents: s.BackgroundAgents(), Shells: s.BackgroundShells(),
+		Questions: s.Counts.Questions, Tools: s.Counts.Tools,
 		Message: s.Stop.Message, Cwd: s.Cwd, Model: s.Model, Mode: s.Mode}
+	f.Agents, f.Shells = s.Background()
 	for _, a := range s.Subagents() {
 		f.Subagents = append(f.Subagents, a.ID+" "+string(a.State()))
 	}

@@ -194,7 +194,7 @@ func contradictory(v view) (Status, bool) {
 
 func backburned(v view) (Status, bool) {
 	b := v.s.Backburner
-	on := b.on(v.now)
+	on := b.On(v.now)
 	if on && b.Until == UntilNeeded {
 		st := v.turn()
 		on = !st.State.NeedsYou() || st.Since <= b.At

@@ -119,7 +119,7 @@ type Stop struct {
 	Confidence int          `json:"confidence,omitempty"` // of Intent, in percent
 	Rule       string       `json:"rule,omitempty"`       // the rule of package intent that matched
 	Question   string       `json:"question,omitempty"`   // the sentence that asks, if the turn ended in a question
-	Asked      event.Millis `json:"asked,omitempty"`      // when the question was asked, if turns that the client began have ended since
+	Asked      event.Millis `json:"asked,omitempty"`      // of Question, if the client's own turns ended since
 	Snapshot   event.Millis `json:"snapshot,omitempty"`
 	Background []event.Task `json:"background,omitempty"`
 	Crons      int          `json:"crons,omitempty"`
@@ -146,15 +146,9 @@ type Undo struct {
 	Removed    event.Millis `json:"removed_at,omitempty"`
 }
 
-// on reports whether the session is set aside at now.
-func (b Backburner) on(now event.Millis) bool {
+// On reports whether the session is set aside at now.
+func (b Backburner) On(now event.Millis) bool {
 	return b.At > b.Off && (b.Until <= 0 || now < b.Until)
-}
-
-// SetAside reports whether the user has set the session aside at now, and until when; zero
-// means until the user's next prompt.
-func (s *Session) SetAside(now event.Millis) (until event.Millis, aside bool) {
-	return s.Backburner.Until, s.Backburner.on(now)
 }
 
 // Actor is the main conversation (empty ID) or one subagent. It runs if its newest activity

@@ -136,10 +136,12 @@ func (st *story) check(words []string, keys map[string]string) error {
 	if got.State != State(words[0]) || (len(words) > 1 && got.Reason != words[1]) {
 		return fmt.Errorf("it is %s %q, by the rule %q", got.State, got.Reason, got.Rule)
 	}
+	agents, shells := st.s.Background()
 	have := map[string]string{
 		"since": strconv.FormatInt(int64(got.Since-t0), 10), "unseen": strconv.FormatBool(got.Unseen), "actor": got.Actor,
 		"source": string(got.Source), "asks": strings.ReplaceAll(got.Asks, " ", "_"), "call": got.Call.UseID, "turns": strconv.FormatInt(st.s.Counts.Turns, 10),
-		"agents": strconv.Itoa(st.s.BackgroundAgents()), "shells": strconv.Itoa(st.s.BackgroundShells()), "running": strconv.Itoa(len(st.s.Subagents())), "task": string(st.s.Task.Now()),
+		"agents": strconv.Itoa(agents), "shells": strconv.Itoa(shells),
+		"running": strconv.Itoa(len(st.s.Subagents())), "task": string(st.s.Task.Now()),
 		"refused": strconv.Itoa(st.s.Denied.Count), "edge": string(AlertStateOf(st.s, st.ev, st.now).Alert.Kind),
 	}
 	for k, want := range keys {

@@ -159,7 +159,8 @@ func opener(all []sitting, e *event.Event) *sitting {
 	if len(all) == 1 {
 		return &all[0]
 	}
-	if i := slices.IndexFunc(all, func(t sitting) bool { return e.SessionID != "" && strings.Contains(t.args, e.SessionID) }); i >= 0 {
+	named := func(t sitting) bool { return e.SessionID != "" && strings.Contains(t.args, e.SessionID) }
+	if i := slices.IndexFunc(all, named); i >= 0 {
 		return &all[i]
 	}
 	born, ok := madeAt(e.SessionID)

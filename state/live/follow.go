@@ -223,15 +223,11 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	meters := map[store.Key]bool{}
-	if !f.r.SkipMeters {
-		meters = f.r.st.Meters()
-	}
 	if f.once {
 		f.seen = make([]state.Seen, len(keys))
 	}
 	found, errs := make([]*entry, len(keys)), make([]error, len(keys))
-	store.Parallel(len(keys), func(i int) { found[i], errs[i] = f.one(keys[i], i, meters, d) })
+	store.Parallel(len(keys), func(i int) { found[i], errs[i] = f.one(keys[i], i, d) })
 	was := f.entries
 	f.entries, f.problems = make(map[store.Key]*entry, len(found)), nil
 	for i, k := range keys {
@@ -271,24 +267,21 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 
 // one returns session k, the ith: the known entry if nothing has changed. It may be called for
 // several at once.
-func (f *Follower) one(k store.Key, i int, meters map[store.Key]bool, d depth) (*entry, error) {
+func (f *Follower) one(k store.Key, i int, d depth) (*entry, error) {
 	was, e := f.entries[k], &entry{key: k}
 	if was != nil {
 		*e = *was
 		e.hookless, e.several = false, false
 	}
-	changed := f.once // there is nothing to compare a single look with
-	if !f.once {
-		version := f.r.st.Version(k)
-		if version == (plainfile.Version{}) {
+	file, metered := e.file, e.metered
+	if !f.once { // there is nothing to compare a single look with
+		if e.file, e.metered = f.r.st.Versions(k); e.file == (plainfile.Version{}) {
 			return nil, fs.ErrNotExist
 		}
-		changed, e.file = version != e.file, version
 	}
-	if meters[k] {
-		if version := f.r.st.MeterVersion(k); d == everything || version != e.metered {
-			e.metered, e.meter, changed = version, f.r.st.Meter(k), true
-		}
+	changed := file != e.file
+	if !f.r.SkipMeters && (d == everything || metered != e.metered) {
+		e.meter, changed = f.r.st.Meter(k), true
 	}
 	if was != nil && !changed && !f.outdated(was, d) {
 		return was, nil

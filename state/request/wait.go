@@ -178,7 +178,7 @@ func (w *waiter) has(file string) bool {
 // facts checks the session's facts, if they have changed.
 func (w *waiter) facts(now event.Millis) (why string) {
 	k := store.KeyOf(w.Record)
-	file := w.st.Version(k)
+	file, _ := w.st.Versions(k)
 	if w.seen && file == w.file && !file.Young(50*time.Millisecond) {
 		return ""
 	}

@@ -306,11 +306,13 @@ func KeyOfFile(name string) (Key, bool) {
 	return Key(k), ok && isKey(k)
 }
 
-// Version returns the stamp of a session's file, to tell whether it was replaced since. The file
-// system's clock may be coarse: a young stamp may belong to two versions.
-func (st *Store) Version(k Key) plainfile.Version {
-	s, _ := plainfile.VersionOf(st.session(k))
-	return s
+// Versions returns the stamps of a session's file and of its status line's report, to tell whether
+// they were replaced since. The file system's clock may be coarse: a young stamp may belong to two
+// versions.
+func (st *Store) Versions(k Key) (file, meter plainfile.Version) {
+	file, _ = plainfile.VersionOf(st.session(k))
+	meter, _ = plainfile.VersionOf(st.path(meterDir, string(k)+".json"))
+	return file, meter
 }
 
 // Parallel calls do for every number below n, on all processors, and returns when all calls

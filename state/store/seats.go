@@ -58,8 +58,8 @@ func (h *locked) place(u *Update) Method {
 	o.Seat, o.SeatAt = before.Seat, min(u.Change.At, cmp.Or(before.Origin.SeatAt, before.Created))
 	if e.Kind == event.SessionStart && e.Source == "clear" {
 		// The user meant the agent, and only the user's next prompt ends it.
-		if until, aside := before.SetAside(u.Change.At); aside {
-			h.aside = &state.Action{Kind: state.ActBackburner, Until: until}
+		if b := before.Backburner; b.On(u.Change.At) {
+			h.aside = &state.Action{Kind: state.ActBackburner, Until: b.Until}
 		}
 	}
 	if !state.StandsIn(e.SessionID) && by != ByProcess && state.StandsIn(before.ID) && !over(before) {

@@ -79,22 +79,6 @@ func (st *Store) Meter(k Key) *event.Meter {
 	return &m
 }
 
-// Meters lists the sessions with a status line's report.
-func (st *Store) Meters() map[Key]bool {
-	keys, _ := st.keys(meterDir)
-	known := make(map[Key]bool, len(keys))
-	for _, k := range keys {
-		known[k] = true
-	}
-	return known
-}
-
-// MeterVersion returns the stamp of a report's file, as Version does of a session's.
-func (st *Store) MeterVersion(k Key) plainfile.Version {
-	s, _ := plainfile.VersionOf(st.path(meterDir, string(k)+".json"))
-	return s
-}
-
 // KeepHost stores the last good answer of another host. Any name is allowed.
 func (st *Store) KeepHost(name string, answer []byte) error {
 	return st.write(hostsDir, hostFile(name), answer)
@@ -220,25 +204,19 @@ const (
 const ShortText = 120
 
 // cut returns the part of s to keep: its tail, at most max bytes.
-func (t Texts) cut(s string, max int) string {
-	switch t {
-	case TextsOff:
-		return ""
-	case TextsShort:
-		max = min(max, ShortText)
-	}
-	return event.CutTail(s, max)
-}
+func (t Texts) cut(s string, max int) string { return event.CutTail(s, t.limit(max)) }
 
 // head returns the part of s to keep: its head, at most max bytes.
-func (t Texts) head(s string, max int) string {
+func (t Texts) head(s string, max int) string { return event.Cut(s, t.limit(max)) }
+
+func (t Texts) limit(most int) int {
 	switch t {
 	case TextsOff:
-		return ""
+		return 0
 	case TextsShort:
-		max = min(max, ShortText)
+		return min(most, ShortText)
 	}
-	return event.Cut(s, max)
+	return most
 }
 
 // event removes from e what may not be kept. It first classifies the final message, which
@@ -257,16 +235,23 @@ func (t Texts) event(e *event.Event) {
 			*p = t.head(*p, ShortText)
 		}
 	}
-	if t == TextsOff {
-		t.names(e)
-	}
 	for i := range e.Background {
 		e.Background[i].Description = t.head(e.Background[i].Description, ShortText)
 	}
 	if t == TextsOff {
+		t.names(e)
 		e.Ask = nil
-	} else if e.Ask != nil {
-		t.ask(e.Ask)
+	}
+	if e.Ask == nil {
+		return
+	}
+	e.Ask.Plan = t.head(e.Ask.Plan, ShortText)
+	for i := range e.Ask.Questions {
+		q := &e.Ask.Questions[i]
+		q.Text = t.head(q.Text, ShortText)
+		for j := range q.Options {
+			q.Options[j].Description = t.head(q.Options[j].Description, ShortText)
+		}
 	}
 }
 
@@ -287,21 +272,11 @@ func (t Texts) names(e *event.Event) {
 // clientsWords are the client's own words for why something ended, failed or was answered, and
 // its built-in agents. Any other word may come from a person or an agent.
 const clientsWords = " clear resume logout prompt_input_exit bypass_permissions_disabled other " +
-	"rate_limit overloaded authentication_failed oauth_org_not_allowed billing_error invalid_request model_not_found server_error " +
-	"max_output_tokens unknown account_on_hold verification_required cloud_credential_error accept decline cancel " +
+	"rate_limit overloaded authentication_failed oauth_org_not_allowed billing_error invalid_request " +
+	"model_not_found server_error max_output_tokens unknown account_on_hold verification_required " +
+	"cloud_credential_error accept decline cancel " +
 	"general-purpose Explore Plan statusline-setup output-style-setup claude-code-guide "
 
 func clientsWord(s string) bool {
 	return s != "" && !strings.Contains(s, " ") && strings.Contains(clientsWords, " "+s+" ")
-}
-
-func (t Texts) ask(a *event.Ask) {
-	a.Plan = t.head(a.Plan, ShortText)
-	for i := range a.Questions {
-		q := &a.Questions[i]
-		q.Text = t.head(q.Text, ShortText)
-		for j := range q.Options {
-			q.Options[j].Description = t.head(q.Options[j].Description, ShortText)
-		}
-	}
 }
