@@ -130,7 +130,7 @@ func TestLinkAboveMissingDirectory(t *testing.T) {
 	}
 	line := StartupLine{"path", "x"}
 	file := Target{Scope: User, Path: filepath.Join(h.dir+"-link", ".config", "fish", "config.fish"), Keep: h.Keep}
-	if _, err := Apply(file, Put(line)); err != nil || !HasLine(file.Path, "path") {
+	if _, err := Apply(file, Put(line)); err != nil || !hasLine(file.Path, "path") {
 		t.Errorf("a start-up file: %v", err)
 	}
 }

@@ -30,9 +30,6 @@ var modText string
 //go:embed plugin/.claude-plugin/plugin.json
 var manifest []byte
 
-// modMark is the beginning of the mod, by which it is known.
-const modMark = "// Made by beckon "
-
 // modAlone is the hooks/hooks.json of a plugin with nothing but the mod. An older client
 // treats missing "hooks" as an error.
 const modAlone = "{\n  \"modules\": [\"./register.js\"],\n  \"hooks\": {}\n}\n"
@@ -49,18 +46,16 @@ type Mod struct {
 type part struct {
 	name string
 	text func(Mod) []byte
-	ours func(text []byte) bool
+	mark string // the beginning, by which it is known as ours
 }
 
 var parts = []part{
-	{".claude-plugin/plugin.json", func(Mod) []byte { return manifest }, func(text []byte) bool {
-		var m struct{ Name string }
-		return json.Unmarshal(text, &m) == nil && m.Name == PluginName
-	}},
-	{"hooks/hooks.json", func(Mod) []byte { return []byte(modAlone) },
-		func(text []byte) bool { return string(text) == modAlone }},
-	{"hooks/register.js", Mod.script, func(text []byte) bool { return bytes.HasPrefix(text, []byte(modMark)) }},
+	{".claude-plugin/plugin.json", func(Mod) []byte { return manifest }, "{\n  \"name\": \"" + PluginName + "\""},
+	{"hooks/hooks.json", func(Mod) []byte { return []byte(modAlone) }, modAlone},
+	{"hooks/register.js", Mod.script, "// Made by beckon "},
 }
+
+func (p part) ours(text []byte) bool { return bytes.HasPrefix(text, []byte(p.mark)) }
 
 // Edits returns the edits that make m.Dir the mod's plugin, or take it away. keep is where the second
 // finds what was there before the first.

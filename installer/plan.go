@@ -2,6 +2,7 @@ package installer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -327,9 +328,7 @@ func (c *Change) write() error {
 	before, _ := os.ReadFile(c.kept.record) // nil: none, or one that counts as none
 	made, err := makeDir(dir, dirMode)
 	if err == nil && c.save != nil {
-		if made != "" {
-			c.save.MadeDir = made
-		}
+		c.save.MadeDir = cmp.Or(c.save.MadeDir, made)
 		err = c.kept.save(*c.save, c.copy)
 	}
 	if err == nil {

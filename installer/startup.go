@@ -168,21 +168,13 @@ func editStartup(old []byte, line StartupLine) []byte {
 	return []byte(out.String())
 }
 
-// blockIn returns our block in the start-up file at path. A file that cannot be read has none.
-func blockIn(path string) block {
+// InStartup reports whether the start-up file at path has our line of that name, and whether the user's
+// own part of it has one of the words. A file that cannot be read has neither.
+func InStartup(path, name string, words ...string) (ours, theirs bool) {
 	was, _ := readSettings(path)
-	return findBlock(string(was.data))
-}
-
-// HasLine reports whether the start-up file at path has our line of that name.
-func HasLine(path, name string) bool {
-	return slices.ContainsFunc(blockIn(path).lines, func(l StartupLine) bool { return l.Name == name })
-}
-
-// Mentions reports whether the user's own part of the start-up file at path has the text.
-func Mentions(path, text string) bool {
-	b := blockIn(path)
-	return strings.Contains(b.before+b.after, text)
+	b := findBlock(string(was.data))
+	return slices.ContainsFunc(b.lines, func(l StartupLine) bool { return l.Name == name }),
+		slices.ContainsFunc(words, func(w string) bool { return strings.Contains(b.before+b.after, w) })
 }
 
 // Put returns the operation that puts a line into a start-up file, or removes it if it has no

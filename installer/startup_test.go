@@ -88,6 +88,11 @@ func TestEditStartupReplaces(t *testing.T) {
 	}
 }
 
+func hasLine(path, name string) bool {
+	ours, _ := InStartup(path, name)
+	return ours
+}
+
 func TestStartupApply(t *testing.T) {
 	dir := t.TempDir()
 	real, link := filepath.Join(dir, "dotfiles", "rc"), filepath.Join(dir, ".bashrc")
@@ -101,7 +106,7 @@ func TestStartupApply(t *testing.T) {
 		t.Skip(err)
 	}
 	s := Target{Scope: User, Path: link, Keep: filepath.Join(dir, "keep")}
-	if c, err := Apply(s, Put(StartupLine{"path", "x"})); err != nil || c.Noop() || !HasLine(s.Path, "path") || HasLine(s.Path, "prompt") {
+	if c, err := Apply(s, Put(StartupLine{"path", "x"})); err != nil || c.Noop() || !hasLine(s.Path, "path") || hasLine(s.Path, "prompt") {
 		t.Fatalf("%v, noop %v", err, c.Noop())
 	}
 	info, err := os.Lstat(link)

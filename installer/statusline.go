@@ -24,21 +24,20 @@ func editStatus(old []byte, program string) ([]byte, error) {
 	if program == "" && !owns(old) {
 		return old, nil
 	}
-	read := parseTree
-	if program != "" {
-		if !absolute(program) || !printable(program) || !ownStatus(plainCommand(statusCommand(program, nil))) {
-			return nil, badProgram(program, "not the program for status lines",
-				"the program must be called beckon or beckon-hook, at an absolute path")
-		}
-		read = func(old []byte) (*document, error) { return parse(old, false) }
-	}
-	d, err := read(old)
-	if err != nil {
-		return nil, err
-	}
-	if program == "" {
+	d, err := parseTree(old)
+	switch {
+	case err != nil:
+	case program == "":
 		d.dropStatus()
-	} else if err := d.addStatus(program); err != nil {
+	case !absolute(program) || !printable(program) || !ownStatus(plainCommand(statusCommand(program, nil))):
+		err = badProgram(program, "not the program for status lines",
+			"the program must be called beckon or beckon-hook, at an absolute path")
+	default:
+		if _, err = parse(old, false); err == nil {
+			err = d.addStatus(program)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	return d.bytes(), nil

@@ -21,23 +21,19 @@ func (m *machine) shell() string {
 // any of the words, is left alone.
 func (m *machine) startup(s step, shell, line string, on bool, words ...string) step {
 	path := installer.StartupPath(shell, runtime.GOOS, m.Getenv)
-	program, problem := lasting(m.App, m.beckon)
-	text, err := installer.NewStartupLine(shell, line, cmp.Or(program, m.beckon))
-	err = cmp.Or(err, problem)
 	if path == "" {
-		err = fmt.Errorf("the start-up file of %s is not known: bash, zsh and fish are",
-			cmp.Or(shell, "the shell (SHELL is not set)"))
-	}
-	if err != nil && s.Absent == "" {
-		s.Absent = err.Error()
-	}
-	if path == "" {
+		s.Absent = cmp.Or(s.Absent, fmt.Sprintf("the start-up file of %s is not known: bash, zsh and fish are",
+			cmp.Or(shell, "the shell (SHELL is not set)")))
 		return s
 	}
-	s.On = installer.HasLine(path, line)
-	if !s.On && (on || slices.ContainsFunc(words, func(w string) bool { return installer.Mentions(path, w) })) {
-		s.On, s.Fixed = true, true
+	program, problem := lasting(m.App, m.beckon)
+	text, err := installer.NewStartupLine(shell, line, cmp.Or(program, m.beckon))
+	if err = cmp.Or(err, problem); err != nil {
+		s.Absent = cmp.Or(s.Absent, err.Error())
 	}
+	ours, theirs := installer.InStartup(path, line, words...)
+	s.Fixed = !ours && (on || theirs)
+	s.On = ours || s.Fixed
 	s.Files = one(m.own(path), func(on bool) installer.Op {
 		if on {
 			return installer.Put(text)
