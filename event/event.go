@@ -58,6 +58,7 @@ type Event struct {
 	AgentType string `json:"agent_type,omitempty"`
 
 	Source  string `json:"source,omitempty"`  // SessionStart.source, PreCompact.trigger, PostModelSwitch.source
+	Code    string `json:"code,omitempty"`    // by which the user can allow the call of a PermissionDenied once
 	Reason  string `json:"reason,omitempty"`  // SessionEnd.reason, StopFailure.error, PermissionDenied.reason, ElicitationResult.action
 	Details string `json:"details,omitempty"` // StopFailure.error_details, PostToolUseFailure.error (first line)
 

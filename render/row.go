@@ -187,6 +187,7 @@ type Refusal struct {
 	Tool    string    `json:"tool"`
 	Summary string    `json:"summary,omitempty"`
 	Reason  string    `json:"reason,omitempty"` // in the client's words
+	Code    string    `json:"code,omitempty"`   // for beckon policy allow, within ten minutes
 }
 
 // Line returns the refusal in one line.
@@ -194,6 +195,9 @@ func (d *Refusal) Line() string {
 	what := cmp.Or(d.Summary, d.Tool)
 	if d.Reason != "" {
 		what += ": " + d.Reason
+	}
+	if d.Code != "" {
+		what += " (beckon policy allow " + d.Code + ")"
 	}
 	return OneLine(what)
 }
@@ -304,7 +308,7 @@ func doing(r *Row, s *state.Session, st state.Status) {
 	}
 	r.Refused = s.Denied.Count
 	for _, d := range s.Denied.Calls {
-		r.Refusals = append(r.Refusals, Refusal{d.At.Time(), d.Actor, d.Tool, d.Summary, d.Reason})
+		r.Refusals = append(r.Refusals, Refusal{d.At.Time(), d.Actor, d.Tool, d.Summary, d.Reason, d.Code})
 	}
 }
 

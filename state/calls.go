@@ -217,7 +217,7 @@ func (f *fold) postTool(e *event.Event) {
 func (f *fold) denied(e *event.Event) {
 	if d := &f.s.Denied; f.s.Native() && e.At >= f.s.Prompt.First {
 		d.Count, d.New = d.Count+1, d.New+1
-		call := Denial{e.At, e.AgentID, e.Tool.Name, e.Tool.Summary, e.Reason}
+		call := Denial{e.At, e.AgentID, e.Tool.Name, e.Tool.Summary, e.Reason, e.Code}
 		d.Calls = keepLast(append(d.Calls, call), maxDenials)
 	}
 	f.postTool(e)

@@ -242,6 +242,7 @@ type Denial struct {
 	Tool    string       `json:"tool,omitempty"`
 	Summary string       `json:"summary,omitempty"`
 	Reason  string       `json:"reason,omitempty"` // in the client's words
+	Code    string       `json:"code,omitempty"`   // by which the user can allow the call once
 }
 
 // Counts are totals over the session's life.

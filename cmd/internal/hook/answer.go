@@ -68,14 +68,14 @@ func Main(
 	case !a.Judged():
 		return observe(a, stdin, stdout, getenv, nil)
 	}
-	if getenv = a.Env(getenv); !Policied(getenv) && !a.Waits() {
+	if getenv = a.Env(getenv); !Policied(getenv) && !a.Waits() && !a.Refused() {
 		return observe(a, stdin, stdout, getenv, nil)
 	}
 	f := invocation{args: a, getenv: getenv, start: time.Now(), st: store.Open(dir), starter: starter}
 	f.environ = os.Environ()
 	f.dialect, _ = wire.DialectOf(a.Agent)
 	f.safely(f.load) // without a policy the event is still folded
-	if starter == nil && a.Waits() && f.loaded.Starts(event.KindOf(a.Agent, a.Event)) {
+	if starter == nil && (a.Waits() || a.Refused()) && f.loaded.Starts(event.KindOf(a.Agent, a.Event)) {
 		if code, ok := becomeHook(args); ok {
 			return code
 		}
@@ -237,6 +237,9 @@ func (f *invocation) load() {
 // then the client is at work. If ctx ends, the caller has gone, and no decision counts.
 func (f *invocation) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	e := f.e // a copy: folding redacts and completes it
+	if f.args.Refused() {
+		e.Code = f.code(trust.Refused{Reason: e.Reason, Client: true})
+	}
 	var res store.Result
 	known := false
 	fold := func() {

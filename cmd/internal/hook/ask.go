@@ -8,8 +8,10 @@ import (
 	"os"
 	"strconv"
 
+	"beckon/event"
 	"beckon/event/policy"
 	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
 )
@@ -74,26 +76,53 @@ func (f *invocation) trigger(ctx context.Context, ev *policy.Event) policy.Resul
 	if f.e.FromClient && !f.dialect.Native() { // Qwen sends it between two batches of tools: not written by the user
 		hooks = nil
 	}
-	return policy.Engine{Hooks: hooks}.Trigger(ctx, *ev)
+	r := policy.Engine{Hooks: hooks}.Trigger(ctx, *ev)
+	if f.e.Kind != event.PreToolUse || r.Verdict.Decision != wire.Silence || !dir.Allows() {
+		return r
+	}
+	if by, ok := f.take(); ok && by.Client {
+		r.Verdict.Decision, r.Verdict.Reason = wire.Allow, "the user allowed this call once"
+		r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.http, f.raw)
+	}
+	return r
 }
 
-// call identifies a refused call, so that the user can allow it.
+// call identifies a refused call, so that the user can allow it. The description of a command, which
+// the model words anew, has no effect.
 func (f *invocation) call() string {
 	p := gjson.ParseBytes(f.payload)
-	return trust.CallName(f.e.SessionID, p.Get("cwd").Str, p.Get("tool_name").Str, []byte(p.Get("tool_input").Raw))
+	var input []byte
+	p.Get("tool_input").ForEach(func(name, value gjson.Result) bool {
+		if name.Str != "description" || !p.Get("tool_input.command").Exists() {
+			input = append(append(append(input, name.Raw...), value.Raw...), ',')
+		}
+		return true
+	})
+	return trust.CallName(f.e.SessionID, p.Get("cwd").Str, p.Get("tool_name").Str, input)
+}
+
+func (f *invocation) take() (trust.Refused, bool) {
+	return f.sources.State.Take(f.call(), gjson.GetBytes(f.payload, "tool_use_id").Str, f.start)
 }
 
 // Take reports whether the user allowed the call.
 func (f *invocation) Take() bool {
-	return f.sources.State.Take(f.call(), gjson.GetBytes(f.payload, "tool_use_id").Str, f.start)
+	_, ok := f.take()
+	return ok
+}
+
+// code returns a new code for a refused call; empty if it cannot be stored.
+func (f *invocation) code(r trust.Refused) string {
+	r.Call, r.Tool, r.Subject = f.call(), gjson.GetBytes(f.payload, "tool_name").Str, policy.SubjectOf(f.payload)
+	code, err := f.sources.State.Refuse(r, f.start)
+	f.log(err)
+	return code
 }
 
 // WithCode creates a code for the call. Without one it is refused all the same.
 func (f *invocation) WithCode(reason string) string {
-	code, err := f.sources.State.Refuse(trust.Refused{Call: f.call(), Tool: gjson.GetBytes(f.payload, "tool_name").Str,
-		Subject: policy.SubjectOf(f.payload), Reason: reason}, f.start)
-	if err != nil {
-		f.log(err)
+	code := f.code(trust.Refused{Reason: reason})
+	if code == "" {
 		return ""
 	}
 	return "The user can allow this call once, in a terminal: beckon policy allow " + code

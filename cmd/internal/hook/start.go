@@ -49,11 +49,14 @@ func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) st
 	if !a.Judged() {
 		return observe(a, stdin, stdout, getenv, nil)
 	}
-	if getenv = a.Env(getenv); !guarded(true, func() bool { return Policied(getenv) }) {
+	if getenv = a.Env(getenv); !guarded(true, func() bool { return Policied(getenv) }) && !a.Refused() {
 		return observe(a, stdin, stdout, getenv, nil)
 	}
 	in := io.Reader(stdin)
 	needs, rules := covered(string(event.KindOf(a.Agent, a.Event)), getenv)
+	if a.Refused() || needs != trust.Unknown && a.Event == string(event.PreToolUse) && allows(getenv) {
+		needs, rules = trust.Rules, nil
+	}
 	switch needs {
 	case trust.None:
 	case trust.Rules:
@@ -144,7 +147,13 @@ func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)
 	}
 	kept := trust.In(dir)
 	return there(string(kept)) &&
-		(kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, kept.NameOf(project, Worktree)))
+		(kept.Allows() || kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, kept.NameOf(project, Worktree)))
+}
+
+// allows reports whether the user has allowed calls that may still come.
+func allows(getenv func(string) string) bool {
+	dir, err := store.Dir(getenv)
+	return err == nil && trust.In(dir).Allows()
 }
 
 // unasked warns the user of a policy without a program that can evaluate it.
@@ -240,6 +249,10 @@ func (a Args) Waits() bool {
 	}
 	return a.Reply || a.Answers && a.Event == string(event.PermissionRequest)
 }
+
+// Refused reports whether the event is the refusal of a call by the client's own check, which the user
+// can lift for that call.
+func (a Args) Refused() bool { return !a.Foreign() && a.Event == string(event.PermissionDenied) }
 
 // Env returns the environment with the project whose policy is in force: the nearest directory,
 // from the one that the agent names or the hook's own upwards, that has or had one.

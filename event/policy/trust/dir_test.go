@@ -32,8 +32,12 @@ func TestTraceIsNoLink(t *testing.T) {
 func TestOnce(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	call := CallName("s", "/p", "Bash", []byte(`{"command":"x"}`))
+	takes := func(call, use string) bool {
+		_, ok := d.Take(call, use, now)
+		return ok
+	}
 	code, err := d.Refuse(Refused{Call: call, Tool: "Bash", Subject: "x"}, now)
-	if err != nil || d.Take(call, "t1", now) {
+	if err != nil || takes(call, "t1") {
 		t.Fatalf("taken before it was allowed: %v", err)
 	}
 	if _, err := d.Allow(code, now.Add(onceFor+time.Second)); err != ErrNoCode {
@@ -50,11 +54,17 @@ func TestOnce(t *testing.T) {
 	if r, err := d.Allow(" "+code+"\n", now); err != nil || r.Tool != "Bash" {
 		t.Fatal(r, err)
 	}
-	if d.Take(CallName("s", "/q", "Bash", []byte(`{"command":"x"}`)), "t2", now) {
+	if !d.Allows() {
+		t.Error("no call may come")
+	}
+	if takes(CallName("s", "/q", "Bash", []byte(`{"command":"x"}`)), "t2") {
 		t.Error("another directory's call was taken")
 	}
-	if !d.Take(call, "t2", now) || d.Take(call, "t3", now) {
+	if !takes(call, "t2") || takes(call, "t3") {
 		t.Error("the call is not taken once")
+	}
+	if now = now.Add(onceFor + time.Minute); takes(call, "t4") || d.Allows() {
+		t.Error("a call may still come")
 	}
 }
 

@@ -22,12 +22,13 @@ const (
 	onceFor = 10 * time.Minute // how long a code is valid, and then the user's permission
 )
 
-// Refused is a call that the policy refused.
+// Refused is a call that the policy refused, or the client's own check.
 type Refused struct {
 	Call    string    `json:"call"` // its hash: session, tool, input, directory
 	Tool    string    `json:"tool"`
 	Subject string    `json:"subject"` // the command or file, redacted and cut
 	Reason  string    `json:"reason"`  // redacted and cut
+	Client  bool      `json:"client,omitempty"` // the client refused it, not the policy
 	Expires time.Time `json:"expires"`
 }
 
@@ -47,7 +48,6 @@ func (d Dir) Refuse(r Refused, now time.Time) (code string, err error) {
 		return "", err
 	}
 	d.prune(refusedDir, now)
-	d.prune(takenDir, now)
 	text := rand.Text() // of codeLetters
 	code = text[:4] + "-" + text[4:8]
 	return code, d.Write(b, refusedDir, code)
@@ -86,13 +86,27 @@ func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 	return r, d.Write(b, allowedDir, r.Call)
 }
 
-// Take reports whether the user allowed the call of that name: once, but for all copies of the
-// invocation, which its tool use identifies: the client asks each, and one refusal would be enough.
-func (d Dir) Take(call, use string, now time.Time) bool {
+// Allows reports whether the user has allowed calls that may still come, or came within ten minutes.
+func (d Dir) Allows() bool {
+	_, err := os.Lstat(d.Path(allowedDir))
+	return err == nil
+}
+
+// Take returns the call of that name if the user allowed it: once, but for all copies of the
+// invocation, which its tool use identifies. The client asks every copy, and one refusal would be
+// enough.
+func (d Dir) Take(call, use string, now time.Time) (r Refused, ok bool) {
 	taken := Sum(call + "\x00" + cmp.Or(use, rand.Text())) // a call without an id is like no other
 	if d.Read(allowedDir, call) != nil && os.MkdirAll(d.Path(takenDir), dirMode) == nil {
 		_ = os.Rename(d.Path(allowedDir, call), d.Path(takenDir, taken)) // or another copy did
 	}
-	var r Refused
-	return json.Unmarshal(d.Read(takenDir, taken), &r) == nil && r.Call == call && now.Before(r.Expires)
+	if d.Allows() {
+		d.prune(allowedDir, now)
+		d.prune(takenDir, now)
+		if d.Remove(takenDir) == nil { // no further copy may ask
+			_ = d.Remove(allowedDir) // unless another call may come
+		}
+	}
+	ok = json.Unmarshal(d.Read(takenDir, taken), &r) == nil && r.Call == call && now.Before(r.Expires)
+	return r, ok
 }
