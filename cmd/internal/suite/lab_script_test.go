@@ -157,7 +157,9 @@ var scripts = map[string][]Reply{
 	"judgecontinue": {say("CONTINUE")},
 	"judgeunsure":   {say("Hard to say. ALLOW, perhaps.")},
 
-	// Nobody types these: the client itself asks.
+	// Nobody types these: the client itself asks. Auto mode's check refuses what names a harmful file.
+	"harmful":   {say("<severity>90</severity><category>Data Exfiltration</category>")},
+	"harmless":  {say("<severity>0</severity>")},
 	"continued": {say("Survived the compaction.")},
 	"notified":  {say("Noted: the background work ended.")},
 	"summary":   {{Text: "<summary>The user tried a few things and was content with all of them.</summary>", Pace: 150 * time.Millisecond}},

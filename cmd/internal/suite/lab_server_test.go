@@ -3,6 +3,7 @@
 package suite
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -285,7 +286,12 @@ func (r modelRequest) place(scripts map[string][]Reply) place {
 			break
 		}
 	}
-	if len(r.Tools) == 0 && p.word != "summary" && !strings.HasPrefix(p.word, "judge") {
+	if bytes.Contains(r.raw, []byte("You are a security monitor for autonomous")) {
+		p.word = "harmless"
+		if strings.Contains(p.args, "harmful") {
+			p.word = "harmful"
+		}
+	} else if len(r.Tools) == 0 && p.word != "summary" && !strings.HasPrefix(p.word, "judge") {
 		p.word = "aside"
 	}
 	p.id = fmt.Sprintln(p.word, p.args, p.step, len(r.Messages))
