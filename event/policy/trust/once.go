@@ -26,8 +26,8 @@ const (
 type Refused struct {
 	Call    string    `json:"call"` // its hash: session, tool, input, directory
 	Tool    string    `json:"tool"`
-	Subject string    `json:"subject"` // the command or file, redacted and cut
-	Reason  string    `json:"reason"`  // redacted and cut
+	Subject string    `json:"subject"`          // the command or file, redacted and cut
+	Reason  string    `json:"reason"`           // redacted and cut
 	Client  bool      `json:"client,omitempty"` // the client refused it, not the policy
 	Expires time.Time `json:"expires"`
 }
