@@ -148,9 +148,7 @@ func (f *invocation) after(ev policy.Event, r policy.Result) {
 	if f.asked != "" {
 		return
 	}
-	covered := func() *trust.Covered {
-		return &trust.Covered{Events: f.loaded.Events(), Rules: f.loaded.Flat()}
-	}
+	covered := func() (map[string]trust.Needs, []byte) { return f.loaded.Events(), f.loaded.Flat() }
 	if len(f.loaded.Notices()) > 0 {
 		covered = nil
 	}

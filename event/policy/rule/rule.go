@@ -90,9 +90,10 @@ func (r *Rule) Evaluate(c *Call) Verdict {
 	if r.Says != nil {
 		return r.Says.evaluate(c)
 	}
-	f := c.known()
+	f, u := c.known(), r.Unless
 	named := r.takes(c.Tool) || f.line != nil && r.takes("Bash")
-	if !named && len(r.Paths) == 0 || !r.hasWord(c) || r.exceptsWords(c) {
+	excepted := u != nil && len(u.Words) > 0 && !u.ofCommands() && len(u.Paths) == 0 && c.hasWord(u.Words)
+	if !named && len(r.Paths) == 0 || !r.hasWord(c) || excepted {
 		return Verdict{}
 	}
 	switch commands := r.ofCommands(); {
@@ -104,12 +105,6 @@ func (r *Rule) Evaluate(c *Call) Verdict {
 		return Verdict{}
 	}
 	return r.line(c)
-}
-
-// exceptsWords reports whether the rule's exception is only of words, and the call has one.
-func (r *Rule) exceptsWords(c *Call) bool {
-	u := r.Unless
-	return u != nil && len(u.Words) > 0 && !u.ofCommands() && len(u.Paths) == 0 && c.hasWord(u.Words)
 }
 
 func (r *Rule) takes(tool string) bool {

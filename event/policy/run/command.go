@@ -65,7 +65,7 @@ func (h Command) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	var o wire.Outcome
 	path, err := exec.LookPath(p.path)
 	if err != nil {
-		o = wire.Outcome{Err: fmt.Errorf("finding %q: %w", name, cause(err)), ExitCode: -1}
+		o = wire.Outcome{Err: fmt.Errorf("finding %q: %w", name, err), ExitCode: -1}
 	} else {
 		p.path = path
 		r := p.run(ctx)

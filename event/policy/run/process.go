@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -85,26 +84,13 @@ func (p process) run(ctx context.Context) ran {
 		r.err = fmt.Errorf("ended by a signal: %s", exit.ProcessState)
 	case errors.As(err, &exit), errors.Is(err, exec.ErrWaitDelay), err == nil: // an exit code is not such an error
 	default:
-		r.err = fmt.Errorf("running %q: %w", p.argv[0], cause(err))
+		r.err = fmt.Errorf("running %q: %w", p.argv[0], err)
 	}
 	return r
 }
 
 // errTimeout is what Outcome.Err wraps when TimedOut is set.
 var errTimeout = errors.New("no answer in time")
-
-// cause removes what repeats the path.
-func cause(err error) error {
-	var path *os.PathError
-	var name *exec.Error
-	switch {
-	case errors.As(err, &path):
-		return path.Err
-	case errors.As(err, &name):
-		return name.Err
-	}
-	return err
-}
 
 // capped is the beginning of an output: a program that prints a gigabyte and then decides has decided.
 type capped struct {

@@ -191,7 +191,7 @@ var inherited = map[string]bool{
 func (h prompt) askClient(ctx context.Context, question string) (string, error) {
 	path, err := exec.LookPath(h.Client)
 	if err != nil {
-		return "", fmt.Errorf("there is no ANTHROPIC_API_KEY, and finding %q: %w", h.Client, cause(err))
+		return "", fmt.Errorf("there is no ANTHROPIC_API_KEY, and finding %q: %w", h.Client, err)
 	}
 	dir, err := os.MkdirTemp("", event.ModelDir)
 	if err != nil {

@@ -145,7 +145,10 @@ func (r *reader) output(name string, c *Command) string {
 	args := c.Words[1:]
 	switch name {
 	case "echo":
-		return echoed(args)
+		for len(args) > 0 && IsFlag(args[0]) && strings.Trim(args[0][1:], "neE") == "" {
+			args = args[1:]
+		}
+		return unescaped(strings.Join(args, " ") + "\n")
 	case "printf":
 		if len(args) > 0 {
 			return printed(args[0], args[1:])
@@ -176,13 +179,6 @@ func (r *reader) output(name string, c *Command) string {
 		return "."
 	}
 	return Hole
-}
-
-func echoed(args []string) string {
-	for len(args) > 0 && IsFlag(args[0]) && strings.Trim(args[0][1:], "neE") == "" {
-		args = args[1:]
-	}
-	return unescaped(strings.Join(args, " ") + "\n")
 }
 
 func printed(format string, args []string) string {

@@ -70,12 +70,6 @@ func (c *Coverage) add(path string) {
 	c.versions += path + "\t" + version + "\n"
 }
 
-// Covered is what is in force for a pair of policy files.
-type Covered struct {
-	Events map[string]Needs
-	Rules  []byte // for tool calls, as package rule flattens them; nil if they do not decide alone
-}
-
 // end is the last line: a file without it is incomplete.
 const end = "end\n"
 
@@ -103,8 +97,9 @@ func (c Coverage) Of(d Dir, event string) (needs Needs, rules []byte) {
 // settled is how long a policy file must have been unchanged: timestamps are coarse.
 const settled = 2 * time.Second
 
-// Cover stores what the policies cover, if something must be written; nil removes it.
-func (d Dir) Cover(c Coverage, is func() *Covered, now time.Time) error {
+// Cover stores what the policies cover, if something must be written; nil removes it. It is what each event
+// needs, and the rules for tool calls, as package rule flattens them; nil if they do not decide alone.
+func (d Dir) Cover(c Coverage, is func() (map[string]Needs, []byte), now time.Time) error {
 	if d == "" || c.name == "" {
 		return nil // a panic came before they were known: never write to the agent's directory
 	}
@@ -118,11 +113,12 @@ func (d Dir) Cover(c Coverage, is func() *Covered, now time.Time) error {
 	if strings.Contains(c.versions, "\t?\n") || now.Sub(c.newest) < settled {
 		return d.Remove(coverageDir, c.name)
 	}
-	covered, text := is(), c.head()
-	for _, name := range slices.Sorted(maps.Keys(covered.Events)) {
-		text += name + " " + strconv.Itoa(int(covered.Events[name])) + "\n"
+	text := c.head()
+	events, rules := is()
+	for _, name := range slices.Sorted(maps.Keys(events)) {
+		text += name + " " + strconv.Itoa(int(events[name])) + "\n"
 	}
-	return d.Write([]byte(text+"\n"+string(covered.Rules)+end), coverageDir, c.name)
+	return d.Write([]byte(text+"\n"+string(rules)+end), coverageDir, c.name)
 }
 
 // Uncover removes all of it, because what the user trusts has changed.

@@ -27,8 +27,8 @@ func TestCoverage(t *testing.T) {
 		}
 		d := Dir(t.TempDir())
 		s := CoverageOf(file, "", "here")
-		if err := d.Cover(s, func() *Covered {
-			return &Covered{Events: map[string]Needs{"PreToolUse": Rules, "Stop": Starts}, Rules: []byte("r \n")}
+		if err := d.Cover(s, func() (map[string]Needs, []byte) {
+			return map[string]Needs{"PreToolUse": Rules, "Stop": Starts}, []byte("r \n")
 		}, now); err != nil {
 			t.Fatal(err)
 		}

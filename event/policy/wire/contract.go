@@ -106,14 +106,12 @@ func (r Rules) Closable() bool {
 
 // Older reports whether version a is before b.
 func Older(a, b string) bool {
-	byNumber := func(x, y string) int { return leading(x) - leading(y) }
+	number := func(part string) int {
+		n, _ := strconv.Atoi(part[:len(part)-len(strings.TrimLeft(part, "0123456789"))])
+		return n
+	}
+	byNumber := func(x, y string) int { return number(x) - number(y) }
 	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), byNumber) < 0
-}
-
-// leading returns the number that a part of a version begins with.
-func leading(part string) int {
-	n, _ := strconv.Atoi(part[:len(part)-len(strings.TrimLeft(part, "0123456789"))])
-	return n
 }
 
 // Deadlines of one event for all its handlers. The installed entry gives the hook 60 s; at SessionEnd the
