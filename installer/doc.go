@@ -17,5 +17,5 @@
 //
 // Edit, Events and the Version functions are pure. Plan, InspectFile and StablePath read
 // files; Apply alone writes them; FindClient and Client.PluginDirs alone run a program. Of the
-// environment only PATH is read: paths come in as arguments.
+// environment only PATH and TMPDIR are read: paths come in as arguments.
 package installer
