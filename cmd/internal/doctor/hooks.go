@@ -87,8 +87,8 @@ func (d *doctor) entries() {
 			installed++
 			d.ok("hooks", "%d entries in %s", len(f.Entries), f.Path)
 			if f.Scope == installer.User && d.client.Version.Known() && !setup.Current(d.App, d.client, f) {
-				d.warn("hooks", "beckon doctor --repair", "they are not what setup writes for client %s: it may warn, "+
-					"or tell too little", d.client.Version).repair = d.install
+				d.warn("hooks", "beckon doctor --repair", "the entries in %s are not those that setup writes for Claude Code %s",
+					f.Path, d.client.Version).repair = d.install
 			}
 			if f.Status != "" {
 				d.ok("status line", "beckon's")
