@@ -163,15 +163,19 @@ func (a *app) misspelt(root *kong.Node, args []string, err error) error {
 		return err
 	}
 	a.Command = ""
-	var names []string
-	for _, n := range root.Children {
-		names = append(names, n.Name)
+	return cli.Hint(didYouMean(args[0], "beckon", root, nil), "no command %q", args[0])
+}
+
+// didYouMean returns advice for a word that is neither a command of node nor one of others, ""
+// if none is near.
+func didYouMean(word, before string, node *kong.Node, others []string) string {
+	for _, n := range node.Children {
+		others = append(others, n.Name)
 	}
-	advice := ""
-	if near := typed.Nearest(args[0], names); near != "" {
-		advice = "did you mean beckon " + near + "?"
+	if near := typed.Nearest(word, others); near != "" {
+		return "did you mean " + before + " " + near + "?"
 	}
-	return cli.Hint(advice, "no command %q", args[0])
+	return ""
 }
 
 // plainly returns kong's error without Go's types and without quotes around what the user

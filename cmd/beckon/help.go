@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/manual"
-	"beckon/event/typed"
 
 	"github.com/alecthomas/kong"
 	mangokong "github.com/alecthomas/mango-kong"
@@ -56,17 +56,12 @@ func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 
 // unknown returns the error for a word that is neither a topic nor a command of node.
 func unknown(topic []string, word string, node *kong.Node) error {
-	var names []string
+	var topics []string
 	if node.Parent == nil {
-		names = manual.Topics()
+		topics = manual.Topics()
 	}
-	for _, n := range node.Children {
-		names = append(names, n.Name)
-	}
-	advice := "beckon help lists the topics and commands"
-	if near := typed.Nearest(word, names); near != "" {
-		advice = "did you mean beckon help " + strings.TrimPrefix(node.FullPath()+" "+near, "beckon ") + "?"
-	}
+	before := strings.Replace(node.FullPath(), "beckon", "beckon help", 1)
+	advice := cmp.Or(didYouMean(word, before, node, topics), "beckon help lists the topics and commands")
 	return cli.Usage("%w", cli.Hint(advice, "no help on %q", strings.Join(topic, " ")))
 }
 

@@ -170,12 +170,13 @@ func (c *notifyLogCmd) Run(a *app) error {
 // decisions reads the log of decisions, of one session if named. It adds alerts that were
 // claimed but never logged, which happens when the disk is full.
 func (a *app) decisions(session string) ([]explained, error) {
-	id := session
+	id, unknown := session, error(nil)
 	if session != "" {
-		if v, err := a.Find(session); err == nil {
+		var v state.Seen
+		if v, unknown = a.Find(session); unknown == nil {
 			id = v.Session.Record()
-		} else if cli.Code(err) != cli.ExitNotFound {
-			return nil, err
+		} else if cli.Code(unknown) != cli.ExitNotFound {
+			return nil, unknown
 		}
 	}
 	all, err := a.Store.Decisions()
@@ -192,10 +193,8 @@ func (a *app) decisions(session string) ([]explained, error) {
 	if session == "" {
 		return list, nil
 	}
-	if len(list) == 0 {
-		if _, err := a.Find(session); err != nil {
-			return nil, err
-		}
+	if len(list) == 0 && unknown != nil {
+		return nil, unknown
 	}
 	return a.unlogged(id, list), nil
 }
