@@ -36,12 +36,6 @@ func Sources(a *cli.App) (policy.Sources, error) {
 	return s, nil
 }
 
-// hooksOf returns the hooks of one policy file.
-func hooksOf(path string) ([]*config.Hook, error) {
-	read, err := decodeFile(path, config.Global)
-	return config.Merge(read), err
-}
-
 func decodeFile(path string, level config.Level) (*config.Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

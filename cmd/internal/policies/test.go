@@ -72,10 +72,10 @@ func (t trial) of(ctx context.Context, c call) (policy.Event, policy.Result) {
 }
 
 // hooks returns those of --policy, else those in force, with what is to be known of these.
-func (c *testCmd) hooks(s policy.Sources) (hooks []*config.Hook, notices []string, err error) {
+func (c *testCmd) hooks(s policy.Sources) ([]*config.Hook, []string, error) {
 	if c.Policy != "" {
-		hooks, err = hooksOf(c.Policy)
-		return hooks, nil, err
+		read, err := decodeFile(c.Policy, config.Global)
+		return config.Merge(read), nil, err
 	}
 	loaded := policy.Load(s)
 	return loaded.Hooks, loaded.Notices(), nil

@@ -96,6 +96,8 @@ func TestMistakes(t *testing.T) {
 		{one(`{"type":"command","command":" "}`), "is empty", "", ""},
 		{one(`{"type":"command","command":"x","url":"y"}`), `unknown key "url"`, "", ""},
 		{one(`{"type":"command","command":"x","command":"y"}`), "is set twice", "", ""},
+		{one(`{"type":"prompt","prompt":"x","headers":{}}`), `unknown key "headers"`, "", ""},
+		{one(`{"type":"http","url":"http://x","grant":true}`), `unknown key "grant"`, "", ""},
 		{one(`{"type":"command","command":"x","timeout":5000}`), "can only be meant as milliseconds", "", "timeout_ms"},
 		{one(`{"type":"command","command":"x","timeout":0}`), "is 0", "", ""},
 		{one(`{"type":"command","command":"x","timeout":"5"}`), `no time: "5"`, "", ""},

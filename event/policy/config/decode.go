@@ -95,7 +95,10 @@ func (d *decoder) all(top *object) {
 		switch name {
 		case "hooks":
 			if m, ok := top.get(name, "{"); ok {
-				d.events(d.object(m))
+				events := d.object(m)
+				for _, name := range events.names {
+					d.groups(name, events)
+				}
 			}
 		case "deny", "ask", "allow":
 			d.list(name, top)
@@ -114,17 +117,6 @@ func (d *decoder) all(top *object) {
 	}
 	top.known = append(top.known, "hooks", "deny", "ask", "allow", "packs")
 	d.end(top)
-}
-
-func (d *decoder) events(all *object) {
-	for _, name := range all.names {
-		groups := all.objects(name)
-		if kind, ok := d.event(name, all.at(name)); ok {
-			for _, g := range groups {
-				d.group(kind, g)
-			}
-		}
-	}
 }
 
 // event parses an event's name. An event that the installer never registers is an error, since
@@ -223,9 +215,18 @@ func (d *decoder) pack(name string, at place) {
 	}
 }
 
+// groups adds the hooks of an event.
+func (d *decoder) groups(name string, events *object) {
+	list := events.objects(name)
+	if k, ok := d.event(name, events.at(name)); ok {
+		for _, g := range list {
+			d.group(k, g)
+		}
+	}
+}
+
 func (d *decoder) group(k event.Kind, g *object) {
-	matcher := d.matcher(k, g, "matcher")
-	permission := d.permission(k, g)
+	matcher, permission := d.matcher(k, g, "matcher"), d.permission(k, g)
 	if !g.has("hooks") {
 		d.fail(g.place, "", "has no hooks")
 	}
@@ -361,23 +362,22 @@ func (d *decoder) started(h *Hook, o *object) {
 	d.failClosed(h, o, "fail", o.text("fail", "open", "closed") == "closed")
 	d.failClosed(h, o, "onFailure", o.text("onFailure", "block", "allow") == "block")
 	s := &h.Spec
-	if h.Type != Command {
-		h.Grant = h.Type != HTTP && o.flag("grant", false)
-		s.Headers = d.headers(o)
-	}
-	if h.Grant {
-		d.mayApprove(o.at("grant"), h.Event, "")
+	if h.Type == Server || h.Type == Prompt {
+		if h.Grant = o.flag("grant", false); h.Grant {
+			d.mayApprove(o.at("grant"), h.Event, "")
+		}
 	}
 	switch h.Type {
 	case Command:
 		s.Convention = d.convention
 		s.Command, s.Args, s.Shell = o.text("command"), o.texts("args", "["), o.text("shell", "bash", "powershell")
 	case HTTP:
-		s.URL, s.AllowedEnvVars = d.url(o, "url"), o.texts("allowedEnvVars", `"[`)
+		s.URL, s.Headers, s.AllowedEnvVars = d.url(o, "url"), d.headers(o), o.texts("allowedEnvVars", `"[`)
 	case Server:
 		h.Timeout = cmp.Or(h.Timeout, serverTimeout)
 		d.failClosed(h, o, "fail_open", !o.flag("fail_open", true))
-		s.URL, s.Retries = d.url(o, "server_url"), int(o.whole("retry_count", 20, serverRetries))
+		s.URL, s.Headers = d.url(o, "server_url"), d.headers(o)
+		s.Retries = int(o.whole("retry_count", 20, serverRetries))
 		s.RetryDelay = time.Duration(o.whole("retry_delay_ms", 25_000, serverRetryDelay)) * time.Millisecond
 	case Prompt:
 		s.Prompt, s.Model = o.text("prompt"), o.text("model")

@@ -66,7 +66,8 @@ func (r *Rule) allowsCall(c *Call) bool {
 // allowsFiles reports whether files are all the rule's, and none is one that it excepts.
 func (r *Rule) allowsFiles(c *Call, files []file) bool {
 	return !slices.ContainsFunc(files, func(f file) bool {
-		return len(r.Paths) > 0 && !f.within(c, r.Paths) || r.Unless != nil && f.fits(c, r.Unless.Paths)
+		within := !f.unsure && !f.glob && f.probably(c, r.Paths)
+		return len(r.Paths) > 0 && !within || r.Unless != nil && f.fits(c, r.Unless.Paths)
 	})
 }
 
@@ -113,11 +114,12 @@ func names(entry, got []string) bool {
 			words = append(words, e)
 		}
 	}
+	const harmless = shell.Alphanumeric + "./:@%^~,=+-_" // with other characters programs are told to run others
 	anyText := shell.In("grep egrep fgrep rg", entry[0]) // they take it as a pattern, and run nothing
 	var operands, flags []string
 	for _, w := range got {
 		switch {
-		case !anyText && (!isHarmless(w) || shell.IsAssignment(w)),
+		case !anyText && (strings.Trim(w, harmless) != "" || shell.IsAssignment(w)),
 			w == "--",
 			w != "" && (w[0] == '+' || w[0] == ':'): // make SHELL=x
 			return false
@@ -160,6 +162,3 @@ func isNamed(got string, named []string) bool {
 	}
 	return !strings.ContainsFunc(got[1:], func(c rune) bool { return !slices.Contains(named, "-"+string(c)) })
 }
-
-// isHarmless reports whether a word has none of the characters with which programs are told to run others.
-func isHarmless(w string) bool { return strings.Trim(w, shell.Alphanumeric+"./:@%^~,=+-_") == "" }

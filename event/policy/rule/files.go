@@ -269,8 +269,8 @@ func (o *opening) git(words []string) {
 		value := shell.In(shell.TextFlags, before) || shell.In("-S -G -L --author --since --until", before)
 		u := use{read: true, write: write, all: write}
 		switch {
-		case i == text, value && !(before == "-L" && strings.Contains(w, ":")), isExcluded(w):
-		case shell.IsFlag(w):
+		case i == text, value && !(before == "-L" && strings.Contains(w, ":")), shell.IsFlag(w),
+			strings.HasPrefix(w, ":!"), strings.HasPrefix(w, ":^"), strings.HasPrefix(w, ":(") && strings.Contains(w, "exclude"):
 		case strings.Contains(w, ":"):
 			o.revision(w, u)
 		case isPath(w):
@@ -278,12 +278,6 @@ func (o *opening) git(words []string) {
 			o.add(w, u)
 		}
 	}
-}
-
-// isExcluded reports whether a word of git's says which files are not meant.
-func isExcluded(w string) bool {
-	return strings.HasPrefix(w, ":!") || strings.HasPrefix(w, ":^") ||
-		strings.HasPrefix(w, ":(") && strings.Contains(w, "exclude")
 }
 
 // revision adds the file of REVISION:FILE.

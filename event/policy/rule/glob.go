@@ -255,12 +255,7 @@ func (f *file) way(g glob, way string) bool {
 	}
 }
 
-// within reports whether one of the patterns matches a file, in any form of its path.
-func (f *file) within(c *Call, patterns []string) bool {
-	return !f.unsure && !f.glob && f.probably(c, patterns)
-}
-
-// probably is within for an exception, where the path may stand for several names.
+// probably reports whether the patterns match a file in all forms of its path, which may stand for several names.
 func (f *file) probably(c *Call, patterns []string) bool {
 	ways := f.ways
 	if f.unsure {
