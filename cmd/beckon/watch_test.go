@@ -23,6 +23,8 @@ import (
 	"beckon/state"
 	"beckon/state/store"
 	"beckon/testdata/need"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 var golden = flag.Bool("golden", false, "write the screens that the tests find into testdata/golden")
@@ -363,8 +365,8 @@ func BenchmarkHookToScreen(b *testing.B) {
 	a := &app{&cli.App{Store: st, Getenv: func(k string) string { return map[string]string{"HOME": home, "CLAUDE_CONFIG_DIR": home}[k] }}}
 	screen := &wrote{}
 	opt := a.watchOptions(nil)
-	opt.Output, opt.Input = screen, blocked{}
-	opt.Width, opt.Height = 100, 160
+	opt.Output = screen
+	opt.Terminal = []tea.ProgramOption{tea.WithInput(blocked{}), tea.WithWindowSize(100, 160)}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- tui.Run(ctx, opt) }()

@@ -76,10 +76,8 @@ type Options struct {
 	Title       string       // the screen's name in the first line
 	Leave       bool         // close the screen after a successful jump, because it covers the target
 
-	Input  io.Reader // nil: the terminal
-	Output io.Writer
-	// The size for an Output that is not a terminal.
-	Width, Height int
+	Output   io.Writer
+	Terminal []tea.ProgramOption // what stands in for a terminal's input and size
 }
 
 // Times between frames: within fastFor of a change, and otherwise. Bubble Tea (v2.1.1) looks 60
@@ -105,14 +103,7 @@ func Run(ctx context.Context, opt Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(opt)
-	teaOptions := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(opt.Output)}
-	if opt.Input != nil {
-		teaOptions = append(teaOptions, tea.WithInput(opt.Input))
-	}
-	if opt.Width > 0 {
-		teaOptions = append(teaOptions, tea.WithWindowSize(opt.Width, opt.Height))
-	}
-	p := tea.NewProgram(m, teaOptions...)
+	p := tea.NewProgram(m, append(opt.Terminal, tea.WithContext(ctx), tea.WithOutput(opt.Output))...)
 	m.frames = func(every time.Duration) {
 		if t := tickerOf(p); t != nil {
 			t.Reset(every)

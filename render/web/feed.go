@@ -39,6 +39,7 @@ type feed struct {
 	begun       event.Millis // of the first look, 0 during it: what is older was published before
 	tail        func(each func(*store.Line)) error
 	known       map[store.Key]known
+	untold      []store.Line // what was said in sessions that were not seen yet
 	transcripts *history.Sweeper
 
 	mu             sync.Mutex
@@ -183,7 +184,7 @@ func (f *feed) take(u live.Update, seen []state.Seen) {
 	for _, p := range u.Problems {
 		f.o.Log(p.Err)
 	}
-	turns := f.turns(u.Changed)
+	turns := f.turns(u, seen)
 	for _, k := range u.Gone {
 		delete(f.known, k)
 	}
@@ -234,30 +235,38 @@ func (f *feed) alert(v *state.Seen, now event.Millis) (alert state.Alert, ok boo
 }
 
 // turns returns what was said since the last look. A hook writes the history a moment after the
-// session, so this waits a little for the lines of a changed one; what comes later is published with the
-// next look, at the latest with the next recheck.
-func (f *feed) turns(changed []state.Seen) (said []render.TurnLine) {
-	news := f.begun > 0 && slices.ContainsFunc(changed, func(v state.Seen) bool {
+// session, so this waits a little for the lines of a changed one. What comes later is published with
+// the next look, at the latest with the next recheck; what was said in a session that no recheck sees
+// is forgotten.
+func (f *feed) turns(u live.Update, seen []state.Seen) (said []render.TurnLine) {
+	news := f.begun > 0 && slices.ContainsFunc(u.Changed, func(v state.Seen) bool {
 		return v.Session.Seq > f.known[store.KeyOf(v.Session.Record())].seq
 	})
+	old := len(f.untold)
 	for try := 0; try == 0 || news && try < 20; try++ {
 		if try > 0 {
 			time.Sleep(2 * time.Millisecond)
 		}
-		err := f.tail(func(l *store.Line) {
+		if err := f.tail(func(l *store.Line) {
 			news = false
 			f.meter.line(l)
-			if l.Turn == nil {
-				return
+			if l.Turn != nil {
+				f.untold = append(f.untold, *l)
 			}
-			if s, err := f.o.Store.Load(l.Key); err == nil { // else it was removed meanwhile
-				said = append(said, render.TurnLineOf(&s, store.Turn{Seq: l.Seq, Turn: *l.Turn}))
-			}
-		})
-		if err != nil {
+		}); err != nil {
 			f.o.Log(err)
 		}
 	}
+	var kept []store.Line
+	for i, l := range f.untold {
+		at := slices.IndexFunc(seen, func(v state.Seen) bool { return store.KeyOf(v.Session.Record()) == l.Key })
+		if at >= 0 {
+			said = append(said, render.TurnLineOf(&seen[at].Session, store.Turn{Seq: l.Seq, Turn: *l.Turn}))
+		} else if i >= old || !u.Rechecked {
+			kept = append(kept, l)
+		}
+	}
+	f.untold = kept
 	return said
 }
 

@@ -2,8 +2,11 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +16,57 @@ import (
 	"beckon/state/request"
 	"beckon/state/store"
 )
+
+// What was said is published once, whether the session or its history is seen first; of a
+// session that never shows it is forgotten.
+func TestHistoryBeforeOrAfter(t *testing.T) {
+	st := store.Open(t.TempDir())
+	b := newFeed(&Options{Store: st, Log: func(err error) { t.Error(err) }})
+	if err := b.start(); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(st.Dir, "history")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	said := func(key string) {
+		line := `{"key":"` + key + `","seq":2,"at":1,"kind":"turn","us":0,"count":{},` +
+			`"turn":{"actor":"human","rule":"prompt","text":"hello","at":1}}`
+		f, err := os.OpenFile(filepath.Join(dir, "1970-01-01.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteString(line + "\n")
+		if err = errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all []state.Seen
+	see := func(id string) {
+		v := state.Seen{Session: state.Session{ID: id, Seq: 2}}
+		if !slices.ContainsFunc(all, func(old state.Seen) bool { return old.Session.ID == id }) {
+			all = append(all, v)
+		}
+		b.take(live.Update{Now: b.begun + 1, Changed: []state.Seen{v}}, all)
+	}
+	recheck := func() { b.take(live.Update{Now: b.begun + 1, Rechecked: true}, all) }
+	for i, step := range []struct {
+		do   func()
+		want uint64
+	}{
+		{func() { see("late") }, 0},
+		{func() { said("late"); recheck() }, 1},
+		{func() { said("early"); recheck() }, 1},
+		{func() { see("early") }, 2},
+		{func() { see("early"); see("late"); recheck() }, 2},
+		{func() { said("never"); recheck(); recheck(); see("never") }, 2},
+	} {
+		step.do()
+		if n := b.meter.GetOrCreateCounter(`beckon_sse_events_total{event="turn_created"}`).Get(); n != step.want {
+			t.Errorf("step %d: %d turns were published, want %d", i, n, step.want)
+		}
+	}
+}
 
 // Nothing is kept of removed sessions, and one that comes back publishes nothing again that is old.
 func TestRemovedSessions(t *testing.T) {
@@ -40,8 +94,8 @@ func TestRemovedSessions(t *testing.T) {
 		f.take(live.Update{Now: now, Gone: []store.Key{store.KeyOf(done.Record())}}, nil)
 		f.take(live.Update{Now: now, Rechecked: true}, nil)
 		f.take(live.Update{Now: now, Rechecked: true}, nil)
-		if len(f.known)+len(f.rows) > 0 {
-			t.Errorf("%d sessions, %d rows are kept", len(f.known), len(f.rows))
+		if len(f.known)+len(f.untold)+len(f.rows) > 0 {
+			t.Errorf("%d sessions, %d turns, %d rows are kept", len(f.known), len(f.untold), len(f.rows))
 		}
 	}
 	if n := f.meter.GetOrCreateCounter(`beckon_sse_events_total{event="notification"}`).Get(); n != 1 {
