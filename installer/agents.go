@@ -20,7 +20,7 @@ func AgentSpec(a *agents.Agent, command string) Spec {
 }
 
 // AgentTarget returns the file that an agent reads its hooks from. home is the user's; keep is
-// a private directory for records, as in Dirs.
+// a private directory for records.
 func AgentTarget(a *agents.Agent, home, keep string, getenv func(string) string) (Target, error) {
 	path, err := filepath.Abs(filepath.Join(a.Dir(home, getenv), filepath.FromSlash(a.Install.File)))
 	return Target{Scope: User, Path: path, Keep: filepath.Join(keep, a.Name), agent: a}, err

@@ -24,11 +24,7 @@ func newHome(t *testing.T) home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := Dirs{Config: filepath.Join(dir, ".claude"), Keep: filepath.Join(dir, "keep")}.Target(User)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return home{t, dir, target}
+	return home{t, dir, Settings(User, filepath.Join(dir, ".claude"), "", filepath.Join(dir, "keep"))}
 }
 
 // with is newHome with these settings.
@@ -267,20 +263,13 @@ func TestUnchangedFileIsNotWritten(t *testing.T) {
 
 func TestScopes(t *testing.T) {
 	root := t.TempDir()
-	d := Dirs{Config: filepath.Join(root, "config"), Project: filepath.Join(root, "project"), Keep: filepath.Join(root, "keep")}
 	for scope, want := range map[Scope]string{
 		User: "config/settings.json", Project: "project/.claude/settings.json", Local: "project/.claude/settings.local.json",
 	} {
-		got, err := d.Target(scope)
-		if err != nil || got.Path != filepath.Join(root, filepath.FromSlash(want)) {
-			t.Errorf("%s: %s, %v", scope, got.Path, err)
+		got := Settings(scope, filepath.Join(root, "config"), filepath.Join(root, "project"), filepath.Join(root, "keep"))
+		if got.Path != filepath.Join(root, filepath.FromSlash(want)) {
+			t.Errorf("%s: %s", scope, got.Path)
 		}
-	}
-	if _, err := d.Target(Managed); err == nil {
-		t.Error("managed settings are ours to edit")
-	}
-	if _, err := (Dirs{Config: "x", Keep: root}).Target(User); err == nil {
-		t.Error("a relative directory is taken")
 	}
 }
 

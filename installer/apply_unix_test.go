@@ -179,10 +179,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 func TestModesOfWhatIsMade(t *testing.T) {
 	for scope, want := range map[Scope][2]fs.FileMode{User: {0o700, 0o600}, Project: {0o755, 0o644}, Local: {0o755, 0o600}} {
 		root := t.TempDir()
-		target, err := Dirs{Config: filepath.Join(root, ".claude"), Project: root, Keep: filepath.Join(root, "keep")}.Target(scope)
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := Settings(scope, filepath.Join(root, ".claude"), root, filepath.Join(root, "keep"))
 		if _, err := Apply(target, Install(testSpec)); err != nil {
 			t.Fatal(err)
 		}

@@ -225,7 +225,7 @@ const killedHome = "BECKON_TEST_KILLED_HOME"
 // A kill at any moment leaves the file as before or as wanted, and never blocks the next run.
 func TestKilled(t *testing.T) {
 	if dir := os.Getenv(killedHome); dir != "" {
-		target, _ := Dirs{Config: filepath.Join(dir, ".claude"), Keep: filepath.Join(dir, "keep")}.Target(User)
+		target := Settings(User, filepath.Join(dir, ".claude"), "", filepath.Join(dir, "keep"))
 		for {
 			_, _ = Apply(target, Install(testSpec))
 			_, _ = Apply(target, Uninstall())

@@ -221,14 +221,8 @@ func AllSettings(a *cli.App) (list []installer.Target) {
 // Settings returns the settings file of a scope; a project's is that of the working directory.
 func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
 	dir, err := os.Getwd()
-	if err != nil {
-		return installer.Target{}, err
-	}
-	config, err := filepath.Abs(a.ClaudeDir())
-	if err != nil {
-		return installer.Target{}, err
-	}
-	return installer.Dirs{Config: config, Project: cli.ProjectRoot(dir), Keep: keepDir(a)}.Target(scope)
+	config, e := filepath.Abs(a.ClaudeDir())
+	return installer.Settings(scope, config, cli.ProjectRoot(dir), keepDir(a)), errors.Join(err, e)
 }
 
 // Installed reports whether any of the user's settings or plugins of Claude Code has the hooks; a
