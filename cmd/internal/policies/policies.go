@@ -2,14 +2,25 @@
 package policies
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/hook"
+	"beckon/event/plainfile"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
+	"beckon/event/policy/wire"
+	"beckon/installer"
+	"beckon/render"
+	"beckon/render/term"
 )
 
 // Cmd is the command.
@@ -42,4 +53,177 @@ func decodeFile(path string, level config.Level) (*config.Config, error) {
 		return nil, fmt.Errorf("reading policy: %w", err)
 	}
 	return config.Decode(path, level, data)
+}
+
+type trustCmd struct {
+	Dir string `arg:"" optional:"" help:"The project's directory (default: this one)." type:"path"`
+	Off bool   `help:"Take the project's policy out of force."`
+}
+
+func (c *trustCmd) Run(a *cli.App, s policy.Sources) error {
+	if c.Dir != "" {
+		s.Project = trust.ProjectFile(c.Dir)
+	}
+	if c.Off {
+		if err := s.Distrust(s.Project); err != nil {
+			return fmt.Errorf("taking trust back: %w", err)
+		}
+		fmt.Fprintf(a.Stdout, "%s is not in force any more\n", s.Project)
+		return nil
+	}
+	trusted, err := s.Trust(s.Project)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Hint("a project has its policy in .beckon/policy.json; beckon help policy shows one", "%w", err)
+	}
+	if err != nil {
+		return err
+	}
+	hooks := term.Plural(len(trusted.Hooks), "hook")
+	fmt.Fprintf(a.Stdout, "%s is in force as it is now, with %s:\n", s.Project, hooks)
+	for _, h := range trusted.Hooks {
+		show(a, h)
+	}
+	return nil
+}
+
+type allowCmd struct {
+	Code string `arg:"" help:"The code, as the refusal gives it."`
+}
+
+// Run lets the refused call pass the next time.
+func (c *allowCmd) Run(a *cli.App, s policy.Sources) error {
+	r, err := s.State.Allow(c.Code, time.Now())
+	if errors.Is(err, trust.ErrNoCode) {
+		const hint = "a code holds for ten minutes and is good for one use; let the agent try again for a new one"
+		return cli.Hint(hint, "%q: %w", c.Code, err)
+	}
+	if err != nil {
+		return fmt.Errorf("allowing the call: %w", err)
+	}
+	fmt.Fprintf(a.Stdout, "passes once, until %s: %s: %s\n",
+		r.Expires.Local().Format("15:04"), render.OneLine(r.Tool), render.OneLine(r.Subject))
+	return nil
+}
+
+type logCmd struct {
+	Limit int  `short:"n" help:"How many of the newest decisions to show." default:"20"`
+	JSON  bool `name:"json" help:"Print JSON, one line each."`
+}
+
+func (c *logCmd) Run(a *cli.App, s policy.Sources) error {
+	entries, err := s.State.Entries(c.Limit)
+	if err != nil {
+		return fmt.Errorf("reading the trace: %w", err)
+	}
+	if len(entries) == 0 && !c.JSON {
+		fmt.Fprintln(a.Stdout, "no decision of a policy is recorded")
+	}
+	for _, e := range entries {
+		if !c.JSON {
+			logged(a, e)
+		} else if err := cli.WriteJSONLine(a.Stdout, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func logged(a *cli.App, e trust.Entry) {
+	const indent = "           "
+	fmt.Fprintf(a.Stdout, "%4s %-5s %s: %s\n", term.Age(time.Since(e.At)), cmp.Or(e.Decision, "-"),
+		render.OneLine(strings.TrimSpace(e.Event+" "+e.Tool)), render.OneLine(e.Subject))
+	for _, h := range e.Hooks {
+		fmt.Fprintf(a.Stdout, "%s%s: %s (%.1f ms)\n",
+			indent, render.OneLine(h.Hook), render.OneLine(said(h)), float64(h.Us)/1000)
+	}
+	printNotices(a, indent, e.Notes)
+}
+
+// said returns one hook's answer in words.
+func said(h trust.TracedHook) string {
+	text := string(h.Decision)
+	switch {
+	case h.Skipped != "":
+		text = "left out: " + h.Skipped
+	case h.Error != "":
+		text = "did not work: " + h.Error
+	case h.Rewrote != "":
+		text = "rewrites: " + h.Rewrote
+	case h.Decision == wire.Silence:
+		text = "says nothing"
+	case h.Reason != "":
+		text += ": " + h.Reason
+	}
+	if h.Observed {
+		text = "not heard: " + text
+	}
+	return text
+}
+
+type initCmd struct {
+	FromClient bool   `help:"Take over the permissions and hooks of the client's settings."`
+	Scope      string `enum:"user,project" default:"user" placeholder:"SCOPE" help:"Whose policy to write: user (yours, in force everywhere) or project (of the project here)."`
+}
+
+// starter is a policy to start from.
+const starter = `{
+  // beckon policy check --show prints each rule.
+  "packs": ["git", "filesystem", "secrets"],
+}
+`
+
+func (c *initCmd) Run(a *cli.App, s policy.Sources) error {
+	path, level, text, left := s.Global, config.Global, []byte(starter), []string(nil)
+	if c.Scope == "project" {
+		path, level = s.Project, config.Project
+	}
+	if path == "" {
+		return errors.New("nobody can tell where your policy is: HOME is not set")
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return cli.Hint("beckon policy check checks it", "there is a policy already: %s", path)
+	}
+	if c.FromClient {
+		files, err := settings(a, s, level)
+		if err != nil {
+			return err
+		}
+		if text, left, err = config.FromClient(files, level, installer.Own); err != nil {
+			return err
+		}
+	}
+	read, err := config.Decode(path, level, text)
+	if err != nil {
+		return err
+	}
+	if err := plainfile.Write(path, text, 0o600, true); err != nil {
+		return fmt.Errorf("writing policy: %w", err)
+	}
+	fmt.Fprintf(a.Stdout, "wrote %s: %s\n", path, term.Plural(len(read.Hooks), "hook"))
+	printNotices(a, "not taken over: ", left)
+	if c.FromClient {
+		fmt.Fprintln(a.Stdout, "The client runs its hooks as long as they are in its settings: "+
+			"take out there what you put into a policy.")
+	}
+	if level == config.Project {
+		fmt.Fprintln(a.Stdout, "Read it, then run beckon policy trust.")
+	}
+	return nil
+}
+
+// settings reads the client's settings files of a level.
+func settings(a *cli.App, s policy.Sources, level config.Level) (files [][]byte, err error) {
+	dir, names := a.ClaudeDir(), []string{"settings.json"}
+	if level == config.Project {
+		dir, names = filepath.Join(trust.ProjectOf(s.Project), ".claude"), append(names, "settings.local.json")
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil {
+			files = append(files, data)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("reading settings: %w", err)
+		}
+	}
+	return files, nil
 }

@@ -90,3 +90,107 @@ func wild(pattern, text string) bool {
 	}
 	return begins && text == ""
 }
+
+// synonyms are, for a program or git's subcommand, the names of a flag or word that a rule may mean by one.
+const synonyms = `
+rm: -r -R --recursive; -f --force
+chmod chown chgrp cp: -R -r --recursive
+chmod: 777 0777 a+rwx a=rwx +rwx ugo+rwx ugo=rwx u=rwx,g=rwx,o=rwx; 666 0666 a+rw a=rw
+mv ln: -f --force
+git push: -f --force +*; -d --delete :*; -u --set-upstream
+git clean: -f --force; -n --dry-run
+git branch: -d --delete; -f --force; -m --move
+git tag: -d --delete; -f --force
+git checkout: -f --force
+git switch: -f --force --discard-changes
+git worktree: -f --force
+git submodule: -f --force
+git commit: -n --no-verify; -a --all
+git restore: -W --worktree; -S --staged
+docker podman nerdctl docker-compose podman-compose: -f --force; -v --volumes --volume; -a --all
+kubectl oc k kubecolor: -n --namespace; -f --filename; -A --all-namespaces
+kubectl oc k kubecolor: ns namespace namespaces; no node nodes; po pod pods; svc service services; job jobs
+kubectl oc k kubecolor: deploy deployment deployments; sts statefulset statefulsets; cm configmap configmaps
+kubectl oc k kubecolor: ing ingress ingresses; secret secrets
+kubectl oc k kubecolor: pvc persistentvolumeclaim persistentvolumeclaims; pv persistentvolume persistentvolumes
+kubectl oc k kubecolor: crd customresourcedefinition customresourcedefinitions; sa serviceaccount serviceaccounts
+docker podman nerdctl: rm remove
+npm pnpm yarn bun: run run-script
+npm: install i add; uninstall un rm remove r; update up upgrade
+pnpm bun: install i; remove rm uninstall un; update up
+helm: uninstall delete del un
+brew: uninstall remove rm
+helm: -n --namespace
+npm pnpm yarn: -g --global --location=global
+pacman: -R --remove
+dpkg: -r --remove; -P --purge
+rpm: -e --erase
+pip: -i --index-url
+iptables ip6tables: -F --flush
+pg_restore: -c --clean
+pulumi: -y --yes
+alembic: -c --config
+gh: -X --method
+curl: -X --request
+terraform tofu: -destroy --destroy; -auto-approve --auto-approve
+ansible-playbook: -i --inventory
+`
+
+// namesOf returns the names that mean a flag, itself first.
+func (p *Pattern) namesOf(name string) []string {
+	names := []string{name}
+	for line := range strings.Lines(synonyms) {
+		programs, flags, _ := strings.Cut(strings.TrimSpace(line), ":")
+		sub, git := strings.CutPrefix(programs, "git ")
+		if git && (p.program != "git" || p.first() != sub) || !git && !shell.In(programs, p.program) {
+			continue
+		}
+		for group := range strings.SplitSeq(flags, ";") {
+			if group = strings.TrimSpace(group); shell.In(group, name) {
+				names = append(names, strings.Fields(group)...)
+			}
+		}
+	}
+	return names
+}
+
+// among reports whether a command has the flag under a name.
+func (f flag) among(name string, o operands) bool {
+	if name[0] != '-' { // +*
+		return slices.ContainsFunc(o.words, func(w string) bool { return wild(name, w) })
+	}
+	if f.value != "" {
+		return f.valued(name, o.tail)
+	}
+	return slices.ContainsFunc(o.flags, func(w string) bool {
+		got, _, _ := strings.Cut(w, "=")
+		const longest = 6 // letters joined behind one dash; what is longer is a name
+		switch {
+		case got == name, strings.EqualFold(got, name) && len(name) > 2 && name[1] != '-':
+			return true
+		case len(name) == 2 && name[1] < 'a' && strings.HasPrefix(got, name): // -XDELETE
+			return true
+		case len(name) == 2 && len(got) <= longest && got[1] != '-':
+			return strings.Contains(got, name[1:])
+		case strings.HasPrefix(name, "--"):
+			return len(got) > 4 && got[1] == '-' && strings.HasPrefix(name, got)
+		}
+		got, _, _ = strings.Cut(got, ":") // PowerShell's
+		return len(name) > 4 && (len(got) > 3 || name[1] < 'a') && strings.EqualFold(name[:min(len(got), len(name))], got)
+	})
+}
+
+// valued reports whether a command has the flag with its value.
+func (f flag) valued(name string, tail []string) bool {
+	for i, w := range tail {
+		got, value, assigned := strings.Cut(w, "=")
+		if w == name && i+1 < len(tail) && wild(f.value, tidy(tail[i+1])) || assigned && got == name && wild(f.value, value) {
+			return true
+		}
+		if joined, ok := strings.CutPrefix(w, name); ok && len(name) == 2 && joined != "" &&
+			wild(f.value, strings.TrimPrefix(joined, "=")) {
+			return true
+		}
+	}
+	return false
+}
