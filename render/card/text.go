@@ -56,7 +56,8 @@ func unseen(r rune) bool {
 
 // updates say what a permission update does, by its type, and which member lists it.
 var updates = map[string]struct{ verb, list string }{
-	"addRules": {"always ", "rules"}, "replaceRules": {"from now on only ", "rules"}, "removeRules": {"no longer ", "rules"},
+	"addRules": {"always ", "rules"}, "replaceRules": {"from now on only ", "rules"},
+	"removeRules":    {"no longer ", "rules"},
 	"addDirectories": {"work in ", "directories"}, "removeDirectories": {"no longer work in ", "directories"},
 	"setMode": {"", "mode"},
 }

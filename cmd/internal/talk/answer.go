@@ -338,7 +338,8 @@ func Show(a *cli.App, o *card.Request) {
 
 func draw(a *cli.App, o *card.Request) {
 	paint := a.Style("auto").Paint
-	fmt.Fprintf(a.Stdout, "%s  %s  %s\n", paint("33", o.ShortID()), paint("1", card.Line1(o.Name)), paint("1", o.Card.Title))
+	title := card.Line1(o.Name) + "  " + o.Card.Title
+	fmt.Fprintf(a.Stdout, "%s  %s\n", paint("33", o.ShortID()), paint("1", title))
 	places := []string{o.Card.Dir, o.Card.Branch, o.Card.Host}
 	where := strings.Join(slices.DeleteFunc(places, func(s string) bool { return s == "" }), "  ")
 	if o.Card.Agent != "" {

@@ -149,12 +149,12 @@ func back(a *cli.App) error {
 	if err != nil {
 		return fmt.Errorf("noting that you are back: %w", err)
 	}
+	text := "you were not away"
 	if was {
-		fmt.Fprintln(a.Stdout, "back: what subagents ask from now on shows its dialog")
-	} else {
-		fmt.Fprintln(a.Stdout, "you were not away")
+		text = "back: what subagents ask from now on shows its dialog"
 	}
-	return nil
+	_, err = fmt.Fprintln(a.Stdout, text)
+	return err
 }
 
 // remote is the flag of the commands that act on sessions.
@@ -227,8 +227,7 @@ var effects = map[request.Kind]struct {
 func give(a *cli.App, r *request.Request, ans request.Answer, unlock request.Unlock) (result, error) {
 	ans.By = a.User()
 	became, err := request.In(a.Store.Dir).Answer(r, ans, unlock)
-	out := result{Schema: 1, Request: r.ID, Word: ans.Word, Taken: became.Taken, Why: became.Why}
-	out.did = effects[r.Kind].did[ans.Word]
+	out := result{1, r.ID, ans.Word, became.Taken, became.Why, nil, effects[r.Kind].did[ans.Word]}
 	if taken, ok := errors.AsType[*request.TakenError](err); ok {
 		out.By = &taken.By
 	}
