@@ -15,14 +15,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// imported is a policy file made of the client's settings.
-type imported struct {
-	Deny  []string                   `json:"deny,omitempty"`
-	Ask   []string                   `json:"ask,omitempty"`
-	Allow []string                   `json:"allow,omitempty"`
-	Hooks map[string][]importedGroup `json:"hooks,omitempty"`
-}
-
 type importedGroup struct {
 	Matcher string                       `json:"matcher,omitempty"`
 	Hooks   []map[string]json.RawMessage `json:"hooks"`
@@ -32,22 +24,20 @@ type importedGroup struct {
 // and those that a policy of that level cannot have, with the reason. own reports whether a handler
 // is beckon's own, which would run the others.
 func FromClient(files [][]byte, level Level, own func(handler []byte) bool) (text []byte, left []string, err error) {
-	doc := imported{Hooks: map[string][]importedGroup{}}
-	lists := map[string]*[]string{"deny": &doc.Deny, "ask": &doc.Ask, "allow": &doc.Allow}
+	lists, hooks := map[string][]string{}, map[string][]importedGroup{}
 	for _, data := range files {
 		for _, name := range []string{"deny", "ask", "allow"} {
-			list := lists[name]
 			for _, v := range gjson.GetBytes(data, "permissions."+name).Array() {
 				entry := v.String()
 				_, err := rule.OfClient(entry, name == "allow")
 				switch {
-				case slices.Contains(*list, entry):
+				case slices.Contains(lists[name], entry):
 				case err != nil:
 					left = append(left, fmt.Sprintf("%s %s: %v", name, entry, err))
 				case name == "allow" && level == Project:
 					left = append(left, "allow "+entry+": a project's policy cannot allow")
 				default:
-					*list = append(*list, entry)
+					lists[name] = append(lists[name], entry)
 				}
 			}
 		}
@@ -65,12 +55,16 @@ func FromClient(files [][]byte, level Level, own func(handler []byte) bool) (tex
 					if err := one.check(kind); err != nil {
 						left = append(left, kind+": "+err.Error())
 					} else {
-						doc.Hooks[kind] = append(doc.Hooks[kind], one)
+						hooks[kind] = append(hooks[kind], one)
 					}
 				}
 			}
 			return true
 		})
+	}
+	doc := map[string]any{"hooks": hooks}
+	for name, list := range lists {
+		doc[name] = list
 	}
 	b, err := wire.Encode(doc)
 	if err != nil {
@@ -83,7 +77,7 @@ func FromClient(files [][]byte, level Level, own func(handler []byte) bool) (tex
 
 // check returns why a policy cannot have the hook.
 func (g importedGroup) check(kind string) error {
-	doc, err := wire.Encode(imported{Hooks: map[string][]importedGroup{kind: {g}}})
+	doc, err := wire.Encode(map[string]any{"hooks": map[string]any{kind: []importedGroup{g}}})
 	if err == nil {
 		_, err = Decode("", Global, doc)
 	}

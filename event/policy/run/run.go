@@ -121,9 +121,8 @@ type Command struct {
 	Command string   // a shell's line; with Args a program
 	Args    []string // not nil: no shell; ${CLAUDE_PROJECT_DIR} is replaced in Command and in each argument
 	Shell   string   // "" is sh (on Windows Git Bash, else PowerShell), or "bash", or "powershell"
-	// Simple is the convention in which 0 allows and any other exit code refuses, with stderr as the reason.
-	// In the client's own 2 refuses; 0, or another code, which is else a failure, with a JSON object on
-	// stdout has that decide.
+	// Simple is the convention in which 0 allows and any other exit code refuses, with stderr as the reason. In the
+	// client's own 2 refuses, and a JSON object on stdout decides; without one another code but 0 is a failure.
 	Simple    bool
 	Env       []string      // the environment to add to
 	AtProject bool          // it runs in the project, wherever the agent works
@@ -269,9 +268,8 @@ func firstText(object []byte, paths ...string) string {
 	return ""
 }
 
-// environment returns base with the call's variables. A value that would not fit is cut, and
-// NAME_TRUNCATED=1 says so; stdin has all of it. The values are the agent's text: nothing here puts
-// them into a command line.
+// environment returns base with the call's variables. A value that would not fit is cut, and NAME_TRUNCATED=1
+// says so; stdin has all of it. The values are the agent's text: nothing here puts them into a command line.
 func environment(base []string, c wire.Call) []string {
 	ours := map[string]bool{"CLAUDE_PROJECT_DIR": c.ProjectDir != ""}
 	var set []string

@@ -84,9 +84,7 @@ const maxFile = 4 << 20
 var ErrEmpty = errors.New("the file is empty; a policy that wants nothing is {}")
 
 // ReadFile reads a policy file, which must be a regular one: a FIFO would block the agent. A file that is
-// being written is read again, and refused if it goes on changing.
-//
-// Errors: fs.ErrNotExist, ErrEmpty, and those of the file system.
+// being written is read again, and refused if it goes on changing. An empty one is ErrEmpty.
 func ReadFile(path string) ([]byte, error) { return readWith(path, plainfile.ReadFile) }
 
 func readWith(path string, read func(string) ([]byte, error)) ([]byte, error) {
