@@ -214,7 +214,7 @@ type Count struct {
 // of the session, so it ends a stretch only if the time after it counts as something else. A
 // clock that steps back adds nothing.
 func Of(before, after *state.Session, ch state.Change) (n Count) {
-	at, since := when(ch), before.Counted
+	at, since := ch.At, before.Counted
 	if since == 0 {
 		since = before.Updated // the file is an earlier release's
 	}
@@ -290,17 +290,6 @@ func resumes(s *state.Session, ch state.Change) bool {
 		was := s.Origin.Process
 		return was.Pid != 0 && e.Origin.Process.Pid != 0 && e.Origin.Process != was
 	}
-}
-
-// when returns the time at which a change happened.
-func when(ch state.Change) event.Millis {
-	switch {
-	case ch.Event != nil:
-		return ch.Event.At
-	case ch.Observation != nil:
-		return ch.Observation.At
-	}
-	return ch.At
 }
 
 // kindAt returns what the time of s counts as at a moment.
