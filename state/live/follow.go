@@ -61,6 +61,10 @@ type entry struct {
 	several  bool // see unmatched
 }
 
+// coarse is more than a tick of the file system's clock, which may last two seconds: within one,
+// another version of a file may have the same stamp, so every recheck reads a younger file again.
+const coarse = 3 * time.Second
+
 // Update is what changed since the previous update.
 type Update struct {
 	Now       event.Millis
@@ -279,8 +283,8 @@ func (f *Follower) one(k store.Key, i int, d depth) (*entry, error) {
 			return nil, fs.ErrNotExist
 		}
 	}
-	changed := file != e.file
-	if !f.r.SkipMeters && (d == everything || metered != e.metered) {
+	changed := file != e.file || d != changes && e.file.Young(coarse)
+	if !f.r.SkipMeters && (d == everything || metered != e.metered || d != changes && e.metered.Young(coarse)) {
 		e.meter, changed = f.r.st.Meter(k), true
 	}
 	if was != nil && !changed && !f.outdated(was, d) {
