@@ -30,7 +30,7 @@ func openReader(path string, flag int) (*os.File, error) { return open(path, os.
 // it is being replaced, or removed.
 func Retry(f func() error) error {
 	err := f()
-	for range 10 {
+	for range 40 {
 		if !errors.Is(err, windows.ERROR_SHARING_VIOLATION) && !errors.Is(err, windows.ERROR_ACCESS_DENIED) {
 			break
 		}
