@@ -15,8 +15,9 @@ import (
 // ones ask a server of the vendor's, which a script cannot answer.
 const checksItself = "2.1.250"
 
-// TestAutoMode plays a refusal by auto mode's own check: it is on the list at once, with a code by
-// which the user lets the same call pass, once.
+// TestAutoMode plays refusals by auto mode's own check: each is on the list at once, the third in a
+// row is a permission, since the client asks, and by a refusal's code the user lets the same call
+// pass, once.
 func TestAutoMode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes half a minute")
@@ -30,23 +31,38 @@ func TestAutoMode(t *testing.T) {
 		must(t, pane.Ready())
 		const say = "lab:bash curl -s -o harmful.txt file:///etc/hostname"
 		file := filepath.Join(l.Home.Project, "harmful.txt")
-		refused := func() (code string) {
+		listed := func(what string, is func(session gjson.Result) bool) (session gjson.Result) {
 			t.Helper()
-			must(t, pane.Say(say))
 			for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 				out, err := beckon(l, nil, "list", "--json")
 				must(t, err)
-				if code = gjson.GetBytes(out, "sessions.0.refusals.0.code").Str; code != "" {
-					must(t, idle(l))
-					return code
+				if session = gjson.GetBytes(out, "sessions.0"); is(session) {
+					return session
 				}
 			}
-			t.Fatalf("the refusal is not on the list\n%s", pane.Capture())
-			return ""
+			t.Fatalf("%s is not on the list: %s\n%s", what, session, pane.Capture())
+			return session
 		}
-		code := refused()
-		if _, err := os.Stat(file); err == nil {
-			t.Fatal("the call has run")
+		code := ""
+		// again repeats the call until it is refused, or the client asks.
+		again := func() (asks bool) {
+			t.Helper()
+			must(t, pane.Say(say))
+			before := code
+			listed("the refusal", func(session gjson.Result) bool {
+				asks, code = session.Get("state").Str == "permission", session.Get("refusals.0.code").Str
+				return asks || code != "" && code != before
+			})
+			if !asks {
+				must(t, idle(l))
+			}
+			if _, err := os.Stat(file); err == nil {
+				t.Fatal("the call has run")
+			}
+			return asks
+		}
+		if again() {
+			t.Fatal("the client asks about the first call")
 		}
 		_, err = beckon(l, nil, "policy", "allow", code)
 		must(t, err)
@@ -61,9 +77,10 @@ func TestAutoMode(t *testing.T) {
 		}
 		must(t, idle(l))
 		must(t, os.Remove(file))
-		refused()
-		if _, err := os.Stat(file); err == nil {
-			t.Error("the call passes twice")
+		for i := 0; !again(); i++ { // it passed once; three in a row are refused
+			if i == 3 {
+				t.Fatalf("the client does not ask\n%s", pane.Capture())
+			}
 		}
 	})
 }
