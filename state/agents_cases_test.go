@@ -185,3 +185,37 @@ func TestTurnThatWasBrokenOff(t *testing.T) {
 		}
 	}
 }
+
+// A busy machine draws late: a title that still shows work says nothing of a dialog that has just
+// opened, and nothing of a question at the end of a turn.
+func TestTitleIsLate(t *testing.T) {
+	const form = `BeforeTool {"session_id":"s","tool_name":"ask_user","tool_input":{"questions":[{"question":"Which?"}]}}` + "\n" +
+		`Notification {"session_id":"s","notification_type":"ToolPermission","details":{"type":"ask_user"}}`
+	for _, c := range []struct {
+		name, last string
+		status     string
+		after      event.Millis
+		want       State
+	}{
+		{"a dialog opens", form, "busy", 2500, Question},
+		{"it is answered", form, "busy", 3500, Working},
+		{"it is closed", form, "idle", 3500, Idle},
+		{"a turn ends with a question", `AfterAgent {"session_id":"s","prompt_response":"Shall I delete it?"}`, "busy", 60_000, Question},
+		{"the user breaks a call off", `BeforeTool {"session_id":"s","tool_name":"x","tool_input":{}}`, "idle", 1000, Idle},
+	} {
+		var s Session
+		for line := range strings.Lines(`BeforeAgent {"session_id":"s","prompt":"go"}` + "\n" + c.last) {
+			name, payload, _ := strings.Cut(line, " ")
+			e, err := event.Parse("gemini", name, []byte(payload))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.At = recorded + event.Millis(s.Seq)
+			s = Apply(s, Change{Seq: s.Seq + 1, At: e.At, Event: &e})
+		}
+		now := s.Activity + c.after
+		if st := Resolve(s, Evidence{Process: Alive, Registry: s.Titled(c.status, now)}, now); st.State != c.want {
+			t.Errorf("%s: %s %s after %d ms, want %s", c.name, st.State, st.Reason, c.after, c.want)
+		}
+	}
+}

@@ -168,13 +168,32 @@ func Reported(status, detail string, at event.Millis) Registry {
 	return Registry{Status: status, WaitingFor: detail, At: at}
 }
 
-// titleLag is how long, in milliseconds, a terminal's title may be out of date.
-const titleLag = 700
+// titleLag is how long, in milliseconds, a terminal's title may be out of date, and dialogLag how
+// long while a dialog opens: a busy machine takes seconds to draw it.
+const (
+	titleLag  = 700
+	dialogLag = 3000
+)
 
-// Titled makes a reading from the status in the terminal's title, as of now, which counts as
-// having just lasted long enough; the zero Registry while the title may be older than a hook.
+// Titled makes a reading from the status in the terminal's title, as of now; the zero Registry while
+// the title may be older than a hook, and after a turn that ended with a question, which no title shows.
 func (s *Session) Titled(status string, now event.Millis) Registry {
-	if now < s.Activity+titleLag {
+	lag := event.Millis(titleLag)
+	if s.ByHooks(now).State.Asks() {
+		if lag = dialogLag; s.Main().How == EndStop {
+			return Registry{}
+		}
+	}
+	return s.standing(status, now, lag)
+}
+
+// Running makes a reading of a call whose processes are there, as of now; the zero Registry while they
+// may be those of hooks.
+func (s *Session) Running(now event.Millis) Registry { return s.standing("busy", now, titleLag) }
+
+// standing makes a reading that counts as having just lasted long enough, if no event came within lag.
+func (s *Session) standing(status string, now, lag event.Millis) Registry {
+	if now < s.Activity+lag {
 		return Registry{}
 	}
 	return Reported(status, "", now-dwell)

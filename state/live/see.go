@@ -291,7 +291,7 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 		}
 	}
 	if reg.Status != "waiting" && r.runs(s, now) {
-		reg = s.Titled(transcript.Busy, now)
+		reg = s.Running(now)
 	}
 	return reg, true
 }
