@@ -87,28 +87,29 @@ func (f *invocation) trigger(ctx context.Context, ev *policy.Event) policy.Resul
 	return r
 }
 
-// call identifies a refused call, so that the user can allow it. The description of a command, which
-// the model words anew, has no effect.
+// call identifies a refused call, so that the user can allow it. The description of a shell's command,
+// which the model words anew, has no effect.
 func (f *invocation) call() string {
 	p := gjson.ParseBytes(f.payload)
+	tool := p.Get("tool_name").Str
 	var input []byte
 	p.Get("tool_input").ForEach(func(name, value gjson.Result) bool {
-		if name.Str != "description" || !p.Get("tool_input.command").Exists() {
+		if name.Str != "description" || tool != "Bash" && tool != "PowerShell" {
 			input = append(append(append(input, name.Raw...), value.Raw...), ',')
 		}
 		return true
 	})
-	return trust.CallName(f.e.SessionID, p.Get("cwd").Str, p.Get("tool_name").Str, input)
+	return trust.CallName(f.e.SessionID, p.Get("cwd").Str, tool, input)
 }
 
 func (f *invocation) take() (trust.Refused, bool) {
 	return f.sources.State.Take(f.call(), gjson.GetBytes(f.payload, "tool_use_id").Str, f.start)
 }
 
-// Take reports whether the user allowed the call.
+// Take reports whether the user allowed the call although the policy refused it.
 func (f *invocation) Take() bool {
-	_, ok := f.take()
-	return ok
+	by, ok := f.take()
+	return ok && !by.Client
 }
 
 // code returns a new code for a refused call; empty if it cannot be stored.
