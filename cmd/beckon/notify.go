@@ -13,7 +13,6 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/config"
-	"beckon/cmd/internal/talk"
 	"beckon/event"
 	"beckon/event/home"
 	"beckon/render/notify"
@@ -367,9 +366,15 @@ func (a *app) askBy(ctx context.Context, over func(), by *notify.Channel, o *req
 		if by.Name == alert.Ntfy {
 			from = request.Phone
 		}
-		said, err := talk.Give(a.App, o, request.Answer{Word: word, From: from})
+		out, err := request.In(a.Store.Dir).Answer(o, request.Answer{Word: word, From: from, By: a.User()}, request.NoPIN)
 		over()
-		become(said)
+		if err != nil {
+			out.Did = "not answered: " + err.Error()
+		}
+		become(out.Did)
+		if request.Late(err) {
+			return nil
+		}
 		return err
 	}
 }

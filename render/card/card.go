@@ -17,7 +17,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"beckon/state/evidence"
 	"beckon/state/request"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -69,6 +71,16 @@ type Request struct {
 	request.Request
 	Name string `json:"name"`
 	Card Card   `json:"card"`
+}
+
+// Open returns the open requests with their cards, oldest first.
+func Open(d request.Dir) (list []Request, err error) {
+	all, err := d.List(time.Now())
+	host := evidence.ThisMachine().Host
+	for i := range all {
+		list = append(list, Request{Request: all[i], Card: Of(&all[i], host)})
+	}
+	return list, err
 }
 
 // ShortID returns the beginning of the id, for people to type.

@@ -13,6 +13,7 @@ import (
 	"beckon/render/card"
 	"beckon/render/term"
 	"beckon/state/request"
+	"beckon/state/request/pin"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -121,8 +122,10 @@ func (s *sheet) visible(top, end int) {
 // tooSmall reports whether lines would be cut, so that nothing counts as shown.
 func (m *model) tooSmall() bool { return m.width < minAnswerWidth || m.height < minAnswerHeight }
 
+// answeredMsg is what became of an answer.
 type answeredMsg struct {
-	id string
+	of     card.Request
+	answer request.Answer
 	doneMsg
 }
 
@@ -222,7 +225,7 @@ func (m *model) allow(o card.Request, name string) tea.Cmd {
 		}
 		return m.choose1(o, name, map[string]string{})
 	}
-	return m.give(o, request.Answer{Word: request.Allow})
+	return m.give(o, request.Answer{Word: request.Allow}, "")
 }
 
 // always asks before it allows with one of the client's own suggestions, since that holds for
@@ -247,20 +250,20 @@ func (m *model) always(o card.Request, _ string) tea.Cmd {
 		if err != nil || i < 1 || i > n {
 			return m.say(fmt.Sprintf("a number from 1 to %d", n))
 		}
-		return m.give(o, request.Answer{Word: request.Allow, Always: i})
+		return m.give(o, request.Answer{Word: request.Allow, Always: i}, "")
 	}}
 	return nil
 }
 
 // deny refuses at once: what is refused can be asked again.
 func (m *model) deny(o card.Request, _ string) tea.Cmd {
-	return m.give(o, request.Answer{Word: request.Deny})
+	return m.give(o, request.Answer{Word: request.Deny}, "")
 }
 
 func (m *model) refuse(o card.Request, _ string) tea.Cmd {
 	hint := "Enter refuses; what you type tells the agent why; Esc leaves it"
 	m.prompt = &prompt{label: "refuse " + o.Card.Title, hint: hint, long: true, enter: func(s string) tea.Cmd {
-		return m.give(o, request.Answer{Word: request.Deny, Message: strings.TrimSpace(s)})
+		return m.give(o, request.Answer{Word: request.Deny, Message: strings.TrimSpace(s)}, "")
 	}}
 	return nil
 }
@@ -270,7 +273,7 @@ func (m *model) refuse(o card.Request, _ string) tea.Cmd {
 func (m *model) choose1(o card.Request, first string, answers map[string]string) tea.Cmd {
 	questions := o.Choices()
 	if len(answers) == len(questions) {
-		return m.give(o, request.Answer{Word: request.Allow, Choices: answers})
+		return m.give(o, request.Answer{Word: request.Allow, Choices: answers}, "")
 	}
 	q := questions[len(answers)]
 	take := func(s string) tea.Cmd {
@@ -319,7 +322,7 @@ func (m *model) reply() tea.Cmd {
 			if strings.TrimSpace(s) == "" {
 				return m.say("there is nothing to say")
 			}
-			return m.give(to, request.Answer{Word: request.Say, Message: s})
+			return m.give(to, request.Answer{Word: request.Say, Message: s}, "")
 		}}
 	return nil
 }
@@ -343,78 +346,40 @@ func (m *model) stop() tea.Cmd {
 	return nil
 }
 
-// give gives the answer a to o, and to no other.
-func (m *model) give(o card.Request, a request.Answer) tea.Cmd {
+// give gives the answer a to o, and to no other; pin is the user's, if they typed it.
+func (m *model) give(o card.Request, a request.Answer, pin string) tea.Cmd {
 	a.Request, a.Digest, a.From = o.ID, o.Digest, request.Watch
 	if err := o.Fits(a); err != nil {
 		return m.fail(err)
 	}
 	m.prompt = nil
 	m.sending[o.ID] = true
-	do := func() (string, error) { return m.opt.Answer(o, a) }
-	report := func(d doneMsg) tea.Msg { return answeredMsg{o.ID, d} }
-	return m.signed(do, report, func() { delete(m.sending, o.ID) })
+	return func() tea.Msg {
+		text, err := m.opt.Answer(o, a, pin)
+		return answeredMsg{o, a, doneMsg{text: text, err: err}}
+	}
 }
 
-// pinMsg says that something takes the user's PIN: again does it once it is known, leave if the
-// user does not give it.
-type pinMsg struct {
-	err   error // of the last PIN
-	again tea.Cmd
-	leave func()
-}
-
-// signed does what may take the user's PIN, and has the screen ask for that.
-func (m *model) signed(do func() (string, error), report func(doneMsg) tea.Msg, leave func()) tea.Cmd {
-	var run tea.Cmd
-	run = func() tea.Msg {
-		text, err := do()
-		if errors.Is(err, request.ErrPIN) && m.opt.Unlock != nil {
-			return pinMsg{again: run, leave: leave}
-		}
-		return report(doneMsg{text: text, err: err})
-	}
-	return run
-}
-
-func (m *model) askPIN(msg pinMsg) tea.Cmd {
-	enter := func(typed string) tea.Cmd {
-		m.prompt = nil
-		return func() tea.Msg {
-			if err := m.opt.Unlock(typed); err != nil {
-				return pinMsg{err, msg.again, msg.leave}
-			}
-			return msg.again()
-		}
-	}
-	m.prompt = &prompt{
-		label:  "PIN",
-		hint:   "your PIN for answers; Esc leaves it",
-		secret: true,
-		enter:  enter,
-		leave:  msg.leave,
-	}
-	if msg.err != nil {
-		return m.fail(msg.err)
-	}
-	return nil
-}
-
-// answered takes a request off the screen, and selects the next session that needs the user.
+// answered takes a request off the screen, and selects the next session that needs the user. If the
+// answer takes the user's PIN, it asks for that.
 func (m *model) answered(msg answeredMsg) {
-	delete(m.sending, msg.id)
-	if msg.err != nil {
+	delete(m.sending, msg.of.ID)
+	if wrong := errors.Is(msg.err, pin.ErrWrong); wrong || errors.Is(msg.err, request.ErrPIN) {
+		m.prompt = &prompt{label: "PIN", hint: "your PIN for answers; Esc leaves it", secret: true,
+			enter: func(typed string) tea.Cmd { return m.give(msg.of, msg.answer, typed) }}
+		if wrong {
+			m.fail(pin.ErrWrong)
+		}
 		return
 	}
-	i := slices.IndexFunc(m.requests, func(o card.Request) bool { return o.ID == msg.id })
-	if i < 0 {
-		return
+	i := slices.IndexFunc(m.requests, func(o card.Request) bool { return o.ID == msg.of.ID })
+	if msg.err == nil && i >= 0 {
+		m.requests = slices.Delete(slices.Clone(m.requests), i, i+1)
+		if r := m.current(); r != nil && r.Record() == msg.of.Record && m.asked(r) == nil {
+			m.chooseNext(render.GroupNeedsYou)
+		}
 	}
-	record := m.requests[i].Record
-	m.requests = slices.Delete(slices.Clone(m.requests), i, i+1)
-	if r := m.current(); r != nil && r.Record() == record && m.asked(r) == nil {
-		m.chooseNext(render.GroupNeedsYou)
-	}
+	m.done(msg.doneMsg)
 }
 
 func (m *model) answerHints() (keys []binding) {

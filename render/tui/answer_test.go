@@ -13,6 +13,7 @@ import (
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/state/request"
+	"beckon/state/request/pin"
 )
 
 // offered returns a request of a session, made from a client's payload.
@@ -42,7 +43,7 @@ func newAnswering(t *testing.T, width, height int, offers ...card.Request) *answ
 	t.Helper()
 	r := &answering{rig: newRig(t, width, height, day()), at: start}
 	r.wall = func() time.Time { return r.at }
-	r.opt.Answer = func(o card.Request, a request.Answer) (string, error) {
+	r.opt.Answer = func(o card.Request, a request.Answer, _ string) (string, error) {
 		if err := o.Fits(a); err != nil {
 			t.Errorf("an answer that does not fit: %v", err)
 		}
@@ -401,18 +402,15 @@ func (r *answering) wantDid(want ...string) {
 // gives the answer.
 func TestAnswerWithPIN(t *testing.T) {
 	r := newAnswering(t, 80, 24, bash("A", "make"))
-	give, open := r.opt.Answer, false
-	r.opt.Answer = func(o card.Request, a request.Answer) (string, error) {
-		if !open {
+	give := r.opt.Answer
+	r.opt.Answer = func(o card.Request, a request.Answer, typed string) (string, error) {
+		switch typed {
+		case "":
 			return "", fmt.Errorf("%s: %w", o.Card.Title, request.ErrPIN)
+		case "4711":
+			return give(o, a, typed)
 		}
-		return give(o, a)
-	}
-	r.opt.Unlock = func(pin string) error {
-		if open = pin == "4711"; !open {
-			return errors.New("this is not your PIN")
-		}
-		return nil
+		return "", fmt.Errorf("%s: %w", o.Card.Title, pin.ErrWrong)
 	}
 	r.slowly("space", "y")
 	r.wantOn("your PIN for answers")

@@ -148,7 +148,10 @@ func (m *model) say(text string) tea.Cmd {
 }
 
 func (m *model) fail(err error) tea.Cmd {
-	m.flash, m.bad = errorLine(err), true
+	m.flash, m.bad = err.Error(), true
+	if hint := render.HintOf(err); hint != "" {
+		m.flash += ": " + hint
+	}
 	return nil
 }
 

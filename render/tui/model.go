@@ -132,21 +132,12 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case requestsMsg:
 		m.requests = msg
 		m.follow()
-	case pinMsg:
-		return m.askPIN(msg)
 	case answeredMsg:
 		m.answered(msg)
-		return tea.Batch(m.recall(), m.handle(msg.doneMsg))
+		return m.recall()
 	case doneMsg:
-		m.flash, m.bad = msg.text, msg.err != nil
-		if msg.err != nil {
-			m.flash = errorLine(msg.err)
-		}
-		if msg.leave {
+		if m.done(msg); msg.leave {
 			return tea.Quit
-		}
-		if m.opt.Poke != nil {
-			m.opt.Poke()
 		}
 	case ageMsg:
 		m.due = time.Time{}
@@ -162,6 +153,16 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		m.dirty = false
 	}
 	return nil
+}
+
+// done shows an action's result, and has the sessions looked at again.
+func (m *model) done(msg doneMsg) {
+	if m.say(msg.text); msg.err != nil {
+		m.fail(msg.err)
+	}
+	if m.opt.Poke != nil {
+		m.opt.Poke()
+	}
 }
 
 func (m *model) look(msg lookMsg) {
@@ -312,11 +313,4 @@ func (m *model) View() tea.View {
 		v.WindowTitle += ": " + strconv.Itoa(n) + " sessions need you"
 	}
 	return v
-}
-
-func errorLine(err error) string {
-	if hint := render.HintOf(err); hint != "" {
-		return err.Error() + ": " + hint
-	}
-	return err.Error()
 }

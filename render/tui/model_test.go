@@ -123,7 +123,7 @@ func (r *rig) settle(cmd tea.Cmd) {
 		for _, c := range msg {
 			r.settle(c)
 		}
-	case doneMsg, recentMsg, answeredMsg, pinMsg:
+	case doneMsg, recentMsg, answeredMsg:
 		r.Update(msg)
 	}
 }

@@ -62,12 +62,11 @@ type Options struct {
 	Recent func(render.Row, state.Session) Past
 
 	// Requests calls show with the open requests, whenever they change, until ctx ends. Answer
-	// gives an answer and returns its result; Stop ends a turn.
+	// gives an answer and returns its result, or request.ErrPIN until it gets the user's PIN; Stop
+	// ends a turn.
 	Requests func(ctx context.Context, show func([]card.Request))
-	Answer   func(card.Request, request.Answer) (string, error)
-	// Unlock takes the PIN, once Answer has returned request.ErrPIN.
-	Unlock func(pin string) error
-	Stop   func(render.Row) (string, error)
+	Answer   func(r card.Request, a request.Answer, pin string) (string, error)
+	Stop     func(render.Row) (string, error)
 	// WhyNot returns why what a session asks cannot be answered here.
 	WhyNot func(render.Row) error
 

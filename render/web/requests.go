@@ -131,7 +131,7 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From
 	}
 	a.From, a.By = from, s.o.User
 	out, err := s.dir().Answer(&o, a, pin.Typed(s.dir(), b.PIN))
-	if err != nil {
+	if err != nil && out.Why == "" {
 		return notGiven(w, err)
 	}
 	return access.OK(w, became{out.Taken, out.Why})

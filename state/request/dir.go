@@ -264,7 +264,8 @@ func (d Dir) Give(a Answer, now time.Time) error {
 }
 
 // Answer gives the user's answer a to r, the request that they were shown, signed if they have a
-// PIN, and waits for its outcome: if the client did not get it, or another counted, that says why.
+// PIN, and waits for its outcome. If the client did not get it, or another counted, the error and
+// the outcome say why.
 func (d Dir) Answer(r *Request, a Answer, unlock Unlock) (Outcome, error) {
 	a.Request, a.Digest = r.ID, r.Digest
 	if d.HasPIN() {
@@ -279,14 +280,27 @@ func (d Dir) Answer(r *Request, a Answer, unlock Unlock) (Outcome, error) {
 	}
 	out, known := d.Outcome(r.ID, Delivery)
 	if !known {
-		return Outcome{Why: "the process that waits has not taken it yet"}, nil
+		out.Why = "the process that waits has not taken it yet"
+	} else if out.Taken && a.Word == Deny && r.dialogWon(recorded) {
+		out = Outcome{Why: "it was answered in the session first"}
 	}
-	if out.Taken && a.Word == Deny {
-		if ours, known := r.Refused(recorded); known && !ours {
-			return Outcome{Why: "it was answered in the session first"}, nil
-		}
+	if !out.Taken {
+		return out, overError(out.Why)
 	}
+	out.Did = answers[r.Kind][a.Word]
 	return out, nil
+}
+
+// given returns a request whose sum was sum when it was made, and the user's answer to it.
+func (d Dir) given(id, sum string) (r Request, a Answer, err error) {
+	if r, err = d.Load(id); err != nil {
+		return r, a, err
+	}
+	if r.Sum != sum {
+		return r, a, ErrChanged
+	}
+	a, _ = d.Answered(id)
+	return r, a, cmp.Or(r.Fits(a), d.Verify(&r, &a))
 }
 
 // Show notes that the user was shown the whole request: without it a session's name allows nothing.
@@ -398,19 +412,20 @@ func (d Dir) Channels(id string) []string {
 // tail is how many bytes of a transcript are read for what became of a call.
 const tail = 512 << 10
 
-// Refused reports whether a Deny that the client was given for a Permission counted: if the dialog
-// is answered at the session at the same moment, only the transcript tells. known is false if that
-// says nothing in time, as always for subagents.
-func (r *Request) Refused(wait time.Duration) (ours, known bool) {
+// dialogWon reports whether a Deny that the client was given for a Permission came too late: if the
+// dialog is answered at the session at the same moment, only the transcript tells, and not for
+// subagents.
+func (r *Request) dialogWon(wait time.Duration) bool {
 	path := gjson.GetBytes(r.Payload, "transcript_path").String()
 	if path == "" || r.UseID == "" || r.Actor != "" || r.Kind != Permission {
-		return false, false
+		return false
 	}
+	hook, known := false, false
 	until(wait, 20*time.Millisecond, func() bool {
-		ours, known = decidedBy(path, r.UseID)
-		return ours // on a busy machine the client may write the result before the one who decided
+		hook, known = decidedBy(path, r.UseID)
+		return hook // on a busy machine the client may write the result before the one who decided
 	})
-	return ours, known
+	return known && !hook
 }
 
 // decidedBy looks at the end of a transcript for who decided the call useID: a hook's refusal
@@ -421,14 +436,8 @@ func decidedBy(path, useID string) (hook, known bool) {
 		return false, false
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return false, false
-	}
-	text, err := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-tail), tail))
-	if err != nil {
-		return false, false
-	}
+	_, _ = f.Seek(-tail, io.SeekEnd) // fails in a short file, which is read whole
+	text, _ := io.ReadAll(f)         // what can be read of it
 	for line := range bytes.Lines(text) {
 		if !bytes.Contains(line, []byte(useID)) || !gjson.ValidBytes(line) {
 			continue

@@ -15,10 +15,10 @@ func TestRefused(t *testing.T) {
 		ours   = `{"attachment":{"type":"hook_permission_decision","toolUseID":"u1"}}` + "\n"
 	)
 	for _, c := range []struct {
-		now, later  string
-		ours, known bool
+		now, later string
+		dialog     bool
 	}{
-		{ours + result, "", true, true}, {result, ours, true, true}, {"", ours + result, true, true}, {result, "", false, true}, {"", "", false, false},
+		{ours + result, "", false}, {result, ours, false}, {"", ours + result, false}, {result, "", true}, {"", "", false},
 	} {
 		path := filepath.Join(t.TempDir(), "transcript.jsonl")
 		if err := os.WriteFile(path, []byte(c.now), 0o600); err != nil {
@@ -26,8 +26,8 @@ func TestRefused(t *testing.T) {
 		}
 		written := time.AfterFunc(50*time.Millisecond, func() { _ = os.WriteFile(path, []byte(c.now+c.later), 0o600) })
 		o := Request{Kind: Permission, UseID: "u1", Payload: []byte(fmt.Sprintf(`{"transcript_path":%q}`, path))}
-		if by, known := o.Refused(400 * time.Millisecond); by != c.ours || known != c.known {
-			t.Errorf("%q, then %q: ours %v, known %v", c.now, c.later, by, known)
+		if won := o.dialogWon(400 * time.Millisecond); won != c.dialog {
+			t.Errorf("%q, then %q: the dialog was first: %v", c.now, c.later, won)
 		}
 		written.Stop()
 	}

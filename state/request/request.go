@@ -283,12 +283,13 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("answered already: %s, by %s from %s", e.By.Word, cmp.Or(e.By.By, "somebody"), e.By.From)
 }
 
-// answers are the words that each kind takes. A kind of another version takes none.
-var answers = map[Kind][]Word{
-	Permission: {Allow, Deny},
-	Question:   {Allow, Deny},
-	Plan:       {Allow, Deny},
-	Reply:      {Say},
+// answers are the words that each kind takes, and what they did. A kind of another version takes
+// none.
+var answers = map[Kind]map[Word]string{
+	Permission: {Allow: "allowed", Deny: "refused"},
+	Question:   {Allow: "answered", Deny: "refused"},
+	Plan:       {Allow: "approved", Deny: "sent back"},
+	Reply:      {Say: "sent"},
 }
 
 // Fits returns what is wrong with a as an answer to o; nil if it is valid.
@@ -297,7 +298,7 @@ func (r *Request) Fits(a Answer) error {
 	switch {
 	case a.Request != r.ID || a.Digest != r.Digest:
 		return ErrChanged
-	case !slices.Contains(answers[r.Kind], a.Word):
+	case answers[r.Kind][a.Word] == "":
 		return fmt.Errorf("%q is not an answer to a %s", a.Word, r.Kind)
 	case a.Always != 0 && !a.From.here():
 		return ErrAlways
@@ -323,6 +324,7 @@ type Outcome struct {
 	// Taken is set if the client was given the answer.
 	Taken bool         `json:"taken,omitempty"`
 	Why   string       `json:"why,omitempty"` // in words, if it was not taken
+	Did   string       `json:"-"`             // what Answer did: "allowed", "sent"
 	At    event.Millis `json:"at"`
 }
 

@@ -3,6 +3,7 @@ package request
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -113,14 +114,18 @@ type waiter struct {
 	file     plainfile.Version // of the session at the last look
 }
 
-// Wait waits at the request id until it is answered, and then returns true; otherwise it returns
-// why the request is over. It calls notify, once, when the user is to be notified of the request.
-func Wait(st *store.Store, id string, getenv func(string) string, notify func()) (answered bool, why string) {
+// Wait waits at the request id, whose Sum was sum when it was made, and returns it with the user's
+// answer; without one why says why. It calls notify, once, when the user is to be notified of the
+// request.
+func Wait(st *store.Store, id, sum string, getenv func(string) string, notify func()) (
+	r Request, a Answer, why string,
+) {
 	w, err := begin(st, id, getenv)
 	if err != nil {
-		return false, WhyGone
+		return r, a, WhyGone
 	}
 	w.notify = notify
+	answered := false
 	ctx, over := context.WithCancel(context.Background())
 	defer over()
 	live.Watch(ctx, recheck, func() {
@@ -128,7 +133,14 @@ func Wait(st *store.Store, id string, getenv func(string) string, notify func())
 			over()
 		}
 	}, w.dir)
-	return answered, why
+	if !answered {
+		return r, a, why
+	}
+	if r, a, err = In(st.Dir).given(id, sum); err != nil {
+		st.Log(fmt.Errorf("refusing an answer: %w", err))
+		why = "the answer was refused: " + err.Error()
+	}
+	return r, a, why
 }
 
 func begin(st *store.Store, id string, getenv func(string) string) (*waiter, error) {

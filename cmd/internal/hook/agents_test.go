@@ -51,9 +51,13 @@ func recordedCall(t *testing.T, agent, name, at, command string) string {
 	}
 	for line := range strings.Lines(string(text)) {
 		if v := gjson.Parse(line); v.Get("event").Str == name && v.Get("stdin").Get(at).Exists() {
-			raw, quoted := v.Get("stdin").Raw, string(must(command))
+			raw := v.Get("stdin").Raw
+			quoted, err := json.Marshal(command)
+			if err != nil {
+				t.Fatal(err)
+			}
 			old := gjson.Get(raw, at)
-			return raw[:old.Index] + quoted + raw[old.Index+len(old.Raw):]
+			return raw[:old.Index] + string(quoted) + raw[old.Index+len(old.Raw):]
 		}
 	}
 	t.Fatalf("%s has no %s with %s", files[0], name, at)

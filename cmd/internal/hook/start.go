@@ -102,18 +102,18 @@ func wait(id, sum string, stdout, stderr io.Writer, getenv func(string) string) 
 		request.In(st.Dir).Close(id, request.WhyStopped)
 		os.Exit(0)
 	}()
-	answered, why := request.Wait(st, id, getenv, func() {
+	r, a, why := request.Wait(st, id, sum, getenv, func() {
 		if err := StartBeckon(st.Dir, []string{"notify", "ask", id}); err != nil {
 			st.Log(errors.New("notifying of a request: " + err.Error()))
 		}
 	})
 	ending.Lock()
-	if !answered {
+	if why != "" {
 		request.In(st.Dir).Close(id, why)
 		return 0
 	}
 	f := invocation{getenv: getenv, start: time.Now(), st: st}
-	return f.give(id, sum, stdout, stderr)
+	return f.give(&r, &a, stdout, stderr)
 }
 
 // Policied reports whether there may be a policy to evaluate: a file exists, or may exist, or

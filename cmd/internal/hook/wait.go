@@ -40,18 +40,11 @@ func (f *invocation) asks(r policy.Result) bool {
 
 // wait makes the request and waits for its answer; out is the answer if no process can wait.
 func (f *invocation) wait(out []byte, stdout io.Writer) int {
-	r := f.request()
+	r := f.request(request.KindOf(f.e.Tool.Name))
 	// A second entry for the same event must not ask a second time. Each has its own process, so
 	// the first of them to come here asks, whichever was folded first.
 	if r.UseID == "" || trust.In(f.st.Dir).First("ask\x00"+r.Session+"\x00"+r.UseID, f.start) {
-		code, ok := f.becomeWaiter(&r, func() {
-			f.report(&r)
-			if !f.dialect.Native() { // its plugin does not wait for this
-				_, err := stdout.Write([]byte("{\"held\":true}\n"))
-				f.log(err)
-			}
-		})
-		if ok {
+		if code, ok := f.becomeWaiter(&r, stdout); ok {
 			return code
 		}
 	}
@@ -60,15 +53,19 @@ func (f *invocation) wait(out []byte, stdout io.Writer) int {
 	return 0
 }
 
-// becomeWaiter makes a request, calls made, and turns this process into beckon-hook, which waits
-// for the answer in a few megabytes. ok is false if that fails.
-func (f *invocation) becomeWaiter(r *request.Request, made func()) (code int, ok bool) {
+// becomeWaiter makes a request, and turns this process into beckon-hook, which waits for the answer
+// in a few megabytes. ok is false if that fails.
+func (f *invocation) becomeWaiter(r *request.Request, stdout io.Writer) (code int, ok bool) {
 	dir := request.In(f.st.Dir)
 	if err := dir.Make(r, time.Now()); err != nil {
 		f.log(fmt.Errorf("making a request: %w", err))
 		return 0, false
 	}
-	made()
+	f.report(r)
+	if r.Kind != request.Reply && !f.dialect.Native() { // its plugin does not wait for this
+		_, err := io.WriteString(stdout, "{\"held\":true}\n")
+		f.log(err)
+	}
 	if code, ok = Become(home.Beside("beckon-hook"), []string{waitFlag, r.ID, r.Sum}); !ok {
 		dir.Close(r.ID, "the program beckon-hook is not there")
 	}
@@ -78,7 +75,7 @@ func (f *invocation) becomeWaiter(r *request.Request, made func()) (code int, ok
 // report notifies the user of a request by a session without a terminal, since it has no
 // dialog to notice.
 func (f *invocation) report(o *request.Request) {
-	if !o.Headless {
+	if !o.Headless || o.Kind == request.Reply {
 		return
 	}
 	set, err := alert.Read(alert.ConfigPath(f.getenv))
@@ -89,13 +86,13 @@ func (f *invocation) report(o *request.Request) {
 }
 
 // request returns the request for the event.
-func (f *invocation) request() request.Request {
+func (f *invocation) request(kind request.Kind) request.Request {
 	s := &f.session
 	made := event.MillisOf(f.start)
 	wait, err := request.ReadWait(alert.ConfigPath(f.getenv))
 	f.log(err)
 	r := request.Request{
-		Kind:     request.KindOf(f.e.Tool.Name),
+		Kind:     kind,
 		Agent:    f.args.Agent,
 		Event:    string(f.e.Kind),
 		Record:   cmp.Or(s.Record(), f.e.SessionID),
@@ -146,85 +143,58 @@ func waitForReply(st *store.Store, a Args, stdin io.Reader, getenv func(string) 
 	}
 	late.Stop()
 	f.session, _ = st.Load(store.KeyOf(f.e.SessionID)) // without it the project is not known
-	r := f.request()
-	r.Kind = request.Reply
-	code, _ := f.becomeWaiter(&r, func() {})
+	r := f.request(request.Reply)
+	code, _ := f.becomeWaiter(&r, nil)
 	return code
 }
 
 // give gives the client the answer to a request: a call's on stdout, a reply on stderr. The policy
-// is evaluated again: it may have changed since, and nobody can allow what it refuses. sum is the
-// request's when it was made: what has changed since is not what the client asked.
-func (f *invocation) give(id, sum string, stdout, stderr io.Writer) (code int) {
+// is evaluated again: it may have changed since, and nobody can allow what it refuses.
+func (f *invocation) give(o *request.Request, a *request.Answer, stdout, stderr io.Writer) (code int) {
 	dir := request.In(f.st.Dir)
-	o, a, why := f.answerTo(dir, id, sum)
-	if why != "" {
-		dir.Close(id, why)
-		return 0
-	}
 	if o.Kind == request.Reply {
 		_, err := io.WriteString(stderr, a.Message)
-		dir.Close(id, unsaid(err))
-		f.answered(&o, &a, state.WordReplied)
+		dir.Close(o.ID, unsaid(err))
+		f.answered(o, a, state.WordReplied)
 		return 2 // what wakes the model
 	}
+	var err error
+	f.args.Event, f.payload, f.raw = o.Event, o.Payload, o.Payload
+	f.dialect, _ = wire.DialectOf(cmp.Or(o.Agent, event.ClaudeCode))
+	f.getenv = Args{Agent: o.Agent}.Env(f.getenv)
+	if f.e, err = event.Parse("", o.Event, o.Payload); err != nil {
+		dir.Close(o.ID, "it could not be read: "+err.Error())
+		return 0
+	}
+	f.e.SessionID = cmp.Or(f.e.SessionID, o.Session)
 	var ev policy.Event
 	r := policy.Result{Allowed: true}
 	if Policied(f.getenv) {
 		loaded := false
 		f.safely(func() { f.load(); loaded = true })
 		if !loaded { // the policy may refuse what the user allows: leave it to the dialog
-			dir.Close(id, "the policy could not be read")
+			dir.Close(o.ID, "the policy could not be read")
 			return 0
 		}
 		ev, r = f.ask(context.Background())
 	}
 	word := state.WordAllowed
 	if r.Allowed {
-		r.Verdict = verdict(&o, &a, r.Verdict)
+		r.Verdict = verdict(o, a, r.Verdict)
 		r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.http, f.raw)
 	}
-	_, err := stdout.Write(r.Answer.Stdout)
-	if why = unsaid(err); !r.Allowed {
+	_, err = stdout.Write(r.Answer.Stdout)
+	why := unsaid(err)
+	if !r.Allowed {
 		why = "the policy refuses it: " + r.Verdict.Reason
 	}
-	dir.Close(id, why)
+	dir.Close(o.ID, why)
 	if !r.Allowed || a.Word == request.Deny {
 		word = state.WordRefused
 	}
-	f.answered(&o, &a, word)
-	f.trace(ev, r, &o, &a)
+	f.answered(o, a, word)
+	f.trace(ev, r, o, a)
 	return 0
-}
-
-// answerTo reads a request and the answer to it, which must be the user's, and sets the event. why is
-// the reason why there is nothing to give.
-func (f *invocation) answerTo(dir request.Dir, id, sum string) (r request.Request, a request.Answer, why string) {
-	r, err := dir.Load(id)
-	if err == nil && r.Sum != sum {
-		err = request.ErrChanged
-	}
-	if err != nil {
-		return r, a, "it could not be read: " + err.Error()
-	}
-	a, ok := dir.Answered(id)
-	if err := r.Fits(a); err != nil || !ok {
-		return r, a, "it does not answer this request"
-	}
-	if err := dir.Verify(&r, &a); err != nil {
-		f.log(fmt.Errorf("refusing an answer: %w", err))
-		return r, a, "the answer was refused: " + err.Error()
-	}
-	f.args.Event, f.payload, f.raw = r.Event, r.Payload, r.Payload
-	if f.dialect, ok = wire.DialectOf(cmp.Or(r.Agent, event.ClaudeCode)); !ok {
-		return r, a, "nobody can tell " + r.Agent + " anything"
-	}
-	f.getenv = Args{Agent: r.Agent}.Env(f.getenv)
-	if f.e, err = event.Parse("", r.Event, r.Payload); err != nil {
-		return r, a, "it could not be read: " + err.Error()
-	}
-	f.e.SessionID = cmp.Or(f.e.SessionID, r.Session)
-	return r, a, ""
 }
 
 // unsaid returns why the client was not told, empty if it was.
@@ -238,43 +208,28 @@ func unsaid(err error) string {
 // verdict turns an answer into a policy's verdict. The policy's own texts in v stay.
 func verdict(o *request.Request, a *request.Answer, v wire.Verdict) wire.Verdict {
 	v.Decision, v.Reason, v.Input = wire.Deny, cmp.Or(a.Message, "The user refused this."), nil
-	if a.Word == request.Allow {
-		v.Decision, v.Reason = wire.Allow, ""
+	if a.Word != request.Allow {
+		return v
 	}
+	v.Decision, v.Reason = wire.Allow, ""
 	switch {
-	case a.Word != request.Allow:
 	case o.Kind == request.Question:
-		v.Input = withAnswers(o.Input(), a.Choices)
+		members := map[string]json.RawMessage{}
+		_ = json.Unmarshal(o.Input(), &members) // the request has questions, so it is an object
+		members["answers"], _ = json.Marshal(a.Choices)
+		v.Input, _ = json.Marshal(members)
 	case o.Kind == request.Plan: // newer clients expect the plan back, and take a different one for an edited one
-		v.Input = o.Input()
-		if v.Input == nil {
-			v.Input = []byte("{}")
-		}
+		v.Input = []byte(cmp.Or(string(o.Input()), "{}"))
 	case a.Always > 0:
 		v.Request.UpdatedPermissions = append(append(json.RawMessage{'['}, o.Suggestions()[a.Always-1]...), ']')
 	}
 	return v
 }
 
-func withAnswers(input []byte, answers map[string]string) []byte {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(input, &members) != nil {
-		members = map[string]json.RawMessage{}
-	}
-	members["answers"] = must(answers)
-	return must(members)
-}
-
-// must marshals a value that cannot fail.
-func must(v any) json.RawMessage {
-	b, _ := json.Marshal(v)
-	return b
-}
-
 // answered folds who answered, from where and after how long.
 func (f *invocation) answered(o *request.Request, a *request.Answer, word string) {
 	d := &state.Decided{
-		Event:   f.e.Kind,
+		Event:   event.Kind(o.Event),
 		Of:      o.Made,
 		AgentID: o.Actor,
 		UseID:   o.UseID,

@@ -20,7 +20,6 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/request"
-	"beckon/state/request/pin"
 )
 
 // AnswerCmd is `beckon answer`.
@@ -153,15 +152,12 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Request, words []string) error {
 			return cli.Hint(id+" shows it", "you have not been shown what this allows")
 		}
 		Show(a, o)
-		if !confirm(a, effects[o.Kind].ask) {
+		verb := map[request.Kind]string{request.Question: "Answer", request.Plan: "Approve"}[o.Kind]
+		if !confirm(a, cmp.Or(verb, "Allow")+" this?") {
 			return cli.ErrSilent
 		}
 	}
-	out, err := give(a, &o.Request, ans, pin.Asked(request.In(a.Store.Dir)))
-	if err != nil {
-		return err
-	}
-	return out.print(a, titleOf(o), c.JSON)
+	return give(a, &o.Request, ans, o.Card.Title+" in "+card.Line1(o.Name), c.JSON)
 }
 
 // mayAnswer returns an error for anyone but the user: an agent must not answer itself.
@@ -259,14 +255,14 @@ func choose(questions []request.Choice, words []string) (map[string]string, erro
 // Requests returns a session's open requests by its record, with their cards; without a record
 // those of all sessions.
 func Requests(a *cli.App, record string) ([]card.Request, error) {
-	all, err := request.In(a.Store.Dir).List(time.Now())
+	list, err := card.Open(request.In(a.Store.Dir))
 	if err != nil {
 		return nil, fmt.Errorf("reading the requests: %w", err)
 	}
-	all = slices.DeleteFunc(all, func(o request.Request) bool {
+	list = slices.DeleteFunc(list, func(o card.Request) bool {
 		return o.Kind == request.Reply || record != "" && o.Record != record
 	})
-	if len(all) == 0 {
+	if len(list) == 0 {
 		return nil, nil
 	}
 	seen, _, err := a.Look(false)
@@ -274,14 +270,12 @@ func Requests(a *cli.App, record string) ([]card.Request, error) {
 		return nil, err
 	}
 	rows := render.Rows(seen, true)
-	host := evidence.ThisMachine().Host
-	var list []card.Request
-	for _, o := range all {
-		name := cli.ShortID(o.Record)
-		if i := slices.IndexFunc(rows, func(r render.Row) bool { return r.Record() == o.Record }); i >= 0 {
-			name = rows[i].Label()
+	for i := range list {
+		o := &list[i]
+		o.Name = cli.ShortID(o.Record)
+		if j := slices.IndexFunc(rows, func(r render.Row) bool { return r.Record() == o.Record }); j >= 0 {
+			o.Name = rows[j].Label()
 		}
-		list = append(list, card.Request{Request: o, Name: name, Card: card.Of(&o, host)})
 	}
 	return list, nil
 }

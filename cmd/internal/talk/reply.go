@@ -49,8 +49,7 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	if err := request.CheckMessage(text); err != nil {
 		return cli.Usage("%w", err)
 	}
-	dir := request.In(a.Store.Dir)
-	list, err := dir.List(time.Now())
+	list, err := request.In(a.Store.Dir).List(time.Now())
 	if err != nil {
 		return fmt.Errorf("reading the requests: %w", err)
 	}
@@ -67,12 +66,9 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 			"session %s %s", cli.ShortID(v.Session.ID), what)
 	}
 	ans := request.Answer{Word: request.Say, Message: text, From: request.Terminal}
-	out, err := give(a, &list[len(list)-1], ans, pin.Asked(dir))
-	if err != nil {
-		return err
-	}
 	row := render.Rows([]state.Seen{v}, true)[0]
-	return out.print(a, "a reply in "+card.Line1(cmp.Or(row.Label(), cli.ShortID(v.Session.ID))), c.JSON)
+	title := "a reply in " + card.Line1(cmp.Or(row.Label(), cli.ShortID(v.Session.ID)))
+	return give(a, &list[len(list)-1], ans, title, c.JSON)
 }
 
 // found returns a session of this machine, for its user.
@@ -200,78 +196,39 @@ func command(a *cli.App, row *render.Row, verb []string, words ...string) (jump.
 	return fleets.Jumper(a).There(row, slices.Concat(verb, []string{row.Record()}, words)...)
 }
 
-// result is what became of an answer, in the format of `answer --json`.
-type result struct {
-	Schema  int             `json:"schema"`
-	Request string          `json:"offer"`
-	Word    request.Word    `json:"word"`
-	Taken   bool            `json:"taken"`
-	Why     string          `json:"why,omitempty"`
-	By      *request.Answer `json:"answered,omitempty"` // who was first
-
-	did string // what the answer did, for people
-}
-
-// effects are what answers do to the kinds of requests, and how the user is asked whether to.
-var effects = map[request.Kind]struct {
-	ask string
-	did map[request.Word]string
-}{
-	request.Permission: {"Allow this?", map[request.Word]string{request.Allow: "allowed", request.Deny: "refused"}},
-	request.Question:   {"Answer this?", map[request.Word]string{request.Allow: "answered", request.Deny: "refused"}},
-	request.Plan:       {"Approve this?", map[request.Word]string{request.Allow: "approved", request.Deny: "sent back"}},
-	request.Reply:      {did: map[request.Word]string{request.Say: "sent"}},
-}
-
-// give gives an answer to a request, and waits for its outcome.
-func give(a *cli.App, r *request.Request, ans request.Answer, unlock request.Unlock) (result, error) {
+// give gives the user's answer to the request called title, and prints what became of it.
+func give(a *cli.App, r *request.Request, ans request.Answer, title string, asJSON bool) error {
+	dir := request.In(a.Store.Dir)
 	ans.By = a.User()
-	became, err := request.In(a.Store.Dir).Answer(r, ans, unlock)
-	out := result{1, r.ID, ans.Word, became.Taken, became.Why, nil, effects[r.Kind].did[ans.Word]}
-	if taken, ok := errors.AsType[*request.TakenError](err); ok {
-		out.By = &taken.By
-	}
-	if request.Late(err) {
-		out.Why, err = err.Error(), nil
-	}
-	return out, err
-}
-
-// failed returns why the answer did nothing, nil if it did.
-func (r result) failed() error {
-	if r.Taken {
-		return nil
-	}
-	return errors.New(r.Why)
-}
-
-// print prints what became of the answer to the request called title.
-func (r result) print(a *cli.App, title string, asJSON bool) (err error) {
-	if asJSON {
-		err = cli.WriteJSON(a.Stdout, r)
-	} else if r.Taken {
-		_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", r.did, title)
-	}
+	out, err := dir.Answer(r, ans, pin.Asked(dir))
 	switch {
-	case r.Taken || err != nil:
+	case err != nil && !request.Late(err):
 		return err
 	case asJSON:
+		became := struct {
+			Schema  int             `json:"schema"`
+			Request string          `json:"offer"`
+			Word    request.Word    `json:"word"`
+			Taken   bool            `json:"taken"`
+			Why     string          `json:"why,omitempty"`
+			By      *request.Answer `json:"answered,omitempty"` // who was first
+		}{Schema: 1, Request: r.ID, Word: ans.Word, Taken: err == nil}
+		if err != nil {
+			became.Why = err.Error()
+		}
+		if taken, ok := errors.AsType[*request.TakenError](err); ok {
+			became.By = &taken.By
+		}
+		if e := cli.WriteJSON(a.Stdout, became); e != nil || err == nil {
+			return e
+		}
 		return cli.Late("%w", cli.ErrSilent)
+	case err != nil:
+		return cli.Late("%s: %w", title, err)
 	}
-	return cli.Late("%s: %s", title, r.Why)
+	_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", out.Did, title)
+	return err
 }
-
-// Give gives the answer of a notification's button, and returns its outcome in words.
-func Give(a *cli.App, r *request.Request, ans request.Answer) (became string, err error) {
-	out, err := give(a, r, ans, request.NoPIN)
-	if why := cmp.Or(err, out.failed()); why != nil {
-		return "not answered: " + why.Error(), err
-	}
-	return out.did, nil
-}
-
-// titleOf names a request where the outcome of its answer is printed.
-func titleOf(r *card.Request) string { return r.Card.Title + " in " + card.Line1(r.Name) }
 
 // PINCmd is `beckon config pin`.
 type PINCmd struct{}

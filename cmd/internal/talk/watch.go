@@ -12,7 +12,6 @@ import (
 	"beckon/render"
 	"beckon/render/card"
 	"beckon/render/tui"
-	"beckon/state/evidence"
 	"beckon/state/live"
 	"beckon/state/request"
 	"beckon/state/request/pin"
@@ -22,7 +21,7 @@ import (
 func Watch(a *cli.App, opt *tui.Options) {
 	s := &screen{App: a}
 	opt.Requests = func(ctx context.Context, show func([]card.Request)) { followRequests(ctx, a.Store.Dir, show) }
-	opt.Unlock, opt.Answer, opt.Stop, opt.WhyNot = s.unlock, s.answer, s.stop, s.whyNot
+	opt.Answer, opt.Stop, opt.WhyNot = s.answer, s.stop, s.whyNot
 }
 
 // screen answers requests, and keeps the PIN's key while it runs.
@@ -32,37 +31,24 @@ type screen struct {
 	pin request.Key
 }
 
-func (s *screen) key() (request.Key, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.pin == nil {
-		return request.NoPIN()
+func (s *screen) answer(r card.Request, ans request.Answer, typed string) (string, error) {
+	if err := cmp.Or(mayAnswer(s.App), r.Card.May(ans.Word)); err != nil {
+		return "", err
 	}
-	return s.pin, nil
-}
-
-func (s *screen) unlock(typed string) error {
-	k, err := pin.Unlock(request.In(s.Store.Dir), typed)
-	if err == nil {
+	ans.By = s.User()
+	dir := request.In(s.Store.Dir)
+	out, err := dir.Answer(&r.Request, ans, func() (key request.Key, err error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.pin = k
-	}
-	return err
-}
-
-func (s *screen) answer(r card.Request, ans request.Answer) (string, error) {
-	if err := mayAnswer(s.App); err != nil {
-		return "", err
-	}
-	if err := r.Card.May(ans.Word); err != nil {
-		return "", err
-	}
-	out, err := give(s.App, &r.Request, ans, s.key)
-	if err = cmp.Or(err, out.failed()); err != nil {
+		if s.pin == nil {
+			s.pin, err = pin.Typed(dir, typed)()
+		}
+		return s.pin, err
+	})
+	if err != nil {
 		return "", fmt.Errorf("%s: %w", r.Card.Title, err)
 	}
-	text := out.did + ": " + r.Card.Title
+	text := out.Did + ": " + r.Card.Title
 	if ans.Always > 0 {
 		text += "; " + r.Card.Always[ans.Always-1]
 	}
@@ -102,20 +88,13 @@ const (
 
 // followRequests calls show with the open requests whenever they change, until ctx ends.
 func followRequests(ctx context.Context, state string, show func([]card.Request)) {
-	host := evidence.ThisMachine().Host
 	var last []card.Request
 	live.Watch(ctx, requestsEvery, func() {
 		time.Sleep(requestsPause)
-		// An error now is retried at the next read.
-		all, err := request.In(state).List(time.Now())
-		if err != nil {
-			return
-		}
-		var now []card.Request
-		for i := range all { // anew each time: the files that they change may have changed
-			now = append(now, card.Request{Request: all[i], Card: card.Of(&all[i], host)})
-		}
-		if !reflect.DeepEqual(now, last) {
+		// The cards are drawn anew each time: the files that the calls change may have changed. An
+		// error now is retried at the next read.
+		now, err := card.Open(request.In(state))
+		if err == nil && !reflect.DeepEqual(now, last) {
 			last = now
 			show(now)
 		}

@@ -30,12 +30,17 @@ func machine(t *testing.T) desk {
 // ask makes a request at which this process waits.
 func (d desk) ask(t *testing.T, tool, payload string) request.Request {
 	t.Helper()
+	return d.askOf(t, request.Permission, tool, payload)
+}
+
+func (d desk) askOf(t *testing.T, kind request.Kind, tool, payload string) request.Request {
+	t.Helper()
 	self, ok := evidence.Process(os.Getpid(), evidence.ThisMachine())
 	if !ok {
 		t.Skip("processes cannot be read here")
 	}
 	now := time.Now()
-	o := request.Request{Kind: request.Permission, Event: "PermissionRequest", Record: "s1", Session: "s1", Tool: tool, Cwd: t.TempDir(),
+	o := request.Request{Kind: kind, Event: "PermissionRequest", Record: "s1", Session: "s1", Tool: tool, Cwd: t.TempDir(),
 		Made: event.MillisOf(now), Expires: event.MillisOf(now.Add(time.Hour)), Waiter: self, Client: self, Payload: []byte(payload)}
 	if err := request.In(d.a.Store.Dir).Make(&o, now); err != nil {
 		t.Fatal(err)
@@ -120,6 +125,7 @@ func TestNothingToAnswer(t *testing.T) {
 
 // What an answer did is said in the words of its request.
 func TestEffects(t *testing.T) {
+	const asks = `{"tool_input":{"questions":[{"question":"Which?","options":[{"label":"Red"}]}]}}`
 	for _, c := range []struct {
 		kind request.Kind
 		word request.Word
@@ -133,12 +139,20 @@ func TestEffects(t *testing.T) {
 		d := machine(t)
 		var out strings.Builder
 		d.a.Stdout = &out
-		err := result{Taken: true, did: effects[c.kind].did[c.word]}.print(d.a, "it in shop", false)
-		if err != nil || out.String() != c.want {
-			t.Errorf("%s %s: %q, %v", c.kind, c.word, out.String(), err)
+		o := d.askOf(t, c.kind, "Bash", asks)
+		dir := request.In(d.a.Store.Dir)
+		go func() {
+			for dir.StillOpen(&o) {
+				time.Sleep(time.Millisecond)
+			}
+			dir.Close(o.ID, "")
+		}()
+		ans := request.Answer{Word: c.word, Message: "this", From: request.Terminal}
+		if c.kind == request.Question && c.word == request.Allow {
+			ans.Choices = map[string]string{"Which?": "Red"}
 		}
-		if c.kind != request.Reply && effects[c.kind].ask == "" {
-			t.Errorf("a %s is allowed without a question", c.kind)
+		if err := give(d.a, &o, ans, "it in shop", false); err != nil || out.String() != c.want {
+			t.Errorf("%s %s: %q, %v", c.kind, c.word, out.String(), err)
 		}
 	}
 }
