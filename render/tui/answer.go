@@ -296,7 +296,7 @@ func (m *model) choose1(o card.Request, first string, answers map[string]string)
 		label = fmt.Sprintf("%d of %d: %s", len(answers)+1, len(questions), label)
 	}
 	m.prompt = &prompt{label: label, hint: hint, long: true, enter: take}
-	m.prompt.set(first)
+	m.prompt.put(0, 0, first)
 	return nil
 }
 

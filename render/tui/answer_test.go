@@ -367,8 +367,8 @@ func TestLineEditorWord(t *testing.T) {
 	r.slowly("space", "r", "a", "ctrl+j", "b", "ctrl+w")
 	r.wantOn("a⏎▏")
 	r.slowly("ctrl+w")
-	if r.prompt.text != "" {
-		t.Errorf("left %q", r.prompt.text)
+	if r.prompt.typed() != "" {
+		t.Errorf("left %q", r.prompt.typed())
 	}
 }
 

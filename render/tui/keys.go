@@ -106,7 +106,7 @@ func (m *model) openHelp() tea.Cmd {
 
 // helped returns the keys that the help shows: those with all words that are typed.
 func (m *model) helped() []binding {
-	words := wordsOf(m.prompt.text + m.prompt.after)
+	words := wordsOf(m.prompt.typed())
 	found := slices.DeleteFunc(bindings(), func(b binding) bool {
 		text := strings.ToLower(b.show + " " + b.hint + " " + b.help)
 		return slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
@@ -279,16 +279,17 @@ func (m *model) backburner() tea.Cmd {
 
 func (m *model) startFilter() tea.Cmd {
 	before, was := m.filter, m.selected
-	m.prompt = &prompt{label: "/", text: before, move: func(n int) { m.choose(m.cursor + n) },
-		change: func(s string) {
-			m.filter = s
-			m.arrange()
-			if words := wordsOf(s); len(words) > 0 {
-				m.choose(best(m.rows, words))
-			}
-		},
+	m.prompt = &prompt{label: "/", move: func(n int) { m.choose(m.cursor + n) },
 		enter: func(string) tea.Cmd { m.prompt = nil; return nil },
 		leave: func() { m.filter, m.selected = before, was; m.arrange() }}
+	m.prompt.put(0, 0, before)
+	m.prompt.change = func(s string) {
+		m.filter = s
+		m.arrange()
+		if words := wordsOf(s); len(words) > 0 {
+			m.choose(best(m.rows, words))
+		}
+	}
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"beckon/render"
 	"beckon/render/term"
@@ -15,15 +14,16 @@ import (
 
 // prompt is a line being typed at the bottom of the screen.
 type prompt struct {
-	label, text, hint string
-	after             string    // the text after the cursor
-	long              bool      // more than a few words, or more than a line
-	secret            bool      // not shown
-	pick              []binding // keys to choose from, in place of a text
-	move              func(n int)
-	change            func(string)
-	enter             func(string) tea.Cmd
-	leave             func()
+	label, hint string
+	text        []string  // the characters, as people see them
+	at          int       // those before the cursor
+	long        bool      // more than a few words, or more than a line
+	secret      bool      // not shown
+	pick        []binding // keys to choose from, in place of a text
+	move        func(n int)
+	change      func(string)
+	enter       func(string) tea.Cmd
+	leave       func()
 }
 
 // maxTyped limits typed text, in bytes; maxLong limits text for an agent.
@@ -43,38 +43,34 @@ func (m *model) prompted(msg tea.KeyPressMsg, name string) tea.Cmd {
 	}
 	switch name {
 	case "enter":
-		return p.enter(p.text + p.after)
+		return p.enter(p.typed())
 	case "esc":
 		m.prompt = nil
 		if p.leave != nil {
 			p.leave()
 		}
 	case "backspace":
-		if p.text+p.after == "" {
+		if len(p.text) == 0 {
 			return m.prompted(msg, "esc")
 		}
-		p.set(cutLast(p.text))
+		p.put(p.at-1, p.at, "")
 	case "delete", "ctrl+d":
-		_, p.after = cutFirst(p.after)
-		p.set(p.text)
+		p.put(p.at, p.at+1, "")
 	case "left", "ctrl+b":
-		rest := cutLast(p.text)
-		p.text, p.after = rest, p.text[len(rest):]+p.after
+		p.at = max(0, p.at-1)
 	case "right", "ctrl+f":
-		first, rest := cutFirst(p.after)
-		p.text, p.after = p.text+first, rest
+		p.at = min(p.at+1, len(p.text))
 	case "home", "ctrl+a":
-		p.text, p.after = "", p.text+p.after
+		p.at = 0
 	case "end", "ctrl+e":
-		p.text, p.after = p.text+p.after, ""
+		p.at = len(p.text)
 	case "ctrl+k":
-		p.after = ""
-		p.set(p.text)
+		p.put(p.at, len(p.text), "")
 	case "ctrl+u":
-		p.set("")
+		p.put(0, p.at, "")
 	case "ctrl+w":
-		rest := strings.TrimRight(p.text, " \n")
-		p.set(rest[:strings.LastIndexAny(rest, " \n")+1])
+		rest := strings.TrimRight(strings.Join(p.text[:p.at], ""), " \n")
+		p.put(0, p.at, rest[:strings.LastIndexAny(rest, " \n")+1])
 	case "up", "down":
 		if p.move != nil {
 			p.move(map[string]int{"up": -1, "down": 1}[name])
@@ -96,7 +92,7 @@ func (m *model) typed(s string) {
 	if p.long {
 		limit = maxLong
 	}
-	if len(p.text)+len(p.after)+len(s) > limit {
+	if len(p.typed())+len(s) > limit {
 		return
 	}
 	lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"), "\n")
@@ -107,35 +103,27 @@ func (m *model) typed(s string) {
 	if p.long {
 		between = "\n"
 	}
-	p.set(p.text + strings.Join(lines, between))
+	p.put(p.at, p.at, strings.Join(lines, between))
 }
 
-func (p *prompt) set(s string) {
-	p.text = s
+// typed returns the whole text.
+func (p *prompt) typed() string { return strings.Join(p.text, "") }
+
+// put replaces the characters from one to another by a text, behind which the cursor is then.
+func (p *prompt) put(from, to int, s string) {
+	before := strings.Join(p.text[:max(0, from)], "") + s
+	after := strings.Join(p.text[min(to, len(p.text)):], "")
+	p.text, p.at = nil, 0
+	for rest := before + after; rest != ""; rest = rest[len(p.text[len(p.text)-1]):] {
+		if len(rest) > len(after) {
+			p.at++
+		}
+		first, _ := ansi.FirstGraphemeCluster(rest, ansi.GraphemeWidth)
+		p.text = append(p.text, first)
+	}
 	if p.change != nil {
-		p.change(p.text + p.after)
+		p.change(p.typed())
 	}
-}
-
-// cutLast removes the last character as people see it.
-func cutLast(s string) string {
-	if rest, ok := strings.CutSuffix(s, "\n"); ok {
-		return rest
-	}
-	head, line := "", s
-	if i := strings.LastIndexByte(s, '\n'); i >= 0 {
-		head, line = s[:i+1], s[i+1:]
-	}
-	return head + ansi.Truncate(line, max(0, term.Width(line)-1), "")
-}
-
-// cutFirst splits off the first character as people see it.
-func cutFirst(s string) (first, rest string) {
-	if rest, ok := strings.CutPrefix(s, "\n"); ok {
-		return "\n", rest
-	}
-	first, _ = ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
-	return first, s[len(first):]
 }
 
 func (m *model) promptLine() string {
@@ -156,16 +144,20 @@ func (m *model) promptLine() string {
 		line += " "
 	}
 	room := max(4, m.width-term.Width(line)-2)
-	typed, after := strings.ReplaceAll(p.text, "\n", "⏎"), strings.ReplaceAll(p.after, "\n", "⏎")
-	if p.secret {
-		typed = strings.Repeat("•", utf8.RuneCountInString(typed))
-		after = strings.Repeat("•", utf8.RuneCountInString(after))
+	shown := slices.Clone(p.text)
+	for i, c := range shown {
+		if p.secret {
+			shown[i] = "•"
+		} else if c == "\n" {
+			shown[i] = "⏎"
+		}
 	}
+	typed, after := strings.Join(shown[:p.at], ""), strings.Join(shown[p.at:], "")
 	if n := term.Width(typed); n > room {
 		typed = ansi.TruncateLeft(typed, n-room, "…")
 	}
 	line += typed + "▏" + term.Cut(after, max(0, room-term.Width(typed)))
-	if p.text+p.after == "" || m.flash != "" {
+	if len(p.text) == 0 || m.flash != "" {
 		line += m.paint(dim, " "+clean(cmp.Or(m.flash, p.hint)))
 	}
 	return line
