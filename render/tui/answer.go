@@ -151,48 +151,39 @@ var answers = map[request.Kind][]struct {
 	},
 }
 
-// answerKey applies a key to the request on the screen; used is false for a key with another
-// meaning.
+// answerKey applies a key to the request on the screen; used is false for a key that does not answer
+// it.
 func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 	o := m.drawn.of
-	answering := len(name) == 1 && strings.Contains("yad123456789", name)
-	switch {
-	case m.opt.Answer == nil:
+	if o == nil {
 		return nil, false
-	case name == "S":
-		return m.stop(), true
-	case o == nil && answering:
-		return m.showAsked(), true
-	case o != nil:
-		for _, a := range answers[o.Kind] {
-			if !slices.Contains(strings.Fields(a.keys), name) {
-				continue
-			}
-			if m.sending[o.ID] {
-				return m.say("it is being answered"), true
-			}
-			if m.wall().Sub(m.drawn.since) < readTime {
-				m.drawn.since = m.wall() // a key that is held down repeats
-				return m.say("this just came: read it, then press " + name + " again"), true
-			}
-			return a.do(m, *o, name), true
-		}
-		if answering {
-			return m.say("that key does not answer this: the last line has those that do"), true
-		}
 	}
-	if name == "r" {
-		return m.reply(), true
+	for _, a := range answers[o.Kind] {
+		switch {
+		case !slices.Contains(strings.Fields(a.keys), name):
+			continue
+		case m.sending[o.ID]:
+			return m.say("it is being answered"), true
+		case m.wall().Sub(m.drawn.since) < readTime:
+			m.drawn.since = m.wall() // a key that is held down repeats
+			return m.say("this just came: read it, then press " + name + " again"), true
+		}
+		return a.do(m, *o, name), true
 	}
 	return nil, false
 }
 
+// showAsked shows what the session asks, for a key that answers nothing on the screen.
 func (m *model) showAsked() tea.Cmd {
 	r := m.current()
-	if m.asked(r) != nil {
+	switch {
+	case m.opt.Answer == nil:
+		return m.say("nothing can be answered from here")
+	case m.drawn.of != nil:
+		return m.say("that key does not answer this: the last line has those that do")
+	case m.asked(r) != nil:
 		return m.togglePeek()
-	}
-	if r == nil || !r.NeedsYou || m.opt.WhyNot == nil {
+	case r == nil || !r.NeedsYou || m.opt.WhyNot == nil:
 		return m.say("it asks nothing that can be answered from here")
 	}
 	row := *r
@@ -242,7 +233,7 @@ func (m *model) always(o card.Request, _ string) tea.Cmd {
 	if n == 1 {
 		label, hint = o.Card.Always[0], "Enter allows it always; Esc leaves it"
 	}
-	m.prompt = &prompt{label: label, hint: hint, enter: func(s string) tea.Cmd {
+	return m.ask(prompt{label: label, hint: hint, enter: func(s string) tea.Cmd {
 		i, err := strconv.Atoi(strings.TrimSpace(s))
 		if n == 1 {
 			i, err = 1, nil
@@ -251,8 +242,7 @@ func (m *model) always(o card.Request, _ string) tea.Cmd {
 			return m.say(fmt.Sprintf("a number from 1 to %d", n))
 		}
 		return m.give(o, request.Answer{Word: request.Allow, Always: i}, "")
-	}}
-	return nil
+	}})
 }
 
 // deny refuses at once: what is refused can be asked again.
@@ -262,10 +252,9 @@ func (m *model) deny(o card.Request, _ string) tea.Cmd {
 
 func (m *model) refuse(o card.Request, _ string) tea.Cmd {
 	hint := "Enter refuses; what you type tells the agent why; Esc leaves it"
-	m.prompt = &prompt{label: "refuse " + o.Card.Title, hint: hint, long: true, enter: func(s string) tea.Cmd {
+	return m.ask(prompt{label: "refuse " + o.Card.Title, hint: hint, long: true, enter: func(s string) tea.Cmd {
 		return m.give(o, request.Answer{Word: request.Deny, Message: strings.TrimSpace(s)}, "")
-	}}
-	return nil
+	}})
 }
 
 // choose1 asks for the answer to the next unanswered question; first is what was already
@@ -295,55 +284,51 @@ func (m *model) choose1(o card.Request, first string, answers map[string]string)
 	if len(questions) > 1 {
 		label = fmt.Sprintf("%d of %d: %s", len(answers)+1, len(questions), label)
 	}
-	m.prompt = &prompt{label: label, hint: hint, long: true, enter: take}
+	m.ask(prompt{label: label, hint: hint, long: true, enter: take})
 	m.prompt.put(0, 0, first)
 	return nil
 }
 
 func (m *model) reply() tea.Cmd {
 	r := m.current()
-	if r == nil {
-		return nil
-	}
 	o := m.requestOf(r, true)
 	switch {
+	case r == nil:
+		return nil
+	case m.opt.Answer == nil:
+		return m.showAsked()
 	case r.Remote != nil:
 		return m.fail(errRemote)
-	case o != nil:
-	case r.State.AtWork():
+	case o == nil && r.State.AtWork():
 		return m.say("it is at work: a reply reaches a session whose turn is over")
-	default:
+	case o == nil:
 		return m.say("no hook of it waits for a reply")
 	}
 	to := *o
 	to.Card.Title = "a reply"
-	m.prompt = &prompt{label: "to " + name(r), hint: "its next prompt; Ctrl+J a new line; Esc leaves it", long: true,
-		enter: func(s string) tea.Cmd {
-			if strings.TrimSpace(s) == "" {
-				return m.say("there is nothing to say")
-			}
-			return m.give(to, request.Answer{Word: request.Say, Message: s}, "")
-		}}
-	return nil
+	hint := "its next prompt; Ctrl+J a new line; Esc leaves it"
+	return m.ask(prompt{label: "to " + name(r), hint: hint, long: true, enter: func(s string) tea.Cmd {
+		return m.give(to, request.Answer{Word: request.Say, Message: s}, "")
+	}})
 }
 
 func (m *model) stop() tea.Cmd {
 	r := m.current()
 	switch {
-	case r == nil || m.opt.Stop == nil:
+	case m.opt.Stop == nil:
+		return m.showAsked()
+	case r == nil:
 		return nil
 	case r.Remote != nil:
 		return m.fail(errRemote)
 	case !r.State.InTurn():
-		return m.say("it is not at work: there is nothing to stop")
+		return m.fail(request.ErrIdle)
 	}
-	row := *r
-	m.prompt = &prompt{label: "stop " + name(r) + " at its next call?", hint: "Enter stops it; Esc leaves it",
-		enter: func(string) tea.Cmd {
-			m.prompt = nil
-			return m.do(func() (string, error) { return m.opt.Stop(row) })
-		}}
-	return nil
+	row, hint := *r, "Enter stops it; Esc leaves it"
+	return m.ask(prompt{label: "stop " + name(r) + " at its next call?", hint: hint, enter: func(string) tea.Cmd {
+		m.prompt = nil
+		return m.do(func() (string, error) { return m.opt.Stop(row) })
+	}})
 }
 
 // give gives the answer a to o, and to no other; pin is the user's, if they typed it.
@@ -365,8 +350,8 @@ func (m *model) give(o card.Request, a request.Answer, pin string) tea.Cmd {
 func (m *model) answered(msg answeredMsg) {
 	delete(m.sending, msg.of.ID)
 	if wrong := errors.Is(msg.err, pin.ErrWrong); wrong || errors.Is(msg.err, request.ErrPIN) {
-		m.prompt = &prompt{label: "PIN", hint: "your PIN for answers; Esc leaves it", secret: true,
-			enter: func(typed string) tea.Cmd { return m.give(msg.of, msg.answer, typed) }}
+		m.ask(prompt{label: "PIN", hint: "your PIN for answers; Esc leaves it", secret: true,
+			enter: func(typed string) tea.Cmd { return m.give(msg.of, msg.answer, typed) }})
 		if wrong {
 			m.fail(pin.ErrWrong)
 		}

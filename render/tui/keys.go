@@ -39,12 +39,12 @@ func bindings() []binding {
 		{"enter", "Enter", "jump", "jump to the session's pane", (*model).jump},
 		{"n tab", "n Tab", "next", "the next that needs you", (*model).nextNeed},
 		{"space", "Space", "peek", "what it asks, said and runs", (*model).togglePeek},
-		{"y", "y", "", "allow what it asks", nil},
-		{"d", "d", "", "deny it", nil},
-		{"a", "a", "", "allow it always", nil},
-		{"1", "1-9", "", "choose an option", nil},
-		{"r", "r", "", "answer in your own words", nil},
-		{"S", "S", "", "stop its turn", nil},
+		{"y", "y", "", "allow what it asks", (*model).showAsked},
+		{"d", "d", "", "deny it", (*model).showAsked},
+		{"a", "a", "", "allow it always", (*model).showAsked},
+		{"1 2 3 4 5 6 7 8 9", "1-9", "", "choose an option", (*model).showAsked},
+		{"r", "r", "", "answer in your own words", (*model).reply},
+		{"S", "S", "", "stop its turn", (*model).stop},
 		{"m", "m", "seen", "mark as seen", (*model).markSeen},
 		{"b", "b", "aside", "set aside, or take back", (*model).backburner},
 		{"x", "x", "", "mark several for m, b, Del", (*model).mark},
@@ -77,9 +77,6 @@ func (m *model) pressed(name string) tea.Cmd {
 	}
 	for _, b := range bindings() {
 		if slices.Contains(strings.Fields(b.keys), name) {
-			if b.do == nil {
-				return m.say("nothing can be answered from here")
-			}
 			return b.do(m)
 		}
 	}
@@ -90,7 +87,7 @@ func (m *model) pressed(name string) tea.Cmd {
 func (m *model) openHelp() tea.Cmd {
 	m.help, m.helpAt = true, 0
 	leave := func() { m.help, m.prompt = false, nil }
-	m.prompt = &prompt{label: "?", hint: "a word finds a key, Enter presses it; Esc closes", leave: leave,
+	return m.ask(prompt{label: "?", hint: "a word finds a key, Enter presses it; Esc closes", leave: leave,
 		change: func(string) { m.helpAt = 0 },
 		move:   func(n int) { m.helpAt += n },
 		enter: func(string) tea.Cmd {
@@ -100,8 +97,7 @@ func (m *model) openHelp() tea.Cmd {
 			}
 			name, _, _ := strings.Cut(found[m.helpAt].keys, " ")
 			return m.pressed(name)
-		}}
-	return nil
+		}})
 }
 
 // helped returns the keys that the help shows: those with all words that are typed.
@@ -267,21 +263,20 @@ func (m *model) backburner() tea.Cmd {
 		}
 		return long
 	}
-	m.prompt = &prompt{label: "set " + several(rows) + " aside", pick: []binding{
+	return m.ask(prompt{label: "set " + several(rows) + " aside", pick: []binding{
 		until("1", word("an hour", "1h"), event.MillisOf(hour)),
 		until("2", word(later+evening.Format("15:04"), evening.Format("15:04")), event.MillisOf(evening)),
 		until("3", word("tomorrow, 9:00", "9:00"), event.MillisOf(morning)),
 		until("4", word("until it needs you", "needs you"), state.UntilNeeded),
 		until("enter", "until your next prompt", 0),
-	}}
-	return nil
+	}})
 }
 
 func (m *model) startFilter() tea.Cmd {
 	before, was := m.filter, m.selected
-	m.prompt = &prompt{label: "/", move: func(n int) { m.choose(m.cursor + n) },
+	m.ask(prompt{label: "/", move: func(n int) { m.choose(m.cursor + n) },
 		enter: func(string) tea.Cmd { m.prompt = nil; return nil },
-		leave: func() { m.filter, m.selected = before, was; m.arrange() }}
+		leave: func() { m.filter, m.selected = before, was; m.arrange() }})
 	m.prompt.put(0, 0, before)
 	m.prompt.change = func(s string) {
 		m.filter = s

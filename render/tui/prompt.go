@@ -26,6 +26,11 @@ type prompt struct {
 	leave       func()
 }
 
+func (m *model) ask(p prompt) tea.Cmd {
+	m.prompt = &p
+	return nil
+}
+
 // maxTyped limits typed text, in bytes; maxLong limits text for an agent.
 const (
 	maxTyped = 200
