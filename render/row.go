@@ -281,7 +281,7 @@ func where(r *Row, s *state.Session, alive state.Presence) {
 	}
 	if o.Process.Pid != 0 {
 		r.Process = &Process{Pid: o.Process.Pid}
-		if alive.Known() {
+		if alive != state.Unread {
 			is := alive == state.Alive
 			r.Process.Alive = &is
 		}

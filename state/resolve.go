@@ -43,7 +43,6 @@ var rules = [...]rule{
 	{"session end", FromHook, ended},
 	{"process gone", FromProcess, lost},
 	{"set aside", FromUser, backburned},
-	{"restart", Inferred, unsure},
 	{"silence", Inferred, silent},
 	{"contradiction", Inferred, contradictory},
 	{"client's registry", FromRegistry, contradicted},
@@ -200,12 +199,6 @@ func backburned(v view) (Status, bool) {
 		on = !st.State.NeedsYou() || st.Since <= b.At
 	}
 	return Status{State: Backburned, Since: b.At}, on
-}
-
-// unsure holds if the machine has restarted since, or the session ran on another machine of
-// the same name: a dead session cannot be told from one that lives elsewhere.
-func unsure(v view) (Status, bool) {
-	return Status{State: Unknown, Reason: "restarted, or another machine", Since: v.s.Updated}, v.ev.Process == Unsure
 }
 
 // silent holds if the session has long been silent and nothing shows whether the agent is
@@ -437,11 +430,7 @@ const (
 	Unread Presence = iota
 	Alive
 	Gone
-	Unsure // it ran before this host's last boot, or on another machine of the same name
 )
-
-// Known reports whether p says for certain that the process is there or is not.
-func (p Presence) Known() bool { return p == Alive || p == Gone }
 
 // Evidence is what a reader saw besides the session's own facts. The zero value means that
 // nothing was read; then only hooks count.

@@ -13,10 +13,7 @@ import (
 	"beckon/state"
 )
 
-var presences = map[state.Presence]string{
-	state.Alive: "alive", state.Gone: "gone",
-	state.Unsure: "unknown: this host rebooted, or another host has the same name",
-}
+var presences = map[state.Presence]string{state.Alive: "alive", state.Gone: "gone"}
 
 // Explain writes which fact decided a state, how old it is, and what it overrode.
 func Explain(w io.Writer, v state.Seen, facts []state.Fact, now time.Time) error {

@@ -14,6 +14,7 @@
 package evidence
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -30,8 +31,8 @@ type Machine struct {
 	Boot string // boot id of the kernel; empty on Windows and if it cannot be read
 	NS   string // pid namespace, "pid:[4026531836]"; Linux only
 
-	// ID identifies the installation of the operating system across boots; empty if it cannot
-	// be read, as in many containers.
+	// ID identifies the installation of the operating system across boots; where it has no id, as in many
+	// containers, by the host's name.
 	ID     string
 	Booted event.Millis // when this boot began, by the wall clock; 0 if unknown
 }
@@ -44,14 +45,19 @@ func ThisMachine() Machine {
 		Host:   clean(host, event.MaxID),
 		Boot:   bootID(),
 		NS:     pidNamespace(),
-		ID:     digest(machineID()),
+		ID:     digest(cmp.Or(machineID(), host)),
 		Booted: booted(),
 	}
 }
 
+// identifies reports whether a host's name identifies it: any machine may be called localhost.
+func identifies(host string) bool {
+	return host != "" && host != "localhost" && !strings.HasPrefix(host, "localhost.")
+}
+
 // digest returns what is kept of a machine's id, which is confidential.
 func digest(id string) string {
-	if id == "" {
+	if !identifies(id) {
 		return ""
 	}
 	sum := sha256.Sum256([]byte("beckon " + id))

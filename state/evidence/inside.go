@@ -44,7 +44,7 @@ func FromClient(pid int) (within bool, name string) {
 		if name == "" {
 			name = p.comm
 		}
-		if isClient(p.comm) || runsAgent(pid) {
+		if runsAgent(pid, p.comm) {
 			return true, name
 		}
 		pid = p.ppid
@@ -88,10 +88,11 @@ func ProgramVersion(a *agents.Agent, file string) string {
 	return ""
 }
 
-// runsAgent reports whether a process is an agent whose name in the kernel does not show it:
-// an interpreter that runs the agent, or a program that renames its threads.
-func runsAgent(pid int) bool {
-	return startsAgent(strings.Split(arguments(pid), "\x00"))
+// runsAgent reports whether a process is an agent, by its name in the kernel or, as of an interpreter or
+// a program that renames its threads, by its command line.
+func runsAgent(pid int, comm string) bool {
+	is := func(a *agents.Agent) bool { return named(a, comm) }
+	return slices.ContainsFunc(event.Agents(), is) || startsAgent(strings.Split(arguments(pid), "\x00"))
 }
 
 // startsAgent reports whether a command line starts an agent.
@@ -129,7 +130,7 @@ func relocate(o *event.Origin, e *event.Event) {
 	var all []sitting
 	for pid, p := range processes(maxProcesses) {
 		args := arguments(pid)
-		if pid != daemon.Pid && !p.dead && clientOf(e.Agent).named(p.comm) && procLink(pid, "cwd") == e.Cwd && !server(args) {
+		if pid != daemon.Pid && !p.dead && named(event.AgentOf(e.Agent), p.comm) && procLink(pid, "cwd") == e.Cwd && !server(args) {
 			began, _ := startWall(p.start)
 			all = append(all, sitting{pid, p.start, began, args})
 		}

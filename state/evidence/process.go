@@ -3,11 +3,11 @@ package evidence
 import (
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
 	"beckon/event"
+	"beckon/event/agents"
 	"beckon/state"
 )
 
@@ -16,17 +16,25 @@ func Presence(p event.Process, at event.Millis) state.Presence {
 	return ThisMachine().Presence(p, at)
 }
 
-// Presence reports whether p, last heard from at heard, still runs. A reader on another host
-// or in another pid namespace knows nothing (Unread). A boot of this very machine has ended
-// every process that was heard before it (Gone); if it may have been another machine, that is
-// Unsure. A pid with another start time has been reused: Gone. A stopped process (SIGSTOP) is
+// Presence reports whether p, last heard from at heard, still runs. A boot of this machine has ended every
+// process that was heard before it, and a pid with another start time has been reused: Gone. A reader on
+// another machine or in another pid namespace knows nothing (Unread). A stopped process (SIGSTOP) is
 // Alive, a zombie Gone. A record without a start time can be found Gone, never Alive.
-func (here Machine) Presence(p event.Process, at event.Millis) state.Presence {
-	if p.Pid <= 0 {
-		return state.Unread
+func (here Machine) Presence(p event.Process, heard event.Millis) state.Presence {
+	same, booting := p.Host == here.Host && identifies(p.Host), p.Boot != "" && here.Boot != ""
+	if p.Machine != "" {
+		same = p.Machine == here.ID
 	}
-	if l, ok := place(p, at, here); !ok {
-		return l
+	switch {
+	case p.Pid <= 0:
+		return state.Unread
+	case booting && p.Boot != here.Boot: // a clone of this machine may have its id, but was heard since
+		if same && heard < here.Booted {
+			return state.Gone
+		}
+		return state.Unread
+	case !booting && !same, p.NS != here.NS: // equal boots mean one kernel, whatever its name is now
+		return state.Unread
 	}
 	q, l := lookup(p.Pid)
 	return verdict(p, q, l)
@@ -45,42 +53,6 @@ func verdict(p event.Process, q proc, l state.Presence) state.Presence {
 		return state.Gone
 	}
 	return state.Alive
-}
-
-// place reports whether p's pid means the same process here, and if not, what follows for p.
-// Equal boot ids mean one kernel, whatever its host name is now; on some systems that follows
-// the network.
-func place(p event.Process, at event.Millis, here Machine) (state.Presence, bool) {
-	// Any machine may be called localhost: the name identifies none.
-	sameHost := p.Host == here.Host && p.Host != "" && p.Host != "localhost" && !strings.HasPrefix(p.Host, "localhost.")
-	booting := p.Boot != "" && here.Boot != ""
-	identified := p.Machine != "" && here.ID != ""
-	switch {
-	case booting && p.Boot != here.Boot:
-		return before(p, at, here, identified, sameHost), false
-	case !booting && identified && p.Machine != here.ID:
-		return state.Unread, false
-	case !sameHost && !booting:
-		return state.Unread, false
-	case p.NS != here.NS:
-		return state.Unread, false
-	}
-	return state.Alive, true
-}
-
-// before returns what is known of a process of another boot. Machines that share a state
-// directory may have the same name, and clones the same id; but a process that was heard after
-// this machine booted is on another one.
-func before(p event.Process, at event.Millis, here Machine, identified, sameHost bool) state.Presence {
-	switch {
-	case here.Booted == 0 || at >= here.Booted:
-		return state.Unread
-	case identified && p.Machine == here.ID:
-		return state.Gone
-	case !identified && sameHost:
-		return state.Unsure
-	}
-	return state.Unread
 }
 
 // Process returns the identity of the process that has pid now, as seen from here, and whether
@@ -158,38 +130,14 @@ type proc struct {
 	group, terminal, front int
 }
 
-// client says how an agent's process is recognised. Names are the kernel's: a native install
-// runs as its version ("2.1.329"), the name of its file.
-type client struct {
-	agent    string
-	pidVar   string // environment variable with the client's own pid
-	names    []string
-	versions bool // a name like "2.1.329" is this client
-}
+// claude is Claude Code.
+var claude = agents.Known[0]
 
-var clients = [...]client{
-	{agent: "claude-code", pidVar: "CLAUDE_PID", names: []string{"claude", "claude.exe", "claude-code"}, versions: true},
-	{agent: "codex", names: []string{"codex"}},
-	{agent: "gemini", names: []string{"gemini"}},
-	{agent: "opencode", names: []string{"opencode"}},
-}
-
-func clientOf(agent string) client {
-	for _, c := range clients {
-		if c.agent == agent {
-			return c
-		}
-	}
-	return client{agent: agent}
-}
-
-func (c client) named(comm string) bool {
-	return slices.Contains(c.names, comm) || c.versions && isVersion(comm)
-}
-
-// isClient reports whether comm is the name of any client.
-func isClient(comm string) bool {
-	return slices.ContainsFunc(clients[:], func(c client) bool { return c.named(comm) })
+// named reports whether comm is the kernel's name for a process of the agent: its program's. A native
+// install of Claude Code runs as its version ("2.1.329"), the name of its file.
+func named(a *agents.Agent, comm string) bool {
+	own := a == claude && (among("claude claude.exe claude-code", comm) || isVersion(comm))
+	return own || a != nil && comm != "" && comm == a.Install.Program
 }
 
 // isVersion reports whether comm looks like "2.1.329" or "2.1.329-beta".
@@ -203,12 +151,9 @@ func isVersion(comm string) bool {
 // has the pid in the client's own variable (CLAUDE_PID) or the client's name, else the first
 // ancestor that is not a shell. It returns the zero Process if there is none.
 //
-// Why this order: in exec form the client is the parent, in shell form a shell is between. A
-// variable alone proves nothing: everything that the agent starts inherits it, and it outlives
-// its client in a tmux server's environment. So it counts only for an ancestor, and not for a
-// shell or a supervisor that has that pid by now; and a nearer client (a nested `claude -p` of
-// a version that does not set the variable) comes first. A hook whose client has died is a
-// child of init or a supervisor, which is never taken for an agent.
+// Everything that the agent starts inherits the variable, and a tmux server keeps it, so it counts only
+// for an ancestor that is no shell or supervisor, and a nearer client comes first. A hook whose client
+// has died is a child of init or a supervisor, which is never taken for an agent.
 func Agent(agent string, here Machine, getenv func(string) string) event.Process {
 	pid, start, _ := ancestor(agent, getenv)
 	if pid == 0 {
@@ -230,20 +175,17 @@ func parent() (pid int, start string) {
 // ancestor returns the pid and start time of Agent, and whether the process is known to be the
 // client.
 func ancestor(agent string, getenv func(string) string) (pid int, start string, known bool) {
-	c := clientOf(agent)
-	claimed := 0
-	if c.pidVar != "" {
-		claimed, _ = strconv.Atoi(getenv(c.pidVar))
+	a, claimed := event.AgentOf(agent), 0
+	if a == claude {
+		claimed, _ = strconv.Atoi(getenv("CLAUDE_PID"))
 	}
 	pid, start = parent()
-	return nearest(lookup, pid, start, c, claimed)
+	return nearest(lookup, pid, start, a, claimed)
 }
 
-// Other returns the agent's process if it is certainly not owner, the process of earlier
-// hooks; else the zero Process. A process that is only guessed to be the agent proves nothing:
-// a wrapper of hooks is another one each time. If owner is the hook's parent, which is the
-// usual case, it costs one system call: only the pid is compared. If that belongs to another client
-// by now, its session begins with SessionStart, which reads everything anew.
+// Other returns the agent's process if it is certainly not owner, the process of earlier hooks; else
+// the zero Process: a wrapper of hooks is another process each time. Of owner as the hook's parent,
+// the usual case, only the pid is compared: another client that has it by now begins a session.
 func Other(agent string, owner event.Process, getenv func(string) string) event.Process {
 	if pid, _ := parent(); pid == owner.Pid {
 		return event.Process{}
@@ -263,7 +205,7 @@ const maxAncestors = 32
 // known to be the client. limit is the hook's own start time on platforms that may reuse the
 // parent's pid, else empty.
 func nearest(
-	look func(int) (proc, state.Presence), pid int, limit string, c client, claimed int,
+	look func(int) (proc, state.Presence), pid int, limit string, a *agents.Agent, claimed int,
 ) (found int, began string, known bool) {
 	firstPid, firstStart, below := 0, "", true
 	for range maxAncestors {
@@ -275,7 +217,7 @@ func nearest(
 			break
 		}
 		passing := transparent(p.comm)
-		if c.named(p.comm) || pid == claimed && !passing && !keeper(p.comm) {
+		if named(a, p.comm) || pid == claimed && !passing && !keeper(p.comm) {
 			return pid, p.start, true
 		}
 		if below && !passing {

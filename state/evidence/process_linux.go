@@ -183,7 +183,7 @@ func OwnTerminal() error {
 		return errNoTerminal
 	}
 	for pid, p := range processes(-1) {
-		if p.terminal == self.terminal && p.group == self.front && (isClient(p.comm) || runsAgent(pid)) {
+		if p.terminal == self.terminal && p.group == self.front && runsAgent(pid, p.comm) {
 			return errors.New("its terminal is an agent's")
 		}
 	}

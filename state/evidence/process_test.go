@@ -64,7 +64,7 @@ func TestNearest(t *testing.T) {
 		{"a shell has the stale variable's pid by now", shell, 42, 20, 32},
 		{"a supervisor has it", shell, 40, 10, 30},
 	} {
-		pid, start, _ := nearest(tt.table.look, tt.parent, "", clientOf("claude-code"), tt.claimed)
+		pid, start, _ := nearest(tt.table.look, tt.parent, "", event.AgentOf("claude-code"), tt.claimed)
 		if pid != tt.want || start != tt.table[tt.want].start {
 			t.Errorf("%s: got %d (%s), want %d", tt.name, pid, start, tt.want)
 		}
@@ -76,16 +76,13 @@ func TestNearest(t *testing.T) {
 func TestNearestOfOtherAgents(t *testing.T) {
 	procs := table{1: {0, "init", "1", false}, 30: {1, "claude", "7", false}, 40: {30, "bash", "8", false},
 		50: {40, "codex", "9", false}, 51: {40, "node", "9", false}}
-	if c := clientOf("codex"); c.pidVar != "" {
-		t.Fatal("codex has no pid variable")
-	}
-	if pid, _, _ := nearest(procs.look, 50, "", clientOf("codex"), 0); pid != 50 {
+	if pid, _, _ := nearest(procs.look, 50, "", event.AgentOf("codex"), 0); pid != 50 {
 		t.Errorf("codex: got %d", pid)
 	}
-	if pid, _, _ := nearest(procs.look, 51, "", clientOf("gemini"), 0); pid != 51 {
+	if pid, _, _ := nearest(procs.look, 51, "", event.AgentOf("gemini"), 0); pid != 51 {
 		t.Errorf("gemini under node: got %d", pid)
 	}
-	if pid, _, _ := nearest(procs.look, 51, "", clientOf("somebody-new"), 0); pid != 51 {
+	if pid, _, _ := nearest(procs.look, 51, "", event.AgentOf("somebody-new"), 0); pid != 51 {
 		t.Errorf("an unknown agent: got %d", pid)
 	}
 }
@@ -93,10 +90,10 @@ func TestNearestOfOtherAgents(t *testing.T) {
 // On Windows a dead parent's pid may belong to a younger process.
 func TestNearestRejectsYoungerParents(t *testing.T) {
 	procs := table{30: {0, "claude", "100", false}, 40: {30, "cmd", "99", false}}
-	if pid, _, _ := nearest(procs.look, 30, "99", clientOf("claude-code"), 30); pid != 0 {
+	if pid, _, _ := nearest(procs.look, 30, "99", event.AgentOf("claude-code"), 30); pid != 0 {
 		t.Errorf("parent younger than the hook: got %d", pid)
 	}
-	if pid, _, _ := nearest(procs.look, 40, "1000", clientOf("claude-code"), 30); pid != 0 {
+	if pid, _, _ := nearest(procs.look, 40, "1000", event.AgentOf("claude-code"), 30); pid != 0 {
 		t.Errorf("grandparent younger than the parent: got %d", pid)
 	}
 }
@@ -132,7 +129,7 @@ func TestAliveElsewhere(t *testing.T) {
 		{"the same machine after a reboot, renamed", "box.local", "b0", "n1", "m1", 500, state.Gone},
 		{"another machine of this name", "box", "b2", "n1", "m2", 500, state.Unread},
 		{"a clone of this machine that was heard of since", "box", "b2", "n1", "m1", 2000, state.Unread},
-		{"a machine of this name, who knows which", "box", "b0", "n1", "", 500, state.Unsure},
+		{"a machine of this name, who knows which", "box", "b0", "n1", "", 500, state.Gone},
 		{"another machine, for it was heard of since", "box", "b2", "n1", "", 2000, state.Unread},
 		{"another namespace of this boot", "box", "b1", "n2", "m1", 500, state.Unread},
 		{"namespace not known", "box", "b1", "", "m1", 500, state.Unread},

@@ -112,7 +112,7 @@ func Registry(dir string) ([]Reading, error) {
 func unrecorded(pid int) (r Reading) {
 	p, l := lookup(pid)
 	inFront := p.terminal != 0 && p.front == p.group
-	if l != state.Alive || p.dead || !inFront || !clientOf(event.ClaudeCode).named(p.comm) {
+	if l != state.Alive || p.dead || !inFront || !named(claude, p.comm) {
 		return r
 	}
 	began, _ := startWall(p.start)

@@ -179,7 +179,7 @@ func unaccounted(entries map[store.Key]*entry, known readings) (list []unmatched
 		if evidence.Match(known[p.Pid], p) {
 			accounted[p.Pid] = true
 		}
-		ids[s.ID] = ids[s.ID] || p.Pid == 0 || !v.Evidence.Process.Known()
+		ids[s.ID] = ids[s.ID] || p.Pid == 0 || v.Evidence.Process == state.Unread
 	}
 	for _, pid := range slices.Sorted(maps.Keys(known)) {
 		reading := known[pid]
