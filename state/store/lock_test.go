@@ -177,8 +177,10 @@ func TestLockFileRemoved(t *testing.T) {
 	t.Parallel()
 	st := Open(t.TempDir())
 	k := KeyOf("s")
-	if err := os.MkdirAll(st.path(locksDir, ""), dirMode); err != nil {
-		t.Fatal(err)
+	for _, dir := range []string{locksDir, archiveDir} {
+		if err := os.MkdirAll(st.path(dir, ""), dirMode); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var inside atomic.Int32
 	var removed, entered atomic.Int64
@@ -208,8 +210,9 @@ func TestLockFileRemoved(t *testing.T) {
 		all.Go(func() {
 			for more() {
 				before := exists(st.lockFile(k))
-				if err := st.pruneLock(st.lockFile(k), k, time.Time{}); err != nil {
-					t.Errorf("pruneLock: %v", err)
+				_ = os.WriteFile(st.archived(k), nil, fileMode)
+				if err := st.pruneSession(st.archived(k), k, time.Now().Add(time.Hour)); err != nil {
+					t.Errorf("pruneSession: %v", err)
 				}
 				if before && !exists(st.lockFile(k)) {
 					removed.Add(1)

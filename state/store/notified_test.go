@@ -99,18 +99,12 @@ func TestDecisionsAreBounded(t *testing.T) {
 func TestPruneTold(t *testing.T) {
 	st := Open(t.TempDir())
 	for _, k := range []Key{"gone", "live"} {
+		fold(t, st, tool(string(k), "c", t0))
 		if _, err := st.Claim(k, "done-1"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, d := range []string{sessionsDir, archiveDir} {
-		if err := os.MkdirAll(filepath.Join(st.Dir, d), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(st.session("live"), []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	archive(t, st, "gone")
 	if err := st.Prune(time.Now().Add(15 * 24 * time.Hour)); err != nil {
 		t.Fatal(err)
 	}

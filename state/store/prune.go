@@ -67,33 +67,35 @@ func (st *Store) Prune(now time.Time) error {
 	}
 	err := st.pruneHistory(now.Add(-keepHistory))
 	for _, p := range [...]struct {
-		dir   string
-		keep  time.Duration
-		prune func(path string, k Key, before time.Time) error
+		dir  string
+		keep time.Duration
 	}{
-		{archiveDir, keepArchived, st.pruneSession},
-		{lateDir, keepArchived, remove},
-		{meterDir, keepArchived, st.pruneUnlessLive},
-		{claimsDir, keepArchived, st.pruneUnlessLive},
-		{tmpDir, keepTmp, remove},
-		{locksDir, keepArchived, st.pruneLock},
-		{asideDir, keepHistory, remove},
+		{archiveDir, keepArchived},
+		{lateDir, keepArchived},
+		{meterDir, keepHistory}, // of sessions that were never archived
+		{claimsDir, keepHistory},
+		{tmpDir, keepTmp},
+		{asideDir, keepHistory},
 		// Requests that are over or that a killed process left, and messages that nobody took.
-		{"offers/open", keepRequests, remove},
-		{"offers/done", keepRequests, remove},
-		{"offers/said", keepRequests, remove},
-		{"offers/stop", keepRequests, remove},
+		{"offers/open", keepRequests},
+		{"offers/done", keepRequests},
+		{"offers/said", keepRequests},
+		{"offers/stop", keepRequests},
 		// What only earlier releases used.
-		{"cache", keepTmp, remove},
-		{"seats", keepTmp, remove},
-		{"journal", keepHistory, remove},
-		{"quarantine", keepHistory, remove},
+		{"cache", keepTmp},
+		{"seats", keepTmp},
+		{"journal", keepHistory},
+		{"quarantine", keepHistory},
 	} {
 		names, e := readNames(st.path(p.dir, ""))
 		err = errors.Join(err, e)
 		for _, n := range names {
-			if path, before := st.path(p.dir, n), now.Add(-p.keep); older(path, before) {
-				err = errors.Join(err, p.prune(path, keyIn(n), before))
+			switch path, before := st.path(p.dir, n), now.Add(-p.keep); {
+			case !older(path, before):
+			case p.dir == archiveDir:
+				err = errors.Join(err, st.pruneSession(path, keyIn(n), before))
+			default:
+				err = errors.Join(err, os.RemoveAll(path))
 			}
 		}
 	}
@@ -104,8 +106,6 @@ func older(path string, before time.Time) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.ModTime().Before(before)
 }
-
-func remove(path string, _ Key, _ time.Time) error { return os.RemoveAll(path) }
 
 // pruneHistory removes the days before a moment, and the oldest if there is too much.
 func (st *Store) pruneHistory(before time.Time) error {
@@ -120,57 +120,36 @@ func (st *Store) pruneHistory(before time.Time) error {
 	return err
 }
 
-// pruneUnlessLive removes what belongs to a session that is no longer live.
-func (st *Store) pruneUnlessLive(path string, k Key, _ time.Time) error {
-	if exists(st.session(k)) {
-		return nil
-	}
-	return os.RemoveAll(path)
-}
-
-// pruneSession removes an archived session, unless it has come back since it was listed, another
-// process has locked it, or has a part of it: without the session's own record, the next event of
-// that process would begin a new one.
+// pruneSession removes an archived session with all that belongs to it but its history, its lock last:
+// whoever waits for that finds another file at the path, or none. It does not if another process has
+// locked the session, if that has come back since it was listed, or if there is a part of it: without
+// the session's own record, the next event of that process would begin a new one.
 func (st *Store) pruneSession(path string, k Key, before time.Time) error {
 	l, err := st.lock(k, noWait)
-	if err != nil {
-		return unlessBusy(err)
-	}
-	defer l.Close()
-	if !older(path, before) {
+	if errors.Is(err, ErrBusy) {
 		return nil
 	}
+	if err != nil {
+		return err
+	}
+	defer l.Close()
 	for _, dir := range [...]string{sessionsDir, archiveDir, lateDir} {
 		names, _ := readNames(st.path(dir, ""))
 		if slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, string(k)+"~") }) {
 			return nil
 		}
 	}
-	return os.RemoveAll(path)
-}
-
-// pruneLock removes the lock file of a session that has no file any more. It does so as the
-// last step under that lock: a process that waits for it then finds another file, or none, at
-// the path, and locks that. On Windows no file can be removed that any process has open.
-func (st *Store) pruneLock(path string, k Key, _ time.Time) error {
-	l, err := st.lock(k, noWait)
-	if err != nil {
-		return unlessBusy(err)
-	}
-	kept := exists(st.session(k)) || exists(st.archived(k))
-	if runtime.GOOS == "windows" {
-		l.Close()
-	}
-	if !kept {
-		_ = os.Remove(path)
-	}
-	l.Close()
-	return nil
-}
-
-func unlessBusy(err error) error {
-	if errors.Is(err, ErrBusy) {
+	if !older(path, before) {
 		return nil
 	}
+	err = os.RemoveAll(path)
+	if exists(st.session(k)) {
+		return err
+	}
+	err = errors.Join(err, os.RemoveAll(st.path(meterDir, string(k)+".json")), os.RemoveAll(st.path(claimsDir, string(k))))
+	if runtime.GOOS == "windows" { // there no file can be removed that any process has open
+		l.Close()
+	}
+	_ = os.Remove(st.lockFile(k))
 	return err
 }

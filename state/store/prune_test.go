@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -192,7 +191,7 @@ func TestPrune(t *testing.T) {
 		return []string{st.lockFile(KeyOf(id)), st.path(meterDir, id+".json")}
 	}
 	for _, id := range []string{"young", "old", "ancient", "resumed", "live"} {
-		age(t, long, all(id)...)
+		age(t, now.Add(-300*24*time.Hour), all(id)...)
 	}
 	age(t, now.Add(-13*24*time.Hour), st.archived("young"))
 	age(t, now.Add(-15*24*time.Hour), st.archived("old"), st.archived("ancient"))
@@ -205,9 +204,8 @@ func TestPrune(t *testing.T) {
 		// A live session keeps everything, however long it is silent.
 		st.session("live"): true, st.lockFile("live"): true, st.path(meterDir, "live.json"): true,
 		st.session("resumed"): true,
-		// A recently archived session keeps its files, except those that only live sessions
-		// need.
-		st.archived("young"): true, st.lockFile("young"): true, st.path(meterDir, "young.json"): false,
+		// So does a recently archived one.
+		st.archived("young"): true, st.lockFile("young"): true, st.path(meterDir, "young.json"): true,
 		// An old session keeps only its history.
 		dayFile(st): true, st.path(historyDir, "2023-06-01.jsonl"): false, st.path(historyDir, "2023-06-01.1.jsonl"): false,
 		st.archived("old"): false, st.lockFile("old"): false, st.path(meterDir, "old.json"): false,
@@ -260,7 +258,7 @@ func TestPruneLooksAgain(t *testing.T) {
 	st := aSession(t, 1)
 	archive(t, st, "s")
 	before := time.Now().Add(-time.Hour)
-	if err := errors.Join(st.pruneSession(st.archived("s"), "s", before), st.pruneLock(st.lockFile("s"), "s", before)); err != nil {
+	if err := st.pruneSession(st.archived("s"), "s", before); err != nil {
 		t.Fatal(err)
 	}
 	if !exists(st.archived("s")) || !exists(st.lockFile("s")) {
