@@ -75,7 +75,12 @@ func Digest(payload []byte) string {
 // Make writes a request, sets its id, digest and sum, and removes the remains of old ones.
 func (d Dir) Make(r *Request, now time.Time) error {
 	d.Sweep(now)
-	d.prune(now)
+	done, _ := os.ReadDir(d.done()) // none yet, or unreadable: nothing to remove
+	for _, n := range done {
+		if info, err := n.Info(); err == nil && now.Sub(info.ModTime()) > kept {
+			_ = os.RemoveAll(d.done(n.Name()))
+		}
+	}
 	r.ID, r.Digest = rand.Text(), Digest(r.Payload) // 130 random bits
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -171,7 +176,7 @@ func (d Dir) List(now time.Time) ([]Request, error) {
 			continue
 		}
 		r, err := read(d.open(n.Name()))
-		if err == nil && answers[r.Kind] != nil && d.waits(&r, here, now) {
+		if err == nil && answers[r.Kind] != nil && r.waits(here, now) {
 			list = append(list, r)
 		}
 	}
@@ -184,10 +189,9 @@ func (d Dir) List(now time.Time) ([]Request, error) {
 // StillOpen reports whether r has neither ended nor been answered.
 func (d Dir) StillOpen(r *Request) bool { return d.has(r.ID, "") && !d.has(r.ID, answerFile) }
 
-// waits reports whether a process waits for an answer to r.
-func (d Dir) waits(r *Request, here evidence.Machine, now time.Time) bool {
-	return event.MillisOf(now) < r.Expires && here.Presence(r.Client, r.Made) != state.Gone &&
-		!dead(d.open(r.ID), r, here, now)
+// waits reports whether the client of r still waits for an answer.
+func (r *Request) waits(here evidence.Machine, now time.Time) bool {
+	return event.MillisOf(now) < r.Expires && here.Presence(r.Client, r.Made) != state.Gone
 }
 
 // dead reports whether the process that waits at r, in dir, is gone. One on another machine, which
@@ -231,11 +235,9 @@ func (d Dir) Sweep(now time.Time) {
 // others get a *TakenError. Other errors are ErrNone, ErrOver, ErrExpired, ErrChanged,
 // ErrAlways, and those of an invalid answer.
 func (d Dir) Give(a Answer, now time.Time) error {
+	d.Sweep(now)
 	r, err := d.Load(a.Request)
-	if err != nil {
-		return err
-	}
-	if err := r.Fits(a); err != nil {
+	if err := cmp.Or(err, r.Fits(a)); err != nil {
 		return err
 	}
 	if by, ok := d.Answered(r.ID); ok {
@@ -244,8 +246,8 @@ func (d Dir) Give(a Answer, now time.Time) error {
 	if event.MillisOf(now) >= r.Expires {
 		return ErrExpired
 	}
-	if !d.waits(&r, evidence.ThisMachine(), now) {
-		return d.ended(r.ID)
+	if !r.waits(evidence.ThisMachine(), now) {
+		return ErrOver
 	}
 	a.At = event.MillisOf(now)
 	b, err := json.Marshal(a)
@@ -281,7 +283,7 @@ func (d Dir) Answer(r *Request, a Answer, unlock Unlock) (Outcome, error) {
 	out, known := d.Outcome(r.ID, Delivery)
 	if !known {
 		out.Why = "the process that waits has not taken it yet"
-	} else if out.Taken && a.Word == Deny && r.dialogWon(recorded) {
+	} else if out.Taken && a.Word == Deny && r.DialogWon(recorded) {
 		out = Outcome{Why: "it was answered in the session first"}
 	}
 	if !out.Taken {
@@ -387,16 +389,6 @@ func until(most, every time.Duration, is func() bool) bool {
 	return true
 }
 
-// prune removes what is kept of requests that were closed an hour ago.
-func (d Dir) prune(now time.Time) {
-	done, _ := os.ReadDir(d.done()) // none yet, or unreadable: nothing to remove
-	for _, n := range done {
-		if info, err := n.Info(); err == nil && now.Sub(info.ModTime()) > kept {
-			_ = os.RemoveAll(d.done(n.Name()))
-		}
-	}
-}
-
 // Notify has the process that waits at a request start the one that shows it to the user with
 // buttons: a button counts only from a child of the process that waits. It works once.
 func (d Dir) Notify(id string, channels []string) error {
@@ -412,10 +404,10 @@ func (d Dir) Channels(id string) []string {
 // tail is how many bytes of a transcript are read for what became of a call.
 const tail = 512 << 10
 
-// dialogWon reports whether a Deny that the client was given for a Permission came too late: if the
+// DialogWon reports whether a Deny that the client was given for a Permission came too late: if the
 // dialog is answered at the session at the same moment, only the transcript tells, and not for
 // subagents.
-func (r *Request) dialogWon(wait time.Duration) bool {
+func (r *Request) DialogWon(wait time.Duration) bool {
 	path := gjson.GetBytes(r.Payload, "transcript_path").String()
 	if path == "" || r.UseID == "" || r.Actor != "" || r.Kind != Permission {
 		return false

@@ -26,7 +26,7 @@ func TestRefused(t *testing.T) {
 		}
 		written := time.AfterFunc(50*time.Millisecond, func() { _ = os.WriteFile(path, []byte(c.now+c.later), 0o600) })
 		o := Request{Kind: Permission, UseID: "u1", Payload: []byte(fmt.Sprintf(`{"transcript_path":%q}`, path))}
-		if won := o.dialogWon(400 * time.Millisecond); won != c.dialog {
+		if won := o.DialogWon(400 * time.Millisecond); won != c.dialog {
 			t.Errorf("%q, then %q: the dialog was first: %v", c.now, c.later, won)
 		}
 		written.Stop()

@@ -229,9 +229,6 @@ const (
 	Phone    From = "phone"
 )
 
-// here reports whether the answer was given on this machine.
-func (f From) here() bool { return f == Terminal || f == Watch || f == Page || f == Desktop }
-
 // Answer is the user's answer to a request.
 type Answer struct {
 	Request string `json:"offer"`
@@ -300,7 +297,7 @@ func (r *Request) Fits(a Answer) error {
 		return ErrChanged
 	case answers[r.Kind][a.Word] == "":
 		return fmt.Errorf("%q is not an answer to a %s", a.Word, r.Kind)
-	case a.Always != 0 && !a.From.here():
+	case a.Always != 0 && !slices.Contains([]From{Terminal, Watch, Page, Desktop}, a.From):
 		return ErrAlways
 	case a.Always != 0 && (a.Word != Allow || a.Always < 1 || a.Always > len(r.Suggestions())):
 		return fmt.Errorf("the client suggests no rule %d here", a.Always)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/live"
@@ -43,37 +42,38 @@ const (
 	settle = time.Second
 	// unfolded is how long an event may wait in the spool of a busy session.
 	unfolded = 10 * time.Second
+	// sibling is how far, in milliseconds, the hook that folds the end of the turn may be behind
+	// the one that holds it: both start at the same event.
+	sibling = 3000
 )
 
 // Over says why the held call is over, as far as the facts of its session show; seen is
 // whether the call was in them before.
 func (r *Request) Over(s *state.Session, seen bool, now event.Millis) (why string, there bool) {
-	switch {
+	switch main := s.Main(); {
 	case s.End.At >= r.Made:
 		return WhySession, seen
-	case r.Kind == Reply:
-		return r.working(s), true
+	case r.Kind != Reply:
+	case main.Active > r.Made && main.Active > main.Ended, s.Prompt.At > r.Made:
+		return WhyWork, true
+	case s.Stop.At > r.Made+sibling, s.Failure.At > r.Made+sibling:
+		return WhyTurn, true // a newer end has a hook of its own that waits
+	default:
+		return "", true
 	}
-	c := r.call(s)
-	switch {
-	case c == nil && (seen || now > r.Made+event.Millis(unfolded.Milliseconds())):
-		return WhyCall, seen
-	case c == nil:
-		return "", false
-	case c.Answered > r.Made:
-		return WhyAnswered, true
-	}
-	return "", true
-}
-
-// call returns the open call that is held.
-func (r *Request) call(s *state.Session) *state.Call {
 	for a, c := range s.Calls() {
-		if r.Of(c) && a.ID == r.Actor {
-			return c
+		switch {
+		case a.ID != r.Actor || !r.Of(c):
+		case c.Answered > r.Made:
+			return WhyAnswered, true
+		default:
+			return "", true
 		}
 	}
-	return nil
+	if seen || now > r.Made+event.Millis(unfolded.Milliseconds()) {
+		return WhyCall, seen
+	}
+	return "", false
 }
 
 // Of reports whether c is the call that is held.
@@ -84,34 +84,17 @@ func (r *Request) Of(c *state.Call) bool {
 	return c.Hash == r.Hash && c.Name == r.Tool
 }
 
-// sibling is how far, in milliseconds, the hook that folds the end of the turn may be behind
-// the one that holds it: both start at the same event.
-const sibling = 3000
-
-// working says whether the session works again after the turn that is held.
-func (r *Request) working(s *state.Session) string {
-	main := s.Main()
-	switch {
-	case main.Active > r.Made && main.Active > main.Ended, s.Prompt.At > r.Made:
-		return WhyWork
-	case s.Stop.At > r.Made+sibling, s.Failure.At > r.Made+sibling:
-		return WhyTurn // a newer end has a hook of its own that waits
-	}
-	return ""
-}
-
+// waiter waits at a request.
 type waiter struct {
 	Request  // without its payload
 	st       *store.Store
-	dir      string
-	notify   func() // starts what shows the request to the user; nil once it has
+	dir      Dir
 	registry string // the client's record of its session, empty if unknown
 	parent   int    // the process that started this one, which may be a shell of the client's
 	seen     bool
-	dialog   bool              // the registry has said that a dialog is open
-	free     time.Time         // since when it no longer says so
-	beaten   time.Time         // when the request's file was last touched
-	file     plainfile.Version // of the session at the last look
+	dialog   bool      // the registry has said that a dialog is open
+	free     time.Time // since when it no longer says so
+	beaten   time.Time // when the request's file was last touched
 }
 
 // Wait waits at the request id, whose Sum was sum when it was made, and returns it with the user's
@@ -124,19 +107,21 @@ func Wait(st *store.Store, id, sum string, getenv func(string) string, notify fu
 	if err != nil {
 		return r, a, WhyGone
 	}
-	w.notify = notify
 	answered := false
 	ctx, over := context.WithCancel(context.Background())
 	defer over()
 	live.Watch(ctx, recheck, func() {
 		if answered, why = w.look(time.Now()); answered || why != "" {
 			over()
+		} else if notify != nil && w.dir.has(id, notifyFile) {
+			notify()
+			notify = nil
 		}
-	}, w.dir)
+	}, w.dir.open(id))
 	if !answered {
 		return r, a, why
 	}
-	if r, a, err = In(st.Dir).given(id, sum); err != nil {
+	if r, a, err = w.dir.given(id, sum); err != nil {
 		st.Log(fmt.Errorf("refusing an answer: %w", err))
 		why = "the answer was refused: " + err.Error()
 	}
@@ -144,8 +129,9 @@ func Wait(st *store.Store, id, sum string, getenv func(string) string, notify fu
 }
 
 func begin(st *store.Store, id string, getenv func(string) string) (*waiter, error) {
-	dir := In(st.Dir).open(id)
-	r, err := head(dir)
+	dir := In(st.Dir)
+	r, err := head(dir.open(id))
+	r.ID = id
 	w := &waiter{Request: r, st: st, dir: dir, parent: os.Getppid(), beaten: time.Now()}
 	if at := evidence.RegistryDir(getenv); at != "" && r.Client.Pid > 0 {
 		w.registry = filepath.Join(at, strconv.Itoa(r.Client.Pid)+".json")
@@ -155,10 +141,10 @@ func begin(st *store.Store, id string, getenv func(string) string) (*waiter, err
 
 // look checks everything. An answer to a call that is over does not count: no client receives it.
 func (w *waiter) look(now time.Time) (answered bool, why string) {
-	answered = w.has(answerFile)
+	answered = w.dir.has(w.ID, answerFile)
 	at := event.MillisOf(now)
 	switch {
-	case !w.has(""):
+	case !w.dir.has(w.ID, ""):
 		return false, WhyGone
 	case at >= w.Expires && !answered: // an answer that was given came in time
 		return false, WhyExpired
@@ -167,43 +153,19 @@ func (w *waiter) look(now time.Time) (answered bool, why string) {
 	}
 	if now.Sub(w.beaten) >= beat {
 		w.beaten = now
-		_ = os.Chtimes(filepath.Join(w.dir, headFile), now, now) // it only tells others that this process lives
+		_ = os.Chtimes(w.dir.open(w.ID, headFile), now, now) // it only tells others that this process lives
 	}
-	if why := w.facts(at); why != "" {
-		return false, why
+	s, err := w.st.Load(store.KeyOf(w.Record))
+	switch {
+	case err == nil:
+		why, w.seen = w.Over(&s, w.seen, at)
+	case w.seen && errors.Is(err, fs.ErrNotExist): // otherwise it cannot be read now
+		why = WhySession
 	}
-	if w.notify != nil && w.has(notifyFile) {
-		w.notify()
-		w.notify = nil
+	if why == "" && w.undone(now) {
+		why = WhyAnswered
 	}
-	if w.undone(now) {
-		return false, WhyAnswered
-	}
-	return answered, ""
-}
-
-func (w *waiter) has(file string) bool {
-	_, err := os.Stat(filepath.Join(w.dir, file))
-	return err == nil
-}
-
-// facts checks the session's facts, if they have changed.
-func (w *waiter) facts(now event.Millis) (why string) {
-	k := store.KeyOf(w.Record)
-	file, _ := w.st.Versions(k)
-	if w.seen && file == w.file && !file.Young(50*time.Millisecond) {
-		return ""
-	}
-	s, err := w.st.Load(k)
-	if err != nil {
-		if w.seen && errors.Is(err, fs.ErrNotExist) {
-			return WhySession
-		}
-		return "" // it cannot be read now
-	}
-	w.file = file
-	why, w.seen = w.Over(&s, w.seen, now)
-	return why
+	return answered && why == "", why
 }
 
 // undone asks the client's registry whether the dialog was answered or cancelled at the
