@@ -158,7 +158,13 @@ func (c *notifyLogCmd) Run(a *app) error {
 			day = on
 			fmt.Fprintln(a.Stdout, day)
 		}
-		d.print(a.Stdout)
+		verdict := map[state.Verdict]string{state.Notify: "sent", state.Later: "not yet", state.Never: "not sent"}[d.Verdict]
+		at, id := d.At.Local().Format("15:04:05"), event.OneLine(d.SessionID, 64)
+		line := fmt.Sprintf("%s  %-8.8s  %-10s  %-8s  %s", at, id, d.Kind, verdict, d.Reason)
+		if d.Channels != "" {
+			line += " (" + event.OneLine(d.Channels, 512) + ")"
+		}
+		fmt.Fprintln(a.Stdout, line)
 	}
 	if len(list) == 0 {
 		fmt.Fprintln(a.Stdout, "nothing was decided yet")
@@ -215,16 +221,6 @@ func (a *app) unlogged(id string, list []explained) []explained {
 	return list
 }
 
-func (d explained) print(w io.Writer) {
-	verdict := map[state.Verdict]string{state.Notify: "sent", state.Later: "not yet", state.Never: "not sent"}[d.Verdict]
-	at, id := d.At.Local().Format("15:04:05"), event.OneLine(d.SessionID, 64)
-	fmt.Fprintf(w, "%s  %-8.8s  %-10s  %-8s  %s", at, id, d.Kind, verdict, d.Reason)
-	if d.Channels != "" {
-		fmt.Fprintf(w, " (%s)", event.OneLine(d.Channels, 512))
-	}
-	fmt.Fprintln(w)
-}
-
 type notifyUsageCmd struct {
 	Account string `arg:""`
 	Limit   string `arg:""`
@@ -255,27 +251,21 @@ func (c *notifyUsageCmd) send(a *app, w usage.Window, now time.Time) error {
 		d.Verdict, d.Reason = state.Never, state.ReasonQuiet
 		return a.Store.Decide(d)
 	}
-	n := usageNote(w, c.Percent, c.Account, now)
-	d.Channels = notify.Send(context.Background(), a.channels(set, nil), n)
-	defer notify.Wait()
-	return a.Store.Decide(d)
-}
-
-// usageNote says which limit it is, and when it resets.
-func usageNote(w usage.Window, percent int, account string, now time.Time) notify.Note {
-	body := "resets " + term.Moment(w.Resets.Time(), now.Local())
-	if account != "" {
-		body += "; " + event.OneLine(account, 80)
-	}
-	return notify.Note{
+	n := notify.Note{
 		Schema:  notify.Schema,
 		Kind:    config.Limit,
 		Public:  true,
 		Project: "usage",
-		Title:   fmt.Sprintf("usage limit %s: %d %% used", term.LimitName(w.Name), percent),
-		Body:    body,
+		Title:   fmt.Sprintf("usage limit %s: %d %% used", term.LimitName(w.Name), c.Percent),
+		Body:    "resets " + term.Moment(w.Resets.Time(), now.Local()),
 		Since:   w.At.Time(),
 	}
+	if c.Account != "" {
+		n.Body += "; " + event.OneLine(c.Account, 80)
+	}
+	d.Channels = notify.Send(context.Background(), a.channels(set, nil), n)
+	defer notify.Wait()
+	return a.Store.Decide(d)
 }
 
 type notifyAskCmd struct {
@@ -290,9 +280,6 @@ func (c *notifyAskCmd) Run(a *app) error {
 	return nil
 }
 
-// errNotWaiting is returned to any process but the one that waits at the request.
-var errNotWaiting = errors.New("only the process that holds the call has its notification answered")
-
 // waits reports whether the process that waits at o started this one. An agent can run this
 // command with its own configuration, but not as a child of the waiting process, which is the
 // client's hook or the program that the hook became.
@@ -301,18 +288,28 @@ func waits(o *request.Request) bool {
 	return there && p == o.Waiter
 }
 
+// openEvery is how often a request is checked.
+const openEvery = time.Second
+
 func (a *app) askUser(id string) error {
-	o, err := request.In(a.Store.Dir).Load(id)
+	dir := request.In(a.Store.Dir)
+	o, err := dir.Load(id)
 	if err != nil {
 		return err
 	}
 	if !waits(&o) {
-		return errNotWaiting
+		return errors.New("only the process that holds the call has its notification answered")
 	}
-	set := alert.Defaults()
-	set.Channels = request.In(a.Store.Dir).Channels(id)
-	ctx, over := a.whileOpen(&o)
+	ctx, over := context.WithDeadline(context.Background(), o.Expires.Time())
 	defer over()
+	go func() {
+		for dir.StillOpen(&o) && waits(&o) && ctx.Err() == nil {
+			time.Sleep(openEvery)
+		}
+		over()
+	}()
+	set := alert.Defaults()
+	set.Channels = dir.Channels(id)
 	var all sync.WaitGroup
 	for _, ch := range a.channels(set, nil) {
 		if ch.Ask == nil {
@@ -329,44 +326,36 @@ func (a *app) askUser(id string) error {
 	return nil
 }
 
-// openEvery is how often a request is checked.
-const openEvery = time.Second
-
-// whileOpen returns a context that ends with the request.
-func (a *app) whileOpen(o *request.Request) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithDeadline(context.Background(), o.Expires.Time())
-	go func() {
-		for request.In(a.Store.Dir).StillOpen(o) && waits(o) && ctx.Err() == nil {
-			time.Sleep(openEvery)
-		}
-		cancel()
-	}()
-	return ctx, cancel
-}
-
 // askBy asks through one channel and passes on the answer. If something has changed since the
 // request was shown, such as a file that the call edits, it is shown again.
 func (a *app) askBy(ctx context.Context, over func(), by *notify.Channel, o *request.Request) error {
-	host := evidence.ThisMachine().Host
+	host, dir := evidence.ThisMachine().Host, request.In(a.Store.Dir)
 	for {
 		ask := notify.AskOf(o, host, by.Words)
-		if request.In(a.Store.Dir).HasPIN() {
+		if dir.HasPIN() {
 			ask.Buttons = nil // a button cannot ask for it
 		}
 		word, become, err := by.Ask(ctx, ask)
 		if err != nil || word == "" {
-			become(a.end(ctx, o))
+			said := "" // the user dismissed it
+			if ctx.Err() != nil {
+				dir.Outcome(o.ID, request.Delivery)
+				if _, why := dir.Load(o.ID); why != nil {
+					said = why.Error()
+				}
+			}
+			become(said)
 			return err
 		}
 		if word == request.Allow && notify.AskOf(o, host, by.Words).Body != ask.Body {
 			become("What it would do has changed since: it is shown again.")
 			continue
 		}
-		from := request.Desktop
+		ans := request.Answer{Word: word, From: request.Desktop, By: a.User()}
 		if by.Name == alert.Ntfy {
-			from = request.Phone
+			ans.From = request.Phone
 		}
-		out, err := request.In(a.Store.Dir).Answer(o, request.Answer{Word: word, From: from, By: a.User()}, request.NoPIN)
+		out, err := dir.Answer(o, ans, request.NoPIN)
 		over()
 		if err != nil {
 			out.Did = "not answered: " + err.Error()
@@ -377,18 +366,4 @@ func (a *app) askBy(ctx context.Context, over func(), by *notify.Channel, o *req
 		}
 		return err
 	}
-}
-
-// end returns the result of a request that this process did not answer; empty if the user
-// dismissed the notification.
-func (a *app) end(ctx context.Context, o *request.Request) string {
-	if ctx.Err() == nil {
-		return ""
-	}
-	dir := request.In(a.Store.Dir)
-	out, _ := dir.Outcome(o.ID, request.Delivery)
-	if by, ok := dir.Answered(o.ID); ok {
-		return (&request.TakenError{By: by}).Error()
-	}
-	return out.Why
 }

@@ -84,7 +84,7 @@ func TestAskedOnPhone(t *testing.T) {
 	o := h.offer()
 	own := exec.Command(filepath.Join(p.bin, "beckon"), "notify", "ask", o.ID) // as an agent would
 	own.Env = p.env
-	if out, err := own.CombinedOutput(); err != nil || !strings.Contains(p.log(), errNotWaiting.Error()) {
+	if out, err := own.CombinedOutput(); err != nil || !strings.Contains(p.log(), "only the process that holds the call has its notification answered") {
 		t.Errorf("who does not hold the call asks the user: %v: %s", err, out)
 	}
 	m := server.Await(t, "asks", 1)[0]

@@ -18,7 +18,6 @@ func TestNewerClient(t *testing.T) {
 		{"unknown\n", "", ""},
 		{"unknown\n", "another_1-2-3", ""},
 		{"unknown\n", "claude-code_next", ""},
-		{"unknown\n", "claude-code_2-1--3_x", ""},
 	} {
 		dir := t.TempDir()
 		if err := os.MkdirAll(filepath.Dir(ChosenFor(dir)), 0o700); err != nil {

@@ -191,18 +191,9 @@ func newerClient(stateDir, agent string) string {
 	}
 	dashed, _, _ := strings.Cut(rest, "_")
 	version := strings.ReplaceAll(dashed, "-", ".")
-	chosen, err := plainfile.ReadFile(ChosenFor(stateDir))
-	was := strings.TrimSpace(string(chosen))
-	if err != nil || !isVersion(version) || isVersion(was) && !wire.Older(was, version) {
+	was, err := plainfile.ReadFile(ChosenFor(stateDir))
+	if err != nil || !wire.Older(string(was), version) { // "unknown" is older than every version
 		return ""
 	}
 	return version
-}
-
-// isVersion reports whether a text is three numbers separated by dots.
-func isVersion(text string) bool {
-	parts := strings.Split(text, ".")
-	return len(parts) == 3 && !slices.ContainsFunc(parts, func(p string) bool {
-		return p == "" || strings.Trim(p, "0123456789") != ""
-	})
 }

@@ -53,10 +53,7 @@ func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) st
 		return observe(a, stdin, stdout, getenv, nil)
 	}
 	in := io.Reader(stdin)
-	needs, rules := covered(string(event.KindOf(a.Agent, a.Event)), getenv)
-	if a.Refused() || needs != trust.Unknown && a.Event == string(event.PreToolUse) && allows(getenv) {
-		needs, rules = trust.Rules, nil
-	}
+	needs, rules := covered(a, getenv)
 	switch needs {
 	case trust.None:
 	case trust.Rules:
@@ -150,12 +147,6 @@ func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)
 		(kept.Allows() || kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, kept.NameOf(project, Worktree)))
 }
 
-// allows reports whether the user has allowed calls that may still come.
-func allows(getenv func(string) string) bool {
-	dir, err := store.Dir(getenv)
-	return err == nil && trust.In(dir).Allows()
-}
-
 // unasked warns the user of a policy without a program that can evaluate it.
 const unasked = `{"systemMessage":"beckon: there is a policy, but the program beckon is not beside beckon-hook, ` +
 	`so it is NOT in force: run beckon doctor"}` + "\n"
@@ -194,32 +185,32 @@ func becomeHook(args []string) (code int, ok bool) {
 }
 
 // covered returns what is known about the policy's part in an event; nothing after a panic.
-func covered(event string, getenv func(string) string) (needs trust.Needs, rules []byte) {
-	needs = trust.Unknown
-	var fault error // as in guarded
-	defer Guard(&fault)
-	dir, err := store.Dir(getenv)
-	if err != nil {
-		return trust.Unknown, nil
-	}
-	return Coverage(getenv).Of(trust.In(dir), event)
+func covered(a Args, getenv func(string) string) (needs trust.Needs, rules []byte) {
+	guarded(false, func() bool {
+		dir, err := store.Dir(getenv)
+		if err != nil {
+			return false
+		}
+		kept := trust.In(dir)
+		needs, rules = Coverage(getenv).Of(kept, string(event.KindOf(a.Agent, a.Event)))
+		if a.Refused() || needs != trust.Unknown && a.Event == string(event.PreToolUse) && kept.Allows() {
+			needs, rules = trust.Rules, nil // the user may have allowed the call
+		}
+		return true
+	})
+	return needs, rules
 }
 
 // Coverage returns what the policy files here cover, for this program in this place.
 func Coverage(getenv func(string) string) trust.Coverage {
 	global, project := trust.Files(getenv)
-	place := []string{home.Beside("") + builds(), home.Dir(getenv), getenv("CLAUDE_CONFIG_DIR")}
-	return trust.CoverageOf(global, project, strings.Join(place, "\x00"))
-}
-
-// builds distinguishes versions of the programs: their packs and rules may differ.
-func builds() (versions string) {
-	for _, name := range []string{"beckon-hook", "beckon"} {
+	place := home.Beside("")
+	for _, name := range []string{"beckon-hook", "beckon"} { // versions differ in their packs and rules
 		if info, err := os.Stat(home.Beside(name)); err == nil {
-			versions += "\x00" + strconv.FormatInt(info.ModTime().UnixNano(), 10) + "," + strconv.FormatInt(info.Size(), 10)
+			place += "\x00" + strconv.FormatInt(info.ModTime().UnixNano(), 10) + "," + strconv.FormatInt(info.Size(), 10)
 		}
 	}
-	return versions
+	return trust.CoverageOf(global, project, place+"\x00"+home.Dir(getenv)+"\x00"+getenv("CLAUDE_CONFIG_DIR"))
 }
 
 // Foreign reports whether an agent other than Claude Code sends the event.

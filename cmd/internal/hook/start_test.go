@@ -61,7 +61,7 @@ func TestFaultsBeforeThePolicy(t *testing.T) {
 			t.Errorf("after %d looks a fault is not a policy", looks)
 		}
 		n = 0
-		if needs, _ := covered("PreToolUse", getenv); needs != trust.Unknown {
+		if needs, _ := covered(Args{Event: "PreToolUse"}, getenv); needs != trust.Unknown {
 			t.Errorf("after %d looks a fault covers %v", looks, needs)
 		}
 	}
