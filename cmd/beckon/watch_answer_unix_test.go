@@ -61,7 +61,7 @@ func TestWatchAnswers(t *testing.T) {
 	p.wait(`answers are off: beckon setup answers turns them on`)
 	o := asking(t, st, "first", `make\nmake test`)
 	p.press("Space")
-	p.wait(`(?s)Bash\n /home/u/shop  main.*│ make\n │ make test\n a: accept all edits, in this session\n.*y allow`)
+	p.wait(`(?s)Bash\n /home/u/shop \(main\).*│ make\n │ make test\n a: accept all edits, in this session\n.*y allow`)
 	time.Sleep(time.Second) // as long as reading it takes
 	p.press("y")
 	if a := took(t, st, o); a.Word != request.Allow || a.Digest != o.Digest || a.By != "kim" || a.From != request.Watch {

@@ -102,10 +102,8 @@ func Suggestion(update []byte) string {
 // rowWidth is how many characters a notification shows in a row.
 const rowWidth = 40
 
-// Brief returns a card as text for a notification of that many rows: the request, and where it
-// would happen. whole reports whether it shows the whole card; otherwise the text ends in "…",
-// or says why not.
-func (c *Card) Brief(rows int) (text string, whole bool) {
+// Where says where the request would happen, and who asks.
+func (c *Card) Where() string {
 	where := c.Dir
 	if c.Branch != "" {
 		where += " (" + c.Branch + ")"
@@ -116,11 +114,19 @@ func (c *Card) Brief(rows int) (text string, whole bool) {
 	if c.Agent != "" {
 		where += ", asked by its subagent " + c.Agent
 	}
+	return where
+}
+
+// Brief returns a card as text for a notification of that many rows: the request, and where it
+// would happen. whole reports whether it shows the whole card; otherwise the text ends in "…",
+// or says why not.
+func (c *Card) Brief(rows int) (text string, whole bool) {
 	lines := []string{c.Title}
 	for _, l := range c.Lines {
 		lines = append(lines, l.Text)
 	}
-	rows -= rowsOf("in " + where)
+	where := "in " + c.Where()
+	rows -= rowsOf(where)
 	whole = c.Whole
 	var b strings.Builder
 	for _, l := range lines {
@@ -134,7 +140,7 @@ func (c *Card) Brief(rows int) (text string, whole bool) {
 	if !c.Whole {
 		b.WriteString("(" + Line1(c.Why) + ")\n")
 	}
-	return b.String() + "in " + where, whole
+	return b.String() + where, whole
 }
 
 // rowsOf returns the most rows that a line takes: broken at its spaces, with long words in

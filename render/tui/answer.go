@@ -75,13 +75,8 @@ func (s *sheet) request(o *card.Request) {
 			bar = on
 		}
 	}
-	title := c.Title
-	if c.Agent != "" {
-		title += ", asked by its subagent " + c.Agent
-	}
-	add("", "", strong, title)
-	where := []string{c.Dir, c.Branch, c.Host}
-	add("", "", dim, strings.Join(slices.DeleteFunc(where, func(w string) bool { return w == "" }), "  "))
+	add("", "", strong, c.Title)
+	add("", "", dim, c.Where())
 	for _, l := range c.Lines {
 		add("│ ", "┊ ", cardRole[l.Kind], l.Text)
 	}

@@ -155,7 +155,7 @@ func TestAnswerGoesOn(t *testing.T) {
 func TestAnswerShowsFirst(t *testing.T) {
 	r := newAnswering(t, 80, 24, bash("A", "make all"))
 	r.slowly("y")
-	r.wantOn("│ make all", "/home/u/shop  main  here", "a: accept all edits, in this session", "y allow", "d deny")
+	r.wantOn("│ make all", "/home/u/shop (main) on here", "a: accept all edits, in this session", "y allow", "d deny")
 	if len(r.given) != 0 {
 		t.Fatal("allowed what was not on the screen")
 	}

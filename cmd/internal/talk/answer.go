@@ -60,7 +60,9 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 // session the answer is for the only request.
 func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, words []string, err error) {
 	first := c.Words[0]
-	if i := byID(list, first); i >= 0 {
+	begins := strings.ToUpper(first)
+	i := slices.IndexFunc(list, func(o card.Request) bool { return len(first) >= 4 && strings.HasPrefix(o.ID, begins) })
+	if i >= 0 {
 		return list[i : i+1], c.Words[1:], nil
 	}
 	if isAnswer(first) && len(c.Words) <= 2 {
@@ -74,7 +76,7 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, 
 		return nil, nil, cli.NotFound("beckon setup answers lets you answer what sessions ask from here on",
 			"no session waits for an answer")
 	}
-	if id, became := request.In(a.Store.Dir).Past(strings.ToUpper(first)); became != nil && len(first) >= 4 {
+	if id, became := request.In(a.Store.Dir).Past(begins); became != nil && len(first) >= 4 {
 		return nil, nil, cli.Late("request %s: %w", id[:5], became)
 	}
 	v, err := a.Find(first)
@@ -88,17 +90,12 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, 
 	return of, c.Words[1:], nil
 }
 
-// byID returns the index of the request whose id begins so, -1 for none.
-func byID(list []card.Request, id string) int {
-	return slices.IndexFunc(list, func(o card.Request) bool {
-		return len(id) >= 4 && strings.HasPrefix(o.ID, strings.ToUpper(id))
-	})
-}
-
 // notOffered returns why a session has nothing to answer.
 func notOffered(a *cli.App, v state.Seen) error {
 	const there = "beckon jump brings you there"
 	name := cli.ShortID(v.Session.ID)
+	t, err := setup.Settings(a, installer.User)
+	on := err == nil && slices.ContainsFunc(installer.InspectFile(t).Entries, installer.Entry.Answers)
 	not := func(hint, why string) error { return cli.NotFound(hint, "session %s %s", name, why) }
 	switch ag := event.AgentOf(v.Session.Agent); {
 	case !v.Status.State.Live():
@@ -113,16 +110,10 @@ func notOffered(a *cli.App, v state.Seen) error {
 	case ag.Name != event.ClaudeCode:
 		return not("beckon setup answers lets you answer what is asked from then on; "+there,
 			"waits, but can be answered only where it runs")
-	case !answersOn(a):
+	case !on:
 		return cli.NotFound(there, "answers are off: beckon setup answers turns them on, for what is asked from then on")
 	}
 	return not(there+"; beckon away lets you answer subagents, too", "asked before answers were on, or its subagent asks")
-}
-
-// answersOn reports whether Claude Code's hooks wait for answers from here.
-func answersOn(a *cli.App) bool {
-	t, err := setup.Settings(a, installer.User)
-	return err == nil && slices.ContainsFunc(installer.InspectFile(t).Entries, installer.Entry.Answers)
 }
 
 // one answers the only request of a list; without words it prints the list. A
@@ -321,26 +312,11 @@ func (c *AnswerCmd) none(a *cli.App) error {
 
 // Show prints a request whole, and records that the user has seen it.
 func Show(a *cli.App, o *card.Request) {
-	draw(a, o)
-	if !o.Card.Whole || mayAnswer(a) != nil {
-		return // a listing by an agent shows the user nothing
-	}
-	if err := request.In(a.Store.Dir).Show(o.ID); err != nil {
-		a.Store.Log(fmt.Errorf("noting what was shown: %w", err))
-	}
-}
-
-func draw(a *cli.App, o *card.Request) {
 	paint := a.Style("auto").Paint
 	title := card.Line1(o.Name) + "  " + o.Card.Title
 	fmt.Fprintf(a.Stdout, "%s  %s\n", paint("33", o.ShortID()), paint("1", title))
-	places := []string{o.Card.Dir, o.Card.Branch, o.Card.Host}
-	where := strings.Join(slices.DeleteFunc(places, func(s string) bool { return s == "" }), "  ")
-	if o.Card.Agent != "" {
-		where += "  (asked by its subagent " + o.Card.Agent + ")"
-	}
 	age := time.Since(o.Made.Time()).Round(time.Second)
-	fmt.Fprintf(a.Stdout, "       %s  %s\n", paint("2", where), paint("2", "for "+age.String()))
+	fmt.Fprintf(a.Stdout, "       %s  %s\n", paint("2", o.Card.Where()), paint("2", "for "+age.String()))
 	colors := map[card.Kind]string{card.Add: "32", card.Delete: "31", card.Hunk: "36", card.Note: "2", card.Head: "1"}
 	for _, l := range o.Card.Lines {
 		fmt.Fprintln(a.Stdout, "    │ "+paint(colors[l.Kind], l.Text))
@@ -356,5 +332,11 @@ func draw(a *cli.App, o *card.Request) {
 			word += " " + strconv.Itoa(i+1)
 		}
 		fmt.Fprintf(a.Stdout, "       %s: %s\n", word, s)
+	}
+	if mayAnswer(a) != nil {
+		return // a listing by an agent shows the user nothing
+	}
+	if err := request.In(a.Store.Dir).Show(o.ID); err != nil {
+		a.Store.Log(fmt.Errorf("noting what was shown: %w", err))
 	}
 }

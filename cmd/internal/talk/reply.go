@@ -121,14 +121,24 @@ func (c *AwayCmd) Run(a *cli.App) error {
 	if err := mayAnswer(a); err != nil {
 		return err
 	}
+	dir := request.In(a.Store.Dir)
 	if c.For == "off" {
-		return back(a)
+		was, err := dir.Back()
+		if err != nil {
+			return fmt.Errorf("noting that you are back: %w", err)
+		}
+		text := "you were not away"
+		if was {
+			text = "back: what subagents ask from now on shows its dialog"
+		}
+		_, err = fmt.Fprintln(a.Stdout, text)
+		return err
 	}
 	until, err := render.Until(c.For, time.Now())
 	if err != nil {
 		return cli.Usage("%q: %w", c.For, err)
 	}
-	if err := request.In(a.Store.Dir).GoAway(until); err != nil {
+	if err := dir.GoAway(until); err != nil {
 		return fmt.Errorf("noting that you are away: %w", err)
 	}
 	end := "until beckon away off"
@@ -137,20 +147,6 @@ func (c *AwayCmd) Run(a *cli.App) error {
 	}
 	fmt.Fprintf(a.Stdout, "away %s: what subagents ask is held for your answer, and shows no dialog at its session\n", end)
 	return nil
-}
-
-// back records that the user is back.
-func back(a *cli.App) error {
-	was, err := request.In(a.Store.Dir).Back()
-	if err != nil {
-		return fmt.Errorf("noting that you are back: %w", err)
-	}
-	text := "you were not away"
-	if was {
-		text = "back: what subagents ask from now on shows its dialog"
-	}
-	_, err = fmt.Fprintln(a.Stdout, text)
-	return err
 }
 
 // remote is the flag of the commands that act on sessions.
