@@ -43,26 +43,23 @@ func (m *model) screen() []string {
 		body = m.listLines(l)
 	}
 	m.drawing = drawn{}
-	lines = append(lines, m.withPeek(pad(body, l.body), l)...)
+	body = pad(body, l.body)
+	if m.peek && !m.help { // help uses the whole screen
+		panel := m.peekLines(l)
+		if !l.side {
+			body = append(body, panel...)
+			panel = nil
+		}
+		for i := range panel {
+			body[i] = term.Fit(body[i], l.list, false) + panel[i]
+		}
+	}
+	lines = append(lines, body...)
 	m.drawn = m.drawing
 	if l.foot > 0 {
 		lines = append(lines, m.footLine()) // with the keys of what is drawn
 	}
 	return lines[:min(len(lines), max(1, m.height))]
-}
-
-func (m *model) withPeek(body []string, l layout) []string {
-	if !m.peek || m.help { // help uses the whole screen
-		return body
-	}
-	panel := m.peekLines(l)
-	if !l.side {
-		return append(body, panel...)
-	}
-	for i := range body {
-		body[i] = term.Fit(body[i], l.list, false) + panel[i]
-	}
-	return body
 }
 
 func pad(lines []string, n int) []string {
@@ -82,8 +79,10 @@ func (m *model) titleLine() string {
 	if n := len(m.chosen()); len(m.marked) > 0 {
 		right = append(right, m.paint(accent, strconv.Itoa(n)+" marked"))
 	}
-	if limit := m.limitText(); limit != "" {
-		right = append(right, limit)
+	w, ok := usage.Nearest(m.local.Limits)
+	if ok && (m.width >= shortWidth || w.Percent() >= term.NearlyFull) {
+		limit := term.Limit(w, m.now().In(time.Local), m.width < sideWidth)
+		right = append(right, m.paint(fullness(w.Percent()), limit))
 	}
 	end := strings.Join(right, m.paint(dim, " · "))
 	if end != "" {
@@ -94,14 +93,6 @@ func (m *model) titleLine() string {
 		left += "  " + counts
 	}
 	return left + strings.Repeat(" ", max(1, m.width-term.Width(left)-term.Width(end))) + end
-}
-
-func (m *model) limitText() string {
-	w, ok := usage.Nearest(m.local.Limits)
-	if !ok || m.width < shortWidth && w.Percent() < term.NearlyFull {
-		return ""
-	}
-	return m.paint(fullness(w.Percent()), term.Limit(w, m.now().In(time.Local), m.width < sideWidth))
 }
 
 var groupRole = map[render.Group]role{
@@ -137,23 +128,18 @@ func (m *model) listLines(l layout) []string {
 		case e.row >= 0:
 			lines = append(lines, m.rowLine(&m.rows[e.row], c, l.list, e.row == m.cursor))
 		case e.heading != "":
-			lines = append(lines, m.headingLine(e, l.list))
+			title := term.Cut(strings.ToUpper(e.heading.Words()), max(4, l.list-10))
+			n := strconv.Itoa(e.count)
+			if e.folded {
+				n += ", e shows them"
+			}
+			line := strings.Repeat("─", max(0, l.list-term.Width(title)-len(n)-5))
+			lines = append(lines, " "+m.paint(groupRole[e.heading], title)+" "+m.paint(dim, n+" "+line))
 		default:
 			lines = append(lines, "")
 		}
 	}
 	return lines
-}
-
-func (m *model) headingLine(e entry, width int) string {
-	title := term.Cut(strings.ToUpper(e.heading.Words()), max(4, width-10))
-	n := strconv.Itoa(e.count)
-	if e.folded {
-		n += ", e shows them"
-	}
-	line := max(0, width-term.Width(title)-len(n)-5)
-	return " " + m.paint(groupRole[e.heading], title) + " " + m.paint(dim, n) + " " +
-		m.paint(dim, strings.Repeat("─", line))
 }
 
 // rowLine draws one row in exactly width columns.
@@ -213,6 +199,10 @@ func (m *model) age(since time.Time) string {
 
 // footLine returns the line being typed, an action's result, a problem, else the keys.
 func (m *model) footLine() string {
+	warning := m.problem
+	if warning == "" && m.others.err != nil {
+		warning = m.others.err.Error()
+	}
 	switch {
 	case m.prompt != nil:
 		return m.promptLine()
@@ -220,8 +210,8 @@ func (m *model) footLine() string {
 		return " " + m.paint(alarm, "! "+clean(m.flash))
 	case m.flash != "":
 		return " " + m.paint(accent, clean(m.flash))
-	case m.warning() != "":
-		return " " + m.paint(fault, "! "+clean(m.warning()))
+	case warning != "":
+		return " " + m.paint(fault, "! "+clean(warning))
 	}
 	return m.hintLine()
 }

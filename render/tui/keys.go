@@ -45,12 +45,18 @@ func bindings() []binding {
 		{"1 2 3 4 5 6 7 8 9", "1-9", "", "choose an option", (*model).showAsked},
 		{"r", "r", "", "answer in your own words", (*model).reply},
 		{"S", "S", "", "stop its turn", (*model).stop},
-		{"m", "m", "seen", "mark as seen", (*model).markSeen},
+		{"m", "m", "seen", "mark as seen", func(m *model) tea.Cmd {
+			return m.act(m.chosen(), state.Action{Kind: state.ActSeen}, "seen")
+		}},
 		{"b", "b", "aside", "set aside, or take back", (*model).backburner},
 		{"x", "x", "", "mark several for m, b, Del", (*model).mark},
 		{"delete X", "Del X", "", "remove an ended session", (*model).remove},
 		{"z", "z", "undo", "undo seen, aside, removed", (*model).undo},
-		{"e", "e", "", "show or fold ended sessions", (*model).toggleEnded},
+		{"e", "e", "", "show or fold ended sessions", func(m *model) tea.Cmd {
+			m.ended = !m.ended
+			m.arrange()
+			return nil
+		}},
 		{"/", "/", "filter", "only rows with these words", (*model).startFilter},
 		{"?", "?", "help", "this help", (*model).openHelp},
 		{"esc", "Esc", "", "close; clear marks and filter", (*model).escape},
@@ -123,12 +129,6 @@ func (m *model) turnPage(way int) tea.Cmd {
 func (m *model) goTo(i int) tea.Cmd {
 	m.choose(i)
 	return m.recall()
-}
-
-func (m *model) toggleEnded() tea.Cmd {
-	m.ended = !m.ended
-	m.arrange()
-	return nil
 }
 
 func (m *model) do(f func() (string, error)) tea.Cmd {
@@ -211,10 +211,6 @@ func (m *model) act(rows []render.Row, a state.Action, done string) tea.Cmd {
 	}
 	clear(m.marked)
 	return m.do(func() (string, error) { return done + ": " + several(rows), m.opt.Act(a, rows...) })
-}
-
-func (m *model) markSeen() tea.Cmd {
-	return m.act(m.chosen(), state.Action{Kind: state.ActSeen}, "seen")
 }
 
 func (m *model) remove() tea.Cmd {

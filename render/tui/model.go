@@ -119,7 +119,13 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		m.width, m.height = msg.Width, msg.Height
 		m.follow()
 	case lookMsg:
-		m.look(msg)
+		if msg.err != nil {
+			m.problem = msg.err.Error()
+			return nil
+		}
+		m.looked, m.problem = true, msg.snapshot.Problem
+		m.local, m.taken = msg.snapshot, m.wall()
+		m.arrange()
 		return m.recall()
 	case othersMsg:
 		m.others = msg
@@ -163,16 +169,6 @@ func (m *model) done(msg doneMsg) {
 	if m.opt.Poke != nil {
 		m.opt.Poke()
 	}
-}
-
-func (m *model) look(msg lookMsg) {
-	if msg.err != nil {
-		m.problem = msg.err.Error()
-		return
-	}
-	m.looked, m.problem = true, msg.snapshot.Problem
-	m.local, m.taken = msg.snapshot, m.wall()
-	m.arrange()
 }
 
 func (m *model) now() time.Time {
@@ -234,13 +230,6 @@ func (m *model) current() *render.Row {
 func (m *model) seen(r *render.Row) (state.Seen, bool) {
 	v, ok := m.local.Seen[r.Record()]
 	return v, ok && r.Remote == nil
-}
-
-func (m *model) warning() string {
-	if m.problem == "" && m.others.err != nil {
-		return m.others.err.Error()
-	}
-	return m.problem
 }
 
 // follow scrolls to the selected row, and to its heading if it is the first of its group.

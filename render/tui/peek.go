@@ -25,7 +25,6 @@ func (m *model) peekLines(l layout) []string {
 	}
 	s := &sheet{m: m, width: inner}
 	if r := m.current(); r != nil {
-		m.peekHead(r, s)
 		m.peekText(r, s)
 	}
 	lines := s.lines
@@ -62,14 +61,11 @@ func (s *sheet) part(title string, as role, body ...string) {
 	}
 }
 
-func (m *model) peekHead(r *render.Row, s *sheet) {
+func (m *model) peekText(r *render.Row, s *sheet) {
+	now := m.now()
 	s.lines = append(s.lines, m.paint(term.Color(r.State), term.Glyph(r.State)+" "+m.word(r))+
 		m.paint(dim, " for "+m.age(r.Since))+"  "+m.paint(strong, term.Cut(name(r), s.width-30))+
 		m.paint(dim, " "+branch(r)))
-}
-
-func (m *model) peekText(r *render.Row, s *sheet) {
-	now := m.now()
 	past := m.recent[keyOf(r)]
 	if o := m.asked(r); o != nil && m.opt.Answer != nil {
 		s.request(o)
