@@ -18,13 +18,14 @@ const (
 	Prio    Mode = "prio"    // it goes to the front
 	Static  Mode = "static"  // in the order the seats were first seen
 	Grouped Mode = "grouped" // static, one terminal window after the other
+	Labels  Mode = "labels"  // static, one label after the other
 )
 
 // Keeps reports whether sessions keep their places when they come to need the user.
-func (m Mode) Keeps() bool { return m == Static || m == Grouped }
+func (m Mode) Keeps() bool { return m == Static || m == Grouped || m == Labels }
 
 // Modes lists the queue modes.
-var Modes = [...]Mode{Fair, Prio, Static, Grouped}
+var Modes = [...]Mode{Fair, Prio, Static, Grouped, Labels}
 
 // Queue orders rows and finds the next one that wants the user. It has no state: the session
 // that the user is in, and when each was last looked at, determine the position in a round.
@@ -149,6 +150,9 @@ func (q Queue) byMode(a, b *Row, opened map[string]time.Time) int {
 	case Grouped:
 		x, y := q.window(a), q.window(b)
 		return cmp.Or(opened[x].Compare(opened[y]), strings.Compare(x, y), a.FirstSeen.Compare(b.FirstSeen))
+	case Labels:
+		const last = "\U0010ffff" // for rows without a label
+		return cmp.Or(strings.Compare(cmp.Or(a.Label, last), cmp.Or(b.Label, last)), a.FirstSeen.Compare(b.FirstSeen))
 	}
 	return a.Since.Compare(b.Since)
 }

@@ -82,6 +82,7 @@ func TestQueueModes(t *testing.T) {
 		{Queue{Mode: Prio}, "c p f b q a"},
 		{Queue{Mode: Static}, "c p a q b f"},
 		{Queue{Mode: Grouped}, "c q b p a f"},
+		{Queue{Mode: Labels}, "c p a q b f"},
 		{Queue{Mode: Static, PermissionFirst: true}, "c p a q b f"},
 		{Queue{Mode: Grouped, PermissionFirst: true}, "c q b p a f"},
 	} {

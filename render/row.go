@@ -44,6 +44,7 @@ type Row struct {
 	Source     state.Source     `json:"source"`
 	Confidence state.Confidence `json:"confidence"`
 	Name       string           `json:"name,omitempty"`  // that the user gave the session
+	Label      string           `json:"label,omitempty"` // words that the user put on the session
 	Title      string           `json:"title,omitempty"` // the newest prompt, one line
 	Cwd        string           `json:"cwd,omitempty"`
 	Project    string           `json:"project,omitempty"` // name for people
@@ -248,7 +249,8 @@ func row(v *state.Seen) Row {
 		State: st.State, Phase: phaseOf(st.State), Reason: st.Reason, Since: st.Since.Time(),
 		NeedsYou: st.NeedsYou, Unseen: st.Unseen,
 		Source: st.Source, Confidence: st.Confidence,
-		Name: OneLine(s.Name), Title: OneLine(s.Prompt.Text), Cwd: s.Cwd, Project: project(s), Host: s.Origin.Host,
+		Name: OneLine(s.Name), Label: OneLine(s.Label), Title: OneLine(s.Prompt.Text), Cwd: s.Cwd,
+		Project: project(s), Host: s.Origin.Host,
 		Model: cmp.Or(v.Meter.Model, s.Model), Mode: s.Mode, Version: cmp.Or(v.Meter.Version, OneLine(v.Evidence.Version)),
 		CostUSD:   v.Meter.USD(),
 		CreatedAt: s.Created.Time(), UpdatedAt: s.Updated.Time(), FirstSeen: cmp.Or(s.Origin.SeatAt, s.Created).Time(),
@@ -338,8 +340,8 @@ func question(s *state.Session, st state.Status) *Question {
 	return q
 }
 
-// Label returns the row's name for people: the user's name for the session, else its project.
-func (r *Row) Label() string { return cmp.Or(r.Name, r.Project) }
+// ShownName returns the row's name for people: the user's name for the session, else its project.
+func (r *Row) ShownName() string { return cmp.Or(r.Name, r.Project) }
 
 // project returns the name of the repository, else of the project's directory.
 func project(s *state.Session) string {

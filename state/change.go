@@ -82,7 +82,8 @@ const (
 	ActBackburner    ActionKind = "backburner"
 	ActBackburnerOff ActionKind = "unburner"
 	ActRemove        ActionKind = "remove"
-	ActUndo          ActionKind = "undo"    // takes back the newest of those before, if it still holds
+	ActLabel         ActionKind = "label"
+	ActUndo          ActionKind = "undo"    // takes back the newest of those before but label, if it still holds
 	ActDecided       ActionKind = "decided" // a policy, or the user from elsewhere, answered an event
 )
 
@@ -90,6 +91,7 @@ const (
 type Action struct {
 	Kind    ActionKind   `json:"kind,omitempty"`
 	Until   event.Millis `json:"until,omitempty"`   // of backburner: when it ends by itself
+	Label   string       `json:"label,omitempty"`   // of label: the words; none takes it off
 	Decided *Decided     `json:"decided,omitempty"` // of decided: the answer, and its event
 }
 

@@ -214,6 +214,9 @@ func (f *fold) idlePrompt(e *event.Event) {
 	})
 }
 
+// maxLabel is how long a label may be, in bytes.
+const maxLabel = 64
+
 // act folds what the user did through beckon.
 func (f *fold) act(a *Action) {
 	s := &f.s
@@ -229,6 +232,8 @@ func (f *fold) act(a *Action) {
 		s.Backburner.Off = max(s.Backburner.Off, f.at)
 	case ActRemove:
 		s.Removed = max(s.Removed, f.at)
+	case ActLabel:
+		s.Label = event.Cut(a.Label, maxLabel)
 	case ActUndo:
 		f.undo()
 		return

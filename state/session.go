@@ -48,7 +48,8 @@ type Session struct {
 	Cwd        string       `json:"cwd,omitempty"`
 	Transcript string       `json:"transcript_path,omitempty"`
 	Model      string       `json:"model,omitempty"`
-	Name       string       `json:"name,omitempty"` // given by the user (/rename, --name)
+	Name       string       `json:"name,omitempty"`  // given by the user (/rename, --name)
+	Label      string       `json:"label,omitempty"` // words that the user put on the session
 	Mode       string       `json:"permission_mode,omitempty"`
 	Effort     string       `json:"effort,omitempty"`
 

@@ -40,7 +40,7 @@ type commands struct {
 	Answer talk.AnswerCmd `cmd:"" group:"act" brief:"answer what it asks" help:"Answer what a session asks: yes, no, always, an option or your own words."`
 	Reply  talk.ReplyCmd  `cmd:"" group:"act" brief:"send its next prompt" help:"Send a message to a session whose turn is over."`
 	Stop   talk.StopCmd   `cmd:"" group:"act" brief:"end its turn" help:"Stop a session before its next tool call."`
-	Mark   markCmd        `cmd:"" group:"act" brief:"seen, aside, hidden" help:"Mark a session as seen, set it aside, take it back or hide it."`
+	Mark   markCmd        `cmd:"" group:"act" brief:"seen, aside, label" help:"Mark a session as seen, set it aside, take it back, label or hide it."`
 	Away   talk.AwayCmd   `cmd:"" group:"act" brief:"hold requests for you" help:"Hold subagents' requests for you while you are away; off: you are back."`
 	Wait   waitCmd        `cmd:"" group:"act" brief:"until one needs you" help:"Wait until a session needs you, and print its row."`
 

@@ -144,21 +144,21 @@ func (a *app) sessionWords() (list []completion) {
 	rows := a.Queue("").Rows(snap.Seen, false)
 	times := map[string]int{}
 	for i := range rows {
-		times[strings.ToLower(rows[i].Label())]++
+		times[strings.ToLower(rows[i].ShownName())]++
 		times[cli.ShortID(rows[i].SessionID)]++
 	}
 	for i := range rows {
 		r := &rows[i]
 		what := term.Word(r) + ": " + cmp.Or(r.What(), r.Cwd)
-		if times[strings.ToLower(r.Label())] == 1 && plainWord(r.Label()) {
-			list = append(list, completion{r.Label(), what})
+		if times[strings.ToLower(r.ShownName())] == 1 && plainWord(r.ShownName()) {
+			list = append(list, completion{r.ShownName(), what})
 		}
 		id := cli.ShortID(r.SessionID)
 		if times[id] > 1 {
 			id = r.SessionID
 		}
 		if plainWord(id) {
-			list = append(list, completion{id, strings.TrimSpace(r.Label() + " " + what)})
+			list = append(list, completion{id, strings.TrimSpace(r.ShownName() + " " + what)})
 		}
 	}
 	return list

@@ -95,7 +95,7 @@ func TestComplete(t *testing.T) {
 	for _, c := range append(slices.Clone(completed), []struct{ line, want []string }{
 		{[]string{"jump", "--queue=st"}, []string{"--queue=static"}},
 		{[]string{"jump", "--queue", "=", "st"}, []string{"static"}}, // as bash parts it
-		{[]string{"jump", "--queue", "="}, []string{"fair", "prio", "static", "grouped"}},
+		{[]string{"jump", "--queue", "="}, []string{"fair", "prio", "static", "grouped", "labels"}},
 		{[]string{"--js"}, []string{"--json"}}, // of list, the default
 		{[]string{"list", "--state", "per"}, []string{"permission"}},
 		{[]string{"list", "--state", "a"}, []string{"aside"}}, // as list calls it

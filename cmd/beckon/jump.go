@@ -18,7 +18,7 @@ import (
 type jumpCmd struct {
 	Session string `arg:"" optional:"" default:"next" help:"${session}; or, of those that need you or ended a turn unseen: next, which goes to each once before it goes to any again, prev, which goes back, or last, the end of the queue (default: next)."`
 	All     bool   `help:"With next, prev and last: add the idle sessions that you have seen."`
-	Queue   string `hidden:"" enum:",fair,prio,static,grouped" default:"" placeholder:"MODE" help:"Order of next, prev and last: fair, prio, static or grouped (default: as configured)."`
+	Queue   string `hidden:"" enum:",fair,prio,static,grouped,labels" default:"" placeholder:"MODE" help:"Order of next, prev and last: fair, prio, static, grouped or labels (default: as configured)."`
 	Client  string `hidden:"" placeholder:"NAME" help:"The tmux client to move (default: the one you are in)."`
 	DryRun  bool   `name:"dry-run" help:"Print the commands and run none of them."`
 	Quiet   bool   `hidden:"" short:"q" help:"Print nothing when it worked, or when no session needs you."`
@@ -155,7 +155,7 @@ func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, 
 			o.Skipped = append(o.Skipped, skipped{r.SessionID, err.Error()})
 		}
 		if first == nil && !(cycle && errors.Is(err, jump.ErrGone)) {
-			first = fmt.Errorf("jumping to %s %s: %w", cmp.Or(r.Label(), string(r.State)), cli.ShortID(r.SessionID), err)
+			first = fmt.Errorf("jumping to %s %s: %w", cmp.Or(r.ShownName(), string(r.State)), cli.ShortID(r.SessionID), err)
 			o.SessionID, o.Why, o.Hint = r.SessionID, err.Error(), render.HintOf(err)
 		}
 	}

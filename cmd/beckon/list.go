@@ -26,6 +26,7 @@ type listCmd struct {
 	JSON  bool     `name:"json" help:"Print JSON (beckon help json)."`
 	All   bool     `help:"Add ended sessions, archived ones, too."`
 	State []string `help:"Only sessions in these states, in the words of the list, separated by commas, as permission,done." placeholder:"STATE"`
+	Label string   `help:"Only sessions whose label has these words." placeholder:"WORDS"`
 	fleets.Flags
 	cli.Colored
 }
@@ -58,6 +59,9 @@ func (c *listCmd) Run(a *app) error {
 	}
 	if want != nil {
 		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !inStates(&r, want) })
+	}
+	for _, w := range strings.Fields(strings.ToLower(c.Label)) {
+		rows = slices.DeleteFunc(rows, func(r render.Row) bool { return !term.Matches(&r, []string{"label:" + w}) })
 	}
 	if c.JSON {
 		list := render.List{Schema: render.ListSchema, GeneratedAt: now.Time(), Sessions: rows}
@@ -101,6 +105,8 @@ func (c *listCmd) empty(a *app, ended bool) string {
 	switch {
 	case c.State != nil:
 		return "no session in that state"
+	case c.Label != "":
+		return "no session with this label"
 	case ended:
 		return "no sessions; beckon list --all shows those that ended"
 	case !setup.Installed(a.App) && !setup.AnyAgent(a.App):

@@ -24,16 +24,17 @@ type markCmd struct {
 	Until   string  `xor:"end" help:"Set it aside, and bring it back after 2h or 3d, at 15:30, or when needed." placeholder:"WHEN"`
 	Off     bool    `xor:"end" help:"Take it back from aside."`
 	Remove  bool    `xor:"mark" help:"Hide it until its next event."`
+	Label   *string `xor:"mark" help:"Put these words on it; \"\" takes them off." placeholder:"WORDS"`
 	Pane    string  `hidden:"" placeholder:"ID" help:"The session in this pane of the tmux server, or in the terminal with this id; none there is no error."`
 	All     bool    `help:"Mark all sessions as seen."`
 }
 
 func (c *markCmd) Run(a *app) error {
-	only := c.Aside || c.Until != "" || c.Off || c.Remove // what needs one session by its name
+	only := c.Aside || c.Until != "" || c.Off || c.Remove || c.Label != nil // what needs one session by its name
 	switch {
-	case (c.Off || c.Until != "") && (c.Seen || c.Remove):
+	case (c.Off || c.Until != "") && (c.Seen || c.Remove || c.Label != nil):
 		return cli.Usage("mark: --until and --off set a session aside and take it back; " +
-			"they go with neither --seen nor --remove")
+			"they go with no other mark")
 	case only && (c.All || c.Pane != ""), c.All && c.Session != nil, c.Pane != "" && (c.All || c.Session != nil):
 		return cli.Usage("mark: --all and --pane mark as seen, and go with no other flag and no session")
 	case c.All:
@@ -69,7 +70,7 @@ func (c *markCmd) Run(a *app) error {
 		return err
 	}
 	row := render.Rows([]state.Seen{v}, true)[0]
-	name := strings.TrimSpace(row.Label() + " " + cli.ShortID(row.SessionID))
+	name := strings.TrimSpace(row.ShownName() + " " + cli.ShortID(row.SessionID))
 	_, err = fmt.Fprintf(a.Stdout, "%s %s\n", render.OneLine(name), did)
 	return err
 }
@@ -91,6 +92,12 @@ func (c *markCmd) action(now time.Time) (action state.Action, did string, err er
 		return state.Action{Kind: state.ActBackburner, Until: until}, did, nil
 	case c.Aside:
 		return state.Action{Kind: state.ActBackburner}, "is aside until your next prompt to it", nil
+	case c.Label != nil:
+		did = "is labelled " + render.OneLine(*c.Label)
+		if *c.Label == "" {
+			did = "has no label"
+		}
+		return state.Action{Kind: state.ActLabel, Label: render.OneLine(*c.Label)}, did, nil
 	case c.Remove:
 		return state.Action{Kind: state.ActRemove}, "is hidden until its next event", nil
 	}

@@ -101,8 +101,11 @@ func Place(r *render.Row) string {
 	return ""
 }
 
-// Badges says what runs in addition to a session's turn.
+// Badges returns a session's label, and what runs in addition to its turn.
 func Badges(r *render.Row) (list []string) {
+	if r.Label != "" {
+		list = append(list, "#"+r.Label)
+	}
 	add := func(n int, one string) {
 		if n > 0 {
 			list = append(list, Plural(n, one))

@@ -61,6 +61,26 @@ func Word(r *render.Row) string {
 	return string(r.State)
 }
 
+// Matches reports whether a row contains every word of a filter, in lower case. A word after ! must
+// not be in it, and one after label: must be a word of its label.
+func Matches(r *render.Row, words []string) bool {
+	parts := []string{string(r.State), Word(r), r.Reason, r.Name, r.Project, r.Title, r.What(), r.Cwd, r.Host,
+		r.SessionID, r.Agent, "#" + r.Label}
+	if r.Git != nil {
+		parts = append(parts, r.Git.Branch, r.Git.Worktree)
+	}
+	text, labels := strings.ToLower(strings.Join(parts, "\n")), strings.Fields(strings.ToLower(r.Label))
+	return !slices.ContainsFunc(words, func(w string) bool {
+		w, not := strings.CutPrefix(w, "!")
+		label, is := strings.CutPrefix(w, "label:")
+		has := strings.Contains(text, w)
+		if is {
+			has = slices.Contains(labels, label) || label == "" && len(labels) > 0
+		}
+		return w != "" && has == not
+	})
+}
+
 // The columns of a list.
 const (
 	colState = iota
@@ -183,7 +203,7 @@ func cells(r *render.Row, where string, now time.Time) []string {
 type place struct{ name, branch string }
 
 func where(r *render.Row) place {
-	p := place{name: clean(r.Label())}
+	p := place{name: clean(r.ShownName())}
 	if r.Git != nil {
 		p.branch = clean(r.Git.Branch)
 	}

@@ -49,7 +49,8 @@ func bindings() []binding {
 			return m.act(m.chosen(), state.Action{Kind: state.ActSeen}, "seen")
 		}},
 		{"b", "b", "aside", "set aside, or take back", (*model).backburner},
-		{"x", "x", "", "mark several for m, b, Del", (*model).mark},
+		{"l", "l", "", "label it", (*model).label},
+		{"x", "x", "", "mark several for m, b, l, Del", (*model).mark},
 		{"delete X", "Del X", "", "remove an ended session", (*model).remove},
 		{"z", "z", "undo", "undo seen, aside, removed", (*model).undo},
 		{"e", "e", "", "show or fold ended sessions", func(m *model) tea.Cmd {
@@ -57,7 +58,7 @@ func bindings() []binding {
 			m.arrange()
 			return nil
 		}},
-		{"/", "/", "filter", "only rows with these words", (*model).startFilter},
+		{"/", "/", "filter", "filter: words, !word, label:x", (*model).startFilter},
 		{"?", "?", "help", "this help", (*model).openHelp},
 		{"esc", "Esc", "", "close; clear marks and filter", (*model).escape},
 		{"q ctrl+c", "q", "quit", "quit", func(*model) tea.Cmd { return tea.Quit }},
@@ -230,6 +231,20 @@ func (m *model) undo() tea.Cmd {
 	word := map[state.ActionKind]string{state.ActBackburner: "aside", state.ActBackburnerOff: "back",
 		state.ActRemove: "removed"}[newest.Kind]
 	return m.act(render.Rows(marked, true), state.Action{Kind: state.ActUndo}, "no longer "+cmp.Or(word, "seen"))
+}
+
+// label asks for the words to put on sessions.
+func (m *model) label() tea.Cmd {
+	rows := m.chosen()
+	if len(rows) == 0 {
+		return nil
+	}
+	m.ask(prompt{label: "label", hint: "Enter labels " + several(rows) + "; no words, no label", enter: func(words string) tea.Cmd {
+		m.prompt = nil
+		return m.act(rows, state.Action{Kind: state.ActLabel, Label: words}, "labelled "+cmp.Or(words, "no longer"))
+	}})
+	m.prompt.put(0, 0, rows[0].Label)
+	return nil
 }
 
 // backburner brings back sessions that are set aside, or asks how long to set them aside.

@@ -117,7 +117,7 @@ func (m *model) word(r *render.Row) string {
 
 // name is the user's name for a row, else its project, else what was asked of it.
 func name(r *render.Row) string {
-	if p := clean(r.Label()); p != "" && p != "/" && p != "." {
+	if p := clean(r.ShownName()); p != "" && p != "/" && p != "." {
 		return p
 	}
 	return cmp.Or(clean(r.Title), r.SessionID)

@@ -93,6 +93,7 @@ func newRig(t *testing.T, width, height int, s Snapshot) *rig {
 			} else if a.Until < 0 {
 				what += " needed"
 			}
+			what = strings.TrimSpace(what + " " + a.Label)
 			return note(what)(rows...)
 		},
 		Recent: func(render.Row, state.Session) Past {
@@ -390,6 +391,50 @@ func TestConfiguredOrders(t *testing.T) {
 	r.opt.Queue.Mode = render.Static
 	r.press("e")
 	r.wantOn("done (new)")
+}
+
+// In the order of labels each label is a heading, whatever needs the user.
+func TestLabels(t *testing.T) {
+	s := day()
+	for i := range s.Rows {
+		s.Rows[i].Label = map[string]string{"s-idle": "Shop urgent", "s-ask": "shop", "s-work": "Shop urgent"}[s.Rows[i].SessionID]
+	}
+	r := newRig(t, 100, 30, s)
+	r.opt.Queue.Mode = render.Labels
+	r.press("e")
+	r.wantOn("#Shop urgent", "#shop")
+	at := 0
+	for _, h := range []string{"SHOP URGENT 2", "Bash: make s-work", "SHOP 1", "Bash: make s-ask", "NO LABEL 3"} {
+		i := strings.Index(r.plainScreen()[at:], h)
+		if i < 0 {
+			t.Fatalf("no %q after the one before:\n%s", h, r.plainScreen())
+		}
+		at += i
+	}
+	for filter, want := range map[string][]string{
+		"label:urgent":          {"s-work", "s-idle"},
+		"label:shop !urgent":    {"s-ask"},
+		"!label:":               {"s-fail", "s-done", "s-end"},
+		"label: !working ! #sh": {"s-idle", "s-ask"},
+	} {
+		r.press("/")
+		for _, c := range filter {
+			r.press(map[rune]string{' ': "space"}[c] + strings.TrimSpace(string(c)))
+		}
+		r.press("enter")
+		got := r.order()
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q leaves %q, want %q", filter, got, want)
+		}
+		r.press("esc")
+	}
+	r.press("home", "x", "x", "l", "esc")
+	r.press("l", "end", "!", "enter", "home", "l", "n", "o", "enter")
+	if want := []string{"label Shop urgent! s-idle s-work", "label Shop urgentno s-idle"}; !slices.Equal(r.did, want) {
+		t.Errorf("did %q, want %q", r.did, want)
+	}
 }
 
 // The selection stays on its session when rows appear, disappear and move.

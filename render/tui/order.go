@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,17 +10,6 @@ import (
 )
 
 func wordsOf(filter string) []string { return strings.Fields(strings.ToLower(filter)) }
-
-// matches reports whether a row's visible text contains every word of the filter.
-func matches(r *render.Row, words []string) bool {
-	parts := []string{string(r.State), term.Word(r), r.Reason, r.Name, r.Project, r.Title, r.What(), r.Cwd, r.Host,
-		r.SessionID, r.Agent}
-	if r.Git != nil {
-		parts = append(parts, r.Git.Branch, r.Git.Worktree)
-	}
-	text := strings.ToLower(strings.Join(parts, "\n"))
-	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
-}
 
 // best returns the index of the row whose name fits the words of a filter best, the first of several:
 // a name that begins with a word is better than one with a word in it that does.
@@ -43,19 +33,22 @@ func best(rows []render.Row, words []string) (at int) {
 
 // entry is one line of the list: a heading, a row, or a gap between groups.
 type entry struct {
-	heading render.Group
+	heading render.Group // or a label, in the order of labels
 	count   int
 	row     int // index into the rows; -1 for a heading or gap
 	folded  bool
 }
 
+// unlabelled is the heading of rows without a label.
+const unlabelled render.Group = "no label"
+
 // arrange sorts and filters rows and inserts headings. Rows that need the user come first, except in
-// the orders that keep places, where there are no headings. With fold the ended ones are no more than
+// the orders that keep places, where only labels are headings. With fold the ended ones are no more than
 // a heading, unless there are no others or the filter looks for one.
 func arrange(rows []*render.Row, by render.Queue, filter string, fold bool) ([]render.Row, []entry) {
 	if words := wordsOf(filter); len(words) > 0 {
 		fold = false
-		rows = slices.DeleteFunc(rows, func(r *render.Row) bool { return !matches(r, words) })
+		rows = slices.DeleteFunc(rows, func(r *render.Row) bool { return !term.Matches(r, words) })
 	}
 	grouped := !by.Mode.Keeps()
 	shown := by.Grouped(rows, grouped)
@@ -77,7 +70,11 @@ func arrange(rows []*render.Row, by render.Queue, filter string, fold bool) ([]r
 		entries = append(entries, e)
 	}
 	for i := range shown {
-		if g := shown[i].Group; grouped && (under < 0 || entries[under].heading != g) {
+		g := shown[i].Group
+		if by.Mode == render.Labels {
+			g = cmp.Or(render.Group(shown[i].Label), unlabelled)
+		}
+		if (grouped || by.Mode == render.Labels) && (under < 0 || entries[under].heading != g) {
 			head(entry{heading: g, row: -1})
 		}
 		if under >= 0 {

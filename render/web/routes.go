@@ -48,6 +48,8 @@ func (s *Server) endpoints() []endpoint {
 		{"POST /api/sessions/{id}/seen", access.Act, s.seen, "Mark a session as seen.", "", nil, render.Row{}},
 		{"POST /api/sessions/{id}/backburner", access.Act, s.backburner,
 			"Set a session aside, or take it back.", "", body{}, render.Row{}},
+		{"POST /api/sessions/{id}/label", access.Act, s.label,
+			"Put words on a session; none take them off.", "", body{}, render.Row{}},
 		{"POST /api/undo", access.Act, s.undo,
 			"Take back the newest mark: seen, set aside or removed.", "", nil, access.Status{}},
 		{"POST /api/sessions/{id}/jump", access.Act, s.ofSession(s.jump),

@@ -118,6 +118,12 @@ func (s *Server) backburner(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+func (s *Server) label(w http.ResponseWriter, r *http.Request) error {
+	return s.act(w, r, func(b body, _ event.Millis) state.Action {
+		return state.Action{Kind: state.ActLabel, Label: render.OneLine(b.Label)}
+	})
+}
+
 // undo serves POST /api/undo.
 func (s *Server) undo(w http.ResponseWriter, _ *http.Request) error {
 	reader := live.NewReader(s.o.Store, s.o.Registry)
@@ -177,6 +183,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body, e
 type body struct {
 	Off   bool   `json:"off"`
 	Until string `json:"until"` // in the format of render.Until
+	Label string `json:"label"`
 }
 
 // actionBody parses a body, which may be absent, and its time.

@@ -56,6 +56,7 @@ func (h *locked) place(u *Update) Method {
 		return by
 	}
 	o.Seat, o.SeatAt = before.Seat, min(u.Change.At, cmp.Or(before.Origin.SeatAt, before.Created))
+	h.s.Label = before.Label
 	if e.Kind == event.SessionStart && e.Source == "clear" {
 		// The user meant the agent, and only the user's next prompt ends it.
 		if b := before.Backburner; b.On(u.Change.At) {

@@ -268,7 +268,7 @@ func ambiguity(arg string, fits []state.Seen) error {
 	rows := render.Rows(fits, true)
 	var list []string
 	for i := range rows[:min(len(rows), maxCandidates)] {
-		list = append(list, strings.TrimSpace(rows[i].Label()+" "+ShortID(rows[i].Record())))
+		list = append(list, strings.TrimSpace(rows[i].ShownName()+" "+ShortID(rows[i].Record())))
 	}
 	if len(rows) > maxCandidates {
 		list = append(list, "...")

@@ -85,7 +85,7 @@ var Keys = []key{
 	{Name: "texts", Doc: "how much is kept of what you and the agent say",
 		OneOf: []string{"full", "short", "off"}, field: func(c *Config) any { return &c.Texts }},
 	{Name: "queue", Doc: "the order of sessions in every view, and for jump next and prev",
-		OneOf: []string{"fair", "prio", "static", "grouped"}, field: func(c *Config) any { return &c.Queue }},
+		OneOf: []string{"fair", "prio", "static", "grouped", "labels"}, field: func(c *Config) any { return &c.Queue }},
 	{Name: "statusline", Doc: "what the status line shows",
 		Hint:  "beckon help display describes templates",
 		check: func(s string) error { _, err := term.ParseStatusFormat(s); return err },

@@ -265,7 +265,7 @@ func Requests(a *cli.App, record string) ([]card.Request, error) {
 		o := &list[i]
 		o.Name = cli.ShortID(o.Record)
 		if j := slices.IndexFunc(rows, func(r render.Row) bool { return r.Record() == o.Record }); j >= 0 {
-			o.Name = rows[j].Label()
+			o.Name = rows[j].ShownName()
 		}
 	}
 	return list, nil

@@ -69,7 +69,7 @@ func (c *ModCmd) Run(a *cli.App) error {
 		if r.Record() == record {
 			continue
 		}
-		s := modSession{ID: r.Record(), Name: card.Line1(cmp.Or(r.Label(), cli.ShortID(r.SessionID))), State: r.State,
+		s := modSession{ID: r.Record(), Name: card.Line1(cmp.Or(r.ShownName(), cli.ShortID(r.SessionID))), State: r.State,
 			Since: event.MillisOf(r.Since), What: card.Line1(r.What()), Needs: r.NeedsYou}
 		asks := func(o request.Request) bool { return o.Record == r.Record() && o.Kind == request.Permission }
 		if j := slices.IndexFunc(open, asks); j >= 0 {

@@ -67,7 +67,7 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	}
 	ans := request.Answer{Word: request.Say, Message: text, From: request.Terminal}
 	row := render.Rows([]state.Seen{v}, true)[0]
-	title := "a reply in " + card.Line1(cmp.Or(row.Label(), cli.ShortID(v.Session.ID)))
+	title := "a reply in " + card.Line1(cmp.Or(row.ShownName(), cli.ShortID(v.Session.ID)))
 	return give(a, &list[len(list)-1], ans, title, c.JSON)
 }
 

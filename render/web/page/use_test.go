@@ -127,6 +127,33 @@ func TestSetAside(t *testing.T) {
 	p.await("there is no more", `document.getElementById("toast").textContent === "there is nothing to undo"`)
 }
 
+// A label is put on a session on its page, and found, shown and grouped by on the board.
+func TestLabel(t *testing.T) {
+	t.Parallel()
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	a := w.agent("hi").until("Stop")
+	defer a.rest()
+	p := c.open(t, w.page(""))
+	p.await("its card is there", `document.querySelector("#groups .card")`)
+	p.must(p.eval(`document.querySelector("#groups a.name").click()`, nil))
+	p.await("its page is open", `[...document.querySelectorAll("#session button")].some(b => b.textContent === "Label" && !b.hidden)`)
+	p.must(p.eval(`[...document.querySelectorAll("#session button")].find(b => b.textContent === "Label").click()`, nil))
+	p.must(p.eval(`document.querySelector("#aside-choices input").value = " Shop urgent "`, nil))
+	p.must(p.eval(`document.querySelector("#aside-choices button").click()`, nil))
+	p.await("that is said", `document.getElementById("toast").textContent === "Labelled Shop urgent"`)
+	p.press("Escape")
+	p.await("the card shows it", `document.querySelector("#groups .badge.label")?.textContent === "#Shop urgent"`)
+	for _, of := range []struct{ filter, cards string }{{"label:urgent", "1"}, {"!label:urgent", "0"}, {"label:", "1"}, {"!#shop", "0"}} {
+		p.must(p.eval(`document.getElementById("filter").value = "`+of.filter+`", document.getElementById("filter").dispatchEvent(new Event("input"))`, nil))
+		p.await("the filter "+of.filter, `document.querySelectorAll("#groups .card").length === `+of.cards)
+	}
+	p.press("Escape")
+	p.must(p.eval(`document.getElementById("group").value = "label", document.getElementById("group").dispatchEvent(new Event("change"))`, nil))
+	p.await("it is a heading", `document.querySelector("#groups .group h2")?.textContent.startsWith("Shop urgent")`)
+}
+
 // A session's page follows the session to its end, and survives a wrong address.
 func TestSessionPage(t *testing.T) {
 	t.Parallel()

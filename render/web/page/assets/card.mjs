@@ -144,7 +144,7 @@ function turnLines(row, turns = []) {
       el("span", { class: "who" }, t.actor === "user" ? "you" : "agent"), el("bdi", {}, line)));
 }
 
-const badgesFrom = (row, busy, hosts) => [row.subagents, row.background, row.refused, row.permission_mode, hosts && row.host, row.agent,
+const badgesFrom = (row, busy, hosts) => [row.label, row.subagents, row.background, row.refused, row.permission_mode, hosts && row.host, row.agent,
   minutes(busy), row.process?.alive, percent(row), cost(row)];
 
 // refusals says which calls the client itself refused in this turn, and why.
@@ -176,6 +176,7 @@ function badges(row, busy, hosts) {
   const stuck = subs.filter((a) => a.state === "permission" || a.state === "question");
   const badge = (name, words, title) => words && el("li", { class: `badge ${name}`, title }, words);
   return [
+    badge("label", row.label && `#${row.label}`),
     badge("subs", subs.length && count(subs.length, "subagent"), subs.map((a) => `${a.type || a.agent_id}: ${a.state}`).join(", ")),
     badge("stuck", stuck.length && `${count(stuck.length, "subagent")} asks`, stuck.map((a) => a.type || a.agent_id).join(", ")),
     badge("agents", bg.agents && `${count(bg.agents, "agent")} behind`, "background agents"),

@@ -57,9 +57,17 @@ function look(row) {
 function act(row, name) {
   if (row.remote) return toast(`It is on ${row.remote.name}: beckon jump goes there`, true);
   if (name === "stop") return choose(row, "Stop it?", "Its turn ends at its next call.", [["Stop", undefined, "It stops at its next call"]], name);
+  if (name === "label") return choose(row, "Label", "Without words it has no label.", [labelForm(row)], name);
   if (name !== "backburner") return tell(row, name, undefined, { jump: "Jumped to its terminal", seen: "Marked as seen" }[name]);
   if (row.state === "backburner") return tell(row, name, { off: true }, "Taken back");
   choose(row, "Set aside", "Its own next prompt brings it back in any case.", spans.map(([words, body]) => [words, body(), `Set aside ${words[0].toLowerCase()}${words.slice(1)}`]), name);
+}
+
+// labelForm asks for the words to put on a session.
+function labelForm(row) {
+  const field = el("input", { maxlength: "64", value: row.label ?? "", "aria-label": "Label" });
+  const send = () => tell(row, "label", { label: field.value }, field.value.trim() ? `Labelled ${field.value.trim()}` : "It has no label");
+  return el("form", { method: "dialog", class: "choices", on: { submit: send } }, field, el("button", {}, "Label"));
 }
 
 // met marks a session as seen whose page somebody opens, or comes back to, as
@@ -115,17 +123,22 @@ function tomorrow() {
   return new Date(t.getFullYear(), t.getMonth(), t.getDate() + 1, 9);
 }
 
-// choose asks which of some choices ([words, body, what is said when it is done]) of an action
-// is meant.
+// choose asks which of some choices ([words, body, what is said when it is done], or a form) of an
+// action is meant.
 function choose(row, title, note, choices, action) {
   const box = $("aside");
   text($("aside-title"), title);
   text($("aside-note"), note);
   text($("aside-what"), `${row.name || row.project || row.session_id}: ${oneLine(row.title) || "no prompt yet"}`);
-  $("aside-choices").replaceChildren(...choices.map(([words, body, done]) => el("button", { type: "button", on: { click: () => {
-    box.close();
-    tell(row, action, body, done);
-  } } }, words)));
+  $("aside-choices").replaceChildren(...choices.map((c) => {
+    if (c instanceof Node) return c;
+    const [words, body, done] = c;
+    const click = () => {
+      box.close();
+      tell(row, action, body, done);
+    };
+    return el("button", { type: "button", on: { click } }, words);
+  }));
   box.showModal();
 }
 
@@ -430,7 +443,7 @@ function keyboard() {
     y: push(".yes"), d: push(".no"), a: push(".always"), r: toReply,
     S: () => (sessionAt() && page.row && !page.stop.hidden ? void act(page.row, "stop") : false),
     ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [n, push(`.option:nth-of-type(${n}) input`)])),
-    m: doTo("seen"), b: doTo("backburner"), z: () => void api.undo().then(() => toast("Undone"), fail), t: nextTheme, g: nextOf("group", GROUPS), s: nextOf("order", ORDERS), v: nextOf("view", VIEWS),
+    m: doTo("seen"), b: doTo("backburner"), l: doTo("label"), z: () => void api.undo().then(() => toast("Undone"), fail), t: nextTheme, g: nextOf("group", GROUPS), s: nextOf("order", ORDERS), v: nextOf("view", VIEWS),
     "/": onBoard(() => { $("filter").focus(); $("filter").select(); }),
     "?": () => $("help").showModal(),
     Escape: () => {

@@ -24,6 +24,7 @@ export class SessionPage {
     this.offers = new Offers(this.asks, { tell, give });
     this.stop = el("button", { type: "button", class: "stop", title: "Its turn ends at its next call", on: { click: () => act(this.row, "stop") } }, "Stop");
     this.ends = el("ul", { class: "ends", role: "list", "aria-label": "Answered a moment ago", hidden: true });
+    this.label = el("button", { type: "button", on: { click: () => act(this.row, "label") } }, "Label");
     this.card = new Card((name) => this.row && act(this.row, name));
     this.heading = el("h1", { tabindex: "-1" });
     this.facts = el("dl", { class: "facts" });
@@ -33,7 +34,7 @@ export class SessionPage {
     root.replaceChildren(
       el("nav", { "aria-label": "Back" }, el("a", { href: "/", class: "back" }, "All sessions")), this.heading,
       el("ul", { class: "cards one", role: "list" }, this.card.node), this.note,
-      this.stop, this.asks, this.ends,
+      this.label, this.stop, this.asks, this.ends,
       el("section", { class: "panel" }, el("div", { class: "bar" }, el("h2", {}, "Timeline"),
         el("label", { for: "every" }, this.every, " every event")), this.lines),
       el("section", { class: "panel" }, el("h2", {}, "Where"), this.facts));
@@ -47,7 +48,7 @@ export class SessionPage {
     Object.assign(this, { id, visit: {}, row: null, live: null, journal: [], after: 0 });
     this.nodes.clear();
     this.lines.replaceChildren();
-    this.card.node.hidden = this.stop.hidden = true;
+    this.card.node.hidden = this.stop.hidden = this.label.hidden = true;
     text(this.heading, "Session");
     text(this.note, "Reading");
     this.refresh();
@@ -87,6 +88,7 @@ export class SessionPage {
     const first = !this.row;
     if (first) this.met(row);
     this.row = row;
+    this.label.hidden = Boolean(row.remote);
     this.stop.hidden = !working.has(row.state) || Boolean(row.remote);
     if (row.remote) text(this.note, row.needs_you ? `Answer it where it runs, on ${row.remote.name}: beckon answer --fleet` : "");
     else text(this.note, row.state === "ended" || row.state === "lost" ? "This session is over." : "");

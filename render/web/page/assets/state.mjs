@@ -262,6 +262,7 @@ const groupRank = {
 
 const groupOf = {
   need: (r) => [r.group, NEEDS[r.group] ?? r.group],
+  label: (r) => [`label-${r.label || ""}`, r.label || "no label"],
   project: (r) => [`project-${r.project_id || r.cwd || ""}`, r.project || "no project"],
   host: (r) => [`host-${r.host || ""}`, r.host || "this machine"],
   task: (r) => [`task-${taskOf(r)}`, TASKS[taskOf(r)] ?? taskOf(r)],
@@ -275,16 +276,19 @@ const orders = {
 };
 
 export const ORDERS = { need: "most urgent first", name: "by name", new: "latest change first" };
-export const GROUPS = { need: "by need", project: "by project", host: "by host", task: "by task", none: "no groups" };
+export const GROUPS = { need: "by need", label: "by label", project: "by project", host: "by host", task: "by task", none: "no groups" };
 export const VIEWS = { cards: "Cards", rows: "Rows", day: "Timeline" };
 
-// matcher makes a test of rows from the words of a filter; all must be found.
+// matcher makes a test of rows from the words of a filter; all must be found, but one after ! must
+// not, and one after label: must be a word of the label.
 export function matcher(filter) {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = filter.toLowerCase().split(/\s+/).filter((w) => w && w !== "!");
   return (r) => {
     if (!words.length) return true;
     const text = [r.state, stateWords(r), r.reason, r.title, r.name, r.project, r.cwd, r.git?.branch, r.branch, r.model, r.host, r.agent, r.session_id,
-      r.tool?.summary, r.question?.text, TASKS[taskOf(r)], r.needs_you && "needs-you", r.unseen && "new"].join("\n").toLowerCase();
-    return words.every((w) => text.includes(w));
+      r.tool?.summary, r.question?.text, TASKS[taskOf(r)], r.needs_you && "needs-you", r.unseen && "new", `#${r.label ?? ""}`].join("\n").toLowerCase();
+    const labels = (r.label ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+    const has = (w) => (w.startsWith("label:") ? labels.includes(w.slice(6)) || (w === "label:" && labels.length > 0) : text.includes(w));
+    return words.every((w) => (w.startsWith("!") ? !has(w.slice(1)) : has(w)));
   };
 }
