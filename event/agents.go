@@ -3,6 +3,7 @@ package event
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"beckon/event/agents"
@@ -204,3 +205,13 @@ func ByName(name string) Kind {
 func sameName(a, b string) bool { return strings.EqualFold(plain.Replace(a), plain.Replace(b)) }
 
 var plain = strings.NewReplacer("-", "", "_", "")
+
+// Older reports whether version a is before b.
+func Older(a, b string) bool {
+	number := func(part string) int {
+		n, _ := strconv.Atoi(part[:len(part)-len(strings.TrimLeft(part, "0123456789"))])
+		return n
+	}
+	byNumber := func(x, y string) int { return number(x) - number(y) }
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), byNumber) < 0
+}

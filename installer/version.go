@@ -5,7 +5,6 @@ import (
 	"regexp"
 
 	"beckon/event"
-	"beckon/event/policy/wire"
 )
 
 // Version is a version of Claude Code; the empty one is unknown, and the oldest.
@@ -29,7 +28,7 @@ func ParseVersion(s string) Version {
 func (v Version) Known() bool { return v != "" }
 
 // Older reports whether v is before w.
-func (v Version) Older(w Version) bool { return wire.Older(string(v), string(w)) }
+func (v Version) Older(w Version) bool { return event.Older(string(v), string(w)) }
 
 // String is the version, or "unknown".
 func (v Version) String() string { return cmp.Or(string(v), "unknown") }

@@ -78,8 +78,9 @@ func (f *fold) stop(e *event.Event) {
 		return
 	}
 	switch main := f.main(); {
-	case e.Says == agents.Interrupted:
-		f.brokenOff(e.At)
+	case e.Says == agents.Interrupted: // by the agent's report
+		f.endWaited(e.At, EndBroken, func(a *Actor) bool { return a.ID == "" || a.running() })
+		f.turnOver(e.At)
 		return
 	case e.Says == agents.Idle && !main.running() && (e.Message == "" || main.How == EndBroken || main.How == EndFailure):
 		return // how the turn ended is already known
@@ -103,19 +104,6 @@ func (f *fold) stop(e *event.Event) {
 		return a.waits()
 	})
 	f.stopped(e)
-}
-
-// brokenOff ends the turn that the user interrupted at t, by the agent's report, and the
-// subagents that the main conversation waited for.
-func (f *fold) brokenOff(t event.Millis) {
-	since, waits := f.main().agentCall()
-	for i := range f.s.Actors {
-		if a := &f.s.Actors[i]; a.ID == "" || waits && a.running() && a.Started >= since {
-			f.endActor(a, t, EndBroken)
-		}
-	}
-	f.endCompaction(t)
-	f.turnOver(t)
 }
 
 // say stores the final message of the turn that e ended. A turn that the client began itself,
@@ -168,7 +156,8 @@ func (f *fold) stopFailure(e *event.Event) {
 	if e.At >= f.s.Failure.At {
 		f.s.Failure = Mark{At: e.At, Reason: e.Reason, Detail: e.Details}
 	}
-	f.brokeOff(e)
+	text := strings.TrimSuffix(e.Reason+": "+e.Details, ": ")
+	f.say(Turn{Actor: SpeakerAgent, Intent: intent.IntentCompletion, Confidence: 100, Rule: TurnFailure, Text: text})
 }
 
 // turnOver handles a turn's end at t that is folded after the next prompt, which then opened a
@@ -252,21 +241,9 @@ func (f *fold) subagentStop(e *event.Event) {
 
 // forget drops the subagents that stopped longest ago.
 func (f *fold) forget() {
-	for {
-		stopped, oldest := 0, -1
-		for i, a := range f.s.Actors {
-			if a.ID == "" || a.running() {
-				continue
-			}
-			stopped++
-			if oldest < 0 || a.Ended < f.s.Actors[oldest].Ended {
-				oldest = i
-			}
-		}
-		if stopped <= maxStopped {
-			return
-		}
-		f.s.Actors = slices.Delete(f.s.Actors, oldest, oldest+1)
+	for n := len(f.s.Actors) - 1 - len(f.s.Subagents()); n > maxStopped; n-- {
+		i := leastUseful(f.s.Actors, func(a Actor) (bool, event.Millis) { return a.ID == "" || a.running(), a.Ended })
+		f.s.Actors = slices.Delete(f.s.Actors, i, i+1)
 	}
 }
 

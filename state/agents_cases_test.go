@@ -177,7 +177,7 @@ func TestTurnThatWasBrokenOff(t *testing.T) {
 			s = Apply(s, Change{Seq: s.Seq + 1, At: e.At, Event: &e})
 		}
 		at := s.Stop.At + c.noted
-		for _, o := range Observe(s, Evidence{Transcript: Marker{At: at, Kind: "interrupt"}}, s.Updated+100) {
+		for _, o := range Observe(s, Evidence{Halted: at}, s.Updated+100) {
 			s = Apply(s, Change{Seq: s.Seq + 1, At: o.At, Observation: &o})
 		}
 		if st := Resolve(s, Evidence{}, s.Updated+100); st.State != Idle || st.Reason != c.want {

@@ -116,6 +116,13 @@ func rewind(s *Session, t event.Millis) {
 // handle folds what an event says besides its metadata.
 func (f *fold) handle(e *event.Event) {
 	switch e.Kind {
+	case event.UserPromptSubmit, event.PreCompact, event.PostCompact:
+		if e.AgentID != "" { // of a subagent they only show that it works
+			f.actor(e).work(e.At)
+			return
+		}
+	}
+	switch e.Kind {
 	case event.SessionStart:
 		f.sessionStart(e)
 	case event.SessionEnd:

@@ -29,9 +29,6 @@ func (f *fold) preTool(e *event.Event) {
 	a := f.actor(e)
 	kind := asksByItself(e.Tool.Name, e.Ask)
 	f.s.Counts.Tools++
-	if kind != "" {
-		f.s.Counts.Questions++
-	}
 	a.work(e.At)
 	if f.wasClosed(e.Tool.UseID) || a.over(e.At) {
 		return
@@ -67,10 +64,10 @@ func (f *fold) preTool(e *event.Event) {
 func (f *fold) wait(c *Call, kind WaitKind, t event.Millis) {
 	first := c.Asked == 0
 	c.Kind, c.Asked = kind, t
-	switch {
-	case f.s.Headless():
+	if f.s.Headless() {
 		c.Answered = max(c.Answered, t)
-	case first:
+	}
+	if first {
 		f.asks(c)
 	}
 }
@@ -125,12 +122,6 @@ func orphan(a *Actor, e *event.Event) *Call {
 func (f *fold) permission(e *event.Event) {
 	a := f.actor(e)
 	kind := waitKind(e.Tool.Name, e.Ask)
-	switch {
-	case kind == WaitPermission:
-		f.s.Counts.Permissions++
-	case asksByItself(e.Tool.Name, e.Ask) == "":
-		f.s.Counts.Questions++
-	}
 	a.work(e.At)
 	if a.over(e.At) {
 		return
@@ -413,7 +404,6 @@ func (f *fold) callShown(e *event.Event) {
 	case asked == nil:
 		f.dialogShown(e, WaitPermission)
 	case asked.Asked == 0:
-		f.s.Counts.Permissions++
 		f.wait(asked, WaitPermission, e.At)
 	}
 }
@@ -435,11 +425,6 @@ func (f *fold) dialogShown(e *event.Event, kind WaitKind) {
 	name := newestCall(*a).Name
 	c := a.open()
 	*c = Call{Name: name, Hash: hash, Summary: e.Message, At: e.At, Kind: kind, Asked: e.At, Requested: true}
-	if kind == WaitPermission {
-		f.s.Counts.Permissions++
-	} else {
-		f.s.Counts.Questions++
-	}
 	f.asks(c)
 }
 
@@ -453,7 +438,6 @@ const formHash = "form"
 // elicitation, which only some forms have.
 func (f *fold) elicitation(e *event.Event) {
 	a := f.actor(e)
-	f.s.Counts.Questions++
 	a.work(e.At)
 	if a.over(e.At) || f.wasClosed(e.Tool.UseID) || a.call(e.Tool.UseID) != nil {
 		return

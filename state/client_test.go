@@ -25,9 +25,9 @@ type client struct {
 	turns  int
 
 	compacting, ended bool
-	own               bool   // the client itself began the running turn
-	over              string // how the newest turn ended: done, interrupted, failed, started
-	mark              Marker // of the newest Esc, in the transcript
+	own               bool         // the client itself began the running turn
+	over              string       // how the newest turn ended: done, interrupted, failed, started
+	mark              event.Millis // of the newest Esc, in the transcript
 }
 
 // agent is the main conversation or a subagent.
@@ -316,7 +316,7 @@ func (c *client) esc() {
 	for _, x := range slices.Clone(c.main.calls) {
 		c.drop(x)
 	}
-	c.main.busy, c.own, c.over, c.mark = false, false, Interrupted, Marker{c.now, "interrupt"}
+	c.main.busy, c.own, c.over, c.mark = false, false, Interrupted, c.now
 }
 
 func (c *client) remove(a *agent) {

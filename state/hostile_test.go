@@ -139,9 +139,9 @@ func (h *hostile) origin() *event.Origin {
 // evidence returns arbitrary evidence.
 func (h *hostile) evidence() Evidence {
 	return Evidence{
-		Process:    Presence(h.r.IntN(4)),
-		Registry:   Registry{Status: []string{"", "idle", "busy", "waiting", "shell", "else"}[h.r.IntN(6)], WaitingFor: []string{"", "input needed"}[h.r.IntN(2)], At: h.at + event.Millis(h.r.Int64N(20_000)-10_000)},
-		Transcript: Marker{At: h.at + event.Millis(h.r.Int64N(20_000)-10_000), Kind: "interrupt"},
+		Process:  Presence(h.r.IntN(4)),
+		Registry: Registry{Status: []string{"", "idle", "busy", "waiting", "shell", "else"}[h.r.IntN(6)], WaitingFor: []string{"", "input needed"}[h.r.IntN(2)], At: h.at + event.Millis(h.r.Int64N(20_000)-10_000)},
+		Halted:   h.at + event.Millis(h.r.Int64N(20_000)-10_000),
 	}
 }
 

@@ -86,11 +86,7 @@ func (f *fold) sessionEnd(e *event.Event) {
 // aside, and every wait open.
 func (f *fold) prompt(e *event.Event) {
 	main := f.main()
-	switch {
-	case strings.HasPrefix(e.Prompt, "[Request interrupted"):
-		return
-	case e.AgentID != "": // the agent's prompt to a subagent
-		f.actor(e).work(e.At)
+	if strings.HasPrefix(e.Prompt, "[Request interrupted") {
 		return
 	}
 	if e.FromClient {
@@ -134,13 +130,8 @@ func (f *fold) cutOff(e *event.Event) bool {
 	return f.main().running() && e.At > p.At && e.PromptID != "" && p.ID != "" && e.PromptID != p.ID
 }
 
-// preCompact opens a compaction of the main conversation. A compaction in a subagent only
-// shows the subagent at work.
+// preCompact opens a compaction.
 func (f *fold) preCompact(e *event.Event) {
-	if e.AgentID != "" {
-		f.actor(e).work(e.At)
-		return
-	}
 	if e.At >= f.s.Compact.At {
 		f.s.Compact.At, f.s.Compact.Reason = e.At, e.Source
 	}
@@ -150,13 +141,7 @@ func (f *fold) preCompact(e *event.Event) {
 }
 
 // postCompact closes a compaction: PostCompact, or SessionStart with the source compact.
-func (f *fold) postCompact(e *event.Event) {
-	if e.AgentID != "" {
-		f.actor(e).work(e.At)
-		return
-	}
-	f.s.Compact.Done = max(f.s.Compact.Done, e.At)
-}
+func (f *fold) postCompact(e *event.Event) { f.s.Compact.Done = max(f.s.Compact.Done, e.At) }
 
 // endCompaction closes a compaction that began before t, and whose end no hook reported.
 func (f *fold) endCompaction(t event.Millis) {

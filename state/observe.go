@@ -1,6 +1,7 @@
 package state
 
 import (
+	"math"
 	"slices"
 
 	"beckon/event"
@@ -26,7 +27,7 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	case ev.Process == Alive && (s.Lost.At != 0 || s.outlived()):
 		add(FromProcess, SawAlive, now, "")
 	}
-	r, m := ev.Registry, ev.Transcript
+	r, halted := ev.Registry, ev.Halted
 	dialog := view{s: &s, ev: &ev, now: now}.asks() != ""
 	switch {
 	case r.Status == "failed":
@@ -42,8 +43,8 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 		add(FromRegistry, SawHalt, r.At, r.Status)
 	}
 	// While an agent runs, the registry says busy whether the client's own turn runs or not.
-	if m.At != 0 && (r.At == 0 || r.Menu() || s.OwnTurn()) && (s.mainRunsBefore(m.At) || s.BrokenOff(m.At)) {
-		add(FromTranscript, SawHalt, m.At, m.Kind)
+	if halted != 0 && (r.At == 0 || r.Menu() || s.OwnTurn()) && (s.mainRunsBefore(halted) || s.BrokenOff(halted)) {
+		add(FromTranscript, SawHalt, halted, "interrupt")
 	}
 	switch id, _ := s.Asking(); {
 	case ev.Answer == AnswerAwaited && s.anyCall(func(c *Call) bool { return c.UseID == id && c.reopens(now) }):
@@ -171,36 +172,41 @@ func (f *fold) failed(o *Observed) {
 	}
 }
 
-// halt ends the turn of every actor without newer activity. The registry speaks of every actor;
-// the transcript and the mod of the main conversation and the subagents that it waits for.
+// halt ends every turn without newer activity. The registry speaks of every actor; the transcript and
+// the mod of the main conversation and the subagents that it waits for.
 func (f *fold) halt(o *Observed) {
-	all := o.Source == FromRegistry
-	waited, waits := f.main().agentCall()
-	for i := range f.s.Actors {
-		a := &f.s.Actors[i]
-		concerned := all || a.ID == "" || (waits && a.Started >= waited)
-		if concerned && a.running() && a.Active <= o.At {
-			f.endActor(a, o.At, EndHalt)
+	past := func(a *Actor) bool { return a.running() && a.Active <= o.At }
+	if o.Source == FromRegistry {
+		for i := range f.s.Actors {
+			if a := &f.s.Actors[i]; past(a) {
+				f.endActor(a, o.At, EndHalt)
+			}
+		}
+		if f.s.Stop.Snapshot < o.At {
+			f.s.Stop.Background = slices.DeleteFunc(slices.Clone(f.s.Stop.Background), agentTask)
 		}
 	}
-	if main := f.main(); o.Source == FromTranscript && f.s.BrokenOff(o.At) {
-		main.How = EndHalt
-	}
-	f.endCompaction(o.At)
-	if all && f.s.Stop.Snapshot < o.At {
-		f.s.Stop.Background = slices.DeleteFunc(slices.Clone(f.s.Stop.Background), agentTask)
+	f.endWaited(o.At, EndHalt, past)
+	if o.Source == FromTranscript && f.s.BrokenOff(o.At) {
+		f.main().How = EndHalt
 	}
 }
 
-// agentCall returns when the oldest open call that started a subagent was made, and whether
-// there is one, for which the conversation then waits.
-func (a *Actor) agentCall() (at event.Millis, open bool) {
-	for _, c := range a.Calls {
-		if (c.Name == "Agent" || c.Name == "Task") && (!open || c.At < at) {
-			at, open = c.At, true
+// endWaited ends the main conversation's turn at t, its compaction, and the subagents that one of its
+// open calls waits for, as far as ends allows.
+func (f *fold) endWaited(t event.Millis, how string, ends func(*Actor) bool) {
+	since := event.Millis(math.MaxInt64)
+	for _, c := range f.main().Calls {
+		if c.Name == "Agent" || c.Name == "Task" {
+			since = min(since, c.At)
 		}
 	}
-	return at, open
+	for i := range f.s.Actors {
+		if a := &f.s.Actors[i]; (a.ID == "" || a.Started >= since) && ends(a) {
+			f.endActor(a, t, how)
+		}
+	}
+	f.endCompaction(t)
 }
 
 // reopen makes calls wait again whose dialogs counted as answered: one call if the transcript
@@ -225,9 +231,19 @@ func (f *fold) decided(d *Decided) {
 	if a == nil {
 		return
 	}
+	main := f.main()
 	switch d.Word {
-	case WordRefused:
-		f.refused(a, d)
+	case WordRefused: // what the event began did not happen
+		switch d.Event {
+		case event.PreToolUse, event.PermissionRequest, event.Elicitation:
+			f.dropCall(a, d)
+		case event.UserPromptSubmit: // a turn that ran before goes on
+			if main.running() && main.Started >= d.Of && main.Active <= d.Of {
+				f.endActor(main, f.at, EndHalt)
+			}
+		case event.PreCompact:
+			f.endCompaction(f.at)
+		}
 	case WordAllowed:
 		if d.Event == event.Elicitation { // a form that was answered is closed
 			f.dropCall(a, d)
@@ -245,18 +261,6 @@ func (f *fold) decided(d *Decided) {
 	}
 }
 
-// refused undoes what the refused event began.
-func (f *fold) refused(a *Actor, d *Decided) {
-	switch d.Event {
-	case event.PreToolUse, event.PermissionRequest, event.Elicitation:
-		f.dropCall(a, d)
-	case event.UserPromptSubmit:
-		f.promptRefused(d)
-	case event.PreCompact:
-		f.endCompaction(f.at)
-	}
-}
-
 // dropCall closes a call that neither waits nor runs any more.
 func (f *fold) dropCall(a *Actor, d *Decided) {
 	if c := a.meant(d); c != nil {
@@ -269,15 +273,6 @@ func (f *fold) dropCall(a *Actor, d *Decided) {
 	}
 	// The event was spooled and is folded later.
 	f.noteClosed(a.ID, Call{UseID: d.UseID, Hash: d.Hash}, f.at)
-}
-
-// promptRefused ends the turn that a blocked prompt opened. A prompt typed while a turn ran
-// leaves that turn running.
-func (f *fold) promptRefused(d *Decided) {
-	main := f.main()
-	if main.running() && main.Started >= d.Of && main.Active <= d.Of {
-		f.endActor(main, f.at, EndHalt)
-	}
 }
 
 // meant returns the open call of d, or nil: the one with its id, or the newest of that tool

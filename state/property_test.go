@@ -33,7 +33,7 @@ func TestRightAboutTheModelClient(t *testing.T) {
 				continue
 			}
 			c.now = max(c.now, c.reg.At) + dwell + 50
-			ev := Evidence{Process: Alive, Registry: c.reg, Transcript: c.mark}
+			ev := Evidence{Process: Alive, Registry: c.reg, Halted: c.mark}
 			for _, o := range Observe(s, ev, c.now) {
 				s = Apply(s, Change{Seq: s.Seq + 1, At: o.At, Observation: &o})
 			}

@@ -2,8 +2,6 @@ package state
 
 import (
 	"cmp"
-	"strconv"
-	"strings"
 
 	"beckon/event"
 )
@@ -60,26 +58,11 @@ func (v view) asks() State {
 	return Question
 }
 
-// dialogsSince is the first client whose status is busy in a turn while the user's menu is open.
-var dialogsSince = [...]int{2, 1, 330}
-
-// interrupts reports whether the client itself interrupts a running turn with the open dialog.
+// interrupts reports whether the client itself interrupts a running turn with the open dialog. Earlier
+// clients say the same in a turn while the user's own menu is open.
 func (v view) interrupts() bool {
 	main := v.s.Main()
-	if !main.running() {
-		return false
-	}
-	parts := strings.Split(v.ev.Version, ".")
-	for i, least := range dialogsSince {
-		n := -1
-		if i < len(parts) {
-			n, _ = strconv.Atoi(parts[i])
-		}
-		if n != least {
-			return n > least
-		}
-	}
-	return true
+	return main.running() && !event.Older(v.ev.Version, "2.1.330")
 }
 
 // raised reports whether the client has notified the user of the open dialog.
@@ -105,13 +88,6 @@ func (v view) open() Status {
 		st.Source, st.Asks = Inferred, cmp.Or(st.Asks, r.WaitingFor)
 	}
 	return st
-}
-
-// Marker is the newest interrupt or refusal in the transcript's tail that no later activity of
-// the main conversation follows.
-type Marker struct {
-	At   event.Millis
-	Kind string // "interrupt" or "refusal"
 }
 
 // dwell is how long a registry status must have lasted to count, in milliseconds: for a few

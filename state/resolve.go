@@ -264,16 +264,11 @@ func newestCall(a Actor) (c Call) {
 }
 
 func subagentRuns(v view) (Status, bool) {
-	best := -1
-	for i, a := range v.s.Actors {
-		if a.ID != "" && a.running() && (best < 0 || a.Started < v.s.Actors[best].Started) {
-			best = i
-		}
-	}
-	if best < 0 {
+	running := v.s.Subagents()
+	if len(running) == 0 {
 		return Status{}, false
 	}
-	a := v.s.Actors[best]
+	a := running[0]
 	return Status{State: Working, Reason: "subagent", Since: a.Started, Actor: a.ID, Call: newestCall(a)}, true
 }
 
@@ -435,13 +430,13 @@ const (
 // Evidence is what a reader saw besides the session's own facts. The zero value means that
 // nothing was read; then only hooks count.
 type Evidence struct {
-	Process    Presence
-	Registry   Registry
-	Transcript Marker
-	Answer     Answer
-	Job        Job
-	Version    string // of the agent, if its own files name it
-	Reviewed   bool   // the agent's own reviewer decides on permissions: nobody is asked
+	Process  Presence
+	Registry Registry
+	Halted   event.Millis // the newest interrupt in the transcript's tail that no activity of the turn follows
+	Answer   Answer
+	Job      Job
+	Version  string // of the agent, if its own files name it
+	Reviewed bool   // the agent's own reviewer decides on permissions: nobody is asked
 }
 
 // Job is a session that the client runs in the background (`claude --bg`), as its registry

@@ -69,7 +69,7 @@ func (st *story) step(f []string) error {
 		return nil
 	case "marker":
 		at, err := millis(words[0])
-		st.ev.Transcript = Marker{At: at, Kind: "interrupt"}
+		st.ev.Halted = at
 		st.observe()
 		return err
 	case "mod":

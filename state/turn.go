@@ -109,22 +109,25 @@ func (f *fold) prompted(e *event.Event, fresh bool) {
 	f.say(Turn{Actor: SpeakerUser, Intent: r.Intent, Confidence: percent(r.Confidence), Rule: r.Name, Text: e.Prompt})
 }
 
-// asks adds the agent's turn when call c begins to wait for the user.
+// asks counts a call that begins to wait for the user, and adds the agent's turn.
 func (f *fold) asks(c *Call) {
-	f.say(Turn{Actor: SpeakerAgent, Intent: intent.IntentQuestion, Confidence: 100, Rule: string(c.Kind),
-		Text: c.question()})
-}
-
-// question returns what a waiting call asks, as text.
-func (c *Call) question() string {
-	if c.Ask == nil || len(c.Ask.Questions) == 0 {
-		return c.Summary
+	if c.Kind == WaitPermission {
+		f.s.Counts.Permissions++
+	} else {
+		f.s.Counts.Questions++
 	}
-	var all []string
-	for _, q := range c.Ask.Questions {
-		all = append(all, q.Text)
+	if !c.waiting() {
+		return
 	}
-	return strings.Join(all, " | ")
+	text := c.Summary
+	if c.Ask != nil && len(c.Ask.Questions) > 0 {
+		var all []string
+		for _, q := range c.Ask.Questions {
+			all = append(all, q.Text)
+		}
+		text = strings.Join(all, " | ")
+	}
+	f.say(Turn{Actor: SpeakerAgent, Intent: intent.IntentQuestion, Confidence: 100, Rule: string(c.Kind), Text: text})
 }
 
 // answered adds the user's turn when a call that asked ends. A permission is not worth a turn.
@@ -158,12 +161,6 @@ func (f *fold) stopped(e *event.Event) {
 		return
 	}
 	f.say(t)
-}
-
-// brokeOff adds the agent's turn for a StopFailure.
-func (f *fold) brokeOff(e *event.Event) {
-	text := strings.TrimSuffix(e.Reason+": "+e.Details, ": ")
-	f.say(Turn{Actor: SpeakerAgent, Intent: intent.IntentCompletion, Confidence: 100, Rule: TurnFailure, Text: text})
 }
 
 // FinalWords makes a turn from the final message in a transcript, for a Stop that came without

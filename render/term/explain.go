@@ -52,8 +52,8 @@ func Explain(w io.Writer, v state.Seen, facts []state.Fact, now time.Time) error
 		registry = strings.TrimSuffix(r.Status+" for "+r.WaitingFor, " for ") + ", " + ago(r.At)
 	}
 	line("registry", "%s", registry)
-	if ev.Transcript.At != 0 {
-		line("transcript", "%s %s", ev.Transcript.Kind, ago(ev.Transcript.At))
+	if ev.Halted != 0 {
+		line("transcript", "interrupt %s", ago(ev.Halted))
 	}
 	line("last event", "%s, %s", cmp.Or(s.Last.Reason, "none"), ago(s.Last.At))
 	for _, o := range s.Seeing {

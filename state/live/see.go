@@ -96,7 +96,7 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 				ev.Version = evidence.PackageVersion(s.Agent, s.Origin.Process.Pid)
 			}
 			if !open {
-				ev.Transcript, open = r.brokenOff(s, now)
+				ev.Halted, open = brokenOff(s, now)
 			}
 		}
 		return ev, open
@@ -105,7 +105,7 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 		return ev, false
 	}
 	if ev.Registry.Status == "" || ev.Registry.Menu() || s.OwnTurn() {
-		ev.Transcript, open = halt(s, now)
+		ev.Halted, open = halt(s, now)
 	}
 	if id, asked := s.Asking(); id != "" && s.Headless() {
 		ev.Answer, open = answer(s.Transcript, id, asked, now), true
@@ -157,21 +157,15 @@ const quiet = 500
 // halt reads the tail of a running session's transcript where the registry says nothing about
 // the turn: an interrupt or refusal leaves a marker there. running reports whether there is a turn
 // to halt.
-func halt(s *state.Session, now event.Millis) (m state.Marker, running bool) {
-	if s.End.At != 0 {
-		return m, false
+func halt(s *state.Session, now event.Millis) (at event.Millis, running bool) {
+	st := s.ByHooks(now).State
+	if s.End.At != 0 || st == state.Idle || st == state.Failed && !s.OwnTurn() {
+		return 0, false
 	}
-	if st := s.ByHooks(now).State; st == state.Idle || st == state.Failed && !s.OwnTurn() {
-		return m, false
+	if now >= s.Activity+quiet {
+		at, _ = transcript.LastHalt(s.Transcript) // one that cannot be read says nothing
 	}
-	if now < s.Activity+quiet {
-		return m, true
-	}
-	at, err := transcript.LastHalt(s.Transcript)
-	if err != nil || at == 0 {
-		return m, true
-	}
-	return state.Marker{At: at, Kind: "interrupt"}, true
+	return at, true
 }
 
 // archive moves a session that has been over long enough out of the live directory, and
@@ -314,14 +308,14 @@ func (r *Reader) runs(s *state.Session, now event.Millis) bool {
 const noted = 5000
 
 // brokenOff reads whether the user interrupted the turn that has just ended.
-func (r *Reader) brokenOff(s *state.Session, now event.Millis) (m state.Marker, open bool) {
+func brokenOff(s *state.Session, now event.Millis) (at event.Millis, open bool) {
 	if !transcript.Breaks(s.Agent) || now > s.Stop.At+noted || !s.BrokenOff(s.Stop.At) {
-		return m, false
+		return 0, false
 	}
 	if f := transcript.StatusOf(s.Agent, s.Transcript); f.Status == transcript.Idle && s.BrokenOff(f.At) {
-		return state.Marker{At: max(f.At, s.Stop.At), Kind: "interrupt"}, false
+		return max(f.At, s.Stop.At), false
 	}
-	return m, true
+	return 0, true
 }
 
 // title asks a tmux server for a pane's title. Each look asks a server once, for all panes.

@@ -14,7 +14,6 @@ import (
 	"beckon/event/jsonenc"
 	"beckon/event/osc"
 	"beckon/event/plainfile"
-	"beckon/event/policy/wire"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/request"
@@ -192,7 +191,7 @@ func newerClient(stateDir, agent string) string {
 	dashed, _, _ := strings.Cut(rest, "_")
 	version := strings.ReplaceAll(dashed, "-", ".")
 	was, err := plainfile.ReadFile(ChosenFor(stateDir))
-	if err != nil || !wire.Older(string(was), version) { // "unknown" is older than every version
+	if err != nil || !event.Older(string(was), version) { // "unknown" is older than every version
 		return ""
 	}
 	return version

@@ -233,16 +233,6 @@ func (r Rules) Closable() bool {
 	return r.Refuse != NoWay && !r.Loops && r.Kind != event.TaskCompleted && r.Kind != event.TeammateIdle
 }
 
-// Older reports whether version a is before b.
-func Older(a, b string) bool {
-	number := func(part string) int {
-		n, _ := strconv.Atoi(part[:len(part)-len(strings.TrimLeft(part, "0123456789"))])
-		return n
-	}
-	byNumber := func(x, y string) int { return number(x) - number(y) }
-	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), byNumber) < 0
-}
-
 // Deadlines of one event for all its handlers. The installed entry gives the hook 60 s; at SessionEnd the
 // client waits 1.5 s for all hooks together.
 const (
