@@ -84,9 +84,9 @@ func StandIn(e *event.Event) string {
 // StandsIn reports whether StandIn made the id.
 func StandsIn(id string) bool { return strings.HasPrefix(id, standIn) }
 
-// Addressee returns the id of the session that e belongs to although e names none, or "": in the
-// terminal that e names the agent's session that acted last; or the only one in e's directory. A session that is over takes late events, but none that begins a
-// turn. host is the terminal's host if e does not name one.
+// Addressee returns the id of the session that e belongs to although e names none, or "": in the terminal
+// that e names the agent's session that acted last; or the only one in e's directory. A session that is
+// over takes late events, but none that begins a turn. host is the terminal's host if e does not name one.
 func Addressee(sessions []Session, e *event.Event, host string) string {
 	var best *Session
 	found := 0
