@@ -93,6 +93,24 @@ listed() {
 	' "$scratch/checksums.txt"
 }
 
+# checked NAME SUM fetches a file, and fails unless that is its checksum.
+checked() {
+	fetch "$1"
+	got=$(digest "$scratch/$1")
+	[ "$got" = "$2" ] || fail "\"$1\" is not what checksums.txt says: its SHA-256 is $got, not $2" "nothing was installed; fetch it again"
+}
+
+# built says of which commit the archive was built, in a release with provenance.
+built() {
+	line=$(listed "$archive.intoto.json") || return 0
+	checked "$archive.intoto.json" "${line%% *}"
+	awk -F '"' -v sum="$want" '
+		$2 == "sha256" && $4 == sum { ok = 1 }
+		$2 == "gitCommit" { print "it was built of commit " $4 }
+		END { exit !ok }
+	' "$scratch/$archive.intoto.json" || fail "the provenance of \"$archive\" is another archive's" "nothing was installed"
+}
+
 # signed fails unless the publisher signed checksums.txt.
 signed() {
 	fetch checksums.txt.sig
@@ -184,10 +202,9 @@ main() {
 	case $archive in */* | .*) fail "checksums.txt lists \"$archive\", which is not an archive's name" ;; esac
 	[ -z "$wanted" ] || [ "$archive" = "beckon_$wanted$end" ] || fail "\"$from\" has \"$archive\", which is not version $wanted"
 	say "fetching $archive from $from"
-	fetch "$archive"
-	got=$(digest "$scratch/$archive")
-	[ "$got" = "$want" ] || fail "\"$archive\" is not what checksums.txt says: its SHA-256 is $got, not $want" "nothing was installed; fetch it again"
+	checked "$archive" "$want"
 	say "it is as the publisher signed it"
+	built
 
 	mkdir "$scratch/all"
 	gzip -dc "$scratch/$archive" | tar -xf - -C "$scratch/all"

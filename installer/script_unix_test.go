@@ -124,7 +124,20 @@ func (r release) list(names ...string) {
 	for _, n := range names {
 		text += hex.EncodeToString(sum[:]) + "  " + n + "\n"
 	}
+	text += r.provenance(hex.EncodeToString(sum[:]))
 	r.sums(text + strings.Repeat("0", 64) + "  beckon_9.9.9_linux_amd64.deb\n")
+}
+
+const commit = "0123456789abcdef0123456789abcdef01234567"
+
+// provenance writes the archive's provenance, with this digest as the archive's, and returns its line
+// of checksums.txt.
+func (r release) provenance(digest string) string {
+	text := fmt.Sprintf(`{"subject": [{"digest": {
+  "sha256": %q}}], "predicate": {
+  "gitCommit": %q}}`, digest, commit)
+	r.write(archiveName+".intoto.json", []byte(text))
+	return fmt.Sprintf("%x  %s.intoto.json\n", sha256.Sum256([]byte(text)), archiveName)
 }
 
 // sums writes and signs checksums.txt.
@@ -246,7 +259,8 @@ func TestInstallScript(t *testing.T) {
 				s.tools += " ssh-keygen"
 				s.args = []string{"--version", "v9.9.9", "--from=" + cmp.Or(from, r.url+"/")}
 				said, prefix, err := s.run(t)
-				if err != nil || !strings.Contains(said, "installed beckon 9.9.9 linux/amd64 in "+prefix+"/bin, ") || !strings.Contains(said, prefix+"/bin/beckon setup (") {
+				if err != nil || !strings.Contains(said, "installed beckon 9.9.9 linux/amd64 in "+prefix+"/bin, ") || !strings.Contains(said, prefix+"/bin/beckon setup (") ||
+					!strings.Contains(said, "it was built of commit "+commit+"\n") {
 					t.Fatalf("%v: %s", err, said)
 				}
 				for path, mode := range installed {
@@ -326,6 +340,15 @@ func TestInstallScriptRefuses(t *testing.T) {
 			r.list(archiveName)
 			r.write("checksums.txt.sig", sig)
 		}, want: `the publisher did not sign this checksums.txt`},
+		{name: "changed provenance", spoil: func(r release) { r.change(archiveName + ".intoto.json") },
+			want: `intoto.json" is not what checksums.txt says: its SHA-256 is [0-9a-f]`},
+		{name: "provenance of another archive", spoil: func(r release) {
+			sums := string(r.read("checksums.txt"))
+			lines := strings.SplitAfter(sums, "\n")
+			i := slices.IndexFunc(lines, func(l string) bool { return strings.HasSuffix(l, ".intoto.json\n") })
+			lines[i] = r.provenance(strings.Repeat("1", 64))
+			r.sums(strings.Join(lines, ""))
+		}, want: `the provenance of ".*" is another archive's`},
 		{name: "no signature", spoil: func(r release) { _ = os.Remove(filepath.Join(r.dir, "checksums.txt.sig")) }, want: `fetching "https://.*/checksums.txt.sig"`},
 		{name: "changed signature", spoil: func(r release) { r.change("checksums.txt.sig") }, want: `the publisher did not sign this checksums.txt`},
 		{name: "signed by another", key: "another", want: `the publisher did not sign this checksums.txt`},

@@ -58,6 +58,7 @@ func TestGoreleaser(t *testing.T) {
 	}
 	t.Run("archives", func(t *testing.T) { s.with(t).archives() })
 	t.Run("bills of material", func(t *testing.T) { s.with(t).boms(dir) })
+	t.Run("provenance", func(t *testing.T) { s.with(t).provenance(dir) })
 	t.Run("install.sh", func(t *testing.T) { s.with(t).script(filepath.Join(dir, ".release", "install.sh")) })
 	t.Run("deb", func(t *testing.T) { s.with(t).deb() })
 	t.Run("rpm", func(t *testing.T) { s.with(t).rpm() })
@@ -96,11 +97,11 @@ func (s shipped) run(tool string, args ...string) string {
 }
 
 // everythingIsListed checks that there are six archives, each with its bill of materials, and
-// six packages, all with their checksums.
+// six packages, all with their checksums and provenance.
 func (s shipped) everythingIsListed() {
 	s.Helper()
 	sums := string(s.read("checksums.txt"))
-	if n := strings.Count(sums, "\n"); n != 18 {
+	if n := strings.Count(sums, "\n"); n != 30 {
 		s.Errorf("%d files are listed:\n%s", n, sums)
 	}
 	made := digests(s.T, s.dist)
@@ -178,6 +179,23 @@ func (s shipped) boms(src string) {
 			if goos == "linux" {
 				s.sameBill(name, bom)
 			}
+		}
+	}
+}
+
+// provenance checks that each archive and package has a statement that names it and the commit.
+func (s shipped) provenance(src string) {
+	commit := strings.TrimSpace(s.run("git", "-C", src, "rev-parse", "HEAD"))
+	sums := strings.Fields(string(s.read("checksums.txt")))
+	for _, end := range []string{"linux_amd64.tar.gz", "darwin_arm64.tar.gz", "windows_arm64.zip", "linux_arm64.deb", "linux_amd64.rpm", "linux_amd64.apk"} {
+		name := filepath.Base(s.file(end))
+		got := readStatement(s.T, s.read(name+".intoto.json"))
+		at := slices.Index(sums, name)
+		if at < 1 || got.Subject[0].Name != name || got.Subject[0].Digest["sha256"] != sums[at-1] {
+			s.Errorf("%s: its provenance is of %+v", name, got.Subject)
+		}
+		if of := got.Predicate.BuildDefinition.ResolvedDependencies; of[0].Digest["gitCommit"] != commit {
+			s.Errorf("%s is of %+v, not of %s", name, of, commit)
 		}
 	}
 }

@@ -164,6 +164,71 @@ func TestReleaseFiles(t *testing.T) {
 	}
 }
 
+// statement is what tests read of an in-toto statement.
+type statement struct {
+	Type          string `json:"_type"`
+	PredicateType string
+	Subject       []struct {
+		Name   string
+		Digest map[string]string
+	}
+	Predicate struct {
+		BuildDefinition struct {
+			BuildType            string
+			ExternalParameters   map[string]string
+			ResolvedDependencies []struct{ Digest map[string]string }
+		}
+		RunDetails struct{ Builder struct{ ID string } }
+	}
+}
+
+func readStatement(t *testing.T, b []byte) (s statement) {
+	t.Helper()
+	err := json.Unmarshal(b, &s)
+	d := &s.Predicate.BuildDefinition
+	if err != nil || s.Type != "https://in-toto.io/Statement/v1" || s.PredicateType != "https://slsa.dev/provenance/v1" || len(s.Subject) != 1 ||
+		len(d.ResolvedDependencies) != 2 || d.BuildType == "" || d.ExternalParameters["ref"] == "" || s.Predicate.RunDetails.Builder.ID == "" {
+		t.Fatalf("not a statement of provenance: %v\n%s", err, b)
+	}
+	return s
+}
+
+// The provenance of a file names its digest and the commit, and is the same when made again elsewhere.
+func TestProvenance(t *testing.T) {
+	for _, tool := range []string{"jq", "openssl", "git"} {
+		need.Program(t, tool)
+	}
+	var made []string
+	for range 2 {
+		dir := filepath.Join(t.TempDir(), "a clone")
+		clone(t, dir)
+		if err := os.WriteFile(filepath.Join(dir, "beckon_1.tar.gz"), []byte("an archive"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("installer/release/provenance.sh", filepath.Join(dir, "beckon_1.tar.gz"), "made.json")
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("provenance.sh: %v\n%s", err, out)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, "made.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := readStatement(t, b)
+		if want := fmt.Sprintf("%x", sha256.Sum256([]byte("an archive"))); s.Subject[0].Name != "beckon_1.tar.gz" || s.Subject[0].Digest["sha256"] != want {
+			t.Errorf("it is of %+v, want the digest %s", s.Subject, want)
+		}
+		head, err := exec.Command("git", "-C", dir, "rev-parse", "HEAD").Output()
+		if got := s.Predicate.BuildDefinition.ResolvedDependencies[0].Digest["gitCommit"]; err != nil || got != strings.TrimSpace(string(head)) {
+			t.Errorf("commit %s, want %s (%v)", got, head, err)
+		}
+		made = append(made, string(b))
+	}
+	if made[0] != made[1] {
+		t.Errorf("made again:\n%s\nbefore:\n%s", made[1], made[0])
+	}
+}
+
 // digests lists the files below dir with their SHA-256.
 func digests(t *testing.T, dir string) string {
 	t.Helper()
