@@ -3,14 +3,11 @@
 // and whether its transcript ends in a halt (read by package transcript). Package live joins
 // evidence and sessions for every view; state.Resolve decides what they mean together.
 //
-// It guarantees: every read is bounded in bytes and steps; what cannot be read, or has an
-// unknown form, gives an empty or unknown value, never a guess; nothing it returns holds a
-// secret of the environment. It guarantees neither freshness (a reading is as old as its own
-// time says) nor an answer in time: it hangs with a file system that hangs, so a caller with a
-// deadline needs a timer beside it.
+// It guarantees: every read is bounded; what cannot be read, or has an unknown form, gives an empty or
+// unknown value, never a guess; nothing it returns holds a secret of the environment. It hangs with a
+// file system that hangs, so a caller with a deadline needs a timer beside it.
 //
-// The hook links this package: it imports neither os/exec nor net, does no work at start,
-// and makes few system calls.
+// The hook links this package: it imports neither os/exec nor net, and does no work at start.
 package evidence
 
 import (
@@ -37,8 +34,7 @@ type Machine struct {
 	Booted event.Millis // when this boot began, by the wall clock; 0 if unknown
 }
 
-// ThisMachine reads the machine once: a uname, two short files and one link on Linux. Keep the
-// value; it does not change while a process runs.
+// ThisMachine reads the machine, which does not change while a process runs.
 func ThisMachine() Machine {
 	host, _ := os.Hostname()
 	return Machine{
@@ -64,18 +60,16 @@ func digest(id string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// clean returns s without control characters, as valid UTF-8, cut to max bytes on a rune
-// boundary. Everything from the environment or a file passes through it, so that a name cannot
-// control a terminal.
+// clean returns s without control characters, as valid UTF-8, cut to max bytes. Everything from the
+// environment or a file passes through it, so that a name cannot control a terminal.
 func clean(s string, max int) string {
-	return event.Cut(strings.Map(visible, strings.ToValidUTF8(s, "\uFFFD")), max)
-}
-
-func visible(r rune) rune {
-	if unicode.IsControl(r) {
-		return '?'
+	visible := func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '?'
+		}
+		return r
 	}
-	return r
+	return event.Cut(strings.Map(visible, strings.ToValidUTF8(s, "\uFFFD")), max)
 }
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -83,9 +77,8 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 // digits reports whether s is a decimal number that fits an int64.
 func digits(s string) bool { return s != "" && len(s) <= 18 && strings.Trim(s, "0123456789") == "" }
 
-// Origin reads where the hook of e runs: process, terminal, repository and project. getenv is
-// the hook's environment. It is read on SessionStart, at first sight and when the directory has
-// changed. The store fills in Seat and ProjectID.
+// Origin reads where the hook of e runs. getenv is the hook's environment. The store fills in Seat and
+// ProjectID.
 func Origin(e *event.Event, getenv func(string) string) *event.Origin {
 	here := ThisMachine()
 	agent, g := e.Agent, Git(e.Cwd)
@@ -107,14 +100,10 @@ func Origin(e *event.Event, getenv func(string) string) *event.Origin {
 	return o
 }
 
-// maxLauncher bounds BECKON_AGENT_ID; a UUID has 36 characters.
-const maxLauncher = 128
-
-// launcherID returns s if it looks like an id, else nothing: a launcher's id becomes part of a
-// session's identity, which half a sentence must not.
+// launcherID returns s, of BECKON_AGENT_ID, if it looks like an id, else nothing.
 func launcherID(s string) string {
-	const marks = "-_.:"
-	if len(s) > maxLauncher || strings.Trim(s, letters+marks) != "" || strings.TrimLeft(s, marks) != s {
+	const marks, most = "-_.:", 128
+	if len(s) > most || strings.Trim(s, letters+marks) != "" || strings.TrimLeft(s, marks) != s {
 		return ""
 	}
 	return s

@@ -15,44 +15,36 @@ import (
 )
 
 const (
-	// maxLevels bounds the walk up to a repository.
-	maxLevels = 64
-	// maxGitFile bounds every file that is read: HEAD, .git and commondir hold one line.
-	maxGitFile = 4 << 10
-	// headDigits is how many digits of a detached HEAD are kept.
-	headDigits = 12
+	maxLevels  = 64      // of the walk up to a repository
+	maxGitFile = 4 << 10 // HEAD, .git and commondir hold one line
+	headDigits = 12      // kept of a detached HEAD
 )
 
-// Git returns the repository that contains dir. It only reads files, and knows linked work
-// trees, submodules, bare and separate git directories, detached and unborn HEADs. The zero
-// Git means that there is no repository, that it may not be read, or that its files are not
-// git's.
+// Git returns the repository that contains dir, an absolute path. It only reads files, and knows linked
+// work trees, submodules, bare and separate git directories, detached and unborn HEADs. The zero Git
+// means that there is no repository, that it may not be read, or that its files are not git's.
 //
-// Symbolic links in dir are resolved first, as git does, so all paths into a work tree give
-// the same Worktree and Common. Limits: $GIT_DIR and the like, core.worktree and core.bare are
-// ignored; a repository across a mount point is found (git stops there); with reftable the
-// branch is not in HEAD and stays empty; a path over event.MaxPath is ignored. dir must be
-// absolute: an event without cwd has no repository.
-func Git(dir string) event.Git {
+// Symbolic links are resolved first, as git does. Limits: $GIT_DIR and the like, core.worktree and
+// core.bare are ignored; a repository across a mount point is found; with reftable no branch is.
+func Git(dir string) (g event.Git) {
 	if !filepath.IsAbs(dir) || len(dir) > event.MaxPath {
-		return event.Git{}
+		return g
 	}
-	at := physical(dir)
+	at, stop := physical(dir), false
 	for range maxLevels {
-		if g, stop := gitAt(at); stop {
-			if len(g.Worktree) > event.MaxPath || len(g.Common) > event.MaxPath {
-				return event.Git{} // a cut path would name another place
-			}
-			g.Branch, g.Repo = clean(g.Branch, event.MaxID), clean(g.Repo, event.MaxID)
-			return g
+		if g, stop = gitAt(at); stop {
+			break
 		}
 		at = filepath.Dir(at)
 	}
-	return event.Git{}
+	if len(g.Worktree) > event.MaxPath || len(g.Common) > event.MaxPath {
+		return event.Git{} // a cut path would name another place
+	}
+	g.Branch, g.Repo = clean(g.Branch, event.MaxID), clean(g.Repo, event.MaxID)
+	return g
 }
 
-// physical resolves symbolic links. The path of a directory that is gone is returned
-// unchanged.
+// physical resolves symbolic links, but for those to a directory that is gone.
 func physical(dir string) string {
 	if p, err := filepath.EvalSymlinks(dir); err == nil {
 		return p
@@ -60,8 +52,8 @@ func physical(dir string) string {
 	return filepath.Clean(dir)
 }
 
-// gitAt looks for a repository at one level of the walk. stop ends the walk: there is a
-// repository, or one that cannot be used, which git does not look beyond either.
+// gitAt looks for a repository in dir. stop means that there is one, usable or not: git does not look
+// beyond it either.
 func gitAt(dir string) (g event.Git, stop bool) {
 	dotGit := filepath.Join(dir, ".git")
 	common := dotGit
@@ -95,8 +87,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// gitFile follows a .git file ("gitdir: PATH") to the git directory of a linked work tree, of
-// a submodule, or of a repository made with --separate-git-dir.
+// gitFile follows a .git file ("gitdir: PATH"), as in linked work trees and submodules.
 func gitFile(dir, file string) event.Git {
 	target, ok := strings.CutPrefix(gitLine(file), "gitdir: ")
 	gitDir := resolve(dir, target)
@@ -130,9 +121,8 @@ func resolve(from, line string) string {
 	return filepath.Clean(p)
 }
 
-// repoName names a repository by its common git directory: by the directory that contains .git
-// (or a hidden bare one, as in proj/.bare), else by the bare directory's own name without
-// ".git".
+// repoName names a repository by the directory that contains .git (or a hidden bare one, as proj/.bare),
+// else by the bare directory's own name.
 func repoName(common string) string {
 	base := filepath.Base(common)
 	if strings.HasPrefix(base, ".") {
@@ -141,10 +131,9 @@ func repoName(common string) string {
 	return strings.TrimSuffix(base, ".git")
 }
 
-// errHead means that a file is not a HEAD of git's.
 var errHead = errors.New("reading HEAD: not git's")
 
-// headOf reads the HEAD of a git directory: the branch, or the first digits of the commit.
+// headOf reads the HEAD of a git directory.
 func headOf(gitDir string) (event.Git, error) {
 	b, err := plainfile.Head(filepath.Join(gitDir, "HEAD"), make([]byte, maxGitFile), 0)
 	if err != nil {
@@ -153,9 +142,8 @@ func headOf(gitDir string) (event.Git, error) {
 	return parseHead(b)
 }
 
-// parseHead parses HEAD: "ref: refs/heads/NAME" (a branch, possibly unborn) or the hash of a
-// commit (detached). With reftable, HEAD is a stub that names refs/heads/.invalid, so the
-// branch is unknown. A ref outside refs/heads keeps its whole name.
+// parseHead parses HEAD: "ref: refs/heads/NAME" (a branch, possibly unborn; .invalid with reftable), or
+// the hash of a commit (detached). A ref outside refs/heads keeps its whole name.
 func parseHead(b []byte) (event.Git, error) {
 	s := strings.TrimRight(string(b), " \t\r\n")
 	if ref, ok := strings.CutPrefix(s, "ref:"); ok {
@@ -172,13 +160,11 @@ func parseHead(b []byte) (event.Git, error) {
 		return event.Git{Branch: branch}, nil
 	}
 	hash, _, _ := strings.Cut(s, " ")
-	if len(hash) != 40 && len(hash) != 64 || !isHex(hash) {
+	if _, err := hex.DecodeString(hash); err != nil || len(hash) != 40 && len(hash) != 64 {
 		return event.Git{}, errHead
 	}
 	return event.Git{Head: strings.ToLower(hash[:headDigits])}, nil
 }
-
-func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 // Project returns the root of the project that dir belongs to: the git work tree, else dir.
 func Project(dir string, g event.Git) string {
@@ -195,16 +181,13 @@ func Project(dir string, g event.Git) string {
 	return event.Cut(dir, event.MaxPath)
 }
 
-// ProjectID returns 12 hex digits of the SHA-256 of the common git directory, so that all work
-// trees of a repository are one project; without a repository, of the project's root. It is
-// empty if both are.
+// ProjectID returns 12 hex digits of the SHA-256 of the common git directory, so that all work trees of a
+// repository are one project; without a repository, of the project's root. It is empty if both are.
 func ProjectID(g event.Git, root string) string {
 	of := cmp.Or(g.Common, root)
 	if of == "" {
 		return ""
 	}
-	// Linking crypto/sha256 costs the hook 5 page faults on top of what it links already; our
-	// own code would cost as much.
 	sum := sha256.Sum256([]byte(of))
 	return hex.EncodeToString(sum[:6])
 }

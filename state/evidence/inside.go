@@ -16,17 +16,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// deepest bounds the walk up from a process that an agent may have started. It is high, so
-// that many parents do not hide the agent.
+// deepest bounds the walk up from a process, high enough that many parents do not hide the agent.
 const deepest = 1 << 16
 
-// errNoTerminal is OwnTerminal's error if this process has no controlling terminal, or is not
-// in its foreground.
 var errNoTerminal = errors.New("it has no terminal of its own")
 
-// InClient reports whether a client of any known agent is among the ancestors of this process.
-// The environment proves nothing: a command can clear it, and processes inherit it. A command
-// cannot change its ancestors.
+// InClient reports whether a client of any known agent is among the ancestors of this process, which a
+// command cannot change as it can its environment.
 func InClient() bool {
 	pid, _ := parent()
 	within, _ := FromClient(pid)
@@ -52,8 +48,8 @@ func FromClient(pid int) (within bool, name string) {
 	return false, name
 }
 
-// PackageVersion returns the version of the npm package that a process of this machine runs from: of
-// its program, or of the script that an interpreter was given; "" if it cannot be read.
+// PackageVersion returns the version of the npm package of a process: of its program, or of the script
+// that an interpreter was given; "" if it cannot be read.
 func PackageVersion(agent string, pid int) string {
 	for _, file := range append(strings.Split(arguments(pid), "\x00"), procLink(pid, "exe")) {
 		if path.IsAbs(file) {
@@ -107,16 +103,17 @@ func startsAgent(words []string) bool {
 	})
 }
 
-// daemonOf reports whether pid is an agent's background process that runs the hooks of several
-// terminals. Such a hook inherits the process and terminal of whoever started the daemon.
+// daemonOf reports whether pid is an agent's background process, whose hooks have the process and
+// terminal of whoever started it.
 func daemonOf(a *agents.Agent, pid int, getenv env) bool {
 	if a == nil || a.Daemon == "" || pid <= 0 {
 		return false
 	}
 	var buf [256]byte
-	text, err := plainfile.Head(filepath.Join(a.Dir(getenv("HOME"), getenv), filepath.FromSlash(a.Daemon)), buf[:], 0)
+	file := filepath.Join(a.Dir(getenv("HOME"), getenv), filepath.FromSlash(a.Daemon))
+	text, _ := plainfile.Head(file, buf[:], 0)                                                   // one that cannot be read names none
 	numbers := strings.FieldsFunc(string(text), func(r rune) bool { return r < '0' || r > '9' }) // by itself, or in JSON
-	return err == nil && slices.Contains(numbers, strconv.Itoa(pid)) || server(arguments(pid))
+	return slices.Contains(numbers, strconv.Itoa(pid)) || server(arguments(pid))
 }
 
 // server reports whether a command line, whose words end in zero bytes, starts a server.
@@ -164,26 +161,24 @@ func opener(all []sitting, e *event.Event) *sitting {
 	if i := slices.IndexFunc(all, named); i >= 0 {
 		return &all[i]
 	}
-	born, ok := madeAt(e.SessionID)
-	if !ok || e.Source == "resume" {
+	born := madeAt(e.SessionID)
+	if born == 0 || e.Source == "resume" {
 		return nil
 	}
 	before := slices.DeleteFunc(all, func(t sitting) bool { return t.began > born })
 	slices.SortFunc(before, func(a, b sitting) int { return int(b.began - a.began) })
-	switch {
-	case len(before) == 0 || born-before[0].began > opening:
-		return nil
-	case len(before) > 1 && born-before[1].began < 3*(born-before[0].began):
+	if len(before) == 0 || born-before[0].began > opening ||
+		len(before) > 1 && born-before[1].began < 3*(born-before[0].began) {
 		return nil
 	}
 	return &before[0]
 }
 
-// madeAt returns the time in a UUID of version 7.
-func madeAt(id string) (event.Millis, bool) {
+// madeAt returns the time in a UUID of version 7, 0 for any other id.
+func madeAt(id string) event.Millis {
 	if len(id) != 36 || id[8] != '-' || id[14] != '7' {
-		return 0, false
+		return 0
 	}
-	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
-	return event.Millis(ms), err == nil
+	ms, _ := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
+	return event.Millis(ms)
 }

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 	"strconv"
@@ -12,9 +13,7 @@ import (
 )
 
 // Presence is ThisMachine().Presence.
-func Presence(p event.Process, at event.Millis) state.Presence {
-	return ThisMachine().Presence(p, at)
-}
+func Presence(p event.Process, at event.Millis) state.Presence { return ThisMachine().Presence(p, at) }
 
 // Presence reports whether p, last heard from at heard, still runs. A boot of this machine has ended every
 // process that was heard before it, and a pid with another start time has been reused: Gone. A reader on
@@ -55,26 +54,18 @@ func verdict(p event.Process, q proc, l state.Presence) state.Presence {
 	return state.Alive
 }
 
-// Process returns the identity of the process that has pid now, as seen from here, and whether
-// it runs. It is for sessions that only the registry knows.
+// Process returns the identity of the process that has pid now, as seen from here, and whether it runs.
 func Process(pid int, here Machine) (event.Process, bool) {
-	if pid <= 0 {
-		return event.Process{}, false
-	}
 	p, l := lookup(pid)
-	if l != state.Alive || p.dead {
+	if pid <= 0 || l != state.Alive || p.dead {
 		return event.Process{}, false
 	}
 	return identity(pid, p.start, here), true
 }
 
-const (
-	// aside is how long after a dialog opened, in milliseconds, a child of its agent starts at
-	// the earliest to count: what starts earlier is another hook of the same event.
-	aside = 500
-	// lasting is how long a child must run, in milliseconds: hooks are over sooner.
-	lasting = 1500
-)
+// A child of an agent whose dialog opened counts, times in milliseconds, if it starts later than aside
+// after that, else it is another hook of the same event; and runs for longer than lasting, as hooks do not.
+const aside, lasting = 500, 1500
 
 const (
 	maxProcesses = 4096     // examined in a search
@@ -155,11 +146,10 @@ func isVersion(comm string) bool {
 // for an ancestor that is no shell or supervisor, and a nearer client comes first. A hook whose client
 // has died is a child of init or a supervisor, which is never taken for an agent.
 func Agent(agent string, here Machine, getenv func(string) string) event.Process {
-	pid, start, _ := ancestor(agent, getenv)
-	if pid == 0 {
-		return event.Process{}
+	if pid, start, _ := ancestor(agent, getenv); pid != 0 {
+		return identity(pid, start, here)
 	}
-	return identity(pid, start, here)
+	return event.Process{}
 }
 
 // parent returns the hook's parent. Windows keeps the pid of a parent that has died, and reuses
@@ -201,9 +191,8 @@ func Other(agent string, owner event.Process, getenv func(string) string) event.
 // maxAncestors bounds the walk; real chains are under ten.
 const maxAncestors = 32
 
-// nearest walks up from pid, the hook's parent, and reports whether the process it found is
-// known to be the client. limit is the hook's own start time on platforms that may reuse the
-// parent's pid, else empty.
+// nearest walks up from pid, the hook's parent, and reports whether the process it found is known to be
+// the client. limit is the hook's own start time where the parent's pid may be reused, else empty.
 func nearest(
 	look func(int) (proc, state.Presence), pid int, limit string, a *agents.Agent, claimed int,
 ) (found int, began string, known bool) {
@@ -213,8 +202,8 @@ func nearest(
 			break
 		}
 		p, l := look(pid)
-		if l != state.Alive || limit != "" && newer(p.start, limit) {
-			break
+		if l != state.Alive || limit != "" && cmp.Or(len(p.start)-len(limit), strings.Compare(p.start, limit)) > 0 {
+			break // a parent cannot be newer than its child: its pid was reused
 		}
 		passing := transparent(p.comm)
 		if named(a, p.comm) || pid == claimed && !passing && !keeper(p.comm) {
@@ -222,22 +211,13 @@ func nearest(
 		}
 		if below && !passing {
 			below = false
-			if !keeper(p.comm) && (pid != 1 || runsScripts(p.comm)) {
+			if !keeper(p.comm) && (pid != 1 || among("node node-MainThread MainThread bun deno", p.comm)) { // pid 1 of a container
 				firstPid, firstStart = pid, p.start
 			}
 		}
 		pid, limit = p.ppid, p.start
 	}
 	return firstPid, firstStart, false
-}
-
-// newer reports whether start time a is after b. A parent cannot be newer than its child: if
-// it is, its pid was reused (Windows keeps the pid of a parent that has died).
-func newer(a, b string) bool {
-	if len(a) != len(b) {
-		return len(a) > len(b)
-	}
-	return a > b
 }
 
 // among reports whether a word is in a list, whose words have spaces between them.
@@ -259,7 +239,3 @@ func keeper(comm string) bool {
 		"explorer services svchost", comm) || comm == "tmux: server" ||
 		strings.HasPrefix(comm, "sshd") || strings.HasPrefix(comm, "containerd-shim")
 }
-
-// runsScripts reports whether the process runs a script, which may be an agent even as pid 1 of a
-// container.
-func runsScripts(comm string) bool { return among("node node-MainThread MainThread bun deno", comm) }

@@ -17,8 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxStat exceeds the longest possible head of /proc/PID/stat: 22 numbers of 20 digits and a
-// name of 64 bytes.
+// maxStat exceeds the longest head of /proc/PID/stat: 22 numbers of 20 digits and a name.
 const maxStat = 1024
 
 // machineID is made once per installation; containers often have none.
@@ -54,11 +53,9 @@ func pidNamespace() string {
 	return clean(ns, event.MaxID)
 }
 
-// lookup reads one process. A missing file proves nothing by itself: /proc may hide other
-// users' processes (hidepid), so the kernel is asked.
+// lookup reads one process. A first thread that is being released has lost its parent: another one is
+// about to take its place and execute a new program, or the whole process is gone.
 func lookup(pid int) (p proc, l state.Presence) {
-	// A first thread that is being released has lost its parent: another one is about to take its
-	// place and execute a new program, or the whole process is gone.
 	for range 20 {
 		if p, l = lookOnce(pid); !p.dead || p.ppid != 0 {
 			break
@@ -76,6 +73,7 @@ func lookOnce(pid int) (proc, state.Presence) {
 		if p, ok := parseStat(stat); ok {
 			return p, state.Alive
 		}
+	// /proc may hide other users' processes (hidepid), so the kernel is asked.
 	case errors.Is(err, syscall.ESRCH), errors.Is(err, fs.ErrNotExist) && syscall.Kill(pid, 0) == syscall.ESRCH:
 		return proc{}, state.Gone
 	}
@@ -117,18 +115,6 @@ func processes(most int) iter.Seq2[int, proc] {
 	}
 }
 
-// The fields of /proc/PID/stat that follow the name, counted from 0: proc(5)
-// numbers them from 3.
-const (
-	statState    = 0  // field 3
-	statPpid     = 1  // field 4
-	statGroup    = 2  // field 5
-	statTerminal = 4  // field 7
-	statFront    = 5  // field 8
-	statThreads  = 17 // field 20
-	statStart    = 19 // field 22
-)
-
 // parseStat parses a line of /proc/PID/stat. The name is in parentheses and may itself contain
 // spaces and parentheses, so fields are counted from the last closing one.
 func parseStat(b []byte) (proc, bool) {
@@ -136,14 +122,15 @@ func parseStat(b []byte) (proc, bool) {
 	if open < 0 || end < open {
 		return proc{}, false
 	}
-	var f [statStart + 1][]byte
+	const ppidAt, groupAt, terminalAt, frontAt, threadsAt, startAt = 4, 5, 7, 8, 20, 22 // of proc(5)
+	var f [startAt + 1][]byte
 	rest := bytes.TrimRight(b[end+1:], "\n")
-	for i := range f {
+	for i := 3; i < len(f); i++ {
 		f[i], rest, _ = bytes.Cut(bytes.TrimLeft(rest, " "), []byte(" "))
 	}
 	number := func(field int) int { n, _ := strconv.Atoi(string(f[field])); return n }
-	ppid, err := strconv.ParseUint(string(f[statPpid]), 10, strconv.IntSize-1)
-	status, start := f[statState], string(f[statStart])
+	ppid, err := strconv.ParseUint(string(f[ppidAt]), 10, strconv.IntSize-1)
+	status, start := f[3], string(f[startAt])
 	if err != nil || len(status) != 1 || !digits(start) {
 		return proc{}, false
 	}
@@ -151,13 +138,12 @@ func parseStat(b []byte) (proc, bool) {
 		ppid: int(ppid), comm: string(b[open+1 : end]), start: start,
 		// The first thread of a program reads as a zombie from when it exits until the others do, and
 		// while another thread executes a new program.
-		dead:  bytes.ContainsAny(status, "ZXx") && string(f[statThreads]) <= "1",
-		group: number(statGroup), terminal: number(statTerminal), front: number(statFront),
+		dead:  bytes.ContainsAny(status, "ZXx") && string(f[threadsAt]) <= "1",
+		group: number(groupAt), terminal: number(terminalAt), front: number(frontAt),
 	}, true
 }
 
-// userHz is the unit of start times in /proc: 100 a second on every architecture of Go's on
-// Linux.
+// userHz is the unit of start times in /proc: 100 a second on every architecture of Go's on Linux.
 const userHz = 100
 
 // startWall returns when a process started, by the wall clock. It is off by whatever the clock
@@ -171,12 +157,9 @@ func startWall(start string) (event.Millis, bool) {
 	return event.MillisOf(time.Now()) - event.Millis(up.Nano()/1e6-ticks*(1000/userHz)), true
 }
 
-// OwnTerminal returns an error unless this process runs in the foreground of a terminal that
-// has no agent. What an agent starts has no controlling terminal, or its client's, even when
-// its parents are gone.
-//
-// It does not stop a program that an agent started, that has left all its parents and made a
-// terminal of its own.
+// OwnTerminal returns an error unless this process runs in the foreground of a terminal that has no agent.
+// What an agent starts has no controlling terminal, or its client's, even when its parents are gone,
+// unless it makes a terminal of its own.
 func OwnTerminal() error {
 	self, _ := lookup(os.Getpid())
 	if self.terminal == 0 || self.front != self.group {

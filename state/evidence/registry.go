@@ -45,8 +45,7 @@ type Reading struct {
 	StatusUpdatedAt event.Millis `json:"statusUpdatedAt"`
 }
 
-// Usable reports whether the reading is evidence of state: it has a session, a known status and
-// its time. One that is not, such as a half-written file's, does not mean that the session is gone.
+// Usable reports whether the reading is evidence of state: it has a session, a known status and its time.
 func (r Reading) Usable() bool {
 	switch r.Status {
 	case "idle", "busy", "waiting", "shell":
@@ -76,9 +75,8 @@ func RegistryDir(getenv func(string) string) string {
 	return filepath.Join(home, ".claude", "sessions")
 }
 
-// Registry reads all records in dir, usable or not, and adds a reading for each client that has
-// none yet but asks something at its start; by name. Files that vanish meanwhile are left
-// out. If it cannot read the directory the caller goes on without the registry.
+// Registry reads all records in dir, usable or not, and adds a reading for each client that has none yet
+// but asks something at its start; by name. Files that vanish meanwhile are left out.
 func Registry(dir string) ([]Reading, error) {
 	f, err := plainfile.OpenDir(dir)
 	if err != nil {
@@ -106,9 +104,8 @@ func Registry(dir string) ([]Reading, error) {
 	return slices.CompactFunc(out, func(a, b Reading) bool { return a.Pid == b.Pid }), nil
 }
 
-// unrecorded returns a reading, with the status Starting, of a client that has no record: it writes
-// one when the dialogs at its start are answered. Only a client in the foreground of a terminal can
-// ask.
+// unrecorded returns a reading, with the status Starting, of a client in the foreground of a terminal that
+// has no record: it writes one when the dialogs at its start are answered.
 func unrecorded(pid int) (r Reading) {
 	p, l := lookup(pid)
 	inFront := p.terminal != 0 && p.front == p.group
@@ -130,8 +127,7 @@ func unrecorded(pid int) (r Reading) {
 // registryBuffers hold the content of records while they are parsed.
 var registryBuffers = sync.Pool{New: func() any { b := make([]byte, maxRegistryFile+1); return &b }}
 
-// ReadRegistryFile reads one record, PID.json. The error is only that of opening or reading
-// the file; if its content is wrong, the reading is not Usable.
+// ReadRegistryFile reads one record, PID.json. If its content is wrong, the reading is not Usable.
 func ReadRegistryFile(path string) (Reading, error) {
 	pid, ok := registryPid(filepath.Base(path))
 	if !ok {
@@ -151,15 +147,12 @@ func ReadRegistryFile(path string) (Reading, error) {
 	}
 }
 
-// registryPid parses the pid in a file's name. The directory also has files with secrets
-// (PID.HEX.key), which are never opened.
+// registryPid parses the pid in a file's name. The directory also has files with secrets (PID.HEX.key),
+// which are never opened.
 func registryPid(name string) (int, bool) {
 	base, ok := strings.CutSuffix(name, ".json")
-	if !ok || !digits(base) || base[0] == '0' {
-		return 0, false
-	}
 	pid, err := strconv.Atoi(base)
-	return pid, err == nil && pid > 0
+	return pid, ok && err == nil && pid > 0 && digits(base) && base[0] != '0'
 }
 
 // ParseRegistry parses the content of PID.json. Any bytes give a reading that has at least the pid.
@@ -179,7 +172,11 @@ func ParseRegistry(b []byte, pid int) Reading {
 			v.SetString(clean(redact.Text(v.String()), event.MaxID))
 		}
 	})
-	r.NS, r.SessionID, r.Cwd, r.Needs = namespaceOf(r.NS), id, cwd, needs
+	_, inode, ok := strings.Cut(r.NS, "pid:[") // of a domain such as "linux:3d12...:pid:[4026531836]"
+	if r.NS = "pid:[" + inode; !ok || !strings.HasSuffix(inode, "]") {
+		r.NS = ""
+	}
+	r.SessionID, r.Cwd, r.Needs = id, cwd, needs
 	if r.StartedAt < 0 || r.StartedAt > latest {
 		r.StartedAt = 0
 	}
@@ -192,24 +189,12 @@ func ParseRegistry(b []byte, pid int) Reading {
 // latest is the largest integer that a JavaScript client writes exactly.
 const latest event.Millis = 1 << 53
 
-// namespaceOf returns the pid namespace in a pidDomain such as
-// "linux:3d12...:pid:[4026531836]".
-func namespaceOf(domain string) string {
-	if i := strings.LastIndex(domain, "pid:["); i >= 0 && strings.HasSuffix(domain, "]") {
-		return domain[i:]
-	}
-	return ""
-}
-
 // slack covers the second to which Linux gives its boot time, and a slewing clock.
 const slack event.Millis = 2000
 
-// Match reports whether reading r is of process p. Their pids must be equal, and so must their
-// start times where both are clock ticks (Linux). Elsewhere the client writes another form
-// than the kernel (macOS: the UTC date that ps prints), so p must have started before the
-// record was written. That is as safe in practice: a pid has one owner at a time, so a process
-// that has it now and had it then wrote the record. Either way, the record of a killed client
-// does not match a new process with its pid.
+// Match reports whether reading r is of process p, and not of a process that had its pid before. Their
+// start times must be equal where both are clock ticks (Linux). Elsewhere the client writes another form
+// (macOS: the UTC date that ps prints), so p must have started before the record was written.
 func Match(r Reading, p event.Process) bool {
 	switch {
 	case r.Pid <= 0 || r.Pid != p.Pid || r.ProcStart == "" || p.Start == "":

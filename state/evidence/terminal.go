@@ -13,18 +13,11 @@ import (
 // env returns an environment variable; empty and absent are the same.
 type env = func(string) string
 
-// Terminal returns the terminal that an agent sits in, from the environment alone: it asks no
-// process and opens no socket.
-//
-// The innermost program wins. A multiplexer is innermost if its variables are set, unless a
-// terminal started inside it has replaced its name; among terminals, one whose name is in TERM
-// or TERM_PROGRAM wins over one that only left variables behind. Limits: tmux inside Zellij
-// and Zellij inside tmux look the same (taken for tmux); inside a multiplexer, Outer is what
-// its server inherited when it started, so it may be out of date; Ghostty, VS Code, Warp and
-// others give their panes no id, so their ID is empty.
-//
-// Only names and ids are kept, never a token: VS Code's IPC handles and the client's messaging
-// socket are not read.
+// Terminal returns the terminal that an agent sits in, from the environment alone. The innermost program
+// wins: a multiplexer if its variables are set, unless a terminal started inside it has replaced its
+// name; among terminals, one whose name is in TERM or TERM_PROGRAM. Limits: Zellij inside tmux is taken
+// for tmux; Outer is what a multiplexer's server inherited when it started. Only names and ids are kept,
+// never a token.
 func Terminal(getenv func(string) string) event.Terminal {
 	t := innermost(getenv)
 	t.SSH = getenv("SSH_CONNECTION") != "" || getenv("SSH_TTY") != "" || getenv("SSH_CLIENT") != ""
@@ -70,13 +63,10 @@ func pair(within, pane string) string {
 	return within + "," + pane
 }
 
-// tmuxOf parses $TMUX (socket,server pid,session index) and $TMUX_PANE. The socket's path may
-// contain commas, so fields are counted from the end.
-//
-// A terminal that was started inside tmux (by an editor in a pane, for example) has taken its
-// place: tmux since 3.2 sets TERM_PROGRAM to its own name, and any version sets TERM to screen or
-// tmux unless configured otherwise. macOS starts its own two terminals without the caller's
-// environment, so their names are what an older tmux inherited.
+// tmuxOf parses $TMUX (socket,server pid,session index; the socket's path may contain commas) and
+// $TMUX_PANE. A terminal that was started inside tmux has taken its place: tmux since 3.2 sets
+// TERM_PROGRAM to its own name, and any version sets TERM. macOS starts its own two terminals without
+// the caller's environment, so their names are what an older tmux inherited.
 func tmuxOf(getenv env) (event.Tmux, bool) {
 	inherited := []string{"", "tmux", "iTerm.app", "Apple_Terminal"}
 	fields := strings.Split(getenv("TMUX"), ",")
@@ -145,9 +135,7 @@ func program(getenv env) string {
 			return p.kind
 		}
 	}
-	// The terminals in editors are often started from another terminal, whose variables they
-	// inherit.
-	switch {
+	switch { // editors are often started from another terminal, whose variables theirs inherit
 	case name == "vscode":
 		return editor(getenv)
 	case strings.HasPrefix(getenv("TERMINAL_EMULATOR"), "JetBrains"):
