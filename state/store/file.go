@@ -22,8 +22,8 @@ import (
 // maxFile is the size limit of a session file. A larger file was not written by beckon.
 const maxFile = 1 << 20
 
-// errDamaged is returned for a file that is not as it was written, or is none: an empty one, which
-// a crash of the machine may leave, a larger one than its limit, a directory.
+// errDamaged means a file that is not as it was written: also an empty one, which a crash of the machine
+// may leave, one over its limit, and a directory.
 var errDamaged = errors.New("file is damaged")
 
 // open opens a file, or with os.O_CREATE creates it.
@@ -34,8 +34,7 @@ func readFile(path string, limit int) ([]byte, error) {
 	return readInto(make([]byte, 4096), path, limit)
 }
 
-// readInto is readFile with a buffer to read into. It allocates a larger one if the file does
-// not fit.
+// readInto is readFile with a buffer to read into, which grows if the file does not fit.
 func readInto(buf []byte, path string, limit int) ([]byte, error) {
 	n := 0
 	f, err := plainfile.OpenReader(path, 0)
@@ -44,32 +43,29 @@ func readInto(buf []byte, path string, limit int) ([]byte, error) {
 	}
 	for m := 0; err == nil; {
 		if n == len(buf) {
-			if n >= limit {
-				return nil, damaged(path)
-			}
 			buf = append(buf, make([]byte, len(buf))...)
 		}
 		m, err = f.Read(buf[n:])
 		n += m
 		// Our files end in a newline: one that does, and leaves room in buf, has been read.
-		if err == nil && n < len(buf) && m > 0 && buf[n-1] == '\n' {
+		if n >= limit || err == nil && n < len(buf) && m > 0 && buf[n-1] == '\n' {
 			break
 		}
 	}
-	switch {
-	case err != nil && err != io.EOF && !irregular(path):
+	if err == nil || err == io.EOF {
+		if n > 0 && n < limit {
+			return buf[:n], nil
+		}
+	} else if !irregular(path) {
 		return nil, err
-	case err != nil && err != io.EOF, n == 0:
-		return nil, damaged(path)
 	}
-	return buf[:n], nil
+	return nil, damaged(path)
 }
 
 func damaged(path string) error { return &fs.PathError{Op: "read", Path: path, Err: errDamaged} }
 
-// write replaces the file name in dir, by way of a new file, so that readers see the old or the
-// new one as a whole. Sessions are written under their lock, so their new file has their name,
-// and the next writer replaces what a killed one left.
+// write replaces the file name in dir by a new file. Sessions are written under their lock, so their new
+// file has their name, and the next writer replaces what a killed one left.
 func (st *Store) write(dir, name string, data []byte) error {
 	from, to := st.path(tmpDir, name), st.path(dir, name)
 	if dir != sessionsDir && dir != archiveDir {
@@ -88,12 +84,10 @@ func (st *Store) write(dir, name string, data []byte) error {
 	return err
 }
 
-// inDir calls f, and again after it has made the directory that f lacked. Another process may
-// remove the directory, while it is empty, before f has put a file there; on Windows its name is
-// taken until the removal is done.
+// inDir calls f, and again after it has made the directory that f lacked. Another process may remove the
+// directory before f has put a file there; on Windows its name is taken until the removal is done.
 func inDir(dir string, f func() error) error {
-	const tries = 100
-	for range tries {
+	for range 100 {
 		if err := f(); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -124,8 +118,7 @@ func (st *Store) writeNew(path string, data []byte) error {
 	return err
 }
 
-// Writable returns why no file can be made in the state directory, nil if one can. It leaves
-// nothing behind.
+// Writable returns why no file can be made in the state directory. It leaves nothing behind.
 func (st *Store) Writable() error {
 	path, known := st.path(tmpDir, unique()), exists(st.Dir)
 	err := inDir(st.path(tmpDir, ""), func() error { return st.writeNew(path, nil) })
@@ -166,8 +159,7 @@ func (st *Store) Aside() ([]string, error) {
 // ClearAside removes the files in aside/.
 func (st *Store) ClearAside() error { return os.RemoveAll(st.path(asideDir, "")) }
 
-// irregular reports whether there is something at path that is not a regular file: a directory,
-// a FIFO, a device, a link.
+// irregular reports whether there is something at path that is not a regular file.
 func irregular(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && !info.Mode().IsRegular()
@@ -193,8 +185,7 @@ func readNames(dir string) ([]string, error) {
 	return slices.DeleteFunc(names, func(n string) bool { return n[0] == '.' }), err
 }
 
-// keyIn returns the key at the beginning of a file name: all before the first dot, as no key
-// has one.
+// keyIn returns the key at the beginning of a file name, which has no dot.
 func keyIn(name string) Key {
 	k, _, _ := strings.Cut(name, ".")
 	return Key(k)
@@ -207,12 +198,11 @@ func numberIn(name string) int64 {
 	return n
 }
 
-// unique returns a unique word. It need not be secret: math/rand is seeded by the system and
-// saves the hook from linking crypto/rand.
+// unique returns a unique word, which need not be secret.
 func unique() string { return strconv.FormatUint(rand.Uint64(), 36) }
 
-// Load returns a live or archived session by its key. Events that wait for it are applied first,
-// unless another process has locked it. An unknown session is fs.ErrNotExist.
+// Load returns a live or archived session, with the events that wait for it, unless another process has
+// locked it. An unknown session is fs.ErrNotExist.
 func (st *Store) Load(k Key) (s state.Session, err error) {
 	if exists(st.latePath(k, "")) {
 		_ = st.settle(k)
@@ -231,8 +221,7 @@ func (st *Store) Read(k Key, s *state.Session) error {
 	return err
 }
 
-// readBuffers are buffers for session files. A view reads many files, and the first touch of
-// each page of new memory costs more than the read.
+// readBuffers are for session files: the first touch of a page of new memory costs more than the read.
 var readBuffers = sync.Pool{New: func() any { b := make([]byte, 4096); return &b }}
 
 // Problem is a session file that could not be read.
@@ -241,8 +230,7 @@ type Problem struct {
 	Err error
 }
 
-// Live returns every live session, sorted by key, and those that could not be read. Archived
-// sessions are not read.
+// Live returns every live session, sorted by key, and those that could not be read.
 func (st *Store) Live() ([]state.Session, []Problem, error) {
 	keys, err := st.List()
 	if err != nil {
@@ -267,25 +255,22 @@ func (st *Store) ListArchived() ([]Key, error) {
 	return slices.DeleteFunc(keys, func(k Key) bool { return exists(st.session(k)) }), err
 }
 
-// ReadAll calls read for every session of keys, on all processors, and returns the values read
-// and the sessions that could not be read. A session that has just been archived is left out.
-func ReadAll[T any](keys []Key, read func(k Key, t *T) error) ([]T, []Problem) {
+// ReadAll calls read for every session of keys, on all processors, and returns the values read and the
+// sessions that could not be read. A session that has just been archived is left out.
+func ReadAll[T any](keys []Key, read func(k Key, t *T) error) (all []T, problems []Problem) {
 	all, errs := make([]T, len(keys)), make([]error, len(keys))
 	Parallel(len(all), func(i int) { errs[i] = read(keys[i], &all[i]) })
-	n := 0
-	var problems []Problem
-	for i, err := range errs {
-		switch {
-		case err == nil:
-			if n != i {
-				all[n] = all[i]
-			}
-			n++
-		case !errors.Is(err, fs.ErrNotExist):
+	for i, err := range slices.Backward(errs) {
+		if err == nil {
+			continue
+		}
+		all = slices.Delete(all, i, i+1)
+		if !errors.Is(err, fs.ErrNotExist) {
 			problems = append(problems, Problem{keys[i], err})
 		}
 	}
-	return all[:n], problems
+	slices.Reverse(problems)
+	return all, problems
 }
 
 // keys lists the sessions that have a file in dir.
@@ -306,17 +291,16 @@ func KeyOfFile(name string) (Key, bool) {
 	return Key(k), ok && isKey(k)
 }
 
-// Versions returns the stamps of a session's file and of its status line's report, to tell whether
-// they were replaced since. The file system's clock may be coarse: a young stamp may belong to two
-// versions.
+// Versions returns the stamps of a session's file and of its status line's report. The file system's clock
+// may be coarse: a young stamp may belong to two versions.
 func (st *Store) Versions(k Key) (file, meter plainfile.Version) {
 	file, _ = plainfile.VersionOf(st.session(k))
 	meter, _ = plainfile.VersionOf(st.path(meterDir, string(k)+".json"))
 	return file, meter
 }
 
-// Parallel calls do for every number below n, on all processors, and returns when all calls
-// have returned. Reading many small files is mostly system calls, which run in parallel.
+// Parallel calls do for every number below n, on all processors: reading small files is mostly system
+// calls, which run in parallel.
 func Parallel(n int, do func(i int)) {
 	var next atomic.Int64
 	work := func() {

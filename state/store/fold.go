@@ -26,24 +26,23 @@ import (
 // Update is a change to fold into a session.
 type Update struct {
 	Change state.Change
-	// Elapsed returns the microseconds that the caller has taken so far. It is called just
-	// before the line is written. Nil means not measured.
+	// Elapsed returns the microseconds that the caller has taken until the line is written; or is nil.
 	Elapsed func() int64
-	// Origin finds out where the event came from. As it costs system calls, it is called only
-	// on SessionStart, at the first event, and when the directory or the process has changed;
-	// always under the lock. Nil means unknown.
+	// The others, nil if unknown, cost system calls, and are called only when it is due, under the lock.
+
+	// Origin finds out where the event came from: on SessionStart, at the first event, and when the
+	// directory or the process has changed.
 	Origin func() *event.Origin
-	// Complete is set instead of Origin if the event's sender reports its origin. It is called
-	// at the same times with what is known so far, and adds what this machine can find out.
+	// Complete is set instead of Origin if the event's sender reports its origin. It adds to what is known
+	// so far what this machine can find out.
 	Complete func(event.Origin) event.Origin
-	// Alive decides whether the last session of a terminal still occupies it. Nil means unknown.
+	// Alive decides whether the last session of a terminal still occupies it.
 	Alive Alive
-	// Words returns the agent's last message in a transcript and its time, for a Stop that
-	// comes without a message. It returns nothing if o is another machine. It is called under
-	// the lock. Nil means that no transcript can be read.
+	// Words returns the agent's last message in a transcript and its time, for a Stop that comes without
+	// one; nothing if o is another machine.
 	Words func(o *event.Origin, transcript string) (text string, at event.Millis)
-	// Other returns the process that sent the event if it is not owner, the process of the
-	// earlier ones; otherwise the zero Process. Nil means unknown.
+	// Other returns the process that sent the event if it is not owner, the process of the earlier ones;
+	// otherwise the zero Process.
 	Other func(owner event.Process) event.Process
 	// Wait is how long to wait for the lock; zero means LockWait.
 	Wait time.Duration
@@ -106,37 +105,27 @@ func (st *Store) fold(k Key, u *Update, res *Result) (own Key, err error) {
 	if err := h.commit(); err != nil {
 		return k, st.postpone(k, u, err)
 	}
-	if needs(&res.Before) != needs(&res.After) {
-		st.needsChanged()
-	}
+	st.touchNeeds(&res.Before, &res.After)
 	return k, nil
 }
 
-// needs returns the state in which the session needs the user, and since when, by its facts
-// alone; zero values if it does not.
-func needs(s *state.Session) (n struct {
-	state state.State
-	since event.Millis
-}) {
-	if st := s.ByHooks(s.Updated); st.NeedsYou {
-		n.state, n.since = st.State, st.Since
-	}
-	return n
-}
-
-// NeedsFile is a file that is touched whenever a session starts or stops needing the user. A
-// view can watch it alone.
+// NeedsFile is a file that is touched whenever a session starts or stops needing the user. A view can
+// watch it alone.
 func (st *Store) NeedsFile() string { return filepath.Join(st.Dir, "needs") }
 
-func (st *Store) needsChanged() {
+// touchNeeds touches NeedsFile if the session needs the user otherwise than before, by its facts alone.
+func (st *Store) touchNeeds(before, after *state.Session) {
+	was, is := before.ByHooks(before.Updated), after.ByHooks(after.Updated)
+	if was.NeedsYou == is.NeedsYou && (!is.NeedsYou || was.State == is.State && was.Since == is.Since) {
+		return
+	}
 	path, now := st.NeedsFile(), time.Now()
 	if os.Chtimes(path, now, now) != nil {
 		_ = os.WriteFile(path, nil, fileMode) // without the file views notice it some seconds later
 	}
 }
 
-// finalWords adds the message from the transcript to a Stop that came without one. A message
-// from before the turn belongs to another turn and is ignored.
+// finalWords adds the message from the transcript to a Stop that came without one, if it is the turn's.
 func (h *locked) finalWords(u *Update) {
 	e := u.Change.Event
 	if e == nil || e.Kind != event.Stop || e.AgentID != "" || e.Message != "" || e.Meaning != nil || u.Words == nil {
@@ -184,9 +173,8 @@ func known(s *state.Session, o *state.Observed) bool {
 	})
 }
 
-// Said folds turns from the transcript (progress, final messages), oldest first, into the
-// current task. It skips those that are not newer than the last one folded, so that several
-// readers may call it. Texts are redacted and cut to st.Texts.
+// Said folds turns from the transcript, oldest first, into the current task. It skips those that are not
+// newer than the last one folded, so that several readers may call it.
 func (st *Store) Said(k Key, turns []state.Turn) error {
 	h, err := st.acquire(k, noWait)
 	if err != nil {
@@ -225,8 +213,7 @@ type locked struct {
 	aside *state.Action     // to be applied after the event that begins the session
 }
 
-// acquire locks session k and reads it. If its file is damaged, that is set aside, and the session
-// begins anew.
+// acquire locks session k and reads it. A damaged file is set aside, and the session begins anew.
 func (st *Store) acquire(k Key, wait time.Duration) (*locked, error) {
 	l, err := st.lock(k, wait)
 	if err != nil {
@@ -252,8 +239,8 @@ func (st *Store) acquire(k Key, wait time.Duration) (*locked, error) {
 	return h, nil
 }
 
-// setAsideAt returns when a file of session k was last set aside, in microseconds, or 0. The
-// session then begins anew, but its turns are known by their numbers, which must go on.
+// setAsideAt returns when a file of session k was last set aside, in microseconds: the numbers of its
+// turns go on from there.
 func (st *Store) setAsideAt(k Key) (at int64) {
 	names, _ := readNames(st.path(asideDir, ""))
 	for _, n := range names {
@@ -266,8 +253,8 @@ func (st *Store) setAsideAt(k Key) (at int64) {
 
 func (h *locked) release() { h.lock.Close() }
 
-// read reads a session's file from sessions/, or else from archive/. A file of a newer version, or
-// a damaged one, is left alone. It returns the directory, and the events in late/ that it contains.
+// read reads a session's file from sessions/, or else from archive/. It returns the directory, and the
+// events in late/ that it contains.
 func (st *Store) read(k Key, s *state.Session) (dir string, late []string, err error) {
 	for _, dir = range [...]string{sessionsDir, archiveDir, sessionsDir} { // a resume may move it back meanwhile
 		if late, err = readSession(st.path(dir, string(k)+".json"), s); err == nil {
@@ -309,8 +296,8 @@ func (h *locked) apply(u *Update) {
 	}
 }
 
-// validate replaces invalid UTF-8 as JSON does, so that what is applied is what is read again: a
-// copy of the event, which a second install sends, is compared with that.
+// validate replaces invalid UTF-8 as JSON does: a copy of the event, which a second install sends, is
+// compared with what is read again.
 func validate(v reflect.Value) {
 	if v.Kind() == reflect.String && !utf8.ValidString(v.String()) {
 		v.SetString(string([]rune(v.String())))
@@ -326,9 +313,9 @@ func (h *locked) note(l *Line) {
 	h.lines[day] = appendLine(h.lines[day], l)
 }
 
-// commit writes the session's file, then its history, and removes what waited. A session that was
-// over stays out of the live views, whatever comes late; one that is live again moves from
-// archive/ to sessions/. A kill in between leaves both files; the one in sessions/ is the newer.
+// commit writes the session's file, then its history, and removes what waited. A session that was over
+// stays in the archive, whatever comes late; one that is live again moves from there. A kill in between
+// leaves both files; the one in sessions/ is the newer.
 func (h *locked) commit() error {
 	if !h.dirty || h.s.Seq == 0 {
 		return nil
@@ -341,7 +328,8 @@ func (h *locked) commit() error {
 	if len(h.late) > 0 {
 		b = append(b[:len(b)-1], lateStart+strings.Join(h.late, " ")+`"}`...)
 	}
-	if err := h.st.write(dir, string(h.key)+".json", seal(b)); err != nil {
+	b = append(b[:len(b)-1], sum(b[:len(b)-1])...) // in place of the closing brace
+	if err := h.st.write(dir, string(h.key)+".json", b); err != nil {
 		return err
 	}
 	if h.dir == archiveDir && dir == sessionsDir {
@@ -360,9 +348,7 @@ func (h *locked) commit() error {
 }
 
 // over reports whether a session has ended, is lost or was removed.
-func over(s *state.Session) bool {
-	return s.End.At != 0 || s.Lost.At != 0 || s.Removed != 0
-}
+func over(s *state.Session) bool { return s.End.At != 0 || s.Lost.At != 0 || s.Removed != 0 }
 
 // lateStart begins the member with the names of the files in late/ whose events the session
 // contains; sumStart the one with the checksum, the last one. The number is that of the
@@ -393,17 +379,14 @@ func readSession(path string, s *state.Session) (late []string, err error) {
 	return late, err
 }
 
-// seal replaces the closing brace of a session's JSON by the checksum of all before it.
-func seal(b []byte) []byte { return append(b[:len(b)-1], sum(b[:len(b)-1])...) }
-
 // intact reports whether the file has the checksum that it says, if it says one.
 func intact(b []byte) bool {
 	i := bytes.LastIndex(b, []byte(sumStart))
 	return i < 0 || string(b[i:]) == sum(b[:i])
 }
 
-// sum returns the end of a session file: the sum of b in words of eight bytes, which differs for
-// any two texts that differ in one of them, since each step can be undone. It needs no table.
+// sum returns the end of a session file: the sum of b in words of eight bytes, of which each step can be
+// undone, so that texts that differ in one word have different sums.
 func sum(b []byte) string {
 	sum := uint64(14695981039346656037) // this and the factor are those of FNV-1a
 	step := func(word uint64) { sum = bits.RotateLeft64((sum^word)*1099511628211, 29) }

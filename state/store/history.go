@@ -19,16 +19,13 @@ import (
 	"beckon/state/stats"
 )
 
-// History is for history, stats and the timeline: a line for each change, with what sums need.
-// There is one file for each day (UTC, by the lines' own times), for all sessions, so that a
-// question about seven days reads seven files.
+// History is for history, stats and the timeline: a line for each change, with what sums need. There is
+// one file for each day (UTC, by the lines' own times), for all sessions.
 
-// maxLine is the size limit of an event that waits. Our longest line, an event with all
-// background tasks and every byte escaped, takes a third of it.
+// maxLine is the size limit of an event that waits, of three times our longest line.
 const maxLine = 1 << 20
 
-// Line is one line of history. What is long comes last. A journal of an earlier release has such
-// lines, too, some with a snapshot.
+// Line is one line of history. What is long comes last. A journal of an earlier release has snapshots, too.
 type Line struct {
 	Key         Key             `json:"key"`
 	Seq         int64           `json:"seq"`
@@ -81,8 +78,8 @@ func dayOf(at event.Millis) string {
 	return min(max(at, 0), last).Time().UTC().Format(time.DateOnly)
 }
 
-// appendHistory appends lines by day, those of one day in one write, so that lines of two
-// processes do not mix. An error costs lines of history alone.
+// appendHistory appends lines by day, those of one day in one write, so that lines of two processes do not
+// mix.
 func (st *Store) appendHistory(days map[string][]byte) {
 	for day, b := range days {
 		path := st.path(historyDir, day+".jsonl")
@@ -115,9 +112,8 @@ type Select struct {
 	After int64        // with a higher number (of one session)
 }
 
-// Lines calls each for every line selected, by days, in the order in which they were written. It
-// takes no lock, and ignores a half-written last line. each may keep its argument. Lines that an
-// earlier release wrote are converted first.
+// Lines calls each for every line selected, by days, in the order in which they were written. It takes no
+// lock, and ignores a half-written last line. each may keep its argument.
 func (st *Store) Lines(sel Select, each func(*Line)) error {
 	return st.rawLines(sel, func(b []byte) {
 		l, ok := parseLine(b)
@@ -184,8 +180,8 @@ func (st *Store) days() ([]string, error) {
 	return names, err
 }
 
-// readLines calls each for every whole line of a file from offset on, and returns where the last
-// one ends. A line that a killed writer left unfinished ends where the next one begins.
+// readLines calls each for every whole line of a file from offset on, and returns where the last one ends.
+// A line that a killed writer left unfinished ends where the next one begins.
 func readLines(path string, offset int64, each func([]byte)) (end int64, err error) {
 	f, err := open(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -269,15 +265,15 @@ func (t Turn) CommandID(k Key) string {
 	return string(k) + "." + strconv.FormatInt(t.Command, 10)
 }
 
-// Earlier releases kept a journal for each session: journal/SESSION.jsonl, and SESSION.N.jsonl
-// for the parts before it. Convert makes history of them, once: it renames the directory, writes
-// history/DAY.N.jsonl, and removes the directory. After a kill the next one writes the same files.
+// Earlier releases kept a journal for each session: journal/SESSION.jsonl, and SESSION.N.jsonl for the parts
+// before it.
 
-// Convert makes history of the journals of earlier releases, if there are any.
+// Convert makes history of the journals of earlier releases, if there are any: it renames the directory,
+// writes history/DAY.N.jsonl, and removes the directory. After a kill the next one writes the same files.
 func (st *Store) Convert() error {
-	isJournal := func(name string) bool { return name == "journal" || strings.HasPrefix(name, "journal.") }
 	names, err := readNames(st.Dir)
-	if err != nil || !slices.ContainsFunc(names, isJournal) {
+	names = slices.DeleteFunc(names, func(n string) bool { return n != "journal" && !strings.HasPrefix(n, "journal.") })
+	if err != nil || len(names) == 0 {
 		return nil // nearly always
 	}
 	l, err := st.lock("journals", time.Minute)
@@ -290,10 +286,10 @@ func (st *Store) Convert() error {
 			n += "." + strconv.FormatInt(time.Now().UnixNano(), 10)
 			err = rename(st.path("journal", ""), st.path(n, ""))
 		}
-		if err == nil && isJournal(n) && exists(st.path(n, "")) {
+		if err == nil {
 			err = st.convertAll(n)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // else it has been converted meanwhile
 			return err
 		}
 	}
@@ -318,14 +314,12 @@ func (st *Store) convertAll(dir string) error {
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(keyIn(a), keyIn(b)), cmp.Compare(part(a), part(b)))
 	})
-	days := map[string][]byte{}
-	var s state.Session
-	for i, n := range names {
+	days, sessions := map[string][]byte{}, map[Key]*state.Session{}
+	for _, n := range names {
 		k := keyIn(n)
-		if i == 0 || k != keyIn(names[i-1]) {
-			s = state.Session{}
-		}
-		if _, err := readLines(st.path(dir, n), 0, func(b []byte) { convert(days, k, &s, b) }); err != nil {
+		s := cmp.Or(sessions[k], &state.Session{})
+		sessions[k] = s
+		if _, err := readLines(st.path(dir, n), 0, func(b []byte) { convert(days, k, s, b) }); err != nil {
 			return err
 		}
 	}

@@ -12,15 +12,14 @@ import (
 	"beckon/state"
 )
 
-// LockWait is how long a hook waits for a session's lock before it leaves its event in late/, so
-// that the agent does not wait for the hook.
+// LockWait is how long a hook waits for a session's lock before it leaves its event in late/.
 const LockWait = time.Second
 
 // noWait is for callers that can try again later.
 const noWait = 0
 
-// The first and the longest time between two attempts to get a lock: a hook holds one for about
-// 0.3 ms. A wait in flock itself cannot be cancelled, and keeps a thread.
+// The first and the longest time between two attempts to get a lock, which a hook holds for 0.3 ms. A wait
+// in flock itself cannot be cancelled, and keeps a thread.
 const (
 	minPause = 200 * time.Microsecond
 	maxPause = 4 * time.Millisecond
@@ -33,8 +32,7 @@ var ErrBusy = errors.New("session is locked by another process")
 // takes 6 % longer, and fails where only six or seven descriptors are left.
 type lockFile struct{ f *os.File }
 
-// lock locks k's lock file. The session file itself is never locked: it is replaced by rename,
-// so two writers would lock different files.
+// lock locks k's lock file: the session's own is replaced, so two writers would lock different files.
 func (st *Store) lock(k Key, wait time.Duration) (*lockFile, error) {
 	end := time.Now().Add(wait)
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
@@ -46,33 +44,28 @@ func (st *Store) lock(k Key, wait time.Duration) (*lockFile, error) {
 	}
 }
 
-// tryLock locks the file at path, or returns ErrBusy. Where the file system has no locks, the
-// file counts as locked: events that come one by one are then still folded.
+// tryLock locks the file at path, or returns ErrBusy. Where the file system has no locks, the file counts
+// as locked: events that come one by one are then still folded.
 //
-// The file may be pruned or deleted. So once it is locked, it must still be the one at its path;
-// otherwise another process may hold a new one, and both would fold. Whoever deletes it holds
-// the lock and does nothing more under it.
+// The file may be pruned or deleted, and another process may hold a new one at its path. Whoever deletes
+// it holds the lock and does nothing more under it.
 func (st *Store) tryLock(path string) (*lockFile, error) {
 	l, err := st.openLock(path)
 	if err != nil {
 		return nil, err
 	}
 	locked, err := l.try()
-	if unsupported(err) || locked && l.inPlace() {
+	if unsupported(err) {
 		return l, nil
 	}
-	l.Close()
-	if err == nil {
-		err = ErrBusy
+	if locked {
+		held, e := l.f.Stat()
+		if there, e2 := os.Stat(path); e == nil && e2 == nil && os.SameFile(held, there) {
+			return l, nil
+		}
 	}
-	return nil, err
-}
-
-// inPlace reports whether l is still the file at its path.
-func (l *lockFile) inPlace() bool {
-	held, err := l.f.Stat()
-	there, e := os.Stat(l.f.Name())
-	return err == nil && e == nil && os.SameFile(held, there)
+	l.Close()
+	return nil, cmp.Or(err, ErrBusy)
 }
 
 // openLock opens the lock file at path. It sets aside anything else at path.
@@ -90,8 +83,8 @@ func (st *Store) openLock(path string) (l *lockFile, err error) {
 	return l, err
 }
 
-// LockProblem returns the error of locking a file in the state directory, nil if that works. If
-// it does not, two hooks of one session at the same moment may lose one event.
+// LockProblem returns the error of locking a file in the state directory. Without locks, two hooks of one
+// session at the same moment may lose one event.
 func (st *Store) LockProblem() error {
 	l, err := st.openLock(st.path(locksDir, "doctor"))
 	if err != nil {
@@ -102,13 +95,9 @@ func (st *Store) LockProblem() error {
 	return err
 }
 
-// An event that could not get in, redacted, is a file late/SESSION/TIME-NUMBER-WORD.json. There
-// is a directory only while there are files in it, so a hook needs one failed open to see that
-// nothing waits.
-//
-// A kill between the session's rename and the removal of such a file leaves a file whose event is
-// in the session already. So the session file names the files whose events it contains, until
-// they are gone.
+// An event that could not get in, redacted, is a file late/SESSION/TIME-NUMBER-WORD.json. There is a
+// directory only while there are files in it, so a hook needs one failed open to see that nothing waits.
+// The session file names the files whose events it contains until they are gone: a kill may leave them.
 
 // postponeFile keeps an event for the next process that locks the session.
 func (st *Store) postponeFile(k Key, c state.Change) error {
@@ -119,8 +108,7 @@ func (st *Store) postponeFile(k Key, c state.Change) error {
 	return st.write(lateDir+string(os.PathSeparator)+string(k), name, appendLine(nil, &l))
 }
 
-// lateNames lists the files that wait for a session, in the order of their events; nil if there is
-// no directory for them.
+// lateNames lists the files that wait for a session, in the order of their events; nil without a directory.
 func (st *Store) lateNames(k Key) []string {
 	names, err := readNames(st.path(lateDir, string(k)))
 	if err != nil {
@@ -161,8 +149,7 @@ func (h *locked) takeLate(alive Alive) {
 	}
 }
 
-// readLate reads an event that waits: errDamaged if it is none. Any other error means that
-// another time or version may read it.
+// readLate reads an event that waits: errDamaged if it is none.
 func (st *Store) readLate(path string) (c state.Change, err error) {
 	data, err := readFile(path, maxLine)
 	if err != nil {
@@ -173,7 +160,7 @@ func (st *Store) readLate(path string) (c state.Change, err error) {
 	case !ok:
 		err = errDamaged
 	case l.Event == nil:
-		err = errors.New("an event of a newer version")
+		err = errors.New("an event of a newer version") // which may read it
 	}
 	return l.Change(), err
 }

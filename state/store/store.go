@@ -42,8 +42,7 @@ const (
 	fileMode = 0o600
 )
 
-// Store is the state directory. Its methods are safe for concurrent use by
-// any number of processes.
+// Store is the state directory, for any number of processes.
 type Store struct {
 	Dir string
 	// Texts is how much of new texts is kept; empty means all.
@@ -101,14 +100,9 @@ func (st *Store) session(k Key) string  { return st.path(sessionsDir, string(k)+
 func (st *Store) archived(k Key) string { return st.path(archiveDir, string(k)+".json") }
 func (st *Store) lockFile(k Key) string { return st.path(locksDir, string(k)+".lock") }
 
-// SessionsDir returns the directory to watch for changes. A file that appears there or is
-// moved away only means that something may have changed: a file that is replaced may show as
-// both, in either order.
+// SessionsDir returns the directory to watch for changes. A file that is replaced may show as one that
+// appears and one that goes, in either order.
 func (st *Store) SessionsDir() string { return filepath.Join(st.Dir, sessionsDir) }
-
-// SessionFile returns the file of a live session, to watch it for changes. Each change replaces
-// it.
-func (st *Store) SessionFile(k Key) string { return st.session(k) }
 
 // LogFile returns the file to which hooks log errors.
 func (st *Store) LogFile() string { return st.path(logDir, "beckon.log") }
@@ -116,9 +110,9 @@ func (st *Store) LogFile() string { return st.path(logDir, "beckon.log") }
 // Key is the name of a session's files.
 type Key string
 
-// KeyOf returns the key of a record (state.Session.Record). A session id that is a plain name
-// of at most 128 characters is its own key. Any other is replaced by the hex of its SHA-256,
-// so that no id leads out of the directory. A part is appended.
+// KeyOf returns the key of a record (state.Session.Record). A session id that is a plain name of at most
+// 128 characters is its own key. Any other is replaced by its SHA-256, so that none leads out of the
+// directory. A part is appended.
 func KeyOf(record string) Key {
 	if plain(record) && !device(record) { // nearly always
 		return Key(record)
@@ -156,8 +150,7 @@ func plain(id string) bool {
 	return id != "" && len(id) <= 128 && strings.Trim(id, letters) == ""
 }
 
-// device reports whether a plain id, with any extension, is a device on Windows. The answer does
-// not depend on the system, since a directory may be shared.
+// device reports whether a plain id, with any extension, is a device on Windows.
 func device(id string) bool {
 	name := strings.ToLower(id)
 	port := strings.TrimRight(name, "0123456789")
