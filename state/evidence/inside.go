@@ -111,8 +111,9 @@ func daemonOf(a *agents.Agent, pid int, getenv env) bool {
 	}
 	var buf [256]byte
 	file := filepath.Join(a.Dir(getenv("HOME"), getenv), filepath.FromSlash(a.Daemon))
-	text, _ := plainfile.Head(file, buf[:], 0)                                                   // one that cannot be read names none
-	numbers := strings.FieldsFunc(string(text), func(r rune) bool { return r < '0' || r > '9' }) // by itself, or in JSON
+	text, _ := plainfile.Head(file, buf[:], 0)
+	// The number stands by itself, or in JSON.
+	numbers := strings.FieldsFunc(string(text), func(r rune) bool { return r < '0' || r > '9' })
 	return slices.Contains(numbers, strconv.Itoa(pid)) || server(arguments(pid))
 }
 
