@@ -206,7 +206,8 @@ func (c *waitCmd) Run(a *app) error {
 func (a *app) await(ctx context.Context, fits func(*render.Row) bool) (row render.Row, now time.Time, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	f := live.NewFollower(a.Reader(), live.Options{Pause: screenPause})
+	f := live.NewFollower(a.Reader())
+	f.Pause = screenPause
 	found := false
 	look := func(u live.Update, err error) {
 		rows := a.Queue("").Rows(f.Seen(), false)

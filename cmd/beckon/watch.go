@@ -60,7 +60,8 @@ const screenPause = 20 * time.Millisecond
 // watchOptions returns the functions by which a screen reads and acts. notifier notifies of
 // what the screen sees; nil notifies of nothing.
 func (a *app) watchOptions(notifier *notify.Follower) tui.Options {
-	f := live.NewFollower(a.Reader(), live.Options{Pause: screenPause})
+	f := live.NewFollower(a.Reader())
+	f.Pause = screenPause
 	return tui.Options{
 		Follow: func(ctx context.Context, show func(tui.Snapshot, error)) { a.follow(ctx, f, notifier, show) },
 		Poke:   f.TouchAll,

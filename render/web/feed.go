@@ -68,7 +68,8 @@ func newFeed(o *Options) *feed {
 		requests:    map[string]requestNews{},
 		streams:     map[queue]bool{},
 	}
-	f.Follower = live.NewFollower(live.NewReader(o.Store, o.Registry), live.Options{Recheck: o.Timing.Recheck})
+	f.Follower = live.NewFollower(live.NewReader(o.Store, o.Registry))
+	f.Recheck = o.Timing.Recheck
 	return f
 }
 

@@ -18,16 +18,12 @@ import (
 	"beckon/state/store"
 )
 
-// Options configure a Follower. Zero values are the defaults.
-type Options struct {
-	Recheck time.Duration // between checks of processes, and of files whose changes nothing reports: 1 s
-	Pause   time.Duration // the least time between updates, for a caller that draws a screen: none
-}
-
 // Follower keeps a snapshot current. It waits for what the system reports of changed files, and checks
 // them all, and processes, at intervals, and what changes with time alone when that is due.
 type Follower struct {
-	o    Options
+	Recheck time.Duration // between checks of processes, and of files whose changes nothing reports: 1 s
+	Pause   time.Duration // the least time between updates, for a caller that draws a screen: none
+
 	r    *Reader
 	keep bool // archive nothing
 	once bool // there is no second look, so what it sees is kept in one piece of memory
@@ -61,8 +57,8 @@ type entry struct {
 	several  bool // see unmatched
 }
 
-// coarse is more than a tick of the file system's clock, which may last two seconds: within one,
-// another version of a file may have the same stamp, so every recheck reads a younger file again.
+// coarse is more than a tick of the file system's clock, within which another version of a file may have
+// the same stamp: every recheck reads a younger file again.
 const coarse = 3 * time.Second
 
 // Update is what changed since the previous update.
@@ -75,17 +71,13 @@ type Update struct {
 	Rechecked bool            // processes were checked, as they are every Options.Recheck
 }
 
-// NewFollower returns a follower of r's sessions; r must not be used any more. It has seen
-// nothing yet.
-func NewFollower(r *Reader, o Options) *Follower {
-	if o.Recheck <= 0 {
-		o.Recheck = time.Second
-	}
-	return &Follower{o: o, r: r, entries: map[store.Key]*entry{}, wake: make(chan struct{}, 1)}
+// NewFollower returns a follower of r's sessions, which has seen nothing yet; r must not be used any more.
+func NewFollower(r *Reader) *Follower {
+	return &Follower{Recheck: time.Second, r: r, entries: map[store.Key]*entry{}, wake: make(chan struct{}, 1)}
 }
 
-// Touch schedules a look at what changed, whether or not the system reports it. It is safe for
-// concurrent use.
+// Touch schedules a look at what changed, whether or not the system reports it. It is safe for concurrent
+// use.
 func (f *Follower) Touch() { wake(f.wake) }
 
 // TouchAll schedules a look at everything.
@@ -114,7 +106,7 @@ func (f *Follower) list(hookless bool) []state.Seen {
 	return seen
 }
 
-// Look looks at everything, and returns what changed. It is for the first look, before Run.
+// Look takes the first look, before Run.
 func (f *Follower) Look() (Update, error) { return f.update(everything) }
 
 // update takes a look and returns what it found.
@@ -149,18 +141,16 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 			return
 		case <-next.C:
 		case <-f.wake:
-			if f.o.Pause > 0 {
+			if f.Pause > 0 {
 				select {
 				case <-ctx.Done():
-				case <-time.After(max(settle, time.Until(done.Add(max(f.o.Pause, idleShare*took))))):
+				case <-time.After(max(settle, time.Until(done.Add(max(f.Pause, idleShare*took))))):
 				}
 			}
 		}
 		began, d := time.Now(), changes
-		if began.Sub(checked) >= f.o.Recheck {
+		if began.Sub(checked) >= f.Recheck {
 			checked, d = began, recheck
-		}
-		if d == recheck {
 			if f.files.update() {
 				f.registry.Store(true) // it may have changed before it was watched
 			}
@@ -175,7 +165,7 @@ func (f *Follower) Run(ctx context.Context, each func(Update, error)) {
 		}
 		done = time.Now()
 		took += (done.Sub(began) - took) / 4
-		wait := min(f.untilNext(), time.Until(checked.Add(f.o.Recheck)))
+		wait := min(f.untilNext(), time.Until(checked.Add(f.Recheck)))
 		next.Reset(max(soonest, wait))
 	}
 }
@@ -269,8 +259,7 @@ func (f *Follower) look(d depth) (changed []*entry, gone []store.Key, err error)
 	return changed, gone, nil
 }
 
-// one returns session k, the ith: the known entry if nothing has changed. It may be called for
-// several at once.
+// one returns session k, the ith: the known entry if nothing has changed.
 func (f *Follower) one(k store.Key, i int, d depth) (*entry, error) {
 	was, e := f.entries[k], &entry{key: k}
 	if was != nil {
@@ -305,8 +294,7 @@ func (f *Follower) one(k store.Key, i int, d depth) (*entry, error) {
 	return e, nil
 }
 
-// outdated reports whether what was seen of a session may not hold any more, though its files are
-// the same.
+// outdated reports whether a session may look different, though its files are the same.
 func (f *Follower) outdated(e *entry, d depth) bool {
 	s := &e.seen.Session
 	if reading, _ := f.known.of(s.Origin.Process); reading != e.reading || e.due(f.now) || d == everything {
@@ -354,8 +342,8 @@ func (e *entry) due(now event.Millis) bool {
 	return next != 0 && next <= now
 }
 
-// untilNext returns how long nothing changes with time alone. A time that has passed is of a session
-// that could not be read again; the next recheck tries.
+// untilNext returns how long nothing changes with time alone. A time that has passed is of a session that
+// could not be read again.
 func (f *Follower) untilNext() time.Duration {
 	wait := event.Millis(time.Hour.Milliseconds())
 	for _, e := range f.entries {

@@ -31,7 +31,7 @@ func TestFollowerAgreesWithLook(t *testing.T) {
 		clock := func() time.Time { return (d.now + at).Time() }
 		r := d.reader(0)
 		r.Clock = clock
-		f := NewFollower(r, Options{})
+		f := NewFollower(r)
 		told := map[string]state.Seen{}
 		take := func(u Update, err error) {
 			if err != nil {
@@ -127,7 +127,8 @@ func TestFollowerRuns(t *testing.T) {
 	for _, recheck := range []time.Duration{time.Hour, 20 * time.Millisecond} {
 		t.Run(recheck.String(), func(t *testing.T) {
 			d := newDesk(t)
-			f := NewFollower(NewReader(d.st, d.registry), Options{Recheck: recheck})
+			f := NewFollower(NewReader(d.st, d.registry))
+			f.Recheck = recheck
 			if _, err := f.Look(); err != nil {
 				t.Fatal(err)
 			}
@@ -175,7 +176,7 @@ func TestFollowerOfLostDirectory(t *testing.T) {
 	at := event.Millis(0)
 	r := d.reader(0)
 	r.Clock = func() time.Time { return (d.now + at).Time() }
-	f := NewFollower(r, Options{})
+	f := NewFollower(r)
 	d.hook(event.SessionEnd, 0, func(e *event.Event) { e.Reason = "clear" })
 	if u, err := f.Look(); err != nil || len(u.Changed) != 1 || f.untilNext() > time.Minute {
 		t.Fatalf("%v, %d changed, next in %v", err, len(u.Changed), f.untilNext())

@@ -3,9 +3,8 @@
 // what changed. Every view uses it, so all views agree. What evidence shows beyond the hooks
 // is folded into the store.
 //
-// It guarantees: a view that cannot write still shows what it saw; what cannot be read is
-// reported as a problem, not left out; a Follower's second look costs what has changed since
-// the first.
+// It guarantees: a view that cannot write still shows what it saw; what cannot be read is reported as a
+// problem; a Follower's second look costs what has changed since the first.
 package live
 
 import (
@@ -36,11 +35,8 @@ type Snapshot struct {
 
 // Reader looks at sessions with everything this machine knows about them.
 type Reader struct {
-	// Clock is time.Now by default. It is not used if the evidence is staged.
-	Clock func() time.Time
-	// SkipMeters leaves out what status lines reported, which is one file per session, for
-	// views that do not show it.
-	SkipMeters bool
+	Clock      func() time.Time // time.Now by default; not used if the evidence is staged
+	SkipMeters bool             // leave out what status lines reported, which is one file for each session
 
 	st       *store.Store
 	registry string
@@ -49,9 +45,8 @@ type Reader struct {
 	titles   sync.Map // of a tmux server's panes, by its socket: see title
 }
 
-// NewReader returns a reader of the sessions in st. registry is the client's registry
-// directory, empty for none. If the state directory contains a StagedFile, it replaces the
-// machine, the registry and the clock.
+// NewReader returns a reader of the sessions in st. registry is the client's registry directory, empty for
+// none. A StagedFile in the state directory replaces the machine, the registry and the clock.
 func NewReader(st *store.Store, registry string) *Reader {
 	return &Reader{Clock: time.Now, st: st, registry: registry, here: evidence.ThisMachine(), staged: readStaged(st.Dir)}
 }
@@ -64,10 +59,9 @@ func (r *Reader) Now() event.Millis {
 	return event.MillisOf(r.Clock())
 }
 
-// Look looks at the live sessions once, as the first round of a Follower does. If archived is
-// set it adds the archive, and archives nothing.
+// Look is the first look of a Follower. If archived is set it adds the archive, and archives nothing.
 func (r *Reader) Look(archived bool) (Snapshot, error) {
-	f := NewFollower(r, Options{})
+	f := NewFollower(r)
 	f.keep, f.once = archived, true
 	_, _, err := f.look(everything)
 	snap := Snapshot{Now: f.now, Seen: f.seen, Problems: f.problems, Staged: r.staged != nil}
@@ -147,15 +141,10 @@ func (known readings) of(p event.Process) (evidence.Reading, bool) {
 }
 
 func (r *Reader) presence(p event.Process, heard event.Millis) state.Presence {
-	switch {
-	case r.staged == nil:
-		return r.here.Presence(p, heard)
-	case p.Pid == 0:
-		return state.Unread
+	if r.staged != nil && p.Pid != 0 {
+		return state.Alive // one that has left the recorded registry may still run for a moment
 	}
-	// A process that has left the recorded registry may still run: the client removes its
-	// record just before it exits.
-	return state.Alive
+	return r.here.Presence(p, heard)
 }
 
 // unmatched is a registry record that belongs to no hooked session.
@@ -164,9 +153,8 @@ type unmatched struct {
 	several bool // another process is known to run the same session
 }
 
-// unaccounted returns the records that belong to no session in entries, in order of pid: clients
-// that were started before the hooks were installed. The client that a policy uses as a judge
-// is left out: it runs without hooks, and for seconds.
+// unaccounted returns the records that belong to no session in entries, in order of pid: clients that were
+// started before the hooks were installed. The client that a policy uses as a judge is left out.
 func unaccounted(entries map[store.Key]*entry, known readings) (list []unmatched) {
 	if len(known) == 0 {
 		return nil
@@ -195,9 +183,8 @@ func unaccounted(entries map[store.Key]*entry, known readings) (list []unmatched
 	return list
 }
 
-// StagedFile is the name, in a scratch state directory, of the evidence that replay and demo
-// use instead of the machine's: the recording's time, its registry and its processes. Every
-// view uses it.
+// StagedFile is the name, in a scratch state directory, of the evidence that demo uses instead of the
+// machine's: the recording's time, its registry and its processes.
 const StagedFile = "staged.json"
 
 // staged is evidence from a recording.
@@ -220,8 +207,7 @@ func readStaged(dir string) *staged {
 	return s
 }
 
-// AppendStaged appends the content of a StagedFile: the time, and the
-// registry's records as the client writes them.
+// AppendStaged appends the content of a StagedFile: the time, and the registry's records.
 func AppendStaged(dst []byte, now event.Millis, records [][]byte) []byte {
 	dst = jsonenc.Int(append(dst, '{'), "now", int64(now))
 	dst = append(jsonenc.Key(dst, "registry"), '[')

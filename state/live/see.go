@@ -24,9 +24,8 @@ import (
 // foldWait is how long a reader waits for a session's lock.
 const foldWait = 200 * time.Millisecond
 
-// see finds the evidence and the verdict of a session, and folds what the evidence shows that
-// no hook reported. open means that the same files may change in a moment: a transcript is
-// awaited, or a lock was held.
+// see finds the evidence and the verdict of a session, and folds what no hook reported. open means that
+// the same files may change in a moment: a transcript is awaited, or a lock was held.
 func (r *Reader) see(v *state.Seen, known readings, now event.Millis) (open bool) {
 	s := &v.Session
 	v.Evidence, open = r.evidence(s, known, now)
@@ -42,8 +41,7 @@ func (r *Reader) see(v *state.Seen, known readings, now event.Millis) (open bool
 	return open
 }
 
-// observe folds o into s, and reports whether it was written: a reader that cannot write still
-// shows what it saw.
+// observe folds o into s, and reports whether it was written.
 func (r *Reader) observe(s *state.Session, o state.Observed) bool {
 	c := state.Change{At: o.At, Observation: &o}
 	res, err := r.st.Fold(store.KeyOf(s.Record()), store.Update{Change: c, Wait: foldWait})
@@ -56,10 +54,9 @@ func (r *Reader) observe(s *state.Session, o state.Observed) bool {
 	return false
 }
 
-// finalWords reads from the transcript the message that the Stop of s did not have. It may be
-// written a moment later; after unwritten it never will be.
+// finalWords reads from the transcript the message that the Stop of s did not have.
 func (r *Reader) finalWords(s *state.Session, now event.Millis) {
-	const unwritten = 5000
+	const unwritten = 5000 // after that it never will be
 	text, at := evidence.Words(&s.Origin, s.Transcript)
 	switch {
 	case at > max(s.Prompt.At, s.Start.At):
@@ -114,11 +111,11 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 }
 
 // job returns the background session of r; zero if it has none.
-func job(r evidence.Reading) state.Job {
-	if r.Kind != "bg" || r.Job == "" {
-		return state.Job{}
+func job(r evidence.Reading) (j state.Job) {
+	if r.Kind == "bg" && r.Job != "" {
+		j = state.Job{ID: r.Job, Name: r.Name}
 	}
-	return state.Job{ID: r.Job, Name: r.Name}
+	return j
 }
 
 func fact(r evidence.Reading) state.Registry {
@@ -132,12 +129,9 @@ func fact(r evidence.Reading) state.Registry {
 	}
 }
 
-// refusal is how long, in milliseconds, a headless client may take to write to its transcript
-// that it refused a call. It takes some 50.
-const refusal = 1000
-
 // answer reads from the transcript of a headless run whether the call that asked has returned.
 func answer(path, id string, asked, now event.Millis) state.Answer {
+	const refusal = 1000 // ms that a client may take to write that it refused a call
 	if now < asked+refusal {
 		return state.AnswerUnread
 	}
@@ -150,18 +144,14 @@ func answer(path, id string, asked, now event.Millis) state.Answer {
 	return state.AnswerAwaited
 }
 
-// quiet is how long a session must have been silent, in milliseconds, before its transcript is
-// read for a halt: a working agent writes to it all the time.
-const quiet = 500
-
-// halt reads the tail of a running session's transcript where the registry says nothing about
-// the turn: an interrupt or refusal leaves a marker there. running reports whether there is a turn
-// to halt.
+// halt reads the tail of a running session's transcript where the registry says nothing about the turn: an
+// interrupt or refusal leaves a marker there. running reports whether there is a turn to halt.
 func halt(s *state.Session, now event.Millis) (at event.Millis, running bool) {
 	st := s.ByHooks(now).State
 	if s.End.At != 0 || st == state.Idle || st == state.Failed && !s.OwnTurn() {
 		return 0, false
 	}
+	const quiet = 500 // ms without an event: a working agent writes all the time
 	if now >= s.Activity+quiet {
 		at, _ = transcript.LastHalt(s.Transcript) // one that cannot be read says nothing
 	}
@@ -172,10 +162,7 @@ func halt(s *state.Session, now event.Millis) (at event.Millis, running bool) {
 // reports whether it did.
 func (r *Reader) archive(v *state.Seen, now event.Millis) bool {
 	s := &v.Session
-	if s.Seq == 0 || v.Status.State.Live() && s.Removed == 0 {
-		return false
-	}
-	if now < store.ArchiveAt(s) {
+	if s.Seq == 0 || v.Status.State.Live() && s.Removed == 0 || now < store.ArchiveAt(s) {
 		return false
 	}
 	_ = history.Sweep(r.st, s) // the last chance: no view looks at it again
@@ -183,9 +170,9 @@ func (r *Reader) archive(v *state.Seen, now event.Millis) bool {
 	return moved
 }
 
-// asksAtStart reports whether a client that has no record asks something (whether its folder is
-// trusted, a new MCP server is used): the keys are below each such dialog on its screen. If the
-// screen cannot be read, one that has no record for slowStart asks.
+// asksAtStart reports whether a client that has no record asks something (whether its folder is trusted, a
+// new MCP server is used): the keys are below each such dialog on its screen. If that cannot be read, one
+// that has no record for slowStart asks.
 func asksAtStart(t event.Terminal, age event.Millis) bool {
 	const slowStart = 5000
 	if t.Kind == "tmux" && t.Tmux.Socket != "" && t.Tmux.Pane != "" {
@@ -196,9 +183,8 @@ func asksAtStart(t event.Terminal, age event.Millis) bool {
 	return age >= slowStart
 }
 
-// closingWords ends the turn of a session without hooks with the last message in its
-// transcript, if that was written since the client started. The client keeps transcripts
-// beside its registry, in a folder named after the directory.
+// closingWords ends the turn of a session without hooks with the last message in its transcript, if that
+// was written since the client started. The client keeps it in a folder named after the directory.
 func (r *Reader) closingWords(s *state.Session) {
 	project := strings.Map(func(c rune) rune {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
@@ -212,13 +198,8 @@ func (r *Reader) closingWords(s *state.Session) {
 		return
 	}
 	s.Transcript = file
-	stop := event.Event{
-		Agent:   s.Agent,
-		Kind:    event.Stop,
-		Name:    string(event.Stop),
-		At:      at,
-		Message: event.CutTail(text, event.MaxMessage),
-	}
+	message := event.CutTail(text, event.MaxMessage)
+	stop := event.Event{Agent: s.Agent, Kind: event.Stop, Name: string(event.Stop), At: at, Message: message}
 	*s = state.Apply(*s, state.Change{At: at, Event: &stop})
 	s.Seq = 0 // it is not written
 }
@@ -266,8 +247,8 @@ func (r *Reader) unhooked(u unmatched, now event.Millis) (state.Seen, bool) {
 	return state.Seen{Session: s, Evidence: ev, Status: st}, true
 }
 
-// beside reads what another agent reports outside the hooks of s: its session file, and
-// failing that its terminal's title. open means that both may change at any time.
+// beside reads what another agent reports outside the hooks of s: its session file, its terminal's title.
+// open means that they may change at any time.
 func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry, open bool) {
 	st := s.ByHooks(now).State
 	if !st.AtWork() && !st.Asks() {
@@ -284,7 +265,8 @@ func (r *Reader) beside(s *state.Session, now event.Millis) (reg state.Registry,
 			}
 		}
 	}
-	if reg.Status != "waiting" && r.runs(s, now) {
+	// The only call asks for a permission, as far as hooks tell, and runs: the user has answered.
+	if asked := s.SoleAsk(); asked != 0 && reg.Status != "waiting" && r.here.Spawned(s.Origin.Process, asked, now) {
 		reg = s.Running(now)
 	}
 	return reg, true
@@ -296,19 +278,9 @@ func besideFile(s *state.Session) string {
 	return transcript.PathOf(s.Agent, s.ID, s.Transcript, home, os.Getenv)
 }
 
-// runs reports whether the only call of s, which asks for a permission as far as hooks tell,
-// demonstrably runs: the user has answered.
-func (r *Reader) runs(s *state.Session, now event.Millis) bool {
-	asked := s.SoleAsk()
-	return asked != 0 && r.here.Spawned(s.Origin.Process, asked, now)
-}
-
-// noted is how long after the end of a turn, in milliseconds, an agent's file is read for the
-// note that the user interrupted it.
-const noted = 5000
-
 // brokenOff reads whether the user interrupted the turn that has just ended.
 func brokenOff(s *state.Session, now event.Millis) (at event.Millis, open bool) {
+	const noted = 5000 // ms after the turn's end, in which the agent notes it
 	if !transcript.Breaks(s.Agent) || now > s.Stop.At+noted || !s.BrokenOff(s.Stop.At) {
 		return 0, false
 	}
@@ -323,26 +295,19 @@ func (r *Reader) title(tm event.Tmux) (title string, ok bool) {
 	if tm.Socket == "" || tm.Pane == "" {
 		return "", false
 	}
-	ask, _ := r.titles.LoadOrStore(tm.Socket, sync.OnceValue(func() map[string]string { return titlesOf(tm.Socket) }))
-	title, ok = ask.(func() map[string]string)()[tm.Pane]
+	ask, _ := r.titles.LoadOrStore(tm.Socket, sync.OnceValue(func() string {
+		out, _ := tmux(tm.Socket, titlesLimit, "list-panes", "-a", "-F", "#{pane_id} #{pane_title}") // none: nothing is known
+		return "\n" + out
+	}))
+	_, after, ok := strings.Cut(ask.(func() string)(), "\n"+tm.Pane+" ")
+	title, _, _ = strings.Cut(after, "\n")
 	return title, ok
 }
 
 // titlesLimit is how long a tmux server may take to return its panes' titles.
 const titlesLimit = time.Second
 
-func titlesOf(socket string) map[string]string {
-	out, _ := tmux(socket, titlesLimit, "list-panes", "-a", "-F", "#{pane_id} #{pane_title}") // none: nothing is known
-	all := map[string]string{}
-	for line := range strings.Lines(out) {
-		pane, title, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
-		all[pane] = title
-	}
-	return all
-}
-
-// Focus asks whether the user looks at a terminal's pane. Only tmux can be asked; kitty decides by
-// itself, as the escape sequence tells it to.
+// Focus asks whether the user looks at a terminal's pane. Only tmux can be asked.
 func Focus(t event.Terminal, now time.Time) state.Focus {
 	if t.Kind != "tmux" || t.Tmux.Pane == "" || t.Tmux.Socket == "" {
 		return state.FocusUnknown
@@ -362,16 +327,14 @@ func tmux(socket string, limit time.Duration, args ...string) (string, error) {
 	return string(out), err
 }
 
-// clientFormat lists, for each tmux client, the pane that has its keyboard and whether
-// somebody is there. The pane is the one of the session's current window.
+// clientFormat lists, for each tmux client, the pane that has its keyboard and whether somebody is there.
 const clientFormat = "#{pane_id}|#{client_activity}|#{focus-events}|#{client_termfeatures}|#{client_flags}"
 
 // handsOn is how long after a key press the user is taken to be at the keyboard.
 const handsOn = 5 * time.Second
 
-// focusOf parses the clients of a tmux server. A pane that no client shows is not looked at.
-// One that is shown is looked at if its client had a key press a moment ago or reports focus;
-// without focus events a client always reports focus, so nothing is known.
+// focusOf parses the clients of a tmux server. A pane that is shown is looked at if its client had a key
+// press a moment ago or reports focus; without focus events a client always does, so nothing is known.
 func focusOf(clients, pane string, now time.Time) state.Focus {
 	shown := state.FocusElsewhere
 	for line := range strings.Lines(clients) {

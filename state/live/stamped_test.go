@@ -12,7 +12,7 @@ import (
 func TestYoungFilesAreReadAgain(t *testing.T) {
 	d := newDesk(t)
 	d.hook(event.SessionStart, 0, nil)
-	f := NewFollower(d.reader(0), Options{})
+	f := NewFollower(d.reader(0))
 	if _, err := f.Look(); err != nil || len(f.entries) != 1 {
 		t.Fatalf("%d sessions, %v", len(f.entries), err)
 	}

@@ -201,7 +201,8 @@ func (c *LinkCmd) join(a *cli.App) error {
 
 // followRows sends this machine's rows whenever they change. A slow reader gets only the newest.
 func followRows(ctx context.Context, a *cli.App, rows chan []render.Row) {
-	f := live.NewFollower(a.Reader(), live.Options{Pause: 20 * time.Millisecond})
+	f := live.NewFollower(a.Reader())
+	f.Pause = 20 * time.Millisecond
 	send := func(u live.Update, err error) {
 		if err != nil {
 			a.Store.Log(fmt.Errorf("link: %w", err))
