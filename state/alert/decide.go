@@ -23,21 +23,18 @@ type Case struct {
 // Focus says whether the user looks at a terminal's pane.
 type Focus func(t event.Terminal, now time.Time) state.Focus
 
-// Decide reads what the decision needs, makes it, and claims the alert for the caller if the
-// user is to be notified. If another process has claimed it, the decision becomes a refusal;
-// if that cannot be determined (a full disk) it stands: a message too many is better than one
-// too few. focus tells whether the user looks at a terminal, nil if nothing can; it is asked last,
-// since that costs a process.
+// Decide reads what the decision needs, makes it, and claims the alert for the caller if the user is to be
+// notified. If another process has claimed it, the decision becomes a refusal; if that cannot be
+// determined (a full disk) it stands. focus, nil if nothing can tell, is asked last: it costs a process.
 func (s Settings) Decide(st *store.Store, c Case, focus Focus, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
-	d := state.Decide(c.Alert, s.Rules(), h)
-	if d.Verdict == state.Notify {
-		h.Focus = state.FocusUnknown
-		if focus != nil {
-			h.Focus = focus(c.Session.Origin.Terminal, now)
-		}
-		d = state.Decide(c.Alert, s.Rules(), h)
+	if d := state.Decide(c.Alert, s.Rules(), h); d.Verdict != state.Notify {
+		return d
 	}
+	if h.Focus = state.FocusUnknown; focus != nil {
+		h.Focus = focus(c.Session.Origin.Terminal, now)
+	}
+	d := state.Decide(c.Alert, s.Rules(), h)
 	if d.Verdict != state.Notify {
 		return d
 	}
@@ -67,8 +64,8 @@ func (s Settings) Foresee(st *store.Store, c Case, now time.Time) state.Decision
 	return state.Decide(c.Alert, s.Rules(), s.hearing(st, c, now))
 }
 
-// ByClient reports whether the terminal of a session is notified through its client: by what a
-// hook gives it. Only Claude Code takes that. In tmux it may get no further.
+// ByClient reports whether the terminal of a session is notified through its client, by what a hook gives
+// it. Only Claude Code takes that; in tmux it may get no further.
 func (s Settings) ByClient(v *state.Session) bool {
 	return s.Has(Terminal) && v.Native() && v.Origin.Terminal.Kind != "tmux"
 }
@@ -131,13 +128,14 @@ func about(s *state.Session, e state.Alert) string {
 	case state.AlertPermission:
 		return cmp.Or(e.Call.Summary, e.Call.Name, s.Prompt.Text)
 	case state.AlertQuestion:
-		if a := e.Call.Ask; a != nil && len(a.Questions) > 0 && a.Questions[0].Text != "" {
-			return a.Questions[0].Text
-		}
+		text := s.Stop.Question
 		if e.Dialog {
-			return cmp.Or(e.Call.Summary, s.Prompt.Text)
+			text = e.Call.Summary
 		}
-		return cmp.Or(s.Stop.Question, s.Prompt.Text)
+		if a := e.Call.Ask; a != nil && len(a.Questions) > 0 {
+			text = cmp.Or(a.Questions[0].Text, text)
+		}
+		return cmp.Or(text, s.Prompt.Text)
 	case state.AlertFailed:
 		return strings.ReplaceAll(s.Failure.Reason, "_", " ")
 	case state.AlertRefused:

@@ -15,9 +15,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Due is an alert that a hook leaves to the process that notifies: `beckon notify wait`, of
-// which one sleeps per user while anything is due. Each is an empty file whose name says it
-// all, so that a process that is killed loses none: the next event starts another.
+// Due is an alert that a hook leaves to the process that notifies: `beckon notify wait`, of which one sleeps
+// per user while anything is due. Each is an empty file whose name says it all.
 type Due struct {
 	Key   store.Key // of the session
 	Alert string    // ID of the alert
@@ -31,13 +30,10 @@ type DueMode string
 const (
 	Undecided DueMode = ""
 	Still     DueMode = "still" // the client has just reported that nobody has typed for six seconds
-	// Claimed means that the hook has decided, claimed the alert and notified through the
-	// terminal: only the other channels are left.
+	// Claimed means that the hook has notified through the terminal: only the other channels are left.
 	Claimed DueMode = "claimed"
-	// Watched means that a program that stays up has seen it: no hook may report of it again.
-	Watched DueMode = "watched"
-	// Again means that the user was notified of a dialog, and is once more if it stays open.
-	Again DueMode = "again"
+	Watched DueMode = "watched" // a program that stays up has seen it: no hook may report of it again
+	Again   DueMode = "again"   // the user was notified of a dialog, and is once more if it stays open
 )
 
 // dueDir is the directory of the alerts that are due. It is there only while there may be some.

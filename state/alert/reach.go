@@ -49,12 +49,10 @@ func CheckServer(s string) error {
 	return fmt.Errorf("%q is not an address", s)
 }
 
-// topicLetters are the characters that the protocol allows in the names of topics.
-const topicLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-
 // CheckTopic returns what is wrong with a topic's name.
 func CheckTopic(s string) error {
-	if len(s) > 64 || strings.Trim(s, topicLetters) != "" {
+	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" // by the protocol
+	if len(s) > 64 || strings.Trim(s, allowed) != "" {
 		return fmt.Errorf("%q is not a topic", s)
 	}
 	return nil
@@ -112,6 +110,6 @@ func (n Topics) Private() bool {
 	if err != nil {
 		return false
 	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Scheme == "https" || u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+	ip, _ := netip.ParseAddr(u.Hostname()) // that of a name is no loopback
+	return u.Scheme == "https" || u.Hostname() == "localhost" || ip.IsLoopback()
 }

@@ -1,8 +1,6 @@
-// Package alert holds what the hook and the slow program share about notifying the user: the
-// settings, the words, and the decision with the facts it needs.
-//
-// The hook links it, so it reads the configuration key by key, and only if there is an alert.
-// It is not strict; package config is, and a test ensures that both read the same values.
+// Package alert holds what the hook and the slow program share about notifying the user: the settings, the
+// words, and the decision with the facts it needs. It reads the configuration key by key, and is not
+// strict; package config is, and a test ensures that both read the same values.
 package alert
 
 import (

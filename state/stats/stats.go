@@ -1,13 +1,11 @@
-// Package stats adds up what sessions did, by day and project: time at work, time waiting for
-// the user, turns, tools, errors. It is pure: Of counts one change, Totals adds up counts, and
-// the time zone is an argument.
-//
-// A stretch over local midnight is split, so days add up to the whole. A turn that a crash left
-// open counts up to its last sign of life: nobody worked until the crash was noticed.
+// Package stats adds up what sessions did, by day and project: Of counts one change, Totals adds up counts.
+// A stretch over local midnight is split, so days add up to the whole. A turn that a crash left open counts
+// up to its last sign of life.
 package stats
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -91,15 +89,14 @@ func (t *Totals) stretch(session string, n *Count) {
 		if end.After(to) {
 			end = to
 		}
-		d := t.day(from, n.Project)
+		sum := Day{Waiting: end.Sub(from)}
 		if n.Kind == Busy {
-			d.add(Day{Busy: end.Sub(from)})
+			sum = Day{Busy: end.Sub(from)}
 			if from.Format(time.DateOnly) >= t.from {
 				t.sessions[session] += end.Sub(from)
 			}
-		} else {
-			d.add(Day{Waiting: end.Sub(from)})
 		}
+		t.day(from, n.Project).add(sum)
 		from = end
 	}
 }
@@ -117,37 +114,22 @@ func (t *Totals) day(at time.Time, project string) *Day {
 
 // Days returns the totals of every day that has any, oldest first.
 func (t *Totals) Days() []Day {
-	out := []Day{}
-	for _, d := range t.Each() {
-		if n := len(out); n == 0 || out[n-1].Date != d.Date {
-			out = append(out, Day{Date: d.Date})
-		}
-		out[len(out)-1].add(d.Day)
-	}
-	return out
-}
-
-// Each returns the totals of every day and project, sorted by day, then project.
-func (t *Totals) Each() []ProjectDay {
-	out := make([]ProjectDay, 0, len(t.days))
+	sums := map[string]*Day{}
 	for k, d := range t.days {
-		sum := Day{Date: k.date}
-		sum.add(*d)
-		out = append(out, ProjectDay{sum, k.project})
+		if sums[k.date] == nil {
+			sums[k.date] = &Day{Date: k.date}
+		}
+		sums[k.date].add(*d)
 	}
-	slices.SortFunc(out, func(a, b ProjectDay) int {
-		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.Project, b.Project))
-	})
+	out := []Day{}
+	for _, date := range slices.Sorted(maps.Keys(sums)) {
+		out = append(out, *sums[date])
+	}
 	return out
 }
 
-// ProjectDay is what was done on one day in one project.
-type ProjectDay struct {
-	Day
-	Project string // the repository's name, else the directory
-}
-
-// Projects returns the totals of every project; their Date is empty.
+// Projects returns the totals of every project, by the repository's name, else the directory; their Date is
+// empty.
 func (t *Totals) Projects() map[string]Day {
 	out := map[string]Day{}
 	for k, d := range t.days {
@@ -207,12 +189,9 @@ type Count struct {
 	Cost        int64        `json:"cost"` // millionths of a US dollar
 }
 
-// Of returns what change ch adds, which made after of before, and notes in after up to when its
-// time is counted.
-//
-// Time counts in the state that held between two changes. What the user does is no sign of life
-// of the session, so it ends a stretch only if the time after it counts as something else. A
-// clock that steps back adds nothing.
+// Of returns what change ch adds, which made after of before, and notes in after up to when its time is
+// counted. Time counts in the state that held between two changes. What the user does ends a stretch only
+// if the time after it counts as something else. A clock that steps back adds nothing.
 func Of(before, after *state.Session, ch state.Change) (n Count) {
 	at, since := ch.At, before.Counted
 	if since == 0 {
@@ -273,9 +252,8 @@ func projectOf(s *state.Session) string {
 	return cmp.Or(s.Origin.Git.Repo, s.Origin.Project, s.Cwd)
 }
 
-// resumes reports whether ch follows a time in which the session was not running, so that its
-// last activity ended with its last sign of life: it was found gone, it starts again, or
-// another process continues it.
+// resumes reports whether ch follows a time in which the session was not running: it was found gone, it
+// starts again, or another process continues it.
 func resumes(s *state.Session, ch state.Change) bool {
 	switch e, o := ch.Event, ch.Observation; {
 	case o != nil:

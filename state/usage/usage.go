@@ -1,9 +1,6 @@
-// Package usage tracks how much of an account's usage limits is used, as the client's status
-// line reports it: the newest report, and which limit is nearest.
-//
-// Every session of an account reports, even one that has been idle for hours, so a report
-// counts only if it can be newer than what is known. A window that is over is left out until a
-// session reports the next: nothing is guessed.
+// Package usage tracks how much of an account's usage limits is used, as the client's status line reports
+// it. Every session of an account reports, even one that has been idle for hours, so a report counts only
+// if it can be newer than what is known. A window that is over is left out until a session reports the next.
 package usage
 
 import (
@@ -32,11 +29,9 @@ type Window struct {
 // window may be reported some seconds earlier or later.
 const Apart = 60_000
 
-// merge returns what is known of a limit after session by has reported it at now, and whether
-// that is new.
-//
-// A later end means the next window. Within a window usage only grows, so a lower value is an
-// old report, unless it comes from the session that reported last: then it is a correction.
+// merge returns what is known of a limit after session by has reported it at now, and whether that is new.
+// Within a window usage only grows, so a lower value is an old report, unless it comes from the session
+// that reported last: then it is a correction.
 func (w Window) merge(l event.Limit, by string, now event.Millis) (Window, bool) {
 	switch {
 	case l.Resets <= now: // from a session that has been idle since
@@ -117,10 +112,9 @@ func ID(account string) string {
 // maxFile bounds what is read; real files have at most 2 KiB.
 const maxFile = 16 << 10
 
-// Report stores the limits that session by has reported for an account, and returns the
-// account with the limits that have reached one of steps. The file is replaced whole, and only
-// if something is new. Of two simultaneous reports one may be lost until its session reports
-// again.
+// Report stores the limits that session by has reported for an account, and returns the account with the
+// limits that have reached one of steps. Of two simultaneous reports one may be lost until its session
+// reports again.
 func (d Dir) Report(account, by string, limits []event.Limit, now event.Millis) (Account, []Crossing, error) {
 	path := filepath.Join(string(d), ID(account)+".json")
 	known, err := read(path)
