@@ -91,8 +91,7 @@ func (f *fold) event(e *event.Event) {
 // ones. A time further back than that means that the clock was set back.
 const late = 60_000
 
-// rewind moves every time in s after t to just before t, in order, so that events by the new
-// clock count.
+// rewind moves every time in s after t to just before t, in order, so that events by the new clock count.
 func rewind(s *Session, t event.Millis) {
 	s.Undo = Undo{}
 	seq, counts, until := s.Seq, s.Counts, s.Backburner.Until

@@ -214,9 +214,8 @@ func (f *fold) denied(e *event.Event) {
 	f.postTool(e)
 }
 
-// finished returns the index of the open call that e closes, or -1: the call with e's id, or,
-// if one of the two has no id, the call of the same tool and input, or the oldest wait that
-// may be e's.
+// finished returns the index of the open call that e closes, or -1: the call with e's id, or, if one of the
+// two has no id, the call of the same tool and input, or the oldest wait that may be e's.
 func (a *Actor) finished(e *event.Event) int {
 	if id := e.Tool.UseID; id != "" {
 		if i := slices.IndexFunc(a.Calls, func(c Call) bool { return c.UseID == id }); i >= 0 {

@@ -2,8 +2,7 @@ package state
 
 import "beckon/event"
 
-// Change is one thing that happened to a session. Exactly one of Event, Observation, Action
-// and Turn is set.
+// Change is one thing that happened to a session. Exactly one of Event, Observation, Action and Turn is set.
 type Change struct {
 	Seq int64        // its number in the session
 	At  event.Millis // when it happened

@@ -12,8 +12,7 @@ import (
 // ErrNotSession is returned for data that is not a session file.
 var ErrNotSession = errors.New("not a session file")
 
-// ErrNewerSchema is returned for a session file that a newer version wrote. Such a file is
-// left untouched.
+// ErrNewerSchema is returned for a session file that a newer version wrote. Such a file is left untouched.
 var ErrNewerSchema = errors.New("session file of a newer version")
 
 // AppendJSON appends s as one line of JSON, without a newline, of less than 64 KiB.

@@ -55,8 +55,7 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	return out
 }
 
-// observed returns the newest observation of that source and kind; the zero value if there is
-// none.
+// observed returns the newest observation of that source and kind; the zero value if there is none.
 func (s *Session) observed(src Source, what Seeing) Observed {
 	i := slices.IndexFunc(s.Seeing, func(o Observed) bool { return o.Source == src && o.What == what })
 	if i < 0 {
@@ -275,8 +274,7 @@ func (f *fold) dropCall(a *Actor, d *Decided) {
 	f.noteClosed(a.ID, Call{UseID: d.UseID, Hash: d.Hash}, f.at)
 }
 
-// meant returns the open call of d, or nil: the one with its id, or the newest of that tool
-// and input.
+// meant returns the open call of d, or nil: the one with its id, or the newest of that tool and input.
 func (a *Actor) meant(d *Decided) *Call {
 	if c := a.call(d.UseID); c != nil {
 		return c

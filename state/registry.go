@@ -33,8 +33,7 @@ const (
 	forGoal       = "goal proposal"   // the agent proposes a goal to agree to
 	// The leader's session is asked to allow a teammate's call: the dialog is there, not here.
 	forLeader = "worker request"
-	// A menu that the user opened (/config, /model, /help, ...), or a dialog of the client's
-	// own.
+	// A menu that the user opened (/config, /model, /help, ...), or a dialog of the client's own.
 	forDialog = "dialog open"
 )
 
@@ -90,9 +89,8 @@ func (v view) open() Status {
 	return st
 }
 
-// dwell is how long a registry status must have lasted to count, in milliseconds: for a few
-// milliseconds it is busy between two dialogs, and idle between a subagent's end and the next
-// turn.
+// dwell is how long a registry status must have lasted to count, in milliseconds: for a few milliseconds it
+// is busy between two dialogs, and idle between a subagent's end and the next turn.
 const dwell = 200
 
 // settled reports whether the reading is usable and has lasted long enough.

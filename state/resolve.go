@@ -74,8 +74,7 @@ var overRules = [...]rule{
 	{"turn over", FromHook, idle},
 }
 
-// Resolve returns the status of the session at now. It is the only place where facts become a
-// state.
+// Resolve returns the status of the session at now. It is the only place where facts become a state.
 func Resolve(s Session, ev Evidence, now event.Millis) Status {
 	return view{s: &s, ev: &ev, now: now}.verdict()
 }
@@ -201,8 +200,7 @@ func backburned(v view) (Status, bool) {
 	return Status{State: Backburned, Since: b.At}, on
 }
 
-// silent holds if the session has long been silent and nothing shows whether the agent is
-// still there.
+// silent holds if the session has long been silent and nothing shows whether the agent is still there.
 func silent(v view) (Status, bool) {
 	quiet := v.now-v.s.Updated > silence
 	return Status{State: Unknown, Reason: "silent", Since: v.s.Updated},
@@ -272,8 +270,7 @@ func subagentRuns(v view) (Status, bool) {
 	return Status{State: Working, Reason: "subagent", Since: a.Started, Actor: a.ID, Call: newestCall(a)}, true
 }
 
-// backgroundRuns holds while the newest snapshot lists an agent that no SubagentStop has ended
-// since.
+// backgroundRuns holds while the newest snapshot lists an agent that no SubagentStop has ended since.
 func backgroundRuns(v view) (Status, bool) {
 	for _, t := range v.s.Stop.Background {
 		if agentTask(t) && taskRuns(t) && !v.s.stopped(t.ID) {
@@ -332,8 +329,7 @@ func (s *Session) OwnTurn() bool {
 	return main.running() && main.Started == s.Prompt.Own && s.Prompt.At <= main.Ended
 }
 
-// leftAlone reports whether the main conversation has done nothing for the user since its last
-// turn ended.
+// leftAlone reports whether the main conversation has done nothing for the user since its last turn ended.
 func (s *Session) leftAlone() bool {
 	main := s.Main()
 	return !main.running() || s.OwnTurn()
@@ -377,8 +373,7 @@ func (s *Session) haltSource(t event.Millis) Source {
 // State is the one word that sums up a session.
 type State string
 
-// The states. Permission, Question and Failed need the user; an unseen Idle does so less
-// urgently.
+// The states. Permission, Question and Failed need the user; an unseen Idle does so less urgently.
 const (
 	Permission State = "permission"
 	Question   State = "question"
@@ -446,8 +441,7 @@ type Job struct {
 	Name string // for people
 }
 
-// Answer says what the transcript of a headless run shows about the call returned by
-// Session.Asking.
+// Answer says what the transcript of a headless run shows about the call returned by Session.Asking.
 type Answer uint8
 
 // The values of Answer.

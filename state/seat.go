@@ -10,9 +10,8 @@ import (
 // A seat is the row under which a user knows an agent. Several sessions may share one: after
 // /clear, one after the other in a terminal, and a session with those that it started.
 
-// Fronts maps each seat to the index in seen of the session that represents it: the one that
-// needs the user, or the one that acted last. Of the sessions of one process only the latest
-// counts.
+// Fronts maps each seat to the index in seen of the session that represents it: the one that needs the user,
+// or the one that acted last. Of the sessions of one process only the latest counts.
 func Fronts(seen []Seen) map[string]int {
 	type client struct {
 		seat    string
@@ -109,8 +108,7 @@ func Addressee(sessions []Session, e *event.Event, host string) string {
 	return best.ID
 }
 
-// sitsWhere reports whether s is in the terminal that e names, or, if e names none, in e's
-// directory.
+// sitsWhere reports whether s is in the terminal that e names, or, if e names none, in e's directory.
 func (s *Session) sitsWhere(e *event.Event, host string) bool {
 	o := event.Origin{Host: host}
 	if e.Origin != nil {

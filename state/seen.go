@@ -27,9 +27,8 @@ func (s *Session) reported() bool {
 	return s.Start.At != 0 || s.Prompt.At != 0 || s.Stop.At != 0 || s.Failure.At != 0 || s.Compact != Span{}
 }
 
-// Next returns the earliest time after now at which Resolve may return something else for the
-// same facts and evidence, or zero if time alone changes nothing. A program that keeps running
-// looks again then.
+// Next returns the earliest time after now at which Resolve may return something else for the same facts and
+// evidence, or zero if time alone changes nothing. A program that keeps running looks again then.
 func (v *Seen) Next(now event.Millis) (next event.Millis) {
 	s, ev := &v.Session, &v.Evidence
 	at := func(may bool, t event.Millis) {
@@ -57,10 +56,9 @@ func (v *Seen) Next(now event.Millis) (next event.Millis) {
 // milliseconds: a starting client runs its status line about 100 ms before or after the hook.
 const staleMeter = 60_000
 
-// Metered returns the newest known model, context and cost of the session: from the status
-// line's report, or from the last Stop. Of a report older than the session's newest start it
-// returns only the cost, which the client goes on counting (testdata/recordings: resume); the
-// rest belongs to an earlier run.
+// Metered returns the newest known model, context and cost of the session: from the status line's report, or
+// from the last Stop. Of a report older than the session's newest start it returns only the cost, which the
+// client goes on counting (testdata/recordings: resume); the rest belongs to an earlier run.
 func (s *Session) Metered(report *event.Meter) event.Meter {
 	m := s.Meter
 	if report != nil && report.At >= m.At {

@@ -1,9 +1,8 @@
 // Package state turns an agent's events into the state of its session.
 //
-// Session holds facts with their times, but no verdict. Apply folds one Change into it, and
-// Resolve turns facts and evidence into one word. All are pure, total and deterministic. Changes
-// that can really arrive in either order give the same state: facts are compared by their own
-// times.
+// Session holds facts with their times, but no verdict. Apply folds one Change into it, and Resolve turns
+// facts and evidence into one word. All are pure, total and deterministic. Changes that can really arrive in
+// either order give the same state: facts are compared by their own times.
 package state
 
 import (
@@ -17,8 +16,7 @@ import (
 // version is left untouched.
 const Schema = 1
 
-// Limits that keep a session file under 64 KiB. Beyond them the oldest or least useful items
-// are dropped.
+// Limits that keep a session file under 64 KiB. Beyond them the oldest or least useful items are dropped.
 const (
 	maxActors  = 24
 	maxCalls   = 32 // open calls over all actors
@@ -80,8 +78,7 @@ type Session struct {
 	// Meter is what the status line had reported by the newest Stop that carried a report.
 	Meter event.Meter `json:"meter,omitzero"`
 
-	// Raised is the newest Notification that asked for the user; Reason is its kind, Detail
-	// its text.
+	// Raised is the newest Notification that asked for the user; Reason is its kind, Detail its text.
 	Raised Mark `json:"raised,omitzero"`
 
 	// Last is the newest event folded; Reason is its name.
@@ -257,8 +254,7 @@ type Counts struct {
 	Subagents   int64 `json:"subagents,omitempty"`
 }
 
-// Headless reports whether the session is a run of `claude -p`, which has no
-// screen to ask on.
+// Headless reports whether the session is a run of `claude -p`, which has no screen to ask on.
 func (s *Session) Headless() bool { return s.Origin.Entry == "sdk-cli" }
 
 // Asking returns the id of the main conversation's newest open call that has asked, and when
@@ -347,8 +343,7 @@ func (s *Session) Main() Actor {
 	return Actor{}
 }
 
-// Began returns when an actor began its present work: for the session itself also its newest
-// prompt.
+// Began returns when an actor began its present work: for the session itself also its newest prompt.
 func (s *Session) Began(actor string) (at event.Millis) {
 	if actor == "" {
 		at = s.Prompt.At

@@ -46,8 +46,7 @@ const (
 // percent converts c, from 0 to 1, to whole percent.
 func percent(c float64) int { return int(c*100 + 0.5) }
 
-// say adds a turn of this change and moves the task. The turn is kept even if the task refuses
-// it.
+// say adds a turn of this change and moves the task. The turn is kept even if the task refuses it.
 func (f *fold) say(t Turn) {
 	t.Refused = f.move(t.Actor, t.Intent)
 	f.addTurn(t)
@@ -179,8 +178,7 @@ func (s *Session) Wordless() bool {
 		s.seen(FromTranscript, SawNothing) < p.At
 }
 
-// finalWords sets the message of a Stop that came without one. If it is a question, it opens
-// the task again.
+// finalWords sets the message of a Stop that came without one. If it is a question, it opens the task again.
 func (f *fold) finalWords(t *Turn) {
 	p := &f.s.Stop
 	if !f.s.Wordless() {
@@ -325,10 +323,9 @@ var transitions = [...]struct {
 	{TaskIdle, SpeakerAgent, intent.IntentEndOfTask, TaskComplete},
 }
 
-// Transition returns the state to which a turn of actor with intent what takes a task in state
-// from, and whether the task accepts it. It is pure and total. A refused transition keeps the
-// state; the turn is still worth keeping. The end of a session, a lost process and a Stop close a
-// task without asking.
+// Transition returns the state to which a turn of actor with intent what takes a task in state from, and
+// whether the task accepts it. It is pure and total. A refused transition keeps the state; the turn is still
+// worth keeping. The end of a session, a lost process and a Stop close a task without asking.
 func Transition(from TaskState, actor Speaker, what Intent) (to TaskState, ok bool) {
 	for i := range transitions {
 		if t := &transitions[i]; t.from == from && t.actor == actor && t.intent == what {

@@ -151,9 +151,8 @@ type sitting struct {
 // opening is how long, in milliseconds, a client takes at most to open its session.
 const opening = 10_000
 
-// opener returns which of the clients in a session's directory has it open: the only one, else
-// the one that was started with its id, else the one that started right before the session,
-// and no other nearly as late.
+// opener returns which of the clients in a session's directory has it open: the only one, else the one that
+// was started with its id, else the one that started right before the session, and no other nearly as late.
 func opener(all []sitting, e *event.Event) *sitting {
 	if len(all) == 1 {
 		return &all[0]

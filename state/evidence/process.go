@@ -162,8 +162,7 @@ func parent() (pid int, start string) {
 	return p.ppid, p.start
 }
 
-// ancestor returns the pid and start time of Agent, and whether the process is known to be the
-// client.
+// ancestor returns the pid and start time of Agent, and whether the process is known to be the client.
 func ancestor(agent string, getenv func(string) string) (pid int, start string, known bool) {
 	a, claimed := event.AgentOf(agent), 0
 	if a == claude {

@@ -31,8 +31,7 @@ func booted() event.Millis {
 	return event.Millis(int64(t.Sec)*1000 + int64(t.Usec)/1000)
 }
 
-// bootID is a random id of this boot; kern.boottime is no substitute, since it changes when
-// the clock is set.
+// bootID is a random id of this boot; kern.boottime is no substitute, since it changes when the clock is set.
 func bootID() string {
 	id, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {

@@ -146,8 +146,7 @@ func parseStat(b []byte) (proc, bool) {
 // userHz is the unit of start times in /proc: 100 a second on every architecture of Go's on Linux.
 const userHz = 100
 
-// startWall returns when a process started, by the wall clock. It is off by whatever the clock
-// was set since.
+// startWall returns when a process started, by the wall clock. It is off by whatever the clock was set since.
 func startWall(start string) (event.Millis, bool) {
 	ticks, err := strconv.ParseInt(start, 10, 64)
 	var up unix.Timespec

@@ -14,10 +14,9 @@ import (
 type env = func(string) string
 
 // Terminal returns the terminal that an agent sits in, from the environment alone. The innermost program
-// wins: a multiplexer if its variables are set, unless a terminal started inside it has replaced its
-// name; among terminals, one whose name is in TERM or TERM_PROGRAM. Limits: Zellij inside tmux is taken
-// for tmux; Outer is what a multiplexer's server inherited when it started. Only names and ids are kept,
-// never a token.
+// wins: a multiplexer if its variables are set, unless a terminal started inside it has replaced its name;
+// among terminals, one whose name is in TERM or TERM_PROGRAM. Limits: Zellij inside tmux is taken for tmux;
+// Outer is what a multiplexer's server inherited when it started. Only names and ids are kept, never a token.
 func Terminal(getenv func(string) string) event.Terminal {
 	t := innermost(getenv)
 	t.SSH = getenv("SSH_CONNECTION") != "" || getenv("SSH_TTY") != "" || getenv("SSH_CLIENT") != ""
@@ -91,8 +90,7 @@ func multiplexerTerm(term string) bool {
 	return strings.HasPrefix(term, "screen") || strings.HasPrefix(term, "tmux")
 }
 
-// outer names the terminal program around a multiplexer, whose own TERM and TERM_PROGRAM hide
-// it.
+// outer names the terminal program around a multiplexer, whose own TERM and TERM_PROGRAM hide it.
 func outer(getenv env) string {
 	return program(func(k string) string {
 		v := getenv(k)

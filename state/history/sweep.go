@@ -31,10 +31,9 @@ func Sweep(st *store.Store, s *state.Session) error {
 	return (&reading{}).sweep(st, s, sweepBytes)
 }
 
-// Sweeper is Sweep for a program that keeps running: it reads nothing of a transcript twice,
-// and misses nothing between two sweeps. It begins with the last 64 KiB of a transcript, or
-// the last 4 MiB for a session that began after the Sweeper was made. It is not safe for
-// concurrent use.
+// Sweeper is Sweep for a program that keeps running: it reads nothing of a transcript twice, and misses
+// nothing between two sweeps. It begins with the last 64 KiB of a transcript, or the last 4 MiB for a session
+// that began after the Sweeper was made. It is not safe for concurrent use.
 type Sweeper struct {
 	st       *store.Store
 	made     event.Millis
@@ -78,8 +77,7 @@ type reading struct {
 	unsaved  []state.Turn
 }
 
-// sweep reads on, the first time from back bytes before the end, and stores what is new to the
-// session.
+// sweep reads on, the first time from back bytes before the end, and stores what is new to the session.
 func (r *reading) sweep(st *store.Store, s *state.Session, back int64) error {
 	if s.Transcript == "" || s.Seq == 0 {
 		return nil

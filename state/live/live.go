@@ -1,7 +1,6 @@
-// Package live shows the sessions of this machine as they are now: a Snapshot is all of them
-// at one moment, each with its evidence and verdict; a Follower keeps one current and reports
-// what changed. Every view uses it, so all views agree. What evidence shows beyond the hooks
-// is folded into the store.
+// Package live shows the sessions of this machine as they are now: a Snapshot is all of them at one moment,
+// each with its evidence and verdict; a Follower keeps one current and reports what changed. Every view uses
+// it, so all views agree. What evidence shows beyond the hooks is folded into the store.
 //
 // It guarantees: a view that cannot write still shows what it saw; what cannot be read is reported as a
 // problem; a Follower's second look costs what has changed since the first.

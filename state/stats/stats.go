@@ -235,8 +235,7 @@ func (n *Count) tally(before, after *state.Session, e *event.Event) {
 	}
 }
 
-// Open returns the stretch of s that has not ended by now. A session that is not running has
-// none.
+// Open returns the stretch of s that has not ended by now. A session that is not running has none.
 func Open(s *state.Session, now event.Millis) (n Count) {
 	if st := s.ByHooks(now).State; !st.Live() || st == state.Unknown {
 		return n

@@ -80,8 +80,7 @@ func (st *Store) Fold(k Key, u Update) (res Result, err error) {
 	return res, err
 }
 
-// fold folds u into session k. If u belongs to another part of it, fold only returns the key of
-// that.
+// fold folds u into session k. If u belongs to another part of it, fold only returns the key of that.
 func (st *Store) fold(k Key, u *Update, res *Result) (own Key, err error) {
 	h, err := st.acquire(k, u.Wait)
 	if err != nil {

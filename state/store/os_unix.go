@@ -24,8 +24,7 @@ func (l *lockFile) try() (bool, error) {
 	}
 }
 
-// unsupported reports whether err means that the file system has no locks, as NFS without a lock
-// daemon.
+// unsupported reports whether err means that the file system has no locks, as NFS without a lock daemon.
 func unsupported(err error) bool {
 	return errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS)
 }

@@ -24,9 +24,8 @@ const (
 	maxHistory = 2 << 30 // bytes of history; then the oldest days go
 )
 
-// Archive moves a session that has been over for ArchiveAfter to the archive, under its lock,
-// and reports whether it did. It does not wait: a session that another process has locked can be
-// archived the next time.
+// Archive moves a session that has been over for ArchiveAfter to the archive, under its lock, and reports
+// whether it did. It does not wait: a session that another process has locked can be archived the next time.
 func (st *Store) Archive(k Key, now event.Millis) (bool, error) {
 	if !exists(st.session(k)) {
 		return false, nil

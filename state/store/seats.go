@@ -72,10 +72,9 @@ func (h *locked) place(u *Update) Method {
 	return by
 }
 
-// predecessor returns the live session whose seat a new session gets, by the first method that
-// finds one; nil if there is none. Of several it is the one that acted last. Only in one process
-// does a session follow another that has not ended: /clear and the interactive /resume give the
-// client a new session id.
+// predecessor returns the live session whose seat a new session gets, by the first method that finds one; nil
+// if there is none. Of several it is the one that acted last. Only in one process does a session follow
+// another that has not ended: /clear and the interactive /resume give the client a new session id.
 func (h *locked) predecessor(o *event.Origin, u *Update) (*state.Session, Method) {
 	keys, _ := h.st.keys(sessionsDir) // without them the row begins anew
 	live, _ := ReadAll(keys, func(k Key, s *state.Session) error {
@@ -142,11 +141,10 @@ func unclaimed(s *state.Session, o *event.Origin, e *event.Event) bool {
 		s.Agent == e.Agent && s.Origin.Host == o.Host && cmp.Or(s.Origin.Project, s.Cwd) == dir
 }
 
-// A user may run one session in two terminals at once (claude --continue, --resume): both
-// clients send its id. The first process has the session's own record. Any other has a
-// separate record, with its own file, lock and meter, so that the end, the death or
-// the Esc of one does not affect the other. A process that resumes the session after the
-// previous one is gone continues its record.
+// A user may run one session in two terminals at once (claude --continue, --resume): both clients send its
+// id. The first process has the session's own record. Any other has a separate record, with its own file,
+// lock and meter, so that the end, the death or the Esc of one does not affect the other. A process that
+// resumes the session after the previous one is gone continues its record.
 
 // PartOf returns the name of the part of a session that belongs to process p, or "" if too
 // little is known about p.
@@ -171,8 +169,7 @@ func (st *Store) RecordOf(id string, other func(event.Process) event.Process, al
 	return state.Record(id, part)
 }
 
-// owner returns the key of the record that u belongs to. s is the session's own record, and k
-// its key.
+// owner returns the key of the record that u belongs to. s is the session's own record, and k its key.
 func (st *Store) owner(k Key, s *state.Session, u *Update) Key {
 	e := u.Change.Event
 	if u.Other == nil || s.Origin.Process.Pid == 0 {
@@ -187,10 +184,9 @@ func (st *Store) owner(k Key, s *state.Session, u *Update) Key {
 	return own
 }
 
-// ownerOf returns the key of the record of process p; p is the zero Process if it is that of
-// s. A process that begins the session takes over s unless the other process is known to run.
-// For a process on another machine that is never known, and a session that moved here with its
-// files is one row, not two.
+// ownerOf returns the key of the record of process p; p is the zero Process if it is that of s. A process
+// that begins the session takes over s unless the other process is known to run. For a process on another
+// machine that is never known, and a session that moved here with its files is one row, not two.
 func (st *Store) ownerOf(k Key, s *state.Session, p event.Process, begins bool, alive Alive) Key {
 	part := PartOf(p)
 	if part == "" {

@@ -23,9 +23,8 @@ const (
 	maxMeter     = 4 << 10   // bytes; ours have about 200
 )
 
-// Log appends err to the log file, which it opens only now: a hook without an error never
-// touches it. A logging library would cost the hook 40 page faults at every start. Errors
-// contain no text of a payload.
+// Log appends err to the log file, which it opens only now: a hook without an error never touches it. A
+// logging library would cost the hook 40 page faults at every start. Errors contain no text of a payload.
 func (st *Store) Log(err error) {
 	line := jsonenc.Str([]byte{'{'}, "level", "error")
 	line = jsonenc.Int(line, "pid", int64(os.Getpid()))
@@ -60,14 +59,12 @@ func (st *Store) Lost(since time.Time) (n int) {
 	return n
 }
 
-// SetMeter stores a report of session k's status line. Of two simultaneous reports either may
-// remain.
+// SetMeter stores a report of session k's status line. Of two simultaneous reports either may remain.
 func (st *Store) SetMeter(k Key, m event.Meter) error {
 	return st.write(meterDir, string(k)+".json", append(jsonenc.Append(nil, &m), '\n'))
 }
 
-// Meter returns the last report of session k's status line, nil if there is none or it cannot
-// be read.
+// Meter returns the last report of session k's status line, nil if there is none or it cannot be read.
 func (st *Store) Meter(k Key) *event.Meter {
 	buf := readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(buf)
@@ -159,8 +156,7 @@ type Decided struct {
 	Channels string          `json:"channels"` // what it was sent through, with a word on each that failed
 }
 
-// Decide appends d to the log of decisions. Callers may ignore the error: nothing depends on
-// the log.
+// Decide appends d to the log of decisions. Callers may ignore the error: nothing depends on the log.
 func (st *Store) Decide(d Decided) error {
 	d.Session, d.Reason = event.Cut(d.Session, event.MaxID), event.Cut(d.Reason, event.MaxText)
 	d.Channels = event.Cut(d.Channels, event.MaxText)

@@ -49,9 +49,8 @@ type Store struct {
 	Texts Texts
 }
 
-// Dir returns the state directory: $BECKON_STATE_DIR, $XDG_STATE_HOME/beckon, or
-// ~/.local/state/beckon (on Windows %LocalAppData%\beckon). It ignores relative values of the
-// first two.
+// Dir returns the state directory: $BECKON_STATE_DIR, $XDG_STATE_HOME/beckon, or ~/.local/state/beckon (on
+// Windows %LocalAppData%\beckon). It ignores relative values of the first two.
 func Dir(getenv func(string) string) (string, error) {
 	if d := getenv("BECKON_STATE_DIR"); filepath.IsAbs(d) {
 		return filepath.Clean(d), nil

@@ -90,8 +90,7 @@ type Dir string
 // In returns the directory within beckon's state directory.
 func In(state string) Dir { return Dir(filepath.Join(state, "usage")) }
 
-// AccountOf names a client's account by its configuration's directory; empty for the usual
-// one.
+// AccountOf names a client's account by its configuration's directory; empty for the usual one.
 func AccountOf(getenv func(string) string) string {
 	dir := getenv("CLAUDE_CONFIG_DIR")
 	if dir == "" || filepath.Clean(dir) == filepath.Join(getenv("HOME"), ".claude") {
