@@ -37,14 +37,21 @@ type notifier struct {
 func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 	now := event.MillisOf(n.now)
 	was, is := state.AlertStateOf(res.Before, state.Evidence{}, now), state.AlertStateOf(res.After, state.Evidence{}, now)
-	c, raised := caseOf(&res.After, e, was, is)
+	_, raised := state.AlertOf(was, is)
+	c := alert.Case{Session: &res.After, Alert: is.Alert}
+	if c.Still = e.Kind == event.Notification && state.Still(e.Notification); c.Still {
+		raised = is.Open && !is.Alert.Kind.Over() // nobody has typed for six seconds
+	}
 	if changed := was.State != is.State; raised || changed {
 		set, err := alert.Read(alert.ConfigPath(n.getenv))
 		if err != nil {
 			n.st.Log(errors.New("reading the notification settings: " + err.Error())) // the valid settings still count
 		}
-		if res.After.Native() { // other clients would take a sequence for an answer or an error
-			sequence = n.title(set, c, changed, is.State)
+		// A hook that waits for an answer prints nothing, so the title is set when the client reports
+		// that nobody answered.
+		_, held := os.Stat(request.In(n.st.Dir).OpenDir())
+		if set.Has(alert.Title) && (changed || c.Still && held == nil) && res.After.Native() {
+			sequence = osc.Title(alert.Headline(c.Session, is.State)) // other clients would take it for an answer
 		}
 		if raised {
 			sequence += n.announce(set, c)
@@ -54,30 +61,6 @@ func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 		n.log(c, state.Decision{Verdict: state.Never, Reason: "the program that notifies did not start"}, err.Error())
 	}
 	return sequence
-}
-
-// title returns the sequence that sets the window's title, if it is due. A hook that waits for an
-// answer prints nothing, so the title is set when the client reports that nobody answered.
-func (n *notifier) title(set alert.Settings, c alert.Case, changed bool, is state.State) string {
-	if !set.Has(alert.Title) || !changed && !c.Still {
-		return ""
-	}
-	if _, err := os.Stat(request.In(n.st.Dir).OpenDir()); !changed && err != nil {
-		return ""
-	}
-	return osc.Title(alert.Headline(c.Session, is))
-}
-
-// caseOf returns the alert that stands, and whether e caused it. The client's notice that
-// nobody has typed for six seconds counts as its cause.
-func caseOf(s *state.Session, e *event.Event, was, is state.AlertState) (alert.Case, bool) {
-	c := alert.Case{Session: s, Alert: is.Alert}
-	if e.Kind == event.Notification && state.Still(e.Notification) {
-		c.Still = true
-		return c, is.Open && !is.Alert.Kind.Over()
-	}
-	_, ok := state.AlertOf(was, is)
-	return c, ok
 }
 
 // announce notifies of an alert now, through the client, or leaves it to the program that
@@ -94,15 +77,15 @@ func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 	if !byClient || d.Verdict == state.Later {
 		byClient, d = false, set.Foresee(n.st, c, n.now)
 	}
-	switch {
-	case d.Verdict == state.Never:
+	mode := alert.Undecided
+	if c.Still {
+		mode = alert.Still
+	}
+	if d.Verdict == state.Never {
 		n.log(c, d, "")
 		return ""
-	case !byClient && c.Still:
-		n.leave(c, alert.Still)
-		return ""
-	case !byClient:
-		n.leave(c, alert.Undecided)
+	} else if !byClient {
+		n.leave(c, mode)
 		return ""
 	}
 	if set.Away() { // the other channels at the same moment, so that one alert is one interruption

@@ -28,10 +28,8 @@ import (
 // asks reports whether the hook is to wait for the user's answer: the event asks the user, and the
 // policy made no decision.
 func (f *invocation) asks(r policy.Result) bool {
-	switch {
-	case !f.args.Waits() || f.args.Reply || f.alien || f.e.SessionID == "" || !r.Allowed || r.Halts:
-		return false
-	case f.e.Kind != event.PermissionRequest || r.Verdict.Decision == wire.Allow:
+	if !f.args.Waits() || f.alien || f.e.SessionID == "" || f.e.Kind != event.PermissionRequest ||
+		!r.Allowed || r.Halts || r.Verdict.Decision == wire.Allow {
 		return false
 	}
 	_, away := request.In(f.st.Dir).IsAway(f.start)
@@ -54,14 +52,20 @@ func (f *invocation) wait(out []byte, stdout io.Writer) int {
 }
 
 // becomeWaiter makes a request, and turns this process into beckon-hook, which waits for the answer
-// in a few megabytes. ok is false if that fails.
+// in a few megabytes. ok is false if that fails. stdout is nil for a Reply.
 func (f *invocation) becomeWaiter(r *request.Request, stdout io.Writer) (code int, ok bool) {
 	dir := request.In(f.st.Dir)
 	if err := dir.Make(r, time.Now()); err != nil {
 		f.log(fmt.Errorf("making a request: %w", err))
 		return 0, false
 	}
-	f.report(r)
+	if r.Headless && r.Kind != request.Reply { // it has no dialog to notice
+		set, err := alert.Read(alert.ConfigPath(f.getenv))
+		if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, r.Kind.Alert()) && !set.Silent(f.start) {
+			err = dir.Notify(r.ID, set.Channels)
+		}
+		f.log(err)
+	}
 	if r.Kind != request.Reply && !f.dialect.Native() { // its plugin does not wait for this
 		_, err := io.WriteString(stdout, "{\"held\":true}\n")
 		f.log(err)
@@ -70,19 +74,6 @@ func (f *invocation) becomeWaiter(r *request.Request, stdout io.Writer) (code in
 		dir.Close(r.ID, "the program beckon-hook is not there")
 	}
 	return code, ok
-}
-
-// report notifies the user of a request by a session without a terminal, since it has no
-// dialog to notice.
-func (f *invocation) report(o *request.Request) {
-	if !o.Headless || o.Kind == request.Reply {
-		return
-	}
-	set, err := alert.Read(alert.ConfigPath(f.getenv))
-	if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, o.Kind.Alert()) && !set.Silent(f.start) {
-		err = request.In(f.st.Dir).Notify(o.ID, set.Channels)
-	}
-	f.log(err)
 }
 
 // request returns the request for the event.
@@ -197,7 +188,7 @@ func (f *invocation) give(o *request.Request, a *request.Answer, stdout, stderr 
 	return 0
 }
 
-// unsaid returns why the client was not told, empty if it was.
+// unsaid returns why the client was not told, "" if it was.
 func unsaid(err error) string {
 	if err != nil {
 		return "the client did not take it: " + cmp.Or(errors.Unwrap(err), err).Error()
@@ -248,9 +239,6 @@ func (f *invocation) answered(o *request.Request, a *request.Answer, word string
 	f.folded(err)
 }
 
-// answerHook is the name of a person's answer in the trace.
-const answerHook = "answer"
-
 // trace records the answer with the policy's decisions.
 func (f *invocation) trace(ev policy.Event, r policy.Result, o *request.Request, a *request.Answer) {
 	if ev.Kind == "" {
@@ -261,8 +249,8 @@ func (f *invocation) trace(ev policy.Event, r policy.Result, o *request.Request,
 	waited := time.Duration(a.At-o.Made) * time.Millisecond
 	reason := fmt.Sprintf("%s from %s after %s: %s", cmp.Or(a.By, "somebody"), a.From, waited, a.Message)
 	e.Hooks = append(e.Hooks, trust.TracedHook{
-		Hook:     answerHook,
-		Type:     answerHook,
+		Hook:     "answer",
+		Type:     "answer",
 		Success:  r.Allowed || a.Word != request.Allow,
 		Decision: wire.Decision(a.Word),
 		Reason:   trust.Kept(strings.TrimSuffix(reason, ": ")),
