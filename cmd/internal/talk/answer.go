@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,13 +108,11 @@ func notOffered(a *cli.App, v state.Seen) error {
 	case ag == nil || ag.Name != event.ClaudeCode && !ag.Holds():
 		return not(there+"; beckon help agents says which agents can be answered from elsewhere, and why the others cannot",
 			"waits, and "+v.Session.Agent+" can be answered only where it runs")
-	case ag.Name != event.ClaudeCode:
-		return not("beckon setup answers lets you answer what is asked from then on; "+there,
-			"waits, but can be answered only where it runs")
-	case !on:
+	case ag.Name == event.ClaudeCode && !on:
 		return cli.NotFound(there, "answers are off: beckon setup answers turns them on, for what is asked from then on")
 	}
-	return not(there+"; beckon away lets you answer subagents, too", "asked before answers were on, or its subagent asks")
+	return not(there+"; beckon away lets you answer subagents, too",
+		"asked before beckon setup answers, or its subagent asks")
 }
 
 // one answers the only request of a list; without words it prints the list. A
@@ -144,7 +143,12 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Request, words []string) error {
 		}
 		Show(a, o)
 		verb := map[request.Kind]string{request.Question: "Answer", request.Plan: "Approve"}[o.Kind]
-		if !confirm(a, cmp.Or(verb, "Allow")+" this?") {
+		fmt.Fprintf(a.Stdout, "%s this? [y/N] ", cmp.Or(verb, "Allow"))
+		line, err := bufio.NewReader(a.Stdin).ReadString('\n')
+		if err != nil && line == "" {
+			fmt.Fprintln(a.Stdout)
+		}
+		if !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line))) {
 			return cli.ErrSilent
 		}
 	}
@@ -163,30 +167,10 @@ func mayAnswer(a *cli.App) error {
 	return nil
 }
 
-// confirm asks a question on the terminal.
-func confirm(a *cli.App, question string) bool {
-	fmt.Fprintf(a.Stdout, "%s [y/N] ", question)
-	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
-	if err != nil && line == "" {
-		fmt.Fprintln(a.Stdout)
-	}
-	line = strings.ToLower(strings.TrimSpace(line))
-	return line == "y" || line == "yes"
-}
-
 // isAnswer reports whether a word can only be an answer, not a session: a word that answers, or
 // numbers of options. More digits than one may be the beginning of a session's id.
 func isAnswer(word string) bool {
-	switch word {
-	case "yes", "no", "always", "y", "n":
-		return true
-	}
-	for part := range strings.SplitSeq(word, ",") {
-		if len(part) != 1 || part < "1" || part > "9" {
-			return false
-		}
-	}
-	return true
+	return regexp.MustCompile(`^(yes|no|always|y|n|[1-9](,[1-9])*)$`).MatchString(word)
 }
 
 // answer turns words into an answer to a request.
