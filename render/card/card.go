@@ -39,6 +39,9 @@ const (
 	Hunk   Kind = "hunk"   // of a diff
 )
 
+// Colors are the SGR parameters that show the kinds of lines in a terminal.
+var Colors = map[Kind]string{Add: "32", Delete: "31", Hunk: "36", Note: "2", Head: "1"}
+
 // Line is one line of a card. Its text is printable.
 type Line struct {
 	Kind Kind   `json:"kind"`
@@ -150,17 +153,12 @@ func title(o *request.Request) string {
 	case o.Kind == request.Reply:
 		return "the turn is over"
 	case path != "":
-		return Line1(o.Tool + " " + short(path, o.Cwd))
+		if rel, err := filepath.Rel(o.Cwd, path); err == nil && o.Cwd != "" && filepath.IsLocal(rel) {
+			path = rel
+		}
+		return Line1(o.Tool + " " + path)
 	}
 	return Line1(o.Tool)
-}
-
-// short returns a path relative to a directory above it.
-func short(path, dir string) string {
-	if rel, err := filepath.Rel(dir, path); err == nil && dir != "" && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
 }
 
 type builder struct {
@@ -202,10 +200,21 @@ func (b *builder) call(tool string, input json.RawMessage) {
 		b.text(Text, in.Get("command").String())
 		shown = []string{"command"}
 	case "Edit":
-		shown = b.edit(in)
+		old, now := in.Get("old_string").String(), in.Get("new_string").String()
+		b.change(in, old, now, func(text string) (string, error) {
+			if old == "" && text != "" || !strings.Contains(text, old) {
+				return "", errors.New("the text to be replaced is not in the file")
+			}
+			n := 1
+			if in.Get("replace_all").Bool() {
+				n = -1
+			}
+			return strings.Replace(text, old, now, n), nil
+		})
+		shown = []string{"file_path", "old_string", "new_string", "replace_all"}
 	case "Write":
 		content := in.Get("content").String()
-		b.change(in.Get("file_path").String(), func(string) (string, error) { return content, nil }, "", content)
+		b.change(in, "", content, func(string) (string, error) { return content, nil })
 		shown = []string{"file_path", "content"}
 	}
 	b.rest(in, shown)
@@ -215,12 +224,7 @@ func (b *builder) call(tool string, input json.RawMessage) {
 func doubled(v gjson.Result) (twice bool) {
 	seen := map[string]bool{}
 	v.ForEach(func(key, value gjson.Result) bool {
-		twice = twice || seen[key.Str] || value.IsObject() && doubled(value)
-		if value.IsArray() {
-			for _, x := range value.Array() {
-				twice = twice || x.IsObject() && doubled(x)
-			}
-		}
+		twice = v.IsObject() && seen[key.Str] || value.IsObject() && doubled(value) || value.IsArray() && doubled(value)
 		seen[key.Str] = true
 		return !twice
 	})
@@ -294,37 +298,22 @@ func (b *builder) plan(o *request.Request) {
 	b.rest(in, []string{"plan", "planFilePath"})
 }
 
-// edit shows Edit.
-func (b *builder) edit(in gjson.Result) []string {
-	old, now := in.Get("old_string").String(), in.Get("new_string").String()
-	b.change(in.Get("file_path").String(), func(text string) (string, error) {
-		if old == "" && text != "" || !strings.Contains(text, old) {
-			return "", errors.New("the text to be replaced is not in the file")
-		}
-		n := 1
-		if in.Get("replace_all").Bool() {
-			n = -1
-		}
-		return strings.Replace(text, old, now, n), nil
-	}, old, now)
-	return []string{"file_path", "old_string", "new_string", "replace_all"}
-}
-
 // change shows what a call does to a file, as a diff from its content; if the file cannot be
 // read or does not match, it shows the texts in the call.
-func (b *builder) change(path string, make func(string) (string, error), old, new string) {
-	full := path
-	if !filepath.IsAbs(full) {
-		full = filepath.Join(b.cwd, full)
-	}
+func (b *builder) change(in gjson.Result, old, new string, make func(string) (string, error)) {
+	path := in.Get("file_path").String()
 	b.add(Head, path)
-	was, there, err := b.read(full)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(b.cwd, path)
+	}
+	was, there, err := b.read(path)
+	var now string
 	if err == nil {
-		var now string
-		if now, err = make(string(was)); err == nil {
-			b.diff(was, []byte(now), there)
-			return
-		}
+		now, err = make(string(was))
+	}
+	if err == nil {
+		b.diff(was, []byte(now), there)
+		return
 	}
 	b.note(err.Error() + ": what the call has is shown")
 	if old != "" {

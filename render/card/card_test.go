@@ -84,7 +84,7 @@ func TestNotWhole(t *testing.T) {
 	if c := of(t, "/", "Bash", in{"command": strings.Repeat("x", maxBytes+1)}); c.Whole {
 		t.Error("a quarter of a megabyte is whole")
 	}
-	for _, payload := range []string{`{"tool_input":{"command":"ls","command":"rm"}}`, `{"tool_input":{"a":[{"b":1,"b":2}]}}`, `{"tool_input":"ls"}`} {
+	for _, payload := range []string{`{"tool_input":{"command":"ls","command":"rm"}}`, `{"tool_input":{"a":[{"b":1,"b":2}]}}`, `{"tool_input":{"a":[[{"b":1,"b":2}]]}}`, `{"tool_input":"ls"}`} {
 		if c := Of(&request.Request{Kind: request.Permission, Tool: "Bash", Payload: []byte(payload)}, "here"); c.Whole {
 			t.Errorf("%s is whole", payload)
 		}

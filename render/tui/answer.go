@@ -57,10 +57,6 @@ func (m *model) requestOf(r *render.Row, reply bool) *card.Request {
 	return &m.requests[i]
 }
 
-var cardRole = map[card.Kind]role{
-	card.Head: strong, card.Note: dim, card.Add: run, card.Delete: fault, card.Hunk: accent,
-}
-
 // request writes the whole request: a line that does not fit continues in the next, after a
 // broken bar.
 func (s *sheet) request(o *card.Request) {
@@ -78,7 +74,7 @@ func (s *sheet) request(o *card.Request) {
 	add("", "", strong, c.Title)
 	add("", "", dim, c.Where())
 	for _, l := range c.Lines {
-		add("│ ", "┊ ", cardRole[l.Kind], l.Text)
+		add("│ ", "┊ ", card.Colors[l.Kind], l.Text)
 	}
 	if !c.Whole {
 		add("", "", alarm, "not all of it can be shown ("+c.Why+"): allow it at its session; d refuses it")

@@ -301,9 +301,8 @@ func Show(a *cli.App, o *card.Request) {
 	fmt.Fprintf(a.Stdout, "%s  %s\n", paint("33", o.ShortID()), paint("1", title))
 	age := time.Since(o.Made.Time()).Round(time.Second)
 	fmt.Fprintf(a.Stdout, "       %s  %s\n", paint("2", o.Card.Where()), paint("2", "for "+age.String()))
-	colors := map[card.Kind]string{card.Add: "32", card.Delete: "31", card.Hunk: "36", card.Note: "2", card.Head: "1"}
 	for _, l := range o.Card.Lines {
-		fmt.Fprintln(a.Stdout, "    │ "+paint(colors[l.Kind], l.Text))
+		fmt.Fprintln(a.Stdout, "    │ "+paint(card.Colors[l.Kind], l.Text))
 	}
 	if !o.Card.Whole {
 		fmt.Fprintf(a.Stdout, "       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n",
