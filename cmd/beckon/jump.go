@@ -166,28 +166,24 @@ func (o *jumped) try(ctx context.Context, j *jump.Jumper, targets []render.Row, 
 const noTarget = "no other session needs you"
 
 func (c *jumpCmd) report(a *app, out *jumped, err error) error {
-	if c.JSON && (err == nil || out.SessionID != "") {
+	switch {
+	case c.JSON && (err == nil || out.SessionID != ""):
 		if e := cli.WriteJSON(a.Stdout, out); e != nil || err == nil {
 			return e
 		}
 		return cli.ErrSilent
-	}
-	if err != nil || c.Quiet {
+	case err != nil || c.Quiet:
 		return err
 	}
 	for _, s := range out.Skipped {
 		fmt.Fprintf(a.Stderr, "beckon: passing over %s: %s\n", cli.ShortID(s.SessionID), s.Why)
 	}
-	if out.SessionID == "" {
-		_, err := fmt.Fprintln(a.Stdout, noTarget)
-		return err
-	}
-	if c.DryRun {
+	if c.DryRun && out.SessionID != "" {
 		for _, cmd := range out.Commands {
 			fmt.Fprintln(a.Stdout, cmd.String())
 		}
 		return nil
 	}
-	_, err = fmt.Fprintln(a.Stdout, out.Did)
+	_, err = fmt.Fprintln(a.Stdout, cmp.Or(out.Did, noTarget))
 	return err
 }
