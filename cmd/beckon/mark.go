@@ -38,7 +38,14 @@ func (c *markCmd) Run(a *app) error {
 	case only && (c.All || c.Pane != ""), c.All && c.Session != nil, c.Pane != "" && (c.All || c.Session != nil):
 		return cli.Usage("mark: --all and --pane mark as seen, and go with no other flag and no session")
 	case c.All:
-		return a.allSeen()
+		seen, _, err := a.Look(false)
+		if err != nil {
+			return err
+		}
+		unseen := slices.DeleteFunc(seen, func(v state.Seen) bool {
+			return v.Session.Seq == 0 || cli.Looked(&v.Session, v.Status)
+		})
+		return a.Act(state.Action{Kind: state.ActSeen}, unseen...)
 	case c.Pane != "": // tmux runs this at every change of focus, and would show what it prints
 		if err := seenIn(a.Store, inPane(c.Pane, a.Getenv)); err != nil {
 			a.Store.Log(err)
@@ -102,17 +109,6 @@ func (c *markCmd) action(now time.Time) (action state.Action, did string, err er
 		return state.Action{Kind: state.ActRemove}, "is hidden until its next event", nil
 	}
 	return state.Action{Kind: state.ActSeen}, "is seen", nil
-}
-
-func (a *app) allSeen() error {
-	seen, _, err := a.Look(false)
-	if err != nil {
-		return err
-	}
-	unseen := slices.DeleteFunc(seen, func(v state.Seen) bool {
-		return v.Session.Seq == 0 || cli.Looked(&v.Session, v.Status)
-	})
-	return a.Act(state.Action{Kind: state.ActSeen}, unseen...)
 }
 
 // inPane returns a function that matches the terminals that pane names: a pane of the tmux

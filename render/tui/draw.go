@@ -182,7 +182,11 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool) stri
 	cell(emphasis, term.Middle(name(r), c.name), c.name, false)
 	cell(dim, term.Middle(branch(r), c.branch), c.branch, false)
 	cell(is(text), clean(r.Title), c.title, false)
-	cell(is(text), what(r, c.title > 0), c.what, false)
+	doing := clean(r.What())
+	if c.title > 0 && doing == clean(r.Title) {
+		doing = ""
+	}
+	cell(is(text), doing, c.what, false)
 	cell(dim, badges(r), c.badge, true)
 	cell(is(fullness(cmp.Or(r.Context, &render.Context{}).UsedPercentage)), contextUsed(r), c.context, true)
 	cell(dim, m.hostName(r), c.host, false)

@@ -37,7 +37,12 @@ func bindings() []binding {
 		{"home", "Home", "", "the first row", func(m *model) tea.Cmd { return m.goTo(0) }},
 		{"end G", "End G", "", "the last row", func(m *model) tea.Cmd { return m.goTo(len(m.rows) - 1) }},
 		{"enter", "Enter", "jump", "jump to the session's pane", (*model).jump},
-		{"n tab", "n Tab", "next", "the next that needs you", (*model).nextNeed},
+		{"n tab", "n Tab", "next", "the next that needs you", func(m *model) tea.Cmd {
+			if m.chooseNext(render.GroupNeedsYou) || m.chooseNext(render.GroupDone) {
+				return m.recall()
+			}
+			return m.say("nothing needs you")
+		}},
 		{"space", "Space", "peek", "what it asks, said and runs", (*model).togglePeek},
 		{"y", "y", "", "allow what it asks", (*model).showAsked},
 		{"d", "d", "", "deny it", (*model).showAsked},

@@ -144,15 +144,6 @@ func contextUsed(r *render.Row) string {
 	return term.Percent(r.Context.UsedPercentage)
 }
 
-// what returns what a row does or wants, without repeating the title.
-func what(r *render.Row, titled bool) string {
-	w, title := clean(r.What()), clean(r.Title)
-	if titled && w == title {
-		return ""
-	}
-	return w
-}
-
 func (m *model) hostName(r *render.Row) string {
 	if !m.several {
 		return ""

@@ -253,14 +253,6 @@ func (m *model) follow() {
 	m.top = max(0, min(m.top, len(m.entries)-height))
 }
 
-// nextNeed selects the next row that needs the user, else one that is done and unseen.
-func (m *model) nextNeed() tea.Cmd {
-	if m.chooseNext(render.GroupNeedsYou) || m.chooseNext(render.GroupDone) {
-		return m.recall()
-	}
-	return m.say("nothing needs you")
-}
-
 // chooseNext selects the next row of a group, and reports whether there is one.
 func (m *model) chooseNext(g render.Group) bool {
 	for i := 1; i <= len(m.rows); i++ {

@@ -130,7 +130,7 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From
 		return err
 	}
 	a.From, a.By = from, s.o.User
-	out, err := s.dir().Answer(&o, a, pin.Typed(s.dir(), b.PIN))
+	out, err := s.dir().Answer(&o, a, func() (request.Key, error) { return pin.Unlock(s.dir(), b.PIN) })
 	if err != nil && out.Why == "" {
 		return notGiven(w, err)
 	}

@@ -8,7 +8,7 @@
 //	dir := request.In(st.Dir)
 //	open, err := dir.List(time.Now())
 //	answer := request.Answer{Word: request.Allow, From: request.Page, By: "kim"}
-//	outcome, err := dir.Answer(&open[0], answer, pin.Typed(dir, typed))
+//	outcome, err := dir.Answer(&open[0], answer, pin.Asked(dir))
 //
 // It guarantees: of any number of answers to a request one counts, and the others learn whose
 // it was (TakenError); an answer counts only for the request that was drawn, by its random id
@@ -71,13 +71,7 @@ const (
 
 // KindOf returns what the call of a tool asks for.
 func KindOf(tool string) Kind {
-	switch tool {
-	case "AskUserQuestion":
-		return Question
-	case "ExitPlanMode":
-		return Plan
-	}
-	return Permission
+	return cmp.Or(map[string]Kind{"AskUserQuestion": Question, "ExitPlanMode": Plan}[tool], Permission)
 }
 
 // Alert returns the kind of alert that such a request is.

@@ -41,7 +41,7 @@ func (s *screen) answer(r card.Request, ans request.Answer, typed string) (strin
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.pin == nil {
-			s.pin, err = pin.Typed(dir, typed)()
+			s.pin, err = pin.Unlock(dir, typed)
 		}
 		return s.pin, err
 	})

@@ -11,6 +11,7 @@
 package pin
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/json"
@@ -55,7 +56,7 @@ func Set(d request.Dir, pin string) error {
 	if err != nil {
 		return err
 	}
-	p.Public = public(key)
+	p.Public = key[ed25519.SeedSize:]
 	b, err := json.Marshal(p)
 	if err == nil {
 		err = plainfile.Write(d.PINFile(), b, 0o600, false)
@@ -74,16 +75,18 @@ func derive(p *request.PIN, pin string) (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-func public(key ed25519.PrivateKey) ed25519.PublicKey { return key.Public().(ed25519.PublicKey) }
-
 // guessing makes guesses wait for each other, and for a second after a wrong one.
 var guessing sync.Mutex
 
 // afterWrong is how long a wrong PIN keeps others waiting.
 const afterWrong = time.Second
 
-// Unlock returns the key of the user's PIN. The error is ErrWrong for another one.
+// Unlock returns the key of the user's PIN. The error is ErrWrong for another one, request.ErrPIN for
+// none.
 func Unlock(d request.Dir, pin string) (request.Key, error) {
+	if pin == "" {
+		return request.NoPIN()
+	}
 	guessing.Lock()
 	defer guessing.Unlock()
 	p, err := d.ReadPIN()
@@ -94,21 +97,11 @@ func Unlock(d request.Dir, pin string) (request.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !public(key).Equal(ed25519.PublicKey(p.Public)) {
+	if !bytes.Equal(key[ed25519.SeedSize:], p.Public) {
 		time.Sleep(afterWrong)
 		return nil, ErrWrong
 	}
 	return request.Key(key), nil
-}
-
-// Typed returns the Unlock of a PIN that the user typed, empty if they typed none.
-func Typed(d request.Dir, pin string) request.Unlock {
-	return func() (request.Key, error) {
-		if pin == "" {
-			return request.NoPIN()
-		}
-		return Unlock(d, pin)
-	}
 }
 
 // Asked returns an Unlock that asks for the PIN at the terminal.
