@@ -115,10 +115,8 @@ func (d Dir) Load(id string) (Request, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return r, err
 	}
-	for _, dir := range [...]string{d.done(id), d.open(id)} { // Close removes the payload first
-		if _, err := os.Stat(dir); err == nil {
-			return r, d.ended(id)
-		}
+	if _, err := os.Stat(d.done(id)); err == nil || d.has(id, "") { // Close removes the payload first
+		return r, d.ended(id)
 	}
 	return r, ErrNone
 }
@@ -146,16 +144,13 @@ func head(dir string) (r Request, err error) {
 }
 
 func read(dir string) (r Request, err error) {
-	if r, err = head(dir); err != nil {
-		return r, err
+	if r, err = head(dir); err == nil {
+		r.Payload, err = plainfile.ReadFile(filepath.Join(dir, payloadFile))
 	}
-	if r.Payload, err = plainfile.ReadFile(filepath.Join(dir, payloadFile)); err != nil {
-		return r, err
+	if err == nil && (r.ID != filepath.Base(dir) || Digest(r.Payload) != r.Digest) {
+		err = ErrChanged
 	}
-	if r.ID != filepath.Base(dir) || Digest(r.Payload) != r.Digest {
-		return r, ErrChanged
-	}
-	return r, nil
+	return r, err
 }
 
 // List returns the requests that can be answered, oldest first. It leaves out those that cannot be
@@ -176,7 +171,8 @@ func (d Dir) List(now time.Time) ([]Request, error) {
 			continue
 		}
 		r, err := read(d.open(n.Name()))
-		if err == nil && answers[r.Kind] != nil && r.waits(here, now) {
+		if err == nil && answers[r.Kind] != nil && r.Expires > event.MillisOf(now) &&
+			here.Presence(r.Client, r.Made) != state.Gone {
 			list = append(list, r)
 		}
 	}
@@ -188,11 +184,6 @@ func (d Dir) List(now time.Time) ([]Request, error) {
 
 // StillOpen reports whether r has neither ended nor been answered.
 func (d Dir) StillOpen(r *Request) bool { return d.has(r.ID, "") && !d.has(r.ID, answerFile) }
-
-// waits reports whether the client of r still waits for an answer.
-func (r *Request) waits(here evidence.Machine, now time.Time) bool {
-	return event.MillisOf(now) < r.Expires && here.Presence(r.Client, r.Made) != state.Gone
-}
 
 // dead reports whether the process that waits at r, in dir, is gone. One on another machine, which
 // shares the directory, keeps the file fresh while it lives.
@@ -237,29 +228,20 @@ func (d Dir) Sweep(now time.Time) {
 func (d Dir) Give(a Answer, now time.Time) error {
 	d.Sweep(now)
 	r, err := d.Load(a.Request)
-	if err := cmp.Or(err, r.Fits(a)); err != nil {
+	switch err := cmp.Or(err, r.Fits(a)); {
+	case err != nil:
 		return err
-	}
-	if by, ok := d.Answered(r.ID); ok {
-		return &TakenError{by}
-	}
-	if event.MillisOf(now) >= r.Expires {
+	case event.MillisOf(now) >= r.Expires:
 		return ErrExpired
-	}
-	if !r.waits(evidence.ThisMachine(), now) {
+	case evidence.Presence(r.Client, r.Made) == state.Gone:
 		return ErrOver
 	}
 	a.At = event.MillisOf(now)
 	b, err := json.Marshal(a)
-	if err != nil {
-		return err
+	if err == nil {
+		err = plainfile.Create(d.open(r.ID, answerFile), b)
 	}
-	err = plainfile.Create(d.open(r.ID, answerFile), b)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		by, _ := d.Answered(r.ID)
-		return &TakenError{by}
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return d.ended(r.ID)
 	}
 	return err
