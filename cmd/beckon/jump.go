@@ -100,8 +100,7 @@ func (c *jumpCmd) jump(ctx context.Context, a *app, j *jump.Jumper) (jumped, err
 // cycles reports whether the target is a place in the queue, not a session.
 func (c *jumpCmd) cycles() bool { return slices.Contains([]string{"next", "prev", "last"}, c.Session) }
 
-// targets returns the rows to try, in order, the sessions that they come from, and the one that
-// the user is in.
+// targets returns the rows to try, in order, all sessions, and the one that the user is in.
 func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (
 	rows []render.Row, seen []state.Seen, here string, err error,
 ) {

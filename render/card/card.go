@@ -104,8 +104,7 @@ const (
 	maxFile  = 4 << 20 // of a file that a call changes
 )
 
-// Of returns the card of a request. It reads the files that the call would change, if they are
-// on this machine, host.
+// Of returns the card of a request. It reads the files that the call would change on this host.
 func Of(o *request.Request, host string) Card {
 	c := Card{
 		Dir:    Line1(o.Cwd),

@@ -117,9 +117,8 @@ func (c *Card) Where() string {
 	return where
 }
 
-// Brief returns a card as text for a notification of that many rows: the request, and where it
-// would happen. whole reports whether it shows the whole card; otherwise the text ends in "…",
-// or says why not.
+// Brief returns a card as text for a notification of that many rows, and whether it shows the whole
+// card: otherwise the text has a "…", or says why not.
 func (c *Card) Brief(rows int) (text string, whole bool) {
 	lines := []string{c.Title}
 	for _, l := range c.Lines {
@@ -143,8 +142,7 @@ func (c *Card) Brief(rows int) (text string, whole bool) {
 	return b.String() + where, whole
 }
 
-// rowsOf returns the most rows that a line takes: broken at its spaces, with long words in
-// rows of their own.
+// rowsOf returns the most rows that a line takes, broken at its spaces.
 func rowsOf(line string) (rows int) {
 	rows, left := 1, rowWidth
 	for word := range strings.SplitAfterSeq(line, " ") {

@@ -22,8 +22,7 @@ import (
 // requestsMsg is all open requests, the oldest first.
 type requestsMsg []card.Request
 
-// drawn is the request on the screen, and how much of it: a key answers this one, whatever
-// arrived since.
+// drawn is the request on the screen, which a key answers, and how much of it is there.
 type drawn struct {
 	of    *card.Request // nil for none
 	width int
@@ -57,8 +56,7 @@ func (m *model) requestOf(r *render.Row, reply bool) *card.Request {
 	return &m.requests[i]
 }
 
-// request writes the whole request: a line that does not fit continues in the next, after a
-// broken bar.
+// request writes the whole request. A line that does not fit continues after a broken bar.
 func (s *sheet) request(o *card.Request) {
 	c := &o.Card
 	d := drawn{of: o, width: s.width, first: len(s.lines)}
@@ -142,8 +140,7 @@ var answers = map[request.Kind][]struct {
 	},
 }
 
-// answerKey applies a key to the request on the screen; used is false for a key that does not answer
-// it.
+// answerKey applies a key to the request on the screen; used is false if it does not answer that.
 func (m *model) answerKey(name string) (cmd tea.Cmd, used bool) {
 	o := m.drawn.of
 	if o == nil {
@@ -181,8 +178,7 @@ func (m *model) showAsked() tea.Cmd {
 	return m.do(func() (string, error) { return "", m.opt.WhyNot(row) })
 }
 
-// shown reports whether the first lines of the request, need of them, were on the screen; if not it shows the
-// next of them.
+// shown reports whether that many lines of the request were on the screen, or shows the next of them.
 func (m *model) shown(o *card.Request, need int) (tea.Cmd, bool) {
 	switch {
 	case !o.Card.Whole:
@@ -210,8 +206,7 @@ func (m *model) allow(o card.Request, name string) tea.Cmd {
 	return m.give(o, request.Answer{Word: request.Allow}, "")
 }
 
-// always asks before it allows with one of the client's own suggestions, since that holds for
-// calls that nobody has seen yet.
+// always asks before it allows with a suggestion of the client's, for calls that nobody has seen yet.
 func (m *model) always(o card.Request, _ string) tea.Cmd {
 	n := len(o.Card.Always)
 	if n == 0 {

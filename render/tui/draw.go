@@ -271,8 +271,7 @@ func (m *model) emptyLines(l layout) []string {
 	return lines
 }
 
-// helpLines returns the table of keys, in two columns if one is too long, and of what does not fit
-// either the part with the selected key.
+// helpLines returns the table of keys, in two columns if need be, or the part with the selected key.
 func (m *model) helpLines(l layout) []string {
 	var lines []string
 	at := 0

@@ -99,8 +99,7 @@ func (m *model) measure(width int) columns {
 	return c
 }
 
-// widen makes a column as wide as a text. A text has at most as many columns as bytes, so that
-// few rows need to be measured.
+// widen makes a column as wide as a text, which has at most as many columns as bytes.
 func widen(column *int, text string) {
 	if len(text) > *column {
 		*column = max(*column, term.Width(text))

@@ -29,8 +29,7 @@ type Snapshot struct {
 	Rows []render.Row
 	Seen map[string]state.Seen // by record: what the peek panel shows beyond the row
 	Now  time.Time             // the time that the rows were resolved at
-	// Still means that time stands still: the evidence and the time are a recording's. Ages do
-	// not grow between snapshots.
+	// Still means that ages do not grow between snapshots, whose time is a recording's.
 	Still   bool
 	Limits  []usage.Account // the use of the accounts' limits
 	Problem string          // what could not be read, for the user; empty for nothing
@@ -61,9 +60,8 @@ type Options struct {
 	// Recent returns a session's history; for an unknown session it gets the zero value.
 	Recent func(render.Row, state.Session) Past
 
-	// Requests calls show with the open requests, whenever they change, until ctx ends. Answer
-	// gives an answer and returns its result, or request.ErrPIN until it gets the user's PIN; Stop
-	// ends a turn.
+	// Requests is as Follow for the open requests. Answer gives an answer and returns its result, or
+	// request.ErrPIN until it gets the user's PIN; Stop ends a turn.
 	Requests func(ctx context.Context, show func([]card.Request))
 	Answer   func(r card.Request, a request.Answer, pin string) (string, error)
 	Stop     func(render.Row) (string, error)

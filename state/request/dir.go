@@ -45,8 +45,7 @@ func (d Dir) path(elem ...string) string {
 	return filepath.Join(string(d), "offers", filepath.Join(elem...))
 }
 
-// OpenDir returns the directory of the requests that wait, by id. It does not exist before the
-// first.
+// OpenDir returns the directory of the open requests, by id; there is none before the first.
 func (d Dir) OpenDir() string { return d.path("open") }
 
 func (d Dir) open(elem ...string) string { return filepath.Join(d.OpenDir(), filepath.Join(elem...)) }
@@ -222,9 +221,8 @@ func (d Dir) Sweep(now time.Time) {
 	}
 }
 
-// Give gives the answer a to the request that it names. Of several answers one is accepted; the
-// others get a *TakenError. Other errors are ErrNone, ErrOver, ErrExpired, ErrChanged,
-// ErrAlways, and those of an invalid answer.
+// Give gives an answer to the request that it names. Of several answers one is accepted; the others
+// get a *TakenError. Other errors are ErrNone, ErrOver, ErrExpired, ErrChanged, and those of Fits.
 func (d Dir) Give(a Answer, now time.Time) error {
 	d.Sweep(now)
 	r, err := d.Load(a.Request)
@@ -247,9 +245,8 @@ func (d Dir) Give(a Answer, now time.Time) error {
 	return err
 }
 
-// Answer gives the user's answer a to r, the request that they were shown, signed if they have a
-// PIN, and waits for its outcome. If the client did not get it, or another counted, the error and
-// the outcome say why.
+// Answer gives the user's answer to r, the request that they were shown, signed if they have a PIN,
+// and waits for its outcome. If it did not count the error and the outcome say why.
 func (d Dir) Answer(r *Request, a Answer, unlock Unlock) (Outcome, error) {
 	a.Request, a.Digest = r.ID, r.Digest
 	if d.HasPIN() {
@@ -307,8 +304,7 @@ func (d Dir) Answered(id string) (a Answer, ok bool) {
 	return a, false
 }
 
-// Past finds a request that is over, by the beginning of its id, and says what became of it; nil
-// if there is none.
+// Past finds a request that is over, by the beginning of its id, and says what became of it.
 func (d Dir) Past(beginning string) (id string, became error) {
 	names, _ := os.ReadDir(d.done()) // none yet, or unreadable: none is found
 	for _, n := range names {
@@ -386,9 +382,8 @@ func (d Dir) Channels(id string) []string {
 // tail is how many bytes of a transcript are read for what became of a call.
 const tail = 512 << 10
 
-// DialogWon reports whether a Deny that the client was given for a Permission came too late: if the
-// dialog is answered at the session at the same moment, only the transcript tells, and not for
-// subagents.
+// DialogWon reports whether the user allowed at the session what the client was given a Deny for: at
+// the same moment, so that only the transcript tells, and not for subagents.
 func (r *Request) DialogWon(wait time.Duration) bool {
 	path := gjson.GetBytes(r.Payload, "transcript_path").String()
 	if path == "" || r.UseID == "" || r.Actor != "" || r.Kind != Permission {

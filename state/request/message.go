@@ -60,8 +60,7 @@ type Stop struct {
 	From string       `json:"from"` // and where
 }
 
-// StopOf returns the user's request that session k stop, if there is one newer than since, the
-// time at which the actor that asks last began.
+// StopOf returns the user's request that session k stop, if it is newer than since.
 func (d Dir) StopOf(k store.Key, since event.Millis) (s Stop, ok bool) {
 	b, err := plainfile.ReadFile(d.StopFile(k))
 	if err != nil || !jsonenc.Decode(string(b), &s) {
@@ -86,12 +85,10 @@ func ReadWait(path string) (time.Duration, error) {
 	return min(wait, longest), nil
 }
 
-// longest is how long a request can stay open: the client waits no longer for its hook
-// (answerTimeout of package installer).
+// longest is how long the client waits for its hook (answerTimeout of package installer).
 const longest = 24*time.Hour - time.Minute
 
-// away is the file with the time until which the user is away, in milliseconds; 0 until they are
-// back.
+// away is the file with the time until which the user is away, in milliseconds; 0 until Back.
 func (d Dir) away() string { return d.path("away") }
 
 // GoAway notes that the user is away until that time; 0 means until Back.

@@ -53,8 +53,7 @@ const (
 	recorded = time.Second
 	// kept is how long who answered a request is kept.
 	kept = time.Hour
-	// silent is how long a process that cannot be seen from here may be silent before it
-	// counts as gone.
+	// silent is how long a waiter that cannot be seen from here may touch no file of its request.
 	silent = 2 * time.Minute
 )
 
@@ -274,8 +273,7 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("answered already: %s, by %s from %s", e.By.Word, cmp.Or(e.By.By, "somebody"), e.By.From)
 }
 
-// answers are the words that each kind takes, and what they did. A kind of another version takes
-// none.
+// answers are the words that each kind takes, and what they did. Kinds of other versions take none.
 var answers = map[Kind]map[Word]string{
 	Permission: {Allow: "allowed", Deny: "refused"},
 	Question:   {Allow: "answered", Deny: "refused"},
@@ -336,8 +334,7 @@ const (
 	PINBlock = 8
 )
 
-// HasPIN reports whether answers must be signed with the user's PIN. If that cannot be told they
-// must.
+// HasPIN reports whether answers must be signed with the user's PIN, or that cannot be told.
 func (d Dir) HasPIN() bool {
 	_, err := os.Lstat(d.PINFile())
 	return !errors.Is(err, fs.ErrNotExist)
@@ -372,8 +369,7 @@ func (k Key) Sign(shown *Request, a *Answer) {
 	a.Signature = ed25519.Sign(ed25519.PrivateKey(k), a.signed(shown))
 }
 
-// Verify returns an error unless the user has no PIN, or has signed this answer to this request
-// with it.
+// Verify returns an error if the user has a PIN and has not signed this answer to this request.
 func (d Dir) Verify(r *Request, a *Answer) error {
 	if !d.HasPIN() {
 		return nil

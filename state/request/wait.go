@@ -34,11 +34,9 @@ const (
 const (
 	// recheck is how often everything but the request's files is checked.
 	recheck = time.Second
-	// beat is how often the request's file is touched. It tells a reader that cannot see this
-	// process that it lives.
+	// beat is how often the request's file is touched, for readers that cannot see this process.
 	beat = 30 * time.Second
-	// settle is how long the client's registry must say that no dialog is open: it says so for
-	// a moment between two dialogs.
+	// settle is how long the client's registry says that no dialog is open between two dialogs.
 	settle = time.Second
 	// unfolded is how long an event may wait in the spool of a busy session.
 	unfolded = 10 * time.Second
@@ -47,8 +45,7 @@ const (
 	sibling = 3000
 )
 
-// Over says why the held call is over, as far as the facts of its session show; seen is
-// whether the call was in them before.
+// Over says why the facts of its session end a request; seen is whether its call was in them before.
 func (r *Request) Over(s *state.Session, seen bool, now event.Millis) (why string, there bool) {
 	switch main := s.Main(); {
 	case s.End.At >= r.Made:
@@ -98,8 +95,7 @@ type waiter struct {
 }
 
 // Wait waits at the request id, whose Sum was sum when it was made, and returns it with the user's
-// answer; without one why says why. It calls notify, once, when the user is to be notified of the
-// request.
+// answer; without one why says why. It calls notify, once, when the user is to be notified of it.
 func Wait(st *store.Store, id, sum string, getenv func(string) string, notify func()) (
 	r Request, a Answer, why string,
 ) {
@@ -168,8 +164,7 @@ func (w *waiter) look(now time.Time) (answered bool, why string) {
 	return answered && why == "", why
 }
 
-// undone asks the client's registry whether the dialog was answered or cancelled at the
-// session: no hook reports either.
+// undone asks the client's registry whether the dialog is gone: no hook reports that.
 func (w *waiter) undone(now time.Time) bool {
 	if w.registry == "" || w.Kind == Reply || w.Actor != "" { // a subagent's dialog may not be on the screen
 		return false

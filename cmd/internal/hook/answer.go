@@ -215,8 +215,7 @@ func (f *invocation) unread(err error, stdout, stderr io.Writer) (code int) {
 	return a.ExitCode
 }
 
-// refusal is the result when the policy could not be evaluated: refused if a rule could have
-// applied.
+// refusal is the result without the policy's: refused if a rule could have applied.
 func (f *invocation) refusal(reason string, err error) policy.Result {
 	if !f.loaded.MayRefuse(f.e.Kind) {
 		return policy.Result{Allowed: true}
@@ -327,8 +326,7 @@ func (f *invocation) foldDecision(r policy.Result, record string, wait time.Dura
 	return res, true, err
 }
 
-// decided returns what the answer changes about the session; nil if the client reports it
-// itself or nothing changed.
+// decided returns what the answer changes about the session and the client does not report.
 func (f *invocation) decided(r policy.Result) *state.Decided {
 	d := &state.Decided{Event: f.e.Kind, Of: event.MillisOf(f.start), AgentID: f.e.AgentID,
 		UseID: f.e.Tool.UseID, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash}

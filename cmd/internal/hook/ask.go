@@ -87,8 +87,7 @@ func (f *invocation) trigger(ctx context.Context, ev *policy.Event) policy.Resul
 	return r
 }
 
-// call identifies a refused call, so that the user can allow it. The description of a shell's command,
-// which the model words anew, has no effect.
+// call identifies a refused call, so that the user can allow it, by all but its description.
 func (f *invocation) call() string {
 	p := gjson.ParseBytes(f.payload)
 	tool := p.Get("tool_name").Str

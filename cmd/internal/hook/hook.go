@@ -33,12 +33,10 @@ import (
 // Deadline is the longest a hook lives, whatever stdin, the lock or the disk do.
 const Deadline = 2 * time.Second
 
-// lateTime is how long a late hook may take to log that it is late, since the disk may be
-// slow.
+// lateTime is how long a late hook may take to log that it is late.
 const lateTime = 100 * time.Millisecond
 
-// Args are the words after the program's name: the event's name, and flags of the installed
-// entry or a user.
+// Args are the words after the program's name.
 type Args struct {
 	Event string // the event's name, used when the payload has none
 	Agent string // --agent: the agent that sends it; empty means claude-code
@@ -50,8 +48,7 @@ type Args struct {
 	Reply bool
 }
 
-// ParseArgs parses a hook's arguments. It ignores unknown ones: an older binary under a newer
-// entry must not break the agent.
+// ParseArgs parses a hook's arguments. It ignores unknown ones, which a newer entry may have.
 func ParseArgs(args []string) (a Args) {
 	for i := 0; i < len(args); i++ {
 		value := func() string {
@@ -113,8 +110,7 @@ func observe(a Args, stdin io.Reader, stdout io.Writer, getenv func(string) stri
 	return 0
 }
 
-// fold folds the event and returns the resulting terminal sequence, and the answer that ends
-// the turn, if the user asked for it.
+// fold folds the event and returns what follow does.
 func fold(a Args, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string, halt []byte) {
 	dir, err := store.Dir(getenv)
 	if err != nil {

@@ -27,8 +27,7 @@ var modWords = map[string]state.Seeing{
 }
 
 const (
-	// modWait is how long a report waits for the session's lock: no client waits for it, and
-	// it is not sent again.
+	// modWait is how long a report, which is not sent again, waits for the session's lock.
 	modWait = 1500 * time.Millisecond
 	// modLate is the maximum age of a report.
 	modLate = 10 * time.Second

@@ -47,8 +47,7 @@ func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 		if err != nil {
 			n.st.Log(errors.New("reading the notification settings: " + err.Error())) // the valid settings still count
 		}
-		// A hook that waits for an answer prints nothing, so the title is set when the client reports
-		// that nobody answered.
+		// A hook that waits prints nothing: the title is set when the client says that nobody answered.
 		_, held := os.Stat(request.In(n.st.Dir).OpenDir())
 		if set.Has(alert.Title) && (changed || c.Still && held == nil) && res.After.Native() {
 			sequence = osc.Title(alert.Headline(c.Session, is.State)) // other clients would take it for an answer
@@ -63,8 +62,7 @@ func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 	return sequence
 }
 
-// announce notifies of an alert now, through the client, or leaves it to the program that
-// notifies: that one can wait, and has time.
+// announce notifies of an alert through the client, or leaves it to the program that can wait.
 func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 	byClient := set.ByClient(c.Session) && (!c.Alert.Dialog || c.Still)
 	if !byClient && !set.Has(alert.Terminal) && !set.Away() {
@@ -129,8 +127,7 @@ func WithSequence(answer []byte, sequence string) []byte {
 	return append(out, rest...)
 }
 
-// StartBeckon starts the program next to this one and does not wait for it. The program
-// inherits none of the client's descriptors.
+// StartBeckon starts the program next to this one, without the client's descriptors, and does not wait.
 func StartBeckon(dir string, args []string) error {
 	program := home.Beside("beckon")
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)

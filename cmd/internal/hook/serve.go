@@ -31,8 +31,7 @@ type Served struct {
 	environ []string
 }
 
-// Serve returns a Served for a server over st. hidden are variables that programs started by a
-// policy must not see.
+// Serve returns a Served for st. Programs that a policy starts do not see the variables in hidden.
 func Serve(st *store.Store, starter Starter, getenv func(string) string, hidden ...string) *Served {
 	environ := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")

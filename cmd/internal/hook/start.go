@@ -117,8 +117,7 @@ func wait(id, sum string, stdout, stderr io.Writer, getenv func(string) string) 
 // existed and the user has not accepted its removal. Without a policy it costs three stat calls.
 func Policied(getenv func(string) string) bool { return policied(getenv, os.Stat) }
 
-// guarded returns what do returns, or otherwise if it panics: a process that panics would refuse
-// the event by its exit code.
+// guarded returns what do returns, or otherwise if it panics, which by its exit code would refuse.
 func guarded[T any](otherwise T, do func() T) (is T) {
 	is = otherwise
 	var fault error // the program that answers gets the event instead
@@ -151,8 +150,7 @@ func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)
 const unasked = `{"systemMessage":"beckon: there is a policy, but the program beckon is not beside beckon-hook, ` +
 	`so it is NOT in force: run beckon doctor"}` + "\n"
 
-// silent reports whether none of the rules decides a tool call, under any of the names that its
-// tool may have.
+// silent reports whether no rule decides a tool call, under any name that its tool may have.
 func silent(rules []byte, a Args, payload []byte, getenv func(string) string) bool {
 	return guarded(false, func() bool {
 		if len(rules) == 0 || !gjson.ValidBytes(payload) {
@@ -222,8 +220,7 @@ func (a Args) Judged() bool {
 	return !a.Foreign() || a.heeded() != nil
 }
 
-// heeded returns the answer that an agent other than Claude Code accepts at the event, nil if
-// none.
+// heeded returns the answer that an agent other than Claude Code accepts at the event, or nil.
 func (a Args) heeded() *agents.Answer {
 	if agent := event.AgentOf(a.Agent); agent != nil {
 		return agent.AnswerTo(string(event.KindOf(a.Agent, a.Event)))
@@ -241,8 +238,7 @@ func (a Args) Waits() bool {
 	return a.Reply || a.Answers && a.Event == string(event.PermissionRequest)
 }
 
-// Refused reports whether the event is the refusal of a call by the client's own check, which the user
-// can lift for that call.
+// Refused reports whether the client's own check refused a call, which the user can allow.
 func (a Args) Refused() bool { return !a.Foreign() && a.Event == string(event.PermissionDenied) }
 
 // Env returns the environment with the project whose policy is in force: the nearest directory,

@@ -11,15 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Become replaces this process with another program, with the same pid, stdin and stdout. It
-// returns only if that fails.
+// Become replaces this process with another program. It returns only if that fails.
 func Become(path string, args []string) (code int, ok bool) {
 	_ = syscall.Exec(path, append([]string{path}, args...), os.Environ())
 	return 0, false
 }
 
-// detached starts a process in a session of its own, out of reach of what the client does to
-// its hooks' process group.
+// detached starts a process in a session of its own: a client ends its hooks' process group.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // private reports whether a directory belongs to the user and only they can write to it.
@@ -54,8 +52,7 @@ func open(info fs.FileInfo, owner *syscall.Stat_t) bool {
 const (
 	// maxGiven is how much of stdin is read in advance, in bytes.
 	maxGiven = 16 << 10
-	// givenWait is how long to wait for it, in milliseconds: it is there when the client
-	// starts a hook.
+	// givenWait is how long to wait for it, in milliseconds. Clients write it first.
 	givenWait = 200
 )
 

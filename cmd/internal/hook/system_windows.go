@@ -27,15 +27,13 @@ func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
 }
 
-// private reports whether a directory exists. The system's own rules for profiles say who may
-// write to it.
+// private reports whether a directory exists; the system's rules for profiles say who may write there.
 func private(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && filepath.IsAbs(dir) && info.IsDir()
 }
 
-// Shared reports whether anyone else may write to a file; the file's mode does not show this
-// on Windows.
+// Shared reports whether anyone else may write to a file, which its mode does not show on Windows.
 func Shared(string) bool { return false }
 
 // first reads nothing: every call is evaluated.

@@ -25,8 +25,7 @@ import (
 	"beckon/state/store"
 )
 
-// asks reports whether the hook is to wait for the user's answer: the event asks the user, and the
-// policy made no decision.
+// asks reports whether the event asks the user and the policy left it to them.
 func (f *invocation) asks(r policy.Result) bool {
 	if !f.args.Waits() || f.alien || f.e.SessionID == "" || f.e.Kind != event.PermissionRequest ||
 		!r.Allowed || r.Halts || r.Verdict.Decision == wire.Allow {
@@ -123,8 +122,7 @@ func asked(s *state.Session, e *event.Event) (newest *state.Call) {
 	return newest
 }
 
-// waitForReply waits for a reply at the end of a turn. A headless client ends with its turn, so
-// nobody can reply.
+// waitForReply waits for a reply at the end of a turn, which a headless client does not outlive.
 func waitForReply(st *store.Store, a Args, stdin io.Reader, getenv func(string) string) int {
 	f := invocation{args: a, getenv: getenv, start: time.Now(), st: st}
 	late := time.AfterFunc(stdinWait, func() { os.Exit(0) })

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// watch ends the process with code 0 after d, unless stop is called. It calls late before,
-// with little time.
+// watch ends the process with code 0 after d, unless stop is called. It calls late before.
 func watch(d time.Duration, late func()) (stop func()) {
 	t := time.AfterFunc(d, func() {
 		time.AfterFunc(lateTime, func() { os.Exit(0) })

@@ -227,8 +227,7 @@ func choose(questions []request.Choice, words []string) (map[string]string, erro
 	return out, nil
 }
 
-// Requests returns a session's open requests by its record, with their cards; without a record
-// those of all sessions.
+// Requests returns a session's open requests with their cards; without a record those of all.
 func Requests(a *cli.App, record string) ([]card.Request, error) {
 	list, err := card.Open(request.In(a.Store.Dir))
 	if err != nil {

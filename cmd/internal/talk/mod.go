@@ -85,8 +85,7 @@ func (c *ModCmd) Run(a *cli.App) error {
 	return cli.WriteJSON(a.Stdout, out)
 }
 
-// ownSession returns the session whose client runs this command: of several processes of one
-// session, its own.
+// ownSession returns the session whose client runs this command.
 func ownSession(seen []state.Seen, id string) *state.Session {
 	for i := range seen {
 		if s := &seen[i].Session; s.ID == id && s.Origin.Process.Pid == os.Getppid() {

@@ -79,8 +79,7 @@ func (s *screen) whyNot(r render.Row) error {
 	return notOffered(s.App, v)
 }
 
-// The times between two reads of the requests: when the system reports no change, and at least,
-// since changes come in bursts.
+// The times between two reads of the requests: without a reported change, and in a burst of them.
 const (
 	requestsEvery = time.Second
 	requestsPause = 10 * time.Millisecond
@@ -91,8 +90,7 @@ func followRequests(ctx context.Context, state string, show func([]card.Request)
 	var last []card.Request
 	live.Watch(ctx, requestsEvery, func() {
 		time.Sleep(requestsPause)
-		// The cards are drawn anew each time: the files that the calls change may have changed. An
-		// error now is retried at the next read.
+		// Files that the calls change may have changed, too. An error is retried at the next read.
 		now, err := card.Open(request.In(state))
 		if err == nil && !reflect.DeepEqual(now, last) {
 			last = now

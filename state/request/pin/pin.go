@@ -38,8 +38,7 @@ const MinLength = 4
 // ErrWrong means that this is not the user's PIN.
 var ErrWrong = errors.New("this is not your PIN")
 
-// Set makes pin the user's PIN; an empty one removes it. The caller must find out that it is the
-// user who sets it.
+// Set makes pin the user's PIN; an empty one removes it. The caller must find out that they set it.
 func Set(d request.Dir, pin string) error {
 	if pin == "" {
 		if err := os.Remove(d.PINFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -81,8 +80,7 @@ var guessing sync.Mutex
 // afterWrong is how long a wrong PIN keeps others waiting.
 const afterWrong = time.Second
 
-// Unlock returns the key of the user's PIN. The error is ErrWrong for another one, request.ErrPIN for
-// none.
+// Unlock returns the key of the user's PIN, ErrWrong for another one, request.ErrPIN for none.
 func Unlock(d request.Dir, pin string) (request.Key, error) {
 	if pin == "" {
 		return request.NoPIN()
@@ -141,8 +139,7 @@ func Type(label string) (string, error) {
 	return strings.TrimSpace(string(typed)), nil
 }
 
-// New asks for a new PIN at the terminal, twice, and sets it; an empty one means none. The caller
-// must find out that it is the user's terminal.
+// New asks twice for a new PIN at the terminal, which must be the user's, and sets it; empty for none.
 func New(d request.Dir) (set bool, err error) {
 	label := fmt.Sprintf("A PIN for answers from elsewhere, %d characters or more (Enter for none): ", MinLength)
 	first, err := Type(label)
