@@ -22,9 +22,6 @@ func (r *run) merge() Result {
 	for i := range r.results {
 		m.add(&r.results[i])
 	}
-	if m.v.Decision == wire.Allow && m.v.Input != nil {
-		m.approvals()
-	}
 	m.stop()
 	m.once()
 	m.v.Reason = strings.Join(m.reasons, "\n")
@@ -54,22 +51,36 @@ type merging struct {
 	declined bool // a hook declines what an MCP server asks
 }
 
-// recheck evaluates the rules for the final input, which they have not seen if it was rewritten.
-// Their answers to the original call stand, unless they say more about the final one.
+// recheck evaluates the rules for the final input, which they have not seen if it was rewritten. Their answers
+// to the original call stand, unless they say more about the final one. Of the approvals those stand that are for
+// the final input: of rules that match it, of the hook that produced it, and of later ones.
 func (m *merging) recheck() {
-	if !slices.ContainsFunc(m.results, func(res HookResult) bool { return res.Rewrote != nil }) {
+	last := -1
+	for i, res := range m.results {
+		if res.Rewrote != nil {
+			last = i
+		}
+	}
+	if last < 0 {
 		return
 	}
 	seen := m.allSeen(m.call)
 	for i := range m.results {
 		res := &m.results[i]
-		rule := res.Hook.Spec.Rule
-		if rule == nil || !res.Hook.Enabled || rule.Decision == wire.Allow {
-			continue
+		h, now := res.Hook, HookResult{}
+		if h.Spec.Rule != nil && h.Enabled {
+			now = m.rule(h, seen)
 		}
-		if now := m.rule(res.Hook, seen); now.Failed != nil ||
-			now.says() && (!res.says() || now.Outcome.Decision.Rank() > res.Outcome.Decision.Rank()) {
-			m.notes = append(m.notes, res.Hook.Name()+" holds for the rewritten input")
+		switch {
+		case res.Success() && !h.Observe && m.decision(res) == wire.Allow:
+			if still := now.Outcome.Decision == wire.Allow || h.Spec.Rule == nil && i >= last; !still {
+				m.notes = append(m.notes, h.Name()+" approved another input than the final one")
+				res.Outcome.Decision = wire.Silence
+			}
+		case h.Spec.Rule != nil && h.Spec.Rule.Decision == wire.Allow:
+		case now.Failed != nil,
+			now.says() && (!res.says() || now.Outcome.Decision.Rank() > res.Outcome.Decision.Rank()):
+			m.notes = append(m.notes, h.Name()+" holds for the rewritten input")
 			*res = now
 		}
 	}
@@ -185,34 +196,6 @@ func (m *merging) failed(res *HookResult) {
 		m.decide(h, mode, "the policy could not be asked, so you are: "+res.Failed.Error())
 	default:
 		m.decide(h, mode, "the policy could not be asked, and without it this is refused: "+res.Failed.Error())
-	}
-}
-
-// approvals keeps only approvals for the final input: of the hook that produced it, of later ones, and
-// of rules that match it.
-func (m *merging) approvals() {
-	last := 0
-	for i, res := range m.results {
-		if res.Rewrote != nil {
-			last = i
-		}
-	}
-	m.v.Decision, m.reasons = wire.Silence, nil
-	seen := m.allSeen(m.call)
-	for i := range m.results {
-		res := &m.results[i]
-		if !res.Success() || res.Hook.Observe || m.decision(res) != wire.Allow {
-			continue
-		}
-		still := i >= last
-		if res.Hook.Spec.Rule != nil {
-			still = m.rule(res.Hook, seen).Outcome.Decision == wire.Allow
-		}
-		if still {
-			m.decide(res.Hook, wire.Allow, res.Outcome.Reason)
-		} else {
-			m.notes = append(m.notes, res.Hook.Name()+" approved another input than the final one")
-		}
 	}
 }
 

@@ -144,13 +144,7 @@ func (h *Hook) key() string {
 		is = append(is, "if", h.If.Text())
 	}
 	if r := h.Spec.Rule; r != nil {
-		is = append(is, r.Match.Conditions, r.Match.Unless)
-		for _, m := range r.Match.Tools {
-			is = append(is, m.Text())
-		}
-		if r.Match.Says != nil {
-			is = append(is, "says", r.Match.Says.Text())
-		}
+		is = append(is, string(rule.Flatten([]rule.Rule{r.Match})))
 	}
 	b, _ := json.Marshal(is) // texts and lists
 	h.hashed = trust.Sum(b)

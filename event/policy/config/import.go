@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"beckon/event"
-	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
 
 	"github.com/tidwall/gjson"
@@ -25,37 +24,41 @@ type importedGroup struct {
 // is beckon's own, which would run the others.
 func FromClient(files [][]byte, level Level, own func(handler []byte) bool) (text []byte, left []string, err error) {
 	lists, hooks := map[string][]string{}, map[string][]importedGroup{}
+	fits := func(what, entry string, doc map[string]any) bool {
+		b, err := wire.Encode(doc)
+		if err == nil {
+			_, err = Decode("", level, b)
+		}
+		var list Problems
+		if errors.As(err, &list) {
+			why := strings.TrimPrefix(list[0].What, strconv.Quote(entry)+" ")
+			err = errors.New(strings.Trim(why+"; "+list[0].Advice, "; "))
+		}
+		if err != nil {
+			left = append(left, strings.TrimSpace(what+" "+entry)+": "+err.Error())
+		}
+		return err == nil
+	}
 	for _, data := range files {
 		for _, name := range []string{"deny", "ask", "allow"} {
 			for _, v := range gjson.GetBytes(data, "permissions."+name).Array() {
 				entry := v.String()
-				_, err := rule.OfClient(entry, name == "allow")
-				switch {
-				case slices.Contains(lists[name], entry):
-				case err != nil:
-					left = append(left, fmt.Sprintf("%s %s: %v", name, entry, err))
-				case name == "allow" && level == Project:
-					left = append(left, "allow "+entry+": a project's policy cannot allow")
-				default:
+				if !slices.Contains(lists[name], entry) && fits(name, entry, map[string]any{name: []string{entry}}) {
 					lists[name] = append(lists[name], entry)
 				}
 			}
 		}
 		gjson.GetBytes(data, "hooks").ForEach(func(name, groups gjson.Result) bool {
-			kind := name.String()
+			info, _ := event.Lookup(event.Kind(name.Str))
 			for _, g := range groups.Array() {
 				for _, h := range g.Get("hooks").Array() {
-					if own([]byte(h.Raw)) {
-						continue
-					}
 					one := importedGroup{Hooks: []map[string]json.RawMessage{converted(h)}}
-					if info, _ := event.Lookup(event.Kind(kind)); info.Matcher != "" { // else the client ignores it
+					if info.Matcher != "" { // else the client ignores it
 						one.Matcher = g.Get("matcher").String()
 					}
-					if err := one.check(kind); err != nil {
-						left = append(left, kind+": "+err.Error())
-					} else {
-						hooks[kind] = append(hooks[kind], one)
+					doc := map[string]any{"hooks": map[string]any{name.Str: []importedGroup{one}}}
+					if !own([]byte(h.Raw)) && fits(name.Str, "", doc) {
+						hooks[name.Str] = append(hooks[name.Str], one)
 					}
 				}
 			}
@@ -66,26 +69,12 @@ func FromClient(files [][]byte, level Level, own func(handler []byte) bool) (tex
 	for name, list := range lists {
 		doc[name] = list
 	}
-	b, err := wire.Encode(doc)
-	if err != nil {
-		return nil, nil, fmt.Errorf("writing policy: %w", err)
-	}
 	var out bytes.Buffer
-	err = json.Indent(&out, append(b, '\n'), "", "  ")
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err = e.Encode(doc)
 	return out.Bytes(), left, err
-}
-
-// check returns why a policy cannot have the hook.
-func (g importedGroup) check(kind string) error {
-	doc, err := wire.Encode(map[string]any{"hooks": map[string]any{kind: []importedGroup{g}}})
-	if err == nil {
-		_, err = Decode("", Global, doc)
-	}
-	var list Problems
-	if errors.As(err, &list) {
-		return errors.New(strings.Trim(list[0].What+"; "+list[0].Advice, "; "))
-	}
-	return err
 }
 
 // converted returns a handler with the client's own members translated: one that runs in the
