@@ -66,34 +66,27 @@ func (r *run) one(h *config.Hook, c wire.Call) HookResult {
 	all := make([]HookResult, len(named))
 	var wait sync.WaitGroup
 	for i, c := range named {
-		wait.Go(func() { all[i] = r.oneOf(h, c) })
+		if all[i] = (HookResult{Hook: h, Skipped: "another name of the tool"}); h.Takes(c.Payload) {
+			wait.Go(func() { all[i] = hear(h, r.seen(c), func(res *HookResult) { r.start(res, c) }) })
+		}
 	}
 	wait.Wait()
 	return strictest(all)
 }
 
-func (r *run) oneOf(h *config.Hook, c wire.Call) (res HookResult) {
-	res.Hook = h
-	defer caught(&res)
-	if !h.Takes(c.Payload) {
-		res.Skipped = "another name of the tool"
-		return res
-	}
-	if !h.Applies(r.seen(c)) {
-		res.Skipped = "if " + h.If.Text()
-		return res
-	}
-	res.Ran = true
+// start has a hook's handler run.
+func (r *run) start(res *HookResult, c wire.Call) {
+	h := res.Hook
 	if res.Failed = cmp.Or(h.Fault, r.ev.Fault); res.Failed != nil {
-		return res
+		return
 	}
 	if r.ctx.Err() != nil {
 		res.Outcome.TimedOut, res.Failed = true, errLate
-		return res
+		return
 	}
 	done := make(chan HookResult, 1)
 	go func() {
-		res := res
+		res := *res
 		defer func() { done <- res }()
 		defer caught(&res)
 		res.Outcome = h.Handler.Run(r.ctx, c)
@@ -102,14 +95,13 @@ func (r *run) oneOf(h *config.Hook, c wire.Call) (res HookResult) {
 	late := time.NewTimer(time.Until(r.hard))
 	defer late.Stop()
 	select {
-	case res = <-done:
+	case *res = <-done:
 		if res.Failed == nil && res.Outcome.TimedOut {
 			res.Failed = errLate
 		}
 	case <-late.C:
 		res.Outcome.TimedOut, res.Failed = true, errLate
 	}
-	return res
 }
 
 // rewrite shows the following hooks the input that res produced, if any.

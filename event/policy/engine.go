@@ -193,10 +193,23 @@ func (r *run) evaluate() {
 // rule evaluates one rule for a call, under each of its names.
 func (r *run) rule(h *config.Hook, seen []*rule.Call) HookResult {
 	all := make([]HookResult, len(seen))
-	for i := range seen {
-		all[i] = r.ruleOf(h, seen[i])
+	for i, c := range seen {
+		all[i] = hear(h, c, func(res *HookResult) { r.judge(res, c) })
 	}
 	return strictest(all)
+}
+
+// hear asks a hook about a call, if it is one for the hook. A panic is a failure of the hook.
+func hear(h *config.Hook, seen *rule.Call, ask func(*HookResult)) (res HookResult) {
+	res.Hook = h
+	defer caught(&res)
+	if !h.Applies(seen) {
+		res.Skipped = "if " + h.If.Text()
+		return res
+	}
+	res.Ran = true
+	ask(&res)
+	return res
 }
 
 // strictest returns the most careful of a hook's results for a call under several names. It approves
@@ -236,15 +249,9 @@ func (r *HookResult) care() int {
 
 const rewrites = 3
 
-// ruleOf asks one rule about a call.
-func (r *run) ruleOf(h *config.Hook, seen *rule.Call) (res HookResult) {
-	res.Hook = h
-	defer caught(&res)
-	if !h.Applies(seen) {
-		res.Skipped = "if " + h.If.Text()
-		return res
-	}
-	res.Ran = true
+// judge asks one rule about a call.
+func (r *run) judge(res *HookResult, seen *rule.Call) {
+	h := res.Hook
 	start, is, o := time.Now(), h.Spec.Rule, &res.Outcome
 	can := wire.RulesOf(h.Event)
 	switch v := is.Match.Evaluate(seen); {
@@ -258,7 +265,6 @@ func (r *run) ruleOf(h *config.Hook, seen *rule.Call) (res HookResult) {
 		r.notes = append(r.notes, h.Name()+" cannot tell: "+v.Why)
 	}
 	o.Took = time.Since(start)
-	return res
 }
 
 // approved reports whether a rule approves a part of a line of which others approve the rest.

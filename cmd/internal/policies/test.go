@@ -167,25 +167,19 @@ func payloadOf(k event.Kind, session, cwd string, members map[string]any) ([]byt
 	return wire.Encode(members)
 }
 
-// shownMember returns the member of a tool's input that people name a call by.
-func shownMember(tool string) string {
-	switch tool {
-	case "Bash", "PowerShell", "Monitor":
-		return "command"
-	case "NotebookEdit":
-		return "notebook_path"
-	case "WebFetch":
-		return "url"
-	case "WebSearch":
-		return "query"
-	case "Grep", "Glob":
-		return "pattern"
-	case "Agent", "Task":
-		return "prompt"
-	case "Skill":
-		return "skill"
-	}
-	return "file_path"
+// shown are the members of the tools' inputs that people name a call by, where that is not file_path.
+var shown = map[string]string{
+	"Bash":         "command",
+	"PowerShell":   "command",
+	"Monitor":      "command",
+	"NotebookEdit": "notebook_path",
+	"WebFetch":     "url",
+	"WebSearch":    "query",
+	"Grep":         "pattern",
+	"Glob":         "pattern",
+	"Agent":        "prompt",
+	"Task":         "prompt",
+	"Skill":        "skill",
 }
 
 // printResult prints what each hook said and what the client would get.
@@ -358,7 +352,7 @@ func parseCase(text, cwd string) (c testCase, err error) {
 	if c.kind = event.ByName(tool); c.kind == event.Unknown {
 		c.kind = event.PreToolUse
 		members = map[string]any{"tool_name": tool, "tool_use_id": "policytest"}
-		members["tool_input"] = map[string]string{shownMember(tool): input}
+		members["tool_input"] = map[string]string{cmp.Or(shown[tool], "file_path"): input}
 		if strings.HasPrefix(input, "{") {
 			members["tool_input"] = json.RawMessage(input)
 		}
