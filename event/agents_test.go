@@ -113,6 +113,10 @@ func TestOtherAgents(t *testing.T) {
 			Event{Kind: UserPromptSubmit, Name: "UserPromptSubmit", SessionID: "s", FromClient: true}},
 		{"qwen", "", `{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"go"}`,
 			Event{Kind: UserPromptSubmit, Name: "UserPromptSubmit", SessionID: "s", Prompt: "go"}},
+		{"droid", "", `{"session_id":"s","hook_event_name":"Notification","message":"needs permission","notification_type":"permission_prompt"}`,
+			Event{Kind: Notification, Name: "Notification", SessionID: "s", Message: "needs permission", Notification: "permission_shown"}},
+		{"pi", "", `{"session_id":"s","hook_event_name":"Interrupt"}`,
+			Event{Kind: Stop, Name: "Interrupt", Says: "interrupted", SessionID: "s"}},
 		{"newcomer", "", `{"session_id":"s","hook_event_name":"Stop","last_assistant_message":"x"}`,
 			Event{Kind: Stop, Name: "Stop", SessionID: "s", Message: "x"}},
 	} {

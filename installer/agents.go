@@ -2,7 +2,7 @@ package installer
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -10,8 +10,8 @@ import (
 	"beckon/event/agents"
 )
 
-//go:embed agents/opencode.js
-var opencodePlugin string
+//go:embed agents/*.js
+var plugins embed.FS
 
 // AgentSpec returns which entries the file of an agent other than Claude Code must hold.
 // command is the absolute path of beckon-hook.
@@ -53,11 +53,12 @@ func (s Spec) whole(old []byte) ([]byte, error) {
 	program := slashed(s.Command)
 	if s.agent.Install.Shape == agents.Plugin {
 		quoted, _ := json.Marshal(program) // a string
-		text := strings.Replace(opencodePlugin, `"@PROGRAM@"`, string(quoted), 1)
+		plugin, err := plugins.ReadFile("agents/" + s.agent.Name + ".js")
+		text := strings.Replace(string(plugin), `"@PROGRAM@"`, string(quoted), 1)
 		if s.Answers || s.KeepAnswers && bytes.Contains(old, []byte(holds)) {
 			text = strings.Replace(text, holdsNot, holds, 1)
 		}
-		return []byte(text), nil
+		return []byte(text), err
 	}
 	type command struct {
 		Type       string `json:"type"`

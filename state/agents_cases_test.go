@@ -151,6 +151,28 @@ func TestIdleTakesNoInterruptBack(t *testing.T) {
 	}
 }
 
+// Droid's hook reports a turn that failed like any other. Its file has the error.
+func TestTurnThatFailedInSilence(t *testing.T) {
+	for noted, want := range map[event.Millis]State{0: Failed, 3: Failed, -60_000: Idle} {
+		var s Session
+		for _, name := range []string{"UserPromptSubmit", "Stop"} {
+			e, err := event.Parse("droid", name, []byte(`{"session_id":"s","prompt":"go"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.At = recorded + event.Millis(s.Seq*1000)
+			s = Apply(s, Change{Seq: s.Seq + 1, At: e.At, Event: &e})
+		}
+		ev := Evidence{Registry: Reported("failed", "400 no such model", s.Stop.At+noted)}
+		for _, o := range Observe(s, ev, s.Updated+100) {
+			s = Apply(s, Change{Seq: s.Seq + 1, At: o.At, Observation: &o})
+		}
+		if st := Resolve(s, Evidence{}, s.Updated+100); st.State != want || want == Failed && st.Reason != "400 no such model" {
+			t.Errorf("noted %d ms after the end: %s %s, want %s", noted, st.State, st.Reason, want)
+		}
+	}
+}
+
 // Gemini's hook reports an interrupted turn like any other. The interruption is found in
 // Gemini's own file, unless it belongs to an earlier turn.
 func TestTurnThatWasBrokenOff(t *testing.T) {

@@ -31,7 +31,7 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	dialog := view{s: &s, ev: &ev, now: now}.asks() != ""
 	switch {
 	case r.Status == "failed":
-		if now >= r.At+dwell && s.mainRunsBefore(r.At) {
+		if now >= r.At+dwell && s.mainRunsBefore(r.At) || s.BrokenOff(r.At) {
 			add(FromTranscript, SawFailed, r.At, r.WaitingFor)
 		}
 	case !r.settled(now):
@@ -164,7 +164,7 @@ func (f *fold) observe(o *Observed) {
 
 // failed ends the main conversation's turn with an error that no hook reported.
 func (f *fold) failed(o *Observed) {
-	if main := f.main(); main.running() && main.Active <= o.At {
+	if main := f.main(); main.running() && main.Active <= o.At || f.s.BrokenOff(o.At) {
 		f.endActor(main, o.At, EndFailure)
 		f.s.Failure = Mark{At: o.At, Reason: o.Detail}
 		f.endCompaction(o.At)

@@ -106,6 +106,9 @@ var (
 		{When: Always, Path: out + "hookEventName", Value: `"SessionStart"`},
 		{When: Context, Path: out + "additionalContext", Value: Text},
 	}
+	// In the format of beckon's own plugins.
+	pluginBefore = []Say{{When: Deny, Path: "deny", Value: Text}, {When: Rewrite, Path: "args", Value: Text}}
+	pluginAfter  = []Say{{When: Deny, Path: "context", Value: Text}, {When: Context, Path: "context", Value: Text}}
 )
 
 // When says which part of an answer a member belongs to.
@@ -177,7 +180,7 @@ const (
 	Seconds      Shape = iota // Claude Code's settings
 	Milliseconds              // the same, with its timeouts in milliseconds
 	Commands                  // GitHub Copilot's: a list of commands for each event
-	Plugin                    // OpenCode's: a program in JavaScript
+	Plugin                    // OpenCode's and pi's: a program in JavaScript
 )
 
 // Event gives the meaning of the agent's event of that name. Of several rows with a name the
@@ -283,4 +286,4 @@ func Patched(patch string) []string {
 }
 
 // Known are the agents that have a table, Claude Code first.
-var Known = [...]*Agent{&claudeCode, &codex, &gemini, &openCode, &cursor, &copilot, &qwen}
+var Known = [...]*Agent{&claudeCode, &codex, &gemini, &openCode, &cursor, &copilot, &qwen, &droid, &pi}

@@ -91,14 +91,8 @@ var openCode = Agent{
 	},
 	Joint: "_",
 	Answers: []Answer{ // in the format of beckon's own plugin
-		{Event: "tool.execute.before", Means: "PreToolUse", Says: []Say{
-			{When: Deny, Path: "deny", Value: Text},
-			{When: Rewrite, Path: "args", Value: Text},
-		}},
-		{Event: "tool.execute.after", Means: "PostToolUse", Says: []Say{
-			{When: Deny, Path: "context", Value: Text},
-			{When: Context, Path: "context", Value: Text},
-		}},
+		{Event: "tool.execute.before", Means: "PreToolUse", Says: pluginBefore},
+		{Event: "tool.execute.after", Means: "PostToolUse", Says: pluginAfter},
 		{Event: "permission.asked", Means: "PermissionRequest", Waits: true, Says: []Say{
 			{When: Deny, Path: "reply", Value: `"reject"`, Reason: "message"},
 			{When: Allow, Path: "reply", Value: `"once"`},

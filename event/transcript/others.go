@@ -14,7 +14,7 @@ import (
 
 // What agents other than Claude Code report outside of hooks: in their session files, and in the
 // title of their terminal. Unknown, changed or truncated data gives the zero Reading, never a
-// guess. The formats are those of codex 0.169.0, copilot 1.0.102 and gemini 0.61.0.
+// guess. The formats are those of codex 0.169.0, copilot 1.0.102, gemini 0.61.0 and droid 0.215.0.
 
 // Reading is what an agent's own files or title say about a session: one of the Status
 // constants, and since when.
@@ -53,7 +53,7 @@ func PathOf(agent, session, transcript, home string, getenv func(string) string)
 
 // StatusOf reads a session's file, if the agent writes one.
 func StatusOf(agent, path string) Reading {
-	read := map[string]func([]byte) Reading{"codex": codex, "copilot": copilot, "gemini": gemini}[agent]
+	read := map[string]func([]byte) Reading{"codex": codex, "copilot": copilot, "gemini": gemini, "droid": droid}[agent]
 	if read == nil {
 		return Reading{}
 	}
@@ -220,6 +220,28 @@ func gemini(text []byte) (r Reading) {
 	return r
 }
 
+// droid reads a session's messages for how its turns end: what it shows to the user alone is an
+// error. The outcome follows the Stop and has no time.
+func droid(text []byte) (r Reading) {
+	each(text, func(v gjson.Result) {
+		m := v.Get("message")
+		words, at := m.Get("content.0.text").Str, millisOf(v.Get("timestamp"))
+		switch reason := v.Get("reason").Str; {
+		case v.Get("type").Str == "agent_turn_outcome" && reason == "cancelled":
+			r.Status = Idle
+		case m.Get("hookEventName").Exists():
+			r.At = at
+		case m.Get("visibility").Str == "user_only" && words != "":
+			r = Reading{Status: Failed, At: at, Detail: cut(words)}
+		case m.Get("content.0.is_error").Bool() && strings.HasSuffix(m.Get("content.0.content").Str, "cancelled by user"):
+			r = Reading{Status: Idle, At: at}
+		case m.Exists():
+			r = Reading{At: at}
+		}
+	})
+	return r
+}
+
 // maxReviewer is how much of a rollout's end is searched for its newest turn's settings.
 const maxReviewer = 4 << 20
 
@@ -239,9 +261,9 @@ func Reviewed(agent, path string) bool {
 	return false
 }
 
-// Breaks reports whether the agent's hooks report a turn that the user interrupted like any
-// other, so that only its file distinguishes the two.
-func Breaks(agent string) bool { return agent == "gemini" }
+// Breaks reports whether the agent's hooks report a turn that the user interrupted, or that failed,
+// like any other, so that only its file distinguishes them.
+func Breaks(agent string) bool { return agent == "gemini" || agent == "droid" }
 
 // Titles reports whether the agent's terminal titles show its status.
 func Titles(agent string) bool { return agent == "codex" || agent == "gemini" }

@@ -107,6 +107,31 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// What Droid 0.215.0 writes when a turn ends.
+func TestDroid(t *testing.T) {
+	const at = `,"timestamp":"2026-11-28T03:54:1`
+	user := `{"type":"message"` + at + `0Z","message":{"role":"user","content":[{"type":"text","text":"go"}]}}` + "\n"
+	stop := `{"type":"message"` + at + `4Z","message":{"role":"user","content":[],"visibility":"user_only","hookEventName":"Stop"}}` + "\n"
+	says := `{"type":"message"` + at + `2Z","message":{"role":"assistant","content":[{"type":"text","text":"Which one?"}]}}` + "\n"
+	for _, c := range []struct{ name, text, status, detail, words string }{
+		{"done", user + says + stop + `{"type":"agent_turn_outcome","reason":"completed"}`, "", "", "Which one?"},
+		{"broken off", user + says + stop + `{"type":"agent_turn_outcome","reason":"cancelled"}`, Idle, "", "Which one?"},
+		{"refused", user + `{"type":"message"` + at + `2Z","message":{"role":"user","content":[{"type":"tool_result","is_error":true,"content":"Tool execution cancelled by user"}]}}` + "\n" + stop, Idle, "", ""},
+		{"failed", user + `{"type":"message"` + at + `2Z","message":{"role":"user","content":[{"type":"text","text":"BYOK Error: 400"}],"visibility":"user_only"}}` + "\n" + stop, Failed, "BYOK Error: 400", ""},
+		{"goes on", user, "", "", ""},
+	} {
+		path := filepath.Join(t.TempDir(), "s.jsonl")
+		if err := os.WriteFile(path, []byte(c.text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := StatusOf("droid", path)
+		words, err := LastWords(path, MaxText)
+		if got.Status != c.status || got.Detail != c.detail || words.Text != c.words || err != nil {
+			t.Errorf("%s: %+v, words %q, %v", c.name, got, words.Text, err)
+		}
+	}
+}
+
 // The beginning of a long file is not read, nor is half a line.
 func TestLongFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")

@@ -165,6 +165,12 @@ func (l *line) set(e *Entry, key string, v gjson.Result) {
 			switch k.Str {
 			case "model":
 				l.model = v.Str
+			case "role": // Droid's and pi's
+				if l.kind == "message" {
+					l.kind = v.Str
+				}
+			case "visibility":
+				l.meta = true
 			case "stop_reason":
 				l.stop = id(v)
 			case "content":

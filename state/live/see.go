@@ -93,7 +93,7 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 				ev.Version = evidence.PackageVersion(s.Agent, s.Origin.Process.Pid)
 			}
 			if !open {
-				ev.Halted, open = brokenOff(s, now)
+				open = brokenOff(s, &ev, now)
 			}
 		}
 		return ev, open
@@ -278,16 +278,23 @@ func besideFile(s *state.Session) string {
 	return transcript.PathOf(s.Agent, s.ID, s.Transcript, home, os.Getenv)
 }
 
-// brokenOff reads whether the user interrupted the turn that has just ended.
-func brokenOff(s *state.Session, now event.Millis) (at event.Millis, open bool) {
+// brokenOff reads whether the user interrupted the turn that has just ended, or it failed. It reports
+// whether that may still be written.
+func brokenOff(s *state.Session, ev *state.Evidence, now event.Millis) (open bool) {
 	const noted = 5000 // ms after the turn's end, in which the agent notes it
 	if !transcript.Breaks(s.Agent) || now > s.Stop.At+noted || !s.BrokenOff(s.Stop.At) {
-		return 0, false
+		return false
 	}
-	if f := transcript.StatusOf(s.Agent, s.Transcript); f.Status == transcript.Idle && s.BrokenOff(f.At) {
-		return max(f.At, s.Stop.At), false
+	f := transcript.StatusOf(s.Agent, s.Transcript)
+	at := max(f.At, s.Stop.At)
+	switch {
+	case !s.BrokenOff(f.At):
+	case f.Status == transcript.Idle:
+		ev.Halted = at
+	case f.Status == transcript.Failed:
+		ev.Registry = state.Reported(f.Status, redact.Text(f.Detail), at)
 	}
-	return 0, true
+	return ev.Halted == 0 && ev.Registry.At == 0
 }
 
 // title asks a tmux server for a pane's title. Each look asks a server once, for all panes.

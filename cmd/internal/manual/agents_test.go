@@ -23,39 +23,36 @@ func TestAnswersOfAgents(t *testing.T) {
 	}
 }
 
-// answersTable has a line for each of Claude Code's events and a column for each agent that
-// accepts anything.
+// answersTable has a line for each agent that accepts anything and a column for each of Claude Code's
+// events.
 func answersTable() string {
 	var b strings.Builder
 	line := func(cells ...string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
-	var names, kinds []string
+	var kinds []string
 	for _, a := range event.Agents() {
-		if len(a.Answers) == 0 {
-			continue
-		}
-		names = append(names, a.Name)
 		for _, r := range a.Answers {
 			if !slices.Contains(kinds, r.Means) {
 				kinds = append(kinds, r.Means)
 			}
 		}
 	}
-	line(append([]string{"event"}, names...)...)
-	fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(names)+1))
-	for _, k := range kinds {
-		cells := []string{"`" + k + "`"}
-		for _, name := range names {
-			said := ""
-			if r := event.AgentOf(name).AnswerTo(k); r != nil {
-				var list []string
+	line(append([]string{"agent"}, kinds...)...)
+	fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(kinds)+1))
+	for _, a := range event.Agents() {
+		if len(a.Answers) == 0 {
+			continue
+		}
+		cells := []string{a.Name}
+		for _, k := range kinds {
+			var list []string
+			if r := a.AnswerTo(k); r != nil {
 				for i, word := range []string{"deny", "ask", "allow", "rewrite", "context", "message", "end the turn"} {
 					if r.Hears(agents.Deny + agents.When(i)) {
 						list = append(list, word)
 					}
 				}
-				said = strings.Join(list, ", ")
 			}
-			cells = append(cells, said)
+			cells = append(cells, strings.Join(list, ", "))
 		}
 		line(cells...)
 	}

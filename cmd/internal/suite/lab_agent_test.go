@@ -62,14 +62,14 @@ func titled(state, text string) sign {
 // tools are the calls of an agent's tools in scripts.
 type tools struct {
 	run  func(command string) Tool // needs no permission
-	asks func(command string) Tool // needs one
+	asks func(command string) Tool // needs one; nil: it never asks
 	form func() Tool               // a question with options; nil: there is none
-	sub  func(prompt string) Tool  // a subagent
+	sub  func(prompt string) Tool  // a subagent; nil: it has none
 	wait func() Tool               // waits for it; nil: sub does
 }
 
 // Agents are the agents that a lab can drive besides Claude Code.
-var Agents = []*Agent{codex, codexAlone, opencode, gemini, copilot, qwen}
+var Agents = []*Agent{codex, codexAlone, opencode, gemini, copilot, qwen, droid, pi}
 
 // Label returns the agent's name with its version and mode.
 func (a *Agent) Label() string {
@@ -90,6 +90,12 @@ func AgentNamed(name string) *Agent {
 func (a *Agent) scripts() map[string][]Reply {
 	all := maps.Clone(scripts)
 	t := a.tools
+	if t.asks == nil {
+		t.asks = t.run
+	}
+	if t.sub == nil {
+		t.sub = t.run
+	}
 	maps.Copy(all, map[string][]Reply{
 		"bash":     {{Text: "Running it.", Tools: []Tool{t.run("$*")}}, say("It ran. Done.")},
 		"long":     {call(t.run(nap + "$*")), say("The nap is over.")},
@@ -111,6 +117,15 @@ func (a *Agent) scripts() map[string][]Reply {
 		all["ask"] = []Reply{call(t.form()), say("You chose. Finished.")}
 	}
 	return all
+}
+
+// can reports whether the agent has what the scenario needs.
+func (a *Agent) can(sc Scenario) bool {
+	needs := func(word string) bool {
+		return slices.ContainsFunc(sc.Steps, func(s Step) bool { return s.fits(Client{Agent: a}) && strings.Contains(s.Line, word) })
+	}
+	t := a.tools
+	return (t.asks != nil || !needs("permission")) && (t.form != nil || !needs("lab:ask")) && (t.sub != nil || !needs("lab:sub"))
 }
 
 func waited(t tools, start, end Reply) []Reply {

@@ -125,22 +125,27 @@ var opencode = &Agent{
 			return Tool{"task", object("description", "look around", "prompt", p, "subagent_type", "general")}
 		},
 	},
-	// Beckon's plugin turns its events into hooks; here it runs the recorder.
 	hooks: func(h *Home, command string) error {
-		root, err := moduleRoot()
-		if err != nil {
-			return err
-		}
-		plugin, err := os.ReadFile(filepath.Join(root, "installer", "agents", "opencode.js"))
-		if err != nil {
-			return err
-		}
-		program := filepath.Join(h.Bin, "recorder-of-plugin")
-		return errors.Join(
-			os.WriteFile(program, []byte("#!/bin/sh\nexec "+command+" \"$1\"\n"), 0o700),
-			writeFile(h.path("home/.config/opencode/plugins/recorder.js"), strings.Replace(string(plugin), "@PROGRAM@", program, 1)),
-		)
+		return pluginHooks(h, "opencode", "home/.config/opencode/plugins/recorder.js", command)
 	},
+}
+
+// pluginHooks installs beckon's own plugin, which turns an agent's events into hooks; here it runs
+// the recorder.
+func pluginHooks(h *Home, agent, file, command string) error {
+	root, err := moduleRoot()
+	if err != nil {
+		return err
+	}
+	plugin, err := os.ReadFile(filepath.Join(root, "installer", "agents", agent+".js"))
+	if err != nil {
+		return err
+	}
+	program := filepath.Join(h.Bin, "recorder-of-plugin")
+	return errors.Join(
+		os.WriteFile(program, []byte("#!/bin/sh\nexec "+command+" \"$1\"\n"), 0o700),
+		writeFile(h.path(file), strings.Replace(string(plugin), "@PROGRAM@", program, 1)),
+	)
 }
 
 var gemini = &Agent{
@@ -298,4 +303,86 @@ func qwenSettings() fields {
 		"tools":       fields{"approvalMode": "default"},
 		"permissions": fields{"allow": []string{"Bash(./nap *)", "Agent"}},
 	}
+}
+
+// Droid asks for no login with a model of the user's own and without the network.
+var droid = &Agent{
+	Name: "droid", Version: "0.215.0", Package: "droid", program: "@factory/cli-" + runtime.GOOS + "-" + npmArch() + "/bin/droid",
+	setup: func(h *Home) error { return writeJSON(h.path("home/.factory/settings.json"), droidSettings(h)) },
+	env: func(*Home) map[string]string {
+		return map[string]string{
+			"FACTORY_AIRGAP_ENABLED": "true", "FACTORY_DISABLE_KEYRING": "1", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false",
+		}
+	},
+	resume: []string{"--resume", "--last"},
+	ready:  `\? for help`,
+	screen: []sign{
+		on("permission", `to approve ·`),
+		on("question", `Or type your own answer`),
+		on("working", `\(Press ESC to stop\)`),
+		on("idle", `\? for help`),
+	},
+	keys: map[string][]string{
+		"approve": {"Enter"}, "refuse": {"Down", "Down", "Enter"}, "esc": {"Escape"}, "choose": {"Enter"},
+		"compact": {"/compress", "Enter", "Enter"}, "clear": {"/new", "Enter"}, "quit": {"/quit", "Enter"},
+	},
+	tools: tools{
+		run:  func(c string) Tool { return droidShell(c, "low") },
+		asks: func(c string) Tool { return droidShell(c, "medium") },
+		form: func() Tool {
+			return Tool{"AskUser", `{"questionnaire":"1. [question] Which colour?\n[topic] Colour\n[option] Red\n[option] Blue"}`}
+		},
+	},
+	hooks: func(h *Home, command string) error {
+		return jsonHooks(h.path("home/.factory/settings.json"), command, 10, []string{
+			"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Notification", "SubagentStop", "PreCompact", "Stop", "SessionEnd",
+		}, droidSettings(h))
+	},
+}
+
+func droidShell(command, risk string) Tool {
+	return Tool{"Execute", object("command", command, "summary", "run it", "riskLevel", risk, "riskLevelReason", "It may write a file.")}
+}
+
+func droidSettings(h *Home) fields {
+	trusted := fields{}
+	for _, d := range h.Dirs() {
+		trusted[d] = fields{"trustedAt": "2026-01-01T00:00:00Z"}
+	}
+	return fields{
+		"trustedFolders": trusted, "logoAnimation": "off",
+		"sessionDefaultSettings": fields{"model": "custom:Lab-0", "autonomyMode": "auto-low"},
+		"customModels": []fields{{
+			"model": "lab-model", "displayName": "Lab", "baseUrl": h.api + "/v1", "apiKey": APIKey,
+			"provider": "generic-chat-completion-api", "maxOutputTokens": 8000,
+		}},
+	}
+}
+
+var pi = &Agent{
+	Name: "pi", Version: "0.73.1", Package: "@mariozechner/pi-coding-agent", program: ".bin/pi",
+	setup: func(h *Home) error {
+		return writeJSON(h.path("home/.pi/agent/models.json"), fields{"providers": fields{"lab": fields{
+			"baseUrl": h.api + "/v1", "api": "openai-completions", "apiKey": APIKey, "models": []fields{{"id": "lab-model"}},
+		}}})
+	},
+	env: func(*Home) map[string]string {
+		return map[string]string{"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"}
+	},
+	args:   []string{"--provider", "lab", "--model", "lab-model"},
+	resume: []string{"--provider", "lab", "--model", "lab-model", "--continue"},
+	ready:  `(?m)^─+$`,
+	screen: []sign{
+		on("working", `(?m)^ [⠀-⣿] Working`),
+		on("idle", `(?m)lab-model$`),
+	},
+	keys: map[string][]string{
+		"esc": {"Escape"}, "compact": {"/compact", "Enter"}, "clear": {"/new", "Enter"}, "quit": {"/quit", "Enter"},
+	},
+	tools: tools{
+		run: func(c string) Tool { return Tool{"bash", object("command", c)} },
+	},
+	hooks: func(h *Home, command string) error {
+		return pluginHooks(h, "pi", "home/.pi/agent/extensions/recorder.js", command)
+	},
 }
