@@ -156,6 +156,10 @@ func missed(p *played, l *look, got State, evidence bool) string {
 		return ", not to be seen: no hook of the new session before its prompt"
 	case p.agent == "copilot":
 		return ", told by events.jsonl, which the recording lacks"
+	case p.agent == "droid" && l.State == Working:
+		return ", told by the running process"
+	case p.agent == "droid":
+		return ", told by the session file, which the recording lacks"
 	case p.agent == "opencode" && l.State == Question:
 		return ", told by beckon's plugin, which did not record"
 	}
