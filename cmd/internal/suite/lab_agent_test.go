@@ -122,7 +122,9 @@ func (a *Agent) scripts() map[string][]Reply {
 // can reports whether the agent has what the scenario needs.
 func (a *Agent) can(sc Scenario) bool {
 	needs := func(word string) bool {
-		return slices.ContainsFunc(sc.Steps, func(s Step) bool { return s.fits(Client{Agent: a}) && strings.Contains(s.Line, word) })
+		return slices.ContainsFunc(sc.Steps, func(s Step) bool {
+			return s.fits(Client{Agent: a}) && strings.Contains(s.Line, word)
+		})
 	}
 	t := a.tools
 	return (t.asks != nil || !needs("permission")) && (t.form != nil || !needs("lab:ask")) && (t.sub != nil || !needs("lab:sub"))
