@@ -351,12 +351,12 @@ func (p *player) hook(t *track, step recording.Step, now event.Millis) error {
 	}
 	_, err = p.st.Fold(store.KeyOf(e.SessionID), store.Update{
 		Change: state.Change{At: now, Event: &e},
-		Origin: func() *event.Origin {
+		Origin: func(event.Origin) event.Origin {
 			o := step.Origin(t.ever, e.Cwd)
 			if s.project != "" {
 				o.Git = event.Git{Branch: s.branch, Repo: s.project, Worktree: o.Project}
 			}
-			return o
+			return *o
 		},
 	})
 	return err

@@ -93,11 +93,11 @@ func (s *Server) fold(e *event.Event) (store.Result, error) {
 	}
 	key := store.KeyOf(e.SessionID)
 	res, err := s.o.Store.Fold(key, store.Update{
-		Change:   state.Change{At: e.At, Event: e},
-		Elapsed:  func() int64 { return time.Since(start).Microseconds() },
-		Complete: func(o event.Origin) event.Origin { return s.complete(e, o) },
-		Alive:    evidence.Presence,
-		Words:    evidence.Words,
+		Change:  state.Change{At: e.At, Event: e},
+		Elapsed: func() int64 { return time.Since(start).Microseconds() },
+		Origin:  func(o event.Origin) event.Origin { return s.complete(e, o) },
+		Alive:   evidence.Presence,
+		Words:   evidence.Words,
 	})
 	s.feed.Touch()
 	if errors.Is(err, store.ErrBusy) {

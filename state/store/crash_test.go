@@ -83,7 +83,7 @@ func (w *crashWriter) step() {
 }
 
 func (w *crashWriter) fold(c state.Change, call string) {
-	_, err := w.st.Fold(KeyOf(crashID), Update{Change: c, Origin: func() *event.Origin { return &event.Origin{Host: "h", Launcher: w.name} }})
+	_, err := w.st.Fold(KeyOf(crashID), Update{Change: c, Origin: func(event.Origin) event.Origin { return event.Origin{Host: "h", Launcher: w.name} }})
 	w.unlessBusy(err)
 	if call != "" {
 		w.acknowledge(call)

@@ -30,12 +30,9 @@ type Update struct {
 	Elapsed func() int64
 	// The others, nil if unknown, cost system calls, and are called only when it is due, under the lock.
 
-	// Origin finds out where the event came from: on SessionStart, at the first event, and when the
-	// directory or the process has changed.
-	Origin func() *event.Origin
-	// Complete is set instead of Origin if the event's sender reports its origin. It adds to what is known
-	// so far what this machine can find out.
-	Complete func(event.Origin) event.Origin
+	// Origin adds to what is known so far of where the event came from what this machine can find out: see
+	// fillOrigin.
+	Origin func(event.Origin) event.Origin
 	// Alive decides whether the last session of a terminal still occupies it.
 	Alive Alive
 	// Words returns the agent's last message in a transcript and its time, for a Stop that comes without
@@ -46,6 +43,8 @@ type Update struct {
 	Other func(owner event.Process) event.Process
 	// Wait is how long to wait for the lock; zero means LockWait.
 	Wait time.Duration
+
+	continued bool // another process continues the session
 }
 
 // Alive reports whether a process is there, given the time of its last hook.
@@ -153,12 +152,7 @@ func (st *Store) postpone(k Key, u *Update, err error) error {
 	if readErr == nil {
 		k = st.owner(k, &s, u)
 	}
-	switch {
-	case u.Complete != nil: // the process that applies it cannot find out more
-		u.fillOrigin(&s)
-	case e.Origin == nil && u.Origin != nil:
-		e.Origin = u.Origin()
-	}
+	u.fillOrigin(&s) // the process that applies it cannot
 	if lateErr := st.postponeFile(k, u.Change); lateErr != nil {
 		return errors.New(eventLost + err.Error() + "; keeping it for later: " + lateErr.Error())
 	}

@@ -14,7 +14,7 @@ func told(t *testing.T, st *Store, k event.Kind, at event.Millis, o *event.Origi
 	e := kind(k, "s", at)
 	e.Origin = o
 	u := folding(e)
-	u.Complete = func(o event.Origin) event.Origin {
+	u.Origin = func(o event.Origin) event.Origin {
 		if o.Host == "" {
 			o.Host = "here"
 		}

@@ -178,9 +178,7 @@ func (st *Store) owner(k Key, s *state.Session, u *Update) Key {
 	p := u.Other(s.Origin.Process)
 	begins := e != nil && e.Kind == event.SessionStart && e.Source != "compact"
 	own := st.ownerOf(k, s, p, begins, u.Alive)
-	if own == k && PartOf(p) != "" && e != nil && e.Origin == nil && u.Origin != nil {
-		e.Origin = u.Origin() // the session continues in p
-	}
+	u.continued = own == k && PartOf(p) != "" // in p
 	return own
 }
 
@@ -208,56 +206,43 @@ func (st *Store) ownerOf(k Key, s *state.Session, p event.Process, begins bool, 
 	return own
 }
 
-// fillOrigin sets the origin of u's event if it is new. due is set if the session is new,
-// starts, or has changed its directory.
-//
-// A hook finds out everything itself when it is due. Other senders report what they know with
-// each event (Update.Complete is set); what they leave out stays as it was.
+// fillOrigin sets the origin of u's event if it is new. What the event's sender leaves out stays as it was;
+// what u.Origin can find out is found out anew if the session is new, starts, or has changed its directory
+// or its process.
 func (u *Update) fillOrigin(s *state.Session) {
 	e := u.Change.Event
-	fresh, started := s.Seat == "", e.Kind == event.SessionStart
-	moved := e.AgentID == "" && e.Cwd != "" && e.Cwd != s.Cwd
-	due := fresh || started || moved
-	if u.Complete == nil {
-		if e.Origin == nil && due && u.Origin != nil {
-			e.Origin = u.Origin()
-		}
+	if u.Origin == nil {
 		return
 	}
 	var sent event.Origin
 	if e.Origin != nil {
-		sent = *e.Origin
+		sent, e.Origin = *e.Origin, nil
 	}
-	e.Origin = nil
-	if e.AgentID != "" && !fresh {
+	fresh, started := s.Seat == "", e.Kind == event.SessionStart
+	if e.AgentID != "" && !fresh && !u.continued {
 		return // a subagent may be elsewhere
 	}
+	moved := e.AgentID == "" && e.Cwd != "" && e.Cwd != s.Cwd
 	o := sent
 	if !fresh {
 		o = join(s.Origin, sent, started)
 	}
-	if due {
-		o = u.complete(s, o, sent.Git, moved)
+	if fresh || started || moved || u.continued {
+		if moved {
+			o.Project = ""
+		}
+		if moved || o.Git.Worktree != "" {
+			o.Git = sent.Git
+		}
+		if p := o.Process; p.Pid != 0 && u.Alive != nil && u.Alive(p, s.Activity) == state.Gone {
+			o.Process = event.Process{} // another process continues the session
+		}
+		o = u.Origin(o)
 	}
 	if fresh || o != s.Origin {
 		o.Seat = "" // to be found again
 		e.Origin = &o
 	}
-}
-
-// complete adds what this machine can find out. It finds that out anew, and keeps what only
-// the sender can know.
-func (u *Update) complete(s *state.Session, o event.Origin, sent event.Git, moved bool) event.Origin {
-	if moved {
-		o.Project = ""
-	}
-	if moved || o.Git.Worktree != "" {
-		o.Git = sent
-	}
-	if p := o.Process; p.Pid != 0 && u.Alive != nil && u.Alive(p, s.Activity) == state.Gone {
-		o.Process = event.Process{} // another process continues the session
-	}
-	return u.Complete(o)
 }
 
 // join returns known, updated with what an event reported. The first launcher and the first

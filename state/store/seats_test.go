@@ -42,8 +42,8 @@ type sit struct {
 	agent    string
 }
 
-func (s sit) origin() *event.Origin {
-	o := &event.Origin{Host: "h", Launcher: s.launcher}
+func (s sit) origin(event.Origin) event.Origin {
+	o := event.Origin{Host: "h", Launcher: s.launcher}
 	if s.pid != 0 {
 		o.Process = process1(s.pid)
 	}
@@ -272,10 +272,10 @@ func TestSeatByLauncher(t *testing.T) {
 func TestSeatOfReusedPid(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10})
-	o := sit{pid: 10}.origin()
+	o := sit{pid: 10}.origin(event.Origin{})
 	o.Process.Start = "2"
 	e := kind(event.SessionStart, "b", m.now+1)
-	e.Origin = o
+	e.Origin = &o
 	if b := fold(t, m.st, e); b.Seat == a {
 		t.Error("a reused pid took the row")
 	}
@@ -286,7 +286,8 @@ func TestSeatOfSpooledEvent(t *testing.T) {
 	m := newMachine(t)
 	a, _ := m.start("a", "startup", sit{pid: 10, pane: "%1"})
 	e := kind(event.SessionStart, "b", m.now+5)
-	e.Origin = sit{pid: 10, pane: "%1"}.origin()
+	o := sit{pid: 10, pane: "%1"}.origin(event.Origin{})
+	e.Origin = &o
 	if err := m.st.postponeFile("b", folding(e).Change); err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +307,7 @@ func TestOriginIsReadWhenDue(t *testing.T) {
 	send := func(e *event.Event, want int) {
 		t.Helper()
 		u := folding(e)
-		u.Origin = func() *event.Origin { reads++; return &event.Origin{Host: "h"} }
+		u.Origin = func(event.Origin) event.Origin { reads++; return event.Origin{Host: "h"} }
 		if _, err := st.Fold("s", u); err != nil {
 			t.Fatal(err)
 		}
