@@ -206,14 +206,13 @@ func (a *app) decisions(session string) ([]explained, error) {
 
 // unlogged adds a session's alerts that were claimed without a line in the log.
 func (a *app) unlogged(id string, list []explained) []explained {
-	claims, _ := a.Store.Claims(store.KeyOf(id))
-	for _, c := range claims {
-		e, ok := state.ParseAlert(c.ID)
+	for claim, at := range a.Store.Claims(store.KeyOf(id)) {
+		e, ok := state.ParseAlert(claim)
 		known := slices.ContainsFunc(list, func(x explained) bool {
 			return x.Kind == e.Kind && x.Since.Equal(e.At.Time()) && x.Verdict == state.Notify
 		})
 		if ok && !known {
-			list = append(list, explained{At: c.At.Time(), SessionID: id, Kind: e.Kind, Since: e.At.Time(),
+			list = append(list, explained{At: at.Time(), SessionID: id, Kind: e.Kind, Since: e.At.Time(),
 				Verdict: state.Notify, Reason: "taken, and nothing was logged: the disk may have been full, or it is being sent"})
 		}
 	}

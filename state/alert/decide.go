@@ -72,11 +72,14 @@ func (s Settings) ByClient(v *state.Session) bool {
 
 // hearing returns what is known if the user looks elsewhere.
 func (s Settings) hearing(st *store.Store, c Case, now time.Time) state.Hearing {
-	notified, last := st.Notified(store.KeyOf(c.Session.Record()), c.Alert)
-	return state.Hearing{
-		Now: event.MillisOf(now), Focus: state.FocusElsewhere, Still: c.Still, Notified: notified, NotifiedAt: last,
-		Quiet: s.Silent(now),
+	h := state.Hearing{Now: event.MillisOf(now), Focus: state.FocusElsewhere, Still: c.Still, Quiet: s.Silent(now)}
+	for id, at := range st.Claims(store.KeyOf(c.Session.Record())) {
+		h.Notified = h.Notified || id == c.Alert.ID()
+		if kind, _, _ := strings.Cut(id, "-"); kind == string(c.Alert.Kind) {
+			h.NotifiedAt = max(h.NotifiedAt, at)
+		}
 	}
+	return h
 }
 
 // Decided returns the log line of a decision.

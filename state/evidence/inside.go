@@ -127,8 +127,8 @@ func relocate(o *event.Origin, e *event.Event) {
 	o.Process, o.Terminal, o.Launcher = event.Process{}, event.Terminal{}, ""
 	var all []sitting
 	for pid, p := range processes(maxProcesses) {
-		args := arguments(pid)
-		if pid != daemon.Pid && !p.dead && named(event.AgentOf(e.Agent), p.comm) && procLink(pid, "cwd") == e.Cwd && !server(args) {
+		args, sits := arguments(pid), procLink(pid, "cwd") == e.Cwd
+		if pid != daemon.Pid && !p.dead && named(event.AgentOf(e.Agent), p.comm) && sits && !server(args) {
 			began, _ := startWall(p.start)
 			all = append(all, sitting{pid, p.start, began, args})
 		}

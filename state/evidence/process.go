@@ -210,7 +210,8 @@ func nearest(
 		}
 		if below && !passing {
 			below = false
-			if !keeper(p.comm) && (pid != 1 || among("node node-MainThread MainThread bun deno", p.comm)) { // pid 1 of a container
+			// What runs a script may be an agent even as pid 1 of a container.
+			if !keeper(p.comm) && (pid != 1 || among("node node-MainThread MainThread bun deno", p.comm)) {
 				firstPid, firstStart = pid, p.start
 			}
 		}

@@ -34,17 +34,8 @@ func TestClaimOnce(t *testing.T) {
 	if got.Load() != 1 {
 		t.Errorf("%d have the edge", got.Load())
 	}
-	told, last := st.Notified("k", e)
-	if !told || time.Since(last.Time()) > time.Minute {
-		t.Errorf("Told = %v, %d", told, last)
-	}
-	e.At++
-	if told, again := st.Notified("k", e); told || again != last {
-		t.Errorf("of another of its kind: %v, %d", told, again)
-	}
-	e.Kind = state.AlertDone
-	if told, last := st.Notified("k", e); told || last != 0 {
-		t.Errorf("of another kind: %v, %d", told, last)
+	if all := st.Claims("k"); len(all) != 1 || time.Since(all[e.ID()].Time()) > time.Minute {
+		t.Errorf("claimed: %v", all)
 	}
 	info, err := os.Stat(filepath.Join(st.Dir, "told", "k", "permission-17"))
 	if err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {

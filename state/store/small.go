@@ -23,7 +23,7 @@ const (
 	maxMeter     = 4 << 10   // bytes; ours have about 200
 )
 
-// Log appends err to the log file, which it opens only now: a hook without an error never touches it. A
+// Log appends err to the log file. A
 // logging library would cost the hook 40 page faults at every start. Errors contain no text of a payload.
 func (st *Store) Log(err error) {
 	line := jsonenc.Str([]byte{'{'}, "level", "error")
@@ -91,8 +91,7 @@ func hostFile(name string) string {
 	return hex.EncodeToString(sum[:16]) + ".json"
 }
 
-// Claim claims the alert id of session k. Of all processes that claim an alert, only one gets
-// first set. After an error it is unknown which one has the claim.
+// Claim claims the alert id of session k: of all processes that claim it, one gets first set.
 func (st *Store) Claim(k Key, id string) (first bool, err error) {
 	var f *os.File
 	err = inDir(st.path(claimsDir, string(k)), func() (err error) {
@@ -112,35 +111,17 @@ func (st *Store) claim(k Key, id string) string {
 	return st.path(claimsDir, string(k)+string(os.PathSeparator)+id)
 }
 
-// Claimed is an alert that the user has been notified of, or is about to be.
-type Claimed struct {
-	ID string
-	At event.Millis // when it was claimed
-}
-
-// Claims returns the claimed alerts of session k, in no particular order.
-func (st *Store) Claims(k Key) ([]Claimed, error) {
-	names, err := readNames(st.path(claimsDir, string(k)))
-	var out []Claimed
+// Claims returns when each claimed alert of session k was claimed: the user has been notified of it, or is
+// about to be.
+func (st *Store) Claims(k Key) map[string]event.Millis {
+	names, _ := readNames(st.path(claimsDir, string(k))) // those that it gave
+	at := make(map[string]event.Millis, len(names))
 	for _, n := range names {
-		if info, e := os.Stat(st.claim(k, n)); e == nil {
-			out = append(out, Claimed{n, event.MillisOf(info.ModTime())})
+		if info, err := os.Stat(st.claim(k, n)); err == nil {
+			at[n] = event.MillisOf(info.ModTime())
 		}
 	}
-	return out, err
-}
-
-// Notified returns whether the alert is claimed, and when the newest alert of its kind and
-// session was, 0 if there is none.
-func (st *Store) Notified(k Key, e state.Alert) (taken bool, last event.Millis) {
-	claims, _ := st.Claims(k)
-	for _, c := range claims {
-		taken = taken || c.ID == e.ID()
-		if kind, _, _ := strings.Cut(c.ID, "-"); kind == string(e.Kind) {
-			last = max(last, c.At)
-		}
-	}
-	return taken, last
+	return at
 }
 
 // Decided is one line of the log of decisions: why the user was or was not notified of an
@@ -166,7 +147,7 @@ func (st *Store) Decide(d Decided) error {
 // DecisionsFile is the log of decisions.
 func (st *Store) DecisionsFile() string { return st.path(logDir, "notify.jsonl") }
 
-// Decisions returns the log of decisions, the oldest first. Other lines are skipped.
+// Decisions returns the log of decisions, the oldest first.
 func (st *Store) Decisions() ([]Decided, error) {
 	var out []Decided
 	for _, path := range [...]string{st.DecisionsFile() + ".1", st.DecisionsFile()} {
