@@ -26,6 +26,7 @@ import (
 	"beckon/render/web"
 	"beckon/render/web/access"
 	"beckon/state"
+	"beckon/state/alert"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
@@ -133,7 +134,8 @@ func (c *serveCmd) Run(a *app) error {
 		Timeline: func(date string) (any, error) { return a.timeline(date) },
 		Digest:   func() (any, error) { return a.digest(0) },
 		Config:   a.redactedConfig,
-		Return:   a.Return,
+		Act:      a.Act,
+		Alerts:   func() alert.Settings { return a.Configured().Alert },
 		Jump: func(ctx context.Context, v state.Seen) error {
 			_, err := a.jumpTo(ctx, render.Rows([]state.Seen{v}, true)[0])
 			return err
@@ -295,20 +297,20 @@ func (a *app) redactedConfig() (any, error) {
 func serveUntilSignal(s *web.Server, l net.Listener) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
-	select {
-	case err := <-served:
+	closed := make(chan error, 1)
+	context.AfterFunc(ctx, func() {
+		stop() // a second signal kills
+		deadline, cancel := context.WithTimeout(context.Background(), stopTime)
+		defer cancel()
+		closed <- s.Close(deadline)
+	})
+	if err := s.Serve(l); err != nil || ctx.Err() == nil {
 		return err
-	case <-ctx.Done():
 	}
-	stop() // a second signal kills
-	deadline, cancel := context.WithTimeout(context.Background(), stopTime)
-	defer cancel()
-	if err := s.Close(deadline); err != nil {
+	if err := <-closed; err != nil {
 		return fmt.Errorf("stopping the server: %w", err)
 	}
-	return <-served
+	return nil
 }
 
 // maxLog is the size at which the log is renamed.

@@ -65,9 +65,9 @@ func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, 
 	}
 	n := noteOf(c.Session, c.Alert)
 	var lines []string
-	if id := d.requestOf(c, now); id != "" {
-		n.Request = id
-		channels, lines = d.withButtons(id, channels)
+	if r, ok := RequestOf(request.In(d.Store.Dir), &c, now); ok {
+		n.Request = r.ID
+		channels, lines = d.withButtons(r.ID, channels)
 	}
 	if line := Send(ctx, channels, n); line != "" {
 		lines = append(lines, line)
@@ -81,18 +81,15 @@ func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, 
 	d.log(c, v, strings.Join(lines, ", "), time.Now())
 }
 
-// requestOf returns the id of the open request that an alert is about, "" if there is none.
-func (d *Deliverer) requestOf(c alert.Case, now time.Time) (id string) {
-	if !c.Alert.Dialog {
-		return ""
-	}
-	list, _ := request.In(d.Store.Dir).List(now) // unreadable: none that could be answered
-	for _, r := range list {
-		if r.Record == c.Session.Record() && r.Kind != request.Reply && r.Of(&c.Alert.Call) {
-			id = r.ID // the newest
+// RequestOf returns the newest open request that an alert is about.
+func RequestOf(dir request.Dir, c *alert.Case, now time.Time) (request.Request, bool) {
+	list, _ := dir.List(now) // unreadable: none that could be answered
+	for _, r := range slices.Backward(list) {
+		if c.Alert.Dialog && r.Record == c.Session.Record() && r.Kind != request.Reply && r.Of(&c.Alert.Call) {
+			return r, true
 		}
 	}
-	return id
+	return request.Request{}, false
 }
 
 // withButtons has the process that waits at a request ask the user through the channels with

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,12 +18,10 @@ import (
 
 const (
 	maxBody = 16 << 20
-	// smallBody is what is read of a posted event in any case. The rest of larger ones takes a part of
-	// maxLarge, so that the memory for bodies is bounded.
+	// smallBody is the largest body of an event that is read at any time. Larger ones wait for a part of
+	// maxBody, so that the memory for them is bounded, for largeWait; their senders then have largeTime.
+	// Over loopback the largest takes a few milliseconds.
 	smallBody = 16 << 10
-	maxLarge  = maxBody
-	// largeWait is how long a large body waits for its part, and largeTime how long its sender
-	// may then take. Over loopback the largest takes a few milliseconds.
 	largeWait = 2 * time.Second
 	largeTime = 5 * time.Second
 	// maxQuestion is the largest body of a request of the API.
@@ -59,11 +56,7 @@ func (s *Server) posted(
 		case size < 0:
 			size = maxBody
 		}
-		in := http.MaxBytesReader(w, r.Body, maxBody)
-		var body bytes.Buffer
-		body.Grow(smallBody + bytes.MinRead)
-		_, err := io.CopyN(&body, in, smallBody)
-		if err == nil {
+		if size > smallBody {
 			ctx, cancel := context.WithTimeout(r.Context(), largeWait)
 			defer cancel()
 			if s.large.Acquire(ctx, size) != nil {
@@ -71,20 +64,20 @@ func (s *Server) posted(
 			}
 			defer s.large.Release(size)
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(largeTime))
-			_, err = body.ReadFrom(in)
 		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 			return errTooLarge
 		}
-		if err != nil && err != io.EOF {
+		if err != nil {
 			return errBody
 		}
-		short, err := event.Check(body.Bytes())
+		short, err := event.Check(body)
 		v := gjson.ParseBytes(short)
 		if err != nil || !v.IsObject() {
 			return access.NewFault(http.StatusBadRequest, "bad_body", invalid, "")
 		}
-		return h(w, r, body.Bytes(), v)
+		return h(w, r, body, v)
 	}
 }
 

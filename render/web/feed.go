@@ -30,6 +30,7 @@ type feed struct {
 	*live.Follower // Touch says that this server has changed a session
 	o              *Options
 	meter          meter
+	push           func(ctx context.Context, seen []state.Seen, now time.Time) // tells devices
 
 	handing, sweeping atomic.Bool  // Options.Seen runs, transcripts are read
 	sweptAt, sweeps   atomic.Int64 // when all transcripts were last read (Unix ms), and how often
@@ -148,9 +149,12 @@ func (f *feed) run(ctx context.Context) {
 			return
 		}
 		aside(&f.sweeping, func() { f.sweep(ctx, seen) })
-		if f.o.Seen != nil {
-			aside(&f.handing, func() { f.o.Seen(ctx, seen, u.Now.Time()) })
-		}
+		aside(&f.handing, func() {
+			if f.o.Seen != nil {
+				f.o.Seen(ctx, seen, u.Now.Time())
+			}
+			f.push(ctx, seen, u.Now.Time())
+		})
 	})
 }
 

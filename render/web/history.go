@@ -23,7 +23,7 @@ type turnsPage struct {
 
 // turns serves what was said in a session, including its transcript.
 func (s *Server) turns(w http.ResponseWriter, r *http.Request, v state.Seen) error {
-	_, limit, err := pageOf(r)
+	limit, err := number(r, "limit", pageDefault, pageMax)
 	if err != nil {
 		return err
 	}
@@ -71,12 +71,16 @@ func lineOf(l *store.Line) journalLine {
 // journal serves the lines of a session's history after ?after=, at most
 // ?limit= of them: the oldest, or with ?last=true the newest.
 func (s *Server) journal(w http.ResponseWriter, r *http.Request, v state.Seen) error {
-	after, limit, err := pageOf(r)
+	after, err := number(r, "after", 0, math.MaxInt)
+	if err != nil {
+		return err
+	}
+	limit, err := number(r, "limit", pageDefault, pageMax)
 	if err != nil {
 		return err
 	}
 	page := journalPage{SessionID: v.Session.ID, Lines: []journalLine{}}
-	sel := store.Select{Key: store.KeyOf(v.Session.Record()), Since: v.Session.Created, After: after}
+	sel := store.Select{Key: store.KeyOf(v.Session.Record()), Since: v.Session.Created, After: int64(after)}
 	err = s.o.Store.Lines(sel, func(l *store.Line) { page.Lines = append(page.Lines, lineOf(l)) })
 	if err != nil {
 		return err
@@ -89,14 +93,6 @@ func (s *Server) journal(w http.ResponseWriter, r *http.Request, v state.Seen) e
 		page.Next = page.Lines[limit-1].Seq
 	}
 	return access.OK(w, page)
-}
-
-func pageOf(r *http.Request) (after int64, limit int, err error) {
-	n, err := number(r, "after", 0, math.MaxInt)
-	if err == nil {
-		limit, err = number(r, "limit", pageDefault, pageMax)
-	}
-	return int64(n), limit, err
 }
 
 // number returns a number from the query, between 1, or usual if that is less, and most; usual if it

@@ -59,10 +59,8 @@ func (s *Server) envelope(w http.ResponseWriter, body []byte) error {
 	if err := s.unfit(&e, err); err != nil {
 		return err
 	}
-	if _, err = s.fold(&e); err != nil {
-		return err
-	}
-	return access.Done(w)
+	_, err = s.fold(&e)
+	return done(w, err)
 }
 
 // unfit returns why an event cannot be folded, nil if it can. An event that names no session

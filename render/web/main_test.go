@@ -99,6 +99,15 @@ func serveOn(t testing.TB, l net.Listener, o Options) *site {
 		x.errs = append(x.errs, err)
 	}
 	x.st = o.Store
+	o.Act = func(a state.Action, seen ...state.Seen) (err error) {
+		at := event.MillisOf(time.Now())
+		for _, v := range seen {
+			change := state.Change{At: at, Action: &a}
+			_, e := x.st.Fold(store.KeyOf(v.Session.Record()), store.Update{Change: change})
+			err = errors.Join(err, e)
+		}
+		return err
+	}
 	x.s = New(o)
 	done := make(chan error, 1)
 	go func() { done <- x.s.Serve(l) }()

@@ -46,12 +46,12 @@ type answering struct {
 	Why  string       `json:"why,omitempty"`  // they may not
 }
 
-func (s *Server) mayAnswer(r *http.Request) answering {
-	from, err := s.guard.Answerer(r)
-	if err != nil {
-		return answering{Why: err.Error()}
+func (s *Server) mayAnswer(r *http.Request) (a answering) {
+	var err error
+	if a.From, err = s.guard.Answerer(r); err != nil {
+		a.Why = err.Error()
 	}
-	return answering{From: from}
+	return a
 }
 
 func (s *Server) dir() request.Dir { return request.In(s.o.Store.Dir) }
@@ -173,12 +173,6 @@ func badAnswer(err error) error {
 	return access.NewFault(http.StatusBadRequest, "bad_answer", err.Error(), "")
 }
 
-// takenAnswer is an error that says whose answer counted.
-type takenAnswer struct {
-	access.Body
-	Answered givenBy `json:"answered"`
-}
-
 // refusals are the errors of an answer that was not given, as the API has them.
 var refusals = []struct {
 	err        error
@@ -197,7 +191,7 @@ func notGiven(w http.ResponseWriter, err error) error {
 	if taken, is := errors.AsType[*request.TakenError](err); is {
 		fault := access.NewFault(http.StatusConflict, "taken", taken.Error(), "")
 		by := givenBy{taken.By.Word, taken.By.By, taken.By.From}
-		access.JSON(w, fault.Status, takenAnswer{access.Body{Error: fault}, by})
+		access.JSON(w, fault.Status, access.Body{Error: fault, Answered: by})
 		return nil
 	}
 	for _, r := range refusals {
@@ -221,10 +215,7 @@ func (s *Server) stop(w http.ResponseWriter, r *http.Request, from request.From)
 	if errors.Is(err, request.ErrIdle) {
 		return access.NewFault(http.StatusConflict, "not_at_work", err.Error(), "")
 	}
-	if err != nil {
-		return err
-	}
-	return access.Done(w)
+	return done(w, err)
 }
 
 // goAway serves POST /api/away: subagents' requests are held from then on, or, with off, no
@@ -239,8 +230,5 @@ func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ request.From) 
 	} else {
 		err = s.dir().GoAway(until)
 	}
-	if err != nil {
-		return err
-	}
-	return access.Done(w)
+	return done(w, err)
 }

@@ -325,7 +325,10 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := x.says(session, o, `"word":"deny"`)
-	var taken takenAnswer
+	var taken struct {
+		access.Body
+		Answered givenBy `json:"answered"`
+	}
 	r.Into(t, &taken)
 	if r.Status != http.StatusConflict || taken.Answered != (givenBy{Word: request.Allow, By: "ada", From: request.Terminal}) || !strings.Contains(taken.Error.Message, "ada from terminal") {
 		t.Errorf("second: %d %s", r.Status, r.Body)

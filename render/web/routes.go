@@ -61,6 +61,8 @@ func (s *Server) endpoints() []endpoint {
 		{"POST /api/offers/{id}", access.Answer, s.ofAnswerer(s.react), "Answer it.", "", reaction{}, became{}},
 		{"POST /api/away", access.Answer, s.ofAnswerer(s.goAway),
 			"Hold subagents' requests for you while you are away.", "", body{}, access.Status{}},
+		{"GET /api/push", access.Act, s.getPush, "Whether this browser is told by Web Push.", "", nil, pushState{}},
+		{"POST /api/push", access.Act, s.setPush, "Tell this browser, or no longer.", "", subscription{}, access.Status{}},
 		{"GET /api/stats", access.Read, s.getStats, "Time at work, by day.", "days", nil, nil},
 		{"GET /api/timeline", access.Read, s.getTimeline, "When each session did what, on a day.", "date", nil, nil},
 		{"GET /api/digest", access.Read, s.option("digest", s.o.Digest), "What happened while you were away.", "", nil, nil},
@@ -123,6 +125,14 @@ func (s *Server) api(h handler) http.Handler {
 		}
 		access.Error(w, f)
 	})
+}
+
+// done responds that what was asked for is done, unless it failed.
+func done(w http.ResponseWriter, err error) error {
+	if err != nil {
+		return err
+	}
+	return access.OK(w, access.Status{Status: "ok"})
 }
 
 // ofSession is for requests about a session in their path.

@@ -72,9 +72,9 @@ func TestCloseHasADeadline(t *testing.T) {
 	defer c.Close()
 	fmt.Fprintf(c, "POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{%s", strings.Repeat(" ", smallBody))
 	x.Until("the request is under way", func() bool {
-		free := x.s.large.TryAcquire(maxLarge)
+		free := x.s.large.TryAcquire(maxBody)
 		if free {
-			x.s.large.Release(maxLarge)
+			x.s.large.Release(maxBody)
 		}
 		return !free
 	})

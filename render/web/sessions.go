@@ -135,19 +135,9 @@ func (s *Server) undo(w http.ResponseWriter, _ *http.Request) error {
 	if marked == nil {
 		return access.NewFault(http.StatusConflict, "nothing_to_undo", "there is nothing to undo", "")
 	}
-	at := event.MillisOf(time.Now())
-	for i := range marked {
-		key := store.KeyOf(marked[i].Session.Record())
-		change := state.Change{At: at, Action: &state.Action{Kind: state.ActUndo}}
-		if _, e := s.o.Store.Fold(key, store.Update{Change: change}); e != nil {
-			err = e
-		}
-	}
+	err = s.o.Act(state.Action{Kind: state.ActUndo}, marked...)
 	s.feed.Touch()
-	if err != nil {
-		return err
-	}
-	return access.Done(w)
+	return done(w, err)
 }
 
 // act folds an action of the user on a session and responds with its row.
@@ -164,13 +154,9 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body, e
 		return access.NewFault(http.StatusConflict, "no_hooks",
 			"no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known")
 	}
-	a, key := action(b, until), store.KeyOf(v.Session.Record())
-	_, err = s.o.Store.Fold(key, store.Update{Change: state.Change{At: event.MillisOf(time.Now()), Action: &a}})
+	err = s.o.Act(action(b, until), v)
 	s.feed.Touch()
 	if err == nil {
-		if a.Kind == state.ActBackburner && s.o.Return != nil {
-			s.o.Return(&v.Session, a.Until)
-		}
 		v, err = s.named(r) // as it is now
 	}
 	if err != nil {
@@ -209,5 +195,5 @@ func (s *Server) jump(w http.ResponseWriter, r *http.Request, v state.Seen) erro
 	if err := s.o.Jump(ctx, v); err != nil {
 		return access.NewFault(http.StatusConflict, "cannot_jump", err.Error(), render.HintOf(err))
 	}
-	return access.Done(w)
+	return done(w, nil)
 }

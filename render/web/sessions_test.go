@@ -318,7 +318,7 @@ func TestBodySizes(t *testing.T) {
 			t.Errorf("%d bytes of a length that was not announced: %s", len(body), chunked.Status)
 		}
 	}
-	if !x.s.large.TryAcquire(maxLarge) {
+	if !x.s.large.TryAcquire(maxBody) {
 		t.Error("some memory for bodies is not free again")
 	}
 }

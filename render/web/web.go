@@ -23,10 +23,10 @@ import (
 	"sync"
 	"time"
 
-	"beckon/event"
 	"beckon/render"
 	"beckon/render/web/access"
 	"beckon/state"
+	"beckon/state/alert"
 	"beckon/state/store"
 
 	"golang.org/x/sync/semaphore"
@@ -62,8 +62,10 @@ type Options struct {
 
 	// Jump brings the session's terminal to the front.
 	Jump func(context.Context, state.Seen) error
-	// Return has the user notified when a session comes back that is set aside until a time.
-	Return func(*state.Session, event.Millis)
+	// Alerts returns what the user wants to be told of.
+	Alerts func() alert.Settings
+	// Act folds an action of the user on sessions.
+	Act func(state.Action, ...state.Seen) error
 }
 
 // Server is one HTTP server over one state directory.
@@ -105,7 +107,7 @@ func New(o Options) *Server {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Server{
 		o: o, feed: newFeed(&o), ctx: ctx, cancel: func() { cancel(errStopped) },
-		large:    semaphore.NewWeighted(maxLarge),
+		large:    semaphore.NewWeighted(maxBody),
 		deciding: semaphore.NewWeighted(maxDeciding),
 		noting:   semaphore.NewWeighted(maxNoting),
 	}
@@ -116,6 +118,9 @@ func New(o Options) *Server {
 		Refused: s.feed.meter.refused,
 		Log:     o.Log,
 	})
+	s.feed.push = (&pusher{s: s, client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // what is sent is for one service alone
+	}}}).look
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTimeout,

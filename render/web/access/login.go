@@ -122,7 +122,7 @@ func (g *Guard) Logout(w http.ResponseWriter, r *http.Request) error {
 		defer g.mu.Unlock()
 		g.end(s)
 	}
-	return Done(w)
+	return OK(w, Status{"ok"})
 }
 
 // Proof is the response to a page that asks the server for a proof.
@@ -215,6 +215,21 @@ func (g *Guard) save() {
 	if err != nil && g.o.Log != nil {
 		g.o.Log(err)
 	}
+}
+
+// Session returns the id of the browser's session that r belongs to, "" for none.
+func (g *Guard) Session(r *http.Request) string {
+	if s := callerOf(r).session; s != nil {
+		return s.id
+	}
+	return ""
+}
+
+// Knows reports whether a browser's session has not ended.
+func (g *Guard) Knows(id string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.sessions[id] != nil
 }
 
 func digestOf(secret string) string {

@@ -50,7 +50,7 @@ func serveOn(t *testing.T, l net.Listener, o Options) *site {
 	handle("POST /api/login", d.Login)
 	handle("POST /api/logout", d.Logout)
 	handle("GET /api/proof", d.Prove)
-	handle("/", func(w http.ResponseWriter, _ *http.Request) error { return Done(w) })
+	handle("/", func(w http.ResponseWriter, _ *http.Request) error { return OK(w, Status{"ok"}) })
 	x := &site{client{T: t, URL: "http://" + l.Addr().String()}, d, d.Protect(needs, mux)}
 	s := &http.Server{Handler: x.h, ConnContext: Connect}
 	listener := d.Listen(l)

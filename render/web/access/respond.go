@@ -23,11 +23,12 @@ func (f *Fault) Error() string { return f.Message }
 
 // Body is what a fault is sent in.
 type Body struct {
-	Error *Fault `json:"error"`
+	Error    *Fault `json:"error"`
+	Answered any    `json:"answered,omitempty"` // whose answer to a request counted
 }
 
 // Error responds with a fault.
-func Error(w http.ResponseWriter, f *Fault) { JSON(w, f.Status, Body{f}) }
+func Error(w http.ResponseWriter, f *Fault) { JSON(w, f.Status, Body{Error: f}) }
 
 // JSON responds with v.
 func JSON(w http.ResponseWriter, status int, v any) {
@@ -51,12 +52,7 @@ func OK(w http.ResponseWriter, v any) error {
 	return nil
 }
 
-// Done responds that what was asked for is done, and returns nil.
-func Done(w http.ResponseWriter) error {
-	return OK(w, Status{"ok"})
-}
-
-// Status is the response of Done.
+// Status is the response that what was asked for is done.
 type Status struct {
 	Status string `json:"status"`
 }

@@ -35,9 +35,10 @@ export const timeline = (date) => ask(`/api/timeline${date && `?date=${date}`}`)
 export const config = () => ask("/api/config");
 export const digest = () => ask("/api/digest");
 export const offer = (id) => ask(`/api/offers/${encodeURIComponent(id)}`);
+export const push = () => ask("/api/push");
+export const subscribe = (body) => ask("/api/push", posted(body));
 export const hooks = () => ask("/hook/status");
 
-// act posts what the user does to a session: seen, jump, backburner, stop.
 export function act(row, action, body) {
   return ask(session(recordOf(row), `/${action}`), posted(body));
 }
@@ -47,7 +48,6 @@ export function act(row, action, body) {
 export const answer = (id, body) => ask(`/api/offers/${encodeURIComponent(id)}`, posted(body));
 export const away = (off) => ask("/api/away", posted({ off }));
 
-// undo takes back the newest mark of all sessions, whichever program made it.
 export const undo = () => ask("/api/undo", posted());
 
 const posted = (body = null) => ({ method: "POST", ...(body && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }) });

@@ -2,10 +2,10 @@
 // notifications, and a live region for those who listen.
 
 import { pathOf } from "./card.mjs";
+import * as prefs from "./prefs.mjs";
 import { keyOf } from "./state.mjs";
 import { clean, oneLine, stateWords } from "./words.mjs";
 
-// drawTitle counts in the tab what needs the user.
 export function drawTitle(n, name = "") {
   const title = `${n ? `(${n}) ` : ""}${name ? `${oneLine(name).slice(0, 60)} – ` : ""}beckon`;
   if (document.title !== title) document.title = title;
@@ -48,11 +48,11 @@ export class Attention {
     const who = n.row.name || n.row.project || n.row.agent;
     const words = n.kind === "needs_you" ? `${who} needs you: ${stateWords(n.row)}` : `${who} is done`;
     this.say(`${words}. ${oneLine(n.text)}`);
-    if (this.allowed() && !document.hasFocus()) this.raise(n, words);
+    if (this.allowed(n) && !document.hasFocus()) this.raise(n, words);
   }
 
-  allowed() {
-    return this.chosen() && globalThis.Notification?.permission === "granted";
+  allowed(n) {
+    return this.chosen(n.kind) && globalThis.Notification?.permission === "granted";
   }
 
   raise(n, words) {
@@ -74,6 +74,7 @@ export class Attention {
 
   // forget takes away all that was shown: who signs out leaves nothing behind.
   forget() {
+    prefs.put("push", "off");
     for (const note of this.shown.values()) note.close();
     this.shown.clear();
     return inTurn(async () => {
@@ -112,9 +113,15 @@ function byWorker(title, options) {
 }
 
 async function show(title, options) {
+  const found = await registered();
+  await found.showNotification(title, options);
+  return found;
+}
+
+// registered is the service worker, once it is active.
+export async function registered() {
   const found = await navigator.serviceWorker.register(address);
   const coming = found.installing ?? found.waiting;
   if (!found.active) await new Promise((active) => coming.addEventListener("statechange", () => coming.state === "activated" && active()));
-  await found.showNotification(title, options);
   return found;
 }

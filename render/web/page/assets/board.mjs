@@ -84,30 +84,25 @@ export class Board {
     this.empty.hidden = any || !s.ready;
   }
 
-  // links are the cards' names, in the order they stand in.
   links() {
     return [...this.root.querySelectorAll(".name")];
   }
 
-  // focused is the row of the card that has the focus, or has a part of it.
   focused() {
     return this.cards.get(focused()?.closest?.(".card")?.dataset.key)?.row;
   }
 
-  // held is the place of the card that has the focus, -1 for none.
   held() {
     const card = focused()?.closest?.(".card");
     return card ? this.links().indexOf(card.querySelector(".name")) : -1;
   }
 
-  // step moves the focus by one card; the first step goes to an end.
   step(by) {
     const links = this.links(), at = this.held();
     const to = at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(Math.max(at + by, 0), links.length - 1);
     reach(links[to]);
   }
 
-  // next goes to the next session that needs the user, round and round.
   next() {
     const links = this.links(), at = this.held();
     const order = [...links.slice(at + 1), ...links.slice(0, at + 1)];
@@ -116,7 +111,6 @@ export class Board {
     return Boolean(to);
   }
 
-  // find focuses the card of a session's page, after one comes back from it.
   find(path) {
     reach(this.links().find((a) => pathOf(this.cards.get(a.closest(".card").dataset.key).row) === path));
   }

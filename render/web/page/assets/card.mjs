@@ -4,7 +4,6 @@ import { el, focused, mark, middle, redraw, show, svg, text } from "./dom.mjs";
 import { TASKS, keyOf, taskOf, what } from "./state.mjs";
 import { GLYPHS, count, lastLine, oneLine, stateWords } from "./words.mjs";
 
-// pathOf is the address of a session's page.
 export const pathOf = (row) => `/session/${encodeURIComponent(row.remote ? keyOf(row) : row.seat_id || row.session_id)}`;
 
 // age is a time that keeps counting: the clock finds it by its data.
@@ -74,7 +73,6 @@ export class Card {
   }
 }
 
-// steps are the four states of a task after idle; the style lights them.
 const steps = () => el("span", { class: "steps", "aria-hidden": "true" }, ...[1, 2, 3, 4].map(() => el("i")));
 
 const asNode = (x) => (x instanceof Node ? x : document.createTextNode(x));
@@ -94,7 +92,6 @@ function spoken(row, shown) {
   return [shown, head, where, oneLine(row.question?.text || row.tool?.summary)].filter(Boolean).join("; ");
 }
 
-// placeOf says where a session works: the project, then the branch.
 export function placeOf(row) {
   return [
     el("bdi", { class: "project mid", title: row.cwd }, middle(row.name || row.project || row.cwd || "")),
@@ -154,7 +151,6 @@ const minutes = (s) => (s >= 60 ? Math.floor(s / 60) : 0);
 
 const percent = (row) => (row.context ? Math.round(row.context.used_percentage) : 0);
 
-// cost says what a session has cost so far, once it is a cent.
 export const cost = (row) => (row.cost_usd >= 0.005 ? `$${row.cost_usd.toFixed(2)}` : "");
 
 // nearlyFull is the share of the context, in percent, from which the client is

@@ -16,7 +16,6 @@ const most = 6; // ticks, which a phone has room for, and sessions of a digest
 
 const hour = (ms) => new Date(ms).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
 
-// drawDay shows a timeline, of the sessions that the filter leaves.
 export function drawDay(root, timeline, filter) {
   const held = root.contains(document.activeElement) && document.activeElement.getAttribute("href");
   redraw(root, [timeline, filter], () => {
@@ -87,7 +86,6 @@ function line(d, row) {
     el("b", {}, stateWords(row)), el("span", { class: "what" }, oneLine(what(row))), el("span", { class: "did" }, did));
 }
 
-// drawDate names the day that is shown.
 export function drawDate(node, date) {
   const words = date.toLocaleDateString(undefined, { weekday: "long", day: "numeric", month: "long" });
   text(node, date.toDateString() === new Date().toDateString() ? `Today, ${words}` : words);

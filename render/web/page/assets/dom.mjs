@@ -67,7 +67,6 @@ export function mark(node, attributes) {
   }
 }
 
-// show hides a node or shows it.
 export function show(node, shown) {
   if (node.hidden === Boolean(shown)) node.hidden = !shown;
 }

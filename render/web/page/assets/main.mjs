@@ -11,6 +11,7 @@ import { follow } from "./link.mjs";
 import * as login from "./login.mjs";
 import { dateOf, drawHooks, drawStats, parse } from "./panels.mjs";
 import { Offers, asksOf, drawEnds, endWords, saidOf } from "./offers.mjs";
+import * as notices from "./notices.mjs";
 import * as pin from "./pin.mjs";
 import * as prefs from "./prefs.mjs";
 import { SessionPage } from "./session.mjs";
@@ -41,7 +42,7 @@ const moreTurns = api.queue(2);
 const board = new Board($("groups"), $("empty"), { act, look });
 const page = new SessionPage($("session"), { act, fail, met, give, tell: (words) => toast(words, true) });
 const offers = new Offers($("asks"), { give, tell: (words) => toast(words, true) });
-const attention = new Attention($("live"), { chosen: () => prefs.get("notify") === "on", open: (row) => go(pathOf(row)) });
+const attention = new Attention($("live"), { chosen: notices.told, open: (row) => go(pathOf(row)) });
 
 // look asks for the newest turns of a card that came into view.
 function look(row) {
@@ -201,7 +202,22 @@ document.addEventListener("click", (e) => {
   go(a.getAttribute("href"));
 });
 window.addEventListener("popstate", arrive);
-navigator.serviceWorker?.addEventListener("message", (e) => { if (typeof e.data.open === "string") go(e.data.open); });
+navigator.serviceWorker?.addEventListener("message", (e) => {
+  if (typeof e.data.open === "string") go(e.data.open);
+  if (e.data.answer) press(e.data.answer).then((answered) => e.ports[0].postMessage(answered));
+});
+
+// press answers by the button of a notice, of the request that it showed.
+async function press({ offer, digest, drawn, word }) {
+  try {
+    const { taken, why } = await api.answer(offer, { digest, drawn, word });
+    toast(taken ? `Answered: ${word}` : `Not taken: ${why}`, !taken);
+    return true;
+  } catch (e) {
+    fail(e);
+    return false;
+  }
+}
 
 // --- drawing
 
@@ -247,7 +263,6 @@ function drawDayOf(date) {
   drawDay($("lanes"), state.day, state.filter);
 }
 
-// goToDay looks at the day so many after the one that is shown.
 function goToDay(by) {
   const to = shownDay();
   to.setDate(to.getDate() + by);
@@ -298,7 +313,6 @@ function drawLink() {
   $("leave").hidden = state.phase !== "live";
 }
 
-// tick lets every age on the page say how old it is now.
 function tick() {
   const now = Date.now() + state.skew;
   for (const t of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("time[data-since]"))) {
@@ -318,7 +332,6 @@ function setTheme(name) {
   say($("theme"), `Theme: ${{ system: "as the system" }[name] ?? name}`);
 }
 
-// say names a button that shows an icon alone.
 function say(button, words) {
   button.title = words;
   text(button.querySelector("span"), words);
@@ -337,7 +350,6 @@ function setFilter(words) {
 
 let filterTimer = 0;
 
-// shownOf says how many sessions the filter leaves.
 const shownOf = (s) => `${matching(s).length} of ${count(s.rows.size, "session")}`;
 
 // setTool sets what a choice of the tools is, and keeps it if somebody chose it.
@@ -348,28 +360,11 @@ function setTool(name, value, keep = true) {
   if (value === "day") readDay().catch(fail);
 }
 
-// nextOf goes to the next value of a choice.
 const nextOf = (name, among) => () => {
   const all = Object.keys(among), at = all[(all.indexOf(state[name]) + 1) % all.length];
   setTool(name, at);
   toast(`${{ group: "Grouped", order: "Sorted" }[name] ?? "View"}: ${among[at].toLowerCase()}`);
 };
-
-function drawNotify() {
-  const p = globalThis.Notification?.permission;
-  $("notify").hidden = !p || p === "denied";
-  const on = p === "granted" && prefs.get("notify") === "on";
-  $("notify").setAttribute("aria-pressed", String(on));
-  say($("notify"), on ? "Notifications are on" : "Notify me");
-}
-
-async function toggleNotify() {
-  const on = $("notify").getAttribute("aria-pressed") === "true";
-  const p = on ? "" : await Notification.requestPermission();
-  prefs.put("notify", p === "granted" ? "on" : "off");
-  drawNotify();
-  toast(p === "granted" ? "You are notified when a session needs you" : on ? "Notifications are off" : "The browser does not allow notifications");
-}
 
 function tools() {
   for (const [name, among] of Object.entries({ group: GROUPS, order: ORDERS, view: VIEWS })) {
@@ -390,7 +385,6 @@ function tools() {
   $("day-before").addEventListener("click", () => goToDay(-1));
   $("day-after").addEventListener("click", () => goToDay(1));
   $("theme").addEventListener("click", nextTheme);
-  $("notify").addEventListener("click", toggleNotify);
   $("help-open").addEventListener("click", () => $("help").showModal());
   for (const b of document.querySelectorAll("dialog [data-close]")) b.addEventListener("click", () => b.closest("dialog").close());
   $("keys").checked = prefs.get("keys", "on") === "on";
@@ -405,10 +399,9 @@ function tools() {
     location.replace("/"); // nothing that was shown stays
   });
   setTheme(theme());
-  drawNotify();
+  notices.begin();
 }
 
-// signIn does what signs in, and says why it did not.
 async function signIn(how) {
   const why = await how();
   text($("login-why"), why);

@@ -109,7 +109,6 @@ export class Offers {
   }
 }
 
-// barHeight is how much of the window the bar on top covers.
 const barHeight = () => Math.ceil(document.querySelector(".top").getBoundingClientRect().bottom);
 
 // shownWhole is the part of a piece that has to be on the screen: not all, for a window
@@ -307,23 +306,19 @@ function questions({ offer }, send) {
 const did = { allow: "allowed", deny: "refused", say: "replied" };
 const didTo = { question: { allow: "answered" }, plan: { allow: "approved", deny: "sent back" } };
 
-// endWords says what became of an offer.
 export function endWords({ answered, why, taken }) {
   const by = answered && `${did[answered.word] ?? answered.word} by ${answered.by || "somebody"}, from ${{ page: "the page", remote: "a browser elsewhere" }[answered.from] ?? answered.from}`;
   return [by, !taken && why].filter(Boolean).join(": ") || "over";
 }
 
-// drawEnds lists what became of the newest offers.
 export function drawEnds(root, ends) {
   redraw(root, ends, () => ends.map((e) => el("li", {}, el("b", {}, e.title), " ", el("span", {}, endWords(e)))));
 }
 
-// saidOf says what an answer did.
 export function saidOf(offer, answer) {
   const w = didTo[offer.kind]?.[answer.word] ?? did[answer.word];
   return `${w[0].toUpperCase()}${w.slice(1)}: ${offer.card.title}`;
 }
 
-// asksOf are the offers to be shown, as the server told of them.
 export const asksOf = (s, wants) => [...s.offers.values()].filter((o) => wants(o)).map((o) => s.asks.get(o.id)).filter(Boolean)
   .sort((a, b) => a.offer.made_at - b.offer.made_at || (a.offer.id < b.offer.id ? -1 : 1));

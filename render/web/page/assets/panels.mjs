@@ -92,7 +92,6 @@ function hearing(h) {
   return h.last_event_at ? "Hooks are quiet" : "No hook yet";
 }
 
-// drawHooks shows /hook/status.
 export function drawHooks(root, h) {
   if (!h) return;
   redraw(root, h, () => {

@@ -98,7 +98,6 @@ export class SessionPage {
     redraw(this.facts, factsOf(row), () => factsOf(row).map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, el("bdi", {}, v)))));
   }
 
-  // again reads what could not be read while the server was gone.
   again() {
     if (this.id) this.refresh();
   }

@@ -197,14 +197,12 @@ export function compareRows(a, b, { mode, asksFirst } = noMarks) {
 const need = (row) => Object.keys(NEEDS).indexOf(row.group);
 const asks = (row) => row.state === "permission" || row.state === "question";
 
-// waiting counts the sessions that need their user.
 export function waiting(s) {
   let n = 0;
   for (const row of s.rows.values()) if (row.needs_you) n++;
   return n;
 }
 
-// matching are the rows that the filter leaves.
 export const matching = (s) => [...s.rows.values()].filter(matcher(s.filter));
 
 // tallies counts the rows of each need, and tells since when the longest waits.
