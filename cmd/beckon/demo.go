@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/signal"
@@ -89,31 +89,28 @@ var scenes = []scene{
 
 // track is one recording being played.
 type track struct {
-	steps    []recording.Step
+	scene
 	ever     []recording.Registry // all records that it holds, to identify processes
 	registry []recording.Registry // as it is at the moment
-	scene    scene
-}
-
-// began returns the time in a track at which playing starts.
-func (t *track) began() int64 { return t.steps[0].T - t.scene.after }
-
-// player plays tracks side by side, through the real store, into a scratch state directory.
-type player struct {
-	*demoCmd
-	a      *app
-	st     *store.Store
-	tracks []*track
-	start  event.Millis // the wall time that corresponds to every track's first step
-	shown  string       // the list as last printed
-	screen bool         // show the screen of watch, instead of the list
 }
 
 // moment is one step of one track, or without one only a time.
 type moment struct {
+	at    int64 // ms from the first moment
 	track *track
 	step  recording.Step
-	at    int64 // ms from the first moment
+}
+
+// player plays tracks side by side, through the real store, into a scratch state directory.
+type player struct {
+	*demoCmd
+	a       *app
+	st      *store.Store
+	tracks  []*track
+	moments []moment     // of all tracks, in the order of their times
+	start   event.Millis // the wall time of moment 0
+	shown   string       // the list as last printed
+	screen  bool         // show the screen of watch, instead of the list
 }
 
 func (c *demoCmd) Run(a *app) error {
@@ -123,29 +120,27 @@ func (c *demoCmd) Run(a *app) error {
 		}
 	}
 	p := &player{demoCmd: c, a: a, start: event.MillisOf(time.Now()), screen: !c.List && a.Screen()}
+	play, read := scenes, func(name string) ([]byte, error) {
+		return testdata.Recordings.ReadFile("recordings/2.1.329/" + name + ".jsonl")
+	}
+	if len(c.Files) > 0 {
+		play, read = nil, os.ReadFile
+	}
 	for _, path := range c.Files {
-		f, err := os.Open(path)
+		play = append(play, scene{recording: path})
+	}
+	for _, s := range play {
+		data, err := read(s.recording)
 		if err != nil {
 			return cli.Hint("beckon demo plays recordings of its own", "reading recording: %w", err)
 		}
-		if err := p.add(path, f, scene{}); err != nil {
-			return err
-		}
-	}
-	own := scenes
-	if len(c.Files) > 0 {
-		own = nil
-	}
-	for _, s := range own {
-		path := "recordings/2.1.329/" + s.recording + ".jsonl"
-		f, err := testdata.Recordings.Open(path)
+		steps, err := recording.Read(bytes.NewReader(data))
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", s.recording, err)
 		}
-		if err := p.add(path, f, s); err != nil {
-			return err
-		}
+		p.add(s, steps)
 	}
+	p.order()
 	dir, err := c.scratch()
 	if err != nil {
 		return err
@@ -162,20 +157,33 @@ func (c *demoCmd) Run(a *app) error {
 	return p.run(ctx)
 }
 
-// add reads a recording.
-func (p *player) add(path string, r io.ReadCloser, s scene) error {
-	defer r.Close()
-	steps, err := recording.Read(r)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	slices.SortStableFunc(steps, func(a, b recording.Step) int { return cmp.Compare(a.T, b.T) })
-	t := &track{steps: steps, scene: s}
-	for _, s := range steps {
-		t.ever = append(t.ever, s.Registry...)
-	}
+// lookAgain is the delay before a registry status is read a second time, in ms: longer than
+// Resolve requires it to have been stable.
+const lookAgain = 250
+
+// add adds a recording's track and moments.
+func (p *player) add(s scene, steps []recording.Step) {
+	t := &track{scene: s}
 	p.tracks = append(p.tracks, t)
-	return nil
+	began := slices.MinFunc(steps, func(a, b recording.Step) int { return cmp.Compare(a.T, b.T) }).T - s.after
+	for _, step := range steps {
+		t.ever = append(t.ever, step.Registry...)
+		at := step.T - began
+		if step.Kind == "registry" {
+			p.moments = append(p.moments, moment{at: at + lookAgain})
+		}
+		if step.Kind != "start" {
+			p.moments = append(p.moments, moment{at, t, step})
+		}
+	}
+}
+
+// order sorts the moments, and ends them where the user wants.
+func (p *player) order() {
+	if end := int64(p.Until * 1000); end > 0 {
+		p.moments = append(slices.DeleteFunc(p.moments, func(m moment) bool { return m.at > end }), moment{at: end})
+	}
+	slices.SortStableFunc(p.moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
 }
 
 // scratch makes the scratch directory. It refuses one that holds anything but what was played.
@@ -183,41 +191,17 @@ func (c *demoCmd) scratch() (string, error) {
 	if c.Dir == "" {
 		return os.MkdirTemp("", "beckon-demo-")
 	}
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return "", err
-	}
 	names, err := os.ReadDir(c.Dir)
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(filepath.Join(c.Dir, live.StagedFile)); len(names) > 0 && errors.Is(err, fs.ErrNotExist) {
+	if _, other := os.Stat(filepath.Join(c.Dir, live.StagedFile)); len(names) > 0 && other != nil {
 		return "", cli.Hint("give a new directory, or one that a demo made", "scratch directory %q is not empty", c.Dir)
 	}
-	return c.Dir, nil
-}
-
-// run plays all moments in their own timing.
-func (p *player) run(ctx context.Context) error {
-	began := time.Now()
-	for _, m := range p.moments() {
-		var wait time.Duration
-		if p.Speed > 0 {
-			wait = time.Until(began.Add(time.Duration(float64(m.at) / p.Speed * float64(time.Millisecond))))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(wait):
-		}
-		if err := p.do(m); err != nil {
-			return fmt.Errorf("at %d ms: %w", m.at, err)
-		}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.MkdirAll(c.Dir, 0o700)
 	}
-	return nil
+	return c.Dir, err
 }
 
-// onScreen plays while the screen of watch follows the scratch directory. When
-// the recordings are over, time goes on until the user leaves.
+// onScreen plays while the screen of watch follows the scratch directory.
 func (p *player) onScreen(ctx context.Context) error {
 	shared := *p.a.App
 	shared.Store = p.st
@@ -229,88 +213,69 @@ func (p *player) onScreen(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	played := make(chan error, 1)
-	go func() { played <- p.playOn(ctx) }()
+	go func() { played <- p.run(ctx) }()
 	err := tui.Run(ctx, opt)
 	stop()
 	return errors.Join(err, <-played)
 }
 
-// playOn plays, then lets time pass second by second. With an end, time stops there.
-func (p *player) playOn(ctx context.Context) error {
-	err := p.run(ctx)
-	now := p.start
-	if all := p.moments(); len(all) > 0 {
-		now += event.Millis(all[len(all)-1].at)
-	}
-	for err == nil {
+// run plays all moments in their own timing. When they are over, time goes on until the user
+// leaves the screen, unless the user chose their end.
+func (p *player) run(ctx context.Context) error {
+	pause := func(d time.Duration) bool {
 		select {
 		case <-ctx.Done():
+			return false
+		case <-time.After(d):
+			return true
+		}
+	}
+	began, now := time.Now(), p.start
+	for _, m := range p.moments {
+		var wait time.Duration
+		if p.Speed > 0 {
+			wait = time.Until(began.Add(time.Duration(float64(m.at) / p.Speed * float64(time.Millisecond))))
+		}
+		if !pause(wait) {
 			return nil
-		case <-time.After(time.Second):
 		}
-		if p.Until == 0 {
-			now += 1000
-			err = p.stage(now)
-		}
-	}
-	return err
-}
-
-// lookAgain is the delay before a registry status is read a second time, in ms: longer than
-// Resolve requires it to have been stable.
-const lookAgain = 250
-
-// moments merges the tracks in the order of their times.
-func (p *player) moments() []moment {
-	var all []moment
-	for _, t := range p.tracks {
-		for _, s := range t.steps {
-			m := moment{track: t, step: s, at: s.T - t.began()}
-			switch s.Kind {
-			case "start":
-				continue
-			case "registry": // read again once the status has been stable long enough
-				all = append(all, moment{at: m.at + lookAgain})
-			}
-			all = append(all, m)
+		now = p.start + event.Millis(m.at)
+		if err := p.do(m, now); err != nil {
+			return fmt.Errorf("at %d ms: %w", m.at, err)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
-	if p.Until > 0 {
-		end := int64(p.Until * 1000)
-		all = slices.DeleteFunc(all, func(m moment) bool { return m.at > end })
-		all = append(all, moment{at: end})
+	for p.screen && p.Until == 0 && pause(time.Second) {
+		now += 1000
+		if err := p.stage(now); err != nil {
+			return err
+		}
 	}
-	return all
+	return nil
 }
 
 // do plays one moment and prints the list if it changed.
-func (p *player) do(m moment) error {
-	now, t := p.start+event.Millis(m.at), m.track
+func (p *player) do(m moment, now event.Millis) error {
 	if m.step.Kind == "registry" {
-		t.registry = slices.Clone(m.step.Registry)
-		for i := range t.registry {
-			r := &t.registry[i]
+		m.track.registry = slices.Clone(m.step.Registry)
+		for i := range m.track.registry {
+			r := &m.track.registry[i]
 			for _, at := range []*event.Millis{&r.StatusUpdatedAt, &r.UpdatedAt, &r.StartedAt} {
 				*at += now - m.step.At
 			}
 		}
 	}
-	if err := p.stage(now); err != nil {
-		return err
-	}
-	if s, ok := event.ParseStatus(m.step.Payload); ok && m.step.Kind == "statusline" {
+	err := p.stage(now)
+	if s, ok := event.ParseStatus(m.step.Payload); err == nil && ok && m.step.Kind == "statusline" {
 		s.Meter.At = now
-		if err := p.st.SetMeter(store.KeyOf(s.SessionID), s.Meter); err != nil {
-			return err
-		}
+		err = p.st.SetMeter(store.KeyOf(s.SessionID), s.Meter)
 	}
-	if t != nil && m.step.Hook() {
-		if err := p.hook(t, m.step, now); err != nil {
-			return err
-		}
+	if err == nil && m.track != nil && m.step.Hook() {
+		err = p.hook(m.track, m.step, now)
 	}
-	return p.show(now)
+	if err == nil && !p.screen { // which follows the directory
+		err = p.show(now)
+	}
+	return err
 }
 
 // stage writes the evidence that every view of the scratch directory reads instead of the
@@ -333,7 +298,7 @@ func (p *player) stage(now event.Millis) error {
 // hook folds one recorded payload as the hook would have, from the process
 // that the recording names.
 func (p *player) hook(t *track, step recording.Step, now event.Millis) error {
-	payload := strings.NewReplacer(t.scene.words...).Replace(string(step.Payload))
+	payload := strings.NewReplacer(t.words...).Replace(string(step.Payload))
 	e, err := event.Parse("", step.Kind, []byte(payload))
 	if err != nil {
 		return err
@@ -342,19 +307,18 @@ func (p *player) hook(t *track, step recording.Step, now event.Millis) error {
 	if e.SessionID == "" {
 		return errors.New("payload has no session_id")
 	}
-	s := t.scene
-	if s.project != "" && e.Cwd != "" {
-		e.Cwd = "/home/you/" + s.project
+	if t.project != "" && e.Cwd != "" {
+		e.Cwd = "/home/you/" + t.project
 	}
-	if s.project != "" && e.Kind == event.UserPromptSubmit && strings.HasPrefix(e.Prompt, "lab:") {
-		e.Prompt = s.asked
+	if t.project != "" && e.Kind == event.UserPromptSubmit && strings.HasPrefix(e.Prompt, "lab:") {
+		e.Prompt = t.asked
 	}
 	_, err = p.st.Fold(store.KeyOf(e.SessionID), store.Update{
 		Change: state.Change{At: now, Event: &e},
 		Origin: func(event.Origin) event.Origin {
 			o := step.Origin(t.ever, e.Cwd)
-			if s.project != "" {
-				o.Git = event.Git{Branch: s.branch, Repo: s.project, Worktree: o.Project}
+			if t.project != "" {
+				o.Git = event.Git{Branch: t.branch, Repo: t.project, Worktree: o.Project}
 			}
 			return *o
 		},
@@ -364,9 +328,6 @@ func (p *player) hook(t *track, step recording.Step, now event.Millis) error {
 
 // show prints the list if it differs from what was printed last.
 func (p *player) show(now event.Millis) error {
-	if p.screen {
-		return nil // the screen follows the directory
-	}
 	snap, err := live.NewReader(p.st, "").Look(false)
 	if err != nil {
 		return err
