@@ -1,8 +1,6 @@
 package web
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,8 +57,7 @@ func (s *Server) dir() request.Dir { return request.In(s.o.Store.Dir) }
 func drawn(o *request.Request) offered {
 	c := cards.Of(o, evidence.ThisMachine().Host)
 	b, _ := json.Marshal(c) // texts alone
-	sum := sha256.Sum256(b)
-	out := offered{Request: *o, Card: c, Drawn: hex.EncodeToString(sum[:])}
+	out := offered{Request: *o, Card: c, Drawn: request.Digest(b)}
 	var plan strings.Builder
 	for _, l := range c.Lines[:c.Plan] {
 		plan.WriteString(l.Text + "\n")

@@ -116,23 +116,18 @@ func Asked(d request.Dir) request.Unlock {
 // Type asks for a PIN at the process's own terminal, whatever stdin is, and does not show it. The
 // error is request.ErrPIN if there is no terminal.
 func Type(label string) (string, error) {
-	in, out := "/dev/tty", "/dev/tty"
+	in := "/dev/tty"
 	if runtime.GOOS == "windows" {
-		in, out = "CONIN$", "CONOUT$"
+		in = "CONIN$"
 	}
 	from, err := os.OpenFile(in, os.O_RDWR, 0)
 	if err != nil {
 		return "", request.ErrPIN
 	}
 	defer from.Close()
-	to, err := os.OpenFile(out, os.O_WRONLY, 0)
-	if err != nil {
-		return "", request.ErrPIN
-	}
-	defer to.Close()
-	fmt.Fprint(to, label)
+	fmt.Fprint(os.Stderr, label)
 	typed, err := term.ReadPassword(int(from.Fd()))
-	fmt.Fprintln(to)
+	fmt.Fprintln(os.Stderr)
 	if err != nil {
 		return "", fmt.Errorf("reading the PIN: %w", err)
 	}
