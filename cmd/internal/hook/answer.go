@@ -251,9 +251,6 @@ func (f *invocation) answer(ctx context.Context, stdout, stderr io.Writer) int {
 		f.safely(fold)
 	}
 	ev, result := f.ask(ctx)
-	if ctx.Err() != nil {
-		result = unheard(result)
-	}
 	if !f.alien && ends {
 		f.safely(fold)
 	}
@@ -308,12 +305,6 @@ func (f *invocation) safely(do func()) {
 	do()
 }
 
-// unheard returns r without its answer, for a client that did not wait.
-func unheard(r policy.Result) policy.Result {
-	return policy.Result{Allowed: true, Results: r.Results, Warnings: r.Warnings, Took: r.Took,
-		Notes: append(r.Notes, "the client gave up waiting")}
-}
-
 // foldDecision folds the decision into the event's record, if it changes anything.
 func (f *invocation) foldDecision(r policy.Result, record string, wait time.Duration) (
 	res store.Result, decided bool, err error,
@@ -345,27 +336,19 @@ func (f *invocation) decided(r policy.Result) *state.Decided {
 	case f.e.Kind == event.PermissionRequest && r.Verdict.Decision == wire.Allow:
 		d.Word = state.WordAllowed
 	case f.e.Kind == event.PreToolUse && r.Verdict.Input != nil:
-		if !f.rewritten(d, r.Verdict.Input) {
+		payload, err := f.dialect.Rewritten(f.raw, r.Verdict.Input)
+		if err != nil {
 			return nil
 		}
+		e, err := event.Parse(f.args.Agent, f.args.Event, payload) // as the client reports it from now on
+		if err != nil {
+			return nil
+		}
+		d.Word, d.NewHash, d.Summary = state.WordRewritten, e.Tool.Hash, e.Tool.Summary
 	default:
 		return nil
 	}
 	return d
-}
-
-// rewritten parses the call as the client will report it from now on.
-func (f *invocation) rewritten(d *state.Decided, input []byte) bool {
-	payload, err := f.dialect.Rewritten(f.raw, input)
-	if err != nil {
-		return false
-	}
-	e, err := event.Parse(f.args.Agent, f.args.Event, payload)
-	if err != nil {
-		return false
-	}
-	d.Word, d.NewHash, d.Summary = state.WordRewritten, e.Tool.Hash, e.Tool.Summary
-	return true
 }
 
 // folded reports whether a fold has a result despite err.

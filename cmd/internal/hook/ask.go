@@ -19,7 +19,7 @@ import (
 // errBusy is why nothing was started for an event.
 var errBusy = errors.New("too much runs already")
 
-// ask evaluates the policy in force for the event.
+// ask evaluates the policy in force for the event. If ctx ends nobody hears the decision.
 func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
 	var fault error
 	defer func() {
@@ -53,12 +53,6 @@ func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result)
 	case f.asked == "" && f.starts() && !dir.Claim(&f.e, f.payload, f.args.Via, f.start):
 		ev.Skip = "another copy of this invocation runs it"
 	}
-	return ev, f.trigger(ctx, &ev)
-}
-
-// trigger runs the hooks in force.
-func (f *invocation) trigger(ctx context.Context, ev *policy.Event) policy.Result {
-	dir := f.sources.State
 	ev.Warn = func(warnings []string) []string {
 		if ctx.Err() != nil {
 			return nil // nobody would see them
@@ -76,15 +70,18 @@ func (f *invocation) trigger(ctx context.Context, ev *policy.Event) policy.Resul
 	if f.e.FromClient && !f.dialect.Native() { // Qwen sends it between two batches of tools: not written by the user
 		hooks = nil
 	}
-	r := policy.Engine{Hooks: hooks}.Trigger(ctx, *ev)
-	if f.e.Kind != event.PreToolUse || r.Verdict.Decision != wire.Silence || !dir.Allows() {
-		return r
+	r = policy.Engine{Hooks: hooks}.Trigger(ctx, ev)
+	if f.e.Kind == event.PreToolUse && r.Verdict.Decision == wire.Silence && dir.Allows() {
+		if by, ok := f.take(); ok && by.Client {
+			r.Verdict.Decision, r.Verdict.Reason = wire.Allow, "the user allowed this call once"
+			r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.http, f.raw)
+		}
 	}
-	if by, ok := f.take(); ok && by.Client {
-		r.Verdict.Decision, r.Verdict.Reason = wire.Allow, "the user allowed this call once"
-		r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.http, f.raw)
+	if ctx.Err() != nil {
+		r = policy.Result{Allowed: true, Results: r.Results, Warnings: r.Warnings, Took: r.Took,
+			Notes: append(r.Notes, "the client gave up waiting")}
 	}
-	return r
+	return ev, r
 }
 
 // call identifies a refused call, so that the user can allow it, by all but its description.

@@ -79,9 +79,6 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 	f.http, f.start = true, q.At.Time()
 	f.load()
 	ev, r := f.ask(ctx)
-	if ctx.Err() != nil {
-		r = unheard(r)
-	}
 	f.after(ev, r)
 	if q.Hops > 0 { // the session is followed where the question came from
 		return r.Answer.Stdout, note
