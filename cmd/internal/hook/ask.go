@@ -16,9 +16,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// errBusy is why nothing was started for an event.
-var errBusy = errors.New("too much runs already")
-
 // ask evaluates the policy in force for the event. If ctx ends nobody hears the decision.
 func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result) {
 	var fault error
@@ -49,7 +46,7 @@ func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result)
 	case f.starter.Inside(f.getenv, dir):
 		ev.Skip = "inside a handler"
 	case f.busy:
-		ev.Fault = errBusy
+		ev.Fault = errors.New("too much runs already")
 	case f.asked == "" && f.starts() && !dir.Claim(&f.e, f.payload, f.args.Via, f.start):
 		ev.Skip = "another copy of this invocation runs it"
 	}

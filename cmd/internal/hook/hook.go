@@ -147,8 +147,6 @@ func follow(st *store.Store, a Args, res *store.Result, e *event.Event, getenv f
 	return n.notify(*res, e), halt
 }
 
-var errNoSession = errors.New("reading payload: no session_id")
-
 // Guard, deferred, turns a panic into an error without text of the payload. Go would exit with code
 // 2, which the client takes for "block this call".
 func Guard(err *error) {
@@ -172,7 +170,7 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 		e.SessionID = getenv("CLAUDE_CODE_SESSION_ID")
 	}
 	if e.SessionID == "" {
-		return store.Result{}, errNoSession
+		return res, errors.New("reading payload: no session_id")
 	}
 	st.Texts = Texts(getenv)
 	defer func() { request.In(st.Dir).Sweep(start) }() // an event is when a killed waiter shows

@@ -35,9 +35,6 @@ const (
 	maxModDetail = 64
 )
 
-// errModWord is logged for a report that no mod of this version sends.
-var errModWord = errors.New("a report of the mod is not understood: run beckon setup mod again")
-
 // Mod folds one report of the mod. Its exit code is always 0.
 func Mod(args []string, getenv func(string) string, now time.Time) int {
 	dir, err := store.Dir(getenv)
@@ -57,12 +54,12 @@ func Mod(args []string, getenv func(string) string, now time.Time) int {
 func modFold(st *store.Store, args []string, getenv func(string) string, now time.Time) (err error) {
 	defer Guard(&err)
 	if len(args) != 4 {
-		return errModWord
+		args = make([]string, 4) // of a mod that is newer or older
 	}
 	at, err := strconv.ParseInt(args[2], 10, 64)
 	what, known := modWords[args[0]]
 	if err != nil || !known || args[1] == "" || len(args[3]) > maxModDetail {
-		return errModWord
+		return errors.New("a report of the mod is not understood: run beckon setup mod again")
 	}
 	t := event.MillisOf(now)
 	if age := t - event.Millis(at); age >= 0 && age < event.Millis(modLate.Milliseconds()) {

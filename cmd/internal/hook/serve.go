@@ -43,13 +43,8 @@ func Serve(st *store.Store, starter Starter, getenv func(string) string, hidden 
 // maxHops is how many policies may pass a question on.
 const maxHops = 2
 
-var errCircle = errors.New("policies ask each other in a circle")
-
 // Ask implements web.Policy.
 func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
-	if q.Hops > maxHops {
-		return nil, errCircle
-	}
 	asked, err := wire.ParseQuestion(q.Body)
 	if err != nil {
 		return nil, err
@@ -68,7 +63,7 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 // Answer implements web.Policy. If ctx ends nobody waits any more, and no decision counts.
 func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note func()) {
 	note = func() {}
-	if q.Agent != "" && q.Agent != string(event.ClaudeCode) || q.Hops > maxHops {
+	if q.Agent != "" && q.Agent != string(event.ClaudeCode) {
 		return nil, note
 	}
 	f, err := s.invocation(q, q.Body)
@@ -91,6 +86,9 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 
 // invocation creates an invocation for a posted payload; its policy is not loaded yet.
 func (s *Served) invocation(q wire.Posted, payload []byte) (*invocation, error) {
+	if q.Hops > maxHops {
+		return nil, errors.New("policies ask each other in a circle")
+	}
 	f := &invocation{args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: s.environ, starter: s.starter,
 		start: time.Now(), st: s.st, payload: payload, hops: q.Hops, busy: q.Busy}
 	var err error

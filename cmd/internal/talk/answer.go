@@ -265,20 +265,15 @@ func (c *AnswerCmd) list(a *cli.App, list []card.Request) error {
 			Requests []card.Request `json:"offers"`
 		}{1, list})
 	}
-	if len(list) == 0 {
-		return c.none(a)
-	}
 	for i := range list {
 		if i > 0 {
 			fmt.Fprintln(a.Stdout)
 		}
 		Show(a, &list[i])
 	}
-	return nil
-}
-
-// none prints that no request is open here, and whether sessions wait for an answer elsewhere.
-func (c *AnswerCmd) none(a *cli.App) error {
+	if len(list) > 0 {
+		return nil
+	}
 	said := "nothing waits for an answer"
 	seen, _, err := a.Look(false)
 	if err != nil {

@@ -52,8 +52,19 @@ func (c *ModCmd) Run(a *cli.App) error {
 		return err
 	}
 	cfg := a.Configured()
-	own := ownSession(seen, c.Session)
+	own := &state.Session{ID: c.Session}
+	for i := range seen {
+		if s := &seen[i].Session; s.ID == own.ID && s.Origin.Process.Pid == os.Getppid() {
+			own = s
+		}
+	}
 	record := own.Record()
+	// tmux opens a popup above the pane of this process, and only the user at the terminal types in it.
+	var popup []string
+	socket, _, _ := strings.Cut(a.Getenv("TMUX"), ",")
+	if pane := a.Getenv("TMUX_PANE"); socket != "" && pane != "" {
+		popup = []string{"tmux", "-S", socket, "display-popup", "-t", pane, "-w", "80%", "-h", "60%", "-E"}
+	}
 	dir := request.In(a.Store.Dir)
 	out := modded{Schema: 1, Band: cfg.Band == "true", Sessions: []modSession{}}
 	out.Watch = []string{a.Store.NeedsFile(), dir.StopFile(store.KeyOf(record))}
@@ -74,7 +85,7 @@ func (c *ModCmd) Run(a *cli.App) error {
 		asks := func(o request.Request) bool { return o.Record == r.Record() && o.Kind == request.Permission }
 		if j := slices.IndexFunc(open, asks); j >= 0 {
 			s.Request = open[j].ID[:5]
-			s.Popup = popup(a.Getenv)
+			s.Popup = popup
 		}
 		if r.NeedsYou && r.Process != nil { // an answer shows in the client's registry first
 			out.Watch = append(out.Watch, filepath.Join(a.ClaudeDir(), "sessions", fmt.Sprintf("%d.json", r.Process.Pid)))
@@ -83,25 +94,4 @@ func (c *ModCmd) Run(a *cli.App) error {
 	}
 	_, out.Stop = dir.StopOf(store.KeyOf(record), own.Began(""))
 	return cli.WriteJSON(a.Stdout, out)
-}
-
-// ownSession returns the session whose client runs this command.
-func ownSession(seen []state.Seen, id string) *state.Session {
-	for i := range seen {
-		if s := &seen[i].Session; s.ID == id && s.Origin.Process.Pid == os.Getppid() {
-			return s
-		}
-	}
-	return &state.Session{ID: id}
-}
-
-// popup returns the tmux command that opens a window above the pane that this process runs in;
-// nil outside tmux. tmux runs what is in it, and only the user at the terminal types there.
-func popup(getenv func(string) string) []string {
-	socket, _, _ := strings.Cut(getenv("TMUX"), ",")
-	pane := getenv("TMUX_PANE")
-	if socket == "" || pane == "" {
-		return nil
-	}
-	return []string{"tmux", "-S", socket, "display-popup", "-t", pane, "-w", "80%", "-h", "60%", "-E"}
 }
