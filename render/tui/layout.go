@@ -62,8 +62,7 @@ type columns struct {
 
 const gap = 2
 
-// measure returns the widths for rows in a list of width columns: important columns keep their
-// width, and the rest goes to what the session does.
+// measure returns the widths of a list's cells: what the session does gets what the others leave.
 func (m *model) measure(width int) columns {
 	var want columns
 	for i := range m.rows {

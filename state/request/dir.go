@@ -200,8 +200,7 @@ func stale(dir string, now time.Time) bool {
 	return err == nil && now.Sub(info.ModTime()) >= silent
 }
 
-// Sweep closes the requests whose process was killed, so that the text of their calls does not
-// outlive it. Every hook and every program that looks at sessions calls it.
+// Sweep closes the requests whose process was killed: the text of their calls must not outlive it.
 func (d Dir) Sweep(now time.Time) {
 	names, err := os.ReadDir(d.OpenDir())
 	if err != nil || len(names) == 0 {

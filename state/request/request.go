@@ -46,8 +46,7 @@ import (
 const (
 	dirMode  = 0o700
 	fileMode = 0o600
-	// Delivery is how long to wait for the Outcome while the process that waits gives
-	// the client its answer. That takes milliseconds.
+	// Delivery is how long to wait for an Outcome, which takes milliseconds.
 	Delivery = 3 * time.Second
 	// recorded is how long the client's transcript may take to say whose answer counted.
 	recorded = time.Second
@@ -231,8 +230,7 @@ type Answer struct {
 	Message string `json:"message,omitempty"`
 	// Always is the number, from 1, of the suggestion to send along with Allow.
 	Always int `json:"always,omitempty"`
-	// Choices are the answers to all questions, by the question's text. An answer that is none
-	// of the options counts as the user's own words.
+	// Choices are the answers, by the question's text: options, or the user's own words.
 	Choices map[string]string `json:"choices,omitempty"`
 	From    From              `json:"from"`
 	By      string            `json:"by,omitempty"` // who answered, for people to read

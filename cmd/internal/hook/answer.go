@@ -106,8 +106,7 @@ func Sources(getenv func(string) string, stateDir string) policy.Sources {
 		Home: home.Dir(getenv), Now: time.Now(), Own: own(getenv, stateDir, global, project)}
 }
 
-// own lists the files that a policy's effect depends on: beckon's configuration, state and
-// programs, and the client's settings with its hooks.
+// own lists the files that a policy's effect depends on.
 func own(getenv func(string) string, stateDir, global, project string) (list []string) {
 	if programs := home.Beside("beckon*"); programs != "" {
 		list = append(list, rule.Quote(filepath.Dir(programs))+"/beckon*")

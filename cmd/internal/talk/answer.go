@@ -57,8 +57,7 @@ func (c *AnswerCmd) Run(a *cli.App) error {
 	return c.one(a, target, words)
 }
 
-// target returns the requests that the first words name, and the remaining words. Without a
-// session the answer is for the only request.
+// target returns the requests that the first words name, or else the only one, and the other words.
 func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, words []string, err error) {
 	first := c.Words[0]
 	begins := strings.ToUpper(first)
@@ -115,8 +114,7 @@ func notOffered(a *cli.App, v state.Seen) error {
 		"asked before beckon setup answers, or its subagent asks")
 }
 
-// one answers the only request of a list; without words it prints the list. A
-// request that the user has not seen is shown before it is allowed.
+// one answers the only request of a list. What the user has not seen is shown before it is allowed.
 func (c *AnswerCmd) one(a *cli.App, list []card.Request, words []string) error {
 	o := &list[0]
 	id := "beckon answer " + o.ShortID()
@@ -184,8 +182,19 @@ func (c *AnswerCmd) answer(o *card.Request, words []string) (ans request.Answer,
 			ans.Message = cmp.Or(c.Message, strings.Join(words[1:], " "))
 		}
 	case o.Kind == request.Question:
-		ans.Word = request.Allow
-		ans.Choices, err = choose(o.Choices(), words)
+		questions := o.Choices()
+		if len(questions) == 1 {
+			words = []string{text}
+		}
+		if len(words) != len(questions) {
+			return ans, cli.Usage("there are %d questions: give as many answers, in quotes where they have blanks",
+				len(questions))
+		}
+		ans.Word, ans.Choices = request.Allow, map[string]string{}
+		for i, q := range questions {
+			answer, e := q.Read(words[i])
+			ans.Choices[q.Question], err = answer, cmp.Or(err, e)
+		}
 	case (word == "yes" || word == "y") && len(words) == 1:
 		ans.Word = request.Allow
 	case word == "always" && o.Kind == request.Permission:
@@ -205,26 +214,6 @@ func (c *AnswerCmd) answer(o *card.Request, words []string) (ans request.Answer,
 		return ans, cli.Usage("%w", err)
 	}
 	return ans, nil
-}
-
-// choose parses the answers to questions, one word for each.
-func choose(questions []request.Choice, words []string) (map[string]string, error) {
-	if len(questions) == 1 && len(words) > 1 {
-		words = []string{strings.Join(words, " ")}
-	}
-	if len(words) != len(questions) {
-		return nil, fmt.Errorf("there are %d questions: give as many answers, in quotes where they have blanks",
-			len(questions))
-	}
-	out := map[string]string{}
-	for i, q := range questions {
-		text, err := q.Read(words[i])
-		if err != nil {
-			return nil, err
-		}
-		out[q.Question] = text
-	}
-	return out, nil
 }
 
 // Requests returns a session's open requests with their cards; without a record those of all.

@@ -18,8 +18,7 @@ import (
 	"beckon/state/store"
 )
 
-// ModCmd is `beckon mod`, which the mod inside a client runs: it prints who else needs the
-// user, which files to watch until the next run, and whether the user stops its own session.
+// ModCmd is `beckon mod`, which the mod inside a client runs.
 type ModCmd struct {
 	Session string `arg:"" help:"The session whose client asks."`
 }
