@@ -133,19 +133,12 @@ func (s *Session) newestWait(kind AlertKind, st Status, want func(WaitKind) bool
 			e.Call, e.Actor = *c, a.ID
 		}
 	}
-	e.At = max(e.At, s.nextShown(e.Actor, e.Call))
-	return e
-}
-
-// nextShown returns when the dialog of c came up if another dialog of its actor had to be
-// answered first, or zero: the client shows one at a time.
-func (s *Session) nextShown(actor string, c Call) (at event.Millis) {
-	for i := range s.Closed {
-		if x := &s.Closed[i]; x.Requested && x.Actor == actor && x.At > c.Asked {
-			at = max(at, x.At)
+	for _, x := range s.Closed { // another dialog of its actor had to be answered first
+		if x.Requested && x.Actor == e.Actor && x.At > e.Call.Asked {
+			e.At = max(e.At, x.At)
 		}
 	}
-	return at
+	return e
 }
 
 // turn returns the length of the turn that was over at end, counted from the prompt with which
@@ -218,11 +211,6 @@ func (r Rules) chosen(e Alert) bool {
 	return done || e.Kind == AlertBack || slices.Contains(r.On, e.Kind)
 }
 
-// limited reports whether the user was last notified less than limit ago.
-func (h Hearing) limited(limit event.Millis) bool {
-	return h.NotifiedAt != 0 && h.Now-h.NotifiedAt < limit
-}
-
 // Verdict says what to do about an alert.
 type Verdict string
 
@@ -281,7 +269,7 @@ func Decide(e Alert, r Rules, h Hearing) Decision {
 		{e.Kind == AlertDone && e.Turn < r.DoneAfter, Never, ReasonShort},
 		{h.Notified, Never, ReasonNotified},
 		{h.Quiet, Never, ReasonQuiet},
-		{h.limited(r.Limit), Later, ReasonLimit},
+		{h.NotifiedAt != 0 && h.Now-h.NotifiedAt < r.Limit, Later, ReasonLimit},
 		{h.Focus == FocusHere, e.again(), ReasonFocused},
 		{h.Focus == FocusUnknown && e.Dialog && !h.Still && h.Now-e.At < Stillness, Later, ReasonEarly},
 		{h.Focus == FocusUnknown && !e.Dialog && !h.Still && e.watched(h.Now), e.again(), ReasonPresent},

@@ -81,7 +81,12 @@ func (f *fold) event(e *event.Event) {
 	}
 	if e.Kind.Activity() {
 		f.s.Activity = max(f.s.Activity, e.At)
-		f.revive(e)
+		if f.s.Lost.At != 0 && e.At > f.s.Lost.At {
+			f.s.Lost = Mark{}
+		}
+		if f.s.Removed != 0 && e.At > f.s.Removed {
+			f.s.Removed, f.s.Undo = 0, Undo{}
+		}
 	}
 	f.handle(e)
 	f.settle(e.Kind.Activity() && e.Kind != event.UserPromptSubmit && e.Kind != event.SessionStart)

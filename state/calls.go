@@ -37,8 +37,8 @@ func (f *fold) preTool(e *event.Event) {
 	if c == nil && e.Says == agents.Approved {
 		c = a.approved(e)
 	}
-	if c == nil {
-		c = orphan(a, e)
+	if c == nil { // its PermissionRequest was folded first; an older wait belongs to another call
+		c = a.first(func(c *Call) bool { return c.UseID == "" && c.Requested && e.At <= c.Asked && c.is(e) })
 	}
 	if c == nil {
 		c = a.open()
@@ -109,12 +109,6 @@ func waitKind(tool string, ask *event.Ask) WaitKind {
 		return WaitPlan
 	}
 	return WaitPermission
-}
-
-// orphan finds the wait whose PermissionRequest was folded before its PreToolUse e. A wait
-// older than e belongs to another call, whose PreToolUse was lost.
-func orphan(a *Actor, e *event.Event) *Call {
-	return a.first(func(c *Call) bool { return c.UseID == "" && c.Requested && e.At <= c.Asked && c.is(e) })
 }
 
 // permission opens a wait for the call of a PermissionRequest. If that call has just been
@@ -462,9 +456,4 @@ func (f *fold) elicitationResult(e *event.Event) {
 		f.answered(&c, e)
 	}
 	f.noteClosed(a.ID, c, e.At)
-}
-
-// closeForms closes the MCP forms that opened before t.
-func (f *fold) closeForms(a *Actor, t event.Millis) {
-	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool { return c.Kind == WaitForm && c.Asked < t })
 }

@@ -63,7 +63,11 @@ func bound(s *Session) {
 		})
 		s.Actors = slices.Delete(s.Actors, i, i+1)
 	}
-	for n := s.openCalls(); n > maxCalls; n-- {
+	n := 0
+	for range s.Calls() {
+		n++
+	}
+	for ; n > maxCalls; n-- {
 		most := 0 // the actor with the most calls
 		for i := range s.Actors {
 			if len(s.Actors[i].Calls) > len(s.Actors[most].Calls) {
@@ -91,13 +95,6 @@ func leastUseful[T any](list []T, keep func(T) (bool, event.Millis)) int {
 		}
 	}
 	return best
-}
-
-func (s *Session) openCalls() (n int) {
-	for range s.Calls() {
-		n++
-	}
-	return n
 }
 
 // shortened returns a copy of s with lists cut short and every text but the id cut to most bytes:

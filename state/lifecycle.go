@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"strings"
 
 	"beckon/event"
@@ -37,17 +38,6 @@ func (f *fold) metadata(e *event.Event) {
 		if o.Part != "" {
 			s.Part = o.Part
 		}
-	}
-}
-
-// revive clears Lost and Removed when a later event disproves them. Only SessionStart brings
-// back a session that ended.
-func (f *fold) revive(e *event.Event) {
-	if f.s.Lost.At != 0 && e.At > f.s.Lost.At {
-		f.s.Lost = Mark{}
-	}
-	if f.s.Removed != 0 && e.At > f.s.Removed {
-		f.s.Removed, f.s.Undo = 0, Undo{}
 	}
 }
 
@@ -97,7 +87,9 @@ func (f *fold) prompt(e *event.Event) {
 		}
 		return
 	}
-	if f.cutOff(e) {
+	// A prompt typed during a turn has the turn's prompt_id, one that opens a turn a new one.
+	p := &f.s.Prompt
+	if main.running() && e.At > p.At && e.PromptID != "" && p.ID != "" && e.PromptID != p.ID {
 		f.endActor(main, e.At-1, EndHalt)
 	}
 	fresh := !main.running()
@@ -121,13 +113,6 @@ func (f *fold) prompt(e *event.Event) {
 		f.s.Counts.Turns++
 	}
 	f.s.Prompt = Prompt{At: e.At, ID: e.PromptID, Text: e.Prompt, First: first, Own: f.s.Prompt.Own}
-}
-
-// cutOff reports whether the user's prompt e shows that the running turn was interrupted: a
-// prompt typed during a turn has the turn's prompt_id, one that opens a turn a new one.
-func (f *fold) cutOff(e *event.Event) bool {
-	p := &f.s.Prompt
-	return f.main().running() && e.At > p.At && e.PromptID != "" && p.ID != "" && e.PromptID != p.ID
 }
 
 // preCompact opens a compaction.
@@ -167,7 +152,8 @@ func (f *fold) notification(e *event.Event) {
 	case "elicitation_dialog", "elicitation_url_dialog":
 		f.dialogShown(e, WaitForm)
 	case "elicitation_complete", "elicitation_response":
-		f.closeForms(f.main(), e.At)
+		main := f.main()
+		main.Calls = slices.DeleteFunc(main.Calls, func(c Call) bool { return c.Kind == WaitForm && c.Asked < e.At })
 	}
 }
 

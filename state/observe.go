@@ -37,7 +37,9 @@ func Observe(s Session, ev Evidence, now event.Millis) []Observed {
 	case !r.settled(now):
 	case r.Status == "busy" && s.anyCall(func(c *Call) bool { return c.waiting() && c.Asked < r.At }):
 		add(FromRegistry, SawApproved, r.At, r.Status)
-	case r.Status == "waiting" && dialog && s.waitsAgain(r.At):
+	// Of several calls that ask at once, each may run before the next dialog is shown.
+	case r.Status == "waiting" && dialog && !s.anyCall((*Call).waiting) &&
+		s.anyCall(func(c *Call) bool { return c.reopens(r.At) }):
 		add(FromRegistry, SawWaiting, r.At, r.WaitingFor)
 	case r.atRest() && s.runsBefore(r.At):
 		add(FromRegistry, SawHalt, r.At, r.Status)
@@ -81,12 +83,6 @@ func (s *Session) Mod() string {
 func (s *Session) outlived() bool {
 	gone := s.seen(FromProcess, SawGone)
 	return gone != 0 && s.Activity > gone && s.OriginAt <= gone && s.seen(FromProcess, SawAlive) <= gone
-}
-
-// waitsAgain reports whether a dialog seen at t can only be one that counted as answered
-// before t: of several calls that ask at once, each may run before the next dialog is shown.
-func (s *Session) waitsAgain(t event.Millis) bool {
-	return !s.anyCall((*Call).waiting) && s.anyCall(func(c *Call) bool { return c.reopens(t) })
 }
 
 // runsBefore reports whether something still seems to run that has shown no activity since t.
@@ -138,8 +134,12 @@ func (f *fold) observe(o *Observed) {
 	switch o.What {
 	case SawHalt:
 		f.halt(o)
-	case SawFailed:
-		f.failed(o)
+	case SawFailed: // which no hook reported
+		if main := f.main(); main.running() && main.Active <= o.At || f.s.BrokenOff(o.At) {
+			f.endActor(main, o.At, EndFailure)
+			f.s.Failure = Mark{At: o.At, Reason: o.Detail}
+			f.endCompaction(o.At)
+		}
 	case SawGoesOn:
 		if main := f.main(); main.Ended <= o.At && f.s.Prompt.At <= o.At {
 			main.work(o.At)
@@ -148,8 +148,12 @@ func (f *fold) observe(o *Observed) {
 		for i := range s.Actors {
 			f.release(&s.Actors[i], o.At)
 		}
-	case SawWaiting:
-		f.reopen(o)
+	case SawWaiting: // the transcript shows one call, the registry any
+		for _, c := range f.s.Calls() {
+			if c.reopens(o.At) && (o.Source != FromTranscript || c.UseID == o.Detail) {
+				c.Answered = 0
+			}
+		}
 	case SawGone:
 		if s.End.At == 0 {
 			s.Lost = Mark{At: o.At, Reason: o.Detail}
@@ -160,15 +164,6 @@ func (f *fold) observe(o *Observed) {
 		}
 	}
 	f.settle(false)
-}
-
-// failed ends the main conversation's turn with an error that no hook reported.
-func (f *fold) failed(o *Observed) {
-	if main := f.main(); main.running() && main.Active <= o.At || f.s.BrokenOff(o.At) {
-		f.endActor(main, o.At, EndFailure)
-		f.s.Failure = Mark{At: o.At, Reason: o.Detail}
-		f.endCompaction(o.At)
-	}
 }
 
 // halt ends every turn without newer activity. The registry speaks of every actor; the transcript and
@@ -206,16 +201,6 @@ func (f *fold) endWaited(t event.Millis, how string, ends func(*Actor) bool) {
 		}
 	}
 	f.endCompaction(t)
-}
-
-// reopen makes calls wait again whose dialogs counted as answered: one call if the transcript
-// shows it, every such call if the registry does.
-func (f *fold) reopen(o *Observed) {
-	for _, c := range f.s.Calls() {
-		if c.reopens(o.At) && (o.Source != FromTranscript || c.UseID == o.Detail) {
-			c.Answered = 0
-		}
-	}
 }
 
 // reopens reports whether a dialog seen at t may be that of c, which counted as answered.

@@ -188,17 +188,12 @@ func (v view) goesOn(st Status) bool {
 	return over && (long || atOnce) && v.s.Native() && r.Status == "busy"
 }
 
-// modded returns when the mod last reported on the turn. The mod runs in the client and
-// reports before the client writes its registry.
-func (s *Session) modded() event.Millis {
-	return max(s.seen(FromMod, SawHalt), s.seen(FromMod, SawFailed), s.seen(FromMod, SawGoesOn))
-}
-
 // contradicted holds if the registry does not allow what the hooks say, and its reading is newer
 // than they and the mod's report, or still busy after a turn's end.
 func contradicted(v view) (Status, bool) {
 	r, turn := v.ev.Registry, v.turn()
-	stands := r.At > max(v.s.Activity, v.s.modded()) || v.goesOn(turn)
+	stands := v.goesOn(turn) ||
+		r.At > max(v.s.Activity, v.s.seen(FromMod, SawHalt), v.s.seen(FromMod, SawFailed), v.s.seen(FromMod, SawGoesOn))
 	if !r.settled(v.now) || !stands || v.fits(turn) {
 		return Status{}, false
 	}
