@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io/fs"
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -25,23 +27,44 @@ var types = map[string]string{
 	".webmanifest": "application/manifest+json",
 }
 
+// assetsAt is the folder of addresses that the document names its parts by. It has their hash in it, so
+// that browsers keep them without asking, and a newer program's are others.
+var assetsAt = sync.OnceValue(func() string {
+	sum := sha256.New()
+	_ = fs.WalkDir(assets, ".", func(path string, _ fs.DirEntry, _ error) error {
+		body, _ := assets.ReadFile(path)
+		sum.Write(body)
+		return nil
+	})
+	return "/assets/" + hex.EncodeToString(sum.Sum(nil)[:6]) + "/"
+})
+
 // Page serves the page at / and /session/..., and its parts below /assets/: HTML, CSS and a small tree
 // of ES modules, for browsers of 2024 or later. Sessions' texts reach the document as text and never as
-// markup. Browsers cache the files and revalidate them, so that a newer program is seen at the next load.
+// markup.
 func Page(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(r.URL.Path, "/assets/")
-	if r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/session/") {
+	h := w.Header()
+	h.Set("Cache-Control", "no-cache")
+	name, kept := strings.CutPrefix(r.URL.Path, assetsAt())
+	if kept {
+		h.Set("Cache-Control", "max-age=31536000, immutable")
+	}
+	name = strings.TrimPrefix(name, "/assets/")
+	document := r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/session/")
+	if document {
 		name = "index.html" // the page reads the session from its own address
 	}
 	body, err := assets.ReadFile("page/assets/" + name)
 	if err != nil {
+		h.Set("Cache-Control", "no-cache")
 		http.Error(w, "there is nothing here", http.StatusNotFound)
 		return
 	}
+	if document {
+		body = bytes.ReplaceAll(body, []byte(`"/assets/`), []byte(`"`+assetsAt()))
+	}
 	sum := sha256.Sum256(body)
-	h := w.Header()
 	h.Set("Content-Type", types[path.Ext(name)])
-	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }

@@ -35,10 +35,31 @@ func TestLoading(t *testing.T) {
 		Bytes, Moves int
 	}](p, `({ Shift: shift, First: first, Clear: clear, Moves: document.getAnimations().length,
 		Bytes: performance.getEntriesByType("resource").reduce((n, e) => n + e.transferSize, performance.getEntriesByType("navigation")[0].transferSize) })`)
+	if early := get[bool](p, `((of) => of("/api/login").startTime < of("/main.mjs").responseEnd)((end) => performance.getEntriesByType("resource").find((e) => e.name.includes(end)))`); !early {
+		t.Error("it signed in only once all modules were there")
+	}
 	t.Logf("the first card after %.0f ms, %d bytes", got.First, got.Bytes)
 	if got.Shift >= 0.1 || got.Clear != "1" || got.Moves != 0 {
 		t.Errorf("layout shift %.3f, opacity of the first card %s, %d animations", got.Shift, got.Clear, got.Moves)
 	}
+}
+
+// Who comes back loads the document and asks for sessions; the rest is kept, until the program is another.
+func TestLoadingAgain(t *testing.T) {
+	t.Parallel()
+	c := startChrome(t)
+	w := newWorld(t)
+	w.start()
+	furnish(w)
+	p := c.open(t, w.page(""))
+	p.await("all is there", `document.querySelectorAll("#groups .card").length === 9`)
+	p.must(p.eval(`window.old = true, location.href = "/?again"`, nil))
+	p.await("it is there again", `!window.old && document.querySelectorAll("#groups .card").length === 9`)
+	asked := get[[]string](p, `performance.getEntriesByType("resource").filter((e) => e.transferSize && e.name.includes("/assets/")).map((e) => e.name)`)
+	if len(asked) > 0 {
+		t.Errorf("it asked again for %q", asked)
+	}
+	t.Logf("the line was asked for after %.0f ms", get[float64](p, `performance.getEntriesByType("resource").find((e) => e.name.includes("/api/proof")).startTime`))
 }
 
 // A module that the document does not name is requested only after those that import it have come.

@@ -98,3 +98,16 @@ export function arrange(parent, nodes) {
   }
   if (held && held !== document.activeElement && held.isConnected) held.focus({ preventScroll: true });
 }
+
+const repeats = new Set(["j", "k"]); // which go on while they are held down
+
+// listen binds single keys. They do nothing while something is typed, or while on says no.
+export function listen(on, actions) {
+  document.addEventListener("keydown", (e) => {
+    if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || e.repeat && !repeats.has(e.key)) return;
+    const typing = /** @type {Element} */ (e.target).closest?.("input:not([type=checkbox]), select, textarea, [contenteditable]");
+    if (document.querySelector("dialog[open]")) return;
+    const action = e.key === "Escape" || (!typing && on()) ? actions[e.key] : null;
+    if (action && action(e) !== false) e.preventDefault();
+  });
+}

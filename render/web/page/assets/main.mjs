@@ -5,19 +5,16 @@ import { Attention, drawTitle } from "./attention.mjs";
 import { Board } from "./board.mjs";
 import { age, pathOf } from "./card.mjs";
 import { drawDate, drawDay, drawDigest } from "./day.mjs";
-import { byId as $, el, redraw, text } from "./dom.mjs";
-import { listen } from "./keys.mjs";
-import { follow } from "./link.mjs";
+import { byId as $, el, listen, redraw, text } from "./dom.mjs";
+import { hear, line, refused } from "./first.mjs";
 import * as login from "./login.mjs";
 import { dateOf, drawHooks, drawStats, parse } from "./panels.mjs";
-import { Offers, asksOf, drawEnds, endWords, saidOf } from "./offers.mjs";
 import * as notices from "./notices.mjs";
-import * as pin from "./pin.mjs";
+import { Offers, asksOf, drawEnds, endWords, saidOf, signed } from "./offers.mjs";
 import * as prefs from "./prefs.mjs";
 import { SessionPage } from "./session.mjs";
-import { GROUPS, NEEDS, ORDERS, PHASES, VIEWS, initial, matching, recordOf, reduce, tallies, waiting } from "./state.mjs";
-import { marksOf } from "./marks.mjs";
-import { share } from "./tabs.mjs";
+import { GROUPS, NEEDS, ORDERS, PHASES, VIEWS, initial, marksOf, matching, recordOf, reduce, tallies, waiting } from "./state.mjs";
+import { share } from "./link.mjs";
 import { count, fine, oneLine, span } from "./words.mjs";
 
 const chosen = (pref, among) => (Object.hasOwn(among, prefs.get(pref)) ? { [pref]: prefs.get(pref) } : {});
@@ -89,7 +86,7 @@ async function tell(row, name, body, done) {
 // give answers the offer that was drawn, and says what became of that.
 async function give(offer, answer) {
   try {
-    const { taken, why } = await pin.signed((typed) => api.answer(offer.id, { ...answer, ...typed }));
+    const { taken, why } = await signed((typed) => api.answer(offer.id, { ...answer, ...typed }));
     toast(taken ? saidOf(offer, answer) : `Not taken: ${why}`, !taken);
   } catch (e) {
     fail(e);
@@ -469,7 +466,7 @@ const asked = [
   }),
 ];
 
-text($("login-why"), await login.arrive());
+text($("login-why"), refused);
 tools();
 keyboard();
 arrive();
@@ -480,7 +477,7 @@ document.addEventListener("visibilitychange", () => {
   if (page.row) met(page.row);
 });
 
-const line = follow((event) => {
+hear((event) => {
   const was = state.phase;
   dispatch(event);
   if (state.phase !== "live" || was === "live") return;

@@ -3,7 +3,7 @@
 // other: they know its digest, and what of it was drawn.
 
 import { age, pathOf } from "./card.mjs";
-import { arrange, drawBlocks, el, mark, redraw, text } from "./dom.mjs";
+import { arrange, byId as $, drawBlocks, el, mark, redraw, text } from "./dom.mjs";
 import { recordOf } from "./state.mjs";
 import { clean } from "./words.mjs";
 
@@ -322,3 +322,35 @@ export function saidOf(offer, answer) {
 
 export const asksOf = (s, wants) => [...s.offers.values()].filter((o) => wants(o)).map((o) => s.asks.get(o.id)).filter(Boolean)
   .sort((a, b) => a.offer.made_at - b.offer.made_at || (a.offer.id < b.offer.id ? -1 : 1));
+
+let known = {}; // the user's PIN, which signs answers, until the page is left or loaded again
+
+// signed does what may take the PIN, with {pin} once that is known, and asks for it as
+// often as the server does.
+export async function signed(send) {
+  for (;;) {
+    try {
+      return await send(known);
+    } catch (e) {
+      if (e.code !== "pin" && e.code !== "wrong_pin") throw e;
+      known = {};
+      const typed = await askPIN(e.code === "wrong_pin" ? e.message : "");
+      if (!typed) throw e;
+      known = { pin: typed };
+    }
+  }
+}
+
+function askPIN(why) {
+  const box = $("pin"), field = $("pin-typed");
+  field.value = "";
+  $("pin-why").textContent = why;
+  box.returnValue = "";
+  box.showModal();
+  return new Promise((done) => {
+    box.addEventListener("close", () => {
+      done(box.returnValue === "give" ? field.value : "");
+      field.value = "";
+    }, { once: true });
+  });
+}

@@ -6,7 +6,6 @@
 // are the server's. STATES and compareRows repeat those of state and render.Queue, and a
 // test holds them to it.
 
-import { noMarks } from "./marks.mjs";
 import { stateWords } from "./words.mjs";
 
 export const STATES = ["permission", "question", "failed", "working",
@@ -24,6 +23,15 @@ export const PHASES = {
   denied: "Not signed in",
   resting: "Resting", // in a tab behind others
 };
+
+/** @type {{ mode: string, asksFirst: boolean }} */
+const noMarks = { mode: "fair", asksFirst: true };
+
+// marksOf reads from GET /api/config what the user has chosen for the order of rows (render.Queue).
+export function marksOf(config) {
+  const mode = config.queue?.value || noMarks.mode, asksFirst = config.permission_first?.value !== "false";
+  return mode === noMarks.mode && asksFirst ? noMarks : { mode, asksFirst };
+}
 
 export function initial() {
   return {
