@@ -13,8 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ask runs the hooks that are not rules: concurrently, but for those that may rewrite the input, which
-// see it as the one before them left it.
+// ask runs the hooks that are not rules: those that may rewrite the input in turn, the others concurrently.
 func (r *run) ask() {
 	var wait sync.WaitGroup
 	var turns []int
@@ -36,9 +35,8 @@ func (r *run) ask() {
 	wait.Wait()
 }
 
-// together asks the next of the hooks, and servers and models at once with those that follow, since they
-// have no side effects. When one rewrites the input, those after it are asked again. It returns how
-// many have been heard.
+// together asks the next hook, and servers and models at once with those that follow. When one rewrites the
+// input, those after it are asked again. It returns how many have been heard.
 func (r *run) together(turns []int) int {
 	n := 1
 	for n < len(turns) && r.results[turns[n-1]].Hook.Asks() && r.results[turns[n]].Hook.Asks() {

@@ -99,9 +99,8 @@ func (r HookResult) Success() bool { return r.Ran && r.Failed == nil }
 // says reports whether it decided anything.
 func (r HookResult) says() bool { return r.Outcome.Decision != wire.Silence }
 
-// Trigger runs the hooks that match ev and returns their answers, merged and in the client's format,
-// within the event's deadline. Rules are evaluated first. If one refuses, nothing but observers is started.
-// Otherwise the other hooks run, and the rules check the input that they produced once more.
+// Trigger runs the hooks that match ev within the event's deadline: rules first; unless one refuses the others,
+// and then the rules again for the input that these produced.
 func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 	start := time.Now()
 	limit := wire.DeadlineOf(ev.Kind)
@@ -212,8 +211,7 @@ func hear(h *config.Hook, seen *rule.Call, ask func(*HookResult)) (res HookResul
 	return res
 }
 
-// strictest returns the most careful of a hook's results for a call under several names. It approves
-// only what it approves under all of them.
+// strictest returns the most careful of a hook's results under several names: it approves only under all of them.
 func strictest(all []HookResult) HookResult {
 	best := slices.MaxFunc(all, func(a, b HookResult) int { return cmp.Compare(a.care(), b.care()) })
 	for _, res := range all {
@@ -313,8 +311,7 @@ func (r *run) leftToUser() bool {
 	})
 }
 
-// allowedOnce reports whether the user allowed exactly this call. The other hooks, whose answers the
-// user has not seen, then run.
+// allowedOnce reports whether the user allowed exactly this call; then the other hooks run.
 func (r *run) allowedOnce() bool {
 	if r.leftToUser() && !r.allowed {
 		r.allowed = r.ev.Once.Take()

@@ -121,8 +121,7 @@ func (l Loaded) Starts(k event.Kind) bool {
 	return slices.ContainsFunc(l.Hooks, func(h *config.Hook) bool { return h.Event == k && h.Runs() && h.Enabled })
 }
 
-// Load reads what is in force. For a file with an error, or a missing one, that is its
-// previous version (global) or what was trusted (project).
+// Load reads what is in force: of a file with an error its last good version, or what was trusted.
 func Load(s Sources) Loaded {
 	var l Loaded
 	var configs []*config.Config
@@ -232,8 +231,7 @@ func (s Sources) seal(c *config.Config, trusted *trust.Copy) {
 	}
 }
 
-// Trust puts the project's policy file at path, as it is now, in force, with the scripts that
-// it names. A file with an error is not trusted.
+// Trust puts the project's policy file, as it is now, in force with the scripts that it names, if it has no error.
 func (s Sources) Trust(path string) (*config.Config, error) {
 	data, err := trust.ReadFile(path)
 	if err != nil {
@@ -258,8 +256,7 @@ func (s Sources) Trust(path string) (*config.Config, error) {
 	return c, errors.Join(err, s.State.Uncover())
 }
 
-// Distrust takes the project's policy out of force, in its other worktrees, too, unless they are
-// trusted by themselves.
+// Distrust takes the project's policy out of force, in worktrees that are not trusted by themselves, too.
 func (s Sources) Distrust(path string) error {
 	var failed error
 	own, twin := s.namesOf(path)

@@ -14,8 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// merge combines the hooks' answers, in their order, into one verdict: the strongest decision
-// wins, with the reasons of all hooks that made it.
+// merge combines the hooks' answers: the strongest decision wins, with the reasons of all that made it.
 func (r *run) merge() Result {
 	m := merging{run: r}
 	m.recheck()
@@ -253,8 +252,7 @@ func (m *merging) stop() {
 	m.v.Decision, m.reasons, m.v.Context = wire.Silence, nil, nil
 }
 
-// once lets a refused call pass that the user allowed, and for others says how. Hooks that ask about the
-// call still do.
+// once lets a refused call pass that the user allowed, but for hooks that ask; for others it says how.
 func (m *merging) once() {
 	switch {
 	case m.v.Decision != wire.Deny || !m.leftToUser():

@@ -31,8 +31,7 @@ const (
 	examples = 3 // how many calls are shown of each kind
 )
 
-// past evaluates the calls in the client's transcripts, and prints those that the policy answers by
-// the hooks that decide.
+// past evaluates the calls in the client's transcripts, and prints those that the policy answers.
 func (c *testCmd) past(a *cli.App, s policy.Sources) error {
 	hooks, _, err := c.hooks(s)
 	if err != nil {

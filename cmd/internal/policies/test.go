@@ -122,8 +122,7 @@ func (c *testCmd) Run(a *cli.App, s policy.Sources) error {
 	return nil
 }
 
-// interruptible returns a context that ends on Ctrl-C: programs that a policy starts have a
-// session of their own, which the terminal's signals do not reach.
+// interruptible returns a context that ends on Ctrl-C, which programs in a session of their own do not get.
 func interruptible() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
@@ -299,8 +298,7 @@ type testCase struct {
 	text     string // the tool and its input, as written
 }
 
-// parseCases parses a test file. Calls are made in cwd. policy is nil if the file has none. The
-// error names the line.
+// parseCases parses a test file, whose calls are made in cwd. policy is nil if the file has none.
 func parseCases(data []byte, cwd string) (policy []byte, cases []testCase, err error) {
 	files := map[string][]byte{}
 	for _, part := range txtar.Parse(data).Files {

@@ -106,8 +106,7 @@ func (c *checking) rule() {
 	}
 }
 
-// spelling warns about a program, subcommand or flag that the other entries and examples of all
-// rules and packs write differently.
+// spelling warns about a word that the entries and examples of all rules and packs write differently.
 func (c *checking) spelling(entry string) {
 	lines := packed()
 	for _, h := range c.all {

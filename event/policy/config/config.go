@@ -96,7 +96,7 @@ func (h *Hook) Applies(c *rule.Call) bool {
 	case h.If == nil:
 		return true
 	case h.Spec.Rule != nil && h.Spec.Rule.Decision == wire.Allow:
-		return h.If.Covers(c)
+		return rule.Allows([]*rule.Rule{{Says: h.If}}, c) != nil
 	}
 	return h.If.Match(c)
 }
@@ -151,9 +151,8 @@ func (h *Hook) key() string {
 	return h.hashed
 }
 
-// Merge returns the hooks of several files in the order in which they run: project before global, definition
-// order within a file, identical ones once at their first place. There the global hook's settings
-// count: a project cannot weaken it by repeating it.
+// Merge returns the hooks of several files in the order in which they run, identical ones once at their first
+// place. There the global hook's settings count: a project cannot weaken it by repeating it.
 func Merge(configs ...*Config) []*Hook {
 	var out []*Hook
 	at := map[string]int{}

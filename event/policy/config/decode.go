@@ -37,14 +37,12 @@ var serverEvents = []event.Kind{
 	event.PreCompact,
 }
 
-// Decode parses a policy file. It is strict: every unknown key, wrong type, implausible value,
-// and decision that the event cannot express is a Problem of the error, which is a Problems.
+// Decode parses a policy file strictly: its error is a Problems.
 func Decode(file string, level Level, data []byte) (*Config, error) {
 	return decode(file, level, data, false)
 }
 
-// DecodeAgain is Decode for a text that Decode has accepted before: it does not check the patterns and
-// examples of rules, which is most of the work.
+// DecodeAgain is Decode for a text that Decode has accepted: it does not check the patterns and examples again.
 func DecodeAgain(file string, level Level, data []byte) (*Config, error) {
 	return decode(file, level, data, true)
 }
@@ -119,8 +117,7 @@ func (d *decoder) all(top *object) {
 	d.end(top)
 }
 
-// event parses an event's name. An event that the installer never registers is an error, since
-// its hooks would never run.
+// event parses the name of an event that the installer registers.
 func (d *decoder) event(name string, at place) (k event.Kind, ok bool) {
 	var all []string
 	for _, info := range event.Kinds {

@@ -19,9 +19,8 @@ type importedGroup struct {
 	Hooks   []map[string]json.RawMessage `json:"hooks"`
 }
 
-// FromClient returns a policy with the hooks and permission rules in the client's settings files,
-// and those that a policy of that level cannot have, with the reason. own reports whether a handler
-// is beckon's own, which would run the others.
+// FromClient returns a policy with the hooks and permission rules in the client's settings files, and those that
+// a policy of that level cannot have, with the reason. own reports whether a handler is beckon's own.
 func FromClient(files [][]byte, level Level, own func(handler []byte) bool) (text []byte, left []string, err error) {
 	lists, hooks := map[string][]string{}, map[string][]importedGroup{}
 	fits := func(what, entry string, doc map[string]any) bool {
@@ -77,8 +76,7 @@ func FromClient(files [][]byte, level Level, own func(handler []byte) bool) (tex
 	return out.Bytes(), left, err
 }
 
-// converted returns a handler with the client's own members translated: one that runs in the
-// background decides nothing, so it observes.
+// converted returns a handler as a policy writes it: one that runs in the background observes.
 func converted(h gjson.Result) map[string]json.RawMessage {
 	members := map[string]json.RawMessage{}
 	h.ForEach(func(k, v gjson.Result) bool {

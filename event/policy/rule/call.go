@@ -124,16 +124,14 @@ func members(v gjson.Result, depth int, f func(name string, v gjson.Result)) {
 	})
 }
 
-// Matcher says which invocations of an event a hook is for: all, those whose value is in a list, or those
-// in whose value an expression matches.
+// Matcher selects invocations of an event: all, those with a value of a list, or that an expression matches.
 type Matcher struct {
 	text  string
 	exact []string
 	re    *regexp.Regexp
 }
 
-// NewMatcher parses a matcher for events of kind k. An expression that is invalid, or that the client would
-// read differently, is an error.
+// NewMatcher parses a matcher for events of kind k; an expression that the client reads differently is an error.
 func NewMatcher(k event.Kind, text string) (Matcher, error) {
 	m := Matcher{text: text}
 	if text == "" || text == "*" || text == ".*" {

@@ -13,8 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Example returns the call of an example in a policy: a command of Bash, or "read FILE" or "write FILE" of
-// those tools; for an event without tools, a prompt.
+// Example returns the call of an example: a command, "read FILE" or "write FILE"; without tools, a prompt.
 func Example(text string, tool bool) *Call {
 	c := &Call{Tool: "Bash", Cwd: "/example/project", Project: "/example/project", Home: "/example"}
 	if !tool {
@@ -46,8 +45,7 @@ func (r Rule) Check() []Problem {
 
 func doubt(field, what string) Problem { return Problem{Field: field, What: what, Doubt: true} }
 
-// vain returns the entries that do not cover what they say: a word that counts as a flag's value, a command
-// that only shows help, an exception.
+// vain returns the entries that do not cover what they say.
 func (r Rule) vain() (list []Problem) {
 	if len(r.Paths)+len(r.Regex)+len(r.Words) > 0 {
 		return nil // the entry alone is not what the rule covers

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -204,9 +205,10 @@ const inPlace = "-i -pi --in-place --write -w --fix"
 
 // edits reports whether a program changes files in place.
 func edits(head string, rest []string) bool {
-	return shell.In("sed perl ruby prettier gofmt eslint black rustfmt", head) && slices.ContainsFunc(rest, func(w string) bool {
+	changes := func(w string) bool {
 		return slices.ContainsFunc(strings.Fields(inPlace), func(flag string) bool { return strings.HasPrefix(w, flag) })
-	})
+	}
+	return shell.In("sed perl ruby prettier gofmt eslint black rustfmt", head) && slices.ContainsFunc(rest, changes)
 }
 
 func isRecursive(w string) bool {
@@ -239,10 +241,12 @@ func (o *opening) given(head string, write bool) {
 // git adds the files that a git command reads or writes: words, and what follows the colon of a revision.
 func (o *opening) git(words []string) {
 	sub := 0
-	for ; sub < len(words) && (!isPlain(words[sub]) || sub > 0 && shell.In("-C -c --git-dir --work-tree", words[sub-1])); sub++ {
-		if sub > 0 && words[sub-1] == "-C" && !strings.Contains(words[sub], hole) {
+	before := ""
+	for ; sub < len(words) && (!isPlain(words[sub]) || shell.In("-C -c --git-dir --work-tree", before)); sub++ {
+		if before == "-C" && !strings.Contains(words[sub], hole) {
 			o.dir = inDir(o.dir, words[sub])
 		}
+		before = words[sub]
 	}
 	if sub == len(words) {
 		return
@@ -288,18 +292,12 @@ func (o *opening) revision(w string, u use) {
 	switch name = strings.TrimPrefix(name, "/"); {
 	case strings.HasPrefix(name, ".") && strings.Contains(name, "/"):
 		u.all = false
-	case name == "" || isPath(name):
-		if name == "" {
-			name = "."
-		}
-		if !strings.Contains(dir, hole) {
-			o.dir = repository(o.ways(inDir(dir, "."))[0])
-		}
-	default:
+	case name != "" && !isPath(name):
 		return
+	case !strings.Contains(dir, hole):
+		dir = repository(o.ways(inDir(dir, "."))[0])
 	}
-	o.add(name, u)
-	o.dir = dir
+	o.list = append(o.list, o.file(dir, cmp.Or(name, "."), u))
 }
 
 // patch adds the files that a patch of Codex's names.
@@ -338,7 +336,8 @@ func (c *Call) toolFiles() (list []file) {
 		return nil
 	}
 	members(input, 0, func(name string, v gjson.Result) {
-		if !shell.In(pathNames, name) && !(mcp && (shell.In(serverNames, name) || strings.HasSuffix(strings.ToLower(name), "path"))) {
+		server := mcp && (shell.In(serverNames, name) || strings.HasSuffix(strings.ToLower(name), "path"))
+		if !server && !shell.In(pathNames, name) {
 			return
 		}
 		for _, text := range texts(v) {
@@ -351,8 +350,7 @@ func (c *Call) toolFiles() (list []file) {
 	return list
 }
 
-// searches returns the files that Grep or Glob reads: its folders, those that fit a pattern in them, and for
-// what shows texts those that are there.
+// searches returns the files that Grep or Glob reads: its folders, and those in them that fit or are shown.
 func (c *Call) searches(input gjson.Result, pattern string, u use) (list []file) {
 	dirs := texts(input.Get("path")) // other agents have several
 	for _, dir := range dirs {

@@ -282,8 +282,7 @@ func scripted(name string, tail []string) []string {
 	return append([]string{"run"}, tail...)
 }
 
-// hasWords reports whether what stands behind a program has the pattern's words and flags, and what is not
-// certain about it. given: it gets more words than the line has.
+// hasWords reports whether the words and flags behind a program are the pattern's, and what is not certain.
 func (p *Pattern) hasWords(name string, tail []string, given bool) (ok bool, unsure string) {
 	script := shell.In(scriptRunners, p.program) && p.first() == "run" && !shell.In("node deno", p.program)
 	switch {
@@ -334,8 +333,7 @@ func (p *Pattern) hasWords(name string, tail []string, given bool) (ok bool, uns
 	}), unsure
 }
 
-// excepts reports whether an exception's pattern names a command completely: no operand but those that it
-// names, if it names more than a subcommand.
+// excepts reports whether an exception names a command completely, if it names more than a subcommand.
 func (p *Pattern) excepts(l *shell.Line, at int) bool {
 	open := len(p.words) == 0 ||
 		len(p.words) == 1 && !p.words[0].value && isPlain(p.first()) && !shell.In(writesAll, p.program)

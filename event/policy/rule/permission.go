@@ -115,9 +115,6 @@ func (p *Permission) evaluate(c *Call) Verdict {
 	return verdict(p.inputFits(c, true))
 }
 
-// Covers reports whether the rule covers everything that a call does, as an approval needs.
-func (p *Permission) Covers(c *Call) bool { return Allows([]*Rule{{Says: p}}, c) != nil }
-
 // inputFits compares the input of a tool without commands and files; unread is the result if it cannot be told.
 func (p *Permission) inputFits(c *Call, unread bool) bool {
 	get := func(name string) string { return gjson.GetBytes(c.Input, name).String() }

@@ -141,8 +141,7 @@ func (e endpoint) unexpected(status int) error {
 	return fmt.Errorf("%s answered %d, %s", e.shown, status, text)
 }
 
-// remote is a handler that posts each event to an address: a policy server, or a native http hook, which
-// gets the client's payload and answers in its JSON.
+// remote posts each event to an address: of a policy server, or a native http hook, which answers in the client's JSON.
 type remote struct {
 	endpoint
 	health health
@@ -151,9 +150,8 @@ type remote struct {
 	closed bool // native: an empty answer is none
 }
 
-// NewServer returns a handler that asks a policy server. timeout is for one try; 0 leaves it to the
-// context. state stores whether the server answered; "" stores nothing. The server is asked again, with
-// the same event id, after 500 and above, 429, a failed connection and a timeout.
+// NewServer returns a handler that asks a policy server, each try within the timeout if it is not 0. state stores
+// whether the server answered; "" stores nothing.
 func NewServer(s config.Spec, timeout time.Duration, state trust.Dir) (wire.Handler, error) {
 	to, err := newEndpoint(s.URL, s.Headers)
 	to.timeout, to.retries, to.delay = timeout, s.Retries, s.RetryDelay
@@ -258,8 +256,7 @@ const (
 	downFor = 30 * time.Second
 )
 
-// health remembers, by a file that exists while a server is down, to skip it for a while, because it would
-// delay every call. Without a state it remembers nothing.
+// health is a file that exists while a server is down, which is then skipped for a while. Without a state it is none.
 type health struct {
 	state trust.Dir
 	name  string
@@ -267,8 +264,7 @@ type health struct {
 
 func healthOf(url string, state trust.Dir) health { return health{state, trust.Sum(url)[:32]} }
 
-// ask reports how the server may be asked now: not at all; once, after the pause, by one process; or with
-// all retries.
+// ask reports how the server may be asked now: not at all, once after the pause, or with all retries.
 func (h health) ask() (may, once bool) {
 	if h.state == "" {
 		return true, false

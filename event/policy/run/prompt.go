@@ -185,9 +185,8 @@ var inherited = map[string]bool{
 	"CLAUDE_ENV_FILE": true, "CLAUDE_PID": true, "CLAUDE_PROJECT_DIR": true,
 }
 
-// askClient asks `claude -p`: a user without a key has logged the client in. It runs without hooks, tools,
-// servers or skills, in an empty directory: the project must not influence how it is judged. The
-// question is passed on stdin, where other users cannot see it.
+// askClient asks `claude -p`, without hooks, tools, servers or skills in an empty directory: the project must not
+// influence how it is judged. The question is passed on stdin, where other users cannot see it.
 func (h prompt) askClient(ctx context.Context, question string) (string, error) {
 	path, err := exec.LookPath(h.Client)
 	if err != nil {
@@ -211,8 +210,7 @@ func (h prompt) askClient(ctx context.Context, question string) (string, error) 
 	return r.stdout, nil
 }
 
-// judgement parses an answer. The first line is one of the three words, and a reason may follow. Anything
-// else is an error, not a guess.
+// judgement parses an answer: one of the three words, and perhaps a reason. Anything else is an error.
 func judgement(text string) (d wire.Decision, reason string, err error) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	word, why := first, ""

@@ -35,9 +35,8 @@ import (
 // Starter lets cmd/internal/hook, which does not link this package, start handlers.
 type Starter struct{}
 
-// Prepare creates the handlers of the hooks of kind k, with env as the environment of what they start; one
-// that cannot be created fails when its turn comes. state stores which servers are down; "" stores
-// nothing, and then the caller must have passed env through Inside.
+// Prepare creates the handlers of the hooks of kind k, which start things in env; one that cannot be created fails
+// in its turn. state stores which servers are down; with "" the caller must have passed env through Inside.
 func (Starter) Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir) {
 	marked := state == ""
 	for _, h := range hooks {
@@ -115,8 +114,7 @@ var maxEnv = map[bool]int{false: 128 << 10, true: 32 << 10}[runtime.GOOS == "win
 // maxOutput is how many bytes of a handler's output the trace keeps.
 const maxOutput = 8 << 10
 
-// Command is a handler that runs a command for each event, with the payload on stdin and the
-// variables that the manual lists in the environment.
+// Command is a handler that runs a command for each event, with the payload on stdin.
 type Command struct {
 	Command string   // a shell's line; with Args a program
 	Args    []string // not nil: no shell; ${CLAUDE_PROJECT_DIR} is replaced in Command and in each argument
@@ -244,8 +242,7 @@ func (h Command) dir(c wire.Call) string {
 	return string(filepath.Separator)
 }
 
-// variables returns the values of a call that a handler may use. One without a value in the event is
-// empty, so that one from the caller's environment never replaces it.
+// variables returns the values of a call; empty ones keep those of the caller's environment away.
 func variables(c wire.Call) [][2]string {
 	return [][2]string{
 		{"HOOK_EVENT", c.Event},
@@ -387,8 +384,7 @@ type capped struct {
 	whole bool // the end was reached: no process has the output open
 }
 
-// ReadFrom is called by os/exec to copy the output. Only here can an output that ended be told
-// from one that was closed by force.
+// ReadFrom is called by os/exec: only here an output that ended differs from one that was closed by force.
 func (c *capped) ReadFrom(r io.Reader) (int64, error) {
 	n, err := io.Copy(&c.Bounded, r)
 	c.whole = err == nil

@@ -123,8 +123,7 @@ func (r *reader) text(text string, in stream) string {
 	return r.stmts(list, in)
 }
 
-// parse returns the statements of a text: those of the first dialect that accepts it, else Bash's up to the
-// mistake, which a shell runs, too.
+// parse returns the statements of a text, in the first dialect that accepts it, else Bash's up to the mistake.
 func parse(text string) (first []*syntax.Stmt, mistake error) {
 	for i, dialect := range [...]syntax.LangVariant{syntax.LangBash, syntax.LangZsh, syntax.LangMirBSDKorn} {
 		var list []*syntax.Stmt

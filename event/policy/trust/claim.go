@@ -43,8 +43,7 @@ func (d Dir) First(name string, now time.Time) bool {
 	return !d.seen(claimsDir, Sum(name)[:32], "", time.Minute, now)
 }
 
-// Due returns the texts that the session's user has not seen within that time, and records that they
-// are shown now.
+// Due returns the texts that the session's user has not seen within that time, and counts them as seen.
 func (d Dir) Due(session string, texts []string, every time.Duration, now time.Time) []string {
 	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool {
 		return d.seen(noticesDir, Sum(session + "\x00" + text)[:32], "", every, now)
@@ -144,8 +143,7 @@ func (d Dir) Refuse(r Refused, now time.Time) (code string, err error) {
 // codeLetters are the characters of codes: without digits that look like letters.
 const codeLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
-// Allow lets the refused call of that code pass once, and returns it. The error is ErrNoCode, or what is
-// wrong with the file.
+// Allow lets the refused call of that code pass once, and returns it.
 func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 	code = strings.ToUpper(strings.TrimSpace(code))
 	if len(code) != 9 || strings.Trim(code, codeLetters+"-") != "" {
@@ -180,9 +178,8 @@ func (d Dir) Allows() bool {
 	return err == nil
 }
 
-// Take returns the call of that name if the user allowed it: once, but for all copies of the
-// invocation, which its tool use identifies. The client asks every copy, and one refusal would be
-// enough.
+// Take returns the call of that name if the user allowed it: once, but for all copies of the invocation, which
+// its tool use identifies.
 func (d Dir) Take(call, use string, now time.Time) (r Refused, ok bool) {
 	taken := Sum(call + "\x00" + cmp.Or(use, rand.Text())) // a call without an id is like no other
 	if d.Read(allowedDir, call) != nil && os.MkdirAll(d.Path(takenDir), dirMode) == nil {

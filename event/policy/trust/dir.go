@@ -39,8 +39,7 @@ func ProjectFile(dir string) string { return filepath.Join(dir, ".beckon", Name)
 // ProjectOf returns the project whose policy file is at path.
 func ProjectOf(path string) string { return filepath.Dir(filepath.Dir(path)) }
 
-// Files returns the paths where policies may be: next to the configuration, and in the project that the
-// client names. Either is empty if its place is unknown.
+// Files returns the paths of the user's policy and of the client's project's, empty if their place is unknown.
 func Files(getenv func(string) string) (global, project string) {
 	global = home.Config(getenv, Name)
 	if d := getenv("CLAUDE_PROJECT_DIR"); filepath.IsAbs(d) {
@@ -87,9 +86,8 @@ func (d Dir) trusts() bool {
 	return err == nil
 }
 
-// ProjectAround returns the project of a directory: the nearest one upwards whose policy the user trusts,
-// there or in another worktree, else the nearest with a policy, else the directory itself: a policy
-// that an agent puts into a subdirectory must not hide the outer one.
+// ProjectAround returns the project of a directory: the nearest upwards whose policy the user trusts, there or in
+// another worktree, else the nearest with a policy (which must not hide an outer one), else the directory itself.
 func ProjectAround(dir string, kept Dir, tree Tree) string {
 	dir = filepath.Clean(dir)
 	trusts, nearest := kept.trusts(), ""

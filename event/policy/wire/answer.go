@@ -194,8 +194,7 @@ func must(v any) []byte {
 	return b
 }
 
-// members returns the members of the one object in data. A repeated name is an error: parsers differ in
-// which one counts.
+// members returns the members of the one object in data. A repeated name is an error: parsers differ on it.
 func members(data []byte) (map[string]gjson.Result, error) {
 	if !json.Valid(data) {
 		return nil, errors.New("it is not JSON")
@@ -248,8 +247,7 @@ func kind(v gjson.Result) string {
 	return boolean
 }
 
-// Overlay returns base with the members of over merged into it; null removes one. It fails if either is not an
-// object, or has a repeated member.
+// Overlay returns an object with the members of another one merged into it; null removes one.
 func Overlay(base, over []byte) ([]byte, error) {
 	out := map[string]json.RawMessage{}
 	for i, object := range [][]byte{base, over} {
@@ -275,8 +273,7 @@ func Compact(data []byte) []byte {
 	return out.Bytes()
 }
 
-// sameJSON reports whether two values are equal, whatever the order of their members. Numbers are compared as
-// written.
+// sameJSON reports whether two values are equal, with members in any order, and numbers as written.
 func sameJSON(a, b []byte) bool {
 	var values [2]any
 	for i, data := range [][]byte{a, b} {

@@ -35,8 +35,7 @@ type Call struct {
 	Hops      int // how many policies have passed the question on
 }
 
-// Readings returns c under each name that its tool may have: more than one if the agent's own
-// name does not separate server and tool.
+// Readings returns c under each name that its tool may have, if it does not separate server and tool.
 func (c Call) Readings() []Call {
 	old, list := gjson.GetBytes(c.Payload, "tool_name"), []Call{c}
 	for _, name := range gjson.GetBytes(c.Payload, ToolNames).Array() {

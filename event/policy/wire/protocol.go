@@ -17,8 +17,7 @@ import (
 // protocolVersion is the one version of the server protocol that exists.
 const protocolVersion = "1.0"
 
-// Question returns the body of a question about c, and the data in it, which an answer may change. The
-// events of one tool call, else those of one prompt, share a correlation id.
+// Question returns the body of a question about c, and its data. The events of one call share a correlation id.
 func Question(c Call) (body, data []byte, err error) {
 	if data, err = eventData(c); err != nil {
 		return nil, nil, fmt.Errorf("the payload: %w", err)
@@ -159,8 +158,7 @@ type Asked struct {
 	Payload []byte // the client's own, as far as the asker sent it
 }
 
-// ParseQuestion parses a question of protocol 1.0: its data, with the members next to them. Errors
-// contain nothing of the request.
+// ParseQuestion parses a question of protocol 1.0. Errors contain nothing of the request.
 func ParseQuestion(body []byte) (Asked, error) {
 	if !json.Valid(body) {
 		return Asked{}, errors.New("the request is not JSON")
@@ -196,9 +194,8 @@ type reply struct {
 	Metadata map[string]string          `json:"metadata,omitempty"`
 }
 
-// Reply returns the answer of protocol 1.0 to a question. The protocol can neither end the agent's work
-// nor ask, so that is a block, but for a caller that understands "ask" (asks). metadata has what a
-// decision contains beyond the protocol.
+// Reply returns the answer of protocol 1.0 to a question. What the protocol cannot express is a block, but an ask for
+// a caller that understands it (asks); metadata has the texts.
 func Reply(v Verdict, asks bool) []byte {
 	r := reply{
 		Version:  protocolVersion,

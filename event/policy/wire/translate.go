@@ -227,8 +227,7 @@ func (w *writing) texts() {
 	}
 }
 
-// put sets a member of an object, creating the objects on its path. An existing text is kept,
-// and the other follows it.
+// put sets a member of an object, creating those on its path. A text follows one that is already there.
 func put(object map[string]any, path string, value json.RawMessage) {
 	name, rest, nested := strings.Cut(path, ".")
 	if nested {
