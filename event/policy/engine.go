@@ -394,7 +394,8 @@ func Traced(r HookResult) trust.TracedHook {
 
 // SubjectOf returns what an event is about, in one line.
 func SubjectOf(payload []byte) string {
-	const paths = "tool_input.command tool_input.file_path tool_input.notebook_path tool_input.url tool_input.path prompt message"
+	const paths = "tool_input.command tool_input.file_path tool_input.notebook_path tool_input.url tool_input.path " +
+		"prompt message"
 	for path := range strings.FieldsSeq(paths) {
 		if v := gjson.GetBytes(payload, path); v.Type == gjson.String && v.Str != "" {
 			return v.Str

@@ -14,68 +14,54 @@ import (
 )
 
 // Check returns warnings about valid hooks that are probably mistakes.
-func Check(hooks []*Hook) []Problem {
-	var out []Problem
+func Check(hooks []*Hook) (out []Problem) {
 	for _, h := range hooks {
-		c := checking{h: h, all: hooks}
-		for _, name := range h.Gone {
-			c.warn("leave it out; a rule that allows is off until then", "%q has no effect any more", name)
+		warn := func(advice, format string, args ...any) {
+			what := h.ID + ": " + fmt.Sprintf(format, args...)
+			out = append(out, Problem{File: h.File, Line: h.Line, Path: h.Path, What: what, Advice: advice, Warning: true})
 		}
-		c.matcher()
-		c.rule()
-		out = append(out, c.found...)
+		for _, name := range h.Gone {
+			warn("leave it out; a rule that allows is off until then", "%q has no effect any more", name)
+		}
+		h.checkMatcher(warn)
+		h.checkRule(hooks, warn)
 	}
 	return out
 }
 
-// checking is the state of Check for one hook.
-type checking struct {
-	h     *Hook
-	all   []*Hook
-	found []Problem
-}
-
-func (c *checking) warn(advice, format string, args ...any) {
-	c.found = append(c.found, Problem{
-		File:    c.h.File,
-		Line:    c.h.Line,
-		Path:    c.h.Path,
-		What:    c.h.ID + ": " + fmt.Sprintf(format, args...),
-		Advice:  advice,
-		Warning: true,
-	})
-}
+// warning adds a warning.
+type warning func(advice, format string, args ...any)
 
 // clientTools are the client's own tools, to find matchers that misspell them.
 const clientTools = `Bash PowerShell Edit Write Read NotebookEdit Glob Grep WebFetch WebSearch
 	Agent Task AskUserQuestion EnterPlanMode ExitPlanMode Skill Monitor`
 
-func (c *checking) matcher() {
-	m, can := c.h.Matcher, wire.RulesOf(c.h.Event)
+func (h *Hook) checkMatcher(warn warning) {
+	m, can := h.Matcher, wire.RulesOf(h.Event)
 	if !can.Tool {
 		return
 	}
 	names := m.Names()
-	if c.h.If != nil {
-		name, _, _ := strings.Cut(c.h.If.Text(), "(")
+	if h.If != nil {
+		name, _, _ := strings.Cut(h.If.Text(), "(")
 		names = append(slices.Clip(names), name)
 	}
 	for _, name := range names {
 		for _, t := range strings.Fields(clientTools) {
 			if strings.EqualFold(t, name) && t != name {
-				c.warn(fmt.Sprintf("did you mean %q?", t),
+				warn(fmt.Sprintf("did you mean %q?", t),
 					"the matcher %q is case-sensitive and takes no tool of the client", name)
 			}
 		}
 	}
-	if !m.All() && m.Match("Bash") && !m.Match("PowerShell") && can.Refuse != wire.NoWay && !c.h.Observe {
-		c.warn(`"Bash|PowerShell"`, "where there is no Bash the client has PowerShell, which it does not match")
+	if !m.All() && m.Match("Bash") && !m.Match("PowerShell") && can.Refuse != wire.NoWay && !h.Observe {
+		warn(`"Bash|PowerShell"`, "where there is no Bash the client has PowerShell, which it does not match")
 	}
 }
 
-// rule warns about conditions that can never hold.
-func (c *checking) rule() {
-	r := c.h.Spec.Rule
+// checkRule warns about conditions that can never hold.
+func (h *Hook) checkRule(all []*Hook, warn warning) {
+	r := h.Spec.Rule
 	if r == nil {
 		return
 	}
@@ -86,30 +72,30 @@ func (c *checking) rule() {
 		})
 	}
 	if len(m.Commands)+len(m.Regex) > 0 && !takes("Bash PowerShell Monitor") {
-		c.warn("", "no tool that it matches runs commands, so it never holds")
+		warn("", "no tool that it matches runs commands, so it never holds")
 	}
 	if len(m.Paths) > 0 && !takes("Bash PowerShell Edit Write Read NotebookEdit Glob Grep MultiEdit") {
-		c.warn("", "no tool that it matches has a path, so it never holds")
+		warn("", "no tool that it matches has a path, so it never holds")
 	}
 	if m.Allow && len(m.Words) > 0 && len(m.Paths)+len(m.Commands)+len(m.Regex) == 0 {
-		c.warn("give it commands or paths", "it approves whatever has these words in it, and all that is beside them")
+		warn("give it commands or paths", "it approves whatever has these words in it, and all that is beside them")
 	}
 	for _, p := range m.Check() {
 		if p.Doubt {
-			c.warn("", "%s", strings.TrimPrefix(p.Field+": "+p.What, ": "))
+			warn("", "%s", strings.TrimPrefix(p.Field+": "+p.What, ": "))
 		}
 	}
-	if c.h.Level != Own && !strings.Contains(c.h.ID, "/") { // a pack's are tested
+	if h.Level != Own && !strings.Contains(h.ID, "/") { // a pack's are tested
 		for _, entry := range m.Commands {
-			c.spelling(entry)
+			spelling(entry, all, warn)
 		}
 	}
 }
 
 // spelling warns about a word that the entries and examples of all rules and packs write differently.
-func (c *checking) spelling(entry string) {
+func spelling(entry string, all []*Hook, warn warning) {
 	lines := packed()
-	for _, h := range c.all {
+	for _, h := range all {
 		if r := h.Spec.Rule; r != nil {
 			lines = slices.Concat(lines, r.Match.Commands, r.Examples)
 		}
@@ -124,15 +110,15 @@ func (c *checking) spelling(entry string) {
 		}
 	}
 	if _, err := exec.LookPath(words[0]); err != nil && !shell.IsKnown(words[0]) {
-		c.misspelt(entry, words[0], programs)
+		misspelt(entry, words[0], programs, warn)
 	}
 	for _, w := range words[1:] {
-		c.misspelt(entry, w, known)
+		misspelt(entry, w, known, warn)
 	}
 }
 
 // misspelt warns about a word of an entry that is nearly one of the known ones. A plural is another word.
-func (c *checking) misspelt(entry, word string, known []string) {
+func misspelt(entry, word string, known []string, warn warning) {
 	const short = 5 // shorter words are often near others
 	if len(word) < short || slices.Contains(known, word) {
 		return
@@ -142,7 +128,7 @@ func (c *checking) misspelt(entry, word string, known []string) {
 		longer := len(word) - len(k)
 		near := typed.Nearest(word, []string{k}) != "" && (longer == 1 || longer == -1 || sorted(word) == sorted(k))
 		if near && k+"s" != word && word+"s" != k && !strings.HasPrefix(k, word+"-") {
-			c.warn(fmt.Sprintf("did you mean %q?", k),
+			warn(fmt.Sprintf("did you mean %q?", k),
 				"commands: %q of %q is near to a word that is known of the program", word, entry)
 			return
 		}

@@ -40,8 +40,9 @@ func (p *Pattern) operands(tail []string) operands {
 			}
 		case !ended && shell.In(shell.TextFlags, last), strings.HasPrefix(w, ":!"), strings.HasPrefix(w, ":(exclude"):
 		default:
-			kind, name, slash := strings.Cut(w, "/")
-			if slash = slash && shell.In(clusters, p.program) && isPlain(kind) && !strings.Contains(name, "/"); slash { // ns/prod
+			kind, name, slash := strings.Cut(w, "/") // ns/prod
+			slash = slash && shell.In(clusters, p.program) && isPlain(kind) && !strings.Contains(name, "/")
+			if slash {
 				add(kind, false)
 				w = name
 			}

@@ -244,12 +244,13 @@ func (h Command) dir(c wire.Call) string {
 
 // variables returns the values of a call; empty ones keep those of the caller's environment away.
 func variables(c wire.Call) [][2]string {
+	file := firstText(c.ToolInput, "file_path", "notebook_path", "path")
 	return [][2]string{
 		{"HOOK_EVENT", c.Event},
 		{"TOOL_NAME", c.ToolName},
 		{"TOOL_INPUT", string(c.ToolInput)},
 		{"SESSION_ID", c.SessionID},
-		{"FILE_PATH", cmp.Or(firstText(c.ToolInput, "file_path", "notebook_path", "path"), firstText(c.Payload, "file_path"))},
+		{"FILE_PATH", cmp.Or(file, firstText(c.Payload, "file_path"))},
 		{"COMMAND", firstText(c.ToolInput, "command")},
 		{"PROJECT_DIR", c.ProjectDir},
 	}

@@ -24,7 +24,8 @@ func (r *reader) run(c Command) string {
 	for i, p := range c.Programs() {
 		word := c.Words[p.At]
 		f, ok := r.files[r.file(word)]
-		if script := i > 0 && In(Shells, name) || strings.Contains(word, "/"); script && !ok && !strings.HasPrefix(word, "/") {
+		script := i > 0 && In(Shells, name) || strings.Contains(word, "/")
+		if script && !ok && !strings.HasPrefix(word, "/") {
 			f.feeds = r.unpacked
 		}
 		if c.Feeds = append(c.Feeds, f.feeds...); !p.Weak {

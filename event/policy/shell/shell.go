@@ -114,7 +114,8 @@ func Base(word string) string {
 		return word
 	}
 	word = strings.TrimSuffix(word, "/")
-	if at := strings.LastIndexAny(word, `/\#`); at >= 0 && (!strings.Contains(word, " ") || strings.HasSuffix(word, ".exe")) {
+	path := !strings.Contains(word, " ") || strings.HasSuffix(word, ".exe")
+	if at := strings.LastIndexAny(word, `/\#`); path && at >= 0 {
 		word = word[at+1:]
 	}
 	if at := strings.IndexAny(word, "@:"); at > 0 && isVersion(word[at+1:]) {
@@ -137,7 +138,8 @@ const gnu = "awk cp env find grep make mv rm sed stdbuf tar time timeout xargs"
 func isVersion(text string) bool {
 	tag, _, _ := strings.Cut(text, "-")
 	text = strings.TrimLeft(text, "^~v")
-	return In("latest next canary beta light stable lts alpine slim", tag) || text != "" && text[0] >= '0' && text[0] <= '9'
+	number := text != "" && text[0] >= '0' && text[0] <= '9'
+	return number || In("latest next canary beta light stable lts alpine slim", tag)
 }
 
 // powerSyntax finds comments, quoted texts, variables, words and signs of PowerShell.
