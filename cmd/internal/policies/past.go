@@ -45,11 +45,11 @@ func (c *testCmd) past(a *cli.App, s policy.Sources) error {
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	t := newTrial(s, hooks, false)
+	try := trial(s, hooks, false)
 	calls, answered, answers := 0, 0, map[string][]string{}
 	err = read.each(ctx, path, func(x call) {
 		calls++
-		_, r := t.of(ctx, x)
+		_, r := try(ctx, x)
 		if word, hooks := decided(r); word != "pass" {
 			answered++
 			by := word + " " + strings.Join(hooks, ", ")

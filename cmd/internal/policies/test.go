@@ -48,33 +48,25 @@ type call struct {
 	place   string // the file and line that it is from
 }
 
-// trial evaluates calls. Nobody gets the answers.
-type trial struct {
-	hooks []*config.Hook
-	home  string
-	// start has what the hooks ask for started, in env; otherwise only rules are evaluated.
-	start bool
-	env   []string
-}
-
-func newTrial(s policy.Sources, hooks []*config.Hook, start bool) trial {
-	return trial{hooks, s.Home, start, run.Inside(os.Environ(), s.State)}
-}
-
-func (t trial) of(ctx context.Context, c call) (policy.Event, policy.Result) {
-	ev := policy.Event{
-		Kind:       c.kind,
-		Payload:    c.payload,
-		At:         c.at,
-		ID:         "evt_test",
-		Home:       t.home,
-		ProjectDir: c.project,
+// trial returns what evaluates calls, whose answers nobody gets. With start it starts what the hooks ask for;
+// otherwise only rules are evaluated.
+func trial(s policy.Sources, hooks []*config.Hook, start bool) func(context.Context, call) (policy.Event, policy.Result) {
+	env := run.Inside(os.Environ(), s.State)
+	return func(ctx context.Context, c call) (policy.Event, policy.Result) {
+		ev := policy.Event{
+			Kind:       c.kind,
+			Payload:    c.payload,
+			At:         c.at,
+			ID:         "evt_test",
+			Home:       s.Home,
+			ProjectDir: c.project,
+		}
+		if !start {
+			ev.Skip = "only rules are asked"
+		}
+		run.Starter{}.Prepare(hooks, c.kind, env, "")
+		return ev, policy.Engine{Hooks: hooks}.Trigger(ctx, ev)
 	}
-	if !t.start {
-		ev.Skip = "only rules are asked"
-	}
-	run.Starter{}.Prepare(t.hooks, c.kind, t.env, "")
-	return ev, policy.Engine{Hooks: t.hooks}.Trigger(ctx, ev)
 }
 
 // hooks returns those of --policy, else those in force, with what is to be known of these.
@@ -113,7 +105,7 @@ func (c *testCmd) Run(a *cli.App, s policy.Sources) error {
 	ctx, stop := interruptible()
 	defer stop()
 	now := call{kind: e.Kind, payload: payload, at: time.Now(), project: trust.ProjectOf(s.Project)}
-	ev, r := newTrial(s, hooks, true).of(ctx, now)
+	ev, r := trial(s, hooks, true)(ctx, now)
 	if c.JSON {
 		return cli.WriteJSON(a.Stdout, policy.EntryOf(ev, r))
 	}
@@ -267,9 +259,9 @@ func (c *testCmd) testFile(a *cli.App, s policy.Sources, path string) (passed, f
 	if err != nil {
 		return 0, 0, err
 	}
-	t := newTrial(s, hooks, false)
+	try := trial(s, hooks, false)
 	for _, x := range cases {
-		_, r := t.of(context.Background(), x.call)
+		_, r := try(context.Background(), x.call)
 		got, by := decided(r)
 		if x.decision == got {
 			passed++

@@ -140,7 +140,11 @@ func (f *fields) part(p syntax.WordPart, quoted bool) {
 	case *syntax.Lit:
 		f.literal(p.Value, quoted)
 	case *syntax.SglQuoted:
-		f.add(single(p))
+		text := p.Value
+		if p.Dollar {
+			text = unescaped(strings.ReplaceAll(text, `\'`, `'`))
+		}
+		f.add(text)
 	case *syntax.DblQuoted:
 		f.open = true
 		for _, q := range p.Parts {
@@ -187,14 +191,6 @@ func (f *fields) literal(text string, quoted bool) {
 		out.WriteByte(text[i])
 	}
 	f.add(out.String())
-}
-
-// single returns the value of '...' or $'...'.
-func single(p *syntax.SglQuoted) string {
-	if p.Dollar {
-		return unescaped(strings.ReplaceAll(p.Value, `\'`, `'`))
-	}
-	return p.Value
 }
 
 // unescaped returns a text with its escapes replaced; as it is if one of them is none of Go's.

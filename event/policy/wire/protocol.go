@@ -17,27 +17,6 @@ import (
 // protocolVersion is the one version of the server protocol that exists.
 const protocolVersion = "1.0"
 
-// Question returns the body of a question about c, and its data. The events of one call share a correlation id.
-func Question(c Call) (body, data []byte, err error) {
-	if data, err = eventData(c); err != nil {
-		return nil, nil, fmt.Errorf("the payload: %w", err)
-	}
-	get := func(name string) string { return gjson.GetBytes(c.Payload, name).String() }
-	body, err = Encode(map[string]any{
-		"version": protocolVersion,
-		"event": map[string]any{
-			"id":             c.ID,
-			"type":           c.Event,
-			"name":           c.Event,
-			"timestamp":      c.At.UnixMilli(),
-			"session_id":     c.SessionID,
-			"correlation_id": cmp.Or(get("tool_use_id"), get("prompt_id"), c.ID),
-		},
-		"data": json.RawMessage(data),
-	})
-	return body, data, err
-}
-
 // promised are the members that protocol 1.0 requires for an event, and the client may have left out.
 var promised = map[string]map[string]any{
 	"Stop":             {"stop_hook_active": false},
@@ -48,20 +27,35 @@ var promised = map[string]map[string]any{
 	"PostToolUse":      {"tool_response": struct{}{}},
 }
 
-// eventData returns the client's payload with the members that the protocol requires.
-func eventData(c Call) ([]byte, error) {
+// Question returns the body of a question about c, and its data: the client's payload with the members that the
+// protocol requires. The events of one call share a correlation id.
+func Question(c Call) (body, data []byte, err error) {
 	more := map[string]any{}
 	maps.Copy(more, promised[c.Event])
 	if c.ToolName != "" {
 		more["tool_name"] = c.ToolName
 	}
-	maps.DeleteFunc(more, func(name string, _ any) bool {
-		return gjson.GetBytes(c.Payload, name).Type != gjson.Null // a missing one is null, too
-	})
+	get := func(name string) gjson.Result { return gjson.GetBytes(c.Payload, name) }
+	maps.DeleteFunc(more, func(name string, _ any) bool { return get(name).Type != gjson.Null }) // null: missing
 	if c.ToolInput != nil {
 		more["tool_input"] = json.RawMessage(c.ToolInput)
 	}
-	return Overlay(c.Payload, must(more))
+	if data, err = Overlay(c.Payload, must(more)); err != nil {
+		return nil, nil, fmt.Errorf("the payload: %w", err)
+	}
+	body, err = Encode(map[string]any{
+		"version": protocolVersion,
+		"event": map[string]any{
+			"id":             c.ID,
+			"type":           c.Event,
+			"name":           c.Event,
+			"timestamp":      c.At.UnixMilli(),
+			"session_id":     c.SessionID,
+			"correlation_id": cmp.Or(get("tool_use_id").String(), get("prompt_id").String(), c.ID),
+		},
+		"data": json.RawMessage(data),
+	})
+	return body, data, err
 }
 
 // ParseReply parses an answer of protocol 1.0 to a question with that data. metadata may have more than
