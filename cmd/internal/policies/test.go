@@ -48,9 +48,11 @@ type call struct {
 	place   string // the file and line that it is from
 }
 
+type evaluator = func(context.Context, call) (policy.Event, policy.Result)
+
 // trial returns what evaluates calls, whose answers nobody gets. With start it starts what the hooks ask for;
 // otherwise only rules are evaluated.
-func trial(s policy.Sources, hooks []*config.Hook, start bool) func(context.Context, call) (policy.Event, policy.Result) {
+func trial(s policy.Sources, hooks []*config.Hook, start bool) evaluator {
 	env := run.Inside(os.Environ(), s.State)
 	return func(ctx context.Context, c call) (policy.Event, policy.Result) {
 		ev := policy.Event{
