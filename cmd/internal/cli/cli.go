@@ -363,19 +363,9 @@ var ErrSilent = errors.New("")
 // why.
 func Ended(code int) error { return coded{ErrSilent, code} }
 
-// hinted is an error with advice, which is printed on a line of its own.
-type hinted struct {
-	error
-	hint string
-}
-
-func (e hinted) Unwrap() error { return e.error }
-
-func (e hinted) Hint() string { return e.hint }
-
-// Hint is an error with advice.
+// Hint is an error with advice, which is printed on a line of its own.
 func Hint(hint, format string, args ...any) error {
-	return hinted{fmt.Errorf(format, args...), hint}
+	return render.Advise(fmt.Errorf(format, args...), hint)
 }
 
 // UpdateAdvice is for files that a newer beckon wrote. They are left alone, because this
@@ -388,16 +378,24 @@ func (a *App) Fail(err error) int {
 		a.print(err, "")
 	}
 	code := Code(err)
-	if code == ExitUsage {
-		fmt.Fprintf(a.Stderr, "  hint: %s\n", a.usageHint())
+	switch {
+	case code == ExitUsage && a.Command == "":
+		fmt.Fprintln(a.Stderr, "  hint: beckon --help lists the commands")
+	case code == ExitUsage:
+		fmt.Fprintf(a.Stderr, "  hint: %s --help shows more\n", a.Command)
 	}
 	return code
 }
 
-// print writes err to stderr, each of several with its own hint.
+// print writes err to stderr, each of several with its own hint. An error may contain a file, a
+// branch or a host, which a terminal must not act on.
 func (a *App) print(err error, kind string) {
 	for _, err := range Each(err) {
-		fmt.Fprintf(a.Stderr, "beckon: %s%s\n", kind, printable(err))
+		lines := strings.Split(err.Error(), "\n")
+		for i := range lines {
+			lines[i] = render.Clean(lines[i])
+		}
+		fmt.Fprintf(a.Stderr, "beckon: %s%s\n", kind, strings.Join(lines, "\n"))
 		if hint := cmp.Or(render.HintOf(err), a.stateHint(err)); hint != "" {
 			fmt.Fprintf(a.Stderr, "  hint: %s\n", hint)
 		}
@@ -431,21 +429,4 @@ func Each(err error) []error {
 		return nil
 	}
 	return []error{err}
-}
-
-func (a *App) usageHint() string {
-	if a.Command == "" {
-		return "beckon --help lists the commands"
-	}
-	return a.Command + " --help shows more"
-}
-
-// printable returns an error's text safe for a terminal: it may contain a file, a branch or a
-// host.
-func printable(err error) string {
-	lines := strings.Split(err.Error(), "\n")
-	for i := range lines {
-		lines[i] = render.Clean(lines[i])
-	}
-	return strings.Join(lines, "\n")
 }

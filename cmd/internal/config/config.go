@@ -16,6 +16,7 @@ import (
 	"beckon/event/osc"
 	"beckon/event/plainfile"
 	"beckon/event/typed"
+	"beckon/render"
 	"beckon/render/hosts"
 	"beckon/render/jump"
 	"beckon/render/term"
@@ -156,19 +157,6 @@ func (k key) Value(c Config) string {
 	return v
 }
 
-// problem is an error in a configuration file.
-type problem struct {
-	Path   string
-	Line   int // from 1
-	What   string
-	Advice string
-}
-
-func (e *problem) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.What) }
-
-// Hint returns what to do about it, or "".
-func (e *problem) Hint() string { return e.Advice }
-
 // Path returns where the configuration file is: config.json in
 // $XDG_CONFIG_HOME/beckon, else in ~/.config/beckon.
 func Path(getenv func(string) string) (string, error) {
@@ -180,7 +168,7 @@ func Path(getenv func(string) string) (string, error) {
 }
 
 // Load reads the file at path over the defaults and returns the names of the keys that it
-// sets. A missing file sets none. The error joins all errors in the file, a *problem for each;
+// sets. A missing file sets none. The error joins all errors in the file, with advice;
 // correct keys are in the result nevertheless.
 func Load(path string) (Config, []string, error) {
 	c := Default()
@@ -202,51 +190,43 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	if len(strings.TrimSpace(string(data))) == 0 {
 		return nil, nil
 	}
+	line := 1
+	problem := func(advice, format string, args ...any) error {
+		return render.Advise(fmt.Errorf("%s:%d: "+format, slices.Concat([]any{path, line}, args)...), advice)
+	}
 	v, err := hujson.Parse(data)
 	if err != nil {
+		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d", &line)
 		_, what, _ := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ")
-		return nil, &problem{path, lineOf(err), "not JSON: " + what, "comments and trailing commas are allowed"}
+		return nil, problem("comments and trailing commas are allowed", "not JSON: %s", what)
 	}
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
-		return nil, &problem{path, 1, "not an object", `the file looks like {"color": "never"}`}
+		return nil, problem(`the file looks like {"color": "never"}`, "not an object")
 	}
 	var wrong []error
-	for _, m := range object.Members {
-		name := m.Name.Value.(hujson.Literal).String()
-		line := 1 + strings.Count(string(data[:m.Name.StartOffset]), "\n")
-		i := slices.IndexFunc(Keys, func(k key) bool { return k.Name == name })
-		if i < 0 && slices.Contains(gone, name) {
-			continue
-		}
-		if i < 0 {
-			wrong = append(wrong, &problem{path, line, fmt.Sprintf("unknown key %q", name), suggest(name)})
-			continue
-		}
-		if slices.Contains(set, name) {
-			wrong = append(wrong, &problem{path, line, fmt.Sprintf("key %q is set twice", name), "the first one counts"})
-			continue
-		}
-		if what, advice := Keys[i].assign(c, m.Value); what != "" {
-			wrong = append(wrong, &problem{path, line, fmt.Sprintf("key %q: %s", name, what), advice})
-			continue
-		}
-		set = append(set, name)
-	}
-	return set, errors.Join(wrong...)
-}
-
-func lineOf(err error) int {
-	line := 1
-	_, _ = fmt.Sscanf(err.Error(), "hujson: line %d", &line)
-	return line
-}
-
-// suggest names the key that name was probably meant to be.
-func suggest(name string) string {
 	var names []string
 	for _, k := range Keys {
 		names = append(names, k.Name)
 	}
-	return cmp.Or(typed.DidYouMean(name, names), "beckon config lists the keys")
+	for _, m := range object.Members {
+		name := m.Name.Value.(hujson.Literal).String()
+		line = 1 + strings.Count(string(data[:m.Name.StartOffset]), "\n")
+		i := slices.Index(names, name)
+		switch {
+		case slices.Contains(gone, name):
+		case i < 0:
+			near := cmp.Or(typed.DidYouMean(name, names), "beckon config lists the keys")
+			wrong = append(wrong, problem(near, "unknown key %q", name))
+		case slices.Contains(set, name):
+			wrong = append(wrong, problem("the first one counts", "key %q is set twice", name))
+		default:
+			if what, advice := Keys[i].assign(c, m.Value); what != "" {
+				wrong = append(wrong, problem(advice, "key %q: %s", name, what))
+			} else {
+				set = append(set, name)
+			}
+		}
+	}
+	return set, errors.Join(wrong...)
 }

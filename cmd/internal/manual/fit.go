@@ -75,18 +75,11 @@ func fitText(block string, width int) string {
 func fitTable(block string, width int) string {
 	t := table.New().BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(false).
 		StyleFunc(func(int, int) lipgloss.Style { return lipgloss.NewStyle().PaddingRight(2) })
-	var head []string
-	for i, line := range strings.Split(block, "\n") {
+	for line := range strings.SplitSeq(block, "\n") { // the header as a row, since a table's own does not wrap
 		cells := strings.Split(whole.Replace(line), "|")
 		cells = cells[1 : len(cells)-1]
 		for j, cell := range cells {
 			cells[j] = strings.TrimSpace(cell)
-			if i == 1 { // the rule below the header
-				cells[j] = strings.Repeat(whole.Replace("-"), longest(head[j]))
-			}
-		}
-		if i == 0 {
-			head = cells // as a row, since a table's own header does not wrap
 		}
 		t.Row(cells...)
 	}
@@ -98,12 +91,4 @@ func fitTable(block string, width int) string {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return strings.Join(lines, "\n")
-}
-
-// longest returns the width of the widest word of a text.
-func longest(text string) (n int) {
-	for word := range strings.FieldsSeq(text) {
-		n = max(n, ansi.StringWidth(word))
-	}
-	return n
 }

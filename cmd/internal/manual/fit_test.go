@@ -82,7 +82,7 @@ file.
     $ code stays   as it is, however wide it may be
 
          a            b
-         -            -
+---      ---          ---
 one|two  ` + "`--dry-run`" + `
 `
 	if got := Fit(page, 30); got != want {

@@ -163,18 +163,32 @@ func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) e
 		s.Cwd, _ = os.Getwd()
 	}
 	before := make(chan *string, 1)
-	go func() { before <- runWrapped(c.command(), payload, wrapWait) }()
+	command := c.Wrap
+	if c.WrapJSON != "" {
+		_ = json.Unmarshal([]byte(c.WrapJSON), &command) // else there is no command
+	}
+	go func() { before <- runWrapped(command, payload, wrapWait) }()
 	rows, seen, now, err := a.Rows()
 	if err != nil {
 		a.Store.Log(fmt.Errorf("status line: %w", err))
 	}
-	record := a.record(s.SessionID)
-	a.meter(&s, record, now)
+	record := ""
+	if s.SessionID != "" {
+		record = a.Store.RecordOf(s.SessionID,
+			func(owner event.Process) event.Process { return evidence.Other("claude-code", owner, a.Getenv) }, evidence.Presence)
+	}
+	if record != "" { // the session may be unknown yet: the client runs its status line before its first hook
+		s.Meter.At = event.MillisOf(now)
+		if err := a.Store.SetMeter(store.KeyOf(record), s.Meter); err != nil {
+			a.Store.Log(fmt.Errorf("writing meter: %w", err))
+		}
+	}
 	used := a.limits(&s, now)
 	// The client reads the line through a pipe and displays colours.
 	color := a.Configured().Color != "never" && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 	st := term.Style{Color: color, Rich: a.Rich(), Width: a.columns(), Now: now}
-	if a.asked() {
+	asks, err := request.In(a.Store.Dir).List(time.Now())
+	if err == nil && slices.ContainsFunc(asks, func(o request.Request) bool { return o.Kind != request.Reply }) {
 		st.Answer = "beckon answer"
 	}
 	rows = others(rows, seen, record)
@@ -185,7 +199,16 @@ func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) e
 	if first := <-before; first != nil {
 		text = strings.TrimRight(*first, "\n") + "\n" + term.NeedList(rows, st)
 	} else {
-		text = term.StatusLine(a.view(s, rows, used), a.statusFormat(), st)
+		f, err := term.ParseStatusFormat(a.Configured().Statusline)
+		if err != nil {
+			f, _ = term.ParseStatusFormat(term.DefaultStatus)
+		}
+		view := term.StatusView{Status: s, Home: a.Getenv("HOME"), Others: rows, Usage: used}
+		if s.Cwd != "" {
+			g := evidence.Git(s.Cwd)
+			view.Branch = cmp.Or(g.Branch, g.Head)
+		}
+		text = term.StatusLine(view, f, st)
 	}
 	if text = strings.Trim(text, "\n"); text != "" {
 		_, _ = io.WriteString(a.Stdout, text+"\n")
@@ -195,24 +218,6 @@ func (c *Statusline) Show(app *cli.App, fleet func([]render.Row) []render.Row) e
 
 // invocation is one run of the status line.
 type invocation struct{ *cli.App }
-
-// asked reports whether another session's request can be answered from elsewhere.
-func (a invocation) asked() bool {
-	list, err := request.In(a.Store.Dir).List(time.Now())
-	return err == nil && slices.ContainsFunc(list, func(o request.Request) bool { return o.Kind != request.Reply })
-}
-
-// command returns the command of the previous status line, or "".
-func (c *Statusline) command() string {
-	if c.WrapJSON == "" {
-		return c.Wrap
-	}
-	var s string
-	if json.Unmarshal([]byte(c.WrapJSON), &s) != nil {
-		return ""
-	}
-	return s
-}
 
 // payload reads stdin, unless it is a terminal, for at most stdinWait.
 func (a invocation) payload() []byte {
@@ -231,27 +236,6 @@ func (a invocation) payload() []byte {
 		return b
 	case <-time.After(stdinWait):
 		return nil
-	}
-}
-
-// record returns the record of the session with that id in the client that runs this process.
-func (a invocation) record(id string) string {
-	if id == "" {
-		return ""
-	}
-	return a.Store.RecordOf(id,
-		func(owner event.Process) event.Process { return evidence.Other("claude-code", owner, a.Getenv) }, evidence.Presence)
-}
-
-// meter stores what the client reported. The session may be unknown yet: the client runs its
-// status line before its first hook.
-func (a invocation) meter(s *event.Status, record string, now time.Time) {
-	if record == "" {
-		return
-	}
-	s.Meter.At = event.MillisOf(now)
-	if err := a.Store.SetMeter(store.KeyOf(record), s.Meter); err != nil {
-		a.Store.Log(fmt.Errorf("writing meter: %w", err))
 	}
 }
 
@@ -280,25 +264,6 @@ func (a invocation) notifyUsage(account string, c usage.Crossing) error {
 		return err
 	}
 	return hook.StartBeckon(a.Store.Dir, []string{"notify", "usage", account, w.Name, strconv.Itoa(c.Percent)})
-}
-
-func (a invocation) view(s event.Status, rows []render.Row, used usage.Account) term.StatusView {
-	v := term.StatusView{Status: s, Home: a.Getenv("HOME"), Others: rows, Usage: used}
-	if s.Cwd != "" {
-		g := evidence.Git(s.Cwd)
-		v.Branch = cmp.Or(g.Branch, g.Head)
-	}
-	return v
-}
-
-// statusFormat returns the configured template, or the default if the configuration cannot be
-// read.
-func (a invocation) statusFormat() term.Format {
-	f, err := term.ParseStatusFormat(a.Configured().Statusline)
-	if err != nil {
-		f, _ = term.ParseStatusFormat(term.DefaultStatus)
-	}
-	return f
 }
 
 // margin is what the client leaves free of the width that it reports: two columns on each side
