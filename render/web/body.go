@@ -30,7 +30,7 @@ const (
 
 // What may be wrong with a body.
 var (
-	errTooLarge = access.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "body is larger than 16 MiB", "")
+	errTooLarge = access.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "body is too large", "")
 	errNotJSON  = access.NewFault(http.StatusBadRequest, "bad_body", "Content-Type must be application/json", "")
 	errBusy     = access.NewFault(http.StatusServiceUnavailable, "bad_body", "too many requests at once", "")
 	errBody     = access.NewFault(http.StatusRequestTimeout, "bad_body", "body could not be read", "")
@@ -90,7 +90,7 @@ func read(w http.ResponseWriter, r *http.Request, v any, example string) error {
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return access.NewFault(http.StatusRequestEntityTooLarge, "bad_body", "the body is too large", "")
+		return errTooLarge
 	}
 	if err != nil {
 		return access.NewFault(http.StatusBadRequest, "bad_body", "the body is not what this path takes", example)

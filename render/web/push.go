@@ -90,8 +90,7 @@ func (p *pusher) look(ctx context.Context, seen []state.Seen, now time.Time) {
 		return
 	}
 	open := map[string]*pushed{}
-	var changed []*pushed
-	var news bool
+	var fresh, gone []*pushed
 	for i := range seen {
 		v := &seen[i]
 		is := state.AlertStateOf(v.Session, v.Evidence, event.MillisOf(now))
@@ -110,19 +109,19 @@ func (p *pusher) look(ctx context.Context, seen []state.Seen, now time.Time) {
 			}
 		}
 		if open[record] = n; !n.next.IsZero() && !now.Before(n.next) && p.decide(n, v, is.Alert, now) {
-			changed, news = append(changed, n), true
+			fresh = append(fresh, n)
 		}
 	}
 	for record, n := range p.open {
 		if n.sent && open[record] != n {
-			changed = append(changed, n)
+			gone = append(gone, n)
 		}
 	}
 	p.open = open
 	var sending sync.WaitGroup
 	for _, d := range devices {
 		concerns := func(n *pushed) bool { return d.Done || !n.done }
-		if slices.ContainsFunc(changed, concerns) {
+		if news := slices.ContainsFunc(fresh, concerns); news || slices.ContainsFunc(gone, concerns) {
 			sending.Go(func() { p.send(ctx, &d, p.message(concerns, news)) })
 		}
 	}

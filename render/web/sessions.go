@@ -105,23 +105,17 @@ func (s *Server) session(w http.ResponseWriter, _ *http.Request, v state.Seen) e
 	return access.OK(w, rows[0])
 }
 
-func (s *Server) seen(w http.ResponseWriter, r *http.Request) error {
-	return s.act(w, r, func(body, event.Millis) state.Action { return state.Action{Kind: state.ActSeen} })
+func seen(body, event.Millis) state.Action { return state.Action{Kind: state.ActSeen} }
+
+func backburner(b body, until event.Millis) state.Action {
+	if b.Off {
+		return state.Action{Kind: state.ActBackburnerOff}
+	}
+	return state.Action{Kind: state.ActBackburner, Until: until}
 }
 
-func (s *Server) backburner(w http.ResponseWriter, r *http.Request) error {
-	return s.act(w, r, func(b body, until event.Millis) state.Action {
-		if b.Off {
-			return state.Action{Kind: state.ActBackburnerOff}
-		}
-		return state.Action{Kind: state.ActBackburner, Until: until}
-	})
-}
-
-func (s *Server) label(w http.ResponseWriter, r *http.Request) error {
-	return s.act(w, r, func(b body, _ event.Millis) state.Action {
-		return state.Action{Kind: state.ActLabel, Label: render.OneLine(b.Label)}
-	})
+func label(b body, _ event.Millis) state.Action {
+	return state.Action{Kind: state.ActLabel, Label: render.OneLine(b.Label)}
 }
 
 // undo serves POST /api/undo.
@@ -140,29 +134,27 @@ func (s *Server) undo(w http.ResponseWriter, _ *http.Request) error {
 	return done(w, err)
 }
 
-// act folds an action of the user on a session and responds with its row.
-func (s *Server) act(w http.ResponseWriter, r *http.Request, action func(body, event.Millis) state.Action) error {
-	b, until, err := actionBody(w, r)
-	if err != nil {
-		return err
-	}
-	v, err := s.named(r)
-	if err != nil {
-		return err
-	}
-	if v.Session.Seq == 0 {
-		return access.NewFault(http.StatusConflict, "no_hooks",
-			"no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known")
-	}
-	err = s.o.Act(action(b, until), v)
-	s.feed.Touch()
-	if err == nil {
-		v, err = s.named(r) // as it is now
-	}
-	if err != nil {
-		return err
-	}
-	return s.session(w, r, v)
+// act returns a handler that folds an action of the user on a session and responds with its row.
+func (s *Server) act(action func(body, event.Millis) state.Action) handler {
+	return s.ofSession(func(w http.ResponseWriter, r *http.Request, v state.Seen) error {
+		b, until, err := actionBody(w, r)
+		switch {
+		case err != nil:
+			return err
+		case v.Session.Seq == 0:
+			return access.NewFault(http.StatusConflict, "no_hooks",
+				"no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known")
+		}
+		err = s.o.Act(action(b, until), v)
+		s.feed.Touch()
+		if err == nil {
+			v, err = s.named(r) // as it is now
+		}
+		if err != nil {
+			return err
+		}
+		return s.session(w, r, v)
+	})
 }
 
 // body is the body of a request for an action.

@@ -36,11 +36,7 @@ type hookState struct {
 }
 
 func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) error {
-	return access.OK(w, s.hookState(time.Now()))
-}
-
-func (s *Server) hookState(now time.Time) hookState {
-	t := s.o.Timing
+	t, now := s.o.Timing, time.Now()
 	h := hookState{Enabled: !s.o.Closed}
 	h.Received = s.feed.meter.received.Load()
 	last := s.feed.newest()
@@ -61,7 +57,7 @@ func (s *Server) hookState(now time.Time) hookState {
 	}
 	h.Clients = s.feed.clients()
 	h.Sessions = len(s.feed.list().Sessions)
-	return h
+	return access.OK(w, h)
 }
 
 // metrics serves GET /metrics in the text format of Prometheus, version 0.0.4.
