@@ -17,16 +17,13 @@ import (
 
 // Limits of a sweep.
 const (
-	// sweepBytes is how far back from its end a new transcript is read.
-	sweepBytes = 64 << 10
-	// youngBytes is the limit for a session that began after the Sweeper.
-	youngBytes = 4 << 20
-	maxUnsaved = 256 // turns that wait for a session's lock
+	sweepBytes = 64 << 10 // how far back from its end a new transcript is read
+	youngBytes = 4 << 20  // the same for a session that began after the Sweeper
+	maxUnsaved = 256      // turns that wait for a session's lock
 )
 
-// Sweep stores what the agent of s said between calls, from its transcript: at most its last
-// 64 KiB are read. A session whose transcript cannot be read says nothing, which is no error;
-// nor is a session that another process has locked.
+// Sweep stores what the agent of s said between calls, from the end of its transcript. One that cannot be
+// read, and a session that another process has locked, are no errors.
 func Sweep(st *store.Store, s *state.Session) error {
 	return (&reading{}).sweep(st, s, sweepBytes)
 }

@@ -211,29 +211,22 @@ func Of(before, after *state.Session, ch state.Change) (n Count) {
 	if was != "" && at > since && !resumes(before, ch) {
 		n.From, n.Ms, n.Kind = since, int64(at-since), was
 	}
-	n.tally(before, after, ch.Event)
+	b, a := before.Counts, after.Counts
+	n.Turns, n.Tools, n.Failures = a.Turns-b.Turns, a.Tools-b.Tools, a.Failures-b.Failures
+	n.Permissions, n.Questions, n.Subagents = a.Permissions-b.Permissions, a.Questions-b.Questions, a.Subagents-b.Subagents
+	if after.Failure.At != before.Failure.At {
+		n.Errors = 1
+	}
+	if ch.Event != nil && n.Tools > 0 {
+		n.Tool = ch.Event.Tool.Name
+	}
+	if n.Cost = after.Meter.Cost - before.Meter.Cost; n.Cost < 0 { // the client counts anew
+		n.Cost = after.Meter.Cost
+	}
 	return n
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-
-// tally notes what the change added to the session's own counters. A client whose count of the
-// cost restarts has spent all that it reports.
-func (n *Count) tally(before, after *state.Session, e *event.Event) {
-	was, is := before.Counts, after.Counts
-	n.Turns, n.Tools, n.Failures = is.Turns-was.Turns, is.Tools-was.Tools, is.Failures-was.Failures
-	n.Permissions, n.Questions = is.Permissions-was.Permissions, is.Questions-was.Questions
-	n.Subagents = is.Subagents - was.Subagents
-	if after.Failure.At != before.Failure.At {
-		n.Errors = 1
-	}
-	if e != nil && n.Tools > 0 {
-		n.Tool = e.Tool.Name
-	}
-	if n.Cost = after.Meter.Cost - before.Meter.Cost; n.Cost < 0 {
-		n.Cost = after.Meter.Cost
-	}
-}
 
 // Open returns the stretch of s that has not ended by now. A session that is not running has none.
 func Open(s *state.Session, now event.Millis) (n Count) {

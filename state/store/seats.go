@@ -76,6 +76,7 @@ func (h *locked) place(u *Update) Method {
 // if there is none. Of several it is the one that acted last. Only in one process does a session follow
 // another that has not ended: /clear and the interactive /resume give the client a new session id.
 func (h *locked) predecessor(o *event.Origin, u *Update) (*state.Session, Method) {
+	e := u.Change.Event
 	keys, _ := h.st.keys(sessionsDir) // without them the row begins anew
 	live, _ := ReadAll(keys, func(k Key, s *state.Session) error {
 		_, err := readSession(h.st.session(k), s)
@@ -91,8 +92,16 @@ func (h *locked) predecessor(o *event.Origin, u *Update) (*state.Session, Method
 			return p.Pid != 0 && p.Start != "" && p == o.Process
 		}},
 		{ByLauncher, func(s *state.Session) bool { return o.Launcher != "" && s.Origin.Launcher == o.Launcher }},
-		{ByTerminal, func(s *state.Session) bool { return samePane(s, o, u.Change.Event.Agent) }},
-		{ByDirectory, func(s *state.Session) bool { return unclaimed(s, o, u.Change.Event) }},
+		{ByTerminal, func(s *state.Session) bool { // two agents may use a pane one after the other
+			t, is := &o.Terminal, &s.Origin.Terminal
+			return t.ID != "" && s.Agent == e.Agent && s.Origin.Host == o.Host && is.Kind == t.Kind && is.ID == t.ID &&
+				is.Tmux.Socket == t.Tmux.Socket && is.Tmux.Server == t.Tmux.Server && is.Tmux.Pane == t.Tmux.Pane
+		}},
+		{ByDirectory, func(s *state.Session) bool { // one without an id of its own, where one that has it begins
+			dir := cmp.Or(o.Project, e.Cwd)
+			return dir != "" && state.StandsIn(s.ID) && !state.StandsIn(e.SessionID) && !over(s) &&
+				s.Agent == e.Agent && s.Origin.Host == o.Host && cmp.Or(s.Origin.Project, s.Cwd) == dir
+		}},
 	} {
 		var last *state.Session
 		taken := false
@@ -123,22 +132,6 @@ func (u *Update) sits(s *state.Session, o *event.Origin) bool {
 		return o.Process.Pid != 0
 	}
 	return u.Alive == nil || u.Alive(s.Origin.Process, s.Activity) != state.Gone
-}
-
-// samePane reports whether s is of the same agent, in the same pane: two agents may use a pane one
-// after the other.
-func samePane(s *state.Session, o *event.Origin, agent string) bool {
-	t, is := &o.Terminal, &s.Origin.Terminal
-	return t.ID != "" && s.Agent == agent && s.Origin.Host == o.Host && is.Kind == t.Kind && is.ID == t.ID &&
-		is.Tmux.Socket == t.Tmux.Socket && is.Tmux.Server == t.Tmux.Server && is.Tmux.Pane == t.Tmux.Pane
-}
-
-// unclaimed reports whether s has no id of its own, and is where a session that has one begins: in
-// the agent's project, or in its directory.
-func unclaimed(s *state.Session, o *event.Origin, e *event.Event) bool {
-	dir := cmp.Or(o.Project, e.Cwd)
-	return dir != "" && state.StandsIn(s.ID) && !state.StandsIn(e.SessionID) && !over(s) &&
-		s.Agent == e.Agent && s.Origin.Host == o.Host && cmp.Or(s.Origin.Project, s.Cwd) == dir
 }
 
 // A user may run one session in two terminals at once (claude --continue, --resume): both clients send its
