@@ -203,7 +203,7 @@ func hear(h *config.Hook, seen *rule.Call, ask func(*HookResult)) (res HookResul
 	res.Hook = h
 	defer caught(&res)
 	if !h.Applies(seen) {
-		res.Skipped = "if " + h.If.Text()
+		res.Skipped = "if " + h.If.Text
 		return res
 	}
 	res.Ran = true

@@ -290,9 +290,9 @@ func (m *merging) others(h *config.Hook, raw []byte) {
 			m.notes = append(m.notes, h.Name()+" defers, which counts as silence")
 		case slices.Contains(decided, name):
 		case name == "decision":
-			m.v.Request = wire.Request{Interrupt: json.RawMessage(value.Get("interrupt").Raw)}
+			m.v.Interrupt, m.v.UpdatedPermissions = json.RawMessage(value.Get("interrupt").Raw), nil
 			if h.Level != config.Project {
-				m.v.Request.UpdatedPermissions = json.RawMessage(value.Get("updatedPermissions").Raw)
+				m.v.UpdatedPermissions = json.RawMessage(value.Get("updatedPermissions").Raw)
 			}
 		default:
 			if m.v.Extra == nil {

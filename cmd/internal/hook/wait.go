@@ -210,7 +210,7 @@ func verdict(o *request.Request, a *request.Answer, v wire.Verdict) wire.Verdict
 	case o.Kind == request.Plan: // newer clients expect the plan back, and take a different one for an edited one
 		v.Input = []byte(cmp.Or(string(o.Input()), "{}"))
 	case a.Always > 0:
-		v.Request.UpdatedPermissions = append(append(json.RawMessage{'['}, o.Suggestions()[a.Always-1]...), ']')
+		v.UpdatedPermissions = append(append(json.RawMessage{'['}, o.Suggestions()[a.Always-1]...), ']')
 	}
 	return v
 }

@@ -119,9 +119,9 @@ func (c *checkCmd) show(a *cli.App, s policy.Sources) {
 
 // show prints a hook.
 func show(a *cli.App, h *config.Hook) {
-	on := strings.TrimSpace(string(h.Event) + " " + h.Matcher.Text())
+	on := strings.TrimSpace(string(h.Event) + " " + h.Matcher.Text)
 	if h.If != nil {
-		on += " if " + h.If.Text()
+		on += " if " + h.If.Text
 	}
 	var marks []string
 	if !h.Enabled {

@@ -41,9 +41,9 @@ func (h *Hook) checkMatcher(warn warning) {
 	if !can.Tool {
 		return
 	}
-	names := m.Names()
+	names := m.Names
 	if h.If != nil {
-		name, _, _ := strings.Cut(h.If.Text(), "(")
+		name, _, _ := strings.Cut(h.If.Text, "(")
 		names = append(slices.Clip(names), name)
 	}
 	for _, name := range names {
@@ -164,10 +164,10 @@ func (h *Hook) Describe() string {
 func (r *Rule) describe() string {
 	parts := r.Match.Texts("")
 	if r.Match.Says != nil {
-		parts = append(parts, r.Match.Says.Text())
+		parts = append(parts, r.Match.Says.Text)
 	}
 	for _, m := range r.Match.Tools {
-		parts = append(parts, "tool "+m.Text())
+		parts = append(parts, "tool "+m.Text)
 	}
 	if r.Match.Unless != nil {
 		parts = append(parts, r.Match.Unless.Texts("unless ")...)

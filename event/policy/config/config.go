@@ -139,9 +139,9 @@ func (h *Hook) key() string {
 	if h.hashed != "" {
 		return h.hashed
 	}
-	is := []any{h.Event, h.Matcher.Text(), h.Type, h.Observe, h.Spec}
+	is := []any{h.Event, h.Matcher.Text, h.Type, h.Observe, h.Spec}
 	if h.If != nil {
-		is = append(is, "if", h.If.Text())
+		is = append(is, "if", h.If.Text)
 	}
 	if r := h.Spec.Rule; r != nil {
 		is = append(is, string(rule.Flatten([]rule.Rule{r.Match})))

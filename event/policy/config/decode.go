@@ -282,7 +282,7 @@ func (d *decoder) matcher(k event.Kind, o *object, name string) rule.Matcher {
 	case err != nil:
 		d.fail(at, "matchers are lists of names, or regular expressions without lookahead and back references",
 			"no expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-	case m.Names() != nil && len(m.Names()) == 0:
+	case m.Names != nil && len(m.Names) == 0:
 		d.fail(at, "", "matches nothing")
 	}
 	return m

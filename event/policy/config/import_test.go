@@ -27,7 +27,7 @@ func TestFromClient(t *testing.T) {
 	for _, h := range c.Hooks {
 		got = append(got, h.Spec.Command)
 	}
-	if strings.Join(got, " ") != "first shared mine" || c.Hooks[0].Matcher.Text() != "Bash" || c.Hooks[0].Timeout.Seconds() != 30 {
+	if strings.Join(got, " ") != "first shared mine" || c.Hooks[0].Matcher.Text != "Bash" || c.Hooks[0].Timeout.Seconds() != 30 {
 		t.Errorf("as a policy: %s", text)
 	}
 	want := "PreToolUse: type \"agent\" is the client's own; a prompt, or a command that runs an agent, can do the same"

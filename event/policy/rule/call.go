@@ -126,14 +126,14 @@ func members(v gjson.Result, depth int, f func(name string, v gjson.Result)) {
 
 // Matcher selects invocations of an event: all, those with a value of a list, or that an expression matches.
 type Matcher struct {
-	text  string
-	exact []string
+	Text  string   // as written
+	Names []string // the values of a list; nil for an expression
 	re    *regexp.Regexp
 }
 
 // NewMatcher parses a matcher for events of kind k; an expression that the client reads differently is an error.
 func NewMatcher(k event.Kind, text string) (Matcher, error) {
-	m := Matcher{text: text}
+	m := Matcher{Text: text}
 	if text == "" || text == "*" || text == ".*" {
 		return m, nil
 	}
@@ -141,7 +141,7 @@ func NewMatcher(k event.Kind, text string) (Matcher, error) {
 		return m, errors.New("the event has nothing to match; the client would ignore the matcher")
 	}
 	if list, ok := exactList(k, text); ok {
-		m.exact = list
+		m.Names = list
 		return m, nil
 	}
 	if err := foreign(text); err != nil {
@@ -180,21 +180,15 @@ func foreign(text string) error {
 }
 
 // All reports whether m matches every invocation.
-func (m Matcher) All() bool { return m.exact == nil && m.re == nil }
-
-// Names returns the values of a matcher that is a list; nil for an expression.
-func (m Matcher) Names() []string { return m.exact }
-
-// Text returns the matcher as written.
-func (m Matcher) Text() string { return m.text }
+func (m Matcher) All() bool { return m.Names == nil && m.re == nil }
 
 // Match reports whether m matches the value.
 func (m Matcher) Match(value string) bool {
 	switch {
 	case m.re != nil:
 		return m.re.MatchString(value)
-	case m.exact != nil:
-		return slices.Contains(m.exact, value)
+	case m.Names != nil:
+		return slices.Contains(m.Names, value)
 	}
 	return true
 }

@@ -78,7 +78,7 @@ func (r Rule) missed() []Problem {
 	}
 	words = slices.Concat(words[:at], words[at+1:], operands, words[at:at+1])
 	const text = "%s misses %q: the client compares the beginning of a command; a rule with \"commands\": [%q] covers it"
-	return []Problem{doubt("", fmt.Sprintf(text, r.Says.text, strings.Join(words, " "), entry))}
+	return []Problem{doubt("", fmt.Sprintf(text, r.Says.Text, strings.Join(words, " "), entry))}
 }
 
 var errPattern = errors.New("is no pattern: a bracket or brace does not close")

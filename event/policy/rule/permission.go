@@ -14,14 +14,15 @@ import (
 
 // Permission is one permission rule of the client, as in "if": TOOL or TOOL(WHAT).
 type Permission struct {
-	text, tool, what string
+	Text       string // as written
+	tool, what string
 }
 
 var errPermission = errors.New("is not one permission rule")
 
 // NewPermission parses an "if".
 func NewPermission(text string) (*Permission, error) {
-	p := Permission{text: text, tool: text}
+	p := Permission{Text: text, tool: text}
 	if tool, what, ok := strings.Cut(text, "("); ok {
 		p.tool = tool
 		if p.what, ok = strings.CutSuffix(what, ")"); !ok {
@@ -33,9 +34,6 @@ func NewPermission(text string) (*Permission, error) {
 	}
 	return &p, nil
 }
-
-// Text returns the rule as written.
-func (p *Permission) Text() string { return p.text }
 
 // OfClient returns the rule that an entry of "deny", "ask" or "allow" is. To refuse a file, or ask about it,
 // covers the commands that read or write it, too.
@@ -54,7 +52,7 @@ func OfClient(text string, allow bool) (Rule, error) {
 		return Rule{}, errPattern
 	}
 	tools := strings.Fields(p.tool + " " + groups[p.tool])
-	m := Matcher{text: strings.Join(tools, "|"), exact: tools}
+	m := Matcher{Text: strings.Join(tools, "|"), Names: tools}
 	return Rule{Tools: []Matcher{m}, Conditions: Conditions{Paths: []string{p.pattern()}}}, nil
 }
 

@@ -315,13 +315,13 @@ func Flatten(rules []Rule) []byte {
 	for _, r := range rules {
 		line("r", strconv.FormatBool(r.Allow))
 		for _, m := range r.Tools {
-			line("t", m.Text())
+			line("t", m.Text)
 		}
 		if r.Only != nil {
-			line("o", r.Only.Text())
+			line("o", r.Only.Text)
 		}
 		if r.Says != nil {
-			line("s", r.Says.Text())
+			line("s", r.Says.Text)
 		}
 		if conditions(&r.Conditions); r.Unless != nil {
 			line("u", "")

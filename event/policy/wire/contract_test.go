@@ -33,7 +33,7 @@ var wishes = []struct {
 	{"extra", Verdict{Extra: map[string]json.RawMessage{"sessionTitle": []byte(`"t"`), "retry": []byte("true"), "watchPaths": []byte("[]"),
 		"updatedToolOutput": []byte(`"x"`), "action": []byte(`"accept"`), "content": []byte("{}"), "nonsense": []byte("1")}}},
 	{"all", Verdict{Decision: Deny, Reason: "no", Input: []byte(`{}`), Context: []string{"c"}, System: []string{"s"}, Halt: true, Terminal: "\a",
-		Request: Request{Interrupt: []byte("true"), UpdatedPermissions: []byte("[]")}}},
+		Interrupt: []byte("true"), UpdatedPermissions: []byte("[]")}},
 }
 
 // Every event with every wish gives an answer that the client's schema accepts, or names what

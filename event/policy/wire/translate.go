@@ -23,13 +23,9 @@ type Verdict struct {
 	HaltReason string                     // for the user
 	Terminal   string                     // a terminal sequence, as the client checks it
 	Extra      map[string]json.RawMessage // further members of hookSpecificOutput
-	Request    Request                    // further members of a PermissionRequest's decision
-}
 
-// Request is what an answer to a PermissionRequest may contain besides its decision.
-type Request struct {
-	UpdatedPermissions json.RawMessage // of an approval
-	Interrupt          json.RawMessage // of a refusal
+	// Further members of the decision on a PermissionRequest: of an approval, and of a refusal.
+	UpdatedPermissions, Interrupt json.RawMessage
 }
 
 // Answer is the hook process's answer to the client: one JSON object or nothing on stdout.
@@ -96,7 +92,7 @@ func (d Dialect) Translate(k event.Kind, v Verdict, http bool, payload []byte) A
 	if d.Native() {
 		w.says = w.rules.says()
 	} else {
-		w.v.Request = Request{}
+		w.v.UpdatedPermissions, w.v.Interrupt = nil, nil
 		if row := d.agent.AnswerTo(string(k)); row != nil {
 			w.says = row.Says
 		}
@@ -182,8 +178,8 @@ func (w *writing) decision() {
 		case refuse == NoWay || !w.say(agents.Deny, v.Reason):
 			w.drop(string(Deny))
 			w.showReason()
-		case refuse == ByRequest && len(v.Request.Interrupt) > 0:
-			put(w.out, specific+".decision.interrupt", v.Request.Interrupt)
+		case refuse == ByRequest && len(v.Interrupt) > 0:
+			put(w.out, specific+".decision.interrupt", v.Interrupt)
 		}
 		return
 	case Ask:
@@ -197,8 +193,8 @@ func (w *writing) decision() {
 	case Allow:
 		if !w.say(agents.Allow, v.Reason) {
 			w.drop(string(Allow))
-		} else if refuse == ByRequest && len(v.Request.UpdatedPermissions) > 0 {
-			put(w.out, specific+".decision.updatedPermissions", v.Request.UpdatedPermissions)
+		} else if refuse == ByRequest && len(v.UpdatedPermissions) > 0 {
+			put(w.out, specific+".decision.updatedPermissions", v.UpdatedPermissions)
 		}
 	}
 	approves := v.Decision == Allow || w.rules.Kind != event.PermissionRequest // which is rewritten only with its approval
