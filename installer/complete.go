@@ -8,23 +8,16 @@ import (
 	"slices"
 )
 
-// ChosenFor returns the oldest client that the events of any install with a record in keep
-// were chosen for, and whether there is such an install. An unknown version is the oldest.
-func ChosenFor(keep string) (oldest Version, installed bool) {
+// Recorded returns the settings files with a record in keep that have beckon's hooks, and the oldest
+// client that the events of any were chosen for. An unknown version is the oldest.
+func Recorded(keep string) (paths []string, oldest Version) {
 	for _, r := range records(keep) {
-		if v := ParseVersion(r.Client); !installed || v.Older(oldest) {
-			oldest, installed = v, true
+		if v := ParseVersion(r.Client); len(paths) == 0 || v.Older(oldest) {
+			oldest = v
 		}
-	}
-	return oldest, installed
-}
-
-// Recorded returns the settings files that beckon was installed in and that have its hooks.
-func Recorded(keep string) (paths []string) {
-	for _, r := range records(keep) {
 		paths = append(paths, r.Settings)
 	}
-	return paths
+	return paths, oldest
 }
 
 // records returns the records in keep that name their client, of files that have entries of ours.

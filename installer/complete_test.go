@@ -51,8 +51,8 @@ func TestCompleteAddsWhatANewerClientKnows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t).with(string(old))
 			before(h)
-			if v, ok := ChosenFor(h.Keep); !ok || v.Known() {
-				t.Errorf("chosen for %v, %v", v, ok)
+			if paths, v := Recorded(h.Keep); paths == nil || v.Known() {
+				t.Errorf("chosen for %v, %q", v, paths)
 			}
 			had := h.read()
 			if !h.complete("2.1.330") || h.read() == had {
@@ -61,19 +61,19 @@ func TestCompleteAddsWhatANewerClientKnows(t *testing.T) {
 			if got := h.registered(); !slices.Contains(got, "StopFailure") || len(got) != len(Events("2.1.330", CoreEvents)) {
 				t.Errorf("registered are %v", got)
 			}
-			if v, _ := ChosenFor(h.Keep); v != "2.1.330" {
+			if _, v := Recorded(h.Keep); v != "2.1.330" {
 				t.Errorf("chosen for %v", v)
 			}
 			now := h.read()
 			if h.complete("2.1.330") || h.complete("2.1.197") || h.complete("2.1.331") || h.read() != now {
 				t.Error("completing again changes something")
 			}
-			if v, _ := ChosenFor(h.Keep); v != "2.1.331" {
+			if _, v := Recorded(h.Keep); v != "2.1.331" {
 				t.Errorf("chosen for %v, though a newer client needed nothing more", v)
 			}
 			h.apply(Uninstall())
 			h.is(string(old))
-			if _, ok := ChosenFor(h.Keep); ok || h.kept() != nil {
+			if paths, _ := Recorded(h.Keep); paths != nil || h.kept() != nil {
 				t.Errorf("left behind: %v", h.kept())
 			}
 		})
@@ -113,7 +113,7 @@ func TestCompleteLeavesAlone(t *testing.T) {
 		t.Error("it put the entries back")
 	}
 	h.is("{}\n")
-	if _, ok := ChosenFor(h.Keep); ok {
+	if paths, _ := Recorded(h.Keep); paths != nil {
 		t.Error("a file without entries counts")
 	}
 

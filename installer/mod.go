@@ -81,8 +81,8 @@ func (m Mod) Edits(keep string, on bool) (edits []FileEdit, err error) {
 
 // has reports whether the plugin in dir has the file as we write it.
 func (p part) has(dir string) bool {
-	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.name)))
-	return err == nil && p.ours(text)
+	text, _ := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.name)))
+	return p.ours(text)
 }
 
 // IsMod reports whether the plugin in dir has beckon's mod, whatever else it has.

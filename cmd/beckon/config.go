@@ -40,14 +40,14 @@ func (c *configShow) Run(a *app) error {
 	if c.JSON {
 		return errors.Join(cli.WriteJSON(a.Stdout, values), err)
 	}
-	show := func(name string) {
-		value := cmp.Or(strings.ReplaceAll(values[name].Value, "\n", `\n`), "-")
-		fmt.Fprintf(a.Stdout, "%-18s %-8s  # %s\n", name, value, values[name].From)
-	}
-	show("state_dir")
+	names := []string{"state_dir"}
 	for _, k := range config.Keys {
-		if _, ok := values[k.Name]; ok {
-			show(k.Name)
+		names = append(names, k.Name)
+	}
+	for _, name := range names {
+		if v, ok := values[name]; ok {
+			value := cmp.Or(strings.ReplaceAll(v.Value, "\n", `\n`), "-")
+			fmt.Fprintf(a.Stdout, "%-18s %-8s  # %s\n", name, value, v.From)
 		}
 	}
 	return err
@@ -71,17 +71,13 @@ func (a *app) configValues() (map[string]setting, error) {
 			values[k.Name] = setting{k.Value(cfg), from}
 		}
 	}
-	values["state_dir"] = setting{a.Store.Dir, a.stateDirFrom()}
-	return values, err
-}
-
-func (a *app) stateDirFrom() string {
-	for _, name := range []string{"BECKON_STATE_DIR", "XDG_STATE_HOME"} {
+	values["state_dir"] = setting{a.Store.Dir, "default"}
+	for _, name := range []string{"XDG_STATE_HOME", "BECKON_STATE_DIR"} {
 		if a.Getenv(name) != "" {
-			return "environment " + name
+			values["state_dir"] = setting{a.Store.Dir, "environment " + name}
 		}
 	}
-	return "default"
+	return values, err
 }
 
 type initCmd struct {

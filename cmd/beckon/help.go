@@ -46,23 +46,18 @@ func (c *helpCmd) Run(a *app, k *kong.Kong) error {
 			break // one of its arguments
 		}
 		if i < 0 {
-			return unknown(c.Topic, w, node)
+			var topics []string
+			if node.Parent == nil {
+				topics = manual.Topics()
+			}
+			before := strings.Replace(node.FullPath(), "beckon", "beckon help", 1)
+			advice := cmp.Or(didYouMean(w, before, node, topics), "beckon help lists the topics and commands")
+			return cli.Usage("%w", cli.Hint(advice, "no help on %q", strings.Join(c.Topic, " ")))
 		}
 		node = node.Children[i]
 	}
 	a.usage(c.Topic...)
 	return nil
-}
-
-// unknown returns the error for a word that is neither a topic nor a command of node.
-func unknown(topic []string, word string, node *kong.Node) error {
-	var topics []string
-	if node.Parent == nil {
-		topics = manual.Topics()
-	}
-	before := strings.Replace(node.FullPath(), "beckon", "beckon help", 1)
-	advice := cmp.Or(didYouMean(word, before, node, topics), "beckon help lists the topics and commands")
-	return cli.Usage("%w", cli.Hint(advice, "no help on %q", strings.Join(topic, " ")))
 }
 
 // usage prints the help of a command, or of the whole program.

@@ -65,7 +65,17 @@ func (c *statsCmd) Run(a *app) error {
 		return c.digest(a)
 	}
 	if c.Timeline || c.Day != "" {
-		return c.timeline(a)
+		t, err := a.timeline(c.Day)
+		switch {
+		case err != nil:
+			return err
+		case c.JSON:
+			return cli.WriteJSON(a.Stdout, t)
+		case len(t.Tracks) == 0:
+			_, err := fmt.Fprintln(a.Stdout, "nothing was done on this day")
+			return err
+		}
+		return term.DrawTimeline(a.Stdout, t, time.Local, a.Style(c.Color))
 	}
 	totals, err := a.statsOf(c.Days)
 	if err != nil {
@@ -94,22 +104,6 @@ func (c *statsCmd) Run(a *app) error {
 	}
 	_, err = io.WriteString(a.Stdout, term.Limits(used, st))
 	return err
-}
-
-// timeline draws one day, or prints it as JSON.
-func (c *statsCmd) timeline(a *app) error {
-	t, err := a.timeline(c.Day)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return cli.WriteJSON(a.Stdout, t)
-	}
-	if len(t.Tracks) == 0 {
-		_, err := fmt.Fprintln(a.Stdout, "nothing was done on this day")
-		return err
-	}
-	return term.DrawTimeline(a.Stdout, t, time.Local, a.Style(c.Color))
 }
 
 // timeline returns what every session did on a local day, from the first activity to the last.

@@ -88,29 +88,30 @@ func (c *Cmd) Run(a *cli.App) error {
 		}
 		d = examine(a)
 	}
+	// People put the JSON into issues, so it does not name the home directory, and with it the user.
+	dir, tilde := home.Dir(d.Getenv), strings.NewReplacer()
+	if sep := string(filepath.Separator); dir != "" {
+		tilde = strings.NewReplacer(dir+sep, "~"+sep)
+	}
+	for _, f := range d.findings {
+		if c.JSON {
+			f.What, f.Fix = tilde.Replace(f.What), tilde.Replace(f.Fix)
+			continue
+		}
+		fmt.Fprintf(d.Stdout, "%-8s %-12s %s\n", f.Result, f.Name, f.What)
+		if f.Fix != "" {
+			fmt.Fprintf(d.Stdout, "%22sfix: %s\n", "", f.Fix)
+		}
+	}
 	if c.JSON {
-		d.forOthers()
 		if err := cli.WriteJSON(a.Stdout, d.findings); err != nil {
 			return err
 		}
-	} else {
-		d.print()
 	}
 	if slices.ContainsFunc(d.findings, func(f *finding) bool { return f.Result == resultError }) {
 		return cli.ErrSilent
 	}
 	return nil
-}
-
-// forOthers leaves the home directory, which names the user, out of the findings: people put
-// them into issues.
-func (d *doctor) forOthers() {
-	if dir := home.Dir(d.Getenv); dir != "" {
-		tilde := strings.NewReplacer(dir+string(filepath.Separator), "~"+string(filepath.Separator))
-		for _, f := range d.findings {
-			f.What, f.Fix = tilde.Replace(f.What), tilde.Replace(f.Fix)
-		}
-	}
 }
 
 // add adds a finding, which the caller may complete.
@@ -148,13 +149,4 @@ func (d *doctor) repair() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func (d *doctor) print() {
-	for _, f := range d.findings {
-		fmt.Fprintf(d.Stdout, "%-8s %-12s %s\n", f.Result, f.Name, f.What)
-		if f.Fix != "" {
-			fmt.Fprintf(d.Stdout, "%22sfix: %s\n", "", f.Fix)
-		}
-	}
 }

@@ -230,7 +230,7 @@ func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
 func Installed(a *cli.App) bool {
 	has := func(f installer.File) bool { return len(f.Entries) > 0 || f.Err != nil }
 	inFile := func(t installer.Target) bool { return has(installer.InspectFile(t)) }
-	if _, installed := installer.ChosenFor(keepDir(a)); installed || slices.ContainsFunc(AllSettings(a), inFile) {
+	if paths, _ := installer.Recorded(keepDir(a)); len(paths) > 0 || slices.ContainsFunc(AllSettings(a), inFile) {
 		return true
 	}
 	plugins := installer.FindClient(a.ClaudeDir()).PluginDirs() // the client takes a while
@@ -243,7 +243,7 @@ func hooked(t installer.Target) bool { return len(installer.InspectFile(t).Entri
 // a directory of its own that CLAUDE_CONFIG_DIR names: those in ~/.claude-*, and wherever the
 // hooks have been. rest are other settings files that have the hooks, as a project's.
 func Accounts(a *cli.App) (others []installer.Target, rest []string) {
-	paths := installer.Recorded(keepDir(a))
+	paths, _ := installer.Recorded(keepDir(a))
 	if home, err := os.UserHomeDir(); err == nil {
 		for _, name := range []string{"settings.json", ".claude.json"} {
 			list, _ := filepath.Glob(filepath.Join(home, ".claude*", name))
@@ -309,8 +309,7 @@ func completeInstall(a *cli.App, version string) error {
 // noteChosenFor records for the hooks which client the installed events were chosen for.
 func noteChosenFor(a *cli.App) error {
 	path := hook.ChosenFor(a.Store.Dir)
-	v, installed := installer.ChosenFor(keepDir(a))
-	if installed {
+	if paths, v := installer.Recorded(keepDir(a)); len(paths) > 0 {
 		return os.WriteFile(path, []byte(v.String()+"\n"), 0o600)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

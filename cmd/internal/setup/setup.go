@@ -117,7 +117,14 @@ func (c *Cmd) Run(a *cli.App) error {
 	case c.DryRun:
 		return p.Diff(a.Stdout)
 	}
-	return errors.Join(p.Do(a.Stdout), m.nameLeft(c.Undo))
+	err = p.Do(a.Stdout)
+	if own, e := Settings(a, m.scope); e == nil && c.Undo && m.scope == installer.User && !hooked(own) {
+		_, rest := Accounts(a)
+		for _, path := range rest {
+			fmt.Fprintf(m.Stdout, "hooks are left in %s (there: beckon setup --undo --scope project, or local)\n", path)
+		}
+	}
+	return err
 }
 
 // onScreen lets the user choose, does it, and asks for a PIN if answers are new: an agent could give
@@ -139,19 +146,6 @@ func (m *machine) onScreen(p *plan) error {
 		}
 	}
 	return err
-}
-
-// nameLeft names the settings of projects that still have hooks once the user's have none.
-func (m *machine) nameLeft(undo bool) error {
-	own, err := Settings(m.App, m.scope)
-	if err != nil || !undo || m.scope != installer.User || hooked(own) {
-		return err
-	}
-	_, rest := Accounts(m.App)
-	for _, path := range rest {
-		fmt.Fprintf(m.Stdout, "hooks are left in %s (there: beckon setup --undo --scope project, or local)\n", path)
-	}
-	return nil
 }
 
 // plan returns all steps with their present state, for a project's settings only those that edit
