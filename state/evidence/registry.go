@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"cmp"
 	"errors"
 	"path/filepath"
 	"reflect"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/home"
 	"beckon/event/jsonenc"
 	"beckon/event/plainfile"
 	"beckon/event/redact"
@@ -68,11 +68,10 @@ func RegistryDir(getenv func(string) string) string {
 	if d := getenv("CLAUDE_CONFIG_DIR"); d != "" {
 		return filepath.Join(d, "sessions")
 	}
-	home := cmp.Or(getenv("HOME"), getenv("USERPROFILE"))
-	if home == "" {
-		return ""
+	if d := home.Dir(getenv); d != "" {
+		return filepath.Join(d, ".claude", "sessions")
 	}
-	return filepath.Join(home, ".claude", "sessions")
+	return ""
 }
 
 // Registry reads all records in dir, usable or not, and adds a reading for each client that has none yet

@@ -33,6 +33,7 @@ import (
 	"runtime"
 	"strings"
 
+	"beckon/event/home"
 	"beckon/state"
 )
 
@@ -63,14 +64,10 @@ func Dir(getenv func(string) string) (string, error) {
 			return filepath.Join(d, "beckon"), nil
 		}
 	}
-	home := getenv("HOME")
-	if home == "" && runtime.GOOS == "windows" {
-		home = getenv("USERPROFILE")
+	if d := home.Dir(getenv); filepath.IsAbs(d) {
+		return filepath.Join(d, ".local", "state", "beckon"), nil
 	}
-	if !filepath.IsAbs(home) {
-		return "", errors.New("finding the state directory: HOME is not set")
-	}
-	return filepath.Join(home, ".local", "state", "beckon"), nil
+	return "", errors.New("finding the state directory: HOME is not set")
 }
 
 // Open returns the store in dir. It creates nothing; that happens when something is written.
