@@ -105,12 +105,13 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (
 	rows []render.Row, seen []state.Seen, here string, err error,
 ) {
 	switch {
-	case !c.cycles() && c.All:
+	case c.cycles():
+	case c.All:
 		return nil, nil, "", cli.Usage("--all goes with next, prev and last")
-	case !c.cycles() && c.Fleet:
+	case c.Fleet:
 		row, err := fleets.Find(a.App, c.Session)
 		return []render.Row{row}, nil, "", err
-	case !c.cycles():
+	default:
 		v, err := a.Find(c.Session)
 		if err != nil {
 			return nil, nil, "", err

@@ -20,7 +20,7 @@ func Line1(s string) string {
 		switch {
 		case ' ' <= r && r <= '~': // first, because unseen is slow
 			b.WriteRune(r)
-		case r == utf8.RuneError && invalid(s[i:]):
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(r)): // no character
 			fmt.Fprintf(&b, "‹0x%02X›", s[i])
 		case r == '\t':
 			b.WriteString("    ")
@@ -35,11 +35,6 @@ func Line1(s string) string {
 		}
 	}
 	return b.String()
-}
-
-func invalid(s string) bool {
-	_, n := utf8.DecodeRuneInString(s)
-	return n == 1
 }
 
 // unseen reports whether r is invisible, or looks like something else.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	"beckon/render"
 	"beckon/render/term"
@@ -86,22 +85,6 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 	if said := cmp.Or(past.Said, v.Session.Stop.Message); known && said != "" {
 		s.part("it said last", text, said)
 	}
-	s.running(r, v, now)
-	s.turns(past.Turns, now)
-	s.lines = append(s.lines, "")
-	s.details(append([]term.Detail{{Label: "session", Text: r.SessionID}}, term.Facts(r)...))
-}
-
-func (s *sheet) details(list []term.Detail) {
-	for _, d := range list {
-		for _, l := range wrap(d.Text, s.width-10) {
-			s.lines = append(s.lines, s.m.paint(dim, term.Fit(d.Label, 10, false))+l)
-			d.Label = ""
-		}
-	}
-}
-
-func (s *sheet) running(r *render.Row, v state.Seen, now time.Time) {
 	var calls []string
 	for _, a := range v.Session.Actors {
 		for _, c := range a.Calls {
@@ -116,20 +99,26 @@ func (s *sheet) running(r *render.Row, v state.Seen, now time.Time) {
 		calls = append(calls, clean(r.Tool.Summary))
 	}
 	s.part("open calls", text, calls...)
-}
-
-func (s *sheet) turns(recent []state.Turn, now time.Time) {
-	if len(recent) == 0 {
-		return
+	if len(past.Turns) > 0 {
+		s.lines = append(s.lines, "", m.paint(dim, "recent turns"))
 	}
-	s.lines = append(s.lines, "", s.m.paint(dim, "recent turns"))
-	for _, t := range recent {
+	for _, t := range past.Turns {
 		who := "agent"
 		if t.Actor == state.SpeakerUser {
 			who = "you"
 		}
 		head := "  " + term.Fit(term.Age(now.Sub(t.At.Time())), 4, true) + "  " + term.Fit(who, 6, false)
-		text := term.Cut(clean(t.Text), s.width-term.Width(head))
-		s.lines = append(s.lines, s.m.paint(dim, head)+text)
+		s.lines = append(s.lines, m.paint(dim, head)+term.Cut(clean(t.Text), s.width-term.Width(head)))
+	}
+	s.lines = append(s.lines, "")
+	s.details(append([]term.Detail{{Label: "session", Text: r.SessionID}}, term.Facts(r)...))
+}
+
+func (s *sheet) details(list []term.Detail) {
+	for _, d := range list {
+		for _, l := range wrap(d.Text, s.width-10) {
+			s.lines = append(s.lines, s.m.paint(dim, term.Fit(d.Label, 10, false))+l)
+			d.Label = ""
+		}
 	}
 }
