@@ -109,10 +109,7 @@ func (d Dir) Back() (was bool, err error) {
 // Only then a hook waits for the answer to a subagent's request: meanwhile a client that runs
 // subagents in the background shows no dialog for it.
 func (d Dir) IsAway(now time.Time) (until time.Time, away bool) {
-	b, err := plainfile.ReadFile(d.away())
-	if err != nil {
-		return until, false
-	}
+	b, _ := plainfile.ReadFile(d.away()) // none, or unreadable: not away
 	ms, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 	if err != nil || ms == 0 {
 		return until, err == nil

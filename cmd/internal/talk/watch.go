@@ -21,7 +21,14 @@ import (
 func Watch(a *cli.App, opt *tui.Options) {
 	s := &screen{App: a}
 	opt.Requests = func(ctx context.Context, show func([]card.Request)) { followRequests(ctx, a.Store.Dir, show) }
-	opt.Answer, opt.Stop, opt.WhyNot = s.answer, s.stop, s.whyNot
+	opt.Answer, opt.WhyNot = s.answer, s.whyNot
+	opt.Stop = func(r render.Row) (string, error) {
+		v, err := found(a, r.Record())
+		if err != nil {
+			return "", err
+		}
+		return halt(a, &v, request.Watch)
+	}
 }
 
 // screen answers requests, and keeps the PIN's key while it runs.
@@ -55,14 +62,6 @@ func (s *screen) answer(r card.Request, ans request.Answer, typed string) (strin
 	return text, nil
 }
 
-func (s *screen) stop(r render.Row) (string, error) {
-	v, err := found(s.App, r.Record())
-	if err != nil {
-		return "", err
-	}
-	return halt(s.App, &v, request.Watch)
-}
-
 // whyNot returns why a row's session cannot be answered here.
 func (s *screen) whyNot(r render.Row) error {
 	if r.Remote != nil {
@@ -79,17 +78,11 @@ func (s *screen) whyNot(r render.Row) error {
 	return notOffered(s.App, v)
 }
 
-// The times between two reads of the requests: without a reported change, and in a burst of them.
-const (
-	requestsEvery = time.Second
-	requestsPause = 10 * time.Millisecond
-)
-
 // followRequests calls show with the open requests whenever they change, until ctx ends.
 func followRequests(ctx context.Context, state string, show func([]card.Request)) {
 	var last []card.Request
-	live.Watch(ctx, requestsEvery, func() {
-		time.Sleep(requestsPause)
+	live.Watch(ctx, time.Second, func() {
+		time.Sleep(10 * time.Millisecond) // changes come in bursts
 		// Files that the calls change may have changed, too. An error is retried at the next read.
 		now, err := card.Open(request.In(state))
 		if err == nil && !reflect.DeepEqual(now, last) {

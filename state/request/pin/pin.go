@@ -77,9 +77,6 @@ func derive(p *request.PIN, pin string) (ed25519.PrivateKey, error) {
 // guessing makes guesses wait for each other, and for a second after a wrong one.
 var guessing sync.Mutex
 
-// afterWrong is how long a wrong PIN keeps others waiting.
-const afterWrong = time.Second
-
 // Unlock returns the key of the user's PIN, ErrWrong for another one, request.ErrPIN for none.
 func Unlock(d request.Dir, pin string) (request.Key, error) {
 	if pin == "" {
@@ -96,7 +93,7 @@ func Unlock(d request.Dir, pin string) (request.Key, error) {
 		return nil, err
 	}
 	if !bytes.Equal(key[ed25519.SeedSize:], p.Public) {
-		time.Sleep(afterWrong)
+		time.Sleep(time.Second)
 		return nil, ErrWrong
 	}
 	return request.Key(key), nil
