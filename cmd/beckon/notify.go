@@ -131,16 +131,13 @@ type explained struct {
 	Channels  string          `json:"channels,omitempty"`
 }
 
-// shownDecisions is how many are printed, the newest last.
-const shownDecisions = 20
-
 func (c *notifyLogCmd) Run(a *app) error {
 	cfg := a.Configured()
 	list, err := a.decisions(c.Session)
 	if err != nil {
 		return err
 	}
-	list = list[max(0, len(list)-shownDecisions):]
+	list = list[max(0, len(list)-20):] // the newest
 	if c.JSON {
 		return cli.WriteJSON(a.Stdout, list)
 	}
@@ -287,9 +284,6 @@ func waits(o *request.Request) bool {
 	return there && p == o.Waiter
 }
 
-// openEvery is how often a request is checked.
-const openEvery = time.Second
-
 func (a *app) askUser(id string) error {
 	dir := request.In(a.Store.Dir)
 	o, err := dir.Load(id)
@@ -303,7 +297,7 @@ func (a *app) askUser(id string) error {
 	defer over()
 	go func() {
 		for dir.StillOpen(&o) && waits(&o) && ctx.Err() == nil {
-			time.Sleep(openEvery)
+			time.Sleep(time.Second)
 		}
 		over()
 	}()

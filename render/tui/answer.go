@@ -36,9 +36,6 @@ type drawn struct {
 // time that a terminal may take to draw, and a finger to stop.
 const readTime = 500 * time.Millisecond
 
-// The least size of a screen on which a request can be read.
-const minAnswerWidth, minAnswerHeight = 24, 8
-
 func (m *model) asked(r *render.Row) *card.Request {
 	return m.requestOf(r, false)
 }
@@ -109,7 +106,7 @@ func (s *sheet) visible(top, end int) {
 }
 
 // tooSmall reports whether lines would be cut, so that nothing counts as shown.
-func (m *model) tooSmall() bool { return m.width < minAnswerWidth || m.height < minAnswerHeight }
+func (m *model) tooSmall() bool { return m.width < 24 || m.height < 8 }
 
 // answeredMsg is what became of an answer.
 type answeredMsg struct {

@@ -31,8 +31,6 @@ const (
 	modWait = 1500 * time.Millisecond
 	// modLate is the maximum age of a report.
 	modLate = 10 * time.Second
-	// maxModDetail limits the report's detail, in bytes.
-	maxModDetail = 64
 )
 
 // Mod folds one report of the mod. Its exit code is always 0.
@@ -58,7 +56,7 @@ func modFold(st *store.Store, args []string, getenv func(string) string, now tim
 	}
 	at, err := strconv.ParseInt(args[2], 10, 64)
 	what, known := modWords[args[0]]
-	if err != nil || !known || args[1] == "" || len(args[3]) > maxModDetail {
+	if err != nil || !known || args[1] == "" || len(args[3]) > 64 {
 		return errors.New("a report of the mod is not understood: run beckon setup mod again")
 	}
 	t := event.MillisOf(now)
