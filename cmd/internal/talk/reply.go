@@ -91,11 +91,7 @@ func (c *StopCmd) Run(a *cli.App) error {
 	if c.Fleet {
 		return elsewhere(a, c.Session, []string{"stop"})
 	}
-	v, err := found(a, c.Session)
-	if err != nil {
-		return err
-	}
-	text, err := halt(a, &v, request.Terminal)
+	text, err := halt(a, c.Session, request.Terminal)
 	if err != nil {
 		return err
 	}
@@ -104,8 +100,12 @@ func (c *StopCmd) Run(a *cli.App) error {
 }
 
 // halt ends a session's turn, and returns when it will end.
-func halt(a *cli.App, v *state.Seen, from request.From) (string, error) {
-	if err := request.In(a.Store.Dir).Halt(v, from, a.User()); err != nil {
+func halt(a *cli.App, session string, from request.From) (string, error) {
+	v, err := found(a, session)
+	if err == nil {
+		err = request.In(a.Store.Dir).Halt(&v, from, a.User())
+	}
+	if err != nil {
 		return "", err
 	}
 	return "session " + cli.ShortID(v.Session.ID) + " stops at its next call, its subagents at theirs", nil

@@ -22,13 +22,7 @@ func Watch(a *cli.App, opt *tui.Options) {
 	s := &screen{App: a}
 	opt.Requests = func(ctx context.Context, show func([]card.Request)) { followRequests(ctx, a.Store.Dir, show) }
 	opt.Answer, opt.WhyNot = s.answer, s.whyNot
-	opt.Stop = func(r render.Row) (string, error) {
-		v, err := found(a, r.Record())
-		if err != nil {
-			return "", err
-		}
-		return halt(a, &v, request.Watch)
-	}
+	opt.Stop = func(r render.Row) (string, error) { return halt(a, r.Record(), request.Watch) }
 }
 
 // screen answers requests, and keeps the PIN's key while it runs.
