@@ -95,7 +95,12 @@ func (d *decoder) all(top *object) {
 			if m, ok := top.get(name, "{"); ok {
 				events := d.object(m)
 				for _, name := range events.names {
-					d.groups(name, events)
+					k, known := d.event(name, events.at(name))
+					for _, g := range events.objects(name) {
+						if known {
+							d.group(k, g)
+						}
+					}
 				}
 			}
 		case "deny", "ask", "allow":
@@ -209,16 +214,6 @@ func (d *decoder) pack(name string, at place) {
 			return
 		}
 		d.hooks = append(d.hooks, h)
-	}
-}
-
-// groups adds the hooks of an event.
-func (d *decoder) groups(name string, events *object) {
-	list := events.objects(name)
-	if k, ok := d.event(name, events.at(name)); ok {
-		for _, g := range list {
-			d.group(k, g)
-		}
 	}
 }
 
