@@ -193,7 +193,7 @@ func (r *run) evaluate() {
 func (r *run) rule(h *config.Hook, seen []*rule.Call) HookResult {
 	all := make([]HookResult, len(seen))
 	for i, c := range seen {
-		all[i] = hear(h, c, func(res *HookResult) { r.judge(res, c) })
+		all[i] = hear(h, c, func(res *HookResult) { r.evaluateRule(res, c) })
 	}
 	return strictest(all)
 }
@@ -247,8 +247,8 @@ func (r *HookResult) care() int {
 
 const rewrites = 3
 
-// judge asks one rule about a call.
-func (r *run) judge(res *HookResult, seen *rule.Call) {
+// evaluateRule evaluates one rule for a call under one name.
+func (r *run) evaluateRule(res *HookResult, seen *rule.Call) {
 	h := res.Hook
 	start, is, o := time.Now(), h.Spec.Rule, &res.Outcome
 	can := wire.RulesOf(h.Event)

@@ -22,7 +22,7 @@ func TestPromptByAStandInClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h, err := NewPrompt(Judge{
+	h, err := NewPrompt(Prompt{
 		Prompt: "Safe? $COMMAND", Client: program,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "CLAUDECODE=1", "CLAUDE_CODE_MESSAGING_TOKEN=t", "KEEP=1", "OUT=" + dir},
 	})

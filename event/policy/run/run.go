@@ -72,7 +72,7 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 	case config.HTTP:
 		return newHTTP(s, h.Timeout, h.FailClosed)
 	case config.Prompt:
-		return NewPrompt(Judge{Prompt: s.Prompt, Model: s.Model, Env: env, Timeout: h.Timeout})
+		return NewPrompt(Prompt{Prompt: s.Prompt, Model: s.Model, Env: env, Timeout: h.Timeout})
 	}
 	return nil, fmt.Errorf("type %q has no handler", h.Type)
 }
