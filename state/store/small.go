@@ -1,8 +1,6 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -78,17 +76,12 @@ func (st *Store) Meter(k Key) *event.Meter {
 
 // KeepHost stores the last good answer of another host. Any name is allowed.
 func (st *Store) KeepHost(name string, answer []byte) error {
-	return st.write(hostsDir, hostFile(name), answer)
+	return st.write(hostsDir, string(KeyOf(name))+".json", answer)
 }
 
 // Host returns the stored answer of a host, which may have at most limit bytes.
 func (st *Store) Host(name string, limit int) ([]byte, error) {
-	return readFile(st.path(hostsDir, hostFile(name)), limit)
-}
-
-func hostFile(name string) string {
-	sum := sha256.Sum256([]byte(name))
-	return hex.EncodeToString(sum[:16]) + ".json"
+	return readFile(st.path(hostsDir, string(KeyOf(name))+".json"), limit)
 }
 
 // Claim claims the alert id of session k: of all processes that claim it, one gets first set.
@@ -98,13 +91,13 @@ func (st *Store) Claim(k Key, id string) (first bool, err error) {
 		f, err = open(st.claim(k, id), os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 		return err
 	})
-	if errors.Is(err, fs.ErrExist) {
+	switch {
+	case errors.Is(err, fs.ErrExist):
 		return false, nil
+	case err == nil:
+		return true, f.Close()
 	}
-	if err != nil {
-		return false, err
-	}
-	return true, f.Close()
+	return false, err
 }
 
 func (st *Store) claim(k Key, id string) string {
