@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"beckon/event"
+	"beckon/event/run"
 )
 
 // Client is the installed Claude Code.
@@ -45,16 +45,10 @@ func (c Client) ask(args ...string) []byte {
 		return nil
 	}
 	defer os.RemoveAll(scratch)
-	ctx, cancel := context.WithTimeout(context.Background(), clientDeadline)
-	defer cancel()
-	out := event.Bounded{Max: 1 << 20}
-	cmd := exec.CommandContext(ctx, c.Path, args...)
-	// Asking must not make the client use the network.
-	cmd.Env = append(cmd.Environ(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
-		"CLAUDE_CONFIG_DIR="+scratch)
-	cmd.Stdout = &out
-	cmd.WaitDelay = time.Second // for a child of the client that keeps its output open
-	_ = cmd.Run()
+	p := run.Program{Argv: append([]string{c.Path}, args...), Limit: clientDeadline, Max: 1 << 20,
+		// Asking must not make the client use the network.
+		Env: []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CONFIG_DIR=" + scratch}}
+	out, _, _ := p.Outputs(context.Background())
 	return bytes.ReplaceAll(out.Kept, []byte(scratch), []byte(c.Config))
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"beckon/cmd/internal/cli"
 	"beckon/event"
+	"beckon/event/run"
 	"beckon/installer"
 	"beckon/render/term"
 	"beckon/state/store"
@@ -84,19 +84,14 @@ func roundTrip(e installer.Entry) (median, least time.Duration, err error) {
 
 // trip sends one event, and looks for its session in dir.
 func trip(e installer.Entry, dir, id string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), tripWait)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, e.Program, e.Args...)
-	cmd.Env = append(os.Environ(), "BECKON_STATE_DIR="+dir)
-	cmd.Stdin = strings.NewReader(fmt.Sprintf(
-		`{"session_id":%q,"hook_event_name":"SessionStart","source":"startup","cwd":%q}`, id, filepath.ToSlash(dir)))
-	out, err := cmd.CombinedOutput()
+	p := run.Program{Argv: append([]string{e.Program}, e.Args...), Env: []string{"BECKON_STATE_DIR=" + dir}, Limit: tripWait,
+		Stdin: strings.NewReader(fmt.Sprintf(`{"session_id":%q,"hook_event_name":"SessionStart","source":"startup","cwd":%q}`,
+			id, filepath.ToSlash(dir)))}
+	out, err := p.Output(context.Background())
 	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("it did not end within %s", tripWait)
 	case err != nil:
-		return fmt.Errorf("running it: %w", err)
-	case len(out) > 0:
+		return err
+	case out != "":
 		return fmt.Errorf("it printed %d bytes: a hook must be silent", len(out))
 	}
 	s, err := store.Open(dir).Load(store.KeyOf(id))
