@@ -64,14 +64,6 @@ func KindOf(agent, name string) Kind {
 	return k
 }
 
-func notice(a *agents.Agent, name string) string {
-	i := slices.IndexFunc(a.Notices, func(n agents.Notice) bool { return n.Type == name })
-	if i < 0 {
-		return name
-	}
-	return a.Notices[i].Means
-}
-
 // Kind is what an event means, named as Claude Code names it. The tables in agents.go map
 // other agents' events onto these kinds.
 type Kind string
@@ -112,6 +104,7 @@ const (
 	ElicitationResult   Kind = "ElicitationResult"
 	PreModelSwitch      Kind = "PreModelSwitch"
 	PostModelSwitch     Kind = "PostModelSwitch"
+	PreSkillShell       Kind = "PreSkillShellCommand"
 )
 
 // Register says whether the installer may register a kind's hook.
@@ -172,6 +165,7 @@ var Kinds = [...]Info{
 	{ElicitationResult, "2.1.76", CoreKnow, "mcp_server_name", true},
 	{PreModelSwitch, "2.1.251", All, "to_model", false},
 	{PostModelSwitch, "2.1.251", All, "to_model", false},
+	{PreSkillShell, "2.1.332", All, "tool_name", false},
 }
 
 // Lookup returns the row of k and reports whether the table has one.

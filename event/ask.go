@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"strings"
 
 	"beckon/event/agents"
@@ -98,9 +99,6 @@ func eachObject(list gjson.Result, n int, f func(gjson.Result)) {
 	})
 }
 
-// lineOf returns a text member of v in one line of at most max bytes.
-func lineOf(v gjson.Result, key string, max int) string { return line(v.Get(key), max) }
-
 // line returns a text, redacted, in one line of at most max bytes, "" for anything else.
 func line(v gjson.Result, max int) string { return OneLine(clean(v.Raw), max) }
 
@@ -114,7 +112,7 @@ func (a *Ask) foreign(input gjson.Result, tool string) {
 	}
 	q := Question{Text: tool}
 	for _, key := range [...]string{"message", "question"} {
-		if s := lineOf(input, key, MaxQuestion); s != "" {
+		if s := line(input.Get(key), MaxQuestion); s != "" {
 			q.Text = s
 		}
 	}
@@ -124,14 +122,14 @@ func (a *Ask) foreign(input gjson.Result, tool string) {
 func questions(list gjson.Result) (out []Question) {
 	eachObject(list, MaxQuestions, func(v gjson.Result) {
 		q := Question{
-			Header: lineOf(v, "header", MaxLabel),
-			Text:   lineOf(v, "question", MaxQuestion),
+			Header: line(v.Get("header"), MaxLabel),
+			Text:   line(v.Get("question"), MaxQuestion),
 			Multi:  v.Get("multiSelect").Type == gjson.True,
 		}
 		eachObject(v.Get("options"), MaxOptions, func(o gjson.Result) {
 			q.Options = append(
 				q.Options,
-				Option{Label: lineOf(o, "label", MaxLabel), Description: lineOf(o, "description", MaxSummary)},
+				Option{Label: line(o.Get("label"), MaxLabel), Description: line(o.Get("description"), MaxSummary)},
 			)
 		})
 		out = append(out, q)
@@ -150,38 +148,31 @@ func form(schema gjson.Result) (out []string) {
 			}
 			return mark == ""
 		})
-		out = append(out, OneLine(line(key, MaxLabel)+mark+": "+lineOf(v, "type", MaxLabel), MaxLabel))
+		out = append(out, OneLine(line(key, MaxLabel)+mark+": "+line(v.Get("type"), MaxLabel), MaxLabel))
 		return len(out) < MaxOptions
 	})
 	return out
-}
-
-// suggestion describes a permission update by its type and behavior; an unknown one by its type.
-func suggestion(kind, behavior string) string {
-	switch {
-	case kind == "addRules" && (behavior == "" || behavior == "allow"):
-		return "always allow"
-	case kind == "addRules" && (behavior == "deny" || behavior == "ask"):
-		return "always " + behavior
-	case kind == "setMode":
-		return "switch to"
-	case kind == "addDirectories":
-		return "allow the directory"
-	}
-	return kind
 }
 
 // suggestions describes what the client offers to change along with a yes (CONTRACT.md 11,
 // permission updates).
 func suggestions(list gjson.Result) (out []string) {
 	eachObject(list, MaxQuestions, func(v gjson.Result) {
-		words := []string{suggestion(lineOf(v, "type", MaxLabel), lineOf(v, "behavior", MaxLabel))}
-		if mode := lineOf(v, "mode", MaxLabel); mode != "" {
+		words := []string{line(v.Get("type"), MaxLabel)} // an unknown one
+		switch words[0] {
+		case "addRules":
+			words[0] = "always " + cmp.Or(line(v.Get("behavior"), MaxLabel), "allow")
+		case "setMode":
+			words[0] = "switch to"
+		case "addDirectories":
+			words[0] = "allow the directory"
+		}
+		if mode := line(v.Get("mode"), MaxLabel); mode != "" {
 			words = append(words, mode)
 		}
 		eachObject(v.Get("rules"), MaxOptions, func(r gjson.Result) {
-			rule := lineOf(r, "toolName", MaxLabel)
-			if content := lineOf(r, "ruleContent", MaxLabel); content != "" {
+			rule := line(r.Get("toolName"), MaxLabel)
+			if content := line(r.Get("ruleContent"), MaxLabel); content != "" {
 				rule += "(" + content + ")"
 			}
 			words = append(words, rule)

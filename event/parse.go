@@ -120,7 +120,10 @@ func parse(agentName, name string, v gjson.Result) Event {
 	}
 	p.session(&e)
 	p.said(&e, a)
-	p.background(&e)
+	if e.HasBackground = p[agents.Background] != ""; e.HasBackground {
+		e.Background = tasks(gjson.Parse(p[agents.Background]))
+	}
+	e.Crons = int(gjson.Get(p[agents.Crons], "#").Int())
 	p.tool(&e)
 	e.Ask = p.ask(&e, slices.Contains(a.Forms, e.Tool.Name))
 	e.Answer = p.answer(&e)
@@ -228,8 +231,13 @@ func (p *values) said(e *Event, a *agents.Agent) {
 		e.Prompt = Cut(strings.TrimSpace(clean(p[agents.Prompt])), MaxPrompt)
 		e.FromClient = e.FromClient || fromClient(e.Prompt)
 	}
-	e.Message = p.message()
-	e.Notification = notice(a, p.text(agents.Notification, MaxID))
+	// The tail of the agent's last words, else the head of a notification's text.
+	if e.Message = Cut(clean(p[agents.NoticeText]), MaxText); p[agents.Message] != "" {
+		e.Message = CutTail(cleanTail(jsonenc.Unquote(p[agents.Message], -1)), MaxMessage)
+	}
+	if e.Notification = p.text(agents.Notification, MaxID); a.Dialog != "" && e.Notification == a.Dialog {
+		e.Notification = agents.Shown
+	}
 	e.IsInterrupt = p[agents.Interrupt] == "true"
 	e.TaskN = Todo{ID: p.text(agents.TaskID, MaxID), Subject: Cut(clean(p[agents.TaskSubject]), MaxText)}
 }
@@ -239,22 +247,6 @@ func fromClient(prompt string) bool {
 	return strings.HasPrefix(prompt, "<task-notification>") ||
 		strings.HasPrefix(prompt, "<system-reminder>") ||
 		strings.HasPrefix(prompt, "[Request interrupted by user")
-}
-
-// message returns the tail of the agent's last words, else the head of a notification's text.
-func (p *values) message() string {
-	if p[agents.Message] == "" {
-		return Cut(clean(p[agents.NoticeText]), MaxText)
-	}
-	return CutTail(cleanTail(jsonenc.Unquote(p[agents.Message], -1)), MaxMessage)
-}
-
-func (p *values) background(e *Event) {
-	e.HasBackground = p[agents.Background] != ""
-	if e.HasBackground {
-		e.Background = tasks(gjson.Parse(p[agents.Background]))
-	}
-	e.Crons = int(gjson.Get(p[agents.Crons], "#").Int())
 }
 
 // tasks reads a background_tasks snapshot. Of more than MaxTasks it keeps the running ones
@@ -294,20 +286,7 @@ func (p *values) tool(e *Event) {
 	if p[agents.Tool] != "" {
 		e.Tool.Summary = summary(e.Tool.Name, gjson.Parse(p[agents.Input]), e.Cwd)
 	}
-	e.Tool.Ms = millis(p[agents.Ms])
-}
-
-// millis reads a duration: a whole number, or the whole part of another one.
-func millis(raw string) int64 {
-	n, err := strconv.ParseInt(raw, 10, 64)
-	if err == nil {
-		return max(n, 0)
-	}
-	f, err := strconv.ParseFloat(raw, 64)
-	if err != nil || f < 0 || f > 1<<53 {
-		return 0
-	}
-	return int64(f)
+	e.Tool.Ms = max(gjson.Parse(p[agents.Ms]).Int(), 0)
 }
 
 const (

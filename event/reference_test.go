@@ -2,6 +2,7 @@ package event
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"math"
 	"os"
@@ -158,7 +159,11 @@ func refAsk(e *Event, top map[string]any) *Ask {
 	}
 	if e.Kind == PermissionRequest && len(a.Questions) == 0 && a.Plan == "" {
 		for _, m := range objects(top["permission_suggestions"], MaxQuestions) {
-			words := []string{suggestion(text(m, "type", MaxLabel), text(m, "behavior", MaxLabel))}
+			kind := text(m, "type", MaxLabel)
+			known := map[string]string{
+				"addRules": "always " + cmp.Or(text(m, "behavior", MaxLabel), "allow"), "setMode": "switch to", "addDirectories": "allow the directory",
+			}
+			words := []string{cmp.Or(known[kind], kind)}
 			if mode := text(m, "mode", MaxLabel); mode != "" {
 				words = append(words, mode)
 			}

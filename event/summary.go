@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"beckon/event/redact"
@@ -198,7 +199,7 @@ func OneLine(s string, max int) string {
 	for len(s) > 0 && len(out) <= max {
 		r, n := utf8.DecodeRuneInString(s)
 		switch {
-		case isBlank(r):
+		case unicode.IsSpace(r):
 			space = len(out) > 0
 		case r == 0x1b || r == 0x9b:
 			n += controlLen(s[n:], r == 0x9b)
@@ -216,10 +217,6 @@ func OneLine(s string, max int) string {
 		return Cut(string(out), max-len("…")) + "…"
 	}
 	return string(out)
-}
-
-func isBlank(r rune) bool {
-	return r == ' ' || '\t' <= r && r <= '\r' || r == 0x85 || r == 0xa0 || r == '\u2028' || r == '\u2029'
 }
 
 // Unsafe reports whether r must not reach a terminal or a message: control characters, marks

@@ -20,8 +20,7 @@ type Agent struct {
 	Measured string // the version that these names were measured with; empty: from its documentation only
 	Events   []Event
 	Fields   []Member
-	// Notices translates types of notifications into Claude Code's.
-	Notices []Notice
+	Dialog   string // the type of the notification sent when a dialog opens, which is read as Shown
 	// Forms are the tools, other than Claude Code's, whose call is a question to the user.
 	Forms []string
 
@@ -96,7 +95,13 @@ const out = "hookSpecificOutput."
 
 // Says of answers that several agents accept.
 var (
-	blockSays  = []Say{{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}
+	blockSays    = []Say{{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}
+	decisionSays = []Say{
+		{When: Always, Path: out + "hookEventName", Value: `"PermissionRequest"`},
+		{When: Deny, Path: out + "decision.behavior", Value: `"deny"`, Reason: out + "decision.message"},
+		{When: Allow, Path: out + "decision.behavior", Value: `"allow"`},
+		{When: Rewrite, Path: out + "decision.updatedInput", Value: Text},
+	}
 	promptSays = []Say{
 		{When: Always, Path: out + "hookEventName", Value: `"UserPromptSubmit"`},
 		{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
@@ -220,9 +225,6 @@ type Member struct {
 	Path string // keys joined by dots
 	Is   Field
 }
-
-// Notice translates a type of notification to Claude Code's.
-type Notice struct{ Type, Means string }
 
 // Field is one thing that is taken from a payload.
 type Field uint8

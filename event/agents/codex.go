@@ -54,11 +54,7 @@ var codex = Agent{
 			{When: Context, Path: out + "additionalContext", Value: Text},
 			{When: System, Path: "systemMessage", Value: Text},
 		}},
-		{Event: "PermissionRequest", Means: "PermissionRequest", Says: []Say{
-			{When: Always, Path: out + "hookEventName", Value: `"PermissionRequest"`},
-			{When: Deny, Path: out + "decision.behavior", Value: `"deny"`, Reason: out + "decision.message"},
-			{When: Allow, Path: out + "decision.behavior", Value: `"allow"`},
-		}},
+		{Event: "PermissionRequest", Means: "PermissionRequest", Says: decisionSays[:3]},
 		{Event: "PostToolUse", Means: "PostToolUse", Says: []Say{
 			{When: Always, Path: out + "hookEventName", Value: `"PostToolUse"`},
 			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},

@@ -33,7 +33,7 @@ var copilot = Agent{
 		{Path: "stopReason", Is: Reason},
 		{Path: "stop_reason", Is: Reason},
 	},
-	Notices: []Notice{{Type: "permission_prompt", Means: Shown}},
+	Dialog:  "permission_prompt",
 	Forms:   []string{"ask_user"},
 	HomeVar: "COPILOT_HOME",
 	Home:    ".copilot",
@@ -78,15 +78,14 @@ var copilot = Agent{
 			{When: Rewrite, Path: "modifiedArgs", Value: Text},
 			{When: Context, Path: "additionalContext", Value: Text},
 		}},
-		{Event: "postToolUse", Means: "PostToolUse", Says: []Say{
-			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
-			{When: Context, Path: "additionalContext", Value: Text},
-		}},
-		{Event: "userPromptSubmitted", Means: "UserPromptSubmit", Says: []Say{
-			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
-			{When: Context, Path: "additionalContext", Value: Text},
-		}},
-		{Event: "sessionStart", Means: "SessionStart", Says: []Say{{When: Context, Path: "additionalContext", Value: Text}}},
+		{Event: "postToolUse", Means: "PostToolUse", Says: copilotSays},
+		{Event: "userPromptSubmitted", Means: "UserPromptSubmit", Says: copilotSays},
+		{Event: "sessionStart", Means: "SessionStart", Says: copilotSays[1:]},
 		{Event: "agentStop", Means: "Stop", Says: blockSays},
 	},
+}
+
+var copilotSays = []Say{
+	{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
+	{When: Context, Path: "additionalContext", Value: Text},
 }

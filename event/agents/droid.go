@@ -10,7 +10,7 @@ var droid = Agent{
 	Aliases:  []string{"factory", "factory-droid"},
 	Measured: "0.215.0",
 	Package:  "@factory/cli",
-	Notices:  []Notice{{Type: "permission_prompt", Means: Shown}},
+	Dialog:   "permission_prompt",
 	Forms:    []string{"AskUser"},
 	Home:     ".factory",
 	Install: Install{

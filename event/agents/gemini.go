@@ -29,9 +29,9 @@ var gemini = Agent{
 		{Path: "prompt_response", Is: Message},
 		{Path: "llm_request.model", Is: Model},
 	},
-	Notices: []Notice{{Type: "ToolPermission", Means: Shown}},
-	Forms:   []string{"ask_user"},
-	Home:    ".gemini",
+	Dialog: "ToolPermission",
+	Forms:  []string{"ask_user"},
+	Home:   ".gemini",
 	Install: Install{
 		Program: "gemini",
 		Title:   "Gemini CLI",
@@ -71,19 +71,14 @@ var gemini = Agent{
 			{When: System, Path: "systemMessage", Value: Text},
 			{When: Halt, Path: "continue", Value: "false", Reason: "stopReason"},
 		}},
-		{Event: "AfterTool", Means: "PostToolUse", Says: []Say{
-			{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
-			{When: Context, Path: out + "additionalContext", Value: Text},
-		}},
-		{Event: "BeforeAgent", Means: "UserPromptSubmit", Says: []Say{
-			{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
-			{When: Context, Path: out + "additionalContext", Value: Text},
-		}},
-		{Event: "AfterAgent", Means: "Stop", Says: []Say{{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"}}},
-		{
-			Event: "SessionStart",
-			Means: "SessionStart",
-			Says:  []Say{{When: Context, Path: out + "additionalContext", Value: Text}},
-		},
+		{Event: "AfterTool", Means: "PostToolUse", Says: geminiSays},
+		{Event: "BeforeAgent", Means: "UserPromptSubmit", Says: geminiSays},
+		{Event: "AfterAgent", Means: "Stop", Says: geminiSays[:1]},
+		{Event: "SessionStart", Means: "SessionStart", Says: geminiSays[1:]},
 	},
+}
+
+var geminiSays = []Say{
+	{When: Deny, Path: "decision", Value: `"deny"`, Reason: "reason"},
+	{When: Context, Path: out + "additionalContext", Value: Text},
 }

@@ -57,12 +57,7 @@ var qwen = Agent{
 			{When: Ask, Path: out + "permissionDecision", Value: `"ask"`, Reason: out + "permissionDecisionReason"},
 			{When: Halt, Path: "continue", Value: "false", Reason: "stopReason"},
 		}},
-		{Event: "PermissionRequest", Means: "PermissionRequest", Says: []Say{
-			{When: Always, Path: out + "hookEventName", Value: `"PermissionRequest"`},
-			{When: Deny, Path: out + "decision.behavior", Value: `"deny"`, Reason: out + "decision.message"},
-			{When: Allow, Path: out + "decision.behavior", Value: `"allow"`},
-			{When: Rewrite, Path: out + "decision.updatedInput", Value: Text},
-		}},
+		{Event: "PermissionRequest", Means: "PermissionRequest", Says: decisionSays},
 		{Event: "PostToolUse", Means: "PostToolUse", Says: []Say{
 			{When: Always, Path: out + "hookEventName", Value: `"PostToolUse"`},
 			{When: Context, Path: out + "additionalContext", Value: Text},

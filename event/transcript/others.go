@@ -64,31 +64,15 @@ func StatusOf(agent, path string) Reading {
 // Version returns the version of the agent that writes a session's file, "" if unknown; file
 // is the result of PathOf.
 func Version(agent, file string) string {
-	if file == "" {
+	path := map[string]string{"codex": "payload.cli_version", "copilot": "data.copilotVersion", "qwen": "qwen_version"}[agent]
+	if file == "" || path == "" {
 		return ""
 	}
-	var text []byte
-	path := ""
-	switch agent {
-	case "codex", "copilot":
-		text, _, _ = bytes.Cut(head(file), []byte("\n"))
-		path = map[string]string{"codex": "payload.cli_version", "copilot": "data.copilotVersion"}[agent]
-	case "qwen":
-		text, path = head(strings.TrimSuffix(file, ".jsonl")+".runtime.json"), "qwen_version"
+	if agent == "qwen" {
+		file = strings.TrimSuffix(file, ".jsonl") + ".runtime.json"
 	}
-	if path == "" || !gjson.ValidBytes(text) {
-		return ""
-	}
+	text, _ := plainfile.Head(file, make([]byte, maxHead), 0) // one that cannot be read has no version
 	return event.Cut(gjson.GetBytes(text, path).Str, event.MaxID)
-}
-
-// head returns the beginning of a file, nil if there is none.
-func head(path string) []byte {
-	text, err := plainfile.Head(path, make([]byte, maxHead), 0)
-	if err != nil {
-		return nil
-	}
-	return text
 }
 
 // each calls f for every whole line that is a JSON object.

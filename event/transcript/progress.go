@@ -2,6 +2,9 @@ package transcript
 
 import (
 	"cmp"
+	"encoding/hex"
+	"hash/fnv"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -52,17 +55,16 @@ type moment struct {
 // Add adds the entries that follow those given before, in the order of the file.
 func (p *Progress) Add(entries []Entry) {
 	for i := range entries {
-		if e := &entries[i]; e.Main() && e.At != 0 {
-			p.add(e)
+		e := &entries[i]
+		if !e.Main() || e.At == 0 {
+			continue
 		}
-	}
-}
-
-func (p *Progress) add(e *Entry) {
-	if m, ok := e.moment(); ok {
-		p.happened(m, e)
-	}
-	if e.Type == Assistant && e.Stop != "end_turn" && utf8.RuneCountInString(strings.TrimSpace(e.Text)) >= minProgress {
+		if m, ok := e.moment(); ok {
+			p.happened(m, e)
+		}
+		if e.Type != Assistant || e.Stop == "end_turn" || utf8.RuneCountInString(strings.TrimSpace(e.Text)) < minProgress {
+			continue
+		}
 		h := undecided{Item: Item{e.Text, e.At}, uuid: e.UUID, alien: e.Synthetic && !e.Aborted}
 		if e.Stop == "tool_use" || len(e.ToolUseIDs) > 0 {
 			h.next.at = e.At
@@ -123,7 +125,11 @@ func (p *Progress) Take() (items []Item) {
 
 // Key returns 16 hexadecimal digits that are equal for texts that differ only in letter case
 // and space.
-func Key(text string) string { return hashOf([]byte(normal(text))) }
+func Key(text string) string {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, normal(text))
+	return hex.EncodeToString(h.Sum(nil))
+}
 
 // SameText reports whether two texts are the same: equal except for letter case and space, or one
 // part of the other (it may have been cut, or joined with more). An empty text equals no other.

@@ -2,9 +2,7 @@ package transcript
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
-	"hash/fnv"
 	"io"
 	"iter"
 	"os"
@@ -120,13 +118,6 @@ func lastOf(path string, most int64) ([]byte, error) {
 	return readAt(f, size-n, n)
 }
 
-// hashOf returns the 64-bit FNV-1a hash in hexadecimal digits.
-func hashOf(b []byte) string {
-	h := fnv.New64a()
-	_, _ = h.Write(b)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 // tail is how many bytes from its end a transcript is read for what the states need to know. They
 // contain the last turns of nearly all sessions.
 const tail = 256 << 10
@@ -223,17 +214,13 @@ const maxPlan = 1 << 20
 // last MiB of the transcript at path. Errors are those of Recent.
 func Plan(path string) (string, error) {
 	b, err := lastOf(path, maxPlan)
-	return lastPlan(b), err
-}
-
-func lastPlan(b []byte) string {
 	for v := range backwards(b, `"`+planTool+`"`) {
 		plan := v.Get(`message.content.#(name=="` + planTool + `").input.plan`)
 		if v.Get("type").Str == Assistant && plan.Type == gjson.String {
-			return strings.ToValidUTF8(plan.Str, "\uFFFD")
+			return strings.ToValidUTF8(plan.Str, "\uFFFD"), err
 		}
 	}
-	return ""
+	return "", err
 }
 
 // backwards ranges over the whole lines that contain a word, from the last.

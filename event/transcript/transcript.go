@@ -97,7 +97,9 @@ var interruptMarks = []string{"[Request interrupted by user]", "[Request interru
 // it, which a crash of the machine may leave, do no harm. The entry shares no memory with b.
 func parse(b []byte, maxText int) (e Entry) {
 	b = bytes.Trim(b, "\x00 \t\r\n")
-	if !mentions(b) {
+	// Most bytes of a transcript are in lines of other types, which need no further parsing.
+	relevant := func(kind string) bool { return bytes.Contains(b, []byte(kind)) }
+	if !slices.ContainsFunc([]string{`"user"`, `"assistant"`, `"queued_command"`}, relevant) {
 		return e
 	}
 	b, err := event.Check(b)
@@ -118,13 +120,6 @@ func parse(b []byte, maxText int) (e Entry) {
 		l.queued(&e, maxText)
 	}
 	return e
-}
-
-// mentions reports whether the line may be of a relevant type: most bytes of a transcript are
-// in lines that are not, and need no further parsing.
-func mentions(b []byte) bool {
-	return bytes.Contains(b, []byte(`"user"`)) || bytes.Contains(b, []byte(`"assistant"`)) ||
-		bytes.Contains(b, []byte(`"queued_command"`))
 }
 
 // set adds a member of a line to e.
@@ -222,17 +217,12 @@ func (e *Entry) call(useID gjson.Result) {
 // classify distinguishes a person's prompt from what the client writes as the user.
 func (l *line) classify(e *Entry) {
 	e.Note = !e.Interrupt && (l.meta || l.summary || clientsNote(e.Text))
-	if e.Note || e.Interrupt || e.ToolResult || e.Sidechain || e.Text == "" || !l.byPerson() {
+	by := l.origin.Get("kind") // older clients do not say
+	clients := l.source == "system" || by.Exists() && by.Str != "human"
+	if clients || e.Note || e.Interrupt || e.ToolResult || e.Sidechain || e.Text == "" {
 		return
 	}
 	e.Text, e.Prompt = commandLine(e.Text), true
-}
-
-// byPerson reports whether nothing indicates that the client made this prompt. Older clients
-// indicate nothing.
-func (l *line) byPerson() bool {
-	by := l.origin.Get("kind")
-	return l.source != "system" && (!by.Exists() || by.Str == "human")
 }
 
 // queued reads the attachment that a prompt typed during a turn becomes. Its time is when it

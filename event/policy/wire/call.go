@@ -208,6 +208,7 @@ var contract = [...]Rules{
 		Extra: []string{"action", "content"}},
 	{Kind: event.PreModelSwitch, Refuse: ByPermission, Ask: true, Allow: true, System: true, Terminal: true},
 	{Kind: event.PostModelSwitch, Context: true, System: true, Terminal: true},
+	{Kind: event.PreSkillShell, Refuse: ByPermission},
 }
 
 // RulesOf returns the row of k. An event without a row accepts no answer.
