@@ -36,11 +36,8 @@ type drawn struct {
 // time that a terminal may take to draw, and a finger to stop.
 const readTime = 500 * time.Millisecond
 
-func (m *model) asked(r *render.Row) *card.Request {
-	return m.requestOf(r, false)
-}
-
-func (m *model) requestOf(r *render.Row, reply bool) *card.Request {
+// asked returns what a row's session asks, or with reply the request that takes a reply.
+func (m *model) asked(r *render.Row, reply bool) *card.Request {
 	if r == nil || r.Remote != nil {
 		return nil
 	}
@@ -166,7 +163,7 @@ func (m *model) showAsked() tea.Cmd {
 		return m.say("nothing can be answered from here")
 	case m.drawn.of != nil:
 		return m.say("that key does not answer this: the last line has those that do")
-	case m.asked(r) != nil:
+	case m.asked(r, false) != nil:
 		return m.togglePeek()
 	case r == nil || !r.NeedsYou || m.opt.WhyNot == nil:
 		return m.say("it asks nothing that can be answered from here")
@@ -274,7 +271,7 @@ func (m *model) choose1(o card.Request, first string, answers map[string]string)
 
 func (m *model) reply() tea.Cmd {
 	r := m.current()
-	o := m.requestOf(r, true)
+	o := m.asked(r, true)
 	switch {
 	case r == nil:
 		return nil
@@ -343,7 +340,7 @@ func (m *model) answered(msg answeredMsg) {
 	i := slices.IndexFunc(m.requests, func(o card.Request) bool { return o.ID == msg.of.ID })
 	if msg.err == nil && i >= 0 {
 		m.requests = slices.Delete(slices.Clone(m.requests), i, i+1)
-		if r := m.current(); r != nil && r.Record() == msg.of.Record && m.asked(r) == nil {
+		if r := m.current(); r != nil && r.Record() == msg.of.Record && m.asked(r, false) == nil {
 			m.chooseNext(render.GroupNeedsYou)
 		}
 	}
@@ -354,7 +351,7 @@ func (m *model) answerHints() (keys []binding) {
 	o := m.drawn.of
 	if o == nil {
 		r := m.current()
-		if m.peek && m.opt.Answer != nil && m.requestOf(r, true) != nil {
+		if m.peek && m.opt.Answer != nil && m.asked(r, true) != nil {
 			keys = []binding{{keys: "r", show: "r", hint: "reply"}}
 		}
 		return keys

@@ -48,7 +48,7 @@ func (m *model) layout() layout {
 	l.peekWidth = m.width
 	// It gets what the list leaves, at least half; a request should be visible as a whole.
 	l.peekHeight = min(l.body-min(3, l.body), max(l.body/2, 8, l.body-len(m.entries)-1))
-	if m.asked(m.current()) != nil {
+	if m.asked(m.current(), false) != nil {
 		l.peekHeight = max(l.peekHeight, l.body-5)
 	}
 	l.body -= l.peekHeight

@@ -66,7 +66,7 @@ func (m *model) peekText(r *render.Row, s *sheet) {
 		m.paint(dim, " for "+m.age(r.Since))+"  "+m.paint(strong, term.Cut(name(r), s.width-30))+
 		m.paint(dim, " "+branch(r)))
 	past := m.recent[keyOf(r)]
-	if o := m.asked(r); o != nil && m.opt.Answer != nil {
+	if o := m.asked(r, false); o != nil && m.opt.Answer != nil {
 		s.request(o)
 	} else if r.Question != nil {
 		q := *r.Question

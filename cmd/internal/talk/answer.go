@@ -65,7 +65,9 @@ func (c *AnswerCmd) target(a *cli.App, list []card.Request) (of []card.Request, 
 	if i >= 0 {
 		return list[i : i+1], c.Words[1:], nil
 	}
-	if isAnswer(first) && len(c.Words) <= 2 {
+	// More digits than one may be the beginning of a session's id.
+	answers := regexp.MustCompile(`^(yes|no|always|y|n|[1-9](,[1-9])*)$`).MatchString(first)
+	if answers && len(c.Words) <= 2 {
 		if len(list) == 1 {
 			return list, c.Words, nil
 		}
@@ -163,12 +165,6 @@ func mayAnswer(a *cli.App) error {
 			"only you may answer an agent, and this command may not be yours: %w", err)
 	}
 	return nil
-}
-
-// isAnswer reports whether a word can only be an answer, not a session: a word that answers, or
-// numbers of options. More digits than one may be the beginning of a session's id.
-func isAnswer(word string) bool {
-	return regexp.MustCompile(`^(yes|no|always|y|n|[1-9](,[1-9])*)$`).MatchString(word)
 }
 
 // answer turns words into an answer to a request.
