@@ -27,7 +27,7 @@ var judgements = map[string]struct {
 	"judgeunsure":   {fails: true},
 }
 
-func judge(t *testing.T, word string, c run.PromptConfig) wire.Outcome {
+func judge(t *testing.T, word string, c run.Prompt) wire.Outcome {
 	t.Helper()
 	c.Prompt, c.Timeout = "lab:"+word+"\nIs this safe? $COMMAND", time.Minute
 	h, err := run.NewPrompt(c)
@@ -51,7 +51,7 @@ func TestPromptByTheMessagesAPI(t *testing.T) {
 	s := NewServer()
 	defer s.Close()
 	for word := range judgements {
-		checkJudgement(t, word, judge(t, word, run.PromptConfig{Env: []string{"ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=" + s.URL}}))
+		checkJudgement(t, word, judge(t, word, run.Prompt{Env: []string{"ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=" + s.URL}}))
 	}
 	if got := s.Requests(); len(got) != len(judgements) || got[0].Path != "/v1/messages" {
 		t.Errorf("asked %+v", got)
@@ -74,7 +74,7 @@ func TestPromptByTheClient(t *testing.T) {
 				t.Fatal(err)
 			}
 			for word := range judgements {
-				checkJudgement(t, word, judge(t, word, run.PromptConfig{Client: l.Client.Path, Env: keyless(l.Home.Env())}))
+				checkJudgement(t, word, judge(t, word, run.Prompt{Client: l.Client.Path, Env: keyless(l.Home.Env())}))
 			}
 			if _, err := os.Stat(ran); err == nil {
 				t.Error("the user's hook ran")
