@@ -64,8 +64,10 @@ func TestWebPush(t *testing.T) {
 	p.do("ServiceWorker.enable", map[string]any{})
 	id := <-registration
 	origin := get[string](p, `location.origin`)
+	var sent any
 	deliver := func(v any) {
 		t.Helper()
+		sent = v
 		data, _ := json.Marshal(v)
 		p.do("ServiceWorker.deliverPushMessage", map[string]any{"origin": origin, "registrationId": id, "data": string(data)})
 	}
@@ -73,14 +75,16 @@ func TestWebPush(t *testing.T) {
 		return get[[]string](p, `(async () => (await (await navigator.serviceWorker.getRegistration("/assets/")).getNotifications())
 			.map((n) => [n.title, n.body, n.actions.map((a) => a.title)].join("|")))()`)
 	}
+	// Chromium forgets a notification that it is asked for while it is being shown.
 	await := func(what string, want ...string) {
 		t.Helper()
 		var got []string
-		for range 200 {
+		for range 10 {
+			time.Sleep(time.Second)
 			if got = shown(); slices.Equal(got, want) {
 				return
 			}
-			time.Sleep(50 * time.Millisecond)
+			deliver(sent)
 		}
 		t.Fatalf("%s: %q, want %q", what, got, want)
 	}

@@ -3,7 +3,8 @@
 const tag = "beckon";
 const labels = { allow: "Allow", deny: "Deny" };
 
-self.addEventListener("push", (e) => e.waitUntil(show(e.data.json())));
+let last = Promise.resolve(); // one at a time: Chromium forgets one that is asked for while it comes
+self.addEventListener("push", (e) => e.waitUntil(last = last.then(() => show(e.data.json())).catch(() => {})));
 
 async function show({ notices, more = 0, news = false }) {
   const shown = await self.registration.getNotifications({ tag }), n = notices.length + more, [one] = notices;
