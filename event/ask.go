@@ -2,6 +2,7 @@ package event
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"beckon/event/agents"
@@ -110,13 +111,8 @@ func (a *Ask) foreign(input gjson.Result, tool string) {
 	if len(a.Questions) > 0 {
 		return
 	}
-	q := Question{Text: tool}
-	for _, key := range [...]string{"message", "question"} {
-		if s := line(input.Get(key), MaxQuestion); s != "" {
-			q.Text = s
-		}
-	}
-	a.Questions = []Question{q}
+	text := cmp.Or(line(input.Get("question"), MaxQuestion), line(input.Get("message"), MaxQuestion), tool)
+	a.Questions = []Question{{Text: text}}
 }
 
 func questions(list gjson.Result) (out []Question) {
@@ -139,15 +135,12 @@ func questions(list gjson.Result) (out []Question) {
 
 // form lists the fields that a form's JSON schema asks for.
 func form(schema gjson.Result) (out []string) {
-	required := schema.Get("required")
+	required := schema.Get("required").Array()
 	schema.Get("properties").ForEach(func(key, v gjson.Result) bool {
 		mark := ""
-		required.ForEach(func(_, r gjson.Result) bool {
-			if r.Type == gjson.String && r.Str == key.Str {
-				mark = "*"
-			}
-			return mark == ""
-		})
+		if slices.ContainsFunc(required, func(r gjson.Result) bool { return r.Type == gjson.String && r.Str == key.Str }) {
+			mark = "*"
+		}
 		out = append(out, OneLine(line(key, MaxLabel)+mark+": "+line(v.Get("type"), MaxLabel), MaxLabel))
 		return len(out) < MaxOptions
 	})

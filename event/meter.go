@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/tidwall/gjson"
@@ -75,7 +76,7 @@ func ParseStatus(payload []byte) (s Status, ok bool) {
 	text := func(path string, max int) string { return member(doc, path, max) }
 	s = Status{
 		SessionID: text("session_id", MaxID),
-		Cwd:       text("workspace.current_dir", MaxPath),
+		Cwd:       cmp.Or(text("workspace.current_dir", MaxPath), text("cwd", MaxPath)),
 		Project:   text("workspace.project_dir", MaxPath),
 		Model:     text("model.display_name", MaxID),
 		Meter: Meter{
@@ -83,9 +84,6 @@ func ParseStatus(payload []byte) (s Status, ok bool) {
 			Version: text("version", MaxID),
 			Cost:    scaled(doc.Get("cost.total_cost_usd"), 1e6),
 		},
-	}
-	if s.Cwd == "" {
-		s.Cwd = text("cwd", MaxPath)
 	}
 	if used := doc.Get("context_window.used_percentage"); used.Type == gjson.Number {
 		s.Meter.Context, s.Meter.HasContext = min(scaled(used, 100), 100_00), true

@@ -27,7 +27,6 @@ var tools = []toolRow{
 	{tool: "Agent", args: []string{"description", "prompt"}},
 	{tool: "Task", args: []string{"description", "prompt"}},
 	{tool: "TodoWrite", args: []string{`todos.#(status=="in_progress").content`, "todos.0.content"}},
-	{tool: "TaskCreate", args: []string{"subject", "description"}},
 	{tool: "TaskUpdate", args: []string{"taskId", "+status"}},
 	{tool: "Skill", args: []string{"skill", "command", "+args"}},
 	{tool: "SendMessage", args: []string{"to", "recipient", "+summary"}},
@@ -69,11 +68,7 @@ func (row *toolRow) summarize(input gjson.Result, cwd string) string {
 		if text != "" && !also {
 			continue
 		}
-		if s := argument(path, input.Get(path), cwd); s != "" && text != "" {
-			text += " " + s
-		} else {
-			text += s
-		}
+		text = strings.TrimSpace(text + " " + argument(path, input.Get(path), cwd))
 	}
 	return text
 }
