@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -89,16 +90,6 @@ func each(text []byte, f func(gjson.Result)) {
 // cut shortens a text to what a fact may hold.
 func cut(s string) string { return event.Cut(strings.ToValidUTF8(s, "\ufffd"), event.MaxText) }
 
-// said returns an error's text, or its message if it is an API's response.
-func said(text string) string {
-	if gjson.Valid(text) {
-		if m := gjson.Get(text, "error.message").Str; m != "" {
-			return m
-		}
-	}
-	return text
-}
-
 // codex reads a rollout: the starts and ends of turns. An open approval is not written.
 func codex(text []byte) (r Reading) {
 	each(text, func(v gjson.Result) {
@@ -114,7 +105,11 @@ func codex(text []byte) (r Reading) {
 		case "task_complete":
 			r = Reading{Status: Idle, At: millisOf(v.Get("timestamp"))}
 			if e := p.Get("error"); e.IsObject() {
-				r.Status, r.Detail = Failed, cut(said(e.Get("message").Str))
+				words := e.Get("message").Str
+				if gjson.Valid(words) { // an API's response
+					words = cmp.Or(gjson.Get(words, "error.message").Str, words)
+				}
+				r.Status, r.Detail = Failed, cut(words)
 			}
 		}
 	})
