@@ -90,7 +90,7 @@ func trip(e installer.Entry, dir, id string) error {
 	out, err := p.Output(context.Background())
 	switch {
 	case err != nil:
-		return err
+		return cmp.Or(errors.Unwrap(err), err) // its name is said already
 	case out != "":
 		return fmt.Errorf("it printed %d bytes: a hook must be silent", len(out))
 	}
