@@ -109,7 +109,7 @@ func without(all, known []string) []string {
 }
 
 // TestDenyInsteadOfPrompting has the client refuse what it would ask about, by its own setting: no
-// dialog opens, no row is left waiting. The client sends no PermissionDenied for it.
+// dialog opens, and no row is left waiting.
 func TestDenyInsteadOfPrompting(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes half a minute")
