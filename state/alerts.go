@@ -19,6 +19,7 @@ const (
 	AlertRefused    AlertKind = "refused" // done, after the client itself refused some of its calls
 	AlertDone       AlertKind = "done"
 	AlertBack       AlertKind = "back" // the time is over that the user set it aside for; none of AlertKinds
+	AlertPane       AlertKind = "pane" // the state has changed, which the pane is to show; none of AlertKinds
 )
 
 // AlertKinds lists all kinds, the most urgent first.
@@ -60,7 +61,7 @@ func ParseAlert(id string) (Alert, bool) {
 	kind, at, _ := strings.Cut(id, "-")
 	n, err := strconv.ParseInt(at, 10, 64)
 	return Alert{Kind: AlertKind(kind), At: event.Millis(n)}, err == nil &&
-		(slices.Contains(AlertKinds[:], AlertKind(kind)) || AlertKind(kind) == AlertBack)
+		slices.Contains(append(AlertKinds[:], AlertBack, AlertPane), AlertKind(kind))
 }
 
 // AlertState is a session's state, and the alert that led to it, if any.

@@ -27,7 +27,7 @@ type otherClient struct {
 	cmd   *exec.Cmd
 }
 
-func (p *office) startClient(t *testing.T, agent string) *otherClient {
+func (p *office) startClient(t *testing.T, agent string, with ...func(*exec.Cmd)) *otherClient {
 	t.Helper()
 	shell, err := os.ReadFile("/bin/bash")
 	if err != nil {
@@ -40,6 +40,9 @@ func (p *office) startClient(t *testing.T, agent string) *otherClient {
 	c := &otherClient{office: p, t: t, agent: agent, out: &bytes.Buffer{}}
 	c.cmd = exec.Command(program, "-c", `while IFS= read -r line; do eval "$line"; done`)
 	c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = p.env, c.out, c.out
+	for _, change := range with {
+		change(c.cmd)
+	}
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}

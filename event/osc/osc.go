@@ -38,7 +38,7 @@ const (
 func For(t event.Terminal) Style {
 	kind := t.Kind
 	switch kind {
-	case "tmux", "zellij", "screen", "ssh":
+	case "tmux", "zellij", "screen", "ssh", "herdr":
 		kind = t.Outer
 	}
 	switch kind {
@@ -52,6 +52,18 @@ func For(t event.Terminal) Style {
 		return Both
 	}
 	return Bell
+}
+
+// Progress returns the sequence (OSC 9;4) by which a terminal shows that its program works, or waits
+// for the user; at rest it shows nothing.
+func Progress(works, waits bool) string {
+	switch {
+	case waits:
+		return "\x1b]9;4;4;100\a"
+	case works:
+		return "\x1b]9;4;3;0\a"
+	}
+	return "\x1b]9;4;0;0\a"
 }
 
 // Notify returns the sequence that shows title and body. id distinguishes notifications where

@@ -49,6 +49,10 @@ var terminals = []terminal{
 		show: []string{"screen", "-S", "{session}", "-X", "select", "{pane}"}, hand: "screen -x {session}",
 	},
 	{
+		kind: "herdr", name: "herdr", place: (*move).inHerdr, is: "pane {pane}", lost: "not found",
+		show: []string{"herdr", "agent", "focus", "{pane}"},
+	},
+	{
 		kind: "iterm2", name: "iTerm2", place: (*move).inITerm, is: "pane {pane}", lost: "gone\n",
 		show: []string{"osascript", "-e", itermByID, "{pane}"},
 	},
@@ -152,6 +156,14 @@ func (m *move) inKitty(t *terminal) (place, error) {
 			"set allow_remote_control and listen_on in kitty.conf; it works in " + where(m.row)}
 	}
 	return p, err
+}
+
+func (m *move) inHerdr(t *terminal) (place, error) {
+	id := m.row.Pane.ID
+	if id == "" || id[0] == '-' {
+		return place{}, m.byHand("%s gave this pane no id", t.name)
+	}
+	return place{pane: id}, nil
 }
 
 // inITerm takes a GUID, preceded by the place "w0t1p0:" if an HTTP client sent it.

@@ -46,6 +46,7 @@ type Deliverer struct {
 	Start    func(args []string) error // starts the process that calls Wait
 
 	sending sync.WaitGroup
+	panes   map[store.Key]*pane // what panes show
 }
 
 // pending is an alert that is not decided.
@@ -118,6 +119,7 @@ func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now tim
 func (d *Deliverer) Wait(ctx context.Context) error {
 	defer Wait()
 	defer d.sending.Wait()
+	d.panes = map[store.Key]*pane{}
 	lock := alert.WaitLock(d.Store.Dir)
 	for alert.AnyDue(d.Store.Dir) { // again: a hook saw the lock of a process that was about to end
 		if ok, err := lock.TryLock(); !ok {
@@ -160,6 +162,10 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 	var v state.Decision
 	var channels []Channel
 	switch {
+	case was.Kind == state.AlertPane:
+		p.next = now.Add(min(again+now.Sub(p.since)/20, seldom/2))
+		d.show(ctx, due, was.At, &seen, now)
+		return
 	case was.Kind == state.AlertBack || due.Mode == alert.Again:
 		d.considerLate(ctx, due, p, c, is, was, now)
 		return

@@ -27,6 +27,7 @@ type Terminal struct {
 	Client event.Process
 	Style  osc.Style
 	Socket string // of the tmux server that it is a pane of
+	tty    string // the file of the terminal, if it is known
 }
 
 // terminalOf returns the channel of a session's own terminal.
@@ -46,14 +47,19 @@ func (t Terminal) send(ctx context.Context, n Note) error {
 	if kept := t.Kept(); kept != nil && !kept.Background {
 		return tmuxShows(ctx, t.Socket, n)
 	}
-	if t.Socket != "" && t.Style != osc.Bell {
-		seq = osc.Tmux(seq) // it forwards a sequence only if it is wrapped
+	return t.write(seq, t.Style != osc.Bell)
+}
+
+// write writes a sequence, which tmux forwards only if it is wrapped.
+func (t Terminal) write(seq string, wrap bool) error {
+	if t.Socket != "" && wrap {
+		seq = osc.Tmux(seq)
 	}
 	if t.W != nil {
 		_, err := io.WriteString(t.W, seq)
 		return err
 	}
-	f, err := os.OpenFile(t.device(), os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(cmp.Or(t.tty, t.device()), os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}

@@ -24,10 +24,12 @@ const (
 	Command  = "command"  // the user's program
 	Ntfy     = "ntfy"     // a phone, by a server
 	Title    = "title"    // the window's title shows the state
+	Pane     = "pane"     // so does @beckon_state, an option of tmux's pane and window
+	Progress = "progress" // and the terminal's sign of progress, OSC 9;4
 )
 
 // Channels lists the channels that a user can choose.
-var Channels = []string{Terminal, Desktop, Command, Title, Ntfy}
+var Channels = []string{Terminal, Desktop, Command, Title, Pane, Progress, Ntfy}
 
 // NoChannel is a channel of earlier versions: it is accepted, and does nothing.
 const NoChannel = "sound"
@@ -62,6 +64,11 @@ func (s Settings) Has(channel string) bool { return slices.Contains(s.Channels, 
 
 // Away reports whether a chosen channel needs a process of its own.
 func (s Settings) Away() bool { return s.Has(Desktop) || s.Has(Command) || s.Has(Ntfy) }
+
+// Shows reports whether a pane shows the state of its session: herdr is told without being asked.
+func (s Settings) Shows(t event.Terminal) bool {
+	return t.Kind == "herdr" || s.Has(Progress) || s.Has(Pane) && t.Tmux.Pane != ""
+}
 
 // Read reads the settings from the configuration at path.
 func Read(path string) (Settings, error) {

@@ -28,6 +28,10 @@ func Terminal(getenv func(string) string) event.Terminal {
 }
 
 func innermost(getenv env) event.Terminal {
+	inTmux := getenv("TERM_PROGRAM") == "tmux" || multiplexerTerm(getenv("TERM"))
+	if getenv("HERDR_ENV") == "1" && !inTmux {
+		return event.Terminal{Kind: "herdr", ID: getenv("HERDR_PANE_ID"), Outer: outer(getenv)}
+	}
 	if tm, ok := tmuxOf(getenv); ok {
 		t := event.Terminal{Kind: "tmux", Tmux: tm, Outer: outer(getenv)}
 		if tm.Pane != "" {

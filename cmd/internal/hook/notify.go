@@ -52,6 +52,12 @@ func (n *notifier) notify(res store.Result, e *event.Event) (sequence string) {
 		if set.Has(alert.Title) && (changed || c.Still && held == nil) && res.After.Native() {
 			sequence = osc.Title(alert.Headline(c.Session, is.State)) // other clients would take it for an answer
 		}
+		if changed && set.Shows(c.Session.Origin.Terminal) {
+			pane := alert.Due{Key: store.KeyOf(c.Session.Record()), Alert: state.Alert{Kind: state.AlertPane, At: now}.ID()}
+			if err := pane.Leave(n.st.Dir); err != nil {
+				n.st.Log(errors.New("showing the state in its pane: " + err.Error()))
+			}
+		}
 		if raised {
 			sequence += n.announce(set, c)
 		}
