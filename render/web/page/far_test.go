@@ -10,7 +10,7 @@ import (
 func TestSameIDElsewhere(t *testing.T) {
 	t.Parallel()
 	p := blankWorld(t)
-	got := get[[]string](p, `Promise.all(["state", "card", "session"].map((m) => import("/assets/" + m + ".mjs"))).then(async ([{ initial, reduce, keyOf }, { pathOf }, { SessionPage }]) => {
+	got := get[[]string](p, `Promise.all(["state", "cards", "pages"].map((m) => import("/assets/" + m + ".mjs"))).then(async ([{ initial, reduce, keyOf }, { pathOf }, { SessionPage }]) => {
 		const times = { since: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", created_at: "2026-01-01T00:00:00Z" };
 		const row = (title, more) => ({ session_id: "s", seat_id: "x", state: "idle", title, ...times, ...more });
 		const far = row("far", { remote: { name: "ann/box", user: "ann" } }), near = row("near", {});

@@ -2,6 +2,7 @@ package page
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -37,6 +38,11 @@ func TestLoading(t *testing.T) {
 		Bytes: performance.getEntriesByType("resource").reduce((n, e) => n + e.transferSize, performance.getEntriesByType("navigation")[0].transferSize) })`)
 	if early := get[bool](p, `((of) => of("/api/login").startTime < of("/main.mjs").responseEnd)((end) => performance.getEntriesByType("resource").find((e) => e.name.includes(end)))`); !early {
 		t.Error("it signed in only once all modules were there")
+	}
+	// A browser has six requests to a server at a time, and each takes a slow phone's round trip.
+	asked := get[[]string](p, `performance.getEntriesByType("resource").filter((e) => e.startTime < first).map((e) => new URL(e.name).pathname)`)
+	if len(asked) > 18 || slices.Contains(asked, "/api/proof") {
+		t.Errorf("%d requests before the first card: %q", len(asked), asked)
 	}
 	t.Logf("the first card after %.0f ms, %d bytes", got.First, got.Bytes)
 	if got.Shift >= 0.1 || got.Clear != "1" || got.Moves != 0 {

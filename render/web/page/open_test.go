@@ -49,7 +49,7 @@ func TestFocusOfACardThatGoes(t *testing.T) {
 
 // stubbed opens a session's page with responses that arrive when the test wants.
 const stubbed = `(async () => {
-	const { SessionPage } = await import("/assets/session.mjs");
+	const { SessionPage } = await import("/assets/pages.mjs");
 	const row = { session_id: "s", seat_id: "x", state: "ended", since: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", created_at: "2026-01-01T00:00:00Z", source: "hook", confidence: "high" };
 	const line = (seq) => ({ seq, at: "2026-01-01T00:00:00Z", kind: "event", event: { kind: "Stop" } });
 	const asked = [], faults = [];

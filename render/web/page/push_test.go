@@ -90,7 +90,7 @@ func TestWebPush(t *testing.T) {
 	}
 	o := w.asks("s1", request.Permission, "Bash", `{"hook_event_name":"PermissionRequest","session_id":"s1","tool_name":"Bash","tool_input":{"command":"make"}}`)
 	p.await("the request is there", at(o))
-	drawn := get[string](p, `import("/assets/api.mjs").then((api) => api.offer("`+o.ID+`")).then((a) => a.offer.drawn)`)
+	drawn := get[string](p, `import("/assets/line.mjs").then((api) => api.offer("`+o.ID+`")).then((a) => a.offer.drawn)`)
 	one := map[string]any{"path": "/session/s1", "title": "shop needs a permission", "body": "make", "words": []string{"allow", "deny"},
 		"offer": o.ID, "digest": o.Digest, "drawn": drawn}
 	two := map[string]any{"path": "/session/s2", "title": "docs asks"}

@@ -29,7 +29,7 @@ func TestManyTabs(t *testing.T) {
 	}
 	first, last := tabs[0], tabs[8]
 	first.await("the first rests", `document.documentElement.dataset.phase === "resting"`)
-	last.await("few have a line", `import("/assets/api.mjs").then((api) => api.hooks()).then((s) => s.sse_clients <= 3)`)
+	last.await("few have a line", `import("/assets/line.mjs").then((api) => api.hooks()).then((s) => s.sse_clients <= 3)`)
 	first.must(first.eval(`shown()`, nil))
 	first.await("who is looked at is live", `document.documentElement.dataset.phase === "live"`)
 	tabs[6].await("it makes room", `document.documentElement.dataset.phase !== "live"`)

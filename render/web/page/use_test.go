@@ -70,7 +70,7 @@ func TestParser(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	p := c.open(t, w.page(""))
-	got := get[[]string](p, `import("/assets/link.mjs").then(({parser}) => {
+	got := get[[]string](p, `import("/assets/line.mjs").then(({parser}) => {
 		const stream = "retry: 1000\n\n: heartbeat\n\nid: e-1\nevent: snapshot\ndata: {\"a\":1}\n\nid: e-2\r\nevent:x\r\ndata:one\r\ndata: two\r\n\r\nid: e-3\rdata: é…\r\revent: no data\n\ndata: last\n\n";
 		const seen = new Set();
 		for (let i = 0; i <= stream.length; i++) for (let j = i; j <= stream.length; j++) {
@@ -107,7 +107,7 @@ func TestSetAside(t *testing.T) {
 			}
 		}
 	}
-	p.must(json.Unmarshal([]byte(get[string](p, `import("/assets/api.mjs").then((api) => api.journal(document.querySelector(".card").dataset.session, 0)).then(JSON.stringify)`)), &page))
+	p.must(json.Unmarshal([]byte(get[string](p, `import("/assets/line.mjs").then((api) => api.journal(document.querySelector(".card").dataset.session, 0)).then(JSON.stringify)`)), &page))
 	last := page.Lines[len(page.Lines)-1].Action
 	if last == nil || last.Kind != "backburner" {
 		t.Fatalf("the journal ends with %+v", last)

@@ -5,7 +5,7 @@ try {
 } catch {
   // Without storage the system's theme it is.
 }
-// And before anything else is loaded, what signs in leaves the address (login.mjs).
+// And before anything else is loaded, what signs in leaves the address (line.mjs).
 if (/^#code=/.test(location.hash)) {
   globalThis.brought = location.hash;
   history.replaceState(history.state, "", location.pathname + location.search);

@@ -1,8 +1,7 @@
 // The first module that runs: it signs in and opens the line to the server while the others are
 // still on their way.
 
-import { follow } from "./link.mjs";
-import { arrive } from "./login.mjs";
+import { arrive, follow } from "./line.mjs";
 
 let early = [];
 let tell = (event) => void early.push(event);

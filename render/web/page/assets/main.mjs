@@ -1,23 +1,16 @@
 // The page: one state, one way to change it, one drawing a frame.
 
-import * as api from "./api.mjs";
-import { Attention, drawTitle } from "./attention.mjs";
-import { Board } from "./board.mjs";
-import { age, pathOf } from "./card.mjs";
-import { drawDate, drawDay, drawDigest } from "./day.mjs";
-import { byId as $, el, listen, redraw, text } from "./dom.mjs";
-import { hear, line, refused } from "./first.mjs";
-import * as login from "./login.mjs";
-import { dateOf, drawHooks, drawStats, parse } from "./panels.mjs";
+import * as api from "./line.mjs";
 import * as notices from "./notices.mjs";
+import { Board, age, byId as $, el, listen, pathOf, redraw, text } from "./cards.mjs";
+import { hear, line, refused } from "./first.mjs";
+import { changed, enter, keep, kept, leave, recordOf, share } from "./line.mjs";
+import { Attention, drawTitle } from "./notices.mjs";
 import { Offers, asksOf, drawEnds, endWords, saidOf, signed } from "./offers.mjs";
-import * as prefs from "./prefs.mjs";
-import { SessionPage } from "./session.mjs";
-import { GROUPS, NEEDS, ORDERS, PHASES, VIEWS, initial, marksOf, matching, recordOf, reduce, tallies, waiting } from "./state.mjs";
-import { share } from "./link.mjs";
-import { count, fine, oneLine, span } from "./words.mjs";
+import { SessionPage, dateOf, drawDate, drawDay, drawDigest, drawHooks, drawStats, parse } from "./pages.mjs";
+import { GROUPS, NEEDS, ORDERS, PHASES, VIEWS, count, fine, initial, marksOf, matching, oneLine, reduce, span, tallies, waiting } from "./state.mjs";
 
-const chosen = (pref, among) => (Object.hasOwn(among, prefs.get(pref)) ? { [pref]: prefs.get(pref) } : {});
+const chosen = (pref, among) => (Object.hasOwn(among, kept(pref)) ? { [pref]: kept(pref) } : {});
 let state = { ...initial(), ...chosen("group", GROUPS), ...chosen("order", ORDERS), ...chosen("view", VIEWS) };
 const crowd = 12; // sessions, from which a phone shows rows unless cards were chosen
 const phone = matchMedia("(max-width: 42rem)");
@@ -223,7 +216,7 @@ function draw() {
   clearTimeout(timer);
   frame = timer = 0;
   const n = waiting(state);
-  if (phone.matches && state.rows.size > crowd && !prefs.get("view")) setTool("view", "rows", false);
+  if (phone.matches && state.rows.size > crowd && !kept("view")) setTool("view", "rows", false);
   drawLink();
   if (state.ready) drawHero();
   else if (state.phase === "denied") text($("tally"), PHASES.denied);
@@ -233,7 +226,7 @@ function draw() {
     $("groups").hidden = $("empty").hidden = day;
     if (day) drawDayOf(shownDay());
     else board.draw(state);
-    drawDigest($("digest"), state.digest, state.rows, prefs.get("digest"));
+    drawDigest($("digest"), state.digest, state.rows, kept("digest"));
     offers.draw(asksOf(state, (o) => o.kind !== "reply"), [...state.rows.values()]);
     drawEnds($("ends"), state.ends);
   } else {
@@ -275,7 +268,7 @@ async function readDay() {
 
 function dismiss() {
   if ($("digest").hidden || !state.digest) return false;
-  prefs.put("digest", state.digest.since);
+  keep("digest", state.digest.since);
   draw();
   $("main").focus({ preventScroll: true });
 }
@@ -323,7 +316,7 @@ function tick() {
 const themes = ["system", "light", "dark"];
 
 function setTheme(name) {
-  prefs.put("theme", name);
+  keep("theme", name);
   if (name === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = name;
   say($("theme"), `Theme: ${{ system: "as the system" }[name] ?? name}`);
@@ -350,8 +343,8 @@ let filterTimer = 0;
 const shownOf = (s) => `${matching(s).length} of ${count(s.rows.size, "session")}`;
 
 // setTool sets what a choice of the tools is, and keeps it if somebody chose it.
-function setTool(name, value, keep = true) {
-  if (keep) prefs.put(name, value);
+function setTool(name, value, lasting = true) {
+  if (lasting) keep(name, value);
   $(name).value = value;
   dispatch({ type: name, [name]: value });
   if (value === "day") readDay().catch(fail);
@@ -384,15 +377,15 @@ function tools() {
   $("theme").addEventListener("click", nextTheme);
   $("help-open").addEventListener("click", () => $("help").showModal());
   for (const b of document.querySelectorAll("dialog [data-close]")) b.addEventListener("click", () => b.closest("dialog").close());
-  $("keys").checked = prefs.get("keys", "on") === "on";
-  $("keys").addEventListener("change", () => prefs.put("keys", $("keys").checked ? "on" : "off"));
+  $("keys").checked = kept("keys", "on") === "on";
+  $("keys").addEventListener("change", () => keep("keys", $("keys").checked ? "on" : "off"));
   $("login").addEventListener("submit", (e) => {
     e.preventDefault();
-    signIn(() => login.enter($("secret").value));
+    signIn(() => enter($("secret").value));
   });
   $("leave").addEventListener("click", async () => {
     await attention.forget();
-    await login.leave();
+    await leave();
     location.replace("/"); // nothing that was shown stays
   });
   setTheme(theme());
@@ -485,7 +478,7 @@ hear((event) => {
   page.again();
 });
 $("again").addEventListener("click", line.again);
-login.changed({ came: () => { if (state.phase === "denied") line.again(); }, went: () => location.reload(), brought: () => signIn(login.arrive) });
+changed({ came: () => { if (state.phase === "denied") line.again(); }, went: () => location.reload(), brought: () => signIn(api.arrive) });
 const rests = share({
   rest: () => { line.stop(); dispatch({ type: "phase", phase: "resting", now: Date.now() }); },
   wake: line.again,

@@ -2,10 +2,9 @@
 // stays the same elements until it is over, and its buttons answer that one and no
 // other: they know its digest, and what of it was drawn.
 
-import { age, pathOf } from "./card.mjs";
-import { arrange, byId as $, drawBlocks, el, mark, redraw, text } from "./dom.mjs";
-import { recordOf } from "./state.mjs";
-import { clean } from "./words.mjs";
+import { age, arrange, byId as $, drawBlocks, el, mark, pathOf, redraw, text } from "./cards.mjs";
+import { recordOf } from "./line.mjs";
+import { clean } from "./state.mjs";
 
 // settle is how long nothing is answered after offers came, went or moved, in
 // ms: the hand that comes down now was meant for what was there before.

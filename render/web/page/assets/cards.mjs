@@ -1,8 +1,121 @@
-// One session, as a card and as the head of its page.
+// The board and its cards, and the elements that every view is made of.
 
-import { el, focused, mark, middle, redraw, show, svg, text } from "./dom.mjs";
-import { TASKS, keyOf, taskOf, what } from "./state.mjs";
-import { GLYPHS, count, lastLine, oneLine, stateWords } from "./words.mjs";
+import { recordOf } from "./line.mjs";
+import { GLYPHS, TASKS, clean, count, groups, keyOf, lastLine, oneLine, stateWords, taskOf, what } from "./state.mjs";
+
+// Elements without markup: every text becomes a text node, so nothing that a
+// session says can be taken for HTML.
+
+/** @param {string} id @returns {any} the element with that id */
+export const byId = (id) => document.getElementById(id);
+
+/** @returns {any} the element that has the focus */
+export const focused = () => document.activeElement;
+
+// el makes an element. props: class, on (listeners), data, hidden, and plain
+// attributes; a value of null, undefined or false leaves one out. Children are
+// nodes or texts; nothing else, and no markup.
+export function el(tag, props = {}, ...children) {
+  return fill(set(document.createElement(tag), props), children);
+}
+
+const svgSpace = "http://www.w3.org/2000/svg";
+
+export function svg(tag, props = {}, ...children) {
+  return fill(set(document.createElementNS(svgSpace, tag), props), children);
+}
+
+function set(node, props) {
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "on") for (const [type, f] of Object.entries(value)) node.addEventListener(type, f);
+    else if (name === "data") Object.assign(node.dataset, value);
+    else node.setAttribute(name, value === true ? "" : clean(value));
+  }
+  return node;
+}
+
+function fill(node, children) {
+  for (const c of children.flat(Infinity)) {
+    if (c === null || c === undefined || c === false || c === "") continue;
+    node.append(c instanceof Node ? c : clean(c));
+  }
+  return node;
+}
+
+// drawBlocks makes elements of Markdown that the server has parsed; words(text) makes the text of one.
+export function drawBlocks(blocks, words) {
+  return blocks.map((b) => el("div", { class: "block", data: { block: b.kind, level: b.level }, ...(b.kind === "h" && { role: "heading", "aria-level": Math.min(3 + b.level, 6) }) },
+    b.mark && el("span", { class: "at" }, `${b.mark} `), b.spans.map((s) => el(s.style || "span", {}, words(s.text)))));
+}
+
+// middle makes a name that loses its middle where it has no room: its ends tell it
+// from others. The style cuts the first half; what is short has no other.
+export function middle(name) {
+  const letters = [...clean(name)], head = letters.length > 9 ? letters.length - 7 : letters.length;
+  return [letters.slice(0, head), letters.slice(head)].filter((half) => half.length).map((half) => el("span", {}, half.join("")));
+}
+
+// text sets a node's text if it differs: an unchanged one is not read out again.
+export function text(node, value) {
+  const t = clean(value);
+  if (node.textContent !== t) node.textContent = t;
+}
+
+// mark sets attributes that differ: styles are not computed anew for the same.
+export function mark(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    const v = clean(value);
+    if (node.getAttribute(name) !== v) node.setAttribute(name, v);
+  }
+}
+
+export function show(node, shown) {
+  if (node.hidden === Boolean(shown)) node.hidden = !shown;
+}
+
+// redraw replaces a node's children when what they are drawn from has changed.
+export function redraw(node, from, draw) {
+  const key = JSON.stringify(from) ?? "";
+  if (node.drawnFrom === key) return;
+  node.drawnFrom = key;
+  node.replaceChildren(...[draw()].flat(Infinity).filter(Boolean));
+  show(node, node.firstChild);
+}
+
+// arrange makes nodes the children of parent, in their order, and touches only
+// those that are out of place. Focus stays where it is, even on a node that
+// moves.
+export function arrange(parent, nodes) {
+  const held = focused();
+  const keep = new Set(nodes);
+  for (const c of [...parent.children]) if (!keep.has(c)) c.remove();
+  let at = parent.firstElementChild;
+  for (const n of nodes) {
+    if (n === at) {
+      at = at.nextElementSibling;
+      continue;
+    }
+    if (n.isConnected && parent.isConnected && parent.moveBefore) parent.moveBefore(n, at);
+    else parent.insertBefore(n, at);
+  }
+  if (held && held !== document.activeElement && held.isConnected) held.focus({ preventScroll: true });
+}
+
+const repeats = new Set(["j", "k"]); // which go on while they are held down
+
+// listen binds single keys. They do nothing while something is typed, or while on says no.
+export function listen(on, actions) {
+  document.addEventListener("keydown", (e) => {
+    if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || e.repeat && !repeats.has(e.key)) return;
+    const typing = /** @type {Element} */ (e.target).closest?.("input:not([type=checkbox]), select, textarea, [contenteditable]");
+    if (document.querySelector("dialog[open]")) return;
+    const action = e.key === "Escape" || (!typing && on()) ? actions[e.key] : null;
+    if (action && action(e) !== false) e.preventDefault();
+  });
+}
+
+// One session, as a card and as the head of its page.
 
 export const pathOf = (row) => `/session/${encodeURIComponent(row.remote ? keyOf(row) : row.seat_id || row.session_id)}`;
 
@@ -187,4 +300,130 @@ function badges(row, busy, hosts) {
     context(row),
     badge("cost", cost(row), "cost of the session so far"),
   ];
+}
+
+// The board: groups of cards, one card a seat, each the same elements for as
+// long as its row lives.
+
+export class Board {
+  cards = new Map();
+  sections = new Map();
+
+  // act(row, name) does something to a session; look(row) is called when a
+  // card comes into view.
+  constructor(root, empty, { act, look }) {
+    this.root = root;
+    this.empty = empty;
+    this.act = act;
+    this.eyes = new IntersectionObserver((seen) => {
+      for (const e of seen) {
+        const card = this.cards.get(/** @type {any} */ (e.target).dataset.key);
+        if (card) card.near = e.isIntersecting;
+        if (card?.near) look(card.row);
+      }
+    }, { rootMargin: "300px" });
+    this.look = look;
+  }
+
+  draw(s) {
+    const shown = groups(s), held = this.held();
+    this.root.classList.toggle("rows", s.view === "rows");
+    this.hosts = severalHosts(s.rows);
+    for (const [key, card] of this.cards) {
+      if (s.rows.has(key)) continue;
+      this.eyes.unobserve(card.node);
+      this.cards.delete(key);
+    }
+    // Cards move while both their groups are in the document: a node that
+    // leaves it loses the focus.
+    const nodes = shown.map((g) => this.section(g, s));
+    arrange(this.root, nodes);
+    for (const [id, sec] of this.sections) if (!nodes.includes(sec.node)) this.sections.delete(id);
+    this.drawEmpty(s, shown.length > 0);
+    if (held >= 0 && this.held() < 0) { // its card is gone: whoever has its place
+      const links = this.links();
+      links[Math.min(held, links.length - 1)]?.focus({ preventScroll: true });
+    }
+  }
+
+  section(g, s) {
+    let sec = this.sections.get(g.id);
+    if (!sec) {
+      const name = el("span"), n = el("span", { class: "n" }), list = el("ul", { class: "cards", role: "list" });
+      const head = el("h2", {}, name, " ", n);
+      sec = { node: el("section", { class: "group", data: { group: g.id } }, head, list), name, n, list };
+      this.sections.set(g.id, sec);
+      this.root.append(sec.node);
+    }
+    mark(sec.node, { "aria-label": g.name });
+    text(sec.name, g.name);
+    text(sec.n, String(g.rows.length));
+    arrange(sec.list, g.rows.map((row) => this.card(row, s)));
+    return sec.node;
+  }
+
+  card(row, s) {
+    const key = keyOf(row);
+    let card = this.cards.get(key);
+    if (!card) {
+      card = new Card((name) => this.act(card.row, name));
+      this.cards.set(key, card);
+      mark(card.node, { "data-key": key });
+      this.eyes.observe(card.node);
+    }
+    const turns = s.turns.get(recordOf(row));
+    card.draw(key, row, { turns, busy: s.busy.get(recordOf(row)), hosts: this.hosts, line: s.view === "rows" });
+    if (card.near && !turns) this.look(row);
+    return card.node;
+  }
+
+  drawEmpty(s, any) {
+    redraw(this.empty, s.rows.size ? s.filter : null, () => (s.rows.size
+      ? [el("h2", {}, "Nothing matches"), el("p", {}, `No session has “${s.filter}”. `, el("kbd", {}, "Esc"), " clears the filter.")]
+      : [el("h2", {}, "No sessions yet"), el("p", {}, "They appear here with their first hook. ", el("code", {}, "beckon doctor"), " tells whether hooks are installed.")]));
+    this.empty.hidden = any || !s.ready;
+  }
+
+  links() {
+    return [...this.root.querySelectorAll(".name")];
+  }
+
+  focused() {
+    return this.cards.get(focused()?.closest?.(".card")?.dataset.key)?.row;
+  }
+
+  held() {
+    const card = focused()?.closest?.(".card");
+    return card ? this.links().indexOf(card.querySelector(".name")) : -1;
+  }
+
+  step(by) {
+    const links = this.links(), at = this.held();
+    const to = at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(Math.max(at + by, 0), links.length - 1);
+    reach(links[to]);
+  }
+
+  next() {
+    const links = this.links(), at = this.held();
+    const order = [...links.slice(at + 1), ...links.slice(0, at + 1)];
+    const to = order.find((a) => a.closest(".needs"));
+    reach(to);
+    return Boolean(to);
+  }
+
+  find(path) {
+    reach(this.links().find((a) => pathOf(this.cards.get(a.closest(".card").dataset.key).row) === path));
+  }
+}
+
+function severalHosts(rows) {
+  const hosts = new Set();
+  for (const row of rows.values()) hosts.add(row.host);
+  return hosts.size > 1;
+}
+
+function reach(link) {
+  if (!link) return;
+  link.focus({ preventScroll: true });
+  link.closest(".card").scrollIntoView({ block: "nearest" });
 }
