@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -29,99 +28,72 @@ var errDamaged = errors.New("file is damaged")
 // open opens a file, or with os.O_CREATE creates it.
 func open(path string, flags int) (*os.File, error) { return plainfile.Open(path, flags, fileMode) }
 
-// readFile reads a file, which may have at most limit bytes.
-func readFile(path string, limit int) ([]byte, error) {
-	return readInto(make([]byte, 4096), path, limit)
-}
-
-// readInto is readFile with a buffer to read into, which grows if the file does not fit.
-func readInto(buf []byte, path string, limit int) ([]byte, error) {
-	n := 0
-	f, err := plainfile.OpenReader(path, 0)
-	if err == nil {
-		defer f.Close()
-	}
-	for m := 0; err == nil; {
-		if n == len(buf) {
-			buf = append(buf, make([]byte, len(buf))...)
+// readFile reads a file of at most limit bytes, into buf if it fits.
+func readFile(buf []byte, path string, limit int) ([]byte, error) {
+	for {
+		b, err := plainfile.Head(path, buf, 0)
+		switch {
+		case err != nil && !irregular(path):
+			return nil, err
+		case err != nil || len(b) == 0 || len(b) >= limit:
+			return nil, damaged(path)
+		case len(b) < len(buf):
+			return b, nil
 		}
-		m, err = f.Read(buf[n:])
-		n += m
-		// Our files end in a newline: one that does, and leaves room in buf, has been read.
-		if n >= limit || err == nil && n < len(buf) && m > 0 && buf[n-1] == '\n' {
-			break
-		}
+		buf = make([]byte, 4*len(buf))
 	}
-	if err == nil || err == io.EOF {
-		if n > 0 && n < limit {
-			return buf[:n], nil
-		}
-	} else if !irregular(path) {
-		return nil, err
-	}
-	return nil, damaged(path)
 }
 
 func damaged(path string) error { return &fs.PathError{Op: "read", Path: path, Err: errDamaged} }
 
-// write replaces the file name in dir by a new file. Sessions are written under their lock, so their new
-// file has their name, and the next writer replaces what a killed one left.
+// write replaces the file name in dir by a new file.
 func (st *Store) write(dir, name string, data []byte) error {
-	from, to := st.path(tmpDir, name), st.path(dir, name)
-	if dir != sessionsDir && dir != archiveDir {
-		from = st.path(tmpDir, unique())
+	from, to := st.path(tmpDir, unique()), st.path(dir, name)
+	err := st.put(from, func() error { return writeNew(from, data) })
+	if err == nil {
+		err = st.put(to, func() error {
+			return plainfile.Retry(func() error { return replaceFile(from, to) })
+		})
 	}
-	err := inDir(st.path(tmpDir, ""), func() error { return st.writeNew(from, data) })
-	if err != nil {
-		return err
-	}
-	err = inDir(st.path(dir, ""), func() error {
-		return plainfile.Retry(func() error { return replaceFile(from, to) })
-	})
 	if err != nil {
 		_ = os.Remove(from)
 	}
 	return err
 }
 
-// inDir calls f, and again after it has made the directory that f lacked. Another process may remove the
-// directory before f has put a file there; on Windows its name is taken until the removal is done.
-func inDir(dir string, f func() error) error {
+// put calls f, which makes a file at path, and again once it has made the directory that f lacked, or has
+// moved away what is no file. Another process may remove the directory before f has put the file there; on
+// Windows its name is taken until the removal is done.
+func (st *Store) put(path string, f func() error) (err error) {
 	for range 100 {
-		if err := f(); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		err := plainfile.Retry(func() error { return os.MkdirAll(dir, dirMode) })
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = f()
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			made := plainfile.Retry(func() error { return os.MkdirAll(filepath.Dir(path), dirMode) })
+			if made != nil && !errors.Is(made, fs.ErrNotExist) {
+				return made
+			}
+		case err == nil || !irregular(path) || st.setAside(path) != nil:
 			return err
 		}
 	}
-	return f()
+	return err
 }
 
 // writeNew writes a file that does not exist yet.
-func (st *Store) writeNew(path string, data []byte) error {
+func writeNew(path string, data []byte) error {
 	f, err := open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-	if errors.Is(err, fs.ErrExist) { // a killed writer left it, or something is in the way
-		if os.Remove(path) != nil {
-			_ = st.setAside(path)
-		}
-		f, err = open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-	}
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(path)
-	}
-	return err
+	return errors.Join(err, f.Close())
 }
 
 // Writable returns why no file can be made in the state directory. It leaves nothing behind.
 func (st *Store) Writable() error {
 	path, known := st.path(tmpDir, unique()), exists(st.Dir)
-	err := inDir(st.path(tmpDir, ""), func() error { return st.writeNew(path, nil) })
+	err := st.put(path, func() error { return writeNew(path, nil) })
 	if err != nil {
 		return &fs.PathError{Op: "writing to the state directory", Path: st.Dir, Err: err}
 	}
@@ -139,9 +111,10 @@ func rename(from, to string) error {
 // setAside moves a file that is not ours or cannot be read to aside/, and logs that.
 func (st *Store) setAside(path string) error {
 	name := strconv.FormatInt(time.Now().UnixMicro(), 10) + "-" + unique() + "." + filepath.Base(path)
-	err := inDir(st.path(asideDir, ""), func() error { return rename(path, st.path(asideDir, name)) })
+	to := st.path(asideDir, name)
+	err := st.put(to, func() error { return rename(path, to) })
 	if err == nil {
-		st.Log(errors.New("a file could not be read and was moved: " + st.path(asideDir, name)))
+		st.Log(errors.New("a file could not be read and was moved: " + to))
 	}
 	return err
 }

@@ -197,13 +197,14 @@ type locked struct {
 	key   Key
 	lock  *lockFile
 	s     *state.Session
-	first int64             // the number before the first one of a session that begins anew
-	dir   string            // directory of the session's file; empty if there is none
-	past  bool              // it was over when it was read, and still is
-	dirty bool              // s is newer than its file
-	late  []string          // files in late/ whose events s contains
-	lines map[string][]byte // history to append once the session's file is written, by day
-	aside *state.Action     // to be applied after the event that begins the session
+	first int64         // the number before the first one of a session that begins anew
+	dir   string        // directory of the session's file; empty if there is none
+	past  bool          // it was over when it was read, and still is
+	dirty bool          // s is newer than its file
+	late  []string      // files in late/ whose events s contains
+	day   string        // of the newest of lines
+	lines []byte        // history to append once the session's file is written
+	aside *state.Action // to be applied after the event that begins the session
 }
 
 // acquire locks session k and reads it. A damaged file is set aside, and the session begins anew.
@@ -299,11 +300,8 @@ func validate(v reflect.Value) {
 
 // note keeps a line of history, to be appended once the session is written.
 func (h *locked) note(l *Line) {
-	if h.lines == nil {
-		h.lines = map[string][]byte{}
-	}
-	day := dayOf(l.At)
-	h.lines[day] = appendLine(h.lines[day], l)
+	h.day = max(h.day, dayOf(l.At))
+	h.lines = appendLine(h.lines, l)
 }
 
 // commit writes the session's file, then its history, and removes what waited. A session that was over
@@ -329,8 +327,8 @@ func (h *locked) commit() error {
 		_ = os.Remove(h.st.archived(h.key))
 	}
 	h.dir, h.dirty = dir, false
-	h.st.appendHistory(h.lines)
-	h.lines = nil
+	h.st.appendHistory(h.day, h.lines)
+	h.day, h.lines = "", nil
 	for _, n := range h.late {
 		_ = os.Remove(h.st.latePath(h.key, n))
 	}
@@ -355,7 +353,7 @@ const (
 func readSession(path string, s *state.Session) (late []string, err error) {
 	buf := readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(buf)
-	data, err := readInto(*buf, path, maxFile)
+	data, err := readFile(*buf, path, maxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -20,7 +19,8 @@ import (
 )
 
 // History is for history, stats and the timeline: a line for each change, with what sums need. There is
-// one file for each day (UTC, by the lines' own times), for all sessions.
+// one file for each day (UTC, by the lines' own times), for all sessions. Lines that are written together
+// are in the file of the newest.
 
 // maxLine is the size limit of an event that waits, of three times our longest line.
 const maxLine = 1 << 20
@@ -78,18 +78,11 @@ func dayOf(at event.Millis) string {
 	return min(max(at, 0), last).Time().UTC().Format(time.DateOnly)
 }
 
-// appendHistory appends lines by day, those of one day in one write, so that lines of two processes do not
-// mix.
-func (st *Store) appendHistory(days map[string][]byte) {
-	for day, b := range days {
-		path := st.path(historyDir, day+".jsonl")
-		err := inDir(st.path(historyDir, ""), func() error { return appendTo(path, b) })
-		if err != nil && irregular(path) && st.setAside(path) == nil {
-			err = appendTo(path, b)
-		}
-		if err != nil {
-			st.Log(err)
-		}
+// appendHistory appends lines to a day's, in one write, so that lines of two processes do not mix.
+func (st *Store) appendHistory(day string, lines []byte) {
+	path := st.path(historyDir, day+".jsonl")
+	if err := st.put(path, func() error { return appendTo(path, lines) }); err != nil {
+		st.Log(err)
 	}
 }
 
@@ -265,14 +258,10 @@ func (t Turn) CommandID(k Key) string {
 	return string(k) + "." + strconv.FormatInt(t.Command, 10)
 }
 
-// Earlier releases kept a journal for each session: journal/SESSION.jsonl, and SESSION.N.jsonl for the parts
-// before it.
-
-// Convert makes history of the journals of earlier releases, if there are any: it renames the directory,
-// writes history/DAY.N.jsonl, and removes the directory. After a kill the next one writes the same files.
+// Convert makes history of the journals of earlier releases, journal/SESSION.jsonl, if there are any: of each
+// history/DAY.SESSION.jsonl. After a kill the next one writes the same files.
 func (st *Store) Convert() error {
-	names, err := readNames(st.Dir)
-	names = slices.DeleteFunc(names, func(n string) bool { return n != "journal" && !strings.HasPrefix(n, "journal.") })
+	names, err := readNames(st.path("journal", ""))
 	if err != nil || len(names) == 0 {
 		return nil // nearly always
 	}
@@ -282,58 +271,19 @@ func (st *Store) Convert() error {
 	}
 	defer l.Close()
 	for _, n := range names {
-		if n == "journal" {
-			n += "." + strconv.FormatInt(time.Now().UnixNano(), 10)
-			err = rename(st.path("journal", ""), st.path(n, ""))
+		journal, k := st.path("journal", n), keyIn(n)
+		days, s := map[string][]byte{}, state.Session{}
+		_, err := readLines(journal, 0, func(b []byte) { convert(days, k, &s, b) })
+		for day, lines := range days {
+			err = errors.Join(err, st.write(historyDir, day+"."+string(k)+".jsonl", lines))
 		}
-		if err == nil {
-			err = st.convertAll(n)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // else it has been converted meanwhile
-			return err
-		}
-	}
-	return nil
-}
-
-// convertAll converts a directory of journals, and removes it.
-func (st *Store) convertAll(dir string) error {
-	names, err := readNames(st.path(dir, ""))
-	if err != nil {
-		return err
-	}
-	// The parts of a session's journal are in the order of their numbers, the journal last.
-	part := func(name string) int64 {
-		_, number, _ := strings.Cut(strings.TrimSuffix(name, ".jsonl"), ".")
-		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
-			return 1 << 62
-		}
-		return n
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(keyIn(a), keyIn(b)), cmp.Compare(part(a), part(b)))
-	})
-	days, sessions := map[string][]byte{}, map[Key]*state.Session{}
-	for _, n := range names {
-		k := keyIn(n)
-		s := cmp.Or(sessions[k], &state.Session{})
-		sessions[k] = s
-		if _, err := readLines(st.path(dir, n), 0, func(b []byte) { convert(days, k, s, b) }); err != nil {
 			return err
 		}
+		_ = os.Remove(journal)
 	}
-	for day, lines := range days {
-		if err := st.write(historyDir, day+strings.TrimPrefix(dir, "journal")+".jsonl", lines); err != nil {
-			return err
-		}
-	}
-	// Once it has another name nothing of it is converted again.
-	done := st.path(tmpDir, dir)
-	if err := inDir(st.path(tmpDir, ""), func() error { return rename(st.path(dir, ""), done) }); err != nil {
-		return err
-	}
-	return os.RemoveAll(done)
+	_ = os.Remove(st.path("journal", ""))
+	return nil
 }
 
 // convert makes a line of history of a line of k's journal, and applies it to s.

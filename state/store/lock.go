@@ -68,18 +68,13 @@ func (st *Store) tryLock(path string) (*lockFile, error) {
 	return nil, cmp.Or(err, ErrBusy)
 }
 
-// openLock opens the lock file at path. It sets aside anything else at path.
+// openLock opens the lock file at path, for writing because NFS turns flock into a write lock of the file.
 func (st *Store) openLock(path string) (l *lockFile, err error) {
 	l = &lockFile{}
-	try := func() (err error) {
-		// Opened for writing because NFS turns flock into a write lock of the whole file.
+	err = st.put(path, func() (err error) {
 		l.f, err = open(path, os.O_RDWR|os.O_CREATE)
 		return err
-	}
-	err = inDir(st.path(locksDir, ""), try)
-	if err != nil && irregular(path) && st.setAside(path) == nil {
-		err = try()
-	}
+	})
 	return l, err
 }
 
@@ -151,7 +146,7 @@ func (h *locked) takeLate(alive Alive) {
 
 // readLate reads an event that waits: errDamaged if it is none.
 func (st *Store) readLate(path string) (c state.Change, err error) {
-	data, err := readFile(path, maxLine)
+	data, err := readFile(make([]byte, 4096), path, maxLine)
 	if err != nil {
 		return c, err
 	}
@@ -171,8 +166,8 @@ func (st *Store) TakeLate() (err error) {
 	old, _ := readNames(st.path("spool", ""))
 	for _, n := range old {
 		k, name, _ := strings.Cut(n, ".")
-		to := st.latePath(Key(k), "")
-		_ = inDir(to, func() error { return rename(st.path("spool", n), to+name) })
+		to := st.latePath(Key(k), name)
+		_ = st.put(to, func() error { return rename(st.path("spool", n), to) })
 	}
 	if len(old) > 0 {
 		_ = os.Remove(st.path("spool", ""))

@@ -42,7 +42,7 @@ func (st *Store) Archive(k Key, now event.Millis) (bool, error) {
 	if !over(h.s) || now < ArchiveAt(h.s) {
 		return false, nil
 	}
-	err = inDir(st.path(archiveDir, ""), func() error { return rename(st.session(k), st.archived(k)) })
+	err = st.put(st.archived(k), func() error { return rename(st.session(k), st.archived(k)) })
 	return err == nil, err
 }
 

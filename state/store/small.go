@@ -33,7 +33,7 @@ func (st *Store) Log(err error) {
 
 // makeLog makes the log file while files can be made: it tells of the events that are lost later.
 func (st *Store) makeLog() {
-	_ = inDir(st.path(logDir, ""), func() error {
+	_ = st.put(st.LogFile(), func() error {
 		f, err := open(st.LogFile(), os.O_WRONLY|os.O_CREATE)
 		return errors.Join(err, f.Close())
 	})
@@ -41,7 +41,7 @@ func (st *Store) makeLog() {
 
 // Lost returns how many events were lost since a moment, as the log tells.
 func (st *Store) Lost(since time.Time) (n int) {
-	data, _ := readFile(st.LogFile(), 2*maxLog)
+	data, _ := readFile(make([]byte, maxLog), st.LogFile(), 2*maxLog)
 	for line := range strings.Lines(string(data)) {
 		var l struct {
 			Error string `json:"error"`
@@ -66,7 +66,7 @@ func (st *Store) SetMeter(k Key, m event.Meter) error {
 func (st *Store) Meter(k Key) *event.Meter {
 	buf := readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(buf)
-	data, err := readInto(*buf, st.path(meterDir, string(k)+".json"), maxMeter)
+	data, err := readFile(*buf, st.path(meterDir, string(k)+".json"), maxMeter)
 	var m event.Meter
 	if err != nil || !jsonenc.Decode(string(data), &m) {
 		return nil
@@ -81,13 +81,13 @@ func (st *Store) KeepHost(name string, answer []byte) error {
 
 // Host returns the stored answer of a host, which may have at most limit bytes.
 func (st *Store) Host(name string, limit int) ([]byte, error) {
-	return readFile(st.path(hostsDir, string(KeyOf(name))+".json"), limit)
+	return readFile(make([]byte, 4096), st.path(hostsDir, string(KeyOf(name))+".json"), limit)
 }
 
 // Claim claims the alert id of session k: of all processes that claim it, one gets first set.
 func (st *Store) Claim(k Key, id string) (first bool, err error) {
 	var f *os.File
-	err = inDir(st.path(claimsDir, string(k)), func() (err error) {
+	err = st.put(st.claim(k, id), func() (err error) {
 		f, err = open(st.claim(k, id), os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 		return err
 	})
@@ -144,7 +144,7 @@ func (st *Store) DecisionsFile() string { return st.path(logDir, "notify.jsonl")
 func (st *Store) Decisions() ([]Decided, error) {
 	var out []Decided
 	for _, path := range [...]string{st.DecisionsFile() + ".1", st.DecisionsFile()} {
-		data, err := readFile(path, 2*maxDecisions)
+		data, err := readFile(make([]byte, maxDecisions), path, 2*maxDecisions)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errDamaged) {
 			return out, err
 		}
