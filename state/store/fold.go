@@ -3,10 +3,9 @@ package store
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"errors"
+	"hash/adler32"
 	"io/fs"
-	"math/bits"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -67,10 +66,10 @@ func (st *Store) Fold(k Key, u Update) (res Result, err error) {
 	u.Wait = cmp.Or(u.Wait, LockWait)
 	if e := u.Change.Event; e != nil {
 		e.Redact() // before anything is written
-		st.Texts.event(e)
+		st.strip(e)
 	}
 	if a := u.Change.Action; a != nil && a.Decided != nil {
-		a.Decided.Text = st.Texts.head(redact.Text(a.Decided.Text), event.MaxPrompt)
+		a.Decided.Text = st.kept(event.Cut(redact.Text(a.Decided.Text), event.MaxPrompt))
 	}
 	own, err := st.fold(k, &u, &res)
 	if own != k {
@@ -135,7 +134,7 @@ func (h *locked) finalWords(u *Update) {
 	}
 	if text, at := u.Words(o, path); at > max(h.s.Prompt.At, h.s.Stop.At, h.s.Start.At) {
 		e.Message = event.CutTail(redact.Text(text), event.MaxMessage)
-		h.st.Texts.event(e)
+		h.st.strip(e)
 	}
 }
 
@@ -185,7 +184,7 @@ func (st *Store) Said(k Key, turns []state.Turn) error {
 		if h.s.Task.ID != 0 && t.At >= h.s.Task.Started {
 			t.Command = h.s.Task.ID
 		}
-		t.Text = st.Texts.cut(redact.Text(t.Text), state.MaxTurn)
+		t.Text = st.kept(event.CutTail(redact.Text(t.Text), state.MaxTurn))
 		h.apply(&Update{Change: state.Change{At: t.At, Turn: &t}})
 	}
 	return h.commit()
@@ -346,7 +345,7 @@ func over(s *state.Session) bool { return s.End.At != 0 || s.Lost.At != 0 || s.R
 // algorithm: a version that has another one does not check.
 const (
 	lateStart = `,"late":"`
-	sumStart  = `,"sum":"2-`
+	sumStart  = `,"sum":"3-`
 )
 
 // readSession reads one session file into s. After an error the contents of s are undefined.
@@ -376,16 +375,7 @@ func intact(b []byte) bool {
 	return i < 0 || string(b[i:]) == sum(b[:i])
 }
 
-// sum returns the end of a session file: the sum of b in words of eight bytes, of which each step can be
-// undone, so that texts that differ in one word have different sums.
+// sum returns the end of a session file that begins with b.
 func sum(b []byte) string {
-	sum := uint64(14695981039346656037) // this and the factor are those of FNV-1a
-	step := func(word uint64) { sum = bits.RotateLeft64((sum^word)*1099511628211, 29) }
-	for ; len(b) >= 8; b = b[8:] {
-		step(binary.LittleEndian.Uint64(b))
-	}
-	for _, c := range b {
-		step(uint64(c))
-	}
-	return sumStart + strconv.FormatUint(sum, 36) + "\"}\n"
+	return sumStart + strconv.FormatUint(uint64(adler32.Checksum(b)), 36) + "\"}\n"
 }

@@ -80,11 +80,6 @@ func (st *Store) Prune(now time.Time) error {
 		{"offers/done", keepRequests},
 		{"offers/said", keepRequests},
 		{"offers/stop", keepRequests},
-		// What only earlier releases used.
-		{"cache", keepTmp},
-		{"seats", keepTmp},
-		{"journal", keepHistory},
-		{"quarantine", keepHistory},
 	} {
 		names, e := readNames(st.path(p.dir, ""))
 		err = errors.Join(err, e)

@@ -158,78 +158,34 @@ func (st *Store) Decisions() ([]Decided, error) {
 	return out, nil
 }
 
-// Texts says how much is kept of the user's and the agent's texts: prompts, final messages,
-// questions, the summary of a tool call, the names that somebody gave sessions, models, agents
-// and MCP tools. What a text means is always kept, and so are directories, branches and counts.
-type Texts string
-
-// The values of the setting `texts`.
-const (
-	TextsFull  Texts = "full"  // up to the limits of package event
-	TextsShort Texts = "short" // up to ShortText bytes of each
-	TextsOff   Texts = "off"   // none
-)
-
-// ShortText is the limit of TextsShort, in bytes.
-const ShortText = 120
-
-// cut returns the part of s to keep: its tail, at most max bytes.
-func (t Texts) cut(s string, max int) string { return event.CutTail(s, t.limit(max)) }
-
-// head returns the part of s to keep: its head, at most max bytes.
-func (t Texts) head(s string, max int) string { return event.Cut(s, t.limit(max)) }
-
-func (t Texts) limit(most int) int {
-	switch t {
-	case TextsOff:
-		return 0
-	case TextsShort:
-		return min(most, ShortText)
+// kept returns a text of the user or the agent, or nothing if the user wants none kept.
+func (st *Store) kept(text string) string {
+	if st.NoTexts {
+		return ""
 	}
-	return most
+	return text
 }
 
-// event removes from e what may not be kept. It first classifies the final message, which
-// decides the session's state.
-func (t Texts) event(e *event.Event) {
-	if t != TextsShort && t != TextsOff {
+// strip removes, if the user wants no texts kept, what anybody said, and the names that the user, the agent
+// or a server chose. What a text means is kept: the final message, which decides the session's state, is
+// classified first.
+func (st *Store) strip(e *event.Event) {
+	if !st.NoTexts {
 		return
 	}
 	if e.Kind == event.Stop && e.Message != "" {
 		e.Meaning = state.Means(e.Message, e.Background)
-		e.Meaning.Question = t.head(e.Meaning.Question, ShortText)
+		e.Meaning.Question = ""
 	}
-	e.Message = t.cut(e.Message, event.MaxMessage)
-	for _, p := range [...]*string{&e.Prompt, &e.Reason, &e.Details, &e.Tool.Summary, &e.TaskN.Subject, &e.Answer} {
+	e.Message, e.Title, e.Model, e.Ask = "", "", "", nil
+	texts := [...]*string{&e.Prompt, &e.Reason, &e.Details, &e.Tool.Summary, &e.TaskN.Subject, &e.Answer, &e.AgentType}
+	for _, p := range texts {
 		if !clientsWord(*p) {
-			*p = t.head(*p, ShortText)
+			*p = ""
 		}
 	}
 	for i := range e.Background {
-		e.Background[i].Description = t.head(e.Background[i].Description, ShortText)
-	}
-	if t == TextsOff {
-		t.names(e)
-		e.Ask = nil
-	}
-	if e.Ask == nil {
-		return
-	}
-	e.Ask.Plan = t.head(e.Ask.Plan, ShortText)
-	for i := range e.Ask.Questions {
-		q := &e.Ask.Questions[i]
-		q.Text = t.head(q.Text, ShortText)
-		for j := range q.Options {
-			q.Options[j].Description = t.head(q.Options[j].Description, ShortText)
-		}
-	}
-}
-
-// names removes the names that the user, the agent or a server chose.
-func (t Texts) names(e *event.Event) {
-	e.Title, e.Model = "", ""
-	if !clientsWord(e.AgentType) {
-		e.AgentType = ""
+		e.Background[i].Description = ""
 	}
 	if e.Kind == event.Elicitation || e.Kind == event.ElicitationResult || strings.HasPrefix(e.Tool.Name, "mcp__") {
 		e.Tool.Name = "mcp"

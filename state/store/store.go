@@ -46,8 +46,9 @@ const (
 // Store is the state directory, for any number of processes.
 type Store struct {
 	Dir string
-	// Texts is how much of new texts is kept; empty means all.
-	Texts Texts
+	// NoTexts is the setting "texts": "off": no text of the user or the agent is kept. Directories, branches
+	// and counts are.
+	NoTexts bool
 }
 
 // Dir returns the state directory: $BECKON_STATE_DIR, $XDG_STATE_HOME/beckon, or ~/.local/state/beckon (on

@@ -18,7 +18,7 @@ func TestTextsOff(t *testing.T) {
 		{Kind: event.Stop, Message: "secret", Reason: "secret", Details: "secret", Answer: "secret"},
 	} {
 		e.Cwd = "/kept"
-		TextsOff.event(&e)
+		(&Store{NoTexts: true}).strip(&e)
 		if out := string(jsonenc.Append(nil, &e)); strings.Contains(out, "secret") || !strings.Contains(out, "/kept") {
 			t.Errorf("%s: %s", e.Kind, out)
 		}
@@ -28,15 +28,15 @@ func TestTextsOff(t *testing.T) {
 // A reply from elsewhere is kept as a prompt is: as far as the texts go, and without secrets.
 func TestReplyTexts(t *testing.T) {
 	const secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
-	for texts, want := range map[Texts]string{TextsOff: "", TextsFull: "go on"} {
+	for none, want := range map[bool]string{true: "", false: "go on"} {
 		st := Open(t.TempDir())
-		st.Texts = texts
+		st.NoTexts = none
 		d := &state.Decided{Word: state.WordReplied, Text: "go on with " + secret}
 		if _, err := st.Fold("s1", Update{Change: state.Change{At: 1000, Action: &state.Action{Kind: state.ActDecided, Decided: d}}}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(d.Text, want) || strings.Contains(d.Text, secret) || want == "" && d.Text != "" {
-			t.Errorf("%s: kept %q", texts, d.Text)
+			t.Errorf("none kept %v: %q", none, d.Text)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (a *App) Open() error {
 		return Hint("set HOME, or BECKON_STATE_DIR to a directory of yours", "%w", err)
 	}
 	a.Store = store.Open(dir)
-	a.Store.Texts = hook.Texts(a.Getenv)
+	a.Store.NoTexts = hook.NoTexts(a.Getenv)
 	return nil
 }
 

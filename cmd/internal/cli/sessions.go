@@ -79,7 +79,7 @@ const maxSaid = 256 << 10
 // the part that is stored.
 func (a *App) Said(s *state.Session) string {
 	kept := s.Stop.Message
-	if a.Configured().Texts == "off" {
+	if a.Store.NoTexts {
 		return kept
 	}
 	text, at := evidence.LastWords(&s.Origin, s.Transcript, maxSaid)
@@ -92,7 +92,7 @@ func (a *App) Said(s *state.Session) string {
 // Plan returns the plan that a session wants approved, whole from its transcript, if it begins
 // with head; else "".
 func (a *App) Plan(s *state.Session, head string) string {
-	if head == "" || a.Configured().Texts == "off" || !evidence.Local(&s.Origin) {
+	if head == "" || a.Store.NoTexts || !evidence.Local(&s.Origin) {
 		return ""
 	}
 	plan, _ := transcript.Plan(s.Transcript) // an unreadable transcript has none

@@ -30,7 +30,7 @@ import (
 // Config holds the effective values.
 type Config struct {
 	Color string // "auto", "always" or "never"
-	Texts string // "full", "short" or "off": a store.Texts
+	Texts string // "full" or "off"
 	Queue string // a render.Mode: the order of jump next and prev
 	// PermissionFirst is "true" or "false": permission and question come first
 	// in the fair and prio queues.
@@ -83,8 +83,8 @@ const (
 
 // Keys is the table of all settings, in the order they are printed.
 var Keys = []key{
-	{Name: "texts", Doc: "how much is kept of what you and the agent say",
-		OneOf: []string{"full", "short", "off"}, field: func(c *Config) any { return &c.Texts }},
+	{Name: "texts", Doc: "whether what you and the agent say is kept",
+		OneOf: []string{"full", "off"}, field: func(c *Config) any { return &c.Texts }},
 	{Name: "queue", Doc: "the order of sessions in every view, and for jump next and prev",
 		OneOf: []string{"fair", "prio", "static", "grouped", "labels"}, field: func(c *Config) any { return &c.Queue }},
 	{Name: "statusline", Doc: "what the status line shows",

@@ -172,7 +172,7 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 	if e.SessionID == "" {
 		return res, errors.New("reading payload: no session_id")
 	}
-	st.Texts = Texts(getenv)
+	st.NoTexts = NoTexts(getenv)
 	defer func() { request.In(st.Dir).Sweep(start) }() // an event is when a killed waiter shows
 	return st.Fold(store.KeyOf(e.SessionID), store.Update{
 		Change:  state.Change{At: e.At, Event: e},
@@ -188,24 +188,15 @@ func Fold(st *store.Store, a Args, e *event.Event, getenv func(string) string, s
 	})
 }
 
-// Texts returns how much of the texts to store: none while the configuration cannot be read, since
-// it might say so; everything without a configuration.
-func Texts(getenv func(string) string) store.Texts {
+// NoTexts reports whether no texts may be stored, as while the configuration cannot be read, since it might
+// say so.
+func NoTexts(getenv func(string) string) bool {
 	path := alert.ConfigPath(getenv)
 	if path == "" {
-		return store.TextsFull
+		return false
 	}
 	values, err := home.Values(path, "texts")
-	if err != nil {
-		return store.TextsOff
-	}
-	switch t := store.Texts(values[0].Str); {
-	case !values[0].Exists(), t == store.TextsFull:
-		return store.TextsFull
-	case t == store.TextsShort:
-		return t
-	}
-	return store.TextsOff
+	return err != nil || values[0].Exists() && values[0].Str != "full"
 }
 
 // Halt folds the user's request to stop the session, and each of its subagents, at their next call,

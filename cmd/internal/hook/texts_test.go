@@ -7,7 +7,6 @@ import (
 
 	"beckon/cmd/internal/config"
 	"beckon/state/alert"
-	"beckon/state/store"
 )
 
 // The hook finds the configuration where config.Path does.
@@ -39,28 +38,28 @@ func TestTexts(t *testing.T) {
 	getenv := func(k string) string {
 		return map[string]string{"XDG_CONFIG_HOME": filepath.Dir(filepath.Dir(path))}[k]
 	}
-	if got := Texts(getenv); got != store.TextsFull {
-		t.Errorf("without a file: %q", got)
+	if NoTexts(getenv) {
+		t.Error("none are kept without a file")
 	}
-	for file, want := range map[string]store.Texts{
-		``:                                store.TextsFull,
-		`{}`:                              store.TextsFull,
-		`{"color": "never"}`:              store.TextsFull,
-		`{"texts": "full"}`:               store.TextsFull,
-		`{"texts": "short"}`:              store.TextsShort,
-		"{/* why */ \"texts\": \"off\",}": store.TextsOff,
-		`{"texts": "some"}`:               store.TextsOff,
-		`{"texts": 1}`:                    store.TextsOff,
-		`{"texts"`:                        store.TextsOff,
+	for file, want := range map[string]bool{
+		``:                                false,
+		`{}`:                              false,
+		`{"color": "never"}`:              false,
+		`{"texts": "full"}`:               false,
+		`{"texts": "short"}`:              true,
+		"{/* why */ \"texts\": \"off\",}": true,
+		`{"texts": "some"}`:               true,
+		`{"texts": 1}`:                    true,
+		`{"texts"`:                        true,
 	} {
 		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := Texts(getenv); got != want {
-			t.Errorf("%s: %q, want %q", file, got, want)
+		if got := NoTexts(getenv); got != want {
+			t.Errorf("%s: %v, want %v", file, got, want)
 		}
-		if cfg, _, err := config.Load(path); err == nil && store.Texts(cfg.Texts) != want {
-			t.Errorf("%s: %q, the strict reader says %q", file, want, cfg.Texts)
+		if cfg, _, err := config.Load(path); err == nil && (cfg.Texts == "off") != want {
+			t.Errorf("%s: %v, the strict reader says %q", file, want, cfg.Texts)
 		}
 	}
 }

@@ -230,7 +230,7 @@ func (f *invocation) answered(o *request.Request, a *request.Answer, word string
 		Waited:  a.At - o.Made,
 	}
 	if word == state.WordReplied {
-		f.st.Texts = Texts(f.getenv)
+		f.st.NoTexts = NoTexts(f.getenv)
 		d.Text = strings.TrimSpace(a.Message)
 	}
 	_, err := FoldDecided(f.st, o.Record, d, 0)
