@@ -46,23 +46,23 @@ type Option struct {
 
 // ask reads what the event asks of the user, nil if nothing. asksUser marks a tool whose call
 // is only a question.
-func (p *values) ask(e *Event, asksUser bool) *Ask {
+func (p Members) ask(e *Event, asksUser bool) *Ask {
 	var a Ask
 	switch {
 	case e.Kind == Elicitation:
-		a.Form = form(gjson.Parse(p[agents.Schema]))
-		a.Questions = questions(gjson.Parse(p[agents.Questions]))
+		a.Form = form(p.last("requested_schema", gjson.Result.IsObject))
+		a.Questions = questions(p.list(agents.Questions))
 	case e.Kind != PreToolUse && e.Kind != PermissionRequest:
 		return nil
 	case asksUser:
-		a.foreign(gjson.Parse(p[agents.Input]), e.Tool.Name)
+		a.foreign(p.Input(), e.Tool.Name)
 	case e.Tool.Name == "AskUserQuestion":
-		a.Questions = questions(gjson.Parse(p[agents.Input]).Get("questions"))
+		a.Questions = questions(p.Input().Get("questions"))
 	case e.Tool.Name == "ExitPlanMode":
-		a.Plan = Cut(strings.TrimSpace(clean(gjson.Parse(p[agents.Input]).Get("plan").Raw)), MaxPlan)
+		a.Plan = Cut(strings.TrimSpace(clean(p.Input().Get("plan").Raw)), MaxPlan)
 	}
 	if e.Kind == PermissionRequest && len(a.Questions) == 0 && a.Plan == "" {
-		a.Suggestions = suggestions(gjson.Parse(p[agents.Suggestions]))
+		a.Suggestions = suggestions(p.list("permission_suggestions"))
 	}
 	if len(a.Questions)+len(a.Form)+len(a.Suggestions) == 0 && a.Plan == "" {
 		return nil
@@ -72,12 +72,12 @@ func (p *values) ask(e *Event, asksUser bool) *Ask {
 
 // answer reads what the user chose: the client adds the answers to the questions in the
 // finished call's input.
-func (p *values) answer(e *Event) string {
+func (p Members) answer(e *Event) string {
 	if e.Kind != PostToolUse || e.Tool.Name != "AskUserQuestion" {
 		return ""
 	}
 	var chosen []string
-	gjson.Parse(p[agents.Input]).Get("answers").ForEach(func(_, v gjson.Result) bool {
+	p.Input().Get("answers").ForEach(func(_, v gjson.Result) bool {
 		if v.Type == gjson.String {
 			chosen = append(chosen, line(v, MaxQuestion))
 		}

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"encoding/binary"
 	"io"
 	"math/bits"
@@ -17,26 +18,69 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// fits reports whether v has the type of field f. A member of another type
-// counts as absent.
-func fits(f agents.Field, v gjson.Result) bool {
-	switch f {
-	case agents.Interrupt:
-		return v.IsBool()
-	case agents.Background, agents.Crons, agents.Roots, agents.Suggestions, agents.Questions:
-		return v.IsArray()
-	case agents.Schema:
-		return v.IsObject()
-	case agents.Input:
-		return v.Type != gjson.Null
-	case agents.Ms:
-		return v.Type == gjson.Number
-	}
-	return v.Type == gjson.String
+// Members are the members of a payload by Claude Code's names, in the payload's order.
+type Members []named
+
+type named struct {
+	name  string
+	value gjson.Result
 }
 
-// values are the raw texts of the fields found in one payload.
-type values [agents.NumFields]string
+// MembersOf returns the members of a payload of the named agent.
+func MembersOf(agent string, payload gjson.Result) (p Members) {
+	p.collect(wordsOf(agent), "", payload)
+	return p
+}
+
+// collect adds the members of an object: at the top level all, in it those that a row of a, or of
+// Claude Code's table, names. prefix is the object's path, "" or "a.b.".
+func (p *Members) collect(a *agents.Agent, prefix string, object gjson.Result) {
+	object.ForEach(func(key, v gjson.Result) bool {
+		path, name, inside := prefix+key.Str, "", false
+		if prefix == "" {
+			name = path
+		}
+		for _, rows := range [...][]agents.Member{agents.Known[0].Fields, a.Fields} {
+			for _, row := range rows {
+				rest, ok := strings.CutPrefix(row.Path, path)
+				if ok && rest == "" {
+					name = row.Is
+				}
+				inside = inside || ok && strings.HasPrefix(rest, ".")
+			}
+		}
+		if name != "" {
+			*p = append(*p, named{name, v})
+		}
+		if inside && v.IsObject() {
+			p.collect(a, path+".", v)
+		}
+		return true
+	})
+}
+
+// last returns the last member of that name whose type fits. One of another type counts as absent.
+func (p Members) last(name string, fits func(gjson.Result) bool) (v gjson.Result) {
+	for _, m := range p {
+		if m.name == name && fits(m.value) {
+			v = m.value
+		}
+	}
+	return v
+}
+
+// Text returns the member of that name that is a text.
+func (p Members) Text(name string) gjson.Result {
+	return p.last(name, func(v gjson.Result) bool { return v.Type == gjson.String })
+}
+
+// Input returns a call's input.
+func (p Members) Input() gjson.Result {
+	return p.last("tool_input", func(v gjson.Result) bool { return v.Type != gjson.Null })
+}
+
+// list returns the member of that name that is a list.
+func (p Members) list(name string) gjson.Result { return p.last(name, gjson.Result.IsArray) }
 
 // Parse parses one hook payload of the named agent ("" is Claude Code; see Agent). name is the
 // event's name as the installed entry passed it, used if the payload has none. The caller sets
@@ -107,10 +151,8 @@ const overLarge = "payload of more than 64 MiB, cut"
 
 // parse parses an object. No field of the Event shares memory with it.
 func parse(agentName, name string, v gjson.Result) Event {
-	a := wordsOf(agentName)
-	var p values
-	p.collect(a, "", v)
-	e := Event{Agent: Agent(agentName), Name: p.text(agents.EventName, MaxID)}
+	a, p := wordsOf(agentName), MembersOf(agentName, v)
+	e := Event{Agent: Agent(agentName), Name: p.text("hook_event_name", MaxID)}
 	if e.Name == "" {
 		e.Name = Cut(strings.ToValidUTF8(name, "\ufffd"), MaxID)
 	}
@@ -120,76 +162,52 @@ func parse(agentName, name string, v gjson.Result) Event {
 	}
 	p.session(&e)
 	p.said(&e, a)
-	if e.HasBackground = p[agents.Background] != ""; e.HasBackground {
-		e.Background = tasks(gjson.Parse(p[agents.Background]))
+	background := p.list("background_tasks")
+	if e.HasBackground = background.Exists(); e.HasBackground {
+		e.Background = tasks(background)
 	}
-	e.Crons = int(gjson.Get(p[agents.Crons], "#").Int())
+	e.Crons = int(p.list("session_crons").Get("#").Int())
 	p.tool(&e)
 	e.Ask = p.ask(&e, slices.Contains(a.Forms, e.Tool.Name))
 	e.Answer = p.answer(&e)
 	return e
 }
 
-// collect stores the raw text of every member of an object that a row of a names, of Claude Code
-// where none does. The last of several counts. prefix is the object's path, "" or "a.b.".
-func (p *values) collect(a *agents.Agent, prefix string, object gjson.Result) {
-	object.ForEach(func(key, v gjson.Result) bool {
-		path, found, inside := prefix+key.Str, agents.None, false
-		for _, rows := range [...][]agents.Member{agents.Known[0].Fields, a.Fields} {
-			for _, row := range rows {
-				rest, ok := strings.CutPrefix(row.Path, path)
-				if ok && rest == "" {
-					found = row.Is
-				}
-				inside = inside || ok && strings.HasPrefix(rest, ".")
-			}
-		}
-		if found != agents.None && fits(found, v) {
-			p[found] = v.Raw
-		}
-		if inside && v.IsObject() {
-			p.collect(a, path+".", v)
-		}
-		return true
-	})
-}
+// text returns the head of a text.
+func (p Members) text(name string, max int) string { return jsonenc.Unquote(p.Text(name).Raw, max) }
 
-// text returns the head of a string field.
-func (p *values) text(f agents.Field, max int) string { return jsonenc.Unquote(p[f], max) }
-
-// name returns the head of a string field that people, agents or servers choose, redacted
-// before it is cut.
-func (p *values) name(f agents.Field) string { return Cut(clean(p[f]), MaxID) }
+// clean returns the head of a text, redacted before it is cut.
+func (p Members) clean(name string, max int) string { return Cut(clean(p.Text(name).Raw), max) }
 
 // mainAgent is how agents without a table name the main conversation.
 const mainAgent = "main"
 
-func (p *values) session(e *Event) {
-	e.SessionID = p.text(agents.Session, MaxID)
+func (p Members) session(e *Event) {
+	e.SessionID = p.text("session_id", MaxID)
 	if e.SessionID == "" && (e.Kind == SessionStart || e.Kind == SessionEnd) {
 		e.SessionID = p.text(agents.NewSession, MaxID)
 	}
-	e.PromptID = p.text(agents.PromptID, MaxID)
-	e.TranscriptPath = p.text(agents.Transcript, MaxPath)
+	e.PromptID = p.text("prompt_id", MaxID)
+	e.TranscriptPath = p.text("transcript_path", MaxPath)
 	e.Cwd = p.cwd(e.Kind)
-	e.PermissionMode = p.text(agents.Mode, MaxID)
-	e.Model = p.name(agents.Model)
-	e.Title = p.name(agents.Title)
-	if e.Kind == PostModelSwitch && p[agents.NewModel] != "" {
-		e.Model = p.name(agents.NewModel)
+	e.PermissionMode = p.text("permission_mode", MaxID)
+	e.Model = p.clean("model", MaxID)
+	e.Title = p.clean("session_title", MaxID)
+	if e.Kind == PostModelSwitch {
+		e.Model = cmp.Or(p.clean("to_model", MaxID), e.Model)
 	}
 	e.Effort = p.text(agents.Effort, MaxID)
-	e.AgentID = p.text(agents.AgentID, MaxID)
+	e.AgentID = p.text("agent_id", MaxID)
 	if e.AgentID == mainAgent && AgentOf(e.Agent) == nil {
 		e.AgentID = ""
 	}
-	e.AgentType = p.name(agents.AgentType)
+	e.AgentType = p.clean("agent_type", MaxID)
 	p.child(e)
 }
 
 // child assigns the events of a subagent with a session of its own to the session that started
 // it.
-func (p *values) child(e *Event) {
+func (p Members) child(e *Event) {
 	parent := p.text(agents.Parent, MaxID)
 	if parent == "" || parent == e.SessionID {
 		return
@@ -206,40 +224,37 @@ func (p *values) child(e *Event) {
 	}
 }
 
-func (p *values) cwd(k Kind) string {
-	if k == CwdChanged && p[agents.NewCwd] != "" {
-		return p.text(agents.NewCwd, MaxPath)
+func (p Members) cwd(k Kind) string {
+	if now := p.text("new_cwd", MaxPath); k == CwdChanged && now != "" {
+		return now
 	}
-	if p[agents.Cwd] == "" && p[agents.Roots] != "" {
-		return jsonenc.Unquote(gjson.Get(p[agents.Roots], "0").Raw, MaxPath)
-	}
-	return p.text(agents.Cwd, MaxPath)
+	return cmp.Or(p.text("cwd", MaxPath), member(p.list(agents.Roots), "0", MaxPath))
 }
 
-func (p *values) said(e *Event, a *agents.Agent) {
-	e.Source = p.text(agents.Source, MaxID)
-	e.Reason = Cut(clean(p[agents.Reason]), MaxText)
-	e.Details = Cut(clean(p[agents.Details]), MaxText)
+func (p Members) said(e *Event, a *agents.Agent) {
+	e.Source = p.text("source", MaxID)
+	e.Reason = p.clean("reason", MaxText)
+	e.Details = p.clean("error_details", MaxText)
 	switch e.Kind {
 	case StopFailure:
-		e.Reason = Cut(clean(p[agents.Error]), MaxText)
+		e.Reason = p.clean("error", MaxText)
 	case PostToolUseFailure:
-		first, _, _ := strings.Cut(Cut(clean(p[agents.Error]), MaxText), "\n")
+		first, _, _ := strings.Cut(p.clean("error", MaxText), "\n")
 		e.Details, _, _ = strings.Cut(first, "\r")
 	}
 	if e.Kind == UserPromptSubmit || e.Kind == UserPromptExpansion {
-		e.Prompt = Cut(strings.TrimSpace(clean(p[agents.Prompt])), MaxPrompt)
+		e.Prompt = Cut(strings.TrimSpace(clean(p.Text("prompt").Raw)), MaxPrompt)
 		e.FromClient = e.FromClient || fromClient(e.Prompt)
 	}
 	// The tail of the agent's last words, else the head of a notification's text.
-	if e.Message = Cut(clean(p[agents.NoticeText]), MaxText); p[agents.Message] != "" {
-		e.Message = CutTail(cleanTail(jsonenc.Unquote(p[agents.Message], -1)), MaxMessage)
+	if e.Message = p.clean("message", MaxText); p.Text("last_assistant_message").Exists() {
+		e.Message = CutTail(cleanTail(p.text("last_assistant_message", -1)), MaxMessage)
 	}
-	if e.Notification = p.text(agents.Notification, MaxID); a.Dialog != "" && e.Notification == a.Dialog {
+	if e.Notification = p.text("notification_type", MaxID); a.Dialog != "" && e.Notification == a.Dialog {
 		e.Notification = agents.Shown
 	}
-	e.IsInterrupt = p[agents.Interrupt] == "true"
-	e.TaskN = Todo{ID: p.text(agents.TaskID, MaxID), Subject: Cut(clean(p[agents.TaskSubject]), MaxText)}
+	e.IsInterrupt = p.last("is_interrupt", gjson.Result.IsBool).Bool()
+	e.TaskN = Todo{ID: p.text("task_id", MaxID), Subject: p.clean("task_subject", MaxText)}
 }
 
 // fromClient reports whether the client wrote the prompt itself.
@@ -271,22 +286,21 @@ func tasks(list gjson.Result) (all []Task) {
 	return all[:min(len(all), MaxTasks)]
 }
 
-func (p *values) tool(e *Event) {
-	e.Tool.Name = p.name(agents.Tool)
-	if e.Tool.Name == "" {
-		e.Tool.Name = p.name(agents.Server)
-	}
-	e.Tool.UseID = p.text(agents.UseID, MaxID)
+func (p Members) tool(e *Event) {
+	e.Tool.Name = cmp.Or(p.clean("tool_name", MaxID), p.clean("mcp_server_name", MaxID))
+	e.Tool.UseID = p.text("tool_use_id", MaxID)
 	if e.Kind == Elicitation || e.Kind == ElicitationResult {
-		e.Tool.UseID = p.text(agents.FormID, MaxID)
+		e.Tool.UseID = p.text("elicitation_id", MaxID)
 	}
-	if p[agents.Input] != "" {
-		e.Tool.Hash = hashOf(p[agents.Input])
+	input := p.Input()
+	if input.Exists() {
+		e.Tool.Hash = hashOf(input.Raw)
 	}
-	if p[agents.Tool] != "" {
-		e.Tool.Summary = summary(e.Tool.Name, gjson.Parse(p[agents.Input]), e.Cwd)
+	if p.Text("tool_name").Exists() {
+		e.Tool.Summary = summary(e.Tool.Name, input, e.Cwd)
 	}
-	e.Tool.Ms = max(gjson.Parse(p[agents.Ms]).Int(), 0)
+	ms := p.last("duration_ms", func(v gjson.Result) bool { return v.Type == gjson.Number })
+	e.Tool.Ms = max(ms.Int(), 0)
 }
 
 const (

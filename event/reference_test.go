@@ -38,7 +38,7 @@ func reference(name string, payload []byte) (Event, bool) {
 	e.PromptID = head("prompt_id", MaxID)
 	e.TranscriptPath = head("transcript_path", MaxPath)
 	e.Cwd = head("cwd", MaxPath)
-	if s := head("new_cwd", MaxPath); e.Kind == CwdChanged && has(top, "new_cwd") {
+	if s := head("new_cwd", MaxPath); e.Kind == CwdChanged && s != "" {
 		e.Cwd = s
 	}
 	e.PermissionMode = head("permission_mode", MaxID)
@@ -48,7 +48,7 @@ func reference(name string, payload []byte) (Event, bool) {
 		id, _ := m["id"].(string)
 		e.Model = refHead(id, MaxID)
 	}
-	if s := head("to_model", MaxID); e.Kind == PostModelSwitch && has(top, "to_model") {
+	if s := head("to_model", MaxID); e.Kind == PostModelSwitch && s != "" {
 		e.Model = s
 	}
 	if m, ok := top["effort"].(map[string]any); ok {

@@ -220,57 +220,19 @@ const (
 // asked waits for a permission.
 const Shown = "permission_shown"
 
-// Member maps a member of a payload to a field.
+// Member maps a member of a payload to Claude Code's name for it, or to one of the constants below.
 type Member struct {
 	Path string // keys joined by dots
-	Is   Field
+	Is   string
 }
 
-// Field is one thing that is taken from a payload.
-type Field uint8
-
-// The fields.
+// What Claude Code has no name for.
 const (
-	None Field = iota
-	EventName
-	Session
-	NewSession // the session's id, where the same member is another id in other events
-	Parent     // the session of which this one is a subagent
-	PromptID
-	Transcript
-	Cwd
-	NewCwd
-	Roots // a list of directories; the first is the cwd
-	Mode
-	Model
-	Title // the session's name
-	NewModel
-	Effort
-	AgentID
-	AgentType
-	Source
-	Reason
-	Error
-	Details
-	Prompt
-	Message
-	NoticeText
-	Notification
-	Interrupt
-	Background
-	Crons
-	Tool
-	UseID
-	FormID
-	Input
-	Questions // a list of questions outside a call's input
-	Ms
-	TaskID
-	TaskSubject
-	Server
-	Schema
-	Suggestions
-	NumFields
+	NewSession = "/new_session" // the session's id, where the same member is another id in other events
+	Parent     = "/parent"      // the session of which this one is a subagent
+	Roots      = "/roots"       // a list of directories; the first is the cwd
+	Questions  = "/questions"   // a list of questions outside a call's input
+	Effort     = "/effort"
 )
 
 // Patched returns the files that a patch of Codex's format names in its headers.

@@ -20,11 +20,11 @@ var cursor = Agent{
 		{Name: "afterAgentResponse", Means: "PostToolBatch"},
 	},
 	Fields: []Member{
-		{Path: "conversation_id", Is: Session},
-		{Path: "generation_id", Is: PromptID},
+		{Path: "conversation_id", Is: "session_id"},
+		{Path: "generation_id", Is: "prompt_id"},
 		{Path: "workspace_roots", Is: Roots},
-		{Path: "status", Is: Reason},
-		{Path: "error_message", Is: Details},
-		{Path: "duration", Is: Ms},
+		{Path: "status", Is: "reason"},
+		{Path: "error_message", Is: "error_details"},
+		{Path: "duration", Is: "duration_ms"},
 	},
 }

@@ -26,8 +26,8 @@ var gemini = Agent{
 		{Name: "PreCompress"},
 	},
 	Fields: []Member{
-		{Path: "prompt_response", Is: Message},
-		{Path: "llm_request.model", Is: Model},
+		{Path: "prompt_response", Is: "last_assistant_message"},
+		{Path: "llm_request.model", Is: "model"},
 	},
 	Dialog: "ToolPermission",
 	Forms:  []string{"ask_user"},

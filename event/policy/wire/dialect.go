@@ -59,18 +59,6 @@ func (d Dialect) RulesOf(k event.Kind) Rules {
 	return r
 }
 
-// translated are the fields of a payload by Claude Code's names.
-var translated = map[string]agents.Field{
-	"cwd":                    agents.Cwd,
-	"transcript_path":        agents.Transcript,
-	"permission_mode":        agents.Mode,
-	"prompt":                 agents.Prompt,
-	"last_assistant_message": agents.Message,
-	"source":                 agents.Source,
-	"reason":                 agents.Reason,
-	"tool_use_id":            agents.UseID,
-}
-
 // Payload translates an event to Claude Code's format: e is the parsed event, raw the agent's payload. Members
 // without a name there stay as they are.
 func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
@@ -82,8 +70,9 @@ func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 	if !given.IsObject() || out == nil {
 		return nil, errors.New("the payload is not an object")
 	}
-	for name, is := range translated {
-		if v := d.member(given, is); v.Type == gjson.String {
+	named := d.members(given)
+	for _, name := range strings.Fields("cwd transcript_path permission_mode prompt last_assistant_message source reason tool_use_id") {
+		if v := named.Text(name); v.Exists() {
 			out[name] = json.RawMessage(v.Raw)
 		}
 	}
@@ -98,23 +87,15 @@ func (d Dialect) Payload(e *event.Event, raw []byte) ([]byte, error) {
 			out[name] = must(text)
 		}
 	}
-	if tool := d.member(given, agents.Tool); tool.Type == gjson.String {
+	if tool := named.Text("tool_name"); tool.Exists() {
 		d.call(tool.Str, given, out)
 	}
 	return Encode(out)
 }
 
-// member returns the value for a field: the last of several members, as in package event.
-func (d Dialect) member(given gjson.Result, f agents.Field) (found gjson.Result) {
-	claude := event.AgentOf(event.ClaudeCode)
-	for _, rows := range [][]agents.Member{claude.Fields, d.agent.Fields} {
-		for _, m := range rows {
-			if v := given.Get(m.Path); m.Is == f && v.Exists() && (f == agents.Input || v.Type == gjson.String) {
-				found = v
-			}
-		}
-	}
-	return found
+// members returns the members of a payload by Claude Code's names.
+func (d Dialect) members(payload gjson.Result) event.Members {
+	return event.MembersOf(d.agent.Name, payload)
 }
 
 // tool returns the row of one of the agent's tools; nil if it keeps its name.
@@ -142,7 +123,7 @@ func (d Dialect) readings(name string) []string {
 
 // call translates the tool of a call, and the members of its input.
 func (d Dialect) call(name string, given gjson.Result, out map[string]json.RawMessage) {
-	said, row := d.member(given, agents.Input), d.tool(name)
+	said, row := d.members(given).Input(), d.tool(name)
 	input := inputOf(said)
 	if input == nil && said.Type == gjson.String && row != nil && row.Patch != "" {
 		// the patch without an object around it
@@ -223,12 +204,12 @@ func inputOf(v gjson.Result) map[string]json.RawMessage {
 
 // input returns a rewritten input with the agent's names.
 func (d Dialect) input(payload, input []byte) ([]byte, error) {
-	given := gjson.ParseBytes(payload)
-	before, now := inputOf(d.member(given, agents.Input)), inputOf(gjson.ParseBytes(input))
+	given := d.members(gjson.ParseBytes(payload))
+	before, now := inputOf(given.Input()), inputOf(gjson.ParseBytes(input))
 	if now == nil || before == nil {
 		return nil, errors.New("the call has no input to rewrite")
 	}
-	row := d.tool(d.member(given, agents.Tool).Str)
+	row := d.tool(given.Text("tool_name").Str)
 	if row == nil {
 		return input, nil
 	}
@@ -254,7 +235,7 @@ func (d Dialect) Rewritten(payload, input []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return splice(payload, d.member(gjson.ParseBytes(payload), agents.Input), own)
+	return splice(payload, d.members(gjson.ParseBytes(payload)).Input(), own)
 }
 
 // Types reports whether a call types into a running program.
@@ -262,6 +243,6 @@ func (d Dialect) Types(payload []byte) bool {
 	if d.Native() {
 		return false
 	}
-	row := d.tool(d.member(gjson.ParseBytes(payload), agents.Tool).Str)
+	row := d.tool(d.members(gjson.ParseBytes(payload)).Text("tool_name").Str)
 	return row != nil && row.Types
 }

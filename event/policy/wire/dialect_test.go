@@ -53,12 +53,12 @@ func TestRecordedCallsAreBash(t *testing.T) {
 					continue
 				}
 				given := gjson.Parse(raw)
-				if d.member(given, agents.Tool).Str != shell {
+				if d.members(given).Text("tool_name").Str != shell {
 					continue
 				}
 				calls++
 				got := gjson.Parse(inClaude(t, agent, name, raw))
-				command := d.member(given, agents.Input).Get("command").Str
+				command := d.members(given).Input().Get("command").Str
 				if got.Get("tool_name").Str != "Bash" || got.Get("tool_input.command").Str != command || command == "" ||
 					got.Get("hook_event_name").Str != "PreToolUse" || got.Get("session_id").Str == "" || agent != "opencode" && got.Get("cwd").Str == "" {
 					t.Errorf("%s: %s\nis %s", file, raw, got.Raw)
@@ -189,6 +189,21 @@ func TestRowsAreSound(t *testing.T) {
 					t.Errorf("%s at %s: %+v", a.Name, row.Event, s)
 				}
 			}
+		}
+	}
+}
+
+// A rewritten call's payload has the new input in the old one's place, by the agent's names.
+func TestRewrittenPayloads(t *testing.T) {
+	for _, c := range []struct{ agent, payload, input, want string }{
+		{"opencode", `{"type":"tool.execute.before","properties":{"sessionID":"s","tool":"bash","args":{"command":"ls"}}}`, `{"command":"x"}`,
+			`{"type":"tool.execute.before","properties":{"sessionID":"s","tool":"bash","args":{"command":"x"}}}`},
+		{"copilot", `{"sessionId":"s","toolName":"view","toolArgs":{"path":"a"},"cwd":"/w"}`, `{"file_path":"b"}`,
+			`{"sessionId":"s","toolName":"view","toolArgs":{"path":"b"},"cwd":"/w"}`},
+	} {
+		got, err := dialect(t, c.agent).Rewritten([]byte(c.payload), []byte(c.input))
+		if string(got) != c.want+"\n" && string(got) != c.want {
+			t.Errorf("%s: %s, %v", c.agent, got, err)
 		}
 	}
 }
