@@ -25,7 +25,6 @@ type Credential struct {
 	View bool   `json:"view,omitempty"` // may see the rows of all hosts of the user
 	Seed string `json:"seed,omitempty"` // the private key; empty for a server that asks for none
 	CA   string `json:"ca,omitempty"`   // the SHA-256 of the key of the server's certificate
-	JWT  string `json:"jwt,omitempty"`  // of an earlier version
 }
 
 // tokenPrefix begins every token, so that secret scanners and people recognize it.
@@ -51,11 +50,8 @@ func ReadToken(s string) (Credential, error) {
 // Check returns what is wrong with an access.
 func (a Credential) Check() error {
 	u, err := url.Parse(a.URL)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss":
+	if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss" {
 		return fmt.Errorf("%q is not an address of a NATS server, as nats://HOST:4222 is", a.URL)
-	case a.JWT != "":
-		return errors.New("the access is of an earlier beckon: it needs another invitation")
 	}
 	return nil
 }
@@ -105,12 +101,11 @@ func Pin(key []byte) string {
 func (a Credential) Permissions(key string) (publish, subscribe []string, err error) {
 	const api = "$JS.API."
 	if a.Host != "" {
-		prefix, err := prefixOf(a.User, a.Host)
+		key, err := keyOf(a.User, a.Host)
 		if err != nil {
 			return nil, nil, err
 		}
-		prefix = subjects + prefix + "."
-		publish = append(publish, prefix+presencePart, prefix+rowPart+".*", api+"STREAM.CREATE."+stream)
+		publish = append(publish, subjects+key, api+"STREAM.CREATE."+stream)
 	}
 	if a.View {
 		publish = append(publish, api+"CONSUMER.CREATE."+stream+".*."+subjects+">",

@@ -1,8 +1,12 @@
 package fleet
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -297,28 +301,40 @@ func TestClocks(t *testing.T) {
 func TestHostileRows(t *testing.T) {
 	v := newView()
 	now := time.Now()
-	v.apply(message{key: "ann.a.p", data: []byte(`{"v":2,"run":"r","user":"ann","host":"elsewhere"}`)}, now, now)
-	for i := range maxRows + 100 {
-		data := fmt.Appendf(nil, `{"v":2,"run":"r","since_age_ms":-1,"row":{"session_id":"s%d","state":"working","project":"\u001b[31mx\u202e",`+
+	zip := func(text string) []byte {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write([]byte(text))
+		_ = z.Close()
+		return b.Bytes()
+	}
+	var list []string
+	for i := range 1100 {
+		list = append(list, fmt.Sprintf(`{"session_id":"s%d","state":"working","project":"\u001b[31mx\u202e","since":"9000-01-01T00:00:00Z",`+
 			`"cwd":"/x","needs_you":true,"process":{"pid":1},"remote":{"name":"y"},"cost_usd":-1,"context":{"used_percentage":1e300},`+
-			`"subagents":[{"agent_id":"a","type":"b","state":"odd"}],"title":%q},"future":1}`, i, strings.Repeat("ä\n", 1000))
-		v.apply(message{key: fmt.Sprint("ann.a.r.", i), data: data}, now, now)
+			`"subagents":[{"agent_id":"a","type":"b","state":"odd"}],"title":%q}`, i, strings.Repeat("ä\n", 1000)))
+	}
+	value := `{"schema":1,"user":"ann","host":"elsewhere","future":1,"sessions":[` + strings.Join(list, ",") + `]}`
+	if !v.apply(message{key: "ann.a", data: zip(value)}, now, now) {
+		t.Fatal("a value does not count")
 	}
 	for _, bad := range []message{
-		{key: "a.b"},
-		{key: "ann.a.r.", data: []byte("{}")},
-		{key: "ann.a.r.x", data: []byte("null")},
-		{key: "ann.a.r.y", data: make([]byte, MaxMessage+1)},
-		{key: "ann.a.r.z", data: []byte(`{"v":2,"row":{"state":"working"}}`)},
-		{key: "ann.b.r.x", gone: true},
+		{key: "a", data: zip(value)},
+		{key: "ann.a.r", data: zip(value)},
+		{key: "ann.b"},
+		{key: "ann.b", data: []byte(value)},
+		{key: "ann.b", data: zip("null")},
+		{key: "ann.b", data: make([]byte, MaxMessage+1)},
+		{key: "ann.b", data: zip(`{"schema":1,"sessions":[` + strings.Repeat(" ", maxPlain) + `]}`)},
+		{key: "ann.b", gone: true},
 	} {
 		if v.apply(bad, now, now) {
 			t.Errorf("%s counts", cmp.Or(bad.key, "nothing"))
 		}
 	}
-	rows, hosts := v.snapshot(now)
-	if len(rows) != maxRows || len(hosts) != 1 || hosts[0].Name != "a" {
-		t.Fatalf("%d rows of %+v", len(rows), hosts)
+	rows, all := v.snapshot(now)
+	if len(rows) != 1000 || len(all) != 1 || all[0].Name != "a" {
+		t.Fatalf("%d rows of %+v", len(rows), all)
 	}
 	r := rows[0]
 	if strings.ContainsAny(r.Project+r.Title, "\x1b\u202e\n") || len(r.Title) > fullText {
@@ -332,6 +348,36 @@ func TestHostileRows(t *testing.T) {
 	}
 }
 
+func marshal(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A host with more than a value can have shows the rows that need somebody most.
+func TestManyRows(t *testing.T) {
+	g := newRig(t)
+	f := g.watch()
+	var rows []render.Row
+	for range 1200 {
+		r := row(rand.Text(), state.Working, time.Now())
+		r.Title = rand.Text() + rand.Text() + rand.Text()
+		rows = append(rows, r)
+	}
+	g.link(Link{Credential: g.access("a")}).rows <- rows
+	for end := time.Now().Add(time.Minute); len(f.now().Rows) == 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(f.now().Err)
+		}
+	}
+	if got := f.now().Rows; len(got) < 200 || got[0].SessionID != rows[0].SessionID {
+		t.Errorf("%d rows, the first %s", len(got), got[0].SessionID)
+	}
+}
+
 // What leaves a host is what the manual lists: no directory, no tool input beyond the level's text,
 // and no secret.
 func TestWhatLeaves(t *testing.T) {
@@ -342,7 +388,7 @@ func TestWhatLeaves(t *testing.T) {
 	r.Question = &render.Question{Text: "May I?", Plan: "the whole plan", Form: []string{"field"}}
 	r.Turn = &render.Turn{Number: 47}
 	for level, texts := range map[Level]bool{Off: false, "": false, Short: true, Full: true} {
-		sent := string(marshal(permitted(&r, level.text)))
+		sent := string(marshal(t, permitted(&r, level.text)))
 		for _, never := range []string{secret, "/home/ann", "4711", "job", "whole plan", "field", "47"} {
 			if strings.Contains(sent, never) {
 				t.Errorf("level %q: %q leaves: %s", level, never, sent)

@@ -7,32 +7,33 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/render/hosts"
 )
 
 // view is what a viewer knows about a fleet. It is not safe for concurrent use.
 type view struct {
-	nodes  map[string]*node // by the prefix of their keys
-	offset time.Duration    // from this machine's clock to the server's
+	nodes  map[string]node // by their keys
+	offset time.Duration   // from this machine's clock to the server's
 	timed  bool
 }
 
+// node is a host, with the server's time of its newest value.
 type node struct {
-	presence presence
-	at       time.Time // the server's time of it, zero for none
-	rows     map[string]copied
+	report
+	at time.Time
 }
 
-// copied is a row with the server's time of it.
-type copied struct {
-	run string
-	row render.Row
-	at  time.Time
+// message is a value of a key, or says that it is gone.
+type message struct {
+	key  string
+	data []byte
+	gone bool
 }
 
 // lost is Lost, but in tests.
 var lost = Lost
 
-func newView() *view { return &view{nodes: map[string]*node{}} }
+func newView() *view { return &view{nodes: map[string]node{}} }
 
 // serverTime records that the server's clock showed t when this machine's showed now. The
 // largest difference ever seen belongs to the least delayed message.
@@ -48,92 +49,61 @@ func (v *view) here(t time.Time) time.Time { return t.Add(-v.offset) }
 // changes what is shown. now is this machine's time.
 func (v *view) apply(m message, server, now time.Time) (news bool) {
 	v.serverTime(server, now)
-	key, seat, ok := splitKey(m.key)
-	if !ok {
+	was, known := v.nodes[m.key]
+	if m.gone {
+		delete(v.nodes, m.key)
+		return known
+	}
+	is, ok := unpack(m.data)
+	user, host, two := strings.Cut(m.key, ".")
+	if !ok || !two || strings.Contains(host, ".") || len(m.key) > 160 {
 		return false
-	}
-	n := v.nodes[key]
-	switch {
-	case m.gone && seat == "":
-		delete(v.nodes, key)
-		return n != nil
-	case m.gone && n == nil:
-		return false
-	case m.gone:
-		_, was := n.rows[seat]
-		delete(n.rows, seat)
-		return was
-	}
-	if n == nil {
-		n = &node{rows: map[string]copied{}}
-	}
-	if seat == "" {
-		news, ok = n.present(key, m.data, server)
-	} else {
-		news, ok = n.put(seat, m.data, server)
-	}
-	if ok {
-		v.nodes[key] = n
-	}
-	return news
-}
-
-// present applies a host's presence. Rows of an earlier run of its program that the present one
-// has not put again are over: it puts all of them before it says that it is there.
-func (n *node) present(key string, data []byte, server time.Time) (news, ok bool) {
-	p, ok := readPresence(data)
-	if !ok {
-		return false, false
 	}
 	// The server ensures that nobody publishes under another's key. The name that a host gives
 	// itself, which is used to go to it, must be its own.
-	user, host, _ := strings.Cut(key, ".")
-	if token(p.User) != user || token(p.Host) != host {
-		p.User, p.Host = word(user), word(host)
+	if token(is.User) != user || token(is.Host) != host {
+		is.User, is.Host = user, host
 	}
-	news = p != n.presence || server.Sub(n.at) > Lost
-	n.presence, n.at = p, server
-	for seat, h := range n.rows {
-		if h.run != p.Run && !h.at.After(server) {
-			delete(n.rows, seat)
-			news = true
-		}
+	if news = !known || !is.Changed.Equal(was.Changed) || server.Sub(was.at) > Lost; news {
+		was.report = is
+		was.Sessions = readRows(is.List, server.UTC())
 	}
-	return news, true
+	v.nodes[m.key] = node{was.report, server}
+	return news
 }
 
-func (n *node) put(seat string, data []byte, server time.Time) (news, ok bool) {
-	h, ok := readRow(data, server.UTC())
-	if _, known := n.rows[seat]; !ok || !known && len(n.rows) >= maxRows {
-		return false, false
+// readRows returns the rows that an untrusted host sent, and that the server received at a time.
+func readRows(list render.List, at time.Time) []render.Row {
+	rows := hosts.Accept(&list, at, 0)
+	for i := range rows {
+		r := &rows[i]
+		*r = permitted(r, func(s string) string { return cut(s, fullText) })
+		if r.UpdatedAt = at; r.Since.After(at) || at.Sub(r.Since) > maxAge {
+			r.Since = at
+		}
 	}
-	n.rows[seat] = h
-	return true, true
+	return rows
 }
 
 // snapshot returns the rows of all hosts, unordered, and the hosts, sorted by name.
-func (v *view) snapshot(now time.Time) (rows []render.Row, hosts []render.Host) {
+func (v *view) snapshot(now time.Time) (rows []render.Row, all []render.Host) {
 	for key, n := range v.nodes {
-		if n.at.IsZero() { // its rows came first; its presence follows
-			continue
-		}
-		asOf, name := v.here(n.at).UTC(), n.presence.Host
+		asOf, name := v.here(n.at).UTC(), word(n.Host)
 		if now.Sub(asOf) > Keep {
 			delete(v.nodes, key)
 			continue
 		}
-		h := render.Host{Name: name, User: n.presence.User, AsOf: &asOf, Stale: now.Sub(asOf) > lost}
+		h := render.Host{Name: name, User: word(n.User), AsOf: &asOf, Stale: now.Sub(asOf) > lost}
 		remote := render.Remote{Name: name, User: h.User, AsOf: asOf, Stale: h.Stale}
-		for _, o := range n.rows {
-			r := o.row
+		for _, r := range n.Sessions {
 			r.Since, r.UpdatedAt = v.here(r.Since), v.here(r.UpdatedAt)
 			r.CreatedAt, r.FirstSeen, r.Host, r.Remote = r.Since, r.Since, name, &remote
 			rows = append(rows, r)
 		}
-		hosts = append(hosts, h)
+		all = append(all, h)
 	}
-	slices.SortFunc(hosts, func(a, b render.Host) int {
+	slices.SortFunc(all, func(a, b render.Host) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.User, b.User))
 	})
-	return rows, hosts
+	return rows, all
 }

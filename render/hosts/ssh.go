@@ -96,8 +96,7 @@ const (
 	skewed = deadline
 )
 
-// decode parses a host's `list --json` that arrived at now. It cleans its texts and moves its
-// times to this machine's clock.
+// decode parses a host's `list --json` that arrived at now.
 func decode(data []byte, now time.Time) ([]render.Row, error) {
 	start := bytes.IndexByte(data, '{') // a shell's rc file may print before it
 	if start < 0 {
@@ -110,6 +109,12 @@ func decode(data []byte, now time.Time) ([]render.Row, error) {
 	if list.Schema < 1 {
 		return nil, errors.New("the answer is not a list that this version reads")
 	}
+	return Accept(&list, now, skewed), nil
+}
+
+// Accept returns the rows of a list from an untrusted sender that arrived at now, with clean texts.
+// It moves their times to this machine's clock if the sender's differs by more than skewed.
+func Accept(list *render.List, now time.Time, skewed time.Duration) []render.Row {
 	rows := list.Sessions[:min(len(list.Sessions), maxRows)]
 	skew := now.Sub(list.GeneratedAt)
 	for i := range rows {
@@ -119,14 +124,21 @@ func decode(data []byte, now time.Time) ([]render.Row, error) {
 			shift(&rows[i], skew)
 		}
 	}
-	return slices.DeleteFunc(rows, func(r render.Row) bool { return r.SessionID == "" }), nil
+	return slices.DeleteFunc(rows, func(r render.Row) bool { return r.SessionID == "" })
 }
+
+func known(s state.State) bool { return slices.Contains(state.States[:], s) }
 
 // settle gives a row from an untrusted sender the consistency that views rely on.
 func settle(r *render.Row) {
-	if !slices.Contains(state.States[:], r.State) {
+	if !known(r.State) {
 		r.Reason = fmt.Sprintf("state %q", r.State)
 		r.State = state.Unknown
+	}
+	for i := range r.Subagents {
+		if a := &r.Subagents[i]; !known(a.State) {
+			a.State = state.Unknown
+		}
 	}
 	r.NeedsYou = r.State.NeedsYou()
 	r.Group = render.GroupOf(r) // a host of an earlier version sends none
