@@ -9,6 +9,7 @@ import (
 	"beckon/event"
 	"beckon/event/intent"
 	"beckon/state"
+	"beckon/state/history"
 	"beckon/state/stats"
 	"beckon/state/store"
 )
@@ -50,6 +51,21 @@ func TurnLines(s *state.Session, turns []store.Turn) []TurnLine {
 		lines[i] = TurnLineOf(s, t)
 	}
 	return lines
+}
+
+// AddBusy adds to rows how long their sessions, which are among seen, were at work since local midnight.
+func AddBusy(rows []Row, st *store.Store, seen []state.Seen, now event.Millis) error {
+	y, m, d := now.Time().Local().Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, time.Local)
+	totals := stats.New(time.Local).From(today.Format(time.DateOnly))
+	if err := history.Count(st, totals, event.MillisOf(today), seen, now); err != nil {
+		return err
+	}
+	for i := range rows {
+		seconds := int64(totals.Busy(string(store.KeyOf(rows[i].Record()))) / time.Second)
+		rows[i].Busy = &seconds
+	}
+	return nil
 }
 
 // Line returns a turn's text in one line for people: the last line of the agent's, which says

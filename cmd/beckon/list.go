@@ -49,7 +49,7 @@ func (c *listCmd) Run(a *app) error {
 	}
 	rows := a.Queue("").Rows(seen, c.All)
 	if c.JSON {
-		if err := a.busy(rows, seen); err != nil {
+		if err := render.AddBusy(rows, a.Store, seen, now); err != nil {
 			return err
 		}
 	}

@@ -150,7 +150,8 @@ func (a *app) sessionOf(k store.Key, project string) *state.Session {
 
 // statsOf adds up that many days, counting today.
 func (a *app) statsOf(days int) (statsJSON, error) {
-	since := a.midnight(days - 1)
+	y, m, d := a.Now().Time().Local().Date()
+	since := time.Date(y, m, d-days+1, 0, 0, 0, 0, time.Local)
 	totals := stats.New(time.Local).From(since.Format(time.DateOnly))
 	if _, err := a.count(totals, since); err != nil {
 		return statsJSON{}, err
@@ -165,41 +166,7 @@ func (a *app) count(totals *stats.Totals, since time.Time) ([]state.Seen, error)
 	if err != nil {
 		return nil, err
 	}
-	return seen, a.countOf(totals, since, seen)
-}
-
-func (a *app) countOf(totals *stats.Totals, since time.Time, seen []state.Seen) error {
-	if err := a.Store.Convert(); err != nil {
-		return fmt.Errorf("reading the journals of an earlier release: %w", err)
-	}
-	sessions := make([]state.Session, len(seen))
-	for i := range seen {
-		sessions[i] = seen[i].Session
-	}
-	if err := history.Count(a.Store, totals, event.MillisOf(since), sessions, a.Now()); err != nil {
-		return fmt.Errorf("reading the history: %w", err)
-	}
-	return nil
-}
-
-// midnight returns when a local day began that many days ago.
-func (a *app) midnight(days int) time.Time {
-	y, m, d := a.Now().Time().In(time.Local).Date()
-	return time.Date(y, m, d-days, 0, 0, 0, 0, time.Local)
-}
-
-// busy fills in how long each session was at work today.
-func (a *app) busy(rows []render.Row, seen []state.Seen) error {
-	today := a.midnight(0)
-	totals := stats.New(time.Local).From(today.Format(time.DateOnly))
-	if err := a.countOf(totals, today, seen); err != nil {
-		return err
-	}
-	for i := range rows {
-		s := int64(totals.Busy(string(store.KeyOf(rows[i].Record()))) / time.Second)
-		rows[i].Busy = &s
-	}
-	return nil
+	return seen, history.Count(a.Store, totals, event.MillisOf(since), seen, a.Now())
 }
 
 // absence is the least time without any action of the user that counts as being away.

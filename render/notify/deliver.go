@@ -263,26 +263,14 @@ func (d *Deliverer) decide(c alert.Case, mode alert.DueMode, now time.Time) ([]C
 type Follower struct {
 	Dir   string                    // of the state
 	Start func(args []string) error // as in Deliverer
-
-	began event.Millis                // of the first look
-	stood map[string]state.AlertState // by record; nil before the first look
+	seer  alert.Seer
 }
 
 // Look leaves the alerts in seen that are new.
-func (f *Follower) Look(seen []state.Seen, at time.Time) (err error) {
-	now := event.MillisOf(at)
-	stood := map[string]state.AlertState{}
-	for i := range seen {
-		id := seen[i].Session.Record()
-		stood[id] = state.AlertStateOf(seen[i].Session, seen[i].Evidence, now)
-		was, known := f.stood[id]
-		if e, is := state.AlertSeen(was, known, stood[id], f.began); is && f.stood != nil {
-			err = errors.Join(err, alert.Due{Key: store.KeyOf(id), Alert: e.ID(), Mode: alert.Watched}.Leave(f.Dir))
-		}
+func (f *Follower) Look(seen []state.Seen, now time.Time) (err error) {
+	for _, c := range f.seer.Look(seen, event.MillisOf(now)) {
+		due := alert.Due{Key: store.KeyOf(c.Session.Record()), Alert: c.Alert.ID(), Mode: alert.Watched}
+		err = errors.Join(err, due.Leave(f.Dir))
 	}
-	if f.stood == nil {
-		f.began = now
-	}
-	f.stood = stood
 	return errors.Join(err, alert.Attend(f.Dir, f.Start))
 }

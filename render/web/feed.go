@@ -18,6 +18,7 @@ import (
 	"beckon/render/hosts"
 	"beckon/render/web/access"
 	"beckon/state"
+	"beckon/state/alert"
 	"beckon/state/history"
 	"beckon/state/live"
 	"beckon/state/store"
@@ -37,14 +38,15 @@ type feed struct {
 	lookedAt          atomic.Int64 // when those of some sessions were
 
 	// These belong to the follower's goroutine.
-	begun       event.Millis // of the first look, 0 during it: what is older was published before
 	tail        func(each func(*store.Line)) error
-	known       map[store.Key]known
-	untold      []store.Line // what was said in sessions that were not seen yet
+	seer        alert.Seer
+	seqs        map[store.Key]int64 // of the last look; nil before the first
+	untold      []store.Line        // what was said in sessions that were not seen yet
 	transcripts *history.Sweeper
 
 	mu             sync.Mutex
 	rows           map[string]*shown // as they were published, by keyOf
+	seen           []state.Seen
 	own, elsewhere []render.Row
 	requests       map[string]requestNews
 	away           *away
@@ -53,17 +55,10 @@ type feed struct {
 	streams        map[queue]bool
 }
 
-// known is what a session was like at the last look.
-type known struct {
-	alert state.AlertState
-	seq   int64
-}
-
 func newFeed(o *Options) *feed {
 	f := &feed{
 		o:           o,
 		meter:       newMeter(),
-		known:       map[store.Key]known{},
 		transcripts: history.NewSweeper(o.Store),
 		rows:        map[string]*shown{},
 		requests:    map[string]requestNews{},
@@ -120,7 +115,6 @@ func (f *feed) start() error {
 		return err
 	}
 	f.take(u, f.Seen())
-	f.begun = u.Now
 	f.lookAtRequests()
 	return nil
 }
@@ -190,22 +184,22 @@ func (f *feed) take(u live.Update, seen []state.Seen) {
 		f.o.Log(p.Err)
 	}
 	turns := f.turns(u, seen)
-	for _, k := range u.Gone {
-		delete(f.known, k)
-	}
 	alerts := map[string]state.Alert{} // by record
+	for _, c := range f.seer.Look(seen, u.Now) {
+		// Only the page that gets the event can know what its user looks at, and has chosen.
+		hearing := state.Hearing{Now: u.Now, Focus: state.FocusElsewhere}
+		if state.Decide(c.Alert, state.Rules{On: state.AlertKinds[:]}, hearing).Verdict == state.Notify {
+			alerts[c.Session.Record()] = c.Alert
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := range u.Changed {
-		s := &u.Changed[i].Session
-		if alert, ok := f.alert(&u.Changed[i], u.Now); ok {
-			alerts[s.Record()] = alert
-		}
-		if s.Last.At > f.last.At {
-			f.last = s.Last
+		if last := u.Changed[i].Session.Last; last.At > f.last.At {
+			f.last = last
 		}
 	}
-	f.at = u.Now.Time()
+	f.at, f.seen = u.Now.Time(), seen
 	if len(u.Changed)+len(u.Gone) > 0 {
 		f.own = render.Rows(seen, false)
 		f.publish(seen)
@@ -220,32 +214,18 @@ func (f *feed) take(u live.Update, seen []state.Seen) {
 	}
 }
 
-// lately is how old the alert of a session may be that was not there at the last look: an older one
-// was published before.
-const lately = event.Millis(60_000)
-
-// alert returns the alert that a session has reached since the last look.
-func (f *feed) alert(v *state.Seen, now event.Millis) (alert state.Alert, ok bool) {
-	k := store.KeyOf(v.Session.Record())
-	was, is := f.known[k], state.AlertStateOf(v.Session, v.Evidence, now)
-	_, before := f.known[k]
-	f.known[k] = known{is, v.Session.Seq}
-	if f.begun == 0 {
-		return alert, false
-	}
-	alert, ok = state.AlertSeen(was.alert, before, is, max(f.begun, now-lately))
-	// Only the page that gets the event can know what its user looks at, and has chosen.
-	hearing := state.Hearing{Now: now, Focus: state.FocusElsewhere}
-	return alert, ok && state.Decide(alert, state.Rules{On: state.AlertKinds[:]}, hearing).Verdict == state.Notify
-}
-
 // turns returns what was said since the last look. A hook writes the history a moment after the
 // session, so this waits a little for the lines of a changed one. What comes later is published with
 // the next look, at the latest with the next recheck; what was said in a session that no recheck sees
 // is forgotten.
 func (f *feed) turns(u live.Update, seen []state.Seen) (said []render.TurnLine) {
-	news := f.begun > 0 && slices.ContainsFunc(u.Changed, func(v state.Seen) bool {
-		return v.Session.Seq > f.known[store.KeyOf(v.Session.Record())].seq
+	was := f.seqs
+	f.seqs = make(map[store.Key]int64, len(seen))
+	for i := range seen {
+		f.seqs[store.KeyOf(seen[i].Session.Record())] = seen[i].Session.Seq
+	}
+	news := was != nil && slices.ContainsFunc(u.Changed, func(v state.Seen) bool {
+		return v.Session.Seq > was[store.KeyOf(v.Session.Record())]
 	})
 	old := len(f.untold)
 	for try := 0; try == 0 || news && try < 20; try++ {
@@ -370,6 +350,13 @@ func (f *feed) listLocked() render.List {
 	}
 	l.Sessions = f.o.Queue.Arrange(l.Sessions)
 	return l
+}
+
+// local returns the sessions of this machine.
+func (f *feed) local() []state.Seen {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seen
 }
 
 // newest returns the newest event of any session.

@@ -47,9 +47,9 @@ func TestHistoryBeforeOrAfter(t *testing.T) {
 		if !slices.ContainsFunc(all, func(old state.Seen) bool { return old.Session.ID == id }) {
 			all = append(all, v)
 		}
-		b.take(live.Update{Now: b.begun + 1, Changed: []state.Seen{v}}, all)
+		b.take(live.Update{Now: event.MillisOf(b.at) + 1, Changed: []state.Seen{v}}, all)
 	}
-	recheck := func() { b.take(live.Update{Now: b.begun + 1, Rechecked: true}, all) }
+	recheck := func() { b.take(live.Update{Now: event.MillisOf(b.at) + 1, Rechecked: true}, all) }
 	for i, step := range []struct {
 		do   func()
 		want uint64
@@ -74,7 +74,7 @@ func TestRemovedSessions(t *testing.T) {
 	if err := f.start(); err != nil {
 		t.Fatal(err)
 	}
-	began := f.begun
+	began := event.MillisOf(f.at)
 	key := store.KeyOf("one")
 	for i, kind := range []event.Kind{event.UserPromptSubmit, event.Stop} {
 		at := began + 1 + event.Millis(i)
@@ -88,14 +88,14 @@ func TestRemovedSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		now := began + 2 + event.Millis(i)*10*lately
+		now := began + 2 + event.Millis(i)*600_000
 		seen := []state.Seen{{Session: done, Status: state.Resolve(done, state.Evidence{}, now)}}
 		f.take(live.Update{Now: now, Changed: seen}, seen)
 		f.take(live.Update{Now: now, Gone: []store.Key{store.KeyOf(done.Record())}}, nil)
 		f.take(live.Update{Now: now, Rechecked: true}, nil)
 		f.take(live.Update{Now: now, Rechecked: true}, nil)
-		if len(f.known)+len(f.untold)+len(f.rows) > 0 {
-			t.Errorf("%d sessions, %d turns, %d rows are kept", len(f.known), len(f.untold), len(f.rows))
+		if len(f.seqs)+len(f.untold)+len(f.rows) > 0 {
+			t.Errorf("%d sessions, %d turns, %d rows are kept", len(f.seqs), len(f.untold), len(f.rows))
 		}
 	}
 	if n := f.meter.GetOrCreateCounter(`beckon_sse_events_total{event="notification"}`).Get(); n != 1 {

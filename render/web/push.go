@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,6 +35,8 @@ const (
 	pushFor   = 12 * time.Hour   // how long a push service keeps the message for a device that is off
 	pushMost  = 3800             // bytes of a message: services take 4096, encrypted
 	pushRows  = 12               // of a request, that a device shows
+
+	maxAddress = 2048 // bytes of a device's address and keys
 )
 
 // pushed is an alert that is open, as the page's service worker shows it.
@@ -64,14 +65,6 @@ type message struct {
 	News    bool      `json:"news,omitempty"` // one of them is new
 }
 
-// device is a browser that subscribed, in a file with the name of its session.
-type device struct {
-	webpush.Subscription
-	Site string `json:"site"`           // the page's address, which a push service is given as the sender
-	Done bool   `json:"done,omitempty"` // it is told of the end of turns, too
-	file string
-}
-
 // pusher tells devices what is open, by Web Push, and when that has changed. Messages are encrypted
 // for the device.
 type pusher struct {
@@ -80,11 +73,9 @@ type pusher struct {
 	client *http.Client
 }
 
-func (s *Server) pushDir() string { return filepath.Join(s.o.Store.Dir, "push") }
-
 // look decides on the alerts in seen. What is open when the first device subscribes is no news.
 func (p *pusher) look(ctx context.Context, seen []state.Seen, now time.Time) {
-	devices := p.devices()
+	devices := p.s.guard.Devices()
 	if len(devices) == 0 {
 		p.open = nil
 		return
@@ -119,10 +110,10 @@ func (p *pusher) look(ctx context.Context, seen []state.Seen, now time.Time) {
 	}
 	p.open = open
 	var sending sync.WaitGroup
-	for _, d := range devices {
+	for id, d := range devices {
 		concerns := func(n *pushed) bool { return d.Done || !n.done }
 		if news := slices.ContainsFunc(fresh, concerns); news || slices.ContainsFunc(gone, concerns) {
-			sending.Go(func() { p.send(ctx, &d, p.message(concerns, news)) })
+			sending.Go(func() { p.send(ctx, id, &d, p.message(concerns, news)) })
 		}
 	}
 	sending.Wait()
@@ -173,7 +164,7 @@ func (p *pusher) message(concerns func(*pushed) bool, news bool) []byte {
 	}
 }
 
-func (p *pusher) send(ctx context.Context, d *device, message []byte) {
+func (p *pusher) send(ctx context.Context, id string, d *access.Device, message []byte) {
 	ctx, cancel := context.WithTimeout(ctx, pushLimit)
 	defer cancel()
 	private, public, err := p.s.vapid()
@@ -200,7 +191,7 @@ func (p *pusher) send(ctx context.Context, d *device, message []byte) {
 	defer res.Body.Close()
 	switch {
 	case res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusGone: // it does not subscribe any more
-		p.s.log(os.Remove(d.file))
+		p.s.guard.SetDevice(id, nil)
 	case res.StatusCode >= http.StatusMultipleChoices:
 		p.s.log(fmt.Errorf("web push: the service %s answers %s", res.Request.URL.Host, res.Status))
 	}
@@ -212,30 +203,9 @@ func (s *Server) log(err error) {
 	}
 }
 
-// devices returns those of browsers that are signed in, and forgets the others.
-func (p *pusher) devices() (list []device) {
-	files, _ := filepath.Glob(filepath.Join(p.s.pushDir(), "*.json"))
-	for _, file := range files {
-		d := device{file: file}
-		b, err := plainfile.ReadFile(file)
-		if err == nil {
-			err = json.Unmarshal(b, &d)
-		}
-		switch {
-		case err != nil:
-			p.s.log(fmt.Errorf("web push: %w", err))
-		case !p.s.guard.Knows(strings.TrimSuffix(filepath.Base(file), ".json")):
-			p.s.log(os.Remove(file))
-		default:
-			list = append(list, d)
-		}
-	}
-	return list
-}
-
 // vapid returns the keys that identify the sender to push services. They are made once.
 func (s *Server) vapid() (private, public string, err error) {
-	path := filepath.Join(s.pushDir(), "vapid")
+	path := filepath.Join(s.o.Store.Dir, "vapid")
 	b, err := plainfile.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if private, public, err = webpush.GenerateVAPIDKeys(); err == nil {
@@ -255,26 +225,18 @@ type pushState struct {
 
 var errNoBrowser = access.NewFault(http.StatusForbidden, "no_browser", "only a signed-in browser is told by Web Push", "")
 
-func (s *Server) pushFile(r *http.Request) (string, error) {
-	id := s.guard.Session(r)
-	if id == "" {
-		return "", errNoBrowser
-	}
-	return filepath.Join(s.pushDir(), id+".json"), nil
-}
-
 // getPush serves GET /api/push.
 func (s *Server) getPush(w http.ResponseWriter, r *http.Request) error {
-	file, err := s.pushFile(r)
-	if err != nil {
-		return err
+	id := s.guard.Session(r)
+	if id == "" {
+		return errNoBrowser
 	}
 	_, key, err := s.vapid()
 	if err != nil {
 		return err
 	}
-	_, err = os.Stat(file)
-	return access.OK(w, pushState{key, err == nil})
+	_, on := s.guard.Devices()[id]
+	return access.OK(w, pushState{key, on})
 }
 
 // subscription is the body of POST /api/push: a PushSubscription, or none to end it.
@@ -286,31 +248,26 @@ type subscription struct {
 
 // setPush serves POST /api/push.
 func (s *Server) setPush(w http.ResponseWriter, r *http.Request) error {
-	var b subscription
-	file, err := s.pushFile(r)
-	if err == nil {
-		err = read(w, r, &b, `for example {"endpoint": "https://...", "keys": {"auth": "...", "p256dh": "..."}}`)
+	id := s.guard.Session(r)
+	if id == "" {
+		return errNoBrowser
 	}
-	if err != nil {
+	var b subscription
+	if err := read(w, r, &b, `for example {"endpoint": "https://...", "keys": {"auth": "...", "p256dh": "..."}}`); err != nil {
 		return err
 	}
 	if b.Endpoint == "" {
-		if err = os.Remove(file); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return done(w, err)
+		s.guard.SetDevice(id, nil)
+		return done(w, nil)
 	}
-	if u, err := url.Parse(b.Endpoint); err != nil || u.Scheme != "https" || u.Host == "" {
+	u, err := url.Parse(b.Endpoint)
+	if err != nil || u.Scheme != "https" || u.Host == "" || len(b.Endpoint+b.Keys.Auth+b.Keys.P256dh) > maxAddress {
 		return access.NewFault(http.StatusBadRequest, "bad_endpoint", "a push service's address begins with https://", "")
 	}
-	d := device{
+	s.guard.SetDevice(id, &access.Device{
 		Subscription: webpush.Subscription{Endpoint: b.Endpoint, Keys: b.Keys},
 		Site:         "https://" + access.Host(r.Host),
 		Done:         b.Done,
-	}
-	data, err := json.Marshal(&d)
-	if err == nil {
-		err = plainfile.Write(file, data, 0o600, true)
-	}
-	return done(w, err)
+	})
+	return done(w, nil)
 }

@@ -13,9 +13,7 @@ import (
 	"beckon/render"
 	"beckon/render/web/access"
 	"beckon/state"
-	"beckon/state/history"
 	"beckon/state/live"
-	"beckon/state/stats"
 	"beckon/state/store"
 )
 
@@ -25,43 +23,17 @@ func cut(s string) string { return event.Cut(s, 64) }
 // sessions serves GET /api/sessions: the rows of `list --json`, with ?all=true those of `list
 // --json --all`.
 func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
-	list := s.feed.list()
+	list, seen := s.feed.list(), s.feed.local()
 	if all := r.URL.Query().Get("all"); all == "true" || all == "1" { // also ended and archived ones
 		snap, err := live.NewReader(s.o.Store, s.o.Registry).Look(true)
 		if err != nil {
 			return err
 		}
-		list.GeneratedAt, list.Sessions = snap.Now.Time(), render.Rows(snap.Seen, true)
+		list.GeneratedAt, list.Sessions, seen = snap.Now.Time(), render.Rows(snap.Seen, true), snap.Seen
 	}
-	s.addBusy(list.Sessions, list.GeneratedAt)
+	// Events do not contain how long a session was at work, since it changes every second.
+	s.log(render.AddBusy(list.Sessions, s.o.Store, seen, event.MillisOf(list.GeneratedAt)))
 	return access.OK(w, list)
-}
-
-// busyFor is how long what was counted is kept.
-const busyFor = 10 * time.Second
-
-// addBusy adds to rows how long they were at work today. Only the API returns this: events do not
-// contain it, since it changes every second.
-func (s *Server) addBusy(rows []render.Row, now time.Time) {
-	y, m, d := now.Local().Date()
-	today := time.Date(y, m, d, 0, 0, 0, 0, time.Local)
-	day := today.Format(time.DateOnly)
-	v, err := s.kept.get("busy "+day, busyFor, func() (any, error) {
-		totals := stats.New(time.Local).From(day)
-		sessions, _, err := s.o.Store.Live()
-		if err == nil {
-			err = history.Count(s.o.Store, totals, event.MillisOf(today), sessions, event.MillisOf(now))
-		}
-		return totals, err
-	})
-	if err != nil {
-		s.o.Log(err)
-		return
-	}
-	for i := range rows {
-		seconds := int64(v.(*stats.Totals).Busy(string(store.KeyOf(rows[i].Record()))) / time.Second)
-		rows[i].Busy = &seconds
-	}
 }
 
 // named returns the session that a request names: by a session's id, or by a seat's, which
@@ -100,7 +72,7 @@ func (s *Server) named(r *http.Request) (state.Seen, error) {
 func (s *Server) session(w http.ResponseWriter, _ *http.Request, v state.Seen) error {
 	rows := render.Rows([]state.Seen{v}, true)
 	if v.Session.Seq > 0 {
-		s.addBusy(rows, time.Now())
+		s.log(render.AddBusy(rows, s.o.Store, []state.Seen{v}, event.MillisOf(time.Now())))
 	}
 	return access.OK(w, rows[0])
 }

@@ -20,6 +20,36 @@ type Case struct {
 	Still   bool // the client has just reported that nobody has typed for six seconds
 }
 
+// lately is how old the alert of a session may be, in milliseconds, that was not there at the last look:
+// an older one was seen before.
+const lately = 60_000
+
+// Seer finds new alerts for a program that looks repeatedly. What stands at its first look is not new.
+type Seer struct {
+	began event.Millis                // of the first look
+	stood map[string]state.AlertState // by record; nil before the first look
+}
+
+// Look returns the alerts in seen that are new.
+func (s *Seer) Look(seen []state.Seen, now event.Millis) (list []Case) {
+	stood := make(map[string]state.AlertState, len(seen))
+	for i := range seen {
+		v := &seen[i]
+		id := v.Session.Record()
+		stood[id] = state.AlertStateOf(v.Session, v.Evidence, now)
+		was, known := s.stood[id]
+		a, is := state.AlertSeen(was, known, stood[id], max(s.began, now-lately))
+		if is && s.stood != nil {
+			list = append(list, Case{Alert: a, Session: &v.Session})
+		}
+	}
+	if s.stood == nil {
+		s.began = now
+	}
+	s.stood = stood
+	return list
+}
+
 // Focus says whether the user looks at a terminal's pane.
 type Focus func(t event.Terminal, now time.Time) state.Focus
 

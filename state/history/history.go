@@ -5,6 +5,7 @@ package history
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -103,15 +104,18 @@ func Search(st *store.Store, q Query) ([]Hit, error) {
 	return hits, nil
 }
 
-// Count adds to t what history counts from the day of since on, and the time of sessions that
+// Count adds to t what history counts from the day of since on, and the time of seen sessions that
 // has not ended by now.
-func Count(st *store.Store, t *stats.Totals, since event.Millis, sessions []state.Session, now event.Millis) error {
+func Count(st *store.Store, t *stats.Totals, since event.Millis, seen []state.Seen, now event.Millis) error {
+	if err := st.Convert(); err != nil {
+		return fmt.Errorf("reading the journals of an earlier release: %w", err)
+	}
 	err := st.Counts(store.Select{Since: since}, func(k store.Key, at event.Millis, n *stats.Count) {
 		t.Add(string(k), at, n)
 	})
-	for i := range sessions {
-		n := stats.Open(&sessions[i], now)
-		t.Add(string(store.KeyOf(sessions[i].Record())), now, &n)
+	for i := range seen {
+		n := stats.Open(&seen[i].Session, now)
+		t.Add(string(store.KeyOf(seen[i].Session.Record())), now, &n)
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -22,6 +21,8 @@ import (
 	"time"
 
 	"beckon/event/plainfile"
+
+	"github.com/SherClockHolmes/webpush-go"
 )
 
 // scopes are the tokens for programs that should not have the owner's.
@@ -169,7 +170,7 @@ const (
 	maxSessions = 64                  // signed-in browsers; the longest idle one is dropped
 	sessionFor  = 90 * 24 * time.Hour // without use
 	usedEvery   = 24 * time.Hour      // how exactly the file tells when a session was used
-	maxFile     = 64 << 10
+	maxFile     = 256 << 10
 )
 
 // session is a signed-in browser: "ID.SECRET", of which the server keeps the id and the secret's
@@ -179,10 +180,18 @@ type session struct {
 	Digest string    `json:"digest"`
 	User   string    `json:"user,omitempty"` // as Peer names users
 	Used   time.Time `json:"used"`
-	Token  string    `json:"token,omitempty"` // the fingerprint of the owner's; earlier versions noted none
+	Token  string    `json:"token"` // the fingerprint of the owner's
+	Device *Device   `json:"device,omitempty"`
 	id     string
 	kept   bool          // over a restart
 	over   chan struct{} // closed when it ends
+}
+
+// Device is how a signed-in browser is told by Web Push.
+type Device struct {
+	webpush.Subscription
+	Site string `json:"site"`           // the page's address, which a push service is given as the sender
+	Done bool   `json:"done,omitempty"` // it is told of the end of turns, too
 }
 
 func (g *Guard) file() string { return filepath.Join(g.o.Dir, "browsers.json") }
@@ -194,22 +203,22 @@ func (g *Guard) load() {
 		_ = json.Unmarshal(b, &all) // of a broken file nobody is signed in
 	}
 	for id, v := range all {
-		if v != nil && time.Since(v.Used) <= sessionFor && len(v.Digest) == 2*sha256.Size && cmp.Or(v.Token, token) == token {
-			v.id, v.Token, v.kept, v.over = id, token, true, make(chan struct{})
+		if v != nil && time.Since(v.Used) <= sessionFor && len(v.Digest) == 2*sha256.Size && v.Token == token {
+			v.id, v.kept, v.over = id, true, make(chan struct{})
 			g.sessions[id] = v
 		}
 	}
-	if len(g.sessions) > 0 {
-		g.save() // with the token
-	}
 }
 
-// save writes the sessions that are kept. Like end it needs g.mu.
-func (g *Guard) save() {
+// saveIf writes the sessions that are kept, if one of them has changed. Like end it needs g.mu.
+func (g *Guard) saveIf(changed bool) {
+	if !changed || g.o.Dir == "" {
+		return
+	}
 	kept := maps.Clone(g.sessions)
 	maps.DeleteFunc(kept, func(_ string, v *session) bool { return !v.kept })
 	b, err := json.Marshal(kept)
-	if err == nil && g.o.Dir != "" {
+	if err == nil {
 		err = plainfile.Write(g.file(), b, 0o600, true)
 	}
 	if err != nil && g.o.Log != nil {
@@ -225,11 +234,27 @@ func (g *Guard) Session(r *http.Request) string {
 	return ""
 }
 
-// Knows reports whether a browser's session has not ended.
-func (g *Guard) Knows(id string) bool {
+// Devices returns how signed-in browsers are told, by their sessions' ids.
+func (g *Guard) Devices() map[string]Device {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.sessions[id] != nil
+	devices := map[string]Device{}
+	for id, v := range g.sessions {
+		if v.Device != nil {
+			devices[id] = *v.Device
+		}
+	}
+	return devices
+}
+
+// SetDevice sets how the browser of a session is told, nil for not at all.
+func (g *Guard) SetDevice(id string, d *Device) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if v := g.sessions[id]; v != nil {
+		v.Device = d
+		g.saveIf(v.kept)
+	}
 }
 
 func digestOf(secret string) string {
@@ -248,10 +273,9 @@ func (g *Guard) find(key, user string) *session {
 		return nil
 	}
 	now := time.Now()
-	stale := v.kept && now.Sub(v.Used) > usedEvery
-	if v.Used = now; stale {
-		g.save()
-	}
+	stale := now.Sub(v.Used) > usedEvery
+	v.Used = now
+	g.saveIf(v.kept && stale)
 	return v
 }
 
@@ -265,10 +289,8 @@ func (g *Guard) begin(user string, kept bool, now time.Time) string {
 		g.end(slices.MinFunc(all, func(a, b *session) int { return a.Used.Compare(b.Used) }))
 	}
 	token := Fingerprint(g.o.Token)
-	g.sessions[id] = &session{digestOf(secret), user, now, token, id, kept, make(chan struct{})}
-	if kept {
-		g.save()
-	}
+	g.sessions[id] = &session{digestOf(secret), user, now, token, nil, id, kept, make(chan struct{})}
+	g.saveIf(kept)
 	return id + "." + secret
 }
 
@@ -279,7 +301,5 @@ func (g *Guard) end(v *session) {
 	}
 	close(v.over)
 	delete(g.sessions, v.id)
-	if v.kept {
-		g.save()
-	}
+	g.saveIf(v.kept)
 }
