@@ -37,7 +37,7 @@ func TestHaltOfRealTranscripts(t *testing.T) {
 		t.Errorf("%d samples, %d expectations", len(files), len(want))
 	}
 	for name, stamp := range want {
-		entries, _, err := Recent(filepath.Join("testdata", "halt", name+".jsonl"), 0, MaxText)
+		entries, _, err := Read(filepath.Join("testdata", "halt", name+".jsonl"), -tail, MaxText)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,9 @@ import (
 	"testing"
 )
 
+// window is how much of the end is read.
+const window = 64 << 10
+
 // A line of 5 MB is read without being held in memory. A line over the limit is left out and
 // counted once, even while it is being written.
 func TestReadLongLines(t *testing.T) {
@@ -47,7 +50,7 @@ func TestRecentKeepsALongTornLine(t *testing.T) {
 	long := user(2, strconv.Quote(strings.Repeat("x", 1<<20)))
 	text := assistant(1, "one") + long
 	for _, size := range []int{len(text) - 1, len(text) - 1<<19} {
-		_, c, err := recent(strings.NewReader(text), int64(size), firstWindow, MaxText)
+		_, c, err := readFrom(strings.NewReader(text), int64(size), -window, window, MaxText)
 		if err != nil || c != int64(len(assistant(1, "one"))) {
 			t.Fatalf("%d, %v", c, err)
 		}
@@ -58,7 +61,7 @@ func TestRecentKeepsALongTornLine(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "t.jsonl")
 	write(t, file, assistant(1, "one"), assistant(2, "two")[:30])
-	if entries, c, err := Recent(file, 0, MaxText); err != nil || len(entries) != 1 || c != int64(len(assistant(1, "one"))) {
+	if entries, c, err := Read(file, -window, MaxText); err != nil || len(entries) != 1 || c != int64(len(assistant(1, "one"))) {
 		t.Errorf("%+v, %+v, %v", entries, c, err)
 	}
 }
@@ -102,11 +105,11 @@ func TestOneGigabyte(t *testing.T) {
 	big.at = gigabyte / int64(block.Len()) * int64(block.Len())
 	src := &counting{ReaderAt: big}
 
-	entries, end, err := recent(src, big.size(), firstWindow, MaxText)
+	entries, end, err := readFrom(src, big.size(), -window, window, MaxText)
 	if n := len(entries); err != nil || n == 0 || entries[n-1].Text != "The end of it all." {
 		t.Fatalf("got %+v, %v", entries, err)
 	}
-	if end != big.size() || src.n > firstWindow {
+	if end != big.size() || src.n > window {
 		t.Errorf("the end cost %d bytes; %+v", src.n, end)
 	}
 
@@ -167,7 +170,7 @@ func TestSparseGigabyte(t *testing.T) {
 		t.Skipf("no sparse file: %v", err)
 	}
 	f.Close()
-	if entries, _, err := Recent(file, 0, MaxText); len(entries) != 2 || err != nil {
+	if entries, _, err := Read(file, -window, MaxText); len(entries) != 2 || err != nil {
 		t.Errorf("%+v, %v", entries, err)
 	}
 	var ids string

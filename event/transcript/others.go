@@ -58,7 +58,7 @@ func StatusOf(agent, path string) Reading {
 	if read == nil {
 		return Reading{}
 	}
-	text, _ := lastOf(path, tail) // one that cannot be read says nothing
+	text, _, _ := lines(path, -tail) // one that cannot be read says nothing
 	return read(text)
 }
 
@@ -76,13 +76,11 @@ func Version(agent, file string) string {
 	return event.Cut(gjson.GetBytes(text, path).Str, event.MaxID)
 }
 
-// each calls f for every whole line that is a JSON object.
+// each calls f for every line that is a JSON object.
 func each(text []byte, f func(gjson.Result)) {
 	for line := range bytes.Lines(text) {
-		if bytes.HasSuffix(line, []byte("\n")) && gjson.ValidBytes(line) {
-			if v := gjson.ParseBytes(line); v.IsObject() {
-				f(v)
-			}
+		if v := gjson.ParseBytes(line); v.IsObject() && gjson.ValidBytes(line) {
+			f(v)
 		}
 	}
 }
@@ -230,7 +228,7 @@ func Reviewed(agent, path string) bool {
 	if agent != "codex" {
 		return false
 	}
-	text, _ := lastOf(path, maxReviewer)
+	text, _, _ := lines(path, -maxReviewer)
 	for v := range backwards(text, `"turn_context"`) {
 		if v.Get("type").Str == "turn_context" {
 			reviewer := v.Get("payload.approvals_reviewer").Str
@@ -278,7 +276,7 @@ func TitleStatus(agent, title, dir string) string {
 
 // copilotWords returns Copilot's last words: the end of its turn does not contain them.
 func copilotWords(path string) (last Item) {
-	text, _ := lastOf(path, tail)
+	text, _, _ := lines(path, -tail)
 	each(text, func(v gjson.Result) {
 		if s := v.Get("data.content").Str; s != "" && v.Get("type").Str == "assistant.message" {
 			last = Item{strings.ToValidUTF8(s, "\ufffd"), millisOf(v.Get("timestamp"))}

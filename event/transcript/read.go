@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"iter"
 	"os"
@@ -17,15 +16,14 @@ import (
 )
 
 const (
-	chunk   = 4 << 20  // how much one Read reads, unless a line is longer
+	chunk   = 4 << 20  // how much one read reads, unless a line is longer
 	maxLine = 16 << 20 // the longest line that is parsed: a message with a few pasted images
 	back    = 1 << 20  // how far before its end a file that became shorter is read
-	// firstWindow is how far back a search from the end begins.
-	firstWindow = 64 << 10
 )
 
 // Read returns the entries that follow the first from bytes of the transcript at path, in the
-// order of the file, and from for the next call. text is how many bytes of an entry's text are
+// order of the file, and from for the next call. A negative from is counted from the file's end.
+// text is how many bytes of an entry's text are
 // kept. Read reads whole lines only: what follows the last line break is left for later. All is
 // read when from no longer changes. A line of which from skips the beginning is skipped whole,
 // since the rest of a JSON object is none.
@@ -33,68 +31,58 @@ const (
 // If the file is shorter than from it is another one: Read begins in its last MiB, and returns a
 // smaller from.
 func Read(path string, from int64, text int) ([]Entry, int64, error) {
-	f, size, err := open(path)
+	b, next, err := lines(path, from)
+	return parsed(b, text), next, err
+}
+
+func parsed(b []byte, text int) (entries []Entry) {
+	for line := range bytes.Lines(b) {
+		if e := parse(line, text); e.Type != "" {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// lines returns the whole lines that Read parses.
+func lines(path string, from int64) (b []byte, next int64, err error) {
+	f, err := plainfile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, from, err
 	}
 	defer f.Close()
-	if from > size {
-		from = max(0, size-back)
-	}
-	return readFrom(f, size, from, chunk, text)
-}
-
-// Recent returns the entries in the last bound bytes of the transcript at path (64 KiB if that is
-// more), and from which byte Read continues. Use it for a file whose past does not matter: its
-// cost does not depend on the file's size.
-func Recent(path string, bound int64, text int) ([]Entry, int64, error) {
-	f, size, err := open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer f.Close()
-	return recent(f, size, max(bound, firstWindow), text)
-}
-
-func open(path string) (f *os.File, size int64, err error) {
-	if f, err = plainfile.Open(path, os.O_RDONLY, 0); err != nil {
-		return nil, 0, err
-	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
+		return nil, from, err
 	}
-	return f, info.Size(), nil
+	return linesAt(f, info.Size(), from, chunk)
 }
 
-// recent reads the last bound bytes. It goes further back if they are all part of one line
-// that is still being written, which must not be lost.
-func recent(src io.ReaderAt, size, bound int64, text int) ([]Entry, int64, error) {
-	from := max(0, size-bound)
-	entries, next, err := readFrom(src, size, from, bound, text)
-	if err == nil && next == from && from > 0 {
-		return recent(src, size, 4*bound, text)
+// linesAt returns the whole lines among most bytes, and one that does not end in them. It goes further
+// back from the end if all it reads is one line that is still being written, which must not be lost.
+// The result depends on the file's bytes alone, not on when and how often it is read.
+func linesAt(src io.ReaderAt, size, from, most int64) (b []byte, next int64, err error) {
+	start := from
+	switch {
+	case from < 0:
+		start = max(0, size+from)
+	case from > size:
+		start = max(0, size-back)
 	}
-	return entries, next, err
-}
-
-// readFrom reads the whole lines among most bytes, and one that does not end in them. The result
-// depends on the file's bytes alone, not on when and how often it is read.
-func readFrom(src io.ReaderAt, size, from, most int64, text int) (entries []Entry, next int64, err error) {
-	b, err := readAt(src, from, min(most, size-from))
-	if bytes.IndexByte(b, '\n') < 0 && from+int64(len(b)) < size {
-		b, err = readAt(src, from, min(maxLine, size-from))
+	b, err = readAt(src, start, min(max(most, -from), size-start))
+	if err == nil && bytes.IndexByte(b, '\n') < 0 {
+		switch {
+		case from < 0 && start > 0:
+			return linesAt(src, size, 4*from, most)
+		case start+int64(len(b)) < size:
+			b, err = readAt(src, start, min(maxLine, size-start))
+		}
 	}
 	end := bytes.LastIndexByte(b, '\n') + 1
 	if len(b) >= maxLine && end == 0 {
 		end = len(b) // part of a line that is too long
 	}
-	for line := range bytes.Lines(b[:end]) {
-		if e := parse(line, text); e.Type != "" {
-			entries = append(entries, e)
-		}
-	}
-	return entries, from + int64(end), err
+	return b[:end], start + int64(end), err
 }
 
 // readAt reads up to n bytes; the end of the file is not an error.
@@ -107,25 +95,14 @@ func readAt(src io.ReaderAt, off, n int64) ([]byte, error) {
 	return b[:k], err
 }
 
-// lastOf returns the last bytes of a file, at most that many.
-func lastOf(path string, most int64) ([]byte, error) {
-	f, size, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	n := min(most, size)
-	return readAt(f, size-n, n)
-}
-
 // tail is how many bytes from its end a transcript is read for what the states need to know. They
 // contain the last turns of nearly all sessions.
 const tail = 256 << 10
 
 // LastHalt returns when Esc or a refusal stopped the main conversation, 0 if it was not stopped
-// or went on since, by the last 256 KiB of the transcript at path. Errors are those of Recent.
+// or went on since, by the last 256 KiB of the transcript at path. Errors are those of Read.
 func LastHalt(path string) (event.Millis, error) {
-	entries, _, err := Recent(path, tail, MaxText)
+	entries, _, err := Read(path, -tail, MaxText)
 	return lastHalt(entries), err
 }
 
@@ -170,12 +147,12 @@ func (e *Entry) works() bool {
 // LastWords returns what the agent said last in the main conversation, at most that many bytes of
 // it, if nothing followed it: no call, no result, no prompt and no Esc. That is the final message
 // of a finished turn; otherwise the zero Item. It reads as much as LastHalt does. Errors are those
-// of Recent.
+// of Read.
 func LastWords(path string, most int) (last Item, err error) {
 	if filepath.Base(path) == copilotFile {
 		return copilotWords(path), nil
 	}
-	entries, _, err := Recent(path, tail, most)
+	entries, _, err := Read(path, -tail, most)
 	for i := range entries {
 		e := &entries[i]
 		switch begins := e.Prompt && e.Type != Queued; {
@@ -190,9 +167,9 @@ func LastWords(path string, most int) (last Item, err error) {
 }
 
 // Call reports whether the transcript at path contains the call of that id, and its result. It
-// reads as much as LastHalt does; for an older call made is false. Errors are those of Recent.
+// reads as much as LastHalt does; for an older call made is false. Errors are those of Read.
 func Call(path, id string) (made, answered bool, err error) {
-	entries, _, err := Recent(path, tail, MaxText)
+	entries, _, err := Read(path, -tail, MaxText)
 	for i := range entries {
 		e := &entries[i]
 		if slices.Contains(e.ToolUseIDs, id) {
@@ -211,9 +188,9 @@ const planTool = "ExitPlanMode"
 const maxPlan = 1 << 20
 
 // Plan returns the whole plan that the agent last asked to approve, "" if there is none in the
-// last MiB of the transcript at path. Errors are those of Recent.
+// last MiB of the transcript at path. Errors are those of Read.
 func Plan(path string) (string, error) {
-	b, err := lastOf(path, maxPlan)
+	b, _, err := lines(path, -maxPlan)
 	for v := range backwards(b, `"`+planTool+`"`) {
 		plan := v.Get(`message.content.#(name=="` + planTool + `").input.plan`)
 		if v.Get("type").Str == Assistant && plan.Type == gjson.String {
@@ -226,7 +203,6 @@ func Plan(path string) (string, error) {
 // backwards ranges over the whole lines that contain a word, from the last.
 func backwards(b []byte, word string) iter.Seq[gjson.Result] {
 	return func(yield func(gjson.Result) bool) {
-		b = b[:bytes.LastIndexByte(b, '\n')+1]
 		for i := bytes.LastIndex(b, []byte(word)); i >= 0; i = bytes.LastIndex(b, []byte(word)) {
 			start := bytes.LastIndexByte(b[:i], '\n') + 1
 			line, _, _ := bytes.Cut(b[start:], []byte("\n"))

@@ -62,6 +62,12 @@ func (c *counting) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// readFrom parses what linesAt returns.
+func readFrom(src io.ReaderAt, size, from, most int64, text int) ([]Entry, int64, error) {
+	b, next, err := linesAt(src, size, from, most)
+	return parsed(b, text), next, err
+}
+
 // drain reads until there is nothing more.
 func drain(t interface{ Fatal(...any) }, src io.ReaderAt, size, from, most int64, text int) ([]Entry, int64) {
 	var all []Entry
@@ -164,7 +170,7 @@ func FuzzRead(f *testing.F) {
 		check(t, data, sizes, int64(min(most, 1<<20)), text)
 		// Recent returns the lines that begin in its window, or more.
 		back := max(1, min(a, len(data)))
-		entries, next, err := recent(bytes.NewReader(data), int64(len(data)), int64(back), text)
+		entries, next, err := readFrom(bytes.NewReader(data), int64(len(data)), -int64(back), int64(back), text)
 		if err != nil || next > int64(len(data)) {
 			t.Fatalf("%d, %v", next, err)
 		}
@@ -309,7 +315,7 @@ func TestReadErrors(t *testing.T) {
 		if _, _, err := Read(name, 0, MaxText); err == nil {
 			t.Errorf("%s is not a transcript", name)
 		}
-		if _, _, err := Recent(name, 0, MaxText); err == nil {
+		if _, _, err := Read(name, -tail, MaxText); err == nil {
 			t.Errorf("%s is not a transcript", name)
 		}
 	}

@@ -50,7 +50,7 @@ func inOrder(all []store.Turn) []store.Turn {
 	for i, t := range all {
 		if t.Rule != state.TurnProgress {
 			clear(said)
-		} else if key := transcript.Key(t.Text); said[key] || repeated(t, all[i+1:]) {
+		} else if key := transcript.Normal(t.Text); said[key] || repeated(t, all[i+1:]) {
 			continue
 		} else {
 			said[key] = true

@@ -69,7 +69,7 @@ func (w *Sweeper) Sweep(ctx context.Context, sessions []state.Session, all bool)
 // reading is how far a transcript was read, and what is not stored yet.
 type reading struct {
 	path     string // empty: not begun
-	next     int64  // byte of it
+	next     int64  // byte of it; negative, from its end, until it could be read
 	progress transcript.Progress
 	unsaved  []state.Turn
 }
@@ -103,12 +103,7 @@ func (r *reading) sweep(st *store.Store, s *state.Session, back int64) error {
 // gone, or was never written.
 func (r *reading) read(s *state.Session, back int64) {
 	if r.path == "" {
-		entries, next, err := transcript.Recent(s.Transcript, back, state.MaxTurn)
-		if err != nil {
-			return
-		}
-		r.path, r.next = s.Transcript, next
-		r.take(entries, s)
+		r.path, r.next = s.Transcript, -back
 	}
 	for moved := true; moved; {
 		entries, next, err := transcript.Read(r.path, r.next, state.MaxTurn)
