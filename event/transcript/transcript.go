@@ -82,11 +82,9 @@ const (
 	maxCalls = 64 // ids of calls stored for one entry
 )
 
-// line is the relevant members of a line.
+// line is a line's members, and those of its message.
 type line struct {
-	kind, source, model, stop   string
-	meta, summary               bool
-	origin, content, attachment gjson.Result
+	all, message map[string]gjson.Result
 }
 
 // interruptMarks are the client's marks of Esc and of a refusal.
@@ -106,81 +104,39 @@ func parse(b []byte, maxText int) (e Entry) {
 	if err != nil || b[0] != '{' {
 		return e
 	}
-	var l line
-	gjson.ParseBytes(b).ForEach(func(k, v gjson.Result) bool {
-		l.set(&e, k.Str, v)
-		return true
-	})
-	switch l.kind {
+	l := line{all: gjson.ParseBytes(b).Map()}
+	l.message = l.all["message"].Map()
+	kind, denial := l.all["type"].Str, l.all["toolDenialKind"].Str
+	if kind == "message" { // Droid's and pi's
+		kind = l.message["role"].Str
+	}
+	said := Entry{
+		At:         millisOf(l.all["timestamp"]),
+		UUID:       id(l.all["uuid"]),
+		ParentUUID: id(l.all["parentUuid"]),
+		AgentID:    id(l.all["agentId"]),
+		Sidechain:  l.all["isSidechain"].Bool(),
+		Aborted:    l.all["isAbortedMidStream"].Bool(),
+		Synthetic:  l.all["isApiErrorMessage"].Bool(),
+		Interrupt:  l.all["interruptedMessageId"].Type == gjson.String,
+		Cancelled:  denial == "interrupted" || denial == "cancelled",
+	}
+	switch kind {
 	case User:
-		l.user(&e, maxText)
+		l.user(&said, maxText)
 	case Assistant:
-		l.assistant(&e, maxText)
+		l.assistant(&said, maxText)
 	case "attachment":
-		l.queued(&e, maxText)
+		l.queued(&said, maxText)
 	}
-	return e
-}
-
-// set adds a member of a line to e.
-func (l *line) set(e *Entry, key string, v gjson.Result) {
-	switch key {
-	case "timestamp":
-		e.At = millisOf(v)
-	case "uuid":
-		e.UUID = id(v)
-	case "parentUuid":
-		e.ParentUUID = id(v)
-	case "agentId":
-		e.AgentID = id(v)
-	case "isSidechain":
-		e.Sidechain = v.Type == gjson.True
-	case "isAbortedMidStream":
-		e.Aborted = v.Type == gjson.True
-	case "isApiErrorMessage":
-		e.Synthetic = e.Synthetic || v.Type == gjson.True
-	case "interruptedMessageId":
-		e.Interrupt = v.Type == gjson.String
-	case "toolDenialKind":
-		e.Cancelled = v.Str == "interrupted" || v.Str == "cancelled"
-	case "type":
-		l.kind = v.Str
-	case "promptSource":
-		l.source = v.Str
-	case "origin":
-		l.origin = v
-	case "isMeta":
-		l.meta = v.Type == gjson.True
-	case "isCompactSummary", "isVisibleInTranscriptOnly":
-		l.summary = l.summary || v.Type == gjson.True
-	case "attachment":
-		l.attachment = v
-	case "message":
-		v.ForEach(func(k, v gjson.Result) bool {
-			switch k.Str {
-			case "model":
-				l.model = v.Str
-			case "role": // Droid's and pi's
-				if l.kind == "message" {
-					l.kind = v.Str
-				}
-			case "visibility":
-				l.meta = true
-			case "stop_reason":
-				l.stop = id(v)
-			case "content":
-				l.content = v
-			}
-			return true
-		})
-	}
+	return said
 }
 
 func (l *line) assistant(e *Entry, maxText int) {
 	e.Type = Assistant
-	e.Synthetic = e.Synthetic || l.model == "<synthetic>"
-	e.Stop = l.stop
-	texts := contents(l.content, func(kind string, b gjson.Result) {
+	e.Synthetic = e.Synthetic || l.message["model"].Str == "<synthetic>"
+	e.Stop = id(l.message["stop_reason"])
+	texts := contents(l.message["content"], func(kind string, b gjson.Result) {
 		if kind == "tool_use" {
 			e.call(b.Get("id"))
 		}
@@ -191,23 +147,23 @@ func (l *line) assistant(e *Entry, maxText int) {
 func (l *line) user(e *Entry, maxText int) {
 	e.Type = User
 	others := 0
-	texts := contents(l.content, func(kind string, b gjson.Result) {
+	texts := contents(l.message["content"], func(kind string, b gjson.Result) {
 		others++
 		if kind == "tool_result" {
 			e.ToolResult = true
 			e.call(b.Get("tool_use_id"))
 		}
 	})
-	if l.content.IsArray() { // a person who types the marker's words produces a string
+	if l.message["content"].IsArray() { // a person who types the marker's words produces a string
 		e.Interrupt = e.Interrupt || others == 0 && len(texts) == 1 && slices.Contains(interruptMarks, texts[0])
 		texts = slices.DeleteFunc(texts, func(s string) bool { // which the client adds to a prompt
 			return strings.HasPrefix(s, "<system-reminder>") || strings.HasPrefix(s, "<ide_")
 		})
 	}
 	// A prompt, possibly a program's blocks, is never a marker, whatever it says.
-	e.Interrupt = e.Interrupt && l.source == "" && (!l.origin.Exists() || l.origin.Type == gjson.Null)
+	e.Interrupt = e.Interrupt && l.all["promptSource"].Str == "" && l.all["origin"].Type == gjson.Null
 	e.Text = event.Cut(redact.Text(strings.Join(texts, "\n\n")), maxText)
-	l.classify(e)
+	l.classify(e, l.all["origin"])
 }
 
 func (e *Entry) call(useID gjson.Result) {
@@ -217,10 +173,12 @@ func (e *Entry) call(useID gjson.Result) {
 }
 
 // classify distinguishes a person's prompt from what the client writes as the user.
-func (l *line) classify(e *Entry) {
-	e.Note = !e.Interrupt && (l.meta || l.summary || clientsNote(e.Text))
-	by := l.origin.Get("kind") // older clients do not say
-	clients := l.source == "system" || by.Exists() && by.Str != "human"
+func (l *line) classify(e *Entry, origin gjson.Result) {
+	is := func(key string) bool { return l.all[key].Bool() }
+	meta := is("isMeta") || is("isCompactSummary") || is("isVisibleInTranscriptOnly") || l.message["visibility"].Exists()
+	e.Note = !e.Interrupt && (meta || clientsNote(e.Text))
+	by := origin.Get("kind") // older clients do not say
+	clients := l.all["promptSource"].Str == "system" || by.Exists() && by.Str != "human"
 	if clients || e.Note || e.Interrupt || e.ToolResult || e.Sidechain || e.Text == "" {
 		return
 	}
@@ -230,15 +188,14 @@ func (l *line) classify(e *Entry) {
 // queued reads the attachment that a prompt typed during a turn becomes. Its time is when it
 // was typed.
 func (l *line) queued(e *Entry, maxText int) {
-	a := l.attachment
+	a := l.all["attachment"]
 	if a.Get("type").Str != "queued_command" || a.Get("commandMode").Str != "prompt" {
 		return
 	}
 	e.Type = Queued
 	texts := contents(a.Get("prompt"), func(string, gjson.Result) {})
 	e.Text = event.Cut(redact.Text(strings.Join(texts, "\n\n")), maxText)
-	l.origin = a.Get("origin")
-	l.classify(e)
+	l.classify(e, a.Get("origin"))
 }
 
 // contents returns the texts of a message's content, a string or an array of blocks. It passes
