@@ -110,13 +110,11 @@ const (
 // Register says whether the installer may register a kind's hook.
 type Register uint8
 
-// Registration classes. An unknown event name makes the client open a warning dialog at start,
-// hence the three classes.
+// Registration classes. An event that the client does not know makes it open a warning dialog at start.
 const (
-	Never    Register = iota // delays or replaces the client's own work: WorktreeCreate, WorktreeRemove, MessageDisplay
-	Core                     // registered even when the client's version is unknown
-	CoreKnow                 // part of the core set if the client's version is known to have it
-	All                      // only with --events all
+	Never Register = iota // delays or replaces the client's own work: WorktreeCreate, WorktreeRemove, MessageDisplay
+	Core                  // what the states need
+	All                   // only with --events all
 )
 
 // Info is one row of the kind table.
@@ -143,26 +141,26 @@ var Kinds = [...]Info{
 	{PostToolUse, "1.0.38", Core, "tool_name", true},
 	{PostToolUseFailure, "2.1.0", Core, "tool_name", true},
 	{PostToolBatch, "2.1.118", All, "", true},
-	{PermissionDenied, "2.1.89", CoreKnow, "tool_name", true},
+	{PermissionDenied, "2.1.89", Core, "tool_name", true},
 	{Notification, "1.0.38", Core, "notification_type", false},
 	{SubagentStart, "2.0.43", Core, "agent_type", true},
 	{SubagentStop, "1.0.41", Core, "agent_type", true},
-	{TaskCreated, "2.1.84", CoreKnow, "", false},
-	{TaskCompleted, "2.1.33", CoreKnow, "", false},
+	{TaskCreated, "2.1.84", Core, "", false},
+	{TaskCompleted, "2.1.33", Core, "", false},
 	{Stop, "1.0.38", Core, "", true},
-	{StopFailure, "2.1.78", CoreKnow, "error", true},
+	{StopFailure, "2.1.78", Core, "error", true},
 	{TeammateIdle, "2.1.33", All, "", false},
 	{ConfigChange, "2.1.49", All, "source", false},
-	{CwdChanged, "2.1.83", CoreKnow, "", false},
+	{CwdChanged, "2.1.83", Core, "", false},
 	{DirectoryAdded, "2.1.219", All, "source", false},
 	{FileChanged, "2.1.83", All, "file_path", false},
 	{WorktreeCreate, "2.1.50", Never, "", false},
 	{WorktreeRemove, "2.1.50", Never, "", false},
 	{PreCompact, "1.0.48", Core, "trigger", true},
-	{PostCompact, "2.1.76", CoreKnow, "trigger", true},
+	{PostCompact, "2.1.76", Core, "trigger", true},
 	{SessionEnd, "1.0.85", Core, "reason", true},
-	{Elicitation, "2.1.76", CoreKnow, "mcp_server_name", true},
-	{ElicitationResult, "2.1.76", CoreKnow, "mcp_server_name", true},
+	{Elicitation, "2.1.76", Core, "mcp_server_name", true},
+	{ElicitationResult, "2.1.76", Core, "mcp_server_name", true},
 	{PreModelSwitch, "2.1.251", All, "to_model", false},
 	{PostModelSwitch, "2.1.251", All, "to_model", false},
 	{PreSkillShell, "2.1.332", All, "tool_name", false},

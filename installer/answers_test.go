@@ -62,14 +62,15 @@ func TestAnswersEntries(t *testing.T) {
 }
 
 // Adding the events of a newer client keeps the answers.
-func TestCompleteKeepsAnswers(t *testing.T) {
+func TestUpdateKeepsAnswers(t *testing.T) {
 	h := newHome(t)
 	spec := answersSpec
 	spec.Client = "2.1.100"
 	spec.Events = Events(spec.Client, CoreEvents)
 	h.apply(Install(spec))
-	h.complete("2.1.330")
 	want := answersSpec
+	want.Answers, want.KeepAnswers = false, true
+	h.apply(Install(want))
 	got := h.read()
 	for _, text := range []string{`"--answers"`, `"--reply"`, `"rewakeSummary"`} {
 		if !strings.Contains(got, text) {

@@ -23,9 +23,7 @@ const (
 type Spec struct {
 	Command string   // absolute path of beckon-hook; a Windows path is written with forward slashes
 	Events  []string // event names as the client spells them, in the order to write them
-	// Client and Set are what Events was chosen for, stored for Complete.
-	Client Version
-	Set    Set
+	Client  Version  // what Events was chosen for
 	// Answers makes the entries those of an install with answers: requests to the user may
 	// wait, and a reply may continue a session whose turn is over. With KeepAnswers the file's
 	// present entries decide that.

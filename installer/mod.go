@@ -19,7 +19,7 @@ const ModSince Version = "2.1.287"
 
 // RunsMods reports whether the client runs a plugin's functions. An unknown version gets none:
 // an older client fails in more ways than an error about the mod.
-func (v Version) RunsMods() bool { return !v.Older(ModSince) }
+func (v Version) RunsMods() bool { return v.Known() && !v.Older(ModSince) }
 
 // modVersion is what the mod reports when it is loaded. A newer mod has a higher one.
 const modVersion = "1"

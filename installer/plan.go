@@ -22,8 +22,6 @@ type Op struct {
 	// owns reports whether a text has a part of ours.
 	owns func(text []byte) bool
 
-	client string // recorded, with set
-	set    Set
 	shared bool // the file, and a directory made for it, are for others to read
 	undo   bool // it removes what is ours, whatever the file
 
@@ -36,7 +34,7 @@ func Install(want Spec) Op {
 		return whole(want.whole, ours)
 	}
 	edit := func(old []byte) ([]byte, error) { return Edit(old, want) }
-	return Op{edit: edit, owns: owns, client: want.Client.String(), set: want.Set}
+	return Op{edit: edit, owns: owns}
 }
 
 // Uninstall returns the operation that removes beckon's entries from a file, or the whole file if
@@ -170,15 +168,9 @@ func Plan(t Target, op Op) (Change, error) {
 
 // remember decides what is recorded of a change after which the file has a part of ours.
 func (c *Change) remember(r record, known bool) {
-	client, set := r.Client, r.Set
-	if c.op.client != "" {
-		client, set = c.op.client, c.op.set
-	}
 	switch {
 	case c.Noop():
-		if !known || r.Client == client && r.Set == set {
-			return
-		}
+		return
 	case known && c.Old != nil && r.Wrote == digest(c.Old):
 		r.Wrote = digest(c.New) // nobody else wrote in between: the old bytes stay valid
 	case c.op.owns(c.Old):
@@ -187,7 +179,7 @@ func (c *Change) remember(r record, known bool) {
 		r = record{Created: c.Old == nil, Original: digest(c.Old), Wrote: digest(c.New)}
 		c.copy = c.Old
 	}
-	r.Schema, r.Settings, r.Client, r.Set = recordSchema, c.File, client, set
+	r.Schema, r.Settings = recordSchema, c.File
 	c.save = &r
 }
 
@@ -298,11 +290,8 @@ func lockFor(path string) (unlock func(), err error) {
 // fits no file, which is harmless; without its record a file could not be restored.
 func (c *Change) commit() error {
 	var err error
-	switch {
-	case !c.Noop():
+	if !c.Noop() {
 		err = c.write()
-	case c.save != nil:
-		err = c.kept.save(*c.save, nil)
 	}
 	if err == nil && !c.op.owns(c.New) {
 		err = c.kept.forget()

@@ -21,10 +21,6 @@ type record struct {
 	MadeDir  string `json:"made_dir,omitempty"` // the outermost directory that we made for it
 	Original string `json:"original,omitempty"` // SHA-256 of the old bytes
 	Wrote    string `json:"wrote,omitempty"`    // SHA-256 of what we wrote; empty if somebody else edited in between
-	Client   string `json:"client,omitempty"`   // the version that the events were chosen for; empty in other files
-	Set      Set    `json:"events,omitempty"`   // the set that they were chosen from
-
-	entries []Entry // in the file now, of records
 }
 
 const recordSchema = 1
@@ -105,4 +101,16 @@ func (k kept) forget() error {
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
+}
+
+// Recorded returns the files with a record in keep that have hooks of ours for Claude Code.
+func Recorded(keep string) (paths []string) {
+	names, _ := fs.Glob(os.DirFS(keep), "settings-*.record.json")
+	for _, name := range names {
+		r, _ := loadRecord(filepath.Join(keep, name))
+		if len(readFile(r.Settings, "", nil).Entries) > 0 {
+			paths = append(paths, r.Settings)
+		}
+	}
+	return paths
 }

@@ -7,7 +7,7 @@ import (
 	"beckon/event"
 )
 
-// Version is a version of Claude Code; the empty one is unknown, and the oldest.
+// Version is a version of Claude Code; the empty one is unknown, and taken for the newest.
 type Version string
 
 // rewakeSince is the first client on which a hook in the background was seen to wake a
@@ -27,8 +27,8 @@ func ParseVersion(s string) Version {
 // Known reports whether the version was found out.
 func (v Version) Known() bool { return v != "" }
 
-// Older reports whether v is before w.
-func (v Version) Older(w Version) bool { return event.Older(string(v), string(w)) }
+// Older reports whether v is known and before w.
+func (v Version) Older(w Version) bool { return v.Known() && event.Older(string(v), string(w)) }
 
 // String is the version, or "unknown".
 func (v Version) String() string { return cmp.Or(string(v), "unknown") }
@@ -43,16 +43,16 @@ const (
 	AllEvents  Set = "all"  // everything else the client can tell as well
 )
 
-// Events names the events to register, in the order of event.Kinds. An event that the
-// client does not know makes it open a warning at start, so an unknown version gets
-// only those that every client of the last year knows, whatever the set.
+// Events names the events to register, in the order of event.Kinds. An event that the client does not
+// know makes it open a warning at start. An unknown version gets the core set, which every client since
+// 2.1.89 knows.
 func Events(v Version, set Set) []string {
 	var names []string
 	for _, k := range event.Kinds {
 		switch {
 		case k.Register == event.Never:
 		case !v.Known() && k.Register != event.Core:
-		case v.Known() && v.Older(Version(k.Since)):
+		case v.Older(Version(k.Since)):
 		case k.Register != event.All || set == AllEvents:
 			names = append(names, string(k.Kind))
 		}

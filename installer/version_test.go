@@ -49,13 +49,16 @@ func TestParseVersion(t *testing.T) {
 }
 
 func TestVersionOrder(t *testing.T) {
-	ordered := []string{"", "1.0.9", "1.0.38", "2.0.45", "2.1.9", "2.1.139", "2.1.329", "2.10.0", "10.0.0"}
+	ordered := []string{"1.0.9", "1.0.38", "2.0.45", "2.1.9", "2.1.139", "2.1.329", "2.10.0", "10.0.0"}
 	for i, a := range ordered {
 		for j, b := range ordered {
 			if got := ParseVersion(a).Older(ParseVersion(b)); got != (i < j) {
 				t.Errorf("%q against %q: %v", a, b, got)
 			}
 		}
+	}
+	if Version("").Older("1.0.9") || Version("1.0.9").Older("") {
+		t.Error("an unknown version is older, or newer")
 	}
 	if Version("").String() != "unknown" || Version("2.1.3").String() != "2.1.3" {
 		t.Error("String")
@@ -72,8 +75,8 @@ func TestEvents(t *testing.T) {
 		with    []string
 		without []string
 	}{
-		{"", CoreEvents, len(core), core, known},
-		{"", AllEvents, len(core), core, []string{"Setup"}},
+		{"", CoreEvents, len(core) + len(known), append(core, known...), []string{"Setup"}},
+		{"", AllEvents, len(core) + len(known), append(core, known...), []string{"Setup"}},
 		{"2.1.329", CoreEvents, len(core) + len(known), append(core, known...), []string{"Setup", "PreModelSwitch"}},
 		{"2.1.329", AllEvents, 30, []string{"Setup", "PreModelSwitch", "DirectoryAdded"}, nil},
 		{"2.1.197", AllEvents, 27, []string{"Setup"}, []string{"PreModelSwitch", "PostModelSwitch", "DirectoryAdded"}},

@@ -175,7 +175,7 @@ func (p *player) hook(s recording.Step) string {
 	}
 	p.names[name]++
 	name = numbered(name, p.names[name])
-	if info, _ := event.Lookup(e.Kind); p.core && info.Register != event.Core && info.Register != event.CoreKnow {
+	if info, _ := event.Lookup(e.Kind); p.core && info.Register != event.Core {
 		return name
 	}
 	r := p.rowOf(&e)

@@ -67,9 +67,6 @@ func (c *listCmd) Run(a *app) error {
 		list := render.List{Schema: render.ListSchema, GeneratedAt: now.Time(), Sessions: rows}
 		return cli.WriteJSON(a.Stdout, listed{list, others})
 	}
-	if lack := setup.UnknownClient(a.App); lack != "" && len(rows) > 0 {
-		fmt.Fprintln(a.Stderr, "beckon: "+lack)
-	}
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(a.Stdout, c.empty(a, len(seen) > 0))
 		return err

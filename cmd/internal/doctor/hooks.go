@@ -113,9 +113,6 @@ func (d *doctor) entries() {
 		d.ok("answers", "what sessions ask can be answered from elsewhere (beckon answer)")
 	}
 	d.switches()
-	if lack := setup.UnknownClient(d.App); lack != "" {
-		d.warn("hooks", "", "%s", lack)
-	}
 	d.duplicates()
 }
 

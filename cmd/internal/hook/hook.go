@@ -139,7 +139,6 @@ func fold(a Args, stdin io.Reader, getenv func(string) string, start time.Time) 
 func follow(st *store.Store, a Args, res *store.Result, e *event.Event, getenv func(string) string, now time.Time) (
 	sequence string, halt []byte,
 ) {
-	completeInstall(st, e, getenv)
 	if a.Answers && !a.Foreign() {
 		halt = Halt(st, res, e)
 	}

@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"beckon/event"
 	"beckon/event/home"
 	"beckon/event/jsonenc"
 	"beckon/event/osc"
-	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/request"
@@ -148,37 +145,4 @@ func StartBeckon(dir string, args []string) error {
 		return err
 	}
 	return p.Release()
-}
-
-// ChosenFor returns the file with the client version, or "unknown", that the events of the
-// installed entries were chosen for; of several, the oldest. `beckon setup` writes it.
-func ChosenFor(stateDir string) string { return filepath.Join(stateDir, "install", "client") }
-
-// completeInstall starts `beckon setup` in the background to add missing events, when e begins a
-// session of a client newer than the one that the installed events were chosen for.
-func completeInstall(st *store.Store, e *event.Event, getenv func(string) string) {
-	if e.Kind != event.SessionStart {
-		return
-	}
-	if v := newerClient(st.Dir, getenv("AI_AGENT")); v != "" {
-		if err := StartBeckon(st.Dir, []string{"setup", "--complete", v}); err != nil {
-			st.Log(errors.New("completing the install: " + err.Error()))
-		}
-	}
-}
-
-// newerClient returns the version in agent, as in "claude-code_2-1-330_harness", if the installed
-// events were chosen for an older client; else "".
-func newerClient(stateDir, agent string) string {
-	rest, ok := strings.CutPrefix(agent, "claude-code_")
-	if !ok {
-		return ""
-	}
-	dashed, _, _ := strings.Cut(rest, "_")
-	version := strings.ReplaceAll(dashed, "-", ".")
-	was, err := plainfile.ReadFile(ChosenFor(stateDir))
-	if err != nil || !event.Older(string(was), version) { // "unknown" is older than every version
-		return ""
-	}
-	return version
 }

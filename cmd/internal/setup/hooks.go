@@ -3,18 +3,14 @@ package setup
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"beckon/cmd/internal/cli"
-	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/agents"
-	"beckon/event/plainfile"
 	"beckon/installer"
 )
 
@@ -32,10 +28,6 @@ func (m *machine) claudeSteps() ([]step, error) {
 	}
 	hooks := m.hookStep("hooks", "follow Claude Code's sessions", target, spec, installed)
 	hooks.Then = "sessions that run already load the hooks within seconds"
-	if !m.client.Version.Known() {
-		hooks.Then = "no client was found to ask for its version: only the events that every client knows are registered; " +
-			"the first session adds the others"
-	}
 
 	statusline := step{Name: "statusline", Title: "name those that need you in Claude Code's status line",
 		On: file.Status != "", Needs: "hooks", Want: true,
@@ -89,7 +81,7 @@ func (m *machine) spec(f installer.File) installer.Spec {
 		set = installer.AllEvents
 	}
 	set = cmp.Or(set, installer.CoreEvents)
-	return installer.Spec{Command: m.hook, Events: installer.Events(v, set), Client: v, Set: set, KeepAnswers: true}
+	return installer.Spec{Command: m.hook, Events: installer.Events(v, set), Client: v, KeepAnswers: true}
 }
 
 // Current reports whether the entries in a file are those that setup writes, whichever program they run.
@@ -107,7 +99,6 @@ func (m *machine) hookStep(name, title string, t installer.Target, spec installe
 			}
 			return installer.Uninstall()
 		}),
-		Also: func(bool) error { return noteChosenFor(m.App) },
 	}.outdated()
 }
 
@@ -230,7 +221,7 @@ func Settings(a *cli.App, scope installer.Scope) (installer.Target, error) {
 func Installed(a *cli.App) bool {
 	has := func(f installer.File) bool { return len(f.Entries) > 0 || f.Err != nil }
 	inFile := func(t installer.Target) bool { return has(installer.InspectFile(t)) }
-	if paths, _ := installer.Recorded(keepDir(a)); len(paths) > 0 || slices.ContainsFunc(AllSettings(a), inFile) {
+	if len(installer.Recorded(keepDir(a))) > 0 || slices.ContainsFunc(AllSettings(a), inFile) {
 		return true
 	}
 	plugins := installer.FindClient(a.ClaudeDir()).PluginDirs() // the client takes a while
@@ -243,7 +234,7 @@ func hooked(t installer.Target) bool { return len(installer.InspectFile(t).Entri
 // a directory of its own that CLAUDE_CONFIG_DIR names: those in ~/.claude-*, and wherever the
 // hooks have been. rest are other settings files that have the hooks, as a project's.
 func Accounts(a *cli.App) (others []installer.Target, rest []string) {
-	paths, _ := installer.Recorded(keepDir(a))
+	paths := installer.Recorded(keepDir(a))
 	if home, err := os.UserHomeDir(); err == nil {
 		for _, name := range []string{"settings.json", ".claude.json"} {
 			list, _ := filepath.Glob(filepath.Join(home, ".claude*", name))
@@ -286,45 +277,4 @@ func shortPath(path string) string {
 		return filepath.Join("~", rest)
 	}
 	return path
-}
-
-// completeInstall adds the events that a client knows which has just begun a session, and that
-// no install knew. Of two clients on one machine the older one counts: it would open a warning
-// about an event that it does not know.
-func completeInstall(a *cli.App, version string) error {
-	v := installer.ParseVersion(version)
-	if !v.Known() {
-		return cli.Usage("--complete %q: not a version", version)
-	}
-	if c := installer.FindClient(a.ClaudeDir()); c.Version.Known() && c.Version.Older(v) {
-		v = c.Version
-	}
-	err := installer.Complete(keepDir(a), v)
-	if err != nil {
-		a.Store.Log(fmt.Errorf("completing the install: %w", err)) // nobody reads the output of what a hook starts
-	}
-	return errors.Join(err, noteChosenFor(a))
-}
-
-// noteChosenFor records for the hooks which client the installed events were chosen for.
-func noteChosenFor(a *cli.App) error {
-	path := hook.ChosenFor(a.Store.Dir)
-	if paths, v := installer.Recorded(keepDir(a)); len(paths) > 0 {
-		return os.WriteFile(path, []byte(v.String()+"\n"), 0o600)
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// UnknownClient returns what list and doctor say about an install from before the client was
-// there, else "".
-func UnknownClient(a *cli.App) string {
-	chosen, err := plainfile.ReadFile(hook.ChosenFor(a.Store.Dir))
-	if err != nil || installer.ParseVersion(string(chosen)).Known() {
-		return ""
-	}
-	return "the hooks were installed before the client was there and lack some events, so an API error is not reported: " +
-		"beckon setup adds them, and so does the next session that starts"
 }

@@ -27,8 +27,7 @@ type Cmd struct {
 	Agent  []string `help:"Only the hooks of these agents: claude-code, codex, opencode, gemini, copilot, qwen, or all." placeholder:"AGENT"`
 	Scope  string   `placeholder:"SCOPE" enum:"user,project,local" default:"user" help:"Claude Code's settings file to edit: user, project or local (of the project here)."`
 
-	Events   string `hidden:"" enum:",core,all" default:"" help:"Events to register: core (enough to track state) or all (for a policy)."`
-	Complete string `hidden:"" placeholder:"VERSION" help:"Only add the events that a client of this version knows to installs that were made for an older one."`
+	Events string `hidden:"" enum:",core,all" default:"" help:"Events to register: core (enough to track state) or all (for a policy)."`
 }
 
 // machine is what the steps are made for: this machine, and what a command line asks for.
@@ -71,9 +70,6 @@ func chosenAgents(names []string) (steps []string, err error) {
 func (c *Cmd) Run(a *cli.App) error {
 	if err := stepDown(a); err != nil {
 		return err
-	}
-	if c.Complete != "" {
-		return completeInstall(a, c.Complete)
 	}
 	m := &machine{
 		App:    a,

@@ -105,8 +105,8 @@ func backgroundDecision(t testing.TB, l *Lab) string {
 	return said
 }
 
-// TestInstallBeforeTheClient installs before there is a client. The first session adds what
-// only newer clients know, so that its API error is reported as one.
+// TestInstallBeforeTheClient installs before there is a client. Its events are registered all the same, so
+// that an API error of the first session is reported as one.
 func TestInstallBeforeTheClient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the real client takes half a minute")
@@ -115,36 +115,15 @@ func TestInstallBeforeTheClient(t *testing.T) {
 	tried(t, func(t testing.TB) {
 		l := equipped(t, V330)
 		must(t, os.Remove(filepath.Join(l.Home.Bin, "claude")))
-		out, err := beckon(l, nil, "setup", "hooks")
+		_, err := beckon(l, nil, "setup", "hooks")
 		must(t, err)
-		if !strings.Contains(string(out), "no client was found") {
-			t.Errorf("install says %q", out)
-		}
 		settings := filepath.Join(l.Home.Dir, ".claude", "settings.json")
-		has := func() bool {
-			b, err := os.ReadFile(settings)
-			must(t, err)
-			return bytes.Contains(b, []byte(`"StopFailure"`))
-		}
-		if has() {
-			t.Fatal("StopFailure was registered for a client that nobody knows")
-		}
 		pane, err := l.Tmux.StartClient("first", l.Home.Args()...)
 		must(t, err)
 		must(t, pane.Ready())
-		for end := time.Now().Add(patience); !has(); time.Sleep(100 * time.Millisecond) {
-			if time.Now().After(end) {
-				log, _ := os.ReadFile(filepath.Join(l.Home.State, "log"))
-				t.Fatalf("the first session added nothing; the log says %s", log)
-			}
-		}
-		time.Sleep(4 * time.Second) // a running client loads hooks within that time
 		must(t, pane.Say("lab:badreq"))
 		if err := waitState(l, "failed"); err != nil {
 			t.Error(err)
-		}
-		if out, err := beckon(l, nil, "list"); err != nil || strings.Contains(string(out), "before the client") {
-			t.Errorf("list says %q, %v", out, err)
 		}
 		_, err = beckon(l, nil, "setup", "--undo")
 		must(t, err)
