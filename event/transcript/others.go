@@ -252,13 +252,18 @@ func TitleStatus(agent, title, dir string) string {
 	first, size := utf8.DecodeRuneInString(title)
 	switch agent {
 	case "codex":
-		rest := strings.TrimSpace(title[size:])
-		switch base := filepath.Base(dir); {
+		spins := first >= 0x2800 && first <= 0x28ff // in Braille dots
+		if spins {
+			title = strings.TrimSpace(title[size:])
+		}
+		// Since 0.171.0 the session's title is before the directory.
+		here := strings.HasSuffix(" | "+title, " | "+filepath.Base(dir))
+		switch {
 		case strings.HasPrefix(title, "[ ! ] Action Required"), strings.HasPrefix(title, "[ . ] Action Required"):
 			return Waiting // it blinks
-		case rest == base && first >= 0x2800 && first <= 0x28ff: // a spinner of Braille dots
+		case here && spins:
 			return Busy
-		case title == base:
+		case here:
 			return Idle
 		}
 	case "gemini":

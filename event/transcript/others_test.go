@@ -159,6 +159,8 @@ func TestTitle(t *testing.T) {
 		{"codex", "proj", Idle}, {"codex", "⠧ proj", Busy}, {"codex", "[ ! ] Action Required | proj", Waiting},
 		{"codex", "[ . ] Action Required | proj", Waiting}, {"codex", "vm", ""}, {"codex", "", ""}, {"codex", "⠧ other", ""},
 		{"gemini", "◇  Ready (proj)      ", Idle}, {"gemini", "✦  Working… (proj)", Busy}, {"gemini", "✋  Action Required (proj)", Waiting}, {"gemini", "vm", ""},
+		{"codex", "⠸ list the files | proj", Busy}, {"codex", "list the files | proj", Idle}, // since 0.171.0
+		{"codex", "[ ! ] Action Required | list the files | proj", Waiting}, {"codex", "list | other", ""}, {"codex", "vim proj", ""},
 		{"copilot", "proj", ""},
 	} {
 		if got := TitleStatus(c.agent, c.title, "/home/you/proj"); got != c.want {
