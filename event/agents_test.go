@@ -10,7 +10,7 @@ func TestAgentNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"": "claude-code", "claude": "claude-code", "Claude_Code": "claude-code", "claude-code-cli": "claude-code", "claude-code": "claude-code",
 		"codex": "codex", "Codex-CLI": "codex", "gemini": "gemini", "gemini-cli": "gemini", "opencode": "opencode", "OpenCode": "opencode",
-		"cursor": "cursor", "copilot": "copilot", "Qwen-Code": "qwen", "newcomer": "newcomer",
+		"copilot": "copilot", "Qwen-Code": "qwen", "newcomer": "newcomer",
 	} {
 		if got := Agent(name); got != want {
 			t.Errorf("Agent(%q) = %q, want %q", name, got, want)
@@ -82,10 +82,6 @@ func TestOtherAgents(t *testing.T) {
 			Event{Kind: ElicitationResult, Name: "question.replied", SessionID: "ses_1", Tool: Tool{UseID: "que_1"}}},
 		{"opencode", "", `{"type":"session.error","properties":{"sessionID":"ses_1","error":{"name":"ProviderAuthError","data":{"message":"no key"}}}}`,
 			Event{Kind: StopFailure, Name: "session.error", SessionID: "ses_1", Reason: "ProviderAuthError", Details: "no key"}},
-		{"cursor", "", `{"conversation_id":"c","generation_id":"g","hook_event_name":"beforeSubmitPrompt","workspace_roots":["/p","/q"],"prompt":"go"}`,
-			Event{Kind: UserPromptSubmit, Name: "beforeSubmitPrompt", SessionID: "c", PromptID: "g", Cwd: "/p", Prompt: "go"}},
-		{"cursor", "", `{"conversation_id":"c","hook_event_name":"stop","status":"aborted","loop_count":0}`,
-			Event{Kind: Stop, Name: "stop", SessionID: "c", Reason: "aborted"}},
 		{"copilot", "userPromptSubmitted", `{"sessionId":"s","timestamp":1,"cwd":"/p","prompt":"go"}`,
 			Event{Kind: UserPromptSubmit, Name: "userPromptSubmitted", SessionID: "s", Cwd: "/p", Prompt: "go"}},
 		{"copilot", "permissionRequest", `{"sessionId":"s","cwd":"/p","toolName":"bash"}`,

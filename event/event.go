@@ -51,7 +51,6 @@ type Event struct {
 	PermissionMode string `json:"mode,omitempty"`
 	Model          string `json:"model,omitempty"`
 	Title          string `json:"title,omitempty"` // the name that the user gave the session
-	Effort         string `json:"effort,omitempty"`
 
 	// AgentID names the subagent; empty for the main conversation.
 	AgentID   string `json:"agent_id,omitempty"`
@@ -66,14 +65,12 @@ type Event struct {
 	FromClient    bool   `json:"from_client,omitempty"`    // the client wrote this prompt itself
 	Message       string `json:"message,omitempty"`        // last_assistant_message (tail), or the message of a Notification or Elicitation (head)
 	Notification  string `json:"notification,omitempty"`   // notification_type
-	IsInterrupt   bool   `json:"interrupt,omitempty"`      // PostToolUseFailure.is_interrupt
 	HasBackground bool   `json:"has_background,omitempty"` // background_tasks was present: Background is a snapshot, maybe empty
 	Background    []Task `json:"background,omitempty"`
 	Crons         int    `json:"crons,omitempty"` // entries of session_crons
 
-	Tool  Tool `json:"tool,omitzero"`
-	TaskN Todo `json:"task,omitzero"` // TaskCreated, TaskCompleted
-	Ask   *Ask `json:"ask,omitempty"` // what the call asks of the user; nil when nothing
+	Tool Tool `json:"tool,omitzero"`
+	Ask  *Ask `json:"ask,omitempty"` // what the call asks of the user; nil when nothing
 	// Answer is what the user chose: the answers of a finished AskUserQuestion in one line, at
 	// most MaxQuestion bytes.
 	Answer string `json:"answer,omitempty"`
@@ -114,12 +111,6 @@ type Task struct {
 	Type        string `json:"type,omitempty"`
 	Status      string `json:"status,omitempty"`
 	Description string `json:"description,omitempty"`
-}
-
-// Todo is the task of a TaskCreated or TaskCompleted event.
-type Todo struct {
-	ID      string `json:"id,omitempty"`
-	Subject string `json:"subject,omitempty"`
 }
 
 // Cut returns the head of s that fits in max bytes, ending on a rune boundary.

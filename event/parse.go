@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math/bits"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,7 +197,6 @@ func (p Members) session(e *Event) {
 	if e.Kind == PostModelSwitch {
 		e.Model = cmp.Or(p.clean("to_model", MaxID), e.Model)
 	}
-	e.Effort = p.text(agents.Effort, MaxID)
 	e.AgentID = p.text("agent_id", MaxID)
 	if e.AgentID == mainAgent && AgentOf(e.Agent) == nil {
 		e.AgentID = ""
@@ -228,7 +228,7 @@ func (p Members) cwd(k Kind) string {
 	if now := p.text("new_cwd", MaxPath); k == CwdChanged && now != "" {
 		return now
 	}
-	return cmp.Or(p.text("cwd", MaxPath), member(p.list(agents.Roots), "0", MaxPath))
+	return p.text("cwd", MaxPath)
 }
 
 func (p Members) said(e *Event, a *agents.Agent) {
@@ -253,8 +253,6 @@ func (p Members) said(e *Event, a *agents.Agent) {
 	if e.Notification = p.text("notification_type", MaxID); a.Dialog != "" && e.Notification == a.Dialog {
 		e.Notification = agents.Shown
 	}
-	e.IsInterrupt = p.last("is_interrupt", gjson.Result.IsBool).Bool()
-	e.TaskN = Todo{ID: p.text("task_id", MaxID), Subject: p.clean("task_subject", MaxText)}
 }
 
 // fromClient reports whether the client wrote the prompt itself.
@@ -347,31 +345,21 @@ func mix(h, x, y uint64) uint64 {
 // Parse read is clean already: it redacts before it cuts, because half a key is not recognized.
 func (e *Event) Redact() {
 	for _, p := range [...]*string{&e.Prompt, &e.Message, &e.Reason, &e.Details, &e.Answer,
-		&e.Tool.Summary, &e.TaskN.Subject, &e.Title, &e.Model, &e.AgentType, &e.Tool.Name} {
+		&e.Tool.Summary, &e.Title, &e.Model, &e.AgentType, &e.Tool.Name} {
 		*p = redact.Text(*p)
 	}
 	for i := range e.Background {
 		e.Background[i].Description = redact.Text(e.Background[i].Description)
 	}
 	if e.Ask != nil {
-		e.Ask.redact()
+		jsonenc.Each(e.Ask, func(v reflect.Value) {
+			if v.Kind() == reflect.String {
+				v.SetString(redact.Text(v.String()))
+			}
+		})
 	}
 	if e.Meaning != nil {
 		e.Meaning.Question = redact.Text(e.Meaning.Question)
-	}
-}
-
-func (a *Ask) redact() {
-	a.Plan = redact.Text(a.Plan)
-	for i := range a.Suggestions {
-		a.Suggestions[i] = redact.Text(a.Suggestions[i])
-	}
-	for i := range a.Questions {
-		q := &a.Questions[i]
-		q.Text = redact.Text(q.Text)
-		for j := range q.Options {
-			q.Options[j].Label, q.Options[j].Description = redact.Text(q.Options[j].Label), redact.Text(q.Options[j].Description)
-		}
 	}
 }
 

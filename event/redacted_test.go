@@ -14,7 +14,7 @@ const token = "ghp" + "_0123456789abcdefghijABCDEFGHIJ012345"
 func TestRedact(t *testing.T) {
 	e := Event{
 		SessionID: "s", Prompt: "use " + token, Message: token + " works", Details: token, Reason: token,
-		Tool: Tool{Summary: "Bash: curl -H 'Authorization: token " + token + "'"}, TaskN: Todo{Subject: token},
+		Tool:       Tool{Summary: "Bash: curl -H 'Authorization: token " + token + "'"},
 		Background: []Task{{Description: token}}, Meaning: &Meaning{Question: token},
 		Ask: &Ask{Plan: token, Suggestions: []string{token},
 			Questions: []Question{{Text: token, Options: []Option{{Label: token, Description: token}}}}},

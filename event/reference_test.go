@@ -27,7 +27,6 @@ func reference(name string, payload []byte) (Event, bool) {
 	str := func(key string) string { s, _ := top[key].(string); return s }
 	head := func(key string, max int) string { return refHead(str(key), max) }
 	clean := func(key string, max int) string { return refHead(redact.Text(str(key)), max) }
-	flag := func(key string) bool { b, _ := top[key].(bool); return b }
 
 	e := Event{Agent: ClaudeCode, Name: head("hook_event_name", MaxID)}
 	if e.Name == "" {
@@ -51,14 +50,8 @@ func reference(name string, payload []byte) (Event, bool) {
 	if s := head("to_model", MaxID); e.Kind == PostModelSwitch && s != "" {
 		e.Model = s
 	}
-	if m, ok := top["effort"].(map[string]any); ok {
-		level, _ := m["level"].(string)
-		e.Effort = refHead(level, MaxID)
-	}
 	e.AgentID, e.AgentType = head("agent_id", MaxID), head("agent_type", MaxID)
-	e.IsInterrupt = flag("is_interrupt")
 	e.Notification = head("notification_type", MaxID)
-	e.TaskN = Todo{head("task_id", MaxID), clean("task_subject", MaxText)}
 	e.Details = clean("error_details", MaxText)
 	e.Reason = clean("reason", MaxText)
 	switch e.Kind {

@@ -216,7 +216,7 @@ func (f *fold) once(e *event.Event) bool {
 func signature(e *event.Event) string {
 	h := uint64(14695981039346656037)
 	for _, s := range [...]string{e.Name, e.AgentID, e.PromptID, e.Tool.UseID, e.Tool.Name, e.Tool.Hash,
-		e.Source, e.Reason, e.Notification, e.Message, e.Prompt, e.TaskN.ID, e.Cwd} {
+		e.Source, e.Reason, e.Notification, e.Message, e.Prompt, e.Cwd} {
 		for i := 0; i < len(s); i++ {
 			h = (h ^ uint64(s[i])) * 1099511628211
 		}

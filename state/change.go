@@ -101,7 +101,7 @@ type Decided struct {
 	Of      event.Millis `json:"of,omitempty"`   // time of the event
 	Word    string       `json:"word,omitempty"` // one of the Word... constants
 	AgentID string       `json:"agent_id,omitempty"`
-	UseID   string       `json:"id,omitempty"` // tool_use_id, id of the form, or task_id
+	UseID   string       `json:"id,omitempty"` // tool_use_id, or id of the form
 	Tool    string       `json:"tool,omitempty"`
 	Hash    string       `json:"hash,omitempty"`    // of the event's input
 	NewHash string       `json:"new,omitempty"`     // of the new input, if rewritten

@@ -85,11 +85,11 @@ func (h *hostile) event() event.Event {
 	e := event.Event{
 		Agent: h.text(event.MaxID), Kind: info.Kind, Name: string(info.Kind), Via: h.text(event.MaxID), SessionID: h.text(event.MaxID),
 		PromptID: h.text(event.MaxID), TranscriptPath: h.text(event.MaxPath), Cwd: h.text(event.MaxPath), PermissionMode: h.text(event.MaxID),
-		Model: h.text(event.MaxID), Effort: h.text(event.MaxID), Source: h.text(event.MaxID), Reason: h.text(event.MaxText),
+		Model: h.text(event.MaxID), Source: h.text(event.MaxID), Reason: h.text(event.MaxText),
 		Details: h.text(event.MaxText), Prompt: h.text(event.MaxPrompt), FromClient: h.r.IntN(4) == 0, Message: h.text(event.MaxMessage),
 		Notification: h.text(event.MaxID), Crons: h.r.IntN(3), HasBackground: h.r.IntN(2) == 0,
-		Tool:  event.Tool{Name: h.text(event.MaxID), UseID: h.id(), Hash: fmt.Sprint(h.r.IntN(5)), Summary: h.text(event.MaxSummary), Ms: h.r.Int64N(5000)},
-		TaskN: event.Todo{ID: h.text(event.MaxID)},
+		Tool: event.Tool{Name: h.text(event.MaxID), UseID: h.id(), Hash: fmt.Sprint(h.r.IntN(5)),
+			Summary: h.text(event.MaxSummary), Ms: h.r.Int64N(5000)},
 	}
 	if h.r.IntN(2) == 0 {
 		e.AgentID, e.AgentType = h.id(), h.text(event.MaxID)

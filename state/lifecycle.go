@@ -25,7 +25,6 @@ func (f *fold) metadata(e *event.Event) {
 	set(&s.Model, e.Model)
 	set(&s.Name, e.Title)
 	set(&s.Mode, e.PermissionMode)
-	set(&s.Effort, e.Effort)
 	if o := e.Origin; o != nil && e.At >= s.OriginAt && (e.AgentID == "" || s.OriginAt == 0) {
 		s.OriginAt = e.At
 		s.Origin = *o

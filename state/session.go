@@ -49,7 +49,6 @@ type Session struct {
 	Name       string       `json:"name,omitempty"`  // given by the user (/rename, --name)
 	Label      string       `json:"label,omitempty"` // words that the user put on the session
 	Mode       string       `json:"permission_mode,omitempty"`
-	Effort     string       `json:"effort,omitempty"`
 
 	Start      Mark         `json:"start,omitzero"` // newest SessionStart; Reason is its source
 	End        Mark         `json:"end,omitzero"`   // SessionEnd

@@ -230,9 +230,7 @@ type Member struct {
 const (
 	NewSession = "/new_session" // the session's id, where the same member is another id in other events
 	Parent     = "/parent"      // the session of which this one is a subagent
-	Roots      = "/roots"       // a list of directories; the first is the cwd
 	Questions  = "/questions"   // a list of questions outside a call's input
-	Effort     = "/effort"
 )
 
 // Patched returns the files that a patch of Codex's format names in its headers.

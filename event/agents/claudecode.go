@@ -7,7 +7,6 @@ var claudeCode = Agent{
 	Aliases:  []string{"claude", "claude-code-cli"},
 	Measured: "2.1.330",
 	Fields: []Member{
-		{Path: "effort.level", Is: Effort},
 		{Path: "model.id", Is: "model"},
 		{Path: "trigger", Is: "source"},
 		{Path: "action", Is: "reason"},

@@ -178,7 +178,7 @@ func (st *Store) strip(e *event.Event) {
 		e.Meaning.Question = ""
 	}
 	e.Message, e.Title, e.Model, e.Ask = "", "", "", nil
-	texts := [...]*string{&e.Prompt, &e.Reason, &e.Details, &e.Tool.Summary, &e.TaskN.Subject, &e.Answer, &e.AgentType}
+	texts := [...]*string{&e.Prompt, &e.Reason, &e.Details, &e.Tool.Summary, &e.Answer, &e.AgentType}
 	for _, p := range texts {
 		if !clientsWord(*p) {
 			*p = ""
