@@ -176,7 +176,6 @@ func TestNotFound(t *testing.T) {
 		{[]string{"show", ""}, `session "": no such session`},
 		{[]string{"remove", ""}, `session "": no such session`},
 		{[]string{"jump", "nosuch"}, `session "nosuch": no such session`},
-		{[]string{"jump", "nosuch", "--json"}, `session "nosuch": no such session`},
 		{[]string{"answer", "shop", "yes"}, "session aaaa1111 asks nothing"},
 		{[]string{"answer", "yes"}, "no session waits for an answer"},
 	} {
