@@ -41,12 +41,13 @@ func asked(t *testing.T, other *Engine, kind event.Kind, grant bool) *Engine {
 		_, _ = w.Write(reply(other, ev, r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk))
 	}))
 	t.Cleanup(s.Close)
-	h, err := handlers.NewServer(config.Spec{URL: s.URL}, 5*time.Second, "")
-	if err != nil {
-		t.Fatal(err)
+	h := &config.Hook{Event: kind, Type: config.Server, Spec: config.Spec{URL: s.URL}, Timeout: 5 * time.Second}
+	handlers.Starter{}.Prepare([]*config.Hook{h}, kind, nil, "")
+	if h.Fault != nil {
+		t.Fatal(h.Fault)
 	}
 	e := NewEngine(nil)
-	e.Register(kind, h, func(h *config.Hook) { h.Grant = grant })
+	e.Register(kind, h.Handler, func(h *config.Hook) { h.Grant = grant })
 	return e
 }
 

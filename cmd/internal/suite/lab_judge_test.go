@@ -30,13 +30,9 @@ var judgements = map[string]struct {
 func judge(t *testing.T, word string, c run.Prompt) wire.Outcome {
 	t.Helper()
 	c.Prompt, c.Timeout = "lab:"+word+"\nIs this safe? $COMMAND", time.Minute
-	h, err := run.NewPrompt(c)
-	if err != nil {
-		t.Fatal(err)
-	}
 	input := []byte(`{"command":"ls"}`)
 	payload, _ := json.Marshal(map[string]any{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": json.RawMessage(input)})
-	return h.Run(context.Background(), wire.Call{Event: "PreToolUse", ToolName: "Bash", ToolInput: input, Payload: payload})
+	return c.Run(context.Background(), wire.Call{Event: "PreToolUse", ToolName: "Bash", ToolInput: input, Payload: payload})
 }
 
 func checkJudgement(t *testing.T, word string, o wire.Outcome) {
@@ -47,19 +43,7 @@ func checkJudgement(t *testing.T, word string, o wire.Outcome) {
 	}
 }
 
-func TestPromptByTheMessagesAPI(t *testing.T) {
-	s := NewServer()
-	defer s.Close()
-	for word := range judgements {
-		checkJudgement(t, word, judge(t, word, run.Prompt{Env: []string{"ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=" + s.URL}}))
-	}
-	if got := s.Requests(); len(got) != len(judgements) || got[0].Path != "/v1/messages" {
-		t.Errorf("asked %+v", got)
-	}
-}
-
-// The client gets its key from a helper in its settings, so that beckon finds none and asks
-// the client. The user's hooks must not run, or beckon would call itself; the user's and the
+// The client gets its key from a helper in its settings. The user's hooks must not run, or beckon would call itself; the user's and the
 // project's instructions must not reach the judge.
 func TestPromptByTheClient(t *testing.T) {
 	for _, version := range Bounds {

@@ -4,8 +4,15 @@ import (
 	"encoding/json"
 	"time"
 
+	"beckon/event/policy/config"
+	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 )
+
+// newServer returns the handler of a policy server.
+func newServer(s config.Spec, timeout time.Duration, state trust.Dir) (wire.Handler, error) {
+	return handler(&config.Hook{Type: config.Server, Spec: s, Timeout: timeout}, nil, state)
+}
 
 // bashCall returns what the client sends before it runs a command.
 func bashCall(command string) wire.Call {

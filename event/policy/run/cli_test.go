@@ -11,7 +11,7 @@ import (
 	"beckon/event/policy/wire"
 )
 
-// Without a key the client is asked. TestPromptByTheClient in the lab does this with the real
+// TestPromptByTheClient in the lab does this with the real
 // client.
 func TestPromptByAStandInClient(t *testing.T) {
 	dir := t.TempDir()
@@ -22,12 +22,9 @@ func TestPromptByAStandInClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h, err := NewPrompt(Prompt{
+	h := Prompt{
 		Prompt: "Safe? $COMMAND", Client: program,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "CLAUDECODE=1", "CLAUDE_CODE_MESSAGING_TOKEN=t", "KEEP=1", "OUT=" + dir},
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	write(`cat > "$OUT/stdin"; env > "$OUT/env"; pwd > "$OUT/pwd"; ls -A > "$OUT/ls"; printf '%s\n' "$@" > "$OUT/args"; echo "BLOCK: no"`)
 	if o := h.Run(t.Context(), bashCall("rm x")); o.Err != nil || o.Decision != wire.Deny || o.Reason != "no" {

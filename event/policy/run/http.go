@@ -23,48 +23,74 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// endpoint is an address that questions are posted to.
-type endpoint struct {
+// remote posts each event to an address: of a policy server, or a native http hook, which answers in the client's JSON.
+type remote struct {
 	url     string
 	shown   string // in messages, without the query, since that may contain a key
 	header  http.Header
 	timeout time.Duration // of one try; 0 leaves it to the context
 	retries int           // tries after the first
 	delay   time.Duration // between two tries
+	state   trust.Dir     // stores that a server did not answer; "" stores nothing
+	native  bool
+	opa     bool // native: Open Policy Agent's data API
+	closed  bool // native: an empty answer is none
 }
 
-// newEndpoint checks a URL.
-func newEndpoint(address string, headers map[string]string) (endpoint, error) {
-	u, err := url.Parse(address)
+// dataAPI is where Open Policy Agent takes the payload as "input", and answers with "result".
+const dataAPI = "/v1/data"
+
+// newRemote returns a handler that asks a policy server, or a native http hook. That one is never asked again, because
+// of side effects, and in the values of its headers $NAME and ${NAME} are replaced by an environment variable if it is
+// allowed, else by nothing.
+func newRemote(h *config.Hook, state trust.Dir) (wire.Handler, error) {
+	s, native := h.Spec, h.Type == config.HTTP
+	u, err := url.Parse(s.URL)
 	if err != nil {
-		return endpoint{}, errors.New("the URL cannot be read")
+		return nil, errors.New("the URL cannot be read")
 	}
 	shown := strconv.Quote(u.Scheme + "://" + u.Host + u.Path)
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return endpoint{}, fmt.Errorf("%s is not an http or https URL", shown)
+		return nil, fmt.Errorf("%s is not an http or https URL", shown)
 	}
-	e := endpoint{url: address, shown: shown, header: http.Header{}}
-	e.header.Set("Content-Type", "application/json")
-	e.header.Set("User-Agent", "beckon")
-	for k, v := range headers {
-		e.header.Set(k, v)
+	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {"beckon"}}
+	for k, v := range s.Headers {
+		if native {
+			v = os.Expand(v, func(name string) string {
+				if slices.Contains(s.AllowedEnvVars, name) {
+					return os.Getenv(name)
+				}
+				return ""
+			})
+		}
+		header.Set(k, v)
 	}
-	return e, nil
+	to := remote{url: s.URL, shown: shown, header: header, timeout: h.Timeout, native: native}
+	if native {
+		to.opa, to.closed = strings.HasPrefix(u.Path+"/", dataAPI+"/"), h.FailClosed
+	} else {
+		to.retries, to.delay, to.state = s.Retries, s.RetryDelay, state
+	}
+	return to, nil
 }
 
 const maxResponse = 1 << 20 // 1 MiB: more than any answer needs
 
 // response is a whole response.
 type response struct {
-	status int
+	status int // 0: none came
 	body   []byte
 	tries  int
-	silent bool // a retry could get another one: no connection, 429, 500 and above
+}
+
+// silent reports whether the server did not answer, so that a retry could get an answer.
+func (r response) silent() bool {
+	return r.status == 0 || r.status == http.StatusTooManyRequests || r.status >= 500
 }
 
 // ask posts until it gets an answer that a retry would not change, or the context leaves no time for the
 // delay. It keeps no connection, and follows no redirect: a policy is asked where the user said.
-func (e endpoint) ask(ctx context.Context, body []byte) (r response, err error) {
+func (h remote) ask(ctx context.Context, body []byte, hops int) (r response, err error) {
 	client := &http.Client{
 		Transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
@@ -75,44 +101,38 @@ func (e endpoint) ask(ctx context.Context, body []byte) (r response, err error) 
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	defer client.CloseIdleConnections()
+	end, ends := ctx.Deadline()
 	for tries := 1; ; tries++ {
-		once, cancel := limited(ctx, e.timeout)
-		r, err = e.post(once, client, body)
+		r, err = h.post(ctx, client, body, hops)
 		r.tries = tries
-		cancel()
-		if !r.silent || tries > e.retries || ctx.Err() != nil || !pause(ctx, e.delay) {
+		if !r.silent() || tries > h.retries || ends && time.Until(end) <= h.delay {
+			return r, err
+		}
+		select {
+		case <-time.After(h.delay):
+		case <-ctx.Done():
 			return r, err
 		}
 	}
 }
 
-// pause waits for d and reports whether there is time left after it.
-func pause(ctx context.Context, d time.Duration) bool {
-	if end, ok := ctx.Deadline(); ok && time.Until(end) <= d {
-		return false
-	}
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// post sends body and reads the answer, all under ctx.
-func (e endpoint) post(ctx context.Context, client *http.Client, body []byte) (r response, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
+// post sends body and reads the answer, once.
+func (h remote) post(ctx context.Context, client *http.Client, body []byte, hops int) (r response, err error) {
+	ctx, cancel := limited(ctx, h.timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url, bytes.NewReader(body))
 	if err != nil {
 		return r, errors.New("the URL cannot be read")
 	}
-	req.Header = e.header.Clone()
+	req.Header = h.header.Clone()
+	req.Header.Set(wire.HopsHeader, strconv.Itoa(hops+1))
+	req.Header.Set(wire.AcceptHeader, wire.AcceptAsk)
 	res, err := client.Do(req)
 	if err == nil {
 		defer res.Body.Close()
 		r.body, err = io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) { // it contains the URL with its query
 			err = u.Err
@@ -120,64 +140,24 @@ func (e endpoint) post(ctx context.Context, client *http.Client, body []byte) (r
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = errTimeout
 		}
-		return response{silent: true}, fmt.Errorf("asking %s: %w", e.shown, err)
-	case len(r.body) > maxResponse:
-		return response{}, fmt.Errorf("the answer of %s is larger than %d bytes", e.shown, maxResponse)
+		return response{}, fmt.Errorf("asking %s: %w", h.shown, err)
 	}
-	r.status = res.StatusCode
-	r.silent = r.status >= 500 || r.status == http.StatusTooManyRequests
+	if r.status = res.StatusCode; len(r.body) > maxResponse {
+		return response{status: r.status}, fmt.Errorf("the answer of %s is larger than %d bytes", h.shown, maxResponse)
+	}
 	return r, nil
 }
 
 // unexpected is a status that is not an answer.
-func (e endpoint) unexpected(status int) error {
+func (h remote) unexpected(status int) error {
 	text := http.StatusText(status)
 	switch {
 	case status >= 300 && status < 400:
-		return fmt.Errorf("%s answered %d: redirects are not followed", e.shown, status)
+		return fmt.Errorf("%s answered %d: redirects are not followed", h.shown, status)
 	case text == "":
 		text = "an unknown status"
 	}
-	return fmt.Errorf("%s answered %d, %s", e.shown, status, text)
-}
-
-// remote posts each event to an address: of a policy server, or a native http hook, which answers in the client's JSON.
-type remote struct {
-	endpoint
-	health health
-	native bool
-	opa    bool // native: Open Policy Agent's data API
-	closed bool // native: an empty answer is none
-}
-
-// NewServer returns a handler that asks a policy server, each try within the timeout if it is not 0. state stores
-// whether the server answered; "" stores nothing.
-func NewServer(s config.Spec, timeout time.Duration, state trust.Dir) (wire.Handler, error) {
-	to, err := newEndpoint(s.URL, s.Headers)
-	to.timeout, to.retries, to.delay = timeout, s.Retries, s.RetryDelay
-	return remote{endpoint: to, health: healthOf(s.URL, state)}, err
-}
-
-// dataAPI is where Open Policy Agent takes the payload as "input", and answers with "result".
-const dataAPI = "/v1/data"
-
-// newHTTP returns a native http hook. It never retries, because of side effects. In the value of a header
-// $NAME and ${NAME} are replaced by an environment variable if it is allowed, else by nothing.
-func newHTTP(s config.Spec, timeout time.Duration, closed bool) (wire.Handler, error) {
-	headers := map[string]string{}
-	for k, v := range s.Headers {
-		headers[k] = os.Expand(v, func(name string) string {
-			if slices.Contains(s.AllowedEnvVars, name) {
-				return os.Getenv(name)
-			}
-			return ""
-		})
-	}
-	to, err := newEndpoint(s.URL, headers)
-	to.timeout = timeout
-	u, parsed := url.Parse(s.URL)
-	opa := parsed == nil && strings.HasPrefix(u.Path+"/", dataAPI+"/")
-	return remote{endpoint: to, native: true, opa: opa, closed: closed}, err
+	return fmt.Errorf("%s answered %d, %s", h.shown, status, text)
 }
 
 // errPaused is the failure of a server that is skipped for a while.
@@ -208,20 +188,18 @@ func (h remote) question(ctx context.Context, c wire.Call) (o wire.Outcome, got 
 			return o, got, err
 		}
 	}
-	to := h.endpoint
-	to.header = to.header.Clone()
-	to.header.Set(wire.HopsHeader, strconv.Itoa(c.Hops+1))
-	to.header.Set(wire.AcceptHeader, wire.AcceptAsk)
-	switch may, once := h.health.ask(); {
-	case !may:
+	down := trust.Sum(h.url)[:32]
+	if info, missing := os.Stat(h.state.Path(downDir, down)); h.state != "" && missing == nil &&
+		time.Since(info.ModTime()).Abs() < downFor { // a clock that was set back must not make it longer
 		return o, got, fmt.Errorf("%s: %w", h.shown, errPaused)
-	case once:
-		to.retries = 0
 	}
-	got, err = to.ask(ctx, body)
-	// If the caller has gone, nothing is known about the server; if the time is up, something is.
-	if !errors.Is(ctx.Err(), context.Canceled) {
-		h.health.note(!got.silent)
+	got, err = h.ask(ctx, body, c.Hops)
+	switch { // If the caller has gone, nothing is known about the server; if the time is up, something is.
+	case h.state == "" || errors.Is(ctx.Err(), context.Canceled):
+	case got.silent():
+		_ = h.state.Write(nil, downDir, down)
+	default:
+		_ = h.state.Remove(downDir, down)
 	}
 	switch answered := got.status == http.StatusOK || h.native && got.status >= 200 && got.status <= 299; {
 	case err != nil:
@@ -251,42 +229,7 @@ func (h remote) readNative(event string, body []byte) (wire.Outcome, error) {
 }
 
 const (
-	downDir = "down" // servers that did not answer
+	downDir = "down" // has a file for each server that did not answer
 	// downFor is how long a server that did not answer is skipped.
 	downFor = 30 * time.Second
 )
-
-// health is a file that exists while a server is down, which is then skipped for a while. Without a state it is none.
-type health struct {
-	state trust.Dir
-	name  string
-}
-
-func healthOf(url string, state trust.Dir) health { return health{state, trust.Sum(url)[:32]} }
-
-// ask reports how the server may be asked now: not at all, once after the pause, or with all retries.
-func (h health) ask() (may, once bool) {
-	if h.state == "" {
-		return true, false
-	}
-	info, err := os.Stat(h.state.Path(downDir, h.name))
-	switch {
-	case err != nil:
-		return true, false
-	case time.Since(info.ModTime()).Abs() < downFor: // a clock that was set back must not make it longer
-		return false, false
-	}
-	h.note(false)
-	return true, true
-}
-
-// note creates the file or removes it. If that fails the server is asked with all retries.
-func (h health) note(answered bool) {
-	switch {
-	case h.state == "":
-	case answered:
-		_ = h.state.Remove(downDir, h.name)
-	default:
-		_ = h.state.Write(nil, downDir, h.name)
-	}
-}

@@ -129,7 +129,7 @@ func TestServersThatSayNo(t *testing.T) {
 		`{"version":"2.0","decision":"block"}`:               "?",
 		`{"version":"1.0","decision":"nah"}`:                 "?",
 	} {
-		h, err := NewServer(config.Spec{URL: answering(t, always(200, body)).URL}, 0, "")
+		h, err := newServer(config.Spec{URL: answering(t, always(200, body)).URL}, 0, "")
 		if err != nil {
 			t.Fatal(err)
 		}

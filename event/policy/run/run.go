@@ -67,12 +67,10 @@ func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error
 			Timeout:   h.Timeout,
 			AtProject: h.Level == config.Project,
 		}, nil
-	case config.Server:
-		return NewServer(s, h.Timeout, state)
-	case config.HTTP:
-		return newHTTP(s, h.Timeout, h.FailClosed)
+	case config.Server, config.HTTP:
+		return newRemote(h, state)
 	case config.Prompt:
-		return NewPrompt(Prompt{Prompt: s.Prompt, Model: s.Model, Env: env, Timeout: h.Timeout})
+		return Prompt{Prompt: s.Prompt, Model: s.Model, Env: env, Timeout: h.Timeout}, nil
 	}
 	return nil, fmt.Errorf("type %q has no handler", h.Type)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -68,7 +69,7 @@ func quick(url string) config.Spec {
 
 func runServer(t *testing.T, cfg config.Spec, c wire.Call) wire.Outcome {
 	t.Helper()
-	h, err := NewServer(cfg, 5*time.Second, "")
+	h, err := newServer(cfg, 5*time.Second, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,7 @@ func TestNewServerRefuses(t *testing.T) {
 	for _, cfg := range []config.Spec{
 		{}, {URL: "localhost:8080/hook"}, {URL: "ftp://h/x"}, {URL: "http:///hook"}, {URL: "http://[::1/"},
 	} {
-		if _, err := NewServer(cfg, 0, ""); err == nil {
+		if _, err := newServer(cfg, 0, ""); err == nil {
 			t.Errorf("%+v was taken", cfg)
 		}
 	}
@@ -283,7 +284,9 @@ func TestHTTPAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := answering(t, always(test.status, test.body))
-			h, err := newHTTP(config.Spec{URL: a.URL, Headers: map[string]string{"X": "${LISTED} $UNLISTED."}, AllowedEnvVars: []string{"LISTED"}}, 0, false)
+			h, err := handler(&config.Hook{Type: config.HTTP, Spec: config.Spec{
+				URL: a.URL, Headers: map[string]string{"X": "${LISTED} $UNLISTED."}, AllowedEnvVars: []string{"LISTED"},
+			}}, nil, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -299,8 +302,8 @@ func TestHTTPAnswers(t *testing.T) {
 	}
 }
 
-// A server that is down delays one call by all tries. Then it is skipped for a pause, and the
-// next call tries it once.
+// A server that is down delays one call by all tries. Then it is skipped for a pause, also when the
+// clock is set back, and asked again.
 func TestServerThatIsDownIsLeftAlone(t *testing.T) {
 	up := false
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -311,18 +314,19 @@ func TestServerThatIsDownIsLeftAlone(t *testing.T) {
 		_, _ = io.WriteString(w, `{"version":"1.0","decision":"allow"}`)
 	}))
 	defer s.Close()
-	m := healthOf(s.URL, trust.Dir(t.TempDir()))
-	h, err := NewServer(config.Spec{URL: s.URL, Retries: 2}, 0, m.state)
+	state := trust.Dir(t.TempDir())
+	down := state.Path(downDir, trust.Sum(s.URL)[:32])
+	h, err := newServer(config.Spec{URL: s.URL, Retries: 2}, 0, state)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range []struct {
 		up, pause, worked bool // the server, the pause before the call, the call
 		tries             int
-	}{{false, false, false, 3}, {false, false, false, 0}, {true, false, false, 0}, {false, true, false, 1}, {true, false, false, 0}, {true, true, true, 1}, {false, false, false, 3}} {
+	}{{false, false, false, 3}, {false, false, false, 0}, {true, false, false, 0}, {false, true, false, 3}, {true, false, false, 0}, {true, true, true, 1}, {false, false, false, 3}} {
 		if up = c.up; c.pause {
 			old := time.Now().Add(-downFor)
-			if err := os.Chtimes(m.state.Path(downDir, m.name), old, old); err != nil {
+			if err := os.Chtimes(down, old, old); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -331,11 +335,18 @@ func TestServerThatIsDownIsLeftAlone(t *testing.T) {
 			t.Errorf("call %d: %d tries, %v", i, o.Attempts, o.Err)
 		}
 	}
-	m.note(true)
+	later := time.Now().Add(time.Hour)
+	if err := os.WriteFile(down, nil, 0o600); err != nil || os.Chtimes(down, later, later) != nil {
+		t.Fatal(err)
+	}
+	if o := h.Run(t.Context(), bashCall("ls")); o.Attempts == 0 {
+		t.Error("down for as long as the clock was set back")
+	}
+	_ = state.Remove(downDir, filepath.Base(down))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	h.Run(ctx, bashCall("ls"))
-	if may, once := m.ask(); !may || once {
+	if _, err := os.Stat(down); err == nil {
 		t.Error("nobody waited, and it is taken for down")
 	}
 }
