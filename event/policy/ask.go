@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"sync"
-	"time"
 
 	"beckon/event"
 	"beckon/event/policy/config"
@@ -29,89 +28,42 @@ func (r *run) ask() {
 			turns = append(turns, i)
 		}
 	}
-	for len(turns) > 0 {
-		turns = turns[r.together(turns):]
+	for _, i := range turns {
+		r.results[i] = r.one(r.results[i].Hook, r.call)
+		r.rewrite(&r.results[i])
 	}
 	wait.Wait()
 }
 
-// together asks the next hook, and servers and models at once with those that follow. When one rewrites the
-// input, those after it are asked again. It returns how many have been heard.
-func (r *run) together(turns []int) int {
-	n := 1
-	for n < len(turns) && r.results[turns[n-1]].Hook.Asks() && r.results[turns[n]].Hook.Asks() {
-		n++
-	}
-	var wait sync.WaitGroup
-	for _, i := range turns[:n] {
-		wait.Go(func() { r.results[i] = r.one(r.results[i].Hook, r.call) })
-	}
-	wait.Wait()
-	for heard, i := range turns[:n] {
-		if r.rewrite(&r.results[i]) {
-			return heard + 1
-		}
-	}
-	return n
-}
-
-// errLate is the failure of a handler whose event had no time left, or that did not return.
-var errLate = errors.New("no answer within the event's deadline")
-
-// one runs a hook to its end, or to the event's: once for each name that the tool may have.
+// one runs a hook to its end, or to the event's, under the first name of the tool that the hook takes.
 func (r *run) one(h *config.Hook, c wire.Call) HookResult {
-	named := c.Readings()
-	all := make([]HookResult, len(named))
-	var wait sync.WaitGroup
-	for i, c := range named {
-		if all[i] = (HookResult{Hook: h, Skipped: "another name of the tool"}); h.Takes(c.Payload) {
-			wait.Go(func() { all[i] = hear(h, r.seen(c), func(res *HookResult) { r.start(res, c) }) })
+	for _, as := range c.Readings() {
+		if h.Takes(as.Payload) {
+			c = as
+			break
 		}
 	}
-	wait.Wait()
-	return strictest(all)
-}
-
-// start has a hook's handler run.
-func (r *run) start(res *HookResult, c wire.Call) {
-	h := res.Hook
-	if res.Failed = cmp.Or(h.Fault, r.ev.Fault); res.Failed != nil {
-		return
-	}
-	if r.ctx.Err() != nil {
-		res.Outcome.TimedOut, res.Failed = true, errLate
-		return
-	}
-	done := make(chan HookResult, 1)
-	go func() {
-		res := *res
-		defer func() { done <- res }()
-		defer caught(&res)
+	return hear(h, r.seen(c), func(res *HookResult) {
+		if res.Failed = cmp.Or(h.Fault, r.ev.Fault); res.Failed != nil {
+			return
+		}
 		res.Outcome = h.Handler.Run(r.ctx, c)
-		res.Failed = res.Outcome.Err
-	}()
-	late := time.NewTimer(time.Until(r.hard))
-	defer late.Stop()
-	select {
-	case *res = <-done:
-		if res.Failed == nil && res.Outcome.TimedOut {
-			res.Failed = errLate
+		if res.Failed = res.Outcome.Err; res.Failed == nil && res.Outcome.TimedOut {
+			res.Failed = errors.New("no answer within the event's deadline")
 		}
-	case <-late.C:
-		res.Outcome.TimedOut, res.Failed = true, errLate
-	}
+	})
 }
 
 // rewrite shows the following hooks the input that res produced, if any.
-func (r *run) rewrite(res *HookResult) bool {
+func (r *run) rewrite(res *HookResult) {
 	if !res.Success() || res.Outcome.UpdatedInput == nil || res.Outcome.Decision.Refuses() {
-		return false
+		return
 	}
 	input := wire.Compact(res.Outcome.UpdatedInput)
 	payload, err := wire.WithInput(r.call.Payload, input)
 	switch dialog := r.ev.Kind == event.PermissionRequest; {
 	case dialog && res.Outcome.Decision == wire.Ask: // it is about the call as it is
-		return false
+		return
 	case dialog && res.Outcome.Decision != wire.Allow:
 		res.Failed = errors.New("it rewrites the input and does not approve, which PermissionRequest cannot")
 	case input == nil || err != nil:
@@ -119,13 +71,11 @@ func (r *run) rewrite(res *HookResult) bool {
 	case twice(gjson.ParseBytes(input)):
 		res.Failed = errors.New("its updated input has a member twice")
 	}
-	if res.Failed != nil {
-		return false
+	if res.Failed == nil {
+		res.Rewrote = input
+		r.call.ToolInput, r.call.Payload = input, payload
+		r.call.ID += "." // not the same question as before under that name
 	}
-	res.Rewrote = input
-	r.call.ToolInput, r.call.Payload = input, payload
-	r.call.ID += "." // not the same question as before under that name
-	return true
 }
 
 // twice reports whether an object in v has a repeated member: the client reads the last, rules the first.

@@ -12,11 +12,9 @@
 package policy
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,9 +29,6 @@ import (
 
 	"github.com/tidwall/gjson"
 )
-
-// grace is how long to wait for a handler after its context has ended.
-const grace = 500 * time.Millisecond
 
 // Engine runs hooks for events. It is safe for concurrent use.
 type Engine struct {
@@ -103,10 +98,9 @@ func (r HookResult) says() bool { return r.Outcome.Decision != wire.Silence }
 // and then the rules again for the input that these produced.
 func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 	start := time.Now()
-	limit := wire.DeadlineOf(ev.Kind)
-	ctx, cancel := context.WithTimeout(ctx, limit-min(grace, limit/4))
+	ctx, cancel := context.WithTimeout(ctx, wire.DeadlineOf(ev.Kind))
 	defer cancel()
-	r := &run{ev: ev, ctx: ctx, hard: start.Add(limit), call: ev.call(), contract: ev.Dialect.RulesOf(ev.Kind)}
+	r := &run{ev: ev, ctx: ctx, call: ev.call(), contract: ev.Dialect.RulesOf(ev.Kind)}
 	named := r.call.Readings()
 	for _, h := range e.Hooks { // its "if" is evaluated when its turn comes, because it examines the input
 		takes := slices.ContainsFunc(named, func(c wire.Call) bool { return h.Takes(c.Payload) })
@@ -153,7 +147,6 @@ func (ev Event) call() wire.Call {
 type run struct {
 	ev       Event
 	ctx      context.Context
-	hard     time.Time
 	call     wire.Call // with the rewrites so far
 	contract wire.Rules
 	results  []HookResult
@@ -189,13 +182,20 @@ func (r *run) evaluate() {
 	}
 }
 
-// rule evaluates one rule for a call, under each of its names.
-func (r *run) rule(h *config.Hook, seen []*rule.Call) HookResult {
-	all := make([]HookResult, len(seen))
+// rule evaluates a rule for a call under each of its names, of which the strictest result counts.
+func (r *run) rule(h *config.Hook, seen []*rule.Call) (res HookResult) {
 	for i, c := range seen {
-		all[i] = hear(h, c, func(res *HookResult) { r.evaluateRule(res, c) })
+		now := hear(h, c, func(res *HookResult) { r.evaluateRule(res, c) })
+		if i == 0 || now.exceeds(res) {
+			res = now
+		}
 	}
-	return strictest(all)
+	return res
+}
+
+// exceeds reports whether a rule's result says more than an earlier one.
+func (r HookResult) exceeds(old HookResult) bool {
+	return r.Failed != nil || r.says() && (!old.says() || r.Outcome.Decision.Rank() > old.Outcome.Decision.Rank())
 }
 
 // hear asks a hook about a call, if it is one for the hook. A panic is a failure of the hook.
@@ -210,42 +210,6 @@ func hear(h *config.Hook, seen *rule.Call, ask func(*HookResult)) (res HookResul
 	ask(&res)
 	return res
 }
-
-// strictest returns the most careful of a hook's results under several names: it approves only under all of them.
-func strictest(all []HookResult) HookResult {
-	best := slices.MaxFunc(all, func(a, b HookResult) int { return cmp.Compare(a.care(), b.care()) })
-	for _, res := range all {
-		if o := &best.Outcome; o.Decision == wire.Allow && res.Outcome.Decision != wire.Allow {
-			o.Decision = wire.Silence
-		}
-		if in := res.Outcome.UpdatedInput; in != nil && !bytes.Equal(in, best.Outcome.UpdatedInput) &&
-			best.care() == rewrites {
-			best.Failed = errors.New("it rewrites the input otherwise under each of the names that the tool may have")
-		}
-	}
-	return best
-}
-
-// care orders results by how much they prevent.
-func (r *HookResult) care() int {
-	switch d := r.Outcome.Decision; {
-	case r.Failed != nil:
-		return rewrites + 3
-	case d.Refuses():
-		return rewrites + 2
-	case d == wire.Ask:
-		return rewrites + 1
-	case r.Outcome.UpdatedInput != nil:
-		return rewrites
-	case d == wire.Warn || d == wire.Modify:
-		return 2
-	case d != wire.Allow:
-		return 1
-	}
-	return 0
-}
-
-const rewrites = 3
 
 // evaluateRule evaluates one rule for a call under one name.
 func (r *run) evaluateRule(res *HookResult, seen *rule.Call) {

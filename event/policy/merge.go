@@ -66,21 +66,15 @@ func (m *merging) recheck() {
 	seen := m.allSeen(m.call)
 	for i := range m.results {
 		res := &m.results[i]
-		h, now := res.Hook, HookResult{}
-		if h.Spec.Rule != nil && h.Enabled {
-			now = m.rule(h, seen)
-		}
+		h, is := res.Hook, res.Hook.Spec.Rule
 		switch {
-		case res.Success() && !h.Observe && m.decision(res) == wire.Allow:
-			if still := now.Outcome.Decision == wire.Allow || h.Spec.Rule == nil && i >= last; !still {
-				m.notes = append(m.notes, h.Name()+" approved another input than the final one")
-				res.Outcome.Decision = wire.Silence
+		case is == nil && i < last && res.Success() && !h.Observe && m.decision(res) == wire.Allow:
+			m.notes = append(m.notes, h.Name()+" approved another input than the final one")
+			res.Outcome.Decision = wire.Silence
+		case is != nil && h.Enabled:
+			if now := m.rule(h, seen); is.Decision == wire.Allow || now.exceeds(*res) {
+				*res = now
 			}
-		case h.Spec.Rule != nil && h.Spec.Rule.Decision == wire.Allow:
-		case now.Failed != nil,
-			now.says() && (!res.says() || now.Outcome.Decision.Rank() > res.Outcome.Decision.Rank()):
-			m.notes = append(m.notes, h.Name()+" holds for the rewritten input")
-			*res = now
 		}
 	}
 }
@@ -151,7 +145,7 @@ func (m *merging) decision(res *HookResult) wire.Decision {
 		return wire.Deny
 	case o.Decision != wire.Allow:
 		return o.Decision
-	case h.Level == config.Project, !m.contract.Allow, m.ev.Dialect.Types(m.ev.Given):
+	case h.Level == config.Project, !m.contract.Allow, m.ev.Dialect.Types(m.ev.Given), len(m.call.Readings()) > 1:
 		return wire.Silence
 	case h.Grant, o.Raw != nil:
 		return wire.Allow

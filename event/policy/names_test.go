@@ -15,8 +15,8 @@ import (
 
 const named = `{"session_id":"s","hook_event_name":"PreToolUse","cwd":"/w","tool_name":"my_db_drop","tool_names":["my_db_drop","mcp__my__db_drop","mcp__my_db__drop"],"tool_use_id":"t1","tool_input":{"path":"/x/.env"}}`
 
-// A rule that refuses a tool under one of its names refuses it. A rule that allows must allow
-// it under every name.
+// A rule that refuses a tool under one of its names refuses it. A rule cannot allow
+// it: nobody can tell which tool it is.
 func TestRulesOfNames(t *testing.T) {
 	for _, c := range []struct{ matcher, rule, want string }{
 		{"mcp__my_db__.*", `"decision":"deny","reason":"no"`, "deny"},
@@ -26,7 +26,7 @@ func TestRulesOfNames(t *testing.T) {
 		{"mcp__my_db__.*", `"decision":"ask","reason":"sure?"`, "ask"},
 		{"mcp__my_db__.*", `"decision":"allow"`, ""},
 		{"my_db_drop", `"decision":"allow"`, ""},
-		{"mcp__my_db__.*|mcp__my__.*|my_db_drop", `"decision":"allow"`, "allow"},
+		{"mcp__my_db__.*|mcp__my__.*|my_db_drop", `"decision":"allow"`, ""},
 		{"mcp__my_db__.*", `"decision":"deny","reason":"no","paths":["*.env"]`, "deny"},
 		{"mcp__my_db__.*", `"decision":"deny","reason":"no","paths":["*.pem"]`, ""},
 		{"mcp__my_db__.*", `"decision":"deny","reason":"no","if":"mcp__my_db"`, "deny"},
@@ -44,24 +44,21 @@ func TestRulesOfNames(t *testing.T) {
 	}
 }
 
-// A handler runs for each name that its matcher matches, and its strictest answer counts.
+// A handler runs for the first name that its matcher matches; the payload has the others. It cannot approve.
 func TestHandlersOfNames(t *testing.T) {
 	const first, last = "my_db_drop", "mcp__my_db__drop"
-	in := func(text string) wire.Outcome { return wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(text)} }
+	in := wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"path":"/y"}`)}
 	for _, c := range []struct {
 		name, matcher string
 		says          map[string]wire.Outcome // by the tool's name
 		want          wire.Decision
 		fails         bool
 	}{
-		{"a refusal of one", "", map[string]wire.Outcome{last: {Decision: wire.Deny, Reason: "no"}}, wire.Deny, false},
-		{"a question about one", "", map[string]wire.Outcome{first: {Decision: wire.Ask, Reason: "sure?"}}, wire.Ask, false},
-		{"an approval of one", "", map[string]wire.Outcome{last: {Decision: wire.Allow}}, wire.Silence, false},
-		{"an approval of each", "", map[string]wire.Outcome{first: {Decision: wire.Allow}, last: {Decision: wire.Allow}, "mcp__my__db_drop": {Decision: wire.Allow}}, wire.Allow, false},
-		{"an approval of all that it is asked about", "mcp__my_db__.*", map[string]wire.Outcome{last: {Decision: wire.Allow}}, wire.Silence, false},
-		{"a fault in one", "", map[string]wire.Outcome{last: {Err: errors.New("broken")}}, wire.Silence, true},
-		{"a rewrite of one", "", map[string]wire.Outcome{last: in(`{"path":"/y"}`)}, wire.Silence, false},
-		{"two rewrites", "", map[string]wire.Outcome{first: in(`{"path":"/z"}`), last: in(`{"path":"/y"}`)}, wire.Silence, true},
+		{"a refusal", "", map[string]wire.Outcome{first: {Decision: wire.Deny, Reason: "no"}}, wire.Deny, false},
+		{"a refusal by another name", "mcp__my_db__.*", map[string]wire.Outcome{last: {Decision: wire.Deny, Reason: "no"}}, wire.Deny, false},
+		{"an approval", "", map[string]wire.Outcome{first: {Decision: wire.Allow}}, wire.Silence, false},
+		{"a fault", "", map[string]wire.Outcome{first: {Err: errors.New("broken")}}, wire.Silence, true},
+		{"a rewrite", "mcp__my_db__.*", map[string]wire.Outcome{last: in}, wire.Silence, false},
 	} {
 		e := NewEngine(nil)
 		m, err := rule.NewMatcher(event.PreToolUse, c.matcher)
@@ -69,7 +66,7 @@ func TestHandlersOfNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.Register(event.PreToolUse, does(func(_ context.Context, call wire.Call) wire.Outcome {
-			if got := gjson.GetBytes(call.Payload, "tool_name").Str; got != call.ToolName || !m.Match(got) {
+			if got := gjson.GetBytes(call.Payload, "tool_name").Str; got != call.ToolName || !m.Match(got) || !gjson.GetBytes(call.Payload, "tool_names").Exists() {
 				t.Errorf("%s: asked about %s, the payload says %s", c.name, call.ToolName, got)
 			}
 			return c.says[call.ToolName]

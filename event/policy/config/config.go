@@ -78,9 +78,6 @@ func (h *Hook) Name() string { return string(h.Level) + "/" + h.ID }
 // Runs reports whether the hook starts a process or a request.
 func (h *Hook) Runs() bool { return h.Type != BuiltIn }
 
-// Asks reports whether the hook only asks a question, so that it may run beside others, and twice.
-func (h *Hook) Asks() bool { return h.Type == Server || h.Type == Prompt }
-
 // Texts returns the words of the hook that may name files to run.
 func (h *Hook) Texts() []string { return append([]string{h.Spec.Command}, h.Spec.Args...) }
 
