@@ -35,14 +35,8 @@ func (r *run) ask() {
 	wait.Wait()
 }
 
-// one runs a hook to its end, or to the event's, under the first name of the tool that the hook takes.
+// one runs a hook to its end, or to the event's.
 func (r *run) one(h *config.Hook, c wire.Call) HookResult {
-	for _, as := range c.Readings() {
-		if h.Takes(as.Payload) {
-			c = as
-			break
-		}
-	}
 	return hear(h, r.seen(c), func(res *HookResult) {
 		if res.Failed = cmp.Or(h.Fault, r.ev.Fault); res.Failed != nil {
 			return

@@ -101,12 +101,10 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 	ctx, cancel := context.WithTimeout(ctx, wire.DeadlineOf(ev.Kind))
 	defer cancel()
 	r := &run{ev: ev, ctx: ctx, call: ev.call(), contract: ev.Dialect.RulesOf(ev.Kind)}
-	named := r.call.Readings()
 	for _, h := range e.Hooks { // its "if" is evaluated when its turn comes, because it examines the input
-		takes := slices.ContainsFunc(named, func(c wire.Call) bool { return h.Takes(c.Payload) })
 		res := HookResult{Hook: h}
 		switch {
-		case h.Event != ev.Kind || !takes:
+		case h.Event != ev.Kind || !h.Takes(ev.Payload):
 			continue
 		case !h.Enabled:
 			res.Skipped = "disabled"
@@ -154,16 +152,9 @@ type run struct {
 	allowed  bool // once, by the user
 }
 
-// allSeen returns c as rules see it, under each name that its tool may have.
-func (r *run) allSeen(c wire.Call) (list []*rule.Call) {
-	for _, c := range c.Readings() {
-		list = append(list, r.seen(c))
-	}
-	return list
-}
-
-func (r *run) seen(c wire.Call) *rule.Call {
-	return &rule.Call{
+// seen returns c as rules see it, under each name that its tool may have, the agent's own first.
+func (r *run) seen(c wire.Call) []*rule.Call {
+	one := rule.Call{
 		Tool:    c.ToolName,
 		Input:   c.ToolInput,
 		Prompt:  gjson.GetBytes(c.Payload, "prompt").String(),
@@ -171,10 +162,19 @@ func (r *run) seen(c wire.Call) *rule.Call {
 		Project: cmp.Or(c.ProjectDir, c.Cwd),
 		Home:    r.ev.Home,
 	}
+	list := []*rule.Call{&one}
+	for _, name := range gjson.GetBytes(c.Payload, wire.ToolNames).Array() {
+		if name.Str != c.ToolName {
+			other := one
+			other.Tool = name.Str
+			list = append(list, &other)
+		}
+	}
+	return list
 }
 
 func (r *run) evaluate() {
-	seen := r.allSeen(r.call)
+	seen := r.seen(r.call)
 	for i := range r.results {
 		if res := &r.results[i]; res.Hook.Spec.Rule != nil && res.Skipped == "" {
 			*res = r.rule(res.Hook, seen)
@@ -185,7 +185,7 @@ func (r *run) evaluate() {
 // rule evaluates a rule for a call under each of its names, of which the strictest result counts.
 func (r *run) rule(h *config.Hook, seen []*rule.Call) (res HookResult) {
 	for i, c := range seen {
-		now := hear(h, c, func(res *HookResult) { r.evaluateRule(res, c) })
+		now := hear(h, []*rule.Call{c}, func(res *HookResult) { r.evaluateRule(res, c) })
 		if i == 0 || now.exceeds(res) {
 			res = now
 		}
@@ -198,11 +198,11 @@ func (r HookResult) exceeds(old HookResult) bool {
 	return r.Failed != nil || r.says() && (!old.says() || r.Outcome.Decision.Rank() > old.Outcome.Decision.Rank())
 }
 
-// hear asks a hook about a call, if it is one for the hook. A panic is a failure of the hook.
-func hear(h *config.Hook, seen *rule.Call, ask func(*HookResult)) (res HookResult) {
+// hear asks a hook about a call, if it is one for the hook under any name. A panic is a failure of the hook.
+func hear(h *config.Hook, seen []*rule.Call, ask func(*HookResult)) (res HookResult) {
 	res.Hook = h
 	defer caught(&res)
-	if !h.Applies(seen) {
+	if !slices.ContainsFunc(seen, h.Applies) {
 		res.Skipped = "if " + h.If.Text
 		return res
 	}

@@ -63,7 +63,7 @@ func (m *merging) recheck() {
 	if last < 0 {
 		return
 	}
-	seen := m.allSeen(m.call)
+	seen := m.seen(m.call)
 	for i := range m.results {
 		res := &m.results[i]
 		h, is := res.Hook, res.Hook.Spec.Rule
@@ -145,7 +145,7 @@ func (m *merging) decision(res *HookResult) wire.Decision {
 		return wire.Deny
 	case o.Decision != wire.Allow:
 		return o.Decision
-	case h.Level == config.Project, !m.contract.Allow, m.ev.Dialect.Types(m.ev.Given), len(m.call.Readings()) > 1:
+	case h.Level == config.Project, !m.contract.Allow, m.ev.Dialect.Types(m.ev.Given), len(m.seen(m.call)) > 1:
 		return wire.Silence
 	case h.Grant, o.Raw != nil:
 		return wire.Allow

@@ -44,21 +44,21 @@ func TestRulesOfNames(t *testing.T) {
 	}
 }
 
-// A handler runs for the first name that its matcher matches; the payload has the others. It cannot approve.
+// A handler whose matcher matches any of the names runs once, and the payload has them all. It cannot approve.
 func TestHandlersOfNames(t *testing.T) {
-	const first, last = "my_db_drop", "mcp__my_db__drop"
 	in := wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"path":"/y"}`)}
 	for _, c := range []struct {
 		name, matcher string
-		says          map[string]wire.Outcome // by the tool's name
+		says          wire.Outcome
 		want          wire.Decision
 		fails         bool
 	}{
-		{"a refusal", "", map[string]wire.Outcome{first: {Decision: wire.Deny, Reason: "no"}}, wire.Deny, false},
-		{"a refusal by another name", "mcp__my_db__.*", map[string]wire.Outcome{last: {Decision: wire.Deny, Reason: "no"}}, wire.Deny, false},
-		{"an approval", "", map[string]wire.Outcome{first: {Decision: wire.Allow}}, wire.Silence, false},
-		{"a fault", "", map[string]wire.Outcome{first: {Err: errors.New("broken")}}, wire.Silence, true},
-		{"a rewrite", "mcp__my_db__.*", map[string]wire.Outcome{last: in}, wire.Silence, false},
+		{"a refusal", "", wire.Outcome{Decision: wire.Deny, Reason: "no"}, wire.Deny, false},
+		{"a refusal by another name", "mcp__my_db__.*", wire.Outcome{Decision: wire.Deny, Reason: "no"}, wire.Deny, false},
+		{"an approval", "", wire.Outcome{Decision: wire.Allow}, wire.Silence, false},
+		{"no name of it", "mcp__db__.*", wire.Outcome{Decision: wire.Deny}, "none", false},
+		{"a fault", "", wire.Outcome{Err: errors.New("broken")}, wire.Silence, true},
+		{"a rewrite", "mcp__my_db__.*", in, wire.Silence, false},
 	} {
 		e := NewEngine(nil)
 		m, err := rule.NewMatcher(event.PreToolUse, c.matcher)
@@ -66,13 +66,19 @@ func TestHandlersOfNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.Register(event.PreToolUse, does(func(_ context.Context, call wire.Call) wire.Outcome {
-			if got := gjson.GetBytes(call.Payload, "tool_name").Str; got != call.ToolName || !m.Match(got) || !gjson.GetBytes(call.Payload, "tool_names").Exists() {
-				t.Errorf("%s: asked about %s, the payload says %s", c.name, call.ToolName, got)
+			if call.ToolName != "my_db_drop" || len(gjson.GetBytes(call.Payload, "tool_names").Array()) != 3 {
+				t.Errorf("%s: asked about %s with %s", c.name, call.ToolName, call.Payload)
 			}
-			return c.says[call.ToolName]
+			return c.says
 		}), only(m), func(h *config.Hook) { h.Grant = true })
 		r := trigger(t, e, event.PreToolUse, named)
-		if failed := r.Results[0].Failed != nil; r.Verdict.Decision != c.want || failed != c.fails || !failed && (c.says[last].UpdatedInput != nil) != (r.Verdict.Input != nil) {
+		if len(r.Results) == 0 {
+			if c.want != "none" {
+				t.Errorf("%s: it did not run", c.name)
+			}
+			continue
+		}
+		if failed := r.Results[0].Failed != nil; r.Verdict.Decision != c.want || failed != c.fails || !failed && (c.says.UpdatedInput != nil) != (r.Verdict.Input != nil) {
 			t.Errorf("%s: %q %v, input %s", c.name, r.Verdict.Decision, r.Results[0].Failed, r.Verdict.Input)
 		}
 	}

@@ -24,8 +24,8 @@ import (
 )
 
 // reply returns an engine's response to a request.
-func reply(e *Engine, q wire.Asked, asks bool) []byte {
-	return wire.Reply(e.Trigger(context.Background(), Event{Kind: q.Kind, ID: q.ID, Payload: q.Payload}).Verdict, asks)
+func reply(e *Engine, q wire.Asked) []byte {
+	return wire.Reply(e.Trigger(context.Background(), Event{Kind: q.Kind, ID: q.ID, Payload: q.Payload}).Verdict)
 }
 
 // asked returns the engine of a user whose policy sends requests to another one, and the
@@ -38,7 +38,7 @@ func asked(t *testing.T, other *Engine, kind event.Kind, grant bool) *Engine {
 		if err != nil || ev.ID == "" || r.Header.Get(wire.HopsHeader) != "1" {
 			t.Errorf("the question %s: %v, hops %q", body, err, r.Header.Get(wire.HopsHeader))
 		}
-		_, _ = w.Write(reply(other, ev, r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk))
+		_, _ = w.Write(reply(other, ev))
 	}))
 	t.Cleanup(s.Close)
 	h := &config.Hook{Event: kind, Type: config.Server, Spec: config.Spec{URL: s.URL}, Timeout: 5 * time.Second}
@@ -71,11 +71,11 @@ func TestOnePolicyAsksAnother(t *testing.T) {
 		{"refusal", bash, event.PreToolUse, wire.Outcome{Decision: wire.Deny, Reason: "not here"}, false,
 			map[string]string{"hookSpecificOutput.permissionDecision": "deny", "hookSpecificOutput.permissionDecisionReason": "not here"}},
 		{"question", bash, event.PreToolUse, wire.Outcome{Decision: wire.Ask, Reason: "sure?"}, false,
-			map[string]string{"hookSpecificOutput.permissionDecision": "ask", "hookSpecificOutput.permissionDecisionReason": "sure?"}},
+			map[string]string{"hookSpecificOutput.permissionDecision": "deny"}},
 		{"rewrite", bash, event.PreToolUse, wire.Outcome{Decision: wire.Modify, UpdatedInput: rewritten}, false,
 			map[string]string{"hookSpecificOutput.updatedInput": string(rewritten), "hookSpecificOutput.permissionDecision": ""}},
 		{"rewrite and question", bash, event.PreToolUse, wire.Outcome{Decision: wire.Ask, Reason: "this?", UpdatedInput: rewritten}, false,
-			map[string]string{"hookSpecificOutput.updatedInput": string(rewritten), "hookSpecificOutput.permissionDecision": "ask"}},
+			map[string]string{"hookSpecificOutput.updatedInput": "", "hookSpecificOutput.permissionDecision": "deny"}},
 		{"texts", bash, event.PreToolUse, wire.Outcome{Context: "for the agent", System: "for the user"}, false,
 			map[string]string{"hookSpecificOutput.additionalContext": "for the agent", "systemMessage": "for the user"}},
 		{"end of work", bash, event.PreToolUse, wire.Outcome{Raw: []byte(`{"continue":false,"stopReason":"enough"}`)}, false,
@@ -88,8 +88,6 @@ func TestOnePolicyAsksAnother(t *testing.T) {
 			wire.Outcome{Decision: wire.Block, Reason: "the tests"}, false, map[string]string{"decision": "", "systemMessage": "the tests"}},
 		{"refused permission", permission, event.PermissionRequest, wire.Outcome{Decision: wire.Deny, Reason: "no"}, false,
 			map[string]string{"hookSpecificOutput.decision.behavior": "deny", "hookSpecificOutput.decision.message": "no"}},
-		{"given permission, rewritten", permission, event.PermissionRequest, wire.Outcome{Decision: wire.Allow, UpdatedInput: []byte(`{"command":"ls -l"}`)}, true,
-			map[string]string{"hookSpecificOutput.decision.behavior": "allow", "hookSpecificOutput.decision.updatedInput.command": "ls -l"}},
 		{"rewritten result", after, event.PostToolUse, wire.Outcome{Decision: wire.Modify,
 			Raw: []byte(`{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stdout":"***","stderr":""}}}`)}, false,
 			map[string]string{"hookSpecificOutput.updatedToolOutput.stdout": "***"}},
@@ -132,7 +130,7 @@ func TestParseQuestion(t *testing.T) {
 	if ev, err = wire.ParseQuestion([]byte(`{"version":"1.0","event":{"type":"NotYetThere"}}`)); err != nil || ev.Kind != event.Unknown {
 		t.Errorf("an event of tomorrow: %+v, %v", ev, err)
 	}
-	if got := string(reply(NewEngine(nil), ev, false)); got != `{"version":"1.0","decision":"allow"}`+"\n" {
+	if got := string(reply(NewEngine(nil), ev)); got != `{"version":"1.0","decision":"allow"}`+"\n" {
 		t.Errorf("of an event of tomorrow: %s", got)
 	}
 	for body, want := range map[string]string{
@@ -205,7 +203,7 @@ func FuzzParseQuestion(f *testing.F) {
 		if !json.Valid(ev.Payload) || utf8.ValidString(name) && gjson.GetBytes(ev.Payload, "hook_event_name").Str != name || ev.Kind != event.ByName(name) {
 			t.Errorf("%s became %s of %s", body, ev.Payload, ev.Kind)
 		}
-		got := gjson.ParseBytes(reply(e, ev, false))
+		got := gjson.ParseBytes(reply(e, ev))
 		want := "allow"
 		if slices.Contains([]event.Kind{event.PreToolUse, event.PostToolUse, event.UserPromptSubmit, event.Notification, event.Stop, event.SubagentStop, event.PreCompact}, ev.Kind) && ev.Kind != event.Notification {
 			want = "block"

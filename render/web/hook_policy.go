@@ -35,7 +35,6 @@ func questionOf(r *http.Request, body []byte) Question {
 		Event:   q.Get("event"),
 		Hops:    max(hops, 0),
 		Foreign: !access.OwnPeer(r),
-		Asks:    r.Header.Get(wire.AcceptHeader) == wire.AcceptAsk,
 	}
 }
 

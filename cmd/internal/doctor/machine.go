@@ -124,8 +124,7 @@ func (d *doctor) tmuxSockets() (sockets []string) {
 	return sockets
 }
 
-// policies reports problems with the policy files, and an environment that names other files
-// than earlier sessions had.
+// policies reports problems with the policy files.
 func (d *doctor) policies() {
 	s, err := policies.Sources(d.App)
 	if err != nil {
@@ -145,12 +144,6 @@ func (d *doctor) policies() {
 			d.fail("policy", "put it right, then: beckon policy trust", "%s", notice)
 		default:
 			d.fail("policy", "put it right: beckon policy check says where the mistake is", "%s", notice)
-		}
-	}
-	for _, c := range s.State.Copies(trust.Good) {
-		if c.Path != s.Global && c.Text != "" {
-			d.warn("policy", "a session's settings can set XDG_CONFIG_HOME; beckon cannot prevent that",
-				"%s was in force in sessions of another environment, and is not in this one", c.Path)
 		}
 	}
 	if s.Global != "" && hook.Shared(s.Global) {

@@ -57,7 +57,7 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 	f.load()
 	ev, r := f.ask(ctx)
 	f.after(ev, r)
-	return wire.Reply(r.Verdict, q.Asks), nil
+	return wire.Reply(r.Verdict), nil
 }
 
 // Answer implements web.Policy. If ctx ends nobody waits any more, and no decision counts.

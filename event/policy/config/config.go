@@ -5,6 +5,7 @@ package config
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,7 +84,10 @@ func (h *Hook) Texts() []string { return append([]string{h.Spec.Command}, h.Spec
 // Takes reports whether the hook's matcher accepts an event.
 func (h *Hook) Takes(payload []byte) bool {
 	asksItself := h.Spec.Rule != nil && wire.RulesOf(h.Event).Tool
-	return asksItself || h.Matcher.All() || h.Matcher.Match(subject(h.Event, payload))
+	return asksItself || h.Matcher.All() || h.Matcher.Match(subject(h.Event, payload)) ||
+		slices.ContainsFunc(gjson.GetBytes(payload, wire.ToolNames).Array(), func(v gjson.Result) bool {
+			return wire.RulesOf(h.Event).Tool && h.Matcher.Match(v.Str)
+		})
 }
 
 // Applies reports whether the call matches the hook's "if", all of it for a rule that approves.

@@ -126,7 +126,6 @@ func (h remote) post(ctx context.Context, client *http.Client, body []byte, hops
 	}
 	req.Header = h.header.Clone()
 	req.Header.Set(wire.HopsHeader, strconv.Itoa(hops+1))
-	req.Header.Set(wire.AcceptHeader, wire.AcceptAsk)
 	res, err := client.Do(req)
 	if err == nil {
 		defer res.Body.Close()

@@ -46,7 +46,7 @@ func (h Prompt) Run(ctx context.Context, c wire.Call) (o wire.Outcome) {
 		o.Err = fmt.Errorf("the event has %d bytes to judge, %d are too many for a model", size, maxQuestion)
 	} else {
 		o.Attempts = 1
-		o.Decision, o.Reason, o.Err = h.judge(ctx, question)
+		o.Decision, o.Reason, o.Err = h.ask(ctx, question)
 	}
 	if o.Decision == wire.Block {
 		o.Decision = wire.Refusal(c.Event)
@@ -98,9 +98,9 @@ var inherited = map[string]bool{
 	"CLAUDE_ENV_FILE": true, "CLAUDE_PID": true, "CLAUDE_PROJECT_DIR": true,
 }
 
-// judge asks `claude -p`, without hooks, tools, servers or skills in an empty directory: the project must not
+// ask asks `claude -p`, without hooks, tools, servers or skills in an empty directory: the project must not
 // influence how it is judged. The question is passed on stdin, where other users cannot see it.
-func (h Prompt) judge(ctx context.Context, question string) (d wire.Decision, reason string, err error) {
+func (h Prompt) ask(ctx context.Context, question string) (d wire.Decision, reason string, err error) {
 	client := cmp.Or(h.Client, "claude")
 	path, err := exec.LookPath(client)
 	if err != nil {

@@ -138,8 +138,6 @@ func TestServerAnswers(t *testing.T) {
 			Raw: []byte(`{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stderr":"","stdout":"b"}}}`)}},
 		"modify without data": {call: pre, answer: `{"version":"1.0","decision":"modify"}`, err: "no modified_data"},
 		"modify by a string":  {call: pre, answer: modified(`{"tool_input":"ls"}`), err: "modified_data.tool_input: it is not a JSON object but a string"},
-		"ask":                 {call: pre, answer: `{"version":"1.0","decision":"allow","reason":"sure?","metadata":{"permission_decision":"ask"}}`, want: wire.Outcome{Decision: wire.Ask, Reason: "sure?", Metadata: map[string]any{"permission_decision": "ask"}}},
-		"ask for the moon":    {call: pre, answer: `{"version":"1.0","decision":"allow","metadata":{"permission_decision":"moon"}}`, err: `permission_decision is "moon"`},
 		"context":             {call: pre, answer: `{"version":"1.0","decision":"allow","metadata":{"additional_context":"c","n":1}}`, want: wire.Outcome{Decision: wire.Allow, Context: "c", Metadata: map[string]any{"additional_context": "c", "n": 1.0}}},
 		"unknown decision":    {call: pre, answer: `{"version":"1.0","decision":"BLOCK"}`, err: `its decision is "BLOCK" and none of`},
 		"no decision":         {call: pre, answer: `{"version":"1.0"}`, err: "its decision is"},

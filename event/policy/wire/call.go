@@ -9,13 +9,10 @@ package wire
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"beckon/event"
-
-	"github.com/tidwall/gjson"
 )
 
 // Call is one event for one handler.
@@ -35,28 +32,8 @@ type Call struct {
 	Hops      int // how many policies have passed the question on
 }
 
-// Readings returns c under each name that its tool may have, if it does not separate server and tool.
-func (c Call) Readings() []Call {
-	old, list := gjson.GetBytes(c.Payload, "tool_name"), []Call{c}
-	for _, name := range gjson.GetBytes(c.Payload, ToolNames).Array() {
-		payload, err := splice(c.Payload, old, must(name.Str))
-		if name.Str == c.ToolName || err != nil {
-			continue
-		}
-		r := c
-		r.ID += "-" + strconv.Itoa(len(list)) // another question
-		r.ToolName, r.Payload = name.Str, payload
-		list = append(list, r)
-	}
-	return list
-}
-
-// Headers of a question that a policy passes on.
-const (
-	HopsHeader   = "Beckon-Hops"   // how many policies have passed it on: two that ask each other must end
-	AcceptHeader = "Beckon-Accept" // the decisions beyond protocol 1.0 that the asker understands
-	AcceptAsk    = "ask"
-)
+// HopsHeader says how many policies have passed a question on: two that ask each other must end.
+const HopsHeader = "Beckon-Hops"
 
 // Decision is a handler's decision.
 type Decision string

@@ -94,14 +94,6 @@ func ParseReply(event string, data, body []byte) (Outcome, error) {
 	default:
 		return Outcome{}, fmt.Errorf("its decision is %q and none of allow, block, modify", Printable(d, 40))
 	}
-	switch d := o.Metadata["permission_decision"]; d {
-	case nil:
-	case "allow", "ask", "deny":
-		o.Decision = Decision(d.(string))
-	default:
-		return Outcome{}, fmt.Errorf("its metadata.permission_decision is %q and none of allow, ask, deny",
-			Printable(fmt.Sprint(d), 40))
-	}
 	return o, nil
 }
 
@@ -188,9 +180,9 @@ type reply struct {
 	Metadata map[string]string          `json:"metadata,omitempty"`
 }
 
-// Reply returns the answer of protocol 1.0 to a question. What the protocol cannot express is a block, but an ask for
-// a caller that understands it (asks); metadata has the texts.
-func Reply(v Verdict, asks bool) []byte {
+// Reply returns the answer of protocol 1.0 to a question. What the protocol cannot express is a block;
+// metadata has the texts.
+func Reply(v Verdict) []byte {
 	r := reply{
 		Version:  protocolVersion,
 		Decision: Allow,
@@ -200,15 +192,12 @@ func Reply(v Verdict, asks bool) []byte {
 			"system_message":     strings.Join(v.System, "\n"),
 		},
 	}
-	if v.Decision == Ask || v.Decision == Allow {
-		r.Metadata["permission_decision"] = string(v.Decision)
-	}
 	maps.DeleteFunc(r.Metadata, func(_, text string) bool { return text == "" })
 	output := v.Extra["updatedToolOutput"]
 	switch {
 	case v.Decision == Deny || v.Halt:
 		r.Decision = Block
-	case v.Decision == Ask && !asks:
+	case v.Decision == Ask:
 		r.Decision = Block
 		r.Reason = strings.TrimSpace("the user is to be asked about this, which protocol 1.0 cannot: " + r.Reason)
 	case v.Input != nil:
@@ -226,6 +215,5 @@ type Posted struct {
 	At           event.Millis // the event's time
 	Hops         int          // how many policies have passed it on
 	Foreign      bool         // it is not known to come from one of the owner's processes on this machine
-	Asks         bool         // the caller understands the answer "ask"
 	Busy         bool         // too much is running: rules answer, and everything else counts as failed
 }
