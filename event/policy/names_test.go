@@ -78,7 +78,9 @@ func TestHandlersOfNames(t *testing.T) {
 			}
 			continue
 		}
-		if failed := r.Results[0].Failed != nil; r.Verdict.Decision != c.want || failed != c.fails || !failed && (c.says.UpdatedInput != nil) != (r.Verdict.Input != nil) {
+		failed := r.Results[0].Failed != nil
+		rewrites := c.says.UpdatedInput != nil
+		if r.Verdict.Decision != c.want || failed != c.fails || !failed && rewrites != (r.Verdict.Input != nil) {
 			t.Errorf("%s: %q %v, input %s", c.name, r.Verdict.Decision, r.Results[0].Failed, r.Verdict.Input)
 		}
 	}

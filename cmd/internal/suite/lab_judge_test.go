@@ -43,8 +43,8 @@ func checkJudgement(t *testing.T, word string, o wire.Outcome) {
 	}
 }
 
-// The client gets its key from a helper in its settings. The user's hooks must not run, or beckon would call itself; the user's and the
-// project's instructions must not reach the judge.
+// The client gets its key from a helper in its settings. The user's hooks must not run, or beckon
+// would call itself; the user's and the project's instructions must not reach the judge.
 func TestPromptByTheClient(t *testing.T) {
 	for _, version := range Bounds {
 		t.Run(version, func(t *testing.T) {

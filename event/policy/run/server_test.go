@@ -321,7 +321,10 @@ func TestServerThatIsDownIsLeftAlone(t *testing.T) {
 	for i, c := range []struct {
 		up, pause, worked bool // the server, the pause before the call, the call
 		tries             int
-	}{{false, false, false, 3}, {false, false, false, 0}, {true, false, false, 0}, {false, true, false, 3}, {true, false, false, 0}, {true, true, true, 1}, {false, false, false, 3}} {
+	}{
+		{false, false, false, 3}, {false, false, false, 0}, {true, false, false, 0}, {false, true, false, 3},
+		{true, false, false, 0}, {true, true, true, 1}, {false, false, false, 3},
+	} {
 		if up = c.up; c.pause {
 			old := time.Now().Add(-downFor)
 			if err := os.Chtimes(down, old, old); err != nil {
