@@ -19,7 +19,6 @@ import (
 const (
 	sweepBytes = 64 << 10 // how far back from its end a new transcript is read
 	youngBytes = 4 << 20  // the same for a session that began after the Sweeper
-	maxUnsaved = 256      // turns that wait for a session's lock
 )
 
 // Sweep stores what the agent of s said between calls, from the end of its transcript. One that cannot be
@@ -66,12 +65,11 @@ func (w *Sweeper) Sweep(ctx context.Context, sessions []state.Session, all bool)
 	return errors.Join(errs...)
 }
 
-// reading is how far a transcript was read, and what is not stored yet.
+// reading is how far a transcript was read.
 type reading struct {
 	path     string // empty: not begun
 	next     int64  // byte of it; negative, from its end, until it could be read
 	progress transcript.Progress
-	unsaved  []state.Turn
 }
 
 // sweep reads on, the first time from back bytes before the end, and stores what is new to the session.
@@ -80,31 +78,25 @@ func (r *reading) sweep(st *store.Store, s *state.Session, back int64) error {
 		return nil
 	}
 	if r.path != s.Transcript {
-		*r = reading{unsaved: r.unsaved}
+		*r = reading{path: s.Transcript, next: -back}
 	}
-	r.read(s, back)
-	if len(r.unsaved) == 0 {
+	turns := r.read(s)
+	if len(turns) == 0 {
 		return nil
 	}
-	err := st.Said(store.KeyOf(s.Record()), r.unsaved)
-	gone := errors.Is(err, fs.ErrNotExist)
-	if err == nil || gone {
-		r.unsaved = nil
-	} else {
-		r.unsaved = r.unsaved[max(0, len(r.unsaved)-maxUnsaved):] // next time
+	err := st.Said(store.KeyOf(s.Record()), turns)
+	if err != nil {
+		*r = reading{} // the next time begins anew
 	}
-	if gone || errors.Is(err, store.ErrBusy) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrBusy) {
 		return nil
 	}
 	return err
 }
 
-// read reads what was appended to the transcript, up to its end. One that cannot be read is
-// gone, or was never written.
-func (r *reading) read(s *state.Session, back int64) {
-	if r.path == "" {
-		r.path, r.next = s.Transcript, -back
-	}
+// read makes turns of what was appended to the transcript, up to its end, and is complete and newer than what
+// s has. A transcript that cannot be read is gone, or was never written.
+func (r *reading) read(s *state.Session) (turns []state.Turn) {
 	for moved := true; moved; {
 		entries, next, err := transcript.Read(r.path, r.next, state.MaxTurn)
 		if next < r.next {
@@ -112,17 +104,13 @@ func (r *reading) read(s *state.Session, back int64) {
 		}
 		moved = err == nil && next != r.next
 		r.next = next
-		r.take(entries, s)
-	}
-}
-
-// take makes turns of the entries that are complete and newer than what s has.
-func (r *reading) take(entries []transcript.Entry, s *state.Session) {
-	r.progress.Add(entries)
-	for _, item := range r.progress.Take() {
-		if item.At > s.Progress && item.At >= s.Created {
-			r.unsaved = append(r.unsaved, state.Turn{Actor: state.SpeakerAgent, Intent: intent.IntentProgress, Confidence: 100,
-				Rule: state.TurnProgress, Text: strings.TrimSpace(item.Text), At: item.At, Source: state.TimeTranscript})
+		r.progress.Add(entries)
+		for _, item := range r.progress.Take() {
+			if item.At > s.Progress && item.At >= s.Created {
+				turns = append(turns, state.Turn{Actor: state.SpeakerAgent, Intent: intent.IntentProgress, Confidence: 100,
+					Rule: state.TurnProgress, Text: strings.TrimSpace(item.Text), At: item.At, Source: state.TimeTranscript})
+			}
 		}
 	}
+	return turns
 }

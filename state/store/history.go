@@ -78,10 +78,11 @@ func dayOf(at event.Millis) string {
 	return min(max(at, 0), last).Time().UTC().Format(time.DateOnly)
 }
 
-// appendHistory appends lines to a day's, in one write, so that lines of two processes do not mix.
+// appendHistory appends lines to a day's, in one write, so that lines of two processes do not mix. It begins
+// with a newline, for a writer that was killed, or had no space left, may have left half a line.
 func (st *Store) appendHistory(day string, lines []byte) {
 	path := st.path(historyDir, day+".jsonl")
-	if err := st.put(path, func() error { return appendTo(path, lines) }); err != nil {
+	if err := st.put(path, func() error { return appendTo(path, append([]byte("\n"), lines...)) }); err != nil {
 		st.Log(err)
 	}
 }
@@ -174,7 +175,6 @@ func (st *Store) days() ([]string, error) {
 }
 
 // readLines calls each for every whole line of a file from offset on, and returns where the last one ends.
-// A line that a killed writer left unfinished ends where the next one begins.
 func readLines(path string, offset int64, each func([]byte)) (end int64, err error) {
 	f, err := open(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -196,17 +196,8 @@ func readLines(path string, offset int64, each func([]byte)) (end int64, err err
 			return offset, err
 		}
 		offset += int64(len(line))
-		each(afterTorn(line[:len(line)-1]))
+		each(line[:len(line)-1])
 	}
-}
-
-// afterTorn returns the last line in b, which may begin with a part of another.
-func afterTorn(b []byte) []byte {
-	start := []byte(lineStart)
-	if len(b) == 0 || !bytes.Contains(b[1:], start) || jsonenc.Decode(string(b), &struct{}{}) {
-		return b
-	}
-	return b[bytes.LastIndex(b, start):]
 }
 
 // Tail returns a function that calls each for the lines that were added since its last call.
