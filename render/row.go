@@ -261,8 +261,8 @@ func row(v *state.Seen) Row {
 	if v.Meter.HasContext {
 		r.Context = &Context{v.Meter.Percent()}
 	}
-	if j := v.Evidence.Job; j.ID != "" {
-		r.Job = &Job{j.ID, j.Name}
+	if id := v.Evidence.Registry.Background(); id != "" {
+		r.Job = &Job{id, v.Evidence.Registry.Name}
 	}
 	r.Group = GroupOf(&r)
 	where(&r, s, v.Evidence.Process)

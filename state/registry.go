@@ -6,23 +6,54 @@ import (
 	"beckon/event"
 )
 
-// Registry is one reading of the client's own sessions/PID.json for this session's process; the
-// zero value means that there is none. It overrides only what it contradicts.
+// Registry is one reading of the client's own sessions/PID.json for a session's process; the zero
+// value means that there is none. It overrides only what it contradicts. The file is undocumented,
+// so any field may be missing.
 type Registry struct {
-	Status     string       // idle, busy, waiting or shell; other values are ignored
-	WaitingFor string       // what is open, in the client's words: see view.asks
-	Needs      string       // what the client asks the user to do about it, if it says so
-	At         event.Millis // statusUpdatedAt
-	Name       string       // what the client calls the session
-	Derived    bool         // Name is made from the directory: the user has given none
+	Pid       int    `json:"pid"`
+	ProcStart string `json:"procStart"` // the client's form of its start time: clock ticks on Linux, a UTC date on macOS
+	NS        string `json:"pidDomain"` // the client's pid namespace, if it tells
+	SessionID string `json:"sessionId"`
+	Cwd       string `json:"cwd"`
+
+	Status     string       `json:"status"`          // idle, busy, waiting or shell; other values are ignored
+	WaitingFor string       `json:"waitingFor"`      // what is open, in the client's words: see view.asks
+	Needs      string       `json:"needs"`           // what the user is to do about it; most clients omit it
+	At         event.Millis `json:"statusUpdatedAt"` // when Status began
+
+	Name       string       `json:"name"`       // the session's name for people
+	NameSource string       `json:"nameSource"` // where Name comes from: derived, ...
+	Kind       string       `json:"kind"`       // interactive, bg, ...
+	Job        string       `json:"jobId"`      // the id of a background session, for `claude attach`
+	Entrypoint string       `json:"entrypoint"` // cli, sdk-cli, ...
+	Version    string       `json:"version"`
+	StartedAt  event.Millis `json:"startedAt"` // when the record was written, a little after the process began
+}
+
+// Usable reports whether the reading is evidence of state: it has a session, a known status and its time.
+func (r Registry) Usable() bool {
+	switch r.Status {
+	case "idle", "busy", "waiting", "shell":
+		return r.SessionID != "" && r.At > 0
+	}
+	return false
 }
 
 // Given returns the name that the user gave the session, or "".
 func (r Registry) Given() string {
-	if r.Derived {
+	if r.NameSource == "derived" { // from the directory
 		return ""
 	}
 	return r.Name
+}
+
+// Background returns the id, for `claude attach`, of a session that the client runs in the background
+// (`claude --bg`); "" of any other.
+func (r Registry) Background() string {
+	if r.Kind != "bg" {
+		return ""
+	}
+	return r.Job
 }
 
 // The client's words for what is open, from 2.1.197 to 2.1.330.

@@ -429,16 +429,8 @@ type Evidence struct {
 	Registry Registry
 	Halted   event.Millis // the newest interrupt in the transcript's tail that no activity of the turn follows
 	Answer   Answer
-	Job      Job
 	Version  string // of the agent, if its own files name it
 	Reviewed bool   // the agent's own reviewer decides on permissions: nobody is asked
-}
-
-// Job is a session that the client runs in the background (`claude --bg`), as its registry
-// names it. The zero value means that the session is not one.
-type Job struct {
-	ID   string // the argument for `claude attach`
-	Name string // for people
 }
 
 // Answer says what the transcript of a headless run shows about the call returned by Session.Asking.

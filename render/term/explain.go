@@ -44,7 +44,7 @@ func Explain(w io.Writer, v state.Seen, facts []state.Fact, now time.Time) error
 		process = fmt.Sprintf("%d on %s: %s", p.Pid, p.Host, cmp.Or(presences[ev.Process], "not known from here"))
 	}
 	line("process", "%s", process)
-	if id := ev.Job.ID; id != "" {
+	if id := ev.Registry.Background(); id != "" {
 		line("runs", "in the background, as job %s; claude attach %[1]s shows it", id)
 	}
 	registry := "nothing to read"

@@ -21,39 +21,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Reading is one file of the client's own registry, sessions/PID.json. It is undocumented, so
-// any field may be missing, and only a Usable reading is evidence of state.
-type Reading struct {
-	Pid       int    `json:"pid"`
-	ProcStart string `json:"procStart"` // the client's form of its start time: clock ticks on Linux, a UTC date on macOS
-	NS        string `json:"pidDomain"` // the client's pid namespace, if it tells
-	SessionID string `json:"sessionId"`
-	Cwd       string `json:"cwd"`
-
-	Status     string `json:"status"`     // idle, busy, waiting, shell; any other is kept but not usable
-	WaitingFor string `json:"waitingFor"` // what is open: "permission prompt", "dialog open", ...
-	Needs      string `json:"needs"`      // what the user is to do about it; most clients omit it
-
-	Name       string `json:"name"`       // the session's name for people
-	NameSource string `json:"nameSource"` // where Name comes from: derived, ...
-	Kind       string `json:"kind"`       // interactive, bg, ...
-	Job        string `json:"jobId"`      // the id of a background session, for `claude attach`
-	Entrypoint string `json:"entrypoint"` // cli, sdk-cli, ...
-	Version    string `json:"version"`
-
-	StartedAt       event.Millis `json:"startedAt"` // when the record was written, a little after the process began
-	StatusUpdatedAt event.Millis `json:"statusUpdatedAt"`
-}
-
-// Usable reports whether the reading is evidence of state: it has a session, a known status and its time.
-func (r Reading) Usable() bool {
-	switch r.Status {
-	case "idle", "busy", "waiting", "shell":
-		return r.SessionID != "" && r.StatusUpdatedAt > 0 && r.StatusUpdatedAt <= latest
-	}
-	return false
-}
-
 // Starting is the status in the reading of a client without a record, which is not Usable.
 const Starting = "starting"
 
@@ -76,7 +43,7 @@ func RegistryDir(getenv func(string) string) string {
 
 // Registry reads all records in dir, usable or not, and adds a reading for each client that has none yet
 // but asks something at its start; by name. Files that vanish meanwhile are left out.
-func Registry(dir string) ([]Reading, error) {
+func Registry(dir string) ([]state.Registry, error) {
 	f, err := plainfile.OpenDir(dir)
 	if err != nil {
 		return nil, err
@@ -87,7 +54,7 @@ func Registry(dir string) ([]Reading, error) {
 		return nil, err
 	}
 	slices.Sort(names) // a key is PID.HEX.key, of which the name alone is read, and comes before PID.json
-	out := make([]Reading, min(len(names), maxRegistry))
+	out := make([]state.Registry, min(len(names), maxRegistry))
 	store.Parallel(len(out), func(i int) {
 		base, rest, _ := strings.Cut(names[i], ".")
 		_, recorded := slices.BinarySearch(names, base+".json")
@@ -99,27 +66,27 @@ func Registry(dir string) ([]Reading, error) {
 			out[i] = unrecorded(pid)
 		}
 	})
-	out = slices.DeleteFunc(out, func(r Reading) bool { return r.Pid == 0 })
-	return slices.CompactFunc(out, func(a, b Reading) bool { return a.Pid == b.Pid }), nil
+	out = slices.DeleteFunc(out, func(r state.Registry) bool { return r.Pid == 0 })
+	return slices.CompactFunc(out, func(a, b state.Registry) bool { return a.Pid == b.Pid }), nil
 }
 
 // unrecorded returns a reading, with the status Starting, of a client in the foreground of a terminal that
 // has no record: it writes one when the dialogs at its start are answered.
-func unrecorded(pid int) (r Reading) {
+func unrecorded(pid int) (r state.Registry) {
 	p, l := lookup(pid)
 	inFront := p.terminal != 0 && p.front == p.group
 	if l != state.Alive || p.dead || !inFront || !named(claude, p.comm) {
 		return r
 	}
 	began, _ := startWall(p.start)
-	return Reading{
-		Pid:             pid,
-		ProcStart:       p.start,
-		SessionID:       strconv.Itoa(pid),
-		Cwd:             event.Cut(procLink(pid, "cwd"), event.MaxPath),
-		Status:          Starting,
-		StartedAt:       began,
-		StatusUpdatedAt: began,
+	return state.Registry{
+		Pid:       pid,
+		ProcStart: p.start,
+		SessionID: strconv.Itoa(pid),
+		Cwd:       event.Cut(procLink(pid, "cwd"), event.MaxPath),
+		Status:    Starting,
+		StartedAt: began,
+		At:        began,
 	}
 }
 
@@ -127,17 +94,17 @@ func unrecorded(pid int) (r Reading) {
 var registryBuffers = sync.Pool{New: func() any { b := make([]byte, maxRegistryFile+1); return &b }}
 
 // ReadRegistryFile reads one record, PID.json. If its content is wrong, the reading is not Usable.
-func ReadRegistryFile(path string) (Reading, error) {
+func ReadRegistryFile(path string) (state.Registry, error) {
 	pid, ok := registryPid(filepath.Base(path))
 	if !ok {
-		return Reading{}, errors.New("reading registry: name is not PID.json")
+		return state.Registry{}, errors.New("reading registry: name is not PID.json")
 	}
 	buf := registryBuffers.Get().(*[]byte)
 	defer registryBuffers.Put(buf)
 	for wait := time.Millisecond; ; wait *= 4 { // a client's write looks torn for less than a millisecond
 		b, err := plainfile.Head(path, *buf, 0)
 		if err != nil {
-			return Reading{}, err
+			return state.Registry{}, err
 		}
 		if gjson.ValidBytes(b) || wait > 4*time.Millisecond {
 			return ParseRegistry(b, pid), nil
@@ -155,11 +122,11 @@ func registryPid(name string) (int, bool) {
 }
 
 // ParseRegistry parses the content of PID.json. Any bytes give a reading that has at least the pid.
-func ParseRegistry(b []byte, pid int) Reading {
-	var r Reading
+func ParseRegistry(b []byte, pid int) state.Registry {
+	var r state.Registry
 	text := string(b)
 	if len(text) > maxRegistryFile || !jsonenc.Decode(text, &r) {
-		return Reading{Pid: pid}
+		return state.Registry{Pid: pid}
 	}
 	if start := gjson.Get(text, "procStart"); start.Type == gjson.Number {
 		r.ProcStart = start.Raw
@@ -176,8 +143,10 @@ func ParseRegistry(b []byte, pid int) Reading {
 		r.NS = ""
 	}
 	r.SessionID, r.Cwd, r.Needs = id, cwd, needs
-	if r.StartedAt < 0 || r.StartedAt > latest {
-		r.StartedAt = 0
+	for _, at := range [...]*event.Millis{&r.StartedAt, &r.At} {
+		if *at < 0 || *at > latest {
+			*at = 0
+		}
 	}
 	if r.Pid != pid {
 		r.Pid, r.Status = pid, "" // another process's
@@ -194,7 +163,7 @@ const slack event.Millis = 2000
 // Match reports whether reading r is of process p, and not of a process that had its pid before. Their
 // start times must be equal where both are clock ticks (Linux). Elsewhere the client writes another form
 // (macOS: the UTC date that ps prints), so p must have started before the record was written.
-func Match(r Reading, p event.Process) bool {
+func Match(r state.Registry, p event.Process) bool {
 	switch {
 	case r.Pid <= 0 || r.Pid != p.Pid || r.ProcStart == "" || p.Start == "":
 		return false

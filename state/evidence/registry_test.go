@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"beckon/event"
+	"beckon/state"
 )
 
 func TestRegistry(t *testing.T) {
@@ -22,11 +23,11 @@ func TestRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(got, func(a, b Reading) int { return a.Pid - b.Pid })
-	want := []Reading{{
+	slices.SortFunc(got, func(a, b state.Registry) int { return a.Pid - b.Pid })
+	want := []state.Registry{{
 		Pid: 5097, ProcStart: "108844", NS: "pid:[4026531836]", SessionID: "dabda8fd-f92e-41c7-ad53-eea3481c4258", Cwd: "/home/u/proj",
 		Status: "busy", Name: "proj-31", NameSource: "derived", Kind: "interactive", Entrypoint: "cli", Version: "2.1.329",
-		StartedAt: 1795182913991, StatusUpdatedAt: 1795182949946,
+		StartedAt: 1795182913991, At: 1795182949946,
 	}, {
 		Pid: 10495, ProcStart: "417685", SessionID: "30bf45a3-f179-42ad-ae0e-01a48b6b234f", Cwd: "/home/u/proj",
 		Name: "proj-9b", NameSource: "derived", Kind: "interactive", Entrypoint: "sdk-cli", Version: "2.1.197",
@@ -34,7 +35,7 @@ func TestRegistry(t *testing.T) {
 	}, {
 		Pid: 16800, ProcStart: "177100", SessionID: "cad5635e-19e2-48cf-9e69-78056e60322f", Cwd: "/home/u/proj",
 		Status: "idle", Name: "proj-3b", NameSource: "derived", Kind: "interactive", Entrypoint: "cli", Version: "2.1.197",
-		StartedAt: 1795183596735, StatusUpdatedAt: 1795183596691,
+		StartedAt: 1795183596735, At: 1795183596691,
 	}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
@@ -100,7 +101,7 @@ func TestParseRegistry(t *testing.T) {
 		if r.Usable() != tt.usable || r.Pid != 7 {
 			t.Errorf("%s: got %+v", tt.name, r)
 		}
-		if tt.usable && (r.SessionID != "s" || r.Status != "busy" || r.StatusUpdatedAt != 1795182949946) {
+		if tt.usable && (r.SessionID != "s" || r.Status != "busy" || r.At != 1795182949946) {
 			t.Errorf("%s: got %+v", tt.name, r)
 		}
 	}
@@ -129,7 +130,7 @@ func TestRegistryDirectory(t *testing.T) {
 	}
 	mkdir(t, dir, "13.json")
 	got, err := Registry(dir)
-	slices.SortFunc(got, func(a, b Reading) int { return a.Pid - b.Pid })
+	slices.SortFunc(got, func(a, b state.Registry) int { return a.Pid - b.Pid })
 	if err != nil || len(got) != 2 || got[0].Pid != 7 || !got[0].Usable() || got[1].Pid != 12 || got[1].Usable() {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -149,7 +150,7 @@ func TestRegistryDirectory(t *testing.T) {
 func TestRegistryTorn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "7.json")
 	good := `{"pid":7,"sessionId":"s","status":"idle","statusUpdatedAt":5}`
-	var r Reading
+	var r state.Registry
 	var err error
 	for range 50 { // on a busy machine the writer may come too late
 		write(t, file, good[:30])
@@ -205,7 +206,7 @@ func TestRegistryBesideAWriter(t *testing.T) {
 			t.Fatal(err)
 		case !r.Usable():
 			torn++
-		case len(r.SessionID) != int(r.StatusUpdatedAt):
+		case len(r.SessionID) != int(r.At):
 			t.Fatalf("a mix of two writes: %+v", r)
 		}
 	}
@@ -238,25 +239,25 @@ func TestMatch(t *testing.T) {
 		t.Skip("no process evidence on this platform")
 	}
 	began, _ := startWall(us.Start)
-	with := func(f func(r *Reading)) Reading {
-		r := Reading{Pid: us.Pid, ProcStart: us.Start, StartedAt: began + 3000}
+	with := func(f func(r *state.Registry)) state.Registry {
+		r := state.Registry{Pid: us.Pid, ProcStart: us.Start, StartedAt: began + 3000}
 		f(&r)
 		return r
 	}
 	const date = "Mon Aug 17 05:43:19 2026"
 	for _, tt := range []struct {
 		name string
-		r    Reading
+		r    state.Registry
 		want bool
 	}{
-		{"equal", with(func(r *Reading) {}), true},
-		{"another pid", with(func(r *Reading) { r.Pid++ }), false},
-		{"no start time", with(func(r *Reading) { r.ProcStart = "" }), false},
-		{"another namespace", with(func(r *Reading) { r.NS = "pid:[1]" }), false},
-		{"our namespace", with(func(r *Reading) { r.NS = us.NS }), true},
-		{"a date, made after we began", with(func(r *Reading) { r.ProcStart = date }), true},
-		{"a date, made long before we began: the pid was reused", with(func(r *Reading) { r.ProcStart, r.StartedAt = date, began-60_000 }), false},
-		{"a date and nothing else", with(func(r *Reading) { r.ProcStart, r.StartedAt = date, 0 }), false},
+		{"equal", with(func(r *state.Registry) {}), true},
+		{"another pid", with(func(r *state.Registry) { r.Pid++ }), false},
+		{"no start time", with(func(r *state.Registry) { r.ProcStart = "" }), false},
+		{"another namespace", with(func(r *state.Registry) { r.NS = "pid:[1]" }), false},
+		{"our namespace", with(func(r *state.Registry) { r.NS = us.NS }), true},
+		{"a date, made after we began", with(func(r *state.Registry) { r.ProcStart = date }), true},
+		{"a date, made long before we began: the pid was reused", with(func(r *state.Registry) { r.ProcStart, r.StartedAt = date, began-60_000 }), false},
+		{"a date and nothing else", with(func(r *state.Registry) { r.ProcStart, r.StartedAt = date, 0 }), false},
 	} {
 		if us.NS == "" && tt.r.NS != "" {
 			continue
@@ -265,10 +266,10 @@ func TestMatch(t *testing.T) {
 			t.Errorf("%s: got %t", tt.name, got)
 		}
 	}
-	if us.NS != "" && Match(with(func(r *Reading) { r.ProcStart += "0" }), us) {
+	if us.NS != "" && Match(with(func(r *state.Registry) { r.ProcStart += "0" }), us) {
 		t.Error("other clock ticks match")
 	}
-	if Match(Reading{}, event.Process{}) {
+	if Match(state.Registry{}, event.Process{}) {
 		t.Error("nothing matches nothing")
 	}
 }
@@ -308,7 +309,7 @@ func FuzzRegistry(f *testing.F) {
 		}
 		id, _ := want.SessionID.(string)
 		at, _ := want.StatusUpdatedAt.(float64)
-		if int(want.Pid) != pid || clean(id, event.MaxID) != r.SessionID || want.Status != any(r.Status) || event.Millis(at) != r.StatusUpdatedAt {
+		if int(want.Pid) != pid || clean(id, event.MaxID) != r.SessionID || want.Status != any(r.Status) || event.Millis(at) != r.At {
 			t.Fatalf("%q: got %+v, encoding/json %+v", b, r, want)
 		}
 	})

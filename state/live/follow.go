@@ -51,7 +51,7 @@ type entry struct {
 	metered plainfile.Version
 	at      event.Millis // when it was seen so
 	open    bool         // its files may change at any time
-	reading evidence.Reading
+	reading state.Registry
 
 	hookless bool // known only to the client's registry
 	several  bool // see unmatched

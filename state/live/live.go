@@ -113,11 +113,11 @@ func (r *Reader) begin() {
 }
 
 // readings is the client's registry, by pid.
-type readings map[int]evidence.Reading
+type readings map[int]state.Registry
 
 // readRegistry reads the client's registry. Without it, hooks decide.
 func (r *Reader) readRegistry() readings {
-	var list []evidence.Reading
+	var list []state.Registry
 	if r.staged != nil {
 		list = r.staged.registry
 	} else if r.registry != "" {
@@ -131,10 +131,10 @@ func (r *Reader) readRegistry() readings {
 }
 
 // of returns the usable record of process p, if there is one.
-func (known readings) of(p event.Process) (evidence.Reading, bool) {
+func (known readings) of(p event.Process) (state.Registry, bool) {
 	r := known[p.Pid]
 	if !r.Usable() || !evidence.Match(r, p) {
-		return evidence.Reading{}, false
+		return state.Registry{}, false
 	}
 	return r, true
 }
@@ -148,7 +148,7 @@ func (r *Reader) presence(p event.Process, heard event.Millis) state.Presence {
 
 // unmatched is a registry record that belongs to no hooked session.
 type unmatched struct {
-	reading evidence.Reading
+	reading state.Registry
 	several bool // another process is known to run the same session
 }
 
@@ -189,7 +189,7 @@ const StagedFile = "staged.json"
 // staged is evidence from a recording.
 type staged struct {
 	now      event.Millis
-	registry []evidence.Reading
+	registry []state.Registry
 }
 
 func readStaged(dir string) *staged {

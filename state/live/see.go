@@ -80,7 +80,7 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 	p := s.Origin.Process
 	ev.Process = r.presence(p, s.Activity)
 	if reading, ok := known.of(p); ok {
-		ev.Registry, ev.Job, ev.Version = fact(reading), job(reading), reading.Version
+		ev.Registry, ev.Version = reading, reading.Version
 		if reading.SessionID != s.ID {
 			ev.Registry.Name = "" // of the session that took over the process
 		}
@@ -108,25 +108,6 @@ func (r *Reader) evidence(s *state.Session, known readings, now event.Millis) (e
 		ev.Answer, open = answer(s.Transcript, id, asked, now), true
 	}
 	return ev, open
-}
-
-// job returns the background session of r; zero if it has none.
-func job(r evidence.Reading) (j state.Job) {
-	if r.Kind == "bg" && r.Job != "" {
-		j = state.Job{ID: r.Job, Name: r.Name}
-	}
-	return j
-}
-
-func fact(r evidence.Reading) state.Registry {
-	return state.Registry{
-		Status:     r.Status,
-		WaitingFor: r.WaitingFor,
-		Needs:      r.Needs,
-		At:         r.StatusUpdatedAt,
-		Name:       r.Name,
-		Derived:    r.NameSource == "derived",
-	}
 }
 
 // answer reads from the transcript of a headless run whether the call that asked has returned.
@@ -223,8 +204,8 @@ func (r *Reader) unhooked(u unmatched, now event.Millis) (state.Seen, bool) {
 	}
 	g := evidence.Git(reading.Cwd)
 	s := state.Session{
-		Schema: state.Schema, ID: reading.SessionID, Agent: "claude-code", Cwd: reading.Cwd, Name: fact(reading).Given(),
-		Created: reading.StartedAt, Updated: reading.StatusUpdatedAt,
+		Schema: state.Schema, ID: reading.SessionID, Agent: "claude-code", Cwd: reading.Cwd, Name: reading.Given(),
+		Created: reading.StartedAt, Updated: reading.At,
 		Origin: event.Origin{
 			Process:  p,
 			Host:     r.here.Host,
@@ -237,13 +218,13 @@ func (r *Reader) unhooked(u unmatched, now event.Millis) (state.Seen, bool) {
 	if u.several {
 		s.Part = store.PartOf(p)
 	}
-	ev := state.Evidence{Process: state.Alive, Registry: fact(reading), Job: job(reading), Version: reading.Version}
+	ev := state.Evidence{Process: state.Alive, Registry: reading, Version: reading.Version}
 	if ev.Registry.Status == "idle" && r.staged == nil {
 		r.closingWords(&s)
 	}
 	st := state.Resolve(s, ev, now)
 	st.Source, st.Confidence = state.FromRegistry, state.FromRegistry.Confidence()
-	st.Since = reading.StatusUpdatedAt
+	st.Since = reading.At
 	return state.Seen{Session: s, Evidence: ev, Status: st}, true
 }
 

@@ -13,7 +13,7 @@ func TestFindNamed(t *testing.T) {
 	seen := []state.Seen{
 		{Session: state.Session{ID: "1aaaaaaa-1", Seat: "1", Name: "shop front"}},
 		{Session: state.Session{ID: "2bbbbbbb-2", Seat: "2", Origin: event.Origin{Git: event.Git{Repo: "website", Branch: "show-prices"}}}},
-		{Session: state.Session{ID: "3ccccccc-3", Seat: "3", Name: "api"}, Evidence: state.Evidence{Registry: state.Registry{Name: "depot-7f", Derived: true}}},
+		{Session: state.Session{ID: "3ccccccc-3", Seat: "3", Name: "api"}, Evidence: state.Evidence{Registry: state.Registry{Name: "depot-7f", NameSource: "derived"}}},
 		{Session: state.Session{ID: "4ddddddd-4", Seat: "4", Name: "old shop"}, Status: state.Status{State: state.Ended}},
 	}
 	for i := range seen[:3] {
