@@ -309,7 +309,8 @@ func FuzzRegistry(f *testing.F) {
 		}
 		id, _ := want.SessionID.(string)
 		at, _ := want.StatusUpdatedAt.(float64)
-		if int(want.Pid) != pid || clean(id, event.MaxID) != r.SessionID || want.Status != any(r.Status) || event.Millis(at) != r.At {
+		if int(want.Pid) != pid || clean(id, event.MaxID) != r.SessionID || want.Status != any(r.Status) ||
+			event.Millis(at) != r.At {
 			t.Fatalf("%q: got %+v, encoding/json %+v", b, r, want)
 		}
 	})

@@ -106,9 +106,12 @@ func (r *reading) read(s *state.Session) (turns []state.Turn) {
 		r.next = next
 		r.progress.Add(entries)
 		for _, item := range r.progress.Take() {
+			turn := state.Turn{
+				Actor: state.SpeakerAgent, Intent: intent.IntentProgress, Confidence: 100, Rule: state.TurnProgress,
+				Text: strings.TrimSpace(item.Text), At: item.At, Source: state.TimeTranscript,
+			}
 			if item.At > s.Progress && item.At >= s.Created {
-				turns = append(turns, state.Turn{Actor: state.SpeakerAgent, Intent: intent.IntentProgress, Confidence: 100,
-					Rule: state.TurnProgress, Text: strings.TrimSpace(item.Text), At: item.At, Source: state.TimeTranscript})
+				turns = append(turns, turn)
 			}
 		}
 	}
