@@ -23,6 +23,7 @@ import (
 	handlers "beckon/event/policy/run"
 	"beckon/event/redact"
 	"beckon/render"
+	"beckon/render/notify"
 	"beckon/render/web"
 	"beckon/render/web/access"
 	"beckon/state"
@@ -43,10 +44,6 @@ type serveCmd struct {
 	Hooks   bool     `hidden:"" default:"true" negatable:"" help:"Take events that are posted to /hook (default: yes)."`
 	Fleet   bool     `help:"Add the sessions of other machines: of the fleet that this one joined, and of the setting hosts."`
 	Service bool     `help:"Write a unit for systemd, on macOS for launchd, that serves while you are logged in."`
-
-	// Flags of earlier releases, which may stand in a unit that --service wrote.
-	Link bool `hidden:"" help:"Did publish this machine's sessions; beckon fleet link does."`
-	Poll bool `hidden:"" help:"Did poll the files where the system does not report changes."`
 }
 
 // Validate implements kong's validation.
@@ -63,9 +60,6 @@ func (c *serveCmd) Validate() error {
 	}
 	return nil
 }
-
-// stopTime is how long requests in progress have when the server is stopped.
-const stopTime = 5 * time.Second
 
 func (c *serveCmd) Run(a *app) error {
 	token, err := a.serveToken()
@@ -84,9 +78,6 @@ func (c *serveCmd) Run(a *app) error {
 			Args:  c.args(),
 		})
 	}
-	if c.Link {
-		fmt.Fprintln(a.Stderr, "beckon: serve does not publish any more; beckon fleet link --service writes a unit that does")
-	}
 	logger := newLog(a.App, "serve")
 	logError := func(err error) { logger.Error().Err(err).Send() }
 	if c.QR { // before anything is started
@@ -94,14 +85,9 @@ func (c *serveCmd) Run(a *app) error {
 			return err
 		}
 	}
-	var seen func(context.Context, []state.Seen, time.Time)
+	var notifier *notify.Follower
 	if c.Notify {
-		notifier := a.follower()
-		seen = func(_ context.Context, all []state.Seen, now time.Time) {
-			if err := notifier.Look(all, now); err != nil {
-				logError(err)
-			}
-		}
+		notifier = a.follower()
 	}
 	l, err := access.Listen(c.Addr)
 	if err != nil {
@@ -122,7 +108,7 @@ func (c *serveCmd) Run(a *app) error {
 		Registry: filepath.Join(a.ClaudeDir(), "sessions"),
 		Log:      logError,
 		Queue:    a.Queue(""),
-		Seen:     seen,
+		Notifier: notifier,
 		Others:   elsewhere,
 		Version:  cli.Version(),
 		Token:    token,
@@ -148,7 +134,9 @@ func (c *serveCmd) Run(a *app) error {
 	c.say(a, link)
 	logger.Info().Str("address", c.Addr).Str("version", cli.Version()).Msg("serving")
 	defer func() { logger.Info().Msg("stopped") }()
-	return serveUntilSignal(s, l)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal kills
+	return s.Serve(ctx, l)
 }
 
 // serveToken returns the server's token: that of the environment, else the one stored in the
@@ -267,7 +255,7 @@ func (c *serveCmd) visit(a *app, token string) error {
 	switch {
 	case !ok:
 		return cli.Hint("beckon serve starts one; give the --addr that it was started with", "no beckon serves on %s", c.Addr)
-	case whose.Who == access.Another:
+	case whose.IsAnother():
 		return cli.Hint("give another port with --addr", "another user serves on %s", url)
 	case !access.IsName(health.Name) || health.Token != access.Fingerprint(token):
 		return cli.Hint("set BECKON_TOKEN as it was for the server; one of an older version must be restarted",
@@ -290,27 +278,6 @@ func (a *app) redactedConfig() (any, error) {
 		values[name] = v
 	}
 	return values, err
-}
-
-// serveUntilSignal serves until the first interrupt, and drops requests in progress at the
-// second.
-func serveUntilSignal(s *web.Server, l net.Listener) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	closed := make(chan error, 1)
-	context.AfterFunc(ctx, func() {
-		stop() // a second signal kills
-		deadline, cancel := context.WithTimeout(context.Background(), stopTime)
-		defer cancel()
-		closed <- s.Close(deadline)
-	})
-	if err := s.Serve(l); err != nil || ctx.Err() == nil {
-		return err
-	}
-	if err := <-closed; err != nil {
-		return fmt.Errorf("stopping the server: %w", err)
-	}
-	return nil
 }
 
 // maxLog is the size at which the log is renamed.

@@ -33,7 +33,7 @@ type feed struct {
 	meter          meter
 	push           func(ctx context.Context, seen []state.Seen, now time.Time) // tells devices
 
-	handing, sweeping atomic.Bool  // Options.Seen runs, transcripts are read
+	handing, sweeping atomic.Bool  // users are notified, transcripts are read
 	sweptAt, sweeps   atomic.Int64 // when all transcripts were last read (Unix ms), and how often
 	lookedAt          atomic.Int64 // when those of some sessions were
 
@@ -144,8 +144,10 @@ func (f *feed) run(ctx context.Context) {
 		}
 		aside(&f.sweeping, func() { f.sweep(ctx, seen) })
 		aside(&f.handing, func() {
-			if f.o.Seen != nil {
-				f.o.Seen(ctx, seen, u.Now.Time())
+			if f.o.Notifier != nil {
+				if err := f.o.Notifier.Look(seen, u.Now.Time()); err != nil {
+					f.o.Log(err)
+				}
 			}
 			f.push(ctx, seen, u.Now.Time())
 		})

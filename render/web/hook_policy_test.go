@@ -196,9 +196,7 @@ func TestSlowPolicy(t *testing.T) {
 	if r := x.Do("POST", "/hook", `{"session_id":"p0","hook_event_name":"Notification","message":"x"}`); r.Body != `{"busy":true}` {
 		t.Errorf("one more: %d %s", r.Status, r.Body)
 	}
-	done, stop := context.WithTimeout(context.Background(), 10*time.Second)
-	defer stop()
-	if err := x.s.Close(done); err != nil {
+	if err := x.stop(); err != nil {
 		t.Errorf("closing: %v", err)
 	}
 	wait.Wait()

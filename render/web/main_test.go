@@ -59,6 +59,7 @@ type site struct {
 	client
 	s    *Server
 	st   *store.Store
+	stop func() error
 	home string
 	mu   sync.Mutex
 	errs []error // what was logged
@@ -109,15 +110,12 @@ func serveOn(t testing.TB, l net.Listener, o Options) *site {
 		return err
 	}
 	x.s = New(o)
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- x.s.Serve(l) }()
+	go func() { done <- x.s.Serve(ctx, l) }()
+	x.stop = sync.OnceValue(func() error { cancel(); return <-done })
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := x.s.Close(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("closing: %v", err)
-		}
-		if err := <-done; err != nil {
+		if err := x.stop(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("serving: %v", err)
 		}
 	})

@@ -21,8 +21,9 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := New(Options{Store: storeIn(t.TempDir()), Registry: t.TempDir(), Token: testToken})
+	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
+	go func() { served <- s.Serve(ctx, l) }()
 	x := &site{client: client{T: t, Key: testToken, URL: "http://" + l.Addr().String()}, s: s}
 	x.Until("it is ready", func() bool { return x.Get("/healthz").Status == http.StatusOK })
 	for range 20 {
@@ -33,17 +34,13 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer idle.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
 	start := time.Now()
-	if err := s.Close(ctx); err != nil {
-		t.Errorf("closing: %v", err)
+	cancel()
+	if err := <-served; err != nil {
+		t.Errorf("serving: %v", err)
 	}
 	if took := time.Since(start); took > 8*time.Second {
 		t.Errorf("closing took %v", took)
-	}
-	if err := <-served; err != nil {
-		t.Errorf("serving: %v", err)
 	}
 	var left string
 	x.Until("all goroutines are gone\n"+left, func() bool {
@@ -64,27 +61,27 @@ func TestCloseLeavesNothing(t *testing.T) {
 
 // A request that never ends does not keep the server up beyond the deadline.
 func TestCloseHasADeadline(t *testing.T) {
-	x := serve(t, Options{})
+	t.Parallel()
+	asked, never := make(chan bool), make(chan bool)
+	defer close(never)
+	x := serve(t, Options{Policy: judge{answer: func(context.Context, Question) []byte {
+		asked <- true
+		<-never
+		return nil
+	}}})
 	c, err := net.Dial("tcp", strings.TrimPrefix(x.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	fmt.Fprintf(c, "POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{%s", strings.Repeat(" ", smallBody))
-	x.Until("the request is under way", func() bool {
-		free := x.s.large.TryAcquire(maxBody)
-		if free {
-			x.s.large.Release(maxBody)
-		}
-		return !free
-	})
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
+	body := `{"session_id":"s","hook_event_name":"Notification","message":"x"}`
+	fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n%s", hookHead, len(body), body)
+	<-asked
 	start := time.Now()
-	if err := x.s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if err := x.stop(); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("closing: %v", err)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > stopTime+3*time.Second {
 		t.Errorf("closing took %v", took)
 	}
 }

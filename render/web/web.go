@@ -15,6 +15,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"maps"
@@ -24,6 +25,7 @@ import (
 	"time"
 
 	"beckon/render"
+	"beckon/render/notify"
 	"beckon/render/web/access"
 	"beckon/state"
 	"beckon/state/alert"
@@ -46,9 +48,8 @@ type Options struct {
 	Closed   bool         // events over HTTP are ignored
 	Policy   Policy       // answers what is posted to /hook; nil for none
 
-	// Seen, unless it is nil, is called with the live sessions, every Timing.Recheck, one call at a
-	// time. It must not change its argument.
-	Seen func(ctx context.Context, seen []state.Seen, now time.Time)
+	// Notifier, unless it is nil, looks at the live sessions, every Timing.Recheck.
+	Notifier *notify.Follower
 	// Others, unless it is nil, calls show with the rows of other machines, now and whenever they
 	// change, until its context ends.
 	Others func(ctx context.Context, show func([]render.Row))
@@ -80,9 +81,7 @@ type Server struct {
 	noting   *semaphore.Weighted // all others, so that they never take the place of a question
 	kept     memo
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	work   sync.WaitGroup
+	ctx context.Context // ends when the server stops
 }
 
 // Limits on how long a request may take, and how large its header may be.
@@ -91,11 +90,9 @@ const (
 	readTimeout   = 30 * time.Second
 	writeTimeout  = 30 * time.Second
 	idleTimeout   = 2 * time.Minute
+	stopTime      = 7 * time.Second // for requests in progress; net/http needs six for connections without one
 	maxHeader     = 32 << 10
 )
-
-// errStopped is the reason when the server's context ends.
-var errStopped = errors.New("the server was stopped")
 
 // New makes a server. Nothing of the sessions is read before Serve.
 func New(o Options) *Server {
@@ -104,9 +101,9 @@ func New(o Options) *Server {
 		o.Log = func(error) {}
 	}
 	o.Log = logOnce(o.Log)
-	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Server{
-		o: o, feed: newFeed(&o), ctx: ctx, cancel: func() { cancel(errStopped) },
+		o:        o,
+		feed:     newFeed(&o),
 		large:    semaphore.NewWeighted(maxBody),
 		deciding: semaphore.NewWeighted(maxDeciding),
 		noting:   semaphore.NewWeighted(maxNoting),
@@ -128,7 +125,7 @@ func New(o Options) *Server {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		BaseContext:       func(net.Listener) context.Context { return ctx },
+		BaseContext:       func(net.Listener) context.Context { return s.ctx },
 		ConnContext:       access.Connect,
 		ErrorLog:          log.New(io.Discard, "", 0), // anybody can make it log broken connections
 	}
@@ -138,31 +135,34 @@ func New(o Options) *Server {
 // Name returns a name of this machine that only this server uses, for access.Link.
 func (s *Server) Name() string { return s.guard.Name() }
 
-// Serve watches the sessions and serves until Close; it then returns nil.
-func (s *Server) Serve(l net.Listener) error {
+// Serve watches the sessions and serves until ctx ends: event streams end at once, requests in
+// progress have stopTime. Nothing of it runs when it returns.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if err := s.feed.start(); err != nil {
 		_ = l.Close()
 		return err
 	}
-	l = s.guard.Listen(l)
-	s.work.Go(func() { s.feed.run(s.ctx) })
-	err := s.http.Serve(l)
+	ctx, cancel := context.WithCancel(ctx)
+	s.ctx = ctx
+	stopped := make(chan error, 1)
+	context.AfterFunc(ctx, func() {
+		late, cancel := context.WithTimeout(context.Background(), stopTime)
+		defer cancel()
+		err := s.http.Shutdown(late)
+		if err != nil {
+			err = fmt.Errorf("stopping the server: %w", errors.Join(err, s.http.Close()))
+		}
+		stopped <- err
+	})
+	var work sync.WaitGroup
+	work.Go(func() { s.feed.run(ctx) })
+	err := s.http.Serve(s.guard.Listen(l))
 	if errors.Is(err, http.ErrServerClosed) {
-		return nil
+		err = nil
 	}
-	return err
-}
-
-// Close stops the server: event streams end at once, requests in progress have until ctx ends.
-// Nothing of it runs when Close returns.
-func (s *Server) Close(ctx context.Context) error {
-	s.cancel()
-	err := s.http.Shutdown(ctx)
-	if err != nil {
-		err = errors.Join(err, s.http.Close())
-	}
-	s.work.Wait()
-	return err
+	cancel()
+	work.Wait()
+	return errors.Join(err, <-stopped)
 }
 
 // logOnce returns log without repetitions: a check that fails would otherwise log every second, for

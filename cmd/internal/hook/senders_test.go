@@ -245,12 +245,11 @@ func serve(t *testing.T, s sender) site {
 	}
 	st := store.Open(filepath.Join(t.TempDir(), "state"))
 	w := web.New(web.Options{Store: st, Log: func(err error) { t.Error(err) }})
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- w.Serve(l) }()
+	go func() { done <- w.Serve(ctx, l) }()
 	t.Cleanup(func() {
-		if err := w.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}

@@ -42,7 +42,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		}
 		taken := &conn{Conn: c, peer: peerAt(c)}
 		others := int32(1)
-		if taken.peer.Who == Owner {
+		if taken.peer == owner {
 			others = 0
 		}
 		taken.leave = sync.OnceFunc(func() { l.all.Add(-1); l.others.Add(-others) })

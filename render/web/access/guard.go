@@ -172,9 +172,9 @@ func (g *Guard) checkCaller(r *http.Request, needs Scope) (c caller, _ *Fault) {
 		c.may = Events
 	}
 	switch {
-	case c.may&needs == needs && (needs != Open || who.Who != Another || r.URL.Path == "/healthz"):
+	case c.may&needs == needs && (needs != Open || !who.IsAnother() || r.URL.Path == "/healthz"):
 		return c, nil
-	case who.Who == Another && c.may == 0:
+	case who.IsAnother() && c.may == 0:
 		return c, errAnother
 	case c.may == 0 || !sent:
 		return c, errUnauthorized
@@ -201,7 +201,7 @@ func (g *Guard) refuseKey(who Peer) *Fault {
 	switch {
 	case !g.wrong.Allow():
 		return NewFault(http.StatusTooManyRequests, "too_many_guesses", "too many wrong tokens", "wait a second")
-	case who.Who == Another:
+	case who.IsAnother():
 		return errAnother
 	}
 	return errUnauthorized
@@ -209,7 +209,7 @@ func (g *Guard) refuseKey(who Peer) *Fault {
 
 // callerWith returns who sends a token, or a session.
 func (g *Guard) callerWith(key string, who Peer) caller {
-	if s := g.find(key, who.Name); s != nil {
+	if s := g.find(key, who); s != nil {
 		return caller{Events | Read | Act | Answer, s}
 	}
 	if same(key, g.token) {
@@ -233,7 +233,7 @@ func (g *Guard) Over(r *http.Request) <-chan struct{} {
 }
 
 // OwnPeer reports whether one of the owner's processes, including browsers, sent r directly.
-func OwnPeer(r *http.Request) bool { return connOf(r).peer.Who == Owner && !forwarded(r) }
+func OwnPeer(r *http.Request) bool { return connOf(r).peer == owner && !forwarded(r) }
 
 // fromBrowser reports whether a browser sent r: those since 2023 name the site.
 func fromBrowser(r *http.Request) bool {

@@ -104,7 +104,7 @@ type SignedIn struct {
 // Login serves POST /api/login: a session for a code.
 func (g *Guard) Login(w http.ResponseWriter, r *http.Request) error {
 	code, now, c := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), time.Now(), connOf(r)
-	here := isLocal(c.Conn) && c.peer.Who != Another && !forwarded(r)
+	here := isLocal(c.Conn) && !c.peer.IsAnother() && !forwarded(r)
 	if !g.take(code, here, now) {
 		g.refuse(w, g.refuseKey(c.peer))
 		return nil
@@ -113,7 +113,7 @@ func (g *Guard) Login(w http.ResponseWriter, r *http.Request) error {
 	// there finds what a browser keeps for that address. So a session of loopback ends with the
 	// server, and one of an address that leads elsewhere is kept.
 	kept := !Loopback(Host(r.Host))
-	return OK(w, SignedIn{g.begin(c.peer.Name, kept, now)})
+	return OK(w, SignedIn{g.begin(c.peer, kept, now)})
 }
 
 // Logout serves POST /api/logout: it ends the session that sends it.
@@ -138,7 +138,7 @@ func (g *Guard) Prove(w http.ResponseWriter, r *http.Request) error {
 	g.mu.Lock()
 	s := g.sessions[q.Get("session")]
 	g.mu.Unlock()
-	if words := q.Get("words"); s != nil && s.User == connOf(r).peer.Name && len(words) >= keyBits/4 {
+	if words := q.Get("words"); s != nil && s.User == connOf(r).peer && len(words) >= keyBits/4 {
 		return OK(w, Proof{hex.EncodeToString(mac(s.Digest, "proof "+words))})
 	}
 	return errUnauthorized
@@ -178,7 +178,7 @@ const (
 // listens on the port at 127.0.0.1 or at ::1.
 type session struct {
 	Digest string    `json:"digest"`
-	User   string    `json:"user,omitempty"` // as Peer names users
+	User   Peer      `json:"user,omitempty"`
 	Used   time.Time `json:"used"`
 	Token  string    `json:"token"` // the fingerprint of the owner's
 	Device *Device   `json:"device,omitempty"`
@@ -264,7 +264,7 @@ func digestOf(secret string) string {
 
 // find returns the session with a key of one of user's browsers, nil if there is none, and records
 // its use.
-func (g *Guard) find(key, user string) *session {
+func (g *Guard) find(key string, user Peer) *session {
 	id, secret, _ := strings.Cut(key, ".")
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -280,7 +280,7 @@ func (g *Guard) find(key, user string) *session {
 }
 
 // begin creates a session, and returns its key.
-func (g *Guard) begin(user string, kept bool, now time.Time) string {
+func (g *Guard) begin(user Peer, kept bool, now time.Time) string {
 	id, secret := newKey()[:16], newKey()
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -111,7 +111,7 @@ func TestCode(t *testing.T) {
 // Another user of the machine cannot use a code of the owner's browser.
 func TestCodeOfAnother(t *testing.T) {
 	x := serve(t, Options{Token: testToken})
-	for _, by := range []Peer{{Who: Another, Name: "2"}} {
+	for _, by := range []Peer{"64321"} {
 		r := httptest.NewRequest("POST", "http://localhost/api/login", nil)
 		r.Header.Set("Authorization", "Bearer "+x.code())
 		w := httptest.NewRecorder()
@@ -211,9 +211,9 @@ func TestSessionIsItsUsers(t *testing.T) {
 		x.h.ServeHTTP(w, from(by, r))
 		return w
 	}
-	owner, other, proxy, remote := Peer{Who: Owner, Name: "1"}, Peer{Who: Another, Name: "2"}, Peer{Name: "0"}, Peer{}
+	other, proxy, remote := Peer("64321"), Peer("0"), Peer("")
 	for _, user := range []Peer{owner, other, proxy, remote} {
-		session := x.d.begin(user.Name, false, time.Now())
+		session := x.d.begin(user, false, time.Now())
 		for _, by := range []Peer{owner, other, proxy, remote} {
 			if by != user {
 				ask(by, "POST", "/api/logout", session)
@@ -247,8 +247,8 @@ func TestSessionsEndWithTheToken(t *testing.T) {
 // The server proves to the page of a session that it knows it, and to nobody else.
 func TestProof(t *testing.T) {
 	x := serve(t, Options{Token: testToken})
-	owner, other, remote := Peer{Who: Owner, Name: "1"}, Peer{Who: Another, Name: "2"}, Peer{}
-	session := x.d.begin(owner.Name, false, time.Now())
+	other, remote := Peer("64321"), Peer("")
+	session := x.d.begin(owner, false, time.Now())
 	id, secret, _ := strings.Cut(session, ".")
 	prove := func(by Peer, id, words string, headers ...string) (int, string) {
 		r := httptest.NewRequest("GET", fmt.Sprintf("http://localhost/api/proof?session=%s&words=%s", id, words), nil)

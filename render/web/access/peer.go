@@ -9,27 +9,18 @@ import (
 	"strconv"
 )
 
-// Peer is who is at the other end of a loopback connection. The system knows this for each socket
-// (Linux, macOS); nothing that the other end sends matters. Owner is a process of this user at the
-// time of asking, but not who uses it: a proxy, a container's network helper or a tunnel of the
-// user looks like the user. Root is Unknown, since the system's own proxies run as root, and what
-// they forward may come from anywhere.
-type Peer struct {
-	Who Who
-	// Name identifies the system's user: the number of the user id. It is empty if unknown.
-	Name string
-}
+// Peer is the user, by number, whose process is at the other end of a loopback connection. The system
+// knows this for each socket (Linux, macOS); nothing that the other end sends matters. It is empty for a
+// peer on another machine, for a socket that is closed already, and wherever the system does not know.
+type Peer string
 
-// Who is a user, seen from this process.
-type Who uint8
+// owner is the user that this process runs as. Whoever uses a proxy, a container's network helper or a
+// tunnel of theirs looks like them.
+var owner = Peer(strconv.Itoa(os.Geteuid()))
 
-// Unknown is a peer on another machine, root, a socket that is closed already, and any that
-// the system does not know.
-const (
-	Unknown Who = iota
-	Owner       // the user that this process runs as
-	Another     // another user of this machine
-)
+// IsAnother reports whether p is another user of this machine. Root is not, since the system's own
+// proxies run as root, and what they forward may come from anywhere.
+func (p Peer) IsAnother() bool { return p != "" && p != owner && p != "0" }
 
 // errNone is returned if there is no such socket, or no process holds it any more.
 var errNone = errors.New("no process holds the other end")
@@ -38,21 +29,14 @@ var errNone = errors.New("no process holds the other end")
 // look-up: otherwise another process could have had its port by then.
 func peerAt(c net.Conn) Peer {
 	if !isLocal(c) {
-		return Peer{}
+		return ""
 	}
 	there, here, _ := addresses(c)
-	s, err := owner(there, here)
+	s, err := find(there, here)
 	if err != nil || !open(c) {
-		return Peer{}
+		return ""
 	}
-	who := Another
-	switch int(s.uid) {
-	case os.Geteuid():
-		who = Owner
-	case 0:
-		who = Unknown
-	}
-	return Peer{who, strconv.FormatUint(uint64(s.uid), 10)}
+	return Peer(strconv.FormatUint(uint64(s.uid), 10))
 }
 
 // isLocal reports whether c comes from this machine, over loopback.

@@ -17,8 +17,8 @@ type socket struct {
 // open reports whether the other end still has its port, which only Linux tells.
 func open(net.Conn) bool { return true }
 
-// owner looks up the socket from there to here in the table that netstat prints.
-func owner(there, here netip.AddrPort) (s socket, err error) {
+// find looks up the socket from there to here in the table that netstat prints.
+func find(there, here netip.AddrPort) (s socket, err error) {
 	table, err := unix.SysctlRaw("net.inet.tcp.pcblist_n")
 	if err != nil {
 		return s, err
@@ -28,7 +28,7 @@ func owner(there, here netip.AddrPort) (s socket, err error) {
 
 // holders returns the process that used the socket last.
 func holders(there, here netip.AddrPort) ([]int, bool) {
-	s, err := owner(there, here)
+	s, err := find(there, here)
 	if err != nil || s.pid <= 0 {
 		return nil, false
 	}

@@ -43,7 +43,7 @@ func open(c net.Conn) (is bool) {
 
 // holders looks for the socket among the open files of all processes.
 func holders(there, here netip.AddrPort) (all []int, sure bool) {
-	s, err := owner(there, here)
+	s, err := find(there, here)
 	if err != nil {
 		return nil, false
 	}
@@ -59,7 +59,7 @@ func holders(there, here netip.AddrPort) (all []int, sure bool) {
 			closed = append(closed, pid)
 		}
 	}
-	if again, err := owner(there, here); err != nil || again != s {
+	if again, err := find(there, here); err != nil || again != s {
 		return nil, false // it was closed meanwhile
 	}
 	if len(all) == 0 {
@@ -107,8 +107,8 @@ type (
 	}
 )
 
-// owner asks the kernel for the socket that is bound to there and connected to here.
-func owner(there, here netip.AddrPort) (s socket, err error) {
+// find asks the kernel for the socket that is bound to there and connected to here.
+func find(there, here netip.AddrPort) (s socket, err error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return s, err

@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -76,12 +75,12 @@ func TestPortOfAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range []Who{Unknown, Owner} {
+		for i, want := range []Peer{"", owner} {
 			served, err := l.Accept()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p := peerAt(served); p.Who != want {
+			if p := peerAt(served); p != want {
 				t.Errorf("connection %d from port %s: %+v", i, port, p)
 			}
 			_ = served.Close()
@@ -95,11 +94,11 @@ func TestOwner(t *testing.T) {
 	for _, c := range []struct{ listen, dial string }{{"127.0.0.1:0", "127.0.0.1"}, {"[::1]:0", "::1"}, {":0", "127.0.0.1"}} {
 		served, client := connection(t, c.listen, c.dial)
 		there, here, _ := addresses(served)
-		if s, err := owner(there, here); err != nil || int(s.uid) != os.Geteuid() || s.inode == 0 {
+		if s, err := find(there, here); err != nil || int(s.uid) != os.Geteuid() || s.inode == 0 {
 			t.Errorf("%v: %+v, %v", c, s, err)
 		}
 		_ = client.Close()
-		if s, err := owner(there, here); err == nil {
+		if s, err := find(there, here); err == nil {
 			t.Errorf("%v, closed: %+v", c, s)
 		}
 	}
@@ -126,7 +125,7 @@ func TestMappedSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer served.Close()
-	if p := peerAt(served); p.Who != Owner {
+	if p := peerAt(served); p != owner {
 		t.Errorf("%+v", p)
 	}
 }
@@ -151,7 +150,7 @@ func TestAnotherUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := peerAt(served); p.Who != Another || p.Name != "64321" {
+	if p := peerAt(served); p != "64321" || !p.IsAnother() {
 		t.Errorf("%+v", p)
 	}
 	_ = served.Close()
@@ -178,7 +177,7 @@ func BenchmarkOf(b *testing.B) {
 	}
 	defer served.Close()
 	for b.Loop() {
-		if p := peerAt(served); p.Who != Owner || !strings.HasPrefix(p.Name, strconv.Itoa(os.Geteuid())) {
+		if p := peerAt(served); p != owner {
 			b.Fatalf("%+v", p)
 		}
 	}
