@@ -300,31 +300,30 @@ func (c *Conditions) Texts(before string) (out []string) {
 	return out
 }
 
-// Flatten writes rules as lines for May: a letter for a member of a rule, or the number of a list, and a quoted text.
-// A rule begins with r; its exception with u, and then with the numbers of that one's lists.
-func Flatten(rules []Rule) []byte {
-	var out []byte
-	line := func(kind, text string) { out = append(strconv.AppendQuote(append(out, kind...), text), '\n') }
+// Flatten writes rules for May: texts that end with a zero byte, each after a letter for a member of a rule, or the
+// number of a list. A rule begins with r; its exception with u, and then with the numbers of that one's lists.
+func Flatten(rules []Rule) (out []byte) {
+	add := func(kind, text string) { out = append(out, kind+strings.ReplaceAll(text, "\x00", "")+"\x00"...) }
 	conditions := func(c *Conditions) {
 		for i, list := range c.lists() {
 			for _, text := range *list {
-				line(strconv.Itoa(i), text)
+				add(strconv.Itoa(i), text)
 			}
 		}
 	}
 	for _, r := range rules {
-		line("r", strconv.FormatBool(r.Allow))
+		add("r", strconv.FormatBool(r.Allow))
 		for _, m := range r.Tools {
-			line("t", m.Text)
+			add("t", m.Text)
 		}
 		if r.Only != nil {
-			line("o", r.Only.Text)
+			add("o", r.Only.Text)
 		}
 		if r.Says != nil {
-			line("s", r.Says.Text)
+			add("s", r.Says.Text)
 		}
 		if conditions(&r.Conditions); r.Unless != nil {
-			line("u", "")
+			add("u", "")
 			conditions(r.Unless)
 		}
 	}
@@ -333,36 +332,27 @@ func Flatten(rules []Rule) []byte {
 
 // May reports whether one of the rules of Flatten decides, or may decide, a call. A text that cannot be read may.
 func May(flat []byte, c *Call) bool {
-	var allow []*Rule
-	var r *Rule
-	decides := func() bool { // the rule that has been read
-		if r == nil || r.Only != nil && !r.Only.Match(c) {
-			return false
+	var rules, allow []*Rule
+	for text := range strings.SplitAfterSeq(string(flat), "\x00") {
+		text, whole := strings.CutSuffix(text, "\x00")
+		switch {
+		case text == "":
+		case whole && text[0] == 'r':
+			rules = append(rules, &Rule{Allow: text == "rtrue"})
+		case !whole, len(rules) == 0, rules[len(rules)-1].read(text[0], text[1:]) != nil:
+			return true
 		}
-		if r.Allow {
+	}
+	return slices.ContainsFunc(rules, func(r *Rule) bool {
+		switch {
+		case r.Only != nil && !r.Only.Match(c):
+			return false
+		case r.Allow:
 			allow = append(allow, r)
 			return false
 		}
 		return r.Evaluate(c).Result > No
-	}
-	for line := range strings.Lines(string(flat)) {
-		text, err := strings.TrimSuffix(line[1:], "\n"), error(nil)
-		if plain := strings.Trim(text, `"`); len(plain)+2 == len(text) && !strings.Contains(plain, `\`) {
-			text = plain // in a third of the time
-		} else {
-			text, err = strconv.Unquote(text)
-		}
-		switch {
-		case err == nil && line[0] == 'r':
-			if decides() {
-				return true
-			}
-			r = &Rule{Allow: text == "true"}
-		case err != nil, r == nil, r.read(line[0], text) != nil:
-			return true
-		}
-	}
-	return decides() || Allows(allow, c) != nil
+	}) || Allows(allow, c) != nil
 }
 
 // read adds a line of a flat text.
