@@ -159,8 +159,7 @@ const maxFollowed = 100
 // file is a file that a call reads or writes.
 type file struct {
 	use
-	ways     []string // absolute, with slashes: as written, and with links followed
-	unsure   bool     // the beginning of the path is unknown; ways contain its end
+	ways     []string // absolute, with slashes: as written, and with links followed; the unknown is Hole
 	template *file    // it is written as a copy of this one; a rule that excepts that excepts it
 }
 
@@ -176,13 +175,12 @@ type use struct {
 
 // file finds where a file is that is named in a directory.
 func (c *Call) file(dir, name string, u use) file {
-	if last := strings.LastIndex(name, hole); last >= 0 {
-		return file{use: u, unsure: true, ways: []string{strings.TrimPrefix(name[last+len(hole):], "/")}}
+	at := inDir(dir, name)
+	if last := strings.LastIndex(at, hole); last >= 0 { // the folder is unknown, but for what is behind the last ".."
+		known := at[max(last, strings.LastIndex(at, "..")+1)+1:]
+		return file{use: u, ways: []string{path.Join("/"+hole, known)}}
 	}
-	if !rooted(name) && strings.Contains(dir, hole) {
-		return file{use: u, unsure: true, ways: []string{path.Clean(name)}}
-	}
-	return file{use: u, ways: c.ways(inDir(dir, name))}
+	return file{use: u, ways: c.ways(at)}
 }
 
 // repository returns the root of the git repository that contains a directory, or the directory.
@@ -239,8 +237,8 @@ func (f *file) fits(c *Call, patterns []string) bool {
 func (f *file) way(g glob, way string) bool {
 	named := !strings.ContainsAny(g.base, wildcards)
 	switch base := path.Base(way); {
-	case f.unsure:
-		return way != "" && g.anyDir && matches(g.base, base)
+	case strings.Contains(way, hole) && !g.anyDir:
+		return false
 	case g.covers(way):
 		return true
 	case f.all && !g.anyDir && strings.HasPrefix(g.fixed, strings.TrimSuffix(way, "/")+"/"):
@@ -257,14 +255,7 @@ func (f *file) way(g glob, way string) bool {
 
 // probably reports whether the patterns match a file in all forms of its path, which may stand for several names.
 func (f *file) probably(c *Call, patterns []string) bool {
-	ways := f.ways
-	if f.unsure {
-		if len(ways) != 1 || ways[0] == "" || strings.Contains(ways[0], "..") {
-			return f.around
-		}
-		ways = []string{"/" + hole + "/" + ways[0]}
-	}
-	return f.around || len(ways) > 0 && !slices.ContainsFunc(ways, func(way string) bool {
+	return f.around || len(f.ways) > 0 && !slices.ContainsFunc(f.ways, func(way string) bool {
 		return !slices.ContainsFunc(patterns, func(text string) bool {
 			return text == gitIgnored && isIgnored(way) || matches(c.globsOf(text)[0].pattern, way)
 		})

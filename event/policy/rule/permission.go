@@ -163,17 +163,9 @@ func (p *Permission) commandFits(c *Call) (best Verdict) {
 
 // mayFit reports whether what is unknown of a command may be what the rule names.
 func (p *Permission) mayFit(c shell.Command) bool {
-	for i, want := range strings.Fields(strings.TrimSuffix(p.what, ":*")) {
-		switch {
-		case i >= len(c.Words):
-			return false
-		case strings.Contains(c.Words[i], hole):
-			return wild(strings.ReplaceAll(c.Words[i], hole, "*"), want)
-		case !wild(want, c.Words[i]) && (i > 0 || !wild(want, shell.Base(c.Words[i]))):
-			return false
-		}
-	}
-	return false
+	known, _, unknown := strings.Cut(strings.Join(c.Words, " "), hole)
+	fixed, _, _ := strings.Cut(strings.TrimSuffix(p.what, ":*"), "*")
+	return unknown && (strings.HasPrefix(fixed, known) || strings.HasPrefix(known, fixed))
 }
 
 // covers reports whether a command is what the rule says and nothing more.
@@ -272,7 +264,7 @@ func (r *Rule) allowsCall(c *Call) bool {
 // allowsFiles reports whether files are all the rule's, and none is one that it excepts.
 func (r *Rule) allowsFiles(c *Call, files []file) bool {
 	return !slices.ContainsFunc(files, func(f file) bool {
-		within := !f.unsure && !f.glob && f.probably(c, r.Paths)
+		within := !f.glob && !strings.Contains(f.ways[0], hole) && f.probably(c, r.Paths)
 		return len(r.Paths) > 0 && !within || r.Unless != nil && f.fits(c, r.Unless.Paths)
 	})
 }
