@@ -25,6 +25,7 @@ type Call struct {
 	globs    map[string][]glob
 	dirs     map[string]string // directories, with their links followed
 	followed int               // how many files
+	ignored  map[string]ignores
 }
 
 // facts are what a call does, found once for all rules.
@@ -60,7 +61,7 @@ func (c *Call) known() *facts {
 		return c.facts
 	}
 	f := &facts{names: map[string]bool{"remove-item": true}} // it has many names
-	c.facts, c.globs, c.dirs = f, map[string][]glob{}, map[string]string{}
+	c.facts, c.globs, c.dirs, c.ignored = f, map[string][]glob{}, map[string]string{}, map[string]ignores{}
 	text, ok := c.commandLine()
 	if !ok || !shell.In(runners, c.Tool) {
 		f.files = c.toolFiles()

@@ -366,7 +366,7 @@ func (c *Call) searches(input gjson.Result, pattern string, u use) (list []file)
 		case pattern != "":
 			list = append(list, c.file("", inDir(dir, pattern), u))
 		case shows:
-			for _, f := range (search{hidden: true}).files(c.ways(dir)[0]) {
+			for _, f := range c.below(dir, search{hidden: true}) {
 				f.direct = true
 				list = append(list, f)
 			}

@@ -257,7 +257,7 @@ func (f *file) way(g glob, way string) bool {
 func (f *file) probably(c *Call, patterns []string) bool {
 	return f.around || len(f.ways) > 0 && !slices.ContainsFunc(f.ways, func(way string) bool {
 		return !slices.ContainsFunc(patterns, func(text string) bool {
-			return text == gitIgnored && isIgnored(way) || matches(c.globsOf(text)[0].pattern, way)
+			return text == gitIgnored && c.isIgnored(way) || matches(c.globsOf(text)[0].pattern, way)
 		})
 	})
 }

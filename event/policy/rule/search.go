@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"cmp"
 	"os"
 	"path"
 	"path/filepath"
@@ -70,29 +69,25 @@ func (c *Call) searched(got *shell.Command) (list []file) {
 		name, value, assigned := strings.Cut(w, "=")
 		short := shell.IsFlag(w) && w[1] != '-'
 		switch {
-		case copies && (strings.HasPrefix(w, "--exclude") || shell.In("-x -X", w)):
-			return nil // what it leaves out is not told here
+		case copies && (strings.HasPrefix(w, "--exclude") || shell.In("-x -X", w)), !copies && shell.In(untold, name),
+			!copies && short && strings.ContainsAny(w[1:], "lLcq") && !shell.In(searchValues, w[:2]):
+			return nil
 		case copies && last == "-C":
 			dir = inDir(dir, w)
-		case copies && (isRecursive(w) || w == "--create" || head == "tar" && (i == 0 || short) && strings.Contains(w, "c")):
+		case copies && (isRecursive(w) || w == "--create" || head == "tar" && (i == 0 || short) && strings.Contains(w, "c")),
+			short && strings.ContainsAny(w, "rR"), w == "--recursive":
 			deep = true // tar czf
-		case copies && (shell.IsFlag(w) || !isPath(w) || shell.In(writesLast, head) && i == len(rest)-1):
-		case copies:
-			dirs = append(dirs, inDir(dir, w))
-		case shell.In(chosen, name) && assigned:
+		case !copies && shell.In(chosen, name) && assigned:
 			only = append(only, value)
-		case shell.In(chosen, last):
+		case !copies && shell.In(chosen, last):
 			only = append(only, w)
-		case shell.In(untold, name), short && strings.ContainsAny(w[1:], "lLcq") && !shell.In(searchValues, w[:2]):
-			return nil
-		case short && strings.ContainsAny(w, "rR"), w == "--recursive":
-			deep = true
 		case shell.In("--hidden -.", w):
 			s.hidden = true
 		case w == "--no-ignore", short && strings.HasPrefix(w, "-u"):
 			s.ignored, s.hidden = true, s.hidden || strings.HasPrefix(w, "-uu")
-		case !shell.IsFlag(w) && !shell.In(searchValues, last) && i != text:
-			dirs = append(dirs, w)
+		case shell.IsFlag(w), i == text, !copies && shell.In(searchValues, last), shell.In(writesLast, head) && i == len(rest)-1:
+		default:
+			dirs = append(dirs, inDir(dir, w))
 		}
 	}
 	switch {
@@ -106,40 +101,28 @@ func (c *Call) searched(got *shell.Command) (list []file) {
 			list = append(list, c.file(got.Dir, folder+"/"+pattern, use{read: true, glob: true, dots: true}))
 		}
 		if root := inDir(got.Dir, folder); len(only) == 0 && !strings.Contains(root, hole) {
-			list = append(list, s.files(c.ways(root)[0])...)
+			list = append(list, c.below(root, s)...)
 		}
 	}
 	return list
 }
 
-// files returns the files below a folder that the search reads, the nearest first.
-func (s search) files(root string) (list []file) {
-	root = strings.TrimSuffix(root, "/")
-	type folder struct {
-		path  string
-		rules ignores
-	}
-	start := folder{path: cmp.Or(root, "/")}
-	if !s.ignored {
-		start.rules = ignoresAbove(start.path)
-		if start.rules.ignore(start.path, true) {
-			return nil
-		}
+// below returns the files below a folder that a search reads, the nearest first.
+func (c *Call) below(root string, s search) (list []file) {
+	root = c.ways(root)[0]
+	if !s.ignored && c.isIgnored(root) {
+		return nil
 	}
 	seen := 0
-	for next := []folder{start}; len(next) > 0; next = next[1:] {
-		dir := next[0]
-		if !s.ignored {
-			dir.rules = dir.rules.with(dir.path)
-		}
-		for _, e := range entriesOf(dir.path, maxSearched-seen) {
+	for next := []string{root}; len(next) > 0; next = next[1:] {
+		for _, e := range entriesOf(next[0], maxSearched-seen) {
 			seen++
-			at := strings.TrimSuffix(dir.path, "/") + "/" + e.Name()
+			at := path.Join(next[0], e.Name())
 			hidden := !s.hidden && strings.HasPrefix(e.Name(), ".")
 			switch {
-			case hidden, shell.In(".git node_modules", e.Name()), dir.rules.ignore(at, e.IsDir()):
+			case hidden, shell.In(".git node_modules", e.Name()), !s.ignored && c.ignores(next[0]).ignore(at, e.IsDir()):
 			case e.IsDir():
-				next = append(next, folder{at, dir.rules})
+				next = append(next, at)
 			default:
 				list = append(list, file{use: use{read: true}, ways: []string{folded(at)}})
 			}
@@ -163,11 +146,11 @@ func entriesOf(dir string, most int) []os.DirEntry {
 const gitIgnored = "git:ignored"
 
 // isIgnored reports whether a .gitignore of its repository names a file, or a folder it is in.
-func isIgnored(file string) bool {
+func (c *Call) isIgnored(file string) bool {
 	root := repository(path.Dir(file))
 	for at := file; at != root && at != path.Dir(at); at = path.Dir(at) {
 		info, err := os.Lstat(filepath.FromSlash(at))
-		if ignoresAbove(at).ignore(at, err != nil || info.IsDir()) {
+		if c.ignores(path.Dir(at)).ignore(at, err != nil || info.IsDir()) {
 			return true
 		}
 	}
@@ -178,24 +161,19 @@ func isIgnored(file string) bool {
 // before them if what fits is not ignored, and / behind them if only folders are.
 type ignores []string
 
-// ignoresAbove returns the lines for a folder: of the files above it, up to the repository's root.
-func ignoresAbove(dir string) ignores {
-	up := path.Dir(dir)
-	switch up {
-	case dir:
-		return nil
-	case repository(up):
-		return ignores(nil).with(up)
+// ignores returns the lines for what is in a folder: of its file and those above it, up to the repository's root.
+func (c *Call) ignores(dir string) ignores {
+	if l, known := c.ignored[dir]; known {
+		return l
 	}
-	return ignoresAbove(up).with(up)
-}
-
-// with adds the lines of the file in a folder.
-func (l ignores) with(dir string) ignores {
+	var l ignores
+	if dir != path.Dir(dir) && dir != repository(dir) {
+		l = slices.Clip(c.ignores(path.Dir(dir)))
+	}
 	text, _ := plainfile.ReadFile(filepath.Join(filepath.FromSlash(dir), ".gitignore")) // mostly there is none
-	l = slices.Clip(l)
 	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimRight(line, " \r\n"); strings.Trim(line, "/!") == "" || line[0] == '#' {
+		line = strings.TrimRight(line, " \r\n")
+		if strings.Trim(line, "/!") == "" || line[0] == '#' {
 			continue
 		}
 		line, not := strings.CutPrefix(line, "!")
@@ -211,6 +189,7 @@ func (l ignores) with(dir string) ignores {
 			l = append(l, pattern)
 		}
 	}
+	c.ignored[dir] = l
 	return l
 }
 
