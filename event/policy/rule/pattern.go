@@ -236,15 +236,12 @@ func (p *Pattern) hasEnv(c *shell.Command, before []string) bool {
 
 // fed reports whether the program that feeds a command is the pattern's, and what it feeds is run.
 func (p *Pattern) fed(l *shell.Line, at int, tail []string) bool {
-	c := &l.Commands[at]
 	isShell, isLanguage := shell.In(shell.Shells, p.program), shell.In(shell.Languages, p.program)
-	switch {
-	case isShell && (len(c.Feeds) == 1 && !c.Fed || len(c.Writers) > 0):
-		tail = nil // the script that it runs is what another has written
-	}
 	for i, w := range tail { // behind a script, the input is data
-		value := isShell && (slices.Contains(tail[:i], "-s") || i > 0 && shell.IsCommandFlag(tail[i-1]))
-		script := !value && !shell.IsFlag(w) && !shell.In("- /dev/stdin", w) && !strings.HasPrefix(w, "/dev/fd/") &&
+		if isShell && (w == "-s" || i > 0 && shell.IsCommandFlag(tail[i-1])) {
+			break // the rest is for what it runs
+		}
+		script := !shell.IsFlag(w) && !shell.In("- /dev/stdin", w) && !strings.HasPrefix(w, "/dev/fd/") &&
 			!strings.Contains(w, hole)
 		if script && (isShell || isLanguage && w != "run") || isLanguage && w == "-m" {
 			return false
@@ -287,9 +284,7 @@ func (p *Pattern) hasWords(name string, tail []string, given bool) (ok bool, uns
 	script := shell.In(scriptRunners, p.program) && p.first() == "run" && !shell.In("node deno", p.program)
 	switch {
 	case script:
-		if tail = scripted(name, tail); tail == nil {
-			return false, ""
-		}
+		tail = scripted(name, tail)
 	case p.first() == "compose" && strings.HasSuffix(name, "-compose"): // docker-compose x is docker compose x
 		tail = append([]string{"compose"}, tail...)
 	case !shell.In(family("docker"), p.program) || len(tail) < 2 || p.first() == tail[0]:

@@ -150,12 +150,16 @@ var powerSyntax = sync.OnceValue(func() *regexp.Regexp {
 
 var powerVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}]*\}|\$[\w:]*`) })
 
+// powerSigns are typographic signs that PowerShell takes for its own.
+var powerSigns = strings.NewReplacer("\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u2013", "-", "\u2014", "-", "\u2015", "-")
+
 const shellVariable = "$${_}"
 
 // ReadPower reads a line of PowerShell as that of a shell that has its words, quotes and separators.
 // The rest of the language stays unknown. A quoted text that has commands in it counts as unquoted.
 func ReadPower(text string) *Line {
 	r := newReader(text)
+	text = powerSigns.Replace(text)
 	inText := strings.Contains(text, "$(")
 	shell := powerSyntax().ReplaceAllStringFunc(text, func(t string) string {
 		switch first := t[0]; {
@@ -176,16 +180,11 @@ func ReadPower(text string) *Line {
 			return "|Out-File "
 		case t == "," || strings.TrimSpace(t) == "":
 			return " "
-		case strings.Contains("\u2013\u2014\u2015", t):
-			return "-"
 		case t == `"` && inText:
 			r.line.Sets = true
 			return " "
 		case t == `"` || t == "'":
 			r.strange("a quote does not close")
-			return " "
-		case strings.Contains("\u2018\u2019\u201c\u201d", t):
-			r.strange("it has typographic quotes, which PowerShell takes for its own")
 			return " "
 		case first >= 0x80:
 			return t
