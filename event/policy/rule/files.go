@@ -172,31 +172,30 @@ func (o *opening) templateOf(rest []string) *file {
 	return &from
 }
 
-// found adds the files that find hands on: those below its folders, of the name it looks for.
-func (o *opening) found(find *shell.Command, write bool) {
+// found adds the files that a lister hands on: its folders, and those of the names that it looks for below them.
+func (o *opening) found(from *shell.Command, write bool) {
+	find := shell.In(shell.Finders, shell.Base(from.Words[0]))
 	var dirs, names []string
-	for i, w := range find.Words[1:] {
+	for i, w := range from.Words[1:] {
 		if shell.In("-exec -execdir -ok -okdir -x -X --exec", w) {
 			break
 		}
-		switch before := find.Words[i]; {
-		case shell.In("-name -iname -path -wholename -e --extension", before):
+		switch {
+		case shell.In("-name -iname -path -wholename -e --extension", from.Words[i]):
 			names = append(names, w)
-		case len(names) == 0 && !shell.IsFlag(w) && i == len(dirs) && isPath(w):
+		case isPath(w) && !shell.IsFlag(w) && (!find || i == len(dirs)):
 			dirs = append(dirs, w)
 		}
 	}
-	if len(dirs) == 0 {
+	if find && len(dirs) == 0 {
 		dirs = []string{"."}
 	}
+	u := use{read: true, write: write, all: true, glob: true}
 	for _, dir := range dirs {
-		u := use{read: true, write: write, all: true}
 		for _, name := range names {
-			u.glob = true
-			o.list = append(o.list, o.file(find.Dir, dir+"/"+name, u))
+			o.list = append(o.list, o.file(from.Dir, dir+"/"+name, u))
 		}
-		u.glob, u.around = false, len(names) > 0
-		o.list = append(o.list, o.file(find.Dir, dir, u))
+		o.list = append(o.list, o.file(from.Dir, dir, use{read: true, write: write, all: true, glob: !find, around: len(names) > 0}))
 	}
 }
 
@@ -223,17 +222,8 @@ func (o *opening) given(head string, write bool) {
 	}
 	l := o.known().line
 	for _, i := range l.Sources(o.at) {
-		from := &l.Commands[i]
-		switch name := from.Programs()[0].Name; {
-		case shell.In(shell.Finders, name):
+		if from := &l.Commands[i]; shell.In(listers, from.Programs()[0].Name) {
 			o.found(from, write)
-		case shell.In(listers, name):
-			for i, w := range from.Words {
-				if u := (use{read: true, write: write, all: true}); i > 0 && isPath(w) && !shell.IsFlag(w) {
-					u.glob = i < len(from.Globs) && from.Globs[i]
-					o.list = append(o.list, o.file(from.Dir, w, u))
-				}
-			}
 		}
 	}
 }

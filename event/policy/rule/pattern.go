@@ -130,18 +130,16 @@ func isPlain(w string) bool {
 
 // headOf returns the program of an entry in small letters; empty if the entry must be parsed to know it.
 func headOf(entry string) string {
-	entry = entry[strings.LastIndexByte(entry, '|')+1:]
-	for {
-		first, rest, more := strings.Cut(strings.TrimLeft(entry, " "), " ")
+	for word := range strings.FieldsSeq(entry[strings.LastIndexByte(entry, '|')+1:]) {
 		switch {
-		case more && shell.IsAssignment(first):
-			entry = rest
-		case strings.ContainsAny(first, "*\\\"'"):
+		case shell.IsAssignment(word):
+		case strings.ContainsAny(word, "*\\\"'"):
 			return ""
 		default:
-			return strings.ToLower(shell.Base(first))
+			return strings.ToLower(shell.Base(word))
 		}
 	}
+	return ""
 }
 
 // fit is a place where a command is the pattern's.

@@ -94,7 +94,7 @@ func (p *Permission) Match(c *Call) bool {
 		return true
 	}
 	l := c.known().line
-	return p.runs() && p.toolFits(c.Tool) && (l == nil || l.Strange != "" || slices.ContainsFunc(l.Commands, p.mayFit))
+	return p.runs() && p.toolFits(c.Tool) && (l.Strange != "" || slices.ContainsFunc(l.Commands, p.mayFit))
 }
 
 // evaluate says whether the rule covers c.
@@ -135,9 +135,6 @@ func (p *Permission) inputFits(c *Call, unread bool) bool {
 // commandFits says whether a command of a line is what the rule names.
 func (p *Permission) commandFits(c *Call) (best Verdict) {
 	l := c.known().line
-	if l == nil {
-		return Verdict{}
-	}
 	if p.textFits(l.Text) {
 		return Verdict{Result: Yes}
 	}
@@ -314,6 +311,10 @@ func names(entry, got []string) bool {
 	}
 	const harmless = shell.Alphanumeric + "./:@%^~,=+-_" // with other characters programs are told to run others
 	anyText := shell.In("grep egrep fgrep rg", entry[0]) // they take it as a pattern, and run nothing
+	named := append(slices.Clone(must), may...)
+	among := func(list []string, flag string) bool {
+		return slices.ContainsFunc(list, func(one string) bool { return wild(one, flag) })
+	}
 	var operands, flags []string
 	for _, w := range got {
 		switch {
@@ -321,19 +322,22 @@ func names(entry, got []string) bool {
 			w == "--",
 			w != "" && (w[0] == '+' || w[0] == ':'): // make SHELL=x
 			return false
-		case shell.IsFlag(w):
-			flags = append(flags, w)
-		default:
+		case !shell.IsFlag(w):
 			operands = append(operands, w)
+		case among(named, w):
+			flags = append(flags, w)
+		case w[1] == '-' || strings.Contains(w, "="):
+			return false
+		case strings.Trim(w[1:], "0123456789") == "": // -5 is -n
+			flags = append(flags, "-n")
+		default: // several that are joined
+			for _, letter := range w[1:] {
+				flags = append(flags, "-"+string(letter))
+			}
 		}
 	}
-	missing := func(m string) bool {
-		return !slices.ContainsFunc(flags, func(f string) bool {
-			return f == m || len(m) == 2 && f[1] != '-' && strings.Contains(f, m[1:])
-		})
-	}
-	named := append(slices.Clone(must), may...)
-	strange := func(f string) bool { return !isNamed(f, named) }
+	missing := func(m string) bool { return !slices.Contains(flags, m) }
+	strange := func(f string) bool { return !among(named, f) }
 	if slices.ContainsFunc(must, missing) || slices.ContainsFunc(flags, strange) || len(operands) < len(words) {
 		return false
 	}
@@ -346,17 +350,4 @@ func names(entry, got []string) bool {
 	runs := runsAny(name) || shell.In("sed uniq", name)
 	closed := len(words) > 1 && shell.In(writesAll, name) || len(words) == 1 && runs || shell.In(targets, name)
 	return !closed || len(operands) == len(words)
-}
-
-// isNamed reports whether a flag, or each of several that are joined, is an entry's; a number is -n.
-func isNamed(got string, named []string) bool {
-	switch {
-	case slices.ContainsFunc(named, func(n string) bool { return wild(n, got) }):
-		return true
-	case got[1] == '-' || strings.Contains(got, "="):
-		return false
-	case strings.Trim(got[1:], "0123456789") == "":
-		return slices.Contains(named, "-n")
-	}
-	return !strings.ContainsFunc(got[1:], func(c rune) bool { return !slices.Contains(named, "-"+string(c)) })
 }

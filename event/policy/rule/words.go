@@ -184,12 +184,8 @@ func (f flag) among(name string, o operands) bool {
 // valued reports whether a command has the flag with its value.
 func (f flag) valued(name string, tail []string) bool {
 	for i, w := range tail {
-		got, value, assigned := strings.Cut(w, "=")
-		if w == name && i+1 < len(tail) && wild(f.value, tidy(tail[i+1])) || assigned && got == name && wild(f.value, value) {
-			return true
-		}
-		if joined, ok := strings.CutPrefix(w, name); ok && len(name) == 2 && joined != "" &&
-			wild(f.value, strings.TrimPrefix(joined, "=")) {
+		if w == name && i+1 < len(tail) && wild(f.value, tidy(tail[i+1])) || wild(name+"="+f.value, w) ||
+			len(name) == 2 && len(w) > 2 && wild(name+f.value, w) {
 			return true
 		}
 	}

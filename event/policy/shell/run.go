@@ -77,23 +77,20 @@ func given(c *Command) {
 	c.Words, c.Globs = append(c.Words, words...), append(c.Globs, make([]bool, len(words))...)
 }
 
-// downloads notes the file that a command fetches.
+// downloads notes the files that a command may fetch: what any of its words names.
 func (r *reader) downloads(name string, words []string, at int) {
 	if name != "curl" && name != "wget" {
 		return
 	}
-	for i, w := range words[1:] {
-		before := words[i]
-		if flag, value, ok := strings.Cut(w, "="); ok && IsFlag(w) {
-			before, w = flag, value
+	for _, w := range words[1:] {
+		if _, value, ok := strings.Cut(w, "="); ok && IsFlag(w) { // --output=x
+			w = value
 		}
-		named := In("-o -O --output --output-document", before) ||
-			IsFlag(before) && before[1] != '-' && before[len(before)-1] == 'o'
 		if strings.Contains(w, "://") { // -O, and wget without a flag
-			named, w = true, path.Base(w)
+			w = path.Base(w)
 		}
-		if named {
-			r.files[r.file(w)] = stream{Hole, true, []int{at}}
+		if name := r.file(w); name != "." {
+			r.files[name] = stream{Hole, true, []int{at}}
 		}
 	}
 }
