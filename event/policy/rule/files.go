@@ -343,15 +343,15 @@ func (c *Call) toolFiles() (list []file) {
 // searches returns the files that Grep or Glob reads: its folders, and those in them that fit or are shown.
 func (c *Call) searches(input gjson.Result, pattern string, u use) (list []file) {
 	dirs := texts(input.Get("path")) // other agents have several
-	for _, dir := range dirs {
-		list = append(list, c.file("", dir, u))
-	}
 	if len(dirs) == 0 {
 		dirs = []string{""}
 	}
 	shows := input.Get("output_mode").Str == "content" && input.Get("type").Str == ""
 	u.glob = true
 	for _, dir := range dirs {
+		if dir != "" {
+			list = append(list, c.file("", dir, u))
+		}
 		switch {
 		case pattern != "":
 			list = append(list, c.file("", inDir(dir, pattern), u))

@@ -138,20 +138,16 @@ func (g glob) covers(way string) bool {
 }
 
 // reaches reports whether a path with wildcards may be in the directory of a pattern that matches everything there:
-// ~/.ss*/id with ~/.ssh/**. A name of only wildcards may be any but one with a leading dot.
+// ~/.ss*/id with ~/.ssh/**. A wildcard at the beginning of a name is no dot.
 func (g glob) reaches(way string) bool {
 	names, dirs := strings.Split(way, "/"), strings.Split(strings.TrimSuffix(g.fixed, "/"), "/")
 	if g.pattern != g.fixed+"**" || len(names) <= len(dirs) {
 		return false
 	}
-	for i, dir := range dirs {
-		bare := strings.Trim(names[i], "*?") == ""
-		if dir != names[i] && (!matches(names[i], dir) || bare && strings.HasPrefix(dir, ".")) {
-			return false
-		}
-	}
-	return true
+	return matches(visible.Replace(strings.Join(names[:len(dirs)], "/")), strings.Join(dirs, "/"))
 }
+
+var visible = strings.NewReplacer("/*", "/[^.]*", "/?", "/[^.]")
 
 // maxFollowed is for how many files of a call links are followed.
 const maxFollowed = 100
@@ -243,13 +239,11 @@ func (f *file) way(g glob, way string) bool {
 		return true
 	case f.all && !g.anyDir && strings.HasPrefix(g.fixed, strings.TrimSuffix(way, "/")+"/"):
 		return true
-	case !f.glob:
-		return false
-	default: // the path is itself a pattern: the shell, or Grep and Glob, replace it with names
+	default: // the path may itself be a pattern: the shell, or Grep and Glob, replace it with names
 		hidden := strings.HasPrefix(g.base, ".") && !f.direct && !f.dots && strings.IndexAny(base, wildcards) == 0
-		return named && !hidden && strings.Trim(base, "*") != "" && matches(base, g.base) &&
+		return f.glob && (named && !hidden && strings.Trim(base, "*") != "" && matches(base, g.base) &&
 			(g.anyDir || matches(way, g.pattern)) ||
-			!f.direct && g.reaches(way)
+			!f.direct && g.reaches(way))
 	}
 }
 

@@ -214,14 +214,9 @@ func withoutExtension(name string) string {
 
 // namesNext: the word behind the program is one that the pattern names.
 func (p *Pattern) namesNext(tail []string) bool {
-	switch {
-	case len(tail) == 0:
-		return false
-	case len(p.words) > 0 && p.same(p.first(), tail[0]):
-		return true
-	}
-	next := operands{tail: tail[:1], words: tail[:1], flags: tail[:1]}
-	return shell.IsFlag(tail[0]) && slices.ContainsFunc(p.flags, func(f flag) bool { return f.among(f.name, next) })
+	next := p.operands(tail[:min(1, len(tail))])
+	return len(p.words)*len(next.words) > 0 && p.same(p.first(), next.words[0]) ||
+		slices.ContainsFunc(p.flags, func(f flag) bool { return f.among(f.name, next) })
 }
 
 // hasEnv reports whether the variables of a pattern are set for a command.

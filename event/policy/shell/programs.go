@@ -242,12 +242,8 @@ func ofShell(c *Command, rest []string, add func(nested)) {
 		add(nested{text: rest[at], sure: true, args: rest[min(at+2, len(rest)):]})
 		return
 	}
-	first := operand(rest, "oO")
-	switch {
-	case c.Fed && (first == len(rest) || slices.Contains(rest, "-s") || In("- /dev/stdin", rest[first])):
+	if first := operand(rest, "oO"); c.Fed && (first == len(rest) || slices.Contains(rest, "-s") || In("- /dev/stdin", rest[first])) {
 		add(nested{text: c.Input, input: true})
-	case first < len(rest) && strings.HasPrefix(rest[first], "/dev/fd/"):
-		add(nested{text: "cat " + rest[first] + " | sh"})
 	}
 }
 

@@ -314,11 +314,9 @@ func (r *reader) valueOf(a *syntax.Assign) (v value) {
 		v.words = []string{v.text()}
 	}
 	if old := r.vars[a.Name.Value]; a.Append {
-		v.feeds = append(slices.Clip(old.feeds), v.feeds...)
-		if a.Array == nil && len(old.words) == 1 {
-			v.words = []string{old.words[0] + v.words[0]}
-		} else {
-			v.words = append(slices.Clip(old.words), v.words...)
+		v.words, v.feeds = slices.Concat(old.words, v.words), slices.Concat(old.feeds, v.feeds)
+		if a.Array == nil {
+			v.words = []string{strings.Join(v.words, "")}
 		}
 	}
 	return v
