@@ -190,12 +190,13 @@ func (o *opening) found(from *shell.Command, write bool) {
 	if find && len(dirs) == 0 {
 		dirs = []string{"."}
 	}
-	u := use{read: true, write: write, all: true, glob: true}
 	for _, dir := range dirs {
+		u := use{read: true, write: write, all: true, glob: !find, around: len(names) > 0}
+		o.list = append(o.list, o.file(from.Dir, dir, u))
+		u.glob, u.around = true, false
 		for _, name := range names {
 			o.list = append(o.list, o.file(from.Dir, dir+"/"+name, u))
 		}
-		o.list = append(o.list, o.file(from.Dir, dir, use{read: true, write: write, all: true, glob: !find, around: len(names) > 0}))
 	}
 }
 

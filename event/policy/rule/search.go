@@ -85,7 +85,8 @@ func (c *Call) searched(got *shell.Command) (list []file) {
 			s.hidden = true
 		case w == "--no-ignore", short && strings.HasPrefix(w, "-u"):
 			s.ignored, s.hidden = true, s.hidden || strings.HasPrefix(w, "-uu")
-		case shell.IsFlag(w), i == text, !copies && shell.In(searchValues, last), shell.In(writesLast, head) && i == len(rest)-1:
+		case shell.IsFlag(w), i == text, !copies && shell.In(searchValues, last),
+			shell.In(writesLast, head) && i == len(rest)-1:
 		default:
 			dirs = append(dirs, inDir(dir, w))
 		}
