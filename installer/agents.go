@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"beckon/event/agents"
@@ -82,27 +83,10 @@ func (s Spec) whole(old []byte) ([]byte, error) {
 // ours reports whether beckon wrote a file that belongs to it alone.
 func ours(text []byte) bool { return bytes.Contains(text, []byte("beckon-hook")) }
 
-// wholeEntries returns the entries of a file that belongs to beckon alone; one if it is a plugin.
-func wholeEntries(a *agents.Agent, text []byte) (all []Entry) {
-	if a.Install.Shape == agents.Plugin {
-		_, rest, _ := bytes.Cut(text, []byte("const hook = "))
-		line, _, _ := bytes.Cut(rest, []byte("\n"))
-		var program string
-		if json.Unmarshal(line, &program) == nil {
-			all = []Entry{{Program: program}}
-		}
-		return all
+// wholeEntries returns an entry for a file that belongs to beckon alone, with the program that it names.
+func wholeEntries(text []byte) []Entry {
+	if m := regexp.MustCompile(`"'?([^"'\n]*/beckon-hook(?:\.exe)?)`).FindSubmatch(text); m != nil {
+		return []Entry{{Program: string(m[1])}}
 	}
-	var file struct {
-		Hooks map[string][]struct{ Bash string }
-	}
-	_ = json.Unmarshal(text, &file) // another file has none
-	for event, list := range file.Hooks {
-		for _, h := range list {
-			if w := plainCommand(h.Bash); len(w) > 0 {
-				all = append(all, Entry{Event: event, Program: w[0], Args: w[1:]})
-			}
-		}
-	}
-	return all
+	return nil
 }

@@ -52,7 +52,7 @@ func TestAnswersEntries(t *testing.T) {
 		{answersSpec, "Stop" + replySlot, `"Stop", "--reply"], "timeout": 86400, "asyncRewake": true, "rewakeMessage": "The user replies:", "rewakeSummary": "Reply from beckon"}`},
 		{old, "StopFailure" + replySlot, `"StopFailure", "--reply"], "timeout": 86400, "asyncRewake": true}`},
 	} {
-		if got := (layout{spaced: true}).text(c.spec.entry(c.slot), 0); got != program+c.want {
+		if got := oneLine(c.spec.entry(c.slot)); got != program+c.want {
 			t.Errorf("got  %s\nwant %s", got, program+c.want)
 		}
 	}

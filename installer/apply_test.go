@@ -233,10 +233,9 @@ func TestDiff(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "--- " + h.Path + "\n+++ " + h.Path + "\n" + strings.Join([]string{
-		`@@ -1,3 +1,18 @@`, ` {`, `-  "model": "opus"`,
-		`+  "model": "opus",`, `+  "hooks": {`, `+    "SessionEnd": [`, `+      {`, `+        "hooks": [`, `+          {`,
-		`+            "type": "command",`, `+            "command": "/b/beckon-hook",`, `+            "args": [`, `+              "SessionEnd"`,
-		`+            ]`, `+          }`, `+        ]`, `+      }`, `+    ]`, `+  }`, ` }`, `\ No newline at end of file`, ``,
+		`@@ -1,3 +1,6 @@`, ` {`, `-  "model": "opus"`, `+  "model": "opus",`, `+  "hooks": {`,
+		`+    "SessionEnd": [{"hooks": [{"type": "command", "command": "/b/beckon-hook", "args": ["SessionEnd"]}]}]`,
+		`+  }`, ` }`, `\ No newline at end of file`, ``,
 	}, "\n")
 	if got := c.Diff(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -2,6 +2,7 @@ package installer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,10 +16,9 @@ import (
 // document is a settings file: its text, and its syntax tree with all white space and comments. An
 // edit changes the tree, so that everything else keeps its bytes.
 type document struct {
-	mark   []byte // a byte order mark, or nothing
-	text   []byte // as it was read, without the mark
-	file   hujson.Value
-	layout layout
+	mark []byte // a byte order mark, or nothing
+	text []byte // as it was read, without the mark
+	file hujson.Value
 }
 
 // cutBOM splits a byte order mark from the text.
@@ -41,20 +41,13 @@ func parse(data []byte, lax bool) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain := standard(d.file)
-	for i := 0; !lax && i < len(d.text); i++ {
-		if plain[i] != d.text[i] { // blanked
-			return nil, d.problem(i, notJSON, "the client reads plain JSON: no comments, no trailing commas, UTF-8")
-		}
+	text := d.text
+	if lax {
+		text = standard(d.file)
 	}
-	if !json.Valid(plain) { // it is nested too deep
-		return nil, d.problem(0, notJSON, "")
-	}
-	for v := range d.file.All() {
-		list, _ := items(v)
-		if n := len(list); n > 0 && list[n-1].value.AfterExtra != nil {
-			return nil, d.problem(list[n-1].value.EndOffset, notJSON, "the client reads JSON without trailing commas")
-		}
+	var all json.RawMessage
+	if e, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(text, &all)); ok {
+		return nil, d.problem(int(e.Offset)-1, notJSON, "the client reads plain JSON: no comments, no trailing commas, UTF-8")
 	}
 	return d, nil
 }
@@ -67,7 +60,7 @@ func parseTree(data []byte) (*document, error) {
 		text = []byte("{}\n")
 	}
 	file, err := hujson.Parse(append(slices.Clip(text), '\n')) // where a comment ends for it, not at the file's end
-	d := &document{mark, text, file, layoutOf(text, &file)}
+	d := &document{mark, text, file}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, d.problem(len(text), "the file ends too early", "it may have been cut off while it was written")
@@ -98,10 +91,10 @@ func (d *document) bytes() []byte {
 	return slices.Concat(d.mark, text[:len(text)-1]) // without the line end that parseTree adds
 }
 
-// valueOf returns a value that is written as text, which is JSON of ours.
-func valueOf(text string) hujson.Value {
-	v, _ := hujson.Parse([]byte(text))
-	return v
+// valueOf returns v, of a type of ours, as it is written.
+func valueOf(v any) hujson.Value {
+	value, _ := hujson.Parse([]byte(oneLine(v)))
+	return value
 }
 
 // item is a member of an object, or an element of an array.
@@ -197,82 +190,45 @@ func cut(c *hujson.Value, i int) {
 }
 
 // put appends an item to a container that is depth steps deep, behind the comments there; name
-// is its name in an object.
-func (d *document) put(c *hujson.Value, name, text string, depth int) {
-	l := d.layout
+// is its name in an object. It is indented as the item before it.
+func put(c *hujson.Value, name string, value any, depth int) {
 	list, end := items(c)
 	said := bytes.TrimRight(*end, whiteSpace)
-	before, behind := "", (*end)[len(said):]
-	switch {
-	case l.newline != "":
-		before = l.newline + strings.Repeat(l.unit, depth+1)
-		if len(list) == 0 && len(said) == 0 {
-			behind = hujson.Extra(l.newline + strings.Repeat(l.unit, depth))
-		}
-	case len(said) > 0: // the comment may reach to the end of its line
-		before = "\n"
-	case l.spaced && len(list) > 0:
-		before = " "
+	behind := (*end)[len(said):]
+	before := "\n" + strings.Repeat("  ", depth+1)
+	if n := len(list); n > 0 {
+		before = string(*list[n-1].before)
+		before = cmp.Or(before[len(strings.TrimRight(before, whiteSpace)):], " ")
+	} else if len(said) == 0 {
+		behind = hujson.Extra("\n" + strings.Repeat("  ", depth))
+	}
+	if len(said) > 0 && !strings.Contains(before, "\n") { // the comment may reach to the end of its line
+		before = "\n" + before
 	}
 	*end = behind
-	extra, value := slices.Concat(said, []byte(before)), valueOf(text)
+	extra, v := slices.Concat(said, []byte(before)), valueOf(value)
 	switch c := c.Value.(type) {
 	case *hujson.Object:
-		if l.spaced {
-			value.BeforeExtra = hujson.Extra(" ")
-		}
+		v.BeforeExtra = hujson.Extra(" ")
 		key := hujson.Value{BeforeExtra: extra, Value: hujson.String(name)}
-		c.Members = append(c.Members, hujson.ObjectMember{Name: key, Value: value})
+		c.Members = append(c.Members, hujson.ObjectMember{Name: key, Value: v})
 	case *hujson.Array:
-		value.BeforeExtra = extra
-		c.Elements = append(c.Elements, value)
+		v.BeforeExtra = extra
+		c.Elements = append(c.Elements, v)
 	}
 }
 
-// layout is how a file is written.
-type layout struct {
-	newline string // "\n" or "\r\n"; empty if the whole file is one line
-	unit    string // one step of indentation
-	spaced  bool   // a blank follows colon and comma within a line
-}
-
-// layoutOf reads the layout of a file.
-func layoutOf(text []byte, file *hujson.Value) layout {
-	l := layout{newline: "\n", unit: "  ", spaced: true}
-	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
-		l.newline = "\r\n"
-	}
-	list, _ := items(file)
-	if len(list) == 0 {
-		return l
-	}
-	before := *list[0].before
-	if i := bytes.LastIndexByte(before, '\n'); i >= 0 && isBlank(before[i:]) {
-		l.unit = strings.Trim(string(before[i:]), "\r\n")
-	} else if !bytes.Contains(text[file.StartOffset:file.EndOffset], []byte("\n")) {
-		l.newline, l.spaced = "", len(list[0].value.BeforeExtra) > 0
-	}
-	return l
-}
-
-// text writes v, indented by depth steps, as JSON.stringify does: Claude Code rewrites the file
-// that way, and then leaves our text unchanged.
-func (l layout) text(v any, depth int) string {
-	switch {
-	case !l.spaced:
-		return string(encode(v))
-	case l.newline == "":
-		return strings.NewReplacer(",\n", ", ", "\n", "").Replace(indented(v, "", "")) // a string has no line ends
-	}
-	return strings.ReplaceAll(indented(v, strings.Repeat(l.unit, depth), l.unit), "\n", l.newline)
+// oneLine writes v on one line.
+func oneLine(v any) string {
+	return strings.NewReplacer(",\n", ", ", "\n", "").Replace(indented(v, "")) // a string has no line ends
 }
 
 // pretty writes v in the layout of our own files.
-func pretty(v any) []byte { return []byte(indented(v, "", "  ") + "\n") }
+func pretty(v any) []byte { return []byte(indented(v, "  ") + "\n") }
 
-func indented(v any, prefix, unit string) string {
+func indented(v any, unit string) string {
 	var b bytes.Buffer
-	_ = json.Indent(&b, encode(v), prefix, unit) // valid JSON
+	_ = json.Indent(&b, encode(v), "", unit) // valid JSON
 	return b.String()
 }
 

@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"fmt"
 	"reflect"
 	"runtime"
 	"slices"
@@ -153,7 +152,7 @@ func remove(old []byte) ([]byte, error) {
 // owns reports whether settings contain an entry of ours.
 func owns(settings []byte) bool {
 	d, err := parseTree(settings)
-	return err == nil && (d.ownStatus() >= 0 || len(d.own()) > 0)
+	return err == nil && (d.status() != "" || len(d.own()) > 0)
 }
 
 // isNothing reports whether a file is empty, or an empty object.
@@ -190,62 +189,35 @@ func (e hookEntry) slot() string {
 	return e.event
 }
 
-// switches are members of "hooks" that Gemini CLI and Qwen Code do not take for events.
-var switches = []string{"enabled", "disabled", "notifications"}
-
-// entries returns every handler below "hooks", and the paths of what no client can run.
-func (d *document) entries(lax bool) (all []hookEntry, odd []string) {
+// own returns beckon's entries below any "hooks". What no client can run is passed over.
+func (d *document) own() (all []hookEntry) {
 	for i, hooks := range d.members() {
 		if hooks.name != "hooks" {
 			continue
 		}
-		if hooks.value.Value.Kind() != '{' {
-			odd = append(odd, "hooks")
-			continue
-		}
 		events, _ := items(hooks.value)
 		for j, event := range events {
-			path := "hooks." + event.name
-			switch {
-			case lax && slices.Contains(switches, event.name):
-				continue
-			case event.value.Value.Kind() != '[':
-				odd = append(odd, path)
-				continue
-			}
 			live := hooks.value == member(&d.file, "hooks") && event.value == member(hooks.value, event.name)
 			groups, _ := items(event.value)
 			for k, group := range groups {
-				path := fmt.Sprintf("%s[%d]", path, k)
-				matcher := ""
-				if m := member(group.value, "matcher"); m != nil {
-					if matcher = stringValue(*m); m.Value.Kind() != '"' {
-						odd = append(odd, path+".matcher")
-					}
-				}
 				at, list := indexOf(group.value, "hooks")
-				if at < 0 || list.Value.Kind() != '[' {
-					odd = append(odd, path)
+				if at < 0 {
 					continue
 				}
+				m := member(group.value, "matcher")
+				runs := live && (m == nil || slices.Contains([]string{"", "*"}, stringValue(*m)))
 				handlers, _ := items(list)
 				for n, h := range handlers {
-					e := hookEntry{readHandler(standard(*h.value)), event.name, live && (matcher == "" || matcher == "*"), h.value,
+					e := hookEntry{readHandler(standard(*h.value)), event.name, runs, h.value,
 						[]place{{&d.file, i}, {hooks.value, j}, {event.value, k}, {group.value, at}, {list, n}}}
-					if all = append(all, e); !e.valid() {
-						odd = append(odd, fmt.Sprintf("%s.hooks[%d]", path, n))
+					if e.own() {
+						all = append(all, e)
 					}
 				}
 			}
 		}
 	}
-	return all, odd
-}
-
-// own returns beckon's entries.
-func (d *document) own() []hookEntry {
-	all, _ := d.entries(false)
-	return slices.DeleteFunc(all, func(e hookEntry) bool { return !e.own() })
+	return all
 }
 
 // settle keeps one entry of ours for each slot of want, as it should be, and removes the others.
@@ -259,7 +231,7 @@ func (d *document) settle(want Spec) {
 			continue
 		}
 		if !reflect.DeepEqual(e.handler, want.handler(slots[i])) { // in any order and layout
-			e.value.Value = valueOf(d.layout.text(want.entry(slots[i]), 5)).Value
+			e.value.Value = valueOf(want.entry(slots[i])).Value
 		}
 		slots = slices.Delete(slots, i, i+1)
 	}
@@ -295,26 +267,27 @@ func (d *document) add(want Spec) error {
 		if have[slot] {
 			continue
 		}
-		hooks := d.container(&d.file, "hooks", "{}", 0)
-		if hooks.Value.Kind() != '{' {
+		hooks := member(&d.file, "hooks")
+		switch {
+		case hooks == nil:
+			put(&d.file, "hooks", struct{}{}, 0)
+			hooks = member(&d.file, "hooks")
+		case hooks.Value.Kind() == 'n':
+			hooks.Value = valueOf(struct{}{}).Value
+		case hooks.Value.Kind() != '{':
 			return d.problem(hooks.StartOffset, "hooks: not what the client reads there",
 				"hooks maps event names to arrays of groups")
 		}
-		list := d.container(hooks, strings.TrimSuffix(slot, replySlot), "[]", 1)
-		if list.Value.Kind() == '[' { // else another tool's
-			group := map[string]any{"hooks": []any{want.entry(slot)}} // no matcher, so it matches all
-			d.put(list, "", d.layout.text(group, 3), 2)
+		name := strings.TrimSuffix(slot, replySlot)
+		group := map[string]any{"hooks": []any{want.entry(slot)}} // no matcher, so it matches all
+		switch list := member(hooks, name); {
+		case list == nil:
+			put(hooks, name, []any{group}, 1)
+		case list.Value.Kind() == 'n':
+			list.Value = valueOf([]any{group}).Value
+		case list.Value.Kind() == '[': // else another tool's
+			put(list, "", group, 2)
 		}
 	}
 	return nil
-}
-
-// container returns the member of that name, which is made if it is missing or null.
-func (d *document) container(of *hujson.Value, name, empty string, depth int) *hujson.Value {
-	if v := member(of, name); v == nil {
-		d.put(of, name, empty, depth)
-	} else if v.Value.Kind() == 'n' {
-		v.Value = valueOf(empty).Value
-	}
-	return member(of, name)
 }

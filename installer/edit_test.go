@@ -147,8 +147,11 @@ func TestRemoveFromTheClientsLayout(t *testing.T) {
 			continue
 		}
 		text := pretty(top)
-		if got := mustRemove(t, mustStatus(t, mustEdit(t, text, testSpec), testStatus)); !bytes.Equal(got, text) {
-			t.Errorf("%s: %s", name, Change{Old: text, New: got}.Diff())
+		ours := mustStatus(t, mustEdit(t, text, testSpec), testStatus)
+		for _, settings := range [][]byte{ours, pretty(topOf(t, ours))} {
+			if got := mustRemove(t, settings); !bytes.Equal(got, text) {
+				t.Errorf("%s: %s", name, Change{Old: text, New: got}.Diff())
+			}
 		}
 	}
 }

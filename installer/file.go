@@ -140,20 +140,11 @@ func (s snapshot) write(data []byte, mode fs.FileMode) error {
 	}
 	if s.info != nil {
 		mode = s.info.Mode().Perm()
-		if err = keepOwner(f, s.info); err != nil {
-			err = fmt.Errorf("keeping its owner: %w", cause(err))
-		}
+		err = keepOwner(f.Name(), s.info)
 	}
-	if err == nil {
-		_, err = f.Write(data)
-	}
-	if err == nil {
-		err = f.Chmod(mode) // after the change of owner, which clears bits
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	_, wrong := f.Write(data)
+	// The mode follows the change of owner, which clears bits.
+	if err = errors.Join(err, wrong, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
 		return failed("writing", s.file, err, "")
 	}
 	return nil

@@ -23,7 +23,7 @@ func FuzzRoundTrip(f *testing.F) {
 		f.Add([]byte(r.text))
 	}
 	for _, r := range flawed {
-		f.Add([]byte(`{"hooks": {"Stop": ` + r[0] + `}}`))
+		f.Add([]byte(`{"hooks": {"Stop": ` + r + `}}`))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := Edit(data, testSpec)
@@ -31,7 +31,7 @@ func FuzzRoundTrip(f *testing.F) {
 			checkRefusal(t, data, got, err)
 			return
 		}
-		if len(notesOf(got)) > 0 {
+		if isFlawed(got) {
 			if again := mustEdit(t, got, testSpec); !bytes.Equal(again, got) || owns(mustRemove(t, got)) {
 				t.Fatalf("%q with another tool's mistake: a second Edit gives %q", data, again)
 			}
@@ -44,6 +44,37 @@ func FuzzRoundTrip(f *testing.F) {
 		checkRoundTrip(t, data)
 		checkStatusRoundTrip(t, data)
 	})
+}
+
+// isFlawed reports whether settings have hooks that no client can run.
+func isFlawed(settings []byte) bool {
+	_, text := cutBOM(settings)
+	var top struct {
+		Hooks map[string][]struct {
+			Matcher any
+			Hooks   []struct{ Type, Command any }
+		}
+	}
+	if json.Unmarshal(text, &top) != nil {
+		return true
+	}
+	for _, groups := range top.Hooks {
+		for _, g := range groups {
+			for _, h := range g.Hooks {
+				_, command := h.Command.(string)
+				if h.Type == nil || h.Type == "command" && !command {
+					return true
+				}
+			}
+			if _, isText := g.Matcher.(string); g.Matcher != nil && !isText || g.Hooks == nil {
+				return true
+			}
+		}
+		if groups == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // checkRefusal checks that an error names a place and comes without a result, and that remove

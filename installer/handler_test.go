@@ -93,7 +93,7 @@ func TestEntry(t *testing.T) {
 		{Spec{Command: "/a/beckon-hook"}, "SessionEnd", `{"type": "command", "command": "/a/beckon-hook", "args": ["SessionEnd"]}`},
 		{Spec{Command: `C:\bin\beckon-hook.exe`}, "Stop", `{"type": "command", "command": "C:/bin/beckon-hook.exe", "args": ["Stop"], "timeout": 60}`},
 	} {
-		got := (layout{spaced: true}).text(c.spec.entry(c.event), 0)
+		got := oneLine(c.spec.entry(c.event))
 		if got != c.want || !json.Valid([]byte(got)) {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}

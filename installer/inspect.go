@@ -11,15 +11,14 @@ import (
 
 // File is what a settings file, or a plugin's hooks/hooks.json, has of ours.
 type File struct {
-	Scope    Scope    // empty for a plugin
-	Plugin   string   // the plugin's directory
-	Path     string   // as the client opens it
-	Real     string   // links resolved
-	Err      error    // it could not be read, or Edit refuses it
-	Entries  []Entry  // may be non-empty although Edit refuses the file
-	Status   string   // the program of our status line, or empty
-	Odd      []string // paths of what no client can run
-	Recorded bool     // beckon was installed here and not uninstalled, even if something removed the entries
+	Scope    Scope   // empty for a plugin
+	Plugin   string  // the plugin's directory
+	Path     string  // as the client opens it
+	Real     string  // links resolved
+	Err      error   // it could not be read, or Edit refuses it
+	Entries  []Entry // may be non-empty although Edit refuses the file
+	Status   string  // the program of our status line, or empty
+	Recorded bool    // beckon was installed here and not uninstalled, even if something removed the entries
 
 	DisableAllHooks *bool // nil when absent
 	ManagedOnly     bool  // allowManagedHooksOnly; it counts in managed settings only
@@ -61,7 +60,7 @@ func readFile(path, plugin string, of *agents.Agent) File {
 		return f
 	}
 	if ownFile(of) {
-		f.Entries = wholeEntries(of, s.data)
+		f.Entries = wholeEntries(s.data)
 		return f
 	}
 	_, text := cutBOM(s.data)
@@ -77,10 +76,7 @@ func readFile(path, plugin string, of *agents.Agent) File {
 		f.Err = inFile(err, path)
 		return f
 	}
-	_, f.Odd = d.entries(lax(of))
-	if at := d.ownStatus(); at >= 0 {
-		f.Status = statusWords(d.members()[at].value)[0]
-	}
+	f.Status = d.status()
 	root := strings.NewReplacer("${CLAUDE_PLUGIN_ROOT}", plugin, "$CLAUDE_PLUGIN_ROOT", plugin)
 	for _, e := range d.own() {
 		words := e.words()

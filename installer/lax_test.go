@@ -170,7 +170,7 @@ func TestStrictSettings(t *testing.T) {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	for _, text := range []string{"{\"a\": 1, // x\n}", "{ /* x", "{\"a\": [1,]}", "/"} {
+	for _, text := range []string{"{ /* x", "/"} {
 		if _, err := Edit([]byte(text), laxSpec("gemini")); err == nil || strings.Contains(err.Error(), "Claude") {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -10,19 +10,19 @@ func List(name string, value, before []string) Op {
 		if err != nil {
 			return nil, err
 		}
-		top, text := d.members(), layout{spaced: true}.text(value, 0) // of a few words, which stand on one line
+		top := d.members()
 		at := slices.IndexFunc(top, func(m item) bool { return m.name == name })
 		switch {
 		case at < 0 && len(value) == 0, len(value) > 0 && slices.Equal(d.list(name), value):
 			return old, nil
 		case at < 0:
-			d.put(&d.file, name, text, 0)
+			put(&d.file, name, value, 0)
 		case len(value) == 0:
 			cut(&d.file, at)
 		case top[at].value.Value.Kind() != '[':
 			return nil, d.problem(top[at].value.StartOffset, name+": not a list", "correct it")
 		default:
-			top[at].value.Value = valueOf(text).Value
+			top[at].value.Value = valueOf(value).Value
 		}
 		now := d.bytes()
 		if len(value) == 0 && isNothing(now) && comments(d.file.BeforeExtra, d.file.AfterExtra) == nil {

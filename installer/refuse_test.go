@@ -14,8 +14,8 @@ var refused = []struct {
 }{
 	{"line comment", "{\n  // mine\n  \"a\": 1\n}", 2, 3, "not valid JSON"},
 	{"block comment", "{\"env\": {\"A\": /* x */ \"1\"}}", 1, 15, "not valid JSON"},
-	{"trailing comma in object", "{\n  \"a\": 1,\n}\n", 2, 9, "not valid JSON"},
-	{"trailing comma in array", "{\"hooks\": {\"Stop\": [{}, ]}}", 1, 23, "not valid JSON"},
+	{"trailing comma in object", "{\n  \"a\": 1,\n}\n", 3, 1, "not valid JSON"},
+	{"trailing comma in array", "{\"hooks\": {\"Stop\": [{}, ]}}", 1, 25, "not valid JSON"},
 	{"cut off", "{\"hooks\": {\"Stop\": [", 1, 21, "ends too early"},
 	{"cut off in a string", "{\"a\": \"sec", 1, 11, "ends too early"},
 	{"two documents", "{}\n{}", 2, 1, "not valid JSON"},
@@ -30,7 +30,7 @@ var refused = []struct {
 	{"byte order mark twice", "\xef\xbb\xbf\xef\xbb\xbf{}", 1, 1, "not valid JSON"},
 	{"hooks array", "{\n  \"hooks\": []\n}", 2, 12, "not what the client reads"},
 	{"hooks string", "{\"hooks\": \"none\"}", 1, 11, "not what the client reads"},
-	{"deep", `{"a": ` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}", 1, 1, "not valid JSON"},
+	{"deep", `{"a": ` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}", 1, 10006, "not valid JSON"},
 }
 
 func TestRefused(t *testing.T) {
@@ -45,31 +45,30 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// flawed are hooks of other tools that no client can run, and where they are. A client skips
-// them and runs the rest of the file (2.1.331 was seen to).
-var flawed = map[string][2]string{
-	"event null":       {`null`, "hooks.Setup"},
-	"event a string":   {`"notify.sh"`, "hooks.Setup"},
-	"event an object":  {`{}`, "hooks.Setup"},
-	"null in the list": {`[null]`, "hooks.Setup[0]"},
-	"flat entry":       {`[{"type": "command", "command": "x"}]`, "hooks.Setup[0]"},
-	"hooks an object":  {`[{"matcher": "*", "hooks": {"type": "command", "command": "x"}}]`, "hooks.Setup[0]"},
-	"matcher null":     {`[{"matcher": null, "hooks": []}]`, "hooks.Setup[0].matcher"},
-	"entry a string":   {`[{"hooks": [{"type": "command", "command": "x"}, "x"]}]`, "hooks.Setup[0].hooks[1]"},
-	"no type":          {`[{"hooks": [{"command": "x"}]}]`, "hooks.Setup[0].hooks[0]"},
-	"type null":        {`[{"hooks": [{"type": null}]}]`, "hooks.Setup[0].hooks[0]"},
-	"no command":       {`[{"hooks": [{"type": "command"}]}]`, "hooks.Setup[0].hooks[0]"},
-	"command a number": {`[{"hooks": [{"type": "command", "command": 7}]}]`, "hooks.Setup[0].hooks[0]"},
+// flawed are hooks of other tools that no client can run. A client skips them and runs the rest of the
+// file (2.1.331 was seen to).
+var flawed = map[string]string{
+	"event null":       `null`,
+	"event a string":   `"notify.sh"`,
+	"event an object":  `{}`,
+	"null in the list": `[null]`,
+	"flat entry":       `[{"type": "command", "command": "x"}]`,
+	"hooks an object":  `[{"matcher": "*", "hooks": {"type": "command", "command": "x"}}]`,
+	"matcher null":     `[{"matcher": null, "hooks": []}]`,
+	"entry a string":   `[{"hooks": [{"type": "command", "command": "x"}, "x"]}]`,
+	"no type":          `[{"hooks": [{"command": "x"}]}]`,
+	"type null":        `[{"hooks": [{"type": null}]}]`,
+	"no command":       `[{"hooks": [{"type": "command"}]}]`,
+	"command a number": `[{"hooks": [{"type": "command", "command": 7}]}]`,
 }
 
 // Install works beside them, and uninstall takes out what is ours.
 func TestFlawed(t *testing.T) {
 	for name, f := range flawed {
-		text := "{\n  \"hooks\": {\n    \"Setup\": " + f[0] + ",\n    \"Other\": []\n  }\n}\n"
+		text := "{\n  \"hooks\": {\n    \"Setup\": " + f + ",\n    \"Other\": []\n  }\n}\n"
 		got, err := Edit([]byte(text), testSpec)
-		notes := notesOf(got)
-		if err != nil || len(notes) != 1 || notes[0] != f[1] || !strings.Contains(string(got), f[0]) {
-			t.Errorf("%s: %v, %v", name, notes, err)
+		if err != nil || !strings.Contains(string(got), f) {
+			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		for _, event := range testSpec.Events {
@@ -172,12 +171,4 @@ func TestKeyTwice(t *testing.T) {
 			t.Errorf("%d entries in\n%s", n, got)
 		}
 	}
-}
-
-// notesOf returns the paths of the hooks of others in settings.
-func notesOf(settings []byte) (notes []string) {
-	if d, err := parseTree(settings); err == nil {
-		_, notes = d.entries(false)
-	}
-	return notes
 }

@@ -93,20 +93,15 @@ func StartupPath(shell, goos string, getenv func(string) string) string {
 	return ""
 }
 
-// Our lines are one block between two comments, after everything else in the file. Earlier
-// versions began it with longer comments, which say what else there is to undo: a line end that
-// was missing, or the whole file.
+// Our lines are one block between two comments, after everything else in the file.
 const (
-	blockBegin    = "# >>> beckon setup >>>"
-	blockUnended  = "# >>> beckon setup; the line above had no end >>>"
-	blockMadeFile = "# >>> beckon setup; it made this file >>>"
-	blockEnd      = "# <<< beckon setup <<<"
+	blockBegin = "# >>> beckon setup >>>"
+	blockEnd   = "# <<< beckon setup <<<"
 )
 
 // block is where our lines are in a file's text.
 type block struct {
 	before, after string // the rest of the file
-	begin         string // the comment that opens it; empty without a block
 	lines         []StartupLine
 }
 
@@ -114,18 +109,15 @@ type block struct {
 // mark there is no block.
 func findBlock(text string) block {
 	var b block
-	at, start := 0, 0
+	at, start := 0, -1
 	for line := range strings.Lines(text) {
 		bare := strings.TrimRight(line, "\r\n")
 		at += len(line)
 		switch name, named := strings.CutPrefix(bare, "# "); {
-		case bare == blockBegin || bare == blockUnended || bare == blockMadeFile:
-			b, start = block{begin: bare}, at-len(line)
-		case bare == blockEnd && b.begin != "":
+		case bare == blockBegin:
+			b, start = block{}, at-len(line)
+		case bare == blockEnd && start >= 0:
 			b.before, b.after = text[:start], text[at:]
-			if b.begin == blockUnended && b.after == "" {
-				b.before = strings.TrimSuffix(b.before, "\n")
-			}
 			return b
 		case named: // each line stands below its name
 			b.lines = append(b.lines, StartupLine{Name: name})
@@ -150,17 +142,14 @@ func editStartup(old []byte, line StartupLine) []byte {
 		b.lines = append(b.lines, line)
 	}
 	if len(b.lines) == 0 {
-		if old == nil || b.before+b.after == "" && b.begin == blockMadeFile {
-			return nil
-		}
-		return []byte(b.before + b.after)
+		return append(old[:0:0], b.before+b.after...) // nil without a file
 	}
 	var out strings.Builder
 	out.WriteString(b.before)
 	if b.before != "" && !strings.HasSuffix(b.before, "\n") {
 		out.WriteByte('\n')
 	}
-	out.WriteString(cmp.Or(b.begin, blockBegin) + "\n")
+	out.WriteString(blockBegin + "\n")
 	for _, l := range b.lines {
 		out.WriteString("# " + l.Name + "\n" + l.Text + "\n")
 	}

@@ -58,26 +58,6 @@ func TestEditStartup(t *testing.T) {
 	}
 }
 
-// The blocks of earlier versions go as they came.
-func TestEditStartupOfEarlierVersions(t *testing.T) {
-	const lines = "\n# path\nx\n# prompt\ny\n" + blockEnd + "\n"
-	for text, want := range map[string][]byte{
-		"a\n" + blockBegin + lines:         []byte("a\n"),
-		"a\n" + blockUnended + lines:       []byte("a"),
-		"a\n" + blockUnended + lines + "b": []byte("a\nb"),
-		blockMadeFile + lines:              nil,
-		blockMadeFile + lines + "b\n":      []byte("b\n"),
-	} {
-		got := editStartup([]byte(text), StartupLine{Name: "path"})
-		if len(findBlock(string(got)).lines) != 1 {
-			t.Errorf("%q becomes %q", text, got)
-		}
-		if got = editStartup(got, StartupLine{Name: "prompt"}); string(got) != string(want) || (got == nil) != (want == nil) {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
-	}
-}
-
 // A line with a new text replaces the old one.
 func TestEditStartupReplaces(t *testing.T) {
 	text := editStartup([]byte("a\n"), StartupLine{"path", "old"})

@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -29,9 +28,6 @@ func editStatus(old []byte, program string) ([]byte, error) {
 	case err != nil:
 	case program == "":
 		d.dropStatus()
-	case !absolute(program) || !printable(program) || !ownStatus(plainCommand(statusCommand(program, nil))):
-		err = badProgram(program, "not the program for status lines",
-			"the program must be called beckon or beckon-hook, at an absolute path")
 	default:
 		if _, err = parse(old, false); err == nil {
 			err = d.addStatus(program)
@@ -47,13 +43,13 @@ func editStatus(old []byte, program string) ([]byte, error) {
 func (d *document) addStatus(program string) error {
 	s := member(&d.file, "statusLine")
 	if s == nil {
-		d.put(&d.file, "statusLine", d.layout.text(struct {
+		put(&d.file, "statusLine", struct {
 			Type    string `json:"type"`
 			Command string `json:"command"`
 			// The client runs it that often, in seconds, while nothing happens in its session, to show
 			// what happens in the others. Clients that do not know the setting ignore it.
 			RefreshInterval int `json:"refreshInterval"`
-		}{"command", statusCommand(program, nil), 5}, 1), 0)
+		}{"command", statusCommand(program, nil), 5}, 0)
 		return nil
 	}
 	command, kind := member(s, "command"), member(s, "type")
@@ -87,8 +83,7 @@ func wrapped(words []string) *string {
 		if !has && i+1 < len(words) {
 			value = words[i+1]
 		}
-		switch {
-		case name == "--wrap", name == "--wrap-json" && json.Unmarshal([]byte(value), &value) == nil: // of earlier versions
+		if name == "--wrap" {
 			return &value
 		}
 	}
@@ -112,25 +107,27 @@ func statusWords(v *hujson.Value) []string {
 	return nil
 }
 
-// ownStatus returns the index of the last status line of ours at the top, -1 without one.
-func (d *document) ownStatus() int {
-	list := d.members()
-	for i, m := range slices.Backward(list) {
-		if m.name == "statusLine" && ownStatus(statusWords(m.value)) {
-			return i
+// status returns the program of the last status line of ours, "" without one.
+func (d *document) status() (program string) {
+	for _, m := range d.members() {
+		if words := statusWords(m.value); m.name == "statusLine" && ownStatus(words) {
+			program = words[0]
 		}
 	}
-	return -1
+	return program
 }
 
 // dropStatus takes every status line of ours out, or puts back what it wraps.
 func (d *document) dropStatus() {
-	for at := d.ownStatus(); at >= 0; at = d.ownStatus() {
-		value := d.members()[at].value
-		if other := wrapped(statusWords(value)); other != nil {
-			member(value, "command").Value = hujson.String(*other)
+	for i, m := range slices.Backward(d.members()) {
+		words := statusWords(m.value)
+		if m.name != "statusLine" || !ownStatus(words) {
+			continue
+		}
+		if other := wrapped(words); other != nil {
+			member(m.value, "command").Value = hujson.String(*other)
 		} else {
-			cut(&d.file, at)
+			cut(&d.file, i)
 		}
 	}
 }

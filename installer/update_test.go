@@ -60,26 +60,14 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// Claude Code's own output, JSON.stringify with two blanks, is what Edit writes.
-func TestLayoutIsTheClients(t *testing.T) {
-	got := string(mustEdit(t, nil, Spec{Command: "/b/beckon-hook", Events: []string{"Stop"}}))
+// Each event takes a line.
+func TestLayout(t *testing.T) {
+	got := string(mustEdit(t, nil, Spec{Command: "/b/beckon-hook", Events: []string{"Stop", "SessionEnd"}}))
 	want := strings.Join([]string{
 		`{`,
 		`  "hooks": {`,
-		`    "Stop": [`,
-		`      {`,
-		`        "hooks": [`,
-		`          {`,
-		`            "type": "command",`,
-		`            "command": "/b/beckon-hook",`,
-		`            "args": [`,
-		`              "Stop"`,
-		`            ],`,
-		`            "timeout": 60`,
-		`          }`,
-		`        ]`,
-		`      }`,
-		`    ]`,
+		`    "Stop": [{"hooks": [{"type": "command", "command": "/b/beckon-hook", "args": ["Stop"], "timeout": 60}]}],`,
+		`    "SessionEnd": [{"hooks": [{"type": "command", "command": "/b/beckon-hook", "args": ["SessionEnd"]}]}]`,
 		`  }`,
 		`}`,
 		``,
@@ -95,11 +83,11 @@ func TestRemoveKeepsLaterEntries(t *testing.T) {
 	edited := string(mustEdit(t, []byte("{\n  \"model\": \"opus\"\n}\n"), spec))
 	mine := `{"type": "command", "command": "lint"}`
 	added := strings.Replace(edited, `"hooks": {`, `"hooks": {"Setup": [{"hooks": [`+mine+`]}],`, 1)
-	added = strings.Replace(added, "\"hooks\": [\n          {\n            \"type\"", "\"hooks\": [\n          "+mine+",\n          {\n            \"type\"", 1)
+	added = strings.Replace(added, "\"Stop\": [{\"hooks\": [", "\"Stop\": [{\"hooks\": ["+mine+", ", 1)
 	added = strings.Replace(added, "\n}\n", ",\n  \"theme\": \"dark\"\n}\n", 1)
 	got := string(mustRemove(t, []byte(added)))
-	want := "{\n  \"model\": \"opus\",\n  \"hooks\": {\"Setup\": [{\"hooks\": [" + mine + "]}],\n    \"Stop\": [\n      {\n        \"hooks\": [\n          " + mine +
-		"\n        ]\n      }\n    ]\n  },\n  \"theme\": \"dark\"\n}\n"
+	want := "{\n  \"model\": \"opus\",\n  \"hooks\": {\"Setup\": [{\"hooks\": [" + mine + "]}],\n    \"Stop\": [{\"hooks\": [" + mine +
+		"]}]\n  },\n  \"theme\": \"dark\"\n}\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -23,13 +23,6 @@ func readHandler(text []byte) (h handler) {
 	return h
 }
 
-// valid reports whether a client can run the entry.
-func (h handler) valid() bool {
-	kind, ok := h["type"].(string)
-	_, command := h["command"].(string)
-	return ok && (kind != "command" || command)
-}
-
 // words returns the program and its arguments, without quoting; nil if the entry runs anything
 // but one plain command.
 func (h handler) words() []string {

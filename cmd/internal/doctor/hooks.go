@@ -75,10 +75,6 @@ func (d *doctor) entered() (list []installer.File) {
 func (d *doctor) entries() {
 	installed, answers := 0, false
 	for _, f := range d.settings {
-		for _, path := range f.Odd {
-			d.warn("settings", "correct or remove it; a client before 2.1.331 may ignore all hooks of this file",
-				"another tool's hook in %s: %s is not what the client reads there", f.Path, path)
-		}
 		answers = answers || slices.ContainsFunc(f.Entries, installer.Entry.Answers)
 		switch {
 		case f.Err != nil:
