@@ -83,6 +83,18 @@ func TestManualSnippets(t *testing.T) {
 	if len(menu) != 4 || menu[0] != "!1" || menu[1] != "---" || !strings.Contains(menu[3], "api") || strings.Count(menu[3], "|") != 1 {
 		t.Errorf("swiftbar: %q", menu)
 	}
+
+	const said = `sketchybar() { printf '%s\n' "$@"; }; `
+	_, script, _ := strings.Cut(run(said+readmeSnippet(t, "sketchybar")), "script=")
+	if got := strings.Fields(run(said + script)); !slices.Equal(got, []string{"--set", "beckon", "label=!1"}) {
+		t.Errorf("sketchybar: %q sets %q", script, got)
+	}
+
+	// The waiting session of the test has no terminal to go to.
+	raycast := strings.Replace(readmeSnippet(t, "raycast"), "PATH=$HOME/.local/bin:$PATH", ":", 1)
+	if got := run(raycast + " 2>&1 || true"); !strings.Contains(raycast, "\n# @raycast.mode compact\n") || !strings.Contains(got, "jumping to api") {
+		t.Errorf("raycast: %q says %q", raycast, got)
+	}
 }
 
 // TestManualFields: every field of a template, and its default, are in the manual.
