@@ -39,11 +39,16 @@ type (
 	}
 	// ageMsg means that the text of some age may have changed.
 	ageMsg struct{}
+	// calmMsg means that nothing has changed since the change of that number, for a while.
+	calmMsg int
 )
 
 type model struct {
 	opt  Options
 	wall func() time.Time // the machine's clock
+
+	frames  func(every time.Duration) // sets the time between frames; nil if nothing is drawn
+	changes int
 
 	width, height int
 
@@ -98,6 +103,12 @@ func (m *model) Init() tea.Cmd { return nil }
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.handle(msg)
+	if m.dirty && m.frames != nil {
+		m.frames(frameFast)
+		m.changes++
+		calm := calmMsg(m.changes)
+		cmd = tea.Batch(cmd, tea.Tick(fastFor, func(time.Time) tea.Msg { return calm }))
+	}
 	return m, tea.Batch(cmd, m.tick())
 }
 
@@ -136,6 +147,10 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		}
 	case ageMsg:
 		m.due = time.Time{}
+	case calmMsg:
+		if m.dirty = false; int(msg) == m.changes {
+			m.frames(frameSlow)
+		}
 	case tea.KeyPressMsg:
 		return m.key(msg)
 	case tea.PasteMsg:

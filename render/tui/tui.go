@@ -10,8 +10,10 @@ package tui
 import (
 	"context"
 	"io"
+	"reflect"
 	"sync"
 	"time"
+	"unsafe"
 
 	"beckon/render"
 	"beckon/render/card"
@@ -75,14 +77,35 @@ type Options struct {
 	Terminal []tea.ProgramOption // what stands in for a terminal's input and size
 }
 
+// Times between frames: within fastFor of a change, and otherwise. Bubble Tea (v2.1.1) looks 60
+// times a second whether there is something to draw, and has no way to request a frame, so
+// its ticker is reset from here. If the library has no such ticker, it draws at its own rate.
+const (
+	frameFast = time.Second / 60
+	frameSlow = time.Second
+	fastFor   = 100 * time.Millisecond
+)
+
+// tickerOf returns the ticker of a program that runs, nil if there is none.
+func tickerOf(p *tea.Program) *time.Ticker {
+	v := reflect.ValueOf(p).Elem().FieldByName("ticker")
+	if !v.IsValid() || v.Type() != reflect.TypeFor[*time.Ticker]() {
+		return nil
+	}
+	return *(**time.Ticker)(unsafe.Pointer(v.UnsafeAddr()))
+}
+
 // Run shows the screen until the user leaves it or ctx ends.
 func Run(ctx context.Context, opt Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(opt)
-	// At the library's own rate an idle screen costs twice as much.
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(opt.Output), tea.WithFPS(30)}
-	p := tea.NewProgram(m, append(opt.Terminal, opts...)...)
+	p := tea.NewProgram(m, append(opt.Terminal, tea.WithContext(ctx), tea.WithOutput(opt.Output))...)
+	m.frames = func(every time.Duration) {
+		if t := tickerOf(p); t != nil {
+			t.Reset(every)
+		}
+	}
 	var done sync.WaitGroup
 	done.Go(func() { opt.Follow(ctx, func(s Snapshot, err error) { p.Send(lookMsg{s, err}) }) })
 	if opt.Others != nil {
