@@ -20,6 +20,9 @@ func Check(hooks []*Hook) (out []Problem) {
 			what := h.ID + ": " + fmt.Sprintf(format, args...)
 			out = append(out, Problem{File: h.File, Line: h.Line, Path: h.Path, What: what, Advice: advice, Warning: true})
 		}
+		for _, name := range h.Gone {
+			warn("leave it out; a rule that allows is off until then", "%q has no effect any more", name)
+		}
 		h.checkMatcher(warn)
 		h.checkRule(hooks, warn)
 	}

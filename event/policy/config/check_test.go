@@ -23,6 +23,9 @@ func TestCheck(t *testing.T) {
 		{one(rule(`"commands":["git commit -m wip"]`)), `does not even cover the command "git commit -m wip"`, ""},
 		{one(rule(`"commands":["terraform destroy --help"]`)), "does not even cover", ""},
 		{one(rule(`"commands":["rm -rf"],"unless":{"commands":["rm"]}`)), "does not even cover", ""},
+		{one(rule(`"commands":["rm"],"exact":true`)), `"exact" has no effect any more`, "leave it out"},
+		{one(rule(`"commands":["rm"],"branch":"main"`)), `"branch" has no effect any more`, "leave it out"},
+		{`{"strict":true,"deny":["WebFetch"]}`, `"strict" has no effect any more`, "leave it out"},
 		{`{"deny":["Bash(git push --force *)"]}`, `misses "git push origin main --force"`, ""},
 		{`{"deny":["Bash(rm -rf:*)"]}`, `misses "rm x -rf"`, ""},
 		{`{"ask":["Bash(kubectl delete --all *)"]}`, `misses "kubectl delete x --all"`, ""},
@@ -51,6 +54,16 @@ func TestCheckIsQuiet(t *testing.T) {
 	} {
 		if found := Check(Merge(decoded(t, text))); len(found) > 0 {
 			t.Errorf("%s: %v", text, found)
+		}
+	}
+}
+
+// A rule that allowed on a condition of an earlier release allows nothing; one that refused covers more.
+func TestGoneConditions(t *testing.T) {
+	for decision, enabled := range map[string]bool{"allow": false, "deny": true} {
+		c := decoded(t, one(`{"type":"rule","decision":"`+decision+`","reason":"r","commands":["rm"],"branch":["x/*"]}`))
+		if h := c.Hooks[0]; h.Enabled != enabled {
+			t.Errorf("%s: enabled %v, want %v", decision, h.Enabled, enabled)
 		}
 	}
 }

@@ -65,7 +65,8 @@ type Hook struct {
 	Level Level
 	File  string
 	Line  int
-	Path  string // JSON path
+	Path  string   // JSON path
+	Gone  []string // members of the file that have no effect any more
 
 	Handler wire.Handler // created before the hook's turn, by the package that can start it
 	Fault   error        // why it cannot be run

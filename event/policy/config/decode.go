@@ -55,9 +55,12 @@ func decode(name string, level Level, data []byte, again bool) (*Config, error) 
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	for _, h := range d.hooks {
+	for i, h := range d.hooks {
 		if h.ID == "" {
 			h.ID = string(h.Type) + "-" + h.key()[:8]
+		}
+		if i == 0 {
+			h.Gone = append(h.Gone, d.ignored...)
 		}
 	}
 	c := &Config{Level: level, Hooks: d.hooks}
@@ -75,7 +78,11 @@ type decoder struct {
 	allowOnce  bool
 	hooks      []*Hook
 	ids        map[string]int // those that are written, with their lines
+	ignored    []string       // members in gone that are no hook's
 }
+
+// end ends an object that is no hook.
+func (d *decoder) end(o *object) { d.ignored = append(d.ignored, o.end()...) }
 
 // all converts the whole file: its hooks and packs in the order of the file, then its servers.
 func (d *decoder) all(top *object) {
@@ -112,7 +119,7 @@ func (d *decoder) all(top *object) {
 		return
 	}
 	top.known = append(top.known, "hooks", "deny", "ask", "allow", "packs")
-	top.end()
+	d.end(top)
 }
 
 // event parses the name of an event that the installer registers.
@@ -232,7 +239,7 @@ func (d *decoder) group(k event.Kind, g *object) {
 			d.fail(o.at("type"), "type is one of command, server, http, prompt, rule", "has no type, or no such value %q", t)
 		}
 	}
-	g.end()
+	d.end(g)
 }
 
 // server adds one entry of "servers", or a file that is itself one server: a hook for each of its events.
@@ -322,7 +329,10 @@ func (d *decoder) hook(h *Hook, o *object) {
 	} else {
 		d.started(h, o)
 	}
-	o.end()
+	h.Gone = o.end()
+	if len(h.Gone) > 0 && h.Spec.Rule != nil && h.Spec.Rule.Match.Allow {
+		h.Enabled = false // it would allow more without its condition
+	}
 }
 
 // id reads the name of a hook, which no two may have.
@@ -477,7 +487,7 @@ func (d *decoder) rule(h *Hook, o *object) {
 		unless = d.object(v)
 		u := d.conditions(h, unless)
 		m.Unless = &u
-		unless.end()
+		d.end(unless)
 	}
 	h.Grant, h.Spec.Rule = m.Allow, &Rule{Decision: wire.Decision(said), Reason: reason, Match: m}
 	if o.known = append(o.known, "match", "not_match"); d.again {

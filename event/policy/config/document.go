@@ -81,6 +81,10 @@ type object struct {
 	known   []string // those asked for
 }
 
+// gone are the members that an earlier release read and that have no effect any more. A file that
+// has one stays in force: without the condition that it was, a rule covers more.
+var gone = strings.Fields("strict exact trace unsure stop_blocks branch repository ci")
+
 // read parses text, JSON with comments and trailing commas, which must be an object; nil if it is none.
 func (d *document) read(text []byte) *object {
 	for at, c := range text {
@@ -180,13 +184,18 @@ func (d *document) object(m member) *object {
 	return o
 }
 
-// end reports the members that nobody asked for.
-func (o *object) end() {
+// end reports the members that nobody asked for, and returns those in gone.
+func (o *object) end() (ignored []string) {
 	for _, name := range o.names {
-		if !slices.Contains(o.known, name) {
+		switch {
+		case slices.Contains(o.known, name):
+		case slices.Contains(gone, name):
+			ignored = append(ignored, name)
+		default:
 			o.fail(o.at(name), suggest(name, o.known), "unknown key %q", name)
 		}
 	}
+	return ignored
 }
 
 func (o *object) has(name string) bool {
