@@ -71,16 +71,29 @@ const maxFile = 4 << 20
 // ErrEmpty is returned for an empty policy file: a policy without hooks is {}.
 var ErrEmpty = errors.New("the file is empty; a policy that wants nothing is {}")
 
-// ReadFile reads a policy file, which must be a regular one: a FIFO would block the agent. An empty one is ErrEmpty.
-func ReadFile(path string) ([]byte, error) {
-	if before, _ := plainfile.VersionOf(path); before.Size > maxFile {
-		return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
+// ReadFile reads a policy file, which must be a regular one: a FIFO would block the agent. A file that is
+// being written is read again, and refused if it goes on changing. An empty one is ErrEmpty.
+func ReadFile(path string) ([]byte, error) { return readWith(path, plainfile.ReadFile) }
+
+func readWith(path string, read func(string) ([]byte, error)) ([]byte, error) {
+	const tries, pause = 4, 5 * time.Millisecond
+	for try := range tries {
+		before, _ := plainfile.VersionOf(path)
+		if before.Size > maxFile {
+			return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
+		}
+		data, err := read(path)
+		after, there := plainfile.VersionOf(path)
+		switch {
+		case there && (after != before || after.Young(pause) && try < tries-1):
+			time.Sleep(pause)
+			continue
+		case err == nil && strings.TrimSpace(string(data)) == "":
+			err = ErrEmpty
+		}
+		return data, err
 	}
-	data, err := plainfile.ReadFile(path)
-	if err == nil && strings.TrimSpace(string(data)) == "" {
-		err = ErrEmpty
-	}
-	return data, err
+	return nil, errors.New("it changes while it is read")
 }
 
 // Scripts returns the hashes of the files in a project that texts name, by their paths as written.

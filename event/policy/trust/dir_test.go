@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -64,5 +65,26 @@ func TestOnce(t *testing.T) {
 	}
 	if now = now.Add(onceFor + time.Minute); takes(call, "t4") || d.Allows() {
 		t.Error("a call may still come")
+	}
+}
+
+// A policy file that somebody is writing is read again, and never taken by halves.
+func TestReadFileBeingWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), Name)
+	for writes, wants := range map[int]string{0: "{}", 2: "{}  ", 99: ""} {
+		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		reads := 0
+		got, err := readWith(path, func(path string) ([]byte, error) {
+			data, err := os.ReadFile(path)
+			if reads++; reads > writes {
+				return data, err
+			}
+			return data[:1], errors.Join(err, os.WriteFile(path, append(data, ' '), 0o600))
+		})
+		if string(got) != wants || (err == nil) != (wants != "") {
+			t.Errorf("after %d writes: %q, %v", writes, got, err)
+		}
 	}
 }
