@@ -284,13 +284,7 @@ func (f *invocation) settle(r policy.Result, res *store.Result, e *event.Event, 
 		res.After, known = now.After, f.folded(err) && known
 	}
 	if known {
-		sequence, halt := follow(f.st, f.args, res, e, f.getenv, time.Now())
-		if halt != nil {
-			out = halt
-		}
-		if f.dialect.Native() { // another agent would take it for an answer or an error
-			out = WithSequence(out, sequence)
-		}
+		out = follow(f.st, f.args, out, res, e, f.getenv, time.Now())
 	}
 	f.session = res.After
 	return out

@@ -18,6 +18,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"beckon/event"
@@ -87,63 +88,85 @@ func entryOf(args []string) string {
 	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }
 
-// observe runs one hook without a policy and returns its exit code, which is always 0. It prints
-// nothing but warning, an answer for the client, and a terminal sequence that the user asked for.
-func observe(a Args, stdin io.Reader, stdout io.Writer, getenv func(string) string, warning []byte) int {
-	defer watch(Deadline, func() {
-		if dir, err := store.Dir(getenv); err == nil {
-			store.Open(dir).Log(errors.New("event " + a.Event + " may be lost: its payload was not whole, " +
-				"or the disk did not answer, within " + Deadline.String()))
-		}
-	})()
-	sequence, halt := fold(a, stdin, getenv, time.Now())
-	out := warning
-	if halt != nil {
-		out = halt // the client accepts one object
-	}
-	if a.Foreign() {
-		return 0 // the client would take a sequence for an answer or an error
-	}
-	if out = WithSequence(out, sequence); len(out) > 0 {
-		_, _ = stdout.Write(out)
-	}
-	return 0
-}
-
-// fold folds the event and returns what follow does.
-func fold(a Args, stdin io.Reader, getenv func(string) string, start time.Time) (sequence string, halt []byte) {
+// within runs do with the store and logs its error. After Deadline it logs lost, and the process ends.
+func within(getenv func(string) string, lost string, do func(*store.Store) error) {
 	dir, err := store.Dir(getenv)
 	if err != nil {
-		return "", nil // there is no place to write to, not even for the error
+		return // there is no place to write to, not even for the error
 	}
 	st := store.Open(dir)
+	defer watch(func() { st.Log(errors.New(lost + " within " + Deadline.String())) })()
 	defer func() {
 		if err != nil && !errors.Is(err, store.ErrBusy) { // busy: it is spooled
 			st.Log(err)
 		}
 	}()
 	defer Guard(&err)
-	e, err := event.ParseReader(a.Agent, a.Event, stdin)
-	if err != nil {
-		return "", nil
-	}
-	res, err := Fold(st, a, &e, getenv, start)
-	if err != nil {
-		return "", nil
-	}
-	return follow(st, a, &res, &e, getenv, start)
+	err = do(st)
 }
 
-// follow does what follows from a change that was folded: it notifies the user, and returns the
-// terminal sequence for the client, and the answer that ends the turn, if the user asked for it.
-func follow(st *store.Store, a Args, res *store.Result, e *event.Event, getenv func(string) string, now time.Time) (
-	sequence string, halt []byte,
-) {
+// watch ends the process with code 0 after Deadline, unless stop is called. It calls late before,
+// with little time. It sleeps in the system call: for a process's first timer the runtime opens an
+// epoll and an event descriptor, and if the system has none left, it ends the process with code 2,
+// which the client takes for "block this call".
+func watch(late func()) (stop func()) {
+	var stopped atomic.Bool
+	go func() {
+		sleep(Deadline)
+		if stopped.Load() {
+			return
+		}
+		go func() {
+			late()
+			os.Exit(0)
+		}()
+		sleep(lateTime)
+		os.Exit(0)
+	}()
+	return func() { stopped.Store(true) }
+}
+
+// observe runs one hook without a policy and returns its exit code, which is always 0. It prints
+// nothing but warning, an answer for the client, and a terminal sequence that the user asked for.
+func observe(a Args, stdin io.Reader, stdout io.Writer, getenv func(string) string, warning []byte) int {
+	start := time.Now()
+	const lost = " may be lost: its payload was not whole, or the disk did not answer,"
+	within(getenv, "event "+a.Event+lost, func(st *store.Store) error {
+		out := warning
+		defer func() {
+			if len(out) > 0 {
+				_, _ = stdout.Write(out)
+			}
+		}()
+		e, err := event.ParseReader(a.Agent, a.Event, stdin)
+		if err != nil {
+			return err
+		}
+		res, err := Fold(st, a, &e, getenv, start)
+		if err == nil {
+			out = follow(st, a, out, &res, &e, getenv, start)
+		}
+		return err
+	})
+	return 0
+}
+
+// follow does what follows from a change that was folded: it notifies the user, and adds the terminal
+// sequence to the client's answer, or ends the turn if the user asked for it.
+func follow(st *store.Store, a Args, answer []byte, res *store.Result, e *event.Event, getenv func(string) string,
+	now time.Time,
+) []byte {
 	if a.Answers && !a.Foreign() {
-		halt = Halt(st, res, e)
+		if halt := Halt(st, res, e); halt != nil {
+			answer = halt // the client accepts one object
+		}
 	}
 	n := notifier{st: st, getenv: getenv, now: now, start: func(args []string) error { return StartBeckon(st.Dir, args) }}
-	return n.notify(*res, e), halt
+	sequence := n.notify(*res, e)
+	if a.Foreign() {
+		return answer // another agent would take a sequence for an answer or an error
+	}
+	return WithSequence(answer, sequence)
 }
 
 // Guard, deferred, turns a panic into an error without text of the payload. Go would exit with code

@@ -35,44 +35,31 @@ const (
 
 // Mod folds one report of the mod. Its exit code is always 0.
 func Mod(args []string, getenv func(string) string, now time.Time) int {
-	dir, err := store.Dir(getenv)
-	if err != nil {
-		return 0
-	}
-	st := store.Open(dir)
-	defer watch(Deadline, func() {
-		st.Log(errors.New("a report of the mod may be lost: the disk did not answer within " + Deadline.String()))
-	})()
-	if err := modFold(st, args, getenv, now); err != nil {
-		st.Log(err)
-	}
-	return 0
-}
-
-func modFold(st *store.Store, args []string, getenv func(string) string, now time.Time) (err error) {
-	defer Guard(&err)
-	if len(args) != 4 {
-		args = make([]string, 4) // of a mod that is newer or older
-	}
-	at, err := strconv.ParseInt(args[2], 10, 64)
-	what, known := modWords[args[0]]
-	if err != nil || !known || args[1] == "" || len(args[3]) > 64 {
-		return errors.New("a report of the mod is not understood: run beckon setup mod again")
-	}
-	t := event.MillisOf(now)
-	if age := t - event.Millis(at); age >= 0 && age < event.Millis(modLate.Milliseconds()) {
-		t = event.Millis(at) // a report by another clock would close what is open now
-	}
-	k := store.KeyOf(args[1])
-	s, err := st.Load(k)
-	if err != nil || s.Seq == 0 {
-		return nil // no hook has reported the session, so there is nothing to add to
-	}
-	_, err = st.Fold(k, store.Update{
-		Change: state.Change{At: t, Observation: &state.Observed{Source: state.FromMod, What: what, At: t, Detail: args[3]}},
-		Alive:  evidence.Presence,
-		Other:  func(owner event.Process) event.Process { return evidence.Other(s.Agent, owner, getenv) },
-		Wait:   modWait,
+	within(getenv, "a report of the mod may be lost: the disk did not answer", func(st *store.Store) error {
+		if len(args) != 4 {
+			args = make([]string, 4) // of a mod that is newer or older
+		}
+		at, err := strconv.ParseInt(args[2], 10, 64)
+		what, known := modWords[args[0]]
+		if err != nil || !known || args[1] == "" || len(args[3]) > 64 {
+			return errors.New("a report of the mod is not understood: run beckon setup mod again")
+		}
+		t := event.MillisOf(now)
+		if age := t - event.Millis(at); age >= 0 && age < event.Millis(modLate.Milliseconds()) {
+			t = event.Millis(at) // a report by another clock would close what is open now
+		}
+		k := store.KeyOf(args[1])
+		s, err := st.Load(k)
+		if err != nil || s.Seq == 0 {
+			return nil // no hook has reported the session, so there is nothing to add to
+		}
+		_, err = st.Fold(k, store.Update{
+			Change: state.Change{At: t, Observation: &state.Observed{Source: state.FromMod, What: what, At: t, Detail: args[3]}},
+			Alive:  evidence.Presence,
+			Other:  func(owner event.Process) event.Process { return evidence.Other(s.Agent, owner, getenv) },
+			Wait:   modWait,
+		})
+		return err
 	})
-	return err
+	return 0
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,6 +48,13 @@ func open(info fs.FileInfo, owner *syscall.Stat_t) bool {
 		others = 0o002
 	}
 	return info.Mode().Perm()&others != 0
+}
+
+func sleep(d time.Duration) {
+	end := time.Now().Add(d)
+	for left := d; left > 0; left = time.Until(end) { // signals interrupt it
+		_, _ = unix.Poll(nil, int(left.Milliseconds())+1)
+	}
 }
 
 const (
