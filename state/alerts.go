@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"beckon/event"
 )
@@ -192,8 +193,7 @@ const (
 // Rules are the user's choices about alerts.
 type Rules struct {
 	On        []AlertKind
-	DoneAfter event.Millis // a done alert needs a turn of at least this length
-	Limit     event.Millis // at most one of a kind and session in this time
+	DoneAfter time.Duration // a done alert needs a turn of at least this length
 }
 
 // Hearing is what Decide takes into account besides the alert and the rules.
@@ -208,9 +208,11 @@ type Hearing struct {
 
 // chosen reports whether the user chose to be notified of e. A turn with refused calls is done, too.
 func (r Rules) chosen(e Alert) bool {
-	done := e.Kind == AlertRefused && e.Turn >= r.DoneAfter && slices.Contains(r.On, AlertDone)
+	done := e.Kind == AlertRefused && !r.short(e) && slices.Contains(r.On, AlertDone)
 	return done || e.Kind == AlertBack || slices.Contains(r.On, e.Kind)
 }
+
+func (r Rules) short(e Alert) bool { return int64(e.Turn) < r.DoneAfter.Milliseconds() }
 
 // Verdict says what to do about an alert.
 type Verdict string
@@ -247,10 +249,12 @@ const (
 	ReasonAgain    = "it still waits"
 )
 
-// These times decide, in milliseconds, where it is unknown what the user looks at.
+// Times, in milliseconds. The first and the last decide where it is unknown what the user looks at.
 const (
 	// Stillness is how long a dialog is open before the client reports that nobody typed.
 	Stillness = 6000
+	// pause is the least time between two alerts of a kind and session.
+	pause = 5000
 	// presence is how long after a prompt its writer counts as present.
 	presence = 10_000
 )
@@ -267,10 +271,10 @@ func Decide(e Alert, r Rules, h Hearing) Decision {
 		{e.Aside, Never, ReasonAside},
 		{e.Actor != "" && e.Kind != AlertPermission, Never, ReasonSubagent},
 		{e.Robot, Never, ReasonRobot},
-		{e.Kind == AlertDone && e.Turn < r.DoneAfter, Never, ReasonShort},
+		{e.Kind == AlertDone && r.short(e), Never, ReasonShort},
 		{h.Notified, Never, ReasonNotified},
 		{h.Quiet, Never, ReasonQuiet},
-		{h.NotifiedAt != 0 && h.Now-h.NotifiedAt < r.Limit, Later, ReasonLimit},
+		{h.NotifiedAt != 0 && h.Now-h.NotifiedAt < pause, Later, ReasonLimit},
 		{h.Focus == FocusHere, e.again(), ReasonFocused},
 		{h.Focus == FocusUnknown && e.Dialog && !h.Still && h.Now-e.At < Stillness, Later, ReasonEarly},
 		{h.Focus == FocusUnknown && !e.Dialog && !h.Still && e.watched(h.Now), e.again(), ReasonPresent},

@@ -2,6 +2,7 @@ package state
 
 import (
 	"testing"
+	"time"
 
 	"beckon/event"
 )
@@ -10,7 +11,7 @@ import (
 func TestDecide(t *testing.T) {
 	dialog := Alert{Kind: AlertPermission, At: 100_000, Dialog: true, Input: 95_000}
 	done := Alert{Kind: AlertDone, At: 100_000, Turn: 60_000, Input: 40_000}
-	rules := Rules{On: AlertKinds[:], DoneAfter: 30_000, Limit: 5000}
+	rules := Rules{On: AlertKinds[:], DoneAfter: 30 * time.Second}
 	elsewhere := Hearing{Now: 101_000, Focus: FocusElsewhere}
 	for _, c := range []struct {
 		name    string

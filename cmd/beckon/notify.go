@@ -15,6 +15,7 @@ import (
 	"beckon/cmd/internal/config"
 	"beckon/event"
 	"beckon/event/home"
+	"beckon/event/osc"
 	"beckon/render/notify"
 	"beckon/render/term"
 	"beckon/state"
@@ -93,7 +94,7 @@ func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Ch
 
 func (a *app) terminal(set alert.Settings, w io.Writer) notify.Terminal {
 	t := evidence.Terminal(a.Getenv)
-	return notify.Terminal{W: w, Style: set.StyleFor(t), Socket: t.Tmux.Socket}
+	return notify.Terminal{W: w, Style: osc.For(t), Socket: t.Tmux.Socket}
 }
 
 // follower leaves what watch or serve sees to the process that notifies.

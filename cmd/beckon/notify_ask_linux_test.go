@@ -79,7 +79,7 @@ func (h *holding) said() string {
 func TestAskedOnPhone(t *testing.T) {
 	t.Parallel()
 	server := ntfytest.Start(t)
-	p := newOffice(t, fmt.Sprintf(`{"notify": ["ntfy"], "notify_texts": "full", "ntfy_server": %q, "ntfy_topic": "asks", "ntfy_answers": "answers"}`, server.URL))
+	p := newOffice(t, fmt.Sprintf(`{"notify": ["ntfy"], "notify_texts": "full", "ntfy_topic": "%s/asks", "ntfy_answers": "answers"}`, server.URL))
 	h := p.hold(t, "Bash", `{"command":"make test"}`)
 	o := h.offer()
 	own := exec.Command(filepath.Join(p.bin, "beckon"), "notify", "ask", o.ID) // as an agent would
@@ -111,7 +111,7 @@ func TestAskedOnPhone(t *testing.T) {
 func TestAskedWithPIN(t *testing.T) {
 	t.Parallel()
 	server := ntfytest.Start(t)
-	p := newOffice(t, fmt.Sprintf(`{"notify": ["ntfy"], "notify_texts": "full", "ntfy_server": %q, "ntfy_topic": "asks", "ntfy_answers": "answers"}`, server.URL))
+	p := newOffice(t, fmt.Sprintf(`{"notify": ["ntfy"], "notify_texts": "full", "ntfy_topic": "%s/asks", "ntfy_answers": "answers"}`, server.URL))
 	if err := os.MkdirAll(p.state, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestAskedOnPhoneTooLate(t *testing.T) {
 func TestAskedAgain(t *testing.T) {
 	t.Parallel()
 	server := ntfytest.Start(t)
-	p := newOffice(t, fmt.Sprintf(`{"notify": ["ntfy"], "notify_texts": "full", "ntfy_server": %q, "ntfy_topic": "asks", "ntfy_answers": "answers"}`, server.URL))
+	p := newOffice(t, fmt.Sprintf(`{"notify": ["ntfy"], "notify_texts": "full", "ntfy_topic": "%s/asks", "ntfy_answers": "answers"}`, server.URL))
 	file := filepath.Join(t.TempDir(), "f")
 	put := func(text string) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -90,7 +90,7 @@ func TestNotifyMissingProgram(t *testing.T) {
 // process that waits.
 func TestNotifyLimit(t *testing.T) {
 	t.Parallel()
-	p := newOffice(t, `{"notify": ["command"], "notify_command": ["true"], "notify_limit": "3s"}`)
+	p := newOffice(t, `{"notify": ["command"], "notify_command": ["true"]}`)
 	p.ask(t, "s1")
 	p.explained(t, "s1", "sent      nothing stands in the way (command)")
 	p.send(t, "s1", `"PostToolUse","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"t1"`)

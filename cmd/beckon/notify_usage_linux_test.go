@@ -60,7 +60,6 @@ func TestUsageNotifies(t *testing.T) {
 	for setting, asked := range map[string]bool{
 		`"notify_on": ["done"]`:          false,
 		`"notify_on": ["done", "limit"]`: true,
-		`"notify_usage": true`:           true, // as in earlier releases
 	} {
 		t.Run(setting, func(t *testing.T) {
 			heard := filepath.Join(t.TempDir(), "heard")

@@ -24,9 +24,6 @@ const (
 	Both   Style = "both"   // OSC 9, and BEL for a terminal that does not know it
 )
 
-// Styles lists the styles that a user can choose.
-var Styles = []Style{Bell, OSC9, OSC777, OSC99, Both}
-
 // Limits of texts, in bytes.
 const (
 	maxTitle = 80

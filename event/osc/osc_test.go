@@ -62,7 +62,7 @@ func FuzzNotify(f *testing.F) {
 	f.Add("\x1b]0;x\a", "\x9b31m\u202egnp", "\x1b\\")
 	f.Add("a\nb\tc", strings.Repeat("ä", 500), "\xff")
 	f.Fuzz(func(t *testing.T, title, body, id string) {
-		for _, s := range append(Styles, "other") {
+		for _, s := range []Style{Bell, OSC9, OSC777, OSC99, Both, "other"} {
 			got := Notify(s, id, title, body)
 			if !utf8.ValidString(got) || !allowed.MatchString(got) || len(got) > 600 {
 				t.Fatalf("Notify(%s, %q, %q, %q) = %q", s, id, title, body, got)

@@ -187,7 +187,7 @@ func (d *Deliverer) consider(ctx context.Context, due alert.Due, p *pending, now
 	default:
 		channels, v = d.decide(c, due.Mode, now)
 	}
-	if v.Verdict == state.Later && now.Sub(p.since) < patience+d.Settings.Limit {
+	if v.Verdict == state.Later && now.Sub(p.since) < patience {
 		if v.Reason != p.reason {
 			p.reason = v.Reason
 			d.log(c, v, "", now)
@@ -249,7 +249,7 @@ func (d *Deliverer) decide(c alert.Case, mode alert.DueMode, now time.Time) ([]C
 	if mode == alert.Claimed {
 		return channels, state.Decision{Verdict: state.Notify, Reason: state.ReasonNotify}
 	}
-	if t := terminalOf(c.Session, d.Settings); d.Settings.Has(alert.Terminal) && t.reaches() {
+	if t := terminalOf(c.Session); d.Settings.Has(alert.Terminal) && t.reaches() {
 		channels = append(channels, t.Channel())
 	}
 	if len(channels) == 0 {

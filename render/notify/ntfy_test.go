@@ -29,7 +29,7 @@ type phone struct {
 func newPhone(t *testing.T) *phone {
 	s := ntfytest.Start(t)
 	p := &phone{server: s}
-	p.Phone = &Phone{Reach: alert.Reach{Texts: alert.TextsTool, Ntfy: alert.Topics{Server: s.URL, Topic: "asks", Answers: "answers"}}, pause: 10 * time.Millisecond, Log: func(err error) {
+	p.Phone = &Phone{Reach: alert.Reach{Texts: alert.TextsTool, Ntfy: alert.Topics{Topic: s.URL + "/asks", Answers: "answers"}}, pause: 10 * time.Millisecond, Log: func(err error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.logged = append(p.logged, err.Error())
@@ -296,12 +296,12 @@ func TestPhoneTexts(t *testing.T) {
 // Wrong settings are reported before anything is sent.
 func TestPhoneSettings(t *testing.T) {
 	for want, n := range map[string]alert.Topics{
-		"ntfy_topic is not set":       {Server: "https://x"},
-		"same topic":                  {Server: "https://x", Topic: "a", Answers: "a"},
-		"is not a topic":              {Server: "https://x", Topic: "a b"},
-		"is not an address":           {Server: "x", Topic: "a"},
-		"reading ntfy_token: ":        {Server: "https://x", Topic: "a", Token: "/nowhere"},
-		`"https://k@x" is not an add`: {Server: "https://k@x", Topic: "a"},
+		"ntfy_topic is not set":       {},
+		"same topic":                  {Topic: "https://x/a", Answers: "a"},
+		"is not a topic":              {Topic: "https://x/a b"},
+		"is not an address":           {Topic: "x/a"},
+		"reading ntfy_token: ":        {Topic: "https://x/a", Token: "/nowhere"},
+		`"https://k@x" is not an add`: {Topic: "https://k@x/a"},
 	} {
 		p := Phone{Reach: alert.Reach{Ntfy: n}}
 		if err := p.Send(t.Context(), Note{}); err == nil || !strings.Contains(err.Error(), want) {
@@ -317,7 +317,7 @@ func TestPhoneSettings(t *testing.T) {
 // it.
 func TestPhoneUnencrypted(t *testing.T) {
 	for server, full := range map[string]bool{"http://ntfy.example": false, "http://10.0.0.1:80": false, "https://ntfy.example": true, "http://127.0.0.1:80": true} {
-		p := Phone{Reach: alert.Reach{Texts: alert.TextsFull, Ntfy: alert.Topics{Server: server}}}
+		p := Phone{Reach: alert.Reach{Texts: alert.TextsFull, Ntfy: alert.Topics{Topic: server + "/a"}}}
 		if p.Channel().Words.Full != full {
 			t.Errorf("%s is sent all: %t", server, !full)
 		}

@@ -65,7 +65,7 @@ func (p *pane) shows(ctx context.Context, set alert.Settings, v *state.Seen, now
 		err = cmp.Or(err, inTmux(ctx, t.Tmux, st))
 	}
 	if set.Has(alert.Progress) {
-		term := terminalOf(s, set)
+		term := terminalOf(s)
 		p.tty = cmp.Or(term.device(), p.tty)
 		if term.tty = p.tty; term.tty != "" && KeptByTmux(term.Socket) == nil {
 			err = cmp.Or(err, term.write(osc.Progress(st.AtWork(), v.Status.NeedsYou), true))

@@ -31,9 +31,9 @@ type Terminal struct {
 }
 
 // terminalOf returns the channel of a session's own terminal.
-func terminalOf(s *state.Session, set alert.Settings) Terminal {
+func terminalOf(s *state.Session) Terminal {
 	t := s.Origin.Terminal
-	return Terminal{Client: s.Origin.Process, Style: set.StyleFor(t), Socket: t.Tmux.Socket}
+	return Terminal{Client: s.Origin.Process, Style: osc.For(t), Socket: t.Tmux.Socket}
 }
 
 // Channel returns the channel.

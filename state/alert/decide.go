@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/osc"
 	"beckon/state"
 	"beckon/state/store"
 )
@@ -58,13 +57,13 @@ type Focus func(t event.Terminal, now time.Time) state.Focus
 // determined (a full disk) it stands. focus, nil if nothing can tell, is asked last: it costs a process.
 func (s Settings) Decide(st *store.Store, c Case, focus Focus, now time.Time) state.Decision {
 	h := s.hearing(st, c, now)
-	if d := state.Decide(c.Alert, s.Rules(), h); d.Verdict != state.Notify {
+	if d := state.Decide(c.Alert, s.Rules, h); d.Verdict != state.Notify {
 		return d
 	}
 	if h.Focus = state.FocusUnknown; focus != nil {
 		h.Focus = focus(c.Session.Origin.Terminal, now)
 	}
-	d := state.Decide(c.Alert, s.Rules(), h)
+	d := state.Decide(c.Alert, s.Rules, h)
 	if d.Verdict != state.Notify {
 		return d
 	}
@@ -82,7 +81,7 @@ func (s Settings) Remind(c Case, focus Focus, now time.Time) state.Decision {
 	h := state.Hearing{
 		Now: event.MillisOf(now), Focus: focus(c.Session.Origin.Terminal, now), Still: true, Quiet: s.Silent(now),
 	}
-	d := state.Decide(c.Alert, s.Rules(), h)
+	d := state.Decide(c.Alert, s.Rules, h)
 	if d.Verdict == state.Notify {
 		d.Reason = state.ReasonAgain
 	}
@@ -91,7 +90,7 @@ func (s Settings) Remind(c Case, focus Focus, now time.Time) state.Decision {
 
 // Foresee decides as if the user looked elsewhere: what it refuses is never allowed later.
 func (s Settings) Foresee(st *store.Store, c Case, now time.Time) state.Decision {
-	return state.Decide(c.Alert, s.Rules(), s.hearing(st, c, now))
+	return state.Decide(c.Alert, s.Rules, s.hearing(st, c, now))
 }
 
 // ByClient reports whether the terminal of a session is notified through its client, by what a hook gives
@@ -118,14 +117,6 @@ func (c Case) Decided(d state.Decision, by, channels string, now time.Time) stor
 		At: event.MillisOf(now), Session: c.Session.Record(), Kind: c.Alert.Kind, AlertAt: c.Alert.At,
 		Verdict: d.Verdict, Reason: d.Reason, By: by, Channels: channels,
 	}
-}
-
-// StyleFor returns how to notify through a terminal: the user's choice, else what suits it.
-func (s Settings) StyleFor(t event.Terminal) osc.Style {
-	if s.Style != "" && s.Style != Auto {
-		return s.Style
-	}
-	return osc.For(t)
 }
 
 // Silent reports whether now is in the quiet hours.

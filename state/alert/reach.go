@@ -27,7 +27,6 @@ const (
 
 // Topics says where notifications for a phone are published.
 type Topics struct {
-	Server  string // of a topic without an address
 	Topic   string // ntfy_topic, which the phone subscribes to: a name, or an address with a name
 	Answers string // ntfy_answers: the topic that the phone's buttons write to
 	Token   string // ntfy_token: for this machine, or the file that contains it
@@ -36,7 +35,7 @@ type Topics struct {
 
 // DefaultReach returns the settings in force without a configuration.
 func DefaultReach() Reach {
-	return Reach{Actions: "false", Texts: TextsTool, Ntfy: Topics{Server: "https://ntfy.sh"}}
+	return Reach{Actions: "false", Texts: TextsTool}
 }
 
 // CheckServer returns what is wrong with the address of a server or a page.
@@ -64,27 +63,26 @@ func CheckSubscribed(s string) error {
 	return cmp.Or(CheckServer(server), CheckTopic(topic))
 }
 
-// At returns the address of the server, and the name of the topic there.
+// At returns the address of the server, ntfy.sh unless the topic has one, and the topic's name there.
 func (n Topics) At() (server, topic string) {
 	if i := strings.LastIndexByte(n.Topic, '/'); i >= 0 {
 		return n.Topic[:i], n.Topic[i+1:]
 	}
-	return strings.TrimRight(n.Server, "/"), n.Topic
+	return "https://ntfy.sh", n.Topic
 }
 
 // Check returns why nothing can be sent with these settings.
 func (n Topics) Check() error {
-	server, topic := n.At()
-	switch {
-	case topic == "":
+	switch _, topic := n.At(); topic {
+	case "":
 		return errors.New("ntfy_topic is not set")
-	case topic == n.Answers:
+	case n.Answers:
 		return errors.New(
 			"ntfy_answers must not be the same topic as ntfy_topic: whoever can read the questions must not see the answers",
 		)
 	}
 	_, err := n.Secret()
-	return errors.Join(CheckServer(server), CheckTopic(topic), CheckTopic(n.Answers), CheckServer(n.Page), err)
+	return errors.Join(CheckSubscribed(n.Topic), CheckTopic(n.Answers), CheckServer(n.Page), err)
 }
 
 // Secret returns this machine's access token for the server, "" for none; it may be in a file.

@@ -12,7 +12,6 @@ import (
 
 	"beckon/event"
 	"beckon/event/home"
-	"beckon/event/osc"
 	"beckon/event/typed"
 	"beckon/state"
 )
@@ -36,28 +35,17 @@ const NoChannel = "sound"
 
 // Settings are the user's choices, from the configuration.
 type Settings struct {
-	Channels  []string          // notify: none until the user chooses some
-	On        []state.AlertKind // notify_on
-	DoneAfter time.Duration     // notify_done_after: how long a turn must take for its end to be worth a notification
-	Limit     time.Duration     // notify_limit: at most one of a kind per session in this time
-	Quiet     Hours             // notify_quiet_hours
-	Command   []string          // notify_command: the program, with its arguments
-	Style     osc.Style         // notify_terminal: Auto or empty chooses by the terminal
-	Again     time.Duration     // notify_again: how long a dialog is open when the user is notified once more
+	state.Rules               // notify_on and notify_done_after
+	Channels    []string      // notify: none until the user chooses some
+	Quiet       Hours         // notify_quiet_hours
+	Command     []string      // notify_command: the program, with its arguments
+	Again       time.Duration // notify_again: how long a dialog is open when the user is notified once more
 }
 
 // Defaults returns the settings in force without a configuration.
 func Defaults() Settings {
-	return Settings{On: state.AlertKinds[:], DoneAfter: 30 * time.Second, Limit: 5 * time.Second, Style: Auto,
-		Again: 15 * time.Minute}
+	return Settings{Rules: state.Rules{On: state.AlertKinds[:], DoneAfter: 30 * time.Second}, Again: 15 * time.Minute}
 }
-
-// keys are the settings' names in the configuration, in the order of the fields.
-var keys = []string{"notify", "notify_on", "notify_done_after", "notify_limit", "notify_quiet_hours",
-	"notify_command", "notify_terminal", "notify_again"}
-
-// Auto is the value of notify_terminal that chooses by the terminal.
-const Auto = "auto"
 
 // Has reports whether the channel is chosen.
 func (s Settings) Has(channel string) bool { return slices.Contains(s.Channels, channel) }
@@ -73,7 +61,8 @@ func (s Settings) Shows(t event.Terminal) bool {
 // Read reads the settings from the configuration at path.
 func Read(path string) (Settings, error) {
 	s := Defaults()
-	v, err := home.Values(path, keys...)
+	v, err := home.Values(path, "notify", "notify_on", "notify_done_after", "notify_quiet_hours", "notify_command",
+		"notify_again")
 	if err != nil || !v[0].Exists() {
 		return s, err
 	}
@@ -83,19 +72,15 @@ func Read(path string) (Settings, error) {
 		}
 		return out
 	}
-	s.Channels, s.Command = texts(0), texts(5)
+	s.Channels, s.Command = texts(0), texts(4)
 	if v[1].Exists() {
 		s.On = nil
 		for _, k := range texts(1) {
 			s.On = append(s.On, state.AlertKind(k))
 		}
 	}
-	if v[6].Exists() {
-		s.Style = osc.Style(v[6].String())
-	}
-	return s, errors.Join(
-		span(&s.DoneAfter, v[2].String()), span(&s.Limit, v[3].String()), span(&s.Again, v[7].String()),
-		s.Quiet.UnmarshalText([]byte(v[4].String())))
+	return s, errors.Join(span(&s.DoneAfter, v[2].String()), span(&s.Again, v[5].String()),
+		s.Quiet.UnmarshalText([]byte(v[3].String())))
 }
 
 func span(to *time.Duration, text string) error {
@@ -107,12 +92,6 @@ func span(to *time.Duration, text string) error {
 		*to = d
 	}
 	return err
-}
-
-// Rules returns the settings in the form that the decision takes.
-func (s Settings) Rules() state.Rules {
-	return state.Rules{On: s.On, DoneAfter: event.Millis(s.DoneAfter.Milliseconds()),
-		Limit: event.Millis(s.Limit.Milliseconds())}
 }
 
 // Hours is a part of every day, in minutes since midnight; From may be later than To. The zero

@@ -106,6 +106,25 @@ func gitFile(dir, file string) event.Git {
 	return g
 }
 
+// Worktree says where a directory is in a linked work tree: its real path, the tree's root, and what all
+// trees of the repository have in common, mostly the main one's root; empty if it is in none. A folder
+// that only says that it is a work tree, and that its repository does not name, is none.
+func Worktree(dir string) (at, root, main string) {
+	g := Git(dir)
+	if !g.Linked {
+		return "", "", ""
+	}
+	gitDir := physical(resolve(g.Worktree, strings.TrimPrefix(gitLine(filepath.Join(g.Worktree, ".git")), "gitdir: ")))
+	named := physical(filepath.Dir(resolve(gitDir, gitLine(filepath.Join(gitDir, "gitdir")))))
+	if named != g.Worktree || filepath.Dir(filepath.Dir(gitDir)) != g.Common {
+		return "", "", ""
+	}
+	if main = g.Common; filepath.Base(main) == ".git" {
+		main = filepath.Dir(main)
+	}
+	return physical(dir), g.Worktree, main
+}
+
 // gitLine returns the line in one of git's files; empty if it cannot be read.
 func gitLine(file string) string {
 	b, _ := plainfile.Head(file, make([]byte, maxGitFile), 0)

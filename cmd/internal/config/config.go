@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"beckon/event/osc"
 	"beckon/event/plainfile"
 	"beckon/event/typed"
 	"beckon/render"
@@ -39,7 +38,6 @@ type Config struct {
 	Band            string         // "true" or "false": the mod shows above the prompt which other sessions need you
 	Alert           alert.Settings // most keys that begin with notify
 	Reach           alert.Reach
-	notifyUsage     string        // "true" or "false": notify_usage
 	Hosts           []string      // machines that --fleet asks by ssh
 	JumpBy          []string      // how to go to sessions of other machines: jump.ParseWay
 	FleetTexts      string        // how much text about sessions beckon fleet link publishes: a fleet.Level
@@ -55,7 +53,6 @@ func Default() Config {
 		PermissionFirst: "true",
 		Statusline:      term.DefaultStatus,
 		Band:            "true",
-		notifyUsage:     "false",
 		FleetTexts:      "short",
 		Alert:           alert.Defaults(),
 		Reach:           alert.DefaultReach(),
@@ -132,21 +129,13 @@ var Keys = []key{
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Band }},
 	{Name: "permission_first", Doc: "a permission or question comes first in the queues fair and prio", Old: true,
 		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.PermissionFirst }},
-	{Name: "notify_limit", Doc: "at most one of a kind and session in this time", Old: true,
-		field: func(c *Config) any { return &c.Alert.Limit }},
-	{Name: "ntfy_server", Doc: "the server of a topic without an address", Hint: addressHint, Old: true,
-		check: alert.CheckServer, field: func(c *Config) any { return &c.Reach.Ntfy.Server }},
-	{Name: "notify_usage", Doc: "what the kind limit of notify_on does now", Old: true,
-		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.notifyUsage }},
-	{Name: "notify_terminal", Doc: "how the channel terminal notifies", Old: true,
-		OneOf: append([]string{alert.Auto}, texts(osc.Styles)...), field: func(c *Config) any { return &c.Alert.Style }},
 }
 
 // Limit is the kind of notification of a usage limit. No session has a state of this name.
 const Limit = "limit"
 
 // Usage reports whether the user wants to know when a usage limit is nearly reached.
-func (c *Config) Usage() bool { return c.notifyUsage == "true" || slices.Contains(c.Alert.On, Limit) }
+func (c *Config) Usage() bool { return slices.Contains(c.Alert.On, Limit) }
 
 // Value returns the key's value in c, as people read it.
 func (k key) Value(c Config) string {
@@ -184,7 +173,8 @@ func Load(path string) (Config, []string, error) {
 }
 
 // gone are keys of earlier versions: a file may have them, and they mean nothing.
-var gone = []string{"answer_subagents", "answers_from_fleet", "notify_sound", "pins", "project_colors"}
+var gone = []string{"answer_subagents", "answers_from_fleet", "notify_limit", "notify_sound", "notify_terminal",
+	"notify_usage", "ntfy_server", "pins", "project_colors"}
 
 func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	if len(strings.TrimSpace(string(data))) == 0 {

@@ -32,8 +32,8 @@ func TestAlertReadsTheSame(t *testing.T) {
 		``, `{}`, `{"color": "never"}`, `{"notify": []}`, `{"notify": ["terminal"]}`,
 		`{"notify": ["terminal", "desktop", "command", "sound", "title"], "notify_on": ["permission"], "notify_done_after": "1h2m3s",
 		  // a comment
-		  "notify_limit": "0s", "notify_quiet_hours": "22:00-07:30", "notify_command": ["/bin/x", "a, b"], "notify_sound": "/s.wav", "notify_terminal": "osc777",}`,
-		`{"notify": ["command"], "notify_on": [], "notify_quiet_hours": "", "notify_terminal": "auto"}`,
+		  "notify_again": "0s", "notify_quiet_hours": "22:00-07:30", "notify_command": ["/bin/x", "a, b"], "notify_sound": "/s.wav",}`,
+		`{"notify": ["command"], "notify_on": [], "notify_quiet_hours": ""}`,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -79,16 +79,14 @@ func TestRefused(t *testing.T) {
 		`{"notify_on": ["done", "idle"]}`:   `key "notify_on": no such value "idle"`,
 		`{"notify_done_after": 30}`:         `key "notify_done_after": not a duration`,
 		`{"notify_done_after": "30"}`:       `key "notify_done_after": "30" is not a duration`,
-		`{"notify_limit": "-1s"}`:           `key "notify_limit": "-1s" is not a duration`,
+		`{"notify_again": "-1s"}`:           `key "notify_again": "-1s" is not a duration`,
 		`{"notify_quiet_hours": "22-7"}`:    `key "notify_quiet_hours": no hours of the day`,
 		`{"notify_quiet_hours": "24:00-7"}`: `key "notify_quiet_hours": no hours of the day`,
-		`{"notify_limit": ""}`:              `key "notify_limit": "" is not a duration`,
-		`{"notify_limit": "9999h"}`:         `key "notify_limit": "9999h" is not a duration`,
-		`{"notify_limit": "1h30"}`:          `key "notify_limit": "1h30" is not a duration`,
-		`{"notify_terminal": "osc8"}`:       `key "notify_terminal": no such value "osc8"`,
+		`{"notify_again": ""}`:              `key "notify_again": "" is not a duration`,
+		`{"notify_again": "9999h"}`:         `key "notify_again": "9999h" is not a duration`,
+		`{"notify_again": "1h30"}`:          `key "notify_again": "1h30" is not a duration`,
 		`{"ntfy_topic": "a b"}`:             `key "ntfy_topic": "a b" is not a topic`,
 		`{"ntfy_topic": "a/b"}`:             `key "ntfy_topic": "a" is not an address`,
-		`{"ntfy_server": "ntfy.sh"}`:        `key "ntfy_server": "ntfy.sh" is not an address`,
 		`{"ntfy_page": "https://t@x"}`:      `key "ntfy_page": "https://t@x" is not an address`,
 		`{"notify_texts": "all"}`:           `key "notify_texts": no such value "all"`,
 		`{"notify_actions": 1}`:             `key "notify_actions": not a text`,

@@ -13,7 +13,6 @@ import (
 	"beckon/cmd/internal/fleets"
 	"beckon/cmd/internal/hook"
 	"beckon/cmd/internal/policies"
-	"beckon/event/osc"
 	"beckon/event/policy"
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
@@ -75,7 +74,7 @@ func (d *doctor) notifications() {
 				"the channel desktop: %v", err)
 		}
 	}
-	if set.Has(alert.Terminal) && set.Style != osc.Bell { // tmux handles a bell itself
+	if set.Has(alert.Terminal) {
 		for _, socket := range d.tmuxSockets() {
 			if kept := notify.KeptByTmux(socket); kept != nil {
 				d.warn("notify", kept.Hint(), "the channel terminal, %s: %v", socket, kept)

@@ -102,7 +102,7 @@ func Main(
 // Sources returns the places of the policies in this environment.
 func Sources(getenv func(string) string, stateDir string) policy.Sources {
 	global, project := trust.Files(getenv)
-	return policy.Sources{Global: global, Project: project, State: trust.In(stateDir), Tree: Worktree,
+	return policy.Sources{Global: global, Project: project, State: trust.In(stateDir), Tree: evidence.Worktree,
 		Home: home.Dir(getenv), Now: time.Now(), Own: own(getenv, stateDir, global, project)}
 }
 

@@ -94,7 +94,7 @@ func (n *notifier) announce(set alert.Settings, c alert.Case) string {
 	}
 	n.log(c, d, alert.Terminal)
 	title, body := alert.Words(c.Session, c.Alert)
-	return osc.Notify(set.StyleFor(c.Session.Origin.Terminal), c.Session.Record(), title, body)
+	return osc.Notify(osc.For(c.Session.Origin.Terminal), c.Session.Record(), title, body)
 }
 
 func (n *notifier) leave(c alert.Case, mode alert.DueMode) {

@@ -162,4 +162,12 @@ func TestForgedWorktree(t *testing.T) {
 	if got := u.writes(forged, filepath.Join(forged, "src", "a")); got != "" {
 		t.Errorf("it is told %q", got)
 	}
+	own := filepath.Join(forged, "own")
+	for name, text := range map[string]string{"HEAD": "ref: refs/heads/x", "commondir": filepath.Join(root, ".git"), "gitdir": filepath.Join(forged, ".git")} {
+		file(t, text+"\n", own, name)
+	}
+	file(t, "gitdir: "+own+"\n", forged, ".git")
+	if got := u.writes(forged, filepath.Join(forged, "src", "a")); got != "" {
+		t.Errorf("with a git directory of its own it is told %q", got)
+	}
 }

@@ -97,7 +97,7 @@ func (s *Served) invocation(q wire.Posted, payload []byte) (*invocation, error) 
 	}
 	kept := trust.In(s.st.Dir)
 	project := ProjectAt(f.e.Cwd, kept)
-	if q.Foreign && !kept.HasCopy(trust.Trusted, kept.NameOf(trust.ProjectFile(project), Worktree)) {
+	if q.Foreign && !kept.HasCopy(trust.Trusted, kept.NameOf(trust.ProjectFile(project), evidence.Worktree)) {
 		project = ""
 	}
 	if q.Foreign || !private(f.e.Cwd) || project != "" && !private(project) {
@@ -114,9 +114,9 @@ func ProjectAt(dir string, kept trust.Dir) string {
 	if !filepath.IsAbs(dir) {
 		return ""
 	}
-	at := trust.ProjectAround(dir, kept, Worktree)
+	at := trust.ProjectAround(dir, kept, evidence.Worktree)
 	file := trust.ProjectFile(at)
-	if _, err := os.Stat(file); err == nil || kept.HasCopy(trust.Trusted, kept.NameOf(file, Worktree)) {
+	if _, err := os.Stat(file); err == nil || kept.HasCopy(trust.Trusted, kept.NameOf(file, evidence.Worktree)) {
 		return at
 	}
 	return evidence.Project(dir, evidence.Git(dir))

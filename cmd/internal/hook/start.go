@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"beckon/event"
 	"beckon/event/agents"
 	"beckon/event/home"
-	"beckon/event/plainfile"
 	"beckon/event/policy/rule"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
@@ -143,7 +141,7 @@ func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)
 	}
 	kept := trust.In(dir)
 	return there(string(kept)) &&
-		(kept.Allows() || kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, kept.NameOf(project, Worktree)))
+		(kept.Allows() || kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, kept.NameOf(project, evidence.Worktree)))
 }
 
 // unasked warns the user of a policy without a program that can evaluate it.
@@ -252,38 +250,7 @@ func (a Args) Env(getenv func(string) string) func(string) string {
 		}
 	}
 	state, _ := store.Dir(getenv) // without one nothing is trusted
-	return home.WithVar(getenv, ProjectVar, trust.ProjectAround(dir, trust.In(state), Worktree))
-}
-
-// Worktree is the trust.Tree of git's worktrees: those that their repository names, too. A folder
-// that only says that it is a worktree of a trusted project is none.
-func Worktree(dir string) (at, root, main string) {
-	g := evidence.Git(dir)
-	if !g.Linked {
-		return "", "", ""
-	}
-	buf := make([]byte, 4<<10) // each file has one line
-	link, err := plainfile.Head(filepath.Join(g.Worktree, ".git"), buf, 0)
-	gitDir := inGit(g.Worktree, strings.TrimPrefix(string(link), "gitdir: "))
-	back, errBack := plainfile.Head(filepath.Join(gitDir, "gitdir"), buf, 0)
-	named, errNamed := filepath.EvalSymlinks(filepath.Dir(inGit(gitDir, string(back))))
-	at, errAt := filepath.EvalSymlinks(dir)
-	if errors.Join(err, errBack, errNamed, errAt) != nil || named != g.Worktree {
-		return "", "", ""
-	}
-	if main = g.Common; filepath.Base(main) == ".git" {
-		main = filepath.Dir(main)
-	}
-	return at, g.Worktree, main
-}
-
-// inGit returns a path in one of git's files, relative to a directory.
-func inGit(dir, line string) string {
-	p := filepath.FromSlash(strings.TrimRight(line, "\r\n"))
-	if filepath.IsAbs(p) {
-		return p
-	}
-	return filepath.Join(dir, p)
+	return home.WithVar(getenv, ProjectVar, trust.ProjectAround(dir, trust.In(state), evidence.Worktree))
 }
 
 // ProjectVar is the variable in which Claude Code names the project.

@@ -152,7 +152,7 @@ func phoneOf(a *answering) *ntfytest.Server {
 	a.Helper()
 	server := ntfytest.Start(a)
 	config := filepath.Join(a.l.Home.Root, "home", ".config", "beckon", "config.json")
-	text := fmt.Sprintf(`{"notify": ["ntfy"], "notify_texts": "full", "ntfy_server": %q, "ntfy_topic": "asks", "ntfy_answers": "answers"}`, server.URL)
+	text := fmt.Sprintf(`{"notify": ["ntfy"], "notify_texts": "full", "ntfy_topic": "%s/asks", "ntfy_answers": "answers"}`, server.URL)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(config), 0o700), os.WriteFile(config, []byte(text), 0o600)); err != nil {
 		a.Fatal(err)
 	}
