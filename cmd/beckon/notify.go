@@ -349,12 +349,12 @@ func (a *app) askBy(ctx context.Context, over func(), by *notify.Channel, o *req
 		if by.Name == alert.Ntfy {
 			ans.From = request.Phone
 		}
-		out, err := dir.Answer(o, ans, request.NoPIN)
+		did, err := dir.Answer(o, ans, request.NoPIN)
 		over()
 		if err != nil {
-			out.Did = "not answered: " + err.Error()
+			did = "not answered: " + err.Error()
 		}
-		become(out.Did)
+		become(did)
 		if request.Late(err) {
 			return nil
 		}

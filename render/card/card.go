@@ -89,10 +89,28 @@ func Open(d request.Dir) (list []Request, err error) {
 // ShortID returns the beginning of the id, for people to type.
 func (r *Request) ShortID() string { return r.ID[:5] }
 
+// Answer gives the user's answer to the request as it is shown, and says in a line what that did.
+func (r *Request) Answer(d request.Dir, a request.Answer, unlock request.Unlock) (did string, err error) {
+	if err = r.Card.May(a.Word); err == nil {
+		did, err = d.Answer(&r.Request, a, unlock)
+	}
+	what := r.Card.Title
+	if r.Name != "" {
+		what += " in " + Line1(r.Name)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", what, err)
+	}
+	if a.Always > 0 {
+		what += "; " + r.Card.Always[a.Always-1]
+	}
+	return did + ": " + what, nil
+}
+
 // May returns an error for an answer that would allow what the card does not show whole.
 func (c *Card) May(w request.Word) error {
 	if w == request.Allow && !c.Whole {
-		return fmt.Errorf("not all of it can be shown (%s), so it is allowed only at its session", c.Why)
+		return fmt.Errorf("not all of it can be shown (%s): allow it at its session", c.Why)
 	}
 	return nil
 }
@@ -150,7 +168,7 @@ func title(o *request.Request) string {
 	case o.Kind == request.Plan:
 		return "a plan"
 	case o.Kind == request.Reply:
-		return "the turn is over"
+		return "a reply"
 	case path != "":
 		if rel, err := filepath.Rel(o.Cwd, path); err == nil && o.Cwd != "" && filepath.IsLocal(rel) {
 			path = rel

@@ -68,8 +68,8 @@ func (s *sheet) request(o *card.Request) {
 	for _, l := range c.Lines {
 		add("│ ", "┊ ", card.Colors[l.Kind], l.Text)
 	}
-	if !c.Whole {
-		add("", "", alarm, "not all of it can be shown ("+c.Why+"): allow it at its session; d refuses it")
+	if may := c.May(request.Allow); may != nil {
+		add("", "", alarm, may.Error()+"; d refuses it")
 	}
 	d.ends.card = len(s.lines) - d.first
 	for i, a := range c.Always {
@@ -174,9 +174,9 @@ func (m *model) showAsked() tea.Cmd {
 
 // shown reports whether that many lines of the request were on the screen, or shows the next of them.
 func (m *model) shown(o *card.Request, need int) (tea.Cmd, bool) {
-	switch {
-	case !o.Card.Whole:
-		return m.fail(errors.New("not all of it can be shown (" + o.Card.Why + "): allow it at its session")), false
+	switch may := o.Card.May(request.Allow); {
+	case may != nil:
+		return m.fail(may), false
 	case m.tooSmall():
 		return m.say("the screen is too small to show what it asks"), false
 	case m.drawn.seen < need:
@@ -284,9 +284,7 @@ func (m *model) reply() tea.Cmd {
 	case o == nil:
 		return m.say("no hook of it waits for a reply")
 	}
-	to := *o
-	to.Card.Title = "a reply"
-	hint := "its next prompt; Ctrl+J a new line; Esc leaves it"
+	to, hint := *o, "its next prompt; Ctrl+J a new line; Esc leaves it"
 	return m.ask(prompt{label: "to " + name(r), hint: hint, long: true, enter: func(s string) tea.Cmd {
 		return m.give(to, request.Answer{Word: request.Say, Message: s}, "")
 	}})

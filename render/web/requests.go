@@ -104,10 +104,9 @@ type chosen struct {
 	Text    string `json:"text,omitempty"`
 }
 
-// became is the result of an answer.
+// became is the result of an answer that the client got.
 type became struct {
-	Taken bool   `json:"taken"` // the client got it
-	Why   string `json:"why,omitempty"`
+	Taken bool `json:"taken"`
 }
 
 func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From) error {
@@ -127,11 +126,10 @@ func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From
 		return err
 	}
 	a.From, a.By = from, s.o.User
-	out, err := s.dir().Answer(&o, a, func() (request.Key, error) { return pin.Unlock(s.dir(), b.PIN) })
-	if err != nil && out.Why == "" {
+	if _, err = s.dir().Answer(&o, a, func() (request.Key, error) { return pin.Unlock(s.dir(), b.PIN) }); err != nil {
 		return notGiven(w, err)
 	}
-	return access.OK(w, became{out.Taken, out.Why})
+	return access.OK(w, became{true})
 }
 
 // answer returns the answer in b to the present card.

@@ -245,30 +245,28 @@ func (d Dir) Give(a Answer, now time.Time) error {
 }
 
 // Answer gives the user's answer to r, the request that they were shown, signed if they have a PIN,
-// and waits for its outcome. If it did not count the error and the outcome say why.
-func (d Dir) Answer(r *Request, a Answer, unlock Unlock) (Outcome, error) {
+// and waits until the client has it. It returns what that did ("allowed"), or why it did not count.
+func (d Dir) Answer(r *Request, a Answer, unlock Unlock) (did string, err error) {
 	a.Request, a.Digest = r.ID, r.Digest
 	if d.HasPIN() {
 		key, err := unlock()
 		if err != nil {
-			return Outcome{}, err
+			return "", err
 		}
 		key.Sign(r, &a)
 	}
 	if err := d.Give(a, time.Now()); err != nil {
-		return Outcome{}, err
+		return "", err
 	}
-	out, known := d.Outcome(r.ID, Delivery)
-	if !known {
-		out.Why = "the process that waits has not taken it yet"
-	} else if out.Taken && a.Word == Deny && r.DialogWon(recorded) {
-		out = Outcome{Why: "it was answered in the session first"}
+	switch out, known := d.Outcome(r.ID, Delivery); {
+	case !known:
+		return "", overError("the process that waits has not taken it yet")
+	case !out.Taken:
+		return "", overError(out.Why)
+	case a.Word == Deny && r.DialogWon(recorded):
+		return "", overError("it was answered in the session first")
 	}
-	if !out.Taken {
-		return out, overError(out.Why)
-	}
-	out.Did = answers[r.Kind][a.Word]
-	return out, nil
+	return answers[r.Kind][a.Word], nil
 }
 
 // given returns a request whose sum was sum when it was made, and the user's answer to it.

@@ -8,7 +8,7 @@
 //	dir := request.In(st.Dir)
 //	open, err := dir.List(time.Now())
 //	answer := request.Answer{Word: request.Allow, From: request.Page, By: "kim"}
-//	outcome, err := dir.Answer(&open[0], answer, pin.Asked(dir))
+//	did, err := dir.Answer(&open[0], answer, pin.Asked(dir))
 //
 // It guarantees: of any number of answers to a request one counts, and the others learn whose
 // it was (TakenError); an answer counts only for the request that was drawn, by its random id
@@ -311,7 +311,6 @@ type Outcome struct {
 	// Taken is set if the client was given the answer.
 	Taken bool         `json:"taken,omitempty"`
 	Why   string       `json:"why,omitempty"` // in words, if it was not taken
-	Did   string       `json:"-"`             // what Answer did: "allowed", "sent"
 	At    event.Millis `json:"at"`
 }
 

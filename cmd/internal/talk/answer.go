@@ -152,7 +152,7 @@ func (c *AnswerCmd) one(a *cli.App, list []card.Request, words []string) error {
 			return cli.ErrSilent
 		}
 	}
-	return give(a, &o.Request, ans, o.Card.Title+" in "+card.Line1(o.Name), c.JSON)
+	return give(a, o, ans, c.JSON)
 }
 
 // mayAnswer returns an error for anyone but the user: an agent must not answer itself.
@@ -212,14 +212,17 @@ func (c *AnswerCmd) answer(o *card.Request, words []string) (ans request.Answer,
 	return ans, nil
 }
 
-// Requests returns a session's open requests with their cards; without a record those of all.
-func Requests(a *cli.App, record string) ([]card.Request, error) {
+// Requests returns a session's open requests with their cards; without a record those of all. Those
+// that take a reply are left out.
+func Requests(a *cli.App, record string) ([]card.Request, error) { return requests(a, record, false) }
+
+func requests(a *cli.App, record string, replies bool) ([]card.Request, error) {
 	list, err := card.Open(request.In(a.Store.Dir))
 	if err != nil {
 		return nil, fmt.Errorf("reading the requests: %w", err)
 	}
 	list = slices.DeleteFunc(list, func(o card.Request) bool {
-		return o.Kind == request.Reply || record != "" && o.Record != record
+		return (o.Kind == request.Reply) != replies || record != "" && o.Record != record
 	})
 	if len(list) == 0 {
 		return nil, nil
@@ -283,9 +286,8 @@ func Show(a *cli.App, o *card.Request) {
 	for _, l := range o.Card.Lines {
 		fmt.Fprintln(a.Stdout, "    │ "+paint(card.Colors[l.Kind], l.Text))
 	}
-	if !o.Card.Whole {
-		fmt.Fprintf(a.Stdout, "       not all of it can be shown (%s): allow it at its session; beckon answer %s no refuses it\n",
-			o.Card.Why, o.ShortID())
+	if err := o.Card.May(request.Allow); err != nil {
+		fmt.Fprintf(a.Stdout, "       %v; beckon answer %s no refuses it\n", err, o.ShortID())
 		return
 	}
 	for i, s := range o.Card.Always {

@@ -1,7 +1,6 @@
 package talk
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -49,13 +48,10 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 	if err := request.CheckMessage(text); err != nil {
 		return cli.Usage("%w", err)
 	}
-	list, err := request.In(a.Store.Dir).List(time.Now())
+	list, err := requests(a, v.Session.Record(), true)
 	if err != nil {
-		return fmt.Errorf("reading the requests: %w", err)
+		return err
 	}
-	list = slices.DeleteFunc(list, func(o request.Request) bool {
-		return o.Kind != request.Reply || o.Record != v.Session.Record()
-	})
 	if len(list) == 0 {
 		what := "is at work"
 		if !v.Status.State.AtWork() {
@@ -66,9 +62,7 @@ func (c *ReplyCmd) Run(a *cli.App) error {
 			"session %s %s", cli.ShortID(v.Session.ID), what)
 	}
 	ans := request.Answer{Word: request.Say, Message: text, From: request.Terminal}
-	row := render.Rows([]state.Seen{v}, true)[0]
-	title := "a reply in " + card.Line1(cmp.Or(row.ShownName(), cli.ShortID(v.Session.ID)))
-	return give(a, &list[len(list)-1], ans, title, c.JSON)
+	return give(a, &list[len(list)-1], ans, c.JSON)
 }
 
 // found returns a session of this machine, for its user.
@@ -192,11 +186,11 @@ func command(a *cli.App, row *render.Row, verb []string, words ...string) (jump.
 	return fleets.Jumper(a).There(row, slices.Concat(verb, []string{row.Record()}, words)...)
 }
 
-// give gives the user's answer to the request called title, and prints what became of it.
-func give(a *cli.App, r *request.Request, ans request.Answer, title string, asJSON bool) error {
+// give gives the user's answer to a request, and prints what became of it.
+func give(a *cli.App, r *card.Request, ans request.Answer, asJSON bool) error {
 	dir := request.In(a.Store.Dir)
 	ans.By = a.User()
-	out, err := dir.Answer(r, ans, pin.Asked(dir))
+	did, err := r.Answer(dir, ans, pin.Asked(dir))
 	switch {
 	case err != nil && !request.Late(err):
 		return err
@@ -210,7 +204,7 @@ func give(a *cli.App, r *request.Request, ans request.Answer, title string, asJS
 			By      *request.Answer `json:"answered,omitempty"` // who was first
 		}{Schema: 1, Request: r.ID, Word: ans.Word, Taken: err == nil}
 		if err != nil {
-			became.Why = err.Error()
+			became.Why = errors.Unwrap(err).Error()
 		}
 		if taken, ok := errors.AsType[*request.TakenError](err); ok {
 			became.By = &taken.By
@@ -220,9 +214,9 @@ func give(a *cli.App, r *request.Request, ans request.Answer, title string, asJS
 		}
 		return cli.Late("%w", cli.ErrSilent)
 	case err != nil:
-		return cli.Late("%s: %w", title, err)
+		return cli.Late("%w", err)
 	}
-	_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", out.Did, title)
+	_, err = fmt.Fprintln(a.Stdout, did)
 	return err
 }
 

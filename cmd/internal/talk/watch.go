@@ -1,7 +1,6 @@
 package talk
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -33,12 +32,12 @@ type screen struct {
 }
 
 func (s *screen) answer(r card.Request, ans request.Answer, typed string) (string, error) {
-	if err := cmp.Or(mayAnswer(s.App), r.Card.May(ans.Word)); err != nil {
+	if err := mayAnswer(s.App); err != nil {
 		return "", err
 	}
 	ans.By = s.User()
 	dir := request.In(s.Store.Dir)
-	out, err := dir.Answer(&r.Request, ans, func() (key request.Key, err error) {
+	return r.Answer(dir, ans, func() (key request.Key, err error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.pin == nil {
@@ -46,14 +45,6 @@ func (s *screen) answer(r card.Request, ans request.Answer, typed string) (strin
 		}
 		return s.pin, err
 	})
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", r.Card.Title, err)
-	}
-	text := out.Did + ": " + r.Card.Title
-	if ans.Always > 0 {
-		text += "; " + r.Card.Always[ans.Always-1]
-	}
-	return text, nil
 }
 
 // whyNot returns why a row's session cannot be answered here.
