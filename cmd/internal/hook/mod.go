@@ -53,8 +53,9 @@ func Mod(args []string, getenv func(string) string, now time.Time) int {
 		if err != nil || s.Seq == 0 {
 			return nil // no hook has reported the session, so there is nothing to add to
 		}
+		seen := state.Observed{Source: state.FromMod, What: what, At: t, Detail: args[3]}
 		_, err = st.Fold(k, store.Update{
-			Change: state.Change{At: t, Observation: &state.Observed{Source: state.FromMod, What: what, At: t, Detail: args[3]}},
+			Change: state.Change{At: t, Observation: &seen},
 			Alive:  evidence.Presence,
 			Other:  func(owner event.Process) event.Process { return evidence.Other(s.Agent, owner, getenv) },
 			Wait:   modWait,

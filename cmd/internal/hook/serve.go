@@ -97,7 +97,7 @@ func (s *Served) invocation(q wire.Posted, payload []byte) (*invocation, error) 
 	}
 	kept := trust.In(s.st.Dir)
 	project := ProjectAt(f.e.Cwd, kept)
-	if q.Foreign && !kept.HasCopy(trust.Trusted, kept.NameOf(trust.ProjectFile(project), evidence.Worktree)) {
+	if q.Foreign && !trusted(kept, trust.ProjectFile(project)) {
 		project = ""
 	}
 	if q.Foreign || !private(f.e.Cwd) || project != "" && !private(project) {
@@ -116,7 +116,7 @@ func ProjectAt(dir string, kept trust.Dir) string {
 	}
 	at := trust.ProjectAround(dir, kept, evidence.Worktree)
 	file := trust.ProjectFile(at)
-	if _, err := os.Stat(file); err == nil || kept.HasCopy(trust.Trusted, kept.NameOf(file, evidence.Worktree)) {
+	if _, err := os.Stat(file); err == nil || trusted(kept, file) {
 		return at
 	}
 	return evidence.Project(dir, evidence.Git(dir))

@@ -116,7 +116,7 @@ func wait(id, sum string, stdout, stderr io.Writer, getenv func(string) string) 
 func Policied(getenv func(string) string) bool { return policied(getenv, os.Stat) }
 
 // guarded returns what do returns, or otherwise if it panics, which by its exit code would refuse.
-func guarded[T any](otherwise T, do func() T) (is T) {
+func guarded(otherwise bool, do func() bool) (is bool) {
 	is = otherwise
 	var fault error // the program that answers gets the event instead
 	defer Guard(&fault)
@@ -140,8 +140,12 @@ func policied(getenv func(string) string, stat func(string) (os.FileInfo, error)
 		return false
 	}
 	kept := trust.In(dir)
-	return there(string(kept)) &&
-		(kept.Allows() || kept.HasCopy(trust.Good, global) || kept.HasCopy(trust.Trusted, kept.NameOf(project, evidence.Worktree)))
+	return there(string(kept)) && (kept.Allows() || kept.HasCopy(trust.Good, global) || trusted(kept, project))
+}
+
+// trusted reports whether the user trusts a project's policy file.
+func trusted(kept trust.Dir, file string) bool {
+	return kept.HasCopy(trust.Trusted, kept.NameOf(file, evidence.Worktree))
 }
 
 // unasked warns the user of a policy without a program that can evaluate it.
