@@ -140,7 +140,7 @@ func (s snapshot) write(data []byte, mode fs.FileMode) error {
 	}
 	if s.info != nil {
 		mode = s.info.Mode().Perm()
-		err = keepOwner(f.Name(), s.info)
+		err = keepOwner(f, s.info)
 	}
 	_, wrong := f.Write(data)
 	// The mode follows the change of owner, which clears bits.
