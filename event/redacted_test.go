@@ -16,7 +16,7 @@ func TestRedact(t *testing.T) {
 		SessionID: "s", Prompt: "use " + token, Message: token + " works", Details: token, Reason: token,
 		Tool:       Tool{Summary: "Bash: curl -H 'Authorization: token " + token + "'"},
 		Background: []Task{{Description: token}}, Meaning: &Meaning{Question: token},
-		Ask: &Ask{Plan: token, Suggestions: []string{token},
+		Ask: &Ask{Plan: token, Form: []string{token},
 			Questions: []Question{{Text: token, Options: []Option{{Label: token, Description: token}}}}},
 	}
 	e.Redact()

@@ -44,9 +44,6 @@ func Asked(q *render.Question) (list []Detail) {
 	for _, f := range q.Form {
 		add("field", f)
 	}
-	for _, o := range q.Suggestions {
-		add("offers", o)
-	}
 	return list
 }
 
