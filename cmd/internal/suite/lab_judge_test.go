@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"beckon/event/policy/config"
 	"beckon/event/policy/run"
 	"beckon/event/policy/wire"
 )
@@ -29,7 +30,7 @@ var judgements = map[string]struct {
 
 func judge(t *testing.T, word string, c run.Prompt) wire.Outcome {
 	t.Helper()
-	c.Prompt, c.Timeout = "lab:"+word+"\nIs this safe? $COMMAND", time.Minute
+	c.Hook = &config.Hook{Timeout: time.Minute, Spec: config.Spec{Prompt: "lab:" + word + "\nIs this safe? $COMMAND"}}
 	input := []byte(`{"command":"ls"}`)
 	payload, _ := json.Marshal(map[string]any{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": json.RawMessage(input)})
 	return c.Run(context.Background(), wire.Call{Event: "PreToolUse", ToolName: "Bash", ToolInput: input, Payload: payload})

@@ -14,6 +14,9 @@ func newServer(s config.Spec, timeout time.Duration, state trust.Dir) (wire.Hand
 	return handler(&config.Hook{Type: config.Server, Spec: s, Timeout: timeout}, nil, state)
 }
 
+// commandOf returns the handler of a command.
+func commandOf(s config.Spec, env ...string) command { return command{&config.Hook{Spec: s}, env} }
+
 // bashCall returns what the client sends before it runs a command.
 func bashCall(command string) wire.Call {
 	input, _ := json.Marshal(map[string]any{"command": command, "timeout": json.Number("12345678901234567890")})

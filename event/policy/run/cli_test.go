@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"beckon/event/policy/config"
 	"beckon/event/policy/wire"
 )
 
@@ -23,7 +24,7 @@ func TestPromptByAStandInClient(t *testing.T) {
 		}
 	}
 	h := Prompt{
-		Prompt: "Safe? $COMMAND", Client: program,
+		Hook: &config.Hook{Spec: config.Spec{Prompt: "Safe? $COMMAND"}}, Client: program,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "CLAUDECODE=1", "CLAUDE_CODE_MESSAGING_TOKEN=t", "KEEP=1", "OUT=" + dir},
 	}
 	write(`cat > "$OUT/stdin"; env > "$OUT/env"; pwd > "$OUT/pwd"; ls -A > "$OUT/ls"; printf '%s\n' "$@" > "$OUT/args"; echo "BLOCK: no"`)

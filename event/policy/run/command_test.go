@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"beckon/event/policy/config"
 	"beckon/event/policy/wire"
 )
 
-func runCommand(t *testing.T, cfg Command, c wire.Call) wire.Outcome {
+func runCommand(t *testing.T, cfg command, c wire.Call) wire.Outcome {
 	t.Helper()
 	h := cfg
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -58,7 +59,7 @@ func TestCommandByTheClientsConvention(t *testing.T) {
 		"an array":                   {call: pre, script: `echo '["block"]'`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := runCommand(t, Command{Command: test.script}, test.call)
+			o := runCommand(t, commandOf(config.Spec{Command: test.script}), test.call)
 			if (o.Err == nil) != (test.err == "") || o.Err != nil && !strings.Contains(o.Err.Error(), test.err) {
 				t.Fatalf("error %v, want %q", o.Err, test.err)
 			}
@@ -88,7 +89,7 @@ func TestCommandByThetrue(t *testing.T) {
 		"echo '  why  \n' >&2; exit 200":  {Decision: wire.Deny, Reason: "why", ExitCode: 200},
 		"/does/not/exist 2>/dev/null":     {Decision: wire.Deny, ExitCode: 127},
 	} {
-		o := runCommand(t, Command{Command: script, Simple: true}, bashCall("ls"))
+		o := runCommand(t, commandOf(config.Spec{Command: script, Convention: config.Simple}), bashCall("ls"))
 		if o.Err != nil || o.Decision != want.Decision || o.Reason != want.Reason || o.ExitCode != want.ExitCode {
 			t.Errorf("%s: got %+v, want %+v", script, o, want)
 		}
@@ -102,7 +103,7 @@ func TestCommandVariablesAndStdin(t *testing.T) {
 	c := bashCall(`rm -rf "$HOME"; $(id)`)
 	c.Cwd, c.ProjectDir = dir, "/proj"
 	script := `cat > stdin; printf '%s|' "$HOOK_EVENT" "$TOOL_NAME" "$TOOL_INPUT" "$SESSION_ID" "${FILE_PATH-unset}" "$COMMAND" "$PROJECT_DIR" "$CLAUDE_PROJECT_DIR" "${TOOL_INPUT_TRUNCATED-unset}" > env`
-	if o := runCommand(t, Command{Command: script}, c); o.Err != nil {
+	if o := runCommand(t, commandOf(config.Spec{Command: script}), c); o.Err != nil {
 		t.Fatal(o.Err)
 	}
 	want := strings.Join([]string{"PreToolUse", "Bash", string(c.ToolInput), "s-1", "unset", `rm -rf "$HOME"; $(id)`, "/proj", "/proj", "unset", ""}, "|")
@@ -138,10 +139,9 @@ func TestCommandFilePath(t *testing.T) {
 // disable the policy by a long command.
 func TestCommandValueTooLargeForTheEnvironment(t *testing.T) {
 	long := strings.Repeat("é", maxEnv) + "\x00; rm -rf /"
-	o := runCommand(t, Command{
+	o := runCommand(t, commandOf(config.Spec{
 		Command: `echo ${#TOOL_INPUT} $TOOL_INPUT_TRUNCATED $COMMAND_TRUNCATED >&2; wc -c >&2; exit 2`,
-		Env:     append(os.Environ(), "LC_ALL=C"),
-	}, bashCall(long))
+	}, append(os.Environ(), "LC_ALL=C")...), bashCall(long))
 	c := bashCall(long)
 	lines := strings.Fields(o.Reason)
 	if o.Err != nil || o.Decision != wire.Deny || len(lines) != 4 || lines[1] != "1" || lines[2] != "1" {
@@ -150,7 +150,7 @@ func TestCommandValueTooLargeForTheEnvironment(t *testing.T) {
 	if want := len(c.Payload); lines[3] != jsonNumber(want) {
 		t.Errorf("stdin had %s bytes, want %d", lines[3], want)
 	}
-	o = runCommand(t, Command{Command: `printf %s "$COMMAND" >&2; exit 2`}, bashCall("a\x00b"))
+	o = runCommand(t, commandOf(config.Spec{Command: `printf %s "$COMMAND" >&2; exit 2`}), bashCall("a\x00b"))
 	if o.Decision != wire.Deny || o.Reason != "ab" {
 		t.Errorf("a NUL: %+v", o)
 	}
@@ -166,16 +166,16 @@ func TestCommandExecForm(t *testing.T) {
 	}
 	c := bashCall("ls")
 	c.ProjectDir, c.Cwd = dir, dir
-	for _, cfg := range []Command{
+	for _, cfg := range []config.Spec{
 		{Command: "${CLAUDE_PROJECT_DIR}/say it", Args: []string{"${CLAUDE_PROJECT_DIR}", "$HOME `id`"}},
 		{Command: "./say it", Args: []string{dir, "$HOME `id`"}},
 	} {
-		o := runCommand(t, cfg, c)
+		o := runCommand(t, commandOf(cfg), c)
 		if want := dir + "|$HOME `id`|"; o.Err != nil || o.Reason != want {
 			t.Errorf("%+v: reason %q, error %v, want %q", cfg, o.Reason, o.Err, want)
 		}
 	}
-	o := runCommand(t, Command{Command: "true", Args: []string{}}, c)
+	o := runCommand(t, commandOf(config.Spec{Command: "true", Args: []string{}}), c)
 	if o.Err != nil || o.ExitCode != 0 {
 		t.Errorf("a name on PATH: %+v", o)
 	}
@@ -185,7 +185,7 @@ func TestCommandRunsWhereItCan(t *testing.T) {
 	dir, _ := filepath.EvalSymlinks(t.TempDir())
 	c := bashCall("ls")
 	c.Cwd, c.ProjectDir = filepath.Join(dir, "gone"), dir
-	if o := runCommand(t, Command{Command: "pwd -P"}, c); o.Err != nil || o.Output != dir {
+	if o := runCommand(t, commandOf(config.Spec{Command: "pwd -P"}), c); o.Err != nil || o.Output != dir {
 		t.Errorf("ran in %q, error %v, want %q", o.Output, o.Err, dir)
 	}
 }

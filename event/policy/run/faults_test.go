@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"beckon/event/policy/config"
 	"beckon/event/policy/wire"
 )
 
@@ -81,7 +82,7 @@ func openFiles(t *testing.T) int {
 	return len(list)
 }
 
-func sh(script string) wire.Handler { return Command{Command: script, Env: os.Environ()} }
+func sh(script string) wire.Handler { return commandOf(config.Spec{Command: script}, os.Environ()...) }
 
 func timedOut(t *testing.T, o wire.Outcome) {
 	t.Helper()
@@ -93,7 +94,7 @@ func timedOut(t *testing.T, o wire.Outcome) {
 // The counting functions of these tests find what is left behind.
 func TestFaultsAreSeen(t *testing.T) {
 	t.Setenv("HANDLER_FAULT", "seen")
-	h := Command{Command: "sleep 5 >/dev/null 2>&1 & echo $!", Env: os.Environ()}
+	h := commandOf(config.Spec{Command: "sleep 5 >/dev/null 2>&1 & echo $!"}, os.Environ()...)
 	o := h.Run(t.Context(), bashCall("ls"))
 	if got := marked("seen"); len(got) != 1 || got[0] != strings.TrimSpace(o.Output) {
 		t.Errorf("a process that detached: %q, want %q", got, o.Output)
@@ -118,7 +119,8 @@ func TestFaultCommandDoesNotEnd(t *testing.T) {
 }
 
 func TestFaultCommandOwnTimeout(t *testing.T) {
-	h := Command{Command: "sleep 60", Timeout: 50 * time.Millisecond, Env: os.Environ()}
+	h := commandOf(config.Spec{Command: "sleep 60"}, os.Environ()...)
+	h.Timeout = 50 * time.Millisecond
 	o := fault(t, h, bashCall("ls"))
 	timedOut(t, o)
 	if o.Took > deadline+slack/2 {
@@ -196,7 +198,7 @@ func TestFaultCommandExits127(t *testing.T) {
 	if o.Err == nil || o.ExitCode != 127 || o.Decision != wire.Silence {
 		t.Errorf("shell form: %+v", o)
 	}
-	h := Command{Command: "/does/not/exist", Args: []string{"x"}, Env: os.Environ()}
+	h := commandOf(config.Spec{Command: "/does/not/exist", Args: []string{"x"}}, os.Environ()...)
 	o = fault(t, h, bashCall("ls"))
 	if o.Err == nil || o.ExitCode != -1 || !strings.Contains(o.Err.Error(), `finding "/does/not/exist"`) {
 		t.Errorf("exec form: %+v", o)
@@ -208,7 +210,7 @@ func TestFaultCommandIsKilled(t *testing.T) {
 	if o.Err == nil || o.ExitCode != -1 || o.TimedOut || !strings.Contains(o.Err.Error(), "killed") {
 		t.Errorf("got %+v", o)
 	}
-	h := Command{Command: "kill -TERM $$", Simple: true, Env: os.Environ()}
+	h := commandOf(config.Spec{Command: "kill -TERM $$", Convention: config.Simple}, os.Environ()...)
 	if o := fault(t, h, bashCall("ls")); o.Err == nil || o.Decision != wire.Silence {
 		t.Errorf("by the simple convention a signal is not an exit code: %+v", o)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/policy/config"
 	"beckon/event/policy/wire"
 )
 
@@ -20,14 +21,13 @@ const promptTimeout = 30 * time.Second
 
 // Prompt is a handler that asks a model. The agent's text is put between marks that it cannot know, and the model is
 // told that nothing between them is an instruction.
+//
+// In the prompt, the policy in words, $NAME and ${NAME} of variables, and $ARGUMENTS (the payload), are replaced; \$ is
+// a dollar sign. Without any of them the payload follows the prompt. The model is an id, or one of the client's aliases.
 type Prompt struct {
-	// Prompt is the policy in words. $NAME and ${NAME} of variables, and $ARGUMENTS (the payload), are
-	// replaced; \$ is a dollar sign. Without any of them the payload follows the prompt.
-	Prompt  string
-	Model   string        // an id, or one of the client's aliases; "" is a small one
-	Env     []string      // the client's environment
-	Client  string        // the program for `claude -p`; "" is claude on PATH
-	Timeout time.Duration // of the whole question; 0 means 30 s
+	*config.Hook
+	Env    []string // the client's environment
+	Client string   // the program for `claude -p`
 }
 
 // Run implements wire.Handler.
@@ -67,7 +67,7 @@ func (h Prompt) fill(c wire.Call, show func(name, value string) string) string {
 	}
 	const dollar = "\x00"
 	used := false
-	text := os.Expand(strings.ReplaceAll(h.Prompt, `\$`, dollar), func(name string) string {
+	text := os.Expand(strings.ReplaceAll(h.Spec.Prompt, `\$`, dollar), func(name string) string {
 		value, known := values[name]
 		if !known {
 			return "$" + name
@@ -101,17 +101,16 @@ var inherited = map[string]bool{
 // ask asks `claude -p`, without hooks, tools, servers or skills in an empty directory: the project must not
 // influence how it is judged. The question is passed on stdin, where other users cannot see it.
 func (h Prompt) ask(ctx context.Context, question string) (d wire.Decision, reason string, err error) {
-	client := cmp.Or(h.Client, "claude")
-	path, err := exec.LookPath(client)
+	path, err := exec.LookPath(h.Client)
 	if err != nil {
-		return "", "", fmt.Errorf("finding %q: %w", client, err)
+		return "", "", fmt.Errorf("finding %q: %w", h.Client, err)
 	}
 	dir, err := os.MkdirTemp("", event.ModelDir)
 	if err != nil {
 		return "", "", fmt.Errorf("making a directory for the client: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	argv := append([]string{client, "-p", "--output-format", "text", "--model", cmp.Or(h.Model, "haiku")},
+	argv := append([]string{h.Client, "-p", "--output-format", "text", "--model", cmp.Or(h.Spec.Model, "haiku")},
 		"--settings", `{"disableAllHooks":true}`, "--tools", "", "--strict-mcp-config", "--disable-slash-commands",
 		"--no-session-persistence", "--system-prompt", instructions)
 	r := process{path: path, dir: dir, env: without(h.Env, inherited), stdin: []byte(question), argv: argv}.run(ctx)
@@ -119,7 +118,7 @@ func (h Prompt) ask(ctx context.Context, question string) (d wire.Decision, reas
 		r.err = r.failure()
 	}
 	if r.err != nil {
-		return "", "", fmt.Errorf("asking %q: %w", client, r.err)
+		return "", "", fmt.Errorf("asking %q: %w", h.Client, r.err)
 	}
 	return judgement(r.stdout)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"beckon/event/policy/config"
 	"beckon/event/policy/wire"
 	"beckon/testdata/need"
 )
@@ -33,7 +34,8 @@ func TestPublishedValidatingScript(t *testing.T) {
 			need.Missing(t, "the script needs %s: %v", tool, err)
 		}
 	}
-	cfg := Command{Command: "bash '" + published(t, "validate-command.sh") + "'", Simple: true, Timeout: 5 * time.Second}
+	cfg := commandOf(config.Spec{Command: "bash '" + published(t, "validate-command.sh") + "'", Convention: config.Simple})
+	cfg.Timeout = 5 * time.Second
 	o := runCommand(t, cfg, bashCall("sudo rm -rf / --no-preserve-root"))
 	if o.Err != nil || o.Decision != wire.Deny || o.Reason != "BLOCKED: Dangerous command" || o.ExitCode != 1 {
 		t.Errorf("got %+v", o)
@@ -42,7 +44,7 @@ func TestPublishedValidatingScript(t *testing.T) {
 	if o.Err != nil || o.Decision != wire.Allow || o.Context != "" || !strings.Contains(o.Output, "Tool: Bash\nInput: {\"command\":\"npm test\"") || !strings.HasSuffix(o.Output, "Session: s-1") {
 		t.Errorf("got %+v", o)
 	}
-	cfg.Simple = false // then its exit code 1 is a failure, which blocks nothing
+	cfg.Spec.Convention = "" // then its exit code 1 is a failure, which blocks nothing
 	if o := runCommand(t, cfg, bashCall("rm -rf /")); o.Err == nil || o.Decision != wire.Silence {
 		t.Errorf("by the client's convention: %+v", o)
 	}
@@ -53,7 +55,7 @@ func TestPublishedLoggingScript(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(home, ".code-agent"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cfg := Command{Command: "bash '" + published(t, "log-tool-usage.sh") + "'", Simple: true, Env: append(os.Environ(), "HOME="+home)}
+	cfg := commandOf(config.Spec{Command: "bash '" + published(t, "log-tool-usage.sh") + "'", Convention: config.Simple}, append(os.Environ(), "HOME="+home)...)
 	c := bashCall("npm test")
 	c.Event = "PostToolUse"
 	if o := runCommand(t, cfg, c); o.Err != nil || o.Decision != wire.Allow {

@@ -55,22 +55,13 @@ func (Starter) Prepare(hooks []*config.Hook, k event.Kind, env []string, state t
 
 // handler returns the hook's handler.
 func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error) {
-	s := h.Spec
 	switch h.Type {
 	case config.Command:
-		return Command{
-			Command:   s.Command,
-			Args:      s.Args,
-			Shell:     s.Shell,
-			Simple:    s.Convention == config.Simple,
-			Env:       env,
-			Timeout:   h.Timeout,
-			AtProject: h.Level == config.Project,
-		}, nil
+		return command{h, env}, nil
 	case config.Server, config.HTTP:
 		return newRemote(h, state)
 	case config.Prompt:
-		return Prompt{Prompt: s.Prompt, Model: s.Model, Env: env, Timeout: h.Timeout}, nil
+		return Prompt{h, env, "claude"}, nil
 	}
 	return nil, fmt.Errorf("type %q has no handler", h.Type)
 }
@@ -112,34 +103,27 @@ var maxEnv = map[bool]int{false: 128 << 10, true: 32 << 10}[runtime.GOOS == "win
 // maxOutput is how many bytes of a handler's output the trace keeps.
 const maxOutput = 8 << 10
 
-// Command is a handler that runs a command for each event, with the payload on stdin.
-type Command struct {
-	Command string   // a shell's line; with Args a program
-	Args    []string // not nil: no shell; ${CLAUDE_PROJECT_DIR} is replaced in Command and in each argument
-	Shell   string   // "" is sh (on Windows Git Bash, else PowerShell), or "bash", or "powershell"
-	// Simple is the convention in which 0 allows and any other exit code refuses, with stderr as the reason. In the
-	// client's own 2 refuses, and a JSON object on stdout decides; without one another code but 0 is a failure.
-	Simple    bool
-	Env       []string      // the environment to add to
-	AtProject bool          // it runs in the project, wherever the agent works
-	Timeout   time.Duration // 0 leaves it to the context
+// command is a handler that runs a command for each event, with the payload on stdin. With arguments it is a program,
+// and ${CLAUDE_PROJECT_DIR} is replaced in all of them; else a shell's line.
+type command struct {
+	*config.Hook
+	env []string // to add to
 }
 
 // Run implements wire.Handler.
-func (h Command) Run(ctx context.Context, c wire.Call) wire.Outcome {
+func (h command) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	start := time.Now()
 	ctx, cancel := limited(ctx, h.Timeout)
 	defer cancel()
 	if c.Dir != "" {
 		c.Cwd, c.ProjectDir = c.Dir, c.Dir
 	}
-	p := process{dir: h.dir(c), env: environment(h.Env, c), stdin: c.Payload}
-	p.argv = append([]string{h.Command}, h.Args...)
+	p := process{dir: h.dir(c), env: environment(h.env, c), stdin: c.Payload, argv: h.Texts()}
 	for i, word := range p.argv {
 		p.argv[i] = strings.ReplaceAll(word, "${CLAUDE_PROJECT_DIR}", c.ProjectDir)
 	}
-	if h.Args == nil {
-		p.argv = run.Shell(h.Shell, h.Command)
+	if h.Spec.Args == nil {
+		p.argv = run.Shell(h.Spec.Shell, h.Spec.Command)
 	}
 	name := p.argv[0]
 	p.path = name
@@ -173,14 +157,15 @@ func limited(ctx context.Context, d time.Duration) (context.Context, context.Can
 const plainIsContext = " SessionStart UserPromptSubmit UserPromptExpansion PostModelSwitch "
 
 // read interprets how the process ended, by its convention.
-func (h Command) read(event string, r ran) wire.Outcome {
+func (h command) read(event string, r ran) wire.Outcome {
 	refuse := wire.Outcome{Decision: wire.Refusal(event), Reason: wire.Reason(r.stderr)}
+	simple := h.Spec.Convention == config.Simple
 	switch {
 	case r.err != nil:
 		return wire.Outcome{Err: r.err}
-	case h.Simple && r.code == 0:
+	case simple && r.code == 0:
 		return wire.Outcome{Decision: wire.Allow}
-	case h.Simple:
+	case simple:
 		return refuse
 	}
 	o, found, err := r.answer(event)
@@ -226,10 +211,10 @@ func (r ran) failure() error {
 }
 
 // dir returns where the command runs.
-func (h Command) dir(c wire.Call) string {
+func (h command) dir(c wire.Call) string {
 	home, _ := os.UserHomeDir()
 	places := []string{c.Cwd, c.ProjectDir, home}
-	if h.AtProject {
+	if h.Level == config.Project {
 		places[0], places[1] = places[1], places[0]
 	}
 	for _, d := range places {
