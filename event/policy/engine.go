@@ -82,14 +82,13 @@ type Result struct {
 type HookResult struct {
 	Hook    *config.Hook
 	Outcome wire.Outcome
-	Ran     bool   // false: skipped, and Skipped says why
-	Skipped string // "disabled", "rules only", ...
+	Skipped string // why it did not run: "disabled", "rules only", ...
 	Rewrote []byte // the tool input that the hook returned
 	Failed  error  // the fail mode decided instead
 }
 
 // Success reports whether the hook worked.
-func (r HookResult) Success() bool { return r.Ran && r.Failed == nil }
+func (r HookResult) Success() bool { return r.Skipped == "" && r.Failed == nil }
 
 // says reports whether it decided anything.
 func (r HookResult) says() bool { return r.Outcome.Decision != wire.Silence }
@@ -206,7 +205,6 @@ func hear(h *config.Hook, seen []*rule.Call, ask func(*HookResult)) (res HookRes
 		res.Skipped = "if " + h.If.Text
 		return res
 	}
-	res.Ran = true
 	ask(&res)
 	return res
 }
@@ -250,7 +248,7 @@ func (r *run) approved(h *config.Hook, seen *rule.Call) bool {
 // caught turns a panic into a failure of the hook.
 func caught(res *HookResult) {
 	if p := recover(); p != nil {
-		res.Ran, res.Failed = true, fmt.Errorf("it could not be asked: %v", p)
+		res.Failed = fmt.Errorf("it could not be asked: %v", p)
 	}
 }
 

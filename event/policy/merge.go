@@ -82,7 +82,7 @@ func (m *merging) recheck() {
 // add adds one hook's answer.
 func (m *merging) add(res *HookResult) {
 	h := res.Hook
-	if !res.Ran || h.Observe {
+	if res.Skipped != "" || h.Observe {
 		return
 	}
 	if res.Failed == nil {

@@ -181,7 +181,7 @@ func printResult(a *cli.App, r policy.Result, tool string) {
 		fmt.Fprintln(a.Stdout, "no hook matches")
 	}
 	for _, h := range r.Results {
-		if !h.Notable() && h.Ran && (h.Hook.Level == config.Own || !h.Hook.Matcher.Match(tool)) {
+		if !h.Notable() && h.Skipped == "" && (h.Hook.Level == config.Own || !h.Hook.Matcher.Match(tool)) {
 			continue // a rule that ran a second time, to be sure
 		}
 		fmt.Fprintf(a.Stdout, "%-28s %s\n", render.OneLine(h.Hook.Name()), render.OneLine(said(policy.Traced(h))))
@@ -203,7 +203,7 @@ func decided(r policy.Result) (word string, by []string) {
 	for _, h := range r.Results {
 		o := h.Outcome.Decision
 		joins := o != wire.Silence && o == d || o == wire.Block && d == wire.Deny || o == wire.Warn && d == wire.Silence
-		if h.Ran && !h.Hook.Observe && joins {
+		if h.Skipped == "" && !h.Hook.Observe && joins {
 			by = append(by, h.Hook.Name())
 		}
 	}

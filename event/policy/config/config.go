@@ -131,7 +131,6 @@ type Rule struct {
 
 // Config is one policy file.
 type Config struct {
-	Level Level
 	Hooks []*Hook // in definition order, servers after the others
 }
 
@@ -153,25 +152,23 @@ func (h *Hook) key() string {
 }
 
 // Merge returns the hooks of several files in the order in which they run, identical ones once at their first
-// place. There the global hook's settings count: a project cannot weaken it by repeating it.
+// place. There the later file's settings count: a project cannot weaken a global hook by repeating it.
 func Merge(configs ...*Config) []*Hook {
 	var out []*Hook
 	at := map[string]int{}
-	for _, level := range []Level{Project, Global, Own} {
-		for _, c := range configs {
-			if c == nil || c.Level != level {
-				continue
-			}
-			for _, h := range c.Hooks {
-				key := h.key()
-				i, twice := at[key]
-				switch {
-				case !twice:
-					at[key] = len(out)
-					out = append(out, h)
-				case h.Enabled && (h.Level != out[i].Level || !out[i].Enabled):
-					out[i] = h
-				}
+	for _, c := range configs {
+		if c == nil {
+			continue
+		}
+		for _, h := range c.Hooks {
+			key := h.key()
+			i, twice := at[key]
+			switch {
+			case !twice:
+				at[key] = len(out)
+				out = append(out, h)
+			case h.Enabled && (h.Level != out[i].Level || !out[i].Enabled):
+				out[i] = h
 			}
 		}
 	}

@@ -100,8 +100,8 @@ func TestMistakes(t *testing.T) {
 		{one(`{"type":"http","url":"http://x","grant":true}`), `unknown key "grant"`, "", ""},
 		{one(`{"type":"command","command":"x","timeout":5000}`), "can only be meant as milliseconds", "", "timeout_ms"},
 		{one(`{"type":"command","command":"x","timeout":0}`), "is 0", "", ""},
-		{one(`{"type":"command","command":"x","timeout":"5"}`), `no time: "5"`, "", ""},
-		{one(`{"type":"command","command":"x","timeout":"5s","timeout_ms":50}`), "both set", "", ""},
+		{one(`{"type":"command","command":"x","timeout":"5"}`), "is a text, not a number", "", ""},
+		{one(`{"type":"command","command":"x","timeout":5,"timeout_ms":50}`), "both set", "", ""},
 		{one(`{"type":"command","command":"x","timeout_ms":5}`), "too few", "", ""},
 		{`{"convention":"simple",` + one(`{"type":"command","command":"x","timeout":5}`)[1:], "too few", "", "in milliseconds"},
 		{one(`{"type":"command","command":"x","args":"y"}`), "is a text, not a list", "", ""},
@@ -170,11 +170,10 @@ func TestProjectMayOnlyTighten(t *testing.T) {
 func TestMerge(t *testing.T) {
 	global := decoded(t, one(`{"type":"command","command":"a","fail":"closed","timeout":9},{"type":"command","command":"b"}`))
 	project := decoded(t, one(`{"type":"command","command":"c"},{"type":"command","command":"a","timeout":1,"enabled":false},{"type":"command","command":"c"}`))
-	project.Level = Project
 	for _, h := range project.Hooks {
 		h.Level = Project
 	}
-	merged := Merge(global, project)
+	merged := Merge(project, global)
 	var got []string
 	for _, h := range merged {
 		got = append(got, string(h.Level)+" "+h.Spec.Command)

@@ -13,7 +13,6 @@ import (
 	"beckon/event"
 	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
-	"beckon/event/typed"
 
 	"github.com/tailscale/hujson"
 	"github.com/tidwall/gjson"
@@ -63,9 +62,7 @@ func decode(name string, level Level, data []byte, again bool) (*Config, error) 
 			h.Gone = append(h.Gone, d.ignored...)
 		}
 	}
-	c := &Config{Level: level, Hooks: d.hooks}
-	c.Hooks = Merge(c)
-	return c, nil
+	return &Config{Merge(&Config{d.hooks})}, nil
 }
 
 // decoder is the state of Decode.
@@ -424,10 +421,10 @@ const (
 	longest           = 1e9  // of either: more does not fit
 )
 
-// timeout reads "timeout" or "timeout_ms": seconds, as in the client; milliseconds in a file of the
-// simple convention; or a text with its unit, "500ms".
+// timeout reads "timeout", in seconds as in the client, or milliseconds in a file of the simple convention; or
+// "timeout_ms".
 func (d *decoder) timeout(o *object) time.Duration {
-	m, ok := o.get("timeout", `"0`)
+	m, ok := o.get("timeout", "0")
 	ms, inMS := o.get("timeout_ms", "0")
 	unit := time.Second
 	advice := `timeout is in seconds; write "timeout_ms", or "convention": "simple" at the top of the file`
@@ -439,15 +436,7 @@ func (d *decoder) timeout(o *object) time.Duration {
 	case !ok:
 		return 0
 	case d.convention == Simple:
-		unit = time.Millisecond
-		advice = `in a file of the simple convention timeout is in milliseconds; "timeout": "5s" has its unit`
-	}
-	if m.v.Kind() == '"' {
-		t, err := typed.Duration(m.text())
-		if err != nil || t <= 0 {
-			d.fail(m.place, `like "5s" or "500ms"`, "no time: %q", m.text())
-		}
-		return t
+		unit, advice = time.Millisecond, "in a file of the simple convention timeout is in milliseconds"
 	}
 	n := m.v.(hujson.Literal).Float()
 	switch {

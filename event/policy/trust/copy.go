@@ -141,7 +141,7 @@ const (
 type Coverage struct {
 	name     string // of the file in coverageDir
 	versions string
-	newest   time.Time
+	newest   int64 // when the newer one was written, in Unix ns
 }
 
 // CoverageOf reads the versions of the two files. place is what else rules depend on.
@@ -155,19 +155,13 @@ func CoverageOf(global, project, place string) Coverage {
 // coverageVersion changes whenever something else would be written for the same files.
 const coverageVersion = "7"
 
-// oldest is 2000-01-01: an older file is of a tool that gives all files one time, like Nix.
-const oldest = 946684800
-
 // add adds what distinguishes versions of a file; "?" if nothing does.
 func (c *Coverage) add(path string) {
 	version := "?"
 	s, there := plainfile.VersionOf(path)
-	at := time.Unix(0, s.Time)
 	switch {
-	case there && at.Unix() >= oldest:
-		if at.After(c.newest) {
-			c.newest = at
-		}
+	case there:
+		c.newest = max(c.newest, s.Time)
 		version = ""
 		for _, n := range []int64{s.Time, s.Size, s.Changed, int64(s.Inode)} {
 			version += strconv.FormatInt(n, 10) + "\t"
@@ -220,7 +214,7 @@ func (d Dir) Cover(c Coverage, is func() (map[string]Needs, []byte), now time.Ti
 	if strings.HasPrefix(before, c.head()) && strings.HasSuffix(before, end) {
 		return nil // the same files cover the same events
 	}
-	if strings.Contains(c.versions, "\t?\n") || now.Sub(c.newest) < settled {
+	if strings.Contains(c.versions, "\t?\n") || now.Sub(time.Unix(0, c.newest)) < settled {
 		return d.Remove(coverageDir, c.name)
 	}
 	text := c.head()
