@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -124,11 +123,8 @@ func (p *past) file(ctx context.Context, path string, do func(call)) error {
 			}
 			p.seen[id] = true
 			cwd := line.Get("cwd").Str
-			payload, err := payloadOf(event.PreToolUse, line.Get("sessionId").Str, cwd, map[string]any{
-				"tool_name":   block.Get("name").Str,
-				"tool_use_id": id,
-				"tool_input":  json.RawMessage(cmp.Or(block.Get("input").Raw, "{}")),
-			})
+			name, input := block.Get("name").Str, cmp.Or(block.Get("input").Raw, "{}")
+			payload, err := toolCall(line.Get("sessionId").Str, cwd, name, id, input)
 			if err == nil {
 				do(call{event.PreToolUse, payload, at, cwd, fmt.Sprintf("%s:%d", path, n)})
 			}

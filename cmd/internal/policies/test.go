@@ -139,19 +139,20 @@ func (c *testCmd) payload(a *cli.App) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	tool, input := "Read", map[string]string{}
-	if c.Path != "" {
-		input["file_path"] = c.Path
+	tool, input := "Bash", c.Command
+	if c.Command == "" {
+		tool, input = "Read", c.Path
 	}
-	if c.Command != "" {
-		tool, input["command"] = "Bash", c.Command
+	return toolCall("test", dir, cmp.Or(c.Tool, tool), "toolu_test", input)
+}
+
+// toolCall returns the payload of a tool call. Its input is an object, or the text that people name the call by.
+func toolCall(session, cwd, tool, use, input string) ([]byte, error) {
+	members := map[string]any{"tool_name": tool, "tool_use_id": use, "tool_input": json.RawMessage(input)}
+	if !strings.HasPrefix(input, "{") {
+		members["tool_input"] = map[string]string{cmp.Or(shown[tool], "file_path"): input}
 	}
-	return payloadOf(event.PreToolUse, "test", dir, map[string]any{
-		"permission_mode": "default",
-		"tool_name":       cmp.Or(c.Tool, tool),
-		"tool_input":      input,
-		"tool_use_id":     "toolu_test",
-	})
+	return payloadOf(event.PreToolUse, session, cwd, members)
 }
 
 // payloadOf returns an event's payload: members are those of its kind.
@@ -340,16 +341,13 @@ func parseCase(text, cwd string) (c testCase, err error) {
 		}
 		input = s
 	}
-	members := map[string]any{"prompt": input}
-	if c.kind = event.ByName(tool); c.kind == event.Unknown {
+	if c.kind = event.ByName(tool); c.kind != event.Unknown {
+		c.payload, err = payloadOf(c.kind, "policytest", cwd, map[string]any{"prompt": input})
+	} else {
 		c.kind = event.PreToolUse
-		members = map[string]any{"tool_name": tool, "tool_use_id": "policytest"}
-		members["tool_input"] = map[string]string{cmp.Or(shown[tool], "file_path"): input}
-		if strings.HasPrefix(input, "{") {
-			members["tool_input"] = json.RawMessage(input)
-		}
+		c.payload, err = toolCall("policytest", cwd, tool, "policytest", input)
 	}
-	if c.payload, err = payloadOf(c.kind, "policytest", cwd, members); err != nil {
+	if err != nil {
 		return c, fmt.Errorf("the input %s is not valid JSON", input)
 	}
 	return c, nil

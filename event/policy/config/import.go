@@ -14,15 +14,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-type importedGroup struct {
-	Matcher string                       `json:"matcher,omitempty"`
-	Hooks   []map[string]json.RawMessage `json:"hooks"`
-}
-
 // FromClient returns a policy with the hooks and permission rules in the client's settings files, and those that
 // a policy of that level cannot have, with the reason. own reports whether a handler is beckon's own.
 func FromClient(files [][]byte, level Level, own func(handler []byte) bool) (text []byte, left []string, err error) {
-	lists, hooks := map[string][]string{}, map[string][]importedGroup{}
+	lists, hooks := map[string][]string{}, map[string][]any{}
 	fits := func(what, entry string, doc map[string]any) bool {
 		b, err := wire.Encode(doc)
 		if err == nil {
@@ -51,11 +46,11 @@ func FromClient(files [][]byte, level Level, own func(handler []byte) bool) (tex
 			info, _ := event.Lookup(event.Kind(name.Str))
 			for _, g := range groups.Array() {
 				for _, h := range g.Get("hooks").Array() {
-					one := importedGroup{Hooks: []map[string]json.RawMessage{converted(h)}}
-					if info.Matcher != "" { // else the client ignores it
-						one.Matcher = g.Get("matcher").String()
+					one := map[string]any{"hooks": []any{converted(h)}}
+					if m := g.Get("matcher").String(); m != "" && info.Matcher != "" { // else the client ignores it
+						one["matcher"] = m
 					}
-					doc := map[string]any{"hooks": map[string]any{name.Str: []importedGroup{one}}}
+					doc := map[string]any{"hooks": map[string]any{name.Str: []any{one}}}
 					if !own([]byte(h.Raw)) && fits(name.Str, "", doc) {
 						hooks[name.Str] = append(hooks[name.Str], one)
 					}
@@ -68,11 +63,9 @@ func FromClient(files [][]byte, level Level, own func(handler []byte) bool) (tex
 	for name, list := range lists {
 		doc[name] = list
 	}
+	compact, err := wire.Encode(doc)
 	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err = e.Encode(doc)
+	err = errors.Join(err, json.Indent(&out, append(compact, '\n'), "", "  "))
 	return out.Bytes(), left, err
 }
 
