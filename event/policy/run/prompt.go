@@ -23,7 +23,7 @@ const promptTimeout = 30 * time.Second
 // told that nothing between them is an instruction.
 //
 // In the prompt, the policy in words, $NAME and ${NAME} of variables, and $ARGUMENTS (the payload), are replaced; \$ is
-// a dollar sign. Without any of them the payload follows the prompt. The model is an id, or one of the client's aliases.
+// a dollar sign. Without any of them the payload follows the prompt. The model is an id, or an alias of the client's.
 type Prompt struct {
 	*config.Hook
 	Env    []string // the client's environment
