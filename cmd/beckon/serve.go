@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -62,7 +63,7 @@ func (c *serveCmd) Validate() error {
 }
 
 func (c *serveCmd) Run(a *app) error {
-	token, err := a.serveToken()
+	token, err := access.Token(a.Store.Dir)
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,9 @@ func (c *serveCmd) Run(a *app) error {
 		return cli.WriteService(a.App, cli.Unit{
 			Name:  "serve",
 			About: "beckon serve: the sessions of coding agents on a page",
-			Args:  c.args(),
+			Args: slices.DeleteFunc(slices.Clone(os.Args[1:]), func(word string) bool {
+				return strings.HasPrefix(word, "--service")
+			}),
 		})
 	}
 	logger := newLog(a.App, "serve")
@@ -115,7 +118,7 @@ func (c *serveCmd) Run(a *app) error {
 		User:     a.User(),
 		Hosts:    c.Host,
 		Closed:   !c.Hooks,
-		Policy:   hook.Serve(a.Store, handlers.Starter{}, a.Getenv, "BECKON_TOKEN"),
+		Policy:   hook.Serve(a.Store, handlers.Starter{}, a.Getenv),
 		Stats:    func(days int) (any, error) { return a.statsOf(days) },
 		Timeline: func(date string) (any, error) { return a.timeline(date) },
 		Digest:   func() (any, error) { return a.digest(0) },
@@ -139,15 +142,6 @@ func (c *serveCmd) Run(a *app) error {
 	return s.Serve(ctx, l)
 }
 
-// serveToken returns the server's token: that of the environment, else the one stored in the
-// state directory.
-func (a *app) serveToken() (string, error) {
-	if token := a.Getenv("BECKON_TOKEN"); token != "" {
-		return token, access.CheckToken(token)
-	}
-	return access.Token(a.Store.Dir)
-}
-
 // urls returns the addresses of the server: for this machine, and for others.
 func (c *serveCmd) urls() []string {
 	urls := []string{access.Local(c.Addr)}
@@ -155,23 +149,6 @@ func (c *serveCmd) urls() []string {
 		urls = append(urls, url)
 	}
 	return urls
-}
-
-// args are the words that start this server again.
-func (c *serveCmd) args() []string {
-	args := []string{"serve", "--addr=" + c.Addr}
-	for _, host := range c.Host {
-		args = append(args, "--name="+host)
-	}
-	for _, flag := range []struct {
-		name string
-		set  bool
-	}{{"fleet", c.Fleet}, {"no-hooks", !c.Hooks}, {"notify", c.Notify}} {
-		if flag.set {
-			args = append(args, "--"+flag.name)
-		}
-	}
-	return args
 }
 
 // printToken prints the token for programs, or one of its scope.
@@ -258,7 +235,7 @@ func (c *serveCmd) visit(a *app, token string) error {
 	case whose.IsAnother():
 		return cli.Hint("give another port with --addr", "another user serves on %s", url)
 	case !access.IsName(health.Name) || health.Token != access.Fingerprint(token):
-		return cli.Hint("set BECKON_TOKEN as it was for the server; one of an older version must be restarted",
+		return cli.Hint("use its state directory (BECKON_STATE_DIR), or start it again",
 			"the server on %s has another token", url)
 	case c.QR:
 		return c.showCode(a, link)

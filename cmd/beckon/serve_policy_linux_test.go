@@ -26,7 +26,7 @@ func newPolicyHome(t *testing.T, policy string) policyHome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := policyHome{dir: dir, env: []string{"GORACE=" + noNap, "HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + filepath.Join(dir, "state"), "BECKON_TOKEN="}}
+	h := policyHome{dir: dir, env: []string{"GORACE=" + noNap, "HOME=" + dir, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + filepath.Join(dir, "state")}}
 	h.write(t, filepath.Join(".config", "beckon", "policy.json"), policy)
 	return h
 }
@@ -206,7 +206,7 @@ func TestPolicyRefusesAStopOverHTTP(t *testing.T) {
 // can have changed anything.
 func TestServedPolicyAndDirectories(t *testing.T) {
 	t.Parallel()
-	h := newPolicyHome(t, `{"hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "id": "where", "command": "echo \"$PWD|$CLAUDE_PROJECT_DIR|$BECKON_TOKEN|\""}]}]}}`)
+	h := newPolicyHome(t, `{"hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "id": "where", "command": "echo \"$PWD|$CLAUDE_PROJECT_DIR|\""}]}]}}`)
 	h.write(t, "proj/.git/HEAD", "ref: refs/heads/main\n")
 	file := h.write(t, "proj/.beckon/policy.json", `{"hooks": {"PreToolUse": [{"hooks": [{"type": "rule", "id": "no-env", "decision": "deny", "reason": "Secret.", "paths": [".env"]}]}]}}`)
 	h.write(t, "proj/sub/.beckon/policy.json", `{}`)
@@ -237,7 +237,7 @@ func TestServedPolicyAndDirectories(t *testing.T) {
 	sub, elsewhere := filepath.Join(proj, "sub"), h.dir+"|"+h.dir
 	for cwd, want := range map[string]string{proj: proj + "|" + proj, sub: sub + "|" + proj, open: elsewhere, "/tmp": elsewhere, "relative": elsewhere, "": elsewhere} {
 		_, answer := postTo(t, url+"/hook", fmt.Sprintf(`{"session_id":"s2","cwd":%q,"hook_event_name":"UserPromptSubmit","prompt":%q}`, cwd, "in "+cwd))
-		if got := gjson.Get(answer, "hookSpecificOutput.additionalContext").Str; got != want+"||" {
+		if got := gjson.Get(answer, "hookSpecificOutput.additionalContext").Str; got != want+"|" {
 			t.Errorf("in %q it ran in %q, want %q (%s)", cwd, got, want, answer)
 		}
 	}
@@ -250,7 +250,7 @@ func TestServedPolicyAndDirectories(t *testing.T) {
 	foreign := []string{"Authorization: Bearer " + strings.TrimSpace(string(token)), "X-Forwarded-For: 192.0.2.7"}
 	for _, cwd := range []string{h.dir, proj, sub, filepath.Join(h.dir, "none")} {
 		_, answer := postTo(t, url+"/hook", fmt.Sprintf(`{"session_id":"s3","cwd":%q,"hook_event_name":"UserPromptSubmit","prompt":%q}`, cwd, "from elsewhere in "+cwd), foreign...)
-		if got := gjson.Get(answer, "hookSpecificOutput.additionalContext").Str; got != elsewhere+"||" {
+		if got := gjson.Get(answer, "hookSpecificOutput.additionalContext").Str; got != elsewhere+"|" {
 			t.Errorf("from elsewhere, in %q it ran in %q (%s)", cwd, got, answer)
 		}
 	}

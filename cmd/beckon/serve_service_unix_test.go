@@ -43,7 +43,7 @@ func TestServeService(t *testing.T) {
 		t.Errorf("it says %s", said)
 	}
 	for _, want := range []string{
-		`"serve" "--addr=127.0.0.1:7999" "--name=box.example.org" "--no-hooks" "--notify"` + "\n",
+		`"serve" "--addr" "127.0.0.1:7999" "--host" "box.example.org" "--notify" "--no-hooks"` + "\n",
 		`Environment="BECKON_STATE_DIR=` + home + `/my state"` + "\n",
 		"Restart=always\n",
 	} {

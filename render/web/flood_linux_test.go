@@ -70,7 +70,13 @@ func TestAnotherAccountsConnections(t *testing.T) {
 	addr := l.Addr().String()
 	_ = l.Close()
 	serve := exec.Command(builtProgram(t, "beckon"), "serve", "--addr", addr)
-	serve.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + filepath.Join(home, "state"), "BECKON_TOKEN=" + testToken}
+	serve.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "BECKON_STATE_DIR=" + filepath.Join(home, "state")}
+	if err := os.MkdirAll(filepath.Join(home, "state"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "state", "token"), []byte(testToken), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := serve.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -128,9 +128,6 @@ func (s *Server) complete(e *event.Event, o event.Origin) event.Origin {
 
 // process returns the agent's process for its session id.
 func (s *Server) process(session string, here evidence.Machine) event.Process {
-	if s.o.Registry == "" {
-		return event.Process{}
-	}
 	records, _ := evidence.Registry(s.o.Registry) // an unreadable directory counts as empty
 	for _, r := range records {
 		if r.SessionID != session {

@@ -41,13 +41,8 @@ func questionOf(r *http.Request, body []byte) Question {
 // protocol answers a question of protocol 1.0. It is not an event of this machine, so nothing
 // is folded.
 func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) error {
-	if s.o.Policy == nil {
-		return access.NewFault(http.StatusNotImplemented, "no_policy", "no policy is served here", "")
-	}
 	q := questionOf(r, body)
-	leave, err := enter(r.Context(), s.deciding)
-	defer leave()
-	q.Busy = err != nil
+	defer s.enter(r.Context(), s.deciding, &q)()
 	answer, err := s.o.Policy.Ask(r.Context(), q)
 	switch {
 	case s.ctx.Err() != nil:
@@ -96,18 +91,11 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) er
 }
 
 func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (answer []byte, note func()) {
-	if s.o.Policy == nil {
-		return nil, func() {}
-	}
 	places := s.noting
 	if kind == event.PreToolUse || kind == event.PermissionRequest {
 		places = s.deciding
 	}
-	leave, err := enter(ctx, places)
-	defer leave()
-	if q.Busy = err != nil; q.Busy {
-		s.feed.meter.refused("policy_busy")
-	}
+	defer s.enter(ctx, places, &q)()
 	return s.o.Policy.Answer(ctx, q)
 }
 
@@ -127,13 +115,15 @@ const (
 	policyWait = 4 * time.Second
 )
 
-// enter waits for a place at l, and returns an error if there is none for policyWait. leave must be
-// called in any case.
-func enter(ctx context.Context, l *semaphore.Weighted) (leave func(), err error) {
+// enter waits for a place at l. If there is none for policyWait, q says so. leave must be called in any
+// case.
+func (s *Server) enter(ctx context.Context, l *semaphore.Weighted, q *Question) (leave func()) {
 	ctx, cancel := context.WithTimeout(ctx, policyWait)
 	defer cancel()
-	if err := l.Acquire(ctx, 1); err != nil {
-		return func() {}, err
+	if l.Acquire(ctx, 1) != nil {
+		q.Busy = true
+		s.feed.meter.refused("policy_busy")
+		return func() {}
 	}
-	return func() { l.Release(1) }, nil
+	return func() { l.Release(1) }
 }

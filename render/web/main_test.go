@@ -87,6 +87,9 @@ func serveOn(t testing.TB, l net.Listener, o Options) *site {
 	if o.Token == "" {
 		o.Token = testToken
 	}
+	if o.Policy == nil {
+		o.Policy = judge{}
+	}
 	if o.Store == nil {
 		x.home = t.TempDir()
 		o.Store = store.Open(filepath.Join(x.home, "state"))

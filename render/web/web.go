@@ -42,11 +42,11 @@ type Options struct {
 	Log      func(error)  // is called with errors, which contain no payload text
 	Queue    render.Queue // the order of rows
 	Version  string       // of this program, shown in /healthz
-	Token    string       // opens the server to everybody who sends it (access.CheckToken)
+	Token    string       // opens the server to everybody who sends it
 	User     string       // the owner's name, to show whose answer it was
 	Hosts    []string     // names that requests may use besides those of loopback
 	Closed   bool         // events over HTTP are ignored
-	Policy   Policy       // answers what is posted to /hook; nil for none
+	Policy   Policy       // answers what is posted to /hook
 
 	// Notifier, unless it is nil, looks at the live sessions, every Timing.Recheck.
 	Notifier *notify.Follower

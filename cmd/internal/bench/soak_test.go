@@ -12,11 +12,14 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"beckon/event/plainfile"
 )
 
 var soakFor = flag.Duration("soak", 5*time.Second, "how long TestSoak lets sessions work")
@@ -187,7 +190,10 @@ func (h home) serve(tb testing.TB) *site {
 	addr := free.Addr().String()
 	_ = free.Close()
 	x := &site{url: "http://" + addr, cmd: exec.Command(program(tb, "beckon"), "serve", "--addr", addr)}
-	x.cmd.Env = append(h.env(), "BECKON_TOKEN="+token)
+	x.cmd.Env = h.env()
+	if err := plainfile.Write(filepath.Join(h.state(), "token"), []byte(token), 0o600, false); err != nil {
+		tb.Fatal(err)
+	}
 	var errs bytes.Buffer
 	x.cmd.Stderr = &errs
 	if err := x.cmd.Start(); err != nil {

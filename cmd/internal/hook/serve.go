@@ -6,8 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"beckon/event"
@@ -28,16 +26,11 @@ type Served struct {
 	starter Starter
 	st      *store.Store
 	getenv  func(string) string
-	environ []string
 }
 
-// Serve returns a Served for st. Programs that a policy starts do not see the variables in hidden.
-func Serve(st *store.Store, starter Starter, getenv func(string) string, hidden ...string) *Served {
-	environ := slices.DeleteFunc(os.Environ(), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(hidden, name)
-	})
-	return &Served{starter: starter, st: st, getenv: getenv, environ: environ}
+// Serve returns a Served for st.
+func Serve(st *store.Store, starter Starter, getenv func(string) string) *Served {
+	return &Served{starter: starter, st: st, getenv: getenv}
 }
 
 // maxHops is how many policies may pass a question on.
@@ -89,8 +82,10 @@ func (s *Served) invocation(q wire.Posted, payload []byte) (*invocation, error) 
 	if q.Hops > maxHops {
 		return nil, errors.New("policies ask each other in a circle")
 	}
-	f := &invocation{args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: s.environ, starter: s.starter,
-		start: time.Now(), st: s.st, payload: payload, hops: q.Hops, busy: q.Busy}
+	f := &invocation{
+		args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: os.Environ(), starter: s.starter,
+		start: time.Now(), st: s.st, payload: payload, hops: q.Hops, busy: q.Busy,
+	}
 	var err error
 	if f.e, err = event.Parse(q.Agent, q.Event, payload); err != nil {
 		return nil, err

@@ -21,11 +21,7 @@ import (
 // DefaultAddr is the default address of the server.
 const DefaultAddr = "127.0.0.1:7483"
 
-// ErrServed means that another beckon has the port.
-var ErrServed = errors.New("serves there already")
-
-// Listen listens on the TCP address addr ("host:port"). If another beckon has the port, the
-// error says so (ErrServed).
+// Listen listens on the TCP address addr ("host:port").
 func Listen(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if err == nil {
@@ -35,7 +31,7 @@ func Listen(addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("listening on %q: %w", addr, err)
 	}
 	if health, _, ok := Ask(Local(addr)); ok {
-		return nil, render.Advise(fmt.Errorf("another beckon (%s) %w", health.Version, ErrServed),
+		return nil, render.Advise(fmt.Errorf("another beckon (%s) serves there already", health.Version),
 			"beckon serve url prints how to open it")
 	}
 	return nil, render.Advise(fmt.Errorf("address %q is taken by another program", addr), "give another one with --addr")

@@ -2,12 +2,12 @@ package access
 
 import (
 	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 
@@ -17,27 +17,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// CheckToken returns an error for a token that could be guessed: it must have at least 128
-// bits in hexadecimal or base64.
-func CheckToken(token string) error {
-	if bitsOf(token) >= keyBits {
-		return nil
-	}
-	return render.Advise(fmt.Errorf("BECKON_TOKEN is not %d bits in hexadecimal or base64", keyBits),
-		"openssl rand -hex 16 makes one; without BECKON_TOKEN beckon makes its own")
-}
-
-func bitsOf(token string) int {
-	if strings.Trim(strings.ToLower(token), "0123456789abcdef") == "" {
-		return 4 * len(token)
-	}
-	token = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(token, "="))
-	b, err := base64.RawStdEncoding.DecodeString(token)
-	if err != nil {
-		return 0
-	}
-	return 8 * len(b)
-}
+// tokenForm is a token of at least 128 bits in base32, base64 or hexadecimal.
+var tokenForm = regexp.MustCompile(`^[\w+/=-]{22,}$`)
 
 // Token returns the token stored in the state directory dir. It makes one the first time, and
 // instead of a file that has none, which a power cut can leave.
@@ -73,7 +54,7 @@ func readToken(path string) (string, error) {
 	}
 	b, err := os.ReadFile(path)
 	token := strings.TrimSpace(string(b))
-	if err != nil || bitsOf(token) < keyBits {
+	if err != nil || !tokenForm.MatchString(token) {
 		return "", err
 	}
 	return token, nil
