@@ -82,7 +82,7 @@ func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Ch
 				list = append(list, a.terminal(set, terminal).Channel())
 			}
 		case alert.Desktop:
-			list = append(list, notify.Desktop(reach.Actions == "true", []string{home.Beside("beckon"), "jump"}))
+			list = append(list, notify.Desktop([]string{home.Beside("beckon"), "jump"}))
 		case alert.Ntfy:
 			list = append(list, (&notify.Phone{Reach: reach, Log: a.Store.Log}).Channel())
 		case alert.Command:
@@ -345,10 +345,7 @@ func (a *app) askBy(ctx context.Context, over func(), by *notify.Channel, o *req
 			become("What it would do has changed since: it is shown again.")
 			continue
 		}
-		ans := request.Answer{Word: word, From: request.Desktop, By: a.User()}
-		if by.Name == alert.Ntfy {
-			ans.From = request.Phone
-		}
+		ans := request.Answer{Word: word, From: request.Phone, By: a.User()}
 		did, err := dir.Answer(o, ans, request.NoPIN)
 		over()
 		if err != nil {
