@@ -40,6 +40,8 @@ type stream struct {
 	text  string
 	fed   bool // there is something to read
 	feeds []int
+
+	reads, writes []string // the files of a simple command's redirections
 }
 
 // state is what a subshell cannot change for its parent.
@@ -149,10 +151,10 @@ func parse(text string) (first []*syntax.Stmt, mistake error) {
 
 // nested reads a word as a line.
 func (r *reader) nested(text string, in stream) {
-	plain, dir := r.plain, r.dir
+	saved := r.state
 	r.plain = false
 	r.text(text, in)
-	r.plain, r.dir = plain, dir
+	r.state = saved
 }
 
 func (r *reader) stmts(list []*syntax.Stmt, in stream) string {
@@ -212,10 +214,14 @@ func (r *reader) stmt(s *syntax.Stmt, in stream) string {
 			r.plain = false
 		}
 	}
+	if one, simple := s.Cmd.(*syntax.CallExpr); len(reads)+len(writes) > 0 &&
+		(!simple || len(one.Args) == 0 || r.funcs[one.Args[0].Lit()] != nil) {
+		r.emit(Command{Words: []string{":"}, Reads: reads, Writes: writes})
+	}
+	in.reads, in.writes = reads, writes
 	before := len(r.line.Commands)
 	out := r.command(s.Cmd, in)
 	r.plain = plain
-	r.redirected(s.Cmd, before, reads, writes)
 	for _, w := range writes {
 		r.write(w, out, before)
 	}
@@ -223,24 +229,6 @@ func (r *reader) stmt(s *syntax.Stmt, in stream) string {
 		return ""
 	}
 	return out
-}
-
-// redirected notes the files of redirections with the command that they belong to.
-func (r *reader) redirected(cmd syntax.Command, before int, reads, writes []string) {
-	if len(reads)+len(writes) == 0 {
-		return
-	}
-	if _, simple := cmd.(*syntax.CallExpr); !simple || len(r.line.Commands) == before {
-		r.emit(Command{Words: []string{":"}})
-	}
-	at := before
-	for _, i := range r.since(before) {
-		if r.line.Commands[i].Carrier == r.carry {
-			at = i
-		}
-	}
-	c := &r.line.Commands[at]
-	c.Reads, c.Writes = append(c.Reads, reads...), append(c.Writes, writes...)
 }
 
 // file returns the name by which a file of the line is known.
@@ -257,7 +245,7 @@ func (r *reader) write(name, text string, by int) {
 	if !r.spend(len(text)) {
 		text = ""
 	}
-	r.files[name] = stream{r.files[name].text + text, true, []int{by}}
+	r.files[name] = stream{text: r.files[name].text + text, fed: true, feeds: []int{by}}
 }
 
 func (r *reader) command(cmd syntax.Command, in stream) string {
@@ -324,7 +312,7 @@ func (r *reader) inner(n syntax.Node) {
 func (r *reader) pipe(c *syntax.BinaryCmd, in stream) string {
 	from, dir := len(r.line.Commands), r.dir
 	text := r.stmt(c.X, in)
-	out := r.stmt(c.Y, stream{text, true, r.since(from)})
+	out := r.stmt(c.Y, stream{text: text, fed: true, feeds: r.since(from)})
 	r.dir = dir
 	return out
 }
@@ -386,6 +374,8 @@ func (r *reader) call(c *syntax.CallExpr, in stream) string {
 		Fed:     in.fed,
 		Feeds:   slices.Concat(in.feeds, f.feeds),
 		Unknown: f.unknown,
+		Reads:   in.reads,
+		Writes:  in.writes,
 	})
 }
 

@@ -55,13 +55,13 @@ func (r *reader) run(c Command) string {
 			continue
 		}
 		saved := r.state
-		r.args, r.loose, r.remote = n.args, n.loose || r.loose && !n.sure, r.remote || n.remote
-		in := stream{text: c.Input, fed: c.Fed, feeds: c.Feeds}
-		if n.input {
-			in = stream{}
+		r.plain, r.args, r.loose, r.remote = false, n.args, n.loose || r.loose && !n.sure, r.remote || n.remote
+		var in stream
+		if !n.input {
+			in = stream{text: c.Input, fed: c.Fed, feeds: c.Feeds}
 		}
-		r.nested(n.text, in)
-		r.args, r.loose, r.remote = saved.args, saved.loose, saved.remote
+		r.text(n.text, in)
+		r.state = saved
 	}
 	return r.output(name, &c)
 }
@@ -90,7 +90,7 @@ func (r *reader) downloads(name string, words []string, at int) {
 			w = path.Base(w)
 		}
 		if name := r.file(w); name != "." {
-			r.files[name] = stream{Hole, true, []int{at}}
+			r.files[name] = stream{text: Hole, fed: true, feeds: []int{at}}
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (r *reader) effect(name string, c *Command, at int) {
 		}
 	case "tee":
 		for _, a := range args {
-			r.files[r.file(a)] = stream{c.Input, true, []int{at}}
+			r.files[r.file(a)] = stream{text: c.Input, fed: true, feeds: []int{at}}
 		}
 	case "read", "mapfile", "readarray":
 		r.reads(c)

@@ -50,7 +50,9 @@ func (r *reader) word(w *syntax.Word) string { return r.expand(true, w).value().
 
 func (f *fields) value() value { return value{words: f.list, feeds: f.feeds} }
 
-func (f *fields) stream(end string) stream { return stream{f.value().text() + end, true, f.feeds} }
+func (f *fields) stream(end string) stream {
+	return stream{text: f.value().text() + end, fed: true, feeds: f.feeds}
+}
 
 func (f *fields) end() {
 	if f.open {
@@ -278,8 +280,6 @@ func (r *reader) declare(c *syntax.DeclClause) {
 		switch {
 		case a.Name == nil:
 			words = append(words, r.word(a.Value))
-		case a.Naked:
-			words = append(words, a.Name.Value)
 		default:
 			words = append(words, a.Name.Value+"="+r.vars[a.Name.Value].text())
 		}
