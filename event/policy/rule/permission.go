@@ -165,12 +165,6 @@ func (p *Permission) mayFit(c shell.Command) bool {
 	return unknown && (strings.HasPrefix(fixed, known) || strings.HasPrefix(known, fixed))
 }
 
-// covers reports whether a command is what the rule says and nothing more.
-func (p *Permission) covers(c *shell.Command) bool {
-	text := strings.Join(c.Words, " ")
-	return c.Plain && len(c.Env)+len(c.Writes) == 0 && !obeysInput(c) && !strings.Contains(text, hole) && p.textFits(text)
-}
-
 func (p *Permission) textFits(text string) bool {
 	prefix, cut := strings.CutSuffix(p.what, ":*")
 	if !cut {
@@ -269,16 +263,17 @@ func (r *Rule) allowsFiles(c *Call, files []file) bool {
 // approves reports whether the rule approves one command of a call's line.
 func (r *Rule) approves(c *Call, at int) bool {
 	got := &c.known().line.Commands[at]
-	if p := r.Says; p != nil {
-		return p.toolFits(c.Tool) && p.runs() && p.covers(got)
-	}
 	text := strings.Join(got.Words, " ")
+	if !got.Plain || len(got.Env)+len(got.Writes) > 0 || obeysInput(got) || strings.Contains(text, hole) {
+		return false
+	}
+	if p := r.Says; p != nil {
+		return p.toolFits(c.Tool) && p.runs() && p.textFits(text)
+	}
 	named := func(entry string) bool { return names(strings.Fields(entry), got.Words) }
 	switch {
 	case len(r.Paths) > 0 && got.Words[0] == "git", // what it names may be a revision
-		!r.takes(c.Tool) || !r.ofCommands() || !r.hasWord(c),
-		!got.Plain || len(got.Env) > 0 || len(got.Writes) > 0 || obeysInput(got),
-		strings.Contains(text, hole) || slices.Contains(got.Globs, true),
+		!r.takes(c.Tool) || !r.ofCommands() || !r.hasWord(c) || slices.Contains(got.Globs, true),
 		len(r.Commands) > 0 && !slices.ContainsFunc(r.Commands, named),
 		len(r.Regex) > 0 && !r.finds(text, true),
 		r.excepted(c, at, text):
