@@ -21,13 +21,13 @@ const (
 		"code open curl wget scp rsync git gh glab pip pip3 brew apt apt-get apt-cache dnf yum apk pacman psql mysql sqlite3 " +
 		"ssh-keygen ssh-add createdb redis-cli mongosh tee xxd declare local svn hg"
 	// carriesText are those of textual of which some flags have lines, and ssh.
-	carriesText = "git ssh tar rsync sort wget zip"
+	carriesText = "alias git ssh tar rsync sort wget zip"
 	// Shells are programs that read command lines.
 	Shells = "sh bash zsh dash ksh mksh ash fish rbash pwsh . source"
 	// Languages are interpreters.
 	Languages = "python node ruby perl php deno bun tsx ts-node bpython ipython pypy nodejs osascript Rscript lua awk"
 	// liners take command lines as words.
-	liners = "cmd su runuser script flock watch parallel trap env sg tmux screen nix-shell concurrently entr xterm hyperfine eval at " +
+	liners = "cmd su runuser script flock watch parallel trap env sg tmux screen nix-shell concurrently entr xterm hyperfine at " +
 		"batch nodemon " + assigners
 	// assigners run the values of NAME=value among their words, too.
 	assigners = "make just rake gradle alias"
@@ -224,10 +224,10 @@ func nestedIn(c *Command) (out []nested) {
 			}
 		case In(Evaluators, head):
 			add(nested{text: strings.Join(rest, " ")})
-		case In(liners, head):
-			ofLiner(c, head, rest, add)
+		case c.Fed && In("su at batch parallel", head):
+			add(nested{text: c.Input, input: true})
 		}
-		if In(carriesText, head) || !In(textual, head) && !In(Shells, head) && !In(liners, head) && !In(Languages, head) {
+		if In(carriesText, head) || !In(textual, head) && !In(Shells, head) && !In(Languages, head) {
 			marked(c, p, rest, add)
 		}
 	}
@@ -247,25 +247,14 @@ func ofShell(c *Command, rest []string, add func(nested)) {
 	}
 }
 
-func ofLiner(c *Command, head string, rest []string, add func(nested)) {
-	if c.Fed && In("su at batch parallel", head) {
-		add(nested{text: c.Input, input: true})
-	}
-	assigns := In(assigners, head)
-	for _, w := range rest {
-		if _, value, ok := strings.Cut(w, "="); ok && (IsFlag(w) || assigns && IsAssignment(w)) {
-			w = value
-		}
-		if strings.ContainsAny(w, " \n;|&") && !IsAssignment(w) {
-			add(nested{text: w, loose: assigns})
-		}
-	}
-}
-
-// marked adds the values of flags and words behind which a command stands: --exec 'rm -rf x'.
+// marked adds the values of flags and words behind which a command stands, and all of liners: --exec 'rm -rf x'.
 func marked(c *Command, p Place, rest []string, add func(nested)) {
 	all := c.Programs()
-	before, mark := "", ""
+	liner, assigns := In(liners, p.Name), In(assigners, p.Name)
+	before, mark, signs := "", "", " "
+	if liner {
+		signs = " \n;|&"
+	}
 	for i, w := range rest {
 		other := slices.IndexFunc(all, func(q Place) bool { return q.At == p.At+1+i })
 		if other >= 0 {
@@ -281,18 +270,19 @@ func marked(c *Command, p Place, rest []string, add func(nested)) {
 		if In(TextFlags, last) {
 			continue
 		}
-		marks, alias := Marks(mark), strings.HasPrefix(mark, "alias.")
+		marks, alias := liner || Marks(mark), strings.HasPrefix(mark, "alias.")
 		if name, value, assigned := strings.Cut(w, "="); assigned && !strings.Contains(name, " ") {
-			if w = value; In(TextFlags, name) || name == "user.name" {
+			if In(TextFlags, name) || name == "user.name" || liner && !assigns && !IsFlag(name) {
 				continue
 			}
+			w = value
 			marks, alias = marks || Marks(name), alias || strings.HasPrefix(name, "alias.")
 		}
 		if alias && !strings.HasPrefix(w, "!") {
 			w = p.Name + " " + w
 		}
-		if line, bang := strings.CutPrefix(w, "!"); bang && line != "" || marks && strings.Contains(w, " ") {
-			add(nested{text: line, loose: true})
+		if line, bang := strings.CutPrefix(w, "!"); bang && line != "" || marks && strings.ContainsAny(w, signs) {
+			add(nested{text: line, loose: !liner || assigns})
 		}
 	}
 }

@@ -119,17 +119,17 @@ func braces(w *syntax.Word) []*syntax.Word {
 func spread(parts []syntax.WordPart) []*syntax.Word {
 	out := []*syntax.Word{{}}
 	for _, part := range parts {
-		choices := []*syntax.Word{{Parts: []syntax.WordPart{part}}}
-		if b, ok := part.(*syntax.BraceExp); ok {
-			choices = nil
-			for _, e := range b.Elems {
-				choices = append(choices, spread(e.Parts)...)
-			}
-		}
 		var next []*syntax.Word
+		b, split := part.(*syntax.BraceExp)
 		for _, o := range out {
-			for _, c := range choices {
-				next = append(next, &syntax.Word{Parts: slices.Concat(o.Parts, c.Parts)})
+			if !split {
+				next = append(next, &syntax.Word{Parts: append(o.Parts, part)})
+				continue
+			}
+			for _, e := range b.Elems {
+				for _, c := range spread(e.Parts) {
+					next = append(next, &syntax.Word{Parts: slices.Concat(o.Parts, c.Parts)})
+				}
 			}
 		}
 		out = next[:min(len(next), maxBraces)]
