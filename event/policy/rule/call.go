@@ -37,14 +37,8 @@ type facts struct {
 	literals []string        // of the line's program texts
 }
 
-// quietTools are the client's tools that run no commands, whatever their input has.
-const quietTools = "Read Write Edit MultiEdit NotebookEdit Grep Glob LS WebFetch WebSearch Task Agent TodoWrite Skill"
-
 // commandLine returns the command line of a tool that runs one: the client's own, and any whose input has a command.
 func (c *Call) commandLine() (text string, ok bool) {
-	if c.Tool == "" || shell.In(quietTools, c.Tool) {
-		return "", false
-	}
 	for _, name := range []string{"command", "cmd", "script"} {
 		if v := gjson.GetBytes(c.Input, name); v.Type == gjson.String && v.Str != "" {
 			return v.Str, true

@@ -93,12 +93,14 @@ func places(words []string, at int, out []Place) []Place {
 			i += 1 + operand(rest[i+1:], "")
 		}
 		return next(i)
-	case head == "git":
-		return next(gitProgram(rest))
-	case In(Finders, head):
+	case head == "git", In(Finders, head):
+		signs := finderFlags
+		if head == "git" {
+			signs = "foreach run" // submodule foreach, bisect run
+		}
 		for i, w := range rest {
-			if In(finderFlags, w) {
-				out = next(i + 1)
+			if In(signs, w) {
+				out = next(i + 1 + operand(rest[i+1:], ""))
 			}
 		}
 		return out
@@ -125,16 +127,6 @@ func operand(words []string, withValue string) int {
 		}
 	}
 	return len(words)
-}
-
-// gitProgram returns the index of the program that git runs.
-func gitProgram(rest []string) int {
-	for i, w := range rest {
-		if w == "foreach" || w == "run" && i > 0 && rest[i-1] == "bisect" {
-			return i + 1 + operand(rest[i+1:min(i+2, len(rest))], "")
-		}
-	}
-	return len(rest)
 }
 
 // behind adds the programs that may stand behind one of which no more is known than whether it is a carrier.

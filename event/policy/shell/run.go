@@ -20,8 +20,11 @@ func (r *reader) run(c Command) string {
 	if name == "xargs" && c.Input != Hole && len(c.Input) < maxGiven {
 		given(&c)
 	}
-	written := map[int]string{} // by the line, of which the program at an index runs it
-	for i, p := range c.Programs() {
+	programs := c.Programs()
+	at, carry := r.emit(c), r.carry
+	r.carry = at
+	defer func() { r.carry = carry }()
+	for i, p := range programs {
 		word := c.Words[p.At]
 		f, ok := r.files[r.file(word)]
 		script := i > 0 && In(Shells, name) || strings.Contains(word, "/")
@@ -31,23 +34,16 @@ func (r *reader) run(c Command) string {
 		if c.Feeds = append(c.Feeds, f.feeds...); !p.Weak {
 			c.Writers = append(c.Writers, f.feeds...)
 		}
-		if ok && !p.Weak && f.text != Hole {
-			written[i] = f.text
+		r.line.Commands[at].Feeds, r.line.Commands[at].Writers = c.Feeds, c.Writers
+		switch source := In(sources, path.Ext(p.Name)); {
+		case !ok || p.Weak || f.text == Hole:
+		case source, i > 0 && In(Languages, programs[i-1].Name):
+			r.code(f.text, at)
+		default:
+			r.nested(f.text, stream{})
 		}
 	}
-	at := r.emit(c)
 	r.downloads(name, c.Words, at)
-	carry := r.carry
-	r.carry = at
-	defer func() { r.carry = carry }()
-	for i, p := range c.Programs() {
-		text, ok := written[i]
-		if source := In(sources, path.Ext(p.Name)); ok && (source || i > 0 && In(Languages, c.places[i-1].Name)) {
-			r.code(text, at)
-		} else if ok {
-			r.nested(text, stream{})
-		}
-	}
 	r.effect(name, &c, at)
 	for _, n := range nestedIn(&c) {
 		if n.code {
