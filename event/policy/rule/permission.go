@@ -53,7 +53,7 @@ func OfClient(text string, allow bool) (Rule, error) {
 	}
 	tools := strings.Fields(p.tool + " " + groups[p.tool])
 	m := Matcher{Text: strings.Join(tools, "|"), Names: tools}
-	return Rule{Tools: []Matcher{m}, Conditions: Conditions{Paths: []string{p.pattern()}}}, nil
+	return Rule{Tools: []Matcher{m}, Conditions: Conditions{Paths: []string{p.pattern("")}}}, nil
 }
 
 // bare reports whether the rule is about a whole tool.
@@ -107,7 +107,7 @@ func (p *Permission) evaluate(c *Call) Verdict {
 	case p.runs():
 		return p.commandFits(c)
 	case p.ofFiles():
-		pattern := []string{p.pathPattern(c)}
+		pattern := []string{p.pattern(c.Cwd)}
 		return verdict(slices.ContainsFunc(c.known().files, func(f file) bool { return f.fits(c, pattern) }))
 	}
 	return verdict(p.inputFits(c, true))
@@ -177,23 +177,18 @@ func (p *Permission) textFits(text string) bool {
 	return wild(p.what, text)
 }
 
-// pattern converts the rule's pattern to a policy rule's. The client's //x is absolute, and /x below the project.
-func (p *Permission) pattern() string {
-	if strings.HasPrefix(p.what, "/") && !strings.HasPrefix(p.what, "//") {
-		return "." + p.what
-	}
-	return strings.TrimPrefix(p.what, "/")
-}
-
-// pathPattern is pattern for an "if", in which what names no place is below the working directory.
-func (p *Permission) pathPattern(c *Call) string {
+// pattern converts the rule's pattern to a policy rule's: the client's //x is absolute, and /x below the project.
+// For an "if", what names no place is below the working directory.
+func (p *Permission) pattern(cwd string) string {
 	switch {
-	case rooted(p.what):
-		return p.pattern()
+	case strings.HasPrefix(p.what, "/") && !strings.HasPrefix(p.what, "//"):
+		return "." + p.what
+	case cwd == "" || rooted(p.what):
+		return strings.TrimPrefix(p.what, "/")
 	case !strings.Contains(strings.TrimSuffix(p.what, "/"), "/"):
-		return Quote(c.Cwd) + "/**/" + p.what
+		return Quote(cwd) + "/**/" + p.what
 	}
-	return Quote(c.Cwd) + "/" + strings.TrimPrefix(p.what, "./")
+	return Quote(cwd) + "/" + strings.TrimPrefix(p.what, "./")
 }
 
 // Allows returns the rules that approve a call together, nil if they do not: each command of a line begins
@@ -239,7 +234,7 @@ func (r *Rule) allowsCall(c *Call) bool {
 	files := c.known().files
 	switch p := r.Says; {
 	case p != nil && p.ofFiles():
-		below := &Rule{Conditions: Conditions{Paths: []string{p.pathPattern(c)}}}
+		below := &Rule{Conditions: Conditions{Paths: []string{p.pattern(c.Cwd)}}}
 		return p.toolFits(c.Tool) && len(files) > 0 && below.allowsFiles(c, files)
 	case p != nil:
 		return p.toolFits(c.Tool) && !p.runs() && p.inputFits(c, false)
