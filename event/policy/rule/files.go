@@ -117,7 +117,9 @@ func (o *opening) command() {
 	checks := head == "openssl" && len(rest) > 0 && shell.In("x509 verify req crl s_client", rest[0])
 	switch {
 	case head == "git":
-		o.git(rest)
+		if at, write, opens := o.git(rest); opens {
+			o.words(head, start+at, false, write)
+		}
 	case !checks && (!shell.In(namers, head) || shell.In(writesAll, head) || head == "type" && o.Tool == "PowerShell"):
 		o.words(head, start, shows, changes)
 		o.given(head, changes)
@@ -126,16 +128,16 @@ func (o *opening) command() {
 
 // words adds the files among the words of a program.
 func (o *opening) words(head string, start int, shows, changes bool) {
-	rest := o.cmd.Words[start:]
-	text := -1
-	if shell.In("grep egrep fgrep rg", head) {
+	rest, git, text := o.cmd.Words[start:], head == "git", -1
+	if shell.In("grep egrep fgrep rg", head) || git && o.cmd.Words[start-1] == "grep" {
 		text = searchText(rest)
 	}
-	below := head == "mv" || shell.In(writesBelow, head) && slices.ContainsFunc(rest, isRecursive)
+	below := head == "mv" || git && changes || shell.In(writesBelow, head) && slices.ContainsFunc(rest, isRecursive)
 	for i, w := range rest {
 		before := o.cmd.Words[start+i-1]
 		named := func(flag string) bool {
-			return shell.In(selecting, flag) || head == "zip" && flag == "-x" || shell.In(envFlags, flag) && !shows
+			return shell.In(selecting, flag) || head == "zip" && flag == "-x" || shell.In(envFlags, flag) && !shows ||
+				git && shell.In("-S -G --author --since --until", flag)
 		}
 		if i == text || shell.In("{} ; +", w) || shell.In(shell.TextFlags, before) || named(before) {
 			continue
@@ -148,8 +150,18 @@ func (o *opening) words(head string, start int, shows, changes bool) {
 				continue
 			}
 		}
-		glob := start+i < len(o.cmd.Globs) && o.cmd.Globs[start+i]
-		o.word(w, use{read: true, write: changes || target, all: below, glob: glob})
+		u := use{read: true, write: changes || target, all: below, glob: start+i < len(o.cmd.Globs) && o.cmd.Globs[start+i]}
+		switch {
+		case !git:
+			o.word(w, u)
+		case strings.HasPrefix(w, ":!"), strings.HasPrefix(w, ":^"),
+			strings.HasPrefix(w, ":(") && strings.Contains(w, "exclude"):
+		case strings.Contains(w, ":"):
+			o.revision(w, u)
+		case before != "-L" && isPath(w):
+			u.glob, u.dots = strings.ContainsAny(w, wildcards), true
+			o.add(w, u)
+		}
 	}
 	if head == "cp" && len(o.list) > 1 {
 		o.list[len(o.list)-1].template = o.templateOf(rest)
@@ -229,8 +241,8 @@ func (o *opening) given(head string, write bool) {
 	}
 }
 
-// git adds the files that a git command reads or writes: words, and what follows the colon of a revision.
-func (o *opening) git(words []string) {
+// git returns the index of the word behind the subcommand, if that reads or writes files, and whether it writes.
+func (o *opening) git(words []string) (start int, write, opens bool) {
 	sub := 0
 	before := ""
 	for ; sub < len(words) && (!isPlain(words[sub]) || shell.In("-C -c --git-dir --work-tree", before)); sub++ {
@@ -240,39 +252,20 @@ func (o *opening) git(words []string) {
 		before = words[sub]
 	}
 	if sub == len(words) {
-		return
+		return 0, false, false
 	}
 	name, rest := words[sub], words[sub+1:]
-	write := shell.In(gitWrites, name)
-	has := func(flags string, starts ...string) bool {
-		return slices.ContainsFunc(rest, func(w string) bool {
-			return shell.In(flags, w) || slices.ContainsFunc(starts, func(s string) bool { return strings.HasPrefix(w, s) })
+	has := func(flags string) bool {
+		return slices.ContainsFunc(strings.Fields(flags), func(flag string) bool {
+			is := func(w string) bool { return w == flag || len(flag) == 2 && strings.HasPrefix(w, flag) }
+			return slices.ContainsFunc(rest, is)
 		})
 	}
-	switch {
-	case !write && !shell.In(gitReads, name), name == "rm" && has("--cached"),
-		has("--stat --name-only --name-status --quiet --shortstat --numstat") && !has("-p -u --patch", "-U"),
-		shell.In("log shortlog", name) && !has("-p -u --patch --cc -c", "-U", "-L"):
-		return
-	}
-	text := -1
-	if name == "grep" {
-		text = searchText(rest)
-	}
-	for i, w := range rest {
-		before := words[sub+i]
-		value := shell.In(shell.TextFlags, before) || shell.In("-S -G -L --author --since --until", before)
-		u := use{read: true, write: write, all: write}
-		switch {
-		case i == text, value && !(before == "-L" && strings.Contains(w, ":")), shell.IsFlag(w),
-			strings.HasPrefix(w, ":!"), strings.HasPrefix(w, ":^"), strings.HasPrefix(w, ":(") && strings.Contains(w, "exclude"):
-		case strings.Contains(w, ":"):
-			o.revision(w, u)
-		case isPath(w):
-			u.glob, u.dots = strings.ContainsAny(w, "*?["), true
-			o.add(w, u)
-		}
-	}
+	write = shell.In(gitWrites, name)
+	quiet := !write && !shell.In(gitReads, name) || name == "rm" && has("--cached") ||
+		has("--stat --name-only --name-status --quiet --shortstat --numstat") && !has("-p -u --patch -U") ||
+		shell.In("log shortlog", name) && !has("-p -u --patch --cc -c -U -L")
+	return sub + 1, write, !quiet
 }
 
 // revision adds the file of REVISION:FILE.

@@ -139,20 +139,15 @@ func (r *Rule) files(c *Call, files []file) bool {
 func (r *Rule) line(c *Call) (best Verdict) {
 	f := c.known()
 	near := r.near(f)
-	if len(r.Commands) == 0 || len(near) > 0 {
-		for at := range f.line.Commands {
-			if v := r.command(c, at, near); v.Result > best.Result {
-				best = v
-			}
-			if best.Result == Yes {
-				return best
-			}
+	for at := 0; at < len(f.line.Commands) && best.Result < Yes; at++ {
+		if v := r.command(c, at, near); v.Result > best.Result {
+			best = v
 		}
 	}
-	if r.inCode(c) {
+	switch {
+	case best.Result < Yes && r.inCode(c):
 		return Verdict{Result: Yes}
-	}
-	if best.Result == No && f.line.Strange != "" && r.mentioned(f.line.Text) {
+	case best.Result == No && f.line.Strange != "" && r.mentioned(f.line.Text):
 		return Verdict{Unsure, f.line.Strange}
 	}
 	return best
@@ -161,12 +156,10 @@ func (r *Rule) line(c *Call) (best Verdict) {
 // near returns the entries whose program is on the line.
 func (c *Conditions) near(f *facts) (list []*Pattern) {
 	for _, entry := range c.Commands {
-		name := headOf(entry)
-		if name != "" && !f.names[name] {
-			continue
-		}
-		if p, err := Parse(entry); err == nil {
-			list = append(list, p)
+		if name := headOf(entry); name == "" || f.names[name] {
+			if p, err := Parse(entry); err == nil {
+				list = append(list, p)
+			}
 		}
 	}
 	return list
