@@ -150,7 +150,8 @@ func (o *opening) words(head string, start int, shows, changes bool) {
 				continue
 			}
 		}
-		u := use{read: true, write: changes || target, all: below, glob: start+i < len(o.cmd.Globs) && o.cmd.Globs[start+i]}
+		glob := start+i < len(o.cmd.Globs) && o.cmd.Globs[start+i]
+		u := use{read: true, write: changes || target, all: below, glob: glob}
 		switch {
 		case !git:
 			o.word(w, u)
