@@ -3,6 +3,7 @@
 package installer
 
 import (
+	"beckon/render"
 	"errors"
 	"io/fs"
 	"os"
@@ -148,7 +149,7 @@ func TestLinkObstacles(t *testing.T) {
 			}
 			for _, op := range []Op{Install(testSpec), Uninstall()} {
 				_, err := Apply(h.Target, op)
-				if _, ok := errors.AsType[*fileError](err); !ok {
+				if !told(err) {
 					t.Errorf("error %v", err)
 				}
 			}
@@ -167,8 +168,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
 	_, err := Apply(h.Target, Install(testSpec))
-	e, ok := errors.AsType[*fileError](err)
-	if !ok || !errors.Is(err, fs.ErrPermission) || e.Hint() == "" {
+	if !errors.Is(err, fs.ErrPermission) || render.HintOf(err) == "" {
 		t.Errorf("error %v", err)
 	}
 	h.is("{}")
@@ -207,8 +207,8 @@ func TestLinkIntoReadOnlyStore(t *testing.T) {
 			continue // root may write anywhere
 		}
 		_, err := Apply(h.Target, Install(testSpec))
-		e, ok := errors.AsType[*fileError](err)
-		if !ok || !strings.HasPrefix(e.Hint(), h.Path+" leads there") || !strings.Contains(e.Hint(), "the plugin, which needs no settings") {
+		hint := render.HintOf(err)
+		if !strings.HasPrefix(hint, h.Path+" leads there") || !strings.Contains(hint, "the plugin, which needs no settings") {
 			t.Errorf("%v: %v", mode, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package installer
 
 import (
+	"beckon/render"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -75,14 +76,14 @@ func parseTree(data []byte) (*document, error) {
 }
 
 // problem returns an error about the place of that offset.
-func (d *document) problem(offset int, what string, hint advice) error {
+func (d *document) problem(offset int, what, hint string) error {
 	before := d.text[:min(offset, len(d.text))]
 	line, column := 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n')
 	return problem(line, column, what, hint)
 }
 
-func problem(line, column int, what string, hint advice) error {
-	return failed("reading", "", fmt.Errorf("line %d, column %d: %s", line, column, what), hint)
+func problem(line, column int, what, hint string) error {
+	return render.Advise(fmt.Errorf("line %d, column %d: %s", line, column, what), hint)
 }
 
 // bytes returns the settings as they are now.

@@ -93,11 +93,17 @@ func checkRefusal(t tester, data, got []byte, err error) {
 	}
 }
 
+// told reports whether an error is one of ours, with advice or a place for it.
+func told(err error) bool {
+	var advised interface{ Hint() string }
+	return errors.As(err, &advised)
+}
+
 // placeOf returns the place that an error names, and what is wrong there.
 func placeOf(err error) (line, column int, what string) {
-	if e, ok := errors.AsType[*fileError](err); ok {
-		_, _ = fmt.Sscanf(e.Err.Error(), "line %d, column %d:", &line, &column)
-		_, what, _ = strings.Cut(e.Err.Error(), ": ")
+	if told(err) {
+		_, _ = fmt.Sscanf(err.Error(), "line %d, column %d:", &line, &column)
+		_, what, _ = strings.Cut(err.Error(), ": ")
 	}
 	return line, column, what
 }

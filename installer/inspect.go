@@ -2,6 +2,7 @@ package installer
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func readFile(path, plugin string, of *agents.Agent) File {
 	}
 	d, err := parse(s.data, lax(of))
 	if err != nil {
-		f.Err = inFile(err, path)
+		f.Err = fmt.Errorf("reading %q: %w", path, err)
 		return f
 	}
 	f.Status = d.status()

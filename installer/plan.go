@@ -1,18 +1,19 @@
 package installer
 
 import (
+	"beckon/render"
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/diff"
+	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
 // Op is an operation on one file: Install, Uninstall, StatusLine, Put, List, or a part of a plugin.
@@ -52,7 +53,7 @@ func Uninstall() Op {
 func whole(text func(old []byte) ([]byte, error), ours func([]byte) bool) Op {
 	return Op{owns: ours, edit: func(old []byte) ([]byte, error) {
 		if old != nil && !ours(old) {
-			return nil, failed("writing", "", errors.New("is there already, and not beckon's"), "move it away")
+			return nil, render.Advise(errors.New("is there already, and not beckon's"), "move it away")
 		}
 		return text(old)
 	}}
@@ -78,18 +79,6 @@ type FileEdit struct {
 func (f FileEdit) Noop() bool {
 	c, err := Plan(f.Target, f.Op)
 	return err == nil && c.Noop()
-}
-
-// Diff returns what the edit changes, as a unified diff. texts are the files that earlier edits have
-// changed, by their paths; it gets this one's.
-func (f FileEdit) Diff(texts map[string][]byte) (string, error) {
-	c, err := Plan(f.Target, f.Op)
-	if old, edited := texts[c.File]; edited && err == nil {
-		c.Old = old
-		c.New, err = f.edit(old)
-	}
-	texts[c.File] = c.New
-	return c.Diff(), err
 }
 
 // ApplyAll carries out edits of different files, and none if one of them is refused.
@@ -156,7 +145,7 @@ func Plan(t Target, op Op) (Change, error) {
 			errors.New("a newer beckon wrote it"), "use that version, or update this one")
 	}
 	if c.New, err = op.edit(c.Old); err != nil {
-		return Change{}, inFile(err, t.Path)
+		return Change{}, fmt.Errorf("editing %q: %w", t.Path, err)
 	}
 	if op.owns(c.New) {
 		c.remember(r, known)
@@ -209,14 +198,14 @@ func (c Change) checkWritable() error {
 		return failed("editing", c.File, errors.New("is read-only"), c.elsewhere())
 	case err == nil && !exists(filepath.Dir(c.File)):
 		return failed("following the link", c.Target.Path, errors.New("its directory does not exist"),
-			advice("it points to "+link))
+			"it points to "+link)
 	}
 	return nil
 }
 
 // elsewhere is the advice about a file that cannot be changed. One that is generated is often a
 // link into a store of packages.
-func (c Change) elsewhere() advice {
+func (c Change) elsewhere() string {
 	is := "make it writable"
 	if c.File != c.Target.Path {
 		is = c.Target.Path + " leads there; add the hooks where that file is made"
@@ -224,18 +213,16 @@ func (c Change) elsewhere() advice {
 	if c.Target.agent == nil && !c.op.shared {
 		is += ", or use the plugin, which needs no settings (beckon help install)"
 	}
-	return advice(is)
+	return is
 }
 
 const (
-	lockDeadline = 5 * time.Second       // an edit takes milliseconds
-	lockPoll     = 20 * time.Millisecond // between two tries for the lock
-	applyTries   = 8                     // how often another writer may interfere
-	applyPause   = 30 * time.Millisecond // before the next try, times the tries so far
+	applyTries = 8                     // how often another writer may interfere
+	applyPause = 30 * time.Millisecond // before the next try, times the tries so far
 )
 
-// errMoved says that the file changed between reading and replacing it; errBusy that another beckon
-// held the lock too long, or another program kept rewriting the file.
+// errMoved says that the file changed between reading and replacing it; errBusy that another program kept
+// rewriting it.
 var (
 	errMoved = errors.New("file changed meanwhile")
 	errBusy  = errors.New("settings are busy")
@@ -270,20 +257,13 @@ func Apply(t Target, op Op) (Change, error) {
 // lockFor locks a file of that name until unlock is called. It is never removed: two processes could
 // then lock different files of the same name.
 func lockFor(path string) (unlock func(), err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, failed("making the directory", filepath.Dir(path), err, "")
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), lockDeadline)
-	defer cancel()
-	l := flock.New(path, flock.SetPermissions(0o600))
-	_, err = l.TryLockContext(ctx, lockPoll)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = errBusy
+	if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+		unlock, err = lockedfile.MutexAt(path).Lock()
 	}
 	if err != nil {
-		return nil, failed("locking", path, err, "is another beckon setup running?")
+		return nil, failed("locking", path, err, "")
 	}
-	return func() { _ = l.Unlock() }, nil // the lock ends with the process at the latest
+	return unlock, nil
 }
 
 // commit makes the change. It writes the record first: a crash afterwards leaves a record that
@@ -297,8 +277,8 @@ func (c *Change) commit() error {
 		err = c.kept.forget()
 	}
 	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
-	if e, ok := errors.AsType[*fileError](err); ok && denied && c.File != c.Target.Path {
-		e.advice = c.elsewhere()
+	if denied && c.File != c.Target.Path {
+		err = render.Advise(err, c.elsewhere())
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"errors"
 	"strings"
 	"testing"
 )
@@ -151,7 +150,7 @@ func TestSpecRefused(t *testing.T) {
 	} {
 		if _, err := Edit([]byte("{}"), s); err == nil {
 			t.Errorf("%+v is taken", s)
-		} else if _, ok := errors.AsType[*fileError](err); !ok {
+		} else if !told(err) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}

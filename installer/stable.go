@@ -22,7 +22,7 @@ func StablePath(path, home string) (string, error) {
 	path = filepath.Clean(path)
 	real, linkErr := filepath.EvalSymlinks(path)
 	info, err := os.Stat(path)
-	refuse := func(reason string, hint advice) (string, error) { return "", badProgram(path, reason, hint) }
+	refuse := func(reason, hint string) (string, error) { return "", badProgram(path, reason, hint) }
 	switch err := cmp.Or(err, linkErr); {
 	case !filepath.IsAbs(path):
 		return refuse("not an absolute path", "the client runs hooks in changing directories")

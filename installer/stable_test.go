@@ -1,7 +1,7 @@
 package installer
 
 import (
-	"errors"
+	"beckon/render"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -78,8 +78,7 @@ func TestFleetingPaths(t *testing.T) {
 	} {
 		tr := newTree(t)
 		_, err := StablePath(tr.program(name, 0o755), tr.home)
-		e, ok := errors.AsType[*fileError](err)
-		if !ok || !strings.Contains(e.Error(), reason) || e.Hint() == "" {
+		if !told(err) || !strings.Contains(err.Error(), reason) || render.HintOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

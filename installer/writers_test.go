@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/gofrs/flock"
 )
 
 func TestObstacles(t *testing.T) {
@@ -34,7 +32,7 @@ func TestObstacles(t *testing.T) {
 			}
 			before, _ := os.ReadFile(h.Path)
 			_, err := Apply(h.Target, Install(testSpec))
-			if _, ok := errors.AsType[*fileError](err); !ok {
+			if !told(err) {
 				t.Errorf("error %v", err)
 			}
 			if after, _ := os.ReadFile(h.Path); !bytes.Equal(before, after) {
@@ -203,21 +201,22 @@ func TestLeftoverGoes(t *testing.T) {
 
 func TestLockedByAnother(t *testing.T) {
 	h := newHome(t).with("{}")
-	if err := os.MkdirAll(h.Keep, 0o700); err != nil {
+	unlock, err := lockFor(keptFor(h.Keep, h.Path).lock)
+	if err != nil {
 		t.Fatal(err)
 	}
-	l := flock.New(keptFor(h.Keep, h.Path).lock)
-	if err := l.Lock(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Apply(h.Target, Install(testSpec)); !errors.Is(err, errBusy) {
-		t.Errorf("error %v", err)
-	}
+	done := make(chan error)
+	go func() {
+		_, err := Apply(h.Target, Install(testSpec))
+		done <- err
+	}()
+	time.Sleep(50 * time.Millisecond)
 	h.is("{}")
-	if err := l.Unlock(); err != nil {
-		t.Fatal(err)
+	unlock()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
-	h.apply(Install(testSpec))
+	checkEntries(t, []byte(h.read()), testSpec)
 }
 
 const killedHome = "BECKON_TEST_KILLED_HOME"

@@ -93,7 +93,7 @@ func (m *screen) preview() []string {
 		text = "set up already; space undoes it"
 	case m.diffing:
 		on := chosen || !s.On
-		diff, err := m.plan.diff(m.cursor, on)
+		diff, err := s.diff(on)
 		if err != nil {
 			diff = err.Error()
 		} else if diff += s.Text; !s.On && !chosen {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,8 +69,9 @@ func chosenAgents(names []string) (steps []string, err error) {
 
 // Run asks which steps to do, and does them.
 func (c *Cmd) Run(a *cli.App) error {
-	if err := stepDown(a); err != nil {
-		return err
+	// Files that root writes into the home of whoever called sudo are root's, and hooks could not write to them.
+	if me, err := user.Current(); err == nil && me.Uid == "0" && a.Getenv("SUDO_UID") != "" && me.HomeDir != a.Getenv("HOME") {
+		return cli.Hint("run it without sudo", "what is set up in %s would belong to root", a.Getenv("HOME"))
 	}
 	m := &machine{
 		App:    a,

@@ -35,15 +35,15 @@ func one(t installer.Target, op func(on bool) installer.Op) func(bool) ([]instal
 	}
 }
 
-// diff returns what do would change, as a unified diff. texts are as in FileEdit.Diff.
-func (s *step) diff(on bool, texts map[string][]byte) (text string, err error) {
+// diff returns what do would change, as a unified diff.
+func (s *step) diff(on bool) (text string, err error) {
 	files, err := s.Files(on)
 	for _, f := range files {
-		diff, err := f.Diff(texts)
+		c, err := installer.Plan(f.Target, f.Op)
 		if err != nil {
 			return "", err
 		}
-		text += diff
+		text += c.Diff()
 	}
 	return text, err
 }
@@ -63,7 +63,7 @@ func (s *step) do(on bool) error {
 // outdated notes whether the step is set up, and not as it would be now.
 func (s step) outdated() step {
 	if s.On && !s.Fixed {
-		text, err := s.diff(true, map[string][]byte{})
+		text, err := s.diff(true)
 		s.Old = err == nil && text != ""
 	}
 	return s
@@ -150,24 +150,12 @@ func (p *plan) changes() (list []int) {
 	return list
 }
 
-// diff returns what one step changes once those that it needs are done.
-func (p *plan) diff(i int, on bool) (string, error) {
-	texts := map[string][]byte{}
-	for _, s := range p.Steps {
-		if on && !s.On && s.Name == p.Steps[i].Needs {
-			_, _ = s.diff(true, texts)
-		}
-	}
-	return p.Steps[i].diff(on, texts)
-}
-
-// Diff writes what Do would change.
+// Diff writes what each step would change by itself.
 func (p *plan) Diff(w io.Writer) error {
-	texts := map[string][]byte{}
 	for _, i := range p.changes() {
 		s := p.Steps[i]
 		fmt.Fprintf(w, "%s: %s\n", s.Name, s.verb(p.Chosen[i]))
-		text, err := s.diff(p.Chosen[i], texts)
+		text, err := s.diff(p.Chosen[i])
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
