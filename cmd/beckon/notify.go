@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"beckon/cmd/internal/cli"
@@ -302,34 +301,23 @@ func (a *app) askUser(id string) error {
 		}
 		over()
 	}()
-	set := alert.Defaults()
-	set.Channels = dir.Channels(id)
-	var all sync.WaitGroup
-	for _, ch := range a.channels(set, nil) {
-		if ch.Ask == nil {
-			continue
-		}
-		all.Go(func() {
-			if err := a.askBy(ctx, over, &ch, &o); err != nil {
-				a.Store.Log(fmt.Errorf("asking by %s: %w", ch.Name, err))
-			}
-		})
+	phone := notify.Phone{Reach: a.Configured().Reach, Log: a.Store.Log}
+	if !phone.Channel().Asks {
+		return nil
 	}
-	all.Wait()
-	notify.Wait()
-	return nil
+	return a.askBy(ctx, over, &phone, &o)
 }
 
-// askBy asks through one channel and passes on the answer. If something has changed since the
+// askBy asks on the phone and passes on the answer. If something has changed since the
 // request was shown, such as a file that the call edits, it is shown again.
-func (a *app) askBy(ctx context.Context, over func(), by *notify.Channel, o *request.Request) error {
-	host, dir := evidence.ThisMachine().Host, request.In(a.Store.Dir)
+func (a *app) askBy(ctx context.Context, over func(), phone *notify.Phone, o *request.Request) error {
+	dir := request.In(a.Store.Dir)
 	for {
-		ask := notify.AskOf(o, host, by.Words)
+		ask := phone.Of(o)
 		if dir.HasPIN() {
 			ask.Buttons = nil // a button cannot ask for it
 		}
-		word, become, err := by.Ask(ctx, ask)
+		word, become, err := phone.Ask(ctx, ask)
 		if err != nil || word == "" {
 			said := "" // the user dismissed it
 			if ctx.Err() != nil {
@@ -341,7 +329,7 @@ func (a *app) askBy(ctx context.Context, over func(), by *notify.Channel, o *req
 			become(said)
 			return err
 		}
-		if word == request.Allow && notify.AskOf(o, host, by.Words).Body != ask.Body {
+		if word == request.Allow && phone.Of(o).Body != ask.Body {
 			become("What it would do has changed since: it is shown again.")
 			continue
 		}

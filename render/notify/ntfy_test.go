@@ -242,7 +242,7 @@ func TestPhoneTexts(t *testing.T) {
 		t.Helper()
 		change()
 		ctx, over := context.WithCancel(t.Context())
-		m, got := p.ask(t, ctx, AskOf(o, "here", p.Channel().Words))
+		m, got := p.ask(t, ctx, p.Of(o))
 		over()
 		<-got
 		return m
@@ -307,7 +307,7 @@ func TestPhoneSettings(t *testing.T) {
 		if err := p.Send(t.Context(), Note{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", n, err, want)
 		}
-		if p.Channel().Ask != nil {
+		if p.Channel().Asks {
 			t.Errorf("%+v asks", n)
 		}
 	}
@@ -318,7 +318,7 @@ func TestPhoneSettings(t *testing.T) {
 func TestPhoneUnencrypted(t *testing.T) {
 	for server, full := range map[string]bool{"http://ntfy.example": false, "http://10.0.0.1:80": false, "https://ntfy.example": true, "http://127.0.0.1:80": true} {
 		p := Phone{Reach: alert.Reach{Texts: alert.TextsFull, Ntfy: alert.Topics{Topic: server + "/a"}}}
-		if p.Channel().Words.Full != full {
+		if p.full() != full {
 			t.Errorf("%s is sent all: %t", server, !full)
 		}
 	}
