@@ -9,6 +9,7 @@ import (
 	"beckon/event"
 	"beckon/render/web/access"
 	"beckon/state"
+	"beckon/state/evidence"
 	"beckon/state/store"
 
 	"github.com/tidwall/gjson"
@@ -54,7 +55,7 @@ func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request, body []byte
 		return badHook("Missing required fields: session_id")
 	}
 	e.Name = string(kind)
-	s.place(&e, v)
+	place(&e, v)
 	res, err := s.fold(&e)
 	if err != nil {
 		return err
@@ -71,36 +72,21 @@ func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request, body []byte
 	})
 }
 
-// What a tracker may name: a pane of tmux, which may become part of a command line, and the id that
-// a launcher gave its session.
-var (
-	paneID     = regexp.MustCompile(`^%[0-9]{1,9}$`)
-	launcherID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`)
-)
+// paneID is a pane of tmux, which may become part of a command line.
+var paneID = regexp.MustCompile(`^%[0-9]{1,9}$`)
 
 // place reads from a tracked hook's body where it ran. No directory is refused: sessions in
 // /tmp, and of unregistered projects, count as well.
-func (s *Server) place(e *event.Event, v gjson.Result) {
-	e.Cwd = cmp.Or(e.Cwd, text(v.Get("working_directory"), event.MaxPath))
-	var o event.Origin
-	id := cmp.Or(text(v.Get("headspace_session_id"), 128), text(v.Get("launcher_id"), 128))
-	if launcherID.MatchString(id) {
-		o.Launcher = id
-	}
-	if pane := text(v.Get("tmux_pane"), event.MaxID); paneID.MatchString(pane) {
+func place(e *event.Event, v gjson.Result) {
+	e.Cwd = cmp.Or(e.Cwd, event.Cut(v.Get("working_directory").Str, event.MaxPath))
+	o := event.Origin{Launcher: evidence.LauncherID(cmp.Or(v.Get("headspace_session_id").Str, v.Get("launcher_id").Str))}
+	if pane := v.Get("tmux_pane").Str; paneID.MatchString(pane) {
 		o.Terminal = event.Terminal{Kind: "tmux", ID: pane, Tmux: event.Tmux{Pane: pane}}
 	}
-	o.Terminal.Tmux.Session = text(v.Get("tmux_session"), event.MaxID)
+	o.Terminal.Tmux.Session = event.Cut(v.Get("tmux_session").Str, event.MaxID)
 	if o != (event.Origin{}) {
 		e.Origin = &o
 	}
-}
-
-func text(v gjson.Result, limit int) string {
-	if v.Type != gjson.String {
-		return ""
-	}
-	return event.Cut(v.Str, limit)
 }
 
 // taskOf returns the task's state in a tracker's words: that of the open task, else idle. A

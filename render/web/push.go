@@ -239,35 +239,25 @@ func (s *Server) getPush(w http.ResponseWriter, r *http.Request) error {
 	return access.OK(w, pushState{key, on})
 }
 
-// subscription is the body of POST /api/push: a PushSubscription, or none to end it.
-type subscription struct {
-	Endpoint string       `json:"endpoint,omitempty"`
-	Keys     webpush.Keys `json:"keys,omitzero"`
-	Done     bool         `json:"done,omitempty"` // tell of the end of turns, too
-}
-
-// setPush serves POST /api/push.
+// setPush serves POST /api/push: a PushSubscription, or an empty one to end it.
 func (s *Server) setPush(w http.ResponseWriter, r *http.Request) error {
 	id := s.guard.Session(r)
 	if id == "" {
 		return errNoBrowser
 	}
-	var b subscription
-	if err := read(w, r, &b, `for example {"endpoint": "https://...", "keys": {"auth": "...", "p256dh": "..."}}`); err != nil {
+	var d access.Device
+	if err := read(w, r, &d, `for example {"endpoint": "https://...", "keys": {"auth": "", "p256dh": ""}}`); err != nil {
 		return err
 	}
-	if b.Endpoint == "" {
+	if d.Endpoint == "" {
 		s.guard.SetDevice(id, nil)
 		return done(w, nil)
 	}
-	u, err := url.Parse(b.Endpoint)
-	if err != nil || u.Scheme != "https" || u.Host == "" || len(b.Endpoint+b.Keys.Auth+b.Keys.P256dh) > maxAddress {
+	u, err := url.Parse(d.Endpoint)
+	if err != nil || u.Scheme != "https" || u.Host == "" || len(d.Endpoint+d.Keys.Auth+d.Keys.P256dh) > maxAddress {
 		return access.NewFault(http.StatusBadRequest, "bad_endpoint", "a push service's address begins with https://", "")
 	}
-	s.guard.SetDevice(id, &access.Device{
-		Subscription: webpush.Subscription{Endpoint: b.Endpoint, Keys: b.Keys},
-		Site:         "https://" + access.Host(r.Host),
-		Done:         b.Done,
-	})
+	d.Site = "https://" + access.Host(r.Host)
+	s.guard.SetDevice(id, &d)
 	return done(w, nil)
 }

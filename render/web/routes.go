@@ -62,7 +62,7 @@ func (s *Server) endpoints() []endpoint {
 		{"POST /api/away", access.Answer, s.ofAnswerer(s.goAway),
 			"Hold subagents' requests for you while you are away.", "", body{}, access.Status{}},
 		{"GET /api/push", access.Act, s.getPush, "Whether this browser is told by Web Push.", "", nil, pushState{}},
-		{"POST /api/push", access.Act, s.setPush, "Tell this browser, or no longer.", "", subscription{}, access.Status{}},
+		{"POST /api/push", access.Act, s.setPush, "Tell this browser, or no longer.", "", access.Device{}, access.Status{}},
 		{"GET /api/stats", access.Read, s.getStats, "Time at work, by day.", "days", nil, nil},
 		{"GET /api/timeline", access.Read, s.getTimeline, "When each session did what, on a day.", "date", nil, nil},
 		{"GET /api/digest", access.Read, s.option("digest", s.o.Digest), "What happened while you were away.", "", nil, nil},

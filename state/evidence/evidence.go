@@ -87,7 +87,7 @@ func Origin(e *event.Event, getenv func(string) string) *event.Origin {
 		Terminal: Terminal(getenv),
 		Git:      g,
 		Host:     here.Host,
-		Launcher: launcherID(getenv("BECKON_AGENT_ID")),
+		Launcher: LauncherID(getenv("BECKON_AGENT_ID")),
 		Project:  Project(e.Cwd, g),
 	}
 	a := event.AgentOf(agent)
@@ -100,8 +100,8 @@ func Origin(e *event.Event, getenv func(string) string) *event.Origin {
 	return o
 }
 
-// launcherID returns s, of BECKON_AGENT_ID, if it looks like an id, else nothing.
-func launcherID(s string) string {
+// LauncherID returns s, which a launcher gave its session, if it looks like an id, else nothing.
+func LauncherID(s string) string {
 	const marks, most = "-_.:", 128
 	if len(s) > most || strings.Trim(s, letters+marks) != "" || strings.TrimLeft(s, marks) != s {
 		return ""

@@ -136,7 +136,7 @@ func relocate(o *event.Origin, e *event.Event) {
 	if t := opener(all, e); t != nil {
 		daemon.Pid, daemon.Start = t.pid, t.start
 		getenv := environ(t.pid)
-		o.Process, o.Terminal, o.Launcher = daemon, Terminal(getenv), launcherID(getenv("BECKON_AGENT_ID"))
+		o.Process, o.Terminal, o.Launcher = daemon, Terminal(getenv), LauncherID(getenv("BECKON_AGENT_ID"))
 	}
 }
 

@@ -34,7 +34,7 @@ func TestLauncherID(t *testing.T) {
 		"0b2c4d6e-8f10-4a2b-9c3d-5e6f708192a3": true, "agent_7": true, "a.b:c": true, "x": true,
 		"": false, "two words": false, "-rf": false, "../x": false, "é": false, "a\n": false, strings.Repeat("a", 129): false,
 	} {
-		if got := launcherID(s); (got == s && s != "") != want {
+		if got := LauncherID(s); (got == s && s != "") != want {
 			t.Errorf("%q: got %q", s, got)
 		}
 	}

@@ -190,7 +190,7 @@ type session struct {
 // Device is how a signed-in browser is told by Web Push.
 type Device struct {
 	webpush.Subscription
-	Site string `json:"site"`           // the page's address, which a push service is given as the sender
+	Site string `json:"site,omitempty"` // the page's address, which a push service is given as the sender
 	Done bool   `json:"done,omitempty"` // it is told of the end of turns, too
 }
 
