@@ -33,7 +33,7 @@ func (s *Server) endpoints() []endpoint {
 	return []endpoint{
 		{"POST /hook", access.Events, s.posted("Invalid JSON", s.hook),
 			"Take an event: the unified envelope, an agent's own payload, or a question of the policy protocol 1.0.",
-			"agent event wait", object{}, nil},
+			"agent event", object{}, nil},
 		{"POST /hook/{name}", access.Events, s.posted("Invalid JSON payload", s.trackedHook),
 			"Take an event of a tracker.", "", object{}, answer{}},
 		{"GET /hook/status", access.Events, s.hookStatus, "Whether events arrive.", "", nil, hookState{}},
