@@ -21,7 +21,7 @@ func AgentOf(name string) *agents.Agent {
 	if name == "" {
 		return agents.Known[0]
 	}
-	same := func(other string) bool { return sameName(other, name) }
+	same := func(other string) bool { return SameName(other, name) }
 	for _, a := range agents.Known {
 		if same(a.Name) || slices.ContainsFunc(a.Aliases, same) {
 			return a
@@ -186,15 +186,15 @@ func (k Kind) Activity() bool {
 // ("pre-tool-use" is PreToolUse), or Unknown.
 func ByName(name string) Kind {
 	for i := range Kinds {
-		if sameName(string(Kinds[i].Kind), name) {
+		if SameName(string(Kinds[i].Kind), name) {
 			return Kinds[i].Kind
 		}
 	}
 	return Unknown
 }
 
-// sameName compares names, ignoring letter case and the separators "-" and "_".
-func sameName(a, b string) bool { return strings.EqualFold(plain.Replace(a), plain.Replace(b)) }
+// SameName compares names, ignoring letter case and the separators "-" and "_".
+func SameName(a, b string) bool { return strings.EqualFold(plain.Replace(a), plain.Replace(b)) }
 
 var plain = strings.NewReplacer("-", "", "_", "")
 

@@ -20,7 +20,7 @@ type toolRow struct {
 	args  []string
 }
 
-// tools is compared by sameName, so that one row serves agents that use another letter case.
+// tools is compared by SameName, so that one row serves agents that use another letter case.
 var tools = []toolRow{
 	{tool: "AskUserQuestion", args: []string{"questions.#.question"}},
 	{tool: "ExitPlanMode", label: "plan", args: []string{"plan"}},
@@ -52,7 +52,7 @@ func summary(tool string, input gjson.Result, cwd string) string {
 		return OneLine(server+": "+name+" "+summarizeAny(input, cwd), MaxSummary)
 	}
 	label, text := tool, ""
-	row := slices.IndexFunc(tools, func(row toolRow) bool { return sameName(row.tool, tool) })
+	row := slices.IndexFunc(tools, func(row toolRow) bool { return SameName(row.tool, tool) })
 	if row >= 0 {
 		label, text = cmp.Or(tools[row].label, tool), tools[row].summarize(input, cwd)
 	} else {

@@ -109,45 +109,20 @@ func (v view) turn() Status {
 	return v.finish(turnRules[i], st)
 }
 
-// Fact is one line of an explanation: a rule that holds.
-type Fact struct {
-	Rule     string       `json:"rule"`
-	State    State        `json:"state"`
-	Reason   string       `json:"reason,omitempty"`
-	Since    event.Millis `json:"since"`
-	Source   Source       `json:"source"`
-	Detail   string       `json:"detail,omitempty"`
-	Decided  bool         `json:"decided"`            // this rule decided
-	Overrode bool         `json:"overrode,omitempty"` // an earlier rule decided
-}
-
-// Explain returns the rules that hold, in order; the first decided. The rule for a turn that is
-// over is listed only if no other turn rule holds.
-func Explain(s Session, ev Evidence, now event.Millis) []Fact {
+// Explain returns the verdicts of the rules that hold, in order; the first decided. That of a turn that
+// is over is listed only if no other turn rule holds.
+func Explain(s Session, ev Evidence, now event.Millis) (list []Status) {
 	v := view{s: &s, ev: &ev, now: now}
-	var out []Fact
-	explain := func(r rule) bool {
-		st, ok := r.holds(v)
-		if !ok {
-			return false
-		}
-		st = v.finish(r, st)
-		out = append(out, Fact{Rule: st.Rule, State: st.State, Reason: st.Reason, Since: st.Since, Source: st.Source,
-			Detail: st.Call.Summary, Decided: len(out) == 0, Overrode: len(out) > 0})
-		return true
-	}
-	for _, r := range rules {
-		explain(r)
-	}
-	fallback := len(turnRules) - 1
 	turn := false
-	for _, r := range turnRules[:fallback] {
-		turn = explain(r) || turn
+	for i, r := range slices.Concat(rules[:], turnRules[:]) {
+		st, ok := r.holds(v)
+		if !ok || turn && i == len(rules)+len(turnRules)-1 {
+			continue
+		}
+		list = append(list, v.finish(r, st))
+		turn = i >= len(rules)
 	}
-	if !turn {
-		explain(turnRules[fallback])
-	}
-	return out
+	return list
 }
 
 func (v view) finish(r rule, st Status) Status {

@@ -38,7 +38,7 @@ type Agent struct {
 	Install Install
 
 	// Tools are the agent's tools in Claude Code's names, which the rules of a
-	// policy go by. A tool without a row keeps its name.
+	// policy go by. A tool without a row keeps its name, or is one of the constant Tools.
 	Tools []Called
 	// Joint separates a server from its tool in the name of a tool without a row. Either name
 	// may contain it too, so such a name is read in every way. Empty if names are unambiguous.
@@ -61,6 +61,10 @@ type Called struct {
 	// command, so it can be refused like a command and is never approved.
 	Types bool
 }
+
+// Tools are tools of Claude Code that other agents have in other letters: web_search.
+const Tools = "Agent AskUserQuestion Bash Edit EnterPlanMode ExitPlanMode Glob Grep LS Monitor MultiEdit NotebookEdit " +
+	"PowerShell Read Skill TodoWrite ToolSearch WebFetch WebSearch Write"
 
 // Renamed is a member of a tool's input by another name.
 type Renamed struct{ Name, Means string }

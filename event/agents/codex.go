@@ -44,7 +44,6 @@ var codex = Agent{
 		{Name: "update_plan", Means: "TodoWrite"},
 		{Name: "request_user_input", Means: "AskUserQuestion"},
 		{Name: "spawn_agent", Means: "Agent", Inputs: []Renamed{{Name: "message", Means: "prompt"}}},
-		{Name: "web_search", Means: "WebSearch"},
 	},
 	Answers: []Answer{
 		{Event: "PreToolUse", Means: "PreToolUse", Says: []Say{

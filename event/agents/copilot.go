@@ -48,9 +48,7 @@ var copilot = Agent{
 		},
 	},
 	Tools: []Called{
-		{Name: "bash", Means: "Bash"},
 		{Name: "write_bash", Means: "Bash", Inputs: []Renamed{{Name: "input", Means: "command"}}, Types: true},
-		{Name: "powershell", Means: "PowerShell"},
 		{Name: "write_powershell", Means: "PowerShell", Inputs: []Renamed{{Name: "input", Means: "command"}}, Types: true},
 		{Name: "view", Means: "Read", Inputs: []Renamed{{Name: "path", Means: "file_path"}}},
 		{
@@ -63,11 +61,8 @@ var copilot = Agent{
 		{Name: "apply_patch", Means: "Edit", Patch: "input"},
 		{Name: "grep", Means: "Grep", Inputs: []Renamed{{Name: "paths", Means: "path"}}},
 		{Name: "glob", Means: "Glob", Inputs: []Renamed{{Name: "paths", Means: "path"}}},
-		{Name: "web_fetch", Means: "WebFetch"},
-		{Name: "web_search", Means: "WebSearch"},
 		{Name: "ask_user", Means: "AskUserQuestion"},
 		{Name: "task", Means: "Agent", Inputs: []Renamed{{Name: "agent_type", Means: "subagent_type"}}},
-		{Name: "skill", Means: "Skill"},
 	},
 	Joint: "-",
 	Answers: []Answer{

@@ -54,14 +54,11 @@ var gemini = Agent{
 			Means:  "Grep",
 			Inputs: []Renamed{{Name: "dir_path", Means: "path"}, {Name: "include_pattern", Means: "glob"}},
 		},
-		{Name: "web_fetch", Means: "WebFetch"},
 		{Name: "google_web_search", Means: "WebSearch"},
 		{Name: "write_todos", Means: "TodoWrite"},
 		{Name: "ask_user", Means: "AskUserQuestion"},
 		{Name: "invoke_agent", Means: "Agent", Inputs: []Renamed{{Name: "agent_name", Means: "subagent_type"}}},
 		{Name: "activate_skill", Means: "Skill", Inputs: []Renamed{{Name: "name", Means: "skill"}}},
-		{Name: "enter_plan_mode", Means: "EnterPlanMode"},
-		{Name: "exit_plan_mode", Means: "ExitPlanMode"},
 	},
 	Answers: []Answer{
 		{Event: "BeforeTool", Means: "PreToolUse", Says: []Say{

@@ -12,13 +12,10 @@ var pi = Agent{
 	Home:     ".pi/agent",
 	Install:  Install{Program: "pi", Title: "pi", File: "extensions/beckon.js", Shape: Plugin},
 	Tools: []Called{
-		{Name: "bash", Means: "Bash"},
 		{Name: "read", Means: "Read", Inputs: pathInput},
 		{Name: "write", Means: "Write", Inputs: pathInput},
 		{Name: "edit", Means: "Edit", Inputs: pathInput},
-		{Name: "ls", Means: "LS"},
 		{Name: "find", Means: "Glob"},
-		{Name: "grep", Means: "Grep"},
 	},
 	Answers: []Answer{
 		{Event: "PreToolUse", Means: "PreToolUse", Says: pluginBefore},

@@ -16,7 +16,7 @@ import (
 var presences = map[state.Presence]string{state.Alive: "alive", state.Gone: "gone"}
 
 // Explain writes which fact decided a state, how old it is, and what it overrode.
-func Explain(w io.Writer, v state.Seen, facts []state.Fact, now time.Time) error {
+func Explain(w io.Writer, v state.Seen, verdicts []state.Status, now time.Time) error {
 	s, st, ev := &v.Session, v.Status, v.Evidence
 	var b strings.Builder
 	line := func(label, format string, args ...any) {
@@ -31,10 +31,8 @@ func Explain(w io.Writer, v state.Seen, facts []state.Fact, now time.Time) error
 	line("session", "%s", s.ID)
 	line("state", "%s", reasoned(st.State, st.Reason))
 	line("decided by", "%s, from %s (confidence %s), %s", st.Rule, st.Source, st.Confidence, ago(st.Since))
-	for _, f := range facts {
-		if f.Overrode {
-			line("overrode", "%s, which says %s, from %s, %s", f.Rule, reasoned(f.State, f.Reason), f.Source, ago(f.Since))
-		}
+	for _, o := range verdicts[1:] {
+		line("overrode", "%s, which says %s, from %s, %s", o.Rule, reasoned(o.State, o.Reason), o.Source, ago(o.Since))
 	}
 	if m := s.Stop; m.Rule != "" && m.At >= s.Prompt.At {
 		line("message", "%s (%d %%): %s, %s", m.Intent, m.Confidence, intent.Says(m.Rule), ago(m.At))

@@ -100,11 +100,17 @@ func (d Dialect) members(payload gjson.Result) event.Members {
 
 // tool returns the row of one of the agent's tools; nil if it keeps its name.
 func (d Dialect) tool(name string) *agents.Called {
-	i := slices.IndexFunc(d.agent.Tools, func(c agents.Called) bool { return c.Name == name })
-	if i < 0 {
-		return nil
+	for i := range d.agent.Tools {
+		if d.agent.Tools[i].Name == name {
+			return &d.agent.Tools[i]
+		}
 	}
-	return &d.agent.Tools[i]
+	for _, own := range strings.Fields(agents.Tools) {
+		if event.SameName(own, name) && len(d.readings(name)) == 1 {
+			return &agents.Called{Name: name, Means: own}
+		}
+	}
+	return nil
 }
 
 // ToolNames is the member of a payload with all names of a tool, if there are several.
