@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"io"
 	"math/bits"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,7 +86,8 @@ func (p Members) list(name string) gjson.Result { return p.last(name, gjson.Resu
 // event's name as the installed entry passed it, used if the payload has none. The caller sets
 // At, Via and Origin.
 //
-// It is total. Members that are absent, unknown or of another type than CONTRACT.md 11 says
+// It is total. Every text of it that a person, an agent or a server chose is redacted, names of
+// sessions, models, agents and tools among them. Members that are absent, unknown or of another type than CONTRACT.md 11 says
 // leave their field zero; an unknown event has Kind Unknown and its Name. Where keys are
 // unique and the text is UTF-8 every field is what encoding/json reads, cut to its limit. The
 // error for a payload that is not a JSON object is a SyntaxError.
@@ -338,29 +338,6 @@ func hashOf(s string) string {
 func mix(h, x, y uint64) uint64 {
 	hi, lo := bits.Mul64(x^hashA, y^h^hashB)
 	return hi ^ lo
-}
-
-// Redact removes secrets from every text of e that a person, an agent or a server chose, names
-// of sessions, models, agents and tools among them. Ids, paths and hashes stay as they are. What
-// Parse read is clean already: it redacts before it cuts, because half a key is not recognized.
-func (e *Event) Redact() {
-	for _, p := range [...]*string{&e.Prompt, &e.Message, &e.Reason, &e.Details, &e.Answer,
-		&e.Tool.Summary, &e.Title, &e.Model, &e.AgentType, &e.Tool.Name} {
-		*p = redact.Text(*p)
-	}
-	for i := range e.Background {
-		e.Background[i].Description = redact.Text(e.Background[i].Description)
-	}
-	if e.Ask != nil {
-		jsonenc.Each(e.Ask, func(v reflect.Value) {
-			if v.Kind() == reflect.String {
-				v.SetString(redact.Text(v.String()))
-			}
-		})
-	}
-	if e.Meaning != nil {
-		e.Meaning.Question = redact.Text(e.Meaning.Question)
-	}
 }
 
 const (

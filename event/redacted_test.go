@@ -10,30 +10,13 @@ import (
 // token is assembled, because scanners of repositories would report it.
 const token = "ghp" + "_0123456789abcdefghijABCDEFGHIJ012345"
 
-// After Redact no text of an event contains a secret, in whatever field it was.
-func TestRedact(t *testing.T) {
-	e := Event{
-		SessionID: "s", Prompt: "use " + token, Message: token + " works", Details: token, Reason: token,
-		Tool:       Tool{Summary: "Bash: curl -H 'Authorization: token " + token + "'"},
-		Background: []Task{{Description: token}}, Meaning: &Meaning{Question: token},
-		Ask: &Ask{Plan: token, Form: []string{token},
-			Questions: []Question{{Text: token, Options: []Option{{Label: token, Description: token}}}}},
-	}
-	e.Redact()
-	out := string(jsonenc.Append(nil, &e))
-	if strings.Contains(out, token) {
-		t.Errorf("a secret is left in %s", out)
-	}
-	if e.SessionID != "s" || !strings.HasPrefix(e.Prompt, "use ") || !strings.HasSuffix(e.Message, " works") {
-		t.Errorf("more than the secret is gone: %s", out)
-	}
-}
-
 // A secret is removed before a limit can cut it in two: half a secret would not
 // be recognised.
 func TestSecretAtACut(t *testing.T) {
 	input := func(key, text string) map[string]any { return map[string]any{key: text} }
 	for name, payload := range map[string]map[string]any{
+		"names":         {"hook_event_name": "Stop", "session_title": token, "model": token, "agent_type": token, "tool_name": token, "reason": token},
+		"an answer":     {"hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "tool_input": map[string]any{"answers": input("Which?", token)}},
 		"prompt":        {"hook_event_name": "UserPromptSubmit", "prompt": strings.Repeat("word ", 100) + token + " and more"},
 		"message":       {"hook_event_name": "Stop", "last_assistant_message": token + " " + strings.Repeat("word ", 405) + "end."},
 		"command":       {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": input("command", "curl -H 'X-Name: "+strings.Repeat("a", 110)+"' -u admin:"+token+" https://example.com")},

@@ -65,7 +65,6 @@ type Result struct {
 func (st *Store) Fold(k Key, u Update) (res Result, err error) {
 	u.Wait = cmp.Or(u.Wait, LockWait)
 	if e := u.Change.Event; e != nil {
-		e.Redact() // before anything is written
 		st.strip(e)
 	}
 	if a := u.Change.Action; a != nil && a.Decided != nil {
