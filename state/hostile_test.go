@@ -205,7 +205,7 @@ func checkVerdict(t testing.TB, s Session, ev Evidence, now event.Millis) {
 		t.Fatalf("two verdicts: %+v and %+v", st, again)
 	}
 	f := Explain(s, ev, now)
-	if len(f) == 0 || f[0].Rule != st.Rule || f[0].State != st.State || f[0].Reason != st.Reason || f[0].Since != st.Since {
+	if len(f) == 0 || f[0] != st {
 		t.Fatalf("explained by %+v, resolved to %+v", f, st)
 	}
 	for _, o := range Observe(s, ev, now) {
