@@ -86,11 +86,11 @@ func (p Members) list(name string) gjson.Result { return p.last(name, gjson.Resu
 // event's name as the installed entry passed it, used if the payload has none. The caller sets
 // At, Via and Origin.
 //
-// It is total. Every text of it that a person, an agent or a server chose is redacted, names of
-// sessions, models, agents and tools among them. Members that are absent, unknown or of another type than CONTRACT.md 11 says
-// leave their field zero; an unknown event has Kind Unknown and its Name. Where keys are
-// unique and the text is UTF-8 every field is what encoding/json reads, cut to its limit. The
-// error for a payload that is not a JSON object is a SyntaxError.
+// It is total. Every text that a person, an agent or a server chose is redacted, names of
+// sessions, models, agents and tools among them. Members that are absent, unknown or of another
+// type than CONTRACT.md 11 says leave their field zero; an unknown event has Kind Unknown and
+// its Name. Where keys are unique and the text is UTF-8 every field is what encoding/json reads,
+// cut to its limit. The error for a payload that is not a JSON object is a SyntaxError.
 func Parse(agent, name string, payload []byte) (Event, error) {
 	return parseDocument(agent, name, documentOf(payload))
 }
