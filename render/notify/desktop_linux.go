@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"beckon/event/run"
+	"beckon/state"
 	"beckon/state/alert"
 )
 
@@ -26,31 +25,16 @@ const (
 	settled = 500 * time.Millisecond
 )
 
-// unixBus is an address of a bus at a socket of this machine.
-var unixBus = regexp.MustCompile(`(?:^|;)unix:(?:[^;,]*,)*(path|abstract)=([^;,]*)`)
-
-// findBus returns why notify-send cannot reach the session bus, nil if it can.
-func findBus() error {
-	address := os.Getenv("DBUS_SESSION_BUS_ADDRESS")
-	if path := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "bus"); address == "" {
-		if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) {
-			return ErrNoDesktop
-		}
-		address = "unix:path=" + url.PathEscape(path)
+// bus returns the environment of a program that talks to the session bus.
+func bus() (env []string, err error) {
+	const name = "DBUS_SESSION_BUS_ADDRESS"
+	path := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "bus")
+	if os.Getenv(name) != "" {
+		return nil, nil
+	} else if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) {
+		return nil, ErrNoDesktop
 	}
-	m := unixBus.FindStringSubmatch(address)
-	if m == nil {
-		return nil // notify-send says whether it is reached
-	}
-	socket, _ := url.PathUnescape(m[2]) // a wrong one is found when it is dialled
-	if m[1] == "abstract" {
-		socket = "@" + socket
-	}
-	conn, err := net.DialTimeout("unix", socket, programLimit)
-	if err != nil {
-		return fmt.Errorf("the session bus: %w", err)
-	}
-	return conn.Close()
+	return []string{name + "=unix:path=" + url.PathEscape(path)}, nil
 }
 
 // Desktop is the channel of the desktop's notifications, by notify-send. A click runs jump with the
@@ -67,31 +51,32 @@ var escape = strings.NewReplacer(`\`, `\\`, "&", "&amp;", "<", "&lt;", ">", "&gt
 var errNoAction = errors.New("notify-send knows no actions")
 
 // show runs notify-send until the notification is closed, and reports whether it was clicked.
-func show(ctx context.Context, n Note, action ...string) (clicked bool, err error) {
+func show(ctx context.Context, env []string, n Note, action ...string) (clicked bool, err error) {
 	argv := append([]string{"notify-send", "--app-name=beckon"}, action...)
-	p := run.Program{Argv: append(argv, "--", n.Title, escape.Replace(n.Body)), Limit: clickLimit}
+	p := run.Program{Argv: append(argv, "--", n.Title, escape.Replace(n.Body)), Env: env, Limit: clickLimit}
 	out, said, err := p.Outputs(ctx)
-	all := string(out.Kept) + string(said.Kept)
+	key, why := strings.TrimSpace(string(out.Kept)), strings.TrimSpace(string(said.Kept))
 	switch {
-	case err == nil, strings.Contains(all, "Actions are not supported"): // by the daemon: it is shown without
-		return strings.TrimSpace(string(out.Kept)) == jumpKey, nil
-	case strings.Contains(all, "Unknown option"):
+	case err == nil, strings.HasSuffix(why, "Displaying non-interactively."): // a daemon without actions
+		return key == jumpKey, nil
+	case strings.Contains(key+why, "Unknown option"):
 		return false, errNoAction
 	}
-	return false, fmt.Errorf("%w: %s", err, strings.TrimSpace(all))
+	return false, errors.New(strings.TrimSuffix(err.Error()+": "+state.LastLine(why), ": "))
 }
 
 // send shows a note. It returns when that is shown; Wait waits for a click, which jumps.
 func (d desktop) send(ctx context.Context, n Note) error {
-	if err := findBus(); err != nil {
+	env, err := bus()
+	if err != nil {
 		return err
 	}
 	ended := make(chan error, 1)
 	clicks.Go(func() {
 		ctx := context.WithoutCancel(ctx)
-		clicked, err := show(ctx, n, "--action="+jumpKey+"=Go to it")
+		clicked, err := show(ctx, env, n, "--action="+jumpKey+"=Go to it")
 		if errors.Is(err, errNoAction) {
-			_, err = show(ctx, n)
+			_, err = show(ctx, env, n)
 		}
 		if ended <- err; clicked {
 			argv := append(slices.Clone(d.jump), n.record())
@@ -110,7 +95,7 @@ func (d desktop) send(ctx context.Context, n Note) error {
 
 // HasDesktop returns why no notification can be shown, nil if one can.
 func HasDesktop(ctx context.Context) error {
-	err := findBus()
+	env, err := bus()
 	if err == nil {
 		_, err = exec.LookPath("notify-send")
 	}
@@ -119,7 +104,7 @@ func HasDesktop(ctx context.Context) error {
 		ask := []string{path, "--session", "--print-reply", "--dest=" + name, "/org/freedesktop/Notifications",
 			name + ".GetCapabilities"}
 		var said string
-		if said, err = (run.Program{Argv: ask, Limit: programLimit}).Output(ctx); err != nil {
+		if said, err = (run.Program{Argv: ask, Env: env, Limit: programLimit}).Output(ctx); err != nil {
 			err = fmt.Errorf("the notification daemon: %w: %s", err, strings.TrimSpace(said))
 		}
 	}
