@@ -180,18 +180,8 @@ var snippets embed.FS
 type SnippetOptions struct {
 	Program string // absolute path of beckon
 	Line    string // of beckon-hook; empty if there is none
-	Color   bool
 	Next    string // tmux: the key after the prefix that goes to the next session
 	Popup   string // tmux: the key after the prefix that opens the popup
-}
-
-// The colour of the segment, in each shell's notation: bold red on and off.
-var snippetColors = map[string][2]string{
-	"bash":     {`\[\e[1;31m\]`, `\[\e[0m\]`},
-	"zsh":      {"%B%F{red}", "%f%b"},
-	"fish":     {"\x1b[1;31m", "\x1b[0m"},
-	"tmux":     {"#[fg=red bold]", "#[default]"},
-	"starship": {"bold red", ""},
 }
 
 // Snippet returns what bash, zsh, fish, tmux or starship must read to show what needs the user.
@@ -207,12 +197,8 @@ func Snippet(shell string, o SnippetOptions) (string, error) {
 			return "", fmt.Errorf("key %q: not the name of a tmux key", key)
 		}
 	}
-	color := snippetColors[shell]
-	if !o.Color {
-		color = [2]string{}
-	}
 	return fill(shell, string(text), map[string]string{"@PROGRAM@": o.Program, "@LINE@": cmp.Or(o.Line, o.Program)},
-		"@ON@", color[0], "@OFF@", color[1], "@STYLE@", color[0], "@NEXT@", o.Next, "@POPUP@", o.Popup)
+		"@NEXT@", o.Next, "@POPUP@", o.Popup)
 }
 
 // quoteFor makes a path one word in the places where a snippet has it.

@@ -111,7 +111,7 @@ func (c *initCmd) Run(a *app) error {
 		line = ""
 	}
 	text, err := installer.Snippet(c.Shell, installer.SnippetOptions{
-		Program: self, Line: line, Color: a.Getenv("NO_COLOR") == "", Next: c.Next, Popup: c.Popup,
+		Program: self, Line: line, Next: c.Next, Popup: c.Popup,
 	})
 	if err != nil {
 		return err

@@ -3,7 +3,7 @@
 if [[ $- == *i* ]] && shopt -q promptvars; then
 	_beckon_segment=
 	# The value of a variable in PS1 is shown as it is: bash expands it no further.
-	_beckon_prefix='@ON@${_beckon_segment-}@OFF@'
+	_beckon_prefix='\[\e[1;31m\]${_beckon_segment-}\[\e[0m\]'
 	_beckon_precmd() {
 		local status=$?
 		_beckon_segment=$(@LINE@ prompt 2>/dev/null)

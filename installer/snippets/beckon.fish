@@ -23,6 +23,6 @@ if status is-interactive
     end
     function __beckon_segment
         set -l segment (@LINE@ prompt 2>/dev/null </dev/null)
-        test -n "$segment"; and printf '%s%s%s ' '@ON@' $segment '@OFF@'
+        test -n "$segment"; and printf '\e[1;31m%s\e[0m ' $segment
     end
 end

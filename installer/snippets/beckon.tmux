@@ -2,7 +2,7 @@
 # In ~/.tmux.conf, after what sets status-right:
 #   run-shell "@PROGRAM@ init tmux | tmux source-file -"
 if-shell -F "#{m:*beckon*prompt*,#{status-right}}" "" {
-	set-option -ga status-right " @ON@#(@LINE@ prompt --for tmux)@OFF@"
+	set-option -ga status-right " #[fg=red bold]#(@LINE@ prompt --for tmux)#[default]"
 }
 # The default of 40 columns is full without it; a length of yours stays.
 if-shell -F "#{==:#{status-right-length},40}" { set-option -g status-right-length 60 }

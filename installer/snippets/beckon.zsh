@@ -5,7 +5,7 @@ if [[ -o interactive ]]; then
 	autoload -Uz add-zsh-hook
 	typeset -g _beckon_fd=
 	# An element of psvar is shown as it is: no % and no $ in it means anything.
-	typeset -g _beckon_prefix='%(78V.@ON@%78v@OFF@ .)'
+	typeset -g _beckon_prefix='%(78V.%B%F{red}%78v%f%b .)'
 	# The answer is awaited in the background, so the prompt waits for nothing.
 	_beckon_precmd() {
 		emulate -L zsh

@@ -211,28 +211,21 @@ func (d *doctor) duplicates() {
 // agents checks the hooks of agents other than Claude Code: those that have them, had them, or
 // could.
 func (d *doctor) agents() {
-	program, unstable := setup.HookProgram(d.App) // the checks of Claude Code report problems with it
 	var without []string
-	for _, ag := range setup.Registered() {
-		t, err := setup.AgentTarget(d.App, ag)
-		if err != nil {
-			d.fail(ag.Name, "", "%v", err)
-			continue
-		}
-		r, off := installer.InspectFile(t), switchedOff(t.Path)
-		asWant := installer.FileEdit{Target: t, Op: installer.Install(installer.AgentSpec(ag, program))}.Noop()
+	for _, s := range setup.Agents(d.App) {
+		r, off := installer.InspectFile(s.Target), switchedOff(s.Target.Path)
 		switch {
-		case r.Err != nil && (r.Recorded || len(r.Entries) > 0):
-			d.fail(ag.Name, render.HintOf(r.Err), "%v", r.Err)
-		case len(r.Entries) > 0 && off != "":
-			d.off(ag.Name, "", "switched off: %s, so none of its hooks run", off)
-		case len(r.Entries) > 0:
-			d.agent(ag, r, asWant || unstable != nil)
+		case r.Err != nil && (r.Recorded || s.On):
+			d.fail(s.Name, render.HintOf(r.Err), "%v", r.Err)
+		case s.On && off != "":
+			d.off(s.Name, "", "switched off: %s, so none of its hooks run", off)
+		case s.On:
+			d.agent(s, r)
 		case r.Recorded:
-			d.fail(ag.Name, "beckon setup --agent "+ag.Name,
+			d.fail(s.Name, "beckon setup --agent "+s.Name,
 				"removed later: %s had beckon's hooks, something took them out", r.Path)
-		case setup.There(d.App, ag):
-			without = append(without, ag.Name)
+		case s.Absent == "":
+			without = append(without, s.Name)
 		}
 	}
 	if len(without) > 0 {
@@ -240,22 +233,21 @@ func (d *doctor) agents() {
 	}
 }
 
-// agent checks the entries of an agent. current means that they are as this program would write
-// them, as far as that is known.
-func (d *doctor) agent(ag *agents.Agent, r installer.File, current bool) {
-	if !current {
-		d.fail(ag.Name, "beckon setup --agent "+ag.Name, "the hooks in %s are not as this version writes them", r.Path)
+// agent checks the entries of an agent.
+func (d *doctor) agent(s setup.AgentStep, r installer.File) {
+	if s.Old {
+		d.fail(s.Name, "beckon setup --agent "+s.Name, "the hooks in %s are not as this version writes them", r.Path)
 	}
 	e := r.Entries[0]
-	e.Args = []string{"SessionStart", "--agent", ag.Name}
+	e.Args = []string{"SessionStart", "--agent", s.Name}
 	if took, _, err := roundTrip(e); err != nil {
-		d.broken(ag.Name, e.Program, err)
+		d.broken(s.Name, e.Program, err)
 	} else {
-		d.ok(ag.Name, "%shooks in %s; an event reached its session in %.1f ms (median of %d); measured with %s %s",
-			installed(ag), r.Path, millis(took), trips, ag.Name, ag.Measured)
+		d.ok(s.Name, "%shooks in %s; an event reached its session in %.1f ms (median of %d); measured with %s %s",
+			installed(s.Agent), r.Path, millis(took), trips, s.Name, s.Agent.Measured)
 	}
-	if ag.Install.Then != "" {
-		d.warn(ag.Name, "", "%s", ag.Install.Then)
+	if s.Then != "" {
+		d.warn(s.Name, "", "%s", s.Then)
 	}
 }
 

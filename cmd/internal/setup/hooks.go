@@ -45,10 +45,10 @@ func (m *machine) claudeSteps() ([]step, error) {
 		changed.KeepAnswers, changed.Answers = false, on
 		list := []installer.FileEdit{{Target: target, Op: installer.Install(changed)}}
 		for _, other := range m.agents() {
-			if other.On && other.agent.Holds() && m.scope == installer.User && m.problem == nil {
+			if other.On && other.Agent.Holds() && m.scope == installer.User && m.problem == nil {
 				spec := other.spec
 				spec.KeepAnswers, spec.Answers = false, on
-				list = append(list, installer.FileEdit{Target: other.target, Op: installer.Install(spec)})
+				list = append(list, installer.FileEdit{Target: other.Target, Op: installer.Install(spec)})
 			}
 		}
 		return list, nil
@@ -139,64 +139,55 @@ func Mod(a *cli.App) installer.Mod {
 	return installer.Mod{Dir: dir, Version: cli.Version()}
 }
 
-// agentStep is the step of an agent other than Claude Code.
-type agentStep struct {
+// AgentStep is the step of an agent other than Claude Code.
+type AgentStep struct {
 	step
-	agent  *agents.Agent
-	target installer.Target
+	Agent  *agents.Agent
+	Target installer.Target
 	spec   installer.Spec
+}
+
+// Agents returns the steps of the agents other than Claude Code.
+func Agents(a *cli.App) []AgentStep {
+	m := &machine{App: a}
+	m.hook, m.problem = HookProgram(a)
+	return m.agents()
 }
 
 // agents returns the steps of the agents other than Claude Code. An agent that is not on this machine
 // and has no hooks says so.
-func (m *machine) agents() (list []agentStep) {
-	for _, ag := range Registered() {
-		t, err := AgentTarget(m.App, ag)
-		if err != nil {
+func (m *machine) agents() (list []AgentStep) {
+	home, err := os.UserHomeDir()
+	for _, ag := range registered() {
+		t, e := installer.AgentTarget(ag, home, keepDir(m.App), m.Getenv)
+		if err != nil || e != nil {
 			continue
 		}
 		spec, on := installer.AgentSpec(ag, m.hook), hooked(t)
 		s := m.hookStep(ag.Name, "follow "+ag.Install.Title+"'s sessions", t, spec, on)
 		s.Then = ag.Install.Then
-		if !on && !There(m.App, ag) && !slices.Contains(m.agentNames, ag.Name) {
+		here := cli.Found(ag.Install.Program) || exists(ag.Dir(home, m.Getenv))
+		if !on && !here && !slices.Contains(m.agentNames, ag.Name) {
 			s.Absent = "it is not on this machine; beckon setup --agent " + ag.Name + " follows it all the same"
 		}
-		list = append(list, agentStep{s, ag, t, spec})
+		list = append(list, AgentStep{s, ag, t, spec})
 	}
 	return list
 }
 
 // AnyAgent reports whether any agent but Claude Code has the hooks.
 func AnyAgent(a *cli.App) bool {
-	return slices.ContainsFunc(Registered(), func(ag *agents.Agent) bool {
-		t, err := AgentTarget(a, ag)
-		return err == nil && hooked(t)
-	})
+	return slices.ContainsFunc(Agents(a), func(s AgentStep) bool { return s.On })
 }
 
-// Registered returns the agents other than Claude Code whose hooks beckon registers.
-func Registered() (all []*agents.Agent) {
+// registered returns the agents other than Claude Code whose hooks beckon registers.
+func registered() (all []*agents.Agent) {
 	for _, ag := range event.Agents() {
 		if ag.Install.File != "" {
 			all = append(all, ag)
 		}
 	}
 	return all
-}
-
-// AgentTarget returns the file of an agent's hooks.
-func AgentTarget(a *cli.App, ag *agents.Agent) (installer.Target, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return installer.Target{}, err
-	}
-	return installer.AgentTarget(ag, home, keepDir(a), a.Getenv)
-}
-
-// There reports whether an agent is on this machine: its program, or its own directory.
-func There(a *cli.App, ag *agents.Agent) bool {
-	home, err := os.UserHomeDir()
-	return cli.Found(ag.Install.Program) || err == nil && exists(ag.Dir(home, a.Getenv))
 }
 
 // AllSettings returns Claude Code's settings files of all scopes that exist here.

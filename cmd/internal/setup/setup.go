@@ -48,7 +48,7 @@ type machine struct {
 // chosenAgents returns the steps of the agents that --agent names.
 func chosenAgents(names []string) (steps []string, err error) {
 	known := []string{"all", event.ClaudeCode}
-	for _, ag := range Registered() {
+	for _, ag := range registered() {
 		known = append(known, ag.Name)
 	}
 	for _, name := range names {
