@@ -118,35 +118,27 @@ func (r *reader) text(text string, in stream) string {
 	if !r.spend(len(text)) || r.depth > maxDepth || len(text) > maxText {
 		return r.strange(tooMuch)
 	}
-	list, err := parse(text)
+	list, err := parse(text, syntax.LangBash, syntax.LangZsh, syntax.LangMirBSDKorn)
 	if err != nil && !r.loose {
 		r.strange("not all of it is a shell's syntax: " + err.Error())
 	}
 	return r.stmts(list, in)
 }
 
-// parse returns the statements of a text, in the first dialect that accepts it, else Bash's up to the mistake.
-func parse(text string) (first []*syntax.Stmt, mistake error) {
-	for i, dialect := range [...]syntax.LangVariant{syntax.LangBash, syntax.LangZsh, syntax.LangMirBSDKorn} {
-		var list []*syntax.Stmt
-		var bad error
-		p := syntax.NewParser(syntax.Variant(dialect))
-		for s, err := range p.StmtsSeq(&source{Reader: strings.NewReader(text)}) {
-			if bad = err; err == nil {
-				list = append(list, s)
-			}
-		}
-		if bad == nil {
-			return list, nil
-		}
-		if i == 0 {
-			first, mistake = list, bad
-		}
-		if errors.Is(bad, errDeep) {
-			break
+// parse returns the statements of a text, in the first dialect that accepts it, else the first one's up to the mistake.
+func parse(text string, dialects ...syntax.LangVariant) (list []*syntax.Stmt, mistake error) {
+	p := syntax.NewParser(syntax.Variant(dialects[0]))
+	for s, err := range p.StmtsSeq(&source{Reader: strings.NewReader(text)}) {
+		if mistake = err; err == nil {
+			list = append(list, s)
 		}
 	}
-	return first, mistake
+	if mistake != nil && len(dialects) > 1 && !errors.Is(mistake, errDeep) {
+		if other, bad := parse(text, dialects[1:]...); bad == nil {
+			return other, nil
+		}
+	}
+	return list, mistake
 }
 
 // nested reads a word as a line.
