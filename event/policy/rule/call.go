@@ -79,9 +79,6 @@ func (c *Call) known() *facts {
 			}
 		}
 		f.names["sh"] = f.names["sh"] || len(one.Writers) > 0 // it runs what another command wrote
-		for _, file := range one.Reads {
-			f.names[strings.ToLower(shell.Base(file))] = true // bash < script
-		}
 	}
 	for _, code := range f.line.Code {
 		f.literals = append(f.literals, shell.Literals(code.Text)...)

@@ -151,31 +151,26 @@ type fit struct {
 // fits returns the places where a command of a line is the pattern's.
 func (p *Pattern) fits(l *shell.Line, at int) (out []fit) {
 	c := &l.Commands[at]
-	words, places := c.Words, c.Programs()
-	if len(c.Reads) > 0 && shell.In(shell.Shells, places[0].Name) {
-		words = append(slices.Clip(words), c.Reads...) // bash < script
-		places = append(slices.Clip(places), shell.Place{At: len(c.Words), Name: shell.Base(words[len(c.Words)])})
-	}
-	for _, place := range places {
-		if !p.isProgram(c, words, place) {
+	for _, place := range c.Programs() {
+		if !p.isProgram(c, place) {
 			continue
 		}
-		tail := words[place.At+1:]
-		if place.Weak && (c.Loose || !p.namesNext(tail)) || !p.hasEnv(c, words[:place.At]) {
+		tail := c.Words[place.At+1:]
+		if place.Weak && (c.Loose || !p.namesNext(tail)) || !p.hasEnv(c, c.Words[:place.At]) {
 			continue
 		}
 		ok, unsure := p.hasWords(place.Name, tail, givenTo(c, place.At))
 		if ok && (p.feeds == nil || p.fed(l, at, tail)) {
-			out = append(out, fit{min(place.At, len(c.Words)-1), unsure})
+			out = append(out, fit{place.At, unsure})
 		}
 	}
 	return out
 }
 
 // isProgram reports whether the program at a place is the pattern's.
-func (p *Pattern) isProgram(c *shell.Command, words []string, place shell.Place) bool {
+func (p *Pattern) isProgram(c *shell.Command, place shell.Place) bool {
 	if strings.Contains(p.program, "/") {
-		want, got := tidy(p.program), words[place.At]
+		want, got := tidy(p.program), c.Words[place.At]
 		full := path.Clean(inDir(c.Dir, got))
 		return tidy(got) == want || full == want || strings.HasSuffix(full, "/"+want)
 	}

@@ -92,23 +92,19 @@ func wild(pattern, text string) bool {
 	return begins && text == ""
 }
 
-// synonyms are, for a program or git's subcommand, the names of a flag or word that a rule may mean by one.
+// synonyms are, for programs or git's subcommands, the names of a flag or word that a rule may mean by one.
 const synonyms = `
-rm: -r -R --recursive; -f --force
-chmod chown chgrp cp: -R -r --recursive
+rm chmod chown chgrp cp: -r -R --recursive
+rm mv ln docker podman nerdctl docker-compose podman-compose: -f --force
 chmod: 777 0777 a+rwx a=rwx +rwx ugo+rwx ugo=rwx u=rwx,g=rwx,o=rwx; 666 0666 a+rw a=rw
-mv ln: -f --force
+git clean branch tag checkout switch worktree submodule: -f --force
+git branch tag: -d --delete; -m --move
 git push: -f --force +*; -d --delete :*; -u --set-upstream
-git clean: -f --force; -n --dry-run
-git branch: -d --delete; -f --force; -m --move
-git tag: -d --delete; -f --force
-git checkout: -f --force
+git clean: -n --dry-run
 git switch: -f --force --discard-changes
-git worktree: -f --force
-git submodule: -f --force
 git commit: -n --no-verify; -a --all
 git restore: -W --worktree; -S --staged
-docker podman nerdctl docker-compose podman-compose: -f --force; -v --volumes --volume; -a --all
+docker podman nerdctl docker-compose podman-compose: -v --volumes --volume; -a --all
 kubectl oc k kubecolor: -n --namespace; -f --filename; -A --all-namespaces
 kubectl oc k kubecolor: ns namespace namespaces; no node nodes; po pod pods; svc service services; job jobs
 kubectl oc k kubecolor: deploy deployment deployments; sts statefulset statefulsets; cm configmap configmaps
@@ -143,7 +139,7 @@ func (p *Pattern) namesOf(name string) []string {
 	for line := range strings.Lines(synonyms) {
 		programs, flags, _ := strings.Cut(strings.TrimSpace(line), ":")
 		sub, git := strings.CutPrefix(programs, "git ")
-		if git && (p.program != "git" || p.first() != sub) || !git && !shell.In(programs, p.program) {
+		if git && (p.program != "git" || !shell.In(sub, p.first())) || !git && !shell.In(programs, p.program) {
 			continue
 		}
 		for group := range strings.SplitSeq(flags, ";") {

@@ -20,6 +20,9 @@ func (r *reader) run(c Command) string {
 	if name == "xargs" && c.Input != Hole && len(c.Input) < maxGiven {
 		given(&c)
 	}
+	if In(Shells, name) {
+		c.Words = append(c.Words, c.Reads...) // bash < script
+	}
 	programs := c.Programs()
 	at, carry := r.emit(c), r.carry
 	r.carry = at
