@@ -234,25 +234,24 @@ func ofShell(c *Command, rest []string, add func(nested)) {
 		add(nested{text: rest[at], sure: true, args: rest[min(at+2, len(rest)):]})
 		return
 	}
-	if first := operand(rest, "oO"); c.Fed && (first == len(rest) || slices.Contains(rest, "-s") || In("- /dev/stdin", rest[first])) {
+	first := operand(rest, "oO")
+	if c.Fed && (first == len(rest) || slices.Contains(rest, "-s") || In("- /dev/stdin", rest[first])) {
 		add(nested{text: c.Input, input: true})
 	}
 }
 
 // marked adds the values of flags and words behind which a command stands, and all of liners: --exec 'rm -rf x'.
 func marked(c *Command, p Place, rest []string, add func(nested)) {
-	all := c.Programs()
 	liner, assigns := In(liners, p.Name), In(assigners, p.Name)
 	before, mark, signs := "", "", " "
 	if liner {
 		signs = " \n;|&"
 	}
 	for i, w := range rest {
-		other := slices.IndexFunc(all, func(q Place) bool { return q.At == p.At+1+i })
-		if other >= 0 {
-			if name := all[other].Name; In(textual, name) || In(Shells, name) || In(Languages, name) {
-				return
-			}
+		if slices.ContainsFunc(c.Programs(), func(q Place) bool {
+			return q.At == p.At+1+i && (In(textual, q.Name) || In(Shells, q.Name) || In(Languages, q.Name))
+		}) {
+			return
 		}
 		if !IsFlag(before) || Marks(before) { // submodule foreach --recursive 'rm -rf x'
 			mark = before
@@ -284,12 +283,10 @@ func Marks(word string) bool {
 	if In("run exec shell foreach start cmd.run -a -c -C -e -s -x -I -exec --", word) {
 		return true
 	}
+	const ends = "exec cmd run program pre pager shell pack eval filter scripts wrap"
 	word = strings.ToLower(word)
-	switch kind, _, dotted := strings.Cut(word, "."); {
-	case dotted && In("core alias scripts", kind), strings.HasSuffix(word, "command"), strings.HasPrefix(word, "--on"):
-		return true
-	}
-	return strings.HasPrefix(word, "-") && slices.ContainsFunc(
-		[]string{"exec", "cmd", "run", "program", "pre", "pager", "shell", "pack", "eval", "filter", "scripts", "wrap"},
-		func(end string) bool { return strings.HasSuffix(word, end) })
+	kind, _, dotted := strings.Cut(word, ".")
+	is := func(end string) bool { return strings.HasSuffix(word, end) }
+	return dotted && In("core alias scripts", kind) || is("command") || strings.HasPrefix(word, "--on") ||
+		strings.HasPrefix(word, "-") && slices.ContainsFunc(strings.Fields(ends), is)
 }

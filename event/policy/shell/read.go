@@ -173,14 +173,14 @@ func (r *reader) subshell(list []*syntax.Stmt, in stream, plain bool) string {
 }
 
 func (r *reader) stmt(s *syntax.Stmt, in stream) string {
-	if s == nil {
+	r.nest++
+	defer func() { r.nest-- }()
+	switch {
+	case s == nil:
 		return ""
-	}
-	if r.nest++; r.nest > maxNest {
-		r.nest--
+	case r.nest > maxNest:
 		return r.strange(tooMuch)
 	}
-	defer func() { r.nest-- }()
 	plain := r.plain
 	var reads, writes []string
 	for _, d := range s.Redirs {
