@@ -225,7 +225,7 @@ func (r *reader) stmt(s *syntax.Stmt, in stream) string {
 
 // file returns the name by which a file of the line is known.
 func (r *reader) file(name string) string {
-	if !strings.HasPrefix(name, "/") && r.dir != "" {
+	if !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "~") && r.dir != "" {
 		name = r.dir + "/" + name
 	}
 	return path.Clean(name)

@@ -46,7 +46,6 @@ func (r *reader) run(c Command) string {
 			r.nested(f.text, stream{})
 		}
 	}
-	r.downloads(name, c.Words, at)
 	r.effect(name, &c, at)
 	for _, n := range nestedIn(&c) {
 		if n.code {
@@ -76,33 +75,13 @@ func given(c *Command) {
 	c.Words, c.Globs = append(c.Words, words...), append(c.Globs, make([]bool, len(words))...)
 }
 
-// downloads notes the files that a command may fetch: what any of its words names.
-func (r *reader) downloads(name string, words []string, at int) {
-	if name != "curl" && name != "wget" {
-		return
-	}
-	for _, w := range words[1:] {
-		if _, value, ok := strings.Cut(w, "="); ok && IsFlag(w) { // --output=x
-			w = value
-		}
-		if strings.Contains(w, "://") { // -O, and wget without a flag
-			w = path.Base(w)
-		}
-		if name := r.file(w); name != "." {
-			r.files[name] = stream{text: Hole, fed: true, feeds: []int{at}}
-		}
-	}
-}
-
 // effect follows what a builtin changes for the rest of the line.
 func (r *reader) effect(name string, c *Command, at int) {
 	args := c.Words[1:]
 	switch name {
 	case "cd", "pushd", "Set-Location":
 		if i := operand(args, ""); i < len(args) {
-			if r.dir = r.file(args[i]); strings.HasPrefix(args[i], "~") {
-				r.dir = args[i]
-			}
+			r.dir = r.file(args[i])
 		}
 	case "mv", "cp":
 		if len(args) > 1 {
@@ -117,7 +96,19 @@ func (r *reader) effect(name string, c *Command, at int) {
 		}
 	case "tee":
 		for _, a := range args {
-			r.files[r.file(a)] = stream{text: c.Input, fed: true, feeds: []int{at}}
+			r.write(a, c.Input, at)
+		}
+	case "curl", "wget": // any word may be a file that it fetches
+		for _, w := range args {
+			if _, value, ok := strings.Cut(w, "="); ok && IsFlag(w) { // --output=x
+				w = value
+			}
+			if strings.Contains(w, "://") { // -O, and wget without a flag
+				w = path.Base(w)
+			}
+			if r.file(w) != "." {
+				r.write(w, Hole, at)
+			}
 		}
 	case "read", "mapfile", "readarray":
 		r.reads(c)
@@ -130,10 +121,8 @@ func (r *reader) reads(c *Command) {
 	if c.Input == "" || strings.Contains(line, Hole) {
 		line = Hole
 	}
-	for i, name := range c.Words[1:] {
-		if !IsFlag(name) && !(i > 0 && In("-d -n -N -p -t -u -i", c.Words[i])) {
-			r.vars[name] = value{words: []string{line}, feeds: c.Feeds}
-		}
+	for _, name := range c.Words[1:] { // flags and their values are no names
+		r.vars[name] = value{words: []string{line}, feeds: c.Feeds}
 	}
 }
 
