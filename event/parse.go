@@ -190,11 +190,14 @@ func (p Members) session(e *Event) {
 	}
 	e.PromptID = p.text("prompt_id", MaxID)
 	e.TranscriptPath = p.text("transcript_path", MaxPath)
-	e.Cwd = p.cwd(e.Kind)
+	e.Cwd = p.text("cwd", MaxPath)
 	e.PermissionMode = p.text("permission_mode", MaxID)
 	e.Model = p.clean("model", MaxID)
 	e.Title = p.clean("session_title", MaxID)
-	if e.Kind == PostModelSwitch {
+	switch e.Kind {
+	case CwdChanged:
+		e.Cwd = cmp.Or(p.text("new_cwd", MaxPath), e.Cwd)
+	case PostModelSwitch:
 		e.Model = cmp.Or(p.clean("to_model", MaxID), e.Model)
 	}
 	e.AgentID = p.text("agent_id", MaxID)
@@ -222,13 +225,6 @@ func (p Members) child(e *Event) {
 	case SessionEnd:
 		e.Kind = SubagentStop
 	}
-}
-
-func (p Members) cwd(k Kind) string {
-	if now := p.text("new_cwd", MaxPath); k == CwdChanged && now != "" {
-		return now
-	}
-	return p.text("cwd", MaxPath)
 }
 
 func (p Members) said(e *Event, a *agents.Agent) {
@@ -292,7 +288,7 @@ func (p Members) tool(e *Event) {
 	}
 	input := p.Input()
 	if input.Exists() {
-		e.Tool.Hash = hashOf(input.Raw)
+		e.Tool.Hash = Hash(input.Raw)
 	}
 	if p.Text("tool_name").Exists() {
 		e.Tool.Summary = summary(e.Tool.Name, input, e.Cwd)
@@ -306,12 +302,12 @@ const (
 	hashB = 0xe7037ed1a0b428db
 )
 
-// hashOf returns a 64-bit hash of s as 16 hexadecimal digits: the same on every machine, and in
+// Hash returns a 64-bit hash of s as 16 hexadecimal digits: the same on every machine, and in
 // every version, since session files and history contain it. It distinguishes the inputs of
 // calls. It multiplies 16 bytes at a time into a 128-bit product and folds that (the scheme of
 // wyhash), in four lanes that the processor can do in parallel; it resists chance, not malice.
 // xxhash is not faster (12 against 14 GB/s, and 40 to 60 ns for 300 bytes either way).
-func hashOf(s string) string {
+func Hash(s string) string {
 	var lanes [4]uint64
 	block := func(p []byte) {
 		for i := range lanes {

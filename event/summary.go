@@ -24,8 +24,6 @@ type toolRow struct {
 var tools = []toolRow{
 	{tool: "AskUserQuestion", args: []string{"questions.#.question"}},
 	{tool: "ExitPlanMode", label: "plan", args: []string{"plan"}},
-	{tool: "Agent", args: []string{"description", "prompt"}},
-	{tool: "Task", args: []string{"description", "prompt"}},
 	{tool: "TodoWrite", args: []string{`todos.#(status=="in_progress").content`, "todos.0.content"}},
 	{tool: "TaskUpdate", args: []string{"taskId", "+status"}},
 	{tool: "Skill", args: []string{"skill", "command", "+args"}},

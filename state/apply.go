@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
-	"strconv"
+	"strings"
 
 	"beckon/event"
 	"beckon/event/jsonenc"
@@ -212,17 +212,10 @@ func (f *fold) once(e *event.Event) bool {
 	return false
 }
 
-// signature returns a 64-bit FNV-1a hash of the fields in which two events differ.
+// signature returns a hash of the fields in which two events differ.
 func signature(e *event.Event) string {
-	h := uint64(14695981039346656037)
-	for _, s := range [...]string{e.Name, e.AgentID, e.PromptID, e.Tool.UseID, e.Tool.Name, e.Tool.Hash,
-		e.Source, e.Reason, e.Notification, e.Message, e.Prompt, e.Cwd} {
-		for i := 0; i < len(s); i++ {
-			h = (h ^ uint64(s[i])) * 1099511628211
-		}
-		h = (h ^ 0xff) * 1099511628211 // separates the fields
-	}
-	return strconv.FormatUint(h, 16)
+	return event.Hash(strings.Join([]string{e.Name, e.AgentID, e.PromptID, e.Tool.UseID, e.Tool.Name, e.Tool.Hash,
+		e.Source, e.Reason, e.Notification, e.Message, e.Prompt, e.Cwd}, "\xff"))
 }
 
 // keepLast returns the newest n of list.

@@ -372,32 +372,25 @@ func (f *fold) wasClosed(useID string) bool {
 	return useID != "" && slices.ContainsFunc(f.s.Closed, func(c Closed) bool { return c.UseID == useID })
 }
 
-// promptShown handles a permission_prompt when no wait is known: it counts as a wait of the
-// newest call, since an old client has no PermissionRequest event.
-func (f *fold) promptShown(e *event.Event) {
-	if f.s.anyCall(func(c *Call) bool { return c.Asked != 0 }) {
+// callShown handles a notification raised when a dialog opens. It belongs to the newest call that
+// has not asked; it may not name that call's actor. Claude Code's counts only if no call has asked:
+// an old client has no PermissionRequest event.
+func (f *fold) callShown(e *event.Event) {
+	others := e.Notification == agents.Shown
+	if !others && f.s.anyCall(func(c *Call) bool { return c.Asked != 0 }) {
 		return
 	}
-	a := f.actor(e)
-	if n := len(a.Calls); n > 0 && a.Calls[n-1].At < e.At {
-		a.Calls[n-1].Kind, a.Calls[n-1].Asked = WaitPermission, e.At
-	}
-}
-
-// callShown handles a notification raised when a dialog opens. It belongs to the newest call
-// that has not asked; it may not name that call's actor.
-func (f *fold) callShown(e *event.Event) {
-	var asked *Call
+	var newest *Call
 	for a, c := range f.s.Calls() {
-		if (e.AgentID == "" || e.AgentID == a.ID) && (asked == nil || c.At >= asked.At) {
-			asked = c
+		if (e.AgentID == a.ID || others && e.AgentID == "") && (newest == nil || c.At >= newest.At) {
+			newest = c
 		}
 	}
 	switch {
-	case asked == nil:
+	case newest == nil && others:
 		f.dialogShown(e, WaitPermission)
-	case asked.Asked == 0:
-		f.wait(asked, WaitPermission, e.At)
+	case newest != nil && newest.Asked == 0 && (others || newest.At < e.At):
+		f.wait(newest, WaitPermission, e.At)
 	}
 }
 

@@ -142,9 +142,7 @@ func (f *fold) notification(e *event.Event) {
 	switch e.Notification {
 	case "idle_prompt":
 		f.idlePrompt(e)
-	case "permission_prompt":
-		f.promptShown(e)
-	case agents.Shown:
+	case "permission_prompt", agents.Shown:
 		f.callShown(e)
 	case "worker_permission_prompt":
 		f.dialogShown(e, WaitPermission)
