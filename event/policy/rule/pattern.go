@@ -86,7 +86,7 @@ func Parse(entry string) (*Pattern, error) {
 		return nil, errors.New("cannot be read: " + l.Strange)
 	case len(l.Commands) == 0 || strings.ContainsAny(entry, "$`"):
 		return nil, errShell
-	case slices.ContainsFunc(l.Commands[1:], func(c shell.Command) bool { return c.Carrier < 0 }):
+	case slices.ContainsFunc(l.Commands[1:], func(c shell.Command) bool { return c.Plain }):
 		return nil, errors.New("is more than one command; write an entry for each")
 	}
 	return newPattern(l.Commands[0].Env, l.Commands[0].Words), nil

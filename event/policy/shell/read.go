@@ -52,7 +52,6 @@ type state struct {
 	dir    string
 	plain  bool
 	loose  bool
-	carry  int
 	remote bool
 }
 
@@ -70,9 +69,13 @@ type reader struct {
 }
 
 func newReader(text string) *reader {
+	is := func(text string) value { return value{words: []string{text}} }
+	vars := map[string]value{
+		"IFS": is(" "), "HOME": is("~"), "PWD": is("."), "TMPDIR": is("/tmp"), "TMP": is("/tmp"), "TEMP": is("/tmp"),
+	}
 	return &reader{
 		line:  &Line{Text: text},
-		state: state{vars: map[string]value{}, plain: true, carry: -1},
+		state: state{vars: vars, plain: true},
 		funcs: map[string]*syntax.Stmt{},
 		files: map[string]stream{},
 		left:  maxReread*len(text) + minReread,
@@ -372,8 +375,7 @@ func (r *reader) call(c *syntax.CallExpr, in stream) string {
 }
 
 func (r *reader) emit(c Command) int {
-	c.Dir, c.Plain, c.Carrier, c.Loose = r.dir, r.plain, r.carry, r.loose
-	c.Remote = r.remote
+	c.Dir, c.Plain, c.Loose, c.Remote = r.dir, r.plain, r.loose, r.remote
 	r.line.Commands = append(r.line.Commands, c)
 	return len(r.line.Commands) - 1
 }

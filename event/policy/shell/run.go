@@ -24,9 +24,7 @@ func (r *reader) run(c Command) string {
 		c.Words = append(c.Words, c.Reads...) // bash < script
 	}
 	programs := c.Programs()
-	at, carry := r.emit(c), r.carry
-	r.carry = at
-	defer func() { r.carry = carry }()
+	at := r.emit(c)
 	for i, p := range programs {
 		word := c.Words[p.At]
 		f, ok := r.files[r.file(word)]

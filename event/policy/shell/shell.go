@@ -27,7 +27,6 @@ type Command struct {
 	Feeds         []int    // the commands whose output it reads, or has among its words; see Line.Sources
 	Writers       []int    // the commands that wrote the file it runs
 	Reads, Writes []string // the files of its redirections
-	Carrier       int      // the command in whose words or input it stands, or -1
 	Unknown       []string // the variables among its words whose values are not on the line
 	Remote        bool     // it runs on another machine
 	Loose         bool     // its text may be none that runs: only its first word is a program

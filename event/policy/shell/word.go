@@ -237,37 +237,24 @@ func (f *fields) alternative(e *syntax.Expansion, v value) value {
 	f.feeds = append(f.feeds, other.feeds...)
 	switch e.Op {
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
-		return v
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		if v.words != nil {
-			return v
+		if v.words == nil {
+			v.words = []string{other.value().text()}
 		}
-		return value{words: []string{other.value().text()}}
+	default:
+		return value{}
 	}
-	return value{}
+	return v
 }
-
-// preset are the variables whose values are known without the line.
-var preset = [...]struct{ names, value string }{{"IFS", " "}, {"HOME", "~"}, {"TMPDIR TMP TEMP", "/tmp"}, {"PWD", "."}}
 
 // variable returns what a variable has.
 func (r *reader) variable(name string) value {
+	n, err := strconv.Atoi(name)
 	switch {
 	case name == "@" || name == "*":
 		return value{words: r.args}
-	case len(name) == 1 && name[0] >= '1' && name[0] <= '9':
-		if n := int(name[0] - '1'); n < len(r.args) {
-			return value{words: r.args[n : n+1]}
-		}
-		return value{}
-	}
-	if v, set := r.vars[name]; set && v.words != nil {
-		return v
-	}
-	for _, p := range preset {
-		if In(p.names, name) {
-			return value{words: []string{p.value}}
-		}
+	case err == nil && n > 0 && n <= len(r.args):
+		return value{words: r.args[n-1 : n]}
 	}
 	return r.vars[name]
 }
