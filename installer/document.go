@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"beckon/render"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -10,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"beckon/render"
 
 	"github.com/tailscale/hujson"
 )

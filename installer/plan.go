@@ -1,7 +1,6 @@
 package installer
 
 import (
-	"beckon/render"
 	"bytes"
 	"cmp"
 	"errors"
@@ -11,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"beckon/render"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/lockedfile"

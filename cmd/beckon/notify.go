@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"beckon/cmd/internal/cli"
@@ -81,7 +82,7 @@ func (a *app) channels(set alert.Settings, terminal io.Writer) (list []notify.Ch
 				list = append(list, a.terminal(set, terminal).Channel())
 			}
 		case alert.Desktop:
-			list = append(list, notify.Desktop([]string{home.Beside("beckon"), "jump"}))
+			list = append(list, notify.Desktop(reach.Actions == "true", []string{home.Beside("beckon"), "jump"}))
 		case alert.Ntfy:
 			list = append(list, (&notify.Phone{Reach: reach, Log: a.Store.Log}).Channel())
 		case alert.Command:
@@ -301,23 +302,34 @@ func (a *app) askUser(id string) error {
 		}
 		over()
 	}()
-	phone := notify.Phone{Reach: a.Configured().Reach, Log: a.Store.Log}
-	if !phone.Channel().Asks {
-		return nil
+	set := alert.Defaults()
+	set.Channels = dir.Channels(id)
+	var all sync.WaitGroup
+	for _, ch := range a.channels(set, nil) {
+		if ch.Ask == nil {
+			continue
+		}
+		all.Go(func() {
+			if err := a.askBy(ctx, over, &ch, &o); err != nil {
+				a.Store.Log(fmt.Errorf("asking by %s: %w", ch.Name, err))
+			}
+		})
 	}
-	return a.askBy(ctx, over, &phone, &o)
+	all.Wait()
+	notify.Wait()
+	return nil
 }
 
-// askBy asks on the phone and passes on the answer. If something has changed since the
+// askBy asks through one channel and passes on the answer. If something has changed since the
 // request was shown, such as a file that the call edits, it is shown again.
-func (a *app) askBy(ctx context.Context, over func(), phone *notify.Phone, o *request.Request) error {
-	dir := request.In(a.Store.Dir)
+func (a *app) askBy(ctx context.Context, over func(), by *notify.Channel, o *request.Request) error {
+	host, dir := evidence.ThisMachine().Host, request.In(a.Store.Dir)
 	for {
-		ask := phone.Of(o)
+		ask := notify.AskOf(o, host, by.Words)
 		if dir.HasPIN() {
 			ask.Buttons = nil // a button cannot ask for it
 		}
-		word, become, err := phone.Ask(ctx, ask)
+		word, become, err := by.Ask(ctx, ask)
 		if err != nil || word == "" {
 			said := "" // the user dismissed it
 			if ctx.Err() != nil {
@@ -329,11 +341,14 @@ func (a *app) askBy(ctx context.Context, over func(), phone *notify.Phone, o *re
 			become(said)
 			return err
 		}
-		if word == request.Allow && phone.Of(o).Body != ask.Body {
+		if word == request.Allow && notify.AskOf(o, host, by.Words).Body != ask.Body {
 			become("What it would do has changed since: it is shown again.")
 			continue
 		}
-		ans := request.Answer{Word: word, From: request.Phone, By: a.User()}
+		ans := request.Answer{Word: word, From: request.Desktop, By: a.User()}
+		if by.Name == alert.Ntfy {
+			ans.From = request.Phone
+		}
 		did, err := dir.Answer(o, ans, request.NoPIN)
 		over()
 		if err != nil {

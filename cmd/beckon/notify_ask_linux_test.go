@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"beckon/event"
 	"beckon/state/evidence"
 	"beckon/state/request"
 	"beckon/state/request/pin"
+	"beckon/testdata/dbustest"
 	"beckon/testdata/ntfytest"
 )
 
@@ -214,5 +216,37 @@ func TestAskedAgain(t *testing.T) {
 	again.Press(t, "Deny")
 	if got := h.said(); !strings.Contains(got, `"behavior":"deny"`) {
 		t.Errorf("the client is told %q", got)
+	}
+}
+
+// A button of a desktop notification answers the call that a hook holds.
+func TestAskedOnDesktop(t *testing.T) {
+	if evidence.InClient() {
+		t.Skip("an agent runs this: a notification daemon of its is not trusted")
+	}
+	t.Parallel()
+	daemon := dbustest.Start(t)
+	p := newOffice(t, `{"notify": ["desktop"], "notify_actions": true}`)
+	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS="+daemon.Address)
+	h := p.hold(t, "Bash", `{"command":"make test"}`)
+	o := h.offer()
+	for end := time.Now().Add(time.Minute); len(daemon.Received()) == 0 && time.Now().Before(end); {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if got := daemon.Received(); len(got) != 1 || got[0].Buttons != "default allow deny" {
+		t.Fatalf("received %q", got)
+	}
+	daemon.Press(1, string(request.Deny))
+	if got := h.said(); !strings.Contains(got, `"behavior":"deny"`) {
+		t.Errorf("the client is told %q", got)
+	}
+	if a, _ := request.In(p.state).Answered(o.ID); a.From != request.Desktop {
+		t.Errorf("answered %+v", a)
+	}
+	if told := p.told(t, "held"); len(told) != 1 || told[0] != string(event.PermissionRequest) && told[0] != "permission" {
+		t.Errorf("told of %v", told)
+	}
+	if len(request.In(p.state).Channels(o.ID)) > 0 {
+		t.Error("the offer is still open")
 	}
 }

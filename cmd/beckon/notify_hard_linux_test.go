@@ -73,7 +73,7 @@ func TestNotifyMissingProgram(t *testing.T) {
 	p := newOffice(t, `{"notify": ["desktop"], "notify_again": "0s"}`)
 	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "PATH=/nowhere")
 	p.ask(t, "missing")
-	p.explained(t, "missing", "sent      nothing stands in the way (desktop: notify-send is not installed)")
+	p.explained(t, "missing", "sent      nothing stands in the way (desktop: the session bus: dial unix /nowhere: connect: no such file or directory)")
 	within(t, "nobody waits any more", func() bool { return len(p.waiters()) == 0 })
 	// Without the slow program next to the hook nothing can notify.
 	if err := os.Rename(filepath.Join(p.bin, "beckon"), filepath.Join(p.bin, "away")); err != nil {

@@ -25,10 +25,14 @@ type Program struct {
 	Argv  []string
 	Line  string    // instead of Argv: a command line for the user's shell
 	Env   []string  // in addition to this process's environment
+	Bare  bool      // Env is the whole environment
 	Stdin io.Reader // nil: empty
 	// Limit is the longest that it may take, 0 for as long as ctx. It is killed then.
 	Limit time.Duration
-	Max   int // most bytes that are kept of each output; 0 for 4 KiB
+	// Interrupt gives it the chance to clean up: it is interrupted, and killed a second later if
+	// it still runs.
+	Interrupt bool
+	Max       int // most bytes that are kept of each output; 0 for 4 KiB
 }
 
 // defaultMax is enough for a message.
@@ -70,15 +74,20 @@ func (p Program) run(ctx context.Context, stdout, stderr io.Writer) error {
 		ctx, cancel = context.WithTimeout(ctx, p.Limit)
 		defer cancel()
 	}
-	argv := p.Argv
+	argv, end := p.Argv, syscall.SIGKILL
 	if p.Line != "" {
 		argv = Shell("", p.Line)
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Stdin, stdout, stderr
-	cmd.Env, cmd.WaitDelay = append(home.Environ(), p.Env...), wait
-	Alone(cmd, false, syscall.SIGKILL)
-	cmd.Cancel = func() error { return Signal(cmd.Process, syscall.SIGKILL) }
+	if cmd.Env = p.Env; !p.Bare {
+		cmd.Env = append(home.Environ(), p.Env...)
+	}
+	if cmd.WaitDelay = wait; p.Interrupt {
+		cmd.WaitDelay, end = time.Second, syscall.SIGINT
+	}
+	Alone(cmd, false, end)
+	cmd.Cancel = func() error { return Signal(cmd.Process, end) }
 	err := cmd.Run()
 	name := Base(cmd.Args[0])
 	switch {

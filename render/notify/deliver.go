@@ -68,11 +68,7 @@ func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, 
 	var lines []string
 	if r, ok := RequestOf(request.In(d.Store.Dir), &c, now); ok {
 		n.Request = r.ID
-		// The process that waits at it asks the user through the channel with buttons.
-		i := slices.IndexFunc(channels, func(c Channel) bool { return c.Asks })
-		if i >= 0 && request.In(d.Store.Dir).Notify(r.ID) == nil {
-			lines, channels = []string{channels[i].Name}, slices.Delete(slices.Clone(channels), i, i+1)
-		}
+		channels, lines = d.withButtons(r.ID, channels)
 	}
 	if line := Send(ctx, channels, n); line != "" {
 		lines = append(lines, line)
@@ -95,6 +91,22 @@ func RequestOf(dir request.Dir, c *alert.Case, now time.Time) (request.Request, 
 		}
 	}
 	return request.Request{}, false
+}
+
+// withButtons has the process that waits at a request ask the user through the channels with
+// buttons, and returns the other channels.
+func (d *Deliverer) withButtons(id string, channels []Channel) (others []Channel, names []string) {
+	for _, c := range channels {
+		if c.Ask != nil {
+			names = append(names, c.Name)
+		} else {
+			others = append(others, c)
+		}
+	}
+	if len(names) == 0 || request.In(d.Store.Dir).Notify(id, names) != nil {
+		return channels, nil
+	}
+	return others, names
 }
 
 func (d *Deliverer) log(c alert.Case, v state.Decision, channels string, now time.Time) {

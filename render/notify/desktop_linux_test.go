@@ -34,35 +34,21 @@ func TestDesktopClick(t *testing.T) {
 	}
 }
 
-// A daemon without buttons shows the text.
+// A daemon without buttons shows the text, also of a request.
 func TestDesktopWithoutButtons(t *testing.T) {
 	d := dbustest.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
+	trustDaemon(t)
 	d.Lacks()
 	c := &desktop{[]string{"false"}}
-	if err := c.send(t.Context(), needs); err != nil {
+	if err := c.send(t.Context(), both.Note); err != nil {
 		t.Error(err)
 	}
-	if got := d.Received(); len(got) != 1 || got[0] != needed {
-		t.Errorf("received %q", got)
+	if word, _, err := c.ask(t.Context(), both); word != "" || err != nil {
+		t.Errorf("a request: %q, %v", word, err)
 	}
-}
-
-// A notify-send without actions shows the text.
-func TestDesktopOldNotifySend(t *testing.T) {
-	d := dbustest.Start(t)
-	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.Address)
-	dir := t.TempDir()
-	old := "#!/bin/sh\ncase $1 in --help) echo '  -e, --expire-time=TIME'; exit;; esac\n" +
-		"case \"$*\" in *--action*|*--wait*|*--print-id*) echo 'Unknown option'; exit 1;; esac\nexec /usr/bin/notify-send \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "notify-send"), []byte(old), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	if err := (&desktop{[]string{"false"}}).send(t.Context(), needs); err != nil {
-		t.Error(err)
-	}
-	if got := d.Received(); len(got) != 1 || got[0] != needed {
+	want := dbustest.Message{Title: both.Title, Body: "Bash\nmake &lt;all&gt;"}
+	if got := d.Received(); len(got) != 2 || got[0] != want || got[1] != want {
 		t.Errorf("received %q", got)
 	}
 }
@@ -76,7 +62,7 @@ func TestDesktopMissing(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "bus")
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+path)
-	if err := c.send(context.Background(), Note{Title: "x"}); err == nil || !strings.Contains(err.Error(), "Could not connect") {
+	if err := c.send(context.Background(), Note{Title: "x"}); err == nil || !strings.HasPrefix(err.Error(), "the session bus: ") {
 		t.Errorf("a bus that has ended: %v", err)
 	}
 	silent, err := net.Listen("unix", path)
@@ -88,20 +74,5 @@ func TestDesktopMissing(t *testing.T) {
 	defer over()
 	if err := c.send(ctx, Note{Title: "x"}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a bus that says nothing: %v", err)
-	}
-}
-
-var (
-	needs  = Note{Title: "shop needs a permission", SessionID: "s1", Body: "Bash\nmake <all>"}
-	needed = dbustest.Message{Title: needs.Title, Body: "Bash\nmake &lt;all&gt;"}
-)
-
-// awaitReceived waits until the daemon has received n notifications.
-func awaitReceived(t *testing.T, d *dbustest.Daemon, n int) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); len(d.Received()) < n; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it was not shown")
-		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Desktop is the channel of the desktop's notifications, by osascript.
-func Desktop([]string) Channel {
+func Desktop(bool, []string) Channel {
 	return Channel{Name: alert.Desktop, Send: func(ctx context.Context, n Note) error {
 		if runtime.GOOS != "darwin" {
 			return errors.New("the channel desktop is for Linux and macOS")

@@ -69,7 +69,11 @@ type Channel struct {
 	Name string // in the configuration
 	// Send returns when the user was notified, or that failed, within its own time limit.
 	Send func(ctx context.Context, n Note) error
-	Asks bool // Phone.Ask shows a request there with buttons
+	// Ask shows a request until one of its buttons is pressed, and returns that word. It returns no
+	// word if the user dismissed the notification or ctx ended. become, never nil, replaces the
+	// notification's text by the result; an empty text removes it. Without buttons Ask is nil.
+	Ask   func(ctx context.Context, a Ask) (word request.Word, become func(said string), err error)
+	Words Words
 }
 
 // Send sends n through all channels concurrently and returns a line for the log: the channels,
@@ -108,16 +112,22 @@ type Ask struct {
 	Expires time.Time
 }
 
-// AskOf prepares a request for a notification with that many rows of text; with none it names the
-// project and the tool. Others can read it, so secrets are removed. One that it does not show whole
-// cannot be allowed, because the user would not know what they allow.
-func AskOf(r *request.Request, host string, rows int) Ask {
+// Words is how much of a request a channel shows. Others can read it, on this machine, too, so
+// secrets are removed.
+type Words struct {
+	Rows int  // of text, the limit of what people read at a glance
+	Full bool // else only project and tool
+}
+
+// AskOf prepares a request for a channel. One that it does not show whole cannot be allowed,
+// because the user would not know what they allow.
+func AskOf(r *request.Request, host string, w Words) Ask {
 	kind := r.Kind.Alert()
 	project := cmp.Or(run.Base(r.Project), run.Base(r.Cwd), "a session")
 	text, whole := card.Line1(cmp.Or(r.Tool, string(r.Kind))), false
-	if rows > 0 {
+	if w.Full {
 		c := card.Of(r, host)
-		text, whole = c.Brief(rows)
+		text, whole = c.Brief(w.Rows)
 	}
 	a := Ask{
 		Expires: r.Expires.Time().Local(),

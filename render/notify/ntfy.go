@@ -20,7 +20,6 @@ import (
 	"beckon/event/redact"
 	"beckon/render/card"
 	"beckon/state/alert"
-	"beckon/state/evidence"
 	"beckon/state/request"
 )
 
@@ -47,16 +46,11 @@ type Phone struct {
 
 // Channel returns the channel. It has buttons if there is a topic for answers.
 func (p *Phone) Channel() Channel {
-	return Channel{Name: alert.Ntfy, Send: p.Send, Asks: p.Ntfy.Answers != "" && p.Ntfy.Check() == nil}
-}
-
-// Of prepares a request for the phone.
-func (p *Phone) Of(r *request.Request) Ask {
-	rows := 0
-	if p.full() {
-		rows = ntfyRows
+	c := Channel{Name: alert.Ntfy, Send: p.Send, Words: Words{Rows: ntfyRows, Full: p.full()}}
+	if p.Ntfy.Answers != "" && p.Ntfy.Check() == nil {
+		c.Ask = p.Ask
 	}
-	return AskOf(r, evidence.ThisMachine().Host, rows)
+	return c
 }
 
 // full reports whether the phone gets the whole call. It does not if others can read the
@@ -117,8 +111,7 @@ func (p *Phone) message(m ntfyMessage) ntfyMessage {
 	return m
 }
 
-// Ask publishes a with buttons, and waits for the word of one, also while there is no network. It
-// returns no word if ctx ended. become, never nil, replaces the notification's text by the result.
+// Ask publishes a with buttons, and waits for their answers, also while there is no network.
 func (p *Phone) Ask(ctx context.Context, a Ask) (word request.Word, become func(string), err error) {
 	become = func(string) {}
 	if err := p.Ntfy.Check(); err != nil {

@@ -242,7 +242,7 @@ func TestPhoneTexts(t *testing.T) {
 		t.Helper()
 		change()
 		ctx, over := context.WithCancel(t.Context())
-		m, got := p.ask(t, ctx, p.Of(o))
+		m, got := p.ask(t, ctx, AskOf(o, "here", p.Channel().Words))
 		over()
 		<-got
 		return m
@@ -307,7 +307,7 @@ func TestPhoneSettings(t *testing.T) {
 		if err := p.Send(t.Context(), Note{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", n, err, want)
 		}
-		if p.Channel().Asks {
+		if p.Channel().Ask != nil {
 			t.Errorf("%+v asks", n)
 		}
 	}
@@ -318,7 +318,7 @@ func TestPhoneSettings(t *testing.T) {
 func TestPhoneUnencrypted(t *testing.T) {
 	for server, full := range map[string]bool{"http://ntfy.example": false, "http://10.0.0.1:80": false, "https://ntfy.example": true, "http://127.0.0.1:80": true} {
 		p := Phone{Reach: alert.Reach{Texts: alert.TextsFull, Ntfy: alert.Topics{Topic: server + "/a"}}}
-		if p.full() != full {
+		if p.Channel().Words.Full != full {
 			t.Errorf("%s is sent all: %t", server, !full)
 		}
 	}

@@ -14,8 +14,9 @@ import (
 
 // Reach is the user's choice of what a notification shows, and where it goes.
 type Reach struct {
-	Texts string // notify_texts: what leaves this machine, TextsTool or TextsFull
-	Ntfy  Topics
+	Actions string // notify_actions: "true" or "false", whether the desktop's have buttons
+	Texts   string // notify_texts: what leaves this machine, TextsTool or TextsFull
+	Ntfy    Topics
 }
 
 // How much of a call leaves this machine.
@@ -34,7 +35,7 @@ type Topics struct {
 
 // DefaultReach returns the settings in force without a configuration.
 func DefaultReach() Reach {
-	return Reach{Texts: TextsTool}
+	return Reach{Actions: "false", Texts: TextsTool}
 }
 
 // CheckServer returns what is wrong with the address of a server or a page.

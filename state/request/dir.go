@@ -32,7 +32,7 @@ const (
 	answerFile  = "answer.json"
 	outcomeFile = "outcome.json"
 	shownFile   = "shown"  // a command has shown the whole request
-	notifyFile  = "notify" // see Notify
+	notifyFile  = "notify" // the channels that are to show it, one per line; see Notify
 )
 
 // Dir is the state directory, whose requests are meant.
@@ -366,8 +366,14 @@ func until(most, every time.Duration, is func() bool) bool {
 
 // Notify has the process that waits at a request start the one that shows it to the user with
 // buttons: a button counts only from a child of the process that waits. It works once.
-func (d Dir) Notify(id string) error {
-	return plainfile.Create(d.open(id, notifyFile), nil)
+func (d Dir) Notify(id string, channels []string) error {
+	return plainfile.Create(d.open(id, notifyFile), []byte(strings.Join(channels, "\n")))
+}
+
+// Channels returns the channels of Notify; none if it was not called.
+func (d Dir) Channels(id string) []string {
+	b, _ := plainfile.ReadFile(d.open(id, notifyFile)) // none: not called
+	return strings.Fields(string(b))
 }
 
 // tail is how many bytes of a transcript are read for what became of a call.

@@ -215,8 +215,9 @@ type From string
 const (
 	Terminal From = "terminal" // a command
 	Watch    From = "watch"
-	Page     From = "page"   // a browser on this machine
-	Remote   From = "remote" // a browser elsewhere
+	Page     From = "page"    // a browser on this machine
+	Remote   From = "remote"  // a browser elsewhere
+	Desktop  From = "desktop" // a notification's button
 	Phone    From = "phone"
 )
 
@@ -286,7 +287,7 @@ func (r *Request) Fits(a Answer) error {
 		return ErrChanged
 	case answers[r.Kind][a.Word] == "":
 		return fmt.Errorf("%q is not an answer to a %s", a.Word, r.Kind)
-	case a.Always != 0 && !slices.Contains([]From{Terminal, Watch, Page}, a.From):
+	case a.Always != 0 && !slices.Contains([]From{Terminal, Watch, Page, Desktop}, a.From):
 		return ErrAlways
 	case a.Always != 0 && (a.Word != Allow || a.Always < 1 || a.Always > len(r.Suggestions())):
 		return fmt.Errorf("the client suggests no rule %d here", a.Always)

@@ -6,6 +6,7 @@ package dbustest
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,8 +26,9 @@ const python = "/usr/bin/python3"
 type Daemon struct {
 	Address string // for DBUS_SESSION_BUS_ADDRESS
 
-	t   testing.TB
-	log string
+	t    testing.TB
+	log  string
+	stop func() // ends the daemon
 }
 
 // Message is one notification as the daemon received it, with the keys of its
@@ -49,15 +51,19 @@ func Start(t testing.TB) *Daemon {
 	d := &Daemon{t: t, log: filepath.Join(t.TempDir(), "daemon.log")}
 	d.Address = d.bus()
 	d.start()
+	d.Rename("gnome-shell")
 	return d
 }
+
+// Replace makes another process the daemon, after the first has ended.
+func (d *Daemon) Replace() { d.t.Helper(); d.stop(); d.start() }
 
 func (d *Daemon) start() {
 	d.t.Helper()
 	mock := exec.Command(python, "-m", "dbusmock", "--session", "--template", "notification_daemon",
 		"--parameters", `{"capabilities": "body body-markup actions"}`, "-l", d.log)
 	mock.Env = append(os.Environ(), "DBUS_SESSION_BUS_ADDRESS="+d.Address)
-	d.run(mock)
+	d.stop = d.run(mock)
 	for range 600 {
 		if d.send("org.freedesktop.DBus.Peer.Ping") == nil {
 			return
@@ -82,15 +88,23 @@ func (d *Daemon) bus() string {
 	return address[:len(address)-1]
 }
 
-func (d *Daemon) run(cmd *exec.Cmd) {
+func (d *Daemon) run(cmd *exec.Cmd) (stop func()) {
 	d.t.Helper()
 	if err := cmd.Start(); err != nil {
 		d.t.Fatal(err)
 	}
-	d.t.Cleanup(func() {
+	stop = func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-	})
+	}
+	d.t.Cleanup(stop)
+	return stop
+}
+
+// Rename gives the daemon the name of a desktop's daemon.
+func (d *Daemon) Rename(name string) {
+	d.t.Helper()
+	d.says("GetServerInformation", "ssss", fmt.Sprintf("(%q, 'vendor', '1.0', '1.2')", name))
 }
 
 // Lacks makes it a daemon without buttons.
@@ -112,23 +126,54 @@ func (d *Daemon) send(method string, args ...string) error {
 	return cmd.Run()
 }
 
-// Click clicks on the notification with that number, and closes it as daemons do. It uses python
-// because dbus-send has no arrays of variants.
-func (d *Daemon) Click(number int) {
+// Click clicks on the notification with that number, and closes it as daemons do.
+func (d *Daemon) Click(number int) { d.t.Helper(); d.Press(number, "default") }
+
+// Press presses a button of a notification, by its key. It uses python because dbus-send has
+// no arrays of variants.
+func (d *Daemon) Press(number int, key string) {
 	d.t.Helper()
-	cmd := exec.Command(python, "-c", `
-import sys, dbus
-n = dbus.UInt32(int(sys.argv[1]))
+	d.python(`
 o = dbus.SessionBus().get_object("org.freedesktop.Notifications", "/org/freedesktop/Notifications")
 def emit(name, signature, values):
     o.EmitSignal("org.freedesktop.Notifications", name, signature, values, dbus_interface="org.freedesktop.DBus.Mock")
-emit("ActionInvoked", "us", [n, dbus.String("default")])
+emit("ActionInvoked", "us", [n, dbus.String(key)])
 emit("NotificationClosed", "uu", [n, dbus.UInt32(2)])
-`, strconv.Itoa(number))
+`, number, key)
+}
+
+// Forge makes another program of the user claim that a button was pressed: to all, and to each
+// connection individually.
+func (d *Daemon) Forge(number int, key string) {
+	d.t.Helper()
+	d.python(`
+from dbus.lowlevel import SignalMessage
+bus = dbus.SessionBus()
+everybody = [None] + [c for c in bus.list_names() if c.startswith(":")]
+for to in everybody:
+    m = SignalMessage("/org/freedesktop/Notifications", "org.freedesktop.Notifications", "ActionInvoked")
+    m.append(n, key, signature="us")
+    if to:
+        m.set_destination(to)
+    bus.send_message(m)
+bus.flush()
+bus.get_object("org.freedesktop.DBus", "/org/freedesktop/DBus").GetId()
+`, number, key)
+}
+
+func (d *Daemon) python(script string, number int, key string) {
+	d.t.Helper()
+	cmd := exec.Command(python, "-c", "import sys, dbus\nn, key = dbus.UInt32(int(sys.argv[1])), sys.argv[2]\n"+script, strconv.Itoa(number), key)
 	cmd.Env = append(os.Environ(), "DBUS_SESSION_BUS_ADDRESS="+d.Address)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		d.t.Fatalf("clicking: %v: %s", err, out)
+		d.t.Fatalf("pressing: %v: %s", err, out)
 	}
+}
+
+// Closed reports whether its sender closed a notification.
+func (d *Daemon) Closed(number int) bool {
+	d.t.Helper()
+	return strings.Contains(d.read(), fmt.Sprintf(" CloseNotification %d\n", number))
 }
 
 func (d *Daemon) read() string {

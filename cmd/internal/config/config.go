@@ -108,6 +108,8 @@ var Keys = []key{
 		field: func(c *Config) any { return &c.Alert.Quiet }},
 	{Name: "notify_command", Doc: "the program of the channel command, with its arguments",
 		field: func(c *Config) any { return &c.Alert.Command }},
+	{Name: "notify_actions", Doc: "the desktop's notifications have buttons that answer",
+		OneOf: []string{"true", "false"}, field: func(c *Config) any { return &c.Reach.Actions }},
 	{Name: "notify_texts", Doc: "what leaves this machine: the project and the tool, or the whole call",
 		OneOf: []string{alert.TextsTool, alert.TextsFull}, field: func(c *Config) any { return &c.Reach.Texts }},
 	{Name: "ntfy_topic", Doc: "the topic that your phone subscribes to, by its name at ntfy.sh or by its address",
@@ -171,8 +173,8 @@ func Load(path string) (Config, []string, error) {
 }
 
 // gone are keys of earlier versions: a file may have them, and they mean nothing.
-var gone = []string{"answer_subagents", "answers_from_fleet", "notify_actions", "notify_limit", "notify_sound",
-	"notify_terminal", "notify_usage", "ntfy_server", "pins", "project_colors"}
+var gone = []string{"answer_subagents", "answers_from_fleet", "notify_limit", "notify_sound", "notify_terminal",
+	"notify_usage", "ntfy_server", "pins", "project_colors"}
 
 func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	if len(strings.TrimSpace(string(data))) == 0 {

@@ -89,6 +89,7 @@ func TestRefused(t *testing.T) {
 		`{"ntfy_topic": "a/b"}`:             `key "ntfy_topic": "a" is not an address`,
 		`{"ntfy_page": "https://t@x"}`:      `key "ntfy_page": "https://t@x" is not an address`,
 		`{"notify_texts": "all"}`:           `key "notify_texts": no such value "all"`,
+		`{"notify_actions": 1}`:             `key "notify_actions": not a text`,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -60,8 +60,8 @@ func (f *invocation) becomeWaiter(r *request.Request, stdout io.Writer) (code in
 	}
 	if r.Headless && r.Kind != request.Reply { // it has no dialog to notice
 		set, err := alert.Read(alert.ConfigPath(f.getenv))
-		if err == nil && set.Has(alert.Ntfy) && slices.Contains(set.On, r.Kind.Alert()) && !set.Silent(f.start) {
-			err = dir.Notify(r.ID)
+		if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, r.Kind.Alert()) && !set.Silent(f.start) {
+			err = dir.Notify(r.ID, set.Channels)
 		}
 		f.log(err)
 	}
