@@ -2,30 +2,35 @@ package installer
 
 import "slices"
 
-// List returns the operation that makes a list at the top of a JSON file value, or removes it if value
-// is empty. What is not in before is ours.
-func List(name string, value, before []string) Op {
+// List returns the operation that adds words to a list at the top of a JSON file, or takes them out; an
+// empty list goes. What is not in before is ours.
+func List(name string, words []string, on bool, before []string) Op {
 	edit := func(old []byte) ([]byte, error) {
 		d, err := parseTree(old)
 		if err != nil {
 			return nil, err
 		}
-		top := d.members()
-		at := slices.IndexFunc(top, func(m item) bool { return m.name == name })
-		switch {
-		case at < 0 && len(value) == 0, len(value) > 0 && slices.Equal(d.list(name), value):
+		has := d.list(name)
+		want := slices.DeleteFunc(slices.Clone(has), func(s string) bool { return !on && slices.Contains(words, s) })
+		for _, w := range words {
+			if on && !slices.Contains(want, w) {
+				want = append(want, w)
+			}
+		}
+		switch at, list := indexOf(&d.file, name); {
+		case len(want) == len(has):
 			return old, nil
-		case at < 0:
-			put(&d.file, name, value, 0)
-		case len(value) == 0:
+		case list == nil:
+			put(&d.file, name, want, 0)
+		case list.Value.Kind() != '[':
+			return nil, d.problem(list.StartOffset, name+": not a list", "correct it")
+		case len(want) == 0:
 			cut(&d.file, at)
-		case top[at].value.Value.Kind() != '[':
-			return nil, d.problem(top[at].value.StartOffset, name+": not a list", "correct it")
 		default:
-			top[at].value.Value = valueOf(value).Value
+			list.Value = valueOf(want).Value
 		}
 		now := d.bytes()
-		if len(value) == 0 && isNothing(now) && comments(d.file.BeforeExtra, d.file.AfterExtra) == nil {
+		if len(want) == 0 && isNothing(now) && comments(d.file.BeforeExtra, d.file.AfterExtra) == nil {
 			return nil, nil // no file says the same
 		}
 		return now, nil

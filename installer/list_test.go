@@ -9,10 +9,13 @@ import (
 
 var twoWords = []string{"terminal", "desktop"}
 
-// setList makes the list twoWords, or removes it.
-func (h home) setList(value []string) Change {
+// setList adds words to the list, or takes out all that are ours.
+func (h home) setList(words []string) Change {
 	h.t.Helper()
-	return h.apply(List("notify", value, nil))
+	if words == nil {
+		return h.apply(List("notify", append(twoWords, "title"), false, nil))
+	}
+	return h.apply(List("notify", words, true, nil))
 }
 
 func TestList(t *testing.T) {
@@ -38,7 +41,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	h := newHome(t).with(`{"color"`)
-	if _, err := Apply(h.Target, List("notify", twoWords, nil)); err == nil {
+	if _, err := Apply(h.Target, List("notify", twoWords, true, nil)); err == nil {
 		t.Error("a broken file was taken")
 	}
 	h.is(`{"color"`)

@@ -31,12 +31,7 @@ func (m *machine) claudeSteps() ([]step, error) {
 
 	statusline := step{Name: "statusline", Title: "name those that need you in Claude Code's status line",
 		On: file.Status != "", Needs: "hooks", Want: true,
-		Files: one(target, func(on bool) installer.Op {
-			if on {
-				return installer.StatusLine(m.hook)
-			}
-			return installer.StatusLine("")
-		})}.outdated()
+		Files: one(target, installer.StatusLine(m.hook), installer.StatusLine(""))}.outdated()
 	answers := step{Name: "answers", Title: "answer what sessions ask from here or a phone",
 		On: slices.ContainsFunc(file.Entries, installer.Entry.Answers), Needs: "hooks", Want: true,
 		Then: "the dialog in the session stays, and the first answer wins; beckon help answers"}
@@ -93,12 +88,7 @@ func Current(a *cli.App, c installer.Client, f installer.File) bool {
 // hookStep returns the step that puts hooks into a file.
 func (m *machine) hookStep(name, title string, t installer.Target, spec installer.Spec, on bool) step {
 	return step{Name: name, Title: title, On: on, Want: true,
-		Files: one(t, func(on bool) installer.Op {
-			if on {
-				return installer.Install(spec)
-			}
-			return installer.Uninstall()
-		}),
+		Files: one(t, installer.Install(spec), installer.Uninstall()),
 	}.outdated()
 }
 

@@ -48,12 +48,11 @@ func (m *machine) notifyStep() step {
 		s.Absent = err.Error()
 	}
 	s.Title = "notify you when a session needs you (" + strings.Join(list, ", ") + ")"
-	s.Files = func(on bool) ([]installer.FileEdit, error) {
-		if !on {
-			return []installer.FileEdit{{Target: m.own(path), Op: installer.List("notify", nil, nil)}}, nil
+	s.Files = func(on bool) (files []installer.FileEdit, err error) {
+		if on {
+			_, _, err = config.Load(path)
 		}
-		_, _, err := config.Load(path)
-		return []installer.FileEdit{{Target: m.own(path), Op: installer.List("notify", list, nil)}}, err
+		return []installer.FileEdit{{Target: m.own(path), Op: installer.List("notify", list, on, nil)}}, err
 	}
 	s.Also = func(on bool) error {
 		if !on || channel == alert.Terminal && m.Width() == 0 {
@@ -81,7 +80,7 @@ var proposed = []struct{ pack, title string }{
 
 // ruleSteps returns a step for each pack of rules. A pack that the policy had before the first of them
 // is the user's.
-func (m *machine) ruleSteps() (list []step) {
+func (m *machine) ruleSteps() (all []step) {
 	path := hook.Sources(m.Getenv, m.Store.Dir).Global
 	if path == "" {
 		return nil
@@ -96,22 +95,16 @@ func (m *machine) ruleSteps() (list []step) {
 		s := step{Name: p.pack, Title: p.title, On: slices.Contains(packsIn(now), p.pack),
 			Then: "in force from the next call on, in every project"}
 		s.Fixed = s.On && slices.Contains(before, p.pack)
-		s.Files = one(m.own(path), func(on bool) installer.Op {
-			now, _ := plainfile.ReadFile(path)
-			want := slices.DeleteFunc(packsIn(now), func(name string) bool { return name == p.pack && !on })
-			if on && !slices.Contains(want, p.pack) {
-				want = append(want, p.pack)
-			}
-			return installer.List("packs", want, before)
-		})
+		list := func(on bool) installer.Op { return installer.List("packs", []string{p.pack}, on, before) }
+		s.Files = one(m.own(path), list(true), list(false))
 		rules, _ := policy.Decode(p.pack, policy.Global, fmt.Appendf(nil, `{"packs": [%q]}`, p.pack))
 		for _, h := range rules.Hooks {
 			what, _, _ := strings.Cut(h.Spec.Rule.Reason, ". ")
 			s.Text += fmt.Sprintf("%-5s %s.\n", h.Spec.Rule.Decision, strings.TrimSuffix(what, "."))
 		}
-		list = append(list, s)
+		all = append(all, s)
 	}
-	return list
+	return all
 }
 
 // packsIn returns the packs that a policy names.

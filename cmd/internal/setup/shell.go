@@ -34,12 +34,7 @@ func (m *machine) startup(s step, shell, line string, on bool, words ...string) 
 	ours, theirs := installer.InStartup(path, line, words...)
 	s.Fixed = !ours && (on || theirs)
 	s.On = ours || s.Fixed
-	s.Files = one(m.own(path), func(on bool) installer.Op {
-		if on {
-			return installer.Put(text)
-		}
-		return installer.Put(installer.StartupLine{Name: line})
-	})
+	s.Files = one(m.own(path), installer.Put(text), installer.Put(installer.StartupLine{Name: line}))
 	if err != nil {
 		return s
 	}

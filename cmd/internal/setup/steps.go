@@ -28,10 +28,14 @@ type step struct {
 	Text  string                                      // shown behind the change of the files
 }
 
-// one returns the edit of a single file.
-func one(t installer.Target, op func(on bool) installer.Op) func(bool) ([]installer.FileEdit, error) {
+// one returns the edits of a single file that set a step up, and undo it.
+func one(t installer.Target, do, undo installer.Op) func(bool) ([]installer.FileEdit, error) {
 	return func(on bool) ([]installer.FileEdit, error) {
-		return []installer.FileEdit{{Target: t, Op: op(on)}}, nil
+		op := undo
+		if on {
+			op = do
+		}
+		return []installer.FileEdit{{Target: t, Op: op}}, nil
 	}
 }
 
