@@ -220,6 +220,17 @@ func TestLinkIsKilled(t *testing.T) {
 	g.expect(f, "~a one idle")
 }
 
+// A link that is to be forgotten takes its rows away when it ends.
+func TestForget(t *testing.T) {
+	g := newRig(t)
+	f := g.watch()
+	a := g.link(Link{Credential: g.access("a"), Forget: true})
+	a.rows <- []render.Row{row("one", state.Working, time.Now())}
+	g.expect(f, "a one working")
+	a.end()
+	g.expect(f, "")
+}
+
 // While the network is away, a host is stale; afterwards what happened meanwhile is shown.
 func TestPartition(t *testing.T) {
 	g := newRig(t)
