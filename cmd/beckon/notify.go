@@ -16,6 +16,7 @@ import (
 	"beckon/event"
 	"beckon/event/home"
 	"beckon/event/osc"
+	"beckon/render"
 	"beckon/render/notify"
 	"beckon/render/term"
 	"beckon/state"
@@ -65,9 +66,9 @@ func (c *notifyTestCmd) Run(a *app) error {
 }
 
 // printKept says that tmux keeps the terminal's notifications back.
-func (a *app) printKept(kept *notify.Kept) {
+func (a *app) printKept(kept error) {
 	if kept != nil {
-		fmt.Fprintf(a.Stdout, "terminal: %v\n  hint: %s\n", kept, kept.Hint())
+		fmt.Fprintf(a.Stdout, "terminal: %v\n  hint: %s\n", kept, render.HintOf(kept))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"beckon/event"
 	"beckon/event/osc"
 	"beckon/event/run"
+	"beckon/render"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/evidence"
@@ -44,7 +45,7 @@ func (t Terminal) reaches() bool { return t.Socket != "" || t.W != nil || t.devi
 // send writes the sequence.
 func (t Terminal) send(ctx context.Context, n Note) error {
 	seq := osc.Notify(t.Style, n.record(), n.Title, n.Body)
-	if kept := t.Kept(); kept != nil && !kept.Background {
+	if t.Kept() == errKept {
 		return tmuxShows(ctx, t.Socket, n)
 	}
 	return t.write(seq, t.Style != osc.Bell)
@@ -70,7 +71,7 @@ func (t Terminal) write(seq string, wrap bool) error {
 
 // Kept returns why tmux does not forward the channel's sequence, nil if it does; tmux itself
 // handles a bell.
-func (t Terminal) Kept() *Kept {
+func (t Terminal) Kept() error {
 	if t.Style == osc.Bell {
 		return nil
 	}
@@ -125,34 +126,25 @@ func tmuxShows(ctx context.Context, socket string, n Note) error {
 	return err
 }
 
-// Kept is why tmux does not forward what is written in its panes.
-type Kept struct {
-	Background bool // only from windows that are not visible
-	value      string
-}
+const passthrough = "to see your terminal's own notifications instead, put this into ~/.tmux.conf: " +
+	"set -g allow-passthrough all (on, where tmux is older than 3.4)"
+
+// Why tmux does not forward what is written in its panes: in none, or only in windows that are not
+// visible.
+var (
+	errKept = render.Advise(errors.New("tmux keeps back what its windows send: allow-passthrough is off, "+
+		"so its status line shows notifications"), passthrough)
+	errBackground = render.Advise(errors.New("tmux keeps back what windows in the background send: "+
+		"allow-passthrough is on"), passthrough)
+)
 
 // KeptByTmux asks the server at socket, which may be the value of TMUX. It returns nil if
 // everything is forwarded, or the server cannot be asked: before 3.3, which lacks the option,
 // tmux forwards everything.
-func KeptByTmux(socket string) *Kept {
-	socket, _, _ = strings.Cut(socket, ",")
-	out, err := tmux(context.Background(), socket, "show-options", "-gv", "allow-passthrough")
-	value := strings.TrimSpace(string(out))
-	if socket == "" || err != nil || value == "all" {
+func KeptByTmux(socket string) error {
+	if socket, _, _ = strings.Cut(socket, ","); socket == "" {
 		return nil
 	}
-	return &Kept{Background: value == "on", value: value}
-}
-
-func (k *Kept) Error() string {
-	if k.Background {
-		return "tmux keeps back what windows in the background send: allow-passthrough is " + k.value
-	}
-	return "tmux keeps back what its windows send: allow-passthrough is " + k.value +
-		", so its status line shows notifications"
-}
-
-// Hint says how to have them forwarded.
-func (*Kept) Hint() string {
-	return "to see your terminal's own notifications instead, put this into ~/.tmux.conf: set -g allow-passthrough all (on, where tmux is older than 3.4)"
+	out, _ := tmux(context.Background(), socket, "show-options", "-gv", "allow-passthrough")
+	return map[string]error{"off": errKept, "on": errBackground}[strings.TrimSpace(out)]
 }

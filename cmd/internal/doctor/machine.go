@@ -77,7 +77,7 @@ func (d *doctor) notifications() {
 	if set.Has(alert.Terminal) {
 		for _, socket := range d.tmuxSockets() {
 			if kept := notify.KeptByTmux(socket); kept != nil {
-				d.warn("notify", kept.Hint(), "the channel terminal, %s: %v", socket, kept)
+				d.warn("notify", render.HintOf(kept), "the channel terminal, %s: %v", socket, kept)
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"beckon/event/plainfile"
 	policy "beckon/event/policy/config"
 	"beckon/installer"
+	"beckon/render"
 	"beckon/render/notify"
 	"beckon/state/alert"
 
@@ -32,7 +33,7 @@ func (m *machine) notifyStep() step {
 	if m.hasDesktop() {
 		channel = alert.Desktop
 	} else if kept := notify.KeptByTmux(m.Getenv("TMUX")); kept != nil {
-		s.Then = kept.Error() + "; " + kept.Hint()
+		s.Then = kept.Error() + "; " + render.HintOf(kept)
 	}
 	is, list := m.Configured().Alert.Channels, []string{channel}
 	s.On = len(is) > 0
