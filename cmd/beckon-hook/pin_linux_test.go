@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,10 +59,8 @@ func TestPIN(t *testing.T) {
 			}
 		}, false, true},
 		"shown another call": {func(t *testing.T, _ []string, d request.Dir, a request.Answer) {
-			signedFor(t, d, a, secret, func(r map[string]any, payload []byte) []byte {
-				payload = []byte(strings.Replace(string(payload), "y <", "n <", 1))
-				r["digest"] = request.Digest(payload)
-				return payload
+			signedFor(t, d, a, secret, func(_ map[string]any, payload []byte) []byte {
+				return []byte(strings.Replace(string(payload), "y <", "n <", 1))
 			}, false)
 		}, false, true},
 		"shown as another tool's": {func(t *testing.T, _ []string, d request.Dir, a request.Answer) {
@@ -155,35 +155,27 @@ func signedFor(
 	change func(r map[string]any, payload []byte) []byte, back bool,
 ) {
 	t.Helper()
-	paths := []string{
-		filepath.Join(d.OpenDir(), a.Request, "offer.json"),
-		filepath.Join(d.OpenDir(), a.Request, "payload.json"),
-	}
-	write := func(files ...[]byte) {
-		for i, b := range files {
-			if err := os.WriteFile(paths[i], b, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	var was [2][]byte
-	for i, path := range paths {
-		b, err := os.ReadFile(path)
-		if err != nil {
+	path := filepath.Join(d.OpenDir(), a.Request, "offer.json")
+	write := func(path string, parts ...[]byte) {
+		if err := os.WriteFile(path, bytes.Join(parts, []byte("\n")), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		was[i] = b
 	}
-	var members map[string]any
-	if err := json.Unmarshal(was[0], &members); err != nil {
+	was, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	payload := change(members, was[1])
+	line, payload, _ := bytes.Cut(was, []byte("\n"))
+	var members map[string]any
+	if err := json.Unmarshal(line, &members); err != nil {
+		t.Fatal(err)
+	}
+	payload = change(members, payload)
 	head, err := json.Marshal(members)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(head, payload)
+	write(path, head, payload)
 	r := loaded(t, d, a.Request)
 	a.Digest = r.Digest
 	k, err := pin.Unlock(d, secret)
@@ -191,10 +183,19 @@ func signedFor(
 		t.Fatal(err)
 	}
 	k.Sign(r, &a)
-	if back {
-		write(was[:]...)
+	if !back {
+		if err := d.Give(a, time.Now()); err != nil {
+			t.Error(err)
+		}
+		return
 	}
-	if err := d.Give(a, time.Now()); err != nil {
-		t.Error(err)
+	write(path, was)
+	if err := d.Give(a, time.Now()); !errors.Is(err, request.ErrChanged) {
+		t.Errorf("the answer to another request: %v", err)
 	}
+	b, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(d.OpenDir(), a.Request, "answer.json"), b)
 }

@@ -27,8 +27,7 @@ import (
 
 // The files of a request, in a directory of its own.
 const (
-	headFile    = "offer.json"
-	payloadFile = "payload.json" // what the client sent, byte for byte
+	callFile    = "offer.json" // a line for the request; then what the client sent, byte for byte
 	answerFile  = "answer.json"
 	outcomeFile = "outcome.json"
 	shownFile   = "shown"  // a command has shown the whole request
@@ -71,7 +70,7 @@ func Digest(payload []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Make writes a request, sets its id, digest and sum, and removes the remains of old ones.
+// Make writes a request, sets its id and digest, and removes the remains of old ones.
 func (d Dir) Make(r *Request, now time.Time) error {
 	d.Sweep(now)
 	done, _ := os.ReadDir(d.done()) // none yet, or unreadable: nothing to remove
@@ -80,22 +79,19 @@ func (d Dir) Make(r *Request, now time.Time) error {
 			_ = os.RemoveAll(d.done(n.Name()))
 		}
 	}
-	r.ID, r.Digest = rand.Text(), Digest(r.Payload) // 130 random bits
+	r.ID = rand.Text() // 130 random bits
 	b, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	r.Sum = Digest(b)
-	// It is made under a name that no reader takes for a request's. The payload comes last, so that
-	// Sweep always finds whose it is.
+	b = append(append(b, '\n'), r.Payload...)
+	r.Digest = Digest(b)
+	// It is made under a name that no reader takes for a request's.
 	tmp := d.open("." + r.ID)
 	if err := os.MkdirAll(tmp, dirMode); err != nil {
 		return err
 	}
-	if err = os.WriteFile(filepath.Join(tmp, headFile), b, fileMode); err == nil {
-		err = os.WriteFile(filepath.Join(tmp, payloadFile), r.Payload, fileMode)
-	}
-	if err == nil {
+	if err = os.WriteFile(filepath.Join(tmp, callFile), b, fileMode); err == nil {
 		err = os.Rename(tmp, d.open(r.ID))
 	}
 	if err != nil {
@@ -105,7 +101,7 @@ func (d Dir) Make(r *Request, now time.Time) error {
 }
 
 // Load reads an open request. The error is ErrNone if no request has that id, that of ended if the
-// request is over, ErrChanged if its files are not as they were written.
+// request is over.
 func (d Dir) Load(id string) (Request, error) {
 	if !IsID(id) {
 		return Request{}, ErrNone
@@ -114,7 +110,7 @@ func (d Dir) Load(id string) (Request, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return r, err
 	}
-	if _, err := os.Stat(d.done(id)); err == nil || d.has(id, "") { // Close removes the payload first
+	if _, err := os.Stat(d.done(id)); err == nil || d.has(id, "") { // Close removes the call first
 		return r, d.ended(id)
 	}
 	return r, ErrNone
@@ -132,23 +128,14 @@ func (d Dir) ended(id string) error {
 	return ErrOver
 }
 
-// head reads a request without its payload.
-func head(dir string) (r Request, err error) {
-	b, err := plainfile.ReadFile(filepath.Join(dir, headFile))
-	if err == nil && (!jsonenc.Decode(string(b), &r) || r.Record == "" || r.Made == 0) {
+func read(dir string) (r Request, err error) {
+	b, err := plainfile.ReadFile(filepath.Join(dir, callFile))
+	line, payload, _ := bytes.Cut(b, []byte{'\n'})
+	if err == nil && (!jsonenc.Decode(string(line), &r) || r.Record == "" || r.Made == 0 ||
+		r.ID != strings.TrimPrefix(filepath.Base(dir), ".")) {
 		err = errors.New("reading the request: it is damaged")
 	}
-	r.Sum = Digest(b)
-	return r, err
-}
-
-func read(dir string) (r Request, err error) {
-	if r, err = head(dir); err == nil {
-		r.Payload, err = plainfile.ReadFile(filepath.Join(dir, payloadFile))
-	}
-	if err == nil && (r.ID != filepath.Base(dir) || Digest(r.Payload) != r.Digest) {
-		err = ErrChanged
-	}
+	r.Payload, r.Digest = payload, Digest(b)
 	return r, err
 }
 
@@ -193,7 +180,7 @@ func dead(dir string, r *Request, here evidence.Machine, now time.Time) bool {
 
 // stale reports whether nobody has touched the request in dir for a while.
 func stale(dir string, now time.Time) bool {
-	info, err := os.Stat(filepath.Join(dir, headFile))
+	info, err := os.Stat(filepath.Join(dir, callFile))
 	if err != nil {
 		info, err = os.Stat(dir)
 	}
@@ -209,7 +196,7 @@ func (d Dir) Sweep(now time.Time) {
 	here := evidence.ThisMachine()
 	for _, n := range names {
 		dir := d.open(n.Name())
-		r, err := head(dir)
+		r, err := read(dir)
 		switch {
 		case err != nil && !stale(dir, now) || err == nil && !dead(dir, &r, here, now):
 		case err == nil && IsID(n.Name()):
@@ -269,12 +256,12 @@ func (d Dir) Answer(r *Request, a Answer, unlock Unlock) (did string, err error)
 	return answers[r.Kind][a.Word], nil
 }
 
-// given returns a request whose sum was sum when it was made, and the user's answer to it.
-func (d Dir) given(id, sum string) (r Request, a Answer, err error) {
+// given returns a request whose digest was digest when it was made, and the user's answer to it.
+func (d Dir) given(id, digest string) (r Request, a Answer, err error) {
 	if r, err = d.Load(id); err != nil {
 		return r, a, err
 	}
-	if r.Sum != sum {
+	if r.Digest != digest {
 		return r, a, ErrChanged
 	}
 	a, _ = d.Answered(id)
@@ -319,7 +306,7 @@ func (d Dir) Close(id, why string) bool {
 	if !IsID(id) {
 		return false
 	}
-	_ = os.Remove(d.open(id, payloadFile)) // first, so that no kill leaves it behind
+	_ = os.Remove(d.open(id, callFile)) // first, so that no kill leaves it behind
 	if os.Rename(d.open(id), d.done(id)) != nil &&
 		(os.MkdirAll(d.done(), dirMode) != nil || os.Rename(d.open(id), d.done(id)) != nil) {
 		return false

@@ -93,7 +93,7 @@ type Request struct {
 	UseID   string       `json:"tool_use_id,omitempty"`
 	Tool    string       `json:"tool,omitempty"`
 	Hash    string       `json:"hash,omitempty"` // as in event.Tool
-	Digest  string       `json:"digest"`         // of Payload
+	Digest  string       `json:"digest"`         // of its file, and so of all that is shown of it
 	Cwd     string       `json:"cwd,omitempty"`
 	Project string       `json:"project,omitempty"`
 	Host    string       `json:"host,omitempty"`
@@ -107,8 +107,6 @@ type Request struct {
 
 	// Payload is what the client sent, byte for byte.
 	Payload []byte `json:"-"`
-	// Sum is the digest of what the file says of the request, and so of all that is shown of it.
-	Sum string `json:"-"`
 }
 
 // Input returns the exact input of the call.
@@ -387,5 +385,5 @@ func (a Answer) signed(r *Request) []byte {
 	var read Answer
 	_ = json.Unmarshal(b, &read)
 	b, _ = json.Marshal(read)
-	return append([]byte("beckon answer "+r.Sum+"\n"), b...)
+	return append([]byte("beckon answer "+r.Digest+"\n"), b...)
 }

@@ -120,14 +120,18 @@ func TestRefusedAnswers(t *testing.T) {
 func TestAlteredPayload(t *testing.T) {
 	d, now := In(t.TempDir()), time.Now()
 	o := made(t, d, Permission, write, now)
-	if err := os.WriteFile(d.open(o.ID, payloadFile), []byte(`{"tool_name":"Bash"}`), fileMode); err != nil {
+	was, err := os.ReadFile(d.open(o.ID, callFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(d.open(o.ID, callFile), append(was, ' '), fileMode); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Give(allow(o), now); !errors.Is(err, ErrChanged) {
 		t.Errorf("got %v", err)
 	}
-	if list, _ := d.List(now); len(list) != 0 {
-		t.Errorf("it is still offered: %v", list)
+	if _, _, err := d.given(o.ID, o.Digest); !errors.Is(err, ErrChanged) {
+		t.Errorf("the process that waits got %v", err)
 	}
 }
 
@@ -144,7 +148,7 @@ func TestRequestsOfTheDead(t *testing.T) {
 	if err := d.Give(allow(o), now); !errors.Is(err, ErrOver) {
 		t.Errorf("got %v", err)
 	}
-	for _, dir := range []string{d.open(o.ID), d.done(o.ID, payloadFile)} {
+	for _, dir := range []string{d.open(o.ID), d.done(o.ID, callFile)} {
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("%s is still there", dir)
 		}
@@ -167,7 +171,7 @@ func TestHalfMade(t *testing.T) {
 	if err := os.Rename(d.open(half.ID), tmp); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(tmp, headFile), b, fileMode); err != nil {
+	if err := os.WriteFile(filepath.Join(tmp, callFile), b, fileMode); err != nil {
 		t.Fatal(err)
 	}
 	if d.Sweep(now); d.hasFiles(t) {
@@ -207,7 +211,7 @@ func TestClosed(t *testing.T) {
 	if err := d.Give(allow(o), now); !errors.Is(err, ErrOver) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := os.Stat(d.done(o.ID, payloadFile)); err == nil {
+	if _, err := os.Stat(d.done(o.ID, callFile)); err == nil {
 		t.Error("the payload is kept")
 	}
 	made(t, d, Permission, write, now.Add(2*kept))
@@ -248,7 +252,7 @@ func TestPrivate(t *testing.T) {
 	if err := d.Give(allow(o), now); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []string{headFile, payloadFile, answerFile} {
+	for _, f := range []string{callFile, answerFile} {
 		if info, err := os.Stat(d.open(o.ID, f)); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", f, info, err)
 		}

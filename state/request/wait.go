@@ -83,7 +83,7 @@ func (r *Request) Of(c *state.Call) bool {
 
 // waiter waits at a request.
 type waiter struct {
-	Request  // without its payload
+	Request
 	st       *store.Store
 	dir      Dir
 	registry string // the client's record of its session, empty if unknown
@@ -94,9 +94,9 @@ type waiter struct {
 	beaten   time.Time // when the request's file was last touched
 }
 
-// Wait waits at the request id, whose Sum was sum when it was made, and returns it with the user's
+// Wait waits at the request id, whose digest was digest when it was made, and returns it with the user's
 // answer; without one why says why. It calls notify, once, when the user is to be notified of it.
-func Wait(st *store.Store, id, sum string, getenv func(string) string, notify func()) (
+func Wait(st *store.Store, id, digest string, getenv func(string) string, notify func()) (
 	r Request, a Answer, why string,
 ) {
 	w, err := begin(st, id, getenv)
@@ -117,7 +117,7 @@ func Wait(st *store.Store, id, sum string, getenv func(string) string, notify fu
 	if !answered {
 		return r, a, why
 	}
-	if r, a, err = w.dir.given(id, sum); err != nil {
+	if r, a, err = w.dir.given(id, digest); err != nil {
 		st.Log(fmt.Errorf("refusing an answer: %w", err))
 		why = "the answer was refused: " + err.Error()
 	}
@@ -126,8 +126,8 @@ func Wait(st *store.Store, id, sum string, getenv func(string) string, notify fu
 
 func begin(st *store.Store, id string, getenv func(string) string) (*waiter, error) {
 	dir := In(st.Dir)
-	r, err := head(dir.open(id))
-	r.ID = id
+	r, err := read(dir.open(id))
+	r.Payload = nil // it may be large, and the wait long
 	w := &waiter{Request: r, st: st, dir: dir, parent: os.Getppid(), beaten: time.Now()}
 	if at := evidence.RegistryDir(getenv); at != "" && r.Client.Pid > 0 {
 		w.registry = filepath.Join(at, strconv.Itoa(r.Client.Pid)+".json")
@@ -149,7 +149,7 @@ func (w *waiter) look(now time.Time) (answered bool, why string) {
 	}
 	if now.Sub(w.beaten) >= beat {
 		w.beaten = now
-		_ = os.Chtimes(w.dir.open(w.ID, headFile), now, now) // it only tells others that this process lives
+		_ = os.Chtimes(w.dir.open(w.ID, callFile), now, now) // it only tells others that this process lives
 	}
 	s, err := w.st.Load(store.KeyOf(w.Record))
 	switch {

@@ -47,7 +47,7 @@ func newHeld(t *testing.T, change func(offer map[string]any)) *held {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.write(headFile, b)
+	h.write(callFile, b)
 	return h
 }
 

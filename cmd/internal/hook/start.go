@@ -27,7 +27,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// waitFlag, before a request's id and sum, makes beckon-hook wait for its answer.
+// waitFlag, before a request's id and digest, makes beckon-hook wait for its answer.
 const waitFlag = "--wait"
 
 // Start is beckon-hook's entry. Without a policy it only observes. Rules that may concern the event
@@ -78,9 +78,9 @@ func Start(args []string, stdin, stdout, stderr *os.File, getenv func(string) st
 }
 
 // wait waits at a request and has the answer given to the client. Without an answer it is
-// silent, and the session's own dialog decides. sum is the request's, which stays on the command
+// silent, and the session's own dialog decides. digest is the request's, which stays on the command
 // line: files may be changed while it waits.
-func wait(id, sum string, stdout, stderr io.Writer, getenv func(string) string) (code int) {
+func wait(id, digest string, stdout, stderr io.Writer, getenv func(string) string) (code int) {
 	var fault error // not printed: the client would take a trace for an answer
 	defer Guard(&fault)
 	dir, err := store.Dir(getenv)
@@ -97,7 +97,7 @@ func wait(id, sum string, stdout, stderr io.Writer, getenv func(string) string) 
 		request.In(st.Dir).Close(id, request.WhyStopped)
 		os.Exit(0)
 	}()
-	r, a, why := request.Wait(st, id, sum, getenv, func() {
+	r, a, why := request.Wait(st, id, digest, getenv, func() {
 		if err := StartBeckon(st.Dir, []string{"notify", "ask", id}); err != nil {
 			st.Log(errors.New("notifying of a request: " + err.Error()))
 		}

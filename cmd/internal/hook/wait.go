@@ -69,7 +69,7 @@ func (f *invocation) becomeWaiter(r *request.Request, stdout io.Writer) (code in
 		_, err := io.WriteString(stdout, "{\"held\":true}\n")
 		f.log(err)
 	}
-	if code, ok = Become(home.Beside("beckon-hook"), []string{waitFlag, r.ID, r.Sum}); !ok {
+	if code, ok = Become(home.Beside("beckon-hook"), []string{waitFlag, r.ID, r.Digest}); !ok {
 		dir.Close(r.ID, "the program beckon-hook is not there")
 	}
 	return code, ok

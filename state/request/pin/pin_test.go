@@ -12,7 +12,7 @@ import (
 
 func TestPIN(t *testing.T) {
 	d := request.In(t.TempDir())
-	r := &request.Request{ID: "ID", Digest: "d", Sum: "s"}
+	r := &request.Request{ID: "ID", Digest: "d"}
 	a := request.Answer{Request: "ID", Digest: "d", Word: request.Allow, Message: "a\xffb", By: "kim",
 		Choices: map[string]string{"Which?": "<one>", "And?": "two"}, From: request.Terminal}
 	if d.HasPIN() || d.Verify(r, &a) != nil {
@@ -58,7 +58,7 @@ func TestPIN(t *testing.T) {
 			t.Errorf("%s changed, and it counts", name)
 		}
 	}
-	if d.Verify(&request.Request{ID: "ID", Digest: "d", Sum: "other"}, &a) == nil {
+	if d.Verify(&request.Request{ID: "ID", Digest: "other"}, &a) == nil {
 		t.Error("the request changed, and it counts")
 	}
 	public := base64.StdEncoding.EncodeToString(make([]byte, ed25519.PublicKeySize))
