@@ -71,9 +71,9 @@ func Main(
 	if getenv = a.Env(getenv); !Policied(getenv) && !a.Waits() && !a.Refused() {
 		return observe(a, stdin, stdout, getenv, nil)
 	}
-	f := invocation{args: a, getenv: getenv, start: time.Now(), st: store.Open(dir), starter: starter}
+	f := invocation{args: a, getenv: getenv, ev: policy.Event{At: time.Now()}, st: store.Open(dir), starter: starter}
 	f.environ = os.Environ()
-	f.dialect, _ = wire.DialectOf(a.Agent)
+	f.ev.Dialect, _ = wire.DialectOf(a.Agent)
 	f.safely(f.load) // without a policy the event is still folded
 	if starter == nil && (a.Waits() || a.Refused()) && f.loaded.Starts(event.KindOf(a.Agent, a.Event)) {
 		if code, ok := becomeHook(args); ok {
@@ -135,22 +135,14 @@ type invocation struct {
 	getenv  func(string) string
 	environ []string // for programs that the policy starts
 	starter Starter  // nil if nothing can be started
-	start   time.Time
 	st      *store.Store
-	payload []byte // translated to Claude Code's names, which the policy uses
-	raw     []byte // as the agent gave it
-	dialect wire.Dialect
+	ev      policy.Event // what is known of it so far; its ID is that of another policy's question, or empty
 	e       event.Event
 	alien   bool // the event could not be parsed: it is judged but not folded
 	sources policy.Sources
 	loaded  policy.Loaded
 	covers  trust.Coverage
-	dir     string        // where commands run, if not where the agent works
-	http    bool          // the answer goes out over HTTP
-	hops    int           // policies that have passed the question on
 	session state.Session // after the event is folded
-	busy    bool          // too much is running: only rules answer, everything else counts as failed
-	asked   string        // the name of a question from another policy; empty for this machine's own invocations
 
 	given atomic.Bool  // the answer is being given, or has been
 	exit  atomic.Int32 // the exit code that goes with it
@@ -177,11 +169,11 @@ func (f *invocation) read(stdin io.Reader) (err error) {
 	if err := json.NewDecoder(stdin).Decode(&payload); err != nil {
 		return errors.New("it is no JSON, or not whole")
 	}
-	f.payload, f.raw = payload, payload
-	f.e, err = event.Parse(f.args.Agent, f.args.Event, f.payload)
-	if !f.dialect.Native() {
+	f.ev.Payload, f.ev.Given = payload, payload
+	f.e, err = event.Parse(f.args.Agent, f.args.Event, f.ev.Payload)
+	if !f.ev.Dialect.Native() {
 		if err == nil {
-			f.payload, err = f.dialect.Payload(&f.e, f.raw)
+			f.ev.Payload, err = f.ev.Dialect.Payload(&f.e, f.ev.Given)
 		}
 		return err
 	}
@@ -220,7 +212,7 @@ func (f *invocation) refusal(reason string, err error) policy.Result {
 		return policy.Result{Allowed: true}
 	}
 	v := wire.Verdict{Decision: wire.Deny, Reason: fmt.Sprintf("refused: "+reason, err)}
-	return policy.Result{Verdict: v, Answer: f.dialect.Translate(f.e.Kind, v, f.http, f.raw)}
+	return policy.Result{Verdict: v, Answer: f.ev.Dialect.Translate(f.e.Kind, v, f.ev.HTTP, f.ev.Given)}
 }
 
 // load reads what is in force.
@@ -242,7 +234,7 @@ func (f *invocation) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	known := false
 	fold := func() {
 		var err error
-		res, err = Fold(f.st, f.args, &e, f.getenv, f.start)
+		res, err = Fold(f.st, f.args, &e, f.getenv, f.ev.At)
 		f.session, known = res.After, f.folded(err)
 	}
 	ends := e.Kind == event.Stop || e.Kind == event.SubagentStop
@@ -312,9 +304,8 @@ func (f *invocation) foldDecision(r policy.Result, record string, wait time.Dura
 
 // decided returns what the answer changes about the session and the client does not report.
 func (f *invocation) decided(r policy.Result) *state.Decided {
-	d := &state.Decided{Event: f.e.Kind, Of: event.MillisOf(f.start), AgentID: f.e.AgentID,
-		UseID: f.e.Tool.UseID, Tool: f.e.Tool.Name, Hash: f.e.Tool.Hash}
-	if c := asked(&f.session, &f.e); c != nil && f.e.Kind == event.PermissionRequest && !f.dialect.Native() {
+	d := decisionAbout(&f.e, event.MillisOf(f.ev.At))
+	if c := asked(&f.session, &f.e); c != nil && f.e.Kind == event.PermissionRequest && !f.ev.Dialect.Native() {
 		d.UseID, d.Hash = c.UseID, c.Hash
 	}
 	switch {
@@ -329,7 +320,7 @@ func (f *invocation) decided(r policy.Result) *state.Decided {
 	case f.e.Kind == event.PermissionRequest && r.Verdict.Decision == wire.Allow:
 		d.Word = state.WordAllowed
 	case f.e.Kind == event.PreToolUse && r.Verdict.Input != nil:
-		payload, err := f.dialect.Rewritten(f.raw, r.Verdict.Input)
+		payload, err := f.ev.Dialect.Rewritten(f.ev.Given, r.Verdict.Input)
 		if err != nil {
 			return nil
 		}

@@ -1,12 +1,9 @@
 package hook
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"os"
-	"strconv"
+	"crypto/rand"
 
 	"beckon/event"
 	"beckon/event/policy"
@@ -27,51 +24,39 @@ func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result)
 	}()
 	defer Guard(&fault)
 	dir := f.sources.State
-	ev = policy.Event{
-		Kind:       f.e.Kind,
-		Payload:    f.payload,
-		Dialect:    f.dialect,
-		Given:      f.raw,
-		At:         f.start,
-		ID:         f.id(),
-		Home:       f.sources.Home,
-		ProjectDir: f.getenv("CLAUDE_PROJECT_DIR"),
-		Dir:        f.dir,
-		HTTP:       f.http,
-		Hops:       f.hops,
-	}
+	ev = f.ev
+	ev.Kind, ev.ID = f.e.Kind, f.id()
+	ev.Home, ev.ProjectDir = f.sources.Home, f.getenv("CLAUDE_PROJECT_DIR")
 	switch {
 	case f.starter == nil:
 		ev.Skip = "nothing can be started here"
 	case f.starter.Inside(f.getenv, dir):
 		ev.Skip = "inside a handler"
-	case f.busy:
-		ev.Fault = errors.New("too much runs already")
-	case f.asked == "" && f.starts() && !dir.Claim(&f.e, f.payload, f.args.Via, f.start):
+	case ev.Fault == nil && f.ev.ID == "" && f.starts() && !dir.Claim(&f.e, f.ev.Payload, f.args.Via, f.ev.At):
 		ev.Skip = "another copy of this invocation runs it"
 	}
 	ev.Warn = func(warnings []string) []string {
 		if ctx.Err() != nil {
 			return nil // nobody would see them
 		}
-		due := dir.Due(f.e.SessionID, f.loaded.Notices(), onceASession, f.start)
-		return append(due, dir.Due(f.e.SessionID, warnings, remindAfter, f.start)...)
+		due := dir.Due(f.e.SessionID, f.loaded.Notices(), onceASession, f.ev.At)
+		return append(due, dir.Due(f.e.SessionID, warnings, remindAfter, f.ev.At)...)
 	}
-	if f.asked == "" {
+	if f.ev.ID == "" {
 		ev.Once = f
 	}
 	if f.starter != nil {
 		f.starter.Prepare(f.loaded.Hooks, f.e.Kind, f.environ, dir)
 	}
 	hooks := f.loaded.Hooks
-	if f.e.FromClient && !f.dialect.Native() { // Qwen sends it between two batches of tools: not written by the user
+	if f.e.FromClient && !f.ev.Dialect.Native() { // Qwen sends it between two batches of tools: not written by the user
 		hooks = nil
 	}
 	r = policy.Engine{Hooks: hooks}.Trigger(ctx, ev)
 	if f.e.Kind == event.PreToolUse && r.Verdict.Decision == wire.Silence && dir.Allows() {
 		if by, ok := f.take(); ok && by.Client {
 			r.Verdict.Decision, r.Verdict.Reason = wire.Allow, "the user allowed this call once"
-			r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.http, f.raw)
+			r.Answer = f.ev.Dialect.Translate(f.e.Kind, r.Verdict, f.ev.HTTP, f.ev.Given)
 		}
 	}
 	if ctx.Err() != nil {
@@ -83,7 +68,7 @@ func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result)
 
 // call identifies a refused call, so that the user can allow it, by all but its description.
 func (f *invocation) call() string {
-	p := gjson.ParseBytes(f.payload)
+	p := gjson.ParseBytes(f.ev.Payload)
 	tool := p.Get("tool_name").Str
 	var input []byte
 	p.Get("tool_input").ForEach(func(name, value gjson.Result) bool {
@@ -96,7 +81,7 @@ func (f *invocation) call() string {
 }
 
 func (f *invocation) take() (trust.Refused, bool) {
-	return f.sources.State.Take(f.call(), gjson.GetBytes(f.payload, "tool_use_id").Str, f.start)
+	return f.sources.State.Take(f.call(), gjson.GetBytes(f.ev.Payload, "tool_use_id").Str, f.ev.At)
 }
 
 // Take reports whether the user allowed the call although the policy refused it.
@@ -107,8 +92,8 @@ func (f *invocation) Take() bool {
 
 // code returns a new code for a refused call; empty if it cannot be stored.
 func (f *invocation) code(r trust.Refused) string {
-	r.Call, r.Tool, r.Subject = f.call(), gjson.GetBytes(f.payload, "tool_name").Str, policy.SubjectOf(f.payload)
-	code, err := f.sources.State.Refuse(r, f.start)
+	r.Call, r.Tool, r.Subject = f.call(), gjson.GetBytes(f.ev.Payload, "tool_name").Str, policy.SubjectOf(f.ev.Payload)
+	code, err := f.sources.State.Refuse(r, f.ev.At)
 	f.log(err)
 	return code
 }
@@ -122,16 +107,8 @@ func (f *invocation) WithCode(reason string) string {
 	return "The user can allow this call once, in a terminal: beckon policy allow " + code
 }
 
-// id identifies the invocation. It contains pid and time, so no two share one.
-func (f *invocation) id() string {
-	if f.asked != "" {
-		return f.asked
-	}
-	h := sha256.New()
-	h.Write(f.payload)
-	h.Write(strconv.AppendInt(strconv.AppendInt(nil, f.start.UnixNano(), 10), int64(os.Getpid()), 10))
-	return "evt_" + hex.EncodeToString(h.Sum(nil))[:24]
-}
+// id identifies the invocation.
+func (f *invocation) id() string { return cmp.Or(f.ev.ID, "evt_"+rand.Text()) }
 
 // after stores the decision in the trace, and what the policies cover.
 func (f *invocation) after(ev policy.Event, r policy.Result) {
@@ -139,12 +116,12 @@ func (f *invocation) after(ev policy.Event, r policy.Result) {
 	if r.Traceable() {
 		f.log(dir.Trace(policy.EntryOf(ev, r)))
 	}
-	if f.asked != "" {
+	if f.ev.ID != "" {
 		return
 	}
 	covered := func() (map[string]trust.Needs, []byte) { return f.loaded.Events(), f.loaded.Flat() }
 	if len(f.loaded.Notices()) > 0 {
 		covered = nil
 	}
-	f.log(dir.Cover(f.covers, covered, f.start))
+	f.log(dir.Cover(f.covers, covered, f.ev.At))
 }

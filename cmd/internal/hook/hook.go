@@ -231,17 +231,8 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 	if !ok {
 		return nil
 	}
-	d := &state.Decided{
-		Event:   e.Kind,
-		Of:      e.At,
-		AgentID: e.AgentID,
-		Tool:    e.Tool.Name,
-		UseID:   e.Tool.UseID,
-		Hash:    e.Tool.Hash,
-		Word:    state.WordHalted,
-		By:      by.By,
-		From:    by.From,
-	}
+	d := decisionAbout(e, e.At)
+	d.Word, d.By, d.From = state.WordHalted, by.By, by.From
 	now, err := FoldDecided(st, res.After.Record(), d, 0)
 	if err != nil {
 		st.Log(err)
@@ -255,6 +246,11 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 	}
 	client, _ := wire.DialectOf(event.ClaudeCode)
 	return client.Translate(e.Kind, v, false, nil).Stdout
+}
+
+// decisionAbout returns a decision about the call of an event of that time, without its word.
+func decisionAbout(e *event.Event, at event.Millis) *state.Decided {
+	return &state.Decided{Event: e.Kind, Of: at, AgentID: e.AgentID, Tool: e.Tool.Name, UseID: e.Tool.UseID, Hash: e.Tool.Hash}
 }
 
 // FoldDecided folds a decision about a call into the record of its session. wait is as in store.Update.

@@ -17,8 +17,8 @@ func TestPostedFromElsewhere(t *testing.T) {
 	for _, home := range []string{u.dir, "relative", ""} {
 		s := Serve(u.store(), run.Starter{}, func(name string) string { return map[string]string{"HOME": home}[name] })
 		f, err := s.invocation(wire.Posted{Foreign: true}, payload)
-		if err != nil || !filepath.IsAbs(f.dir) {
-			t.Errorf("with the home %q commands run in %q, %v", home, f.dir, err)
+		if err != nil || !filepath.IsAbs(f.ev.Dir) {
+			t.Errorf("with the home %q commands run in %q, %v", home, f.ev.Dir, err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"beckon/event"
 	"beckon/event/home"
+	"beckon/event/policy"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
 	"beckon/state/evidence"
@@ -46,7 +47,7 @@ func (s *Served) Ask(ctx context.Context, q wire.Posted) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.asked = cmp.Or(asked.ID, "question")
+	f.ev.ID = cmp.Or(asked.ID, "question")
 	f.load()
 	ev, r := f.ask(ctx)
 	f.after(ev, r)
@@ -64,7 +65,7 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 		return nil, note
 	}
 	f.args.Event, f.args.Via = string(f.e.Kind), "http"
-	f.http, f.start = true, q.At.Time()
+	f.ev.HTTP, f.ev.At = true, q.At.Time()
 	f.load()
 	ev, r := f.ask(ctx)
 	f.after(ev, r)
@@ -82,9 +83,10 @@ func (s *Served) invocation(q wire.Posted, payload []byte) (*invocation, error) 
 	if q.Hops > maxHops {
 		return nil, errors.New("policies ask each other in a circle")
 	}
-	f := &invocation{
-		args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: os.Environ(), starter: s.starter,
-		start: time.Now(), st: s.st, payload: payload, hops: q.Hops, busy: q.Busy,
+	f := &invocation{args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: os.Environ(), starter: s.starter,
+		st: s.st, ev: policy.Event{At: time.Now(), Payload: payload, Hops: q.Hops}}
+	if q.Busy {
+		f.ev.Fault = errors.New("too much runs already") // only rules answer
 	}
 	var err error
 	if f.e, err = event.Parse(q.Agent, q.Event, payload); err != nil {
@@ -96,12 +98,18 @@ func (s *Served) invocation(q wire.Posted, payload []byte) (*invocation, error) 
 		project = ""
 	}
 	if q.Foreign || !private(f.e.Cwd) || project != "" && !private(project) {
-		if f.dir = home.Dir(s.getenv); !filepath.IsAbs(f.dir) {
-			f.dir = string(filepath.Separator) // an empty one would mean the event's own
+		if f.ev.Dir = home.Dir(s.getenv); !filepath.IsAbs(f.ev.Dir) {
+			f.ev.Dir = string(filepath.Separator) // an empty one would mean the event's own
 		}
 	}
 	f.getenv = home.WithVar(f.getenv, "CLAUDE_PROJECT_DIR", project)
 	return f, nil
+}
+
+// private reports whether a directory exists and nobody but the user and root can write there.
+func private(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && filepath.IsAbs(dir) && info.IsDir() && !Shared(dir)
 }
 
 // ProjectAt returns the project of a directory: by a policy at or above it, else by git.

@@ -17,6 +17,7 @@ import (
 	"beckon/event"
 	"beckon/event/agents"
 	"beckon/event/home"
+	"beckon/event/policy"
 	"beckon/event/policy/rule"
 	"beckon/event/policy/trust"
 	"beckon/event/policy/wire"
@@ -107,7 +108,7 @@ func wait(id, digest string, stdout, stderr io.Writer, getenv func(string) strin
 		request.In(st.Dir).Close(id, why)
 		return 0
 	}
-	f := invocation{getenv: getenv, start: time.Now(), st: st}
+	f := invocation{getenv: getenv, ev: policy.Event{At: time.Now()}, st: st}
 	return f.give(&r, &a, stdout, stderr)
 }
 

@@ -5,7 +5,6 @@ package hook
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -21,16 +20,6 @@ func Become(path string, args []string) (code int, ok bool) {
 // detached starts a process in a session of its own: a client ends its hooks' process group.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// private reports whether a directory belongs to the user and only they can write to it.
-func private(dir string) bool {
-	info, err := os.Stat(dir)
-	if err != nil || !filepath.IsAbs(dir) || !info.IsDir() {
-		return false
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(owner.Uid) == os.Getuid() && !open(info, owner)
-}
-
 // Shared reports whether anyone but the user and root may write to a file.
 func Shared(path string) bool {
 	info, err := os.Stat(path)
@@ -38,16 +27,11 @@ func Shared(path string) bool {
 		return false
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
-	return ok && (int(owner.Uid) != os.Getuid() && owner.Uid != 0 || open(info, owner))
-}
-
-// open reports whether anyone but the owner may write.
-func open(info fs.FileInfo, owner *syscall.Stat_t) bool {
 	others := fs.FileMode(0o022)
-	if owner.Gid == owner.Uid { // the user's own group, which umask 002 lets write
+	if ok && owner.Gid == owner.Uid { // the user's own group, which umask 002 lets write
 		others = 0o002
 	}
-	return info.Mode().Perm()&others != 0
+	return ok && (int(owner.Uid) != os.Getuid() && owner.Uid != 0 || info.Mode().Perm()&others != 0)
 }
 
 func sleep(d time.Duration) {

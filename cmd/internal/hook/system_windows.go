@@ -2,7 +2,6 @@ package hook
 
 import (
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -26,12 +25,6 @@ func Become(path string, args []string) (code int, ok bool) {
 func detached() *syscall.SysProcAttr {
 	const detachedProcess = 0x00000008
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
-}
-
-// private reports whether a directory exists; the system's rules for profiles say who may write there.
-func private(dir string) bool {
-	info, err := os.Stat(dir)
-	return err == nil && filepath.IsAbs(dir) && info.IsDir()
 }
 
 // Shared reports whether anyone else may write to a file, which its mode does not show on Windows.

@@ -31,7 +31,7 @@ func (f *invocation) asks(r policy.Result) bool {
 		!r.Allowed || r.Halts || r.Verdict.Decision == wire.Allow {
 		return false
 	}
-	_, away := request.In(f.st.Dir).IsAway(f.start)
+	_, away := request.In(f.st.Dir).IsAway(f.ev.At)
 	return f.e.AgentID == "" || away
 }
 
@@ -40,7 +40,7 @@ func (f *invocation) wait(out []byte, stdout io.Writer) int {
 	r := f.request(request.KindOf(f.e.Tool.Name))
 	// A second entry for the same event must not ask a second time. Each has its own process, so
 	// the first of them to come here asks, whichever was folded first.
-	if r.UseID == "" || trust.In(f.st.Dir).First("ask\x00"+r.Session+"\x00"+r.UseID, f.start) {
+	if r.UseID == "" || trust.In(f.st.Dir).First("ask\x00"+r.Session+"\x00"+r.UseID, f.ev.At) {
 		if code, ok := f.becomeWaiter(&r, stdout); ok {
 			return code
 		}
@@ -60,12 +60,12 @@ func (f *invocation) becomeWaiter(r *request.Request, stdout io.Writer) (code in
 	}
 	if r.Headless && r.Kind != request.Reply { // it has no dialog to notice
 		set, err := alert.Read(alert.ConfigPath(f.getenv))
-		if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, r.Kind.Alert()) && !set.Silent(f.start) {
+		if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, r.Kind.Alert()) && !set.Silent(f.ev.At) {
 			err = dir.Notify(r.ID, set.Channels)
 		}
 		f.log(err)
 	}
-	if r.Kind != request.Reply && !f.dialect.Native() { // its plugin does not wait for this
+	if r.Kind != request.Reply && !f.ev.Dialect.Native() { // its plugin does not wait for this
 		_, err := io.WriteString(stdout, "{\"held\":true}\n")
 		f.log(err)
 	}
@@ -78,7 +78,7 @@ func (f *invocation) becomeWaiter(r *request.Request, stdout io.Writer) (code in
 // request returns the request for the event.
 func (f *invocation) request(kind request.Kind) request.Request {
 	s := &f.session
-	made := event.MillisOf(f.start)
+	made := event.MillisOf(f.ev.At)
 	wait, err := request.ReadWait(alert.ConfigPath(f.getenv))
 	f.log(err)
 	r := request.Request{
@@ -97,7 +97,7 @@ func (f *invocation) request(kind request.Kind) request.Request {
 		Made:     made,
 		Expires:  made + event.Millis(wait.Milliseconds()),
 		Headless: s.Headless(),
-		Payload:  f.payload,
+		Payload:  f.ev.Payload,
 	}
 	if c := asked(s, &f.e); c != nil {
 		r.UseID, r.Hash = c.UseID, c.Hash
@@ -124,7 +124,7 @@ func asked(s *state.Session, e *event.Event) (newest *state.Call) {
 
 // waitForReply waits for a reply at the end of a turn, which a headless client does not outlive.
 func waitForReply(st *store.Store, a Args, stdin io.Reader, getenv func(string) string) int {
-	f := invocation{args: a, getenv: getenv, start: time.Now(), st: st}
+	f := invocation{args: a, getenv: getenv, ev: policy.Event{At: time.Now()}, st: st}
 	late := time.AfterFunc(stdinWait, func() { os.Exit(0) })
 	headless := strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk")
 	if err := f.read(stdin); err != nil || f.alien || f.e.SessionID == "" || headless {
@@ -148,8 +148,8 @@ func (f *invocation) give(o *request.Request, a *request.Answer, stdout, stderr 
 		return 2 // what wakes the model
 	}
 	var err error
-	f.args.Event, f.payload, f.raw = o.Event, o.Payload, o.Payload
-	f.dialect, _ = wire.DialectOf(cmp.Or(o.Agent, event.ClaudeCode))
+	f.args.Event, f.ev.Payload, f.ev.Given = o.Event, o.Payload, o.Payload
+	f.ev.Dialect, _ = wire.DialectOf(cmp.Or(o.Agent, event.ClaudeCode))
 	f.getenv = Args{Agent: o.Agent}.Env(f.getenv)
 	if f.e, err = event.Parse("", o.Event, o.Payload); err != nil {
 		dir.Close(o.ID, "it could not be read: "+err.Error())
@@ -170,7 +170,7 @@ func (f *invocation) give(o *request.Request, a *request.Answer, stdout, stderr 
 	word := state.WordAllowed
 	if r.Allowed {
 		r.Verdict = verdict(o, a, r.Verdict)
-		r.Answer = f.dialect.Translate(f.e.Kind, r.Verdict, f.http, f.raw)
+		r.Answer = f.ev.Dialect.Translate(f.e.Kind, r.Verdict, f.ev.HTTP, f.ev.Given)
 	}
 	_, err = stdout.Write(r.Answer.Stdout)
 	why := unsaid(err)
@@ -240,7 +240,7 @@ func (f *invocation) answered(o *request.Request, a *request.Answer, word string
 // trace records the answer with the policy's decisions.
 func (f *invocation) trace(ev policy.Event, r policy.Result, o *request.Request, a *request.Answer) {
 	if ev.Kind == "" {
-		ev = policy.Event{Kind: f.e.Kind, Payload: f.payload, At: f.start, ID: f.id()}
+		ev = policy.Event{Kind: f.e.Kind, Payload: f.ev.Payload, At: f.ev.At, ID: f.id()}
 	}
 	e := policy.EntryOf(ev, r)
 	e.ToolUseID = o.UseID
