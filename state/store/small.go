@@ -21,9 +21,12 @@ const (
 	maxMeter     = 4 << 10   // bytes; ours have about 200
 )
 
-// Log appends err to the log file. A
+// Log appends err to the log file, unless it is nil, or ErrBusy: then the event is kept elsewhere. A
 // logging library would cost the hook 40 page faults at every start. Errors contain no text of a payload.
 func (st *Store) Log(err error) {
+	if err == nil || errors.Is(err, ErrBusy) {
+		return
+	}
 	line := jsonenc.Str([]byte{'{'}, "level", "error")
 	line = jsonenc.Int(line, "pid", int64(os.Getpid()))
 	line = jsonenc.Str(line, "error", err.Error())

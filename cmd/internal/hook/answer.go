@@ -202,7 +202,7 @@ func (f *invocation) unread(err error, stdout, stderr io.Writer) (code int) {
 	}
 	_, errOut := stdout.Write(a.Stdout)
 	_, errErr := stderr.Write(a.Stderr)
-	f.log(errors.Join(errOut, errErr))
+	f.st.Log(errors.Join(errOut, errErr))
 	return a.ExitCode
 }
 
@@ -235,7 +235,8 @@ func (f *invocation) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	fold := func() {
 		var err error
 		res, err = Fold(f.st, f.args, &e, f.getenv, f.ev.At)
-		f.session, known = res.After, f.folded(err)
+		f.st.Log(err)
+		f.session, known = res.After, err == nil
 	}
 	ends := e.Kind == event.Stop || e.Kind == event.SubagentStop
 	if !f.alien && !ends {
@@ -256,7 +257,7 @@ func (f *invocation) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	}
 	_, err := stdout.Write(out)
 	_, errStderr := stderr.Write(result.Answer.Stderr)
-	f.log(errors.Join(err, errStderr))
+	f.st.Log(errors.Join(err, errStderr))
 	f.safely(func() { f.after(ev, result) })
 	return result.Answer.ExitCode
 }
@@ -272,8 +273,10 @@ func (f *invocation) settle(r policy.Result, res *store.Result, e *event.Event, 
 	if !known { // the lock is held: one wait for it is enough
 		wait = 1
 	}
-	if now, decided, err := f.foldDecision(r, cmp.Or(res.After.Record(), f.e.SessionID), wait); decided {
-		res.After, known = now.After, f.folded(err) && known
+	if d := f.decided(r); d != nil {
+		now, err := FoldDecided(f.st, cmp.Or(res.After.Record(), f.e.SessionID), d, wait)
+		f.st.Log(err)
+		res.After, known = now.After, err == nil && known
 	}
 	if known {
 		out = follow(f.st, f.args, out, res, e, f.getenv, time.Now())
@@ -285,21 +288,9 @@ func (f *invocation) settle(r policy.Result, res *store.Result, e *event.Event, 
 // safely logs a panic in do.
 func (f *invocation) safely(do func()) {
 	var fault error
-	defer func() { f.log(fault) }()
+	defer func() { f.st.Log(fault) }()
 	defer Guard(&fault)
 	do()
-}
-
-// foldDecision folds the decision into the event's record, if it changes anything.
-func (f *invocation) foldDecision(r policy.Result, record string, wait time.Duration) (
-	res store.Result, decided bool, err error,
-) {
-	d := f.decided(r)
-	if d == nil {
-		return res, false, nil
-	}
-	res, err = FoldDecided(f.st, record, d, wait)
-	return res, true, err
 }
 
 // decided returns what the answer changes about the session and the client does not report.
@@ -333,18 +324,4 @@ func (f *invocation) decided(r policy.Result) *state.Decided {
 		return nil
 	}
 	return d
-}
-
-// folded reports whether a fold has a result despite err.
-func (f *invocation) folded(err error) bool {
-	if err != nil && !errors.Is(err, store.ErrBusy) { // busy: it is spooled
-		f.st.Log(err)
-	}
-	return err == nil
-}
-
-func (f *invocation) log(err error) {
-	if err != nil {
-		f.st.Log(err)
-	}
 }

@@ -18,7 +18,7 @@ func (f *invocation) ask(ctx context.Context) (ev policy.Event, r policy.Result)
 	var fault error
 	defer func() {
 		if fault != nil {
-			f.log(fault)
+			f.st.Log(fault)
 			r = f.refusal("beckon could not ask the policy (%v), which applies to this event", fault)
 		}
 	}()
@@ -94,7 +94,7 @@ func (f *invocation) Take() bool {
 func (f *invocation) code(r trust.Refused) string {
 	r.Call, r.Tool, r.Subject = f.call(), gjson.GetBytes(f.ev.Payload, "tool_name").Str, policy.SubjectOf(f.ev.Payload)
 	code, err := f.sources.State.Refuse(r, f.ev.At)
-	f.log(err)
+	f.st.Log(err)
 	return code
 }
 
@@ -114,7 +114,7 @@ func (f *invocation) id() string { return cmp.Or(f.ev.ID, "evt_"+rand.Text()) }
 func (f *invocation) after(ev policy.Event, r policy.Result) {
 	dir := f.sources.State
 	if r.Traceable() {
-		f.log(dir.Trace(policy.EntryOf(ev, r)))
+		f.st.Log(dir.Trace(policy.EntryOf(ev, r)))
 	}
 	if f.ev.ID != "" {
 		return
@@ -123,5 +123,5 @@ func (f *invocation) after(ev policy.Event, r policy.Result) {
 	if len(f.loaded.Notices()) > 0 {
 		covered = nil
 	}
-	f.log(dir.Cover(f.covers, covered, f.ev.At))
+	f.st.Log(dir.Cover(f.covers, covered, f.ev.At))
 }

@@ -96,11 +96,7 @@ func within(getenv func(string) string, lost string, do func(*store.Store) error
 	}
 	st := store.Open(dir)
 	defer watch(func() { st.Log(errors.New(lost + " within " + Deadline.String())) })()
-	defer func() {
-		if err != nil && !errors.Is(err, store.ErrBusy) { // busy: it is spooled
-			st.Log(err)
-		}
-	}()
+	defer func() { st.Log(err) }()
 	defer Guard(&err)
 	err = do(st)
 }
@@ -234,9 +230,7 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 	d := decisionAbout(e, e.At)
 	d.Word, d.By, d.From = state.WordHalted, by.By, by.From
 	now, err := FoldDecided(st, res.After.Record(), d, 0)
-	if err != nil {
-		st.Log(err)
-	} else {
+	if st.Log(err); err == nil {
 		res.After = now.After
 	}
 	reason := "stopped by " + cmp.Or(by.By, "the user") + ", through beckon"

@@ -73,8 +73,10 @@ func (s *Served) Answer(ctx context.Context, q wire.Posted) (answer []byte, note
 		return r.Answer.Stdout, note
 	}
 	return r.Answer.Stdout, func() {
-		_, _, err := f.foldDecision(r, f.e.SessionID, 0)
-		f.folded(err)
+		if d := f.decided(r); d != nil {
+			_, err := FoldDecided(f.st, f.e.SessionID, d, 0)
+			f.st.Log(err)
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ func (f *invocation) wait(out []byte, stdout io.Writer) int {
 		}
 	}
 	_, err := stdout.Write(out)
-	f.log(err)
+	f.st.Log(err)
 	return 0
 }
 
@@ -55,7 +55,7 @@ func (f *invocation) wait(out []byte, stdout io.Writer) int {
 func (f *invocation) becomeWaiter(r *request.Request, stdout io.Writer) (code int, ok bool) {
 	dir := request.In(f.st.Dir)
 	if err := dir.Make(r, time.Now()); err != nil {
-		f.log(fmt.Errorf("making a request: %w", err))
+		f.st.Log(fmt.Errorf("making a request: %w", err))
 		return 0, false
 	}
 	if r.Headless && r.Kind != request.Reply { // it has no dialog to notice
@@ -63,11 +63,11 @@ func (f *invocation) becomeWaiter(r *request.Request, stdout io.Writer) (code in
 		if err == nil && len(set.Channels) > 0 && slices.Contains(set.On, r.Kind.Alert()) && !set.Silent(f.ev.At) {
 			err = dir.Notify(r.ID, set.Channels)
 		}
-		f.log(err)
+		f.st.Log(err)
 	}
 	if r.Kind != request.Reply && !f.ev.Dialect.Native() { // its plugin does not wait for this
 		_, err := io.WriteString(stdout, "{\"held\":true}\n")
-		f.log(err)
+		f.st.Log(err)
 	}
 	if code, ok = Become(home.Beside("beckon-hook"), []string{waitFlag, r.ID, r.Digest}); !ok {
 		dir.Close(r.ID, "the program beckon-hook is not there")
@@ -80,7 +80,7 @@ func (f *invocation) request(kind request.Kind) request.Request {
 	s := &f.session
 	made := event.MillisOf(f.ev.At)
 	wait, err := request.ReadWait(alert.ConfigPath(f.getenv))
-	f.log(err)
+	f.st.Log(err)
 	r := request.Request{
 		Kind:     kind,
 		Agent:    f.args.Agent,
@@ -234,7 +234,7 @@ func (f *invocation) answered(o *request.Request, a *request.Answer, word string
 		d.Text = strings.TrimSpace(a.Message)
 	}
 	_, err := FoldDecided(f.st, o.Record, d, 0)
-	f.folded(err)
+	f.st.Log(err)
 }
 
 // trace records the answer with the policy's decisions.
@@ -253,5 +253,5 @@ func (f *invocation) trace(ev policy.Event, r policy.Result, o *request.Request,
 		Decision: wire.Decision(a.Word),
 		Reason:   trust.Kept(strings.TrimSuffix(reason, ": ")),
 	})
-	f.log(trust.In(f.st.Dir).Trace(e))
+	f.st.Log(trust.In(f.st.Dir).Trace(e))
 }
