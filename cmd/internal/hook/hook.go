@@ -244,7 +244,8 @@ func Halt(st *store.Store, res *store.Result, e *event.Event) []byte {
 
 // decisionAbout returns a decision about the call of an event of that time, without its word.
 func decisionAbout(e *event.Event, at event.Millis) *state.Decided {
-	return &state.Decided{Event: e.Kind, Of: at, AgentID: e.AgentID, Tool: e.Tool.Name, UseID: e.Tool.UseID, Hash: e.Tool.Hash}
+	t := &e.Tool
+	return &state.Decided{Event: e.Kind, Of: at, AgentID: e.AgentID, Tool: t.Name, UseID: t.UseID, Hash: t.Hash}
 }
 
 // FoldDecided folds a decision about a call into the record of its session. wait is as in store.Update.

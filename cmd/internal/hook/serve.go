@@ -85,8 +85,8 @@ func (s *Served) invocation(q wire.Posted, payload []byte) (*invocation, error) 
 	if q.Hops > maxHops {
 		return nil, errors.New("policies ask each other in a circle")
 	}
-	f := &invocation{args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: os.Environ(), starter: s.starter,
-		st: s.st, ev: policy.Event{At: time.Now(), Payload: payload, Hops: q.Hops}}
+	f := &invocation{args: Args{Agent: q.Agent, Event: q.Event}, getenv: s.getenv, environ: os.Environ(),
+		starter: s.starter, st: s.st, ev: policy.Event{At: time.Now(), Payload: payload, Hops: q.Hops}}
 	if q.Busy {
 		f.ev.Fault = errors.New("too much runs already") // only rules answer
 	}
