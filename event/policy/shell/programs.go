@@ -248,7 +248,7 @@ func marked(c *Command, p Place, rest []string, add func(nested)) {
 		signs = " \n;|&"
 	}
 	for i, w := range rest {
-		if slices.ContainsFunc(c.Programs(), func(q Place) bool {
+		if !liner && slices.ContainsFunc(c.Programs(), func(q Place) bool {
 			return q.At == p.At+1+i && (In(textual, q.Name) || In(Shells, q.Name) || In(Languages, q.Name))
 		}) {
 			return
