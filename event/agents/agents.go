@@ -99,8 +99,8 @@ const out = "hookSpecificOutput."
 
 // Says of answers that several agents accept.
 var (
-	blockSays    = []Say{{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}
-	decisionSays = []Say{
+	BlockSays    = []Say{{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"}}
+	DecisionSays = []Say{
 		{When: Always, Path: out + "hookEventName", Value: `"PermissionRequest"`},
 		{When: Deny, Path: out + "decision.behavior", Value: `"deny"`, Reason: out + "decision.message"},
 		{When: Allow, Path: out + "decision.behavior", Value: `"allow"`},

@@ -53,7 +53,7 @@ var codex = Agent{
 			{When: Context, Path: out + "additionalContext", Value: Text},
 			{When: System, Path: "systemMessage", Value: Text},
 		}},
-		{Event: "PermissionRequest", Means: "PermissionRequest", Says: decisionSays[:3]},
+		{Event: "PermissionRequest", Means: "PermissionRequest", Says: DecisionSays[:3]},
 		{Event: "PostToolUse", Means: "PostToolUse", Says: []Say{
 			{When: Always, Path: out + "hookEventName", Value: `"PostToolUse"`},
 			{When: Deny, Path: "decision", Value: `"block"`, Reason: "reason"},
@@ -61,6 +61,6 @@ var codex = Agent{
 		}},
 		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: promptSays},
 		{Event: "SessionStart", Means: "SessionStart", Says: startSays},
-		{Event: "Stop", Means: "Stop", Says: blockSays},
+		{Event: "Stop", Means: "Stop", Says: BlockSays},
 	},
 }

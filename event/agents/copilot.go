@@ -76,7 +76,7 @@ var copilot = Agent{
 		{Event: "postToolUse", Means: "PostToolUse", Says: copilotSays},
 		{Event: "userPromptSubmitted", Means: "UserPromptSubmit", Says: copilotSays},
 		{Event: "sessionStart", Means: "SessionStart", Says: copilotSays[1:]},
-		{Event: "agentStop", Means: "Stop", Says: blockSays},
+		{Event: "agentStop", Means: "Stop", Says: BlockSays},
 	},
 }
 

@@ -45,13 +45,13 @@ var qwen = Agent{
 			{When: Ask, Path: out + "permissionDecision", Value: `"ask"`, Reason: out + "permissionDecisionReason"},
 			{When: Halt, Path: "continue", Value: "false", Reason: "stopReason"},
 		}},
-		{Event: "PermissionRequest", Means: "PermissionRequest", Says: decisionSays},
+		{Event: "PermissionRequest", Means: "PermissionRequest", Says: DecisionSays},
 		{Event: "PostToolUse", Means: "PostToolUse", Says: []Say{
 			{When: Always, Path: out + "hookEventName", Value: `"PostToolUse"`},
 			{When: Context, Path: out + "additionalContext", Value: Text},
 		}},
 		{Event: "UserPromptSubmit", Means: "UserPromptSubmit", Says: promptSays},
 		{Event: "SessionStart", Means: "SessionStart", Says: startSays},
-		{Event: "Stop", Means: "Stop", Says: blockSays},
+		{Event: "Stop", Means: "Stop", Says: BlockSays},
 	},
 }

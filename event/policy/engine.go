@@ -82,7 +82,7 @@ type Result struct {
 type HookResult struct {
 	Hook    *config.Hook
 	Outcome wire.Outcome
-	Skipped string // why it did not run: "disabled", "rules only", ...
+	Skipped string // why it did not run: "rules only", ...
 	Rewrote []byte // the tool input that the hook returned
 	Failed  error  // the fail mode decided instead
 }
@@ -105,8 +105,6 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 		switch {
 		case h.Event != ev.Kind || !h.Takes(ev.Payload):
 			continue
-		case !h.Enabled:
-			res.Skipped = "disabled"
 		case h.Runs():
 			res.Skipped = ev.Skip
 		}
@@ -148,7 +146,12 @@ type run struct {
 	contract wire.Rules
 	results  []HookResult
 	notes    []string
-	allowed  bool // once, by the user
+	warnings []string // name the handlers that failed
+	allowed  bool     // once, by the user
+
+	v        wire.Verdict // see merge
+	reasons  []string     // of the strongest decision so far
+	declined bool         // a hook declines what an MCP server asks
 }
 
 // seen returns c as rules see it, under each name that its tool may have, the agent's own first.
@@ -231,7 +234,7 @@ func (r *run) evaluateRule(res *HookResult, seen *rule.Call) {
 func (r *run) approved(h *config.Hook, seen *rule.Call) bool {
 	approves := func(h *config.Hook) bool {
 		is := h.Spec.Rule
-		return is != nil && is.Decision == wire.Allow && h.Enabled && !h.Observe && h.Applies(seen)
+		return is != nil && is.Decision == wire.Allow && !h.Observe && h.Applies(seen)
 	}
 	if !approves(h) {
 		return false

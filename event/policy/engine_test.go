@@ -278,7 +278,7 @@ func TestAllowApprovesOnlyWhenItMay(t *testing.T) {
 		{config.Hook{Level: config.Global, Type: config.Command}, wire.Outcome{Decision: wire.Allow, Raw: clients}, true},
 		{config.Hook{Level: config.Project, Type: config.Command}, wire.Outcome{Decision: wire.Allow, Raw: clients}, false},
 	} {
-		c.h.Event, c.h.Enabled, c.h.Handler = event.PreToolUse, true, says(c.o)
+		c.h.Event, c.h.Handler = event.PreToolUse, says(c.o)
 		r := trigger(t, NewEngine([]*config.Hook{&c.h}), event.PreToolUse, bash)
 		if got := len(r.Answer.Stdout) > 0; got != c.want {
 			t.Errorf("%+v: %s", c.h, r.Answer.Stdout)
@@ -332,7 +332,7 @@ func TestFaultAtAHook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &config.Hook{ID: "a", Event: event.PreToolUse, Type: config.BuiltIn, If: p, Enabled: true, FailClosed: true} // a rule without a rule
+	h := &config.Hook{ID: "a", Event: event.PreToolUse, Type: config.BuiltIn, If: p, FailClosed: true} // a rule without a rule
 	if r := trigger(t, NewEngine([]*config.Hook{h}), event.PreToolUse, bash); r.Allowed || r.Results[0].Failed == nil {
 		t.Errorf("got %+v", r)
 	}
@@ -346,7 +346,7 @@ func TestProjectAnswersNoElicitation(t *testing.T) {
 		want   bool
 	}{{config.Global, "accept", true}, {config.Project, "accept", false}, {config.Project, "decline", true}, {config.Project, "cancel", true}} {
 		raw := []byte(`{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"` + c.action + `","content":{"a":1}}}`)
-		e := NewEngine([]*config.Hook{{ID: "a", Event: event.Elicitation, Type: config.Command, Level: c.level, Enabled: true, Handler: says(wire.Outcome{Raw: raw})}})
+		e := NewEngine([]*config.Hook{{ID: "a", Event: event.Elicitation, Type: config.Command, Level: c.level, Handler: says(wire.Outcome{Raw: raw})}})
 		got := string(trigger(t, e, event.Elicitation, `{"hook_event_name":"Elicitation"}`).Answer.Stdout)
 		if strings.Contains(got, c.action) != c.want || strings.Contains(got, "content") && c.level == config.Project {
 			t.Errorf("%s %s: %s", c.level, c.action, got)

@@ -103,7 +103,7 @@ func (l Loaded) Events() map[string]trust.Needs {
 func (l Loaded) Flat() []byte {
 	var rules []rule.Rule
 	for _, h := range l.Hooks {
-		if h.Event != event.PreToolUse || !h.Enabled {
+		if h.Event != event.PreToolUse {
 			continue
 		}
 		if h.Spec.Rule == nil {
@@ -118,7 +118,7 @@ func (l Loaded) Flat() []byte {
 
 // Starts reports whether an event of that kind may start a process or request.
 func (l Loaded) Starts(k event.Kind) bool {
-	return slices.ContainsFunc(l.Hooks, func(h *config.Hook) bool { return h.Event == k && h.Runs() && h.Enabled })
+	return slices.ContainsFunc(l.Hooks, func(h *config.Hook) bool { return h.Event == k && h.Runs() })
 }
 
 // Load reads what is in force: of a file with an error its last good version, or what was trusted.
@@ -282,7 +282,7 @@ func (l Loaded) MayRefuse(k event.Kind) bool {
 	c := wire.RulesOf(k)
 	return c.Refuse != wire.NoWay && !c.Loops && slices.ContainsFunc(l.Hooks, func(h *config.Hook) bool {
 		rule := h.Spec.Rule
-		return h.Event == k && h.Enabled && !h.Observe &&
+		return h.Event == k && !h.Observe &&
 			(h.FailClosed || rule != nil && rule.Decision.Rank() > wire.Allow.Rank())
 	})
 }

@@ -16,46 +16,35 @@ import (
 
 // merge combines the hooks' answers: the strongest decision wins, with the reasons of all that made it.
 func (r *run) merge() Result {
-	m := merging{run: r}
-	m.recheck()
+	r.recheck()
 	for i := range r.results {
-		m.add(&r.results[i])
+		r.add(&r.results[i])
 	}
-	m.stop()
-	m.once()
-	m.v.Reason = strings.Join(m.reasons, "\n")
-	if m.v.Decision == wire.Deny {
-		m.v.Input = nil
+	r.stop()
+	r.once()
+	r.v.Reason = strings.Join(r.reasons, "\n")
+	if r.v.Decision == wire.Deny {
+		r.v.Input = nil
 	}
-	if r.ev.Warn != nil && m.contract.System {
-		m.v.System = append(m.v.System, r.ev.Warn(m.warnings)...)
+	if r.ev.Warn != nil && r.contract.System {
+		r.v.System = append(r.v.System, r.ev.Warn(r.warnings)...)
 	}
-	a := r.ev.Dialect.Translate(r.ev.Kind, m.sent(), r.ev.HTTP, r.ev.Given)
+	a := r.ev.Dialect.Translate(r.ev.Kind, r.sent(), r.ev.HTTP, r.ev.Given)
 	for _, what := range a.Dropped {
 		r.notes = append(r.notes, fmt.Sprintf("%s cannot be answered with: %s", r.ev.Kind, what))
 	}
-	refused := m.v.Decision == wire.Deny && m.contract.Over(r.ev.HTTP).Refuse != wire.NoWay
-	texts := len(m.v.Context) > 0 && m.contract.Context
-	return Result{Allowed: !refused, Verdict: m.v, Answer: a, Results: r.results, Notes: r.notes, Warnings: m.warnings,
-		Halts: m.v.Halt && m.contract.Halt, GoesOn: m.contract.Loops && !m.v.Halt && (refused || texts)}
-}
-
-// merging is the state of merge.
-type merging struct {
-	*run
-	v       wire.Verdict
-	reasons []string // of the strongest decision so far
-	// warnings name the handlers that failed.
-	warnings []string
-	declined bool // a hook declines what an MCP server asks
+	refused := r.v.Decision == wire.Deny && r.contract.Over(r.ev.HTTP).Refuse != wire.NoWay
+	texts := len(r.v.Context) > 0 && r.contract.Context
+	return Result{Allowed: !refused, Verdict: r.v, Answer: a, Results: r.results, Notes: r.notes, Warnings: r.warnings,
+		Halts: r.v.Halt && r.contract.Halt, GoesOn: r.contract.Loops && !r.v.Halt && (refused || texts)}
 }
 
 // recheck evaluates the rules for the final input, which they have not seen if it was rewritten. Their answers
 // to the original call stand, unless they say more about the final one. Of the approvals those stand that are for
 // the final input: of rules that match it, of the hook that produced it, and of later ones.
-func (m *merging) recheck() {
+func (r *run) recheck() {
 	last := -1
-	for i, res := range m.results {
+	for i, res := range r.results {
 		if res.Rewrote != nil {
 			last = i
 		}
@@ -63,16 +52,16 @@ func (m *merging) recheck() {
 	if last < 0 {
 		return
 	}
-	seen := m.seen(m.call)
-	for i := range m.results {
-		res := &m.results[i]
+	seen := r.seen(r.call)
+	for i := range r.results {
+		res := &r.results[i]
 		h, is := res.Hook, res.Hook.Spec.Rule
 		switch {
-		case is == nil && i < last && res.Success() && !h.Observe && m.decision(res) == wire.Allow:
-			m.notes = append(m.notes, h.Name()+" approved another input than the final one")
+		case is == nil && i < last && res.Success() && !h.Observe && r.decision(res) == wire.Allow:
+			r.notes = append(r.notes, h.Name()+" approved another input than the final one")
 			res.Outcome.Decision = wire.Silence
-		case is != nil && h.Enabled:
-			if now := m.rule(h, seen); is.Decision == wire.Allow || now.exceeds(*res) {
+		case is != nil:
+			if now := r.rule(h, seen); is.Decision == wire.Allow || now.exceeds(*res) {
 				*res = now
 			}
 		}
@@ -80,54 +69,54 @@ func (m *merging) recheck() {
 }
 
 // add adds one hook's answer.
-func (m *merging) add(res *HookResult) {
+func (r *run) add(res *HookResult) {
 	h := res.Hook
 	if res.Skipped != "" || h.Observe {
 		return
 	}
 	if res.Failed == nil {
-		res.Failed = m.unfit(res)
+		res.Failed = r.unfit(res)
 	}
 	if res.Failed != nil {
-		m.failed(res)
+		r.failed(res)
 		return
 	}
 	o := res.Outcome
-	if m.cannotAsk(o.Decision) {
+	if r.cannotAsk(o.Decision) {
 		o.Reason = strings.TrimSpace(
-			o.Reason + " You are to be asked about it, which " + m.ev.Dialect.Name() + " cannot do, so it is refused.",
+			o.Reason + " You are to be asked about it, which " + r.ev.Dialect.Name() + " cannot do, so it is refused.",
 		)
 	}
-	m.decide(h, m.decision(res), o.Reason)
+	r.decide(h, r.decision(res), o.Reason)
 	if res.Rewrote != nil {
-		m.v.Input = res.Rewrote
+		r.v.Input = res.Rewrote
 	}
 	if o.Decision == wire.Warn {
 		o.Context = tagged(h, o.Reason)
 	}
 	if o.Context != "" {
-		m.v.Context = append(m.v.Context, o.Context)
+		r.v.Context = append(r.v.Context, o.Context)
 	}
 	if o.System != "" {
-		m.v.System = append(m.v.System, o.System)
+		r.v.System = append(r.v.System, o.System)
 	}
-	m.others(h, o.Raw)
+	r.others(h, o.Raw)
 }
 
 // unfit returns an error for an answer that the event cannot express: such a hook failed.
-func (m *merging) unfit(res *HookResult) error {
+func (r *run) unfit(res *HookResult) error {
 	o := res.Outcome
-	if d := m.ev.Dialect; !d.Native() && o.UpdatedInput != nil && res.Rewrote == nil && !o.Decision.Refuses() {
-		return fmt.Errorf("it rewrites the input, which %s cannot at %s", d.Name(), m.contract.Kind)
+	if d := r.ev.Dialect; !d.Native() && o.UpdatedInput != nil && res.Rewrote == nil && !o.Decision.Refuses() {
+		return fmt.Errorf("it rewrites the input, which %s cannot at %s", d.Name(), r.contract.Kind)
 	}
 	switch o.Decision {
 	case wire.Ask:
-		if !m.contract.Ask && m.contract.Refuse != wire.ByRequest && !m.cannotAsk(o.Decision) { // the user is asked already
-			return fmt.Errorf("it asks the user, which %s cannot", m.contract.Kind)
+		if !r.contract.Ask && r.contract.Refuse != wire.ByRequest && !r.cannotAsk(o.Decision) { // the user is asked already
+			return fmt.Errorf("it asks the user, which %s cannot", r.contract.Kind)
 		}
 	case wire.Modify:
 		if res.Rewrote == nil && o.Raw == nil {
-			return fmt.Errorf("it rewrites the input, which %s cannot", m.contract.Kind)
+			return fmt.Errorf("it rewrites the input, which %s cannot", r.contract.Kind)
 		}
 	case wire.Silence, wire.Continue, wire.Allow, wire.Warn, wire.Deny, wire.Block:
 	default:
@@ -138,14 +127,14 @@ func (m *merging) unfit(res *HookResult) error {
 
 // decision returns what a hook's answer counts as. An allow is "no objection" unless the user lets the
 // hook approve, or it answers in the client's own format.
-func (m *merging) decision(res *HookResult) wire.Decision {
+func (r *run) decision(res *HookResult) wire.Decision {
 	o, h := res.Outcome, res.Hook
 	switch {
-	case o.Decision == wire.Block, m.cannotAsk(o.Decision):
+	case o.Decision == wire.Block, r.cannotAsk(o.Decision):
 		return wire.Deny
 	case o.Decision != wire.Allow:
 		return o.Decision
-	case h.Level == config.Project, !m.contract.Allow, m.ev.Dialect.Types(m.ev.Given), len(m.seen(m.call)) > 1:
+	case h.Level == config.Project, !r.contract.Allow, r.ev.Dialect.Types(r.ev.Given), len(r.seen(r.call)) > 1:
 		return wire.Silence
 	case h.Grant, o.Raw != nil:
 		return wire.Allow
@@ -154,14 +143,14 @@ func (m *merging) decision(res *HookResult) wire.Decision {
 }
 
 // decide lets d replace the strongest decision so far, or join it.
-func (m *merging) decide(h *config.Hook, d wire.Decision, reason string) {
-	switch now := m.v.Decision.Rank(); {
+func (r *run) decide(h *config.Hook, d wire.Decision, reason string) {
+	switch now := r.v.Decision.Rank(); {
 	case d.Rank() == 0 || d.Rank() < now:
 		return
 	case d.Rank() > now:
-		m.v.Decision, m.reasons = d, nil
+		r.v.Decision, r.reasons = d, nil
 	}
-	m.reasons = append(m.reasons, tagged(h, reason))
+	r.reasons = append(r.reasons, tagged(h, reason))
 }
 
 // tagged returns a reason with the name of its hook.
@@ -170,12 +159,12 @@ func tagged(h *config.Hook, reason string) string {
 }
 
 // failed applies the fail mode for a hook that failed.
-func (m *merging) failed(res *HookResult) {
+func (r *run) failed(res *HookResult) {
 	h, mode := res.Hook, wire.Silence
 	if rule := h.Spec.Rule; rule != nil && !res.says() { // a rule that could not be evaluated applies
-		if d := rule.Decision; d.Refuses() || m.cannotAsk(d) {
+		if d := rule.Decision; d.Refuses() || r.cannotAsk(d) {
 			mode = wire.Deny
-		} else if d == wire.Ask && m.contract.Ask {
+		} else if d == wire.Ask && r.contract.Ask {
 			mode = d
 		}
 	}
@@ -184,22 +173,22 @@ func (m *merging) failed(res *HookResult) {
 	}
 	switch mode {
 	case wire.Silence:
-		m.warnings = append(m.warnings, "policy "+h.Name()+" did not work and let it pass: "+res.Failed.Error())
+		r.warnings = append(r.warnings, "policy "+h.Name()+" did not work and let it pass: "+res.Failed.Error())
 	case wire.Ask:
-		m.decide(h, mode, "the policy could not be asked, so you are: "+res.Failed.Error())
+		r.decide(h, mode, "the policy could not be asked, so you are: "+res.Failed.Error())
 	default:
-		m.decide(h, mode, "the policy could not be asked, and without it this is refused: "+res.Failed.Error())
+		r.decide(h, mode, "the policy could not be asked, and without it this is refused: "+res.Failed.Error())
 	}
 }
 
 // sent returns the verdict for the client, which tells the agent and the user of a rewritten call.
-func (m *merging) sent() wire.Verdict {
-	v := m.v
+func (r *run) sent() wire.Verdict {
+	v := r.v
 	if v.Input == nil {
 		return v
 	}
 	var who []string
-	for _, res := range m.results {
+	for _, res := range r.results {
 		if res.Rewrote != nil {
 			text := "policy " + res.Hook.Name()
 			if res.Outcome.Reason != "" {
@@ -209,8 +198,8 @@ func (m *merging) sent() wire.Verdict {
 		}
 	}
 	text := "This call was changed before it ran (" + strings.Join(who, "; ") + "). " +
-		changes(gjson.GetBytes(m.ev.Payload, "tool_input"), gjson.ParseBytes(m.v.Input))
-	if m.contract.Context {
+		changes(gjson.GetBytes(r.ev.Payload, "tool_input"), gjson.ParseBytes(r.v.Input))
+	if r.contract.Context {
 		v.Context = append(slices.Clip(v.Context), text)
 	}
 	v.System = append(slices.Clip(v.System), text)
@@ -236,63 +225,63 @@ func changes(before, after gjson.Result) string {
 }
 
 // stop lets the agent stop eventually. A refusal keeps it going, as does a text for it: once in a row.
-func (m *merging) stop() {
-	kept := m.v.Decision == wire.Deny || len(m.v.Context) > 0
-	if !m.contract.Loops || !kept || !gjson.GetBytes(m.ev.Payload, "stop_hook_active").Bool() {
+func (r *run) stop() {
+	kept := r.v.Decision == wire.Deny || len(r.v.Context) > 0
+	if !r.contract.Loops || !kept || !gjson.GetBytes(r.ev.Payload, "stop_hook_active").Bool() {
 		return
 	}
-	m.notes = append(m.notes, "it was kept from stopping already, and may stop")
-	m.v.System = append(m.v.System, m.reasons...)
-	m.v.Decision, m.reasons, m.v.Context = wire.Silence, nil, nil
+	r.notes = append(r.notes, "it was kept from stopping already, and may stop")
+	r.v.System = append(r.v.System, r.reasons...)
+	r.v.Decision, r.reasons, r.v.Context = wire.Silence, nil, nil
 }
 
 // once lets a refused call pass that the user allowed, but for hooks that ask; for others it says how.
-func (m *merging) once() {
+func (r *run) once() {
 	switch {
-	case m.v.Decision != wire.Deny || !m.leftToUser():
-	case m.allowedOnce():
-		m.notes = append(m.notes, "refused, and allowed once by the user")
-		m.v.Decision, m.reasons = wire.Silence, nil
-		for _, res := range m.results {
-			if res.Success() && !res.Hook.Observe && res.Outcome.Decision == wire.Ask && !m.cannotAsk(wire.Ask) {
-				m.decide(res.Hook, wire.Ask, res.Outcome.Reason)
+	case r.v.Decision != wire.Deny || !r.leftToUser():
+	case r.allowedOnce():
+		r.notes = append(r.notes, "refused, and allowed once by the user")
+		r.v.Decision, r.reasons = wire.Silence, nil
+		for _, res := range r.results {
+			if res.Success() && !res.Hook.Observe && res.Outcome.Decision == wire.Ask && !r.cannotAsk(wire.Ask) {
+				r.decide(res.Hook, wire.Ask, res.Outcome.Reason)
 			}
 		}
 	default:
-		if how := m.ev.Once.WithCode(strings.Join(m.reasons, "\n")); how != "" {
-			m.reasons = append(m.reasons, how)
+		if how := r.ev.Once.WithCode(strings.Join(r.reasons, "\n")); how != "" {
+			r.reasons = append(r.reasons, how)
 		}
 	}
 }
 
 // others copies the members of the client's own JSON that need no decision. The last hook's count.
-func (m *merging) others(h *config.Hook, raw []byte) {
+func (r *run) others(h *config.Hook, raw []byte) {
 	if raw == nil {
 		return
 	}
 	v := gjson.ParseBytes(raw)
 	if v.Get("continue").Type == gjson.False {
 		reason := cmp.Or(v.Get("stopReason").String(), "the work is ended without a reason (policy "+h.Name()+")")
-		m.v.Halt, m.v.HaltReason = true, strings.TrimSpace(m.v.HaltReason+"\n"+reason)
+		r.v.Halt, r.v.HaltReason = true, strings.TrimSpace(r.v.HaltReason+"\n"+reason)
 	}
-	m.v.Terminal += v.Get("terminalSequence").String()
+	r.v.Terminal += v.Get("terminalSequence").String()
 	v.Get("hookSpecificOutput").ForEach(func(key, value gjson.Result) bool {
 		name := key.Str
 		switch {
-		case m.contract.Refuse == wire.ByAction && !m.mayReply(h, name, value.Str):
+		case r.contract.Refuse == wire.ByAction && !r.mayReply(h, name, value.Str):
 		case name == "permissionDecision" && value.Str == "defer":
-			m.notes = append(m.notes, h.Name()+" defers, which counts as silence")
+			r.notes = append(r.notes, h.Name()+" defers, which counts as silence")
 		case slices.Contains(decided, name):
 		case name == "decision":
-			m.v.Interrupt, m.v.UpdatedPermissions = json.RawMessage(value.Get("interrupt").Raw), nil
+			r.v.Interrupt, r.v.UpdatedPermissions = json.RawMessage(value.Get("interrupt").Raw), nil
 			if h.Level != config.Project {
-				m.v.UpdatedPermissions = json.RawMessage(value.Get("updatedPermissions").Raw)
+				r.v.UpdatedPermissions = json.RawMessage(value.Get("updatedPermissions").Raw)
 			}
 		default:
-			if m.v.Extra == nil {
-				m.v.Extra = map[string]json.RawMessage{}
+			if r.v.Extra == nil {
+				r.v.Extra = map[string]json.RawMessage{}
 			}
-			m.v.Extra[name] = json.RawMessage(value.Raw)
+			r.v.Extra[name] = json.RawMessage(value.Raw)
 		}
 		return true
 	})
@@ -303,13 +292,13 @@ var decided = strings.Fields("hookEventName permissionDecision permissionDecisio
 
 // mayReply reports whether a hook may give that answer to an MCP server's request. A decline wins; an
 // accept answers in the user's place, which a project may not.
-func (m *merging) mayReply(h *config.Hook, name, value string) bool {
+func (r *run) mayReply(h *config.Hook, name, value string) bool {
 	switch {
 	case name == "content" || name == "action" && value == "accept":
-		return h.Level != config.Project && !m.declined
+		return h.Level != config.Project && !r.declined
 	case name == "action":
-		m.declined = true
-		delete(m.v.Extra, "content")
+		r.declined = true
+		delete(r.v.Extra, "content")
 	}
 	return true
 }

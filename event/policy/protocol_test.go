@@ -169,7 +169,7 @@ func TestDirectoryOfCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hooks := []*config.Hook{{ID: "where", Event: event.UserPromptSubmit, Type: config.Command, Enabled: true, Spec: config.Spec{Command: "pwd -P", Convention: config.Client}}}
+	hooks := []*config.Hook{{ID: "where", Event: event.UserPromptSubmit, Type: config.Command, Spec: config.Spec{Command: "pwd -P", Convention: config.Client}}}
 	handlers.Starter{}.Prepare(hooks, event.UserPromptSubmit, os.Environ(), "")
 	ev := Event{Kind: event.UserPromptSubmit, Dir: dir, Payload: []byte(`{"session_id":"s","hook_event_name":"UserPromptSubmit","cwd":"/","prompt":"x"}`)}
 	r := NewEngine(hooks).Trigger(context.Background(), ev)

@@ -18,7 +18,7 @@ type Option func(*config.Hook)
 // Its approval counts. Only tests have handlers that come from no file.
 func (e *Engine) Register(k event.Kind, run wire.Handler, options ...Option) string {
 	h := &config.Hook{ID: "program-" + strconv.Itoa(len(e.Hooks)+1), Event: k, Type: "program", Level: "program",
-		Enabled: true, Grant: true, Handler: run}
+		Grant: true, Handler: run}
 	for _, o := range options {
 		o(h)
 	}

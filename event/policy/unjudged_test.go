@@ -13,7 +13,7 @@ import (
 // A rule that cannot be evaluated because of a fault does not let the call pass.
 func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 	for _, d := range []wire.Decision{wire.Deny, wire.Ask} {
-		h := &config.Hook{ID: "a", Event: event.PreToolUse, Type: config.BuiltIn, Enabled: true,
+		h := &config.Hook{ID: "a", Event: event.PreToolUse, Type: config.BuiltIn,
 			Spec: config.Spec{Rule: &config.Rule{Decision: d}}}
 		res := HookResult{Hook: h}
 		func() {

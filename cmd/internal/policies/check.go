@@ -124,9 +124,6 @@ func show(a *cli.App, h *config.Hook) {
 		on += " if " + h.If.Text
 	}
 	var marks []string
-	if !h.Enabled {
-		marks = append(marks, "off")
-	}
 	if h.Observe {
 		marks = append(marks, "observes")
 	}

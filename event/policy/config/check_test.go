@@ -60,10 +60,10 @@ func TestCheckIsQuiet(t *testing.T) {
 
 // A rule that allowed on a condition of an earlier release allows nothing; one that refused covers more.
 func TestGoneConditions(t *testing.T) {
-	for decision, enabled := range map[string]bool{"allow": false, "deny": true} {
+	for decision, off := range map[string]bool{"allow": true, "deny": false} {
 		c := decoded(t, one(`{"type":"rule","decision":"`+decision+`","reason":"r","commands":["rm"],"branch":["x/*"]}`))
-		if h := c.Hooks[0]; h.Enabled != enabled {
-			t.Errorf("%s: enabled %v, want %v", decision, h.Enabled, enabled)
+		if h := c.Hooks[0]; h.Observe != off {
+			t.Errorf("%s: off %v, want %v", decision, h.Observe, off)
 		}
 	}
 }

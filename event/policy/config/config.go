@@ -57,8 +57,7 @@ type Hook struct {
 	FailClosed bool          // if the handler fails, the event is refused
 	Observe    bool          // runs concurrently with the others; its answer does not count
 	Grant      bool          // its "allow" skips the user's own decision
-	Enabled    bool
-	Once       bool // the user may let a refused call pass once
+	Once       bool          // the user may let a refused call pass once
 
 	Spec Spec
 
@@ -167,7 +166,7 @@ func Merge(configs ...*Config) []*Hook {
 			case !twice:
 				at[key] = len(out)
 				out = append(out, h)
-			case h.Enabled && (h.Level != out[i].Level || !out[i].Enabled):
+			case h.Level != out[i].Level:
 				out[i] = h
 			}
 		}

@@ -181,7 +181,7 @@ func TestMerge(t *testing.T) {
 	if want := []string{"project c", "global a", "global b"}; !slices.Equal(got, want) {
 		t.Fatalf("got %v, want %v", got, want)
 	}
-	if a := merged[1]; !a.FailClosed || !a.Enabled || a.Timeout != 9*time.Second {
+	if a := merged[1]; !a.FailClosed || a.Timeout != 9*time.Second {
 		t.Errorf("the stricter of both is %+v", a)
 	}
 }

@@ -143,7 +143,6 @@ func (d *decoder) base(k event.Kind, t Type, at place) *Hook {
 	return &Hook{
 		Event:   k,
 		Type:    t,
-		Enabled: true,
 		Observe: d.observe,
 		Once:    d.allowOnce,
 		Level:   d.level,
@@ -228,8 +227,9 @@ func (d *decoder) group(k event.Kind, g *object) {
 		o.word("statusMessage")
 		switch {
 		case needs[h.Type] != "":
-			d.hook(h, o)
-			d.hooks = append(d.hooks, h)
+			if d.hook(h, o) {
+				d.hooks = append(d.hooks, h)
+			}
 		case foreignTypes[t] != "":
 			d.fail(o.at("type"), foreignTypes[t], "type %q is the client's own", t)
 		default:
@@ -251,7 +251,9 @@ func (d *decoder) server(o *object) {
 	}
 	base := d.base(event.PreToolUse, Server, o.place)
 	matcher := d.matcher(base.Event, o, "matcher")
-	d.hook(base, o)
+	if !d.hook(base, o) {
+		return
+	}
 	for _, k := range slices.Compact(kinds) {
 		h, can := *base, wire.RulesOf(k)
 		h.Event = k
@@ -313,14 +315,13 @@ var foreignTypes = map[string]string{
 // idBytes are what an id is made of.
 const idBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-// hook reads what was written into h.
-func (d *decoder) hook(h *Hook, o *object) {
+// hook reads what was written into h, and reports whether it is on.
+func (d *decoder) hook(h *Hook, o *object) (on bool) {
 	if name := needs[h.Type]; !o.has(name) {
 		d.fail(o.place, "", "a %s needs %q", h.Type, name)
 	}
 	d.id(h, o)
-	h.Observe = o.flag("observe", false) || h.Observe
-	h.Enabled = o.flag("enabled", true)
+	h.Observe, on = o.flag("observe", false) || h.Observe, o.flag("enabled", true)
 	if h.Type == BuiltIn {
 		d.rule(h, o)
 	} else {
@@ -328,8 +329,9 @@ func (d *decoder) hook(h *Hook, o *object) {
 	}
 	h.Gone = o.end()
 	if len(h.Gone) > 0 && h.Spec.Rule != nil && h.Spec.Rule.Match.Allow {
-		h.Enabled = false // it would allow more without its condition
+		h.Observe = true // it would allow more without its condition
 	}
+	return on
 }
 
 // id reads the name of a hook, which no two may have.

@@ -38,31 +38,20 @@ type Answer struct {
 
 const specific = "hookSpecificOutput"
 
-// said is a member of hookSpecificOutput, with the member that has the reason.
-func said(when agents.When, name, value, reason string) agents.Say {
-	s := agents.Say{When: when, Path: specific + "." + name, Value: value}
-	if reason != "" {
-		s.Reason = specific + "." + reason
-	}
-	return s
-}
-
 // ways are the members by which Claude Code hears of each kind of decision.
 var ways = [ByAction + 1][]agents.Say{
 	ByPermission: {
-		said(agents.Deny, "permissionDecision", `"deny"`, "permissionDecisionReason"),
-		said(agents.Ask, "permissionDecision", `"ask"`, "permissionDecisionReason"),
-		said(agents.Allow, "permissionDecision", `"allow"`, "permissionDecisionReason"),
-		said(agents.Rewrite, "updatedInput", agents.Text, ""),
+		{When: agents.Deny, Path: permission, Value: `"deny"`, Reason: permission + "Reason"},
+		{When: agents.Ask, Path: permission, Value: `"ask"`, Reason: permission + "Reason"},
+		{When: agents.Allow, Path: permission, Value: `"allow"`, Reason: permission + "Reason"},
+		{When: agents.Rewrite, Path: specific + ".updatedInput", Value: agents.Text},
 	},
-	ByRequest: {
-		said(agents.Deny, "decision.behavior", `"deny"`, "decision.message"),
-		said(agents.Allow, "decision.behavior", `"allow"`, ""),
-		said(agents.Rewrite, "decision.updatedInput", agents.Text, ""),
-	},
-	ByBlock:  {{When: agents.Deny, Path: "decision", Value: `"block"`, Reason: "reason"}},
-	ByAction: {said(agents.Deny, "action", `"decline"`, "")},
+	ByRequest: agents.DecisionSays[1:],
+	ByBlock:   agents.BlockSays,
+	ByAction:  {{When: agents.Deny, Path: specific + ".action", Value: `"decline"`}},
 }
+
+const permission = specific + ".permissionDecision"
 
 // says returns the members of Claude Code's answer to an event.
 func (r Rules) says() []agents.Say {
