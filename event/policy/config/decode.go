@@ -400,7 +400,7 @@ func (d *decoder) headers(o *object) map[string]string {
 func (d *decoder) url(o *object, name string) string {
 	s := o.text(name)
 	u, err := url.Parse(s)
-	if s != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+	if s != "" && (err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https") {
 		d.fail(o.at(name), "like http://localhost:8080/hook", "no address: %q", s)
 	}
 	return s

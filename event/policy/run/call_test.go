@@ -10,7 +10,7 @@ import (
 )
 
 // newServer returns the handler of a policy server.
-func newServer(s config.Spec, timeout time.Duration, state trust.Dir) (wire.Handler, error) {
+func newServer(s config.Spec, timeout time.Duration, state trust.Dir) wire.Handler {
 	return handler(&config.Hook{Type: config.Server, Spec: s, Timeout: timeout}, nil, state)
 }
 

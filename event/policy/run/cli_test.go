@@ -55,7 +55,7 @@ func TestPromptByAStandInClient(t *testing.T) {
 		t.Errorf("got %+v", o)
 	}
 	_ = os.Remove(program)
-	if o := h.Run(t.Context(), bashCall("rm x")); o.Err == nil || !strings.Contains(o.Err.Error(), "finding") {
+	if o := h.Run(t.Context(), bashCall("rm x")); o.Err == nil || !strings.Contains(o.Err.Error(), "running") {
 		t.Errorf("got %+v", o)
 	}
 }

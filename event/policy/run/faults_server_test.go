@@ -17,10 +17,7 @@ import (
 
 func fastServer(t *testing.T, url string) wire.Handler {
 	t.Helper()
-	h, err := newServer(config.Spec{URL: url, Retries: 1, RetryDelay: 10 * time.Millisecond}, 200*time.Millisecond, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := newServer(config.Spec{URL: url, Retries: 1, RetryDelay: 10 * time.Millisecond}, 200*time.Millisecond, "")
 	return h
 }
 
@@ -164,10 +161,7 @@ func TestFaultServerIsNotThere(t *testing.T) {
 
 // If the context leaves no time for the delay, there is no second try and no useless wait.
 func TestFaultServerNoTimeForAnotherTry(t *testing.T) {
-	h, err := newServer(patient(served(t, always500)), 5*time.Second, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := newServer(patient(served(t, always500)), 5*time.Second, "")
 	o := fault(t, h, bashCall("ls"))
 	if o.Err == nil || o.Attempts != 1 || o.Took >= deadline {
 		t.Errorf("got %+v", o)

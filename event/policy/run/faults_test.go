@@ -200,7 +200,7 @@ func TestFaultCommandExits127(t *testing.T) {
 	}
 	h := commandOf(config.Spec{Command: "/does/not/exist", Args: []string{"x"}}, os.Environ()...)
 	o = fault(t, h, bashCall("ls"))
-	if o.Err == nil || o.ExitCode != -1 || !strings.Contains(o.Err.Error(), `finding "/does/not/exist"`) {
+	if o.Err == nil || o.ExitCode != -1 || !strings.Contains(o.Err.Error(), `running "/does/not/exist"`) {
 		t.Errorf("exec form: %+v", o)
 	}
 }

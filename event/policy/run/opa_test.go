@@ -14,10 +14,7 @@ import (
 // outcome asks an http hook, which fails closed or open, for an event.
 func outcome(t *testing.T, url, event string, closed bool) wire.Outcome {
 	t.Helper()
-	h, err := handler(&config.Hook{Type: config.HTTP, FailClosed: closed, Spec: config.Spec{URL: url}}, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := handler(&config.Hook{Type: config.HTTP, FailClosed: closed, Spec: config.Spec{URL: url}}, nil, "")
 	return h.Run(context.Background(), wire.Call{Event: event, Payload: []byte(`{"tool_name":"Bash"}`)})
 }
 
@@ -129,10 +126,7 @@ func TestServersThatSayNo(t *testing.T) {
 		`{"version":"2.0","decision":"block"}`:               "?",
 		`{"version":"1.0","decision":"nah"}`:                 "?",
 	} {
-		h, err := newServer(config.Spec{URL: answering(t, always(200, body)).URL}, 0, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := newServer(config.Spec{URL: answering(t, always(200, body)).URL}, 0, "")
 		o := h.Run(context.Background(), wire.Call{Event: "PreToolUse", Payload: []byte(`{}`)})
 		if o.Err != nil != (want == "?") || o.Err == nil && o.Decision != want {
 			t.Errorf("%s: %q, %v; want %q", body, o.Decision, o.Err, want)

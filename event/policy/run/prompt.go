@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -101,10 +100,6 @@ var inherited = map[string]bool{
 // ask asks `claude -p`, without hooks, tools, servers or skills in an empty directory: the project must not
 // influence how it is judged. The question is passed on stdin, where other users cannot see it.
 func (h Prompt) ask(ctx context.Context, question string) (d wire.Decision, reason string, err error) {
-	path, err := exec.LookPath(h.Client)
-	if err != nil {
-		return "", "", fmt.Errorf("finding %q: %w", h.Client, err)
-	}
 	dir, err := os.MkdirTemp("", event.ModelDir)
 	if err != nil {
 		return "", "", fmt.Errorf("making a directory for the client: %w", err)
@@ -113,7 +108,7 @@ func (h Prompt) ask(ctx context.Context, question string) (d wire.Decision, reas
 	argv := append([]string{h.Client, "-p", "--output-format", "text", "--model", cmp.Or(h.Spec.Model, "haiku")},
 		"--settings", `{"disableAllHooks":true}`, "--tools", "", "--strict-mcp-config", "--disable-slash-commands",
 		"--no-session-persistence", "--system-prompt", instructions)
-	r := process{path: path, dir: dir, env: without(h.Env, inherited), stdin: []byte(question), argv: argv}.run(ctx)
+	r := process{dir: dir, env: without(h.Env, inherited), stdin: []byte(question), argv: argv}.run(ctx)
 	if r.err == nil && r.code != 0 {
 		r.err = r.failure()
 	}

@@ -35,8 +35,7 @@ import (
 // Starter lets cmd/internal/hook, which does not link this package, start handlers.
 type Starter struct{}
 
-// Prepare creates the handlers of the hooks of kind k, which start things in env; one that cannot be created fails
-// in its turn. state stores which servers are down; with "" the caller must have passed env through Inside.
+// Prepare creates the handlers of the hooks of kind k, which start things in env. state stores which servers are down; with "" the caller must have passed env through Inside.
 func (Starter) Prepare(hooks []*config.Hook, k event.Kind, env []string, state trust.Dir) {
 	marked := state == ""
 	for _, h := range hooks {
@@ -46,24 +45,19 @@ func (Starter) Prepare(hooks []*config.Hook, k event.Kind, env []string, state t
 		if !marked {
 			env, marked = Inside(env, state), true
 		}
-		var err error
-		if h.Handler, err = handler(h, env, state); err != nil {
-			h.Fault = fmt.Errorf("it cannot be started: %w", err)
-		}
+		h.Handler = handler(h, env, state)
 	}
 }
 
 // handler returns the hook's handler.
-func handler(h *config.Hook, env []string, state trust.Dir) (wire.Handler, error) {
+func handler(h *config.Hook, env []string, state trust.Dir) wire.Handler {
 	switch h.Type {
 	case config.Command:
-		return command{h, env}, nil
-	case config.Server, config.HTTP:
-		return newRemote(h, state)
+		return command{h, env}
 	case config.Prompt:
-		return Prompt{h, env, "claude"}, nil
+		return Prompt{h, env, "claude"}
 	}
-	return nil, fmt.Errorf("type %q has no handler", h.Type)
+	return newRemote(h, state)
 }
 
 // Marker is set in the environment of everything that a policy starts. A process that sees it may
@@ -125,22 +119,10 @@ func (h command) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	if h.Spec.Args == nil {
 		p.argv = run.Shell(h.Spec.Shell, h.Spec.Command)
 	}
-	name := p.argv[0]
-	p.path = name
-	if strings.ContainsRune(filepath.ToSlash(name), '/') && !filepath.IsAbs(name) {
-		p.path = filepath.Join(p.dir, name) // as in a shell there
-	}
-	var o wire.Outcome
-	path, err := exec.LookPath(p.path)
-	if err != nil {
-		o = wire.Outcome{Err: fmt.Errorf("finding %q: %w", name, err), ExitCode: -1}
-	} else {
-		p.path = path
-		r := p.run(ctx)
-		o = h.read(c.Event, r)
-		output := strings.TrimSpace(strings.TrimSpace(r.stdout) + "\n" + strings.TrimSpace(r.stderr))
-		o.Output, o.ExitCode, o.TimedOut = event.Cut(output, maxOutput), r.code, r.timedOut
-	}
+	r := p.run(ctx)
+	o := h.read(c.Event, r)
+	output := strings.TrimSpace(strings.TrimSpace(r.stdout) + "\n" + strings.TrimSpace(r.stderr))
+	o.Output, o.ExitCode, o.TimedOut = event.Cut(output, maxOutput), r.code, r.timedOut
 	o.Attempts, o.Took = 1, time.Since(start)
 	return o
 }
@@ -293,8 +275,7 @@ const (
 
 // process is one run of a program in a session and process group of its own.
 type process struct {
-	path  string   // an absolute path
-	argv  []string // argv[0] first
+	argv  []string // a program on PATH, or a file, which may be relative to dir; and its arguments
 	dir   string
 	env   []string
 	stdin []byte
@@ -323,7 +304,11 @@ func (p process) run(ctx context.Context) ran {
 		defer cancel()
 	}
 	out, errs := &capped{Bounded: event.Bounded{Max: maxStdout}}, &capped{Bounded: event.Bounded{Max: maxStderr}}
-	cmd := exec.CommandContext(ctx, p.path)
+	path := p.argv[0]
+	if strings.ContainsRune(filepath.ToSlash(path), '/') && !filepath.IsAbs(path) {
+		path = filepath.Join(p.dir, path) // as in a shell there
+	}
+	cmd := exec.CommandContext(ctx, path)
 	cmd.Args, cmd.Dir, cmd.Env = p.argv, p.dir, p.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.stdin), out, errs
 	cmd.WaitDelay = grace
