@@ -17,8 +17,8 @@ func (r *run) ask() {
 	var wait sync.WaitGroup
 	var turns []int
 	refused, in := r.refused() && !r.allowedOnce(), r.call
-	for i := range r.results {
-		switch res := &r.results[i]; {
+	for i := range r.Results {
+		switch res := &r.Results[i]; {
 		case res.Hook.Spec.Rule != nil || res.Skipped != "":
 		case res.Hook.Observe || !r.contract.Rewrite && !refused:
 			wait.Go(func() { *res = r.one(res.Hook, in) })
@@ -29,8 +29,8 @@ func (r *run) ask() {
 		}
 	}
 	for _, i := range turns {
-		r.results[i] = r.one(r.results[i].Hook, r.call)
-		r.rewrite(&r.results[i])
+		r.Results[i] = r.one(r.Results[i].Hook, r.call)
+		r.rewrite(&r.Results[i])
 	}
 	wait.Wait()
 }

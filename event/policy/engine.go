@@ -108,13 +108,13 @@ func (e Engine) Trigger(ctx context.Context, ev Event) Result {
 		case h.Runs():
 			res.Skipped = ev.Skip
 		}
-		r.results = append(r.results, res)
+		r.Results = append(r.Results, res)
 	}
 	r.evaluate()
 	r.ask()
-	res := r.merge()
-	res.Took = time.Since(start)
-	return res
+	r.merge()
+	r.Took = time.Since(start)
+	return r.Result
 }
 
 // call returns the event as handlers see it.
@@ -140,18 +140,14 @@ func (ev Event) call() wire.Call {
 
 // run is the state of Trigger.
 type run struct {
+	Result
 	ev       Event
 	ctx      context.Context
 	call     wire.Call // with the rewrites so far
 	contract wire.Rules
-	results  []HookResult
-	notes    []string
-	warnings []string // name the handlers that failed
 	allowed  bool     // once, by the user
-
-	v        wire.Verdict // see merge
-	reasons  []string     // of the strongest decision so far
-	declined bool         // a hook declines what an MCP server asks
+	reasons  []string // of the strongest decision so far
+	declined bool     // a hook declines what an MCP server asks
 }
 
 // seen returns c as rules see it, under each name that its tool may have, the agent's own first.
@@ -177,8 +173,8 @@ func (r *run) seen(c wire.Call) []*rule.Call {
 
 func (r *run) evaluate() {
 	seen := r.seen(r.call)
-	for i := range r.results {
-		if res := &r.results[i]; res.Hook.Spec.Rule != nil && res.Skipped == "" {
+	for i := range r.Results {
+		if res := &r.Results[i]; res.Hook.Spec.Rule != nil && res.Skipped == "" {
 			*res = r.rule(res.Hook, seen)
 		}
 	}
@@ -225,7 +221,7 @@ func (r *run) evaluateRule(res *HookResult, seen *rule.Call) {
 		// The rule's reason may not be true.
 		o.Decision, o.Reason = wire.Ask, "It cannot be told whether this rule covers the call: "+v.Why+"."
 	default:
-		r.notes = append(r.notes, h.Name()+" cannot tell: "+v.Why)
+		r.Notes = append(r.Notes, h.Name()+" cannot tell: "+v.Why)
 	}
 	o.Took = time.Since(start)
 }
@@ -240,7 +236,7 @@ func (r *run) approved(h *config.Hook, seen *rule.Call) bool {
 		return false
 	}
 	var all []*rule.Rule
-	for _, res := range r.results {
+	for _, res := range r.Results {
 		if approves(res.Hook) {
 			all = append(all, &res.Hook.Spec.Rule.Match)
 		}
@@ -257,7 +253,7 @@ func caught(res *HookResult) {
 
 // refused reports whether a rule has refused.
 func (r *run) refused() bool {
-	return r.contract.Refuse != wire.NoWay && slices.ContainsFunc(r.results, func(res HookResult) bool {
+	return r.contract.Refuse != wire.NoWay && slices.ContainsFunc(r.Results, func(res HookResult) bool {
 		return res.Hook.Spec.Rule != nil && !res.Hook.Observe && res.Success() && res.Outcome.Decision.Refuses()
 	})
 }
@@ -270,7 +266,7 @@ func (r *run) cannotAsk(d wire.Decision) bool {
 
 // leftToUser reports whether every hook that has refused lets the user allow the call once.
 func (r *run) leftToUser() bool {
-	return r.ev.Kind == event.PreToolUse && r.ev.Once != nil && !slices.ContainsFunc(r.results, func(res HookResult) bool {
+	return r.ev.Kind == event.PreToolUse && r.ev.Once != nil && !slices.ContainsFunc(r.Results, func(res HookResult) bool {
 		refuses := res.Outcome.Decision.Refuses() || res.Failed != nil && (res.Hook.FailClosed || res.Hook.Spec.Rule != nil)
 		return refuses && !res.Hook.Once && !res.Hook.Observe
 	})

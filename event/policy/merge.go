@@ -15,28 +15,28 @@ import (
 )
 
 // merge combines the hooks' answers: the strongest decision wins, with the reasons of all that made it.
-func (r *run) merge() Result {
+func (r *run) merge() {
 	r.recheck()
-	for i := range r.results {
-		r.add(&r.results[i])
+	for i := range r.Results {
+		r.add(&r.Results[i])
 	}
 	r.stop()
 	r.once()
-	r.v.Reason = strings.Join(r.reasons, "\n")
-	if r.v.Decision == wire.Deny {
-		r.v.Input = nil
+	r.Verdict.Reason = strings.Join(r.reasons, "\n")
+	if r.Verdict.Decision == wire.Deny {
+		r.Verdict.Input = nil
 	}
 	if r.ev.Warn != nil && r.contract.System {
-		r.v.System = append(r.v.System, r.ev.Warn(r.warnings)...)
+		r.Verdict.System = append(r.Verdict.System, r.ev.Warn(r.Warnings)...)
 	}
-	a := r.ev.Dialect.Translate(r.ev.Kind, r.sent(), r.ev.HTTP, r.ev.Given)
-	for _, what := range a.Dropped {
-		r.notes = append(r.notes, fmt.Sprintf("%s cannot be answered with: %s", r.ev.Kind, what))
+	r.Answer = r.ev.Dialect.Translate(r.ev.Kind, r.sent(), r.ev.HTTP, r.ev.Given)
+	for _, what := range r.Answer.Dropped {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s cannot be answered with: %s", r.ev.Kind, what))
 	}
-	refused := r.v.Decision == wire.Deny && r.contract.Over(r.ev.HTTP).Refuse != wire.NoWay
-	texts := len(r.v.Context) > 0 && r.contract.Context
-	return Result{Allowed: !refused, Verdict: r.v, Answer: a, Results: r.results, Notes: r.notes, Warnings: r.warnings,
-		Halts: r.v.Halt && r.contract.Halt, GoesOn: r.contract.Loops && !r.v.Halt && (refused || texts)}
+	r.Allowed = r.Verdict.Decision != wire.Deny || r.contract.Over(r.ev.HTTP).Refuse == wire.NoWay
+	texts := len(r.Verdict.Context) > 0 && r.contract.Context
+	r.Halts = r.Verdict.Halt && r.contract.Halt
+	r.GoesOn = r.contract.Loops && !r.Verdict.Halt && (!r.Allowed || texts)
 }
 
 // recheck evaluates the rules for the final input, which they have not seen if it was rewritten. Their answers
@@ -44,7 +44,7 @@ func (r *run) merge() Result {
 // the final input: of rules that match it, of the hook that produced it, and of later ones.
 func (r *run) recheck() {
 	last := -1
-	for i, res := range r.results {
+	for i, res := range r.Results {
 		if res.Rewrote != nil {
 			last = i
 		}
@@ -53,12 +53,12 @@ func (r *run) recheck() {
 		return
 	}
 	seen := r.seen(r.call)
-	for i := range r.results {
-		res := &r.results[i]
+	for i := range r.Results {
+		res := &r.Results[i]
 		h, is := res.Hook, res.Hook.Spec.Rule
 		switch {
 		case is == nil && i < last && res.Success() && !h.Observe && r.decision(res) == wire.Allow:
-			r.notes = append(r.notes, h.Name()+" approved another input than the final one")
+			r.Notes = append(r.Notes, h.Name()+" approved another input than the final one")
 			res.Outcome.Decision = wire.Silence
 		case is != nil:
 			if now := r.rule(h, seen); is.Decision == wire.Allow || now.exceeds(*res) {
@@ -89,16 +89,16 @@ func (r *run) add(res *HookResult) {
 	}
 	r.decide(h, r.decision(res), o.Reason)
 	if res.Rewrote != nil {
-		r.v.Input = res.Rewrote
+		r.Verdict.Input = res.Rewrote
 	}
 	if o.Decision == wire.Warn {
 		o.Context = tagged(h, o.Reason)
 	}
 	if o.Context != "" {
-		r.v.Context = append(r.v.Context, o.Context)
+		r.Verdict.Context = append(r.Verdict.Context, o.Context)
 	}
 	if o.System != "" {
-		r.v.System = append(r.v.System, o.System)
+		r.Verdict.System = append(r.Verdict.System, o.System)
 	}
 	r.others(h, o.Raw)
 }
@@ -144,11 +144,11 @@ func (r *run) decision(res *HookResult) wire.Decision {
 
 // decide lets d replace the strongest decision so far, or join it.
 func (r *run) decide(h *config.Hook, d wire.Decision, reason string) {
-	switch now := r.v.Decision.Rank(); {
+	switch now := r.Verdict.Decision.Rank(); {
 	case d.Rank() == 0 || d.Rank() < now:
 		return
 	case d.Rank() > now:
-		r.v.Decision, r.reasons = d, nil
+		r.Verdict.Decision, r.reasons = d, nil
 	}
 	r.reasons = append(r.reasons, tagged(h, reason))
 }
@@ -173,7 +173,7 @@ func (r *run) failed(res *HookResult) {
 	}
 	switch mode {
 	case wire.Silence:
-		r.warnings = append(r.warnings, "policy "+h.Name()+" did not work and let it pass: "+res.Failed.Error())
+		r.Warnings = append(r.Warnings, "policy "+h.Name()+" did not work and let it pass: "+res.Failed.Error())
 	case wire.Ask:
 		r.decide(h, mode, "the policy could not be asked, so you are: "+res.Failed.Error())
 	default:
@@ -183,12 +183,12 @@ func (r *run) failed(res *HookResult) {
 
 // sent returns the verdict for the client, which tells the agent and the user of a rewritten call.
 func (r *run) sent() wire.Verdict {
-	v := r.v
+	v := r.Verdict
 	if v.Input == nil {
 		return v
 	}
 	var who []string
-	for _, res := range r.results {
+	for _, res := range r.Results {
 		if res.Rewrote != nil {
 			text := "policy " + res.Hook.Name()
 			if res.Outcome.Reason != "" {
@@ -198,7 +198,7 @@ func (r *run) sent() wire.Verdict {
 		}
 	}
 	text := "This call was changed before it ran (" + strings.Join(who, "; ") + "). " +
-		changes(gjson.GetBytes(r.ev.Payload, "tool_input"), gjson.ParseBytes(r.v.Input))
+		changes(gjson.GetBytes(r.ev.Payload, "tool_input"), gjson.ParseBytes(r.Verdict.Input))
 	if r.contract.Context {
 		v.Context = append(slices.Clip(v.Context), text)
 	}
@@ -226,23 +226,23 @@ func changes(before, after gjson.Result) string {
 
 // stop lets the agent stop eventually. A refusal keeps it going, as does a text for it: once in a row.
 func (r *run) stop() {
-	kept := r.v.Decision == wire.Deny || len(r.v.Context) > 0
+	kept := r.Verdict.Decision == wire.Deny || len(r.Verdict.Context) > 0
 	if !r.contract.Loops || !kept || !gjson.GetBytes(r.ev.Payload, "stop_hook_active").Bool() {
 		return
 	}
-	r.notes = append(r.notes, "it was kept from stopping already, and may stop")
-	r.v.System = append(r.v.System, r.reasons...)
-	r.v.Decision, r.reasons, r.v.Context = wire.Silence, nil, nil
+	r.Notes = append(r.Notes, "it was kept from stopping already, and may stop")
+	r.Verdict.System = append(r.Verdict.System, r.reasons...)
+	r.Verdict.Decision, r.reasons, r.Verdict.Context = wire.Silence, nil, nil
 }
 
 // once lets a refused call pass that the user allowed, but for hooks that ask; for others it says how.
 func (r *run) once() {
 	switch {
-	case r.v.Decision != wire.Deny || !r.leftToUser():
+	case r.Verdict.Decision != wire.Deny || !r.leftToUser():
 	case r.allowedOnce():
-		r.notes = append(r.notes, "refused, and allowed once by the user")
-		r.v.Decision, r.reasons = wire.Silence, nil
-		for _, res := range r.results {
+		r.Notes = append(r.Notes, "refused, and allowed once by the user")
+		r.Verdict.Decision, r.reasons = wire.Silence, nil
+		for _, res := range r.Results {
 			if res.Success() && !res.Hook.Observe && res.Outcome.Decision == wire.Ask && !r.cannotAsk(wire.Ask) {
 				r.decide(res.Hook, wire.Ask, res.Outcome.Reason)
 			}
@@ -262,26 +262,26 @@ func (r *run) others(h *config.Hook, raw []byte) {
 	v := gjson.ParseBytes(raw)
 	if v.Get("continue").Type == gjson.False {
 		reason := cmp.Or(v.Get("stopReason").String(), "the work is ended without a reason (policy "+h.Name()+")")
-		r.v.Halt, r.v.HaltReason = true, strings.TrimSpace(r.v.HaltReason+"\n"+reason)
+		r.Verdict.Halt, r.Verdict.HaltReason = true, strings.TrimSpace(r.Verdict.HaltReason+"\n"+reason)
 	}
-	r.v.Terminal += v.Get("terminalSequence").String()
+	r.Verdict.Terminal += v.Get("terminalSequence").String()
 	v.Get("hookSpecificOutput").ForEach(func(key, value gjson.Result) bool {
 		name := key.Str
 		switch {
 		case r.contract.Refuse == wire.ByAction && !r.mayReply(h, name, value.Str):
 		case name == "permissionDecision" && value.Str == "defer":
-			r.notes = append(r.notes, h.Name()+" defers, which counts as silence")
+			r.Notes = append(r.Notes, h.Name()+" defers, which counts as silence")
 		case slices.Contains(decided, name):
 		case name == "decision":
-			r.v.Interrupt, r.v.UpdatedPermissions = json.RawMessage(value.Get("interrupt").Raw), nil
+			r.Verdict.Interrupt, r.Verdict.UpdatedPermissions = json.RawMessage(value.Get("interrupt").Raw), nil
 			if h.Level != config.Project {
-				r.v.UpdatedPermissions = json.RawMessage(value.Get("updatedPermissions").Raw)
+				r.Verdict.UpdatedPermissions = json.RawMessage(value.Get("updatedPermissions").Raw)
 			}
 		default:
-			if r.v.Extra == nil {
-				r.v.Extra = map[string]json.RawMessage{}
+			if r.Verdict.Extra == nil {
+				r.Verdict.Extra = map[string]json.RawMessage{}
 			}
-			r.v.Extra[name] = json.RawMessage(value.Raw)
+			r.Verdict.Extra[name] = json.RawMessage(value.Raw)
 		}
 		return true
 	})
@@ -298,7 +298,7 @@ func (r *run) mayReply(h *config.Hook, name, value string) bool {
 		return h.Level != config.Project && !r.declined
 	case name == "action":
 		r.declined = true
-		delete(r.v.Extra, "content")
+		delete(r.Verdict.Extra, "content")
 	}
 	return true
 }

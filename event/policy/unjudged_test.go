@@ -20,8 +20,9 @@ func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 			defer caught(&res)
 			panic("no memory")
 		}()
-		judged := run{ev: Event{Kind: event.PreToolUse}, contract: wire.RulesOf(event.PreToolUse), results: []HookResult{res}}
-		r := judged.merge()
+		judged := run{ev: Event{Kind: event.PreToolUse}, contract: wire.RulesOf(event.PreToolUse), Result: Result{Results: []HookResult{res}}}
+		judged.merge()
+		r := judged.Result
 		if r.Results[0].Failed == nil || r.Verdict.Decision != d || r.Verdict.Reason == "" {
 			t.Errorf("%s: got %+v", d, r.Verdict)
 		}
