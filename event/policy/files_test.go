@@ -18,7 +18,7 @@ import (
 func sources(t *testing.T) Sources {
 	dir := t.TempDir()
 	return Sources{Global: filepath.Join(dir, "policy.json"), Project: trust.ProjectFile(filepath.Join(dir, "p")),
-		State: trust.Dir(filepath.Join(dir, "state", "policy")), Home: dir, Now: time.Now()}
+		State: trust.Dir(filepath.Join(dir, "state", "policy")), Home: dir}
 }
 
 func put(t *testing.T, path, text string) {

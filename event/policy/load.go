@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"beckon/event"
 	"beckon/event/policy/config"
@@ -22,7 +21,6 @@ type Sources struct {
 	State   trust.Dir  // the files stored between hooks
 	Tree    trust.Tree // nil knows no worktrees
 	Home    string
-	Now     time.Time
 	// Own are beckon's own files and directories, and the client's settings with its hooks:
 	// patterns for which an agent's writes need the user's confirmation.
 	Own []string
@@ -161,7 +159,7 @@ func (s Sources) global() File {
 	case err == nil:
 		if f.Status = InForce; !same {
 			// Without the copy a later error disables the policy; the user is told then.
-			_ = s.State.Keep(trust.Good, s.Global, data, nil, s.Now)
+			_ = s.State.Keep(trust.Good, s.Global, data, nil)
 		}
 		return f
 	case good != nil:
@@ -251,7 +249,7 @@ func (s Sources) Trust(path string) (*config.Config, error) {
 		own = append(own, twin) // for the other worktrees; what is trusted there stays
 	}
 	for _, name := range own {
-		err = errors.Join(err, s.State.Keep(trust.Trusted, name, data, scripts, s.Now))
+		err = errors.Join(err, s.State.Keep(trust.Trusted, name, data, scripts))
 	}
 	return c, errors.Join(err, s.State.Uncover())
 }

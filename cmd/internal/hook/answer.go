@@ -103,7 +103,7 @@ func Main(
 func Sources(getenv func(string) string, stateDir string) policy.Sources {
 	global, project := trust.Files(getenv)
 	return policy.Sources{Global: global, Project: project, State: trust.In(stateDir), Tree: evidence.Worktree,
-		Home: home.Dir(getenv), Now: time.Now(), Own: own(getenv, stateDir, global, project)}
+		Home: home.Dir(getenv), Own: own(getenv, stateDir, global, project)}
 }
 
 // own lists the files that a policy's effect depends on.

@@ -48,8 +48,7 @@ func (c *testCmd) past(a *cli.App, s policy.Sources) error {
 	calls, answered, answers := 0, 0, map[string][]string{}
 	err = read.each(ctx, path, func(x call) {
 		calls++
-		_, r := try(ctx, x)
-		if word, hooks := decided(r); word != "pass" {
+		if word, hooks := decided(try(ctx, x)); word != "pass" {
 			answered++
 			by := word + " " + strings.Join(hooks, ", ")
 			when := x.at.Local().Format("2006-01-02 15:04") + " " + filepath.Base(cmp.Or(x.project, x.place))

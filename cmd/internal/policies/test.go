@@ -36,7 +36,6 @@ type testCmd struct {
 	Path    string `help:"Instead of a file: a file that the agent would read, with --tool Edit change." placeholder:"FILE"`
 	Policy  string `help:"Use this policy file instead of those in force here." type:"path" placeholder:"FILE"`
 	Past    bool   `help:"Instead: evaluate the rules on the calls of the last 30 days, or of FILE or directory."`
-	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
 // call is an event to evaluate.
@@ -48,13 +47,11 @@ type call struct {
 	place   string // the file and line that it is from
 }
 
-type evaluator = func(context.Context, call) (policy.Event, policy.Result)
-
 // trial returns what evaluates calls, whose answers nobody gets. With start it starts what the hooks ask for;
 // otherwise only rules are evaluated.
-func trial(s policy.Sources, hooks []*config.Hook, start bool) evaluator {
+func trial(s policy.Sources, hooks []*config.Hook, start bool) func(context.Context, call) policy.Result {
 	env := run.Inside(os.Environ(), s.State)
-	return func(ctx context.Context, c call) (policy.Event, policy.Result) {
+	return func(ctx context.Context, c call) policy.Result {
 		ev := policy.Event{
 			Kind:       c.kind,
 			Payload:    c.payload,
@@ -67,7 +64,7 @@ func trial(s policy.Sources, hooks []*config.Hook, start bool) evaluator {
 			ev.Skip = "only rules are asked"
 		}
 		run.Starter{}.Prepare(hooks, c.kind, env, "")
-		return ev, policy.Engine{Hooks: hooks}.Trigger(ctx, ev)
+		return policy.Engine{Hooks: hooks}.Trigger(ctx, ev)
 	}
 }
 
@@ -107,10 +104,7 @@ func (c *testCmd) Run(a *cli.App, s policy.Sources) error {
 	ctx, stop := interruptible()
 	defer stop()
 	now := call{kind: e.Kind, payload: payload, at: time.Now(), project: trust.ProjectOf(s.Project)}
-	ev, r := trial(s, hooks, true)(ctx, now)
-	if c.JSON {
-		return cli.WriteJSON(a.Stdout, policy.EntryOf(ev, r))
-	}
+	r := trial(s, hooks, true)(ctx, now)
 	printNotices(a, "note: ", notices)
 	printResult(a, r, e.Tool.Name)
 	return nil
@@ -264,8 +258,7 @@ func (c *testCmd) testFile(a *cli.App, s policy.Sources, path string) (passed, f
 	}
 	try := trial(s, hooks, false)
 	for _, x := range cases {
-		_, r := try(context.Background(), x.call)
-		got, by := decided(r)
+		got, by := decided(try(context.Background(), x.call))
 		if x.decision == got {
 			passed++
 			continue

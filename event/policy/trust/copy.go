@@ -27,10 +27,9 @@ const (
 
 // Copy is a policy file as it was when it was trusted, or last valid.
 type Copy struct {
-	Path   string    `json:"path"`
-	SHA256 string    `json:"sha256"`
-	At     time.Time `json:"at"`
-	Text   string    `json:"text"`
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+	Text   string `json:"text"`
 	// Scripts are the files in the project that the policy's commands name, with their hashes.
 	Scripts map[string]string `json:"scripts,omitempty"`
 }
@@ -53,8 +52,8 @@ func (d Dir) HasCopy(k Kind, path string) bool {
 }
 
 // Keep replaces the copy of the file at path.
-func (d Dir) Keep(k Kind, path string, data []byte, scripts map[string]string, now time.Time) error {
-	b, err := json.Marshal(Copy{path, Sum(data), now.UTC(), string(data), scripts})
+func (d Dir) Keep(k Kind, path string, data []byte, scripts map[string]string) error {
+	b, err := json.Marshal(Copy{path, Sum(data), string(data), scripts})
 	if err != nil {
 		return err
 	}
