@@ -149,7 +149,6 @@ func TestFailModes(t *testing.T) {
 		"error":     says(wire.Outcome{Err: errors.New("connection refused")}),
 		"timed out": says(wire.Outcome{TimedOut: true}),
 		"panic":     func(context.Context, wire.Call) wire.Outcome { panic("x") },
-		"nonsense":  says(wire.Outcome{Decision: "perhaps"}),
 		"no object": says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`[1]`)}),
 		"no input":  says(wire.Outcome{Decision: wire.Modify}),
 	} {

@@ -105,22 +105,14 @@ func (r *run) add(res *HookResult) {
 
 // unfit returns an error for an answer that the event cannot express: such a hook failed.
 func (r *run) unfit(res *HookResult) error {
-	o := res.Outcome
-	if d := r.ev.Dialect; !d.Native() && o.UpdatedInput != nil && res.Rewrote == nil && !o.Decision.Refuses() {
+	o, d := res.Outcome, r.ev.Dialect
+	foreign := !d.Native() && o.UpdatedInput != nil && !o.Decision.Refuses()
+	asked := r.contract.Ask || r.contract.Refuse == wire.ByRequest // there the user is asked already
+	switch {
+	case res.Rewrote == nil && (foreign || o.Decision == wire.Modify && o.Raw == nil):
 		return fmt.Errorf("it rewrites the input, which %s cannot at %s", d.Name(), r.contract.Kind)
-	}
-	switch o.Decision {
-	case wire.Ask:
-		if !r.contract.Ask && r.contract.Refuse != wire.ByRequest && !r.cannotAsk(o.Decision) { // the user is asked already
-			return fmt.Errorf("it asks the user, which %s cannot", r.contract.Kind)
-		}
-	case wire.Modify:
-		if res.Rewrote == nil && o.Raw == nil {
-			return fmt.Errorf("it rewrites the input, which %s cannot", r.contract.Kind)
-		}
-	case wire.Silence, wire.Continue, wire.Allow, wire.Warn, wire.Deny, wire.Block:
-	default:
-		return fmt.Errorf("no such decision %q", o.Decision)
+	case o.Decision == wire.Ask && !asked && !r.cannotAsk(o.Decision):
+		return fmt.Errorf("it asks the user, which %s cannot at %s", d.Name(), r.contract.Kind)
 	}
 	return nil
 }

@@ -156,9 +156,6 @@ func (h remote) unexpected(status int) error {
 	return fmt.Errorf("%s answered %d, %s", h.shown, status, text)
 }
 
-// errPaused is the failure of a server that is skipped for a while.
-var errPaused = errors.New("it did not answer a moment ago, and is left alone for a while")
-
 // Run implements wire.Handler.
 func (h remote) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	start := time.Now()
@@ -187,7 +184,7 @@ func (h remote) question(ctx context.Context, c wire.Call) (o wire.Outcome, got 
 	down := trust.Sum(h.url)[:32]
 	if info, missing := os.Stat(h.state.Path(downDir, down)); h.state != "" && missing == nil &&
 		time.Since(info.ModTime()).Abs() < downFor { // a clock that was set back must not make it longer
-		return o, got, fmt.Errorf("%s: %w", h.shown, errPaused)
+		return o, got, fmt.Errorf("%s did not answer a moment ago, and is left alone for a while", h.shown)
 	}
 	got, err = h.ask(ctx, body, c.Hops)
 	switch { // If the caller has gone, nothing is known about the server; if the time is up, something is.
