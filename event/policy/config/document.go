@@ -43,15 +43,12 @@ func (p Problems) Error() string {
 	lines := make([]string, len(p))
 	for i := range p {
 		lines[i] = p[i].Error()
-		if a := p[i].Advice; a != "" && i < len(p)-1 {
+		if a := p[i].Advice; a != "" {
 			lines[i] += "\n  hint: " + a
 		}
 	}
 	return strings.Join(lines, "\n")
 }
-
-// Hint returns the advice of the last problem; Error contains that of the others.
-func (p Problems) Hint() string { return p[len(p)-1].Advice }
 
 // document is a policy file being parsed. It collects every problem, so that a user sees all at once.
 type document struct {

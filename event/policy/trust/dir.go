@@ -90,18 +90,15 @@ func (d Dir) trusts() bool {
 // another worktree, else the nearest with a policy (which must not hide an outer one), else the directory itself.
 func ProjectAround(dir string, kept Dir, tree Tree) string {
 	dir = filepath.Clean(dir)
-	trusts, nearest := kept.trusts(), ""
+	trusts, nearest, root, main := kept.trusts(), "", "", ""
 	if trusts && tree != nil {
-		at, root, main := tree(dir)
-		for ; twin(at, root, main) != ""; at = filepath.Dir(at) {
-			if kept.HasCopy(Trusted, ProjectFile(at)) || kept.HasCopy(Trusted, twin(at, root, main)) {
-				return at
-			}
+		if at, in, of := tree(dir); of != "" {
+			dir, root, main = at, in, of
 		}
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		file := ProjectFile(at)
-		if trusts && kept.HasCopy(Trusted, file) {
+		if trusts && (kept.HasCopy(Trusted, file) || kept.HasCopy(Trusted, twin(at, root, main))) {
 			return at
 		}
 		if _, err := os.Stat(file); err == nil && nearest == "" {
