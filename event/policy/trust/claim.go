@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"beckon/event"
-	"beckon/event/plainfile"
 
 	"github.com/tidwall/gjson"
 )
@@ -130,10 +128,7 @@ func CallName(session, cwd, tool string, input []byte) string {
 // Refuse records a refused call and returns the code by which the user can allow it once.
 func (d Dir) Refuse(r Refused, now time.Time) (code string, err error) {
 	r.Subject, r.Reason, r.Expires = Kept(r.Subject), Kept(r.Reason), now.Add(onceFor)
-	b, err := json.Marshal(r)
-	if err != nil {
-		return "", err
-	}
+	b, _ := json.Marshal(r) // texts
 	d.prune(refusedDir, now)
 	text := rand.Text() // of codeLetters
 	code = text[:4] + "-" + text[4:8]
@@ -149,15 +144,8 @@ func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 	if len(code) != 9 || strings.Trim(code, codeLetters+"-") != "" {
 		return r, ErrNoCode
 	}
-	b, err := plainfile.ReadFile(d.Path(refusedDir, code))
-	if errors.Is(err, fs.ErrNotExist) {
+	if json.Unmarshal(d.Read(refusedDir, code), &r) != nil {
 		return r, ErrNoCode
-	}
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal(b, &r); err != nil {
-		return r, fmt.Errorf("reading the refused call: %w", err)
 	}
 	// Only one of two callers removes it.
 	if err := os.Remove(d.Path(refusedDir, code)); errors.Is(err, fs.ErrNotExist) || now.After(r.Expires) {
@@ -166,9 +154,7 @@ func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 		return r, err
 	}
 	r.Expires = now.Add(onceFor)
-	if b, err = json.Marshal(r); err != nil {
-		return r, err
-	}
+	b, _ := json.Marshal(r)
 	return r, d.Write(b, allowedDir, r.Call)
 }
 

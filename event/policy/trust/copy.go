@@ -53,11 +53,8 @@ func (d Dir) HasCopy(k Kind, path string) bool {
 
 // Keep replaces the copy of the file at path.
 func (d Dir) Keep(k Kind, path string, data []byte, scripts map[string]string) error {
-	b, err := json.Marshal(Copy{path, Sum(data), string(data), scripts})
-	if err != nil {
-		return err
-	}
-	const sync = true // a policy must outlive a power cut
+	b, _ := json.Marshal(Copy{path, Sum(data), string(data), scripts}) // texts
+	const sync = true                                                  // a policy must outlive a power cut
 	return plainfile.Write(d.Path(string(k), copyName(path)), append(b, '\n'), fileMode, sync)
 }
 
