@@ -266,7 +266,10 @@ func (r *run) cannotAsk(d wire.Decision) bool {
 
 // leftToUser reports whether every hook that has refused lets the user allow the call once.
 func (r *run) leftToUser() bool {
-	return r.ev.Kind == event.PreToolUse && r.ev.Once != nil && !slices.ContainsFunc(r.Results, func(res HookResult) bool {
+	if r.ev.Kind != event.PreToolUse || r.ev.Once == nil {
+		return false
+	}
+	return !slices.ContainsFunc(r.Results, func(res HookResult) bool {
 		refuses := res.Outcome.Decision.Refuses() || res.Failed != nil && (res.Hook.FailClosed || res.Hook.Spec.Rule != nil)
 		return refuses && !res.Hook.Once && !res.Hook.Observe
 	})

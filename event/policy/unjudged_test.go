@@ -20,7 +20,8 @@ func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 			defer caught(&res)
 			panic("no memory")
 		}()
-		judged := run{ev: Event{Kind: event.PreToolUse}, contract: wire.RulesOf(event.PreToolUse), Result: Result{Results: []HookResult{res}}}
+		judged := run{ev: Event{Kind: event.PreToolUse}, contract: wire.RulesOf(event.PreToolUse)}
+		judged.Results = []HookResult{res}
 		judged.merge()
 		r := judged.Result
 		if r.Results[0].Failed == nil || r.Verdict.Decision != d || r.Verdict.Reason == "" {

@@ -31,7 +31,8 @@ func TestFaultIsNoWayAround(t *testing.T) {
 
 // A watchdog that fires after the answer does not change it.
 func TestOneAnswer(t *testing.T) {
-	rule := &config.Hook{Event: event.PreToolUse, Type: config.BuiltIn, Spec: config.Spec{Rule: &config.Rule{Decision: wire.Deny}}}
+	deny := config.Spec{Rule: &config.Rule{Decision: wire.Deny}}
+	rule := &config.Hook{Event: event.PreToolUse, Type: config.BuiltIn, Spec: deny}
 	f := invocation{st: store.Open(t.TempDir()), loaded: policy.Loaded{Hooks: []*config.Hook{rule}}}
 	f.args.Event = "PreToolUse"
 	var said, errs bytes.Buffer
