@@ -47,9 +47,7 @@ func (c *markCmd) Run(a *app) error {
 		})
 		return a.Act(state.Action{Kind: state.ActSeen}, unseen...)
 	case c.Pane != "": // tmux runs this at every change of focus, and would show what it prints
-		if err := seenIn(a.Store, inPane(c.Pane, a.Getenv)); err != nil {
-			a.Store.Log(err)
-		}
+		a.Store.Log(seenIn(a.Store, inPane(c.Pane, a.Getenv)))
 		return nil
 	case c.Session == nil && only:
 		return cli.Usage("mark: which session?")

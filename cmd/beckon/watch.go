@@ -135,9 +135,7 @@ func (a *app) follow(ctx context.Context, f *live.Follower, notifier *notify.Fol
 	shown, problem := false, ""
 	update := func(u live.Update, err error) {
 		if notifier != nil {
-			if err := notifier.Look(f.Seen(), u.Now.Time()); err != nil {
-				a.Store.Log(err)
-			}
+			a.Store.Log(notifier.Look(f.Seen(), u.Now.Time()))
 		}
 		if err == nil && shown && len(u.Changed)+len(u.Gone) == 0 && a.problemLine(u.Problems) == problem && !u.Staged {
 			return

@@ -75,9 +75,7 @@ func (d *Deliverer) send(ctx context.Context, channels []Channel, c alert.Case, 
 	}
 	if c.Alert.Dialog && d.Settings.Away() && d.Settings.Again > 0 {
 		due := alert.Due{Key: store.KeyOf(c.Session.Record()), Alert: c.Alert.ID(), Mode: alert.Again}
-		if err := cmp.Or(due.Leave(d.Store.Dir), alert.Attend(d.Store.Dir, d.Start)); err != nil {
-			d.Store.Log(err)
-		}
+		d.Store.Log(cmp.Or(due.Leave(d.Store.Dir), alert.Attend(d.Store.Dir, d.Start)))
 	}
 	d.log(c, v, strings.Join(lines, ", "), time.Now())
 }

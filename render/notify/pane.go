@@ -35,9 +35,7 @@ func (d *Deliverer) show(ctx context.Context, due alert.Due, at event.Millis, se
 	p.due = max(p.due, at)
 	if at == p.due && st.State != p.state {
 		p.state = st.State
-		if err := p.shows(ctx, d.Settings, seen, now); err != nil {
-			d.Store.Log(err)
-		}
+		d.Store.Log(p.shows(ctx, d.Settings, seen, now))
 	}
 	if rests := !st.State.AtWork() && st.Call.At == 0; rests || at < p.due {
 		due.Remove(d.Store.Dir)

@@ -82,9 +82,7 @@ func dayOf(at event.Millis) string {
 // with a newline, for a writer that was killed, or had no space left, may have left half a line.
 func (st *Store) appendHistory(day string, lines []byte) {
 	path := st.path(historyDir, day+".jsonl")
-	if err := st.put(path, func() error { return appendTo(path, append([]byte("\n"), lines...)) }); err != nil {
-		st.Log(err)
-	}
+	st.Log(st.put(path, func() error { return appendTo(path, append([]byte("\n"), lines...)) }))
 }
 
 func appendTo(path string, b []byte) error {
