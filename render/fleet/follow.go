@@ -77,18 +77,12 @@ func follow(ctx context.Context, a Credential, clock func() time.Time, show func
 		if whole || nc.Stats().Reconnects != before {
 			try = 0
 		}
-		again := time.After(backOff(try))
-		for waiting := true; waiting; {
-			f.draw()
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-wake:
-				waiting = false
-			case <-again:
-				waiting = false
-			case <-time.After(look):
-			}
+		f.draw()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-wake:
+		case <-time.After(min(backOff(try), look)):
 		}
 	}
 }
