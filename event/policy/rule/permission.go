@@ -172,7 +172,7 @@ func (p *Permission) textFits(text string) bool {
 		cut = cut && !strings.Contains(prefix, "*")
 	}
 	if cut {
-		return text == prefix || strings.HasPrefix(text, prefix+" ")
+		return strings.HasPrefix(text+" ", prefix+" ")
 	}
 	return wild(p.what, text)
 }

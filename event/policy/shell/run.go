@@ -109,18 +109,13 @@ func (r *reader) effect(name string, c *Command, at int) {
 			}
 		}
 	case "read", "mapfile", "readarray":
-		r.reads(c)
-	}
-}
-
-// reads lets variables have what `read` finds in its input: each of them the whole line.
-func (r *reader) reads(c *Command) {
-	line, _, _ := strings.Cut(c.Input, "\n")
-	if c.Input == "" || strings.Contains(line, Hole) {
-		line = Hole
-	}
-	for _, name := range c.Words[1:] { // flags and their values are no names
-		r.vars[name] = value{words: []string{line}, feeds: c.Feeds}
+		line, _, _ := strings.Cut(c.Input, "\n")
+		if line == "" || strings.Contains(line, Hole) {
+			line = Hole
+		}
+		for _, name := range args { // each has the whole line; flags are no names
+			r.vars[name] = value{words: []string{line}, feeds: c.Feeds}
+		}
 	}
 }
 

@@ -264,10 +264,9 @@ func (r *reader) declare(c *syntax.DeclClause) {
 	words := []string{c.Variant.Value}
 	for _, a := range c.Args {
 		r.assign(a)
-		switch {
-		case a.Name == nil:
+		if a.Name == nil {
 			words = append(words, r.word(a.Value))
-		default:
+		} else {
 			words = append(words, a.Name.Value+"="+r.vars[a.Name.Value].text())
 		}
 	}
