@@ -281,18 +281,15 @@ func (p *player) do(m moment, now event.Millis) error {
 // stage writes the evidence that every view of the scratch directory reads instead of the
 // machine's. A registry status counts as soon as it is recorded, since the recorder polled it.
 func (p *player) stage(now event.Millis) error {
-	var records [][]byte
+	records := []recording.Registry{}
 	for _, t := range p.tracks {
-		for _, r := range t.registry {
-			b, err := json.Marshal(r)
-			if err != nil {
-				return err
-			}
-			records = append(records, b)
-		}
+		records = append(records, t.registry...)
 	}
-	path := filepath.Join(p.st.Dir, live.StagedFile)
-	return plainfile.Write(path, live.AppendStaged(nil, now, records), 0o600, false)
+	b, err := json.Marshal(map[string]any{"now": now, "registry": records})
+	if err != nil {
+		return err
+	}
+	return plainfile.Write(filepath.Join(p.st.Dir, live.StagedFile), b, 0o600, false)
 }
 
 // hook folds one recorded payload as the hook would have, from the process

@@ -20,8 +20,6 @@ import (
 	"beckon/state"
 	"beckon/state/evidence"
 	"beckon/state/store"
-
-	"github.com/tidwall/gjson"
 )
 
 // Snapshot is the sessions at one moment.
@@ -53,7 +51,7 @@ func NewReader(st *store.Store, registry string) *Reader {
 // Now returns the time at which to resolve.
 func (r *Reader) Now() event.Millis {
 	if r.staged != nil {
-		return r.staged.now
+		return r.staged.Now
 	}
 	return event.MillisOf(r.Clock())
 }
@@ -119,7 +117,7 @@ type readings map[int]state.Registry
 func (r *Reader) readRegistry() readings {
 	var list []state.Registry
 	if r.staged != nil {
-		list = r.staged.registry
+		list = r.staged.Registry
 	} else if r.registry != "" {
 		list, _ = evidence.Registry(r.registry)
 	}
@@ -188,30 +186,15 @@ const StagedFile = "staged.json"
 
 // staged is evidence from a recording.
 type staged struct {
-	now      event.Millis
-	registry []state.Registry
+	Now      event.Millis     `json:"now"`
+	Registry []state.Registry `json:"registry"`
 }
 
 func readStaged(dir string) *staged {
+	var s staged
 	b, err := plainfile.ReadFile(filepath.Join(dir, StagedFile))
-	if err != nil || !gjson.ValidBytes(b) {
+	if err != nil || !jsonenc.Decode(string(b), &s) {
 		return nil
 	}
-	v := gjson.ParseBytes(b)
-	s := &staged{now: event.Millis(v.Get("now").Int())}
-	v.Get("registry").ForEach(func(_, r gjson.Result) bool {
-		s.registry = append(s.registry, evidence.ParseRegistry([]byte(r.Raw), int(r.Get("pid").Int())))
-		return true
-	})
-	return s
-}
-
-// AppendStaged appends the content of a StagedFile: the time, and the registry's records.
-func AppendStaged(dst []byte, now event.Millis, records [][]byte) []byte {
-	dst = jsonenc.Int(append(dst, '{'), "now", int64(now))
-	dst = append(jsonenc.Key(dst, "registry"), '[')
-	for _, r := range records {
-		dst = append(jsonenc.Comma(dst), r...)
-	}
-	return append(dst, "]}\n"...)
+	return &s
 }
