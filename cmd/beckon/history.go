@@ -59,9 +59,6 @@ func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Store.Convert(); err != nil {
-		return nil, fmt.Errorf("reading the journals of an earlier release: %w", err)
-	}
 	q := history.Query{Words: c.Words, Since: event.MillisOf(a.Now().Time().AddDate(0, 0, -c.Days))}
 	known := map[store.Key]*state.Session{}
 	if c.Session != "" {

@@ -5,7 +5,6 @@ package history
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -107,9 +106,6 @@ func Search(st *store.Store, q Query) ([]Hit, error) {
 // Count adds to t what history counts from the day of since on, and the time of seen sessions that
 // has not ended by now.
 func Count(st *store.Store, t *stats.Totals, since event.Millis, seen []state.Seen, now event.Millis) error {
-	if err := st.Convert(); err != nil {
-		return fmt.Errorf("reading the journals of an earlier release: %w", err)
-	}
 	err := st.Counts(store.Select{Since: since}, func(k store.Key, at event.Millis, n *stats.Count) {
 		t.Add(string(k), at, n)
 	})

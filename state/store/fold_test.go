@@ -31,7 +31,7 @@ func TestFold(t *testing.T) {
 	if err != nil || res.New || res.Method != "" || res.Before.Seq != 1 || res.After.Seq != 2 {
 		t.Fatalf("second event: %+v, %v", res, err)
 	}
-	first := gjson.ParseBytes(bytes.SplitN(read(t, dayFile(st)), []byte("\n"), 2)[0])
+	first := gjson.ParseBytes(bytes.Split(read(t, dayFile(st)), []byte("\n"))[1])
 	if first.Get("key").Str != "s" || first.Get("seq").Int() != 1 || first.Get("kind").Str != "event" || first.Get("us").Int() != 321 || first.Get("at").Int() != int64(t0) {
 		t.Errorf("first line of history: %s", first)
 	}

@@ -131,7 +131,7 @@ func (st *Store) Counts(sel Select, each func(k Key, at event.Millis, n *stats.C
 
 // rawLines calls each for the lines that sel may mean.
 func (st *Store) rawLines(sel Select, each func([]byte)) error {
-	if err := st.Convert(); err != nil {
+	if err := st.convert(); err != nil {
 		return err
 	}
 	names, err := st.days()
@@ -247,50 +247,42 @@ func (t Turn) CommandID(k Key) string {
 	return string(k) + "." + strconv.FormatInt(t.Command, 10)
 }
 
-// Convert makes history of the journals of earlier releases, journal/SESSION.jsonl, if there are any: of each
-// history/DAY.SESSION.jsonl. After a kill the next one writes the same files.
-func (st *Store) Convert() error {
-	names, err := readNames(st.path("journal", ""))
-	if err != nil || len(names) == 0 {
-		return nil // nearly always
-	}
-	l, err := st.lock("journals", time.Minute)
-	if err != nil {
-		return err // another process converts
-	}
-	defer l.Close()
+// convert makes history of the journals of earlier releases, journal/SESSION.jsonl, if there are any: of each
+// history/DAY.SESSION.jsonl. Of several processes, or after a kill, each writes the same files.
+func (st *Store) convert() error {
+	names, _ := readNames(st.path("journal", "")) // nearly always there are none
 	for _, n := range names {
 		journal, k := st.path("journal", n), keyIn(n)
-		days, s := map[string][]byte{}, state.Session{}
-		_, err := readLines(journal, 0, func(b []byte) { convert(days, k, &s, b) })
-		for day, lines := range days {
-			err = errors.Join(err, st.write(historyDir, day+"."+string(k)+".jsonl", lines))
+		var s state.Session
+		var day string
+		var lines []byte
+		_, err := readLines(journal, 0, func(b []byte) {
+			var l Line
+			if !jsonenc.Decode(string(b), &l) || l.Seq <= s.Seq {
+				return // damaged, or there twice
+			}
+			if l.Snapshot != nil {
+				if s.Seq == 0 && l.Snapshot.Check() == nil {
+					s = *l.Snapshot
+					s.Counted = l.At
+				}
+				return
+			}
+			after := state.Apply(s, l.Change())
+			l.Key, l.Count = k, stats.Of(&s, &after, l.Change())
+			s = after
+			day, lines = max(day, dayOf(l.At)), appendLine(lines, &l)
+		})
+		if err == nil && lines != nil {
+			err = st.write(historyDir, day+"."+string(k)+".jsonl", lines)
 		}
 		if err != nil {
-			return err
+			return &fs.PathError{Op: "converting the journal of an earlier release", Path: journal, Err: err}
 		}
 		_ = os.Remove(journal)
 	}
-	_ = os.Remove(st.path("journal", ""))
+	if len(names) > 0 {
+		_ = os.Remove(st.path("journal", ""))
+	}
 	return nil
-}
-
-// convert makes a line of history of a line of k's journal, and applies it to s.
-func convert(days map[string][]byte, k Key, s *state.Session, b []byte) {
-	var l Line
-	if !jsonenc.Decode(string(b), &l) || l.Seq <= s.Seq {
-		return // damaged, or there twice
-	}
-	if l.Snapshot != nil {
-		if s.Seq == 0 && l.Snapshot.Check() == nil {
-			*s = *l.Snapshot
-			s.Counted = l.At
-		}
-		return
-	}
-	after := state.Apply(*s, l.Change())
-	l.Key, l.Count = k, stats.Of(s, &after, l.Change())
-	*s = after
-	day := dayOf(l.At)
-	days[day] = appendLine(days[day], &l)
 }

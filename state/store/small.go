@@ -21,17 +21,22 @@ const (
 	maxMeter     = 4 << 10   // bytes; ours have about 200
 )
 
+// logged is a line of the log. It contains no text of a payload.
+type logged struct {
+	Level string `json:"level"`
+	Pid   int    `json:"pid"`
+	Error string `json:"error"`
+	Time  string `json:"time"`
+}
+
 // Log appends err to the log file, unless it is nil, or ErrBusy: then the event is kept elsewhere. A
-// logging library would cost the hook 40 page faults at every start. Errors contain no text of a payload.
+// logging library would cost the hook 40 page faults at every start.
 func (st *Store) Log(err error) {
 	if err == nil || errors.Is(err, ErrBusy) {
 		return
 	}
-	line := jsonenc.Str([]byte{'{'}, "level", "error")
-	line = jsonenc.Int(line, "pid", int64(os.Getpid()))
-	line = jsonenc.Str(line, "error", err.Error())
-	line = jsonenc.Str(line, "time", time.Now().UTC().Format(time.RFC3339))
-	_ = plainfile.AppendLine(st.LogFile(), append(line, '}'), maxLog)
+	l := logged{"error", os.Getpid(), err.Error(), time.Now().UTC().Format(time.RFC3339)}
+	_ = plainfile.AppendLine(st.LogFile(), jsonenc.Append(nil, &l), maxLog)
 }
 
 // makeLog makes the log file while files can be made: it tells of the events that are lost later.
@@ -46,10 +51,7 @@ func (st *Store) makeLog() {
 func (st *Store) Lost(since time.Time) (n int) {
 	data, _ := readFile(make([]byte, maxLog), st.LogFile(), 2*maxLog)
 	for line := range strings.Lines(string(data)) {
-		var l struct {
-			Error string `json:"error"`
-			Time  string `json:"time"`
-		}
+		var l logged
 		if !jsonenc.Decode(line, &l) || !strings.HasPrefix(l.Error, eventLost) {
 			continue
 		}
