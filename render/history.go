@@ -37,8 +37,7 @@ type TurnLine struct {
 
 // TurnLineOf converts t, a turn of the session s.
 func TurnLineOf(s *state.Session, t store.Turn) TurnLine {
-	k := store.KeyOf(s.Record())
-	return TurnLine{TurnID: t.ID(k), CommandID: t.CommandID(k), SessionID: s.ID, Part: s.Part, AgentID: s.Seat,
+	return TurnLine{TurnID: t.ID(), CommandID: t.CommandID(), SessionID: s.ID, Part: s.Part, AgentID: s.Seat,
 		ProjectID: s.ProjectID, Project: project(s), Actor: t.Actor, Intent: t.Intent,
 		Confidence: float64(t.Confidence) / 100,
 		Rule:       t.Rule, Text: t.Text, Timestamp: t.At.Time(), TimeSource: t.Source, Task: t.Task, Refused: t.Refused}

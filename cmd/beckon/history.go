@@ -64,16 +64,16 @@ func (c *historyCmd) search(a *app) ([]render.TurnLine, error) {
 	if c.Session != "" {
 		q.Key = store.KeyOf(seen[0].Session.Record())
 	}
-	hits, err := history.Search(a.Store, q)
+	turns, err := history.Turns(a.Store, q)
 	if err != nil {
 		return nil, err
 	}
-	lines := make([]render.TurnLine, 0, len(hits))
-	for _, h := range hits {
-		if known[h.Key] == nil {
-			known[h.Key] = a.sessionOf(h.Key, "")
+	lines := make([]render.TurnLine, 0, len(turns))
+	for _, t := range turns {
+		if known[t.Key] == nil {
+			known[t.Key] = a.sessionOf(t.Key, "")
 		}
-		line := render.TurnLineOf(known[h.Key], h.Turn)
+		line := render.TurnLineOf(known[t.Key], t)
 		if c.Project == "" || strings.EqualFold(line.Project, c.Project) {
 			lines = append(lines, line)
 		}
@@ -113,7 +113,7 @@ func (a *app) turnsOf(s *state.Session) ([]render.TurnLine, error) {
 	if err := history.Sweep(a.Store, s); err != nil {
 		return nil, err
 	}
-	turns, err := history.Turns(a.Store, s)
+	turns, err := history.Turns(a.Store, history.Query{Key: store.KeyOf(s.Record()), Since: s.Created})
 	return render.TurnLines(s, turns), err
 }
 

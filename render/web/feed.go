@@ -248,7 +248,7 @@ func (f *feed) turns(u live.Update, seen []state.Seen) (said []render.TurnLine) 
 	for i, l := range f.untold {
 		at := slices.IndexFunc(seen, func(v state.Seen) bool { return store.KeyOf(v.Session.Record()) == l.Key })
 		if at >= 0 {
-			said = append(said, render.TurnLineOf(&seen[at].Session, store.Turn{Seq: l.Seq, Turn: *l.Turn}))
+			said = append(said, render.TurnLineOf(&seen[at].Session, store.Turn{Key: l.Key, Seq: l.Seq, Turn: *l.Turn}))
 		} else if i >= old || !u.Rechecked {
 			kept = append(kept, l)
 		}

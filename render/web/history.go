@@ -28,7 +28,7 @@ func (s *Server) turns(w http.ResponseWriter, r *http.Request, v state.Seen) err
 		return err
 	}
 	err = history.Sweep(s.o.Store, &v.Session)
-	all, e := history.Turns(s.o.Store, &v.Session)
+	all, e := history.Turns(s.o.Store, history.Query{Key: store.KeyOf(v.Session.Record()), Since: v.Session.Created})
 	if err = errors.Join(err, e); err != nil {
 		return err
 	}

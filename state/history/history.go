@@ -1,5 +1,4 @@
-// Package history returns what was said in sessions: turns in the order in which they happened (Turns,
-// Search), with the progress that only transcripts have (Sweep, Sweeper). It stores nothing itself: what it
+// Package history returns what was said in sessions: turns in the order in which they happened (Turns), with the progress that only transcripts have (Sweep, Sweeper). It stores nothing itself: what it
 // finds goes into the session's history. Package state defines what turns mean.
 package history
 
@@ -14,24 +13,6 @@ import (
 	"beckon/state/stats"
 	"beckon/state/store"
 )
-
-// Turns returns what was said in session s, oldest first by the turns' own times. Progress that
-// repeats the end of its turn, or earlier progress of that turn, is left out.
-func Turns(st *store.Store, s *state.Session) ([]store.Turn, error) {
-	all := map[store.Key][]store.Turn{}
-	err := read(st, store.Select{Key: store.KeyOf(s.Record()), Since: s.Created}, all)
-	return inOrder(all[store.KeyOf(s.Record())]), err
-}
-
-// read adds the turns that are selected.
-func read(st *store.Store, sel store.Select, all map[store.Key][]store.Turn) error {
-	sel.Kind = "turn"
-	return st.Lines(sel, func(l *store.Line) {
-		if l.Turn != nil {
-			all[l.Key] = append(all[l.Key], store.Turn{Seq: l.Seq, Turn: *l.Turn})
-		}
-	})
-}
 
 // inOrder sorts turns by time, gives those that were read late their task, and drops progress
 // that is said elsewhere.
@@ -65,42 +46,35 @@ func repeated(t store.Turn, later []store.Turn) bool {
 	return i >= 0 && later[i].Actor == state.SpeakerAgent && transcript.SameText(later[i].Text, t.Text)
 }
 
-// Query selects the turns for Search.
+// Query selects turns.
 type Query struct {
 	Key   store.Key // of this session; empty for all
 	Words []string  // all of them must be in the turn's text, in any letter case
 	Since event.Millis
 }
 
-// Hit is a turn that was found.
-type Hit struct {
-	Key store.Key
-	store.Turn
-}
-
-// Search returns the turns that match, oldest first.
-func Search(st *store.Store, q Query) ([]Hit, error) {
-	words := make([]string, len(q.Words))
-	for i, w := range q.Words {
-		words[i] = strings.ToLower(w)
-	}
+// Turns returns the turns that match, oldest first by their own times. Progress that repeats the end of its
+// turn, or earlier progress of that turn, is left out.
+func Turns(st *store.Store, q Query) (found []store.Turn, err error) {
 	all := map[store.Key][]store.Turn{}
-	if err := read(st, store.Select{Key: q.Key, Since: q.Since}, all); err != nil {
-		return nil, err
-	}
-	var hits []Hit
-	for k, turns := range all {
+	err = st.Lines(store.Select{Key: q.Key, Since: q.Since, Kind: "turn"}, func(l *store.Line) {
+		if l.Turn != nil {
+			all[l.Key] = append(all[l.Key], store.Turn{Key: l.Key, Seq: l.Seq, Turn: *l.Turn})
+		}
+	})
+	for _, turns := range all {
 		for _, t := range inOrder(turns) {
 			text := strings.ToLower(t.Text)
-			if t.At >= q.Since && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
-				hits = append(hits, Hit{k, t})
+			lacks := func(w string) bool { return !strings.Contains(text, strings.ToLower(w)) }
+			if t.At >= q.Since && !slices.ContainsFunc(q.Words, lacks) {
+				found = append(found, t)
 			}
 		}
 	}
-	slices.SortFunc(hits, func(a, b Hit) int {
+	slices.SortFunc(found, func(a, b store.Turn) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Seq, b.Seq))
 	})
-	return hits, nil
+	return found, err
 }
 
 // Count adds to t what history counts from the day of since on, and the time of seen sessions that

@@ -33,7 +33,7 @@ func fold(t *testing.T, st *store.Store, e event.Event) state.Session {
 // said returns turns as "rule: text".
 func said(t *testing.T, st *store.Store) (out []string) {
 	t.Helper()
-	turns, err := Turns(st, &state.Session{ID: "s"})
+	turns, err := Turns(st, Query{Key: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestSweep(t *testing.T) {
 	if n := len(said(t, st)); n != len(want)+2 {
 		t.Errorf("after its Stop %q", said(t, st))
 	}
-	turns, _ := Turns(st, &state.Session{ID: "s"})
+	turns, _ := Turns(st, Query{Key: "s"})
 	for _, x := range turns[1 : len(turns)-1] {
 		if x.Source != state.TimeTranscript || x.Command != turns[0].Command || x.Intent != intent.IntentProgress {
 			t.Errorf("%+v", x)
@@ -194,7 +194,7 @@ func TestSearch(t *testing.T) {
 		"since":   {Query{Since: 1500}, 1},
 		"another": {Query{Key: "gone"}, 0},
 	} {
-		hits, err := Search(st, c.q)
+		hits, err := Turns(st, c.q)
 		if err != nil || len(hits) != c.want {
 			t.Errorf("%s: %+v, %v", name, hits, err)
 		}

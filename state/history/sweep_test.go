@@ -99,7 +99,7 @@ func (r *recording) play(t fataler, dir string, steps []step) []string {
 			t.Fatal(err)
 		}
 	}
-	turns, err := Turns(st, &state.Session{ID: "s"})
+	turns, err := Turns(st, Query{Key: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}

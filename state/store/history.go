@@ -230,21 +230,22 @@ func sizeAt(path string) int64 {
 	return 0
 }
 
-// Turn is a turn with the number of its line.
+// Turn is a turn with the session and the number of its line.
 type Turn struct {
+	Key Key
 	Seq int64
 	state.Turn
 }
 
 // ID returns a name for the turn that is unique among all sessions.
-func (t Turn) ID(k Key) string { return string(k) + "." + strconv.FormatInt(t.Seq, 10) }
+func (t Turn) ID() string { return string(t.Key) + "." + strconv.FormatInt(t.Seq, 10) }
 
 // CommandID returns the unique name of the turn's task, or "" if its task is unknown.
-func (t Turn) CommandID(k Key) string {
+func (t Turn) CommandID() string {
 	if t.Command == 0 {
 		return ""
 	}
-	return string(k) + "." + strconv.FormatInt(t.Command, 10)
+	return string(t.Key) + "." + strconv.FormatInt(t.Command, 10)
 }
 
 // convert makes history of the journals of earlier releases, journal/SESSION.jsonl, if there are any: of each
