@@ -187,7 +187,7 @@ func TestTurnsOfADamagedSession(t *testing.T) {
 	seen, n := map[string]bool{}, 0
 	err := st.Lines(Select{Kind: "turn"}, func(l *Line) {
 		n++
-		seen[Turn{Seq: l.Seq, Turn: *l.Turn}.ID(l.Key)] = true
+		seen[Turn{l.Key, l.Seq, *l.Turn}.ID()] = true
 	})
 	if err != nil || n < 4 || len(seen) != n {
 		t.Errorf("%d turns have %d names: %v", n, len(seen), err)
