@@ -233,17 +233,17 @@ func (st *Store) ListArchived() ([]Key, error) {
 func ReadAll[T any](keys []Key, read func(k Key, t *T) error) (all []T, problems []Problem) {
 	all, errs := make([]T, len(keys)), make([]error, len(keys))
 	Parallel(len(all), func(i int) { errs[i] = read(keys[i], &all[i]) })
-	for i, err := range slices.Backward(errs) {
-		if err == nil {
-			continue
-		}
-		all = slices.Delete(all, i, i+1)
-		if !errors.Is(err, fs.ErrNotExist) {
+	n := 0
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			all[n] = all[i]
+			n++
+		case !errors.Is(err, fs.ErrNotExist):
 			problems = append(problems, Problem{keys[i], err})
 		}
 	}
-	slices.Reverse(problems)
-	return all, problems
+	return all[:n], problems
 }
 
 // keys lists the sessions that have a file in dir.

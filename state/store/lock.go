@@ -103,15 +103,11 @@ func (st *Store) postponeFile(k Key, c state.Change) error {
 	return st.write(lateDir+string(os.PathSeparator)+string(k), name, appendLine(nil, &l))
 }
 
-// lateNames lists the files that wait for a session, in the order of their events; nil without a directory.
+// lateNames lists the files that wait for a session, in the order of their events, whose times have the same
+// number of digits; nil without a directory.
 func (st *Store) lateNames(k Key) []string {
-	names, err := readNames(st.path(lateDir, string(k)))
-	if err != nil {
-		return nil
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(numberIn(a), numberIn(b)), cmp.Compare(a, b))
-	})
+	names, _ := readNames(st.path(lateDir, string(k)))
+	slices.Sort(names)
 	return names
 }
 

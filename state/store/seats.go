@@ -78,10 +78,7 @@ func (h *locked) place(u *Update) Method {
 func (h *locked) predecessor(o *event.Origin, u *Update) (*state.Session, Method) {
 	e := u.Change.Event
 	keys, _ := h.st.keys(sessionsDir) // without them the row begins anew
-	live, _ := ReadAll(keys, func(k Key, s *state.Session) error {
-		_, err := readSession(h.st.session(k), s)
-		return err
-	})
+	live, _ := ReadAll(keys, h.st.Read)
 	for _, m := range [...]struct {
 		by   Method
 		same func(s *state.Session) bool
