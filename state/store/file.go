@@ -46,9 +46,13 @@ func readFile(buf []byte, path string, limit int) ([]byte, error) {
 
 func damaged(path string) error { return &fs.PathError{Op: "read", Path: path, Err: errDamaged} }
 
-// write replaces the file name in dir by a new file.
+// write replaces the file name in dir by a new file. Sessions are written under their lock, so their new
+// file has their name, and the next writer replaces what a killed one left.
 func (st *Store) write(dir, name string, data []byte) error {
-	from, to := st.path(tmpDir, unique()), st.path(dir, name)
+	from, to := st.path(tmpDir, name), st.path(dir, name)
+	if dir != sessionsDir && dir != archiveDir {
+		from = st.path(tmpDir, unique())
+	}
 	err := st.put(from, func() error { return writeNew(from, data) })
 	if err == nil {
 		err = st.put(to, func() error {
@@ -82,7 +86,11 @@ func (st *Store) put(path string, f func() error) (err error) {
 
 // writeNew writes a file that does not exist yet.
 func writeNew(path string, data []byte) error {
-	f, err := open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	f, err := open(path, flags)
+	if err != nil && os.Remove(path) == nil { // a killed writer left it, or it was in the way
+		f, err = open(path, flags)
+	}
 	if err != nil {
 		return err
 	}
