@@ -1,5 +1,6 @@
-// Package history returns what was said in sessions: turns in the order in which they happened (Turns), with the progress that only transcripts have (Sweep, Sweeper). It stores nothing itself: what it
-// finds goes into the session's history. Package state defines what turns mean.
+// Package history returns what was said in sessions: turns in the order in which they happened (Turns),
+// with the progress that only transcripts have (Sweep, Sweeper). It stores nothing itself: what it finds
+// goes into the session's history. Package state defines what turns mean.
 package history
 
 import (
