@@ -35,7 +35,6 @@ type feed struct {
 
 	handing, sweeping atomic.Bool  // users are notified, transcripts are read
 	sweptAt, sweeps   atomic.Int64 // when all transcripts were last read (Unix ms), and how often
-	lookedAt          atomic.Int64 // when those of some sessions were
 
 	// These belong to the follower's goroutine.
 	tail        func(each func(*store.Line)) error
@@ -134,9 +133,7 @@ func (f *feed) run(ctx context.Context) {
 		}
 	}
 	f.Run(ctx, func(u live.Update, err error) {
-		if err != nil {
-			f.o.Log(err)
-		}
+		f.o.Log(err)
 		seen := f.Seen()
 		f.take(u, seen)
 		if !u.Rechecked {
@@ -145,29 +142,25 @@ func (f *feed) run(ctx context.Context) {
 		aside(&f.sweeping, func() { f.sweep(ctx, seen) })
 		aside(&f.handing, func() {
 			if f.o.Notifier != nil {
-				if err := f.o.Notifier.Look(seen, u.Now.Time()); err != nil {
-					f.o.Log(err)
-				}
+				f.o.Log(f.o.Notifier.Look(seen, u.Now.Time()))
 			}
 			f.push(ctx, seen, u.Now.Time())
 		})
 	})
 }
 
-// spoken is how long after a session's newest event its transcript is read at every recheck, and
-// once later: what the agent says before a call is written about when the call's first hook runs,
-// or a moment later.
-const spoken = 3 * time.Second
+// spoken is how long after a session's newest event its transcript is read at every recheck: what the agent
+// says before a call is written about when the call's first hook runs, or a moment later.
+const spoken = 5 * time.Second
 
 // sweep reads all transcripts when that is due, otherwise those of sessions with a recent event.
 func (f *feed) sweep(ctx context.Context, seen []state.Seen) {
 	now := time.Now()
 	_, every := f.o.Timing.hybrid(f.newest().At, now)
 	all := now.Sub(time.UnixMilli(f.sweptAt.Load())) >= every
-	looked := time.UnixMilli(f.lookedAt.Swap(now.UnixMilli()))
 	var sessions []state.Session
 	for i := range seen {
-		if s := &seen[i].Session; all || looked.Sub(s.Last.At.Time()) < spoken {
+		if s := &seen[i].Session; all || now.Sub(s.Last.At.Time()) < spoken {
 			sessions = append(sessions, *s)
 		}
 	}
@@ -175,9 +168,7 @@ func (f *feed) sweep(ctx context.Context, seen []state.Seen) {
 		f.sweptAt.Store(now.UnixMilli())
 		f.sweeps.Add(1)
 	}
-	if err := f.transcripts.Sweep(ctx, sessions, all); err != nil {
-		f.o.Log(err)
-	}
+	f.o.Log(f.transcripts.Sweep(ctx, sessions, all))
 }
 
 // take publishes what an update, with all sessions that were seen, changes.
@@ -234,15 +225,13 @@ func (f *feed) turns(u live.Update, seen []state.Seen) (said []render.TurnLine) 
 		if try > 0 {
 			time.Sleep(2 * time.Millisecond)
 		}
-		if err := f.tail(func(l *store.Line) {
+		f.o.Log(f.tail(func(l *store.Line) {
 			news = false
 			f.meter.line(l)
 			if l.Turn != nil {
 				f.untold = append(f.untold, *l)
 			}
-		}); err != nil {
-			f.o.Log(err)
-		}
+		}))
 	}
 	var kept []store.Line
 	for i, l := range f.untold {

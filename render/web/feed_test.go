@@ -21,7 +21,7 @@ import (
 // session that never shows it is forgotten.
 func TestHistoryBeforeOrAfter(t *testing.T) {
 	st := store.Open(t.TempDir())
-	b := newFeed(&Options{Store: st, Log: func(err error) { t.Error(err) }})
+	b := newFeed(&Options{Store: st, Log: logOnce(func(err error) { t.Error(err) })})
 	if err := b.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestHistoryBeforeOrAfter(t *testing.T) {
 
 // Nothing is kept of removed sessions, and one that comes back publishes nothing again that is old.
 func TestRemovedSessions(t *testing.T) {
-	f := newFeed(&Options{Store: store.Open(t.TempDir()), Log: func(err error) { t.Error(err) }})
+	f := newFeed(&Options{Store: store.Open(t.TempDir()), Log: logOnce(func(err error) { t.Error(err) })})
 	if err := f.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestTooManyStreams(t *testing.T) {
 
 // A server creates nothing from which hooks would conclude that calls are held.
 func TestNoOfferNoDirectory(t *testing.T) {
-	o := Options{Store: store.Open(t.TempDir()), Timing: Timing{}.orDefault(), Log: func(err error) { t.Error(err) }}
+	o := Options{Store: store.Open(t.TempDir()), Timing: Timing{}.orDefault(), Log: logOnce(func(err error) { t.Error(err) })}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	newFeed(&o).followRequests(ctx)

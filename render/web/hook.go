@@ -70,9 +70,7 @@ func (s *Server) unfit(e *event.Event, err error) error {
 		return badHook("Invalid JSON")
 	}
 	ok, err := s.o.Store.Identify(e, evidence.ThisMachine().Host)
-	if err != nil {
-		s.o.Log(err)
-	}
+	s.o.Log(err)
 	if !ok {
 		return badHook("Missing required fields: session_id")
 	}
@@ -101,9 +99,7 @@ func (s *Server) fold(e *event.Event) (store.Result, error) {
 	if errors.Is(err, store.ErrBusy) {
 		return res, errLater
 	}
-	if err != nil {
-		s.o.Log(err)
-	}
+	s.o.Log(err)
 	return res, err
 }
 

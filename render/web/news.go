@@ -65,9 +65,7 @@ func awayAt(d request.Dir, now time.Time) *away {
 // looks whenever something changes, and at intervals: no file shows that a process has died.
 func (f *feed) followRequests(ctx context.Context) {
 	open := request.In(f.o.Store.Dir).OpenDir() // it does not exist before the first request
-	if err := os.MkdirAll(filepath.Dir(open), 0o700); err != nil {
-		f.o.Log(err)
-	}
+	f.o.Log(os.MkdirAll(filepath.Dir(open), 0o700))
 	live.Watch(ctx, f.o.Timing.Recheck, f.lookAtRequests, filepath.Dir(open), open)
 }
 

@@ -140,7 +140,7 @@ func (p *pusher) decide(n *pushed, v *state.Seen, a state.Alert, now time.Time) 
 		}
 	}
 	n.Title, n.Body = redact.Text(n.Title), redact.Text(n.Body)
-	p.s.log(p.s.o.Store.Decide(c.Decided(is, "serve", "push", now)))
+	p.s.o.Log(p.s.o.Store.Decide(c.Decided(is, "serve", "push", now)))
 	return true
 }
 
@@ -169,7 +169,7 @@ func (p *pusher) send(ctx context.Context, id string, d *access.Device, message 
 	defer cancel()
 	private, public, err := p.s.vapid()
 	if err != nil {
-		p.s.log(err)
+		p.s.o.Log(err)
 		return
 	}
 	res, err := webpush.SendNotificationWithContext(ctx, message, &d.Subscription, &webpush.Options{
@@ -185,7 +185,7 @@ func (p *pusher) send(ctx context.Context, id string, d *access.Device, message 
 		err = u.Err // who knows the address may send to the device
 	}
 	if err != nil {
-		p.s.log(fmt.Errorf("web push: %w", err))
+		p.s.o.Log(fmt.Errorf("web push: %w", err))
 		return
 	}
 	defer res.Body.Close()
@@ -193,13 +193,7 @@ func (p *pusher) send(ctx context.Context, id string, d *access.Device, message 
 	case res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusGone: // it does not subscribe any more
 		p.s.guard.SetDevice(id, nil)
 	case res.StatusCode >= http.StatusMultipleChoices:
-		p.s.log(fmt.Errorf("web push: the service %s answers %s", res.Request.URL.Host, res.Status))
-	}
-}
-
-func (s *Server) log(err error) {
-	if err != nil {
-		s.o.Log(err)
+		p.s.o.Log(fmt.Errorf("web push: the service %s answers %s", res.Request.URL.Host, res.Status))
 	}
 }
 

@@ -20,7 +20,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Store: storeIn(t.TempDir()), Registry: t.TempDir(), Token: testToken})
+	s := New(Options{Store: storeIn(t.TempDir()), Registry: t.TempDir(), Token: testToken, Log: func(err error) { t.Error(err) }})
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx, l) }()

@@ -32,7 +32,7 @@ func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
 		list.GeneratedAt, list.Sessions, seen = snap.Now.Time(), render.Rows(snap.Seen, true), snap.Seen
 	}
 	// Events do not contain how long a session was at work, since it changes every second.
-	s.log(render.AddBusy(list.Sessions, s.o.Store, seen, event.MillisOf(list.GeneratedAt)))
+	s.o.Log(render.AddBusy(list.Sessions, s.o.Store, seen, event.MillisOf(list.GeneratedAt)))
 	return access.OK(w, list)
 }
 
@@ -72,7 +72,7 @@ func (s *Server) named(r *http.Request) (state.Seen, error) {
 func (s *Server) session(w http.ResponseWriter, _ *http.Request, v state.Seen) error {
 	rows := render.Rows([]state.Seen{v}, true)
 	if v.Session.Seq > 0 {
-		s.log(render.AddBusy(rows, s.o.Store, []state.Seen{v}, event.MillisOf(time.Now())))
+		s.o.Log(render.AddBusy(rows, s.o.Store, []state.Seen{v}, event.MillisOf(time.Now())))
 	}
 	return access.OK(w, rows[0])
 }

@@ -97,9 +97,6 @@ const (
 // New makes a server. Nothing of the sessions is read before Serve.
 func New(o Options) *Server {
 	o.Timing = o.Timing.orDefault()
-	if o.Log == nil {
-		o.Log = func(error) {}
-	}
 	o.Log = logOnce(o.Log)
 	s := &Server{
 		o:        o,
@@ -165,11 +162,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return errors.Join(err, <-stopped)
 }
 
-// logOnce returns log without repetitions: a check that fails would otherwise log every second, for
-// as long as a server runs.
+// logOnce returns log without repetitions, since a check that fails would otherwise log every second for as
+// long as a server runs, and without nil.
 func logOnce(log func(error)) func(error) {
 	var m memo
 	return func(err error) {
+		if err == nil {
+			return
+		}
 		_, _ = m.get(err.Error(), time.Hour, func() (any, error) { log(err); return nil, nil })
 	}
 }

@@ -83,14 +83,11 @@ func Local(addr string) string {
 	return "http://" + addr + "/"
 }
 
-// Elsewhere returns the address by which another device reaches a server that listens on addr:
+// Elsewhere returns the address by which another device reaches a server that listens on addr ("host:port"):
 // by the first of names, if there is one, else by this machine's address in the network. A
 // server on loopback with a name is reached through a proxy, which does TLS.
 func Elsewhere(addr string, names []string) (string, error) {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "", render.Advise(fmt.Errorf("address %q: want host:port", addr), "for example 0.0.0.0:7483")
-	}
+	host, port, _ := net.SplitHostPort(addr)
 	ip, bad := netip.ParseAddr(host)
 	switch {
 	case Loopback(host) && len(names) > 0:

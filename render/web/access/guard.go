@@ -50,7 +50,7 @@ type Options struct {
 	Dir     string            // where the sessions of browsers are kept; empty for nowhere
 	Hosts   []string          // names of the server besides those of this machine
 	Refused func(code string) // is called for each request that is refused
-	Log     func(error)
+	Log     func(error)       // is called with errors, and nil
 }
 
 // Guard decides who may use a server.

@@ -221,9 +221,7 @@ func (g *Guard) saveIf(changed bool) {
 	if err == nil {
 		err = plainfile.Write(g.file(), b, 0o600, true)
 	}
-	if err != nil && g.o.Log != nil {
-		g.o.Log(err)
-	}
+	g.o.Log(err)
 }
 
 // Session returns the id of the browser's session that r belongs to, "" for none.

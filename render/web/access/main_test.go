@@ -24,7 +24,7 @@ func serve(t *testing.T, o Options) *site {
 }
 
 func serveOn(t *testing.T, l net.Listener, o Options) *site {
-	o.Refused = func(string) {}
+	o.Refused, o.Log = func(string) {}, func(error) {}
 	d := New(o)
 	mux := http.NewServeMux()
 	needs := func(r *http.Request) Scope {
