@@ -13,38 +13,31 @@ import (
 
 	"beckon/event/plainfile"
 	"beckon/render"
-
-	"github.com/gofrs/flock"
 )
 
-// tokenForm is a token of at least 128 bits in base32, base64 or hexadecimal.
+// tokenForm is what a token looks like: at least as long as 128 bits in base64.
 var tokenForm = regexp.MustCompile(`^[\w+/=-]{22,}$`)
 
 // Token returns the token stored in the state directory dir. It makes one the first time, and
 // instead of a file that has none, which a power cut can leave.
 func Token(dir string) (string, error) {
-	path := filepath.Join(dir, "token")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("making a token: %w", err)
 	}
-	lock := flock.New(path + ".lock")
-	_ = lock.Lock() // without locks, two that start at once write one each, and the later counts
-	defer os.Remove(lock.Path())
-	defer lock.Unlock()
-	token, err := readToken(path)
-	if err == nil && token == "" {
-		token = rand.Text()
-		err = plainfile.Write(path, []byte(token+"\n"), 0o600, true)
+	path, made := filepath.Join(dir, "token"), rand.Text()
+	err := plainfile.Create(path, []byte(made+"\n"))
+	if !errors.Is(err, fs.ErrExist) {
+		return made, err
 	}
-	return token, err
+	if token, err := readToken(path); err != nil || token != "" {
+		return token, err
+	}
+	return made, plainfile.Write(path, []byte(made+"\n"), 0o600, true)
 }
 
 // readToken returns the token in the file at path, empty if it has none.
 func readToken(path string) (string, error) {
 	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
 	if err != nil {
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
