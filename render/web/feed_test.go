@@ -140,7 +140,8 @@ func TestTooManyStreams(t *testing.T) {
 
 // A server creates nothing from which hooks would conclude that calls are held.
 func TestNoOfferNoDirectory(t *testing.T) {
-	o := Options{Store: store.Open(t.TempDir()), Timing: Timing{}.orDefault(), Log: logOnce(func(err error) { t.Error(err) })}
+	o := Options{Store: store.Open(t.TempDir()), Timing: Timing{}.orDefault()}
+	o.Log = logOnce(func(err error) { t.Error(err) })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	newFeed(&o).followRequests(ctx)

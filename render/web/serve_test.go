@@ -20,7 +20,9 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Store: storeIn(t.TempDir()), Registry: t.TempDir(), Token: testToken, Log: func(err error) { t.Error(err) }})
+	o := Options{Store: storeIn(t.TempDir()), Registry: t.TempDir(), Token: testToken}
+	o.Log = func(err error) { t.Error(err) }
+	s := New(o)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx, l) }()
