@@ -21,12 +21,13 @@ const (
 )
 
 // Ask is what a call asks of the user, for display: the questions of AskUserQuestion, the plan
-// of ExitPlanMode, the fields of an MCP form. All
+// of ExitPlanMode, the fields of an MCP form, the client's suggestions with a permission. All
 // texts but the plan are one line.
 type Ask struct {
-	Questions []Question `json:"questions,omitempty"`
-	Plan      string     `json:"plan,omitempty"` // its head
-	Form      []string   `json:"form,omitempty"` // "name: type", the required ones marked with *
+	Questions   []Question `json:"questions,omitempty"`
+	Plan        string     `json:"plan,omitempty"`        // its head
+	Form        []string   `json:"form,omitempty"`        // "name: type", the required ones marked with *
+	Suggestions []string   `json:"suggestions,omitempty"` // what "yes, and ..." would do
 }
 
 // Question is one question with its options.
@@ -60,7 +61,10 @@ func (p Members) ask(e *Event, asksUser bool) *Ask {
 	case e.Tool.Name == "ExitPlanMode":
 		a.Plan = Cut(strings.TrimSpace(clean(p.Input().Get("plan").Raw)), MaxPlan)
 	}
-	if len(a.Questions)+len(a.Form) == 0 && a.Plan == "" {
+	if e.Kind == PermissionRequest && len(a.Questions) == 0 && a.Plan == "" {
+		a.Suggestions = suggestions(p.list("permission_suggestions"))
+	}
+	if len(a.Questions)+len(a.Form)+len(a.Suggestions) == 0 && a.Plan == "" {
 		return nil
 	}
 	return &a
@@ -139,6 +143,38 @@ func form(schema gjson.Result) (out []string) {
 		}
 		out = append(out, OneLine(line(key, MaxLabel)+mark+": "+line(v.Get("type"), MaxLabel), MaxLabel))
 		return len(out) < MaxOptions
+	})
+	return out
+}
+
+// suggestions describes what the client offers to change along with a yes (CONTRACT.md 11,
+// permission updates).
+func suggestions(list gjson.Result) (out []string) {
+	eachObject(list, MaxQuestions, func(v gjson.Result) {
+		words := []string{line(v.Get("type"), MaxLabel)} // an unknown one
+		switch words[0] {
+		case "addRules":
+			words[0] = "always " + cmp.Or(line(v.Get("behavior"), MaxLabel), "allow")
+		case "setMode":
+			words[0] = "switch to"
+		case "addDirectories":
+			words[0] = "allow the directory"
+		}
+		if mode := line(v.Get("mode"), MaxLabel); mode != "" {
+			words = append(words, mode)
+		}
+		eachObject(v.Get("rules"), MaxOptions, func(r gjson.Result) {
+			rule := line(r.Get("toolName"), MaxLabel)
+			if content := line(r.Get("ruleContent"), MaxLabel); content != "" {
+				rule += "(" + content + ")"
+			}
+			words = append(words, rule)
+		})
+		v.Get("directories").ForEach(func(_, d gjson.Result) bool {
+			words = append(words, line(d, MaxLabel))
+			return len(words) < MaxOptions
+		})
+		out = append(out, OneLine(strings.Join(words, " "), MaxSummary))
 	})
 	return out
 }

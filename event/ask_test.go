@@ -22,7 +22,7 @@ func TestAsk(t *testing.T) {
 		},
 		"a permission": {
 			`{"hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"npm test"},"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm test:*"}],"behavior":"allow","destination":"localSettings"},{"type":"setMode","mode":"acceptEdits"},{"type":"addDirectories","directories":["/srv"]}]}`,
-			nil,
+			&Ask{Suggestions: []string{"always allow Bash(npm test:*)", "switch to acceptEdits", "allow the directory /srv"}},
 		},
 		"a form": {
 			`{"hook_event_name":"Elicitation","mcp_server_name":"db","message":"Which database?","requested_schema":{"type":"object","properties":{"name":{"type":"string"},"port":{"type":"integer"}},"required":["name"]}}`,

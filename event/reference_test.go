@@ -2,6 +2,7 @@ package event
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"math"
 	"os"
@@ -149,7 +150,35 @@ func refAsk(e *Event, top map[string]any) *Ask {
 		s, _ := input["plan"].(string)
 		a.Plan = refHead(strings.TrimSpace(redact.Text(s)), MaxPlan)
 	}
-	if len(a.Questions)+len(a.Form) == 0 && a.Plan == "" {
+	if e.Kind == PermissionRequest && len(a.Questions) == 0 && a.Plan == "" {
+		for _, m := range objects(top["permission_suggestions"], MaxQuestions) {
+			kind := text(m, "type", MaxLabel)
+			known := map[string]string{
+				"addRules": "always " + cmp.Or(text(m, "behavior", MaxLabel), "allow"), "setMode": "switch to", "addDirectories": "allow the directory",
+			}
+			words := []string{cmp.Or(known[kind], kind)}
+			if mode := text(m, "mode", MaxLabel); mode != "" {
+				words = append(words, mode)
+			}
+			for _, r := range objects(m["rules"], MaxOptions) {
+				rule := text(r, "toolName", MaxLabel)
+				if c := text(r, "ruleContent", MaxLabel); c != "" {
+					rule += "(" + c + ")"
+				}
+				words = append(words, rule)
+			}
+			if dirs, ok := m["directories"].([]any); ok {
+				for _, d := range dirs {
+					s, _ := d.(string)
+					if words = append(words, OneLine(redact.Text(s), MaxLabel)); len(words) >= MaxOptions {
+						break
+					}
+				}
+			}
+			a.Suggestions = append(a.Suggestions, OneLine(strings.Join(words, " "), MaxSummary))
+		}
+	}
+	if len(a.Questions)+len(a.Form)+len(a.Suggestions) == 0 && a.Plan == "" {
 		return nil
 	}
 	return &a

@@ -149,13 +149,14 @@ type Tool struct {
 // Question is what a session asks the user: Text in one line, and what is known about the
 // answers. Further questions asked at once are in More.
 type Question struct {
-	Text    string           `json:"text"`
-	Header  string           `json:"header,omitempty"`
-	Multi   bool             `json:"multi_select,omitempty"` // several options may be chosen
-	Options []event.Option   `json:"options,omitempty"`
-	More    []event.Question `json:"more,omitempty"`
-	Plan    string           `json:"plan,omitempty"` // the head of a plan to approve
-	Form    []string         `json:"form,omitempty"` // the fields of a form; * marks the required ones
+	Text        string           `json:"text"`
+	Header      string           `json:"header,omitempty"`
+	Multi       bool             `json:"multi_select,omitempty"` // several options may be chosen
+	Options     []event.Option   `json:"options,omitempty"`
+	More        []event.Question `json:"more,omitempty"`
+	Plan        string           `json:"plan,omitempty"`        // the head of a plan to approve
+	Form        []string         `json:"form,omitempty"`        // the fields of a form; * marks the required ones
+	Suggestions []string         `json:"suggestions,omitempty"` // what the client offers to change along with a yes
 }
 
 // Turn is the newest turn that the user began. Task is the state of its task: idle after you
@@ -330,7 +331,7 @@ func question(s *state.Session, st state.Status) *Question {
 	if a == nil {
 		return q
 	}
-	q.Plan, q.Form = a.Plan, a.Form
+	q.Plan, q.Form, q.Suggestions = a.Plan, a.Form, a.Suggestions
 	if len(a.Questions) > 0 {
 		first := a.Questions[0]
 		q.Text, q.Header, q.Multi, q.Options, q.More = cmp.Or(first.Text, c.Summary), first.Header, first.Multi,

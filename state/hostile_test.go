@@ -116,6 +116,7 @@ func (h *hostile) event() event.Event {
 
 func (h *hostile) ask() *event.Ask {
 	a := &event.Ask{Plan: h.text(event.MaxText), Form: []string{h.text(event.MaxText)}}
+	a.Suggestions = []string{h.text(event.MaxText)}
 	for range h.r.IntN(5) {
 		q := event.Question{Header: h.text(event.MaxID), Text: h.text(event.MaxText)}
 		for range h.r.IntN(5) {

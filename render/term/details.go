@@ -44,6 +44,9 @@ func Asked(q *render.Question) (list []Detail) {
 	for _, f := range q.Form {
 		add("field", f)
 	}
+	for _, o := range q.Suggestions {
+		add("offers", o)
+	}
 	return list
 }
 
