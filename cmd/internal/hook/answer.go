@@ -80,14 +80,14 @@ func Main(
 			return code
 		}
 	}
-	watchdog := time.AfterFunc(stdinWait, func() {
+	f.watchdog = time.AfterFunc(stdinWait, func() {
 		noblock.Exit(f.unread(errors.New("it did not come in time"), stdout, stderr))
 	})
-	defer watchdog.Stop()
+	defer f.watchdog.Stop()
 	if err := f.read(stdin); err != nil {
 		return f.unread(err, stdout, stderr)
 	}
-	watchdog.Reset(wire.DeadlineOf(f.e.Kind) + overtime)
+	f.watchdog.Reset(wire.DeadlineOf(f.e.Kind) + overtime)
 	ctx := context.Background()
 	if f.starts() {
 		// A caller that gives up (a timeout, Esc) sends TERM, and KILL 1.5 s later
@@ -144,8 +144,9 @@ type invocation struct {
 	covers  trust.Coverage
 	session state.Session // after the event is folded
 
-	given atomic.Bool  // the answer is being given, or has been
-	exit  atomic.Int32 // the exit code that goes with it
+	given    atomic.Bool  // the answer is being given, or has been
+	exit     atomic.Int32 // the exit code that goes with it
+	watchdog *time.Timer  // ends the process with an answer in time
 }
 
 // first reports whether no answer has been given yet. The client parses one JSON object, so a
@@ -253,6 +254,7 @@ func (f *invocation) answer(ctx context.Context, stdout, stderr io.Writer) int {
 	}
 	if f.asks(result) && ctx.Err() == nil {
 		f.safely(func() { f.after(ev, result) })
+		f.watchdog.Stop() // Windows cannot replace this process by the one that waits
 		return f.wait(out, stdout)
 	}
 	_, err := stdout.Write(out)
