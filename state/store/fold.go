@@ -95,6 +95,10 @@ func (st *Store) fold(k Key, u *Update, res *Result) (own Key, err error) {
 	if !known(h.s, u.Change.Observation) {
 		res.Method = h.place(u)
 		h.finalWords(u)
+		if a := u.Change.Action; a != nil && (a.Kind == state.ActBackburner || a.Kind == state.ActBackburnerOff) {
+			b := h.s.Backburner // whose newer time counts: two actions within a millisecond have an order, too
+			u.Change.At = max(u.Change.At, b.At+1, b.Off+1)
+		}
 		h.apply(u)
 	}
 	res.After = *h.s
