@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
@@ -137,20 +135,14 @@ func (c *jumpCmd) targets(ctx context.Context, a *app, j *jump.Jumper) (
 func (c *jumpCmd) try(ctx context.Context, a *app, j *jump.Jumper, targets []render.Row) (
 	res jump.Result, record string, first error,
 ) {
-	var passed strings.Builder
-	defer func() {
-		if first == nil && !c.Quiet && !c.Message {
-			_, _ = io.WriteString(a.Stderr, passed.String())
-		}
-	}()
 	for i := range targets {
 		r := &targets[i]
 		res, err := j.To(ctx, r)
 		if err == nil {
 			return res, r.Record(), nil
 		}
-		if c.cycles() {
-			fmt.Fprintf(&passed, "beckon: passing over %s: %s\n", cli.ShortID(r.SessionID), err)
+		if c.cycles() && !c.Quiet && !c.Message {
+			fmt.Fprintf(a.Stderr, "beckon: passing over %s: %s\n", cli.ShortID(r.SessionID), err)
 		}
 		if first == nil && !(c.cycles() && errors.Is(err, jump.ErrGone)) {
 			first = fmt.Errorf("jumping to %s %s: %w", cmp.Or(r.ShownName(), string(r.State)), cli.ShortID(r.SessionID), err)

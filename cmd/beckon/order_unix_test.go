@@ -59,13 +59,14 @@ func TestViewsAgreeOnOrder(t *testing.T) {
 		}
 		views := []string{
 			"list", "list --json", "prompt --format {names}", "prompt --json", "statusline",
-			"stats --since 2h", "stats --since 2h --json", "jump next --dry-run --json --all",
+			"stats --since 2h", "stats --since 2h --json", "jump next --dry-run --all",
 		}
 		for _, args := range views {
 			cmd := exec.Command(filepath.Join(bin, "beckon"), strings.Fields(args)...)
 			cmd.Env = []string{"HOME=" + home, "BECKON_STATE_DIR=" + st.Dir, "PATH=" + os.Getenv("PATH")}
 			cmd.Stdin = strings.NewReader(`{"session_id":"other","cwd":"/","model":{"display_name":"M"}}`)
-			out, _ := cmd.Output() // jump cannot show a session of this terminal, and says in which order it tried
+			// jump cannot show a session of this terminal, and says in which order it tried
+			out, _ := cmd.CombinedOutput()
 			if strings.Contains(args, "--json") && !json.Valid(out) {
 				t.Fatalf("%s: %s", args, out)
 			}

@@ -81,7 +81,7 @@ func TestPolicyAsksAnotherBeckon(t *testing.T) {
 	for command, want := range map[string]string{
 		"ls":            "",
 		"git push -f":   `"permissionDecision":"deny","permissionDecisionReason":"Shared branch. (policy global/no-force)`,
-		"npm publish":   `"permissionDecision":"ask","permissionDecisionReason":"To the world? (policy global/publish)`,
+		"npm publish":   `"permissionDecision":"deny","permissionDecisionReason":"the user is to be asked about this, which protocol 1.0 cannot: To the world? (policy global/publish)`,
 		"pip install x": `"updatedInput":{"command":"uv pip install x","timeout":5}`,
 	} {
 		p := office{bin: filepath.Dir(program(t)), env: ours.env}

@@ -394,13 +394,13 @@ func TestManyRows(t *testing.T) {
 func TestWhatLeaves(t *testing.T) {
 	secret := "ghp_" + "x9Kd2mQ7vR4tLw8ZpN3b" + "Yc6HsJ1fGa5TeUiO"
 	r := row("one", state.Permission, time.Now())
-	r.Cwd, r.Title, r.Process, r.Job = "/home/ann/shop", "use "+secret, &render.Process{Pid: 4711}, &render.Job{ID: "job"}
+	r.Cwd, r.Title, r.Process, r.Job = "/home/ann/shop", "use "+secret, &render.Process{Pid: 1_234_567_890}, &render.Job{ID: "job"}
 	r.Tool = &render.Tool{Name: "Bash", Summary: "curl -H " + secret}
 	r.Question = &render.Question{Text: "May I?", Plan: "the whole plan", Form: []string{"field"}}
-	r.Turn = &render.Turn{Number: 47}
+	r.Turn = &render.Turn{Number: 987_654_321}
 	for level, texts := range map[Level]bool{Off: false, "": false, Short: true, Full: true} {
 		sent := string(marshal(t, permitted(&r, level.text)))
-		for _, never := range []string{secret, "/home/ann", "4711", "job", "whole plan", "field", "47"} {
+		for _, never := range []string{secret, "/home/ann", "1234567890", "job", "whole plan", "field", "987654321"} {
 			if strings.Contains(sent, never) {
 				t.Errorf("level %q: %q leaves: %s", level, never, sent)
 			}
