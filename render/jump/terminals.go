@@ -3,6 +3,7 @@ package jump
 import (
 	"cmp"
 	"errors"
+	"regexp"
 	"strings"
 
 	"beckon/render"
@@ -11,14 +12,14 @@ import (
 // terminal is what one kind of terminal can do with a pane. In its commands and texts,
 // {session} and {pane} stand for the parts of the pane's id; see place.
 type terminal struct {
-	kind  string // event.Terminal.Kind
-	name  string
-	place func(*move, *terminal) (place, error)
-	show  []string // the command that brings the pane to the front
-	is    string   // the pane, in words
-	env   string
-	lost  string // it prints this if there is no such pane
-	hand  string // the command for the user if it does not do it
+	kind string // event.Terminal.Kind
+	name string
+	id   string   // an expression for the pane's id, with both parts; empty for an editor
+	show []string // the command that brings the pane to the front
+	is   string   // the pane, in words
+	env  string
+	lost string // it prints this if there is no such pane
+	hand string // the command for the user if it does not do it
 }
 
 // place is a pane's id in parts: the multiplexer's session, socket or process, and the pane.
@@ -31,34 +32,34 @@ const inWindow = "{pane}; pick the terminal there"
 // terminals is the table of all but tmux; any other terminal is left to the user.
 var terminals = []terminal{
 	{
-		kind: "kitty", name: "kitty", place: (*move).inKitty, is: "window {pane}", lost: "No matching windows",
+		kind: "kitty", name: "kitty", id: `(.*,)?(\d{1,20})`, is: "window {pane}", lost: "No matching windows",
 		show: []string{"kitty", "@", "--to", "{session}", "focus-window", "--match", "id:{pane}"},
 	},
 	{
-		kind: "wezterm", name: "WezTerm", place: (*move).numbered, is: "pane {pane}", lost: "not found",
+		kind: "wezterm", name: "WezTerm", id: `(?:(.*),)?(\d{1,20})`, is: "pane {pane}", lost: "not found",
 		show: []string{"wezterm", "cli", "--no-auto-start", "activate-pane", "--pane-id", "{pane}"},
 		env:  "WEZTERM_UNIX_SOCKET={session}",
 	},
 	{ // needs Zellij 0.44
-		kind: "zellij", name: "Zellij", place: (*move).inSession, is: "pane {pane} of session {session}", lost: "not found",
+		kind: "zellij", name: "Zellij", id: `([^-].*),(\d{1,20})`, is: "pane {pane} of session {session}", lost: "not found",
 		show: []string{"zellij", "--session", "{session}", "action", "focus-pane-id", "terminal_{pane}"},
 		hand: "zellij attach {session}",
 	},
 	{
-		kind: "screen", name: "screen", place: (*move).inSession, is: "window {pane} of {session}",
+		kind: "screen", name: "screen", id: `([^-].*),(\d{1,20})`, is: "window {pane} of {session}",
 		show: []string{"screen", "-S", "{session}", "-X", "select", "{pane}"}, hand: "screen -x {session}",
 	},
 	{
-		kind: "herdr", name: "herdr", place: (*move).inHerdr, is: "pane {pane}", lost: "not found",
+		kind: "herdr", name: "herdr", id: `()([^-].*)`, is: "pane {pane}", lost: "not found",
 		show: []string{"herdr", "agent", "focus", "{pane}"},
 	},
 	{
-		kind: "iterm2", name: "iTerm2", place: (*move).inITerm, is: "pane {pane}", lost: "gone\n",
+		kind: "iterm2", name: "iTerm2", id: `(.*:)?([\da-fA-F-]+)`, is: "pane {pane}", lost: "gone\n",
 		show: []string{"osascript", "-e", itermByID, "{pane}"},
 	},
-	{kind: "vscode", name: "code", place: (*move).inEditor, is: inWindow, show: []string{"code", "{pane}"}},
-	{kind: "cursor", name: "cursor", place: (*move).inEditor, is: inWindow, show: []string{"cursor", "{pane}"}},
-	{kind: "windsurf", name: "windsurf", place: (*move).inEditor, is: inWindow, show: []string{"windsurf", "{pane}"}},
+	{kind: "vscode", name: "code", is: inWindow, show: []string{"code", "{pane}"}},
+	{kind: "cursor", name: "cursor", is: inWindow, show: []string{"cursor", "{pane}"}},
+	{kind: "windsurf", name: "windsurf", is: inWindow, show: []string{"windsurf", "{pane}"}},
 }
 
 // The scripts look for one pane, given as their argument, and select it with its tab and window;
@@ -95,7 +96,7 @@ func (p place) fill(s string) string {
 
 // focus brings the pane to the front, and returns what is on the screen then.
 func (m *move) focus(t *terminal) (string, error) {
-	p, err := t.place(m, t)
+	p, err := m.place(t)
 	if err != nil {
 		return "", err
 	}
@@ -127,64 +128,33 @@ func (m *move) focus(t *terminal) (string, error) {
 	return t.name + " shows " + is, err
 }
 
-// numbered splits an id "socket,number" at its last comma.
-func (m *move) numbered(t *terminal) (p place, err error) {
-	id := m.row.Pane.ID
-	i := strings.LastIndexByte(id, ',')
-	p = place{id[:max(i, 0)], id[i+1:]}
-	if p.pane == "" || len(p.pane) > 20 || strings.Trim(p.pane, "0123456789") != "" {
+// place returns the parts of the id that the terminal gave the pane; for an editor, which gives none,
+// the directory that it has open.
+func (m *move) place(t *terminal) (p place, err error) {
+	r := m.row
+	if t.id == "" {
+		if p.pane = r.Cwd; r.Git != nil {
+			p.pane = cmp.Or(r.Git.Worktree, p.pane)
+		}
+		if !absolute(p.pane) {
+			err = m.byHand("the directory that %s has open is not known", t.name)
+		}
+		return p, err
+	}
+	parts := regexp.MustCompile(`(?s)^` + t.id + `$`).FindStringSubmatch(r.Pane.ID)
+	if parts == nil {
 		return p, m.byHand("%s gave this pane no id", t.name)
 	}
-	return p, nil
-}
-
-// inSession is numbered for the id "session,number" of a multiplexer's pane.
-func (m *move) inSession(t *terminal) (place, error) {
-	p, err := m.numbered(t)
-	if err == nil && (p.session == "" || p.session[0] == '-') {
-		err = m.byHand("%s gave this pane no id", t.name)
+	p = place{parts[1], parts[2]}
+	switch {
+	case t.kind == "iterm2" && m.OS != "darwin":
+		err = m.byHand("%s runs on a Mac, and this is not one", t.name)
+	case t.kind == "kitty":
+		p.session = r.Pane.Listen
+		if !strings.HasPrefix(p.session, "unix:") && !strings.HasPrefix(p.session, "tcp:") {
+			err = &ByHand{"this kitty takes no commands",
+				"set allow_remote_control and listen_on in kitty.conf; it works in " + where(r)}
+		}
 	}
 	return p, err
-}
-
-// inKitty takes the socket that kitty's listen_on names; the id is "pid,window".
-func (m *move) inKitty(t *terminal) (place, error) {
-	p, err := m.numbered(t)
-	p.session = m.row.Pane.Listen
-	if err == nil && !strings.HasPrefix(p.session, "unix:") && !strings.HasPrefix(p.session, "tcp:") {
-		err = &ByHand{"this kitty takes no commands",
-			"set allow_remote_control and listen_on in kitty.conf; it works in " + where(m.row)}
-	}
-	return p, err
-}
-
-func (m *move) inHerdr(t *terminal) (place, error) {
-	id := m.row.Pane.ID
-	if id == "" || id[0] == '-' {
-		return place{}, m.byHand("%s gave this pane no id", t.name)
-	}
-	return place{pane: id}, nil
-}
-
-// inITerm takes a GUID, preceded by the place "w0t1p0:" if an HTTP client sent it.
-func (m *move) inITerm(t *terminal) (place, error) {
-	id := m.row.Pane.ID[strings.LastIndexByte(m.row.Pane.ID, ':')+1:]
-	if id == "" || strings.Trim(id, "0123456789abcdefABCDEF-") != "" {
-		return place{}, m.byHand("%s gave this pane no id", t.name)
-	}
-	if m.OS != "darwin" {
-		return place{}, m.byHand("%s runs on a Mac, and this is not one", t.name)
-	}
-	return place{pane: id}, nil
-}
-
-func (m *move) inEditor(t *terminal) (place, error) {
-	dir := m.row.Cwd
-	if g := m.row.Git; g != nil && g.Worktree != "" {
-		dir = g.Worktree
-	}
-	if !absolute(dir) {
-		return place{}, m.byHand("the directory that %s has open is not known", t.name)
-	}
-	return place{pane: dir}, nil
 }
