@@ -99,78 +99,61 @@ const (
 	blockEnd   = "# <<< beckon setup <<<"
 )
 
-// block is where our lines are in a file's text.
-type block struct {
-	before, after string // the rest of the file
-	lines         []StartupLine
+// ourBlock matches a file with our block; a begin mark without an end mark is the user's.
+const ourBlock = `(?s)^(.*\n|)` + blockBegin + `\r?\n(|.*?\n)` + blockEnd + `(?:\r?\n(.*))?$`
+
+// findBlock returns the lines of our block, each below a comment with its name, and the text around it.
+func findBlock(text string) (before, lines, after string) {
+	if m := regexp.MustCompile(ourBlock).FindStringSubmatch(text); m != nil {
+		return m[1], m[2], m[3]
+	}
+	return text, "", ""
 }
 
-// findBlock splits text around our block, which ends at the first end mark; without an end
-// mark there is no block.
-func findBlock(text string) block {
-	var b block
-	at, start := 0, -1
-	for line := range strings.Lines(text) {
-		bare := strings.TrimRight(line, "\r\n")
-		at += len(line)
-		switch name, named := strings.CutPrefix(bare, "# "); {
-		case bare == blockBegin:
-			b, start = block{}, at-len(line)
-		case bare == blockEnd && start >= 0:
-			b.before, b.after = text[:start], text[at:]
-			return b
-		case named: // each line stands below its name
-			b.lines = append(b.lines, StartupLine{Name: name})
-		case bare != "" && len(b.lines) > 0:
-			b.lines[len(b.lines)-1].Text = bare
-		}
-	}
-	return block{before: text}
+// in returns the block's line of that name with its comment, "" without one.
+func (l StartupLine) in(lines string) string {
+	return regexp.MustCompile(`(?m)^# ` + l.Name + `\r?\n.*\n`).FindString(lines)
 }
 
 // editStartup returns old with the line in the block, in place of one of that name; an empty
 // Text removes it. The text around the block keeps its bytes; without a line the block goes.
 func editStartup(old []byte, line StartupLine) []byte {
-	b := findBlock(string(old))
-	same := func(l StartupLine) bool { return l.Name == line.Name }
-	switch i := slices.IndexFunc(b.lines, same); {
-	case line.Text == "":
-		b.lines = slices.DeleteFunc(b.lines, same)
-	case i >= 0:
-		b.lines[i] = line
-	default:
-		b.lines = append(b.lines, line)
+	before, lines, after := findBlock(string(old))
+	was, now := line.in(lines), ""
+	if line.Text != "" {
+		now = "# " + line.Name + "\n" + line.Text + "\n"
 	}
-	if len(b.lines) == 0 {
-		return append(old[:0:0], b.before+b.after...) // nil without a file
+	if was == "" {
+		lines += now
+	} else {
+		lines = strings.Replace(lines, was, now, 1)
 	}
-	var out strings.Builder
-	out.WriteString(b.before)
-	if b.before != "" && !strings.HasSuffix(b.before, "\n") {
-		out.WriteByte('\n')
+	if isBlank([]byte(lines)) {
+		return append(old[:0:0], before+after...) // nil without a file
 	}
-	out.WriteString(blockBegin + "\n")
-	for _, l := range b.lines {
-		out.WriteString("# " + l.Name + "\n" + l.Text + "\n")
+	if before != "" && !strings.HasSuffix(before, "\n") {
+		before += "\n"
 	}
-	out.WriteString(blockEnd + "\n" + b.after)
-	return []byte(out.String())
+	return []byte(before + blockBegin + "\n" + lines + blockEnd + "\n" + after)
 }
 
 // InStartup reports whether the start-up file at path has our line of that name, and whether the user's
 // own part of it has one of the words. A file that cannot be read has neither.
 func InStartup(path, name string, words ...string) (ours, theirs bool) {
 	was, _ := readSettings(path)
-	b := findBlock(string(was.data))
-	return slices.ContainsFunc(b.lines, func(l StartupLine) bool { return l.Name == name }),
-		slices.ContainsFunc(words, func(w string) bool { return strings.Contains(b.before+b.after, w) })
+	before, lines, after := findBlock(string(was.data))
+	return StartupLine{Name: name}.in(lines) != "",
+		slices.ContainsFunc(words, func(w string) bool { return strings.Contains(before+after, w) })
 }
 
 // Put returns the operation that puts a line into a start-up file, or removes it if it has no
 // Text.
 func Put(line StartupLine) Op {
 	edit := func(old []byte) ([]byte, error) { return editStartup(old, line), nil }
-	return Op{edit: edit, shared: true, owns: func(text []byte) bool { return len(findBlock(string(text)).lines) > 0 }}
+	return Op{edit: edit, shared: true, owns: func(text []byte) bool {
+		_, lines, _ := findBlock(string(text))
+		return lines != ""
+	}}
 }
 
 //go:embed snippets
