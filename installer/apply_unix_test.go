@@ -3,7 +3,7 @@
 package installer
 
 import (
-	"beckon/render"
+	"beckon/event/typed"
 	"errors"
 	"io/fs"
 	"os"
@@ -168,7 +168,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
 	_, err := Apply(h.Target, Install(testSpec))
-	if !errors.Is(err, fs.ErrPermission) || render.HintOf(err) == "" {
+	if !errors.Is(err, fs.ErrPermission) || typed.HintOf(err) == "" {
 		t.Errorf("error %v", err)
 	}
 	h.is("{}")
@@ -207,7 +207,7 @@ func TestLinkIntoReadOnlyStore(t *testing.T) {
 			continue // root may write anywhere
 		}
 		_, err := Apply(h.Target, Install(testSpec))
-		hint := render.HintOf(err)
+		hint := typed.HintOf(err)
 		if !strings.HasPrefix(hint, h.Path+" leads there") || !strings.Contains(hint, "the plugin, which needs no settings") {
 			t.Errorf("%v: %v", mode, err)
 		}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"beckon/render"
+	"beckon/event/typed"
 
 	"github.com/tailscale/hujson"
 )
@@ -84,7 +84,7 @@ func (d *document) problem(offset int, what, hint string) error {
 }
 
 func problem(line, column int, what, hint string) error {
-	return render.Advise(fmt.Errorf("line %d, column %d: %s", line, column, what), hint)
+	return typed.Advise(fmt.Errorf("line %d, column %d: %s", line, column, what), hint)
 }
 
 // bytes returns the settings as they are now.

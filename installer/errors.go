@@ -6,13 +6,13 @@ import (
 	"io/fs"
 	"os"
 
-	"beckon/render"
+	"beckon/event/typed"
 )
 
 // failed returns what stopped a step with a file, and what the user can do about it. It never contains
 // text of the file except the keys that lead to a place in it.
 func failed(step, path string, err error, hint string) error {
-	return render.Advise(fmt.Errorf("%s %q: %w", step, path, cause(err)), hint)
+	return typed.Advise(fmt.Errorf("%s %q: %w", step, path, cause(err)), hint)
 }
 
 // cause returns an error without the path that os adds.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"beckon/render"
+	"beckon/event/typed"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/lockedfile"
@@ -54,7 +54,7 @@ func Uninstall() Op {
 func whole(text func(old []byte) ([]byte, error), ours func([]byte) bool) Op {
 	return Op{owns: ours, edit: func(old []byte) ([]byte, error) {
 		if old != nil && !ours(old) {
-			return nil, render.Advise(errors.New("is there already, and not beckon's"), "move it away")
+			return nil, typed.Advise(errors.New("is there already, and not beckon's"), "move it away")
 		}
 		return text(old)
 	}}
@@ -279,7 +279,7 @@ func (c *Change) commit() error {
 	}
 	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 	if denied && c.File != c.Target.Path {
-		err = render.Advise(err, c.elsewhere())
+		err = typed.Advise(err, c.elsewhere())
 	}
 	return err
 }

@@ -1,7 +1,7 @@
 package installer
 
 import (
-	"beckon/render"
+	"beckon/event/typed"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -78,7 +78,7 @@ func TestFleetingPaths(t *testing.T) {
 	} {
 		tr := newTree(t)
 		_, err := StablePath(tr.program(name, 0o755), tr.home)
-		if !told(err) || !strings.Contains(err.Error(), reason) || render.HintOf(err) == "" {
+		if !told(err) || !strings.Contains(err.Error(), reason) || typed.HintOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

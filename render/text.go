@@ -1,7 +1,6 @@
 package render
 
 import (
-	"errors"
 	"strings"
 
 	"beckon/event"
@@ -54,26 +53,6 @@ func drawable(r rune) rune {
 	}
 	return r
 }
-
-// HintOf returns the advice that an error carries, "" for none.
-func HintOf(err error) string {
-	var advised interface{ Hint() string }
-	if errors.As(err, &advised) {
-		return advised.Hint()
-	}
-	return ""
-}
-
-// Advise returns err with a hint for HintOf.
-func Advise(err error, hint string) error { return advised{err, hint} }
-
-type advised struct {
-	error
-	hint string
-}
-
-func (e advised) Unwrap() error { return e.error }
-func (e advised) Hint() string  { return e.hint }
 
 // FirstLine returns the first non-empty line of a program's output.
 func FirstLine(out string) string {

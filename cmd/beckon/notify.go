@@ -16,7 +16,7 @@ import (
 	"beckon/event"
 	"beckon/event/home"
 	"beckon/event/osc"
-	"beckon/render"
+	"beckon/event/typed"
 	"beckon/render/notify"
 	"beckon/render/term"
 	"beckon/state"
@@ -68,7 +68,7 @@ func (c *notifyTestCmd) Run(a *app) error {
 // printKept says that tmux keeps the terminal's notifications back.
 func (a *app) printKept(kept error) {
 	if kept != nil {
-		fmt.Fprintf(a.Stdout, "terminal: %v\n  hint: %s\n", kept, render.HintOf(kept))
+		fmt.Fprintf(a.Stdout, "terminal: %v\n  hint: %s\n", kept, typed.HintOf(kept))
 	}
 }
 

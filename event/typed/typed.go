@@ -1,5 +1,5 @@
 // Package typed reads what people type in settings, policies and commands: durations, and words
-// with a typing mistake. It is pure and independent of languages.
+// with a typing mistake; an error can carry advice. It is pure and independent of languages.
 package typed
 
 import (
@@ -89,3 +89,23 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// HintOf returns the advice that an error carries, "" for none.
+func HintOf(err error) string {
+	var advised interface{ Hint() string }
+	if errors.As(err, &advised) {
+		return advised.Hint()
+	}
+	return ""
+}
+
+// Advise returns err with a hint for HintOf.
+func Advise(err error, hint string) error { return advised{err, hint} }
+
+type advised struct {
+	error
+	hint string
+}
+
+func (e advised) Unwrap() error { return e.error }
+func (e advised) Hint() string  { return e.hint }

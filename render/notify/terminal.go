@@ -15,7 +15,7 @@ import (
 	"beckon/event"
 	"beckon/event/osc"
 	"beckon/event/run"
-	"beckon/render"
+	"beckon/event/typed"
 	"beckon/state"
 	"beckon/state/alert"
 	"beckon/state/evidence"
@@ -132,9 +132,9 @@ const passthrough = "to see your terminal's own notifications instead, put this 
 // Why tmux does not forward what is written in its panes: in none, or only in windows that are not
 // visible.
 var (
-	errKept = render.Advise(errors.New("tmux keeps back what its windows send: allow-passthrough is off, "+
+	errKept = typed.Advise(errors.New("tmux keeps back what its windows send: allow-passthrough is off, "+
 		"so its status line shows notifications"), passthrough)
-	errBackground = render.Advise(errors.New("tmux keeps back what windows in the background send: "+
+	errBackground = typed.Advise(errors.New("tmux keeps back what windows in the background send: "+
 		"allow-passthrough is on"), passthrough)
 )
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state"
@@ -151,7 +152,7 @@ func (m *model) say(text string) tea.Cmd {
 
 func (m *model) fail(err error) tea.Cmd {
 	m.flash, m.bad = err.Error(), true
-	if hint := render.HintOf(err); hint != "" {
+	if hint := typed.HintOf(err); hint != "" {
 		m.flash += ": " + hint
 	}
 	return nil

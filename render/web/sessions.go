@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/web/access"
 	"beckon/state"
@@ -157,7 +158,7 @@ func (s *Server) jump(w http.ResponseWriter, r *http.Request, v state.Seen) erro
 	ctx, cancel := context.WithTimeout(r.Context(), jumpTime)
 	defer cancel()
 	if err := s.o.Jump(ctx, v); err != nil {
-		return access.NewFault(http.StatusConflict, "cannot_jump", err.Error(), render.HintOf(err))
+		return access.NewFault(http.StatusConflict, "cannot_jump", err.Error(), typed.HintOf(err))
 	}
 	return done(w, nil)
 }

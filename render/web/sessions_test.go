@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/web/access"
 	"beckon/state"
@@ -125,7 +126,7 @@ func TestActions(t *testing.T) {
 	jump := func(_ context.Context, v state.Seen) error {
 		jumped = v.Session.ID
 		if v.Session.ID == "bad" {
-			return render.Advise(errors.New("no terminal is known"), "start it in tmux")
+			return typed.Advise(errors.New("no terminal is known"), "start it in tmux")
 		}
 		return nil
 	}

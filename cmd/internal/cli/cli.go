@@ -24,6 +24,7 @@ import (
 	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/agents"
+	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/term"
 	"beckon/state/evidence"
@@ -365,7 +366,7 @@ func Ended(code int) error { return coded{ErrSilent, code} }
 
 // Hint is an error with advice, which is printed on a line of its own.
 func Hint(hint, format string, args ...any) error {
-	return render.Advise(fmt.Errorf(format, args...), hint)
+	return typed.Advise(fmt.Errorf(format, args...), hint)
 }
 
 // UpdateAdvice is for files that a newer beckon wrote. They are left alone, because this
@@ -396,7 +397,7 @@ func (a *App) print(err error, kind string) {
 			lines[i] = render.Clean(lines[i])
 		}
 		fmt.Fprintf(a.Stderr, "beckon: %s%s\n", kind, strings.Join(lines, "\n"))
-		if hint := cmp.Or(render.HintOf(err), a.stateHint(err)); hint != "" {
+		if hint := cmp.Or(typed.HintOf(err), a.stateHint(err)); hint != "" {
 			fmt.Fprintf(a.Stderr, "  hint: %s\n", hint)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 
 	"beckon/event/plainfile"
 	"beckon/event/typed"
-	"beckon/render"
 	"beckon/render/hosts"
 	"beckon/render/jump"
 	"beckon/render/term"
@@ -182,7 +181,7 @@ func (c *Config) decode(path string, data []byte) (set []string, err error) {
 	}
 	line := 1
 	problem := func(advice, format string, args ...any) error {
-		return render.Advise(fmt.Errorf("%s:%d: "+format, slices.Concat([]any{path, line}, args)...), advice)
+		return typed.Advise(fmt.Errorf("%s:%d: "+format, slices.Concat([]any{path, line}, args)...), advice)
 	}
 	v, err := hujson.Parse(data)
 	if err != nil {

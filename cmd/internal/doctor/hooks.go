@@ -15,8 +15,8 @@ import (
 	"beckon/event"
 	"beckon/event/agents"
 	"beckon/event/plainfile"
+	"beckon/event/typed"
 	"beckon/installer"
-	"beckon/render"
 	"beckon/render/term"
 	"beckon/state"
 	"beckon/state/evidence"
@@ -78,7 +78,7 @@ func (d *doctor) entries() {
 		answers = answers || slices.ContainsFunc(f.Entries, installer.Entry.Answers)
 		switch {
 		case f.Err != nil:
-			d.fail("settings", render.HintOf(f.Err), "%v", f.Err)
+			d.fail("settings", typed.HintOf(f.Err), "%v", f.Err)
 		case len(f.Entries) > 0:
 			installed++
 			d.ok("hooks", "%d entries in %s", len(f.Entries), f.Path)
@@ -216,7 +216,7 @@ func (d *doctor) agents() {
 		r, off := installer.InspectFile(s.Target), switchedOff(s.Target.Path)
 		switch {
 		case r.Err != nil && (r.Recorded || s.On):
-			d.fail(s.Name, render.HintOf(r.Err), "%v", r.Err)
+			d.fail(s.Name, typed.HintOf(r.Err), "%v", r.Err)
 		case s.On && off != "":
 			d.off(s.Name, "", "switched off: %s, so none of its hooks run", off)
 		case s.On:

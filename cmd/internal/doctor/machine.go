@@ -16,6 +16,7 @@ import (
 	"beckon/event/policy"
 	"beckon/event/policy/config"
 	"beckon/event/policy/trust"
+	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/notify"
 	"beckon/render/term"
@@ -24,7 +25,7 @@ import (
 
 func (d *doctor) configuration() {
 	for _, err := range cli.Each(d.CheckConfig()) {
-		d.fail("config", render.HintOf(err), "%v", err)
+		d.fail("config", typed.HintOf(err), "%v", err)
 	}
 }
 
@@ -77,7 +78,7 @@ func (d *doctor) notifications() {
 	if set.Has(alert.Terminal) {
 		for _, socket := range d.tmuxSockets() {
 			if kept := notify.KeptByTmux(socket); kept != nil {
-				d.warn("notify", render.HintOf(kept), "the channel terminal, %s: %v", socket, kept)
+				d.warn("notify", typed.HintOf(kept), "the channel terminal, %s: %v", socket, kept)
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"beckon/cmd/internal/hook"
 	"beckon/event/plainfile"
 	policy "beckon/event/policy/config"
+	"beckon/event/typed"
 	"beckon/installer"
-	"beckon/render"
 	"beckon/render/notify"
 	"beckon/state/alert"
 
@@ -33,7 +33,7 @@ func (m *machine) notifyStep() step {
 	if m.hasDesktop() {
 		channel = alert.Desktop
 	} else if kept := notify.KeptByTmux(m.Getenv("TMUX")); kept != nil {
-		s.Then = kept.Error() + "; " + render.HintOf(kept)
+		s.Then = kept.Error() + "; " + typed.HintOf(kept)
 	}
 	is, list := m.Configured().Alert.Channels, []string{channel}
 	s.On = len(is) > 0

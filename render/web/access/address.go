@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"beckon/render"
+	"beckon/event/typed"
 )
 
 // DefaultAddr is the default address of the server.
@@ -31,10 +31,10 @@ func Listen(addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("listening on %q: %w", addr, err)
 	}
 	if health, _, ok := Ask(Local(addr)); ok {
-		return nil, render.Advise(fmt.Errorf("another beckon (%s) serves there already", health.Version),
+		return nil, typed.Advise(fmt.Errorf("another beckon (%s) serves there already", health.Version),
 			"beckon serve url prints how to open it")
 	}
-	return nil, render.Advise(fmt.Errorf("address %q is taken by another program", addr), "give another one with --addr")
+	return nil, typed.Advise(fmt.Errorf("address %q is taken by another program", addr), "give another one with --addr")
 }
 
 // Health is what a server says of itself to anybody, at /healthz.
@@ -93,14 +93,14 @@ func Elsewhere(addr string, names []string) (string, error) {
 	case Loopback(host) && len(names) > 0:
 		return "https://" + Host(names[0]) + "/", nil
 	case Loopback(host):
-		return "", render.Advise(fmt.Errorf("no other device reaches %s", addr),
+		return "", typed.Advise(fmt.Errorf("no other device reaches %s", addr),
 			"--addr 0.0.0.0:"+port+" lets the network in, which sees all that is sent; "+
 				"tailscale serve "+port+", and --name with the name that it gives, hides it")
 	case len(names) > 0:
 		host = Host(names[0])
 	case host == "" || bad == nil && ip.IsUnspecified():
 		if host = outboundAddr(); host == "" {
-			return "", render.Advise(fmt.Errorf("this machine is in no network"),
+			return "", typed.Advise(fmt.Errorf("this machine is in no network"),
 				"--name gives an address or name by which a phone reaches it")
 		}
 	}

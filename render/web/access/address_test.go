@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"beckon/render"
+	"beckon/event/typed"
 )
 
 // answer starts a server that says it is a beckon of that version, and returns its address.
@@ -37,8 +37,8 @@ func answerOn(t *testing.T, l net.Listener, version string) (stop func()) {
 func TestPortIsTaken(t *testing.T) {
 	addr := answer(t, "v9")
 	_, err := Listen(addr)
-	if render.HintOf(err) == "" || !strings.Contains(err.Error(), "another beckon (v9) serves there already") {
-		t.Errorf("error %v, hint %q", err, render.HintOf(err))
+	if typed.HintOf(err) == "" || !strings.Contains(err.Error(), "another beckon (v9) serves there already") {
+		t.Errorf("error %v, hint %q", err, typed.HintOf(err))
 	}
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"beckon/event/plainfile"
-	"beckon/render"
+	"beckon/event/typed"
 )
 
 // tokenForm is what a token looks like: at least as long as 128 bits in base64.
@@ -42,7 +42,7 @@ func readToken(path string) (string, error) {
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
 	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", render.Advise(fmt.Errorf("%s is not yours alone, so others may know it", path),
+		return "", typed.Advise(fmt.Errorf("%s is not yours alone, so others may know it", path),
 			"remove it: the next start makes a new one")
 	}
 	b, err := os.ReadFile(path)
