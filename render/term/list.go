@@ -4,6 +4,7 @@ package term
 
 import (
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,17 +106,17 @@ const (
 func List(w io.Writer, rows []render.Row, st Style) error {
 	table := make([][]string, len(rows)+1)
 	table[0] = []string{"  STATE", "FOR", "WHERE", "WHAT", "CTX", "SESSION"}
-	several := severalHosts(rows)
-	names := make([]place, len(rows))
-	store.Parallel(len(rows), func(i int) {
-		r := &rows[i]
-		names[i] = where(r)
-		if several && r.Remote == nil && r.Host != "" {
-			names[i].name = clean(r.Host) + ": " + names[i].name
+	hosts := map[string]bool{} // of this machine's own state: some sender may report a session elsewhere
+	for i := range rows {
+		if rows[i].Remote == nil && rows[i].Host != "" {
+			hosts[rows[i].Host] = true
 		}
-		table[i+1] = cells(r, names[i].String(), st.Now)
-	})
-	width := columns(table)
+	}
+	store.Parallel(len(rows), func(i int) { table[i+1] = cells(&rows[i], len(hosts) > 1, st.Now) })
+	width := make([]int, len(table[0]))
+	for c := range width {
+		width[c] = columnOf(len(table), math.MaxInt, func(i int) string { return table[i][c] })
+	}
 	if st.Width > 0 && st.Width < roomForID {
 		width[colID] = 0
 	}
@@ -125,9 +126,6 @@ func List(w io.Writer, rows []render.Row, st Style) error {
 	}
 	if st.Width > 0 {
 		narrow(width, st.Width)
-		for i := range names {
-			table[i+1][colWhere] = names[i].fit(width[colWhere])
-		}
 	}
 	lines := make([]string, len(table))
 	store.Parallel(len(table), func(i int) {
@@ -163,23 +161,11 @@ func narrow(width []int, line int) {
 	width[colWhat] = min(width[colWhat], rest-width[colWhere])
 }
 
-// severalHosts reports whether the rows of this machine's own state are from several machines,
-// because some sender reported a session elsewhere.
-func severalHosts(rows []render.Row) bool {
-	host := ""
-	for i := range rows {
-		if h := rows[i].Host; rows[i].Remote == nil && h != "" {
-			if host != "" && h != host {
-				return true
-			}
-			host = h
-		}
+func cells(r *render.Row, severalHosts bool, now time.Time) []string {
+	l, at := lookOf(r.State), where(r)
+	if severalHosts && r.Remote == nil && r.Host != "" {
+		at.name = clean(r.Host) + ": " + at.name
 	}
-	return false
-}
-
-func cells(r *render.Row, where string, now time.Time) []string {
-	l := lookOf(r.State)
 	name := Word(r)
 	if r.Unseen {
 		name += " (new)"
@@ -195,7 +181,7 @@ func cells(r *render.Row, where string, now time.Time) []string {
 	if r.Context != nil {
 		used = Percent(r.Context.UsedPercentage)
 	}
-	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), where, clean(what), used,
+	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), at.String(), clean(what), used,
 		clean(truncate(r.SessionID, 8, ""))}
 }
 
@@ -215,20 +201,6 @@ func where(r *render.Row) place {
 
 func (p place) String() string { return strings.TrimSpace(p.name + " " + p.branch) }
 
-// fit shortens a place to width columns: the branch first, each in its middle, since the ends
-// distinguish it from others.
-func (p place) fit(width int) string {
-	const least = 5 // columns of a branch that is still recognizable
-	whole := p.String()
-	if Width(whole) <= width {
-		return whole
-	}
-	if room := width - Width(p.name) - 1; p.branch != "" && room >= least {
-		return p.name + " " + Middle(p.branch, room)
-	}
-	return Middle(p.name, width)
-}
-
 // Plural returns a number with its noun.
 func Plural(n int, one string) string {
 	if n == 1 {
@@ -237,21 +209,14 @@ func Plural(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-func columns(table [][]string) []int {
-	width := make([]int, len(table[0]))
-	for _, line := range table {
-		for i, c := range line {
-			width[i] = max(width[i], Width(c))
-		}
-	}
-	return width
-}
-
 func drawLine(line []string, width []int, sgr string, head bool, st Style) string {
 	var b strings.Builder
 	for i, c := range line {
 		if width[i] == 0 {
 			continue
+		}
+		if i == colWhere { // its ends distinguish it from others
+			c = Middle(c, width[i])
 		}
 		c = truncate(c, width[i], "…")
 		pad := strings.Repeat(" ", width[i]-Width(c)+2)
