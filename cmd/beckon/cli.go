@@ -40,7 +40,7 @@ type commands struct {
 	Answer talk.AnswerCmd `cmd:"" group:"act" brief:"answer what it asks" help:"Answer what a session asks: yes, no, always, an option or your own words."`
 	Reply  talk.ReplyCmd  `cmd:"" group:"act" brief:"send its next prompt" help:"Send a message to a session whose turn is over."`
 	Stop   talk.StopCmd   `cmd:"" group:"act" brief:"end its turn" help:"Stop a session before its next tool call."`
-	Mark   markCmd        `cmd:"" group:"act" brief:"seen, aside, label" help:"Mark a session as seen, set it aside, take it back, label or hide it."`
+	Mark   markCmd        `cmd:"" user:"marking a session" group:"act" brief:"seen, aside, label" help:"Mark a session as seen, set it aside, take it back, label or hide it."`
 	Away   talk.AwayCmd   `cmd:"" group:"act" brief:"hold requests for you" help:"Hold subagents' requests for you while you are away; off: you are back."`
 	Wait   waitCmd        `cmd:"" group:"act" brief:"until one needs you" help:"Wait until a session needs you, and print its row."`
 
@@ -123,16 +123,23 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(s
 	return a.Fail(ctx.Run(a))
 }
 
-// mayRun returns an error for what acts for the user, if an agent runs it.
+// mayRun returns an error if an agent runs a command, or gives a flag, that has the tag user: an
+// agent that could mute, hide or undo what tells the user of it would be an agent that nobody
+// watches. The tag is a noun phrase. What depends on arguments is checked by the command.
 func (a *app) mayRun(ctx *kong.Context) error {
-	flag := func(name string) bool {
-		return slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
+	for _, p := range ctx.Path {
+		var tag *kong.Tag
+		switch {
+		case p.Command != nil:
+			tag = p.Command.Tag
+		case p.Flag != nil:
+			tag = p.Flag.Tag
+		}
+		if tag != nil && tag.Has("user") {
+			return a.InAgent(tag.Get("user"))
+		}
 	}
-	what := cli.ForUser(a.Command, flag, ctx.Args)
-	if what == "" {
-		return nil
-	}
-	return a.InAgent(what)
+	return nil
 }
 
 // stateless are the commands that read no file of the user's, and so need no home.

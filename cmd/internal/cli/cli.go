@@ -129,44 +129,6 @@ func (a *App) InAgent(what string) error {
 	return Hint("run it in a terminal of your own", "%s is yours to do, and this shell belongs to an agent", what)
 }
 
-// ForUser returns what a command line does in the user's place, "" for nothing: an agent that
-// could mute, hide or undo what tells the user of it would be an agent that nobody watches.
-// command is the command with its words, flag reports whether a flag was given, and args has
-// the arguments. What only an answer does in such a place is checked where it is given.
-func ForUser(command string, flag func(string) bool, args []string) string {
-	i := slices.IndexFunc(forUser, func(c forUserCmd) bool {
-		return c.command == command && (c.flags == nil || slices.ContainsFunc(c.flags, flag)) &&
-			(c.args == nil || slices.ContainsFunc(c.args, func(arg string) bool { return slices.Contains(args, arg) }))
-	})
-	if i < 0 {
-		return ""
-	}
-	return forUser[i].what
-}
-
-// forUserCmd is a command that acts for the user: with any of the flags and any of the
-// arguments, where it has such.
-type forUserCmd struct {
-	command string
-	flags   []string
-	args    []string
-	what    string // a noun phrase
-}
-
-var forUser = []forUserCmd{
-	{command: "beckon mark", what: "marking a session"},
-	{command: "beckon setup", flags: []string{"undo"}, what: "undoing the set-up"},
-	{command: "beckon setup", args: []string{"notify", "answers", "mod"},
-		what: "choosing notifications, answers and the mod"},
-	{command: "beckon fleet link", flags: []string{"join", "forget"}, what: "joining and leaving a fleet"},
-	{command: "beckon fleet init", what: "making a hub"},
-	{command: "beckon fleet invite", what: "inviting a machine"},
-	{command: "beckon fleet revoke", what: "revoking an access"},
-	{command: "beckon policy init", what: "writing a policy"},
-	{command: "beckon policy trust", what: "trusting a policy"},
-	{command: "beckon policy allow", what: "allowing a refused call"},
-}
-
 // Colored is the flag of commands that draw.
 type Colored struct {
 	Color string `hidden:"" enum:",auto,always,never" default:"" placeholder:"WHEN" help:"Use colours: auto, always or never (default: as configured)."`

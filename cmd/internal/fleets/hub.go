@@ -30,9 +30,9 @@ import (
 
 // Cmd is beckon fleet: the server's side of a fleet.
 type Cmd struct {
-	Init   initCmd   `cmd:"" help:"Write the configuration of the NATS server that a fleet meets at."`
-	Invite inviteCmd `cmd:"" help:"Print a token that lets a machine publish its sessions, or see those of others."`
-	Revoke revokeCmd `cmd:"" help:"End the access of a machine or user."`
+	Init   initCmd   `cmd:"" user:"making a hub" help:"Write the configuration of the NATS server that a fleet meets at."`
+	Invite inviteCmd `cmd:"" user:"inviting a machine" help:"Print a token that lets a machine publish its sessions, or see those of others."`
+	Revoke revokeCmd `cmd:"" user:"revoking an access" help:"End the access of a machine or user."`
 	Link   LinkCmd   `cmd:"" help:"Publish this machine's sessions to a fleet, for the lists of other machines."`
 }
 

@@ -105,8 +105,8 @@ func StandingOf(a *cli.App) (Standing, error) {
 
 // LinkCmd is beckon fleet link.
 type LinkCmd struct {
-	Join    string `placeholder:"TOKEN" help:"Join with the token that beckon fleet invite printed, and remember it; - reads it from stdin."`
-	Forget  bool   `hidden:"" help:"When it ends, take this machine's sessions off all lists; for containers and CI."`
+	Join    string `user:"joining a fleet" placeholder:"TOKEN" help:"Join with the token that beckon fleet invite printed, and remember it; - reads it from stdin."`
+	Forget  bool   `hidden:"" user:"leaving a fleet" help:"When it ends, take this machine's sessions off all lists; for containers and CI."`
 	Service bool   `help:"Write a unit for systemd, on macOS for launchd, that keeps the link running."`
 	Quiet   bool   `hidden:"" short:"q" help:"Print nothing but errors."`
 }

@@ -28,9 +28,9 @@ type Cmd struct {
 	Check checkCmd `cmd:"" help:"Check the policy files for mistakes, or show the hooks in force."`
 	Test  testCmd  `cmd:"" help:"Try an event, run test files, or try the policy on your past calls."`
 	Log   logCmd   `cmd:"" aliases:"trace" help:"Show what was decided lately, and by whom."`
-	Trust trustCmd `cmd:"" help:"Trust a project's policy as it is now: it is then in force."`
-	Allow allowCmd `cmd:"" aliases:"allow-once" help:"Let a refused call pass once, by the code in its refusal."`
-	Init  initCmd  `cmd:"" help:"Write a policy to start from, or one from the client's settings."`
+	Trust trustCmd `cmd:"" user:"trusting a policy" help:"Trust a project's policy as it is now: it is then in force."`
+	Allow allowCmd `cmd:"" user:"allowing a refused call" aliases:"allow-once" help:"Let a refused call pass once, by the code in its refusal."`
+	Init  initCmd  `cmd:"" user:"writing a policy" help:"Write a policy to start from, or one from the client's settings."`
 }
 
 // ProvideSources gives the commands the policy files that apply here.

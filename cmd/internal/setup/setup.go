@@ -23,7 +23,7 @@ import (
 type Cmd struct {
 	Step   []string `arg:"" optional:"" help:"Only these steps, by the names that setup shows: path, hooks, codex, statusline, answers and more."`
 	Yes    bool     `help:"Do what is proposed, or the named steps, without asking."`
-	Undo   bool     `help:"Undo the named steps, or all."`
+	Undo   bool     `user:"undoing the set-up" help:"Undo the named steps, or all."`
 	DryRun bool     `help:"Print what would change as a diff, and change nothing."`
 	Agent  []string `help:"Only the hooks of these agents: claude-code, codex, opencode, gemini, copilot, qwen, or all." placeholder:"AGENT"`
 	Scope  string   `placeholder:"SCOPE" enum:"user,project,local" default:"user" help:"Claude Code's settings file to edit: user, project or local (of the project here)."`
@@ -69,6 +69,13 @@ func chosenAgents(names []string) (steps []string, err error) {
 
 // Run asks which steps to do, and does them.
 func (c *Cmd) Run(a *cli.App) error {
+	for _, name := range []string{"notify", "answers", "mod"} {
+		if slices.Contains(c.Step, name) {
+			if err := a.InAgent("choosing notifications, answers and the mod"); err != nil {
+				return err
+			}
+		}
+	}
 	// Files that root writes into the home of whoever called sudo are root's, and hooks could not write to them.
 	if me, err := user.Current(); err == nil && me.Uid == "0" && a.Getenv("SUDO_UID") != "" && me.HomeDir != a.Getenv("HOME") {
 		return cli.Hint("run it without sudo", "what is set up in %s would belong to root", a.Getenv("HOME"))
