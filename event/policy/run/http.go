@@ -23,50 +23,42 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// remote posts each event to an address: of a policy server, or a native http hook, which answers in the client's JSON.
+// remote posts each event to an address: of a policy server, or a native http hook, which answers in the client's JSON
+// and is never asked again, because of side effects.
 type remote struct {
-	url     string
-	shown   string // in messages, without the query, since that may contain a key
-	header  http.Header
-	timeout time.Duration // of one try; 0 leaves it to the context
-	retries int           // tries after the first
-	delay   time.Duration // between two tries
-	state   trust.Dir     // stores that a server did not answer; "" stores nothing
-	native  bool
-	opa     bool // native: Open Policy Agent's data API
-	closed  bool // native: an empty answer is none
+	*config.Hook
+	shown  string // in messages, without the query, since that may contain a key
+	header http.Header
+	state  trust.Dir // stores that a server did not answer; "" stores nothing
+	native bool
+	opa    bool // native: Open Policy Agent's data API
 }
 
 // dataAPI is where Open Policy Agent takes the payload as "input", and answers with "result".
 const dataAPI = "/v1/data"
 
-// newRemote returns a handler that asks a policy server, or a native http hook. That one is never asked again, because
-// of side effects, and in the values of its headers $NAME and ${NAME} are replaced by an environment variable if it is
-// allowed, else by nothing.
+// newRemote returns the handler of a hook. In the values of a native one's headers $NAME and ${NAME} are replaced by an
+// environment variable if it is allowed, else by nothing.
 func newRemote(h *config.Hook, state trust.Dir) wire.Handler {
-	s, native := h.Spec, h.Type == config.HTTP
-	u, err := url.Parse(s.URL)
+	u, err := url.Parse(h.Spec.URL)
 	if err != nil {
 		u = &url.URL{} // config accepts none
 	}
-	shown := strconv.Quote(u.Scheme + "://" + u.Host + u.Path)
-	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {"beckon"}}
-	for k, v := range s.Headers {
-		if native {
+	to := remote{Hook: h, shown: strconv.Quote(u.Scheme + "://" + u.Host + u.Path), state: state}
+	if to.native = h.Type == config.HTTP; to.native {
+		to.opa, to.state = strings.HasPrefix(u.Path+"/", dataAPI+"/"), ""
+	}
+	to.header = http.Header{"Content-Type": {"application/json"}, "User-Agent": {"beckon"}}
+	for k, v := range h.Spec.Headers {
+		if to.native {
 			v = os.Expand(v, func(name string) string {
-				if slices.Contains(s.AllowedEnvVars, name) {
+				if slices.Contains(h.Spec.AllowedEnvVars, name) {
 					return os.Getenv(name)
 				}
 				return ""
 			})
 		}
-		header.Set(k, v)
-	}
-	to := remote{url: s.URL, shown: shown, header: header, timeout: h.Timeout, native: native}
-	if native {
-		to.opa, to.closed = strings.HasPrefix(u.Path+"/", dataAPI+"/"), h.FailClosed
-	} else {
-		to.retries, to.delay, to.state = s.Retries, s.RetryDelay, state
+		to.header.Set(k, v)
 	}
 	return to
 }
@@ -102,11 +94,11 @@ func (h remote) ask(ctx context.Context, body []byte, hops int) (r response, err
 	for tries := 1; ; tries++ {
 		r, err = h.post(ctx, client, body, hops)
 		r.tries = tries
-		if !r.silent() || tries > h.retries || ends && time.Until(end) <= h.delay {
+		if !r.silent() || tries > h.Spec.Retries || ends && time.Until(end) <= h.Spec.RetryDelay {
 			return r, err
 		}
 		select {
-		case <-time.After(h.delay):
+		case <-time.After(h.Spec.RetryDelay):
 		case <-ctx.Done():
 			return r, err
 		}
@@ -115,9 +107,9 @@ func (h remote) ask(ctx context.Context, body []byte, hops int) (r response, err
 
 // post sends body and reads the answer, once.
 func (h remote) post(ctx context.Context, client *http.Client, body []byte, hops int) (r response, err error) {
-	ctx, cancel := limited(ctx, h.timeout)
+	ctx, cancel := limited(ctx, h.Timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.Spec.URL, bytes.NewReader(body))
 	if err != nil {
 		return r, errors.New("the URL cannot be read")
 	}
@@ -181,7 +173,7 @@ func (h remote) question(ctx context.Context, c wire.Call) (o wire.Outcome, got 
 			return o, got, err
 		}
 	}
-	down := trust.Sum(h.url)[:32]
+	down := trust.Sum(h.Spec.URL)[:32]
 	if info, missing := os.Stat(h.state.Path(downDir, down)); h.state != "" && missing == nil &&
 		time.Since(info.ModTime()).Abs() < downFor { // a clock that was set back must not make it longer
 		return o, got, fmt.Errorf("%s did not answer a moment ago, and is left alone for a while", h.shown)
@@ -211,7 +203,7 @@ func (h remote) question(ctx context.Context, c wire.Call) (o wire.Outcome, got 
 }
 
 func (h remote) readNative(event string, body []byte) (wire.Outcome, error) {
-	if len(body) == 0 && !h.closed {
+	if len(body) == 0 && !h.FailClosed {
 		return wire.Outcome{}, nil
 	}
 	o, err := wire.ParseResponse(event, body)
