@@ -14,7 +14,7 @@ import (
 func TestApprovedTogether(t *testing.T) {
 	policy := `{"packs":["read-only","secrets"],"hooks":{"PreToolUse":[{"hooks":[
 		{"type":"rule","decision":"allow","commands":["npm test","go test [-run] [-v] [-count=*]"]}]}]}}`
-	e := NewEngine(decode(t, policy).Hooks)
+	e := NewEngine(decode(t, policy))
 	for line, want := range map[string]wire.Decision{
 		"npm test":                             wire.Allow,
 		"npm test 2>&1":                        wire.Allow,

@@ -16,13 +16,13 @@ import (
 // judged returns the decision of a policy on a call of a tool, with its reason.
 func judged(t *testing.T, policy, tool, member, input string) wire.Verdict {
 	t.Helper()
-	c, err := config.Decode("p", config.Global, []byte(policy))
+	c, err := config.Decode("p", config.Global, []byte(policy), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	quoted := string(gjson.AppendJSONString(nil, input))
 	payload := `{"cwd":"/w","tool_name":"` + tool + `","tool_input":{"` + member + `":` + quoted + `}}`
-	return Engine{Hooks: config.Merge(c)}.Trigger(context.Background(), Event{
+	return Engine{Hooks: c}.Trigger(context.Background(), Event{
 		Kind: event.PreToolUse, Payload: []byte(payload), ProjectDir: "/w", Home: "/home/u",
 	}).Verdict
 }
@@ -104,11 +104,11 @@ func TestClientsLists(t *testing.T) {
 			t.Errorf("%s %q: %q (%s), want %q", c.tool, c.input, v.Decision, v.Reason, c.want)
 		}
 	}
-	c, err := config.Decode("p", config.Global, []byte(policy))
+	c, err := config.Decode("p", config.Global, []byte(policy), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	flat := Loaded{Hooks: config.Merge(c)}.Flat()
+	flat := Loaded{Hooks: c}.Flat()
 	for _, c := range cases {
 		in := append(gjson.AppendJSONString([]byte(`{"`+c.member+`":`), c.input), '}')
 		may := rule.May(flat, &rule.Call{Tool: c.tool, Input: in, Cwd: "/w", Project: "/w", Home: "/home/u"})

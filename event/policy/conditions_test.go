@@ -19,7 +19,7 @@ func TestWhatTheLineDoesNotTell(t *testing.T) {
 		one(`{"type":"rule","decision":"deny","reason":"r","commands":["git push"]}`):                       wire.Silence,
 		one(`{"type":"rule","decision":"deny","reason":"r","commands":["rm x"],"unless":{"words":["rm"]}}`): wire.Silence,
 	} {
-		r := trigger(t, NewEngine(decode(t, policy).Hooks), event.PreToolUse, unknown).Verdict
+		r := trigger(t, NewEngine(decode(t, policy)), event.PreToolUse, unknown).Verdict
 		if r.Decision != want && (want != wire.Silence || r.Decision != wire.Continue) {
 			t.Errorf("%s: %q, want %q", policy, r.Decision, want)
 		}

@@ -95,7 +95,7 @@ func TestRewritesInTurn(t *testing.T) {
 // A deny rule that was evaluated first is evaluated again on the rewritten input.
 func TestFinalInputIsCheckedAgain(t *testing.T) {
 	c := decode(t, one(`{"type":"rule","id":"no-rm","decision":"deny","reason":"no rm","commands":["rm"]}`))
-	e := NewEngine(c.Hooks)
+	e := NewEngine(c)
 	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
 	r := trigger(t, e, event.PreToolUse, bash)
 	if r.Allowed || !strings.Contains(string(r.Answer.Stdout), "no rm") || strings.Contains(string(r.Answer.Stdout), "updatedInput") {
@@ -105,7 +105,7 @@ func TestFinalInputIsCheckedAgain(t *testing.T) {
 
 func TestApprovalIsNotForAnotherInput(t *testing.T) {
 	c := decode(t, one(`{"type":"rule","id":"ls","decision":"allow","commands":["ls"]}`))
-	e := NewEngine(c.Hooks)
+	e := NewEngine(c)
 	if r := trigger(t, e, event.PreToolUse, bash); !strings.Contains(string(r.Answer.Stdout), `"permissionDecision":"allow"`) {
 		t.Fatalf("got %s", r.Answer.Stdout)
 	}
@@ -251,7 +251,7 @@ func TestObserversAreNotHeard(t *testing.T) {
 func TestFileThatObserves(t *testing.T) {
 	c := decode(t, `{"observe":true,"servers":[{"server_url":"http://127.0.0.1:1/","retry_count":0,"fail_open":false,"events":["PreToolUse"]}],`+
 		one(`{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]},{"type":"rule","id":"no-rm","decision":"deny","reason":"no","commands":["rm"]}`)[1:])
-	e := NewEngine(c.Hooks)
+	e := NewEngine(c)
 	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
 	r := trigger(t, e, event.PreToolUse, bash)
 	if got := gjson.GetBytes(r.Answer.Stdout, "hookSpecificOutput"); got.Get("updatedInput.command").Str != "rm x" || got.Get("permissionDecision").Exists() || len(r.Warnings) > 0 {
@@ -319,7 +319,7 @@ func TestRawMembersGoThrough(t *testing.T) {
 
 func TestInsideAHandlerOnlyRulesApply(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"exit 2","fail":"closed"},{"type":"rule","decision":"ask","reason":"sure?"}`))
-	r := NewEngine(c.Hooks).Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash), Skip: "inside a handler"})
+	r := NewEngine(c).Trigger(t.Context(), Event{Kind: event.PreToolUse, Payload: []byte(bash), Skip: "inside a handler"})
 	if r.Verdict.Decision != wire.Ask || r.Results[0].Skipped != "inside a handler" {
 		t.Errorf("got %+v", r)
 	}
@@ -358,11 +358,11 @@ func TestProjectAnswersNoElicitation(t *testing.T) {
 func TestNothingStarts(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"true","fail":"closed"}`))
 	ev := Event{Kind: event.PreToolUse, Payload: []byte(bash), Fault: errors.New("too much runs")}
-	if r := NewEngine(c.Hooks).Trigger(t.Context(), ev); r.Allowed {
+	if r := NewEngine(c).Trigger(t.Context(), ev); r.Allowed {
 		t.Error("too much runs, and the gate is open")
 	}
 	ev.Fault, ev.Skip = nil, "copy"
-	if r := NewEngine(c.Hooks).Trigger(t.Context(), ev); !r.Allowed || r.Results[0].Skipped != "copy" {
+	if r := NewEngine(c).Trigger(t.Context(), ev); !r.Allowed || r.Results[0].Skipped != "copy" {
 		t.Errorf("got %+v", r.Verdict)
 	}
 }

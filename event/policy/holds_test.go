@@ -17,11 +17,11 @@ import (
 // If a rule refuses, no other handler starts, not even one that would hang, fail or rewrite.
 func TestRuleIsJudgedBeforeAnythingSlow(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"sleep 60"},{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]}`))
-	c.Hooks[0].Handler = does(func(context.Context, wire.Call) wire.Outcome {
+	c[0].Handler = does(func(context.Context, wire.Call) wire.Outcome {
 		t.Error("it was started")
 		return wire.Outcome{Err: errors.New("gone")}
 	})
-	r := trigger(t, NewEngine(c.Hooks), event.PreToolUse, bash)
+	r := trigger(t, NewEngine(c), event.PreToolUse, bash)
 	if r.Allowed || r.Results[0].Skipped == "" || !strings.Contains(r.Verdict.Reason, "no (policy global/no-ls)") {
 		t.Errorf("got %+v", r.Verdict)
 	}
@@ -30,13 +30,13 @@ func TestRuleIsJudgedBeforeAnythingSlow(t *testing.T) {
 // A warning is a text for the agent, and the call runs.
 func TestWarn(t *testing.T) {
 	c := decode(t, one(`{"type":"rule","id":"look","decision":"warn","reason":"Look twice.","commands":["ls"],"unless":{"commands":["ls -l"]}}`))
-	r := trigger(t, NewEngine(c.Hooks), event.PreToolUse, bash)
+	r := trigger(t, NewEngine(c), event.PreToolUse, bash)
 	hso := gjson.GetBytes(r.Answer.Stdout, "hookSpecificOutput")
 	if !r.Allowed || hso.Get("additionalContext").Str != "Look twice. (policy global/look)" || hso.Get("permissionDecision").Exists() {
 		t.Errorf("got %s", r.Answer.Stdout)
 	}
 	excepted := strings.Replace(bash, `"ls"`, `"ls -l"`, 1)
-	if r := trigger(t, NewEngine(c.Hooks), event.PreToolUse, excepted); len(r.Answer.Stdout) > 0 {
+	if r := trigger(t, NewEngine(c), event.PreToolUse, excepted); len(r.Answer.Stdout) > 0 {
 		t.Errorf("its exception gives %s", r.Answer.Stdout)
 	}
 }

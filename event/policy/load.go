@@ -45,7 +45,7 @@ type File struct {
 	Path   string
 	Level  config.Level
 	Status Status
-	Config *config.Config // nil if nothing is in force
+	Hooks  []*config.Hook // nil if nothing is in force
 	Err    error          // what is wrong with the present file
 }
 
@@ -122,20 +122,20 @@ func (l Loaded) Starts(k event.Kind) bool {
 // Load reads what is in force: of a file with an error its last good version, or what was trusted.
 func Load(s Sources) Loaded {
 	var l Loaded
-	var configs []*config.Config
+	var inForce [][]*config.Hook
 	for _, f := range []File{s.project(), s.global()} {
 		if f.Path == "" || f.Status == Absent {
 			continue
 		}
 		l.Files = append(l.Files, f)
-		if f.Config != nil {
-			configs = append(configs, f.Config)
+		if f.Hooks != nil {
+			inForce = append(inForce, f.Hooks)
 		}
 	}
-	if len(configs) > 0 && len(s.Own) > 0 {
-		configs = append(configs, own(s.Own))
+	if len(inForce) > 0 && len(s.Own) > 0 {
+		inForce = append(inForce, own(s.Own))
 	}
-	l.Hooks = config.Merge(configs...)
+	l.Hooks = config.Merge(inForce...)
 	return l
 }
 
@@ -145,14 +145,11 @@ func (s Sources) global() File {
 	if s.Global == "" {
 		return f
 	}
-	good, decode := s.State.Copy(trust.Good, s.Global), config.Decode
+	good := s.State.Copy(trust.Good, s.Global)
 	data, err := trust.ReadFile(s.Global)
 	same := err == nil && good != nil && good.Text == string(data)
-	if same {
-		decode = config.DecodeAgain
-	}
 	if err == nil {
-		f.Config, err = decode(s.Global, config.Global, data)
+		f.Hooks, err = config.Decode(s.Global, config.Global, data, same)
 	}
 	gone := errors.Is(err, fs.ErrNotExist)
 	switch f.Err = err; {
@@ -163,10 +160,10 @@ func (s Sources) global() File {
 		}
 		return f
 	case good != nil:
-		f.Config, err = config.DecodeAgain(s.Global, config.Global, []byte(good.Text))
+		f.Hooks, err = config.Decode(s.Global, config.Global, []byte(good.Text), true)
 	}
 	switch {
-	case err == nil && gone && len(f.Config.Hooks) > 0:
+	case err == nil && gone && len(f.Hooks) > 0:
 		f.Status = Vanished
 	case err == nil && !gone:
 		f.Status = LastGood
@@ -195,11 +192,11 @@ func (s Sources) project() File {
 	if gone && name != s.Project {
 		data, err = trust.ReadFile(name) // git does not track it
 	}
-	if f.Config, f.Err = config.DecodeAgain(s.Project, config.Project, []byte(trusted.Text)); f.Err != nil {
+	if f.Hooks, f.Err = config.Decode(s.Project, config.Project, []byte(trusted.Text), true); f.Err != nil {
 		f.Status = Broken // another version of beckon trusted it
 		return f
 	}
-	s.seal(f.Config, trusted)
+	s.seal(f.Hooks, trusted)
 	switch f.Status, f.Err = Changed, err; {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Status = Vanished
@@ -210,8 +207,8 @@ func (s Sources) project() File {
 }
 
 // seal keeps the hooks from running scripts that differ from those that the user trusted.
-func (s Sources) seal(c *config.Config, trusted *trust.Copy) {
-	for _, h := range c.Hooks {
+func (s Sources) seal(hooks []*config.Hook, trusted *trust.Copy) {
+	for _, h := range hooks {
 		if h.Type != config.Command {
 			continue
 		}
@@ -230,17 +227,17 @@ func (s Sources) seal(c *config.Config, trusted *trust.Copy) {
 }
 
 // Trust puts the project's policy file, as it is now, in force with the scripts that it names, if it has no error.
-func (s Sources) Trust(path string) (*config.Config, error) {
+func (s Sources) Trust(path string) ([]*config.Hook, error) {
 	data, err := trust.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading policy %s: %w", path, err)
 	}
-	c, err := config.Decode(path, config.Project, data)
+	hooks, err := config.Decode(path, config.Project, data, false)
 	if err != nil {
 		return nil, err
 	}
 	var texts []string
-	for _, h := range c.Hooks {
+	for _, h := range hooks {
 		texts = append(texts, h.Texts()...)
 	}
 	scripts := trust.Scripts(trust.ProjectOf(path), texts)
@@ -251,7 +248,7 @@ func (s Sources) Trust(path string) (*config.Config, error) {
 	for _, name := range own {
 		err = errors.Join(err, s.State.Keep(trust.Trusted, name, data, scripts))
 	}
-	return c, errors.Join(err, s.State.Uncover())
+	return hooks, errors.Join(err, s.State.Uncover())
 }
 
 // Distrust takes the project's policy out of force, in worktrees that are not trusted by themselves, too.
@@ -287,7 +284,7 @@ func (l Loaded) MayRefuse(k event.Kind) bool {
 
 // own returns the rules that are part of every policy: an agent that may write beckon's files, or act
 // as the user, is not bound by any policy. They ask, since the user may have told the agent to.
-func own(paths []string) *config.Config {
+func own(paths []string) []*config.Hook {
 	const rules = `{"hooks": {"PreToolUse": [{"hooks": [
 		{"type": "rule", "id": "own-files", "decision": "ask", "reason": %[1]q,
 		 "tool": "Write|Edit|MultiEdit|NotebookEdit", "paths": %[2]s},
@@ -296,6 +293,6 @@ func own(paths []string) *config.Config {
 			"beckon answer", "beckon reply", "beckon stop", "beckon away", "beckon back", "beckon uninstall"]}]}]}}`
 	list, _ := wire.Encode(paths)
 	text := fmt.Sprintf(rules, "This is beckon's own: it decides what an agent may do.", list)
-	c, _ := config.DecodeAgain("", config.Own, []byte(text)) // a test reads it
-	return c
+	hooks, _ := config.Decode("", config.Own, []byte(text), true) // a test reads it
+	return hooks
 }

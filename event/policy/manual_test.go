@@ -19,8 +19,8 @@ func TestManualsExceptions(t *testing.T) {
 	if !ok || !end || !strings.Contains(rules, "unless") {
 		t.Fatal("the manual has no such example")
 	}
-	c, err := config.Decode("policy.md", config.Global, []byte(`{"hooks":{"PreToolUse":[{"hooks":[`+rules+`]}]}}`))
-	if err != nil || len(c.Hooks) != 2 {
+	c, err := config.Decode("policy.md", config.Global, []byte(`{"hooks":{"PreToolUse":[{"hooks":[`+rules+`]}]}}`), false)
+	if err != nil || len(c) != 2 {
 		t.Error(err)
 	}
 }

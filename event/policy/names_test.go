@@ -33,11 +33,11 @@ func TestRulesOfNames(t *testing.T) {
 		{"", `"decision":"allow","if":"mcp__my_db"`, ""},
 	} {
 		text := `{"hooks":{"PreToolUse":[{"matcher":"` + c.matcher + `","hooks":[{"type":"rule",` + c.rule + `}]}]}}`
-		f, err := config.Decode("policy.json", config.Global, []byte(text))
+		f, err := config.Decode("policy.json", config.Global, []byte(text), false)
 		if err != nil {
 			t.Fatal(text, err)
 		}
-		r := trigger(t, NewEngine(f.Hooks), event.PreToolUse, named)
+		r := trigger(t, NewEngine(f), event.PreToolUse, named)
 		if got := gjson.GetBytes(r.Answer.Stdout, "hookSpecificOutput.permissionDecision").Str; got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.matcher, c.rule, got, c.want)
 		}

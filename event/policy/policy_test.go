@@ -6,9 +6,9 @@ import (
 	"beckon/event/policy/config"
 )
 
-func decode(t testing.TB, text string) *config.Config {
+func decode(t testing.TB, text string) []*config.Hook {
 	t.Helper()
-	c, err := config.Decode("policy.json", config.Global, []byte(text))
+	c, err := config.Decode("policy.json", config.Global, []byte(text), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -217,7 +217,7 @@ func FuzzParseQuestion(f *testing.F) {
 func TestAskedAtADialog(t *testing.T) {
 	const unsure = `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"rm 'unclosed"}}`
 	c, err := config.Decode("p.json", config.Global, []byte(`{"hooks": {"PermissionRequest": [{"matcher": "Bash", "hooks": [
-		{"type": "rule", "id": "no-rm", "decision": "deny", "reason": "No.", "commands": ["rm"]}]}]}}`))
+		{"type": "rule", "id": "no-rm", "decision": "deny", "reason": "No.", "commands": ["rm"]}]}]}}`), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestAskedAtADialog(t *testing.T) {
 		if asks != nil {
 			e.Register(event.PermissionRequest, says(*asks))
 		} else {
-			e = NewEngine(c.Hooks)
+			e = NewEngine(c)
 		}
 		e.Register(event.PermissionRequest, says(wire.Outcome{Decision: wire.Allow, Reason: "fine"}))
 		r := trigger(t, e, event.PermissionRequest, unsure)

@@ -16,11 +16,11 @@ import (
 func TestRuleLoadsOrIsSaid(t *testing.T) {
 	for _, info := range event.Kinds {
 		for _, d := range []wire.Decision{wire.Allow, wire.Deny, wire.Ask} {
-			c, err := config.Decode("p", config.Global, []byte(hooks(string(info.Kind), `{"hooks":[{"type":"rule","decision":"`+string(d)+`","reason":"why"}]}`)))
+			c, err := config.Decode("p", config.Global, []byte(hooks(string(info.Kind), `{"hooks":[{"type":"rule","decision":"`+string(d)+`","reason":"why"}]}`)), false)
 			if err != nil {
 				continue
 			}
-			r := NewEngine(c.Hooks).Trigger(t.Context(), Event{Kind: info.Kind, Payload: []byte(`{"tool_name":"Bash","tool_input":{}}`)})
+			r := NewEngine(c).Trigger(t.Context(), Event{Kind: info.Kind, Payload: []byte(`{"tool_name":"Bash","tool_input":{}}`)})
 			said := string(r.Answer.Stdout) + string(r.Answer.Stderr)
 			if info.Kind == event.PermissionRequest && d == wire.Allow {
 				said += "why" // an approval has no field for a reason there

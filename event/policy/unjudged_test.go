@@ -34,10 +34,10 @@ func TestRuleThatCannotBeJudgedHolds(t *testing.T) {
 // final call if that shows enough.
 func TestFinalInputIsRefusedWhereTheFirstWasAsked(t *testing.T) {
 	c := decode(t, one(`{"type":"rule","id":"no-rm","decision":"deny","reason":"no rm","commands":["rm x"]}`))
-	e := NewEngine(c.Hooks)
+	e := NewEngine(c)
 	e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
 	unsure := strings.Replace(bash, `"ls"`, `"rm x 'unclosed"`, 1)
-	if r := trigger(t, NewEngine(c.Hooks), event.PreToolUse, unsure); r.Verdict.Decision != wire.Ask {
+	if r := trigger(t, NewEngine(c), event.PreToolUse, unsure); r.Verdict.Decision != wire.Ask {
 		t.Fatalf("as written: %+v", r.Verdict)
 	}
 	if r := trigger(t, e, event.PreToolUse, unsure); r.Allowed {
@@ -56,7 +56,7 @@ func (always) WithCode(string) string { return "" }
 func TestAllowedOnceIsNoWordForOthers(t *testing.T) {
 	for _, other := range []wire.Decision{wire.Silence, wire.Ask, wire.Deny} {
 		c := decode(t, `{"allow_once":true,"hooks":{"PreToolUse":[{"hooks":[{"type":"rule","id":"no-ls","decision":"deny","reason":"no","commands":["ls"]}]}]}}`)
-		e := NewEngine(c.Hooks)
+		e := NewEngine(c)
 		asked := false
 		e.Register(event.PreToolUse, does(func(context.Context, wire.Call) wire.Outcome {
 			asked = true
@@ -73,8 +73,8 @@ func TestAllowedOnceIsNoWordForOthers(t *testing.T) {
 func TestObserverSeesTheCallAsWritten(t *testing.T) {
 	c := decode(t, one(`{"type":"command","command":"true","observe":true,"if":"Bash(ls)"}`))
 	started := make(chan struct{})
-	c.Hooks[0].Handler = does(func(context.Context, wire.Call) wire.Outcome { close(started); return wire.Outcome{} })
-	e := NewEngine(c.Hooks)
+	c[0].Handler = does(func(context.Context, wire.Call) wire.Outcome { close(started); return wire.Outcome{} })
+	e := NewEngine(c)
 	for range 20 {
 		e.Register(event.PreToolUse, says(wire.Outcome{Decision: wire.Modify, UpdatedInput: []byte(`{"command":"rm x"}`)}))
 	}

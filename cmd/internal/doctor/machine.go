@@ -135,7 +135,7 @@ func (d *doctor) policies() {
 		notice := render.OneLine(f.Notice())
 		switch {
 		case notice == "":
-			d.ok("policy", "%s: %s in force", f.Path, term.Plural(len(f.Config.Hooks), "hook"))
+			d.ok("policy", "%s: %s in force", f.Path, term.Plural(len(f.Hooks), "hook"))
 		case f.Status == policy.Untrusted || f.Status == policy.Changed:
 			d.warn("policy", "beckon policy trust", "%s", notice)
 		case f.Status == policy.Vanished || errors.Is(f.Err, trust.ErrEmpty):

@@ -71,11 +71,11 @@ func TestPacksSpeakOfEveryShell(t *testing.T) {
 			policy := `{"packs":["` + strings.Join(config.Packs(), `","`) + `"]}`
 			u := newUser(t, policy, "")
 			cases := 0
-			read, err := config.Decode("policy.json", config.Global, []byte(policy))
+			read, err := config.Decode("policy.json", config.Global, []byte(policy), false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, h := range read.Hooks {
+			for _, h := range read {
 				r := h.Spec.Rule
 				for _, c := range r.Examples {
 					fits := r.Match.Evaluate(rule.Example(c, true)).Result == rule.Yes

@@ -35,7 +35,7 @@ func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 		}
 	}
 	bad := false
-	var configs []*config.Config
+	var files [][]*config.Hook
 	for _, path := range []string{s.Project, s.Global} {
 		if path == "" {
 			continue
@@ -54,9 +54,9 @@ func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 		case err != nil:
 			return cli.Hint("beckon policy check, without a file, checks those in force here", "%w", err)
 		}
-		configs = append(configs, read)
+		files = append(files, read)
 		if read != nil {
-			fmt.Fprintf(a.Stdout, "ok      %s: %s\n", path, term.Plural(len(read.Hooks), "hook"))
+			fmt.Fprintf(a.Stdout, "ok      %s: %s\n", path, term.Plural(len(read), "hook"))
 		}
 		if level == config.Global && hook.Shared(path) {
 			problems = append(problems, config.Problem{
@@ -68,11 +68,11 @@ func (c *checkCmd) Run(a *cli.App, s policy.Sources) error {
 		}
 		printProblems(a, problems)
 	}
-	if len(configs) == 0 {
+	if len(files) == 0 {
 		fmt.Fprintf(a.Stdout, "no policy: neither %s nor %s is there\n", s.Project, s.Global)
 		return nil
 	}
-	hooks := config.Merge(configs...)
+	hooks := config.Merge(files...)
 	printProblems(a, config.Check(hooks))
 	if bad {
 		return cli.ErrSilent

@@ -47,12 +47,12 @@ func Sources(a *cli.App) (policy.Sources, error) {
 	return s, nil
 }
 
-func decodeFile(path string, level config.Level) (*config.Config, error) {
+func decodeFile(path string, level config.Level) ([]*config.Hook, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading policy: %w", err)
 	}
-	return config.Decode(path, level, data)
+	return config.Decode(path, level, data, false)
 }
 
 type trustCmd struct {
@@ -78,9 +78,9 @@ func (c *trustCmd) Run(a *cli.App, s policy.Sources) error {
 	if err != nil {
 		return err
 	}
-	hooks := term.Plural(len(trusted.Hooks), "hook")
+	hooks := term.Plural(len(trusted), "hook")
 	fmt.Fprintf(a.Stdout, "%s is in force as it is now, with %s:\n", s.Project, hooks)
-	for _, h := range trusted.Hooks {
+	for _, h := range trusted {
 		show(a, h)
 	}
 	return nil
@@ -192,14 +192,14 @@ func (c *initCmd) Run(a *cli.App, s policy.Sources) error {
 			return err
 		}
 	}
-	read, err := config.Decode(path, level, text)
+	read, err := config.Decode(path, level, text, false)
 	if err != nil {
 		return err
 	}
 	if err := plainfile.Write(path, text, 0o600, true); err != nil {
 		return fmt.Errorf("writing policy: %w", err)
 	}
-	fmt.Fprintf(a.Stdout, "wrote %s: %s\n", path, term.Plural(len(read.Hooks), "hook"))
+	fmt.Fprintf(a.Stdout, "wrote %s: %s\n", path, term.Plural(len(read), "hook"))
 	printNotices(a, "not taken over: ", left)
 	if c.FromClient {
 		fmt.Fprintln(a.Stdout, "The client runs its hooks as long as they are in its settings: "+

@@ -72,7 +72,7 @@ func trial(s policy.Sources, hooks []*config.Hook, start bool) func(context.Cont
 func (c *testCmd) hooks(s policy.Sources) ([]*config.Hook, []string, error) {
 	if c.Policy != "" {
 		read, err := decodeFile(c.Policy, config.Global)
-		return config.Merge(read), nil, err
+		return read, nil, err
 	}
 	loaded := policy.Load(s)
 	return loaded.Hooks, loaded.Notices(), nil
@@ -249,9 +249,7 @@ func (c *testCmd) testFile(a *cli.App, s policy.Sources, path string) (passed, f
 	}
 	hooks, _, err := c.hooks(s)
 	if own != nil {
-		var read *config.Config
-		read, err = config.Decode(path+":policy.json", config.Global, own)
-		hooks = config.Merge(read)
+		hooks, err = config.Decode(path+":policy.json", config.Global, own, false)
 	}
 	if err != nil {
 		return 0, 0, err

@@ -98,8 +98,8 @@ func (m *machine) ruleSteps() (all []step) {
 		s.Fixed = s.On && slices.Contains(before, p.pack)
 		list := func(on bool) installer.Op { return installer.List("packs", []string{p.pack}, on, before) }
 		s.Files = one(m.own(path), list(true), list(false))
-		rules, _ := policy.Decode(p.pack, policy.Global, fmt.Appendf(nil, `{"packs": [%q]}`, p.pack))
-		for _, h := range rules.Hooks {
+		rules, _ := policy.Decode(p.pack, policy.Global, fmt.Appendf(nil, `{"packs": [%q]}`, p.pack), false)
+		for _, h := range rules {
 			what, _, _ := strings.Cut(h.Spec.Rule.Reason, ". ")
 			s.Text += fmt.Sprintf("%-5s %s.\n", h.Spec.Rule.Decision, strings.TrimSuffix(what, "."))
 		}

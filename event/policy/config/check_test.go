@@ -62,7 +62,7 @@ func TestCheckIsQuiet(t *testing.T) {
 func TestGoneConditions(t *testing.T) {
 	for decision, off := range map[string]bool{"allow": true, "deny": false} {
 		c := decoded(t, one(`{"type":"rule","decision":"`+decision+`","reason":"r","commands":["rm"],"branch":["x/*"]}`))
-		if h := c.Hooks[0]; h.Observe != off {
+		if h := c[0]; h.Observe != off {
 			t.Errorf("%s: off %v, want %v", decision, h.Observe, off)
 		}
 	}

@@ -128,11 +128,6 @@ type Rule struct {
 	Examples []string  `json:"-"` // those that it covers first
 }
 
-// Config is one policy file.
-type Config struct {
-	Hooks []*Hook // in definition order, servers after the others
-}
-
 // key returns what makes two hooks identical: everything but timeout, fail mode and name.
 func (h *Hook) key() string {
 	if h.hashed != "" {
@@ -152,14 +147,11 @@ func (h *Hook) key() string {
 
 // Merge returns the hooks of several files in the order in which they run, identical ones once at their first
 // place. There the later file's settings count: a project cannot weaken a global hook by repeating it.
-func Merge(configs ...*Config) []*Hook {
-	var out []*Hook
+func Merge(files ...[]*Hook) []*Hook {
+	out := []*Hook{}
 	at := map[string]int{}
-	for _, c := range configs {
-		if c == nil {
-			continue
-		}
-		for _, h := range c.Hooks {
+	for _, hooks := range files {
+		for _, h := range hooks {
 			key := h.key()
 			i, twice := at[key]
 			switch {

@@ -12,9 +12,9 @@ import (
 	"beckon/event/policy/wire"
 )
 
-func decoded(t testing.TB, text string) *Config {
+func decoded(t testing.TB, text string) []*Hook {
 	t.Helper()
-	c, err := Decode("policy.json", Global, []byte(text))
+	c, err := Decode("policy.json", Global, []byte(text), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,15 +32,15 @@ func TestSeed003LoadsWithItsConvention(t *testing.T) {
 		t.Fatal(err)
 	}
 	// As written, 5000 can only be milliseconds, and the hint says how to write that.
-	_, err = Decode("policy.json", Global, text)
+	_, err = Decode("policy.json", Global, text, false)
 	var list Problems
 	if !errors.As(err, &list) || len(list) != 1 || list[0].Line != 10 || list[0].Path != "$.hooks.PreToolUse[0].hooks[0].timeout" ||
 		!strings.Contains(list[0].Advice, `"convention": "simple"`) {
 		t.Fatalf("got %v", err)
 	}
 	c := decoded(t, strings.Replace(string(text), "{", `{"convention": "simple",`, 1))
-	if len(c.Hooks) != 4 || c.Hooks[0].Timeout != 5*time.Second || c.Hooks[0].Spec.Convention != Simple || !c.Hooks[2].Matcher.All() {
-		t.Fatalf("got %+v", c.Hooks[0])
+	if len(c) != 4 || c[0].Timeout != 5*time.Second || c[0].Spec.Convention != Simple || !c[2].Matcher.All() {
+		t.Fatalf("got %+v", c[0])
 	}
 }
 
@@ -51,7 +51,7 @@ func TestSeed004LoadsWithItsComment(t *testing.T) {
 	}
 	c := decoded(t, string(text))
 	var kinds []event.Kind
-	for _, h := range c.Hooks {
+	for _, h := range c {
 		kinds = append(kinds, h.Event)
 		if h.Type != Server || h.Spec.URL != "http://localhost:8080/hook" || h.Timeout != 5*time.Second || h.Spec.Retries != 3 || h.Spec.RetryDelay != time.Second || h.FailClosed {
 			t.Errorf("got %+v", h)
@@ -64,10 +64,10 @@ func TestSeed004LoadsWithItsComment(t *testing.T) {
 
 func TestServerDefaultsAndFailClosed(t *testing.T) {
 	c := decoded(t, `{"servers":[{"server_url":"http://localhost:1/","fail_open":false,"events":["Stop","PreToolUse","PreToolUse"],"matcher":"Bash"}]}`)
-	if len(c.Hooks) != 2 || c.Hooks[0].Event != event.PreToolUse || !c.Hooks[0].FailClosed || c.Hooks[1].FailClosed {
-		t.Fatalf("got %+v", c.Hooks)
+	if len(c) != 2 || c[0].Event != event.PreToolUse || !c[0].FailClosed || c[1].FailClosed {
+		t.Fatalf("got %+v", c)
 	}
-	if c.Hooks[0].Matcher.Match("Read") || !c.Hooks[1].Matcher.All() {
+	if c[0].Matcher.Match("Read") || !c[1].Matcher.All() {
 		t.Error("the matcher is for tool events")
 	}
 }
@@ -128,7 +128,7 @@ func TestMistakes(t *testing.T) {
 		{`{"servers":[{"server_url":"http://x","evens":[]}]}`, `unknown key "evens"`, "$.servers[0].evens", `did you mean "events"?`},
 		{`{"servers":[{}]}`, `a server needs "server_url"`, "$.servers[0]", ""},
 	} {
-		_, err := Decode("policy.json", Global, []byte(c.text))
+		_, err := Decode("policy.json", Global, []byte(c.text), false)
 		var list Problems
 		if !errors.As(err, &list) {
 			t.Errorf("%s: got %v", c.text, err)
@@ -144,7 +144,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestAllMistakesAtOnceWithTheirLines(t *testing.T) {
-	_, err := Decode("p.json", Global, []byte("{\n  // one\n  \"a\": 1,\n  \"hooks\": {\n    \"Nope\": [],\n    \"Stop\": 3,\n  },\n}"))
+	_, err := Decode("p.json", Global, []byte("{\n  // one\n  \"a\": 1,\n  \"hooks\": {\n    \"Nope\": [],\n    \"Stop\": 3,\n  },\n}"), false)
 	var list Problems
 	if !errors.As(err, &list) {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestProjectMayOnlyTighten(t *testing.T) {
 		one(`{"type":"prompt","prompt":"x","grant":true}`),
 		`{"servers":[{"server_url":"http://x","grant":true}]}`,
 	} {
-		if _, err := Decode("p.json", Project, []byte(text)); err == nil || !strings.Contains(err.Error(), "cannot allow") {
+		if _, err := Decode("p.json", Project, []byte(text), false); err == nil || !strings.Contains(err.Error(), "cannot allow") {
 			t.Errorf("%s: got %v", text, err)
 		}
 		decoded(t, text)
@@ -175,7 +175,7 @@ func TestProjectMayOnlyTighten(t *testing.T) {
 func TestMerge(t *testing.T) {
 	global := decoded(t, one(`{"type":"command","command":"a","fail":"closed","timeout":9},{"type":"command","command":"b"}`))
 	project := decoded(t, one(`{"type":"command","command":"c"},{"type":"command","command":"a","timeout":1,"enabled":false},{"type":"command","command":"c"}`))
-	for _, h := range project.Hooks {
+	for _, h := range project {
 		h.Level = Project
 	}
 	merged := Merge(project, global)
@@ -194,8 +194,8 @@ func TestMerge(t *testing.T) {
 func TestIDsStay(t *testing.T) {
 	a := decoded(t, one(`{"type":"command","command":"a"},{"type":"command","command":"b"}`))
 	b := decoded(t, one(`{"type":"command","command":"b","timeout":3}`))
-	if a.Hooks[1].ID != b.Hooks[0].ID || a.Hooks[0].ID == a.Hooks[1].ID {
-		t.Errorf("ids %q %q %q", a.Hooks[0].ID, a.Hooks[1].ID, b.Hooks[0].ID)
+	if a[1].ID != b[0].ID || a[0].ID == a[1].ID {
+		t.Errorf("ids %q %q %q", a[0].ID, a[1].ID, b[0].ID)
 	}
 }
 
@@ -209,7 +209,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add([]byte(one(`{"type":"rule","decision":"deny","reason":"x","commands":["rm -rf"],"paths":["**/[a-"]}`)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := Decode("p.json", Project, data)
+		c, err := Decode("p.json", Project, data, false)
 		if (c == nil) == (err == nil) {
 			t.Fatal("neither a policy nor an error, or both")
 		}
@@ -225,13 +225,13 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		for _, h := range c.Hooks {
+		for _, h := range c {
 			if h.ID == "" || wire.RulesOf(h.Event).Never != "" || h.Grant {
 				t.Fatalf("hook %+v", h)
 			}
 		}
-		again, err := Decode("p.json", Project, data)
-		if err != nil || len(Merge(c, again)) != len(c.Hooks) {
+		again, err := Decode("p.json", Project, data, false)
+		if err != nil || len(Merge(c, again)) != len(c) {
 			t.Fatal("a policy merged with itself is another one")
 		}
 	})

@@ -28,7 +28,7 @@ func corpus(t *testing.T, file string) (list []string) {
 
 // all returns the rules of all packs that refuse or ask.
 func all(t *testing.T) (hooks []*Hook) {
-	for _, h := range decoded(t, `{"packs":["`+strings.Join(Packs(), `","`)+`"]}`).Hooks {
+	for _, h := range decoded(t, `{"packs":["`+strings.Join(Packs(), `","`)+`"]}`) {
 		if h.Spec.Rule.Decision != "allow" {
 			hooks = append(hooks, h)
 		}

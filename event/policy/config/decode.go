@@ -36,18 +36,11 @@ var serverEvents = []event.Kind{
 	event.PreCompact,
 }
 
-// Decode parses a policy file strictly: its error is a Problems.
-func Decode(file string, level Level, data []byte) (*Config, error) {
-	return decode(file, level, data, false)
-}
-
-// DecodeAgain is Decode for a text that Decode has accepted: it does not check the patterns and examples again.
-func DecodeAgain(file string, level Level, data []byte) (*Config, error) {
-	return decode(file, level, data, true)
-}
-
-func decode(name string, level Level, data []byte, again bool) (*Config, error) {
-	d := &decoder{again: again, document: document{file: name}, level: level, ids: map[string]int{}}
+// Decode parses a policy file strictly into its hooks, servers after the others; nil for one with an error, which is a
+// Problems. The patterns and examples of a text that was accepted before are not checked again.
+func Decode(file string, level Level, data []byte, accepted bool) ([]*Hook, error) {
+	d := &decoder{accepted: accepted, document: document{file: file}, ids: map[string]int{}}
+	d.shared.File, d.shared.Level = file, level
 	if top := d.read(data); top != nil {
 		d.all(top)
 	}
@@ -62,17 +55,15 @@ func decode(name string, level Level, data []byte, again bool) (*Config, error) 
 			h.Gone = append(h.Gone, d.ignored...)
 		}
 	}
-	return &Config{Merge(&Config{d.hooks})}, nil
+	return Merge(d.hooks), nil
 }
 
 // decoder is the state of Decode.
 type decoder struct {
 	document
-	level      Level
-	again      bool // the patterns of rules are known to be valid
+	shared     Hook // what all hooks of the file have
+	accepted   bool // the patterns of rules are known to be valid
 	convention string
-	observe    bool
-	allowOnce  bool
 	hooks      []*Hook
 	ids        map[string]int // those that are written, with their lines
 	ignored    []string       // members in gone that are no hook's
@@ -85,7 +76,7 @@ func (d *decoder) end(o *object) { d.ignored = append(d.ignored, o.end()...) }
 func (d *decoder) all(top *object) {
 	top.word("$schema")
 	d.convention = cmp.Or(top.text("convention", Client, Simple), Client)
-	d.observe, d.allowOnce = top.flag("observe", false), top.flag("allow_once", false)
+	d.shared.Observe, d.shared.Once = top.flag("observe", false), top.flag("allow_once", false)
 	for _, name := range top.names {
 		switch name {
 		case "hooks":
@@ -140,16 +131,9 @@ func (d *decoder) event(name string, at place) (k event.Kind, ok bool) {
 
 // base returns a hook with the file's own settings.
 func (d *decoder) base(k event.Kind, t Type, at place) *Hook {
-	return &Hook{
-		Event:   k,
-		Type:    t,
-		Observe: d.observe,
-		Once:    d.allowOnce,
-		Level:   d.level,
-		File:    d.file,
-		Line:    d.line(at),
-		Path:    at.path,
-	}
+	h := d.shared
+	h.Event, h.Type, h.Line, h.Path = k, t, d.line(at), at.path
+	return &h
 }
 
 // list adds the rules of a list in the client's own words: each is a hook of PreToolUse.
@@ -205,7 +189,7 @@ func (d *decoder) pack(name string, at place) {
 		m := rule.Rule{Conditions: r.Conditions, Unless: r.Unless, Allow: r.Decision == wire.Allow}
 		m.Tools = slices.DeleteFunc([]rule.Matcher{tool}, rule.Matcher.All)
 		h.Grant, h.Spec.Rule = m.Allow, &Rule{r.Decision, r.Reason, m, r.Match}
-		if h.Grant && d.level == Project {
+		if h.Grant && d.shared.Level == Project {
 			d.fail(at, "", "a project's policy cannot allow, so it has no use for the pack %q", name)
 			return
 		}
@@ -411,7 +395,7 @@ func (d *decoder) mayApprove(at place, k event.Kind, advice string) {
 	switch {
 	case !wire.RulesOf(k).Allow:
 		d.fail(at, advice, "%s needs no approval", k)
-	case d.level == Project:
+	case d.shared.Level == Project:
 		d.fail(at, "a project may forbid and ask, not approve", "a project's policy cannot allow")
 	}
 }
@@ -481,7 +465,7 @@ func (d *decoder) rule(h *Hook, o *object) {
 		d.end(unless)
 	}
 	h.Grant, h.Spec.Rule = m.Allow, &Rule{Decision: wire.Decision(said), Reason: reason, Match: m}
-	if o.known = append(o.known, "match", "not_match"); d.again {
+	if o.known = append(o.known, "match", "not_match"); d.accepted {
 		return
 	}
 	for _, p := range m.Check() {

@@ -27,7 +27,7 @@ func TestExamples(t *testing.T) {
 		rule("\n" + `"commands":["git push"],` + "\n\n" + `"not_match":"cd x && git push"`):                                `p:4: $.hooks.PreToolUse[0].hooks[0].not_match: the rule covers "cd x && git push"`,
 		one(`{"type":"rule","decision":"allow","commands":["npm test"],"match":["npm test > x"]}`):                         `match[0]: the rule does not cover "npm test > x"`,
 	} {
-		_, err := Decode("p", Global, []byte(text))
+		_, err := Decode("p", Global, []byte(text), false)
 		var all Problems
 		if !errors.As(err, &all) || len(all) != 1 || !strings.Contains(all[0].Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -21,7 +21,7 @@ func FromClient(files [][]byte, level Level, own func(handler []byte) bool) (tex
 	fits := func(what, entry string, doc map[string]any) bool {
 		b, err := wire.Encode(doc)
 		if err == nil {
-			_, err = Decode("", level, b)
+			_, err = Decode("", level, b, false)
 		}
 		var list Problems
 		if errors.As(err, &list) {

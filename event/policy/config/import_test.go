@@ -24,10 +24,10 @@ func TestFromClient(t *testing.T) {
 	}
 	c := decoded(t, string(text))
 	var got []string
-	for _, h := range c.Hooks {
+	for _, h := range c {
 		got = append(got, h.Spec.Command)
 	}
-	if strings.Join(got, " ") != "first shared mine" || c.Hooks[0].Matcher.Text != "Bash" || c.Hooks[0].Timeout.Seconds() != 30 {
+	if strings.Join(got, " ") != "first shared mine" || c[0].Matcher.Text != "Bash" || c[0].Timeout.Seconds() != 30 {
 		t.Errorf("as a policy: %s", text)
 	}
 	want := "PreToolUse: type \"agent\" is the client's own; a prompt, or a command that runs an agent, can do the same"
@@ -45,7 +45,7 @@ func TestFromClientPutsItInOurWords(t *testing.T) {
 		t.Fatal(left, err)
 	}
 	c := decoded(t, string(text))
-	if len(c.Hooks) != 1 || !c.Hooks[0].Observe || strings.Contains(string(text), "ignored") || strings.Contains(string(text), "once") {
+	if len(c) != 1 || !c[0].Observe || strings.Contains(string(text), "ignored") || strings.Contains(string(text), "once") {
 		t.Errorf("got %s", text)
 	}
 }

@@ -28,7 +28,7 @@ func TestRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		written := gjson.GetBytes(text, "hooks.PreToolUse.0.hooks").Array()
-		hooks := decoded(t, string(text)).Hooks
+		hooks := decoded(t, string(text))
 		if len(hooks) == 0 || len(hooks) != len(written) {
 			t.Errorf("%s has %d rules, %d are written", name, len(hooks), len(written))
 		}
@@ -53,7 +53,7 @@ func TestRules(t *testing.T) {
 	if len(slices.Compact(slices.Clone(ids))) != len(ids) {
 		t.Error("an id is there twice: " + strings.Join(ids, " "))
 	}
-	if _, err := Decode("p.json", Global, []byte(`{"packs":["none"]}`)); err == nil {
+	if _, err := Decode("p.json", Global, []byte(`{"packs":["none"]}`), false); err == nil {
 		t.Error("there is no such pack")
 	}
 }
