@@ -56,10 +56,6 @@ func drawable(r rune) rune {
 
 // FirstLine returns the first non-empty line of a program's output.
 func FirstLine(out string) string {
-	for line := range strings.Lines(out) {
-		if line = OneLine(line); line != "" {
-			return line
-		}
-	}
-	return ""
+	head, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	return OneLine(head)
 }

@@ -159,12 +159,7 @@ func (st Style) track(l *render.Track, from time.Time, step time.Duration, colum
 // DrawDigest writes a line for each session: where it stands, and what it did.
 func DrawDigest(w io.Writer, d render.Digest, zone *time.Location, st Style) error {
 	var b strings.Builder
-	since := d.Since.In(zone)
-	format := "15:04"
-	if since.Format(time.DateOnly) != st.Now.In(zone).Format(time.DateOnly) {
-		format = "Mon 15:04"
-	}
-	fmt.Fprintf(&b, "since %s, %s ago\n", since.Format(format), Age(st.Now.Sub(since)))
+	fmt.Fprintf(&b, "since %s, %s ago\n", Moment(d.Since, st.Now.In(zone)), Age(st.Now.Sub(d.Since)))
 	if len(d.Sessions) == 0 {
 		b.WriteString("nothing happened\n")
 	}

@@ -27,34 +27,23 @@ func Waiting(rows []render.Row) (waiting []render.Row) {
 // beginning of the session's id.
 func names(rows []render.Row) []string {
 	out := make([]string, len(rows))
-	for i := range rows {
-		out[i] = where(&rows[i]).name
-	}
-	out = apart(out, func(i int) string {
-		if g := rows[i].Git; g != nil && g.Branch != "" {
-			return " " + clean(g.Branch)
+	for _, part := range []func(*render.Row) string{
+		func(r *render.Row) string { return where(r).name },
+		func(r *render.Row) string { return where(r).branch },
+		func(r *render.Row) string { return truncate(clean(r.SessionID), 4, "") },
+	} {
+		count := map[string]int{}
+		for _, n := range out {
+			count[n]++
 		}
-		return ""
-	})
-	out = apart(out, func(i int) string { return " " + truncate(clean(rows[i].SessionID), 4, "") })
+		for i, n := range out {
+			if count[n] > 1 || n == "" {
+				out[i] = strings.TrimSpace(n + " " + part(&rows[i]))
+			}
+		}
+	}
 	for i := range out {
 		out[i] = truncate(out[i], maxName, "…")
-	}
-	return out
-}
-
-// apart appends more(i) to every name that is not unique, or empty.
-func apart(names []string, more func(i int) string) []string {
-	count := map[string]int{}
-	for _, n := range names {
-		count[n]++
-	}
-	out := make([]string, len(names))
-	for i, n := range names {
-		if count[n] > 1 || n == "" {
-			n = strings.TrimSpace(n + more(i))
-		}
-		out[i] = n
 	}
 	return out
 }
@@ -153,24 +142,18 @@ var Targets = []Target{Plain, Zsh, Tmux, Polybar, Pango, SwiftBar}
 
 // escapes makes texts literal at a target.
 var escapes = map[Target]*strings.Replacer{
-	Zsh:  strings.NewReplacer("%", "%%"),
-	Tmux: strings.NewReplacer("#", "##"),
+	Plain: strings.NewReplacer(),
+	Zsh:   strings.NewReplacer("%", "%%"),
+	Tmux:  strings.NewReplacer("#", "##"),
 	// polybar has no escape: a character without width keeps "%" and "{" apart.
 	Polybar:  strings.NewReplacer("%", "%\u200b", "{", "\u200b{"),
 	SwiftBar: strings.NewReplacer("|", "¦"),
 	Pango:    strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"),
 }
 
-func (t Target) escape(s string) string {
-	if r := escapes[t]; r != nil {
-		return r.Replace(s)
-	}
-	return s
-}
-
 // Prompt returns one line about the sessions, empty if the template's groups are.
 func Prompt(rows []render.Row, f Format, t Target, st Style) string {
-	line := f.fill(func(field string) string { return t.escape(promptField(rows, field, st)) }, 0)
+	line := f.fill(func(field string) string { return escapes[t].Replace(promptField(rows, field, st)) }, 0)
 	return strings.ReplaceAll(line, "\n", " ")
 }
 
@@ -219,7 +202,7 @@ func BarOf(rows []render.Row, f Format, st Style) Bar {
 		if what := waiting[i].What(); what != "" {
 			entry += ": " + clean(what)
 		}
-		lines = append(lines, Pango.escape(entry))
+		lines = append(lines, escapes[Pango].Replace(entry))
 	}
 	b.Tooltip = strings.Join(lines, "\n")
 	return b

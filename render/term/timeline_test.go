@@ -47,3 +47,18 @@ func TestDrawTimeline(t *testing.T) {
 		}
 	}
 }
+
+// A time is as short as it is clear, before and after.
+func TestMoment(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Berlin") // the clock goes back on 25 October 2026
+	if err != nil {
+		t.Skip(err)
+	}
+	now := time.Date(2026, 10, 25, 12, 0, 0, 0, zone)
+	for days, want := range map[int]string{-9: "Oct 16", -6: "Mon 12:30", -1: "Sat 12:30", 0: "12:30", 1: "Mon 12:30", 6: "Sat 12:30", 7: "Nov 1"} {
+		at := time.Date(2026, 10, 25+days, 12, 30, 0, 0, zone)
+		if got := Moment(at.UTC(), now); got != want {
+			t.Errorf("%d days from now: %q, want %q", days, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package term
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -24,10 +25,10 @@ func Limit(w usage.Window, now time.Time, short bool) string {
 	return text
 }
 
-// Moment formats a time of the next days: the hour, and from tomorrow on the day.
+// Moment formats a time: the hour, with the day if that is not today; a week from now the date.
 func Moment(t, now time.Time) string {
 	t = t.In(now.Location())
-	switch days := int(day(t).Sub(day(now)).Hours()+12) / 24; {
+	switch days := math.Round(math.Abs(day(t).Sub(day(now)).Hours() / 24)); {
 	case days == 0:
 		return t.Format("15:04")
 	case days < 7:
