@@ -44,15 +44,15 @@ func isJSON(r *http.Request) bool {
 // posted returns a handler of JSON objects that are posted to the hook endpoints. invalid is what it
 // says of other bodies.
 func (s *Server) posted(
-	invalid string, h func(w http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) error,
+	invalid string, h func(w http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) (any, error),
 ) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		size := r.ContentLength
 		switch {
 		case !isJSON(r):
-			return errNotJSON
+			return nil, errNotJSON
 		case size > maxBody:
-			return errTooLarge
+			return nil, errTooLarge
 		case size < 0:
 			size = maxBody
 		}
@@ -60,33 +60,33 @@ func (s *Server) posted(
 			ctx, cancel := context.WithTimeout(r.Context(), largeWait)
 			defer cancel()
 			if s.large.Acquire(ctx, size) != nil {
-				return errBusy
+				return nil, errBusy
 			}
 			defer s.large.Release(size)
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(largeTime))
 		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return errTooLarge
+			return nil, errTooLarge
 		}
 		if err != nil {
-			return errBody
+			return nil, errBody
 		}
 		short, err := event.Check(body)
 		v := gjson.ParseBytes(short)
 		if err != nil || !v.IsObject() {
-			return access.NewFault(http.StatusBadRequest, "bad_body", invalid, "")
+			return nil, access.NewFault(http.StatusBadRequest, "bad_body", invalid, "")
 		}
 		return h(w, r, body, v)
 	}
 }
 
 // read parses the body of a request of the API into v.
-func read(w http.ResponseWriter, r *http.Request, v any, example string) error {
+func read(r *http.Request, v any, example string) error {
 	if !isJSON(r) {
 		return errNotJSON
 	}
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxQuestion))
+	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxQuestion))
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {

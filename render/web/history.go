@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -22,17 +23,14 @@ type turnsPage struct {
 }
 
 // turns serves what was said in a session, including its transcript.
-func (s *Server) turns(w http.ResponseWriter, r *http.Request, v state.Seen) error {
+func (s *Server) turns(r *http.Request, v state.Seen) (any, error) {
 	limit, err := number(r, "limit", pageDefault, pageMax)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	err = history.Sweep(s.o.Store, &v.Session)
 	all, e := history.Turns(s.o.Store, history.Query{Key: store.KeyOf(v.Session.Record()), Since: v.Session.Created})
-	if err = errors.Join(err, e); err != nil {
-		return err
-	}
-	return access.OK(w, turnsPage{v.Session.ID, render.TurnLines(&v.Session, all[max(0, len(all)-limit):])})
+	return turnsPage{v.Session.ID, render.TurnLines(&v.Session, all[max(0, len(all)-limit):])}, errors.Join(err, e)
 }
 
 // Limits of a page of history.
@@ -70,21 +68,15 @@ func lineOf(l *store.Line) journalLine {
 
 // journal serves the lines of a session's history after ?after=, at most
 // ?limit= of them: the oldest, or with ?last=true the newest.
-func (s *Server) journal(w http.ResponseWriter, r *http.Request, v state.Seen) error {
+func (s *Server) journal(r *http.Request, v state.Seen) (any, error) {
 	after, err := number(r, "after", 0, math.MaxInt)
-	if err != nil {
-		return err
-	}
-	limit, err := number(r, "limit", pageDefault, pageMax)
-	if err != nil {
-		return err
+	limit, e := number(r, "limit", pageDefault, pageMax)
+	if err = cmp.Or(err, e); err != nil {
+		return nil, err
 	}
 	page := journalPage{SessionID: v.Session.ID, Lines: []journalLine{}}
 	sel := store.Select{Key: store.KeyOf(v.Session.Record()), Since: v.Session.Created, After: int64(after)}
 	err = s.o.Store.Lines(sel, func(l *store.Line) { page.Lines = append(page.Lines, lineOf(l)) })
-	if err != nil {
-		return err
-	}
 	switch more := len(page.Lines) - limit; {
 	case more > 0 && r.URL.Query().Get("last") == "true":
 		page.Lines = page.Lines[more:]
@@ -92,7 +84,7 @@ func (s *Server) journal(w http.ResponseWriter, r *http.Request, v state.Seen) e
 		page.Lines = page.Lines[:limit]
 		page.Next = page.Lines[limit-1].Seq
 	}
-	return access.OK(w, page)
+	return page, err
 }
 
 // number returns a number from the query, between 1, or usual if that is less, and most; usual if it
@@ -117,33 +109,24 @@ const (
 	statsFor = 10 * time.Second
 )
 
-func (s *Server) getStats(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) getStats(_ http.ResponseWriter, r *http.Request) (any, error) {
 	days, err := number(r, "days", daysDefault, daysMax)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.given(w, fmt.Sprint("stats ", days), func() (any, error) { return s.o.Stats(days) })
+	return s.kept.get(fmt.Sprint("stats ", days), statsFor, func() (any, error) { return s.o.Stats(days) })
 }
 
-func (s *Server) getTimeline(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) getTimeline(_ http.ResponseWriter, r *http.Request) (any, error) {
 	date := r.URL.Query().Get("date")
 	if _, err := time.Parse(time.DateOnly, date); err != nil && date != "" {
-		return access.NewFault(http.StatusBadRequest, "bad_date",
+		return nil, access.NewFault(http.StatusBadRequest, "bad_date",
 			fmt.Sprintf("date=%q is not a day like 2026-01-31", cut(date)), "")
 	}
-	return s.given(w, "timeline "+date, func() (any, error) { return s.o.Timeline(date) })
+	return s.kept.get("timeline "+date, statsFor, func() (any, error) { return s.o.Timeline(date) })
 }
 
 // option serves the result of an option's function.
 func (s *Server) option(name string, f func() (any, error)) handler {
-	return func(w http.ResponseWriter, _ *http.Request) error { return s.given(w, name, f) }
-}
-
-// given responds with the result of an option's function, which is kept for a while under key.
-func (s *Server) given(w http.ResponseWriter, key string, f func() (any, error)) error {
-	v, err := s.kept.get(key, statsFor, f)
-	if err != nil {
-		return err
-	}
-	return access.OK(w, v)
+	return func(http.ResponseWriter, *http.Request) (any, error) { return s.kept.get(name, statsFor, f) }
 }

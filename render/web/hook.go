@@ -31,36 +31,34 @@ func badHook(message string) error {
 // {...}, "data"}), the envelope ({"agent", "event", "hookInput", ...}), and the agent's own
 // payload, as posted by its http hooks. ?agent= and ?event= name the agent and the event of
 // payloads that do not.
-func (s *Server) hook(w http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) error {
+func (s *Server) hook(w http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) (any, error) {
 	// The formats are told apart by members that the others cannot have.
 	q := r.URL.Query()
 	switch e := v.Get("event"); {
 	case e.IsObject() && v.Get("version").Exists(): // a question is not an event: it is answered in any case
 		return s.protocol(w, r, body)
 	case s.o.Closed:
-		return ignore(w)
+		return ignored, nil
 	case v.Get("hook_event_name").Type != gjson.String && e.Type == gjson.String:
-		return s.envelope(w, body)
+		return s.envelope(body)
 	case v.Get("hook_event_name").Type == gjson.String, q.Get("event") != "", q.Get("agent") != "":
 		return s.payload(w, r, body)
 	}
-	return badHook("Missing required fields: event")
+	return nil, badHook("Missing required fields: event")
 }
 
-// ignore responds if events are not accepted: it is not an error, because the sender need do
+// ignored is the response if events are not accepted: it is not an error, because the sender need do
 // nothing.
-func ignore(w http.ResponseWriter) error {
-	return access.OK(w, hookAnswer{Status: "ignored", Reason: "hooks_disabled"})
-}
+var ignored = hookAnswer{Status: "ignored", Reason: "hooks_disabled"}
 
 // envelope handles an event in the unified envelope.
-func (s *Server) envelope(w http.ResponseWriter, body []byte) error {
+func (s *Server) envelope(body []byte) (any, error) {
 	e, err := event.ParseEnvelope(body)
 	if err := s.unfit(&e, err); err != nil {
-		return err
+		return nil, err
 	}
 	_, err = s.fold(&e)
-	return done(w, err)
+	return access.Done, err
 }
 
 // unfit returns why an event cannot be folded, nil if it can. An event that names no session

@@ -40,27 +40,27 @@ func questionOf(r *http.Request, body []byte) Question {
 
 // protocol answers a question of protocol 1.0. It is not an event of this machine, so nothing
 // is folded.
-func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) error {
+func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) (any, error) {
 	q := questionOf(r, body)
 	defer s.enter(r.Context(), s.deciding, &q)()
 	answer, err := s.o.Policy.Ask(r.Context(), q)
 	switch {
 	case s.ctx.Err() != nil:
-		return stopping(w)
+		return nil, stopping(w)
 	case err != nil:
-		return badHook(err.Error())
+		return nil, badHook(err.Error())
 	}
 	access.Bytes(w, http.StatusOK, "application/json", answer)
-	return nil
+	return nil, nil
 }
 
 // payload handles an event in the client's own format, and answers like the client's http
 // hooks. An event passed on by another policy was folded where it came from.
-func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) error {
+func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) (any, error) {
 	q := questionOf(r, body)
 	e, err := event.Parse(q.Agent, q.Event, body)
 	if err := s.unfit(&e, err); err != nil {
-		return err
+		return nil, err
 	}
 	e.At = event.MillisOf(time.Now())
 	q.At = e.At
@@ -80,14 +80,12 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) er
 	note()
 	switch {
 	case s.ctx.Err() != nil: // not an empty answer: the client tells its user that nobody was asked
-		return stopping(w)
+		return nil, stopping(w)
 	case len(answer) > 0:
 		access.Bytes(w, http.StatusOK, "application/json", answer)
-		return nil
-	case err != nil:
-		return err
+		return nil, nil
 	}
-	return access.OK(w, struct{}{}) // the client reads an object as a decision; an empty one decides nothing
+	return struct{}{}, err // the client reads an object as a decision; an empty one decides nothing
 }
 
 func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) (answer []byte, note func()) {

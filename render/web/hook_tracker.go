@@ -39,29 +39,26 @@ type answer struct {
 	New     state.TaskState `json:"new_state"`
 }
 
-func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) error {
+func (s *Server) trackedHook(_ http.ResponseWriter, r *http.Request, body []byte, v gjson.Result) (any, error) {
 	kind, ok := tracked[r.PathValue("name")]
 	if !ok {
-		return access.NewFault(http.StatusNotFound, "not_found", "No such hook", "")
+		return nil, access.NewFault(http.StatusNotFound, "not_found", "No such hook", "")
 	}
 	if s.o.Closed {
-		return ignore(w)
+		return ignored, nil
 	}
 	e, err := event.Parse("", string(kind), body)
 	if err == nil && e.Kind != kind {
-		return badHook("hook_event_name says otherwise than the path")
+		return nil, badHook("hook_event_name says otherwise than the path")
 	}
 	if err != nil || strings.TrimSpace(e.SessionID) == "" {
-		return badHook("Missing required fields: session_id")
+		return nil, badHook("Missing required fields: session_id")
 	}
 	e.Name = string(kind)
 	place(&e, v)
 	res, err := s.fold(&e)
-	if err != nil {
-		return err
-	}
 	before, after := taskOf(&res.Before), taskOf(&res.After)
-	return access.OK(w, answer{
+	return answer{
 		Status:  "ok",
 		AgentID: res.After.Seat,
 		IsNew:   res.New && res.Method == store.Created,
@@ -69,7 +66,7 @@ func (s *Server) trackedHook(w http.ResponseWriter, r *http.Request, body []byte
 		State:   after,
 		Changed: before != after,
 		New:     after,
-	})
+	}, err
 }
 
 // paneID is a pane of tmux, which may become part of a command line.

@@ -220,38 +220,35 @@ type pushState struct {
 var errNoBrowser = access.NewFault(http.StatusForbidden, "no_browser", "only a signed-in browser is told by Web Push", "")
 
 // getPush serves GET /api/push.
-func (s *Server) getPush(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) getPush(_ http.ResponseWriter, r *http.Request) (any, error) {
 	id := s.guard.Session(r)
 	if id == "" {
-		return errNoBrowser
+		return nil, errNoBrowser
 	}
 	_, key, err := s.vapid()
-	if err != nil {
-		return err
-	}
 	_, on := s.guard.Devices()[id]
-	return access.OK(w, pushState{key, on})
+	return pushState{key, on}, err
 }
 
 // setPush serves POST /api/push: a PushSubscription, or an empty one to end it.
-func (s *Server) setPush(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) setPush(_ http.ResponseWriter, r *http.Request) (any, error) {
 	id := s.guard.Session(r)
 	if id == "" {
-		return errNoBrowser
+		return nil, errNoBrowser
 	}
 	var d access.Device
-	if err := read(w, r, &d, `for example {"endpoint": "https://...", "keys": {"auth": "", "p256dh": ""}}`); err != nil {
-		return err
+	if err := read(r, &d, `for example {"endpoint": "https://...", "keys": {"auth": "", "p256dh": ""}}`); err != nil {
+		return nil, err
 	}
 	if d.Endpoint == "" {
 		s.guard.SetDevice(id, nil)
-		return done(w, nil)
+		return access.Done, nil
 	}
 	u, err := url.Parse(d.Endpoint)
 	if err != nil || u.Scheme != "https" || u.Host == "" || len(d.Endpoint+d.Keys.Auth+d.Keys.P256dh) > maxAddress {
-		return access.NewFault(http.StatusBadRequest, "bad_endpoint", "a push service's address begins with https://", "")
+		return nil, access.NewFault(http.StatusBadRequest, "bad_endpoint", "a push service's address begins with https://", "")
 	}
 	d.Site = "https://" + access.Host(r.Host)
 	s.guard.SetDevice(id, &d)
-	return done(w, nil)
+	return access.Done, nil
 }

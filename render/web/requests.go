@@ -67,25 +67,22 @@ func drawn(o *request.Request) offered {
 }
 
 // requests serves GET /api/offers: the open requests with their cards.
-func (s *Server) requests(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) requests(_ http.ResponseWriter, r *http.Request) (any, error) {
 	now := time.Now()
 	list, err := s.dir().List(now)
-	if err != nil {
-		return err
-	}
 	out := requestList{Schema: 1, answering: s.mayAnswer(r), Away: awayAt(s.dir(), now), Requests: []offered{}}
 	for i := range list {
 		out.Requests = append(out.Requests, drawn(&list[i]))
 	}
-	return access.OK(w, out)
+	return out, err
 }
 
-func (s *Server) request(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) request(_ http.ResponseWriter, r *http.Request) (any, error) {
 	o, err := s.dir().Load(r.PathValue("id"))
 	if err != nil {
-		return notGiven(w, err)
+		return nil, notGiven(err)
 	}
-	return access.OK(w, oneRequest{s.mayAnswer(r), drawn(&o)})
+	return oneRequest{s.mayAnswer(r), drawn(&o)}, nil
 }
 
 type reaction struct {
@@ -109,27 +106,27 @@ type became struct {
 	Taken bool `json:"taken"`
 }
 
-func (s *Server) react(w http.ResponseWriter, r *http.Request, from request.From) error {
+func (s *Server) react(r *http.Request, from request.From) (any, error) {
 	var b reaction
-	if err := read(w, r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); err != nil {
-		return err
+	if err := read(r, &b, `for example {"digest": "...", "drawn": "...", "word": "allow"}`); err != nil {
+		return nil, err
 	}
 	o, err := s.dir().Load(r.PathValue("id"))
 	if err == nil && b.Digest != o.Digest {
 		err = request.ErrChanged
 	}
 	if err != nil {
-		return notGiven(w, err)
+		return nil, notGiven(err)
 	}
 	a, err := b.answer(drawn(&o))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a.From, a.By = from, s.o.User
 	if _, err = s.dir().Answer(&o, a, func() (request.Key, error) { return pin.Unlock(s.dir(), b.PIN) }); err != nil {
-		return notGiven(w, err)
+		return nil, notGiven(err)
 	}
-	return access.OK(w, became{true})
+	return became{true}, nil
 }
 
 // answer returns the answer in b to the present card.
@@ -182,12 +179,11 @@ var refusals = []struct {
 }
 
 // notGiven says why an answer was not given.
-func notGiven(w http.ResponseWriter, err error) error {
+func notGiven(err error) error {
 	if taken, is := errors.AsType[*request.TakenError](err); is {
 		fault := access.NewFault(http.StatusConflict, "taken", taken.Error(), "")
-		by := givenBy{taken.By.Word, taken.By.By, taken.By.From}
-		access.JSON(w, fault.Status, access.Body{Error: fault, Answered: by})
-		return nil
+		fault.Answered = givenBy{taken.By.Word, taken.By.By, taken.By.From}
+		return fault
 	}
 	for _, r := range refusals {
 		if errors.Is(err, r.err) {
@@ -201,29 +197,29 @@ func notGiven(w http.ResponseWriter, err error) error {
 }
 
 // stop serves POST /api/sessions/{id}/stop: the session's turn ends at its next call.
-func (s *Server) stop(w http.ResponseWriter, r *http.Request, from request.From) error {
+func (s *Server) stop(r *http.Request, from request.From) (any, error) {
 	v, err := s.named(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	err = s.dir().Halt(&v, from, s.o.User)
 	if errors.Is(err, request.ErrIdle) {
-		return access.NewFault(http.StatusConflict, "not_at_work", err.Error(), "")
+		err = access.NewFault(http.StatusConflict, "not_at_work", err.Error(), "")
 	}
-	return done(w, err)
+	return access.Done, err
 }
 
 // goAway serves POST /api/away: subagents' requests are held from then on, or, with off, no
 // longer.
-func (s *Server) goAway(w http.ResponseWriter, r *http.Request, _ request.From) error {
-	b, until, err := actionBody(w, r)
+func (s *Server) goAway(r *http.Request, _ request.From) (any, error) {
+	b, until, err := actionBody(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if b.Off {
 		_, err = s.dir().Back()
 	} else {
 		err = s.dir().GoAway(until)
 	}
-	return done(w, err)
+	return access.Done, err
 }

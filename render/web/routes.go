@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 )
 
-// handler serves a request, or returns why not.
-type handler = func(http.ResponseWriter, *http.Request) error
+// handler returns the response to a request, nil if it has responded itself, or why there is none.
+type handler = func(http.ResponseWriter, *http.Request) (any, error)
 
 // endpoint is a path that is served, with what it needs, takes and returns. /api describes them
 // all (openapi.go).
@@ -104,10 +104,13 @@ func (s *Server) handler() http.Handler {
 // api returns a handler that responds, or with the error. The hook endpoints have a format of their own.
 func (s *Server) api(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := h(w, r)
+		v, err := h(w, r)
 		f, is := errors.AsType[*access.Fault](err)
 		switch {
+		case err == nil && v == nil:
+			return
 		case err == nil:
+			access.JSON(w, http.StatusOK, v)
 			return
 		case errors.Is(err, errLater):
 			access.JSON(w, http.StatusAccepted, hookAnswer{Status: "ok", Message: err.Error()})
@@ -127,32 +130,24 @@ func (s *Server) api(h handler) http.Handler {
 	})
 }
 
-// done responds that what was asked for is done, unless it failed.
-func done(w http.ResponseWriter, err error) error {
-	if err != nil {
-		return err
-	}
-	return access.OK(w, access.Status{Status: "ok"})
-}
-
 // ofSession is for requests about a session in their path.
-func (s *Server) ofSession(h func(http.ResponseWriter, *http.Request, state.Seen) error) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) ofSession(h func(*http.Request, state.Seen) (any, error)) handler {
+	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		v, err := s.named(r)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return h(w, r, v)
+		return h(r, v)
 	}
 }
 
 // ofAnswerer is for clients that may answer, with where they answer from.
-func (s *Server) ofAnswerer(h func(http.ResponseWriter, *http.Request, request.From) error) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) ofAnswerer(h func(*http.Request, request.From) (any, error)) handler {
+	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		from, err := s.guard.Answerer(r)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return h(w, r, from)
+		return h(r, from)
 	}
 }

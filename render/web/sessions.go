@@ -23,18 +23,18 @@ func cut(s string) string { return event.Cut(s, 64) }
 
 // sessions serves GET /api/sessions: the rows of `list --json`, with ?all=true those of `list
 // --json --all`.
-func (s *Server) sessions(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) sessions(_ http.ResponseWriter, r *http.Request) (any, error) {
 	list, seen := s.feed.list(), s.feed.local()
 	if all := r.URL.Query().Get("all"); all == "true" || all == "1" { // also ended and archived ones
 		snap, err := live.NewReader(s.o.Store, s.o.Registry).Look(true)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		list.GeneratedAt, list.Sessions, seen = snap.Now.Time(), render.Rows(snap.Seen, true), snap.Seen
 	}
 	// Events do not contain how long a session was at work, since it changes every second.
 	s.o.Log(render.AddBusy(list.Sessions, s.o.Store, seen, event.MillisOf(list.GeneratedAt)))
-	return access.OK(w, list)
+	return list, nil
 }
 
 // named returns the session that a request names: by a session's id, or by a seat's, which
@@ -70,12 +70,12 @@ func (s *Server) named(r *http.Request) (state.Seen, error) {
 }
 
 // session serves GET /api/sessions/{id}: one row.
-func (s *Server) session(w http.ResponseWriter, _ *http.Request, v state.Seen) error {
+func (s *Server) session(_ *http.Request, v state.Seen) (any, error) {
 	rows := render.Rows([]state.Seen{v}, true)
 	if v.Session.Seq > 0 {
 		s.o.Log(render.AddBusy(rows, s.o.Store, []state.Seen{v}, event.MillisOf(time.Now())))
 	}
-	return access.OK(w, rows[0])
+	return rows[0], nil
 }
 
 func seen(body, event.Millis) state.Action { return state.Action{Kind: state.ActSeen} }
@@ -92,30 +92,29 @@ func label(b body, _ event.Millis) state.Action {
 }
 
 // undo serves POST /api/undo.
-func (s *Server) undo(w http.ResponseWriter, _ *http.Request) error {
-	reader := live.NewReader(s.o.Store, s.o.Registry)
-	all, err := reader.Look(true)
+func (s *Server) undo(http.ResponseWriter, *http.Request) (any, error) {
+	all, err := live.NewReader(s.o.Store, s.o.Registry).Look(true)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, marked := state.NewestMark(all.Seen)
 	if marked == nil {
-		return access.NewFault(http.StatusConflict, "nothing_to_undo", "there is nothing to undo", "")
+		return nil, access.NewFault(http.StatusConflict, "nothing_to_undo", "there is nothing to undo", "")
 	}
 	err = s.o.Act(state.Action{Kind: state.ActUndo}, marked...)
 	s.feed.Touch()
-	return done(w, err)
+	return access.Done, err
 }
 
 // act returns a handler that folds an action of the user on a session and responds with its row.
 func (s *Server) act(action func(body, event.Millis) state.Action) handler {
-	return s.ofSession(func(w http.ResponseWriter, r *http.Request, v state.Seen) error {
-		b, until, err := actionBody(w, r)
+	return s.ofSession(func(r *http.Request, v state.Seen) (any, error) {
+		b, until, err := actionBody(r)
 		switch {
 		case err != nil:
-			return err
+			return nil, err
 		case v.Session.Seq == 0:
-			return access.NewFault(http.StatusConflict, "no_hooks",
+			return nil, access.NewFault(http.StatusConflict, "no_hooks",
 				"no hook of this session was heard yet, so nothing can be noted of it", "its next event makes it known")
 		}
 		err = s.o.Act(action(b, until), v)
@@ -124,9 +123,9 @@ func (s *Server) act(action func(body, event.Millis) state.Action) handler {
 			v, err = s.named(r) // as it is now
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return s.session(w, r, v)
+		return s.session(r, v)
 	})
 }
 
@@ -138,9 +137,9 @@ type body struct {
 }
 
 // actionBody parses a body, which may be absent, and its time.
-func actionBody(w http.ResponseWriter, r *http.Request) (b body, until event.Millis, err error) {
+func actionBody(r *http.Request) (b body, until event.Millis, err error) {
 	if r.ContentLength != 0 {
-		if err := read(w, r, &b, `for example {"until": "2h"}`); err != nil {
+		if err := read(r, &b, `for example {"until": "2h"}`); err != nil {
 			return b, until, err
 		}
 	}
@@ -154,11 +153,11 @@ func actionBody(w http.ResponseWriter, r *http.Request) (b body, until event.Mil
 // jumpTime is how long a jump may take.
 const jumpTime = 10 * time.Second
 
-func (s *Server) jump(w http.ResponseWriter, r *http.Request, v state.Seen) error {
+func (s *Server) jump(r *http.Request, v state.Seen) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), jumpTime)
 	defer cancel()
 	if err := s.o.Jump(ctx, v); err != nil {
-		return access.NewFault(http.StatusConflict, "cannot_jump", err.Error(), typed.HintOf(err))
+		return nil, access.NewFault(http.StatusConflict, "cannot_jump", err.Error(), typed.HintOf(err))
 	}
-	return done(w, nil)
+	return access.Done, nil
 }

@@ -10,8 +10,8 @@ import (
 	"beckon/state"
 )
 
-func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
-	return access.OK(w, s.guard.Health(s.o.Version))
+func (s *Server) healthz(http.ResponseWriter, *http.Request) (any, error) {
+	return s.guard.Health(s.o.Version), nil
 }
 
 // hookState is the response of GET /hook/status, which the page shows, too.
@@ -35,7 +35,7 @@ type hookState struct {
 	Sessions     int     `json:"sessions"`
 }
 
-func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) hookStatus(http.ResponseWriter, *http.Request) (any, error) {
 	t, now := s.o.Timing, time.Now()
 	h := hookState{Enabled: !s.o.Closed}
 	h.Received = s.feed.meter.received.Load()
@@ -57,11 +57,11 @@ func (s *Server) hookStatus(w http.ResponseWriter, _ *http.Request) error {
 	}
 	h.Clients = s.feed.clients()
 	h.Sessions = len(s.feed.list().Sessions)
-	return access.OK(w, h)
+	return h, nil
 }
 
 // metrics serves GET /metrics in the text format of Prometheus, version 0.0.4.
-func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) (any, error) {
 	states := map[state.State]int{}
 	var waiting int
 	var longest time.Duration
@@ -83,5 +83,5 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) error {
 	var b bytes.Buffer
 	s.feed.meter.WritePrometheus(&b)
 	access.Bytes(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", b.Bytes())
-	return nil
+	return nil, nil
 }

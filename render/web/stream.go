@@ -29,12 +29,12 @@ type snapshot struct {
 }
 
 // events serves GET /events.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) events(w http.ResponseWriter, r *http.Request) (any, error) {
 	c := s.feed.join()
 	if c == nil {
 		s.feed.meter.refused("too_many_clients")
 		w.Header().Set("Retry-After", "5")
-		return access.NewFault(http.StatusServiceUnavailable, "too_many_clients",
+		return nil, access.NewFault(http.StatusServiceUnavailable, "too_many_clients",
 			fmt.Sprintf("%d event streams are open", maxStreams), "close some pages, or ask /api/sessions now and then")
 	}
 	defer s.feed.leave(c)
@@ -57,11 +57,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		case <-over:
 		}
 		if data == nil {
-			return nil
+			return nil, nil
 		}
 		_ = rc.SetWriteDeadline(time.Now().Add(writeWait))
 		if _, err := w.Write(data); err != nil || rc.Flush() != nil {
-			return nil // it has gone
+			return nil, nil // it has gone
 		}
 	}
 }

@@ -102,28 +102,28 @@ type SignedIn struct {
 }
 
 // Login serves POST /api/login: a session for a code.
-func (g *Guard) Login(w http.ResponseWriter, r *http.Request) error {
+func (g *Guard) Login(w http.ResponseWriter, r *http.Request) (any, error) {
 	code, now, c := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), time.Now(), connOf(r)
 	here := isLocal(c.Conn) && !c.peer.IsAnother() && !forwarded(r)
 	if !g.take(code, here, now) {
 		g.refuse(w, g.refuseKey(c.peer))
-		return nil
+		return nil, nil
 	}
 	// Another user's server may take a port of loopback when this one ends, and a page of its own
 	// there finds what a browser keeps for that address. So a session of loopback ends with the
 	// server, and one of an address that leads elsewhere is kept.
 	kept := !Loopback(Host(r.Host))
-	return OK(w, SignedIn{g.begin(c.peer, kept, now)})
+	return SignedIn{g.begin(c.peer, kept, now)}, nil
 }
 
 // Logout serves POST /api/logout: it ends the session that sends it.
-func (g *Guard) Logout(w http.ResponseWriter, r *http.Request) error {
+func (g *Guard) Logout(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if s := callerOf(r).session; s != nil {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.end(s)
 	}
-	return OK(w, Status{"ok"})
+	return Done, nil
 }
 
 // Proof is the response to a page that asks the server for a proof.
@@ -133,15 +133,15 @@ type Proof struct {
 
 // Prove serves GET /api/proof?session=ID&words=WORDS. When this server has ended, another user's
 // program may take its port, so a page sends its session only to a server that proves to know it.
-func (g *Guard) Prove(w http.ResponseWriter, r *http.Request) error {
+func (g *Guard) Prove(_ http.ResponseWriter, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	g.mu.Lock()
 	s := g.sessions[q.Get("session")]
 	g.mu.Unlock()
 	if words := q.Get("words"); s != nil && s.User == connOf(r).peer && len(words) >= keyBits/4 {
-		return OK(w, Proof{hex.EncodeToString(mac(s.Digest, "proof "+words))})
+		return Proof{hex.EncodeToString(mac(s.Digest, "proof "+words))}, nil
 	}
-	return errUnauthorized
+	return nil, errUnauthorized
 }
 
 // Link returns url ("http://host:port/") with a code, and with the server's own name if it is an

@@ -40,17 +40,19 @@ func serveOn(t *testing.T, l net.Listener, o Options) *site {
 		}
 		return Read
 	}
-	handle := func(pattern string, h func(http.ResponseWriter, *http.Request) error) {
+	handle := func(pattern string, h func(http.ResponseWriter, *http.Request) (any, error)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := h(w, r); err != nil {
+			if v, err := h(w, r); err != nil {
 				Error(w, err.(*Fault))
+			} else if v != nil {
+				JSON(w, http.StatusOK, v)
 			}
 		})
 	}
 	handle("POST /api/login", d.Login)
 	handle("POST /api/logout", d.Logout)
 	handle("GET /api/proof", d.Prove)
-	handle("/", func(w http.ResponseWriter, _ *http.Request) error { return OK(w, Status{"ok"}) })
+	handle("/", func(http.ResponseWriter, *http.Request) (any, error) { return Done, nil })
 	x := &site{client{T: t, URL: "http://" + l.Addr().String()}, d, d.Protect(needs, mux)}
 	s := &http.Server{Handler: x.h, ConnContext: Connect}
 	listener := d.Listen(l)

@@ -12,6 +12,8 @@ type Fault struct {
 	Code    string `json:"code"`    // for programs, stable
 	Message string `json:"message"` // for people
 	Hint    string `json:"hint,omitempty"`
+
+	Answered any `json:"-"` // of Body
 }
 
 // NewFault returns a fault; hint may be empty.
@@ -28,7 +30,7 @@ type Body struct {
 }
 
 // Error responds with a fault.
-func Error(w http.ResponseWriter, f *Fault) { JSON(w, f.Status, Body{Error: f}) }
+func Error(w http.ResponseWriter, f *Fault) { JSON(w, f.Status, Body{f, f.Answered}) }
 
 // JSON responds with v.
 func JSON(w http.ResponseWriter, status int, v any) {
@@ -46,16 +48,13 @@ func Bytes(w http.ResponseWriter, status int, contentType string, b []byte) {
 	_, _ = w.Write(b) // a client that has gone does not matter
 }
 
-// OK responds with v, and returns nil for handlers that return an error.
-func OK(w http.ResponseWriter, v any) error {
-	JSON(w, http.StatusOK, v)
-	return nil
-}
-
 // Status is the response that what was asked for is done.
 type Status struct {
 	Status string `json:"status"`
 }
+
+// Done is that response.
+var Done = Status{"ok"}
 
 // timeLayout is ISO 8601 with milliseconds, in UTC: it sorts as text.
 const timeLayout = "2006-01-02T15:04:05.000Z07:00"
