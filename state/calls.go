@@ -78,10 +78,7 @@ func (a *Actor) approved(e *event.Event) *Call {
 	waits := func(c *Call) bool {
 		return c.UseID == "" && c.Requested && c.waiting() && c.Asked <= e.At && c.Name == e.Tool.Name
 	}
-	c := a.first(func(c *Call) bool { return waits(c) && c.is(e) })
-	if c == nil {
-		c = a.first(waits)
-	}
+	c := cmp.Or(a.first(func(c *Call) bool { return waits(c) && c.is(e) }), a.first(waits))
 	if c != nil {
 		c.Answered = e.At
 	}
@@ -142,14 +139,12 @@ func (f *fold) permission(e *event.Event) {
 // an id belongs to the newest open call with the same actor, tool and input that has no request
 // yet. The input of Codex's request has the reason, too: its call is found by the summary.
 func (a *Actor) requested(e *event.Event) *Call {
-	if c := a.call(e.Tool.UseID); c != nil {
-		return c
+	described := func(c *Call) bool {
+		return e.Says == agents.Described && c.Name == e.Tool.Name && c.Summary == e.Tool.Summary
 	}
-	c := a.newest(func(c *Call) bool { return !c.Requested && c.is(e) })
-	if c == nil && e.Says == agents.Described {
-		c = a.newest(func(c *Call) bool { return !c.Requested && c.Name == e.Tool.Name && c.Summary == e.Tool.Summary })
-	}
-	return c
+	return cmp.Or(a.call(e.Tool.UseID),
+		a.newest(func(c *Call) bool { return !c.Requested && c.is(e) }),
+		a.newest(func(c *Call) bool { return !c.Requested && described(c) }))
 }
 
 // answeredAlready reports whether the call of the PermissionRequest e was closed after e.
@@ -176,10 +171,9 @@ func (f *fold) postTool(e *event.Event) {
 	if a == nil {
 		return
 	}
-	if i := a.finished(e); i >= 0 {
-		c := a.Calls[i]
+	if open := a.finished(e); open != nil {
+		c := a.take(open)
 		c.UseID = cmp.Or(c.UseID, e.Tool.UseID)
-		a.Calls = slices.Delete(a.Calls, i, i+1)
 		a.work(c.At)
 		c = a.passOn(c, e.At)
 		f.answered(&c, e)
@@ -208,24 +202,14 @@ func (f *fold) denied(e *event.Event) {
 	f.postTool(e)
 }
 
-// finished returns the index of the open call that e closes, or -1: the call with e's id, or, if one of the
-// two has no id, the call of the same tool and input, or the oldest wait that may be e's.
-func (a *Actor) finished(e *event.Event) int {
-	if id := e.Tool.UseID; id != "" {
-		if i := slices.IndexFunc(a.Calls, func(c Call) bool { return c.UseID == id }); i >= 0 {
-			return i
-		}
-	}
-	for _, fits := range [...]func(*Call) bool{
-		func(c *Call) bool { return c.is(e) },
-		func(c *Call) bool { return c.waiting() && c.Name == e.Tool.Name && c.mayChange(e) },
-	} {
-		i := slices.IndexFunc(a.Calls, func(c Call) bool { return (c.UseID == "" || e.Tool.UseID == "") && fits(&c) })
-		if i >= 0 {
-			return i
-		}
-	}
-	return -1
+// finished returns the open call that e closes, or nil: the call with e's id, or, if one of the two has
+// no id, the call of the same tool and input, or the oldest wait that may be e's.
+func (a *Actor) finished(e *event.Event) *Call {
+	noID := func(c *Call) bool { return c.UseID == "" || e.Tool.UseID == "" }
+	mayBe := func(c *Call) bool { return c.waiting() && c.Name == e.Tool.Name && c.mayChange(e) }
+	return cmp.Or(a.call(e.Tool.UseID),
+		a.first(func(c *Call) bool { return noID(c) && c.is(e) }),
+		a.first(func(c *Call) bool { return noID(c) && mayBe(c) }))
 }
 
 // mayChange reports whether e may close c although their inputs differ: the client adds the
@@ -241,12 +225,12 @@ func (f *fold) dropUnpaired(a *Actor, c Call, t event.Millis) {
 	if c.Requested {
 		return
 	}
-	i := slices.IndexFunc(a.Calls, func(w Call) bool {
+	wait := a.first(func(w *Call) bool {
 		return w.unpaired() && w.Name == c.Name && w.Asked >= c.At && w.Asked <= t
 	})
-	if i >= 0 {
-		f.noteClosed(a.ID, a.Calls[i], a.Calls[i].Asked)
-		a.Calls = slices.Delete(a.Calls, i, i+1)
+	if wait != nil {
+		gone := a.take(wait)
+		f.noteClosed(a.ID, gone, gone.Asked)
 	}
 }
 
@@ -316,6 +300,13 @@ func (f *fold) closeCalls(a *Actor, t event.Millis) {
 func (a *Actor) open() *Call {
 	a.Calls = append(a.Calls, Call{})
 	return &a.Calls[len(a.Calls)-1]
+}
+
+// take removes c from the open calls of a, and returns it.
+func (a *Actor) take(c *Call) (gone Call) {
+	gone, *c = *c, Call{}
+	a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool { return c == Call{} })
+	return gone
 }
 
 // call returns the open call of a with that id, or nil.
@@ -439,13 +430,12 @@ func (f *fold) elicitation(e *event.Event) {
 
 func (f *fold) elicitationResult(e *event.Event) {
 	a := f.actor(e)
-	i := slices.IndexFunc(a.Calls, func(c Call) bool {
+	form := a.first(func(c *Call) bool {
 		return c.Hash == formHash && c.Name == e.Tool.Name && (e.Tool.UseID == "" || c.UseID == e.Tool.UseID)
 	})
 	c := Call{UseID: e.Tool.UseID, Hash: formHash}
-	if i >= 0 {
-		c = a.Calls[i]
-		a.Calls = slices.Delete(a.Calls, i, i+1)
+	if form != nil {
+		c = a.take(form)
 		f.answered(&c, e)
 	}
 	f.noteClosed(a.ID, c, e.At)

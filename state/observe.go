@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -247,27 +248,19 @@ func (f *fold) decided(d *Decided) {
 
 // dropCall closes a call that neither waits nor runs any more.
 func (f *fold) dropCall(a *Actor, d *Decided) {
+	gone := Call{UseID: d.UseID, Hash: d.Hash} // if the event was spooled, and is folded later
 	if c := a.meant(d); c != nil {
-		gone := *c
-		a.Calls = slices.DeleteFunc(a.Calls, func(c Call) bool {
-			return c.At == gone.At && c.UseID == gone.UseID && c.Hash == gone.Hash
-		})
-		f.noteClosed(a.ID, gone, f.at)
-		return
+		gone = a.take(c)
 	}
-	// The event was spooled and is folded later.
-	f.noteClosed(a.ID, Call{UseID: d.UseID, Hash: d.Hash}, f.at)
+	f.noteClosed(a.ID, gone, f.at)
 }
 
 // meant returns the open call of d, or nil: the one with its id, or the newest of that tool and input.
 func (a *Actor) meant(d *Decided) *Call {
-	if c := a.call(d.UseID); c != nil {
-		return c
-	}
-	return a.newest(func(c *Call) bool {
+	return cmp.Or(a.call(d.UseID), a.newest(func(c *Call) bool {
 		form := d.Event == event.Elicitation && c.Kind == WaitForm
 		return c.Name == d.Tool && (c.Hash == d.Hash || form)
-	})
+	}))
 }
 
 // rewritten sets the new input of a call, so that a PermissionRequest with that input finds
@@ -278,12 +271,11 @@ func (a *Actor) rewritten(d *Decided) {
 		return
 	}
 	c.Hash, c.Summary = d.NewHash, d.Summary
-	i := slices.IndexFunc(a.Calls, func(w Call) bool {
+	w := a.first(func(w *Call) bool {
 		return w.UseID == "" && w.Requested && w.Name == d.Tool && w.Hash == d.NewHash
 	})
-	if i >= 0 && !c.Requested {
-		w := a.Calls[i]
+	if w != nil && !c.Requested {
 		c.Requested, c.Kind, c.Asked, c.Answered, c.Ask = true, w.Kind, w.Asked, w.Answered, w.Ask
-		a.Calls = slices.Delete(a.Calls, i, i+1)
+		a.take(w)
 	}
 }

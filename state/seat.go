@@ -145,7 +145,7 @@ func (s *Session) has(e *event.Event) bool {
 		case event.PermissionRequest:
 			return a.requested(e) != nil
 		case event.PostToolUse, event.PostToolUseFailure, event.PermissionDenied:
-			return a.finished(e) >= 0
+			return a.finished(e) != nil
 		}
 		return false
 	})
