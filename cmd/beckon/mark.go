@@ -13,8 +13,6 @@ import (
 	"beckon/render/jump"
 	"beckon/state"
 	"beckon/state/evidence"
-	"beckon/state/live"
-	"beckon/state/store"
 )
 
 type markCmd struct {
@@ -38,22 +36,15 @@ func (c *markCmd) Run(a *app) error {
 	case only && (c.All || c.Pane != ""), c.All && c.Session != nil, c.Pane != "" && (c.All || c.Session != nil):
 		return cli.Usage("mark: --all and --pane mark as seen, and go with no other flag and no session")
 	case c.All:
-		seen, _, err := a.Look(false)
-		if err != nil {
-			return err
-		}
-		unseen := slices.DeleteFunc(seen, func(v state.Seen) bool {
-			return v.Session.Seq == 0 || cli.Looked(&v.Session, v.Status)
-		})
-		return a.Act(state.Action{Kind: state.ActSeen}, unseen...)
+		return a.seenIn(func(event.Terminal) bool { return true })
 	case c.Pane != "": // tmux runs this at every change of focus, and would show what it prints
-		a.Store.Log(seenIn(a.Store, inPane(c.Pane, a.Getenv)))
+		a.Store.Log(a.seenIn(inPane(c.Pane, a.Getenv)))
 		return nil
 	case c.Session == nil && only:
 		return cli.Usage("mark: which session?")
 	case c.Session == nil:
 		t := evidence.Terminal(a.Getenv)
-		return seenIn(a.Store, func(o event.Terminal) bool { return jump.SamePane(o, t) })
+		return a.seenIn(func(o event.Terminal) bool { return jump.SamePane(o, t) })
 	}
 	action, did, err := c.action(a.Now().Time().Local())
 	if err != nil {
@@ -123,19 +114,11 @@ func inPane(pane string, getenv func(string) string) func(event.Terminal) bool {
 	return func(t event.Terminal) bool { return jump.SamePane(t, here) }
 }
 
-// seenIn marks the sessions whose terminal fits accepts as seen. It needs only the facts of
-// hooks: no other source ends a turn that stays unseen.
-func seenIn(st *store.Store, fits func(event.Terminal) bool) error {
-	sessions, _, err := st.Live()
-	now := live.NewReader(st, "").Now()
-	for i := range sessions {
-		s := &sessions[i]
-		if !fits(s.Origin.Terminal) || cli.Looked(s, s.ByHooks(now)) {
-			continue
-		}
-		seen := state.Change{At: now, Action: &state.Action{Kind: state.ActSeen}}
-		_, e := st.Fold(store.KeyOf(s.Record()), store.Update{Change: seen})
-		err = cmp.Or(err, e)
-	}
-	return err
+// seenIn marks the sessions whose terminal fits accepts as seen. It prints nothing.
+func (a *app) seenIn(fits func(event.Terminal) bool) error {
+	snap, err := a.Reader().Look(false)
+	unseen := slices.DeleteFunc(snap.Seen, func(v state.Seen) bool {
+		return v.Session.Seq == 0 || !fits(v.Session.Origin.Terminal) || cli.Looked(&v.Session, v.Status)
+	})
+	return cmp.Or(err, a.Act(state.Action{Kind: state.ActSeen}, unseen...))
 }

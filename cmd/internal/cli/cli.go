@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"beckon/cmd/internal/config"
 	"beckon/cmd/internal/hook"
@@ -221,26 +222,16 @@ func writeJSON(w io.Writer, v any, indent string) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err := w.Write(noControls(b.Bytes()))
-	return err
-}
-
-// noControls escapes DEL and the control characters from U+0080 to U+009F.
-func noControls(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == 0x7f:
-			out = append(out, `\u007f`...)
-		case c == 0xc2 && i+1 < len(text) && text[i+1] < 0xa0: // the UTF-8 of one
-			i++
-			out = append(out, `\u00`...)
-			out = strconv.AppendInt(out, int64(text[i]), 16)
-		default:
-			out = append(out, c)
+	var out []byte
+	for _, r := range b.String() {
+		if r < 0x7f || r > 0x9f {
+			out = utf8.AppendRune(out, r)
+		} else { // DEL, and the control characters of Unicode
+			out = fmt.Appendf(out, `\u%04x`, r)
 		}
 	}
-	return out
+	_, err := w.Write(out)
+	return err
 }
 
 // ShortID returns the part of an id that people read.
