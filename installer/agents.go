@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"beckon/event/agents"
+	"beckon/event/run"
 )
 
 //go:embed agents/*.js
@@ -69,7 +70,7 @@ func (s Spec) whole(old []byte) ([]byte, error) {
 	}
 	var hooks []string // JSON members, in order
 	for _, e := range s.Events {
-		line := CommandLine(append([]string{program}, s.agentArgs(e)...)...)
+		line := run.CommandLine(append([]string{program}, s.agentArgs(e)...)...)
 		words := strings.ReplaceAll(s.Command, "'", "''") + "' " + strings.Join(s.agentArgs(e), " ")
 		shell := "try { & '" + words + " 2>$null } catch {}; exit 0"
 		hooks = append(hooks, string(encode(e))+":"+string(encode([]command{{"command", line + endsWell, shell, timeout}})))

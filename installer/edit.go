@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"beckon/event/agents"
+	"beckon/event/run"
 
 	"github.com/tailscale/hujson"
 )
@@ -84,7 +85,7 @@ func (s Spec) entry(slot string) entryText {
 	e := entryText{Type: "command", Command: slashed(s.Command), Args: []string{event}, Timeout: timeout}
 	switch {
 	case s.agent != nil:
-		e.Command, e.Args = CommandLine(append([]string{e.Command}, s.agentArgs(event)...)...), nil
+		e.Command, e.Args = run.CommandLine(append([]string{e.Command}, s.agentArgs(event)...)...), nil
 		// PowerShell exits with 1 for a missing program, which refuses nothing.
 		if s.agent.Install.Denies && runtime.GOOS != "windows" {
 			e.Command += endsWell

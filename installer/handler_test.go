@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"beckon/event/run"
 )
 
 func TestOwn(t *testing.T) {
@@ -75,7 +77,7 @@ func TestWrittenIsOwn(t *testing.T) {
 			t.Fatalf("refused: %q", s.Command)
 		}
 		want := []string{slashed(s.Command), "Stop"}
-		for _, h := range []handler{s.handler("Stop"), {"command": CommandLine(want...)}} {
+		for _, h := range []handler{s.handler("Stop"), {"command": run.CommandLine(want...)}} {
 			if !reflect.DeepEqual(h.words(), want) {
 				t.Fatalf("%q: words %q", s.Command, h.words())
 			}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"beckon/event/run"
 )
 
 // A StartupLine is one line of ours in a file that a shell or tmux reads when it starts.
@@ -186,7 +188,7 @@ func Snippet(shell string, o SnippetOptions) (string, error) {
 
 // quoteFor makes a path one word in the places where a snippet has it.
 func quoteFor(shell, path string) (string, error) {
-	if safeWord(path) && !strings.Contains(path, "%") {
+	if run.Quote(path) == path && !strings.Contains(path, "%") {
 		return path, nil
 	}
 	if strings.ContainsAny(path, "\n\r\x00") {
@@ -194,11 +196,11 @@ func quoteFor(shell, path string) (string, error) {
 	}
 	switch shell {
 	case "bash", "zsh":
-		return quote(path), nil
+		return run.Quote(path), nil
 	case "fish":
 		return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(path) + "'", nil
 	case "starship": // a shell word within a TOML string
-		return strings.Trim(strconv.Quote(quote(path)), `"`), nil
+		return strings.Trim(strconv.Quote(run.Quote(path)), `"`), nil
 	}
 	// tmux parses the path as its own string, as a format and as a shell word.
 	if strings.ContainsAny(path, `"'\$#%{}~;`+"`") {

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"beckon/event/run"
 )
 
 // The client has one status line. If there is one already, ours runs it and adds to it: its
@@ -92,9 +94,9 @@ func wrapped(words []string) *string {
 
 // statusCommand returns our command line, which first runs the other command, if any.
 func statusCommand(program string, other *string) string {
-	command := quote(slashed(program)) + " statusline"
+	command := run.Quote(slashed(program)) + " statusline"
 	if other != nil {
-		command += " --wrap " + quote(*other)
+		command += " --wrap " + run.Quote(*other)
 	}
 	return command
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -146,23 +145,4 @@ func slashed(path string) string {
 		return strings.ReplaceAll(path, `\`, "/")
 	}
 	return path
-}
-
-func safeWord(s string) bool { return regexp.MustCompile(`^[A-Za-z0-9_./:@%+,-]+$`).MatchString(s) }
-
-// quote makes s one word for sh.
-func quote(s string) string {
-	if safeWord(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// CommandLine writes words as one command for sh.
-func CommandLine(words ...string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = quote(w)
-	}
-	return strings.Join(quoted, " ")
 }

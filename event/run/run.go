@@ -106,6 +106,24 @@ func (p Program) run(ctx context.Context, stdout, stderr io.Writer) error {
 // Base returns the last name in a path of any system.
 func Base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
+// Quote makes s one word for sh.
+func Quote(s string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-"
+	if s != "" && strings.Trim(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// CommandLine writes words as one command for sh.
+func CommandLine(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = Quote(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
 // powershell returns the newer one if it is installed.
 func powershell(line string) (argv []string) {
 	name := "powershell"

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"beckon/event/run"
 	"beckon/render"
 )
 
@@ -90,8 +91,8 @@ func (j *Jumper) There(r *render.Row, words ...string) (Command, error) {
 		return path.Base(w) == "ssh" || path.Base(w) == "autossh"
 	})
 	for _, w := range words {
-		if shell && !plain(w, "") {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		if shell {
+			w = run.Quote(w)
 		}
 		argv = append(argv, w)
 	}

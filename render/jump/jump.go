@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"beckon/event/run"
 	"beckon/render"
@@ -239,29 +238,12 @@ func plain(s, more string) bool {
 	return s != "" && strings.Trim(s, letters+more) == ""
 }
 
-// quote writes s as one word for the user's shell; most ids need nothing.
-func quote(s string) string {
-	if plain(s, "/,:%+=") {
-		return s
-	}
-	s = strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, s)
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// String returns the command as a line for the user's shell.
+// String returns the command as a line for the user's shell, without control characters.
 func (c Command) String() string {
-	words := make([]string, 0, len(c.Env)+len(c.Argv))
+	line := run.CommandLine(c.Argv...)
 	for _, e := range c.Env {
 		name, value, _ := strings.Cut(e, "=")
-		words = append(words, name+"="+quote(value))
+		line = name + "=" + run.Quote(value) + " " + line
 	}
-	for _, arg := range c.Argv {
-		words = append(words, quote(arg))
-	}
-	return strings.Join(words, " ")
+	return render.Clean(line)
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"beckon/event/run"
 	"beckon/render"
 )
 
@@ -121,7 +122,7 @@ func (m *move) focus(t *terminal) (string, error) {
 		err = isGone("%s has no %s", t.name, is)
 	case err != nil && t.hand != "":
 		said := cmp.Or(render.FirstLine(out), err.Error())
-		err = &ByHand{t.name + " did not do it: " + said, place{quote(p.session), p.pane}.fill(t.hand)}
+		err = &ByHand{t.name + " did not do it: " + said, place{run.Quote(render.Clean(p.session)), p.pane}.fill(t.hand)}
 	default:
 		err = m.failed(t.name, out, err)
 	}

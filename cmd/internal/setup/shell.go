@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"beckon/cmd/internal/cli"
+	"beckon/event/run"
 	"beckon/installer"
 )
 
@@ -44,7 +45,7 @@ func (m *machine) startup(s step, shell, line string, on bool, words ...string) 
 // pathStep adds the programs' directory to the shell's PATH.
 func (m *machine) pathStep() step {
 	dir := filepath.Dir(m.beckon)
-	export := "export PATH=" + installer.CommandLine(dir) + ":$PATH"
+	export := "export PATH=" + run.CommandLine(dir) + ":$PATH"
 	s := step{Name: installer.PathLine, Title: "let the shell find beckon in " + shortPath(dir), Want: true,
 		Then: "shells that run already find it after: " + export}
 	if m.shell() == "fish" {
