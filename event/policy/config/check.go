@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"beckon/event/agents"
 	"beckon/event/policy/rule"
 	"beckon/event/policy/shell"
 	"beckon/event/policy/wire"
@@ -32,10 +33,6 @@ func Check(hooks []*Hook) (out []Problem) {
 // warning adds a warning.
 type warning func(advice, format string, args ...any)
 
-// clientTools are the client's own tools, to find matchers that misspell them.
-const clientTools = `Bash PowerShell Edit Write Read NotebookEdit Glob Grep WebFetch WebSearch
-	Agent Task AskUserQuestion EnterPlanMode ExitPlanMode Skill Monitor`
-
 func (h *Hook) checkMatcher(warn warning) {
 	m, can := h.Matcher, wire.RulesOf(h.Event)
 	if !can.Tool {
@@ -47,7 +44,7 @@ func (h *Hook) checkMatcher(warn warning) {
 		names = append(slices.Clip(names), name)
 	}
 	for _, name := range names {
-		for _, t := range strings.Fields(clientTools) {
+		for _, t := range strings.Fields(agents.Tools) {
 			if strings.EqualFold(t, name) && t != name {
 				warn(fmt.Sprintf("did you mean %q?", t),
 					"the matcher %q is case-sensitive and takes no tool of the client", name)

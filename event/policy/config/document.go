@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -53,7 +54,7 @@ func (p Problems) Error() string {
 // document is a policy file being parsed. It collects every problem, so that a user sees all at once.
 type document struct {
 	file     string
-	lines    []int // offsets of the line breaks
+	text     []byte
 	problems Problems
 }
 
@@ -84,11 +85,7 @@ var gone = strings.Fields("strict exact trace unsure stop_blocks branch reposito
 
 // read parses text, JSON with comments and trailing commas, which must be an object; nil if it is none.
 func (d *document) read(text []byte) *object {
-	for at, c := range text {
-		if c == '\n' {
-			d.lines = append(d.lines, at)
-		}
-	}
+	d.text = text
 	v, err := hujson.Parse(text)
 	if err != nil {
 		d.syntax(err)
@@ -133,10 +130,7 @@ func (d *document) fail(at place, advice, format string, args ...any) {
 }
 
 // line returns the line of a place, from 1.
-func (d *document) line(at place) int {
-	line, _ := slices.BinarySearch(d.lines, at.offset)
-	return 1 + line
-}
+func (d *document) line(at place) int { return 1 + bytes.Count(d.text[:at.offset], []byte("\n")) }
 
 // kinds are the names of JSON's types, by the first byte of their values.
 var kinds = map[hujson.Kind]string{

@@ -21,7 +21,7 @@ const (
 	noticesDir = "notices" // what the user was told, and when
 
 	claimWindow = 2 * time.Second // the longest time between the copies of one invocation
-	keepMarks   = 24 * time.Hour  // how long these files are of use
+	keepNotices = 24 * time.Hour  // how long notices are of use
 )
 
 // Claim reports whether the caller is the first to see an invocation: the client runs the program twice
@@ -85,14 +85,8 @@ func (d Dir) mark(dir, name, text string, now time.Time) bool {
 // prune deletes marks that are no longer of use.
 func (d Dir) prune(dir string, now time.Time) {
 	entries, _ := os.ReadDir(d.Path(dir))
+	limit := cmp.Or(map[string]time.Duration{claimsDir: time.Minute, noticesDir: keepNotices}[dir], onceFor)
 	for _, e := range entries {
-		limit := keepMarks
-		switch dir {
-		case claimsDir:
-			limit = time.Minute
-		case refusedDir, allowedDir, takenDir:
-			limit = onceFor
-		}
 		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > limit {
 			_ = d.Remove(dir, e.Name())
 		}
@@ -159,10 +153,7 @@ func (d Dir) Allow(code string, now time.Time) (r Refused, err error) {
 }
 
 // Allows reports whether the user has allowed calls that may still come, or came within ten minutes.
-func (d Dir) Allows() bool {
-	_, err := os.Lstat(d.Path(allowedDir))
-	return err == nil
-}
+func (d Dir) Allows() bool { return d.has(allowedDir) }
 
 // Take returns the call of that name if the user allowed it: once, but for all copies of the invocation, which
 // its tool use identifies.

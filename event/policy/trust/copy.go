@@ -45,11 +45,8 @@ func (d Dir) Copy(k Kind, path string) *Copy {
 	return &c
 }
 
-// HasCopy reports, by one system call, whether there is a copy of the file at path, valid or not.
-func (d Dir) HasCopy(k Kind, path string) bool {
-	_, err := os.Lstat(d.Path(string(k), copyName(path)))
-	return err == nil && path != ""
-}
+// HasCopy reports whether there is a copy of the file at path, valid or not.
+func (d Dir) HasCopy(k Kind, path string) bool { return path != "" && d.has(string(k), copyName(path)) }
 
 // Keep replaces the copy of the file at path.
 func (d Dir) Keep(k Kind, path string, data []byte, scripts map[string]string) error {
@@ -149,23 +146,16 @@ func CoverageOf(global, project, place string) Coverage {
 }
 
 // coverageVersion changes whenever something else would be written for the same files.
-const coverageVersion = "7"
+const coverageVersion = "8"
 
 // add adds what distinguishes versions of a file; "?" if nothing does.
 func (c *Coverage) add(path string) {
 	version := "?"
-	s, there := plainfile.VersionOf(path)
-	switch {
-	case there:
+	if s, there := plainfile.VersionOf(path); there {
 		c.newest = max(c.newest, s.Time)
-		version = ""
-		for _, n := range []int64{s.Time, s.Size, s.Changed, int64(s.Inode)} {
-			version += strconv.FormatInt(n, 10) + "\t"
-		}
-	case !there:
-		if _, err := os.Stat(path); os.IsNotExist(err) {
-			version = "-"
-		}
+		version = fmt.Sprint(s)
+	} else if _, err := os.Stat(path); os.IsNotExist(err) {
+		version = "-"
 	}
 	c.versions += path + "\t" + version + "\n"
 }

@@ -12,7 +12,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -71,7 +70,7 @@ func twin(at, root, main string) string {
 
 // NameOf returns the name under which the user may trust the policy file at path: its own or its twin's.
 func (d Dir) NameOf(path string, tree Tree) string {
-	if d.HasCopy(Trusted, path) || !d.trusts() {
+	if d.HasCopy(Trusted, path) || !d.has(string(Trusted)) {
 		return path
 	}
 	if other := tree.Twin(path); d.HasCopy(Trusted, other) {
@@ -80,17 +79,11 @@ func (d Dir) NameOf(path string, tree Tree) string {
 	return path
 }
 
-// trusts reports whether the user trusts any project.
-func (d Dir) trusts() bool {
-	_, err := os.Lstat(d.Path(string(Trusted)))
-	return err == nil
-}
-
 // ProjectAround returns the project of a directory: the nearest upwards whose policy the user trusts, there or in
 // another worktree, else the nearest with a policy (which must not hide an outer one), else the directory itself.
 func ProjectAround(dir string, kept Dir, tree Tree) string {
 	dir = filepath.Clean(dir)
-	trusts, nearest, root, main := kept.trusts(), "", "", ""
+	trusts, nearest, root, main := kept.has(string(Trusted)), "", "", "" // any project
 	if trusts && tree != nil {
 		if at, in, of := tree(dir); of != "" {
 			dir, root, main = at, in, of
@@ -128,13 +121,14 @@ func (d Dir) Write(data []byte, elem ...string) error {
 
 // Read returns the content of a file of d, nil if it cannot be read.
 func (d Dir) Read(elem ...string) []byte {
-	f, err := plainfile.OpenReader(d.Path(elem...), 0)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	data, _ := io.ReadAll(f)
+	data, _ := plainfile.ReadFile(d.Path(elem...))
 	return data
+}
+
+// has reports whether a file or directory of d is there, by one system call.
+func (d Dir) has(elem ...string) bool {
+	_, err := os.Lstat(d.Path(elem...))
+	return err == nil
 }
 
 // Remove deletes a file of d; a missing one is no error.
