@@ -15,7 +15,7 @@ import (
 func TestPinnedServer(t *testing.T) {
 	address := natstest.Address(t)
 	make := func() *hub {
-		h, err := makeHub(t.TempDir(), address, []string{"127.0.0.1"})
+		h, err := makeHub(t.TempDir(), address, "127.0.0.1")
 		if err != nil {
 			t.Fatal(err)
 		}

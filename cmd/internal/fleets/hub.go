@@ -7,7 +7,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -44,8 +43,8 @@ func (w *where) dir(a *cli.App) string { return cmp.Or(w.Dir, home.Config(a.Gete
 
 type initCmd struct {
 	where
-	Listen string   `name:"addr" aliases:"listen" default:"0.0.0.0:4222" placeholder:"HOST:PORT" help:"Address to listen on (default: ${default})."`
-	Name   []string `placeholder:"NAME" help:"Names or addresses by which other machines reach it, separated by commas; tokens have the first."`
+	Listen string `name:"addr" aliases:"listen" default:"0.0.0.0:4222" placeholder:"HOST:PORT" help:"Address to listen on (default: ${default})."`
+	Name   string `placeholder:"NAME" help:"Name or address by which other machines reach it; tokens have it."`
 }
 
 // Run implements the command.
@@ -147,16 +146,15 @@ func (m member) Name() string {
 	return m.Host
 }
 
-// makeHub makes the hub in dir: names are those that machines reach it by, none for a server of
-// this machine alone.
-func makeHub(dir, listen string, names []string) (*hub, error) {
+// makeHub makes the hub in dir. Machines reach it by name, "" for a server of this machine alone.
+func makeHub(dir, listen, name string) (*hub, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return nil, err
 	}
 	h := &hub{dir: dir, Listen: listen, URL: "nats://" + listen}
-	if len(names) > 0 {
-		h.URL = "tls://" + net.JoinHostPort(names[0], port)
+	if name != "" {
+		h.URL = "tls://" + net.JoinHostPort(name, port)
 	} else if ip := net.ParseIP(host); host != "localhost" && !ip.IsLoopback() {
 		return nil, cli.Hint("--name hub.example.org, or --listen 127.0.0.1:4222 for this machine alone",
 			"a server for other machines needs a name that they reach it by")
@@ -167,8 +165,8 @@ func makeHub(dir, listen string, names []string) (*hub, error) {
 	if _, err := os.Stat(h.Path(hubFile)); err == nil {
 		return nil, cli.Hint("--dir names another place", "%s has a hub already", dir)
 	}
-	if len(names) > 0 {
-		if h.Pin, err = makeCertificate(h.Path(certFile), h.Path(keyFile), names); err != nil {
+	if name != "" {
+		if h.Pin, err = makeCertificate(h.Path(certFile), h.Path(keyFile)); err != nil {
 			return nil, err
 		}
 	}
@@ -275,42 +273,21 @@ func invite(dir string, a fleet.Credential) (fleet.Credential, *hub, error) {
 	return a, h, err
 }
 
-// lasts is how long a hub's certificate is valid: tokens pin its key, so it cannot be replaced.
-const lasts = 10 * 365 * 24 * time.Hour
-
-// makeCertificate writes a certificate for names and its key, and returns its pin.
-func makeCertificate(certFile, keyFile string, names []string) (pin string, err error) {
+// makeCertificate writes a certificate and its key, and returns its pin. Members know the server by
+// the key alone, so the certificate has neither names nor a time at which it ends.
+func makeCertificate(certFile, keyFile string) (pin string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return "", err
 	}
-	from := time.Now().Add(-24 * time.Hour) // a host's clock may be slow
-	cert := &x509.Certificate{
-		Subject:   pkix.Name{CommonName: names[0]},
-		NotBefore: from, NotAfter: from.Add(lasts),
-		KeyUsage:    x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	for _, n := range names {
-		if ip := net.ParseIP(n); ip != nil {
-			cert.IPAddresses = append(cert.IPAddresses, ip)
-		} else {
-			cert.DNSNames = append(cert.DNSNames, n)
-		}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, cert, cert, key.Public(), key)
-	if err != nil {
-		return "", err
-	}
-	public, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		return "", err
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
+	cert := &x509.Certificate{NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)} // none: RFC 5280
+	certDER, errCert := x509.CreateCertificate(rand.Reader, cert, cert, key.Public(), key)
+	keyDER, errKey := x509.MarshalPKCS8PrivateKey(key)
+	public, errPublic := x509.MarshalPKIXPublicKey(key.Public())
+	if err := errors.Join(errCert, errKey, errPublic); err != nil {
 		return "", err
 	}
 	return fleet.Pin(public), errors.Join(
-		plainfile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600, true),
+		plainfile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certDER}), 0o600, true),
 		plainfile.Write(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), 0o600, true))
 }
