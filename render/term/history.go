@@ -134,26 +134,16 @@ func hours(t render.Timeline, step time.Duration, columns int, zone *time.Locati
 
 // track draws the spans, each column by the first of kindLooks that occurs in it.
 func (st Style) track(l *render.Track, from time.Time, step time.Duration, columns int) string {
-	kinds := make([]int, columns) // index of kindLooks, from 1
-	for _, span := range l.Spans {
-		first, last := int(span.From.Sub(from)/step), int((span.To.Sub(from)-1)/step)
-		for i, k := range kindLooks {
+	line := slices.Repeat([]string{" "}, columns)
+	for _, k := range slices.Backward(kindLooks) {
+		for _, span := range l.Spans {
+			first, last := int(span.From.Sub(from)/step), int((span.To.Sub(from)-1)/step)
 			for c := max(first, 0); k.kind == span.Kind && c <= min(last, columns-1); c++ {
-				if kinds[c] == 0 || kinds[c] > i+1 {
-					kinds[c] = i + 1
-				}
+				line[c] = st.Paint(k.look.sgr, k.look.glyph)
 			}
 		}
 	}
-	var b strings.Builder
-	for _, k := range kinds {
-		if k == 0 {
-			b.WriteByte(' ')
-		} else {
-			b.WriteString(st.Paint(kindLooks[k-1].look.sgr, kindLooks[k-1].look.glyph))
-		}
-	}
-	return b.String()
+	return strings.Join(line, "")
 }
 
 // DrawDigest writes a line for each session: where it stands, and what it did.

@@ -66,30 +66,19 @@ func NeedList(rows []render.Row, st Style) string {
 	if st.Answer != "" && (st.Width == 0 || st.Width >= answerWidth) {
 		head += " (" + st.Answer + ")"
 	}
-	head += ": "
-	named := names(waiting)
-	var b strings.Builder
-	b.WriteString(st.Paint("1;31", strings.TrimRight(head, " ")) + " ")
-	column := len(head)
-	for i := range waiting {
-		entry := st.entry(named[i], &waiting[i])
-		width := Width(entry)
-		rest := len(waiting) - i
-		if more := min(rest-1, 1) * len(", +9"); st.Width > 0 && i > 0 && column+2+width+more > st.Width {
-			b.WriteString(", +" + strconv.Itoa(rest))
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-			column += 2
-		}
-		b.WriteString(entry)
-		column += width
+	head = st.Paint("1;31", head+":") + " "
+	var entries []string
+	for i, name := range names(waiting) {
+		entries = append(entries, st.entry(name, &waiting[i]))
 	}
-	if st.Width > 0 {
-		return truncate(b.String(), st.Width, "…")
+	line := head + strings.Join(entries, ", ")
+	if st.Width == 0 {
+		return line
 	}
-	return b.String()
+	for n := min(len(entries)-1, st.Width/4); n > 0 && Width(line) > st.Width; n-- { // an entry takes more than 4
+		line = head + strings.Join(entries[:n], ", ") + ", +" + strconv.Itoa(len(entries)-n)
+	}
+	return truncate(line, st.Width, "…")
 }
 
 // entry returns one session of a NeedList: name, what it needs, for how long. An age under a
