@@ -121,7 +121,7 @@ func (c Case) Decided(d state.Decision, by, channels string, now time.Time) stor
 
 // Silent reports whether now is in the quiet hours.
 func (s Settings) Silent(now time.Time) bool {
-	return s.Quiet != Hours{} && s.Quiet.Contain(now.Local()) // local time reads a file, so only if needed
+	return s.Quiet != "" && s.Quiet.Contain(now.Local()) // local time reads a file, so only if needed
 }
 
 // Limits of the texts, in bytes.

@@ -5,7 +5,6 @@ package alert
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -72,15 +71,14 @@ func Read(path string) (Settings, error) {
 		}
 		return out
 	}
-	s.Channels, s.Command = texts(0), texts(4)
+	s.Channels, s.Command, s.Quiet = texts(0), texts(4), Hours(v[3].String())
 	if v[1].Exists() {
 		s.On = nil
 		for _, k := range texts(1) {
 			s.On = append(s.On, state.AlertKind(k))
 		}
 	}
-	return s, errors.Join(span(&s.DoneAfter, v[2].String()), span(&s.Again, v[5].String()),
-		s.Quiet.UnmarshalText([]byte(v[3].String())))
+	return s, errors.Join(span(&s.DoneAfter, v[2].String()), span(&s.Again, v[5].String()), CheckHours(string(s.Quiet)))
 }
 
 func span(to *time.Duration, text string) error {
@@ -94,29 +92,27 @@ func span(to *time.Duration, text string) error {
 	return err
 }
 
-// Hours is a part of every day, in minutes since midnight; From may be later than To. The zero
-// value is never.
-type Hours struct{ From, To int }
+// Hours is a part of every day, as "22:00-07:30": the end may be earlier than the beginning. An empty
+// text means no hours.
+type Hours string
 
-var errHours = errors.New(`hours look like "22:00-07:30"`)
-
-// UnmarshalText parses "22:00-07:30"; an empty text means no hours.
-func (h *Hours) UnmarshalText(text []byte) error {
-	if len(text) == 0 {
-		*h = Hours{}
-		return nil
+// CheckHours returns what is wrong with a text of Hours.
+func CheckHours(s string) error {
+	if _, _, ok := Hours(s).minutes(); s != "" && !ok {
+		return errors.New("no hours of the day")
 	}
-	from, to, ok := strings.Cut(string(text), "-")
-	a, okA := minutes(from)
-	b, okB := minutes(to)
-	if strings.TrimSpace(to) == "24:00" {
-		b, okB = 24*60, true
-	}
-	if !ok || !okA || !okB {
-		return errHours
-	}
-	*h = Hours{a, b}
 	return nil
+}
+
+// minutes returns the beginning and the end in minutes since midnight.
+func (h Hours) minutes() (from, to int, ok bool) {
+	begin, end, _ := strings.Cut(string(h), "-")
+	from, okFrom := minutes(begin)
+	to, okTo := minutes(end)
+	if strings.TrimSpace(end) == "24:00" {
+		to, okTo = 24*60, true
+	}
+	return from, to, okFrom && okTo
 }
 
 // minutes parses "07:30".
@@ -125,21 +121,14 @@ func minutes(s string) (int, bool) {
 	return t.Hour()*60 + t.Minute(), err == nil
 }
 
-// MarshalText writes the hours in the form that UnmarshalText parses.
-func (h Hours) MarshalText() ([]byte, error) {
-	if h == (Hours{}) {
-		return nil, nil
-	}
-	return fmt.Appendf(nil, "%02d:%02d-%02d:%02d", h.From/60, h.From%60, h.To/60, h.To%60), nil
-}
-
 // Contain reports whether t, in its own time zone, is within the hours.
 func (h Hours) Contain(t time.Time) bool {
+	from, to, ok := h.minutes()
 	m := t.Hour()*60 + t.Minute()
-	if h.From <= h.To {
-		return h.From <= m && m < h.To
+	if from <= to {
+		return ok && from <= m && m < to
 	}
-	return m >= h.From || m < h.To
+	return ok && (m >= from || m < to)
 }
 
 // ConfigPath returns the path of the configuration: config.json in $XDG_CONFIG_HOME/beckon,

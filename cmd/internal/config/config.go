@@ -104,6 +104,7 @@ var Keys = []key{
 	{Name: "notify_again", Doc: "how long a dialog is open when you are notified of it once more",
 		field: func(c *Config) any { return &c.Alert.Again }},
 	{Name: "notify_quiet_hours", Doc: "when you are not notified",
+		Hint: `they look like "22:00-07:30"`, check: alert.CheckHours,
 		field: func(c *Config) any { return &c.Alert.Quiet }},
 	{Name: "notify_command", Doc: "the program of the channel command, with its arguments",
 		field: func(c *Config) any { return &c.Alert.Command }},

@@ -10,7 +10,6 @@ import (
 
 	"beckon/event/typed"
 	"beckon/state"
-	"beckon/state/alert"
 
 	"github.com/tailscale/hujson"
 )
@@ -21,8 +20,7 @@ func (k key) assign(c *Config, v hujson.Value) (problem, advice string) {
 	data := v.Pack()
 	var s string
 	text := json.Unmarshal(data, &s) == nil
-	switch p := k.field(c).(type) {
-	case *time.Duration:
+	if p, ok := k.field(c).(*time.Duration); ok {
 		if !text {
 			return "not a duration", typed.ErrDuration.Error()
 		}
@@ -31,11 +29,6 @@ func (k key) assign(c *Config, v hujson.Value) (problem, advice string) {
 			return fmt.Sprintf("%q is not a duration", s), err.Error()
 		}
 		*p = d
-		return "", ""
-	case *alert.Hours:
-		if !text || p.UnmarshalText([]byte(s)) != nil {
-			return "no hours of the day", `they look like "22:00-07:30"`
-		}
 		return "", ""
 	}
 	field := reflect.ValueOf(k.field(c)).Elem() // texts, or one
@@ -91,9 +84,6 @@ func (k key) choices() string {
 // show writes a field's value for people.
 func show(field any) string {
 	switch p := field.(type) {
-	case *alert.Hours:
-		text, _ := p.MarshalText()
-		return string(text)
 	case *[]string:
 		return strings.Join(*p, ",")
 	case *[]state.AlertKind:
