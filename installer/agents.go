@@ -68,17 +68,14 @@ func (s Spec) whole(old []byte) ([]byte, error) {
 		PowerShell string `json:"powershell"`
 		TimeoutSec int    `json:"timeoutSec"`
 	}
-	var hooks []string // JSON members, in order
+	hooks := map[string][]command{}
 	for _, e := range s.Events {
 		line := run.CommandLine(append([]string{program}, s.agentArgs(e)...)...)
 		words := strings.ReplaceAll(s.Command, "'", "''") + "' " + strings.Join(s.agentArgs(e), " ")
 		shell := "try { & '" + words + " 2>$null } catch {}; exit 0"
-		hooks = append(hooks, string(encode(e))+":"+string(encode([]command{{"command", line + endsWell, shell, timeout}})))
+		hooks[e] = []command{{"command", line + endsWell, shell, timeout}}
 	}
-	return pretty(struct {
-		Version int             `json:"version"`
-		Hooks   json.RawMessage `json:"hooks"`
-	}{1, json.RawMessage("{" + strings.Join(hooks, ",") + "}")}), nil
+	return pretty(map[string]any{"version": 1, "hooks": hooks}), nil
 }
 
 // ours reports whether beckon wrote a file that belongs to it alone.

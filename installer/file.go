@@ -105,7 +105,7 @@ func resolve(path string) (string, error) {
 
 // makeDir creates a directory if it is missing, and returns the outermost one made.
 func makeDir(dir string, mode fs.FileMode) (made string, err error) {
-	for at := dir; !exists(at) && at != filepath.Dir(at); at = filepath.Dir(at) {
+	for at := dir; !plainfile.Exists(at) && at != filepath.Dir(at); at = filepath.Dir(at) {
 		made = at
 	}
 	if err := os.MkdirAll(dir, mode); err != nil {
@@ -120,11 +120,6 @@ func removeDirs(dir, made string) {
 	for made != "" && (dir == made || within(made, dir)) && os.Remove(dir) == nil {
 		dir = filepath.Dir(dir)
 	}
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // temporaryFor returns the file that is to replace another one, or has been replaced.

@@ -36,9 +36,17 @@ func List(name string, words []string, on bool, before []string) Op {
 		return now, nil
 	}
 	return Op{edit: edit, owns: func(text []byte) bool {
-		d, err := parseTree(text)
-		return err == nil && slices.ContainsFunc(d.list(name), func(s string) bool { return !slices.Contains(before, s) })
+		return slices.ContainsFunc(Listed(text, name), func(s string) bool { return !slices.Contains(before, s) })
 	}}
+}
+
+// Listed returns the strings of a list at the top of a JSON file; a file that cannot be read has none.
+func Listed(text []byte, name string) []string {
+	d, err := parseTree(text)
+	if err != nil {
+		return nil
+	}
+	return d.list(name)
 }
 
 // list returns the strings of a list at the top, nil without one.

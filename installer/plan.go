@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"beckon/event/plainfile"
 	"beckon/event/typed"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -197,7 +198,7 @@ func (c Change) checkWritable() error {
 	case c.Noop():
 	case c.was.info != nil && c.was.info.Mode().Perm()&0o200 == 0:
 		return failed("editing", c.File, errors.New("is read-only"), c.elsewhere())
-	case err == nil && !exists(filepath.Dir(c.File)):
+	case err == nil && !plainfile.Exists(filepath.Dir(c.File)):
 		return failed("following the link", c.Target.Path, errors.New("its directory does not exist"),
 			"it points to "+link)
 	}

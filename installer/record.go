@@ -35,10 +35,8 @@ func keptFor(keep, file string) kept {
 }
 
 // load returns the record; a missing or unreadable one counts as none, and has at most the schema.
-func (k kept) load() (r record, known bool) { return loadRecord(k.record) }
-
-func loadRecord(path string) (r record, known bool) {
-	data, err := os.ReadFile(path)
+func (k kept) load() (r record, known bool) {
+	data, err := os.ReadFile(k.record)
 	if err == nil {
 		err = json.Unmarshal(data, &r)
 	}
@@ -107,7 +105,7 @@ func digest(data []byte) string {
 func Recorded(keep string) (paths []string) {
 	names, _ := fs.Glob(os.DirFS(keep), "settings-*.record.json")
 	for _, name := range names {
-		r, _ := loadRecord(filepath.Join(keep, name))
+		r, _ := kept{record: filepath.Join(keep, name)}.load()
 		if len(readFile(r.Settings, "", nil).Entries) > 0 {
 			paths = append(paths, r.Settings)
 		}

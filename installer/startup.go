@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"beckon/event/plainfile"
 	"beckon/event/run"
 )
 
@@ -87,7 +88,7 @@ func StartupPath(shell, goos string, getenv func(string) string) string {
 		return filepath.Join(config, "fish", "config.fish")
 	case "tmux":
 		own, xdg := filepath.Join(home, ".tmux.conf"), filepath.Join(config, "tmux", "tmux.conf")
-		if !exists(own) && exists(xdg) {
+		if !plainfile.Exists(own) && plainfile.Exists(xdg) {
 			return xdg
 		}
 		return own

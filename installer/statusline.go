@@ -25,15 +25,11 @@ func editStatus(old []byte, program string) ([]byte, error) {
 	if program == "" && !owns(old) {
 		return old, nil
 	}
-	d, err := parseTree(old)
-	switch {
-	case err != nil:
-	case program == "":
+	d, err := parse(old, program == "")
+	if err == nil && program == "" {
 		d.dropStatus()
-	default:
-		if _, err = parse(old, false); err == nil {
-			err = d.addStatus(program)
-		}
+	} else if err == nil {
+		err = d.addStatus(program)
 	}
 	if err != nil {
 		return nil, err

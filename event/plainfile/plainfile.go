@@ -40,6 +40,12 @@ func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
+// Exists reports whether there is anything at path, behind its links.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // ReadFile reads a whole file.
 func ReadFile(path string) ([]byte, error) {
 	f, err := Open(path, os.O_RDONLY, 0)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/store"
 
@@ -45,10 +46,7 @@ func WaitLock(stateDir string) *flock.Flock {
 }
 
 // AnyDue reports whether an alert may be due. It costs one system call.
-func AnyDue(stateDir string) bool {
-	_, err := os.Stat(dueDir(stateDir))
-	return err == nil
-}
+func AnyDue(stateDir string) bool { return plainfile.Exists(dueDir(stateDir)) }
 
 func (d Due) path(stateDir string) string {
 	return filepath.Join(dueDir(stateDir), strings.Join([]string{string(d.Key), d.Alert, string(d.Mode)}, "."))

@@ -75,16 +75,11 @@ func gitAt(dir string) (g event.Git, stop bool) {
 	}
 	// It may be a git directory itself, by the three files that git looks for.
 	g, err = headOf(dir)
-	if err != nil || !exists(filepath.Join(dir, "objects")) || !exists(filepath.Join(dir, "refs")) {
+	if err != nil || !plainfile.Exists(filepath.Join(dir, "objects")) || !plainfile.Exists(filepath.Join(dir, "refs")) {
 		return event.Git{}, false
 	}
 	g.Common, g.Repo = dir, repoName(dir)
 	return g, true
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // gitFile follows a .git file ("gitdir: PATH"), as in linked work trees and submodules.

@@ -53,10 +53,7 @@ func (d Dir) open(elem ...string) string { return filepath.Join(d.OpenDir(), fil
 func (d Dir) done(elem ...string) string { return d.path("done", filepath.Join(elem...)) }
 
 // has reports whether an open request has a file.
-func (d Dir) has(id, file string) bool {
-	_, err := os.Stat(d.open(id, file))
-	return err == nil
-}
+func (d Dir) has(id, file string) bool { return plainfile.Exists(d.open(id, file)) }
 
 // idLetters are the letters of crypto/rand.Text.
 const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"

@@ -100,7 +100,7 @@ func writeNew(path string, data []byte) error {
 
 // Writable returns why no file can be made in the state directory. It leaves nothing behind.
 func (st *Store) Writable() error {
-	path, known := st.path(tmpDir, unique()), exists(st.Dir)
+	path, known := st.path(tmpDir, unique()), plainfile.Exists(st.Dir)
 	err := st.put(path, func() error { return writeNew(path, nil) })
 	if err != nil {
 		return &fs.PathError{Op: "writing to the state directory", Path: st.Dir, Err: err}
@@ -146,11 +146,6 @@ func irregular(path string) bool {
 	return err == nil && !info.Mode().IsRegular()
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
 // readNames lists a directory, without hidden files, in no particular order. One that does not
 // exist has no files.
 func readNames(dir string) ([]string, error) {
@@ -185,7 +180,7 @@ func unique() string { return strconv.FormatUint(rand.Uint64(), 36) }
 // Load returns a live or archived session, with the events that wait for it, unless another process has
 // locked it. An unknown session is fs.ErrNotExist.
 func (st *Store) Load(k Key) (s state.Session, err error) {
-	if exists(st.latePath(k, "")) {
+	if plainfile.Exists(st.latePath(k, "")) {
 		_ = st.settle(k)
 	}
 	return s, st.Read(k, &s)
@@ -233,7 +228,7 @@ func (st *Store) List() ([]Key, error) {
 func (st *Store) ListArchived() ([]Key, error) {
 	keys, err := st.keys(archiveDir)
 	// A killed resume leaves its old file here.
-	return slices.DeleteFunc(keys, func(k Key) bool { return exists(st.session(k)) }), err
+	return slices.DeleteFunc(keys, func(k Key) bool { return plainfile.Exists(st.session(k)) }), err
 }
 
 // ReadAll calls read for every session of keys, on all processors, and returns the values read and the

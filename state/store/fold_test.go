@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
 
 	"github.com/tidwall/gjson"
@@ -164,7 +165,7 @@ func TestDamagedSessionFile(t *testing.T) {
 				if log := read(t, st.LogFile()); bytes.Count(log, []byte("\n")) != 1 {
 					t.Errorf("the log says %s", log)
 				}
-				if err := st.ClearAside(); err != nil || exists(st.path(asideDir, "")) {
+				if err := st.ClearAside(); err != nil || plainfile.Exists(st.path(asideDir, "")) {
 					t.Errorf("ClearAside: %v", err)
 				}
 			})
@@ -337,7 +338,7 @@ func TestReadingCreatesNothing(t *testing.T) {
 		}
 	}
 	ask()
-	if exists(st.Dir) {
+	if plainfile.Exists(st.Dir) {
 		t.Errorf("%s was made", st.Dir)
 	}
 	fold(t, st, tool("somebody", "a", t0))
@@ -429,7 +430,7 @@ func TestSpoolOfAnEarlierRelease(t *testing.T) {
 	if live, _, err := st.Live(); err != nil || len(live) != 1 || live[0].Seq != 1 {
 		t.Errorf("Live: %+v, %v", live, err)
 	}
-	if kept, _ := st.Aside(); len(kept) != 1 || exists(st.path("spool", "")) || exists(st.path(lateDir, "s")) || exists(st.path(lateDir, "t")) {
+	if kept, _ := st.Aside(); len(kept) != 1 || plainfile.Exists(st.path("spool", "")) || plainfile.Exists(st.path(lateDir, "s")) || plainfile.Exists(st.path(lateDir, "t")) {
 		t.Errorf("aside: %q", kept)
 	}
 }

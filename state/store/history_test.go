@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/stats"
 )
@@ -112,7 +113,7 @@ func TestConvert(t *testing.T) {
 	if got := sum(st); got != sum(want) || got.Tools != 6 || got.Ms == 0 {
 		t.Errorf("sums %+v, want %+v", got, sum(want))
 	}
-	if exists(st.path("journal", "")) {
+	if plainfile.Exists(st.path("journal", "")) {
 		t.Error("the journals are still there")
 	}
 	days := list(t, st, historyDir)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
 )
 
@@ -209,12 +210,12 @@ func TestLockFileRemoved(t *testing.T) {
 		})
 		all.Go(func() {
 			for more() {
-				before := exists(st.lockFile(k))
+				before := plainfile.Exists(st.lockFile(k))
 				_ = os.WriteFile(st.archived(k), nil, fileMode)
 				if err := st.pruneSession(st.archived(k), k, time.Now().Add(time.Hour)); err != nil {
 					t.Errorf("pruneSession: %v", err)
 				}
-				if before && !exists(st.lockFile(k)) {
+				if before && !plainfile.Exists(st.lockFile(k)) {
 					removed.Add(1)
 				}
 				time.Sleep(50 * time.Microsecond)

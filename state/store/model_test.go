@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
 	"beckon/state/stats"
 
@@ -241,7 +242,7 @@ func (m *model) prune(t *rapid.T) {
 	if err := m.st.Prune(then); err != nil {
 		t.Fatalf("Prune: %v", err)
 	}
-	if !exists(m.st.path(archiveDir, "")) {
+	if !plainfile.Exists(m.st.path(archiveDir, "")) {
 		return
 	}
 	parted := m.sessions[modelIDs[3]].s.Seq > 0

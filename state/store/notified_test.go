@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
 )
 
@@ -99,7 +100,7 @@ func TestPruneTold(t *testing.T) {
 	if err := st.Prune(time.Now().Add(15 * 24 * time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if exists(st.path(claimsDir, "gone")) || !exists(st.path(claimsDir, "live")) {
+	if plainfile.Exists(st.path(claimsDir, "gone")) || !plainfile.Exists(st.path(claimsDir, "live")) {
 		t.Error("pruned the wrong one")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
 )
 
@@ -52,7 +53,7 @@ func (m *machine) states() map[int]state.State {
 	}
 	out := map[int]state.State{}
 	for _, s := range sessions {
-		if r := KeyOf(s.Record()); !exists(m.st.session(r)) {
+		if r := KeyOf(s.Record()); !plainfile.Exists(m.st.session(r)) {
 			m.t.Errorf("record %q has no file", r)
 		}
 		ev := state.Evidence{Process: m.alive(s.Origin.Process, 0)}

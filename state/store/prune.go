@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
 )
 
@@ -27,7 +28,7 @@ const (
 // Archive moves a session that has been over for ArchiveAfter to the archive, under its lock, and reports
 // whether it did. It does not wait: a session that another process has locked can be archived the next time.
 func (st *Store) Archive(k Key, now event.Millis) (bool, error) {
-	if !exists(st.session(k)) {
+	if !plainfile.Exists(st.session(k)) {
 		return false, nil
 	}
 	h, err := st.acquire(k, noWait)
@@ -58,7 +59,7 @@ func (st *Store) Prune(now time.Time) error {
 	if info, err := os.Stat(version); err == nil && now.Sub(info.ModTime()).Abs() < pruneEvery {
 		return nil // a time stamp from the future comes from a wrong clock
 	}
-	if !exists(st.path(archiveDir, "")) {
+	if !plainfile.Exists(st.path(archiveDir, "")) {
 		return nil // nothing was ever archived
 	}
 	if err := errors.Join(os.WriteFile(version, nil, fileMode), os.Chtimes(version, now, now)); err != nil {
@@ -137,7 +138,7 @@ func (st *Store) pruneSession(path string, k Key, before time.Time) error {
 		return nil
 	}
 	err = os.RemoveAll(path)
-	if exists(st.session(k)) {
+	if plainfile.Exists(st.session(k)) {
 		return err
 	}
 	err = errors.Join(err, os.RemoveAll(st.path(meterDir, string(k)+".json")), os.RemoveAll(st.path(claimsDir, string(k))))

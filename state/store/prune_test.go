@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
 )
 
@@ -28,7 +29,7 @@ func archive(t testing.TB, st *Store, id string) {
 // where returns the directories that contain a session's file.
 func where(st *Store, id string) (dirs []string) {
 	for _, dir := range []string{sessionsDir, archiveDir} {
-		if exists(st.path(dir, string(KeyOf(id))+".json")) {
+		if plainfile.Exists(st.path(dir, string(KeyOf(id))+".json")) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -212,7 +213,7 @@ func TestPrune(t *testing.T) {
 		st.archived("ancient"): false, st.lockFile("ancient"): false,
 		st.path(tmpDir, "killed.json"): false, st.path(tmpDir, "young.json"): true, st.path(asideDir, "x.json"): false,
 	} {
-		if exists(path) != want {
+		if plainfile.Exists(path) != want {
 			t.Errorf("%s is there: %v, want %v", path, !want, want)
 		}
 	}
@@ -225,7 +226,7 @@ func TestPruneWhenDue(t *testing.T) {
 	st := Open(t.TempDir())
 	now := stampTime(t0)
 	fold(t, st, tool("s", "c", t0))
-	if err := st.Prune(now); err != nil || exists(st.path(archiveDir, "")) {
+	if err := st.Prune(now); err != nil || plainfile.Exists(st.path(archiveDir, "")) {
 		t.Fatalf("nothing was archived, but: %v", err)
 	}
 	archive(t, st, "s")
@@ -246,7 +247,7 @@ func TestPruneWhenDue(t *testing.T) {
 		if err := st.Prune(step.at); err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
-		if exists(leftover) == step.want {
+		if plainfile.Exists(leftover) == step.want {
 			t.Errorf("%s: pruned %v, want %v", step.name, !step.want, step.want)
 		}
 	}
@@ -261,7 +262,7 @@ func TestPruneLooksAgain(t *testing.T) {
 	if err := st.pruneSession(st.archived("s"), "s", before); err != nil {
 		t.Fatal(err)
 	}
-	if !exists(st.archived("s")) || !exists(st.lockFile("s")) {
+	if !plainfile.Exists(st.archived("s")) || !plainfile.Exists(st.lockFile("s")) {
 		t.Error("young files were pruned")
 	}
 }
@@ -279,14 +280,14 @@ func TestPruneLeavesWhatIsHeld(t *testing.T) {
 	if err := st.Prune(now); err != nil {
 		t.Fatal(err)
 	}
-	if !exists(st.archived("s")) || !exists(st.lockFile("s")) {
+	if !plainfile.Exists(st.archived("s")) || !plainfile.Exists(st.lockFile("s")) {
 		t.Error("files of a held session are gone")
 	}
 	l.Close()
 	if err := st.Prune(now.Add(pruneEvery)); err != nil {
 		t.Fatal(err)
 	}
-	if exists(st.archived("s")) || exists(st.lockFile("s")) {
+	if plainfile.Exists(st.archived("s")) || plainfile.Exists(st.lockFile("s")) {
 		t.Error("files of a session long gone are there")
 	}
 }
@@ -331,7 +332,7 @@ func TestPruneOffers(t *testing.T) {
 	if err := st.Prune(now); err != nil {
 		t.Fatal(err)
 	}
-	if exists(payload("open", "old")) || exists(payload("done", "old")) || !exists(filepath.Dir(payload("open", "new"))) {
+	if plainfile.Exists(payload("open", "old")) || plainfile.Exists(payload("done", "old")) || !plainfile.Exists(filepath.Dir(payload("open", "new"))) {
 		t.Error("pruned the wrong one")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"beckon/event"
+	"beckon/event/plainfile"
 	"beckon/state"
 )
 
@@ -186,7 +187,7 @@ func (st *Store) ownerOf(k Key, s *state.Session, p event.Process, begins bool, 
 		is = alive(s.Origin.Process, s.Activity)
 	}
 	switch {
-	case exists(st.session(own)), exists(st.archived(own)), exists(st.latePath(own, "")):
+	case plainfile.Exists(st.session(own)), plainfile.Exists(st.archived(own)), plainfile.Exists(st.latePath(own, "")):
 		return own
 	case begins && (s.End.At != 0 || is != state.Alive):
 		return k

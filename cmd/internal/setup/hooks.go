@@ -11,6 +11,7 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/event/agents"
+	"beckon/event/plainfile"
 	"beckon/installer"
 )
 
@@ -156,7 +157,7 @@ func (m *machine) agents() (list []AgentStep) {
 		spec, on := installer.AgentSpec(ag, m.hook), hooked(t)
 		s := m.hookStep(ag.Name, "follow "+ag.Install.Title+"'s sessions", t, spec, on)
 		s.Then = ag.Install.Then
-		here := cli.Found(ag.Install.Program) || exists(ag.Dir(home, m.Getenv))
+		here := cli.Found(ag.Install.Program) || plainfile.Exists(ag.Dir(home, m.Getenv))
 		if !on && !here && !slices.Contains(m.agentNames, ag.Name) {
 			s.Absent = "it is not on this machine; beckon setup --agent " + ag.Name + " follows it all the same"
 		}
@@ -242,7 +243,7 @@ func Accounts(a *cli.App) (others []installer.Target, rest []string) {
 // isAccount reports whether Claude Code has kept its own state in dir, besides settings.
 func isAccount(dir string) bool {
 	return slices.ContainsFunc([]string{".claude.json", "projects", "sessions", ".credentials.json"},
-		func(name string) bool { return exists(filepath.Join(dir, name)) })
+		func(name string) bool { return plainfile.Exists(filepath.Join(dir, name)) })
 }
 
 func samePath(a, b string) bool {

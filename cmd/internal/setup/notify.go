@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os/exec"
 	"runtime"
@@ -17,8 +16,6 @@ import (
 	"beckon/installer"
 	"beckon/render/notify"
 	"beckon/state/alert"
-
-	"github.com/tailscale/hujson"
 )
 
 // notifyStep chooses a notification channel, and sends a first notification by it. Channels that the
@@ -87,13 +84,14 @@ func (m *machine) ruleSteps() (all []step) {
 		return nil
 	}
 	now, _ := plainfile.ReadFile(path) // one that cannot be read names no packs: the step then says why
+	is := installer.Listed(now, "packs")
 	old, wrote := m.own(path).Original()
-	before := packsIn(old)
+	before := installer.Listed(old, "packs")
 	if !wrote {
-		before = packsIn(now)
+		before = is
 	}
 	for _, p := range proposed {
-		s := step{Name: p.pack, Title: p.title, On: slices.Contains(packsIn(now), p.pack),
+		s := step{Name: p.pack, Title: p.title, On: slices.Contains(is, p.pack),
 			Then: "in force from the next call on, in every project"}
 		s.Fixed = s.On && slices.Contains(before, p.pack)
 		list := func(on bool) installer.Op { return installer.List("packs", []string{p.pack}, on, before) }
@@ -106,15 +104,4 @@ func (m *machine) ruleSteps() (all []step) {
 		all = append(all, s)
 	}
 	return all
-}
-
-// packsIn returns the packs that a policy names.
-func packsIn(policy []byte) []string {
-	var file struct {
-		Packs []string `json:"packs"`
-	}
-	if plain, err := hujson.Standardize(policy); err == nil {
-		_ = json.Unmarshal(plain, &file)
-	}
-	return file.Packs
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -198,9 +197,4 @@ func keepDir(a *cli.App) string { return filepath.Join(a.Store.Dir, "install") }
 // own returns a file of the user's at that path, whose old bytes are kept.
 func (m *machine) own(path string) installer.Target {
 	return installer.Target{Scope: installer.User, Path: path, Keep: keepDir(m.App)}
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"beckon/cmd/internal/cli"
+	"beckon/event/plainfile"
 	"beckon/event/run"
 	"beckon/installer"
 )
@@ -62,7 +63,7 @@ func (m *machine) pathStep() step {
 func (m *machine) tmuxStep() step {
 	file := installer.StartupPath("tmux", runtime.GOOS, m.Getenv)
 	s := step{Name: "tmux", Title: "show what needs you in tmux; prefix b goes there",
-		Want: m.Getenv("TMUX") != "" || exists(file), Then: "tmux source-file " + file + " loads it now"}
+		Want: m.Getenv("TMUX") != "" || plainfile.Exists(file), Then: "tmux source-file " + file + " loads it now"}
 	if !cli.Found("tmux") {
 		s.Absent = "tmux is not installed"
 	}
