@@ -38,10 +38,10 @@ type result string
 
 // Off is what somebody has switched off.
 const (
-	resultOK      result = "ok"
-	resultWarning result = "warning"
-	resultError   result = "error"
-	resultOff     result = "off"
+	ok   result = "ok"
+	warn result = "warning"
+	fail result = "error"
+	off  result = "off"
 )
 
 // doctor gathers findings.
@@ -108,7 +108,7 @@ func (c *Cmd) Run(a *cli.App) error {
 			return err
 		}
 	}
-	if slices.ContainsFunc(d.findings, func(f *finding) bool { return f.Result == resultError }) {
+	if slices.ContainsFunc(d.findings, func(f *finding) bool { return f.Result == fail }) {
 		return cli.ErrSilent
 	}
 	return nil
@@ -119,22 +119,6 @@ func (d *doctor) add(r result, name, fix, format string, args ...any) *finding {
 	f := &finding{Name: name, Result: r, What: redact.Text(fmt.Sprintf(format, args...)), Fix: redact.Text(fix)}
 	d.findings = append(d.findings, f)
 	return f
-}
-
-func (d *doctor) ok(name, format string, args ...any) *finding {
-	return d.add(resultOK, name, "", format, args...)
-}
-
-func (d *doctor) off(name, fix, format string, args ...any) {
-	d.add(resultOff, name, fix, format, args...)
-}
-
-func (d *doctor) warn(name, fix, format string, args ...any) *finding {
-	return d.add(resultWarning, name, fix, format, args...)
-}
-
-func (d *doctor) fail(name, fix, format string, args ...any) *finding {
-	return d.add(resultError, name, fix, format, args...)
 }
 
 // repair puts right what can be, one thing for all findings of a name.

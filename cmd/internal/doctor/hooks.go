@@ -30,13 +30,14 @@ func (d *doctor) claude() {
 	c := d.client
 	switch {
 	case c.Path == "":
-		d.warn("client", "", "no claude on PATH: its version is not known")
+		d.add(warn, "client", "", "no claude on PATH: its version is not known")
 	case !c.Version.Known():
-		d.warn("client", "", "%s does not say its version", c.Path)
+		d.add(warn, "client", "", "%s does not say its version", c.Path)
 	case !slices.Contains(installer.Events(c.Version, installer.CoreEvents), string(event.PermissionRequest)):
-		d.fail("client", "update Claude Code", "%s is version %s: too old to report permissions", c.Path, c.Version)
+		d.add(fail, "client", "update Claude Code", "%s is version %s: too old to report permissions",
+			c.Path, c.Version)
 	default:
-		d.ok("client", "%s, version %s", c.Path, c.Version)
+		d.add(ok, "client", "", "%s, version %s", c.Path, c.Version)
 	}
 }
 
@@ -78,35 +79,37 @@ func (d *doctor) entries() {
 		answers = answers || slices.ContainsFunc(f.Entries, installer.Entry.Answers)
 		switch {
 		case f.Err != nil:
-			d.fail("settings", typed.HintOf(f.Err), "%v", f.Err)
+			d.add(fail, "settings", typed.HintOf(f.Err), "%v", f.Err)
 		case len(f.Entries) > 0:
 			installed++
-			d.ok("hooks", "%d entries in %s", len(f.Entries), f.Path)
+			d.add(ok, "hooks", "", "%d entries in %s", len(f.Entries), f.Path)
 			if f.Scope == installer.User && d.client.Version.Known() && !setup.Current(d.App, d.client, f) {
-				d.warn("hooks", "beckon doctor --repair", "the entries in %s are not those that setup writes for Claude Code %s",
+				d.add(warn, "hooks", "beckon doctor --repair",
+					"the entries in %s are not those that setup writes for Claude Code %s",
 					f.Path, d.client.Version).repair = d.install
 			}
 			if f.Status != "" {
-				d.ok("status line", "beckon's")
+				d.add(ok, "status line", "", "beckon's")
 			} else if f.Plugin == "" { // which cannot have one
-				d.off("status line", "beckon setup statusline", "not beckon's, which names the other sessions that need you")
+				d.add(off, "status line", "beckon setup statusline",
+					"not beckon's, which names the other sessions that need you")
 			}
 		case f.Recorded:
-			d.fail("hooks", "beckon doctor --repair", "removed later: %s had beckon's hooks, something took them out",
-				f.Path).repair = d.install
+			d.add(fail, "hooks", "beckon doctor --repair",
+				"removed later: %s had beckon's hooks, something took them out", f.Path).repair = d.install
 			installed++
 		}
 	}
 	if elsewhere := d.accounts(); installed == 0 && (elsewhere || setup.AnyAgent(d.App)) {
-		d.off("hooks", "beckon setup hooks", "Claude Code has none")
+		d.add(off, "hooks", "beckon setup hooks", "Claude Code has none")
 		return
 	}
 	if installed == 0 {
-		d.fail("hooks", "beckon setup", "never installed")
+		d.add(fail, "hooks", "beckon setup", "never installed")
 		return
 	}
 	if answers {
-		d.ok("answers", "what sessions ask can be answered from elsewhere (beckon answer)")
+		d.add(ok, "answers", "", "what sessions ask can be answered from elsewhere (beckon answer)")
 	}
 	d.switches()
 	d.duplicates()
@@ -121,11 +124,13 @@ func (d *doctor) switches() {
 				continue
 			}
 			if f.DisableAllHooks != nil && !decided && *f.DisableAllHooks {
-				d.off("hooks", "take disableAllHooks out of it", "switched off: disableAllHooks is set in %s", f.Path)
+				d.add(off, "hooks", "take disableAllHooks out of it", "switched off: disableAllHooks is set in %s",
+					f.Path)
 			}
 			decided = decided || f.DisableAllHooks != nil
 			if scope == installer.Managed && f.ManagedOnly {
-				d.off("hooks", "ask whoever manages this machine", "switched off: %s allows managed hooks only", f.Path)
+				d.add(off, "hooks", "ask whoever manages this machine", "switched off: %s allows managed hooks only",
+					f.Path)
 			}
 		}
 	}
@@ -138,9 +143,9 @@ func (d *doctor) accounts() (any bool) {
 		n := len(installer.InspectFile(t).Entries)
 		if n > 0 {
 			any = true
-			d.ok("hooks", "%d entries in %s, another account", n, t.Path)
+			d.add(ok, "hooks", "", "%d entries in %s, another account", n, t.Path)
 		} else {
-			d.off("hooks", "beckon setup", "the account in %s has none", filepath.Dir(t.Path))
+			d.add(off, "hooks", "beckon setup", "the account in %s has none", filepath.Dir(t.Path))
 		}
 	}
 	return any
@@ -166,15 +171,15 @@ func (d *doctor) programs() {
 		info, err := os.Stat(path)
 		switch {
 		case !filepath.IsAbs(path):
-			d.fail("program", "beckon setup hooks", "wrong path: %q is not absolute", path)
+			d.add(fail, "program", "beckon setup hooks", "wrong path: %q is not absolute", path)
 		case err != nil:
-			d.fail("program", "beckon setup hooks, or go install ./cmd/beckon ./cmd/beckon-hook",
+			d.add(fail, "program", "beckon setup hooks, or go install ./cmd/beckon ./cmd/beckon-hook",
 				"wrong path: %s is not there, and every tool call prints an error", path)
 		case !installer.Runnable(path, info):
-			d.fail("program", "chmod +x "+path, "wrong path: %s cannot be executed", path).
+			d.add(fail, "program", "chmod +x "+path, "wrong path: %s cannot be executed", path).
 				repair = func() error { return os.Chmod(path, 0o755) }
 		default:
-			d.ok("program", "%s", path)
+			d.add(ok, "program", "", "%s", path)
 		}
 	}
 }
@@ -204,7 +209,7 @@ func (d *doctor) duplicates() {
 		what = "every event comes twice in " + term.Plural(paired, "live session")
 	}
 	if len(runs) > 1 || paired > 0 {
-		d.warn("hooks", fix, "%s: each event counts once and is paid for twice", what)
+		d.add(warn, "hooks", fix, "%s: each event counts once and is paid for twice", what)
 	}
 }
 
@@ -213,41 +218,43 @@ func (d *doctor) duplicates() {
 func (d *doctor) agents() {
 	var without []string
 	for _, s := range setup.Agents(d.App) {
-		r, off := installer.InspectFile(s.Target), switchedOff(s.Target.Path)
+		r, setting := installer.InspectFile(s.Target), switchedOff(s.Target.Path)
 		switch {
 		case r.Err != nil && (r.Recorded || s.On):
-			d.fail(s.Name, typed.HintOf(r.Err), "%v", r.Err)
-		case s.On && off != "":
-			d.off(s.Name, "", "switched off: %s, so none of its hooks run", off)
+			d.add(fail, s.Name, typed.HintOf(r.Err), "%v", r.Err)
+		case s.On && setting != "":
+			d.add(off, s.Name, "", "switched off: %s, so none of its hooks run", setting)
 		case s.On:
 			d.agent(s, r)
 		case r.Recorded:
-			d.fail(s.Name, "beckon setup --agent "+s.Name,
+			d.add(fail, s.Name, "beckon setup --agent "+s.Name,
 				"removed later: %s had beckon's hooks, something took them out", r.Path)
 		case s.Absent == "":
 			without = append(without, s.Name)
 		}
 	}
 	if len(without) > 0 {
-		d.off("agents", "beckon setup", "without hooks: %s", strings.Join(without, ", "))
+		d.add(off, "agents", "beckon setup", "without hooks: %s", strings.Join(without, ", "))
 	}
 }
 
 // agent checks the entries of an agent.
 func (d *doctor) agent(s setup.AgentStep, r installer.File) {
 	if s.Old {
-		d.fail(s.Name, "beckon setup --agent "+s.Name, "the hooks in %s are not as this version writes them", r.Path)
+		d.add(fail, s.Name, "beckon setup --agent "+s.Name, "the hooks in %s are not as this version writes them",
+			r.Path)
 	}
 	e := r.Entries[0]
 	e.Args = []string{"SessionStart", "--agent", s.Name}
 	if took, _, err := roundTrip(e); err != nil {
 		d.broken(s.Name, e.Program, err)
 	} else {
-		d.ok(s.Name, "%shooks in %s; an event reached its session in %.1f ms (median of %d); measured with %s %s",
+		d.add(ok, s.Name, "",
+			"%shooks in %s; an event reached its session in %.1f ms (median of %d); measured with %s %s",
 			installed(s.Agent), r.Path, millis(took), trips, s.Name, s.Agent.Measured)
 	}
 	if s.Then != "" {
-		d.warn(s.Name, "", "%s", s.Then)
+		d.add(warn, s.Name, "", "%s", s.Then)
 	}
 }
 

@@ -49,9 +49,10 @@ func (d *doctor) roundTrips() {
 			case err != nil:
 				d.broken("round trip", e.Program, err)
 			case least > slowTrip: // a slow machine is no fault of the installation
-				d.warn("round trip", slowAdvice, "slow: %s took at least %.1f ms", e.Program, millis(least))
+				d.add(warn, "round trip", slowAdvice, "slow: %s took at least %.1f ms", e.Program, millis(least))
 			default:
-				d.ok("round trip", "an event reached its session in %.1f ms (median of %d)", millis(took), trips)
+				d.add(ok, "round trip", "", "an event reached its session in %.1f ms (median of %d)",
+					millis(took), trips)
 			}
 		}
 	}
@@ -59,7 +60,7 @@ func (d *doctor) roundTrips() {
 
 // broken reports a program that an event does not get through.
 func (d *doctor) broken(name, program string, err error) {
-	d.fail(name, "run it by hand: echo '{}' | "+program, "%s: %v", program, err)
+	d.add(fail, name, "run it by hand: echo '{}' | "+program, "%s: %v", program, err)
 }
 
 // roundTrip runs an entry's command with an event of its own session and looks for the result in
@@ -130,9 +131,9 @@ func (d *doctor) latency() {
 	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(a.us, b.us) })
 	of := func(p int) float64 { return float64(runs[rank(len(runs), p)].us) / 1000 }
 	slow := runs[len(runs)-1]
-	found, advice := resultOK, ""
+	found, advice := ok, ""
 	if of(99) > millis(slowTrip) {
-		found, advice = resultWarning, slowAdvice
+		found, advice = warn, slowAdvice
 	}
 	d.add(found, "latency", advice,
 		"the newest %s took %.1f ms (median), 99 of 100 at most %.1f ms, the slowest %.1f ms (%s in %s, %s)",

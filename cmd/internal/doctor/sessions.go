@@ -19,7 +19,7 @@ import (
 // has the hooks and does not run them.
 func (d *doctor) silence() {
 	if d.unseen != nil {
-		d.fail("sessions", "", "%v", d.unseen)
+		d.add(fail, "sessions", "", "%v", d.unseen)
 		return
 	}
 	newer := 0 // this version leaves them alone, and its hooks add nothing to them
@@ -29,7 +29,7 @@ func (d *doctor) silence() {
 		}
 	}
 	if newer > 0 {
-		d.fail("version", cli.UpdateAdvice, "%s of a newer beckon than this one (%s), left as they are",
+		d.add(fail, "version", cli.UpdateAdvice, "%s of a newer beckon than this one (%s), left as they are",
 			term.Plural(newer, "live session"), cli.Version())
 	}
 	var since event.Millis // the newest settings with our entries
@@ -38,15 +38,15 @@ func (d *doctor) silence() {
 	}
 	heard, before, silent := d.heard(since, func(s *state.Session) bool { return s.Seq > 0 })
 	if before > 0 {
-		d.warn("sessions", "they are heard when they do something; restart those that stay silent",
+		d.add(warn, "sessions", "they are heard when they do something; restart those that stay silent",
 			"%s began before the install, and no hook was heard yet", term.Plural(before, "live session"))
 	}
 	if silent > 0 {
-		d.fail("sessions", "in the client, /hooks shows what it will run; a folder that is not trusted runs none",
+		d.add(fail, "sessions", "in the client, /hooks shows what it will run; a folder that is not trusted runs none",
 			"present but silent: %s began after the install, and no hook was ever heard", term.Plural(silent, "live session"))
 	}
 	if heard > 0 || silent == 0 {
-		d.ok("sessions", "%s heard", term.Plural(heard, "live session"))
+		d.add(ok, "sessions", "", "%s heard", term.Plural(heard, "live session"))
 	}
 }
 
@@ -87,17 +87,17 @@ func (d *doctor) mod() {
 		func(s *state.Session) bool { return s.Mod() != "" })
 	switch {
 	case !d.client.Version.RunsMods():
-		d.off("mod", "", "mods begin with Claude Code %s", installer.ModSince)
+		d.add(off, "mod", "", "mods begin with Claude Code %s", installer.ModSince)
 	case !installer.IsMod(dir):
-		d.off("mod", "beckon setup mod", "not installed, which shows Esc and refusals at once")
+		d.add(off, "mod", "beckon setup mod", "not installed, which shows Esc and refusals at once")
 	case !slices.Contains(d.plugins, dir):
-		d.off("mod", "claude plugin enable beckon@skills-dir", "its plugin is switched off")
+		d.add(off, "mod", "claude plugin enable beckon@skills-dir", "its plugin is switched off")
 	case silent > 0:
-		d.warn("mod", "claude plugin validate "+dir+" or claude --debug says why a mod is not loaded",
+		d.add(warn, "mod", "claude plugin validate "+dir+" or claude --debug says why a mod is not loaded",
 			"%s began after the install, and the mod was never heard", term.Plural(silent, "live session"))
 	case before > 0:
-		d.warn("mod", "restart them", "%s began before the mod was there", term.Plural(before, "live session"))
+		d.add(warn, "mod", "restart them", "%s began before the mod was there", term.Plural(before, "live session"))
 	default:
-		d.ok("mod", "%s heard", term.Plural(with, "live session"))
+		d.add(ok, "mod", "", "%s heard", term.Plural(with, "live session"))
 	}
 }
