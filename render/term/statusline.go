@@ -150,14 +150,15 @@ func shortDir(s *event.Status, home string) string {
 	if rest, ok := strings.CutPrefix(cwd, project+"/"); ok && project != "" {
 		return path.Base(project) + "/" + rest
 	}
-	cwd = tilde(cwd, home)
+	cwd = Tilde(cwd, home)
 	if names := strings.Split(cwd, "/"); len(names) > 3 {
 		return strings.Join(names[len(names)-2:], "/")
 	}
 	return cwd
 }
 
-func tilde(dir, home string) string {
+// Tilde returns a path with ~ for the home directory.
+func Tilde(dir, home string) string {
 	dir, home = slashed(dir), strings.TrimSuffix(slashed(home), "/")
 	if home == "" || dir != home && !strings.HasPrefix(dir, home+"/") {
 		return dir

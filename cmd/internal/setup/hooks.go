@@ -11,8 +11,10 @@ import (
 	"beckon/cmd/internal/cli"
 	"beckon/event"
 	"beckon/event/agents"
+	"beckon/event/home"
 	"beckon/event/plainfile"
 	"beckon/installer"
+	"beckon/render/term"
 )
 
 // claudeSteps returns the steps that edit Claude Code's settings, the hooks first.
@@ -61,7 +63,7 @@ func (m *machine) claudeSteps() ([]step, error) {
 	for _, t := range others {
 		dir := filepath.Dir(t.Path)
 		list = append(list, m.hookStep(strings.TrimPrefix(filepath.Base(dir), "."),
-			"follow the account of Claude Code in "+shortPath(dir), t, spec, hooked(t)))
+			"follow the account of Claude Code in "+term.Tilde(dir, home.Dir(m.Getenv)), t, spec, hooked(t)))
 	}
 	return list, nil
 }
@@ -148,16 +150,16 @@ func Agents(a *cli.App) []AgentStep {
 // agents returns the steps of the agents other than Claude Code. An agent that is not on this machine
 // and has no hooks says so.
 func (m *machine) agents() (list []AgentStep) {
-	home, err := os.UserHomeDir()
+	dir, err := os.UserHomeDir()
 	for _, ag := range registered() {
-		t, e := installer.AgentTarget(ag, home, keepDir(m.App), m.Getenv)
+		t, e := installer.AgentTarget(ag, dir, keepDir(m.App), m.Getenv)
 		if err != nil || e != nil {
 			continue
 		}
 		spec, on := installer.AgentSpec(ag, m.hook), hooked(t)
 		s := m.hookStep(ag.Name, "follow "+ag.Install.Title+"'s sessions", t, spec, on)
 		s.Then = ag.Install.Then
-		here := cli.Found(ag.Install.Program) || plainfile.Exists(ag.Dir(home, m.Getenv))
+		here := cli.Found(ag.Install.Program) || plainfile.Exists(ag.Dir(dir, m.Getenv))
 		if !on && !here && !slices.Contains(m.agentNames, ag.Name) {
 			s.Absent = "it is not on this machine; beckon setup --agent " + ag.Name + " follows it all the same"
 		}
@@ -250,13 +252,4 @@ func samePath(a, b string) bool {
 	x, err1 := os.Stat(a)
 	y, err2 := os.Stat(b)
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
-}
-
-// shortPath returns a path with ~ for the home directory.
-func shortPath(path string) string {
-	home, err := os.UserHomeDir()
-	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); err == nil && ok {
-		return filepath.Join("~", rest)
-	}
-	return path
 }

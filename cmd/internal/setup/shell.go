@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"beckon/cmd/internal/cli"
+	"beckon/event/home"
 	"beckon/event/plainfile"
 	"beckon/event/run"
 	"beckon/installer"
+	"beckon/render/term"
 )
 
 // shell returns the name of the user's shell.
@@ -47,7 +49,8 @@ func (m *machine) startup(s step, shell, line string, on bool, words ...string) 
 func (m *machine) pathStep() step {
 	dir := filepath.Dir(m.beckon)
 	export := "export PATH=" + run.CommandLine(dir) + ":$PATH"
-	s := step{Name: installer.PathLine, Title: "let the shell find beckon in " + shortPath(dir), Want: true,
+	short := term.Tilde(dir, home.Dir(m.Getenv))
+	s := step{Name: installer.PathLine, Title: "let the shell find beckon in " + short, Want: true,
 		Then: "shells that run already find it after: " + export}
 	if m.shell() == "fish" {
 		s.Then = "a shell that runs already finds it after: exec fish"
