@@ -39,7 +39,7 @@ func TestCommandByTheClientsConvention(t *testing.T) {
 		"exit 2 before a tool":       {call: pre, script: "echo no >&2; exit 2", want: wire.Outcome{Decision: wire.Deny, Reason: "no", ExitCode: 2}},
 		"exit 2 at a stop":           {call: stop, script: "echo go on >&2; exit 2", want: wire.Outcome{Decision: wire.Block, Reason: "go on", ExitCode: 2}},
 		"exit 1":                     {call: pre, script: "echo oops >&2; exit 1", want: wire.Outcome{ExitCode: 1}, err: "exit code 1: oops"},
-		"exit 1 with escapes":        {call: pre, script: `printf '\033[31mred\n' >&2; exit 1`, want: wire.Outcome{ExitCode: 1}, err: "exit code 1: [31mred"},
+		"exit 1 with escapes":        {call: pre, script: `printf '\033[31mred\n' >&2; exit 1`, want: wire.Outcome{ExitCode: 1}, err: "exit code 1: red"},
 		"deny":                       {call: pre, script: hso(`"permissionDecision":"deny","permissionDecisionReason":"not here"`), want: wire.Outcome{Decision: wire.Deny, Reason: "not here"}},
 		"ask":                        {call: pre, script: hso(`"permissionDecision":"ask","permissionDecisionReason":"sure?"`), want: wire.Outcome{Decision: wire.Ask, Reason: "sure?"}},
 		"allow, exit 1":              {call: pre, script: hso(`"permissionDecision":"allow"`) + "; exit 1", want: wire.Outcome{Decision: wire.Allow, ExitCode: 1}},

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -107,7 +108,7 @@ func (h remote) ask(ctx context.Context, body []byte, hops int) (r response, err
 
 // post sends body and reads the answer, once.
 func (h remote) post(ctx context.Context, client *http.Client, body []byte, hops int) (r response, err error) {
-	ctx, cancel := limited(ctx, h.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(h.Timeout, wire.Deadline))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.Spec.URL, bytes.NewReader(body))
 	if err != nil {
@@ -138,12 +139,9 @@ func (h remote) post(ctx context.Context, client *http.Client, body []byte, hops
 
 // unexpected is a status that is not an answer.
 func (h remote) unexpected(status int) error {
-	text := http.StatusText(status)
-	switch {
-	case status >= 300 && status < 400:
-		return fmt.Errorf("%s answered %d: redirects are not followed", h.shown, status)
-	case text == "":
-		text = "an unknown status"
+	text := cmp.Or(http.StatusText(status), "an unknown status")
+	if status/100 == 3 {
+		text += "; redirects are not followed"
 	}
 	return fmt.Errorf("%s answered %d, %s", h.shown, status, text)
 }

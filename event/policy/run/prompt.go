@@ -32,7 +32,7 @@ type Prompt struct {
 // Run implements wire.Handler.
 func (h Prompt) Run(ctx context.Context, c wire.Call) (o wire.Outcome) {
 	start := time.Now()
-	ctx, cancel := limited(ctx, cmp.Or(h.Timeout, promptTimeout))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(h.Timeout, promptTimeout))
 	defer cancel()
 	size, id := 0, rand.Text()
 	question := h.fill(c, func(name, value string) string {

@@ -107,7 +107,7 @@ type command struct {
 // Run implements wire.Handler.
 func (h command) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	start := time.Now()
-	ctx, cancel := limited(ctx, h.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(h.Timeout, wire.Deadline))
 	defer cancel()
 	if c.Dir != "" {
 		c.Cwd, c.ProjectDir = c.Dir, c.Dir
@@ -125,14 +125,6 @@ func (h command) Run(ctx context.Context, c wire.Call) wire.Outcome {
 	o.Output, o.ExitCode, o.TimedOut = event.Cut(output, maxOutput), r.code, r.timedOut
 	o.Attempts, o.Took = 1, time.Since(start)
 	return o
-}
-
-// limited returns ctx with a further timeout, if d is not 0.
-func limited(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if d <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, d)
 }
 
 // plainIsContext lists the events on which the client takes text on stdout as context.
@@ -209,26 +201,17 @@ func (h command) dir(c wire.Call) string {
 
 // variables returns the values of a call; empty ones keep those of the caller's environment away.
 func variables(c wire.Call) [][2]string {
-	file := firstText(c.ToolInput, "file_path", "notebook_path", "path")
+	in := func(name string) string { return gjson.GetBytes(c.ToolInput, name).Str } // empty if it is no text
+	file := cmp.Or(in("file_path"), in("notebook_path"), in("path"), gjson.GetBytes(c.Payload, "file_path").Str)
 	return [][2]string{
 		{"HOOK_EVENT", c.Event},
 		{"TOOL_NAME", c.ToolName},
 		{"TOOL_INPUT", string(c.ToolInput)},
 		{"SESSION_ID", c.SessionID},
-		{"FILE_PATH", cmp.Or(file, firstText(c.Payload, "file_path"))},
-		{"COMMAND", firstText(c.ToolInput, "command")},
+		{"FILE_PATH", file},
+		{"COMMAND", in("command")},
 		{"PROJECT_DIR", c.ProjectDir},
 	}
-}
-
-// firstText returns the first of the members that is a text, and not empty.
-func firstText(object []byte, paths ...string) string {
-	for _, path := range paths {
-		if v := gjson.GetBytes(object, path); v.Type == gjson.String && v.Str != "" {
-			return v.Str
-		}
-	}
-	return ""
 }
 
 // environment returns base with the call's variables. A value that would not fit is cut, and NAME_TRUNCATED=1

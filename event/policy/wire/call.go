@@ -105,14 +105,7 @@ const maxReason = 10_000
 func Reason(s string) string { return event.Cut(strings.TrimSpace(s), maxReason) }
 
 // Printable returns a text for a message: one line, no control characters, at most limit bytes.
-func Printable(s string, limit int) string {
-	return event.Cut(strings.TrimSpace(strings.Map(func(r rune) rune {
-		if event.Unsafe(r) {
-			return ' '
-		}
-		return r
-	}, s)), limit)
-}
+func Printable(s string, limit int) string { return event.OneLine(s, limit) }
 
 // Way is how an event is refused.
 type Way uint8
