@@ -33,8 +33,7 @@ type feed struct {
 	meter          meter
 	push           func(ctx context.Context, seen []state.Seen, now time.Time) // tells devices
 
-	handing, sweeping atomic.Bool  // users are notified, transcripts are read
-	sweptAt, sweeps   atomic.Int64 // when all transcripts were last read (Unix ms), and how often
+	sweptAt, sweeps atomic.Int64 // when all transcripts were last read (Unix ms), and how often
 
 	// These belong to the follower's goroutine.
 	tail        func(each func(*store.Line)) error
@@ -126,37 +125,32 @@ func (f *feed) run(ctx context.Context) {
 	if f.o.Others != nil {
 		work.Go(func() { f.o.Others(ctx, f.others) })
 	}
-	// aside does something in the background, unless it still does.
-	aside := func(busy *atomic.Bool, do func()) {
-		if busy.CompareAndSwap(false, true) {
-			work.Go(func() { defer busy.Store(false); do() })
-		}
-	}
+	work.Go(func() { live.Watch(ctx, f.o.Timing.Recheck, func() { f.sweep(ctx) }) })
+	work.Go(func() { live.Watch(ctx, f.o.Timing.Recheck, func() { f.tell(ctx) }) })
 	f.Run(ctx, func(u live.Update, err error) {
 		f.o.Log(err)
-		seen := f.Seen()
-		f.take(u, seen)
-		if !u.Rechecked {
-			return
-		}
-		aside(&f.sweeping, func() { f.sweep(ctx, seen) })
-		aside(&f.handing, func() {
-			if f.o.Notifier != nil {
-				f.o.Log(f.o.Notifier.Look(seen, u.Now.Time()))
-			}
-			f.push(ctx, seen, u.Now.Time())
-		})
+		f.take(u, f.Seen())
 	})
 }
 
-// spoken is how long after a session's newest event its transcript is read at every recheck: what the agent
+// tell notifies the user, here and on their devices.
+func (f *feed) tell(ctx context.Context) {
+	seen, now, _ := f.local()
+	if f.o.Notifier != nil {
+		f.o.Log(f.o.Notifier.Look(seen, now))
+	}
+	f.push(ctx, seen, now)
+}
+
+// spoken is how long after a session's newest event its transcript is read at each look: what the agent
 // says before a call is written about when the call's first hook runs, or a moment later.
 const spoken = 5 * time.Second
 
 // sweep reads all transcripts when that is due, otherwise those of sessions with a recent event.
-func (f *feed) sweep(ctx context.Context, seen []state.Seen) {
+func (f *feed) sweep(ctx context.Context) {
 	now := time.Now()
-	_, every := f.o.Timing.hybrid(f.newest().At, now)
+	seen, _, last := f.local()
+	_, every := f.o.Timing.hybrid(last.At, now)
 	all := now.Sub(time.UnixMilli(f.sweptAt.Load())) >= every
 	var sessions []state.Session
 	for i := range seen {
@@ -343,18 +337,11 @@ func (f *feed) listLocked() render.List {
 	return l
 }
 
-// local returns the sessions of this machine.
-func (f *feed) local() []state.Seen {
+// local returns the sessions of this machine, the time of the evidence, and the newest event.
+func (f *feed) local() ([]state.Seen, time.Time, state.Mark) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.seen
-}
-
-// newest returns the newest event of any session.
-func (f *feed) newest() state.Mark {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.last
+	return f.seen, f.at, f.last
 }
 
 // payloads are values of the data of each event, by name.

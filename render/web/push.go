@@ -221,7 +221,7 @@ var errNoBrowser = access.NewFault(http.StatusForbidden, "no_browser", "only a s
 
 // getPush serves GET /api/push.
 func (s *Server) getPush(_ http.ResponseWriter, r *http.Request) (any, error) {
-	id := s.guard.Session(r)
+	id, _ := s.guard.Session(r)
 	if id == "" {
 		return nil, errNoBrowser
 	}
@@ -232,7 +232,7 @@ func (s *Server) getPush(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 // setPush serves POST /api/push: a PushSubscription, or an empty one to end it.
 func (s *Server) setPush(_ http.ResponseWriter, r *http.Request) (any, error) {
-	id := s.guard.Session(r)
+	id, _ := s.guard.Session(r)
 	if id == "" {
 		return nil, errNoBrowser
 	}

@@ -24,7 +24,8 @@ func cut(s string) string { return event.Cut(s, 64) }
 // sessions serves GET /api/sessions: the rows of `list --json`, with ?all=true those of `list
 // --json --all`.
 func (s *Server) sessions(_ http.ResponseWriter, r *http.Request) (any, error) {
-	list, seen := s.feed.list(), s.feed.local()
+	list := s.feed.list()
+	seen, _, _ := s.feed.local()
 	if all := r.URL.Query().Get("all"); all == "true" || all == "1" { // also ended and archived ones
 		snap, err := live.NewReader(s.o.Store, s.o.Registry).Look(true)
 		if err != nil {

@@ -39,7 +39,7 @@ func (s *Server) hookStatus(http.ResponseWriter, *http.Request) (any, error) {
 	t, now := s.o.Timing, time.Now()
 	h := hookState{Enabled: !s.o.Closed}
 	h.Received = s.feed.meter.received.Load()
-	last := s.feed.newest()
+	_, _, last := s.feed.local()
 	mode, every := t.hybrid(last.At, now)
 	h.Mode, h.Interval = mode, every.Seconds()
 	if last.At != 0 {

@@ -38,7 +38,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) (any, error) {
 			fmt.Sprintf("%d event streams are open", maxStreams), "close some pages, or ask /api/sessions now and then")
 	}
 	defer s.feed.leave(c)
-	rc, over := http.NewResponseController(w), s.guard.Over(r)
+	rc := http.NewResponseController(w)
+	_, over := s.guard.Session(r)
 	_ = rc.SetReadDeadline(time.Time{}) // that of requests would end the stream
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")

@@ -223,15 +223,6 @@ func (g *Guard) callerWith(key string, who Peer) caller {
 	return caller{}
 }
 
-// Over returns a channel that is closed when the browser's session of r ends, nil for callers
-// without one.
-func (g *Guard) Over(r *http.Request) <-chan struct{} {
-	if s := callerOf(r).session; s != nil {
-		return s.over
-	}
-	return nil
-}
-
 // OwnPeer reports whether one of the owner's processes, including browsers, sent r directly.
 func OwnPeer(r *http.Request) bool { return connOf(r).peer == owner && !forwarded(r) }
 

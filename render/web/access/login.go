@@ -224,12 +224,13 @@ func (g *Guard) saveIf(changed bool) {
 	g.o.Log(err)
 }
 
-// Session returns the id of the browser's session that r belongs to, "" for none.
-func (g *Guard) Session(r *http.Request) string {
+// Session returns the id of the browser's session that r belongs to, "" for none, and a channel that
+// is closed when it ends.
+func (g *Guard) Session(r *http.Request) (id string, over <-chan struct{}) {
 	if s := callerOf(r).session; s != nil {
-		return s.id
+		return s.id, s.over
 	}
-	return ""
+	return "", nil
 }
 
 // Devices returns how signed-in browsers are told, by their sessions' ids.
