@@ -1,6 +1,7 @@
 package term
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -65,7 +66,7 @@ func Facts(r *render.Row) (list []Detail) {
 	add("directory", r.Cwd)
 	add("mode", r.Mode)
 	if r.Context != nil {
-		add("context", strings.TrimSuffix(Percent(r.Context.UsedPercentage)+" used, "+spent(r.CostUSD), ", -"))
+		add("context", strings.TrimSuffix(Used(r)+" used, "+spent(r.CostUSD), ", -"))
 	} else if r.CostUSD > 0 {
 		add("cost", dollars(r.CostUSD))
 	}
@@ -111,10 +112,7 @@ func Badges(r *render.Row) (list []string) {
 			list = append(list, Plural(n, one))
 		}
 	}
-	b := render.Background{}
-	if r.Background != nil {
-		b = *r.Background
-	}
+	b := cmp.Or(r.Background, &render.Background{})
 	add(max(len(r.Subagents), b.Agents), "subagent")
 	add(b.Shells, "shell")
 	add(b.Crons, "schedule")

@@ -3,6 +3,7 @@
 package term
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"slices"
@@ -32,12 +33,7 @@ var looks = map[state.State]look{
 	state.Compacting: {"~", "36"}, state.Idle: {"-", "33"}, state.Backburned: {"z", "2"},
 }
 
-func lookOf(s state.State) look {
-	if l, ok := looks[s]; ok {
-		return l
-	}
-	return look{".", "2"}
-}
+func lookOf(s state.State) look { return cmp.Or(looks[s], look{".", "2"}) }
 
 // Color returns the SGR parameters of a state.
 func Color(s state.State) string { return lookOf(s).sgr }
@@ -177,12 +173,16 @@ func cells(r *render.Row, severalHosts bool, now time.Time) []string {
 	if r.Remote != nil && r.Remote.Stale {
 		what += " [as of " + Age(now.Sub(r.Remote.AsOf)) + " ago]"
 	}
-	used := ""
-	if r.Context != nil {
-		used = Percent(r.Context.UsedPercentage)
-	}
-	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), at.String(), clean(what), used,
+	return []string{l.glyph + " " + clean(name), Age(now.Sub(r.Since)), at.String(), clean(what), Used(r),
 		clean(truncate(r.SessionID, 8, ""))}
+}
+
+// Used returns how full a session's context is, "" if that is not known.
+func Used(r *render.Row) string {
+	if r.Context == nil {
+		return ""
+	}
+	return Percent(r.Context.UsedPercentage)
 }
 
 // place is where a session works, as people name it.

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -80,18 +81,13 @@ func (st Style) Paint(sgr, text string) string {
 }
 
 func (st Style) sgr(sgr string) string {
-	color, bold := strings.CutPrefix(sgr, "1;")
-	mid := Midtones[color]
-	switch {
-	case mid == "":
+	color := strings.TrimPrefix(sgr, "1;")
+	bold := strings.TrimSuffix(sgr, color)
+	switch mid := Midtones[color]; {
+	case mid == "" || !st.Rich && slices.Contains(Safe, color):
 		return sgr
 	case st.Rich:
-		color = "38;5;" + mid
-	case color != Safe[0] && color != Safe[1]:
-		color = ""
+		return bold + "38;5;" + mid
 	}
-	if bold {
-		return strings.TrimSuffix("1;"+color, ";")
-	}
-	return color
+	return strings.TrimSuffix(bold, ";")
 }

@@ -188,7 +188,7 @@ func (m *model) rowLine(r *render.Row, c columns, width int, selected bool) stri
 	}
 	cell(is(text), doing, c.what, false)
 	cell(dim, badges(r), c.badge, true)
-	cell(is(fullness(cmp.Or(r.Context, &render.Context{}).UsedPercentage)), contextUsed(r), c.context, true)
+	cell(is(fullness(cmp.Or(r.Context, &render.Context{}).UsedPercentage)), term.Used(r), c.context, true)
 	cell(dim, m.hostName(r), c.host, false)
 	put(text, strings.Repeat(" ", max(0, width-used)))
 	return b.String()

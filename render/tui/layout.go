@@ -73,7 +73,7 @@ func (m *model) measure(width int) columns {
 		widen(&want.badge, badges(r))
 		widen(&want.host, m.hostName(r))
 		widen(&want.title, clean(r.Title))
-		widen(&want.context, contextUsed(r))
+		widen(&want.context, term.Used(r))
 	}
 	// Name and branch share a part of the line, and the branch shrinks first.
 	const leastName = 8
@@ -134,13 +134,6 @@ func branch(r *render.Row) string {
 }
 
 func badges(r *render.Row) string { return strings.Join(term.Badges(r), " ") }
-
-func contextUsed(r *render.Row) string {
-	if r.Context == nil {
-		return ""
-	}
-	return term.Percent(r.Context.UsedPercentage)
-}
 
 func (m *model) hostName(r *render.Row) string {
 	if !m.several {
