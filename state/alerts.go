@@ -172,14 +172,6 @@ func AlertOf(was, is AlertState) (Alert, bool) {
 	return e, true
 }
 
-// AlertSeen is AlertOf for a program that looks repeatedly, and first looked at began. known is
-// false for a session that was not there at the last look, which may only have come back: then
-// an older alert counts only if its dialog is open.
-func AlertSeen(was AlertState, known bool, is AlertState, began event.Millis) (Alert, bool) {
-	e, ok := AlertOf(was, is)
-	return e, ok && (known || e.Dialog || e.At >= began)
-}
-
 // Focus says whether the user looks at a session's pane.
 type Focus uint8
 

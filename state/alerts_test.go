@@ -169,7 +169,7 @@ func TestEdgesOfLooks(t *testing.T) {
 					continue
 				}
 				is := AlertStateOf(s, Evidence{}, e.At)
-				if edge, ok := AlertSeen(was, looks > every, is, 0); ok {
+				if edge, ok := AlertOf(was, is); ok {
 					n++
 					seen[edge.ID()] = true
 					if !hooks[edge.ID()] {
@@ -192,20 +192,9 @@ func TestEdgesOfLooks(t *testing.T) {
 	}
 }
 
-// A session that was not in the last look has only come back if its turn ended before the program
-// first looked; then it has no alert.
-func TestEdgeOfNewSession(t *testing.T) {
+// The user's own shell command causes a Stop without a turn.
+func TestEdgeOfShellCommand(t *testing.T) {
 	done := AlertStateOf(Session{Actors: []Actor{{Started: 10, Active: 20, Ended: 30, How: EndStop}}}, Evidence{}, 40)
-	for _, c := range []struct {
-		name  string
-		known bool
-		began event.Millis
-		want  bool
-	}{{"it came and was done", false, 30, true}, {"it came back", false, 31, false}, {"a turn ran between two looks", true, 31, true}} {
-		if e, ok := AlertSeen(AlertState{}, c.known, done, c.began); ok != c.want || ok && e.ID() != "done-30" {
-			t.Errorf("%s: %v %v", c.name, e, ok)
-		}
-	}
 	shell := Session{Actors: []Actor{{Started: 10, Active: 20, Ended: 50, How: EndStop}}}
 	if e, ok := AlertOf(done, AlertStateOf(shell, Evidence{}, 60)); ok {
 		t.Errorf("a Stop without a turn: %v", e)

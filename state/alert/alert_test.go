@@ -45,6 +45,28 @@ func TestHours(t *testing.T) {
 	}
 }
 
+// A session that was not in the last look has only come back if its turn ended before the program
+// first looked; then it has no alert.
+func TestAlertOfNewSession(t *testing.T) {
+	done := state.Session{ID: "s", Actors: []state.Actor{{Started: 10, Active: 20, Ended: 30, How: state.EndStop}}}
+	for _, c := range []struct {
+		name   string
+		before []state.Seen
+		began  event.Millis
+		want   int
+	}{
+		{"it came and was done", nil, 30, 1},
+		{"it came back", nil, 31, 0},
+		{"a turn ran between two looks", []state.Seen{{Session: state.Session{ID: "s"}}}, 31, 1},
+	} {
+		var s Seer
+		s.Look(c.before, c.began)
+		if list := s.Look([]state.Seen{{Session: done}}, 40); len(list) != c.want || c.want > 0 && list[0].Alert.ID() != "done-30" {
+			t.Errorf("%s: %v", c.name, list)
+		}
+	}
+}
+
 // Title and body are one clean line each, whatever the session contains.
 func TestWords(t *testing.T) {
 	s := state.Session{

@@ -37,8 +37,9 @@ func (s *Seer) Look(seen []state.Seen, now event.Millis) (list []Case) {
 		id := v.Session.Record()
 		stood[id] = state.AlertStateOf(v.Session, v.Evidence, now)
 		was, known := s.stood[id]
-		a, is := state.AlertSeen(was, known, stood[id], max(s.began, now-lately))
-		if is && s.stood != nil {
+		a, is := state.AlertOf(was, stood[id])
+		// A session that was not there may only have come back.
+		if is && s.stood != nil && (known || a.Dialog || a.At >= max(s.began, now-lately)) {
 			list = append(list, Case{Alert: a, Session: &v.Session})
 		}
 	}

@@ -54,7 +54,7 @@ type entry struct {
 	reading state.Registry
 
 	hookless bool // known only to the client's registry
-	several  bool // see unmatched
+	several  bool // so known, while another process is known to run the same session
 }
 
 // coarse is more than a tick of the file system's clock, within which another version of a file may have
@@ -317,18 +317,17 @@ func (f *Follower) account(was map[store.Key]*entry, d depth) {
 			before[e.reading.Pid] = e
 		}
 	}
-	for _, u := range unaccounted(f.entries, f.known) {
-		e := before[u.reading.Pid]
-		if e == nil && d == changes && u.reading.Status == evidence.Starting {
+	for _, e := range unaccounted(f.entries, f.known) {
+		old := before[e.reading.Pid]
+		if old == nil && d == changes && e.reading.Status == evidence.Starting {
 			continue // the next recheck looks at its screen
 		}
-		if e == nil || u != (unmatched{e.reading, e.several}) || d != changes || e.due(f.now) {
-			v, ok := f.r.unhooked(u, f.now)
-			if !ok {
-				continue
-			}
-			k := store.KeyOf(v.Session.Record())
-			e = &entry{key: k, hookless: true, seen: &v, at: f.now, reading: u.reading, several: u.several}
+		if old != nil && old.reading == e.reading && old.several == e.several && d == changes && !old.due(f.now) {
+			e = old
+		} else if v, ok := f.r.unhooked(e, f.now); ok {
+			e.key, e.seen, e.at = store.KeyOf(v.Session.Record()), &v, f.now
+		} else {
+			continue
 		}
 		if f.entries[e.key] == nil {
 			f.entries[e.key] = e

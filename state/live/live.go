@@ -144,15 +144,9 @@ func (r *Reader) presence(p event.Process, heard event.Millis) state.Presence {
 	return r.here.Presence(p, heard)
 }
 
-// unmatched is a registry record that belongs to no hooked session.
-type unmatched struct {
-	reading state.Registry
-	several bool // another process is known to run the same session
-}
-
 // unaccounted returns the records that belong to no session in entries, in order of pid: clients that were
 // started before the hooks were installed. The client that a policy uses as a judge is left out.
-func unaccounted(entries map[store.Key]*entry, known readings) (list []unmatched) {
+func unaccounted(entries map[store.Key]*entry, known readings) (list []*entry) {
 	if len(known) == 0 {
 		return nil
 	}
@@ -175,7 +169,7 @@ func unaccounted(entries map[store.Key]*entry, known readings) (list []unmatched
 			continue
 		}
 		ids[reading.SessionID] = false
-		list = append(list, unmatched{reading, several})
+		list = append(list, &entry{hookless: true, reading: reading, several: several})
 	}
 	return list
 }

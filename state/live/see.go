@@ -186,7 +186,7 @@ func (r *Reader) closingWords(s *state.Session) {
 }
 
 // unhooked makes a session from a registry record alone.
-func (r *Reader) unhooked(u unmatched, now event.Millis) (state.Seen, bool) {
+func (r *Reader) unhooked(u *entry, now event.Millis) (state.Seen, bool) {
 	reading := u.reading
 	p, ok := event.Process{Pid: reading.Pid, Start: reading.ProcStart}, r.staged != nil
 	if !ok {
