@@ -177,11 +177,7 @@ func (c Coverage) Of(d Dir, event string) (needs Needs, rules []byte) {
 	if !there {
 		return None, nil
 	}
-	v, err := strconv.Atoi(line[:strings.IndexByte(line, '\n')])
-	if err != nil || v > int(Starts) {
-		return Unknown, nil
-	}
-	return Needs(v), []byte(index)
+	return min(Needs(line[0]-'0'), Starts), []byte(index)
 }
 
 // settled is how long a policy file must have been unchanged: timestamps are coarse.
