@@ -156,11 +156,8 @@ func commandOf(ctx *kong.Context, err error) string {
 	if ctx == nil || ctx.Selected() == nil {
 		return ""
 	}
-	words := []string{}
-	for n := ctx.Selected(); n.Parent != nil; n = n.Parent {
-		words = append([]string{n.Name}, words...)
-	}
-	return strings.Join(append([]string{"beckon"}, words...), " ")
+	name, _, _ := strings.Cut(ctx.Selected().FullPath(), " (") // its other names
+	return name
 }
 
 // misspelt returns err, or a better error when the first argument is not a command: list,

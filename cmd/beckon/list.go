@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"time"
 
 	"beckon/cmd/internal/cli"
 	"beckon/cmd/internal/fleets"
@@ -71,9 +70,7 @@ func (c *listCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.Stdout, c.empty(a, len(seen) > 0))
 		return err
 	}
-	style := a.Style(c.Color)
-	style.Now = now.Time()
-	return term.List(a.Stdout, rows, style)
+	return term.List(a.Stdout, rows, a.Style(c.Color))
 }
 
 // listed is what `list --json` prints when other hosts were asked.
@@ -184,7 +181,7 @@ func (c *waitCmd) Run(a *app) error {
 		}
 		return inStates(r, want)
 	}
-	row, now, err := a.await(ctx, found)
+	row, err := a.await(ctx, found)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return cli.Ended(exitTimeout)
@@ -193,35 +190,33 @@ func (c *waitCmd) Run(a *app) error {
 	case c.JSON:
 		return cli.WriteJSON(a.Stdout, row)
 	}
-	style := a.Style(c.Color)
-	style.Now = now
-	return term.List(a.Stdout, []render.Row{row}, style)
+	return term.List(a.Stdout, []render.Row{row}, a.Style(c.Color))
 }
 
 // await follows the sessions until a row fits, and returns it, of several the one that waits
 // longest. It returns ctx's error when ctx ends first.
-func (a *app) await(ctx context.Context, fits func(*render.Row) bool) (row render.Row, now time.Time, err error) {
+func (a *app) await(ctx context.Context, fits func(*render.Row) bool) (row render.Row, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	f := live.NewFollower(a.Reader())
 	f.Pause = screenPause
 	found := false
-	look := func(u live.Update, err error) {
+	look := func(_ live.Update, err error) {
 		rows := a.Queue("").Rows(f.Seen(), false)
 		i := slices.IndexFunc(rows, func(r render.Row) bool { return fits(&r) })
 		if err == nil && !found && i >= 0 {
-			row, now, found = rows[i], u.Now.Time(), true
+			row, found = rows[i], true
 			stop()
 		}
 	}
 	u, err := f.Look()
 	if err != nil {
-		return row, now, err
+		return row, err
 	}
 	look(u, nil)
 	f.Run(ctx, look)
 	if !found {
 		err = ctx.Err()
 	}
-	return row, now, err
+	return row, err
 }

@@ -98,8 +98,11 @@ func (a *app) terminal(set alert.Settings, w io.Writer) notify.Terminal {
 	return notify.Terminal{W: w, Style: osc.For(t), Socket: t.Tmux.Socket}
 }
 
-// follower leaves what watch or serve sees to the process that notifies.
-func (a *app) follower() *notify.Follower {
+// follower leaves what watch or serve sees to the process that notifies, with --notify.
+func (a *app) follower(on bool) *notify.Follower {
+	if !on {
+		return nil
+	}
 	return &notify.Follower{Dir: a.Store.Dir, Start: a.Start}
 }
 

@@ -24,7 +24,6 @@ import (
 	handlers "beckon/event/policy/run"
 	"beckon/event/redact"
 	"beckon/render"
-	"beckon/render/notify"
 	"beckon/render/web"
 	"beckon/render/web/access"
 	"beckon/state"
@@ -88,10 +87,6 @@ func (c *serveCmd) Run(a *app) error {
 			return err
 		}
 	}
-	var notifier *notify.Follower
-	if c.Notify {
-		notifier = a.follower()
-	}
 	l, err := access.Listen(c.Addr)
 	if err != nil {
 		return err
@@ -111,7 +106,7 @@ func (c *serveCmd) Run(a *app) error {
 		Registry: filepath.Join(a.ClaudeDir(), "sessions"),
 		Log:      logError,
 		Queue:    a.Queue(""),
-		Notifier: notifier,
+		Notifier: a.follower(c.Notify),
 		Others:   elsewhere,
 		Version:  cli.Version(),
 		Token:    token,

@@ -36,11 +36,7 @@ func (c *watchCmd) Run(a *app) error {
 			"watch needs a terminal on its output, and one that can move its cursor")
 	}
 	choice := a.ColorChoice(c.Color)
-	var notifier *notify.Follower
-	if c.Notify {
-		notifier = a.follower()
-	}
-	opt := a.watchOptions(notifier)
+	opt := a.watchOptions(a.follower(c.Notify))
 	opt.Leave = c.Leave
 	opt.Color = a.Color(choice)
 	others, err := c.Others(a.App)

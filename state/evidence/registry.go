@@ -29,14 +29,10 @@ const (
 	maxRegistry     = 8192     // files in one directory
 )
 
-// RegistryDir returns the client's registry: sessions in $CLAUDE_CONFIG_DIR, else in
-// ~/.claude; empty if neither is known.
+// RegistryDir returns the client's registry, empty if its directory is not known.
 func RegistryDir(getenv func(string) string) string {
-	if d := getenv("CLAUDE_CONFIG_DIR"); d != "" {
+	if d := home.Claude(getenv); d != "" {
 		return filepath.Join(d, "sessions")
-	}
-	if d := home.Dir(getenv); d != "" {
-		return filepath.Join(d, ".claude", "sessions")
 	}
 	return ""
 }

@@ -25,6 +25,7 @@ import (
 	"beckon/cmd/internal/hook"
 	"beckon/event"
 	"beckon/event/agents"
+	"beckon/event/home"
 	"beckon/event/typed"
 	"beckon/render"
 	"beckon/render/term"
@@ -60,16 +61,7 @@ func (a *App) Open() error {
 }
 
 // ClaudeDir is the client's own directory.
-func (a *App) ClaudeDir() string {
-	if d := a.Getenv("CLAUDE_CONFIG_DIR"); d != "" {
-		return d
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, ".claude")
-}
+func (a *App) ClaudeDir() string { return home.Claude(a.Getenv) }
 
 // ProjectRoot is the directory whose .claude the client reads: the nearest
 // one that has a .claude or a .git, else dir.
@@ -255,13 +247,7 @@ func Version() string {
 	if !ok {
 		return "unknown"
 	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") && len(s.Value) >= 12 {
-			v = s.Value[:12]
-		}
-	}
-	return cmp.Or(v, "(devel)")
+	return cmp.Or(info.Main.Version, "(devel)")
 }
 
 // Exit codes of every command but hook, which exits 0 unless an event can only be refused by
