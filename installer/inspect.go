@@ -66,7 +66,7 @@ func readFile(path, plugin string, of *agents.Agent) File {
 	}
 	_, text := cutBOM(s.data)
 	var top map[string]any // a file with invalid hooks can still disable all
-	if json.Unmarshal(text, &top) == nil {
+	if plugin == "" && json.Unmarshal(text, &top) == nil {
 		if off, ok := top["disableAllHooks"].(bool); ok {
 			f.DisableAllHooks = &off
 		}

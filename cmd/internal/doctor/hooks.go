@@ -115,23 +115,18 @@ func (d *doctor) entries() {
 	d.duplicates()
 }
 
-// switches reports the settings that switch all hooks off. The first scope with one decides.
+// switches reports the settings that switch all hooks off. The last file with one decides: d.settings begins
+// with the user's, and the organization's are behind all others.
 func (d *doctor) switches() {
 	decided := false
-	for _, scope := range []installer.Scope{installer.Managed, installer.Local, installer.Project, installer.User} {
-		for _, f := range d.settings {
-			if f.Scope != scope {
-				continue
-			}
-			if f.DisableAllHooks != nil && !decided && *f.DisableAllHooks {
-				d.add(off, "hooks", "take disableAllHooks out of it", "switched off: disableAllHooks is set in %s",
-					f.Path)
-			}
-			decided = decided || f.DisableAllHooks != nil
-			if scope == installer.Managed && f.ManagedOnly {
-				d.add(off, "hooks", "ask whoever manages this machine", "switched off: %s allows managed hooks only",
-					f.Path)
-			}
+	for _, f := range slices.Backward(d.settings) {
+		if f.DisableAllHooks != nil && !decided && *f.DisableAllHooks {
+			d.add(off, "hooks", "take disableAllHooks out of it", "switched off: disableAllHooks is set in %s", f.Path)
+		}
+		decided = decided || f.DisableAllHooks != nil
+		if f.Scope == installer.Managed && f.ManagedOnly {
+			d.add(off, "hooks", "ask whoever manages this machine", "switched off: %s allows managed hooks only",
+				f.Path)
 		}
 	}
 }
