@@ -296,8 +296,8 @@ var foreignTypes = map[string]string{
 	"agent":    "a prompt, or a command that runs an agent, can do the same",
 }
 
-// idBytes are what an id is made of.
-const idBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+// wordBytes are what a word is made of: an id has also - and dots.
+const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 // hook reads what was written into h, and reports whether it is on.
 func (d *decoder) hook(h *Hook, o *object) (on bool) {
@@ -321,7 +321,7 @@ func (d *decoder) hook(h *Hook, o *object) (on bool) {
 // id reads the name of a hook, which no two may have.
 func (d *decoder) id(h *Hook, o *object) {
 	h.ID = o.text("id")
-	if strings.Trim(h.ID, idBytes) != "" || len(h.ID) > 64 {
+	if strings.Trim(h.ID, wordBytes+"-.") != "" || len(h.ID) > 64 {
 		d.fail(o.at("id"), "letters, digits, - _ and . ; at most 64", "no id: %q", h.ID)
 	}
 	if line := d.ids[h.ID]; line > 0 {

@@ -95,12 +95,8 @@ func (d *document) read(text []byte) *object {
 }
 
 func (d *document) syntax(err error) {
-	line := 1
-	_, _ = fmt.Sscanf(err.Error(), "hujson: line %d", &line)
-	what := strings.TrimPrefix(err.Error(), "hujson: ")
-	if _, rest, ok := strings.Cut(what, ": "); ok && strings.HasPrefix(what, "line ") {
-		what = rest
-	}
+	what, line := strings.TrimPrefix(err.Error(), "hujson: "), 1
+	_, _ = fmt.Sscanf(what, "line %d", &line)
 	d.problems = append(d.problems, Problem{
 		File:   d.file,
 		Line:   line,
@@ -295,10 +291,8 @@ func (o *object) objects(name string) (list []*object) {
 
 // pathOf returns one step of a JSON path.
 func pathOf(name string) string {
-	for i, r := range name {
-		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') {
-			return "[" + strconv.Quote(name) + "]"
-		}
+	if strings.Trim(name, wordBytes) != "" {
+		return "[" + strconv.Quote(name) + "]"
 	}
 	return "." + name
 }
