@@ -38,8 +38,9 @@ type Totals struct {
 	from     string // earlier days are not counted
 	days     map[key]*Day
 	sessions map[string]time.Duration
-	lanes    *lanes         // nil unless spans are kept
-	acts     []event.Millis // when the user did something, unordered
+	between  Span              // spans of that time are kept
+	lanes    map[string]*Track // of them, by session; nil if none are kept
+	acts     []event.Millis    // when the user did something, unordered
 }
 
 type key struct{ date, project string }
@@ -78,7 +79,7 @@ func (t *Totals) stretch(session string, n *Count) {
 	if n.Ms <= 0 {
 		return
 	}
-	t.lanes.add(session, n)
+	t.lane(session, n)
 	if n.Kind != Busy && n.Kind != Waiting {
 		return
 	}
@@ -294,22 +295,16 @@ type Track struct {
 	Spans   []Span
 }
 
-// lanes collects the spans between two moments.
-type lanes struct {
-	from, to event.Millis
-	of       map[string]*Track
-}
-
 // Between keeps the spans from one moment to another, and returns t.
 func (t *Totals) Between(from, to time.Time) *Totals {
-	t.lanes = &lanes{event.MillisOf(from), event.MillisOf(to), map[string]*Track{}}
+	t.between, t.lanes = Span{From: event.MillisOf(from), To: event.MillisOf(to)}, map[string]*Track{}
 	return t
 }
 
 // Lanes returns the spans of each session that has any, the earliest session first.
 func (t *Totals) Lanes() []Track {
 	list := []Track{}
-	for _, l := range t.lanes.of {
+	for _, l := range t.lanes {
 		list = append(list, *l)
 	}
 	slices.SortFunc(list, func(a, b Track) int {
@@ -318,19 +313,16 @@ func (t *Totals) Lanes() []Track {
 	return list
 }
 
-// add adds a stretch; it extends the previous span if that has the same kind.
-func (l *lanes) add(session string, n *Count) {
-	if l == nil {
+// lane adds a stretch; it extends the previous span if that has the same kind.
+func (t *Totals) lane(session string, n *Count) {
+	span := Span{max(n.From, t.between.From), min(n.From+event.Millis(n.Ms), t.between.To), n.Kind}
+	if t.lanes == nil || span.From >= span.To {
 		return
 	}
-	span := Span{max(n.From, l.from), min(n.From+event.Millis(n.Ms), l.to), n.Kind}
-	if span.From >= span.To {
-		return
-	}
-	track := l.of[session]
+	track := t.lanes[session]
 	if track == nil {
 		track = &Track{Session: session}
-		l.of[session] = track
+		t.lanes[session] = track
 	}
 	track.Project = cmp.Or(n.Project, track.Project)
 	if n := len(track.Spans); n > 0 && track.Spans[n-1].Kind == span.Kind && track.Spans[n-1].To == span.From {
