@@ -111,32 +111,26 @@ func (f *fold) stop(e *event.Event) {
 func (p *Stop) say(e *event.Event, unanswered bool) {
 	was := *p
 	p.At, p.Message, p.Asked = e.At, e.Message, 0
-	p.means(e)
+	m := Means(e)
+	p.Intent, p.Confidence, p.Rule, p.Question = Intent(m.Intent), m.Confidence, m.Rule, m.Question
 	if unanswered && p.Intent != intent.IntentQuestion {
 		*p = was
 		p.At, p.Asked = e.At, cmp.Or(was.Asked, was.At)
 	}
 }
 
-// means stores what the final message of a turn says and asks, if there is one.
-func (p *Stop) means(e *event.Event) {
-	m := e.Meaning
+// Means returns what the final message of a turn says and asks, if the event that ends it has one.
+func Means(e *event.Event) event.Meaning {
 	switch {
-	case m == nil && e.Message == "":
-		m = &event.Meaning{}
-	case m == nil:
-		m = Means(e.Message, e.Background)
+	case e.Meaning != nil:
+		return *e.Meaning
+	case e.Message == "":
+		return event.Meaning{}
 	}
-	p.Intent, p.Confidence, p.Rule, p.Question = Intent(m.Intent), m.Confidence, m.Rule, m.Question
-}
-
-// Means classifies the final message of a turn and extracts its question, if it asks one. work
-// is the snapshot of background work that came with it.
-func Means(message string, work []event.Task) *event.Meaning {
-	r := intent.OfMessage(message, slices.ContainsFunc(work, taskRuns))
-	m := &event.Meaning{Intent: string(r.Intent), Rule: r.Name, Confidence: percent(r.Confidence)}
+	r := intent.OfMessage(e.Message, slices.ContainsFunc(e.Background, taskRuns))
+	m := event.Meaning{Intent: string(r.Intent), Rule: r.Name, Confidence: percent(r.Confidence)}
 	if r.Intent == intent.IntentQuestion {
-		m.Question = event.Cut(cmp.Or(r.Question, LastLine(message)), event.MaxQuestion)
+		m.Question = event.Cut(cmp.Or(r.Question, LastLine(e.Message)), event.MaxQuestion)
 	}
 	return m
 }

@@ -151,11 +151,10 @@ func (f *fold) stopped(e *event.Event) {
 	if e.Message == "" && e.Meaning == nil {
 		return
 	}
-	var p Stop
-	p.means(e)
-	t := Turn{Actor: SpeakerAgent, Intent: p.Intent, Confidence: p.Confidence, Rule: p.Rule, Text: e.Message}
+	m := Means(e)
+	t := Turn{Actor: SpeakerAgent, Intent: Intent(m.Intent), Confidence: m.Confidence, Rule: m.Rule, Text: e.Message}
 	over := f.view().turn().State
-	if f.s.Task.Open() && over != Idle && p.Intent != intent.IntentQuestion {
+	if f.s.Task.Open() && over != Idle && t.Intent != intent.IntentQuestion {
 		f.addTurn(t)
 		return
 	}
@@ -165,7 +164,7 @@ func (f *fold) stopped(e *event.Event) {
 // FinalWords makes a turn from the final message in a transcript, for a Stop that came without
 // one (Session.Wordless).
 func (s *Session) FinalWords(text string, at event.Millis) Turn {
-	m := Means(text, s.Stop.Background)
+	m := Means(&event.Event{Message: text, Background: s.Stop.Background})
 	return Turn{Actor: SpeakerAgent, Intent: Intent(m.Intent), Confidence: m.Confidence, Rule: m.Rule,
 		Text: event.CutTail(text, MaxTurn), At: at, Source: TimeTranscript}
 }

@@ -179,8 +179,9 @@ func (st *Store) strip(e *event.Event) {
 		return
 	}
 	if e.Kind == event.Stop && e.Message != "" {
-		e.Meaning = state.Means(e.Message, e.Background)
-		e.Meaning.Question = ""
+		m := state.Means(e)
+		m.Question = ""
+		e.Meaning = &m
 	}
 	e.Message, e.Title, e.Model, e.Ask = "", "", "", nil
 	texts := [...]*string{&e.Prompt, &e.Reason, &e.Details, &e.Tool.Summary, &e.Answer, &e.AgentType}
