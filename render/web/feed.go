@@ -46,7 +46,7 @@ type feed struct {
 	rows           map[string]*shown // as they were published, by keyOf
 	seen           []state.Seen
 	own, elsewhere []render.Row
-	requests       map[string]requestNews
+	requests       []requestNews // that are open, oldest first
 	away           *away
 	at             time.Time  // of the evidence behind rows
 	last           state.Mark // the newest event of any session
@@ -59,7 +59,6 @@ func newFeed(o *Options) *feed {
 		meter:       newMeter(),
 		transcripts: history.NewSweeper(o.Store),
 		rows:        map[string]*shown{},
-		requests:    map[string]requestNews{},
 		streams:     map[queue]bool{},
 	}
 	f.Follower = live.NewFollower(live.NewReader(o.Store, o.Registry))

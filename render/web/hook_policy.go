@@ -46,7 +46,7 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request, body []byte) (
 	answer, err := s.o.Policy.Ask(r.Context(), q)
 	switch {
 	case s.ctx.Err() != nil:
-		return nil, stopping(w)
+		return nil, errStopping
 	case err != nil:
 		return nil, badHook(err.Error())
 	}
@@ -80,7 +80,7 @@ func (s *Server) payload(w http.ResponseWriter, r *http.Request, body []byte) (a
 	note()
 	switch {
 	case s.ctx.Err() != nil: // not an empty answer: the client tells its user that nobody was asked
-		return nil, stopping(w)
+		return nil, errStopping
 	case len(answer) > 0:
 		access.Bytes(w, http.StatusOK, "application/json", answer)
 		return nil, nil
@@ -97,11 +97,7 @@ func (s *Server) policyAnswer(ctx context.Context, kind event.Kind, q Question) 
 	return s.o.Policy.Answer(ctx, q)
 }
 
-// stopping refuses an event because the server stops.
-func stopping(w http.ResponseWriter) error {
-	w.Header().Set("Retry-After", "1")
-	return access.NewFault(http.StatusServiceUnavailable, "stopping", "the server stops", "")
-}
+var errStopping = access.NewFault(http.StatusServiceUnavailable, "stopping", "the server stops", "")
 
 const (
 	// maxDeciding and maxNoting are how many events a policy handles at once: each may run

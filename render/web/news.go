@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -78,25 +77,24 @@ func (f *feed) lookAtRequests() {
 		f.o.Log(err)
 		return
 	}
-	open := map[string]requestNews{}
+	var open []requestNews
 	for _, o := range list {
-		open[o.ID] = requestNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, access.Time(o.Made.Time())}
+		open = append(open, requestNews{o.ID, o.Digest, o.Kind, o.Record, o.Session, access.Time(o.Made.Time())})
 	}
 	var ended []requestEnd
-	for id, o := range f.requests {
-		if _, still := open[id]; !still {
+	for _, o := range f.requests {
+		if !slices.Contains(open, o) {
 			ended = append(ended, endOf(dir, o))
 		}
 	}
-	slices.SortFunc(ended, func(a, b requestEnd) int { return cmp.Compare(a.MadeAt+a.ID, b.MadeAt+b.ID) })
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range ended {
 		f.report("offer_ended", e)
 	}
-	for _, o := range list {
-		if _, known := f.requests[o.ID]; !known {
-			f.report("offer_created", open[o.ID])
+	for _, o := range open {
+		if !slices.Contains(f.requests, o) {
+			f.report("offer_created", o)
 		}
 	}
 	is := awayAt(dir, now)

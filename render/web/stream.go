@@ -2,10 +2,7 @@ package web
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"beckon/render"
@@ -33,7 +30,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) (any, error) {
 	c := s.feed.join()
 	if c == nil {
 		s.feed.meter.refused("too_many_clients")
-		w.Header().Set("Retry-After", "5")
 		return nil, access.NewFault(http.StatusServiceUnavailable, "too_many_clients",
 			fmt.Sprintf("%d event streams are open", maxStreams), "close some pages, or ask /api/sessions now and then")
 	}
@@ -75,9 +71,7 @@ func (f *feed) join() queue {
 		return nil
 	}
 	c := make(queue, maxBehind)
-	requests := slices.Collect(maps.Values(f.requests))
-	slices.SortFunc(requests, func(a, b requestNews) int { return strings.Compare(a.MadeAt+a.ID, b.MadeAt+b.ID) })
-	c <- append([]byte("retry: 1000\n\n"), frame("snapshot", snapshot{f.listLocked(), requests, f.away})...)
+	c <- append([]byte("retry: 1000\n\n"), frame("snapshot", snapshot{f.listLocked(), f.requests, f.away})...)
 	f.streams[c] = true
 	return c
 }

@@ -51,7 +51,7 @@ const program = "beckon"
 
 // Health returns what a beckon of that version says.
 func (g *Guard) Health(version string) Health {
-	return Health{Status: "ok", Program: program, Version: version, Name: g.name, Token: Fingerprint(g.token)}
+	return Health{Status: "ok", Program: program, Version: version, Name: g.name, Token: Fingerprint(g.o.Token)}
 }
 
 // Ask asks the server at url whether it is beckon, and whose: another user may have the port,

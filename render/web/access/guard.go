@@ -56,7 +56,6 @@ type Options struct {
 // Guard decides who may use a server.
 type Guard struct {
 	o      Options
-	token  string
 	wrong  *rate.Limiter // wrong tokens that are looked at
 	name   string        // a name of this machine that only this server has
 	beyond atomic.Bool   // it is reached from other machines
@@ -68,9 +67,9 @@ type Guard struct {
 
 // New returns the guard of a server.
 func New(o Options) *Guard {
+	o.Token = cmp.Or(o.Token, newKey())
 	g := &Guard{
 		o:        o,
-		token:    cmp.Or(o.Token, newKey()),
 		wrong:    rate.NewLimiter(10, 10),
 		name:     newName(),
 		sessions: map[string]*session{},
@@ -119,7 +118,8 @@ func (g *Guard) Protect(needs func(*http.Request) Scope, next http.Handler) http
 			c, fault = g.checkCaller(r, needs(r))
 		}
 		if fault != nil {
-			g.refuse(w, fault)
+			g.o.Refused(fault.Code)
+			Error(w, fault)
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
@@ -212,11 +212,11 @@ func (g *Guard) callerWith(key string, who Peer) caller {
 	if s := g.find(key, who); s != nil {
 		return caller{Events | Read | Act | Answer, s}
 	}
-	if same(key, g.token) {
+	if same(key, g.o.Token) {
 		return caller{may: Events | Read | Act}
 	}
 	for name, may := range scopes {
-		if same(key, ScopedToken(g.token, name)) {
+		if same(key, ScopedToken(g.o.Token, name)) {
 			return caller{may: may}
 		}
 	}
@@ -300,16 +300,4 @@ func setHeaders(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
-}
-
-// refuse responds with f.
-func (g *Guard) refuse(w http.ResponseWriter, f *Fault) {
-	g.o.Refused(f.Code)
-	switch f.Status {
-	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="beckon"`)
-	case http.StatusTooManyRequests:
-		w.Header().Set("Retry-After", "1")
-	}
-	Error(w, f)
 }

@@ -80,7 +80,7 @@ func Code(token, name string, here bool, now time.Time) string {
 // take reports whether code is one that was not used, and uses it up.
 func (g *Guard) take(code string, here bool, now time.Time) bool {
 	at := strings.LastIndexByte(code, '.')
-	if at < 2 || !same(code[at+1:], seal(g.token, "code "+g.name+" "+code[:at])) || code[0] == 'h' && !here {
+	if at < 2 || !same(code[at+1:], seal(g.o.Token, "code "+g.name+" "+code[:at])) || code[0] == 'h' && !here {
 		return false
 	}
 	end, _, _ := strings.Cut(code[1:at], ".")
@@ -102,12 +102,13 @@ type SignedIn struct {
 }
 
 // Login serves POST /api/login: a session for a code.
-func (g *Guard) Login(w http.ResponseWriter, r *http.Request) (any, error) {
+func (g *Guard) Login(_ http.ResponseWriter, r *http.Request) (any, error) {
 	code, now, c := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), time.Now(), connOf(r)
 	here := isLocal(c.Conn) && !c.peer.IsAnother() && !forwarded(r)
 	if !g.take(code, here, now) {
-		g.refuse(w, g.refuseKey(c.peer))
-		return nil, nil
+		fault := g.refuseKey(c.peer)
+		g.o.Refused(fault.Code)
+		return nil, fault
 	}
 	// Another user's server may take a port of loopback when this one ends, and a page of its own
 	// there finds what a browser keeps for that address. So a session of loopback ends with the

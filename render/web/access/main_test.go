@@ -62,7 +62,7 @@ func serveOn(t *testing.T, l net.Listener, o Options) *site {
 }
 
 // code returns a code for a browser of this machine.
-func (x *site) code() string { return Code(x.d.token, x.d.name, true, time.Now()) }
+func (x *site) code() string { return Code(x.d.o.Token, x.d.name, true, time.Now()) }
 
 // from returns a request as it comes from somebody.
 func from(by Peer, r *http.Request) *http.Request {

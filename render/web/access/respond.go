@@ -32,11 +32,17 @@ type Body struct {
 // Error responds with a fault.
 func Error(w http.ResponseWriter, f *Fault) { JSON(w, f.Status, Body{f, f.Answered}) }
 
-// JSON responds with v.
+// JSON responds with v, and says how to get another answer.
 func JSON(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		status, b = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"Internal processing error"}}`)
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="beckon"`)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "1")
 	}
 	Bytes(w, status, "application/json", append(b, '\n'))
 }
