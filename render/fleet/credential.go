@@ -56,26 +56,6 @@ func (a Credential) Check() error {
 	return nil
 }
 
-func (a Credential) options() ([]nats.Option, error) {
-	var opts []nats.Option
-	if a.Seed != "" {
-		pair, err := nkeys.FromSeed([]byte(a.Seed))
-		var key string
-		if err == nil {
-			key, err = pair.PublicKey()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
-		}
-		// Replies come to subjects that only this key may listen to.
-		opts = append(opts, nats.Nkey(key, pair.Sign), nats.CustomInboxPrefix(inbox(key)))
-	}
-	if a.CA != "" {
-		opts = append(opts, nats.Secure(pinned(a.CA)))
-	}
-	return opts, nil
-}
-
 // pinned accepts only a server that proves to have that key.
 func pinned(pin string) *tls.Config {
 	return &tls.Config{
@@ -147,11 +127,23 @@ func dial(a Credential, name string, wake chan<- struct{}) (*nats.Conn, error) {
 
 // DialOnce connects to a server that must be there now.
 func DialOnce(a Credential, more ...nats.Option) (*nats.Conn, error) {
-	opts, err := a.options()
-	if err != nil {
-		return nil, err
+	opts := append(more, nats.Timeout(patience))
+	if a.Seed != "" {
+		pair, err := nkeys.FromSeed([]byte(a.Seed))
+		var key string
+		if err == nil {
+			key, err = pair.PublicKey()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the access to %s: %w", a.URL, err)
+		}
+		// Replies come to subjects that only this key may listen to.
+		opts = append(opts, nats.Nkey(key, pair.Sign), nats.CustomInboxPrefix(inbox(key)))
 	}
-	nc, err := nats.Connect(a.URL, append(append(opts, nats.Timeout(patience)), more...)...)
+	if a.CA != "" {
+		opts = append(opts, nats.Secure(pinned(a.CA)))
+	}
+	nc, err := nats.Connect(a.URL, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", a.URL, err)
 	}
