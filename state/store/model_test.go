@@ -146,7 +146,11 @@ func (m *model) fold(t *rapid.T) {
 		return // readers and users only know sessions that exist
 	}
 	known := known(&s.s, c.Observation)
-	w := written(t, c)
+	counted := c
+	if a := c.Action; a != nil && (a.Kind == state.ActBackburner || a.Kind == state.ActBackburnerOff) {
+		counted.At = max(c.At, s.s.Backburner.At+1, s.s.Backburner.Off+1) // the later of two marks within a millisecond
+	}
+	w := written(t, counted)
 	k := KeyOf(id)
 	if c.Event != nil {
 		k = KeyOf(session) // a hook knows only the session's id
