@@ -13,6 +13,7 @@ import (
 	"beckon/event"
 	"beckon/event/policy/rule"
 	"beckon/event/policy/wire"
+	"beckon/event/typed"
 
 	"github.com/tailscale/hujson"
 	"github.com/tidwall/gjson"
@@ -407,10 +408,10 @@ const (
 	longest           = 1e9  // of either: more does not fit
 )
 
-// timeout reads "timeout", in seconds as in the client, or milliseconds in a file of the simple convention; or
-// "timeout_ms".
+// timeout reads "timeout" or "timeout_ms": seconds, as in the client; milliseconds in a file of the
+// simple convention; or a text with its unit, "500ms".
 func (d *decoder) timeout(o *object) time.Duration {
-	m, ok := o.get("timeout", "0")
+	m, ok := o.get("timeout", `"0`)
 	ms, inMS := o.get("timeout_ms", "0")
 	unit := time.Second
 	advice := `timeout is in seconds; write "timeout_ms", or "convention": "simple" at the top of the file`
@@ -423,6 +424,13 @@ func (d *decoder) timeout(o *object) time.Duration {
 		return 0
 	case d.convention == Simple:
 		unit, advice = time.Millisecond, "in a file of the simple convention timeout is in milliseconds"
+	}
+	if m.v.Kind() == '"' {
+		t, err := typed.Duration(m.text())
+		if err != nil || t <= 0 {
+			d.fail(m.place, `like "5s" or "500ms"`, "no time: %q", m.text())
+		}
+		return t
 	}
 	n := m.v.(hujson.Literal).Float()
 	switch {
