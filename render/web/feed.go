@@ -125,15 +125,15 @@ func (f *feed) run(ctx context.Context) {
 		work.Go(func() { f.o.Others(ctx, f.others) })
 	}
 	work.Go(func() { live.Watch(ctx, f.o.Timing.Recheck, func() { f.sweep(ctx) }) })
-	work.Go(func() { live.Watch(ctx, f.o.Timing.Recheck, func() { f.tell(ctx) }) })
+	work.Go(func() { live.Watch(ctx, f.o.Timing.Recheck, func() { f.remind(ctx) }) })
 	f.Run(ctx, func(u live.Update, err error) {
 		f.o.Log(err)
 		f.take(u, f.Seen())
 	})
 }
 
-// tell notifies the user, here and on their devices.
-func (f *feed) tell(ctx context.Context) {
+// remind notifies the user, here and on their devices.
+func (f *feed) remind(ctx context.Context) {
 	seen, now, _ := f.local()
 	if f.o.Notifier != nil {
 		f.o.Log(f.o.Notifier.Look(seen, now))
