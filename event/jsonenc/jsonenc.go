@@ -9,7 +9,6 @@
 package jsonenc
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -40,9 +39,6 @@ func Comma(dst []byte) []byte {
 
 // Str appends the member key with the value s, empty or not.
 func Str(dst []byte, key, s string) []byte { return AppendString(Key(dst, key), s) }
-
-// Int appends the member key with the value n, zero or not.
-func Int(dst []byte, key string, n int64) []byte { return strconv.AppendInt(Key(dst, key), n, 10) }
 
 // Unquote returns the text of a valid string token as Unescape does. A token
 // that is not a string gives "".
