@@ -15,8 +15,11 @@ import (
 	"beckon/event/typed"
 )
 
-// tokenForm is what a token looks like: at least as long as 128 bits in base64.
-var tokenForm = regexp.MustCompile(`^[\w+/=-]{22,}$`)
+// A token has at least 128 bits: 32 digits if it is hexadecimal, else 22 characters, as in base64.
+var (
+	tokenForm = regexp.MustCompile(`^[\w+/=-]{22,}$`)
+	shortHex  = regexp.MustCompile(`^[[:xdigit:]]{0,31}$`)
+)
 
 // Token returns the token stored in the state directory dir. It makes one the first time, and
 // instead of a file that has none, which a power cut can leave.
@@ -47,7 +50,7 @@ func readToken(path string) (string, error) {
 	}
 	b, err := os.ReadFile(path)
 	token := strings.TrimSpace(string(b))
-	if err != nil || !tokenForm.MatchString(token) {
+	if err != nil || !tokenForm.MatchString(token) || shortHex.MatchString(token) {
 		return "", err
 	}
 	return token, nil

@@ -39,7 +39,7 @@ func TestTokenFile(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	for _, broken := range []string{"", "\n", "\x00\x00\x00\x00", first[:9], "no token", "correct horse battery staple and so on"} { // as a power cut leaves it
+	for _, broken := range []string{"", "\n", "\x00\x00\x00\x00", first[:9], "no token", "0123456789abcdef01234567", "correct horse battery staple and so on"} { // as a power cut leaves it
 		if err := os.WriteFile(path, []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
 		}
