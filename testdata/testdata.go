@@ -4,8 +4,8 @@ package testdata
 
 import "embed"
 
-// Recordings are recordings of the real client, VERSION/NAME.jsonl below
-// recordings/ (see recordings/README.md).
+// Demo is a day's work, a recording per session. They are recordings of the real client
+// (recordings/README.md), with other words, directories and branches.
 //
-//go:embed recordings/2.1.329/*.jsonl
-var Recordings embed.FS
+//go:embed demo/*.jsonl
+var Demo embed.FS

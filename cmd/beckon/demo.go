@@ -36,60 +36,8 @@ type demoCmd struct {
 	List  bool     `hidden:"" help:"Print the list whenever it changes, as it does where the output is not a terminal."`
 }
 
-// scene is what the demo changes in a recording so that it looks like a day's work. Events and
-// times stay the real client's; the recordings' own prompts are commands to the server that
-// played the model.
-type scene struct {
-	recording       string
-	after           int64    // ms after the others
-	project, branch string   // replace those of the recording
-	asked           string   // replaces the prompt
-	words           []string // of the payloads, each with what replaces it
-}
-
-// scenes show a bit of everything that happens in a day with agents.
-var scenes = []scene{
-	{
-		recording: "perm_yes", project: "shop", branch: "checkout", asked: "let customers pay by invoice",
-		words: []string{"perm_yes.txt", "src/payment.ts", "Wrote the note.", "Paying by invoice works, and the tests pass."},
-	},
-	{
-		recording: "ask", after: 900, project: "orders", branch: "faster-list", asked: "make the list of orders fast",
-		words: []string{
-			"Which colour?", "Add the index on created_at now?", `"Colour"`, `"Index"`,
-			`"Red"`, `"Now"`, `"warm"`, `"locks the table for some seconds"`,
-			`"Blue"`, `"Tonight"`, `"cool"`, `"with the next migration"`,
-		},
-	},
-	{
-		recording: "subbg", after: 400, project: "api", branch: "rate-limit", asked: "find out why the tests are slow",
-		words: []string{"python3 nap.py 4 && echo slow", "npm run test:integration"},
-	},
-	{
-		recording: "bg", after: 2200, project: "infra", branch: "main", asked: "start the dev server and watch it",
-		words: []string{"python3 nap.py 5 && echo bgdone", "npm run dev"},
-	},
-	{
-		recording: "perm_no", after: 1700, project: "docs", branch: "main", asked: "write the release notes",
-		words: []string{"perm_no.txt", "CHANGELOG.md"},
-	},
-	{recording: "overload", after: 600, project: "mobile", branch: "push", asked: "why does the build fail on CI?"},
-	{
-		recording: "bash", project: "shop", branch: "main", asked: "list what changed since yesterday",
-		words: []string{
-			"python3 nap.py 2", "git log --since=yesterday",
-			"Listed the files. Done.", "12 commits; two touch the schema.",
-		},
-	},
-	{
-		recording: "esc_tool", after: 300, project: "data", branch: "import", asked: "load last month's orders again",
-		words: []string{"python3 nap.py 30", "make import MONTH=10"},
-	},
-}
-
 // track is one recording being played.
 type track struct {
-	scene
 	ever     []recording.Registry // all records that it holds, to identify processes
 	registry []recording.Registry // as it is at the moment
 }
@@ -120,25 +68,21 @@ func (c *demoCmd) Run(a *app) error {
 		}
 	}
 	p := &player{demoCmd: c, a: a, start: event.MillisOf(time.Now()), screen: !c.List && a.Screen()}
-	play, read := scenes, func(name string) ([]byte, error) {
-		return testdata.Recordings.ReadFile("recordings/2.1.329/" + name + ".jsonl")
+	files, read := c.Files, os.ReadFile
+	if len(files) == 0 {
+		files, _ = fs.Glob(testdata.Demo, "demo/*") // the pattern is valid
+		read = testdata.Demo.ReadFile
 	}
-	if len(c.Files) > 0 {
-		play, read = nil, os.ReadFile
-	}
-	for _, path := range c.Files {
-		play = append(play, scene{recording: path})
-	}
-	for _, s := range play {
-		data, err := read(s.recording)
+	for _, path := range files {
+		data, err := read(path)
 		if err != nil {
 			return cli.Hint("beckon demo plays recordings of its own", "reading recording: %w", err)
 		}
 		steps, err := recording.Read(bytes.NewReader(data))
 		if err != nil {
-			return fmt.Errorf("%s: %w", s.recording, err)
+			return fmt.Errorf("%s: %w", path, err)
 		}
-		p.add(s, steps)
+		p.add(steps)
 	}
 	p.order()
 	dir, err := c.scratch()
@@ -162,10 +106,10 @@ func (c *demoCmd) Run(a *app) error {
 const lookAgain = 250
 
 // add adds a recording's track and moments.
-func (p *player) add(s scene, steps []recording.Step) {
-	t := &track{scene: s}
+func (p *player) add(steps []recording.Step) {
+	t := &track{}
 	p.tracks = append(p.tracks, t)
-	began := slices.MinFunc(steps, func(a, b recording.Step) int { return cmp.Compare(a.T, b.T) }).T - s.after
+	began := slices.MinFunc(steps, func(a, b recording.Step) int { return cmp.Compare(a.T, b.T) }).T
 	for _, step := range steps {
 		t.ever = append(t.ever, step.Registry...)
 		at := step.T - began
@@ -295,8 +239,7 @@ func (p *player) stage(now event.Millis) error {
 // hook folds one recorded payload as the hook would have, from the process
 // that the recording names.
 func (p *player) hook(t *track, step recording.Step, now event.Millis) error {
-	payload := strings.NewReplacer(t.words...).Replace(string(step.Payload))
-	e, err := event.Parse("", step.Kind, []byte(payload))
+	e, err := event.Parse("", step.Kind, step.Payload)
 	if err != nil {
 		return err
 	}
@@ -304,21 +247,9 @@ func (p *player) hook(t *track, step recording.Step, now event.Millis) error {
 	if e.SessionID == "" {
 		return errors.New("payload has no session_id")
 	}
-	if t.project != "" && e.Cwd != "" {
-		e.Cwd = "/home/you/" + t.project
-	}
-	if t.project != "" && e.Kind == event.UserPromptSubmit && strings.HasPrefix(e.Prompt, "lab:") {
-		e.Prompt = t.asked
-	}
 	_, err = p.st.Fold(store.KeyOf(e.SessionID), store.Update{
 		Change: state.Change{At: now, Event: &e},
-		Origin: func(event.Origin) event.Origin {
-			o := step.Origin(t.ever, e.Cwd)
-			if t.project != "" {
-				o.Git = event.Git{Branch: t.branch, Repo: t.project, Worktree: o.Project}
-			}
-			return *o
-		},
+		Origin: func(event.Origin) event.Origin { return *step.Origin(t.ever, e.Cwd) },
 	})
 	return err
 }

@@ -18,7 +18,6 @@ import (
 	"beckon/event/recording"
 	"beckon/state"
 	"beckon/state/store"
-	"beckon/testdata"
 	"beckon/testdata/dbustest"
 )
 
@@ -151,7 +150,7 @@ func sessionID(payload []byte) string {
 }
 
 func hookSteps(t *testing.T, name string) (hooks []recording.Step) {
-	f, err := testdata.Recordings.Open("recordings/2.1.329/" + name + ".jsonl")
+	f, err := os.Open("../../testdata/recordings/2.1.329/" + name + ".jsonl")
 	if err != nil {
 		t.Error(err)
 		return nil

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"beckon/event/recording"
-	"beckon/testdata"
 
 	"github.com/tidwall/gjson"
 )
@@ -21,7 +20,7 @@ import (
 // they were recorded now.
 func limitReports(t *testing.T) (reports [][]byte) {
 	t.Helper()
-	f, err := testdata.Recordings.Open("recordings/2.1.329/limits.jsonl")
+	f, err := os.Open("../../testdata/recordings/2.1.329/limits.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

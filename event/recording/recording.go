@@ -25,6 +25,7 @@ type Step struct {
 
 	Payload  json.RawMessage   `json:"payload"`  // of a hook or status line: its stdin
 	Env      map[string]string `json:"env"`      // the recorded part of a hook's environment
+	Git      event.Git         `json:"git"`      // where a hook ran, if that was recorded
 	Registry []Registry        `json:"sessions"` // of a registry step: all files at that moment
 }
 
@@ -91,7 +92,7 @@ func Read(r io.Reader) ([]Step, error) {
 func (s Step) Origin(registry []Registry, cwd string) *event.Origin {
 	pid, _ := strconv.Atoi(cmp.Or(s.Env["CLAUDE_PID"], s.Env["ppid"]))
 	o := &event.Origin{
-		Host: "recording", Entry: s.Env["CLAUDE_CODE_ENTRYPOINT"], Project: cwd,
+		Host: "recording", Entry: s.Env["CLAUDE_CODE_ENTRYPOINT"], Project: cwd, Git: s.Git,
 		Process: event.Process{Host: "recording", Pid: pid, Start: "recording"},
 	}
 	for _, r := range registry {
